@@ -14,30 +14,33 @@ type Scheme int
 const (
 	// Poisson takes each unit independently with probability q. It amplifies under add/remove.
 	Poisson Scheme = iota + 1
-	// FixedSize takes m of n units without replacement, every set of m alike: q = m/n. It amplifies under change-one, where n
-	// is the same for neighbours, and public.
+	// FixedSize takes m of n units without replacement, every set of m alike: q = m/n. It amplifies under change-one,
+	// where n is the same for neighbours, and public.
 	FixedSize
 )
 
-// Amplified is amplification by sampling: what a mechanism that promises a on its sample promises on the data, where the
-// sample is drawn with q by a scheme:
+// Amplified is amplification by sampling: what a mechanism that promises a on its sample promises on the data, where
+// the sample is drawn with q by a scheme:
 //
 //	(ln(1 + q(e^ε − 1)), qδ),
 //
-// ε rounded up to 17 digits and δ exact [Balle, Barthe & Gaboardi 2018, Theorem 8 for Poisson sampling under add/remove and
-// Theorem 9 for a fixed size under change-one: the two give one formula]. a must hold under the scheme's relation, and so does
-// what is returned.
+// ε rounded up to 17 digits and δ exact [Balle, Barthe & Gaboardi 2018, Theorem 8 for Poisson sampling under
+// add/remove and Theorem 9 for a fixed size under change-one: the two give one formula]. a must hold under the scheme's
+// relation, and so does what is returned.
 //
-// Proof. Let neighbours differ in unit u, and e^ε′ = 1 + q(e^ε−1). Samples without u, of weight 1−q, give one law M₀ on both.
+// Proof. Let neighbours differ in unit u, and e^ε′ = 1 + q(e^ε−1). Samples without u, of weight 1−q, give one
+// law M₀ on both.
 //
-// Under add/remove, samples with u give M₁ on the larger data set: P = (1−q)M₀ + qM₁ and Q = M₀, and M₀ and M₁ are
-// indistinguishable to (ε, δ), sample by sample. So P(S) − e^ε′·Q(S) = q(M₁(S) − e^ε·M₀(S)) ≤ qδ. In the other order, M₁(S) ≥
-// e^−ε(M₀(S) − δ), so that Q(S) − e^ε′·P(S) ≤ M₀(S)·(1 − e^ε′(1 − q + q·e^−ε)) + e^(ε′−ε)·qδ, where the bracket is at most 0,
-// since (1−q+q·e^ε)(1−q+q·e^−ε) ≥ 1 by Cauchy and Schwarz, and ε′ ≤ ε.
+// Under add/remove, samples with u give M₁ on the larger data set: P = (1−q)M₀ + qM₁ and Q = M₀, and M₀ and
+// M₁ are indistinguishable to (ε, δ), sample by sample. So P(S) − e^ε′·Q(S) = q(M₁(S) − e^ε·M₀(S))
+// ≤ qδ. In the other order, M₁(S) ≥ e^−ε(M₀(S) − δ), so that Q(S) − e^ε′·P(S) ≤ M₀(S)·(1 −
+// e^ε′(1 − q + q·e^−ε)) + e^(ε′−ε)·qδ, where the bracket is at most 0, since
+// (1−q+q·e^ε)(1−q+q·e^−ε) ≥ 1 by Cauchy and Schwarz, and ε′ ≤ ε.
 //
-// Under change-one, samples with u give M₁ on one and M₁′ on the other. With β = e^(ε′−ε), P − e^ε′·Q =
-// q[(1−β)(M₁ − e^ε·M₀) + β(M₁ − e^ε·M₁′)], as comparing the factors of each law shows. M₁ and M₁′ are of the same samples but for u. M₁
-// and M₀ are too: u replaced by a unit that its sample lacks, any alike, makes a sample without u, all alike. Hence at most qδ. ∎
+// Under change-one, samples with u give M₁ on one and M₁′ on the other. With β = e^(ε′−ε), P −
+// e^ε′·Q = q[(1−β)(M₁ − e^ε·M₀) + β(M₁ − e^ε·M₁′)], as comparing the factors of each law
+// shows. M₁ and M₁′ are of the same samples but for u. M₁ and M₀ are too: u replaced by a unit that its
+// sample lacks, any alike, makes a sample without u, all alike. Hence at most qδ. ∎
 //
 // A q outside [0, 1], a scheme that is none, and an ε beyond 100,000 is ErrParameter.
 func (a Approximate) Amplified(q *big.Rat, s Scheme) (Approximate, error) {

@@ -7,8 +7,8 @@ import (
 	"dither/privacy"
 )
 
-// Approximate is the promise of (ε, δ)-differential privacy: P(S) ≤ e^ε·Q(S) + δ for every event S, on neighbouring data
-// sets in both orders. δ = 0 is the pure promise. The zero value is a mechanism that loses nothing.
+// Approximate is the promise of (ε, δ)-differential privacy: P(S) ≤ e^ε·Q(S) + δ for every event S, on
+// neighbouring data sets in both orders. δ = 0 is the pure promise. The zero value is a mechanism that loses nothing.
 type Approximate struct {
 	Epsilon privacy.Epsilon
 	Delta   privacy.Delta
@@ -20,26 +20,29 @@ type Repeated struct {
 	Count int64
 }
 
-// Basic is basic composition: mechanisms of promises (εᵢ, δᵢ) keep (Σεᵢ, Σδᵢ) together; δ is at most 1 [Dwork,
-// Kenthapadi, McSherry, Mironov & Naor 2006, Theorem 1]. The sums are exact, but for one whose fraction becomes long: that is
-// rounded up, far beyond any float's digits. It holds for mechanisms that are chosen adaptively too, if their
-// promises are fixed in advance. A negative count counts as 0.
+// Basic is basic composition: mechanisms of promises (εᵢ, δᵢ) keep (Σεᵢ, Σδᵢ) together; δ is at most 1
+// [Dwork, Kenthapadi, McSherry, Mironov & Naor 2006, Theorem 1]. The sums are exact, but for one whose fraction becomes
+// long: that is rounded up, far beyond any float's digits. It holds for mechanisms that are chosen adaptively too, if
+// their promises are fixed in advance. A negative count counts as 0.
 //
-// Proof. An (ε, δ) pair is P = (1−δ)P′ + δP″, Q = (1−δ)Q′ + δQ″ with P′ ≤ e^ε·Q′ [the argument of optimal.go]. All the first
-// parts meet with probability ∏(1−δᵢ) ≥ 1 − Σδᵢ, and there ratios of at most e^εᵢ multiply. ∎
+// Proof. An (ε, δ) pair is P = (1−δ)P′ + δP″, Q = (1−δ)Q′ + δQ″ with P′ ≤ e^ε·Q′ [the
+// argument of optimal.go]. All the first parts meet with probability ∏(1−δᵢ) ≥ 1 − Σδᵢ, and there ratios
+// of at most e^εᵢ multiply. ∎
 func Basic(parts ...Repeated) Approximate {
 	var sum Approximate
 	for _, p := range parts {
 		n := max(p.Count, 0)
 		sum.Epsilon = epsilonOf(short(sum.Epsilon.Plus(p.Epsilon.Times(n)).Rat()))
-		if d, err := privacy.DeltaOf(short(sum.Delta.Plus(p.Delta.Share(n, 1)).Rat())); err == nil { // always: 1 is short itself
+		if d, err := privacy.DeltaOf(short(sum.Delta.Plus(p.Delta.Share(n, 1)).Rat())); err == nil {
+			// always: 1 is short itself
 			sum.Delta = d
 		}
 	}
 	return sum
 }
 
-// shortBits is how long a fraction may be: sums of thousands of different ones would have denominators that are the product of all.
+// shortBits is how long a fraction may be: sums of thousands of different ones would have denominators that are the
+// product of all.
 const shortBits = 1024
 
 // short is r ≥ 0, or where its denominator is longer than shortBits, r rounded up to so many binary digits.

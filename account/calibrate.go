@@ -12,8 +12,8 @@ import (
 	"dither/privacy"
 )
 
-// Target is what noise is calibrated to: Count answers, each to a query of the sensitivity, on a Poisson sample of rate Sampling of the
-// data each if there is one, are to be (Epsilon, Delta)-differentially private together.
+// Target is what noise is calibrated to: Count answers, each to a query of the sensitivity, on a Poisson sample of rate
+// Sampling of the data each if there is one, are to be (Epsilon, Delta)-differentially private together.
 type Target struct {
 	Epsilon     privacy.Epsilon
 	Delta       privacy.Delta
@@ -24,11 +24,12 @@ type Target struct {
 
 // Calibration is the least noise that was found to fit a target.
 type Calibration struct {
-	Mechanism  string
-	Parameter  string   // "sigma" or "scale"
-	Value      float64  // certified to fit: itself, and its shortest decimal text
-	TooLittle  *big.Rat // less noise, at which it is certified that the target is missed; nil where that is not known of any
-	Accountant string   // that certifies the value
+	Mechanism string
+	Parameter string  // "sigma" or "scale"
+	Value     float64 // certified to fit: itself, and its shortest decimal text
+	// less noise, at which it is certified that the target is missed; nil where that is not known of any
+	TooLittle  *big.Rat
+	Accountant string // that certifies the value
 }
 
 // Calibratable lists the mechanisms that Calibrate finds the noise of.
@@ -39,18 +40,19 @@ func Calibratable() []string {
 // calibrationStep is how near the noise that is searched for is found, as a share of it.
 const calibrationStep = 1e-6
 
-// Calibrate finds the least noise, within 10⁻⁶ of it as far as the accountants can tell, with which a mechanism fits a target. What
-// it finds is certified to fit, whatever became of the search.
+// Calibrate finds the least noise, within 10⁻⁶ of it as far as the accountants can tell, with which a mechanism
+// fits a target. What it finds is certified to fit, whatever became of the search.
 //
-// Gaussian noise without sampling goes by its own curve, since n answers of noise σ on one vector are one of noise σ/√n [Balle &
-// Wang 2018; GaussianSigma2]; Laplace noise at a δ of 0 by its ε, amplified if it is sampled; everything else by the least of all
-// accountants of the job.
-// The figures of gaussian and laplace are those of continuous noise, and of what is computed from it, as rounding does where the values are
-// integers. Discrete noise is another distribution and has its own: discrete-gaussian, and discrete-laplace, which loses more than the
-// continuous at the same scale: between the multiples of 1/scale its δ is straight in e^ε, where that of the continuous sags below.
+// Gaussian noise without sampling goes by its own curve, since n answers of noise σ on one vector are one of noise
+// σ/√n [Balle & Wang 2018; GaussianSigma2]; Laplace noise at a δ of 0 by its ε, amplified if it is sampled;
+// everything else by the least of all accountants of the job. The figures of gaussian and laplace are those of
+// continuous noise, and of what is computed from it, as rounding does where the values are integers. Discrete noise is
+// another distribution and has its own: discrete-gaussian, and discrete-laplace, which loses more than the continuous
+// at the same scale: between the multiples of 1/scale its δ is straight in e^ε, where that of the continuous sags
+// below.
 //
-// What is not among Calibratable, parameters beyond a spec's limits, an ε of 0, and for Gaussian noise a δ of 0, or one that
-// GaussianSigma2 refuses, are ErrParameter.
+// What is not among Calibratable, parameters beyond a spec's limits, an ε of 0, and for Gaussian noise a δ of 0, or
+// one that GaussianSigma2 refuses, are ErrParameter.
 func Calibrate(mechanism string, t Target) (Calibration, error) {
 	c, err := newCalibrator(mechanism, t)
 	if err != nil {
@@ -62,7 +64,8 @@ func Calibrate(mechanism string, t Target) (Calibration, error) {
 	case c.pure() && t.Sampling == nil: // kΔ/ε, exactly
 		found = exact.FloatUp(new(big.Rat).Quo(c.step.parameters["sensitivity"], c.share()))
 	case c.pure():
-		found = floatAbove(c.leastScale(exact.FloorDigits(c.share(), 17)).Hi()) // to which an amplified loss is rounded up
+		// to which an amplified loss is rounded up
+		found = floatAbove(c.leastScale(exact.FloorDigits(c.share(), 17)).Hi())
 	case mechanism == "gaussian" && t.Sampling == nil:
 		sigma2, err := GaussianSigma2(big.NewInt(1), t.Epsilon, t.Delta)
 		if err != nil {
@@ -86,13 +89,15 @@ func Calibrate(mechanism string, t Target) (Calibration, error) {
 
 var errNoNoise = fmt.Errorf("%w: no noise was certified to fit", ErrParameter)
 
-// certifies names the accountant by which noise x fits, read as the float or as the shortest decimal that it is written as. "" is none.
+// certifies names the accountant by which noise x fits, read as the float or as the shortest decimal that it is written
+// as. "" is none.
 //
-// Of the two the lesser vouches for both, since more continuous noise is less with an independent rest added: a normal one, or for Laplace
-// noise of scales b < b′ a mixture of 0 and Laplace noise, as (1+b²t²)/(1+b′²t²) = b²/b′² + (1−b²/b′²)/(1+b′²t²) says. So it is for the
-// discrete, whose characteristic function at p = e^(−1/b) is (1−p)²/(1+p²−2p·cos t): for p < p′ the ratio of two is (1−p′)²/(1−p)² times
-// p/p′ + (1−p/p′)(1−pp′)/(1+p′²−2p′·cos t), again a mixture of 0 and the wider noise. For the discrete Gaussian that is not proved,
-// and both are asked.
+// Of the two the lesser vouches for both, since more continuous noise is less with an independent rest added: a normal
+// one, or for Laplace noise of scales b < b′ a mixture of 0 and Laplace noise, as (1+b²t²)/(1+b′²t²) =
+// b²/b′² + (1−b²/b′²)/(1+b′²t²) says. So it is for the discrete, whose characteristic function at p =
+// e^(−1/b) is (1−p)²/(1+p²−2p·cos t): for p < p′ the ratio of two is (1−p′)²/(1−p)² times p/p′ +
+// (1−p/p′)(1−pp′)/(1+p′²−2p′·cos t), again a mixture of 0 and the wider noise. For the discrete
+// Gaussian that is not proved, and both are asked.
 func (c *calibrator) certifies(x float64) (accountant string) {
 	itself := new(big.Rat).SetFloat64(x)
 	text, ok := new(big.Rat).SetString(strconv.FormatFloat(x, 'g', -1, 64))
@@ -213,8 +218,9 @@ func (c *calibrator) share() *big.Rat {
 	return new(big.Rat).Quo(c.target.Epsilon.Rat(), new(big.Rat).SetInt64(c.step.count))
 }
 
-// leastScale brackets the scale at which one answer loses e at a δ of 0. On all of the data that is Δ/e, and on a sample Δ/ε₀ where
-// ln(1 + q(e^ε₀−1)) is e [Approximate.Amplified], which is reached: far out, Laplace noise's law is e^ε₀ times its neighbour's.
+// leastScale brackets the scale at which one answer loses e at a δ of 0. On all of the data that is Δ/e, and on a
+// sample Δ/ε₀ where ln(1 + q(e^ε₀−1)) is e [Approximate.Amplified], which is reached: far out, Laplace noise's
+// law is e^ε₀ times its neighbour's.
 func (c *calibrator) leastScale(e *big.Rat) exact.Interval {
 	bits := certainty + zeros(e)
 	local := exact.IntervalOf(e, bits)
@@ -254,7 +260,8 @@ func (c *calibrator) tooLittle(x float64) *big.Rat {
 	return nil
 }
 
-// search closes in on the least noise that fits, from what is sure to: basic composition for Laplace noise, zCDP for Gaussian.
+// search closes in on the least noise that fits, from what is sure to: basic composition for Laplace noise, zCDP for
+// Gaussian.
 func (c *calibrator) search() (float64, error) {
 	var enough *big.Rat
 	if c.laplace() {

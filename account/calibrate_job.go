@@ -12,17 +12,19 @@ import (
 	"dither/privacy"
 )
 
-// solvable are the keys that CalibrateJob finds. The first two are noise, of which the least is sought; of the others the largest.
+// solvable are the keys that CalibrateJob finds. The first two are noise, of which the least is sought; of the others
+// the largest.
 var solvable = []string{"sigma", "scale", "epsilon", "rho", "mu"}
 
-// CalibrateJob finds one parameter of a job, given by its specs as ParseStep reads them, of which exactly one has "?" in the place of a sigma,
-// scale, epsilon, rho or mu: the least noise, or the largest of the others, with which the whole job is (e, d)-differentially
-// private, within 10⁻⁶ of it as far as the accountants can tell. What it finds is certified to fit by the accountants of the very
-// job, whatever became of the search, both as the float and as its shortest decimal text.
+// CalibrateJob finds one parameter of a job, given by its specs as ParseStep reads them, of which exactly one has "?"
+// in the place of a sigma, scale, epsilon, rho or mu: the least noise, or the largest of the others, with which the
+// whole job is (e, d)-differentially private, within 10⁻⁶ of it as far as the accountants can tell. What it finds
+// is certified to fit by the accountants of the very job, whatever became of the search, both as the float and as its
+// shortest decimal text.
 //
-// TooLittle is then noise that is certified to be too little, or one of the others that is certified to be too much. Where the
-// others of the job leave nothing, where there is none or more than one open parameter, and at an ε of 0 the error is ErrParameter; of a
-// spec it is a *SpecError.
+// TooLittle is then noise that is certified to be too little, or one of the others that is certified to be too much.
+// Where the others of the job leave nothing, where there is none or more than one open parameter, and at an ε of 0 the
+// error is ErrParameter; of a spec it is a *SpecError.
 func CalibrateJob(specs []string, e privacy.Epsilon, d privacy.Delta) (Calibration, error) {
 	o, c, err := calibratedJob(context.Background(), specs, e, d)
 	if err == nil {
@@ -31,7 +33,8 @@ func CalibrateJob(specs []string, e privacy.Epsilon, d privacy.Delta) (Calibrati
 	return c, err
 }
 
-// LeastNoise is CalibrateJob for whoever waits for the number alone: it looks for no TooLittle, and ends with ctx's error when ctx does, after the account that it is at.
+// LeastNoise is CalibrateJob for whoever waits for the number alone: it looks for no TooLittle, and ends with ctx's
+// error when ctx does, after the account that it is at.
 func LeastNoise(ctx context.Context, specs []string, e privacy.Epsilon, d privacy.Delta) (Calibration, error) {
 	_, c, err := calibratedJob(ctx, specs, e, d)
 	return c, err
@@ -112,7 +115,8 @@ func (o *openJob) vouches(x *big.Rat) string {
 	if f := j.tally.pldDelta(o.epsilon); f.Told() && f.Value <= limit {
 		return "pld"
 	}
-	if _, sampled := j.Relation(); sampled && j.tally.distributions().why == "" { // the others are hardly ever less, and take their time
+	if _, sampled := j.Relation(); sampled && j.tally.distributions().why == "" {
+		// the others are hardly ever less, and take their time
 		return ""
 	}
 	r, err := j.Delta(o.epsilon)
@@ -162,8 +166,9 @@ func (o *openJob) excess(x float64) float64 {
 	return math.Log(upper) - math.Log(limit)
 }
 
-// guess is where to begin, and by which factor to go on from there: it decides how long the search takes, and nothing else. Many steps on small samples lose about what one Gaussian one of
-// μ = q√(k(e^(1/σ²) − 1)) does [Dong, Roth & Su 2022, corollary 5.4].
+// guess is where to begin, and by which factor to go on from there: it decides how long the search takes, and nothing
+// else. Many steps on small samples lose about what one Gaussian one of μ = q√(k(e^(1/σ²) − 1)) does [Dong, Roth
+// & Su 2022, corollary 5.4].
 func (o *openJob) guess() (x, factor float64) {
 	s := o.steps[o.at]
 	d, _ := o.delta.Rat().Float64()
@@ -176,7 +181,8 @@ func (o *openJob) guess() (x, factor float64) {
 	low, high := 1e-9, 1e3
 	for range 60 {
 		mu := math.Sqrt(low * high)
-		if loses := normal(mu/2-e/mu) - math.Exp(e)*normal(-mu/2-e/mu); loses > d { // no number, far out: it is too much
+		if loses := normal(mu/2-e/mu) - math.Exp(e)*normal(-mu/2-e/mu); loses > d {
+			// no number, far out: it is too much
 			high = mu
 		} else {
 			low = mu
@@ -193,8 +199,8 @@ func (o *openJob) guess() (x, factor float64) {
 	return x, 1.1
 }
 
-// solve brackets the parameter, from a guess by growing factors, and closes in by the Illinois form of false position, on the logarithms of δ and of the parameter, between which the curve is
-// nearly straight over short distances.
+// solve brackets the parameter, from a guess by growing factors, and closes in by the Illinois form of false position,
+// on the logarithms of δ and of the parameter, between which the curve is nearly straight over short distances.
 func (o *openJob) solve(ctx context.Context) (good float64, accountant string, err error) {
 	good, factor := o.guess()
 	less := 1.0 // to what power: the way to where less is lost

@@ -11,8 +11,8 @@ import (
 	"dither/account"
 )
 
-// What is found keeps the promise as an account of the job tells it, read as a decimal; for jobs of one mechanism it is what is known
-// otherwise; and what is too little is told to break the promise.
+// What is found keeps the promise as an account of the job tells it, read as a decimal; for jobs of one mechanism it is
+// what is known otherwise; and what is too little is told to break the promise.
 func TestCalibrateJob(t *testing.T) {
 	p := promise(t, "1", "1e-6")
 	mixed := []string{"discrete-laplace scale=? count=40", "exponential epsilon=0.1 count=5", "gaussian sigma=15 count=3"}
@@ -101,7 +101,8 @@ func TestCalibrateJobRefuses(t *testing.T) {
 	}
 }
 
-// What is found for samples is the least that fits, whatever the guess that the search begins at; and who gives up waiting is let go.
+// What is found for samples is the least that fits, whatever the guess that the search begins at; and who gives up
+// waiting is let go.
 func TestLeastNoise(t *testing.T) {
 	p := promise(t, "1", "1e-5")
 	for _, spec := range []string{"gaussian sigma=? sampling=1/50 count=30", "gaussian sigma=? sampling=9/10 count=3 sensitivity=2", "gaussian sigma=? sampling=1/100000 count=2"} {

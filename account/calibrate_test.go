@@ -43,7 +43,8 @@ func TestCalibrateGaussian(t *testing.T) {
 	}
 }
 
-// checked certifies a Gaussian calibration apart from it: the value fits, as a float and as a decimal, and too little does not.
+// checked certifies a Gaussian calibration apart from it: the value fits, as a float and as a decimal, and too little
+// does not.
 func checked(t *testing.T, p account.Approximate, sensitivity *big.Rat, count int64, c account.Calibration) {
 	t.Helper()
 	delta := func(sigma *big.Rat) (lower, upper float64) {
@@ -113,8 +114,9 @@ func TestCalibrateDiscreteGaussian(t *testing.T) {
 	}
 }
 
-// Discrete Laplace noise of scale 1/λ on a sensitivity of 1 has two losses, ±λ, with the odds e^λ : 1: k answers are randomized response, k
-// times. So δ(ε) is Σ_j C(k,j)·(e^(λj) − e^(ε+λ(k−j)))⁺/(1+e^λ)^k, apart from a common part of both distributions.
+// Discrete Laplace noise of scale 1/λ on a sensitivity of 1 has two losses, ±λ, with the odds e^λ : 1: k answers
+// are randomized response, k times. So δ(ε) is Σ_j C(k,j)·(e^(λj) − e^(ε+λ(k−j)))⁺/(1+e^λ)^k, apart from
+// a common part of both distributions.
 func TestCalibrateDiscreteLaplace(t *testing.T) {
 	delta := func(scale, epsilon float64, k int) float64 {
 		l, sum := 1/scale, 0.0

@@ -111,8 +111,8 @@ func TestAmplified(t *testing.T) {
 	}
 }
 
-// answerOf is a mechanism on a sample of bits: randomized response, true with odds 3 to 1, on whether more than half of them are 1.
-// Every sample is neighbour to any, so that ε = ln 3 under either relation.
+// answerOf is a mechanism on a sample of bits: randomized response, true with odds 3 to 1, on whether more than half of
+// them are 1. Every sample is neighbour to any, so that ε = ln 3 under either relation.
 func answerOf(sample []int) *big.Rat {
 	ones := 0
 	for _, b := range sample {
@@ -159,8 +159,8 @@ func fixed(data []int, m int) *big.Rat {
 	return sum.Quo(sum, new(big.Rat).SetInt64(sets))
 }
 
-// TestAmplifiedHolds: the promise is kept by a mechanism that is sampled in every way, between all neighbours among bits; and it is
-// reached, so it could not be smaller.
+// TestAmplifiedHolds: the promise is kept by a mechanism that is sampled in every way, between all neighbours among
+// bits; and it is reached, so it could not be smaller.
 func TestAmplifiedHolds(t *testing.T) {
 	one := big.NewRat(1, 1)
 	three := big.NewRat(3, 1) // e^ε

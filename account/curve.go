@@ -8,9 +8,9 @@ import (
 	"dither/privacy"
 )
 
-// Curve is what is known of a loss as (ε, δ)-differential privacy at every ε: a bound δ(ε), and its inverse. Both are rounded
-// up, and so true: the mechanism is (e, Delta(e))-differentially private, and (Epsilon(d), d). Epsilon is +Inf where there is
-// no ε for the δ. Renyi and GDP are curves.
+// Curve is what is known of a loss as (ε, δ)-differential privacy at every ε: a bound δ(ε), and its inverse. Both
+// are rounded up, and so true: the mechanism is (e, Delta(e))-differentially private, and (Epsilon(d), d). Epsilon is
+// +Inf where there is no ε for the δ. Renyi and GDP are curves.
 type Curve interface {
 	Delta(e privacy.Epsilon) float64
 	Epsilon(d privacy.Delta) float64
@@ -24,8 +24,8 @@ var (
 	_ Curve = discrete{}
 )
 
-// LossCurve is the curve of a loss under either accountant of package privacy: of a pure one as PromisedCurve, of one of zCDP
-// by its conversion.
+// LossCurve is the curve of a loss under either accountant of package privacy: of a pure one as PromisedCurve, of one
+// of zCDP by its conversion.
 func LossCurve(l privacy.Loss) Curve {
 	if e, ok := l.Pure(); ok {
 		return PromisedCurve(e, privacy.Delta{})
@@ -38,8 +38,9 @@ func LossCurve(l privacy.Loss) Curve {
 //
 //	δ(ε′) = δ + (1−δ)(e^ε − e^ε′)/(1 + e^ε).
 //
-// It is that of the mechanism that with probability δ tells all and else is randomized response between two answers, from which
-// every such mechanism comes by post-processing [Kairouz, Oh & Viswanath 2017, Theorem 2.1 and Section 3, at one query].
+// It is that of the mechanism that with probability δ tells all and else is randomized response between two answers,
+// from which every such mechanism comes by post-processing [Kairouz, Oh & Viswanath 2017, Theorem 2.1 and Section 3, at
+// one query].
 func PromisedCurve(e privacy.Epsilon, d privacy.Delta) Curve { return promised{e, d} }
 
 type promised struct {
@@ -98,8 +99,8 @@ func (c concentrated) Epsilon(d privacy.Delta) float64 {
 	return exact.FloatUp(e.Rat())
 }
 
-// DiscreteGaussianCurve is the curve of discrete Gaussian noise of parameter sigma2 on one integer of sensitivity units: that of
-// DiscreteGaussianDelta.
+// DiscreteGaussianCurve is the curve of discrete Gaussian noise of parameter sigma2 on one integer of sensitivity
+// units: that of DiscreteGaussianDelta.
 func DiscreteGaussianCurve(sigma2 *big.Rat, units *big.Int) Curve { return discrete{sigma2, units} }
 
 type discrete struct {

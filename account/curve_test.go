@@ -21,8 +21,9 @@ func defaultOrders() []float64 {
 	return append(orders, 128, 256, 512, 1024)
 }
 
-// TestConversionFigures are dp_accounting's: a constant loss of 1.1 at orders 2 to 32, and a network trained on MNIST, at its
-// own orders; at the best order a little less. And what zCDP and bounded range give where package privacy says the same.
+// TestConversionFigures are dp_accounting's: a constant loss of 1.1 at orders 2 to 32, and a network trained on MNIST,
+// at its own orders; at the best order a little less. And what zCDP and bounded range give where package privacy says
+// the same.
 func TestConversionFigures(t *testing.T) {
 	d := deltaOf(t, "1e-5")
 	near := func(what string, got, want, tolerance float64) {
@@ -57,7 +58,8 @@ func TestConversionFigures(t *testing.T) {
 	near("pure", account.RenyiPure(epsilonOf(t, "0.1")).Epsilon(million), 0.1, 1e-5)
 }
 
-// TestConversionAgreesWithZCDP compares with package privacy's certified conversions, which know the best order exactly.
+// TestConversionAgreesWithZCDP compares with package privacy's certified conversions, which know the best order
+// exactly.
 func TestConversionAgreesWithZCDP(t *testing.T) {
 	for _, rho := range []string{"1e-9", "1e-4", "0.03", "1", "77", "1e5"} {
 		r := rhoOf(t, rho)
@@ -102,8 +104,8 @@ func curves(t testing.TB) map[string]account.Curve {
 	}
 }
 
-// TestCurveLaws are what holds of every curve: δ falls in ε and ε in δ, both are within their ranges, and one is the inverse of
-// the other, as far as it is resolved: δ(ε(d)) is at most d, and not far below.
+// TestCurveLaws are what holds of every curve: δ falls in ε and ε in δ, both are within their ranges, and one is
+// the inverse of the other, as far as it is resolved: δ(ε(d)) is at most d, and not far below.
 func TestCurveLaws(t *testing.T) {
 	for name, c := range curves(t) {
 		t.Run(name, func(t *testing.T) {
@@ -142,8 +144,8 @@ func TestCurveLaws(t *testing.T) {
 	}
 }
 
-// TestCurvesAreOrdered: a mechanism's own curve is below what its Rényi divergences give, and those below its zCDP; a promise's
-// is that of randomized response itself.
+// TestCurvesAreOrdered: a mechanism's own curve is below what its Rényi divergences give, and those below its zCDP; a
+// promise's is that of randomized response itself.
 func TestCurvesAreOrdered(t *testing.T) {
 	random, count := cases()
 	for range count {
@@ -167,8 +169,8 @@ func TestCurvesAreOrdered(t *testing.T) {
 	}
 }
 
-// TestDiscreteGaussianFigures has the discrete Gaussian's curve apart from the continuous one's at σ = 1, and near it at large
-// σ, where sums give way to integrals; and the largest shift as the worst.
+// TestDiscreteGaussianFigures has the discrete Gaussian's curve apart from the continuous one's at σ = 1, and near it
+// at large σ, where sums give way to integrals; and the largest shift as the worst.
 func TestDiscreteGaussianFigures(t *testing.T) {
 	one := epsilonOf(t, "1")
 	lower, upper := account.DiscreteGaussianDelta(big.NewRat(1, 1), big.NewInt(1), one)
@@ -246,8 +248,8 @@ func TestGDP(t *testing.T) {
 	}
 }
 
-// TestTradeOff: the trade-off of a promise is that of its curve's own point, and a Gaussian's is at least that of every point
-// of its curve [Dong, Roth & Su 2022, Proposition 2.12], touching the best.
+// TestTradeOff: the trade-off of a promise is that of its curve's own point, and a Gaussian's is at least that of every
+// point of its curve [Dong, Roth & Su 2022, Proposition 2.12], touching the best.
 func TestTradeOff(t *testing.T) {
 	g, _ := account.GDPOf(big.NewRat(1, 1))
 	for _, alpha := range []float64{0, 0.01, 0.5, 1 - 1e-9} {

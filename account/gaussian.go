@@ -9,8 +9,9 @@ import (
 	"dither/privacy"
 )
 
-// The Gaussian mechanism adds independent N(0, σ²) noise to each value of a vector that moves by at most Δ in L₂ norm between
-// neighbours. With μ = Δ/σ, the least δ at which it is (ε, δ)-differentially private is [Balle & Wang 2018, Theorem 8]
+// The Gaussian mechanism adds independent N(0, σ²) noise to each value of a vector that moves by at most Δ in L₂
+// norm between neighbours. With μ = Δ/σ, the least δ at which it is (ε, δ)-differentially private is [Balle &
+// Wang 2018, Theorem 8]
 //
 //	δ(ε) = Φ(−a) − e^ε·Φ(−b),  a = ε/μ − μ/2,  b = ε/μ + μ/2.
 //
@@ -20,13 +21,13 @@ import (
 //
 // in which nothing overflows, and whose derivatives are ∂δ/∂ε = −φ(a)·R(b) and ∂δ/∂μ = φ(a).
 //
-// The curve is that of the continuous Gaussian. It holds for whatever is computed from its output, such as a continuous Gaussian
-// that is sampled exactly and rounded to integers, where the values are integers: rounding x + σN is x plus rounded noise. It
-// does not hold for the discrete Gaussian, whose own curve is DiscreteGaussianDelta.
+// The curve is that of the continuous Gaussian. It holds for whatever is computed from its output, such as a continuous
+// Gaussian that is sampled exactly and rounded to integers, where the values are integers: rounding x + σN is x plus
+// rounded noise. It does not hold for the discrete Gaussian, whose own curve is DiscreteGaussianDelta.
 
-// GaussianDelta bounds from both sides the least δ at which Gaussian noise is (e, δ)-differentially private, where mu2 is μ² =
-// Δ²/σ². The bounds are adjacent floats or the same, or around a δ below the least float. At a nil or negative mu2 they are 0
-// and 1, which say nothing.
+// GaussianDelta bounds from both sides the least δ at which Gaussian noise is (e, δ)-differentially private, where
+// mu2 is μ² = Δ²/σ². The bounds are adjacent floats or the same, or around a δ below the least float. At a nil
+// or negative mu2 they are 0 and 1, which say nothing.
 func GaussianDelta(mu2 *big.Rat, e privacy.Epsilon) (lower, upper float64) {
 	switch {
 	case mu2 == nil || mu2.Sign() < 0:
@@ -38,8 +39,9 @@ func GaussianDelta(mu2 *big.Rat, e privacy.Epsilon) (lower, upper float64) {
 	return max(lower, 0), min(upper, 1)
 }
 
-// GaussianEpsilon bounds from both sides the least ε ≥ 0 at which Gaussian noise is (ε, d)-differentially private, where mu2 is
-// μ² = Δ²/σ². There is none at d = 0, where both are +Inf unless mu2 is 0. At a nil or negative mu2 they are 0 and +Inf.
+// GaussianEpsilon bounds from both sides the least ε ≥ 0 at which Gaussian noise is (ε, d)-differentially private,
+// where mu2 is μ² = Δ²/σ². There is none at d = 0, where both are +Inf unless mu2 is 0. At a nil or negative mu2
+// they are 0 and +Inf.
 func GaussianEpsilon(mu2 *big.Rat, d privacy.Delta) (lower, upper float64) {
 	target := d.Rat()
 	switch {
@@ -72,11 +74,12 @@ func GaussianEpsilon(mu2 *big.Rat, d privacy.Delta) (lower, upper float64) {
 }
 
 // GaussianSigma2 is the σ² at which Gaussian noise on a vector whose squared L₂ sensitivity is l2Squared = Δ² is
-// (e, d)-differentially private: certified, and the least such with 16 significant digits [the analytic calibration of Balle &
-// Wang 2018]. It is in the square of the unit that l2Squared is in.
+// (e, d)-differentially private: certified, and the least such with 16 significant digits [the analytic calibration of
+// Balle & Wang 2018]. It is in the square of the unit that l2Squared is in.
 //
-// A nil, zero or negative sensitivity is privacy.ErrSensitivity. There is no such σ² at a d of 0, and no least one at 1; a d
-// below 10⁻¹⁰⁰⁰ is refused too, and one above 1 − 10⁻²⁰, which protects nobody: all are privacy.ErrDelta.
+// A nil, zero or negative sensitivity is privacy.ErrSensitivity. There is no such σ² at a d of 0, and no least one at
+// 1; a d below 10⁻¹⁰⁰⁰ is refused too, and one above 1 − 10⁻²⁰, which protects nobody: all are
+// privacy.ErrDelta.
 func GaussianSigma2(l2Squared *big.Int, e privacy.Epsilon, d privacy.Delta) (*big.Rat, error) {
 	target, epsilon := d.Rat(), e.Rat()
 	switch {
@@ -89,8 +92,9 @@ func GaussianSigma2(l2Squared *big.Int, e privacy.Epsilon, d privacy.Delta) (*bi
 	case new(big.Rat).Sub(big.NewRat(1, 1), target).Cmp(exact.DecimalStep(gaussianNearest)) < 0:
 		return nil, fmt.Errorf("%w: above 1 - 10^-%d nothing is calibrated, and at 1 any noise will do", privacy.ErrDelta, gaussianNearest)
 	}
-	// Two values of μ that will do: δ(ε) ≤ δ(0) ≤ μ/√(2π) ≤ μ, and Φ(−a) ≤ e^(−a²/2) at a = √(2L), L = ln 1/d, which μ =
-	// 2ε/(√(a²+2ε) + a) has. The larger is where the search begins; it needs no certificate.
+	// Two values of μ that will do: δ(ε) ≤ δ(0) ≤ μ/√(2π) ≤ μ, and Φ(−a) ≤ e^(−a²/2) at a =
+	// √(2L), L = ln 1/d, which μ = 2ε/(√(a²+2ε) + a) has. The larger is where the search begins; it needs no
+	// certificate.
 	square := twiceSurprise(target)
 	double := exact.IntervalOf(new(big.Rat).Add(epsilon, epsilon), gaussianBits)
 	low := exact.IntervalOf(target, gaussianBits).Middle()
@@ -118,9 +122,9 @@ func GaussianSigma2(l2Squared *big.Int, e privacy.Epsilon, d privacy.Delta) (*bi
 	}
 }
 
-// gaussianDigits are the significant digits of a calibrated σ², 10^−gaussianSmallest the least δ that is calibrated for and 1 −
-// 10^−gaussianNearest the largest (a share of 2^−90 must tell it from 1), and gaussianBits the precision that evaluations begin
-// with and searches are made in.
+// gaussianDigits are the significant digits of a calibrated σ², 10^−gaussianSmallest the least δ that is
+// calibrated for and 1 − 10^−gaussianNearest the largest (a share of 2^−90 must tell it from 1), and gaussianBits
+// the precision that evaluations begin with and searches are made in.
 const (
 	gaussianDigits   = 16
 	gaussianSmallest = 1000
@@ -135,8 +139,8 @@ type gaussianPoint struct {
 	outer   exact.Interval // R(b)
 }
 
-// gaussianDelta evaluates δ at growing precision, until it is known to a share of 2^−90, or to within e^(−980 000) of 0 or of 1,
-// which is where gaussianAt ends, or 2¹³ bits are not enough.
+// gaussianDelta evaluates δ at growing precision, until it is known to a share of 2^−90, or to within e^(−980 000)
+// of 0 or of 1, which is where gaussianAt ends, or 2¹³ bits are not enough.
 func gaussianDelta(mu2, epsilon *big.Rat) gaussianPoint {
 	for bits := uint(gaussianBits); ; bits *= 2 {
 		g, done := gaussianAt(mu2, epsilon, bits)
@@ -147,9 +151,9 @@ func gaussianDelta(mu2, epsilon *big.Rat) gaussianPoint {
 	}
 }
 
-// gaussianAt evaluates δ at one precision. far is true where |a| is beyond gaussianRange, and φ(a) alone is told: R(x) ≤ 1/x, so
-// δ ≤ φ(a)·R(a) ≤ φ(a) for the a above 1, and for those below −1 1 − δ = φ(a)·(R(−a) + R(b)) ≤ 2φ(a), as b ≥ −a.
-// 2φ(1400) is below e^(−980 000).
+// gaussianAt evaluates δ at one precision. far is true where |a| is beyond gaussianRange, and φ(a) alone is told:
+// R(x) ≤ 1/x, so δ ≤ φ(a)·R(a) ≤ φ(a) for the a above 1, and for those below −1 1 − δ = φ(a)·(R(−a)
+// + R(b)) ≤ 2φ(a), as b ≥ −a. 2φ(1400) is below e^(−980 000).
 func gaussianAt(mu2, epsilon *big.Rat, bits uint) (g gaussianPoint, far bool) {
 	const gaussianRange = 1400
 	half := new(big.Rat).Quo(mu2, big.NewRat(2, 1))
@@ -197,8 +201,8 @@ func (g gaussianPoint) excess(d *big.Rat) float64 {
 	return math.Log(f) + float64(exponent)*math.Ln2
 }
 
-// gaussianRoot looks for the root of an increasing function between low and high by Newton's method from x, and by halving where
-// that leaves the bracket. It needs no certificate.
+// gaussianRoot looks for the root of an increasing function between low and high by Newton's method from x, and by
+// halving where that leaves the bracket. It needs no certificate.
 func gaussianRoot(low, high, x *big.Float, at func(*big.Float) (f float64, slope *big.Float)) *big.Float {
 	low, high = new(big.Float).Set(low), new(big.Float).Set(high)
 	for range 300 {
@@ -225,8 +229,8 @@ func gaussianRoot(low, high, x *big.Float, at func(*big.Float) (f float64, slope
 	return x
 }
 
-// gaussianBracket widens found, from both sides, to an ε that is certainly too small, or 0, and one that certainly is not, or
-// +Inf.
+// gaussianBracket widens found, from both sides, to an ε that is certainly too small, or 0, and one that certainly is
+// not, or +Inf.
 func gaussianBracket(found float64, small, enough func(float64) bool) (lower, upper float64) {
 	found = min(found, math.MaxFloat64)
 	ulp := math.Nextafter(found, math.Inf(1)) - found

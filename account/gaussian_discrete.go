@@ -8,22 +8,22 @@ import (
 	"dither/privacy"
 )
 
-// The discrete Gaussian mechanism adds to one integer that moves by at most Δ an X of mass f(x)/Z, f(x) = exp(−x²/(2σ²)), Z =
-// Σ_y f(y), over the integers. The least δ at which it is (ε, δ)-differentially private is [Canonne, Kamath & Steinke 2020,
-// Theorem 7, for Δ = 1]
+// The discrete Gaussian mechanism adds to one integer that moves by at most Δ an X of mass f(x)/Z, f(x) =
+// exp(−x²/(2σ²)), Z = Σ_y f(y), over the integers. The least δ at which it is (ε, δ)-differentially private is
+// [Canonne, Kamath & Steinke 2020, Theorem 7, for Δ = 1]
 //
 //	δ(ε) = P(X > t) − e^ε·P(X > t + Δ),  t = εσ²/Δ − Δ/2.
 //
-// Proof. For a shift by m, P(X = y) > e^ε·P(X = y + m) if and only if y > εσ²/m − m/2. So the best set is a half-line, and
-// δ_m(ε) = sup_t P(X > t) − e^ε·P(X > t + m), which does not fall in m: the largest shift is the worst at every ε. Down and up
-// are alike by symmetry. ∎
+// Proof. For a shift by m, P(X = y) > e^ε·P(X = y + m) if and only if y > εσ²/m − m/2. So the best set is a
+// half-line, and δ_m(ε) = sup_t P(X > t) − e^ε·P(X > t + m), which does not fall in m: the largest shift is the
+// worst at every ε. Down and up are alike by symmetry. ∎
 //
 // For a vector this is not so simple, and its curve is not here: RenyiGaussian and zCDP hold for it.
 
-// DiscreteGaussianDelta bounds from both sides the least δ at which discrete Gaussian noise of parameter sigma2 on one integer
-// of sensitivity units is (e, δ)-differentially private. Up to σ = 256 the bounds are a few floats apart; beyond, within a
-// share of about (a+1)/σ², a the standard deviations at which the tail begins. They are 0 and 1, which say nothing, at a nil or
-// negative parameter or a sigma2 of 0.
+// DiscreteGaussianDelta bounds from both sides the least δ at which discrete Gaussian noise of parameter sigma2 on one
+// integer of sensitivity units is (e, δ)-differentially private. Up to σ = 256 the bounds are a few floats apart;
+// beyond, within a share of about (a+1)/σ², a the standard deviations at which the tail begins. They are 0 and 1,
+// which say nothing, at a nil or negative parameter or a sigma2 of 0.
 func DiscreteGaussianDelta(sigma2 *big.Rat, units *big.Int, e privacy.Epsilon) (lower, upper float64) {
 	switch {
 	case sigma2 == nil || sigma2.Sign() <= 0 || units == nil || units.Sign() < 0:
@@ -57,9 +57,9 @@ func DiscreteGaussianDelta(sigma2 *big.Rat, units *big.Int, e privacy.Epsilon) (
 	}
 }
 
-// DiscreteGaussianEpsilon bounds from above, within a share of 10⁻⁹ where σ is at most 256, the least ε at which discrete
-// Gaussian noise of parameter sigma2 on one integer of sensitivity units is (ε, d)-differentially private. There is none at d =
-// 0, nor at a parameter that DiscreteGaussianDelta has no bound for: +Inf.
+// DiscreteGaussianEpsilon bounds from above, within a share of 10⁻⁹ where σ is at most 256, the least ε at which
+// discrete Gaussian noise of parameter sigma2 on one integer of sensitivity units is (ε, d)-differentially private.
+// There is none at d = 0, nor at a parameter that DiscreteGaussianDelta has no bound for: +Inf.
 func DiscreteGaussianEpsilon(sigma2 *big.Rat, units *big.Int, d privacy.Delta) float64 {
 	within := func(epsilon float64) bool {
 		e, err := privacy.EpsilonOf(new(big.Rat).SetFloat64(epsilon))
@@ -125,7 +125,8 @@ func (d discreteGaussian) above(k *big.Int, bits uint) exact.Interval {
 	return whole(1, bits).Add(side).Add(side).Sub(d.above(new(big.Int).Sub(one, k), bits))
 }
 
-// halfLattice is Σ_{j ≥ 0} f(s + j), s ≥ 0. Each ratio f(x+1)/f(x) = e^(−(x+½)/σ²) is e^(−1/σ²) times the one before.
+// halfLattice is Σ_{j ≥ 0} f(s + j), s ≥ 0. Each ratio f(x+1)/f(x) = e^(−(x+½)/σ²) is e^(−1/σ²) times the
+// one before.
 func halfLattice(s, sigma2 *big.Rat, bits uint) exact.Interval {
 	inverse := new(big.Rat).Inv(sigma2)
 	exponent := new(big.Rat).Mul(s, s)
@@ -139,8 +140,9 @@ func halfLattice(s, sigma2 *big.Rat, bits uint) exact.Interval {
 	return exact.Hull(exact.PointOf(lower, bits), exact.PointOf(upper, bits))
 }
 
-// fallingSum is a bound, from one side, of a + ar + ar·rb + ar·rb·rb² + …, b < 1, each of whose ratios is less than the one
-// before: once one is r, the rest is at most its first term over 1 − r. It ends where a term has fallen to 2^−bits of a.
+// fallingSum is a bound, from one side, of a + ar + ar·rb + ar·rb·rb² + …, b < 1, each of whose ratios is less
+// than the one before: once one is r, the rest is at most its first term over 1 − r. It ends where a term has fallen
+// to 2^−bits of a.
 func fallingSum(term, ratio, bend *big.Float, mode big.RoundingMode, bits uint) *big.Float {
 	sum, one := new(big.Float).SetPrec(bits).SetMode(mode), big.NewFloat(1)
 	for _, x := range []*big.Float{term, ratio, bend} {
@@ -158,10 +160,11 @@ func fallingSum(term, ratio, bend *big.Float, mode big.RoundingMode, bits uint) 
 	return sum
 }
 
-// integrated bounds the sums by integrals, for σ above 256. With a = first − ½ and the midpoint rule, Σ_{y ≥ first} f(y) is
-// within V(a) of ∫_a^∞ f, where V(a) = ⅛∫_a^∞|f″|, since on each interval f(x) − ∫f = −∫K·f″ with a kernel 0 ≤ K ≤ ⅛. f″
-// changes sign at ±σ and |f′| ≤ e^(−½)/σ: so V(a) is at most f(a)·a/(8σ²) for a ≥ σ, else e^(−½)/(2σ). And σ√(2π) ≤ Z ≤
-// σ√(2π)·(1+2^−bits) at the σ here, by Poisson's summation.
+// integrated bounds the sums by integrals, for σ above 256. With a = first − ½ and the midpoint rule, Σ_{y ≥
+// first} f(y) is within V(a) of ∫_a^∞ f, where V(a) = ⅛∫_a^∞|f″|, since on each interval f(x) − ∫f =
+// −∫K·f″ with a kernel 0 ≤ K ≤ ⅛. f″ changes sign at ±σ and |f′| ≤ e^(−½)/σ: so V(a) is at
+// most f(a)·a/(8σ²) for a ≥ σ, else e^(−½)/(2σ). And σ√(2π) ≤ Z ≤ σ√(2π)·(1+2^−bits) at the σ
+// here, by Poisson's summation.
 func (d discreteGaussian) integrated(bits uint) exact.Interval {
 	sigma := exact.IntervalOf(d.sigma2, bits).Sqrt()
 	one := whole(1, bits)

@@ -52,8 +52,8 @@ func cases() (random *rand.Rand, count int) {
 	return rand.New(rand.NewPCG(1, 2)), 15
 }
 
-// vectors calls check with the fields of each line of a file of test vectors, of every sixth where it is not to be long, and
-// counts the lines.
+// vectors calls check with the fields of each line of a file of test vectors, of every sixth where it is not to be
+// long, and counts the lines.
 func vectors(t *testing.T, name string, check func(f []string)) int {
 	t.Helper()
 	file, err := os.Open("testdata/" + name)
@@ -113,8 +113,8 @@ func TestGaussianAgainstMPMath(t *testing.T) {
 	}
 }
 
-// TestGaussianFigures are values in print: the first two of the tests of Google's differential privacy library, the second
-// at ε = ln 3.
+// TestGaussianFigures are values in print: the first two of the tests of Google's differential privacy library, the
+// second at ε = ln 3.
 func TestGaussianFigures(t *testing.T) {
 	for _, c := range []struct {
 		mu2, epsilon string
@@ -143,8 +143,8 @@ func TestGaussianFigures(t *testing.T) {
 	}
 }
 
-// TestGaussianSigma2IsCertifiedAndLeast takes what is calibrated back through the curve: its δ is at most the one asked for,
-// and with one digit less of noise it is above.
+// TestGaussianSigma2IsCertifiedAndLeast takes what is calibrated back through the curve: its δ is at most the one
+// asked for, and with one digit less of noise it is above.
 func TestGaussianSigma2IsCertifiedAndLeast(t *testing.T) {
 	random, count := cases()
 	for range count {

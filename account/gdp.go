@@ -8,9 +8,10 @@ import (
 	"dither/privacy"
 )
 
-// GDP is a loss under Gaussian differential privacy [Dong, Roth & Su 2022]: a mechanism is μ-GDP if no test between neighbours
-// does better than one between N(0, 1) and N(μ, 1): of type I error α, its type II error is at least f(α) = Φ(Φ⁻¹(1−α) − μ).
-// Gaussian noise is μ-GDP with μ = Δ/σ. It is exact, as μ². The zero value is no loss.
+// GDP is a loss under Gaussian differential privacy [Dong, Roth & Su 2022]: a mechanism is μ-GDP if no test between
+// neighbours does better than one between N(0, 1) and N(μ, 1): of type I error α, its type II error is at least f(α)
+// = Φ(Φ⁻¹(1−α) − μ). Gaussian noise is μ-GDP with μ = Δ/σ. It is exact, as μ². The zero value is no
+// loss.
 type GDP struct {
 	mu2 *big.Rat // μ²; nil is 0; never negative, never changed
 }
@@ -23,8 +24,8 @@ func GDPOf(mu2 *big.Rat) (GDP, error) {
 	return GDP{new(big.Rat).Set(mu2)}, nil
 }
 
-// GDPFor is a GDP loss that is (e, d)-differentially private: the largest but for the rounding of GaussianSigma2, whose errors
-// it has.
+// GDPFor is a GDP loss that is (e, d)-differentially private: the largest but for the rounding of GaussianSigma2, whose
+// errors it has.
 func GDPFor(e privacy.Epsilon, d privacy.Delta) (GDP, error) {
 	sigma2, err := GaussianSigma2(big.NewInt(1), e, d)
 	if err != nil {
@@ -57,12 +58,12 @@ func (g GDP) Times(n int64) GDP {
 	return GDP{new(big.Rat).Mul(g.rat(), new(big.Rat).SetInt64(max(n, 0)))}
 }
 
-// Group is what a mechanism of loss g promises k people together, kμ [Dong, Roth & Su 2022, Theorem 2.14]. A negative k counts
-// as 0.
+// Group is what a mechanism of loss g promises k people together, kμ [Dong, Roth & Su 2022, Theorem 2.14]. A negative
+// k counts as 0.
 func (g GDP) Group(k int64) GDP { return g.Times(k).Times(k) }
 
-// Delta bounds the least δ at which a mechanism of loss g is (e, δ)-differentially private: that of Gaussian noise [Dong, Roth
-// & Su 2022, Corollary 2.13].
+// Delta bounds the least δ at which a mechanism of loss g is (e, δ)-differentially private: that of Gaussian noise
+// [Dong, Roth & Su 2022, Corollary 2.13].
 func (g GDP) Delta(e privacy.Epsilon) float64 {
 	_, upper := GaussianDelta(g.rat(), e)
 	return upper
@@ -77,8 +78,8 @@ func (g GDP) Epsilon(d privacy.Delta) float64 {
 // Renyi is the loss as Rényi's, αμ²/2 [Dong, Roth & Su 2022, Corollary B.6].
 func (g GDP) Renyi() Renyi { return RenyiGaussian(g.rat()) }
 
-// TradeOff is a lower bound, within 10⁻¹⁵, on the type II error of any test between neighbours whose type I error is at most
-// alpha: Φ(Φ⁻¹(1−α) − μ). It is 0 where alpha is NaN or outside [0, 1].
+// TradeOff is a lower bound, within 10⁻¹⁵, on the type II error of any test between neighbours whose type I error
+// is at most alpha: Φ(Φ⁻¹(1−α) − μ). It is 0 where alpha is NaN or outside [0, 1].
 //
 // The Φ⁻¹(1−α) that is found is certified to be too small: Φ of it is at most 1−α.
 func (g GDP) TradeOff(alpha float64) float64 {
@@ -105,12 +106,13 @@ func (g GDP) TradeOff(alpha float64) float64 {
 	return lower
 }
 
-// TradeOff is a lower bound on the type II error of any test between neighbours whose type I error is at most alpha, for a
-// mechanism that is (e, d)-differentially private [Wasserman & Zhou 2010; Dong, Roth & Su 2022, Proposition 2.5]: max(0,
-// 1−δ−e^ε·α, e^(−ε)(1−δ−α)), the last two meeting where both errors are alike. It is 0 where alpha is NaN or outside [0, 1].
+// TradeOff is a lower bound on the type II error of any test between neighbours whose type I error is at most alpha,
+// for a mechanism that is (e, d)-differentially private [Wasserman & Zhou 2010; Dong, Roth & Su 2022, Proposition 2.5]:
+// max(0, 1−δ−e^ε·α, e^(−ε)(1−δ−α)), the last two meeting where both errors are alike. It is 0 where
+// alpha is NaN or outside [0, 1].
 //
-// A pure loss is no better described by GDP: the curve has a corner, and is within that of a Gaussian only at a μ whose δ(ε) is
-// 0.
+// A pure loss is no better described by GDP: the curve has a corner, and is within that of a Gaussian only at a μ
+// whose δ(ε) is 0.
 func TradeOff(e privacy.Epsilon, d privacy.Delta, alpha float64) float64 {
 	if !(alpha >= 0 && alpha <= 1) {
 		return 0

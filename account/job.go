@@ -17,8 +17,8 @@ type Job struct {
 // mostParts bounds the steps of a job, however often each is repeated.
 const mostParts = 10_000
 
-// NewJob takes the steps of a job. No steps, too many (10,000, or MostSteps with their counts), a zero Step, and sampling by both
-// schemes, which needs two relations, are ErrParameter.
+// NewJob takes the steps of a job. No steps, too many (10,000, or MostSteps with their counts), a zero Step, and
+// sampling by both schemes, which needs two relations, are ErrParameter.
 func NewJob(steps ...Step) (*Job, error) {
 	if len(steps) == 0 || len(steps) > mostParts {
 		return nil, fmt.Errorf("%w: a job has 1 to %d steps, not %d", ErrParameter, mostParts, len(steps))
@@ -51,8 +51,8 @@ func NewJob(steps ...Step) (*Job, error) {
 	return j, nil
 }
 
-// Relation is the neighbouring relation under which the job's sampling amplifies. ok is false where nothing is sampled: then it is
-// the one under which the steps' parameters hold.
+// Relation is the neighbouring relation under which the job's sampling amplifies. ok is false where nothing is sampled:
+// then it is the one under which the steps' parameters hold.
 func (j *Job) Relation() (n privacy.Neighbours, ok bool) { return j.relation, j.relation != 0 }
 
 // promise is what one run of a step promises by (ε, δ), if it does.
@@ -82,17 +82,19 @@ func (s Step) promise() (Approximate, bool) {
 
 // concentrated is the zCDP loss of one run of a step, whose δ is promise's, if it has one.
 //
-// That of the exponential mechanism is ε²/8, a quarter of what its pure promise gives [Durfee & Rogers 2019; Cesar & Rogers 2021].
-// Proof. Its loss Z = ln P/Q ranges over an interval of length ε: the normalizing sums are one constant, and scores differ by Δ at
-// most to either side, each weighing ε/2. L(s) = ln E_Q e^(sZ) has L(0) = L(1) = 0 and L″ ≤ ε²/4, a variance on such an interval, so
-// that L(α) ≤ α(α−1)ε²/8 and D_α(P‖Q) = L(α)/(α−1) ≤ αε²/8. ∎
+// That of the exponential mechanism is ε²/8, a quarter of what its pure promise gives [Durfee & Rogers 2019; Cesar &
+// Rogers 2021]. Proof. Its loss Z = ln P/Q ranges over an interval of length ε: the normalizing sums are one constant,
+// and scores differ by Δ at most to either side, each weighing ε/2. L(s) = ln E_Q e^(sZ) has L(0) = L(1) = 0 and L″
+// ≤ ε²/4, a variance on such an interval, so that L(α) ≤ α(α−1)ε²/8 and D_α(P‖Q) = L(α)/(α−1) ≤
+// αε²/8. ∎
 func (s Step) concentrated() (privacy.Rho, bool) {
 	p := s.parameters
 	half := big.NewRat(1, 2)
 	square := func(r *big.Rat) *big.Rat { return new(big.Rat).Mul(r, r) }
 	if s.sampling == nil {
 		switch s.kind.name {
-		case "gaussian", "discrete-gaussian": // Δ²/(2σ²) [Bun & Steinke 2016, Proposition 1.6; Canonne, Kamath & Steinke 2020, Theorem 4]
+		case "gaussian", "discrete-gaussian":
+			// Δ²/(2σ²) [Bun & Steinke 2016, Proposition 1.6; Canonne, Kamath & Steinke 2020, Theorem 4]
 			return rhoOf(half.Mul(half, square(new(big.Rat).Quo(p["sensitivity"], p["sigma"])))), true
 		case "gdp": // Gaussian DP is dominated by N(0,1) and N(μ,1) [Dong, Roth & Su 2022, Section 2.3]
 			return rhoOf(half.Mul(half, square(p["mu"]))), true

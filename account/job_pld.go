@@ -9,18 +9,21 @@ import (
 	"dither/privacy"
 )
 
-// pairs are the pairs of distributions that bound one run of a step: upper dominates every mechanism that the spec describes,
-// lower is one that some mechanism it describes has. They are the same where the spec has a worst mechanism.
+// pairs are the pairs of distributions that bound one run of a step: upper dominates every mechanism that the spec
+// describes, lower is one that some mechanism it describes has. They are the same where the spec has a worst mechanism.
 //
-// Noise on vectors. Gaussian noise is alike in every direction, so the pair of one value of the same L₂ sensitivity is the
-// vector's. An integer vector of L₂ sensitivity 1 moves by 1 in one value alone, so that for the discrete Gaussian the pair is one
-// value's too; for larger sensitivities no pair is known. For Laplace noise, one value that moves by s₁+s₂ dominates two that move by s₁ and
-// s₂. Proof, at scale 1 and s₁ ≥ s₂. One value's curve is δ_s(ε) = 1 − e^((ε−s)/2) for |ε| ≤ s; its loss is s with probability ½, −s with
-// ½e^−s, and has the density ¼e^((l−s)/2) between. Two have δ(ε) = E δ_s₁(ε−l), l the loss at s₂. For |ε| ≤ s₁−s₂ this is
-// 1 − e^((ε−s₁)/2)·E e^(−l/2) = 1 − e^((ε−s₁−s₂)/2)·(1+s₂/2); for ε between s₁−s₂ and s₁+s₂ it is, with D = s₁+s₂−ε, 1 − (1+D/4)·e^(−D/2); both
-// are at most 1 − e^((ε−s₁−s₂)/2). Below, and for the reverse order, by the symmetry of both pairs. For discrete noise, p = e^(−1/scale) and
-// integers m₁ ≥ m₂, all losses are multiples of 1/scale of the parity of m₁+m₂, between which each curve is straight in e^ε, and where one
-// value's is 1 − e^((ε−m/scale)/2) again. At ε = (m₁+m₂−2n)/scale with n ≤ m₂ the two have 1 − pⁿ − n·pⁿ(1−p)/(1+p), and E e^(−l/2) =
+// Noise on vectors. Gaussian noise is alike in every direction, so the pair of one value of the same L₂ sensitivity
+// is the vector's. An integer vector of L₂ sensitivity 1 moves by 1 in one value alone, so that for the discrete
+// Gaussian the pair is one value's too; for larger sensitivities no pair is known. For Laplace noise, one value that
+// moves by s₁+s₂ dominates two that move by s₁ and s₂. Proof, at scale 1 and s₁ ≥ s₂. One value's curve
+// is δ_s(ε) = 1 − e^((ε−s)/2) for |ε| ≤ s; its loss is s with probability ½, −s with ½e^−s, and has the
+// density ¼e^((l−s)/2) between. Two have δ(ε) = E δ_s₁(ε−l), l the loss at s₂. For |ε| ≤ s₁−s₂
+// this is 1 − e^((ε−s₁)/2)·E e^(−l/2) = 1 − e^((ε−s₁−s₂)/2)·(1+s₂/2); for ε between
+// s₁−s₂ and s₁+s₂ it is, with D = s₁+s₂−ε, 1 − (1+D/4)·e^(−D/2); both are at most 1 −
+// e^((ε−s₁−s₂)/2). Below, and for the reverse order, by the symmetry of both pairs. For discrete noise, p =
+// e^(−1/scale) and integers m₁ ≥ m₂, all losses are multiples of 1/scale of the parity of m₁+m₂, between
+// which each curve is straight in e^ε, and where one value's is 1 − e^((ε−m/scale)/2) again. At ε =
+// (m₁+m₂−2n)/scale with n ≤ m₂ the two have 1 − pⁿ − n·pⁿ(1−p)/(1+p), and E e^(−l/2) =
 // p^(m₂/2)·(1 + m₂(1−p)/(1+p)) is at least p^(m₂/2). ∎
 type pairs struct{ upper, lower *pld.Pair } // nil: none is known
 
@@ -99,8 +102,8 @@ type distributions struct {
 	why          string           // there is none
 }
 
-// distributions composes the pairs. Steps without a lower pair are left out of the lower bound: what is composed with more never
-// loses less.
+// distributions composes the pairs. Steps without a lower pair are left out of the lower bound: what is composed with
+// more never loses less.
 func (t *tally) distributions() *distributions {
 	t.once.Do(func() {
 		t.pld = &distributions{}

@@ -12,13 +12,13 @@ import (
 // MostRepeated bounds the number of mechanisms whose composition Optimal sums term by term.
 const MostRepeated = 1 << 20
 
-// Optimal is the optimal composition of k mechanisms with one promise (ε₀, δ₀) each, fixed in advance: no other function of
-// k, ε₀ and δ₀ bounds their joint δ(ε) more tightly [Kairouz, Oh & Viswanath 2017, Theorem 3.3].
+// Optimal is the optimal composition of k mechanisms with one promise (ε₀, δ₀) each, fixed in advance: no other
+// function of k, ε₀ and δ₀ bounds their joint δ(ε) more tightly [Kairouz, Oh & Viswanath 2017, Theorem 3.3].
 //
-// Any pair of laws that (ε₀, δ₀) allows is an image, under one randomised map, of the pair of randomized response: with
-// probability δ₀ an answer that betrays the data, else the truth of a bit with probability p = e^ε₀/(1+e^ε₀) [ibid., Theorem 2.5].
-// So k mechanisms, adaptive ones too, are an image of k answers, whose losses are (2j−k)ε₀ where j of k bits tell the truth.
-// With f(j) = C(k,j)·pʲ(1−p)^(k−j),
+// Any pair of laws that (ε₀, δ₀) allows is an image, under one randomised map, of the pair of randomized
+// response: with probability δ₀ an answer that betrays the data, else the truth of a bit with probability p =
+// e^ε₀/(1+e^ε₀) [ibid., Theorem 2.5]. So k mechanisms, adaptive ones too, are an image of k answers, whose losses
+// are (2j−k)ε₀ where j of k bits tell the truth. With f(j) = C(k,j)·pʲ(1−p)^(k−j),
 //
 //	δ*(ε) = Σ_j f(j)·max(0, 1 − e^(ε−(2j−k)ε₀)),  δ(ε) = 1 − (1−δ₀)^k·(1 − δ*(ε)).
 //
@@ -31,8 +31,8 @@ type Optimal struct {
 	own       Approximate // (kε₀, kδ₀)
 }
 
-// NewOptimal prepares the composition of k mechanisms of promise a. A k that is not above 0 or beyond MostRepeated, and a
-// sum of ε beyond 2²⁹, is ErrParameter: for those there are privacy loss distributions.
+// NewOptimal prepares the composition of k mechanisms of promise a. A k that is not above 0 or beyond MostRepeated, and
+// a sum of ε beyond 2²⁹, is ErrParameter: for those there are privacy loss distributions.
 func NewOptimal(k int64, a Approximate) (*Optimal, error) {
 	e := a.Epsilon.Rat()
 	sum := new(big.Rat).Mul(e, new(big.Rat).SetInt64(k))
@@ -105,8 +105,8 @@ func (o *Optimal) excess(e *big.Rat, j int64) ends {
 	}
 }
 
-// Epsilon brackets the least ε ≥ 0 with δ(ε) ≤ d: both are +Inf where there is none, since what δ₀ alone takes is more than
-// d. (An ε of the lower end's is not private at d, one of the upper end's is.)
+// Epsilon brackets the least ε ≥ 0 with δ(ε) ≤ d: both are +Inf where there is none, since what δ₀ alone
+// takes is more than d. (An ε of the lower end's is not private at d, one of the upper end's is.)
 func (o *Optimal) Epsilon(d privacy.Delta) (lower, upper float64) {
 	least, most := o.keep.rest(d)
 	lower, _ = o.solve(most)
@@ -119,10 +119,10 @@ func (o *Optimal) Epsilon(d privacy.Delta) (lower, upper float64) {
 
 // solve brackets the least ε with δ*(ε) ≤ d.
 //
-// Between the losses of j−1 and j the curve is δ*(ε) = A − e^ε·B with A = Σ_{i≥j} f(i) and B = Σ_{i≥j} f(i)·e^−loss(i), and
-// everywhere it is the largest of these lines. So from the end of the last terms downward: the first j at whose lower end,
-// the loss of j−1, the curve is not certainly within d, has in its stretch ε = ln((A−d)/B). Rounded up it may leave the
-// stretch, whose ends then hold.
+// Between the losses of j−1 and j the curve is δ*(ε) = A − e^ε·B with A = Σ_{i≥j} f(i) and B = Σ_{i≥j}
+// f(i)·e^−loss(i), and everywhere it is the largest of these lines. So from the end of the last terms downward: the
+// first j at whose lower end, the loss of j−1, the curve is not certainly within d, has in its stretch ε =
+// ln((A−d)/B). Rounded up it may leave the stretch, whose ends then hold.
 func (o *Optimal) solve(d *big.Float) (lower, upper float64) {
 	switch {
 	case d.Cmp(big.NewFloat(1)) >= 0:

@@ -54,9 +54,9 @@ func (x ends) scale(num, den int64) {
 	x.hi.Quo(x.hi.Mul(x.hi, n), d)
 }
 
-// binomial is a binomial law on 0 … k. Its terms f(j) = C(k,j)·pʲ(1−p)^(k−j) are found by walking from the largest, as multiples
-// of it, and divided by their sum: no factorial is needed. Every step has its two ends rounded outward; what is not summed is
-// bounded by a geometric series, since f(j+1)/f(j) = odds·(k−j)/(j+1) falls in j.
+// binomial is a binomial law on 0 … k. Its terms f(j) = C(k,j)·pʲ(1−p)^(k−j) are found by walking from the
+// largest, as multiples of it, and divided by their sum: no factorial is needed. Every step has its two ends rounded
+// outward; what is not summed is bounded by a geometric series, since f(j+1)/f(j) = odds·(k−j)/(j+1) falls in j.
 type binomial struct {
 	k     int64
 	bits  uint

@@ -7,8 +7,9 @@ import (
 	"dither/privacy"
 )
 
-// keep is the probability ∏(1−δᵢ) with which no mechanism fails its pure promise, each failing with its δᵢ at most, and
-// independently in the worst case. If the rest of a job is (ε, δ*)-private where none fails, all of it is (ε, δ) at
+// keep is the probability ∏(1−δᵢ) with which no mechanism fails its pure promise, each failing with its δᵢ at
+// most, and independently in the worst case. If the rest of a job is (ε, δ*)-private where none fails, all of it is
+// (ε, δ) at
 //
 //	δ = 1 − keep·(1 − δ*) = (1 − keep) + keep·δ*.
 type keep struct {

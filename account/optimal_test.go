@@ -129,7 +129,8 @@ func deltaRat(t testing.TB, r *big.Rat) privacy.Delta {
 	return d
 }
 
-// A million mechanisms, tiny and huge ε, and δ of 1e-300: δ(ε(δ)) comes back to δ from below, and the losses' ends hold.
+// A million mechanisms, tiny and huge ε, and δ of 1e-300: δ(ε(δ)) comes back to δ from below, and the losses'
+// ends hold.
 func TestOptimalExtremes(t *testing.T) {
 	for _, c := range []struct {
 		k                  int64

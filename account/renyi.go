@@ -8,15 +8,16 @@ import (
 	"dither/internal/exact"
 )
 
-// Renyi is what is known of a mechanism's loss as Rényi differential privacy [Mironov 2017]: at each order α > 1 an upper bound
-// on D_α(M(D)‖M(D′)) = ln E[(P/Q)^α] / (α−1), the expectation under Q, over all neighbours D and D′ in both orders. At the
-// order +Inf it is the largest loss, ln sup P/Q. A float is a true bound at the very order that the float is. At orders of at
-// most 1, and NaN, it is +Inf, which says nothing.
+// Renyi is what is known of a mechanism's loss as Rényi differential privacy [Mironov 2017]: at each order α > 1 an
+// upper bound on D_α(M(D)‖M(D′)) = ln E[(P/Q)^α] / (α−1), the expectation under Q, over all neighbours D and
+// D′ in both orders. At the order +Inf it is the largest loss, ln sup P/Q. A float is a true bound at the very order
+// that the float is. At orders of at most 1, and NaN, it is +Inf, which says nothing.
 //
-// Rényi's divergence does not fall in its order, and (α−1)·D_α is convex in it, since it is the logarithm of a moment.
+// Rényi's divergence does not fall in its order, and (α−1)·D_α is convex in it, since it is the logarithm of a
+// moment.
 //
-// The functions that make one take parameters that are nonsense, a negative ε or a nil σ², as mechanisms that promise nothing:
-// +Inf at every order.
+// The functions that make one take parameters that are nonsense, a negative ε or a nil σ², as mechanisms that
+// promise nothing: +Inf at every order.
 type Renyi func(order float64) (upper float64)
 
 // nothing promises nothing.
@@ -32,8 +33,9 @@ func renyi(at func(order float64) float64) Renyi {
 	}
 }
 
-// ComposeRenyi is the loss of mechanisms on the same data, one after another: at each order the sum [Mironov 2017, Proposition
-// 1]. It holds where they are chosen adaptively too, if at each order the loss of each is bounded in advance.
+// ComposeRenyi is the loss of mechanisms on the same data, one after another: at each order the sum [Mironov 2017,
+// Proposition 1]. It holds where they are chosen adaptively too, if at each order the loss of each is bounded in
+// advance.
 func ComposeRenyi(parts ...Renyi) Renyi {
 	return renyi(func(order float64) float64 {
 		sum := 0.0
@@ -58,13 +60,15 @@ func (r Renyi) Least(s Renyi) Renyi {
 	return renyi(func(order float64) float64 { return min(r(order), s(order)) })
 }
 
-// Group is what a mechanism of loss r promises k people together. With c = ⌈log₂ k⌉ it is, at an order α ≥ 2, at most 3^c times
-// the loss at α·2^c [Mironov 2017, Proposition 2], and here the product of (2β−3/2)/(β−1) over β = α, 2α, …, α·2^(c−1), each of
-// which is at most 5/2 from 2 on and nears 2; at most k times the largest loss too. A k of at most 0 is no loss.
+// Group is what a mechanism of loss r promises k people together. With c = ⌈log₂ k⌉ it is, at an order α ≥ 2,
+// at most 3^c times the loss at α·2^c [Mironov 2017, Proposition 2], and here the product of (2β−3/2)/(β−1)
+// over β = α, 2α, …, α·2^(c−1), each of which is at most 5/2 from 2 on and nears 2; at most k times the
+// largest loss too. A k of at most 0 is no loss.
 //
 // Proof. A step doubles the people: let S stand midway between P and Q. By Cauchy and Schwarz, ∫P^β·Q^(1−β) =
-// ∫P^β·S^(½−β)·S^(β−½)·Q^(1−β) ≤ (∫P^(2β)·S^(1−2β))^½·(∫S^(2β−1)·Q^(2−2β))^½, which says [ibid., Corollary 4] D_β(P‖Q) ≤
-// (β−½)/(β−1)·D_2β(P‖S) + D_(2β−1)(S‖Q), and D_(2β−1) ≤ D_2β. ∎
+// ∫P^β·S^(½−β)·S^(β−½)·Q^(1−β) ≤ (∫P^(2β)·S^(1−2β))^½·(∫S^(2β−1)·Q^(2−2β))^½,
+// which says [ibid., Corollary 4] D_β(P‖Q) ≤ (β−½)/(β−1)·D_2β(P‖S) + D_(2β−1)(S‖Q), and
+// D_(2β−1) ≤ D_2β. ∎
 func (r Renyi) Group(k int64) Renyi {
 	if k <= 1 {
 		return r.Times(k)

@@ -6,16 +6,17 @@ import (
 	"dither/internal/exact"
 )
 
-// alternating is S = Σ_k (−1)^k·a_k where a_k = ∫x^k dm for a measure m ≥ 0 on [0, 1], accelerated [Cohen, Rodriguez Villegas &
-// Zagier 2000, Algorithm 1].
+// alternating is S = Σ_k (−1)^k·a_k where a_k = ∫x^k dm for a measure m ≥ 0 on [0, 1], accelerated [Cohen,
+// Rodriguez Villegas & Zagier 2000, Algorithm 1].
 //
-// Proof. S = ∫1/(1+x) dm. With the polynomial P(x) = T_n(1−2x), Chebyshev's T_n, (P(−1) − P(x))/(1+x) is a polynomial; its
-// integral over P(−1) is S_n, a combination of the first n of the a_k. Since |P| ≤ 1 on [0, 1], |S − S_n| ≤ S/P(−1) ≤ a₀/P(−1),
-// and P(−1) = T_n(3) is about (3+√8)ⁿ/2. ∎
+// Proof. S = ∫1/(1+x) dm. With the polynomial P(x) = T_n(1−2x), Chebyshev's T_n, (P(−1) − P(x))/(1+x) is a
+// polynomial; its integral over P(−1) is S_n, a combination of the first n of the a_k. Since |P| ≤ 1 on [0, 1], |S
+// − S_n| ≤ S/P(−1) ≤ a₀/P(−1), and P(−1) = T_n(3) is about (3+√8)ⁿ/2. ∎
 //
-// The a_k of a sampled Gaussian are of that kind. For i > α, |C(α,i)| is a constant times the Beta function B(i−α, α+1) =
-// ∫t^(i−α−1)(1−t)^α dt, a moment of order i; the normal integrals are moments of orders i of the ratio of two parts of a
-// mixture, where it is at most 1; and a product of moments is that of the product of independent variables.
+// The a_k of a sampled Gaussian are of that kind. For i > α, |C(α,i)| is a constant times the Beta function B(i−α,
+// α+1) = ∫t^(i−α−1)(1−t)^α dt, a moment of order i; the normal integrals are moments of orders i of the
+// ratio of two parts of a mixture, where it is at most 1; and a product of moments is that of the product of
+// independent variables.
 func alternating(bits uint, a func(k int64) exact.Interval) exact.Interval {
 	n := int64(bits)*2/5 + 2 // log₂(3+√8) > 5/2
 	last, d := big.NewInt(1), big.NewInt(3)

@@ -9,19 +9,20 @@ import (
 	"dither/privacy"
 )
 
-// A mechanism with D_α at an order α is (ε, δ)-differentially private for every ε ≥ 0 and [Canonne, Kamath & Steinke 2020,
-// Proposition 12; the proof stands at the conversions of package privacy, of which αρ is the case of zCDP]
+// A mechanism with D_α at an order α is (ε, δ)-differentially private for every ε ≥ 0 and [Canonne, Kamath &
+// Steinke 2020, Proposition 12; the proof stands at the conversions of package privacy, of which αρ is the case of
+// zCDP]
 //
 //	ln δ = (α−1)(D_α − ε) + (α−1)·ln(1−1/α) − ln α,
 //
-// hence, at a δ given, for ε = D_α + ln(1−1/α) + (ln 1/δ − ln α)/(α−1). At the order +Inf the privacy loss is at most D_∞, and
-// the least δ, E[max(0, 1−e^(ε−Z))], is at most 1 − e^(ε−D_∞).
+// hence, at a δ given, for ε = D_α + ln(1−1/α) + (ln 1/δ − ln α)/(α−1). At the order +Inf the privacy loss
+// is at most D_∞, and the least δ, E[max(0, 1−e^(ε−Z))], is at most 1 − e^(ε−D_∞).
 //
-// Every order gives a true bound, so which are tried needs no certificate: the search takes the best of 1 + 2^k and then narrows
-// between those beside it.
+// Every order gives a true bound, so which are tried needs no certificate: the search takes the best of 1 + 2^k and
+// then narrows between those beside it.
 
-// Epsilon bounds the ε at which a mechanism of loss r is (ε, d)-differentially private, at the best order found. It is +Inf
-// where no order gives one.
+// Epsilon bounds the ε at which a mechanism of loss r is (ε, d)-differentially private, at the best order found. It
+// is +Inf where no order gives one.
 func (r Renyi) Epsilon(d privacy.Delta) float64 {
 	return r.epsilonBy(bestOrder, nil, d)
 }
@@ -48,7 +49,8 @@ func (r Renyi) EpsilonAmong(orders []float64, d privacy.Delta) (epsilon, order f
 	return epsilon, order
 }
 
-// Delta bounds the δ, at most 1, at which a mechanism of loss r is (e, δ)-differentially private, at the best order found.
+// Delta bounds the δ, at most 1, at which a mechanism of loss r is (e, δ)-differentially private, at the best order
+// found.
 func (r Renyi) Delta(e privacy.Epsilon) float64 {
 	return r.deltaBy(bestOrder, nil, e)
 }
@@ -148,8 +150,8 @@ func bestOrder(f func(order float64) float64) float64 {
 		}
 		return value
 	}
-	// Golden sections down to a narrow bracket, on a grid so that what is remembered is of use again, and then the vertex of the parabola
-	// through three points, twice.
+	// Golden sections down to a narrow bracket, on a grid so that what is remembered is of use again, and then the
+	// vertex of the parabola through three points, twice.
 	onGrid := func(u float64) float64 { return try(math.Round(u*64) / 64) }
 	golden := (math.Sqrt(5) - 1) / 2
 	low, high := float64(best-1), float64(best+1)
@@ -176,8 +178,8 @@ func bestOrder(f func(order float64) float64) float64 {
 	return found
 }
 
-// bestInteger looks for the integer order from 2 to largest at which f is least. With s the step, the least is less than 2s from
-// the best so far, if f first falls and then rises.
+// bestInteger looks for the integer order from 2 to largest at which f is least. With s the step, the least is less
+// than 2s from the best so far, if f first falls and then rises.
 func bestInteger(f func(order float64) float64, largest int) float64 {
 	best := 2
 	least := f(2)

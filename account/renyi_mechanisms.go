@@ -11,8 +11,9 @@ import (
 // RenyiZCDP is that of a ρ-zCDP mechanism, αρ: the definition [Bun & Steinke 2016].
 func RenyiZCDP(r privacy.Rho) Renyi { return linear(r.Rat()) }
 
-// RenyiGaussian is that of Gaussian noise, where mu2 is μ² = Δ²/σ² of the L₂ sensitivity Δ: αμ²/2 [Mironov 2017, Proposition
-// 7]. It is a bound for the discrete Gaussian too, on vectors of integers [Canonne, Kamath & Steinke 2020, Proposition 5].
+// RenyiGaussian is that of Gaussian noise, where mu2 is μ² = Δ²/σ² of the L₂ sensitivity Δ: αμ²/2 [Mironov
+// 2017, Proposition 7]. It is a bound for the discrete Gaussian too, on vectors of integers [Canonne, Kamath & Steinke
+// 2020, Proposition 5].
 func RenyiGaussian(mu2 *big.Rat) Renyi {
 	if mu2 == nil || mu2.Sign() < 0 {
 		return nothing
@@ -36,14 +37,14 @@ func linear(slope *big.Rat) Renyi {
 	})
 }
 
-// RenyiDiscreteGaussian is that of discrete Gaussian noise of parameter sigma2 on one integer of sensitivity units. With θ(c) =
-// Σ_z exp(−(z−c)²/(2σ²)) over the integers it is, for a shift by m, by completing the square,
+// RenyiDiscreteGaussian is that of discrete Gaussian noise of parameter sigma2 on one integer of sensitivity units.
+// With θ(c) = Σ_z exp(−(z−c)²/(2σ²)) over the integers it is, for a shift by m, by completing the square,
 //
 //	D_α = αm²/(2σ²) + ln(θ(αm)/θ(0)) / (α−1),
 //
-// at most what RenyiGaussian says, since θ is largest at integers, and equal to it where αm is one. The largest shift is the
-// worst: every divergence of this kind is an average of those of DiscreteGaussianDelta's proof, in both orders. For a vector
-// RenyiGaussian holds.
+// at most what RenyiGaussian says, since θ is largest at integers, and equal to it where αm is one. The largest shift
+// is the worst: every divergence of this kind is an average of those of DiscreteGaussianDelta's proof, in both orders.
+// For a vector RenyiGaussian holds.
 func RenyiDiscreteGaussian(sigma2 *big.Rat, units *big.Int) Renyi {
 	if sigma2 == nil || sigma2.Sign() <= 0 || units == nil || units.Sign() < 0 {
 		return nothing
@@ -76,14 +77,14 @@ func RenyiDiscreteGaussian(sigma2 *big.Rat, units *big.Int) Renyi {
 	})
 }
 
-// RenyiLaplace is that of continuous Laplace noise of scale b, drawn for each value of a vector of L₁ sensitivity Δ, where e is
-// Δ/b [Mironov 2017, Proposition 6]:
+// RenyiLaplace is that of continuous Laplace noise of scale b, drawn for each value of a vector of L₁ sensitivity Δ,
+// where e is Δ/b [Mironov 2017, Proposition 6]:
 //
 //	D_α = ln(α/(2α−1)·e^((α−1)ε) + (α−1)/(2α−1)·e^(−αε)) / (α−1).
 //
-// Proof for a vector: coordinates add up, and (α−1)·D_α as a function of how far a coordinate moves, the logarithm of a sum of
-// exponentials of linear functions, is convex, 0 at 0 and never negative: so it rises, and the sum over coordinates is at
-// most its value at the sum of their distances. ∎
+// Proof for a vector: coordinates add up, and (α−1)·D_α as a function of how far a coordinate moves, the logarithm
+// of a sum of exponentials of linear functions, is convex, 0 at 0 and never negative: so it rises, and the sum over
+// coordinates is at most its value at the sum of their distances. ∎
 func RenyiLaplace(e privacy.Epsilon) Renyi {
 	return threeValued(lossOf(e), func(alpha, _ exact.Interval, bits uint) (first, second, third exact.Interval) {
 		double := alpha.Add(alpha).Sub(whole(1, bits))
@@ -91,9 +92,9 @@ func RenyiLaplace(e privacy.Epsilon) Renyi {
 	})
 }
 
-// RenyiDiscreteLaplace is that of discrete Laplace noise, of mass proportional to e^(−|x|/scale) over the integers, drawn for
-// each value of a vector of integers of L₁ sensitivity units. With p = e^(−1/scale), w = p^(2α−1) and ε = units/scale it is, by
-// summing three geometric series,
+// RenyiDiscreteLaplace is that of discrete Laplace noise, of mass proportional to e^(−|x|/scale) over the integers,
+// drawn for each value of a vector of integers of L₁ sensitivity units. With p = e^(−1/scale), w = p^(2α−1) and
+// ε = units/scale it is, by summing three geometric series,
 //
 //	D_α = ln(c·e^((α−1)ε) + (1−c)·e^(−αε)) / (α−1),  c = (1 + (1−p)w/(1−w)) / (1+p),
 //
@@ -116,17 +117,18 @@ func RenyiDiscreteLaplace(units *big.Int, scale *big.Rat) Renyi {
 	})
 }
 
-// RenyiPure is that of any ε-differentially private mechanism: at most that of randomized response between two answers, to
-// which every such mechanism can be brought by post-processing [Kairouz, Oh & Viswanath 2017, Theorem 2.1, with n = 1],
+// RenyiPure is that of any ε-differentially private mechanism: at most that of randomized response between two
+// answers, to which every such mechanism can be brought by post-processing [Kairouz, Oh & Viswanath 2017, Theorem 2.1,
+// with n = 1],
 //
 //	D_α = ln((e^((α−1)ε) + e^(−αε)) / (1+e^(−ε))) / (α−1) ≤ min(ε, αε²/2).
 //
-// That it is the largest follows too by convexity: P/Q lies in [e^(−ε), e^ε] and has mean 1 under Q, and x^α is at most its
-// chord.
+// That it is the largest follows too by convexity: P/Q lies in [e^(−ε), e^ε] and has mean 1 under Q, and x^α is at
+// most its chord.
 func RenyiPure(e privacy.Epsilon) Renyi { return RenyiRandomizedResponse(2, e) }
 
-// RenyiRandomizedResponse is that of randomized response between k answers under change-one, where the true answer has e^ε
-// times the probability of each other. Two of the answers have P/Q = e^ε and e^(−ε), the others 1, so that
+// RenyiRandomizedResponse is that of randomized response between k answers under change-one, where the true answer has
+// e^ε times the probability of each other. Two of the answers have P/Q = e^ε and e^(−ε), the others 1, so that
 //
 //	D_α = ln((e^((α−1)ε) + e^(−αε) + (k−2)e^(−ε)) / (1+(k−1)e^(−ε))) / (α−1).
 //
@@ -157,17 +159,18 @@ func randomizedResponse(k int64, loss func(bits uint) exact.Interval) Renyi {
 	})
 }
 
-// RenyiBoundedRange is that of an ε-bounded-range mechanism, whose log-ratios ln P(y)/Q(y) of neighbours lie within an interval
-// of length ε: the exponential mechanism of parameter ε (probabilities proportional to e^(εu/2Δ), or e^(εu/Δ) where u is
-// one-sided), which is report-noisy-max with Gumbel noise [Durfee & Rogers 2019; Dong, Durfee & Rogers 2020]. It is the largest
-// that such a mechanism can have, and at most min(ε, αε²/8) [Cesar & Rogers 2021]:
+// RenyiBoundedRange is that of an ε-bounded-range mechanism, whose log-ratios ln P(y)/Q(y) of neighbours lie within an
+// interval of length ε: the exponential mechanism of parameter ε (probabilities proportional to e^(εu/2Δ), or
+// e^(εu/Δ) where u is one-sided), which is report-noisy-max with Gumbel noise [Durfee & Rogers 2019; Dong, Durfee &
+// Rogers 2020]. It is the largest that such a mechanism can have, and at most min(ε, αε²/8) [Cesar & Rogers 2021]:
 //
 //	D_α = ln((1−e^(−αε)) / (α(1−e^(−ε)))) / (α−1) + ln((α−1)(1−e^(−αε)) / (α(1−e^(−(α−1)ε)))) + ε.
 //
-// Proof. Let P/Q lie in [e^(t−ε), e^t], 0 ≤ t ≤ ε. It has mean 1 under Q, and x^α is at most its chord, so E_Q[(P/Q)^α] is at
-// most that of the two ends with the probabilities that make the mean 1, (e^((α−1)t)(1−e^(−αε)) − e^(αt)(e^(−ε)−e^(−αε))) /
-// (1−e^(−ε)). As a function of s = e^t it is largest at s = (α−1)(1−e^(−αε)) / (α(e^(−ε)−e^(−αε))), which gives D_α. The bound
-// on Q/P has the same range. ∎
+// Proof. Let P/Q lie in [e^(t−ε), e^t], 0 ≤ t ≤ ε. It has mean 1 under Q, and x^α is at most its chord, so
+// E_Q[(P/Q)^α] is at most that of the two ends with the probabilities that make the mean 1,
+// (e^((α−1)t)(1−e^(−αε)) − e^(αt)(e^(−ε)−e^(−αε))) / (1−e^(−ε)). As a function of s = e^t it
+// is largest at s = (α−1)(1−e^(−αε)) / (α(e^(−ε)−e^(−αε))), which gives D_α. The bound on Q/P has
+// the same range. ∎
 func RenyiBoundedRange(e privacy.Epsilon) Renyi {
 	if e.IsZero() {
 		return renyi(func(float64) float64 { return 0 })
@@ -192,7 +195,8 @@ func RenyiBoundedRange(e privacy.Epsilon) Renyi {
 //
 //	(α−1)·D_α = ln(first·e^((α−1)ε) + second·e^(−αε) + third),
 //
-// and at most (α−1)ε, which is taken out of the logarithm. The third weight is handed over as it is, the second too.
+// and at most (α−1)ε, which is taken out of the logarithm. The third weight is handed over as it is, the second
+// too.
 func threeValued(loss func(bits uint) exact.Interval, weights func(alpha, x exact.Interval, bits uint) (first, second, third exact.Interval)) Renyi {
 	_, up := loss(128).Floats()
 	return renyi(func(order float64) float64 {
@@ -221,7 +225,8 @@ func orderOf(order float64, bits uint) (alpha, less exact.Interval) {
 	return alpha, exact.IntervalOf(rational.Sub(rational, big.NewRat(1, 1)), bits)
 }
 
-// logOrLowest is ln x for an x ≥ 0 that may reach 0, where all that is known is that it is at most ln of its upper end.
+// logOrLowest is ln x for an x ≥ 0 that may reach 0, where all that is known is that it is at most ln of its upper
+// end.
 func logOrLowest(x exact.Interval) exact.Interval {
 	if x.Lo().Sign() > 0 {
 		return x.Log()

@@ -8,20 +8,22 @@ import (
 	"dither/internal/exact"
 )
 
-// PoissonSampled is the loss under add/remove of a mechanism of loss r under add/remove that is run on a Poisson sample, in
-// which each person is with probability q, independently [Zhu & Wang 2019; Mironov, Talwar & Zhang 2019, Section 3.1]. It is
-// found at integer orders and between them by convexity. A q outside [0, 1] is nonsense. For Gaussian noise
-// RenyiSampledGaussian is tighter.
+// PoissonSampled is the loss under add/remove of a mechanism of loss r under add/remove that is run on a Poisson
+// sample, in which each person is with probability q, independently [Zhu & Wang 2019; Mironov, Talwar & Zhang 2019,
+// Section 3.1]. It is found at integer orders and between them by convexity. A q outside [0, 1] is nonsense. For
+// Gaussian noise RenyiSampledGaussian is tighter.
 //
-// Proof. Given who else is in the sample, the outputs are P = (1−q)S + qT and Q = S, where S and T are outputs on neighbours; and
-// E_Q[(P/Q)^α] is jointly convex, so this pair is the worst. With x = T/S, of mean 1 under S, and e_j = e^((j−1)D_j):
+// Proof. Given who else is in the sample, the outputs are P = (1−q)S + qT and Q = S, where S and T are outputs on
+// neighbours; and E_Q[(P/Q)^α] is jointly convex, so this pair is the worst. With x = T/S, of mean 1 under S, and e_j
+// = e^((j−1)D_j):
 //
 //	E_S[(P/S)^α] = Σ_j C(α,j)(1−q)^(α−j)q^j·E_S[x^j] ≤ 1 + Σ_{j≥2} C(α,j)(1−q)^(α−j)q^j·(e_j − 1).
 //
-// In the other order, E_P[(S/P)^α] = Σ_j C(α,j)·E_P[((S−P)/P)^j], where S − P = q(S−T): the term of j = 1 is 0, and the others
-// are at most C(α,j)q^j·∫|S−T|^j/P^(j−1). As P^(1−j) is convex in P, the integral is at most the larger of E_S[|1−x|^j] and
-// E_T[|1/x−1|^j]. Each is at most 1 + e_j; at j = 2, e₂ − 1; and with m = e^(D_∞) − 1 ≥ |1−x|, (e₂−1)·m^(j−2). Also S/P ≤
-// 1/(1−q). At the order +Inf, P/S ≤ 1 + qm, and S/P ≤ 1/(1−q+q/(1+m)), which is no larger. ∎
+// In the other order, E_P[(S/P)^α] = Σ_j C(α,j)·E_P[((S−P)/P)^j], where S − P = q(S−T): the term of j = 1 is
+// 0, and the others are at most C(α,j)q^j·∫|S−T|^j/P^(j−1). As P^(1−j) is convex in P, the integral is at
+// most the larger of E_S[|1−x|^j] and E_T[|1/x−1|^j]. Each is at most 1 + e_j; at j = 2, e₂ − 1; and with m =
+// e^(D_∞) − 1 ≥ |1−x|, (e₂−1)·m^(j−2). Also S/P ≤ 1/(1−q). At the order +Inf, P/S ≤ 1 + qm, and
+// S/P ≤ 1/(1−q+q/(1+m)), which is no larger. ∎
 func (r Renyi) PoissonSampled(q *big.Rat) Renyi {
 	return r.sampled(q, func(m moments, order int64) exact.Interval {
 		forth, back := whole(0, m.bits), whole(0, m.bits)
@@ -43,15 +45,16 @@ func (r Renyi) PoissonSampled(q *big.Rat) Renyi {
 }
 
 // FixedSampled is the loss under change-one of a mechanism of loss r under change-one that is run on a sample without
-// replacement of a fixed number of persons, a part q of all [Wang, Balle & Kasiviswanathan 2019, Theorem 9]. It is found at
-// integer orders and between them by convexity. A q outside [0, 1] is nonsense.
+// replacement of a fixed number of persons, a part q of all [Wang, Balle & Kasiviswanathan 2019, Theorem 9]. It is
+// found at integer orders and between them by convexity. A q outside [0, 1] is nonsense.
 //
-// Proof. Draw the others of a sample, and one more that stands in where the person who changes is not drawn: given those, the
-// outputs are P = qT + (1−q)S and Q = qU + (1−q)S, where S, T and U are outputs on data of which each two are neighbours, and
-// by joint convexity this pair is the worst. E_Q[(P/Q)^α] = Σ_j C(α,j)·E_Q[((P−Q)/Q)^j], the term of j = 1 is 0, and as Q^(1−j)
-// is convex in Q the others are at most C(α,j)q^j times the larger of ∫|T−U|^j/S^(j−1) and ∫|T−U|^j/U^(j−1). Those are at most,
-// with e_j = e^((j−1)D_j) and m = e^(D_∞) − 1: 2e_j, as |T−U|^j ≤ T^j + U^j; m^j·e_j, as |T−U| ≤ m·min(T, U); and at j = 2,
-// 4(e₂−1), as (T−U)² ≤ 2(T−S)² + 2(U−S)². At the order +Inf, S ≥ T/(1+m) and U ≥ T/(1+m), so that P/Q ≤ 1 + qm. ∎
+// Proof. Draw the others of a sample, and one more that stands in where the person who changes is not drawn: given
+// those, the outputs are P = qT + (1−q)S and Q = qU + (1−q)S, where S, T and U are outputs on data of which each
+// two are neighbours, and by joint convexity this pair is the worst. E_Q[(P/Q)^α] = Σ_j C(α,j)·E_Q[((P−Q)/Q)^j],
+// the term of j = 1 is 0, and as Q^(1−j) is convex in Q the others are at most C(α,j)q^j times the larger of
+// ∫|T−U|^j/S^(j−1) and ∫|T−U|^j/U^(j−1). Those are at most, with e_j = e^((j−1)D_j) and m = e^(D_∞) −
+// 1: 2e_j, as |T−U|^j ≤ T^j + U^j; m^j·e_j, as |T−U| ≤ m·min(T, U); and at j = 2, 4(e₂−1), as (T−U)²
+// ≤ 2(T−S)² + 2(U−S)². At the order +Inf, S ≥ T/(1+m) and U ≥ T/(1+m), so that P/Q ≤ 1 + qm. ∎
 func (r Renyi) FixedSampled(q *big.Rat) Renyi {
 	return r.sampled(q, func(m moments, order int64) exact.Interval {
 		sum, plain := whole(0, m.bits), m.one // C(α,j)q^j
@@ -65,7 +68,8 @@ func (r Renyi) FixedSampled(q *big.Rat) Renyi {
 	})
 }
 
-// sampled is the loss whose moments e^((α−1)D_α) − 1 at integer orders are given, at most r, and at +Inf ln(1 + q(e^(D_∞)−1)).
+// sampled is the loss whose moments e^((α−1)D_α) − 1 at integer orders are given, at most r, and at +Inf ln(1 +
+// q(e^(D_∞)−1)).
 func (r Renyi) sampled(q *big.Rat, moment func(m moments, order int64) exact.Interval) Renyi {
 	switch {
 	case q == nil || q.Sign() < 0 || q.Cmp(big.NewRat(1, 1)) > 0:
@@ -121,8 +125,8 @@ type moments struct {
 	swings       []exact.Interval // (e^(D_∞)−1)^j, where that may be of use; else nil
 }
 
-// gather finds the moments up to an order at which D is finite. D does not fall in its order: so where one below is not known,
-// or larger, that one's bound will do.
+// gather finds the moments up to an order at which D is finite. D does not fall in its order: so where one below is not
+// known, or larger, that one's bound will do.
 func (m *moments) gather(order int64, at func(j int64) float64, grown func(j int64) exact.Interval, largest float64) {
 	most := at(order)
 	for j := range order + 1 {

@@ -7,25 +7,27 @@ import (
 	"dither/internal/exact"
 )
 
-// RenyiSampledGaussian is that of Gaussian noise on a sum over a Poisson sample, in which each person is with probability q,
-// independently, under add/remove; mu2 is μ² = Δ²/σ², Δ the largest L₂ norm that a person adds [Mironov, Talwar & Zhang 2019].
-// It is tight up to the order 64, and at integers beyond. A q outside [0, 1] is nonsense. Like the curve of GaussianDelta it is
-// that of continuous noise, or of what is computed from it, and not of the discrete Gaussian.
+// RenyiSampledGaussian is that of Gaussian noise on a sum over a Poisson sample, in which each person is with
+// probability q, independently, under add/remove; mu2 is μ² = Δ²/σ², Δ the largest L₂ norm that a person adds
+// [Mironov, Talwar & Zhang 2019]. It is tight up to the order 64, and at integers beyond. A q outside [0, 1] is
+// nonsense. Like the curve of GaussianDelta it is that of continuous noise, or of what is computed from it, and not of
+// the discrete Gaussian.
 //
-// With P = (1−q)N(0, σ²) + qN(Δ, σ²) and Q = N(0, σ²), all that matters is A_α = E_Q[(P/Q)^α]: D_α = ln A_α/(α−1) [ibid.,
-// Theorem 4 brings vectors to this, and by Theorem 5 and Corollary 7 the other order, D_α(Q‖P), is never larger].
+// With P = (1−q)N(0, σ²) + qN(Δ, σ²) and Q = N(0, σ²), all that matters is A_α = E_Q[(P/Q)^α]: D_α = ln
+// A_α/(α−1) [ibid., Theorem 4 brings vectors to this, and by Theorem 5 and Corollary 7 the other order,
+// D_α(Q‖P), is never larger].
 //
-// At an integer order A_α = Σ_i C(α,i)(1−q)^(α−i)qⁱ·e^((i²−i)μ²/2); with A_α at μ = 0, which is 1, taken off term by term, all
-// that remains is positive.
+// At an integer order A_α = Σ_i C(α,i)(1−q)^(α−i)qⁱ·e^((i²−i)μ²/2); with A_α at μ = 0, which is 1,
+// taken off term by term, all that remains is positive.
 //
-// At another, split where both parts of the mixture are alike, at z = c/μ + μ/2 standard deviations, c = ln(1/q−1), and expand
-// (1+x)^α by the binomial series on each side, where x ≤ 1. The normal integrals that come of it [ibid., Section 3.3] are all,
-// with Mills' ratio R,
+// At another, split where both parts of the mixture are alike, at z = c/μ + μ/2 standard deviations, c = ln(1/q−1),
+// and expand (1+x)^α by the binomial series on each side, where x ≤ 1. The normal integrals that come of it [ibid.,
+// Section 3.3] are all, with Mills' ratio R,
 //
 //	A_α = (1−q)^α·φ(z)·Σ_{i≥0} C(α,i)·(R(iμ−z) + R(iμ+z−αμ)),
 //
-// since q^i(1−q)^(−i)·e^((i²−i)μ²/2)·φ(iμ−z) = φ(z), of which the same holds with i = α−j. From i = ⌈α⌉ on the signs alternate,
-// and that part is summed by an accelerated series (alternating).
+// since q^i(1−q)^(−i)·e^((i²−i)μ²/2)·φ(iμ−z) = φ(z), of which the same holds with i = α−j. From i =
+// ⌈α⌉ on the signs alternate, and that part is summed by an accelerated series (alternating).
 func RenyiSampledGaussian(q, mu2 *big.Rat) Renyi {
 	if q == nil || q.Sign() < 0 || q.Cmp(big.NewRat(1, 1)) > 0 || mu2 == nil || mu2.Sign() < 0 {
 		return nothing
@@ -59,12 +61,12 @@ const maxSampledOrder = 1 << 11
 // maxFractional is the largest order that is no integer at which they are.
 const maxFractional = 64
 
-// reach bounds the exponents of e that are summed: within it numbers of big.Float differ by no more digits than are added
-// quickly.
+// reach bounds the exponents of e that are summed: within it numbers of big.Float differ by no more digits than are
+// added quickly.
 const reach = 1 << 18
 
-// betweenIntegers is D_α at a real order of at most maxSampledOrder, from bounds of it at the integers beside it: (α−1)D_α is
-// convex in α, and 0 at 1.
+// betweenIntegers is D_α at a real order of at most maxSampledOrder, from bounds of it at the integers beside it:
+// (α−1)D_α is convex in α, and 0 at 1.
 func betweenIntegers(order float64, at func(order int64) float64) float64 {
 	low := math.Floor(order)
 	share := order - low // exact
@@ -81,8 +83,8 @@ func betweenIntegers(order float64, at func(order int64) float64) float64 {
 // sampledGaussian has 0 < q < 1 and μ² > 0.
 type sampledGaussian struct{ q, mu2 *big.Rat }
 
-// integer is D_α at an integer order. Gᵢ = e^((i²−i)μ²/2) − 1 and Hᵢ = e^(iμ²) − 1 follow from those before without a
-// subtraction, as (1+G)(1+H) − 1 = G + H + GH.
+// integer is D_α at an integer order. Gᵢ = e^((i²−i)μ²/2) − 1 and Hᵢ = e^(iμ²) − 1 follow from those
+// before without a subtraction, as (1+G)(1+H) − 1 = G + H + GH.
 func (s sampledGaussian) integer(order int64) float64 {
 	return renyiUpper(func(bits uint) exact.Interval {
 		q := exact.IntervalOf(s.q, bits)
@@ -101,8 +103,8 @@ func (s sampledGaussian) integer(order int64) float64 {
 	})
 }
 
-// fractional is D_α at a real order. ok is false at integers, beyond maxFractional, where what convexity loses is no more worth
-// the time, and where something is beyond the range of exponentials.
+// fractional is D_α at a real order. ok is false at integers, beyond maxFractional, where what convexity loses is no
+// more worth the time, and where something is beyond the range of exponentials.
 func (s sampledGaussian) fractional(order float64) (upper float64, ok bool) {
 	odds := new(big.Rat).Sub(big.NewRat(1, 1), s.q)
 	odds.Quo(odds, s.q) // 1/q − 1
@@ -152,7 +154,8 @@ func (p sampledPoint) term(i int64, alpha exact.Interval) exact.Interval {
 	return p.integral(n.Mul(p.mu).Sub(p.z), n).Add(p.integral(p.z.Sub(alpha.Sub(n).Mul(p.mu)), alpha.Sub(n)))
 }
 
-// integral is φ(z)·R(u). For u below 0 it is what the whole normal integral comes to, e^(−jc+(j²−j)μ²/2), less φ(z)·R(−u).
+// integral is φ(z)·R(u). For u below 0 it is what the whole normal integral comes to, e^(−jc+(j²−j)μ²/2), less
+// φ(z)·R(−u).
 func (p sampledPoint) integral(u, j exact.Interval) exact.Interval {
 	zero := whole(0, p.bits)
 	switch {

@@ -43,7 +43,8 @@ func above(t *testing.T, what string, got float64, text string, share float64) {
 	}
 }
 
-// TestRenyiAgainstMPMath compares with testdata/renyi.py, which takes the definition: sums over all outputs, or integrals.
+// TestRenyiAgainstMPMath compares with testdata/renyi.py, which takes the definition: sums over all outputs, or
+// integrals.
 func TestRenyiAgainstMPMath(t *testing.T) {
 	n := vectors(t, "renyi.tsv", func(f []string) {
 		what := strings.Join(f[:3], " ")
@@ -88,13 +89,14 @@ func TestRenyiAgainstMPMath(t *testing.T) {
 	}
 }
 
-// TestRenyiFigures are values of other libraries, dp_accounting and autodp. At orders that are no integers dp_accounting takes
-// the absolute values of an alternating series, which at 1.5 gives 6.70579741e-4 and at 2.5 1.08548710e-3: more than the
-// integral (testdata/renyi.py).
+// TestRenyiFigures are values of other libraries, dp_accounting and autodp. At orders that are no integers
+// dp_accounting takes the absolute values of an alternating series, which at 1.5 gives 6.70579741e-4 and at 2.5
+// 1.08548710e-3: more than the integral (testdata/renyi.py).
 func TestRenyiFigures(t *testing.T) {
 	sampled := account.RenyiSampledGaussian(rational(t, "0.01"), rational(t, "0.16")).Times(50)
 	narrow := account.RenyiSampledGaussian(rational(t, "0.01"), rational(t, "4"))
-	response := account.RenyiRandomizedResponseOdds(10, rational(t, "73/3")) // the true answer with probability 0.73, each other with 0.03
+	// the true answer with probability 0.73, each other with 0.03
+	response := account.RenyiRandomizedResponseOdds(10, rational(t, "73/3"))
 	for _, c := range []struct {
 		name        string
 		got, want   float64
@@ -149,8 +151,8 @@ func every(t testing.TB) map[string]func(strength int64) account.Renyi {
 	}
 }
 
-// TestRenyiLaws are what holds of every curve: it rises in the order and in its strength, is no loss at a strength of 0, and n
-// at a time are n one by one.
+// TestRenyiLaws are what holds of every curve: it rises in the order and in its strength, is no loss at a strength of
+// 0, and n at a time are n one by one.
 func TestRenyiLaws(t *testing.T) {
 	curves := every(t)
 	inf := math.Inf(1)
@@ -221,8 +223,9 @@ func TestRenyiBounds(t *testing.T) {
 	}
 }
 
-// TestSampledBoundsHold compares the generic bounds with exact divergences of sampled randomized response: P = (1−q)S + qT, Q = S
-// in both orders, and for fixed samples all P = qT + (1−q)S, Q = qU + (1−q)S, over outputs of probabilities p and 1−p.
+// TestSampledBoundsHold compares the generic bounds with exact divergences of sampled randomized response: P = (1−q)S
+// + qT, Q = S in both orders, and for fixed samples all P = qT + (1−q)S, Q = qU + (1−q)S, over outputs of
+// probabilities p and 1−p.
 func TestSampledBoundsHold(t *testing.T) {
 	divergence := func(p, q [2]float64, order float64) float64 {
 		sum := 0.0

@@ -45,8 +45,9 @@ type Bracket struct {
 	Figure
 }
 
-// Report is the loss of one job, told by every accountant: the ε of each at one δ, or the δ of each at one ε. Of a job that is
-// fixed in advance each figure is true, so the least is; the order PLD ≤ Renyi ≤ Basic holds where they are told.
+// Report is the loss of one job, told by every accountant: the ε of each at one δ, or the δ of each at one ε. Of a
+// job that is fixed in advance each figure is true, so the least is; the order PLD ≤ Renyi ≤ Basic holds where they
+// are told.
 type Report struct {
 	Basic    Figure  // the sums of ε and of δ
 	Advanced Figure  // advanced composition
@@ -55,7 +56,8 @@ type Report struct {
 	PLD      Bracket // the privacy loss distributions, composed numerically
 }
 
-// Least is the least of the report's upper bounds, and the name of the first accountant that tells it. Where none is told the figure says so.
+// Least is the least of the report's upper bounds, and the name of the first accountant that tells it. Where none is
+// told the figure says so.
 func (r Report) Least() (f Figure, accountant string) {
 	f = none("no accountant tells it")
 	for _, c := range []struct {
@@ -105,8 +107,9 @@ func (j *Job) Delta(e privacy.Epsilon) (Report, error) {
 	return r, nil
 }
 
-// LeastDelta is the least of the figures of Delta, to within a hundredth of it, and the name of an accountant that tells it: where
-// the loss distributions bracket δ so closely they alone are asked, since the others are never below the bracket, and take longer.
+// LeastDelta is the least of the figures of Delta, to within a hundredth of it, and the name of an accountant that
+// tells it: where the loss distributions bracket δ so closely they alone are asked, since the others are never below
+// the bracket, and take longer.
 func (j *Job) LeastDelta(e privacy.Epsilon) (f Figure, accountant string, err error) {
 	if e.Rat().Cmp(big.NewRat(largestAsked, 1)) <= 0 {
 		if f := j.tally.basicDelta(e); f.Told() && f.Value == 0 {

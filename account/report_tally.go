@@ -71,7 +71,8 @@ func (t *tally) basicDelta(e privacy.Epsilon) Figure {
 	return told(exact.FloatUp(t.sum.Delta.Rat()))
 }
 
-// infiniteEpsilon is Rényi's divergence of order ∞: the basic sum of ε, where the product of the 1−δᵢ leaves room for d.
+// infiniteEpsilon is Rényi's divergence of order ∞: the basic sum of ε, where the product of the 1−δᵢ leaves
+// room for d.
 func (t *tally) infiniteEpsilon(d privacy.Delta) Figure {
 	if t.unkept != "" {
 		return none(whyNoPromise, t.unkept)

@@ -59,7 +59,8 @@ func TestReportFigures(t *testing.T) {
 	if hundred.Basic.Value != 10 || !near(hundred.Advanced.Value, 6.308230950513, 1e-12) {
 		t.Errorf("100 × 0.1: %+v", hundred)
 	}
-	// The bounded range of the exponential mechanism is worth more than half of ε; at ρ = ε²/8 it is 2.4190931768671951.
+	// The bounded range of the exponential mechanism is worth more than half of ε; at ρ = ε²/8 it is
+	// 2.4190931768671951.
 	exponential := epsilonReport(t, "1e-6", "exponential epsilon=.1 count=100")
 	if !near(exponential.ZCDP.Value, 2.4190931768671951, 1e-15) || exponential.Renyi.Value > exponential.ZCDP.Value || exponential.Advanced != hundred.Advanced {
 		t.Errorf("100 exponential mechanisms of 0.1: %+v", exponential)
@@ -103,7 +104,8 @@ func TestReportFigures(t *testing.T) {
 	if r := deltaReport(t, "0.5", "laplace scale=1"); !near(r.PLD.Value, -math.Expm1(-0.25), 1e-6) || !near(r.PLD.Lower, -math.Expm1(-0.25), 1e-6) {
 		t.Errorf("Laplace: %+v", r.PLD)
 	}
-	// DP-SGD on MNIST, as dp_accounting tells it: by Rényi 2.59655587 with its orders, by loss distributions 2.38168600 on its grid.
+	// DP-SGD on MNIST, as dp_accounting tells it: by Rényi 2.59655587 with its orders, by loss distributions 2.38168600
+	// on its grid.
 	if !long {
 		return
 	}
@@ -160,8 +162,8 @@ func ordered(t *testing.T, what string, r account.Report) {
 	}
 }
 
-// TestReportCounts: n times is a loop of n, for every accountant and mechanism: in one job n equal steps are one of count n; so
-// the loop varies each step by less than any figure shows.
+// TestReportCounts: n times is a loop of n, for every accountant and mechanism: in one job n equal steps are one of
+// count n; so the loop varies each step by less than any figure shows.
 func TestReportCounts(t *testing.T) {
 	for i, spec := range everySpec {
 		if slow(spec) && !strings.HasPrefix(spec, "approx") {
@@ -370,7 +372,8 @@ func different(n int, scheme string) []string {
 	return specs
 }
 
-// TestReportManyDifferent: beyond 16 different sampled steps the order is looked for among integers, which costs little.
+// TestReportManyDifferent: beyond 16 different sampled steps the order is looked for among integers, which costs
+// little.
 func TestReportManyDifferent(t *testing.T) {
 	scheme := "fixed" // of which no loss distribution is composed
 	if long {
@@ -390,7 +393,8 @@ func TestReportManyDifferent(t *testing.T) {
 	}
 }
 
-// TestReportTooManyDifferent: beyond 500 different sampled steps, or 2,000 of any kind, Rényi's divergences are not told, and why is.
+// TestReportTooManyDifferent: beyond 500 different sampled steps, or 2,000 of any kind, Rényi's divergences are not
+// told, and why is.
 func TestReportTooManyDifferent(t *testing.T) {
 	pure := []string{"renyi order=2 epsilon=1"}
 	for i := range 2001 {

@@ -11,20 +11,23 @@ import (
 // MostShuffled bounds the reports that Shuffled counts term by term.
 const MostShuffled = 10_000_000
 
-// Shuffle is amplification by shuffling: n people each send one report of an ε₀-differentially private local randomizer, and
-// only the shuffled reports are seen. It is told under change-one: one person's value is replaced by another.
+// Shuffle is amplification by shuffling: n people each send one report of an ε₀-differentially private local
+// randomizer, and only the shuffled reports are seen. It is told under change-one: one person's value is replaced by
+// another.
 //
-// The theorem [Feldman, McMillan & Talwar 2021]. A local randomizer's law at any value is at least e^−ε₀ times that at any other, so it is a
-// mixture of three: with weight e^−ε₀/2 the law at the first person's value, with as much that at the value that replaces it, and a
-// rest. So each of the other n−1 is with probability e^−ε₀ a clone of the first person, before or after by a fair coin; and the
-// first person's own law is, by randomized response at ε₀, one of two that are the same for both data sets. What tells the data sets apart
-// is then no more than two counts, of a law P or its mirror Q: with C ~ Bin(n−1, e^−ε₀) clones, A ~ Bin(C, ½) of them of the first kind and
-// Δ ~ Bernoulli(e^ε₀/(1+e^ε₀)), P is of (A+Δ, C−A+1−Δ) and Q of (A+1−Δ, C−A+Δ). All people use one randomizer; or, if their
-// data are shuffled before anybody reports, the i-th in that order may use one that is chosen by the reports before it [ibid., Theorem
-// 3.1]. It must not depend on who reports: where person i sends i along, nothing is hidden, and the loss is ε₀.
+// The theorem [Feldman, McMillan & Talwar 2021]. A local randomizer's law at any value is at least e^−ε₀ times
+// that at any other, so it is a mixture of three: with weight e^−ε₀/2 the law at the first person's value, with as
+// much that at the value that replaces it, and a rest. So each of the other n−1 is with probability e^−ε₀ a
+// clone of the first person, before or after by a fair coin; and the first person's own law is, by randomized response
+// at ε₀, one of two that are the same for both data sets. What tells the data sets apart is then no more than two
+// counts, of a law P or its mirror Q: with C ~ Bin(n−1, e^−ε₀) clones, A ~ Bin(C, ½) of them of the first kind
+// and Δ ~ Bernoulli(e^ε₀/(1+e^ε₀)), P is of (A+Δ, C−A+1−Δ) and Q of (A+1−Δ, C−A+Δ). All people use
+// one randomizer; or, if their data are shuffled before anybody reports, the i-th in that order may use one that is
+// chosen by the reports before it [ibid., Theorem 3.1]. It must not depend on who reports: where person i sends i
+// along, nothing is hidden, and the loss is ε₀.
 //
-// Given C = c, the ratio of P to Q rises in the first count a. So with p = e^ε₀/(1+e^ε₀), b_c the law Bin(c, ½), T_c(a) its tail
-// from a on, and the least a at which the ratio exceeds e^ε,
+// Given C = c, the ratio of P to Q rises in the first count a. So with p = e^ε₀/(1+e^ε₀), b_c the law Bin(c, ½),
+// T_c(a) its tail from a on, and the least a at which the ratio exceeds e^ε,
 //
 //	δ_c(ε) = P(≥ a) − e^ε·Q(≥ a) = (p − e^ε(1−p))·b_c(a−1) − (e^ε−1)·T_c(a),
 //
@@ -47,11 +50,13 @@ func NewShuffle(n int64, local privacy.Epsilon) (*Shuffle, error) {
 	return &Shuffle{n, local, certainty}, nil
 }
 
-// ClosedForm is the ε of shuffled reports at d in closed form, rounded up to 17 digits [Feldman, McMillan & Talwar 2021, Theorem 3.1]:
+// ClosedForm is the ε of shuffled reports at d in closed form, rounded up to 17 digits [Feldman, McMillan & Talwar
+// 2021, Theorem 3.1]:
 //
 //	ln(1 + (e^ε₀−1)/(e^ε₀+1)·(8√(e^ε₀·ln(4/δ)/n) + 8e^ε₀/n)),  where ε₀ ≤ ln(n/(16·ln(2/δ))),
 //
-// and ε₀ itself where that is less, or where the condition does not hold: whoever sees less than the reports learns no more.
+// and ε₀ itself where that is less, or where the condition does not hold: whoever sees less than the reports learns
+// no more.
 func (s *Shuffle) ClosedForm(d privacy.Delta) privacy.Epsilon {
 	if d.IsZero() || s.local.IsZero() {
 		return s.local
@@ -77,8 +82,8 @@ func (s *Shuffle) ClosedForm(d privacy.Delta) privacy.Epsilon {
 	return s.local
 }
 
-// Delta brackets the clones' δ(e), in a time that grows as √n. The upper end is what shuffled reports promise. The lower end is
-// how little this theorem can promise: shuffling may well do better.
+// Delta brackets the clones' δ(e), in a time that grows as √n. The upper end is what shuffled reports promise. The
+// lower end is how little this theorem can promise: shuffling may well do better.
 func (s *Shuffle) Delta(e privacy.Epsilon) (lower, upper float64) {
 	if e.Cmp(s.local) >= 0 {
 		return 0, 0
@@ -126,7 +131,8 @@ func (s *Shuffle) clones(e privacy.Epsilon) *clones {
 	unit := interval(one)
 	growth, odds := interval(e.Rat()).Exp(), interval(s.local.Rat()).Exp()
 	p, q := odds.Quo(odds.Add(unit)), unit.Quo(odds.Add(unit))
-	// θ is known to a share η far below 2⁻²⁰², and P(a) − e^ε·Q(a) at an a that is such a share off θ(c+1) is at most 2e^ε·η.
+	// θ is known to a share η far below 2⁻²⁰², and P(a) − e^ε·Q(a) at an a that is such a share off θ(c+1) is
+	// at most 2e^ε·η.
 	unsure := growth.Add(unit).Hi()
 	return &clones{
 		unsure:  unsure.SetMantExp(unsure, -200),
@@ -168,8 +174,8 @@ func (c *clones) from(clones int64) {
 	c.tail.quo(fair.total)
 }
 
-// more goes to one more clone: T_{c+1}(a) = T_c(a) + b_c(a−1)/2 and b_{c+1}(a−1) = b_c(a−1)·(c+1)/(2(c+2−a)). Since θ < 1 the
-// new a is the old one or the next: T_c(a+1) = T_c(a) − b_c(a) and b_c(a) = b_c(a−1)·(c+1−a)/a.
+// more goes to one more clone: T_{c+1}(a) = T_c(a) + b_c(a−1)/2 and b_{c+1}(a−1) = b_c(a−1)·(c+1)/(2(c+2−a)).
+// Since θ < 1 the new a is the old one or the next: T_c(a+1) = T_c(a) − b_c(a) and b_c(a) = b_c(a−1)·(c+1−a)/a.
 func (c *clones) more() {
 	half := c.b.copy()
 	half.lo.SetMantExp(half.lo, -1)
@@ -204,8 +210,9 @@ func (c *clones) excess() ends {
 	return x
 }
 
-// Epsilon is an ε, rounded up to 17 digits, at which shuffled reports are (ε, d)-differentially private: the clones' least to within
-// 10⁻⁶ of it, or the closed form's where that is less. It takes the time of some twenty calls of Delta.
+// Epsilon is an ε, rounded up to 17 digits, at which shuffled reports are (ε, d)-differentially private: the clones'
+// least to within 10⁻⁶ of it, or the closed form's where that is less. It takes the time of some twenty calls of
+// Delta.
 func (s *Shuffle) Epsilon(d privacy.Delta) privacy.Epsilon {
 	high := s.ClosedForm(d)
 	target := exact.FloatDown(d.Rat())

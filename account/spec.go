@@ -12,8 +12,8 @@ import (
 	"dither/internal/nearest"
 )
 
-// Step is a mechanism of a job, and how many times it runs: what one spec says. Its parameters are exact, and within the limits
-// of ParseStep. The zero value is no step: a job with one is refused.
+// Step is a mechanism of a job, and how many times it runs: what one spec says. Its parameters are exact, and within
+// the limits of ParseStep. The zero value is no step: a job with one is refused.
 type Step struct {
 	kind       *kind
 	parameters map[string]*big.Rat // of kind's keys: every one of them
@@ -43,8 +43,8 @@ const MostSteps = 1_000_000_000_000
 //
 //	gaussian sigma=1.1 sampling=256/60000 count=14062
 //
-// with white space between them, and none around =. Values are decimal numbers or fractions of two, read exactly. The mechanisms, and
-// their keys, of which those in brackets may be left out:
+// with white space between them, and none around =. Values are decimal numbers or fractions of two, read exactly. The
+// mechanisms, and their keys, of which those in brackets may be left out:
 //
 //	gaussian             sigma [sensitivity]    continuous noise, and what is computed from it; sensitivity in L₂ norm
 //	discrete-gaussian    sigma [sensitivity]    the same on integers
@@ -58,8 +58,9 @@ const MostSteps = 1_000_000_000_000
 //	renyi                order epsilon          whatever has this loss at this Rényi order
 //	gdp                  mu                     whatever is Gaussian differentially private so
 //
-// sensitivity is 1 if it is not given. count (default 1) is how many times the mechanism runs. sampling=q says that it runs on a sample
-// of rate q each time: a Poisson sample under add/remove, or, with scheme=fixed, one of a fixed size under change-one.
+// sensitivity is 1 if it is not given. count (default 1) is how many times the mechanism runs. sampling=q says that it
+// runs on a sample of rate q each time: a Poisson sample under add/remove, or, with scheme=fixed, one of a fixed size
+// under change-one.
 //
 // An error is a *SpecError, which is ErrParameter.
 func ParseStep(text string) (Step, error) {
@@ -67,7 +68,8 @@ func ParseStep(text string) (Step, error) {
 	return s, err
 }
 
-// parseStep reads a spec in which, where it may be, one solvable key is open: its value "?" stands for 1, and its name is returned.
+// parseStep reads a spec in which, where it may be, one solvable key is open: its value "?" stands for 1, and its name
+// is returned.
 func parseStep(text string, mayOpen bool) (s Step, open string, err error) {
 	if len(text) > longestSpec {
 		return Step{}, "", &SpecError{1, fmt.Sprintf("a spec has at most %d characters", longestSpec)}
@@ -191,7 +193,8 @@ func guess(name string, known []string) string {
 // errNumber reports a text that is no number.
 var errNumber = errors.New("must be a decimal number or a fraction of two, as 0.1, 1e-6 or 256/60000")
 
-// ParseNumber reads a number as it stands in a spec, exactly: a decimal, or a fraction of two. Its errors say what is allowed.
+// ParseNumber reads a number as it stands in a spec, exactly: a decimal, or a fraction of two. Its errors say what is
+// allowed.
 func ParseNumber(text string) (*big.Rat, error) {
 	over, under, fraction := strings.Cut(text, "/")
 	r, err := exact.ParseDecimal(over)
@@ -257,8 +260,8 @@ func Mechanisms() []string {
 	return names
 }
 
-// Keys lists the keys of a mechanism of Mechanisms: those that must be given, and those that may be, of which sampling, scheme and
-// count are every mechanism's. Both are empty for a name that is none.
+// Keys lists the keys of a mechanism of Mechanisms: those that must be given, and those that may be, of which sampling,
+// scheme and count are every mechanism's. Both are empty for a name that is none.
 func Keys(mechanism string) (needed, optional []string) {
 	k := kindNamed(mechanism)
 	if k == nil {

@@ -23,8 +23,8 @@ type key struct {
 	check func(*big.Rat) error
 }
 
-// The mechanisms. Sensitivity is in L₁ norm for Laplace noise and in L₂ norm for Gaussian, and in the unit of the noise; that of
-// discrete noise is on integers, and an integer.
+// The mechanisms. Sensitivity is in L₁ norm for Laplace noise and in L₂ norm for Gaussian, and in the unit of the
+// noise; that of discrete noise is on integers, and an integer.
 var kinds = []*kind{
 	{"gaussian", []*key{{"sigma", nil, size}, {"sensitivity", one, size}}},
 	{"discrete-gaussian", []*key{{"sigma", nil, size}, {"sensitivity", one, integer}}},

@@ -7,8 +7,8 @@ import (
 	"math"
 )
 
-// ErrUnlike reports runs of one side that are not alike, or not independent, so that nothing can be said of them: their noise was drawn
-// for many at once, or from a seed that many shared, or the mechanism changes as it runs.
+// ErrUnlike reports runs of one side that are not alike, or not independent, so that nothing can be said of them: their
+// noise was drawn for many at once, or from a seed that many shared, or the mechanism changes as it runs.
 var ErrUnlike = errors.New("the runs are not alike")
 
 // tally is what was counted of one event on one side: by turn, and by stretch of runs one after another.
@@ -66,8 +66,8 @@ func (p *part) add(has bool) {
 	}
 }
 
-// alike reports runs that are not alike: a side on which an event's counts, by turn or by block, differ more than those of independent runs
-// of one law do but with probability allowed, of all these tests together.
+// alike reports runs that are not alike: a side on which an event's counts, by turn or by block, differ more than those
+// of independent runs of one law do but with probability allowed, of all these tests together.
 func (a *audit) alike(events []event, tallies [][2]tally, allowed float64) error {
 	allowed /= float64(max(1, 4*len(events))) // two sides, turns and blocks
 	for i, sides := range tallies {
@@ -100,13 +100,15 @@ func extremes(parts []part) (least, most part) {
 	return least, most
 }
 
-// unlikely bounds the probability that an event's counts in parts of one side's runs differ so much, if all runs are independent and alike.
+// unlikely bounds the probability that an event's counts in parts of one side's runs differ so much, if all runs are
+// independent and alike.
 //
-// Proof. Let p be the event's probability, k a part's count, of n. Let d be 0 where |k − np| ≤ 1, and else 2n·KL(c/n ‖ p), where c is k moved
-// by one towards np. Then P(d ≥ z²) ≤ 2·Φ(−z), by the inequalities of Zubkov & Serov 2013, P(X ≥ k) ≤ Φ(−√(2n·KL((k−1)/n ‖ p))) and its
-// mirror image. So d is stochastically at most χ² of one degree of freedom, and the sum of d over m parts, being independent, at most χ² of m
-// degrees. What is computed is at most that sum: the least over all p. ∎ The sum is convex in p, so that golden sections find the least; they
-// miss it by a relative 1e-9, for which 1e-6 is taken off.
+// Proof. Let p be the event's probability, k a part's count, of n. Let d be 0 where |k − np| ≤ 1, and else
+// 2n·KL(c/n ‖ p), where c is k moved by one towards np. Then P(d ≥ z²) ≤ 2·Φ(−z), by the inequalities of
+// Zubkov & Serov 2013, P(X ≥ k) ≤ Φ(−√(2n·KL((k−1)/n ‖ p))) and its mirror image. So d is stochastically
+// at most χ² of one degree of freedom, and the sum of d over m parts, being independent, at most χ² of m degrees.
+// What is computed is at most that sum: the least over all p. ∎ The sum is convex in p, so that golden sections find
+// the least; they miss it by a relative 1e-9, for which 1e-6 is taken off.
 func unlikely(parts []part) float64 {
 	low, high := 1.0, 0.0
 	for _, p := range parts {
@@ -154,7 +156,8 @@ func divergence(x, m float64) float64 {
 	return deviance(x, m)
 }
 
-// chiSquared bounds P(χ² ≥ x) of so many degrees of freedom: exactly that, of an even number of them, which is a Poisson sum.
+// chiSquared bounds P(χ² ≥ x) of so many degrees of freedom: exactly that, of an even number of them, which is a
+// Poisson sum.
 func chiSquared(x float64, degrees int) float64 {
 	h := x / 2
 	sum, term := 0.0, 1.0

@@ -21,8 +21,8 @@ func (b batch) Run(_ context.Context, s Side, n int, yield func([]byte) error) e
 }
 func (b batch) Batched() bool { return true }
 
-// Mechanisms that keep ε = 1 in each process or second, but whose runs share their noise or have laws that change, are not refuted: it is
-// told that their runs are not alike, or nothing.
+// Mechanisms that keep ε = 1 in each process or second, but whose runs share their noise or have laws that change, are
+// not refuted: it is told that their runs are not alike, or nothing.
 func TestRunsThatAreNotAlike(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {
@@ -100,8 +100,8 @@ func period(n int) func(r *rand.Rand) Mechanism {
 	}
 }
 
-// Runs that are alike are said not to be with at most the probability that is allowed, also where it is large and where events are rare.
-// False alarms of this test: 1e-6 each.
+// Runs that are alike are said not to be with at most the probability that is allowed, also where it is large and where
+// events are rare. False alarms of this test: 1e-6 each.
 func TestUnlikely(t *testing.T) {
 	t.Parallel()
 	r := rand.New(rand.NewPCG(11, 1))
@@ -136,7 +136,8 @@ func TestUnlikely(t *testing.T) {
 	}
 }
 
-// The distance of a count is what Zubkov & Serov's inequality bounds: summed exactly over small binomials, P(d ≥ x) ≤ P(χ² ≥ x).
+// The distance of a count is what Zubkov & Serov's inequality bounds: summed exactly over small binomials, P(d ≥ x)
+// ≤ P(χ² ≥ x).
 func TestDistance(t *testing.T) {
 	t.Parallel()
 	for _, n := range []int{1, 2, 5, 17, 60} {

@@ -9,23 +9,25 @@ import (
 // mostRuns bounds the runs of an audit: up to it the arithmetic of binomial tails is certified below.
 const mostRuns = 1e9
 
-// between are the ends of the Clopper–Pearson interval for the probability of an event that was seen k times in n runs [Clopper &
-// Pearson 1934]: each end is beyond the true probability with probability at most alpha, whatever that probability is. They are
-// rounded outward. n is at least 1 and at most mostRuns, alpha in (0, 1/4].
+// between are the ends of the Clopper–Pearson interval for the probability of an event that was seen k times in n
+// runs [Clopper & Pearson 1934]: each end is beyond the true probability with probability at most alpha, whatever that
+// probability is. They are rounded outward. n is at least 1 and at most mostRuns, alpha in (0, 1/4].
 //
-// Proof, of the lower end l(k): it is a p with P(Bin(n, p) ≥ k) ≤ α, and rises in k. If p is the true probability, and k* the least k
-// with l(k) > p, then P(l(X) > p) = P(X ≥ k*) ≤ P(Bin(n, l(k*)) ≥ k*) ≤ α, since the tail rises in p. The upper end is the lower of the
-// event's opposite. ∎
+// Proof, of the lower end l(k): it is a p with P(Bin(n, p) ≥ k) ≤ α, and rises in k. If p is the true probability,
+// and k* the least k with l(k) > p, then P(l(X) > p) = P(X ≥ k*) ≤ P(Bin(n, l(k*)) ≥ k*) ≤ α, since the tail
+// rises in p. The upper end is the lower of the event's opposite. ∎
 //
-// Where p changes from run to run and the runs stay independent, the ends bound its average p̄ all the same. If k* ≥ 2, then n·p̄ < n·l(k*) ≤ k* − 1,
-// for l(k) is kept from (k−1)/n; and so far above the mean the tail of a sum of unequal trials is at most the binomial's [Hoeffding 1956,
-// Theorem 5]. If k* = 1, that theorem says nothing, and l(1) is α/n, a little less than the binomial's 1 − (1−α)^(1/n): P(X ≥ 1) ≤ n·p̄ <
-// n·l(1) = α, as Markov has it.
+// Where p changes from run to run and the runs stay independent, the ends bound its average p̄ all the same. If k* ≥
+// 2, then n·p̄ < n·l(k*) ≤ k* − 1, for l(k) is kept from (k−1)/n; and so far above the mean the tail of a sum
+// of unequal trials is at most the binomial's [Hoeffding 1956, Theorem 5]. If k* = 1, that theorem says nothing, and
+// l(1) is α/n, a little less than the binomial's 1 − (1−α)^(1/n): P(X ≥ 1) ≤ n·p̄ < n·l(1) = α, as Markov
+// has it.
 func between(k, n int, alpha float64) (low, high float64) {
 	return least(k, n, alpha), math.Nextafter(1-least(n-k, n, alpha), 2)
 }
 
-// least is the lower end. The bisection keeps low where the tail is certified to be at most alpha, so wherever it stops, low holds.
+// least is the lower end. The bisection keeps low where the tail is certified to be at most alpha, so wherever it
+// stops, low holds.
 func least(k, n int, alpha float64) float64 {
 	if k <= 0 {
 		return 0
@@ -48,12 +50,14 @@ func least(k, n int, alpha float64) float64 {
 	return low
 }
 
-// tail is an upper bound of P(Bin(n, p) ≥ k), for 1 ≤ k ≤ n and 0 < p < 1: exact but for a relative 2e-6 where k > np, and 1 elsewhere.
+// tail is an upper bound of P(Bin(n, p) ≥ k), for 1 ≤ k ≤ n and 0 < p < 1: exact but for a relative 2e-6 where k
+// > np, and 1 elsewhere.
 //
-// Beyond the mode each mass is the one before times a ratio that falls, so what is left after any term is at most a geometric series.
-// The first mass is exp of the deviance and Stirling's remainders, none of which cancel [Loader 2000]: each is right to some 1e-12, of a
-// size where the tail matters below 10³; and up to a million ratios multiply to a relative 1e-9 at most. The rounding of q moves
-// ln qⁿ by n·2⁻⁵⁴ at most, that of n·p and n·q the deviance by |k − np|·2⁻⁵². All that is below a relative 1e-6, which is added.
+// Beyond the mode each mass is the one before times a ratio that falls, so what is left after any term is at most a
+// geometric series. The first mass is exp of the deviance and Stirling's remainders, none of which cancel [Loader
+// 2000]: each is right to some 1e-12, of a size where the tail matters below 10³; and up to a million ratios multiply
+// to a relative 1e-9 at most. The rounding of q moves ln qⁿ by n·2⁻⁵⁴ at most, that of n·p and n·q the
+// deviance by |k − np|·2⁻⁵². All that is below a relative 1e-6, which is added.
 func tail(k, n int, p float64) float64 {
 	q := 1 - p
 	x, m := float64(k), float64(n)
@@ -99,7 +103,8 @@ func deviance(x, m float64) float64 {
 	}
 }
 
-// stirling is ln n! − (n + ½)·ln n + n − ½·ln 2π: between two sums of its asymptotic series, which are 1e-12 apart where n ≥ 16.
+// stirling is ln n! − (n + ½)·ln n + n − ½·ln 2π: between two sums of its asymptotic series, which are 1e-12
+// apart where n ≥ 16.
 func stirling(n float64) float64 {
 	if n < 16 {
 		product := 1.0
@@ -111,8 +116,8 @@ func stirling(n float64) float64 {
 	return (1.0/12 - (1.0/360-1.0/(1260*n*n))/(n*n)) / n
 }
 
-// ratioBound is a lower bound on ε, given that one side sees an event with at least the probability low, and the other with at most high:
-// by P ≤ e^ε·Q + δ it is ln((low − δ)/high). It is rounded down, and at least 0.
+// ratioBound is a lower bound on ε, given that one side sees an event with at least the probability low, and the other
+// with at most high: by P ≤ e^ε·Q + δ it is ln((low − δ)/high). It is rounded down, and at least 0.
 func ratioBound(low, high, delta float64) float64 {
 	above := exact.SubDown(low, delta)
 	if above <= high {
@@ -121,7 +126,8 @@ func ratioBound(low, high, delta float64) float64 {
 	return math.Max(0, exact.LogDown(exact.DivDown(above, high)))
 }
 
-// differenceBound is a lower bound on δ at an ε, low − e^ε·high, rounded down, and at least 0. factor is at least e^ε.
+// differenceBound is a lower bound on δ at an ε, low − e^ε·high, rounded down, and at least 0. factor is at least
+// e^ε.
 func differenceBound(low, high, factor float64) float64 {
 	if low <= 0 {
 		return 0

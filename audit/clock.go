@@ -20,11 +20,11 @@ type Clock struct {
 	// moved to the quantile. Sigma is the standard deviation of one run's time: of differences within pairs, divided by
 	// √2, or of all times together, of which 2.5 % on either side are moved likewise; the lesser of both.
 	Shift, Sigma time.Duration
-	// D is |Shift|/Sigma, or √2·Φ⁻¹(A) if that is larger, A being the probability that a run with the unit takes longer
-	// than one without it, or shorter: for normal times both are the same number. AtMost is the largest of the 99.9 %
-	// upper bounds of the two, and of |shift|/σ of the times as they are, whose rare long runs may be what tells.
-	// AtLeast is the larger of the lower bounds of the first two, 0 where there is none. D and AtMost are +Inf where
-	// every run of one side is longer than every one of the other.
+	// D is |Shift|/Sigma, or √2·Φ⁻¹(A) if that is larger, A being the probability that a run with the unit takes
+	// longer than one without it, or shorter: for normal times both are the same number. AtMost is the largest of the
+	// 99.9 % upper bounds of the two, and of |shift|/σ of the times as they are, whose rare long runs may be what
+	// tells. AtLeast is the larger of the lower bounds of the first two, 0 where there is none. D and AtMost are +Inf
+	// where every run of one side is longer than every one of the other.
 	D, AtLeast, AtMost float64
 	// Gap is the largest difference of the two sides' shares of runs that are longer than a threshold.
 	Gap float64
@@ -48,7 +48,8 @@ const (
 	edge       = 0.025 // of the times on either side are moved to a quantile, and twice as much of differences
 )
 
-// MostTold is what d·√k may be: the total shift, in standard deviations, after k questions that an analyst may repeat.
+// MostTold is what d·√k may be: the total shift, in standard deviations, after k questions that an analyst may
+// repeat.
 const MostTold = 0.5
 
 // Repeats is how many repetitions the bound allows: the largest k with AtMost·√k ≤ MostTold.
@@ -99,8 +100,8 @@ func inSeconds(all []time.Duration) []float64 {
 //
 // With a share of 0 only the upper bound is used. It is for long runs that only one side has, in a share p of its runs.
 // They hardly move ranks and quantiles, and yet 1/p repetitions show one. Once they are long enough, d is √(2p) or
-// close to it, so that d·√k sees them. If none was among n pairs, p is below 7/n with 99.9 %, and the bound allows for
-// that: it is at least clockZ·√(2/n) > √(14/n).
+// close to it, so that d·√k sees them. If none was among n pairs, p is below 7/n with 99.9 %, and the bound allows
+// for that: it is at least clockZ·√(2/n) > √(14/n).
 func shifted(sides [2][]float64, share float64) (shift, sigma float64, _ bounds) {
 	differences := make([]float64, len(sides[0]))
 	for i := range differences {
@@ -144,10 +145,10 @@ func moments(x []float64) (mean, deviation float64) {
 	return mean, math.Sqrt(deviation / float64(max(len(x)-1, 1)))
 }
 
-// ranked is √2·Φ⁻¹(A) and its bounds. A is estimated by Mann and Whitney's statistic, and its error by its projection
-// on pairs [DeLong, DeLong & Clarke-Pearson 1988], in which the two runs of a pair may depend on each other: A − ½ is
-// half the mean over pairs of F₀(with) − F₁(without), F being the sides' distribution functions, and has the variance
-// of that mean, not a quarter of it, since F₀ and F₁ are estimated of the same runs.
+// ranked is √2·Φ⁻¹(A) and its bounds. A is estimated by Mann and Whitney's statistic, and its error by its
+// projection on pairs [DeLong, DeLong & Clarke-Pearson 1988], in which the two runs of a pair may depend on each other:
+// A − ½ is half the mean over pairs of F₀(with) − F₁(without), F being the sides' distribution functions, and
+// has the variance of that mean, not a quarter of it, since F₀ and F₁ are estimated of the same runs.
 func ranked(sides [2][]float64) bounds {
 	n := float64(len(sides[0]))
 	sorted := [2][]float64{slices.Sorted(slices.Values(sides[0])), slices.Sorted(slices.Values(sides[1]))}

@@ -8,8 +8,8 @@ import (
 	"time"
 )
 
-// drawnTimes are pairs of normal times of mean 100 ms and σ = 1 ms, which share a drift; those with the unit are longer
-// by shift ms. A share of all is ten times as long, whatever the side.
+// drawnTimes are pairs of normal times of mean 100 ms and σ = 1 ms, which share a drift; those with the unit are
+// longer by shift ms. A share of all is ten times as long, whatever the side.
 func drawnTimes(rng interface{ NormFloat64() float64 }, n int, shift, drift float64, spikes int) (without, with []time.Duration) {
 	for i := range n {
 		both := drift * math.Sin(float64(i)/50)
@@ -47,7 +47,8 @@ func TestClockBounds(t *testing.T) {
 					missed++
 				}
 				at := c.Threshold.Seconds()*1000 - 100
-				told := math.Log(normal(at) / normal(at-shift)) // of shorter ones; longer ones are as likely on the other side
+				// of shorter ones; longer ones are as likely on the other side
+				told := math.Log(normal(at) / normal(at-shift))
 				if c.Longer {
 					told = math.Log(normal(shift-at) / normal(-at))
 				}

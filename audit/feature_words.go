@@ -8,8 +8,8 @@ import (
 	"strings"
 )
 
-// wordFeatures are those of outputs in which some coordinates are words: how many, where each word first stands, which coordinates are
-// words, and the numbers of outputs that agree in that.
+// wordFeatures are those of outputs in which some coordinates are words: how many, where each word first stands, which
+// coordinates are words, and the numbers of outputs that agree in that.
 func wordFeatures(s sample, c census) []feature {
 	features := []feature{{"the number of fields that are no numbers", ofFigure, counted(func(f field) bool { return f.is == word })}}
 	for _, w := range frequent(c.words, mostWords) {

@@ -28,7 +28,8 @@ func grids(f feature, s sample) []candidate {
 	return out
 }
 
-// lowBitsOf are, for each side that may be likelier, the quarter of the plane of sizes and lowest bits that tells most in the sample.
+// lowBitsOf are, for each side that may be likelier, the quarter of the plane of sizes and lowest bits that tells most
+// in the sample.
 func lowBitsOf(f feature, s sample) []candidate {
 	low, high, fine, coarse := mostSize, leastSize, mostSize, leastGrid // of those in the sample
 	each := func(see func(side, size, grid int)) {

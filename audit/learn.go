@@ -101,8 +101,9 @@ func figureOf(s score, name string) feature {
 	return feature{name, ofFigure, func(o *output) field { return numberField(s.of(o)) }}
 }
 
-// choose finds, for each side on which an event may be likelier and for each aim, the event that promises most. Scores are learned from
-// one sample, and thresholds and scores are compared on the other, so that what was learned too well does not win.
+// choose finds, for each side on which an event may be likelier and for each aim, the event that promises most. Scores
+// are learned from one sample, and thresholds and scores are compared on the other, so that what was learned too well
+// does not win.
 func (a *audit) choose(features []feature, learned, compared sample, tests int) []event {
 	candidates := propose(features, learned)
 	keep := map[int]bool{}

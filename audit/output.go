@@ -102,7 +102,8 @@ func (o *output) size() int {
 	return n
 }
 
-// fieldOf reads a field. What is not finite is a word: NaN has no place among numbers, and an infinity is its own event.
+// fieldOf reads a field. What is not finite is a word: NaN has no place among numbers, and an infinity is its own
+// event.
 func fieldOf(text string) field {
 	if len(text) > mostText {
 		return field{text: text[:mostText], is: word}
@@ -131,7 +132,8 @@ func (f field) key() string {
 	return f.text
 }
 
-// granularity is the least power of two that divides x ≠ 0 with an odd quotient: the place of its lowest bit. Each float64 has one.
+// granularity is the least power of two that divides x ≠ 0 with an odd quotient: the place of its lowest bit. Each
+// float64 has one.
 func granularity(x float64) int {
 	fraction, exponent := math.Frexp(x)
 	return exponent - 53 + bits.TrailingZeros64(uint64(math.Abs(fraction)*(1<<53)))
@@ -146,8 +148,8 @@ func magnitude(x float64) int {
 // noDecimals is the number of decimals of 0: it is a multiple of every power of ten.
 const noDecimals = -1000
 
-// decimals is the number of digits after the point that a field needs in decimal, by its own text. It is negative where zeros end it before
-// the point: −2 for 300. Only numbers have it.
+// decimals is the number of digits after the point that a field needs in decimal, by its own text. It is negative where
+// zeros end it before the point: −2 for 300. Only numbers have it.
 func decimals(f field) (places int, ok bool) {
 	switch {
 	case f.is != numeric:

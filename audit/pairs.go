@@ -68,7 +68,8 @@ func (c *coarse) cellName(i int) string {
 	return ""
 }
 
-// pair is the log-likelihood ratio of two coordinates' cells together: what is in their correlation alone, such as whether they are alike.
+// pair is the log-likelihood ratio of two coordinates' cells together: what is in their correlation alone, such as
+// whether they are alike.
 type pair struct {
 	a, b  *coarse
 	cells [mostCells][mostCells]share

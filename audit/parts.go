@@ -5,7 +5,8 @@ import (
 	"slices"
 )
 
-// parts is the log-likelihood ratio of the parts of a range: of tokens, and of bins of numbers. What is likelier on Data is above 0.
+// parts is the log-likelihood ratio of the parts of a range: of tokens, and of bins of numbers. What is likelier on
+// Data is above 0.
 type parts struct {
 	feature
 	tokens map[string]share

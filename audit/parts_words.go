@@ -11,8 +11,8 @@ import (
 // The most pieces of a range, and of tokens in one piece, that are written out.
 const mostPieces = 6
 
-// event writes a set of parts. Bins are intervals of numbers; a token that was never seen has the score 0. Whatever is a number is told
-// apart from what is none, so that the clause holds of exactly the outputs that the event has.
+// event writes a set of parts. Bins are intervals of numbers; a token that was never seen has the score 0. Whatever is
+// a number is told apart from what is none, so that the clause holds of exactly the outputs that the event has.
 func (p *parts) event(atLeast bool, t float64) (clause string, whole bool) {
 	in := func(s share) bool { return atLeast && s.ratio >= t || !atLeast && s.ratio <= t }
 	unseen := atLeast && 0 >= t || !atLeast && 0 <= t

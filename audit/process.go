@@ -104,10 +104,12 @@ func (c call) fails(kind error, done int, detail, hint string) error {
 	return &ProgramError{Kind: kind, Side: c.side, Done: c.before + done, Detail: detail, Hint: hint}
 }
 
-// process runs one process: take reads what it prints, and end judges how many outputs were taken, once it is known to have ended well.
+// process runs one process: take reads what it prints, and end judges how many outputs were taken, once it is known to
+// have ended well.
 //
-// The process has a group of its own. All that is left of it is killed when the process ends, when its time is up, when ctx ends, and when take
-// fails. A child that left the group may live on, but cannot keep the audit waiting: the pipe is closed when time is up.
+// The process has a group of its own. All that is left of it is killed when the process ends, when its time is up, when
+// ctx ends, and when take fails. A child that left the group may live on, but cannot keep the audit waiting: the pipe
+// is closed when time is up.
 func (c call) process(ctx context.Context, take func(io.Reader) (int, error), end func(done int) error) error {
 	if err := ctx.Err(); err != nil {
 		return err

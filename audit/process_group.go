@@ -5,8 +5,8 @@ import (
 	"syscall"
 )
 
-// group is the processes that a process started and that did not leave it. Its number is the leader's, and is nobody else's until
-// the leader is waited for.
+// group is the processes that a process started and that did not leave it. Its number is the leader's, and is nobody
+// else's until the leader is waited for.
 type group struct {
 	leader int
 	mu     sync.Mutex

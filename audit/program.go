@@ -11,12 +11,13 @@ import (
 	"time"
 )
 
-// Program is a mechanism that is a program, in any language: each run of it answers once from the file of its side. The sides' files
-// are two neighbouring data sets, made by whoever audits.
+// Program is a mechanism that is a program, in any language: each run of it answers once from the file of its side. The
+// sides' files are two neighbouring data sets, made by whoever audits.
 //
-// Command is split into words as a shell does, but no shell runs. In each word {input} stands for the name of the side's file; where no
-// word has it, the file is standard input. {runs} stands for a number n: the program then gives n independent answers, one a line; where no
-// word has it, each run is a process, and its answer all it prints, without white space at both ends.
+// Command is split into words as a shell does, but no shell runs. In each word {input} stands for the name of the
+// side's file; where no word has it, the file is standard input. {runs} stands for a number n: the program then gives n
+// independent answers, one a line; where no word has it, each run is a process, and its answer all it prints, without
+// white space at both ends.
 type Program struct {
 	Command         string
 	Input, Neighbor string
@@ -60,7 +61,8 @@ func (e *ProgramError) Unwrap() error { return e.Kind }
 // Batched reports that one process gives many answers.
 func (p Program) Batched() bool { return strings.Contains(p.Command, runsMark) }
 
-// Check reports, before anything is run, a command that is none, a program that is not there, and a file that cannot be read.
+// Check reports, before anything is run, a command that is none, a program that is not there, and a file that cannot be
+// read.
 func (p Program) Check() error {
 	argv, err := words(p.Command)
 	if err != nil {
@@ -123,7 +125,8 @@ func (p Program) input(side Side) string {
 	return p.Neighbor
 }
 
-// Run runs the program until it has answered n times: in one process where it takes {runs}, else in n, one after another.
+// Run runs the program until it has answered n times: in one process where it takes {runs}, else in n, one after
+// another.
 func (p Program) Run(ctx context.Context, side Side, n int, yield func(output []byte) error) error {
 	argv, err := words(p.Command)
 	if err != nil {

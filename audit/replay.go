@@ -9,9 +9,9 @@ import (
 	"slices"
 )
 
-// Replayable is a mechanism whose only source of chance is what it reads from random: it runs on one side, and gives its
-// output as numbers. It may call step to say where it is (a branch taken, a row of its log); steps are compared as texts. It
-// should read what it needs and no more: through a buffer, reads tell of blocks alone.
+// Replayable is a mechanism whose only source of chance is what it reads from random: it runs on one side, and gives
+// its output as numbers. It may call step to say where it is (a branch taken, a row of its log); steps are compared as
+// texts. It should read what it needs and no more: through a buffer, reads tell of blocks alone.
 type Replayable func(side Side, random io.Reader, step func(string)) ([]*big.Rat, error)
 
 // Reading is how one side ran.
@@ -50,20 +50,22 @@ var (
 	ErrApart     = errors.New("the outputs are further apart than declared")
 )
 
-// Replay runs m on the data, with fresh bytes of random, which it records, and then on the neighbour with the same bytes again.
-// An error is one of random's or of m's own; a neighbour that runs out of bytes is no error but a finding (Check).
+// Replay runs m on the data, with fresh bytes of random, which it records, and then on the neighbour with the same
+// bytes again. An error is one of random's or of m's own; a neighbour that runs out of bytes is no error but a finding
+// (Check).
 //
-// What it shows is exact, and is about these two data sets and these bytes. For a mechanism that adds noise of one fixed
-// distribution to an exact answer, with the same draws whatever the data, the difference of the two outputs is the difference
-// of the exact answers, the noise having cancelled: if that is beyond the declared sensitivity for one pair of neighbours, the
-// promise is broken, whatever the noise; a sensitivity needs no statistics to be refuted. Where it is within for pairs that
-// include the worst one, and the noise is of the declared law (which Replay does not look at), the promise holds. It does
-// not find the worst pair: that is the caller's to choose.
+// What it shows is exact, and is about these two data sets and these bytes. For a mechanism that adds noise of one
+// fixed distribution to an exact answer, with the same draws whatever the data, the difference of the two outputs is
+// the difference of the exact answers, the noise having cancelled: if that is beyond the declared sensitivity for one
+// pair of neighbours, the promise is broken, whatever the noise; a sensitivity needs no statistics to be refuted. Where
+// it is within for pairs that include the worst one, and the noise is of the declared law (which Replay does not look
+// at), the promise holds. It does not find the worst pair: that is the caller's to choose.
 //
-// That reads and steps are the same shows that on this pair neither the choice of noise nor what is recorded and charged
-// depended on the differing row. The converse is no proof of a leak: a sampler by rejection may draw a number of bits that
-// depends on its parameter, and a mechanism that chooses (an exponential mechanism, say) need not give neighbours the same
-// output on the same bytes. What matters there is its law, which is checked otherwise (package channel).
+// That reads and steps are the same shows that on this pair neither the choice of noise nor what is recorded and
+// charged depended on the differing row. The converse is no proof of a leak: a sampler by rejection may draw a number
+// of bits that depends on its parameter, and a mechanism that chooses (an exponential mechanism, say) need not give
+// neighbours the same output on the same bytes. What matters there is its law, which is checked otherwise (package
+// channel).
 func Replay(m Replayable, random io.Reader) (*Replayed, error) {
 	out := new(Replayed)
 	recorder := &recorder{from: random}
@@ -134,8 +136,8 @@ func (d Distances) Within(declared Distances) error {
 	return errors.Join(found...)
 }
 
-// SameFlow reports each way in which the two runs differ in what they read and in their steps, of ErrExhausted, ErrUnread,
-// ErrReads and ErrSteps.
+// SameFlow reports each way in which the two runs differ in what they read and in their steps, of ErrExhausted,
+// ErrUnread, ErrReads and ErrSteps.
 func (r *Replayed) SameFlow() error {
 	var found []error
 	a, b := r.Data, r.Neighbor

@@ -43,8 +43,8 @@ func sums(a, b []int64) audit.Replayable {
 
 func is(n int64) *big.Rat { return big.NewRat(n, 1) }
 
-// What is left of additive noise on the same bytes is the difference of the exact answers, and a sensitivity that is too small
-// is told from one that is not.
+// What is left of additive noise on the same bytes is the difference of the exact answers, and a sensitivity that is
+// too small is told from one that is not.
 func TestReplayOfSums(t *testing.T) {
 	r, err := audit.Replay(sums([]int64{5, 0, -7}, []int64{5, 3, -9}), rand.Reader)
 	if err != nil {

@@ -43,7 +43,8 @@ func (s Side) String() string {
 // MarshalText writes the side as String does.
 func (s Side) MarshalText() ([]byte, error) { return []byte(s.String()), nil }
 
-// Report is what an audit found. Every bound in it holds together with all the others, but with a probability of at most 1 − Confidence.
+// Report is what an audit found. Every bound in it holds together with all the others, but with a probability of at
+// most 1 − Confidence.
 type Report struct {
 	Verdict    Verdict
 	Claim      *Claim // nil: none
@@ -52,15 +53,19 @@ type Report struct {
 	Learned    int // so many of them events were learned from: fewer than were meant to be, where outputs are long
 	Tested     int // and so many further ones tested them
 
-	// Epsilon is a lower bound on the ε of any (ε, δ) that the mechanism keeps on these two sides, at the claim's δ, or at 0. It is 0 where
-	// nothing was shown.
+	// Epsilon is a lower bound on the ε of any (ε, δ) that the mechanism keeps on these two sides, at the claim's δ,
+	// or at 0. It is 0 where nothing was shown.
 	Epsilon float64
-	// Delta is a lower bound on the δ that it keeps at the claim's ε. It is 0 without a claim, and where nothing was shown.
+	// Delta is a lower bound on the δ that it keeps at the claim's ε. It is 0 without a claim, and where nothing was
+	// shown.
 	Delta float64
-	// Reach is the largest Epsilon that so many runs could have shown: of an event always seen on one side, and never on the other.
+	// Reach is the largest Epsilon that so many runs could have shown: of an event always seen on one side, and never
+	// on the other.
 	Reach float64
 
-	Findings []Finding // the events that were tested, that which tells most of ε first: it is the counterexample where the claim is refuted
+	// the events that were tested, that which tells most of ε first: it is the counterexample where the claim is
+	// refuted
+	Findings []Finding
 	Shown    Histogram // what the first event is about
 	Support  []string  // what was seen of the grids that numbers lie on, in words
 	Timing   *Timing   // nil where no time was taken
@@ -80,8 +85,8 @@ type Finding struct {
 	Epsilon float64 // ln((Low − δ)/High), at least 0
 	Delta   float64 // Low − e^ε·High at the claim's ε, at least 0; 0 without a claim
 
-	// An output's score is the sum of the weights of its parts, one of each term; without terms it is what the clause is about. What is in
-	// no part has the weight 0.
+	// An output's score is the sum of the weights of its parts, one of each term; without terms it is what the clause
+	// is about. What is in no part has the weight 0.
 	Terms     []Term
 	AtLeast   bool // the score is at least Threshold; else at most
 	Threshold float64

@@ -28,7 +28,8 @@ var wellMade = []member{
 	{"geometric noise", "1", "0", 20_000, func(r *rand.Rand, side Side) string {
 		return strconv.Itoa(10 + int(side) + geometric(r, 1))
 	}, false},
-	{"randomized response", "1.0986122886681099", "0", 20_000, func(r *rand.Rand, side Side) string { // ln 3, rounded up
+	{"randomized response", "1.0986122886681099", "0", 20_000, func(r *rand.Rand, side Side) string {
+		// ln 3, rounded up
 		if r.IntN(2) == 0 {
 			return pick(side, "yes", "no")
 		}
@@ -81,8 +82,8 @@ func TestWellMadeAreNotRefuted(t *testing.T) {
 	}
 }
 
-// Of many audits of true and tight claims at confidence 0.8, at most one in five refutes. The events' counts are small, where the
-// bounds' discreteness helps least. False alarms of this test: 1e-6.
+// Of many audits of true and tight claims at confidence 0.8, at most one in five refutes. The events' counts are small,
+// where the bounds' discreteness helps least. False alarms of this test: 1e-6.
 func TestConfidence(t *testing.T) {
 	t.Parallel()
 	const audits, confidence = 100, 0.8

@@ -11,8 +11,8 @@ import (
 type score interface {
 	// of is an output's score; NaN where it has none, so that no event of this score is it.
 	of(o *output) float64
-	// event is what the outputs have in common whose score is at least t, or at most t, as a clause; and whether that is the whole of
-	// it. If so, the clause holds of exactly those outputs.
+	// event is what the outputs have in common whose score is at least t, or at most t, as a clause; and whether that
+	// is the whole of it. If so, the clause holds of exactly those outputs.
 	event(atLeast bool, t float64) (clause string, whole bool)
 	// terms are the weights that an output's score is the sum of; none where the clause says all.
 	terms() []Term

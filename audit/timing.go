@@ -11,11 +11,12 @@ import (
 type Timing struct {
 	Runs   [2]int           // that were timed on each side: of batched runs, the batches
 	Median [2]time.Duration // of one run, on each side
-	// Slower is the share of pairs of runs, one of each side, in which that on Data took longer, a tie counting half: about ½ where time
-	// tells nothing of the side. By chance it is off by Chance, one standard deviation.
+	// Slower is the share of pairs of runs, one of each side, in which that on Data took longer, a tie counting half:
+	// about ½ where time tells nothing of the side. By chance it is off by Chance, one standard deviation.
 	Slower, Chance float64
-	// Sizes is Spearman's rank correlation of a run's time with the size of its output: of the number's magnitude, or else of the
-	// text's length. NaN where one of them never changes, or where no run has a time of its own. By chance it is off by 1/√runs.
+	// Sizes is Spearman's rank correlation of a run's time with the size of its output: of the number's magnitude, or
+	// else of the text's length. NaN where one of them never changes, or where no run has a time of its own. By chance
+	// it is off by 1/√runs.
 	Sizes float64
 }
 

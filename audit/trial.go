@@ -14,8 +14,8 @@ type trial struct {
 	value float64
 }
 
-// compare finds the best event of each score, for each aim: a large ratio with each side the likelier, and with a claim a large
-// difference too.
+// compare finds the best event of each score, for each aim: a large ratio with each side the likelier, and with a claim
+// a large difference too.
 func (a *audit) compare(candidates []candidate, s sample, tests int) [][]trial {
 	aims := 2
 	if a.Claim != nil {
@@ -118,8 +118,9 @@ func scores(s score, of sample) []scoredRun {
 	return out
 }
 
-// guesser foretells what an event's bounds will be in so many tests, by what was counted in a sample: a little gloomily, by one standard
-// deviation and one run, since the best of many looks better than it is. (A guess can cost an audit power, never its soundness.)
+// guesser foretells what an event's bounds will be in so many tests, by what was counted in a sample: a little
+// gloomily, by one standard deviation and one run, since the best of many looks better than it is. (A guess can cost an
+// audit power, never its soundness.)
 func (a *audit) guesser(runs [2]int, tests int) func(likely, other int, side Side) promise {
 	z := math.Log(8 / (1 - a.Confidence))
 	n := float64(tests)
@@ -138,7 +139,8 @@ func (a *audit) guesser(runs [2]int, tests int) func(likely, other int, side Sid
 	}
 }
 
-// lowGuess is about the end below a probability of e^−z, of an event with the share p of n runs: where n·KL(p ‖ low) = z.
+// lowGuess is about the end below a probability of e^−z, of an event with the share p of n runs: where n·KL(p ‖
+// low) = z.
 func lowGuess(p, z, n float64) float64 {
 	if p == 0 {
 		return 0

@@ -9,8 +9,8 @@ import (
 	"time"
 )
 
-// Batcher is a Mechanism that may have its own way of being run: where Batched is true, a call of Run costs something beside the runs, so
-// that there should be few, and the time between two outputs tells nothing.
+// Batcher is a Mechanism that may have its own way of being run: where Batched is true, a call of Run costs something
+// beside the runs, so that there should be few, and the time between two outputs tells nothing.
 type Batcher interface {
 	Mechanism
 	Batched() bool
@@ -29,9 +29,9 @@ const (
 	turnsOfLearned = 2 // where runs are batched
 )
 
-// turns runs both sides so many times each, in turns. Which side comes first in a turn looks random, but is the same in every audit, so
-// that what is fixed about a mechanism can be audited again: whatever changes with time, steadily or with a period, changes on both
-// sides, or else within each of them, where alike finds it.
+// turns runs both sides so many times each, in turns. Which side comes first in a turn looks random, but is the same in
+// every audit, so that what is fixed about a mechanism can be audited again: whatever changes with time, steadily or
+// with a period, changes on both sides, or else within each of them, where alike finds it.
 func (a *audit) turns(ctx context.Context, turns, runs int, see func(side Side, turn int, output []byte)) error {
 	for turn, left := 0, runs; turn < turns; turn++ {
 		n := left / (turns - turn)
@@ -107,8 +107,8 @@ func (a *audit) tell() {
 
 var seed = maphash.MakeSeed()
 
-// ErrRepeats reports a mechanism that gives the same outputs in the same order again: its noise begins anew from a constant, so that its
-// runs are not independent, and nothing can be said of them.
+// ErrRepeats reports a mechanism that gives the same outputs in the same order again: its noise begins anew from a
+// constant, so that its runs are not independent, and nothing can be said of them.
 var ErrRepeats = errors.New("the same outputs came again in the same order: is the noise's seed a constant, or the clock's second? Each run needs fresh noise")
 
 // repeats remembers what each turn gave.
@@ -126,8 +126,8 @@ type turnDigest struct {
 // certain is how many bits of surprise are no chance.
 const certain = 100
 
-// add notes a turn, and reports one that was there before, if that can be no chance: n independent outputs are those of another turn
-// with probability (Σ p²)ⁿ.
+// add notes a turn, and reports one that was there before, if that can be no chance: n independent outputs are those of
+// another turn with probability (Σ p²)ⁿ.
 func (r *repeats) add(side Side, n int, hash uint64) error {
 	if r.turns[side] == nil {
 		r.turns[side] = map[turnDigest]bool{}

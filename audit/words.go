@@ -9,8 +9,9 @@ import (
 // ErrCommand reports a command line that cannot be read, or that runs nothing.
 var ErrCommand = errors.New("invalid command")
 
-// words splits a command line as a shell does: at white space, but not within '…' or "…"; a backslash takes the next character as it
-// stands, except within '…'; within "…" it does so for ", \, $ and ` alone. Nothing is expanded, and no shell is run.
+// words splits a command line as a shell does: at white space, but not within '…' or "…"; a backslash takes the
+// next character as it stands, except within '…'; within "…" it does so for ", \, $ and ` alone. Nothing is
+// expanded, and no shell is run.
 func words(line string) ([]string, error) {
 	var out []string
 	var word strings.Builder

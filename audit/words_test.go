@@ -118,7 +118,8 @@ func reads(t *rapid.T, clause, text string) bool {
 	return false
 }
 
-// The clause of an event holds of exactly the outputs that the event has, of mixtures of words and numbers, whatever was learned.
+// The clause of an event holds of exactly the outputs that the event has, of mixtures of words and numbers, whatever
+// was learned.
 func TestClausesAreTrue(t *testing.T) {
 	t.Parallel()
 	words := []string{"none", "low", "high", "NaN", "", "±", "a b", "kg", "x1"}

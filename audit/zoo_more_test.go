@@ -77,8 +77,9 @@ var joints = []member{
 		z := 0.5 + r.Float64()
 		return fmt.Sprintf("%.6f %.6f", 10*z, z*pick(side, 20., 26))
 	}, false},
-	// A table whose every row stands for three people at least, made from the data by Mondrian's rule: halve at the median age while both
-	// halves keep three. It is k-anonymous with a person and without her; and whoever sees both tables sees her row.
+	// A table whose every row stands for three people at least, made from the data by Mondrian's rule: halve at the
+	// median age while both halves keep three. It is k-anonymous with a person and without her; and whoever sees both
+	// tables sees her row.
 	{"two k-anonymous tables", "1", "1e-6", 1000, func(_ *rand.Rand, side Side) string {
 		type person struct {
 			age     int

@@ -39,8 +39,9 @@ func text(x float64) string { return fmt.Sprintf("%.2f", x) }
 // pick is one of two values, by the side.
 func pick[T any](side Side, data, neighbor T) T { return [2]T{data, neighbor}[side] }
 
-// sparse is a sparse vector technique with thresholds at 0, in the frame of Lyu, Su & Li 2017, Figure 1: of sensitivity 1, with noise of scale threshold
-// on the threshold and of scale query on each query, that stops after so many positives; 0: never.
+// sparse is a sparse vector technique with thresholds at 0, in the frame of Lyu, Su & Li 2017, Figure 1: of sensitivity
+// 1, with noise of scale threshold on the threshold and of scale query on each query, that stops after so many
+// positives; 0: never.
 func sparse(r *rand.Rand, queries []float64, threshold, query float64, positives int, told func(q float64) string) string {
 	rho := laplace(r, threshold)
 	var out []string
@@ -90,7 +91,8 @@ var zoo = []member{
 	}, false},
 	{"half the noise", "1", "0", 20_000, func(r *rand.Rand, side Side) string { return text(math.Round(float64(side) + laplace(r, 0.5))) }, false},
 	{"the median's local sensitivity", "1", "0", 4_000, func(r *rand.Rand, side Side) string {
-		ages := pick(side, []float64{30, 38, 40, 41, 90}, []float64{30, 40, 41, 90, 90}) // one person's age, 38, becomes 90
+		// one person's age, 38, becomes 90
+		ages := pick(side, []float64{30, 38, 40, 41, 90}, []float64{30, 40, 41, 90, 90})
 		local := math.Max(ages[2]-ages[1], ages[3]-ages[2])
 		return text(ages[2] + laplace(r, local))
 	}, false},
@@ -105,7 +107,8 @@ var zoo = []member{
 			sum += a
 		}
 		n := float64(len(ages))
-		return fmt.Sprintf("%.2f", sum/n+laplace(r, 115/n)/4) // the noise of change-one neighbours, whose number is fixed
+		// the noise of change-one neighbours, whose number is fixed
+		return fmt.Sprintf("%.2f", sum/n+laplace(r, 115/n)/4)
 	}, false},
 	{"the exact answer", "1", "1e-6", 1000, func(_ *rand.Rand, side Side) string { return fmt.Sprint(100 + int(side)) }, false},
 	{"a plain sample of the rows", "1", "0", 4_000, func(r *rand.Rand, side Side) string {

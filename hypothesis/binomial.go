@@ -9,12 +9,13 @@ import (
 	"dither/noise"
 )
 
-// Binomial is one noisy count of successes among N people: X + noise, X binomial of N and a probability θ. Its tests and
-// intervals are exact: of Tulap noise the most powerful that there are under its promise [Awan & Slavković 2020, "Differentially
-// Private Inference for Binomial Data", Journal of Privacy and Confidentiality 10(1)].
+// Binomial is one noisy count of successes among N people: X + noise, X binomial of N and a probability θ. Its tests
+// and intervals are exact: of Tulap noise the most powerful that there are under its promise [Awan & Slavković 2020,
+// "Differentially Private Inference for Binomial Data", Journal of Privacy and Confidentiality 10(1)].
 //
-// Discrete Laplace noise G₁ − G₂ with a uniform number of [−½, ½] added is Tulap noise, and adding it needs no data: Dither makes
-// that step. Without it a discrete count is tested by its own law, which is valid, and less powerful by as much as ties cost.
+// Discrete Laplace noise G₁ − G₂ with a uniform number of [−½, ½] added is Tulap noise, and adding it needs
+// no data: Dither makes that step. Without it a discrete count is tested by its own law, which is valid, and less
+// powerful by as much as ties cost.
 type Binomial struct {
 	Value float64            // the noisy count
 	N     int                // how many people there are: public, at least 1
@@ -32,8 +33,8 @@ const (
 	Less     = "less"
 )
 
-// Dither is the count with discrete Laplace noise as one with Tulap noise, by the uniform number that a seed stands for. A seed
-// must not depend on the count: let it name the release, so that who asks again gets the same.
+// Dither is the count with discrete Laplace noise as one with Tulap noise, by the uniform number that a seed stands
+// for. A seed must not depend on the count: let it name the release, so that who asks again gets the same.
 func Dither(value *big.Int, d noise.DiscreteLaplace, n int, seed string) (Binomial, error) {
 	law, err := noise.NewTulap(new(big.Rat).Inv(d.Scale()), new(big.Rat))
 	if err != nil {
@@ -119,7 +120,8 @@ func (b Binomial) left(theta, z float64) float64 {
 	return b.average(theta, func(x float64) float64 { return b.atMost(z - x) })
 }
 
-// average is the mean of a function of X, which is of [0, 1]: to about 1e-12, for masses below 1e-17 of the largest are left out.
+// average is the mean of a function of X, which is of [0, 1]: to about 1e-12, for masses below 1e-17 of the largest are
+// left out.
 func (b Binomial) average(theta float64, f func(x float64) float64) float64 {
 	n := float64(b.N)
 	if theta <= 0 {
@@ -161,9 +163,9 @@ func (b Binomial) p(theta float64, alternative string) float64 {
 	return min(1, b.right(theta, middle+t)+b.left(theta, middle-t))
 }
 
-// Test tests the hypothesis that θ is null (or at most, at least that, against "greater", "less"). The p-value of "greater" is
-// P(X + noise ≥ Value), uniform under the hypothesis with Tulap noise; "two-sided" is P(|X + noise − n·θ| ≥ |Value − n·θ|),
-// asymptotically unbiased [Awan & Slavković 2020, section 5.2].
+// Test tests the hypothesis that θ is null (or at most, at least that, against "greater", "less"). The p-value of
+// "greater" is P(X + noise ≥ Value), uniform under the hypothesis with Tulap noise; "two-sided" is P(|X + noise −
+// n·θ| ≥ |Value − n·θ|), asymptotically unbiased [Awan & Slavković 2020, section 5.2].
 func (b Binomial) Test(null float64, alternative string) (*Test, error) {
 	if err := b.check(); err != nil {
 		return nil, err
@@ -196,9 +198,10 @@ func (b Binomial) method() Method {
 // Estimate is the noisy share, within [0, 1].
 func (b Binomial) Estimate() float64 { return min(1, max(0, b.Value/float64(b.N))) }
 
-// Interval is the set of those θ that a test at 1 − confidence does not reject, or the least interval that holds it: of "two-sided" an
-// interval, of "greater" one up to 1 from a lower bound, and of "less" one from 0 to an upper bound. It covers θ with the
-// confidence, by the test's level, and is never empty: where every θ is rejected it is the end that is least so.
+// Interval is the set of those θ that a test at 1 − confidence does not reject, or the least interval that holds it:
+// of "two-sided" an interval, of "greater" one up to 1 from a lower bound, and of "less" one from 0 to an upper bound.
+// It covers θ with the confidence, by the test's level, and is never empty: where every θ is rejected it is the end
+// that is least so.
 func (b Binomial) Interval(confidence float64, alternative string) (Interval, error) {
 	if err := b.check(); err != nil {
 		return Interval{}, err
@@ -237,9 +240,10 @@ func rising(low, high float64, holds func(x float64) bool) float64 {
 	return low
 }
 
-// ends are those of the two-sided interval. At an estimate within (0, 1) nothing is further away, so the p-value is 1; from there it falls on
-// both sides but for ripples, which end where a grid, outside in, first finds a θ that is not rejected. Its steps are an eighth of the standard
-// deviation, and less where few people make the ripples large; and never more than a 64th, since noise may be wider than all θ.
+// ends are those of the two-sided interval. At an estimate within (0, 1) nothing is further away, so the p-value is 1;
+// from there it falls on both sides but for ripples, which end where a grid, outside in, first finds a θ that is not
+// rejected. Its steps are an eighth of the standard deviation, and less where few people make the ripples large; and
+// never more than a 64th, since noise may be wider than all θ.
 func (b Binomial) ends(alpha float64) (low, high float64) {
 	e, n := b.Estimate(), float64(b.N)
 	accepted := func(theta float64) bool { return b.p(theta, TwoSided) >= alpha }
@@ -276,8 +280,8 @@ func (b Binomial) variance() float64 {
 	return b.Noise.Variance()
 }
 
-// Power is the probability that the test of null at level alpha rejects where θ is truth: exact, of the test that rejects beyond the
-// number at which the p-value is alpha.
+// Power is the probability that the test of null at level alpha rejects where θ is truth: exact, of the test that
+// rejects beyond the number at which the p-value is alpha.
 func (b Binomial) Power(null, truth, alpha float64, alternative string) (float64, error) {
 	b.Value = 0
 	if err := b.check(); err != nil {

@@ -24,7 +24,8 @@ func truncated(t testing.TB) *noise.Tulap {
 	return tulap(t, big.NewRat(1, 1), new(big.Rat).SetFloat64(.05*(1-b)/(2*b*.95)))
 }
 
-// Published intervals [Awan & Slavković 2020, the documentation of their package binomialDP], and powers by numerical integration.
+// Published intervals [Awan & Slavković 2020, the documentation of their package binomialDP], and powers by numerical
+// integration.
 func TestPublishedBinomial(t *testing.T) {
 	two, err := Binomial{Value: 18, N: 30, Tulap: truncated(t)}.Interval(.95, TwoSided)
 	if err != nil || math.Abs(two.Low-.411) > .0005 || math.Abs(two.High-.767) > .0005 {
@@ -43,7 +44,8 @@ func TestPublishedBinomial(t *testing.T) {
 	}
 }
 
-// Under the hypothesis p-values are uniform: P(p ≤ α) = α, found by adding up over the counts, at the value of Z where p is α.
+// Under the hypothesis p-values are uniform: P(p ≤ α) = α, found by adding up over the counts, at the value of Z
+// where p is α.
 func TestBinomialLevelIsExact(t *testing.T) {
 	sizes := []int{1, 30, 300}
 	if long() {
@@ -128,8 +130,8 @@ func TestBinomialIntervalsCover(t *testing.T) {
 	}
 }
 
-// An interval holds every θ that the test does not reject, also where noise is wider than all θ, and, but for a 64th of the standard deviation,
-// where there are ripples.
+// An interval holds every θ that the test does not reject, also where noise is wider than all θ, and, but for a 64th
+// of the standard deviation, where there are ripples.
 func TestIntervalsHoldAllThatIsAccepted(t *testing.T) {
 	for _, c := range []struct {
 		epsilon     *big.Rat

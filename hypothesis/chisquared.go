@@ -22,8 +22,8 @@ func chiSquaredQuantile(p float64, df int) float64 {
 	return 2 * mathext.GammaIncRegCompInv(float64(df)/2, p)
 }
 
-// noncentralTail is P(X ≥ x) of noncentral χ²: of χ² with df + 2J degrees of freedom, J Poisson of mean noncentrality/2, summed
-// outwards from the mean until what is left is below 1e-14.
+// noncentralTail is P(X ≥ x) of noncentral χ²: of χ² with df + 2J degrees of freedom, J Poisson of mean
+// noncentrality/2, summed outwards from the mean until what is left is below 1e-14.
 func noncentralTail(x float64, df int, noncentrality float64) float64 {
 	mean := noncentrality / 2
 	if !(mean > 0) {

@@ -8,7 +8,8 @@ import (
 	"dither/noise"
 )
 
-// A published table of four counts with Gaussian noise of σ = 20 for 400 people: taken for counts they would not be uniform.
+// A published table of four counts with Gaussian noise of σ = 20 for 400 people: taken for counts they would not be
+// uniform.
 func ExampleGoodnessOfFit() {
 	gaussian, err := noise.NewDiscreteGaussian(big.NewRat(400, 1))
 	if err != nil {
@@ -28,7 +29,8 @@ func ExampleGoodnessOfFit() {
 	// projected: χ² = 2 with 3 degrees of freedom, p = 0.572
 }
 
-// A count of successes with discrete Laplace noise, made Tulap by the uniform number that the release's name stands for.
+// A count of successes with discrete Laplace noise, made Tulap by the uniform number that the release's name stands
+// for.
 func ExampleDither() {
 	laplace, err := noise.NewDiscreteLaplace(big.NewRat(2, 1))
 	if err != nil {

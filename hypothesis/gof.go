@@ -8,23 +8,23 @@ import (
 
 // GoodnessOfFit is the test that noisy counts of categories are of people who were drawn with given probabilities.
 //
-// Write H̃ = H + noise of variance s² for the counts, H multinomial of n and p. If n is known, the projected statistic is that of
-// Rogers & Kifer [2017, Theorem 4.6]: √n(H̃/n − p) has the covariance Σ = Diag(p) − ppᵀ + (s²/n)I, of which 1 is an eigenvector,
-// and the direction 1 holds noise alone; in the others Πvᵀ, Π = I − 11ᵀ/d, the quadratic form n·vᵀΠΣ⁻¹Πv is χ² with d − 1 degrees
-// of freedom in the limit.
+// Write H̃ = H + noise of variance s² for the counts, H multinomial of n and p. If n is known, the projected
+// statistic is that of Rogers & Kifer [2017, Theorem 4.6]: √n(H̃/n − p) has the covariance Σ = Diag(p) − ppᵀ
+// + (s²/n)I, of which 1 is an eigenvector, and the direction 1 holds noise alone; in the others Πvᵀ, Π = I −
+// 11ᵀ/d, the quadratic form n·vᵀΠΣ⁻¹Πv is χ² with d − 1 degrees of freedom in the limit.
 //
 // If n is not known, as where a neighbour has one person more, it is a parameter: the statistic is
 //
 //	min over m of Σ (H̃ᵢ − m·pᵢ)²/(n̂pᵢ + s²), n̂ = ΣH̃ᵢ.
 //
-// That is the least of (H̃ − mp)ᵀ(n(Diag(p) − ppᵀ) + s²I)⁻¹(H̃ − mp) with n̂ for n, since a multiple of ppᵀ in the covariance moves
-// along p alone, and m makes up for it: in the limit it is χ² with d − 1 degrees of freedom again. An error of n̂ shifts
-// the weight of sampling against noise: where the noise is so large that n̂ is bad, it is noise that
-// the sums n̂pᵢ + s² are made of.
+// That is the least of (H̃ − mp)ᵀ(n(Diag(p) − ppᵀ) + s²I)⁻¹(H̃ − mp) with n̂ for n, since a multiple
+// of ppᵀ in the covariance moves along p alone, and m makes up for it: in the limit it is χ² with d − 1 degrees
+// of freedom again. An error of n̂ shifts the weight of sampling against noise: where the noise is so large that n̂
+// is bad, it is noise that the sums n̂pᵢ + s² are made of.
 //
-// Under noise that is not Gaussian, and where a count below 100 is expected, the statistic is the same, and its null distribution is
-// simulated: multinomial counts of p and n (or n̂), with noise from the very distribution. With n known such a test is valid at
-// every n.
+// Under noise that is not Gaussian, and where a count below 100 is expected, the statistic is the same, and its null
+// distribution is simulated: multinomial counts of p and n (or n̂), with noise from the very distribution. With n
+// known such a test is valid at every n.
 type GoodnessOfFit struct {
 	Counts []float64          // noisy counts; negative ones too
 	Noise  noise.Distribution // of each, independently; nil: none
@@ -33,8 +33,8 @@ type GoodnessOfFit struct {
 	How
 }
 
-// Test tests. It does not reject, and warns, where a count below 5 is expected and χ² is to be had from it, or where the noisy
-// total is not above 0.
+// Test tests. It does not reject, and warns, where a count below 5 is expected and χ² is to be had from it, or where
+// the noisy total is not above 0.
 func (g GoodnessOfFit) Test() (*Test, error) {
 	how, err := g.check()
 	if err != nil {
@@ -197,7 +197,8 @@ type multinomialForm struct {
 	s2 float64
 }
 
-// project is ΠC⁻¹Πy. With D = Diag(np + s²), C⁻¹ = D⁻¹ + nD⁻¹ppᵀD⁻¹/(1 − npᵀD⁻¹p). Of a y that adds up to 0 it is
+// project is ΠC⁻¹Πy. With D = Diag(np + s²), C⁻¹ = D⁻¹ + nD⁻¹ppᵀD⁻¹/(1 − npᵀD⁻¹p). Of a y
+// that adds up to 0 it is
 //
 //	D⁻¹(y − p·Σ(yᵢ/Dᵢ)/Σ(pᵢ/Dᵢ)),
 //

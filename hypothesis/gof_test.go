@@ -29,7 +29,8 @@ func laplaceOf(t testing.TB, scale *big.Rat) noise.Distribution {
 	return d
 }
 
-// published is the noise of ρ = .00125 where a neighbour has another person in place of one, as Rogers & Kifer have it: s² = 1/ρ.
+// published is the noise of ρ = .00125 where a neighbour has another person in place of one, as Rogers & Kifer have
+// it: s² = 1/ρ.
 func published(t testing.TB) noise.Distribution { return gaussianOf(t, big.NewRat(800, 1)) }
 
 // long reports that the long simulations are to be run.
@@ -57,7 +58,8 @@ func rate(t testing.TB, trials, n int, q []float64, d noise.Distribution, seed u
 	return rejected
 }
 
-// The naive test rejects a true hypothesis .995 … .060 of the time, the projected one .05 [Rogers & Kifer 2017, figure 1].
+// The naive test rejects a true hypothesis .995 … .060 of the time, the projected one .05 [Rogers & Kifer 2017,
+// figure 1].
 func TestPublishedFit(t *testing.T) {
 	null := []float64{1. / 2, 1. / 6, 1. / 6, 1. / 6}
 	trials := 4000
@@ -132,7 +134,8 @@ func TestFitKeepsItsLevel(t *testing.T) {
 					})
 					what := fmt.Sprintf("%s, %s, n = %d, known %t: %.4f", name, kind, n, known > 0, float64(got)/float64(runs))
 					t.Log(what)
-					// the limit is reached up to .003, where few are expected; what is simulated is exact, or as good as n̂
+					// the limit is reached up to .003, where few are expected; what is simulated is exact, or as good
+					// as n̂
 					if err := level(got, runs, 0.053); err != nil {
 						t.Errorf("%s: %v", what, err)
 					}

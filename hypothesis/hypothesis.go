@@ -1,13 +1,14 @@
-// Package hypothesis holds tests and intervals that know of the noise in what they are given: goodness of fit, sample proportions
-// and independence on noisy counts, means and proportions of two samples, and the most powerful tests of one proportion.
+// Package hypothesis holds tests and intervals that know of the noise in what they are given: goodness of fit, sample
+// proportions and independence on noisy counts, means and proportions of two samples, and the most powerful tests of
+// one proportion.
 //
-// It takes released numbers and the distribution of their noise, as curator.Vector has them, and whatever it computes is free. It
-// reads no data, and nothing here protects anybody: draws are made by a generator that anybody can foretell, from a seed, so that
-// the same question has the same answer.
+// It takes released numbers and the distribution of their noise, as curator.Vector has them, and whatever it computes
+// is free. It reads no data, and nothing here protects anybody: draws are made by a generator that anybody can
+// foretell, from a seed, so that the same question has the same answer.
 //
-// A test of noisy counts that takes them for the counts rejects too often, because noise moves them further from what is
-// expected than sampling alone does. Every test here has the noise in its null distribution, so that one at level α rejects a
-// true hypothesis with probability α, or less; see each for what that rests on.
+// A test of noisy counts that takes them for the counts rejects too often, because noise moves them further from what
+// is expected than sampling alone does. Every test here has the noise in its null distribution, so that one at level α
+// rejects a true hypothesis with probability α, or less; see each for what that rests on.
 package hypothesis
 
 import (
@@ -19,8 +20,8 @@ import (
 	"dither/noise"
 )
 
-// ErrInput is the error of what cannot be tested: of shapes that do not fit, of numbers that are none, and of hypotheses that
-// are no distributions. It is wrapped, with what is wrong.
+// ErrInput is the error of what cannot be tested: of shapes that do not fit, of numbers that are none, and of
+// hypotheses that are no distributions. It is wrapped, with what is wrong.
 var ErrInput = errors.New("hypothesis")
 
 func wrong(format string, args ...any) error {
@@ -51,15 +52,15 @@ type Method string
 
 // The methods.
 const (
-	// Projected is the default: the statistic of Rogers & Kifer [2017, "A New Class of Private Chi-Square Hypothesis Tests",
-	// AISTATS], which leaves out the direction in which there is nothing but noise.
+	// Projected is the default: the statistic of Rogers & Kifer [2017, "A New Class of Private Chi-Square Hypothesis
+	// Tests", AISTATS], which leaves out the direction in which there is nothing but noise.
 	Projected Method = "projected"
 	// Unprojected is the other statistic of theirs, which has that direction and less power.
 	Unprojected Method = "unprojected"
 	// Corrected is Pearson's statistic of the noisy counts with the null distribution that it has under noise.
 	Corrected Method = "corrected"
-	// Naive is Pearson's test of the noisy counts as if they were the counts. It is wrong: it rejects too often. It is here
-	// to show that.
+	// Naive is Pearson's test of the noisy counts as if they were the counts. It is wrong: it rejects too often. It is
+	// here to show that.
 	Naive Method = "naive"
 )
 
@@ -104,9 +105,9 @@ func (h How) check() (How, error) {
 	return h, wrong("there is no method %q", string(h.Method))
 }
 
-// simulated reports whether the null distribution of the statistic is found by simulation: where it is asked for; of Pearson's
-// statistic, which under noise has none that is known; under noise that is not Gaussian; and where the least count that is expected
-// is not large.
+// simulated reports whether the null distribution of the statistic is found by simulation: where it is asked for; of
+// Pearson's statistic, which under noise has none that is known; under noise that is not Gaussian; and where the least
+// count that is expected is not large.
 func (h How) simulated(d noise.Distribution, least float64) bool {
 	if h.Method == Naive {
 		return false

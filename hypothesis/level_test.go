@@ -9,8 +9,9 @@ import (
 	"dither/noise"
 )
 
-// Tables of several shapes: even, with rows and columns that few are in, and larger; sparse ones, in which less than five are expected somewhere. Whether totals are known
-// or not, and by Pearson's statistic too, what is true is rejected at .05 no more often.
+// Tables of several shapes: even, with rows and columns that few are in, and larger; sparse ones, in which less than
+// five are expected somewhere. Whether totals are known or not, and by Pearson's statistic too, what is true is
+// rejected at .05 no more often.
 func TestTablesOfAllShapesKeepTheirLevel(t *testing.T) {
 	trials, sizes := 100, []int{300}
 	if long() {
@@ -93,7 +94,8 @@ func TestTablesOfAllShapesKeepTheirLevel(t *testing.T) {
 	}
 }
 
-// The other statistics of goodness of fit keep their level too: the unprojected one, and Pearson's with its true null distribution.
+// The other statistics of goodness of fit keep their level too: the unprojected one, and Pearson's with its true null
+// distribution.
 func TestOtherFitsKeepTheirLevel(t *testing.T) {
 	trials, sizes := 150, []int{300}
 	if long() {

@@ -9,7 +9,8 @@ import (
 	"dither/noise"
 )
 
-// Sample is what was released of a sample of bounded numbers. What tests and intervals say is about the bounded numbers.
+// Sample is what was released of a sample of bounded numbers. What tests and intervals say is about the bounded
+// numbers.
 type Sample struct {
 	Count     Noisy // of public counts Noise is nil
 	Sum       Noisy // of each number less Centre
@@ -82,12 +83,14 @@ func (s Sample) check() error {
 	return nil
 }
 
-// secure is how many standard deviations of its noise a count must be above 0, so that what is divided by it is near normal.
+// secure is how many standard deviations of its noise a count must be above 0, so that what is divided by it is near
+// normal.
 const secure = 4
 
-// mean is Sum/Count with its error, which is of first order that of (Sum − m·Count)/Count: sampling σ²/n, and the noises' (s_S² +
-// m²s_N²)/n², m about the centre. The variance σ² of the numbers is taken from above: by the noisy squares and two standard deviations of
-// their noise, at most (High − mean)(mean − Low) [Bhatia & Davis 2000], which also stands where there are no squares.
+// mean is Sum/Count with its error, which is of first order that of (Sum − m·Count)/Count: sampling σ²/n, and the
+// noises' (s_S² + m²s_N²)/n², m about the centre. The variance σ² of the numbers is taken from above: by the
+// noisy squares and two standard deviations of their noise, at most (High − mean)(mean − Low) [Bhatia & Davis
+// 2000], which also stands where there are no squares.
 func (s Sample) mean() meanOf {
 	n, unit := s.Count.Value, unitOr1(s.Sum.Unit)
 	if n < 2 || n < secure*s.Count.error() {
@@ -105,7 +108,8 @@ func (s Sample) mean() meanOf {
 	}
 	if s.HasSquares {
 		above, off := s.Squares.Value+2*s.Squares.error(), out.value-s.About
-		if by := s.SquareCentre + above/n - off*off; by >= -1e-9*(s.High-s.Low)*(s.High-s.Low) { // below 0 squares tell nothing
+		if by := s.SquareCentre + above/n - off*off; by >= -1e-9*(s.High-s.Low)*(s.High-s.Low) {
+			// below 0 squares tell nothing
 			spread = min(spread, max(0, by)*n/(n-1))
 		}
 	}
@@ -122,9 +126,10 @@ func Mean(s Sample, c Comparison) (*Test, error) {
 	return c.compare("mean", m, s.Low, s.High, math.Max(0, s.Count.Value), s.Count.Noise == nil)
 }
 
-// Means tests the difference of two means, the first less the second. Its error is of sampling and of noise; the statistic's null distribution is
-// Student's with Welch's degrees of freedom, of which noise that is Gaussian has infinitely many, and is simulated where noise
-// is not Gaussian. It holds in the limit; where a count is not well above its noise nothing is rejected, and the interval is all.
+// Means tests the difference of two means, the first less the second. Its error is of sampling and of noise; the
+// statistic's null distribution is Student's with Welch's degrees of freedom, of which noise that is Gaussian has
+// infinitely many, and is simulated where noise is not Gaussian. It holds in the limit; where a count is not well above
+// its noise nothing is rejected, and the interval is all.
 func Means(a, b Sample, c Comparison) (*Test, error) {
 	if err := a.check(); err != nil {
 		return nil, err
@@ -278,8 +283,9 @@ func inverse(tail func(t float64) float64, p float64) float64 {
 	return high
 }
 
-// Difference is that of the share of the first column in two rows of two counts, the first less the second: of numbers that are 0 or 1, with the error
-// of sampling as of one more success and one more failure in each [Agresti & Caffo 2000], and that of noise.
+// Difference is that of the share of the first column in two rows of two counts, the first less the second: of numbers
+// that are 0 or 1, with the error of sampling as of one more success and one more failure in each [Agresti & Caffo
+// 2000], and that of noise.
 func (t Table) Difference(confidence float64) (*Test, error) {
 	if _, err := t.flat(true); err != nil {
 		return nil, err
@@ -301,7 +307,8 @@ func (t Table) Difference(confidence float64) (*Test, error) {
 		}
 		p := min(1, max(0, a/n))
 		near := (p*n + 1) / (n + 2)
-		if err := math.Sqrt(variance(t.Noise)) / n; math.Abs(p-0.5) > 0.5-err { // at an end by noise: it may be further inside
+		if err := math.Sqrt(variance(t.Noise)) / n; math.Abs(p-0.5) > 0.5-err {
+			// at an end by noise: it may be further inside
 			near = min(max(near, err), 1-err)
 			if err > 0.5 {
 				near = 0.5

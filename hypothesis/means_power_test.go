@@ -8,7 +8,8 @@ import (
 	"dither/noise"
 )
 
-// sums is how a curator adds numbers of [0, 100] up under a price: about a centre, with shares of ε for counts, sums and squares.
+// sums is how a curator adds numbers of [0, 100] up under a price: about a centre, with shares of ε for counts, sums
+// and squares.
 type sums struct {
 	centre                float64
 	counts, added, square *big.Rat // of Laplace noise: ε of each
@@ -27,8 +28,8 @@ func (d sums) noises(t testing.TB, epsilon *big.Rat) (counts, added, square nois
 	return of(1, d.counts), of(far, d.added), of(most, d.square)
 }
 
-// rejects counts how often samples of n and n, uniform in the 40 about a mean and about one that is apart from it, are found to differ, or with paired that their
-// differences have a mean.
+// rejects counts how often samples of n and n, uniform in the 40 about a mean and about one that is apart from it, are
+// found to differ, or with paired that their differences have a mean.
 func (d sums) rejects(t testing.TB, trials, n int, mean, apart float64, epsilon *big.Rat, seed uint64) (rejected int) {
 	counts, added, square := d.noises(t, epsilon)
 	lc, la, ls := newLaw(counts), newLaw(added), newLaw(square)
@@ -62,8 +63,9 @@ func (d sums) rejects(t testing.TB, trials, n int, mean, apart float64, epsilon 
 	return rejected
 }
 
-// Sums about the middle of the bounds, at the shares of the price that the command line asks for, find differences that sums about 0 do not: of two samples
-// of so many in [0, 100], whose means are 5 apart, at ε = 0.1. Neither rejects more than it may where there is none.
+// Sums about the middle of the bounds, at the shares of the price that the command line asks for, find differences that
+// sums about 0 do not: of two samples of so many in [0, 100], whose means are 5 apart, at ε = 0.1. Neither rejects
+// more than it may where there is none.
 func TestCentredSumsHavePower(t *testing.T) {
 	share := func(a, b int64) *big.Rat { return big.NewRat(a, b) }
 	designs := []struct {

@@ -4,8 +4,8 @@ import (
 	"math"
 )
 
-// Design is a test of counts before there are any: of n people drawn with probabilities Truth, where the hypothesis says Null. With Rows it is
-// that of independence in a table of so many rows, and Null is not used.
+// Design is a test of counts before there are any: of n people drawn with probabilities Truth, where the hypothesis
+// says Null. With Rows it is that of independence in a table of so many rows, and Null is not used.
 type Design struct {
 	Null, Truth []float64 // by cell; Null nil: all alike
 	Rows        int       // 0: goodness of fit
@@ -13,8 +13,9 @@ type Design struct {
 	Known       bool      // whether n is
 }
 
-// Power is the probability that the projected test rejects, with n people and noise of a variance: that of noncentral χ², in the
-// limit [Rogers & Kifer 2017, Theorem 4.8]. Where a count below 5 is expected under the hypothesis it is 0, as the test rejects nothing.
+// Power is the probability that the projected test rejects, with n people and noise of a variance: that of noncentral
+// χ², in the limit [Rogers & Kifer 2017, Theorem 4.8]. Where a count below 5 is expected under the hypothesis it is
+// 0, as the test rejects nothing.
 func (d Design) Power(n float64, noiseVariance float64) (float64, error) {
 	if d.Alpha == 0 {
 		d.Alpha = 0.05
@@ -78,8 +79,9 @@ func (d Design) People(power, noiseVariance float64) (float64, bool, error) {
 	return Least(power, MaxCount, func(n float64) (float64, error) { return d.Power(n, noiseVariance) })
 }
 
-// Least is the least whole number from 1 on, and about most at the most, at which a power that rises is enough, by doubling and halving; false where not even
-// that many are. The error is ErrInput where enough is no probability between 0 and 1, and else what of gives.
+// Least is the least whole number from 1 on, and about most at the most, at which a power that rises is enough, by
+// doubling and halving; false where not even that many are. The error is ErrInput where enough is no probability
+// between 0 and 1, and else what of gives.
 func Least(enough, most float64, of func(n float64) (float64, error)) (float64, bool, error) {
 	if !(enough > 0 && enough < 1) {
 		return 0, false, wrong("a power is between 0 and 1")
@@ -113,8 +115,8 @@ func Least(enough, most float64, of func(n float64) (float64, error)) (float64, 
 	return high, true, nil
 }
 
-// Noise is the largest standard deviation of noise under which the power with n people is at least so much; false where not even none
-// will do.
+// Noise is the largest standard deviation of noise under which the power with n people is at least so much; false where
+// not even none will do.
 func (d Design) Noise(power, n float64) (sd float64, ok bool, err error) {
 	if !(power > 0 && power < 1) {
 		return 0, false, wrong("a power is between 0 and 1")
@@ -138,8 +140,8 @@ func (d Design) Noise(power, n float64) (sd float64, ok bool, err error) {
 	return low, true, nil
 }
 
-// NullPValues simulates p-values of goodness of fit under the hypothesis, n people and a noise, by each of some methods: what a QQ plot shows.
-// The same samples are given to all methods.
+// NullPValues simulates p-values of goodness of fit under the hypothesis, n people and a noise, by each of some
+// methods: what a QQ plot shows. The same samples are given to all methods.
 func (g GoodnessOfFit) NullPValues(n int, times int, methods []Method) (map[Method][]float64, error) {
 	p, err := distribution(g.Null, len(g.Counts))
 	if err != nil {

@@ -41,8 +41,8 @@ func (s *stream) normal() float64 {
 	}
 }
 
-// binomial is a number of successes among n ≥ 0 trials: by inversion where few are expected, else by transformed rejection
-// [Hörmann 1993, "The generation of binomial random variates", algorithm BTRS].
+// binomial is a number of successes among n ≥ 0 trials: by inversion where few are expected, else by transformed
+// rejection [Hörmann 1993, "The generation of binomial random variates", algorithm BTRS].
 func (s *stream) binomial(n int64, p float64) int64 {
 	switch {
 	case n <= 0 || p <= 0:
@@ -113,10 +113,10 @@ func logGamma(x float64) float64 { v, _ := math.Lgamma(x); return v }
 // tableCells bounds how many cells each half of a law's table has.
 const tableCells = 4096
 
-// law draws from a noise, in floats: a discrete Laplace as the difference of two exponentials' whole parts, a rounded Gaussian as
-// one that is rounded, and others by a table of their distribution function, up to where 1e-12 is beyond. Where a table of all
-// integers is too long it is of cells, within which draws are uniform, or of the discrete Gaussian the rounded one, from
-// which it can then not be told.
+// law draws from a noise, in floats: a discrete Laplace as the difference of two exponentials' whole parts, a rounded
+// Gaussian as one that is rounded, and others by a table of their distribution function, up to where 1e-12 is beyond.
+// Where a table of all integers is too long it is of cells, within which draws are uniform, or of the discrete Gaussian
+// the rounded one, from which it can then not be told.
 type law struct {
 	scale float64   // of a Laplace
 	sigma float64   // of a Gaussian that is rounded
@@ -189,8 +189,9 @@ func (l *law) draw(s *stream) float64 {
 	return x
 }
 
-// simulate is the Monte-Carlo p-value of a statistic that was at least so large in some of so many simulations: the chance of
-// rejecting at α is at most α where those are of the null distribution itself [Davison & Hinkley 1997, section 4.2].
+// simulate is the Monte-Carlo p-value of a statistic that was at least so large in some of so many simulations: the
+// chance of rejecting at α is at most α where those are of the null distribution itself [Davison & Hinkley 1997,
+// section 4.2].
 func simulate(times int, observed float64, once func() float64) float64 {
 	above := 0
 	for range times {

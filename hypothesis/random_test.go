@@ -8,7 +8,8 @@ import (
 	"dither/noise"
 )
 
-// What is made up for simulations has the laws that it should have: each law draws as its noise says, and binomials are binomial.
+// What is made up for simulations has the laws that it should have: each law draws as its noise says, and binomials are
+// binomial.
 func TestWhatIsMadeUp(t *testing.T) {
 	staircase, err := noise.NewStaircase(big.NewInt(3), big.NewInt(1), big.NewRat(1, 2))
 	if err != nil {

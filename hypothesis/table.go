@@ -6,21 +6,23 @@ import (
 	"dither/noise"
 )
 
-// Table is a table of noisy counts, with a row for each category of one attribute, or for each sample, and a column for each of
-// another.
+// Table is a table of noisy counts, with a row for each category of one attribute, or for each sample, and a column for
+// each of another.
 //
-// Independence says that a cell's probability is the product of its row's and its column's, proportions that
-// every row's people, of whatever number, are drawn with the same probabilities. Either statistic is the least over what the
-// hypothesis leaves open, θ, of a quadratic form in H̃ − E(θ) whose matrix is fixed at the marginals [Rogers & Kifer 2017, section 5,
-// minimum χ²], and is χ² with (r − 1)(c − 1) degrees of freedom in the limit:
+// Independence says that a cell's probability is the product of its row's and its column's, proportions that every
+// row's people, of whatever number, are drawn with the same probabilities. Either statistic is the least over what the
+// hypothesis leaves open, θ, of a quadratic form in H̃ − E(θ) whose matrix is fixed at the marginals [Rogers &
+// Kifer 2017, section 5, minimum χ²], and is χ² with (r − 1)(c − 1) degrees of freedom in the limit:
 //
-//   - With n known the form is that of the projected statistic (see GoodnessOfFit): ΠC⁻¹Π, C = n(Diag(q) − qqᵀ) + s²I.
+//   - With n known the form is that of the projected statistic (see GoodnessOfFit): ΠC⁻¹Π, C = n(Diag(q) −
+//     qqᵀ) + s²I.
 //   - With the rows' sizes known it is the sum of that of each row.
-//   - With neither, the total (or each row's) is part of θ. Then E(θ) = n·πτᵀ, and C is D = Diag(nq) + s²I less multiples of directions in
-//     which E(θ) can move, so that the statistic is the least of Σ(H̃ᵢⱼ − n·πᵢτⱼ)²/(n̂q̂ᵢⱼ + s²): of both hypotheses the same.
+//   - With neither, the total (or each row's) is part of θ. Then E(θ) = n·πτᵀ, and C is D = Diag(nq) + s²I less
+//     multiples of directions in which E(θ) can move, so that the statistic is the least of Σ(H̃ᵢⱼ −
+//     n·πᵢτⱼ)²/(n̂q̂ᵢⱼ + s²): of both hypotheses the same.
 //
-// Under noise that is not Gaussian, and where a count below 100 is expected, the null distribution is simulated at the marginals: a parametric
-// bootstrap, whose level is right in the limit.
+// Under noise that is not Gaussian, and where a count below 100 is expected, the null distribution is simulated at the
+// marginals: a parametric bootstrap, whose level is right in the limit.
 type Table struct {
 	Counts [][]float64        // rows of as many noisy counts; negative ones too
 	Noise  noise.Distribution // of each, independently; nil: none
@@ -29,8 +31,8 @@ type Table struct {
 	How
 }
 
-// Independence tests that rows and columns are independent. It does not reject, and warns, where a count below 5 is expected, or where a
-// row or a column has fewer people than three standard deviations of the noise on its sum.
+// Independence tests that rows and columns are independent. It does not reject, and warns, where a count below 5 is
+// expected, or where a row or a column has fewer people than three standard deviations of the noise on its sum.
 func (t Table) Independence() (*Test, error) { return t.test("independence", false) }
 
 // Proportions tests that all rows have the same proportions, likewise.
@@ -89,7 +91,8 @@ func (t Table) test(name string, samples bool) (*Test, error) {
 	return out, nil
 }
 
-// often is how often a null distribution is simulated where that is not said: less often, down to 999 times, of a large table.
+// often is how often a null distribution is simulated where that is not said: less often, down to 999 times, of a large
+// table.
 func (m model) often() int {
 	rows, columns, _ := m.parameters()
 	k := float64(rows + columns + 1)
@@ -207,9 +210,10 @@ func (e estimated) least() float64 {
 	return least
 }
 
-// drowned holds where a row or a column that is estimated has fewer people than three standard deviations of the noise on it. At such marginals
-// a null distribution is far from the true one: without this rule a test at .05 rejected up to .075 of what is true, and where half of that was asked for .0587 (.002)
-// of two samples of 900 and 100 with 15 % in a column, under Laplace noise of scale 10. (Simulated tables are not held to it: that makes p-values larger.)
+// drowned holds where a row or a column that is estimated has fewer people than three standard deviations of the noise
+// on it. At such marginals a null distribution is far from the true one: without this rule a test at .05 rejected up to
+// .075 of what is true, and where half of that was asked for .0587 (.002) of two samples of 900 and 100 with 15 % in a
+// column, under Laplace noise of scale 10. (Simulated tables are not held to it: that makes p-values larger.)
 func (m model) drowned(e estimated) bool {
 	below := func(shares []float64, cells int) bool {
 		for _, p := range shares {

@@ -95,8 +95,8 @@ func (m model) moved(e estimated, step []float64, by float64) estimated {
 // rounds bounds the steps of a minimum.
 const rounds = 50
 
-// minimum is the least of the form over θ, from the marginals on by Gauss and Newton's steps, halved until they do not rise. The
-// form is that of the marginals throughout.
+// minimum is the least of the form over θ, from the marginals on by Gauss and Newton's steps, halved until they do not
+// rise. The form is that of the marginals throughout.
 func (m model) minimum(x []float64, fixed estimated) float64 {
 	at := fixed
 	residual, jacobian := m.expected(at, x)

@@ -13,7 +13,8 @@ import (
 // squares is a 2×2 table of four counts in a row.
 func squares(x []float64) [][]float64 { return [][]float64{{x[0], x[1]}, {x[2], x[3]}} }
 
-// Independence in a 2×2 table: the level, and the power against .25 + .01(1, −1, −1, 1) [Rogers & Kifer 2017, figure 4].
+// Independence in a 2×2 table: the level, and the power against .25 + .01(1, −1, −1, 1) [Rogers & Kifer 2017,
+// figure 4].
 func TestPublishedIndependence(t *testing.T) {
 	trials := 4000
 	if long() {
@@ -29,7 +30,8 @@ func TestPublishedIndependence(t *testing.T) {
 				return Table{Counts: squares(x), Noise: published(t), N: float64(n)}.Independence()
 			})
 			t.Logf("n = %d, %s: %.4f, published %.3f", n, name, float64(got)/float64(trials), want)
-			// .0946, .598, .936 by noncentral χ², which at its one degree of freedom is the most: the published rates are of a simulation
+			// .0946, .598, .936 by noncentral χ², which at its one degree of freedom is the most: the published rates
+			// are of a simulation
 			if err := near(got, trials, want, 0.014); err != nil {
 				t.Errorf("n = %d, %s: %v", n, name, err)
 			}
@@ -37,8 +39,8 @@ func TestPublishedIndependence(t *testing.T) {
 	}
 }
 
-// Independence and equal proportions are rejected at .05 no more often where they hold, whether totals are known or not. Where few
-// are expected the tests reject less.
+// Independence and equal proportions are rejected at .05 no more often where they hold, whether totals are known or
+// not. Where few are expected the tests reject less.
 func TestTablesKeepTheirLevel(t *testing.T) {
 	trials, times, sizes := 120, 99, []int{100, 10_000}
 	if long() {
@@ -123,7 +125,8 @@ func TestTablesWithoutNoise(t *testing.T) {
 		t.Errorf("with sizes: %+v, %v; Pearson's is %g", got, err, want.Statistic)
 	}
 	fit, err := GoodnessOfFit{Counts: []float64{120, 90, 80, 110}, N: 400}.Test()
-	if err != nil || math.Abs(fit.Statistic-10) > 1e-9 || math.Abs(fit.P-0.018566135463043) > 1e-12 { // mpmath: gammainc(1.5, 5, regularized)
+	if err != nil || math.Abs(fit.Statistic-10) > 1e-9 || math.Abs(fit.P-0.018566135463043) > 1e-12 {
+		// mpmath: gammainc(1.5, 5, regularized)
 		t.Errorf("fit without noise: %+v, %v", fit, err)
 	}
 }
@@ -190,7 +193,8 @@ func TestBadCounts(t *testing.T) {
 
 func (t Table) difference() (*Test, error) { return t.Difference(.95) }
 
-// Marginals that noise drowns are not tested: a null distribution at them would reject too much, .061 at n = 300 and σ² = 800 in 4000 samples.
+// Marginals that noise drowns are not tested: a null distribution at them would reject too much, .061 at n = 300 and
+// σ² = 800 in 4000 samples.
 func TestDrownedMarginals(t *testing.T) {
 	for name, table := range map[string]Table{
 		"columns": {Counts: [][]float64{{60, 10}, {90, 25}}, Noise: published(t)}, // 35 among noise of 40

@@ -11,8 +11,8 @@ import (
 	"testing"
 )
 
-// doors are the exported functions of mechanism/... that take what an engine found: each adds noise, chooses at random, or keeps
-// it opaque. A new one is a new mechanism, and has a proof.
+// doors are the exported functions of mechanism/... that take what an engine found: each adds noise, chooses at random,
+// or keeps it opaque. A new one is a new mechanism, and has a proof.
 var doors = strings.Fields(`
 analytic:Gaussian.Measure
 learning:Minimiser.Correct learning:Minimiser.Curve learning:Minimiser.Minimum learning:NoisyGradient.Step learning:TheilSen.Release
@@ -27,17 +27,20 @@ selection:PermuteAndFlip.Select selection:TopExponential.Select
 stream:Counter.Next stream:SparseSession.Ask
 `)
 
-// exports are the exported names of mechanism/... that stand for something of an internal package: types and their makers.
+// exports are the exported names of mechanism/... that stand for something of an internal package: types and their
+// makers.
 var exports = strings.Fields(`
 mechanism:Exact mechanism:NewExact mechanism:Ordered mechanism:NewOrdered mechanism:OrderedCells mechanism:NewOrderedCells
 mechanism:Rows mechanism:RowShape mechanism:NewRows mechanism:Partition mechanism:NewPartition
 mechanism:ErrOrder mechanism:ErrRows mechanism:ErrParameter
 `)
 
-// Minimiser's three functions return exact values, opaque still, whose sensitivity it knows. OutputInterval holds exact values.
+// Minimiser's three functions return exact values, opaque still, whose sensitivity it knows. OutputInterval holds exact
+// values.
 var opaqueTypes = []string{"Exact", "Ordered", "OrderedCells", "Rows", "Partition", "OutputInterval", "Reader"}
 
-// Every exported function that takes what an engine found is listed, and so is every exported name for something internal.
+// Every exported function that takes what an engine found is listed, and so is every exported name for something
+// internal.
 func TestDoorsAreListed(t *testing.T) {
 	var taking, standing []string
 	err := filepath.WalkDir(".", func(path string, d fs.DirEntry, err error) error {

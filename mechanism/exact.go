@@ -2,8 +2,8 @@ package mechanism
 
 import "dither/mechanism/internal/opaque"
 
-// What an engine found goes to a mechanism in one of these types. Engines make such values and everybody hands them on, but
-// only packages below this one can open them: see package opaque.
+// What an engine found goes to a mechanism in one of these types. Engines make such values and everybody hands them on,
+// but only packages below this one can open them: see package opaque.
 type (
 	// Exact is an exact integer.
 	Exact = opaque.Exact

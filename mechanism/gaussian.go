@@ -11,12 +11,13 @@ import (
 
 // Gaussian is the discrete Gaussian mechanism for a vector of integers [Canonne, Kamath & Steinke 2020].
 //
-// It is Rho-zCDP. Proof: let x, x′ be the vectors of neighbouring data sets, so that ‖x − x′‖₂² ≤ L2Squared =: Δ₂², and let
-// σ² = Δ₂²/(2ρ). The noise on each coordinate is independent, with mass proportional to exp(−z²/(2σ²)) over the integers. For one
-// coordinate and an integer shift m, D_α(N + m ‖ N) ≤ αm²/(2σ²) for all α > 1 [ibid., Proposition 5: the sum over the integers
-// of exp(−(z − αm)²/(2σ²)) is greatest where its centre is an integer, and there cancels with the normaliser]. Rényi
-// divergences of independent coordinates add up: D_α ≤ α·Σm_i²/(2σ²) ≤ αΔ₂²/(2σ²) = αρ. The noise is sampled exactly, in integers,
-// with σ² an exact rational: nothing in the argument is rounded.
+// It is Rho-zCDP. Proof: let x, x′ be the vectors of neighbouring data sets, so that ‖x − x′‖₂² ≤
+// L2Squared =: Δ₂², and let σ² = Δ₂²/(2ρ). The noise on each coordinate is independent, with mass
+// proportional to exp(−z²/(2σ²)) over the integers. For one coordinate and an integer shift m, D_α(N + m ‖ N)
+// ≤ αm²/(2σ²) for all α > 1 [ibid., Proposition 5: the sum over the integers of exp(−(z − αm)²/(2σ²)) is
+// greatest where its centre is an integer, and there cancels with the normaliser]. Rényi divergences of independent
+// coordinates add up: D_α ≤ α·Σm_i²/(2σ²) ≤ αΔ₂²/(2σ²) = αρ. The noise is sampled exactly, in
+// integers, with σ² an exact rational: nothing in the argument is rounded.
 type Gaussian struct {
 	L2Squared *big.Int    // the square of the L2 sensitivity of the whole vector, in the values' unit; at least 1
 	Rho       privacy.Rho // the loss of the whole vector

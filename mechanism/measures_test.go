@@ -52,8 +52,8 @@ func made[T any](v T, err error) func(testing.TB) T {
 	}
 }
 
-// Each public method that adds noise adds the noise that it declares: of the distribution, and with the parameter, that its
-// definition has, which is typed here.
+// Each public method that adds noise adds the noise that it declares: of the distribution, and with the parameter, that
+// its definition has, which is typed here.
 func TestMeasuresDrawWhatTheyDeclare(t *testing.T) {
 	half, two, half2, delta := mechtest.Epsilon(t, "0.5"), mechtest.Epsilon(t, "2"), mechtest.Rho(t, "0.5"), mechtest.Delta(t, "0.01")
 	three, nine := big.NewInt(3), big.NewInt(9)
@@ -106,16 +106,20 @@ func TestMeasuresDrawWhatTheyDeclare(t *testing.T) {
 		by   drawnBy
 		want noise.Distribution
 	}{
-		"Laplace":            {once(mechanism.Laplace{Sensitivity: three, Epsilon: half}.Measure), laplace(6)}, // Δ/ε
-		"Gaussian":           {once(mechanism.Gaussian{L2Squared: nine, Rho: half2}.Measure), gaussian(9)},     // Δ₂²/(2ρ)
+		"Laplace": {once(mechanism.Laplace{Sensitivity: three, Epsilon: half}.Measure), laplace(6)}, // Δ/ε
+		// Δ₂²/(2ρ)
+		"Gaussian":           {once(mechanism.Gaussian{L2Squared: nine, Rho: half2}.Measure), gaussian(9)},
 		"analytic.Gaussian":  {once(made(analytic.NewGaussian(nine, two, delta))(t).Measure), rounded},
 		"ThresholdLaplace":   {thresholded(partition.ThresholdLaplace{Laplace: mechanism.Laplace{Sensitivity: three, Epsilon: half}, Threshold: at}.Measure), laplace(6)},
 		"ThresholdGaussian":  {thresholded(partition.ThresholdGaussian{Gaussian: mechanism.Gaussian{L2Squared: nine, Rho: half2}, Threshold: at}.Measure), gaussian(9)},
 		"Staircase":          {staircase(false), stairs(noise.AbsoluteStep)},
 		"Staircase, squared": {staircase(true), stairs(noise.SquaredStep)},
-		"CountingTree":       {counted(func() (*stream.Counter, error) { return tree.Laplace(half) }), laplace(12)},    // LΔ/ε, L = 3
-		"CountingTree, ρ":    {counted(func() (*stream.Counter, error) { return tree.Gaussian(half2) }), gaussian(12)}, // LΔ²/(2ρ)
-		// One step's noise is the rounding of a variable that is nearly normal, of σ² = Δ²/(2ρ): its units are 2⁻³⁰.
+		// LΔ/ε, L = 3
+		"CountingTree": {counted(func() (*stream.Counter, error) { return tree.Laplace(half) }), laplace(12)},
+		// LΔ²/(2ρ)
+		"CountingTree, ρ": {counted(func() (*stream.Counter, error) { return tree.Gaussian(half2) }), gaussian(12)},
+		// One step's noise is the rounding of a variable that is nearly normal, of σ² = Δ²/(2ρ): its units are
+		// 2⁻³⁰.
 		"CountingFactorization": {counted(stream.CountingFactorization{Steps: 1, Sensitivity: three, Rho: half2}.Begin), made(noise.NewRoundedGaussian(big.NewRat(9, 1)))(t)},
 	} {
 		drawn, declared := s.by(t)
@@ -131,8 +135,8 @@ func TestMeasuresDrawWhatTheyDeclare(t *testing.T) {
 	}
 }
 
-// follows is the χ² test of integers against a distribution: each value within reach is a cell, and so is what is beyond on
-// either side.
+// follows is the χ² test of integers against a distribution: each value within reach is a cell, and so is what is
+// beyond on either side.
 func follows(drawn []*big.Int, want noise.Distribution) error {
 	const reach = 200
 	observed, expected := make([]int, 2*reach+1), make([]float64, 2*reach+1)

@@ -29,8 +29,8 @@ func use(*mechanism.Rows, mechanism.Ordered, mechanism.OrderedCells, mechanism.P
 }
 `
 
-// attempts are bodies of programs that try to open what an engine found. Reflection, package unsafe and linker directives are out
-// of scope: they ask no type system, and arch_test keeps unsafe out of the house.
+// attempts are bodies of programs that try to open what an engine found. Reflection, package unsafe and linker
+// directives are out of scope: they ask no type system, and arch_test keeps unsafe out of the house.
 var attempts = map[string]string{
 	"a field":                         "func open(e mechanism.Exact) any { return e.v }",
 	"an exported field":               "func open(e mechanism.Exact) any { return e.V }",
@@ -76,8 +76,8 @@ import (
 func open(e mechanism.Exact) any { return opaque.Open(e) }
 `
 
-// No program outside mechanism/... that opens an exact value compiles: neither by a field, a method, embedding, a conversion, an
-// interface, a type parameter nor the internal package.
+// No program outside mechanism/... that opens an exact value compiles: neither by a field, a method, embedding, a
+// conversion, an interface, a type parameter nor the internal package.
 func TestOutsidersCannotOpen(t *testing.T) {
 	programs := map[string]string{"control": outsider, "intruder": intruder}
 	names := map[string]string{}

@@ -11,11 +11,12 @@ import (
 
 // RoundedGaussian is the continuous Gaussian mechanism for a vector of integers, rounded to integers.
 //
-// It is Δ₂²/(2σ²)-zCDP, σ² = Sigma2 and Δ₂² = L2Squared. Proof: let y = x + σN, N a vector of independent standard normal
-// variables. N(x, σ²) and N(x′, σ²) have a Rényi divergence of α(x − x′)²/(2σ²) for all α > 1, which adds up over coordinates,
-// and rounding y to the nearest integers looks at nothing but y, so that it does not raise the divergence [Bun & Steinke 2016,
-// Proposition 1.6 and Lemma 1.8]. As x is a vector of integers, the rounded y is x + round(σN), which is what is released.
-// round(σN) is sampled exactly, with σ² an exact rational (noise.RoundedGaussian). ∎
+// It is Δ₂²/(2σ²)-zCDP, σ² = Sigma2 and Δ₂² = L2Squared. Proof: let y = x + σN, N a vector of independent
+// standard normal variables. N(x, σ²) and N(x′, σ²) have a Rényi divergence of α(x − x′)²/(2σ²) for all
+// α > 1, which adds up over coordinates, and rounding y to the nearest integers looks at nothing but y, so that it
+// does not raise the divergence [Bun & Steinke 2016, Proposition 1.6 and Lemma 1.8]. As x is a vector of integers, the
+// rounded y is x + round(σN), which is what is released. round(σN) is sampled exactly, with σ² an exact rational
+// (noise.RoundedGaussian). ∎
 type RoundedGaussian struct {
 	L2Squared *big.Int // the square of the L2 sensitivity of the whole vector, in the values' unit; at least 1
 	Sigma2    *big.Rat // above 0, in the same unit
@@ -46,7 +47,8 @@ func (m RoundedGaussian) Loss() (privacy.Loss, error) {
 	return privacy.ZCDPLoss(loss, privacy.Delta{}), nil
 }
 
-// Measure releases x with independent noise on each value. The error is ErrParameter, and a function of the parameters alone.
+// Measure releases x with independent noise on each value. The error is ErrParameter, and a function of the parameters
+// alone.
 func (m RoundedGaussian) Measure(x []Exact) (Measurement, error) {
 	dist, err := m.Noise()
 	if err != nil {

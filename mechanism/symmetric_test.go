@@ -39,7 +39,8 @@ func TestSymmetricGaussianDraws(t *testing.T) {
 		z := float64(new(big.Int).Sub(v, big.NewInt(int64(1000*i))).Int64())
 		squares[i%6 == 0 || i%6 == 3 || i%6 == 5] += z * z
 	}
-	// Of 12,000 squares of normals of variance s the mean has the deviation s√(2/12000) = .0129 s: within 5.3 of them, but for 1.2e-7 each.
+	// Of 12,000 squares of normals of variance s the mean has the deviation s√(2/12000) = .0129 s: within 5.3 of them,
+	// but for 1.2e-7 each.
 	for diagonal, want := range map[bool]float64{true: 50, false: 25} {
 		if mean := squares[diagonal] / (3 * matrices); math.Abs(mean-want) > 5.3*.0130*want {
 			t.Errorf("diagonal %t: variance %g, want %g", diagonal, mean, want)
@@ -47,9 +48,9 @@ func TestSymmetricGaussianDraws(t *testing.T) {
 	}
 }
 
-// The Rényi divergences between the exact laws at neighbours are at most αρ, and attain it: D_α of two discrete Gaussians that are shifted by an
-// integer, summed over the integers that matter, adds up over entries; with doubled squares off the diagonal the bound is the same for diagonal
-// differences, for others and for mixtures.
+// The Rényi divergences between the exact laws at neighbours are at most αρ, and attain it: D_α of two discrete
+// Gaussians that are shifted by an integer, summed over the integers that matter, adds up over entries; with doubled
+// squares off the diagonal the bound is the same for diagonal differences, for others and for mixtures.
 func TestSymmetricGaussianRenyi(t *testing.T) {
 	divergence := func(sigma2 float64, shift int, alpha float64) float64 {
 		sum, all := 0.0, 0.0
@@ -91,7 +92,8 @@ func TestSymmetricGaussianRenyi(t *testing.T) {
 
 // A small case by the law of its output: of one entry of each kind, with the planned σ².
 func TestSymmetricGaussianLaw(t *testing.T) {
-	m := SymmetricGaussian{Dimension: 2, L2Squared: big.NewInt(4), Rho: mechtest.RhoRatio(t, 1, 1)} // σ² = 2, and 1 off the diagonal
+	// σ² = 2, and 1 off the diagonal
+	m := SymmetricGaussian{Dimension: 2, L2Squared: big.NewInt(4), Rho: mechtest.RhoRatio(t, 1, 1)}
 	counts := [3]map[int64]int{{}, {}, {}}
 	source := entropy.System()
 	defer source.Wipe()

@@ -15,14 +15,15 @@ import (
 // Tulap is the mechanism for one count of sensitivity 1 whose noise is the truncated-uniform-Laplace distribution, from
 // which the most powerful tests of a proportion are derived [Awan & Slavković 2018].
 //
-// It is (Epsilon, Delta)-differentially private, and pure at a Delta of 0. Proof: the density f of the noise N is c·b^|m|
-// where the integer nearest to the noise is m, b = e^(−ε), up to a bound |N| ≤ t, and 0 beyond (see noise.Tulap). Adding 1
-// to x changes |m| by 1, so that f(y − x) ≤ e^ε·f(y − x′) wherever f(y − x′) > 0. So for every event S, P(S|x) −
-// e^ε·P(S|x′) is at most the probability, under x, of what is impossible under x′, which is P(N < −t + 1) for x′ = x + 1
-// and by symmetry for x − 1. With F the distribution function before the conditioning, F(−t) = q/2 and F(1 − t) =
-// e^ε·F(−t), since t ≥ ½: hence it is (e^ε − 1)(q/2)/(1 − q), and this is δ for q = 2δb/(1 − b + 2δb). Here t ≥ ½ since
-// (q/2)(1 + b)/b = δ(1 + b)/(1 − b + 2δb) ≤ 1, so q/2 ≤ F(−½) = b/(1 + b). Releasing 64 binary digits of the fraction,
-// rounded down, is post-processing. The noise is sampled exactly. ∎
+// It is (Epsilon, Delta)-differentially private, and pure at a Delta of 0. Proof: the density f of the noise N is
+// c·b^|m| where the integer nearest to the noise is m, b = e^(−ε), up to a bound |N| ≤ t, and 0 beyond (see
+// noise.Tulap). Adding 1 to x changes |m| by 1, so that f(y − x) ≤ e^ε·f(y − x′) wherever f(y − x′) > 0.
+// So for every event S, P(S|x) − e^ε·P(S|x′) is at most the probability, under x, of what is impossible under
+// x′, which is P(N < −t + 1) for x′ = x + 1 and by symmetry for x − 1. With F the distribution function before
+// the conditioning, F(−t) = q/2 and F(1 − t) = e^ε·F(−t), since t ≥ ½: hence it is (e^ε − 1)(q/2)/(1 −
+// q), and this is δ for q = 2δb/(1 − b + 2δb). Here t ≥ ½ since (q/2)(1 + b)/b = δ(1 + b)/(1 − b + 2δb) ≤
+// 1, so q/2 ≤ F(−½) = b/(1 + b). Releasing 64 binary digits of the fraction, rounded down, is post-processing. The
+// noise is sampled exactly. ∎
 type Tulap struct {
 	Epsilon privacy.Epsilon // above 0
 	Delta   privacy.Delta   // below 1
@@ -61,10 +62,11 @@ func (m Tulap) measure(src *entropy.Source, x Exact) (TulapMeasurement, error) {
 // approximateLoss is the loss of an (e, d)-differentially private mechanism: pure where d is 0, else (ε²/2, d) of
 // approximate zCDP.
 //
-// Proof: the output distributions on neighbours are those of one randomized function of a pair of canonical ones, which are
-// mixtures: with weight d of two of disjoint supports, and with 1 − d of the pair of an ε-randomized response [Kairouz, Oh
-// & Viswanath 2015, the dominating mechanism of section 3]. The function keeps the weights of the mixtures, and the
-// ε-indistinguishability of the second parts, which is (ε²/2)-zCDP [Bun & Steinke 2016, Proposition 1.4].
+// Proof: the output distributions on neighbours are those of one randomized function of a pair of canonical ones, which
+// are mixtures: with weight d of two of disjoint supports, and with 1 − d of the pair of an ε-randomized response
+// [Kairouz, Oh & Viswanath 2015, the dominating mechanism of section 3]. The function keeps the weights of the
+// mixtures, and the ε-indistinguishability of the second parts, which is (ε²/2)-zCDP [Bun & Steinke 2016,
+// Proposition 1.4].
 func approximateLoss(e privacy.Epsilon, d privacy.Delta) privacy.Loss {
 	if d.IsZero() {
 		return privacy.PureLoss(e)

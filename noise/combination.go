@@ -7,8 +7,8 @@ import (
 	"dither/internal/exact"
 )
 
-// Combination is the distribution of a sum of independent noises, each times a coefficient: the error of an estimate that is
-// computed from several noisy numbers. The zero value is 0.
+// Combination is the distribution of a sum of independent noises, each times a coefficient: the error of an estimate
+// that is computed from several noisy numbers. The zero value is 0.
 type Combination struct {
 	terms  []combined
 	limits map[float64]float64 // quantiles, once found
@@ -16,8 +16,8 @@ type Combination struct {
 	found  bool                // square is
 }
 
-// combined is so many independent noises of one kind, each times the same coefficient, of which the size alone matters: noises are
-// symmetric.
+// combined is so many independent noises of one kind, each times the same coefficient, of which the size alone matters:
+// noises are symmetric.
 type combined struct {
 	coefficient float64 // rounded up
 	noise       Distribution
@@ -121,9 +121,9 @@ func (c *Combination) apart(alpha float64) float64 {
 
 // pieces are the Gaussian and the Laplace parts.
 //
-// Each discrete noise is within 1 of a continuous one of its kind and parameter, under a coupling (see DiscreteLaplace, and
-// DiscreteGaussian.Tail), and the couplings of independent noises are independent. So the combination is within near = Σ|coefficient|
-// of that of the continuous noises.
+// Each discrete noise is within 1 of a continuous one of its kind and parameter, under a coupling (see DiscreteLaplace,
+// and DiscreteGaussian.Tail), and the couplings of independent noises are independent. So the combination is within
+// near = Σ|coefficient| of that of the continuous noises.
 type pieces struct {
 	near     float64
 	variance float64 // of the continuous Gaussian part; a discrete Gaussian is subgaussian with its parameter too
@@ -150,13 +150,13 @@ func (c *Combination) pieces() (p pieces, ok bool) {
 	return p, !math.IsInf(p.near, 1) && !math.IsInf(p.variance, 1) && !math.IsInf(p.scale, 1)
 }
 
-// chernoff is the least y at which 2·exp(ln M(s) − sy) ≤ alpha, among a few s in (0, limit): every one of them is a bound,
-// P(|X| > y) ≤ 2·E exp(sX)/exp(sy) for a symmetric X of moment generating function M.
+// chernoff is the least y at which 2·exp(ln M(s) − sy) ≤ alpha, among a few s in (0, limit): every one of them is
+// a bound, P(|X| > y) ≤ 2·E exp(sX)/exp(sy) for a symmetric X of moment generating function M.
 func chernoff(alpha, limit float64, logM func(s float64) float64) float64 {
 	log := math.Log(2 / alpha)
 	at := func(x float64) float64 { s := math.Exp(x); return (logM(s) + log) / s }
-	// (ln M(s) + const)/s has one minimum, ln M being convex: a golden section finds it, and where it does not quite, what it
-	// found is a bound all the same.
+	// (ln M(s) + const)/s has one minimum, ln M being convex: a golden section finds it, and where it does not quite,
+	// what it found is a bound all the same.
 	lo, hi := math.Log(limit)-60, math.Log(limit)
 	const golden = 0.6180339887498949
 	a, b := hi-golden*(hi-lo), lo+golden*(hi-lo)
@@ -180,8 +180,9 @@ func chernoff(alpha, limit float64, logM func(s float64) float64) float64 {
 	return best * (1 + 1e-9)
 }
 
-// discreteLimit is Chernoff's bound with the discrete noises' own moment generating functions: a discrete Gaussian's is at most
-// exp(σ²s²/2) [Canonne, Kamath & Steinke 2020, Lemma 9], and a discrete Laplace's (1 − p)²/((1 − pe^s)(1 − pe^−s)), p = e^(−1/b).
+// discreteLimit is Chernoff's bound with the discrete noises' own moment generating functions: a discrete Gaussian's is
+// at most exp(σ²s²/2) [Canonne, Kamath & Steinke 2020, Lemma 9], and a discrete Laplace's (1 − p)²/((1 −
+// pe^s)(1 − pe^−s)), p = e^(−1/b).
 func (p pieces) discreteLimit(alpha float64) float64 {
 	if len(p.laplace) == 0 {
 		return math.Sqrt(2*p.variance*math.Log(2/alpha)) * (1 + 1e-9)
@@ -193,7 +194,8 @@ func (p pieces) discreteLimit(alpha float64) float64 {
 			if x >= rate {
 				return math.Inf(1)
 			}
-			// (1 − p)² = 4·sinh²(rate/2)·p, and the product below 2p·(cosh rate − cosh x) = 4p·sinh((rate+x)/2)·sinh((rate−x)/2)
+			// (1 − p)² = 4·sinh²(rate/2)·p, and the product below 2p·(cosh rate − cosh x) =
+			// 4p·sinh((rate+x)/2)·sinh((rate−x)/2)
 			m += l.times * (2*logSinh(rate/2) - logSinh((rate+x)/2) - logSinh((rate-x)/2))
 		}
 		return m
@@ -237,8 +239,8 @@ func (p pieces) continuousLimit(alpha float64) float64 {
 	return crossing(inverse, alpha, most)
 }
 
-// continuousChernoff is Chernoff's bound for the continuous combination: a Laplace variable's moment generating function is
-// 1/(1 − b²s²).
+// continuousChernoff is Chernoff's bound for the continuous combination: a Laplace variable's moment generating
+// function is 1/(1 − b²s²).
 func (p pieces) continuousChernoff(alpha float64) float64 {
 	return chernoff(alpha, 1/p.scale, func(s float64) float64 {
 		m := p.variance * s * s / 2
@@ -256,8 +258,9 @@ func (p pieces) continuousChernoff(alpha float64) float64 {
 // terms bounds how many terms of a series are taken.
 const terms = 100_000
 
-// invert bounds P(|X| > y) of the continuous combination, 0 ≤ y ≤ most, from its characteristic function φ: exp(−Vt²/2)·Π(1 +
-// b²t²)^−m. With κ(t) = −t·φ′(t)/φ(t), which never falls, φ(t) ≤ φ(T)(t/T)^(−κ(T)) beyond any T.
+// invert bounds P(|X| > y) of the continuous combination, 0 ≤ y ≤ most, from its characteristic function φ:
+// exp(−Vt²/2)·Π(1 + b²t²)^−m. With κ(t) = −t·φ′(t)/φ(t), which never falls, φ(t) ≤
+// φ(T)(t/T)^(−κ(T)) beyond any T.
 func (p pieces) invert(alpha, most float64) (func(y float64) float64, bool) {
 	return inversion(alpha, most, p.continuousChernoff(alpha/2000), func(t float64) (phi, beyond, kappa float64) {
 		phi, kappa = p.characteristic(t)
@@ -281,17 +284,20 @@ func (p pieces) characteristic(t float64) (phi, kappa float64) {
 	return math.Exp(-log), kappa
 }
 
-// inversion bounds P(|X| > y), 0 ≤ y ≤ most, for a symmetric X that has a density or a distribution function without jumps, from its
-// characteristic function φ. It follows Davies [1973]. far is such that P(|X| ≥ far) ≤ alpha/2000. At each t the function gives φ(t), and
-// a bound and an exponent such that |φ(u)| ≤ beyond·(u/t)^(−kappa) for u ≥ t.
+// inversion bounds P(|X| > y), 0 ≤ y ≤ most, for a symmetric X that has a density or a distribution function
+// without jumps, from its characteristic function φ. It follows Davies [1973]. far is such that P(|X| ≥ far) ≤
+// alpha/2000. At each t the function gives φ(t), and a bound and an exponent such that |φ(u)| ≤
+// beyond·(u/t)^(−kappa) for u ≥ t.
 //
-// Let tₖ = (k + ½)h. Since Σ sin((2k + 1)x)/(2k + 1) over k ≥ 0 is π/4 times the sign of sin x, and E sin(t(y − X)) = φ(t)·sin(ty),
+// Let tₖ = (k + ½)h. Since Σ sin((2k + 1)x)/(2k + 1) over k ≥ 0 is π/4 times the sign of sin x, and E sin(t(y
+// − X)) = φ(t)·sin(ty),
 //
 //	Σ φ(tₖ)·sin(tₖy)/((k + ½)π) = ½·E sgn sin(h(y − X)/2).
 //
-// Where |y − X| < 2π/h that sign is the one of y − X, so that the sum is ½ − P(X > y) but for at most P(|X| ≥ 2π/h − y), and h is
-// chosen so that 2π/h − y is at least far. The terms from K on are at most Σ beyond·((k + ½)/(K + ½))^(−kappa)/((k + ½)π) ≤
-// beyond/π·(1/(K + ½) + 1/kappa). Both, twice, and what floats lose are added to the sum.
+// Where |y − X| < 2π/h that sign is the one of y − X, so that the sum is ½ − P(X > y) but for at most P(|X| ≥
+// 2π/h − y), and h is chosen so that 2π/h − y is at least far. The terms from K on are at most Σ beyond·((k +
+// ½)/(K + ½))^(−kappa)/((k + ½)π) ≤ beyond/π·(1/(K + ½) + 1/kappa). Both, twice, and what floats lose are
+// added to the sum.
 func inversion(alpha, most, far float64, characteristic func(t float64) (phi, beyond, kappa float64)) (func(y float64) float64, bool) {
 	tolerance := alpha / 2000
 	h := 2 * math.Pi / (most + far) * (1 - 1e-9)
@@ -310,7 +316,8 @@ func inversion(alpha, most, far float64, characteristic func(t float64) (phi, be
 	if !(rest <= tolerance) {
 		return nil, false
 	}
-	// Each weight is within 1e-9 of itself and each sine within 1e-10, and the sum of the weights is below ln(K)/π + 1 < 6.
+	// Each weight is within 1e-9 of itself and each sine within 1e-10, and the sum of the weights is below ln(K)/π + 1
+	// < 6.
 	extra := 2*tolerance + 2*rest + 2e-8
 	return func(y float64) float64 {
 		sum := 0.0

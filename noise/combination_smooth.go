@@ -9,11 +9,12 @@ import (
 // smoothing is how many uniform variables blur a combination.
 const smoothing = 6
 
-// smoothed is a quantile found from the characteristic functions of the discrete noises themselves, where their distance from
-// continuous ones would be too much: of many small noises.
+// smoothed is a quantile found from the characteristic functions of the discrete noises themselves, where their
+// distance from continuous ones would be too much: of many small noises.
 //
-// Let U be the sum of r uniform variables on ±δ/r, independent of the combination X. Since |U| ≤ δ, |X| > y needs |X + U| > y − δ. X + U
-// has a density, and its characteristic function is that of X, at most 1 in size, times (sin(δt/r)/(δt/r))^r, at most (r/(δt))^r.
+// Let U be the sum of r uniform variables on ±δ/r, independent of the combination X. Since |U| ≤ δ, |X| > y needs
+// |X + U| > y − δ. X + U has a density, and its characteristic function is that of X, at most 1 in size, times
+// (sin(δt/r)/(δt/r))^r, at most (r/(δt))^r.
 func (c *Combination) smoothed(alpha, most float64, p pieces) float64 {
 	delta := 0.03 * c.StdDev()
 	if p.near <= 3*delta || alpha < 1e-6 || math.IsInf(most, 1) {
@@ -21,7 +22,8 @@ func (c *Combination) smoothed(alpha, most float64, p pieces) float64 {
 	}
 	most += delta
 	far := p.discreteLimit(alpha/2000) + delta
-	if !((most+far)/delta < 4000) { // noise that is hardly ever anything but 0: the series would be long, and the other bounds are good
+	if !((most+far)/delta < 4000) {
+		// noise that is hardly ever anything but 0: the series would be long, and the other bounds are good
 		return math.Inf(1)
 	}
 	decay := c.decay()
@@ -42,11 +44,12 @@ func sixth(x float64) float64 {
 	return cube * cube
 }
 
-// nothing is a decay at which a characteristic function is taken for 0: exp(−60) is below 1e-26, of which a million add up to nothing beside what
-// inversion allows for floats.
+// nothing is a decay at which a characteristic function is taken for 0: exp(−60) is below 1e-26, of which a million
+// add up to nothing beside what inversion allows for floats.
 const nothing = 60
 
-// decay is −ln φ(t), of the combination's characteristic function, which is positive; or +Inf where it is above nothing.
+// decay is −ln φ(t), of the combination's characteristic function, which is positive; or +Inf where it is above
+// nothing.
 func (c *Combination) decay() func(t float64) float64 {
 	parts := make([]func(t float64) float64, len(c.terms))
 	known := map[Distribution]func(t float64) float64{}
@@ -71,12 +74,12 @@ func (c *Combination) decay() func(t float64) float64 {
 	}
 }
 
-// decayOf is −ln of the characteristic function of a discrete noise, which is positive: of a Laplace (1 − p)²/(1 − 2p·cos t + p²), and of a
-// Gaussian a quotient of theta functions, either by its definition or, by Poisson's summation, as Σ exp(−σ²(t − 2πn)²/2) over n, over
-// the same at 0.
+// decayOf is −ln of the characteristic function of a discrete noise, which is positive: of a Laplace (1 − p)²/(1
+// − 2p·cos t + p²), and of a Gaussian a quotient of theta functions, either by its definition or, by Poisson's
+// summation, as Σ exp(−σ²(t − 2πn)²/2) over n, over the same at 0.
 //
-// In the latter |t| ≤ π may be taken, t having a period of 2π. From σ = 1 on, the terms |n| ≥ 2 are then below 1e-17 of that of n = 0, and those of
-// n = ±1 are exp(−2πσ²(π ∓ |t|)) of it.
+// In the latter |t| ≤ π may be taken, t having a period of 2π. From σ = 1 on, the terms |n| ≥ 2 are then below
+// 1e-17 of that of n = 0, and those of n = ±1 are exp(−2πσ²(π ∓ |t|)) of it.
 func decayOf(d Distribution) func(t float64) float64 {
 	switch d := d.(type) {
 	case DiscreteLaplace:

@@ -6,7 +6,8 @@ import (
 	"testing"
 )
 
-// What decays is the characteristic function: Σ P(x)·cos(tx), of masses that are computed otherwise; and of a combination the product of its parts'.
+// What decays is the characteristic function: Σ P(x)·cos(tx), of masses that are computed otherwise; and of a
+// combination the product of its parts'.
 func TestDecay(t *testing.T) {
 	var all []Distribution
 	for _, of := range []*big.Rat{big.NewRat(1, 30), big.NewRat(1, 2), big.NewRat(999, 1000), big.NewRat(1, 1), big.NewRat(3, 2), big.NewRat(5, 1), big.NewRat(80, 1), big.NewRat(900, 1)} {

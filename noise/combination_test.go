@@ -56,8 +56,8 @@ func combine(parts []part) *Combination {
 	return c
 }
 
-// The quantile is one: at most a share alpha of draws is beyond it. Each case fails by chance with probability 1e-6 at most. And it is
-// no wider than need be: a tenth less, and one unit, would not do.
+// The quantile is one: at most a share alpha of draws is beyond it. Each case fails by chance with probability 1e-6 at
+// most. And it is no wider than need be: a tenth less, and one unit, would not do.
 func TestCombinationCovers(t *testing.T) {
 	for name, parts := range combinations(t) {
 		t.Run(name, func(t *testing.T) {
@@ -95,7 +95,8 @@ func TestCombinationCovers(t *testing.T) {
 	}
 }
 
-// Of two Laplace noises the tail is known in closed form: the quantile is at most 1 % above it, and the coupling's distance.
+// Of two Laplace noises the tail is known in closed form: the quantile is at most 1 % above it, and the coupling's
+// distance.
 func TestCombinationOfTwo(t *testing.T) {
 	for _, s := range [][2]int64{{100, 100}, {100, 30}, {1000, 1}} {
 		c := combine([]part{{1, laplaceOf(t, big.NewRat(s[0], 1)), 1}, {1, laplaceOf(t, big.NewRat(s[1], 1)), 1}})

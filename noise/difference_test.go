@@ -10,7 +10,8 @@ import (
 	"dither/noise"
 )
 
-// closedForm is (a²e^(−y/a) − c²e^(−y/c))/(a² − c²) to some 200 bits, or (1 + y/(2a))e^(−y/a) where a = c.
+// closedForm is (a²e^(−y/a) − c²e^(−y/c))/(a² − c²) to some 200 bits, or (1 + y/(2a))e^(−y/a) where a =
+// c.
 func closedForm(a, c, y float64) *big.Float {
 	rat := func(f float64) *big.Rat { return new(big.Rat).SetFloat64(f) }
 	part := func(s float64) *big.Float { // s²e^(−y/s)
@@ -52,8 +53,8 @@ func TestLaplaceDifferenceTailBounds(t *testing.T) {
 	})
 }
 
-// integral is P(|A − C| > y) = ∫ f_C(z)·P(|A − z| > y) dz, by Simpson's rule between the kinks 0 and ±y: it knows nothing
-// of the closed form.
+// integral is P(|A − C| > y) = ∫ f_C(z)·P(|A − z| > y) dz, by Simpson's rule between the kinks 0 and ±y: it
+// knows nothing of the closed form.
 func integral(a, c, y float64) float64 {
 	integrand := func(z float64) float64 {
 		density := math.Exp(-math.Abs(z)/c) / (2 * c)

@@ -7,8 +7,8 @@ import (
 	"dither/internal/exact"
 )
 
-// Distribution is a symmetric distribution over the integers that noise is drawn from: DiscreteLaplace, DiscreteGaussian,
-// RoundedGaussian or Staircase.
+// Distribution is a symmetric distribution over the integers that noise is drawn from: DiscreteLaplace,
+// DiscreteGaussian, RoundedGaussian or Staircase.
 type Distribution interface {
 	// Draw returns an integer with exactly this distribution.
 	Draw() *big.Int
@@ -28,19 +28,21 @@ var (
 	_ Distribution = RoundedGaussian{}
 )
 
-// DifferenceTail is an upper bound on P(|A − θC| > y) for independent A and C, both Laplace, both Gaussian or both rounded
-// Gaussian, θ ≥ 0. It is 1, a bound on any probability, for other pairs and for arguments that are negative or NaN.
+// DifferenceTail is an upper bound on P(|A − θC| > y) for independent A and C, both Laplace, both Gaussian or both
+// rounded Gaussian, θ ≥ 0. It is 1, a bound on any probability, for other pairs and for arguments that are negative
+// or NaN.
 //
-// Each of A and C is within 1 of a continuous variable of its kind and parameter, under a coupling (see DiscreteLaplace, and
-// DiscreteGaussian.Tail for the Gaussian), so A − θC is within 1 + θ of the difference of those, whose tail is known: of two
-// Laplace variables it is LaplaceDifferenceTail, and of two Gaussian ones that of one of variance v = σ_A² + θ²σ_C².
+// Each of A and C is within 1 of a continuous variable of its kind and parameter, under a coupling (see
+// DiscreteLaplace, and DiscreteGaussian.Tail for the Gaussian), so A − θC is within 1 + θ of the difference of
+// those, whose tail is known: of two Laplace variables it is LaplaceDifferenceTail, and of two Gaussian ones that of
+// one of variance v = σ_A² + θ²σ_C².
 //
 // For the Gaussian there is another bound, which is less where noise is small: a discrete Gaussian is σ²-subgaussian,
 // E exp(tX) ≤ exp(t²σ²/2) (see DiscreteGaussian), so the difference is v-subgaussian and the probability at most
 // 2·exp(−y²/(2v)).
 //
-// A rounded Gaussian is within ½ of a continuous one, so (1 + θ)/2 will do in place of 1 + θ. Where noise is small it is of no
-// use, and there it is enough that |A − θC| > y needs |A| > y/(1 + θ) or |C| > y/(1 + θ).
+// A rounded Gaussian is within ½ of a continuous one, so (1 + θ)/2 will do in place of 1 + θ. Where noise is small
+// it is of no use, and there it is enough that |A − θC| > y needs |A| > y/(1 + θ) or |C| > y/(1 + θ).
 func DifferenceTail(a, c Distribution, theta, y float64) float64 {
 	if !(theta >= 0) || !(y >= 0) {
 		return 1

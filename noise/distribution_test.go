@@ -6,7 +6,8 @@ import (
 	"testing"
 )
 
-// The coupling of a discrete with a continuous Gaussian, P(X ≥ k) ≤ P(L ≥ k − 1), at every k that floats can tell.
+// The coupling of a discrete with a continuous Gaussian, P(X ≥ k) ≤ P(L ≥ k − 1), at every k that floats can
+// tell.
 func TestGaussianCoupling(t *testing.T) {
 	for sigma := 0.05; sigma < 40; sigma *= 1.07 {
 		s2 := new(big.Rat).SetFloat64(sigma * sigma)

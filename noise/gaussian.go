@@ -11,20 +11,20 @@ import (
 // MaxVarianceBits limits a discrete Gaussian's σ², to at most 2^MaxVarianceBits.
 const MaxVarianceBits = 2 * MaxScaleBits
 
-// DiscreteGaussian is the distribution over the integers with P(x) = exp(−x²/(2σ²))/Z, Z = Σ_y exp(−y²/(2σ²)) [Canonne,
-// Kamath & Steinke 2020, arXiv 2004.00010, Definition 1].
+// DiscreteGaussian is the distribution over the integers with P(x) = exp(−x²/(2σ²))/Z, Z = Σ_y
+// exp(−y²/(2σ²)) [Canonne, Kamath & Steinke 2020, arXiv 2004.00010, Definition 1].
 //
 // Write f(x) = exp(−x²/(2σ²)), for real x. By Poisson's summation, at every real a,
 //
 //	Σ_y f(y − a) = σ√(2π)·(1 + 2Σ_{j≥1} cos(2πja)·exp(−2π²σ²j²)),
 //
-// so that Z = σ√(2π)·ψ, ψ = 1 + 2Σ_{j≥1} exp(−2π²σ²j²) ≥ 1, and no shifted sum is above Z. Hence X is subgaussian:
-// E exp(λX) = exp(λ²σ²/2)·Σ_y f(y − λσ²)/Z ≤ exp(λ²σ²/2), and with λ = k/σ²
+// so that Z = σ√(2π)·ψ, ψ = 1 + 2Σ_{j≥1} exp(−2π²σ²j²) ≥ 1, and no shifted sum is above Z. Hence X
+// is subgaussian: E exp(λX) = exp(λ²σ²/2)·Σ_y f(y − λσ²)/Z ≤ exp(λ²σ²/2), and with λ = k/σ²
 //
 //	P(X ≥ k) ≤ exp(−k²/(2σ²)), k ≥ 0.
 //
-// A DiscreteGaussian is immutable, and made by NewDiscreteGaussian. The zero value is no distribution: its methods panic,
-// since the alternative would be no noise.
+// A DiscreteGaussian is immutable, and made by NewDiscreteGaussian. The zero value is no distribution: its methods
+// panic, since the alternative would be no noise.
 type DiscreteGaussian struct {
 	sigma2 *big.Rat // σ²: positive, within the limits, never changed
 	floats *floats  // near it
@@ -52,9 +52,9 @@ func (d DiscreteGaussian) Draw() *big.Int {
 // Variance is an upper bound on the variance, in squared units, within a relative 2e-12 of it (or a few of the least
 // floats), and not above σ² rounded up.
 //
-// With s = 1/(2σ²) and θ(s) = Z, the variance is −θ′(s)/θ(s). From σ = 1 on it is taken from Poisson's form θ =
-// √(π/s)·Σ_j exp(−π²j²/s), whose logarithm's derivative gives σ²·(1 − 4π²σ²·Σ_j j²exp(−2π²σ²j²)/ψ): at most σ². The terms
-// |j| ≥ 2 are below 1e-32. Below σ = 1 it is summed.
+// With s = 1/(2σ²) and θ(s) = Z, the variance is −θ′(s)/θ(s). From σ = 1 on it is taken from Poisson's form
+// θ = √(π/s)·Σ_j exp(−π²j²/s), whose logarithm's derivative gives σ²·(1 − 4π²σ²·Σ_j
+// j²exp(−2π²σ²j²)/ψ): at most σ². The terms |j| ≥ 2 are below 1e-32. Below σ = 1 it is summed.
 func (d DiscreteGaussian) Variance() float64 {
 	s2, above := d.float(), d.floats.up
 	variance := 0.0
@@ -84,7 +84,8 @@ func (d DiscreteGaussian) Mass(x *big.Int) float64 {
 	return math.Exp(-e) / d.normaliser()
 }
 
-// CDF is P(X ≤ x), to about 12 digits of the smaller of itself and its complement, and to 9 beyond 10σ where σ is above 256.
+// CDF is P(X ≤ x), to about 12 digits of the smaller of itself and its complement, and to 9 beyond 10σ where σ is
+// above 256.
 func (d DiscreteGaussian) CDF(x *big.Int) float64 {
 	if x.Sign() < 0 {
 		return d.above(new(big.Int).Neg(x))

@@ -10,7 +10,8 @@ import (
 	"dither/internal/exact"
 )
 
-// A quantile is the one that bisection from the first ends finds, and its tail's argument is the exact fraction rounded down.
+// A quantile is the one that bisection from the first ends finds, and its tail's argument is the exact fraction rounded
+// down.
 func TestGaussianQuantileFromNearby(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		n := big.NewInt(rapid.Int64Range(1, math.MaxInt64).Draw(t, "numerator"))

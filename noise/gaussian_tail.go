@@ -10,10 +10,11 @@ import (
 // direct is the largest σ² at which tails are summed, term by term; beyond, they are bounded by integrals.
 const direct = 1 << 16
 
-// slack widens a sum of terms that are floats near the real ones, relatively: 2⁻⁴⁰. A term's exponent is at most 745 and
-// has two roundings, 745·2⁻⁵² < 2⁻⁴²·⁴; adding up at most 9σ + 1 < 2500 positive terms adds 2500·2⁻⁵³ < 2⁻⁴¹·⁶; what is
-// left out is below 2⁻⁵⁵ and the exponential and the normaliser are within a few 2⁻⁵². Terms below the ordinary floats are
-// each off by less than the least one, and by least together.
+// slack widens a sum of terms that are floats near the real ones, relatively: 2⁻⁴⁰. A term's exponent is at most
+// 745 and has two roundings, 745·2⁻⁵² < 2⁻⁴²·⁴; adding up at most 9σ + 1 < 2500 positive terms adds
+// 2500·2⁻⁵³ < 2⁻⁴¹·⁶; what is left out is below 2⁻⁵⁵ and the exponential and the normaliser are
+// within a few 2⁻⁵². Terms below the ordinary floats are each off by less than the least one, and by least
+// together.
 const (
 	slack = 0x1p-40
 	least = 4096 * math.SmallestNonzeroFloat64
@@ -22,29 +23,32 @@ const (
 // widen moves a computed positive number up by more than its error.
 func widen(y float64) float64 { return exact.AddUp(exact.MulUp(y, 1+slack), least) }
 
-// Tail is an upper bound on P(|X| > k): within a relative 2e-12 of it (or 3e-320) where σ is at most 256; beyond, within a
-// share (z² + 2)/(24σ²), z = k/σ. It is 1 for k < 0.
+// Tail is an upper bound on P(|X| > k): within a relative 2e-12 of it (or 3e-320) where σ is at most 256; beyond,
+// within a share (z² + 2)/(24σ²), z = k/σ. It is 1 for k < 0.
 //
 // Proof of the bound beyond: with y = k + ½,
 //
 //	P(|X| > k) ≤ erfc(y/(σ√2)) + (ψ − 1).
 //
-// f is convex on [σ, ∞) and concave on [0, σ]. If y ≥ σ, each x > k has its interval [x − ½, x + ½] in the convex part, where
-// f(x) is at most its mean there; so Σ_{x>k} f(x) ≤ ∫_y^∞ f, and with Z ≥ σ√(2π) the tail is at most 2∫_y^∞ f/(σ√(2π)) =
-// erfc(y/(σ√2)). If y ≤ σ, each |x| ≤ k has its interval in the concave part, where f(x) is at least its mean; so the tail is
-// at most 1 − ∫_{−y}^y f/Z = 1 − erf(y/(σ√2))/ψ ≤ erfc(y/(σ√2)) + 1 − 1/ψ, and 1 − 1/ψ ≤ ψ − 1. Beyond σ = 256, ψ − 1 is below
+// f is convex on [σ, ∞) and concave on [0, σ]. If y ≥ σ, each x > k has its interval [x − ½, x + ½] in the
+// convex part, where f(x) is at most its mean there; so Σ_{x>k} f(x) ≤ ∫_y^∞ f, and with Z ≥ σ√(2π) the
+// tail is at most 2∫_y^∞ f/(σ√(2π)) = erfc(y/(σ√2)). If y ≤ σ, each |x| ≤ k has its interval in the
+// concave part, where f(x) is at least its mean; so the tail is at most 1 − ∫_{−y}^y f/Z = 1 −
+// erf(y/(σ√2))/ψ ≤ erfc(y/(σ√2)) + 1 − 1/ψ, and 1 − 1/ψ ≤ ψ − 1. Beyond σ = 256, ψ − 1 is below
 // e^(−10⁶), hence below the least float.
 //
-// Coupling. With L a continuous Gaussian of the same σ, there is a coupling with |X − L| ≤ 1: it suffices, by symmetry and
-// taking quantiles, that P(X ≥ k) ≤ P(L ≥ k − 1) for every integer k.
+// Coupling. With L a continuous Gaussian of the same σ, there is a coupling with |X − L| ≤ 1: it suffices, by
+// symmetry and taking quantiles, that P(X ≥ k) ≤ P(L ≥ k − 1) for every integer k.
 //   - k ≥ 1, k − ½ ≥ σ: each term is at most its interval's mean, so P(X ≥ k) ≤ P(L ≥ k − ½)/ψ.
-//   - k ≥ 1, k − ½ < σ, hence σ > ½: P(X ≥ k) ≤ P(L ≥ k − ½) + (ψ − 1)/2 by the above, and P(k − 1 ≤ L ≤ k − ½) is at least
-//     ½·exp(−½)/(σ√(2π)) > 0.12/σ, which is more than (ψ − 1)/2 < 1.01·exp(−2π²σ²).
-//   - k ≤ 0: with a = 1 − k ≥ 1 it says that P(X ≥ a) ≥ P(L ≥ a), or Σ_{x≥a} f − ∫_a^∞ f ≥ (ψ − 1)·∫_a^∞ f. If a ≥ σ, f is convex
-//     there, so by trapezoids the left side is at least f(a)/2, and ∫_a^∞ f ≤ f(a)·σ²/a: enough, as (ψ − 1)σ²/a ≤ ½. (For
-//     σ ≤ ½ since ψσ² = Zσ/√(2π) < 0.26; for σ > ½ since σ²/a ≤ σ and (ψ − 1)σ < 0.01.) If a < σ, so that σ > 1, f falls and
-//     every term of the left side is at least 0, those from ⌈σ⌉ on make f(⌈σ⌉)/2 ≥ exp(−2)/2, and the right side is at
-//     most (ψ − 1)·σ√(2π)/2 < 10⁻⁷.
+//   - k ≥ 1, k − ½ < σ, hence σ > ½: P(X ≥ k) ≤ P(L ≥ k − ½) + (ψ − 1)/2 by the above, and P(k −
+//     1 ≤ L ≤ k − ½) is at least ½·exp(−½)/(σ√(2π)) > 0.12/σ, which is more than (ψ − 1)/2 <
+//     1.01·exp(−2π²σ²).
+//   - k ≤ 0: with a = 1 − k ≥ 1 it says that P(X ≥ a) ≥ P(L ≥ a), or Σ_{x≥a} f − ∫_a^∞ f ≥ (ψ
+//     − 1)·∫_a^∞ f. If a ≥ σ, f is convex there, so by trapezoids the left side is at least f(a)/2, and
+//     ∫_a^∞ f ≤ f(a)·σ²/a: enough, as (ψ − 1)σ²/a ≤ ½. (For σ ≤ ½ since ψσ² = Zσ/√(2π) <
+//     0.26; for σ > ½ since σ²/a ≤ σ and (ψ − 1)σ < 0.01.) If a < σ, so that σ > 1, f falls and every term
+//     of the left side is at least 0, those from ⌈σ⌉ on make f(⌈σ⌉)/2 ≥ exp(−2)/2, and the right side is
+//     at most (ψ − 1)·σ√(2π)/2 < 10⁻⁷.
 func (d DiscreteGaussian) Tail(k *big.Int) float64 {
 	if k.Sign() < 0 {
 		return 1
@@ -63,9 +67,10 @@ func (d DiscreteGaussian) sum() bool { return d.float() <= direct }
 
 // above is P(X ≥ a), a > 0, to the digits that CDF has.
 //
-// Up to direct, terms are added until one is below 2⁻⁶⁰ of the sum: then x² − a² ≥ 2σ²·ln 2⁶⁰, so that x > 9σ, and with σ ≤ 256
-// each further term is below e^(−9/256) < 1 − 2⁻⁵ of the one before. Beyond, it is the formula of Euler and Maclaurin at
-// midpoints, Σ_{x≥a} f(x) = ∫_{a−½}^∞ f + f′(a − ½)/24 − 7f‴(a − ½)/5760 + …, whose next term is 31z⁶/(967680·σ⁶) of the sum.
+// Up to direct, terms are added until one is below 2⁻⁶⁰ of the sum: then x² − a² ≥ 2σ²·ln 2⁶⁰, so
+// that x > 9σ, and with σ ≤ 256 each further term is below e^(−9/256) < 1 − 2⁻⁵ of the one before. Beyond,
+// it is the formula of Euler and Maclaurin at midpoints, Σ_{x≥a} f(x) = ∫_{a−½}^∞ f + f′(a − ½)/24 −
+// 7f‴(a − ½)/5760 + …, whose next term is 31z⁶/(967680·σ⁶) of the sum.
 func (d DiscreteGaussian) above(a *big.Int) float64 {
 	s2 := d.float()
 	if d.sum() {
@@ -91,12 +96,13 @@ func (d DiscreteGaussian) above(a *big.Int) float64 {
 	return math.Erfc(math.Sqrt(half))/2 - math.Exp(-half)/math.Sqrt(2*math.Pi)*correction
 }
 
-// Quantile is a two-sided quantile: a k ≥ 0 with P(|X| ≤ k) ≥ 1 − alpha. The promise is certified. k is the least but for
-// the width of Tail's bound: P(|X| > k − 1) is above alpha less that share. Where alpha is not above 0, or NaN, no integer
-// will do, and the result is nil.
+// Quantile is a two-sided quantile: a k ≥ 0 with P(|X| ≤ k) ≥ 1 − alpha. The promise is certified. k is the
+// least but for the width of Tail's bound: P(|X| > k − 1) is above alpha less that share. Where alpha is not above 0,
+// or NaN, no integer will do, and the result is nil.
 //
-// It is found by bisection below a k₀ that will do whatever the floats: (k₀ + 1)² ≥ 2σ²·ln(2/α), and subgaussian tails give
-// P(|X| > k₀) ≤ 2exp(−(k₀ + 1)²/(2σ²)) ≤ α. Each k taken has Tail(k) ≤ α, and for each that is passed over Tail(k) > α.
+// It is found by bisection below a k₀ that will do whatever the floats: (k₀ + 1)² ≥ 2σ²·ln(2/α), and
+// subgaussian tails give P(|X| > k₀) ≤ 2exp(−(k₀ + 1)²/(2σ²)) ≤ α. Each k taken has Tail(k) ≤ α, and
+// for each that is passed over Tail(k) > α.
 func (d DiscreteGaussian) Quantile(alpha float64) *big.Int {
 	switch {
 	case !(alpha > 0):
@@ -106,7 +112,8 @@ func (d DiscreteGaussian) Quantile(alpha float64) *big.Int {
 	}
 	will := func(k *big.Int) bool { return d.Tail(k) <= alpha }
 	short, enough := big.NewInt(-1), gaussianReach(d.sigma2, alpha)
-	// It is about where a continuous Gaussian's is, and mostly between two integers near there: which are tried, and taken for ends if they are.
+	// It is about where a continuous Gaussian's is, and mostly between two integers near there: which are tried, and
+	// taken for ends if they are.
 	near := math.Sqrt(2*d.float())*math.Erfcinv(alpha) - 0.5
 	if apart := 1 + near*8e-12; near > 0 && near < 0x1p1000 {
 		if lower, _ := big.NewFloat(near - apart).Int(nil); lower.Sign() > 0 && lower.Cmp(enough) < 0 && !will(lower) {

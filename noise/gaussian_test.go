@@ -23,7 +23,8 @@ func gaussian(t testing.TB, sigma2 *big.Rat) noise.DiscreteGaussian {
 	return d
 }
 
-// reference holds the masses of a discrete Gaussian to some 250 bits: f(x + 1) = f(x)·step(x), step(x + 1) = step(x)·e^(−1/σ²).
+// reference holds the masses of a discrete Gaussian to some 250 bits: f(x + 1) = f(x)·step(x), step(x + 1) =
+// step(x)·e^(−1/σ²).
 type reference struct {
 	tails    []*big.Float // P(|X| > k)
 	masses   []*big.Float // P(X = x), x ≥ 0
@@ -121,7 +122,8 @@ func TestGaussianAgreesWithSums(t *testing.T) {
 	})
 }
 
-// TestGaussianPrivacyFigure computes δ(ε) = Σ_x max(0, P(x) − e^ε·P(x − 1)) at σ² = 1, ε = 1 from the masses.
+// TestGaussianPrivacyFigure computes δ(ε) = Σ_x max(0, P(x) − e^ε·P(x − 1)) at σ² = 1, ε = 1 from the
+// masses.
 func TestGaussianPrivacyFigure(t *testing.T) {
 	d := gaussian(t, big.NewRat(1, 1))
 	delta := 0.0

@@ -1,9 +1,9 @@
-// Package noise holds the distributions of the noise that answers carry: how to draw it exactly, and what can be said of
-// its size: mass, variance, quantiles, tails. All of it is a function of public parameters.
+// Package noise holds the distributions of the noise that answers carry: how to draw it exactly, and what can be said
+// of its size: mass, variance, quantiles, tails. All of it is a function of public parameters.
 //
-// Draws are exact (see the postconditions of their methods). Masses, distribution functions and the variances of the discrete
-// Laplace and the staircase are floats near the real value; tails, two-sided quantiles and other variances are bounds, rounded so
-// that what they promise holds.
+// Draws are exact (see the postconditions of their methods). Masses, distribution functions and the variances of the
+// discrete Laplace and the staircase are floats near the real value; tails, two-sided quantiles and other variances are
+// bounds, rounded so that what they promise holds.
 package noise
 
 import (
@@ -26,17 +26,18 @@ const (
 // ErrScale reports a scale, or a σ², that is nil, not above 0, or beyond the limits.
 var ErrScale = errors.New("invalid noise scale")
 
-// DiscreteLaplace is the distribution over the integers with P(x) = (1 − p)/(1 + p)·p^|x|, p = exp(−1/scale): the two-sided
-// geometric distribution [Ghosh, Roughgarden & Sundararajan 2009].
+// DiscreteLaplace is the distribution over the integers with P(x) = (1 − p)/(1 + p)·p^|x|, p = exp(−1/scale): the
+// two-sided geometric distribution [Ghosh, Roughgarden & Sundararajan 2009].
 //
-// It is the distribution of ⌊E₁⌋ − ⌊E₂⌋ for independent exponential E₁, E₂ of mean scale. For P(⌊E⌋ ≥ k) = exp(−k/scale) =
-// pᵏ, so ⌊E⌋ is geometric, and P(⌊E₁⌋ − ⌊E₂⌋ = x) = Σ_j (1 − p)p^(j+|x|)·(1 − p)pʲ = (1 − p)²p^|x|/(1 − p²). Since E₁ − E₂
-// is a continuous Laplace L of the same scale, and dropped fractions differ by less than 1, there is a coupling with
+// It is the distribution of ⌊E₁⌋ − ⌊E₂⌋ for independent exponential E₁, E₂ of mean scale. For
+// P(⌊E⌋ ≥ k) = exp(−k/scale) = pᵏ, so ⌊E⌋ is geometric, and P(⌊E₁⌋ − ⌊E₂⌋ = x) = Σ_j (1
+// − p)p^(j+|x|)·(1 − p)pʲ = (1 − p)²p^|x|/(1 − p²). Since E₁ − E₂ is a continuous Laplace L of the
+// same scale, and dropped fractions differ by less than 1, there is a coupling with
 //
 //	|X − L| < 1.
 //
-// So a bound on a continuous Laplace carries over with 1 added: P(|X| > k + 1) ≤ P(|L| > k), and for a real factor u the
-// product uX is within |u| of uL. The coupling is for proofs; draws do not go through it.
+// So a bound on a continuous Laplace carries over with 1 added: P(|X| > k + 1) ≤ P(|L| > k), and for a real factor u
+// the product uX is within |u| of uL. The coupling is for proofs; draws do not go through it.
 //
 // A DiscreteLaplace is immutable, and made by NewDiscreteLaplace. The zero value is no distribution: its methods panic,
 // since the alternative would be no noise.
@@ -66,7 +67,8 @@ func floatsOf(parameter *big.Rat) *floats {
 	return &floats{near, exact.FloatUp(parameter), inverse}
 }
 
-// checkScale is ErrScale for a scale, or a σ², that is nil, not above 0, or beyond 2^size or the limits of a fraction.
+// checkScale is ErrScale for a scale, or a σ², that is nil, not above 0, or beyond 2^size or the limits of a
+// fraction.
 func checkScale(scale *big.Rat, size int) error {
 	switch {
 	case scale == nil || scale.Sign() <= 0:
@@ -94,7 +96,8 @@ func (d DiscreteLaplace) Draw() *big.Int {
 	return sample.DiscreteLaplace(source, d.scale)
 }
 
-// Variance is 2p/(1 − p)², in squared units, to about 12 digits (fewer below 2^−1022); 0 where it is below the least float.
+// Variance is 2p/(1 − p)², in squared units, to about 12 digits (fewer below 2^−1022); 0 where it is below the
+// least float.
 func (d DiscreteLaplace) Variance() float64 {
 	rate := d.rate()
 	q := -math.Expm1(-rate) // 1 − p, without cancellation where p is near 1

@@ -8,9 +8,10 @@ import (
 	"dither/noise"
 )
 
-// TestLaplaceErrorBound is the textbook's P(|error| ≥ (Δ/ε)·ln(1/δ)) = δ, exact for a continuous Laplace variable of scale
-// b = Δ/ε. For the discrete one P(|X| ≥ k) = 2pᵏ/(1 + p), p = exp(−1/b), so that at the least integer k ≥ b·ln(1/δ) it is
-// at most 2δ/(1 + p), and more than 2δp/(1 + p): within 1/(2b) of δ, relatively, or so.
+// TestLaplaceErrorBound is the textbook's P(|error| ≥ (Δ/ε)·ln(1/δ)) = δ, exact for a continuous Laplace
+// variable of scale b = Δ/ε. For the discrete one P(|X| ≥ k) = 2pᵏ/(1 + p), p = exp(−1/b), so that at the least
+// integer k ≥ b·ln(1/δ) it is at most 2δ/(1 + p), and more than 2δp/(1 + p): within 1/(2b) of δ, relatively, or
+// so.
 func TestLaplaceErrorBound(t *testing.T) {
 	const b = 1000.0
 	d, p := laplace(t, "1000"), math.Exp(-1/b)

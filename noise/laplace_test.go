@@ -157,7 +157,8 @@ func TestVarianceAtTheEnds(t *testing.T) {
 	}
 }
 
-// TestCoupling checks the doc comment's coupling: ⌊E₁⌋ − ⌊E₂⌋ has the distribution, and is within 1 of E₁ − E₂.
+// TestCoupling checks the doc comment's coupling: ⌊E₁⌋ − ⌊E₂⌋ has the distribution, and is within 1 of
+// E₁ − E₂.
 func TestCoupling(t *testing.T) {
 	r := rand.New(rand.NewPCG(1, 2))
 	d := laplace(t, "7/3")

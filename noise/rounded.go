@@ -12,9 +12,10 @@ import (
 // RoundedGaussian is the distribution of the integer X nearest to L = σN, N a standard normal variable: P(X = x) =
 // Φ((x + ½)/σ) − Φ((x − ½)/σ).
 //
-// Since x + round(L) = round(x + L) for every integer x, an integer with this noise is what is left of one with continuous
-// Gaussian noise after rounding, which looks at nothing else: every promise of the continuous Gaussian mechanism is one of
-// this noise on integers. It does not hold of the discrete Gaussian (see analytic.Gaussian). And |X − L| ≤ ½.
+// Since x + round(L) = round(x + L) for every integer x, an integer with this noise is what is left of one with
+// continuous Gaussian noise after rounding, which looks at nothing else: every promise of the continuous Gaussian
+// mechanism is one of this noise on integers. It does not hold of the discrete Gaussian (see analytic.Gaussian). And |X
+// − L| ≤ ½.
 //
 // A RoundedGaussian is immutable, and made by NewRoundedGaussian. The zero value is no distribution: its methods panic,
 // since the alternative would be no noise.
@@ -23,8 +24,8 @@ type RoundedGaussian struct {
 	floats *floats  // near it
 }
 
-// NewRoundedGaussian returns the distribution of σ², in squared units of the integers drawn, or ErrScale. The limits are
-// those of a discrete Gaussian.
+// NewRoundedGaussian returns the distribution of σ², in squared units of the integers drawn, or ErrScale. The limits
+// are those of a discrete Gaussian.
 func NewRoundedGaussian(sigma2 *big.Rat) (RoundedGaussian, error) {
 	if err := checkScale(sigma2, MaxVarianceBits); err != nil {
 		return RoundedGaussian{}, err
@@ -46,13 +47,15 @@ func (d RoundedGaussian) Draw() *big.Int {
 // Variance is an upper bound on the variance, in squared units, within a relative 2e-12 of it (or a few of the least
 // floats), and not above σ² + 1/12 rounded up.
 //
-// The sawtooth X − L = Σ_{j≥1} (−1)ʲ·sin(2πjL)/(πj) has E L·sin(2πjL) = 2πjσ²·exp(−2π²σ²j²), and its square 1/12 +
-// Σ_j (−1)ʲ·cos(2πjL)/(πj)² has E cos(2πjL) = exp(−2π²σ²j²). Hence E X² = E L² + 2·E L(X − L) + E(X − L)² is
+// The sawtooth X − L = Σ_{j≥1} (−1)ʲ·sin(2πjL)/(πj) has E L·sin(2πjL) = 2πjσ²·exp(−2π²σ²j²),
+// and its square 1/12 + Σ_j (−1)ʲ·cos(2πjL)/(πj)² has E cos(2πjL) = exp(−2π²σ²j²). Hence E X² = E L²
+// + 2·E L(X − L) + E(X − L)² is
 //
 //	σ² + 1/12 + Σ_{j≥1} (−1)ʲ·(4σ² + 1/(πj)²)·exp(−2π²σ²j²),
 //
-// of which the sum alternates, and its terms fall, so that it is between minus the first and 0, and at most minus the first
-// and the second. From σ = ½ on the third is below 1e-16 of the variance. Below it is Σ_{x≥1} (2x − 1)·P(|X| ≥ x).
+// of which the sum alternates, and its terms fall, so that it is between minus the first and 0, and at most minus the
+// first and the second. From σ = ½ on the third is below 1e-16 of the variance. Below it is Σ_{x≥1} (2x −
+// 1)·P(|X| ≥ x).
 func (d RoundedGaussian) Variance() float64 {
 	s2 := d.floats.near
 	above := exact.AddUp(d.floats.up, exact.DivUp(1, 12))
@@ -79,9 +82,9 @@ func (d RoundedGaussian) StdDev() float64 {
 
 // Mass is P(X = x), to about 12 digits; 0 where it is below the least float.
 //
-// Where σ is large it is a difference of nearly equal values. There, with z = x/σ, it is the density's integral over the
-// unit about x, φ(z)/σ·(1 + H₂(z)/(24σ²) + H₄(z)/(1920σ⁴) + H₆(z)/(322560σ⁶) + …) with Hermite's polynomials, whose next
-// term is below 1e-14 from σ = 256 on, for |z| ≤ 39.
+// Where σ is large it is a difference of nearly equal values. There, with z = x/σ, it is the density's integral over
+// the unit about x, φ(z)/σ·(1 + H₂(z)/(24σ²) + H₄(z)/(1920σ⁴) + H₆(z)/(322560σ⁶) + …) with Hermite's
+// polynomials, whose next term is below 1e-14 from σ = 256 on, for |z| ≤ 39.
 func (d RoundedGaussian) Mass(x *big.Int) float64 {
 	a := new(big.Int).Abs(x)
 	s2 := d.floats.near
@@ -132,11 +135,13 @@ func (d RoundedGaussian) Tail(k *big.Int) float64 {
 	return min(1, widen(math.Erfc(root)))
 }
 
-// Quantile is a two-sided quantile: a k ≥ 0 with P(|X| ≤ k) ≥ 1 − alpha. The promise is certified. k is the least but for
-// the width of Tail's bound. Where alpha is not above 0, or NaN, no integer will do, and the result is nil.
+// Quantile is a two-sided quantile: a k ≥ 0 with P(|X| ≤ k) ≥ 1 − alpha. The promise is certified. k is the
+// least but for the width of Tail's bound. Where alpha is not above 0, or NaN, no integer will do, and the result is
+// nil.
 //
-// It is found by bisection below a k₀ that will do whatever the floats: since erfc(t) ≤ exp(−t²) for t ≥ 0, P(|X| > k₀) ≤ α
-// where k₀² ≥ 2σ²·ln(1/α), and one more than the k₀ of DiscreteGaussian.Quantile is such.
+// It is found by bisection below a k₀ that will do whatever the floats: since erfc(t) ≤ exp(−t²) for t ≥ 0,
+// P(|X| > k₀) ≤ α where k₀² ≥ 2σ²·ln(1/α), and one more than the k₀ of DiscreteGaussian.Quantile is
+// such.
 func (d RoundedGaussian) Quantile(alpha float64) *big.Int {
 	switch {
 	case !(alpha > 0):
@@ -148,7 +153,8 @@ func (d RoundedGaussian) Quantile(alpha float64) *big.Int {
 	return bisect(enough.Add(enough, big.NewInt(1)), func(k *big.Int) bool { return d.Tail(k) <= alpha })
 }
 
-// bisect is a k from 0 to enough at which will holds, or enough itself. Where will holds from some k on, it is the least.
+// bisect is a k from 0 to enough at which will holds, or enough itself. Where will holds from some k on, it is the
+// least.
 func bisect(enough *big.Int, will func(k *big.Int) bool) *big.Int {
 	return bisectAbove(big.NewInt(-1), enough, will)
 }

@@ -21,8 +21,8 @@ func rounded(t testing.TB, sigma2 *big.Rat) noise.RoundedGaussian {
 	return d
 }
 
-// roundedFigures are of mpmath 1.3 at 60 digits: P(X = k), by differences of erfc((k ± ½)/(σ√2))/2; P(|X| > k); and the
-// variance, Σ(2x − 1)·erfc((x − ½)/(σ√2)), or σ² + 1/12 where the difference is below 1e-1000.
+// roundedFigures are of mpmath 1.3 at 60 digits: P(X = k), by differences of erfc((k ± ½)/(σ√2))/2; P(|X| > k);
+// and the variance, Σ(2x − 1)·erfc((x − ½)/(σ√2)), or σ² + 1/12 where the difference is below 1e-1000.
 var roundedFigures = []struct {
 	sigma2, k            string
 	mass, tail, variance float64
@@ -196,9 +196,9 @@ func TestRoundedGaussianDifferenceTail(t *testing.T) {
 	}
 }
 
-// TestRoundedIsNotDiscrete: δ(1) = Σ_x max(0, P(x) − e·P(x − 1)) at σ = 1 of the rounded Gaussian is that of the continuous
-// one, Φ(−½) − e·Φ(−3/2) = .126937, which it post-processes, since the worst event's edge, 1½, is one between integers. The
-// discrete Gaussian's is .141351.
+// TestRoundedIsNotDiscrete: δ(1) = Σ_x max(0, P(x) − e·P(x − 1)) at σ = 1 of the rounded Gaussian is that of
+// the continuous one, Φ(−½) − e·Φ(−3/2) = .126937, which it post-processes, since the worst event's edge,
+// 1½, is one between integers. The discrete Gaussian's is .141351.
 func TestRoundedIsNotDiscrete(t *testing.T) {
 	delta := func(d noise.Distribution) float64 {
 		sum := 0.0

@@ -13,16 +13,17 @@ import (
 // MaxStaircaseEpsilon limits a staircase's ε: beyond it, it is taken for a mistake.
 const MaxStaircaseEpsilon = 1 << 10
 
-// Staircase is the distribution over the integers whose masses are stairs [Geng & Viswanath 2014, "The Optimal Mechanism in
-// Differential Privacy", the discrete case]: with Δ the length of a stair, 1 ≤ r ≤ Δ, and b = exp(−ε),
+// Staircase is the distribution over the integers whose masses are stairs [Geng & Viswanath 2014, "The Optimal
+// Mechanism in Differential Privacy", the discrete case]: with Δ the length of a stair, 1 ≤ r ≤ Δ, and b =
+// exp(−ε),
 //
 //	P(x) = (1 − b)/D·bˢ, s = ⌊(|x| + Δ − r)/Δ⌋, D = (2r − 1) + b(2(Δ − r) + 1).
 //
-// The middle stair covers |x| < r, and so 2r − 1 integers; the s-th, s ≥ 1, covers Δ of them on either side, r + (s − 1)Δ ≤
-// |x| < r + sΔ. The weights 2r − 1 and 2Δ(b + b² + …) = 2Δb/(1 − b) sum to D/(1 − b).
+// The middle stair covers |x| < r, and so 2r − 1 integers; the s-th, s ≥ 1, covers Δ of them on either side, r +
+// (s − 1)Δ ≤ |x| < r + sΔ. The weights 2r − 1 and 2Δ(b + b² + …) = 2Δb/(1 − b) sum to D/(1 − b).
 //
-// Between two integers at most Δ apart P changes by a factor of at most exp(ε): |x| changes by at most Δ, hence s by at
-// most 1. At Δ = 1 it is the discrete Laplace of scale 1/ε.
+// Between two integers at most Δ apart P changes by a factor of at most exp(ε): |x| changes by at most Δ, hence s by
+// at most 1. At Δ = 1 it is the discrete Laplace of scale 1/ε.
 //
 // A Staircase is immutable, and made by NewStaircase. The zero value is no distribution: its methods panic, since the
 // alternative would be no noise.
@@ -33,8 +34,8 @@ type Staircase struct {
 
 var _ Distribution = Staircase{}
 
-// NewStaircase returns the distribution of a length Δ ≥ 1, a step r of 1 to Δ, and an ε of above 0 to MaxStaircaseEpsilon.
-// Others, and a Δ/ε or an ε with a fraction beyond the limits of a scale, are ErrScale.
+// NewStaircase returns the distribution of a length Δ ≥ 1, a step r of 1 to Δ, and an ε of above 0 to
+// MaxStaircaseEpsilon. Others, and a Δ/ε or an ε with a fraction beyond the limits of a scale, are ErrScale.
 func NewStaircase(length, step *big.Int, epsilon *big.Rat) (Staircase, error) {
 	if err := checkStairs(length, epsilon); err != nil {
 		return Staircase{}, err
@@ -123,15 +124,16 @@ func (d Staircase) CDF(x *big.Int) float64 {
 	return 1 - d.above(new(big.Int).Add(x, big.NewInt(1)))
 }
 
-// above is P(X ≥ a), a > 0: what is left of a's own stair and those beyond weigh bˢ((Δ − j) + bΔ/(1 − b)), which is
-// bˢ((Δ − j) + bj)/(1 − b).
+// above is P(X ≥ a), a > 0: what is left of a's own stair and those beyond weigh bˢ((Δ − j) + bΔ/(1 − b)),
+// which is bˢ((Δ − j) + bj)/(1 − b).
 func (d Staircase) above(a *big.Int) float64 {
 	s, j := d.stair(a)
 	left := new(big.Int).Sub(d.length, j)
 	return math.Exp(-ratFloat(d.exponent(s))) * (intFloat(left) + d.base()*intFloat(j)) / d.divisor()
 }
 
-// Tail is an upper bound on P(|X| > k), within a relative 1e-12 of it (or a few of the least floats). It is 1 for k < 0.
+// Tail is an upper bound on P(|X| > k), within a relative 1e-12 of it (or a few of the least floats). It is 1 for k <
+// 0.
 func (d Staircase) Tail(k *big.Int) float64 {
 	if k.Sign() < 0 {
 		return 1
@@ -147,11 +149,12 @@ func (d Staircase) Tail(k *big.Int) float64 {
 	return min(1, exact.MulUp(exact.ExpUp(-exact.FloatDown(d.exponent(s))), share))
 }
 
-// Quantile is a two-sided quantile: a k ≥ 0 with P(|X| ≤ k) ≥ 1 − alpha. The promise is certified. k is the least but for
-// the width of Tail's bound. Where alpha is not above 0, or NaN, no integer will do, and the result is nil.
+// Quantile is a two-sided quantile: a k ≥ 0 with P(|X| ≤ k) ≥ 1 − alpha. The promise is certified. k is the
+// least but for the width of Tail's bound. Where alpha is not above 0, or NaN, no integer will do, and the result is
+// nil.
 //
-// It is found by bisection below a k₀ that will do whatever the floats: P(|X| ≥ a + Δ) = b·P(|X| ≥ a) for a ≥ 1, so that
-// P(|X| > mΔ) ≤ bᵐ, which is at most α from m = ln(1/α)/ε on.
+// It is found by bisection below a k₀ that will do whatever the floats: P(|X| ≥ a + Δ) = b·P(|X| ≥ a) for a ≥
+// 1, so that P(|X| > mΔ) ≤ bᵐ, which is at most α from m = ln(1/α)/ε on.
 func (d Staircase) Quantile(alpha float64) *big.Int {
 	switch {
 	case !(alpha > 0):
@@ -180,8 +183,9 @@ func (d Staircase) MeanAbs() float64 {
 	return 2 / d.divisor() * (intFloat(d.length)/d.drop()*n*d.base() + m)
 }
 
-// moments are Σ w, Σ jw and Σ j²w over 0 ≤ j < Δ, w = 1 below r and b from r on. P(kΔ + j) = bᵏ·w·(1 − b)/D, so with Σbᵏ =
-// 1/(1 − b), Σkbᵏ = b/(1 − b)² and Σk²bᵏ = b(1 + b)/(1 − b)³ they make E|X| and E X².
+// moments are Σ w, Σ jw and Σ j²w over 0 ≤ j < Δ, w = 1 below r and b from r on. P(kΔ + j) = bᵏ·w·(1 −
+// b)/D, so with Σbᵏ = 1/(1 − b), Σkbᵏ = b/(1 − b)² and Σk²bᵏ = b(1 + b)/(1 − b)³ they make E|X| and E
+// X².
 func (d Staircase) moments() (n, m, q float64) {
 	sum := func(power func(*big.Int) *big.Int) float64 {
 		low, all := power(d.step), power(d.length)

@@ -128,7 +128,8 @@ func TestStaircaseOfLengthOne(t *testing.T) {
 	}
 }
 
-// TestStaircaseSteps has every step tried, and the absolute one near Geng and Viswanath's 1/(1 + exp(ε/2)) of the length.
+// TestStaircaseSteps has every step tried, and the absolute one near Geng and Viswanath's 1/(1 + exp(ε/2)) of the
+// length.
 func TestStaircaseSteps(t *testing.T) {
 	for _, epsilon := range []string{"1/100", "1/2", "1", "2", "4", "10", "30"} {
 		for _, length := range []int64{1, 2, 3, 10, 61} {
@@ -158,8 +159,8 @@ func TestStaircaseSteps(t *testing.T) {
 
 func intOf(x *big.Int) float64 { f, _ := new(big.Float).SetInt(x).Float64(); return f }
 
-// TestStaircaseBesideLaplace is E|error| of one integer of sensitivity 10, beside the discrete Laplace of scale 10/ε: by
-// mpmath, the least over r of Σ|x|·P(x), and 2p/(1 − p²).
+// TestStaircaseBesideLaplace is E|error| of one integer of sensitivity 10, beside the discrete Laplace of scale 10/ε:
+// by mpmath, the least over r of Σ|x|·P(x), and 2p/(1 − p²).
 func TestStaircaseBesideLaplace(t *testing.T) {
 	for _, c := range []struct {
 		epsilon            string

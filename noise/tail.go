@@ -7,7 +7,8 @@ import (
 	"dither/internal/exact"
 )
 
-// Tail is an upper bound on P(|X| > k), within a relative 1e-12 of it (or a few of the least floats). It is 1 for k < 0.
+// Tail is an upper bound on P(|X| > k), within a relative 1e-12 of it (or a few of the least floats). It is 1 for k <
+// 0.
 func (d DiscreteLaplace) Tail(k *big.Int) float64 {
 	if k.Sign() < 0 {
 		return 1
@@ -18,9 +19,9 @@ func (d DiscreteLaplace) Tail(k *big.Int) float64 {
 	return min(1, exact.DivUp(2*decay, exact.AddDown(1, down)))
 }
 
-// Quantile is the two-sided quantile: the least k ≥ 0 with P(|X| ≤ k) ≥ 1 − alpha. The promise is certified: where the
-// float bounds leave doubt k may be larger than the least, but P(|X| > k − 1) is always above alpha·(1 − 2e-12). Where alpha
-// is not above 0, or NaN, no integer will do, and the result is nil.
+// Quantile is the two-sided quantile: the least k ≥ 0 with P(|X| ≤ k) ≥ 1 − alpha. The promise is certified:
+// where the float bounds leave doubt k may be larger than the least, but P(|X| > k − 1) is always above alpha·(1 −
+// 2e-12). Where alpha is not above 0, or NaN, no integer will do, and the result is nil.
 func (d DiscreteLaplace) Quantile(alpha float64) *big.Int {
 	switch {
 	case !(alpha > 0):
@@ -36,17 +37,19 @@ func (d DiscreteLaplace) Quantile(alpha float64) *big.Int {
 	return k.Sub(k, big.NewInt(1)) // the bound is above 0: 2/(1 + p) ≥ 1 > α
 }
 
-// LaplaceDifferenceTail is an upper bound on P(|A − C| > y) for independent continuous Laplace A of scale a and C of scale
-// c, either of which may be 0, within a relative 1e-12 of it (or a few of the least floats). It is 1, a bound on any
-// probability, where y is negative, or an argument is NaN, or a scale is negative or infinite.
+// LaplaceDifferenceTail is an upper bound on P(|A − C| > y) for independent continuous Laplace A of scale a and C of
+// scale c, either of which may be 0, within a relative 1e-12 of it (or a few of the least floats). It is 1, a bound on
+// any probability, where y is negative, or an argument is NaN, or a scale is negative or infinite.
 //
-// With a ≥ c the probability is (a²e^(−y/a) − c²e^(−y/c))/(a² − c²), which cancels as c nears a. Let d = y/c − y/a =
-// y(a − c)/(ac) and φ(d) = (1 − e^(−d))/d, φ(0) = 1. Then a²e^(−y/a) − c²e^(−y/c) = e^(−y/a)·((a² − c²) + c²·d·φ(d)), hence
+// With a ≥ c the probability is (a²e^(−y/a) − c²e^(−y/c))/(a² − c²), which cancels as c nears a. Let d =
+// y/c − y/a = y(a − c)/(ac) and φ(d) = (1 − e^(−d))/d, φ(0) = 1. Then a²e^(−y/a) − c²e^(−y/c) =
+// e^(−y/a)·((a² − c²) + c²·d·φ(d)), hence
 //
 //	P(|A − C| > y) = e^(−y/a)·(1 + y/a · c/(a + c) · φ(d)),
 //
-// in which nothing cancels; at a = c it is e^(−y/a)·(1 + y/(2a)). Proof of the first form: the characteristic function of
-// A − C is 1/((1 + a²t²)(1 + c²t²)) = (a²/(1 + a²t²) − c²/(1 + c²t²))/(a² − c²), a combination of those of the two scales.
+// in which nothing cancels; at a = c it is e^(−y/a)·(1 + y/(2a)). Proof of the first form: the characteristic
+// function of A − C is 1/((1 + a²t²)(1 + c²t²)) = (a²/(1 + a²t²) − c²/(1 + c²t²))/(a² − c²), a
+// combination of those of the two scales.
 func LaplaceDifferenceTail(a, c, y float64) float64 {
 	a, c = max(a, c), min(a, c) // NaN if either is
 	switch {
@@ -69,8 +72,8 @@ func LaplaceDifferenceTail(a, c, y float64) float64 {
 	return min(1, exact.MulUp(decay, exact.AddUp(1, growth)))
 }
 
-// phiUp bounds φ at and beyond d ≥ 0 from above: φ(d) = (1 − e^(−d))/d is at most 1 and decreasing, so that a lower bound
-// on its argument will do.
+// phiUp bounds φ at and beyond d ≥ 0 from above: φ(d) = (1 − e^(−d))/d is at most 1 and decreasing, so that a
+// lower bound on its argument will do.
 func phiUp(d float64) float64 {
 	if d == 0 {
 		return 1

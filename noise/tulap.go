@@ -10,23 +10,24 @@ import (
 	"dither/internal/sample"
 )
 
-// Tulap is the truncated-uniform-Laplace distribution: N = G₁ − G₂ + U for independent geometric G₁ and G₂ with P(g) ∝ bᵍ,
-// b = exp(−ε), and U uniform in [−½, ½], conditioned on q/2 ≤ F(N) ≤ 1 − q/2, where F is the distribution function of the
-// sum and q = 2δb/(1 − b + 2δb) [Awan & Slavković 2018, "Differentially Private Uniformly Most Powerful Tests for Binomial
-// Data"]. It is continuous and symmetric, with bounded support where δ > 0.
+// Tulap is the truncated-uniform-Laplace distribution: N = G₁ − G₂ + U for independent geometric G₁ and G₂
+// with P(g) ∝ bᵍ, b = exp(−ε), and U uniform in [−½, ½], conditioned on q/2 ≤ F(N) ≤ 1 − q/2, where F
+// is the distribution function of the sum and q = 2δb/(1 − b + 2δb) [Awan & Slavković 2018, "Differentially
+// Private Uniformly Most Powerful Tests for Binomial Data"]. It is continuous and symmetric, with bounded support where
+// δ > 0.
 //
-// From a count with this noise come the most powerful tests of a proportion, and the p-values and intervals that belong to
-// them.
+// From a count with this noise come the most powerful tests of a proportion, and the p-values and intervals that belong
+// to them.
 //
-// A Tulap is immutable, and made by NewTulap. The zero value is no distribution: its methods panic, since the alternative
-// would be no noise.
+// A Tulap is immutable, and made by NewTulap. The zero value is no distribution: its methods panic, since the
+// alternative would be no noise.
 type Tulap struct {
 	epsilon, delta *big.Rat
 	e, d           float64 // the floats next to them
 }
 
-// NewTulap returns the distribution of an ε and a δ in [0, 1), or ErrScale. 1/ε has the limits of a scale; ε is at most
-// MaxStaircaseEpsilon and δ a fraction of at most MaxDenominatorBits.
+// NewTulap returns the distribution of an ε and a δ in [0, 1), or ErrScale. 1/ε has the limits of a scale; ε is at
+// most MaxStaircaseEpsilon and δ a fraction of at most MaxDenominatorBits.
 func NewTulap(epsilon, delta *big.Rat) (Tulap, error) {
 	if err := checkStairs(big.NewInt(1), epsilon); err != nil {
 		return Tulap{}, err
@@ -43,8 +44,8 @@ func (d Tulap) Epsilon() *big.Rat { return new(big.Rat).Set(d.epsilon) }
 // Delta returns a copy of δ.
 func (d Tulap) Delta() *big.Rat { return new(big.Rat).Set(d.delta) }
 
-// Draw returns ⌊2⁶⁴N⌋/2⁶⁴ for an N with exactly this distribution, independent of every other draw, from the operating
-// system's randomness. Its time depends on the draw. It is safe for concurrent use.
+// Draw returns ⌊2⁶⁴N⌋/2⁶⁴ for an N with exactly this distribution, independent of every other draw, from
+// the operating system's randomness. Its time depends on the draw. It is safe for concurrent use.
 func (d Tulap) Draw() *big.Rat {
 	source := entropy.System()
 	defer source.Wipe()
@@ -65,8 +66,8 @@ func (d Tulap) CDF(x float64) float64 {
 
 // below is P(N ≤ x) = (F(x) − q/2)/(1 − q), x ≤ 0, at least 0.
 //
-// With −x = m − ½ + v, m ≥ 0 an integer and 0 ≤ v < 1, and w = 1 − b, F(x) = bᵐ(1 − vw)/(1 + b). What is common to the
-// numerator and to 1 − q = w/(w + 2δb) is divided out, since it may be small:
+// With −x = m − ½ + v, m ≥ 0 an integer and 0 ≤ v < 1, and w = 1 − b, F(x) = bᵐ(1 − vw)/(1 + b). What is
+// common to the numerator and to 1 − q = w/(w + 2δb) is divided out, since it may be small:
 //
 //	(1 + b)·P(N ≤ x) = bᵐ(1 − vw) + δb(1 − 2vbᵐ − 2(1 − bᵐ)/w).
 func (d Tulap) below(x float64) float64 {
@@ -84,11 +85,11 @@ func (d Tulap) at(m, v float64) float64 {
 	return power*(1-v*w) + weight*(1-2*v*power+2*math.Expm1(-m*e)/w)
 }
 
-// Quantile is the x with P(N ≤ x) = p, to about 12 digits of CDF: the ends of the support at 0 and 1, infinite where δ = 0,
-// and NaN outside.
+// Quantile is the x with P(N ≤ x) = p, to about 12 digits of CDF: the ends of the support at 0 and 1, infinite where
+// δ = 0, and NaN outside.
 //
-// For p ≤ ½ it is −(m − ½ + v), where m is the integer with bᵐ⁺¹ < f ≤ bᵐ, f = (1 + b)(pw + δb)/(w + 2δb), and v solves a
-// linear equation.
+// For p ≤ ½ it is −(m − ½ + v), where m is the integer with bᵐ⁺¹ < f ≤ bᵐ, f = (1 + b)(pw + δb)/(w +
+// 2δb), and v solves a linear equation.
 func (d Tulap) Quantile(p float64) float64 {
 	if p > 0.5 {
 		return -d.Quantile(1 - p)
@@ -109,8 +110,8 @@ func (d Tulap) Quantile(p float64) float64 {
 	return 0.5 - m - min(max(v, 0), 1)
 }
 
-// Reach is an upper bound on |N|: the integer M + ½, M = ⌈ln(1 + (1 − δ)(e^ε − 1)/(δ(e^ε + 1)))/ε⌉. It is nil where δ = 0,
-// under which there is none.
+// Reach is an upper bound on |N|: the integer M + ½, M = ⌈ln(1 + (1 − δ)(e^ε − 1)/(δ(e^ε + 1)))/ε⌉. It is
+// nil where δ = 0, under which there is none.
 func (d Tulap) Reach() *big.Rat {
 	if d.delta.Sign() == 0 {
 		return nil
@@ -119,8 +120,8 @@ func (d Tulap) Reach() *big.Rat {
 	return r.Add(r, big.NewRat(1, 2))
 }
 
-// Variance is an upper bound on the variance: that at δ = 0, 2b/(1 − b)² + 1/12, rounded up to within a relative 1e-12 of
-// it. Cutting off both tails of a symmetric distribution lowers it.
+// Variance is an upper bound on the variance: that at δ = 0, 2b/(1 − b)² + 1/12, rounded up to within a relative
+// 1e-12 of it. Cutting off both tails of a symmetric distribution lowers it.
 func (d Tulap) Variance() float64 {
 	e := exact.FloatDown(d.epsilon)                // the bound falls in ε
 	b, drop := exact.ExpUp(-e), -exact.Expm1Up(-e) // e^(−e) from above, and 1 − e^(−e) from below

@@ -36,8 +36,8 @@ func TestTulapFigures(t *testing.T) {
 	}
 }
 
-// TestTulapCDFAgreesWithItsDefinition computes F of the sum as a mean of discrete Laplace distribution functions, P(G₁ − G₂
-// ≤ ⌊x − u⌋) over u, and conditions it.
+// TestTulapCDFAgreesWithItsDefinition computes F of the sum as a mean of discrete Laplace distribution functions,
+// P(G₁ − G₂ ≤ ⌊x − u⌋) over u, and conditions it.
 func TestTulapCDFAgreesWithItsDefinition(t *testing.T) {
 	for _, c := range tulaps {
 		d, e := tulap(t, c.epsilon, c.delta), rational(c.epsilon)
@@ -58,8 +58,8 @@ func TestTulapCDFAgreesWithItsDefinition(t *testing.T) {
 	}
 }
 
-// TestTulapIsPrivate: P(N ≤ x) − e^ε·P(N ≤ x − 1) is at most δ, for every x, and δ where the support of the other begins;
-// and as likelihood ratios are monotone, those are the events that matter.
+// TestTulapIsPrivate: P(N ≤ x) − e^ε·P(N ≤ x − 1) is at most δ, for every x, and δ where the support of the
+// other begins; and as likelihood ratios are monotone, those are the events that matter.
 func TestTulapIsPrivate(t *testing.T) {
 	for _, c := range tulaps {
 		d, e, delta := tulap(t, c.epsilon, c.delta), ratOf(rational(c.epsilon)), ratOf(rational(c.delta))
@@ -103,7 +103,8 @@ func TestTulapQuantile(t *testing.T) {
 	}
 }
 
-// TestTulapDraws has draws follow CDF: their whole distribution, and the fractions alone, which are uniform but for the ends.
+// TestTulapDraws has draws follow CDF: their whole distribution, and the fractions alone, which are uniform but for the
+// ends.
 func TestTulapDraws(t *testing.T) {
 	for _, c := range tulaps {
 		d := tulap(t, c.epsilon, c.delta)

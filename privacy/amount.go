@@ -7,8 +7,8 @@ import (
 	"dither/internal/exact"
 )
 
-// amount is an exact, non-negative rational: what ε, ρ and δ are made of, and nothing of what they mean. The zero value
-// is 0.
+// amount is an exact, non-negative rational: what ε, ρ and δ are made of, and nothing of what they mean. The zero
+// value is 0.
 //
 // No float stands between the text of an amount and the scale of the noise it buys.
 type amount struct {

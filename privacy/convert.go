@@ -7,14 +7,14 @@ import (
 	"dither/internal/exact"
 )
 
-// The three conversions between ρ-zCDP and (ε, δ) rest on one theorem [Canonne, Kamath & Steinke 2020, Proposition 12 and
-// Corollary 13]: a ρ-zCDP mechanism is (ε, δ)-differentially private for every ε ≥ 0 and, with any α > 1,
+// The three conversions between ρ-zCDP and (ε, δ) rest on one theorem [Canonne, Kamath & Steinke 2020, Proposition
+// 12 and Corollary 13]: a ρ-zCDP mechanism is (ε, δ)-differentially private for every ε ≥ 0 and, with any α > 1,
 //
 //	δ = exp((α−1)(αρ−ε)) · (1−1/α)^α / (α−1).
 //
-// Proof. Let Z = ln P(y)/Q(y), y from P, be the privacy loss of neighbours. The least δ is E[max(0, 1−e^(ε−Z))], and since
-// (1−e^(ε−z))·e^(−(α−1)z) is greatest where e^(ε−z) = 1−1/α, max(0, 1−e^(ε−z)) ≤ e^((α−1)(z−ε))·(1−1/α)^(α−1)/α for all z.
-// By zCDP, E[e^((α−1)Z)] ≤ e^((α−1)αρ). ∎
+// Proof. Let Z = ln P(y)/Q(y), y from P, be the privacy loss of neighbours. The least δ is E[max(0, 1−e^(ε−Z))],
+// and since (1−e^(ε−z))·e^(−(α−1)z) is greatest where e^(ε−z) = 1−1/α, max(0, 1−e^(ε−z)) ≤
+// e^((α−1)(z−ε))·(1−1/α)^(α−1)/α for all z. By zCDP, E[e^((α−1)Z)] ≤ e^((α−1)αρ). ∎
 //
 // With β = α−1 and L = ln 1/δ, taking logarithms and solving for each of the three in turn:
 //
@@ -26,8 +26,8 @@ import (
 // interval arithmetic, and the end on the safe side is rounded to that side.
 
 // EpsilonAt is the least ε, rounded up, for which a mechanism of zCDP loss r is (ε, d)-differentially private by the
-// theorem above. It is 0 at no loss, and where d alone covers the loss. At d = 0 there is no such ε, which is ErrDelta,
-// unless the loss is 0.
+// theorem above. It is 0 at no loss, and where d alone covers the loss. At d = 0 there is no such ε, which is
+// ErrDelta, unless the loss is 0.
 func (r Rho) EpsilonAt(d Delta) (Epsilon, error) {
 	switch {
 	case r.IsZero() || d.certain():
@@ -45,8 +45,9 @@ func (r Rho) EpsilonAt(d Delta) (Epsilon, error) {
 	return Epsilon{roundUp(x.Hi())}, nil
 }
 
-// DeltaAt is the least δ, rounded up, for which a mechanism of zCDP loss r is (e, δ)-differentially private by the theorem
-// above: 0 at no loss, else at least 10⁻¹⁰⁰⁰, and 1, which promises nothing, where it comes within 10⁻¹⁶ of it.
+// DeltaAt is the least δ, rounded up, for which a mechanism of zCDP loss r is (e, δ)-differentially private by the
+// theorem above: 0 at no loss, else at least 10⁻¹⁰⁰⁰, and 1, which promises nothing, where it comes within
+// 10⁻¹⁶ of it.
 func (r Rho) DeltaAt(e Epsilon) Delta {
 	if r.IsZero() {
 		return Delta{}
@@ -70,9 +71,9 @@ func (r Rho) DeltaAt(e Epsilon) Delta {
 }
 
 // RhoFor is the largest zCDP loss, rounded down, that EpsilonAt converts at d to at most e: a mechanism of this loss is
-// (e, d)-differentially private. It falls short of the largest by less than 10⁻¹⁵ of it, and EpsilonAt of it of e by less
-// than 10⁻¹⁵ of e; below 10⁻¹⁰⁰⁰ either is 0. At d = 0 there is none above 0, and at d = 1 there is no largest: both are
-// ErrDelta.
+// (e, d)-differentially private. It falls short of the largest by less than 10⁻¹⁵ of it, and EpsilonAt of it of e
+// by less than 10⁻¹⁵ of e; below 10⁻¹⁰⁰⁰ either is 0. At d = 0 there is none above 0, and at d = 1 there
+// is no largest: both are ErrDelta.
 func RhoFor(e Epsilon, d Delta) (Rho, error) {
 	if d.IsZero() || d.certain() {
 		return Rho{}, fmt.Errorf("%w: a zCDP loss needs one above 0 and below 1", ErrDelta)
@@ -107,7 +108,8 @@ func RhoFor(e Epsilon, d Delta) (Rho, error) {
 	}
 	places := digits - scale
 	rho, step := exact.FloorDecimal(rho, places), exact.DecimalStep(places)
-	// The first attempt is enough by the argument above. The loop makes the promise hold whatever becomes of the search.
+	// The first attempt is enough by the argument above. The loop makes the promise hold whatever becomes of the
+	// search.
 	for range 64 {
 		if rho.Sub(rho, step).Sign() <= 0 {
 			break

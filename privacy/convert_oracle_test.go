@@ -35,8 +35,8 @@ func over(a, b *big.Rat) float64 {
 	return f
 }
 
-// TestConversionsAgainstMPMath compares with testdata/zcdp.py, which minimises the theorem's own expression: never below
-// it, and above it by rounding alone.
+// TestConversionsAgainstMPMath compares with testdata/zcdp.py, which minimises the theorem's own expression: never
+// below it, and above it by rounding alone.
 func TestConversionsAgainstMPMath(t *testing.T) {
 	file, err := os.Open("testdata/zcdp.tsv")
 	if err != nil {

@@ -8,12 +8,12 @@ import (
 	"dither/internal/exact"
 )
 
-// Delta is the probability with which a loss may be exceeded: an exact rational in [0, 1]. The zero value is 0, under which
-// it never is; 1 promises nothing, and is what sums and bounds saturate at.
+// Delta is the probability with which a loss may be exceeded: an exact rational in [0, 1]. The zero value is 0, under
+// which it never is; 1 promises nothing, and is what sums and bounds saturate at.
 type Delta struct{ amount }
 
-// ErrDelta reports a text that is no δ: not a decimal number, negative, or 1 and more. It reports too a conversion that
-// there is none of at the δ.
+// ErrDelta reports a text that is no δ: not a decimal number, negative, or 1 and more. It reports too a conversion
+// that there is none of at the δ.
 var ErrDelta = errors.New("invalid delta")
 
 // ParseDelta reads a decimal in [0, 1) ("1e-6", "0"), exactly. Others, NaN, infinities, more than 64 characters and

@@ -78,7 +78,8 @@ func ratDeltaOf(t *rapid.T, r *big.Rat) privacy.Delta {
 	return d
 }
 
-// TestFilterCountsPureOnesOneByOne: 100 answers at ε = 0.1 cost ρ = 0.5 together, where their sum, ε = 10, would cost 50.
+// TestFilterCountsPureOnesOneByOne: 100 answers at ε = 0.1 cost ρ = 0.5 together, where their sum, ε = 10, would
+// cost 50.
 func TestFilterCountsPureOnesOneByOne(t *testing.T) {
 	filter := privacy.NewFilter(zcdp(t, "0.5", "0"))
 	for i := range 100 {

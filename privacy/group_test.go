@@ -58,8 +58,8 @@ func TestGroupPrivacy(t *testing.T) {
 	}
 }
 
-// TestGroupDeltaIsTheHybridSum follows the proof, one step after another, δ_{i+1} = e^ε·δ_i + δ, in exact rationals at
-// e^ε = 1 + 1/n.
+// TestGroupDeltaIsTheHybridSum follows the proof, one step after another, δ_{i+1} = e^ε·δ_i + δ, in exact
+// rationals at e^ε = 1 + 1/n.
 func TestGroupDeltaIsTheHybridSum(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		n := rapid.Int64Range(2, 1000).Draw(t, "n")
@@ -88,8 +88,8 @@ func TestGroupDeltaIsTheHybridSum(t *testing.T) {
 	})
 }
 
-// TestEqualSplitRhoScales: k Gaussian answers at an equal split of one ρ have √k times the deviation, k times the σ², where
-// k Laplace answers at an equal split of one ε have k times the scale (TestEqualSplitScales).
+// TestEqualSplitRhoScales: k Gaussian answers at an equal split of one ρ have √k times the deviation, k times the
+// σ², where k Laplace answers at an equal split of one ε have k times the scale (TestEqualSplitScales).
 func TestEqualSplitRhoScales(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		units := big.NewInt(rapid.Int64Range(1, 1<<60).Draw(t, "units²"))

@@ -9,12 +9,13 @@ import (
 )
 
 // Loss is what a mechanism promises, or a budget for it, under one of two accountants: a pure ε, or (ρ, δ) of
-// δ-approximate zCDP. A pure loss counts as zCDP where it meets one, as (ε²/2, 0) [Bun & Steinke 2016, Proposition 1.4]; a
-// zCDP loss never counts as pure. The zero value is no loss, and pure.
+// δ-approximate zCDP. A pure loss counts as zCDP where it meets one, as (ε²/2, 0) [Bun & Steinke 2016, Proposition
+// 1.4]; a zCDP loss never counts as pure. The zero value is no loss, and pure.
 //
 // A mechanism is δ-approximately ρ-zCDP if its distributions on neighbours are mixtures P = (1−δ)P′ + δP″ and
-// Q = (1−δ)Q′ + δQ″ with D_α(P′‖Q′) ≤ αρ and D_α(Q′‖P′) ≤ αρ for all α > 1 [Bun & Steinke 2016, Definition 8.1, which
-// conditions on events of probability at least 1−δ: a coin thins each to exactly that].
+// Q = (1−δ)Q′ + δQ″ with D_α(P′‖Q′) ≤ αρ and D_α(Q′‖P′) ≤ αρ for all α > 1 [Bun &
+// Steinke 2016, Definition 8.1, which conditions on events of probability at least 1−δ: a coin thins each to exactly
+// that].
 type Loss struct {
 	zcdp    bool
 	epsilon Epsilon // of a pure loss
@@ -61,8 +62,8 @@ func (l Loss) In(a Accountant) (Loss, error) {
 	return Loss{}, fmt.Errorf("%w: %s has no loss under %s", ErrAccountant, l, a)
 }
 
-// Price is the largest ε that a question may be asked at within l: its own where l is pure; under zCDP, where a price of ε
-// costs ε²/2, that of l's ρ. It is rounded down to six digits, to be typed.
+// Price is the largest ε that a question may be asked at within l: its own where l is pure; under zCDP, where a price
+// of ε costs ε²/2, that of l's ρ. It is rounded down to six digits, to be typed.
 func (l Loss) Price() Epsilon {
 	e := l.epsilon
 	if l.zcdp {
@@ -87,8 +88,8 @@ func both(l, m Loss, e func(a, b Epsilon) Epsilon, r func(a, b Rho) Rho, d func(
 	return ZCDPLoss(r(lr, mr), d(ld, md))
 }
 
-// Plus is composition. Two pure losses make a pure one; with a zCDP one, each counts as zCDP, and ρ and δ add up [Bun &
-// Steinke 2016, Lemma 8.2; the proof at Filter]. A sum of many that is to end as zCDP begins with a zCDP loss, since
+// Plus is composition. Two pure losses make a pure one; with a zCDP one, each counts as zCDP, and ρ and δ add up [Bun
+// & Steinke 2016, Lemma 8.2; the proof at Filter]. A sum of many that is to end as zCDP begins with a zCDP loss, since
 // ε₁²/2 + ε₂²/2 is less than (ε₁+ε₂)²/2.
 func (l Loss) Plus(m Loss) Loss { return both(l, m, Epsilon.Plus, Rho.Plus, Delta.Plus) }
 
@@ -112,8 +113,8 @@ func lesser[T interface{ Cmp(T) int }](a, b T) T {
 	return b
 }
 
-// Within reports that each part of l is at most budget's. A zCDP loss is within no pure budget. The order is partial: of
-// two zCDP losses, neither need be within the other.
+// Within reports that each part of l is at most budget's. A zCDP loss is within no pure budget. The order is partial:
+// of two zCDP losses, neither need be within the other.
 func (l Loss) Within(budget Loss) bool {
 	if !budget.zcdp {
 		return !l.zcdp && l.epsilon.Cmp(budget.epsilon) <= 0
@@ -122,7 +123,8 @@ func (l Loss) Within(budget Loss) bool {
 	return r.Cmp(budget.rho) <= 0 && d.Cmp(budget.delta) <= 0
 }
 
-// Group is what a mechanism of loss l promises k people together: kε, or k²ρ. Under zCDP with a δ above 0 it is ErrGroup.
+// Group is what a mechanism of loss l promises k people together: kε, or k²ρ. Under zCDP with a δ above 0 it is
+// ErrGroup.
 func (l Loss) Group(k int64) (Loss, error) {
 	switch {
 	case !l.zcdp:
@@ -138,11 +140,12 @@ func (l Loss) Share(num, den int64) Loss {
 	return Loss{l.zcdp, l.epsilon.Share(num, den), l.rho.Share(num, den), l.delta.Share(num, den)}
 }
 
-// EpsilonAt bounds the ε, rounded up, with which l is (ε, d)-differentially private: its own for a pure loss. A zCDP loss
-// needs a d above its own δ, unless it is no loss; else it is ErrDelta.
+// EpsilonAt bounds the ε, rounded up, with which l is (ε, d)-differentially private: its own for a pure loss. A zCDP
+// loss needs a d above its own δ, unless it is no loss; else it is ErrDelta.
 //
-// Proof for zCDP [Bun & Steinke 2016, Lemma 8.8]: with δ′ = (d−δ)/(1−δ), P′(S) ≤ e^ε·Q′(S) + δ′ at ε = ρ's ε at δ′, so
-// P(S) ≤ (1−δ)(e^ε·Q′(S) + δ′) + δ ≤ e^ε·Q(S) + (1−δ)δ′ + δ, and the last two are d. ∎
+// Proof for zCDP [Bun & Steinke 2016, Lemma 8.8]: with δ′ = (d−δ)/(1−δ), P′(S) ≤ e^ε·Q′(S) + δ′ at
+// ε = ρ's ε at δ′, so P(S) ≤ (1−δ)(e^ε·Q′(S) + δ′) + δ ≤ e^ε·Q(S) + (1−δ)δ′ + δ, and the
+// last two are d. ∎
 func (l Loss) EpsilonAt(d Delta) (Epsilon, error) {
 	switch {
 	case !l.zcdp:

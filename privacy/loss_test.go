@@ -175,7 +175,8 @@ func TestLossJSON(t *testing.T) {
 			t.Errorf("%s: %s, %v", text, l, err)
 		}
 	}
-	for _, text := range []string{``, `{`, `{"epsilon"`, `{"epsilon":"1"`, `{"epsilon":"1"}}`, `{"epsilon":"1"} 1`} { // not what package json hands on
+	for _, text := range []string{``, `{`, `{"epsilon"`, `{"epsilon":"1"`, `{"epsilon":"1"}}`, `{"epsilon":"1"} 1`} {
+		// not what package json hands on
 		var l privacy.Loss
 		if err := l.UnmarshalJSON([]byte(text)); !errors.Is(err, privacy.ErrLoss) {
 			t.Errorf("%s: %s, %v", text, l, err)

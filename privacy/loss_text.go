@@ -17,7 +17,8 @@ var ErrLoss = errors.New("invalid loss")
 // String writes "ε = 0.5", "ρ = 0.02", or "ρ = 0.02, δ = 0.001".
 func (l Loss) String() string { return l.text(func(number string) string { return number }) }
 
-// Short is String with numbers of six digits at most, for people to read: rounded up, as a price is, or down, as what there is to spend.
+// Short is String with numbers of six digits at most, for people to read: rounded up, as a price is, or down, as what
+// there is to spend.
 func (l Loss) Short(up bool) string {
 	round := exact.FloorDigits
 	if up {

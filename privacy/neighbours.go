@@ -1,5 +1,5 @@
-// Package privacy is the calculus of the promise: which data sets are neighbours, how far a query moves between them, what
-// a mechanism loses, and how losses add up. It never sees data, and computes with exact rationals.
+// Package privacy is the calculus of the promise: which data sets are neighbours, how far a query moves between them,
+// what a mechanism loses, and how losses add up. It never sees data, and computes with exact rationals.
 package privacy
 
 import (
@@ -13,8 +13,8 @@ type Neighbours int
 const (
 	// AddRemove says that one has all the rows of one unit (a person, or a row) that the other lacks ("unbounded").
 	AddRemove Neighbours = iota + 1
-	// ChangeOne says that the rows of one unit are replaced by those of another, where rows are units a row by a row of the
-	// same table; the number of units is the same ("bounded").
+	// ChangeOne says that the rows of one unit are replaced by those of another, where rows are units a row by a row of
+	// the same table; the number of units is the same ("bounded").
 	ChangeOne
 )
 

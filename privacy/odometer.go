@@ -8,36 +8,39 @@ import (
 )
 
 // Odometer tells what has been lost by the time somebody decides to stop, where that decision, the mechanisms and their
-// losses may all depend on the answers so far. A Filter's budget is a promise from the start; what a filter has spent is
-// none by itself: ρ_spent is known only afterwards, and converting it as if it had been fixed in advance bounds nothing.
-// (Of pure losses the sum is a promise at any time [Rogers, Roth, Ullman & Vadhan 2016, Theorem 3.6].)
+// losses may all depend on the answers so far. A Filter's budget is a promise from the start; what a filter has spent
+// is none by itself: ρ_spent is known only afterwards, and converting it as if it had been fixed in advance bounds
+// nothing. (Of pure losses the sum is a promise at any time [Rogers, Roth, Ullman & Vadhan 2016, Theorem 3.6].)
 //
-// The promise. Let the interaction stop when it will, by a rule that sees the answers alone, and let the reading then be ε.
-// It depends on the answers. Between neighbouring data sets, for every event S of transcripts,
+// The promise. Let the interaction stop when it will, by a rule that sees the answers alone, and let the reading then
+// be ε. It depends on the answers. Between neighbouring data sets, for every event S of transcripts,
 //
 //	P(S) ≤ E_Q[e^ε·1_S] + δ,
 //
-// with the δ that Delta tells. In particular P(S, and the reading is at most e) ≤ e^e·Q(S) + δ: what (ε, δ)-differential privacy
-// says, with ε at the place where the interaction ended.
+// with the δ that Delta tells. In particular P(S, and the reading is at most e) ≤ e^e·Q(S) + δ: what (ε,
+// δ)-differential privacy says, with ε at the place where the interaction ended.
 //
-// How. There is a ladder of budgets ρ_j = First·(5/4)^(j−1), j = 1, 2, …, and δ_j = Conversion/(j(j+1)), which add up to Conversion.
-// The rung is the first with ρ_spent ≤ ρ_j, and ε_j is the ε of ρ_j-zCDP at δ_j. The reading is ε_j, or the sum of the pure
-// losses where all were pure and that is less.
+// How. There is a ladder of budgets ρ_j = First·(5/4)^(j−1), j = 1, 2, …, and δ_j = Conversion/(j(j+1)), which
+// add up to Conversion. The rung is the first with ρ_spent ≤ ρ_j, and ε_j is the ε of ρ_j-zCDP at δ_j. The
+// reading is ε_j, or the sum of the pure losses where all were pure and that is less.
 //
-// Proof. First let no loss have a δ. E_j is the event that the interaction ends on rung j with ε_j as its reading. Consider the
-// same interaction under a filter of budget ρ_j, which ends it before the first mechanism that would exceed ρ_j: its
-// transcript is ρ_j-zCDP [the proof at Filter], hence (ε_j, δ_j)-differentially private, and on E_j it is the transcript itself.
-// So P(S ∩ E_j) ≤ e^ε_j·Q(S ∩ E_j) + δ_j. Let F be the event that the reading is the pure sum: at each transcript in F the
-// ratio of P to Q is at most e to the reading, so P(S ∩ F) ≤ E_Q[e^ε·1_{S∩F}]. These events are disjoint and one of them happens.
-// Adding up gives P(S) ≤ E_Q[e^ε·1_S] + Σδ_j.
+// Proof. First let no loss have a δ. E_j is the event that the interaction ends on rung j with ε_j as its reading.
+// Consider the same interaction under a filter of budget ρ_j, which ends it before the first mechanism that would
+// exceed ρ_j: its transcript is ρ_j-zCDP [the proof at Filter], hence (ε_j, δ_j)-differentially private, and on E_j
+// it is the transcript itself. So P(S ∩ E_j) ≤ e^ε_j·Q(S ∩ E_j) + δ_j. Let F be the event that the reading is
+// the pure sum: at each transcript in F the ratio of P to Q is at most e to the reading, so P(S ∩ F) ≤
+// E_Q[e^ε·1_{S∩F}]. These events are disjoint and one of them happens. Adding up gives P(S) ≤ E_Q[e^ε·1_S] +
+// Σδ_j.
 //
-// In general the i-th answer comes, on either data set, with weight 1−δ_i from a law P′_i or Q′_i that is within ρ_i. Let P̃ be the
-// measure on transcripts with density ∏(1−δ_i)P′_i, and Q̃ likewise: P̃ ≤ P, and P − P̃ has mass at most Reserve, since Σδ_i ≤ Reserve on
-// every path. The weights ∏(1−δ_i) are one function of the transcript, with values in [0, 1], and a promise of (ε_j, δ_j) holds for
-// such functions as for events, hence P̃(S ∩ E_j) ≤ e^ε_j·Q̃(S ∩ E_j) + δ_j as before, and P(S) ≤ P̃(S) + Reserve. ∎
+// In general the i-th answer comes, on either data set, with weight 1−δ_i from a law P′_i or Q′_i that is within
+// ρ_i. Let P̃ be the measure on transcripts with density ∏(1−δ_i)P′_i, and Q̃ likewise: P̃ ≤ P, and P −
+// P̃ has mass at most Reserve, since Σδ_i ≤ Reserve on every path. The weights ∏(1−δ_i) are one function of
+// the transcript, with values in [0, 1], and a promise of (ε_j, δ_j) holds for such functions as for events, hence
+// P̃(S ∩ E_j) ≤ e^ε_j·Q̃(S ∩ E_j) + δ_j as before, and P(S) ≤ P̃(S) + Reserve. ∎
 //
-// Growing budgets with a union bound over them are Rogers et al.'s and Lécuyer's [2021]. They bound the ratio P/Q itself, except
-// with probability δ; what is promised here, of events, follows from such a bound, and is what the conversion used here gives.
+// Growing budgets with a union bound over them are Rogers et al.'s and Lécuyer's [2021]. They bound the ratio P/Q
+// itself, except with probability δ; what is promised here, of events, follows from such a bound, and is what the
+// conversion used here gives.
 //
 // An Odometer is not safe for concurrent use.
 type Odometer struct {
@@ -54,8 +57,8 @@ type Ladder struct {
 	Reserve    Delta // bounds the sum of the losses' own δ
 }
 
-// NewOdometer starts with nothing lost. A First below 10⁻⁶⁴ is ErrRho; a Conversion of 0 or 1, and a sum with Reserve of 1 or more,
-// is ErrDelta.
+// NewOdometer starts with nothing lost. A First below 10⁻⁶⁴ is ErrRho; a Conversion of 0 or 1, and a sum with
+// Reserve of 1 or more, is ErrDelta.
 func NewOdometer(l Ladder) (*Odometer, error) {
 	switch {
 	case l.First.rat().Cmp(exact.DecimalStep(64)) < 0:
@@ -66,9 +69,9 @@ func NewOdometer(l Ladder) (*Odometer, error) {
 	return &Odometer{ladder: l, spent: ZCDPLoss(Rho{}, Delta{})}, nil
 }
 
-// Record adds the loss of a mechanism that is about to run. Where the losses' own δ would exceed the reserve it changes nothing
-// and returns an *OverdrawError: the mechanism must not run, or no reading holds any more. An Odometer that NewOdometer did not make has
-// no ladder to read from, and refuses every loss so.
+// Record adds the loss of a mechanism that is about to run. Where the losses' own δ would exceed the reserve it
+// changes nothing and returns an *OverdrawError: the mechanism must not run, or no reading holds any more. An Odometer
+// that NewOdometer did not make has no ladder to read from, and refuses every loss so.
 func (o *Odometer) Record(loss Loss) error {
 	if o.ladder.First.IsZero() {
 		none := ZCDPLoss(Rho{}, Delta{})

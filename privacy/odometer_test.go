@@ -28,7 +28,8 @@ type stopper struct {
 	readings map[string]float64
 }
 
-// worst is the gain from where asked counts the questions at each ε, and true those of them answered as P would have it.
+// worst is the gain from where asked counts the questions at each ε, and true those of them answered as P would have
+// it.
 func (s *stopper) worst(asked, truths []int, p, q float64) float64 {
 	key := string(bytesOf(asked)) + string(bytesOf(truths))
 	if v, ok := s.found[key]; ok {
@@ -75,8 +76,9 @@ func best(epsilons []float64, longest int, reading func(asked []int) float64) fl
 	return s.worst(make([]int, len(epsilons)), make([]int, len(epsilons)), 1, 1)
 }
 
-// TestOdometerOutlivesStoppers: no choice of questions and of a time to stop gains more than δ, counted exactly, over all
-// adversaries that the toy has. The same adversaries gain more than δ against ρ_spent converted as if fixed in advance.
+// TestOdometerOutlivesStoppers: no choice of questions and of a time to stop gains more than δ, counted exactly, over
+// all adversaries that the toy has. The same adversaries gain more than δ against ρ_spent converted as if fixed in
+// advance.
 func TestOdometerOutlivesStoppers(t *testing.T) {
 	for _, c := range []struct {
 		epsilons []string

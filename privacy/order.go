@@ -26,10 +26,11 @@ func (p problem) number(n int64) exact.Interval {
 // lnInverse is ln(1+1/β).
 func (p problem) lnInverse(b exact.Interval) exact.Interval { return p.number(1).Quo(b).Log1p() }
 
-// The best order β = α−1 of each conversion is a single root. For ε(β), the derivative is ρ − (L − ln(1+β))/β², whose sign
-// is that of ρβ² + ln(1+β) − L, which increases. For ln δ(β) it is (1+2β)ρ − ε − ln(1+1/β), which increases. At the best
-// order for ρ(β) both are 0, and ρ eliminated, (L − ln(1+β))(1+2β) − β²(ε + ln(1+1/β)) is 0; it is positive before and
-// negative after: along the curve of best orders ε(ρ) has the slope 1+β and ρ decreases in β, hence so does ε.
+// The best order β = α−1 of each conversion is a single root. For ε(β), the derivative is ρ − (L −
+// ln(1+β))/β², whose sign is that of ρβ² + ln(1+β) − L, which increases. For ln δ(β) it is (1+2β)ρ − ε
+// − ln(1+1/β), which increases. At the best order for ρ(β) both are 0, and ρ eliminated, (L − ln(1+β))(1+2β)
+// − β²(ε + ln(1+1/β)) is 0; it is positive before and negative after: along the curve of best orders ε(ρ) has
+// the slope 1+β and ρ decreases in β, hence so does ε.
 //
 // Each root is found in u = ln β by halving, in floats, and then by Newton's method at full precision.
 
@@ -82,8 +83,8 @@ func halve(above func(u float64) bool) float64 {
 	return high
 }
 
-// newton refines the order e^start, a point, known to some 24 bits, by steps that each double them. A step by more than half of the order is
-// not of that kind, and ends it.
+// newton refines the order e^start, a point, known to some 24 bits, by steps that each double them. A step by more than
+// half of the order is not of that kind, and ends it.
 func (p problem) newton(start float64, at func(b exact.Interval) (f, slope exact.Interval)) exact.Interval {
 	exponent := math.Floor(start / math.Ln2)
 	b := big.NewFloat(math.Exp2(start/math.Ln2 - exponent))

@@ -8,8 +8,8 @@ import (
 )
 
 // Rho is a loss ρ of zero-concentrated differential privacy (zCDP), or a sum of such: an exact, non-negative rational.
-// A mechanism M is ρ-zCDP if D_α(M(D)‖M(D′)) ≤ αρ for all neighbours D, D′ and all α > 1, where D_α is Rényi's divergence
-// [Bun & Steinke 2016, Definition 1.1]. The zero value is no loss.
+// A mechanism M is ρ-zCDP if D_α(M(D)‖M(D′)) ≤ αρ for all neighbours D, D′ and all α > 1, where D_α is
+// Rényi's divergence [Bun & Steinke 2016, Definition 1.1]. The zero value is no loss.
 type Rho struct{ amount }
 
 // MaxRho bounds what ParseRho accepts: beyond what MaxEpsilon costs, ε²/2 = 500,000, nobody is protected.
@@ -18,8 +18,8 @@ const MaxRho = 1_000_000
 // ErrRho reports a text that is no ρ: not a decimal number, not above zero, or above MaxRho.
 var ErrRho = errors.New("invalid rho")
 
-// ParseRho reads a positive decimal of at most MaxRho ("0.02", "1e-3"), exactly. Zero, negative numbers, NaN, infinities,
-// more than 64 characters and exponents beyond ±64 are ErrRho.
+// ParseRho reads a positive decimal of at most MaxRho ("0.02", "1e-3"), exactly. Zero, negative numbers, NaN,
+// infinities, more than 64 characters and exponents beyond ±64 are ErrRho.
 func ParseRho(text string) (Rho, error) {
 	a, err := parseAmount(text, MaxRho, ErrRho)
 	return Rho{a}, err
@@ -49,7 +49,8 @@ func (r Rho) Plus(s Rho) Rho { return Rho{r.plus(s.amount)} }
 // Minus returns r − s, or no loss where s is the larger.
 func (r Rho) Minus(s Rho) Rho { return Rho{r.minus(s.amount)} }
 
-// Times is k·r, the loss of k mechanisms of loss r each. It is not group privacy, which is Group. A negative k counts as 0.
+// Times is k·r, the loss of k mechanisms of loss r each. It is not group privacy, which is Group. A negative k counts
+// as 0.
 func (r Rho) Times(k int64) Rho { return Rho{r.times(k)} }
 
 // Group is group privacy: what a mechanism of loss r promises k people together, k²ρ [Bun & Steinke 2016, Proposition
@@ -59,12 +60,14 @@ func (r Rho) Group(k int64) Rho { return Rho{r.times(k).times(k)} }
 // Share returns the part num/den of r. It panics unless 0 ≤ num and 0 < den: shares are counted, not read.
 func (r Rho) Share(num, den int64) Rho { return Rho{r.share(num, den)} }
 
-// Pure is the largest pure loss whose zCDP cost, ε²/2, is at most r: √(2ρ), rounded down by less than 10⁻¹⁵ of it.
+// Pure is the largest pure loss whose zCDP cost, ε²/2, is at most r: √(2ρ), rounded down by less than 10⁻¹⁵
+// of it.
 func (r Rho) Pure() Epsilon {
 	if r.IsZero() {
 		return Epsilon{}
 	}
-	// With x = √(2ρ)·10ᵖ, ⌊x⌋ is the integer square root of ⌊x²⌋. Half the size of ρ is the size of its root.
+	// With x = √(2ρ)·10ᵖ, ⌊x⌋ is the integer square root of ⌊x²⌋. Half the size of ρ is the size of its
+	// root.
 	places := digits - size(r.rat())/2
 	step := exact.DecimalStep(places)
 	scaled := new(big.Rat).Quo(r.Times(2).rat(), new(big.Rat).Mul(step, step))

@@ -7,8 +7,8 @@ import (
 	"dither/internal/exact"
 )
 
-// What conversions give is rounded outward to a short decimal: to a step that is a power of ten and at most 10^−digits of
-// the value. What is above 0 and below 10^−smallest is rounded to one of the two.
+// What conversions give is rounded outward to a short decimal: to a step that is a power of ten and at most
+// 10^−digits of the value. What is above 0 and below 10^−smallest is rounded to one of the two.
 const (
 	digits   = 16
 	smallest = 1000
@@ -22,7 +22,8 @@ const (
 	accuracy  = 100
 )
 
-// refined evaluates at increasing precision until the result is narrow enough. Whatever the precision, its ends are true.
+// refined evaluates at increasing precision until the result is narrow enough. Whatever the precision, its ends are
+// true.
 func refined(evaluate func(bits uint) exact.Interval, enough func(exact.Interval) bool) exact.Interval {
 	for bits := uint(bitsFirst); ; bits *= 2 {
 		if x := evaluate(bits); bits >= bitsLast || enough(x) {
@@ -31,7 +32,8 @@ func refined(evaluate func(bits uint) exact.Interval, enough func(exact.Interval
 	}
 }
 
-// settled holds where the upper end is at most 0 or 10^−smallest, or the width is below a share of 2^−accuracy of it.
+// settled holds where the upper end is at most 0 or 10^−smallest, or the width is below a share of 2^−accuracy of
+// it.
 func settled(x exact.Interval) bool {
 	hi := x.Hi()
 	return hi.Sign() <= 0 || negligible(hi) || x.Width().Cmp(hi.SetMantExp(hi, -accuracy)) <= 0
@@ -46,8 +48,8 @@ func size(r *big.Rat) int {
 	return int(math.Floor(float64(exponent-1) * math.Log10(2)))
 }
 
-// roundUp is the smallest step not below x: 0 up to 0, and at least 10^−smallest above it. Since a larger x has the same
-// steps or a part of them, it does not decrease in x.
+// roundUp is the smallest step not below x: 0 up to 0, and at least 10^−smallest above it. Since a larger x has the
+// same steps or a part of them, it does not decrease in x.
 func roundUp(x *big.Float) amount {
 	if x.Sign() <= 0 {
 		return amount{}

@@ -6,8 +6,8 @@ import (
 	"math/big"
 )
 
-// Sensitivity is how far a vector of integers moves, in L1 norm, between neighbouring data sets: a number of grid units.
-// The zero value is unset, which is no sensitivity, and not a sensitivity of 0.
+// Sensitivity is how far a vector of integers moves, in L1 norm, between neighbouring data sets: a number of grid
+// units. The zero value is unset, which is no sensitivity, and not a sensitivity of 0.
 type Sensitivity struct {
 	units *big.Int // nil is unset; never negative; never changed once set
 }
@@ -43,10 +43,10 @@ func (s Sensitivity) String() string {
 	return s.units.String()
 }
 
-// LaplaceScale is the scale, in grid units, at which discrete Laplace noise on each value of an integer vector costs the
-// whole vector a loss of e: Δ/ε, exactly, for a sensitivity Δ in grid units [Dwork, McSherry, Nissim & Smith 2006]. A nil,
-// zero or negative sensitivity is ErrSensitivity, and so is a loss of 0, which is ErrEpsilon too: neither has a scale, and
-// none is made up.
+// LaplaceScale is the scale, in grid units, at which discrete Laplace noise on each value of an integer vector costs
+// the whole vector a loss of e: Δ/ε, exactly, for a sensitivity Δ in grid units [Dwork, McSherry, Nissim & Smith
+// 2006]. A nil, zero or negative sensitivity is ErrSensitivity, and so is a loss of 0, which is ErrEpsilon too: neither
+// has a scale, and none is made up.
 func LaplaceScale(units *big.Int, e Epsilon) (*big.Rat, error) {
 	switch {
 	case units == nil || units.Sign() <= 0:
@@ -61,12 +61,14 @@ func LaplaceScale(units *big.Int, e Epsilon) (*big.Rat, error) {
 // LaplaceScale is LaplaceScale of the sensitivity's units.
 func (s Sensitivity) LaplaceScale(e Epsilon) (*big.Rat, error) { return LaplaceScale(s.units, e) }
 
-// GaussianSigma2 is the σ², in squared grid units, at which discrete Gaussian noise N_ℤ(0, σ²), drawn independently for
-// each value of an integer vector, costs the whole vector a zCDP loss of r: Δ₂²/(2ρ), exactly, where l2squared = Δ₂² is the
-// largest squared L2 distance, in squared grid units, that the vector moves between neighbours [Canonne, Kamath & Steinke
-// 2020, Theorem 4; for vectors, Theorem 14]. σ² is a parameter: the variance of the noise is slightly below it.
+// GaussianSigma2 is the σ², in squared grid units, at which discrete Gaussian noise N_ℤ(0, σ²), drawn
+// independently for each value of an integer vector, costs the whole vector a zCDP loss of r: Δ₂²/(2ρ), exactly,
+// where l2squared = Δ₂² is the largest squared L2 distance, in squared grid units, that the vector moves between
+// neighbours [Canonne, Kamath & Steinke 2020, Theorem 4; for vectors, Theorem 14]. σ² is a parameter: the variance of
+// the noise is slightly below it.
 //
-// A nil, zero or negative sensitivity is ErrSensitivity, and so is a loss of 0, which is ErrRho too: neither has a σ².
+// A nil, zero or negative sensitivity is ErrSensitivity, and so is a loss of 0, which is ErrRho too: neither has a
+// σ².
 func GaussianSigma2(l2squared *big.Int, r Rho) (*big.Rat, error) {
 	switch {
 	case l2squared == nil || l2squared.Sign() <= 0:

@@ -18,8 +18,8 @@ const (
 	mostPairs   = 1 << 20 // of sensitive values that are compared
 )
 
-// Table is a published table about people without their names: one column is sensitive, and the others, the quasi-identifiers, are
-// generalised so that several rows are alike in them.
+// Table is a published table about people without their names: one column is sensitive, and the others, the
+// quasi-identifiers, are generalised so that several rows are alike in them.
 type Table struct {
 	columns   []string
 	sensitive int
@@ -78,8 +78,8 @@ func (t *Table) Rows() int {
 	return len(t.rows)
 }
 
-// Anonymity is the largest k for which the table is k-anonymous [Sweeney 2002]: every row has at least k−1 others that are like it in
-// all columns but the sensitive one. It is 0 where there are no rows.
+// Anonymity is the largest k for which the table is k-anonymous [Sweeney 2002]: every row has at least k−1 others
+// that are like it in all columns but the sensitive one. It is 0 where there are no rows.
 func (t *Table) Anonymity() int {
 	if t.Rows() == 0 {
 		return 0
@@ -105,7 +105,8 @@ type Found struct {
 	unread map[string]bool
 }
 
-// about finds the rows that agree with all that is known of a person. One whose values are not understood may be the person's.
+// about finds the rows that agree with all that is known of a person. One whose values are not understood may be the
+// person's.
 func (t *Table) about(known map[string]string) Found {
 	out := Found{Values: map[string]int{}, unread: map[string]bool{}}
 	for _, name := range slices.Sorted(maps.Keys(known)) {
@@ -174,17 +175,17 @@ type Intersection struct {
 	Unread  []string // published values that were not understood, sorted: they exclude nothing
 }
 
-// Intersect finds what tables together leave possible of a person who is in all of them, and of whom the values of some columns are known
-// [Ganta, Kasiviswanathan & Smith 2008]. However large the k for which each table is k-anonymous, one value may be left, which
-// is then the person's; if none is left, the person is not in all of them, or not as it is known. Tables that have none of the known columns are
-// taken too.
+// Intersect finds what tables together leave possible of a person who is in all of them, and of whom the values of some
+// columns are known [Ganta, Kasiviswanathan & Smith 2008]. However large the k for which each table is k-anonymous, one
+// value may be left, which is then the person's; if none is left, the person is not in all of them, or not as it is
+// known. Tables that have none of the known columns are taken too.
 //
 // A published value, sensitive or not, may be generalised, in the notations that docs/explanation/checking.md lists.
 // A value excludes another only if Intersect understands the notations of both. So an unknown notation never excludes
 // too much. Words count as they stand: Intersect does not know that Europe contains France.
 //
-// The error is ErrParameter where there are no tables or more than MostTables, nothing is known, no table has a column that is said to
-// be known, but as the sensitive one, or there are too many sensitive values to compare each with each.
+// The error is ErrParameter where there are no tables or more than MostTables, nothing is known, no table has a column
+// that is said to be known, but as the sensitive one, or there are too many sensitive values to compare each with each.
 func Intersect(tables []*Table, known map[string]string) (Intersection, error) {
 	switch {
 	case len(tables) == 0 || len(known) == 0:

@@ -184,8 +184,8 @@ func TestBadTables(t *testing.T) {
 	}
 }
 
-// Two tables expose many whom neither exposes alone, the more the smaller k is; each part of a table has k rows, and parts do not
-// overlap.
+// Two tables expose many whom neither exposes alone, the more the smaller k is; each part of a table has k rows, and
+// parts do not overlap.
 func TestAnonymized(t *testing.T) {
 	last := 1.0
 	for _, k := range []int{2, 5, 20} {
@@ -228,8 +228,8 @@ func TestAnonymized(t *testing.T) {
 	}
 }
 
-// Forms that are made of numbers mean what they were made to: yes and no are right, whatever the numbers are. What is not understood is never
-// a no.
+// Forms that are made of numbers mean what they were made to: yes and no are right, whatever the numbers are. What is
+// not understood is never a no.
 func FuzzCovers(f *testing.F) {
 	f.Add(20, 29, 25, "flu")
 	f.Add(-5, -1, 0, "{a,b|c}")
@@ -262,7 +262,8 @@ func FuzzCovers(f *testing.F) {
 		if digits := strconv.Itoa(max(0, x)); covers(digits[:len(digits)-1]+"*", digits) != yes {
 			t.Errorf("%s is not in its pattern", digits)
 		}
-		// Any text: it is in itself and in anything, and is excluded by a number only as a number, a span, a pattern or a set.
+		// Any text: it is in itself and in anything, and is excluded by a number only as a number, a span, a pattern or
+		// a set.
 		if covers("*", text) != yes || covers(text, text) != yes || covers("{"+text+"}", strings.TrimSpace(text)) == no && !strings.ContainsAny(text, "()[]{},|") {
 			t.Errorf("%q is not in itself", text)
 		}

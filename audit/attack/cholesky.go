@@ -2,7 +2,8 @@ package attack
 
 import "math"
 
-// symmetric is a symmetric matrix, of which the lower triangle is kept, row by row, and then its Cholesky factor in the same place.
+// symmetric is a symmetric matrix, of which the lower triangle is kept, row by row, and then its Cholesky factor in the
+// same place.
 type symmetric struct {
 	n     int
 	lower []float64
@@ -15,8 +16,9 @@ func (q *symmetric) clear() { clear(q.lower) }
 // row is row i up to the diagonal.
 func (q *symmetric) row(i int) []float64 { return q.lower[i*(i+1)/2 : (i+1)*(i+2)/2] }
 
-// factor replaces the matrix by its factor. A pivot that rounding has left without a digit is skipped: its unknown stays as it is, as
-// is usual in interior-point methods [Wright 1999]. It reports false where a number is no longer finite.
+// factor replaces the matrix by its factor. A pivot that rounding has left without a digit is skipped: its unknown
+// stays as it is, as is usual in interior-point methods [Wright 1999]. It reports false where a number is no longer
+// finite.
 func (q *symmetric) factor() bool {
 	for i := range q.n {
 		r := q.row(i)

@@ -11,5 +11,6 @@ var east []byte
 //go:embed hospitals/west.csv
 var west []byte
 
-// Hospitals is a made-up example of the intersection of two tables: one that is 4-anonymous and one that is 5-anonymous, as files of CSV.
+// Hospitals is a made-up example of the intersection of two tables: one that is 4-anonymous and one that is
+// 5-anonymous, as files of CSV.
 func Hospitals() (eastern, western []byte) { return bytes.Clone(east), bytes.Clone(west) }

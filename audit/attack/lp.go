@@ -11,9 +11,11 @@ type Fit int
 
 // The fits.
 const (
-	// LeastSum is the least sum of absolute residuals, which forgives some answers that are far off [Dwork, McSherry & Talwar 2007].
+	// LeastSum is the least sum of absolute residuals, which forgives some answers that are far off [Dwork, McSherry &
+	// Talwar 2007].
 	LeastSum Fit = iota
-	// LeastMax is the least largest residual: the attack on noise that is known to be bounded [after Dinur & Nissim 2003].
+	// LeastMax is the least largest residual: the attack on noise that is known to be bounded [after Dinur & Nissim
+	// 2003].
 	LeastMax
 )
 
@@ -47,8 +49,8 @@ func (f Fit) String() string {
 // errNotSolved reports a linear program whose certificate did not close.
 var errNotSolved = errors.New("the linear program was not solved")
 
-// program is a linear program: the x in [0, 1]ⁿ that makes ‖answers − Ax‖ least, in the norm that fit says. Each row of A is 0 but
-// for the columns that it lists, where it is 1.
+// program is a linear program: the x in [0, 1]ⁿ that makes ‖answers − Ax‖ least, in the norm that fit says.
+// Each row of A is 0 but for the columns that it lists, where it is 1.
 type program struct {
 	people  int
 	rows    [][]int32
@@ -69,13 +71,13 @@ const (
 	tolerated = 1e-6 // the one with which its solution is still one
 )
 
-// solve is a primal-dual interior-point method with Mehrotra's corrector [Mehrotra 1992; Nocedal & Wright 2006, §14.2], begun at
-// a feasible point. Each step factors one positive definite matrix with a row for each person.
+// solve is a primal-dual interior-point method with Mehrotra's corrector [Mehrotra 1992; Nocedal & Wright 2006,
+// §14.2], begun at a feasible point. Each step factors one positive definite matrix with a row for each person.
 //
-// The result does not rest on the iteration: for any y in the unit ball of the dual norm and any x in the box,
-// ‖a − Ax‖ ≥ yᵀ(a − Ax) ≥ aᵀy − Σⱼ max(0, (Aᵀy)ⱼ), by Hölder, then as 0 ≤ x ≤ 1. The right side is computed from the y that is
-// found, scaled into the ball, and a gap above 10⁻⁶ of 1 + ‖a − Ax‖ is an error. As answers lie within −n and 2n, that is small beside a person
-// for the largest residual, and for the mean one.
+// The result does not rest on the iteration: for any y in the unit ball of the dual norm and any x in the box, ‖a −
+// Ax‖ ≥ yᵀ(a − Ax) ≥ aᵀy − Σⱼ max(0, (Aᵀy)ⱼ), by Hölder, then as 0 ≤ x ≤ 1. The right side is
+// computed from the y that is found, scaled into the ball, and a gap above 10⁻⁶ of 1 + ‖a − Ax‖ is an error.
+// As answers lie within −n and 2n, that is small beside a person for the largest residual, and for the mean one.
 func (p program) solve() (solution, error) {
 	s := newInterior(p)
 	best := s.certify()
@@ -95,9 +97,9 @@ func (p program) solve() (solution, error) {
 
 func (s solution) gap() float64 { return (s.value - s.lower) / (1 + math.Abs(s.value)) }
 
-// interior is a point strictly inside: x and w = 1 − x; for each row the slacks below = t − (a − Ax) and above = t + (a − Ax), where
-// t bounds the residual (a t for each row, whose sum is least; or one t for all); and the multiplier of each. Products of a slack
-// and its multiplier all fall to 0.
+// interior is a point strictly inside: x and w = 1 − x; for each row the slacks below = t − (a − Ax) and above =
+// t + (a − Ax), where t bounds the residual (a t for each row, whose sum is least; or one t for all); and the
+// multiplier of each. Products of a slack and its multiplier all fall to 0.
 type interior struct {
 	program
 	x, w, toX, toW               []float64 // by person
@@ -161,7 +163,8 @@ func dot(row []int32, x []float64) float64 {
 	return sum
 }
 
-// certify computes the norm at x and the bound by the multipliers, both from the answers and not from the iteration's slacks.
+// certify computes the norm at x and the bound by the multipliers, both from the answers and not from the iteration's
+// slacks.
 func (s *interior) certify() solution {
 	out := solution{x: append([]float64(nil), s.x...)}
 	for j, x := range out.x {

@@ -50,9 +50,9 @@ func (s *interior) weight(i int) weight {
 func (w weight) sum() float64        { return w.lower + w.upper }
 func (w weight) difference() float64 { return w.lower - w.upper }
 
-// factor builds and factors the matrix of a step. With D₁ and D₂ the quotients of the multipliers and slacks of each row, and E
-// those of x and w added up, it is Aᵀ·4D₁D₂/(D₁+D₂)·A + E once each row's own t is eliminated; where there is one t it is
-// Aᵀ(D₁+D₂)A + E, bordered by Aᵀ(D₁−D₂)1.
+// factor builds and factors the matrix of a step. With D₁ and D₂ the quotients of the multipliers and slacks of
+// each row, and E those of x and w added up, it is Aᵀ·4D₁D₂/(D₁+D₂)·A + E once each row's own t is
+// eliminated; where there is one t it is Aᵀ(D₁+D₂)A + E, bordered by Aᵀ(D₁−D₂)1.
 func (s *interior) factor() bool {
 	q := s.matrix
 	q.clear()

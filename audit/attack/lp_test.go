@@ -61,8 +61,8 @@ func vertex(lines [][]float64, pick []int) []float64 {
 	return out
 }
 
-// best is the least norm by looking at every vertex: the constraints are residuals of 0 (or, for the largest, of ±t) and the sides of
-// the box.
+// best is the least norm by looking at every vertex: the constraints are residuals of 0 (or, for the largest, of ±t)
+// and the sides of the box.
 func (p program) best() float64 {
 	n := p.people
 	unknowns := n
@@ -152,8 +152,8 @@ func TestProgramAgainstHiGHS(t *testing.T) {
 	}
 }
 
-// Programs without a unique or a proper solution are solved too: the same question many times, one about nobody or everybody, answers
-// that are far off. The least norms are found by hand.
+// Programs without a unique or a proper solution are solved too: the same question many times, one about nobody or
+// everybody, answers that are far off. The least norms are found by hand.
 func TestDegeneratePrograms(t *testing.T) {
 	everybody := []int32{0, 1, 2}
 	for _, c := range []struct {

@@ -95,8 +95,8 @@ func (f form) same(g form) bool {
 	return (f.low == nil || f.low.Cmp(g.low) == 0) && (f.high == nil || f.high.Cmp(g.high) == 0)
 }
 
-// match is what a pattern leaves of another form. One star is often written for all the characters that follow, so that other lengths are
-// not excluded.
+// match is what a pattern leaves of another form. One star is often written for all the characters that follow, so that
+// other lengths are not excluded.
 func (f form) match(g form) (form, verdict) {
 	if g.kind == pattern && len(g.prefix) < len(f.prefix) {
 		f, g = g, f // the longer prefix says more

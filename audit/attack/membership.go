@@ -6,9 +6,9 @@ import (
 	"slices"
 )
 
-// Membership simulates the tracing of members: the means of many attributes of a group are published, each attribute 0 or 1, as of a
-// genome; who knows somebody's attributes, and how frequent each is in the population, tells from the means whether that person is
-// in the group.
+// Membership simulates the tracing of members: the means of many attributes of a group are published, each attribute 0
+// or 1, as of a genome; who knows somebody's attributes, and how frequent each is in the population, tells from the
+// means whether that person is in the group.
 type Membership struct {
 	People     int // of the group
 	Attributes int
@@ -27,14 +27,17 @@ const (
 // Tracing is how far the score of members lies from that of others.
 type Tracing struct{ in, out []float64 } // scores, the largest first
 
-// Run makes up groups, has a curator answer the sum of each attribute, and scores every member and as many others. The score of a
-// person x is ⟨x − p, q − p⟩, where q are the published means and p the frequencies in the population [Dwork, Smith, Steinke, Ullman &
-// Vadhan 2015; after Homer et al. 2008]. It is 0 on average for an x that has nothing to do with q, and the variance of all the attributes
-// over the number of people for a member: with more attributes than people that stands out.
+// Run makes up groups, has a curator answer the sum of each attribute, and scores every member and as many others. The
+// score of a person x is ⟨x − p, q − p⟩, where q are the published means and p the frequencies in the
+// population [Dwork, Smith, Steinke, Ullman & Vadhan 2015; after Homer et al. 2008]. It is 0 on average for an x that
+// has nothing to do with q, and the variance of all the attributes over the number of people for a member: with more
+// attributes than people that stands out.
 //
-// A budget is divided over all the attributes: somebody in another's place changes each sum by at most 1, so all of them by at most their
-// number, which is the sensitivity that the noise is for; ε is for that change. Whoever tests for a member tells the group from one with a
-// stranger in the member's place: interpret.MostFound bounds how many are found. Frequencies are uniform in [0.1, 0.9]. All but the noise of a budget is a function of the seed. The error is ErrParameter.
+// A budget is divided over all the attributes: somebody in another's place changes each sum by at most 1, so all of
+// them by at most their number, which is the sensitivity that the noise is for; ε is for that change. Whoever tests
+// for a member tells the group from one with a stranger in the member's place: interpret.MostFound bounds how many are
+// found. Frequencies are uniform in [0.1, 0.9]. All but the noise of a budget is a function of the seed. The error is
+// ErrParameter.
 func (m Membership) Run(c Curator) (Tracing, error) {
 	switch {
 	case m.People < 2 || m.Attributes < 1 || m.Runs < 1:
@@ -104,8 +107,8 @@ func score(x []bool, p, q []float64) float64 {
 	return sum
 }
 
-// TruePositives is the share of members that are found where at most a share alpha of others is taken for members, among those who were
-// scored: with few of them both shares scatter widely around what is true.
+// TruePositives is the share of members that are found where at most a share alpha of others is taken for members,
+// among those who were scored: with few of them both shares scatter widely around what is true.
 func (t Tracing) TruePositives(alpha float64) float64 {
 	found := 0.0
 	for _, p := range t.Curve() {

@@ -12,9 +12,10 @@ import (
 	"dither/privacy"
 )
 
-// Exact means of ten times as many attributes as people tell most members; with fixed noise more attributes do; a budget does not. In theory
-// the score is about normal, with mean d·v/n for a member and the variance d·v²/n for both, where v = E p(1−p): so that at 5 % false
-// positives Φ(√(d/n) − 1.645) of the members are found, 0.935 at d/n = 10.
+// Exact means of ten times as many attributes as people tell most members; with fixed noise more attributes do; a
+// budget does not. In theory the score is about normal, with mean d·v/n for a member and the variance d·v²/n for
+// both, where v = E p(1−p): so that at 5 % false positives Φ(√(d/n) − 1.645) of the members are found, 0.935 at
+// d/n = 10.
 func TestMembership(t *testing.T) {
 	m := Membership{People: 50, Attributes: 500, Runs: 20, Seed: 1}
 	exactly, err := m.Run(Truthful())
@@ -35,7 +36,8 @@ func TestMembership(t *testing.T) {
 	}
 }
 
-// One attribute and two people, where a budget leaks most: of independent pairs the rate stays below the bound. The true rate is far below.
+// One attribute and two people, where a budget leaks most: of independent pairs the rate stays below the bound. The
+// true rate is far below.
 func TestMembershipOurs(t *testing.T) {
 	for _, m := range []Membership{{People: 2, Attributes: 1, Runs: 2000, Seed: 1}, {People: 50, Attributes: 500, Runs: 10, Seed: 1}} {
 		traced, err := m.Run(ours(t, "1"))

@@ -5,7 +5,8 @@ import (
 	"slices"
 )
 
-// Anonymized simulates two hospitals, each of which publishes a k-anonymous table of its patients, some of whom were in both.
+// Anonymized simulates two hospitals, each of which publishes a k-anonymous table of its patients, some of whom were in
+// both.
 type Anonymized struct {
 	Patients int // of each hospital
 	Both     int // how many of them are in both
@@ -15,7 +16,8 @@ type Anonymized struct {
 	Seed     uint64
 }
 
-// Exposed is the share of those in both hospitals whose disease is told for certain to whoever knows their age and postal code.
+// Exposed is the share of those in both hospitals whose disease is told for certain to whoever knows their age and
+// postal code.
 type Exposed struct {
 	One  Rate // by the first table alone
 	Both Rate // by the two together
@@ -73,9 +75,9 @@ func (a Anonymized) Run() (Exposed, error) {
 	return Exposed{rateOf(one), rateOf(both)}, nil
 }
 
-// anonymize makes a k-anonymous table by strict Mondrian [LeFevre, DeWitt & Ramakrishnan 2006]: patients are halved at the median of
-// what spreads most among them, as long as both halves keep k; each part is published with the ranges of its members. It returns the
-// set of diseases that the table tells of each patient's part, as bits.
+// anonymize makes a k-anonymous table by strict Mondrian [LeFevre, DeWitt & Ramakrishnan 2006]: patients are halved at
+// the median of what spreads most among them, as long as both halves keep k; each part is published with the ranges of
+// its members. It returns the set of diseases that the table tells of each patient's part, as bits.
 //
 // Whoever is in the table and in the ranges of a part is a member of it: strict parts do not overlap.
 func anonymize(patients []patient, k int) []uint64 {

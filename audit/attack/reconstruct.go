@@ -14,19 +14,20 @@ const (
 	mostWork int64 = 1 << 32 // people² × questions × runs
 )
 
-// Counts is a table of published counts: each question is of how many people of a known group have a secret bit, and each answer
-// is what was published.
+// Counts is a table of published counts: each question is of how many people of a known group have a secret bit, and
+// each answer is what was published.
 type Counts struct {
 	program program
 	drawnIn int
 }
 
-// NewCounts is a table of questions, each of which says of each person whether they are counted, and of their answers. No count of n people is
-// below 0 or above n: an answer below −n is taken as −n, and one above 2n as 2n, so that one that is far off leaves the others their
-// digits. (To the least sum of residuals that makes no difference: it lowers the sum by the same amount for all secrets.)
+// NewCounts is a table of questions, each of which says of each person whether they are counted, and of their answers.
+// No count of n people is below 0 or above n: an answer below −n is taken as −n, and one above 2n as 2n, so that
+// one that is far off leaves the others their digits. (To the least sum of residuals that makes no difference: it
+// lowers the sum by the same amount for all secrets.)
 //
-// The error is ErrParameter where questions differ in length or from the answers in number, where there are none or more than
-// MostPeople and MostQuestions, and where an answer is not finite or beyond ±10⁹.
+// The error is ErrParameter where questions differ in length or from the answers in number, where there are none or
+// more than MostPeople and MostQuestions, and where an answer is not finite or beyond ±10⁹.
 func NewCounts(questions [][]bool, answers []float64) (*Counts, error) {
 	switch {
 	case len(questions) == 0 || len(questions[0]) == 0:
@@ -91,15 +92,16 @@ type Secrets struct {
 	AtLeast   float64   // no fractions leave less, to rounding: the certificate
 }
 
-// Reconstruct finds the secret bits that explain the answers best: it relaxes them to fractions, which makes the search a linear program,
-// and rounds [Dinur & Nissim 2003, Theorem 3; Dwork, McSherry & Talwar 2007]. With answers to many random questions of n people and
-// noise well below √n nearly all bits are right; so no curator can give such answers and protect anybody.
+// Reconstruct finds the secret bits that explain the answers best: it relaxes them to fractions, which makes the search
+// a linear program, and rounds [Dinur & Nissim 2003, Theorem 3; Dwork, McSherry & Talwar 2007]. With answers to many
+// random questions of n people and noise well below √n nearly all bits are right; so no curator can give such answers
+// and protect anybody.
 //
-// The fractions need not be the only best ones. What is certified is that none are better by more than Residual − AtLeast, which is at most
-// 10⁻⁶·(1 + Residual), and nearly always far less.
+// The fractions need not be the only best ones. What is certified is that none are better by more than Residual −
+// AtLeast, which is at most 10⁻⁶·(1 + Residual), and nearly always far less.
 //
-// The error is ErrParameter of a fit that is none and of a table without questions, or reports a linear program that rounding kept from
-// being solved.
+// The error is ErrParameter of a fit that is none and of a table without questions, or reports a linear program that
+// rounding kept from being solved.
 func (c *Counts) Reconstruct(fit Fit) (Secrets, error) {
 	if err := fit.check(); err != nil {
 		return Secrets{}, err
@@ -125,8 +127,8 @@ func (c *Counts) Reconstruct(fit Fit) (Secrets, error) {
 	return s, nil
 }
 
-// Recovered is the share of the bits that are right, of those that are undecided one half, as of a coin. A truth of other people, or of none,
-// is ErrParameter.
+// Recovered is the share of the bits that are right, of those that are undecided one half, as of a coin. A truth of
+// other people, or of none, is ErrParameter.
 func (s Secrets) Recovered(truth []bool) (float64, error) {
 	if len(truth) != len(s.Bits) || len(truth) == 0 {
 		return 0, fmt.Errorf("%w: the truth is of %d people, the table of %d", ErrParameter, len(truth), len(s.Bits))
@@ -143,20 +145,21 @@ func (s Secrets) Recovered(truth []bool) (float64, error) {
 	return right / float64(len(truth)), nil
 }
 
-// Reconstruction simulates reconstruction: made-up people with a random secret bit each, and counts of random groups, in which
-// each person is with probability 1/2.
+// Reconstruction simulates reconstruction: made-up people with a random secret bit each, and counts of random groups,
+// in which each person is with probability 1/2.
 type Reconstruction struct {
 	People, Questions, Runs int
 	Fit                     Fit
 	Seed                    uint64
 }
 
-// Run is the share of the bits that is recovered from a curator's answers. People, questions and fixed noise are functions of the seed
-// and the run; and with more questions the first ones stay.
+// Run is the share of the bits that is recovered from a curator's answers. People, questions and fixed noise are
+// functions of the seed and the run; and with more questions the first ones stay.
 //
-// A budget ε is divided over all the questions: a bit that changes moves each answer by at most 1, so all of them together by at
-// most their number, which is the sensitivity that the noise is for; ε is for that change. The secrets are independent and uniform, so
-// that at most e^ε/(1+e^ε) of them is recovered on average, by any attack (interpret.MostGuessed).
+// A budget ε is divided over all the questions: a bit that changes moves each answer by at most 1, so all of them
+// together by at most their number, which is the sensitivity that the noise is for; ε is for that change. The secrets
+// are independent and uniform, so that at most e^ε/(1+e^ε) of them is recovered on average, by any attack
+// (interpret.MostGuessed).
 func (r Reconstruction) Run(c Curator) (Rate, error) {
 	switch {
 	case r.People < 1 || r.People > MostPeople:

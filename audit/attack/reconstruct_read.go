@@ -9,9 +9,9 @@ import (
 	"strconv"
 )
 
-// ReadCounts reads published counts from CSV: a line for each question, with 1 for each person who is counted and 0 for each who is
-// not, and the answer as the last field. A first line that is neither and ends in no number names the columns, and is passed over. What
-// is wrong is ErrTable, or the reader's own error.
+// ReadCounts reads published counts from CSV: a line for each question, with 1 for each person who is counted and 0 for
+// each who is not, and the answer as the last field. A first line that is neither and ends in no number names the
+// columns, and is passed over. What is wrong is ErrTable, or the reader's own error.
 func ReadCounts(r io.Reader) (*Counts, error) {
 	var questions [][]bool
 	var answers []float64

@@ -39,9 +39,10 @@ func ours(t testing.TB, e string) Curator {
 	return c
 }
 
-// The figures told of 64 people and 320 questions are 99.5, 89 and 71 % of the bits with noise within √n/4, √n/2 and √n. Over the
-// 400 runs they are 99.1, 87.8 and 72.2 % (HiGHS over 100 others: 98.9, 87.7 and 71.8), with a standard deviation of one run
-// of 1.2, 4.1 and 5.4 points. The band is three standard errors of the difference to those 400, of other runs.
+// The figures told of 64 people and 320 questions are 99.5, 89 and 71 % of the bits with noise within √n/4, √n/2
+// and √n. Over the 400 runs they are 99.1, 87.8 and 72.2 % (HiGHS over 100 others: 98.9, 87.7 and 71.8), with a
+// standard deviation of one run of 1.2, 4.1 and 5.4 points. The band is three standard errors of the difference to
+// those 400, of other runs.
 func TestReconstructionFigures(t *testing.T) {
 	for _, c := range []struct{ bound, mean, stddev float64 }{{0, 1, 0}, {2, 0.991, 0.012}, {4, 0.878, 0.041}, {8, 0.722, 0.054}} {
 		r := Reconstruction{People: 64, Questions: 320, Runs: 10, Seed: 2}
@@ -86,9 +87,9 @@ func TestLeastMaxFindsMore(t *testing.T) {
 	}
 }
 
-// A budget over all the questions leaves nearly a coin, however many there are. Over 1000 runs of other seeds 52.0 % of the bits were recovered
-// from 64 questions and 50.8 % from 240, with standard errors of 0.2, and a standard deviation of 6 points in one run, as of 64 coins. Ten
-// runs are within 12 points of 50 % but with probability 3e-7.
+// A budget over all the questions leaves nearly a coin, however many there are. Over 1000 runs of other seeds 52.0 % of
+// the bits were recovered from 64 questions and 50.8 % from 240, with standard errors of 0.2, and a standard deviation
+// of 6 points in one run, as of 64 coins. Ten runs are within 12 points of 50 % but with probability 3e-7.
 func TestOursLeavesACoin(t *testing.T) {
 	for _, questions := range []int{64, 240} {
 		got, err := Reconstruction{People: 64, Questions: questions, Runs: 10, Seed: 1}.Run(ours(t, "1"))
@@ -106,8 +107,8 @@ func TestOursLeavesACoin(t *testing.T) {
 	}
 }
 
-// An answer that is far off leaves the others their digits: what is certified is small beside a person. To the least sum such an answer makes
-// no difference.
+// An answer that is far off leaves the others their digits: what is certified is small beside a person. To the least
+// sum such an answer makes no difference.
 func TestFarAnswersAreDrawnIn(t *testing.T) {
 	r := Reconstruction{People: 16, Questions: 60, Seed: 4}
 	for _, fit := range []Fit{LeastSum, LeastMax} {

@@ -20,8 +20,8 @@ const (
 // byteOrder begins a file that some programs write.
 const byteOrder = "\ufeff"
 
-// records reads the records of a CSV file, all of one length, and gives each with its line. What is wrong with the file, do's errors
-// included, is ErrTable with the line.
+// records reads the records of a CSV file, all of one length, and gives each with its line. What is wrong with the
+// file, do's errors included, is ErrTable with the line.
 func records(r io.Reader, do func(line int, record []string) error) error {
 	text := bufio.NewReader(r)
 	if mark, err := text.Peek(len(byteOrder)); err == nil && string(mark) == byteOrder {

@@ -9,7 +9,8 @@ import (
 	"strconv"
 )
 
-// Attributes is a table of numbers whose columns have names: the attributes of people, 0 or 1 each, or their published means.
+// Attributes is a table of numbers whose columns have names: the attributes of people, 0 or 1 each, or their published
+// means.
 type Attributes struct {
 	names []string
 	rows  [][]float64
@@ -18,7 +19,8 @@ type Attributes struct {
 // MostValues bounds such a table.
 const MostValues = 1 << 24
 
-// ReadAttributes reads a table from CSV: a line of names, and then lines of numbers. The error is ErrTable, or the reader's own.
+// ReadAttributes reads a table from CSV: a line of names, and then lines of numbers. The error is ErrTable, or the
+// reader's own.
 func ReadAttributes(r io.Reader) (*Attributes, error) {
 	a := &Attributes{}
 	err := records(r, func(_ int, record []string) error {
@@ -89,13 +91,13 @@ type Traced struct {
 	PValue     float64 // (1 + Higher)/(1 + Reference)
 }
 
-// Trace tells whether a person was in the group whose means are published: it scores the person, and people of the same population
-// who are known not to be in the group, by ⟨x − p, q − p⟩, where p are the frequencies among all these. If the person is one more of the
-// population whom the means know nothing of, all of them are exchangeable, p treats them alike, and so PValue is at most α with
-// probability at most α, for any α.
+// Trace tells whether a person was in the group whose means are published: it scores the person, and people of the same
+// population who are known not to be in the group, by ⟨x − p, q − p⟩, where p are the frequencies among all
+// these. If the person is one more of the population whom the means know nothing of, all of them are exchangeable, p
+// treats them alike, and so PValue is at most α with probability at most α, for any α.
 //
-// Attributes are found by the names of the means. The error is ErrParameter where one is missing, where there is not one line of
-// means and one person, fewer than 19 others, or where an attribute of a person is neither 0 nor 1.
+// Attributes are found by the names of the means. The error is ErrParameter where one is missing, where there is not
+// one line of means and one person, fewer than 19 others, or where an attribute of a person is neither 0 nor 1.
 func Trace(means, person, reference *Attributes) (Traced, error) {
 	if means == nil || person == nil || reference == nil {
 		return Traced{}, fmt.Errorf("%w: a table is missing", ErrParameter)

@@ -12,11 +12,12 @@ type Adjacency struct {
 	pairs  [][2]int // of rows, from 0, the smaller first, each once
 }
 
-// AllPairs is the adjacency of every two inputs, as in the local model, or of data sets of one person of whom anything may change.
+// AllPairs is the adjacency of every two inputs, as in the local model, or of data sets of one person of whom anything
+// may change.
 func AllPairs() Adjacency { return Adjacency{} }
 
-// Pairs is the adjacency of some pairs of rows, from 0. Duplicates, either order and a row beside itself do no harm. A row that is not there is
-// ErrMatrix where the pairs are used.
+// Pairs is the adjacency of some pairs of rows, from 0. Duplicates, either order and a row beside itself do no harm. A
+// row that is not there is ErrMatrix where the pairs are used.
 func Pairs(pairs [][2]int) Adjacency {
 	a := Adjacency{listed: true}
 	seen := map[[2]int]bool{}
@@ -66,9 +67,10 @@ func (a Adjacency) each(m *Matrix, f func(row, beside int)) {
 	}
 }
 
-// ReadPairs reads an adjacency of m's inputs from CSV: two fields a line, each the name of a row or, if no row has a number for a name, the number of one, from 1.
-// A first line whose first field is "input" or "inputs" is skipped, if neither of its fields is a row. What names no row is ErrMatrix: a pair that is left out would
-// be one that is not checked. So are pairs none of which is of two rows, as there is nothing to check then.
+// ReadPairs reads an adjacency of m's inputs from CSV: two fields a line, each the name of a row or, if no row has a
+// number for a name, the number of one, from 1. A first line whose first field is "input" or "inputs" is skipped, if
+// neither of its fields is a row. What names no row is ErrMatrix: a pair that is left out would be one that is not
+// checked. So are pairs none of which is of two rows, as there is nothing to check then.
 func ReadPairs(r io.Reader, m *Matrix) (Adjacency, error) {
 	t, err := readTable(r, maxCells, 0)
 	if err != nil {

@@ -5,14 +5,15 @@ import (
 	"dither/internal/expsum"
 )
 
-// amount is a number, and an interval that holds it: where sums have too many denominators in common to be computed with
-// exactly, the interval is what is left.
+// amount is a number, and an interval that holds it: where sums have too many denominators in common to be computed
+// with exactly, the interval is what is left.
 type amount struct {
 	number *expsum.Number // nil where it is too large
 	within exact.Interval
 }
 
-// mostTerms bounds, as a product, the terms of two numbers of different denominators that are computed with: what has more is too long to be shown anyway.
+// mostTerms bounds, as a product, the terms of two numbers of different denominators that are computed with: what has
+// more is too long to be shown anyway.
 const mostTerms = 1 << 10
 
 // amountDigits is how many binary digits of a number an interval tells.

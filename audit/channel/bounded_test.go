@@ -5,7 +5,8 @@ import (
 	"testing"
 )
 
-// Where there is no room for exact sums δ is told by bounds, which hold the δ that there is with room; and the error of floats is within its bound.
+// Where there is no room for exact sums δ is told by bounds, which hold the δ that there is with room; and the error
+// of floats is within its bound.
 func TestBounded(t *testing.T) {
 	n := int64(40)
 	var entries [][]*big.Rat

@@ -10,7 +10,8 @@ import (
 	"dither/internal/expsum"
 )
 
-// builder collects the entries of a matrix. Equal entries are one value: a matrix of thousands of cells has a handful, as a rule.
+// builder collects the entries of a matrix. Equal entries are one value: a matrix of thousands of cells has a handful,
+// as a rule.
 type builder struct {
 	m      Matrix
 	work   *expsum.Work
@@ -84,8 +85,8 @@ func (b *builder) row(texts []string, i int) error {
 // errNegative reports a number below 0.
 var errNegative = errors.New("it is negative")
 
-// id is the place of a number among the values. There are floats next to each; where finding them takes too long, because its digits cancel, it is
-// expsum.ErrSize.
+// id is the place of a number among the values. There are floats next to each; where finding them takes too long,
+// because its digits cancel, it is expsum.ErrSize.
 func (b *builder) id(x *expsum.Number) (int32, error) {
 	form := ""
 	if x.Terms() <= fewTerms && x.Words() <= fewWords {
@@ -119,7 +120,8 @@ const (
 	fewWords = 64
 )
 
-// matrix is what was collected, its rows checked to sum to 1, or divided by their sums. Rows that are permutations of each other are summed once.
+// matrix is what was collected, its rows checked to sum to 1, or divided by their sums. Rows that are permutations of
+// each other are summed once.
 func (b *builder) matrix(normalize bool) (*Matrix, error) {
 	columns := len(b.m.outputs)
 	known := map[string]map[int32]int32{}

@@ -1,11 +1,12 @@
-// Package channel checks finite mechanisms exactly: those with finitely many inputs and outputs, given by the matrix of their
-// probabilities.
+// Package channel checks finite mechanisms exactly: those with finitely many inputs and outputs, given by the matrix of
+// their probabilities.
 //
-// A mechanism M is ε-differentially private if P(M(x) = y) ≤ e^ε·P(M(x′) = y) for all adjacent inputs x, x′ and all outputs y: for finitely
-// many outputs, single ones are enough, since sums of such inequalities are the inequality for sets of outputs [Dwork & Roth 2014,
-// Definition 2.4]. Here the probabilities are exact numbers, quotients of sums of rationals times e to rational powers, so the
-// smallest such ε is found exactly, and so is that there is none. It is the mechanism that is given which is judged: whether a
-// program has these probabilities is another question.
+// A mechanism M is ε-differentially private if P(M(x) = y) ≤ e^ε·P(M(x′) = y) for all adjacent inputs x, x′
+// and all outputs y: for finitely many outputs, single ones are enough, since sums of such inequalities are the
+// inequality for sets of outputs [Dwork & Roth 2014, Definition 2.4]. Here the probabilities are exact numbers,
+// quotients of sums of rationals times e to rational powers, so the smallest such ε is found exactly, and so is that
+// there is none. It is the mechanism that is given which is judged: whether a program has these probabilities is
+// another question.
 package channel
 
 import (
@@ -20,8 +21,8 @@ import (
 // ErrMatrix reports a matrix that is none: ragged, empty, too large, or of numbers that are no probabilities.
 var ErrMatrix = errors.New("no matrix of probabilities")
 
-// Matrix is a mechanism with finitely many inputs, its rows, and finitely many outputs, its columns: an entry is the probability of the output
-// when the input is what is known. It is never changed. Make one with New, Of or Read.
+// Matrix is a mechanism with finitely many inputs, its rows, and finitely many outputs, its columns: an entry is the
+// probability of the output when the input is what is known. It is never changed. Make one with New, Of or Read.
 type Matrix struct {
 	inputs, outputs []string
 	cells           []int32 // row by row, a place in values each
@@ -40,8 +41,8 @@ const (
 	maxSide  = 1 << 20
 )
 
-// New is the matrix of entries[row][column], each a text as "0.25", "1/3" or "exp(1)/(200 + exp(1))", read exactly. nil labels are 1, 2, … Every row must
-// sum to 1, exactly. Else ErrMatrix, which says where and by how much.
+// New is the matrix of entries[row][column], each a text as "0.25", "1/3" or "exp(1)/(200 + exp(1))", read exactly. nil
+// labels are 1, 2, … Every row must sum to 1, exactly. Else ErrMatrix, which says where and by how much.
 func New(inputs, outputs []string, entries [][]string) (*Matrix, error) {
 	columns := 0
 	if len(entries) > 0 {

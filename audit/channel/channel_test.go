@@ -158,8 +158,8 @@ func TestDeltaByHand(t *testing.T) {
 	}
 }
 
-// The exponential mechanism with the score −|x − y|/40 and as many candidates as inputs. Its theorem allows twice the score's range; its ends have the same
-// normaliser, so between them it loses the range, exactly.
+// The exponential mechanism with the score −|x − y|/40 and as many candidates as inputs. Its theorem allows twice
+// the score's range; its ends have the same normaliser, so between them it loses the range, exactly.
 func TestExponentialMechanism(t *testing.T) {
 	var b strings.Builder
 	for i := range 21 {

@@ -8,7 +8,8 @@ import (
 	"dither/internal/expsum"
 )
 
-// Excess is the δ of a mechanism at some ε: how much more probable an event can be under an input than e^ε times what it is under an adjacent one.
+// Excess is the δ of a mechanism at some ε: how much more probable an event can be under an input than e^ε times
+// what it is under an adjacent one.
 type Excess struct {
 	Lower, Upper    float64 // δ is between them, ends included
 	Exact           string  // δ, where it has a short text
@@ -20,15 +21,17 @@ type Excess struct {
 	event  event
 }
 
-// Delta is the smallest δ for which m is (ε, δ)-differentially private under an adjacency: the largest, over ordered pairs of adjacent inputs, of
+// Delta is the smallest δ for which m is (ε, δ)-differentially private under an adjacency: the largest, over ordered
+// pairs of adjacent inputs, of
 //
 //	Σ_y max(0, P(y|x) − e^ε·P(y|x′)),
 //
-// since of all events the sum over the outputs where the summand is positive is the largest [Dwork & Roth 2014, Definition 2.4; the
-// hockey-stick divergence]. At ε = 0 it is the total variation distance.
+// since of all events the sum over the outputs where the summand is positive is the largest [Dwork & Roth 2014,
+// Definition 2.4; the hockey-stick divergence]. At ε = 0 it is the total variation distance.
 //
-// It takes time in proportion to pairs × outputs: ErrWork beyond 2³⁰ of them, or 2²⁵ ordered pairs. All pairs are first looked at in floats, whose error is bounded; those
-// that may be the largest by that bound are compared exactly. Only where they are very many the two bounds differ by that error, of some 10⁻¹³.
+// It takes time in proportion to pairs × outputs: ErrWork beyond 2³⁰ of them, or 2²⁵ ordered pairs. All pairs
+// are first looked at in floats, whose error is bounded; those that may be the largest by that bound are compared
+// exactly. Only where they are very many the two bounds differ by that error, of some 10⁻¹³.
 func (m *Matrix) Delta(a Adjacency, e Exponent) (Excess, error) {
 	return m.delta(question(), a, e)
 }
@@ -41,8 +44,9 @@ func (m *Matrix) delta(work *expsum.Work, a Adjacency, e Exponent) (x Excess, er
 	return s.largest(a)
 }
 
-// Limit is the δ that is left however large ε is: the largest probability, over ordered pairs of adjacent inputs, of the outputs that are impossible under
-// the other. It is 0 if and only if m is ε-differentially private for some ε. Otherwise as Delta.
+// Limit is the δ that is left however large ε is: the largest probability, over ordered pairs of adjacent inputs, of
+// the outputs that are impossible under the other. It is 0 if and only if m is ε-differentially private for some ε.
+// Otherwise as Delta.
 func (m *Matrix) Limit(a Adjacency) (Excess, error) {
 	s := stick{m: m, work: question(), lower: math.Inf(1), upper: math.Inf(1), room: maxExact, looks: maxLooks}
 	return s.largest(a)
@@ -130,7 +134,8 @@ func (s *stick) excess(r *reached) Excess {
 	return x
 }
 
-// bounded is the answer where too many sums may be the largest: one of them is a lower bound, and floats give the upper one.
+// bounded is the answer where too many sums may be the largest: one of them is a lower bound, and floats give the upper
+// one.
 func (s *stick) bounded(best *reached, top float64) (Excess, error) {
 	x := s.excess(best)
 	x.number, x.Exact = nil, ""

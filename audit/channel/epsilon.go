@@ -10,9 +10,10 @@ import (
 // Loss is the smallest ε that a mechanism keeps, or that it keeps none.
 type Loss struct {
 	Lower, Upper float64 // ε is between them, ends included; both +Inf where there is none
-	Exact        string  // ε in words of algebra: "1", "ln 3", "1/2 + ln 3"; "" where it has no short ones, or there is none
-	Ratio        Bounds  // e^ε
-	Witness      Witness // where it is attained: P(Output | Input) = e^ε·P(Output | Neighbor)
+	// ε in words of algebra: "1", "ln 3", "1/2 + ln 3"; "" where it has no short ones, or there is none
+	Exact   string
+	Ratio   Bounds  // e^ε
+	Witness Witness // where it is attained: P(Output | Input) = e^ε·P(Output | Neighbor)
 
 	ratio *expsum.Number // e^ε; nil where there is no ε
 }
@@ -31,12 +32,13 @@ type Witness struct {
 	PValue, QValue          float64 // floats next to them
 }
 
-// Epsilon is the smallest ε for which m is ε-differentially private under an adjacency, exactly. Where some output is possible under one
-// input and impossible under its neighbour there is none, and the witness is such an output, the likeliest one.
-// A mechanism all of whose adjacent rows are equal loses 0, and so does one without adjacent rows.
+// Epsilon is the smallest ε for which m is ε-differentially private under an adjacency, exactly. Where some output is
+// possible under one input and impossible under its neighbour there is none, and the witness is such an output, the
+// likeliest one. A mechanism all of whose adjacent rows are equal loses 0, and so does one without adjacent rows.
 //
 // Over all pairs it takes the largest and the smallest entry of every column, else every pair and column. Errors are
-// ErrMatrix, where the adjacency names a row that is not there, ErrWork, and expsum's where entries cannot be compared exactly.
+// ErrMatrix, where the adjacency names a row that is not there, ErrWork, and expsum's where entries cannot be compared
+// exactly.
 func (m *Matrix) Epsilon(a Adjacency) (Loss, error) {
 	if err := a.check(m); err != nil {
 		return Loss{}, err

@@ -13,7 +13,8 @@ import (
 // ErrExponent reports a text or a number that is no ε of at least 0.
 var ErrExponent = errors.New("no ε of at least 0")
 
-// Exponent is an ε ≥ 0, exactly: a rational, or the logarithm of a number that this package computes with. The zero value is 0.
+// Exponent is an ε ≥ 0, exactly: a rational, or the logarithm of a number that this package computes with. The zero
+// value is 0.
 type Exponent struct {
 	ratio *expsum.Number // e^ε; nil is 1
 }
@@ -48,8 +49,8 @@ func ExponentOf(r *big.Rat) (Exponent, error) {
 	return exponentOf(c)
 }
 
-// ParseExponent reads a rational ("0.5", "1/3"), a logarithm ("ln 3", "ln(3/2)"), or both ("1/2 + ln 3"), exactly. What a logarithm is of
-// stands in parentheses, or is a plain number. Else ErrExponent.
+// ParseExponent reads a rational ("0.5", "1/3"), a logarithm ("ln 3", "ln(3/2)"), or both ("1/2 + ln 3"), exactly. What
+// a logarithm is of stands in parentheses, or is a plain number. Else ErrExponent.
 func ParseExponent(text string) (Exponent, error) {
 	fail := func(err error) (Exponent, error) {
 		return Exponent{}, fmt.Errorf("%w: %q: %w", ErrExponent, cut(text), err)

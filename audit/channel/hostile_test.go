@@ -16,7 +16,8 @@ import (
 // long stands for a number that takes long.
 const long = "((1+exp(1/1009))^40*(1+exp(1))^40)^2"
 
-// Entries, and an e^ε, whose digits cancel: what is told is right, or nothing is told. By hand, δ(1) = .9 − .1·e and δ = 1/10 needs e^ε = 8: rows r1 and r2.
+// Entries, and an e^ε, whose digits cancel: what is told is right, or nothing is told. By hand, δ(1) = .9 − .1·e
+// and δ = 1/10 needs e^ε = 8: rows r1 and r2.
 func TestIllConditioned(t *testing.T) {
 	for text, answered := range map[string]bool{
 		"0.5*(1e77*(exp(1e-77)-1))^24": false, long: false,

@@ -8,8 +8,8 @@ import (
 	"dither/internal/expsum"
 )
 
-// Leakage is what one output tells somebody who knows how inputs are distributed, goes by Bayes' rule, and then guesses the input once [Smith 2009; Braun,
-// Chatzikokolakis & Palamidessi 2009]: Bayes vulnerability, before and after.
+// Leakage is what one output tells somebody who knows how inputs are distributed, goes by Bayes' rule, and then guesses
+// the input once [Smith 2009; Braun, Chatzikokolakis & Palamidessi 2009]: Bayes vulnerability, before and after.
 type Leakage struct {
 	Before Bounds // the probability of guessing right without an output: max_x π(x)
 	After  Bounds // with one: Σ_y max_x π(x)·P(y|x)
@@ -27,11 +27,12 @@ type Bounds struct {
 	Exact        string // the number, where it has a short text
 }
 
-// Leakage tells it for a prior distribution of the inputs: a text for each, as the entries of New, that sum to 1 exactly; nil is the uniform one. Another
-// prior is ErrMatrix. Errors are expsum's, too, where entries cannot be compared exactly.
+// Leakage tells it for a prior distribution of the inputs: a text for each, as the entries of New, that sum to 1
+// exactly; nil is the uniform one. Another prior is ErrMatrix. Errors are expsum's, too, where entries cannot be
+// compared exactly.
 //
-// Where m keeps ε over all pairs, Capacity is at most e^ε, since max_x P(y|x) ≤ e^ε·min_x P(y|x), and the sum over y of the
-// least entries is at most 1.
+// Where m keeps ε over all pairs, Capacity is at most e^ε, since max_x P(y|x) ≤ e^ε·min_x P(y|x), and the sum
+// over y of the least entries is at most 1.
 func (m *Matrix) Leakage(prior []string) (l Leakage, err error) {
 	w := question()
 	pi, err := m.prior(w, prior)

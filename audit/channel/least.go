@@ -35,11 +35,13 @@ const (
 	mostLeast = 8 * maxWork
 )
 
-// Least is the smallest ε ≥ 0 for which m is (ε, δ)-differentially private under an adjacency, exactly. δ is from 0 to 1, else ErrDelta.
+// Least is the smallest ε ≥ 0 for which m is (ε, δ)-differentially private under an adjacency, exactly. δ is from
+// 0 to 1, else ErrDelta.
 //
-// As a function of c = e^ε, δ is the largest of finitely many lines P(S|x) − c·P(S|x′), over events S and adjacent x, x′: it is convex, and falls. So
-// from c = 1, the step to where the line that is the largest at c takes the value δ never passes the c that is sought, and is exact; a step that
-// goes nowhere has found it. Each line is met once at most, so this ends. Where the line does not fall, P(S|x′) = 0 and P(S|x) > δ: there is no ε.
+// As a function of c = e^ε, δ is the largest of finitely many lines P(S|x) − c·P(S|x′), over events S and
+// adjacent x, x′: it is convex, and falls. So from c = 1, the step to where the line that is the largest at c takes
+// the value δ never passes the c that is sought, and is exact; a step that goes nowhere has found it. Each line is met
+// once at most, so this ends. Where the line does not fall, P(S|x′) = 0 and P(S|x) > δ: there is no ε.
 //
 // Errors are those of Delta, and ErrWork where Delta tells bounds alone.
 func (m *Matrix) Least(a Adjacency, delta *big.Rat) (Relaxed, error) {

@@ -8,15 +8,17 @@ import (
 
 // names takes the names off the lines. nil are none.
 //
-//   - The first line names the outputs if its first field is "input" or "inputs", or empty, or if no field after the first is a number.
-//   - The first field of each line names the input if there is a first line of names that begins so, or if the first field of any
-//     line is no number, or if the first line of names is one field shorter than the next.
+//   - The first line names the outputs if its first field is "input" or "inputs", or empty, or if no field after the
+//     first is a number.
+//   - The first field of each line names the input if there is a first line of names that begins so, or if the first
+//     field of any line is no number, or if the first line of names is one field shorter than the next.
 //
-// No row may be taken for names, as what it shows would be missed, so what can be read in both ways is refused: a line that begins with "input" and goes on
-// with numbers, if they are no different whole numbers or the next line begins with that word, too; one with an empty field before numbers alone; and a
-// first line of another word and different whole numbers, as reported,0,1, which names outputs as often as it is the row of a mechanism without noise. And no name may be
-// taken for a number. Where rows sum to 1 it hardly can. Where they are normalized it can, so that names must be announced: by a first line whose first
-// field is "input".
+// No row may be taken for names, as what it shows would be missed, so what can be read in both ways is refused: a line
+// that begins with "input" and goes on with numbers, if they are no different whole numbers or the next line begins
+// with that word, too; one with an empty field before numbers alone; and a first line of another word and different
+// whole numbers, as reported,0,1, which names outputs as often as it is the row of a mechanism without noise. And no
+// name may be taken for a number. Where rows sum to 1 it hardly can. Where they are normalized it can, so that names
+// must be announced: by a first line whose first field is "input".
 func (t *table) names(normalize bool) (inputs, outputs []string, err error) {
 	if len(t.lines) == 0 {
 		return nil, nil, nil
@@ -69,7 +71,8 @@ func differentWholes(fields []string) bool {
 	return true
 }
 
-// mayBeNames reports that the first field of each line, or the fields of the first line, count up in steps of 1, as names often do.
+// mayBeNames reports that the first field of each line, or the fields of the first line, count up in steps of 1, as
+// names often do.
 func (t *table) mayBeNames() bool {
 	column := make([]string, len(t.lines))
 	for i, line := range t.lines {
@@ -93,7 +96,8 @@ func counting(texts []string) bool {
 
 func unlike(text string) bool { return !numeric(text) }
 
-// numeric reports a text that is meant as a number, well or badly: no name is taken for one that it may hide an error of.
+// numeric reports a text that is meant as a number, well or badly: no name is taken for one that it may hide an error
+// of.
 func numeric(text string) bool {
 	switch strings.ToLower(strings.TrimLeft(text, "+-")) {
 	case "", "nan", "inf", "infinity", "na", "null", "none":

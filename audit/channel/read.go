@@ -13,17 +13,19 @@ import (
 
 // Options say how a matrix is read.
 type Options struct {
-	Normalize bool // divide each row by its sum: for weights, and for what a program printed whose rows sum to 1 but for rounding
+	// divide each row by its sum: for weights, and for what a program printed whose rows sum to 1 but for rounding
+	Normalize bool
 	Delimiter rune // between fields: , ; | : or a tab; 0 is a comma
 }
 
 // maxBytes limits a file.
 const maxBytes = 1 << 26
 
-// Read reads a matrix from CSV: a line for each input, of two at least, the probabilities of the outputs separated by commas, or by o.Delimiter, each as New reads them.
-// Names may stand around them, by the rules of names. A byte order mark, CR LF, empty lines and spaces around fields do no harm. Lines of different length,
-// more than 2²² entries (by the length of the first line, before more is read) or 64 MiB, names that may be numbers, rows that do not sum to
-// 1, and whatever New refuses are ErrMatrix.
+// Read reads a matrix from CSV: a line for each input, of two at least, the probabilities of the outputs separated by
+// commas, or by o.Delimiter, each as New reads them. Names may stand around them, by the rules of names. A byte order
+// mark, CR LF, empty lines and spaces around fields do no harm. Lines of different length, more than 2²² entries (by
+// the length of the first line, before more is read) or 64 MiB, names that may be numbers, rows that do not sum to 1,
+// and whatever New refuses are ErrMatrix.
 func Read(r io.Reader, o Options) (*Matrix, error) {
 	t, err := readTable(r, maxCells, o.Delimiter)
 	if err != nil {

@@ -132,7 +132,8 @@ func (e *endless) Read(p []byte) (int, error) {
 	return len(p), nil
 }
 
-// Weights of the exponential mechanism, divided by their exact sums, lose what the theorem says at most; here, exactly that.
+// Weights of the exponential mechanism, divided by their exact sums, lose what the theorem says at most; here, exactly
+// that.
 func TestNormalize(t *testing.T) {
 	m, err := channel.Read(strings.NewReader("exp(1),1,exp(1/2)\n1,exp(1),exp(1/2)\n"), channel.Options{Normalize: true})
 	if err != nil {

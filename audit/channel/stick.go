@@ -27,7 +27,8 @@ type event struct {
 	outputs     []int
 }
 
-// mostFactor bounds the floats that take the place of c: times the least positive float it stays far below the error that is allowed for.
+// mostFactor bounds the floats that take the place of c: times the least positive float it stays far below the error
+// that is allowed for.
 const mostFactor = 0x1p1000
 
 // rough is Σ_y max(0, p − c·q) in floats. Its error is at most slack.
@@ -41,10 +42,11 @@ func (s *stick) rough(p, q []float64) float64 {
 	return sum / 2
 }
 
-// slack bounds the error of rough, where c ≤ mostFactor. Let u = 2⁻⁵³. The floats of p, q and c are those next below them, and so within 4u of them,
-// relatively: no value is kept, and no c taken, of which that is not certain. If c·q < 2p, the float of a summand is off by at most 20u·p for
-// c·q, 4u·p for p and 2u·p for the subtraction; if c·q ≥ 2p, both summands are 0. As Σp = 1 that is 26u in all; adding n numbers whose
-// sum is at most 1 + 26u costs n·u(1 + 26u) more; and what underflows, n·2⁻⁷³. The bound has twice the room. ∎
+// slack bounds the error of rough, where c ≤ mostFactor. Let u = 2⁻⁵³. The floats of p, q and c are those next
+// below them, and so within 4u of them, relatively: no value is kept, and no c taken, of which that is not certain. If
+// c·q < 2p, the float of a summand is off by at most 20u·p for c·q, 4u·p for p and 2u·p for the subtraction; if
+// c·q ≥ 2p, both summands are 0. As Σp = 1 that is 26u in all; adding n numbers whose sum is at most 1 + 26u costs
+// n·u(1 + 26u) more; and what underflows, n·2⁻⁷³. The bound has twice the room. ∎
 //
 // Where c is larger than mostFactor, rough is of a smaller c: it is too large, if anything.
 func (s *stick) slack() float64 { return float64(len(s.m.outputs)+32) * 0x1p-52 }

@@ -8,7 +8,8 @@ import (
 )
 
 // Guess is the guess that one can be the surest of: of all outputs the one, and of all inputs the one, with the largest
-// probability of the input given the output; the first of those that are as sure (or so nearly that 50 digits do not tell).
+// probability of the input given the output; the first of those that are as sure (or so nearly that 50 digits do not
+// tell).
 type Guess struct {
 	Input, Output string
 	Row, Column   int    // their places, from 0
@@ -17,7 +18,8 @@ type Guess struct {
 
 // surest is the surest guess; its After holds the largest of all posterior probabilities.
 func (m *Matrix) surest(w *expsum.Work, pi *Matrix) (g Guess, err error) {
-	largest, floor := make([]float64, len(m.outputs)), 0. // of the posterior probabilities for an output, at most; and of all, at least
+	// of the posterior probabilities for an output, at most; and of all, at least
+	largest, floor := make([]float64, len(m.outputs)), 0.
 	for y := range m.outputs {
 		least, most := m.roughly(pi, y)
 		largest[y], floor = most, max(floor, least)
@@ -90,7 +92,8 @@ func (j joints) of(w *expsum.Work, pi, m *Matrix, ids [2]int32) (exact.Interval,
 	return x, err
 }
 
-// posterior is the likeliest input given an output, and its probability then. The row is −1 where the output is impossible.
+// posterior is the likeliest input given an output, and its probability then. The row is −1 where the output is
+// impossible.
 func (m *Matrix) posterior(w *expsum.Work, joint joints, pi *Matrix, y int) (row int, p exact.Interval, err error) {
 	counts, order := map[[2]int32]int64{}, []int{} // of each product, how often it occurs; and a row of each
 	possible := 0

@@ -17,8 +17,9 @@ const (
 	maxListed = 1 << 25 // entries of listed pairs, whose ratios are compared one by one
 )
 
-// Limits of exact arithmetic, in the units of expsum.Work. A matrix of 201 × 201 powers of e, normalized with as many denominators, takes 29 million of them, and
-// 21 million for its leakage; a thousand rows of a thousand large integers, normalized, 112 for each entry.
+// Limits of exact arithmetic, in the units of expsum.Work. A matrix of 201 × 201 powers of e, normalized with as many
+// denominators, takes 29 million of them, and 21 million for its leakage; a thousand rows of a thousand large integers,
+// normalized, 112 for each entry.
 const (
 	readUnits     = 1 << 25 // to read a matrix
 	entryUnits    = 1 << 7  // and for each entry

@@ -12,11 +12,12 @@ import (
 
 // Scenario is what a promise is read for: an attacker, the people who stand together, and how many there are.
 type Scenario struct {
-	Prior      *big.Rat           // what the attacker believes of the hypothesis beforehand: above 0 and below 1
-	Alpha      *big.Rat           // the level of the attacker's test, its rate of false alarms: from 0 to 1
-	Group      int64              // how many people share a secret, as a family: at least 1
-	People     int64              // how many people the data are of: at least 1
-	Neighbours privacy.Neighbours // between whom the promise holds; 0 is add/remove, or of a job the relation that it needs
+	Prior  *big.Rat // what the attacker believes of the hypothesis beforehand: above 0 and below 1
+	Alpha  *big.Rat // the level of the attacker's test, its rate of false alarms: from 0 to 1
+	Group  int64    // how many people share a secret, as a family: at least 1
+	People int64    // how many people the data are of: at least 1
+	// between whom the promise holds; 0 is add/remove, or of a job the relation that it needs
+	Neighbours privacy.Neighbours
 }
 
 // check reports what is wrong with a scenario. A prior of 0 or 1 is refused: nothing that is seen moves it.
@@ -39,56 +40,66 @@ func (s Scenario) check() error {
 
 var errVoid = fmt.Errorf("%w: a δ of 1 promises nothing", account.ErrParameter)
 
-// Meaning says what a promise, if it is kept, means to people: what an attacker who knows all else can learn of one person, whatever
-// that attacker knew or computes. Every figure is certified: bounds are rounded outward.
+// Meaning says what a promise, if it is kept, means to people: what an attacker who knows all else can learn of one
+// person, whatever that attacker knew or computes. Every figure is certified: bounds are rounded outward.
 type Meaning struct {
 	Scenario Scenario // with the relation that the readings are for
-	Person   Reading  // one step of the neighbouring relation: is she in the data? By change-one: which of two values is hers?
-	Values   Reading  // two steps: which of two values is hers? By change-one: which values are those of two people?
-	Group    Reading  // as many steps as the group has people: are all of them in the data? By change-one: which values are theirs?
-	Named    Named
+	// one step of the neighbouring relation: is she in the data? By change-one: which of two values is hers?
+	Person Reading
+	Values Reading // two steps: which of two values is hers? By change-one: which values are those of two people?
+	// as many steps as the group has people: are all of them in the data? By change-one: which values are theirs?
+	Group Reading
+	Named Named
 }
 
 // Reading is what a promise says of two hypotheses about the data that so many steps of the neighbouring relation join.
 type Reading struct {
-	Steps     int64
-	Told      bool                // that there is a promise; else of a job only Advantage and Power are known
-	Promise   account.Approximate // between the two hypotheses: by group privacy, where they are several steps apart
-	Posterior Between             // of what was believed with the prior's probability: the odds move by a factor of e^±ε. 0 to 1 where δ is 1
-	Excess    float64             // how far beyond Posterior the belief is on average, at most; 0 where δ is
-	Far       Between             // where the odds move by e^±2ε. Of Person, where δ is 0, see Theorem 1 at Inference too
-	Fails     float64             // the probability that a belief leaves Far, at most; 0 where δ is. 1 says that no bound is known
-	Advantage float64             // the true positives less the false positives of any test, at most
-	Power     float64             // the true positives of a test at level Alpha, at most
+	Steps   int64
+	Told    bool                // that there is a promise; else of a job only Advantage and Power are known
+	Promise account.Approximate // between the two hypotheses: by group privacy, where they are several steps apart
+	// of what was believed with the prior's probability: the odds move by a factor of e^±ε. 0 to 1 where δ is 1
+	Posterior Between
+	Excess    float64 // how far beyond Posterior the belief is on average, at most; 0 where δ is
+	// where the odds move by e^±2ε. Of Person, where δ is 0, see Theorem 1 at Inference too
+	Far Between
+	// the probability that a belief leaves Far, at most; 0 where δ is. 1 says that no bound is known
+	Fails     float64
+	Advantage float64 // the true positives less the false positives of any test, at most
+	Power     float64 // the true positives of a test at level Alpha, at most
 }
 
-// Void reports a promise of nothing: a δ of 1, which group privacy soon comes to. Whatever ε is, beliefs may then become anything.
+// Void reports a promise of nothing: a δ of 1, which group privacy soon comes to. Whatever ε is, beliefs may then
+// become anything.
 func (r Reading) Void() bool { return r.Told && r.Promise.Delta.Rat().Cmp(big.NewRat(1, 1)) >= 0 }
 
 // Between are two bounds.
 type Between struct{ Lower, Upper float64 }
 
-// MeaningOf reads a promise of (ε, δ)-differential privacy. Its theorems, where P and Q are the laws of the output under two
-// hypotheses, each within (ε, δ) of the other, π the prior of P, and o = (1−π)/π the odds against:
+// MeaningOf reads a promise of (ε, δ)-differential privacy. Its theorems, where P and Q are the laws of the output
+// under two hypotheses, each within (ε, δ) of the other, π the prior of P, and o = (1−π)/π the odds against:
 //
-// Posterior, δ = 0. Bayes multiplies the odds of P by P(a)/Q(a), which is from e^−ε to e^ε: the belief after any output a is from
-// A = 1/(1 + o·e^ε) to B = 1/(1 + o·e^−ε) [Dwork & McSherry 2006; Kasiviswanathan & Smith 2014]. Theorem 1 at Inference says what
-// follows where the rest of the data are not known.
+// Posterior, δ = 0. Bayes multiplies the odds of P by P(a)/Q(a), which is from e^−ε to e^ε: the belief after any
+// output a is from A = 1/(1 + o·e^ε) to B = 1/(1 + o·e^−ε) [Dwork & McSherry 2006; Kasiviswanathan & Smith 2014].
+// Theorem 1 at Inference says what follows where the rest of the data are not known.
 //
-// Posterior, δ > 0. No bound holds for every output: one that has probability δ under P may have none under Q. What holds:
+// Posterior, δ > 0. No bound holds for every output: one that has probability δ under P may have none under Q. What
+// holds:
 //
-//   - On average the belief is hardly outside. Let M = πP + (1−π)Q, the law of the output as the attacker expects it, and p(a) = πP(a)/M(a). As
-//     B(1−π) = e^ε·π(1−B), M(a)(p(a) − B) = π(1−B)(P(a) − e^ε·Q(a)); summed over the outputs where it is above 0, E_M (p − B)₊ ≤ π(1−B)δ. As
-//     π(1−A) = e^ε·A(1−π), likewise E_M (A − p)₊ ≤ (1−π)Aδ. Excess is the sum.
-//   - Twice as far it is seldom. Let S be the outputs with P > e^2ε·Q. P(S) ≤ e^ε·Q(S) + δ ≤ e^−ε·P(S) + δ, so P(S) ≤ δ/(1 − e^−ε). Let T be those
-//     with Q > e^2ε·P. e^2ε·P(T) ≤ Q(T) ≤ e^ε·P(T) + δ, so P(T) ≤ δ·e^−2ε/(1 − e^−ε). So with probability at most δ(1 + e^−2ε)/(1 − e^−ε), under
-//     P, and by symmetry under Q and under M, the odds move by more than e^±2ε [the argument is Kasiviswanathan & Smith's, 2014]. At ε = 0 it says nothing.
+//   - On average the belief is hardly outside. Let M = πP + (1−π)Q, the law of the output as the attacker expects
+//     it, and p(a) = πP(a)/M(a). As B(1−π) = e^ε·π(1−B), M(a)(p(a) − B) = π(1−B)(P(a) − e^ε·Q(a));
+//     summed over the outputs where it is above 0, E_M (p − B)₊ ≤ π(1−B)δ. As π(1−A) = e^ε·A(1−π),
+//     likewise E_M (A − p)₊ ≤ (1−π)Aδ. Excess is the sum.
+//   - Twice as far it is seldom. Let S be the outputs with P > e^2ε·Q. P(S) ≤ e^ε·Q(S) + δ ≤ e^−ε·P(S) +
+//     δ, so P(S) ≤ δ/(1 − e^−ε). Let T be those with Q > e^2ε·P. e^2ε·P(T) ≤ Q(T) ≤ e^ε·P(T) + δ,
+//     so P(T) ≤ δ·e^−2ε/(1 − e^−ε). So with probability at most δ(1 + e^−2ε)/(1 − e^−ε), under P,
+//     and by symmetry under Q and under M, the odds move by more than e^±2ε [the argument is Kasiviswanathan &
+//     Smith's, 2014]. At ε = 0 it says nothing.
 //
-// Advantage. P(S) − Q(S) is at most δ(0), the total variation, which is at most (e^ε − 1 + 2δ)/(e^ε + 1) [Kairouz, Oh & Viswanath
-// 2015; account.PromisedCurve at 0]. Some mechanism reaches it.
+// Advantage. P(S) − Q(S) is at most δ(0), the total variation, which is at most (e^ε − 1 + 2δ)/(e^ε + 1)
+// [Kairouz, Oh & Viswanath 2015; account.PromisedCurve at 0]. Some mechanism reaches it.
 //
-// Power. Of an event of probability at most α under Q, P(S) ≤ e^ε·α + δ, and, by its complement, P(S) ≤ 1 − e^−ε(1 − α − δ) [Wasserman & Zhou
-// 2010; Kairouz, Oh & Viswanath 2015].
+// Power. Of an event of probability at most α under Q, P(S) ≤ e^ε·α + δ, and, by its complement, P(S) ≤ 1 −
+// e^−ε(1 − α − δ) [Wasserman & Zhou 2010; Kairouz, Oh & Viswanath 2015].
 //
 // Steps. Hypotheses that are k steps apart are within (kε, δ(e^kε − 1)/(e^ε − 1)) [privacy.Delta.Group].
 //
@@ -130,7 +141,8 @@ func readingOf(p account.Approximate, steps int64, s Scenario) Reading {
 	return r
 }
 
-// stretch is a factor of e^ε, in intervals. Where ε is beyond mostStretch, up is not known and down lies between 0 and e^−mostStretch.
+// stretch is a factor of e^ε, in intervals. Where ε is beyond mostStretch, up is not known and down lies between 0
+// and e^−mostStretch.
 type stretch struct {
 	up, down exact.Interval
 	beyond   bool
@@ -225,7 +237,8 @@ func (s stretch) power(alpha *big.Rat, d privacy.Delta) float64 {
 	if rest.Sub(rest, d.Rat()).Sign() <= 0 {
 		return 1
 	}
-	_, flat := s.one().Sub(s.down).Add(s.down.Mul(s.of(rest.Sub(big.NewRat(1, 1), rest)))).Floats() // 1 − e^−ε + e^−ε(α + δ)
+	// 1 − e^−ε + e^−ε(α + δ)
+	_, flat := s.one().Sub(s.down).Add(s.down.Mul(s.of(rest.Sub(big.NewRat(1, 1), rest)))).Floats()
 	steep := math.Inf(1)
 	switch {
 	case alpha.Sign() == 0:

@@ -15,7 +15,8 @@ import (
 // negligible is a δ that is nothing to a test's power.
 var negligible = big.NewRat(1, 100_000)
 
-// slow reports that accountants take long over a δ: over samples, and over a choice, of which no loss distribution tells exactly.
+// slow reports that accountants take long over a δ: over samples, and over a choice, of which no loss distribution
+// tells exactly.
 func slow(steps []account.Step) bool {
 	return slices.ContainsFunc(steps, func(s account.Step) bool {
 		return strings.Contains(s.String(), "sampling=") || strings.HasPrefix(s.String(), "exponential ")
@@ -51,10 +52,11 @@ func (c *curve) delta(e float64) float64 {
 // farthest is the ε beyond which no power is sought: e^−farthest is nothing to a test.
 const farthest = 40
 
-// power is the least that is found of the two bounds, over t = e^e: t·α + δ(e) where e ≥ 0, and, where e is below 0, 1 − t(1 − α − δ(−e)).
-// The second is t·α + D(t) too, where D(t) is the largest P(S) − t·Q(S): with S's complement, and P and Q exchanged, D(t) = 1 − t + t·δ(−e). D is convex,
-// a maximum of what is linear in t. So there is one valley, which golden sections find. That the accountants' figures are not quite δ
-// costs tightness, never truth.
+// power is the least that is found of the two bounds, over t = e^e: t·α + δ(e) where e ≥ 0, and, where e is below
+// 0, 1 − t(1 − α − δ(−e)). The second is t·α + D(t) too, where D(t) is the largest P(S) − t·Q(S): with
+// S's complement, and P and Q exchanged, D(t) = 1 − t + t·δ(−e). D is convex, a maximum of what is linear in t.
+// So there is one valley, which golden sections find. That the accountants' figures are not quite δ costs tightness,
+// never truth.
 func (c *curve) power(alpha *big.Rat) float64 {
 	level := exact.FloatUp(alpha)
 	bound := func(e float64) float64 {
@@ -78,8 +80,9 @@ func (c *curve) power(alpha *big.Rat) float64 {
 	return max(0, min(least, valley(bound, low, high)))
 }
 
-// guess is the e that is best if the job is Gaussian noise, as many mechanisms together nearly are [Dong, Roth & Su 2022, Theorem 3.4]: with the
-// total variation of N(0, 1) and N(μ, 1), the logarithm of their densities' ratio at the threshold of the test of this level. Any guess gives a bound.
+// guess is the e that is best if the job is Gaussian noise, as many mechanisms together nearly are [Dong, Roth & Su
+// 2022, Theorem 3.4]: with the total variation of N(0, 1) and N(μ, 1), the logarithm of their densities' ratio at the
+// threshold of the test of this level. Any guess gives a bound.
 func (c *curve) guess(level float64) float64 {
 	mu := 2 * math.Sqrt2 * math.Erfinv(c.delta(0))
 	e := mu*math.Sqrt2*math.Erfinv(1-2*level) - mu*mu/2
@@ -89,7 +92,8 @@ func (c *curve) guess(level float64) float64 {
 	return e
 }
 
-// A valley's range is shortened, to 0.618 of it each time, so often at most, or until f is the same all over it but for so little.
+// A valley's range is shortened, to 0.618 of it each time, so often at most, or until f is the same all over it but for
+// so little.
 const (
 	tries  = 30
 	little = 1e-8

@@ -11,9 +11,10 @@ import (
 
 var errUngrouped = errors.New("the job has no form for a group")
 
-// grows is, for each mechanism of a spec, the key that grows with the steps between the hypotheses, and the power of the steps that it
-// grows by. Sensitivities add up by the triangle inequality; losses by privacy.Epsilon.Group, and the range of a choice's loss, which is what
-// "exponential" stands for, likewise; ρ by Bun & Steinke 2016, Proposition 1.9; μ by Dong, Roth & Su 2022, Theorem 2.14.
+// grows is, for each mechanism of a spec, the key that grows with the steps between the hypotheses, and the power of
+// the steps that it grows by. Sensitivities add up by the triangle inequality; losses by privacy.Epsilon.Group, and the
+// range of a choice's loss, which is what "exponential" stands for, likewise; ρ by Bun & Steinke 2016, Proposition
+// 1.9; μ by Dong, Roth & Su 2022, Theorem 2.14.
 var grows = map[string]struct {
 	key   string
 	power int
@@ -22,8 +23,8 @@ var grows = map[string]struct {
 	"exponential": {"epsilon", 1}, "pure": {"epsilon", 1}, "zcdp": {"rho", 2}, "gdp": {"mu", 1},
 }
 
-// groupStep is a step between hypotheses that are so many steps apart. The error is errUngrouped where there is none: of samples, of what is
-// known at one ε or at one order, and of parameters beyond a spec's limits.
+// groupStep is a step between hypotheses that are so many steps apart. The error is errUngrouped where there is none:
+// of samples, of what is known at one ε or at one order, and of parameters beyond a spec's limits.
 func groupStep(s account.Step, steps int64) (account.Step, error) {
 	words := strings.Fields(s.String())
 	grow, ok := grows[words[0]]

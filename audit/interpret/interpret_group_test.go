@@ -14,8 +14,9 @@ import (
 	"dither/privacy"
 )
 
-// Gaussian noise of σ = 1 on a Poisson sample: of k people Binomial(k, q) are in it, so that a group's law is N(j, 1) mixed so, against N(0, 1). What is
-// said of a group is no less, and near; as if the sample had all of the group or none, it would be less.
+// Gaussian noise of σ = 1 on a Poisson sample: of k people Binomial(k, q) are in it, so that a group's law is N(j, 1)
+// mixed so, against N(0, 1). What is said of a group is no less, and near; as if the sample had all of the group or
+// none, it would be less.
 func TestGroupOfASample(t *testing.T) {
 	const q, z = .1, 1.6448536269514722 // Φ(z) = .95
 	m, err := interpret.MeaningOfJob([]string{"gaussian sigma=1 sampling=1/10"}, privacy.Delta{}, usual())

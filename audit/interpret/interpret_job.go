@@ -12,25 +12,25 @@ import (
 	"dither/privacy"
 )
 
-// MeaningOfJob reads what a job promises, given by its specs as account.ParseStep reads them. Its advantage and power come from its
-// own curve δ(ε), which is less than any one promise lets suppose; its beliefs from the least ε that an accountant tells at d. Where
-// none does, as of Gaussian noise at a d of 0, no reading is Told.
+// MeaningOfJob reads what a job promises, given by its specs as account.ParseStep reads them. Its advantage and power
+// come from its own curve δ(ε), which is less than any one promise lets suppose; its beliefs from the least ε that
+// an accountant tells at d. Where none does, as of Gaussian noise at a d of 0, no reading is Told.
 //
 //	advantage ≤ δ(0)
 //	power     ≤ the least, over ε ≥ 0, of e^ε·α + δ(ε) and of 1 − e^−ε(1 − α − δ(ε))
 //
-// [MeaningOf; that the least over all ε is all that the curve says of tests is the duality of Dong, Roth & Su 2022]. Any ε gives a bound; those
-// that are tried come near the least.
+// [MeaningOf; that the least over all ε is all that the curve says of tests is the duality of Dong, Roth & Su 2022].
+// Any ε gives a bound; those that are tried come near the least.
 //
-// k steps of the neighbouring relation are another job where every mechanism has a form for them: noise for a sensitivity that is k
-// times as large, ε times k for a promise or a choice, ρ times k², μ times k. For whatever else, as a sample, a bound by group privacy and by the
-// triangle inequality of total variation, k·δ(0), is told.
+// k steps of the neighbouring relation are another job where every mechanism has a form for them: noise for a
+// sensitivity that is k times as large, ε times k for a promise or a choice, ρ times k², μ times k. For whatever
+// else, as a sample, a bound by group privacy and by the triangle inequality of total variation, k·δ(0), is told.
 //
-// The relation is the one that the job needs: add/remove for Poisson samples, change-one for samples of a fixed size and for randomized
-// response, where it is plain who answered. Any other job holds under the one of the Scenario.
+// The relation is the one that the job needs: add/remove for Poisson samples, change-one for samples of a fixed size
+// and for randomized response, where it is plain who answered. Any other job holds under the one of the Scenario.
 //
-// The errors are those of a Scenario, of account.ParseStep and of account.NewJob, a relation that the job's is not, and a d of 1: all
-// account.ErrParameter.
+// The errors are those of a Scenario, of account.ParseStep and of account.NewJob, a relation that the job's is not, and
+// a d of 1: all account.ErrParameter.
 func MeaningOfJob(specs []string, d privacy.Delta, s Scenario) (Meaning, error) {
 	if err := s.check(); err != nil {
 		return Meaning{}, err
@@ -116,7 +116,8 @@ func grouped(one Reading, steps int64, s Scenario) Reading {
 	return r
 }
 
-// jobFor reads a job's own curve between hypotheses that are so many steps apart. The error is errUngrouped where it has none for them.
+// jobFor reads a job's own curve between hypotheses that are so many steps apart. The error is errUngrouped where it
+// has none for them.
 func jobFor(one []account.Step, steps int64, d privacy.Delta, s Scenario) (Reading, error) {
 	parts := slices.Clone(one)
 	if steps > 1 {

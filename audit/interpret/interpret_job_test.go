@@ -61,7 +61,8 @@ func jobOf(t *testing.T, specs ...string) *account.Job {
 	return j
 }
 
-// Laplace noise: δ(0) = 1 − e^−ε/2 [of two Laplace densities], less than the promise's (e^ε−1)/(e^ε+1); the group's is 1 − e^−kε/2.
+// Laplace noise: δ(0) = 1 − e^−ε/2 [of two Laplace densities], less than the promise's (e^ε−1)/(e^ε+1); the
+// group's is 1 − e^−kε/2.
 func TestJobOfLaplaceNoise(t *testing.T) {
 	if os.Getenv("DITHER_LONG") == "" {
 		t.Skip("DITHER_LONG=1 runs it")
@@ -86,7 +87,8 @@ func TestJobOfLaplaceNoise(t *testing.T) {
 	}
 }
 
-// Whatever the job, its readings are no worse than those of what it promises, and grow with the steps; and a group of one is one.
+// Whatever the job, its readings are no worse than those of what it promises, and grow with the steps; and a group of
+// one is one.
 func TestJobsOfEveryKind(t *testing.T) {
 	delta := promise(t, "1", "1e-6").Delta
 	specs := []string{

@@ -7,10 +7,10 @@ import (
 	"dither/privacy"
 )
 
-// Named is what a δ allows among n people: the mechanism that, for each of them on its own, publishes the whole record with probability δ and
-// else nothing. It is (0, δ)-differentially private, and so keeps every promise with that δ: a person's record moves the output's
-// law only where it is published, which has probability δ. It is what such a promise permits, and need not be what a mechanism with that δ
-// does: Gaussian noise names nobody.
+// Named is what a δ allows among n people: the mechanism that, for each of them on its own, publishes the whole record
+// with probability δ and else nothing. It is (0, δ)-differentially private, and so keeps every promise with that δ:
+// a person's record moves the output's law only where it is published, which has probability δ. It is what such a
+// promise permits, and need not be what a mechanism with that δ does: Gaussian noise names nobody.
 type Named struct {
 	People      int64
 	Probability Between // that it names somebody, 1 − (1−δ)ⁿ
@@ -18,9 +18,10 @@ type Named struct {
 	Warned      bool    // δ > 1/(100n)
 }
 
-// warnedAt is the n·δ above which a promise is warned of: a rule of thumb, and this program's own. By the union bound Probability ≤ n·δ, and it is nearly that while it is small: up to
-// here such a mechanism names somebody in one release of a hundred at most. That δ must be far below 1/n is the advice everywhere [Dwork &
-// Roth 2014, Section 2.3].
+// warnedAt is the n·δ above which a promise is warned of: a rule of thumb, and this program's own. By the union bound
+// Probability ≤ n·δ, and it is nearly that while it is small: up to here such a mechanism names somebody in one
+// release of a hundred at most. That δ must be far below 1/n is the advice everywhere [Dwork & Roth 2014, Section
+// 2.3].
 var warnedAt = big.NewRat(1, 100)
 
 // named tells it. 1 − (1−δ)ⁿ = 1 − e^−y with y = n·ln(1 + δ/(1−δ)).

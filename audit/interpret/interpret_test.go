@@ -39,7 +39,8 @@ func usual() interpret.Scenario {
 	return interpret.Scenario{Prior: rat("1/100"), Alpha: rat("1/20"), Group: 4, People: 10_000}
 }
 
-// close to within 10⁻¹², and on the safe side: up for upper bounds. what is computed by formula may itself be off by some 10⁻¹⁶.
+// close to within 10⁻¹², and on the safe side: up for upper bounds. what is computed by formula may itself be off
+// by some 10⁻¹⁶.
 func above(t *testing.T, what string, got, formula float64) {
 	t.Helper()
 	if !(got >= formula-1e-15 && got <= formula+1e-12) {
@@ -203,7 +204,8 @@ func hockey(p, q []float64, e float64) float64 {
 	return d
 }
 
-// What is said of every pair of laws that keeps a promise is true of pairs drawn at random, with the least δ that each keeps.
+// What is said of every pair of laws that keeps a promise is true of pairs drawn at random, with the least δ that each
+// keeps.
 func TestMeaningHoldsOfPairs(t *testing.T) {
 	const slack = 1e-9 // of this test's own floats
 	rapid.Check(t, func(t *rapid.T) {
@@ -271,7 +273,8 @@ func TestMeaningHoldsOfPairs(t *testing.T) {
 	})
 }
 
-// The mechanism that tells all with probability δ and else is randomized response reaches the bounds: none can be less.
+// The mechanism that tells all with probability δ and else is randomized response reaches the bounds: none can be
+// less.
 func TestMeaningIsReached(t *testing.T) {
 	for _, c := range []struct{ e, d, alpha float64 }{{1, 0, .05}, {1, .01, .05}, {.1, .2, .3}, {3, 1e-6, .05}, {2, .001, .9}, {1, .01, 0}} {
 		s := interpret.Scenario{Prior: rat("1/2"), Alpha: new(big.Rat).SetFloat64(c.alpha), Group: 1, People: 1}

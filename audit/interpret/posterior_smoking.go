@@ -8,12 +8,14 @@ import (
 	"dither/privacy"
 )
 
-// Study is the example that lectures tell: a study publishes a noisy count of how many of its smokers have lung cancer, and an
-// insurer who knows that Alice smokes raises her premium. Was her privacy broken? What the insurer learned is that smoking harms, and the study
-// would have shown it without her [Kasiviswanathan & Smith 2014; Dwork & Roth 2014, Section 1.1].
+// Study is the example that lectures tell: a study publishes a noisy count of how many of its smokers have lung cancer,
+// and an insurer who knows that Alice smokes raises her premium. Was her privacy broken? What the insurer learned is
+// that smoking harms, and the study would have shown it without her [Kasiviswanathan & Smith 2014; Dwork & Roth 2014,
+// Section 1.1].
 //
-// The insurer knows who the smokers are, and holds that smoking is harmful with probability Prior; then each smoker, on their own, has lung cancer with
-// probability Harmful, and else with probability Harmless. Noise is discrete Laplace of scale 1/ε.
+// The insurer knows who the smokers are, and holds that smoking is harmful with probability Prior; then each smoker, on
+// their own, has lung cancer with probability Harmful, and else with probability Harmless. Noise is discrete Laplace of
+// scale 1/ε.
 type Study struct {
 	Smokers                  int // Alice among them: 1 to 100
 	Prior, Harmless, Harmful *big.Rat
@@ -25,8 +27,8 @@ func SmokingStudy(e privacy.Epsilon) Study {
 	return Study{Smokers: 100, Prior: big.NewRat(1, 2), Harmless: big.NewRat(1, 50), Harmful: big.NewRat(1, 5), Epsilon: e}
 }
 
-// Of the data sets, those with the same count among the others are alike to the study: they are one here, with their number in its prior. The place
-// of one is others·4 + 2·(Alice has cancer) + (smoking is harmful).
+// Of the data sets, those with the same count among the others are alike to the study: they are one here, with their
+// number in its prior. The place of one is others·4 + 2·(Alice has cancer) + (smoking is harmful).
 
 // HarmfulIn is the event that smoking is harmful, over the data sets of Inference.
 func (s Study) HarmfulIn(x int) bool { return x&1 == 1 }
@@ -36,7 +38,8 @@ func (s Study) AliceIn(x int) bool { return x>>1&1 == 1 }
 
 // Inference is what the insurer does with an answer. A study that is none is account.ErrParameter.
 //
-// An answer beyond 0 or Smokers is taken as that end, and tells the same: there the noise's probabilities are in the same proportions.
+// An answer beyond 0 or Smokers is taken as that end, and tells the same: there the noise's probabilities are in the
+// same proportions.
 func (s Study) Inference(answer int64) (Inference, error) {
 	prior, err := s.priors()
 	if err != nil {
@@ -94,7 +97,8 @@ func (s Study) likelihood(noise int64) Likelihood {
 	return Likelihood{Factor: big.NewRat(1, 1), Log: away.Mul(away, s.Epsilon.Rat())}
 }
 
-// LargestRatio is the largest |ln(p(S|a)/p₋ᵢ(S|a))| over all events and all answers, rounded up, and the answer where it is.
+// LargestRatio is the largest |ln(p(S|a)/p₋ᵢ(S|a))| over all events and all answers, rounded up, and the answer
+// where it is.
 func (s Study) LargestRatio() (upper float64, answer int64, err error) {
 	prior, err := s.priors()
 	if err != nil {

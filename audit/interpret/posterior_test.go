@@ -16,7 +16,8 @@ import (
 	"dither/privacy"
 )
 
-// A table of n people, each of whom smokes or not and has cancer or not, is a number in base 4. Replaced data are the default 0: neither.
+// A table of n people, each of whom smokes or not and has cancer or not, is a number in base 4. Replaced data are the
+// default 0: neither.
 func entry(x, i int) int { return x >> (2 * i) & 3 }
 
 func without(x, i int) int { return x &^ (3 << (2 * i)) }
@@ -37,9 +38,9 @@ type release struct {
 
 func sure(log *big.Rat) interpret.Likelihood { return interpret.Likelihood{Factor: rat("1"), Log: log} }
 
-// noisyCounts are the four counts, each with discrete Laplace noise of scale 2/ε, since a changed person moves two of them by 1, and cut to
-// 0..n. What is cut off is all at the ends: P(≤ 0) is p^c/(1+p) and P(≥ n) is p^(n−c)/(1+p) where the count is c, so that here too the probability is
-// p^|a−c| but for a factor that no table changes.
+// noisyCounts are the four counts, each with discrete Laplace noise of scale 2/ε, since a changed person moves two of
+// them by 1, and cut to 0..n. What is cut off is all at the ends: P(≤ 0) is p^c/(1+p) and P(≥ n) is p^(n−c)/(1+p)
+// where the count is c, so that here too the probability is p^|a−c| but for a factor that no table changes.
 func noisyCounts(epsilon *big.Rat) release {
 	return release{"noisy counts", func(n int) int { return power(n+1, 4) }, func(output, x, n int) interpret.Likelihood {
 		away := 0
@@ -52,7 +53,8 @@ func noisyCounts(epsilon *big.Rat) release {
 	}}
 }
 
-// response is randomized response of each person's entry among four, with odds e^ε for the truth over each of the others.
+// response is randomized response of each person's entry among four, with odds e^ε for the truth over each of the
+// others.
 func response(epsilon *big.Rat) release {
 	return release{"randomized response", func(n int) int { return power(4, n) }, func(output, x, n int) interpret.Likelihood {
 		truths := new(big.Rat)
@@ -73,8 +75,9 @@ func power(base, exponent int) int {
 	return out
 }
 
-// belief is a prior that mixes two worlds: in one smoking has nothing to do with cancer, in the other smokers have it at a rate of their own. Some
-// tables are then made thousands of times likelier, as by somebody who knows that some people are alike.
+// belief is a prior that mixes two worlds: in one smoking has nothing to do with cancer, in the other smokers have it
+// at a rate of their own. Some tables are then made thousands of times likelier, as by somebody who knows that some
+// people are alike.
 func belief(t *rapid.T, n int) []*big.Rat {
 	percent := func(name string) *big.Rat {
 		return big.NewRat(int64(rapid.IntRange(1, 99).Draw(t, name)), 100)
@@ -192,8 +195,8 @@ func TestPosteriorOfEveryOutput(t *testing.T) {
 	}
 }
 
-// What is left out of a likelihood changes nothing: the whole law, by package noise, gives the same beliefs. And the largest ratio of
-// a single table is that of all events.
+// What is left out of a likelihood changes nothing: the whole law, by package noise, gives the same beliefs. And the
+// largest ratio of a single table is that of all events.
 func TestPosteriorByHand(t *testing.T) {
 	const n, i = 2, 1
 	epsilon := rat("1/2")
@@ -280,7 +283,8 @@ func TestPosteriorOfBrokenMechanisms(t *testing.T) {
 	if with.Lower < .33 || gone.Upper > .26 {
 		t.Errorf("exact counts: %v and %v", with, gone)
 	}
-	// Of each person on their own, the entry is published with probability one in a million, and else nothing. Seen: Alice smokes and has cancer.
+	// Of each person on their own, the entry is published with probability one in a million, and else nothing. Seen:
+	// Alice smokes and has cancer.
 	shame := release{"name and shame", nil, func(_, x, _ int) interpret.Likelihood {
 		if entry(x, i) != 3 {
 			return interpret.Likelihood{}
@@ -379,7 +383,8 @@ func TestSmokingStudy(t *testing.T) {
 	}
 }
 
-// 2ε is nearly reached by one noisy count: what was held nearly impossible is a count below the answer, all else one above it.
+// 2ε is nearly reached by one noisy count: what was held nearly impossible is a count below the answer, all else one
+// above it.
 func TestPosteriorNearsTwoEpsilon(t *testing.T) {
 	for _, e := range []string{"1e-60", "1/10", "1", "8"} {
 		epsilon := rat(e)

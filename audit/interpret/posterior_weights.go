@@ -19,7 +19,8 @@ type weights struct {
 	bits  uint
 }
 
-// precision is that of beliefs, which differ, with a person's data and without, by as little as the likelihoods' logarithms do.
+// precision is that of beliefs, which differ, with a person's data and without, by as little as the likelihoods'
+// logarithms do.
 func precision(lists ...[]Likelihood) uint {
 	const usual, most = 192, 4096
 	bits := usual
@@ -34,7 +35,8 @@ func precision(lists ...[]Likelihood) uint {
 	return uint(min(bits, most))
 }
 
-// least is a Log that is as good as −∞ beside 0: the sum's digits do not reach so far. The weight is then from 0 to e^least.
+// least is a Log that is as good as −∞ beside 0: the sum's digits do not reach so far. The weight is then from 0 to
+// e^least.
 const least = -4096
 
 func weigh(prior []*big.Rat, likelihoods []Likelihood, memo map[string]exact.Interval, bits uint) (weights, error) {

@@ -82,8 +82,9 @@ func counted(stream []int64, begin func() (*stream.Counter, error)) (sums []int6
 	return sums, counter.Loss(), nil
 }
 
-// countingTree: with three steps the blocks are [1], [1, 2] and [3], and the sums x₁ + a, x₁ + x₂ + b and x₁ + x₂ + b + x₃ + c, of
-// independent a, b, c of scale 2Δ/ε. The law is of the first two and of the third's difference from the second.
+// countingTree: with three steps the blocks are [1], [1, 2] and [3], and the sums x₁ + a, x₁ + x₂ + b and x₁ +
+// x₂ + b + x₃ + c, of independent a, b, c of scale 2Δ/ε. The law is of the first two and of the third's
+// difference from the second.
 func countingTree() Subject {
 	m := stream.CountingTree{Steps: 3, Sensitivity: big.NewInt(1)}
 	e := epsilonOf(1, 1)
@@ -111,7 +112,8 @@ func countingTree() Subject {
 	})
 }
 
-// noisyCounts is the law of a histogram with noise of scale histograms·Δ/ε, over data sets of at most one row more or less.
+// noisyCounts is the law of a histogram with noise of scale histograms·Δ/ε, over data sets of at most one row more
+// or less.
 func noisyCounts(e privacy.Epsilon, data [][]int64, names []string, histograms, low, high int64, counts func(rows []int64) []int64) (*Law, error) {
 	return lawOf(names, oneRowApart(data), func(c *calc, i int) weights {
 		return geometric{rate(e, histograms)}.noisyVector(c, counts(data[i]), low, high)

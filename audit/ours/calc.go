@@ -51,8 +51,9 @@ func (c *calc) mul(xs ...*expsum.Number) *expsum.Number {
 
 func (c *calc) quo(x, y *expsum.Number) *expsum.Number { return c.keep(x.Quo(y)) }
 
-// geometric is the two-sided geometric distribution, P(z) = (1 − b)/(1 + b)·b^|z| over the integers with b = e^(−rate) [Ghosh,
-// Roughgarden & Sundararajan 2009, Definition 2.1]: the discrete Laplace distribution of scale 1/rate. All is given times 1 + b.
+// geometric is the two-sided geometric distribution, P(z) = (1 − b)/(1 + b)·b^|z| over the integers with b =
+// e^(−rate) [Ghosh, Roughgarden & Sundararajan 2009, Definition 2.1]: the discrete Laplace distribution of scale
+// 1/rate. All is given times 1 + b.
 type geometric struct{ rate *big.Rat }
 
 // total is 1 + b.
@@ -67,7 +68,8 @@ func (g geometric) at(c *calc, z int64) *expsum.Number {
 	return c.sub(g.b(c, k), g.b(c, k+1))
 }
 
-// above is that of z and all beyond: bᶻ for z ≥ 1, as Σ_{k≥z} (1 − b)bᵏ, and by symmetry 1 + b − b^(1−z) else.
+// above is that of z and all beyond: bᶻ for z ≥ 1, as Σ_{k≥z} (1 − b)bᵏ, and by symmetry 1 + b − b^(1−z)
+// else.
 func (g geometric) above(c *calc, z int64) *expsum.Number {
 	if z >= 1 {
 		return g.b(c, z)
@@ -86,8 +88,8 @@ func (g geometric) clampedAt(c *calc, x, y, low, high int64) *expsum.Number {
 	return g.at(c, y-x)
 }
 
-// noisyVector is the law of a vector with independent noise on each coordinate, clamped. Its outputs are of the names that label
-// gives.
+// noisyVector is the law of a vector with independent noise on each coordinate, clamped. Its outputs are of the names
+// that label gives.
 func (g geometric) noisyVector(c *calc, x []int64, low, high int64) (w weights) {
 	w.total = c.rat(1, 1)
 	for range x {

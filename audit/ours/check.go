@@ -16,8 +16,9 @@ type Exact struct {
 	Loss *channel.Loss
 	// The least δ that it keeps at the claim's ε is between these.
 	DeltaLower, DeltaUpper float64
-	// Holds says that the claim is kept, and Fails that it is not; where bounds are too wide to tell it is neither. Attained says that no smaller ε is (of a claim without δ), or no smaller δ (of one with
-	// it), but for the last digit in which the claim is written.
+	// Holds says that the claim is kept, and Fails that it is not; where bounds are too wide to tell it is neither.
+	// Attained says that no smaller ε is (of a claim without δ), or no smaller δ (of one with it), but for the last
+	// digit in which the claim is written.
 	Holds, Fails, Attained bool
 }
 
@@ -47,7 +48,8 @@ func (s Subject) Law() (l *Law, ok bool, err error) {
 	return l, true, err
 }
 
-// drawsLaw is what draws follow: the law, or, where the claim is checked by certified sums, the probabilities that they are of.
+// drawsLaw is what draws follow: the law, or, where the claim is checked by certified sums, the probabilities that they
+// are of.
 func (s Subject) drawsLaw() (*Law, error) {
 	if s.law != nil {
 		return s.law()
@@ -152,8 +154,8 @@ func (l *Law) loss() (channel.Loss, error) {
 	return loss, nil
 }
 
-// limitsMatrix are limits as a matrix, of which ratios are told: each over a number so large that what the rows lack of 1, which is other,
-// is nearly the same in all.
+// limitsMatrix are limits as a matrix, of which ratios are told: each over a number so large that what the rows lack of
+// 1, which is other, is nearly the same in all.
 func limitsMatrix(inputs []string, limits []Limit) (*channel.Matrix, error) {
 	c := new(calc)
 	large := c.rat(0, 1)

@@ -9,9 +9,10 @@ import (
 	"dither/privacy"
 )
 
-// countingFactorization is of two steps. The square root of the matrix of prefix sums is R = (1 0; ½ 1), and what is released is x₁ + ⌊u₁ +
-// ½⌋ and x₁ + x₂ + ⌊u₁/2 + u₂ + ½⌋ [Fichtenberger, Henzinger & Upadhyay 2023], where u is discrete Gaussian noise of σ² = (1 + ¼)Δ²/(2ρ), the
-// squared norm of R's first column, on the multiples of 2⁻³⁰.
+// countingFactorization is of two steps. The square root of the matrix of prefix sums is R = (1 0; ½ 1), and what is
+// released is x₁ + ⌊u₁ + ½⌋ and x₁ + x₂ + ⌊u₁/2 + u₂ + ½⌋ [Fichtenberger, Henzinger & Upadhyay
+// 2023], where u is discrete Gaussian noise of σ² = (1 + ¼)Δ²/(2ρ), the squared norm of R's first column, on the
+// multiples of 2⁻³⁰.
 func countingFactorization() Subject {
 	m := stream.CountingFactorization{Steps: 2, Sensitivity: big.NewInt(1), Rho: rhoOf(2)}
 	all, names := vectors(2, 0, 1)
@@ -53,20 +54,21 @@ func countingFactorization() Subject {
 
 // rounded is the law of (⌊u₁ + ½⌋, ⌊u₁/2 + u₂ + ½⌋) for independent u of one σ², about 0.
 //
-// For normal u, these are rectangles of two normal variables of the deviations σ and σ√(5/4), of correlation r = 1/√5. With h and k in
-// deviations, the density is Σ_n (rⁿ/n!)·Heₙ(h)φ(h)·Heₙ(k)φ(k) [Mehler 1866], and the integral of Heₙφ is −He_{n−1}φ, so that the mass of
-// a rectangle is
+// For normal u, these are rectangles of two normal variables of the deviations σ and σ√(5/4), of correlation r =
+// 1/√5. With h and k in deviations, the density is Σ_n (rⁿ/n!)·Heₙ(h)φ(h)·Heₙ(k)φ(k) [Mehler 1866], and
+// the integral of Heₙφ is −He_{n−1}φ, so that the mass of a rectangle is
 //
 //	ΔΦ(h)·ΔΦ(k) + Σ_{n≥1} (rⁿ/n!)·Δ(He_{n−1}φ)(h)·Δ(He_{n−1}φ)(k),
 //
-// Δ from one side to the other. As |Heₙ(x)φ(x)| < ½·√n! [Cramér's inequality, 1.0865/√(2π) < ½], the terms from n = N on come to at
-// most Σ rⁿ/n ≤ r^N/(1 − r) in size.
+// Δ from one side to the other. As |Heₙ(x)φ(x)| < ½·√n! [Cramér's inequality, 1.0865/√(2π) < ½], the terms
+// from n = N on come to at most Σ rⁿ/n ≤ r^N/(1 − r) in size.
 //
-// What is rounded is not normal u. The discrete Gaussian on multiples of η = 2⁻³⁰ and the rounding of a normal variable to them are apart by at
-// most η²/σ² in total variation: the mass of a cell is that of its middle but for 1/24 of the largest second derivative there. And the
-// rounding moves u by at most η/2, and u₁/2 + u₂ by ¾η, so it takes either of the two over an edge with a probability of at most 2·¾η times
-// the sum of the density at edges a unit apart, which is at most 2. In all the law of the mechanism is within 2·η²/σ² + 6η < 2⁻²⁷ of this
-// one, in total variation.
+// What is rounded is not normal u. The discrete Gaussian on multiples of η = 2⁻³⁰ and the rounding of a normal
+// variable to them are apart by at most η²/σ² in total variation: the mass of a cell is that of its middle but for
+// 1/24 of the largest second derivative there. And the rounding moves u by at most η/2, and u₁/2 + u₂ by ¾η, so
+// it takes either of the two over an edge with a probability of at most 2·¾η times the sum of the density at edges a
+// unit apart, which is at most 2. In all the law of the mechanism is within 2·η²/σ² + 6η < 2⁻²⁷ of this one,
+// in total variation.
 type rounded struct {
 	at     map[[2]int64]exact.Interval
 	beyond exact.Interval
@@ -108,7 +110,8 @@ func newRounded(sigma2 *big.Rat) rounded {
 	return out
 }
 
-// differencesOf are, of each unit about an integer within the reach, ΔΦ and then Δ(He_{n−1}φ) for n from 1, of a variable of a deviation.
+// differencesOf are, of each unit about an integer within the reach, ΔΦ and then Δ(He_{n−1}φ) for n from 1, of a
+// variable of a deviation.
 func differencesOf(deviation exact.Interval) (out [][]exact.Interval) {
 	edge := func(twice int64) []exact.Interval { // Φ and He_{n−1}φ at twice/2
 		x := exact.IntervalOf(big.NewRat(twice, 2), gaussianBits).Quo(deviation)

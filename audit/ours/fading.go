@@ -80,7 +80,8 @@ func (m rising) beyond(c *calc, sign, far int64) fading {
 	return fading{}.with(m.at(c, sign*far), new(big.Rat).Mul(m.rate, big.NewRat(sign, 1)))
 }
 
-// summed is Σ over all integers z of the product of factors, times ∏ (1 − e^(−r)) over rates, which are all that occur in tails.
+// summed is Σ over all integers z of the product of factors, times ∏ (1 − e^(−r)) over rates, which are all that
+// occur in tails.
 func summed(c *calc, rates []*big.Rat, far int64, factors ...factor) *expsum.Number {
 	one := c.rat(1, 1)
 	others := func(except int) *expsum.Number {

@@ -8,8 +8,8 @@ import (
 	"dither/privacy"
 )
 
-// The masses of Gaussian noise are no finite sums of exponentials: their laws are certified sums, in intervals of so many
-// binary digits, over integers up to so many from 0. What is beyond is bounded, and counted against the claim.
+// The masses of Gaussian noise are no finite sums of exponentials: their laws are certified sums, in intervals of so
+// many binary digits, over integers up to so many from 0. What is beyond is bounded, and counted against the claim.
 const (
 	gaussianBits  = 128
 	gaussianReach = 40
@@ -31,8 +31,9 @@ func (m masses) mass(z int64) exact.Interval {
 
 func whole(n int64) exact.Interval { return exact.IntervalOf(big.NewRat(n, 1), gaussianBits) }
 
-// discreteGaussian is P(z) ∝ exp(−z²/(2σ²)) [Canonne, Kamath & Steinke 2020, Definition 1]. Beyond r = gaussianReach, with q =
-// exp(−r/σ²), exp(−(r + j)²/(2σ²)) ≤ exp(−r²/(2σ²))·qʲ, so that both tails are at most 2·exp(−r²/(2σ²))·q/(1 − q).
+// discreteGaussian is P(z) ∝ exp(−z²/(2σ²)) [Canonne, Kamath & Steinke 2020, Definition 1]. Beyond r =
+// gaussianReach, with q = exp(−r/σ²), exp(−(r + j)²/(2σ²)) ≤ exp(−r²/(2σ²))·qʲ, so that both tails
+// are at most 2·exp(−r²/(2σ²))·q/(1 − q).
 func discreteGaussian(sigma2 *big.Rat) masses {
 	term := func(z int64) exact.Interval {
 		x := new(big.Rat).Quo(big.NewRat(-z*z, 2), sigma2)
@@ -72,7 +73,8 @@ func roundedGaussian(sigma2 *big.Rat) masses {
 	return m
 }
 
-// excess bounds Σ max(0, p − e^ε·q), the least δ at ε of one output distribution beside another, of the outputs that are listed.
+// excess bounds Σ max(0, p − e^ε·q), the least δ at ε of one output distribution beside another, of the outputs
+// that are listed.
 func excess(e privacy.Epsilon, p, q []exact.Interval) exact.Interval {
 	grown := exact.IntervalOf(e.Rat(), gaussianBits).Exp()
 	zero, total := whole(0), whole(0)
@@ -88,8 +90,8 @@ func excess(e privacy.Epsilon, p, q []exact.Interval) exact.Interval {
 	return total
 }
 
-// unlisted adds to an excess over listed outputs what the others may count for: all of their probability, beyond, or, where
-// q's was taken for 0, less by e^ε times as much.
+// unlisted adds to an excess over listed outputs what the others may count for: all of their probability, beyond, or,
+// where q's was taken for 0, less by e^ε times as much.
 func unlisted(e privacy.Epsilon, listed, beyond exact.Interval) (lower, upper float64) {
 	less := exact.IntervalOf(e.Rat(), gaussianBits).Exp().Mul(beyond)
 	lower, _ = listed.Sub(less).Floats()
@@ -140,7 +142,8 @@ func (s Subject) orError(err error) Subject {
 	return s
 }
 
-// threshold is the least τ for which 1 + Z > τ has a probability of at most δ [Korolova, Kenthapadi, Mishra & Ntoulas 2009].
+// threshold is the least τ for which 1 + Z > τ has a probability of at most δ [Korolova, Kenthapadi, Mishra &
+// Ntoulas 2009].
 func (m masses) threshold(d privacy.Delta) (int64, error) {
 	limit := exact.IntervalOf(d.Rat(), gaussianBits)
 	tail := m.beyond.Mul(exact.IntervalOf(big.NewRat(1, 2), gaussianBits))

@@ -38,8 +38,8 @@ func gaussian() Subject {
 	})
 }
 
-// analyticGaussian takes σ² from the mechanism, which finds it by a search; that it is enough is certified here, and that it is the one
-// that is drawn with is told by draws.
+// analyticGaussian takes σ² from the mechanism, which finds it by a search; that it is enough is certified here, and
+// that it is the one that is drawn with is told by draws.
 func analyticGaussian() Subject {
 	m, err := analytic.NewGaussian(big.NewInt(4), epsilonOf(1, 1), deltaOf(1, 100))
 	all, names := vectors(1, 0, 2)
@@ -79,8 +79,8 @@ func analyticGaussian() Subject {
 	return s.orError(err)
 }
 
-// countingTreeGaussian is as countingTree, of noise of σ² = LΔ²/(2ρ) on each block, L = 2: of the three blocks' noisy sums the first step
-// moves two, and each of the others one or two.
+// countingTreeGaussian is as countingTree, of noise of σ² = LΔ²/(2ρ) on each block, L = 2: of the three blocks'
+// noisy sums the first step moves two, and each of the others one or two.
 func countingTreeGaussian() Subject {
 	m := stream.CountingTree{Steps: 3, Sensitivity: big.NewInt(1)}
 	all, names := vectors(3, 0, 1)
@@ -99,7 +99,8 @@ func countingTreeGaussian() Subject {
 			d.text = label(v...)
 			return d, nil
 		}},
-		// The blocks are [1], [1, 2] and [3]; δ rises with the shifts, and those of a step are (1, 1, 0), (0, 1, 0) or (0, 0, 1).
+		// The blocks are [1], [1, 2] and [3]; δ rises with the shifts, and those of a step are (1, 1, 0), (0, 1, 0) or
+		// (0, 0, 1).
 		certify: func(e privacy.Epsilon) (lower, upper float64, err error) {
 			n := noise()
 			for _, by := range [][2]int64{{1, 1}, {0, 1}} {

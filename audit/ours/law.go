@@ -17,16 +17,17 @@ type Law struct {
 	Matrix    *channel.Matrix
 	Neighbors [][2]int // of rows
 
-	// Limits are what outputs that are counted as "other" come to, the further out they are: of each limit, the probabilities under each
-	// input over a factor that is common to all. The ratios of what is "other" are between those of outputs that are listed and
-	// these, so that the smallest ε is that of the matrix and the limits together.
+	// Limits are what outputs that are counted as "other" come to, the further out they are: of each limit, the
+	// probabilities under each input over a factor that is common to all. The ratios of what is "other" are between
+	// those of outputs that are listed and these, so that the smallest ε is that of the matrix and the limits together.
 	Limits []Limit
-	// Folded says that outputs with other ratios are counted together as "other", so that of the least δ the matrix gives a lower bound
-	// alone.
+	// Folded says that outputs with other ratios are counted together as "other", so that of the least δ the matrix
+	// gives a lower bound alone.
 	Folded bool
 	// Rounded says that probabilities are no sums of exponentials, and rounded to roundedBits binary digits.
 	Rounded bool
-	// Ideal says that the law is of ideal arithmetic, and the mechanism within a public factor of it, for which it takes a smaller ε.
+	// Ideal says that the law is of ideal arithmetic, and the mechanism within a public factor of it, for which it
+	// takes a smaller ε.
 	Ideal bool
 
 	smallest func() (channel.Loss, error) // loss, computed once
@@ -128,11 +129,12 @@ func (l *Law) Column(output string) (int, error) {
 	return 0, fmt.Errorf("the law has no output %q", output)
 }
 
-// roundedBits are those that probabilities are rounded to where they are no sums of exponentials: ratios of those above 2⁻⁴⁰ are then off
-// by a share of 2⁻⁸⁰ at most, where nearly is 2⁻⁴⁰.
+// roundedBits are those that probabilities are rounded to where they are no sums of exponentials: ratios of those above
+// 2⁻⁴⁰ are then off by a share of 2⁻⁸⁰ at most, where nearly is 2⁻⁴⁰.
 const roundedBits = 120
 
-// roundedLaw is a law of rows of certified probabilities, in the order of outputs, but for the last of them, which has the rest.
+// roundedLaw is a law of rows of certified probabilities, in the order of outputs, but for the last of them, which has
+// the rest.
 func roundedLaw(inputs []string, pairs [][2]int, outputs []string, row func(input int) []exact.Interval) (*Law, error) {
 	entries := make([][]*big.Rat, len(inputs))
 	unit := new(big.Int).Lsh(big.NewInt(1), roundedBits)

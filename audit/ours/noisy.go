@@ -8,9 +8,9 @@ import (
 	"dither/mechanism/selection"
 )
 
-// differences is P(η₁ + o₁ = η₂ + o₂ = …) for independent two-sided geometric variables: the sum of ∏(1 − b)·b^|z − o_j| over
-// all integers z, times (1 + b)ⁿ·(1 − bⁿ)/(1 − b)ⁿ, so that no quotient is left. Below and above all o_j terms fall by bⁿ from one z
-// to the next.
+// differences is P(η₁ + o₁ = η₂ + o₂ = …) for independent two-sided geometric variables: the sum of ∏(1
+// − b)·b^|z − o_j| over all integers z, times (1 + b)ⁿ·(1 − bⁿ)/(1 − b)ⁿ, so that no quotient is left.
+// Below and above all o_j terms fall by bⁿ from one z to the next.
 func (g geometric) differences(c *calc, offsets ...int64) *expsum.Number {
 	n, low, high := int64(len(offsets)), slices.Min(offsets), slices.Max(offsets)
 	at := func(z int64) *expsum.Number {
@@ -43,15 +43,17 @@ func (g geometric) differencesTotal(c *calc, n int) *expsum.Number {
 	return total
 }
 
-// rankings is the law of the order of noisy scores with all gaps between them: A_{i_r} ≥ A_{i_{r+1}} + [i_{r+1} < i_r], and g_r is by how
-// much [Ding, Wang, Zhang & Kifer 2019, with ties broken by place]. Gaps up to most are told apart.
+// rankings is the law of the order of noisy scores with all gaps between them: A_{i_r} ≥ A_{i_{r+1}} + [i_{r+1} <
+// i_r], and g_r is by how much [Ding, Wang, Zhang & Kifer 2019, with ties broken by place]. Gaps up to most are told
+// apart.
 func (g geometric) rankings(c *calc, scores []int64, most int64, told int) (w weights) {
 	n := len(scores)
 	w.total = g.differencesTotal(c, n)
 	lists, _ := vectors(n-1, 0, most)
 	for _, order := range permutations(n) {
 		for _, gaps := range lists {
-			offsets := make([]int64, n) // A_{i_r} − A_{i_n} − u_{i_r}: what η of i_r is above the common z, sign changed
+			// A_{i_r} − A_{i_n} − u_{i_r}: what η of i_r is above the common z, sign changed
+			offsets := make([]int64, n)
 			above := int64(0)
 			for r := n - 1; r >= 0; r-- {
 				if r < n-1 {
@@ -70,14 +72,15 @@ func (g geometric) rankings(c *calc, scores []int64, most int64, told int) (w we
 
 // limits are what rankings come to where some of the gaps grow: of two candidates the one, of three either or both.
 //
-// Of two, with D the distance of the offsets, differences are bᴰ(D + k), k a constant, times a constant. D is the gap plus a constant of
-// the input, so that the ratio of two inputs is a constant times a quotient of linear functions of the gap: it lies between
-// that of the least gap for which this holds and the limit, where D + k cancels.
+// Of two, with D the distance of the offsets, differences are bᴰ(D + k), k a constant, times a constant. D is the gap
+// plus a constant of the input, so that the ratio of two inputs is a constant times a quotient of linear functions of
+// the gap: it lies between that of the least gap for which this holds and the limit, where D + k cancels.
 //
-// Of three, with A and B the distances of the middle offset from the least and from the greatest, they are b^(A+B)·(C − κ(bᴬ + bᴮ)), times
-// a constant. A and B are the gaps plus constants of the input, as soon as the gaps are at least 1, so that the ratio of two inputs is a
-// constant times a quotient of linear functions of (s, t) = (b^g₁, b^g₂), whose denominator is above 0. On a rectangle, and on a
-// side of one, such a quotient is greatest at a corner: at gaps of 1, 0 or without end.
+// Of three, with A and B the distances of the middle offset from the least and from the greatest, they are b^(A+B)·(C
+// − κ(bᴬ + bᴮ)), times a constant. A and B are the gaps plus constants of the input, as soon as the gaps are at
+// least 1, so that the ratio of two inputs is a constant times a quotient of linear functions of (s, t) = (b^g₁,
+// b^g₂), whose denominator is above 0. On a rectangle, and on a side of one, such a quotient is greatest at a corner:
+// at gaps of 1, 0 or without end.
 func (g geometric) limits(c *calc, all [][]int64, told int) (out []Limit) {
 	n := len(all[0])
 	one := c.rat(1, 1)
@@ -92,7 +95,8 @@ func (g geometric) limits(c *calc, all [][]int64, told int) (out []Limit) {
 			}
 			return 0
 		}
-		apart := func(u []int64, r int) int64 { return u[order[r+1]] - u[order[r]] + tie(r) } // offsets' distance, less the gap
+		// offsets' distance, less the gap
+		apart := func(u []int64, r int) int64 { return u[order[r+1]] - u[order[r]] + tie(r) }
 		if n == 2 {
 			limit := Limit{Output: name + "ever more"}
 			for _, u := range all {

@@ -9,8 +9,8 @@ import (
 	"dither/privacy"
 )
 
-// The examples of mechanisms of order statistics: the domain 0…2, and data sets of at most two rows, of which a person has
-// one.
+// The examples of mechanisms of order statistics: the domain 0…2, and data sets of at most two rows, of which a
+// person has one.
 var (
 	orderDomain = quantile.Domain{Lower: 0, Upper: 2}
 	orderUnit   = mechanism.Unit{Neighbours: privacy.AddRemove, MaxRows: 1}
@@ -46,9 +46,10 @@ type share struct {
 	weight *big.Rat
 }
 
-// chances is P(o) ∝ exp(−ε·d(o)/(2Δ)) over o from low to high, d(o) = max(0, B(o) − q·n, q·n − A(o)), where B is what lies below o, A
-// what lies at or below, and n all [Smith 2011, with ties as the rank error counts them]; Δ = max(q, 1 − q) for a row more or less, and 1
-// for a row that is exchanged, times those of a unit [ibid.]. Weights begin at low; total is their sum.
+// chances is P(o) ∝ exp(−ε·d(o)/(2Δ)) over o from low to high, d(o) = max(0, B(o) − q·n, q·n − A(o)),
+// where B is what lies below o, A what lies at or below, and n all [Smith 2011, with ties as the rank error counts
+// them]; Δ = max(q, 1 − q) for a row more or less, and 1 for a row that is exchanged, times those of a unit [ibid.].
+// Weights begin at low; total is their sum.
 func chances(c *calc, unit mechanism.Unit, rows []share, low, high int64, q *big.Rat, e *big.Rat) (p []*expsum.Number, total *expsum.Number) {
 	delta := new(big.Rat).Sub(big.NewRat(1, 1), q)
 	switch {
@@ -129,8 +130,9 @@ func independentQuantiles() Subject {
 		})
 }
 
-// approximateQuantiles recurses [Kaplan, Schnapp & Stemmer 2022, Algorithm 1]: the median v with a share of ε, and then the median
-// of what lies on either side, whose rows at v are halved, with the rest of ε. The shares are those that the mechanism tells.
+// approximateQuantiles recurses [Kaplan, Schnapp & Stemmer 2022, Algorithm 1]: the median v with a share of ε, and
+// then the median of what lies on either side, whose rows at v are halved, with the rest of ε. The shares are those
+// that the mechanism tells.
 func approximateQuantiles() Subject {
 	m := quantile.Approximate{
 		Domain: orderDomain, Unit: orderUnit, Ranks: []*big.Rat{big.NewRat(1, 4), big.NewRat(1, 2), big.NewRat(3, 4)}, Epsilon: epsilonOf(1, 1),
@@ -169,9 +171,10 @@ func approximateQuantiles() Subject {
 
 // jointQuantiles has a bin for each integer, of two levels. A row has (2l + 1)/4 of its mass before level l of its bin.
 //
-// P(sequence) ∝ w·exp(−ε·d/(2Δ)), d = Σ|n_j − g_j·n| over the masses n_j between its places, Δ = 2(1 − min g), and w is 1/2 for a
-// place that occurs twice [Gillenwater, Joseph & Kulesza 2021, section 3]. The mechanism computes in floats with the public error
-// that it charges, so that its ε is smaller than this law's by a share of some 10⁻¹⁰.
+// P(sequence) ∝ w·exp(−ε·d/(2Δ)), d = Σ|n_j − g_j·n| over the masses n_j between its places, Δ = 2(1 −
+// min g), and w is 1/2 for a place that occurs twice [Gillenwater, Joseph & Kulesza 2021, section 3]. The mechanism
+// computes in floats with the public error that it charges, so that its ε is smaller than this law's by a share of
+// some 10⁻¹⁰.
 func jointQuantiles() Subject {
 	m := quantile.Joint{
 		Domain: orderDomain, Unit: orderUnit, Ranks: []*big.Rat{big.NewRat(1, 4), big.NewRat(3, 4)}, Bins: orderPoints, Epsilon: epsilonOf(1, 1),

@@ -1,11 +1,12 @@
-// Package ours holds dither's own mechanisms as subjects of audits: each on a small example with a worst pair of neighbours, to
-// be run as anybody's program is (audit.Run), and, where its law can be written down, with that law, to be checked exactly over
-// all neighbours of a small domain (package channel).
+// Package ours holds dither's own mechanisms as subjects of audits: each on a small example with a worst pair of
+// neighbours, to be run as anybody's program is (audit.Run), and, where its law can be written down, with that law, to
+// be checked exactly over all neighbours of a small domain (package channel).
 //
-// Laws are written down from the definitions in the literature, in exact numbers, and share no code with the mechanisms: not
-// their samplers, nor their scales, thresholds and normalising constants (but for one σ² that is found by a search). That the code has these laws is tested by sampling it (the tests of this
-// package). Together that is more than an audit of runs, which can only refute: the law is within the declared loss for every
-// pair of the domain, and the code follows the law as far as so many draws can tell.
+// Laws are written down from the definitions in the literature, in exact numbers, and share no code with the
+// mechanisms: not their samplers, nor their scales, thresholds and normalising constants (but for one σ² that is
+// found by a search). That the code has these laws is tested by sampling it (the tests of this package). Together that
+// is more than an audit of runs, which can only refute: the law is within the declared loss for every pair of the
+// domain, and the code follows the law as far as so many draws can tell.
 package ours
 
 import (
@@ -25,14 +26,15 @@ type Subject struct {
 	About  string // one line: what it is, and on what example
 	Source string // where the mechanism is from
 
-	// Claim is what the mechanism says of itself: its Loss, or what it says of (ε, δ). A loss of zCDP is converted at a δ.
+	// Claim is what the mechanism says of itself: its Loss, or what it says of (ε, δ). A loss of zCDP is converted at a
+	// δ.
 	Claim audit.Claim
 	// Sides are the two data sets of Run, in words; no neighbours of the domain are told apart better.
 	Sides [2]string
 
 	domain domain
-	// law is the law over the domain; nil where certify stands in its place: bounds of the least δ at an ε over all neighbours. near are
-	// then the probabilities that those are bounds of, rounded, to compare draws with.
+	// law is the law over the domain; nil where certify stands in its place: bounds of the least δ at an ε over all
+	// neighbours. near are then the probabilities that those are bounds of, rounded, to compare draws with.
 	law     func() (*Law, error)
 	certify func(privacy.Epsilon) (lower, upper float64, err error)
 	near    func() (*Law, error)
@@ -123,8 +125,9 @@ func subject(s Subject) Subject {
 	return s
 }
 
-// claims is what an output declares: (ε, δ) where it says so, a pure loss, or one of zCDP, read at a δ. Where it says (ε, δ) and a loss
-// of approximate zCDP with the same δ, that is (ε²/2, δ), or (ε²/(2k), δ) where it is of k parts.
+// claims is what an output declares: (ε, δ) where it says so, a pure loss, or one of zCDP, read at a δ. Where it
+// says (ε, δ) and a loss of approximate zCDP with the same δ, that is (ε²/2, δ), or (ε²/(2k), δ) where it is
+// of k parts.
 func (d drawn) claims(at privacy.Delta) (audit.Claim, error) {
 	e, pure := d.loss.Pure()
 	switch rho, delta := d.loss.ZCDP(); {
@@ -158,8 +161,8 @@ func plain[T int | int64](loss privacy.Loss, values ...T) drawn {
 	return drawn{text: text, folded: text, loss: loss}
 }
 
-// clamped is a vector of which the law knows each number between low and high alone. That is post-processing, and for noise
-// whose ratios beyond the ends are the same as at them it loses nothing.
+// clamped is a vector of which the law knows each number between low and high alone. That is post-processing, and for
+// noise whose ratios beyond the ends are the same as at them it loses nothing.
 func clamped(loss privacy.Loss, low, high int64, values ...int64) drawn {
 	folded := make([]int64, len(values))
 	for i, v := range values {

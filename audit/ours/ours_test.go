@@ -62,11 +62,12 @@ func variants() []Subject {
 	}
 }
 
-// Every law is within what its mechanism declares, over all neighbours of its domain; and reaches it where the list says so. The others
-// are below: the exponential mechanism's ratio e^ε is that of unboundedly many candidates (with n it is ((n − 1)e^ε + 1)/n where all but one
-// move), and so for whatever is built on it; the order of several noisy scores has it with unboundedly many candidates too, and the
-// sparse vector with unboundedly many queries; sums of a loss per step or rank assume that one person is in the worst place of each;
-// the scale that smooth sensitivity gives is worst in the tails, which the domain's ends cut off; and thresholds are whole numbers.
+// Every law is within what its mechanism declares, over all neighbours of its domain; and reaches it where the list
+// says so. The others are below: the exponential mechanism's ratio e^ε is that of unboundedly many candidates (with n
+// it is ((n − 1)e^ε + 1)/n where all but one move), and so for whatever is built on it; the order of several noisy
+// scores has it with unboundedly many candidates too, and the sparse vector with unboundedly many queries; sums of a
+// loss per step or rank assume that one person is in the worst place of each; the scale that smooth sensitivity gives
+// is worst in the tails, which the domain's ends cut off; and thresholds are whole numbers.
 func TestDeclaredLosses(t *testing.T) {
 	attained := []string{
 		"laplace", "staircase", "tulap", "counting-tree", "quantile-tree", "automatic-bounds", "randomized-response", "category-response",
@@ -154,7 +155,8 @@ func drawnAgainst(s Subject, law *Law, input, row, runs int, falseAlarm float64)
 			return fmt.Errorf("%q is impossible, and was drawn", law.Matrix.Outputs()[j])
 		}
 	}
-	// Merged to cells of 25 or more, which is what χ² needs; where that leaves one, its complement is rare, and a binomial.
+	// Merged to cells of 25 or more, which is what χ² needs; where that leaves one, its complement is rare, and a
+	// binomial.
 	if j := slices.Index(p, slices.Max(p)); float64(runs)*(1-p[j]) < 50 {
 		return stattest.Proportion{Successes: observed[j], Of: stattest.Binomial{Trials: runs, Probability: p[j]}, FalseAlarm: falseAlarm}.Check()
 	}
@@ -172,7 +174,8 @@ func TestLawsAreTheMechanisms(t *testing.T) {
 		if slices.Contains(slow, s.Name) {
 			runs = 400
 		}
-		if strings.HasPrefix(s.Name, "threshold") || strings.HasPrefix(s.Name, "partition") { // hardly any of few units are kept
+		if strings.HasPrefix(s.Name, "threshold") || strings.HasPrefix(s.Name, "partition") {
+			// hardly any of few units are kept
 			inputs = append(inputs, len(s.domain.inputs)-1)
 		}
 		if long {
@@ -211,8 +214,8 @@ func TestOtherLawsAreNot(t *testing.T) {
 	}
 }
 
-// Audits of runs refute none of ours, at a confidence at which a refutation is no accident; and they do refute a third of what is
-// declared where so few runs can tell.
+// Audits of runs refute none of ours, at a confidence at which a refutation is no accident; and they do refute a third
+// of what is declared where so few runs can tell.
 func TestOursAreNotRefuted(t *testing.T) {
 	runs := 100
 	if long {
@@ -245,8 +248,9 @@ func TestOursAreNotRefuted(t *testing.T) {
 	}
 }
 
-// The certified sums of Gaussian noise agree with the accountant's, which has them by other formulas, at each shift by itself: the
-// discrete Gaussian's δ(ε) exactly, and the rounded one's at most the continuous one's, of which it is post-processing.
+// The certified sums of Gaussian noise agree with the accountant's, which has them by other formulas, at each shift by
+// itself: the discrete Gaussian's δ(ε) exactly, and the rounded one's at most the continuous one's, of which it is
+// post-processing.
 func TestGaussianDeltas(t *testing.T) {
 	const tails = 1e-24 // what is beyond the reach has less, and is counted with the upper bounds
 	for _, variance := range []*big.Rat{big.NewRat(1, 1), big.NewRat(37, 3)} {
@@ -272,8 +276,8 @@ func TestGaussianDeltas(t *testing.T) {
 	}
 }
 
-// The Rényi divergences of discrete Gaussian noise, by certified sums, are at most ρα, and at whole orders no less [Canonne, Kamath &
-// Steinke 2020, Proposition 5].
+// The Rényi divergences of discrete Gaussian noise, by certified sums, are at most ρα, and at whole orders no less
+// [Canonne, Kamath & Steinke 2020, Proposition 5].
 func TestGaussianRenyi(t *testing.T) {
 	for _, s := range []struct {
 		m      mechanism.Gaussian
@@ -333,8 +337,9 @@ func TestSidesAreTheWorst(t *testing.T) {
 	}
 }
 
-// The limits are those of the ratios: at a gap that is large the chances of the inputs are nearly in the limits' proportion. And nothing
-// between is above them: with more gaps told apart the smallest ε is nearer to that of the matrix and the limits together.
+// The limits are those of the ratios: at a gap that is large the chances of the inputs are nearly in the limits'
+// proportion. And nothing between is above them: with more gaps told apart the smallest ε is nearer to that of the
+// matrix and the limits together.
 func TestLimits(t *testing.T) {
 	near := func(name string, limit Limit, inputs int, at func(c *calc, i int) *expsum.Number) {
 		t.Helper()

@@ -38,8 +38,8 @@ func keyed(units []int64) (out []mechanism.Partition) {
 
 const dropped = "dropped"
 
-// left is what leaves of partitions: of each its number, of which those above most are as one, or whether it is kept. Keys that nobody
-// has are told by themselves, which no law forgives.
+// left is what leaves of partitions: of each its number, of which those above most are as one, or whether it is kept.
+// Keys that nobody has are told by themselves, which no law forgives.
 func left(keys int, kept []partition.Kept, most int64) drawn {
 	text := slices.Repeat([]string{dropped}, keys)
 	folded := slices.Clone(text)
@@ -75,7 +75,8 @@ func partitioned(name, about, source string, keys int, most int64, draw func(x [
 		domain: domain{
 			inputs: names, pair: [2]int{0, place(all, slices.Repeat([]int64{1}, keys)...)},
 			draw: func(i int) (drawn, error) { return draw(keyed(all[i]), keys) },
-			many: func(i, runs int) (outputs []string, err error) { // each partition is treated by itself: many are as many draws
+			many: func(i, runs int) (outputs []string, err error) {
+				// each partition is treated by itself: many are as many draws
 				out, err := draw(keyed(slices.Repeat(all[i], runs)), keys*runs)
 				for each := range slices.Chunk(strings.Split(out.folded, "; "), keys) {
 					outputs = append(outputs, strings.Join(each, "; "))
@@ -184,7 +185,8 @@ func thresholdLaplace(name string, keys, most int64) Subject {
 		Threshold: partition.Threshold{MaxPerCell: big.NewInt(1), Keys: keys, Delta: deltaOf(1, 100)},
 	}
 	g := geometric{rate(m.Epsilon, keys)}
-	greatest := most + 4*keys // above every number of units and the threshold: from there on ratios are what they are there
+	// above every number of units and the threshold: from there on ratios are what they are there
+	greatest := most + 4*keys
 	// τ is the least for which 1 + Z > τ has a probability of at most δ over the keys.
 	least := func(c *calc) int64 {
 		limit, t := new(big.Rat).Quo(m.Delta.Rat(), big.NewRat(keys, 1)), int64(1)

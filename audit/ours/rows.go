@@ -7,8 +7,8 @@ import (
 	"dither/privacy"
 )
 
-// multisets are all data sets of at most so many rows with values 0 … values − 1, each in increasing order, the smaller ones
-// first.
+// multisets are all data sets of at most so many rows with values 0 … values − 1, each in increasing order, the
+// smaller ones first.
 func multisets(values int64, rows int) (all [][]int64, names []string) {
 	all = [][]int64{nil}
 	level := all
@@ -52,7 +52,8 @@ func oneRowApart(data [][]int64) [][2]int {
 	return adjacent(len(data), func(i, j int) bool { return rowsApart(data[i], data[j]) == 1 })
 }
 
-// neighboursOf are the pairs that a unit joins: as many rows more or less as it has at most, or as many exchanged for others.
+// neighboursOf are the pairs that a unit joins: as many rows more or less as it has at most, or as many exchanged for
+// others.
 func neighboursOf(data [][]int64, unit mechanism.Unit) [][2]int {
 	most, _ := joins(unit)
 	return adjacent(len(data), func(i, j int) bool {
@@ -63,7 +64,8 @@ func neighboursOf(data [][]int64, unit mechanism.Unit) [][2]int {
 	})
 }
 
-// joins is by how many rows more or less neighbours differ: by those of a unit, or twice as many where one is exchanged.
+// joins is by how many rows more or less neighbours differ: by those of a unit, or twice as many where one is
+// exchanged.
 func joins(unit mechanism.Unit) (most int, steps int64) {
 	steps = unit.MaxRows
 	if unit.Neighbours == privacy.ChangeOne {

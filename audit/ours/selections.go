@@ -31,7 +31,8 @@ func (s scores) lists(n int) (all [][]int64, names []string, pairs [][2]int) {
 	})
 }
 
-// rate is what scores are multiplied by in an exponent: ε/(2Δ), or ε/Δ where they are monotonic, over a number of choices.
+// rate is what scores are multiplied by in an exponent: ε/(2Δ), or ε/Δ where they are monotonic, over a number of
+// choices.
 func (s scores) rate(e privacy.Epsilon, choices int64) *big.Rat {
 	reach := choices * s.sensitivity
 	if !s.monotonic {
@@ -76,7 +77,8 @@ func exponential(s scores) Subject {
 	})
 }
 
-// exponentialIntervals: an output in a run of so many integers of one score has exp(c·u) over the sum of all integers' weights.
+// exponentialIntervals: an output in a run of so many integers of one score has exp(c·u) over the sum of all integers'
+// weights.
 func exponentialIntervals() Subject {
 	m := selection.Exponential{Sensitivity: big.NewInt(1), Epsilon: epsilonOf(1, 1)}
 	lengths := []int64{1, 2, 3}
@@ -117,8 +119,8 @@ func exponentialIntervals() Subject {
 	})
 }
 
-// permuteAndFlip: in each order of the candidates, the first whose coin shows heads [McKenna & Sheldon 2020, Algorithm 1]: of n!
-// orders, that which takes i as the k-th has the chance p_i·∏(1 − p_j) over those before it.
+// permuteAndFlip: in each order of the candidates, the first whose coin shows heads [McKenna & Sheldon 2020, Algorithm
+// 1]: of n! orders, that which takes i as the k-th has the chance p_i·∏(1 − p_j) over those before it.
 func permuteAndFlip(s scores) Subject {
 	m := selection.PermuteAndFlip{Sensitivity: big.NewInt(s.sensitivity), Monotonic: s.monotonic, Epsilon: epsilonOf(1, 1)}
 	all, names, pairs := s.lists(3)
@@ -164,7 +166,8 @@ func permutations(n int) [][]int {
 	return all
 }
 
-// topExponential peels: the exponential mechanism at ε/K among those who are left [Bhaskar, Laxman, Smith & Thakurta 2010].
+// topExponential peels: the exponential mechanism at ε/K among those who are left [Bhaskar, Laxman, Smith & Thakurta
+// 2010].
 func topExponential(s scores) Subject {
 	const k = 2
 	m := selection.TopExponential{K: k, Sensitivity: big.NewInt(s.sensitivity), Monotonic: s.monotonic, Epsilon: epsilonOf(1, 1)}

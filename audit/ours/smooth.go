@@ -9,13 +9,14 @@ import (
 	"dither/privacy"
 )
 
-// smooth is of data sets of at most two rows of 0…3. Of a data set x with the median f, the noise is S/α times a standard Cauchy
-// variable, where S is the largest of e^(−βk)·A_k, A_k the most that one row more or less moves the median of any data set at most k rows
-// away [Nissim, Raskhodnikova & Smith 2007, Definitions 2.2 and 3.1], which is looked for among all of them.
+// smooth is of data sets of at most two rows of 0…3. Of a data set x with the median f, the noise is S/α times a
+// standard Cauchy variable, where S is the largest of e^(−βk)·A_k, A_k the most that one row more or less moves the
+// median of any data set at most k rows away [Nissim, Raskhodnikova & Smith 2007, Definitions 2.2 and 3.1], which is
+// looked for among all of them.
 //
-// β is 3e/4, and α the largest with α² ≤ 2(cosh e − 1) and α² ≤ 2e^β(cosh e − cosh β), e the loss of one row: with these it is e-differentially
-// private, as package mechanism proves. There α is rounded down, by a share of some 10⁻¹⁵, so that its noise is wider than that
-// of this law.
+// β is 3e/4, and α the largest with α² ≤ 2(cosh e − 1) and α² ≤ 2e^β(cosh e − cosh β), e the loss of
+// one row: with these it is e-differentially private, as package mechanism proves. There α is rounded down, by a share
+// of some 10⁻¹⁵, so that its noise is wider than that of this law.
 func smooth() Subject {
 	return smoothSubject("smooth", "the median of at most two rows of 0…3 with noise that fits the data", orderUnit, 2)
 }
@@ -66,7 +67,8 @@ func smoothSubject(name, about string, unit mechanism.Unit, rows int) Subject {
 
 const smoothBits = 192
 
-// twiceMedian is x_⌊c⌋ + x_⌈c⌉ of n values in order, c = (n + 1)/2, and of none the sum of the domain's ends, 0 and upper.
+// twiceMedian is x_⌊c⌋ + x_⌈c⌉ of n values in order, c = (n + 1)/2, and of none the sum of the domain's ends, 0
+// and upper.
 func twiceMedian(rows []int64, upper int64) int64 {
 	if len(rows) == 0 {
 		return upper
@@ -74,8 +76,9 @@ func twiceMedian(rows []int64, upper int64) int64 {
 	return rows[(len(rows)-1)/2] + rows[len(rows)/2]
 }
 
-// cauchyScale is S/α. all are data sets of enough rows: those at most n rows more than the n, and their neighbours. Where all n rows are
-// gone, one row moves the median by half of the domain, which is the most that is possible: terms of k > n are less than that of n.
+// cauchyScale is S/α. all are data sets of enough rows: those at most n rows more than the n, and their neighbours.
+// Where all n rows are gone, one row moves the median by half of the domain, which is the most that is possible: terms
+// of k > n are less than that of n.
 func cauchyScale(e *big.Rat, rows []int64, all [][]int64, upper int64) exact.Interval {
 	twice := make([]int64, len(rows)+1) // of A_k
 	for _, near := range all {
@@ -111,8 +114,8 @@ func cauchyScale(e *big.Rat, rows []int64, all [][]int64, upper int64) exact.Int
 	return largest.Quo(square.Sqrt())
 }
 
-// arctan is Euler's series x/(1 + x²)·Σ_k Π_{j≤k} (2j/(2j+1))·yᵏ, y = x²/(1 + x²), for |x| ≤ 1, where all terms after one come to less than
-// it; beyond it is ±π/2 − arctan 1/x.
+// arctan is Euler's series x/(1 + x²)·Σ_k Π_{j≤k} (2j/(2j+1))·yᵏ, y = x²/(1 + x²), for |x| ≤ 1, where all
+// terms after one come to less than it; beyond it is ±π/2 − arctan 1/x.
 func arctan(x exact.Interval) exact.Interval {
 	of := func(num, den int64) exact.Interval { return exact.IntervalOf(big.NewRat(num, den), smoothBits) }
 	zero, one := of(0, 1), of(1, 1)

@@ -7,8 +7,8 @@ import (
 	"dither/mechanism/stream"
 )
 
-// A session of two queries of 0 or 1 against the threshold 1, which ends with so many that are above; gaps up to 3 are told
-// apart, and values between −3 and 4.
+// A session of two queries of 0 or 1 against the threshold 1, which ends with so many that are above; gaps up to 3 are
+// told apart, and values between −3 and 4.
 const (
 	sparseAt   = 1
 	sparseGaps = 3
@@ -27,7 +27,8 @@ func sparse() []Subject {
 	}
 }
 
-// sparseSubject has neighbours whose queries move by the sensitivity at most, and in one direction where they are monotonic.
+// sparseSubject has neighbours whose queries move by the sensitivity at most, and in one direction where they are
+// monotonic.
 func sparseSubject(name, about string, queries int, m stream.SparseVector) Subject {
 	most := m.Sensitivity.Int64()
 	all, names := vectors(queries, 0, most)

@@ -10,8 +10,9 @@ import (
 	"dither/mechanism/stream"
 )
 
-// sparseVector is a mechanism with the noises that its definition gives it: ρ of scale Δ/ε₁ and ν of 2cΔ/ε₂, or of cΔ/ε₂ where queries
-// are monotonic, with ε₁ + ε₂ = ε in the ratio 1 : (2c)^⅔, or 1 : c^⅔, down to thousandths [Lyu, Su & Li 2017, Algorithm 7]; values have noise of scale cΔ/ε₃.
+// sparseVector is a mechanism with the noises that its definition gives it: ρ of scale Δ/ε₁ and ν of 2cΔ/ε₂,
+// or of cΔ/ε₂ where queries are monotonic, with ε₁ + ε₂ = ε in the ratio 1 : (2c)^⅔, or 1 : c^⅔, down to
+// thousandths [Lyu, Su & Li 2017, Algorithm 7]; values have noise of scale cΔ/ε₃.
 type sparseVector struct {
 	stream.SparseVector
 	threshold, query, value geometric // value has no rate where none are told
@@ -36,8 +37,8 @@ func sparseNoises(m stream.SparseVector) sparseVector {
 	return v
 }
 
-// chance sums over the threshold's noise the chances of answers to some of the queries [Lyu, Su & Li 2017, Theorem 2], of all of which
-// total is the sum, times what summed multiplies by; those that are not asked are as good as asked.
+// chance sums over the threshold's noise the chances of answers to some of the queries [Lyu, Su & Li 2017, Theorem 2],
+// of all of which total is the sum, times what summed multiplies by; those that are not asked are as good as asked.
 func (v sparseVector) chance(c *calc, queries int, answers ...factor) (p *expsum.Number) {
 	p = summed(c, v.rates(queries), sparseFar, append(slices.Clone(answers), mass{v.threshold, 0})...)
 	for range queries - len(answers) {
@@ -126,11 +127,12 @@ func (r rest) beyond(c *calc, sign, far int64) (out fading) {
 	return out
 }
 
-// limits are what the last answer comes to where its gap grows, after so many below. With a = e^−(rate of ρ), b = e^−(rate of ν), i
-// answers below and gaps beyond all corners, the chance is αbᵍ + β(abⁱ)ᵍ: for z ≥ −g, which has b^(g+z), the sum of a^|z|·b^z·∏ b^|z| is
-// a constant less a tail from −g on, and what is beyond −g is a geometric series. So the ratio of two inputs is a quotient of linear functions of
-// (abⁱ/b)ᵍ, and between that of the least such gap and its limit, the quotient of the α. They are here, over bᵍ and where a < b; for a
-// session that ends with the first that is above.
+// limits are what the last answer comes to where its gap grows, after so many below. With a = e^−(rate of ρ), b =
+// e^−(rate of ν), i answers below and gaps beyond all corners, the chance is αbᵍ + β(abⁱ)ᵍ: for z ≥ −g,
+// which has b^(g+z), the sum of a^|z|·b^z·∏ b^|z| is a constant less a tail from −g on, and what is beyond −g
+// is a geometric series. So the ratio of two inputs is a quotient of linear functions of (abⁱ/b)ᵍ, and between that
+// of the least such gap and its limit, the quotient of the α. They are here, over bᵍ and where a < b; for a session
+// that ends with the first that is above.
 func (v sparseVector) limits(c *calc, all [][]int64) (out []Limit) {
 	for i := range all[0] {
 		limit := Limit{Output: strings.Repeat("below; ", i) + "above by ever more"}

@@ -8,8 +8,8 @@ import (
 	"dither/mechanism"
 )
 
-// steps is P(Z = z) ∝ e^(−ε·s(|z|)), s(k) = ⌊(k + Δ − r)/Δ⌋ [Geng & Viswanath 2014, the discrete case]: s is 0 for k < r, and then
-// rises by 1 after every Δ.
+// steps is P(Z = z) ∝ e^(−ε·s(|z|)), s(k) = ⌊(k + Δ − r)/Δ⌋ [Geng & Viswanath 2014, the discrete case]: s
+// is 0 for k < r, and then rises by 1 after every Δ.
 type steps struct {
 	epsilon   *big.Rat
 	length, r int64
@@ -26,7 +26,8 @@ func (s steps) total(c *calc) *expsum.Number {
 	return c.add(c.rat(2*s.r-1, 1), c.quo(c.mul(c.rat(2*s.length, 1), b), c.sub(one, b)))
 }
 
-// bestStep is the r in 1 … Δ of the least expected error [ibid.], by summing up to where a term is below 10⁻³⁰ of the first.
+// bestStep is the r in 1 … Δ of the least expected error [ibid.], by summing up to where a term is below 10⁻³⁰
+// of the first.
 func bestStep(epsilon float64, length int64, squared bool) (best int64) {
 	least := math.Inf(1)
 	for r := int64(1); r <= length; r++ {
@@ -49,8 +50,9 @@ func bestStep(epsilon float64, length int64, squared bool) (best int64) {
 	return best
 }
 
-// folded is y, or, beyond the ends, what is a multiple of Δ nearer and within Δ of an end: all such y have the same ratios of
-// probabilities, since each is e^(−ε) times the one before under every input between the ends, so that nothing is lost.
+// folded is y, or, beyond the ends, what is a multiple of Δ nearer and within Δ of an end: all such y have the same
+// ratios of probabilities, since each is e^(−ε) times the one before under every input between the ends, so that
+// nothing is lost.
 func (s steps) folded(y, low, high int64) int64 {
 	for y < low-s.length+1 {
 		y += s.length

@@ -9,15 +9,16 @@ import (
 	"dither/privacy"
 )
 
-// The Tulap noise is a two-sided geometric variable plus one that is uniform on (−½, ½), given that it is between its q/2 quantiles, q =
-// 2δb/(1 − b + 2δb), b = e^(−ε) [Awan & Slavković 2018, Theorem 3.8]. Its distribution function at −(m − ½ + v), 0 ≤ v < 1,
-// is bᵐ(1 − v(1 − b))/(1 + b) before that.
+// The Tulap noise is a two-sided geometric variable plus one that is uniform on (−½, ½), given that it is between
+// its q/2 quantiles, q = 2δb/(1 − b + 2δb), b = e^(−ε) [Awan & Slavković 2018, Theorem 3.8]. Its distribution
+// function at −(m − ½ + v), 0 ≤ v < 1, is bᵐ(1 − v(1 − b))/(1 + b) before that.
 type tulapNoise struct {
 	geometric
 	q, v  *expsum.Number // v and m are of the bound, m − ½ + v
 	m     int64
-	split float64           // v
-	parts [3]*expsum.Number // the lengths of the parts that each unit about an integer has, by the bound and its mirror image
+	split float64 // v
+	// the lengths of the parts that each unit about an integer has, by the bound and its mirror image
+	parts [3]*expsum.Number
 }
 
 func newTulap(c *calc, e privacy.Epsilon, d privacy.Delta) tulapNoise {
@@ -57,7 +58,8 @@ func (n tulapNoise) part(f float64) int {
 	return 2
 }
 
-// may says whether noise whose nearest integer is k may be in a part: about m up to v − ½, and about −m from ½ − v.
+// may says whether noise whose nearest integer is k may be in a part: about m up to v − ½, and about −m from ½
+// − v.
 func (n tulapNoise) may(k int64, part int) bool {
 	parts := 1 // of an outermost unit, from the inner side
 	if n.split > .5 {
@@ -101,7 +103,8 @@ func tulap(name string, d privacy.Delta) Subject {
 			result.claim = &audit.Claim{Epsilon: out.Epsilon, Delta: out.Delta}
 			return result, nil
 		}},
-		// Without a bound the fraction is that of the uniform variable, whatever the count: the nearest integers tell all there is.
+		// Without a bound the fraction is that of the uniform variable, whatever the count: the nearest integers tell
+		// all there is.
 		law: func() (*Law, error) {
 			return lawOf(names, neighbouringNumbers(len(all)), func(c *calc, i int) (w weights) {
 				if d.IsZero() {

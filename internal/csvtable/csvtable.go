@@ -1,8 +1,8 @@
 // Package csvtable decodes a CSV file strictly against a declared schema, for the owner, once, at sealing.
 //
-// Nothing is guessed: the dialect and the columns are declared, and what does not fit is an error that names the row, the
-// line and the column, and never quotes a cell. Memory is bounded by MaxRecordBytes whatever the file holds, so a quote
-// that never closes or a line of 100 MB costs one record's buffer, not the file.
+// Nothing is guessed: the dialect and the columns are declared, and what does not fit is an error that names the row,
+// the line and the column, and never quotes a cell. Memory is bounded by MaxRecordBytes whatever the file holds, so a
+// quote that never closes or a line of 100 MB costs one record's buffer, not the file.
 //
 // The grammar is RFC 4180's with the declared delimiter and quote:
 //
@@ -82,8 +82,8 @@ type Reader struct {
 	err      error
 }
 
-// New starts a reader of r: it checks the dialect and, if there is a header, reads it and finds the columns in it by name,
-// in any order. Fields that no declared column names are ignored. Faults of the file are *Error.
+// New starts a reader of r: it checks the dialect and, if there is a header, reads it and finds the columns in it by
+// name, in any order. Fields that no declared column names are ignored. Faults of the file are *Error.
 func New(r io.Reader, d policy.Dialect, columns []*policy.Column) (*Reader, error) {
 	if err := checkDialect(d); err != nil {
 		return nil, err
@@ -184,8 +184,8 @@ func (t *Reader) Invalids() []Invalid {
 	return found
 }
 
-// Read reads the next record into row, one value of the declared type per column in the declared order. It returns io.EOF
-// after the last, *Error for a fault of the file, and panics if row is not as long as the columns.
+// Read reads the next record into row, one value of the declared type per column in the declared order. It returns
+// io.EOF after the last, *Error for a fault of the file, and panics if row is not as long as the columns.
 func (t *Reader) Read(row []value.Value) error {
 	if len(row) != len(t.columns) {
 		panic("csvtable: a row of another width")

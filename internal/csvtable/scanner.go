@@ -9,8 +9,8 @@ import (
 	"unicode/utf8"
 )
 
-// scanner splits a stream into records of unquoted bytes. After next, record holds the fields' contents one after another,
-// each followed by a separating byte, and fields says where each one is.
+// scanner splits a stream into records of unquoted bytes. After next, record holds the fields' contents one after
+// another, each followed by a separating byte, and fields says where each one is.
 type scanner struct {
 	in               *bufio.Reader
 	delimiter, quote byte // quote 0: no quoting

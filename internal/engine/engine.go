@@ -1,5 +1,5 @@
-// Package engine is the door to the rows: an engine runs a plan's bounded aggregate over one sealed table and hands back
-// opaque integers. It decides nothing; what it runs, the plan has proved.
+// Package engine is the door to the rows: an engine runs a plan's bounded aggregate over one sealed table and hands
+// back opaque integers. It decides nothing; what it runs, the plan has proved.
 package engine
 
 import (
@@ -12,41 +12,43 @@ import (
 	"dither/mechanism"
 )
 
-// Engine runs bounded aggregates over sealed files, or over a server's table: all that a statement says, its Part too, which charges rest on
-// as noise rests on its Caps. What an engine cannot do, it refuses in Rehearse.
+// Engine runs bounded aggregates over sealed files, or over a server's table: all that a statement says, its Part too,
+// which charges rest on as noise rests on its Caps. What an engine cannot do, it refuses in Rehearse.
 type Engine interface {
-	// Aggregate gives, for every cell of b in the order of Cells, its measures' exact sums. The error may quote rows: it is
-	// for nobody but the owner.
+	// Aggregate gives, for every cell of b in the order of Cells, its measures' exact sums. The error may quote rows:
+	// it is for nobody but the owner.
 	Aggregate(ctx context.Context, b *bounded.Statement, from Sealed) ([][]mechanism.Exact, error)
-	// Groups gives, for b whose keys are Open, the groups that there are, with their measures' exact sums. The error may quote
-	// rows, as above. Once some are Chosen, Aggregate gives these alone.
+	// Groups gives, for b whose keys are Open, the groups that there are, with their measures' exact sums. The error
+	// may quote rows, as above. Once some are Chosen, Aggregate gives these alone.
 	Groups(ctx context.Context, b *bounded.Statement, from Sealed) (*Groups, error)
-	// Order gives the values of b's one measure, which b asks for Ordered: what is scanned later, in as many passes as the
-	// mechanism takes, each with ctx. The errors of a pass may quote rows, as above.
+	// Order gives the values of b's one measure, which b asks for Ordered: what is scanned later, in as many passes as
+	// the mechanism takes, each with ctx. The errors of a pass may quote rows, as above.
 	Order(ctx context.Context, b *bounded.Statement, from Sealed) (mechanism.Ordered, error)
 	// OrderCells is Order for every cell of b, in the order of Cells.
 	OrderCells(ctx context.Context, b *bounded.Statement, from Sealed) (mechanism.OrderedCells, error)
-	// Rows gives the rows that count of b, which plan.BuildRows planned: of each its measures' integers, those of one unit one after the
-	// other. In which order units come, or a unit's rows, must play no part. The error may quote rows, as above; no part of what was given
-	// may be used where there is one.
+	// Rows gives the rows that count of b, which plan.BuildRows planned: of each its measures' integers, those of one
+	// unit one after the other. In which order units come, or a unit's rows, must play no part. The error may quote
+	// rows, as above; no part of what was given may be used where there is one.
 	Rows(ctx context.Context, b *bounded.Statement, from Sealed, into *mechanism.Rows) error
-	// Values gives the distinct values of a column of a PUBLIC table, cleaned, without NULL, in their order, and at most so many.
+	// Values gives the distinct values of a column of a PUBLIC table, cleaned, without NULL, in their order, and at
+	// most so many.
 	Values(ctx context.Context, c bounded.Column, from Sealed, most int) ([]value.Value, error)
-	// Rehearse runs b over made-up rows of extreme values, and none of the sealed ones. What fails here must not be asked:
-	// a row could decide whether the question fails, and no noise would hide it. Where from is a live table, it must be there, and be
-	// the one that was sealed. It takes bounded time (ctx's) and memory, or fails with ErrRehearsal.
+	// Rehearse runs b over made-up rows of extreme values, and none of the sealed ones. What fails here must not be
+	// asked: a row could decide whether the question fails, and no noise would hide it. Where from is a live table, it
+	// must be there, and be the one that was sealed. It takes bounded time (ctx's) and memory, or fails with
+	// ErrRehearsal.
 	Rehearse(ctx context.Context, b *bounded.Statement, from Sealed) error
 	Close() error
 }
 
-// Sealed is a version of a table, with what was recorded of it when this very file was sealed. The records make an answer
-// quicker, and never another one: the sensitivity rests on that, since they are facts about all units' rows.
+// Sealed is a version of a table, with what was recorded of it when this very file was sealed. The records make an
+// answer quicker, and never another one: the sensitivity rests on that, since they are facts about all units' rows.
 //
-// Claim: a record that one unit's rows decide changes nothing of what any other unit adds. Let D be sealed data, and D′
-// the same without the unit w, or with another in its place. The records of D and D′ may differ, and with them the form
-// of a statement. Let v be a unit of both. It has the same rows in both, with the same ranks, since a rank depends on
-// v's rows alone. So it is enough to show, in one database, that the short form which a true record selects keeps the
-// same rows and cells of v as the long form. Then both databases keep of v what the long form keeps.
+// Claim: a record that one unit's rows decide changes nothing of what any other unit adds. Let D be sealed data, and
+// D′ the same without the unit w, or with another in its place. The records of D and D′ may differ, and with them
+// the form of a statement. Let v be a unit of both. It has the same rows in both, with the same ranks, since a rank
+// depends on v's rows alone. So it is enough to show, in one database, that the short form which a true record selects
+// keeps the same rows and cells of v as the long form. Then both databases keep of v what the long form keeps.
 //   - OneRowEach is true: v has at most one row, of rank 1. The long form keeps it. Each cap that is there is at
 //     least 1; v is in one part, and PerUnit is at least 1; v is in one cell. The short form caps nothing, and keeps
 //     it. The clamp of a unit's sum in a cell (CellsClamped) stands in both forms. The same holds of a relation in
@@ -56,29 +58,30 @@ type Engine interface {
 //     (AllRowsAreLeft): all rows of v are left, with the ranks 1, 2, …, n. The short form keeps the ranks up to
 //     Caps.Rows. The long form keeps all rows if n ≤ Caps.Rows, and else the first Caps.Rows in the order of ranks.
 //     Both are the ranks up to Caps.Rows. A test for NULL that the short form omits (Kept) is true of every row.
-//   - MostRows and MostPerKey are true: where they let the bound of a bounded.Owned be left out, v has no more rows there
-//     than Stored (OwnedFit), and the long form keeps them all. ∎
+//   - MostRows and MostPerKey are true: where they let the bound of a bounded.Owned be left out, v has no more rows
+//     there than Stored (OwnedFit), and the long form keeps them all. ∎
 //
 // The proof rests on each record being true of its own database: a file is read with the record that was made of it.
 type Sealed struct {
 	File       string
 	OneRowEach bool            // no unit has more than one row
 	Complete   map[string]bool // columns in which no value is NULL, NaN or infinite
-	// Stored is how many rows of one unit count of this version, those of the lowest ranks; 0 where it is sealed with no more (policy.Table.Stored).
+	// Stored is how many rows of one unit count of this version, those of the lowest ranks; 0 where it is sealed with
+	// no more (policy.Table.Stored).
 	Stored int64
-	// MostRows is the most rows of one unit, and MostPerKey, where rows have their unit through a reference, the most that refer to one row;
-	// 0 where neither was recorded.
+	// MostRows is the most rows of one unit, and MostPerKey, where rows have their unit through a reference, the most
+	// that refer to one row; 0 where neither was recorded.
 	MostRows, MostPerKey int64
 	// Tables are the sealed versions, by table, where the rows are a bounded.Source's.
 	Tables map[string]Sealed
 	Table  string // which table it is a version of
 
-	// A live table has no file, and of its rows no record is relied on. Relation is what its server knows it by: another relation that
-	// has taken its name is not read, since the promise is to the units of this one.
+	// A live table has no file, and of its rows no record is relied on. Relation is what its server knows it by:
+	// another relation that has taken its name is not read, since the promise is to the units of this one.
 	Relation string
 
-	// It was sealed in a state, if its server could tell; Changed is told where it is in another one now. That is for the owner alone, and
-	// changes no answer.
+	// It was sealed in a state, if its server could tell; Changed is told where it is in another one now. That is for
+	// the owner alone, and changes no answer.
 	State   string
 	Changed func(state string)
 
@@ -92,15 +95,15 @@ type Copy struct {
 	Rows                    int64
 }
 
-// RefusedError is what an engine's Rehearse gives where it does not do what is asked: then nothing is charged. It is about the question and about
-// how its table was sealed, and about no row.
+// RefusedError is what an engine's Rehearse gives where it does not do what is asked: then nothing is charged. It is
+// about the question and about how its table was sealed, and about no row.
 type RefusedError struct{ Message, Hint string }
 
 // Error is the message.
 func (e *RefusedError) Error() string { return e.Message }
 
-// ErrUnavailable is wrapped by what Rehearse returns where not the statement failed, but the server that it was for: it cannot be
-// reached, or its table is not as declared. No row has a part in it.
+// ErrUnavailable is wrapped by what Rehearse returns where not the statement failed, but the server that it was for: it
+// cannot be reached, or its table is not as declared. No row has a part in it.
 var ErrUnavailable = errors.New("the table's server is not available")
 
 // Cells gathers an engine's result rows into the answer's cells: the product of the keys' known values, the last key

@@ -16,9 +16,9 @@ func Unchosen(b *bounded.Statement) *bounded.Statement {
 	return &out
 }
 
-// Groups are the groups that there are of keys that are open: those in which at least one unit counts. Of each it holds the
-// keys, the number of units, and the measures' exact sums. Which there are, and how many, is as secret as the sums: what
-// leaves is an opaque partition of each, for a mechanism to select from, and the keys of those that it names.
+// Groups are the groups that there are of keys that are open: those in which at least one unit counts. Of each it holds
+// the keys, the number of units, and the measures' exact sums. Which there are, and how many, is as secret as the sums:
+// what leaves is an opaque partition of each, for a mechanism to select from, and the keys of those that it names.
 type Groups struct {
 	b     *bounded.Statement
 	names []string
@@ -29,8 +29,8 @@ type Groups struct {
 // NewGroups starts with none, for a bounded aggregate without Counting.
 func NewGroups(b *bounded.Statement) *Groups { return &Groups{b: b} }
 
-// Add adds a group: a result row of b.Counting(), whose last sum is the number of units; a nil sum counts as 0. A row in which no
-// unit counts makes no group. No two rows have the same keys: mechanisms refuse groups of one name.
+// Add adds a group: a result row of b.Counting(), whose last sum is the number of units; a nil sum counts as 0. A row
+// in which no unit counts makes no group. No two rows have the same keys: mechanisms refuse groups of one name.
 func (g *Groups) Add(keys []value.Value, sums []*big.Int) {
 	last := len(g.b.Measures)
 	units := sums[last]
@@ -55,8 +55,8 @@ func (g *Groups) Units() []mechanism.Partition {
 	return out
 }
 
-// Chosen gives the keys and the exact sums of the groups that a mechanism released by these names, in their order. The error is
-// a defect, and quotes no key.
+// Chosen gives the keys and the exact sums of the groups that a mechanism released by these names, in their order. The
+// error is a defect, and quotes no key.
 func (g *Groups) Chosen(names []string) (keys [][]value.Value, sums [][]mechanism.Exact, err error) {
 	place := make(map[string]int, len(names))
 	for i, name := range names {

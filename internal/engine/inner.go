@@ -13,7 +13,8 @@ type Inside struct {
 	Dialect
 	Expression func(*bounded.Expr) string
 	Clamped    func(whole string, lo, hi int64) string // a whole number of any size, as an integer between two
-	Average    func(x string, lo int64) string         // the whole number nearest to the average of x, none of which is below lo; NULL or an answer of no row
+	// the whole number nearest to the average of x, none of which is below lo; NULL or an answer of no row
+	Average func(x string, lo int64) string
 }
 
 // PerUnit gives one row for each unit and value of the keys of s, over rows that have the unit u.
@@ -33,7 +34,8 @@ func (d Inside) PerUnit(s *bounded.Source, input string) string {
 	return "SELECT " + strings.Join(out, ", ") + " FROM (SELECT " + strings.Join(row, ", ") + " FROM " + input + " AS a" + d.Fence + ") AS g" + GroupBy(group)
 }
 
-// value is what an aggregate inside a unit reads of a row: on its grid, a whole number below 2^63 in size, half to even.
+// value is what an aggregate inside a unit reads of a row: on its grid, a whole number below 2^63 in size, half to
+// even.
 func (d Inside) value(a bounded.Inner) string {
 	x := d.Expression(a.X)
 	if a.Gridded() {
@@ -42,8 +44,9 @@ func (d Inside) value(a bounded.Inner) string {
 	return x
 }
 
-// aggregate is one over x. Sums are of integers of any size, and exact; what is clamped and then multiplied by a power of two is a whole number that a double holds
-// (plan.Inner), and the product is 0 only for 0, since powers are above 2^-1000: it neither rounds nor raises.
+// aggregate is one over x. Sums are of integers of any size, and exact; what is clamped and then multiplied by a power
+// of two is a whole number that a double holds (plan.Inner), and the product is 0 only for 0, since powers are above
+// 2^-1000: it neither rounds nor raises.
 func (d Inside) aggregate(a bounded.Inner, x string) string {
 	clamped := func(n string) string { return d.Clamped(n, a.Lo, a.Hi) }
 	some := func(what string) string { return "CASE WHEN count(" + x + ") > 0 THEN " + what + " END" }

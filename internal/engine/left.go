@@ -6,8 +6,8 @@ import (
 	"dither/internal/bounded"
 )
 
-// AllRowsAreLeft holds where neither WHERE nor a key nor a part drops a row, nor a coordinate that is NULL, given which columns have a value in every row. Where that is wrong, fewer
-// rows than could be are kept of a unit, never more.
+// AllRowsAreLeft holds where neither WHERE nor a key nor a part drops a row, nor a coordinate that is NULL, given which
+// columns have a value in every row. Where that is wrong, fewer rows than could be are kept of a unit, never more.
 func AllRowsAreLeft(b *bounded.Statement, complete map[string]bool) bool {
 	for _, k := range b.Keys {
 		if !k.NullGroup() && !neverNull(b, k.Expr, complete) {

@@ -37,9 +37,10 @@ type tallied struct {
 	cell int
 }
 
-// ScanCells is a pass over the tallies of b in the order of their values, in pages, for engines that hold a page whole. page gives
-// to each those whose value is at least from, in order of value, but not more than so many. Of a full page the last value may be
-// incomplete, and the next page begins with it again. Cells of one value are given in their order.
+// ScanCells is a pass over the tallies of b in the order of their values, in pages, for engines that hold a page whole.
+// page gives to each those whose value is at least from, in order of value, but not more than so many. Of a full page
+// the last value may be incomplete, and the next page begins with it again. Cells of one value are given in their
+// order.
 func ScanCells(b *bounded.Statement, size int, page func(from int64, most int, each func(Tally) error) error) func(yield func(cell int, value, count int64) bool) error {
 	return func(yield func(cell int, value, count int64) bool) error {
 		from, most := int64(math.MinInt64), size

@@ -14,8 +14,8 @@ import (
 	"dither/internal/value"
 )
 
-// A scan in pages of any size gives each tally once, in the order of values and of cells, and those of unknown keys not at all; it ends when
-// it is told to, and with the page's error.
+// A scan in pages of any size gives each tally once, in the order of values and of cells, and those of unknown keys not
+// at all; it ends when it is told to, and with the page's error.
 func TestScanCells(t *testing.T) {
 	b := &bounded.Statement{Keys: []bounded.Key{{Values: []value.Value{value.OfInt(1), value.OfInt(2)}}, {Values: []value.Value{value.OfText("a"), value.OfText("b"), value.NullOf(value.Text)}}}}
 	texts := []value.Value{value.OfText("a"), value.OfText("b"), value.NullOf(value.Text), value.OfText("unknown")}

@@ -18,11 +18,12 @@ const (
 	RehearsalMemoryText = "1 GB of memory"
 )
 
-// ErrRehearsal is wrapped by what Rehearse returns where that took more time or memory than it may. It is of the statement and of made-up rows alone.
+// ErrRehearsal is wrapped by what Rehearse returns where that took more time or memory than it may. It is of the
+// statement and of made-up rows alone.
 var ErrRehearsal = errors.New("the rehearsal takes too much time or memory")
 
-// Mixed makes n rows of columns' made-up values, so paired that across the rows columns meet in many ways. Each column has at
-// least one value.
+// Mixed makes n rows of columns' made-up values, so paired that across the rows columns meet in many ways. Each column
+// has at least one value.
 func Mixed[T any](columns [][]T, n int) [][]T {
 	rows := make([][]T, n)
 	for r := range rows {

@@ -9,7 +9,8 @@ import (
 	"dither/internal/value"
 )
 
-// What statements say alike in every dialect. Rows have the unit u, the keys k0, k1, …, and o where some of them are Other's.
+// What statements say alike in every dialect. Rows have the unit u, the keys k0, k1, …, and o where some of them are
+// Other's.
 
 // Infix are the operations that stand between their arguments.
 var Infix = map[bounded.Op]string{
@@ -48,8 +49,9 @@ func GroupBy(names []string) string {
 	return " GROUP BY " + strings.Join(names, ", ")
 }
 
-// Kept is the WHERE that drops rows without a unit, rows whose key is NULL where NULL is no group, and of vectors
-// those of which a coordinate is NULL, which none is where the columns in complete, as all its columns, have a value in every row.
+// Kept is the WHERE that drops rows without a unit, rows whose key is NULL where NULL is no group, and of vectors those
+// of which a coordinate is NULL, which none is where the columns in complete, as all its columns, have a value in every
+// row.
 func Kept(b *bounded.Statement, complete map[string]bool) string {
 	var conditions []string
 	if b.Unit != nil {
@@ -67,7 +69,8 @@ func Kept(b *bounded.Statement, complete map[string]bool) string {
 				values = append(values, fmt.Sprintf("v%d", i))
 			}
 		}
-		if len(values) > 0 { // integers: & of them is NULL where one is, and cannot overflow; one test is quicker than many
+		if len(values) > 0 {
+			// integers: & of them is NULL where one is, and cannot overflow; one test is quicker than many
 			conditions = append(conditions, "("+strings.Join(values, " & ")+") IS NOT NULL")
 		}
 	}

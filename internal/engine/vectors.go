@@ -16,16 +16,17 @@ type Dialect struct {
 	BigInt  string // names of types
 	Real    string
 	Fence   string // ends a SELECT that must not be written into the one around it
-	// Factor is a type of integers up to 10^9 whose products are quicker than BigInt's, and Total one that holds the sums of either; "" for
-	// BigInt, and for whatever sum gives.
+	// Factor is a type of integers up to 10^9 whose products are quicker than BigInt's, and Total one that holds the
+	// sums of either; "" for BigInt, and for whatever sum gives.
 	Factor, Total string
 }
 
-// VectorSums adds up the vectors of b's rows: its keys k0, k1, … or the number of the nearest centre, and then its terms. In rows are the
-// coordinates v0, v1, …, none of which is NULL; how many of a unit's count has been bounded.
+// VectorSums adds up the vectors of b's rows: its keys k0, k1, … or the number of the nearest centre, and then its
+// terms. In rows are the coordinates v0, v1, …, none of which is NULL; how many of a unit's count has been bounded.
 //
-// The stages, from the inside out, of which those that are not needed are left out: clamp the coordinates (a0, a1, …); scale the blocks that
-// may be too long, and leave out what is too long still; find the nearest centre; add up products. Each coordinate is computed once a row.
+// The stages, from the inside out, of which those that are not needed are left out: clamp the coordinates (a0, a1,
+// …); scale the blocks that may be too long, and leave out what is too long still; find the nearest centre; add up
+// products. Each coordinate is computed once a row.
 func VectorSums(b *bounded.Statement, rows string, d Dialect) string {
 	w := vectors{Statement: b, d: d, keys: KeyNames(b)}
 	rows = w.clamped(rows)
@@ -81,8 +82,9 @@ func (w *vectors) factors(rows string) string {
 	return w.stage(out, rows, "")
 }
 
-// clamped gives the coordinates as integers between their measures' ends, which are what the ranges prove: nothing is cut off. A column's own
-// values are so by its cleaning, and a constant; what is computed from them is clamped once more.
+// clamped gives the coordinates as integers between their measures' ends, which are what the ranges prove: nothing is
+// cut off. A column's own values are so by its cleaning, and a constant; what is computed from them is clamped once
+// more.
 func (w *vectors) clamped(rows string) string {
 	var out []string
 	for i, m := range w.Measures {
@@ -176,9 +178,9 @@ func added(k bounded.Block, term string) string {
 	return sum
 }
 
-// integerNorm is the norm of integer coordinates, or of L2 its square, and what it is for Most. It is computed in doubles, and exactly: what is added are
-// integers, none of which is negative. While their sum is below 2^53, it is exact; once it is not, it stays at 2^53 or above, and Most² is below
-// that.
+// integerNorm is the norm of integer coordinates, or of L2 its square, and what it is for Most. It is computed in
+// doubles, and exactly: what is added are integers, none of which is negative. While their sum is below 2^53, it is
+// exact; once it is not, it stays at 2^53 or above, and Most² is below that.
 func (w *vectors) integerNorm(k bounded.Block) (norm, most string) {
 	x := "CAST(%[1]s AS " + w.d.Real + ")"
 	if k.Norm == bounded.NormL2 {
@@ -187,7 +189,8 @@ func (w *vectors) integerNorm(k bounded.Block) (norm, most string) {
 	return added(k, "abs("+x+")"), w.d.Double(float64(k.Most))
 }
 
-// nearest adds the number of the nearest centre, which becomes a key: of the c with the least Σ(a − c)², which is Σa² + Σc(c − 2a).
+// nearest adds the number of the nearest centre, which becomes a key: of the c with the least Σ(a − c)², which is
+// Σa² + Σc(c − 2a).
 func (w *vectors) nearest(rows string) string {
 	names := w.all()
 	var scores, least, out []string

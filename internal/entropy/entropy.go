@@ -1,9 +1,10 @@
 // Package entropy is where randomness comes from: the operating system's generator, or, for replay, a recording.
 //
-// It is the only importer of crypto/rand, whose Read never returns an error: since Go 1.24 the program crashes where the
-// operating system gives no randomness, so no answer can leave without its noise. The package is internal, so that nobody
-// outside can hand in weak noise, and no flag, setting or build tag replaces a System source. (crypto/rand's own Reader is a variable, as
-// whatever is linked into a program can change it. Nothing in this module does, but tests that replay the whole curator.)
+// It is the only importer of crypto/rand, whose Read never returns an error: since Go 1.24 the program crashes where
+// the operating system gives no randomness, so no answer can leave without its noise. The package is internal, so that
+// nobody outside can hand in weak noise, and no flag, setting or build tag replaces a System source. (crypto/rand's own
+// Reader is a variable, as whatever is linked into a program can change it. Nothing in this module does, but tests that
+// replay the whole curator.)
 package entropy
 
 import (
@@ -14,8 +15,8 @@ import (
 	"math/bits"
 )
 
-// blockSize is how many bytes a System source reads at a time; the first block is a short one, since many sources serve a
-// single draw.
+// blockSize is how many bytes a System source reads at a time; the first block is a short one, since many sources serve
+// a single draw.
 const (
 	firstBlock = 256
 	blockSize  = 4096
@@ -26,11 +27,11 @@ const (
 // A Source is not safe for concurrent use, and must not be copied: two copies would give the same bits twice (go vet
 // reports it).
 //
-// Buffered bytes must not survive a fork or a restored image of the machine unnoticed, else two worlds would draw the same
-// noise. A Go program cannot fork without exec, which leaves no buffer behind. Against images: a System source is made
-// fresh for each answer, after the answer's reservation is durable, never kept across answers, and wiped when the answer's
-// noise is drawn. The operating system's own generator is told of a restored image where the hypervisor offers it
-// (vmgenid). What remains is an image taken within the microseconds of one answer.
+// Buffered bytes must not survive a fork or a restored image of the machine unnoticed, else two worlds would draw the
+// same noise. A Go program cannot fork without exec, which leaves no buffer behind. Against images: a System source is
+// made fresh for each answer, after the answer's reservation is durable, never kept across answers, and wiped when the
+// answer's noise is drawn. The operating system's own generator is told of a restored image where the hypervisor offers
+// it (vmgenid). What remains is an image taken within the microseconds of one answer.
 type Source struct {
 	_        noCopy
 	buffer   []byte // unread bytes are buffer[next:]
@@ -74,8 +75,8 @@ func Replay(recording []byte, f func(*Source)) (err error) {
 // Consumed is the number of bytes given so far.
 func (s *Source) Consumed() int64 { return s.consumed }
 
-// Wipe overwrites what is buffered, read and unread. A System source may be used again, and reads afresh; a recorded one
-// is exhausted.
+// Wipe overwrites what is buffered, read and unread. A System source may be used again, and reads afresh; a recorded
+// one is exhausted.
 func (s *Source) Wipe() {
 	clear(s.buffer)
 	s.next = len(s.buffer)
@@ -122,8 +123,8 @@ func (s *Source) Uint64() uint64 {
 	return v
 }
 
-// Bits returns n ≤ 64 uniform bits, as the integer they make. It takes whole bytes. More than 64 bits is a programmer's
-// error, and panics.
+// Bits returns n ≤ 64 uniform bits, as the integer they make. It takes whole bytes. More than 64 bits is a
+// programmer's error, and panics.
 func (s *Source) Bits(n int) uint64 {
 	if n < 0 || n > 64 {
 		panic("entropy: Bits of no 0…64 bits")
@@ -156,8 +157,8 @@ func (s *Source) Below64(n uint64) uint64 {
 	}
 }
 
-// Below returns a uniform integer in [0, n): bits are drawn until they make one, at most twice on average. Where n has 64
-// bits, it takes the bytes that Below64 takes, and returns the same. n ≤ 0 is a programmer's error, and panics.
+// Below returns a uniform integer in [0, n): bits are drawn until they make one, at most twice on average. Where n has
+// 64 bits, it takes the bytes that Below64 takes, and returns the same. n ≤ 0 is a programmer's error, and panics.
 func (s *Source) Below(n *big.Int) *big.Int {
 	if n.Sign() <= 0 {
 		panic("entropy: Below of no positive integer")

@@ -21,9 +21,9 @@ var ErrSyntax = errors.New("not a decimal number")
 // ErrRange reports a decimal text longer, or with a larger exponent, than a rational is built from.
 var ErrRange = errors.New("number out of range")
 
-// ParseDecimal reads an optionally signed decimal number with an optional fraction and exponent ("-12.50", ".5", "1e-6")
-// as an exact rational. NaN, infinities, hexadecimal, underscores, fractions and surrounding space are ErrSyntax. A text
-// of more than 64 bytes, or an exponent beyond ±64, is ErrRange, decided before any number is built.
+// ParseDecimal reads an optionally signed decimal number with an optional fraction and exponent ("-12.50", ".5",
+// "1e-6") as an exact rational. NaN, infinities, hexadecimal, underscores, fractions and surrounding space are
+// ErrSyntax. A text of more than 64 bytes, or an exponent beyond ±64, is ErrRange, decided before any number is built.
 func ParseDecimal(text string) (*big.Rat, error) {
 	if len(text) > maxDecimalLength {
 		return nil, fmt.Errorf("%w: more than %d characters", ErrRange, maxDecimalLength)

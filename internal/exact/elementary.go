@@ -13,8 +13,9 @@ func (x Interval) Sqrt() Interval {
 	return Interval{sqrtToward(x.lo, big.ToNegativeInf, x.bits()), sqrtToward(x.hi, big.ToPositiveInf, x.bits())}
 }
 
-// sqrtToward bounds √x from one side. What big.Float.Sqrt gives is near √x and no more is asked of it: a relative 2^(4−bits)
-// is added or taken off, unless the square, which twice the bits hold exactly, is on the right side already.
+// sqrtToward bounds √x from one side. What big.Float.Sqrt gives is near √x and no more is asked of it: a relative
+// 2^(4−bits) is added or taken off, unless the square, which twice the bits hold exactly, is on the right side
+// already.
 func sqrtToward(x *big.Float, mode big.RoundingMode, bits uint) *big.Float {
 	z := toward(mode, bits).Sqrt(x)
 	square := func() *big.Float { return new(big.Float).SetPrec(2*bits).Mul(z, z) }
@@ -39,7 +40,8 @@ func Pi(bits uint) Interval {
 	}
 	side := func(mode big.RoundingMode) *big.Float {
 		sum := toward(mode, bits)
-		for _, part := range []struct{ times, over, y, of int64 }{{20 * 7, 50, 1, 50}, {8 * 237, 6250, 9, 6250}} { // x/(1+x²) is 7/50 and 237/6250
+		for _, part := range []struct{ times, over, y, of int64 }{{20 * 7, 50, 1, 50}, {8 * 237, 6250, 9, 6250}} {
+			// x/(1+x²) is 7/50 and 237/6250
 			term := toward(mode, bits).Quo(new(big.Float).SetInt64(part.times), new(big.Float).SetInt64(part.over))
 			for k := int64(1); term.MantExp(nil) > -int(bits); k++ {
 				sum.Add(sum, term)

@@ -23,7 +23,8 @@ func (x Interval) Middle() *big.Float {
 	return sum.SetMantExp(sum, -1)
 }
 
-// Floats are the largest float not above x and the smallest not below it. Either may be infinite, and is on its side even so.
+// Floats are the largest float not above x and the smallest not below it. Either may be infinite, and is on its side
+// even so.
 func (x Interval) Floats() (lower, upper float64) {
 	lower, _ = x.lo.Float64()
 	if !math.IsInf(lower, -1) && (math.IsInf(lower, 1) || new(big.Float).SetFloat64(lower).Cmp(x.lo) > 0) {

@@ -7,8 +7,8 @@ import "math"
 // assembly of some processors); each result is therefore widened by slack, and the property tests compare it with a
 // 200-bit evaluation over the whole range. Results that are exact by definition (e⁰, ln 1) are not widened.
 
-// slack is the relative widening, 2⁻⁵⁰: between 4 and 8 ulps, against measured errors below 1.6 ulps. least is added for
-// results so small that an ulp is more than that share of them.
+// slack is the relative widening, 2⁻⁵⁰: between 4 and 8 ulps, against measured errors below 1.6 ulps. least is
+// added for results so small that an ulp is more than that share of them.
 const (
 	slack = 0x1p-50
 	least = 4 * math.SmallestNonzeroFloat64
@@ -64,8 +64,8 @@ func LogDown(x float64) float64 {
 
 func exactLog(x float64) bool { return x <= 0 || x == 1 || math.IsInf(x, 1) }
 
-// exp is eˣ. Go 1.26's assembly for amd64 overflows from 1023.5·ln 2 = 709.44 on, and should from 709.78 on; there eˣ⁻¹ is
-// taken, whose argument is exact.
+// exp is eˣ. Go 1.26's assembly for amd64 overflows from 1023.5·ln 2 = 709.44 on, and should from 709.78 on; there
+// eˣ⁻¹ is taken, whose argument is exact.
 func exp(x float64) float64 {
 	if x > 709 && x < 710 {
 		return math.Exp(x-1) * math.E

@@ -10,7 +10,8 @@ import (
 	"dither/internal/exact"
 )
 
-// bounds checks that down ≤ real ≤ up, and that they are within 2⁻⁴⁸ of one another, or a few subnormals apart.
+// bounds checks that down ≤ real ≤ up, and that they are within 2⁻⁴⁸ of one another, or a few subnormals
+// apart.
 func bounds(t *rapid.T, x, down, up float64, r *big.Float) {
 	t.Helper()
 	if !math.IsInf(up, 1) && wide().SetFloat64(up).Cmp(r) < 0 || !math.IsInf(down, -1) && wide().SetFloat64(down).Cmp(r) > 0 {

@@ -14,7 +14,8 @@ import (
 // int64s draws integers with many near 0, ±2³¹, ±2³² and the two ends.
 func int64s() *rapid.Generator[int64] {
 	near := func(c int64) *rapid.Generator[int64] {
-		return rapid.Map(rapid.Int64Range(-3, 3), func(d int64) int64 { return c + d }) // wraps at the ends, which is welcome
+		// wraps at the ends, which is welcome
+		return rapid.Map(rapid.Int64Range(-3, 3), func(d int64) int64 { return c + d })
 	}
 	return rapid.OneOf(rapid.Int64(), near(0), near(math.MinInt64), near(math.MaxInt64), near(1<<31), near(-1<<31), near(1<<32), near(3037000499))
 }

@@ -2,9 +2,9 @@ package exact
 
 import "math/big"
 
-// Interval is what is known of a real number: it lies between two floats, ends included. The ends are finite, of any size
-// and of the precision with which the interval was made; every operation rounds its lower end down and its upper end up,
-// so the result holds every value of the operation on members of the operands. An Interval is never changed.
+// Interval is what is known of a real number: it lies between two floats, ends included. The ends are finite, of any
+// size and of the precision with which the interval was made; every operation rounds its lower end down and its upper
+// end up, so the result holds every value of the operation on members of the operands. An Interval is never changed.
 //
 // package math/big rounds the four operations correctly in the direction that the result's mode says, so no error term
 // needs a guess; only exponents beyond ±2³¹ would break it, and callers stay far from them.

@@ -5,22 +5,24 @@ import (
 	"math/big"
 )
 
-// The tail of the standard normal distribution is evaluated through Mills' ratio R(x) = (1−Φ(x))/φ(x), which neither
-// overflows nor underflows for positive x and keeps its digits in the tail. R falls in x, so the ends of an interval give
-// the ends of the result. At a point x ≥ 0 one of two forms is taken, both of positive terms alone:
+// The tail of the standard normal distribution is evaluated through Mills' ratio R(x) = (1−Φ(x))/φ(x), which
+// neither overflows nor underflows for positive x and keeps its digits in the tail. R falls in x, so the ends of an
+// interval give the ends of the result. At a point x ≥ 0 one of two forms is taken, both of positive terms alone:
 //
 //	R(x) = √(π/2)·e^(x²/2) − Σ_n x^(2n+1)/(2n+1)!!              [Abramowitz & Stegun 1964, 26.2.11]
 //	R(x) = 1/(x + 1/(x + 2/(x + 3/(x + …))))                   [ibid., 26.2.14; Laplace]
 //
 // The first cancels some 0.72·x² bits, the second needs the more terms the smaller x is.
 
-// maxNormal bounds the arguments at which e^(x²/2) is evaluated, so that Exp has its range: 1448²/2 = 1 048 352 < 2²⁰.
+// maxNormal bounds the arguments at which e^(x²/2) is evaluated, so that Exp has its range: 1448²/2 = 1 048 352 <
+// 2²⁰.
 const maxNormal = 1448
 
 // guard bits cover what the operations around a series lose: the square of an x up to maxNormal, and a dozen roundings.
 const guard = 48
 
-// Mills is Mills' ratio R(x) = (1−Φ(x))/φ(x) of the standard normal distribution, for x ≥ −1448, below which it panics.
+// Mills is Mills' ratio R(x) = (1−Φ(x))/φ(x) of the standard normal distribution, for x ≥ −1448, below which it
+// panics.
 func (x Interval) Mills() Interval {
 	bits := x.bits()
 	return Interval{
@@ -29,8 +31,8 @@ func (x Interval) Mills() Interval {
 	}
 }
 
-// NormalTail is 1 − Φ(x), the probability that a standard normal variable is above x. Beyond x = 1448, where it is below
-// e^(−1448²/2), it is all that is from 0 to that.
+// NormalTail is 1 − Φ(x), the probability that a standard normal variable is above x. Beyond x = 1448, where it is
+// below e^(−1448²/2), it is all that is from 0 to that.
 func (x Interval) NormalTail() Interval {
 	bits := x.bits()
 	return Interval{
@@ -85,8 +87,8 @@ func millsAt(x *big.Float, bits uint) Interval {
 	return millsFraction(x, bits)
 }
 
-// millsSeries is the first form. From the term on that is less than half of the one before, all that follow come to less
-// than the last.
+// millsSeries is the first form. From the term on that is less than half of the one before, all that follow come to
+// less than the last.
 func millsSeries(x *big.Float, bits uint) Interval {
 	square := PointOf(x, max(bits, x.Prec()))
 	square = square.Mul(square)
@@ -110,8 +112,9 @@ func millsSeries(x *big.Float, bits uint) Interval {
 	return whole.Sub(Interval{side(big.ToNegativeInf, square.lo), side(big.ToPositiveInf, square.hi)})
 }
 
-// millsFraction is the second form, from the inside out. u_k = x + k/u_{k+1} lies between x and x + k/x, whatever follows, and
-// each step from u_{k+1} to u_k narrows what is known by about k/u². Too few steps would give a wider result, not a wrong one.
+// millsFraction is the second form, from the inside out. u_k = x + k/u_{k+1} lies between x and x + k/x, whatever
+// follows, and each step from u_{k+1} to u_k narrows what is known by about k/u². Too few steps would give a wider
+// result, not a wrong one.
 func millsFraction(x *big.Float, bits uint) Interval {
 	f, _ := x.Float64()
 	f = min(f, 1e9)

@@ -57,8 +57,8 @@ func TestNormalAgainstMPMath(t *testing.T) {
 	}
 }
 
-// TestNormalLaws are the reflection Φ(x) + Φ(−x) = 1, that a wide argument holds what its ends give, and that package math
-// agrees to its own digits.
+// TestNormalLaws are the reflection Φ(x) + Φ(−x) = 1, that a wide argument holds what its ends give, and that
+// package math agrees to its own digits.
 func TestNormalLaws(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		v := rapid.Float64Range(-20, 20).Draw(t, "x")

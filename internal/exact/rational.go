@@ -8,7 +8,8 @@ import (
 
 // FloorRat returns ⌊r⌋, the largest integer not above r.
 func FloorRat(r *big.Rat) *big.Int {
-	return new(big.Int).Div(r.Num(), r.Denom()) // Euclidean division, which is the floor since the denominator is positive
+	// Euclidean division, which is the floor since the denominator is positive
+	return new(big.Int).Div(r.Num(), r.Denom())
 }
 
 // CeilRat returns ⌈r⌉, the smallest integer not below r.
@@ -47,7 +48,8 @@ func compare(f float64, r *big.Rat) int {
 	if f == 0 {
 		return -r.Sign()
 	}
-	// f is m·2^e for an integer m, so that f − r has the sign of m·2^e·denominator − numerator: no fraction is reduced on the way.
+	// f is m·2^e for an integer m, so that f − r has the sign of m·2^e·denominator − numerator: no fraction is
+	// reduced on the way.
 	fraction, e := math.Frexp(f)
 	m := int64(fraction * (1 << 53))
 	zeros := bits.TrailingZeros64(uint64(m))
@@ -87,7 +89,8 @@ func FloorDigits(r *big.Rat, digits int) *big.Rat { return FloorDecimal(r, place
 // CeilDigits rounds r > 0 up to so many significant decimal digits.
 func CeilDigits(r *big.Rat, digits int) *big.Rat { return CeilDecimal(r, places(r, digits)) }
 
-// Shortened rounds a number that is written at length to six digits, by FloorDigits or CeilDigits; what is short, or not above 0, stays.
+// Shortened rounds a number that is written at length to six digits, by FloorDigits or CeilDigits; what is short, or
+// not above 0, stays.
 func Shortened(text string, round func(*big.Rat, int) *big.Rat) string {
 	r, err := ParseRat(text)
 	if len(text) <= 8 || err != nil || r.Sign() <= 0 {

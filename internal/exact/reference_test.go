@@ -13,7 +13,8 @@ func wide() *big.Float { return new(big.Float).SetPrec(precision) }
 
 func bigExp(x float64) *big.Float { return bigExpOf(wide().SetFloat64(x)) }
 
-// bigExpOf is eˣ by Taylor's series at x/2²⁰ followed by twenty squarings; its relative error is below 2⁻³⁰⁰.
+// bigExpOf is eˣ by Taylor's series at x/2²⁰ followed by twenty squarings; its relative error is below
+// 2⁻³⁰⁰.
 func bigExpOf(x *big.Float) *big.Float {
 	y := wide().SetMantExp(x, -20)
 	sum, term := wide().SetInt64(1), wide().SetInt64(1)

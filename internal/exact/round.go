@@ -2,17 +2,18 @@ package exact
 
 import "math"
 
-// The functions below bound a real result from the side their name says: …Up returns a float not below the real result of
-// the operation on the operands, …Down one not above it. Each takes the correctly rounded result and, by an error term
-// that is computed exactly, moves it by one float only where it lies on the wrong side; where the error term itself might
-// underflow, it moves always. So the result is at most one float wider than need be, and exact results stay as they are.
+// The functions below bound a real result from the side their name says: …Up returns a float not below the real
+// result of the operation on the operands, …Down one not above it. Each takes the correctly rounded result and, by an
+// error term that is computed exactly, moves it by one float only where it lies on the wrong side; where the error term
+// itself might underflow, it moves always. So the result is at most one float wider than need be, and exact results
+// stay as they are.
 //
 // Finite operands never give an infinity on the wrong side: a sum beyond the largest finite float is that float rounded
 // down, and +Inf rounded up. Infinite operands, NaN and division by zero behave as in IEEE 754.
 
 // tiny is the magnitude below which the error of a product or a quotient may be no float. The error of a product p is a
-// multiple of 2^−106·|p|, that of a quotient a/b leaves a remainder that is a multiple of 2^−106·|a|, and the least
-// positive float is 2^−1074: beyond 2^−968 both are floats.
+// multiple of 2^−106·|p|, that of a quotient a/b leaves a remainder that is a multiple of 2^−106·|a|, and the
+// least positive float is 2^−1074: beyond 2^−968 both are floats.
 const tiny = 0x1p-960
 
 // AddUp returns a + b rounded up.
@@ -75,8 +76,8 @@ func divTo(a, b, direction float64) float64 {
 }
 
 // settle returns f moved by one float in a direction (an infinity), unless its error e, which has the sign of the real
-// result less f, shows that f is on that side already. A NaN or an infinity stands for an unknown error. An infinite f is
-// an overflow of finite operands.
+// result less f, shows that f is on that side already. A NaN or an infinity stands for an unknown error. An infinite f
+// is an overflow of finite operands.
 func settle(f, e, direction float64) float64 {
 	unknown := math.IsNaN(e) || math.IsInf(e, 0)
 	switch {

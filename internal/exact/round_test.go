@@ -10,7 +10,8 @@ import (
 	"dither/internal/exact"
 )
 
-// floats draws finite floats from the whole range: any bits, ordinary sizes, and the neighbourhoods of 0, 1 and overflow.
+// floats draws finite floats from the whole range: any bits, ordinary sizes, and the neighbourhoods of 0, 1 and
+// overflow.
 func floats() *rapid.Generator[float64] {
 	anyBits := rapid.Map(rapid.Uint64(), func(b uint64) float64 {
 		f := math.Float64frombits(b)

@@ -11,9 +11,9 @@ func (x Interval) Log1p() Interval {
 	return Interval{log1p(x.lo, big.ToNegativeInf, bits), log1p(x.hi, big.ToPositiveInf, bits)}
 }
 
-// log1p bounds ln(1+x), x ≥ 0, from one side. With 1 + x = m·2ᵉ, 1 ≤ m < 2, it is e·ln 2 + 2·artanh((m−1)/(m+1)); below 1
-// the argument is x/(2+x), so that small results keep their digits. All is positive and increasing in x but for the
-// denominators, which are rounded the other way.
+// log1p bounds ln(1+x), x ≥ 0, from one side. With 1 + x = m·2ᵉ, 1 ≤ m < 2, it is e·ln 2 +
+// 2·artanh((m−1)/(m+1)); below 1 the argument is x/(2+x), so that small results keep their digits. All is positive
+// and increasing in x but for the denominators, which are rounded the other way.
 func log1p(x *big.Float, mode big.RoundingMode, bits uint) *big.Float {
 	other := big.ToNegativeInf
 	if mode == other {
@@ -36,8 +36,8 @@ func log1p(x *big.Float, mode big.RoundingMode, bits uint) *big.Float {
 
 func double(x *big.Float) *big.Float { return x.SetMantExp(x, 1) }
 
-// artanh bounds Σ t²ᵏ⁺¹/(2k+1), for 0 ≤ t < 0.4, from one side. Every term is positive, so a partial sum is a lower bound;
-// what follows a power p = t²ᵏ⁺¹ sums to at most p/(1−t²) < 2p, which the upper bound adds.
+// artanh bounds Σ t²ᵏ⁺¹/(2k+1), for 0 ≤ t < 0.4, from one side. Every term is positive, so a partial sum is a
+// lower bound; what follows a power p = t²ᵏ⁺¹ sums to at most p/(1−t²) < 2p, which the upper bound adds.
 func artanh(t *big.Float, mode big.RoundingMode, bits uint) *big.Float {
 	sum, power, square := toward(mode, bits), toward(mode, bits).Set(t), toward(mode, bits).Mul(t, t)
 	for k := int64(1); power.Sign() > 0 && (k == 1 || power.MantExp(nil) > sum.MantExp(nil)-int(bits)-2); k += 2 {
@@ -74,8 +74,8 @@ func expToward(x *big.Float, mode big.RoundingMode, bits uint) *big.Float {
 	return toward(mode, bits).Quo(big.NewFloat(1), exp0(new(big.Float).Neg(x), big.ToNegativeInf, inner))
 }
 
-// exp0 bounds eˣ, x ≥ 0, from one side: Taylor's series at y = x/2ˢ < 2⁻⁸, squared s times. Every term is positive; those
-// from yᵏ/k! on sum to less than twice the first.
+// exp0 bounds eˣ, x ≥ 0, from one side: Taylor's series at y = x/2ˢ < 2⁻⁸, squared s times. Every term is
+// positive; those from yᵏ/k! on sum to less than twice the first.
 func exp0(x *big.Float, mode big.RoundingMode, bits uint) *big.Float {
 	s := max(x.MantExp(nil)+8, 0)
 	y := toward(mode, bits).Set(x)

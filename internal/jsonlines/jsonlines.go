@@ -1,14 +1,15 @@
-// Package jsonlines decodes a file of JSON objects, one a line, strictly against a declared schema, for the owner, once, at
-// sealing. What csvtable says of CSV holds here: nothing is guessed, an error names the row and the column and never quotes a value, and
-// memory is bounded by MaxLineBytes whatever the file holds.
+// Package jsonlines decodes a file of JSON objects, one a line, strictly against a declared schema, for the owner,
+// once, at sealing. What csvtable says of CSV holds here: nothing is guessed, an error names the row and the column and
+// never quotes a value, and memory is bounded by MaxLineBytes whatever the file holds.
 //
-//   - A line ends at LF or CRLF, or at the end of the file, and holds one object (RFC 8259) and nothing else; an empty line at the very end of the
-//     file is passed over, any other is an error. A UTF-8 byte order mark at the start is skipped.
-//   - A key names a column. One that is not declared is ignored, whatever its value; one that stands twice in an object is an error, and so are
-//     invalid UTF-8 and halves of surrogate pairs, which readers of JSON do not agree on.
+//   - A line ends at LF or CRLF, or at the end of the file, and holds one object (RFC 8259) and nothing else; an empty
+//     line at the very end of the file is passed over, any other is an error. A UTF-8 byte order mark at the start is
+//     skipped.
+//   - A key names a column. One that is not declared is ignored, whatever its value; one that stands twice in an object
+//     is an error, and so are invalid UTF-8 and halves of surrogate pairs, which readers of JSON do not agree on.
 //   - null, and a key that is not there, are NULL.
-//   - A column of type integer or real takes numbers, read from their text; boolean takes true and false; text takes strings, and
-//     date a string YYYY-MM-DD. Nothing else is converted: "12" is no number, and 12.0 no integer.
+//   - A column of type integer or real takes numbers, read from their text; boolean takes true and false; text takes
+//     strings, and date a string YYYY-MM-DD. Nothing else is converted: "12" is no number, and 12.0 no integer.
 package jsonlines
 
 import (
@@ -74,8 +75,8 @@ func (t *Reader) Invalids() []csvtable.Invalid {
 	return slices.DeleteFunc(slices.Clone(t.invalids), func(v csvtable.Invalid) bool { return v.Count == 0 })
 }
 
-// Read reads the next object into row, one value of the declared type per column in the declared order. It returns io.EOF
-// after the last, *csvtable.Error for a fault of the file, and panics if row is not as long as the columns.
+// Read reads the next object into row, one value of the declared type per column in the declared order. It returns
+// io.EOF after the last, *csvtable.Error for a fault of the file, and panics if row is not as long as the columns.
 func (t *Reader) Read(row []value.Value) error {
 	if len(row) != len(t.columns) {
 		panic("jsonlines: a row of another width")

@@ -6,8 +6,9 @@ import (
 	"errors"
 )
 
-// decodeAgain reads a line that was read before, of which the hash was kept. The hash says that it is that line, which was read strictly then: so it is
-// only taken apart. A release's values, which are nearly all of a ledger, are found without reading what is in them.
+// decodeAgain reads a line that was read before, of which the hash was kept. The hash says that it is that line, which
+// was read strictly then: so it is only taken apart. A release's values, which are nearly all of a ledger, are found
+// without reading what is in them.
 func decodeAgain(line []byte, known Hash) (Entry, error) {
 	if sha256.Sum256(line) == known {
 		if e, ok := takenApart(line); ok {
@@ -22,7 +23,8 @@ func decodeAgain(line []byte, known Hash) (Entry, error) {
 	return e, err
 }
 
-// takenApart is a reservation or a release, whose line is known to be one that decodeLine takes; ok is false of another.
+// takenApart is a reservation or a release, whose line is known to be one that decodeLine takes; ok is false of
+// another.
 func takenApart(line []byte) (e Entry, ok bool) {
 	frame := (&walker{data: line}).fields()
 	for _, of := range []struct {

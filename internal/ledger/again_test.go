@@ -13,7 +13,8 @@ import (
 	"time"
 )
 
-// A line that is read again is what it was read as, however it is spelt; and one that is not the one that was read is none.
+// A line that is read again is what it was read as, however it is spelt; and one that is not the one that was read is
+// none.
 func TestDecodeAgain(t *testing.T) {
 	at := time.Date(2026, 1, 2, 3, 4, 5, 678, time.UTC)
 	var lines []string

@@ -5,8 +5,8 @@ import "dither/privacy"
 // checkAnalyst admits who is named. Where the terms list nobody, anybody may ask.
 //
 // Analysts' limits lie within the budget. They protect nobody by themselves: analysts may tell each other what they
-// learnt, so that the budget, which every charge counts against, is the only promise. An analyst's limit counts every price in full,
-// whatever parts it is about; a fragment, of which nobody knows whose it was, counts against none.
+// learnt, so that the budget, which every charge counts against, is the only promise. An analyst's limit counts every
+// price in full, whatever parts it is about; a fragment, of which nobody knows whose it was, counts against none.
 func (h *history) checkAnalyst(name string) error {
 	if _, known := h.terms.Analysts[name]; !known && len(h.terms.Analysts) > 0 {
 		return ErrAnalyst

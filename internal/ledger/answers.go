@@ -13,8 +13,9 @@ import (
 	"dither/privacy"
 )
 
-// Asked-for answers are looked for by what they are about, for each question that may follow from them: the history keeps that of every answer in
-// memory, each kind once, so that a ledger of many thousand entries is not read again for it.
+// Asked-for answers are looked for by what they are about, for each question that may follow from them: the history
+// keeps that of every answer in memory, each kind once, so that a ledger of many thousand entries is not read again for
+// it.
 
 // About is what a reservation's answer is about, as far as it matters to who looks for answers.
 type About struct {

@@ -5,14 +5,14 @@ import (
 	"errors"
 )
 
-// Adopt records the owner's act of adopting terms. Every loss recorded before counts, from here on, as what it promised group
-// units together, because it is read again under the new relation: kε, or k²ρ. Where the new budget is one of zCDP and the
-// old one was not, every loss is read again as zCDP.
+// Adopt records the owner's act of adopting terms. Every loss recorded before counts, from here on, as what it promised
+// group units together, because it is read again under the new relation: kε, or k²ρ. Where the new budget is one of
+// zCDP and the old one was not, every loss is read again as zCDP.
 //
-// The group was computed from what the ledger held at seen (State.Head). If anything has been appended since, nothing is
-// written and the error is ErrStale: compute it again. The error is ErrIncompatible where no charge, or not with this
-// group, can be read again: from change-one to add-remove; from add-remove to change-one with fewer than 2; from zCDP to
-// pure; of more than 1 with a δ spent.
+// The group was computed from what the ledger held at seen (State.Head). If anything has been appended since, nothing
+// is written and the error is ErrStale: compute it again. The error is ErrIncompatible where no charge, or not with
+// this group, can be read again: from change-one to add-remove; from add-remove to change-one with fewer than 2; from
+// zCDP to pure; of more than 1 with a δ spent.
 func (l *Ledger) Adopt(terms Terms, group int64, seen Head) error {
 	_, err := l.append(&member{body: adoption(terms, group), may: l.still(seen)})
 	return err
@@ -96,20 +96,22 @@ func (l *Ledger) Release(reservation uint64, values json.RawMessage) error {
 	return err
 }
 
-// Step records, durably, values that a reservation paid for, and that more may follow. Only after it has returned may they
-// leave. The errors are Release's, and ErrSuspended.
+// Step records, durably, values that a reservation paid for, and that more may follow. Only after it has returned may
+// they leave. The errors are Release's, and ErrSuspended.
 func (l *Ledger) Step(s Step) error {
 	_, err := l.append(&member{body: s})
 	return err
 }
 
-// Fail records that a reservation gets no release. What it cost stays spent. The error is ErrNotReserved as for Release.
+// Fail records that a reservation gets no release. What it cost stays spent. The error is ErrNotReserved as for
+// Release.
 func (l *Ledger) Fail(reservation uint64) error {
 	_, err := l.append(&member{body: Failure{Reservation: reservation}})
 	return err
 }
 
-// GiveUp is Fail for a reservation whose question was given up by who asked it. It counts towards MaxGivenUp and MaxAllGivenUp, and not towards MaxFailures.
+// GiveUp is Fail for a reservation whose question was given up by who asked it. It counts towards MaxGivenUp and
+// MaxAllGivenUp, and not towards MaxFailures.
 func (l *Ledger) GiveUp(reservation uint64) error {
 	_, err := l.append(&member{body: Failure{Reservation: reservation, GivenUp: true, Counted: true}})
 	return err

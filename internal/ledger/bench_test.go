@@ -53,7 +53,8 @@ func BenchmarkOpen(b *testing.B) {
 	}
 }
 
-// BenchmarkAppend is the file alone: lock, write, sync; no head, no checks. What it leaves of BenchmarkReserve is theirs.
+// BenchmarkAppend is the file alone: lock, write, sync; no head, no checks. What it leaves of BenchmarkReserve is
+// theirs.
 func BenchmarkAppend(b *testing.B) {
 	f, err := system{}.Open(filepath.Join(b.TempDir(), logName), os.O_RDWR|os.O_APPEND|os.O_CREATE, 0o600)
 	must(b, err)
@@ -66,7 +67,8 @@ func BenchmarkAppend(b *testing.B) {
 	b.ReportMetric(float64(b.N)/b.Elapsed().Seconds(), "append/s")
 }
 
-// BenchmarkOpenParts is BenchmarkOpen where every entry is about one of a thousand days, of which a unit is in up to three.
+// BenchmarkOpenParts is BenchmarkOpen where every entry is about one of a thousand days, of which a unit is in up to
+// three.
 func BenchmarkOpenParts(b *testing.B) {
 	dir, l := beginWith(b, dividedTerms("1000000", "1", 3), clock)
 	for i := range 2000 {

@@ -8,9 +8,9 @@ import (
 // errUnlinked reports an entry with the next index that was not written after the line before it.
 var errUnlinked = errors.New("it does not follow the entry before it")
 
-// blame names the line that was changed, where line number (an entry) does not hold the hash of the line before it. An entry's hash is in the line after it: so if the next
-// line was written after this one as it stands, the line before was changed; if it was written after another one, this one was. Where no next line
-// tells, it is either.
+// blame names the line that was changed, where line number (an entry) does not hold the hash of the line before it. An
+// entry's hash is in the line after it: so if the next line was written after this one as it stands, the line before
+// was changed; if it was written after another one, this one was. Where no next line tells, it is either.
 func (l *log) blame(r *lineReader, e Entry, number uint64) error {
 	before := number - 1
 	if n := len(l.refs); n > 0 {

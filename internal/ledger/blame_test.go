@@ -8,8 +8,9 @@ import (
 	"testing"
 )
 
-// Wherever one character of a line is changed so that the line still reads as an entry, the error names that line; of the last line but one, it and the line
-// after it, since nothing in the log tells which of them it was. Blank lines before count.
+// Wherever one character of a line is changed so that the line still reads as an entry, the error names that line; of
+// the last line but one, it and the line after it, since nothing in the log tells which of them it was. Blank lines
+// before count.
 func TestCorruptNamesTheLine(t *testing.T) {
 	dir, l := begin(t, "3", "0.5")
 	for i := range 4 {

@@ -15,10 +15,10 @@ import (
 
 // FormatVersion is the version of the lines that this program writes, and the newest that it reads.
 //
-// A line has the least version that can say what it says, so that a ledger that uses nothing new is read by older programs too.
-// Version 2 adds parts, grants, analysts and openings; version 3 what answers are found by, what was named beside a question, and questions that were given up;
-// version 4 fragments that cost nothing, corrections of the clock, recoveries, checkpoints, and questions and
-// steps that were given up and count towards a suspension.
+// A line has the least version that can say what it says, so that a ledger that uses nothing new is read by older
+// programs too. Version 2 adds parts, grants, analysts and openings; version 3 what answers are found by, what was
+// named beside a question, and questions that were given up; version 4 fragments that cost nothing, corrections of the
+// clock, recoveries, checkpoints, and questions and steps that were given up and count towards a suspension.
 const FormatVersion = 4
 
 // maxLine bounds a line, newline excluded, so that a hostile file cannot exhaust memory.
@@ -42,7 +42,8 @@ func (h *Hash) UnmarshalText(text []byte) error {
 	return err
 }
 
-// Head names the newest entry of a log, and by its hash all that stand before it. It is the checkpoint to keep elsewhere.
+// Head names the newest entry of a log, and by its hash all that stand before it. It is the checkpoint to keep
+// elsewhere.
 type Head struct {
 	Index uint64
 	Hash  Hash

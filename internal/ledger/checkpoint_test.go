@@ -249,7 +249,8 @@ func TestCheckpointsSayTheSame(t *testing.T) {
 	}
 }
 
-// Many callers of several handles write checkpoints while others append, look up and verify: nothing is said otherwise than without an index.
+// Many callers of several handles write checkpoints while others append, look up and verify: nothing is said otherwise
+// than without an index.
 func TestCheckpointsAtOnce(t *testing.T) {
 	often(t, 8)
 	dir, l := begin(t, "100", "1")

@@ -7,8 +7,8 @@ import (
 	"time"
 )
 
-// A clock at the ends of what a date can be, or before the first entry, breaks nothing: what has no date is refused and not written, the
-// clock never goes back, and what is told can be told.
+// A clock at the ends of what a date can be, or before the first entry, breaks nothing: what has no date is refused and
+// not written, the clock never goes back, and what is told can be told.
 func TestClockAtItsEnds(t *testing.T) {
 	for _, per := range Periods() {
 		now := testTime

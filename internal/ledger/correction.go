@@ -6,20 +6,25 @@ import (
 	"time"
 )
 
-// Correction is the owner's act of setting the clock right after an entry was dated too late: from here on, the clock is this entry's date, and not that
-// of the latest entry. Without it, one entry dated 2100 would end all grants until then.
+// Correction is the owner's act of setting the clock right after an entry was dated too late: from here on, the clock
+// is this entry's date, and not that of the latest entry. Without it, one entry dated 2100 would end all grants until
+// then.
 //
 // # No period's grant is given twice
 //
-// Claim: whatever the dates of the entries and however often the clock is corrected, the grants that are given belong to periods that do not overlap, but for those on both
-// sides of a change of terms that begins grants, or grants by another period; and each is of a period that the date of some entry lies in. So all charges admitted until the terms change add up to at most one grant
-// for each period that entries were dated in: those of an honest clock, and those that a wrong date opened.
+// Claim: whatever the dates of the entries and however often the clock is corrected, the grants that are given belong
+// to periods that do not overlap, but for those on both sides of a change of terms that begins grants, or grants by
+// another period; and each is of a period that the date of some entry lies in. So all charges admitted until the terms
+// change add up to at most one grant for each period that entries were dated in: those of an honest clock, and those
+// that a wrong date opened.
 //
-// Proof. A grant is given where the account of the period is emptied: in enter, adopt and correct, and nowhere else, for the period of the clock, which is the date of an entry.
-// Between two corrections the clock never goes back, and enter empties only for a period that begins after the running one: so these periods do not overlap.
-// A correction takes all that were given before it into closed, and from then on enter and correct empty the account for no period that overlaps one of those. By induction no two
-// overlap. A charge is admitted only within what the account leaves of the grant; where a period gives none, the account that ran before goes on, which has its own
-// grant once. ∎ The lifetime is a filter of its own, which no clock touches.
+// Proof. A grant is given where the account of the period is emptied: in enter, adopt and correct, and nowhere else,
+// for the period of the clock, which is the date of an entry. Between two corrections the clock never goes back, and
+// enter empties only for a period that begins after the running one: so these periods do not overlap. A correction
+// takes all that were given before it into closed, and from then on enter and correct empty the account for no period
+// that overlaps one of those. By induction no two overlap. A charge is admitted only within what the account leaves of
+// the grant; where a period gives none, the account that ran before goes on, which has its own grant once. ∎ The
+// lifetime is a filter of its own, which no clock touches.
 type Correction struct {
 	Ahead time.Time `json:"ahead"` // what the clock was: the latest date of any entry until then
 }
@@ -36,7 +41,8 @@ func (c Correction) validate() error {
 	return nil
 }
 
-// CorrectClock records the owner's act of setting the clock to the computer's, where an entry was dated later. It is ErrClockRight where none was.
+// CorrectClock records the owner's act of setting the clock to the computer's, where an entry was dated later. It is
+// ErrClockRight where none was.
 func (l *Ledger) CorrectClock() (ahead time.Time, err error) {
 	s, err := l.State()
 	if err != nil {

@@ -13,8 +13,8 @@ import (
 	"dither/privacy"
 )
 
-// A correction sets the clock of one wrong date right: grants go on with the calendar, and neither the period that was running nor the one that the wrong
-// date opened gives another. Nothing is corrected where no entry is dated ahead.
+// A correction sets the clock of one wrong date right: grants go on with the calendar, and neither the period that was
+// running nor the one that the wrong date opened gives another. Nothing is corrected where no entry is dated ahead.
 func TestCorrection(t *testing.T) {
 	now := testTime // in January
 	of := terms("10", "1")
@@ -62,8 +62,9 @@ func TestCorrection(t *testing.T) {
 	}
 }
 
-// TestCorrectionModel: over clocks that jump anywhere and are corrected at any time, all that is admitted is at most a grant for each period that some entry is dated in, no
-// period has two, and the lifetime holds. A reader who reads the ledger again finds the same.
+// TestCorrectionModel: over clocks that jump anywhere and are corrected at any time, all that is admitted is at most a
+// grant for each period that some entry is dated in, no period has two, and the lifetime holds. A reader who reads the
+// ledger again finds the same.
 func TestCorrectionModel(t *testing.T) {
 	rapid.Check(t, func(rt *rapid.T) {
 		m := newMemFS(t)

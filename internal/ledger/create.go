@@ -11,9 +11,9 @@ import (
 
 // Create begins a ledger in the existing directory dir. id is 128 random bits in hexadecimal.
 //
-// It is ErrExists where a log or a head file is, even a damaged one: nothing here is ever overwritten. Where it fails it
-// takes its files away again. Only if it is killed in between can a log without a head, or a head without a log, be left;
-// nothing can have been reserved there, and its owner may delete it.
+// It is ErrExists where a log or a head file is, even a damaged one: nothing here is ever overwritten. Where it fails
+// it takes its files away again. Only if it is killed in between can a log without a head, or a head without a log, be
+// left; nothing can have been reserved there, and its owner may delete it.
 func Create(dir, id string, now time.Time) error { return create(system{}, dir, id, now) }
 
 func create(fsys fileSystem, dir, id string, now time.Time) (err error) {

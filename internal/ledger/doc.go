@@ -2,8 +2,8 @@
 //
 // # What it promises
 //
-// An entry that was acknowledged is on disk, and stays. Nothing is released without a reservation, and no reservation is
-// admitted beyond the budget, whatever processes share the home and wherever any of them is killed. What may have
+// An entry that was acknowledged is on disk, and stays. Nothing is released without a reservation, and no reservation
+// is admitted beyond the budget, whatever processes share the home and wherever any of them is killed. What may have
 // happened counts as spent. A write that fails is taken back, and charges nothing; so does one that a crash cuts off.
 //
 // # Format
@@ -13,8 +13,8 @@
 //	{"v":1,"n":3,"prev":"<hash of line 2>","at":"<time>","kind":"reserve","body":{…}}
 //
 // The hash of an entry is the SHA-256 of its line, byte for byte, without the newline; prev stands inside the line, so
-// that each hash covers all the history before it (`tail -n1 ledger.log | tr -d '\n' | sha256sum` is the head). Keys are
-// exactly those that are written: an unknown, missing or repeated one is corruption. v is the least version of the
+// that each hash covers all the history before it (`tail -n1 ledger.log | tr -d '\n' | sha256sum` is the head). Keys
+// are exactly those that are written: an unknown, missing or repeated one is corruption. v is the least version of the
 // format that can say what the line says; one that is larger than FormatVersion is ErrNewer.
 //
 // ledger.head names the newest entry. It has 8192 bytes, and two slots at 0 and 4096, each a line of 256 bytes:
@@ -46,14 +46,15 @@
 //
 // # What need not be read again
 //
-// ledger.index says where entries are and which are answers to what; ledger.checkpoint names the newest entry of kind "checkpoint" and has the state at its
-// place; ledger.index.lock is the lock of whoever writes them. All three can be deleted: they are written again from the log. Nothing in them is believed
-// beyond the digests that the checkpoint has of them. So Open reads what came since the newest checkpoint, and each entry that is used is checked against its
+// ledger.index says where entries are and which are answers to what; ledger.checkpoint names the newest entry of kind
+// "checkpoint" and has the state at its place; ledger.index.lock is the lock of whoever writes them. All three can be
+// deleted: they are written again from the log. Nothing in them is believed beyond the digests that the checkpoint has
+// of them. So Open reads what came since the newest checkpoint, and each entry that is used is checked against its
 // hash; Verify and VerifyInBackground read everything.
 //
 // # What it cannot see
 //
-// The chain has no key. Whoever can write the directory can recompute every hash, or restore all of it as it was: only a
-// head that is kept elsewhere shows that, by Verify. The directory must be on a local file system, where flock excludes
-// and fsync is honest.
+// The chain has no key. Whoever can write the directory can recompute every hash, or restore all of it as it was: only
+// a head that is kept elsewhere shows that, by Verify. The directory must be on a local file system, where flock
+// excludes and fsync is honest.
 package ledger

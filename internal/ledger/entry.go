@@ -56,24 +56,27 @@ type Terms struct {
 	Digest     string             `json:"digest"` // of the policy, in hexadecimal
 	Population string             `json:"population"`
 	Neighbours privacy.Neighbours `json:"neighbours"`
-	Budget     privacy.Loss       `json:"budget"`    // its accountant is the one that rules
-	MaxPrice   privacy.Loss       `json:"max_price"` // of one reservation, under the same accountant; also the charge for a fragment
-	Units      map[string]string  `json:"units"`     // table → what one unit of it is
-	Sources    map[string]string  `json:"sources"`   // table → what it is sealed from
-	Held       map[string]string  `json:"held"`      // source → the table that has, or last had, it
-	Removed    []string           `json:"removed"`   // tables of Units that the policy has no longer
+	Budget     privacy.Loss       `json:"budget"` // its accountant is the one that rules
+	// of one reservation, under the same accountant; also the charge for a fragment
+	MaxPrice privacy.Loss      `json:"max_price"`
+	Units    map[string]string `json:"units"`   // table → what one unit of it is
+	Sources  map[string]string `json:"sources"` // table → what it is sealed from
+	Held     map[string]string `json:"held"`    // source → the table that has, or last had, it
+	Removed  []string          `json:"removed"` // tables of Units that the policy has no longer
 
 	// What follows came with version 2 of the format: a line that has any of it is of that version.
 
-	Parts    map[string]Parting      `json:"parts,omitempty"`    // table → what its units are divided by
-	Grant    *Grant                  `json:"grant,omitempty"`    // of each period; Budget is then the cap of all
-	Analysts map[string]privacy.Loss `json:"analysts,omitempty"` // who may ask → their limit; anybody may where nobody is listed
+	Parts map[string]Parting `json:"parts,omitempty"` // table → what its units are divided by
+	Grant *Grant             `json:"grant,omitempty"` // of each period; Budget is then the cap of all
+	// who may ask → their limit; anybody may where nobody is listed
+	Analysts map[string]privacy.Loss `json:"analysts,omitempty"`
 }
 
 // Adoption is the owner's act of adopting terms.
 type Adoption struct {
 	Terms Terms `json:"terms"`
-	Group int64 `json:"group"` // ≥ 1: every loss recorded before counts, from here on, as what it promised so many together
+	// ≥ 1: every loss recorded before counts, from here on, as what it promised so many together
+	Group int64 `json:"group"`
 }
 
 // Source is a sealed version of a table.
@@ -91,15 +94,18 @@ type Seal struct {
 
 // Mechanism is one mechanism of an answer with its parameters, so that another accountant can read the charge again.
 type Mechanism struct {
-	Name        string `json:"name"`
-	Sensitivity string `json:"sensitivity"` // exact rational, > 0: L1 for Laplace noise, squared L2 for Gaussian, else of one score
-	Scale       string `json:"scale"`       // exact rational, > 0: σ² for Gaussian noise; of a selection, what scores are divided by
-	Cells       int    `json:"cells"`       // how many numbers it releases, at most
+	Name string `json:"name"`
+	// exact rational, > 0: L1 for Laplace noise, squared L2 for Gaussian, else of one score
+	Sensitivity string `json:"sensitivity"`
+	// exact rational, > 0: σ² for Gaussian noise; of a selection, what scores are divided by
+	Scale string `json:"scale"`
+	Cells int    `json:"cells"` // how many numbers it releases, at most
 }
 
 // Reservation is the charge for one answer.
 type Reservation struct {
-	Key        string       `json:"key"`    // the replay key, in hexadecimal: the same question under the same terms has the same key
+	// the replay key, in hexadecimal: the same question under the same terms has the same key
+	Key        string       `json:"key"`
 	Policy     string       `json:"policy"` // the digest of the terms that the price was computed under
 	Loss       privacy.Loss `json:"loss"`
 	Mechanisms []Mechanism  `json:"mechanisms"` // at least one
@@ -108,8 +114,10 @@ type Reservation struct {
 
 	Confined *Confined `json:"confined,omitempty"` // version 2: the parts that it is about; nil for everybody
 	Analyst  string    `json:"analyst,omitempty"`  // version 2: who asks
-	Caps     *Caps     `json:"caps,omitempty"`     // version 3: the bounds that were named beside the question; nil where none was
-	Subject  *Subject  `json:"subject,omitempty"`  // version 3: what later questions find the answer by; nil where only the same question does
+	// version 3: the bounds that were named beside the question; nil where none was
+	Caps *Caps `json:"caps,omitempty"`
+	// version 3: what later questions find the answer by; nil where only the same question does
+	Subject *Subject `json:"subject,omitempty"`
 }
 
 // Release is what a reservation paid for. A reservation has at most one.
@@ -118,8 +126,8 @@ type Release struct {
 	Values      json.RawMessage `json:"values"`
 }
 
-// Step is one answer of a mechanism that answers one question after the other, all paid for by one reservation. The last
-// are its release.
+// Step is one answer of a mechanism that answers one question after the other, all paid for by one reservation. The
+// last are its release.
 type Step struct {
 	Reservation uint64          `json:"reservation"` // the index of its entry
 	Question    string          `json:"question"`
@@ -131,7 +139,8 @@ type Failure struct {
 	Reservation uint64 `json:"reservation"` // the index of its entry
 
 	GivenUp bool `json:"given_up,omitempty"` // version 3: by who asked; it does not count towards MaxFailures
-	Counted bool `json:"counted,omitempty"`  // version 4: it counts towards MaxGivenUp and MaxAllGivenUp; only what was given up
+	// version 4: it counts towards MaxGivenUp and MaxAllGivenUp; only what was given up
+	Counted bool `json:"counted,omitempty"`
 }
 
 // StepGivenUp says that an analyst gave up a step of a reservation, which stays open: the step can be taken again.
@@ -145,15 +154,16 @@ type StepGivenUp struct {
 // Resume is the owner's act of admitting questions again after failures.
 type Resume struct{}
 
-// MaxFailures is how many questions may fail before the owner has to look into it: then neither a reservation nor a step is
-// admitted. Whether a question fails is the one thing that an analyst sees without noise. No row should be able to decide it
-// (plans are total, and what a row costs is bounded); should one do so all the same, this is how many failures are seen, and as
-// many more as questions were under way when the last of them failed.
+// MaxFailures is how many questions may fail before the owner has to look into it: then neither a reservation nor a
+// step is admitted. Whether a question fails is the one thing that an analyst sees without noise. No row should be able
+// to decide it (plans are total, and what a row costs is bounded); should one do so all the same, this is how many
+// failures are seen, and as many more as questions were under way when the last of them failed.
 //
-// A question that was given up is none of them. What is seen of it was decided by who gave it up, and is the same whatever the engine was about to
-// say, a failure included: a failure that is seen came before, and is counted. That an answer was not there at some moment can be seen of
-// one that does come, too, and costs as much. And ten people who lost patience are nothing that an owner could look into. But one who loses it again and
-// again lets engines run for nothing: MaxGivenUp.
+// A question that was given up is none of them. What is seen of it was decided by who gave it up, and is the same
+// whatever the engine was about to say, a failure included: a failure that is seen came before, and is counted. That an
+// answer was not there at some moment can be seen of one that does come, too, and costs as much. And ten people who
+// lost patience are nothing that an owner could look into. But one who loses it again and again lets engines run for
+// nothing: MaxGivenUp.
 const MaxFailures = 10
 
 // Torn records a fragment: the Bytes bytes between the newline of the entry before it and the newline before its own.

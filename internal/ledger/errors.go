@@ -55,11 +55,13 @@ var (
 	ErrPrice = errors.New("the price is not one that the policy allows")
 	// ErrAnalyst: the terms list who may ask, and the reservation names somebody else, or nobody.
 	ErrAnalyst = errors.New("the policy lists who may ask, and this is none of them")
-	// ErrParts: a reservation is confined to parts of a table that the terms divide into none, or that is not all that it reads.
+	// ErrParts: a reservation is confined to parts of a table that the terms divide into none, or that is not all that
+	// it reads.
 	ErrParts = errors.New("the table is not divided into parts")
 	// ErrNotSealed: a source of the reservation has no recorded seal.
 	ErrNotSealed = errors.New("this version of the table was never sealed")
-	// ErrSuspended: MaxFailures questions have failed, and the owner has not looked into it yet. A *SuspendedError is one, too.
+	// ErrSuspended: MaxFailures questions have failed, and the owner has not looked into it yet. A *SuspendedError is
+	// one, too.
 	ErrSuspended = errors.New("too many questions have failed")
 	// ErrNotReserved: a release or a failure names no reservation, or one that is closed.
 	ErrNotReserved = errors.New("no open reservation has this index")

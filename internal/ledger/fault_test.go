@@ -184,7 +184,8 @@ func recovered(t *testing.T, m *memFS, a *acked) {
 	if again.Head.Index < s.Head.Index || !s.Spent.Within(again.Spent) {
 		t.Fatalf("entry %d was read, and after a power cut the head is %d; spent went from %s to %s", s.Head.Index, again.Head.Index, s.Spent, again.Spent)
 	}
-	s = again // an entry that was taken back may be here again, if its taking back was not durable and nobody was told of it
+	// an entry that was taken back may be here again, if its taking back was not durable and nobody was told of it
+	s = again
 	if !s.Adopted || s.Sealed["visits"].Version == 0 {
 		return
 	}
@@ -319,8 +320,8 @@ func TestEveryStepFails(t *testing.T) {
 	t.Logf("%d operations, %d runs, %d refusals", whole.ops, runs, refused)
 }
 
-// TestRecoveryFails crashes after a fault, and then fails each operation of the recovery in turn: a repair that is itself
-// cut off is repaired.
+// TestRecoveryFails crashes after a fault, and then fails each operation of the recovery in turn: a repair that is
+// itself cut off is repaired.
 func TestRecoveryFails(t *testing.T) {
 	whole := newMemFS(t)
 	if _, err := play(whole); err != nil {

@@ -12,8 +12,8 @@ import (
 )
 
 // FuzzOpen reads any bytes as a log: it ends in an error or in a state that adds up, and writes nothing. The head file
-// is the genesis', so that all that follows it counts as not yet confirmed, where a reader has to trust least. With mend
-// the lines are first made a whole chain, as one who can recompute hashes would.
+// is the genesis', so that all that follows it counts as not yet confirmed, where a reader has to trust least. With
+// mend the lines are first made a whole chain, as one who can recompute hashes would.
 func FuzzOpen(f *testing.F) {
 	givenUp, err := os.ReadFile(filepath.Join("testdata", "v3.log"))
 	if err != nil {

@@ -15,23 +15,28 @@ type State struct {
 	Created time.Time `json:"created"`
 	Head    Head      `json:"head"`
 
-	Adopted   bool         `json:"adopted"` // whether there are terms
-	Terms     Terms        `json:"terms"`
-	Budget    privacy.Loss `json:"budget"`
-	Spent     privacy.Loss `json:"spent"`     // in the terms' relation; above Budget after a change of terms, an opening, or a fragment that may have been about parts
+	Adopted bool         `json:"adopted"` // whether there are terms
+	Terms   Terms        `json:"terms"`
+	Budget  privacy.Loss `json:"budget"`
+	// in the terms' relation; above Budget after a change of terms, an opening, or a fragment that may have been about
+	// parts
+	Spent     privacy.Loss `json:"spent"`
 	Remaining privacy.Loss `json:"remaining"` // the largest price that is admitted, if the terms' maximum allows it
 
-	Clock    time.Time        `json:"clock"`              // the latest date of an entry, or what the owner set it back to: grants go by it
+	// the latest date of an entry, or what the owner set it back to: grants go by it
+	Clock    time.Time        `json:"clock"`
 	Period   *Period          `json:"period,omitempty"`   // where the budget is granted per period
 	Analysts map[string]Asked `json:"analysts,omitempty"` // where the terms list them
 
-	Reservations int             `json:"reservations"`
-	Answers      int             `json:"answers"`            // reservations that have their release
-	Failures     int             `json:"failures"`           // since the owner last looked into them
-	GivenUp      map[string]int  `json:"given_up,omitempty"` // likewise, by analyst, the questions and steps that were given up and count
-	Torn         int             `json:"torn"`               // fragments charged, one at the end of the log included
-	Lost         *Lost           `json:"lost,omitempty"`     // what was charged and got no answer; nil where nothing was
-	Sealed       map[string]Seal `json:"sealed"`             // the newest version of each table
+	Reservations int `json:"reservations"`
+	Answers      int `json:"answers"`  // reservations that have their release
+	Failures     int `json:"failures"` // since the owner last looked into them
+	// likewise, by analyst, the questions and steps that were given up and count
+	GivenUp map[string]int `json:"given_up,omitempty"`
+	Torn    int            `json:"torn"` // fragments charged, one at the end of the log included
+	// what was charged and got no answer; nil where nothing was
+	Lost   *Lost           `json:"lost,omitempty"`
+	Sealed map[string]Seal `json:"sealed"` // the newest version of each table
 }
 
 // ref finds an entry in the log.
@@ -80,7 +85,8 @@ type history struct {
 	torn         int
 	abandoned    map[uint64]bool // reservations that were given up, which does not count
 
-	givenUpBy map[string]int // analyst → the questions and steps that were given up since the last resumption, and count
+	// analyst → the questions and steps that were given up since the last resumption, and count
+	givenUpBy map[string]int
 
 	every            cadence
 	passed           passed          // the newest place
@@ -201,8 +207,9 @@ func (h *history) maxPrice() privacy.Loss {
 }
 
 // fragmentCharge is what a fragment costs now: the reservation that it may be was admitted, so it cost at most the
-// maximum price and at most what remained. Where there are parts it may have been about some that had more left than others: at most
-// what charges to everybody leave of the budget. That is charged to everybody all the same, be it beyond the budget.
+// maximum price and at most what remained. Where there are parts it may have been about some that had more left than
+// others: at most what charges to everybody leave of the budget. That is charged to everybody all the same, be it
+// beyond the budget.
 func (h *history) fragmentCharge() privacy.Loss {
 	if len(h.charges.parts) == 0 && (h.terms == nil || len(h.terms.Parts) == 0) {
 		return privacy.Min(h.maxPrice(), h.filter().Remaining())
@@ -290,9 +297,9 @@ func (h *history) take(e Entry, at ref) {
 
 // adopt takes terms, and reads the charges so far again under them.
 //
-// Parts that the terms no longer divide by, or divide otherwise, stay a division of their own: what was enforced in the questions that
-// were confined to them does not change, and new divisions add to them. Charges that were everybody's stay so. A period's account
-// goes on where there was one; else the first period begins with nothing spent in it.
+// Parts that the terms no longer divide by, or divide otherwise, stay a division of their own: what was enforced in the
+// questions that were confined to them does not change, and new divisions add to them. Charges that were everybody's
+// stay so. A period's account goes on where there was one; else the first period begins with nothing spent in it.
 func (h *history) adopt(a Adoption) {
 	if a.Group > 1 && h.terms != nil { // without terms there are no charges
 		for _, of := range []*account{h.charges, h.inPeriod} {

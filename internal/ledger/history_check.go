@@ -97,7 +97,8 @@ func (h *history) checkAdoption(a Adoption) error {
 	}
 	_, had := old.units()
 	if _, has := a.Terms.units(); len(h.origins) > 0 && has && !had {
-		// The loss of an opening or of a recovery is of one row, and nothing is known of how many rows of a person those tables hold.
+		// The loss of an opening or of a recovery is of one row, and nothing is known of how many rows of a person
+		// those tables hold.
 		return fmt.Errorf("%w: what other ledgers or lost entries spent was charged as of rows, and has no loss of persons", ErrIncompatible)
 	}
 	if _, err := group(h.spentIn(privacy.ZCDP), a.Group); err != nil {
@@ -169,7 +170,8 @@ func (l *limit) admits(price privacy.Loss) (left privacy.Loss, fits bool) {
 	return left, price.Within(left)
 }
 
-// nextFor is when the next grant is, if it would pay a price that this one does not, and the limits that come after it admit it, too.
+// nextFor is when the next grant is, if it would pay a price that this one does not, and the limits that come after it
+// admit it, too.
 func (l *limit) nextFor(price privacy.Loss, others []limit) time.Time {
 	if l.next == nil {
 		return time.Time{}

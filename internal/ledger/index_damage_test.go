@@ -368,8 +368,8 @@ func mustOpenIn(tb testing.TB, m *memFS) *Ledger {
 	return l
 }
 
-// A handle whose index turns out to be damaged, and whose log cannot be read again then, returns errors, and ends neither the process nor, by itself, the
-// background's verification.
+// A handle whose index turns out to be damaged, and whose log cannot be read again then, returns errors, and ends
+// neither the process nor, by itself, the background's verification.
 func TestUnreadAfterIndexDamage(t *testing.T) {
 	m := answered40(t)
 	l, err := open(m, faultDir, clock)
@@ -421,7 +421,8 @@ func TestHugeCheckpointFile(t *testing.T) {
 	}
 }
 
-// Whoever holds the lock on the index and never gives it back, as a process that is stopped, keeps nobody from reading the log.
+// Whoever holds the lock on the index and never gives it back, as a process that is stopped, keeps nobody from reading
+// the log.
 func TestIndexLockIsHeld(t *testing.T) {
 	before := indexPatience
 	indexPatience = 0

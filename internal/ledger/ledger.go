@@ -41,11 +41,11 @@ type Ledger struct {
 	retry  uint64 // no checkpoint is tried before so many entries
 }
 
-// Open opens the ledger in dir and reads all of it. Entries are dated by now. Where dir cannot be written by this process, all that is read works, and what
-// would append is ErrReadOnly.
+// Open opens the ledger in dir and reads all of it. Entries are dated by now. Where dir cannot be written by this
+// process, all that is read works, and what would append is ErrReadOnly.
 //
-// The error is ErrMissing, ErrHeadMissing, ErrHeadUnreadable, ErrNewer, ErrNotFile, a *CorruptError, a *RolledBackError,
-// or of the file system.
+// The error is ErrMissing, ErrHeadMissing, ErrHeadUnreadable, ErrNewer, ErrNotFile, a *CorruptError, a
+// *RolledBackError, or of the file system.
 func Open(dir string, now func() time.Time) (*Ledger, error) { return open(system{}, dir, now) }
 
 func open(fsys fileSystem, dir string, now func() time.Time) (*Ledger, error) {
@@ -66,8 +66,8 @@ func openWith(fsys fileSystem, dir string, now func() time.Time, every cadence) 
 	warmed := l.log.hasLast
 	err = l.locked(func() error { return nil })
 	if err != nil && warmed && l.failed == nil {
-		// What is wrong is said of the whole log. And what was read without the lock may have been taken back, before it
-		// was acknowledged.
+		// What is wrong is said of the whole log. And what was read without the lock may have been taken back, before
+		// it was acknowledged.
 		l.log = newLog(f, every)
 		err = l.locked(func() error { return nil })
 	}
@@ -150,8 +150,8 @@ func (l *Ledger) Find(key string) (a Answer, ok bool, err error) {
 	return a, ok && err == nil, err
 }
 
-// Entries calls fn with every entry, oldest first, until it returns an error. The lock is not held meanwhile: entries that
-// are appended after the call began may be missing.
+// Entries calls fn with every entry, oldest first, until it returns an error. The lock is not held meanwhile: entries
+// that are appended after the call began may be missing.
 func (l *Ledger) Entries(fn func(Entry) error) error { return l.EntriesFrom(0, fn) }
 
 // EntriesFrom is Entries that leaves out those before one.
@@ -210,8 +210,8 @@ func (l *Ledger) EntryHaving(i uint64, text string) (e Entry, has bool, err erro
 	return e, err == nil, err
 }
 
-// known runs fn, which looks up what was read before, without looking at what others appended. Where the index is damaged it reads all again, and runs fn
-// again.
+// known runs fn, which looks up what was read before, without looking at what others appended. Where the index is
+// damaged it reads all again, and runs fn again.
 func (l *Ledger) known(fn func() error) error {
 	l.mu.Lock()
 	if l.failed != nil {
@@ -262,7 +262,8 @@ func (l *Ledger) unindex() {
 	l.log.unindexed = true // until it is written again
 }
 
-// refresh reads what others appended and compares it with the head file. On return the head file names the newest entry.
+// refresh reads what others appended and compares it with the head file. On return the head file names the newest
+// entry.
 func (l *Ledger) refresh() error {
 	same, err := l.fsys.Same(filepath.Join(l.dir, logName), l.file)
 	if err != nil {
@@ -295,8 +296,8 @@ func (l *Ledger) refresh() error {
 	if l.frozen {
 		return fmt.Errorf("%w, and its newest entries were not acknowledged: open it once where it can be written", ErrReadOnly)
 	}
-	// Someone appended and went away before the head was replaced, perhaps before the entry was durable. Nobody was told
-	// of it then; now it will be told of, so it becomes durable first.
+	// Someone appended and went away before the head was replaced, perhaps before the entry was durable. Nobody was
+	// told of it then; now it will be told of, so it becomes durable first.
 	if err := l.file.Sync(); err != nil {
 		return l.fail(err)
 	}
@@ -306,7 +307,8 @@ func (l *Ledger) refresh() error {
 	return nil
 }
 
-// unsyncable reports a file system that has nothing to make durable: one that is read-only, such as an image's (ISO 9660, SquashFS).
+// unsyncable reports a file system that has nothing to make durable: one that is read-only, such as an image's (ISO
+// 9660, SquashFS).
 func unsyncable(err error) bool {
 	return errors.Is(err, syscall.EINVAL) || errors.Is(err, syscall.EROFS)
 }

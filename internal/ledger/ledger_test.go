@@ -130,8 +130,8 @@ func TestReserveBeforeAdoption(t *testing.T) {
 	}
 }
 
-// TestZCDP: a budget of zCDP charges a pure loss by its ε²/2 and adds up ρ and δ; pure losses that were charged before are read
-// again one by one, and what was charged in ρ never becomes pure.
+// TestZCDP: a budget of zCDP charges a pure loss by its ε²/2 and adds up ρ and δ; pure losses that were charged
+// before are read again one by one, and what was charged in ρ never becomes pure.
 func TestZCDP(t *testing.T) {
 	dir, l := begin(t, "4", "2")
 	mustReserve(t, l, key(1), "1")
@@ -309,7 +309,8 @@ func TestFormat2(t *testing.T) {
 	}
 }
 
-// TestFormat3 pins the bytes of what version 3 adds. Of a log that uses nothing of it they are those of the versions before.
+// TestFormat3 pins the bytes of what version 3 adds. Of a log that uses nothing of it they are those of the versions
+// before.
 func TestFormat3(t *testing.T) {
 	dir, l := begin(t, "1", "0.5")
 	must(t, l.Fail(mustReserve(t, l, key(1), "1/30")))
@@ -375,8 +376,8 @@ func TestFormat4GivenUp(t *testing.T) {
 	}
 }
 
-// What was given up stays spent, and does not stop the others: MaxFailures counts failures alone, before and after the ledger is read again. Those that an older
-// program recorded, of which there may be any number, stop nobody.
+// What was given up stays spent, and does not stop the others: MaxFailures counts failures alone, before and after the
+// ledger is read again. Those that an older program recorded, of which there may be any number, stop nobody.
 func TestGivenUp(t *testing.T) {
 	dir, l := begin(t, "1", "0.5")
 	for range MaxFailures - 1 {

@@ -9,11 +9,14 @@ import (
 // Lost is what was charged and got no answer: reservations that have neither a release nor a step, and fragments. It is
 // spent all the same, since what was drawn may have been seen.
 type Lost struct {
-	Failed  int          `json:"failed"`   // reservations of which it is recorded that they failed, unless they were given up
-	GivenUp int          `json:"given_up"` // those that were, by who asked
-	Open    int          `json:"open"`     // reservations of which nothing is: whoever asked was killed, or is at it still
-	Torn    int          `json:"torn"`     // fragments
-	Loss    privacy.Loss `json:"loss"`     // of all of these, as the terms' accountant adds them up; each in full, whatever parts it is about
+	// reservations of which it is recorded that they failed, unless they were given up
+	Failed  int `json:"failed"`
+	GivenUp int `json:"given_up"` // those that were, by who asked
+	// reservations of which nothing is: whoever asked was killed, or is at it still
+	Open int `json:"open"`
+	Torn int `json:"torn"` // fragments
+	// of all of these, as the terms' accountant adds them up; each in full, whatever parts it is about
+	Loss privacy.Loss `json:"loss"`
 }
 
 // losing is the running sum of the reservations that have neither a release nor a step, so that no question adds them
@@ -48,8 +51,9 @@ func (s *losing) remove(l privacy.Loss) {
 	}
 }
 
-// group makes every loss what it promised k units together: kε and k²ρ are linear in ε and in ρ, so the sum's is the
-// sum of the losses'. A δ above 0 has no such form: then what is spent has none either, and the terms were refused.
+// group makes every loss what it promised k units together: kε and k²ρ are linear in ε and in ρ, so the sum's is
+// the sum of the losses'. A δ above 0 has no such form: then what is spent has none either, and the terms were
+// refused.
 func (s *losing) group(k int64) { s.pure, s.rho = s.pure.Group(k), s.rho.Group(k) }
 
 // in is the sum as an accountant counts it.

@@ -8,7 +8,8 @@ import (
 	"dither/privacy"
 )
 
-// ReserveNew charges what has no answer, through any handle, and charges nothing for what has one: not even where it could not be paid.
+// ReserveNew charges what has no answer, through any handle, and charges nothing for what has one: not even where it
+// could not be paid.
 func TestReserveNew(t *testing.T) {
 	dir, l := begin(t, "1", "0.5")
 	other := mustOpen(t, dir)
@@ -23,7 +24,8 @@ func TestReserveNew(t *testing.T) {
 	must(t, other.Release(id, values(1)))
 	head := other.Head()
 	for _, of := range []*Ledger{l, other} {
-		if index, answered, err := of.ReserveNew(reservation(key(1), "0.5"), 0); index != 0 || !answered || err != nil { // of which 0.1 is left
+		if index, answered, err := of.ReserveNew(reservation(key(1), "0.5"), 0); index != 0 || !answered || err != nil {
+			// of which 0.1 is left
 			t.Error(index, answered, err)
 		}
 	}

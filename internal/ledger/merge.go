@@ -18,7 +18,8 @@ type Merged struct {
 	Unit       string             `json:"unit"`       // "person", or "row" where both protect rows alone
 	Spent      privacy.Loss       `json:"spent"`
 	Homes      []Part             `json:"homes"`
-	// Twice are the ledgers whose spending, as it was, is in Spent more than once: it was charged to another of them (Opened). Spent is then an upper bound.
+	// Twice are the ledgers whose spending, as it was, is in Spent more than once: it was charged to another of them
+	// (Opened). Spent is then an upper bound.
 	Twice []string `json:"twice,omitempty"`
 }
 
@@ -29,23 +30,24 @@ type Part struct {
 	Group      int64        `json:"group"`  // its losses count as what they promised so many of its units together
 	Spent      privacy.Loss `json:"spent"`  // counted so
 	Budget     privacy.Loss `json:"budget"` // likewise; its δ counts for no group
-	// Over says that what all have spent is beyond this budget; Unknown that it has no loss that the budget could be compared with:
-	// a loss in ρ under a pure ε.
+	// Over says that what all have spent is beyond this budget; Unknown that it has no loss that the budget could be
+	// compared with: a loss in ρ under a pure ε.
 	Over    bool `json:"over"`
 	Unknown bool `json:"unknown"`
 }
 
-// Merge adds up what ledgers kept apart have spent about people who are in all of them, in common neighbours and units: it
-// only reads, and undoes no overrun.
+// Merge adds up what ledgers kept apart have spent about people who are in all of them, in common neighbours and units:
+// it only reads, and undoes no overrun.
 //
-// Each ledger's losses are first read again in the common relation, as Adopt would: add-remove as change-one if any of them is under
-// change-one, ×2; where any protects persons, rows as persons of at most rows rows in each table, × that, and persons who are units
-// beside add 1 (policy.Reread has the proof: a chain of so many old neighbours). Then they add up, as zCDP if any is in ρ: answers of
-// several curators about one person are one adaptively chosen sequence, whoever asked, and each was admitted by its own filter; so the
-// sum is proved as of now. Nothing bounds it from here on: neither curator knows of the other's later answers.
+// Each ledger's losses are first read again in the common relation, as Adopt would: add-remove as change-one if any of
+// them is under change-one, ×2; where any protects persons, rows as persons of at most rows rows in each table, ×
+// that, and persons who are units beside add 1 (policy.Reread has the proof: a chain of so many old neighbours). Then
+// they add up, as zCDP if any is in ρ: answers of several curators about one person are one adaptively chosen
+// sequence, whoever asked, and each was admitted by its own filter; so the sum is proved as of now. Nothing bounds it
+// from here on: neither curator knows of the other's later answers.
 //
-// It is ErrUnits where rows meet persons and rows is 0, or where rows under change-one would have to count as persons: nothing is
-// promised there about how many rows somebody has.
+// It is ErrUnits where rows meet persons and rows is 0, or where rows under change-one would have to count as persons:
+// nothing is promised there about how many rows somebody has.
 func Merge(dirs []string, rows int64) (Merged, error) {
 	if len(dirs) < 2 || rows < 0 || rows > maxRows {
 		return Merged{}, invalid("two ledgers or more, and at most a million rows of one person")
@@ -146,7 +148,8 @@ func (l *log) counted(m Merged, by privacy.Accountant, rows int64) (Part, error)
 	if l.owes() {
 		spent = spent.Plus(l.fragmentCharge())
 	}
-	if rho, kept := budget.ZCDP(); p.Group > 1 && !kept.IsZero() { // of which nothing was spent, or there is no Spent: it counts for no group
+	if rho, kept := budget.ZCDP(); p.Group > 1 && !kept.IsZero() {
+		// of which nothing was spent, or there is no Spent: it counts for no group
 		budget = privacy.ZCDPLoss(rho, privacy.Delta{})
 	}
 	var err error

@@ -6,8 +6,8 @@ import (
 	"dither/privacy"
 )
 
-// Opening is the owner's act of charging what other ledgers have spent about the same people, in the relation of the terms in
-// force. It is charged to everybody, be it beyond the budget, and to no period: it happened before.
+// Opening is the owner's act of charging what other ledgers have spent about the same people, in the relation of the
+// terms in force. It is charged to everybody, be it beyond the budget, and to no period: it happened before.
 type Opening struct {
 	Loss privacy.Loss `json:"loss"`
 	From []Origin     `json:"from"` // at least one
@@ -39,12 +39,12 @@ func (o Opening) validate() error {
 	return nil
 }
 
-// Opened charges what other ledgers have spent. It is ErrNoPolicy without terms; ErrIncompatible where a loss in ρ meets a pure budget;
-// ErrCharged for a ledger that was charged before:
-// what it has spent since is not known from this one. ErrInvalid for this one itself.
+// Opened charges what other ledgers have spent. It is ErrNoPolicy without terms; ErrIncompatible where a loss in ρ
+// meets a pure budget; ErrCharged for a ledger that was charged before: what it has spent since is not known from this
+// one. ErrInvalid for this one itself.
 //
-// The loss was read in the relation of what the ledger held at seen (its Origin in Merged). If anything has been appended since, nothing is written and the
-// error is ErrStale: read it again.
+// The loss was read in the relation of what the ledger held at seen (its Origin in Merged). If anything has been
+// appended since, nothing is written and the error is ErrStale: read it again.
 func (l *Ledger) Opened(o Opening, seen Head) error {
 	_, err := l.append(&member{body: o, may: l.still(seen)})
 	return err

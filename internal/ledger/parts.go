@@ -7,15 +7,15 @@ import (
 	"dither/privacy"
 )
 
-// Parting is what a table's rows are divided by for parallel composition: each unit counts, in questions that are confined to
-// parts, in at most Most of them, the same ones in every such question.
+// Parting is what a table's rows are divided by for parallel composition: each unit counts, in questions that are
+// confined to parts, in at most Most of them, the same ones in every such question.
 type Parting struct {
 	Term string `json:"term"` // of the column, as the policy writes it: another term is another division
 	Most int64  `json:"most"` // parts of one unit, ≥ 1
 }
 
-// Confined names the parts of a table that a reservation is about: it depends on the rows of units in these parts alone. Without
-// parts a reservation is about everybody.
+// Confined names the parts of a table that a reservation is about: it depends on the rows of units in these parts
+// alone. Without parts a reservation is about everybody.
 type Confined struct {
 	Table string   `json:"table"`
 	Parts []string `json:"parts"` // sorted, distinct
@@ -60,33 +60,35 @@ func (t *tally) in(a privacy.Accountant) privacy.Loss {
 //
 // # Parallel composition
 //
-// A division is of one sealed version of one table, under one Parting. In every question that is confined to some of its parts, the
-// engine leaves of each unit only the rows in its own parts: at most Most of them, found by a rule that reads this unit's rows
-// in this version alone and is the same in every question (plan.Part). So a unit's own parts are fixed with its rows, and what
-// a confined question finds does not depend on the rows of a unit none of whose own parts it names.
+// A division is of one sealed version of one table, under one Parting. In every question that is confined to some of
+// its parts, the engine leaves of each unit only the rows in its own parts: at most Most of them, found by a rule that
+// reads this unit's rows in this version alone and is the same in every question (plan.Part). So a unit's own parts are
+// fixed with its rows, and what a confined question finds does not depend on the rows of a unit none of whose own parts
+// it names.
 //
-// Theorem. Let whole be the sum of the losses of the questions that are confined to none, and for each division d let L_d(p) be
-// the sum of the losses of those that name p, T_d the sum of all its confined ones, each once. Let
-// W_d = min(T_d, the sum of the k_d largest L_d(p)), k_d = Most under add/remove and 2·Most under change-one. If at every moment
-// whole + Σ_d W_d is within the budget, then all answers together are, however questions and prices were chosen from earlier
-// answers.
+// Theorem. Let whole be the sum of the losses of the questions that are confined to none, and for each division d let
+// L_d(p) be the sum of the losses of those that name p, T_d the sum of all its confined ones, each once. Let W_d =
+// min(T_d, the sum of the k_d largest L_d(p)), k_d = Most under add/remove and 2·Most under change-one. If at every
+// moment whole + Σ_d W_d is within the budget, then all answers together are, however questions and prices were chosen
+// from earlier answers.
 //
-// Proof. Fix two neighbours. Under add/remove they differ by one unit; let Q_d be its own parts in d, a function of its rows, so at
-// most Most, and known before any question is asked. Under change-one they differ by a unit and the one in its place; let Q_d be
-// both's own parts, at most 2·Most. A question that is confined in d to parts of which none is in Q_d finds the same rows in both,
-// so its answer, given the earlier ones, has the same law on both: its loss between these two is 0. Any other's is at most its
-// price. Hence the losses between these two add up, on every path of answers, to at most
-// whole + Σ_d min(T_d, Σ_{p∈Q_d} L_d(p)) ≤ whole + Σ_d W_d, which the filter keeps within the budget: and privacy.Filter's proof holds
-// for these two with these losses, which are functions of the earlier answers too. That is so for a pure budget, and for (ρ, δ),
-// whose two parts are bounded each by itself. As the two neighbours were any, the theorem follows. ∎
+// Proof. Fix two neighbours. Under add/remove they differ by one unit; let Q_d be its own parts in d, a function of its
+// rows, so at most Most, and known before any question is asked. Under change-one they differ by a unit and the one in
+// its place; let Q_d be both's own parts, at most 2·Most. A question that is confined in d to parts of which none is
+// in Q_d finds the same rows in both, so its answer, given the earlier ones, has the same law on both: its loss between
+// these two is 0. Any other's is at most its price. Hence the losses between these two add up, on every path of
+// answers, to at most whole + Σ_d min(T_d, Σ_{p∈Q_d} L_d(p)) ≤ whole + Σ_d W_d, which the filter keeps within
+// the budget: and privacy.Filter's proof holds for these two with these losses, which are functions of the earlier
+// answers too. That is so for a pure budget, and for (ρ, δ), whose two parts are bounded each by itself. As the two
+// neighbours were any, the theorem follows. ∎
 //
-// The divisions of several tables, and of several versions of one table, add up: nothing says that a unit's part in one is its
-// part in another. A later version may hold other rows of a unit, and so have it in another part.
+// The divisions of several tables, and of several versions of one table, add up: nothing says that a unit's part in one
+// is its part in another. A later version may hold other rows of a unit, and so have it in another part.
 //
-// Re-reading as a group of k (Ledger.Adopt) takes whole + Σ_d W_d, and counts it as everybody's from then on. In a chain of k old
-// neighbours a question i has a loss in c_i ≤ k of the steps, and the same law on both sides of the others: over the chain it loses c_i·ε_i, or
-// c_i²·ρ_i ≤ k·c_i·ρ_i. The losses of one step add up to at most whole + Σ_d W_d, so Σ c_i·ε_i is at most k times that, and Σ c_i²·ρ_i at
-// most k² times.
+// Re-reading as a group of k (Ledger.Adopt) takes whole + Σ_d W_d, and counts it as everybody's from then on. In a
+// chain of k old neighbours a question i has a loss in c_i ≤ k of the steps, and the same law on both sides of the
+// others: over the chain it loses c_i·ε_i, or c_i²·ρ_i ≤ k·c_i·ρ_i. The losses of one step add up to at most
+// whole + Σ_d W_d, so Σ c_i·ε_i is at most k times that, and Σ c_i²·ρ_i at most k² times.
 type account struct {
 	whole *tally
 	parts map[division]*divided
@@ -176,7 +178,8 @@ func times(l privacy.Loss, d division, n privacy.Neighbours, parts []string) pri
 	return l.Share(min(d.parting.most(n), int64(len(parts))), 1)
 }
 
-// fits says that a price is within room, from bounds that need no look at every part: it may say no where it is all the same.
+// fits says that a price is within room, from bounds that need no look at every part: it may say no where it is all the
+// same.
 func (a *account) fits(price, budget privacy.Loss, n privacy.Neighbours, d division, parts []string) bool {
 	by := budget.Accountant()
 	x, err := price.In(by)
@@ -194,12 +197,13 @@ func (a *account) fits(price, budget privacy.Loss, n privacy.Neighbours, d divis
 	return sum.Within(budget)
 }
 
-// room is the largest loss that can be charged to everybody, or to the parts of d, within the budget: none once any part of the
-// budget is exceeded.
+// room is the largest loss that can be charged to everybody, or to the parts of d, within the budget: none once any
+// part of the budget is exceeded.
 //
-// Charging x to the set S of parts keeps W_d within t if T_d + x ≤ t or if for every j the j largest of S, each with x more, and the
-// Most − j largest of the others add up to at most t: so x is the larger of t − T_d and the least (t − a_j)/j, a_j being that sum
-// without x, and the latter only where a_0 ≤ t. Each of ρ and δ is solved by itself.
+// Charging x to the set S of parts keeps W_d within t if T_d + x ≤ t or if for every j the j largest of S, each with
+// x more, and the Most − j largest of the others add up to at most t: so x is the larger of t − T_d and the least
+// (t − a_j)/j, a_j being that sum without x, and the latter only where a_0 ≤ t. Each of ρ and δ is solved by
+// itself.
 func (a *account) room(budget privacy.Loss, n privacy.Neighbours, d division, parts []string) privacy.Loss {
 	by := budget.Accountant()
 	if len(parts) == 0 {

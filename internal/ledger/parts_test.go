@@ -49,7 +49,8 @@ func wantReserve(tb testing.TB, l *Ledger, r Reservation, admitted bool) {
 	}
 }
 
-// The week of Democrats and Republicans: a question about each, at ε₁ and ε₂ ≥ ε₁, costs ε₂ once under add/remove, both under change-one.
+// The week of Democrats and Republicans: a question about each, at ε₁ and ε₂ ≥ ε₁, costs ε₂ once under
+// add/remove, both under change-one.
 func TestWeekOfParties(t *testing.T) {
 	for neighbours, want := range map[privacy.Neighbours]string{privacy.AddRemove: "0.5", privacy.ChangeOne: "0.8"} {
 		terms := dividedTerms("1", "1", 1)
@@ -83,7 +84,8 @@ func TestPartsUnderRho(t *testing.T) {
 	terms := dividedTerms("1", "1", 1)
 	terms.Budget, terms.MaxPrice = zcdp("0.3", "1/100000"), zcdp("0.3", "1/100000")
 	_, l := beginWith(t, terms, clock)
-	for part, loss := range map[string]privacy.Loss{"D": zcdp("0.2", "1/1000000"), "R": zcdp("0.1", "2/1000000"), "I": pure("0.5")} { // 0.125
+	for part, loss := range map[string]privacy.Loss{"D": zcdp("0.2", "1/1000000"), "R": zcdp("0.1", "2/1000000"), "I": pure("0.5")} {
+		// 0.125
 		r := confined(1, "1", part)
 		r.Loss = loss
 		wantReserve(t, l, r, true)
@@ -93,8 +95,8 @@ func TestPartsUnderRho(t *testing.T) {
 	}
 }
 
-// What two neighbours can lose in truth, by trying every choice of own parts: never more than what the account says; with one part for a
-// unit under add/remove exactly that. And room is the largest charge that stays within the budget.
+// What two neighbours can lose in truth, by trying every choice of own parts: never more than what the account says;
+// with one part for a unit under add/remove exactly that. And room is the largest charge that stays within the budget.
 func TestAccountAgainstEveryUnit(t *testing.T) {
 	names := []string{"a", "b", "c", "d"}
 	rapid.Check(t, func(t *rapid.T) {
@@ -496,8 +498,9 @@ func TestVersionsOfLines(t *testing.T) {
 	}
 }
 
-// The filter under (ρ, δ), with pure losses among the others, over two divisions and everybody, against every choice of own parts: in each
-// step neither part of what two neighbours lose is beyond the budget, what fits is what room leaves, and room leaves all that there is.
+// The filter under (ρ, δ), with pure losses among the others, over two divisions and everybody, against every choice
+// of own parts: in each step neither part of what two neighbours lose is beyond the budget, what fits is what room
+// leaves, and room leaves all that there is.
 func TestAccountUnderRhoAgainstEveryUnit(t *testing.T) {
 	names := []string{"a", "b", "c"}
 	pick := func(mask int) (parts []string) {
@@ -527,7 +530,8 @@ func TestAccountUnderRhoAgainstEveryUnit(t *testing.T) {
 			if a.fits(price, budget, n, ds[d], pick(mask)) && !price.Within(room) {
 				t.Fatalf("%v fits, and %v is left", price, room)
 			}
-			next := func(l privacy.Loss) [2]*big.Rat { // what the worst two neighbours lose with a charge more, over all choices of own parts
+			next := func(l privacy.Loss) [2]*big.Rat {
+				// what the worst two neighbours lose with a charge more, over all choices of own parts
 				x := amounts(l)
 				worst := [2]*big.Rat{}
 				for axis := range worst {

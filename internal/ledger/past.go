@@ -67,8 +67,8 @@ func refOf(e index.Entry) ref {
 	return ref{hash: e.Hash, line: e.Line, offset: e.Offset, length: e.Length}
 }
 
-// at is where entry i is, which must be one. It is errIndex where that was not read yet: after the index was found damaged, reading all again may have
-// failed.
+// at is where entry i is, which must be one. It is errIndex where that was not read yet: after the index was found
+// damaged, reading all again may have failed.
 func (h *history) at(i uint64) (ref, error) {
 	if i >= h.count() {
 		return ref{}, errIndex

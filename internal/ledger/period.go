@@ -7,13 +7,14 @@ import (
 	"dither/privacy"
 )
 
-// Grant is the part of the budget that may be spent in each period. The budget itself is the cap of all periods together.
+// Grant is the part of the budget that may be spent in each period. The budget itself is the cap of all periods
+// together.
 //
-// Periods are of the calendar in UTC, weeks from Monday. The clock is the latest time of any entry, or of the one that is to be written
-// if that is later: it never goes back, unless its owner corrects it (Correction), so that a clock that was set back opens no period again. One that was set
-// forward opens at most one period, since what a period leaves is not carried over and periods in which nothing is written
-// grant nothing; and the cap holds whatever the clock says: what is admitted passes two filters, and privacy.Filter's proof
-// for the cap asks nothing of the other.
+// Periods are of the calendar in UTC, weeks from Monday. The clock is the latest time of any entry, or of the one that
+// is to be written if that is later: it never goes back, unless its owner corrects it (Correction), so that a clock
+// that was set back opens no period again. One that was set forward opens at most one period, since what a period
+// leaves is not carried over and periods in which nothing is written grant nothing; and the cap holds whatever the
+// clock says: what is admitted passes two filters, and privacy.Filter's proof for the cap asks nothing of the other.
 type Grant struct {
 	Per  string       `json:"per"`  // "day", "week", "month", "quarter" or "year"
 	Loss privacy.Loss `json:"loss"` // counted as the budget is, and within it

@@ -12,8 +12,8 @@ import (
 	"dither/privacy"
 )
 
-// TestGrantModel: over clocks that jump anywhere, forwards and back, and ledgers that are opened again in between, a charge is admitted exactly
-// where the period of the latest time so far, and the lifetime, have it left.
+// TestGrantModel: over clocks that jump anywhere, forwards and back, and ledgers that are opened again in between, a
+// charge is admitted exactly where the period of the latest time so far, and the lifetime, have it left.
 func TestGrantModel(t *testing.T) {
 	rapid.Check(t, func(rt *rapid.T) {
 		m := newMemFS(t)

@@ -138,7 +138,8 @@ func (h *history) pass(at ref) {
 type passed struct {
 	entries uint64
 	end     int64
-	place   *place // nil where it is covered and was not passed by this reader: then chained says what the index comes to there
+	// nil where it is covered and was not passed by this reader: then chained says what the index comes to there
+	place   *place
 	chained Hash
 }
 

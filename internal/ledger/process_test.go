@@ -40,8 +40,8 @@ func TestMain(m *testing.M) {
 	os.Exit(m.Run())
 }
 
-// child answers questions from several goroutines until the budget is gone, and prints a line after each return: "O", "R
-// INDEX KEY" or "A KEY".
+// child answers questions from several goroutines until the budget is gone, and prints a line after each return: "O",
+// "R INDEX KEY" or "A KEY".
 func child(dir, name, price string) int {
 	l, err := Open(dir, time.Now)
 	if err != nil {
@@ -73,7 +73,8 @@ func child(dir, name, price string) int {
 					fmt.Println("E", err)
 					return
 				}
-				fmt.Printf("R %d %s\n", index, k) // one write each: lines of a killed child are whole, or the last is cut
+				// one write each: lines of a killed child are whole, or the last is cut
+				fmt.Printf("R %d %s\n", index, k)
 				if err := l.Release(index, values(i)); err != nil {
 					fmt.Println("E", err)
 					return
@@ -216,7 +217,8 @@ func (r *report) check(t *testing.T, dir string) State {
 }
 
 // TestKill kills processes at random moments while they and others answer from one ledger: 200 times, or 1,000 with
-// DITHER_LONG=1. A ledger serves for 20 children; every third one runs out of budget meanwhile, and every second one is divided by parts.
+// DITHER_LONG=1. A ledger serves for 20 children; every third one runs out of budget meanwhile, and every second one is
+// divided by parts.
 func TestKill(t *testing.T) {
 	want := int64(200)
 	if os.Getenv("DITHER_LONG") == "1" {

@@ -11,14 +11,17 @@ import (
 	"dither/privacy"
 )
 
-// Recovery is the owner's act of going on after the head file or the log was lost. What may have been spent and is not known any more is charged to everybody.
+// Recovery is the owner's act of going on after the head file or the log was lost. What may have been spent and is not
+// known any more is charged to everybody.
 //
-// Claim: a recovery never lowers what was spent, where its owner's figures are true. Proof. Let S be what was acknowledged as spent. Where neither a trusted head nor a
-// sum is given, the charge leaves nothing of the budget, and each entry that was acknowledged was within the budget of its time. With a sum, which
-// was at least S when it was noted and nothing was spent since, the charge brings what is spent up to it. With a head H that was the newest one when it was kept, the log holds
-// H's entry, and by the chain of hashes every entry before it as it was written: so all that was spent up to H is counted. Nothing here can tell whether entries
-// after H were cut off: whoever keeps heads keeps the newest. ∎ What is charged may have been spent in the period that runs, and counts as
-// of that, too: no grant is given twice, and less may be left of it than there was.
+// Claim: a recovery never lowers what was spent, where its owner's figures are true. Proof. Let S be what was
+// acknowledged as spent. Where neither a trusted head nor a sum is given, the charge leaves nothing of the budget, and
+// each entry that was acknowledged was within the budget of its time. With a sum, which was at least S when it was
+// noted and nothing was spent since, the charge brings what is spent up to it. With a head H that was the newest one
+// when it was kept, the log holds H's entry, and by the chain of hashes every entry before it as it was written: so all
+// that was spent up to H is counted. Nothing here can tell whether entries after H were cut off: whoever keeps heads
+// keeps the newest. ∎ What is charged may have been spent in the period that runs, and counts as of that, too: no
+// grant is given twice, and less may be left of it than there was.
 type Recovery struct {
 	Lost string        `json:"lost"`           // LostHead or LostLog
 	Kept string        `json:"kept,omitempty"` // the head that the owner kept elsewhere, as Head writes it
@@ -123,8 +126,9 @@ func (l *log) replaces(f file, old Head) bool {
 	return err == nil && ok && r.Lost == LostLog && r.Kept == old.String()
 }
 
-// RecoverHead makes a new head file for a log whose chain is whole. The log must hold against, if that is given: a head that was kept elsewhere, the newest one. spent is
-// what was spent, if the owner kept that. Without either, what remains of the budget is charged.
+// RecoverHead makes a new head file for a log whose chain is whole. The log must hold against, if that is given: a head
+// that was kept elsewhere, the newest one. spent is what was spent, if the owner kept that. Without either, what
+// remains of the budget is charged.
 func RecoverHead(dir string, against *Head, spent *privacy.Loss, now func() time.Time) (State, error) {
 	return recoverHead(system{}, dir, against, spent, now)
 }
@@ -182,7 +186,8 @@ func recoverHead(fsys fileSystem, dir string, against *Head, spent *privacy.Loss
 	return l.state(false, now()), nil
 }
 
-// missingFrom is what has to be charged so that what is spent is at least a sum; without one, all that remains, unless the log is trusted. nil is nothing.
+// missingFrom is what has to be charged so that what is spent is at least a sum; without one, all that remains, unless
+// the log is trusted. nil is nothing.
 func (h *history) missingFrom(sum *privacy.Loss, trusted bool) *privacy.Loss {
 	loss := h.budget().Minus(h.charges.whole.in(h.by()))
 	switch {
@@ -229,9 +234,10 @@ func (l *log) writeAlone(f file, at time.Time, body Body) error {
 	return l.extend(f, l.size+int64(len(data)))
 }
 
-// RecoverLog begins a new ledger in dir, whose log was lost, under the terms of the owner's policy. spent is what was spent by the lost one, in the relation of these terms; without it, the
-// whole budget is charged. A head file that is left is replaced, once the new log is durable; until then Create refuses the folder, and so nobody begins a
-// ledger there that has nothing charged.
+// RecoverLog begins a new ledger in dir, whose log was lost, under the terms of the owner's policy. spent is what was
+// spent by the lost one, in the relation of these terms; without it, the whole budget is charged. A head file that is
+// left is replaced, once the new log is durable; until then Create refuses the folder, and so nobody begins a ledger
+// there that has nothing charged.
 func RecoverLog(dir, id string, terms Terms, spent *privacy.Loss, now func() time.Time) (State, error) {
 	return recoverLog(system{}, dir, id, terms, spent, now)
 }

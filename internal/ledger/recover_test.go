@@ -14,8 +14,9 @@ import (
 	"dither/privacy"
 )
 
-// A lost or unreadable head is written again, as a recorded act: with a head kept elsewhere nothing is charged, with a sum what the log lacks of it, and without either
-// all that remains. What was answered is given as before; and a log that lacks the kept head, or is damaged, is refused.
+// A lost or unreadable head is written again, as a recorded act: with a head kept elsewhere nothing is charged, with a
+// sum what the log lacks of it, and without either all that remains. What was answered is given as before; and a log
+// that lacks the kept head, or is damaged, is refused.
 func TestRecoverHead(t *testing.T) {
 	some := func(text string) *privacy.Loss { l := pure(text); return &l }
 	for name, c := range map[string]struct {
@@ -95,7 +96,8 @@ func TestRecoverHead(t *testing.T) {
 	}
 }
 
-// A lost log is begun anew with the whole budget charged, or the sum that its owner kept; whatever fails in between, nobody finds a ledger that lacks the charge.
+// A lost log is begun anew with the whole budget charged, or the sum that its owner kept; whatever fails in between,
+// nobody finds a ledger that lacks the charge.
 func TestRecoverLog(t *testing.T) {
 	sum := pure("1.5")
 	for _, spent := range []*privacy.Loss{nil, &sum} {
@@ -139,8 +141,9 @@ func TestRecoverLog(t *testing.T) {
 	}
 }
 
-// What a recovery charges may have been spent in the period that runs, so nothing of its grant is given again. It may have been spent on versions with
-// more rows of a person, so rows become no persons any more, unless a head tells that nothing is lost.
+// What a recovery charges may have been spent in the period that runs, so nothing of its grant is given again. It may
+// have been spent on versions with more rows of a person, so rows become no persons any more, unless a head tells that
+// nothing is lost.
 func TestRecoveryAndPeriods(t *testing.T) {
 	granted := terms("3", "0.5")
 	granted.Grant = &Grant{"month", pure("1")}
@@ -236,7 +239,8 @@ func (f frozenFS) Open(name string, flag int, perm fs.FileMode) (file, error) {
 	return f.system.Open(name, flag, perm)
 }
 
-// A ledger that cannot be written tells all it has, and appends nothing; one whose newest entry the head file does not name is refused, since that was not acknowledged.
+// A ledger that cannot be written tells all it has, and appends nothing; one whose newest entry the head file does not
+// name is refused, since that was not acknowledged.
 func TestReadOnly(t *testing.T) {
 	dir, l := begin(t, "3", "0.5")
 	before, err := os.ReadFile(filepath.Join(dir, headName))

@@ -11,9 +11,10 @@ import (
 )
 
 const (
-	indexName      = "ledger.index"      // the segments, one after the other
-	indexLockName  = "ledger.index.lock" // locked by the one who writes them
-	checkpointName = "ledger.checkpoint" // where the newest checkpoint is that this index has, and the state at its place
+	indexName     = "ledger.index"      // the segments, one after the other
+	indexLockName = "ledger.index.lock" // locked by the one who writes them
+	// where the newest checkpoint is that this index has, and the state at its place
+	checkpointName = "ledger.checkpoint"
 )
 
 // pointer is the first line of the checkpoint file. The state at the place follows it. Nothing of it is believed: the
@@ -105,7 +106,8 @@ func rebuilt(fsys fileSystem, dir string, f file, head Head, every cadence) (log
 	return l, nil
 }
 
-// indexPatience is how long whoever writes the index is waited for: it may be stopped, and without it the log can be read all the same.
+// indexPatience is how long whoever writes the index is waited for: it may be stopped, and without it the log can be
+// read all the same.
 var indexPatience = 10 * time.Minute
 
 // waitIndex waits for whoever writes the index. It is errNoIndex where that takes too long.
@@ -225,7 +227,8 @@ func openPast(fsys fileSystem, dir string, parts []part, c Checkpoint) (*past, e
 	return p, nil
 }
 
-// maxFile bounds what is read of a checkpoint file, so that a hostile one cannot exhaust memory. A state that is longer is not begun with.
+// maxFile bounds what is read of a checkpoint file, so that a hostile one cannot exhaust memory. A state that is longer
+// is not begun with.
 const maxFile = 256 << 20
 
 // readFile reads a whole file.

@@ -8,16 +8,17 @@ type Caps struct {
 	Groups int64 `json:"groups"`
 }
 
-// Subject is what an answer is about, in marks: short digests of texts that whoever asks writes. What differs may have one mark, so that who
-// finds an answer by its marks compares what it is about itself.
+// Subject is what an answer is about, in marks: short digests of texts that whoever asks writes. What differs may have
+// one mark, so that who finds an answer by its marks compares what it is about itself.
 type Subject struct {
-	Question   string   `json:"question"`             // one for the same question at every price
-	Measures   []string `json:"measures,omitempty"`   // the quantities that were measured; none where no other question follows from them
+	Question string `json:"question"` // one for the same question at every price
+	// the quantities that were measured; none where no other question follows from them
+	Measures   []string `json:"measures,omitempty"`
 	Conditions []string `json:"conditions,omitempty"` // what is true of all rows that were
 }
 
-// MayTell reports that an answer about s may tell something of a question about q: they have a quantity in common, and s leaves out no row
-// that q is about.
+// MayTell reports that an answer about s may tell something of a question about q: they have a quantity in common, and
+// s leaves out no row that q is about.
 func (s *Subject) MayTell(q *Subject) bool {
 	return s != nil &&
 		slices.ContainsFunc(s.Measures, func(m string) bool { return slices.Contains(q.Measures, m) }) &&

@@ -37,7 +37,8 @@ func TestMayTell(t *testing.T) {
 	}
 }
 
-// Answers are found by what they are about, the newest first, and read as they were written, by this process and by another.
+// Answers are found by what they are about, the newest first, and read as they were written, by this process and by
+// another.
 func TestAnswersAbout(t *testing.T) {
 	dir, l := begin(t, "1", "0.5")
 	var ids []uint64

@@ -5,17 +5,19 @@ import (
 	"maps"
 )
 
-// Questions that are given up are charged, and yet each lets an engine run for a while for one that nobody waits for. So whoever gives up too many may ask
-// nothing more until the owner has looked into it, and when all together have given up too many, nobody may. What is counted is decided by who
-// gives up, and by when, never by a row.
+// Questions that are given up are charged, and yet each lets an engine run for a while for one that nobody waits for.
+// So whoever gives up too many may ask nothing more until the owner has looked into it, and when all together have
+// given up too many, nobody may. What is counted is decided by who gives up, and by when, never by a row.
 //
 // Of one analyst at most MaxGivenUp count towards MaxAllGivenUp: any number of questions may be in progress when their
 // analyst gives them up, and nobody shall keep the others from asking.
 //
-// A step of a training that is given up counts as a question does, though the training goes on: each lets an engine
-// run for nobody. It counts for whoever gave it up, be it paid by somebody else. What a killed process leaves counts nothing, be it a question or a step.
+// A step of a training that is given up counts as a question does, though the training goes on: each lets an engine run
+// for nobody. It counts for whoever gave it up, be it paid by somebody else. What a killed process leaves counts
+// nothing, be it a question or a step.
 //
-// A line of version 4 counts; older ones, of which there may be any number, do not. So no ledger becomes one that could not have been written.
+// A line of version 4 counts; older ones, of which there may be any number, do not. So no ledger becomes one that could
+// not have been written.
 const (
 	MaxGivenUp    = 10  // of one analyst, since the owner last looked into them; those who name nobody are one analyst
 	MaxAllGivenUp = 100 // of all analysts, of each at most MaxGivenUp

@@ -13,8 +13,8 @@ func by(i int, analyst string) Reservation {
 	return r
 }
 
-// Who gives up ten questions asks nothing more, neither a new question nor the next one of a stream; others do. At a hundred nobody does. The owner's
-// resumption admits everybody again. So before and after the ledger is read again.
+// Who gives up ten questions asks nothing more, neither a new question nor the next one of a stream; others do. At a
+// hundred nobody does. The owner's resumption admits everybody again. So before and after the ledger is read again.
 func TestSuspended(t *testing.T) {
 	dir, l := begin(t, "1", "0.5")
 	giveUp := func(analyst string, n int) {

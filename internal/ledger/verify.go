@@ -17,9 +17,9 @@ type Report struct {
 	Charged  bool   `json:"charged"`  // that they count as spent in State
 }
 
-// Verify reads the whole ledger in dir without changing it, and checks every rule that Open checks: the chain, what each
-// entry may say after those before it, the head file. If against is not nil it is a head that was kept elsewhere, which
-// the log must still hold; only such a head shows that the directory was restored or rewritten as a whole.
+// Verify reads the whole ledger in dir without changing it, and checks every rule that Open checks: the chain, what
+// each entry may say after those before it, the head file. If against is not nil it is a head that was kept elsewhere,
+// which the log must still hold; only such a head shows that the directory was restored or rewritten as a whole.
 func Verify(dir string, against *Head) (Report, error) { return verify(system{}, dir, against) }
 
 func verify(fsys fileSystem, dir string, against *Head) (Report, error) {
@@ -48,8 +48,8 @@ func verifyWith(fsys fileSystem, dir string, against *Head, every cadence) (Repo
 	return r, nil
 }
 
-// load reads the ledger in dir, and its head file, without changing anything: all of it, or from its newest checkpoint on. Its entries cannot be looked up, but for the
-// hashes of those that are to be kept.
+// load reads the ledger in dir, and its head file, without changing anything: all of it, or from its newest checkpoint
+// on. Its entries cannot be looked up, but for the hashes of those that are to be kept.
 func load(fsys fileSystem, dir string, every cadence, whole bool, keep ...Head) (*log, *heads, error) {
 	f, err := openLog(fsys, dir, os.O_RDONLY)
 	if err != nil {
@@ -80,7 +80,8 @@ func load(fsys fileSystem, dir string, every cadence, whole bool, keep ...Head) 
 	return &l, h, err
 }
 
-// acknowledged reads the ledger up to the entry of the head file, without the lock: so far it stays as it is, and nobody waits for a long one to be read.
+// acknowledged reads the ledger up to the entry of the head file, without the lock: so far it stays as it is, and
+// nobody waits for a long one to be read.
 func acknowledged(fsys fileSystem, dir string, f file, every cadence, whole bool, keep []Head) (log, error) {
 	h, err := readHeads(fsys, dir)
 	if err != nil {

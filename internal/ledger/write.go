@@ -108,7 +108,8 @@ func (l *Ledger) commit(batch []*member) {
 		a.m.err = err
 	}
 	if l.failed != nil {
-		err = ErrNotWritten // of those who were refused nothing was: it was by entries of which nobody knows whether they are there
+		// of those who were refused nothing was: it was by entries of which nobody knows whether they are there
+		err = ErrNotWritten
 	}
 	for _, m := range p.refused {
 		m.err = err
@@ -251,7 +252,8 @@ func (l *Ledger) settle(p *pending) {
 	}
 	if l.space.sum == 0 && l.space.end > end+giveBack {
 		l.space.end = 0
-		_ = l.file.Truncate(end) // which is its size: only space that was assured behind it is given back, as far as it goes
+		// which is its size: only space that was assured behind it is given back, as far as it goes
+		_ = l.file.Truncate(end)
 	}
 }
 

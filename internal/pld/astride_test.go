@@ -8,8 +8,8 @@ import (
 	"dither/internal/exact"
 )
 
-// TestAstride holds each direction by itself against the sum over all outcomes at 400 bits, where a rate is so near 0 or 1 that
-// the losses of a sample are hard to know.
+// TestAstride holds each direction by itself against the sum over all outcomes at 400 bits, where a rate is so near 0
+// or 1 that the losses of a sample are hard to know.
 func TestAstride(t *testing.T) {
 	number := func() *big.Float { return new(big.Float).SetPrec(400) }
 	exp := func(r *big.Rat) *big.Float { return exact.IntervalOf(r, 400).Exp().Lo() }

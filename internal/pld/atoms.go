@@ -5,7 +5,8 @@ import "math"
 // atom is a loss with its masses. Where the loss is finite q = e^(−loss)·p.
 type atom struct{ loss, p, q bound }
 
-// atomic is a family of finitely many losses, in decreasing order, at most 2²⁰. distance is that of their lattice, or 0.
+// atomic is a family of finitely many losses, in decreasing order, at most 2²⁰. distance is that of their lattice,
+// or 0.
 type atomic struct {
 	atoms    []atom
 	distance float64
@@ -37,7 +38,8 @@ func (a atomic) spacing() (distance, one float64, ok bool) {
 	return 0, 0, false
 }
 
-// generated is an atomic family whose many atoms are made when asked for, from a loss low to a loss high on a lattice through one.
+// generated is an atomic family whose many atoms are made when asked for, from a loss low to a loss high on a lattice
+// through one.
 type generated struct {
 	make                     func() atomic
 	low, high, one, distance float64
@@ -49,8 +51,9 @@ func (g generated) edges(n int) []float64 { return evenly(g.low, g.high, min(n, 
 
 func (g generated) spacing() (distance, one float64, ok bool) { return g.distance, g.one, true }
 
-// response is the pair of k-ary randomised response [Kairouz, Bonawitz & Ramage 2016], of which a mass δ is lost to +∞: with
-// k = 2 it dominates every (ε, δ)-private mechanism [Kairouz, Oh & Viswanath 2015, Theorem 3.4; Murtagh & Vadhan 2016].
+// response is the pair of k-ary randomised response [Kairouz, Bonawitz & Ramage 2016], of which a mass δ is lost to
+// +∞: with k = 2 it dominates every (ε, δ)-private mechanism [Kairouz, Oh & Viswanath 2015, Theorem 3.4; Murtagh &
+// Vadhan 2016].
 func response(epsilon bound, k int64, delta bound) atomic {
 	// Probabilities are 1/(1 + (k−1)e^(−ε)) of the truth and e^(−ε) times that of each other answer.
 	least := epsilon.neg().exp()
@@ -73,9 +76,9 @@ func response(epsilon bound, k int64, delta bound) atomic {
 	return a
 }
 
-// discreteLaplace is the pair of discrete Laplace distributions, P(k) = (1−a)/(1+a)·a^|k| with a = e^(−unit), at 0 and at an
-// integer shift: the loss is shift·unit with probability 1/(1+a), −shift·unit with a^shift/(1+a), and (shift − 2k)·unit
-// with P(k) for 0 < k < shift [Ghosh, Roughgarden & Sundararajan 2009].
+// discreteLaplace is the pair of discrete Laplace distributions, P(k) = (1−a)/(1+a)·a^|k| with a = e^(−unit), at 0
+// and at an integer shift: the loss is shift·unit with probability 1/(1+a), −shift·unit with a^shift/(1+a), and
+// (shift − 2k)·unit with P(k) for 0 < k < shift [Ghosh, Roughgarden & Sundararajan 2009].
 func discreteLaplace(shift int64, step bound) atomic {
 	at := func(k int64) bound { return step.mul(point(float64(k))) } // k ≤ 2²⁰
 	a := step.neg().exp()
@@ -95,9 +98,9 @@ func discreteLaplace(shift int64, step bound) atomic {
 	return family
 }
 
-// discreteGaussian is the pair of discrete Gaussian distributions, P(k) ∝ e^(−k²/(2σ²)), at 0 and at 1: the loss of k is
-// (1 − 2k)/(2σ²) [Canonne, Kamath & Steinke 2020]. What lies beyond 37σ + 1 has a mass below 10⁻²⁹⁰, which is put at +∞;
-// twice is 2σ².
+// discreteGaussian is the pair of discrete Gaussian distributions, P(k) ∝ e^(−k²/(2σ²)), at 0 and at 1: the loss
+// of k is (1 − 2k)/(2σ²) [Canonne, Kamath & Steinke 2020]. What lies beyond 37σ + 1 has a mass below
+// 10⁻²⁹⁰, which is put at +∞; twice is 2σ².
 func discreteGaussian(twice bound) atomic {
 	last := int64(math.Sqrt(twice.hi/2)*reach) + 2
 	weights := make([]bound, last+2)

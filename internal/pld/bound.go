@@ -75,8 +75,8 @@ func (a bound) share() bound { return bound{min(1, max(0, a.lo)), min(1, max(0, 
 // positive cuts a number known not to be negative.
 func (a bound) positive() bound { return bound{max(0, a.lo), max(0, a.hi)} }
 
-// slack widens results of package math: 2⁻⁴⁹ is more than 8 ulps, where FreeBSD's msun, from which Go's portable Erfc,
-// Log1p and Expm1 come, promises less than 1 (the tests measure below 3). least is for subnormal results.
+// slack widens results of package math: 2⁻⁴⁹ is more than 8 ulps, where FreeBSD's msun, from which Go's portable
+// Erfc, Log1p and Expm1 come, promises less than 1 (the tests measure below 3). least is for subnormal results.
 const (
 	slack = 0x1p-49
 	least = 16 * math.SmallestNonzeroFloat64
@@ -106,8 +106,8 @@ func erfc(x bound) bound {
 //
 //	erfcx(x)·x·√π = 1 − 1/(2x²) + 1·3/(2x²)² − 1·3·5/(2x²)³ + …
 //
-// alternates and envelops: the function lies between any two consecutive partial sums [Abramowitz & Stegun 7.1.23–24]. At
-// x = 12 the twelfth term is below 10⁻¹⁷. The function falls.
+// alternates and envelops: the function lies between any two consecutive partial sums [Abramowitz & Stegun
+// 7.1.23–24]. At x = 12 the twelfth term is below 10⁻¹⁷. The function falls.
 func erfcx(x bound) bound {
 	series := func(x float64) float64 {
 		sum, term, y := 1.0, 1.0, 1/(2*x*x)

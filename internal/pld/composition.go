@@ -14,12 +14,12 @@ type Step struct {
 // maxCount bounds how many mechanisms a composition holds.
 const maxCount = 1 << 40
 
-// maxWork bounds the different ones, by what each takes: a call then takes seconds, and some 100 MiB. A unit is what a Laplace pair
-// takes, about 0.2 ms.
+// maxWork bounds the different ones, by what each takes: a call then takes seconds, and some 100 MiB. A unit is what a
+// Laplace pair takes, about 0.2 ms.
 const maxWork = 1 << 14
 
-// work is what a pair takes: a sampled one, of which there are two directions with a fine lattice each, 64, and one of many losses 1
-// for each 256 of them.
+// work is what a pair takes: a sampled one, of which there are two directions with a fine lattice each, 64, and one of
+// many losses 1 for each 256 of them.
 func (p Pair) work() int64 {
 	work, f := int64(1), p.forward
 	if s, ok := f.(sampled); ok {
@@ -40,8 +40,8 @@ type Composition struct {
 	rough  chain   // dominates, where some mechanism is used very often
 }
 
-// Compose makes the composition of up to 2⁴⁰ mechanisms. Different ones are up to 2¹⁴, where a sampled one counts as 64, and a
-// discrete one as one more for each 256 of its losses: beyond, it is ErrParameter.
+// Compose makes the composition of up to 2⁴⁰ mechanisms. Different ones are up to 2¹⁴, where a sampled one
+// counts as 64, and a discrete one as one more for each 256 of its losses: beyond, it is ErrParameter.
 func Compose(steps []Step) (*Composition, error) {
 	var order []Step
 	at := map[string]int{}
@@ -103,9 +103,10 @@ func Compose(steps []Step) (*Composition, error) {
 // often is a count from which a lattice fine enough for each use of a mechanism is too fine for all of them.
 const often = 1 << 24
 
-// roughly is a composition in which each mechanism that is used often and has losses of at most e was replaced by Gaussian pairs of
-// μ² = (π/2)·e², which dominate every e-private mechanism: binary randomised response has log-odds of ±e, and so μ ≤
-// √(π/8)·2e, by the argument in curve.go; the other direction of a sampled mechanism has no larger losses (pair.go). It is nil where none was, or where a mechanism has no such bound.
+// roughly is a composition in which each mechanism that is used often and has losses of at most e was replaced by
+// Gaussian pairs of μ² = (π/2)·e², which dominate every e-private mechanism: binary randomised response has
+// log-odds of ±e, and so μ ≤ √(π/8)·2e, by the argument in curve.go; the other direction of a sampled mechanism
+// has no larger losses (pair.go). It is nil where none was, or where a mechanism has no such bound.
 func roughly(order []Step, detail int) chain {
 	var c chain
 	var gaussians bound
@@ -131,8 +132,8 @@ func roughly(order []Step, detail int) chain {
 	return append(c, part{g, 1, math.Inf(1), newSketch(g, detail)})
 }
 
-// Delta bounds the least δ for which the composition of the pairs is (ε, δ)-private. ε must not be negative; of a NaN nothing is
-// known.
+// Delta bounds the least δ for which the composition of the pairs is (ε, δ)-private. ε must not be negative; of a
+// NaN nothing is known.
 func (c *Composition) Delta(epsilon float64) (lower, upper float64) {
 	if math.IsNaN(epsilon) || epsilon < 0 {
 		return 0, 1
@@ -156,13 +157,14 @@ func (c *Composition) Delta(epsilon float64) (lower, upper float64) {
 	return lower, max(lower, upper)
 }
 
-// Epsilon bounds the least ε ≥ 0 for which the composition of the pairs is (ε, δ)-private. The upper bound may be +Inf.
+// Epsilon bounds the least ε ≥ 0 for which the composition of the pairs is (ε, δ)-private. The upper bound may be
+// +Inf.
 func (c *Composition) Epsilon(delta float64) (lower, upper float64) {
 	return c.EpsilonBetween(delta, delta)
 }
 
-// EpsilonBetween is Epsilon for a δ that may be no float, from least to most: what is below the ε of the largest, and what is above
-// that of the least.
+// EpsilonBetween is Epsilon for a δ that may be no float, from least to most: what is below the ε of the largest, and
+// what is above that of the least.
 func (c *Composition) EpsilonBetween(least, most float64) (lower, upper float64) {
 	switch {
 	case !(least >= 0 && least <= most):
@@ -181,8 +183,8 @@ func (c *Composition) EpsilonBetween(least, most float64) (lower, upper float64)
 	return min(lower, upper), upper
 }
 
-// epsilon finds where the upper bound of δ crosses least, and the lower one most. The window is placed where a sketch puts the crossing, and placed again
-// where it proves to be elsewhere.
+// epsilon finds where the upper bound of δ crosses least, and the lower one most. The window is placed where a sketch
+// puts the crossing, and placed again where it proves to be elsewhere.
 func (c chain) epsilon(least, most float64) (lower, upper float64) {
 	p := c.below(max(least, 1e-280))
 	upper = math.Inf(1)
@@ -212,8 +214,8 @@ func (c chain) epsilon(least, most float64) (lower, upper float64) {
 	return lower, upper
 }
 
-// crossing searches [low, high] for where a falling function crosses a value: outward it returns an ε where the function is at
-// most that, or +Inf; else one where it is more, or 0.
+// crossing searches [low, high] for where a falling function crosses a value: outward it returns an ε where the
+// function is at most that, or +Inf; else one where it is more, or 0.
 func crossing(f func(epsilon float64) float64, value, low, high float64, outward bool) float64 {
 	enough := func(y float64) bool { return y <= value }
 	a, b := low, high

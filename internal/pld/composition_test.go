@@ -13,13 +13,14 @@ import (
 	"dither/internal/pld"
 )
 
-// oneOf holds for about one of n draws, and for all where tests may be long: an honest case takes a second under the race detector.
+// oneOf holds for about one of n draws, and for all where tests may be long: an honest case takes a second under the
+// race detector.
 func oneOf(t *rapid.T, n int) bool {
 	return os.Getenv("DITHER_LONG") != "" || rapid.IntRange(1, n).Draw(t, "part") == n
 }
 
-// TestMetamorphic: n steps are n single ones; the upper bound falls in ε; lower is never above upper; more noise or a lower sampling rate
-// is never proved to be worse.
+// TestMetamorphic: n steps are n single ones; the upper bound falls in ε; lower is never above upper; more noise or a
+// lower sampling rate is never proved to be worse.
 func TestMetamorphic(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		if !oneOf(t, 40) {

@@ -8,8 +8,8 @@ import (
 // A family is one direction of a dominating pair (P, Q), described by the distribution of the privacy loss
 // l = ln dP/dQ under P and under Q. It is asked for that distribution on edges of the asker's choice.
 type family interface {
-	// describe tells the sink every part of the pair once: what lies in a cell between two edges as that cell's mass, or
-	// as atoms wherever they lie.
+	// describe tells the sink every part of the pair once: what lies in a cell between two edges as that cell's mass,
+	// or as atoms wherever they lie.
 	describe(s sink)
 	// edges are about n increasing losses that follow the distribution under P and under Q; outside them P has a mass
 	// below 10⁻²⁹⁰ on the right.
@@ -30,8 +30,8 @@ type sink interface {
 	outside(below, above mass)
 }
 
-// tail is the mass on one side of a loss: on the right P(l > y), or on the left P(l ≤ y), whichever is the smaller, so that
-// it is known with a small relative error.
+// tail is the mass on one side of a loss: on the right P(l > y), or on the left P(l ≤ y), whichever is the smaller,
+// so that it is known with a small relative error.
 type tail struct {
 	bound
 	right bool

@@ -39,9 +39,9 @@ func root(k, size int) complex128 {
 	return complex(cos, -sin)
 }
 
-// relativeError bounds ‖computed − true‖₂/‖true‖₂ of a transform or its inverse: tη/(1 − tη) with t = log₂ size,
-// η = μ + γ₄(√2 + μ), μ the error of a twiddle [Higham, Accuracy and Stability of Numerical Algorithms, 2002,
-// Theorem 24.2]. With μ ≤ 4√2·u, η is below 12u.
+// relativeError bounds ‖computed − true‖₂/‖true‖₂ of a transform or its inverse: tη/(1 − tη) with t =
+// log₂ size, η = μ + γ₄(√2 + μ), μ the error of a twiddle [Higham, Accuracy and Stability of Numerical
+// Algorithms, 2002, Theorem 24.2]. With μ ≤ 4√2·u, η is below 12u.
 func (t *transform) relativeError() float64 {
 	levels := math.Log2(float64(t.size))
 	return levels * 12 * unit * 1.001
@@ -93,9 +93,9 @@ func (t *transform) inverse(x []complex128) {
 	}
 }
 
-// fold is the place, in an array of half+1 frequencies, of the frequency that stands at p of a transform. Real input has
-// conjugate frequencies k and n − k, and of the block of places [2ᵐ, 2ᵐ⁺¹) the second half mirrors the first; so the
-// first halves stand one after another, the constant frequency first and the highest last.
+// fold is the place, in an array of half+1 frequencies, of the frequency that stands at p of a transform. Real input
+// has conjugate frequencies k and n − k, and of the block of places [2ᵐ, 2ᵐ⁺¹) the second half mirrors the
+// first; so the first halves stand one after another, the constant frequency first and the highest last.
 func (t *transform) pairs(visit func(at, p, partner int)) {
 	visit(0, 0, 0)
 	if t.size > 1 {

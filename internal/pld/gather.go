@@ -1,8 +1,8 @@
 package pld
 
-// gatherer composes parts one after another into a long spectrum. Parts that are short beside the window are composed among
-// themselves first, directly while very short and then by short transforms, so that many different parts need few long
-// transforms, and none is kept.
+// gatherer composes parts one after another into a long spectrum. Parts that are short beside the window are composed
+// among themselves first, directly while very short and then by short transforms, so that many different parts need few
+// long transforms, and none is kept.
 type gatherer struct {
 	long     *spectrum
 	scratch  []complex128

@@ -6,8 +6,8 @@ import (
 	"dither/internal/exact"
 )
 
-// gaussian is the pair N(0, 1) and N(μ, 1) seen from the loss, which is N(μ²/2, μ²) under P and N(−μ²/2, μ²) under Q
-// [Dong, Roth & Su 2022]; μ is known to lie in a bound, and what is told of a cell holds for every μ in it.
+// gaussian is the pair N(0, 1) and N(μ, 1) seen from the loss, which is N(μ²/2, μ²) under P and N(−μ²/2, μ²)
+// under Q [Dong, Roth & Su 2022]; μ is known to lie in a bound, and what is told of a cell holds for every μ in it.
 type gaussian struct{ mu bound }
 
 // reach is how many standard deviations hold all but 10⁻²⁹⁸ of a normal distribution.
@@ -32,8 +32,8 @@ func (g gaussian) at(loss bound) tails {
 		t.scaled.bound = t.q.mul(loss.exp())
 		return t
 	}
-	// e^y·φ(y/μ + μ/2) = φ(y/μ − μ/2), so e^y times the tail is ½·e^(−(y/μ − μ/2)²/2)·erfcx((y/μ + μ/2)/√2), where erfc
-	// itself may underflow.
+	// e^y·φ(y/μ + μ/2) = φ(y/μ − μ/2), so e^y times the tail is ½·e^(−(y/μ − μ/2)²/2)·erfcx((y/μ +
+	// μ/2)/√2), where erfc itself may underflow.
 	x := fromQ.mul(rootHalf)
 	if x.lo < 12 {
 		t.scaled.bound = t.q.mul(loss.exp())

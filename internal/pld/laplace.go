@@ -1,8 +1,8 @@
 package pld
 
 // laplace is the pair of Laplace distributions of scale b at 0 and at Δ, by e = Δ/b. Under P the loss is e with
-// probability ½, −e with probability ½·e^(−e), and between them has the density ¼·e^(−(e−l)/2); under Q it is the
-// mirror image.
+// probability ½, −e with probability ½·e^(−e), and between them has the density ¼·e^(−(e−l)/2); under Q it
+// is the mirror image.
 type laplace struct{ epsilon bound }
 
 func (d laplace) describe(s sink) {
@@ -37,8 +37,8 @@ func (d laplace) describeBetween(s sink, times bound) {
 	s.outside(below, above)
 }
 
-// between is ½·(e^(−(e−b)/2) − e^(−(e−a)/2)) under P, its mirror image under Q, and e^(upper edge) times the latter, for the
-// part from a to b of the cell that lies within ±e.
+// between is ½·(e^(−(e−b)/2) − e^(−(e−a)/2)) under P, its mirror image under Q, and e^(upper edge) times
+// the latter, for the part from a to b of the cell that lies within ±e.
 func (d laplace) between(lower, upper bound) mass {
 	e, half := d.epsilon, point(0.5)
 	a := bound{max(lower.lo, -e.hi), max(lower.hi, -e.lo)}

@@ -8,14 +8,15 @@ import (
 
 // lattice is a family's loss distribution on the points origin + h·k, bounded from both sides.
 //
-// A measure μ on losses stands for the curve δ(ε) = ∫(1 − e^ε·x)₊ dμ, x = e^(−loss), and composition convolves. The curve
-// rises with mass, with the loss, and, since the integrand is convex in x, with every spread of an atom over two losses
-// that keeps its mean x; so does the curve of every composition, whose integrand is of the same form in each x. Hence:
+// A measure μ on losses stands for the curve δ(ε) = ∫(1 − e^ε·x)₊ dμ, x = e^(−loss), and composition
+// convolves. The curve rises with mass, with the loss, and, since the integrand is convex in x, with every spread of an
+// atom over two losses that keeps its mean x; so does the curve of every composition, whose integrand is of the same
+// form in each x. Hence:
 //
 //   - U, the spread of all that lies in a cell over the cell's two ends with its mean x, is above the truth. It is the
 //     chord interpolation of the curve [Doroshenko, Ghazi, Kamath, Kumar & Manurangsi 2022].
-//   - above, which is U with masses rounded up and weight moved to the upper end, is above U; below, with masses rounded
-//     down and weight moved to the lower end, is under U. They differ by rounding alone.
+//   - above, which is U with masses rounded up and weight moved to the upper end, is above U; below, with masses
+//     rounded down and weight moved to the lower end, is under U. They differ by rounding alone.
 //
 // How far U is above the truth is another question, answered in curve.go.
 type lattice struct {
@@ -67,8 +68,9 @@ func (l *lattice) cell(j int, m mass) {
 	l.below[j+1] = exact.AddDown(l.below[j+1], max(0, exact.SubDown(m.p.lo, most)))
 }
 
-// atom puts an atom on the point that it is on, or spreads it over the cell that it is in. One known only to lie in an interval
-// that several cells share is put above at the interval's upper end and below at its lower end, on points or beyond them.
+// atom puts an atom on the point that it is on, or spreads it over the cell that it is in. One known only to lie in an
+// interval that several cells share is put above at the interval's upper end and below at its lower end, on points or
+// beyond them.
 func (l *lattice) atom(loss, p, q bound) {
 	switch {
 	case math.IsInf(loss.lo, 1):

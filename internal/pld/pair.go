@@ -5,8 +5,8 @@
 // record may show, and what adding one. Their losses ln dP/dQ are put on a lattice from above and from below
 // (lattice.go), tilted so that the rare losses in question are the common ones (tilt.go), convolved by fast Fourier
 // transforms with an account of their errors (fft.go, spectrum.go), and read (curve.go). The lattice is chosen by the
-// spread of the whole composition (plan.go), so that time and memory do not depend on how large or small its ε is. A bad
-// choice would make the bounds loose, never wrong.
+// spread of the whole composition (plan.go), so that time and memory do not depend on how large or small its ε is. A
+// bad choice would make the bounds loose, never wrong.
 package pld
 
 import (
@@ -21,8 +21,8 @@ import (
 // ErrParameter reports a parameter outside its range. It depends on public parameters alone.
 var ErrParameter = errors.New("parameter")
 
-// Pair dominates a mechanism: for every ε, and in each direction of the neighbours, E_P(1 − e^(ε−l))₊ is at least the
-// mechanism's δ(ε). The zero Pair is none.
+// Pair dominates a mechanism: for every ε, and in each direction of the neighbours, E_P(1 − e^(ε−l))₊ is at
+// least the mechanism's δ(ε). The zero Pair is none.
 type Pair struct {
 	key      string
 	forward  family
@@ -46,9 +46,9 @@ func fraction(name string, r *big.Rat) (bound, error) {
 	return boundOf(r), nil
 }
 
-// Gaussian is the pair of a query of L₂ sensitivity Δ with normal noise of standard deviation σ, by Δ²/σ² = μ²: N(0, 1) and
-// N(μ, 1) [Dong, Roth & Su 2022, Theorem 2.7]. It certifies the continuous distribution and what post-processes it, not the
-// discrete Gaussian.
+// Gaussian is the pair of a query of L₂ sensitivity Δ with normal noise of standard deviation σ, by Δ²/σ² =
+// μ²: N(0, 1) and N(μ, 1) [Dong, Roth & Su 2022, Theorem 2.7]. It certifies the continuous distribution and what
+// post-processes it, not the discrete Gaussian.
 func Gaussian(squaredRatio *big.Rat) (Pair, error) {
 	v, err := positive("the squared ratio of sensitivity to deviation", squaredRatio)
 	if err != nil {
@@ -57,8 +57,8 @@ func Gaussian(squaredRatio *big.Rat) (Pair, error) {
 	return Pair{key: "gaussian", variance: v, top: math.Inf(1)}, nil
 }
 
-// gaussianOf is the family of a μ² and the greatest loss. Below 10⁻²⁰⁰, where floats lose it, its curve lies below that of a mass
-// of δ(0) = 2Φ(μ/2) − 1 < μ/2 at +∞ and the rest at 0; above 10¹⁴ that mass is all.
+// gaussianOf is the family of a μ² and the greatest loss. Below 10⁻²⁰⁰, where floats lose it, its curve lies
+// below that of a mass of δ(0) = 2Φ(μ/2) − 1 < μ/2 at +∞ and the rest at 0; above 10¹⁴ that mass is all.
 func gaussianOf(v bound) family {
 	mu := bound{down(math.Sqrt(v.lo)), up(math.Sqrt(v.hi))}
 	switch {
@@ -88,7 +88,8 @@ func Laplace(ratio *big.Rat) (Pair, error) {
 	return Pair{key: "laplace " + ratio.RatString(), forward: bounded(e, func() family { return laplace{e} }), top: e.hi}, nil
 }
 
-// bounded is a family whose losses are at most e, unless e is beyond what floats and exponentials hold: then it is nothing.
+// bounded is a family whose losses are at most e, unless e is beyond what floats and exponentials hold: then it is
+// nothing.
 func bounded(e bound, family func() family) family {
 	switch {
 	case e.hi < 1e-100:
@@ -99,8 +100,8 @@ func bounded(e bound, family func() family) family {
 	return family()
 }
 
-// RandomizedResponse is the pair of k-ary randomised response: the truth with probability e^ε/(e^ε + k − 1), each other answer
-// with 1/(e^ε + k − 1) [Kairouz, Bonawitz & Ramage 2016]. It takes 2 ≤ k ≤ 2³².
+// RandomizedResponse is the pair of k-ary randomised response: the truth with probability e^ε/(e^ε + k − 1), each
+// other answer with 1/(e^ε + k − 1) [Kairouz, Bonawitz & Ramage 2016]. It takes 2 ≤ k ≤ 2³².
 func RandomizedResponse(epsilon *big.Rat, k int64) (Pair, error) {
 	e, err := positive("ε", epsilon)
 	if err != nil {
@@ -115,11 +116,12 @@ func RandomizedResponse(epsilon *big.Rat, k int64) (Pair, error) {
 	}, nil
 }
 
-// Pure is the pair that dominates every ε-private mechanism: binary randomised response [Kairouz, Oh & Viswanath 2015].
+// Pure is the pair that dominates every ε-private mechanism: binary randomised response [Kairouz, Oh & Viswanath
+// 2015].
 func Pure(epsilon *big.Rat) (Pair, error) { return RandomizedResponse(epsilon, 2) }
 
-// Approximate is the pair that dominates every (ε, δ)-private mechanism: with probability δ all is lost, and else binary
-// randomised response answers [Kairouz, Oh & Viswanath 2015, Theorem 3.4]. ε may be 0.
+// Approximate is the pair that dominates every (ε, δ)-private mechanism: with probability δ all is lost, and else
+// binary randomised response answers [Kairouz, Oh & Viswanath 2015, Theorem 3.4]. ε may be 0.
 func Approximate(epsilon, delta *big.Rat) (Pair, error) {
 	if epsilon == nil || epsilon.Sign() < 0 {
 		return Pair{}, fmt.Errorf("%w: ε must not be negative", ErrParameter)
@@ -150,8 +152,8 @@ func Approximate(epsilon, delta *big.Rat) (Pair, error) {
 // maxShift bounds the sensitivity of a discrete Laplace pair, which has one loss for each unit of it.
 const maxShift = 1 << 16
 
-// DiscreteLaplace is the pair of a query of integer sensitivity Δ with discrete Laplace noise of scale b: P(k) ∝ e^(−|k|/b). It takes Δ
-// from 1 to 2¹⁶; beyond, Pure(Δ/b) dominates it.
+// DiscreteLaplace is the pair of a query of integer sensitivity Δ with discrete Laplace noise of scale b: P(k) ∝
+// e^(−|k|/b). It takes Δ from 1 to 2¹⁶; beyond, Pure(Δ/b) dominates it.
 func DiscreteLaplace(sensitivity int64, scale *big.Rat) (Pair, error) {
 	if _, err := positive("the scale", scale); err != nil {
 		return Pair{}, err
@@ -172,9 +174,9 @@ func DiscreteLaplace(sensitivity int64, scale *big.Rat) (Pair, error) {
 // maxDiscrete bounds σ² of a discrete Gaussian pair, whose 74·σ losses are told one by one.
 const maxDiscrete = 1 << 24
 
-// DiscreteGaussian is the pair of a query of integer values and sensitivity 1 with discrete Gaussian noise, P(k) ∝ e^(−k²/(2σ²)), whose
-// squared scale is from 2⁻²⁰ to 2²⁴. Larger sensitivities have no such pair: that the largest shift dominates the smaller
-// ones is not proved.
+// DiscreteGaussian is the pair of a query of integer values and sensitivity 1 with discrete Gaussian noise, P(k) ∝
+// e^(−k²/(2σ²)), whose squared scale is from 2⁻²⁰ to 2²⁴. Larger sensitivities have no such pair: that the
+// largest shift dominates the smaller ones is not proved.
 func DiscreteGaussian(squaredScale *big.Rat) (Pair, error) {
 	v, err := positive("σ²", squaredScale)
 	if err != nil {
@@ -190,9 +192,9 @@ func DiscreteGaussian(squaredScale *big.Rat) (Pair, error) {
 	}, nil
 }
 
-// Subsample is the pair of a mechanism that runs on a Poisson sample, which holds each record with probability q independently of
-// all others, where neighbours differ by a record added or removed [Zhu, Dong & Wang 2022, Theorem 11]. The mechanism's own pair must be one
-// that is the same in both directions, which all but subsampled ones are.
+// Subsample is the pair of a mechanism that runs on a Poisson sample, which holds each record with probability q
+// independently of all others, where neighbours differ by a record added or removed [Zhu, Dong & Wang 2022, Theorem
+// 11]. The mechanism's own pair must be one that is the same in both directions, which all but subsampled ones are.
 func Subsample(mechanism Pair, rate *big.Rat) (Pair, error) {
 	q, err := fraction("the sampling rate", rate)
 	if err != nil {
@@ -217,8 +219,8 @@ func Subsample(mechanism Pair, rate *big.Rat) (Pair, error) {
 	if rate.Cmp(big.NewRat(1, 1)) == 0 {
 		return mechanism, nil
 	}
-	// The other direction's greatest loss is −ln(1 − q + q·e^(−t)), for a t of the mechanism itself, which is no more than ln(1 − q +
-	// q·e^t), since (1 − q + q·e^t)(1 − q + q·e^(−t)) = 1 + 2q(1−q)(cosh t − 1) ≥ 1.
+	// The other direction's greatest loss is −ln(1 − q + q·e^(−t)), for a t of the mechanism itself, which is no
+	// more than ln(1 − q + q·e^t), since (1 − q + q·e^t)(1 − q + q·e^(−t)) = 1 + 2q(1−q)(cosh t − 1) ≥ 1.
 	rest := boundOf(new(big.Rat).Sub(big.NewRat(1, 1), rate))
 	top := mechanism.top
 	if top < 700 {

@@ -36,8 +36,8 @@ func (c chain) moments(lambda float64) (cumulant, mean, variance float64) {
 	return cumulant, mean, variance
 }
 
-// plan says where and how finely to look: a tilt, which moves the mean of the loss to centre, and a window of so many points
-// at a distance h that holds all but a share e^−depth of the tilted weight.
+// plan says where and how finely to look: a tilt, which moves the mean of the loss to centre, and a window of so many
+// points at a distance h that holds all but a share e^−depth of the tilted weight.
 type plan struct {
 	lambda, centre, deviation float64
 	left, right               float64 // the exponents that show how little lies outside the window
@@ -139,8 +139,8 @@ func (c chain) plan(lambda float64) plan {
 	return p
 }
 
-// grid chooses h and the size of a window of a width. With n compositions of which each loss is spread over h, the bounds
-// differ in δ by about 0.8·n·h² times the density at ε, so by 0.8·n·h²·(1 + λ) in ε.
+// grid chooses h and the size of a window of a width. With n compositions of which each loss is spread over h, the
+// bounds differ in δ by about 0.8·n·h² times the density at ε, so by 0.8·n·h²·(1 + λ) in ε.
 func (c chain) grid(p *plan, width float64) {
 	spread := 0.0
 	for _, q := range c {

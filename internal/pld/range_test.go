@@ -7,8 +7,8 @@ import (
 	"testing"
 )
 
-// One mechanism of bounded range has the curve of the proof; many lose no more than the upper bound whatever t each two-valued
-// one takes, in every mixture that is tried.
+// One mechanism of bounded range has the curve of the proof; many lose no more than the upper bound whatever t each
+// two-valued one takes, in every mixture that is tried.
 func TestBoundedRange(t *testing.T) {
 	random := rand.New(rand.NewPCG(7, 9))
 	for _, e := range []float64{0.01, 0.1, 1, 8} {

@@ -8,8 +8,8 @@ import (
 	"dither/internal/pld"
 )
 
-// binaryDelta is δ(at) of n uses of Pure(ε) at 200 bits: Σ C(n, k)·pⁿ⁻ᵏ·(1−p)ᵏ·(1 − e^(at − (n−2k)ε))₊ [Kairouz, Oh & Viswanath
-// 2015, Theorem 3.3].
+// binaryDelta is δ(at) of n uses of Pure(ε) at 200 bits: Σ C(n, k)·pⁿ⁻ᵏ·(1−p)ᵏ·(1 − e^(at −
+// (n−2k)ε))₊ [Kairouz, Oh & Viswanath 2015, Theorem 3.3].
 func binaryDelta(epsilon *big.Rat, n int64, at *big.Rat) *big.Float {
 	number := func() *big.Float { return new(big.Float).SetPrec(200) }
 	one := number().SetInt64(1)

@@ -54,8 +54,8 @@ func long(t testing.TB) {
 	}
 }
 
-// TestGaussian compares with ε of δ(ε) = Φ(μ/2 − ε/μ) − e^ε·Φ(−μ/2 − ε/μ) [Balle & Wang 2018, Theorem 8], by mpmath at 60
-// digits.
+// TestGaussian compares with ε of δ(ε) = Φ(μ/2 − ε/μ) − e^ε·Φ(−μ/2 − ε/μ) [Balle & Wang 2018,
+// Theorem 8], by mpmath at 60 digits.
 func TestGaussian(t *testing.T) {
 	for _, c := range []struct {
 		sigma          string
@@ -122,8 +122,9 @@ func TestPure(t *testing.T) {
 	}
 }
 
-// TestSubsampledOnce compares one step with its closed form: with t = ln((e^ε − 1 + q)/q) and the tails of N(0, 1) and N(μ, 1) at loss
-// t, (1−q)Q + qP − e^ε·Q where a record is removed, and the like on the left where one is added, whichever is more (mpmath at 40 digits).
+// TestSubsampledOnce compares one step with its closed form: with t = ln((e^ε − 1 + q)/q) and the tails of N(0, 1)
+// and N(μ, 1) at loss t, (1−q)Q + qP − e^ε·Q where a record is removed, and the like on the left where one is
+// added, whichever is more (mpmath at 40 digits).
 func TestSubsampledOnce(t *testing.T) {
 	for _, c := range []struct {
 		squared, rate  string
@@ -140,8 +141,8 @@ func TestSubsampledOnce(t *testing.T) {
 	}
 }
 
-// TestJobs holds dp_accounting 0.6's pessimistic ε, at a grid of 10⁻⁴, against the upper bounds, which are to be no worse but for a
-// share of 10⁻⁴, and asks the lower bounds to be within 10⁻³ of the upper ones.
+// TestJobs holds dp_accounting 0.6's pessimistic ε, at a grid of 10⁻⁴, against the upper bounds, which are to be
+// no worse but for a share of 10⁻⁴, and asks the lower bounds to be within 10⁻³ of the upper ones.
 func TestJobs(t *testing.T) {
 	get := pair(t)
 	gaussian := func(squared string) pld.Pair { return get(pld.Gaussian(rat(t, squared))) }

@@ -5,8 +5,8 @@ import (
 	"slices"
 )
 
-// sketch is a family's loss distribution as some points, from which windows and exponents are chosen. Nothing rests on its
-// being right: a bad choice makes bounds loose, never wrong.
+// sketch is a family's loss distribution as some points, from which windows and exponents are chosen. Nothing rests on
+// its being right: a bad choice makes bounds loose, never wrong.
 type sketch struct {
 	ends   []float64
 	loss   []float64

@@ -6,8 +6,8 @@ import (
 )
 
 // spectrum is the product of transforms of pairs of real sequences, above and below, which travel as the real and the
-// imaginary part of one complex sequence. errAbove and errBelow bound, frequency by frequency, how far a computed product
-// is from the true one. They are sums and products of positive numbers, whose own roundings inflate covers.
+// imaginary part of one complex sequence. errAbove and errBelow bound, frequency by frequency, how far a computed
+// product is from the true one. They are sums and products of positive numbers, whose own roundings inflate covers.
 type spectrum struct {
 	*transform
 	above, below       []complex128
@@ -17,8 +17,8 @@ type spectrum struct {
 // inflate covers the roundings of up to 10⁹ operations on positive numbers.
 const inflate = 1 + 1e-6
 
-// sequence is a pair of tilted measures, on points that are consecutive modulo the size of a transform from first on. errors
-// bound their own errors in the Euclidean norm; count is how often it is composed.
+// sequence is a pair of tilted measures, on points that are consecutive modulo the size of a transform from first on.
+// errors bound their own errors in the Euclidean norm; count is how often it is composed.
 type sequence struct {
 	above, below       []float64
 	errAbove, errBelow float64
@@ -69,9 +69,9 @@ func magnitude(z complex128) float64 {
 	return math.Sqrt(real(z)*real(z)+imag(z)*imag(z)) * (1 + 4*unit)
 }
 
-// timesPower is c·zⁿ with the bound of its error, given those of c and z. With |z − z̃| ≤ e,
-// |zⁿ − z̃ⁿ| ≤ n·(|z̃| + e)ⁿ⁻¹·e; and a product of complex floats is off by a share of at most √5·u [Brent, Percival &
-// Zimmermann 2007], so a power by squaring by at most (1 + √5·u)ⁿ − 1. The 10⁻³⁰⁰ is for underflows.
+// timesPower is c·zⁿ with the bound of its error, given those of c and z. With |z − z̃| ≤ e, |zⁿ − z̃ⁿ|
+// ≤ n·(|z̃| + e)ⁿ⁻¹·e; and a product of complex floats is off by a share of at most √5·u [Brent, Percival
+// & Zimmermann 2007], so a power by squaring by at most (1 + √5·u)ⁿ − 1. The 10⁻³⁰⁰ is for underflows.
 func timesPower(c complex128, errC float64, z complex128, errZ float64, n int64) (power complex128, bound float64) {
 	size := magnitude(z)
 	if n > 1 {

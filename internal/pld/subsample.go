@@ -2,8 +2,8 @@ package pld
 
 import "math"
 
-// sampled is the pair ((1−q)Q + qP, Q) of a mechanism run on a Poisson sample, where (P, Q) dominates the mechanism itself:
-// it dominates the whole where a record is removed, and its reverse where one is added [Zhu, Dong & Wang 2022,
+// sampled is the pair ((1−q)Q + qP, Q) of a mechanism run on a Poisson sample, where (P, Q) dominates the mechanism
+// itself: it dominates the whole where a record is removed, and its reverse where one is added [Zhu, Dong & Wang 2022,
 // Theorem 11]. The loss is ln(1 − q + q·e^l), which rises with l.
 type sampled struct {
 	of   family
@@ -27,8 +27,8 @@ func (f sampled) edges(n int) []float64 {
 
 func (sampled) spacing() (distance, one float64, ok bool) { return 0, 0, false }
 
-// sampledLoss is ln(1 + q(e^l − 1)), for large l, which would overflow, l + ln(q + (1−q)e^(−l)), and for small l, where 1 − q
-// may be all there is, also ln((1−q) + q·e^l).
+// sampledLoss is ln(1 + q(e^l − 1)), for large l, which would overflow, l + ln(q + (1−q)e^(−l)), and for small l,
+// where 1 − q may be all there is, also ln((1−q) + q·e^l).
 func sampledLoss(l, rate, rest bound) bound {
 	if l.lo > 1 {
 		return l.add(rate.add(rest.mul(l.neg().exp())).log())

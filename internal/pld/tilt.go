@@ -7,9 +7,9 @@ import (
 	"dither/internal/exact"
 )
 
-// tilted is a lattice whose mass at point j was multiplied by e^(θj − κ), so that it sums to about 1 and its mean lies where
-// one asks: rare losses become the common ones, and floats hold them with the relative precision of the rest. Composition
-// commutes with tilting: the factors multiply to e^(θ·Σj − Σκ).
+// tilted is a lattice whose mass at point j was multiplied by e^(θj − κ), so that it sums to about 1 and its mean
+// lies where one asks: rare losses become the common ones, and floats hold them with the relative precision of the
+// rest. Composition commutes with tilting: the factors multiply to e^(θ·Σj − Σκ).
 type tilted struct {
 	sequence
 	kappa  float64

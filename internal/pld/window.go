@@ -7,8 +7,8 @@ import (
 	"dither/internal/exact"
 )
 
-// window is a composed measure on size consecutive points, still tilted: of the loss base + h·J, J from start on, the mass is
-// value·e^(scale − θ(J − centre)).
+// window is a composed measure on size consecutive points, still tilted: of the loss base + h·J, J from start on, the
+// mass is value·e^(scale − θ(J − centre)).
 type window struct {
 	h, base, blur float64
 	theta, scale  float64
@@ -38,7 +38,8 @@ func measureOf(mass []float64, err float64) measure {
 	return m
 }
 
-// smoothing is the composition with a Gaussian pair beside, from which curve.go finds how far the window is above the truth.
+// smoothing is the composition with a Gaussian pair beside, from which curve.go finds how far the window is above the
+// truth.
 type smoothing struct {
 	share float64 // κ
 	window
@@ -64,7 +65,8 @@ func (c chain) compose(p plan) *window {
 		low, high := q.sketch.cut(p.lambda, tiltedShare, plain)
 		_, mean, _ := q.sketch.moments(p.lambda)
 		high = min(high, mean+p.h*maxCells/2)
-		low = max(low, min(mean, high)-p.h*min(float64(p.size), maxCells/2)) // a window's width holds all of a part that counts
+		// a window's width holds all of a part that counts
+		low = max(low, min(mean, high)-p.h*min(float64(p.size), maxCells/2))
 		_, origin, on := q.spacing()
 		if !on {
 			origin = 0
@@ -141,8 +143,8 @@ func (w *window) scaleAt(kappa *big.Float) {
 	w.scale, _ = shift.Sub(kappa, shift).Float64()
 }
 
-// outside gathers what bounds the tilted mass outside a window: the last point, a middle one, and the logarithms of Σ value·e^(±s(J −
-// middle)), s being the plan's exponents.
+// outside gathers what bounds the tilted mass outside a window: the last point, a middle one, and the logarithms of Σ
+// value·e^(±s(J − middle)), s being the plan's exponents.
 type outside struct {
 	last, middle int64
 	right, left  float64
@@ -155,8 +157,8 @@ func (o *outside) add(t tilted, p plan) {
 	o.left = exact.AddUp(o.left, exact.MulUp(float64(t.count), t.excess(-p.left*p.h)))
 }
 
-// read takes the window out of a spectrum, and bounds what lies outside by Chernoff's inequality: the tilted mass at J ≥ r is
-// at most Σ value·e^(s(J − r)), a product over the parts.
+// read takes the window out of a spectrum, and bounds what lies outside by Chernoff's inequality: the tilted mass at J
+// ≥ r is at most Σ value·e^(s(J − r)), a product over the parts.
 func (w *window) read(s *spectrum, scratch []complex128, all outside, p plan) {
 	above, below, errAbove, errBelow := s.invert(scratch)
 	rotate := func(x []float64) []float64 {

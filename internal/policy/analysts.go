@@ -14,8 +14,8 @@ import (
 // maxAnalysts bounds how many a policy lists.
 const maxAnalysts = 1000
 
-// analysts reads who may ask, and the most that each may spend, of the whole budget: as a share of it (20%), an ε, or {rho: …}.
-// Analysts may tell each other what they learnt: no limit promises anything beside the budget.
+// analysts reads who may ask, and the most that each may spend, of the whole budget: as a share of it (20%), an ε, or
+// {rho: …}. Analysts may tell each other what they learnt: no limit promises anything beside the budget.
 func (r *reader) analysts(f field, b Budget) map[string]privacy.Loss {
 	if !f.present() || b.Loss.IsZero() {
 		return nil
@@ -43,8 +43,8 @@ func (r *reader) analysts(f field, b Budget) map[string]privacy.Loss {
 	return out
 }
 
-// limitOf reads 20%, 0.5, {share: 20%}, {epsilon: 0.5} or {rho: 0.01}. Of the δ that the budget keeps for unknown groups a share is that share;
-// an ε or a ρ says nothing of it, and the budget's whole δ bounds it.
+// limitOf reads 20%, 0.5, {share: 20%}, {epsilon: 0.5} or {rho: 0.01}. Of the δ that the budget keeps for unknown
+// groups a share is that share; an ε or a ρ says nothing of it, and the budget's whole δ bounds it.
 func (f field) limitOf(b Budget) (privacy.Loss, bool) {
 	if f.present() && f.node.Kind == yaml.MappingNode && len(f.node.Content) == 2 && f.node.Content[0].Value != "rho" {
 		keys, _ := f.keys("share", "epsilon", "rho")

@@ -13,10 +13,11 @@ import (
 
 // Budget is what all answers about the population may cost together.
 //
-// It is declared as a pure ε; as (ε, δ); or as ρ of zCDP, with the δ at which losses are told as an ε. The latter two are ruled
-// by approximate zCDP: an (ε, δ) budget becomes a fixed (ρ, δ_sel) where it is declared, with δ = δ_conv + δ_sel and ρ the largest
-// that converts to ε at δ_conv [Canonne, Kamath & Steinke 2020]. δ_sel is kept for the selection of unknown groups; what is
-// within (ρ, δ_sel) is (ε, δ)-differentially private, since the two δ add up.
+// It is declared as a pure ε; as (ε, δ); or as ρ of zCDP, with the δ at which losses are told as an ε. The latter
+// two are ruled by approximate zCDP: an (ε, δ) budget becomes a fixed (ρ, δ_sel) where it is declared, with δ =
+// δ_conv + δ_sel and ρ the largest that converts to ε at δ_conv [Canonne, Kamath & Steinke 2020]. δ_sel is kept
+// for the selection of unknown groups; what is within (ρ, δ_sel) is (ε, δ)-differentially private, since the two δ
+// add up.
 type Budget struct {
 	Loss       privacy.Loss
 	Epsilon    privacy.Epsilon // as declared; zero where ρ was
@@ -25,10 +26,10 @@ type Budget struct {
 	Grant      Grant           // of each period, where it is granted by periods
 }
 
-// Price is what one answer costs unless the question says otherwise, and the least and the most that one may cost, as the
-// budget's accountant counts. Only an answer with unknown groups has a δ, of the selection's: Delta unless the question says
-// otherwise, and at most that of Maximum. The least bounds how many questions the budget can pay for, and with it what could be learnt
-// from whether a question fails.
+// Price is what one answer costs unless the question says otherwise, and the least and the most that one may cost, as
+// the budget's accountant counts. Only an answer with unknown groups has a δ, of the selection's: Delta unless the
+// question says otherwise, and at most that of Maximum. The least bounds how many questions the budget can pay for, and
+// with it what could be learnt from whether a question fails.
 type Price struct {
 	Default, Minimum, Maximum privacy.Loss
 	Delta                     privacy.Delta
@@ -41,7 +42,8 @@ const (
 	minimumShare = 10_000
 )
 
-// Price is the loss that a question of price ε costs under the budget: ε itself, or ρ = ε²/2, which a pure loss of ε is.
+// Price is the loss that a question of price ε costs under the budget: ε itself, or ρ = ε²/2, which a pure loss of
+// ε is.
 func (b Budget) Price(e privacy.Epsilon) privacy.Loss {
 	if b.Loss.Accountant() == privacy.Pure {
 		return privacy.PureLoss(e)
@@ -141,7 +143,8 @@ func (r *reader) price(f field, budget Budget) Price {
 	return Price{Default: def, Minimum: least, Maximum: most, Delta: delta}
 }
 
-// selectionPrice is the δ of one answer with unknown groups, by default and at most: 1/defaultShare of the budget's, and all of it.
+// selectionPrice is the δ of one answer with unknown groups, by default and at most: 1/defaultShare of the budget's,
+// and all of it.
 func (r *reader) selectionPrice(keys map[string]field, budget Budget) (delta, most privacy.Delta) {
 	_, selection := budget.Loss.ZCDP()
 	delta, given := keys["delta"].delta()

@@ -68,8 +68,8 @@ func (m model) covered(u units) (byRow world, byPerson [2]world) {
 	return byRow, byPerson
 }
 
-// neighbours of a database, straight from the definition of the relation. Under add-remove only removals: the relation is
-// symmetric.
+// neighbours of a database, straight from the definition of the relation. Under add-remove only removals: the relation
+// is symmetric.
 func (m model) neighbours(u units, relation privacy.Neighbours, d world, yield func(world)) {
 	byRow, byPerson := m.covered(u)
 	for _, row := range singles(d & byRow) {
@@ -158,9 +158,9 @@ func allUnits(n int) []units {
 	return out
 }
 
-// For every change of some tables' units and of the relation, the factor is at least the longest of the shortest chains of
-// old neighbours between new neighbours, which is what the theorem needs; and, where persons have several rows everywhere,
-// it is no larger. Old answers do not see a table that was not there. A removed table keeps its unit.
+// For every change of some tables' units and of the relation, the factor is at least the longest of the shortest chains
+// of old neighbours between new neighbours, which is what the theorem needs; and, where persons have several rows
+// everywhere, it is no larger. Old answers do not see a table that was not there. A removed table keeps its unit.
 func TestFactorIsTheLongestChain(t *testing.T) {
 	for _, c := range []struct {
 		model model

@@ -17,8 +17,8 @@ import (
 // Version is the policy format that Decode reads.
 const Version = 1
 
-// Load reads and checks a policy file. Source paths are resolved against its folder. The error is an Errors whose entries
-// name the file, or wraps what the file system said (fs.ErrNotExist, …).
+// Load reads and checks a policy file. Source paths are resolved against its folder. The error is an Errors whose
+// entries name the file, or wraps what the file system said (fs.ErrNotExist, …).
 func Load(file string) (*Policy, error) {
 	text, err := read(file)
 	if err != nil {
@@ -51,8 +51,8 @@ func read(file string) ([]byte, error) {
 }
 
 // Decode reads and checks the text of a policy whose file is in the folder dir. Whatever the text, it returns either a
-// policy that keeps every invariant stated on its types, or Errors in the file's order: all of them where the file can be
-// taken apart, the first where it cannot.
+// policy that keeps every invariant stated on its types, or Errors in the file's order: all of them where the file can
+// be taken apart, the first where it cannot.
 func Decode(text []byte, dir string) (*Policy, error) {
 	r := new(reader)
 	p := new(Policy)

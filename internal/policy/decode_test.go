@@ -169,7 +169,8 @@ func TestDefaults(t *testing.T) {
 	}
 }
 
-// A budget in (ε, δ) becomes ρ where it is declared, what selection keeps of δ apart; prices are ε, ρ or shares of it.
+// A budget in (ε, δ) becomes ρ where it is declared, what selection keeps of δ apart; prices are ε, ρ or shares
+// of it.
 func TestBudgets(t *testing.T) {
 	with := func(budget, price string) *policy.Policy {
 		t.Helper()

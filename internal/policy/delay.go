@@ -11,9 +11,10 @@ import (
 	"dither/internal/exact"
 )
 
-// Delay fixes the one moment at which the answer to a question leaves, from public facts alone: the smallest multiple of
-// Quantum, counted from the question's arrival, that leaves Floor and Factor for each unit of its cost. It changes neither what
-// an answer means nor what it costs, so it is no part of the policy's digest: whoever sets it keeps all replays.
+// Delay fixes the one moment at which the answer to a question leaves, from public facts alone: the smallest multiple
+// of Quantum, counted from the question's arrival, that leaves Floor and Factor for each unit of its cost. It changes
+// neither what an answer means nor what it costs, so it is no part of the policy's digest: whoever sets it keeps all
+// replays.
 type Delay struct {
 	Quantum time.Duration // above 0
 	Floor   time.Duration // for what comes before the rows are read, and after; above 0
@@ -27,7 +28,8 @@ const (
 	mostDelay  = time.Hour
 )
 
-// After is how long after its arrival the answer leaves to a question of so much cost. It is false where that is beyond most.
+// After is how long after its arrival the answer leaves to a question of so much cost. It is false where that is beyond
+// most.
 func (d *Delay) After(cost *big.Int, most time.Duration) (time.Duration, bool) {
 	wait := new(big.Rat).Mul(d.Factor, new(big.Rat).SetInt(cost))
 	wait.Add(wait, new(big.Rat).SetInt64(int64(d.Floor)))

@@ -18,7 +18,8 @@ tables:
   u: {source: {csv: u.csv}, unit: row, columns: {x: {type: integer}}}
 `
 
-// The answer leaves at the first multiple of the quantum that leaves the floor and the factor for each unit of cost, exactly.
+// The answer leaves at the first multiple of the quantum that leaves the floor and the factor for each unit of cost,
+// exactly.
 func TestDelay(t *testing.T) {
 	p := decode(t, delayed)
 	for cost, want := range map[string]time.Duration{

@@ -15,9 +15,9 @@ import (
 // digestFormat names the encoding below. Any change to the encoding changes it, and with it every digest.
 const digestFormat = "dither policy 2"
 
-// The canonical encoding: everything of a policy that bears on what an answer means or costs, with every default written
-// out and every order that means nothing sorted away. Descriptions, comments, and the folder that paths are resolved
-// against are left out; a path counts in its one spelling.
+// The canonical encoding: everything of a policy that bears on what an answer means or costs, with every default
+// written out and every order that means nothing sorted away. Descriptions, comments, and the folder that paths are
+// resolved against are left out; a path counts in its one spelling.
 type (
 	canonicalPolicy struct {
 		Format, Population, Neighbours, Epsilon, Rho, Delta, Conversion, Default, Minimum, Maximum string
@@ -62,9 +62,10 @@ type (
 	}
 )
 
-// Digest is the SHA-256, in hexadecimal, of what the policy means. Policies of one meaning have one digest, however they
-// are written down: it ignores descriptions, comments, the order of keys, tables, columns and values, quoting, the spelling
-// of numbers, and whether a default is written out. Anything else changes it. The ledger binds it to every charge.
+// Digest is the SHA-256, in hexadecimal, of what the policy means. Policies of one meaning have one digest, however
+// they are written down: it ignores descriptions, comments, the order of keys, tables, columns and values, quoting, the
+// spelling of numbers, and whether a default is written out. Anything else changes it. The ledger binds it to every
+// charge.
 func (p *Policy) Digest() string {
 	if p.digest != "" {
 		return p.digest
@@ -72,8 +73,8 @@ func (p *Policy) Digest() string {
 	return p.digestNow()
 }
 
-// Fix computes the digest of a policy that will not change any more, once: of one with thousands of values it takes milliseconds, and
-// several are wanted for each question. Filled keeps it.
+// Fix computes the digest of a policy that will not change any more, once: of one with thousands of values it takes
+// milliseconds, and several are wanted for each question. Filled keeps it.
 func (p *Policy) Fix() { p.digest = p.digestNow() }
 
 func (p *Policy) digestNow() string {

@@ -89,8 +89,8 @@ tables:
 	}
 }
 
-// Every field of every type changes the digest, but for the few that mean nothing to an answer. A new field is found here
-// without anybody remembering to.
+// Every field of every type changes the digest, but for the few that mean nothing to an answer. A new field is found
+// here without anybody remembering to.
 func TestEveryFieldChangesTheDigest(t *testing.T) {
 	ignored := map[string]bool{
 		"Table.Description": true, "Column.Description": true, "Source.File": true, "Source.Path": true, "Budget.Loss": true,

@@ -25,9 +25,9 @@ type SketchColumn struct {
 	Type value.Type
 }
 
-// Draft writes a policy for the owner to finish: names and types filled, bounds and values as commented questions. Decode
-// accepts it as it is, so that everything but arithmetic works, and "policy check" can say what is missing. A name that no
-// policy can hold (empty, over 63 bytes, twice but for case) is reported as Decode reports it.
+// Draft writes a policy for the owner to finish: names and types filled, bounds and values as commented questions.
+// Decode accepts it as it is, so that everything but arithmetic works, and "policy check" can say what is missing. A
+// name that no policy can hold (empty, over 63 bytes, twice but for case) is reported as Decode reports it.
 func Draft(s Sketch) ([]byte, error) {
 	if s.Table == "" {
 		s = template
@@ -171,8 +171,8 @@ func populationName(table string) string {
 	return name[:min(len(name), maxNameBytes)]
 }
 
-// scalar writes a text as a YAML scalar that Decode reads back exactly: plain where it is a simple word that no YAML reader
-// takes for anything else, else in double quotes.
+// scalar writes a text as a YAML scalar that Decode reads back exactly: plain where it is a simple word that no YAML
+// reader takes for anything else, else in double quotes.
 func scalar(s string) string {
 	if identifier.MatchString(s) && !slices.Contains(yamlWords, strings.ToLower(s)) {
 		return s

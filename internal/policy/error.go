@@ -83,8 +83,8 @@ func secret(s string) bool {
 
 const notRepeated = "a text that may hold a password"
 
-// quote writes a text from the file for a message: quoted, and cut where it is long. Errors are logged, and shown to many: what may hold
-// a password is not repeated.
+// quote writes a text from the file for a message: quoted, and cut where it is long. Errors are logged, and shown to
+// many: what may hold a password is not repeated.
 func quote(s string) string {
 	if secret(s) {
 		return notRepeated

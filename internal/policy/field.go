@@ -13,16 +13,16 @@ import (
 	"dither/internal/nearest"
 )
 
-// reader collects what is wrong while a tree is read. YAML is used for its structure alone: what a scalar means is decided
-// from its text by the field that holds it, never by YAML's rules for numbers, booleans, dates and null.
+// reader collects what is wrong while a tree is read. YAML is used for its structure alone: what a scalar means is
+// decided from its text by the field that holds it, never by YAML's rules for numbers, booleans, dates and null.
 type reader struct {
 	errs    Errors
 	from    map[*Column]field // where columns say whose values theirs are
 	pending []pending
 }
 
-// field is a place in the file: a value, and the key that names it. A missing one has no node; reading it gives the zero
-// value, without a second complaint.
+// field is a place in the file: a value, and the key that names it. A missing one has no node; reading it gives the
+// zero value, without a second complaint.
 type field struct {
 	r    *reader
 	key  *yaml.Node // nil for the whole file and for items of a list

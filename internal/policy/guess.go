@@ -9,11 +9,11 @@ import (
 // guessRecords is how many records GuessTypes looks at.
 const guessRecords = 1000
 
-// GuessTypes proposes a type for each column of the header from the first 1,000 records at most, or as many as next gives
-// without an error. Empty fields say nothing. A column is integer if every other field is one, else real (NaN and
-// infinities too, among finite numbers), date, or boolean (the words true and false, in any case); else, and where all are
-// empty, text. Digits with a leading zero or a plus sign are codes (01234) and make a text: as numbers, different ones
-// would meet.
+// GuessTypes proposes a type for each column of the header from the first 1,000 records at most, or as many as next
+// gives without an error. Empty fields say nothing. A column is integer if every other field is one, else real (NaN and
+// infinities too, among finite numbers), date, or boolean (the words true and false, in any case); else, and where all
+// are empty, text. Digits with a leading zero or a plus sign are codes (01234) and make a text: as numbers, different
+// ones would meet.
 //
 // The proposal is for the owner, who corrects it: sealing then checks every field.
 func GuessTypes(header []string, next func() ([]string, error)) []value.Type {

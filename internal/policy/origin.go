@@ -7,8 +7,8 @@ import (
 	"dither/internal/value"
 )
 
-// Origin is a column of a public table, whose values are the known values of another: those of its sealed version, which is as
-// public as the policy.
+// Origin is a column of a public table, whose values are the known values of another: those of its sealed version,
+// which is as public as the policy.
 type Origin struct {
 	Table, Column string
 	Version       int    `json:"-"` // of the sealed table that a question's values are of; 0 before they are looked up
@@ -56,8 +56,8 @@ func (r *reader) origins(p *Policy) {
 	}
 }
 
-// Filled is the policy with the values of those columns that take them from public tables. It has the digest of p: which
-// values there are is not what the policy says. Values gives those of a column, or why there are none.
+// Filled is the policy with the values of those columns that take them from public tables. It has the digest of p:
+// which values there are is not what the policy says. Values gives those of a column, or why there are none.
 func (p *Policy) Filled(values func(Origin) (known []value.Value, version int, trouble string)) *Policy {
 	out := *p
 	out.Tables = slices.Clone(p.Tables)

@@ -44,7 +44,8 @@ func TestValuesFrom(t *testing.T) {
 		t.Errorf("%+v, %+v", c, c.ValuesFrom)
 	}
 	for column, want := range map[string]string{
-		"{type: text, values_from: regions}":                                                     "10:", // where it stands
+		// where it stands
+		"{type: text, values_from: regions}":                                                     "10:",
 		"{type: text, values_from: nowhere.region}":                                              `there is no table "nowhere"`,
 		"{type: text, values_from: secrets.region}":                                              `table "secrets" is not public`,
 		"{type: text, values_from: regions.town}":                                                `has no column "town"`,
@@ -72,7 +73,8 @@ func TestValuesFrom(t *testing.T) {
 		t.Errorf("of a part: %v", err)
 	}
 	public := strings.Replace(originPolicy, "number: {type: integer}", "number: {type: text, values_from: regions.region}", 1)
-	if _, err := Decode([]byte(strings.Replace(public, "COLUMN", "{type: text}", 1)), "."); err != nil { // for questions that group by it, joined
+	if _, err := Decode([]byte(strings.Replace(public, "COLUMN", "{type: text}", 1)), "."); err != nil {
+		// for questions that group by it, joined
 		t.Errorf("of a public table: %v", err)
 	}
 }

@@ -13,8 +13,8 @@ import (
 // MaxPartBytes bounds the text of a part's value: charges name their parts.
 const MaxPartBytes = 256
 
-// Part divides a table's units for parallel composition: questions that are confined to some values of a column are charged to
-// these alone. In such questions a unit counts in its own parts alone, at most PerUnit of them.
+// Part divides a table's units for parallel composition: questions that are confined to some values of a column are
+// charged to these alone. In such questions a unit counts in its own parts alone, at most PerUnit of them.
 type Part struct {
 	Column  string
 	PerUnit int64 // 1 for an attribute of the unit, as a party; more for one of its rows, as a day
@@ -76,7 +76,8 @@ func (r *reader) part(f field, t *Table) *Part {
 	return p
 }
 
-// Known lists the values other than NULL that a column's cleaned value can have, in order, if they are declared and few.
+// Known lists the values other than NULL that a column's cleaned value can have, in order, if they are declared and
+// few.
 func (c *Column) Known() ([]value.Value, bool) {
 	switch {
 	case c.Type == value.Boolean && c.Values == nil:

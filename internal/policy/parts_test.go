@@ -86,7 +86,8 @@ func TestGrantUnderRho(t *testing.T) {
 	}
 }
 
-// An analyst's limit leaves a δ for groups that are not known: a share of the budget the same share of it, any other all.
+// An analyst's limit leaves a δ for groups that are not known: a share of the budget the same share of it, any other
+// all.
 func TestLimitsLeaveDelta(t *testing.T) {
 	budget := "{rho: 0.01, delta: 1e-6, selection_delta: 4e-7, per: day, lifetime: 0.5}"
 	p := decode(t, strings.NewReplacer("{epsilon: 1, per: month, lifetime: 10}", budget, "{epsilon: 0.5}", "{rho: 0.3}").Replace(divided))

@@ -10,8 +10,8 @@ import (
 // periods are those that a budget can be granted for.
 var periods = []string{"day", "week", "month", "quarter", "year"}
 
-// Grant is the part of the budget that may be spent in each period of the calendar, in UTC, weeks from Monday. What a period leaves is
-// not carried over. The budget itself is then the lifetime's: the cap of all periods.
+// Grant is the part of the budget that may be spent in each period of the calendar, in UTC, weeks from Monday. What a
+// period leaves is not carried over. The budget itself is then the lifetime's: the cap of all periods.
 type Grant struct {
 	Per     string          // "" where the budget is not granted by periods
 	Loss    privacy.Loss    // counted as the budget is, and within it

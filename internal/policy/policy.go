@@ -22,9 +22,10 @@ type Policy struct {
 	Budget     Budget
 	Price      Price
 	Limits     Limits
-	Analysts   map[string]privacy.Loss // who may ask, and how much of the budget each may spend; anybody where it is nil
-	Delay      *Delay                  // when answers leave; nil where they leave at once
-	Tables     []*Table                // in the file's order
+	// who may ask, and how much of the budget each may spend; anybody where it is nil
+	Analysts map[string]privacy.Loss
+	Delay    *Delay   // when answers leave; nil where they leave at once
+	Tables   []*Table // in the file's order
 
 	digest string // once it is Fixed
 }
@@ -37,16 +38,19 @@ type Population struct {
 
 // Table is one table: personal (with a unit) or public.
 type Table struct {
-	Name         string
-	Description  string
-	Public       bool
-	Source       Source
-	Unit         Unit
-	Part         *Part // what its units are divided by; nil if by nothing
-	Unranked     bool  // its rows are read where they are, so that which of a unit's count depends on what a question reads; nothing declares it
+	Name        string
+	Description string
+	Public      bool
+	Source      Source
+	Unit        Unit
+	Part        *Part // what its units are divided by; nil if by nothing
+	// its rows are read where they are, so that which of a unit's count depends on what a question reads; nothing
+	// declares it
+	Unranked     bool
 	ExpectedRows int64 // the owner's public guess of the size, 0 if not declared
 	StoredRows   int64 // at most so many rows of one unit are sealed, as declared; 0 if not (see Stored)
-	MinUnits     int64 // an unknown group of so many units or fewer is released with a probability of at most δ; 0 if not declared
+	// an unknown group of so many units or fewer is released with a probability of at most δ; 0 if not declared
+	MinUnits     int64
 	Columns      []*Column
 	References   map[string]Reference // by column: what its value names; nil if none is declared
 	RowsPerValue map[string]int64     // of a public table, by column: a join takes at most so many rows of one value
@@ -57,10 +61,13 @@ type Unit struct {
 	Column      string // the column that identifies the unit; "" where each row is its own unit, or Through is not ""
 	Through     string // the reference through which a row belongs to a unit of another table; else ""
 	RowsPerUnit int64  // at most so many rows of one unit count in an answer; 1 for a row unit
-	// RowsPerGroup bounds what one unit adds to one group, where an answer is bounded by groups: as much as so many rows.
+	// RowsPerGroup bounds what one unit adds to one group, where an answer is bounded by groups: as much as so many
+	// rows.
 	RowsPerGroup int64 // ≤ RowsPerUnit; 1 for a row unit
-	MaxGroups    int64 // at most so many groups of one answer may hold rows of one unit; ≤ RowsPerUnit; 1 for a row unit
-	PersonRows   int64 // where the unit is the row of something a person has many of: the declared rows a person; else 0
+	// at most so many groups of one answer may hold rows of one unit; ≤ RowsPerUnit; 1 for a row unit
+	MaxGroups int64
+	// where the unit is the row of something a person has many of: the declared rows a person; else 0
+	PersonRows int64
 }
 
 // IsRow reports that each row is a unit of its own.
@@ -78,7 +85,8 @@ const (
 	Postgres  Format = "postgres"
 )
 
-// Typed reports a format whose values have types of their own, which an engine reads; the others are texts, which are decoded against the declaration.
+// Typed reports a format whose values have types of their own, which an engine reads; the others are texts, which are
+// decoded against the declaration.
 func (f Format) Typed() bool { return f == Parquet || f == DuckDB }
 
 // Source is where a table's rows are sealed from.
@@ -90,8 +98,8 @@ type Source struct {
 	Table   string // the table inside a .duckdb file, or on a server
 	Dialect Dialect
 
-	// Of a server, which is named by one of the first two, without a password. There is no Path or File; Local says "service=…" or
-	// "url_env=…".
+	// Of a server, which is named by one of the first two, without a password. There is no Path or File; Local says
+	// "service=…" or "url_env=…".
 	Service string // in pg_service.conf
 	URLEnv  string // the environment variable that holds its URL
 	Schema  string // of Table

@@ -160,8 +160,8 @@ func target(written string, tables []*Table) (place, bool) {
 	return place{}, false
 }
 
-// Owner is the table whose unit column identifies whose rows t holds: t itself, or the one that its references lead to; nil
-// where there is none.
+// Owner is the table whose unit column identifies whose rows t holds: t itself, or the one that its references lead to;
+// nil where there is none.
 func (p *Policy) Owner(t *Table) *Table {
 	for range MaxThrough + 1 {
 		if t == nil || t.Public || t.Unit.Through == "" {
@@ -190,8 +190,8 @@ func canonicalRows(t *Table) (out []string) {
 	return out
 }
 
-// throughTerm is the term of a unit that is another table's. It is kept only as it is: what another reference would lead to is
-// another unit.
+// throughTerm is the term of a unit that is another table's. It is kept only as it is: what another reference would
+// lead to is another unit.
 func throughTerm(t *Table) string {
 	return throughPrefix + t.Unit.Through + " " + t.References[t.Unit.Through].String() + fmt.Sprintf("≤%d", t.Unit.RowsPerUnit)
 }

@@ -25,40 +25,45 @@ type ChangeError struct {
 
 func (e *ChangeError) Error() string { return "cannot change " + e.Change + ": " + e.Reason }
 
-// Reread says what a change of terms means for past losses: under the new terms each is what it promised a group of so many
-// (≥ 1) under the old, that many times ε, or its square times ρ. It lists every change for the record, and refuses with a *ChangeError what it cannot prove.
+// Reread says what a change of terms means for past losses: under the new terms each is what it promised a group of so
+// many (≥ 1) under the old, that many times ε, or its square times ρ. It lists every change for the record, and
+// refuses with a *ChangeError what it cannot prove.
 //
-// Theorem. Let past answers be ε-DP together under the old relation. If any two databases that are neighbours under the
-// new terms are joined by a chain of at most k old neighbours, the answers are kε-DP under the new terms [Dwork & Roth 2014,
-// Theorem 2.2: group privacy]. Under zCDP each past answer, given those before it, was ρ_i-zCDP, hence is k²ρ_i-zCDP for the
-// new neighbours [Bun & Steinke 2016, Proposition 1.9], and privacy.Filter's proof applies to the k²ρ_i. So a case is allowed exactly where such a chain is shown, for answers that may have read any
-// of the tables together:
+// Theorem. Let past answers be ε-DP together under the old relation. If any two databases that are neighbours under
+// the new terms are joined by a chain of at most k old neighbours, the answers are kε-DP under the new terms [Dwork &
+// Roth 2014, Theorem 2.2: group privacy]. Under zCDP each past answer, given those before it, was ρ_i-zCDP, hence is
+// k²ρ_i-zCDP for the new neighbours [Bun & Steinke 2016, Proposition 1.9], and privacy.Filter's proof applies to the
+// k²ρ_i. So a case is allowed exactly where such a chain is shown, for answers that may have read any of the tables
+// together:
 //
 //   - add-remove → change-one: k = 2. Replacing a unit is removing it, then adding the other.
-//   - change-one → add-remove: refused. No chain of replacements changes the number of units, about which nothing was promised.
-//   - Row → person column of at most m rows: k = m, the person's rows one by one. The cap rows_per_unit is enforced in
-//     new answers only, past ones counted every row, so m must hold in the sealed rows themselves: this needs a Check, and
-//     the promise is for databases in which nobody has more than m rows of that table, the sealed ones being among them. (That
-//     such a change was admitted says so much of the data, to whoever sees the owner's policy.) Of several such tables
-//     the m add up: one answer may have read them all.
-//   - Person column → row: k = 2. A row goes by removing the person, then adding the person without the row. It is not 1:
-//     with rows_per_unit 1 and a row's value within ±B, a person's sum moves from 0 to ±B as the person comes, and from −B to
-//     B as one row goes and another takes its place.
-//   - The same column with another rows_per_unit: k = 1. Each old answer bounded a person of any number of rows, by rows or
-//     by groups.
+//   - change-one → add-remove: refused. No chain of replacements changes the number of units, about which nothing was
+//     promised.
+//   - Row → person column of at most m rows: k = m, the person's rows one by one. The cap rows_per_unit is enforced
+//     in new answers only, past ones counted every row, so m must hold in the sealed rows themselves: this needs a
+//     Check, and the promise is for databases in which nobody has more than m rows of that table, the sealed ones being
+//     among them. (That such a change was admitted says so much of the data, to whoever sees the owner's policy.) Of
+//     several such tables the m add up: one answer may have read them all.
+//   - Person column → row: k = 2. A row goes by removing the person, then adding the person without the row. It is
+//     not 1: with rows_per_unit 1 and a row's value within ±B, a person's sum moves from 0 to ±B as the person comes,
+//     and from −B to B as one row goes and another takes its place.
+//   - The same column with another rows_per_unit: k = 1. Each old answer bounded a person of any number of rows, by
+//     rows or by groups.
 //   - Another column, or another type of it: refused. Nothing says how many old units meet in a new one.
 //   - A person all of whose tables keep their unit is one old unit: k = 1. If some other table goes row → person, the
 //     chain has both: 1 + Σm; if some other goes person → row, its rows stay when the person leaves: 2 + Σm.
 //   - Personal ↔ public: refused. Public answers cost nothing and promised nothing.
-//   - A table added, or removed: k = 1. Answers about it are yet to come, or stay charged; a removed table's rows remain
-//     covered by its unit (see Terms.After), and a table that comes back, or whose source comes back, or moves, under another
-//     name, is compared with what it was: the rows of a source are those of the table that last had it.
+//   - A table added, or removed: k = 1. Answers about it are yet to come, or stay charged; a removed table's rows
+//     remain covered by its unit (see Terms.After), and a table that comes back, or whose source comes back, or moves,
+//     under another name, is compared with what it was: the rows of a source are those of the table that last had it.
 //   - Population renamed, budget or maximum price changed, source replaced: k = 1. The relation is the same.
 //
-// Under change-one, which keeps numbers of units, every change of a unit but of rows_per_unit is refused, and so is a further
-// table with a person column beside one: replacing a person could then add or remove one in the tables that were there.
+// Under change-one, which keeps numbers of units, every change of a unit but of rows_per_unit is refused, and so is a
+// further table with a person column beside one: replacing a person could then add or remove one in the tables that
+// were there.
 //
-// Changes of units and of neighbours multiply: k old steps are one step of the new unit, two of which are a replacement.
+// Changes of units and of neighbours multiply: k old steps are one step of the new unit, two of which are a
+// replacement.
 func Reread(old, next Terms, checked ...Check) (group int64, changes []string, err error) {
 	c := change{old: old, next: next, checked: checked}
 	c.scalars()

@@ -7,13 +7,13 @@ import (
 	"strings"
 )
 
-// shares notes how the budget is divided otherwise: by parts, by periods, among analysts. The relation is the same, so k = 1, and
-// what past charges count for does not shrink:
+// shares notes how the budget is divided otherwise: by parts, by periods, among analysts. The relation is the same, so
+// k = 1, and what past charges count for does not shrink:
 //
-//   - Parts: what was charged to everybody counts for every part. What was charged to parts of an earlier division (another column,
-//     other values, another number of parts for a unit) stays a division of its own: in the questions it was charged for, a unit
-//     counted in as many parts as that division says, and counts as the most that so many of them were charged. The divisions add up
-//     (the ledger's account, with the proof).
+//   - Parts: what was charged to everybody counts for every part. What was charged to parts of an earlier division
+//     (another column, other values, another number of parts for a unit) stays a division of its own: in the questions
+//     it was charged for, a unit counted in as many parts as that division says, and counts as the most that so many of
+//     them were charged. The divisions add up (the ledger's account, with the proof).
 //   - Periods: the lifetime's account goes on, and a period's where there was one; a first period begins with the act.
 //   - Analysts: what each has spent stays spent.
 func (c *change) shares() {

@@ -16,8 +16,8 @@ var (
 	qualifiedName = regexp.MustCompile(`^([a-z_][a-z0-9_$]*|"(?:[^"]|"")+")\.([a-z_][a-z0-9_$]*|"(?:[^"]|"")+")$`)
 )
 
-// server reads which server a live source is on: a service of pg_service.conf, or the name of an environment variable. What
-// would hold a password has no place in a policy.
+// server reads which server a live source is on: a service of pg_service.conf, or the name of an environment variable.
+// What would hold a password has no place in a policy.
 func (f field) server(s *Source) {
 	const hint = "postgres: {service: clinic}, as pg_service.conf calls the server, or {url_env: CLINIC_URL}, a variable that holds its URL"
 	if f.present() && f.node.Kind != yaml.MappingNode { // it is not repeated: it may hold a password

@@ -274,7 +274,8 @@ func (f field) character() (rune, bool) {
 	return c, ok
 }
 
-// ParseDelimiter reads one printable ASCII character that is no letter or digit, or a tab: as a tab, as \t, or as the word.
+// ParseDelimiter reads one printable ASCII character that is no letter or digit, or a tab: as a tab, as \t, or as the
+// word.
 func ParseDelimiter(s string) (rune, bool) {
 	if s == "tab" || s == `\t` || s == "\t" {
 		return '\t', true

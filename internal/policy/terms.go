@@ -11,19 +11,21 @@ import (
 	"dither/privacy"
 )
 
-// Terms is the part of a policy whose change is an act of the owner: what the promise is, and to whom. The ledger records
-// it; a policy whose Terms are others than the recorded ones is not used before Reread has said what the change means for
-// the losses so far. Bounds, values, keys, prices by default and descriptions may change freely: they change the Digest,
-// and so what is a replay, but not what past answers promised.
+// Terms is the part of a policy whose change is an act of the owner: what the promise is, and to whom. The ledger
+// records it; a policy whose Terms are others than the recorded ones is not used before Reread has said what the change
+// means for the losses so far. Bounds, values, keys, prices by default and descriptions may change freely: they change
+// the Digest, and so what is a replay, but not what past answers promised.
 type Terms struct {
 	Population string             `json:"population"`
 	Neighbours privacy.Neighbours `json:"neighbours"`
 	Budget     privacy.Loss       `json:"budget"`
 	Maximum    privacy.Loss       `json:"maximum_price"`
-	Units      map[string]string  `json:"units"`             // by table: "row", "public", or as in "person_id integer≤12"
-	Sources    map[string]string  `json:"sources"`           // by table: "csv:visits.csv", `duckdb:h.duckdb#"visits"`
-	Held       map[string]string  `json:"held,omitempty"`    // by source of any adopted policy: the table that has it, or had it last
-	Removed    []string           `json:"removed,omitempty"` // tables of Units that the policy no longer has, sorted
+	// by table: "row", "public", or as in "person_id integer≤12"
+	Units   map[string]string `json:"units"`
+	Sources map[string]string `json:"sources"` // by table: "csv:visits.csv", `duckdb:h.duckdb#"visits"`
+	// by source of any adopted policy: the table that has it, or had it last
+	Held    map[string]string `json:"held,omitempty"`
+	Removed []string          `json:"removed,omitempty"` // tables of Units that the policy no longer has, sorted
 
 	Parts    map[string]Parting      `json:"parts,omitempty"`    // by table, where it is divided
 	Per      string                  `json:"per,omitempty"`      // the period of Grant
@@ -55,9 +57,9 @@ func (p *Policy) Terms() Terms {
 	return t
 }
 
-// After returns what the ledger is to record when a policy of terms t takes over from old: t, the tables that old had and t
-// lacks, and the sources that only old knows of. Their charges stay, so their units do: a table or a source that comes back
-// later is compared with what it was.
+// After returns what the ledger is to record when a policy of terms t takes over from old: t, the tables that old had
+// and t lacks, and the sources that only old knows of. Their charges stay, so their units do: a table or a source that
+// comes back later is compared with what it was.
 func (t Terms) After(old Terms) Terms {
 	units, sources, held, removed := maps.Clone(t.Units), maps.Clone(t.Sources), maps.Clone(old.Held), slices.Clone(t.Removed)
 	if held == nil {

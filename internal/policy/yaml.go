@@ -44,7 +44,8 @@ func (r *reader) parse(text []byte) *yaml.Node {
 	return root
 }
 
-// badByte is the index of the first byte that is not UTF-8 or a character that YAML does not allow, and what it is; or -1.
+// badByte is the index of the first byte that is not UTF-8 or a character that YAML does not allow, and what it is; or
+// -1.
 func badByte(text []byte) (at int, what string) {
 	for i := 0; i < len(text); {
 		c, size := utf8.DecodeRune(text[i:])
@@ -98,8 +99,8 @@ func parseYAML(text []byte) (root *yaml.Node, err error) {
 var (
 	yamlLine = regexp.MustCompile(`(?s)^yaml: (?:line (\d+): )?(.*)$`)
 
-	// What yaml's parser, as opposed to its scanner, complains of. Its lines count from 0, and are those where the broken
-	// list, mapping or value begins.
+	// What yaml's parser, as opposed to its scanner, complains of. Its lines count from 0, and are those where the
+	// broken list, mapping or value begins.
 	yamlParser = regexp.MustCompile(`^did not find expected (<|node content|key|'-' indicator|',' or)`)
 )
 

@@ -60,9 +60,9 @@ var shapes = map[string]func(n int) string{
 
 const crashShape, crashTokens = "DITHER_QUERY_SHAPE", "DITHER_QUERY_TOKENS"
 
-// TestCrashDistance pins how far the limits keep us from overflowing the C parser's stack, which kills the process: every
-// shape is read, or refused with an *Error, at the limit on tokens and at eight times it, with the limits lifted. Each runs
-// in a process of its own. DITHER_QUERY_CRASH=1 also finds the size at which each shape does crash.
+// TestCrashDistance pins how far the limits keep us from overflowing the C parser's stack, which kills the process:
+// every shape is read, or refused with an *Error, at the limit on tokens and at eight times it, with the limits lifted.
+// Each runs in a process of its own. DITHER_QUERY_CRASH=1 also finds the size at which each shape does crash.
 func TestCrashDistance(t *testing.T) {
 	if shape := os.Getenv(crashShape); shape != "" {
 		n, _ := strconv.Atoi(os.Getenv(crashTokens))

@@ -39,8 +39,8 @@ var seeds = []string{
 	"SELECT 1 /*! + 2 */ FROM t", "SELECT 1 --+ x\n/*+ y */ FROM t", "SELECT 1 -- a\r+ 2\r\nFROM t", "SELECT $\u202e$a$\u202e$, $$\u202e$$, \"\u202e\" FROM t", "SELECT 1 /* \U000e0041 */ FROM t\u2028", "SELECT 1\x00 FROM t", "SELECT '\xff' FROM t",
 }
 
-// FuzzParse holds Parse to its promises: no panic; every error an *Error that points into the text; a tree's String parses
-// back to the same tree.
+// FuzzParse holds Parse to its promises: no panic; every error an *Error that points into the text; a tree's String
+// parses back to the same tree.
 func FuzzParse(f *testing.F) {
 	for _, s := range seeds {
 		f.Add(s)

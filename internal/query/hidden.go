@@ -7,9 +7,10 @@ import (
 	pg "github.com/pganalyze/pg_query_go/v6"
 )
 
-// What a person sees of a question has to be what is read of it: questions are reviewed, copied, and kept in the ledger. So outside of
-// quotes nothing may stand that is shown as something else than it is (Boucher and Anderson, "Trojan Source", 2023), in comments least of
-// all. What quotes hold is data, which may be any: a condition on such a text has to be writable.
+// What a person sees of a question has to be what is read of it: questions are reviewed, copied, and kept in the
+// ledger. So outside of quotes nothing may stand that is shown as something else than it is (Boucher and Anderson,
+// "Trojan Source", 2023), in comments least of all. What quotes hold is data, which may be any: a condition on such a
+// text has to be writable.
 
 // byteOrderMark is what some editors begin a file with.
 const byteOrderMark = "\uFEFF"
@@ -60,8 +61,8 @@ func (t text) shown(from, to int) error {
 	return nil
 }
 
-// unseen are the characters that are drawn as nothing. The joiners and the choice of a picture's form, which words and pictures are written with,
-// are none; nor are the format characters that are drawn, around a number.
+// unseen are the characters that are drawn as nothing. The joiners and the choice of a picture's form, which words and
+// pictures are written with, are none; nor are the format characters that are drawn, around a number.
 func unseen(r rune) bool {
 	switch {
 	case r < 0x80, r == '\u200C', r == '\u200D', r == '\uFE0E', r == '\uFE0F':
@@ -72,9 +73,9 @@ func unseen(r rune) bool {
 	return unicode.In(r, unicode.Other_Default_Ignorable_Code_Point, unicode.Variation_Selector)
 }
 
-// word checks what is read as a part of a name, or of a sign: every character beyond ASCII is. One that is drawn as a space would part the
-// words that a person sees, and not those that are read; and a joiner behind a character of ASCII joins nothing, and would make two
-// names that look the same.
+// word checks what is read as a part of a name, or of a sign: every character beyond ASCII is. One that is drawn as a
+// space would part the words that a person sees, and not those that are read; and a joiner behind a character of ASCII
+// joins nothing, and would make two names that look the same.
 func (t text) word(from, to int) error {
 	if err := t.shown(from, to); err != nil {
 		return err
@@ -92,8 +93,8 @@ func (t text) word(from, to int) error {
 	return nil
 }
 
-// unquoted checks a token but for what its quotes hold. A text may go on on another line, in quotes of its own, and is one token with what stands
-// between them; a doubled quote ends and begins again.
+// unquoted checks a token but for what its quotes hold. A text may go on on another line, in quotes of its own, and is
+// one token with what stands between them; a doubled quote ends and begins again.
 func (t text) unquoted(from, to int) error {
 	if token := string(t[from:to]); strings.HasPrefix(token, "$") {
 		if tag := strings.IndexByte(token[1:], '$'); tag >= 0 { // $tag$ … $tag$
@@ -121,8 +122,9 @@ func (t text) unquoted(from, to int) error {
 	return t.word(began, to)
 }
 
-// plainComment refuses comments that some database executes, or ends elsewhere. MySQL and MariaDB execute /*! … */ and /*M! … */, Oracle and others follow
-// what /*+ … */ and --+ say. One comment within another is ended by most readers at the first */, by PostgreSQL at the second.
+// plainComment refuses comments that some database executes, or ends elsewhere. MySQL and MariaDB execute /*! … */
+// and /*M! … */, Oracle and others follow what /*+ … */ and --+ say. One comment within another is ended by most
+// readers at the first */, by PostgreSQL at the second.
 func (t text) plainComment(from, to int) error {
 	comment := string(t[from:to])
 	for _, opens := range []string{"/*!", "/*M!", "/*m!", "/*+", "--+"} {

@@ -7,8 +7,8 @@ import (
 	"testing"
 )
 
-// What is shown as something else than it is read as has no place outside of quotes, wherever it stands: in comments, names, between words, and
-// between the pieces of one text.
+// What is shown as something else than it is read as has no place outside of quotes, wherever it stands: in comments,
+// names, between words, and between the pieces of one text.
 func TestShownAsItIs(t *testing.T) {
 	refused := map[rune]string{}
 	for _, r := range "\u202A\u202B\u202C\u202D\u202E\u2066\u2067\u2068\u2069\u200E\u200F\u061C" {
@@ -72,7 +72,8 @@ func TestShownAsItIs(t *testing.T) {
 	}
 }
 
-// What is drawn as a space parts no words, and a joiner makes no second name that looks like the first. In comments and quotes both may stand.
+// What is drawn as a space parts no words, and a joiner makes no second name that looks like the first. In comments and
+// quotes both may stand.
 func TestNamesAsTheyLook(t *testing.T) {
 	for _, r := range "\u00A0\u1680\u2000\u2009\u200A\u202F\u205F\u2800\u3000" {
 		for form, at := range map[string]int{"SELECT COUNT(*) FROM t a%cWHERE%csmoker": 25, "SELECT COUNT(*) AS a%c, SUM(b) AS a FROM t": 21, "SELECT a%cFROM t": 9, "SELECT $a%c$x$a%c$ FROM t": 10, "SELECT 'a' AS\"b\"%c FROM t": 17} {

@@ -6,9 +6,9 @@ import (
 	pg "github.com/pganalyze/pg_query_go/v6"
 )
 
-// lowering turns PostgreSQL's raw parse tree into ours. It relies on nothing about that tree's shape: protobuf's getters
-// take nil for empty, every switch over node types ends in a refusal, and no index is unchecked, so that a node it has never
-// heard of is refused and never a panic.
+// lowering turns PostgreSQL's raw parse tree into ours. It relies on nothing about that tree's shape: protobuf's
+// getters take nil for empty, every switch over node types ends in a refusal, and no index is unchecked, so that a node
+// it has never heard of is refused and never a panic.
 type lowering struct {
 	text     text
 	places   places

@@ -31,8 +31,8 @@ func (l *lowering) constant(c *pg.A_Const, at Pos) (Expr, error) {
 	return nil, &Error{Pos: at, Message: "this constant is not supported"}
 }
 
-// number reads what PostgreSQL calls a float: a number with a point or an exponent, or an integer beyond 32 bits, in base
-// 10, 16, 8 or 2, perhaps with underscores, perhaps after a minus.
+// number reads what PostgreSQL calls a float: a number with a point or an exponent, or an integer beyond 32 bits, in
+// base 10, 16, 8 or 2, perhaps with underscores, perhaps after a minus.
 func number(written string, at Pos) (Expr, error) {
 	s := strings.ReplaceAll(written, "_", "")
 	prefixed := strings.TrimPrefix(s, "-")

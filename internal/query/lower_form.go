@@ -94,8 +94,8 @@ func (l *lowering) caseExpr(x *pg.CaseExpr, at Pos, depth int) (Expr, error) {
 	return out, nil
 }
 
-// forms are the functions with a grammar of their own. A quoted "coalesce"(…) is an ordinary call to PostgreSQL, and would
-// be the same tree as COALESCE(…) here.
+// forms are the functions with a grammar of their own. A quoted "coalesce"(…) is an ordinary call to PostgreSQL, and
+// would be the same tree as COALESCE(…) here.
 var forms = map[string]bool{"coalesce": true, "nullif": true, "least": true, "greatest": true, "grouping": true}
 
 func (l *lowering) form(name string, args []*pg.Node, at Pos, depth int) (Expr, error) {

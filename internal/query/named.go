@@ -4,8 +4,8 @@ import (
 	pg "github.com/pganalyze/pg_query_go/v6"
 )
 
-// Argument is a named argument of a call, Name => value: one value, or several in parentheses. A value is a *Literal, or a
-// word that is not quoted as a text: a *Column without a table, as in bounds => auto.
+// Argument is a named argument of a call, Name => value: one value, or several in parentheses. A value is a *Literal,
+// or a word that is not quoted as a text: a *Column without a table, as in bounds => auto.
 type Argument struct {
 	At     Pos
 	Name   string
@@ -28,8 +28,8 @@ func (a *Argument) Word() string {
 	return ""
 }
 
-// arguments parts a call's arguments into plain and named ones, which come last. star says that it is COUNT(*, name => value),
-// whose asterisk was rewritten.
+// arguments parts a call's arguments into plain and named ones, which come last. star says that it is COUNT(*, name =>
+// value), whose asterisk was rewritten.
 func (l *lowering) arguments(args []*pg.Node, at Pos, depth int) (plain []Expr, named []Argument, star bool, err error) {
 	if star = l.starred(args); star {
 		args = args[1:]
@@ -80,8 +80,8 @@ func (l *lowering) named(x *pg.NamedArgExpr, at Pos, depth int) (Argument, error
 	return a, nil
 }
 
-// starred reports a first argument that is an asterisk in the text: what is written as COUNT(*, name => value), which PostgreSQL's
-// grammar does not know. Anywhere else constant refuses it.
+// starred reports a first argument that is an asterisk in the text: what is written as COUNT(*, name => value), which
+// PostgreSQL's grammar does not know. Anywhere else constant refuses it.
 func (l *lowering) starred(args []*pg.Node) bool {
 	return len(args) > 0 && l.stars[int(args[0].GetAConst().GetLocation())]
 }

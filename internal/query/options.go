@@ -21,10 +21,10 @@ type Option struct {
 	Value Expr
 }
 
-// PostgreSQL's grammar knows neither the clause nor COUNT(*, name => value). Both are taken out of the text before its parser
-// sees it, by the scanner's tokens, so that no comment and no text constant is mistaken for one; and neither can be part of a statement that
-// the grammar does know: there WITH never follows SELECT, nor a comma an asterisk that follows a parenthesis. What is taken
-// out leaves as many bytes and as many characters, so that all positions stay.
+// PostgreSQL's grammar knows neither the clause nor COUNT(*, name => value). Both are taken out of the text before its
+// parser sees it, by the scanner's tokens, so that no comment and no text constant is mistaken for one; and neither can
+// be part of a statement that the grammar does know: there WITH never follows SELECT, nor a comma an asterisk that
+// follows a parenthesis. What is taken out leaves as many bytes and as many characters, so that all positions stay.
 
 // rewritten is the text for PostgreSQL's parser.
 func rewritten(sql string, tokens []*pg.ScanToken) string {
@@ -64,8 +64,8 @@ func stars(tokens []*pg.ScanToken) (out []int) {
 // clauseWords are what may follow SELECT WITH.
 var clauseWords = map[string]bool{"differential_privacy": true, "anonymization": true}
 
-// clause finds the tokens of the clause, from WITH on: none, [0, 0), unless it stands directly after a SELECT that is in no
-// parentheses. It ends before the first token that cannot belong to it.
+// clause finds the tokens of the clause, from WITH on: none, [0, 0), unless it stands directly after a SELECT that is
+// in no parentheses. It ends before the first token that cannot belong to it.
 func clause(sql string, tokens []*pg.ScanToken) (from, to int) {
 	depth := 0
 	for i, t := range tokens {

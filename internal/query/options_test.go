@@ -5,7 +5,8 @@ import (
 	"testing"
 )
 
-// The clause is read by tokens: what is in a comment, a text or a name is no clause, and positions behind it are those of the text.
+// The clause is read by tokens: what is in a comment, a text or a name is no clause, and positions behind it are those
+// of the text.
 func TestOptions(t *testing.T) {
 	for sql, want := range map[string]string{
 		"select with differential_privacy options(epsilon=1, Delta = 1e-6,max_groups_contributed=NULL) count(*) from t":          "SELECT WITH DIFFERENTIAL_PRIVACY OPTIONS(epsilon = 1, delta = 1e-6, max_groups_contributed = NULL) count(*) FROM t",

@@ -1,9 +1,9 @@
-// Package query turns the text of a question into a small tree of its own: PostgreSQL's grammar reads it, and whatever the
-// tree cannot hold is refused with the place, the reason and what to write instead. docs/reference/sql.md is the dialect's
-// definition. Nothing here knows of tables, types or privacy; that is package plan's.
+// Package query turns the text of a question into a small tree of its own: PostgreSQL's grammar reads it, and whatever
+// the tree cannot hold is refused with the place, the reason and what to write instead. docs/reference/sql.md is the
+// dialect's definition. Nothing here knows of tables, types or privacy; that is package plan's.
 //
-// The package promises that Parse neither panics nor kills the process, whatever the text (see limits and thread.go), that
-// every error is an *Error, and that a tree's String parses back to the same tree.
+// The package promises that Parse neither panics nor kills the process, whatever the text (see limits and thread.go),
+// that every error is an *Error, and that a tree's String parses back to the same tree.
 package query
 
 import (
@@ -19,9 +19,9 @@ import (
 // limits are checked before the C parser sees anything, but for depth, which bounds our own recursion and our readers'.
 //
 // What the C parser's stack needs grows with the number of tokens. On linux/amd64 (TestCrashDistance) the hungriest
-// statement, a IS NULL IS NULL …, takes 350 bytes of stack a token, 0.7 MiB at the limit: with stackSize, the process dies at
-// about 49,000 tokens, 24 times the limit. What nests to the right (parentheses, calls, subqueries) never gets there, since
-// PostgreSQL's parser refuses more than 10,000 open symbols.
+// statement, a IS NULL IS NULL …, takes 350 bytes of stack a token, 0.7 MiB at the limit: with stackSize, the process
+// dies at about 49,000 tokens, 24 times the limit. What nests to the right (parentheses, calls, subqueries) never gets
+// there, since PostgreSQL's parser refuses more than 10,000 open symbols.
 type limits struct{ bytes, tokens, depth int }
 
 var defaultLimits = limits{bytes: 16 << 10, tokens: 2048, depth: 200}
@@ -32,8 +32,8 @@ const maxName = 63
 // Parse turns one SELECT statement into a tree. Every error is an *Error.
 func Parse(sql string) (*Select, error) { return parse(sql, defaultLimits) }
 
-// Ahead does a part of what Parse does for texts that it will soon be asked for, as many as it keeps: together that takes less time. It
-// changes nothing of what Parse gives.
+// Ahead does a part of what Parse does for texts that it will soon be asked for, as many as it keeps: together that
+// takes less time. It changes nothing of what Parse gives.
 func Ahead(sqls []string) {
 	var js []job
 	bytes := 0

@@ -111,7 +111,8 @@ func TestConcurrent(t *testing.T) {
 	wg.Wait()
 }
 
-// TestTemplates is FuzzParse over statements that the grammar mostly accepts, whether or not the tree has a place for them.
+// TestTemplates is FuzzParse over statements that the grammar mostly accepts, whether or not the tree has a place for
+// them.
 func TestTemplates(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		sql := fill(t, rapid.SampledFrom(statements).Draw(t, "statement"), 4)

@@ -2,7 +2,8 @@ package query
 
 import "unicode/utf8"
 
-// places tells where offsets of a text are, of which there are as many as expressions: it has counted lines and characters up to some of them, once.
+// places tells where offsets of a text are, of which there are as many as expressions: it has counted lines and
+// characters up to some of them, once.
 type places struct {
 	known []place
 }

@@ -5,8 +5,8 @@ import (
 	"strings"
 )
 
-// Precedences of PostgreSQL's grammar, loosest first. An operand is put in parentheses if it binds more loosely than its
-// place demands.
+// Precedences of PostgreSQL's grammar, loosest first. An operand is put in parentheses if it binds more loosely than
+// its place demands.
 const (
 	bindOr = iota + 1
 	bindAnd
@@ -54,8 +54,8 @@ func Print(e Expr) string {
 	return p.out.String()
 }
 
-// String is the question's canonical text. For a tree from Parse it parses back to the same tree, positions aside, unless
-// it has grown beyond the limits on a question's size.
+// String is the question's canonical text. For a tree from Parse it parses back to the same tree, positions aside,
+// unless it has grown beyond the limits on a question's size.
 func (s *Select) String() string {
 	var p printer
 	p.write("SELECT ")

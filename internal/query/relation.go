@@ -15,8 +15,8 @@ type Table struct {
 	Name, Alias string
 }
 
-// Subquery is a SELECT, or several under UNION ALL. Its branches have items that may be stars, and no ORDER BY, LIMIT or
-// OFFSET.
+// Subquery is a SELECT, or several under UNION ALL. Its branches have items that may be stars, and no ORDER BY, LIMIT
+// or OFFSET.
 type Subquery struct {
 	At       Pos
 	Branches []*Select // at least one

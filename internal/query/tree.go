@@ -2,14 +2,15 @@ package query
 
 // Select is one question: a SELECT over one table, or one relation.
 type Select struct {
-	At            Pos    // of a subquery's SELECT
-	Distinct      bool   // of a subquery alone
-	DistinctAt    Pos    // where that is written
-	Items         []Item // at least one
-	From          From
-	Where         Expr   // nil if absent
-	GroupBy       []Expr // or Groupings, as written: an integer constant is an output column's number only if the reader says so
-	Having        Expr   // nil if absent
+	At         Pos    // of a subquery's SELECT
+	Distinct   bool   // of a subquery alone
+	DistinctAt Pos    // where that is written
+	Items      []Item // at least one
+	From       From
+	Where      Expr // nil if absent
+	// or Groupings, as written: an integer constant is an output column's number only if the reader says so
+	GroupBy       []Expr
+	Having        Expr // nil if absent
 	OrderBy       []Order
 	Limit, Offset *int64   // nil if absent; never negative
 	Options       *Options // nil if absent
@@ -21,8 +22,8 @@ type Item struct {
 	Alias string
 }
 
-// From is the table asked about; Alias is "" if none was given. Where it is no single table, Table and Alias are "", and Relation
-// says what.
+// From is the table asked about; Alias is "" if none was given. Where it is no single table, Table and Alias are "",
+// and Relation says what.
 type From struct {
 	Table, Alias string
 	At           Pos
@@ -36,10 +37,9 @@ type Order struct {
 	NullsFirst *bool
 }
 
-// Expr is one of *Column, *Literal, *Unary, *Binary, *Between, *In, *Like, *Is, *Case, *Cast and *Call (in GROUP BY also
-// *Grouping, in the list of a subquery also *Star), and never nil
-// where a field's comment does not say so. No path from a clause's expression down is longer than 200 nodes, so that a
-// recursive pass needs no bound of its own.
+// Expr is one of *Column, *Literal, *Unary, *Binary, *Between, *In, *Like, *Is, *Case, *Cast and *Call (in GROUP BY
+// also *Grouping, in the list of a subquery also *Star), and never nil where a field's comment does not say so. No path
+// from a clause's expression down is longer than 200 nodes, so that a recursive pass needs no bound of its own.
 type Expr interface {
 	// Pos is where to point when this expression is at fault: the first character of a name, constant, CASE or
 	// call, but the operator itself of an operation, as PostgreSQL does.
@@ -47,8 +47,8 @@ type Expr interface {
 	isExpr()
 }
 
-// Column is a column reference; Table is "" unless it is qualified. Names are folded as PostgreSQL does (unquoted A–Z to
-// lower case) and at most 63 bytes long.
+// Column is a column reference; Table is "" unless it is qualified. Names are folded as PostgreSQL does (unquoted A–Z
+// to lower case) and at most 63 bytes long.
 type Column struct {
 	At          Pos
 	Table, Name string
@@ -128,18 +128,18 @@ type When struct {
 	Cond, Result Expr
 }
 
-// Cast is CAST(X AS Type), Type being "integer", "real", "text", "boolean" or "date". A cast of a string constant to date
-// is a DateLiteral instead.
+// Cast is CAST(X AS Type), Type being "integer", "real", "text", "boolean" or "date". A cast of a string constant to
+// date is a DateLiteral instead.
 type Cast struct {
 	At   Pos
 	X    Expr
 	Type string
 }
 
-// Call is Name(Args), Name(*) if Star (no Args), Name(DISTINCT Args) if Distinct, each with WITHIN GROUP (ORDER BY Within) and
-// FILTER (WHERE Filter) if these are not nil; after Args or the asterisk stand the named arguments. COALESCE, NULLIF, LEAST, GREATEST and GROUPING are
-// Calls too. Name is folded like a column's; whether such a function exists is
-// for the reader to say.
+// Call is Name(Args), Name(*) if Star (no Args), Name(DISTINCT Args) if Distinct, each with WITHIN GROUP (ORDER BY
+// Within) and FILTER (WHERE Filter) if these are not nil; after Args or the asterisk stand the named arguments.
+// COALESCE, NULLIF, LEAST, GREATEST and GROUPING are Calls too. Name is folded like a column's; whether such a function
+// exists is for the reader to say.
 type Call struct {
 	At             Pos
 	Name           string

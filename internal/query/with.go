@@ -7,8 +7,8 @@ import (
 	pg "github.com/pganalyze/pg_query_go/v6"
 )
 
-// with notes what a WITH clause gives, in its order: each sees those before it. It returns what undoes it, once the statement
-// that it stands before is lowered.
+// with notes what a WITH clause gives, in its order: each sees those before it. It returns what undoes it, once the
+// statement that it stands before is lowered.
 func (l *lowering) with(w *pg.WithClause) (restore func(), err error) {
 	before := l.sources.named
 	restore = func() { l.sources.named = before }
@@ -70,8 +70,8 @@ func tooNested(at Pos) *Error {
 	return &Error{Pos: at, Message: fmt.Sprintf("subqueries are nested more than %d deep", maxNested), Hint: "nest less"}
 }
 
-// deep is how deep subqueries are nested in the branches of one, itself included. What is looked at is no more than the tables
-// that may be named.
+// deep is how deep subqueries are nested in the branches of one, itself included. What is looked at is no more than the
+// tables that may be named.
 func deep(branches []*Select) int {
 	most := 0
 	var relation func(r Relation)
@@ -131,7 +131,8 @@ func (l *lowering) branches(s *pg.SelectStmt, at Pos, depth int) ([]*Select, err
 	return append(left, right...), err
 }
 
-// branch lowers one SELECT of a subquery. What is said of clauses points into it: its own words are all that is looked at.
+// branch lowers one SELECT of a subquery. What is said of clauses points into it: its own words are all that is looked
+// at.
 func (l *lowering) branch(s *pg.SelectStmt) (*Select, error) {
 	outer := l.tokens
 	l.tokens = l.window()
@@ -158,8 +159,8 @@ func (l *lowering) unordered(s *pg.SelectStmt, at Pos) error {
 	return nil
 }
 
-// window gives the words of the next SELECT that was not lowered yet. SELECTs are lowered in the order in which they are
-// written, so a place behind the last one's SELECT tells which is next.
+// window gives the words of the next SELECT that was not lowered yet. SELECTs are lowered in the order in which they
+// are written, so a place behind the last one's SELECT tells which is next.
 func (l *lowering) window() []*pg.ScanToken {
 	for i, t := range l.tokens {
 		if t.GetToken() != pg.Token_SELECT || int(t.GetStart()) < l.sources.after {

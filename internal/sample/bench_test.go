@@ -15,8 +15,8 @@ type sampler interface {
 	Draw(src *entropy.Source, z *big.Int) *big.Int
 }
 
-// paths are parameters of every arithmetic, and the dearest ones: small, where half of the signs or of the proposals are
-// rejected, with terms just above a power of two, where half of the uniform integers are.
+// paths are parameters of every arithmetic, and the dearest ones: small, where half of the signs or of the proposals
+// are rejected, with terms just above a power of two, where half of the uniform integers are.
 var paths = []struct {
 	name  string
 	scale *big.Rat // of a discrete Laplace, and σ² of a discrete Gaussian

@@ -1,16 +1,16 @@
-// Package sample draws integers from exact distributions. No float and no approximation is involved: the postcondition of
-// each sampler is a distribution, which it has exactly if the source's bits are uniform and independent.
+// Package sample draws integers from exact distributions. No float and no approximation is involved: the postcondition
+// of each sampler is a distribution, which it has exactly if the source's bits are uniform and independent.
 //
-// The samplers are those of Canonne, Kamath & Steinke, "The Discrete Gaussian for Differential Privacy" (2020,
-// arXiv 2004.00010), section 5, in steps of 1/16 where they take steps of 1: powers of exp(−1/16) come from a table of
-// their first digits, and what is left of an exponent is so small that 15 of 16 draws need not look at it. Each loop ends
-// with probability 1, after an expected number of rounds that no parameter makes large.
+// The samplers are those of Canonne, Kamath & Steinke, "The Discrete Gaussian for Differential Privacy" (2020, arXiv
+// 2004.00010), section 5, in steps of 1/16 where they take steps of 1: powers of exp(−1/16) come from a table of
+// their first digits, and what is left of an exponent is so small that 15 of 16 draws need not look at it. Each loop
+// ends with probability 1, after an expected number of rounds that no parameter makes large.
 //
-// Which code runs, on 64-bit, 128-bit or big integers, is a function of the parameters alone. Where more than one of them
-// would do, they give the same integers from the same bytes.
+// Which code runs, on 64-bit, 128-bit or big integers, is a function of the parameters alone. Where more than one of
+// them would do, they give the same integers from the same bytes.
 //
-// Time is not constant: the number of rounds, and so the time and the bits consumed, depend on the draw, and one who can
-// time a single draw learns something of it [Jin et al. 2022]. Callers who answer strangers pad their answers.
+// Time is not constant: the number of rounds, and so the time and the bits consumed, depend on the draw, and one who
+// can time a single draw learns something of it [Jin et al. 2022]. Callers who answer strangers pad their answers.
 package sample
 
 import (
@@ -21,7 +21,8 @@ import (
 
 // BernoulliExp returns true with probability exp(−x). x must not be negative: a programmer's error, which panics.
 //
-// With x = (q + r)/16, q an integer and 0 ≤ r < 1, it is the product of Bernoulli(exp(−q/16)) and Bernoulli(exp(−r/16)).
+// With x = (q + r)/16, q an integer and 0 ≤ r < 1, it is the product of Bernoulli(exp(−q/16)) and
+// Bernoulli(exp(−r/16)).
 func BernoulliExp(src *entropy.Source, x *big.Rat) bool {
 	if x.Sign() < 0 {
 		panic("sample: Bernoulli(exp(−x)) of a negative x")
@@ -33,9 +34,10 @@ func BernoulliExp(src *entropy.Source, x *big.Rat) bool {
 
 // small64 returns true with probability exp(−n/(16d)), 0 ≤ n ≤ d, 0 < d, given a uniform nibble in [0, 16).
 //
-// Algorithm 1 for γ = n/(16d) in [0, 1]: draw A_K ~ Bernoulli(γ/K) for K = 1, 2, … until the first 0, and return whether
-// that K is odd. P(K > k) = γᵏ/k!, hence P(K odd) = Σ_k (−γ)ᵏ/k! = exp(−γ). A_K is drawn as the product of Bernoulli(1/16),
-// which is whether a nibble is 0, Bernoulli(1/K) and Bernoulli(n/d). The expected number of rounds is exp(γ) ≤ 1.07.
+// Algorithm 1 for γ = n/(16d) in [0, 1]: draw A_K ~ Bernoulli(γ/K) for K = 1, 2, … until the first 0, and return
+// whether that K is odd. P(K > k) = γᵏ/k!, hence P(K odd) = Σ_k (−γ)ᵏ/k! = exp(−γ). A_K is drawn as the
+// product of Bernoulli(1/16), which is whether a nibble is 0, Bernoulli(1/K) and Bernoulli(n/d). The expected number of
+// rounds is exp(γ) ≤ 1.07.
 func small64(src *entropy.Source, nibble, n, d uint64) bool {
 	for k := uint64(1); ; k++ { // 64 bits of K outlast the computer
 		if nibble != 0 || src.Below64(k) != 0 || src.Below64(d) >= n {

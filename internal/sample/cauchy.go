@@ -7,16 +7,17 @@ import (
 	"dither/internal/exact"
 )
 
-// RoundedCauchy returns min(max(⌊twice/2 + s·Z + 1/2⌋, lower), upper), exactly, for a standard Cauchy variable Z, of density
-// 1/(π(1 + z²)): the integer nearest to a Cauchy variable about twice/2, within bounds. The scale s > 0 is a real number that
-// scale encloses between positive rationals, ever closer as bits grow.
+// RoundedCauchy returns min(max(⌊twice/2 + s·Z + 1/2⌋, lower), upper), exactly, for a standard Cauchy variable Z,
+// of density 1/(π(1 + z²)): the integer nearest to a Cauchy variable about twice/2, within bounds. The scale s > 0 is
+// a real number that scale encloses between positive rationals, ever closer as bits grow.
 //
-// Z is V/U for a point (U, V) that is uniform in the half of the unit disc with U > 0: the part where V/U ≤ z is a sector,
-// whose angle is arctan z + π/2 out of π. The point is uniform in the rectangle 0 < U < 1, −1 < V < 1, and drawn afresh until
-// it lies in the disc, as π/4 of them do. U and |V| are real numbers whose binary digits are drawn as they are needed: a
-// decision is made once the digits that are known, with the bounds of the scale, leave one outcome. What is borderline are
-// curves, on which the point lies with probability 0, so the digits end with probability 1. How many there are depends on the
-// scale and the centre as well as on the draw: the time tells something of them.
+// Z is V/U for a point (U, V) that is uniform in the half of the unit disc with U > 0: the part where V/U ≤ z is a
+// sector, whose angle is arctan z + π/2 out of π. The point is uniform in the rectangle 0 < U < 1, −1 < V < 1, and
+// drawn afresh until it lies in the disc, as π/4 of them do. U and |V| are real numbers whose binary digits are drawn
+// as they are needed: a decision is made once the digits that are known, with the bounds of the scale, leave one
+// outcome. What is borderline are curves, on which the point lies with probability 0, so the digits end with
+// probability 1. How many there are depends on the scale and the centre as well as on the draw: the time tells
+// something of them.
 func RoundedCauchy(src *entropy.Source, twice *big.Int, scale func(bits uint) (down, up *big.Rat), lower, upper int64) int64 {
 	within := func(x *big.Rat) int64 { // ⌊x⌋, between the bounds
 		z := exact.FloorRat(x)

@@ -54,8 +54,8 @@ func TestRoundedCauchy(t *testing.T) {
 	}
 }
 
-// TestRoundedCauchyRefines gives a scale that is known badly at first: the digits that decide are drawn later, and the value
-// is that of the scale itself.
+// TestRoundedCauchyRefines gives a scale that is known badly at first: the digits that decide are drawn later, and the
+// value is that of the scale itself.
 func TestRoundedCauchyRefines(t *testing.T) {
 	vague, refined := 0, 0
 	for i := range 200 {

@@ -7,10 +7,11 @@ import (
 	"dither/internal/entropy"
 )
 
-// Gaussian is a discrete Gaussian distribution prepared for many draws. It is immutable, and safe for concurrent use with
-// a source for each user. The zero value is not valid.
+// Gaussian is a discrete Gaussian distribution prepared for many draws. It is immutable, and safe for concurrent use
+// with a source for each user. The zero value is not valid.
 //
-// Its parameter is σ² = n/d in lowest terms. With t = ⌊σ⌋ + 1, the constants of Draw's γ are step = dt and den = 2ndt².
+// Its parameter is σ² = n/d in lowest terms. With t = ⌊σ⌋ + 1, the constants of Draw's γ are step = dt and den
+// = 2ndt².
 type Gaussian struct {
 	path            path
 	n, t, step, den uint64
@@ -32,7 +33,8 @@ func NewGaussian(sigma2 *big.Rat) *Gaussian {
 	area := new(big.Int).Mul(step, t) // dt², above n since t > σ
 	den := new(big.Int).Mul(n, area)
 	g := &Gaussian{path: pathBig, nBig: new(big.Int).Set(n), tBig: t, stepBig: step, denBig: den.Lsh(den, 1)}
-	// Within 64 scales |y|·dt < 64·dt², so that 16·(|y|·dt − n)² < 2¹⁶·(dt²)². This must be below 2¹²⁸ or 2²⁵⁶.
+	// Within 64 scales |y|·dt < 64·dt², so that 16·(|y|·dt − n)² < 2¹⁶·(dt²)². This must be below 2¹²⁸
+	// or 2²⁵⁶.
 	if area.BitLen() <= 56 && den.BitLen() <= 64 {
 		g.path, g.n, g.t, g.step, g.den = path64, n.Uint64(), t.Uint64(), step.Uint64(), den.Uint64()
 	} else if area.BitLen() <= 120 && den.BitLen() <= 128 {
@@ -41,9 +43,9 @@ func NewGaussian(sigma2 *big.Rat) *Gaussian {
 	return g
 }
 
-// DiscreteGaussian returns an integer x with probability proportional to exp(−x²/(2σ²)), exactly, given sigma2 = σ². It may
-// be any positive rational; another is a programmer's error, and panics. Time and the number of bits consumed depend on
-// the draw. NewGaussian is for more than one draw.
+// DiscreteGaussian returns an integer x with probability proportional to exp(−x²/(2σ²)), exactly, given sigma2 =
+// σ². It may be any positive rational; another is a programmer's error, and panics. Time and the number of bits
+// consumed depend on the draw. NewGaussian is for more than one draw.
 func DiscreteGaussian(src *entropy.Source, sigma2 *big.Rat) *big.Int {
 	return NewGaussian(sigma2).Draw(src, new(big.Int))
 }
@@ -55,23 +57,26 @@ func (g *Gaussian) Fill(src *entropy.Source, dst []*big.Int) {
 	}
 }
 
-// near is the least v for which a proposal is not within 64 scales: |y| = ⌊(u + t·v)/16⌋ < 64t if and only if v < near.
+// near is the least v for which a proposal is not within 64 scales: |y| = ⌊(u + t·v)/16⌋ < 64t if and only if v <
+// near.
 const near = 64 * 16
 
-// Draw sets z to an integer with exactly the distribution of DiscreteGaussian, independent of every other draw, and returns
-// z. It allocates nothing where z has room and the sampler is not the one on big integers, which is where dt² ≥ 2¹²⁰ or
-// 2ndt² ≥ 2¹²⁸: about from n = 2⁶³ on.
+// Draw sets z to an integer with exactly the distribution of DiscreteGaussian, independent of every other draw, and
+// returns z. It allocates nothing where z has room and the sampler is not the one on big integers, which is where dt²
+// ≥ 2¹²⁰ or 2ndt² ≥ 2¹²⁸: about from n = 2⁶³ on.
 //
-// Algorithm 3. Propose y from the discrete Laplace of scale t, as in Laplace.Draw, and accept it with probability exp(−γ),
+// Algorithm 3. Propose y from the discrete Laplace of scale t, as in Laplace.Draw, and accept it with probability
+// exp(−γ),
 //
 //	γ = (|y| − σ²/t)²/(2σ²) = (|y|·dt − n)²/(2ndt²).
 //
-// Since |y|/t + γ = y²/(2σ²) + σ²/(2t²), an accepted y has P(y) ∝ exp(−|y|/t)·exp(−γ) ∝ exp(−y²/(2σ²)). With 16γ = q + r, q
-// an integer and 0 ≤ r < 1, exp(−γ) is exp(−q/16)·exp(−r/16). A round is accepted with probability
-// exp(−σ²/(2t²))·Σ_y exp(−y²/(2σ²))/Σ_y exp(−|y|/t), at least .44: σ/t is below 1 and, from σ = 1 on, at least ½.
+// Since |y|/t + γ = y²/(2σ²) + σ²/(2t²), an accepted y has P(y) ∝ exp(−|y|/t)·exp(−γ) ∝
+// exp(−y²/(2σ²)). With 16γ = q + r, q an integer and 0 ≤ r < 1, exp(−γ) is exp(−q/16)·exp(−r/16). A
+// round is accepted with probability exp(−σ²/(2t²))·Σ_y exp(−y²/(2σ²))/Σ_y exp(−|y|/t), at least .44:
+// σ/t is below 1 and, from σ = 1 on, at least ½.
 //
-// The code on words is for proposals within 64 scales. Another, which comes once in exp(64) > 2⁹² rounds, is decided on big
-// integers, by the same formula from the same bytes: no draw is cut off.
+// The code on words is for proposals within 64 scales. Another, which comes once in exp(64) > 2⁹² rounds, is decided
+// on big integers, by the same formula from the same bytes: no draw is cut off.
 func (g *Gaussian) Draw(src *entropy.Source, z *big.Int) *big.Int {
 	switch g.path {
 	case path64:

@@ -9,9 +9,9 @@ import (
 	"dither/internal/stattest"
 )
 
-// gaussianCDF is the distribution function of the discrete Gaussian, written apart from package noise: by sums of all masses
-// up to σ = 200, and beyond by the continuous one at x + ½, which is within 1e-6 of it (a mass is a mean of the density about
-// x, less f″/24, and Σ|f″|/24 < 1/(24σ²)).
+// gaussianCDF is the distribution function of the discrete Gaussian, written apart from package noise: by sums of all
+// masses up to σ = 200, and beyond by the continuous one at x + ½, which is within 1e-6 of it (a mass is a mean of
+// the density about x, less f″/24, and Σ|f″|/24 < 1/(24σ²)).
 func gaussianCDF(sigma2 *big.Rat) func(*big.Int) float64 {
 	s2, _ := sigma2.Float64()
 	if s2 > 40_000 {
@@ -84,8 +84,8 @@ func TestDiscreteGaussianDistribution(t *testing.T) {
 	}
 }
 
-// TestDiscreteGaussianBorder is about parameters at the borders between words, pairs and big integers, on either side of
-// the fraction, and beyond them.
+// TestDiscreteGaussianBorder is about parameters at the borders between words, pairs and big integers, on either side
+// of the fraction, and beyond them.
 func TestDiscreteGaussianBorder(t *testing.T) {
 	one := big.NewInt(1)
 	less := func(n uint) *big.Int { return new(big.Int).Sub(new(big.Int).Lsh(one, n), one) }

@@ -46,8 +46,8 @@ func NewLaplace(scale *big.Rat) *Laplace {
 //
 //	P(x) = (1 − p)/(1 + p) · p^|x|,  p = exp(−1/scale),
 //
-// proportional to exp(−|x|/scale), exactly. The scale may be any positive rational; another is a programmer's error, and
-// panics. Time and the number of bits consumed depend on the draw. NewLaplace is for more than one draw.
+// proportional to exp(−|x|/scale), exactly. The scale may be any positive rational; another is a programmer's error,
+// and panics. Time and the number of bits consumed depend on the draw. NewLaplace is for more than one draw.
 func DiscreteLaplace(src *entropy.Source, scale *big.Rat) *big.Int {
 	t, s := scale.Num(), scale.Denom()
 	if scale.Sign() > 0 && t.IsUint64() && s.BitLen() <= 60 { // as NewLaplace has it, without what the other paths need
@@ -64,14 +64,16 @@ func (l *Laplace) Fill(src *entropy.Source, dst []*big.Int) {
 	}
 }
 
-// Draw sets z to an integer with exactly the distribution of DiscreteLaplace, independent of every other draw, and returns
-// z. It allocates nothing where z has room and the scale's numerator and 16 times its denominator are below 2¹²⁸.
+// Draw sets z to an integer with exactly the distribution of DiscreteLaplace, independent of every other draw, and
+// returns z. It allocates nothing where z has room and the scale's numerator and 16 times its denominator are below
+// 2¹²⁸.
 //
 // Algorithm 2 in steps of 1/16, for scale = t/s in lowest terms. (i) u uniform in [0, t), accepted with probability
-// exp(−u/(16t)), and v ~ Geometric(1 − exp(−1/16)): w = u + t·v has P(w) ∝ exp(−u/(16t))·exp(−v/16) = exp(−w/(16t)), and w
-// runs over every integer ≥ 0 once. (ii) m = ⌊w/(16s)⌋: P(m) ∝ Σ_{16ms ≤ w < 16(m+1)s} exp(−w/(16t)) ∝ exp(−m·s/t) =
-// exp(−m/scale). (iii) A fair sign, with −0 rejected so that 0 is not counted twice: P(x) ∝ exp(−|x|/scale). A round of (i)
-// is accepted with probability at least exp(−1/16), and (iii) rejects at most every other round.
+// exp(−u/(16t)), and v ~ Geometric(1 − exp(−1/16)): w = u + t·v has P(w) ∝ exp(−u/(16t))·exp(−v/16) =
+// exp(−w/(16t)), and w runs over every integer ≥ 0 once. (ii) m = ⌊w/(16s)⌋: P(m) ∝ Σ_{16ms ≤ w <
+// 16(m+1)s} exp(−w/(16t)) ∝ exp(−m·s/t) = exp(−m/scale). (iii) A fair sign, with −0 rejected so that 0 is
+// not counted twice: P(x) ∝ exp(−|x|/scale). A round of (i) is accepted with probability at least exp(−1/16), and
+// (iii) rejects at most every other round.
 func (l *Laplace) Draw(src *entropy.Source, z *big.Int) *big.Int {
 	switch l.path {
 	case path64:

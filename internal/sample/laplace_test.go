@@ -27,8 +27,8 @@ func shifted(num int64, shift uint, den *big.Int) *big.Rat {
 	return new(big.Rat).SetFrac(new(big.Int).Lsh(big.NewInt(num), shift), den)
 }
 
-// cdf is the distribution function of the discrete Laplace, written apart from package noise: P(X ≤ x) = 1 − p^(x+1)/(1+p)
-// for x ≥ 0 and p^|x|/(1+p) for x < 0.
+// cdf is the distribution function of the discrete Laplace, written apart from package noise: P(X ≤ x) = 1 −
+// p^(x+1)/(1+p) for x ≥ 0 and p^|x|/(1+p) for x < 0.
 func cdf(scale *big.Rat) func(*big.Int) float64 {
 	b, _ := scale.Float64()
 	p := math.Exp(-1 / b)

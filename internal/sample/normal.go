@@ -7,8 +7,8 @@ import (
 	"dither/internal/entropy"
 )
 
-// RoundedGaussian is the distribution of the integer nearest to σN, N a standard normal variable, prepared for many draws.
-// It is immutable, and safe for concurrent use with a source for each user. The zero value is not valid.
+// RoundedGaussian is the distribution of the integer nearest to σN, N a standard normal variable, prepared for many
+// draws. It is immutable, and safe for concurrent use with a source for each user. The zero value is not valid.
 //
 // Its parameter is σ² = n/d; σ may be irrational.
 type RoundedGaussian struct {
@@ -18,8 +18,8 @@ type RoundedGaussian struct {
 	first uint     // how many blocks of digits nearest begins with: enough for most roundings
 }
 
-// NewRoundedGaussian prepares the rounded Gaussian of σ², which may be any positive rational; another is a programmer's
-// error, and panics.
+// NewRoundedGaussian prepares the rounded Gaussian of σ², which may be any positive rational; another is a
+// programmer's error, and panics.
 func NewRoundedGaussian(sigma2 *big.Rat) *RoundedGaussian {
 	if sigma2.Sign() <= 0 {
 		panic("sample: a rounded Gaussian needs a positive σ²")
@@ -41,12 +41,13 @@ func (g *RoundedGaussian) Fill(src *entropy.Source, dst []*big.Int) {
 	}
 }
 
-// Draw sets z to the integer nearest to σN, exactly, for an N that is standard normal and independent of every other draw,
-// and returns z. It allocates nothing where z has room and σ is below 2³², but once in more than 2²⁸ draws.
+// Draw sets z to the integer nearest to σN, exactly, for an N that is standard normal and independent of every other
+// draw, and returns z. It allocates nothing where z has room and σ is below 2³², but once in more than 2²⁸ draws.
 //
-// The magnitude |N| = k + x, the integer k and the fraction x with only as many digits as are asked for, is that of half. The
-// nearest integer to σ(k + x) is ⌊σ(k + x) + ½⌋, as a tie has probability 0; it is decided where both ends of what is known
-// of x give the same, and else x is given 64 digits more. The sign is a fair one: both signs of what rounds to 0 are 0.
+// The magnitude |N| = k + x, the integer k and the fraction x with only as many digits as are asked for, is that of
+// half. The nearest integer to σ(k + x) is ⌊σ(k + x) + ½⌋, as a tie has probability 0; it is decided where both
+// ends of what is known of x give the same, and else x is given 64 digits more. The sign is a fair one: both signs of
+// what rounds to 0 are 0.
 func (g *RoundedGaussian) Draw(src *entropy.Source, z *big.Int) *big.Int {
 	x := Uniform{}
 	k := half(src, &x)
@@ -59,12 +60,13 @@ func (g *RoundedGaussian) Draw(src *entropy.Source, z *big.Int) *big.Int {
 	return z
 }
 
-// half draws the magnitude k + x of a standard normal variable, 0 ≤ x < 1 [Karney 2016, "Sampling Exactly from the Normal
-// Distribution", Algorithm N].
+// half draws the magnitude k + x of a standard normal variable, 0 ≤ x < 1 [Karney 2016, "Sampling Exactly from the
+// Normal Distribution", Algorithm N].
 //
-// (i) k ≥ 0 has probability proportional to exp(−k/2), and is accepted with exp(−k(k − 1)/2), hence with exp(−k²/2). (ii) x
-// is uniform, and accepted with exp(−x(2k + x)/2). Since k² + x(2k + x) = (k + x)², what is accepted has a density
-// proportional to exp(−(k + x)²/2). A round is accepted with probability √(π/2)·(1 − exp(−½)) > .49.
+// (i) k ≥ 0 has probability proportional to exp(−k/2), and is accepted with exp(−k(k − 1)/2), hence with
+// exp(−k²/2). (ii) x is uniform, and accepted with exp(−x(2k + x)/2). Since k² + x(2k + x) = (k + x)², what is
+// accepted has a density proportional to exp(−(k + x)²/2). A round is accepted with probability √(π/2)·(1 −
+// exp(−½)) > .49.
 func half(src *entropy.Source, x *Uniform) uint64 {
 	for {
 		k := uint64(0)
@@ -81,10 +83,10 @@ func half(src *entropy.Source, x *Uniform) uint64 {
 	}
 }
 
-// keepFraction returns true with probability exp(−x(2k + x)/2): the product of k + 1 coins of exp(−γ), γ = x(2k + x)/(2k + 2),
-// which is at most 1. Each is drawn as in small64: A_K ~ Bernoulli(γ/K) for K = 1, 2, … until the first 0, and whether that K
-// is odd. A_K is the product of Bernoulli(1/K), Bernoulli(x) and Bernoulli((2k + x)/(2k + 2)), the last of which is whether a
-// uniform j below 2k + 2 is below 2k, or is 2k and another Bernoulli(x) comes true.
+// keepFraction returns true with probability exp(−x(2k + x)/2): the product of k + 1 coins of exp(−γ), γ = x(2k +
+// x)/(2k + 2), which is at most 1. Each is drawn as in small64: A_K ~ Bernoulli(γ/K) for K = 1, 2, … until the first
+// 0, and whether that K is odd. A_K is the product of Bernoulli(1/K), Bernoulli(x) and Bernoulli((2k + x)/(2k + 2)),
+// the last of which is whether a uniform j below 2k + 2 is below 2k, or is 2k and another Bernoulli(x) comes true.
 func keepFraction(src *entropy.Source, k uint64, x *Uniform) bool {
 	for range k + 1 {
 		odd := true
@@ -106,8 +108,8 @@ func keepFraction(src *entropy.Source, k uint64, x *Uniform) bool {
 
 // nearest64 rounds on words, from the first 64 digits of x, where they and those of σ decide.
 //
-// With S = ⌊σ·2⁶⁴⌋ and y = ⌊(k + x)·2⁶⁴⌋, σ(k + x)·2¹²⁸ is at least S·y and below (S + 1)(y + 1) = S·y + (S + y + 1). Where
-// both round to the same, it does.
+// With S = ⌊σ·2⁶⁴⌋ and y = ⌊(k + x)·2⁶⁴⌋, σ(k + x)·2¹²⁸ is at least S·y and below (S + 1)(y +
+// 1) = S·y + (S + y + 1). Where both round to the same, it does.
 func (g *RoundedGaussian) nearest64(src *entropy.Source, z *big.Int, k uint64, x *Uniform) bool {
 	if !g.words || k >= 1<<30 {
 		return false
@@ -151,8 +153,9 @@ func (w wide) rounded() pair {
 
 // nearest rounds for a σ of any size, with as many digits of x as it takes.
 //
-// With n blocks known, k + x is in [a, a + 1)·2^(−64n). For b = 2^(−64n)·a and m ≥ 1, m ≤ σb + ½ if and only if 2m − 1 ≤
-// 2σb, so that ⌊σb + ½⌋ = ⌊(r + 1)/2⌋ with r = ⌊2σb⌋ = ⌊√⌊4n·a²/(d·2^(128n))⌋⌋.
+// With n blocks known, k + x is in [a, a + 1)·2^(−64n). For b = 2^(−64n)·a and m ≥ 1, m ≤ σb + ½ if and
+// only if 2m − 1 ≤ 2σb, so that ⌊σb + ½⌋ = ⌊(r + 1)/2⌋ with r = ⌊2σb⌋ =
+// ⌊√⌊4n·a²/(d·2^(128n))⌋⌋.
 func (g *RoundedGaussian) nearest(src *entropy.Source, z *big.Int, k uint64, x *Uniform) {
 	a, high := new(big.Int).SetUint64(k), new(big.Int)
 	for n := uint(1); ; n++ {

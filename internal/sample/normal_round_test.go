@@ -9,8 +9,9 @@ import (
 	"dither/internal/entropy"
 )
 
-// TestNearest64IsSure goes to where rounding changes, the x with σ(k + x) = m + ½ or the few 2⁻⁶⁴ on either side: where the
-// words decide, both ends of what is known of x round to that by the exact formula, and elsewhere they mostly do decide.
+// TestNearest64IsSure goes to where rounding changes, the x with σ(k + x) = m + ½ or the few 2⁻⁶⁴ on either
+// side: where the words decide, both ends of what is known of x round to that by the exact formula, and elsewhere they
+// mostly do decide.
 func TestNearest64IsSure(t *testing.T) {
 	undecided, decided := 0, 0
 	rapid.Check(t, func(t *rapid.T) {
@@ -49,9 +50,9 @@ func TestNearest64IsSure(t *testing.T) {
 	}
 }
 
-// TestNearestRefines gives digits that agree with those of an edge, the x with σ(k + x) = m + ½, for some blocks, and are all
-// 0 or all 1 from there on: what is below the edge becomes m, and what is above it m + 1, with no more digits than it takes to
-// tell. The edge is computed by floats of 1200 bits.
+// TestNearestRefines gives digits that agree with those of an edge, the x with σ(k + x) = m + ½, for some blocks, and
+// are all 0 or all 1 from there on: what is below the edge becomes m, and what is above it m + 1, with no more digits
+// than it takes to tell. The edge is computed by floats of 1200 bits.
 func TestNearestRefines(t *testing.T) {
 	const blocks, precision = 8, 1200
 	one, checked, deep := big.NewInt(1), 0, 0
@@ -69,7 +70,8 @@ func TestNearestRefines(t *testing.T) {
 		m, _ := y.Mul(y, sigma).Int(nil)
 		f := new(big.Float).SetPrec(precision).SetInt(new(big.Int).Add(new(big.Int).Lsh(m, 1), one))
 		edge, _ := f.SetMantExp(f.Quo(f, sigma), 64*blocks-1).Int(nil) // ⌊2^(64·blocks)·(m + ½)/σ⌋
-		enough := 1 + max(0, sigma.MantExp(nil))/64                    // blocks for σ times the rest to be below ½, and no other edge there
+		// blocks for σ times the rest to be below ½, and no other edge there
+		enough := 1 + max(0, sigma.MantExp(nil))/64
 		cut := rapid.IntRange(enough, blocks-2).Draw(t, "cut")
 		left, above := uint(64*(blocks-cut)), rapid.Bool().Draw(t, "above")
 		at := new(big.Int).Rsh(edge, left)

@@ -21,8 +21,8 @@ func roundedCDF(sigma2 *big.Rat) func(*big.Int) float64 {
 	}
 }
 
-// TestRoundedGaussianDistribution compares whole samples with Φ at cells' ends: of single integers where there are few, and of
-// sixteenths of σ where there are many.
+// TestRoundedGaussianDistribution compares whole samples with Φ at cells' ends: of single integers where there are
+// few, and of sixteenths of σ where there are many.
 func TestRoundedGaussianDistribution(t *testing.T) {
 	for name, sigma2 := range map[string]*big.Rat{
 		"0.05": ratio(1, 400), "0.3": ratio(9, 100), "0.5": ratio(1, 4), "1": ratio(1, 1), "√2": ratio(2, 1), "17.3": ratio(29929, 100),
@@ -103,7 +103,8 @@ func TestRoundedGaussianGolden(t *testing.T) {
 	}
 }
 
-// TestRoundedGaussianEndsWithItsBytes: zeros make a k without end, ones an x whose comparison with another does not end.
+// TestRoundedGaussianEndsWithItsBytes: zeros make a k without end, ones an x whose comparison with another does not
+// end.
 func TestRoundedGaussianEndsWithItsBytes(t *testing.T) {
 	for _, b := range []byte{0, 0xff} {
 		err := entropy.Replay(bytes.Repeat([]byte{b}, 4000), func(src *entropy.Source) {

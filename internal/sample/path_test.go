@@ -13,8 +13,8 @@ import (
 	"dither/internal/entropy"
 )
 
-// recordings are of random bytes, and of what chance never brings: words of 0, which are coins that come true and steps of
-// last in a row, and words at a border of the table, which are refined.
+// recordings are of random bytes, and of what chance never brings: words of 0, which are coins that come true and steps
+// of last in a row, and words at a border of the table, which are refined.
 func recordings() *rapid.Generator[[]byte] {
 	return rapid.Custom(func(t *rapid.T) []byte {
 		var out []byte
@@ -89,8 +89,8 @@ func integers(size int) *rapid.Generator[*big.Int] {
 	})
 }
 
-// TestLaplacePathsAgree runs the codes on the same recordings: each draw must be the same integer from the same bytes, also
-// at the border where t or 16s is just within.
+// TestLaplacePathsAgree runs the codes on the same recordings: each draw must be the same integer from the same bytes,
+// also at the border where t or 16s is just within.
 func TestLaplacePathsAgree(t *testing.T) {
 	compared := map[path]int{}
 	rapid.Check(t, func(t *rapid.T) {
@@ -128,7 +128,8 @@ func TestGaussianPathsAgree(t *testing.T) {
 
 // TestFarDraws takes recordings that make a draw beyond 64 scales and accept it, which chance never does.
 func TestFarDraws(t *testing.T) {
-	recording := append([]byte{0x10}, make([]byte, 1+3*8)...)               // coins, of which the second nibble decides; three steps of last
+	// coins, of which the second nibble decides; three steps of last
+	recording := append([]byte{0x10}, make([]byte, 1+3*8)...)
 	recording = binary.LittleEndian.AppendUint64(recording, math.MaxUint64) // and no more
 	recording = append(recording, make([]byte, 8000)...)                    // every coin of the acceptance comes true
 	for sigma2, want := range map[string]string{"1": "192", "100": "1056", "1/3": "96", "1152921504606846976": "103079215200"} {

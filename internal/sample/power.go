@@ -22,9 +22,10 @@ var guide = func() (g [256]uint16) {
 
 // coin returns true with probability exp(−j/16), 1 ≤ j ≤ last.
 //
-// It decides whether a uniform real U in [0, 1), read 64 binary digits at a time, is below exp(−j/16). The first digits of
-// both decide unless they are equal, which happens once in 2⁶⁴ draws; then the next ones do. Two reals that differ have
-// different digits somewhere, and U = exp(−j/16) has probability 0, so that the comparison ends and is exact.
+// It decides whether a uniform real U in [0, 1), read 64 binary digits at a time, is below exp(−j/16). The first
+// digits of both decide unless they are equal, which happens once in 2⁶⁴ draws; then the next ones do. Two reals
+// that differ have different digits somewhere, and U = exp(−j/16) has probability 0, so that the comparison ends and
+// is exact.
 func coin(src *entropy.Source, j int) bool {
 	if u := src.Uint64(); u != powers[j] {
 		return u < powers[j]
@@ -45,8 +46,8 @@ func refine(src *entropy.Source, j int) bool {
 
 var maxWord = new(big.Int).SetUint64(1<<64 - 1)
 
-// survive returns true with probability exp(−q/16), q = hi·2⁶⁴ + lo: the product of coins of exp(−last/16) and one of the
-// rest, which stops at the first that fails.
+// survive returns true with probability exp(−q/16), q = hi·2⁶⁴ + lo: the product of coins of exp(−last/16) and
+// one of the rest, which stops at the first that fails.
 func survive(src *entropy.Source, hi, lo uint64) bool {
 	for hi != 0 || lo > last {
 		if !coin(src, last) {
@@ -72,10 +73,10 @@ func surviveBig(src *entropy.Source, q *big.Int) bool {
 
 // geometric returns v ≥ 0 with probability (1 − exp(−1/16))·exp(−v/16).
 //
-// It is the inverse of P(V ≥ v) = exp(−v/16) at a uniform real U: the largest v with U < exp(−v/16), where V is at most
-// last. Equal digits are refined as in coin; powers decreases strictly, so that no second comparison is open then. If V ≥
-// last, V − last has the distribution of V again, since P(V ≥ last + v) = P(V ≥ last)·P(V ≥ v), and is drawn afresh. 64 bits
-// of v outlast the computer: 2⁵⁵ words would have to be read.
+// It is the inverse of P(V ≥ v) = exp(−v/16) at a uniform real U: the largest v with U < exp(−v/16), where V is
+// at most last. Equal digits are refined as in coin; powers decreases strictly, so that no second comparison is open
+// then. If V ≥ last, V − last has the distribution of V again, since P(V ≥ last + v) = P(V ≥ last)·P(V ≥ v),
+// and is drawn afresh. 64 bits of v outlast the computer: 2⁵⁵ words would have to be read.
 func geometric(src *entropy.Source) uint64 {
 	for base := uint64(0); ; base += last {
 		u := src.Uint64()
@@ -94,8 +95,8 @@ func geometric(src *entropy.Source) uint64 {
 
 // digits is ⌊exp(−j/16)·2ⁿ⌋, exactly, for 0 < j ≤ last.
 //
-// It computes bounds of exp(−j/16)·2^(n+m) and drops m digits of each; where both agree so does what is between. exp(−j/16)
-// is irrational [Lindemann 1882], hence never at a border, and some m separates it from both neighbours.
+// It computes bounds of exp(−j/16)·2^(n+m) and drops m digits of each; where both agree so does what is between.
+// exp(−j/16) is irrational [Lindemann 1882], hence never at a border, and some m separates it from both neighbours.
 func digits(j int, n uint) *big.Int {
 	for m := uint(64); ; m *= 2 {
 		down, up := powerBounds(j, n+m)
@@ -109,10 +110,10 @@ func digits(j int, n uint) *big.Int {
 
 // powerBounds encloses exp(−j/16)·2ᵖ, 0 < j ≤ last.
 //
-// Σ_k (−1/16)ᵏ/k! is summed in units of 2⁻ᵖ. A term is the one before divided by −16k, in magnitude, rounded down; its error
-// is below 1 + 1/16 + 1/16² + … < 2 units, and the terms beyond the first that rounds to 0 are together below 2 units too,
-// for they alternate and fall. So k terms are within 2(k + 1) of the sum. Then the j-th power is formed by products, the
-// lower one rounded down and the upper one up.
+// Σ_k (−1/16)ᵏ/k! is summed in units of 2⁻ᵖ. A term is the one before divided by −16k, in magnitude, rounded
+// down; its error is below 1 + 1/16 + 1/16² + … < 2 units, and the terms beyond the first that rounds to 0 are
+// together below 2 units too, for they alternate and fall. So k terms are within 2(k + 1) of the sum. Then the j-th
+// power is formed by products, the lower one rounded down and the upper one up.
 func powerBounds(j int, p uint) (down, up *big.Int) {
 	one := new(big.Int).Lsh(big.NewInt(1), p)
 	sum, term := new(big.Int).Set(one), new(big.Int).Set(one)

@@ -9,26 +9,28 @@ import (
 	"dither/internal/exact"
 )
 
-// Race draws from a list of entrants with P(i) ∝ w_i·exp(c·s_i), exactly: w_i is a positive integer, c a public rational of
-// at least 0, and s_i an integer score. Entrants come one at a time, and only those in front are remembered.
+// Race draws from a list of entrants with P(i) ∝ w_i·exp(c·s_i), exactly: w_i is a positive integer, c a public
+// rational of at least 0, and s_i an integer score. Entrants come one at a time, and only those in front are
+// remembered.
 //
-// Each entrant runs for a time E_i/(w_i·exp(c·s_i)), with E_i = −ln U_i for a uniform real U_i in (0, 1), and the least
-// time wins. E_i is exponential of rate 1, so the time is exponential of rate r_i = w_i·exp(c·s_i), and of independent
-// exponentials
+// Each entrant runs for a time E_i/(w_i·exp(c·s_i)), with E_i = −ln U_i for a uniform real U_i in (0, 1), and the
+// least time wins. E_i is exponential of rate 1, so the time is exponential of rate r_i = w_i·exp(c·s_i), and of
+// independent exponentials
 //
 //	P(i is first) = ∫₀^∞ r_i·exp(−r_i·t)·∏_{j≠i} exp(−r_j·t) dt = r_i/Σ_j r_j.
 //
-// Given who is first, and when, what the others have left to run is exponential of their rates again, for it has no memory:
-// who is second is drawn in proportion to r among the others, and so on. So the first k in the order of their finish are a
-// sample without replacement, drawn one after another [Efraimidis & Spirakis 2006; in logarithms, Yellott 1977].
+// Given who is first, and when, what the others have left to run is exponential of their rates again, for it has no
+// memory: who is second is drawn in proportion to r among the others, and so on. So the first k in the order of their
+// finish are a sample without replacement, drawn one after another [Efraimidis & Spirakis 2006; in logarithms, Yellott
+// 1977].
 //
-// Times are compared by their logarithms, T_i = G_i − c·s_i with G_i = ln(E_i/w_i), as G_i − G_j against c·(s_i − s_j): the
-// scores enter by their exact difference alone, so nothing overflows and no rate is too small to be told from 0. U_i is
-// known by its first binary digits, which makes G_i an interval. Where two intervals leave open who is before, both are
-// narrowed: more digits of U, and more bits in the logarithms. What digits will come has no part in which are asked for, so
-// that those of each U_i are independent and uniform however many are revealed. Two times are equal with probability 0,
-// since U_i has a density whatever U_j is; else some number of digits tells them apart. So the comparison ends with
-// probability 1, and is exact.
+// Times are compared by their logarithms, T_i = G_i − c·s_i with G_i = ln(E_i/w_i), as G_i − G_j against c·(s_i
+// − s_j): the scores enter by their exact difference alone, so nothing overflows and no rate is too small to be told
+// from 0. U_i is known by its first binary digits, which makes G_i an interval. Where two intervals leave open who is
+// before, both are narrowed: more digits of U, and more bits in the logarithms. What digits will come has no part in
+// which are asked for, so that those of each U_i are independent and uniform however many are revealed. Two times are
+// equal with probability 0, since U_i has a density whatever U_j is; else some number of digits tells them apart. So
+// the comparison ends with probability 1, and is exact.
 //
 // How many digits are read depends on the scores: see the package's words on time.
 type Race struct {
@@ -64,8 +66,8 @@ func NewRace(src *entropy.Source, c *big.Rat, keep int) *Race {
 	return &Race{src: src, rate: new(big.Rat).Set(c), down: exact.FloatDown(c), up: exact.FloatUp(c), keep: keep}
 }
 
-// Enter lets an entrant in, and returns whether it is among the first for now: where it is not, it never will be. One of
-// weight 0 never wins, and is left out.
+// Enter lets an entrant in, and returns whether it is among the first for now: where it is not, it never will be. One
+// of weight 0 never wins, and is left out.
 func (r *Race) Enter(index int64, weight uint64, score int64) bool {
 	if weight == 0 {
 		return false
@@ -74,8 +76,8 @@ func (r *Race) Enter(index int64, weight uint64, score int64) bool {
 	return r.run(weightBounds(weight))
 }
 
-// EnterBig is Enter for a weight and a score of any size, neither of which may be nil. A negative weight is a programmer's
-// error, and panics.
+// EnterBig is Enter for a weight and a score of any size, neither of which may be nil. A negative weight is a
+// programmer's error, and panics.
 func (r *Race) EnterBig(index int64, weight, score *big.Int) bool {
 	if weight.Sign() < 0 {
 		panic("sample: a negative weight in a race")
@@ -111,8 +113,8 @@ func (r *Race) Winners() []int64 {
 
 // run draws the challenger's first digits and finds its place, if it has one; light and heavy bound its weight.
 //
-// Its U lies in [m, m+1]/2⁵³ for the first 53 digits m. For most, −ln U ≥ 1 − U settles that they are behind all who are
-// kept.
+// Its U lies in [m, m+1]/2⁵³ for the first 53 digits m. For most, −ln U ≥ 1 − U settles that they are behind
+// all who are kept.
 func (r *Race) run(light, heavy float64) bool {
 	x := &r.challenger
 	x.word, x.known = r.src.Uint64(), 64

@@ -132,8 +132,8 @@ func (r *Race) closely(x, y *runner, bits uint) order {
 // above is the integer above the digits: U lies between the two.
 func (x *runner) above() *big.Int { return new(big.Int).Add(x.digits, bigOne) }
 
-// logTime encloses G = ln(−ln(u)/w) at u = m/2ⁿ, 0 < u < 1, n digits being known: −ln u = ln(1 + (2ⁿ − m)/m), which is
-// precise where it is small.
+// logTime encloses G = ln(−ln(u)/w) at u = m/2ⁿ, 0 < u < 1, n digits being known: −ln u = ln(1 + (2ⁿ − m)/m),
+// which is precise where it is small.
 func (x *runner) logTime(m *big.Int, bits uint) exact.Interval {
 	rest := new(big.Int).Lsh(bigOne, x.known)
 	ratio := new(big.Rat).SetFrac(rest.Sub(rest, m), m)

@@ -112,7 +112,8 @@ func TestRaceOrder(t *testing.T) {
 	}
 }
 
-// TestRaceWideScores: scores that are 2²⁰⁰ apart, or 1 apart at a distance of 2²⁰⁰, and weights above 64 bits.
+// TestRaceWideScores: scores that are 2²⁰⁰ apart, or 1 apart at a distance of 2²⁰⁰, and weights above 64
+// bits.
 func TestRaceWideScores(t *testing.T) {
 	far := new(big.Int).Lsh(big.NewInt(1), 200)
 	near := new(big.Int).Sub(far, big.NewInt(1))
@@ -146,8 +147,8 @@ func words(w ...uint64) []byte {
 	return out
 }
 
-// TestRaceRefines makes the first digits leave it open who is first, and checks what further digits decide, in integers: for
-// equal scores and weights v and w, E_x/v < E_y/w if and only if U_x^w > U_y^v.
+// TestRaceRefines makes the first digits leave it open who is first, and checks what further digits decide, in
+// integers: for equal scores and weights v and w, E_x/v < E_y/w if and only if U_x^w > U_y^v.
 func TestRaceRefines(t *testing.T) {
 	const first = 0xc0ffee1234567890
 	square := new(big.Int).SetUint64(first)
@@ -184,8 +185,8 @@ func TestRaceRefines(t *testing.T) {
 	}
 }
 
-// byPowers decides a race of two by U_x^w > U_y^v. The challenger, 1, draws its further digits first: one word in the first
-// round, two in the second.
+// byPowers decides a race of two by U_x^w > U_y^v. The challenger, 1, draws its further digits first: one word in the
+// first round, two in the second.
 func byPowers(w []uint64, weights [2]uint64) int64 {
 	var u [2]*big.Int
 	u[0], u[1] = new(big.Int).SetUint64(w[0]), new(big.Int).SetUint64(w[1])
@@ -225,7 +226,8 @@ func TestRaceKeepsAll(t *testing.T) {
 	}
 }
 
-// TestRaceRemembersDigits: of sixteen whose first digits are the same, further digits settle the order once and for all.
+// TestRaceRemembersDigits: of sixteen whose first digits are the same, further digits settle the order once and for
+// all.
 func TestRaceRemembersDigits(t *testing.T) {
 	var recorded []byte
 	for range 16 {

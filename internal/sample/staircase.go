@@ -7,8 +7,8 @@ import (
 	"dither/internal/exact"
 )
 
-// Expm1 is an interval around eˣ − 1, for a rational 0 < x ≤ 2²⁰, that is narrow to about so many bits of eˣ − 1 itself,
-// however small x is.
+// Expm1 is an interval around eˣ − 1, for a rational 0 < x ≤ 2²⁰, that is narrow to about so many bits of eˣ
+// − 1 itself, however small x is.
 func Expm1(x *big.Rat, bits uint) exact.Interval {
 	lost := max(0, x.Denom().BitLen()-x.Num().BitLen()+1) // eˣ − 1 ≥ x > 2^(−lost)
 	wide := bits + uint(lost)
@@ -17,17 +17,17 @@ func Expm1(x *big.Rat, bits uint) exact.Interval {
 
 var ratOne = big.NewRat(1, 1) // never changed
 
-// Staircase is the staircase distribution over the integers prepared for many draws. It is immutable, and safe for concurrent
-// use with a source for each user. The zero value is not valid.
+// Staircase is the staircase distribution over the integers prepared for many draws. It is immutable, and safe for
+// concurrent use with a source for each user. The zero value is not valid.
 type Staircase struct {
 	length, step *big.Int   // Δ and r
 	middle       *Bernoulli // whether a magnitude is below r
 	stairs       *Laplace   // of scale 1/ε
 }
 
-// NewStaircase prepares the distribution with P(x) proportional to exp(−εs), s = ⌊(|x| + Δ − r)/Δ⌋: stairs of length Δ, of
-// which the middle one covers |x| < r, and each is lower than the one before by exp(−ε). 1 ≤ r ≤ Δ and 0 < ε ≤ 2²⁰; others
-// are a programmer's error, and panic.
+// NewStaircase prepares the distribution with P(x) proportional to exp(−εs), s = ⌊(|x| + Δ − r)/Δ⌋: stairs
+// of length Δ, of which the middle one covers |x| < r, and each is lower than the one before by exp(−ε). 1 ≤ r
+// ≤ Δ and 0 < ε ≤ 2²⁰; others are a programmer's error, and panic.
 func NewStaircase(length, step *big.Int, epsilon *big.Rat) *Staircase {
 	if step.Sign() <= 0 || step.Cmp(length) > 0 || epsilon.Sign() <= 0 || epsilon.Cmp(big.NewRat(1<<20, 1)) > 0 {
 		panic("sample: a staircase needs 1 ≤ r ≤ Δ and an ε above 0")
@@ -42,11 +42,12 @@ func NewStaircase(length, step *big.Int, epsilon *big.Rat) *Staircase {
 	return g
 }
 
-// Draw sets z to an integer with exactly the distribution of NewStaircase, independent of every other draw, and returns z.
+// Draw sets z to an integer with exactly the distribution of NewStaircase, independent of every other draw, and returns
+// z.
 //
-// A magnitude is in the middle with the probability of its weight, and uniform there; else it is r + sΔ + j, with j uniform
-// below Δ and P(s) ∝ exp(−εs), which is how a discrete Laplace of scale 1/ε is distributed over what is not negative. It
-// gets a fair sign, and −0 is rejected so that 0 is not counted twice: at most every other round.
+// A magnitude is in the middle with the probability of its weight, and uniform there; else it is r + sΔ + j, with j
+// uniform below Δ and P(s) ∝ exp(−εs), which is how a discrete Laplace of scale 1/ε is distributed over what is
+// not negative. It gets a fair sign, and −0 is rejected so that 0 is not counted twice: at most every other round.
 func (g *Staircase) Draw(src *entropy.Source, z *big.Int) *big.Int {
 	for {
 		if g.middle.Draw(src) {

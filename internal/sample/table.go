@@ -1,7 +1,7 @@
 package sample
 
-// powers[j] is ⌊exp(−j/16)·2⁶⁴⌋ for 1 ≤ j ≤ last, the first 64 bits of exp(−j/16). The table is checked against digits,
-// which computes them, by TestPowers. powers[0], which would be 2⁶⁴, is not used.
+// powers[j] is ⌊exp(−j/16)·2⁶⁴⌋ for 1 ≤ j ≤ last, the first 64 bits of exp(−j/16). The table is
+// checked against digits, which computes them, by TestPowers. powers[0], which would be 2⁶⁴, is not used.
 var powers = [last + 1]uint64{
 	0x0, 0xf07d5fde38151e72, 0xe1eb51276c110c3c, 0xd43b4096043bde02, 0xc75f7cf564105743, 0xbb4b296f917bf09a, 0xaff230af4c747553, 0xa54938c9b7e846b1,
 	0x9b4597e37cb04ff3, 0x91dd49860ab457fe, 0x8906e49a4c9f3d59, 0x80b991fec8010361, 0x78ed03afbf35f94b, 0x71996c787c783410, 0x6ab7782576b52d00, 0x6440442f81a5d838,

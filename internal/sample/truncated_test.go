@@ -78,8 +78,8 @@ func TestCrossing(t *testing.T) {
 	}
 }
 
-// TestTulapIsConditioned counts how often a draw's nearest integer is M or −M, against the mass that is left of it there,
-// τ·b^M of a b-geometric on either side: to see a cut that is at the wrong end, or at none.
+// TestTulapIsConditioned counts how often a draw's nearest integer is M or −M, against the mass that is left of it
+// there, τ·b^M of a b-geometric on either side: to see a cut that is at the wrong end, or at none.
 func TestTulapIsConditioned(t *testing.T) {
 	for _, c := range [][2]*big.Rat{{ratio(1, 100), ratio(1, 5)}, {ratio(1, 1), ratio(1, 10)}, {ratio(1, 2), ratio(1, 3)}, {ratio(2, 1), ratio(1, 50)}} {
 		e, _ := c[0].Float64()
@@ -89,7 +89,8 @@ func TestTulapIsConditioned(t *testing.T) {
 		q := 2 * d * b / (1 - b + 2*d*b)
 		tau := (1 - (1+b)*q/2*math.Exp(m*e)) / (1 - b)
 		mass := tau * math.Exp(-m*e) * (1 - b) / (1 + b) / (1 - q) // of either side
-		var low, high [2]int                                       // of which the fraction is in its outer half of what is kept
+		// of which the fraction is in its outer half of what is kept
+		var low, high [2]int
 		g, source, z, n := sample.NewTulap(c[0], c[1]), entropy.System(), new(big.Int), draws()/10
 		for range n {
 			x, _ := new(big.Float).SetInt(g.Draw(source, z)).Float64()

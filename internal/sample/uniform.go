@@ -7,9 +7,9 @@ import (
 	"dither/internal/exact"
 )
 
-// Uniform is a real number, uniform in [0, 1), of whose binary digits only those are drawn that a decision needs: 64 at a
-// time, from the first on. Digits that are not yet drawn are independent of every decision that was made without them, so
-// decisions on one Uniform are those on one real number. The zero value is a new one.
+// Uniform is a real number, uniform in [0, 1), of whose binary digits only those are drawn that a decision needs: 64 at
+// a time, from the first on. Digits that are not yet drawn are independent of every decision that was made without
+// them, so decisions on one Uniform are those on one real number. The zero value is a new one.
 type Uniform struct {
 	known int      // how many blocks of 64 digits are
 	first uint64   // the first of them
@@ -34,8 +34,8 @@ func (u *Uniform) digit(src *entropy.Source, i int) uint64 {
 // First is the first 64 digits, as the integer they make.
 func (u *Uniform) First(src *entropy.Source) uint64 { return u.digit(src, 0) }
 
-// coin returns true with probability u: it decides whether a new uniform number is below u, by the first digits in which
-// they differ. They do differ, with probability 1.
+// coin returns true with probability u: it decides whether a new uniform number is below u, by the first digits in
+// which they differ. They do differ, with probability 1.
 func (u *Uniform) coin(src *entropy.Source) bool {
 	for i := 0; ; i++ {
 		if v, d := src.Uint64(), u.digit(src, i); v != d {
@@ -44,8 +44,8 @@ func (u *Uniform) coin(src *entropy.Source) bool {
 	}
 }
 
-// Real is a real number that is known as narrowly as is asked for: by an interval of ends of so many bits that holds it.
-// The intervals must become as narrow as one likes with more bits.
+// Real is a real number that is known as narrowly as is asked for: by an interval of ends of so many bits that holds
+// it. The intervals must become as narrow as one likes with more bits.
 type Real func(bits uint) exact.Interval
 
 // guard is how many bits more than the digits that are compared a Real is asked for: enough for it to lose some.
@@ -53,8 +53,9 @@ const guard = 96
 
 // Below decides whether u < p. p may lie outside of [0, 1].
 //
-// Where n blocks are known to make the integer a, u is in [a, a + 1)·2^(−64n): all of it is below p if (a + 1)·2^(−64n) ≤ lo,
-// and none if hi ≤ a·2^(−64n). Else more digits and a narrower interval are taken. Since u = p has probability 0, that ends.
+// Where n blocks are known to make the integer a, u is in [a, a + 1)·2^(−64n): all of it is below p if (a +
+// 1)·2^(−64n) ≤ lo, and none if hi ≤ a·2^(−64n). Else more digits and a narrower interval are taken. Since u
+// = p has probability 0, that ends.
 func (u *Uniform) Below(src *entropy.Source, p Real) bool {
 	a := new(big.Int)
 	for n := 0; ; n++ {
@@ -75,8 +76,8 @@ func (u *Uniform) Below(src *entropy.Source, p Real) bool {
 	}
 }
 
-// Bernoulli is a coin of a real probability, prepared for many draws. It is immutable, and safe for concurrent use with a
-// source for each user, if p is.
+// Bernoulli is a coin of a real probability, prepared for many draws. It is immutable, and safe for concurrent use with
+// a source for each user, if p is.
 type Bernoulli struct {
 	p      Real
 	lo, hi uint64 // first digits below lo make it true, and those from hi on false

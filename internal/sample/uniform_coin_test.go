@@ -15,8 +15,8 @@ func words(w ...uint64) []byte {
 	return b
 }
 
-// TestUniformCoin decides in the first, the second and the third block: each block of the other number is compared with the
-// block in its own place, the other's drawn first.
+// TestUniformCoin decides in the first, the second and the third block: each block of the other number is compared with
+// the block in its own place, the other's drawn first.
 func TestUniformCoin(t *testing.T) {
 	for _, c := range []struct {
 		words []uint64

@@ -25,8 +25,8 @@ func blocks(words ...uint64) []byte {
 	return b
 }
 
-// TestUniformBelow goes through the digits of 1/3, 0.0101…, in the first, the second and the third block, and around the
-// digits of 1/2 and of 1, which have two expansions.
+// TestUniformBelow goes through the digits of 1/3, 0.0101…, in the first, the second and the third block, and around
+// the digits of 1/2 and of 1, which have two expansions.
 func TestUniformBelow(t *testing.T) {
 	const third = 0x5555555555555555
 	for _, c := range []struct {
@@ -69,7 +69,8 @@ func TestUniformBelow(t *testing.T) {
 	}
 }
 
-// TestUniformWaitsForNarrowIntervals gives the digits of 1/3 ± 2⁻⁶ at a p that is first known to be from ¼ to ½ only.
+// TestUniformWaitsForNarrowIntervals gives the digits of 1/3 ± 2⁻⁶ at a p that is first known to be from ¼ to ½
+// only.
 func TestUniformWaitsForNarrowIntervals(t *testing.T) {
 	const third = 0x5555555555555555
 	vague := func(bits uint) exact.Interval {

@@ -72,10 +72,10 @@ func (w wide) timesSixteen() wide {
 
 // divide is ⌊w/d⌋ and what is left, d > 0.
 //
-// It is the schoolbook division [Knuth, TAOCP 2, 4.3.1, Algorithm D] with a divisor of two digits in base 2⁶⁴, shifted so
-// that its first bit is set. A digit is estimated from the divisor's first digit, and lowered while its product with both
-// digits is more than there is: at most twice, by Knuth's Theorem B. Since no other digit is left, the estimate is then the
-// digit itself, and no step adds back.
+// It is the schoolbook division [Knuth, TAOCP 2, 4.3.1, Algorithm D] with a divisor of two digits in base 2⁶⁴,
+// shifted so that its first bit is set. A digit is estimated from the divisor's first digit, and lowered while its
+// product with both digits is more than there is: at most twice, by Knuth's Theorem B. Since no other digit is left,
+// the estimate is then the digit itself, and no step adds back.
 func (w wide) divide(d pair) (q wide, r pair) {
 	if d.hi == 0 {
 		rest := uint64(0)

@@ -17,8 +17,8 @@ type Backend interface {
 	// Write makes a file of t's declared columns, in their order, from the rows that next fills in, in theirs, until
 	// next returns io.EOF. It returns next's other errors as they are.
 	Write(ctx context.Context, file string, t *policy.Table, next func(row []value.Value) error) error
-	// Import makes the same from a typed source, which is these files, and refuses what contradicts the declaration. It reports the values
-	// that could not be read and became NULL.
+	// Import makes the same from a typed source, which is these files, and refuses what contradicts the declaration. It
+	// reports the values that could not be read and became NULL.
 	Import(ctx context.Context, file string, t *policy.Table, files []string) ([]csvtable.Invalid, error)
 	// Inspect counts what a sealed file holds.
 	Inspect(ctx context.Context, file string, t *policy.Table) (Facts, error)
@@ -33,10 +33,12 @@ type Facts struct {
 	RowsOver       int64 `json:"rows_over"`         // those other rows
 	NullUnits      int64 `json:"null_units"`        // rows whose unit is NULL: in questions they do not exist
 
-	// The counts above are of what is sealed. Of the source, so many rows were left out, of so many units: those beyond stored_rows_per_unit.
+	// The counts above are of what is sealed. Of the source, so many rows were left out, of so many units: those beyond
+	// stored_rows_per_unit.
 	RowsLeftOut  int64 `json:"rows_left_out,omitempty"`
 	UnitsLeftOut int64 `json:"units_left_out,omitempty"`
-	// MaxRowsPerKey is the most rows that refer to one row, where the table has its unit through a reference; 0 in versions that did not count them.
+	// MaxRowsPerKey is the most rows that refer to one row, where the table has its unit through a reference; 0 in
+	// versions that did not count them.
 	MaxRowsPerKey int64         `json:"max_rows_per_key,omitempty"`
 	Columns       []ColumnFacts `json:"columns"`
 }
@@ -46,7 +48,8 @@ type ColumnFacts struct {
 	Name    string `json:"name"`
 	Nulls   int64  `json:"nulls"`
 	Special int64  `json:"special"` // NaN and ±Inf: NULL in questions
-	Outside int64  `json:"outside"` // outside the bounds (clamped in questions) or the declared values (NULL in questions)
+	// outside the bounds (clamped in questions) or the declared values (NULL in questions)
+	Outside int64 `json:"outside"`
 }
 
 // Complete are the columns in which every row has a value, as questions read them: none is NULL, NaN or infinite.

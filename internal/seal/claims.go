@@ -32,9 +32,9 @@ func (e *ClaimedError) Error() string {
 		"the same rows would double what each person in them risks. Ask there, or share the source on purpose", e.Source, e.Home)
 }
 
-// claims is the user's registry of which home sealed which source, by resolved path and by content, kept beside all homes
-// in $XDG_STATE_HOME/dither/claims or ~/.local/state/dither/claims. It is a guard against mistakes, best effort: another
-// user, another machine, an edited copy of a file or a deleted registry pass unnoticed.
+// claims is the user's registry of which home sealed which source, by resolved path and by content, kept beside all
+// homes in $XDG_STATE_HOME/dither/claims or ~/.local/state/dither/claims. It is a guard against mistakes, best effort:
+// another user, another machine, an edited copy of a file or a deleted registry pass unnoticed.
 type claims struct {
 	folder string   // "": no claim is made
 	inner  string   // the table inside a .duckdb file
@@ -148,8 +148,8 @@ func (c *claims) check(paths []string) error {
 	return nil
 }
 
-// hold checks paths and contents, runs publish, and records the claim if that succeeded, all under the registry's lock. A
-// registry that cannot be used is a warning.
+// hold checks paths and contents, runs publish, and records the claim if that succeeded, all under the registry's lock.
+// A registry that cannot be used is a warning.
 func (c *claims) hold(ctx context.Context, paths, contents []string, rows int64, publish func() error) error {
 	if c.folder == "" {
 		return publish()
@@ -220,8 +220,8 @@ func (c *claims) load(s claimJSON) []holder {
 	return found.Holders
 }
 
-// judge returns the holders that stay beside this home, and one that forbids it to seal: another home, alive, with another
-// ledger, unless this home holds the claim already (it was shared).
+// judge returns the holders that stay beside this home, and one that forbids it to seal: another home, alive, with
+// another ledger, unless this home holds the claim already (it was shared).
 func (c *claims) judge(holders []holder) (kept []holder, forbids string) {
 	mine := false
 	for _, h := range holders {

@@ -26,8 +26,8 @@ func (e *StaleError) Error() string {
 	return fmt.Sprintf("table %q: its declaration has changed since version %d was sealed: seal it again", e.Table, e.Number)
 }
 
-// Current returns the newest published version of t. It never looks at the source. The error is ErrNotSealed, *StaleError,
-// or a damaged home's.
+// Current returns the newest published version of t. It never looks at the source. The error is ErrNotSealed,
+// *StaleError, or a damaged home's.
 func Current(home string, t *policy.Table) (Version, error) {
 	v, err := current(home, t)
 	if err != nil {
@@ -85,7 +85,8 @@ func Recorded(ctx context.Context, home, table string, number int, sha256 string
 // Likeness is how far two sources are known to be of the same rows.
 type Likeness int
 
-// From nothing known in common, over views that may show the same rows, to the same bytes or a table on the same server.
+// From nothing known in common, over views that may show the same rows, to the same bytes or a table on the same
+// server.
 const (
 	Apart Likeness = iota
 	MayMeet

@@ -16,7 +16,8 @@ import (
 	"syscall"
 )
 
-// DamagedError reports a version whose file is gone, or does not hold the bytes that were sealed. It says nothing of rows.
+// DamagedError reports a version whose file is gone, or does not hold the bytes that were sealed. It says nothing of
+// rows.
 type DamagedError struct {
 	Table   string
 	Number  int
@@ -29,12 +30,14 @@ func (e *DamagedError) Error() string {
 
 func (v Version) damaged(message string) error { return &DamagedError{v.Table, v.Number, message} }
 
-// Checks remembers which files were read and found to hold the bytes that were sealed. The zero value is ready. It may be used by several goroutines.
+// Checks remembers which files were read and found to hold the bytes that were sealed. The zero value is ready. It may
+// be used by several goroutines.
 //
-// A file counts as checked for as long as its device, inode, size, and its times of modification and change are those that it had then. That is
-// also noted in a file beside it, by whoever may write there, so that another process need not read a large file again. The note protects from damage,
-// and from nobody who can write in the home: they could as well write another ledger. Damage that leaves all of these as they are, as of a failing disk, is not
-// noticed while a note stands: Verify reads the bytes whatever it says.
+// A file counts as checked for as long as its device, inode, size, and its times of modification and change are those
+// that it had then. That is also noted in a file beside it, by whoever may write there, so that another process need
+// not read a large file again. The note protects from damage, and from nobody who can write in the home: they could as
+// well write another ledger. Damage that leaves all of these as they are, as of a failing disk, is not noticed while a
+// note stands: Verify reads the bytes whatever it says.
 type Checks struct {
 	mu    sync.Mutex
 	known map[string]identity
@@ -60,8 +63,8 @@ func noteFile(v Version) string {
 	return strings.TrimSuffix(v.File, filepath.Ext(v.File)) + ".checked"
 }
 
-// Hold makes sure that a version's file holds the bytes that were sealed, and keeps the file from being removed until release is called. The error is
-// a *DamagedError, ctx's, or the file system's.
+// Hold makes sure that a version's file holds the bytes that were sealed, and keeps the file from being removed until
+// release is called. The error is a *DamagedError, ctx's, or the file system's.
 func (c *Checks) Hold(ctx context.Context, v Version) (release func(), err error) {
 	f, err := os.Open(v.File)
 	if errors.Is(err, fs.ErrNotExist) {

@@ -50,7 +50,8 @@ func flip(t *testing.T, file string, keepTime bool) {
 	}
 }
 
-// A version whose bytes are others is not held, by one who has checked it before, and by another process; one that was copied, or touched, is read once more.
+// A version whose bytes are others is not held, by one who has checked it before, and by another process; one that was
+// copied, or touched, is read once more.
 func TestHoldFindsDamage(t *testing.T) {
 	for _, keepTime := range []bool{false, true} {
 		w := newWorld(t)
@@ -80,7 +81,8 @@ func TestHoldFindsDamage(t *testing.T) {
 	}
 }
 
-// Sealing notes what it wrote, so that no process reads the file again; a note of another file, of another version or a damaged one counts for nothing.
+// Sealing notes what it wrote, so that no process reads the file again; a note of another file, of another version or a
+// damaged one counts for nothing.
 func TestNotes(t *testing.T) {
 	w := newWorld(t)
 	home := w.home("home")
@@ -125,7 +127,8 @@ func TestNotes(t *testing.T) {
 	}
 }
 
-// An old version is removed, not one that is read or the newest; its place, and what its source was, stay; and the next version is above.
+// An old version is removed, not one that is read or the newest; its place, and what its source was, stay; and the next
+// version is above.
 func TestRemove(t *testing.T) {
 	w := newWorld(t)
 	home := w.home("home")

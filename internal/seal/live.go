@@ -20,8 +20,8 @@ import (
 
 // Server looks at a live source: a table that questions read where it is.
 type Server interface {
-	// Look reads the whole of t once, in one snapshot, and changes nothing. It refuses a table that t does not declare. Of a public table it gives
-	// the distinct values of some columns, too.
+	// Look reads the whole of t once, in one snapshot, and changes nothing. It refuses a table that t does not declare.
+	// Of a public table it gives the distinct values of some columns, too.
 	Look(ctx context.Context, t *policy.Table, values ...string) (Found, error)
 	// Copy is Look, and makes a copy of the rows that it looks at: a table of this name in a schema of the owner's.
 	Copy(ctx context.Context, t *policy.Table, schema, table string) (Found, error)
@@ -41,15 +41,19 @@ type Copy struct {
 type Found struct {
 	Facts    Facts
 	Invalids []csvtable.Invalid // values that are none of the declared type, which questions take for NULL
-	Relation string             // what the server knows the table by, whatever name led there: CLUSTER/…, where "?" is a cluster that is not told
-	Family   []string           // the topmost tables that its rows may stand in, in the same form: partitions of one are one source
-	Shows    []string           // of a view, the topmost tables that it shows
-	Content  string             // a digest of the declared columns' rows, whatever their order
-	State    string             // told without reading rows, and another once they change; "" where the server cannot tell
-	Copy     *Copy              // if one was made
-	Ignored  []string           // columns that are not declared
+	// what the server knows the table by, whatever name led there: CLUSTER/…, where "?" is a cluster that is not told
+	Relation string
+	// the topmost tables that its rows may stand in, in the same form: partitions of one are one source
+	Family  []string
+	Shows   []string // of a view, the topmost tables that it shows
+	Content string   // a digest of the declared columns' rows, whatever their order
+	// told without reading rows, and another once they change; "" where the server cannot tell
+	State    string
+	Copy     *Copy    // if one was made
+	Ignored  []string // columns that are not declared
 	Warnings []string
-	Values   map[string][]string // the distinct values of the public columns that were asked for, in their order; MaxKeys + 1 at most
+	// the distinct values of the public columns that were asked for, in their order; MaxKeys + 1 at most
+	Values map[string][]string
 }
 
 // liveJSON is the file of a live version: what was found, without rows.
@@ -64,11 +68,12 @@ type liveJSON struct {
 	Declared map[string]string   `json:"declared,omitempty"` // of these columns, a digest of what they were cleaned by
 }
 
-// Live seals a live source by reference: it looks at the table, checks it against the declaration, and publishes a version
-// that says what was found. Rows are not copied: questions read the table as it is then.
+// Live seals a live source by reference: it looks at the table, checks it against the declaration, and publishes a
+// version that says what was found. Rows are not copied: questions read the table as it is then.
 //
-// A version is published though the rows are those of the newest: analysts see its number, and live tables are sealed again and again. A
-// number that rose only with a change would tell, without noise, whether anybody's rows changed. Errors are as Seal's.
+// A version is published though the rows are those of the newest: analysts see its number, and live tables are sealed
+// again and again. A number that rose only with a change would tell, without noise, whether anybody's rows changed.
+// Errors are as Seal's.
 func Live(ctx context.Context, home string, t *policy.Table, server Server, opt Options) (Version, Report, error) {
 	v, r, err := sealLive(ctx, home, t, server, opt)
 	if err != nil {
@@ -250,7 +255,8 @@ func NoteChange(v Version, at time.Time) error {
 	return replaceFile(changedFile(v), []byte(at.UTC().Format(time.RFC3339)))
 }
 
-// Changed is when the newest version of a live table was first seen to have changed since it was sealed; "" if it was not.
+// Changed is when the newest version of a live table was first seen to have changed since it was sealed; "" if it was
+// not.
 func Changed(home string, t *policy.Table) string {
 	v, err := current(home, t)
 	if err != nil || !v.Live {

@@ -18,8 +18,8 @@ import (
 	"dither/internal/policy"
 )
 
-// manifestFormat is the newest version of manifest.json that this program writes and reads. A manifest has the least that can say what it says: 2 where a
-// version was removed, or says how many rows of one unit it keeps.
+// manifestFormat is the newest version of manifest.json that this program writes and reads. A manifest has the least
+// that can say what it says: 2 where a version was removed, or says how many rows of one unit it keeps.
 const manifestFormat = 2
 
 // maxManifestBytes bounds what is read of a manifest.
@@ -40,8 +40,8 @@ type Version struct {
 	SourceBytes  int64
 	Facts        Facts // exact: the owner's
 	Stored       int64 // at most so many rows of one unit were sealed; 0 where nothing bounded them
-	// Live says that questions read the source itself: File holds what was found there when it was sealed, and no rows. The rest is
-	// then what the server itself knows the table by, as in Found.
+	// Live says that questions read the source itself: File holds what was found there when it was sealed, and no rows.
+	// The rest is then what the server itself knows the table by, as in Found.
 	Live          bool
 	Relation      string
 	Family, Shows []string
@@ -49,7 +49,8 @@ type Version struct {
 	Removed       bool  // the owner removed File: its number and digest stay
 }
 
-// storedOf is what a version of t that is sealed now keeps of a unit; 0 where rows have no unit of their own to be counted by.
+// storedOf is what a version of t that is sealed now keeps of a unit; 0 where rows have no unit of their own to be
+// counted by.
 func storedOf(t *policy.Table) int64 {
 	if t.Public || t.Unit.Column == "" {
 		return 0
@@ -57,16 +58,17 @@ func storedOf(t *policy.Table) int64 {
 	return t.Stored()
 }
 
-// holds reports that the version has all rows of a unit that t's bound keeps: those of the lowest ranks, and maybe more, which statements then
-// leave out.
+// holds reports that the version has all rows of a unit that t's bound keeps: those of the lowest ranks, and maybe
+// more, which statements then leave out.
 func (v Version) holds(t *policy.Table) bool {
 	return v.Facts.RowsLeftOut == 0 || v.Stored >= storedOf(t)
 }
 
-// Bounds says what bounds how many rows one unit has in a version of t, which a policy may no longer have (nil). The plan counts on no more than the
-// policy's bound (plan.Cost). A version that was sealed before there was one, or under another, holds it where it was recorded of this very file that no
-// unit has more (stored is 0); else each statement leaves out the ranks above stored. Either way the same rows count. mostPerKey is of rows that have their
-// unit through a reference; 0 where nothing was recorded.
+// Bounds says what bounds how many rows one unit has in a version of t, which a policy may no longer have (nil). The
+// plan counts on no more than the policy's bound (plan.Cost). A version that was sealed before there was one, or under
+// another, holds it where it was recorded of this very file that no unit has more (stored is 0); else each statement
+// leaves out the ranks above stored. Either way the same rows count. mostPerKey is of rows that have their unit through
+// a reference; 0 where nothing was recorded.
 func (v Version) Bounds(t *policy.Table) (mostRows, mostPerKey, stored int64) {
 	if t == nil || t.Public {
 		return 0, 0, 0
@@ -107,8 +109,8 @@ type versionJSON struct {
 	Removed      bool      `json:"removed,omitempty"`
 }
 
-// folderOf is the folder of a table's versions. A table's name may be any text: the folder's is the name's plain letters
-// and a digest of the whole.
+// folderOf is the folder of a table's versions. A table's name may be any text: the folder's is the name's plain
+// letters and a digest of the whole.
 func folderOf(home, table string) string {
 	plain := strings.Map(func(r rune) rune {
 		if r >= 'a' && r <= 'z' || r >= '0' && r <= '9' || r == '_' {
@@ -201,10 +203,10 @@ func encodeManifest(table string, versions []Version) ([]byte, error) {
 	return append(text, '\n'), err
 }
 
-// schemaDigest identifies what of a declaration a sealed file depends on: the source and how it is read, the columns with
-// their types and what may be NULL, and whose rows they are. Bounds, declared values, caps and descriptions are not among it:
-// they are applied in questions. Because the checked declarations are, whether a version
-// still fits one never depends on its rows.
+// schemaDigest identifies what of a declaration a sealed file depends on: the source and how it is read, the columns
+// with their types and what may be NULL, and whose rows they are. Bounds, declared values, caps and descriptions are
+// not among it: they are applied in questions. Because the checked declarations are, whether a version still fits one
+// never depends on its rows.
 func schemaDigest(t *policy.Table) string {
 	type column struct {
 		Name, Type string

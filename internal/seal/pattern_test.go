@@ -10,7 +10,8 @@ import (
 	"dither/internal/policy"
 )
 
-// A pattern is all files that it matches: another file, or another content, makes another version; a link to one of them is refused.
+// A pattern is all files that it matches: another file, or another content, makes another version; a link to one of
+// them is refused.
 func TestPattern(t *testing.T) {
 	folder := t.TempDir()
 	write := func(name, content string) {

@@ -11,9 +11,10 @@ import (
 	"syscall"
 )
 
-// Remove takes the file of an old version from the home. Its place in the manifest stays, with its digest and what was counted, so that its number is never given
-// again and a source is still known by it. The newest version is refused, and one that a question is reading. What was removed already is removed again
-// without an error, since a crash may have left its file.
+// Remove takes the file of an old version from the home. Its place in the manifest stays, with its digest and what was
+// counted, so that its number is never given again and a source is still known by it. The newest version is refused,
+// and one that a question is reading. What was removed already is removed again without an error, since a crash may
+// have left its file.
 func Remove(ctx context.Context, home, table string, number int) error {
 	home, err := filepath.Abs(home)
 	if err != nil {
@@ -56,7 +57,8 @@ func Remove(ctx context.Context, home, table string, number int) error {
 	return fmt.Errorf("table %q has no version %d", table, number)
 }
 
-// Numbers are the published versions of a table whose files are in the home, oldest first: also one whose removal a crash kept from taking its file away.
+// Numbers are the published versions of a table whose files are in the home, oldest first: also one whose removal a
+// crash kept from taking its file away.
 func Numbers(home, table string) (numbers []int, err error) {
 	home, err = filepath.Abs(home)
 	if err != nil {
@@ -93,7 +95,8 @@ func (v Version) lockFile() (unlock func(), err error) {
 // unlink removes a version's file, and those that stand beside it and are named after it.
 func (v Version) unlink() error {
 	stem := strings.TrimSuffix(v.File, filepath.Ext(v.File))
-	beside, err := filepath.Glob(stem + ".*") // the folder's name has letters, digits, _ and - alone, and the home's no pattern
+	// the folder's name has letters, digits, _ and - alone, and the home's no pattern
+	beside, err := filepath.Glob(stem + ".*")
 	if err != nil {
 		return err
 	}

@@ -10,10 +10,11 @@ import (
 
 // Report is what a sealing found, in exact counts: for the owner's eyes, never an analyst's.
 type Report struct {
-	Table      string
-	Version    int
-	Unchanged  bool // the source and the declaration are those of the newest version, so none was made
-	SameAs     int  // the version before, of a live table, that found the same rows under the same declaration; 0 if none
+	Table     string
+	Version   int
+	Unchanged bool // the source and the declaration are those of the newest version, so none was made
+	// the version before, of a live table, that found the same rows under the same declaration; 0 if none
+	SameAs     int
 	Facts      Facts
 	Ignored    []string           // columns of the source that are not declared
 	Invalids   []csvtable.Invalid // values that could not be read and became NULL

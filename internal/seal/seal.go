@@ -33,7 +33,8 @@ type Options struct {
 	Shared   bool     // seal although another home claims the source
 	Copy     string   // of a live source: the schema on its server in which a copy is made
 	Values   []string // of a live, public source: the columns whose values the version is to hold
-	// Guard may refuse a new version: it is called before the work with a function that does nothing, and again with the one that publishes. nil refuses none.
+	// Guard may refuse a new version: it is called before the work with a function that does nothing, and again with
+	// the one that publishes. nil refuses none.
 	Guard    func(publish func() error) error
 	Progress func(Progress)      // called now and then, from Seal's goroutine or the backend's; nil: not
 	Now      func() time.Time    // nil: time.Now
@@ -65,8 +66,9 @@ type Progress struct {
 
 // Seal makes a new version of t from its source, checks and publishes it, and returns it with a report for the owner.
 // If the newest version was made from the same bytes under the same declaration, it publishes nothing and returns that
-// one (Report.Unchanged). On an error nothing is published and no file is left behind (unless only the folder's last fsync
-// failed: then the version may stand, whole, and sealing again finds it). Two sealings of one table wait for each other.
+// one (Report.Unchanged). On an error nothing is published and no file is left behind (unless only the folder's last
+// fsync failed: then the version may stand, whole, and sealing again finds it). Two sealings of one table wait for each
+// other.
 //
 // Errors are the owner's: *SourceError for the source, *csvtable.Error inside it, *ClaimedError, or the file system's.
 func Seal(ctx context.Context, home string, t *policy.Table, b Backend, opt Options) (Version, Report, error) {
@@ -106,7 +108,8 @@ func sealTable(ctx context.Context, home string, t *policy.Table, b Backend, opt
 		}
 		if digest == newest.SourceSHA256 {
 			report.Unchanged, report.Version = true, newest.Number
-			if report.Facts, err = b.Inspect(ctx, newest.File, t); err != nil { // the policy's bounds and caps may be others now
+			if report.Facts, err = b.Inspect(ctx, newest.File, t); err != nil {
+				// the policy's bounds and caps may be others now
 				return Version{}, report, fmt.Errorf("inspecting the sealed file: %w", err)
 			}
 			err := claim.hold(ctx, src.paths, contents, newest.Rows, func() error { return nil })

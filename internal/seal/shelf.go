@@ -102,8 +102,8 @@ func (s *shelf) temp() (string, error) {
 	return f.Name(), f.Close()
 }
 
-// publish gives the finished file its name, and then, in one step, its place in the manifest. A file that has its name but
-// no place was never published: the next sealing writes over it.
+// publish gives the finished file its name, and then, in one step, its place in the manifest. A file that has its name
+// but no place was never published: the next sealing writes over it.
 func (s *shelf) publish(temp string, v Version, published []Version) (Version, error) {
 	v.File = filepath.Join(s.folder, versionFile(v.Number, v.Live))
 	var err error
@@ -145,8 +145,8 @@ func syncFile(path string) (digest string, size int64, err error) {
 	return hex.EncodeToString(hash.Sum(nil)), size, f.Sync()
 }
 
-// replaceFile writes a private file beside path and renames it there, durably. If the rename happened but could not be made
-// durable, the error is returned and the new content stands until the machine stops: both contents are whole.
+// replaceFile writes a private file beside path and renames it there, durably. If the rename happened but could not be
+// made durable, the error is returned and the new content stands until the machine stops: both contents are whole.
 func replaceFile(path string, content []byte) error {
 	f, err := os.CreateTemp(filepath.Dir(path), tempPrefix+"*")
 	if err != nil {

@@ -42,7 +42,8 @@ type source struct {
 	size    int64 // of all files
 }
 
-// openSource opens what the policy names. A path of Parquet files with * or ? in it is a pattern; each part of it, between slashes, matches by itself.
+// openSource opens what the policy names. A path of Parquet files with * or ? in it is a pattern; each part of it,
+// between slashes, matches by itself.
 func openSource(t *policy.Table) (s *source, err error) {
 	s = &source{written: t.Source.Path, gzip: !t.Source.Format.Typed() && t.Source.Dialect.Gzip}
 	names := []string{t.Source.File}
@@ -119,8 +120,9 @@ func (s *source) Close() (err error) {
 	return err
 }
 
-// digest reads the files whole, leaves each at its start and returns the SHA-256 of a single file's bytes, and of several files that of theirs,
-// in rising order: where they lie and what they are called is no part of it. The contents are each file's own.
+// digest reads the files whole, leaves each at its start and returns the SHA-256 of a single file's bytes, and of
+// several files that of theirs, in rising order: where they lie and what they are called is no part of it. The contents
+// are each file's own.
 func (s *source) digest(ctx context.Context) (whole string, contents []string, err error) {
 	for _, file := range s.files {
 		hash := sha256.New()

@@ -11,10 +11,11 @@ import (
 	"dither/internal/value"
 )
 
-// Values gives the distinct values of a public column as they were when a live version was sealed, in their order, and whether they were noted:
-// Options.Values says of which columns they are. They stand in the version's file, so that they are the version's as long as it is in force, whatever
-// the table on its server holds by then: what a release's groups are must not change under its number. They were cleaned by the bounds and values that the
-// column was declared with, which may change while the version stays: of another declaration none are noted.
+// Values gives the distinct values of a public column as they were when a live version was sealed, in their order, and
+// whether they were noted: Options.Values says of which columns they are. They stand in the version's file, so that
+// they are the version's as long as it is in force, whatever the table on its server holds by then: what a release's
+// groups are must not change under its number. They were cleaned by the bounds and values that the column was declared
+// with, which may change while the version stays: of another declaration none are noted.
 func Values(v Version, c *policy.Column) (values []value.Value, noted bool, err error) {
 	text, err := os.ReadFile(v.File)
 	if err != nil {

@@ -13,8 +13,8 @@ import (
 	"dither/internal/value"
 )
 
-// Values come back as they were noted, of every type that has known values; of a column that was not noted there are none, and a file that is not the
-// one that was sealed is not read.
+// Values come back as they were noted, of every type that has known values; of a column that was not noted there are
+// none, and a file that is not the one that was sealed is not read.
 func TestValues(t *testing.T) {
 	all := map[string][]value.Value{
 		"i": {value.OfInt(-1 << 63), value.OfInt(0), value.OfInt(1<<63 - 1)},

@@ -1,5 +1,5 @@
-// Package analytic holds the Gaussian mechanism with the least noise that is (ε, δ)-differentially private. Its noise is
-// calibrated by package account, which the kernel keeps out of its own mechanisms: so it is a package beside them.
+// Package analytic holds the Gaussian mechanism with the least noise that is (ε, δ)-differentially private. Its noise
+// is calibrated by package account, which the kernel keeps out of its own mechanisms: so it is a package beside them.
 package analytic
 
 import (
@@ -13,19 +13,20 @@ import (
 	"dither/privacy"
 )
 
-// Gaussian is the Gaussian mechanism for a vector of integers with the least noise that is (ε, δ)-differentially private, by the
-// analytic calibration [Balle & Wang 2018].
+// Gaussian is the Gaussian mechanism for a vector of integers with the least noise that is (ε, δ)-differentially
+// private, by the analytic calibration [Balle & Wang 2018].
 //
-// It releases what mechanism.RoundedGaussian does, with σ² = account.GaussianSigma2. Proof: let y = x + σN, N a vector of
-// independent standard normal variables. For neighbours at most Δ₂ apart the least δ at ε of y is Φ(Δ₂/(2σ) − εσ/Δ₂) −
-// e^ε·Φ(−Δ₂/(2σ) − εσ/Δ₂) at most [ibid., Theorem 8], and that is certified to be at most the given one, in interval arithmetic and
-// for the very rational σ² that is sampled. Rounding y is post-processing. ∎
+// It releases what mechanism.RoundedGaussian does, with σ² = account.GaussianSigma2. Proof: let y = x + σN, N a
+// vector of independent standard normal variables. For neighbours at most Δ₂ apart the least δ at ε of y is
+// Φ(Δ₂/(2σ) − εσ/Δ₂) − e^ε·Φ(−Δ₂/(2σ) − εσ/Δ₂) at most [ibid., Theorem 8], and that is
+// certified to be at most the given one, in interval arithmetic and for the very rational σ² that is sampled.
+// Rounding y is post-processing. ∎
 //
-// The discrete Gaussian of the same σ² would not do: its mass is not that of any rounding, and its least δ at ε = 1 and σ =
-// 1 is .14135, where the continuous one's is .12694.
+// The discrete Gaussian of the same σ² would not do: its mass is not that of any rounding, and its least δ at ε = 1
+// and σ = 1 is .14135, where the continuous one's is .12694.
 //
-// A Gaussian is immutable, and made by NewGaussian, which calibrates once for any number of measurements. The zero value measures
-// nothing.
+// A Gaussian is immutable, and made by NewGaussian, which calibrates once for any number of measurements. The zero
+// value measures nothing.
 type Gaussian struct {
 	epsilon privacy.Epsilon
 	delta   privacy.Delta
@@ -35,9 +36,9 @@ type Gaussian struct {
 // maxCalibratedBits is of a δ that noise is calibrated to: 10⁻¹⁰⁰⁰ has fewer.
 const maxCalibratedBits = 4096
 
-// NewGaussian calibrates noise, in some ten milliseconds. l2squared is the square of the L2 sensitivity of the whole vector, in
-// squared units of the values, and at least 1; e is above 0, d above 0 and below 1. Others, or those that need more noise than is
-// drawn, are mechanism.ErrParameter.
+// NewGaussian calibrates noise, in some ten milliseconds. l2squared is the square of the L2 sensitivity of the whole
+// vector, in squared units of the values, and at least 1; e is above 0, d above 0 and below 1. Others, or those that
+// need more noise than is drawn, are mechanism.ErrParameter.
 func NewGaussian(l2squared *big.Int, e privacy.Epsilon, d privacy.Delta) (Gaussian, error) {
 	if err := parameter.Epsilon(e); err != nil {
 		return Gaussian{}, err
@@ -67,8 +68,8 @@ func (m Gaussian) check() error {
 	return nil
 }
 
-// Noise is the distribution of each value's noise; its Sigma2 is σ², a short rational. The error is mechanism.ErrParameter, for
-// the zero value.
+// Noise is the distribution of each value's noise; its Sigma2 is σ², a short rational. The error is
+// mechanism.ErrParameter, for the zero value.
 func (m Gaussian) Noise() (noise.RoundedGaussian, error) {
 	if err := m.check(); err != nil {
 		return noise.RoundedGaussian{}, err
@@ -79,8 +80,8 @@ func (m Gaussian) Noise() (noise.RoundedGaussian, error) {
 // Guarantee is the promise, for all values together: (ε, δ)-differential privacy.
 func (m Gaussian) Guarantee() (privacy.Epsilon, privacy.Delta) { return m.epsilon, m.delta }
 
-// Measure releases x with independent noise on each value. Its Loss is the zCDP of the noise; an accountant of (ε, δ) has
-// Guarantee. The error is mechanism.ErrParameter, for the zero value.
+// Measure releases x with independent noise on each value. Its Loss is the zCDP of the noise; an accountant of (ε, δ)
+// has Guarantee. The error is mechanism.ErrParameter, for the zero value.
 func (m Gaussian) Measure(x []mechanism.Exact) (mechanism.Measurement, error) {
 	if err := m.check(); err != nil {
 		return mechanism.Measurement{}, err

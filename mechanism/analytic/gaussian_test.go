@@ -38,8 +38,9 @@ func continuousDelta(sensitivity, sigma, epsilon float64) float64 {
 	return phi(sensitivity/(2*sigma)-epsilon*sigma/sensitivity) - math.Exp(epsilon)*phi(-sensitivity/(2*sigma)-epsilon*sigma/sensitivity)
 }
 
-// TestAnalyticFigures: the least σ, by mpmath, and beside the classical √(2 ln(1.25/δ))·Δ/ε [Dwork & Roth 2014, Theorem
-// 3.22]: at most that wherever it is proved, at ε ≤ 1, and above it at (10, 1e-5), where it is .48448 and not private.
+// TestAnalyticFigures: the least σ, by mpmath, and beside the classical √(2 ln(1.25/δ))·Δ/ε [Dwork & Roth 2014,
+// Theorem 3.22]: at most that wherever it is proved, at ε ≤ 1, and above it at (10, 1e-5), where it is .48448 and
+// not private.
 func TestAnalyticFigures(t *testing.T) {
 	for _, c := range []struct {
 		epsilon, delta string
@@ -72,7 +73,8 @@ func TestAnalyticFigures(t *testing.T) {
 	}
 }
 
-// shiftDelta is the least δ at ε of integer noise and of the same noise moved by a shift: Σ_y max(0, P(y) − e^ε·P(y − shift)).
+// shiftDelta is the least δ at ε of integer noise and of the same noise moved by a shift: Σ_y max(0, P(y) −
+// e^ε·P(y − shift)).
 func shiftDelta(dist noise.Distribution, epsilon float64, shift, reach int64) float64 {
 	delta := 0.0
 	for y := -reach; y <= reach; y++ {
@@ -81,8 +83,8 @@ func shiftDelta(dist noise.Distribution, epsilon float64, shift, reach int64) fl
 	return delta
 }
 
-// TestAnalyticIsPrivate sums over all integers: what is released keeps δ for each shift up to the sensitivity. The discrete
-// Gaussian of the same σ² does not, where σ is small.
+// TestAnalyticIsPrivate sums over all integers: what is released keeps δ for each shift up to the sensitivity. The
+// discrete Gaussian of the same σ² does not, where σ is small.
 func TestAnalyticIsPrivate(t *testing.T) {
 	for _, c := range []struct {
 		l2             int64
@@ -117,8 +119,8 @@ func TestAnalyticIsPrivate(t *testing.T) {
 	}
 }
 
-// TestAnalyticIsZCDP sums the Rényi divergence of the released integers at shifts up to the sensitivity: at most αρ, for
-// the ρ of the loss.
+// TestAnalyticIsZCDP sums the Rényi divergence of the released integers at shifts up to the sensitivity: at most αρ,
+// for the ρ of the loss.
 func TestAnalyticIsZCDP(t *testing.T) {
 	for _, c := range []struct {
 		l2             int64
@@ -179,7 +181,8 @@ func TestAnalyticMeasures(t *testing.T) {
 
 func TestAnalyticRefuses(t *testing.T) {
 	huge := new(big.Int).Lsh(big.NewInt(1), 100_000)
-	tiny := new(big.Rat).SetFrac(big.NewInt(1), new(big.Int).Lsh(big.NewInt(1), 3900)).RatString() // below 10⁻¹⁰⁰⁰
+	// below 10⁻¹⁰⁰⁰
+	tiny := new(big.Rat).SetFrac(big.NewInt(1), new(big.Int).Lsh(big.NewInt(1), 3900)).RatString()
 	tinier := new(big.Rat).SetFrac(big.NewInt(1), new(big.Int).Lsh(big.NewInt(1), 100_000)).RatString()
 	one, good := big.NewInt(1), mechtest.Epsilon(t, "1")
 	for name, c := range map[string]struct {

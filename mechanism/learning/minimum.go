@@ -13,40 +13,48 @@ import (
 	"dither/privacy"
 )
 
-// A Minimiser gives the minimum of an Objective as a vector of integers with a known sensitivity, which Laplace and Gaussian then
-// add their noise to: output perturbation [Chaudhuri, Monteleoni & Sarwate 2011, Section 3.1; Wu et al. 2017], made exact for what is
-// computed. Noise within the objective would need the exact minimum of a continuous density; here the solver's tolerance, its
-// floating point and the grid are in the sensitivity, so that nothing is assumed of the path it took.
+// A Minimiser gives the minimum of an Objective as a vector of integers with a known sensitivity, which Laplace and
+// Gaussian then add their noise to: output perturbation [Chaudhuri, Monteleoni & Sarwate 2011, Section 3.1; Wu et al.
+// 2017], made exact for what is computed. Noise within the objective would need the exact minimum of a continuous
+// density; here the solver's tolerance, its floating point and the grid are in the sensitivity, so that nothing is
+// assumed of the path it took.
 //
-// Let R be the bound of the norm, m the rows of a unit at most, r the radius, and s, b the bounds of |ℓ′| and ℓ″ (curveOf). J is
-// Λ(n)-strongly convex, Λ(n) ≥ Λ. (Λ and r are the doubles next to what is given.)
+// Let R be the bound of the norm, m the rows of a unit at most, r the radius, and s, b the bounds of |ℓ′| and
+// ℓ″ (curveOf). J is Λ(n)-strongly convex, Λ(n) ≥ Λ. (Λ and r are the doubles next to what is given.)
 //
-// Lemma 1: the minima θ, θ′ of J, J′ of neighbours over the ball B are at most Δ = (a·m·s·R + Λ·m·r/N)/Λ apart, where a = 1 under
-// add/remove and 2 under change-one; and at most 2r. Proof. J is convex and differentiable on B, so that ⟨∇J(θ), θ′ − θ⟩ ≥ 0 and
-// ⟨∇J′(θ′), θ − θ′⟩ ≥ 0. By strong convexity Λ‖θ − θ′‖² ≤ ⟨∇J′(θ) − ∇J′(θ′), θ − θ′⟩ ≤ ⟨∇J′(θ) − ∇J(θ), θ − θ′⟩ ≤
-// ‖∇J′(θ) − ∇J(θ)‖·‖θ − θ′‖. The two gradients at θ differ by those of the rows that one has and the other lacks, m in each at most
-// (in one of them under add/remove), ‖ℓ′x‖ ≤ sR each; and by (Λ(n′) − Λ(n))θ, where |Λ(n′) − Λ(n)| ≤ Λ|n′ − n|/N, |n′ − n| ≤ m and ‖θ‖ ≤ r. ∎
+// Lemma 1: the minima θ, θ′ of J, J′ of neighbours over the ball B are at most Δ = (a·m·s·R + Λ·m·r/N)/Λ
+// apart, where a = 1 under add/remove and 2 under change-one; and at most 2r. Proof. J is convex and differentiable on
+// B, so that ⟨∇J(θ), θ′ − θ⟩ ≥ 0 and ⟨∇J′(θ′), θ − θ′⟩ ≥ 0. By strong convexity
+// Λ‖θ − θ′‖² ≤ ⟨∇J′(θ) − ∇J′(θ′), θ − θ′⟩ ≤ ⟨∇J′(θ) − ∇J(θ), θ −
+// θ′⟩ ≤ ‖∇J′(θ) − ∇J(θ)‖·‖θ − θ′‖. The two gradients at θ differ by those of the rows
+// that one has and the other lacks, m in each at most (in one of them under add/remove), ‖ℓ′x‖ ≤ sR each; and
+// by (Λ(n′) − Λ(n))θ, where |Λ(n′) − Λ(n)| ≤ Λ|n′ − n|/N, |n′ − n| ≤ m and ‖θ‖ ≤ r.
+// ∎
 //
-// Lemma 2: let β ≥ n·b·R² + Λ(n), κ = β/Λ(n), and T(θ) = P(θ − ∇J(θ)/β), P the projection on B. T is a contraction of B by 1 − 1/κ,
-// and its fixed point is the minimum θ*. So ‖θ − θ*‖ ≤ κ·‖θ − T(θ)‖, and with a T̂ that is computed to within η of T, ‖θ − θ*‖ ≤
-// κ·‖θ − T̂(θ)‖ + κη, and K steps of T̂ from any point of B end within (1 − 1/κ)^K·2r + κη of it. Proof. P is not expansive;
-// ∇J(θ) − ∇J(φ) = H(θ − φ) with H the mean of the Hessian along the segment, of eigenvalues between Λ(n) and β; those of I − H/β are
-// between 0 and 1 − 1/κ. The rest is Banach's. ∎
+// Lemma 2: let β ≥ n·b·R² + Λ(n), κ = β/Λ(n), and T(θ) = P(θ − ∇J(θ)/β), P the projection on B. T is
+// a contraction of B by 1 − 1/κ, and its fixed point is the minimum θ*. So ‖θ − θ*‖ ≤ κ·‖θ −
+// T(θ)‖, and with a T̂ that is computed to within η of T, ‖θ − θ*‖ ≤ κ·‖θ − T̂(θ)‖ + κη,
+// and K steps of T̂ from any point of B end within (1 − 1/κ)^K·2r + κη of it. Proof. P is not expansive;
+// ∇J(θ) − ∇J(φ) = H(θ − φ) with H the mean of the Hessian along the segment, of eigenvalues between Λ(n)
+// and β; those of I − H/β are between 0 and 1 − 1/κ. The rest is Banach's. ∎
 //
-// Lemma 3: κη ≤ E, which the public parameters alone fix, whatever n. Proof. ℓ′ of a row is computed and rounded to a
-// multiple of 2^-k within e of its true value: z is off by at most (d+2)·2^-52·r·R, a sum of d products; ℓ′ by b times that, and by 2^-46·(s +
-// reach + |y|) for its own operations, math.Exp being right to 2^-47 of itself (it is to 2^-52); the rounding is half a
-// multiple. Products of these integers and the predictors' are added up as integers: exactly, in any order. So the sum is off by at most n·e·R; its
-// conversion to doubles and the regulariser's term by 2^-50·Λ(n)·r more (and a part of e). Divided by β, with κ/β = 1/Λ(n) ≤ 1/Λ and
-// n/Λ(n) ≤ N/Λ, that is N·R·e/Λ + 2^-50·r. The step and the projection, which shortens what is not within a part in 2^42 of the ball so
-// that it is inside, are off by 2^-50·(s/(Rb) + 2r) + 2^-41·r, times κ ≤ N·b·R²/Λ + 1. ∎
+// Lemma 3: κη ≤ E, which the public parameters alone fix, whatever n. Proof. ℓ′ of a row is computed and
+// rounded to a multiple of 2^-k within e of its true value: z is off by at most (d+2)·2^-52·r·R, a sum of d
+// products; ℓ′ by b times that, and by 2^-46·(s + reach + |y|) for its own operations, math.Exp being right to
+// 2^-47 of itself (it is to 2^-52); the rounding is half a multiple. Products of these integers and the predictors' are
+// added up as integers: exactly, in any order. So the sum is off by at most n·e·R; its conversion to doubles and the
+// regulariser's term by 2^-50·Λ(n)·r more (and a part of e). Divided by β, with κ/β = 1/Λ(n) ≤ 1/Λ and
+// n/Λ(n) ≤ N/Λ, that is N·R·e/Λ + 2^-50·r. The step and the projection, which shortens what is not within a
+// part in 2^42 of the ball so that it is inside, are off by 2^-50·(s/(Rb) + 2r) + 2^-41·r, times κ ≤ N·b·R²/Λ
+// + 1. ∎
 //
-// A minimum is accepted where κ·‖θ − T̂(θ)‖ ≤ t, t public, and so is within τ = t + E of the true one. Newton's method is tried first, and then
-// accelerated steps, each for a public number of passes; where what they find is not accepted, T̂ itself is run as often as Lemma 2 needs for t, a public number too. Which of
-// them it was may show in the time that it took, and in nothing else, unless that time is more than an answer may take: see Passes.
+// A minimum is accepted where κ·‖θ − T̂(θ)‖ ≤ t, t public, and so is within τ = t + E of the true one.
+// Newton's method is tried first, and then accelerated steps, each for a public number of passes; where what they find
+// is not accepted, T̂ itself is run as often as Lemma 2 needs for t, a public number too. Which of them it was may
+// show in the time that it took, and in nothing else, unless that time is more than an answer may take: see Passes.
 //
-// The minimum is rounded to integers in units of 2^Grid. Between neighbours these differ by at most (Δ + 2τ)/2^Grid + √d in L2, and by √d
-// times that in L1, both rounded up. ∎
+// The minimum is rounded to integers in units of 2^Grid. Between neighbours these differ by at most (Δ + 2τ)/2^Grid +
+// √d in L2, and by √d times that in L1, both rounded up. ∎
 type Minimiser struct {
 	objective Objective
 	unit      mechanism.Unit
@@ -67,8 +75,8 @@ type Minimiser struct {
 // maxMinimised is how many coefficients there are at most: their Hessian has so many squared.
 const maxMinimised = 256
 
-// NewMinimiser fixes all that is public. d is the number of predictors, bound that of their norm, u says who has how many
-// rows. What does not make sense, or would leave nothing but rounding, is ErrParameter.
+// NewMinimiser fixes all that is public. d is the number of predictors, bound that of their norm, u says who has how
+// many rows. What does not make sense, or would leave nothing but rounding, is ErrParameter.
 func NewMinimiser(o Objective, d int, bound *big.Rat, u mechanism.Unit) (*Minimiser, error) {
 	if err := parameter.Unit(u.Neighbours, u.MaxRows); err != nil {
 		return nil, err
@@ -101,8 +109,8 @@ func NewMinimiser(o Objective, d int, bound *big.Rat, u mechanism.Unit) (*Minimi
 // slopeBits is how large an ℓ′ is, as an integer: with a predictor's 23 bits a product has 60.
 const slopeBits = 37
 
-// tolerances are Lemmas 1 to 3 in numbers. All terms are positive, and the few roundings of each are far below the part in 2^30 that is
-// added in the end.
+// tolerances are Lemmas 1 to 3 in numbers. All terms are positive, and the few roundings of each are far below the part
+// in 2^30 that is added in the end.
 func (m *Minimiser) tolerances() error {
 	up := func(x float64) float64 { return x * (1 + 0x1p-30) }
 	n, rows := float64(m.objective.Rows), float64(m.unit.MaxRows)
@@ -157,8 +165,9 @@ func ceilSqrt(square *big.Int) *big.Int {
 	return root
 }
 
-// Sensitivity is how far apart the minima of neighbours may be in L2, before tolerances and the grid; Tolerance is how far from
-// the true minimum what is found may be; Passes is how often the rows are read at most: a proof for every possible row, and far from what they need.
+// Sensitivity is how far apart the minima of neighbours may be in L2, before tolerances and the grid; Tolerance is how
+// far from the true minimum what is found may be; Passes is how often the rows are read at most: a proof for every
+// possible row, and far from what they need.
 func (m *Minimiser) Sensitivity() float64 { return m.away }
 
 // Tolerance is said there.
@@ -170,7 +179,8 @@ func (m *Minimiser) Passes() int64 { return m.passes + m.glides + newtonPasses }
 // Tries is how often the rows are read at most before T̂ is run: by Newton's method, and by accelerated steps.
 func (m *Minimiser) Tries() int64 { return m.glides + newtonPasses }
 
-// Minimum is the minimum over rows, on the grid. The error is the rows' own, or ErrRows where they are not those it was made for.
+// Minimum is the minimum over rows, on the grid. The error is the rows' own, or ErrRows where they are not those it was
+// made for.
 func (m *Minimiser) Minimum(ctx context.Context, rows *mechanism.Rows) ([]mechanism.Exact, error) {
 	theta, err := m.solve(ctx, rows)
 	if err != nil {

@@ -12,7 +12,8 @@ import (
 	"dither/privacy"
 )
 
-// The rows predicted rightly are counted as a plain loop does, on the border too (θ·x = 0 says no, and so does y = 1/2); and without any one unit the number falls by its rows at most.
+// The rows predicted rightly are counted as a plain loop does, on the border too (θ·x = 0 says no, and so does y =
+// 1/2); and without any one unit the number falls by its rows at most.
 func TestCorrect(t *testing.T) {
 	r := rand.New(rand.NewPCG(7, 8))
 	o := Objective{Loss: LogisticLoss, Response: ratOf(1), Radius: ratOf(5), Regularise: ratOf(10), Rows: 100}

@@ -11,13 +11,16 @@ import (
 	"dither/privacy"
 )
 
-// Curvature is what intervals about a minimum are made of [Wang, Kifer & Lee 2019, Section 5]: at a θ that has been released, the sums over rows of ℓ″·xxᵀ
-// and of (ℓ′)²·xxᵀ, without the regulariser. Of each the lower triangle is given, by row, in integers of a grid.
+// Curvature is what intervals about a minimum are made of [Wang, Kifer & Lee 2019, Section 5]: at a θ that has been
+// released, the sums over rows of ℓ″·xxᵀ and of (ℓ′)²·xxᵀ, without the regulariser. Of each the lower
+// triangle is given, by row, in integers of a grid.
 //
-// A row's entries are the doubles fl(w·x_i·x_j), 0 ≤ w ≤ W (W = b, or s²), divided by a power of two and cut towards 0: pure functions
-// of the row and θ. Each is of a size of at most W·|x_i|·|x_j|·(1 + 2^-51). So the triangle's L2 norm is at most W·‖x‖₂²·(1 + 2^-51) ≤ W·R²·(1 + 2^-51), all of xxᵀ having ‖x‖₂² and
-// the triangle being a part of it; and its L1 norm, as the triangle's is (‖x‖₁² + ‖x‖₂²)/2 and ‖x‖₁² ≤ d‖x‖₂², at most (d + 1)/2 times
-// that. A unit has m rows at most; under change-one twice as many differ. The sums are of integers, and exact.
+// A row's entries are the doubles fl(w·x_i·x_j), 0 ≤ w ≤ W (W = b, or s²), divided by a power of two and cut
+// towards 0: pure functions of the row and θ. Each is of a size of at most W·|x_i|·|x_j|·(1 + 2^-51). So the
+// triangle's L2 norm is at most W·‖x‖₂²·(1 + 2^-51) ≤ W·R²·(1 + 2^-51), all of xxᵀ having ‖x‖₂²
+// and the triangle being a part of it; and its L1 norm, as the triangle's is (‖x‖₁² + ‖x‖₂²)/2 and
+// ‖x‖₁² ≤ d‖x‖₂², at most (d + 1)/2 times that. A unit has m rows at most; under change-one twice as
+// many differ. The sums are of integers, and exact.
 type Curvature struct {
 	Grid      int
 	L1        *big.Int
@@ -47,7 +50,8 @@ func (m *Minimiser) Curvatures() (hessian, products Curvature) {
 	return of(m.curve.bend), of(m.curve.steep * m.curve.steep)
 }
 
-// Curve gives both sums at θ, which is brought into the ball first. The error is ErrParameter, ErrRows, or the rows' own.
+// Curve gives both sums at θ, which is brought into the ball first. The error is ErrParameter, ErrRows, or the rows'
+// own.
 func (m *Minimiser) Curve(ctx context.Context, rows *mechanism.Rows, theta []float64) (hessian, products []mechanism.Exact, err error) {
 	if len(theta) != m.d || math.IsNaN(norm(theta)) || math.IsInf(norm(theta), 0) {
 		return nil, nil, fmt.Errorf("%w: θ is a vector of %d numbers", mechanism.ErrParameter, m.d)

@@ -45,7 +45,8 @@ func TestSum128(t *testing.T) {
 	}
 }
 
-// What one unit adds to the sums of curvature is within their sensitivities, in L1 and in L2; and the sums are those of doubles.
+// What one unit adds to the sums of curvature is within their sensitivities, in L1 and in L2; and the sums are those of
+// doubles.
 func TestCurvatureOfNeighbours(t *testing.T) {
 	r := rand.New(rand.NewPCG(117, 118))
 	const bound, most, d = 2.0, 2, 3

@@ -9,8 +9,8 @@ import (
 	"dither/privacy"
 )
 
-// What the documentation says of five thousand rows of four predictors within ±½ and an intercept: Δ = .029, of which tolerances and the grid
-// take less than a hundredth more; and the noise's scale at ε = 1 is .065.
+// What the documentation says of five thousand rows of four predictors within ±½ and an intercept: Δ = .029, of
+// which tolerances and the grid take less than a hundredth more; and the noise's scale at ε = 1 is .065.
 func TestMinimumFigures(t *testing.T) {
 	o := Objective{Loss: LogisticLoss, Radius: ratOf(3), Regularise: ratOf(50), Rows: 5000}
 	m, err := NewMinimiser(o, 5, ratOf(math.Sqrt2), mechanism.Unit{Neighbours: privacy.AddRemove, MaxRows: 1})

@@ -217,8 +217,9 @@ func (m *Minimiser) descend(ctx context.Context, in *opaque.Reader) (best *lands
 	return best, pass, nil
 }
 
-// glide goes on from a landscape by Nesterov's accelerated steps [Nesterov 2004, scheme 2.2.19], for about √κ passes where T̂ alone
-// needs κ: a narrow HuberLoss, which Newton's method jumps about on, is what it is for. It gives the flattest landscape that it met.
+// glide goes on from a landscape by Nesterov's accelerated steps [Nesterov 2004, scheme 2.2.19], for about √κ passes
+// where T̂ alone needs κ: a narrow HuberLoss, which Newton's method jumps about on, is what it is for. It gives the
+// flattest landscape that it met.
 func (m *Minimiser) glide(ctx context.Context, in *opaque.Reader, best *landscape) (*landscape, error) {
 	at, last := best, best.theta
 	for pass := int64(0); pass < m.glides && at.off > m.target; pass++ {
@@ -240,8 +241,8 @@ func (m *Minimiser) glide(ctx context.Context, in *opaque.Reader, best *landscap
 	return best, nil
 }
 
-// newton is the minimum of J's second order expansion at l over the ball, or nil where doubles do not tell it: (H + νI)⁻¹(Hθ − ∇J), with
-// the ν ≥ 0 that leads into the ball.
+// newton is the minimum of J's second order expansion at l over the ball, or nil where doubles do not tell it: (H +
+// νI)⁻¹(Hθ − ∇J), with the ν ≥ 0 that leads into the ball.
 func (m *Minimiser) newton(l *landscape) []float64 {
 	c := make([]float64, m.d)
 	for i := range c {

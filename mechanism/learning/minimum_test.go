@@ -118,8 +118,8 @@ func objectives() []Objective {
 	return []Objective{logistic, poisson, huber}
 }
 
-// What is found is within the tolerance of the minimum, whichever way it was found, as an independent solver has it; and the minima of
-// neighbours are no further apart than the sensitivity says, on the grid's integers.
+// What is found is within the tolerance of the minimum, whichever way it was found, as an independent solver has it;
+// and the minima of neighbours are no further apart than the sensitivity says, on the grid's integers.
 func TestMinimaOfNeighbours(t *testing.T) {
 	r := rand.New(rand.NewPCG(71, 72))
 	const bound, most, d = 2.0, 2, 3
@@ -202,7 +202,8 @@ func (m *Minimiser) opened(t *testing.T, rows *mechanism.Rows) *opaque.Reader {
 	return in
 }
 
-// excess is how far integers are from the minimum, less what the grid moved: by gradient descent with a step of its own, until it stands.
+// excess is how far integers are from the minimum, less what the grid moved: by gradient descent with a step of its
+// own, until it stands.
 func (m *Minimiser) excess(t *testing.T, rows *mechanism.Rows, got []mechanism.Exact) float64 {
 	t.Helper()
 	theta := make([]float64, m.d)
@@ -309,8 +310,9 @@ func TestMinimiserRefuses(t *testing.T) {
 	}
 }
 
-// Newton's method alone reaches the target, in a few passes, on problems of every kind and of regularisers, radii and bounds over many
-// scales: what is proved of the passes after it is hardly ever needed. (No promise rests on this; time does.)
+// Newton's method alone reaches the target, in a few passes, on problems of every kind and of regularisers, radii and
+// bounds over many scales: what is proved of the passes after it is hardly ever needed. (No promise rests on this; time
+// does.)
 func TestNewtonSuffices(t *testing.T) {
 	r := rand.New(rand.NewPCG(121, 122))
 	worst := 0
@@ -338,8 +340,8 @@ func TestNewtonSuffices(t *testing.T) {
 	t.Log("at most", worst, "passes")
 }
 
-// A Huber loss that is all but an absolute value leaves Newton's method jumping about: accelerated steps reach the target in seconds, for which those of T̂
-// would take an hour.
+// A Huber loss that is all but an absolute value leaves Newton's method jumping about: accelerated steps reach the
+// target in seconds, for which those of T̂ would take an hour.
 func TestNarrowHuber(t *testing.T) {
 	r := rand.New(rand.NewPCG(123, 124))
 	jumped := 0

@@ -20,7 +20,8 @@ import (
 	"dither/privacy"
 )
 
-// Model is a model that is trained: its gradient at a row is a closed formula of this house, so that nothing from outside meets a row.
+// Model is a model that is trained: its gradient at a row is a closed formula of this house, so that nothing from
+// outside meets a row.
 type Model = gradient.Model
 
 // NewModel is a model by the name of its kind; Check tells whether it makes sense.
@@ -28,18 +29,21 @@ func NewModel(kind string, features, classes, hidden int, activation string) Mod
 	return Model{Kind: gradient.Kind(kind), Features: features, Classes: classes, Hidden: hidden, Activation: activation}
 }
 
-// NoisyGradient is one kind of step of training: a sample of the units, the sum of their gradients, each clipped, and noise
-// [Song, Chaudhuri & Sarwate 2013; Abadi et al. 2016].
+// NoisyGradient is one kind of step of training: a sample of the units, the sum of their gradients, each clipped, and
+// noise [Song, Chaudhuri & Sarwate 2013; Abadi et al. 2016].
 //
-// A step is a Poisson-subsampled Gaussian mechanism of rate Rate and noise multiplier Multiplier under add/remove, so that what is certified of that
-// one holds of any number of steps, whose parameters θ may depend on all that was released before (trainprice). Proof. (1) Each unit is
-// taken with probability Rate, exactly and independently of everything: a uniform integer below the rate's denominator is below its numerator. (2)
-// What a unit adds is a vector of integers that is a function of its own rows, the model and θ: the gradients of its rows, in an order
-// that is that of their contents, are added up in doubles, and scaled down to about Clip; rounded; and the integer vector is scaled down until its squared norm,
-// an integer, is at most c² (shorten). Where a double overflows, it adds nothing. So whatever doubles did, its L2 norm is at most c. (3) These
-// are added up as integers: exactly, in any order. (4) The noise on each coordinate is the integer next to σN, σ = Multiplier·c, N standard
-// normal, exactly (noise.RoundedGaussian). Since the sum S is a vector of integers, S + round(σN) = round(S + σN): the release is a function of
-// that of the continuous Gaussian mechanism of the same sample, whose sensitivity is c and whose μ is c/σ = 1/Multiplier. ∎
+// A step is a Poisson-subsampled Gaussian mechanism of rate Rate and noise multiplier Multiplier under add/remove, so
+// that what is certified of that one holds of any number of steps, whose parameters θ may depend on all that was
+// released before (trainprice). Proof. (1) Each unit is taken with probability Rate, exactly and independently of
+// everything: a uniform integer below the rate's denominator is below its numerator. (2) What a unit adds is a vector
+// of integers that is a function of its own rows, the model and θ: the gradients of its rows, in an order that is that
+// of their contents, are added up in doubles, and scaled down to about Clip; rounded; and the integer vector is scaled
+// down until its squared norm, an integer, is at most c² (shorten). Where a double overflows, it adds nothing. So
+// whatever doubles did, its L2 norm is at most c. (3) These are added up as integers: exactly, in any order. (4) The
+// noise on each coordinate is the integer next to σN, σ = Multiplier·c, N standard normal, exactly
+// (noise.RoundedGaussian). Since the sum S is a vector of integers, S + round(σN) = round(S + σN): the release is a
+// function of that of the continuous Gaussian mechanism of the same sample, whose sensitivity is c and whose μ is c/σ
+// = 1/Multiplier. ∎
 //
 // Neither the number of units nor that of those taken is used, or released: the sum is not divided by it.
 type NoisyGradient struct {
@@ -49,7 +53,8 @@ type NoisyGradient struct {
 	Multiplier *big.Rat // z
 }
 
-// clipBits: c is between 2^20 and 2^21 units of the grid, so that a sum over 2^32 units stays within 64 bits, and rounding far below the noise.
+// clipBits: c is between 2^20 and 2^21 units of the grid, so that a sum over 2^32 units stays within 64 bits, and
+// rounding far below the noise.
 const clipBits = 21
 
 func (m NoisyGradient) check() error {
@@ -92,8 +97,8 @@ func (m NoisyGradient) Noise() (noise.RoundedGaussian, error) {
 	return noise.NewRoundedGaussian(sigma.Mul(sigma, sigma))
 }
 
-// Step releases one step at θ. Its Loss is that of a step of which every unit is taken; package trainprice accounts for samples. The error is
-// ErrParameter, ErrRows, or the rows' own.
+// Step releases one step at θ. Its Loss is that of a step of which every unit is taken; package trainprice accounts
+// for samples. The error is ErrParameter, ErrRows, or the rows' own.
 func (m NoisyGradient) Step(ctx context.Context, rows *mechanism.Rows, theta []float64) (mechanism.Measurement, error) {
 	source := entropy.System()
 	defer source.Wipe()
@@ -173,8 +178,9 @@ func (m NoisyGradient) sum(ctx context.Context, src *entropy.Source, in *opaque.
 
 // sampled takes each of so many units with probability Rate, independently, in rising order.
 //
-// With 2^-k the least power of two that is at least Rate, a unit passes k fair coins, those of 64 units at a time, and then one of Rate·2^k:
-// a uniform integer below the denominator is below numerator·2^k, which is at most the denominator.
+// With 2^-k the least power of two that is at least Rate, a unit passes k fair coins, those of 64 units at a time, and
+// then one of Rate·2^k: a uniform integer below the denominator is below numerator·2^k, which is at most the
+// denominator.
 func (m NoisyGradient) sampled(ctx context.Context, src *entropy.Source, units int64, take func(unit int64)) error {
 	numerator, denominator := m.Rate.Num().Uint64(), m.Rate.Denom().Uint64()
 	coins := 0

@@ -42,8 +42,9 @@ func trained(features int) []Model {
 	}
 }
 
-// With every unit taken, adding one changes the sum by integers of a norm within the clip, whatever its rows, θ and the others: rows far beyond the
-// bounds, parameters that make doubles overflow. What it adds is the same beside others as alone.
+// With every unit taken, adding one changes the sum by integers of a norm within the clip, whatever its rows, θ and
+// the others: rows far beyond the bounds, parameters that make doubles overflow. What it adds is the same beside others
+// as alone.
 func TestUnitsAddWithinClip(t *testing.T) {
 	r := rand.New(rand.NewPCG(101, 102))
 	const d, most = 3, 3
@@ -101,7 +102,8 @@ func ones(t testing.TB, n int) *mechanism.Rows {
 	return p.rows(t, 1, 1)
 }
 
-// A sample takes each unit with exactly the rate's probability: of 50 samples of 4,000 units the number taken is binomial. (False-alarm rate 1e-7.)
+// A sample takes each unit with exactly the rate's probability: of 50 samples of 4,000 units the number taken is
+// binomial. (False-alarm rate 1e-7.)
 func TestSampleIsPoisson(t *testing.T) {
 	rows := ones(t, 4000)
 	for _, q := range []*big.Rat{big.NewRat(256, 60000), big.NewRat(1, 3), big.NewRat(9, 10)} {
@@ -121,7 +123,8 @@ func TestSampleIsPoisson(t *testing.T) {
 	}
 }
 
-// A step is the sum of the sample with noise of σ = Multiplier·c on each coordinate, exactly that of the recorded randomness.
+// A step is the sum of the sample with noise of σ = Multiplier·c on each coordinate, exactly that of the recorded
+// randomness.
 func TestStepReplays(t *testing.T) {
 	r := rand.New(rand.NewPCG(105, 106))
 	p := kinds(r, 3, 50, 2)[0]

@@ -25,8 +25,9 @@ const (
 //
 //	J(θ) = Σ_rows ℓ(θ·x, y) + (Λ(n)/2)·‖θ‖²,   Λ(n) = Λ·max(1, n/N),
 //
-// over the ball ‖θ‖₂ ≤ Radius, n being the number of rows. All of it is public but the rows. N is about how many rows there are: a number that
-// is declared, or released at a price, and never counted. It enters the regulariser alone, and no proof rests on its being right.
+// over the ball ‖θ‖₂ ≤ Radius, n being the number of rows. All of it is public but the rows. N is about how
+// many rows there are: a number that is declared, or released at a price, and never counted. It enters the regulariser
+// alone, and no proof rests on its being right.
 type Objective struct {
 	Loss       LossFunction
 	Width      *big.Rat // of HuberLoss
@@ -81,8 +82,9 @@ type curve struct {
 
 // curveOf bounds the derivatives, R being the norm's bound.
 //
-// Proof. |z| ≤ ‖θ‖·‖x‖ ≤ Radius·R ≤ reach. Logistic: ℓ′ = σ(z) − y is between −1 and 1, ℓ″ = σ(1 − σ) ≤ ¼. Poisson: ℓ′ = eᶻ − y is
-// between −Response and e^reach, ℓ″ = eᶻ ≤ e^reach. Huber: ℓ′ is z − y clamped to ±Width, ℓ″ ≤ 1. Each bound is rounded up.
+// Proof. |z| ≤ ‖θ‖·‖x‖ ≤ Radius·R ≤ reach. Logistic: ℓ′ = σ(z) − y is between −1 and 1,
+// ℓ″ = σ(1 − σ) ≤ ¼. Poisson: ℓ′ = eᶻ − y is between −Response and e^reach, ℓ″ = eᶻ ≤
+// e^reach. Huber: ℓ′ is z − y clamped to ±Width, ℓ″ ≤ 1. Each bound is rounded up.
 func (o Objective) curveOf(bound *big.Rat) (curve, error) {
 	c := curve{kind: o.Loss, reach: exact.FloatUp(new(big.Rat).Mul(o.Radius, bound))}
 	if o.Response != nil {

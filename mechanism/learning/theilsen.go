@@ -13,60 +13,69 @@ import (
 	"dither/privacy"
 )
 
-// TheilSen releases a line through points (x, y) that outliers do not move: its slope is the median of the slopes of all pairs of points [Theil
-// 1950; Sen 1968], and its height at the middle of x's range the median of what the points have left of that slope. Both are chosen by the exponential mechanism, and
-// then, where it is asked for, how far the truth may be from each. It is for few rows: pairs are as many as their square.
+// TheilSen releases a line through points (x, y) that outliers do not move: its slope is the median of the slopes of
+// all pairs of points [Theil 1950; Sen 1968], and its height at the middle of x's range the median of what the points
+// have left of that slope. Both are chosen by the exponential mechanism, and then, where it is asked for, how far the
+// truth may be from each. It is for few rows: pairs are as many as their square.
 //
-// X and Y are brought to their ranges, which are public, by a function of each row alone: x to an integer of a size of at most 2²³, and y of at most 2²⁹, so that
-// either range has a width of 1 in units of 2⁻²⁴ and 2⁻³⁰. All that follows is in integers.
+// X and Y are brought to their ranges, which are public, by a function of each row alone: x to an integer of a size of
+// at most 2²³, and y of at most 2²⁹, so that either range has a width of 1 in units of 2⁻²⁴ and 2⁻³⁰.
+// All that follows is in integers.
 //
-// Slope. The slope of a pair of different x is rounded down to a multiple of 2⁻¹⁵ and held within [−4, 4): a line that stays within Y's range over
-// a quarter of X's is no steeper. Each of these 2¹⁸ multiples o is a candidate. Of N such pairs let B(o) be the slopes below o, A(o) those at or below o, and
+// Slope. The slope of a pair of different x is rounded down to a multiple of 2⁻¹⁵ and held within [−4, 4): a
+// line that stays within Y's range over a quarter of X's is no steeper. Each of these 2¹⁸ multiples o is a
+// candidate. Of N such pairs let B(o) be the slopes below o, A(o) those at or below o, and
 //
 //	D(o) = max(0, 2B(o) − N, N − 2A(o)),  u(o) = D(o)/(n − 1)
 //
 // for n rows, u = 0 for fewer than two. The output is o with P(o) ∝ exp(−ε·u(o)/r), exactly.
 //
-// Lemma 1. A row that comes moves u by a number of [−3/2, 1], for all candidates, and one that goes by the opposite. With it come k ≤ n pairs. Each adds
-// 1 to N, and 0 or 1 to B and to A, so that 2B − N and N − 2A move by 1 one way or the other: D becomes D′, |D′ − D| ≤ n. With D ≤ N ≤ n(n − 1)/2 and n
-// ≥ 2,
+// Lemma 1. A row that comes moves u by a number of [−3/2, 1], for all candidates, and one that goes by the opposite.
+// With it come k ≤ n pairs. Each adds 1 to N, and 0 or 1 to B and to A, so that 2B − N and N − 2A move by 1 one
+// way or the other: D becomes D′, |D′ − D| ≤ n. With D ≤ N ≤ n(n − 1)/2 and n ≥ 2,
 //
 //	D′/n − D/(n − 1) = (D′ − D)/n − D/(n(n − 1)) ∈ [−1 − ½, 1];
 //
-// for n = 1 it is D′ ∈ {0, 1}, and for n = 0 nothing. A row that is replaced moves D by at most n − 1 for the pairs that go and as many for those that
-// come: u by a number of [−2, 2].
+// for n = 1 it is D′ ∈ {0, 1}, and for n = 0 nothing. A row that is replaced moves D by at most n − 1 for the
+// pairs that go and as many for those that come: u by a number of [−2, 2].
 //
-// Where the movements of all scores lie in an interval of length r, the exponential mechanism at a rate of ε/r is ε-differentially private and
-// ε-bounded-range (see Exponential). A unit's rows come or go one after the other, m = MaxRows at most: r = 5m/2 under AddRemove. Under ChangeOne j ≤ m rows
-// become k ≤ m others: min(j, k) are replaced, and the rest come or go, so that r = 4m is enough.
+// Where the movements of all scores lie in an interval of length r, the exponential mechanism at a rate of ε/r is
+// ε-differentially private and ε-bounded-range (see Exponential). A unit's rows come or go one after the other, m =
+// MaxRows at most: r = 5m/2 under AddRemove. Under ChangeOne j ≤ m rows become k ≤ m others: min(j, k) are
+// replaced, and the rest come or go, so that r = 4m is enough.
 //
-// That n is not public, and the scores' unit depends on it, is part of the lemma. Nothing is paired by chance, or by the order of rows: pairs that
-// share a row move together, which is why a row may be in all of them. (A matching, in which each row is in one pair, moves by as much in
-// proportion to its pairs, and has fewer of them; and one that a row more does not upset has fewer still.)
+// That n is not public, and the scores' unit depends on it, is part of the lemma. Nothing is paired by chance, or by
+// the order of rows: pairs that share a row move together, which is why a row may be in all of them. (A matching, in
+// which each row is in one pair, moves by as much in proportion to its pairs, and has fewer of them; and one that a row
+// more does not upset has fewer still.)
 //
-// Middle. With the slope s that was released, in the middle of its step, a row leaves y − s·x, rounded down to a multiple of 2⁻¹⁶ and held within Y's
-// range. Of n such numbers the median is chosen in the same way by D alone, which a row that comes or goes moves by at most 1: r = 2m, and 4m under
-// ChangeOne.
+// Middle. With the slope s that was released, in the middle of its step, a row leaves y − s·x, rounded down to a
+// multiple of 2⁻¹⁶ and held within Y's range. Of n such numbers the median is chosen in the same way by D alone,
+// which a row that comes or goes moves by at most 1: r = 2m, and 4m under ChangeOne.
 //
-// Half-widths. With slope and middle released, further draws choose half-widths from a ladder of 33, which the data have no part in (theilsen_width.go).
-// Each draw is made with what was released before it as a public parameter, so their losses add up.
+// Half-widths. With slope and middle released, further draws choose half-widths from a ladder of 33, which the data
+// have no part in (theilsen_width.go). Each draw is made with what was released before it as a public parameter, so
+// their losses add up.
 //
-// Thinning. Where more than 8,192 rows are expected, each takes part with a probability of 2⁻ᵗ, independently. Given which of the rows that neighbours
-// share do, and coupling those that are replaced, the two remain neighbours or become equal; and a mixture, with the same weights on both sides, of
-// pairs that a loss holds for has that loss: probabilities by their sum, and Rényi divergences by their joint quasi-convexity [van Erven & Harremoës
-// 2014, Theorem 13].
+// Thinning. Where more than 8,192 rows are expected, each takes part with a probability of 2⁻ᵗ, independently.
+// Given which of the rows that neighbours share do, and coupling those that are replaced, the two remain neighbours or
+// become equal; and a mixture, with the same weights on both sides, of pairs that a loss holds for has that loss:
+// probabilities by their sum, and Rényi divergences by their joint quasi-convexity [van Erven & Harremoës 2014,
+// Theorem 13].
 type TheilSen struct {
 	mechanism.Unit
 	X, Y Range
 	Rows int64 // about how many there are; no promise rests on it
-	// Slope and Middle are the losses of the estimates; SlopeWidth and MiddleWidth those of their half-widths, both 0 for none.
+	// Slope and Middle are the losses of the estimates; SlopeWidth and MiddleWidth those of their half-widths, both 0
+	// for none.
 	Slope, Middle, SlopeWidth, MiddleWidth privacy.Epsilon
 }
 
 // Range is what a number lies within, by what is publicly known of it.
 type Range struct{ Low, High *big.Rat }
 
-// Line is a released line, in the units of TheilSen: 2^-SlopeBits of Y's range over X's, and 2^-MiddleBits of Y's range about its middle.
+// Line is a released line, in the units of TheilSen: 2^-SlopeBits of Y's range over X's, and 2^-MiddleBits of Y's range
+// about its middle.
 type Line struct {
 	Slope, Middle           int64 // their truth is taken to lie from here to 1 more
 	SlopeWidth, MiddleWidth int64 // so far below either, and above 1 more, reaches the interval; 0 where there is none
@@ -177,20 +186,23 @@ func (m TheilSen) Moves() []*big.Rat {
 	return []*big.Rat{slope, middle, m.slopeOffset().moves, m.middleOffset().moves}
 }
 
-// DrawnLine is what is to be expected of a draw, to first order: for as many rows as are expected, spread evenly over X's range, with normal residuals.
+// DrawnLine is what is to be expected of a draw, to first order: for as many rows as are expected, spread evenly over
+// X's range, with normal residuals.
 type DrawnLine struct {
-	Noise  float64 // about what it adds to the error, as a standard deviation, in parts of Y's range (over X's range, of the slope)
+	// about what it adds to the error, as a standard deviation, in parts of Y's range (over X's range, of the slope)
+	Noise  float64
 	Astray float64 // about the probability that it falls anywhere in the domain, whatever the rows are
 }
 
-// Expected says so of slope and middle, for residuals of a standard deviation of the given part of Y's range. Scores rise on either side of the median
-// by so much as there are slopes of pairs, or rows, at it; so what is chosen is Laplace-distributed about it, but for the rest of the domain, where
-// scores are near n/2, or n.
+// Expected says so of slope and middle, for residuals of a standard deviation of the given part of Y's range. Scores
+// rise on either side of the median by so much as there are slopes of pairs, or rows, at it; so what is chosen is
+// Laplace-distributed about it, but for the rest of the domain, where scores are near n/2, or n.
 func (m TheilSen) Expected(residual float64) (slope, middle DrawnLine) {
 	n := float64(m.paired())
 	r, q := m.moves()
-	perSlope := n / 3 / (2 * residual * math.Sqrt(math.Pi)) // n·E|x − x′|·f(0), f the density of the difference of two residuals
-	perMiddle := 2 * n / (residual * math.Sqrt(2*math.Pi))  // 2n·f(0), f that of a residual
+	// n·E|x − x′|·f(0), f the density of the difference of two residuals
+	perSlope := n / 3 / (2 * residual * math.Sqrt(math.Pi))
+	perMiddle := 2 * n / (residual * math.Sqrt(2*math.Pi)) // 2n·f(0), f that of a residual
 	of := func(r *big.Rat, e privacy.Epsilon, per, far, domain float64) DrawnLine {
 		c := exact.FloatDown(e.Rat()) / exact.FloatUp(r)
 		anywhere := domain * math.Exp(-c*far)
@@ -199,8 +211,8 @@ func (m TheilSen) Expected(residual float64) (slope, middle DrawnLine) {
 	return of(r, m.Slope, perSlope, n/2, 2*SteepestSlope), of(q, m.Middle, perMiddle, n, 2*FarthestMiddle)
 }
 
-// TellsIntervals reports that, with as many rows as are expected, half-widths short of the whole domain are sought at no more than three quarters of the
-// largest sums that there can be: else intervals would seldom have ends.
+// TellsIntervals reports that, with as many rows as are expected, half-widths short of the whole domain are sought at
+// no more than three quarters of the largest sums that there can be: else intervals would seldom have ends.
 func (m TheilSen) TellsIntervals() bool {
 	if m.SlopeWidth.IsZero() {
 		return false

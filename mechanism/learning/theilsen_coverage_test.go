@@ -41,9 +41,10 @@ func (c cloud) draw(r *rand.Rand) (out points) {
 	return out
 }
 
-// TestTheilSenCoverage: slope and middle are both within their intervals as often as is said, where noise is small and where it hides all, and whatever
-// residuals are. It fails at a count that has a probability below 1e-7 at a coverage of 0.945: together with one below 1e-6. (Values that Y's range cuts
-// off pull lines a little: worlds keep most of them.)
+// TestTheilSenCoverage: slope and middle are both within their intervals as often as is said, where noise is small and
+// where it hides all, and whatever residuals are. It fails at a count that has a probability below 1e-7 at a coverage
+// of 0.945: together with one below 1e-6. (Values that Y's range cuts off pull lines a little: worlds keep most of
+// them.)
 func TestTheilSenCoverage(t *testing.T) {
 	runs := 10
 	if os.Getenv("DITHER_LONG") != "" {

@@ -14,8 +14,9 @@ import (
 	"dither/privacy"
 )
 
-// Release draws a line through rows of one predictor. The error is ErrParameter, ErrRows, the context's or the rows' own. Of more than 2²² rows that take part, whose pairs
-// would take most of a day, no answer comes before the context ends: a number of rows is no error of its own.
+// Release draws a line through rows of one predictor. The error is ErrParameter, ErrRows, the context's or the rows'
+// own. Of more than 2²² rows that take part, whose pairs would take most of a day, no answer comes before the context
+// ends: a number of rows is no error of its own.
 func (m TheilSen) Release(ctx context.Context, rows *mechanism.Rows) (Line, error) {
 	source := entropy.System()
 	defer source.Wipe()
@@ -70,8 +71,8 @@ func (p placer) place(x, y float64) point {
 	return point{to((x-p.x0)*p.xScale, xBits), to((y-p.y0)*p.yScale, yBits)}
 }
 
-// gather holds the rows that take part. Of more than most of them it waits until the time for an answer has run out, as it would over somewhat fewer: an error at once would tell
-// one row more from one less.
+// gather holds the rows that take part. Of more than most of them it waits until the time for an answer has run out, as
+// it would over somewhat fewer: an error at once would tell one row more from one less.
 func (m TheilSen) gather(ctx context.Context, src *entropy.Source, in *opaque.Reader, most int) (out points, err error) {
 	p, thin := m.placer(), m.Thinning()
 	integers, x, unit := make([]int64, 1), make([]float64, 1), math.Ldexp(1, in.Grid())
@@ -157,17 +158,20 @@ func (p points) slopes(ctx context.Context) ([]int64, error) {
 	return counts, nil
 }
 
-// lefts counts the rows by what a slope, in the middle of its step, leaves of y: 2⁻⁴⁰ is the common unit of y·2¹⁰ and of (2s + 1)·x.
+// lefts counts the rows by what a slope, in the middle of its step, leaves of y: 2⁻⁴⁰ is the common unit of
+// y·2¹⁰ and of (2s + 1)·x.
 func (p points) lefts(slope int64) []int64 {
 	counts := make([]int64, 2*farthestMiddle)
 	for _, a := range p {
-		left := (a.y<<(1+SlopeBits+xBits-yBits) - (2*slope+1)*a.x) >> (1 + SlopeBits + xBits - MiddleBits) // rounds down
+		// rounds down
+		left := (a.y<<(1+SlopeBits+xBits-yBits) - (2*slope+1)*a.x) >> (1 + SlopeBits + xBits - MiddleBits)
 		counts[min(max(left, -farthestMiddle), farthestMiddle-1)+farthestMiddle]++
 	}
 	return counts
 }
 
-// medianScores enters the D of each candidate in turn, neighbours of the same D together: counts says how many of what the median is of are at each.
+// medianScores enters the D of each candidate in turn, neighbours of the same D together: counts says how many of what
+// the median is of are at each.
 func medianScores(counts []int64, enter func(first int64, width uint64, d int64)) {
 	total, below := int64(0), int64(0)
 	for _, c := range counts {
@@ -219,7 +223,8 @@ func slopeSums(counts []int64, slope int64, rungs [ladderSteps + 1]int64) (out [
 	return out
 }
 
-// middleSums are the S of the middle's half-widths. What the slopes in mind leave of y is in units of 2⁻³⁹; rounded down, it is below a whole number where it was.
+// middleSums are the S of the middle's half-widths. What the slopes in mind leave of y is in units of 2⁻³⁹;
+// rounded down, it is below a whole number where it was.
 func (p points) middleSums(l Line, rungs [ladderSteps + 1]int64) (out [ladderSteps + 1]int64) {
 	flat, steep := max(l.Slope-l.SlopeWidth, -steepest), min(l.Slope+1+l.SlopeWidth, steepest)
 	var below, above [ladderSteps + 1]int64

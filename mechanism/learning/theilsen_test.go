@@ -58,7 +58,8 @@ func hardPoints(r *rand.Rand, n int) (out points) {
 	return out
 }
 
-// nextTo are neighbours of points: some rows come, or as many as a unit may have are exchanged for as many others, or for fewer.
+// nextTo are neighbours of points: some rows come, or as many as a unit may have are exchanged for as many others, or
+// for fewer.
 func nextTo(r *rand.Rand, p points, u mechanism.Unit) points {
 	out := slices.Clone(p)
 	if u.Neighbours == privacy.ChangeOne {
@@ -98,8 +99,8 @@ func movement(d []int64, den int64, other []int64, otherDen int64) *big.Rat {
 	return new(big.Rat).Quo(new(big.Rat).SetInt(new(big.Int).Sub(big.NewInt(most), big.NewInt(least))), new(big.Rat).SetInt(new(big.Int).Mul(big.NewInt(den), big.NewInt(otherDen))))
 }
 
-// TestTheilSenMoves: no two scores of any draw move relative to one another by more than r, on all neighbours that are tried: points on one line against an
-// outlier come near to it.
+// TestTheilSenMoves: no two scores of any draw move relative to one another by more than r, on all neighbours that are
+// tried: points on one line against an outlier come near to it.
 func TestTheilSenMoves(t *testing.T) {
 	r := rand.New(rand.NewPCG(71, 72))
 	for _, u := range relations {
@@ -270,8 +271,8 @@ func rowsOfPoints(t testing.TB, xy [][2]float64) *mechanism.Rows {
 	return rows
 }
 
-// TestTheilSenOfRows: what is released is the same in whatever order rows come, of the same randomness; and near the line where the price is high. No rows,
-// one, and rows of one x give a line of the domain.
+// TestTheilSenOfRows: what is released is the same in whatever order rows come, of the same randomness; and near the
+// line where the price is high. No rows, one, and rows of one x give a line of the domain.
 func TestTheilSenOfRows(t *testing.T) {
 	r := rand.New(rand.NewPCG(75, 76))
 	recording := make([]byte, 1<<20)
@@ -343,7 +344,8 @@ func TestTheilSenThins(t *testing.T) {
 	}
 }
 
-// TestTheilSenWaits: more rows than can be paired are no error of their own, at once; what they get is what those do whose pairs take too long.
+// TestTheilSenWaits: more rows than can be paired are no error of their own, at once; what they get is what those do
+// whose pairs take too long.
 func TestTheilSenWaits(t *testing.T) {
 	m, rows := theilSenOf(t, mechanism.Unit{Neighbours: privacy.AddRemove, MaxRows: 1}, 4, "1"), rowsOfPoints(t, make([][2]float64, 4))
 	if p, err := m.gather(t.Context(), entropy.System(), openedPoints(t, rows), 4); err != nil || len(p) != 4 {
@@ -393,7 +395,8 @@ func TestTheilSenBadParameters(t *testing.T) {
 	}
 }
 
-// TestTheilSenLaw: a median is drawn with P(o) ∝ exp(−c·D(o)), and a half-width likewise. The false-alarm rate is below 1e-6.
+// TestTheilSenLaw: a median is drawn with P(o) ∝ exp(−c·D(o)), and a half-width likewise. The false-alarm rate is
+// below 1e-6.
 func TestTheilSenLaw(t *testing.T) {
 	const draws = 20000
 	src := entropy.System()
@@ -419,7 +422,8 @@ func TestTheilSenLaw(t *testing.T) {
 	check("half-width", d, 0.5, func() int64 { return chooseWidth(src, big.NewRat(1, 2), d) })
 }
 
-// TestTheilSenIsPrivate compares the distributions of a slope over neighbours, candidate by candidate: no probability differs by more than ε.
+// TestTheilSenIsPrivate compares the distributions of a slope over neighbours, candidate by candidate: no probability
+// differs by more than ε.
 func TestTheilSenIsPrivate(t *testing.T) {
 	r := rand.New(rand.NewPCG(85, 86))
 	law := func(m TheilSen, p points) []float64 {
@@ -455,8 +459,9 @@ func TestTheilSenIsPrivate(t *testing.T) {
 	}
 }
 
-// TestTheilSenMovesExhaustively: all tables of up to two rows (three with DITHER_LONG) on a grid of nine points, and all that a row more, or another
-// row in the place of one, makes of them. Scores of the slope and of its half-width, which are steps, are compared where there are any.
+// TestTheilSenMovesExhaustively: all tables of up to two rows (three with DITHER_LONG) on a grid of nine points, and
+// all that a row more, or another row in the place of one, makes of them. Scores of the slope and of its half-width,
+// which are steps, are compared where there are any.
 func TestTheilSenMovesExhaustively(t *testing.T) {
 	most := 2
 	if os.Getenv("DITHER_LONG") != "" {

@@ -21,9 +21,10 @@ func outlying(r *rand.Rand) float64 {
 	return normal(r)
 }
 
-// The errors that slopes had when they were last looked at: medians and root mean squares over 50 made-up tables, of rows and randomness from seeds, so
-// that they are the same at every run; in parts of Y's range over X's, the truth being 0.5. A change for the better lowers them here. (stats has those
-// of AdaSSP and of the lecture's form, on the same tables.)
+// The errors that slopes had when they were last looked at: medians and root mean squares over 50 made-up tables, of
+// rows and randomness from seeds, so that they are the same at every run; in parts of Y's range over X's, the truth
+// being 0.5. A change for the better lowers them here. (stats has those of AdaSSP and of the lecture's form, on the
+// same tables.)
 func TestTheilSenUtility(t *testing.T) {
 	const runs = 50
 	for _, c := range []struct {

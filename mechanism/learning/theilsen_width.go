@@ -7,34 +7,38 @@ import (
 	"dither/privacy"
 )
 
-// How far the truth may be from an estimate. Candidates are the half-widths h₀ < h₁ < … < h₃₂ of a ladder, each 2^⅓ times the one before; the last one
-// is the whole domain.
+// How far the truth may be from an estimate. Candidates are the half-widths h₀ < h₁ < … < h₃₂ of a ladder,
+// each 2^⅓ times the one before; the last one is the whole domain.
 //
-// Of the slope: with the released s, and S(h) the lesser of "pairs whose slopes are surely below s + 1 + h, less the other pairs" and of "pairs whose
-// slopes are not below s − h, less the others". S rises with h. Sought is the least h whose S(h)/(n − 1) is not below an offset T(n) = a + b·n: the
-// score of h_k is −d, with
+// Of the slope: with the released s, and S(h) the lesser of "pairs whose slopes are surely below s + 1 + h, less the
+// other pairs" and of "pairs whose slopes are not below s − h, less the others". S rises with h. Sought is the least
+// h whose S(h)/(n − 1) is not below an offset T(n) = a + b·n: the score of h_k is −d, with
 //
 //	W_k = S(h_k)/(n − 1) − T(n),  d(h_k) = max(0, −W_k, W_{k−1}),  W_{−1} = −∞, W₃₂ = ∞,
 //
 // which is 0 for some h.
 //
-// Lemma 2. A row that comes moves d by a number of [−3/2 − b, 3/2 + b]: each sum, and so the lesser of two, moves by at most n, and S ∈ [−N, N], so that
-// S/(n − 1) moves by at most 1 + ½, as in Lemma 1; T moves by b; a maximum of numbers moves by no more than one of them. So r = (3 + 2b)·m under
-// AddRemove. A row that is replaced moves S/(n − 1) by at most 2, and T not: under ChangeOne r = max(4, 3 + 2b)·m.
+// Lemma 2. A row that comes moves d by a number of [−3/2 − b, 3/2 + b]: each sum, and so the lesser of two, moves
+// by at most n, and S ∈ [−N, N], so that S/(n − 1) moves by at most 1 + ½, as in Lemma 1; T moves by b; a
+// maximum of numbers moves by no more than one of them. So r = (3 + 2b)·m under AddRemove. A row that is replaced
+// moves S/(n − 1) by at most 2, and T not: under ChangeOne r = max(4, 3 + 2b)·m.
 //
-// Of the middle: with slope s and its half-width h released, and all slopes from s − h to s + 1 + h in mind, S(w) is the lesser of "rows whose y less
-// any such slope times x is below the middle + 1 + w, less the others" and of "rows for which it is not below the middle − w, less the others". Here
-// scores are not divided: a row moves S by at most 1, d by 1 + b, r = (2 + 2b)·m, and max(4, 2 + 2b)·m under ChangeOne.
+// Of the middle: with slope s and its half-width h released, and all slopes from s − h to s + 1 + h in mind, S(w) is
+// the lesser of "rows whose y less any such slope times x is below the middle + 1 + w, less the others" and of "rows
+// for which it is not below the middle − w, less the others". Here scores are not divided: a row moves S by at most
+// 1, d by 1 + b, r = (2 + 2b)·m, and max(4, 2 + 2b)·m under ChangeOne.
 //
-// Coverage. Let the rows be drawn independently, y = middle + slope·x + a residual that is independent of x, of median 0, and of a continuous
-// distribution; and let both be within the domain. If the interval of the slope misses the truth θ above, all pairs that are surely below its end are
-// below θ, so that S(h)/(n − 1) is at most Kendall's sum at θ over n − 1, whatever s and h are; likewise below. Its distribution does not depend on that
-// of residuals, and is about normal of mean 0 and a variance of at most (n + 7)/9 [Kendall 1938; Sen 1968]. By the inequality of the means √(n + 7) ≤
-// ((n + 7)/σ + σ)/2 for all σ > 0: a tangent, which lies above for every n, however wrong Rows is, and touches where n + 7 = σ². T is z/3 of that
-// tangent and a margin, which d exceeds with a probability below 1 %, by the bound of Exponential. So the interval fails with probability 2.5 %: 1.5 % for
-// Kendall's sum, z = Φ⁻¹(0.9925), and 1 % for the draw. The middle's fails with 2.5 % more: there the sum is that of n signs, of variance n. So both
-// hold together with 95 %, but for the normal approximation; coverage is simulated in the tests. That rows are held within the ranges is not in this
-// model.
+// Coverage. Let the rows be drawn independently, y = middle + slope·x + a residual that is independent of x, of median
+// 0, and of a continuous distribution; and let both be within the domain. If the interval of the slope misses the truth
+// θ above, all pairs that are surely below its end are below θ, so that S(h)/(n − 1) is at most Kendall's sum at θ
+// over n − 1, whatever s and h are; likewise below. Its distribution does not depend on that of residuals, and is
+// about normal of mean 0 and a variance of at most (n + 7)/9 [Kendall 1938; Sen 1968]. By the inequality of the means
+// √(n + 7) ≤ ((n + 7)/σ + σ)/2 for all σ > 0: a tangent, which lies above for every n, however wrong Rows is,
+// and touches where n + 7 = σ². T is z/3 of that tangent and a margin, which d exceeds with a probability below 1 %,
+// by the bound of Exponential. So the interval fails with probability 2.5 %: 1.5 % for Kendall's sum, z =
+// Φ⁻¹(0.9925), and 1 % for the draw. The middle's fails with 2.5 % more: there the sum is that of n signs, of
+// variance n. So both hold together with 95 %, but for the normal approximation; coverage is simulated in the tests.
+// That rows are held within the ranges is not in this model.
 
 // offset is T, and r of the draw that it is for.
 type offset struct {
@@ -51,7 +55,8 @@ const (
 
 var (
 	zOfWidths = big.NewRat(2433, 1000) // Φ⁻¹(0.9925), rounded up
-	// logOfWidths is ln 32 + ln 100, rounded up: with probability 99 % no candidate is drawn whose d is above r/ε times that.
+	// logOfWidths is ln 32 + ln 100, rounded up: with probability 99 % no candidate is drawn whose d is above r/ε times
+	// that.
 	logOfWidths = big.NewRat(8071, 1000)
 )
 
@@ -108,7 +113,8 @@ func upToUnits(r *big.Rat) int64 {
 // rootAboveInt is √n, rounded up.
 func rootAboveInt(n int64) int64 { return ceilSqrt(big.NewInt(n)).Int64() }
 
-// ladder are the half-widths up to a domain's: the last is the domain's, and each before it 2^-⅓ of the next, rounded up.
+// ladder are the half-widths up to a domain's: the last is the domain's, and each before it 2^-⅓ of the next, rounded
+// up.
 func ladder(domain int64) [ladderSteps + 1]int64 {
 	parts := [3]int64{1 << 30, 852229451, 676414964} // 2^-⅓ and 2^-⅔ in parts of 2^30, rounded up
 	var out [ladderSteps + 1]int64
@@ -119,10 +125,12 @@ func ladder(domain int64) [ladderSteps + 1]int64 {
 	return out
 }
 
-// shortfalls are the d of a ladder's half-widths times den·offsetUnit, with den what S is divided by: sums are the S of each.
+// shortfalls are the d of a ladder's half-widths times den·offsetUnit, with den what S is divided by: sums are the S
+// of each.
 func (o offset) shortfalls(sums [ladderSteps + 1]int64, rows, den int64) []int64 {
 	t := (o.a + o.b*rows) * den
-	out, before := make([]int64, len(sums)), int64(math.MinInt64) // the half-width before the first is too small, whatever the rows are
+	// the half-width before the first is too small, whatever the rows are
+	out, before := make([]int64, len(sums)), int64(math.MinInt64)
 	for k, sum := range sums {
 		out[k] = max(0, before)
 		if k < ladderSteps {

@@ -11,17 +11,19 @@ import (
 )
 
 // Counts selects partitions and releases the number of units of those that it keeps, for the price of one
-// [Desfontaines, Voss, Gipson & Mandayam 2022, the truncated geometric noise]: it adds to the number the discrete Laplace
-// noise V of scale 1/ε that is conditioned on |V| ≤ k, and keeps the partition if the sum is above k + MinUnits − 1.
+// [Desfontaines, Voss, Gipson & Mandayam 2022, the truncated geometric noise]: it adds to the number the discrete
+// Laplace noise V of scale 1/ε that is conditioned on |V| ≤ k, and keeps the partition if the sum is above k +
+// MinUnits − 1.
 //
-// It is (Epsilon, Delta)-differentially private. Proof: with the shares of one key, and b = e^(−ε), P(V = v) = c·b^|v|, c =
-// (1 − b)/(1 + b − 2b^(k+1)). For numbers n and n + 1, P(V = v) ≤ e^ε·P(V = v ± 1) but where the latter is 0, at one v of
-// |v| = k, and so the sums are (ε, c·b^k)-differentially private, and what becomes of them is post-processing. k is the
-// least integer with c·b^k ≤ δ. A partition of fewer than MinUnits units has a sum of at most k + MinUnits − 1 and is never
-// kept, so one that is not there is as good as there. By perKey that is enough. V is sampled exactly. ∎
+// It is (Epsilon, Delta)-differentially private. Proof: with the shares of one key, and b = e^(−ε), P(V = v) =
+// c·b^|v|, c = (1 − b)/(1 + b − 2b^(k+1)). For numbers n and n + 1, P(V = v) ≤ e^ε·P(V = v ± 1) but where the
+// latter is 0, at one v of |v| = k, and so the sums are (ε, c·b^k)-differentially private, and what becomes of them
+// is post-processing. k is the least integer with c·b^k ≤ δ. A partition of fewer than MinUnits units has a sum of
+// at most k + MinUnits − 1 and is never kept, so one that is not there is as good as there. By perKey that is enough.
+// V is sampled exactly. ∎
 //
-// A released count is within k of the exact one, always; given that it is kept it is not unbiased, the less so the fewer
-// units there are.
+// A released count is within k of the exact one, always; given that it is kept it is not unbiased, the less so the
+// fewer units there are.
 type Counts struct{ Parameters }
 
 // CountSelection is what Counts releases.
@@ -31,7 +33,8 @@ type CountSelection struct {
 	Loss  privacy.Loss
 }
 
-// Reach is k; or ErrParameter. c·b^k ≤ δ if and only if b^k ≤ δ(1 + b)/(1 − b + 2δb), so that k is sample.Crossing.
+// Reach is k; or ErrParameter. c·b^k ≤ δ if and only if b^k ≤ δ(1 + b)/(1 − b + 2δb), so that k is
+// sample.Crossing.
 func (m Counts) Reach() (*big.Int, error) {
 	epsilon, delta, err := m.perKey()
 	if err != nil {
@@ -40,8 +43,8 @@ func (m Counts) Reach() (*big.Int, error) {
 	return sample.Crossing(epsilon, delta), nil
 }
 
-// Select releases the keys and noisy numbers of units of the partitions that it keeps, from all that there are with their
-// exact numbers. The error is ErrParameter, and a function of the parameters alone, or ErrKeys.
+// Select releases the keys and noisy numbers of units of the partitions that it keeps, from all that there are with
+// their exact numbers. The error is ErrParameter, and a function of the parameters alone, or ErrKeys.
 func (m Counts) Select(units []mechanism.Partition) (CountSelection, error) {
 	source := entropy.System()
 	defer source.Wipe()

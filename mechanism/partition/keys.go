@@ -19,14 +19,14 @@ type Kept struct {
 	Value *big.Int
 }
 
-// ErrKeys reports two partitions of one key. It is a defect of the engine's, which did not group, and says nothing of the
-// values.
+// ErrKeys reports two partitions of one key. It is a defect of the engine's, which did not group, and says nothing of
+// the values.
 var ErrKeys = errors.New("two partitions have the same key")
 
 // byKey is the partitions in byte order of their keys; or ErrKeys.
 //
-// Mechanisms go through partitions in that order and release those that they keep, and no trace of the others: neither their
-// number nor a place that is left empty. So the order of a release is a function of the keys in it.
+// Mechanisms go through partitions in that order and release those that they keep, and no trace of the others: neither
+// their number nor a place that is left empty. So the order of a release is a function of the keys in it.
 func byKey(partitions []mechanism.Partition) ([]mechanism.Partition, error) {
 	type keyed struct {
 		first uint64 // eight bytes of the key, which mostly decide
@@ -40,7 +40,8 @@ func byKey(partitions []mechanism.Partition) ([]mechanism.Partition, error) {
 	}
 	keys := make([]keyed, len(partitions))
 	for i, p := range partitions {
-		var first [8]byte // a key that is shorter comes before those that begin with it, and is compared with them in full
+		// a key that is shorter comes before those that begin with it, and is compared with them in full
+		var first [8]byte
 		copy(first[:], opaque.Key(p))
 		keys[i] = keyed{binary.BigEndian.Uint64(first[:]), p}
 	}

@@ -82,9 +82,9 @@ func everyRelease(t testing.TB, partitions []mechanism.Partition) map[string][]s
 	return map[string][]string{"selection": selected, "counts": keys(counts.Kept), "Laplace": keys(laplace.Kept), "Gaussian": keys(gaussian.Kept)}
 }
 
-// TestOnlyKeptPartitionsLeave gives five large partitions among a thousand of one unit, in any order: the keys of the large
-// ones come out, in byte order, and nothing else. One of the others is kept with a probability of 10⁻¹² by each of four
-// mechanisms, hence any in five rounds with one of at most 2·10⁻⁸.
+// TestOnlyKeptPartitionsLeave gives five large partitions among a thousand of one unit, in any order: the keys of the
+// large ones come out, in byte order, and nothing else. One of the others is kept with a probability of 10⁻¹² by
+// each of four mechanisms, hence any in five rounds with one of at most 2·10⁻⁸.
 func TestOnlyKeptPartitionsLeave(t *testing.T) {
 	random := rand.New(rand.NewPCG(1, 2))
 	partitions := []mechanism.Partition{{Exact: mechtest.Exacts(1_000_000)[0]}}

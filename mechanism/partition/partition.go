@@ -13,28 +13,28 @@ import (
 	"dither/privacy"
 )
 
-// Parameters says what selecting partitions (the keys of a GROUP BY that are not public) is to cost, and of how few units
-// one is not to be. The number of units in a partition is what selection looks at; a partition of none is never kept, so it
-// is enough to give those that there are. Which those are, and how many, is a secret: what is released names those alone that
-// are kept.
+// Parameters says what selecting partitions (the keys of a GROUP BY that are not public) is to cost, and of how few
+// units one is not to be. The number of units in a partition is what selection looks at; a partition of none is never
+// kept, so it is enough to give those that there are. Which those are, and how many, is a secret: what is released
+// names those alone that are kept.
 type Parameters struct {
 	// Epsilon and Delta are the loss of selection from all partitions together: both above 0, Delta below 1.
 	Epsilon privacy.Epsilon
 	Delta   privacy.Delta
-	// Keys is in how many partitions the number of units may differ between neighbours, by one in each: the keys of a unit
-	// where one is added or removed, and twice that where one is changed, which leaves some keys and takes others. At least
-	// 1.
+	// Keys is in how many partitions the number of units may differ between neighbours, by one in each: the keys of a
+	// unit where one is added or removed, and twice that where one is changed, which leaves some keys and takes others.
+	// At least 1.
 	Keys int64
-	// MinUnits is the least number of units of a partition that may be kept: 0 and 1 say nothing more than selection does.
-	// The number of units is lowered by MinUnits − 1 before anything else, so that no exact number is ever tested, and
-	// partitions of somewhat more units are mostly dropped too.
+	// MinUnits is the least number of units of a partition that may be kept: 0 and 1 say nothing more than selection
+	// does. The number of units is lowered by MinUnits − 1 before anything else, so that no exact number is ever
+	// tested, and partitions of somewhat more units are mostly dropped too.
 	MinUnits int64
 }
 
 // perKey is the ε and the δ of each of Keys partitions; or ErrParameter.
 //
-// Whether a partition is kept does not depend on the others, and all but Keys of them have the same law under neighbours.
-// So their losses add up [Dwork, Kenthapadi, McSherry, Mironov & Naor 2006].
+// Whether a partition is kept does not depend on the others, and all but Keys of them have the same law under
+// neighbours. So their losses add up [Dwork, Kenthapadi, McSherry, Mironov & Naor 2006].
 func (m Parameters) perKey() (epsilon, delta *big.Rat, err error) {
 	d := m.Delta.Rat()
 	switch {
@@ -56,9 +56,9 @@ func (m Parameters) perKey() (epsilon, delta *big.Rat, err error) {
 	return share.Rat(), m.Delta.Share(1, m.Keys).Rat(), nil
 }
 
-// Loss is the loss as an accountant of zCDP counts it, or ErrParameter. Each of Keys partitions is (ε, δ)-differentially
-// private with the shares of one key, and so costs (ε²/2, δ) of approximate zCDP; together that is (Epsilon²/(2·Keys),
-// Delta). By itself the whole is (Epsilon, Delta)-differentially private.
+// Loss is the loss as an accountant of zCDP counts it, or ErrParameter. Each of Keys partitions is (ε,
+// δ)-differentially private with the shares of one key, and so costs (ε²/2, δ) of approximate zCDP; together that
+// is (Epsilon²/(2·Keys), Delta). By itself the whole is (Epsilon, Delta)-differentially private.
 func (m Parameters) Loss() (privacy.Loss, error) {
 	if _, _, err := m.perKey(); err != nil {
 		return privacy.Loss{}, err
@@ -71,24 +71,25 @@ func (m Parameters) beyond(p mechanism.Partition) *big.Int {
 	return new(big.Int).Sub(opaque.Open(p.Exact), big.NewInt(max(m.MinUnits, 1)-1))
 }
 
-// Selection keeps each partition with the largest probability that there can be [Desfontaines, Voss, Gipson &
-// Mandayam 2022, "Differentially private partition selection"]. With n the number of units beyond MinUnits − 1, and ε and δ
+// Selection keeps each partition with the largest probability that there can be [Desfontaines, Voss, Gipson & Mandayam
+// 2022, "Differentially private partition selection"]. With n the number of units beyond MinUnits − 1, and ε and δ
 // the shares of one key, it is
 //
 //	p₀ = 0,  p_n = min(e^ε·p_{n−1} + δ, 1 − e^(−ε)·(1 − p_{n−1} − δ), 1).
 //
-// It is (Epsilon, Delta)-differentially private. Proof: one partition's answer is a bit. For numbers n and n − 1 of units,
-// p_n ≤ e^ε·p_{n−1} + δ and 1 − p_{n−1} ≤ e^ε·(1 − p_n) + δ hold by construction, as does p_n ≥ p_{n−1}, of which the other
-// two inequalities follow. By perKey that is enough. A partition that is there under one neighbour only has n ≤ 1 there,
-// and is as good as there with n ≤ 0 under the other. p_n is no rational, and is sampled exactly. ∎
+// It is (Epsilon, Delta)-differentially private. Proof: one partition's answer is a bit. For numbers n and n − 1 of
+// units, p_n ≤ e^ε·p_{n−1} + δ and 1 − p_{n−1} ≤ e^ε·(1 − p_n) + δ hold by construction, as does p_n
+// ≥ p_{n−1}, of which the other two inequalities follow. By perKey that is enough. A partition that is there under
+// one neighbour only has n ≤ 1 there, and is as good as there with n ≤ 0 under the other. p_n is no rational, and
+// is sampled exactly. ∎
 type Selection struct{ Parameters }
 
-// Select is the keys of the partitions that it keeps, in byte order, from all that there are with their exact numbers of
-// units. The error is ErrParameter, and a function of the parameters alone, or ErrKeys.
+// Select is the keys of the partitions that it keeps, in byte order, from all that there are with their exact numbers
+// of units. The error is ErrParameter, and a function of the parameters alone, or ErrKeys.
 //
-// Time and memory grow with the partitions, and beside that with how many distinct numbers of units there are among them, for
-// each of which a coin is prepared, in some 50 µs. Numbers at which a partition is certainly kept need none: with the shares
-// of one key those are the ones that are 2·ln(1/δ)/ε + 3 or more beyond MinUnits − 1.
+// Time and memory grow with the partitions, and beside that with how many distinct numbers of units there are among
+// them, for each of which a coin is prepared, in some 50 µs. Numbers at which a partition is certainly kept need none:
+// with the shares of one key those are the ones that are 2·ln(1/δ)/ε + 3 or more beyond MinUnits − 1.
 func (m Selection) Select(units []mechanism.Partition) ([]string, error) {
 	source := entropy.System()
 	defer source.Wipe()
@@ -144,12 +145,13 @@ func (m Selection) Probability(units int64) (float64, error) {
 	return min(max(p, 0), 1), nil
 }
 
-// keepLaw is the closed form of p_n: with E(n) = (e^(nε) − 1)/(e^ε − 1) and k the crossing, p_n = δ·E(n) up to k, and
+// keepLaw is the closed form of p_n: with E(n) = (e^(nε) − 1)/(e^ε − 1) and k the crossing, p_n = δ·E(n) up to
+// k, and
 //
 //	p_{k+m} = 1 − e^(−mε)·(1 − p_k − δ·E(m)),
 //
-// from there on, until it is 1. Proof: both solve their recursion. The first term of the minimum is at most the second if
-// and only if p_{n−1} ≤ (1 − δ)/(e^ε + 1), and k is the least n with δ·E(n) above that.
+// from there on, until it is 1. Proof: both solve their recursion. The first term of the minimum is at most the second
+// if and only if p_{n−1} ≤ (1 − δ)/(e^ε + 1), and k is the least n with δ·E(n) above that.
 type keepLaw struct {
 	epsilon, delta *big.Rat
 	crossing       *big.Int // k

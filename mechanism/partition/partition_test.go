@@ -46,8 +46,8 @@ func TestPartitionFigures(t *testing.T) {
 
 var partitionCases = [][2]string{{ln2, "0.1"}, {"1", "0.00001"}, {"0.1", "0.000001"}, {"3", "0.5"}, {"0.01", "0.2"}, {"8", "0.000000000001"}, {"2", "0.99"}, {"1/1000000", "0.05"}}
 
-// TestPartitionClosedForm holds the closed form against the recursion, which is evaluated in intervals of 600 bits, and the
-// recursion against the two inequalities that are the promise: each p_n satisfies them, and no larger one does.
+// TestPartitionClosedForm holds the closed form against the recursion, which is evaluated in intervals of 600 bits, and
+// the recursion against the two inequalities that are the promise: each p_n satisfies them, and no larger one does.
 func TestPartitionClosedForm(t *testing.T) {
 	const bits = 500
 	for _, c := range partitionCases {
@@ -87,8 +87,8 @@ func TestPartitionClosedForm(t *testing.T) {
 	}
 }
 
-// TestPartitionSamples replays the first 64 digits around those of p_n: kept up to them, and not beyond. (p₁ = ½ has two
-// expansions.)
+// TestPartitionSamples replays the first 64 digits around those of p_n: kept up to them, and not beyond. (p₁ = ½ has
+// two expansions.)
 func TestPartitionSamples(t *testing.T) {
 	for _, c := range partitionCases {
 		m := Selection{partitions(t, c[0], c[1], 1, 0)}
@@ -112,8 +112,8 @@ func TestPartitionSamples(t *testing.T) {
 	}
 }
 
-// TestPartitionsThatAreCertainNeedNoCoin: partitions of ten thousand distinct numbers of units, from the one on that the
-// comment on Select names, are kept without a random bit.
+// TestPartitionsThatAreCertainNeedNoCoin: partitions of ten thousand distinct numbers of units, from the one on that
+// the comment on Select names, are kept without a random bit.
 func TestPartitionsThatAreCertainNeedNoCoin(t *testing.T) {
 	for _, c := range partitionCases {
 		m := Selection{partitions(t, c[0], c[1], 1, 5)}
@@ -276,7 +276,8 @@ func TestPartitionsExtremes(t *testing.T) {
 	units := grouped(mechanism.Exact{}, mechtest.Exacts(0)[0], mechanism.NewExact(far), mechanism.NewExact(new(big.Int).Neg(far)), mechtest.Exacts(1)[0], mechtest.Exacts(5)[0])
 	for _, p := range []Parameters{
 		partitions(t, "1", "0.00001", 1, 0), partitions(t, tiny, "0.1", 1, 0), partitions(t, "1000", least, 1, 0), partitions(t, tiny, least, 1, 0),
-		partitions(t, "1", "0.00001", math.MaxInt64, math.MaxInt64), partitions(t, "1/2", "1/2", 1, 1), // where p(2) is 1 by a tie
+		// where p(2) is 1 by a tie
+		partitions(t, "1", "0.00001", math.MaxInt64, math.MaxInt64), partitions(t, "1/2", "1/2", 1, 1),
 	} {
 		kept, err := Selection{p}.Select(units)
 		if err != nil {

@@ -14,45 +14,47 @@ import (
 	"dither/privacy"
 )
 
-// Threshold says what is to be dropped of noisy values of partitions (the keys of a GROUP BY that are not public) for each
-// to be released with its key: those not above τ, an integer at which what one unit alone can make of a partition is released
-// with a probability of at most Delta/Keys. It is the least such integer, but for the rounding of a quantile, where Delta/Keys
-// is below ½ and MinUnits at most 1; from ½ on it is as at ½, and less would do.
+// Threshold says what is to be dropped of noisy values of partitions (the keys of a GROUP BY that are not public) for
+// each to be released with its key: those not above τ, an integer at which what one unit alone can make of a partition
+// is released with a probability of at most Delta/Keys. It is the least such integer, but for the rounding of a
+// quantile, where Delta/Keys is below ½ and MinUnits at most 1; from ½ on it is as at ½, and less would do.
 //
-// It costs Delta beside the noise's own loss: where the noise is ε-differentially private (ρ-zCDP) on the values of a fixed
-// list of partitions, the release is (ε, Delta)-differentially private (Delta-approximately ρ-zCDP), for neighbours that
-// are alike but for one unit of each, if any, and either of add-remove and change-one. Proof: let D and D′ be neighbours, C
-// the partitions that both have, and M the mechanism on the values of C alone, dropping what is not above τ, which is
-// post-processing. Of D's partitions that D′ lacks there are at most Keys, each with the contribution of D's one unit
-// alone, at most MaxPerCell, and with independent noise: with a probability 1 − η, η ≤ 1 − (1 − Delta/Keys)^Keys ≤ Delta,
-// none of them is released, and then D's output is M(D). So D's output is the mixture (1 − η)·M(D) + η·P″, and hence one
-// with Delta in place of η, (1 − Delta)·M(D) + Delta·P‴; and likewise that of D′. M(D) and M(D′) are within the noise's
-// loss of each other. That is approximate zCDP by definition [Bun & Steinke 2016, Definition 8.1], and with
-// ε-indistinguishable parts, P(S) ≤ (1 − Delta)·e^ε·M(D′)(S) + Delta ≤ e^ε·Q(S) + Delta. ∎
+// It costs Delta beside the noise's own loss: where the noise is ε-differentially private (ρ-zCDP) on the values of a
+// fixed list of partitions, the release is (ε, Delta)-differentially private (Delta-approximately ρ-zCDP), for
+// neighbours that are alike but for one unit of each, if any, and either of add-remove and change-one. Proof: let D and
+// D′ be neighbours, C the partitions that both have, and M the mechanism on the values of C alone, dropping what is
+// not above τ, which is post-processing. Of D's partitions that D′ lacks there are at most Keys, each with the
+// contribution of D's one unit alone, at most MaxPerCell, and with independent noise: with a probability 1 − η, η
+// ≤ 1 − (1 − Delta/Keys)^Keys ≤ Delta, none of them is released, and then D's output is M(D). So D's output is
+// the mixture (1 − η)·M(D) + η·P″, and hence one with Delta in place of η, (1 − Delta)·M(D) + Delta·P‴;
+// and likewise that of D′. M(D) and M(D′) are within the noise's loss of each other. That is approximate zCDP by
+// definition [Bun & Steinke 2016, Definition 8.1], and with ε-indistinguishable parts, P(S) ≤ (1 −
+// Delta)·e^ε·M(D′)(S) + Delta ≤ e^ε·Q(S) + Delta. ∎
 //
-// Delta is not doubled where one unit is changed: each side drops its own. The noise's sensitivity is: it is that of the
-// values of C. What is released is the keys and values that are not dropped, in the order of those keys, and no trace of the
-// others.
+// Delta is not doubled where one unit is changed: each side drops its own. The noise's sensitivity is: it is that of
+// the values of C. What is released is the keys and values that are not dropped, in the order of those keys, and no
+// trace of the others.
 type Threshold struct {
-	// MaxPerCell is the most that one unit contributes to the value of one partition: 1 where values are numbers of units.
-	// At least 1.
+	// MaxPerCell is the most that one unit contributes to the value of one partition: 1 where values are numbers of
+	// units. At least 1.
 	MaxPerCell *big.Int
 	// Keys is in how many partitions a unit may be: at least 1.
 	Keys int64
 	// Delta is that of the release: above 0 and below 1.
 	Delta privacy.Delta
-	// MinUnits raises τ by (MinUnits − 1)·MaxPerCell, so that a partition of no more than MinUnits units is released with a
-	// probability of at most Delta/Keys. 0 and 1 do not.
+	// MinUnits raises τ by (MinUnits − 1)·MaxPerCell, so that a partition of no more than MinUnits units is released
+	// with a probability of at most Delta/Keys. 0 and 1 do not.
 	MinUnits int64
 }
 
-// errNarrow is of a sensitivity that one partition's contribution is beyond: one of the two is not what it is said to be.
+// errNarrow is of a sensitivity that one partition's contribution is beyond: one of the two is not what it is said to
+// be.
 func errNarrow() error {
 	return fmt.Errorf("%w: one unit contributes more to a partition than the sensitivity of all of them", mechanism.ErrParameter)
 }
 
-// at is τ for a noise: P(c + X > τ) ≤ Delta/Keys, where c = MaxPerCell. X is symmetric, so that P(X > k) = P(|X| > k)/2 for
-// k ≥ 0, and the quantile's promise is certified.
+// at is τ for a noise: P(c + X > τ) ≤ Delta/Keys, where c = MaxPerCell. X is symmetric, so that P(X > k) = P(|X| >
+// k)/2 for k ≥ 0, and the quantile's promise is certified.
 func (m Threshold) at(dist noise.Distribution) (*big.Int, error) {
 	switch {
 	case m.MaxPerCell == nil || m.MaxPerCell.Sign() <= 0:
@@ -80,10 +82,10 @@ type ThresholdRelease struct {
 	Kept      []Kept   // in byte order of the keys
 	Threshold *big.Int // τ
 
-	// Noise is what each value got before it met the threshold. Given that a value is released, its noise is another: it is
-	// above τ less the exact value, so not of mean 0, and of no symmetry. An interval of Noise.Quantile about a released value
-	// holds the exact one with a probability that may be anything, down to 0: for an exact 4 and τ = 7 whatever is released is
-	// more than 3 away.
+	// Noise is what each value got before it met the threshold. Given that a value is released, its noise is another:
+	// it is above τ less the exact value, so not of mean 0, and of no symmetry. An interval of Noise.Quantile about a
+	// released value holds the exact one with a probability that may be anything, down to 0: for an exact 4 and τ = 7
+	// whatever is released is more than 3 away.
 	Noise noise.Distribution
 	Loss  privacy.Loss
 }
@@ -122,8 +124,8 @@ func (m ThresholdLaplace) noisy() (sample.Sampler, noise.Distribution, error) {
 	return sample.NewLaplace(scale), dist, nil
 }
 
-// Measure releases the values, with noise, and the keys of those partitions that are above the threshold with it. The error
-// is ErrParameter, and a function of the parameters alone, or ErrKeys.
+// Measure releases the values, with noise, and the keys of those partitions that are above the threshold with it. The
+// error is ErrParameter, and a function of the parameters alone, or ErrKeys.
 func (m ThresholdLaplace) Measure(x []mechanism.Partition) (ThresholdRelease, error) {
 	noisy, dist, err := m.noisy()
 	if err != nil {
@@ -135,8 +137,9 @@ func (m ThresholdLaplace) Measure(x []mechanism.Partition) (ThresholdRelease, er
 // ThresholdGaussian is Gaussian on the values of partitions that are not public, of which those above a threshold are
 // released. It is Threshold.Delta-approximately Gaussian.Rho-zCDP.
 //
-// L2Squared is the squared L2 sensitivity of the values of all partitions together: Keys·MaxPerCell² where a unit is added
-// or removed. Where one is changed it is up to 4·Keys·MaxPerCell², and 2·Keys·MaxPerCell² if no contribution is negative.
+// L2Squared is the squared L2 sensitivity of the values of all partitions together: Keys·MaxPerCell² where a unit is
+// added or removed. Where one is changed it is up to 4·Keys·MaxPerCell², and 2·Keys·MaxPerCell² if no
+// contribution is negative.
 type ThresholdGaussian struct {
 	mechanism.Gaussian
 	Threshold
@@ -166,8 +169,8 @@ func (m ThresholdGaussian) noisy() (sample.Sampler, noise.Distribution, error) {
 	return sample.NewGaussian(sigma2), dist, nil
 }
 
-// Measure releases the values, with noise, and the keys of those partitions that are above the threshold with it. The error
-// is ErrParameter, and a function of the parameters alone, or ErrKeys.
+// Measure releases the values, with noise, and the keys of those partitions that are above the threshold with it. The
+// error is ErrParameter, and a function of the parameters alone, or ErrKeys.
 func (m ThresholdGaussian) Measure(x []mechanism.Partition) (ThresholdRelease, error) {
 	noisy, dist, err := m.noisy()
 	if err != nil {

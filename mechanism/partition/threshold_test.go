@@ -14,8 +14,8 @@ import (
 	"dither/privacy"
 )
 
-// thresholdLaw is the law of one partition: P(dropped), and P(value), over what floats can tell. n < 0 is a partition that
-// is not there.
+// thresholdLaw is the law of one partition: P(dropped), and P(value), over what floats can tell. n < 0 is a partition
+// that is not there.
 func thresholdLaw(dist noise.Distribution, threshold, n int64) map[string]float64 {
 	if n < 0 {
 		return map[string]float64{"": 1}
@@ -110,8 +110,8 @@ func TestThresholdLaplaceIsPrivate(t *testing.T) {
 	}
 }
 
-// released is the law of what is dropped and what is not: all that there is to tell of a partition that one neighbour alone
-// has, since the other gives none of its values.
+// released is the law of what is dropped and what is not: all that there is to tell of a partition that one neighbour
+// alone has, since the other gives none of its values.
 func released(law map[string]float64) map[string]float64 {
 	out := map[string]float64{}
 	for y, p := range law {
@@ -123,9 +123,9 @@ func released(law map[string]float64) map[string]float64 {
 	return out
 }
 
-// TestThresholdPaysOneDeltaForAChange enumerates neighbours that are alike but for one unit of each, both of which have keys
-// of their own: the least δ at ε is at most Delta, not twice that, in either direction; and it is beyond Delta/3, so that the
-// cases tell something.
+// TestThresholdPaysOneDeltaForAChange enumerates neighbours that are alike but for one unit of each, both of which have
+// keys of their own: the least δ at ε is at most Delta, not twice that, in either direction; and it is beyond
+// Delta/3, so that the cases tell something.
 func TestThresholdPaysOneDeltaForAChange(t *testing.T) {
 	for _, c := range []struct {
 		epsilon, delta string
@@ -156,7 +156,8 @@ func TestThresholdPaysOneDeltaForAChange(t *testing.T) {
 						{pairLaw(mine, more), pairLaw(theirs, more)},
 						{pairLaw(mine, released(more)), pairLaw(theirs, released(common))},
 						{pairLaw(pairLaw(alone, absent), pairLaw(released(more), released(common))), pairLaw(pairLaw(absent, alone), pairLaw(released(common), released(more)))},
-						{pairLaw(pairLaw(twice, absent), more), pairLaw(pairLaw(none, alone), common)}, // two of one, one of the other
+						// two of one, one of the other
+						{pairLaw(pairLaw(twice, absent), more), pairLaw(pairLaw(none, alone), common)},
 						{pairLaw(twice, none), pairLaw(none, twice)},
 					} {
 						worst = max(worst, leastDelta(e, pair[0], pair[1]), leastDelta(e, pair[1], pair[0]))
@@ -170,8 +171,8 @@ func TestThresholdPaysOneDeltaForAChange(t *testing.T) {
 	}
 }
 
-// TestThresholdNoiseIsNotThatOfTheReleased is why Noise carries a warning: of an exact 4, τ = 7 releases nothing within 3, and so
-// an interval that holds nine tenths of the noise holds none of the exact values.
+// TestThresholdNoiseIsNotThatOfTheReleased is why Noise carries a warning: of an exact 4, τ = 7 releases nothing
+// within 3, and so an interval that holds nine tenths of the noise holds none of the exact values.
 func TestThresholdNoiseIsNotThatOfTheReleased(t *testing.T) {
 	m := thresholdLaplace(t, "1", "0.001", 1, 1, 1, 0)
 	at, err := m.At()
@@ -194,8 +195,8 @@ func TestThresholdNoiseIsNotThatOfTheReleased(t *testing.T) {
 	}
 }
 
-// TestThresholdGaussianDrops: with probability at most Delta/Keys a unit's own partition is released, and at one less than
-// τ with more.
+// TestThresholdGaussianDrops: with probability at most Delta/Keys a unit's own partition is released, and at one less
+// than τ with more.
 func TestThresholdGaussianDrops(t *testing.T) {
 	for _, c := range []struct {
 		rho, delta       string
@@ -212,7 +213,8 @@ func TestThresholdGaussianDrops(t *testing.T) {
 			t.Fatal(err)
 		}
 		delta, _ := m.Delta.Rat().Float64()
-		released := func(tau int64) float64 { return dist.CDF(big.NewInt(max(c.k, 1)*c.perCell - tau - 1)) } // P(kc + X > τ)
+		// P(kc + X > τ)
+		released := func(tau int64) float64 { return dist.CDF(big.NewInt(max(c.k, 1)*c.perCell - tau - 1)) }
 		if p := released(at.Int64()) * float64(c.keys); p > delta*(1+1e-9) {
 			t.Errorf("%v: τ = %s: %g", c, at, p)
 		}
@@ -274,8 +276,8 @@ func TestThresholdFollowsItsLaw(t *testing.T) {
 	}
 }
 
-// TestThresholdValues: at ε = 1, Δ = 1, δ = 10⁻⁵, P(X > k) = p^(k+1)/(1 + p) ≤ δ first at k = 11, by p = 1/e; beyond one
-// unit that is 12.
+// TestThresholdValues: at ε = 1, Δ = 1, δ = 10⁻⁵, P(X > k) = p^(k+1)/(1 + p) ≤ δ first at k = 11, by p = 1/e;
+// beyond one unit that is 12.
 func TestThresholdValues(t *testing.T) {
 	for least, want := range map[int64]int64{0: 12, 1: 12, 2: 13, 10: 21} {
 		m := thresholdLaplace(t, "1", "0.00001", 1, 1, 1, least)

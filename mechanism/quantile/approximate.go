@@ -10,41 +10,48 @@ import (
 )
 
 // Approximate releases several quantiles by recursion [Kaplan, Schnapp & Stemmer 2022]: one in the middle by the
-// exponential mechanism, which cuts the data in two, then those in the middle of both parts in their parts, and so on. Of k ranks there are at most
-// L = ⌊log₂ k⌋ + 1 levels, each of which reads the data twice. Which rank is cut when, and with what share of ε, is chosen by what is off the
-// least (see cutOrder), from the ranks alone.
+// exponential mechanism, which cuts the data in two, then those in the middle of both parts in their parts, and so on.
+// Of k ranks there are at most L = ⌊log₂ k⌋ + 1 levels, each of which reads the data twice. Which rank is cut
+// when, and with what share of ε, is chosen by what is off the least (see cutOrder), from the ranks alone.
 //
-// A part is a range of the domain. Rows in its inside belong to it; a row at a cut belongs half to either side, and where
-// cuts meet half of a half and so on, so that over the parts of one level every row's shares are public functions of its
-// value and add up to 1. A and B of Single count shares, and the rank that is sought in a part is the one that divides its
-// own rows as the ranks at its ends are divided: q′ = (q − q_low)/(q_high − q_low).
+// A part is a range of the domain. Rows in its inside belong to it; a row at a cut belongs half to either side, and
+// where cuts meet half of a half and so on, so that over the parts of one level every row's shares are public functions
+// of its value and add up to 1. A and B of Single count shares, and the rank that is sought in a part is the one that
+// divides its own rows as the ranks at its ends are divided: q′ = (q − q_low)/(q_high − q_low).
 //
-// All is ε-differentially private, where the shares of ε on each path down the tree of cuts add up to no more than ε. Proof: let the cut of a part s be drawn
-// with ε_s, and let ℓ(s) be the largest sum of ε_s and of those of the cuts that follow in one of its parts, and in one of that part's, and so
-// on. A row more with a share w of s moves that part's d by at most w·max(q′, 1 − q′), as in Single. The part has the rate c = ε_s/(2Δ), Δ =
-// m·max(q′, 1 − q′), so the row's cut in s loses at most (w/m)·ε_s. What follows in the two parts loses at most (w/m)·ℓ(s) with that, by induction: the row's shares
-// w₁ and w₂ of the two add up to w, and ε_s·w + ℓ(s₁)·w₁ + ℓ(s₂)·w₂ ≤ (ε_s + max(ℓ(s₁), ℓ(s₂)))·w. These bound the ratios of the chances of each
-// cut, given the cuts before, for every outcome of those; so the ratio of the chances of all cuts is at most the product, and the loss of a unit, which has up to m
-// rows, is at most ℓ of the whole domain, which is ε.
+// All is ε-differentially private, where the shares of ε on each path down the tree of cuts add up to no more than
+// ε. Proof: let the cut of a part s be drawn with ε_s, and let ℓ(s) be the largest sum of ε_s and of those of the
+// cuts that follow in one of its parts, and in one of that part's, and so on. A row more with a share w of s moves that
+// part's d by at most w·max(q′, 1 − q′), as in Single. The part has the rate c = ε_s/(2Δ), Δ = m·max(q′, 1
+// − q′), so the row's cut in s loses at most (w/m)·ε_s. What follows in the two parts loses at most (w/m)·ℓ(s)
+// with that, by induction: the row's shares w₁ and w₂ of the two add up to w, and ε_s·w + ℓ(s₁)·w₁ +
+// ℓ(s₂)·w₂ ≤ (ε_s + max(ℓ(s₁), ℓ(s₂)))·w. These bound the ratios of the chances of each cut, given
+// the cuts before, for every outcome of those; so the ratio of the chances of all cuts is at most the product, and the
+// loss of a unit, which has up to m rows, is at most ℓ of the whole domain, which is ε.
 //
-// Under ChangeOne rows that leave and rows that come may be in different parts, so there Δ = 2m·max(q′, 1 − q′), and each of up to 2m rows loses at most
-// ℓ/(2m). But in the whole domain, and in a part as long as each level before it had a single one, Δ is m (see Single, whose r and s are then shares):
-// such a level loses at most its ε_s, and what follows the last of them ℓ of the parts there. ∎
+// Under ChangeOne rows that leave and rows that come may be in different parts, so there Δ = 2m·max(q′, 1 −
+// q′), and each of up to 2m rows loses at most ℓ/(2m). But in the whole domain, and in a part as long as each level
+// before it had a single one, Δ is m (see Single, whose r and s are then shares): such a level loses at most its ε_s,
+// and what follows the last of them ℓ of the parts there. ∎
 //
-// Each draw has a bounded range of its loss. So all of it is ρ-zCDP, where ρ is the largest sum of ε_s²/8 on a path: if a unit has the shares w_i/m of the parts
-// of a level, then Σ(w_i/m)² ≤ (Σw_i/m)², and the induction is as above for the moments exp((α − 1)·D_α), which multiply.
+// Each draw has a bounded range of its loss. So all of it is ρ-zCDP, where ρ is the largest sum of ε_s²/8 on a
+// path: if a unit has the shares w_i/m of the parts of a level, then Σ(w_i/m)² ≤ (Σw_i/m)², and the induction is
+// as above for the moments exp((α − 1)·D_α), which multiply.
 //
-// It is meant for values that hardly repeat. Where many rows share a value, the halves of a cut there do not fit the ranks
-// that the parts are meant for, and outputs may be far off at any ε (see RankError): Independent has no such defect.
+// It is meant for values that hardly repeat. Where many rows share a value, the halves of a cut there do not fit the
+// ranks that the parts are meant for, and outputs may be far off at any ε (see RankError): Independent has no such
+// defect.
 type Approximate struct {
 	Domain
 	mechanism.Unit
-	Ranks   []*big.Rat // rising, from 0 (the least value) to 1 (the greatest), of a common denominator of at most 10,000; at most 255
+	// rising, from 0 (the least value) to 1 (the greatest), of a common denominator of at most 10,000; at most 255
+	Ranks   []*big.Rat
 	Epsilon privacy.Epsilon
 	Squares bool // the shares are chosen for BoundedRange, which adds up in squares, and not for Epsilon
 }
 
-// section is a part of the domain, from low to high, and the cut that is made in it. at is the rank of that, from and to are the ranks at the ends.
+// section is a part of the domain, from low to high, and the cut that is made in it. at is the rank of that, from and
+// to are the ranks at the ends.
 type section struct {
 	low, high           int64
 	lowShare, highShare int64 // what of a row at an end belongs to it, in parts of 2ᴸ
@@ -60,7 +67,8 @@ func (m Approximate) check() (targets, error) {
 // order is that of the cuts.
 func (m Approximate) order(t targets) *cut { return orderCuts(t, m.Squares) }
 
-// Shares are the shares of Epsilon that the ranks are drawn with, nil where Release refuses them. On a path of the tree of cuts they add up to at most 1.
+// Shares are the shares of Epsilon that the ranks are drawn with, nil where Release refuses them. On a path of the tree
+// of cuts they add up to at most 1.
 func (m Approximate) Shares() []*big.Rat {
 	t, err := m.check()
 	if err != nil {
@@ -181,8 +189,8 @@ func (m Approximate) parts(t targets, level []section, cuts []int64) (next []sec
 	return next
 }
 
-// BoundedRange is the loss as zCDP: the largest sum of ε_s²/8 on a path of the tree of cuts [Cesar & Rogers 2021, for each]. Of what Release refuses it is
-// ε²/8, which is above.
+// BoundedRange is the loss as zCDP: the largest sum of ε_s²/8 on a path of the tree of cuts [Cesar & Rogers 2021, for
+// each]. Of what Release refuses it is ε²/8, which is above.
 func (m Approximate) BoundedRange() privacy.Loss {
 	rho := m.Epsilon.BoundedRange()
 	if t, err := m.check(); err == nil {

@@ -13,17 +13,18 @@ import (
 )
 
 // AutomaticBounds finds bounds for values of which only very wide ones are known, as ApproxBounds does in Google's
-// differential privacy library: it counts values by sign and number of binary digits, with noise, and takes the outermost
-// bins whose noisy count reaches a threshold. Where none does, the bounds are the domain's own, and that is no error.
+// differential privacy library: it counts values by sign and number of binary digits, with noise, and takes the
+// outermost bins whose noisy count reaches a threshold. Where none does, the bounds are the domain's own, and that is
+// no error.
 //
 // Privacy: each row is counted in one bin, so the counts move by at most MaxRows under AddRemove and twice that under
 // ChangeOne in L1 norm, by MaxRows² and twice that in squared L2 norm (Tree has the proof), and are measured by
 // Laplace or Gaussian. The threshold and the bins are public; the rest is post-processing.
 //
 // The threshold is the least integer by the union bound: noise alone reaches it in one bin with probability at most
-// FalsePositive over the number of bins, and so in any bin with probability at most FalsePositive, however many are empty. So
-// the bounds reach beyond the bins of all values with at most that probability. On the other side, rows in a bin whose noisy
-// count stays below the threshold may come to lie outside.
+// FalsePositive over the number of bins, and so in any bin with probability at most FalsePositive, however many are
+// empty. So the bounds reach beyond the bins of all values with at most that probability. On the other side, rows in a
+// bin whose noisy count stays below the threshold may come to lie outside.
 type AutomaticBounds struct {
 	Domain                      // the outer bounds
 	mechanism.Unit              //
@@ -104,8 +105,8 @@ func (m AutomaticBounds) Measure(data mechanism.Ordered) (Bounds, error) {
 	return m.read(released), nil
 }
 
-// threshold is 1 more than the noise that is exceeded in size with probability at most 2·FalsePositive/bins: by symmetry a
-// bin's noise is that much or more with half that probability, and the bins' probabilities add up.
+// threshold is 1 more than the noise that is exceeded in size with probability at most 2·FalsePositive/bins: by
+// symmetry a bin's noise is that much or more with half that probability, and the bins' probabilities add up.
 func (m AutomaticBounds) threshold(dist noise.Distribution, bins int) *big.Int {
 	k := dist.Quantile(2 * m.FalsePositive / float64(bins) * (1 - 1e-15))
 	return k.Add(k, big.NewInt(1))

@@ -46,8 +46,8 @@ func TestBoundsSensitivity(t *testing.T) {
 	}
 }
 
-// TestBoundsThreshold checks it against the distribution function, which is a float near the real value: it is the least by
-// the union bound.
+// TestBoundsThreshold checks it against the distribution function, which is a float near the real value: it is the
+// least by the union bound.
 func TestBoundsThreshold(t *testing.T) {
 	for _, loss := range []string{"0.01", "1", "20"} {
 		e := mechtest.Epsilon(t, loss)

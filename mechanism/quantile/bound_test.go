@@ -70,12 +70,13 @@ func TestRankError(t *testing.T) {
 	}
 }
 
-// TestRankErrorOfRecursion has the bound by hand, the largest of some a·c + b with c = 2(ln N + ln(k/β))/ε, from the shares of ε.
+// TestRankErrorOfRecursion has the bound by hand, the largest of some a·c + b with c = 2(ln N + ln(k/β))/ε, from the
+// shares of ε.
 func TestRankErrorOfRecursion(t *testing.T) {
 	in, beta := Domain{0, 1 << 40}, 0.1
 	q := big.NewRat
-	// ½ first, with Δ = ½, so that E = c/(2s₁) + ½. Then ¼ in the lower half, D = c/(2s₀) + E/2, and 3/5 in the upper, q′ = 1/5: D =
-	// 4c/(5s₂) + 4E/5.
+	// ½ first, with Δ = ½, so that E = c/(2s₁) + ½. Then ¼ in the lower half, D = c/(2s₀) + E/2, and 3/5 in the
+	// upper, q′ = 1/5: D = 4c/(5s₂) + 4E/5.
 	three := func(delta float64) func(s []float64) [][2]float64 {
 		return func(s []float64) [][2]float64 {
 			return [][2]float64{{delta / s[0] / 2, 0.25}, {delta * (0.8/s[2] + 0.4/s[1]), 0.4}}
@@ -98,8 +99,9 @@ func TestRankErrorOfRecursion(t *testing.T) {
 		"ends": {mechanism.Unit{Neighbours: privacy.AddRemove, MaxRows: 1}, []*big.Rat{q(0, 1), q(1, 1)}, func(s []float64) [][2]float64 {
 			return [][2]float64{{1 / s[0], 0}, {1 / s[1], 0}}
 		}},
-		// ½ with E₃ = c/(2s₃) + ½, below it 1/5, q′ = 2/5, E₁ = 3c/(5s₁) + 2E₃/5 + ½, and at its sides the least, which is sought at the end, and ¼, q′ = 1/6;
-		// above it 9/10, q′ = 4/5, and the greatest at the other end.
+		// ½ with E₃ = c/(2s₃) + ½, below it 1/5, q′ = 2/5, E₁ = 3c/(5s₁) + 2E₃/5 + ½, and at its sides the
+		// least, which is sought at the end, and ¼, q′ = 1/6; above it 9/10, q′ = 4/5, and the greatest at the other
+		// end.
 		"six": {mechanism.Unit{Neighbours: privacy.AddRemove, MaxRows: 1}, []*big.Rat{q(0, 1), q(1, 5), q(1, 4), q(1, 2), q(9, 10), q(1, 1)}, func(s []float64) [][2]float64 {
 			e3 := [2]float64{0.5 / s[3], 0.5}
 			e1 := [2]float64{0.6/s[1] + 0.4*e3[0], 0.4*e3[1] + 0.5}
@@ -140,8 +142,8 @@ func TestRankErrorOfRecursion(t *testing.T) {
 	}
 }
 
-// TestRankErrorsAddUp is the proof's step in exact arithmetic, for cuts of any kind: where no value repeats, d of an output is
-// at most what it is in its own section and the mean of E at that section's ends.
+// TestRankErrorsAddUp is the proof's step in exact arithmetic, for cuts of any kind: where no value repeats, d of an
+// output is at most what it is in its own section and the mean of E at that section's ends.
 func TestRankErrorsAddUp(t *testing.T) {
 	r := rand.New(rand.NewPCG(37, 38))
 	for range 2000 {
@@ -182,8 +184,8 @@ func TestRankErrorsAddUp(t *testing.T) {
 	}
 }
 
-// TestRankErrorOfIndependent has the bound by hand: Δ is the largest, 3·3/4 under add-remove, and each of three is at ε/3 and
-// β/3.
+// TestRankErrorOfIndependent has the bound by hand: Δ is the largest, 3·3/4 under add-remove, and each of three is at
+// ε/3 and β/3.
 func TestRankErrorOfIndependent(t *testing.T) {
 	ranks := []*big.Rat{big.NewRat(1, 4), big.NewRat(1, 2), big.NewRat(3, 5)}
 	for u, delta := range map[mechanism.Unit]float64{{Neighbours: privacy.AddRemove, MaxRows: 3}: 2.25, {Neighbours: privacy.ChangeOne, MaxRows: 3}: 3} {
@@ -219,8 +221,8 @@ func TestRankErrorIsNearlyAttained(t *testing.T) {
 	}
 }
 
-// TestSortingKeepsRankErrors sorts outputs of any kind, not those of a mechanism: none of the sorted ones is further off than
-// the worst was before.
+// TestSortingKeepsRankErrors sorts outputs of any kind, not those of a mechanism: none of the sorted ones is further
+// off than the worst was before.
 func TestSortingKeepsRankErrors(t *testing.T) {
 	r := rand.New(rand.NewPCG(35, 36))
 	for range 5000 {
@@ -247,9 +249,9 @@ func TestSortingKeepsRankErrors(t *testing.T) {
 	}
 }
 
-// TestRankErrorUnderTies has ages, 45 % of them 0 or below and 10 % above the domain. Two fifths of the rows lie within the
-// zeros: the recursion's cut there has 22,500 of the 100,000 rows before it, not 40,000, and the median then comes out as 0,
-// 5000 rows off, but with probability below 1e-100. The bound of independent quantiles holds.
+// TestRankErrorUnderTies has ages, 45 % of them 0 or below and 10 % above the domain. Two fifths of the rows lie within
+// the zeros: the recursion's cut there has 22,500 of the 100,000 rows before it, not 40,000, and the median then comes
+// out as 0, 5000 rows off, but with probability below 1e-100. The bound of independent quantiles holds.
 func TestRankErrorUnderTies(t *testing.T) {
 	const trials, beta = 150, 0.05
 	counts := [][2]int64{{-1, 20_000}, {0, 25_000}}

@@ -14,8 +14,8 @@ import (
 	"dither/privacy"
 )
 
-// Sought is a place in the order of n values: that of rank Rank·n + Offset, counted in rows. A place before the first value is
-// the domain's lower end, and one after the last its upper end.
+// Sought is a place in the order of n values: that of rank Rank·n + Offset, counted in rows. A place before the first
+// value is the domain's lower end, and one after the last its upper end.
 type Sought struct {
 	Rank    *big.Rat // from 0 to 1
 	Offset  int64    // in rows, at most 2⁴⁰ either way
@@ -25,30 +25,33 @@ type Sought struct {
 // Cells releases values at sought places in each of several cells, every one by the exponential mechanism, as Single
 // does [Smith 2011], and each without a view of the others. All are drawn in two passes over the data.
 //
-// Let n be a cell's number of values, r = q·n + t what is sought, with t the offset, and B(o) and A(o) as in Single, but that
-// nothing is below the domain and nothing above it: B(Lower) = −∞ and A(Upper) = ∞. The candidate o is drawn with probability
-// ∝ exp(−ε·d(o)/(2Δ)), exactly, where
+// Let n be a cell's number of values, r = q·n + t what is sought, with t the offset, and B(o) and A(o) as in Single,
+// but that nothing is below the domain and nothing above it: B(Lower) = −∞ and A(Upper) = ∞. The candidate o is
+// drawn with probability ∝ exp(−ε·d(o)/(2Δ)), exactly, where
 //
 //	d(o) = max(0, B(o) − r, r − A(o)).
 //
 // Some o has d(o) = 0: A(o) = B(o + 1), so what the candidates cover, from B(o) to A(o), is the whole line.
 //
-// Why the ends: a rank that falls below 0 or beyond n, since t is a constant and n is not, is at an end of the domain by a
-// definition that does not ask how large n is. It is as if t rows more, of everybody's knowledge, lay beyond either end.
+// Why the ends: a rank that falls below 0 or beyond n, since t is a constant and n is not, is at an end of the domain
+// by a definition that does not ask how large n is. It is as if t rows more, of everybody's knowledge, lay beyond
+// either end.
 //
 // Privacy. Let a unit have c_k rows in cell k, Σ c_k ≤ m = MaxRows, and let w = max(q, 1 − q).
 //
-// Under AddRemove a row more in cell k moves B(o) − r and r − A(o) by q or by 1 − q one way or the other (or B(Lower) and
-// A(Upper) not at all), so c_k rows move d by at most w·c_k. With Δ = w·m the logarithm of each weight moves by at most
-// ε·c_k/(2m), and the draw in cell k is (ε·c_k/m)-differentially private, and as much bounded-range (see Single). Which rows a
-// unit has in which cell is its own affair, so neighbours differ in these rows alone, and the draws of the cells are independent
-// given the data: together they lose Σ_k ε·c_k/m ≤ ε; and under zCDP Σ_k (ε·c_k/m)²/8 ≤ ε²/8 · (Σ_k c_k/m)² ≤ ε²/8.
+// Under AddRemove a row more in cell k moves B(o) − r and r − A(o) by q or by 1 − q one way or the other (or
+// B(Lower) and A(Upper) not at all), so c_k rows move d by at most w·c_k. With Δ = w·m the logarithm of each weight
+// moves by at most ε·c_k/(2m), and the draw in cell k is (ε·c_k/m)-differentially private, and as much
+// bounded-range (see Single). Which rows a unit has in which cell is its own affair, so neighbours differ in these rows
+// alone, and the draws of the cells are independent given the data: together they lose Σ_k ε·c_k/m ≤ ε; and under
+// zCDP Σ_k (ε·c_k/m)²/8 ≤ ε²/8 · (Σ_k c_k/m)² ≤ ε²/8.
 //
-// Under ChangeOne r_k rows leave cell k and s_k come, Σ r_k ≤ m and Σ s_k ≤ m, which moves d by at most w·(r_k + s_k); with
-// Δ = 2·w·m it is as above, for Σ (r_k + s_k) ≤ 2m. In a single cell, d moves by at most m, as Single shows, and Δ = m.
+// Under ChangeOne r_k rows leave cell k and s_k come, Σ r_k ≤ m and Σ s_k ≤ m, which moves d by at most w·(r_k +
+// s_k); with Δ = 2·w·m it is as above, for Σ (r_k + s_k) ≤ 2m. In a single cell, d moves by at most m, as Single
+// shows, and Δ = m.
 //
-// So a sought place costs its Epsilon for all cells together; places add up [Dwork & Roth 2014, Theorem 3.16; under zCDP, Bun &
-// Steinke 2016, Lemma 1.7].
+// So a sought place costs its Epsilon for all cells together; places add up [Dwork & Roth 2014, Theorem 3.16; under
+// zCDP, Bun & Steinke 2016, Lemma 1.7].
 type Cells struct {
 	Domain
 	mechanism.Unit // MaxRows bounds a unit's rows in all cells together
@@ -159,12 +162,13 @@ func (m Cells) BoundedRange() privacy.Loss {
 	return privacy.ZCDPLoss(out, privacy.Delta{})
 }
 
-// RankError bounds d of the i-th sought place in any one cell, but with probability at most beta: 2Δ(ln N + ln(1/β))/ε for N
-// candidates, rounded up, in rows. The proof is that of Single.RankError. The error is ErrParameter.
+// RankError bounds d of the i-th sought place in any one cell, but with probability at most beta: 2Δ(ln N +
+// ln(1/β))/ε for N candidates, rounded up, in rows. The proof is that of Single.RankError. The error is ErrParameter.
 //
-// So with an offset of −t, t ≥ that bound, the value that is drawn has B(o) ≤ q·n, and with t + 1, B(o) ≤ q·n − 1: it is not
-// above the values around the rank q·n, but with probability at most beta. (Lower is never above. If any other o is drawn with
-// d(o) ≤ t, then B(o) − (q·n − t) ≤ t.) Likewise a value at an offset of t is not below.
+// So with an offset of −t, t ≥ that bound, the value that is drawn has B(o) ≤ q·n, and with t + 1, B(o) ≤ q·n
+// − 1: it is not above the values around the rank q·n, but with probability at most beta. (Lower is never above. If
+// any other o is drawn with d(o) ≤ t, then B(o) − (q·n − t) ≤ t.) Likewise a value at an offset of t is not
+// below.
 func (m Cells) RankError(i int, beta float64) (float64, error) {
 	if err := m.check(); err != nil {
 		return 0, err
@@ -217,8 +221,8 @@ func (m Cells) races(src *entropy.Source, cells int) []sample.Contest {
 	return out
 }
 
-// score is −d·den of a candidate, or of a run of them that does not hold an end of the domain beside others. With rows and
-// offsets of at most 2⁴⁰, and den at most 10,000, all is below 2⁶².
+// score is −d·den of a candidate, or of a run of them that does not hold an end of the domain beside others. With
+// rows and offsets of at most 2⁴⁰, and den at most 10,000, all is below 2⁶².
 func (p *draw) score(o, below, upTo int64) int64 {
 	d := int64(0)
 	if o != p.in.Lower {
@@ -241,8 +245,8 @@ func (p *draw) value(value, count int64) {
 // end enters the gap after the last value.
 func (p *draw) end() { p.gap(p.in.Upper + 1) }
 
-// gap enters what is below until, if anything is: an end of the domain by itself. Differences are right even where until is
-// beyond the last integer.
+// gap enters what is below until, if anything is: an end of the domain by itself. Differences are right even where
+// until is beyond the last integer.
 func (p *draw) gap(until int64) {
 	width := uint64(until) - uint64(p.next)
 	if width > 0 && p.next == p.in.Lower {
@@ -262,8 +266,8 @@ func (p *draw) gap(until int64) {
 	}
 }
 
-// Bracket is a t that is a whole number of rows and at least RankError(i, beta) + 1 for a place of that rank and ε, whatever its
-// offset: what brackets a quantile. The error is ErrParameter, also for a t above 2⁴⁰.
+// Bracket is a t that is a whole number of rows and at least RankError(i, beta) + 1 for a place of that rank and ε,
+// whatever its offset: what brackets a quantile. The error is ErrParameter, also for a t above 2⁴⁰.
 func (m Cells) Bracket(i int, beta float64) (int64, error) {
 	t, err := m.RankError(i, beta)
 	if err != nil {

@@ -16,7 +16,8 @@ import (
 	"dither/privacy"
 )
 
-// orderedCellsOf is the ordered multiset of each of some cells, cell after cell where by is 0 and else value after value.
+// orderedCellsOf is the ordered multiset of each of some cells, cell after cell where by is 0 and else value after
+// value.
 func orderedCellsOf(cells [][]int64, by int) mechanism.OrderedCells {
 	type row struct {
 		cell int
@@ -124,7 +125,8 @@ func randomValues(r *rand.Rand, n int) []int64 {
 	return out
 }
 
-// The scores are those of the definition, beyond the ends of the data and of the domain too; some candidate always has what is sought.
+// The scores are those of the definition, beyond the ends of the data and of the domain too; some candidate always has
+// what is sought.
 func TestCellScoresAreByDefinition(t *testing.T) {
 	r := rand.New(rand.NewPCG(51, 52))
 	for range 800 {
@@ -172,8 +174,8 @@ func cellNeighbours(r *rand.Rand, u mechanism.Unit, cells int) (a, b [][]int64) 
 	return a, b
 }
 
-// Between neighbours the scores of a sought place move, over all cells together, by at most its sensitivity, and the joint law
-// of all outputs by a factor of at most e^ε.
+// Between neighbours the scores of a sought place move, over all cells together, by at most its sensitivity, and the
+// joint law of all outputs by a factor of at most e^ε.
 func TestCellSensitivity(t *testing.T) {
 	r := rand.New(rand.NewPCG(53, 54))
 	tight := map[string]*big.Rat{}
@@ -274,8 +276,8 @@ func TestCellLaw(t *testing.T) {
 	}
 }
 
-// A place t below what is sought is above the quantile with probability at most beta, and likewise above, exactly, whatever
-// the data: none, a single row, ties, skew, values at the ends.
+// A place t below what is sought is above the quantile with probability at most beta, and likewise above, exactly,
+// whatever the data: none, a single row, ties, skew, values at the ends.
 func TestBracket(t *testing.T) {
 	in := Domain{0, 200}
 	skewed := make([]int64, 0, 400)
@@ -301,8 +303,8 @@ func TestBracket(t *testing.T) {
 				low, high := 0.0, 0.0
 				sorted := slices.Sorted(slices.Values(data))
 				if n := len(data); n > 0 {
-					// The values around row 1 + q(n − 1), between which PERCENTILE_CONT interpolates; row ⌈qn⌉ of PERCENTILE_DISC; and, where qn is
-					// whole, the next one.
+					// The values around row 1 + q(n − 1), between which PERCENTILE_CONT interpolates; row ⌈qn⌉ of
+					// PERCENTILE_DISC; and, where qn is whole, the next one.
 					f, _ := q.Float64()
 					at := f * float64(n-1)
 					rows := []int{int(math.Floor(at + 1e-9)), int(math.Ceil(at - 1e-9)), max(int(math.Ceil(f*float64(n)-1e-9))-1, 0), min(int(math.Floor(f*float64(n)+1e-9)), n-1)}

@@ -11,8 +11,8 @@ import (
 	"dither/privacy"
 )
 
-// Independent releases several quantiles, each as Single does with a k-th of ε and without a view of the others,
-// and sorts them. All are drawn in the same two passes over the data: one counts the rows, one runs a race for each rank.
+// Independent releases several quantiles, each as Single does with a k-th of ε and without a view of the others, and
+// sorts them. All are drawn in the same two passes over the data: one counts the rows, one runs a race for each rank.
 //
 // It is Epsilon-differentially private: each of k draws is (ε/k)-differentially private (see Single), draws that are
 // independent given the data add up [Dwork & Roth 2014, Theorem 3.16], and sorting sees nothing but the draws. Each is
@@ -23,7 +23,8 @@ import (
 type Independent struct {
 	Domain
 	mechanism.Unit
-	Ranks   []*big.Rat // rising, from 0 (the least value) to 1 (the greatest), of a common denominator of at most 10,000; at most 255
+	// rising, from 0 (the least value) to 1 (the greatest), of a common denominator of at most 10,000; at most 255
+	Ranks   []*big.Rat
 	Epsilon privacy.Epsilon
 }
 
@@ -67,8 +68,8 @@ func (m Independent) release(src *entropy.Source, data mechanism.Ordered) (Order
 	return OrderStatistics{Values: values, Loss: privacy.PureLoss(m.Epsilon)}, nil
 }
 
-// BoundedRange is the loss as zCDP: ε²/(8k), instead of the ε²/2 of a pure loss [Cesar & Rogers 2021, for each draw; Bun &
-// Steinke 2016, Lemma 1.7].
+// BoundedRange is the loss as zCDP: ε²/(8k), instead of the ε²/2 of a pure loss [Cesar & Rogers 2021, for each
+// draw; Bun & Steinke 2016, Lemma 1.7].
 func (m Independent) BoundedRange() privacy.Loss {
 	return privacy.ZCDPLoss(m.Epsilon.Rho().Share(1, 4*int64(max(1, len(m.Ranks)))), privacy.Delta{})
 }
@@ -76,11 +77,12 @@ func (m Independent) BoundedRange() privacy.Loss {
 // RankError bounds d of every output (see Single), whatever the data, but with probability at most beta: the largest of
 // 2Δ(ln N + ln(k/β))/(ε/k) over the ranks, rounded up. It is a number of rows. The error is ErrParameter.
 //
-// Proof: before sorting, each draw o_i has d_i(o_i) ≤ t but with probability at most β/k, by the bound of Single. And
-// sorting keeps a bound t that is common to all. Let q_1 < … < q_k be the ranks. d_i(o) ≤ t says that B(o) ≤ q_i·n + t and
-// A(o) ≥ q_i·n − t, and neither B nor A falls as o rises. The i-th least output o_(i) is at most the largest of o_1, …, o_i,
-// which are i of them; let that be o_j, j ≤ i. So B(o_(i)) ≤ B(o_j) ≤ q_j·n + t ≤ q_i·n + t. And it is at least the least of
-// o_i, …, o_k, which are all but i − 1 of them; let that be o_j, j ≥ i. So A(o_(i)) ≥ A(o_j) ≥ q_j·n − t ≥ q_i·n − t. ∎
+// Proof: before sorting, each draw o_i has d_i(o_i) ≤ t but with probability at most β/k, by the bound of Single.
+// And sorting keeps a bound t that is common to all. Let q_1 < … < q_k be the ranks. d_i(o) ≤ t says that B(o) ≤
+// q_i·n + t and A(o) ≥ q_i·n − t, and neither B nor A falls as o rises. The i-th least output o_(i) is at most
+// the largest of o_1, …, o_i, which are i of them; let that be o_j, j ≤ i. So B(o_(i)) ≤ B(o_j) ≤ q_j·n + t
+// ≤ q_i·n + t. And it is at least the least of o_i, …, o_k, which are all but i − 1 of them; let that be o_j, j
+// ≥ i. So A(o_(i)) ≥ A(o_j) ≥ q_j·n − t ≥ q_i·n − t. ∎
 func (m Independent) RankError(beta float64) (float64, error) {
 	target, err := m.check()
 	if err != nil {

@@ -14,31 +14,35 @@ import (
 // Joint releases several quantiles at once by the exponential mechanism over all of them, JointExp [Gillenwater,
 // Joseph & Kulesza 2021], with the domain in bins and ties spread.
 //
-// The domain is cut into Bins bins of equal width, the last perhaps narrower, and each bin into R levels, R the number of
-// ranks. A place is a level of a bin; places are in order, by bin and then by level. A row stands at its bin with its mass
-// spread over it: (2l + 1)/(2R) of it is before level l. So a value that many rows share can answer many ranks.
+// The domain is cut into Bins bins of equal width, the last perhaps narrower, and each bin into R levels, R the number
+// of ranks. A place is a level of a bin; places are in order, by bin and then by level. A row stands at its bin with
+// its mass spread over it: (2l + 1)/(2R) of it is before level l. So a value that many rows share can answer many
+// ranks.
 //
-// The output is a sequence of places o_1 ≤ … ≤ o_k, and then an integer in the bin of each, uniform and sorted. Let n_j be
-// the mass between o_{j−1} and o_j, with all before o_1 in n_1 and all after o_k in n_{k+1}, and g_j the difference of the
-// ranks at j and j − 1, with 0 and 1 at the ends. The sequence has the probability ∝ w·exp(−c·d), d = Σ_j |n_j − g_j·n|,
-// where the public weight w is the product of the widths of the bins and of 1/γ! for every place that occurs γ times.
+// The output is a sequence of places o_1 ≤ … ≤ o_k, and then an integer in the bin of each, uniform and sorted.
+// Let n_j be the mass between o_{j−1} and o_j, with all before o_1 in n_1 and all after o_k in n_{k+1}, and g_j the
+// difference of the ranks at j and j − 1, with 0 and 1 at the ends. The sequence has the probability ∝
+// w·exp(−c·d), d = Σ_j |n_j − g_j·n|, where the public weight w is the product of the widths of the bins and of
+// 1/γ! for every place that occurs γ times.
 //
-// It is Epsilon-differentially private, with c = ε₀/(2Δ), or 64 if that is less, and ε₀ a little below ε. Sensitivity, with m
-// = MaxRows: let a row more add x_j ≥ 0 to n_j, Σx_j = 1. Then d moves by at most Σ|x_j − g_j|, which is convex in x, and so
-// at most what it is at a vertex: (1 − g_i) + Σ_{j≠i} g_j = 2(1 − g_i). So Δ = 2m(1 − min g) under AddRemove. Under
-// ChangeOne, where r rows leave and s ≥ r come, r of them can be paired with those that leave; a pair moves d by at most
-// Σ|x_j − x′_j| ≤ 2, and each of the s − r others by at most 2, so Δ = 2m. The exponential mechanism then loses at most 2cΔ =
-// ε₀ and is ε₀-bounded-range [McSherry & Talwar 2007; Durfee & Rogers 2019].
+// It is Epsilon-differentially private, with c = ε₀/(2Δ), or 64 if that is less, and ε₀ a little below ε.
+// Sensitivity, with m = MaxRows: let a row more add x_j ≥ 0 to n_j, Σx_j = 1. Then d moves by at most Σ|x_j −
+// g_j|, which is convex in x, and so at most what it is at a vertex: (1 − g_i) + Σ_{j≠i} g_j = 2(1 − g_i). So Δ
+// = 2m(1 − min g) under AddRemove. Under ChangeOne, where r rows leave and s ≥ r come, r of them can be paired with
+// those that leave; a pair moves d by at most Σ|x_j − x′_j| ≤ 2, and each of the s − r others by at most 2, so
+// Δ = 2m. The exponential mechanism then loses at most 2cΔ = ε₀ and is ε₀-bounded-range [McSherry & Talwar
+// 2007; Durfee & Rogers 2019].
 //
-// Arithmetic: weights are computed in floats, by sums and products of positive numbers only (jointWeights), and the draw is
-// exact given these. So every sequence has its probability but for a factor within exp(±η), with a public η (rounding). The
-// loss, and the range, then grow by at most 2η and 4η. Where exp(−c) is rounded, it is upwards, to that of a smaller c: no
-// loss. ε₀ = ε − 4η leaves both at most ε. ∎
+// Arithmetic: weights are computed in floats, by sums and products of positive numbers only (jointWeights), and the
+// draw is exact given these. So every sequence has its probability but for a factor within exp(±η), with a public η
+// (rounding). The loss, and the range, then grow by at most 2η and 4η. Where exp(−c) is rounded, it is upwards, to
+// that of a smaller c: no loss. ε₀ = ε − 4η leaves both at most ε. ∎
 type Joint struct {
 	Domain
 	mechanism.Unit
-	Ranks   []*big.Rat // rising, from 0 (the least value) to 1 (the greatest), of a common denominator of at most 10,000; at most 100
-	Bins    int        // Bins·len(Ranks)² is at most 2²³
+	// rising, from 0 (the least value) to 1 (the greatest), of a common denominator of at most 10,000; at most 100
+	Ranks   []*big.Rat
+	Bins    int // Bins·len(Ranks)² is at most 2²³
 	Epsilon privacy.Epsilon
 }
 
@@ -112,8 +116,9 @@ func (j *joint) delta() *big.Rat {
 }
 
 // rounding is η. With K cells at most (cellsOf), a number of the tables is off by at most D = k(K + 8k + 20) roundings
-// (jointWeights), so a term of a draw is by T = D + 8k + 20, its share of the sum by 2T, the draw itself by 2K (lottery), and
-// there are at most 2k draws. A rounding is a factor within 1 ± 2⁻⁵³, and exp(−2⁻⁵²) < 1 − 2⁻⁵³.
+// (jointWeights), so a term of a draw is by T = D + 8k + 20, its share of the sum by 2T, the draw itself by 2K
+// (lottery), and there are at most 2k draws. A rounding is a factor within 1 ± 2⁻⁵³, and exp(−2⁻⁵²) < 1
+// − 2⁻⁵³.
 func (m Joint) rounding() *big.Rat {
 	k := int64(len(m.Ranks))
 	cells := int64(m.Bins)*(k+1) + 1
@@ -152,11 +157,12 @@ func (m Joint) BoundedRange() privacy.Loss {
 }
 
 // RankError bounds how far each output's rank is from the one that was sought, beyond half of what d is for the best
-// sequence, but with probability at most beta: (k·ln(N·R) + ln(1/β) + η)/(2c) for N integers in the domain, rounded up. It is
-// a number of rows. The error is ErrParameter.
+// sequence, but with probability at most beta: (k·ln(N·R) + ln(1/β) + η)/(2c) for N integers in the domain, rounded
+// up. It is a number of rows. The error is ErrParameter.
 //
-// Proof: weights w add up to (N·R)ᵏ/k!, and the best sequence has one of at least 1/k!. So d is beyond the best by more than
-// t with probability at most (N·R)ᵏ·exp(−ct + η). And n_j − g_j·n add up to 0, so none of their partial sums is beyond d/2. ∎
+// Proof: weights w add up to (N·R)ᵏ/k!, and the best sequence has one of at least 1/k!. So d is beyond the best by
+// more than t with probability at most (N·R)ᵏ·exp(−ct + η). And n_j − g_j·n add up to 0, so none of their
+// partial sums is beyond d/2. ∎
 func (m Joint) RankError(beta float64) (float64, error) {
 	j, err := m.prepare()
 	if err != nil {
@@ -171,9 +177,9 @@ func (m Joint) RankError(beta float64) (float64, error) {
 	return exact.MulUp(exact.FloatUp(new(big.Rat).Quo(big.NewRat(1, 2), j.c)), log), nil
 }
 
-// cell is a run of places with the same mass before them, and so of the same score wherever they occur: a level of a bin that
-// has rows, or the levels of a run of bins that have none. Sequences of places within a cell, γ of them, have weights that
-// add up to weight^γ/γ!, by the multinomial theorem.
+// cell is a run of places with the same mass before them, and so of the same score wherever they occur: a level of a
+// bin that has rows, or the levels of a run of bins that have none. Sequences of places within a cell, γ of them, have
+// weights that add up to weight^γ/γ!, by the multinomial theorem.
 type cell struct {
 	before    int64 // the mass, in units of 1/(2R) of a row
 	weight    scaled

@@ -7,11 +7,12 @@ import (
 	"dither/internal/entropy"
 )
 
-// scaled is the number m·2ᵉ of at least 0: a float whose exponent has 64 bits, so that nothing underflows. m is in [1, 2), or
-// 0.
+// scaled is the number m·2ᵉ of at least 0: a float whose exponent has 64 bits, so that nothing underflows. m is in
+// [1, 2), or 0.
 //
 // Every operation on scaled numbers here is a product, a quotient or a sum of positive ones, with a result within a
-// factor of 1 ± 2⁻⁵³ of the exact one: nothing cancels, and relative errors add up to what can be said beforehand.
+// factor of 1 ± 2⁻⁵³ of the exact one: nothing cancels, and relative errors add up to what can be said
+// beforehand.
 type scaled struct {
 	m float64
 	e int64
@@ -68,9 +69,10 @@ func (a scaled) plus(b scaled) scaled {
 
 // wins is true with probability t/(t + s), exactly; t > 0.
 //
-// It is whether a uniform real number U, of which 64 binary digits are drawn first, is below that. Floats decide where they
-// can: of 53 digits and of the quotient they are sure but for 2⁻⁵⁰. Else integers do, of t and s, with as many digits of U
-// as it takes. Where s is 2ᵈ times t or more, the first d digits must all be 0, and nothing is computed before they are.
+// It is whether a uniform real number U, of which 64 binary digits are drawn first, is below that. Floats decide where
+// they can: of 53 digits and of the quotient they are sure but for 2⁻⁵⁰. Else integers do, of t and s, with as
+// many digits of U as it takes. Where s is 2ᵈ times t or more, the first d digits must all be 0, and nothing is
+// computed before they are.
 func (t scaled) wins(src *entropy.Source, s scaled) bool {
 	switch {
 	case s.m == 0:
@@ -120,11 +122,12 @@ func (t scaled) winsExactly(src *entropy.Source, s scaled, d int64, word uint64)
 func mantissa(m float64) *big.Int { return big.NewInt(int64(m * 0x1p52)) }
 
 // lottery draws one of a sequence of terms, in proportion to them: each takes the place of the one before with the
-// probability that it has of all up to it. The sum so far is rounded, so that after r terms each has its probability but for
-// a factor between (1 − 2⁻⁵³)²ʳ and (1 + 2⁻⁵³)²ʳ.
+// probability that it has of all up to it. The sum so far is rounded, so that after r terms each has its probability
+// but for a factor between (1 − 2⁻⁵³)²ʳ and (1 + 2⁻⁵³)²ʳ.
 //
-// Proof: let S_k = (S_{k−1} + T_k)(1 + δ_k). Term i is drawn and stays with probability T_i/(S_{i−1} + T_i)·∏_{k>i}
-// S_{k−1}/(S_{k−1} + T_k) = T_i·∏_{i≤k<r}(1 + δ_k)/(S_{r−1} + T_r), and the last sum is within r roundings of ΣT.
+// Proof: let S_k = (S_{k−1} + T_k)(1 + δ_k). Term i is drawn and stays with probability T_i/(S_{i−1} +
+// T_i)·∏_{k>i} S_{k−1}/(S_{k−1} + T_k) = T_i·∏_{i≤k<r}(1 + δ_k)/(S_{r−1} + T_r), and the last sum is
+// within r roundings of ΣT.
 type lottery struct {
 	src    *entropy.Source
 	sum    scaled
@@ -158,7 +161,8 @@ func powersOf(b *big.Float) *powers {
 	return p
 }
 
-// at is bⁿ, 0 ≤ n < 2⁶², rounded: within a factor of 1 ± 2⁻⁵², for the 256 bits lose at most 2n + 62 roundings.
+// at is bⁿ, 0 ≤ n < 2⁶², rounded: within a factor of 1 ± 2⁻⁵², for the 256 bits lose at most 2n + 62
+// roundings.
 func (p *powers) at(n int64) scaled {
 	x, shift := new(big.Float).SetPrec(256).SetInt64(1), int64(0)
 	for k := 0; n > 0; k, n = k+1, n>>1 {

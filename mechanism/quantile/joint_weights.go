@@ -6,24 +6,25 @@ import (
 	"dither/internal/entropy"
 )
 
-// jointWeights are the sums of weights that sequences are drawn by, from their last place to the first [Gillenwater, Joseph &
-// Kulesza 2021].
+// jointWeights are the sums of weights that sequences are drawn by, from their last place to the first [Gillenwater,
+// Joseph & Kulesza 2021].
 //
-// A sequence is made of runs: γ places in one cell, then places in a later one. Let K(i′, i, j) = exp(−c·|mass from i′ to i −
-// g_j·n|) be the factor of the step from cell i′ to i ≥ i′ at position j; within a cell it is rep_j = exp(−c·g_j·n). With W_i
-// the weight of a cell,
+// A sequence is made of runs: γ places in one cell, then places in a later one. Let K(i′, i, j) = exp(−c·|mass
+// from i′ to i − g_j·n|) be the factor of the step from cell i′ to i ≥ i′ at position j; within a cell it is
+// rep_j = exp(−c·g_j·n). With W_i the weight of a cell,
 //
 //	In_j(i) = Σ_{i′<i} A_{j−1}(i′)·K(i′, i, j),   In_1(i) = K(0, i, 1),
 //	A_j(i)  = Σ_{γ=1…j} In_{j−γ+1}(i)·W_i^γ/γ!·rep_{j−γ+2}·…·rep_j
 //
-// are the weights of all beginnings that enter cell i at position j, and of all that end a run there. In_j takes O(1) for
-// each cell: K is b^x·b^(−x′)·b^(−t) where x − x′ ≥ t, and b^t·b^x′·b^(−x) elsewhere, with b = exp(−rate); the first i′ form
-// a prefix, the others a window, and both ends of either only rise with i. No sum is ever subtracted from: a window's sum is
-// that of a suffix, computed when the window began, and of what was added since.
+// are the weights of all beginnings that enter cell i at position j, and of all that end a run there. In_j takes O(1)
+// for each cell: K is b^x·b^(−x′)·b^(−t) where x − x′ ≥ t, and b^t·b^x′·b^(−x) elsewhere, with b =
+// exp(−rate); the first i′ form a prefix, the others a window, and both ends of either only rise with i. No sum is
+// ever subtracted from: a window's sum is that of a suffix, computed when the window began, and of what was added
+// since.
 //
-// Roundings: b^x is off by 2, and W by 2. In_j(i) has those of A, then 3 for a summand, at most K + 1 for the sums, and 7;
-// A_j(i) has those of In, and for each of at most k factors 2 products, a sum, W, and rep over γ: 8. So the last A is off
-// by at most D = k(K + 8k + 20). A term of a draw has 8k + 20 more: a step, and the factors of its run.
+// Roundings: b^x is off by 2, and W by 2. In_j(i) has those of A, then 3 for a summand, at most K + 1 for the sums, and
+// 7; A_j(i) has those of In, and for each of at most k factors 2 products, a sum, W, and rep over γ: 8. So the last A
+// is off by at most D = k(K + 8k + 20). A term of a draw has 8k + 20 more: a step, and the factors of its run.
 type jointWeights struct {
 	*joint
 	cells []cell
@@ -71,7 +72,8 @@ func (w *jointWeights) far(from, to, position int) bool {
 	return w.mass[to]-w.mass[from] >= w.target(position)
 }
 
-// ended is A_j(i), by Horner's rule from the longest run: W·(In_j + W·rep_j/2·(In_{j−1} + W·rep_{j−1}/3·(…))).
+// ended is A_j(i), by Horner's rule from the longest run: W·(In_j + W·rep_j/2·(In_{j−1} +
+// W·rep_{j−1}/3·(…))).
 func (w *jointWeights) ended(position, i int) scaled {
 	sum, weight := w.in[0][i], w.cells[i].weight
 	for run := position - 1; run >= 1; run-- {
@@ -116,7 +118,8 @@ func (w *jointWeights) enter(position int) []scaled {
 	return out
 }
 
-// step is K(i′, i, j), from cell i′ < i; the cell after all others stands for the beginning, and the next for the end.
+// step is K(i′, i, j), from cell i′ < i; the cell after all others stands for the beginning, and the next for the
+// end.
 func (w *jointWeights) step(from, to, position int) scaled {
 	if w.far(from, to, position) {
 		return w.pow[to].over(w.pow[from]).over(w.rep[position-1])

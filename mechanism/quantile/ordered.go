@@ -9,8 +9,8 @@ import (
 	"dither/privacy"
 )
 
-// Domain is the range of integers that values are taken to lie in, ends included: a value beyond an end counts as that end.
-// It is public, and never read from the data. It has at most 2⁶² integers.
+// Domain is the range of integers that values are taken to lie in, ends included: a value beyond an end counts as that
+// end. It is public, and never read from the data. It has at most 2⁶² integers.
 type Domain struct{ Lower, Upper int64 }
 
 func (d Domain) check() error {
@@ -68,8 +68,8 @@ func checkRelease(in Domain, u mechanism.Unit, e privacy.Epsilon) error {
 	return parameter.Rate(e)
 }
 
-// OrderStatistics is what a mechanism says of the order of values: integers of the domain, one for each rank that was asked
-// for.
+// OrderStatistics is what a mechanism says of the order of values: integers of the domain, one for each rank that was
+// asked for.
 type OrderStatistics struct {
 	Values []int64
 	Loss   privacy.Loss // of all values together

@@ -54,8 +54,8 @@ func randomNeighbours(r *rand.Rand, u mechanism.Unit) (a, b []int64) {
 	return a, b
 }
 
-// neighboursOf lists all multisets of 0 … values−1 that a unit's rows lead to: under AddRemove those with more rows, since
-// neighbours are so both ways.
+// neighboursOf lists all multisets of 0 … values−1 that a unit's rows lead to: under AddRemove those with more
+// rows, since neighbours are so both ways.
 func neighboursOf(data []int64, values int, u mechanism.Unit) [][]int64 {
 	found := map[string][]int64{}
 	add := func(m []int64) { slices.Sort(m); found[fmt.Sprint(m)] = m }

@@ -54,11 +54,13 @@ func renyi(alpha float64, p, q map[string]float64) float64 {
 	return math.Log1p(sum) / (alpha - 1)
 }
 
-// TestQuantilesArePrivate compares the distributions of the outputs on small domains for all data sets of few rows and all
-// their neighbours: no probability differs by more than ε, and no Rényi divergence is above αρ for the ρ of BoundedRange.
+// TestQuantilesArePrivate compares the distributions of the outputs on small domains for all data sets of few rows and
+// all their neighbours: no probability differs by more than ε, and no Rényi divergence is above αρ for the ρ of
+// BoundedRange.
 func TestQuantilesArePrivate(t *testing.T) {
 	half, three := []*big.Rat{big.NewRat(1, 2)}, []*big.Rat{big.NewRat(1, 5), big.NewRat(1, 2), big.NewRat(9, 10)}
-	four := []*big.Rat{big.NewRat(1, 10), big.NewRat(1, 5), big.NewRat(1, 2), big.NewRat(9, 10)} // the parts have one cut and two
+	// the parts have one cut and two
+	four := []*big.Rat{big.NewRat(1, 10), big.NewRat(1, 5), big.NewRat(1, 2), big.NewRat(9, 10)}
 	for _, c := range []struct {
 		unit mechanism.Unit
 		rows int // of the smaller data sets
@@ -111,7 +113,8 @@ func TestQuantilesArePrivate(t *testing.T) {
 	}
 }
 
-// TestTreesOfRanksArePrivate is the same for two to five random ranks, whose trees of cuts are of all forms and shares: three levels among them, and ends of the domain.
+// TestTreesOfRanksArePrivate is the same for two to five random ranks, whose trees of cuts are of all forms and shares:
+// three levels among them, and ends of the domain.
 func TestTreesOfRanksArePrivate(t *testing.T) {
 	r, worst, worstRenyi := rand.New(rand.NewPCG(19, 20)), 0.0, 0.0
 	units := append(slices.Clone(relations), mechanism.Unit{Neighbours: privacy.AddRemove, MaxRows: 2}, mechanism.Unit{Neighbours: privacy.ChangeOne, MaxRows: 2})

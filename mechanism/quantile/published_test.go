@@ -15,11 +15,11 @@ import (
 	"dither/privacy"
 )
 
-// TestPublishedErrors repeats the experiment of Gillenwater, Joseph & Kulesza 2021 and Kaplan, Schnapp & Stemmer 2022: 1000
-// values of N(0, 5), bounds ±100, ε = 1, k quantiles at the ranks j/(k + 1), and the number of values between a released
-// quantile and the true one, on average over the quantiles. It prints a table, and checks that each mean is within five of
-// its standard errors and a tenth of the published one, whose own error is not stated. (Independent quantiles reach
-// it sorted; in the order of their ranks 29 of them are off by 96 ± 1 under change-one.)
+// TestPublishedErrors repeats the experiment of Gillenwater, Joseph & Kulesza 2021 and Kaplan, Schnapp & Stemmer 2022:
+// 1000 values of N(0, 5), bounds ±100, ε = 1, k quantiles at the ranks j/(k + 1), and the number of values between a
+// released quantile and the true one, on average over the quantiles. It prints a table, and checks that each mean is
+// within five of its standard errors and a tenth of the published one, whose own error is not stated. (Independent
+// quantiles reach it sorted; in the order of their ranks 29 of them are off by 96 ± 1 under change-one.)
 func TestPublishedErrors(t *testing.T) {
 	if os.Getenv("DITHER_LONG") == "" {
 		t.Skip("DITHER_LONG=1 runs it: some three minutes")

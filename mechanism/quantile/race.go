@@ -48,8 +48,9 @@ func (st stage) cut(src *entropy.Source, data mechanism.Ordered) ([]int64, error
 	return cuts, nil
 }
 
-// eachPart is a visitor of rising values that visits the sections to which each belongs, with as much of its rows as does.
-// Of the sections neither lower nor upper ends fall: those of a recursion touch at most at their ends, or all are the same.
+// eachPart is a visitor of rising values that visits the sections to which each belongs, with as much of its rows as
+// does. Of the sections neither lower nor upper ends fall: those of a recursion touch at most at their ends, or all are
+// the same.
 func eachPart(level []section, whole int64, visit func(i int, value, mass int64)) func(value, count int64) {
 	at := 0
 	return func(value, count int64) {
@@ -64,8 +65,9 @@ func eachPart(level []section, whole int64, visit func(i int, value, mass int64)
 	}
 }
 
-// runs tells the candidates of a section apart by their scores, in rising order: the values of rows one by one, and the gaps
-// between them as runs of equal score. The score is −d·(to − from), with rows counted in their shares, an integer.
+// runs tells the candidates of a section apart by their scores, in rising order: the values of rows one by one, and the
+// gaps between them as runs of equal score. The score is −d·(to − from), with rows counted in their shares, an
+// integer.
 type runs struct {
 	section
 	enter func(first int64, width uint64, score int64)
@@ -78,8 +80,8 @@ func newRuns(s section, total int64, enter func(first int64, width uint64, score
 	return runs{section: s, enter: enter, total: total, next: s.low}
 }
 
-// score is that of a candidate with so much below it, and so much at or below it. All are below 2⁶²: rows are at most 2⁴⁰,
-// shares 2⁸, and to − from at most 10,000.
+// score is that of a candidate with so much below it, and so much at or below it. All are below 2⁶²: rows are at
+// most 2⁴⁰, shares 2⁸, and to − from at most 10,000.
 func (r *runs) score(below, upTo int64) int64 {
 	scale, sought := r.to-r.from, (r.at-r.from)*r.total
 	return -max(0, scale*below-sought, sought-scale*upTo)
@@ -96,8 +98,8 @@ func (r *runs) value(value, mass int64) {
 // end enters the gap after the last value.
 func (r *runs) end() { r.gap(r.high + 1) }
 
-// gap enters what is below until, if anything is. Both may be 2⁶³, beyond the last integer: the difference is right all the
-// same.
+// gap enters what is below until, if anything is. Both may be 2⁶³, beyond the last integer: the difference is right
+// all the same.
 func (r *runs) gap(until int64) {
 	if width := uint64(until) - uint64(r.next); width > 0 {
 		r.enter(r.next, width, r.score(r.below, r.below))

@@ -5,8 +5,8 @@ import (
 	"math/bits"
 )
 
-// cut is a place in the order of cuts that a recursion makes: that of one rank, what share of ε it is drawn with, and the cuts that are made in
-// either part.
+// cut is a place in the order of cuts that a recursion makes: that of one rank, what share of ε it is drawn with, and
+// the cuts that are made in either part.
 type cut struct {
 	rank        int // its index
 	share, of   int64
@@ -18,23 +18,26 @@ const cutParts = 1024
 
 // cutOrder is the order of cuts, and their shares, that is off the least.
 //
-// A cut of rank r in a section from a to b is drawn with an error of variance 2(2Δ/ε_r)², as a Laplace, Δ = max(r − a, b − r)/(b − a), which what is
-// sought below it inherits: of a rank u in (a, r) the share (u − a)/(r − a), and likewise on the other side, whatever else is cut between them, since means of
-// neighbouring cuts are linear in the rank. So what a cut adds to the sum of all squared errors is 2(2Δ)²W/ε_r², W the sum of the squares of those shares, its own
-// 1 included. Rows are in one part alone, so both parts have all of ε that is left (Approximate has the proof): with the least sum V/ε² of
-// what is cut in either part, the least of all is at ε_r ∝ (8Δ²W)^⅓, and is the cube of the sum of the cube roots; of what adds up in squares, as
-// zCDP does, ε_r² ∝ (8Δ²W)^½ and the square. So the best order is found by dynamic programming, over the ranges of ranks that a section may have and how many levels
-// are left, L = ⌊log₂ k⌋ + 1 of them in all.
+// A cut of rank r in a section from a to b is drawn with an error of variance 2(2Δ/ε_r)², as a Laplace, Δ = max(r
+// − a, b − r)/(b − a), which what is sought below it inherits: of a rank u in (a, r) the share (u − a)/(r −
+// a), and likewise on the other side, whatever else is cut between them, since means of neighbouring cuts are linear in
+// the rank. So what a cut adds to the sum of all squared errors is 2(2Δ)²W/ε_r², W the sum of the squares of those
+// shares, its own 1 included. Rows are in one part alone, so both parts have all of ε that is left (Approximate has
+// the proof): with the least sum V/ε² of what is cut in either part, the least of all is at ε_r ∝ (8Δ²W)^⅓,
+// and is the cube of the sum of the cube roots; of what adds up in squares, as zCDP does, ε_r² ∝ (8Δ²W)^½ and
+// the square. So the best order is found by dynamic programming, over the ranges of ranks that a section may have and
+// how many levels are left, L = ⌊log₂ k⌋ + 1 of them in all.
 //
-// The shares are rounded to whole parts of cutParts. No path down has more than all of them: privacy rests on that alone, and not on how
-// well they are chosen.
+// The shares are rounded to whole parts of cutParts. No path down has more than all of them: privacy rests on that
+// alone, and not on how well they are chosen.
 type cutOrder struct {
 	at      []float64 // the ranks, with 0 before and 1 after them
 	squares bool      // shares are for a loss that adds up in squares
 	best    [][]choice
 }
 
-// choice is of a range of ranks: the one to cut first, its share of what is left, the least sum of squared errors, and its root.
+// choice is of a range of ranks: the one to cut first, its share of what is left, the least sum of squared errors, and
+// its root.
 type choice struct {
 	rank             int
 	share, root, sum float64
@@ -54,7 +57,8 @@ func orderCuts(t targets, squares bool) *cut {
 	return root
 }
 
-// choose finds the best cuts of ranks first … last in so many levels, which suffice: of many ranks, of those whose first is about the middle.
+// choose finds the best cuts of ranks first … last in so many levels, which suffice: of many ranks, of those whose
+// first is about the middle.
 func (o *cutOrder) choose(first, last, levels int) choice {
 	n, low, high := last-first+1, o.at[first-1], o.at[last+1]
 	at := &o.best[first*len(o.at)+last]
@@ -66,7 +70,8 @@ func (o *cutOrder) choose(first, last, levels int) choice {
 	}
 	aside := max(0, n-fewRanks) * 3 / 8 // on either side
 	var best choice
-	var under, over float64 // sums of squares of (rank − low) of what is below a rank, and of (high − rank) of what is above
+	// sums of squares of (rank − low) of what is below a rank, and of (high − rank) of what is above
+	var under, over float64
 	for _, r := range o.at[first : last+1] {
 		over += (high - r) * (high - r)
 	}

@@ -14,8 +14,8 @@ import (
 	"dither/privacy"
 )
 
-// TestSharesAddUp walks down all paths of the trees of random ranks: as many levels as are promised, each rank once, no share of nothing,
-// and shares that make at most 1; of the squares, what BoundedRange says.
+// TestSharesAddUp walks down all paths of the trees of random ranks: as many levels as are promised, each rank once, no
+// share of nothing, and shares that make at most 1; of the squares, what BoundedRange says.
 func TestSharesAddUp(t *testing.T) {
 	r := rand.New(rand.NewPCG(39, 40))
 	for trial := range 120 {
@@ -83,8 +83,9 @@ func TestSharesAddUp(t *testing.T) {
 	}
 }
 
-// TestSharesAreBest has the sum of squared errors by the model of cutOrder: with the shares that are chosen it is the least of all trees of up to six ranks
-// with shares moved at random, and of ten quantiles an eighth less than with equal levels.
+// TestSharesAreBest has the sum of squared errors by the model of cutOrder: with the shares that are chosen it is the
+// least of all trees of up to six ranks with shares moved at random, and of ten quantiles an eighth less than with
+// equal levels.
 func TestSharesAreBest(t *testing.T) {
 	r := rand.New(rand.NewPCG(41, 42))
 	for _, squares := range []bool{false, true} {
@@ -152,7 +153,8 @@ func randomCuts(r *rand.Rand, first, last int, parts int64) *cut {
 	return &cut{rank: middle, share: 1 + r.Int64N(parts), left: randomCuts(r, first, middle, parts), right: randomCuts(r, middle+1, last, parts)}
 }
 
-// sumOfSquares is what all ranks are off by in the sum of squares, at a loss of 1: from the errors of the cuts at either end, for each draw.
+// sumOfSquares is what all ranks are off by in the sum of squares, at a loss of 1: from the errors of the cuts at
+// either end, for each draw.
 func sumOfSquares(t targets, root *cut, squares bool) (sum float64) {
 	scale := float64(root.sum())
 	if squares {
@@ -209,7 +211,8 @@ func TestSharesAreQuick(t *testing.T) {
 	}
 }
 
-// missed is by how many values quantiles at the ranks j/(k + 1) are off on average, of n values of N(0, 5) with bounds of ±100: the mean of so many trials and its standard error.
+// missed is by how many values quantiles at the ranks j/(k + 1) are off on average, of n values of N(0, 5) with bounds
+// of ±100: the mean of so many trials and its standard error.
 func missed(t *testing.T, r *rand.Rand, trials, n, k int, release func(ranks []*big.Rat, data mechanism.Ordered) (OrderStatistics, error)) (mean, deviation float64) {
 	const grid = 1_000_000
 	var ranks []*big.Rat
@@ -239,8 +242,9 @@ func missed(t *testing.T, r *rand.Rand, trials, n, k int, release func(ranks []*
 	return mean, math.Sqrt(max(0, squares/float64(trials)-mean*mean) / float64(trials-1))
 }
 
-// TestTenQuantiles pins the recursion's error where Kaplan, Schnapp & Stemmer 2022 have 5.8: 1000 values, ε = 1. A long run holds it below that; with levels of equal
-// shares it is 6.03. The test fails by mistake with a chance below 1e-6.
+// TestTenQuantiles pins the recursion's error where Kaplan, Schnapp & Stemmer 2022 have 5.8: 1000 values, ε = 1. A
+// long run holds it below that; with levels of equal shares it is 6.03. The test fails by mistake with a chance below
+// 1e-6.
 func TestTenQuantiles(t *testing.T) {
 	trials, most := 150, 6.75
 	if os.Getenv("DITHER_LONG") != "" {
@@ -255,7 +259,8 @@ func TestTenQuantiles(t *testing.T) {
 	}
 }
 
-// TestClosestQuantiles prints by how many values quantiles are off by each mechanism, for the choice that package stats makes.
+// TestClosestQuantiles prints by how many values quantiles are off by each mechanism, for the choice that package stats
+// makes.
 func TestClosestQuantiles(t *testing.T) {
 	if os.Getenv("DITHER_LONG") == "" {
 		t.Skip("DITHER_LONG=1 runs it: some minutes")

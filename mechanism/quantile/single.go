@@ -10,21 +10,22 @@ import (
 
 // Single releases one quantile by the exponential mechanism [Smith 2011].
 //
-// Every integer o of the domain is a candidate. Of n values, moved into the domain, let B(o) be those below o and A(o) those
-// at or below o. The candidate's rank error is how far the rank that is sought lies outside of what o covers:
+// Every integer o of the domain is a candidate. Of n values, moved into the domain, let B(o) be those below o and A(o)
+// those at or below o. The candidate's rank error is how far the rank that is sought lies outside of what o covers:
 //
 //	d(o) = max(0, B(o) − qn, qn − A(o)).
 //
-// With ties this is the error that counts: a value that a third of the rows share covers a third of the ranks. Some o has
-// d(o) = 0, as A(o) = B(o + 1) leaves no rank out. The output is o with probability ∝ exp(−ε·d(o)/(2Δ)), exactly; a race over
-// the runs of candidates of equal d, weighted by their lengths, finds a run, and o is uniform in it.
+// With ties this is the error that counts: a value that a third of the rows share covers a third of the ranks. Some o
+// has d(o) = 0, as A(o) = B(o + 1) leaves no rank out. The output is o with probability ∝ exp(−ε·d(o)/(2Δ)),
+// exactly; a race over the runs of candidates of equal d, weighted by their lengths, finds a run, and o is uniform in
+// it.
 //
-// It is Epsilon-differentially private [McSherry & Talwar 2007] and Epsilon-bounded-range, for d moves by at most Δ between
-// neighbours, and so does the logarithm of each weight by ε/2 and that of their sum by ε/2 the other way. Sensitivity, with m
-// = MaxRows: a row more moves (B, A) by (0, 0), (0, 1) or (1, 1), and qn by q, so B − qn and qn − A move by q or 1 − q one
-// way or the other, and their maximum with 0 by no more: Δ = m·max(q, 1 − q) under AddRemove. Under ChangeOne r rows leave
-// and s others come, r, s ≤ m: B − qn moves by at most (1 − q)·s + q·r one way and q·s + (1 − q)·r the other, at most m; so
-// does qn − A, and Δ = m.
+// It is Epsilon-differentially private [McSherry & Talwar 2007] and Epsilon-bounded-range, for d moves by at most Δ
+// between neighbours, and so does the logarithm of each weight by ε/2 and that of their sum by ε/2 the other way.
+// Sensitivity, with m = MaxRows: a row more moves (B, A) by (0, 0), (0, 1) or (1, 1), and qn by q, so B − qn and qn
+// − A move by q or 1 − q one way or the other, and their maximum with 0 by no more: Δ = m·max(q, 1 − q) under
+// AddRemove. Under ChangeOne r rows leave and s others come, r, s ≤ m: B − qn moves by at most (1 − q)·s + q·r
+// one way and q·s + (1 − q)·r the other, at most m; so does qn − A, and Δ = m.
 type Single struct {
 	Domain
 	mechanism.Unit
@@ -51,11 +52,11 @@ func (m Single) Release(data mechanism.Ordered) (OrderStatistics, error) {
 // BoundedRange is the loss as zCDP, ε²/8 instead of the ε²/2 of a pure loss [Cesar & Rogers 2021].
 func (m Single) BoundedRange() privacy.Loss { return m.independent().BoundedRange() }
 
-// RankError bounds d of the output, but with probability at most beta: 2Δ(ln N + ln(1/β))/ε for N candidates, rounded
-// up. It is a number of rows. The error is ErrParameter, for a beta that is not above 0 and at most 1 too.
+// RankError bounds d of the output, but with probability at most beta: 2Δ(ln N + ln(1/β))/ε for N candidates,
+// rounded up. It is a number of rows. The error is ErrParameter, for a beta that is not above 0 and at most 1 too.
 //
-// Proof: some candidate has weight exp(0) = 1. So P(d(o) > t) is at most the sum of N weights below exp(−εt/(2Δ)), which is β
-// at that t [McSherry & Talwar 2007].
+// Proof: some candidate has weight exp(0) = 1. So P(d(o) > t) is at most the sum of N weights below exp(−εt/(2Δ)),
+// which is β at that t [McSherry & Talwar 2007].
 func (m Single) RankError(beta float64) (float64, error) { return m.independent().RankError(beta) }
 
 // targets are ranks at[i]/den.
@@ -64,8 +65,8 @@ type targets struct {
 	den int64
 }
 
-// targetsOf brings ranks to a common denominator. Ranks that are not between 0 and 1, or do not rise, or need a denominator
-// above 10,000, are ErrParameter.
+// targetsOf brings ranks to a common denominator. Ranks that are not between 0 and 1, or do not rise, or need a
+// denominator above 10,000, are ErrParameter.
 func targetsOf(ranks []*big.Rat) (targets, error) {
 	den := big.NewInt(1)
 	for i, q := range ranks {

@@ -107,8 +107,8 @@ func TestScoresAreByDefinition(t *testing.T) {
 	}
 }
 
-// TestQuantileSensitivity walks down random cuts, the same for both neighbours. The scores of all parts of all levels, in units of Δ and times the
-// share of ε that a part is drawn with, move by at most 1 together.
+// TestQuantileSensitivity walks down random cuts, the same for both neighbours. The scores of all parts of all levels,
+// in units of Δ and times the share of ε that a part is drawn with, move by at most 1 together.
 func TestQuantileSensitivity(t *testing.T) {
 	r, worst := rand.New(rand.NewPCG(17, 18)), 0.0
 	float := func(x *big.Rat) float64 { f, _ := x.Float64(); return f }
@@ -153,7 +153,8 @@ func TestQuantileSensitivity(t *testing.T) {
 	t.Logf("the largest is %.4f", worst)
 }
 
-// masses is the distribution of the outputs, by enumeration: that of a section's cut, times those of what it is cut into.
+// masses is the distribution of the outputs, by enumeration: that of a section's cut, times those of what it is cut
+// into.
 func (m Approximate) masses(t testing.TB, data []int64) map[string]float64 {
 	t.Helper()
 	target, err := m.check()

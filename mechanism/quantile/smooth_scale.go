@@ -11,31 +11,32 @@ import (
 
 // The smooth bound of the median's sensitivity, in steps of one row more or less.
 //
-// Let x_i be the lower end of the domain for i ≤ 0 and the upper end for i > n. The median is then (x_⌊c⌋ + x_⌈c⌉)/2 with
-// c = (n + 1)/2, for n = 0 too. The gap between x_s and x_{s+1} is called central if |2s + 1 − (n + 1)| ≤ 1, that is, if the
-// numbers of rows on its two sides, s and n − s, differ by at most 1.
+// Let x_i be the lower end of the domain for i ≤ 0 and the upper end for i > n. The median is then (x_⌊c⌋ +
+// x_⌈c⌉)/2 with c = (n + 1)/2, for n = 0 too. The gap between x_s and x_{s+1} is called central if |2s + 1 − (n +
+// 1)| ≤ 1, that is, if the numbers of rows on its two sides, s and n − s, differ by at most 1.
 //
-// Local sensitivity. The most that one step moves the median is half of the widest central gap. For even n there is one,
-// (x_{n/2}, x_{n/2+1}): a row more makes the median a point of it, a row less one of its ends; its middle is where the
-// median was. For odd n there are two, beside the median x_p: a row more makes it the mean of x_p and a point of one of them,
-// and a row less the mean of two of x_{p−1}, x_p, x_{p+1} where p stays, or of x_{p−1} and x_{p+1}; the largest of these
-// moves is half of the wider gap. Both are attained but for removals from few rows, where additions attain them.
+// Local sensitivity. The most that one step moves the median is half of the widest central gap. For even n there is
+// one, (x_{n/2}, x_{n/2+1}): a row more makes the median a point of it, a row less one of its ends; its middle is where
+// the median was. For odd n there are two, beside the median x_p: a row more makes it the mean of x_p and a point of
+// one of them, and a row less the mean of two of x_{p−1}, x_p, x_{p+1} where p stays, or of x_{p−1} and x_{p+1};
+// the largest of these moves is half of the wider gap. Both are attained but for removals from few rows, where
+// additions attain them.
 //
 // At a distance. Let A_k be the largest local sensitivity of data sets at most k steps away. Then
 //
 //	A_k = 1/2·max{x_t − x_s : t − s = j + 1 for some j ≤ k, |s + t − (n + 1)| ≤ 1}.
 //
-// Proof. Let D′ be k steps away and (a, b) a central gap of it. Let x_s be the last value of D at or below a, and x_t the
-// first at or above b: x_t − x_s ≥ b − a. The t − s − 1 rows between must have gone, and each other step changes the
-// difference of the two sides, s − (n − t + 1), by 1: k ≥ t − s − 1 + max(0, |s + t − (n + 1)| − 1). Say s + t − (n + 1) = d
-// ≥ 2, the case d ≤ −2 being its mirror image. Lowering s by d − 1 makes that difference 1, adds d − 1 to t − s − 1, so that
-// the bound on k stays, and widens x_t − x_s. So a pair with |s + t − (n + 1)| ≤ 1 and t − s − 1 ≤ k is as wide. And such a
-// pair is attained: by removing the t − s − 1 rows between; or where s < 0, hence t > n, or the other way round, all n rows.
-// ∎
+// Proof. Let D′ be k steps away and (a, b) a central gap of it. Let x_s be the last value of D at or below a, and x_t
+// the first at or above b: x_t − x_s ≥ b − a. The t − s − 1 rows between must have gone, and each other step
+// changes the difference of the two sides, s − (n − t + 1), by 1: k ≥ t − s − 1 + max(0, |s + t − (n + 1)|
+// − 1). Say s + t − (n + 1) = d ≥ 2, the case d ≤ −2 being its mirror image. Lowering s by d − 1 makes that
+// difference 1, adds d − 1 to t − s − 1, so that the bound on k stays, and widens x_t − x_s. So a pair with |s
+// + t − (n + 1)| ≤ 1 and t − s − 1 ≤ k is as wide. And such a pair is attained: by removing the t − s − 1
+// rows between; or where s < 0, hence t > n, or the other way round, all n rows. ∎
 //
-// The smooth bound. S = max_k exp(−βk)·A_k is at least the local sensitivity A₀, and within a factor of exp(β) of S′, one
-// step away, for A_k ≤ A′_{k+1} [Nissim, Raskhodnikova & Smith 2007]. Terms beyond k = K are at most the public
-// number τ = (Upper − Lower)/2·exp(−β(K + 1)). So
+// The smooth bound. S = max_k exp(−βk)·A_k is at least the local sensitivity A₀, and within a factor of exp(β)
+// of S′, one step away, for A_k ≤ A′_{k+1} [Nissim, Raskhodnikova & Smith 2007]. Terms beyond k = K are at most
+// the public number τ = (Upper − Lower)/2·exp(−β(K + 1)). So
 //
 //	S̃ = max(τ, max_{k ≤ K} exp(−βk)·A_k) = max(τ, S)
 //
@@ -89,12 +90,12 @@ func (m Smooth) around(p smoothParameters, data mechanism.Ordered) (*window, err
 // terms lists those k whose terms may be the largest, in their order and τ with them.
 func (w *window) terms(p smoothParameters) smoothBound { return w.candidates(p).settle(p.beta) }
 
-// candidates lists those whose terms may be the largest as far as floats tell. gap is A_k·2; k counts only where it is wider
-// than before.
+// candidates lists those whose terms may be the largest as far as floats tell. gap is A_k·2; k counts only where it is
+// wider than before.
 //
-// A float decides who may be. Of ln gap − βk both parts are below 150, for β is at most 24 and βK at most ln(2⁶²·2²⁰) + β; so
-// its error is below 10⁻¹², and what is 10⁻⁹ below another is not the largest. Data may be made so that many are nearer than
-// that: settle tells those apart.
+// A float decides who may be. Of ln gap − βk both parts are below 150, for β is at most 24 and βK at most
+// ln(2⁶²·2²⁰) + β; so its error is below 10⁻¹², and what is 10⁻⁹ below another is not the largest. Data
+// may be made so that many are nearer than that: settle tells those apart.
 func (w *window) candidates(p smoothParameters) smoothBound {
 	beta, _ := p.beta.Float64()
 	height := func(t smoothTerm) float64 { return math.Log(float64(t.gap)) - beta*float64(t.k) }
@@ -122,18 +123,19 @@ func (w *window) candidates(p smoothParameters) smoothBound {
 	return kept
 }
 
-// settleBits is the precision with which settle multiplies, and settled how far terms must be apart, as a binary exponent.
+// settleBits is the precision with which settle multiplies, and settled how far terms must be apart, as a binary
+// exponent.
 const (
 	settleBits = 320
 	settled    = -256
 )
 
-// settle keeps of terms in the order of k those that are within 2⁻²⁵⁶ of the largest, relative to it. That is nearly always
-// one, and no enclosing interval is computed for any of the others again and again.
+// settle keeps of terms in the order of k those that are within 2⁻²⁵⁶ of the largest, relative to it. That is
+// nearly always one, and no enclosing interval is computed for any of the others again and again.
 //
-// exp(−βk) is a product of powers exp(−β·2ⁱ), one for each binary digit of the steps from one k to the next: at most K + 1
-// factors in all. Each is within 2⁻³⁰⁰ of the real one, and so is each rounding; as K ≤ 2²⁰, a term is within 2⁻²⁷⁷, and of
-// two that differ by 2⁻²⁵⁶ as computed the larger one is the larger.
+// exp(−βk) is a product of powers exp(−β·2ⁱ), one for each binary digit of the steps from one k to the next:
+// at most K + 1 factors in all. Each is within 2⁻³⁰⁰ of the real one, and so is each rounding; as K ≤ 2²⁰,
+// a term is within 2⁻²⁷⁷, and of two that differ by 2⁻²⁵⁶ as computed the larger one is the larger.
 func (b smoothBound) settle(beta *big.Rat) smoothBound {
 	if len(b) < 2 {
 		return b

@@ -18,8 +18,8 @@ func nearTerms(beta *big.Rat, many int64) smoothBound {
 	return out
 }
 
-// TestSmoothTermsAreSettled compares what is kept with all terms, by intervals: the bound is the same to the last bit, from one
-// term alone.
+// TestSmoothTermsAreSettled compares what is kept with all terms, by intervals: the bound is the same to the last bit,
+// from one term alone.
 func TestSmoothTermsAreSettled(t *testing.T) {
 	for _, beta := range []*big.Rat{big.NewRat(1, 150), big.NewRat(1, 100), big.NewRat(1, 50)} {
 		all := nearTerms(beta, 1000)
@@ -35,10 +35,11 @@ func TestSmoothTermsAreSettled(t *testing.T) {
 	}
 }
 
-// TestSmoothTies has terms 2ᵏ·exp(−βk) for a β near ln 2, by 60 digits of it and by 100: at 60, one end is the largest, and
-// at 100 no comparison at this precision tells, so all must be kept.
+// TestSmoothTies has terms 2ᵏ·exp(−βk) for a β near ln 2, by 60 digits of it and by 100: at 60, one end is the
+// largest, and at 100 no comparison at this precision tells, so all must be kept.
 func TestSmoothTies(t *testing.T) {
-	const ln2 = "0.6931471805599453094172321214581765680755001343602552541206800094933936219696947156058633269964186875" // and 42001…
+	// and 42001…
+	const ln2 = "0.6931471805599453094172321214581765680755001343602552541206800094933936219696947156058633269964186875"
 	digits := func(n int, above int64) *big.Rat {
 		r, _ := new(big.Rat).SetString(ln2[:2+n])
 		unit, _ := new(big.Rat).SetString("1e-" + big.NewInt(int64(n)).String())
@@ -59,8 +60,8 @@ func TestSmoothTies(t *testing.T) {
 	}
 }
 
-// TestSmoothCraftedData has rows placed so that a term of every second k ties with the largest, as far as floats tell. One is
-// left.
+// TestSmoothCraftedData has rows placed so that a term of every second k ties with the largest, as far as floats tell.
+// One is left.
 func TestSmoothCraftedData(t *testing.T) {
 	m := Smooth{Unit: relations[0], Epsilon: mechtest.Epsilon(t, "0.001")}
 	beta := 0.00075

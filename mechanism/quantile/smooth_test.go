@@ -92,8 +92,8 @@ func TestSmoothBoundIsByDefinition(t *testing.T) {
 	}
 }
 
-// TestGapsOfNeighbours checks on random neighbours what both facts about S̃ follow from, in integers: A_k ≤ A′_{k+1}, and the
-// median moves by at most A₀.
+// TestGapsOfNeighbours checks on random neighbours what both facts about S̃ follow from, in integers: A_k ≤
+// A′_{k+1}, and the median moves by at most A₀.
 func TestGapsOfNeighbours(t *testing.T) {
 	r := rand.New(rand.NewPCG(29, 30))
 	for range 20_000 {
@@ -215,8 +215,8 @@ func (m Smooth) masses(t testing.TB, data []int64) []float64 {
 	return out
 }
 
-// TestSmoothIsPrivate compares the output's distributions for all small data sets and all their neighbours, of one step and
-// of several.
+// TestSmoothIsPrivate compares the output's distributions for all small data sets and all their neighbours, of one step
+// and of several.
 func TestSmoothIsPrivate(t *testing.T) {
 	for _, c := range []struct {
 		unit mechanism.Unit
@@ -298,8 +298,9 @@ func TestSmoothAlpha(t *testing.T) {
 	}
 }
 
-// TestMedianOfAges looks at ages capped at 115. The sensitivity over all data sets is 57.5: of ∅ the median is 57.5, and a
-// value of 0 moves it to 0. No step moves it further, since the gaps that it moves across half of are at most 115.
+// TestMedianOfAges looks at ages capped at 115. The sensitivity over all data sets is 57.5: of ∅ the median is 57.5,
+// and a value of 0 moves it to 0. No step moves it further, since the gaps that it moves across half of are at most
+// 115.
 func TestMedianOfAges(t *testing.T) {
 	in := Domain{0, 115}
 	most := int64(0)
@@ -328,10 +329,10 @@ func TestMedianOfAges(t *testing.T) {
 	}
 }
 
-// TestSmoothBesideLaplace prints what the noise is on two data sets, and from which ε on it is less than that of global
-// sensitivity. Both are given by the median of |error| before rounding: ln 2·57.5/ε for Laplace noise of scale 57.5/ε, s for
-// Cauchy noise of scale s, which has no variance. A second table has the mean of |error| after rounding to 0 … 115, which is
-// what Cauchy's long tails are cut off by.
+// TestSmoothBesideLaplace prints what the noise is on two data sets, and from which ε on it is less than that of
+// global sensitivity. Both are given by the median of |error| before rounding: ln 2·57.5/ε for Laplace noise of scale
+// 57.5/ε, s for Cauchy noise of scale s, which has no variance. A second table has the mean of |error| after rounding
+// to 0 … 115, which is what Cauchy's long tails are cut off by.
 func TestSmoothBesideLaplace(t *testing.T) {
 	seven := []int64{1, 2, 35, 36, 36, 99, 115}
 	var many []int64

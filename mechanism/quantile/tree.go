@@ -12,18 +12,19 @@ import (
 	"dither/privacy"
 )
 
-// Tree counts values in the nodes of a tree over the domain, with noise, and answers any number of quantiles from
-// these counts at no further loss [Hay, Rastogi, Miklau & Suciu 2010; as quantile trees in Google's differential privacy
+// Tree counts values in the nodes of a tree over the domain, with noise, and answers any number of quantiles from these
+// counts at no further loss [Hay, Rastogi, Miklau & Suciu 2010; as quantile trees in Google's differential privacy
 // library].
 //
-// Branching^Height leaves share the domain evenly, and a node holds Branching nodes of the level below. Every level below the
-// root is counted, and each count has noise of its own, drawn once.
+// Branching^Height leaves share the domain evenly, and a node holds Branching nodes of the level below. Every level
+// below the root is counted, and each count has noise of its own, drawn once.
 //
-// Privacy: a row is counted in one node of each level. Under AddRemove up to MaxRows = m rows come or go, and worst is that
-// they share a leaf: every level's counts move by m in L1 and by m in L2 norm, all together by m·Height and, squared, by
-// m²·Height. Under ChangeOne m rows also go elsewhere: 2m·Height and, since nodes that gain and nodes that lose are
-// best kept apart, 2m²·Height. (A level's counts move by a − b with a, b ≥ 0 and ‖a‖₁, ‖b‖₁ ≤ m, so ‖a − b‖₂² ≤ ‖a‖₂² + ‖b‖₂²
-// ≤ 2m².) The counts are then measured by Laplace or Gaussian, whose proofs hold for these sensitivities.
+// Privacy: a row is counted in one node of each level. Under AddRemove up to MaxRows = m rows come or go, and worst is
+// that they share a leaf: every level's counts move by m in L1 and by m in L2 norm, all together by m·Height and,
+// squared, by m²·Height. Under ChangeOne m rows also go elsewhere: 2m·Height and, since nodes that gain and nodes
+// that lose are best kept apart, 2m²·Height. (A level's counts move by a − b with a, b ≥ 0 and ‖a‖₁,
+// ‖b‖₁ ≤ m, so ‖a − b‖₂² ≤ ‖a‖₂² + ‖b‖₂² ≤ 2m².) The counts are then measured by
+// Laplace or Gaussian, whose proofs hold for these sensitivities.
 type Tree struct {
 	Domain
 	mechanism.Unit

@@ -11,8 +11,8 @@ import (
 
 // What follows is post-processing: it reads noisy counts alone, so that floats will do.
 
-// consistency improves each count by the counts below it: both are estimates of one number, and are weighed by the inverse of
-// their variances [Hay, Rastogi, Miklau & Suciu 2010]. With B = Branching, and l = 1 at the leaves, the
+// consistency improves each count by the counts below it: both are estimates of one number, and are weighed by the
+// inverse of their variances [Hay, Rastogi, Miklau & Suciu 2010]. With B = Branching, and l = 1 at the leaves, the
 // estimate z_v from the subtree of v is
 //
 //	z_v = (B^l − B^(l−1))/(B^l − 1)·y_v + (B^(l−1) − 1)/(B^l − 1)·Σ z_children.
@@ -41,9 +41,9 @@ func (m Tree) consistency(values []*big.Int) [][]float64 {
 }
 
 // Quantiles estimates where the given shares of the values lie, each between 0 and 1: another is ErrParameter. It costs
-// nothing and may be asked again; larger shares never give smaller values. At each node on the way down the estimates of the
-// nodes below are made to be at least 0 and to add up to the node's own, by the least change; within a leaf values are taken
-// to lie evenly.
+// nothing and may be asked again; larger shares never give smaller values. At each node on the way down the estimates
+// of the nodes below are made to be at least 0 and to add up to the node's own, by the least change; within a leaf
+// values are taken to lie evenly.
 func (t NoisyTree) Quantiles(shares []*big.Rat) ([]int64, error) {
 	if err := t.Tree.check(); err != nil {
 		return nil, err
@@ -101,8 +101,8 @@ func (m Tree) value(place float64) int64 {
 	return m.Lower + min(max(offset, 0), m.points()-1)
 }
 
-// shares is the point nearest to z among those of no negative coordinate that add up to total: max(0, z − τ) for the τ that
-// makes them do so. It is nil where total is not above 0.
+// shares is the point nearest to z among those of no negative coordinate that add up to total: max(0, z − τ) for the
+// τ that makes them do so. It is nil where total is not above 0.
 func shares(z []float64, total float64) []float64 {
 	if !(total > 0) {
 		return nil

@@ -123,7 +123,8 @@ func TestQuantileTreeWithoutNoise(t *testing.T) {
 		if len(data) == 0 {
 			continue
 		}
-		m := Tree{Domain: Domain{-64, 63}, Unit: mechanism.Unit{Neighbours: privacy.AddRemove, MaxRows: 1}, Height: 7, Branching: 2} // a leaf is an integer
+		// a leaf is an integer
+		m := Tree{Domain: Domain{-64, 63}, Unit: mechanism.Unit{Neighbours: privacy.AddRemove, MaxRows: 1}, Height: 7, Branching: 2}
 		tree := noiseless(t, m, orderedOf(data...))
 		for i := range 21 {
 			q := big.NewRat(int64(i), 20)

@@ -14,8 +14,9 @@ import (
 	"dither/privacy"
 )
 
-// Category asks for one of Categories values of each person [k-ary randomized response: Kairouz, Oh & Viswanath
-// 2014]: the answer is the true one with probability p = e^ε/(e^ε + k − 1), and each other one with q = 1/(e^ε + k − 1).
+// Category asks for one of Categories values of each person [k-ary randomized response: Kairouz, Oh & Viswanath 2014]:
+// the answer is the true one with probability p = e^ε/(e^ε + k − 1), and each other one with q = 1/(e^ε + k −
+// 1).
 //
 // It is Epsilon-differentially private between any two values of a person, as the largest ratio of an answer's
 // probabilities is p/q = e^ε. It is sampled exactly, though p is no rational.
@@ -40,8 +41,8 @@ func (m Category) truth() sample.Real {
 	}
 }
 
-// Respond gives an answer from 0 to Categories − 1 for each person's value, independently. A value below 0 counts as 0, and
-// one beyond the categories as the last. The error is ErrParameter, and a function of the parameters alone.
+// Respond gives an answer from 0 to Categories − 1 for each person's value, independently. A value below 0 counts as
+// 0, and one beyond the categories as the last. The error is ErrParameter, and a function of the parameters alone.
 func (m Category) Respond(x []mechanism.Exact) ([]int64, error) {
 	source := entropy.System()
 	defer source.Wipe()
@@ -90,9 +91,9 @@ func (m Category) Channel() (p, q float64, err error) {
 }
 
 // Count estimates how many of so many persons have one value, from how many answered it: without bias, (answers −
-// persons·q)/(p − q). With c the true count its variance over the answers is (c·p(1 − p) + (persons − c)·q(1 − q))/(p −
-// q)², which is linear in c, so that with the estimate in place of c it is estimated without bias too. Both are floats near
-// the real values.
+// persons·q)/(p − q). With c the true count its variance over the answers is (c·p(1 − p) + (persons − c)·q(1
+// − q))/(p − q)², which is linear in c, so that with the estimate in place of c it is estimated without bias too.
+// Both are floats near the real values.
 func (m Category) Count(answers, persons int64) (count, variance float64, err error) {
 	p, q, err := m.Channel()
 	if err != nil {

@@ -1,4 +1,5 @@
-// Package response holds mechanisms that randomize each person's own answer, so that what is collected is private already.
+// Package response holds mechanisms that randomize each person's own answer, so that what is collected is private
+// already.
 package response
 
 import (
@@ -12,17 +13,17 @@ import (
 	"dither/privacy"
 )
 
-// Randomized asks for one bit of each person, and takes an answer that may be denied [Warner 1965]: a first coin
-// says whether to tell the truth, else a second one gives the answer. With two fair coins, the textbook's, its loss is ln
-// 3, exactly.
+// Randomized asks for one bit of each person, and takes an answer that may be denied [Warner 1965]: a first coin says
+// whether to tell the truth, else a second one gives the answer. With two fair coins, the textbook's, its loss is ln 3,
+// exactly.
 //
 // With a true bit of 1, it answers 1 with probability a = Truth + (1 − Truth)·Yes, and with one of 0 with d = (1 −
-// Truth)·Yes < a. The four probabilities are rational, and so is the largest ratio of one answer's under the two bits, e^ε
-// = max(a/d, (1 − d)/(1 − a)): that is its loss between any two values of one person's bit. Coins of rational probabilities
-// are tossed exactly.
+// Truth)·Yes < a. The four probabilities are rational, and so is the largest ratio of one answer's under the two bits,
+// e^ε = max(a/d, (1 − d)/(1 − a)): that is its loss between any two values of one person's bit. Coins of rational
+// probabilities are tossed exactly.
 //
-// Each person's answer is private by itself, so no curator need be trusted; nor does a promise depend on what other persons
-// say.
+// Each person's answer is private by itself, so no curator need be trusted; nor does a promise depend on what other
+// persons say.
 type Randomized struct {
 	Truth *big.Rat // the probability of the truth: above 0 and below 1
 	Yes   *big.Rat // the probability that the second coin says 1: above 0 and below 1
@@ -81,8 +82,8 @@ func (m Randomized) Epsilon() (privacy.Epsilon, error) {
 	return privacy.EpsilonOf(exact.CeilDigits(up, 17))
 }
 
-// Respond gives an answer for each person's bit, independently: the true bit is whether the exact value is other than 0.
-// The error is ErrParameter, and a function of the parameters alone.
+// Respond gives an answer for each person's bit, independently: the true bit is whether the exact value is other than
+// 0. The error is ErrParameter, and a function of the parameters alone.
 func (m Randomized) Respond(x []mechanism.Exact) ([]bool, error) {
 	source := entropy.System()
 	defer source.Wipe()
@@ -108,14 +109,15 @@ func (m Randomized) respond(src *entropy.Source, x []mechanism.Exact) ([]bool, e
 // toss returns true with probability p, exactly.
 func toss(src *entropy.Source, p *big.Rat) bool { return src.Below(p.Denom()).Cmp(p.Num()) < 0 }
 
-// Count estimates how many of so many persons have the bit, from how many answered 1: without bias, as E[ones] = count·Truth +
-// persons·d. It may be below 0 or above persons. The variance of it over the coins is, with c the true count,
+// Count estimates how many of so many persons have the bit, from how many answered 1: without bias, as E[ones] =
+// count·Truth + persons·d. It may be below 0 or above persons. The variance of it over the coins is, with c the true
+// count,
 //
 //	(c·a(1 − a) + (persons − c)·d(1 − d))/Truth²,
 //
-// which is linear in c, so that with the estimate in place of c it is an unbiased estimate of the variance; at d = 1 − a it
-// does not depend on c. Both are exact. A number of answers below 0 or above persons is ErrParameter: answers are no
-// secret.
+// which is linear in c, so that with the estimate in place of c it is an unbiased estimate of the variance; at d = 1
+// − a it does not depend on c. Both are exact. A number of answers below 0 or above persons is ErrParameter: answers
+// are no secret.
 func (m Randomized) Count(ones, persons int64) (count, variance *big.Rat, err error) {
 	a, d, err := m.channel()
 	if err != nil {

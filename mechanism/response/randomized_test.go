@@ -33,9 +33,9 @@ func TestTwoCoins(t *testing.T) {
 	}
 }
 
-// TestRandomizedChannel enumerates the bytes of both coins: with denominators that are powers of two none is rejected, of
-// each only the lowest six bits count at most, and so the channel is counted exactly. The ratio is the largest of the
-// counts' ratios.
+// TestRandomizedChannel enumerates the bytes of both coins: with denominators that are powers of two none is rejected,
+// of each only the lowest six bits count at most, and so the channel is counted exactly. The ratio is the largest of
+// the counts' ratios.
 func TestRandomizedChannel(t *testing.T) {
 	for _, m := range []Randomized{fair(), {big.NewRat(1, 4), big.NewRat(7, 8)}, {big.NewRat(13, 16), big.NewRat(1, 8)}, {big.NewRat(1, 64), big.NewRat(1, 2)}} {
 		want, err := m.Channel()
@@ -75,8 +75,8 @@ func TestRandomizedChannel(t *testing.T) {
 	}
 }
 
-// TestRandomizedCountIsUnbiased sums over every number of answers, each of n persons of whom c have the bit: both estimates
-// are right in expectation, exactly.
+// TestRandomizedCountIsUnbiased sums over every number of answers, each of n persons of whom c have the bit: both
+// estimates are right in expectation, exactly.
 func TestRandomizedCountIsUnbiased(t *testing.T) {
 	m := Randomized{big.NewRat(2, 5), big.NewRat(3, 7)}
 	p, err := m.Channel()
@@ -145,9 +145,9 @@ func TestRandomizedRefuses(t *testing.T) {
 	}
 }
 
-// TestCategoryChannel replays the draw of the other value, of 3 for k = 4, and the first 64 digits of the uniform number
-// around those of p = 1/(1 + (k − 1)e^(−ε)): the truth is told up to them, and not beyond. So p is right to 2⁻⁶⁴, and each
-// other value is as likely as the next.
+// TestCategoryChannel replays the draw of the other value, of 3 for k = 4, and the first 64 digits of the uniform
+// number around those of p = 1/(1 + (k − 1)e^(−ε)): the truth is told up to them, and not beyond. So p is right to
+// 2⁻⁶⁴, and each other value is as likely as the next.
 func TestCategoryChannel(t *testing.T) {
 	m := Category{Categories: 4, Epsilon: mechtest.Epsilon(t, "1")}
 	p, q, err := m.Channel()
@@ -212,7 +212,8 @@ func TestCategoryDistribution(t *testing.T) {
 	}
 }
 
-// TestCategoryCount checks the two linear formulas at their fixed points: where the answers are what they are expected to be.
+// TestCategoryCount checks the two linear formulas at their fixed points: where the answers are what they are expected
+// to be.
 func TestCategoryCount(t *testing.T) {
 	m := Category{Categories: 3, Epsilon: mechtest.Epsilon(t, "2")}
 	p, q, err := m.Channel()

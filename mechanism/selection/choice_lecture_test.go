@@ -13,9 +13,9 @@ import (
 	"dither/noise"
 )
 
-// TestLectureNationalities: of four nationalities, by how many in the room have each, the exponential mechanism names one that is
-// within 2(ln 4 + 3)/ε of the most frequent with probability at least 1 − e⁻³ (Δ = 1): exactly, for every room of up to 40
-// of each in steps of 4, and in a sample.
+// TestLectureNationalities: of four nationalities, by how many in the room have each, the exponential mechanism names
+// one that is within 2(ln 4 + 3)/ε of the most frequent with probability at least 1 − e⁻³ (Δ = 1): exactly, for
+// every room of up to 40 of each in steps of 4, and in a sample.
 func TestLectureNationalities(t *testing.T) {
 	m := Exponential{big.NewInt(1), false, mechtest.EpsilonRatio(t, 1, 2)}
 	bound, err := m.Shortfall(big.NewInt(4), math.Exp(-3))
@@ -62,9 +62,9 @@ func TestLectureNationalities(t *testing.T) {
 	}
 }
 
-// TestLectureAuction: bids 100, 100, 100 and 401; a price p earns p times the number of bids that are at least p. Prices are 1, …,
-// 500, which one bidder more or less can move by 500: Δ = 500. Price 401 earns 401, and 402 nothing: P(401)/P(402) =
-// exp(401ε/(2Δ)), exactly.
+// TestLectureAuction: bids 100, 100, 100 and 401; a price p earns p times the number of bids that are at least p.
+// Prices are 1, …, 500, which one bidder more or less can move by 500: Δ = 500. Price 401 earns 401, and 402
+// nothing: P(401)/P(402) = exp(401ε/(2Δ)), exactly.
 func TestLectureAuction(t *testing.T) {
 	m := Exponential{big.NewInt(500), false, mechtest.EpsilonRatio(t, 20, 1)}
 	bids, revenue := []int64{100, 100, 100, 401}, make([]int64, 500)
@@ -107,9 +107,9 @@ func TestLectureAuction(t *testing.T) {
 	}
 }
 
-// TestLectureLaplaceIsExponential: with the score −|f − o| of an integer o, which moves by Δ as f does, the exponential mechanism
-// is f plus discrete Laplace noise of scale 2Δ/ε: twice the Laplace mechanism's, for it does not see that scores are bound
-// together.
+// TestLectureLaplaceIsExponential: with the score −|f − o| of an integer o, which moves by Δ as f does, the
+// exponential mechanism is f plus discrete Laplace noise of scale 2Δ/ε: twice the Laplace mechanism's, for it does
+// not see that scores are bound together.
 func TestLectureLaplaceIsExponential(t *testing.T) {
 	m := Exponential{big.NewInt(3), false, mechtest.EpsilonRatio(t, 3, 2)}
 	c, err := m.rate()

@@ -85,8 +85,8 @@ func TestSelectionLaws(t *testing.T) {
 	}
 }
 
-// neighbours calls with all pairs of score lists of so many candidates in 0…2 that differ by at most 1 in each score; one
-// way only, if monotonic.
+// neighbours calls with all pairs of score lists of so many candidates in 0…2 that differ by at most 1 in each score;
+// one way only, if monotonic.
 func neighbours(n int, monotonic bool, visit func(u, v []int64)) {
 	u, v := make([]int64, n), make([]int64, n)
 	var step func(i int)
@@ -106,8 +106,8 @@ func neighbours(n int, monotonic bool, visit func(u, v []int64)) {
 	step(0)
 }
 
-// TestSelectionRatios: over all neighbouring lists of a small domain the two laws keep within exp(ε), and reach it nearly
-// somewhere for permute-and-flip; and the exponential mechanism's log-ratios within an interval of length ε.
+// TestSelectionRatios: over all neighbouring lists of a small domain the two laws keep within exp(ε), and reach it
+// nearly somewhere for permute-and-flip; and the exponential mechanism's log-ratios within an interval of length ε.
 func TestSelectionRatios(t *testing.T) {
 	for _, monotonic := range []bool{false, true} {
 		for name, law := range map[string]law{"exponential": exponentialLaw, "permute-and-flip": flipLaw} {

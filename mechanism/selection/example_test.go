@@ -24,7 +24,8 @@ func exact(values ...int64) (out []mechanism.Exact) {
 	return out
 }
 
-// The best of some candidates, by scores that one person moves by 1 and all in one direction. The scores are not released.
+// The best of some candidates, by scores that one person moves by 1 and all in one direction. The scores are not
+// released.
 func ExampleExponential() {
 	m := selection.Exponential{Sensitivity: big.NewInt(1), Monotonic: true, Epsilon: epsilon("1")}
 	chosen, err := m.Select(exact(20, 500, 130))

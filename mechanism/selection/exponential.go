@@ -12,19 +12,20 @@ import (
 	"dither/privacy"
 )
 
-// Exponential is the exponential mechanism [McSherry & Talwar 2007]: of candidates with integer scores u_i it chooses i with
-// P(i) ∝ exp(c·u_i), c = ε/(2Δ), or ε/Δ where scores are monotonic.
+// Exponential is the exponential mechanism [McSherry & Talwar 2007]: of candidates with integer scores u_i it chooses i
+// with P(i) ∝ exp(c·u_i), c = ε/(2Δ), or ε/Δ where scores are monotonic.
 //
-// It is Epsilon-differentially private. Proof: let d_j = u_j − u′_j between neighbours, all of them in an interval [a, a +
-// r] with r = 2Δ, or Δ where scores are monotonic, so that c·r = ε. With Z = Σ_j exp(c·u_j), the factors exp(c·d_j) of the
-// terms of Z relative to those of Z′ lie in [exp(c·a), exp(c·(a + r))], and so does Z/Z′. Hence ln(P(i)/P′(i)) = c·d_i −
-// ln(Z/Z′) is at most c·r = ε in magnitude. Moreover c·d_i − ln(Z/Z′) lies for all i in one interval of length c·r = ε: the
-// mechanism is ε-bounded-range, which ZCDP uses. The choice is sampled exactly, with c an exact rational: nothing in the
-// argument is rounded.
+// It is Epsilon-differentially private. Proof: let d_j = u_j − u′_j between neighbours, all of them in an interval
+// [a, a + r] with r = 2Δ, or Δ where scores are monotonic, so that c·r = ε. With Z = Σ_j exp(c·u_j), the factors
+// exp(c·d_j) of the terms of Z relative to those of Z′ lie in [exp(c·a), exp(c·(a + r))], and so does Z/Z′.
+// Hence ln(P(i)/P′(i)) = c·d_i − ln(Z/Z′) is at most c·r = ε in magnitude. Moreover c·d_i − ln(Z/Z′) lies
+// for all i in one interval of length c·r = ε: the mechanism is ε-bounded-range, which ZCDP uses. The choice is
+// sampled exactly, with c an exact rational: nothing in the argument is rounded.
 //
-// It is sampled by a race in logarithms (sample.Race). Rejection, with a coin of probability exp(c·(u_i − max u)) for
-// candidates proposed uniformly, would be as exact; but it looks at the scores twice, and takes as many rounds as they are
-// unequal, which would tell by its time how close the others came. The race looks once and draws for each candidate alike.
+// It is sampled by a race in logarithms (sample.Race). Rejection, with a coin of probability exp(c·(u_i − max u))
+// for candidates proposed uniformly, would be as exact; but it looks at the scores twice, and takes as many rounds as
+// they are unequal, which would tell by its time how close the others came. The race looks once and draws for each
+// candidate alike.
 type Exponential struct {
 	Sensitivity *big.Int // how far any one score moves between neighbours, in the scores' unit; at least 1
 	Monotonic   bool     // between two neighbours, no two scores move in opposite directions
@@ -57,12 +58,12 @@ func (m Exponential) ZCDP() privacy.Loss {
 	return privacy.ZCDPLoss(m.Epsilon.BoundedRange(), privacy.Delta{})
 }
 
-// Shortfall bounds how far below the best score the chosen one is, with probability at least 1 − beta, among n candidates or
-// outputs: (ln n + ln(1/β))/c, which is 2Δ(ln n + ln(1/β))/ε, rounded up, in the scores' unit.
+// Shortfall bounds how far below the best score the chosen one is, with probability at least 1 − beta, among n
+// candidates or outputs: (ln n + ln(1/β))/c, which is 2Δ(ln n + ln(1/β))/ε, rounded up, in the scores' unit.
 //
-// Proof: of the weights relative to the best's, each of those that are more than t below it is less than exp(−c·t), and
-// there are fewer than n; all together weigh 1 or more. So P(shortfall > t) < n·exp(−c·t), which is β at that t [Dwork &
-// Roth 2014, Theorem 3.11].
+// Proof: of the weights relative to the best's, each of those that are more than t below it is less than exp(−c·t),
+// and there are fewer than n; all together weigh 1 or more. So P(shortfall > t) < n·exp(−c·t), which is β at that
+// t [Dwork & Roth 2014, Theorem 3.11].
 func (m Exponential) Shortfall(n *big.Int, beta float64) (float64, error) {
 	c, err := m.rate()
 	if err != nil {

@@ -12,8 +12,8 @@ import (
 	"dither/privacy"
 )
 
-// OutputInterval is a run of integer outputs that share a score: all o with From ≤ o < To. Where To is not above From, it
-// is empty. Ends are exact values too, for they may be a person's.
+// OutputInterval is a run of integer outputs that share a score: all o with From ≤ o < To. Where To is not above
+// From, it is empty. Ends are exact values too, for they may be a person's.
 type OutputInterval struct {
 	From, To mechanism.Exact
 	Score    mechanism.Exact
@@ -25,13 +25,13 @@ type IntegerChoice struct {
 	Loss  privacy.Loss
 }
 
-// SelectWithin is Select over a space of integers too large to be listed: disjoint intervals, given in any order, over each
-// of which the score is constant. It returns an integer o with P(o) ∝ exp(c·u(o)), exactly: an interval is chosen in
-// proportion to its length times exp(c·u), and then an integer in it uniformly.
+// SelectWithin is Select over a space of integers too large to be listed: disjoint intervals, given in any order, over
+// each of which the score is constant. It returns an integer o with P(o) ∝ exp(c·u(o)), exactly: an interval is
+// chosen in proportion to its length times exp(c·u), and then an integer in it uniformly.
 //
-// Sensitivity is that of u(o) at each output o. The promise is Select's, if the union of the intervals is the same between
-// neighbours: it is public, and how it is cut into intervals, and in how many, need not be. Intervals are seen once and not
-// kept. An empty space is ErrParameter.
+// Sensitivity is that of u(o) at each output o. The promise is Select's, if the union of the intervals is the same
+// between neighbours: it is public, and how it is cut into intervals, and in how many, need not be. Intervals are seen
+// once and not kept. An empty space is ErrParameter.
 func (m Exponential) SelectWithin(space iter.Seq[OutputInterval]) (IntegerChoice, error) {
 	source := entropy.System()
 	defer source.Wipe()

@@ -14,9 +14,9 @@ import (
 	"dither/privacy"
 )
 
-// NoisyMax is report-noisy-max with its free gap [Dwork & Roth 2014, Claim 3.9; Ding, Wang, Zhang & Kifer 2019]: it adds
-// discrete Laplace noise to each score, and releases the index of the greatest and how far it is ahead. It is NoisyTop with
-// K = 1, where the proof stands.
+// NoisyMax is report-noisy-max with its free gap [Dwork & Roth 2014, Claim 3.9; Ding, Wang, Zhang & Kifer 2019]: it
+// adds discrete Laplace noise to each score, and releases the index of the greatest and how far it is ahead. It is
+// NoisyTop with K = 1, where the proof stands.
 type NoisyMax struct {
 	Sensitivity *big.Int // how far any one score moves between neighbours, in the scores' unit; at least 1
 	Monotonic   bool     // between two neighbours, no two scores move in opposite directions
@@ -54,34 +54,36 @@ func (m NoisyMax) top() NoisyTop {
 	return NoisyTop{K: 1, Sensitivity: m.Sensitivity, Monotonic: m.Monotonic, Epsilon: m.Epsilon}
 }
 
-// Shortfall bounds how far below the best score the chosen one is, with probability at least 1 − beta, among n candidates.
+// Shortfall bounds how far below the best score the chosen one is, with probability at least 1 − beta, among n
+// candidates.
 func (m NoisyMax) Shortfall(n int, beta float64) (*big.Int, error) { return m.top().Shortfall(n, beta) }
 
-// NoisyTop adds discrete Laplace noise of scale b to each of n scores, and releases the K greatest in order, with the gaps
-// between them [Qiao, Su & Zhang 2021, for the order; Ding, Wang, Zhang & Kifer 2019, for the gaps]. b = 2KΔ/ε, or KΔ/ε
-// where scores are monotonic.
+// NoisyTop adds discrete Laplace noise of scale b to each of n scores, and releases the K greatest in order, with the
+// gaps between them [Qiao, Su & Zhang 2021, for the order; Ding, Wang, Zhang & Kifer 2019, for the gaps]. b = 2KΔ/ε,
+// or KΔ/ε where scores are monotonic.
 //
-// Let A_j = u_j + η_j. Of two, i is before j if A_i > A_j, or if A_i = A_j and i < j. In integers that is A_i ≥ A_j + [j <
-// i], where [·] is 1 or 0. If i_1, …, i_n is the order, the gaps released are, for r = 1, …, min(K, n − 1),
+// Let A_j = u_j + η_j. Of two, i is before j if A_i > A_j, or if A_i = A_j and i < j. In integers that is A_i ≥ A_j
+// + [j < i], where [·] is 1 or 0. If i_1, …, i_n is the order, the gaps released are, for r = 1, …, min(K, n −
+// 1),
 //
 //	g_r = A_{i_r} − A_{i_{r+1}} − [i_{r+1} < i_r] ≥ 0,
 //
 // and of i_{K+1} nothing else is told.
 //
-// It is Epsilon-differentially private. Proof, for K < n: fix an output (i_1, …, i_K; g_1, …, g_K) and the noise of the
-// candidates that are not in it, and let M = max over those j of A_j + [j < i_K]. This maximum is at i_{K+1}: who is before
-// all others of them in the order has the greatest A and, of those with that A, the least index; and who has less has less
-// by 1 or more. So the output arises exactly where A_{i_K} = M + g_K and A_{i_r} = A_{i_{r+1}} + [i_{r+1} < i_r] + g_r for
-// r < K: the noise of i_r is M − u_{i_r} plus a constant of the output. For a neighbour, with the same noise elsewhere, it
-// is M′ − u′_{i_r} plus the same constant. M′ − M is between the least and the greatest d_j = u′_j − u_j of the others, so
-// the noise shifts by an integer (M′ − M) − d_{i_r} of magnitude at most 2Δ; at most Δ where scores are monotonic, for then
-// both terms have one sign. The mass of the discrete Laplace changes at most by exp(2Δ/b) = exp(ε/K) each time, or
-// exp(Δ/b), and by exp(ε) for all K. Sum over the noise that was fixed. For K = n take the noise of i_n in place of the
-// others', and let M = A_{i_n}. ∎
+// It is Epsilon-differentially private. Proof, for K < n: fix an output (i_1, …, i_K; g_1, …, g_K) and the noise of
+// the candidates that are not in it, and let M = max over those j of A_j + [j < i_K]. This maximum is at i_{K+1}: who
+// is before all others of them in the order has the greatest A and, of those with that A, the least index; and who has
+// less has less by 1 or more. So the output arises exactly where A_{i_K} = M + g_K and A_{i_r} = A_{i_{r+1}} + [i_{r+1}
+// < i_r] + g_r for r < K: the noise of i_r is M − u_{i_r} plus a constant of the output. For a neighbour, with the
+// same noise elsewhere, it is M′ − u′_{i_r} plus the same constant. M′ − M is between the least and the
+// greatest d_j = u′_j − u_j of the others, so the noise shifts by an integer (M′ − M) − d_{i_r} of magnitude
+// at most 2Δ; at most Δ where scores are monotonic, for then both terms have one sign. The mass of the discrete
+// Laplace changes at most by exp(2Δ/b) = exp(ε/K) each time, or exp(Δ/b), and by exp(ε) for all K. Sum over the
+// noise that was fixed. For K = n take the noise of i_n in place of the others', and let M = A_{i_n}. ∎
 //
-// The gap A_{i_r} − A_{i_{r+1}} is g_r or g_r + 1, for the gap cannot tell the next one's place in the list. It is the
-// difference of two scores with independent noise, of variance at most 4b²; as an estimate of the difference it is biased
-// upwards where scores are close, by the choice.
+// The gap A_{i_r} − A_{i_{r+1}} is g_r or g_r + 1, for the gap cannot tell the next one's place in the list. It is
+// the difference of two scores with independent noise, of variance at most 4b²; as an estimate of the difference it is
+// biased upwards where scores are close, by the choice.
 type NoisyTop struct {
 	K           int      // how many to choose: at least 1, and at most as many as there are
 	Sensitivity *big.Int // how far any one score moves between neighbours, in the scores' unit; at least 1
@@ -98,8 +100,8 @@ type NoisyRanking struct {
 	Loss    privacy.Loss
 }
 
-// Select chooses K of the candidates. A K that is not in 1…n, or parameters that give no privacy or more noise than is
-// drawn, are ErrParameter.
+// Select chooses K of the candidates. A K that is not in 1…n, or parameters that give no privacy or more noise than
+// is drawn, are ErrParameter.
 func (m NoisyTop) Select(scores []mechanism.Exact) (NoisyRanking, error) {
 	source := entropy.System()
 	defer source.Wipe()
@@ -149,9 +151,9 @@ func rank(noisy []*big.Int, k int) (indices []int, gaps []*big.Int) {
 	return order[:k:k], gaps
 }
 
-// Shortfall bounds, with probability at least 1 − beta for all K choices together, how far each is below the best that was
-// left for it, among n candidates: 2a, where no noise is beyond ±a with probability 1 − beta. Proof: if i is taken while j
-// is left, A_i ≥ A_j, and u_j − u_i ≤ η_i − η_j ≤ 2a.
+// Shortfall bounds, with probability at least 1 − beta for all K choices together, how far each is below the best
+// that was left for it, among n candidates: 2a, where no noise is beyond ±a with probability 1 − beta. Proof: if i
+// is taken while j is left, A_i ≥ A_j, and u_j − u_i ≤ η_i − η_j ≤ 2a.
 func (m NoisyTop) Shortfall(n int, beta float64) (*big.Int, error) {
 	dist, err := m.Noise()
 	if err != nil {

@@ -38,9 +38,9 @@ func rankings(scores []int64, k int, dist noise.DiscreteLaplace, reach int64) ma
 	return out
 }
 
-// TestNoisyTopRatios: for a list of three with its farthest neighbours, each output of order and gaps keeps within exp(ε).
-// Noise within ±reach on the one side has its counterpart within ±(reach + 2Δ) on the other, so no tail is left out of the
-// comparison: P(o; reach) ≤ exp(ε)·P′(o; reach + 2).
+// TestNoisyTopRatios: for a list of three with its farthest neighbours, each output of order and gaps keeps within
+// exp(ε). Noise within ±reach on the one side has its counterpart within ±(reach + 2Δ) on the other, so no tail is
+// left out of the comparison: P(o; reach) ≤ exp(ε)·P′(o; reach + 2).
 func TestNoisyTopRatios(t *testing.T) {
 	const reach = 4
 	for k := 1; k <= 3; k++ {
@@ -192,8 +192,8 @@ func TestRankIsTheProofs(t *testing.T) {
 	})
 }
 
-// TestGapVariance: between scores far apart the gap has the variance of two independent draws, near 4b². The false-alarm
-// rate is 1e-6.
+// TestGapVariance: between scores far apart the gap has the variance of two independent draws, near 4b². The
+// false-alarm rate is 1e-6.
 func TestGapVariance(t *testing.T) {
 	m := NoisyMax{big.NewInt(1), false, mechtest.EpsilonRatio(t, 1, 5)} // b = 10
 	source, list := entropy.System(), mechtest.Exacts(0, 1_000_000)

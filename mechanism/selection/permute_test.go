@@ -34,8 +34,8 @@ func flipLaw(u []float64) []float64 {
 	return out
 }
 
-// TestFlipIsNeverWorse: for all lists of four scores in 0…4 and three rates, the expected error of permute-and-flip is at
-// most the exponential mechanism's, and so is the chance of each shortfall.
+// TestFlipIsNeverWorse: for all lists of four scores in 0…4 and three rates, the expected error of permute-and-flip
+// is at most the exponential mechanism's, and so is the chance of each shortfall.
 func TestFlipIsNeverWorse(t *testing.T) {
 	for _, c := range []float64{0.1, 0.5, 2} {
 		for code := range 625 {

@@ -10,26 +10,33 @@ import (
 	"dither/privacy"
 )
 
-// Repetition runs a mechanism a random number of times, and gives the best of what came out, by a score that came out with it. The others are never told, nor is how many there were: that
-// is what makes it cost three times what one run does, however many there are on average [Liu & Talwar, "Private selection from private candidates", STOC 2019, Theorem 3.2; Papernot & Steinke,
-// "Hyperparameter tuning with Rényi differential privacy", ICLR 2022, Theorem 2 with η = 1].
+// Repetition runs a mechanism a random number of times, and gives the best of what came out, by a score that came out
+// with it. The others are never told, nor is how many there were: that is what makes it cost three times what one run
+// does, however many there are on average [Liu & Talwar, "Private selection from private candidates", STOC 2019,
+// Theorem 3.2; Papernot & Steinke, "Hyperparameter tuning with Rényi differential privacy", ICLR 2022, Theorem 2 with
+// η = 1].
 //
 // The number K is geometric, P(K = k) = γ(1 − γ)^(k−1) for k = 1, 2, …
 //
-// Proof for pure ε and discrete outputs, ties included. Let one run give y with probability Q(y), and a score that is a part of y; the first of equally good runs is kept. For a y of score s let q₌
-// be the probability of score s, and q₋, q₊ those of less and of more. With f(t) = Σ P(K = k)·t^k = γt/(1 − (1 − γ)t),
+// Proof for pure ε and discrete outputs, ties included. Let one run give y with probability Q(y), and a score that is
+// a part of y; the first of equally good runs is kept. For a y of score s let q₌ be the probability of score s, and
+// q₋, q₊ those of less and of more. With f(t) = Σ P(K = k)·t^k = γt/(1 − (1 − γ)t),
 //
 //	A(y) = Σ_k P(K = k) Σ_{j≤k} q₋^(j−1)·Q(y)·(q₋ + q₌)^(k−j) = Q(y)·(f(q₋ + q₌) − f(q₋))/q₌ = Q(y)·∫₀¹ f′(q₋ + u·q₌) du,
 //
-// and f′(t) = γ/(γ + (1 − γ)(1 − t))². Of neighbours Q(y) ≤ e^ε·Q′(y); and with t = q₋ + u·q₌, 1 − t = q₊ + (1 − u)·q₌ ≥ e^−ε·(1 − t′), so that f′(t) ≤ e^(2ε)·f′(t′) for all u.
-// So A(y) ≤ e^(3ε)·A′(y). ∎
+// and f′(t) = γ/(γ + (1 − γ)(1 − t))². Of neighbours Q(y) ≤ e^ε·Q′(y); and with t = q₋ + u·q₌, 1
+// − t = q₊ + (1 − u)·q₌ ≥ e^−ε·(1 − t′), so that f′(t) ≤ e^(2ε)·f′(t′) for all u. So A(y)
+// ≤ e^(3ε)·A′(y). ∎
 //
-// Nothing of the law is used but that P(K = k) does not rise with k. For then (1 − t)·f″(t) ≤ 2f′(t), as of the coefficients of t^(k−1) that of (1 − t)·f″ is k(k + 1)·P(K = k + 1) − k(k − 1)·P(K = k) ≤
-// 2k·P(K = k); so (1 − t)²·f′(t) falls, and f′(t) ≤ e^(2ε)·f′(t′) as above, where t ≤ t′ since f′ rises. So whoever gives up after a number of runs that the data have no part in, and then says nothing, loses
-// no more: K is cut off there. And an error, which ends the runs, is as a result that is better than all others.
+// Nothing of the law is used but that P(K = k) does not rise with k. For then (1 − t)·f″(t) ≤ 2f′(t), as of
+// the coefficients of t^(k−1) that of (1 − t)·f″ is k(k + 1)·P(K = k + 1) − k(k − 1)·P(K = k) ≤ 2k·P(K
+// = k); so (1 − t)²·f′(t) falls, and f′(t) ≤ e^(2ε)·f′(t′) as above, where t ≤ t′ since f′ rises.
+// So whoever gives up after a number of runs that the data have no part in, and then says nothing, loses no more: K is
+// cut off there. And an error, which ends the runs, is as a result that is better than all others.
 //
-// (A logarithmic K would cost 2ε, but runs once so often that it misses most candidates.) The proof is of what comes out. Who sees how long it took sees about how many runs there were, and of k runs that are
-// known to be so many the best costs kε.
+// (A logarithmic K would cost 2ε, but runs once so often that it misses most candidates.) The proof is of what comes
+// out. Who sees how long it took sees about how many runs there were, and of k runs that are known to be so many the
+// best costs kε.
 type Repetition struct{ n, d uint64 } // γ = n/d
 
 // The mean numbers of runs that there may be.
@@ -58,7 +65,8 @@ func (r Repetition) Gamma() *big.Rat {
 // Mean is how many runs there are on average: 1/γ.
 func (r Repetition) Mean() float64 { return float64(r.d) / float64(r.n) }
 
-// Missed is the probability that none of the runs has some property that each has with probability p, independently: f(1 − p).
+// Missed is the probability that none of the runs has some property that each has with probability p, independently:
+// f(1 − p).
 func (r Repetition) Missed(p float64) float64 {
 	g := 1 / r.Mean()
 	return g * (1 - p) / (g + (1-g)*p)
@@ -74,7 +82,8 @@ func (r Repetition) draw(src *entropy.Source) (k uint64) {
 	return k
 }
 
-// Best runs a mechanism, which gives its result and its score, so often, and gives the best result. An error of a run is the error, and ends it. The zero Repetition is ErrParameter.
+// Best runs a mechanism, which gives its result and its score, so often, and gives the best result. An error of a run
+// is the error, and ends it. The zero Repetition is ErrParameter.
 func Best[T any](r Repetition, run func() (T, *big.Int, error)) (best T, err error) {
 	source := entropy.System()
 	defer source.Wipe()

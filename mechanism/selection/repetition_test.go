@@ -24,7 +24,8 @@ func geometric(gamma float64) (out []float64) {
 	return out
 }
 
-// bestLaw is what Best gives where K has so many probabilities, by the definition: the sum over K of the probability that a run is the first of the best.
+// bestLaw is what Best gives where K has so many probabilities, by the definition: the sum over K of the probability
+// that a run is the first of the best.
 func bestLaw(law []float64, q map[outcome]float64) map[outcome]float64 {
 	out := map[outcome]float64{}
 	for y, p := range q {
@@ -48,7 +49,8 @@ func bestLaw(law []float64, q map[outcome]float64) map[outcome]float64 {
 	return out
 }
 
-// closeLaws are two laws whose ratio is within e^±ε, with ties among scores: a part of the outcomes has more under one, and the others less. There are none of a bad draw.
+// closeLaws are two laws whose ratio is within e^±ε, with ties among scores: a part of the outcomes has more under
+// one, and the others less. There are none of a bad draw.
 func closeLaws(r *rand.Rand, epsilon float64) (p, q map[outcome]float64) {
 	names := []outcome{{0, 0}, {0, 1}, {1, 0}, {1, 1}, {2, 0}}
 	p, q = map[outcome]float64{}, map[outcome]float64{}
@@ -88,8 +90,9 @@ func closeLaws(r *rand.Rand, epsilon float64) (p, q map[outcome]float64) {
 	return p, q
 }
 
-// Of random pairs of mechanisms that are ε-differentially private of each other, with ties among scores, the best costs 3ε at most, and for some of them more than 2ε: by enumeration. So it does
-// where runs are given up after some number of them, and nothing comes out; and where their number has any law that does not rise.
+// Of random pairs of mechanisms that are ε-differentially private of each other, with ties among scores, the best
+// costs 3ε at most, and for some of them more than 2ε: by enumeration. So it does where runs are given up after some
+// number of them, and nothing comes out; and where their number has any law that does not rise.
 func TestRepetitionLoss(t *testing.T) {
 	const epsilon = 0.5
 	r := rand.New(rand.NewPCG(1, 2))
@@ -146,7 +149,8 @@ func TestRepetitionLoss(t *testing.T) {
 	}
 }
 
-// K has its law: of 50,000 draws each number up to 8 comes as often as it should, or it fails with a probability below 1e-7 each; and Best gives what its law says.
+// K has its law: of 50,000 draws each number up to 8 comes as often as it should, or it fails with a probability below
+// 1e-7 each; and Best gives what its law says.
 func TestRepetitionDraws(t *testing.T) {
 	for _, mean := range []float64{2, 30} {
 		r, err := NewRepetition(mean)

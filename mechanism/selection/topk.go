@@ -9,12 +9,12 @@ import (
 	"dither/privacy"
 )
 
-// TopExponential chooses K candidates, in order, by peeling: the exponential mechanism K times, each time among those who
-// are left, at ε/K each [Bhaskar, Laxman, Smith & Thakurta 2010].
+// TopExponential chooses K candidates, in order, by peeling: the exponential mechanism K times, each time among those
+// who are left, at ε/K each [Bhaskar, Laxman, Smith & Thakurta 2010].
 //
-// It is Epsilon-differentially private: given the choices before, the next is one of Exponential at ε/K from a public list,
-// and losses add. Its ZCDP is that of K choices. All are drawn in one race, whose first K are what peeling draws, exactly
-// (sample.Race).
+// It is Epsilon-differentially private: given the choices before, the next is one of Exponential at ε/K from a public
+// list, and losses add. Its ZCDP is that of K choices. All are drawn in one race, whose first K are what peeling draws,
+// exactly (sample.Race).
 type TopExponential struct {
 	K           int      // how many to choose: at least 1, and at most as many as there are
 	Sensitivity *big.Int // how far any one score moves between neighbours, in the scores' unit; at least 1
@@ -52,14 +52,15 @@ func (m TopExponential) each() Exponential {
 	return one
 }
 
-// ZCDP is the loss of all K choices under zCDP: K·(ε/K)²/8. It may be charged in place of the Ranking's own loss, never
-// beside it.
+// ZCDP is the loss of all K choices under zCDP: K·(ε/K)²/8. It may be charged in place of the Ranking's own loss,
+// never beside it.
 func (m TopExponential) ZCDP() privacy.Loss {
 	return privacy.ZCDPLoss(m.each().Epsilon.BoundedRange().Times(int64(m.K)), privacy.Delta{})
 }
 
-// Shortfall bounds, with probability at least 1 − beta for all K choices together, how far each is below the best that was
-// left for it, among n candidates: 2ΔK(ln n + ln(K/β))/ε, rounded up (Exponential.Shortfall at ε/K and β/K).
+// Shortfall bounds, with probability at least 1 − beta for all K choices together, how far each is below the best
+// that was left for it, among n candidates: 2ΔK(ln n + ln(K/β))/ε, rounded up (Exponential.Shortfall at ε/K and
+// β/K).
 func (m TopExponential) Shortfall(n *big.Int, beta float64) (float64, error) {
 	c, err := m.each().rate()
 	if err != nil {

@@ -15,13 +15,13 @@ import (
 	"dither/privacy"
 )
 
-// Counter releases the running sum of a stream of integers after each step: the exact sum so far, plus noise that is drawn
-// for the whole stream together, so that steps share it. It is for one user at a time, and every way of printing it says
-// only that it is there.
+// Counter releases the running sum of a stream of integers after each step: the exact sum so far, plus noise that is
+// drawn for the whole stream together, so that steps share it. It is for one user at a time, and every way of printing
+// it says only that it is there.
 //
-// Its mechanism is one of CountingTree or CountingFactorization. Each of those measures linear functions of the stream with
-// independent noise, and computes sums from what it measured. As all of it is linear, what comes out is the exact sum plus
-// the same combination of the noise alone, and that is how it is computed here.
+// Its mechanism is one of CountingTree or CountingFactorization. Each of those measures linear functions of the stream
+// with independent noise, and computes sums from what it measured. As all of it is linear, what comes out is the exact
+// sum plus the same combination of the noise alone, and that is how it is computed here.
 type Counter struct {
 	steps, now int
 	sum        *big.Int
@@ -58,8 +58,8 @@ func (c *Counter) add(src *entropy.Source, x mechanism.Exact) (*big.Int, error) 
 // Loss is the price of the whole stream, spent at its beginning.
 func (c *Counter) Loss() privacy.Loss { return c.loss }
 
-// Variance is an upper bound, up to a relative 1e-12, on the variance of the sum after a step in 1, …, Steps, in squared
-// units; 0 for any other step.
+// Variance is an upper bound, up to a relative 1e-12, on the variance of the sum after a step in 1, …, Steps, in
+// squared units; 0 for any other step.
 func (c *Counter) Variance(step int) float64 {
 	if step < 1 || step > c.steps {
 		return 0
@@ -68,16 +68,17 @@ func (c *Counter) Variance(step int) float64 {
 }
 
 // CountingTree counts continually by a binary tree over a stream of Steps values [Dwork, Naor, Pitassi & Rothblum 2010;
-// Chan, Shi & Song 2011]: the sum of each aligned block of 2ⁱ steps that ends within the stream gets noise, and the sum of
-// the first t is made of one block for each 1 in t's binary digits. It remembers one noisy block of each size.
+// Chan, Shi & Song 2011]: the sum of each aligned block of 2ⁱ steps that ends within the stream gets noise, and the
+// sum of the first t is made of one block for each 1 in t's binary digits. It remembers one noisy block of each size.
 //
-// Between neighbours, one value of the stream moves by at most Sensitivity =: Δ. Proof of the losses: a step lies in at
-// most one block of each of the sizes 2⁰, …, 2^(L−1), L = ⌊log₂ Steps⌋ + 1, that is in at most L blocks. So the vector of
-// all block sums moves by at most LΔ in L1 norm, and by at most LΔ² in squared L2 norm. With discrete Laplace noise of
-// scale LΔ/ε on each it is ε-differentially private (Laplace), with discrete Gaussian noise of σ² = LΔ²/(2ρ) it is ρ-zCDP
-// (Gaussian). Sums are computed from it alone. The stream may be chosen with a view of what came before: blocks are
-// measured one after another, each at the loss of its own shift, and those of the blocks that hold the step add up to what
-// was said, whatever is chosen (privacy.Filter). Who can change several steps is a group of that many (privacy.Loss.Group).
+// Between neighbours, one value of the stream moves by at most Sensitivity =: Δ. Proof of the losses: a step lies in
+// at most one block of each of the sizes 2⁰, …, 2^(L−1), L = ⌊log₂ Steps⌋ + 1, that is in at most L blocks.
+// So the vector of all block sums moves by at most LΔ in L1 norm, and by at most LΔ² in squared L2 norm. With
+// discrete Laplace noise of scale LΔ/ε on each it is ε-differentially private (Laplace), with discrete Gaussian
+// noise of σ² = LΔ²/(2ρ) it is ρ-zCDP (Gaussian). Sums are computed from it alone. The stream may be chosen with
+// a view of what came before: blocks are measured one after another, each at the loss of its own shift, and those of
+// the blocks that hold the step add up to what was said, whatever is chosen (privacy.Filter). Who can change several
+// steps is a group of that many (privacy.Loss.Group).
 type CountingTree struct {
 	Steps       int      // the length of the stream, known beforehand; at least 1
 	Sensitivity *big.Int // how far one step's value moves between neighbours, in its unit; at least 1
@@ -94,7 +95,8 @@ func (m CountingTree) levels() (int64, error) {
 	return int64(bits.Len(uint(m.Steps))), nil
 }
 
-// Laplace begins a stream of pure loss e. Parameters that give no privacy, or more noise than is drawn, are ErrParameter.
+// Laplace begins a stream of pure loss e. Parameters that give no privacy, or more noise than is drawn, are
+// ErrParameter.
 func (m CountingTree) Laplace(e privacy.Epsilon) (*Counter, error) {
 	levels, err := m.levels()
 	if err != nil {
@@ -107,7 +109,8 @@ func (m CountingTree) Laplace(e privacy.Epsilon) (*Counter, error) {
 	return m.begin(sample.NewLaplace(dist.Scale()), dist, privacy.PureLoss(e)), nil
 }
 
-// Gaussian begins a stream of zCDP loss r. Parameters that give no privacy, or more noise than is drawn, are ErrParameter.
+// Gaussian begins a stream of zCDP loss r. Parameters that give no privacy, or more noise than is drawn, are
+// ErrParameter.
 func (m CountingTree) Gaussian(r privacy.Rho) (*Counter, error) {
 	levels, err := m.levels()
 	if err != nil {
@@ -146,8 +149,9 @@ type treeNoise struct {
 	blocks [bits.UintSize]*big.Int
 }
 
-// next draws the noise of the block that ends at the next step and is part of its sum: of 2ⁱ steps, i the number of zeros
-// that the step's binary digits end in. Smaller blocks are within it. (Those that are never part of a sum need no draw.)
+// next draws the noise of the block that ends at the next step and is part of its sum: of 2ⁱ steps, i the number of
+// zeros that the step's binary digits end in. Smaller blocks are within it. (Those that are never part of a sum need no
+// draw.)
 func (n *treeNoise) next(src *entropy.Source) *big.Int {
 	n.step++
 	zeros := bits.TrailingZeros(uint(n.step))

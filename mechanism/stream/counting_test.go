@@ -76,8 +76,8 @@ func TestTreeSensitivity(t *testing.T) {
 	}
 }
 
-// TestTreeNoise: scales are LΔ/ε and LΔ²/(2ρ), and the sums' noise has the variance that is said. The false-alarm rate is
-// 1e-6 for each step.
+// TestTreeNoise: scales are LΔ/ε and LΔ²/(2ρ), and the sums' noise has the variance that is said. The false-alarm
+// rate is 1e-6 for each step.
 func TestTreeNoise(t *testing.T) {
 	m := CountingTree{Steps: 5, Sensitivity: big.NewInt(3)} // L = 3
 	one, err := m.Laplace(mechtest.EpsilonRatio(t, 1, 2))

@@ -17,25 +17,25 @@ import (
 // CountingFactorization counts continually by the square root of the matrix of prefix sums [Fichtenberger, Henzinger &
 // Upadhyay 2023; Henzinger, Upadhyay & Upadhyay 2023].
 //
-// Let A be the lower triangular matrix of ones, which makes sums of the stream x, and R = A^½ that with entries f_{t−j},
-// f_k = C(2k, k)/4ᵏ, so that A = R·R. R̃ is R in integers: its entries are f_k·2^fractionBits, rounded, with f_0 = 1 exact,
-// so that R̃ is invertible. The mechanism measures y = R̃x + z with discrete Gaussian noise z_t of σ² = Δ²N²/(2ρ), and
-// post-processes it to ⌊My + ½⌋, where M = A·R̃⁻¹.
+// Let A be the lower triangular matrix of ones, which makes sums of the stream x, and R = A^½ that with entries
+// f_{t−j}, f_k = C(2k, k)/4ᵏ, so that A = R·R. R̃ is R in integers: its entries are f_k·2^fractionBits, rounded,
+// with f_0 = 1 exact, so that R̃ is invertible. The mechanism measures y = R̃x + z with discrete Gaussian noise z_t
+// of σ² = Δ²N²/(2ρ), and post-processes it to ⌊My + ½⌋, where M = A·R̃⁻¹.
 //
-// It is Rho-zCDP. Proof: where one value of the stream moves by an integer d, |d| ≤ Sensitivity =: Δ, y moves by d times a
-// column of R̃, integers whose squares sum to at most d²·N², N² = Σ_{k<Steps} f̃_k², that of the first column. So Δ²N² is the
-// squared L2 sensitivity of an integer vector, and y is ρ-zCDP as Gaussian is. The rest sees y alone. ∎ A stream may be
-// chosen with a view of what came before: y_t is measured one after another, at a loss of d²f̃_{t−j}²/(2σ²) each that adds
-// up to at most ρ whatever is chosen (privacy.Filter).
+// It is Rho-zCDP. Proof: where one value of the stream moves by an integer d, |d| ≤ Sensitivity =: Δ, y moves by d
+// times a column of R̃, integers whose squares sum to at most d²·N², N² = Σ_{k<Steps} f̃_k², that of the first
+// column. So Δ²N² is the squared L2 sensitivity of an integer vector, and y is ρ-zCDP as Gaussian is. The rest sees
+// y alone. ∎ A stream may be chosen with a view of what came before: y_t is measured one after another, at a loss of
+// d²f̃_{t−j}²/(2σ²) each that adds up to at most ρ whatever is chosen (privacy.Filter).
 //
-// My = Ax + Mz whatever R̃ is, so rounding R costs no bias, and little of the variance; and as
-// Ax is an integer, ⌊My + ½⌋ = Ax + ⌊Mz + ½⌋. That is how it is computed: from the exact sum and the noise, with M in fixed
-// point, at a precision that is raised where the floor would be in doubt. So the floor is exact, and the noise of each sum
-// is the rounding of a variable that is symmetric about 0.
+// My = Ax + Mz whatever R̃ is, so rounding R costs no bias, and little of the variance; and as Ax is an integer, ⌊My
+// + ½⌋ = Ax + ⌊Mz + ½⌋. That is how it is computed: from the exact sum and the noise, with M in fixed point, at
+// a precision that is raised where the floor would be in doubt. So the floor is exact, and the noise of each sum is the
+// rounding of a variable that is symmetric about 0.
 //
-// Its variance after t steps is near Δ²/(2ρ)·(Σ_{k<Steps} f_k²)·(Σ_{k<t} f_k²) ≈ Δ²/(2ρ)·((ln Steps)/π + 1.07)², against
-// the tree's Δ²/(2ρ)·L·(number of 1s in t's binary digits). It remembers the noise of all steps, and takes time in
-// proportion to their square: half a second for 4096.
+// Its variance after t steps is near Δ²/(2ρ)·(Σ_{k<Steps} f_k²)·(Σ_{k<t} f_k²) ≈ Δ²/(2ρ)·((ln Steps)/π
+// + 1.07)², against the tree's Δ²/(2ρ)·L·(number of 1s in t's binary digits). It remembers the noise of all
+// steps, and takes time in proportion to their square: half a second for 4096.
 type CountingFactorization struct {
 	Steps       int         // the length of the stream, known beforehand; at least 1 and at most MaxFactorizationSteps
 	Sensitivity *big.Int    // how far one step's value moves between neighbours, in its unit; at least 1
@@ -70,17 +70,18 @@ func (m CountingFactorization) Begin() (*Counter, error) {
 	}, nil
 }
 
-// inverseDigits is how many digits M's entries get at first: so many that a floor is hardly ever in doubt, and a finer inverse
-// not computed. An entry is off by err, in practice below Steps (newInverse), and the sizes of z sum to less than 2⁴·σ·Steps
-// but with a negligible probability. So Mz is known to within 2⁴·σ·Steps² units of 2^−digits, which leaves a floor open with
-// a probability of some 2⁵·σ·Steps²·2^−digits, below 2⁻⁵⁰. (Such a floor is settled too: see next.)
+// inverseDigits is how many digits M's entries get at first: so many that a floor is hardly ever in doubt, and a finer
+// inverse not computed. An entry is off by err, in practice below Steps (newInverse), and the sizes of z sum to less
+// than 2⁴·σ·Steps but with a negligible probability. So Mz is known to within 2⁴·σ·Steps² units of
+// 2^−digits, which leaves a floor open with a probability of some 2⁵·σ·Steps²·2^−digits, below 2⁻⁵⁰.
+// (Such a floor is settled too: see next.)
 func inverseDigits(sigma2 *big.Rat, steps int) uint {
 	whole := new(big.Int).Quo(sigma2.Num(), sigma2.Denom())
 	return uint(whole.BitLen()/2+1+2*bits.Len(uint(steps))) + spareDigits
 }
 
-// rootColumn is R̃'s first column: f_k·2^fractionBits, rounded to the nearest, by f_k = f_{k−1}·(2k − 1)/(2k) in 64 more
-// digits. (How it is rounded is of no consequence, as long as all agree.)
+// rootColumn is R̃'s first column: f_k·2^fractionBits, rounded to the nearest, by f_k = f_{k−1}·(2k − 1)/(2k) in
+// 64 more digits. (How it is rounded is of no consequence, as long as all agree.)
 func rootColumn(steps int) []int64 {
 	const guard = 64
 	out, f := make([]int64, steps), new(big.Int).Lsh(big.NewInt(1), fractionBits+guard)
@@ -112,13 +113,13 @@ type inverse struct {
 	err     *big.Int
 }
 
-// newInverse solves M·R̃·D = 1, D the matrix of differences, A's inverse. Let c be the first column of R̃D; then Σ_j
-// c_j·M_{k−j} is 1 for k = 0 and else 0.
+// newInverse solves M·R̃·D = 1, D the matrix of differences, A's inverse. Let c be the first column of R̃D; then
+// Σ_j c_j·M_{k−j} is 1 for k = 0 and else 0.
 //
-// With all in units of 2^−digits, entries G_k = −⌊Σ_{j≥1} c_j·G_{k−j}/c_0⌋ leave integers e_k = Σ_j c_j·G_{k−j}, 0 ≤ e_k <
-// c_0, in place of 0; e_0 = 0. So G − 2^digits·M = M∗e, and with K = Σ e_k and m = max |M_k|·2^digits, |G_k − 2^digits·M_k|
-// ≤ m·K/2^digits =: b. Since m ≤ max |G| + b, b ≤ max |G|·K/(2^digits − K): err, rounded up. K is below
-// 2^(fractionBits+14), far below 2^digits.
+// With all in units of 2^−digits, entries G_k = −⌊Σ_{j≥1} c_j·G_{k−j}/c_0⌋ leave integers e_k = Σ_j
+// c_j·G_{k−j}, 0 ≤ e_k < c_0, in place of 0; e_0 = 0. So G − 2^digits·M = M∗e, and with K = Σ e_k and m =
+// max |M_k|·2^digits, |G_k − 2^digits·M_k| ≤ m·K/2^digits =: b. Since m ≤ max |G| + b, b ≤ max
+// |G|·K/(2^digits − K): err, rounded up. K is below 2^(fractionBits+14), far below 2^digits.
 func newInverse(root []int64, digits uint) *inverse {
 	c := make([]*big.Int, len(root))
 	for k, f := range root {
@@ -165,7 +166,8 @@ func newRootNoise(each sample.Sampler, dist noise.DiscreteGaussian, root []int64
 	return &rootNoise{each: each, dist: dist, root: root, inverse: in, finest: in}
 }
 
-// next raises the precision where it does not tell the floor, and stays there. What variance says does not depend on that.
+// next raises the precision where it does not tell the floor, and stays there. What variance says does not depend on
+// that.
 func (n *rootNoise) next(src *entropy.Source) *big.Int {
 	n.drawn = append(n.drawn, n.each.Draw(src, new(big.Int)))
 	for {
@@ -176,9 +178,9 @@ func (n *rootNoise) next(src *entropy.Source) *big.Int {
 	}
 }
 
-// round is ⌊(Mz)_t + ½⌋ for the last t of z; ok is false where this precision does not tell. (Mz)_t is a multiple of
-// 2^(−fractionBits·(t+1)), for so is each entry of M up to t, and from so many digits on there is no error: so some
-// precision does tell.
+// round is ⌊(Mz)_t + ½⌋ for the last t of z; ok is false where this precision does not tell. (Mz)_t is a multiple
+// of 2^(−fractionBits·(t+1)), for so is each entry of M up to t, and from so many digits on there is no error: so
+// some precision does tell.
 func (in *inverse) round(z []*big.Int) (v *big.Int, ok bool) {
 	sum, size, product := new(big.Int), new(big.Int), new(big.Int)
 	for j, drawn := range z {
@@ -197,7 +199,8 @@ func (in *inverse) round(z []*big.Int) (v *big.Int, ok bool) {
 	return low, low.Cmp(high) == 0
 }
 
-// variance bounds that of ⌊v + ½⌋, v = (Mz)_t: rounding moves v by at most ½, so the deviation is at most v's plus ½.
+// variance bounds that of ⌊v + ½⌋, v = (Mz)_t: rounding moves v by at most ½, so the deviation is at most v's
+// plus ½.
 func (n *rootNoise) variance(step int) float64 {
 	sum := new(big.Int)
 	for _, g := range n.inverse.entries[:step] {

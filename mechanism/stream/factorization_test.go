@@ -53,8 +53,8 @@ func TestFactorizationInverse(t *testing.T) {
 	}
 }
 
-// TestFactorizationIsPostProcessing: what is computed from the exact sum and the noise is ⌊My + ½⌋, computed from y = R̃x +
-// z in rationals; and A·R̃⁻¹·R̃ = A. With few digits the floor is often in doubt at first.
+// TestFactorizationIsPostProcessing: what is computed from the exact sum and the noise is ⌊My + ½⌋, computed from
+// y = R̃x + z in rationals; and A·R̃⁻¹·R̃ = A. With few digits the floor is often in doubt at first.
 func TestFactorizationIsPostProcessing(t *testing.T) {
 	const steps = 12
 	root := rootColumn(steps)
@@ -100,8 +100,8 @@ func TestFactorizationIsPostProcessing(t *testing.T) {
 	}
 }
 
-// TestFactorizationDigits: whatever the size of the noise, the first precision does for a whole stream, and is not lavish. A
-// floor is left open with a probability below 2⁻⁵⁰.
+// TestFactorizationDigits: whatever the size of the noise, the first precision does for a whole stream, and is not
+// lavish. A floor is left open with a probability below 2⁻⁵⁰.
 func TestFactorizationDigits(t *testing.T) {
 	for _, sensitivity := range []uint{0, 60, 150} {
 		m := CountingFactorization{256, new(big.Int).Lsh(big.NewInt(1), sensitivity), mechtest.RhoRatio(t, 1, 2)}
@@ -148,8 +148,8 @@ func TestFactorizationRoot(t *testing.T) {
 	}
 }
 
-// TestFactorizationVariance: per-step variances are the formula's, Δ²/(2ρ)·Σ_{k<T} f_k²·Σ_{k<t} f_k²; and the worst of them
-// is below the tree's, from 64 steps on.
+// TestFactorizationVariance: per-step variances are the formula's, Δ²/(2ρ)·Σ_{k<T} f_k²·Σ_{k<t} f_k²; and the
+// worst of them is below the tree's, from 64 steps on.
 func TestFactorizationVariance(t *testing.T) {
 	lengths := []int{16, 64, 256, 1024}
 	if os.Getenv("DITHER_LONG") != "" {
@@ -172,7 +172,8 @@ func TestFactorizationVariance(t *testing.T) {
 		for step := 1; step <= steps; step++ {
 			part += rootEntry(step-1) * rootEntry(step-1)
 			want, got := 5000*5000*whole*part, c.Variance(step)
-			if got < want*(1-1e-6) || got > want*(1+1e-3) { // the rounding adds half a unit to a deviation of 5000 or more
+			if got < want*(1-1e-6) || got > want*(1+1e-3) {
+				// the rounding adds half a unit to a deviation of 5000 or more
 				t.Errorf("%d of %d steps: variance %g, want %g", step, steps, got, want)
 			}
 			v := tree.Variance(step)
@@ -187,8 +188,8 @@ func TestFactorizationVariance(t *testing.T) {
 	}
 }
 
-// TestFactorizationNoise: the noise of the second step has the law of (M_1·z_0 + M_0·z_1), a normal one so nearly that a
-// sample cannot tell.
+// TestFactorizationNoise: the noise of the second step has the law of (M_1·z_0 + M_0·z_1), a normal one so nearly
+// that a sample cannot tell.
 func TestFactorizationNoise(t *testing.T) {
 	m := CountingFactorization{Steps: 2, Sensitivity: big.NewInt(1000), Rho: mechtest.RhoRatio(t, 1, 2)}
 	const cells, n = 10, 4000

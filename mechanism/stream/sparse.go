@@ -23,28 +23,29 @@ var ErrEnded = errors.New("the session has ended")
 // [Dwork, Naor, Reingold, Rothblum & Vadhan 2009; in the form of Lyu, Su & Li 2017, Algorithm 7]. What is below costs
 // nothing.
 //
-// The threshold is noised once, by ρ of scale Δ/ε₁; each query afresh, by ν of scale 2cΔ/ε₂, or cΔ/ε₂ where queries are
-// monotonic; c is Positives, and ε₁ + ε₂ = Epsilon. A query q with threshold T is above where q + ν ≥ T + ρ. With Gap, what
-// is above comes with g = q + ν − (T + ρ) ≥ 0, at no further loss [Ding, Wang, Zhang & Kifer 2019]; with a Value ε₃, with q
-// + z as well, z of scale cΔ/ε₃.
+// The threshold is noised once, by ρ of scale Δ/ε₁; each query afresh, by ν of scale 2cΔ/ε₂, or cΔ/ε₂
+// where queries are monotonic; c is Positives, and ε₁ + ε₂ = Epsilon. A query q with threshold T is above where q
+// + ν ≥ T + ρ. With Gap, what is above comes with g = q + ν − (T + ρ) ≥ 0, at no further loss [Ding, Wang,
+// Zhang & Kifer 2019]; with a Value ε₃, with q + z as well, z of scale cΔ/ε₃.
 //
-// A session is (Epsilon + Value)-differentially private, for queries and thresholds that are chosen one after another with
-// a view of the answers before. Proof: fix the answers a; then queries and thresholds are fixed too. Let |q′ − q| ≤ Δ for
-// each between neighbours. For a given ρ the answers are independent,
+// A session is (Epsilon + Value)-differentially private, for queries and thresholds that are chosen one after another
+// with a view of the answers before. Proof: fix the answers a; then queries and thresholds are fixed too. Let |q′ −
+// q| ≤ Δ for each between neighbours. For a given ρ the answers are independent,
 //
 //	P(a) = Σ_ρ P(ρ) · ∏_{below} P(q + ν < T + ρ) · ∏_{above} P(q + ν ≥ T + ρ),
 //
-// with ν = T + ρ + g − q in place of the inequality where a tells the gap. Match ρ with ρ + Δ: P(ρ) ≤ exp(ε₁)·P(ρ + Δ),
-// since Δ is an integer. For those below, q + ν < T + ρ implies q′ + ν < T + (ρ + Δ). For those above, ν is matched with ν
-// + Δ − (q′ − q), which keeps q + ν − ρ and so the inequality, and the gap, as they are: a shift by an integer in [0, 2Δ],
-// for a factor of at most exp(2Δ·ε₂/(2cΔ)) = exp(ε₂/c), c times at most. Where queries are monotonic and q′ ≥ q, the shift
-// is in [0, Δ], and the scale may be halved; where q′ ≤ q, ρ is matched with itself: those below stay so, and ν is matched
-// with ν + (q − q′), again a shift in [0, Δ]. Summing over ρ, which runs over all integers, P(a) ≤ exp(ε₁ + ε₂)·P′(a). The
-// values are measurements with noise of their own, of loss ε₃/c each, c at most. ∎ Noise is drawn exactly, with rational
-// scales: nothing in the argument is rounded.
+// with ν = T + ρ + g − q in place of the inequality where a tells the gap. Match ρ with ρ + Δ: P(ρ) ≤
+// exp(ε₁)·P(ρ + Δ), since Δ is an integer. For those below, q + ν < T + ρ implies q′ + ν < T + (ρ + Δ).
+// For those above, ν is matched with ν + Δ − (q′ − q), which keeps q + ν − ρ and so the inequality, and
+// the gap, as they are: a shift by an integer in [0, 2Δ], for a factor of at most exp(2Δ·ε₂/(2cΔ)) =
+// exp(ε₂/c), c times at most. Where queries are monotonic and q′ ≥ q, the shift is in [0, Δ], and the scale may
+// be halved; where q′ ≤ q, ρ is matched with itself: those below stay so, and ν is matched with ν + (q −
+// q′), again a shift in [0, Δ]. Summing over ρ, which runs over all integers, P(a) ≤ exp(ε₁ + ε₂)·P′(a).
+// The values are measurements with noise of their own, of loss ε₃/c each, c at most. ∎ Noise is drawn exactly,
+// with rational scales: nothing in the argument is rounded.
 //
-// The noise on queries, its scale's factor c, and the end after c are each needed: published variants without one of them
-// have no finite loss, or a larger one than they state [Lyu, Su & Li 2017].
+// The noise on queries, its scale's factor c, and the end after c are each needed: published variants without one of
+// them have no finite loss, or a larger one than they state [Lyu, Su & Li 2017].
 type SparseVector struct {
 	Sensitivity *big.Int        // how far any one query moves between neighbours, in the queries' unit; at least 1
 	Monotonic   bool            // between two neighbours, no two queries move in opposite directions
@@ -60,12 +61,13 @@ const maxPositives = 1 << 30
 // SparseAnswer is what a session tells of a query.
 type SparseAnswer struct {
 	Above bool
-	Gap   *big.Int // how far the noisy query is above the noisy threshold, at least 0; nil where it is below, or gaps are not told
+	// how far the noisy query is above the noisy threshold, at least 0; nil where it is below, or gaps are not told
+	Gap   *big.Int
 	Value *big.Int // the query with noise of SparseSession.ValueNoise; nil where it is below, or values are not told
 }
 
-// SparseSession is a session of SparseVector. It is for one user at a time, and every way of printing it says only that it is
-// there.
+// SparseSession is a session of SparseVector. It is for one user at a time, and every way of printing it says only that
+// it is there.
 type SparseSession struct {
 	threshold *big.Int // ρ
 	left      int
@@ -85,8 +87,8 @@ type sparseNoise struct {
 	value            *noise.DiscreteLaplace
 }
 
-// Begin draws the threshold's noise. Parameters that give no privacy, or more noise than is drawn, are ErrParameter. From
-// here on the session's loss is spent, whatever it is asked.
+// Begin draws the threshold's noise. Parameters that give no privacy, or more noise than is drawn, are ErrParameter.
+// From here on the session's loss is spent, whatever it is asked.
 func (m SparseVector) Begin() (*SparseSession, error) {
 	source := entropy.System()
 	defer source.Wipe()
@@ -105,8 +107,8 @@ func (m SparseVector) begin(src *entropy.Source) (*SparseSession, error) {
 	}, nil
 }
 
-// Split is ε₁ and ε₂, which make Epsilon exactly. They are near 1 : (2c)^⅔, or 1 : c^⅔ where queries are monotonic, at
-// which the variance of ν − ρ is least [Lyu, Su & Li 2017].
+// Split is ε₁ and ε₂, which make Epsilon exactly. They are near 1 : (2c)^⅔, or 1 : c^⅔ where queries are
+// monotonic, at which the variance of ν − ρ is least [Lyu, Su & Li 2017].
 func (m SparseVector) Split() (threshold, queries privacy.Epsilon, err error) {
 	if m.Positives < 1 || m.Positives > maxPositives {
 		return threshold, queries, fmt.Errorf("%w: a session of %d positives", mechanism.ErrParameter, m.Positives)
@@ -134,8 +136,8 @@ func cubeRoot(x *big.Int) int64 {
 	return low
 }
 
-// Noise is what a session will draw from, before it begins: the noise of the threshold, once, of each query, and of each
-// value, which is nil where values are not told. The error is ErrParameter, as Begin's is.
+// Noise is what a session will draw from, before it begins: the noise of the threshold, once, of each query, and of
+// each value, which is nil where values are not told. The error is ErrParameter, as Begin's is.
 func (m SparseVector) Noise() (threshold, query noise.DiscreteLaplace, value *noise.DiscreteLaplace, err error) {
 	n, err := m.noise()
 	if err != nil {
@@ -165,7 +167,8 @@ func (m SparseVector) noise() (n sparseNoise, err error) {
 	return n, nil
 }
 
-// Ask tells whether a query is above a public threshold, of which a nil one is 0. After the last positive it is ErrEnded.
+// Ask tells whether a query is above a public threshold, of which a nil one is 0. After the last positive it is
+// ErrEnded.
 func (s *SparseSession) Ask(query mechanism.Exact, threshold *big.Int) (SparseAnswer, error) {
 	source := entropy.System()
 	defer source.Wipe()
@@ -218,9 +221,9 @@ func (s *SparseSession) ValueNoise() (value noise.DiscreteLaplace, ok bool) {
 	return *s.noise.value, true
 }
 
-// Accuracy bounds, with probability at least 1 − beta for the first so many queries together, how far an answer is off: of
-// threshold T, what is told to be above is at least T − α, and what is told to be below is below T + α. Proof: α = a + b,
-// where |ρ| > a with probability at most β/2, and some |ν| > b with probability at most β/2.
+// Accuracy bounds, with probability at least 1 − beta for the first so many queries together, how far an answer is
+// off: of threshold T, what is told to be above is at least T − α, and what is told to be below is below T + α.
+// Proof: α = a + b, where |ρ| > a with probability at most β/2, and some |ν| > b with probability at most β/2.
 func (m SparseVector) Accuracy(queries int, beta float64) (*big.Int, error) {
 	n, err := m.noise()
 	if err != nil {

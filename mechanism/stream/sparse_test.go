@@ -17,8 +17,8 @@ import (
 	"dither/privacy"
 )
 
-// sparseModel is a sparse vector technique by its definition, with thresholds 0, for exact enumeration; or a published one
-// that is broken.
+// sparseModel is a sparse vector technique by its definition, with thresholds 0, for exact enumeration; or a published
+// one that is broken.
 type sparseModel struct {
 	threshold noise.DiscreteLaplace
 	query     *noise.DiscreteLaplace // nil for none
@@ -103,9 +103,9 @@ func everyList(n int, alphabet []int64, visit func([]int64)) {
 	step(0)
 }
 
-// TestSparseRatios: for three queries in a small domain with all their neighbours, every sequence of answers keeps within
-// exp(ε), gaps included. Noise of the threshold within ±reach on one side has its counterpart within ±(reach + Δ) on the
-// other, so no tail is left out of the comparison.
+// TestSparseRatios: for three queries in a small domain with all their neighbours, every sequence of answers keeps
+// within exp(ε), gaps included. Noise of the threshold within ±reach on one side has its counterpart within ±(reach
+// + Δ) on the other, so no tail is left out of the comparison.
 func TestSparseRatios(t *testing.T) {
 	const reach, epsilon = 25, 2.0
 	for _, monotonic := range []bool{false, true} {
@@ -144,7 +144,8 @@ func TestSparseRatios(t *testing.T) {
 	}
 }
 
-// TestBrokenSparse: the same enumeration finds the published variants out that Lyu, Su & Li 2017 (figure 1, Algorithms 3 to
+// TestBrokenSparse: the same enumeration finds the published variants out that Lyu, Su & Li 2017 (figure 1, Algorithms
+// 3 to
 // 6) name: each has a log-ratio above its ε, with all of the tail that was left out counted for the other side.
 func TestBrokenSparse(t *testing.T) {
 	const reach, epsilon = 60, 1.0
@@ -313,7 +314,8 @@ func TestSparseSplit(t *testing.T) {
 
 // TestSparseAccuracy: the bound is α = a + b, and holds.
 func TestSparseAccuracy(t *testing.T) {
-	m := SparseVector{Sensitivity: big.NewInt(1), Monotonic: true, Epsilon: mechtest.EpsilonRatio(t, 2, 1), Positives: 1} // both scales are 1
+	// both scales are 1
+	m := SparseVector{Sensitivity: big.NewInt(1), Monotonic: true, Epsilon: mechtest.EpsilonRatio(t, 2, 1), Positives: 1}
 	alpha, err := m.Accuracy(10, 0.1)
 	// ⌈ln(2/((1 + 1/e)·0.05)) − 1⌉ + ⌈ln(2/((1 + 1/e)·0.005)) − 1⌉
 	if err != nil || alpha.Int64() != 3+5 {
@@ -361,8 +363,8 @@ func TestSparseExtremes(t *testing.T) {
 	}
 }
 
-// TestSparseNoiseIsKnownBefore: the mechanism names the scales of its proof, Δ/ε₁, 2cΔ/ε₂ (or half of it) and cΔ/ε₃, and a
-// session draws from no others.
+// TestSparseNoiseIsKnownBefore: the mechanism names the scales of its proof, Δ/ε₁, 2cΔ/ε₂ (or half of it) and
+// cΔ/ε₃, and a session draws from no others.
 func TestSparseNoiseIsKnownBefore(t *testing.T) {
 	for _, monotonic := range []bool{false, true} {
 		for _, value := range []privacy.Epsilon{{}, mechtest.EpsilonRatio(t, 1, 3)} {

@@ -23,7 +23,8 @@ var Account = console.Verb{
 	More:  func(*console.Console) string { return mechanismsHelp("account") },
 }
 
-// runAccount tells the loss of a job that is fixed in advance, by every accountant. It reads no home: it spends nothing.
+// runAccount tells the loss of a job that is fixed in advance, by every accountant. It reads no home: it spends
+// nothing.
 func runAccount(s *console.Console, args []string) error {
 	var delta, epsilon string
 	var picture console.Picture
@@ -103,7 +104,8 @@ func jobOf(specs []string) (*account.Job, error) {
 	return job, nil
 }
 
-// unquoted is how the mechanisms among the arguments would be quoted, where some key=value stands apart from its mechanism. "" is: none does.
+// unquoted is how the mechanisms among the arguments would be quoted, where some key=value stands apart from its
+// mechanism. "" is: none does.
 func unquoted(specs []string) string {
 	var words []string
 	apart := false

@@ -23,8 +23,8 @@ const (
 	farthest      = 1e12 // the largest ε that accountants are asked about
 )
 
-// curveOf is a job's δ at ε from 0 to where it is negligible or nothing is left to tell, and past what was asked about: at so many ε,
-// evenly spaced, by every accountant; or with points 0 at some steps of a round length, by the
+// curveOf is a job's δ at ε from 0 to where it is negligible or nothing is left to tell, and past what was asked
+// about: at so many ε, evenly spaced, by every accountant; or with points 0 at some steps of a round length, by the
 // least alone.
 func curveOf(a asked, points int) (at []curvePoint, err error) {
 	j := a.job

@@ -14,8 +14,8 @@ import (
 	"dither/internal/nearest"
 )
 
-// classical is an attack that `dither attack` runs, with the flags that it takes besides --format, and the default number of people and of
-// runs.
+// classical is an attack that `dither attack` runs, with the flags that it takes besides --format, and the default
+// number of people and of runs.
 type classical struct {
 	name         string
 	flags        []string

@@ -14,7 +14,8 @@ import (
 	"dither/internal/plot"
 )
 
-// attackDifference takes counts of nearly the same people from each other; or k-anonymous tables, simulated or published.
+// attackDifference takes counts of nearly the same people from each other; or k-anonymous tables, simulated or
+// published.
 func attackDifference(s *console.Console, o *attackOptions) error {
 	switch {
 	case o.example || len(o.tables) > 0:

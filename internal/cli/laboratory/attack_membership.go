@@ -15,7 +15,8 @@ import (
 	"dither/privacy"
 )
 
-// falseAlarms is the rate of false positives at which members are sought, and leastScored how many people show it: ten of them are false alarms.
+// falseAlarms is the rate of false positives at which members are sought, and leastScored how many people show it: ten
+// of them are false alarms.
 const (
 	falseAlarms = 0.05
 	leastScored = 10 / falseAlarms
@@ -83,7 +84,8 @@ func attackMembership(s *console.Console, o *attackOptions) error {
 	return showAttack(s, o, r)
 }
 
-// mostOperating is the bound as a curve: two straight lines, e^ε·α and 1 − e^−ε(1−α), that meet at α = 1/(1+e^ε).
+// mostOperating is the bound as a curve: two straight lines, e^ε·α and 1 − e^−ε(1−α), that meet at α =
+// 1/(1+e^ε).
 func mostOperating(p account.Approximate) []plot.Point {
 	y := interpret.MostGuessed(p)
 	return []plot.Point{{}, {X: 1 - y, Y: y}, {X: 1, Y: 1}}

@@ -113,7 +113,8 @@ func (r *attackReport) compare(curators []simulated, most func(account.Approxima
 	return nil
 }
 
-// drawn is the lines of a picture, with what ours leaves at most at each X from one to the other. What nothing hides comes last, so that it is seen.
+// drawn is the lines of a picture, with what ours leaves at most at each X from one to the other. What nothing hides
+// comes last, so that it is seen.
 func drawn(curators []simulated, most func(account.Approximate) float64, from, to float64, line func(c simulated) []plot.Point) []plot.Line {
 	var out []plot.Line
 	for _, c := range append(curators[1:len(curators):len(curators)], curators[0]) {

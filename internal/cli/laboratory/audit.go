@@ -1,5 +1,5 @@
-// Package laboratory holds the verbs that examine privacy claims: account, calibrate, interpret, attack, channel and audit.
-// None reads a home or spends a budget.
+// Package laboratory holds the verbs that examine privacy claims: account, calibrate, interpret, attack, channel and
+// audit. None reads a home or spends a budget.
 package laboratory
 
 import (
@@ -145,7 +145,8 @@ func (f *auditFlags) options() (o audit.Options, err error) {
 	return o, nil
 }
 
-// auditRuns makes an audit until it is interrupted: with a sign of life at a terminal, and where a program will take long, how long.
+// auditRuns makes an audit until it is interrupted: with a sign of life at a terminal, and where a program will take
+// long, how long.
 func auditRuns(s *console.Console, m audit.Mechanism, o audit.Options) (*audit.Report, error) {
 	ctx, stop := console.Interruptible()
 	defer stop()
@@ -199,7 +200,8 @@ func roundTime(d time.Duration) string {
 	return fmt.Sprintf("%.0f hours", d.Hours())
 }
 
-// auditError is an audit's failure as the program tells it: what is wrong with the arguments is usage, what the subject does is its own.
+// auditError is an audit's failure as the program tells it: what is wrong with the arguments is usage, what the subject
+// does is its own.
 func auditError(err error) error {
 	var program *audit.ProgramError
 	hint := ""

@@ -15,7 +15,8 @@ import (
 	"dither/internal/plot"
 )
 
-// showAudit shows what an audit found, in words or as JSON, and draws it. Where the claim is refuted the program's exit code says so.
+// showAudit shows what an audit found, in words or as JSON, and draws it. Where the claim is refuted the program's exit
+// code says so.
 func showAudit(s *console.Console, subject string, r *audit.Report, picture string) error {
 	if r.Verdict == audit.Refuted {
 		s.Exit = console.ExitRefused
@@ -102,8 +103,8 @@ func promised(r *audit.Report) string {
 	return fmt.Sprintf("(%s, %s)-differentially private", claimed(r.Claim.Epsilon.Rat(), refuted), claimed(r.Claim.Delta.Rat(), refuted))
 }
 
-// claimed writes an ε or a δ exactly, if that is short. If not, one that is refuted is rounded down, and one that is not, up: so what is said
-// is never more than what was shown.
+// claimed writes an ε or a δ exactly, if that is short. If not, one that is refuted is rounded down, and one that is
+// not, up: so what is said is never more than what was shown.
 func claimed(r *big.Rat, refuted bool) string {
 	x, _ := r.Float64()
 	if text := strconv.FormatFloat(x, 'g', -1, 64); len(text) <= 20 {

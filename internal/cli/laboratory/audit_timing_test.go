@@ -74,7 +74,8 @@ func TestTimingCalibration(t *testing.T) {
 	}
 }
 
-// A factor is measured with questions whose rows take time. The control alone has none, and nothing is printed to paste.
+// A factor is measured with questions whose rows take time. The control alone has none, and nothing is printed to
+// paste.
 func TestTimingCalibrationNeedsQuestions(t *testing.T) {
 	_, err := timing.Calibrate(t.Context(), timing.Options{Rows: 100, Seed: 1, Classes: []string{timing.Control}})
 	if err == nil || !strings.Contains(err.Error(), "leave --class and --planted out") {

@@ -32,7 +32,8 @@ func (r judged) points(most int) int {
 	return min(most, max(curveEntries/(pairs*len(r.m.Outputs())+1), fewestPoints))
 }
 
-// channelCurve is δ from ε = 0 to where it is 0, or to openEnd: at so many steps, or with steps 0 at those of a round length, and at the end.
+// channelCurve is δ from ε = 0 to where it is 0, or to openEnd: at so many steps, or with steps 0 at those of a round
+// length, and at the end.
 func (r judged) channelCurve(steps int) (at []plot.Point, err error) {
 	end := float64(openEnd)
 	if r.loss.Private() {

@@ -9,8 +9,8 @@ import (
 	"dither/internal/cli/render"
 )
 
-// The JSON form of what was found of a mechanism. Every figure that is no probability of the matrix is an upper bound; beside it stand a lower one
-// and, where it is short, the number itself.
+// The JSON form of what was found of a mechanism. Every figure that is no probability of the matrix is an upper bound;
+// beside it stand a lower one and, where it is short, the number itself.
 type (
 	channelJSON struct {
 		Inputs       int          `json:"inputs"`

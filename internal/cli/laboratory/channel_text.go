@@ -63,7 +63,8 @@ func counted(n int, of string) string {
 	return fmt.Sprintf("%d %ss", n, of)
 }
 
-// exponentWords is "= ln 3 ≈ 1.09861", or what of it there is to say. The decimal is the nearest: the JSON form has bounds.
+// exponentWords is "= ln 3 ≈ 1.09861", or what of it there is to say. The decimal is the nearest: the JSON form has
+// bounds.
 func exponentWords(exactly string, upper float64) string {
 	switch value := nearest6(upper); exactly {
 	case "":
@@ -88,7 +89,8 @@ func floor(x channel.Excess) string {
 // longest is the text of an exact probability that is shown.
 const longest = 32
 
-// probability is a number with what it is exactly, where that says more. Below the floats of full precision there are no six digits to tell.
+// probability is a number with what it is exactly, where that says more. Below the floats of full precision there are
+// no six digits to tell.
 func probability(value float64, exactly string) string {
 	text := compact6(value)
 	switch {

@@ -12,8 +12,8 @@ import (
 	"dither/privacy"
 )
 
-// TestCurveIsCertified: what is printed of a curve holds as it is printed. δ, read as a float, is no less than the bound at the ε that
-// stands beside it, read as a decimal.
+// TestCurveIsCertified: what is printed of a curve holds as it is printed. δ, read as a float, is no less than the
+// bound at the ε that stands beside it, read as a decimal.
 func TestCurveIsCertified(t *testing.T) {
 	for _, spec := range []string{"laplace scale=10 count=10", "gaussian sigma=3.7", "approx epsilon=.3 delta=1e-7 count=7", "pure epsilon=1e-30"} {
 		job, err := jobOf([]string{spec})

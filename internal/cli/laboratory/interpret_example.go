@@ -53,7 +53,8 @@ func interpretExample(s *console.Console, name, epsilon string, specs []string, 
 	if err != nil {
 		return err
 	}
-	// Below, the noise drowns the study, and nothing is learned of smoking; beyond, 2ε promises next to nothing of Alice.
+	// Below, the noise drowns the study, and nothing is learned of smoking; beyond, 2ε promises next to nothing of
+	// Alice.
 	if r := e.Rat(); r.Cmp(big.NewRat(1, 10)) < 0 || r.Cmp(big.NewRat(5, 1)) > 0 {
 		return console.Usage("--example smoking is told at an ε from 0.1 to 5: --epsilon %s is outside", epsilon)
 	}

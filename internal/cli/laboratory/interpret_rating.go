@@ -7,8 +7,9 @@ import (
 	"dither/audit/interpret"
 )
 
-// rating is how much a promise protects, in one word, by a rule that is this program's own: by e^ε, the factor by which one person's
-// data may multiply the probability of an answer, and with it odds, and by how many people the δ lets be named. There is no agreed rule; this one is told wherever its word is.
+// rating is how much a promise protects, in one word, by a rule that is this program's own: by e^ε, the factor by
+// which one person's data may multiply the probability of an answer, and with it odds, and by how many people the δ
+// lets be named. There is no agreed rule; this one is told wherever its word is.
 type rating int
 
 const (
@@ -22,7 +23,8 @@ func (r rating) String() string {
 	return [...]string{"none", "strong", "moderate", "weak", "hardly any"}[r]
 }
 
-// The factors up to which a promise is strong, moderate and weak, and the people named on average above which it is weak and hardly any.
+// The factors up to which a promise is strong, moderate and weak, and the people named on average above which it is
+// weak and hardly any.
 const (
 	strongTo, moderateTo, weakTo = 3, 20, 1000
 	weakAbove, hardlyAnyAbove    = 0.01, 0.5

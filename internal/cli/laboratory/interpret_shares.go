@@ -50,8 +50,8 @@ func atMost(p float64) string {
 	return fmt.Sprintf("%s in %s", commas(new(big.Int).Sub(all, big.NewInt(1))), commas(all))
 }
 
-// crowd is how many people a test is told of: 100, or the power of ten of whom at least five, and a whole number, are wrongly accused at its level.
-// Where there is none it is 100.
+// crowd is how many people a test is told of: 100, or the power of ten of whom at least five, and a whole number, are
+// wrongly accused at its level. Where there is none it is 100.
 func crowd(alpha *big.Rat) int64 {
 	for n := int64(100); n <= 1_000_000_000; n *= 10 {
 		if accused := new(big.Rat).Mul(alpha, big.NewRat(n, 1)); accused.IsInt() && accused.Cmp(big.NewRat(5, 1)) >= 0 {
@@ -77,7 +77,8 @@ func accused(alpha *big.Rat, typed string) string {
 func found(power float64, alpha *big.Rat) string {
 	n := crowd(alpha)
 	r := new(big.Rat).SetFloat64(power)
-	if many := new(big.Rat).Mul(r, big.NewRat(n, 1)); power < 1 && many.Sign() > 0 && many.Cmp(big.NewRat(1, 1)) < 0 { // less than one of so few
+	if many := new(big.Rat).Mul(r, big.NewRat(n, 1)); power < 1 && many.Sign() > 0 && many.Cmp(big.NewRat(1, 1)) < 0 {
+		// less than one of so few
 		if fewer := floorOf(r.Inv(r)); fewer.Cmp(manyPeople) <= 0 {
 			return "1 of " + commas(fewer)
 		}

@@ -27,7 +27,8 @@ func (i interpreted) readings() []namedReading {
 	}
 }
 
-// rows is the table: of each pair of hypotheses what becomes of odds, or how likely beliefs are to be worse; of a belief; and what a test finds.
+// rows is the table: of each pair of hypotheses what becomes of odds, or how likely beliefs are to be worse; of a
+// belief; and what a test finds.
 func (i interpreted) rows() (header []string, rows [][]string) {
 	pure := i.delta.IsZero()
 	second := "but with probability"
@@ -62,8 +63,8 @@ func (i interpreted) rows() (header []string, rows [][]string) {
 	return header, rows
 }
 
-// figures are the same in numbers, for statisticians: what a belief becomes, the advantage of who guesses at even odds, and the power of the
-// best test at the level α.
+// figures are the same in numbers, for statisticians: what a belief becomes, the advantage of who guesses at even odds,
+// and the power of the best test at the level α.
 func (i interpreted) figures() (header []string, rows [][]string) {
 	header = []string{"in figures", "ε", "δ", "a belief of " + i.typed["prior"] + " becomes", "advantage", "power at " + i.typed["alpha"]}
 	for _, r := range i.readings() {

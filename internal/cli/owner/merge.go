@@ -15,8 +15,8 @@ import (
 	"dither/privacy"
 )
 
-// mergeLedgers tells what homes have spent together about people who are in all of them. With into, what the others have spent is
-// charged to that home too.
+// mergeLedgers tells what homes have spent together about people who are in all of them. With into, what the others
+// have spent is charged to that home too.
 func mergeLedgers(s *console.Console, homes []string, rows int64, into string) error {
 	dirs := slices.Clone(homes)
 	if into != "" {

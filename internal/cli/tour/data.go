@@ -53,8 +53,9 @@ func rowsOf(table string, n int64) string {
 	return fmt.Sprintf("%s (%s)", table, render.Plural(int(n), "row"))
 }
 
-// build makes a folder that is not there yet a home with a town's data and policy, and returns the tables' numbers of rows.
-// On an error nothing is left; a folder that exists is left alone. The policy comes last: without it there is no home yet.
+// build makes a folder that is not there yet a home with a town's data and policy, and returns the tables' numbers of
+// rows. On an error nothing is left; a folder that exists is left alone. The policy comes last: without it there is no
+// home yet.
 func build(t town.Town, format town.Format, folder string) (people, visits int64, err error) {
 	if folder, err = filepath.Abs(folder); err != nil { // the engine would take a ~ for the home folder
 		return 0, 0, err

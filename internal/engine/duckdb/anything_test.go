@@ -13,8 +13,9 @@ import (
 	"dither/internal/plan"
 )
 
-// Every construct that there is: all that random questions look at is what the reference looks at, over hostile rows, and is rehearsed. With
-// DITHER_LONG=1 none is left out; else some may be, by chance, among the few questions that are asked.
+// Every construct that there is: all that random questions look at is what the reference looks at, over hostile rows,
+// and is rehearsed. With DITHER_LONG=1 none is left out; else some may be, by chance, among the few questions that are
+// asked.
 func TestAnythingAgreesWithReference(t *testing.T) {
 	worlds, err := enginetest.Worlds()
 	if err != nil {

@@ -28,7 +28,8 @@ type database struct {
 
 var _ enginetest.Reader = database{}
 
-// sealedAs seals every table by itself, as seal.Seal does once a source is decoded: hostile rows are in files of types, and not in texts.
+// sealedAs seals every table by itself, as seal.Seal does once a source is decoded: hostile rows are in files of types,
+// and not in texts.
 func (b *bench) sealedAs(world int, w enginetest.World, tables enginetest.Tables, name string) (enginetest.Sealed, error) {
 	out := database{b.Engine, w.Policy, map[string]engine.Sealed{}}
 	sealer := NewSealer(b.tmp)

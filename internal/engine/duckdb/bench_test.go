@@ -29,7 +29,8 @@ tables:
   grouped: {source: {csv: g.csv}, unit: person, rows_per_unit: 10, max_groups: 3, max_rows_per_group: 1, columns: {person: {type: integer}, COLUMNS}}
 `
 
-// benchRows is how many rows are measured, 10 million unless DITHER_BENCH_ROWS says otherwise; a person has ten, in five groups.
+// benchRows is how many rows are measured, 10 million unless DITHER_BENCH_ROWS says otherwise; a person has ten, in
+// five groups.
 func benchRows(b *testing.B) int {
 	n := 10_000_000
 	if text := os.Getenv("DITHER_BENCH_ROWS"); text != "" {
@@ -41,8 +42,8 @@ func benchRows(b *testing.B) int {
 	return n
 }
 
-// BenchmarkAnswers measures our statements beside the same engine's own, plain ones, on the same files, in one run: each
-// result is a ratio of medians.
+// BenchmarkAnswers measures our statements beside the same engine's own, plain ones, on the same files, in one run:
+// each result is a ratio of medians.
 func BenchmarkAnswers(b *testing.B) {
 	dir := b.TempDir()
 	rows := benchRows(b)

@@ -104,8 +104,8 @@ func (b *bench) moved(t *testing.T, p *plan.Plan, files ...string) (l1, l2square
 	return l1, l2squared
 }
 
-// An average is over rows, however units are bounded: where all of a unit's rows say 6, it is 6. And counting units beside
-// rows takes nothing from the rows.
+// An average is over rows, however units are bounded: where all of a unit's rows say 6, it is 6. And counting units
+// beside rows takes nothing from the rows.
 func TestCapsMoveNoAverage(t *testing.T) {
 	for name, b := range benches(t) {
 		var rows []enginetest.Row
@@ -153,7 +153,8 @@ func TestCapsMoveNoAverage(t *testing.T) {
 	}
 }
 
-// The order of the source's rows and the number of threads change no bit of an answer; nor does what was recorded at sealing.
+// The order of the source's rows and the number of threads change no bit of an answer; nor does what was recorded at
+// sealing.
 func TestOrderAndThreadsDoNotMatter(t *testing.T) {
 	for name, b := range benches(t) {
 		rows := crowd(3000)

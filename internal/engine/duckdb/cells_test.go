@@ -10,7 +10,8 @@ import (
 	"dither/internal/value"
 )
 
-// What a unit adds to a cell is clamped to bounds of its own also where each unit is known to have one row, and no cap is needed.
+// What a unit adds to a cell is clamped to bounds of its own also where each unit is known to have one row, and no cap
+// is needed.
 func TestCellBoundsOfOneRowEach(t *testing.T) {
 	for name, b := range benches(t) {
 		var rows []enginetest.Row

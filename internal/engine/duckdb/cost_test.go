@@ -14,8 +14,8 @@ import (
 	"dither/internal/value"
 )
 
-// What one row can cost is bounded, whatever it holds and whatever is asked: else a question's failure would show the row.
-// These took from seconds to hours in forms that are not used. The limit is far above what they take now: it is no
+// What one row can cost is bounded, whatever it holds and whatever is asked: else a question's failure would show the
+// row. These took from seconds to hours in forms that are not used. The limit is far above what they take now: it is no
 // measurement.
 func TestNoRowHoldsUpAQuestion(t *testing.T) {
 	const limit = 20 * time.Second
@@ -55,7 +55,8 @@ func TestNoRowHoldsUpAQuestion(t *testing.T) {
 	}
 }
 
-// Patterns match as LIKE does, in either form that they are written in: row i, of i's own group, is counted if it matches.
+// Patterns match as LIKE does, in either form that they are written in: row i, of i's own group, is counted if it
+// matches.
 func TestLikeForms(t *testing.T) {
 	b := newBench(t)
 	texts := []string{"", "a", "ab", "a.b", "a%b", `a\b`, "a_b", "aXb", "a\nb", "aéb", "日本", "a]b", "^a$", "a(b", "%", "_", ".*"}

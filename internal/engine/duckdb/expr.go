@@ -12,8 +12,8 @@ import (
 	"dither/internal/value"
 )
 
-// In the SQL written here an Integer is a BIGINT, a Real a DOUBLE, a Date the BIGINT number of its day. Every operand is
-// in parentheses or a call, every constant carries its type: nothing is left to precedence or to literal typing.
+// In the SQL written here an Integer is a BIGINT, a Real a DOUBLE, a Date the BIGINT number of its day. Every operand
+// is in parentheses or a call, every constant carries its type: nothing is left to precedence or to literal typing.
 
 // identifier quotes a name.
 func identifier(name string) string { return `"` + strings.ReplaceAll(name, `"`, `""`) + `"` }
@@ -78,9 +78,9 @@ func clean(c bounded.Column) string {
 
 func hasBounds(c *policy.Column) bool { return c.Lower != nil }
 
-// cleanReal: NaN and ±Inf (isfinite is false of both) are NULL, magnitudes below 2^-60 are 0, the rest is clamped. What is
-// already within the bounds takes the first branch, which is the quick one, and where a file says that all is, costs nothing; NaN is
-// above every number.
+// cleanReal: NaN and ±Inf (isfinite is false of both) are NULL, magnitudes below 2^-60 are 0, the rest is clamped.
+// What is already within the bounds takes the first branch, which is the quick one, and where a file says that all is,
+// costs nothing; NaN is above every number.
 func cleanReal(name string, lo, hi float64) string {
 	const least = 0x1p-60
 	inside, zero := name, double(math.Min(math.Max(0, lo), hi))
@@ -95,8 +95,8 @@ func cleanReal(name string, lo, hi float64) string {
 // templates write an operation over its arguments, %[1]s being the first.
 var templates = map[bounded.Op]string{
 	bounded.OpNeg: "(-%[1]s)",
-	// NULL where the divisor is 0: of reals by the setting ieee_floating_point_ops, of integers always. (Not by nullif, which
-	// writes the divisor twice when it is bound: nested divisors would double each other.)
+	// NULL where the divisor is 0: of reals by the setting ieee_floating_point_ops, of integers always. (Not by nullif,
+	// which writes the divisor twice when it is bound: nested divisors would double each other.)
 	bounded.OpDiv:    "(%[1]s / %[2]s)",
 	bounded.OpMod:    "(%[1]s %% %[2]s)",
 	bounded.OpToReal: "CAST(%[1]s AS DOUBLE)",
@@ -136,10 +136,10 @@ func date(day string) string { return "(DATE '1970-01-01' + CAST(" + day + " AS 
 
 func column(i int) string { return "c" + strconv.Itoa(i) }
 
-// like writes LIKE so that its cost is linear in the text. DuckDB's own LIKE is that for % alone; with _ it is quadratic, and
-// with ESCAPE exponential in the number of %: one row could hold up a question for hours, and so show that it is there.
-// Such patterns are matched by its regular expressions (RE2), which never backtrack. A regular expression's characters are
-// code points, as LIKE's are.
+// like writes LIKE so that its cost is linear in the text. DuckDB's own LIKE is that for % alone; with _ it is
+// quadratic, and with ESCAPE exponential in the number of %: one row could hold up a question for hours, and so show
+// that it is there. Such patterns are matched by its regular expressions (RE2), which never backtrack. A regular
+// expression's characters are code points, as LIKE's are.
 func like(x, pattern string) string {
 	if !strings.ContainsAny(pattern, `_\`) {
 		return "(" + x + " LIKE " + text(pattern) + ")"

@@ -14,8 +14,8 @@ import (
 	"dither/internal/value"
 )
 
-// Groups implements engine.Engine: the statement of b with the number of units beside its measures, whose result rows are the
-// groups that there are.
+// Groups implements engine.Engine: the statement of b with the number of units beside its measures, whose result rows
+// are the groups that there are.
 func (e *Engine) Groups(ctx context.Context, b *bounded.Statement, from engine.Sealed) (*engine.Groups, error) {
 	counting := engine.Unchosen(b).Counting()
 	sql, err := statement(counting, from)
@@ -29,8 +29,8 @@ func (e *Engine) Groups(ctx context.Context, b *bounded.Statement, from engine.S
 	return groups, nil
 }
 
-// rehearseOpen runs both statements of open keys: of the groups that there are, and of those that are chosen, of which there
-// are none here.
+// rehearseOpen runs both statements of open keys: of the groups that there are, and of those that are chosen, of which
+// there are none here.
 func (e *Engine) rehearseOpen(ctx context.Context, b *bounded.Statement) error {
 	counting := engine.Unchosen(b).Counting()
 	err := e.rehearse(ctx, rehearsed(counting))
@@ -40,8 +40,8 @@ func (e *Engine) rehearseOpen(ctx context.Context, b *bounded.Statement) error {
 	return errors.Join(err, e.rehearse(ctx, rehearsed(b)))
 }
 
-// relabelled gives rows of the chosen groups their keys, and all others those of Other: o, and NULL for each key. So the caps, which
-// come after it, bound what a unit adds to the chosen groups and Other together.
+// relabelled gives rows of the chosen groups their keys, and all others those of Other: o, and NULL for each key. So
+// the caps, which come after it, bound what a unit adds to the chosen groups and Other together.
 func relabelled(b *bounded.Statement, rows string) string {
 	if !b.Other {
 		return rows
@@ -66,8 +66,8 @@ func relabelled(b *bounded.Statement, rows string) string {
 		strings.Join(on, " AND ")
 }
 
-// chosenRows gives a row for each chosen group: TRUE, and its keys. The keys are in one text for each column, since a statement with as
-// many constants takes seconds to plan.
+// chosenRows gives a row for each chosen group: TRUE, and its keys. The keys are in one text for each column, since a
+// statement with as many constants takes seconds to plan.
 func chosenRows(b *bounded.Statement) string {
 	row, lists := []string{"TRUE"}, []string{}
 	for i, k := range b.Keys {

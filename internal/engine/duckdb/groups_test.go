@@ -30,8 +30,8 @@ func (b *bench) rowsOf(statement string, of *bounded.Statement) (map[string]stri
 	return out, err
 }
 
-// The groups that there are, with their numbers of units and their sums, are those of the reference for random questions over
-// hostile rows; and once some are chosen, so are those groups' sums and Other's.
+// The groups that there are, with their numbers of units and their sums, are those of the reference for random
+// questions over hostile rows; and once some are chosen, so are those groups' sums and Other's.
 func TestGroupsAgreeWithReference(t *testing.T) {
 	for name, text := range map[string]func(string) []byte{"by rows": enginetest.Opened, "by groups": enginetest.OpenedByGroups} {
 		t.Run(name, func(t *testing.T) {

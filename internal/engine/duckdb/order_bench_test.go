@@ -24,8 +24,8 @@ tables:
   rows: {source: {csv: r.csv}, unit: row, columns: {age: {type: integer, bounds: [0, 115]}, cost: {type: real, bounds: [0, 1000]}}}
 `
 
-// BenchmarkOrder measures a pass over values in order beside the engine's own grouping and sorting of the same column, in one run: of
-// ages, which are few, and of costs, nearly all distinct.
+// BenchmarkOrder measures a pass over values in order beside the engine's own grouping and sorting of the same column,
+// in one run: of ages, which are few, and of costs, nearly all distinct.
 func BenchmarkOrder(b *testing.B) {
 	dir, rows := b.TempDir(), benchRows(b)
 	sealed := filepath.Join(dir, "sealed")

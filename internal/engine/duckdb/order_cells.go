@@ -23,13 +23,15 @@ func orderedRows(b *bounded.Statement, rows string) string {
 		" FROM (SELECT " + strings.Join(inner, ", ") + " FROM (" + rows + ") WHERE v0 IS NOT NULL)" + engine.GroupBy(names)
 }
 
-// rowsOfUnits gives how often each number of rows of one unit occurs, clamped: it reads who has the rows, and nothing else of them.
+// rowsOfUnits gives how often each number of rows of one unit occurs, clamped: it reads who has the rows, and nothing
+// else of them.
 func rowsOfUnits(m *bounded.Measure, rows string) string {
 	return fmt.Sprintf("SELECT m0, count(*) FROM (SELECT least(greatest(count(*), %s), %s) AS m0 FROM (%s) GROUP BY u) GROUP BY m0", integer(m.Lo), integer(m.Hi), rows)
 }
 
-// cappedCells keeps of each unit's rows the first Caps.RowsPerGroup in each cell, by their sealed rank, and of its cells the first
-// Caps.Groups by that of their first row: by that unit's own rows alone. No two cells of a unit have the same first row.
+// cappedCells keeps of each unit's rows the first Caps.RowsPerGroup in each cell, by their sealed rank, and of its
+// cells the first Caps.Groups by that of their first row: by that unit's own rows alone. No two cells of a unit have
+// the same first row.
 func cappedCells(b *bounded.Statement, rows string) string {
 	cell := strings.Join(append([]string{"u"}, engine.KeyNames(b)...), ", ")
 	placed := fmt.Sprintf("SELECT *, row_number() OVER (PARTITION BY %[1]s ORDER BY q) AS r, min(q) OVER (PARTITION BY %[1]s) AS f FROM (%[2]s)", cell, rows)

@@ -17,8 +17,8 @@ import (
 	"dither/internal/value"
 )
 
-// What quantiles and modes look at is that of the reference, in every cell, for random questions over hostile rows, with and without
-// what sealing records, over pages of a few values; and all of it is rehearsed.
+// What quantiles and modes look at is that of the reference, in every cell, for random questions over hostile rows,
+// with and without what sealing records, over pages of a few values; and all of it is rehearsed.
 func TestOrdersAgreeWithReference(t *testing.T) {
 	b := newBench(t)
 	b.page = 3

@@ -10,8 +10,9 @@ import (
 	"dither/internal/plan"
 )
 
-// Persons count in their own parts alone: DuckDB gives the reference's sums for questions that are confined, over a crowd of whom most
-// have rows in every part; and of one part more for a unit both give others, so that the test shows something.
+// Persons count in their own parts alone: DuckDB gives the reference's sums for questions that are confined, over a
+// crowd of whom most have rows in every part; and of one part more for a unit both give others, so that the test shows
+// something.
 func TestOwnPartsAgree(t *testing.T) {
 	for name, b := range benches(t) {
 		file := b.write(t, "p", crowd(300))

@@ -27,8 +27,8 @@ tables:
   nations: {source: {csv: n.csv}, public: true, rows_per_value: {id: 1}, columns: {id: {type: integer}, region: {type: integer, bounds: [0, 4]}}}
 `
 
-// BenchmarkRelations measures relations beside the plain statements that bound nobody, on the same files: ten orders a customer, four lines an
-// order.
+// BenchmarkRelations measures relations beside the plain statements that bound nobody, on the same files: ten orders a
+// customer, four lines an order.
 func BenchmarkRelations(b *testing.B) {
 	dir := b.TempDir()
 	lines := benchRows(b)

@@ -19,12 +19,13 @@ import (
 	"dither/internal/value"
 )
 
-// Whatever goes together with a relation looks at what the reference looks at, over random questions and hostile rows: sums with distinct
-// counts and bounds per group, rows in order, in cells and for bounds that are found, values of a mode, groups that there are, and
-// those that are chosen with Other; and all of it is rehearsed.
+// Whatever goes together with a relation looks at what the reference looks at, over random questions and hostile rows:
+// sums with distinct counts and bounds per group, rows in order, in cells and for bounds that are found, values of a
+// mode, groups that there are, and those that are chosen with Other; and all of it is rehearsed.
 func TestRelationsMeetReference(t *testing.T) {
 	seen := map[string]int{}
-	few := func() bool { return min(seen["open"], seen["ordered"], seen["sums"]) < 20 } // relations of hostile rows are often empty
+	// relations of hostile rows are often empty
+	few := func() bool { return min(seen["open"], seen["ordered"], seen["sums"]) < 20 }
 	for round := 0; round < 2 || round < 8 && few() && !t.Failed(); round++ {
 		byGroups := round%2 == 1
 		b := newBench(t)

@@ -18,8 +18,8 @@ import (
 	"dither/internal/value"
 )
 
-// DuckDB gives the reference's exact sums for random questions over relations of hostile rows, and never fails; nor does a
-// rehearsal.
+// DuckDB gives the reference's exact sums for random questions over relations of hostile rows, and never fails; nor
+// does a rehearsal.
 func TestRelationsAgreeWithReference(t *testing.T) {
 	for _, text := range [][]byte{enginetest.RelationPolicy("add-remove", false), enginetest.RelationPolicy("add-remove", true), enginetest.StoredRelations("add-remove")} {
 		b := newBench(t)
@@ -133,7 +133,8 @@ func (b *bench) writeAll(t *rapid.T, names []string, most int) (enginetest.Table
 	return tables, from
 }
 
-// Which of a unit's rows come first is not the same for all units: of 400 with the same four values each comes first for about 100.
+// Which of a unit's rows come first is not the same for all units: of 400 with the same four values each comes first
+// for about 100.
 func TestRankedByUnit(t *testing.T) {
 	b := newBench(t)
 	rank := rankedBy([]string{"u"}, []engine.Content{{Name: "k0", Type: value.Integer}})

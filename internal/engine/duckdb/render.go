@@ -14,12 +14,12 @@ import (
 // dialect is how what all engines say alike is written here.
 var dialect = engine.Dialect{Integer: integer, Double: double, BigInt: "BIGINT", Real: "DOUBLE", Factor: "DECIMAL(9, 0)", Total: "HUGEINT"}
 
-// render writes the one statement that answers b over a scan of the sealed file: its keys k0, k1, … and then each measure's
-// sum; or, of a measure in order, by cell, its values m0 and how many rows have each.
+// render writes the one statement that answers b over a scan of the sealed file: its keys k0, k1, … and then each
+// measure's sum; or, of a measure in order, by cell, its values m0 and how many rows have each.
 //
-// The stages, from the inside out: clean the columns; keep the rows of WHERE and evaluate keys and gridded values; where units
-// have several rows, keep each unit's rows and cells within the caps; add up. Where each unit has one row, no cap can
-// cut anything off, and there is nothing to keep, unless what a unit adds to a cell has bounds of its own.
+// The stages, from the inside out: clean the columns; keep the rows of WHERE and evaluate keys and gridded values;
+// where units have several rows, keep each unit's rows and cells within the caps; add up. Where each unit has one row,
+// no cap can cut anything off, and there is nothing to keep, unless what a unit adds to a cell has bounds of its own.
 func render(b *bounded.Statement, scan string, known engine.Sealed) string {
 	scan = owned(b, scan, known)
 	rows := evaluated(b, scan, known)
@@ -51,8 +51,8 @@ func contributed(b *bounded.Statement, rows string) string {
 	return "SELECT " + strings.Join(append(engine.KeyNames(b), contributions(b)...), ", ") + " FROM (" + rows + ")"
 }
 
-// evaluated gives the kept rows: the unit u and the rank q where there are, the keys, and the gridded values v0, v1, … (NULL
-// where a measure has none).
+// evaluated gives the kept rows: the unit u and the rank q where there are, the keys, and the gridded values v0, v1,
+// … (NULL where a measure has none).
 func evaluated(b *bounded.Statement, scan string, known engine.Sealed) string {
 	var cleaned, row []string
 	for i, c := range b.Columns {
@@ -98,12 +98,12 @@ func contributions(b *bounded.Statement) []string {
 	return out
 }
 
-// cappedRows gives the rows that count: of each unit, the first so many of those that are left, in the order of their sealed
-// rank, which depends on that unit's rows alone. The recorded facts select the form of the statement, and depend on all
-// units' rows; the rows that are kept of one unit do not (engine.Sealed has the proof).
+// cappedRows gives the rows that count: of each unit, the first so many of those that are left, in the order of their
+// sealed rank, which depends on that unit's rows alone. The recorded facts select the form of the statement, and depend
+// on all units' rows; the rows that are kept of one unit do not (engine.Sealed has the proof).
 //
-// Where all rows are left, these are those of the lowest ranks, and the cap is a filter. Where not, it is needed only by units
-// with more rows than the cap, which are few if the cap was well chosen.
+// Where all rows are left, these are those of the lowest ranks, and the cap is a filter. Where not, it is needed only
+// by units with more rows than the cap, which are few if the cap was well chosen.
 func cappedRows(b *bounded.Statement, scan string, known engine.Sealed) string {
 	filtered := func(condition string) string {
 		return evaluated(b, fmt.Sprintf("(SELECT * FROM %s WHERE %s)", scan, condition), known)
@@ -120,8 +120,9 @@ func cappedRows(b *bounded.Statement, scan string, known engine.Sealed) string {
 		few, many, b.Caps.Rows)
 }
 
-// cellsOfUnits gives one row for each unit and cell that it keeps: the Caps.Groups cells first in the order of their rows'
-// least sealed rank, so by that unit's own rows alone. No two cells of a unit have the same: a row is in one cell.
+// cellsOfUnits gives one row for each unit and cell that it keeps: the Caps.Groups cells first in the order of their
+// rows' least sealed rank, so by that unit's own rows alone. No two cells of a unit have the same: a row is in one
+// cell.
 func cellsOfUnits(b *bounded.Statement, rows string) string {
 	keys := engine.KeyNames(b)
 	cell := append([]string{"u"}, keys...)

@@ -9,7 +9,8 @@ import (
 	"dither/internal/engine"
 )
 
-// sealedFiles are the tables that a Source reads, and those of which it was recorded that no unit has more than one row.
+// sealedFiles are the tables that a Source reads, and those of which it was recorded that no unit has more than one
+// row.
 type sealedFiles struct {
 	scans      map[string]string
 	oneRowEach map[string]bool
@@ -29,8 +30,8 @@ func (f sealedFiles) single(s *bounded.Source) bool {
 	return false
 }
 
-// renderSource is render where the rows are a Source's. Each node is a SELECT that gives its columns c0, c1, … as they are
-// cleaned, and the unit u where there is one. Where no unit has more than one row no cap can cut anything off.
+// renderSource is render where the rows are a Source's. Each node is a SELECT that gives its columns c0, c1, … as
+// they are cleaned, and the unit u where there is one. Where no unit has more than one row no cap can cut anything off.
 func renderSource(b *bounded.Statement, files sealedFiles) string {
 	rows := evaluatedSource(b, files)
 	if b.Unit != nil && (!files.single(b.Source) || b.CellsClamped()) {
@@ -67,8 +68,8 @@ func evaluatedSource(b *bounded.Statement, files sealedFiles) string {
 	return relabelled(b, "SELECT * FROM ("+sql+")"+engine.Kept(b, nil))
 }
 
-// rankedBy numbers the rows of each part by a digest of their unit and their contents, and then by the contents: an order that depends on that
-// part's own rows.
+// rankedBy numbers the rows of each part by a digest of their unit and their contents, and then by the contents: an
+// order that depends on that part's own rows.
 func rankedBy(part []string, contents []engine.Content) string {
 	var order []string
 	unit := ""
@@ -88,9 +89,9 @@ func rankedBy(part []string, contents []engine.Content) string {
 	return "row_number() OVER (" + window + ")"
 }
 
-// ranked adds the rank q of each row within its part, by its contents. It is 0 in parts of no more rows than enough, of which all
-// are taken: so that what is sorted are the few parts that have more (engine.Enough has the proof). (Where a column of the part is NULL, it is 0 too: such rows
-// meet none.)
+// ranked adds the rank q of each row within its part, by its contents. It is 0 in parts of no more rows than enough, of
+// which all are taken: so that what is sorted are the few parts that have more (engine.Enough has the proof). (Where a
+// column of the part is NULL, it is 0 too: such rows meet none.)
 func ranked(rows string, part []string, contents []engine.Content, enough int64) string {
 	on := make([]string, len(part))
 	for i, c := range part {

@@ -14,7 +14,8 @@ import (
 // defaultRowPage is how many rows of a file a statement gives, or about as many: the driver holds a result whole.
 const defaultRowPage = 1 << 21
 
-// Rows implements engine.Engine: a statement for each page of rows. A unit's rows are in one page, and beside each other in it.
+// Rows implements engine.Engine: a statement for each page of rows. A unit's rows are in one page, and beside each
+// other in it.
 func (e *Engine) Rows(ctx context.Context, b *bounded.Statement, from engine.Sealed, into *mechanism.Rows) error {
 	if err := e.eachRow(ctx, b, from, into.Add); err != nil {
 		return err

@@ -9,8 +9,9 @@ import (
 	"dither/internal/engine"
 )
 
-// sourcePages are the statements where the rows are a Source's: one, where its tables are so small that it cannot have more rows than a page, or it is
-// counted and has not. Of several each computes all of it, and gives the units whose hash is its own; or, where rows are units, the rows.
+// sourcePages are the statements where the rows are a Source's: one, where its tables are so small that it cannot have
+// more rows than a page, or it is counted and has not. Of several each computes all of it, and gives the units whose
+// hash is its own; or, where rows are units, the rows.
 func (e *Engine) sourcePages(ctx context.Context, b *bounded.Statement, from engine.Sealed) ([]string, error) {
 	page := func(condition string) (string, error) {
 		return statementOf(b, from, func(b *bounded.Statement, files sealedFiles) string { return rowsOfSource(b, files, condition) })

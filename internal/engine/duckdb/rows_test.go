@@ -37,8 +37,8 @@ func inOrder(units [][][]int64) [][][]int64 {
 	return units
 }
 
-// Rows are those of the reference, unit by unit, for random questions over hostile rows, with and without what sealing records, in
-// one page and in several; and what is asked is rehearsed.
+// Rows are those of the reference, unit by unit, for random questions over hostile rows, with and without what sealing
+// records, in one page and in several; and what is asked is rehearsed.
 func TestRowsAgreeWithReference(t *testing.T) {
 	b := newBench(t)
 	admitted, given := 0, 0

@@ -155,8 +155,8 @@ func statementOf(b *bounded.Statement, from engine.Sealed, render func(*bounded.
 	return render(b, files), nil
 }
 
-// storedScan reads a sealed file's rows, of each unit as many as are stored of it. A version that was sealed with more is read by the ranks that it
-// has: these rows are those that sealing would have kept (sealTable).
+// storedScan reads a sealed file's rows, of each unit as many as are stored of it. A version that was sealed with more
+// is read by the ranks that it has: these rows are those that sealing would have kept (sealTable).
 func storedScan(known engine.Sealed) (string, error) {
 	scan, err := sealScan(known.File)
 	if err == nil && known.Stored > 0 {

@@ -56,8 +56,8 @@ func newBenchIn(t testing.TB, dir string) *bench {
 	return b
 }
 
-// write seals rows of a table as they are, without the checks of sealing: the engine must bear them. Like a sealed version,
-// a file is never written twice: DuckDB caches what it read.
+// write seals rows of a table as they are, without the checks of sealing: the engine must bear them. Like a sealed
+// version, a file is never written twice: DuckDB caches what it read.
 func (b *bench) write(t rapid.TB, table string, rows []enginetest.Row) string {
 	t.Helper()
 	b.files++
@@ -306,7 +306,8 @@ func TestLockedDown(t *testing.T) {
 	}
 }
 
-// A home's path makes no partition and ends no constant. (Homes with a pattern's characters are refused by the curator.)
+// A home's path makes no partition and ends no constant. (Homes with a pattern's characters are refused by the
+// curator.)
 func TestAwkwardPaths(t *testing.T) {
 	for _, name := range []string{"with space", "it's", "x=1", "日本", "semi;colon", `quo"te`} {
 		dir := filepath.Join(t.TempDir(), name)

@@ -16,9 +16,9 @@ import (
 	"dither/internal/value"
 )
 
-// Sealer writes, imports and inspects sealed files for the owner. Each call works in a DuckDB of its own, in memory, with
-// bounded memory and a private folder to spill into, and with no extension that is not built in. Its errors name rows and
-// columns, never a cell's content.
+// Sealer writes, imports and inspects sealed files for the owner. Each call works in a DuckDB of its own, in memory,
+// with bounded memory and a private folder to spill into, and with no extension that is not built in. Its errors name
+// rows and columns, never a cell's content.
 type Sealer struct {
 	tmp string
 }
@@ -32,7 +32,8 @@ func NewSealer(tmp string) *Sealer { return &Sealer{tmp: tmp} }
 const sealMemory = "2GB"
 
 // sealRowGroup ends a row group before its rows do, where they are long: with it, writing from one thread holds a few
-// times as much, whatever the rows are. DuckDB offers it only where it need not keep the order of rows; one thread does.
+// times as much, whatever the rows are. DuckDB offers it only where it need not keep the order of rows; one thread
+// does.
 const sealRowGroup = "128MB"
 
 // sealSettings are run first, in this order.
@@ -128,22 +129,24 @@ func sealRun(ctx context.Context, conn *sql.Conn, statements ...string) error {
 	return nil
 }
 
-// Columns that sealing adds to the files of tables whose units are persons: the rank of a row among its unit's, from 1, and
-// how many rows the unit has.
+// Columns that sealing adds to the files of tables whose units are persons: the rank of a row among its unit's, from 1,
+// and how many rows the unit has.
 const (
 	rankColumn = "__dither_rank"
 	rowsColumn = "__dither_rows"
 )
 
-// sealTable writes the rows of a SELECT as a table's sealed file. Where a column identifies the unit, the file is clustered by
-// it, and each unit's rows are ranked, so that a cap on them is a filter. The rank of a row depends on that unit's rows
-// alone, and on their content: a hash, then the values themselves; rows that are equal in all of them are interchangeable.
+// sealTable writes the rows of a SELECT as a table's sealed file. Where a column identifies the unit, the file is
+// clustered by it, and each unit's rows are ranked, so that a cap on them is a filter. The rank of a row depends on
+// that unit's rows alone, and on their content: a hash, then the values themselves; rows that are equal in all of them
+// are interchangeable.
 //
-// Of a unit the first t.Stored() rows are kept, in that order. So leaving rows out is safe, whatever they say: two tables that differ in one
-// unit's rows are sealed as two that differ in that unit's rows. Proof: which rows of a unit are kept, as a multiset, is a function of that
-// unit's rows, as a multiset, and of the policy's bound: no other unit's row, no order and no name of a file has a part in it. To remove a
-// unit therefore removes the rows that were kept of it, and no others; to replace it replaces them. What the file says of a unit's rows
-// (rowsColumn, how many the source has) is its own affair, likewise. ∎ Rows of nobody, whose unit is NULL, all stay: no question reads them.
+// Of a unit the first t.Stored() rows are kept, in that order. So leaving rows out is safe, whatever they say: two
+// tables that differ in one unit's rows are sealed as two that differ in that unit's rows. Proof: which rows of a unit
+// are kept, as a multiset, is a function of that unit's rows, as a multiset, and of the policy's bound: no other unit's
+// row, no order and no name of a file has a part in it. To remove a unit therefore removes the rows that were kept of
+// it, and no others; to replace it replaces them. What the file says of a unit's rows (rowsColumn, how many the source
+// has) is its own affair, likewise. ∎ Rows of nobody, whose unit is NULL, all stay: no question reads them.
 func sealTable(ctx context.Context, conn *sql.Conn, t *policy.Table, from, file string) (err error) {
 	if !filepath.IsAbs(file) { // DuckDB would make another file of ~/x
 		return fmt.Errorf("%s is not an absolute path", file)
@@ -178,7 +181,8 @@ func sealTable(ctx context.Context, conn *sql.Conn, t *policy.Table, from, file 
 	)
 }
 
-// sealScan reads one Parquet file, whatever its path looks like: no pattern is matched, and no column made from its folders.
+// sealScan reads one Parquet file, whatever its path looks like: no pattern is matched, and no column made from its
+// folders.
 func sealScan(file string) (string, error) {
 	pattern, err := sealLiteralPath(file)
 	if err != nil {
@@ -187,8 +191,8 @@ func sealScan(file string) (string, error) {
 	return "read_parquet(" + text(pattern) + ", hive_partitioning = false, union_by_name = false)", nil
 }
 
-// sealLiteralPath writes a path as DuckDB's pattern that matches it alone. A path without wildcards is taken as it is; in
-// patterns a backslash cannot be spelled.
+// sealLiteralPath writes a path as DuckDB's pattern that matches it alone. A path without wildcards is taken as it is;
+// in patterns a backslash cannot be spelled.
 func sealLiteralPath(path string) (string, error) {
 	if !strings.ContainsAny(path, "*?[") {
 		return path, nil

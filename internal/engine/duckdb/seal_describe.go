@@ -23,7 +23,8 @@ type SealSourceColumn struct {
 	Type value.Type
 }
 
-// DescribeSource reads the columns of a Parquet file, the first that a pattern matches, or of a table in a .duckdb file.
+// DescribeSource reads the columns of a Parquet file, the first that a pattern matches, or of a table in a .duckdb
+// file.
 func (s *Sealer) DescribeSource(ctx context.Context, src policy.Source) (SealSource, error) {
 	var out SealSource
 	if src.IsPattern() {

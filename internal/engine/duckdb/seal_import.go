@@ -23,8 +23,8 @@ type sealSource struct {
 	types map[string]string // as DuckDB spells them
 }
 
-// Import implements seal.Backend: one pass checks every value against the declaration, a second one copies. A fault of a
-// value is a *csvtable.Error with the row's number in the source's order.
+// Import implements seal.Backend: one pass checks every value against the declaration, a second one copies. A fault of
+// a value is a *csvtable.Error with the row's number in the source's order.
 func (s *Sealer) Import(ctx context.Context, file string, t *policy.Table, files []string) (invalids []csvtable.Invalid, err error) {
 	if err := sealNames(t); err != nil {
 		return nil, err
@@ -50,8 +50,8 @@ func (s *Sealer) Import(ctx context.Context, file string, t *policy.Table, files
 	return invalids, err
 }
 
-// openSealSource attaches a source and reads its columns' names and types. Of several files each has all columns of the first, with its types: so
-// that no value is converted before it is checked.
+// openSealSource attaches a source and reads its columns' names and types. Of several files each has all columns of the
+// first, with its types: so that no value is converted before it is checked.
 func openSealSource(ctx context.Context, conn *sql.Conn, src policy.Source, files []string) (*sealSource, error) {
 	switch src.Format {
 	case policy.Parquet:
@@ -177,8 +177,8 @@ func sealIsInteger(kind string) bool {
 	return sealWholeDecimal.MatchString(kind)
 }
 
-// sealable reports whether a source's type may become a declared one. TIMESTAMP is no date: where its day ends depends on
-// a time zone.
+// sealable reports whether a source's type may become a declared one. TIMESTAMP is no date: where its day ends depends
+// on a time zone.
 func sealable(kind string, t value.Type) bool {
 	switch t {
 	case value.Integer:

@@ -75,8 +75,8 @@ func sealInspectUnits(ctx context.Context, conn *sql.Conn, from string, t *polic
 		Scan(&facts.Units, &facts.MaxRowsPerUnit, &facts.UnitsOver, &facts.RowsOver, &facts.UnitsLeftOut, &facts.RowsLeftOut)
 }
 
-// MostRows is the most rows of a sealed file that share one value of a column, which must be of the given type. Rows where
-// it is NULL are nobody's.
+// MostRows is the most rows of a sealed file that share one value of a column, which must be of the given type. Rows
+// where it is NULL are nobody's.
 func (s *Sealer) MostRows(ctx context.Context, file, column string, of value.Type) (most int64, err error) {
 	err = s.with(ctx, func(conn *sql.Conn) error {
 		from, err := sealScan(file)

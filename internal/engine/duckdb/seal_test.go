@@ -111,8 +111,8 @@ func sealTestRows(rows [][]value.Value) func([]value.Value) error {
 	}
 }
 
-// What is written is what is read back: every type's extremes, NULLs, across chunks, in order, in a private file, and the
-// same bytes each time.
+// What is written is what is read back: every type's extremes, NULLs, across chunks, in order, in a private file, and
+// the same bytes each time.
 func TestSealerWrite(t *testing.T) {
 	table := sealTestTable()
 	rows := [][]value.Value{

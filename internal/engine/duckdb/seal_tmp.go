@@ -11,7 +11,8 @@ import (
 // sealPrefix begins the names of the folders that sealings spill into.
 const sealPrefix = "seal-"
 
-// folder makes a folder to spill into, 0700, and holds it until done, which removes it. Who sweeps leaves alone what is held.
+// folder makes a folder to spill into, 0700, and holds it until done, which removes it. Who sweeps leaves alone what is
+// held.
 func (s *Sealer) folder() (path string, done func(), err error) {
 	if err := os.MkdirAll(s.tmp, 0o700); err != nil {
 		return "", nil, err
@@ -36,7 +37,8 @@ func (s *Sealer) folder() (path string, done func(), err error) {
 	}
 }
 
-// Sweep removes what sealings left in tmp that were killed. A folder that a sealing holds, in this process or another, stays.
+// Sweep removes what sealings left in tmp that were killed. A folder that a sealing holds, in this process or another,
+// stays.
 func Sweep(tmp string) {
 	left, _ := os.ReadDir(tmp)
 	for _, e := range left {
@@ -54,7 +56,8 @@ func Sweep(tmp string) {
 // errHeld: another holds the folder, or has removed it.
 var errHeld = errors.New("the folder is in use")
 
-// holdFolder locks a folder for as long as it is open. The kernel gives the lock back when its process ends, however that ends.
+// holdFolder locks a folder for as long as it is open. The kernel gives the lock back when its process ends, however
+// that ends.
 func holdFolder(path string) (*os.File, error) {
 	f, err := os.Open(path)
 	if errors.Is(err, os.ErrNotExist) {

@@ -14,8 +14,8 @@ import (
 	"dither/internal/value"
 )
 
-// Write implements seal.Backend. The rows stream through a table function straight into the Parquet writer, in their order
-// and on one thread: nothing but the current row group is held, and the same rows make the same file.
+// Write implements seal.Backend. The rows stream through a table function straight into the Parquet writer, in their
+// order and on one thread: nothing but the current row group is held, and the same rows make the same file.
 func (s *Sealer) Write(ctx context.Context, file string, t *policy.Table, next func(row []value.Value) error) error {
 	if err := sealNames(t); err != nil {
 		return err

@@ -7,7 +7,8 @@ import (
 	"dither/internal/engine"
 )
 
-// What takes more memory than a rehearsal may is refused by its name, on one thread and without a file; a question may take more.
+// What takes more memory than a rehearsal may is refused by its name, on one thread and without a file; a question may
+// take more.
 func TestRehearsalsHaveLittleMemory(t *testing.T) {
 	e := New(t.TempDir(), t.TempDir())
 	t.Cleanup(func() { _ = e.Close() })

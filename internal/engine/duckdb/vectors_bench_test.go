@@ -35,9 +35,10 @@ func cpuTime() time.Duration {
 	return time.Duration(u.Utime.Nano() + u.Stime.Nano())
 }
 
-// BenchmarkVectors measures the sums of products of ten columns beside the engine's own, of doubles, on the same file, in one run: what
-// a linear regression needs, with bounds from the columns' ranges and with a bound that rows are scaled to; and one step of
-// k-means beside its plain form. What is compared is the time on all processors together, in which what else they are busy with does not count.
+// BenchmarkVectors measures the sums of products of ten columns beside the engine's own, of doubles, on the same file,
+// in one run: what a linear regression needs, with bounds from the columns' ranges and with a bound that rows are
+// scaled to; and one step of k-means beside its plain form. What is compared is the time on all processors together, in
+// which what else they are busy with does not count.
 func BenchmarkVectors(b *testing.B) {
 	dir, rows := b.TempDir(), benchRows(b)
 	sealed := filepath.Join(dir, "sealed")

@@ -14,8 +14,8 @@ import (
 	"dither/internal/policy"
 )
 
-// DuckDB gives the reference's exact sums of vectors for random coordinates, norms, bounds, groups and centres over hostile rows, and never
-// fails; nor do rehearsals.
+// DuckDB gives the reference's exact sums of vectors for random coordinates, norms, bounds, groups and centres over
+// hostile rows, and never fails; nor do rehearsals.
 func TestVectorsAgreeWithReference(t *testing.T) {
 	b := newBench(t)
 	seen := map[string]int{}

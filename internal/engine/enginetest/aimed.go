@@ -12,8 +12,8 @@ import (
 	"dither/internal/value"
 )
 
-// aim is a pair of databases and questions that were written to reach a bound which drawn ones seldom reach: a unit that attains it, beside nobody who
-// would hide that.
+// aim is a pair of databases and questions that were written to reach a bound which drawn ones seldom reach: a unit
+// that attains it, beside nobody who would hide that.
 type aim struct {
 	at               string // which bound, in words
 	relation, change bool
@@ -103,7 +103,8 @@ func (of aim) pair() (p pair, err error) {
 	return p, nil
 }
 
-// rowsLike reads rows: "person=1 i=9 *3; person=2" are three and one. A column that is not named has its first declared value, 0 or the bound that is nearest to it.
+// rowsLike reads rows: "person=1 i=9 *3; person=2" are three and one. A column that is not named has its first declared
+// value, 0 or the bound that is nearest to it.
 func rowsLike(t *policy.Table, text string) (out []Row, err error) {
 	for one := range strings.SplitSeq(text, ";") {
 		fields := strings.Fields(one)

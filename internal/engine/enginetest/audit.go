@@ -14,19 +14,21 @@ import (
 	"dither/internal/value"
 )
 
-// Audit is the replay audit of an engine: what it gives of two neighbouring databases, each of which it sealed by itself, may differ by what is
-// planned, and by no more. Worlds, rows and questions are the same in every run.
+// Audit is the replay audit of an engine: what it gives of two neighbouring databases, each of which it sealed by
+// itself, may differ by what is planned, and by no more. Worlds, rows and questions are the same in every run.
 type Audit struct {
-	Worlds, Questions int                  // policies with twins, and questions of each pair
-	First             int                  // the number of the first world
-	Ways              int                  // in how many ways sealing makes a database of rows: 2 where odd worlds are sealed in another than even ones
-	Least             int                  // of each construct, so many questions must move; 0 where any may be missing
-	Parts             func(world int) bool // whether tables may have parts
+	Worlds, Questions int // policies with twins, and questions of each pair
+	First             int // the number of the first world
+	// in how many ways sealing makes a database of rows: 2 where odd worlds are sealed in another than even ones
+	Ways  int
+	Least int                  // of each construct, so many questions must move; 0 where any may be missing
+	Parts func(world int) bool // whether tables may have parts
 	// Seal puts rows where the engine reads them, as sealing does, under a name that no other database has.
 	Seal func(world int, w World, tables Tables, name string) (Sealed, error)
 }
 
-// MovedShare is the least share of what is looked at that must differ between twins, in hundredths: what cannot move shows nothing.
+// MovedShare is the least share of what is looked at that must differ between twins, in hundredths: what cannot move
+// shows nothing.
 const MovedShare = 60
 
 // audited is what an audit has met.
@@ -171,7 +173,8 @@ func (a *audited) ask(p sealedPair, q *audience, chance *splitmix.Stream) ([]Mov
 	return moves, a.catch(p.pair, p.number, q, p.databases, func() func(int) int { same := draws; return same.Below })
 }
 
-// question draws some, and takes one that the reference says will move, and of these the one with the construct that was met least.
+// question draws some, and takes one that the reference says will move, and of these the one with the construct that
+// was met least.
 func (a *audited) question(w World, references [2]Database, chance *splitmix.Stream) (best *audience) {
 	least, kind := 1<<30, "plan"
 	if turn := a.questions % 14; turn < len(kindsOfLooks) {

@@ -16,9 +16,10 @@ const PlantedVariable = "DITHER_PLANTED"
 // Refused ends the name of an error with which sealing must fail, or the reading of what was sealed.
 const Refused = " (refused)"
 
-// Catch asks as Run does, and of each question whether an error that is planted moves it beyond what is planned, until all are caught: it gives those that are
-// not. An error of sealing needs databases that were sealed with it; one of any other place, a statement or a plan. Databases give what they gave before
-// where a statement is the same, so that most errors cost a question nothing.
+// Catch asks as Run does, and of each question whether an error that is planted moves it beyond what is planned, until
+// all are caught: it gives those that are not. An error of sealing needs databases that were sealed with it; one of any
+// other place, a statement or a plan. Databases give what they gave before where a statement is the same, so that most
+// errors cost a question nothing.
 func (a Audit) Catch(t *testing.T, names []string, sealing func(name string) bool) []string {
 	t.Helper()
 	of := audited{

@@ -140,8 +140,8 @@ func (w World) asks(q question) (*audience, error) {
 	return a, err
 }
 
-// parts asks which parts a unit is in, and holds them to how many it may be in, and a question that is confined to some to these. A person who is in parts
-// that are not charged must not move it.
+// parts asks which parts a unit is in, and holds them to how many it may be in, and a question that is confined to some
+// to these. A person who is in parts that are not charged must not move it.
 func (w *Twins) parts(of World) (moves []Move, err error) {
 	q := w.Plan
 	if moves, err = w.Check(); err != nil || q.Part == nil {
@@ -176,7 +176,8 @@ func (w *Twins) parts(of World) (moves []Move, err error) {
 	return moves, nil
 }
 
-// stored holds the rows of one unit that a relation's tables give to how many are stored, on which the plan's cost rests.
+// stored holds the rows of one unit that a relation's tables give to how many are stored, on which the plan's cost
+// rests.
 func (w *Twins) stored(of World) (err error) {
 	if w.Plan.Source == nil {
 		return nil

@@ -82,7 +82,8 @@ func (m Memo) Rows(statement string, add func(first bool, row []int64) error, as
 // ListVariable is a file with the names of planted errors, a line each, in builds that have some.
 const ListVariable = "DITHER_PLANTED_LIST"
 
-// Planted runs Catch instead of an audit where there is a list of planted errors, and writes those that are not caught over it.
+// Planted runs Catch instead of an audit where there is a list of planted errors, and writes those that are not caught
+// over it.
 func Planted(t *testing.T, a Audit, sealing func(name string) bool) bool {
 	t.Helper()
 	file := os.Getenv(ListVariable)

@@ -25,7 +25,8 @@ var scripts embed.FS
 
 var update = flag.Bool("conform.update", false, "rewrite the scripts' expectations; for the reference's test alone")
 
-// Engine is what a script is run on: it puts rows into the tables of a policy that a bounded aggregate is over, and runs it.
+// Engine is what a script is run on: it puts rows into the tables of a policy that a bounded aggregate is over, and
+// runs it.
 type Engine interface {
 	// Sums feeds each result row to add.
 	Sums(t testing.TB, p *policy.Policy, rows Tables, b *bounded.Statement, add func(keys []value.Value, sums []*big.Int)) error
@@ -33,8 +34,8 @@ type Engine interface {
 	Order(t testing.TB, p *policy.Policy, rows Tables, b *bounded.Statement) (map[int64]int64, error)
 }
 
-// Conform runs every script of testdata on an engine. A script is blocks of lines, apart by blank lines; # begins a comment. A
-// block's first line says what it is:
+// Conform runs every script of testdata on an engine. A script is blocks of lines, apart by blank lines; # begins a
+// comment. A block's first line says what it is:
 //
 //	policy                 the YAML of a policy follows
 //	rows TABLE             a header and rows follow, as CSV; NULL stands for NULL
@@ -43,8 +44,9 @@ type Engine interface {
 //	units SELECT …         how many units have how many rows follows, where the bound on rows is to be found
 //	refused SELECT …       why the plan refuses it follows
 //
-// Answers are exact. Where a cap leaves rows or cells of a unit out, a script about one table has only questions whose answer is the same
-// whichever are left out: which ones are is each engine's choice. Over relations all engines leave out the same.
+// Answers are exact. Where a cap leaves rows or cells of a unit out, a script about one table has only questions whose
+// answer is the same whichever are left out: which ones are is each engine's choice. Over relations all engines leave
+// out the same.
 func Conform(t *testing.T, e Engine) {
 	names, err := fs.Glob(scripts, "testdata/*.test")
 	if err != nil || len(names) == 0 {

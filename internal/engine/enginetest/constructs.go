@@ -9,15 +9,17 @@ import (
 	"dither/internal/plan"
 )
 
-// Construct is a part of the SQL that is answered, or of what is asked beside it, by which the exact aggregates of a question may be others.
+// Construct is a part of the SQL that is answered, or of what is asked beside it, by which the exact aggregates of a
+// question may be others.
 type Construct struct {
 	Name     string
 	in       func(q *plan.Plan, sql string) bool
 	relation bool
 }
 
-// Constructs are all of them: docs/reference/sql.md's aggregates, groups, bounds, functions and relations, and the ways in which units are bounded. A test that
-// asks generated questions counts which it has met, and fails where one is lacking.
+// Constructs are all of them: docs/reference/sql.md's aggregates, groups, bounds, functions and relations, and the ways
+// in which units are bounded. A test that asks generated questions counts which it has met, and fails where one is
+// lacking.
 var Constructs = constructs()
 
 // Met counts how often each construct was met.

@@ -9,7 +9,8 @@ import (
 	"dither/internal/engine/enginetest"
 )
 
-// What docs/reference/sql.md says that there is of functions and aggregates is among the constructs that tests must meet.
+// What docs/reference/sql.md says that there is of functions and aggregates is among the constructs that tests must
+// meet.
 func TestConstructsAreDocumented(t *testing.T) {
 	text, err := os.ReadFile("../../../docs/reference/sql.md")
 	if err != nil {

@@ -2,8 +2,8 @@ package enginetest
 
 import "dither/internal/value"
 
-// Crowd are rows of table p: person 1 has so many, that many others a few, and some rows are nobody's. Its numbers are drawn by below, of those from 0 on
-// that are less than n, and by normal.
+// Crowd are rows of table p: person 1 has so many, that many others a few, and some rows are nobody's. Its numbers are
+// drawn by below, of those from 0 on that are less than n, and by normal.
 func Crowd(heavy, others int, below func(n int64) int64, normal func() float64) []Row {
 	var rows []Row
 	add := func(person value.Value, n int) {

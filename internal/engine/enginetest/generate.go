@@ -31,7 +31,8 @@ const columns = `i: {type: integer, bounds: [-7, 9], nullable: true}, j: {type: 
 // PolicyText is Policy under a relation. In table p units are bounded by rows, and are in one part.
 func PolicyText(neighbours string) []byte { return policyText(neighbours, "3", "1") }
 
-// ByGroups is PolicyText, but that units in table p are bounded by groups wherever there are groups or units, and are in two parts.
+// ByGroups is PolicyText, but that units in table p are bounded by groups wherever there are groups or units, and are
+// in two parts.
 func ByGroups(neighbours string) []byte { return policyText(neighbours, "1", "2") }
 
 func policyText(neighbours, rowsPerGroup, parts string) []byte {

@@ -18,8 +18,8 @@ type World struct {
 	Inexact  bool   // functions may stand in questions of whose last digit engines need not agree
 }
 
-// Worlds are policies under both relations, with units bounded by rows and by groups, over single tables and relations, and for single tables under
-// budgets in ε and in ρ; groups may be unknown under the latter.
+// Worlds are policies under both relations, with units bounded by rows and by groups, over single tables and relations,
+// and for single tables under budgets in ε and in ρ; groups may be unknown under the latter.
 func Worlds() (out []World, err error) {
 	for _, neighbours := range []string{"add-remove", "change-one"} {
 		for _, text := range []struct {
@@ -43,8 +43,9 @@ func Worlds() (out []World, err error) {
 	return out, nil
 }
 
-// Anything draws a question of any kind that there is: what the other generators draw, wrapped, and with functions in the place of their like. It says
-// which table of a world of single tables it is about, "" in a world of relations, and whether it is about rows as units.
+// Anything draws a question of any kind that there is: what the other generators draw, wrapped, and with functions in
+// the place of their like. It says which table of a world of single tables it is about, "" in a world of relations, and
+// whether it is about rows as units.
 func (w World) Anything(t *rapid.T) (request plan.Request, table string, ofRows bool) {
 	g := generator{t}
 	if w.Relation {

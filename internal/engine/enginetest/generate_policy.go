@@ -9,9 +9,10 @@ import (
 	"dither/internal/policy"
 )
 
-// RandomWorld draws a policy over the tables of Policy or of RelationPolicy: units of integers, texts or dates, of 1 to 12 rows, bounded by rows or by groups,
-// of which all or few rows are stored, under either relation and a pure budget or one in ρ; columns whose values are a public table's; and parts, where they are asked for, of which
-// a table that is read where it is has none.
+// RandomWorld draws a policy over the tables of Policy or of RelationPolicy: units of integers, texts or dates, of 1 to
+// 12 rows, bounded by rows or by groups, of which all or few rows are stored, under either relation and a pure budget
+// or one in ρ; columns whose values are a public table's; and parts, where they are asked for, of which a table that
+// is read where it is has none.
 func RandomWorld(t *rapid.T, parts bool) World {
 	g := generator{t}
 	number := func(name string, lo, hi int) int { return rapid.IntRange(lo, hi).Draw(t, name) }

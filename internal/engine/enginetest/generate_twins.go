@@ -9,10 +9,11 @@ import (
 	"dither/internal/value"
 )
 
-// RandomTwins draws neighbouring rows of a world's tables: one person is missing in the second, or is another, with its rows in all tables; and so is one row of
-// table t, whose rows are units of their own, which no question reads beside persons. The one is chosen to matter: it often has more
-// rows than count, in one group or in many, at the ends of the bounds; and it may be the only one with several rows, or with a NULL, so that what sealing
-// records of the two is not the same. Each table's rows are in an order of their own. Public tables are the same.
+// RandomTwins draws neighbouring rows of a world's tables: one person is missing in the second, or is another, with its
+// rows in all tables; and so is one row of table t, whose rows are units of their own, which no question reads beside
+// persons. The one is chosen to matter: it often has more rows than count, in one group or in many, at the ends of the
+// bounds; and it may be the only one with several rows, or with a NULL, so that what sealing records of the two is not
+// the same. Each table's rows are in an order of their own. Public tables are the same.
 func RandomTwins(t *rapid.T, w World) (before, after Tables) {
 	d := drawer{generator{t}, w, generator{t}.chance(3), map[string][]value.Value{}}
 	before = Tables{}
@@ -88,7 +89,8 @@ func (d drawer) others(table *policy.Table) (out []Row) {
 	return out
 }
 
-// heavy are one person's rows: any number up to more than twice the most that count, all alike but for a few, or each its own.
+// heavy are one person's rows: any number up to more than twice the most that count, all alike but for a few, or each
+// its own.
 func (d drawer) heavy(table *policy.Table) (out []Row) {
 	most := int(table.Unit.RowsPerUnit)
 	if table.Name == "l" || table.Name == "m" {

@@ -12,7 +12,8 @@ import (
 	"dither/internal/value"
 )
 
-// relabelled are the keys of a row's group: its own where that is chosen, and else those of Other, where it is asked for.
+// relabelled are the keys of a row's group: its own where that is chosen, and else those of Other, where it is asked
+// for.
 func relabelled(b *bounded.Statement, keys []value.Value) []value.Value {
 	if !b.Other {
 		return keys

@@ -9,9 +9,10 @@ import (
 	"dither/internal/plan"
 )
 
-// No row's value is beyond its measure's bounds before it is clamped to them, nor any vector too long once it is scaled, whatever the question and the rows are: bounds that a
-// question gives, that a search finds, or that ranges prove stand in the expression itself. So the clamps of statements to a measure's bounds are second
-// belts, and what they leave is what they were given.
+// No row's value is beyond its measure's bounds before it is clamped to them, nor any vector too long once it is
+// scaled, whatever the question and the rows are: bounds that a question gives, that a search finds, or that ranges
+// prove stand in the expression itself. So the clamps of statements to a measure's bounds are second belts, and what
+// they leave is what they were given.
 func TestClampsAreIdle(t *testing.T) {
 	worlds, err := Worlds()
 	if err != nil {

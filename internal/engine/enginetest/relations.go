@@ -12,8 +12,8 @@ import (
 	"dither/internal/value"
 )
 
-// relationPolicy is what generated questions about relations read: persons in p and v, rows that belong to them through one
-// reference (l) and through two (m), rows that are units (t), and public rows (r).
+// relationPolicy is what generated questions about relations read: persons in p and v, rows that belong to them through
+// one reference (l) and through two (m), rows that are units (t), and public rows (r).
 const relationPolicy = `
 version: 1
 population: {name: hostile, neighbours: NEIGHBOURS}
@@ -91,8 +91,8 @@ func relationRows(t *rapid.T, table *policy.Table, most int) []Row {
 	return rows
 }
 
-// RelationNeighbour removes one unit with its rows in all tables, or replaces it by another: a person, with the rows that are
-// its alone, or if ofRows a row of t. A row without an owner may go or stay.
+// RelationNeighbour removes one unit with its rows in all tables, or replaces it by another: a person, with the rows
+// that are its alone, or if ofRows a row of t. A row without an owner may go or stay.
 func RelationNeighbour(t *rapid.T, p *policy.Policy, rows Tables, ofRows, replace bool) Tables {
 	if !ofRows {
 		victim := int64(rapid.IntRange(1, 4).Draw(t, "victim"))

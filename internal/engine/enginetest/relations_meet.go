@@ -17,8 +17,9 @@ func OpenedRelations(neighbours string, byGroups bool) []byte {
 	return opened(RelationPolicy(neighbours, byGroups))
 }
 
-// Meeting draws a question over a relation that asks for more than sums of known groups: distinct values, bounds of its own or found
-// ones, quantiles, modes, grouping sets, groups that are not known. It says whether it is about rows as units.
+// Meeting draws a question over a relation that asks for more than sums of known groups: distinct values, bounds of its
+// own or found ones, quantiles, modes, grouping sets, groups that are not known. It says whether it is about rows as
+// units.
 func Meeting(t *rapid.T) (request plan.Request, ofRows bool) {
 	g := generator{t}
 	r := g.relation(2)

@@ -23,13 +23,15 @@ type Sealed interface {
 type facts interface {
 	// Known are the values that it has of a public column.
 	Known(o policy.Origin) ([]value.Value, error)
-	// MostRows is the most rows of one unit that a Scan or an Owned gives; 0 where nothing bounds them, as of a table that is read where it is.
+	// MostRows is the most rows of one unit that a Scan or an Owned gives; 0 where nothing bounds them, as of a table
+	// that is read where it is.
 	MostRows(s *bounded.Source) (int64, error)
 }
 
 // Reader is an engine over one sealed database, as an audit reads it.
 type Reader interface {
-	// Statement is the statement that answers b, and RowsStatement the one that gives its rows, or stands for those that do.
+	// Statement is the statement that answers b, and RowsStatement the one that gives its rows, or stands for those
+	// that do.
 	Statement(b *bounded.Statement) (string, error)
 	RowsStatement(b *bounded.Statement) (string, error)
 
@@ -81,8 +83,9 @@ func (r replayed) Rows(b *bounded.Statement, add func(first bool, row []int64) e
 	return r.memo.Rows(sql, add, func(add func(first bool, row []int64) error) error { return r.EachRow(b, add) })
 }
 
-// Test is the replay audit as a test: Run, in its long form with DITHER_LONG=1, or Catch where errors are planted. Those whose names have one of some parts need
-// databases that were sealed with them: errors of sealing, and those that no statement shows.
+// Test is the replay audit as a test: Run, in its long form with DITHER_LONG=1, or Catch where errors are planted.
+// Those whose names have one of some parts need databases that were sealed with them: errors of sealing, and those that
+// no statement shows.
 func (a Audit) Test(t *testing.T, sealing []string) {
 	t.Helper()
 	a.Worlds = 12
@@ -96,8 +99,8 @@ func (a Audit) Test(t *testing.T, sealing []string) {
 	}
 }
 
-// SealedUnder is t as it was declared when a world's table was sealed: in some worlds with more rows of a unit stored than now, so that the version has rows that are
-// to be left out.
+// SealedUnder is t as it was declared when a world's table was sealed: in some worlds with more rows of a unit stored
+// than now, so that the version has rows that are to be left out.
 func SealedUnder(world int, t *policy.Table) *policy.Table {
 	if world%6 != 4 && world%6 != 1 || t.StoredRows == 0 {
 		return t

@@ -9,8 +9,8 @@ import (
 	"dither/internal/bounded"
 )
 
-// UnitRows are the rows that count, of b as plan.BuildRows plans it: of each its measures' integers, by unit. Where rows are units, each has
-// one.
+// UnitRows are the rows that count, of b as plan.BuildRows plans it: of each its measures' integers, by unit. Where
+// rows are units, each has one.
 func UnitRows(b *bounded.Statement, rows []Row) [][][]int64 {
 	return UnitRowsOf(b, Tables{b.Table: rows})
 }

@@ -71,7 +71,8 @@ type derived struct {
 	row  []value.Value
 }
 
-// rank numbers rows within their part, by a hash of their unit (nil: they have none) and their contents, and then the contents.
+// rank numbers rows within their part, by a hash of their unit (nil: they have none) and their contents, and then the
+// contents.
 func rank[T any](rows []T, part, unit func(T) value.Value, contents func(T) []value.Value) []int64 {
 	order := make([]int, len(rows))
 	hashes := make([]string, len(rows))

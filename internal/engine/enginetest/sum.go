@@ -1,5 +1,5 @@
-// Package enginetest is the reference meaning of a bounded aggregate: the plainest possible reading of it, over rows in memory. It
-// stands in for a database in tests of the plan, and checks the databases' answers.
+// Package enginetest is the reference meaning of a bounded aggregate: the plainest possible reading of it, over rows in
+// memory. It stands in for a database in tests of the plan, and checks the databases' answers.
 package enginetest
 
 import (

@@ -45,9 +45,9 @@ func (w *Twins) breach(format string, args ...any) error {
 	return &BreachError{w.SQL + ": " + fmt.Sprintf(format, args...)}
 }
 
-// Check looks at all that the question looks at, of both databases, and holds each difference to what is planned for it: sums in L1 and L2 over
-// every grouping; rows in order, scores, units' numbers of rows; groups that there are, with what is measured of those that are chosen. An error is a
-// *BreachError, or an engine's.
+// Check looks at all that the question looks at, of both databases, and holds each difference to what is planned for
+// it: sums in L1 and L2 over every grouping; rows in order, scores, units' numbers of rows; groups that there are, with
+// what is measured of those that are chosen. An error is a *BreachError, or an engine's.
 func (w *Twins) Check() (moves []Move, err error) {
 	note := func(m Move) { moves = append(moves, m) }
 	q := w.Plan

@@ -107,8 +107,9 @@ func Apart(a, b map[string]map[int64]int64) (gone, come int64) {
 	return gone, come
 }
 
-// ScoresApart is the sum over cells of by how much d of a candidate moves at most. Between values d moves as at their ends, so that the
-// values, their neighbours and the ends of the domain stand for all candidates. An offset is a constant, and left out.
+// ScoresApart is the sum over cells of by how much d of a candidate moves at most. Between values d moves as at their
+// ends, so that the values, their neighbours and the ends of the domain stand for all candidates. An offset is a
+// constant, and left out.
 func ScoresApart(q *plan.Quantile, a, b map[string]map[int64]int64) *big.Rat {
 	total := new(big.Rat)
 	cells := map[string]bool{}

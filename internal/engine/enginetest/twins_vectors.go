@@ -9,7 +9,8 @@ import (
 	"dither/privacy"
 )
 
-// vectorMoves holds sums of rows' vectors to their sensitivities: in L1, and in the squared L2 norm in which the noise on a symmetric product is round.
+// vectorMoves holds sums of rows' vectors to their sensitivities: in L1, and in the squared L2 norm in which the noise
+// on a symmetric product is round.
 func vectorMoves(m *plan.Moments, sql string, of [2]Database) (moves []Move, err error) {
 	w := Twins{SQL: sql, Of: of}
 	all, err := w.differences(&m.Statement)
@@ -38,8 +39,8 @@ func vectorMoves(m *plan.Moments, sql string, of [2]Database) (moves []Move, err
 	return moves, nil
 }
 
-// rowMoves holds the rows that a training reads: those of one unit go, as many as are planned at most, and under change-one those of another come; all
-// others' are the same, coordinates within their bounds.
+// rowMoves holds the rows that a training reads: those of one unit go, as many as are planned at most, and under
+// change-one those of another come; all others' are the same, coordinates within their bounds.
 func rowMoves(m *plan.Target, sql string, of [2]Database) (moves []Move, err error) {
 	w := Twins{SQL: sql, Of: of}
 	var sides [2]map[string]int64 // of each unit its rows, as a text
@@ -86,7 +87,8 @@ func rowMoves(m *plan.Target, sql string, of [2]Database) (moves []Move, err err
 	return moves, nil
 }
 
-// scoreMoves holds the scores of candidates to their sensitivity, which is that of each cell, and to what is said of their direction.
+// scoreMoves holds the scores of candidates to their sensitivity, which is that of each cell, and to what is said of
+// their direction.
 func scoreMoves(m *plan.Target, sql string, of [2]Database) (moves []Move, err error) {
 	w := Twins{SQL: sql, Of: of}
 	all, err := w.differences(&m.Statement)

@@ -102,9 +102,9 @@ func UnitCostRows(light int, heavy bool) (rows []Row) {
 	return rows
 }
 
-// UnitCost holds the cost of one unit against the time that its rows take: of each question the steps, and how much longer
-// it takes with the heavy person than without, in nanoseconds a step. ask answers a look, with that person or without;
-// clock tells the time.
+// UnitCost holds the cost of one unit against the time that its rows take: of each question the steps, and how much
+// longer it takes with the heavy person than without, in nanoseconds a step. ask answers a look, with that person or
+// without; clock tells the time.
 func UnitCost(b *testing.B, clock func() time.Duration, ask func(look *bounded.Statement, heavy bool) error) {
 	p, err := policy.Decode([]byte(UnitCostPolicy), ".")
 	if err != nil {

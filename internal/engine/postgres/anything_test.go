@@ -14,8 +14,9 @@ import (
 	"dither/internal/value"
 )
 
-// Every construct: all that random questions look at is what the reference looks at, over hostile rows, of tables that are read where they are and of
-// copies. With DITHER_LONG=1 none is left out; else some may be, by chance, among the few questions that are asked.
+// Every construct: all that random questions look at is what the reference looks at, over hostile rows, of tables that
+// are read where they are and of copies. With DITHER_LONG=1 none is left out; else some may be, by chance, among the
+// few questions that are asked.
 func TestAnythingAgreesWithReference(t *testing.T) {
 	worlds, err := enginetest.Worlds()
 	if err != nil {

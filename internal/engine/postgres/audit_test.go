@@ -169,8 +169,8 @@ func (d database) Known(o policy.Origin) (out []value.Value, err error) {
 // inCopies are the worlds that are read from copies; those between are read where they are.
 func inCopies(world int) bool { return world%2 == 0 }
 
-// What PostgreSQL gives of two neighbouring databases differs by what is planned at most: of tables that are read where they are, and of copies, sealed each
-// by itself.
+// What PostgreSQL gives of two neighbouring databases differs by what is planned at most: of tables that are read where
+// they are, and of copies, sealed each by itself.
 func TestReplayAudit(t *testing.T) {
 	b := emptyBench(t, enginetest.PolicyText("add-remove"))
 	audit := enginetest.Audit{Questions: 20, First: 1000, Ways: 2, Parts: inCopies, Seal: b.sealedAs(t)}

@@ -26,7 +26,8 @@ tables:
   grouped: {source: {csv: g.csv}, unit: person, rows_per_unit: 10, max_groups: 3, max_rows_per_group: 1, columns: {person: {type: integer}, COLUMNS}}
 `
 
-// benchRows is how many rows are measured, a million unless DITHER_BENCH_ROWS says otherwise; a person has ten, in five groups.
+// benchRows is how many rows are measured, a million unless DITHER_BENCH_ROWS says otherwise; a person has ten, in five
+// groups.
 func benchRows(b *testing.B) int {
 	n := 1_000_000
 	if text := os.Getenv("DITHER_BENCH_ROWS"); text != "" {
@@ -38,8 +39,9 @@ func benchRows(b *testing.B) int {
 	return n
 }
 
-// BenchmarkAnswers measures our statements beside the server's own, plain ones, on the same table, in one run and on one connection: each
-// ratio is one of medians. Statements have 64 MB to sort in and one process each, so that the processor's time is theirs.
+// BenchmarkAnswers measures our statements beside the server's own, plain ones, on the same table, in one run and on
+// one connection: each ratio is one of medians. Statements have 64 MB to sort in and one process each, so that the
+// processor's time is theirs.
 func BenchmarkAnswers(b *testing.B) {
 	rows := benchRows(b)
 	w := emptyBench(b, []byte(strings.ReplaceAll(benchPolicy, "COLUMNS", "g: {type: integer, bounds: [0, 99]}, v: {type: real, bounds: [0, 100]}")))

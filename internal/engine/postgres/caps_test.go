@@ -118,8 +118,8 @@ func TestNeighbours(t *testing.T) {
 	}
 }
 
-// Neither the order of the rows nor how many processes read them changes a bit of an answer; not even where all hashes collide, and what
-// is kept is decided by the columns behind the hash.
+// Neither the order of the rows nor how many processes read them changes a bit of an answer; not even where all hashes
+// collide, and what is kept is decided by the columns behind the hash.
 func TestOrderAndProcessesDoNotMatter(t *testing.T) {
 	t.Run("hashes", func(t *testing.T) { orderDoesNotMatter(t, hashed) })
 	t.Run("collisions", func(t *testing.T) { orderDoesNotMatter(t, func(string) string { return integer(0) }) })

@@ -13,9 +13,9 @@ import (
 // cellsOfUnits gives one row for each unit and cell that it keeps: the Caps.Groups cells that come first by their first
 // row, or, where rows have no places, by a hash of unit and keys.
 //
-// Rows are sorted by unit and cell, and then added up as they come. A table of hashes of all cells, which the planner would take since it thinks
-// them few, outgrows its memory where they are many, and leaves the cells to be sorted by unit all the same; now a unit's few cells
-// are put in order by themselves.
+// Rows are sorted by unit and cell, and then added up as they come. A table of hashes of all cells, which the planner
+// would take since it thinks them few, outgrows its memory where they are many, and leaves the cells to be sorted by
+// unit all the same; now a unit's few cells are put in order by themselves.
 func cellsOfUnits(b *bounded.Statement, in *rows, rows string) string {
 	keys := engine.KeyNames(b)
 	cell := append([]string{"u"}, keys...)
@@ -44,8 +44,8 @@ func cellsOfUnits(b *bounded.Statement, in *rows, rows string) string {
 	return "SELECT " + list(out) + " FROM (" + cells + ") AS f"
 }
 
-// tally is how a unit's rows in a cell are added up: what each adds (nothing where they are only counted), the aggregate of that, and the type
-// in which it is exact.
+// tally is how a unit's rows in a cell are added up: what each adds (nothing where they are only counted), the
+// aggregate of that, and the type in which it is exact.
 type tally struct{ row, sum, as string }
 
 const (
@@ -54,7 +54,8 @@ const (
 	asNumeric = "numeric"
 )
 
-// tallied takes the cheapest exact way. Sums of bigint are numeric, of any size, and what costs is to make millions of them.
+// tallied takes the cheapest exact way. Sums of bigint are numeric, of any size, and what costs is to make millions of
+// them.
 func tallied(b *bounded.Statement, m *bounded.Measure, contribution, name string) tally {
 	lo, hi := m.CellBounds(b.Caps)
 	small := b.Caps.RowsPerGroup == 0 || lo.IsInt64() && hi.IsInt64()
@@ -72,13 +73,15 @@ func tallied(b *bounded.Statement, m *bounded.Measure, contribution, name string
 // integersOfDouble: doubles hold all integers up to here.
 var integersOfDouble = new(big.Int).Lsh(big.NewInt(1), 53)
 
-// exactInDoubles holds where what a unit adds to a cell, clamped, is the same whether it is added up in doubles or exactly, in any order.
+// exactInDoubles holds where what a unit adds to a cell, clamped, is the same whether it is added up in doubles or
+// exactly, in any order.
 //
 // Proof. Let L = 2^53. Doubles hold every integer of size up to L, and L itself. The server's sum of doubles is a tree
 // of additions of two numbers, each rounded to the nearest double. A row's contribution is an integer of size below
 // 2^63; it is cast to a double, which is exact up to size L and keeps the order beyond. NULL contributes 0.
 //
-// With a cap of n rows of size at most M and n·M ≤ L, every partial sum is an integer of size at most L, and so exact.
+// With a cap of n rows of size at most M and n·M ≤ L, every partial sum is an integer of size at most L, and so
+// exact.
 //
 // Otherwise the contributions are not negative, and the sum is clamped to at most hi ≤ L. Say that a computed number
 // stands for an integer if it equals it, or if both are at least L. A cast stands for its row's contribution. Let a and

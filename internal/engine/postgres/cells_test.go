@@ -20,8 +20,8 @@ import (
 	"dither/internal/value"
 )
 
-// What a person adds to a cell is exact where doubles would not hold the sum: beyond 2^53, of both signs, and where the clamp is itself too
-// large for them.
+// What a person adds to a cell is exact where doubles would not hold the sum: beyond 2^53, of both signs, and where the
+// clamp is itself too large for them.
 func TestCellsAreExact(t *testing.T) {
 	const text = `
 version: 1
@@ -80,7 +80,8 @@ tables:
 	}
 }
 
-// Sums in doubles of integers that are not negative, clamped to at most 2^53, are the exact ones clamped, in whatever order they are added.
+// Sums in doubles of integers that are not negative, clamped to at most 2^53, are the exact ones clamped, in whatever
+// order they are added.
 func TestDoublesThatAreClamped(t *testing.T) {
 	beyond := 0
 	rapid.Check(t, func(t *rapid.T) {
@@ -112,7 +113,8 @@ func TestDoublesThatAreClamped(t *testing.T) {
 	}
 }
 
-// A clamp that is left out would have moved nothing: no value of the column, on the server, is gridded to more or less than the measure's bounds.
+// A clamp that is left out would have moved nothing: no value of the column, on the server, is gridded to more or less
+// than the measure's bounds.
 func TestClampsLeftOut(t *testing.T) {
 	b := newBench(t, enginetest.PolicyText("add-remove"))
 	idle, busy := 0, 0
@@ -207,8 +209,9 @@ func TestRowsAreGroupedByWhatWasRead(t *testing.T) {
 	}
 }
 
-// What a unit adds to a group and is added up as a count, or in doubles, is not negative, and its lower bound is not below 0. So a lower bound that is smaller than
-// planned leaves it between 0 and the upper one, on which the sensitivity rests.
+// What a unit adds to a group and is added up as a count, or in doubles, is not negative, and its lower bound is not
+// below 0. So a lower bound that is smaller than planned leaves it between 0 and the upper one, on which the
+// sensitivity rests.
 func TestLowerBoundOfCountsAndDoubles(t *testing.T) {
 	worlds, err := enginetest.Worlds()
 	if err != nil {

@@ -15,14 +15,15 @@ import (
 	"dither/internal/value"
 )
 
-// A copy is a table of its own, in a schema of the owner's, that holds what was read of the declared columns when the source was sealed, in
-// the types that statements compute with. Where the unit is a column, a unit's rows stand together, each with its rank among them and with
-// how many they are; rows of nobody are left out.
+// A copy is a table of its own, in a schema of the owner's, that holds what was read of the declared columns when the
+// source was sealed, in the types that statements compute with. Where the unit is a column, a unit's rows stand
+// together, each with its rank among them and with how many they are; rows of nobody are left out.
 //
-// What an answer's sensitivity takes from it is enforced or checked at each question. The primary key (unit, rank) and the condition
-// 1 ≤ rank ≤ rows, which the server enforces, leave at most n rows of a unit with a rank up to n, whatever else is in the table. That a
-// unit's rows all say how many they are was so when the copy was made, and is what the seal says of the table of that number in that file
-// (relation, filenode); nobody but a superuser may write to it since, and the server counted no row that was written later.
+// What an answer's sensitivity takes from it is enforced or checked at each question. The primary key (unit, rank) and
+// the condition 1 ≤ rank ≤ rows, which the server enforces, leave at most n rows of a unit with a rank up to n,
+// whatever else is in the table. That a unit's rows all say how many they are was so when the copy was made, and is
+// what the seal says of the table of that number in that file (relation, filenode); nobody but a superuser may write to
+// it since, and the server counted no row that was written later.
 const (
 	rankColumn = "__dither_rank"
 	rowsColumn = "__dither_rows"
@@ -69,10 +70,11 @@ func (l *look) copy(ctx context.Context, schema, table string) error {
 
 func (s *session) run(ctx context.Context, sql string) error { return s.conn.Exec(ctx, sql).Close() }
 
-// ranked are the copy's rows. Which rank a row has is decided by its unit's rows alone: by a hash of its columns and then by these themselves,
-// so that rows whose order is open are equal in every column (−0 and 0, which count as one number, are; questions clean −0 to 0). Of a unit the
-// first so many rows are kept as the policy stores: which ones is a function of that unit's rows and of the policy, so that to remove a unit, or to
-// replace it, changes no other unit's rows in the copy.
+// ranked are the copy's rows. Which rank a row has is decided by its unit's rows alone: by a hash of its columns and
+// then by these themselves, so that rows whose order is open are equal in every column (−0 and 0, which count as one
+// number, are; questions clean −0 to 0). Of a unit the first so many rows are kept as the policy stores: which ones
+// is a function of that unit's rows and of the policy, so that to remove a unit, or to replace it, changes no other
+// unit's rows in the copy.
 func (l *look) ranked() string {
 	var read, out, all []string
 	unit := ""
@@ -114,8 +116,9 @@ func (l *look) freeze(ctx context.Context, name string) error {
 	return l.run(ctx, "REVOKE INSERT, UPDATE, DELETE, TRUNCATE, REFERENCES, TRIGGER ON "+name+" FROM "+strings.Join(grantees, ", "))
 }
 
-// guards tell of a copy: its file; whether it is a plain table, without rules; whether anybody may write to it; whether its key and its
-// condition hold; and whether more rows were written than it had. REGCLASS, UNIT, RANK and ROWS are to be filled in.
+// guards tell of a copy: its file; whether it is a plain table, without rules; whether anybody may write to it; whether
+// its key and its condition hold; and whether more rows were written than it had. REGCLASS, UNIT, RANK and ROWS are to
+// be filled in.
 const guards = `SELECT pg_relation_filenode(c.oid), relkind = 'r' AND NOT relhasrules,
  EXISTS (SELECT FROM aclexplode(coalesce(relacl, acldefault('r', relowner))) WHERE privilege_type IN ('INSERT', 'UPDATE', 'DELETE', 'TRUNCATE'))
   OR EXISTS (SELECT FROM pg_attribute AS a, aclexplode(attacl) WHERE attrelid = c.oid AND privilege_type IN ('INSERT', 'UPDATE')),

@@ -206,7 +206,8 @@ func TestCopyIsGuarded(t *testing.T) {
 	}
 }
 
-// A copy holds what was read: NaN and infinities for what they are, NULL for what is no value, nobody's rows not at all; and it is removed.
+// A copy holds what was read: NaN and infinities for what they are, NULL for what is no value, nobody's rows not at
+// all; and it is removed.
 func TestCopyOfKinds(t *testing.T) {
 	b := newKinds(t, serverTypes)
 	b.exec(t, `CREATE SCHEMA copies; CREATE TABLE j(who text, v int); INSERT INTO j SELECT 'p' || i % 3, i FROM generate_series(1, 9) AS i; INSERT INTO j VALUES (NULL, 1), ('', 7)`)
@@ -216,7 +217,8 @@ func TestCopyOfKinds(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if found, err = (Sealer{}).Copy(t.Context(), &as, "copies", `a "copy"`); err != nil { // the one before was never published
+	if found, err = (Sealer{}).Copy(t.Context(), &as, "copies", `a "copy"`); err != nil {
+		// the one before was never published
 		t.Fatal(err)
 	}
 	if _, err := (Sealer{}).Copy(t.Context(), &as, "nowhere", "x"); err == nil || !strings.Contains(err.Error(), `no schema "nowhere"`) {

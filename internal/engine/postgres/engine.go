@@ -1,6 +1,7 @@
-// Package postgres answers questions on the owner's own PostgreSQL: a question becomes one read-only statement, written here from
-// a plan, and nothing but its aggregates leaves the server: sums and counts, beside keys that are not known and values that are put in order; of Rows, each row's
-// bounded integers. Errors may quote rows: they are for the owner alone.
+// Package postgres answers questions on the owner's own PostgreSQL: a question becomes one read-only statement, written
+// here from a plan, and nothing but its aggregates leaves the server: sums and counts, beside keys that are not known
+// and values that are put in order; of Rows, each row's bounded integers. Errors may quote rows: they are for the owner
+// alone.
 package postgres
 
 import (
@@ -16,8 +17,8 @@ import (
 	"dither/mechanism"
 )
 
-// Engine answers about one table or view, or about relations of several on one server (Over). It may be used by several goroutines: each
-// statement has a connection of its own.
+// Engine answers about one table or view, or about relations of several on one server (Over). It may be used by several
+// goroutines: each statement has a connection of its own.
 type Engine struct {
 	source policy.Source
 	tables map[string]policy.Source // those that relations are of
@@ -137,7 +138,8 @@ type rows struct {
 	columns []bounded.Column         // of a relation's table: those that are read, whose kinds are in of
 }
 
-// keeping reads of a copy as many rows of a unit as are stored of it: those of the lowest ranks, as a copy that is made now has alone; 0 for all.
+// keeping reads of a copy as many rows of a unit as are stored of it: those of the lowest ranks, as a copy that is made
+// now has alone; 0 for all.
 func (in *rows) keeping(stored int64) *rows {
 	if in != nil && stored > 0 {
 		in.scan = fmt.Sprintf("(SELECT * FROM %s WHERE %s <= %d) AS s", in.scan, rankColumn, stored)
@@ -148,9 +150,9 @@ func (in *rows) keeping(stored int64) *rows {
 // hashed spreads which rows a unit keeps.
 func hashed(columns string) string { return "hash_record_extended(ROW(" + columns + "), 1)" }
 
-// open finds the source's relation, whose columns must be as they are declared, and keeps it from being changed or dropped until the
-// transaction ends. Where a sealed version says which relation it is, no other may have taken its name: all that is promised is about the
-// units of that one.
+// open finds the source's relation, whose columns must be as they are declared, and keeps it from being changed or
+// dropped until the transaction ends. Where a sealed version says which relation it is, no other may have taken its
+// name: all that is promised is about the units of that one.
 func (e *Engine) open(ctx context.Context, s *session, columns []*policy.Column, from engine.Sealed) (*rows, error) {
 	name := relationOf(e.source)
 	of, err := s.columns(ctx, name, columns, kinds)
@@ -179,7 +181,8 @@ func (e *Engine) open(ctx context.Context, s *session, columns []*policy.Column,
 	return in, nil
 }
 
-// still fails where the name leads to another relation than it did: a schema's name, unlike a table's, is locked by nothing.
+// still fails where the name leads to another relation than it did: a schema's name, unlike a table's, is locked by
+// nothing.
 func (in *rows) still(ctx context.Context) error {
 	relation, err := in.now(ctx)
 	if err == nil && !same(relation, in.relation) {

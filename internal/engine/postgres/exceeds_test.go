@@ -10,7 +10,8 @@ import (
 	"github.com/jackc/pgx/v5/pgconn"
 )
 
-// What a server says of time, memory and disk is told apart from a statement that it blames, and from a server that is not there.
+// What a server says of time, memory and disk is told apart from a statement that it blames, and from a server that is
+// not there.
 func TestExceeds(t *testing.T) {
 	over, cancel := context.WithDeadline(t.Context(), time.Unix(0, 0))
 	defer cancel()

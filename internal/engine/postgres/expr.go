@@ -11,15 +11,15 @@ import (
 	"dither/internal/value"
 )
 
-// In the SQL written here an Integer is a bigint, a Real a double precision, a Date the bigint number of its day, and a text
-// has the collation "C", which orders by bytes. Every operand is in parentheses or a call, every constant carries its type:
-// nothing is left to precedence or to literal typing.
+// In the SQL written here an Integer is a bigint, a Real a double precision, a Date the bigint number of its day, and a
+// text has the collation "C", which orders by bytes. Every operand is in parentheses or a call, every constant carries
+// its type: nothing is left to precedence or to literal typing.
 
 // identifier quotes a name.
 func identifier(name string) string { return `"` + strings.ReplaceAll(name, `"`, `""`) + `"` }
 
-// quoted is a text between quotes, where backslashes stand for themselves (standard_conforming_strings). No NUL reaches it:
-// values and questions with one are refused.
+// quoted is a text between quotes, where backslashes stand for themselves (standard_conforming_strings). No NUL reaches
+// it: values and questions with one are refused.
 func quoted(s string) string { return "'" + strings.ReplaceAll(s, "'", "''") + "'" }
 
 func text(s string) string { return "(CAST(" + quoted(s) + ` AS text) COLLATE "C")` }
@@ -64,11 +64,12 @@ var belowHalf = math.Nextafter(0.5, 0)
 
 // templates write an operation over its arguments, %[1]s being the first.
 //
-// PostgreSQL raises where a floating-point result overflows, and where × ÷ of numbers other than 0 give 0, or exp does. The
-// plan's ranges prove that neither happens (plan.Range): sizes stay within 2^±900, and a product or quotient of such
-// numbers is no smaller than 2^−900 or the question is refused. Division by 0 is NULL by nullif, which reads its argument once; a
-// root or logarithm stands under a condition on the very expression that it is of. So where the planner computes with
-// constants beforehand, in a branch that no row takes, the condition is constant as well, and what would raise is left out.
+// PostgreSQL raises where a floating-point result overflows, and where × ÷ of numbers other than 0 give 0, or exp
+// does. The plan's ranges prove that neither happens (plan.Range): sizes stay within 2^±900, and a product or quotient
+// of such numbers is no smaller than 2^−900 or the question is refused. Division by 0 is NULL by nullif, which reads
+// its argument once; a root or logarithm stands under a condition on the very expression that it is of. So where the
+// planner computes with constants beforehand, in a branch that no row takes, the condition is constant as well, and
+// what would raise is left out.
 var templates = map[bounded.Op]string{
 	bounded.OpNeg:    "(- %[1]s)",
 	bounded.OpToReal: "CAST(%[1]s AS double precision)",
@@ -76,11 +77,12 @@ var templates = map[bounded.Op]string{
 	bounded.OpNil:    "(%[1]s IS NULL)",
 	bounded.OpIs:     "(%[1]s IS TRUE)",
 	bounded.OpAbs:    "abs(%[1]s)",
-	bounded.OpSign:   "CAST(sign(CAST(%[1]s AS double precision)) AS bigint)", // of a bigint: its nearest double has its sign
-	bounded.OpFloor:  "CAST(floor(%[1]s) AS bigint)",
-	bounded.OpCeil:   "CAST(ceil(%[1]s) AS bigint)",
-	// PostgreSQL's round takes halves to even. Half away from zero: with h the largest double below ½ and x from 0 on, the sum
-	// x + h rounds to the next integer or above it just if x's fraction is ½ or more.
+	// of a bigint: its nearest double has its sign
+	bounded.OpSign:  "CAST(sign(CAST(%[1]s AS double precision)) AS bigint)",
+	bounded.OpFloor: "CAST(floor(%[1]s) AS bigint)",
+	bounded.OpCeil:  "CAST(ceil(%[1]s) AS bigint)",
+	// PostgreSQL's round takes halves to even. Half away from zero: with h the largest double below ½ and x from 0 on,
+	// the sum x + h rounds to the next integer or above it just if x's fraction is ½ or more.
 	bounded.OpRound: "CAST(sign(%[1]s) * floor(abs(%[1]s) + " + double(belowHalf) + ") AS bigint)",
 	bounded.OpSqrt:  "CASE WHEN %[1]s >= " + double(0) + " THEN sqrt(%[1]s) END",
 	bounded.OpLn:    "CASE WHEN %[1]s > " + double(0) + " THEN ln(%[1]s) END",
@@ -103,7 +105,8 @@ func operation(e *bounded.Expr, args []string) string {
 		}
 		return "CAST(" + args[0] + " AS bigint)" // half to even
 	case bounded.OpLike:
-		return "(" + args[0] + " LIKE " + text(e.Text) + ")" // linear in the text for each byte of the pattern; backslash escapes
+		// linear in the text for each byte of the pattern; backslash escapes
+		return "(" + args[0] + " LIKE " + text(e.Text) + ")"
 	case bounded.OpDatePart:
 		return "CAST(date_part(" + quoted(e.Text) + ", " + timestamp(args[0]) + ") AS bigint)"
 	case bounded.OpDateTrunc:

@@ -36,8 +36,8 @@ func (b *bench) slow(t *testing.T) *plan.Plan {
 	return p
 }
 
-// backends waits until so many other connections to the database run a statement (if any, the slow one: what comes before it is over too soon to be
-// ended), and ends them if asked.
+// backends waits until so many other connections to the database run a statement (if any, the slow one: what comes
+// before it is over too soon to be ended), and ends them if asked.
 func (b *bench) backends(t *testing.T, want int, end bool) {
 	t.Helper()
 	for range 200 {
@@ -193,16 +193,17 @@ func TestNoServer(t *testing.T) {
 func TestPrivateWays(t *testing.T) {
 	root := authority(t)
 	for url, ok := range map[string]bool{
-		"host=/tmp":                                                 true,
-		"host=localhost":                                            true,
-		"host=127.0.0.1":                                            true,
-		"host=::1":                                                  true,
-		"host=db.example.org":                                       false,
-		"host=db.example.org sslmode=disable":                       false,
-		"host=db.example.org sslmode=prefer":                        false,
-		"host=db.example.org sslmode=require":                       false,
-		"host=db.example.org sslmode=verify-full":                   true,
-		"host=db.example.org sslmode=verify-ca":                     false, // any certificate of any public authority would do
+		"host=/tmp":                               true,
+		"host=localhost":                          true,
+		"host=127.0.0.1":                          true,
+		"host=::1":                                true,
+		"host=db.example.org":                     false,
+		"host=db.example.org sslmode=disable":     false,
+		"host=db.example.org sslmode=prefer":      false,
+		"host=db.example.org sslmode=require":     false,
+		"host=db.example.org sslmode=verify-full": true,
+		// any certificate of any public authority would do
+		"host=db.example.org sslmode=verify-ca":                     false,
 		"host=db.example.org sslmode=require sslrootcert=" + root:   true,
 		"host=db.example.org sslmode=verify-ca sslrootcert=" + root: true,
 		"host=/tmp,db.example.org":                                  false,

@@ -12,8 +12,8 @@ import (
 	"dither/internal/value"
 )
 
-// Groups implements engine.Engine: the statement of b with the number of units beside its measures, whose result rows are the groups that
-// there are.
+// Groups implements engine.Engine: the statement of b with the number of units beside its measures, whose result rows
+// are the groups that there are.
 func (e *Engine) Groups(ctx context.Context, b *bounded.Statement, from engine.Sealed) (*engine.Groups, error) {
 	groups := engine.NewGroups(b)
 	if err := e.sums(ctx, engine.Unchosen(b).Counting(), from, groups.Add); err != nil {
@@ -22,9 +22,9 @@ func (e *Engine) Groups(ctx context.Context, b *bounded.Statement, from engine.S
 	return groups, nil
 }
 
-// relabelled gives rows of the chosen groups their keys, and all others those of Other: o, and NULL for each key. So the caps, which come after
-// it, bound what a unit adds to the chosen groups and Other together. The new keys are a function of the row's own, and of what was released; a
-// row has one group, since no two of the chosen are the same.
+// relabelled gives rows of the chosen groups their keys, and all others those of Other: o, and NULL for each key. So
+// the caps, which come after it, bound what a unit adds to the chosen groups and Other together. The new keys are a
+// function of the row's own, and of what was released; a row has one group, since no two of the chosen are the same.
 //
 // Keys meet where both are NULL or both are equal, in a form that the server can look up in a table of hashes.
 func relabelled(b *bounded.Statement, in *rows, rows string) string {
@@ -54,8 +54,8 @@ func relabelledBeside(b *bounded.Statement, carried []string, rows string) strin
 		") AS chosen(" + list([]string{"t"}, chosen) + ") ON " + strings.Join(on, " AND ")
 }
 
-// chosenRows gives a row for each chosen group: TRUE, and its keys. The keys are in one text for each column, since a statement with as many
-// constants takes long to plan.
+// chosenRows gives a row for each chosen group: TRUE, and its keys. The keys are in one text for each column, since a
+// statement with as many constants takes long to plan.
 func chosenRows(b *bounded.Statement) string {
 	row, lists := []string{"TRUE"}, []string{}
 	for i, k := range b.Keys {

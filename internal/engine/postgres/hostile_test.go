@@ -65,8 +65,8 @@ var serverTypes = map[string]string{
 	"small": "smallint", "middle": "integer", "single": "real", "exact": "numeric", "whole": "bigint", "code": "char(5)", "name": "varchar(9)", "domain": "age",
 }
 
-// Every type of the server that is accepted is read as the value that it holds, and what is none of the declared type is NULL:
-// no value raises.
+// Every type of the server that is accepted is read as the value that it holds, and what is none of the declared type
+// is NULL: no value raises.
 func TestKinds(t *testing.T) {
 	b := newKinds(t, serverTypes)
 	b.exec(t, `INSERT INTO k VALUES
@@ -77,14 +77,15 @@ func TestKinds(t *testing.T) {
 	 (5, 0, 0, -3.4e38, -1.5, NULL, NULL, NULL, 1, '9999-12-31'),
 	 (6, 0, 0, NULL, 123456789.125, NULL, NULL, NULL, 1, '0001-01-01')`)
 	for sql, want := range map[string]string{
-		"SELECT SUM(small) FROM k":                                    "0", // 32767 − 32768 + 1
-		"SELECT COUNT(*) FROM k WHERE middle > 2147483646":            "1",
-		"SELECT COUNT(single) FROM k":                                 "3", // NaN and ∞ are NULL
-		"SELECT COUNT(*) FROM k WHERE single = 0":                     "1", // below 2^-60
-		"SELECT COUNT(*) FROM k WHERE single = 0.1":                   "0", // the nearest float4 is another number
-		"SELECT COUNT(*) FROM k WHERE single = 0.10000000149011612":   "1",
-		"SELECT COUNT(*) FROM k WHERE single = -100":                  "1", // clamped
-		"SELECT COUNT(exact) FROM k":                                  "3", // NaN, ∞ and what is beyond the doubles are NULL
+		"SELECT SUM(small) FROM k":                                  "0", // 32767 − 32768 + 1
+		"SELECT COUNT(*) FROM k WHERE middle > 2147483646":          "1",
+		"SELECT COUNT(single) FROM k":                               "3", // NaN and ∞ are NULL
+		"SELECT COUNT(*) FROM k WHERE single = 0":                   "1", // below 2^-60
+		"SELECT COUNT(*) FROM k WHERE single = 0.1":                 "0", // the nearest float4 is another number
+		"SELECT COUNT(*) FROM k WHERE single = 0.10000000149011612": "1",
+		"SELECT COUNT(*) FROM k WHERE single = -100":                "1", // clamped
+		// NaN, ∞ and what is beyond the doubles are NULL
+		"SELECT COUNT(exact) FROM k":                                  "3",
 		"SELECT COUNT(*) FROM k WHERE exact = 0":                      "1",
 		"SELECT COUNT(*) FROM k WHERE exact = 123456789.125":          "1",
 		"SELECT COUNT(*) FROM k WHERE whole = 1e9 OR whole = -1e9":    "2",
@@ -121,7 +122,8 @@ func TestOtherTypesAreRefused(t *testing.T) {
 	}
 }
 
-// Texts are persons and keys by their bytes, in whatever collation the table holds them, and one of more than 4096 bytes is NULL.
+// Texts are persons and keys by their bytes, in whatever collation the table holds them, and one of more than 4096
+// bytes is NULL.
 func TestTextsCompareByBytes(t *testing.T) {
 	pgtest.Start(t).NeedICU(t)
 	b := newKinds(t, nil)
@@ -211,8 +213,8 @@ tables:
 
 func quoteYAML(s string) string { return "'" + strings.ReplaceAll(s, "'", "''") + "'" }
 
-// What the role's, the database's and the connection's settings say, and functions and operators that shadow the system's, changes
-// no answer.
+// What the role's, the database's and the connection's settings say, and functions and operators that shadow the
+// system's, changes no answer.
 func TestSettingsDoNotMatter(t *testing.T) {
 	b := newBench(t, enginetest.PolicyText("add-remove"))
 	rows := crowd(20)
@@ -269,8 +271,8 @@ func TestReadsOnly(t *testing.T) {
 	}
 }
 
-// What one row can cost is bounded, whatever it holds and whatever is asked: else a question's failure would show the row. The
-// limit is far above what they take: it is no measurement.
+// What one row can cost is bounded, whatever it holds and whatever is asked: else a question's failure would show the
+// row. The limit is far above what they take: it is no measurement.
 func TestNoRowHoldsUpAQuestion(t *testing.T) {
 	const limit = 20 * time.Second
 	b := newBench(t, enginetest.PolicyText("add-remove"))

@@ -30,8 +30,9 @@ func one(t *testing.T, s *session, sql string) (out string) {
 	return out
 }
 
-// What a unit's rows cost in a join is bounded where rows are looked up in tables of hashes, and joined in the order that the statement says. The
-// planner, where it was free, expected one row of several conditions, and three joins of 1,000 rows each of one unit took 1,840 ms, of which 79 are left.
+// What a unit's rows cost in a join is bounded where rows are looked up in tables of hashes, and joined in the order
+// that the statement says. The planner, where it was free, expected one row of several conditions, and three joins of
+// 1,000 rows each of one unit took 1,840 ms, of which 79 are left.
 func TestJoinsAreByHash(t *testing.T) {
 	s := newBench(t, []byte(joinsPolicy))
 	rows := enginetest.Tables{}

@@ -35,10 +35,10 @@ func (b *bench) isRefused(t failer, look *bounded.Statement, from engine.Sealed)
 	}
 }
 
-// All that a question looks at is what the reference looks at, over random questions and hostile rows, of tables that are read where they are and of
-// copies: sums with distinct counts and bounds per group, of the parts that a unit is in, rows in order for quantiles and for bounds that are found,
-// in cells, values of a mode, groups that there are, and those that are chosen with Other. All of it is rehearsed. Parts of a table that is read where
-// it is are refused.
+// All that a question looks at is what the reference looks at, over random questions and hostile rows, of tables that
+// are read where they are and of copies: sums with distinct counts and bounds per group, of the parts that a unit is
+// in, rows in order for quantiles and for bounds that are found, in cells, values of a mode, groups that there are, and
+// those that are chosen with Other. All of it is rehearsed. Parts of a table that is read where it is are refused.
 func TestLooksAgreeWithReference(t *testing.T) {
 	seen := map[string]int{}
 	for name, text := range map[string]func(string) []byte{"by rows": enginetest.Opened, "by groups": enginetest.OpenedByGroups} {
@@ -188,7 +188,8 @@ func (m met) ordered(t *rapid.T, b *bounded.Statement) {
 func (m met) groups(t *rapid.T, p *plan.Plan) {
 	e, there := m.bench.engine(p.Table), engine.Unchosen(&p.Statement)
 	rows := m.rows
-	if m.from.Copy == nil { // a unit's groups are in another order than its rows, where these are given the keys of Other
+	if m.from.Copy == nil {
+		// a unit's groups are in another order than its rows, where these are given the keys of Other
 		rows = m.bench.ranked(t, there, p.Table, m.rows)
 	}
 	want, names := map[string]string{}, []string{}

@@ -21,13 +21,14 @@ func orderedRows(b *bounded.Statement, rows string) string {
 	return "SELECT " + names + ", count(*) FROM (SELECT " + list(keys, contributions(b)[:1]) + " FROM (" + rows + ") AS r WHERE v0 IS NOT NULL) AS m GROUP BY " + names + " ORDER BY m0"
 }
 
-// rowsOfUnits gives how often each number of rows of one unit occurs, clamped: it reads who has the rows, and nothing else of them.
+// rowsOfUnits gives how often each number of rows of one unit occurs, clamped: it reads who has the rows, and nothing
+// else of them.
 func rowsOfUnits(m *bounded.Measure, rows string) string {
 	return fmt.Sprintf("SELECT m0, count(*) FROM (SELECT least(greatest(count(*), %s), %s) AS m0 FROM (%s) AS r GROUP BY u) AS m GROUP BY m0 ORDER BY m0", integer(m.Lo), integer(m.Hi), rows)
 }
 
-// cappedCells keeps of each unit's rows the first Caps.RowsPerGroup in each cell, by their places, and of its cells the first Caps.Groups by that
-// of their first row: by that unit's own rows alone, as in render.
+// cappedCells keeps of each unit's rows the first Caps.RowsPerGroup in each cell, by their places, and of its cells the
+// first Caps.Groups by that of their first row: by that unit's own rows alone, as in render.
 func cappedCells(b *bounded.Statement, rows string) string {
 	cell := list([]string{"u"}, engine.KeyNames(b))
 	placed := fmt.Sprintf("SELECT *, row_number() OVER (PARTITION BY %[1]s ORDER BY q) AS r, min(q) OVER (PARTITION BY %[1]s) AS f FROM (%[2]s) AS p", cell, rows)
@@ -38,8 +39,8 @@ func cappedCells(b *bounded.Statement, rows string) string {
 // defaultPage is how many distinct values are fetched at a time.
 const defaultPage = 1 << 16
 
-// Order implements engine.Engine. All passes read the values that the first found: they are held, and with them a connection, until ctx
-// ends; without an end of ctx the connection is never given back.
+// Order implements engine.Engine. All passes read the values that the first found: they are held, and with them a
+// connection, until ctx ends; without an end of ctx the connection is never given back.
 func (e *Engine) Order(ctx context.Context, b *bounded.Statement, from engine.Sealed) (mechanism.Ordered, error) {
 	scan, err := e.scan(ctx, b, from)
 	if err != nil {
@@ -94,9 +95,9 @@ func (e *Engine) scanCells(ctx context.Context, b *bounded.Statement, from engin
 	}, nil
 }
 
-// pass goes through the rows of b's statement, as long as each wants more: a cursor, which the server advances page by page, and which later
-// passes move back to its beginning. The server keeps what a SCROLL cursor gave, and does not run its statement again: over a view that
-// draws lots another run would be another table.
+// pass goes through the rows of b's statement, as long as each wants more: a cursor, which the server advances page by
+// page, and which later passes move back to its beginning. The server keeps what a SCROLL cursor gave, and does not run
+// its statement again: over a view that draws lots another run would be another table.
 func (e *Engine) pass(ctx context.Context, b *bounded.Statement, from engine.Sealed) (func(each func(row [][]byte) (more bool, err error)) error, error) {
 	s, in, err := e.prepare(ctx, b, from)
 	if err != nil {

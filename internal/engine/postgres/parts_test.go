@@ -21,8 +21,9 @@ var confinedQuestions = []string{
 	"SELECT AVG(i) FROM p WHERE k IN (-3) AND s = 'a'",
 }
 
-// Persons count in their own parts alone: a copy gives the reference's sums for questions that are confined, over a crowd of whom most have
-// rows in every part; and of one part more for a unit both give others, so that the test shows something. Of the table itself they are refused.
+// Persons count in their own parts alone: a copy gives the reference's sums for questions that are confined, over a
+// crowd of whom most have rows in every part; and of one part more for a unit both give others, so that the test shows
+// something. Of the table itself they are refused.
 func TestOwnPartsAgree(t *testing.T) {
 	for name, text := range ways {
 		b := newBench(t, text("add-remove"))
@@ -56,7 +57,8 @@ func TestOwnPartsAgree(t *testing.T) {
 	}
 }
 
-// What a unit adds to a cell is clamped to bounds of its own, and a cap on rows and groups beside an order is kept, of the table and of a copy.
+// What a unit adds to a cell is clamped to bounds of its own, and a cap on rows and groups beside an order is kept, of
+// the table and of a copy.
 func TestCellBoundsAgree(t *testing.T) {
 	b := newBench(t, enginetest.PolicyText("add-remove"))
 	rows := crowd(40)
@@ -97,7 +99,8 @@ func TestCellBoundsAgree(t *testing.T) {
 	}
 }
 
-// The values of a public table are those of its copy, cleaned and in their order, and not of the table itself, of which sealing notes them.
+// The values of a public table are those of its copy, cleaned and in their order, and not of the table itself, of which
+// sealing notes them.
 func TestValues(t *testing.T) {
 	b := newBench(t, enginetest.PolicyText("add-remove"))
 	b.write(t, "t", []enginetest.Row{

@@ -25,8 +25,9 @@ func (b *bench) plan(t *testing.T, sql string) *plan.Plan {
 	return p
 }
 
-// Another table that has taken the name of the sealed one is not read, and a rehearsal says so before anything is paid. The promise is to
-// the units of the sealed one: a question of one row a unit over a table of persons would show a person a thousand times.
+// Another table that has taken the name of the sealed one is not read, and a rehearsal says so before anything is paid.
+// The promise is to the units of the sealed one: a question of one row a unit over a table of persons would show a
+// person a thousand times.
 func TestAnotherTableIsNotRead(t *testing.T) {
 	const table, view = "", "ALTER TABLE j RENAME TO old; CREATE VIEW below AS SELECT who, v FROM old; CREATE VIEW j AS SELECT who, v FROM below"
 	for name, c := range map[string]struct {
@@ -147,7 +148,8 @@ func TestRolesThatKnowLess(t *testing.T) {
 	}
 }
 
-// Partitions, children and what they belong to are one family; a view shows it; a part on another server is refused, or warned of.
+// Partitions, children and what they belong to are one family; a view shows it; a part on another server is refused, or
+// warned of.
 func TestFamilies(t *testing.T) {
 	b := newKinds(t, nil)
 	b.exec(t, `DROP TABLE k; CREATE TABLE whole(who text, v int) PARTITION BY LIST (v); CREATE TABLE j PARTITION OF whole DEFAULT;
@@ -289,7 +291,8 @@ func TestViewsAreReadOnce(t *testing.T) {
 	}
 }
 
-// The connection of a rehearsal is the question's: a server that is full when the price is paid does not lose the answer.
+// The connection of a rehearsal is the question's: a server that is full when the price is paid does not lose the
+// answer.
 func TestServerIsFull(t *testing.T) {
 	b := newKinds(t, nil)
 	b.exec(t, "DROP TABLE k; CREATE TABLE j(who text, v int); INSERT INTO j VALUES ('a', 1); CREATE ROLE few LOGIN CONNECTION LIMIT 1; GRANT SELECT ON j TO few")

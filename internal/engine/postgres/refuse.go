@@ -10,9 +10,9 @@ import (
 // Refuses is what Rehearse refuses before it asks the server, so that it can be told without one.
 func (*Engine) Refuses(b *bounded.Statement, from engine.Sealed) error { return refuse(b, from) }
 
-// refuse lists what this engine knows of a bounded aggregate, and refuses what it does not: charges and noise rest on each word of it, so that
-// nothing may be passed over. It looks at no row, and no table. (A test holds the fields of bounded.Statement against what stands here: a new one
-// is a decision.)
+// refuse lists what this engine knows of a bounded aggregate, and refuses what it does not: charges and noise rest on
+// each word of it, so that nothing may be passed over. It looks at no row, and no table. (A test holds the fields of
+// bounded.Statement against what stands here: a new one is a decision.)
 func refuse(b *bounded.Statement, from engine.Sealed) error {
 	if b.Source != nil {
 		if err := refuseSource(b, from); err != nil {
@@ -31,7 +31,8 @@ func refuse(b *bounded.Statement, from engine.Sealed) error {
 		return unknown("these vectors")
 	case b.Other && !b.Open(), len(b.Chosen) > 0 && !b.Open():
 		return unknown("groups that are chosen among known ones")
-	case b.Unit == nil && (b.CellsClamped() || b.Caps.RowsPerGroup > 0): // nobody's rows are added up before they are clamped
+	case b.Unit == nil && (b.CellsClamped() || b.Caps.RowsPerGroup > 0):
+		// nobody's rows are added up before they are clamped
 		return unknown("bounds per group without a unit's column")
 	case b.Unit != nil && !b.Ordered && b.CellsClamped() && b.Caps.RowsPerGroup == 0:
 		return unknown("bounds per group beside a cap on rows")

@@ -15,8 +15,8 @@ func isCopied(from engine.Sealed) bool {
 	return from.Copy != nil
 }
 
-// refuseSource is refuse for the relation that b is over. That tables are read where they are beside copies of others would break no promise, but an
-// answer would be about rows that need not belong together.
+// refuseSource is refuse for the relation that b is over. That tables are read where they are beside copies of others
+// would break no promise, but an answer would be about rows that need not belong together.
 func refuseSource(b *bounded.Statement, from engine.Sealed) error {
 	copied := isCopied(from)
 	for _, one := range from.Tables {
@@ -66,7 +66,8 @@ func refuseNode(s *bounded.Source) string {
 	return ""
 }
 
-// bounds holds where a join says how many rows of its second input may meet one of its first, by something that is equal in them.
+// bounds holds where a join says how many rows of its second input may meet one of its first, by something that is
+// equal in them.
 func bounds(s *bounded.Source) bool {
 	for _, i := range s.Within {
 		if !slices.ContainsFunc(s.Pairs, func(p bounded.Pair) bool { return p.R == i }) {

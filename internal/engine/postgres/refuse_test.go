@@ -18,8 +18,9 @@ import (
 	"dither/internal/value"
 )
 
-// fields are those of what a bounded aggregate is made of, and what becomes of each here. "asked" fields are those that a statement is written from; the
-// property tests hold what it gives against the reference. "refused" ones are refused. The "plan's" say what noise is added, and no statement depends on them.
+// fields are those of what a bounded aggregate is made of, and what becomes of each here. "asked" fields are those that
+// a statement is written from; the property tests hold what it gives against the reference. "refused" ones are refused.
+// The "plan's" say what noise is added, and no statement depends on them.
 var fields = map[reflect.Type]map[string]string{
 	reflect.TypeFor[bounded.Statement](): {
 		"Table": "plan's", "Source": "asked", "Unit": "asked", "Columns": "asked", "Where": "asked", "Keys": "asked", "Measures": "asked", "Caps": "asked",

@@ -15,9 +15,9 @@ import (
 	"dither/internal/value"
 )
 
-// Rehearse implements engine.Engine: b's statement over made-up rows, once the table was found to be as declared, and the one that was
-// sealed. Real columns are made up as double precision and then as numeric, whose extremes are others. The connection is kept for the
-// question, which could else find none when its price is already paid.
+// Rehearse implements engine.Engine: b's statement over made-up rows, once the table was found to be as declared, and
+// the one that was sealed. Real columns are made up as double precision and then as numeric, whose extremes are others.
+// The connection is kept for the question, which could else find none when its price is already paid.
 func (e *Engine) Rehearse(ctx context.Context, b *bounded.Statement, from engine.Sealed) error {
 	if err := refuse(b, from); err != nil {
 		return err
@@ -65,7 +65,8 @@ func (e *Engine) rehearse(ctx context.Context, s *session, b *bounded.Statement,
 	return nil
 }
 
-// statements are what b is answered by: of open keys one of the groups that there are, and one more where those that are not chosen are one group.
+// statements are what b is answered by: of open keys one of the groups that there are, and one more where those that
+// are not chosen are one group.
 func statements(b *bounded.Statement) []*bounded.Statement {
 	switch {
 	case !b.Open():
@@ -78,7 +79,8 @@ func statements(b *bounded.Statement) []*bounded.Statement {
 
 func unavailable(err error) error { return fmt.Errorf("%w: %w", engine.ErrUnavailable, err) }
 
-// patience is how long a rehearsal may take: longer takes only a server that is not there, or a table that somebody locked.
+// patience is how long a rehearsal may take: longer takes only a server that is not there, or a table that somebody
+// locked.
 const patience = 30 * time.Second
 
 // bound limits what the rest of the transaction may take of the server. It has a time already.

@@ -22,8 +22,9 @@ tables:
   nations: {source: {csv: n.csv}, public: true, rows_per_value: {id: 1}, columns: {id: {type: integer}, region: {type: integer, bounds: [0, 4]}}}
 `
 
-// BenchmarkRelations measures relations beside the server's own, plain statements, which bound nobody, over the same tables, in one run and on one
-// connection: ten orders a customer, four lines an order. Statements have 64 MB to sort in and one process each.
+// BenchmarkRelations measures relations beside the server's own, plain statements, which bound nobody, over the same
+// tables, in one run and on one connection: ten orders a customer, four lines an order. Statements have 64 MB to sort
+// in and one process each.
 func BenchmarkRelations(b *testing.B) {
 	lines := benchRows(b)
 	customers, orders := lines/40, lines/4

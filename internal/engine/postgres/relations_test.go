@@ -49,12 +49,14 @@ func (b *bench) writeAll(t *rapid.T, names []string, most int) (enginetest.Table
 	return tables, from
 }
 
-// Questions about relations have the reference's exact sums, which DuckDB's are too: the same rows of a unit count where not all do. Random questions over
-// hostile rows, of tables that are read where they are and of copies; none fails, nor does a rehearsal.
+// Questions about relations have the reference's exact sums, which DuckDB's are too: the same rows of a unit count
+// where not all do. Random questions over hostile rows, of tables that are read where they are and of copies; none
+// fails, nor does a rehearsal.
 func TestRelationsAgreeWithReference(t *testing.T) {
 	for _, byGroups := range []bool{false, true} {
 		b := newBench(t, enginetest.RelationPolicy("add-remove", byGroups))
-		if byGroups { // the same numbers, as numerics and domains, texts in another order, and what a role may be set to
+		if byGroups {
+			// the same numbers, as numerics and domains, texts in another order, and what a role may be set to
 			b.exec(t, "CREATE DOMAIN number AS bigint; CREATE DOMAIN truth AS boolean; ALTER TABLE p ALTER x TYPE numeric, ALTER s TYPE varchar(99), ALTER person TYPE number, ALTER b TYPE truth;"+
 				"ALTER TABLE v ALTER y TYPE numeric; ALTER TABLE l ALTER q TYPE number")
 			b.exec(t, roleSettings("SET search_path = public, pg_catalog; SET DateStyle = 'SQL, DMY'; SET extra_float_digits = -15; SET transform_null_equals = on; SET standard_conforming_strings = off;"+
@@ -86,11 +88,13 @@ func TestRelationsAgreeWithReference(t *testing.T) {
 	}
 }
 
-// Whatever goes together with a relation looks at what the reference looks at: sums with distinct counts and bounds per group, rows in order, in cells
-// and for bounds that are found, values of a mode, groups that there are, and those that are chosen with Other; and all of it is rehearsed.
+// Whatever goes together with a relation looks at what the reference looks at: sums with distinct counts and bounds per
+// group, rows in order, in cells and for bounds that are found, values of a mode, groups that there are, and those that
+// are chosen with Other; and all of it is rehearsed.
 func TestRelationsMeetReference(t *testing.T) {
 	seen := map[string]int{}
-	few := func() bool { return min(seen["open"], seen["ordered"], seen["sums"]) < 20 } // relations of hostile rows are often empty
+	// relations of hostile rows are often empty
+	few := func() bool { return min(seen["open"], seen["ordered"], seen["sums"]) < 20 }
 	for round := 0; round < 2 || round < 8 && few() && !t.Failed(); round++ {
 		b := newBench(t, enginetest.OpenedRelations("add-remove", round%2 == 1))
 		b.over().page = 3
@@ -114,7 +118,8 @@ func TestRelationsMeetReference(t *testing.T) {
 	}
 }
 
-// related compares all looks of a plan over random rows of the tables of its relation, or of its one table, and tells how much there was to compare.
+// related compares all looks of a plan over random rows of the tables of its relation, or of its one table, and tells
+// how much there was to compare.
 func (b *bench) related(t *rapid.T, p *plan.Plan, sql string, looks []*bounded.Statement, seen map[string]int) (all int) {
 	if p.Source == nil {
 		return 0

@@ -10,27 +10,29 @@ import (
 	"dither/internal/engine"
 )
 
-// render writes the one statement that answers b over rows: its keys
-// k0, k1, … (and o, whether it is the group of Other) and then each measure's sum; or, of a measure in order, by cell, its values and how many
-// rows have each, in their order.
+// render writes the one statement that answers b over rows: its keys k0, k1, … (and o, whether it is the group of
+// Other) and then each measure's sum; or, of a measure in order, by cell, its values and how many rows have each, in
+// their order.
 //
-// The stages, from the inside out: read and clean the columns; keep the rows of WHERE and evaluate keys and gridded values; keep
-// each unit's rows and cells within the caps; add up. OFFSET 0 makes a stage a fence: the planner would write a stage's expressions
-// into the one around it as often as they are named there. Where each is named once, it may (fenceOf).
+// The stages, from the inside out: read and clean the columns; keep the rows of WHERE and evaluate keys and gridded
+// values; keep each unit's rows and cells within the caps; add up. OFFSET 0 makes a stage a fence: the planner would
+// write a stage's expressions into the one around it as often as they are named there. Where each is named once, it may
+// (fenceOf).
 //
-// Which rows a unit keeps, and which cells, is decided by its own rows alone. A row's place among its unit's rows that are left
-// is its row_number() in the order of a hash of its cleaned columns, as far as anything reads them (bounded.Statement.Reads), and then of these columns themselves, over PARTITION BY
-// u (which is the same in all of them, and left out of the order). Let R be the multiset of the unit's rows that are left, a row being these columns. The order compares nothing but
-// cleaned columns, each in a total order (bigint, boolean, double without NaN and −0, text by its bytes; NULL last),
-// so rows of one place are the same in every column, and the multiset of the first n rows is a function of R and n, whatever
-// order the rows arrive in. Keys and contributions are functions of the cleaned columns; so is, then, what the unit adds
-// under a cap on rows. A unit's cells are in the order of the least place of their rows or, where rows have none, of a hash of the unit and the
-// cell's keys; and then of these keys, in which they differ: a total order, which is a function of R too. The rows of other units appear
-// nowhere in this. ∎
-// (The hash only spreads which rows are kept. That it collides, or is another one on another server, matters to no proof.)
+// Which rows a unit keeps, and which cells, is decided by its own rows alone. A row's place among its unit's rows that
+// are left is its row_number() in the order of a hash of its cleaned columns, as far as anything reads them
+// (bounded.Statement.Reads), and then of these columns themselves, over PARTITION BY u (which is the same in all of
+// them, and left out of the order). Let R be the multiset of the unit's rows that are left, a row being these columns.
+// The order compares nothing but cleaned columns, each in a total order (bigint, boolean, double without NaN and −0,
+// text by its bytes; NULL last), so rows of one place are the same in every column, and the multiset of the first n
+// rows is a function of R and n, whatever order the rows arrive in. Keys and contributions are functions of the cleaned
+// columns; so is, then, what the unit adds under a cap on rows. A unit's cells are in the order of the least place of
+// their rows or, where rows have none, of a hash of the unit and the cell's keys; and then of these keys, in which they
+// differ: a total order, which is a function of R too. The rows of other units appear nowhere in this. ∎ (The hash
+// only spreads which rows are kept. That it collides, or is another one on another server, matters to no proof.)
 //
-// Nothing that was recorded at sealing is relied on: rows may have changed since. Of a copy, the place q is the rank that the row was given
-// when the copy was made, by the same argument a function of its unit's rows.
+// Nothing that was recorded at sealing is relied on: rows may have changed since. Of a copy, the place q is the rank
+// that the row was given when the copy was made, by the same argument a function of its unit's rows.
 func render(b *bounded.Statement, in *rows) string {
 	if b.Source != nil {
 		return renderSource(b, in)
@@ -77,8 +79,9 @@ func names(prefix string, n int) []string {
 	return out
 }
 
-// cleaned gives the cleaned columns c0, c1, … of every row; of a copy's, where they have places, also each one's rank as q. Cleaning maps no
-// two units to one: a unit's column has neither bounds nor values, so its cleaned value is its own, or NULL.
+// cleaned gives the cleaned columns c0, c1, … of every row; of a copy's, where they have places, also each one's rank
+// as q. Cleaning maps no two units to one: a unit's column has neither bounds nor values, so its cleaned value is its
+// own, or NULL.
 func cleaned(b *bounded.Statement, in *rows) string {
 	from, raw := columnsRead(b, in)
 	columns := cleanColumns(b, raw)
@@ -119,8 +122,8 @@ func cleanColumns(b *bounded.Statement, raw []string) []string {
 	return out
 }
 
-// evaluated gives the rows that are left: the keys, the gridded values v0, v1, … (NULL where a measure has none), and where
-// units have several rows the unit u and, where a cap may leave rows out, the row's place q.
+// evaluated gives the rows that are left: the keys, the gridded values v0, v1, … (NULL where a measure has none), and
+// where units have several rows the unit u and, where a cap may leave rows out, the row's place q.
 func evaluated(b *bounded.Statement, in *rows) string {
 	row := engine.KeysAndValues(b, expression, gridded)
 	var carried []string
@@ -160,8 +163,8 @@ func placed(b *bounded.Statement, in *rows) bool {
 	return b.Unit != nil && (b.Caps.Rows > 0 || len(b.Keys) > 0 && (in.copied || b.Other) || b.Ordered && b.Caps.Groups > 0)
 }
 
-// placing are the columns that the order of a unit's rows is of, the unit's first: so that the same of its rows count in questions that have one
-// canonical text.
+// placing are the columns that the order of a unit's rows is of, the unit's first: so that the same of its rows count
+// in questions that have one canonical text.
 func placing(b *bounded.Statement) []string {
 	out := []string{column(unitOf(b))}
 	for _, i := range b.Reads() {

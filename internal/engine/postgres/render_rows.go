@@ -17,9 +17,10 @@ func rowsAreAddedUp(b *bounded.Statement) bool {
 	return b.Unit == nil && !b.Ordered && b.RowVectors == nil && !b.Other && !slices.ContainsFunc(b.Measures, func(m *bounded.Measure) bool { return m.Kind == bounded.CountDistinct })
 }
 
-// sumOfRows writes for row units what the server's own GROUP BY would do, as far as it can: rows are grouped by what was read of a key's
-// column, and the groups' keys are cleaned instead of each row's; groups that become one are added up once more, and those whose key is no group
-// are left out then. Cleaning is a function of what was read, so rows of one group have one key; and sums are exact, in whichever order.
+// sumOfRows writes for row units what the server's own GROUP BY would do, as far as it can: rows are grouped by what
+// was read of a key's column, and the groups' keys are cleaned instead of each row's; groups that become one are added
+// up once more, and those whose key is no group are left out then. Cleaning is a function of what was read, so rows of
+// one group have one key; and sums are exact, in whichever order.
 //
 // Stages are fenced only where what one computes is named several times in the next.
 func sumOfRows(b *bounded.Statement, in *rows) string {
@@ -98,7 +99,8 @@ func clampIsIdle(b *bounded.Statement, m *bounded.Measure) bool {
 	if m.Kind == bounded.CountRows || m.Kind == bounded.CountUnits || m.Kind == bounded.CountValue {
 		return m.Lo <= 1 && 1 <= m.Hi
 	}
-	if m.Kind != bounded.Sum || b.Source != nil || m.X.Op != bounded.OpColumn || b.Columns[m.X.Column].Values != nil { // a relation's columns are not cleaned, but computed
+	if m.Kind != bounded.Sum || b.Source != nil || m.X.Op != bounded.OpColumn || b.Columns[m.X.Column].Values != nil {
+		// a relation's columns are not cleaned, but computed
 		return false
 	}
 	const most = 1 << 61 // of which no difference overflows
@@ -119,8 +121,8 @@ func clampIsIdle(b *bounded.Statement, m *bounded.Measure) bool {
 	return m.Centre > -most && m.Centre < most && lo-m.Centre >= m.Lo && hi-m.Centre <= m.Hi
 }
 
-// fenceOf is what keeps the planner from writing columns, each "… AS name", into what comes after them as often as they are named there: nothing
-// where none is named twice that is more than a name.
+// fenceOf is what keeps the planner from writing columns, each "… AS name", into what comes after them as often as
+// they are named there: nothing where none is named twice that is more than a name.
 func fenceOf(columns []string, after string) string {
 	for _, c := range columns {
 		if parts := aliased.FindStringSubmatch(c); parts == nil || len(regexp.MustCompile(`\b`+parts[2]+`\b`).FindAllStringIndex(after, 2)) > 1 && !bare.MatchString(parts[1]) {

@@ -10,17 +10,21 @@ import (
 	"dither/internal/value"
 )
 
-// renderSource is render where the rows are a Source's. Each node is a SELECT that gives its columns c0, c1, … as they are cleaned, and the unit
-// u where there is one. A node that computes is a fence, as a stage of render is; a join computes nothing but what it compares.
+// renderSource is render where the rows are a Source's. Each node is a SELECT that gives its columns c0, c1, … as
+// they are cleaned, and the unit u where there is one. A node that computes is a fence, as a stage of render is; a join
+// computes nothing but what it compares.
 //
-// That no two units' rows meet is the plan's proof (bounded.Source); each node here gives the rows that it speaks of. What is left to show is that a
-// choice among a unit's rows is its own affair, and the same on every engine. Let R be the multiset of the rows of a part (a unit's, or in a join a
-// unit's or value's of Within), a row being its contents. ranked compares nothing but contents: a digest of unit and contents, and then the
-// contents, each in a total order (bigint, boolean, double without NaN, text by its bytes; NULL last). Rows of which the order is open are equal in
-// all contents, but for −0 and 0, which no expression tells apart; so the multiset of the first n is a function of R and n, whatever order rows arrive
-// in. A unit's cells are in the order of the least place of their rows, and no two have the same. (Where a unit has so few rows that no cap can leave out any of
-// them, or any of their cells, all their places are 0, and all are taken.) Of what was recorded at sealing only how many rows refer to one is relied on, of
-// copies (engine.OwnedFit has the proof); where no unit has more than one row by construction, no cap can cut anything off. ∎
+// That no two units' rows meet is the plan's proof (bounded.Source); each node here gives the rows that it speaks of.
+// What is left to show is that a choice among a unit's rows is its own affair, and the same on every engine. Let R be
+// the multiset of the rows of a part (a unit's, or in a join a unit's or value's of Within), a row being its contents.
+// ranked compares nothing but contents: a digest of unit and contents, and then the contents, each in a total order
+// (bigint, boolean, double without NaN, text by its bytes; NULL last). Rows of which the order is open are equal in all
+// contents, but for −0 and 0, which no expression tells apart; so the multiset of the first n is a function of R and
+// n, whatever order rows arrive in. A unit's cells are in the order of the least place of their rows, and no two have
+// the same. (Where a unit has so few rows that no cap can leave out any of them, or any of their cells, all their
+// places are 0, and all are taken.) Of what was recorded at sealing only how many rows refer to one is relied on, of
+// copies (engine.OwnedFit has the proof); where no unit has more than one row by construction, no cap can cut anything
+// off. ∎
 func renderSource(b *bounded.Statement, in *rows) string {
 	rows := evaluatedSource(b, in)
 	if b.Unit != nil && (!b.Source.Single || b.CellsClamped()) {
@@ -64,7 +68,8 @@ func evaluatedSource(b *bounded.Statement, in *rows) string {
 	return relabelledBeside(b, unit, "SELECT * FROM ("+sql+" OFFSET 0) AS e"+engine.Kept(b, nil))
 }
 
-// part is what rows are numbered within: those of one unit, whose type this is, or 0; and of one value of each of some columns.
+// part is what rows are numbered within: those of one unit, whose type this is, or 0; and of one value of each of some
+// columns.
 type part struct {
 	unit   value.Type
 	within []string
@@ -77,9 +82,10 @@ func (p part) columns() []string {
 	return append([]string{"u"}, p.within...)
 }
 
-// ranked adds to rows, which are their part's unit and their contents, the place q of each within its part: in the order of a digest of unit and
-// contents, and then of the contents. In parts of no more rows than enough, all of which are taken, q is 0: what is sorted are the few parts that have
-// more; engine.Enough has the proof that this is right for all that reads q. No column of a part is NULL.
+// ranked adds to rows, which are their part's unit and their contents, the place q of each within its part: in the
+// order of a digest of unit and contents, and then of the contents. In parts of no more rows than enough, all of which
+// are taken, q is 0: what is sorted are the few parts that have more; engine.Enough has the proof that this is right
+// for all that reads q. No column of a part is NULL.
 func ranked(rows string, p part, contents []engine.Content, enough int64) string {
 	var columns, order []string
 	unit := ""
@@ -176,8 +182,8 @@ func outputs(s *bounded.Source) string {
 	return list(out)
 }
 
-// scanned gives a table's cleaned columns, and the unit as it was read: it has neither bounds nor values, so that cleaning makes no one unit
-// of two.
+// scanned gives a table's cleaned columns, and the unit as it was read: it has neither bounds nor values, so that
+// cleaning makes no one unit of two.
 func scanned(s *bounded.Source, in *rows) string {
 	var raw, cleaned []string
 	asItIs, where := true, ""
@@ -198,7 +204,8 @@ func scanned(s *bounded.Source, in *rows) string {
 	return "SELECT " + list(cleaned) + " FROM (" + from + ") AS x" + where + " OFFSET 0"
 }
 
-// joined puts the second input's rows, at most Most of one part, beside the first's. Rows in which a column of Within is NULL meet none.
+// joined puts the second input's rows, at most Most of one part, beside the first's. Rows in which a column of Within
+// is NULL meet none.
 func joined(s *bounded.Source, left, right string) string {
 	n, second := len(s.Inputs[0].Columns), s.Inputs[1]
 	var row, on, out []string
@@ -236,7 +243,8 @@ func joined(s *bounded.Source, left, right string) string {
 		list(out, names("c", len(s.Columns))), left, word, list(row), right, strings.Join(on, " AND "))
 }
 
-// cellsOfSource gives one row for each unit and cell that it keeps: the Caps.Groups cells that come first by their first row.
+// cellsOfSource gives one row for each unit and cell that it keeps: the Caps.Groups cells that come first by their
+// first row.
 func cellsOfSource(b *bounded.Statement, rows string) string {
 	keys := engine.KeyNames(b)
 	cell := append([]string{"u"}, keys...)

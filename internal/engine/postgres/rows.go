@@ -51,8 +51,8 @@ func (e *Engine) eachRow(ctx context.Context, b *bounded.Statement, from engine.
 	return in.still(ctx)
 }
 
-// rowsOf gives the contributions m0, m1, … of each row that counts, and where units may have several its unit u first: in its order, by
-// which a unit's rows are beside each other.
+// rowsOf gives the contributions m0, m1, … of each row that counts, and where units may have several its unit u
+// first: in its order, by which a unit's rows are beside each other.
 func rowsOf(b *bounded.Statement, in *rows) string {
 	var from string
 	if b.Source != nil {

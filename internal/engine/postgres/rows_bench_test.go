@@ -12,8 +12,8 @@ import (
 	"dither/internal/plan"
 )
 
-// BenchmarkRows measures how fast rows of eleven coordinates leave the server, and how much is allocated for each: they are taken as they come, so that memory
-// does not grow with them.
+// BenchmarkRows measures how fast rows of eleven coordinates leave the server, and how much is allocated for each: they
+// are taken as they come, so that memory does not grow with them.
 func BenchmarkRows(b *testing.B) {
 	rows := benchRows(b)
 	var columns, names, made []string

@@ -59,7 +59,8 @@ func TestRowsAgreeWithReference(t *testing.T) {
 	t.Log(given, "units;", copies, "of copies")
 }
 
-// So are those of relations of several tables, read where they are and as copies, and a unit's rows are beside each other.
+// So are those of relations of several tables, read where they are and as copies, and a unit's rows are beside each
+// other.
 func TestRowsOverRelations(t *testing.T) {
 	b := newBench(t, enginetest.RelationPolicy("add-remove", false))
 	admitted, given, several := 0, 0, 0

@@ -87,7 +87,8 @@ func (b *bench) engine(table string) *Engine {
 	return b.asked[table]
 }
 
-// create is the statement that makes a table as it is declared, and the column __row, which tells rows apart. Types may be given.
+// create is the statement that makes a table as it is declared, and the column __row, which tells rows apart. Types may
+// be given.
 func (b *bench) create(t *policy.Table, types map[string]string) string {
 	usual := map[value.Type]string{
 		value.Integer: "bigint", value.Real: "double precision", value.Text: "text", value.Boolean: "boolean", value.Date: "date",
@@ -248,7 +249,8 @@ func nonZero(sums map[string]*big.Int) map[string]string {
 
 var ways = map[string]func(string) []byte{"by rows": enginetest.PolicyText, "by groups": enginetest.ByGroups}
 
-// PostgreSQL gives the reference's exact sums for random questions over hostile rows, and never fails; nor do rehearsals.
+// PostgreSQL gives the reference's exact sums for random questions over hostile rows, and never fails; nor do
+// rehearsals.
 func TestAgreesWithReference(t *testing.T) {
 	for name, text := range ways {
 		t.Run(name, func(t *testing.T) {

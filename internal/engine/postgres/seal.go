@@ -23,14 +23,14 @@ type Sealer struct{}
 
 var _ seal.Server = Sealer{}
 
-// Look implements seal.Server: the table's kind and columns, then two statements over its rows, all in one transaction. Its
-// errors quote no row.
+// Look implements seal.Server: the table's kind and columns, then two statements over its rows, all in one transaction.
+// Its errors quote no row.
 func (Sealer) Look(ctx context.Context, t *policy.Table, values ...string) (seal.Found, error) {
 	return inspect(ctx, t, "READ ONLY", 0, func(ctx context.Context, l *look) error { return l.values(ctx, values) })
 }
 
-// inspect looks at a table, and then does what else is to be done in the same transaction, which ends with the connection: of a copy, which keeps so
-// many rows of a unit; 0 where none is made.
+// inspect looks at a table, and then does what else is to be done in the same transaction, which ends with the
+// connection: of a copy, which keeps so many rows of a unit; 0 where none is made.
 func inspect(ctx context.Context, t *policy.Table, mode string, stored int64, then func(context.Context, *look) error) (found seal.Found, err error) {
 	config, err := configure(t.Source)
 	if err != nil {
@@ -41,8 +41,9 @@ func inspect(ctx context.Context, t *policy.Table, mode string, stored int64, th
 		return found, err
 	}
 	defer s.end()
-	// The counters first, in a transaction of their own: they are live, while rows are those of the next one's snapshot. A change in
-	// between is then told as one, though it is in what is sealed; the other way round it would never be told.
+	// The counters first, in a transaction of their own: they are live, while rows are those of the next one's
+	// snapshot. A change in between is then told as one, though it is in what is sealed; the other way round it would
+	// never be told.
 	if err := s.begin(ctx); err != nil {
 		return found, err
 	}
@@ -69,8 +70,8 @@ func inspect(ctx context.Context, t *policy.Table, mode string, stored int64, th
 	return found, nil
 }
 
-// unquoted leaves out what the server says, once rows are read: a view's functions may put anything into it. What is kept is about the
-// server alone: that it is full or away, that time is up, or a permission.
+// unquoted leaves out what the server says, once rows are read: a view's functions may put anything into it. What is
+// kept is about the server alone: that it is full or away, that time is up, or a permission.
 func unquoted(err error) error {
 	var raised *pgconn.PgError
 	if !errors.As(err, &raised) || len(raised.Code) != 5 || slices.Contains([]string{"08", "53", "57"}, raised.Code[:2]) ||

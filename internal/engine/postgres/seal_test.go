@@ -56,7 +56,8 @@ func TestLook(t *testing.T) {
 	}
 }
 
-// Content is that of the rows as a multiset of what is read of them; the state changes when rows do, also in what inherits.
+// Content is that of the rows as a multiset of what is read of them; the state changes when rows do, also in what
+// inherits.
 func TestContentAndState(t *testing.T) {
 	b := newKinds(t, nil)
 	b.exec(t, "DROP TABLE k; CREATE TABLE j(who text, v int) PARTITION BY HASH (who); CREATE TABLE j0 PARTITION OF j FOR VALUES WITH (MODULUS 2, REMAINDER 0); "+

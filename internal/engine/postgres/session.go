@@ -20,8 +20,8 @@ type session struct{ conn *pgconn.PgConn }
 // oldest is the first version that tests ran on.
 const oldest = 15
 
-// settings fix what a statement means and what it may do, whatever the server's, the role's and the database's are. JIT compilation
-// costs more than it gains here; row_security off makes hidden rows an error, not a silent other table.
+// settings fix what a statement means and what it may do, whatever the server's, the role's and the database's are. JIT
+// compilation costs more than it gains here; row_security off makes hidden rows an error, not a silent other table.
 var settings = []string{
 	"search_path = pg_catalog, pg_temp", "client_encoding = 'UTF8'", "standard_conforming_strings = on", "transform_null_equals = off",
 	"DateStyle = 'ISO, YMD'", "TimeZone = 'UTC'", "row_security = off", "jit = off", "cursor_tuple_fraction = 1",
@@ -41,8 +41,8 @@ func connect(ctx context.Context, config *pgconn.Config) (*session, error) {
 	return s, nil
 }
 
-// begin begins a transaction, which sees the rows of the moment of its first statement. Its statements, and its idleness, take no longer than
-// ctx; the server itself ends them then, though nobody were there to ask it.
+// begin begins a transaction, which sees the rows of the moment of its first statement. Its statements, and its
+// idleness, take no longer than ctx; the server itself ends them then, though nobody were there to ask it.
 func (s *session) begin(ctx context.Context) error {
 	return s.transaction(ctx, "READ ONLY")
 }
@@ -87,7 +87,8 @@ func (s *session) end() {
 // goodbye is how long the end of a connection is waited for, and how long a cancelled server is.
 const goodbye = 2 * time.Second
 
-// query runs one statement, and feeds the texts of its rows' columns to each; nil stands for NULL. They are valid until each returns.
+// query runs one statement, and feeds the texts of its rows' columns to each; nil stands for NULL. They are valid until
+// each returns.
 func (s *session) query(ctx context.Context, sql string, each func(row [][]byte) error) error {
 	result := s.conn.ExecParams(ctx, sql, nil, nil, nil, nil)
 	var failed error
@@ -102,8 +103,9 @@ func (s *session) query(ctx context.Context, sql string, each func(row [][]byte)
 	return err
 }
 
-// columns are the kinds of a relation's columns, found by a statement that reads no row and keeps the relation from being changed
-// or dropped until the transaction ends. A kind that is not among those that may stand for the declared type is an error.
+// columns are the kinds of a relation's columns, found by a statement that reads no row and keeps the relation from
+// being changed or dropped until the transaction ends. A kind that is not among those that may stand for the declared
+// type is an error.
 func (s *session) columns(ctx context.Context, relation string, columns []*policy.Column, kinds map[value.Type][]kind) ([]kind, error) {
 	names := make([]string, len(columns))
 	for i, c := range columns {
@@ -133,9 +135,9 @@ func (s *session) typeName(ctx context.Context, of kind) (name string) {
 	return name
 }
 
-// state tells whether rows changed, without reading any: of a table and of all that inherit from it, which file holds it and how
-// many rows were ever inserted, updated and deleted. It is "" for a view, of which nothing is known. The counts may lag by a
-// second or so, and the file changes when the table is written anew with the same rows.
+// state tells whether rows changed, without reading any: of a table and of all that inherit from it, which file holds
+// it and how many rows were ever inserted, updated and deleted. It is "" for a view, of which nothing is known. The
+// counts may lag by a second or so, and the file changes when the table is written anew with the same rows.
 func (s *session) state(ctx context.Context, relation string) (state string, err error) {
 	err = s.query(ctx, `WITH RECURSIVE parts(part) AS (SELECT oid FROM pg_class WHERE oid = CAST(`+quoted(relation)+` AS regclass) AND relkind IN ('r', 'p', 'm')
 		UNION SELECT inhrelid FROM pg_inherits JOIN parts ON inhparent = part)

@@ -10,8 +10,8 @@ import (
 	"dither/internal/policy"
 )
 
-// Over makes an engine over relations of tables of one server, by their names in the policy, and over nothing else. It connects with the first
-// question.
+// Over makes an engine over relations of tables of one server, by their names in the policy, and over nothing else. It
+// connects with the first question.
 func Over(tables map[string]policy.Source) *Engine {
 	e := &Engine{tables: tables, page: defaultPage, hash: hashed}
 	for _, s := range tables { // where the server is, any of them tells
@@ -20,7 +20,8 @@ func Over(tables map[string]policy.Source) *Engine {
 	return e
 }
 
-// findAll finds the tables of b's Source, each as find does one, and reads all of them in the state of one moment: that of the transaction.
+// findAll finds the tables of b's Source, each as find does one, and reads all of them in the state of one moment: that
+// of the transaction.
 func (e *Engine) findAll(ctx context.Context, s *session, b *bounded.Statement, from engine.Sealed) (*rows, error) {
 	all := &rows{hash: e.hash, tables: map[string]*rows{}, known: from.Tables}
 	for _, read := range tablesOf(b) {
@@ -58,11 +59,11 @@ func (e *Engine) findAll(ctx context.Context, s *session, b *bounded.Statement, 
 	return all, s.run(ctx, hashJoins)
 }
 
-// hashJoins makes the planner join tables in the order of the statement, and by tables of hashes: then a join costs what its inputs and its result
-// have, and a unit's part in these is bounded (plan.CostOf). Every join has an equality, by which rows are looked up.
-// The planner knows nothing of how many rows come through a fence. Where it expects one row, and a unit has a thousand, it
-// compares each of them with every row of the other table; or it first joins two tables that have nothing in common but the
-// unit, and puts a million pairs of a thousand rows beside each other.
+// hashJoins makes the planner join tables in the order of the statement, and by tables of hashes: then a join costs
+// what its inputs and its result have, and a unit's part in these is bounded (plan.CostOf). Every join has an equality,
+// by which rows are looked up. The planner knows nothing of how many rows come through a fence. Where it expects one
+// row, and a unit has a thousand, it compares each of them with every row of the other table; or it first joins two
+// tables that have nothing in common but the unit, and puts a million pairs of a thousand rows beside each other.
 const hashJoins = "SET LOCAL enable_hashjoin = on; SET LOCAL enable_nestloop = off; SET LOCAL enable_mergejoin = off; " +
 	"SET LOCAL join_collapse_limit = 1; SET LOCAL from_collapse_limit = 1"
 
@@ -77,7 +78,8 @@ type tableRead struct {
 
 func (t tableRead) declared() []*policy.Column { return declared(t.columns) }
 
-// tablesOf are the tables of b's Source, in the order of their names, each with all of its columns that some scan reads.
+// tablesOf are the tables of b's Source, in the order of their names, each with all of its columns that some scan
+// reads.
 func tablesOf(b *bounded.Statement) (out []tableRead) {
 	for _, name := range b.Tables() {
 		t := tableRead{name: name}
@@ -117,7 +119,8 @@ func (in *rows) readable(c bounded.Column) string {
 	return read(c, in.kindOf(c.Name))
 }
 
-// madeUpAll writes rows of every table, which are the fewer the more tables meet: as they are on the server, or of copies.
+// madeUpAll writes rows of every table, which are the fewer the more tables meet: as they are on the server, or of
+// copies.
 func (e *Engine) madeUpAll(b *bounded.Statement, real kind, copied bool) *rows {
 	all := &rows{hash: e.hash, tables: map[string]*rows{}}
 	scans := 0

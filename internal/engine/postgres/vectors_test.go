@@ -13,8 +13,8 @@ import (
 	"dither/internal/plan"
 )
 
-// PostgreSQL gives the reference's exact sums of vectors for random coordinates, norms, bounds, groups and centres over hostile rows, and
-// never fails; nor do rehearsals.
+// PostgreSQL gives the reference's exact sums of vectors for random coordinates, norms, bounds, groups and centres over
+// hostile rows, and never fails; nor do rehearsals.
 func TestVectorsAgreeWithReference(t *testing.T) {
 	b := newBench(t, enginetest.PolicyText("add-remove"))
 	seen := map[string]int{}

@@ -10,7 +10,8 @@ import (
 	"dither/privacy"
 )
 
-// FalseAlarm is the rate at which each statistical check on fresh randomness fails by chance, where a test names no other.
+// FalseAlarm is the rate at which each statistical check on fresh randomness fails by chance, where a test names no
+// other.
 const FalseAlarm = 1e-6
 
 // Exacts hides integers.

@@ -5,29 +5,31 @@ import (
 	"fmt"
 )
 
-// Ordered is a multiset of exact integers on its way from an engine to a mechanism: a sequence in increasing order that can be
-// scanned again and again, so that millions of values need not be held. The zero value is the empty multiset.
+// Ordered is a multiset of exact integers on its way from an engine to a mechanism: a sequence in increasing order that
+// can be scanned again and again, so that millions of values need not be held. The zero value is the empty multiset.
 type Ordered struct {
 	redacted
 	scan func(yield func(value, count int64) bool) error
 }
 
-// NewOrdered hides a sequence. scan gives each value with the number of rows that have it, in increasing order, until yield
-// returns false or nothing is left. A value may come in several parts, and a count may be 0. Each call gives the same sequence.
-// A mechanism scans several times, keeps no more of the sequence than its own parameters say, and wraps an error of scan's.
+// NewOrdered hides a sequence. scan gives each value with the number of rows that have it, in increasing order, until
+// yield returns false or nothing is left. A value may come in several parts, and a count may be 0. Each call gives the
+// same sequence. A mechanism scans several times, keeps no more of the sequence than its own parameters say, and wraps
+// an error of scan's.
 func NewOrdered(scan func(yield func(value, count int64) bool) error) Ordered {
 	return Ordered{scan: scan}
 }
 
-// ErrOrder reports a scan that is not an ordered sequence: values that fall, negative counts, more than MaxRows rows, or
-// another number of rows the second time. It is a defect of the engine, and says nothing of the values.
+// ErrOrder reports a scan that is not an ordered sequence: values that fall, negative counts, more than MaxRows rows,
+// or another number of rows the second time. It is a defect of the engine, and says nothing of the values.
 var ErrOrder = errors.New("not an ordered sequence of values")
 
 // MaxRows keeps products of ranks and denominators within 64 bits.
 const MaxRows = 1 << 40
 
-// Scan opens an ordered multiset: it calls visit for each value, clamped to [lower, upper], with the number of rows that have
-// it. Values rise strictly, and counts are above 0. It returns the number of rows. An error may come after some of the visits.
+// Scan opens an ordered multiset: it calls visit for each value, clamped to [lower, upper], with the number of rows
+// that have it. Values rise strictly, and counts are above 0. It returns the number of rows. An error may come after
+// some of the visits.
 func Scan(o Ordered, lower, upper int64, visit func(value, count int64)) (rows int64, err error) {
 	if o.scan == nil {
 		return 0, nil

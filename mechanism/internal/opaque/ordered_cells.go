@@ -2,16 +2,16 @@ package opaque
 
 import "fmt"
 
-// OrderedCells are the exact integers of several cells on their way from an engine to a mechanism, in one sequence that can be
-// scanned again and again. The zero value has no cells.
+// OrderedCells are the exact integers of several cells on their way from an engine to a mechanism, in one sequence that
+// can be scanned again and again. The zero value has no cells.
 type OrderedCells struct {
 	redacted
 	cells int
 	scan  func(yield func(cell int, value, count int64) bool) error
 }
 
-// NewOrderedCells hides a sequence. scan is that of NewOrdered, except that each value comes with its cell, from 0 on: values
-// rise within each cell, and cells may come in any order.
+// NewOrderedCells hides a sequence. scan is that of NewOrdered, except that each value comes with its cell, from 0 on:
+// values rise within each cell, and cells may come in any order.
 func NewOrderedCells(cells int, scan func(yield func(cell int, value, count int64) bool) error) OrderedCells {
 	return OrderedCells{cells: max(cells, 0), scan: scan}
 }
@@ -19,9 +19,9 @@ func NewOrderedCells(cells int, scan func(yield func(cell int, value, count int6
 // CellsOf is the number of cells, which is public.
 func CellsOf(o OrderedCells) int { return o.cells }
 
-// ScanCells opens the values of all cells: it calls visit for each value of a cell, clamped to [lower, upper], with the number
-// of rows that have it. Within a cell values rise strictly, and counts are above 0. It returns the number of rows of each cell.
-// An error may come after some of the visits.
+// ScanCells opens the values of all cells: it calls visit for each value of a cell, clamped to [lower, upper], with the
+// number of rows that have it. Within a cell values rise strictly, and counts are above 0. It returns the number of
+// rows of each cell. An error may come after some of the visits.
 func ScanCells(o OrderedCells, lower, upper int64, visit func(cell int, value, count int64)) ([]int64, error) {
 	at := make([]progress, o.cells)
 	visits := make([]func(value, count int64), o.cells)

@@ -12,8 +12,8 @@ const Redacted = "[exact]"
 
 var errRedacted = errors.New("an exact value is not to be encoded")
 
-// redacted is embedded by every opaque type: printing or logging one says only that it is there, and encoding one fails. Of
-// fmt's verbs %p and %w do not ask Format. They print the addresses of what is inside, and never the values.
+// redacted is embedded by every opaque type: printing or logging one says only that it is there, and encoding one
+// fails. Of fmt's verbs %p and %w do not ask Format. They print the addresses of what is inside, and never the values.
 type redacted struct{}
 
 // String reveals nothing.

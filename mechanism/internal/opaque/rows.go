@@ -13,20 +13,23 @@ import (
 	"dither/mechanism/internal/parameter"
 )
 
-// Rows are exact rows on their way from an engine to a mechanism that passes over them again and again. A row is a vector of
-// predictors x and a response y; the rows of one unit stand beside each other. Engines add rows; OpenRows reads them.
+// Rows are exact rows on their way from an engine to a mechanism that passes over them again and again. A row is a
+// vector of predictors x and a response y; the rows of one unit stand beside each other. Engines add rows; OpenRows
+// reads them.
 //
-// Each stored row is a pure function of its own integers: x is an integer vector with ‖x‖₂ ≤ reach, in units of 2^grid, and y a
-// double. Neither depends on the other rows, or on their order.
+// Each stored row is a pure function of its own integers: x is an integer vector with ‖x‖₂ ≤ reach, in units of
+// 2^grid, and y a double. Neither depends on the other rows, or on their order.
 //
-// Rows beyond some megabytes are in a file of Dir, of mode 0600, that has no name: it ends with the process, however that ends.
+// Rows beyond some megabytes are in a file of Dir, of mode 0600, that has no name: it ends with the process, however
+// that ends.
 type Rows struct {
 	redacted
-	shape  RowShape
-	grid   int       // of the predictors
-	reach  int64     // the norm's bound, on that grid
-	scales []float64 // by which a coordinate's integers are multiplied: to the grid, and of the response to its own unit
-	record int       // bytes of a row
+	shape RowShape
+	grid  int   // of the predictors
+	reach int64 // the norm's bound, on that grid
+	// by which a coordinate's integers are multiplied: to the grid, and of the response to its own unit
+	scales []float64
+	record int // bytes of a row
 
 	buffer []byte // what is not in the file yet: whole records
 	file   *os.File
@@ -48,7 +51,8 @@ type RowShape struct {
 }
 
 const (
-	// ReachBits is a number of bits: the norm's bound is between 2^22 and 2^23 units of the grid. A row's predictor is rounded by half a unit.
+	// ReachBits is a number of bits: the norm's bound is between 2^22 and 2^23 units of the grid. A row's predictor is
+	// rounded by half a unit.
 	ReachBits = 23
 	// maxPredictors keeps sums of squares, and statements, within bounds.
 	maxPredictors = 1024
@@ -87,7 +91,8 @@ func NewRows(s RowShape) (*Rows, error) {
 	return r, nil
 }
 
-// Add adds a row: its coordinates' integers, the response last. first begins a new unit. The error is ErrRows, or the file's.
+// Add adds a row: its coordinates' integers, the response last. first begins a new unit. The error is ErrRows, or the
+// file's.
 func (r *Rows) Add(first bool, row []int64) error {
 	if r.sealed || len(row) != len(r.shape.Grids) {
 		return ErrRows
@@ -103,7 +108,8 @@ func (r *Rows) Add(first bool, row []int64) error {
 	d := len(r.x)
 	for i, v := range row[:d] {
 		r.x[i] = 0
-		if v != 0 { // else a coordinate far coarser than the grid, whose scale is beyond the doubles, has what is no number
+		if v != 0 {
+			// else a coordinate far coarser than the grid, whose scale is beyond the doubles, has what is no number
 			x := math.RoundToEven(float64(v) * r.scales[i])
 			r.x[i] = int64(min(max(x, -Farthest), Farthest))
 		}

@@ -28,16 +28,16 @@ func shiftedRat(r *big.Rat, n int) *big.Rat {
 	return new(big.Rat).Mul(r, new(big.Rat).SetInt(p))
 }
 
-// Farthest is how far a predictor may be from 0 before its row is scaled down, in units of the grid. Sums of squares of maxPredictors
-// such numbers are below 2^62.
+// Farthest is how far a predictor may be from 0 before its row is scaled down, in units of the grid. Sums of squares of
+// maxPredictors such numbers are below 2^62.
 const Farthest = 1 << (ReachBits + 3)
 
-// Shorten scales an integer vector down to an L2 norm of at most reach, which is at least 0. It rounds towards 0, so that the
-// vector never becomes longer, whatever was rounded before.
+// Shorten scales an integer vector down to an L2 norm of at most reach, which is at least 0. It rounds towards 0, so
+// that the vector never becomes longer, whatever was rounded before.
 //
-// Proof. Let s be the norm, S ≥ s. Where S ≤ reach, s ≤ reach. Else each x_i becomes an integer of a size of at most
-// |x_i|·reach/S: the norm is then at most s·reach/S ≤ reach. S is an integer: the double square root of the double of
-// a sum of squares below 2^63, raised by a part in 2^40 and 1, which is more than those two roundings took.
+// Proof. Let s be the norm, S ≥ s. Where S ≤ reach, s ≤ reach. Else each x_i becomes an integer of a size of at
+// most |x_i|·reach/S: the norm is then at most s·reach/S ≤ reach. S is an integer: the double square root of the
+// double of a sum of squares below 2^63, raised by a part in 2^40 and 1, which is more than those two roundings took.
 func Shorten(x []int64, reach int64) {
 	sum := uint64(0)
 	for _, v := range x {

@@ -15,8 +15,8 @@ import (
 	"dither/mechanism/internal/parameter"
 )
 
-// The rows that were added come back, each a function of itself: in memory and from the file, which has no name; those of a unit in an order of their own. Longer
-// vectors are scaled down to the bound.
+// The rows that were added come back, each a function of itself: in memory and from the file, which has no name; those
+// of a unit in an order of their own. Longer vectors are scaled down to the bound.
 func TestRowsComeBack(t *testing.T) {
 	r := rand.New(rand.NewPCG(111, 112))
 	dir := t.TempDir()

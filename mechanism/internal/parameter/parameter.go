@@ -13,8 +13,8 @@ import (
 // ErrParameter.
 var Err = errors.New("invalid mechanism parameter")
 
-// Limits on the numbers that exponentials are computed of. A number beyond them is taken for a mistake, or for an attempt to
-// exhaust memory.
+// Limits on the numbers that exponentials are computed of. A number beyond them is taken for a mistake, or for an
+// attempt to exhaust memory.
 const (
 	maxEpsilonBits  = 2048 // of an ε's denominator
 	maxEpsilonShift = 200  // an ε is above 2^−(maxEpsilonShift + 1)

@@ -14,9 +14,10 @@ const maxRateBits = 4096
 
 // SelectionRate is the factor of scores in an exponent: ε over the range of the scores' sensitivity Δ.
 //
-// Claim: between neighbours, the difference of two scores moves by at most 2Δ, and by at most Δ where scores are monotonic, that
-// is where no two scores move in opposite directions. Let d_i be the movement of score i, |d_i| ≤ Δ. Only differences of scores
-// decide a choice, and |d_i − d_j| ≤ 2Δ; it is at most Δ where d_i and d_j have the same sign. ∎
+// Claim: between neighbours, the difference of two scores moves by at most 2Δ, and by at most Δ where scores are
+// monotonic, that is where no two scores move in opposite directions. Let d_i be the movement of score i, |d_i| ≤ Δ.
+// Only differences of scores decide a choice, and |d_i − d_j| ≤ 2Δ; it is at most Δ where d_i and d_j have the
+// same sign. ∎
 func SelectionRate(sensitivity *big.Int, monotonic bool, e privacy.Epsilon) (*big.Rat, error) {
 	switch {
 	case sensitivity == nil || sensitivity.Sign() <= 0:

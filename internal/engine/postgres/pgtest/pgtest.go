@@ -1,4 +1,5 @@
-// Package pgtest runs a PostgreSQL for a test binary: its own, in a temporary folder, on a local socket, gone with the tests.
+// Package pgtest runs a PostgreSQL for a test binary: its own, in a temporary folder, on a local socket, gone with the
+// tests.
 package pgtest
 
 import (
@@ -55,8 +56,8 @@ func Stop() {
 	}
 }
 
-// Start gives the binary's server, which it starts the first time. Without the package it skips the test, unless DITHER_TEST_NEEDS_POSTGRES is
-// set; a server that does not start fails it.
+// Start gives the binary's server, which it starts the first time. Without the package it skips the test, unless
+// DITHER_TEST_NEEDS_POSTGRES is set; a server that does not start fails it.
 func Start(t testing.TB) *Server {
 	t.Helper()
 	once.Do(func() { running, failure = start() })
@@ -77,7 +78,8 @@ func (s *Server) URL(user, database string) string {
 // ICU reports whether the server knows ICU's collations: Debian's does.
 func (s *Server) ICU() bool { return s.icu }
 
-// NeedICU skips a test where the server does not know them, unless DITHER_TEST_NEEDS_POSTGRES is set, which asks for Debian's.
+// NeedICU skips a test where the server does not know them, unless DITHER_TEST_NEEDS_POSTGRES is set, which asks for
+// Debian's.
 func (s *Server) NeedICU(t testing.TB) {
 	t.Helper()
 	switch {
@@ -89,8 +91,8 @@ func (s *Server) NeedICU(t testing.TB) {
 	}
 }
 
-// Database makes an empty database for a test, and gives its URL for the owner. Its texts are in no order of bytes unless a
-// statement says so.
+// Database makes an empty database for a test, and gives its URL for the owner. Its texts are in no order of bytes
+// unless a statement says so.
 func (s *Server) Database(t testing.TB) string {
 	t.Helper()
 	name := fmt.Sprintf("db%d", time.Now().UnixNano())
@@ -182,8 +184,8 @@ func start() (*Server, error) {
 // prefix begins the names of servers' folders.
 const prefix = "dither-pg-"
 
-// makeFolder makes a server's folder, and removes those of servers that a killed test left. A socket's path may have 107 bytes: where the
-// place for temporary files has too long a name, it is another one.
+// makeFolder makes a server's folder, and removes those of servers that a killed test left. A socket's path may have
+// 107 bytes: where the place for temporary files has too long a name, it is another one.
 func makeFolder(in string) (string, error) {
 	if len(in) > 107-len("/"+prefix+"0123456789/.s.PGSQL.5432") {
 		in = "/tmp"
