@@ -30,7 +30,8 @@ const steepest = 100_000
 // A slack of 0 or 1, and a negative count, is ErrParameter.
 func Advanced(parts []Repeated, slack privacy.Delta) (epsilon float64, delta privacy.Delta, err error) {
 	if slack.IsZero() || slack.Rat().Cmp(one) >= 0 {
-		return 0, privacy.Delta{}, fmt.Errorf("%w: the slack of advanced composition must be above 0 and below 1", ErrParameter)
+		return 0, privacy.Delta{},
+			fmt.Errorf("%w: the slack of advanced composition must be above 0 and below 1", ErrParameter)
 	}
 	for _, p := range parts {
 		if p.Count < 0 {

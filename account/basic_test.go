@@ -24,7 +24,8 @@ func TestBasicOfManyFractions(t *testing.T) {
 		t.Errorf("a denominator of %d bits", sum.Denom().BitLen())
 	}
 	excess := new(big.Float).SetPrec(4000).SetRat(sum)
-	if excess.Sub(excess, exactly); excess.Sign() < 0 && excess.MantExp(nil) > -3900 || excess.Sign() > 0 && excess.MantExp(nil) > -900 {
+	if excess.Sub(excess, exactly); excess.Sign() < 0 && excess.MantExp(nil) > -3900 || excess.Sign() > 0 &&
+		excess.MantExp(nil) > -900 {
 		t.Errorf("the sum is off by %g", excess)
 	}
 }

@@ -129,7 +129,8 @@ func newCalibrator(mechanism string, t Target) (*calibrator, error) {
 		return nil, fmt.Errorf("%w: "+format, append([]any{ErrParameter}, args...)...)
 	}
 	if !slices.Contains(Calibratable(), mechanism) {
-		return wrong("%q is not calibrated%s; there are %s", mechanism, guess(mechanism, Calibratable()), strings.Join(Calibratable(), ", "))
+		return wrong("%q is not calibrated%s; there are %s",
+			mechanism, guess(mechanism, Calibratable()), strings.Join(Calibratable(), ", "))
 	}
 	k := kindNamed(mechanism)
 	s := Step{kind: k, parameters: map[string]*big.Rat{"sensitivity": one}, count: max(t.Count, 1)}

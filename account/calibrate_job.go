@@ -40,7 +40,9 @@ func LeastNoise(ctx context.Context, specs []string, e privacy.Epsilon, d privac
 	return c, err
 }
 
-func calibratedJob(ctx context.Context, specs []string, e privacy.Epsilon, d privacy.Delta) (*openJob, Calibration, error) {
+func calibratedJob(
+	ctx context.Context, specs []string, e privacy.Epsilon, d privacy.Delta,
+) (*openJob, Calibration, error) {
 	if err := loss(e.Rat()); err != nil {
 		return nil, Calibration{}, fmt.Errorf("%w: epsilon %w", ErrParameter, err)
 	}
@@ -70,7 +72,8 @@ func calibratedJob(ctx context.Context, specs []string, e privacy.Epsilon, d pri
 	if err != nil {
 		return nil, Calibration{}, err
 	}
-	return o, Calibration{Mechanism: o.steps[o.at].kind.name, Parameter: o.key, Value: good, Accountant: accountant}, nil
+	return o, Calibration{Mechanism: o.steps[o.at].kind.name, Parameter: o.key, Value: good, Accountant: accountant},
+		nil
 }
 
 // openJob is a job with a parameter to find.
@@ -212,7 +215,8 @@ func (o *openJob) solve(ctx context.Context) (good float64, accountant string, e
 	for grown := factor; !(under <= 0); grown = min(grown*grown, 16) {
 		bad, above = good, under
 		if good *= math.Pow(grown, less); o.job(new(big.Rat).SetFloat64(good)) == nil {
-			return 0, "", fmt.Errorf("%w: whatever %s is, the job is not certified to keep the promise", ErrParameter, o.key)
+			return 0, "", fmt.Errorf("%w: whatever %s is, the job is not certified to keep the promise",
+				ErrParameter, o.key)
 		}
 		if under = o.excess(good); ctx.Err() != nil {
 			return 0, "", ctx.Err()

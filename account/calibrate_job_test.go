@@ -15,7 +15,10 @@ import (
 // what is known otherwise; and what is too little is told to break the promise.
 func TestCalibrateJob(t *testing.T) {
 	p := promise(t, "1", "1e-6")
-	mixed := []string{"discrete-laplace scale=? count=40", "exponential epsilon=0.1 count=5", "gaussian sigma=15 count=3"}
+	mixed := []string{
+		"discrete-laplace scale=? count=40", "exponential epsilon=0.1 count=5",
+		"gaussian sigma=15 count=3",
+	}
 	for _, c := range []struct {
 		specs     []string
 		parameter string
@@ -90,10 +93,12 @@ func TestCalibrateJobRefuses(t *testing.T) {
 			t.Errorf("%s: %+v, %v", name, got, err)
 		}
 	}
-	if got, err := account.CalibrateJob([]string{"pure epsilon=?"}, promise(t, "1001", "0").Epsilon, p.Delta); !errors.Is(err, account.ErrParameter) {
+	if got, err := account.CalibrateJob([]string{"pure epsilon=?"}, promise(t, "1001", "0").Epsilon,
+		p.Delta); !errors.Is(err, account.ErrParameter) {
 		t.Errorf("a huge ε: %+v, %v", got, err)
 	}
-	if got, err := account.CalibrateJob([]string{"gaussian sigma=?"}, p.Epsilon, promise(t, "1", "0").Delta); !errors.Is(err, account.ErrParameter) {
+	if got, err := account.CalibrateJob([]string{"gaussian sigma=?"}, p.Epsilon,
+		promise(t, "1", "0").Delta); !errors.Is(err, account.ErrParameter) {
 		t.Errorf("Gaussian noise at a δ of 0: %+v, %v", got, err)
 	}
 	if _, err := account.ParseStep("gaussian sigma=?"); err == nil {
@@ -105,7 +110,10 @@ func TestCalibrateJobRefuses(t *testing.T) {
 // waiting is let go.
 func TestLeastNoise(t *testing.T) {
 	p := promise(t, "1", "1e-5")
-	for _, spec := range []string{"gaussian sigma=? sampling=1/50 count=30", "gaussian sigma=? sampling=9/10 count=3 sensitivity=2", "gaussian sigma=? sampling=1/100000 count=2"} {
+	for _, spec := range []string{
+		"gaussian sigma=? sampling=1/50 count=30",
+		"gaussian sigma=? sampling=9/10 count=3 sensitivity=2", "gaussian sigma=? sampling=1/100000 count=2",
+	} {
 		got, err := account.LeastNoise(t.Context(), []string{spec}, p.Epsilon, p.Delta)
 		if err != nil || got.TooLittle != nil {
 			t.Fatalf("%s: %+v, %v", spec, got, err)
@@ -124,7 +132,8 @@ func TestLeastNoise(t *testing.T) {
 	}
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
-	if _, err := account.LeastNoise(ctx, []string{"gaussian sigma=? sampling=1/50 count=30"}, p.Epsilon, p.Delta); !errors.Is(err, context.Canceled) {
+	if _, err := account.LeastNoise(ctx, []string{"gaussian sigma=? sampling=1/50 count=30"}, p.Epsilon,
+		p.Delta); !errors.Is(err, context.Canceled) {
 		t.Error(err)
 	}
 }

@@ -35,7 +35,8 @@ func TestCalibrateGaussian(t *testing.T) {
 		{"1", "1e-5", "1", 1_000_000, 1000 * 3.7306316348159418},
 	} {
 		p := promise(t, c.epsilon, c.delta)
-		got := calibrate(t, "gaussian", account.Target{Epsilon: p.Epsilon, Delta: p.Delta, Sensitivity: rat(t, c.sensitivity), Count: c.count})
+		got := calibrate(t, "gaussian",
+			account.Target{Epsilon: p.Epsilon, Delta: p.Delta, Sensitivity: rat(t, c.sensitivity), Count: c.count})
 		if got.Parameter != "sigma" || got.Value < c.want*(1-2e-16) || got.Value > c.want*(1+1e-15) {
 			t.Errorf("%v: %+v", c, got)
 		}
@@ -53,7 +54,10 @@ func checked(t *testing.T, p account.Approximate, sensitivity *big.Rat, count in
 		return account.GaussianDelta(mu2.Mul(mu2, new(big.Rat).SetInt64(count)), p.Epsilon)
 	}
 	goal, _ := p.Delta.Rat().Float64()
-	for _, sigma := range []*big.Rat{new(big.Rat).SetFloat64(c.Value), rat(t, strconv.FormatFloat(c.Value, 'g', -1, 64))} {
+	for _, sigma := range []*big.Rat{
+		new(big.Rat).SetFloat64(c.Value),
+		rat(t, strconv.FormatFloat(c.Value, 'g', -1, 64)),
+	} {
 		if _, upper := delta(sigma); upper > goal {
 			t.Errorf("at %s δ is %g, more than %g", sigma.FloatString(20), upper, goal)
 		}
@@ -74,10 +78,15 @@ func TestCalibrateLaplace(t *testing.T) {
 		count                int64
 		want                 string
 	}{{"1", "1", 10, "10"}, {"0.1", "3", 1, "30"}, {"3", "1", 1, "1/3"}, {"0.3", "7", 1, "70/3"}} {
-		got := calibrate(t, "laplace", account.Target{Epsilon: promise(t, c.epsilon, "0").Epsilon, Sensitivity: rat(t, c.sensitivity), Count: c.count})
+		got := calibrate(t, "laplace",
+			account.Target{
+				Epsilon: promise(t, c.epsilon, "0").Epsilon, Sensitivity: rat(t, c.sensitivity),
+				Count: c.count,
+			})
 		exact, text := new(big.Rat).SetFloat64(got.Value), rat(t, strconv.FormatFloat(got.Value, 'g', -1, 64))
 		want, _ := rat(t, c.want).Float64()
-		if got.Parameter != "scale" || exact.Cmp(rat(t, c.want)) < 0 || text.Cmp(rat(t, c.want)) < 0 || got.Value > want*(1+1e-15) || got.TooLittle == nil {
+		if got.Parameter != "scale" || exact.Cmp(rat(t, c.want)) < 0 || text.Cmp(rat(t, c.want)) < 0 ||
+			got.Value > want*(1+1e-15) || got.TooLittle == nil {
 			t.Errorf("%v: %+v", c, got)
 		}
 	}
@@ -99,11 +108,13 @@ func TestCalibrateDiscreteGaussian(t *testing.T) {
 	p := promise(t, "1", "1e-6")
 	one := calibrate(t, "discrete-gaussian", account.Target{Epsilon: p.Epsilon, Delta: p.Delta})
 	sigma := new(big.Rat).SetFloat64(one.Value)
-	if _, upper := account.DiscreteGaussianDelta(sigma.Mul(sigma, sigma), big.NewInt(1), p.Epsilon); upper > 1e-6 || one.Value < 4.2 || one.Value > 4.24 || one.TooLittle == nil {
+	if _, upper := account.DiscreteGaussianDelta(sigma.Mul(sigma, sigma), big.NewInt(1), p.Epsilon); upper > 1e-6 ||
+		one.Value < 4.2 || one.Value > 4.24 || one.TooLittle == nil {
 		t.Errorf("one answer: %+v, where δ is %g", one, upper)
 	}
 	// A sensitivity of 3 has no pair: it goes by Rényi's divergence, which is no better than zCDP's.
-	three := calibrate(t, "discrete-gaussian", account.Target{Epsilon: p.Epsilon, Delta: p.Delta, Sensitivity: rat(t, "3")})
+	three := calibrate(t, "discrete-gaussian",
+		account.Target{Epsilon: p.Epsilon, Delta: p.Delta, Sensitivity: rat(t, "3")})
 	rho, err := privacy.RhoFor(p.Epsilon, p.Delta)
 	if err != nil {
 		t.Fatal(err)
@@ -136,7 +147,8 @@ func TestCalibrateDiscreteLaplace(t *testing.T) {
 		got := calibrate(t, "discrete-laplace", account.Target{Epsilon: p.Epsilon, Delta: p.Delta, Count: c.count})
 		e, _ := p.Epsilon.Rat().Float64()
 		d, _ := p.Delta.Rat().Float64()
-		if got.Parameter != "scale" || got.TooLittle == nil || delta(got.Value, e, int(c.count)) > d*(1+1e-9) || delta(got.Value*(1-1e-4), e, int(c.count)) < d {
+		if got.Parameter != "scale" || got.TooLittle == nil || delta(got.Value, e, int(c.count)) > d*(1+1e-9) ||
+			delta(got.Value*(1-1e-4), e, int(c.count)) < d {
 			t.Errorf("%v: %+v, where δ is %g", c, got, delta(got.Value, e, int(c.count)))
 		}
 		continuous := calibrate(t, "laplace", account.Target{Epsilon: p.Epsilon, Delta: p.Delta, Count: c.count})
@@ -144,7 +156,8 @@ func TestCalibrateDiscreteLaplace(t *testing.T) {
 			t.Errorf("%v: continuous noise of scale %g is more than discrete of %g", c, continuous.Value, got.Value)
 		}
 	}
-	pure := calibrate(t, "discrete-laplace", account.Target{Epsilon: promise(t, "0.5", "0").Epsilon, Sensitivity: rat(t, "3"), Count: 2})
+	pure := calibrate(t, "discrete-laplace",
+		account.Target{Epsilon: promise(t, "0.5", "0").Epsilon, Sensitivity: rat(t, "3"), Count: 2})
 	if pure.Value != 12 || pure.Accountant != "basic" || pure.TooLittle == nil {
 		t.Errorf("2 answers at a δ of 0: %+v", pure)
 	}
@@ -156,7 +169,8 @@ func TestCalibrateSampled(t *testing.T) {
 	}
 	p := promise(t, "1", "1e-5")
 	whole := calibrate(t, "gaussian", account.Target{Epsilon: p.Epsilon, Delta: p.Delta, Count: 3})
-	sampled := calibrate(t, "gaussian", account.Target{Epsilon: p.Epsilon, Delta: p.Delta, Count: 3, Sampling: rat(t, "0.1")})
+	sampled := calibrate(t, "gaussian",
+		account.Target{Epsilon: p.Epsilon, Delta: p.Delta, Count: 3, Sampling: rat(t, "0.1")})
 	if sampled.Value >= whole.Value/2 || sampled.TooLittle == nil {
 		t.Errorf("all of the data: %+v; a tenth: %+v", whole, sampled)
 	}
@@ -174,16 +188,31 @@ func TestCalibrateRefuses(t *testing.T) {
 	}{
 		"a mechanism that is none": {"exponential", account.Target{Epsilon: p.Epsilon, Delta: p.Delta}},
 		"no ε":                     {"gaussian", account.Target{Delta: p.Delta}},
-		"a huge ε":                 {"gaussian", account.Target{Epsilon: promise(t, "1001", "0").Epsilon, Delta: p.Delta}},
-		"no δ":                     {"gaussian", account.Target{Epsilon: p.Epsilon}},
-		"no δ, discrete":           {"discrete-gaussian", account.Target{Epsilon: p.Epsilon}},
-		"a δ of 1":                 {"laplace", account.Target{Epsilon: p.Epsilon, Delta: promise(t, "0", "1").Delta}},
-		"half a unit, Laplace":     {"discrete-laplace", account.Target{Epsilon: p.Epsilon, Sensitivity: rat(t, "1/2")}},
-		"a sensitivity of 0":       {"gaussian", account.Target{Epsilon: p.Epsilon, Delta: p.Delta, Sensitivity: new(big.Rat)}},
-		"half a unit":              {"discrete-gaussian", account.Target{Epsilon: p.Epsilon, Delta: p.Delta, Sensitivity: rat(t, "1/2")}},
-		"a count below 0":          {"gaussian", account.Target{Epsilon: p.Epsilon, Delta: p.Delta, Count: -1}},
-		"a huge count":             {"gaussian", account.Target{Epsilon: p.Epsilon, Delta: p.Delta, Count: 1e13}},
-		"a rate above 1":           {"gaussian", account.Target{Epsilon: p.Epsilon, Delta: p.Delta, Sampling: rat(t, "2")}},
+		"a huge ε": {
+			"gaussian",
+			account.Target{Epsilon: promise(t, "1001", "0").Epsilon, Delta: p.Delta},
+		},
+		"no δ":           {"gaussian", account.Target{Epsilon: p.Epsilon}},
+		"no δ, discrete": {"discrete-gaussian", account.Target{Epsilon: p.Epsilon}},
+		"a δ of 1":       {"laplace", account.Target{Epsilon: p.Epsilon, Delta: promise(t, "0", "1").Delta}},
+		"half a unit, Laplace": {
+			"discrete-laplace",
+			account.Target{Epsilon: p.Epsilon, Sensitivity: rat(t, "1/2")},
+		},
+		"a sensitivity of 0": {
+			"gaussian",
+			account.Target{Epsilon: p.Epsilon, Delta: p.Delta, Sensitivity: new(big.Rat)},
+		},
+		"half a unit": {
+			"discrete-gaussian",
+			account.Target{Epsilon: p.Epsilon, Delta: p.Delta, Sensitivity: rat(t, "1/2")},
+		},
+		"a count below 0": {"gaussian", account.Target{Epsilon: p.Epsilon, Delta: p.Delta, Count: -1}},
+		"a huge count":    {"gaussian", account.Target{Epsilon: p.Epsilon, Delta: p.Delta, Count: 1e13}},
+		"a rate above 1": {
+			"gaussian",
+			account.Target{Epsilon: p.Epsilon, Delta: p.Delta, Sampling: rat(t, "2")},
+		},
 	} {
 		if got, err := account.Calibrate(c.mechanism, c.target); !errors.Is(err, account.ErrParameter) {
 			t.Errorf("%s: %+v, %v", name, got, err)
@@ -204,9 +233,13 @@ func TestCalibrateSampledLaplace(t *testing.T) {
 		{"5", "1/2", 1000, 100.24937707426451},
 		{"1000", "1e-18", 1, 0.00096020291929219182},
 	} {
-		target := account.Target{Epsilon: promise(t, c.epsilon, "0").Epsilon, Count: c.count, Sampling: rat(t, c.sampling)}
+		target := account.Target{
+			Epsilon: promise(t, c.epsilon, "0").Epsilon, Count: c.count,
+			Sampling: rat(t, c.sampling),
+		}
 		got := calibrate(t, "laplace", target)
-		if got.Value < c.want*(1-1e-15) || got.Value > c.want*(1+1e-15) || got.Accountant != "basic" || got.TooLittle == nil {
+		if got.Value < c.want*(1-1e-15) || got.Value > c.want*(1+1e-15) || got.Accountant != "basic" ||
+			got.TooLittle == nil {
 			t.Errorf("%v: %+v", c, got)
 		}
 		target.Sampling = rat(t, "1")

@@ -22,7 +22,10 @@ func TestBasic(t *testing.T) {
 	if sum.Epsilon.String() != "11" || sum.Delta.String() != "0.0000001" {
 		t.Errorf("the sum is %v", sum)
 	}
-	if sum := account.Basic(account.Repeated{Approximate: promise(t, "0", "0.5"), Count: 3}); sum.Delta.String() != "1" {
+	if sum := account.Basic(account.Repeated{
+		Approximate: promise(t, "0", "0.5"),
+		Count:       3,
+	}); sum.Delta.String() != "1" {
 		t.Errorf("δ adds up to %s", sum.Delta)
 	}
 	if sum := account.Basic(); !sum.Epsilon.IsZero() || !sum.Delta.IsZero() {
@@ -38,7 +41,10 @@ func TestAdvanced(t *testing.T) {
 		t.Errorf("δ = %s, %v", delta, err)
 	}
 	// Unequal parts: 40 of 0.1, 10 of (0.3, 1e-8) [the formula, by mpmath].
-	mixed := []account.Repeated{{Approximate: promise(t, "0.1", "0"), Count: 40}, {Approximate: promise(t, "0.3", "1e-8"), Count: 10}}
+	mixed := []account.Repeated{
+		{Approximate: promise(t, "0.1", "0"), Count: 40},
+		{Approximate: promise(t, "0.3", "1e-8"), Count: 10},
+	}
 	epsilon, delta, err = account.Advanced(mixed, promise(t, "0", "1e-6").Delta)
 	brackets(t, "40 × 0.1 and 10 × 0.3", epsilon, epsilon, 7.4636170384060828, 1e-14)
 	if err != nil || delta.String() != "0.0000011" {
@@ -66,7 +72,8 @@ func TestAdvanced(t *testing.T) {
 		{account.Repeated{Approximate: promise(t, "1", "0"), Count: -1}, "1e-6"},
 		{account.Repeated{Approximate: promise(t, "100001", "0"), Count: 1}, "1e-6"},
 	} {
-		if _, _, err := account.Advanced([]account.Repeated{c.part}, promise(t, "0", c.slack).Delta); !errors.Is(err, account.ErrParameter) {
+		if _, _, err := account.Advanced([]account.Repeated{c.part}, promise(t, "0", c.slack).Delta); !errors.Is(err,
+			account.ErrParameter) {
 			t.Errorf("%v: %v", c, err)
 		}
 	}
@@ -87,7 +94,8 @@ func TestAmplified(t *testing.T) {
 	} {
 		for _, s := range []account.Scheme{account.Poisson, account.FixedSize} {
 			a, err := promise(t, c.epsilon, "1e-5").Amplified(rat(t, c.q), s)
-			if e := float(a.Epsilon); err != nil || math.Abs(e/c.want-1) > 3e-16 || a.Delta.Rat().Cmp(new(big.Rat).Mul(rat(t, c.q), rat(t, "1e-5"))) != 0 {
+			if e := float(a.Epsilon); err != nil || math.Abs(e/c.want-1) > 3e-16 ||
+				a.Delta.Rat().Cmp(new(big.Rat).Mul(rat(t, c.q), rat(t, "1e-5"))) != 0 {
 				t.Errorf("%v: %.17g, %s, %v", c, e, a.Delta, err)
 			}
 		}
@@ -104,7 +112,14 @@ func TestAmplified(t *testing.T) {
 		q *big.Rat
 		s account.Scheme
 		e string
-	}{{nil, account.Poisson, "1"}, {rat(t, "-0.1"), account.Poisson, "1"}, {rat(t, "1.1"), account.FixedSize, "1"}, {rat(t, "0.1"), 0, "1"}, {rat(t, "0.1"), 3, "1"}, {rat(t, "0.1"), account.Poisson, "100001"}} {
+	}{
+		{nil, account.Poisson, "1"},
+		{rat(t, "-0.1"), account.Poisson, "1"},
+		{rat(t, "1.1"), account.FixedSize, "1"},
+		{rat(t, "0.1"), 0, "1"},
+		{rat(t, "0.1"), 3, "1"},
+		{rat(t, "0.1"), account.Poisson, "100001"},
+	} {
 		if _, err := promise(t, c.e, "0").Amplified(c.q, c.s); !errors.Is(err, account.ErrParameter) {
 			t.Errorf("%v: %v", c, err)
 		}
@@ -168,7 +183,8 @@ func TestAmplifiedHolds(t *testing.T) {
 		out := new(big.Rat)
 		for _, r := range []*big.Rat{
 			new(big.Rat).Quo(p, q), new(big.Rat).Quo(q, p),
-			new(big.Rat).Quo(new(big.Rat).Sub(one, p), new(big.Rat).Sub(one, q)), new(big.Rat).Quo(new(big.Rat).Sub(one, q), new(big.Rat).Sub(one, p)),
+			new(big.Rat).Quo(new(big.Rat).Sub(one, p), new(big.Rat).Sub(one, q)),
+			new(big.Rat).Quo(new(big.Rat).Sub(one, q), new(big.Rat).Sub(one, p)),
 		} {
 			if r.Cmp(out) > 0 {
 				out = r
@@ -222,7 +238,8 @@ func TestAmplifiedLaws(t *testing.T) {
 		e := big.NewRat(rapid.Int64Range(1, 20_000).Draw(r, "ε/1000"), 1000)
 		q := big.NewRat(rapid.Int64Range(1, 999).Draw(r, "q/1000"), 1000)
 		a, err := account.Approximate{Epsilon: epsilonRat(t, e)}.Amplified(q, account.Poisson)
-		more, err2 := account.Approximate{Epsilon: epsilonRat(t, e)}.Amplified(new(big.Rat).Add(q, big.NewRat(1, 1000)), account.Poisson)
+		more, err2 := account.Approximate{Epsilon: epsilonRat(t, e)}.Amplified(new(big.Rat).Add(q, big.NewRat(1, 1000)),
+			account.Poisson)
 		if err != nil || err2 != nil || a.Epsilon.Cmp(more.Epsilon) >= 0 || a.Epsilon.Rat().Cmp(e) >= 0 {
 			r.Fatalf("q = %s of %s: %s, then %s", q, e, a.Epsilon, more.Epsilon)
 		}
@@ -236,7 +253,8 @@ func TestAmplifiedLaws(t *testing.T) {
 
 func TestGroup(t *testing.T) {
 	got := promise(t, "1", "1e-6").Group(3)
-	if f, _ := got.Delta.Rat().Float64(); got.Epsilon.String() != "3" || math.Abs(f/(1e-6*(1+math.E+math.E*math.E))-1) > 1e-14 {
+	if f, _ := got.Delta.Rat().Float64(); got.Epsilon.String() != "3" ||
+		math.Abs(f/(1e-6*(1+math.E+math.E*math.E))-1) > 1e-14 {
 		t.Errorf("three are promised %v", got)
 	}
 }

@@ -133,7 +133,8 @@ func TestCurveLaws(t *testing.T) {
 					t.Fatal(err)
 				}
 				aim, _ := d.Rat().Float64()
-				if back := c.Delta(at); back > aim*(1+1e-6) || e > 0 && delta != "1e-5" && back < aim*0.99 && name[:5] != "renyi" {
+				if back := c.Delta(at); back > aim*(1+1e-6) || e > 0 && delta != "1e-5" && back < aim*0.99 &&
+					name[:5] != "renyi" {
 					t.Errorf("ε(%s) = %v, where δ is %v", delta, e, back)
 				}
 			}
@@ -153,7 +154,8 @@ func TestCurvesAreOrdered(t *testing.T) {
 		e, _ := privacy.EpsilonOf(big.NewRat(random.Int64N(600), 100))
 		gdp, _ := account.GDPOf(x)
 		rho, _ := privacy.RhoOf(new(big.Rat).Quo(x, big.NewRat(2, 1)))
-		own, renyi, zcdp := gdp.Delta(e), gdp.Renyi().Delta(e), account.LossCurve(privacy.ZCDPLoss(rho, privacy.Delta{})).Delta(e)
+		own, renyi, zcdp := gdp.Delta(e), gdp.Renyi().Delta(e),
+			account.LossCurve(privacy.ZCDPLoss(rho, privacy.Delta{})).Delta(e)
 		if own > renyi || renyi > zcdp*(1+1e-3)+1e-300 {
 			t.Fatalf("%v, %v, %v", own, renyi, zcdp)
 		}
@@ -179,11 +181,14 @@ func TestDiscreteGaussianFigures(t *testing.T) {
 	}
 	for _, units := range []int64{1, 300} {
 		for _, epsilon := range []string{"0", "0.01", "1", "7.5"} {
-			sums, sumsUp := account.DiscreteGaussianDelta(big.NewRat(1<<16, 1), big.NewInt(units), epsilonOf(t, epsilon))
-			integrals, integralsUp := account.DiscreteGaussianDelta(big.NewRat(1<<16*1e6+1, 1e6), big.NewInt(units), epsilonOf(t, epsilon))
+			sums, sumsUp := account.DiscreteGaussianDelta(big.NewRat(1<<16, 1), big.NewInt(units),
+				epsilonOf(t, epsilon))
+			integrals, integralsUp := account.DiscreteGaussianDelta(big.NewRat(1<<16*1e6+1, 1e6), big.NewInt(units),
+				epsilonOf(t, epsilon))
 			// The two σ² are 1.5e-11 apart, and δ by a few hundred times that at most.
 			if integrals > sumsUp*(1+1e-8) || integralsUp < sums*(1-1e-8) || integralsUp-integrals > 1e-4 {
-				t.Errorf("Δ = %d, ε = %s: sums [%v, %v], integrals [%v, %v]", units, epsilon, sums, sumsUp, integrals, integralsUp)
+				t.Errorf("Δ = %d, ε = %s: sums [%v, %v], integrals [%v, %v]",
+					units, epsilon, sums, sumsUp, integrals, integralsUp)
 			}
 		}
 	}
@@ -202,7 +207,8 @@ func TestDiscreteGaussianFigures(t *testing.T) {
 		if !(0 <= l && l <= u && u <= 1) {
 			t.Errorf("%v: [%v, %v]", c, l, u)
 		}
-		if e := account.DiscreteGaussianEpsilon(rational(t, c.sigma2), integer(t, c.units), deltaOf(t, "1e-9")); !(e >= 0) {
+		if e := account.DiscreteGaussianEpsilon(rational(t, c.sigma2), integer(t, c.units),
+			deltaOf(t, "1e-9")); !(e >= 0) {
 			t.Errorf("%v: ε = %v", c, e)
 		}
 	}
@@ -221,7 +227,8 @@ func TestGDP(t *testing.T) {
 		t.Fatal(err)
 	}
 	three := g.Plus(g).Plus(g)
-	if three.Mu2().Cmp(big.NewRat(1, 1)) != 0 || g.Times(3).Mu2().Cmp(three.Mu2()) != 0 || three.Group(5).Mu2().Cmp(big.NewRat(25, 1)) != 0 {
+	if three.Mu2().Cmp(big.NewRat(1, 1)) != 0 || g.Times(3).Mu2().Cmp(three.Mu2()) != 0 ||
+		three.Group(5).Mu2().Cmp(big.NewRat(25, 1)) != 0 {
 		t.Error("composition or groups")
 	}
 	if d := three.Delta(epsilonOf(t, "1")); math.Abs(d-0.12693673750664395) > 1e-16 { // 3 × Gaussian noise of σ = √3

@@ -30,7 +30,8 @@ func ExampleJob_Epsilon() {
 		fmt.Println(err)
 		return
 	}
-	fmt.Printf("basic %.3f, renyi %.3f, pld %.3f to %.3f\n", report.Basic.Value, report.Renyi.Value, report.PLD.Lower, report.PLD.Value)
+	fmt.Printf("basic %.3f, renyi %.3f, pld %.3f to %.3f\n",
+		report.Basic.Value, report.Renyi.Value, report.PLD.Lower, report.PLD.Value)
 	// Output:
 	// basic 10.000, renyi 4.533, pld 4.220 to 4.220
 }

@@ -69,7 +69,8 @@ func GaussianEpsilon(mu2 *big.Rat, d privacy.Delta) (lower, upper float64) {
 		g := gaussianDelta(mu2, ratOf(x))
 		return -g.excess(target), new(big.Float).Quo(g.outer.Middle(), g.between.Middle())
 	}).Float64()
-	return gaussianBracket(found, func(e float64) bool { return gaussianDelta(mu2, new(big.Rat).SetFloat64(e)).above(target) },
+	return gaussianBracket(found,
+		func(e float64) bool { return gaussianDelta(mu2, new(big.Rat).SetFloat64(e)).above(target) },
 		func(e float64) bool { return gaussianDelta(mu2, new(big.Rat).SetFloat64(e)).within(target) })
 }
 
@@ -90,7 +91,8 @@ func GaussianSigma2(l2Squared *big.Int, e privacy.Epsilon, d privacy.Delta) (*bi
 	case target.Cmp(exact.DecimalStep(gaussianSmallest)) < 0:
 		return nil, fmt.Errorf("%w: below 10^-%d nothing is calibrated", privacy.ErrDelta, gaussianSmallest)
 	case new(big.Rat).Sub(big.NewRat(1, 1), target).Cmp(exact.DecimalStep(gaussianNearest)) < 0:
-		return nil, fmt.Errorf("%w: above 1 - 10^-%d nothing is calibrated, and at 1 any noise will do", privacy.ErrDelta, gaussianNearest)
+		return nil, fmt.Errorf("%w: above 1 - 10^-%d nothing is calibrated, and at 1 any noise will do",
+			privacy.ErrDelta, gaussianNearest)
 	}
 	// Two values of μ that will do: δ(ε) ≤ δ(0) ≤ μ/√(2π) ≤ μ, and Φ(−a) ≤ e^(−a²/2) at a =
 	// √(2L), L = ln 1/d, which μ = 2ε/(√(a²+2ε) + a) has. The larger is where the search begins; it needs no

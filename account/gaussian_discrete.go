@@ -51,7 +51,8 @@ func DiscreteGaussianDelta(sigma2 *big.Rat, units *big.Int, e privacy.Epsilon) (
 	}
 	for bits := uint(128); ; bits *= 2 {
 		lower, upper = evaluate(bits).Floats()
-		if lower, upper = max(lower, 0), min(upper, 1); bits >= 1<<11 || upper-lower <= upper*0x1p-48 || sigma2.Cmp(big.NewRat(1<<16, 1)) > 0 && bits >= 256 {
+		if lower, upper = max(lower, 0), min(upper, 1); bits >= 1<<11 || upper-lower <= upper*0x1p-48 ||
+			sigma2.Cmp(big.NewRat(1<<16, 1)) > 0 && bits >= 256 {
 			return lower, upper
 		}
 	}

@@ -74,7 +74,8 @@ func vectors(t *testing.T, name string, check func(f []string)) int {
 // between checks that the floats enclose a real number and are within so many floats of one another.
 func between(t testing.TB, what string, lower, upper float64, want *big.Rat, floats int) {
 	t.Helper()
-	if !math.IsInf(upper, 1) && new(big.Rat).SetFloat64(upper).Cmp(want) < 0 || new(big.Rat).SetFloat64(lower).Cmp(want) > 0 {
+	if !math.IsInf(upper, 1) && new(big.Rat).SetFloat64(upper).Cmp(want) < 0 ||
+		new(big.Rat).SetFloat64(lower).Cmp(want) > 0 {
 		near, _ := want.Float64()
 		t.Errorf("%s: [%v, %v] does not hold %v", what, lower, upper, near)
 	}
@@ -119,7 +120,11 @@ func TestGaussianFigures(t *testing.T) {
 	for _, c := range []struct {
 		mu2, epsilon string
 		delta        float64
-	}{{"0.01", "0.1", 0.008751768145809594}, {"0.25", "1.0986122886681096913952452369225", 0.0041597422340007868}, {"1", "1", 0.12693673750664395}} {
+	}{
+		{"0.01", "0.1", 0.008751768145809594},
+		{"0.25", "1.0986122886681096913952452369225", 0.0041597422340007868},
+		{"1", "1", 0.12693673750664395},
+	} {
 		lower, upper := account.GaussianDelta(rational(t, c.mu2), epsilonOf(t, c.epsilon))
 		if math.Abs(lower-c.delta) > 3e-16*c.delta || math.Abs(upper-c.delta) > 3e-16*c.delta {
 			t.Errorf("μ² = %s, ε = %s: δ in [%v, %v]", c.mu2, c.epsilon, lower, upper)
@@ -138,7 +143,8 @@ func TestGaussianFigures(t *testing.T) {
 			t.Errorf("(%s, %s): σ = %v, want %v", c.epsilon, c.delta, math.Sqrt(f), c.sigma)
 		}
 	}
-	if lower, upper := account.GaussianEpsilon(big.NewRat(1, 1), deltaOf(t, "1e-5")); math.Abs(lower-4.3771780956812246) > 1e-15 || upper-lower > 2e-15 {
+	if lower, upper := account.GaussianEpsilon(big.NewRat(1, 1),
+		deltaOf(t, "1e-5")); math.Abs(lower-4.3771780956812246) > 1e-15 || upper-lower > 2e-15 {
 		t.Errorf("ε in [%v, %v]", lower, upper)
 	}
 }
@@ -156,11 +162,13 @@ func TestGaussianSigma2IsCertifiedAndLeast(t *testing.T) {
 			t.Fatal(err)
 		}
 		aim := d.Rat()
-		if _, upper := account.GaussianDelta(new(big.Rat).Quo(new(big.Rat).SetInt(l2), sigma2), e); new(big.Rat).SetFloat64(math.Nextafter(upper, 0)).Cmp(aim) > 0 {
+		if _, upper := account.GaussianDelta(new(big.Rat).Quo(new(big.Rat).SetInt(l2), sigma2),
+			e); new(big.Rat).SetFloat64(math.Nextafter(upper, 0)).Cmp(aim) > 0 {
 			t.Fatalf("σ² = %s: δ is up to %g", sigma2, upper)
 		}
 		less := new(big.Rat).Mul(sigma2, big.NewRat(1e15-2, 1e15))
-		if lower, _ := account.GaussianDelta(new(big.Rat).Quo(new(big.Rat).SetInt(l2), less), e); new(big.Rat).SetFloat64(math.Nextafter(lower, 1)).Cmp(aim) < 0 {
+		if lower, _ := account.GaussianDelta(new(big.Rat).Quo(new(big.Rat).SetInt(l2), less),
+			e); new(big.Rat).SetFloat64(math.Nextafter(lower, 1)).Cmp(aim) < 0 {
 			t.Fatalf("σ² = %s: δ is only %g at less", sigma2, lower)
 		}
 	}
@@ -231,7 +239,8 @@ func TestGaussianExtremes(t *testing.T) {
 		{big.NewInt(1), "1", nearOne(100), privacy.ErrDelta},
 		{big.NewInt(1), "1", nearOne(1000), privacy.ErrDelta},
 	} {
-		if _, err := account.GaussianSigma2(c.l2, epsilonOf(t, c.epsilon), deltaOf(t, c.delta)); !errors.Is(err, c.want) {
+		if _, err := account.GaussianSigma2(c.l2, epsilonOf(t, c.epsilon),
+			deltaOf(t, c.delta)); !errors.Is(err, c.want) {
 			t.Errorf("Δ² = %v, ε = %s, δ = %s: %v", c.l2, c.epsilon, c.delta, err)
 		}
 	}

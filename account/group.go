@@ -44,7 +44,8 @@ func Parallel(n privacy.Neighbours, parts []privacy.Loss) privacy.Loss {
 	for i, l := range parts {
 		rhos[i], deltas[i] = l.ZCDP()
 	}
-	return privacy.ZCDPLoss(largest(worst, rhos, privacy.Rho.Cmp, privacy.Rho.Plus), largest(worst, deltas, privacy.Delta.Cmp, privacy.Delta.Plus))
+	return privacy.ZCDPLoss(largest(worst, rhos, privacy.Rho.Cmp, privacy.Rho.Plus),
+		largest(worst, deltas, privacy.Delta.Cmp, privacy.Delta.Plus))
 }
 
 // largest is the sum of the so many largest.

@@ -30,11 +30,13 @@ func NewJob(steps ...Step) (*Job, error) {
 			return nil, fmt.Errorf("%w: a step that ParseStep did not make", ErrParameter)
 		}
 		if total += s.count; total > MostSteps {
-			return nil, fmt.Errorf("%w: the counts of a job's steps come to more than %d", ErrParameter, int64(MostSteps))
+			return nil, fmt.Errorf("%w: the counts of a job's steps come to more than %d",
+				ErrParameter, int64(MostSteps))
 		}
 		needs := map[Scheme]privacy.Neighbours{Poisson: privacy.AddRemove, FixedSize: privacy.ChangeOne}[s.scheme]
 		if needs != 0 && j.relation != 0 && needs != j.relation {
-			return nil, fmt.Errorf("%w: Poisson sampling amplifies under add/remove and sampling of a fixed size under change-one, and a job has one relation", ErrParameter)
+			return nil, fmt.Errorf(
+				"%w: Poisson sampling amplifies under add/remove and sampling of a fixed size under change-one, and a job has one relation", ErrParameter)
 		}
 		j.relation = max(j.relation, needs)
 		once := s

@@ -240,7 +240,8 @@ func (t *tally) exactDelta(e privacy.Epsilon) (lower, upper float64, ok bool) {
 		lower, upper = o.Delta(e)
 		return lower, upper, true
 	}
-	if s := t.steps[0]; len(t.steps) == 1 && s.count == 1 && s.sampling == nil && s.kind.name == "discrete-gaussian" && s.parameters["sensitivity"].Cmp(one) == 0 {
+	if s := t.steps[0]; len(t.steps) == 1 && s.count == 1 && s.sampling == nil && s.kind.name == "discrete-gaussian" &&
+		s.parameters["sensitivity"].Cmp(one) == 0 {
 		sigma := s.parameters["sigma"]
 		lower, upper = DiscreteGaussianDelta(new(big.Rat).Mul(sigma, sigma), big.NewInt(1), e)
 		return lower, upper, true

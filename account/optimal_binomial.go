@@ -97,7 +97,10 @@ type walk struct {
 }
 
 func (b *binomial) zero() ends {
-	return ends{new(big.Float).SetPrec(b.bits).SetMode(big.ToNegativeInf), new(big.Float).SetPrec(b.bits).SetMode(big.ToPositiveInf)}
+	return ends{
+		new(big.Float).SetPrec(b.bits).SetMode(big.ToNegativeInf),
+		new(big.Float).SetPrec(b.bits).SetMode(big.ToPositiveInf),
+	}
 }
 
 func (b *binomial) start() *walk {

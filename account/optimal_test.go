@@ -152,7 +152,8 @@ func TestOptimalExtremes(t *testing.T) {
 		_, there := o.Delta(epsilonRat(t, new(big.Rat).SetFloat64(upper)))
 		before, _ := o.Delta(epsilonRat(t, new(big.Rat).SetFloat64(lower*(1-1e-9))))
 		if !(lower <= upper) || upper-lower > 1e-12*upper || there > want || before < want {
-			t.Errorf("%v: ε is in [%.17g, %.17g], where δ is at most %g, and before it at least %g", c, lower, upper, there, before)
+			t.Errorf("%v: ε is in [%.17g, %.17g], where δ is at most %g, and before it at least %g",
+				c, lower, upper, there, before)
 		}
 	}
 	for _, c := range []struct {

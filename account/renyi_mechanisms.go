@@ -71,7 +71,8 @@ func RenyiDiscreteGaussian(sigma2 *big.Rat, units *big.Int) Renyi {
 			_, less := orderOf(order, bits)
 			first := halfLattice(new(big.Rat), sigma2, bits)
 			level := first.Add(first).Sub(whole(1, bits))
-			shifted := halfLattice(below, sigma2, bits).Add(halfLattice(new(big.Rat).Sub(big.NewRat(1, 1), below), sigma2, bits))
+			shifted := halfLattice(below, sigma2,
+				bits).Add(halfLattice(new(big.Rat).Sub(big.NewRat(1, 1), below), sigma2, bits))
 			return exact.IntervalOf(slope, bits).Add(logOrLowest(shifted.Quo(level)).Quo(less))
 		}))
 	})
@@ -197,7 +198,10 @@ func RenyiBoundedRange(e privacy.Epsilon) Renyi {
 //
 // and at most (α−1)ε, which is taken out of the logarithm. The third weight is handed over as it is, the second
 // too.
-func threeValued(loss func(bits uint) exact.Interval, weights func(alpha, x exact.Interval, bits uint) (first, second, third exact.Interval)) Renyi {
+func threeValued(
+	loss func(bits uint) exact.Interval,
+	weights func(alpha, x exact.Interval, bits uint) (first, second, third exact.Interval),
+) Renyi {
 	_, up := loss(128).Floats()
 	return renyi(func(order float64) float64 {
 		if up == 0 || math.IsInf(order, 1) {

@@ -90,7 +90,10 @@ func (r Renyi) sampled(q *big.Rat, moment func(m moments, order int64) exact.Int
 			return math.Inf(1)
 		}
 		return renyiUpper(func(bits uint) exact.Interval {
-			m := moments{bits: bits, one: whole(1, bits), q: exact.IntervalOf(q, bits), rest: exact.IntervalOf(rest, bits)}
+			m := moments{
+				bits: bits, one: whole(1, bits), q: exact.IntervalOf(q, bits),
+				rest: exact.IntervalOf(rest, bits),
+			}
 			m.gather(n, at, grown, largest)
 			return moment(m, n).Log1p().Quo(whole(n-1, bits))
 		})

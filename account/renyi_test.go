@@ -134,16 +134,28 @@ func every(t testing.TB) map[string]func(strength int64) account.Renyi {
 		return e
 	}
 	return map[string]func(n int64) account.Renyi{
-		"zcdp":              func(n int64) account.Renyi { return account.RenyiZCDP(tenths(n).Rho()) },
-		"gaussian":          func(n int64) account.Renyi { return account.RenyiGaussian(big.NewRat(n, 10)) },
-		"laplace":           func(n int64) account.Renyi { return account.RenyiLaplace(tenths(n)) },
-		"discrete laplace":  func(n int64) account.Renyi { return account.RenyiDiscreteLaplace(big.NewInt(n), big.NewRat(10, 1)) },
-		"pure":              func(n int64) account.Renyi { return account.RenyiPure(tenths(n)) },
-		"response":          func(n int64) account.Renyi { return account.RenyiRandomizedResponse(4, tenths(n)) },
-		"bounded range":     func(n int64) account.Renyi { return account.RenyiBoundedRange(tenths(n)) },
-		"discrete gaussian": func(n int64) account.Renyi { return account.RenyiDiscreteGaussian(big.NewRat(1, 3), big.NewInt(n)) },
-		"sampled gaussian":  func(n int64) account.Renyi { return account.RenyiSampledGaussian(big.NewRat(n, 100), big.NewRat(1, 1)) },
-		"sampled, narrower": func(n int64) account.Renyi { return account.RenyiSampledGaussian(big.NewRat(1, 50), big.NewRat(n, 10)) },
+		"zcdp":     func(n int64) account.Renyi { return account.RenyiZCDP(tenths(n).Rho()) },
+		"gaussian": func(n int64) account.Renyi { return account.RenyiGaussian(big.NewRat(n, 10)) },
+		"laplace":  func(n int64) account.Renyi { return account.RenyiLaplace(tenths(n)) },
+		"discrete laplace": func(n int64) account.Renyi {
+			return account.RenyiDiscreteLaplace(big.NewInt(n),
+				big.NewRat(10, 1))
+		},
+		"pure":          func(n int64) account.Renyi { return account.RenyiPure(tenths(n)) },
+		"response":      func(n int64) account.Renyi { return account.RenyiRandomizedResponse(4, tenths(n)) },
+		"bounded range": func(n int64) account.Renyi { return account.RenyiBoundedRange(tenths(n)) },
+		"discrete gaussian": func(n int64) account.Renyi {
+			return account.RenyiDiscreteGaussian(big.NewRat(1, 3),
+				big.NewInt(n))
+		},
+		"sampled gaussian": func(n int64) account.Renyi {
+			return account.RenyiSampledGaussian(big.NewRat(n, 100),
+				big.NewRat(1, 1))
+		},
+		"sampled, narrower": func(n int64) account.Renyi {
+			return account.RenyiSampledGaussian(big.NewRat(1, 50),
+				big.NewRat(n, 10))
+		},
 		"poisson": func(n int64) account.Renyi {
 			return account.RenyiLaplace(tenths(5)).PoissonSampled(big.NewRat(n, 100))
 		},
@@ -174,7 +186,8 @@ func TestRenyiLaws(t *testing.T) {
 					}
 					at := r(order)
 					if !(at > 0) || at*rounding < last || at > stronger(order)*rounding {
-						t.Errorf("order %v, strength %d: %v, after %v and beside %v", order, n, at, last, stronger(order))
+						t.Errorf("order %v, strength %d: %v, after %v and beside %v",
+							order, n, at, last, stronger(order))
 					}
 					last = at
 					five := account.ComposeRenyi(r, r, r, r, r)(order)
@@ -204,16 +217,28 @@ func TestRenyiBounds(t *testing.T) {
 		whole := math.Ceil(order/3) + 1
 		const rounding = 1 + 1e-12
 		for name, c := range map[string]struct{ less, more float64 }{
-			"pure ≤ αε²/2":           {account.RenyiPure(e)(order), order * epsilon * epsilon / 2},
-			"pure ≤ ε":               {account.RenyiPure(e)(order), epsilon},
-			"range ≤ αε²/8":          {account.RenyiBoundedRange(e)(order), order * epsilon * epsilon / 8},
-			"range ≤ pure":           {account.RenyiBoundedRange(e)(order), account.RenyiPure(e)(order)},
-			"laplace ≤ pure":         {account.RenyiLaplace(e)(order), account.RenyiPure(e)(order)},
-			"response ≤ pure":        {account.RenyiRandomizedResponse(5, e)(order), account.RenyiPure(e)(order)},
-			"discrete ≤ continuous":  {account.RenyiDiscreteGaussian(x, big.NewInt(1))(order), account.RenyiGaussian(new(big.Rat).Inv(x))(order)},
-			"poisson ≤ whole":        {account.RenyiPure(e).PoissonSampled(big.NewRat(1, 3))(whole), account.RenyiPure(e)(whole)},
-			"fixed ≤ whole":          {account.RenyiPure(e).FixedSampled(big.NewRat(1, 3))(order), account.RenyiPure(e)(order)},
-			"gaussian ≤ generic":     {account.RenyiSampledGaussian(big.NewRat(1, 50), x)(whole), account.RenyiGaussian(x).PoissonSampled(big.NewRat(1, 50))(whole)},
+			"pure ≤ αε²/2":    {account.RenyiPure(e)(order), order * epsilon * epsilon / 2},
+			"pure ≤ ε":        {account.RenyiPure(e)(order), epsilon},
+			"range ≤ αε²/8":   {account.RenyiBoundedRange(e)(order), order * epsilon * epsilon / 8},
+			"range ≤ pure":    {account.RenyiBoundedRange(e)(order), account.RenyiPure(e)(order)},
+			"laplace ≤ pure":  {account.RenyiLaplace(e)(order), account.RenyiPure(e)(order)},
+			"response ≤ pure": {account.RenyiRandomizedResponse(5, e)(order), account.RenyiPure(e)(order)},
+			"discrete ≤ continuous": {
+				account.RenyiDiscreteGaussian(x, big.NewInt(1))(order),
+				account.RenyiGaussian(new(big.Rat).Inv(x))(order),
+			},
+			"poisson ≤ whole": {
+				account.RenyiPure(e).PoissonSampled(big.NewRat(1, 3))(whole),
+				account.RenyiPure(e)(whole),
+			},
+			"fixed ≤ whole": {
+				account.RenyiPure(e).FixedSampled(big.NewRat(1, 3))(order),
+				account.RenyiPure(e)(order),
+			},
+			"gaussian ≤ generic": {
+				account.RenyiSampledGaussian(big.NewRat(1, 50), x)(whole),
+				account.RenyiGaussian(x).PoissonSampled(big.NewRat(1, 50))(whole),
+			},
 			"pure group ≤ its chain": {account.RenyiPure(e.Group(2))(order), account.RenyiPure(e).Group(2)(order)},
 		} {
 			if c.less > c.more*rounding {
@@ -248,11 +273,13 @@ func TestSampledBoundsHold(t *testing.T) {
 			for _, order := range []float64{1.5, 2, 3, 8, 40} {
 				m := mix(q, s, u)
 				if d := max(divergence(m, s, order), divergence(s, m, order)); d > poisson(order)*(1+1e-9)+1e-12 {
-					t.Errorf("ε = %s, q = %s, order %v: a Poisson sample loses %v, not at most %v", text, share, order, d, poisson(order))
+					t.Errorf("ε = %s, q = %s, order %v: a Poisson sample loses %v, not at most %v",
+						text, share, order, d, poisson(order))
 				}
 				for _, third := range [][2]float64{s, u} {
 					if d := divergence(mix(q, third, s), mix(q, third, u), order); d > fixed(order)*(1+1e-9)+1e-12 {
-						t.Errorf("ε = %s, q = %s, order %v: a fixed sample loses %v, not at most %v", text, share, order, d, fixed(order))
+						t.Errorf("ε = %s, q = %s, order %v: a fixed sample loses %v, not at most %v",
+							text, share, order, d, fixed(order))
 					}
 				}
 			}
@@ -309,14 +336,17 @@ func TestRenyiNonsense(t *testing.T) {
 		"rare and wide":  account.RenyiSampledGaussian(tiny, tiny),
 		"rare, narrow":   account.RenyiSampledGaussian(tiny, huge),
 		"nearly all":     account.RenyiSampledGaussian(rational(t, "0.999999999999999999999999"), one),
-		"beside half":    account.RenyiSampledGaussian(rational(t, "0.5000000000000000000000000000000000000001"), rational(t, "1e-80")),
-		"half, wider":    account.RenyiSampledGaussian(rational(t, "0.5000000000000000000000000000000000000001"), rational(t, "1e-120")),
-		"all but a few":  account.RenyiLaplace(epsilonOf(t, "2")).PoissonSampled(rational(t, "0.999999999999999999999999999999999999999999999999")),
-		"strong, rare":   account.RenyiLaplace(epsilonOf(t, "200")).PoissonSampled(rational(t, "1e-60")),
-		"rare, fixed":    account.RenyiPure(epsilonOf(t, "1e-200")).FixedSampled(tiny),
-		"poisson":        account.RenyiPure(epsilonOf(t, "1e300")).PoissonSampled(tiny),
-		"many":           account.RenyiSampledGaussian(rational(t, "0.01"), one).Times(math.MaxInt64),
-		"large group":    account.RenyiGaussian(one).Group(math.MaxInt64),
+		"beside half": account.RenyiSampledGaussian(rational(t, "0.5000000000000000000000000000000000000001"),
+			rational(t, "1e-80")),
+		"half, wider": account.RenyiSampledGaussian(rational(t, "0.5000000000000000000000000000000000000001"),
+			rational(t, "1e-120")),
+		"all but a few": account.RenyiLaplace(epsilonOf(t, "2")).PoissonSampled(rational(t,
+			"0.999999999999999999999999999999999999999999999999")),
+		"strong, rare": account.RenyiLaplace(epsilonOf(t, "200")).PoissonSampled(rational(t, "1e-60")),
+		"rare, fixed":  account.RenyiPure(epsilonOf(t, "1e-200")).FixedSampled(tiny),
+		"poisson":      account.RenyiPure(epsilonOf(t, "1e300")).PoissonSampled(tiny),
+		"many":         account.RenyiSampledGaussian(rational(t, "0.01"), one).Times(math.MaxInt64),
+		"large group":  account.RenyiGaussian(one).Group(math.MaxInt64),
 	} {
 		orders := []float64{1.5, 7, 1e300, math.MaxFloat64, math.Inf(1)}
 		if unhurried() {

@@ -9,7 +9,11 @@ import (
 // The least figure is that of all accountants, whether or not one is asked alone.
 func TestLeastEpsilon(t *testing.T) {
 	d := promise(t, "1", "1e-5").Delta
-	for _, specs := range [][]string{{"laplace scale=3"}, {"zcdp rho=0.1", "pure epsilon=0.2"}, {"gaussian sigma=4 count=3"}} {
+	for _, specs := range [][]string{
+		{"laplace scale=3"},
+		{"zcdp rho=0.1", "pure epsilon=0.2"},
+		{"gaussian sigma=4 count=3"},
+	} {
 		j := job(t, specs...)
 		f, by, err := j.LeastEpsilon(d)
 		r, err2 := j.Epsilon(d)

@@ -48,7 +48,10 @@ func deltaReport(t testing.TB, epsilon string, specs ...string) account.Report {
 
 // figures are a report's upper bounds, by name.
 func figures(r account.Report) map[string]account.Figure {
-	return map[string]account.Figure{"basic": r.Basic, "advanced": r.Advanced, "zcdp": r.ZCDP, "renyi": r.Renyi, "pld": r.PLD.Figure}
+	return map[string]account.Figure{
+		"basic": r.Basic, "advanced": r.Advanced, "zcdp": r.ZCDP, "renyi": r.Renyi,
+		"pld": r.PLD.Figure,
+	}
 }
 
 func near(got, want, last float64) bool { return got >= want-last && got <= want+last }
@@ -62,16 +65,21 @@ func TestReportFigures(t *testing.T) {
 	// The bounded range of the exponential mechanism is worth more than half of ε; at ρ = ε²/8 it is
 	// 2.4190931768671951.
 	exponential := epsilonReport(t, "1e-6", "exponential epsilon=.1 count=100")
-	if !near(exponential.ZCDP.Value, 2.4190931768671951, 1e-15) || exponential.Renyi.Value > exponential.ZCDP.Value || exponential.Advanced != hundred.Advanced {
+	if !near(exponential.ZCDP.Value, 2.4190931768671951, 1e-15) || exponential.Renyi.Value > exponential.ZCDP.Value ||
+		exponential.Advanced != hundred.Advanced {
 		t.Errorf("100 exponential mechanisms of 0.1: %+v", exponential)
 	}
 	// Conversions [Canonne, Kamath & Steinke 2020]: ρ = 0.1 at 1e-6, ρ = 0.5 at 1e-5.
 	for spec, want := range map[string]float64{"zcdp rho=.1": 2.141938928385} {
-		if r := epsilonReport(t, "1e-6", spec); !near(r.ZCDP.Value, want, 1e-12) || r.Renyi.Value > r.ZCDP.Value || r.Renyi.Value < r.ZCDP.Value*(1-1e-9) {
+		if r := epsilonReport(t, "1e-6", spec); !near(r.ZCDP.Value, want, 1e-12) || r.Renyi.Value > r.ZCDP.Value ||
+			r.Renyi.Value < r.ZCDP.Value*(1-1e-9) {
 			t.Errorf("%s: %+v", spec, r)
 		}
 	}
-	for _, spec := range []string{"zcdp rho=.5", "gaussian sigma=1", "gdp mu=1", "discrete-gaussian sigma=3 sensitivity=3", "gaussian sigma=2 sensitivity=.2 count=100"} {
+	for _, spec := range []string{
+		"zcdp rho=.5", "gaussian sigma=1", "gdp mu=1",
+		"discrete-gaussian sigma=3 sensitivity=3", "gaussian sigma=2 sensitivity=.2 count=100",
+	} {
 		if r := epsilonReport(t, "1e-5", spec); !near(r.ZCDP.Value, 4.728386984943, 1e-12) {
 			t.Errorf("%s: %+v", spec, r)
 		}
@@ -90,10 +98,12 @@ func TestReportFigures(t *testing.T) {
 	if r := deltaReport(t, "22", "pure epsilon=1 count=30"); !near(r.PLD.Value, 0.020276245549846, 1e-15) {
 		t.Errorf("30 × 1: %+v", r.PLD)
 	}
-	if r := deltaReport(t, "1", "gaussian sigma=1.5 sensitivity=1.5"); !near(r.PLD.Value, 0.12693673750664395, 1e-16) || !near(r.PLD.Lower, r.PLD.Value, 1e-16) {
+	if r := deltaReport(t, "1", "gaussian sigma=1.5 sensitivity=1.5"); !near(r.PLD.Value, 0.12693673750664395, 1e-16) ||
+		!near(r.PLD.Lower, r.PLD.Value, 1e-16) {
 		t.Errorf("Gaussian σ = 1: %+v", r.PLD)
 	}
-	if r := epsilonReport(t, "1e-5", "gdp mu=.6", "gaussian sigma=1.25 count=1"); !near(r.PLD.Value, 4.3771780956812246, 1e-14) {
+	if r := epsilonReport(t, "1e-5", "gdp mu=.6",
+		"gaussian sigma=1.25 count=1"); !near(r.PLD.Value, 4.3771780956812246, 1e-14) {
 		t.Errorf("Gaussians that make μ = 1: %+v", r.PLD)
 	}
 	// The discrete Gaussian's own curve at σ² = 1 [Canonne, Kamath & Steinke 2020].
@@ -101,7 +111,8 @@ func TestReportFigures(t *testing.T) {
 		t.Errorf("discrete Gaussian: %+v", r.PLD)
 	}
 	// One Laplace answer: δ(ε) = 1 − e^((ε−1/b)/2).
-	if r := deltaReport(t, "0.5", "laplace scale=1"); !near(r.PLD.Value, -math.Expm1(-0.25), 1e-6) || !near(r.PLD.Lower, -math.Expm1(-0.25), 1e-6) {
+	if r := deltaReport(t, "0.5", "laplace scale=1"); !near(r.PLD.Value, -math.Expm1(-0.25), 1e-6) ||
+		!near(r.PLD.Lower, -math.Expm1(-0.25), 1e-6) {
 		t.Errorf("Laplace: %+v", r.PLD)
 	}
 	// DP-SGD on MNIST, as dp_accounting tells it: by Rényi 2.59655587 with its orders, by loss distributions 2.38168600
@@ -110,19 +121,25 @@ func TestReportFigures(t *testing.T) {
 		return
 	}
 	mnist := epsilonReport(t, "1e-5", "gaussian sigma=1.1 sampling=256/60000 count=14062")
-	if mnist.Renyi.Value > 2.59655588 || mnist.Renyi.Value < 2.5965 || mnist.PLD.Value > 2.381686 || mnist.PLD.Lower < 2.3814 {
+	if mnist.Renyi.Value > 2.59655588 || mnist.Renyi.Value < 2.5965 || mnist.PLD.Value > 2.381686 ||
+		mnist.PLD.Lower < 2.3814 {
 		t.Errorf("MNIST: %+v", mnist)
 	}
 }
 
 // everySpec is each mechanism, alone and sampled in each way that there is.
 var everySpec = []string{
-	"gaussian sigma=3", "gaussian sigma=1.1 sampling=1/100", "gaussian sigma=4 sampling=.1 scheme=fixed", "discrete-gaussian sigma=3",
+	"gaussian sigma=3", "gaussian sigma=1.1 sampling=1/100", "gaussian sigma=4 sampling=.1 scheme=fixed",
+	"discrete-gaussian sigma=3",
 	"discrete-gaussian sigma=10 sensitivity=5", "discrete-gaussian sigma=3 sampling=.1",
-	"laplace scale=5", "laplace scale=1 sampling=.02", "laplace scale=1 sampling=.02 scheme=fixed", "discrete-laplace scale=4 sensitivity=2", "discrete-laplace scale=2 sampling=.1",
-	"exponential epsilon=.3", "exponential epsilon=1 sampling=.1", "randomized-response k=10 epsilon=.5", "randomized-response k=2 epsilon=.5 sampling=.3 scheme=fixed",
-	"pure epsilon=.25", "pure epsilon=2 sampling=.01", "approx epsilon=.25 delta=1e-8", "approx epsilon=.5 delta=1e-7 sampling=.1", "approx epsilon=0 delta=1e-8",
-	"zcdp rho=.02", "zcdp rho=.1 sampling=.1", "renyi order=16 epsilon=.1", "renyi order=16 epsilon=.1 sampling=.2", "gdp mu=.3", "gdp mu=1 sampling=.05",
+	"laplace scale=5", "laplace scale=1 sampling=.02", "laplace scale=1 sampling=.02 scheme=fixed",
+	"discrete-laplace scale=4 sensitivity=2", "discrete-laplace scale=2 sampling=.1",
+	"exponential epsilon=.3", "exponential epsilon=1 sampling=.1", "randomized-response k=10 epsilon=.5",
+	"randomized-response k=2 epsilon=.5 sampling=.3 scheme=fixed",
+	"pure epsilon=.25", "pure epsilon=2 sampling=.01", "approx epsilon=.25 delta=1e-8",
+	"approx epsilon=.5 delta=1e-7 sampling=.1", "approx epsilon=0 delta=1e-8",
+	"zcdp rho=.02", "zcdp rho=.1 sampling=.1", "renyi order=16 epsilon=.1", "renyi order=16 epsilon=.1 sampling=.2",
+	"gdp mu=.3", "gdp mu=1 sampling=.05",
 }
 
 // long reports that the slow forms are asked for.
@@ -147,12 +164,14 @@ func slow(spec string) bool { return strings.Contains(spec, "sampling") && !long
 func ordered(t *testing.T, what string, r account.Report) {
 	t.Helper()
 	for name, f := range figures(r) {
-		if f.Told() != !math.IsNaN(f.Value) || f.Told() && (f.Value < 0 || math.IsInf(f.Value, 0)) || !f.Told() && f.Why == "" {
+		if f.Told() != !math.IsNaN(f.Value) || f.Told() && (f.Value < 0 || math.IsInf(f.Value, 0)) || !f.Told() &&
+			f.Why == "" {
 			t.Errorf("%s: %s is %+v", what, name, f)
 		}
 	}
 	least, _ := r.Least()
-	if r.PLD.Told() && (!(r.PLD.Lower <= r.PLD.Value) || r.PLD.Value > least.Value) || r.Basic.Told() && r.Renyi.Value > r.Basic.Value {
+	if r.PLD.Told() && (!(r.PLD.Lower <= r.PLD.Value) || r.PLD.Value > least.Value) || r.Basic.Told() &&
+		r.Renyi.Value > r.Basic.Value {
 		t.Errorf("%s: out of order: %+v", what, r)
 	}
 	for name, f := range figures(r) {
@@ -248,7 +267,8 @@ func TestReportFalls(t *testing.T) {
 			continue
 		}
 		last := account.Report{}
-		epsilons, deltas := []string{"1e-6", "0.1", "0.5", "1", "2", "5", "20"}, []string{"1e-12", "1e-7", "1e-4", "0.01", "0.5"}
+		epsilons, deltas := []string{"1e-6", "0.1", "0.5", "1", "2", "5", "20"},
+			[]string{"1e-12", "1e-7", "1e-4", "0.01", "0.5"}
 		switch {
 		case slow(spec):
 			epsilons, deltas = []string{"0.5"}, nil
@@ -316,12 +336,19 @@ func TestReportMonotone(t *testing.T) {
 // TestReportExtremes: whatever a spec allows is told or not, soon and without an infinity.
 func TestReportExtremes(t *testing.T) {
 	for _, spec := range some(11, []string{
-		"pure epsilon=1000 count=1e12", "pure epsilon=1e-30 count=1e12", "gaussian sigma=1e-18 sensitivity=1e18 count=1e12", "gaussian sigma=1e18 sensitivity=1e-18",
-		"laplace scale=1e-18 sensitivity=1e18", "laplace scale=1e18 sensitivity=1e-18 count=1e12", "approx epsilon=1000 delta=0.999999 count=1e12", "approx epsilon=1e-30 delta=1e-60",
-		"renyi order=1000001/1000000 epsilon=1000", "renyi order=1e6 epsilon=1e-30", "zcdp rho=1e6 count=1e12", "zcdp rho=1e-30", "gdp mu=1e18", "gdp mu=1e-18",
-		"gaussian sigma=1e-3 sampling=1e-18", "gaussian sigma=1e-18 sampling=.999999", "gaussian sigma=0.02", "gaussian sigma=1e6 sampling=.5 count=1e12", "exponential epsilon=1000 sampling=.5 count=1e12",
-		"randomized-response k=1e9 epsilon=1000", "randomized-response k=1e9 epsilon=1e-30", "discrete-gaussian sigma=1e-18", "discrete-gaussian sigma=1e18 sensitivity=1e18", "discrete-laplace scale=1e-18",
-		"discrete-laplace scale=1e18", "laplace scale=1e-18 sensitivity=1e18 sampling=.5", "zcdp rho=1e6 sampling=.5", "gaussian sigma=1e-18 sampling=.5 scheme=fixed",
+		"pure epsilon=1000 count=1e12", "pure epsilon=1e-30 count=1e12",
+		"gaussian sigma=1e-18 sensitivity=1e18 count=1e12", "gaussian sigma=1e18 sensitivity=1e-18",
+		"laplace scale=1e-18 sensitivity=1e18", "laplace scale=1e18 sensitivity=1e-18 count=1e12",
+		"approx epsilon=1000 delta=0.999999 count=1e12", "approx epsilon=1e-30 delta=1e-60",
+		"renyi order=1000001/1000000 epsilon=1000", "renyi order=1e6 epsilon=1e-30", "zcdp rho=1e6 count=1e12",
+		"zcdp rho=1e-30", "gdp mu=1e18", "gdp mu=1e-18",
+		"gaussian sigma=1e-3 sampling=1e-18", "gaussian sigma=1e-18 sampling=.999999", "gaussian sigma=0.02",
+		"gaussian sigma=1e6 sampling=.5 count=1e12", "exponential epsilon=1000 sampling=.5 count=1e12",
+		"randomized-response k=1e9 epsilon=1000", "randomized-response k=1e9 epsilon=1e-30",
+		"discrete-gaussian sigma=1e-18", "discrete-gaussian sigma=1e18 sensitivity=1e18",
+		"discrete-laplace scale=1e-18",
+		"discrete-laplace scale=1e18", "laplace scale=1e-18 sensitivity=1e18 sampling=.5", "zcdp rho=1e6 sampling=.5",
+		"gaussian sigma=1e-18 sampling=.5 scheme=fixed",
 	}) {
 		deltas, epsilons := []string{"0", "1e-60", "1e-6", "0.999999"}, []string{"0", "1e-30", "1", "1000"}
 		switch {
@@ -400,10 +427,14 @@ func TestReportTooManyDifferent(t *testing.T) {
 	for i := range 2001 {
 		pure = append(pure, fmt.Sprintf("pure epsilon=1.%04d", i))
 	}
-	for what, specs := range map[string][]string{"600 sampled steps": different(600, "fixed"), "2,001 pure steps and a Rényi one": pure} {
+	for what, specs := range map[string][]string{
+		"600 sampled steps":                different(600, "fixed"),
+		"2,001 pure steps and a Rényi one": pure,
+	} {
 		r := deltaReport(t, "1", specs...)
 		ordered(t, what, r)
-		if least, name := r.Least(); least.Told() || name != "" || r.Renyi.Why != "the job has too many different steps" {
+		if least, name := r.Least(); least.Told() || name != "" ||
+			r.Renyi.Why != "the job has too many different steps" {
 			t.Errorf("%s: %s tells %+v, and Rényi %+v", what, name, least, r.Renyi)
 		}
 	}
@@ -419,12 +450,14 @@ func TestLeastDelta(t *testing.T) {
 		for _, e := range []string{"0", "0.1", "1", "1000000000"} {
 			f, name, err := j.LeastDelta(promise(t, e, "0").Epsilon)
 			want, _ := deltaReport(t, e, spec).Least()
-			if err != nil || f.Told() != want.Told() || f.Told() && (f.Value > want.Value/0.99 || f.Value < want.Value || name == "") {
+			if err != nil || f.Told() != want.Told() || f.Told() &&
+				(f.Value > want.Value/0.99 || f.Value < want.Value || name == "") {
 				t.Errorf("%s at %s: %+v by %q, %v; the least is %+v", spec, e, f, name, err, want)
 			}
 		}
 	}
-	if _, _, err := job(t, "pure epsilon=1").LeastDelta(promise(t, "1e13", "0").Epsilon); !errors.Is(err, account.ErrParameter) {
+	if _, _, err := job(t, "pure epsilon=1").LeastDelta(promise(t, "1e13", "0").Epsilon); !errors.Is(err,
+		account.ErrParameter) {
 		t.Errorf("an ε of 1e13: %v", err)
 	}
 }

@@ -55,7 +55,8 @@ func TestShuffleIsTheClones(t *testing.T) {
 				want := clonesDelta(int(n), float(promise(t, local, "0").Epsilon), float(promise(t, at, "0").Epsilon))
 				lower, upper := shuffle(t, n, local).Delta(promise(t, at, "0").Epsilon)
 				if !(lower <= upper) || upper-lower > 1e-14*upper || math.Abs(upper-want) > 1e-11*want+1e-15 {
-					t.Errorf("%d reports at %s: δ(%s) is in [%.17g, %.17g], want %.15g", n, local, at, lower, upper, want)
+					t.Errorf("%d reports at %s: δ(%s) is in [%.17g, %.17g], want %.15g",
+						n, local, at, lower, upper, want)
 				}
 			}
 		}

@@ -80,7 +80,8 @@ func parseStep(text string, mayOpen bool) (s Step, open string, err error) {
 	}
 	k := kindNamed(words[0].text)
 	if k == nil {
-		return Step{}, "", words[0].wrong("there is no mechanism %q%s; there are %s", words[0].text, guess(words[0].text, Mechanisms()), allowedNames())
+		return Step{}, "", words[0].wrong("there is no mechanism %q%s; there are %s",
+			words[0].text, guess(words[0].text, Mechanisms()), allowedNames())
 	}
 	s = Step{kind: k, parameters: map[string]*big.Rat{}, count: 1}
 	seen := map[string]bool{}
@@ -89,7 +90,9 @@ func parseStep(text string, mayOpen bool) (s Step, open string, err error) {
 		name, value, ok := strings.Cut(w.text, "=")
 		at := word{w.position + utf8.RuneCountInString(name) + 1, value}
 		switch {
-		case name == "" && ok, i+2 < len(words) && (!ok && strings.HasPrefix(words[i+2].text, "=") || ok && value == "" && !strings.Contains(words[i+2].text, "=")):
+		case name == "" && ok, i+2 < len(words) &&
+			(!ok && strings.HasPrefix(words[i+2].text, "=") || ok && value == "" &&
+				!strings.Contains(words[i+2].text, "=")):
 			return Step{}, "", w.wrong("no spaces around =, as in %s=1", k.keys[0].name)
 		case !ok:
 			return Step{}, "", w.wrong("%q is not key=value; %s takes %s", w.text, k.name, k.allowed())
@@ -113,7 +116,8 @@ func parseStep(text string, mayOpen bool) (s Step, open string, err error) {
 		}
 		key := k.key(name)
 		if key == nil {
-			return Step{}, "", w.wrong("%s has no key %q%s; it takes %s", k.name, name, guess(name, k.names()), k.allowed())
+			return Step{}, "", w.wrong("%s has no key %q%s; it takes %s",
+				k.name, name, guess(name, k.names()), k.allowed())
 		}
 		if value == "?" && mayOpen {
 			if !slices.Contains(solvable, name) || open != "" {

@@ -121,8 +121,10 @@ func TestNewJobRefuses(t *testing.T) {
 // FuzzSpec: whatever the text, it is refused at a place within it or read, and then written so that it is read back.
 func FuzzSpec(f *testing.F) {
 	for _, text := range []string{
-		"gaussian sigma=1.1 sampling=256/60000 count=14062", "pure epsilon=.1", "approx epsilon=1 delta=1e-9", "laplace scale=1 scheme=fixed sampling=1/3",
-		"gaussian sigma=\xff", "é sigma=1", "gaussian =1", "gaussian sigma==1", "zcdp rho=1e-30/1e30", "pure epsilon=1/3 count=1e12",
+		"gaussian sigma=1.1 sampling=256/60000 count=14062", "pure epsilon=.1", "approx epsilon=1 delta=1e-9",
+		"laplace scale=1 scheme=fixed sampling=1/3",
+		"gaussian sigma=\xff", "é sigma=1", "gaussian =1", "gaussian sigma==1", "zcdp rho=1e-30/1e30",
+		"pure epsilon=1/3 count=1e12",
 	} {
 		f.Add(text)
 	}
@@ -130,7 +132,8 @@ func FuzzSpec(f *testing.F) {
 		s, err := account.ParseStep(text)
 		var wrong *account.SpecError
 		if err != nil {
-			if !errors.As(err, &wrong) || wrong.Position < 1 || wrong.Position > utf8.RuneCountInString(text)+1 || wrong.Message == "" {
+			if !errors.As(err, &wrong) || wrong.Position < 1 || wrong.Position > utf8.RuneCountInString(text)+1 ||
+				wrong.Message == "" {
 				t.Fatalf("%q: %v", text, err)
 			}
 			return

@@ -66,7 +66,8 @@ func TestRunsThatAreNotAlike(t *testing.T) {
 		unlike, refuted := 0, 0
 		const audits = 6
 		for i := range audits {
-			r, err := Run(context.Background(), c.make(rand.New(rand.NewPCG(uint64(i), 2))), Options{Runs: 3000, Claim: claim(t, "1", "0")})
+			r, err := Run(context.Background(), c.make(rand.New(rand.NewPCG(uint64(i), 2))),
+				Options{Runs: 3000, Claim: claim(t, "1", "0")})
 			switch {
 			case errors.Is(err, ErrUnlike), errors.Is(err, ErrRepeats):
 				unlike++
@@ -108,7 +109,16 @@ func TestUnlikely(t *testing.T) {
 	for _, c := range []struct {
 		parts, runs int
 		p           float64
-	}{{16, 625, 0.5}, {16, 20, 0.5}, {128, 80, 0.01}, {12, 1000, 0.003}, {12, 1000, 0.999}, {1, 50, 0.3}, {16, 5, 0.1}, {2, 1, 0.5}} {
+	}{
+		{16, 625, 0.5},
+		{16, 20, 0.5},
+		{128, 80, 0.01},
+		{12, 1000, 0.003},
+		{12, 1000, 0.999},
+		{1, 50, 0.3},
+		{16, 5, 0.1},
+		{2, 1, 0.5},
+	} {
 		const tries, allowed = 150, 0.1
 		alarms := 0
 		for range tries {
@@ -219,7 +229,8 @@ func TestLongOutputs(t *testing.T) {
 		t.Errorf("%d bytes of %d are kept", o.size(), len(text))
 	}
 	k := 0
-	report, err := Run(context.Background(), Func(func(Side) string { k++; return text + strconv.Itoa(k) }), Options{Runs: 100})
+	report, err := Run(context.Background(), Func(func(Side) string { k++; return text + strconv.Itoa(k) }),
+		Options{Runs: 100})
 	if err != nil {
 		t.Fatal(err)
 	}

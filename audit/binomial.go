@@ -83,7 +83,8 @@ func logMass(k, n, p, q float64) float64 {
 	if k == n {
 		return n * math.Log1p(-q)
 	}
-	return math.Log(n/(2*math.Pi*k*(n-k)))/2 + stirling(n) - stirling(k) - stirling(n-k) - deviance(k, n*p) - deviance(n-k, n*q)
+	return math.Log(n/(2*math.Pi*k*(n-k)))/2 +
+		stirling(n) - stirling(k) - stirling(n-k) - deviance(k, n*p) - deviance(n-k, n*q)
 }
 
 // deviance is x·ln(x/m) + m − x, at least 0, without cancellation where x is near m.

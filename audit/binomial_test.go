@@ -53,7 +53,8 @@ func TestTailAgainstRationals(t *testing.T) {
 }
 
 func power(x *big.Rat, k int) *big.Rat {
-	num, den := new(big.Int).Exp(x.Num(), big.NewInt(int64(k)), nil), new(big.Int).Exp(x.Denom(), big.NewInt(int64(k)), nil)
+	num, den := new(big.Int).Exp(x.Num(), big.NewInt(int64(k)), nil),
+		new(big.Int).Exp(x.Denom(), big.NewInt(int64(k)), nil)
 	return new(big.Rat).SetFrac(num, den)
 }
 

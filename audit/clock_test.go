@@ -10,7 +10,9 @@ import (
 
 // drawnTimes are pairs of normal times of mean 100 ms and σ = 1 ms, which share a drift; those with the unit are
 // longer by shift ms. A share of all is ten times as long, whatever the side.
-func drawnTimes(rng interface{ NormFloat64() float64 }, n int, shift, drift float64, spikes int) (without, with []time.Duration) {
+func drawnTimes(
+	rng interface{ NormFloat64() float64 }, n int, shift, drift float64, spikes int,
+) (without, with []time.Duration) {
 	for i := range n {
 		both := drift * math.Sin(float64(i)/50)
 		for side := range 2 {
@@ -57,7 +59,8 @@ func TestClockBounds(t *testing.T) {
 				}
 			}
 			if missed > 3 || exceeded > 23 {
-				t.Errorf("shift %v, %+v: d was beyond its bounds %d times of 200, ε below its own %d times", shift, how, missed, exceeded)
+				t.Errorf("shift %v, %+v: d was beyond its bounds %d times of 200, ε below its own %d times",
+					shift, how, missed, exceeded)
 			}
 		}
 	}
@@ -68,7 +71,8 @@ func TestClockBounds(t *testing.T) {
 // pairs allows more than ReachableRepeats but by the estimate's luck.
 func TestClockSees(t *testing.T) {
 	rng := rand.New(rand.NewPCG(2, 2))
-	if c := ClockOf(drawnTimes(rng, 300, 2, 30, 51)); c.D < 1.6 || c.AtLeast < 1.2 || c.Repeats() > 1 || c.Shift < time.Millisecond {
+	if c := ClockOf(drawnTimes(rng, 300, 2, 30, 51)); c.D < 1.6 || c.AtLeast < 1.2 || c.Repeats() > 1 ||
+		c.Shift < time.Millisecond {
 		t.Errorf("%+v", c)
 	}
 	if c := ClockOf(drawnTimes(rng, 300, 2, 0, 0)); c.Epsilon < 1 || c.Likely != 1 == c.Longer || c.Gap < 0.5 {
@@ -82,7 +86,8 @@ func TestClockSees(t *testing.T) {
 	if !math.IsInf(far.AtMost, 1) || far.Repeats() != 0 || far.Epsilon < 1 || far.Gap != 1 {
 		t.Errorf("%+v", far)
 	}
-	if stopped := ClockOf(make([]time.Duration, 30), make([]time.Duration, 30)); stopped.Repeats() != 0 || stopped.Epsilon != 0 {
+	if stopped := ClockOf(make([]time.Duration, 30), make([]time.Duration, 30)); stopped.Repeats() != 0 ||
+		stopped.Epsilon != 0 {
 		t.Errorf("of a clock that stands: %+v", stopped)
 	}
 }

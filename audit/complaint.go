@@ -41,7 +41,10 @@ func (c call) crash(done int, ended error, complaint string) error {
 
 func (c call) crashHint(done int, complaint string) string {
 	if c.before+done == 0 {
-		for _, sign := range []string{"No such file", "can't open", "cannot open", "Can't open", "Cannot open", "not found", "Permission denied"} {
+		for _, sign := range []string{
+			"No such file", "can't open", "cannot open", "Can't open", "Cannot open",
+			"not found", "Permission denied",
+		} {
 			if strings.Contains(complaint, sign) {
 				hint := "are all names in the command right? They are looked for from the folder that dither runs in"
 				if dir, err := os.Getwd(); err == nil {

@@ -80,7 +80,8 @@ func featuresOf(s sample) []feature {
 	}
 	features := []feature{{"the output", ofWhole, func(o *output) field { return field{text: o.text, is: word} }}}
 	if c.fewest < c.most {
-		features = append(features, feature{"the number of fields", ofFigure, func(o *output) field { return numberField(float64(o.count)) }})
+		features = append(features,
+			feature{"the number of fields", ofFigure, func(o *output) field { return numberField(float64(o.count)) }})
 	}
 	features = append(features, coordinates(s, min(c.most, mostFields))...)
 	features = append(features, firstUnlike, distinct)

@@ -81,8 +81,14 @@ var beyond = feature{fmt.Sprintf("the hash of the fields after number %d", mostF
 // shapes are how an output is written, whatever its numbers are: separators, brackets, signs, exponents, zeros at the
 // end.
 var shapes = []feature{
-	{"the output, with 9 for each digit,", ofText, func(o *output) field { return field{text: shape(o, false), is: word} }},
-	{"the output, with 9 for each row of digits,", ofText, func(o *output) field { return field{text: shape(o, true), is: word} }},
+	{
+		"the output, with 9 for each digit,", ofText,
+		func(o *output) field { return field{text: shape(o, false), is: word} },
+	},
+	{
+		"the output, with 9 for each row of digits,", ofText,
+		func(o *output) field { return field{text: shape(o, true), is: word} },
+	},
 }
 
 // shape is an output with each digit, or each row of them, the same.

@@ -11,12 +11,18 @@ import (
 // wordFeatures are those of outputs in which some coordinates are words: how many, where each word first stands, which
 // coordinates are words, and the numbers of outputs that agree in that.
 func wordFeatures(s sample, c census) []feature {
-	features := []feature{{"the number of fields that are no numbers", ofFigure, counted(func(f field) bool { return f.is == word })}}
+	features := []feature{{
+		"the number of fields that are no numbers", ofFigure,
+		counted(func(f field) bool { return f.is == word }),
+	}}
 	for _, w := range frequent(c.words, mostWords) {
 		is := func(f field) bool { return f.text == w }
 		features = append(features,
 			feature{fmt.Sprintf("the number of fields that are %s", quote(w)), ofFigure, counted(is)},
-			feature{fmt.Sprintf("the place of the first %s", quote(w)), ofFigure, func(o *output) field { return place(slices.IndexFunc(o.fields, is)) }})
+			feature{
+				fmt.Sprintf("the place of the first %s", quote(w)), ofFigure,
+				func(o *output) field { return place(slices.IndexFunc(o.fields, is)) },
+			})
 	}
 	if !c.numbers {
 		return features
@@ -29,7 +35,11 @@ func wordFeatures(s sample, c census) []feature {
 			like[p] = &side[i]
 		}
 	}
-	features = append(features, feature{"the output, with # for each number,", ofText, func(o *output) field { return field{text: pattern(o), is: word} }})
+	features = append(features,
+		feature{
+			"the output, with # for each number,", ofText,
+			func(o *output) field { return field{text: pattern(o), is: word} },
+		})
 	likes := 0
 	for _, p := range frequent(patterns, mostPatterns) {
 		for i, f := range like[p].fields {
@@ -57,12 +67,15 @@ func counted(is func(field) bool) func(*output) field {
 
 // likeness is the number at i, of the outputs of a pattern.
 func likeness(p string, i int) feature {
-	return feature{fmt.Sprintf("the output is like %s and coordinate %d", quote(p), i+1), ofFigure, func(o *output) field {
-		if i >= len(o.fields) || o.fields[i].is != numeric || pattern(o) != p {
-			return field{is: outside}
-		}
-		return o.fields[i]
-	}}
+	return feature{
+		fmt.Sprintf("the output is like %s and coordinate %d", quote(p), i+1), ofFigure,
+		func(o *output) field {
+			if i >= len(o.fields) || o.fields[i].is != numeric || pattern(o) != p {
+				return field{is: outside}
+			}
+			return o.fields[i]
+		},
+	}
 }
 
 // pattern is an output with # for each number; a word that begins with # or with \ gets a \ before it.

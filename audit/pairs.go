@@ -108,7 +108,8 @@ func (p *pair) event(atLeast bool, t float64) (string, bool) {
 		return text + "in a cell that was not seen", false
 	case n > counted || n > mostPieces:
 		rest := n - min(len(names), mostPieces)
-		return text + strings.Join(names[:min(len(names), mostPieces)], " or ") + " or in another of " + number(float64(rest)) + " such cells", false
+		return text + strings.Join(names[:min(len(names), mostPieces)], " or ") + " or in another of " +
+			number(float64(rest)) + " such cells", false
 	}
 	return text + strings.Join(names, " or "), true
 }
@@ -125,7 +126,8 @@ func (p *pair) terms() []Term {
 func (p *pair) tells(runs [2]int) (sum float64) {
 	for _, row := range p.cells {
 		for _, s := range row {
-			sum += math.Abs(float64(s.counts[0])/float64(max(1, runs[0])) - float64(s.counts[1])/float64(max(1, runs[1])))
+			sum += math.Abs(
+				float64(s.counts[0])/float64(max(1, runs[0])) - float64(s.counts[1])/float64(max(1, runs[1])))
 		}
 	}
 	return sum

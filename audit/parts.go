@@ -149,7 +149,8 @@ func (p *parts) of(o *output) float64 {
 func (p *parts) tells() float64 {
 	sum := 0.0
 	add := func(s share) {
-		sum += math.Abs(float64(s.counts[0])/float64(max(1, p.runs[0])) - float64(s.counts[1])/float64(max(1, p.runs[1])))
+		sum += math.Abs(
+			float64(s.counts[0])/float64(max(1, p.runs[0])) - float64(s.counts[1])/float64(max(1, p.runs[1])))
 	}
 	for _, s := range p.tokens {
 		add(s)

@@ -36,7 +36,8 @@ func (p *parts) event(atLeast bool, t float64) (clause string, whole bool) {
 		pieces, whole = append(pieces, "is one of "+names), listedAll
 	}
 	if n := len(pieces); n > mostPieces {
-		pieces, whole = append(pieces[:mostPieces-1], "is in another of "+number(float64(n-mostPieces+1))+" such parts"), false
+		pieces, whole = append(pieces[:mostPieces-1],
+			"is in another of "+number(float64(n-mostPieces+1))+" such parts"), false
 	}
 	if len(pieces) == 0 {
 		return p.name + " is nothing at all", true

@@ -39,10 +39,12 @@ func (c call) lines(ctx context.Context, n int, yield func([]byte) error) error 
 				if len(line) == 0 {
 					continue
 				}
-				return done, c.fails(ErrFlood, done, fmt.Sprintf("more than the %d lines it was asked for", n), "one line an answer, and nothing else, to standard output")
+				return done, c.fails(ErrFlood, done, fmt.Sprintf("more than the %d lines it was asked for", n),
+					"one line an answer, and nothing else, to standard output")
 			}
 			if len(line) == 0 && n > 1 {
-				return done, c.fails(ErrFew, done, fmt.Sprintf("line %d is empty", done+1), "one line an answer, and nothing else, to standard output")
+				return done, c.fails(ErrFew, done, fmt.Sprintf("line %d is empty", done+1),
+					"one line an answer, and nothing else, to standard output")
 			}
 			if err := c.text(line, done); err != nil {
 				return done, err
@@ -63,7 +65,8 @@ func (c call) lines(ctx context.Context, n int, yield func([]byte) error) error 
 		case 0:
 			return c.fails(ErrSilent, 0, "no line at all", "is it standard output that it prints to?")
 		}
-		return c.fails(ErrFew, done, fmt.Sprintf("%d of the %d it was asked for", done, n), "{runs} is how many answers are wanted, one a line")
+		return c.fails(ErrFew, done, fmt.Sprintf("%d of the %d it was asked for", done, n),
+			"{runs} is how many answers are wanted, one a line")
 	})
 }
 
@@ -92,10 +95,13 @@ func (c call) whole(ctx context.Context, yield func([]byte) error) error {
 // text reports what is not UTF-8, or holds characters that no text does.
 func (c call) text(output []byte, done int) error {
 	if !utf8.Valid(output) {
-		return c.fails(ErrGarbage, done, fmt.Sprintf("output %d is not UTF-8", done+1), "numbers and words are compared, not bytes: print them as text")
+		return c.fails(ErrGarbage, done, fmt.Sprintf("output %d is not UTF-8", done+1),
+			"numbers and words are compared, not bytes: print them as text")
 	}
-	if i := bytes.IndexFunc(output, func(r rune) bool { return r < ' ' && !strings.ContainsRune("\t\r\n\f\v", r) }); i >= 0 {
-		return c.fails(ErrGarbage, done, fmt.Sprintf("output %d holds the control character 0x%02x", done+1, output[i]), "print without colours and the like")
+	if i := bytes.IndexFunc(output,
+		func(r rune) bool { return r < ' ' && !strings.ContainsRune("\t\r\n\f\v", r) }); i >= 0 {
+		return c.fails(ErrGarbage, done, fmt.Sprintf("output %d holds the control character 0x%02x", done+1, output[i]),
+			"print without colours and the like")
 	}
 	return nil
 }
@@ -165,7 +171,8 @@ func (c call) process(ctx context.Context, take func(io.Reader) (int, error), en
 	case errors.As(failed, &program):
 		return failed
 	case limited.Err() != nil:
-		return c.fails(ErrHang, done, fmt.Sprintf("more than %v, after %s", c.timeout, outputs(c.before+done)), "a longer --timeout, or fewer --runs")
+		return c.fails(ErrHang, done, fmt.Sprintf("more than %v, after %s", c.timeout, outputs(c.before+done)),
+			"a longer --timeout, or fewer --runs")
 	case failed != nil:
 		return failed
 	case err != nil:

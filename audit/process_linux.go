@@ -9,7 +9,8 @@ import (
 func awaitEnd(child int) {
 	const byNumber = 1 // P_PID
 	for {
-		_, _, err := syscall.Syscall6(syscall.SYS_WAITID, byNumber, uintptr(child), 0, syscall.WEXITED|syscall.WNOWAIT, 0, 0)
+		_, _, err := syscall.Syscall6(syscall.SYS_WAITID, byNumber, uintptr(child), 0,
+			syscall.WEXITED|syscall.WNOWAIT, 0, 0)
 		if !errors.Is(err, syscall.EINTR) {
 			return
 		}

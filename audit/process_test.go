@@ -19,9 +19,13 @@ func TestLeftBehind(t *testing.T) {
 	t.Parallel()
 	a, b := sides(t, "1", "2")
 	pid := filepath.Join(t.TempDir(), "pid")
-	p := Program{Command: "sh -c 'sleep 100 & echo $! >\"$0\"; echo 1' '" + pid + "'", Input: a, Neighbor: b, Timeout: 20 * time.Second}
+	p := Program{
+		Command: "sh -c 'sleep 100 & echo $! >\"$0\"; echo 1' '" + pid + "'", Input: a, Neighbor: b,
+		Timeout: 20 * time.Second,
+	}
 	begun := time.Now()
-	if err := p.Run(context.Background(), Data, 1, func([]byte) error { return nil }); err != nil || time.Since(begun) > 10*time.Second {
+	if err := p.Run(context.Background(), Data, 1, func([]byte) error { return nil }); err != nil ||
+		time.Since(begun) > 10*time.Second {
 		t.Fatalf("%v after %v", err, time.Since(begun))
 	}
 	text, err := os.ReadFile(pid)
@@ -33,7 +37,8 @@ func TestLeftBehind(t *testing.T) {
 		t.Fatal(err)
 	}
 	for range 100 { // it may be a zombie for a while
-		if state, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", child)); err != nil || strings.Contains(string(state), ") Z ") {
+		if state, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", child)); err != nil ||
+			strings.Contains(string(state), ") Z ") {
 			return
 		}
 		time.Sleep(20 * time.Millisecond)
@@ -76,7 +81,8 @@ func TestCrashHints(t *testing.T) {
 		{"grep 1", Neighbor, "its file is empty"},
 		{"sh -c 'echo 1; echo No such file >&2; exit 3' {runs}", Data, "a crash is an output too"},
 	} {
-		err := Program{Command: c.command, Input: a, Neighbor: b}.Run(context.Background(), c.side, 3, func([]byte) error { return nil })
+		err := Program{Command: c.command, Input: a, Neighbor: b}.Run(context.Background(), c.side, 3,
+			func([]byte) error { return nil })
 		var wrong *ProgramError
 		if !errors.As(err, &wrong) || !errors.Is(err, ErrCrash) || !strings.Contains(wrong.Hint, c.want) {
 			t.Errorf("%s: %v: %+v", c.command, err, wrong)

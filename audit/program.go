@@ -74,7 +74,10 @@ func (p Program) Check() error {
 	for side := Data; side <= Neighbor; side++ {
 		if !strings.Contains(argv[0], inputMark) { // else the file is the program
 			if _, err := exec.LookPath(argv[0]); err != nil {
-				return &ProgramError{Kind: ErrMissing, Side: side, Detail: reason(err), Hint: "is its name right, and may it be executed?"}
+				return &ProgramError{
+					Kind: ErrMissing, Side: side, Detail: reason(err),
+					Hint: "is its name right, and may it be executed?",
+				}
 			}
 		}
 		if err := p.readable(side); err != nil {

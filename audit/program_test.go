@@ -62,7 +62,8 @@ func TestProgramFailures(t *testing.T) {
 		begun := time.Now()
 		err := p.Run(context.Background(), Neighbor, 50, func([]byte) error { return nil })
 		var wrong *ProgramError
-		if !errors.Is(err, c.kind) || !errors.As(err, &wrong) || wrong.Side != Neighbor || !strings.Contains(err.Error(), c.detail) {
+		if !errors.Is(err, c.kind) || !errors.As(err, &wrong) || wrong.Side != Neighbor ||
+			!strings.Contains(err.Error(), c.detail) {
 			t.Errorf("%s: %v", c.command, err)
 		}
 		if time.Since(begun) > 10*time.Second {
@@ -80,9 +81,13 @@ func TestPipesAreRefused(t *testing.T) {
 	}
 	for _, name := range []string{pipe, "/dev/null"} {
 		p := Program{Command: "cat", Input: a, Neighbor: name}
-		for _, err := range []error{p.Check(), p.Run(context.Background(), Neighbor, 1, func([]byte) error { return nil })} {
+		for _, err := range []error{
+			p.Check(),
+			p.Run(context.Background(), Neighbor, 1, func([]byte) error { return nil }),
+		} {
 			var wrong *ProgramError
-			if !errors.As(err, &wrong) || !errors.Is(err, ErrInput) || wrong.Side != Neighbor || wrong.Hint != "a pipe can be read only once; write it to a file" {
+			if !errors.As(err, &wrong) || !errors.Is(err, ErrInput) || wrong.Side != Neighbor ||
+				wrong.Hint != "a pipe can be read only once; write it to a file" {
 				t.Errorf("%s: %v", name, err)
 			}
 		}
@@ -172,10 +177,11 @@ func TestProgramRuns(t *testing.T) {
 		{"printf 'a\nb\r\n\n' {runs}", Data, 2, []string{"a", "b"}},
 	} {
 		var got []string
-		err := Program{Command: c.command, Input: a, Neighbor: b}.Run(context.Background(), c.side, c.n, func(o []byte) error {
-			got = append(got, string(o))
-			return nil
-		})
+		err := Program{Command: c.command, Input: a, Neighbor: b}.Run(context.Background(), c.side, c.n,
+			func(o []byte) error {
+				got = append(got, string(o))
+				return nil
+			})
 		if err != nil || !slices.Equal(got, c.want) {
 			t.Errorf("%s: %q, %v", c.command, got, err)
 		}
@@ -185,7 +191,8 @@ func TestProgramRuns(t *testing.T) {
 func TestProgramStops(t *testing.T) {
 	a, b := sides(t, "1", "2")
 	enough := errors.New("enough")
-	err := Program{Command: "yes {runs}", Input: a, Neighbor: b}.Run(context.Background(), Data, 1<<30, func([]byte) error { return enough })
+	err := Program{Command: "yes {runs}", Input: a, Neighbor: b}.Run(context.Background(), Data, 1<<30,
+		func([]byte) error { return enough })
 	if !errors.Is(err, enough) {
 		t.Error(err)
 	}

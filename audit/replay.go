@@ -130,7 +130,8 @@ func (d Distances) Within(declared Distances) error {
 		is, allowed *big.Rat
 	}{{"L1", d.L1, declared.L1}, {"squared L2", d.L2Squared, declared.L2Squared}, {"L∞", d.LInf, declared.LInf}} {
 		if norm.is != nil && norm.allowed != nil && norm.is.Cmp(norm.allowed) > 0 {
-			found = append(found, fmt.Errorf("%w: by %s in %s, where %s is declared", ErrApart, norm.is.RatString(), norm.name, norm.allowed.RatString()))
+			found = append(found, fmt.Errorf("%w: by %s in %s, where %s is declared",
+				ErrApart, norm.is.RatString(), norm.name, norm.allowed.RatString()))
 		}
 	}
 	return errors.Join(found...)
@@ -148,10 +149,12 @@ func (r *Replayed) SameFlow() error {
 		found = append(found, fmt.Errorf("%w: %d bytes of %d", ErrUnread, r.Unread, a.Bytes()))
 	}
 	if i := differ(a.Reads, b.Reads); i >= 0 {
-		found = append(found, fmt.Errorf("%w: %d reads and %d, the first other one is read %d", ErrReads, len(a.Reads), len(b.Reads), i+1))
+		found = append(found, fmt.Errorf("%w: %d reads and %d, the first other one is read %d",
+			ErrReads, len(a.Reads), len(b.Reads), i+1))
 	}
 	if i := differ(a.Steps, b.Steps); i >= 0 {
-		found = append(found, fmt.Errorf("%w: step %d is %s, and for the neighbour %s", ErrSteps, i+1, stepAt(a.Steps, i), stepAt(b.Steps, i)))
+		found = append(found, fmt.Errorf("%w: step %d is %s, and for the neighbour %s",
+			ErrSteps, i+1, stepAt(a.Steps, i), stepAt(b.Steps, i)))
 	}
 	return errors.Join(found...)
 }

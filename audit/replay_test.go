@@ -60,7 +60,10 @@ func TestReplayOfSums(t *testing.T) {
 	if err := r.Check(audit.Distances{L1: is(5), L2Squared: is(13), LInf: is(3)}); err != nil {
 		t.Error(err)
 	}
-	for name, small := range map[string]audit.Distances{"L1": {L1: is(4)}, "squared L2": {L2Squared: is(12)}, "L∞": {LInf: big.NewRat(299, 100)}} {
+	for name, small := range map[string]audit.Distances{
+		"L1": {L1: is(4)}, "squared L2": {L2Squared: is(12)},
+		"L∞": {LInf: big.NewRat(299, 100)},
+	} {
 		if err := r.Check(small); !errors.Is(err, audit.ErrApart) || !strings.Contains(err.Error(), name) {
 			t.Errorf("%s: %v", name, err)
 		}
@@ -85,15 +88,31 @@ func TestReplayFinds(t *testing.T) {
 		output         [2]int
 		want           []error
 	}{
-		"the same":        {data: reads(8, 1), neighbor: reads(8, 1)},
-		"more":            {data: reads(8), neighbor: reads(8, 8), want: []error{audit.ErrExhausted, audit.ErrReads, audit.ErrLengths}},
-		"longer":          {data: reads(8), neighbor: reads(9), want: []error{audit.ErrExhausted, audit.ErrUnread, audit.ErrReads, audit.ErrLengths}},
-		"less":            {data: reads(8, 8), neighbor: reads(8), want: []error{audit.ErrUnread, audit.ErrReads}},
-		"another way":     {data: reads(8, 4), neighbor: reads(4, 8), want: []error{audit.ErrReads}},
-		"another step":    {data: reads(8), neighbor: reads(8), step: [2]string{"kept", "dropped"}, want: []error{audit.ErrSteps}},
-		"no step":         {data: reads(8), neighbor: reads(8), step: [2]string{"kept", ""}, want: []error{audit.ErrSteps}},
-		"more numbers":    {data: reads(8), neighbor: reads(8), output: [2]int{2, 3}, want: []error{audit.ErrLengths}},
-		"blind to errors": {data: reads(8), neighbor: func(r io.Reader) error { _, _ = r.Read(make([]byte, 9)); return nil }, want: []error{audit.ErrExhausted, audit.ErrUnread, audit.ErrReads}},
+		"the same": {data: reads(8, 1), neighbor: reads(8, 1)},
+		"more": {
+			data: reads(8), neighbor: reads(8, 8),
+			want: []error{audit.ErrExhausted, audit.ErrReads, audit.ErrLengths},
+		},
+		"longer": {
+			data: reads(8), neighbor: reads(9),
+			want: []error{audit.ErrExhausted, audit.ErrUnread, audit.ErrReads, audit.ErrLengths},
+		},
+		"less":        {data: reads(8, 8), neighbor: reads(8), want: []error{audit.ErrUnread, audit.ErrReads}},
+		"another way": {data: reads(8, 4), neighbor: reads(4, 8), want: []error{audit.ErrReads}},
+		"another step": {
+			data: reads(8), neighbor: reads(8), step: [2]string{"kept", "dropped"},
+			want: []error{audit.ErrSteps},
+		},
+		"no step": {
+			data: reads(8), neighbor: reads(8), step: [2]string{"kept", ""},
+			want: []error{audit.ErrSteps},
+		},
+		"more numbers": {data: reads(8), neighbor: reads(8), output: [2]int{2, 3}, want: []error{audit.ErrLengths}},
+		"blind to errors": {
+			data:     reads(8),
+			neighbor: func(r io.Reader) error { _, _ = r.Read(make([]byte, 9)); return nil },
+			want:     []error{audit.ErrExhausted, audit.ErrUnread, audit.ErrReads},
+		},
 		"never gives up": {data: reads(8), neighbor: func(r io.Reader) error {
 			for {
 				_, _ = r.Read(make([]byte, 9))
@@ -119,7 +138,10 @@ func TestReplayFinds(t *testing.T) {
 			continue
 		}
 		found := r.Check(audit.Distances{L1: is(0)})
-		for _, known := range []error{audit.ErrExhausted, audit.ErrUnread, audit.ErrReads, audit.ErrSteps, audit.ErrLengths, audit.ErrApart} {
+		for _, known := range []error{
+			audit.ErrExhausted, audit.ErrUnread, audit.ErrReads, audit.ErrSteps,
+			audit.ErrLengths, audit.ErrApart,
+		} {
 			if wanted := slices.Contains(c.want, known); errors.Is(found, known) != wanted {
 				t.Errorf("%s: found %v; want %v: %v", name, found, known, wanted)
 			}
@@ -141,10 +163,15 @@ func TestReplayFails(t *testing.T) {
 			t.Error(err)
 		}
 	}
-	if _, err := audit.Replay(sums([]int64{1, 2}, nil), bytes.NewReader(make([]byte, 12))); !errors.Is(err, io.ErrUnexpectedEOF) {
+	if _, err := audit.Replay(sums([]int64{1, 2}, nil), bytes.NewReader(make([]byte, 12))); !errors.Is(err,
+		io.ErrUnexpectedEOF) {
 		t.Errorf("a short source: %v", err)
 	}
-	if _, err := audit.Replay(func(audit.Side, io.Reader, func(string)) ([]*big.Rat, error) { return audit.Integers(nil), nil }, rand.Reader); err == nil {
+	if _, err := audit.Replay(func(audit.Side, io.Reader, func(string)) ([]*big.Rat,
+		error,
+	) {
+		return audit.Integers(nil), nil
+	}, rand.Reader); err == nil {
 		t.Error("a nil output")
 	}
 	for _, x := range []float64{math.NaN(), math.Inf(-1)} {

@@ -105,7 +105,8 @@ func newAudit(m Mechanism, o Options) (*audit, error) {
 	case m == nil:
 		return nil, fmt.Errorf("%w: there is no mechanism", ErrOptions)
 	case a.Runs < fewestRuns || a.Runs > mostRuns:
-		return nil, fmt.Errorf("%w: %d runs; there must be from %d to %d on each side", ErrOptions, a.Runs, fewestRuns, int(mostRuns))
+		return nil, fmt.Errorf("%w: %d runs; there must be from %d to %d on each side",
+			ErrOptions, a.Runs, fewestRuns, int(mostRuns))
 	case !(a.Confidence >= 0.5 && a.Confidence < 1):
 		return nil, fmt.Errorf("%w: the confidence must be at least 1/2 and below 1", ErrOptions)
 	}
@@ -140,10 +141,14 @@ func (a *audit) run(ctx context.Context) (*Report, error) {
 		return nil, err
 	}
 	both := learned.and(compared)
-	r := &Report{Claim: a.Claim, Confidence: a.Confidence, Runs: a.Runs, Learned: min(len(both.sample[0]), len(both.sample[1])), Tested: tests}
+	r := &Report{
+		Claim: a.Claim, Confidence: a.Confidence, Runs: a.Runs,
+		Learned: min(len(both.sample[0]), len(both.sample[1])), Tested: tests,
+	}
 	for i, e := range events {
 		f := Finding{
-			Likely: e.likely, Counts: [2]int{tallies[i][0].seen(), tallies[i][1].seen()}, Runs: tests, Terms: e.score.terms(), AtLeast: e.atLeast,
+			Likely: e.likely, Counts: [2]int{tallies[i][0].seen(), tallies[i][1].seen()}, Runs: tests,
+			Terms: e.score.terms(), AtLeast: e.atLeast,
 			Threshold: e.threshold, event: e,
 		}
 		f.Event, f.Whole = e.clause()

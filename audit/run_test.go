@@ -90,7 +90,8 @@ func TestConfidence(t *testing.T) {
 	refuted, off := 0, 0
 	for i := range audits {
 		m := wellMade[i%2]
-		r, err := Run(context.Background(), m.mechanism(uint64(1000+i)), Options{Runs: 1000, Claim: claim(t, m.epsilon, "0"), Confidence: confidence})
+		r, err := Run(context.Background(), m.mechanism(uint64(1000+i)),
+			Options{Runs: 1000, Claim: claim(t, m.epsilon, "0"), Confidence: confidence})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -164,7 +165,8 @@ func TestOddMechanisms(t *testing.T) {
 		{"nothing to compare", Func(func(Side) string { return fmt.Sprintf("x%016xz", rand.Uint64()) }), "nothing to compare: of 500 outputs 500 are distinct"},
 		{"nothing to compare in a row", Func(func(Side) string { return fmt.Sprintf("x%016x, y%016x", rand.Uint64(), rand.Uint64()) }), "nothing to compare"},
 	} {
-		if _, err := Run(context.Background(), c.m, Options{Runs: 1000}); err == nil || !strings.Contains(err.Error(), c.want) {
+		if _, err := Run(context.Background(), c.m, Options{Runs: 1000}); err == nil ||
+			!strings.Contains(err.Error(), c.want) {
 			t.Errorf("%s: %v", c.what, err)
 		}
 	}
@@ -181,7 +183,8 @@ func TestTiming(t *testing.T) {
 	r := rand.New(rand.NewPCG(5, 5))
 	report, err := Run(context.Background(), Func(func(s Side) string {
 		x := r.IntN(100)
-		for begun := time.Now(); time.Since(begun) < time.Duration(x)*time.Microsecond+time.Duration(s)*20*time.Microsecond; {
+		for begun := time.Now(); time.Since(begun) < time.Duration(x)*time.Microsecond+time.Duration(
+			s)*20*time.Microsecond; {
 		}
 		return strconv.Itoa(x)
 	}), Options{Runs: 1000})
@@ -196,13 +199,15 @@ func TestTiming(t *testing.T) {
 func TestSupport(t *testing.T) {
 	t.Parallel()
 	r := rand.New(rand.NewPCG(6, 6))
-	report, err := Run(context.Background(), Func(func(s Side) string { return fmt.Sprint(float64(s) + laplace(r, 1)) }), Options{Runs: 20_000})
+	report, err := Run(context.Background(),
+		Func(func(s Side) string { return fmt.Sprint(float64(s) + laplace(r, 1)) }), Options{Runs: 20_000})
 	if err != nil {
 		t.Fatal(err)
 	}
 	text := strings.Join(report.Support, "\n")
 	t.Log(text)
-	if !strings.Contains(text, "numbers of data lie off the grid that neighbor's numbers of the same size lie on") || strings.Contains(text, "numbers of neighbor lie off") {
+	if !strings.Contains(text, "numbers of data lie off the grid that neighbor's numbers of the same size lie on") ||
+		strings.Contains(text, "numbers of neighbor lie off") {
 		t.Error(text)
 	}
 }
@@ -244,14 +249,18 @@ func TestShortest(t *testing.T) {
 
 // Whatever a mechanism prints, an audit ends, and does not refute what the data have no part in.
 func FuzzRun(f *testing.F) {
-	for _, text := range []string{"1\n2\n3", "a,b\n[1, 2]\n", "NaN\n-0\n5e-324\n1e308\n-1e308", "⊥ ⊥ 1.5\n⊥ 2\n⊤", "0x1p-3\n1_000\n+.5e-7\n\xff"} {
+	for _, text := range []string{
+		"1\n2\n3", "a,b\n[1, 2]\n", "NaN\n-0\n5e-324\n1e308\n-1e308", "⊥ ⊥ 1.5\n⊥ 2\n⊤",
+		"0x1p-3\n1_000\n+.5e-7\n\xff",
+	} {
 		f.Add(text, uint64(1))
 	}
 	f.Fuzz(func(t *testing.T, text string, seed uint64) {
 		lines := strings.Split(text, "\n")
 		r := rand.New(rand.NewPCG(seed, 1))
 		m := Func(func(Side) string { return lines[r.IntN(len(lines))] })
-		report, err := Run(context.Background(), m, Options{Runs: 200, Claim: claim(t, "0.001", "0"), Confidence: 1 - 1e-12})
+		report, err := Run(context.Background(), m,
+			Options{Runs: 200, Claim: claim(t, "0.001", "0"), Confidence: 1 - 1e-12})
 		if err != nil && !errors.Is(err, ErrIncomparable) || err == nil && report.Verdict != NotRefuted {
 			t.Fatalf("%+v, %v", report, err)
 		}

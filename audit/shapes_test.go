@@ -52,7 +52,8 @@ func TestShapes(t *testing.T) {
 			continue
 		}
 		t.Logf("%s: %s; ε ≥ %.3g; %q", c.what, report.Findings[0].Event, report.Epsilon, report.Notes)
-		if report.Epsilon < c.epsilon || c.epsilon == 0 && report.Epsilon > 0 || !strings.Contains(strings.Join(report.Notes, " "), c.note) {
+		if report.Epsilon < c.epsilon || c.epsilon == 0 && report.Epsilon > 0 ||
+			!strings.Contains(strings.Join(report.Notes, " "), c.note) {
 			t.Errorf("%s: ε ≥ %g, %q", c.what, report.Epsilon, report.Notes)
 		}
 	}

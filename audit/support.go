@@ -43,7 +43,8 @@ func comparable(s sample) error {
 			return nil
 		}
 	}
-	return fmt.Errorf("%w: of %d outputs %d are distinct, none is a number, and no field is seen again; as %s", ErrIncomparable, n, len(all), quote(s[0][0].text))
+	return fmt.Errorf("%w: of %d outputs %d are distinct, none is a number, and no field is seen again; as %s",
+		ErrIncomparable, n, len(all), quote(s[0][0].text))
 }
 
 // notes are what is odd about outputs.
@@ -64,14 +65,20 @@ func notes(s sample) []string {
 	}
 	switch {
 	case constant && first[0] == first[1]:
-		out = append(out, fmt.Sprintf("Every run of both sides gave %s: either the mechanism does not read its input, or it has no noise here, or its noise has a constant seed.",
-			quote(first[0])))
+		out = append(
+			out, fmt.Sprintf(
+				"Every run of both sides gave %s: either the mechanism does not read its input, or it has no noise here, or its noise has a constant seed.",
+				quote(first[0])))
 	case constant:
-		out = append(out, fmt.Sprintf("Every run of one side gave %s, and every run of the other %s: there is no noise, or its seed is a constant.", quote(first[0]), quote(first[1])))
+		out = append(
+			out, fmt.Sprintf(
+				"Every run of one side gave %s, and every run of the other %s: there is no noise, or its seed is a constant.", quote(first[0]), quote(first[1])))
 	}
 	if fields := slices.Sorted(maps.Keys(counts)); len(fields) > 1 && fields[len(fields)-1] > 1 {
-		out = append(out, fmt.Sprintf("The number of fields in an output varies, from %d to %d. If it should not, look at how the program writes its answers.",
-			fields[0], fields[len(fields)-1]))
+		out = append(
+			out, fmt.Sprintf(
+				"The number of fields in an output varies, from %d to %d. If it should not, look at how the program writes its answers.",
+				fields[0], fields[len(fields)-1]))
 	}
 	return out
 }
@@ -160,8 +167,11 @@ func gridsInWords(f feature, s sample) []string {
 			}
 		}
 		if off > 0 {
-			out = append(out, fmt.Sprintf("%s: %d of %d numbers of %s lie off the grid that %s's numbers of the same size lie on, most of them between %s and %s, where all of %s's are multiples of %s.",
-				f.name, off, numbers[side], side, side.Other(), powerOf(2, worst-1), powerOf(2, worst), side.Other(), powerOf(2, binades[worst].finest[side.Other()])))
+			out = append(
+				out, fmt.Sprintf(
+					"%s: %d of %d numbers of %s lie off the grid that %s's numbers of the same size lie on, most of them between %s and %s, where all of %s's are multiples of %s.",
+					f.name, off, numbers[side], side, side.Other(), powerOf(2, worst-1), powerOf(2, worst), side.Other(),
+					powerOf(2, binades[worst].finest[side.Other()])))
 		}
 	}
 	return out

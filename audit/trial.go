@@ -84,7 +84,8 @@ func (a *audit) trials(c candidate, s sample, tests int) (best [4]trial) {
 		if i < len(scored) {
 			after = scored[i].score
 		}
-		try(true, func() float64 { return shortAbove(before, value) }, [2]int{present[0] - under[0], present[1] - under[1]})
+		try(true, func() float64 { return shortAbove(before, value) },
+			[2]int{present[0] - under[0], present[1] - under[1]})
 		try(false, func() float64 { return 0 - shortAbove(-after, -value) }, below)
 	}
 	return best

@@ -109,7 +109,8 @@ var seed = maphash.MakeSeed()
 
 // ErrRepeats reports a mechanism that gives the same outputs in the same order again: its noise begins anew from a
 // constant, so that its runs are not independent, and nothing can be said of them.
-var ErrRepeats = errors.New("the same outputs came again in the same order: is the noise's seed a constant, or the clock's second? Each run needs fresh noise")
+var ErrRepeats = errors.New(
+	"the same outputs came again in the same order: is the noise's seed a constant, or the clock's second? Each run needs fresh noise")
 
 // repeats remembers what each turn gave.
 type repeats struct {

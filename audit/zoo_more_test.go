@@ -31,10 +31,12 @@ var formats = []member{
 		return pick(side, strings.TrimRight(x, "0"), x)
 	}, false},
 	{"the order of JSON's keys", "1", "0", 2000, func(r *rand.Rand, side Side) string {
-		return fmt.Sprintf(pick(side, `{"a": %.3f, "b": %.3f}`, `{"b": %.3f, "a": %.3f}`), laplace(r, 10), laplace(r, 10))
+		return fmt.Sprintf(pick(side, `{"a": %.3f, "b": %.3f}`, `{"b": %.3f, "a": %.3f}`), laplace(r, 10),
+			laplace(r, 10))
 	}, false},
 	{"a leak at the 300th place", "1", "0", 200, func(r *rand.Rand, side Side) string {
-		return strings.Join(append(append(numbers(r, 256), slices.Repeat([]string{"0"}, 43)...), pick(side, "5", "7")), " ")
+		return strings.Join(append(append(numbers(r, 256), slices.Repeat([]string{"0"}, 43)...), pick(side, "5", "7")),
+			" ")
 	}, false},
 }
 

@@ -42,7 +42,9 @@ func pick[T any](side Side, data, neighbor T) T { return [2]T{data, neighbor}[si
 // sparse is a sparse vector technique with thresholds at 0, in the frame of Lyu, Su & Li 2017, Figure 1: of sensitivity
 // 1, with noise of scale threshold on the threshold and of scale query on each query, that stops after so many
 // positives; 0: never.
-func sparse(r *rand.Rand, queries []float64, threshold, query float64, positives int, told func(q float64) string) string {
+func sparse(
+	r *rand.Rand, queries []float64, threshold, query float64, positives int, told func(q float64) string,
+) string {
 	rho := laplace(r, threshold)
 	var out []string
 	n := 0
@@ -188,12 +190,14 @@ func TestZoo(t *testing.T) {
 			if m.long && os.Getenv("DITHER_LONG") == "" {
 				t.Skip("it takes ten million runs")
 			}
-			r, err := Run(context.Background(), m.mechanism(uint64(i)), Options{Runs: m.runs, Claim: claim(t, m.epsilon, m.delta)})
+			r, err := Run(context.Background(), m.mechanism(uint64(i)),
+				Options{Runs: m.runs, Claim: claim(t, m.epsilon, m.delta)})
 			if err != nil {
 				t.Fatal(err)
 			}
 			f := r.Findings[0]
-			t.Logf("claim (%s, %s): %s. ε ≥ %.4g of %.4g, δ ≥ %.4g. On %s: %s: %v of %d", m.epsilon, m.delta, r.Verdict, r.Epsilon, r.Reach, r.Delta,
+			t.Logf("claim (%s, %s): %s. ε ≥ %.4g of %.4g, δ ≥ %.4g. On %s: %s: %v of %d", m.epsilon, m.delta, r.Verdict,
+				r.Epsilon, r.Reach, r.Delta,
 				f.Likely, f.Event, f.Counts, f.Runs)
 			if r.Verdict != Refuted {
 				for _, f := range r.Findings {

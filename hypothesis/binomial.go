@@ -178,7 +178,8 @@ func (b Binomial) Test(null float64, alternative string) (*Test, error) {
 	}
 	b = b.remembering()
 	out := &Test{
-		Name: "binomial", Method: b.method(), Null: "exact", Alternative: alternative, Statistic: b.Value, N: float64(b.N), Known: true,
+		Name: "binomial", Method: b.method(), Null: "exact", Alternative: alternative, Statistic: b.Value,
+		N: float64(b.N), Known: true,
 		P: b.p(null, alternative), Estimate: b.Estimate(),
 	}
 	if b.Value < 0 || b.Value > float64(b.N) {

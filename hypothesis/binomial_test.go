@@ -53,13 +53,17 @@ func TestBinomialLevelIsExact(t *testing.T) {
 	}
 	for _, n := range sizes {
 		for _, theta := range []float64{.05, .8} {
-			for name, d := range map[string]*noise.Tulap{"pure": tulap(t, big.NewRat(1, 2), new(big.Rat)), "truncated": truncated(t)} {
+			for name, d := range map[string]*noise.Tulap{
+				"pure":      tulap(t, big.NewRat(1, 2), new(big.Rat)),
+				"truncated": truncated(t),
+			} {
 				b := Binomial{N: n, Tulap: d}
 				for _, alternative := range []string{Greater, Less, TwoSided} {
 					for _, alpha := range []float64{.01, .05, .5} {
 						power, err := b.Power(theta, theta, alpha, alternative)
 						if err != nil || math.Abs(power-alpha) > 1e-9 {
-							t.Errorf("%s, n = %d, θ = %g, %s: rejected at %g with %.12f, %v", name, n, theta, alternative, alpha, power, err)
+							t.Errorf("%s, n = %d, θ = %g, %s: rejected at %g with %.12f, %v",
+								name, n, theta, alternative, alpha, power, err)
 						}
 					}
 				}
@@ -78,7 +82,8 @@ func TestDiscreteBinomialIsValid(t *testing.T) {
 				for z := -60; z <= n+60; z++ {
 					b := Binomial{Value: float64(z), N: n, Noise: d}
 					if b.p(theta, alternative) <= .05 {
-						level += b.average(theta, func(x float64) float64 { return d.Mass(big.NewInt(int64(z) - int64(x))) })
+						level += b.average(theta,
+							func(x float64) float64 { return d.Mass(big.NewInt(int64(z) - int64(x))) })
 					}
 				}
 				if level > .05+1e-9 || level < .005 {
@@ -122,7 +127,10 @@ func TestBinomialIntervalsCover(t *testing.T) {
 			}
 			for alternative, hits := range covered {
 				t.Logf("n = %d, θ = %g, %s: %.4f", n, theta, alternative, float64(hits)/float64(trials))
-				if err := (stattest.Proportion{Successes: hits, Of: stattest.Binomial{Trials: trials, Probability: .95}, FalseAlarm: falseAlarm}).CheckAtLeast(); err != nil {
+				if err := (stattest.Proportion{
+					Successes: hits, Of: stattest.Binomial{Trials: trials, Probability: .95},
+					FalseAlarm: falseAlarm,
+				}).CheckAtLeast(); err != nil {
 					t.Errorf("n = %d, θ = %g, %s: %v", n, theta, alternative, err)
 				}
 			}
@@ -137,7 +145,12 @@ func TestIntervalsHoldAllThatIsAccepted(t *testing.T) {
 		epsilon     *big.Rat
 		n           int
 		first, step float64 // of the noisy counts
-	}{{big.NewRat(1, 10), 1, -32, 1.63}, {big.NewRat(1, 10), 3, -30, 1.69}, {big.NewRat(20, 1), 200, 60.2, 2.03}, {big.NewRat(5, 1), 200, 21.1, 3.9}} {
+	}{
+		{big.NewRat(1, 10), 1, -32, 1.63},
+		{big.NewRat(1, 10), 3, -30, 1.69},
+		{big.NewRat(20, 1), 200, 60.2, 2.03},
+		{big.NewRat(5, 1), 200, 21.1, 3.9},
+	} {
 		law, err := noise.NewTulap(c.epsilon, new(big.Rat))
 		if err != nil {
 			t.Fatal(err)
@@ -154,7 +167,8 @@ func TestIntervalsHoldAllThatIsAccepted(t *testing.T) {
 					continue
 				}
 				if p := b.p(theta, TwoSided); p >= .0501 {
-					t.Fatalf("ε = %s, n = %d, %g: θ = %g has a p-value of %g, and is not in %v", c.epsilon.RatString(), c.n, b.Value, theta, p, in)
+					t.Fatalf("ε = %s, n = %d, %g: θ = %g has a p-value of %g, and is not in %v", c.epsilon.RatString(),
+						c.n, b.Value, theta, p, in)
 				}
 			}
 		}

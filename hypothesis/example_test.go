@@ -17,7 +17,10 @@ func ExampleGoodnessOfFit() {
 		return
 	}
 	for _, method := range []hypothesis.Method{hypothesis.Naive, hypothesis.Projected} {
-		t, err := hypothesis.GoodnessOfFit{Counts: []float64{120, 90, 80, 110}, Noise: gaussian, N: 400, How: hypothesis.How{Method: method}}.Test()
+		t, err := hypothesis.GoodnessOfFit{
+			Counts: []float64{120, 90, 80, 110}, Noise: gaussian, N: 400,
+			How: hypothesis.How{Method: method},
+		}.Test()
 		if err != nil {
 			fmt.Println(err)
 			return

@@ -40,7 +40,9 @@ func long() bool { return os.Getenv("DITHER_LONG") == "1" }
 const falseAlarm = 1e-7
 
 // rate counts how often a test rejects at .05, of so many noisy multinomial tables drawn from q.
-func rate(t testing.TB, trials, n int, q []float64, d noise.Distribution, seed uint64, test func(x []float64) (*Test, error)) int {
+func rate(
+	t testing.TB, trials, n int, q []float64, d noise.Distribution, seed uint64, test func(x []float64) (*Test, error),
+) int {
 	s, l, x, rejected := newStream(seed), newLaw(d), make([]float64, len(q)), 0
 	for range trials {
 		draw(s, l, x, int64(n), q)
@@ -71,7 +73,10 @@ func TestPublishedFit(t *testing.T) {
 			seed := uint64(0)
 			got := rate(t, trials, n, null, published(t), uint64(i), func(x []float64) (*Test, error) {
 				seed++
-				return GoodnessOfFit{Counts: x, Noise: published(t), Null: null, N: float64(n), How: How{Method: m, Simulations: 99, Seed: seed}}.Test()
+				return GoodnessOfFit{
+					Counts: x, Noise: published(t), Null: null, N: float64(n),
+					How: How{Method: m, Simulations: 99, Seed: seed},
+				}.Test()
 			})
 			t.Logf("n = %d, %s: %.4f, published %.3f", n, m, float64(got)/float64(trials), want)
 			if err := near(got, trials, want, 0.0015); err != nil {
@@ -83,8 +88,14 @@ func TestPublishedFit(t *testing.T) {
 
 // near tests a rate against a published one that is itself within slack of the truth.
 func near(got, trials int, want, slack float64) error {
-	high := stattest.Proportion{Successes: got, Of: stattest.Binomial{Trials: trials, Probability: min(1, want+slack)}, FalseAlarm: falseAlarm}
-	low := stattest.Proportion{Successes: trials - got, Of: stattest.Binomial{Trials: trials, Probability: min(1, 1-want+slack)}, FalseAlarm: falseAlarm}
+	high := stattest.Proportion{
+		Successes: got, Of: stattest.Binomial{Trials: trials, Probability: min(1, want+slack)},
+		FalseAlarm: falseAlarm,
+	}
+	low := stattest.Proportion{
+		Successes: trials - got,
+		Of:        stattest.Binomial{Trials: trials, Probability: min(1, 1-want+slack)}, FalseAlarm: falseAlarm,
+	}
 	return errors.Join(low.CheckAtMost(), high.CheckAtMost())
 }
 
@@ -97,7 +108,10 @@ func TestPublishedFitPower(t *testing.T) {
 			Unprojected: []float64{.291, .487, .672, .807}[i],
 		} {
 			got := rate(t, trials, n, q, published(t), 10+uint64(i), func(x []float64) (*Test, error) {
-				return GoodnessOfFit{Counts: x, Noise: published(t), N: float64(n), How: How{Method: m, Simulations: 99}}.Test()
+				return GoodnessOfFit{
+					Counts: x, Noise: published(t), N: float64(n),
+					How: How{Method: m, Simulations: 99},
+				}.Test()
 			})
 			t.Logf("n = %d, %s: %.4f, published %.3f", n, m, float64(got)/float64(trials), want)
 			if err := near(got, trials, want, 0.004); err != nil {
@@ -109,9 +123,13 @@ func TestPublishedFitPower(t *testing.T) {
 
 // A true hypothesis is rejected at .05 no more often, whether n is known or not, under either noise, at all sizes.
 func TestFitKeepsItsLevel(t *testing.T) {
-	nulls := map[string][]float64{"uniform": {.25, .25, .25, .25}, "skewed": {1. / 2, 1. / 6, 1. / 6, 1. / 6}, "steep": {.8, .15, .05}}
+	nulls := map[string][]float64{
+		"uniform": {.25, .25, .25, .25}, "skewed": {1. / 2, 1. / 6, 1. / 6, 1. / 6},
+		"steep": {.8, .15, .05},
+	}
 	noises := map[string]noise.Distribution{
-		"σ² = 800": published(t), "σ² = 25": gaussianOf(t, big.NewRat(25, 1)), "scale 10": laplaceOf(t, big.NewRat(10, 1)), "scale 1": laplaceOf(t, big.NewRat(1, 1)),
+		"σ² = 800": published(t), "σ² = 25": gaussianOf(t, big.NewRat(25, 1)),
+		"scale 10": laplaceOf(t, big.NewRat(10, 1)), "scale 1": laplaceOf(t, big.NewRat(1, 1)),
 	}
 	sizes := []int{100, 10_000}
 	trials, times := 250, 99
@@ -132,7 +150,8 @@ func TestFitKeepsItsLevel(t *testing.T) {
 						how.Seed = seed
 						return GoodnessOfFit{Counts: x, Noise: d, Null: p, N: known, How: how}.Test()
 					})
-					what := fmt.Sprintf("%s, %s, n = %d, known %t: %.4f", name, kind, n, known > 0, float64(got)/float64(runs))
+					what := fmt.Sprintf("%s, %s, n = %d, known %t: %.4f",
+						name, kind, n, known > 0, float64(got)/float64(runs))
 					t.Log(what)
 					// the limit is reached up to .003, where few are expected; what is simulated is exact, or as good
 					// as n̂
@@ -147,5 +166,8 @@ func TestFitKeepsItsLevel(t *testing.T) {
 
 // level refuses a rate that is above most.
 func level(got, runs int, most float64) error {
-	return stattest.Proportion{Successes: got, Of: stattest.Binomial{Trials: runs, Probability: most}, FalseAlarm: falseAlarm}.CheckAtMost()
+	return stattest.Proportion{
+		Successes: got, Of: stattest.Binomial{Trials: runs, Probability: most},
+		FalseAlarm: falseAlarm,
+	}.CheckAtMost()
 }

@@ -59,7 +59,10 @@ func TestTablesOfAllShapesKeepTheirLevel(t *testing.T) {
 								} else {
 									draw(s, l, x, int64(n), q)
 								}
-								table := Table{Noise: d, How: How{Method: method, Simulations: 99, Seed: s.words.Word()}}
+								table := Table{
+									Noise: d,
+									How:   How{Method: method, Simulations: 99, Seed: s.words.Word()},
+								}
 								for i := range rows {
 									table.Counts = append(table.Counts, x[i*columns:(i+1)*columns])
 								}
@@ -81,7 +84,8 @@ func TestTablesOfAllShapesKeepTheirLevel(t *testing.T) {
 									got++
 								}
 							}
-							what := fmt.Sprintf("%s, %s, %s, n = %d, known %t, samples %t: %.4f", shape.name, method, kind, n, known, samples, float64(got)/float64(trials))
+							what := fmt.Sprintf("%s, %s, %s, n = %d, known %t, samples %t: %.4f",
+								shape.name, method, kind, n, known, samples, float64(got)/float64(trials))
 							t.Log(what)
 							if err := level(got, trials, .053); err != nil {
 								t.Errorf("%s: %v", what, err)
@@ -102,7 +106,10 @@ func TestOtherFitsKeepTheirLevel(t *testing.T) {
 		trials, sizes = 4000, []int{100, 300, 1000, 10_000, 100_000}
 	}
 	null := []float64{.5, .3, .15, .05}
-	for kind, d := range map[string]noise.Distribution{"σ² = 800": published(t), "scale 10": laplaceOf(t, big.NewRat(10, 1))} {
+	for kind, d := range map[string]noise.Distribution{
+		"σ² = 800": published(t),
+		"scale 10": laplaceOf(t, big.NewRat(10, 1)),
+	} {
 		for i, n := range sizes {
 			for _, method := range []Method{Unprojected, Corrected} {
 				for _, known := range []float64{float64(n), 0} {
@@ -112,9 +119,13 @@ func TestOtherFitsKeepTheirLevel(t *testing.T) {
 					seed := uint64(0)
 					got := rate(t, trials, n, null, d, 150+uint64(i), func(x []float64) (*Test, error) {
 						seed++
-						return GoodnessOfFit{Counts: x, Noise: d, Null: null, N: known, How: How{Method: method, Simulations: 99, Seed: seed}}.Test()
+						return GoodnessOfFit{
+							Counts: x, Noise: d, Null: null, N: known,
+							How: How{Method: method, Simulations: 99, Seed: seed},
+						}.Test()
 					})
-					what := fmt.Sprintf("%s, %s, n = %d, known %t: %.4f", method, kind, n, known > 0, float64(got)/float64(trials))
+					what := fmt.Sprintf("%s, %s, n = %d, known %t: %.4f",
+						method, kind, n, known > 0, float64(got)/float64(trials))
 					t.Log(what)
 					if err := level(got, trials, .053); err != nil {
 						t.Errorf("%s: %v", what, err)

@@ -69,7 +69,10 @@ func (s Sample) check() error {
 	if !(s.High-s.Low > 1e-100) {
 		return wrong("the bounds of the numbers must be given, the lower below the upper")
 	}
-	for _, x := range []float64{s.Sum.Value, s.Squares.Value, s.Centre, s.About, s.SquareCentre, s.Sum.Unit, s.Squares.Unit} {
+	for _, x := range []float64{
+		s.Sum.Value, s.Squares.Value, s.Centre, s.About, s.SquareCentre, s.Sum.Unit,
+		s.Squares.Unit,
+	} {
 		if !(math.Abs(x) <= MaxCount*MaxCount) {
 			return wrong("sums, centres and units must be numbers of at most %g", float64(MaxCount*MaxCount))
 		}
@@ -97,7 +100,10 @@ func (s Sample) mean() meanOf {
 		return meanOf{bad: true}
 	}
 	m := min(max(s.Sum.Value/n, s.Low-s.Centre), s.High-s.Centre)
-	out := meanOf{value: min(max(s.Centre+m, s.Low), s.High), df: n - 1, noises: []noisy{{unit / n, s.Sum.Noise}, {m / n, s.Count.Noise}}}
+	out := meanOf{
+		value: min(max(s.Centre+m, s.Low), s.High), df: n - 1,
+		noises: []noisy{{unit / n, s.Sum.Noise}, {m / n, s.Count.Noise}},
+	}
 	spread := (s.High - out.value) * (out.value - s.Low)
 	if err := s.Sum.error() / n; err > 0 { // the mean may be further inside than it seems
 		inside := min(max(out.value, s.Low+2*err), s.High-2*err)
@@ -146,7 +152,8 @@ func Means(a, b Sample, c Comparison) (*Test, error) {
 		p, q := x.sampling/d.sampling, y.sampling/d.sampling
 		d.df = 1 / (p*p/x.df + q*q/y.df)
 	}
-	return c.compare("difference of means", d, a.Low-b.High, a.High-b.Low, math.Max(0, a.Count.Value)+math.Max(0, b.Count.Value), a.Count.Noise == nil && b.Count.Noise == nil)
+	return c.compare("difference of means", d, a.Low-b.High, a.High-b.Low,
+		math.Max(0, a.Count.Value)+math.Max(0, b.Count.Value), a.Count.Noise == nil && b.Count.Noise == nil)
 }
 
 // error is the standard error, and df the degrees of freedom of its square.
@@ -235,7 +242,10 @@ func (c Comparison) compare(name string, m meanOf, low, high, n float64, known b
 	if err := checkNumbers("what is tested", c.Null); err != nil {
 		return nil, err
 	}
-	out := &Test{Name: name, Method: "Wald with noise", Null: "normal", Alternative: c.Alternative, N: n, Known: known, P: 1}
+	out := &Test{
+		Name: name, Method: "Wald with noise", Null: "normal", Alternative: c.Alternative, N: n,
+		Known: known, P: 1,
+	}
 	out.Interval = Interval{low, high, c.Confidence}
 	if m.bad {
 		out.Null, out.Estimate = "none", math.NaN()
@@ -314,7 +324,10 @@ func (t Table) Difference(confidence float64) (*Test, error) {
 				near = 0.5
 			}
 		}
-		m := meanOf{value: near, sampling: near * (1 - near) / (n + 2), df: 1e9, noises: []noisy{{(1 - p) / n, t.Noise}, {p / n, t.Noise}}}
+		m := meanOf{
+			value: near, sampling: near * (1 - near) / (n + 2), df: 1e9,
+			noises: []noisy{{(1 - p) / n, t.Noise}, {p / n, t.Noise}},
+		}
 		if t.Sizes != nil {
 			m.noises = []noisy{{0.5 / n, t.Noise}, {0.5 / n, t.Noise}}
 		}
@@ -324,5 +337,8 @@ func (t Table) Difference(confidence float64) (*Test, error) {
 		value: shares[0].value - shares[1].value, sampling: shares[0].sampling + shares[1].sampling, df: 1e9,
 		bad: shares[0].bad || shares[1].bad, noises: append(shares[0].noises, shares[1].noises...),
 	}
-	return Comparison{Confidence: confidence, Seed: t.Seed, Simulations: t.Simulations}.compare("difference of proportions", d, -1, 1, total, t.Sizes != nil)
+	return Comparison{
+		Confidence: confidence, Seed: t.Seed,
+		Simulations: t.Simulations,
+	}.compare("difference of proportions", d, -1, 1, total, t.Sizes != nil)
 }

@@ -87,12 +87,17 @@ func TestCentredSumsHavePower(t *testing.T) {
 				at := d.rejects(t, trials, n, mean, 5, big.NewRat(1, 10), 110)
 				none := d.rejects(t, trials, n, mean, 0, big.NewRat(1, 10), 111)
 				rates = append(rates, float64(at)/float64(trials))
-				t.Logf("n = %d, %s, about %g: rejected %.3f, and %.4f where means are equal", n, d.name, mean, rates[len(rates)-1], float64(none)/float64(trials))
+				t.Logf("n = %d, %s, about %g: rejected %.3f, and %.4f where means are equal", n, d.name, mean,
+					rates[len(rates)-1], float64(none)/float64(trials))
 				if err := level(none, trials, .053); err != nil {
 					t.Errorf("n = %d, %s, about %g: %v", n, d.name, mean, err)
 				}
 				if d.added.Cmp(share(10, 21)) == 0 && n == 1000 {
-					if err := (stattest.Proportion{Successes: at, Of: stattest.Binomial{Trials: trials, Probability: map[float64]float64{30: .4, 50: .5}[mean]}, FalseAlarm: falseAlarm}).CheckAtLeast(); err != nil {
+					if err := (stattest.Proportion{
+						Successes:  at,
+						Of:         stattest.Binomial{Trials: trials, Probability: map[float64]float64{30: .4, 50: .5}[mean]},
+						FalseAlarm: falseAlarm,
+					}).CheckAtLeast(); err != nil {
 						t.Errorf("the power at n = %d about %g is %.3f: %v", n, mean, rates[len(rates)-1], err)
 					}
 				}

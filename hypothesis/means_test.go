@@ -30,7 +30,10 @@ func TestMeansKeepTheirLevel(t *testing.T) {
 	if long() {
 		trials, sizes = 2000, []int{100, 1000, 10_000, 100_000}
 	}
-	for kind, d := range map[string]noise.Distribution{"σ² = 100": gaussianOf(t, big.NewRat(100, 1)), "scale 5": laplaceOf(t, big.NewRat(5, 1)), "none": nil} {
+	for kind, d := range map[string]noise.Distribution{
+		"σ² = 100": gaussianOf(t, big.NewRat(100, 1)),
+		"scale 5":  laplaceOf(t, big.NewRat(5, 1)), "none": nil,
+	} {
 		for i, n := range sizes {
 			for _, squares := range []bool{true, false} {
 				for _, public := range []bool{true, false} {
@@ -58,14 +61,20 @@ func TestMeansKeepTheirLevel(t *testing.T) {
 							covered1++
 						}
 					}
-					what := fmt.Sprintf("%s, n = %d, squares %t, public %t: %.4f rejected, %.4f and %.4f covered", kind, n, squares, public,
-						float64(rejected)/float64(runs), float64(covered)/float64(runs), float64(covered1)/float64(runs))
+					what := fmt.Sprintf("%s, n = %d, squares %t, public %t: %.4f rejected, %.4f and %.4f covered",
+						kind, n, squares, public,
+						float64(rejected)/float64(runs), float64(covered)/float64(runs),
+						float64(covered1)/float64(runs))
 					t.Log(what)
 					if err := level(rejected, runs, .053); err != nil {
 						t.Errorf("%s: %v", what, err)
 					}
 					for _, hits := range []int{covered, covered1} {
-						if err := (stattest.Proportion{Successes: hits, Of: stattest.Binomial{Trials: runs, Probability: .945}, FalseAlarm: falseAlarm}).CheckAtLeast(); err != nil {
+						if err := (stattest.Proportion{
+							Successes:  hits,
+							Of:         stattest.Binomial{Trials: runs, Probability: .945},
+							FalseAlarm: falseAlarm,
+						}).CheckAtLeast(); err != nil {
 							t.Errorf("%s: %v", what, err)
 						}
 					}
@@ -81,7 +90,10 @@ func TestDifferenceCovers(t *testing.T) {
 	if long() {
 		trials, sizes = 2000, []int{100, 1000, 10_000, 100_000}
 	}
-	for kind, d := range map[string]noise.Distribution{"σ² = 100": gaussianOf(t, big.NewRat(100, 1)), "σ² = 1": gaussianOf(t, big.NewRat(1, 1)), "scale 3": laplaceOf(t, big.NewRat(3, 1))} {
+	for kind, d := range map[string]noise.Distribution{
+		"σ² = 100": gaussianOf(t, big.NewRat(100, 1)),
+		"σ² = 1":   gaussianOf(t, big.NewRat(1, 1)), "scale 3": laplaceOf(t, big.NewRat(3, 1)),
+	} {
 		for i, n := range sizes {
 			for _, p := range [][2]float64{{.5, .4}, {.03, .05}} {
 				for _, known := range []bool{true, false} {
@@ -106,9 +118,14 @@ func TestDifferenceCovers(t *testing.T) {
 							covered++
 						}
 					}
-					what := fmt.Sprintf("%s, n = %d, %v, known %t: %.4f", kind, n, p, known, float64(covered)/float64(runs))
+					what := fmt.Sprintf("%s, n = %d, %v, known %t: %.4f",
+						kind, n, p, known, float64(covered)/float64(runs))
 					t.Log(what)
-					if err := (stattest.Proportion{Successes: covered, Of: stattest.Binomial{Trials: runs, Probability: .945}, FalseAlarm: falseAlarm}).CheckAtLeast(); err != nil {
+					if err := (stattest.Proportion{
+						Successes:  covered,
+						Of:         stattest.Binomial{Trials: runs, Probability: .945},
+						FalseAlarm: falseAlarm,
+					}).CheckAtLeast(); err != nil {
 						t.Errorf("%s: %v", what, err)
 					}
 				}

@@ -21,7 +21,8 @@ func TestWhatIsMadeUp(t *testing.T) {
 	}
 	const draws = 40_000
 	for name, d := range map[string]noise.Distribution{
-		"laplace": laplaceOf(t, big.NewRat(5, 2)), "little laplace": laplaceOf(t, big.NewRat(1, 3)), "gaussian": gaussianOf(t, big.NewRat(10, 1)),
+		"laplace": laplaceOf(t, big.NewRat(5, 2)), "little laplace": laplaceOf(t, big.NewRat(1, 3)),
+		"gaussian":        gaussianOf(t, big.NewRat(10, 1)),
 		"little gaussian": gaussianOf(t, big.NewRat(1, 3)), "rounded": rounded, "staircase": staircase,
 	} {
 		s, l := newStream(5), newLaw(d)
@@ -35,11 +36,19 @@ func TestWhatIsMadeUp(t *testing.T) {
 		}
 		tail := d.CDF(big.NewInt(-reach - 1))
 		expected[0], expected[2*reach] = expected[0]+tail, expected[2*reach]+tail
-		if err := (stattest.ChiSquared{Observed: observed, Expected: expected, FalseAlarm: falseAlarm}).Check(); err != nil {
+		if err := (stattest.ChiSquared{
+			Observed: observed, Expected: expected,
+			FalseAlarm: falseAlarm,
+		}).Check(); err != nil {
 			t.Errorf("%s: %v", name, err)
 		}
 	}
-	for _, b := range []stattest.Binomial{{Trials: 5, Probability: .3}, {Trials: 60, Probability: .4}, {Trials: 100, Probability: .95}, {Trials: 40, Probability: .1}} {
+	for _, b := range []stattest.Binomial{
+		{Trials: 5, Probability: .3},
+		{Trials: 60, Probability: .4},
+		{Trials: 100, Probability: .95},
+		{Trials: 40, Probability: .1},
+	} {
 		s, observed, expected := newStream(6), make([]int, b.Trials+1), make([]float64, b.Trials+1)
 		for range draws {
 			observed[s.binomial(int64(b.Trials), b.Probability)]++
@@ -47,7 +56,10 @@ func TestWhatIsMadeUp(t *testing.T) {
 		for k := range expected {
 			expected[k] = max(0, b.AtMost(k)-b.AtMost(k-1))
 		}
-		if err := (stattest.ChiSquared{Observed: observed, Expected: expected, FalseAlarm: falseAlarm}).Check(); err != nil {
+		if err := (stattest.ChiSquared{
+			Observed: observed, Expected: expected,
+			FalseAlarm: falseAlarm,
+		}).Check(); err != nil {
 			t.Errorf("%+v: %v", b, err)
 		}
 	}
@@ -60,7 +72,11 @@ func TestWhatIsMadeUp(t *testing.T) {
 				below++
 			}
 		}
-		if err := (stattest.Proportion{Successes: below, Of: stattest.Binomial{Trials: 10_000, Probability: many.AtMost(k)}, FalseAlarm: falseAlarm}).Check(); err != nil {
+		if err := (stattest.Proportion{
+			Successes:  below,
+			Of:         stattest.Binomial{Trials: 10_000, Probability: many.AtMost(k)},
+			FalseAlarm: falseAlarm,
+		}).Check(); err != nil {
 			t.Error(err)
 		}
 	}

@@ -63,7 +63,8 @@ func (t Table) test(name string, samples bool) (*Test, error) {
 		how.Simulations = m.often()
 	}
 	out := &Test{
-		Name: name, Method: how.Method, Alternative: "any", DF: (m.rows - 1) * (m.columns - 1), Null: "χ²", P: 1, Known: t.N > 0 || t.Sizes != nil,
+		Name: name, Method: how.Method, Alternative: "any", DF: (m.rows - 1) * (m.columns - 1), Null: "χ²", P: 1,
+		Known:    t.N > 0 || t.Sizes != nil,
 		Estimate: math.NaN(),
 	}
 	e := m.estimate(x)

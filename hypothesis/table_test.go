@@ -53,7 +53,11 @@ func TestTablesKeepTheirLevel(t *testing.T) {
 			q = append(q, a*b)
 		}
 	}
-	for kind, d := range map[string]noise.Distribution{"σ² = 800": published(t), "σ² = 9": gaussianOf(t, big.NewRat(9, 1)), "scale 10": laplaceOf(t, big.NewRat(10, 1)), "scale 1": laplaceOf(t, big.NewRat(1, 1))} {
+	for kind, d := range map[string]noise.Distribution{
+		"σ² = 800": published(t),
+		"σ² = 9":   gaussianOf(t, big.NewRat(9, 1)), "scale 10": laplaceOf(t, big.NewRat(10, 1)),
+		"scale 1": laplaceOf(t, big.NewRat(1, 1)),
+	} {
 		for i, n := range sizes {
 			for _, known := range []bool{true, false} {
 				for _, samples := range []bool{true, false} {
@@ -71,7 +75,10 @@ func TestTablesKeepTheirLevel(t *testing.T) {
 							draw(s, l, x, int64(n), q)
 						}
 						seed++
-						table := Table{Counts: [][]float64{x[:3], x[3:]}, Noise: d, How: How{Simulations: times, Seed: seed}}
+						table := Table{
+							Counts: [][]float64{x[:3], x[3:]}, Noise: d,
+							How: How{Simulations: times, Seed: seed},
+						}
 						if known && samples {
 							table.Sizes = []float64{math.Floor(.3 * float64(n)), math.Floor(.7 * float64(n))}
 						} else if known {
@@ -89,7 +96,8 @@ func TestTablesKeepTheirLevel(t *testing.T) {
 							got++
 						}
 					}
-					what := fmt.Sprintf("%s, n = %d, known %t, samples %t: %.4f", kind, n, known, samples, float64(got)/float64(runs))
+					what := fmt.Sprintf("%s, n = %d, known %t, samples %t: %.4f",
+						kind, n, known, samples, float64(got)/float64(runs))
 					t.Log(what)
 					if err := level(got, runs, 0.053); err != nil {
 						t.Errorf("%s: %v", what, err)
@@ -163,8 +171,12 @@ func TestBadCounts(t *testing.T) {
 		"binomial half":  func() (*Test, error) { return Binomial{Value: 3.5, N: 4, Noise: d}.Test(.5, TwoSided) },
 		"binomial sided": func() (*Test, error) { return Binomial{Value: 3, N: 4, Noise: d}.Test(.5, "more") },
 		"no bounds":      func() (*Test, error) { return Mean(Sample{Count: Noisy{Value: 5}}, Comparison{}) },
-		"NaN mean":       func() (*Test, error) { return Mean(Sample{Count: Noisy{Value: nan}, High: 1}, Comparison{}) },
-		"of one":         func() (*Test, error) { return Mean(Sample{Count: Noisy{Value: 1}, High: 1}, Comparison{}) },
+		"NaN mean": func() (*Test,
+			error,
+		) {
+			return Mean(Sample{Count: Noisy{Value: nan}, High: 1}, Comparison{})
+		},
+		"of one": func() (*Test, error) { return Mean(Sample{Count: Noisy{Value: 1}, High: 1}, Comparison{}) },
 	}
 	for name, test := range refused {
 		if got, err := test(); !errors.Is(err, ErrInput) {
@@ -179,13 +191,15 @@ func TestBadCounts(t *testing.T) {
 		"negative rows": Table{Counts: [][]float64{{-10, -20}, {-4, 200}}, Noise: d}.Independence,
 		"both negative": Table{Counts: [][]float64{{-100, -200}, {-100, -200}}, Noise: d}.Proportions,
 		"no people": func() (*Test, error) {
-			return Mean(Sample{Count: Noisy{Value: -3, Noise: d}, Sum: Noisy{Value: 7, Noise: d}, High: 1}, Comparison{})
+			return Mean(Sample{Count: Noisy{Value: -3, Noise: d}, Sum: Noisy{Value: 7, Noise: d}, High: 1},
+				Comparison{})
 		},
 		"nobody twice": Table{Counts: [][]float64{{-100, -200}, {-100, -200}}, Noise: d}.difference,
 	}
 	for name, test := range warned {
 		got, err := test()
-		if err != nil || got.P != 1 || len(got.Warnings) == 0 || math.IsNaN(got.Statistic) || math.IsNaN(got.Interval.Low+got.Interval.High) {
+		if err != nil || got.P != 1 || len(got.Warnings) == 0 || math.IsNaN(got.Statistic) ||
+			math.IsNaN(got.Interval.Low+got.Interval.High) {
 			t.Errorf("%s: %+v, %v", name, got, err)
 		}
 	}

@@ -78,7 +78,10 @@ func TestDoorsAreListed(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for what, lists := range map[string][2][]string{"function that takes an exact value": {taking, doors}, "name for something internal": {standing, exports}} {
+	for what, lists := range map[string][2][]string{
+		"function that takes an exact value": {taking, doors},
+		"name for something internal":        {standing, exports},
+	} {
 		got, want := slices.Sorted(slices.Values(lists[0])), slices.Sorted(slices.Values(lists[1]))
 		for _, name := range got {
 			if !slices.Contains(want, name) {

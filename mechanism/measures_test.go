@@ -55,7 +55,8 @@ func made[T any](v T, err error) func(testing.TB) T {
 // Each public method that adds noise adds the noise that it declares: of the distribution, and with the parameter, that
 // its definition has, which is typed here.
 func TestMeasuresDrawWhatTheyDeclare(t *testing.T) {
-	half, two, half2, delta := mechtest.Epsilon(t, "0.5"), mechtest.Epsilon(t, "2"), mechtest.Rho(t, "0.5"), mechtest.Delta(t, "0.01")
+	half, two, half2, delta := mechtest.Epsilon(t, "0.5"), mechtest.Epsilon(t, "2"), mechtest.Rho(t, "0.5"),
+		mechtest.Delta(t, "0.01")
 	three, nine := big.NewInt(3), big.NewInt(9)
 	laplace := func(scale int64) noise.Distribution { return made(noise.NewDiscreteLaplace(big.NewRat(scale, 1)))(t) }
 	gaussian := func(sigma2 int64) noise.Distribution {
@@ -77,9 +78,10 @@ func TestMeasuresDrawWhatTheyDeclare(t *testing.T) {
 
 	staircase := func(squared bool) drawnBy {
 		m := mechanism.Staircase{Sensitivity: big.NewInt(20), Epsilon: two, Squared: squared}
-		return again(func() (mechanism.Measurement, error) { return m.Measure(make([]mechanism.Exact, 1)) }, func(out mechanism.Measurement) (*big.Int, noise.Distribution) {
-			return out.Values[0], out.Noise
-		})
+		return again(func() (mechanism.Measurement, error) { return m.Measure(make([]mechanism.Exact, 1)) },
+			func(out mechanism.Measurement) (*big.Int, noise.Distribution) {
+				return out.Values[0], out.Noise
+			})
 	}
 	stairs := func(best func(*big.Int, *big.Rat) (*big.Int, error)) noise.Distribution {
 		length, e := big.NewInt(20), big.NewRat(2, 1)
@@ -88,9 +90,10 @@ func TestMeasuresDrawWhatTheyDeclare(t *testing.T) {
 	const far = 1 << 20 // above every threshold
 	thresholded := func(measure func([]mechanism.Partition) (partition.ThresholdRelease, error)) drawnBy {
 		x := []mechanism.Partition{mechanism.NewPartition("key", mechtest.Exacts(far)[0])}
-		return again(func() (partition.ThresholdRelease, error) { return measure(x) }, func(out partition.ThresholdRelease) (*big.Int, noise.Distribution) {
-			return new(big.Int).Sub(out.Kept[0].Value, big.NewInt(far)), out.Noise
-		})
+		return again(func() (partition.ThresholdRelease, error) { return measure(x) },
+			func(out partition.ThresholdRelease) (*big.Int, noise.Distribution) {
+				return new(big.Int).Sub(out.Kept[0].Value, big.NewInt(far)), out.Noise
+			})
 	}
 	counted := func(begin func() (*stream.Counter, error)) drawnBy { // the first sum
 		return again(func() (*big.Int, error) {
@@ -101,17 +104,24 @@ func TestMeasuresDrawWhatTheyDeclare(t *testing.T) {
 			return c.Next(mechanism.Exact{})
 		}, func(v *big.Int) (*big.Int, noise.Distribution) { return v, nil })
 	}
-	at, tree := partition.Threshold{MaxPerCell: big.NewInt(1), Keys: 3, Delta: delta}, stream.CountingTree{Steps: 5, Sensitivity: big.NewInt(2)}
+	at, tree := partition.Threshold{MaxPerCell: big.NewInt(1), Keys: 3, Delta: delta},
+		stream.CountingTree{Steps: 5, Sensitivity: big.NewInt(2)}
 	for name, s := range map[string]struct {
 		by   drawnBy
 		want noise.Distribution
 	}{
 		"Laplace": {once(mechanism.Laplace{Sensitivity: three, Epsilon: half}.Measure), laplace(6)}, // Δ/ε
 		// Δ₂²/(2ρ)
-		"Gaussian":           {once(mechanism.Gaussian{L2Squared: nine, Rho: half2}.Measure), gaussian(9)},
-		"analytic.Gaussian":  {once(made(analytic.NewGaussian(nine, two, delta))(t).Measure), rounded},
-		"ThresholdLaplace":   {thresholded(partition.ThresholdLaplace{Laplace: mechanism.Laplace{Sensitivity: three, Epsilon: half}, Threshold: at}.Measure), laplace(6)},
-		"ThresholdGaussian":  {thresholded(partition.ThresholdGaussian{Gaussian: mechanism.Gaussian{L2Squared: nine, Rho: half2}, Threshold: at}.Measure), gaussian(9)},
+		"Gaussian":          {once(mechanism.Gaussian{L2Squared: nine, Rho: half2}.Measure), gaussian(9)},
+		"analytic.Gaussian": {once(made(analytic.NewGaussian(nine, two, delta))(t).Measure), rounded},
+		"ThresholdLaplace": {thresholded(partition.ThresholdLaplace{Laplace: mechanism.Laplace{
+			Sensitivity: three,
+			Epsilon:     half,
+		}, Threshold: at}.Measure), laplace(6)},
+		"ThresholdGaussian": {thresholded(partition.ThresholdGaussian{Gaussian: mechanism.Gaussian{
+			L2Squared: nine,
+			Rho:       half2,
+		}, Threshold: at}.Measure), gaussian(9)},
 		"Staircase":          {staircase(false), stairs(noise.AbsoluteStep)},
 		"Staircase, squared": {staircase(true), stairs(noise.SquaredStep)},
 		// LΔ/ε, L = 3
@@ -120,7 +130,10 @@ func TestMeasuresDrawWhatTheyDeclare(t *testing.T) {
 		"CountingTree, ρ": {counted(func() (*stream.Counter, error) { return tree.Gaussian(half2) }), gaussian(12)},
 		// One step's noise is the rounding of a variable that is nearly normal, of σ² = Δ²/(2ρ): its units are
 		// 2⁻³⁰.
-		"CountingFactorization": {counted(stream.CountingFactorization{Steps: 1, Sensitivity: three, Rho: half2}.Begin), made(noise.NewRoundedGaussian(big.NewRat(9, 1)))(t)},
+		"CountingFactorization": {
+			counted(stream.CountingFactorization{Steps: 1, Sensitivity: three, Rho: half2}.Begin),
+			made(noise.NewRoundedGaussian(big.NewRat(9, 1)))(t),
+		},
 	} {
 		drawn, declared := s.by(t)
 		if err := follows(drawn, s.want); err != nil {
@@ -173,7 +186,10 @@ func TestTulapDrawsWhatItDeclares(t *testing.T) {
 			x, _ := made(m.Measure(mechanism.Exact{}))(t).Value.Float64()
 			observed[min(max(int(4*x+cells/2), 0), cells-1)]++
 		}
-		if err := (stattest.ChiSquared{Observed: observed, Expected: expected, FalseAlarm: measuresFalseAlarm}).Check(); err != nil {
+		if err := (stattest.ChiSquared{
+			Observed: observed, Expected: expected,
+			FalseAlarm: measuresFalseAlarm,
+		}).Check(); err != nil {
 			t.Errorf("at δ = %s: %v", delta, err)
 		}
 	}

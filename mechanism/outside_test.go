@@ -94,7 +94,8 @@ func TestOutsidersCannotOpen(t *testing.T) {
 	if out, err := build("control"); err != nil {
 		t.Fatalf("a program that opens nothing does not compile, so the others show nothing: %v\n%s", err, out)
 	}
-	if out, err := build("intruder"); err == nil || !strings.Contains(out, "use of internal package dither/mechanism/internal/opaque not allowed") {
+	if out, err := build("intruder"); err == nil ||
+		!strings.Contains(out, "use of internal package dither/mechanism/internal/opaque not allowed") {
 		t.Errorf("the internal package: %v\n%s", err, out)
 	}
 	out, err := build(slices.Sorted(func(yield func(string) bool) {
@@ -159,7 +160,10 @@ func outsidePrograms(t *testing.T, programs map[string]string) func(names ...str
 
 // The exported methods of what an engine found are these, and none returns what is inside.
 func TestOpaqueTypesHaveNoDoor(t *testing.T) {
-	closed := []string{"Format", "GoString", "GobEncode", "LogValue", "MarshalBinary", "MarshalJSON", "MarshalText", "String"}
+	closed := []string{
+		"Format", "GoString", "GobEncode", "LogValue", "MarshalBinary", "MarshalJSON",
+		"MarshalText", "String",
+	}
 	for _, c := range []struct {
 		value any
 		more  []string

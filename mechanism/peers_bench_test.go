@@ -92,11 +92,17 @@ func BenchmarkPeers(b *testing.B) {
 			return err
 		}},
 		{"quantile", func() error {
-			_, err := quantile.Single{Domain: domain, Unit: unit, Rank: big.NewRat(1, 2), Epsilon: epsilon}.Release(values)
+			_, err := quantile.Single{
+				Domain: domain, Unit: unit, Rank: big.NewRat(1, 2),
+				Epsilon: epsilon,
+			}.Release(values)
 			return err
 		}},
 		{"quantile-tree", func() error {
-			_, err := quantile.Tree{Domain: domain, Unit: unit, Height: 4, Branching: 16, Loss: privacy.PureLoss(epsilon)}.Measure(values)
+			_, err := quantile.Tree{
+				Domain: domain, Unit: unit, Height: 4, Branching: 16,
+				Loss: privacy.PureLoss(epsilon),
+			}.Measure(values)
 			return err
 		}},
 	} {

@@ -25,7 +25,8 @@ type RoundedGaussian struct {
 // Noise is the noise's distribution; or ErrParameter.
 func (m RoundedGaussian) Noise() (noise.RoundedGaussian, error) {
 	if m.L2Squared == nil || m.L2Squared.Sign() <= 0 || m.Sigma2 == nil || m.Sigma2.Sign() <= 0 {
-		return noise.RoundedGaussian{}, fmt.Errorf("%w: the rounded Gaussian mechanism needs a sensitivity and a variance above 0", ErrParameter)
+		return noise.RoundedGaussian{},
+			fmt.Errorf("%w: the rounded Gaussian mechanism needs a sensitivity and a variance above 0", ErrParameter)
 	}
 	dist, err := noise.NewRoundedGaussian(m.Sigma2)
 	if err != nil {

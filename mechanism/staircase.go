@@ -30,7 +30,8 @@ type Staircase struct {
 // Noise is the noise's distribution; or ErrParameter.
 func (m Staircase) Noise() (noise.Staircase, error) {
 	if m.Sensitivity == nil || m.Sensitivity.Sign() <= 0 || m.Epsilon.IsZero() {
-		return noise.Staircase{}, fmt.Errorf("%w: the staircase mechanism needs a sensitivity and an epsilon above 0", ErrParameter)
+		return noise.Staircase{},
+			fmt.Errorf("%w: the staircase mechanism needs a sensitivity and an epsilon above 0", ErrParameter)
 	}
 	best := noise.AbsoluteStep
 	if m.Squared {
@@ -47,11 +48,13 @@ func (m Staircase) Noise() (noise.Staircase, error) {
 // a function of the parameters and of how many there are.
 func (m Staircase) Measure(x []Exact) (Measurement, error) {
 	if len(x) != 1 {
-		return Measurement{}, fmt.Errorf("%w: the staircase mechanism is for one number, not for %d", ErrParameter, len(x))
+		return Measurement{},
+			fmt.Errorf("%w: the staircase mechanism is for one number, not for %d", ErrParameter, len(x))
 	}
 	dist, err := m.Noise()
 	if err != nil {
 		return Measurement{}, err
 	}
-	return measure(x, sample.NewStaircase(dist.Length(), dist.Step(), dist.Epsilon()), dist, privacy.PureLoss(m.Epsilon)), nil
+	return measure(x, sample.NewStaircase(dist.Length(), dist.Step(), dist.Epsilon()), dist,
+		privacy.PureLoss(m.Epsilon)), nil
 }

@@ -25,14 +25,18 @@ func TestStaircaseMeasures(t *testing.T) {
 		dist = out.Noise
 		sampled[i] = out.Values[0].Sub(out.Values[0], big.NewInt(1000))
 	}
-	if err := (stattest.KolmogorovIntegers{Sample: sampled, CDF: dist.CDF, FalseAlarm: mechtest.FalseAlarm}).Check(); err != nil {
+	if err := (stattest.KolmogorovIntegers{
+		Sample: sampled, CDF: dist.CDF,
+		FalseAlarm: mechtest.FalseAlarm,
+	}).Check(); err != nil {
 		t.Error(err)
 	}
 	absolute := dist.(noise.Staircase)
 	m.Squared = true
 	squared, err := m.Noise()
 	if err != nil || squared.Variance() > absolute.Variance() || squared.MeanAbs() < absolute.MeanAbs() {
-		t.Errorf("squared: %g beside %g, absolute: %g beside %g, %v", squared.Variance(), absolute.Variance(), squared.MeanAbs(), absolute.MeanAbs(), err)
+		t.Errorf("squared: %g beside %g, absolute: %g beside %g, %v",
+			squared.Variance(), absolute.Variance(), squared.MeanAbs(), absolute.MeanAbs(), err)
 	}
 }
 

@@ -118,7 +118,10 @@ func TestSymmetricGaussianLaw(t *testing.T) {
 			observed, expected = append(observed, counts[i][z]), append(expected, p)
 			rest, left = rest-counts[i][z], left-p
 		}
-		check := stattest.ChiSquared{Observed: append(observed, rest), Expected: append(expected, left), FalseAlarm: 1e-6}
+		check := stattest.ChiSquared{
+			Observed: append(observed, rest), Expected: append(expected, left),
+			FalseAlarm: 1e-6,
+		}
 		if err := check.Check(); err != nil {
 			t.Errorf("entry %d: %v", i, err)
 		}

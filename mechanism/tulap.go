@@ -56,7 +56,10 @@ func (m Tulap) measure(src *entropy.Source, x Exact) (TulapMeasurement, error) {
 	z := sample.NewTulap(m.Epsilon.Rat(), m.Delta.Rat()).Draw(src, new(big.Int))
 	unit := new(big.Int).Lsh(big.NewInt(1), 64)
 	z.Add(z, new(big.Int).Mul(opaque.Open(x), unit))
-	return TulapMeasurement{new(big.Rat).SetFrac(z, unit), dist, m.Epsilon, m.Delta, approximateLoss(m.Epsilon, m.Delta)}, nil
+	return TulapMeasurement{
+		new(big.Rat).SetFrac(z, unit), dist, m.Epsilon, m.Delta,
+		approximateLoss(m.Epsilon, m.Delta),
+	}, nil
 }
 
 // approximateLoss is the loss of an (e, d)-differentially private mechanism: pure where d is 0, else (ε²/2, d) of

@@ -17,7 +17,8 @@ func TestTulapMeasures(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if r, d := out.Loss.ZCDP(); r.String() != "0.125" || d.String() != "0.1" || out.Epsilon.Cmp(m.Epsilon) != 0 || out.Delta.Cmp(m.Delta) != 0 {
+		if r, d := out.Loss.ZCDP(); r.String() != "0.125" || d.String() != "0.1" || out.Epsilon.Cmp(m.Epsilon) != 0 ||
+			out.Delta.Cmp(m.Delta) != 0 {
 			t.Fatalf("loss %s", out.Loss)
 		}
 		dist = out.Noise.CDF
@@ -34,7 +35,10 @@ func TestTulapMeasures(t *testing.T) {
 
 func TestTulapRefuses(t *testing.T) {
 	e := mechtest.Epsilon(t, "1")
-	for name, m := range map[string]Tulap{"zero": {}, "δ 1": {e, mechtest.Delta(t, "1")}, "ε large": {Epsilon: mechtest.Epsilon(t, "1001")}} {
+	for name, m := range map[string]Tulap{
+		"zero": {}, "δ 1": {e, mechtest.Delta(t, "1")},
+		"ε large": {Epsilon: mechtest.Epsilon(t, "1001")},
+	} {
 		if _, err := m.Measure(Exact{}); !errors.Is(err, ErrParameter) {
 			t.Errorf("%s: %v", name, err)
 		}

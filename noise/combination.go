@@ -298,7 +298,9 @@ func (p pieces) characteristic(t float64) (phi, kappa float64) {
 // 2π/h − y), and h is chosen so that 2π/h − y is at least far. The terms from K on are at most Σ beyond·((k +
 // ½)/(K + ½))^(−kappa)/((k + ½)π) ≤ beyond/π·(1/(K + ½) + 1/kappa). Both, twice, and what floats lose are
 // added to the sum.
-func inversion(alpha, most, far float64, characteristic func(t float64) (phi, beyond, kappa float64)) (func(y float64) float64, bool) {
+func inversion(
+	alpha, most, far float64, characteristic func(t float64) (phi, beyond, kappa float64),
+) (func(y float64) float64, bool) {
 	tolerance := alpha / 2000
 	h := 2 * math.Pi / (most + far) * (1 - 1e-9)
 	if !(h > 0) || math.IsInf(h, 1) {

@@ -10,7 +10,10 @@ import (
 // combination the product of its parts'.
 func TestDecay(t *testing.T) {
 	var all []Distribution
-	for _, of := range []*big.Rat{big.NewRat(1, 30), big.NewRat(1, 2), big.NewRat(999, 1000), big.NewRat(1, 1), big.NewRat(3, 2), big.NewRat(5, 1), big.NewRat(80, 1), big.NewRat(900, 1)} {
+	for _, of := range []*big.Rat{
+		big.NewRat(1, 30), big.NewRat(1, 2), big.NewRat(999, 1000), big.NewRat(1, 1),
+		big.NewRat(3, 2), big.NewRat(5, 1), big.NewRat(80, 1), big.NewRat(900, 1),
+	} {
 		all = append(all, gaussianOf(t, of))
 		if of.Cmp(big.NewRat(20, 1)) < 0 {
 			all = append(all, laplaceOf(t, of))

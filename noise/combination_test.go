@@ -88,7 +88,8 @@ func TestCombinationCovers(t *testing.T) {
 					t.Errorf("%d of %d beyond the quantile %g at %g: probability %.2g", beyond, trials, y, alpha, p)
 				}
 				if p := (stattest.Binomial{Trials: trials, Probability: alpha}).AtMost(near); p < 1e-6 {
-					t.Errorf("%d of %d beyond 0.9 of the quantile %g less 1, at %g: it is too wide; σ %g", near, trials, y, alpha, c.StdDev())
+					t.Errorf("%d of %d beyond 0.9 of the quantile %g less 1, at %g: it is too wide; σ %g",
+						near, trials, y, alpha, c.StdDev())
 				}
 			}
 		})

@@ -34,7 +34,8 @@ func closedForm(a, c, y float64) *big.Float {
 func TestLaplaceDifferenceTailBounds(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		a := math.Ldexp(rapid.Float64Range(1, 2).Draw(t, "a"), rapid.IntRange(-30, 60).Draw(t, "e"))
-		ratio := rapid.OneOf(rapid.Float64Range(0, 1.5), rapid.SampledFrom([]float64{0, 1, 1 + 0x1p-52, 1 - 0x1p-53, 1 + 0x1p-40, 1e-9, 1e-3, 1e6})).Draw(t, "c/a")
+		ratio := rapid.OneOf(rapid.Float64Range(0, 1.5),
+			rapid.SampledFrom([]float64{0, 1, 1 + 0x1p-52, 1 - 0x1p-53, 1 + 0x1p-40, 1e-9, 1e-3, 1e6})).Draw(t, "c/a")
 		c := a * ratio
 		y := max(a, c) * rapid.OneOf(rapid.Float64Range(0, 5), rapid.Float64Range(0, 600)).Draw(t, "y")
 		got, want := noise.LaplaceDifferenceTail(a, c, y), closedForm(a, c, y)
@@ -114,7 +115,14 @@ func TestLaplaceDifferenceTailEnds(t *testing.T) {
 			t.Errorf("%s: got %g, want %g", name, pair[0], pair[1])
 		}
 	}
-	for _, args := range [][3]float64{{1e-300, 1e-300, 1e300}, {5e-324, 5e-324, 1}, {1, 5e-324, 1e6}, {1e308, 1e308, 1e-308}, {1e308, 5e-324, 1}, {5e-324, 5e-324, 5e-324}} {
+	for _, args := range [][3]float64{
+		{1e-300, 1e-300, 1e300},
+		{5e-324, 5e-324, 1},
+		{1, 5e-324, 1e6},
+		{1e308, 1e308, 1e-308},
+		{1e308, 5e-324, 1},
+		{5e-324, 5e-324, 5e-324},
+	} {
 		if p := noise.LaplaceDifferenceTail(args[0], args[1], args[2]); !(p > 0 && p <= 1) {
 			t.Errorf("%g: got %g", args, p)
 		}

@@ -119,7 +119,8 @@ func (d DiscreteGaussian) Quantile(alpha float64) *big.Int {
 		if lower, _ := big.NewFloat(near - apart).Int(nil); lower.Sign() > 0 && lower.Cmp(enough) < 0 && !will(lower) {
 			short = lower
 		}
-		if upper, _ := big.NewFloat(near + 1 + apart).Int(nil); upper.Cmp(short) > 0 && upper.Cmp(enough) < 0 && will(upper) {
+		if upper, _ := big.NewFloat(near + 1 + apart).Int(nil); upper.Cmp(short) > 0 && upper.Cmp(enough) < 0 &&
+			will(upper) {
 			enough = upper
 		}
 	}
@@ -133,7 +134,8 @@ func (d DiscreteGaussian) halfwayDown(a *big.Int) float64 {
 	above := twice.Mul(twice, twice)
 	above.Mul(above, d.sigma2.Denom())
 	below := new(big.Int).Lsh(d.sigma2.Num(), 3)
-	q := new(big.Float).SetMode(big.ToNegativeInf).SetPrec(53).Quo(new(big.Float).SetInt(above), new(big.Float).SetInt(below))
+	q := new(big.Float).SetMode(big.ToNegativeInf).SetPrec(53).Quo(new(big.Float).SetInt(above),
+		new(big.Float).SetInt(below))
 	if e := q.MantExp(nil); e < -1000 || e > 1000 { // which is none of an ordinary float
 		return exact.FloatDown(d.halfway(a))
 	}

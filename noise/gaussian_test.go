@@ -66,7 +66,11 @@ func sigma2s() *rapid.Generator[*big.Rat] {
 
 func TestGaussianAgreesWithSums(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
-		sigma2 := rapid.OneOf(sigma2s(), rapid.SampledFrom([]*big.Rat{big.NewRat(1, 1), big.NewRat(1, 1000), big.NewRat(999, 1000), big.NewRat(1<<16, 1), big.NewRat(1<<16+1, 1)})).Draw(t, "σ²")
+		sigma2 := rapid.OneOf(sigma2s(),
+			rapid.SampledFrom([]*big.Rat{
+				big.NewRat(1, 1), big.NewRat(1, 1000), big.NewRat(999, 1000),
+				big.NewRat(1<<16, 1), big.NewRat(1<<16+1, 1),
+			})).Draw(t, "σ²")
 		d, err := noise.NewDiscreteGaussian(sigma2)
 		if err != nil {
 			t.Fatal(err)
@@ -75,7 +79,8 @@ func TestGaussianAgreesWithSums(t *testing.T) {
 		terms := int(45*math.Sqrt(s2)) + 45
 		r := newReference(sigma2, terms)
 		// σ² itself is the variance but for less than the reference's digits from σ = 6 on
-		if v, _ := r.variance.Float64(); !(d.Variance() <= v*(1+2e-12)+3e-320) || d.Variance() < v*(1-1e-15) || d.Variance() > s2 {
+		if v, _ := r.variance.Float64(); !(d.Variance() <= v*(1+2e-12)+3e-320) || d.Variance() < v*(1-1e-15) ||
+			d.Variance() > s2 {
 			t.Fatalf("variance %g, want %g", d.Variance(), v)
 		}
 		if d.StdDev()*d.StdDev() < d.Variance()*(1-1e-15) {
@@ -93,7 +98,8 @@ func TestGaussianAgreesWithSums(t *testing.T) {
 			if wide().SetFloat64(got).Cmp(r.tails[k]) < 0 || got > want*(1+share)+3e-320 {
 				t.Fatalf("Tail(%d) = %g, want %g", k, got, want)
 			}
-			if mass, _ := r.masses[k].Float64(); math.Abs(d.Mass(x)-mass) > mass*1e-12+1e-320 || d.Mass(x) != d.Mass(new(big.Int).Neg(x)) {
+			if mass, _ := r.masses[k].Float64(); math.Abs(d.Mass(x)-mass) > mass*1e-12+1e-320 ||
+				d.Mass(x) != d.Mass(new(big.Int).Neg(x)) {
 				t.Fatalf("Mass(%d) = %g, want %g", k, d.Mass(x), mass)
 			}
 			tolerance := 1e-12
@@ -108,7 +114,8 @@ func TestGaussianAgreesWithSums(t *testing.T) {
 				t.Fatalf("CDF(%d) = %g, want %g", k, f, 1-upper)
 			}
 		}
-		alpha := rapid.OneOf(rapid.Float64Range(1e-9, 1), rapid.SampledFrom([]float64{0.05, 0.01, 0.5, 1e-300, 5e-324, 1 - 0x1p-53})).Draw(t, "alpha")
+		alpha := rapid.OneOf(rapid.Float64Range(1e-9, 1),
+			rapid.SampledFrom([]float64{0.05, 0.01, 0.5, 1e-300, 5e-324, 1 - 0x1p-53})).Draw(t, "alpha")
 		k := int(d.Quantile(alpha).Int64())
 		if r.tails[k].Cmp(wide().SetFloat64(alpha)) > 0 {
 			t.Fatalf("P(|X| > %d) = %s is beyond %g", k, r.tails[k].Text('g', 20), alpha)
@@ -141,7 +148,18 @@ func TestGaussianQuantileValues(t *testing.T) {
 		sigma2 string
 		alpha  float64
 		want   int64
-	}{{"1", 0.05, 2}, {"1", 0.118, 1}, {"1", 0.117, 2}, {"1", 1, 0}, {"1", 0.602, 0}, {"1", 0.601, 1}, {"1/1000", 1e-9, 0}, {"1/1000", 1e-300, 1}, {"100", 0.05, 20}, {"65537", 0.05, 502}} {
+	}{
+		{"1", 0.05, 2},
+		{"1", 0.118, 1},
+		{"1", 0.117, 2},
+		{"1", 1, 0},
+		{"1", 0.602, 0},
+		{"1", 0.601, 1},
+		{"1/1000", 1e-9, 0},
+		{"1/1000", 1e-300, 1},
+		{"100", 0.05, 20},
+		{"65537", 0.05, 502},
+	} {
 		if k := gaussian(t, rational(c.sigma2)).Quantile(c.alpha); k.Int64() != c.want {
 			t.Errorf("σ² = %s, α = %g: got %s, want %d", c.sigma2, c.alpha, k, c.want)
 		}
@@ -170,14 +188,18 @@ func TestGaussianQuantileValues(t *testing.T) {
 func TestGaussianRefuses(t *testing.T) {
 	tooFine := new(big.Rat).SetFrac(big.NewInt(1), new(big.Int).Add(power(2048), big.NewInt(1)))
 	tooWide := new(big.Rat).SetFrac(new(big.Int).Add(power(401), big.NewInt(1)), big.NewInt(2))
-	for name, sigma2 := range map[string]*big.Rat{"nil": nil, "0": new(big.Rat), "negative": big.NewRat(-1, 2), "too fine": tooFine, "too wide": tooWide} {
+	for name, sigma2 := range map[string]*big.Rat{
+		"nil": nil, "0": new(big.Rat), "negative": big.NewRat(-1, 2),
+		"too fine": tooFine, "too wide": tooWide,
+	} {
 		if _, err := noise.NewDiscreteGaussian(sigma2); !errors.Is(err, noise.ErrScale) {
 			t.Errorf("%s: %v", name, err)
 		}
 	}
 	d := gaussian(t, new(big.Rat).SetFrac(big.NewInt(1), power(2048)))
 	zero, one := new(big.Int), big.NewInt(1)
-	if d.Mass(zero) != 1 || d.Mass(one) != 0 || d.CDF(zero) != 1 || d.CDF(big.NewInt(-1)) != 0 || d.Variance() > 1e-319 || d.Quantile(0.05).Sign() != 0 || d.Draw().Sign() != 0 {
+	if d.Mass(zero) != 1 || d.Mass(one) != 0 || d.CDF(zero) != 1 || d.CDF(big.NewInt(-1)) != 0 ||
+		d.Variance() > 1e-319 || d.Quantile(0.05).Sign() != 0 || d.Draw().Sign() != 0 {
 		t.Error("the least σ² is not a point")
 	}
 	if tail := d.Tail(zero); !(tail > 0 && tail < 1e-319) || d.Tail(big.NewInt(-1)) != 1 {
@@ -200,7 +222,10 @@ func TestGaussianRefuses(t *testing.T) {
 
 // TestGaussianDraws has draws follow CDF, and their tails Tail and Quantile.
 func TestGaussianDraws(t *testing.T) {
-	for _, text := range []string{"1/1000", "1/4", "1", "7/3", "12345.678", "65536", "65537", "4294967296", "1237940039285380274899124224"} {
+	for _, text := range []string{
+		"1/1000", "1/4", "1", "7/3", "12345.678", "65536", "65537", "4294967296",
+		"1237940039285380274899124224",
+	} {
 		sigma2 := rational(text)
 		d, prepared, source := gaussian(t, sigma2), sample.NewGaussian(sigma2), entropy.System()
 		sampled := make([]*big.Int, 100_000)
@@ -209,7 +234,10 @@ func TestGaussianDraws(t *testing.T) {
 		}
 		prepared.Fill(source, sampled[1:])
 		sampled[0] = d.Draw()
-		if err := (stattest.KolmogorovIntegers{Sample: sampled, CDF: d.CDF, FalseAlarm: falseAlarm}).Check(); err != nil {
+		if err := (stattest.KolmogorovIntegers{
+			Sample: sampled, CDF: d.CDF,
+			FalseAlarm: falseAlarm,
+		}).Check(); err != nil {
 			t.Errorf("σ² = %s: %v", text, err)
 		}
 		outside := func(k *big.Int) int {
@@ -230,7 +258,10 @@ func TestGaussianDraws(t *testing.T) {
 			}
 		}
 		of := stattest.Binomial{Trials: len(sampled), Probability: 0.95}
-		if err := (stattest.Proportion{Successes: len(sampled) - outside(d.Quantile(0.05)), Of: of, FalseAlarm: falseAlarm}).CheckAtLeast(); err != nil {
+		if err := (stattest.Proportion{
+			Successes: len(sampled) - outside(d.Quantile(0.05)), Of: of,
+			FalseAlarm: falseAlarm,
+		}).CheckAtLeast(); err != nil {
 			t.Errorf("σ² = %s: %v", text, err)
 		}
 	}

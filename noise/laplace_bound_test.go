@@ -24,7 +24,8 @@ func TestLaplaceErrorBound(t *testing.T) {
 		if want := 2 * math.Pow(p, k) / (1 + p); !near(atLeast, want, 1e-11) {
 			t.Errorf("δ = %g: P(|X| ≥ %g) = %.15g, want %.15g", delta, k, atLeast, want)
 		}
-		if low, high := 2*delta*p/(1+p), 2*delta/(1+p); atLeast < low*(1-1e-12) || atLeast > high*(1+1e-11) || !near(low, delta, 0.6/b) || !near(high, delta, 0.6/b) {
+		if low, high := 2*delta*p/(1+p), 2*delta/(1+p); atLeast < low*(1-1e-12) || atLeast > high*(1+1e-11) ||
+			!near(low, delta, 0.6/b) || !near(high, delta, 0.6/b) {
 			t.Errorf("δ = %g: P(|X| ≥ %g) = %g is not from %g to %g", delta, k, atLeast, low, high)
 		}
 	}

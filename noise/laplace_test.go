@@ -37,12 +37,18 @@ func TestNewDiscreteLaplaceRefuses(t *testing.T) {
 	tooFine := new(big.Rat).SetFrac(big.NewInt(1), new(big.Int).Add(power(2048), big.NewInt(1)))
 	tooWide := new(big.Rat).SetFrac(new(big.Int).Add(power(201), big.NewInt(1)), big.NewInt(2))
 	long := new(big.Rat).SetFrac(power(4000), new(big.Int).Add(power(3990), big.NewInt(1)))
-	for name, scale := range map[string]*big.Rat{"nil": nil, "0": new(big.Rat), "negative": big.NewRat(-1, 2), "too fine": tooFine, "too wide": tooWide, "long": long} {
+	for name, scale := range map[string]*big.Rat{
+		"nil": nil, "0": new(big.Rat), "negative": big.NewRat(-1, 2),
+		"too fine": tooFine, "too wide": tooWide, "long": long,
+	} {
 		if _, err := noise.NewDiscreteLaplace(scale); !errors.Is(err, noise.ErrScale) {
 			t.Errorf("%s: %v", name, err)
 		}
 	}
-	for _, scale := range []*big.Rat{new(big.Rat).SetInt(power(200)), new(big.Rat).SetFrac(big.NewInt(1), power(2048)), new(big.Rat).SetFrac(new(big.Int).Sub(power(2248), big.NewInt(1)), power(2048))} {
+	for _, scale := range []*big.Rat{
+		new(big.Rat).SetInt(power(200)), new(big.Rat).SetFrac(big.NewInt(1), power(2048)),
+		new(big.Rat).SetFrac(new(big.Int).Sub(power(2248), big.NewInt(1)), power(2048)),
+	} {
 		if _, err := noise.NewDiscreteLaplace(scale); err != nil {
 			t.Errorf("a scale at the limit: %v", err)
 		}
@@ -84,7 +90,10 @@ func TestDrawFollowsCDF(t *testing.T) {
 			})
 		}
 		group.Wait()
-		if err := (stattest.KolmogorovIntegers{Sample: sample, CDF: d.CDF, FalseAlarm: falseAlarm}).Check(); err != nil {
+		if err := (stattest.KolmogorovIntegers{
+			Sample: sample, CDF: d.CDF,
+			FalseAlarm: falseAlarm,
+		}).Check(); err != nil {
 			t.Errorf("scale %s: %v", scale, err)
 		}
 		beyond := 0
@@ -95,7 +104,10 @@ func TestDrawFollowsCDF(t *testing.T) {
 			}
 		}
 		of := stattest.Binomial{Trials: len(sample), Probability: 0.95}
-		if err := (stattest.Proportion{Successes: len(sample) - beyond, Of: of, FalseAlarm: falseAlarm}).CheckAtLeast(); err != nil {
+		if err := (stattest.Proportion{
+			Successes: len(sample) - beyond, Of: of,
+			FalseAlarm: falseAlarm,
+		}).CheckAtLeast(); err != nil {
 			t.Errorf("scale %s: ±%s: %v", scale, k, err)
 		}
 	}
@@ -119,8 +131,10 @@ func TestMomentsBySummation(t *testing.T) {
 				t.Fatalf("scale %s: CDF(%d) = %g, want %g", scale, x, f, below)
 			}
 		}
-		if !near(total, 1, 1e-12) || !near(variance, d.Variance(), 1e-11) || !near(d.StdDev()*d.StdDev(), d.Variance(), 1e-12) {
-			t.Errorf("scale %s: mass %g, variance %g against %g, deviation %g", scale, total, variance, d.Variance(), d.StdDev())
+		if !near(total, 1, 1e-12) || !near(variance, d.Variance(), 1e-11) ||
+			!near(d.StdDev()*d.StdDev(), d.Variance(), 1e-12) {
+			t.Errorf("scale %s: mass %g, variance %g against %g, deviation %g",
+				scale, total, variance, d.Variance(), d.StdDev())
 		}
 	}
 }
@@ -149,7 +163,8 @@ func TestVarianceAtTheEnds(t *testing.T) {
 		t.Fatal(err)
 	}
 	zero, one := new(big.Int), big.NewInt(1)
-	if least.Variance() != 0 || least.StdDev() != 0 || least.Mass(zero) != 1 || least.Mass(one) != 0 || least.CDF(zero) != 1 || least.CDF(big.NewInt(-1)) != 0 {
+	if least.Variance() != 0 || least.StdDev() != 0 || least.Mass(zero) != 1 || least.Mass(one) != 0 ||
+		least.CDF(zero) != 1 || least.CDF(big.NewInt(-1)) != 0 {
 		t.Error("the least scale is not a point")
 	}
 	if x := least.Draw(); x.Sign() != 0 {

@@ -76,7 +76,8 @@ func TestRoundedGaussianFigures(t *testing.T) {
 		if p := d.CDF(k); !near(p, 1-f.tail/2, 1e-15) {
 			t.Errorf("σ² = %s: CDF(%s) = %.17g, want %.17g", f.sigma2, k, p, 1-f.tail/2)
 		}
-		if v := d.Variance(); v < f.variance*(1-1e-16) || v > f.variance*(1+2e-12) || d.StdDev() < math.Sqrt(f.variance)*(1-1e-16) {
+		if v := d.Variance(); v < f.variance*(1-1e-16) || v > f.variance*(1+2e-12) ||
+			d.StdDev() < math.Sqrt(f.variance)*(1-1e-16) {
 			t.Errorf("σ² = %s: variance %.17g, want %.17g", f.sigma2, v, f.variance)
 		}
 	}
@@ -102,7 +103,18 @@ func TestRoundedGaussianQuantile(t *testing.T) {
 		sigma2 string
 		alpha  float64
 		want   int64
-	}{{"1", 0.05, 2}, {"1", 0.134, 1}, {"1", 0.133, 2}, {"1", 1, 0}, {"1", 0.618, 0}, {"1", 0.617, 1}, {"1/1000", 1e-9, 0}, {"1/1000", 1e-60, 1}, {"100", 0.05, 20}, {"1000000", 0.05, 1960}} {
+	}{
+		{"1", 0.05, 2},
+		{"1", 0.134, 1},
+		{"1", 0.133, 2},
+		{"1", 1, 0},
+		{"1", 0.618, 0},
+		{"1", 0.617, 1},
+		{"1/1000", 1e-9, 0},
+		{"1/1000", 1e-60, 1},
+		{"100", 0.05, 20},
+		{"1000000", 0.05, 1960},
+	} {
 		if k := rounded(t, rational(c.sigma2)).Quantile(c.alpha); k.Int64() != c.want {
 			t.Errorf("σ² = %s, α = %g: got %s, want %d", c.sigma2, c.alpha, k, c.want)
 		}
@@ -116,7 +128,8 @@ func TestRoundedGaussianQuantile(t *testing.T) {
 		d := rounded(t, rational(text))
 		for _, alpha := range []float64{0.5, 0.05, 1e-6, 1e-100, 1e-300, 5e-324} {
 			k := d.Quantile(alpha)
-			if alpha > 1e-310 && d.Tail(k) > alpha || k.Sign() > 0 && d.Tail(new(big.Int).Sub(k, big.NewInt(1))) <= alpha {
+			if alpha > 1e-310 && d.Tail(k) > alpha || k.Sign() > 0 &&
+				d.Tail(new(big.Int).Sub(k, big.NewInt(1))) <= alpha {
 				t.Errorf("σ² = %s, α = %g: %s is not the least", text, alpha, k)
 			}
 		}
@@ -124,17 +137,22 @@ func TestRoundedGaussianQuantile(t *testing.T) {
 }
 
 func TestRoundedGaussianRefuses(t *testing.T) {
-	for name, sigma2 := range map[string]*big.Rat{"nil": nil, "0": new(big.Rat), "negative": big.NewRat(-1, 2), "too wide": new(big.Rat).SetInt(new(big.Int).Add(power(400), big.NewInt(1)))} {
+	for name, sigma2 := range map[string]*big.Rat{
+		"nil": nil, "0": new(big.Rat), "negative": big.NewRat(-1, 2),
+		"too wide": new(big.Rat).SetInt(new(big.Int).Add(power(400), big.NewInt(1))),
+	} {
 		if _, err := noise.NewRoundedGaussian(sigma2); !errors.Is(err, noise.ErrScale) {
 			t.Errorf("%s: %v", name, err)
 		}
 	}
 	least := rounded(t, new(big.Rat).SetFrac(big.NewInt(1), power(2048)))
-	if zero := new(big.Int); least.Mass(zero) != 1 || least.CDF(zero) != 1 || least.Quantile(0.05).Sign() != 0 || least.Draw().Sign() != 0 || least.Variance() > 1e-319 {
+	if zero := new(big.Int); least.Mass(zero) != 1 || least.CDF(zero) != 1 || least.Quantile(0.05).Sign() != 0 ||
+		least.Draw().Sign() != 0 || least.Variance() > 1e-319 {
 		t.Error("the least σ² is not a point")
 	}
 	widest := rounded(t, new(big.Rat).SetInt(power(400)))
-	if widest.Draw().BitLen() > 210 || !(widest.Mass(power(199)) > 0) || !near(widest.Variance(), math.Exp2(400), 2e-12) {
+	if widest.Draw().BitLen() > 210 || !(widest.Mass(power(199)) > 0) ||
+		!near(widest.Variance(), math.Exp2(400), 2e-12) {
 		t.Error("the largest σ²")
 	}
 	given := big.NewRat(5, 2)
@@ -157,7 +175,10 @@ func TestRoundedGaussianDraws(t *testing.T) {
 		}
 		prepared.Fill(source, sampled[1:])
 		sampled[0] = d.Draw()
-		if err := (stattest.KolmogorovIntegers{Sample: sampled, CDF: d.CDF, FalseAlarm: falseAlarm}).Check(); err != nil {
+		if err := (stattest.KolmogorovIntegers{
+			Sample: sampled, CDF: d.CDF,
+			FalseAlarm: falseAlarm,
+		}).Check(); err != nil {
 			t.Errorf("σ² = %s: %v", text, err)
 		}
 	}
@@ -165,7 +186,15 @@ func TestRoundedGaussianDraws(t *testing.T) {
 
 // TestRoundedGaussianDifferenceTail holds the bound against the sum over both distributions.
 func TestRoundedGaussianDifferenceTail(t *testing.T) {
-	for _, c := range []struct{ a2, c2, theta float64 }{{1, 1, 1}, {0.1, 0.2, 3}, {30, 0.5, 2.5}, {9, 25, 0}, {4, 100, 0.125}, {10000, 100, 7}, {0.01, 0.01, 1}} {
+	for _, c := range []struct{ a2, c2, theta float64 }{
+		{1, 1, 1},
+		{0.1, 0.2, 3},
+		{30, 0.5, 2.5},
+		{9, 25, 0},
+		{4, 100, 0.125},
+		{10000, 100, 7},
+		{0.01, 0.01, 1},
+	} {
 		a, b := rounded(t, new(big.Rat).SetFloat64(c.a2)), rounded(t, new(big.Rat).SetFloat64(c.c2))
 		sd := math.Sqrt(c.a2 + c.theta*c.theta*c.c2)
 		for _, z := range []float64{0, 0.5, 1, 2, 2.5, 3, 4} {
@@ -187,8 +216,10 @@ func TestRoundedGaussianDifferenceTail(t *testing.T) {
 		t.Errorf("small noise: %g", p)
 	}
 	for name, p := range map[string]float64{
-		"mixed": noise.DifferenceTail(a, gaussian(t, big.NewRat(1, 1)), 1, 100), "negative θ": noise.DifferenceTail(a, a, -1, 100),
-		"NaN": noise.DifferenceTail(a, a, 1, math.NaN()), "infinities": noise.DifferenceTail(a, a, math.Inf(1), math.Inf(1)),
+		"mixed":      noise.DifferenceTail(a, gaussian(t, big.NewRat(1, 1)), 1, 100),
+		"negative θ": noise.DifferenceTail(a, a, -1, 100),
+		"NaN":        noise.DifferenceTail(a, a, 1, math.NaN()),
+		"infinities": noise.DifferenceTail(a, a, math.Inf(1), math.Inf(1)),
 	} {
 		if p != 1 {
 			t.Errorf("%s: %v", name, p)

@@ -62,8 +62,10 @@ func TestStaircaseAgreesWithSums(t *testing.T) {
 			total, square, absolute = total+m, square+float64(x*x)*m, absolute+math.Abs(float64(x))*m
 			sums[x] = total
 		}
-		if !near(total, 1, 1e-12) || !near(d.Variance(), square, 1e-11) || !near(d.MeanAbs(), absolute, 1e-11) || d.StdDev() != math.Sqrt(d.Variance()) {
-			t.Errorf("%+v: total %.15g, variance %g (%g), mean %g (%g)", c, total, d.Variance(), square, d.MeanAbs(), absolute)
+		if !near(total, 1, 1e-12) || !near(d.Variance(), square, 1e-11) || !near(d.MeanAbs(), absolute, 1e-11) ||
+			d.StdDev() != math.Sqrt(d.Variance()) {
+			t.Errorf("%+v: total %.15g, variance %g (%g), mean %g (%g)",
+				c, total, d.Variance(), square, d.MeanAbs(), absolute)
 		}
 		for x := -3 * c.length; x <= 3*c.length; x++ {
 			if f := d.CDF(big.NewInt(x)); !near(f, sums[x], 1e-11) {
@@ -79,7 +81,8 @@ func TestStaircaseAgreesWithSums(t *testing.T) {
 		}
 		for _, alpha := range []float64{0.9, 0.5, 0.05, 1e-3, 1e-9, 1e-300, 5e-324} {
 			k := d.Quantile(alpha)
-			if alpha > 1e-310 && d.Tail(k) > alpha || k.Sign() > 0 && d.Tail(new(big.Int).Sub(k, big.NewInt(1))) <= alpha {
+			if alpha > 1e-310 && d.Tail(k) > alpha || k.Sign() > 0 &&
+				d.Tail(new(big.Int).Sub(k, big.NewInt(1))) <= alpha {
 				t.Errorf("%+v: Quantile(%g) = %s is not the least", c, alpha, k)
 			}
 		}
@@ -147,7 +150,8 @@ func TestStaircaseSteps(t *testing.T) {
 			}
 			e, _ := rational(epsilon).Float64()
 			if near := float64(length) / (1 + math.Exp(e/2)); math.Abs(intOf(absolute)-near) > 1.5 {
-				t.Errorf("Δ = %d, ε = %s: step %s, and about %g by the continuous formula", length, epsilon, absolute, near)
+				t.Errorf("Δ = %d, ε = %s: step %s, and about %g by the continuous formula",
+					length, epsilon, absolute, near)
 			}
 		}
 	}
@@ -166,7 +170,12 @@ func TestStaircaseBesideLaplace(t *testing.T) {
 		epsilon            string
 		step               int64
 		staircase, laplace float64
-	}{{"0.5", 5, 19.787271, 19.991669}, {"1", 4, 9.5858306, 9.9833528}, {"4", 2, 1.332606, 2.4345571}, {"10", 1, 0.0049901001, 0.85091813}} {
+	}{
+		{"0.5", 5, 19.787271, 19.991669},
+		{"1", 4, 9.5858306, 9.9833528},
+		{"4", 2, 1.332606, 2.4345571},
+		{"10", 1, 0.0049901001, 0.85091813},
+	} {
 		r, err := noise.AbsoluteStep(big.NewInt(10), rational(c.epsilon))
 		if err != nil {
 			t.Fatal(err)
@@ -175,7 +184,8 @@ func TestStaircaseBesideLaplace(t *testing.T) {
 		scale.Quo(big.NewRat(10, 1), scale)
 		p := math.Exp(-1 / ratOf(scale))
 		l := 2 * p / (1 - p*p)
-		if s := staircase(t, 10, r.Int64(), c.epsilon).MeanAbs(); r.Int64() != c.step || !near(s, c.staircase, 1e-7) || !near(l, c.laplace, 1e-7) {
+		if s := staircase(t, 10, r.Int64(), c.epsilon).MeanAbs(); r.Int64() != c.step || !near(s, c.staircase, 1e-7) ||
+			!near(l, c.laplace, 1e-7) {
 			t.Errorf("ε = %s: step %s, %.6g beside %.6g", c.epsilon, r, s, l)
 		}
 	}
@@ -186,7 +196,8 @@ func ratOf(x *big.Rat) float64 { f, _ := x.Float64(); return f }
 func TestStaircaseDraws(t *testing.T) {
 	for _, c := range append(stairs, stairs[0]) {
 		d := staircase(t, c.length, c.step, c.epsilon)
-		prepared, source := sample.NewStaircase(big.NewInt(c.length), big.NewInt(c.step), rational(c.epsilon)), entropy.System()
+		prepared, source := sample.NewStaircase(big.NewInt(c.length), big.NewInt(c.step), rational(c.epsilon)),
+			entropy.System()
 		const n, k = 10_000, 100
 		expected, observed := make([]float64, 2*k+1), make([]int, 2*k+1)
 		expected[0], expected[2*k] = d.CDF(big.NewInt(-k)), d.CDF(big.NewInt(-k))
@@ -198,7 +209,10 @@ func TestStaircaseDraws(t *testing.T) {
 			observed[max(-k, min(k, z.Int64()))+k]++
 			prepared.Draw(source, z)
 		}
-		if err := (stattest.ChiSquared{Observed: observed, Expected: expected, FalseAlarm: falseAlarm}).Check(); err != nil {
+		if err := (stattest.ChiSquared{
+			Observed: observed, Expected: expected,
+			FalseAlarm: falseAlarm,
+		}).Check(); err != nil {
 			t.Errorf("%+v: %v", c, err)
 		}
 	}
@@ -210,10 +224,13 @@ func TestStaircaseRefuses(t *testing.T) {
 		length, step *big.Int
 		epsilon      *big.Rat
 	}{
-		"nil length": {nil, one, e}, "nil step": {one, nil, e}, "nil ε": {one, one, nil}, "zero": {new(big.Int), new(big.Int), e},
+		"nil length": {nil, one, e}, "nil step": {one, nil, e}, "nil ε": {one, one, nil},
+		"zero":   {new(big.Int), new(big.Int), e},
 		"step 0": {one, new(big.Int), e}, "step beyond": {one, big.NewInt(2), e}, "negative": {big.NewInt(-3), one, e},
-		"ε 0": {one, one, new(big.Rat)}, "ε negative": {one, one, big.NewRat(-1, 1)}, "ε large": {one, one, big.NewRat(1025, 1)},
-		"too wide": {power(199), one, big.NewRat(1, 4)}, "too long": {power(5000), one, e}, "too fine": {one, one, new(big.Rat).SetFrac(one, power(201))},
+		"ε 0": {one, one, new(big.Rat)}, "ε negative": {one, one, big.NewRat(-1, 1)},
+		"ε large":  {one, one, big.NewRat(1025, 1)},
+		"too wide": {power(199), one, big.NewRat(1, 4)}, "too long": {power(5000), one, e},
+		"too fine": {one, one, new(big.Rat).SetFrac(one, power(201))},
 	} {
 		if _, err := noise.NewStaircase(c.length, c.step, c.epsilon); !errors.Is(err, noise.ErrScale) {
 			t.Errorf("%s: %v", name, err)
@@ -228,7 +245,12 @@ func TestStaircaseRefuses(t *testing.T) {
 	for _, c := range []struct {
 		length  *big.Int
 		epsilon *big.Rat
-	}{{one, big.NewRat(1024, 1)}, {power(199), big.NewRat(1, 2)}, {power(200), big.NewRat(1024, 1)}, {one, new(big.Rat).SetFrac(one, power(200))}} {
+	}{
+		{one, big.NewRat(1024, 1)},
+		{power(199), big.NewRat(1, 2)},
+		{power(200), big.NewRat(1024, 1)},
+		{one, new(big.Rat).SetFrac(one, power(200))},
+	} {
 		r, err := noise.SquaredStep(c.length, c.epsilon)
 		if err != nil {
 			t.Fatal(err)

@@ -47,7 +47,8 @@ func realTail(scale *big.Rat, k *big.Int) *big.Float {
 // scales draws fractions from 1/500 to 2¹⁰⁰.
 func scales() *rapid.Generator[*big.Rat] {
 	return rapid.Custom(func(t *rapid.T) *big.Rat {
-		numerator := new(big.Int).Lsh(big.NewInt(rapid.Int64Range(1, 1<<20).Draw(t, "numerator")), rapid.UintRange(0, 80).Draw(t, "shift"))
+		numerator := new(big.Int).Lsh(big.NewInt(rapid.Int64Range(1, 1<<20).Draw(t, "numerator")),
+			rapid.UintRange(0, 80).Draw(t, "shift"))
 		r := new(big.Rat).SetFrac(numerator, big.NewInt(rapid.Int64Range(1, 500).Draw(t, "denominator")))
 		return r
 	})
@@ -87,7 +88,8 @@ func TestTailIsAnUpperBound(t *testing.T) {
 func TestQuantileIsCertifiedAndLeast(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		scale := scales().Draw(t, "scale")
-		alpha := rapid.OneOf(rapid.Float64Range(1e-9, 1), rapid.SampledFrom([]float64{0.05, 0.01, 0.1, 0.5, 1e-300, 5e-324, 1 - 0x1p-53, 0.999999})).Draw(t, "alpha")
+		alpha := rapid.OneOf(rapid.Float64Range(1e-9, 1),
+			rapid.SampledFrom([]float64{0.05, 0.01, 0.1, 0.5, 1e-300, 5e-324, 1 - 0x1p-53, 0.999999})).Draw(t, "alpha")
 		k := mustLaplace(t, scale).Quantile(alpha)
 		if k.Sign() < 0 || realTail(scale, k).Cmp(wide().SetFloat64(alpha)) > 0 {
 			t.Fatalf("P(|X| > %s) = %s is beyond %g at scale %s", k, realTail(scale, k).Text('g', 20), alpha, scale)
@@ -96,7 +98,8 @@ func TestQuantileIsCertifiedAndLeast(t *testing.T) {
 		if less.Sign() < 0 {
 			return
 		}
-		if tail := realTail(scale, less); tail.Mul(tail, wide().SetFloat64(1+2e-12)).Cmp(wide().SetFloat64(alpha)) <= 0 {
+		if tail := realTail(scale, less); tail.Mul(tail,
+			wide().SetFloat64(1+2e-12)).Cmp(wide().SetFloat64(alpha)) <= 0 {
 			t.Fatalf("at scale %s and %g %s would do for %s", scale, alpha, less, k)
 		}
 	})

@@ -32,8 +32,10 @@ func NewTulap(epsilon, delta *big.Rat) (Tulap, error) {
 	if err := checkStairs(big.NewInt(1), epsilon); err != nil {
 		return Tulap{}, err
 	}
-	if delta == nil || delta.Sign() < 0 || delta.Cmp(big.NewRat(1, 1)) >= 0 || delta.Denom().BitLen() > MaxDenominatorBits+1 {
-		return Tulap{}, fmt.Errorf("%w: δ must be at least 0 and below 1, with a denominator of at most 2^%d", ErrScale, MaxDenominatorBits)
+	if delta == nil || delta.Sign() < 0 || delta.Cmp(big.NewRat(1, 1)) >= 0 ||
+		delta.Denom().BitLen() > MaxDenominatorBits+1 {
+		return Tulap{}, fmt.Errorf("%w: δ must be at least 0 and below 1, with a denominator of at most 2^%d",
+			ErrScale, MaxDenominatorBits)
 	}
 	return Tulap{new(big.Rat).Set(epsilon), new(big.Rat).Set(delta), ratFloat(epsilon), ratFloat(delta)}, nil
 }

@@ -89,7 +89,8 @@ func TestTulapQuantile(t *testing.T) {
 		}
 		if low, high := d.Quantile(0), d.Quantile(1); low != -high || d.CDF(low) > 1e-12 {
 			t.Errorf("%v: support from %g to %g, F = %g", c, low, high, d.CDF(low))
-		} else if reach := d.Reach(); reach == nil != math.IsInf(high, 1) || reach != nil && (high > ratOf(reach)+1e-6 || high < ratOf(reach)-1-1e-6) {
+		} else if reach := d.Reach(); reach == nil != math.IsInf(high, 1) || reach != nil &&
+			(high > ratOf(reach)+1e-6 || high < ratOf(reach)-1-1e-6) {
 			t.Errorf("%v: support to %g, reach %v", c, high, reach)
 		}
 		for _, p := range []float64{-1, 2, math.NaN()} {
@@ -140,14 +141,20 @@ func TestTulapDraws(t *testing.T) {
 func TestTulapVariance(t *testing.T) {
 	const bits = 400
 	of := func(r *big.Rat) exact.Interval { return exact.IntervalOf(r, bits) }
-	for _, epsilon := range []string{"1024", "750", "100", "7", "3", "2", "1", "1/2", "1/3", "1/7", "1/10", "1/100", "0.0001", "1/1000000007", new(big.Rat).SetFrac(big.NewInt(1), power(150)).RatString()} {
+	for _, epsilon := range []string{
+		"1024", "750", "100", "7", "3", "2", "1", "1/2", "1/3", "1/7", "1/10", "1/100",
+		"0.0001", "1/1000000007", new(big.Rat).SetFrac(big.NewInt(1), power(150)).RatString(),
+	} {
 		b := of(new(big.Rat).Neg(rational(epsilon))).Exp()
 		drop := of(big.NewRat(1, 1)).Sub(b)
 		variance := of(big.NewRat(2, 1)).Mul(b).Quo(drop.Mul(drop)).Add(of(big.NewRat(1, 12)))
 		for name, c := range map[string]struct {
 			bound float64
 			real  exact.Interval
-		}{"variance": {tulap(t, epsilon, "0").Variance(), variance}, "deviation": {tulap(t, epsilon, "0").StdDev(), variance.Sqrt()}} {
+		}{
+			"variance":  {tulap(t, epsilon, "0").Variance(), variance},
+			"deviation": {tulap(t, epsilon, "0").StdDev(), variance.Sqrt()},
+		} {
 			f := new(big.Float).SetFloat64(c.bound)
 			if f.Cmp(c.real.Hi()) < 0 {
 				t.Errorf("ε = %s: a %s of at most %v, and it is %s", epsilon, name, c.bound, c.real.Lo().Text('g', 20))
@@ -166,14 +173,21 @@ func TestTulapRefuses(t *testing.T) {
 	one, half := big.NewRat(1, 1), big.NewRat(1, 2)
 	tiny := new(big.Rat).SetFrac(big.NewInt(1), power(2049))
 	for name, c := range map[string][2]*big.Rat{
-		"nil ε": {nil, half}, "nil δ": {one, nil}, "ε 0": {new(big.Rat), half}, "δ 1": {one, one}, "δ negative": {one, big.NewRat(-1, 2)},
-		"ε large": {big.NewRat(1025, 1), half}, "ε tiny": {tiny, half}, "δ tiny": {one, tiny},
+		"nil ε": {nil, half}, "nil δ": {one, nil}, "ε 0": {new(big.Rat), half}, "δ 1": {one, one},
+		"δ negative": {one, big.NewRat(-1, 2)},
+		"ε large":    {big.NewRat(1025, 1), half}, "ε tiny": {tiny, half}, "δ tiny": {one, tiny},
 	} {
 		if _, err := noise.NewTulap(c[0], c[1]); !errors.Is(err, noise.ErrScale) {
 			t.Errorf("%s: %v", name, err)
 		}
 	}
-	for _, c := range [][2]string{{"1024", "1/3"}, {"1024", "0"}, {new(big.Rat).SetFrac(big.NewInt(1), power(200)).RatString(), "1/3"}, {new(big.Rat).SetFrac(big.NewInt(1), power(200)).RatString(), "0"}, {"1", new(big.Rat).SetFrac(big.NewInt(1), power(2048)).RatString()}} {
+	for _, c := range [][2]string{
+		{"1024", "1/3"},
+		{"1024", "0"},
+		{new(big.Rat).SetFrac(big.NewInt(1), power(200)).RatString(), "1/3"},
+		{new(big.Rat).SetFrac(big.NewInt(1), power(200)).RatString(), "0"},
+		{"1", new(big.Rat).SetFrac(big.NewInt(1), power(2048)).RatString()},
+	} {
 		d := tulap(t, c[0], c[1])
 		if d.Draw() == nil || math.Abs(d.CDF(d.Quantile(0.25))-0.25) > 1e-9 {
 			t.Errorf("%v: F(%g) = %g", c, d.Quantile(0.25), d.CDF(d.Quantile(0.25)))

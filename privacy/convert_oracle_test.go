@@ -13,7 +13,10 @@ import (
 
 // TestConversionVectors are the values that the project promises, to their last digit.
 func TestConversionVectors(t *testing.T) {
-	for _, c := range []struct{ rho, delta, epsilon string }{{"0.1", "1e-6", "2.141938928385"}, {"0.5", "1e-5", "4.728386984943"}} {
+	for _, c := range []struct{ rho, delta, epsilon string }{
+		{"0.1", "1e-6", "2.141938928385"},
+		{"0.5", "1e-5", "4.728386984943"},
+	} {
 		e, err := rho(t, c.rho).EpsilonAt(delta(t, c.delta))
 		if got := e.Rat().FloatString(12); err != nil || got != c.epsilon {
 			t.Errorf("ρ = %s at δ = %s: ε = %s, %v; want %s", c.rho, c.delta, got, err, c.epsilon)

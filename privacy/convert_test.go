@@ -80,7 +80,8 @@ func TestConversionsAreMonotone(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		r, d := zcdps().Draw(t, "ρ"), deltas().Draw(t, "δ")
 		e := epsilonOf(t, sizes(-20, 3).Draw(t, "ε"))
-		more := big.NewRat(rapid.SampledFrom([]int64{1_000_000_001, 1_100_000_000, 7_000_000_000}).Draw(t, "factor"), 1_000_000_000)
+		more := big.NewRat(rapid.SampledFrom([]int64{1_000_000_001, 1_100_000_000, 7_000_000_000}).Draw(t, "factor"),
+			1_000_000_000)
 		r2, _ := privacy.RhoOf(new(big.Rat).Mul(r.Rat(), more))
 		e2 := epsilonOf(t, new(big.Rat).Mul(e.Rat(), more))
 		d2, err := privacy.DeltaOf(new(big.Rat).Mul(d.Rat(), more))

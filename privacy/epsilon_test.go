@@ -22,12 +22,18 @@ func epsilon(t testing.TB, text string) privacy.Epsilon {
 }
 
 func TestParseEpsilon(t *testing.T) {
-	for text, want := range map[string]string{"1": "1", "0.1": "0.1", "1e-3": "0.001", "+.5": "0.5", "1000": "1000", "1e-64": "0." + strings.Repeat("0", 63) + "1"} {
+	for text, want := range map[string]string{
+		"1": "1", "0.1": "0.1", "1e-3": "0.001", "+.5": "0.5", "1000": "1000",
+		"1e-64": "0." + strings.Repeat("0", 63) + "1",
+	} {
 		if got := epsilon(t, text).String(); got != want {
 			t.Errorf("%q: got %s, want %s", text, got, want)
 		}
 	}
-	for _, text := range []string{"", "0", "0.0", "-1", "-0", "1000.0000001", "1e400", "1e999999999", "NaN", "Inf", "0x1", "1_0", "1/2", " 1", "1e-65", strings.Repeat("1", 70)} {
+	for _, text := range []string{
+		"", "0", "0.0", "-1", "-0", "1000.0000001", "1e400", "1e999999999", "NaN", "Inf",
+		"0x1", "1_0", "1/2", " 1", "1e-65", strings.Repeat("1", 70),
+	} {
 		if e, err := privacy.ParseEpsilon(text); !errors.Is(err, privacy.ErrEpsilon) || !e.IsZero() {
 			t.Errorf("%q: got %s, %v", text, e, err)
 		}
@@ -43,7 +49,8 @@ func TestParseEpsilon(t *testing.T) {
 // epsilons draws fractions with large and unlike denominators.
 func epsilons() *rapid.Generator[privacy.Epsilon] {
 	return rapid.Custom(func(t *rapid.T) privacy.Epsilon {
-		e, err := privacy.EpsilonOf(big.NewRat(rapid.Int64Range(0, 1<<40).Draw(t, "numerator"), rapid.Int64Range(1, 1<<40).Draw(t, "denominator")))
+		e, err := privacy.EpsilonOf(big.NewRat(rapid.Int64Range(0, 1<<40).Draw(t, "numerator"),
+			rapid.Int64Range(1, 1<<40).Draw(t, "denominator")))
 		if err != nil {
 			t.Fatal(err)
 		}

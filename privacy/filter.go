@@ -49,7 +49,8 @@ type OverdrawError struct {
 }
 
 func (e *OverdrawError) Error() string {
-	return fmt.Sprintf("the budget is exhausted: the price is %s, and what remains of %s is %s", e.Price, e.Budget, e.Remaining)
+	return fmt.Sprintf("the budget is exhausted: the price is %s, and what remains of %s is %s",
+		e.Price, e.Budget, e.Remaining)
 }
 
 // Charge admits a loss, or returns an *OverdrawError and changes nothing.

@@ -62,12 +62,14 @@ func TestPureFilterNeverExceeds(t *testing.T) {
 				t.Fatalf("a price of %s with %s remaining: %v", price, remaining, err)
 			case err == nil:
 				admitted.Add(admitted, price)
-			case !errors.As(err, &exhausted) || ratOf(exhausted.Remaining).Cmp(remaining) != 0 || ratOf(exhausted.Price).Cmp(price) != 0:
+			case !errors.As(err, &exhausted) || ratOf(exhausted.Remaining).Cmp(remaining) != 0 ||
+				ratOf(exhausted.Price).Cmp(price) != 0:
 				t.Fatalf("the refusal says %v", err)
 			case ratOf(filter.Spent()).Cmp(ratOf(before)) != 0:
 				t.Fatal("a refusal changed what is spent")
 			}
-			if admitted.Cmp(budget) > 0 || ratOf(filter.Spent()).Cmp(admitted) != 0 || ratOf(filter.Budget()).Cmp(budget) != 0 {
+			if admitted.Cmp(budget) > 0 || ratOf(filter.Spent()).Cmp(admitted) != 0 ||
+				ratOf(filter.Budget()).Cmp(budget) != 0 {
 				t.Fatalf("%s of %s is spent, and the filter says %s", admitted, budget, filter.Spent())
 			}
 			if left := new(big.Rat).Sub(budget, admitted); ratOf(filter.Remaining()).Cmp(left) != 0 {

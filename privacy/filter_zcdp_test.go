@@ -14,7 +14,8 @@ import (
 // admitted is summed apart from the filter, ρ and δ each.
 func TestZCDPFilterNeverExceeds(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
-		budget := privacy.ZCDPLoss(ratRhoOf(t, big.NewRat(rapid.Int64Range(0, 5000).Draw(t, "ρ/1000"), 1000)), ratDeltaOf(t, big.NewRat(rapid.Int64Range(0, 999).Draw(t, "δ/1000"), 1000)))
+		budget := privacy.ZCDPLoss(ratRhoOf(t, big.NewRat(rapid.Int64Range(0, 5000).Draw(t, "ρ/1000"), 1000)),
+			ratDeltaOf(t, big.NewRat(rapid.Int64Range(0, 999).Draw(t, "δ/1000"), 1000)))
 		budgetRho, budgetDelta := budget.ZCDP()
 		filter := privacy.NewFilter(budget)
 		rhoSum, deltaSum := new(big.Rat), new(big.Rat)
@@ -27,7 +28,8 @@ func TestZCDPFilterNeverExceeds(t *testing.T) {
 				price = losses().Draw(t, "price")
 			case 1:
 				share := big.NewRat(rapid.Int64Range(0, 7).Draw(t, "share"), 7)
-				price = privacy.ZCDPLoss(ratRhoOf(t, new(big.Rat).Mul(left, share)), ratDeltaOf(t, new(big.Rat).Mul(leftDelta, share)))
+				price = privacy.ZCDPLoss(ratRhoOf(t, new(big.Rat).Mul(left, share)),
+					ratDeltaOf(t, new(big.Rat).Mul(leftDelta, share)))
 			case 2:
 				price = privacy.ZCDPLoss(ratRhoOf(t, new(big.Rat).Add(left, last)), privacy.Delta{})
 			case 3:
@@ -47,15 +49,18 @@ func TestZCDPFilterNeverExceeds(t *testing.T) {
 			case err == nil:
 				rhoSum.Add(rhoSum, r.Rat())
 				deltaSum.Add(deltaSum, d.Rat())
-			case !errors.As(err, &overdrawn) || !same(overdrawn.Price, price) || !same(overdrawn.Remaining, filter.Remaining()) || !same(overdrawn.Budget, budget):
+			case !errors.As(err, &overdrawn) || !same(overdrawn.Price, price) ||
+				!same(overdrawn.Remaining, filter.Remaining()) || !same(overdrawn.Budget, budget):
 				t.Fatalf("the refusal says %v", err)
 			}
 			spentRho, spentDelta := filter.Spent().ZCDP()
 			leftRho, leftD := filter.Remaining().ZCDP()
-			if rhoSum.Cmp(budgetRho.Rat()) > 0 || deltaSum.Cmp(budgetDelta.Rat()) > 0 || spentRho.Rat().Cmp(rhoSum) != 0 || spentDelta.Rat().Cmp(deltaSum) != 0 {
+			if rhoSum.Cmp(budgetRho.Rat()) > 0 || deltaSum.Cmp(budgetDelta.Rat()) > 0 ||
+				spentRho.Rat().Cmp(rhoSum) != 0 || spentDelta.Rat().Cmp(deltaSum) != 0 {
 				t.Fatalf("%s and %s of %s are spent, and the filter says %s", rhoSum, deltaSum, budget, filter.Spent())
 			}
-			if leftRho.Rat().Add(leftRho.Rat(), rhoSum).Cmp(budgetRho.Rat()) != 0 || leftD.Rat().Add(leftD.Rat(), deltaSum).Cmp(budgetDelta.Rat()) != 0 {
+			if leftRho.Rat().Add(leftRho.Rat(), rhoSum).Cmp(budgetRho.Rat()) != 0 ||
+				leftD.Rat().Add(leftD.Rat(), deltaSum).Cmp(budgetDelta.Rat()) != 0 {
 				t.Fatalf("the filter says that %s remains", filter.Remaining())
 			}
 		}
@@ -98,7 +103,8 @@ func TestFilterRecordsHistory(t *testing.T) {
 	filter := privacy.NewFilter(zcdp(t, "1", "0.1"))
 	filter.Record(zcdp(t, "0.5", "0.7"))
 	filter.Record(zcdp(t, "0", "0.7"))
-	if r, d := filter.Spent().ZCDP(); !filter.Remaining().IsZero() || r.String() != "0.5" || d.String() != "1" || filter.Charge(zcdp(t, "0.1", "0")) == nil {
+	if r, d := filter.Spent().ZCDP(); !filter.Remaining().IsZero() || r.String() != "0.5" || d.String() != "1" ||
+		filter.Charge(zcdp(t, "0.1", "0")) == nil {
 		t.Errorf("spent %s, remaining %s", filter.Spent(), filter.Remaining())
 	}
 	if !same(filter.Budget(), zcdp(t, "1", "0.1")) {
@@ -107,7 +113,8 @@ func TestFilterRecordsHistory(t *testing.T) {
 	// A zCDP loss has no place in a pure budget: refused, and if it happened, the end of it.
 	filter = privacy.NewFilter(pure(t, "5"))
 	var overdrawn *privacy.OverdrawError
-	if err := filter.Charge(zcdp(t, "1e-9", "0")); !errors.As(err, &overdrawn) || !same(overdrawn.Remaining, pure(t, "5")) {
+	if err := filter.Charge(zcdp(t, "1e-9", "0")); !errors.As(err, &overdrawn) ||
+		!same(overdrawn.Remaining, pure(t, "5")) {
 		t.Errorf("zCDP was admitted: %v", err)
 	}
 	filter.Record(zcdp(t, "1e-9", "0"))

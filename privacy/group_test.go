@@ -53,7 +53,8 @@ func TestGroupPrivacy(t *testing.T) {
 	if d := (privacy.Delta{}).Group(3, epsilon(t, "1")); !d.IsZero() {
 		t.Errorf("3 at δ = 0: %s", d)
 	}
-	if d := ratDelta(t, "1e-3000").Group(900, epsilon(t, "2")); d.Rat().Cmp(mustRat(t, "1e-1000")) < 0 || d.Rat().Cmp(mustRat(t, "1e-200")) > 0 {
+	if d := ratDelta(t, "1e-3000").Group(900, epsilon(t, "2")); d.Rat().Cmp(mustRat(t, "1e-1000")) < 0 ||
+		d.Rat().Cmp(mustRat(t, "1e-200")) > 0 {
 		t.Errorf("a tiny δ: %s", d)
 	}
 }
@@ -126,7 +127,8 @@ func TestGaussianSigma2(t *testing.T) {
 			t.Errorf("%v: %v, %v", units, s, err)
 		}
 	}
-	if s, err := privacy.GaussianSigma2(big.NewInt(1), privacy.Rho{}); !errors.Is(err, privacy.ErrSensitivity) || !errors.Is(err, privacy.ErrRho) || s != nil {
+	if s, err := privacy.GaussianSigma2(big.NewInt(1), privacy.Rho{}); !errors.Is(err, privacy.ErrSensitivity) ||
+		!errors.Is(err, privacy.ErrRho) || s != nil {
 		t.Errorf("no loss: %v, %v", s, err)
 	}
 }

@@ -96,7 +96,8 @@ func TestLossArithmetic(t *testing.T) {
 		if sum.Accountant() == l.Accountant() && !same(sum.Minus(m), l) {
 			t.Fatalf("%s and %s make %s, less the second %s", l, m, sum, sum.Minus(m))
 		}
-		if left.Accountant() == l.Accountant() && !left.Within(l) || left.Accountant() == m.Accountant() && !left.Within(m) {
+		if left.Accountant() == l.Accountant() && !left.Within(l) || left.Accountant() == m.Accountant() &&
+			!left.Within(m) {
 			t.Fatalf("the lesser of %s and %s is %s", l, m, left)
 		}
 		if third := l.Share(1, 3); !same(third.Plus(third).Plus(third), l) {
@@ -151,8 +152,9 @@ func TestLossEpsilonAt(t *testing.T) {
 
 func TestLossJSON(t *testing.T) {
 	for text, want := range map[string]privacy.Loss{
-		`{"epsilon":"0.5"}`: pure(t, "0.5"), `{"epsilon":"0"}`: {}, ` { "delta" : "0" , "rho" : "1/50" } `: zcdp(t, "0.02", "0"),
-		`{"rho":"0.02","delta":"0.001"}`: zcdp(t, "0.02", "0.001"),
+		`{"epsilon":"0.5"}`: pure(t, "0.5"), `{"epsilon":"0"}`: {},
+		` { "delta" : "0" , "rho" : "1/50" } `: zcdp(t, "0.02", "0"),
+		`{"rho":"0.02","delta":"0.001"}`:       zcdp(t, "0.02", "0.001"),
 	} {
 		var l privacy.Loss
 		if err := json.Unmarshal([]byte(text), &l); err != nil || !same(l, want) {
@@ -166,9 +168,12 @@ func TestLossJSON(t *testing.T) {
 		t.Errorf("written %s, %v", text, err)
 	}
 	for _, text := range []string{
-		`{}`, `null`, `"0.5"`, `0.5`, `[]`, `[{"epsilon":"1"}]`, `{"epsilon":0.5}`, `{"epsilon":null}`, `{"epsilon":"-1"}`, `{"epsilon":"1","epsilon":"2"}`,
-		`{"Epsilon":"1"}`, `{"epsilon":"1","rho":"1"}`, `{"epsilon":"1","rho":"1","delta":"0"}`, `{"rho":"1"}`, `{"delta":"0"}`, `{"rho":"1","delta":"2"}`,
-		`{"rho":"1","delta":"0","rho":"1"}`, `{"rho":"1","delta":"0","x":"1"}`, `{"epsilon":{"epsilon":"1"}}`, `{"epsilon":"1e5"}`, `{"epsilon":["1"]}`,
+		`{}`, `null`, `"0.5"`, `0.5`, `[]`, `[{"epsilon":"1"}]`, `{"epsilon":0.5}`, `{"epsilon":null}`,
+		`{"epsilon":"-1"}`, `{"epsilon":"1","epsilon":"2"}`,
+		`{"Epsilon":"1"}`, `{"epsilon":"1","rho":"1"}`, `{"epsilon":"1","rho":"1","delta":"0"}`, `{"rho":"1"}`,
+		`{"delta":"0"}`, `{"rho":"1","delta":"2"}`,
+		`{"rho":"1","delta":"0","rho":"1"}`, `{"rho":"1","delta":"0","x":"1"}`, `{"epsilon":{"epsilon":"1"}}`,
+		`{"epsilon":"1e5"}`, `{"epsilon":["1"]}`,
 	} {
 		l := pure(t, "7")
 		if err := json.Unmarshal([]byte(text), &l); !errors.Is(err, privacy.ErrLoss) || !same(l, pure(t, "7")) {
@@ -185,7 +190,10 @@ func TestLossJSON(t *testing.T) {
 }
 
 func FuzzLossJSON(f *testing.F) {
-	for _, text := range []string{`{"epsilon":"0.5"}`, `{"rho":"0.02","delta":"0"}`, `{"epsilon":"1","epsilon":"2"}`, `{"rho":"1e9","delta":"0"}`, `{"epsilon":["1"`} {
+	for _, text := range []string{
+		`{"epsilon":"0.5"}`, `{"rho":"0.02","delta":"0"}`, `{"epsilon":"1","epsilon":"2"}`,
+		`{"rho":"1e9","delta":"0"}`, `{"epsilon":["1"`,
+	} {
 		f.Add(text)
 	}
 	f.Fuzz(func(t *testing.T, text string) {

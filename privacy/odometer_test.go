@@ -10,7 +10,10 @@ import (
 
 func odometer(t testing.TB, first, conversion, reserve string) *privacy.Odometer {
 	t.Helper()
-	o, err := privacy.NewOdometer(privacy.Ladder{First: ratRho(t, first), Conversion: ratDelta(t, conversion), Reserve: ratDelta(t, reserve)})
+	o, err := privacy.NewOdometer(privacy.Ladder{
+		First: ratRho(t, first), Conversion: ratDelta(t, conversion),
+		Reserve: ratDelta(t, reserve),
+	})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -72,7 +75,10 @@ func bytesOf(counts []int) []byte {
 }
 
 func best(epsilons []float64, longest int, reading func(asked []int) float64) float64 {
-	s := &stopper{epsilons: epsilons, longest: longest, reading: reading, found: map[string]float64{}, readings: map[string]float64{}}
+	s := &stopper{
+		epsilons: epsilons, longest: longest, reading: reading, found: map[string]float64{},
+		readings: map[string]float64{},
+	}
 	return s.worst(make([]int, len(epsilons)), make([]int, len(epsilons)), 1, 1)
 }
 
@@ -194,7 +200,10 @@ func TestOdometerRefuses(t *testing.T) {
 		{"1", "1", "0", privacy.ErrDelta},
 		{"1", "0.5", "0.5", privacy.ErrDelta},
 	} {
-		_, err := privacy.NewOdometer(privacy.Ladder{First: ratRho(t, c.first), Conversion: ratDelta(t, c.conversion), Reserve: ratDelta(t, c.reserve)})
+		_, err := privacy.NewOdometer(privacy.Ladder{
+			First: ratRho(t, c.first), Conversion: ratDelta(t, c.conversion),
+			Reserve: ratDelta(t, c.reserve),
+		})
 		if !errors.Is(err, c.want) {
 			t.Errorf("%v: %v", c, err)
 		}
@@ -213,7 +222,8 @@ func TestOdometerRefuses(t *testing.T) {
 func TestZeroOdometer(t *testing.T) {
 	var o privacy.Odometer
 	for _, loss := range []privacy.Loss{
-		privacy.PureLoss(privacy.Epsilon{}), privacy.PureLoss(epsilon(t, "1")), privacy.ZCDPLoss(ratRho(t, "1"), ratDelta(t, "1e-9")),
+		privacy.PureLoss(privacy.Epsilon{}), privacy.PureLoss(epsilon(t, "1")),
+		privacy.ZCDPLoss(ratRho(t, "1"), ratDelta(t, "1e-9")),
 	} {
 		var over *privacy.OverdrawError
 		if err := o.Record(loss); !errors.As(err, &over) || over.Error() == "" {

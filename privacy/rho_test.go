@@ -31,13 +31,20 @@ func delta(t testing.TB, text string) privacy.Delta {
 }
 
 func TestParseRho(t *testing.T) {
-	for text, want := range map[string]string{"1": "1", "0.02": "0.02", "1e-3": "0.001", "1e6": "1000000", "0.12345678901234567890": "0.1234567890123456789"} {
+	for text, want := range map[string]string{
+		"1": "1", "0.02": "0.02", "1e-3": "0.001", "1e6": "1000000",
+		"0.12345678901234567890": "0.1234567890123456789",
+	} {
 		if got := rho(t, text).String(); got != want {
 			t.Errorf("%q: got %s, want %s", text, got, want)
 		}
 	}
-	for _, text := range []string{"", "0", "-0", "-1", "1000000.0000001", "1e999999999", "1e65", "1e-65", "NaN", "+Inf", "0x1", "1_0", "1/2", " 1", strings.Repeat("1", 70)} {
-		if r, err := privacy.ParseRho(text); !errors.Is(err, privacy.ErrRho) || errors.Is(err, privacy.ErrEpsilon) || !r.IsZero() {
+	for _, text := range []string{
+		"", "0", "-0", "-1", "1000000.0000001", "1e999999999", "1e65", "1e-65", "NaN", "+Inf",
+		"0x1", "1_0", "1/2", " 1", strings.Repeat("1", 70),
+	} {
+		if r, err := privacy.ParseRho(text); !errors.Is(err, privacy.ErrRho) || errors.Is(err, privacy.ErrEpsilon) ||
+			!r.IsZero() {
 			t.Errorf("%q: got %s, %v", text, r, err)
 		}
 	}
@@ -65,7 +72,8 @@ func TestRhoArithmetic(t *testing.T) {
 		if r.Plus(s).Minus(s).Cmp(r) != 0 || r.Plus(s).Cmp(s.Plus(r)) != 0 || r.Cmp(s) <= 0 != r.Minus(s).IsZero() {
 			t.Fatal("Plus and Minus disagree")
 		}
-		if r.Share(1, k).Times(k).Cmp(r) != 0 || r.Times(k).Times(k).Cmp(r.Group(k)) != 0 || !r.Times(-k).IsZero() || !r.Group(-k).IsZero() {
+		if r.Share(1, k).Times(k).Cmp(r) != 0 || r.Times(k).Times(k).Cmp(r.Group(k)) != 0 || !r.Times(-k).IsZero() ||
+			!r.Group(-k).IsZero() {
 			t.Fatal("Share, Times and Group disagree")
 		}
 		text, err := r.MarshalText()
@@ -136,13 +144,17 @@ func TestDeltaArithmetic(t *testing.T) {
 
 // FuzzParseLosses checks that what the parsers accept is in range, small, and read back from its written form.
 func FuzzParseLosses(f *testing.F) {
-	for _, text := range []string{"1", "0.5", "1e999999999", "NaN", "-0", "12345678901234567890", "1e-64", "1e64", "0", "1/3", "1000", "1e6", "0.99999999999999999999"} {
+	for _, text := range []string{
+		"1", "0.5", "1e999999999", "NaN", "-0", "12345678901234567890", "1e-64", "1e64", "0",
+		"1/3", "1000", "1e6", "0.99999999999999999999",
+	} {
 		f.Add(text)
 	}
 	f.Fuzz(func(t *testing.T, text string) {
 		if r, err := privacy.ParseRho(text); err == nil {
 			var back privacy.Rho
-			if err := back.UnmarshalText([]byte(r.String())); err != nil || back.Cmp(r) != 0 || r.IsZero() || r.Rat().Cmp(big.NewRat(privacy.MaxRho, 1)) > 0 || len(r.String()) > 200 {
+			if err := back.UnmarshalText([]byte(r.String())); err != nil || back.Cmp(r) != 0 || r.IsZero() ||
+				r.Rat().Cmp(big.NewRat(privacy.MaxRho, 1)) > 0 || len(r.String()) > 200 {
 				t.Fatalf("%q was read as %s, and that as %s, %v", text, r, back, err)
 			}
 		} else if !errors.Is(err, privacy.ErrRho) || !r.IsZero() {
@@ -150,7 +162,8 @@ func FuzzParseLosses(f *testing.F) {
 		}
 		if e, err := privacy.ParseEpsilon(text); err == nil {
 			var back privacy.Epsilon
-			if err := back.UnmarshalText([]byte(e.String())); err != nil || back.Cmp(e) != 0 || e.IsZero() || e.Rat().Cmp(big.NewRat(privacy.MaxEpsilon, 1)) > 0 {
+			if err := back.UnmarshalText([]byte(e.String())); err != nil || back.Cmp(e) != 0 || e.IsZero() ||
+				e.Rat().Cmp(big.NewRat(privacy.MaxEpsilon, 1)) > 0 {
 				t.Fatalf("%q was read as %s, and that as %s, %v", text, e, back, err)
 			}
 		} else if !errors.Is(err, privacy.ErrEpsilon) || !e.IsZero() {
@@ -158,7 +171,8 @@ func FuzzParseLosses(f *testing.F) {
 		}
 		if d, err := privacy.ParseDelta(text); err == nil {
 			var back privacy.Delta
-			if err := back.UnmarshalText([]byte(d.String())); err != nil || back.Cmp(d) != 0 || d.Rat().Cmp(big.NewRat(1, 1)) >= 0 {
+			if err := back.UnmarshalText([]byte(d.String())); err != nil || back.Cmp(d) != 0 ||
+				d.Rat().Cmp(big.NewRat(1, 1)) >= 0 {
 				t.Fatalf("%q was read as %s, and that as %s, %v", text, d, back, err)
 			}
 		} else if !errors.Is(err, privacy.ErrDelta) || !d.IsZero() {

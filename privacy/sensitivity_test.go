@@ -43,7 +43,8 @@ func TestLaplaceScaleRefuses(t *testing.T) {
 			t.Errorf("%v: %v, %v", units, scale, err)
 		}
 	}
-	if scale, err := privacy.LaplaceScale(big.NewInt(1), privacy.Epsilon{}); !errors.Is(err, privacy.ErrSensitivity) || !errors.Is(err, privacy.ErrEpsilon) || scale != nil {
+	if scale, err := privacy.LaplaceScale(big.NewInt(1), privacy.Epsilon{}); !errors.Is(err, privacy.ErrSensitivity) ||
+		!errors.Is(err, privacy.ErrEpsilon) || scale != nil {
 		t.Errorf("no loss: %v, %v", scale, err)
 	}
 }
@@ -97,7 +98,10 @@ func TestDelta(t *testing.T) {
 			t.Errorf("%s was written %q and read as %s", d, written, back)
 		}
 	}
-	for _, text := range []string{"", "1", "1.0", "2", "-1e-9", "NaN", "Inf", "1e-65", "1e999999999", "1/2", "0x0", "1e-6 "} {
+	for _, text := range []string{
+		"", "1", "1.0", "2", "-1e-9", "NaN", "Inf", "1e-65", "1e999999999", "1/2",
+		"0x0", "1e-6 ",
+	} {
 		if d, err := privacy.ParseDelta(text); !errors.Is(err, privacy.ErrDelta) || !d.IsZero() {
 			t.Errorf("%q: %s, %v", text, d, err)
 		}

@@ -62,7 +62,8 @@ func (t *Table) named(sensitive string) error {
 		return fmt.Errorf("more than %d columns", MostColumns)
 	}
 	if t.sensitive = slices.Index(t.columns, sensitive); t.sensitive < 0 {
-		return fmt.Errorf("there is no column %q; there are %s", shortened(sensitive), shortened(strings.Join(t.columns, ", ")))
+		return fmt.Errorf("there is no column %q; there are %s",
+			shortened(sensitive), shortened(strings.Join(t.columns, ", ")))
 	}
 	if len(t.columns) == 1 {
 		return errors.New("there is no column but the sensitive one")
@@ -200,7 +201,8 @@ func Intersect(tables []*Table, known map[string]string) (Intersection, error) {
 			at := slices.Index(t.columns, name)
 			return at >= 0 && at != t.sensitive
 		}) {
-			return Intersection{}, fmt.Errorf("%w: no table has a column %q besides the sensitive one", ErrParameter, shortened(name))
+			return Intersection{},
+				fmt.Errorf("%w: no table has a column %q besides the sensitive one", ErrParameter, shortened(name))
 		}
 	}
 	var out Intersection
@@ -212,7 +214,8 @@ func Intersect(tables []*Table, known map[string]string) (Intersection, error) {
 		maps.Copy(unread, found.unread)
 		values := found.forms()
 		if len(left)*len(values) > mostPairs {
-			return Intersection{}, fmt.Errorf("%w: %d sensitive values are too many to compare with %d", ErrParameter, len(values), len(left))
+			return Intersection{}, fmt.Errorf("%w: %d sensitive values are too many to compare with %d",
+				ErrParameter, len(values), len(left))
 		}
 		var both []form
 		for _, a := range left {

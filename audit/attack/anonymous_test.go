@@ -110,8 +110,10 @@ func TestSensitiveSets(t *testing.T) {
 		for range 2 {
 			found, err := Intersect(tables, map[string]string{"age": "30"})
 			got, unread := strings.Join(found.Left, ";"), strings.Join(found.Unread, ";")
-			if err != nil || !slices.Contains(strings.Split(c.left, " or "), got) || found.Certain != c.certain || unread != c.unread {
-				t.Errorf("%s and %s: %q, certain %v, not understood %q (%v)", c.one, c.other, got, found.Certain, unread, err)
+			if err != nil || !slices.Contains(strings.Split(c.left, " or "), got) || found.Certain != c.certain ||
+				unread != c.unread {
+				t.Errorf("%s and %s: %q, certain %v, not understood %q (%v)",
+					c.one, c.other, got, found.Certain, unread, err)
 			}
 			slices.Reverse(tables)
 		}
@@ -120,12 +122,14 @@ func TestSensitiveSets(t *testing.T) {
 
 // What is not understood of a person excludes nothing, and is told.
 func TestUnreadIsKept(t *testing.T) {
-	one, err := ReadTable(strings.NewReader("age,zip,disease\nabout 30,1*,flu\n30-39,1*,gout\nabout 50,2*,cold\n"), "disease")
+	one, err := ReadTable(strings.NewReader("age,zip,disease\nabout 30,1*,flu\n30-39,1*,gout\nabout 50,2*,cold\n"),
+		"disease")
 	if err != nil {
 		t.Fatal(err)
 	}
 	found, err := Intersect([]*Table{one}, map[string]string{"age": "34", "zip": "12"})
-	if err != nil || !slices.Equal(found.Left, []string{"flu", "gout"}) || !slices.Equal(found.Unread, []string{"about 30"}) || found.Certain || found.Tables[0].Rows != 2 {
+	if err != nil || !slices.Equal(found.Left, []string{"flu", "gout"}) ||
+		!slices.Equal(found.Unread, []string{"about 30"}) || found.Certain || found.Tables[0].Rows != 2 {
 		t.Errorf("%+v (%v)", found, err)
 	}
 }
@@ -145,7 +149,8 @@ func TestHospitals(t *testing.T) {
 		tables = append(tables, table)
 	}
 	found, err := Intersect(tables, map[string]string{"age": "34", "zip": "48213"})
-	if err != nil || !slices.Equal(found.Left, []string{"hepatitis"}) || len(found.Tables[0].Values) != 4 || found.Tables[1].Rows != 5 {
+	if err != nil || !slices.Equal(found.Left, []string{"hepatitis"}) || len(found.Tables[0].Values) != 4 ||
+		found.Tables[1].Rows != 5 {
 		t.Errorf("%+v (%v)", found, err)
 	}
 	found, err = Intersect(tables, map[string]string{"age": "34", "zip": "99999"})
@@ -178,7 +183,8 @@ func TestBadTables(t *testing.T) {
 		"age,disease\n1,flu\n1\n": "line 3 has 1 fields, the first has 2",
 		strings.Repeat("a,", 300): "a name of its own",
 	} {
-		if _, err := ReadTable(strings.NewReader(text), "disease"); !errors.Is(err, ErrTable) || !strings.Contains(err.Error(), want) {
+		if _, err := ReadTable(strings.NewReader(text), "disease"); !errors.Is(err, ErrTable) ||
+			!strings.Contains(err.Error(), want) {
 			t.Errorf("%.40q: %v, want %s", text, err, want)
 		}
 	}
@@ -194,7 +200,8 @@ func TestAnonymized(t *testing.T) {
 			t.Fatal(err)
 		}
 		t.Logf("k = %d: %.3f, together %.3f", k, got.One.Mean, got.Both.Mean)
-		if got.Both.Mean < got.One.Mean || got.Both.Mean > last || k == 5 && (got.One.Mean > 0.01 || got.Both.Mean < 0.05) {
+		if got.Both.Mean < got.One.Mean || got.Both.Mean > last || k == 5 &&
+			(got.One.Mean > 0.01 || got.Both.Mean < 0.05) {
 			t.Errorf("k = %d: %+v", k, got)
 		}
 		last = got.Both.Mean
@@ -218,7 +225,8 @@ func TestAnonymized(t *testing.T) {
 	good := Anonymized{Patients: 10, Both: 5, Diseases: 3, K: 2, Runs: 1}
 	for _, change := range []func(*Anonymized){
 		func(a *Anonymized) { a.Patients = 0 }, func(a *Anonymized) { a.Both = 0 }, func(a *Anonymized) { a.Both = 11 },
-		func(a *Anonymized) { a.K = 0 }, func(a *Anonymized) { a.K = 11 }, func(a *Anonymized) { a.Diseases = 65 }, func(a *Anonymized) { a.Runs = 0 },
+		func(a *Anonymized) { a.K = 0 }, func(a *Anonymized) { a.K = 11 }, func(a *Anonymized) { a.Diseases = 65 },
+		func(a *Anonymized) { a.Runs = 0 },
 	} {
 		bad := good
 		change(&bad)
@@ -264,7 +272,8 @@ func FuzzCovers(f *testing.F) {
 		}
 		// Any text: it is in itself and in anything, and is excluded by a number only as a number, a span, a pattern or
 		// a set.
-		if covers("*", text) != yes || covers(text, text) != yes || covers("{"+text+"}", strings.TrimSpace(text)) == no && !strings.ContainsAny(text, "()[]{},|") {
+		if covers("*", text) != yes || covers(text, text) != yes ||
+			covers("{"+text+"}", strings.TrimSpace(text)) == no && !strings.ContainsAny(text, "()[]{},|") {
 			t.Errorf("%q is not in itself", text)
 		}
 		if v := covers(text, fmt.Sprint(x)); v == no && !strings.ContainsAny(text, "0123456789*") {

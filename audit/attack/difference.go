@@ -27,7 +27,8 @@ const others = 100
 func (d Differencing) Run(c Curator) (Rate, error) {
 	switch {
 	case d.Pairs < 1 || d.Pairs > MostQuestions:
-		return Rate{}, fmt.Errorf("%w: the two questions are asked 1 to %d times, not %d", ErrParameter, MostQuestions, d.Pairs)
+		return Rate{}, fmt.Errorf("%w: the two questions are asked 1 to %d times, not %d",
+			ErrParameter, MostQuestions, d.Pairs)
 	case d.Runs < 1 || d.Runs > MostRuns:
 		return Rate{}, fmt.Errorf("%w: there are 1 to %d runs, not %d", ErrParameter, MostRuns, d.Runs)
 	case d.Runs > mostAsked/d.Pairs:

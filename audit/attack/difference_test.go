@@ -28,7 +28,11 @@ func TestDifferencing(t *testing.T) {
 	}
 	// The difference of two such noises has a triangular density on ±16: the bit is told right with probability 1/2 +
 	// 0.5/16 − 0.5²/(2·16²).
-	if err := (stattest.Proportion{Successes: int(one.Mean*4000 + 0.5), Of: stattest.Binomial{Trials: 4000, Probability: 0.5 + 0.5/16 - 0.25/512}, FalseAlarm: 1e-7}).Check(); err != nil {
+	if err := (stattest.Proportion{
+		Successes:  int(one.Mean*4000 + 0.5),
+		Of:         stattest.Binomial{Trials: 4000, Probability: 0.5 + 0.5/16 - 0.25/512},
+		FalseAlarm: 1e-7,
+	}).Check(); err != nil {
 		t.Error(err)
 	}
 }
@@ -45,7 +49,10 @@ func TestDifferencingOurs(t *testing.T) {
 	// ((1−r)/(1+r))²·(1+r²)/(1−r²) = 0.12980…. Both bits are guessed right with probability P(difference ≥ 0)
 	// = (1 + P(difference = 0))/2.
 	const want = 0.56490
-	if err := (stattest.Proportion{Successes: int(got.Mean*runs + 0.5), Of: stattest.Binomial{Trials: runs, Probability: want}, FalseAlarm: 1e-7}).Check(); err != nil {
+	if err := (stattest.Proportion{
+		Successes: int(got.Mean*runs + 0.5),
+		Of:        stattest.Binomial{Trials: runs, Probability: want}, FalseAlarm: 1e-7,
+	}).Check(); err != nil {
 		t.Error(err)
 	}
 	if got.Mean > interpret.MostGuessed(account.Approximate{Epsilon: epsilon(t, "1")}) {
@@ -55,7 +62,14 @@ func TestDifferencingOurs(t *testing.T) {
 	if err != nil || got.Mean > 0.62 {
 		t.Errorf("40 pairs: %v (%v)", got, err)
 	}
-	for _, d := range []Differencing{{}, {Pairs: 1}, {Runs: 1}, {Pairs: MostQuestions + 1, Runs: 1}, {Pairs: 1, Runs: MostRuns + 1}, {Pairs: MostQuestions, Runs: MostRuns}} {
+	for _, d := range []Differencing{
+		{},
+		{Pairs: 1},
+		{Runs: 1},
+		{Pairs: MostQuestions + 1, Runs: 1},
+		{Pairs: 1, Runs: MostRuns + 1},
+		{Pairs: MostQuestions, Runs: MostRuns},
+	} {
 		if _, err := d.Run(Truthful()); !errors.Is(err, ErrParameter) {
 			t.Errorf("%+v: %v", d, err)
 		}

@@ -40,13 +40,17 @@ var (
 	decimal   = `([-+]?(?:[0-9]{1,30}(?:\.[0-9]{0,30})?|\.[0-9]{1,30}))`
 	plain     = regexp.MustCompile(`^` + decimal + `$`)
 	closedEnd = regexp.MustCompile(`^` + decimal + `\s*(?:-|–|\.\.|to)\s*` + decimal + `$`)
-	interval  = regexp.MustCompile(`^([\[(])\s*(?:` + decimal + `|[-−]?(?:inf|∞))?\s*[,;]\s*(?:` + decimal + `|\+?(?:inf|∞))?\s*([\])])$`)
-	oneSided  = regexp.MustCompile(`^(<=|>=|<|>|≤|≥)\s*` + decimal + `$`)
-	upward    = regexp.MustCompile(`^` + decimal + `\s*\+$`)
+	interval  = regexp.MustCompile(`^([\[(])\s*(?:` + decimal + `|[-−]?(?:inf|∞))?\s*[,;]\s*(?:` + decimal +
+		`|\+?(?:inf|∞))?\s*([\])])$`)
+	oneSided = regexp.MustCompile(`^(<=|>=|<|>|≤|≥)\s*` + decimal + `$`)
+	upward   = regexp.MustCompile(`^` + decimal + `\s*\+$`)
 )
 
 // suppressed are texts that stand for a value that was left out.
-var suppressed = map[string]bool{"": true, "*": true, "?": true, "NA": true, "N/A": true, "NULL": true, "-": true, "–": true, "—": true, "…": true}
+var suppressed = map[string]bool{
+	"": true, "*": true, "?": true, "NA": true, "N/A": true, "NULL": true, "-": true,
+	"–": true, "—": true, "…": true,
+}
 
 // mostNested is how deep sets may lie in sets.
 const mostNested = 4
@@ -118,7 +122,8 @@ func single(text string) form {
 		f.low = number(m[1])
 	} else if prefix := strings.TrimRight(text, "*"); prefix != text && !strings.Contains(prefix, "*") {
 		return form{kind: pattern, text: text, prefix: prefix}
-	} else if strings.IndexAny(text, "[({<>≤≥~") == 0 || strings.ContainsAny(text, "*…") || strings.Contains(text, "..") {
+	} else if strings.IndexAny(text, "[({<>≤≥~") == 0 || strings.ContainsAny(text, "*…") ||
+		strings.Contains(text, "..") {
 		return form{kind: unread, text: text}
 	} else {
 		return form{text: text}

@@ -89,14 +89,18 @@ func (s *interior) meanAfter(m move, primal, dual float64) float64 {
 		sum += (s.x[j]+primal*m.x[j])*(s.toX[j]+dual*m.toX[j]) + (s.w[j]-primal*m.x[j])*(s.toW[j]+dual*m.toW[j])
 	}
 	for i := range s.rows {
-		sum += (s.below[i]+primal*m.below[i])*(s.toBelow[i]+dual*m.toBelow[i]) + (s.above[i]+primal*m.above[i])*(s.toTop[i]+dual*m.toTop[i])
+		sum += (s.below[i]+primal*m.below[i])*(s.toBelow[i]+dual*m.toBelow[i]) +
+			(s.above[i]+primal*m.above[i])*(s.toTop[i]+dual*m.toTop[i])
 	}
 	return sum / float64(2*s.people+2*len(s.rows))
 }
 
 // gaps aims every product at aim, less the second-order term of a predicted move where there is one.
 func (s *interior) gaps(aim float64, p *move) targets {
-	out := targets{make([]float64, s.people), make([]float64, s.people), make([]float64, len(s.rows)), make([]float64, len(s.rows))}
+	out := targets{
+		make([]float64, s.people), make([]float64, s.people), make([]float64, len(s.rows)),
+		make([]float64, len(s.rows)),
+	}
 	for j := range s.x {
 		out.x[j], out.w[j] = aim-s.x[j]*s.toX[j], aim-s.w[j]*s.toW[j]
 		if p != nil {
@@ -138,7 +142,8 @@ func (s *interior) toward(g targets) move {
 	}
 	s.matrix.solve(right)
 	out := move{
-		x: right[:n], toX: make([]float64, n), toW: make([]float64, n), below: make([]float64, m), above: make([]float64, m),
+		x: right[:n], toX: make([]float64, n), toW: make([]float64, n), below: make([]float64, m),
+		above:   make([]float64, m),
 		toBelow: make([]float64, m), toTop: make([]float64, m),
 	}
 	for j, d := range out.x {

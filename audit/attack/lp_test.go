@@ -132,7 +132,8 @@ func TestProgramAgainstEveryVertex(t *testing.T) {
 				t.Fatalf("seed %d, %v: %v", seed, fit, err)
 			}
 			want := p.best()
-			if slack := 1e-8 * (1 + want); math.Abs(s.value-want) > slack || s.lower > want+1e-12*(1+want) || s.lower < want-slack {
+			if slack := 1e-8 * (1 + want); math.Abs(s.value-want) > slack || s.lower > want+1e-12*(1+want) ||
+				s.lower < want-slack {
 				t.Errorf("seed %d, %v: %g, at least %g, but the best vertex has %g", seed, fit, s.value, s.lower, want)
 			}
 		}

@@ -89,7 +89,8 @@ func (f form) cut(g form) (form, verdict) {
 
 // same reports spans with the same ends.
 func (f form) same(g form) bool {
-	if (f.low == nil) != (g.low == nil) || (f.high == nil) != (g.high == nil) || f.openLow != g.openLow || f.openHigh != g.openHigh {
+	if (f.low == nil) != (g.low == nil) || (f.high == nil) != (g.high == nil) || f.openLow != g.openLow ||
+		f.openHigh != g.openHigh {
 		return false
 	}
 	return (f.low == nil || f.low.Cmp(g.low) == 0) && (f.high == nil || f.high.Cmp(g.high) == 0)

@@ -43,11 +43,13 @@ func (m Membership) Run(c Curator) (Tracing, error) {
 	case m.People < 2 || m.Attributes < 1 || m.Runs < 1:
 		return Tracing{}, fmt.Errorf("%w: there are at least 2 people, 1 attribute and 1 run", ErrParameter)
 	case m.People > mostScored || m.Attributes > mostAttributes || m.Runs > MostRuns:
-		return Tracing{}, fmt.Errorf("%w: there are at most %d people, %d attributes and %d runs", ErrParameter, mostScored, mostAttributes, MostRuns)
+		return Tracing{}, fmt.Errorf("%w: there are at most %d people, %d attributes and %d runs",
+			ErrParameter, mostScored, mostAttributes, MostRuns)
 	}
 	group := int64(m.People) * int64(m.Attributes)
 	if group > mostGroup || group > mostCells/int64(m.Runs) || int64(m.People) > mostScored/int64(m.Runs) {
-		return Tracing{}, fmt.Errorf("%w: people × attributes is at most %d, with runs %d, and people × runs %d", ErrParameter, mostGroup, mostCells, mostScored)
+		return Tracing{}, fmt.Errorf("%w: people × attributes is at most %d, with runs %d, and people × runs %d",
+			ErrParameter, mostGroup, mostCells, mostScored)
 	}
 	var t Tracing
 	for run := range m.Runs {

@@ -32,23 +32,35 @@ func TestMembership(t *testing.T) {
 	m.Attributes, m.Runs = 8000, 2
 	more, err := m.Run(bounded(t, 20))
 	if err != nil || more.TruePositives(0.05) < off.TruePositives(0.05)+0.2 {
-		t.Errorf("fixed noise: %.3f, with more attributes %.3f (%v)", off.TruePositives(0.05), more.TruePositives(0.05), err)
+		t.Errorf("fixed noise: %.3f, with more attributes %.3f (%v)",
+			off.TruePositives(0.05), more.TruePositives(0.05), err)
 	}
 }
 
 // One attribute and two people, where a budget leaks most: of independent pairs the rate stays below the bound. The
 // true rate is far below.
 func TestMembershipOurs(t *testing.T) {
-	for _, m := range []Membership{{People: 2, Attributes: 1, Runs: 2000, Seed: 1}, {People: 50, Attributes: 500, Runs: 10, Seed: 1}} {
+	for _, m := range []Membership{
+		{People: 2, Attributes: 1, Runs: 2000, Seed: 1},
+		{People: 50, Attributes: 500, Runs: 10, Seed: 1},
+	} {
 		traced, err := m.Run(ours(t, "1"))
 		if err != nil {
 			t.Fatal(err)
 		}
-		if got, most := traced.TruePositives(0.05), interpret.MostFound(account.Approximate{Epsilon: epsilon(t, "1")}, big.NewRat(1, 20)); got > most {
+		if got, most := traced.TruePositives(0.05),
+			interpret.MostFound(account.Approximate{Epsilon: epsilon(t, "1")}, big.NewRat(1, 20)); got > most {
 			t.Errorf("%+v: %.3f are found, the promise allows %.3f", m, got, most)
 		}
 	}
-	for _, m := range []Membership{{}, {People: 2, Attributes: 1}, {People: 1, Attributes: 1, Runs: 1}, {People: 1 << 20, Attributes: 1 << 20, Runs: 1}, {People: math.MaxInt, Attributes: 2, Runs: 1}, {People: 2, Attributes: 1<<20 + 1, Runs: 1}} {
+	for _, m := range []Membership{
+		{},
+		{People: 2, Attributes: 1},
+		{People: 1, Attributes: 1, Runs: 1},
+		{People: 1 << 20, Attributes: 1 << 20, Runs: 1},
+		{People: math.MaxInt, Attributes: 2, Runs: 1},
+		{People: 2, Attributes: 1<<20 + 1, Runs: 1},
+	} {
 		if _, err := m.Run(Truthful()); !errors.Is(err, ErrParameter) {
 			t.Errorf("%+v: %v", m, err)
 		}
@@ -83,7 +95,10 @@ func TestNameAndShame(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if err := (stattest.Proportion{Successes: int(got.Mean*runs + 0.5), Of: stattest.Binomial{Trials: runs, Probability: leaks}, FalseAlarm: 1e-7}).Check(); err != nil {
+		if err := (stattest.Proportion{
+			Successes: int(got.Mean*runs + 0.5),
+			Of:        stattest.Binomial{Trials: runs, Probability: leaks}, FalseAlarm: 1e-7,
+		}).Check(); err != nil {
 			t.Error(err)
 		}
 		// Over every event: never more than δ apart, and one of them impossible under the other record.
@@ -109,7 +124,13 @@ func TestNameAndShame(t *testing.T) {
 			t.Errorf("events are up to %v apart; one is impossible: %v", most, without)
 		}
 	}
-	for _, n := range []NameAndShame{{}, {People: 1}, {Delta: big.NewRat(1, 2)}, {People: 1, Delta: big.NewRat(-1, 2)}, {People: 1, Delta: big.NewRat(1, 1)}} {
+	for _, n := range []NameAndShame{
+		{},
+		{People: 1},
+		{Delta: big.NewRat(1, 2)},
+		{People: 1, Delta: big.NewRat(-1, 2)},
+		{People: 1, Delta: big.NewRat(1, 1)},
+	} {
 		if _, _, err := n.Channel(); !errors.Is(err, ErrParameter) {
 			t.Errorf("%+v: %v", n, err)
 		}

@@ -40,9 +40,11 @@ const (
 func (a Anonymized) Run() (Exposed, error) {
 	switch {
 	case a.Patients < 1 || a.Patients > mostPatients:
-		return Exposed{}, fmt.Errorf("%w: each hospital has 1 to %d patients, not %d", ErrParameter, mostPatients, a.Patients)
+		return Exposed{}, fmt.Errorf("%w: each hospital has 1 to %d patients, not %d",
+			ErrParameter, mostPatients, a.Patients)
 	case a.Both < 1 || a.Both > a.Patients:
-		return Exposed{}, fmt.Errorf("%w: 1 to %d patients are in both hospitals, not %d", ErrParameter, a.Patients, a.Both)
+		return Exposed{}, fmt.Errorf("%w: 1 to %d patients are in both hospitals, not %d",
+			ErrParameter, a.Patients, a.Both)
 	case a.K < 1 || a.K > a.Patients:
 		return Exposed{}, fmt.Errorf("%w: k is 1 to the number of patients, not %d", ErrParameter, a.K)
 	case a.Diseases < 1 || a.Diseases > 64:

@@ -35,14 +35,16 @@ func NewCounts(questions [][]bool, answers []float64) (*Counts, error) {
 	case len(questions) != len(answers):
 		return nil, fmt.Errorf("%w: %d questions have %d answers", ErrParameter, len(questions), len(answers))
 	case len(questions[0]) > MostPeople || len(questions) > MostQuestions:
-		return nil, fmt.Errorf("%w: at most %d people and %d questions are taken", ErrParameter, MostPeople, MostQuestions)
+		return nil, fmt.Errorf("%w: at most %d people and %d questions are taken",
+			ErrParameter, MostPeople, MostQuestions)
 	}
 	c := &Counts{program: program{people: len(questions[0])}}
 	n := float64(c.program.people)
 	for i, answer := range answers {
 		question := questions[i]
 		if len(question) != c.program.people {
-			return nil, fmt.Errorf("%w: question %d is about %d people, the first about %d", ErrParameter, i+1, len(question), c.program.people)
+			return nil, fmt.Errorf("%w: question %d is about %d people, the first about %d",
+				ErrParameter, i+1, len(question), c.program.people)
 		}
 		if !(math.Abs(answer) <= farOff) {
 			return nil, fmt.Errorf("%w: answer %d is %g: at most 1e9 either way is taken", ErrParameter, i+1, answer)

@@ -39,7 +39,8 @@ func ReadCounts(r io.Reader) (*Counts, error) {
 		}
 		answer, err := strconv.ParseFloat(record[people], 64)
 		if err != nil || !(math.Abs(answer) <= farOff) {
-			return fmt.Errorf("the answer, the last field, is a number of at most 1e9 either way, not %q", shortened(record[people]))
+			return fmt.Errorf("the answer, the last field, is a number of at most 1e9 either way, not %q",
+				shortened(record[people]))
 		}
 		questions, answers = append(questions, question), append(answers, answer)
 		return nil

@@ -44,7 +44,12 @@ func ours(t testing.TB, e string) Curator {
 // standard deviation of one run of 1.2, 4.1 and 5.4 points. The band is three standard errors of the difference to
 // those 400, of other runs.
 func TestReconstructionFigures(t *testing.T) {
-	for _, c := range []struct{ bound, mean, stddev float64 }{{0, 1, 0}, {2, 0.991, 0.012}, {4, 0.878, 0.041}, {8, 0.722, 0.054}} {
+	for _, c := range []struct{ bound, mean, stddev float64 }{
+		{0, 1, 0},
+		{2, 0.991, 0.012},
+		{4, 0.878, 0.041},
+		{8, 0.722, 0.054},
+	} {
 		r := Reconstruction{People: 64, Questions: 320, Runs: 10, Seed: 2}
 		switch {
 		case os.Getenv("DITHER_LONG") != "":
@@ -197,7 +202,8 @@ func TestReadCounts(t *testing.T) {
 	if c, err := ReadCounts(strings.NewReader("1,2,3,published\n0,1,1,1")); err != nil || c.People() != 3 {
 		t.Errorf("people with numbers: %v", err)
 	}
-	if c, err := ReadCounts(strings.NewReader("\ufeff\"ann\",\"bob\",\"the\nanswer\"\n1,0,1\n")); err != nil || c.People() != 2 {
+	if c, err := ReadCounts(strings.NewReader("\ufeff\"ann\",\"bob\",\"the\nanswer\"\n1,0,1\n")); err != nil ||
+		c.People() != 2 {
 		t.Errorf("a mark, and names in quotes: %v", err)
 	}
 	if c, err := ReadCounts(strings.NewReader("1,0,1")); err != nil || c.People() != 2 {
@@ -221,7 +227,8 @@ func TestReadCounts(t *testing.T) {
 		strings.Repeat("1,", 600):                     "600 people are more than 512",
 		strings.Repeat("1,1\n", 9e3):                  "more than 8192 questions",
 	} {
-		if _, err := ReadCounts(strings.NewReader(text)); !errors.Is(err, ErrTable) || !strings.Contains(err.Error(), want) {
+		if _, err := ReadCounts(strings.NewReader(text)); !errors.Is(err, ErrTable) ||
+			!strings.Contains(err.Error(), want) {
 			t.Errorf("%.40q: %v, want %s", text, err, want)
 		}
 	}
@@ -229,7 +236,9 @@ func TestReadCounts(t *testing.T) {
 		t.Errorf("a bit of 2: %v", err)
 	}
 	for more, ok := range map[string]bool{"1\n": true, "1,1": false} {
-		if _, err := io.Copy(io.Discard, &limited{r: strings.NewReader(more), total: mostBytes - 2}); ok != (err == nil) || !ok && !errors.Is(err, ErrTable) {
+		if _, err := io.Copy(io.Discard,
+			&limited{r: strings.NewReader(more), total: mostBytes - 2}); ok != (err == nil) || !ok &&
+			!errors.Is(err, ErrTable) {
 			t.Errorf("%d bytes more than 32 MB less 2: %v", len(more), err)
 		}
 	}

@@ -36,7 +36,8 @@ func records(r io.Reader, do func(line int, record []string) error) error {
 		}
 		if wrong := (*csv.ParseError)(nil); errors.As(err, &wrong) {
 			if errors.Is(wrong.Err, csv.ErrFieldCount) {
-				return fmt.Errorf("%w: line %d has %d fields, the first has %d", ErrTable, wrong.Line, len(record), in.FieldsPerRecord)
+				return fmt.Errorf("%w: line %d has %d fields, the first has %d",
+					ErrTable, wrong.Line, len(record), in.FieldsPerRecord)
 			}
 			return fmt.Errorf("%w: line %d: %w", ErrTable, wrong.Line, wrong.Err)
 		}
@@ -81,7 +82,8 @@ func (b *limited) Read(to []byte) (int, error) {
 		case b.total > mostBytes:
 			return 0, fmt.Errorf("%w: it is larger than %d MB", ErrTable, mostBytes>>20)
 		case b.record > mostRecord || b.fields >= mostFields:
-			return 0, fmt.Errorf("%w: line %d: a record has at most %d MB and %d fields", ErrTable, b.line, mostRecord>>20, mostFields)
+			return 0, fmt.Errorf("%w: line %d: a record has at most %d MB and %d fields",
+				ErrTable, b.line, mostRecord>>20, mostFields)
 		}
 	}
 	return n, err

@@ -75,7 +75,8 @@ func (a *Attributes) as(names []string, what string) ([][]bool, error) {
 		out[k] = make([]bool, len(names))
 		for i, j := range at {
 			if row[j] != 0 && row[j] != 1 {
-				return nil, fmt.Errorf("%w: in the %s the attribute %q is 0 or 1, not %g", ErrParameter, what, shortened(names[i]), row[j])
+				return nil, fmt.Errorf("%w: in the %s the attribute %q is 0 or 1, not %g",
+					ErrParameter, what, shortened(names[i]), row[j])
 			}
 			out[k][i] = row[j] == 1
 		}
@@ -103,7 +104,8 @@ func Trace(means, person, reference *Attributes) (Traced, error) {
 		return Traced{}, fmt.Errorf("%w: a table is missing", ErrParameter)
 	}
 	if len(means.rows) != 1 || len(person.rows) != 1 || len(reference.rows) < 19 {
-		return Traced{}, fmt.Errorf("%w: there is one line of means, one person, and at least 19 others for reference, not %d, %d and %d",
+		return Traced{}, fmt.Errorf(
+			"%w: there is one line of means, one person, and at least 19 others for reference, not %d, %d and %d",
 			ErrParameter, len(means.rows), len(person.rows), len(reference.rows))
 	}
 	x, err := person.as(means.names, "record")

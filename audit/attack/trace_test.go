@@ -60,7 +60,8 @@ func TestTrace(t *testing.T) {
 		"0 or 1, not 2":  {&Attributes{names[:1], [][]float64{{1}}}, {names[:1], [][]float64{{2}}}, table(others)},
 		"line of means,": {{names, nil}, table(group[:1]), table(others)},
 	} {
-		if _, err := Trace(bad[0], bad[1], bad[2]); !errors.Is(err, ErrParameter) || !strings.Contains(err.Error(), what) {
+		if _, err := Trace(bad[0], bad[1], bad[2]); !errors.Is(err, ErrParameter) ||
+			!strings.Contains(err.Error(), what) {
 			t.Errorf("%s: %v", what, err)
 		}
 	}
@@ -69,8 +70,12 @@ func TestTrace(t *testing.T) {
 			t.Error(err)
 		}
 	}
-	for text, want := range map[string]string{"": "a line of names", "a,b\n": "a line of names", "a,a\n1,2": "a name of its own", "a,b\n1,x\n": "field 2", "a\nNaN\n": "no number"} {
-		if _, err := ReadAttributes(strings.NewReader(text)); !errors.Is(err, ErrTable) || !strings.Contains(err.Error(), want) {
+	for text, want := range map[string]string{
+		"": "a line of names", "a,b\n": "a line of names",
+		"a,a\n1,2": "a name of its own", "a,b\n1,x\n": "field 2", "a\nNaN\n": "no number",
+	} {
+		if _, err := ReadAttributes(strings.NewReader(text)); !errors.Is(err, ErrTable) ||
+			!strings.Contains(err.Error(), want) {
 			t.Errorf("%q: %v", text, err)
 		}
 	}
@@ -107,7 +112,8 @@ func TestTraceNullLaw(t *testing.T) {
 				}
 			}
 		}
-		got, err := Trace(&Attributes{names, [][]float64{means}}, &Attributes{names, rows[:1]}, &Attributes{names, rows[1:]})
+		got, err := Trace(&Attributes{names, [][]float64{means}}, &Attributes{names, rows[:1]},
+			&Attributes{names, rows[1:]})
 		if err != nil || got.PValue != float64(1+got.Higher)/(others+1) {
 			t.Fatal(got, err)
 		}

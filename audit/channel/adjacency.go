@@ -88,7 +88,8 @@ func ReadPairs(r io.Reader, m *Matrix) (Adjacency, error) {
 		return n - 1, err == nil && 1 <= n && n <= len(m.inputs)
 	}
 	lines, skipped := t.lines, 0
-	if len(lines) > 0 && isInput(lines[0][0]) && !slices.ContainsFunc(lines[0], func(name string) bool { _, ok := find(name); return ok }) {
+	if len(lines) > 0 && isInput(lines[0][0]) &&
+		!slices.ContainsFunc(lines[0], func(name string) bool { _, ok := find(name); return ok }) {
 		lines, skipped = lines[1:], 1
 	}
 	pairs := make([][2]int, 0, len(lines))
@@ -100,7 +101,8 @@ func ReadPairs(r io.Reader, m *Matrix) (Adjacency, error) {
 		for j, name := range line {
 			row, ok := find(name)
 			if !ok {
-				return Adjacency{}, wrong("line %d of the pairs: there is no row %s", i+1+skipped, strconv.Quote(cut(name)))
+				return Adjacency{}, wrong("line %d of the pairs: there is no row %s",
+					i+1+skipped, strconv.Quote(cut(name)))
 			}
 			p[j] = row
 		}

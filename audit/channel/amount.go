@@ -38,7 +38,8 @@ func (a amount) over(w *expsum.Work, b amount) amount {
 }
 
 func both(a, b amount, operation func(x, y *expsum.Number) (*expsum.Number, error)) *expsum.Number {
-	if a.number == nil || b.number == nil || !a.number.Alike(b.number) && a.number.Terms()*b.number.Terms() > mostTerms {
+	if a.number == nil || b.number == nil || !a.number.Alike(b.number) &&
+		a.number.Terms()*b.number.Terms() > mostTerms {
 		return nil
 	}
 	x, err := operation(a.number, b.number)

@@ -71,7 +71,8 @@ func (b *builder) row(texts []string, i int) error {
 			}
 			switch {
 			case errors.Is(err, errNegative):
-				return wrong("row %s, column %s: %s is negative, and no probability", b.m.inputs[i], b.m.outputs[j], cut(text))
+				return wrong("row %s, column %s: %s is negative, and no probability",
+					b.m.inputs[i], b.m.outputs[j], cut(text))
 			case err != nil:
 				return wrong("row %s, column %s: %s: %w", b.m.inputs[i], b.m.outputs[j], strconv.Quote(cut(text)), err)
 			}

@@ -99,11 +99,26 @@ func TestKnown(t *testing.T) {
 		"one input":                          {[][]string{{".5", ".5"}}, channel.AllPairs(), "0"},
 		"no pairs":                           {[][]string{{"1", "0"}, {"0", "1"}}, channel.Pairs(nil), "0"},
 		"equal rows":                         {[][]string{{".5", ".5"}, {"1/2", "exp(0)/2"}}, channel.AllPairs(), "0"},
-		"an output that never comes":         {[][]string{{".5", "0", ".5"}, {".25", "0", ".75"}}, channel.AllPairs(), "ln 2"},
-		"a ratio that is no single power":    {[][]string{{"1/(1+exp(1))", "exp(1)/(1+exp(1))"}, {".5", ".5"}}, channel.AllPairs(), "ln(0.5 + 0.5*exp(1))"},
-		"probabilities far below a float":    {[][]string{{"exp(-2000)", "1-exp(-2000)"}, {"exp(-2001)", "1-exp(-2001)"}}, channel.AllPairs(), "1"},
-		"a difference far below a float":     {[][]string{{"1/2+1e-40", "1/2-1e-40"}, {".5", ".5"}}, channel.AllPairs(), ""},
-		"impossible, beside nearly so: none": {[][]string{{"exp(-2000)", "1-exp(-2000)"}, {"0", "1"}}, channel.AllPairs(), ""},
+		"an output that never comes": {
+			[][]string{{".5", "0", ".5"}, {".25", "0", ".75"}},
+			channel.AllPairs(), "ln 2",
+		},
+		"a ratio that is no single power": {
+			[][]string{{"1/(1+exp(1))", "exp(1)/(1+exp(1))"}, {".5", ".5"}},
+			channel.AllPairs(), "ln(0.5 + 0.5*exp(1))",
+		},
+		"probabilities far below a float": {[][]string{
+			{"exp(-2000)", "1-exp(-2000)"},
+			{"exp(-2001)", "1-exp(-2001)"},
+		}, channel.AllPairs(), "1"},
+		"a difference far below a float": {
+			[][]string{{"1/2+1e-40", "1/2-1e-40"}, {".5", ".5"}},
+			channel.AllPairs(), "",
+		},
+		"impossible, beside nearly so: none": {
+			[][]string{{"exp(-2000)", "1-exp(-2000)"}, {"0", "1"}},
+			channel.AllPairs(), "",
+		},
 	} {
 		m, err := channel.New(nil, nil, c.entries)
 		if err != nil {
@@ -121,7 +136,8 @@ func TestKnown(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if w := epsilon(t, m, channel.AllPairs()).Witness; w.PValue < .475366 || w.PValue > .475368 || w.P != "exp(1)/(3 + exp(1))" {
+	if w := epsilon(t, m, channel.AllPairs()).Witness; w.PValue < .475366 || w.PValue > .475368 ||
+		w.P != "exp(1)/(3 + exp(1))" {
 		t.Errorf("one of four tells the truth with %v = %v", w.P, w.PValue)
 	}
 }
@@ -130,7 +146,8 @@ func TestKnown(t *testing.T) {
 func TestDeltaByHand(t *testing.T) {
 	m := read(t, "input,yes,no\nyes,3/4,1/4\nno,1/4,3/4\n")
 	for at, want := range map[string]string{
-		"0": "0.5", "1": "0.75 - 0.25*exp(1)", "1/2": "0.75 - 0.25*exp(0.5)", "ln 2": "0.25", "ln(5/2)": "0.125", "ln 3": "0", "2": "0", "5000": "0", "1 + ln(1/2)": "0.75 - 0.125*exp(1)",
+		"0": "0.5", "1": "0.75 - 0.25*exp(1)", "1/2": "0.75 - 0.25*exp(0.5)", "ln 2": "0.25", "ln(5/2)": "0.125",
+		"ln 3": "0", "2": "0", "5000": "0", "1 + ln(1/2)": "0.75 - 0.125*exp(1)",
 	} {
 		x, err := m.Delta(channel.AllPairs(), exponent(t, at))
 		if err != nil || x.Exact != want {

@@ -126,7 +126,8 @@ func (s *search) try(row, beside, column int) error {
 	ids := [2]int32{s.m.id(row, column), s.m.id(beside, column)}
 	p, q := s.m.values[ids[0]], s.m.values[ids[1]]
 	switch {
-	case ids[0] == ids[1] && s.found, s.ratio != nil && s.found && q.lower > 0 && exact.DivUp(p.upper, q.lower) < s.lower, s.seen[ids]:
+	case ids[0] == ids[1] && s.found, s.ratio != nil && s.found && q.lower > 0 &&
+		exact.DivUp(p.upper, q.lower) < s.lower, s.seen[ids]:
 		return nil
 	}
 	at := [3]int{row, beside, column}
@@ -170,7 +171,10 @@ func (s *search) try(row, beside, column int) error {
 }
 
 func (s *search) loss() (Loss, error) {
-	l := Loss{Lower: math.Inf(1), Upper: math.Inf(1), Ratio: Bounds{Lower: math.Inf(1), Upper: math.Inf(1)}, ratio: s.ratio}
+	l := Loss{
+		Lower: math.Inf(1), Upper: math.Inf(1), Ratio: Bounds{Lower: math.Inf(1), Upper: math.Inf(1)},
+		ratio: s.ratio,
+	}
 	if s.found {
 		p, q := s.m.value(s.at[0], s.at[2]), s.m.value(s.at[1], s.at[2])
 		l.Witness = Witness{

@@ -23,7 +23,8 @@ func TestIllConditioned(t *testing.T) {
 		"0.5*(1e77*(exp(1e-77)-1))^24": false, long: false,
 		"0.5*(1e20*(exp(1e-20)-1))^24": true, "0.5*(1e7*(exp(1e-7)-1))^24": true, "0.5e77*(exp(1e-77)-1)": true,
 	} {
-		m, err := channel.Read(strings.NewReader("input,a,b\nr0,"+text+",1-"+text+"\nr1,.9,.1\nr2,.1,.9\n"), channel.Options{})
+		m, err := channel.Read(strings.NewReader("input,a,b\nr0,"+text+",1-"+text+"\nr1,.9,.1\nr2,.1,.9\n"),
+			channel.Options{})
 		if err != nil {
 			if answered || !errors.Is(err, channel.ErrMatrix) || !errors.Is(err, expsum.ErrSize) {
 				t.Errorf("%s: %v", text, err)
@@ -32,7 +33,8 @@ func TestIllConditioned(t *testing.T) {
 		}
 		for at, want := range map[string]float64{"1": .9 - .1*math.E, "ln(2e77*(exp(1e-77)-1))": .7} {
 			x, err := m.Delta(channel.AllPairs(), exponent(t, at))
-			if err != nil || x.Lower > want+1e-15 || x.Upper < want-1e-15 || x.Upper-x.Lower > 1e-12 || x.Input != "r1" && x.Input != "r2" {
+			if err != nil || x.Lower > want+1e-15 || x.Upper < want-1e-15 || x.Upper-x.Lower > 1e-12 ||
+				x.Input != "r1" && x.Input != "r2" {
 				t.Errorf("%s: δ(%s) is %+v, %v", text, at, x, err)
 			}
 		}
@@ -50,7 +52,8 @@ func TestIllConditioned(t *testing.T) {
 func TestLeakageFar(t *testing.T) {
 	m := read(t, "3/4,1/4\n1/4,3/4\n")
 	p := "0.5e77*(exp(1e-77)-1)"
-	if l, err := m.Leakage([]string{p, "1-" + p}); err != nil || math.Abs(l.Before.Upper-.5) > 1e-15 || l.Surest.After.Upper < .75 || l.Surest.After.Upper > .7500001 {
+	if l, err := m.Leakage([]string{p, "1-" + p}); err != nil || math.Abs(l.Before.Upper-.5) > 1e-15 ||
+		l.Surest.After.Upper < .75 || l.Surest.After.Upper > .7500001 {
 		t.Errorf("%+v, %v", l, err)
 	}
 	if _, err := m.Leakage([]string{long, "1"}); !errors.Is(err, expsum.ErrSize) {
@@ -58,7 +61,8 @@ func TestLeakageFar(t *testing.T) {
 	}
 	m = read(t, "input,a,b\nx,exp(-800),1-exp(-800)\ny,2*exp(-800),1-2*exp(-800)\n")
 	l, err := m.Leakage(nil)
-	if s := l.Surest; err != nil || s.Output != "a" || s.Input != "y" || s.After.Lower > 2./3 || s.After.Upper < 2./3 || s.After.Upper-s.After.Lower > 1e-15 {
+	if s := l.Surest; err != nil || s.Output != "a" || s.Input != "y" || s.After.Lower > 2./3 || s.After.Upper < 2./3 ||
+		s.After.Upper-s.After.Lower > 1e-15 {
 		t.Errorf("%+v, %v", l.Surest, err)
 	}
 	m = read(t, "input,a,b,c\nx,exp(-800),1/2,1/2-exp(-800)\ny,0,1/2,1/2\nz,0,1/2,1/2\n")
@@ -66,7 +70,8 @@ func TestLeakageFar(t *testing.T) {
 		t.Errorf("%+v, %v", l.Surest, err)
 	}
 	m = read(t, "0,1/2,1/2\n0,1/4,3/4\n0,3/4,1/4\n") // an output that never comes; a tie, of which the first is named
-	if l, err = m.Leakage(nil); err != nil || l.Surest.Column != 1 || l.Surest.Row != 2 || l.Surest.After.Upper > .5000001 {
+	if l, err = m.Leakage(nil); err != nil || l.Surest.Column != 1 || l.Surest.Row != 2 ||
+		l.Surest.After.Upper > .5000001 {
 		t.Errorf("%+v, %v", l.Surest, err)
 	}
 }
@@ -78,7 +83,8 @@ func TestHostileFiles(t *testing.T) {
 		for k := range 2000 { // each is within what one text may take
 			fmt.Fprintf(&powers, "((1+exp(1/%d))^16)^16,1\n", k+2)
 		}
-		if _, err := channel.Read(strings.NewReader(powers.String()), channel.Options{Normalize: true}); !errors.Is(err, expsum.ErrSize) {
+		if _, err := channel.Read(strings.NewReader(powers.String()), channel.Options{Normalize: true}); !errors.Is(err,
+			expsum.ErrSize) {
 			t.Errorf("powers: %v", err)
 		}
 	}

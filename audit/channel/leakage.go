@@ -63,7 +63,11 @@ func (m *Matrix) Leakage(prior []string) (l Leakage, err error) {
 		to *Bounds
 		x  amount
 	}{
-		{&l.Before, before}, {&l.After, after}, {&l.Multiplicative, after.over(w, before)}, {&l.Additive, after.less(w, before)}, {&l.Capacity, most.over(w, first)},
+		{&l.Before, before},
+		{&l.After, after},
+		{&l.Multiplicative, after.over(w, before)},
+		{&l.Additive, after.less(w, before)},
+		{&l.Capacity, most.over(w, first)},
 	} {
 		if *part.to, err = part.x.bounds(w); err != nil {
 			return l, err

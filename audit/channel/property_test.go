@@ -121,7 +121,8 @@ func TestDefinitions(t *testing.T) {
 		}
 		if w := l.Witness; w.Output != "" {
 			p, q := entries[w.Row][w.Column], entries[w.Beside][w.Column]
-			if !isRat(w.P, p) || !isRat(w.Q, q) || want != nil && new(big.Rat).Mul(want, q).Cmp(p) != 0 || want == nil && (q.Sign() != 0 || p.Sign() == 0) {
+			if !isRat(w.P, p) || !isRat(w.Q, q) || want != nil && new(big.Rat).Mul(want, q).Cmp(p) != 0 ||
+				want == nil && (q.Sign() != 0 || p.Sign() == 0) {
 				t.Fatalf("the witness %+v does not show %v", w, want)
 			}
 		}
@@ -220,7 +221,8 @@ func TestComposition(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if none := one == nil || two == nil; none != !l.Private() || !none && !isRat(l.Ratio.Exact, new(big.Rat).Mul(one, two)) {
+		if none := one == nil || two == nil; none != !l.Private() || !none &&
+			!isRat(l.Ratio.Exact, new(big.Rat).Mul(one, two)) {
 			t.Fatalf("%v and %v together are %+v", one, two, l)
 		}
 		capacity := func(m [][]*big.Rat) *big.Rat {
@@ -272,11 +274,14 @@ func TestLeakage(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if !isRat(l.Before.Exact, before) || !isRat(l.After.Exact, after) || !isRat(l.Additive.Exact, new(big.Rat).Sub(after, before)) ||
-			!isRat(l.Multiplicative.Exact, new(big.Rat).Quo(after, before)) || l.Multiplicative.Lower > l.Capacity.Upper {
+		if !isRat(l.Before.Exact, before) || !isRat(l.After.Exact, after) ||
+			!isRat(l.Additive.Exact, new(big.Rat).Sub(after, before)) ||
+			!isRat(l.Multiplicative.Exact, new(big.Rat).Quo(after, before)) ||
+			l.Multiplicative.Lower > l.Capacity.Upper {
 			t.Fatalf("%+v; want %v, %v", l, before, after)
 		}
-		if f, _ := surest.Float64(); f < l.Surest.After.Lower-1e-15 || f > l.Surest.After.Upper+1e-15 || l.Surest.After.Upper-l.Surest.After.Lower > 1e-12 {
+		if f, _ := surest.Float64(); f < l.Surest.After.Lower-1e-15 || f > l.Surest.After.Upper+1e-15 ||
+			l.Surest.After.Upper-l.Surest.After.Lower > 1e-12 {
 			t.Fatalf("%+v; want %v", l.Surest, surest)
 		}
 	})

@@ -90,10 +90,12 @@ func TestReadRefuses(t *testing.T) {
 			t.Errorf("%.40q: %v, want %s", text, err, want)
 		}
 	}
-	if _, err := channel.Read(iotest.ErrReader(io.ErrClosedPipe), channel.Options{}); !errors.Is(err, io.ErrClosedPipe) {
+	if _, err := channel.Read(iotest.ErrReader(io.ErrClosedPipe), channel.Options{}); !errors.Is(err,
+		io.ErrClosedPipe) {
 		t.Errorf("a reader that fails: %v", err)
 	}
-	if _, err := channel.Read(strings.NewReader("0,0\n1,0\n"), channel.Options{Normalize: true}); !errors.Is(err, channel.ErrMatrix) {
+	if _, err := channel.Read(strings.NewReader("0,0\n1,0\n"), channel.Options{Normalize: true}); !errors.Is(err,
+		channel.ErrMatrix) {
 		t.Errorf("a row of zeros, divided by its sum: %v", err)
 	}
 	side := make([]string, 3000)
@@ -101,7 +103,8 @@ func TestReadRefuses(t *testing.T) {
 	for i := range entries {
 		entries[i] = side
 	}
-	if _, err := channel.New(nil, nil, entries); !errors.Is(err, channel.ErrMatrix) || !strings.Contains(err.Error(), "3000 × 3000 entries; at most 4194304") {
+	if _, err := channel.New(nil, nil, entries); !errors.Is(err, channel.ErrMatrix) ||
+		!strings.Contains(err.Error(), "3000 × 3000 entries; at most 4194304") {
 		t.Errorf("nine million entries: %v", err)
 	}
 }
@@ -112,7 +115,8 @@ func TestReadEndless(t *testing.T) {
 		t.Skip("it reads a hundred megabytes; set DITHER_LONG=1")
 	}
 	for name, text := range map[string]string{"a field": "1", "a line": "0,", "lines": "1,0\n"} {
-		if _, err := channel.Read(&endless{text: text}, channel.Options{}); !errors.Is(err, channel.ErrMatrix) || !strings.Contains(err.Error(), "more than") {
+		if _, err := channel.Read(&endless{text: text}, channel.Options{}); !errors.Is(err, channel.ErrMatrix) ||
+			!strings.Contains(err.Error(), "more than") {
 			t.Errorf("%s without an end: %v", name, err)
 		}
 	}
@@ -135,14 +139,16 @@ func (e *endless) Read(p []byte) (int, error) {
 // Weights of the exponential mechanism, divided by their exact sums, lose what the theorem says at most; here, exactly
 // that.
 func TestNormalize(t *testing.T) {
-	m, err := channel.Read(strings.NewReader("exp(1),1,exp(1/2)\n1,exp(1),exp(1/2)\n"), channel.Options{Normalize: true})
+	m, err := channel.Read(strings.NewReader("exp(1),1,exp(1/2)\n1,exp(1),exp(1/2)\n"),
+		channel.Options{Normalize: true})
 	if err != nil {
 		t.Fatal(err)
 	}
 	if l := epsilon(t, m, channel.AllPairs()); l.Exact != "1" {
 		t.Errorf("%+v", l)
 	}
-	m, err = channel.Read(strings.NewReader("0.333333,.333333,.333333\n.1,.4,.499999\n"), channel.Options{Normalize: true})
+	m, err = channel.Read(strings.NewReader("0.333333,.333333,.333333\n.1,.4,.499999\n"),
+		channel.Options{Normalize: true})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -154,7 +160,8 @@ func TestNormalize(t *testing.T) {
 func TestReadPairs(t *testing.T) {
 	m := read(t, "a,1.0,0\n2,.5,.5\nc,.25,.75\n") // a row that is named by another's number
 	for text, want := range map[string]string{
-		"a,c\n": "", "a,2\n": "", "2,c\n": "ln 2", "c,2\n2,c\n2,2\n": "ln 2", "input,neighbour\nc,2\n": "ln 2", "Inputs,x\n2,c\n": "ln 2",
+		"a,c\n": "", "a,2\n": "", "2,c\n": "ln 2", "c,2\n2,c\n2,2\n": "ln 2", "input,neighbour\nc,2\n": "ln 2",
+		"Inputs,x\n2,c\n": "ln 2",
 	} {
 		p, err := channel.ReadPairs(strings.NewReader(text), m)
 		if err != nil {
@@ -166,12 +173,16 @@ func TestReadPairs(t *testing.T) {
 		}
 	}
 	for text, want := range map[string]string{
-		"a,d\n": `line 1 of the pairs: there is no row "d"`, "a,c\nfrom,to\n": `line 2 of the pairs: there is no row "from"`, "a\n": "has 1 fields, not 2",
-		"a,3\n": `line 1 of the pairs: there is no row "3"`, "": "nothing to check", "input,neighbour\n": "nothing to check", "c,c\na,a\n": "nothing to check",
-		"inputx,2\n": `no row "inputx"`, "input,2\na,c\n": `line 1 of the pairs: there is no row "input"`, "input5,input6\na,c\n": `no row "input5"`,
-		"4,a\n": `no row "4"`, "0,a\n": `no row "0"`, "a,-1\n": `no row "-1"`, "\"a\n": "parse error",
+		"a,d\n":          `line 1 of the pairs: there is no row "d"`,
+		"a,c\nfrom,to\n": `line 2 of the pairs: there is no row "from"`, "a\n": "has 1 fields, not 2",
+		"a,3\n": `line 1 of the pairs: there is no row "3"`, "": "nothing to check",
+		"input,neighbour\n": "nothing to check", "c,c\na,a\n": "nothing to check",
+		"inputx,2\n": `no row "inputx"`, "input,2\na,c\n": `line 1 of the pairs: there is no row "input"`,
+		"input5,input6\na,c\n": `no row "input5"`,
+		"4,a\n":                `no row "4"`, "0,a\n": `no row "0"`, "a,-1\n": `no row "-1"`, "\"a\n": "parse error",
 	} {
-		if _, err := channel.ReadPairs(strings.NewReader(text), m); !errors.Is(err, channel.ErrMatrix) || !strings.Contains(err.Error(), want) {
+		if _, err := channel.ReadPairs(strings.NewReader(text), m); !errors.Is(err, channel.ErrMatrix) ||
+			!strings.Contains(err.Error(), want) {
 			t.Errorf("%q: %v, want %s", text, err, want)
 		}
 	}
@@ -185,13 +196,17 @@ func TestReadPairs(t *testing.T) {
 
 func TestExponents(t *testing.T) {
 	for text, want := range map[string]string{
-		"0": "0", "1": "1", ".5": "0.5", "1/3": "1/3", "ln 3": "ln 3", "ln3": "ln 3", "ln(3/2)": "ln(3/2)", "1/2 + ln 3": "0.5 + ln 3", "1 - ln 2": "1 - ln 2", "ln(exp(1) + 1)": "ln(1 + exp(1))",
+		"0": "0", "1": "1", ".5": "0.5", "1/3": "1/3", "ln 3": "ln 3", "ln3": "ln 3", "ln(3/2)": "ln(3/2)",
+		"1/2 + ln 3": "0.5 + ln 3", "1 - ln 2": "1 - ln 2", "ln(exp(1) + 1)": "ln(1 + exp(1))",
 	} {
 		if e, err := channel.ParseExponent(text); err != nil || e.String() != want {
 			t.Errorf("%q is %v, %v; want %s", text, e, err, want)
 		}
 	}
-	for _, text := range []string{"", "-1", "ln", "ln 0", "ln -1", "ln .5", "ln 3 + 1", "2 ln 3", "1 * ln 3", "exp(1)", "NaN", "inf", "1e9", "ln(2)(3)", "ln ln 3", "1 - ln 3"} {
+	for _, text := range []string{
+		"", "-1", "ln", "ln 0", "ln -1", "ln .5", "ln 3 + 1", "2 ln 3", "1 * ln 3", "exp(1)",
+		"NaN", "inf", "1e9", "ln(2)(3)", "ln ln 3", "1 - ln 3",
+	} {
 		if e, err := channel.ParseExponent(text); !errors.Is(err, channel.ErrExponent) {
 			t.Errorf("%q is %v, %v", text, e, err)
 		}
@@ -221,15 +236,18 @@ func TestReadPairsNumbers(t *testing.T) {
 // Names never become weights: where rows are normalized they are announced by a first line.
 func TestNormalizeNames(t *testing.T) {
 	for _, text := range []string{
-		"height,50,51\n50,exp(1),1\n51,1,exp(1)\n", "x,a,b\n50,exp(1),1\n51,1,exp(1)\n", "a,b\n50,exp(1),1\n51,1,exp(1)\n", "a,exp(1),1\nb,1,exp(1)\n",
-		"50,exp(1),1\n51,1,exp(1)\n", "0.5,3,1\n1.5,1,3\n", "1,2,3\nexp(1),1,1\n1,exp(1),1\n", ",a,b\n50,exp(1),1\n51,1,exp(1)\n", ",50,51\n50,exp(1),1\n51,1,exp(1)\n",
+		"height,50,51\n50,exp(1),1\n51,1,exp(1)\n", "x,a,b\n50,exp(1),1\n51,1,exp(1)\n",
+		"a,b\n50,exp(1),1\n51,1,exp(1)\n", "a,exp(1),1\nb,1,exp(1)\n",
+		"50,exp(1),1\n51,1,exp(1)\n", "0.5,3,1\n1.5,1,3\n", "1,2,3\nexp(1),1,1\n1,exp(1),1\n",
+		",a,b\n50,exp(1),1\n51,1,exp(1)\n", ",50,51\n50,exp(1),1\n51,1,exp(1)\n",
 	} {
 		_, err := channel.Read(strings.NewReader(text), channel.Options{Normalize: true})
 		if !errors.Is(err, channel.ErrMatrix) || !strings.Contains(err.Error(), "input") {
 			t.Errorf("%q: %v", text, err)
 		}
 	}
-	m, err := channel.Read(strings.NewReader("input,50,51\n50,exp(1),1\n51,1,exp(1)\n"), channel.Options{Normalize: true})
+	m, err := channel.Read(strings.NewReader("input,50,51\n50,exp(1),1\n51,1,exp(1)\n"),
+		channel.Options{Normalize: true})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -240,7 +258,10 @@ func TestNormalizeNames(t *testing.T) {
 
 // No text makes Read fail otherwise than with ErrMatrix, and what it reads is judged.
 func FuzzRead(f *testing.F) {
-	for _, text := range []string{".5,.5\n1/4,3/4\n", "input,a,b\nx,exp(1)/(1+exp(1)),1/(1+exp(1))\ny,.5,.5\n", "a,0,1\nb,1,0\n", "\xef\xbb\xbf1\r\n1"} {
+	for _, text := range []string{
+		".5,.5\n1/4,3/4\n", "input,a,b\nx,exp(1)/(1+exp(1)),1/(1+exp(1))\ny,.5,.5\n",
+		"a,0,1\nb,1,0\n", "\xef\xbb\xbf1\r\n1",
+	} {
 		f.Add(text, false)
 		f.Add(text, true)
 	}

@@ -15,7 +15,14 @@ func TestMostGuessed(t *testing.T) {
 	for _, c := range []struct {
 		epsilon, delta string
 		want           float64
-	}{{"1", "0", 0.7310585786300049}, {"0.1", "0", 0.52497918747894}, {"1e-9", "0", 0.50000000025}, {"0", "0", 0.5}, {"0", "0.25", 0.625}, {"1000", "0", 1}} {
+	}{
+		{"1", "0", 0.7310585786300049},
+		{"0.1", "0", 0.52497918747894},
+		{"1e-9", "0", 0.50000000025},
+		{"0", "0", 0.5},
+		{"0", "0.25", 0.625},
+		{"1000", "0", 1},
+	} {
 		if got := interpret.MostGuessed(promise(t, c.epsilon, c.delta)); got < c.want-1e-15 || got > c.want+1e-14 {
 			t.Errorf("ε = %s: %.17g, want %.17g", c.epsilon, got, c.want)
 		}

@@ -19,8 +19,9 @@ var grows = map[string]struct {
 	key   string
 	power int
 }{
-	"gaussian": {"sensitivity", 1}, "discrete-gaussian": {"sensitivity", 1}, "laplace": {"sensitivity", 1}, "discrete-laplace": {"sensitivity", 1},
-	"exponential": {"epsilon", 1}, "pure": {"epsilon", 1}, "zcdp": {"rho", 2}, "gdp": {"mu", 1},
+	"gaussian": {"sensitivity", 1}, "discrete-gaussian": {"sensitivity", 1}, "laplace": {"sensitivity", 1},
+	"discrete-laplace": {"sensitivity", 1},
+	"exponential":      {"epsilon", 1}, "pure": {"epsilon", 1}, "zcdp": {"rho", 2}, "gdp": {"mu", 1},
 }
 
 // groupStep is a step between hypotheses that are so many steps apart. The error is errUngrouped where there is none:

@@ -47,10 +47,13 @@ func TestGroupOfASample(t *testing.T) {
 		advantage := mixed(func(j float64) float64 { return phi(j - low) }) - phi(-low)
 		power := mixed(func(j float64) float64 { return phi(j - z) })
 		r := c.reading
-		if math.Abs(advantage-c.advantage) > 5e-6 || r.Advantage < advantage || r.Advantage > 1.1*advantage || r.Power < power || r.Power > .05+r.Advantage+1e-12 {
-			t.Errorf("%d people: advantage %.5f, not %.5f; power %.4f, not %.4f", k, r.Advantage, advantage, r.Power, power)
+		if math.Abs(advantage-c.advantage) > 5e-6 || r.Advantage < advantage || r.Advantage > 1.1*advantage ||
+			r.Power < power || r.Power > .05+r.Advantage+1e-12 {
+			t.Errorf("%d people: advantage %.5f, not %.5f; power %.4f, not %.4f",
+				k, r.Advantage, advantage, r.Power, power)
 		}
-		t.Logf("%d people: advantage at most %.4f of %.4f, power at most %.4f of %.4f", k, r.Advantage, advantage, r.Power, power)
+		t.Logf("%d people: advantage at most %.4f of %.4f, power at most %.4f of %.4f", k, r.Advantage, advantage,
+			r.Power, power)
 	}
 }
 
@@ -79,7 +82,8 @@ func TestGroupsOfJobs(t *testing.T) {
 				t.Fatal(err)
 			}
 			grown, got := other.Person, []interpret.Reading{m.Person, m.Values, m.Group}[i]
-			if got.Advantage > grown.Advantage || got.Power > grown.Power || got.Posterior != grown.Posterior || got.Promise.Epsilon.Cmp(grown.Promise.Epsilon) != 0 {
+			if got.Advantage > grown.Advantage || got.Power > grown.Power || got.Posterior != grown.Posterior ||
+				got.Promise.Epsilon.Cmp(grown.Promise.Epsilon) != 0 {
 				t.Errorf("%s, group of %d: %+v, but %s has %+v", c[0], got.Steps, got, spec, grown)
 			}
 			if got.Advantage < .999*grown.Advantage && i == 0 {

@@ -78,7 +78,8 @@ func MeaningOfJob(specs []string, d privacy.Delta, s Scenario) (Meaning, error) 
 			own.Advantage, own.Power = min(own.Advantage, r.reading.Advantage), min(own.Power, r.reading.Power)
 			*r.reading = own
 		} else {
-			r.reading.Advantage, r.reading.Power = min(own.Advantage, r.reading.Advantage), min(own.Power, r.reading.Power)
+			r.reading.Advantage, r.reading.Power = min(own.Advantage, r.reading.Advantage),
+				min(own.Power, r.reading.Power)
 		}
 	}
 	return m, nil
@@ -91,7 +92,8 @@ func relationOf(parts []account.Step, asked privacy.Neighbours) (privacy.Neighbo
 		return 0, err
 	}
 	needed, ok := job.Relation()
-	if !ok && slices.ContainsFunc(parts, func(s account.Step) bool { return strings.HasPrefix(s.String(), "randomized-response ") }) {
+	if !ok && slices.ContainsFunc(parts,
+		func(s account.Step) bool { return strings.HasPrefix(s.String(), "randomized-response ") }) {
 		needed, ok = privacy.ChangeOne, true
 	}
 	switch {

@@ -92,10 +92,12 @@ func TestJobOfLaplaceNoise(t *testing.T) {
 func TestJobsOfEveryKind(t *testing.T) {
 	delta := promise(t, "1", "1e-6").Delta
 	specs := []string{
-		"discrete-gaussian sigma=2 sensitivity=3", "randomized-response k=3 epsilon=1", "approx epsilon=1/2 delta=1e-8", "renyi order=8 epsilon=1/2", "pure epsilon=1000",
+		"discrete-gaussian sigma=2 sensitivity=3", "randomized-response k=3 epsilon=1", "approx epsilon=1/2 delta=1e-8",
+		"renyi order=8 epsilon=1/2", "pure epsilon=1000",
 	}
 	if os.Getenv("DITHER_LONG") != "" {
-		specs = append(specs, "gaussian sigma=3", "discrete-laplace scale=2 sensitivity=3", "exponential epsilon=1/3", "pure epsilon=1/7", "zcdp rho=1/3", "gdp mu=.5")
+		specs = append(specs, "gaussian sigma=3", "discrete-laplace scale=2 sensitivity=3", "exponential epsilon=1/3",
+			"pure epsilon=1/7", "zcdp rho=1/3", "gdp mu=.5")
 	}
 	for _, spec := range specs {
 		s := usual()
@@ -120,7 +122,8 @@ func TestJobsOfEveryKind(t *testing.T) {
 			t.Errorf("%s: a group is safer than one: %+v", spec, m)
 		}
 		s.Group = 1
-		if m, err = interpret.MeaningOfJob([]string{spec}, delta, s); err != nil || m.Group.Steps != 1 || m.Group.Power != m.Person.Power {
+		if m, err = interpret.MeaningOfJob([]string{spec}, delta, s); err != nil || m.Group.Steps != 1 ||
+			m.Group.Power != m.Person.Power {
 			t.Errorf("%s: a group of one is %+v, %v", spec, m.Group, err)
 		}
 	}

@@ -126,19 +126,26 @@ func TestMeaningAtTheEnds(t *testing.T) {
 			}
 			p, _ := s.Prior.Float64()
 			for _, r := range []interpret.Reading{m.Person, m.Values, m.Group} {
-				for _, x := range []float64{r.Posterior.Lower, r.Posterior.Upper, r.Far.Lower, r.Far.Upper, r.Advantage, r.Power, r.Fails, r.Excess} {
+				for _, x := range []float64{
+					r.Posterior.Lower, r.Posterior.Upper, r.Far.Lower, r.Far.Upper, r.Advantage,
+					r.Power, r.Fails, r.Excess,
+				} {
 					if !(x >= 0 && x <= 1) {
 						t.Errorf("%v %v: %+v", c, s, r)
 					}
 				}
-				if r.Posterior.Lower > p || math.Nextafter(r.Posterior.Upper, 2) < p || r.Far.Lower > r.Posterior.Lower || r.Far.Upper < r.Posterior.Upper {
+				if r.Posterior.Lower > p || math.Nextafter(r.Posterior.Upper, 2) < p ||
+					r.Far.Lower > r.Posterior.Lower || r.Far.Upper < r.Posterior.Upper {
 					t.Errorf("%v %v: the bounds do not nest: %+v", c, s, r)
 				}
 			}
-			if c.epsilon == "1e20" && s.Group == 4 && (m.Person.Posterior.Upper != 1 || m.Person.Advantage != 1 || m.Person.Power != 1 || m.Person.Posterior.Lower != 0) {
+			if c.epsilon == "1e20" && s.Group == 4 &&
+				(m.Person.Posterior.Upper != 1 || m.Person.Advantage != 1 || m.Person.Power != 1 ||
+					m.Person.Posterior.Lower != 0) {
 				t.Errorf("so large an ε promises something: %+v", m.Person)
 			}
-			if c == struct{ epsilon, delta string }{"0", "0"} && (m.Person.Advantage > 1e-50 || m.Group.Power > .0500000001 && s.Group == 4) {
+			if c == struct{ epsilon, delta string }{"0", "0"} &&
+				(m.Person.Advantage > 1e-50 || m.Group.Power > .0500000001 && s.Group == 4) {
 				t.Errorf("no loss, but %+v", m)
 			}
 		}
@@ -163,7 +170,8 @@ func TestMeaningRefuses(t *testing.T) {
 		if _, err := interpret.MeaningOf(promise(t, "1", "0"), s); !errors.Is(err, account.ErrParameter) {
 			t.Errorf("%s: %v", name, err)
 		}
-		if _, err := interpret.MeaningOfJob([]string{"pure epsilon=1"}, privacy.Delta{}, s); !errors.Is(err, account.ErrParameter) {
+		if _, err := interpret.MeaningOfJob([]string{"pure epsilon=1"}, privacy.Delta{}, s); !errors.Is(err,
+			account.ErrParameter) {
 			t.Errorf("%s, of a job: %v", name, err)
 		}
 	}
@@ -176,7 +184,8 @@ func TestMeaningRefuses(t *testing.T) {
 			t.Errorf("%q: %v", specs, err)
 		}
 	}
-	if _, err := interpret.MeaningOfJob([]string{"pure epsilon=1"}, certain, usual()); !errors.Is(err, account.ErrParameter) {
+	if _, err := interpret.MeaningOfJob([]string{"pure epsilon=1"}, certain, usual()); !errors.Is(err,
+		account.ErrParameter) {
 		t.Errorf("δ = 1, of a job: %v", err)
 	}
 }
@@ -267,8 +276,10 @@ func TestMeaningHoldsOfPairs(t *testing.T) {
 				}
 			}
 		}
-		if excess > r.Excess+slack || failsP > r.Fails+slack || failsQ > r.Fails+slack || apart > r.Advantage+slack || power > r.Power+slack {
-			t.Fatalf("excess %g, fails %g and %g, advantage %g, power %g of %+v", excess, failsP, failsQ, apart, power, r)
+		if excess > r.Excess+slack || failsP > r.Fails+slack || failsQ > r.Fails+slack || apart > r.Advantage+slack ||
+			power > r.Power+slack {
+			t.Fatalf("excess %g, fails %g and %g, advantage %g, power %g of %+v", excess, failsP, failsQ,
+				apart, power, r)
 		}
 	})
 }
@@ -276,7 +287,14 @@ func TestMeaningHoldsOfPairs(t *testing.T) {
 // The mechanism that tells all with probability δ and else is randomized response reaches the bounds: none can be
 // less.
 func TestMeaningIsReached(t *testing.T) {
-	for _, c := range []struct{ e, d, alpha float64 }{{1, 0, .05}, {1, .01, .05}, {.1, .2, .3}, {3, 1e-6, .05}, {2, .001, .9}, {1, .01, 0}} {
+	for _, c := range []struct{ e, d, alpha float64 }{
+		{1, 0, .05},
+		{1, .01, .05},
+		{.1, .2, .3},
+		{3, 1e-6, .05},
+		{2, .001, .9},
+		{1, .01, 0},
+	} {
 		s := interpret.Scenario{Prior: rat("1/2"), Alpha: new(big.Rat).SetFloat64(c.alpha), Group: 1, People: 1}
 		e, _ := privacy.EpsilonOf(new(big.Rat).SetFloat64(c.e))
 		d, _ := privacy.DeltaOf(new(big.Rat).SetFloat64(c.d))
@@ -315,7 +333,11 @@ func TestMeaningOfVoidPromises(t *testing.T) {
 		}
 		for i, r := range []interpret.Reading{m.Person, m.Values, m.Group} {
 			void := []bool{c.person, c.values, c.family}[i]
-			nothing := interpret.Reading{Steps: r.Steps, Told: true, Promise: r.Promise, Posterior: interpret.Between{Upper: 1}, Far: interpret.Between{Upper: 1}, Excess: 1, Fails: 1, Advantage: 1, Power: 1}
+			nothing := interpret.Reading{
+				Steps: r.Steps, Told: true, Promise: r.Promise,
+				Posterior: interpret.Between{Upper: 1}, Far: interpret.Between{Upper: 1}, Excess: 1, Fails: 1,
+				Advantage: 1, Power: 1,
+			}
 			if r.Void() != void || void && r != nothing || !void && r.Posterior.Upper == 1 && c.epsilon != "50" {
 				t.Errorf("ε = %s, δ = %s: void is %v: %+v", c.epsilon, c.delta, r.Void(), r)
 			}
@@ -329,7 +351,9 @@ func TestMeaningOfNoLoss(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if up, down := exact.FloatUp(rat("1/100")), exact.FloatDown(rat("1/100")); m.Group.Far != (interpret.Between{Lower: down, Upper: up}) || m.Group.Advantage != 0 || m.Group.Power != exact.FloatUp(rat("1/20")) {
+	if up, down := exact.FloatUp(rat("1/100")),
+		exact.FloatDown(rat("1/100")); m.Group.Far != (interpret.Between{Lower: down, Upper: up}) ||
+		m.Group.Advantage != 0 || m.Group.Power != exact.FloatUp(rat("1/20")) {
 		t.Errorf("ε = 0, δ = 0: %+v", m.Group)
 	}
 	s := usual()

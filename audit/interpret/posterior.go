@@ -76,7 +76,8 @@ func (in Inference) Posterior() (Posterior, error) {
 		return Posterior{}, err
 	}
 	if p.with.none {
-		return Posterior{}, fmt.Errorf("%w: the output is impossible from every data set of the prior", account.ErrParameter)
+		return Posterior{}, fmt.Errorf("%w: the output is impossible from every data set of the prior",
+			account.ErrParameter)
 	}
 	if !p.without.none {
 		p.sums = p.without.sum.Log().Sub(p.with.sum.Log())

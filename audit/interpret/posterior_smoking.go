@@ -24,7 +24,10 @@ type Study struct {
 
 // SmokingStudy is the study with the example's figures.
 func SmokingStudy(e privacy.Epsilon) Study {
-	return Study{Smokers: 100, Prior: big.NewRat(1, 2), Harmless: big.NewRat(1, 50), Harmful: big.NewRat(1, 5), Epsilon: e}
+	return Study{
+		Smokers: 100, Prior: big.NewRat(1, 2), Harmless: big.NewRat(1, 50),
+		Harmful: big.NewRat(1, 5), Epsilon: e,
+	}
 }
 
 // Of the data sets, those with the same count among the others are alike to the study: they are one here, with their

@@ -42,29 +42,35 @@ func sure(log *big.Rat) interpret.Likelihood { return interpret.Likelihood{Facto
 // them by 1, and cut to 0..n. What is cut off is all at the ends: P(≤ 0) is p^c/(1+p) and P(≥ n) is p^(n−c)/(1+p)
 // where the count is c, so that here too the probability is p^|a−c| but for a factor that no table changes.
 func noisyCounts(epsilon *big.Rat) release {
-	return release{"noisy counts", func(n int) int { return power(n+1, 4) }, func(output, x, n int) interpret.Likelihood {
-		away := 0
-		for _, c := range cells(x, n) {
-			away += max(output%(n+1)-c, c-output%(n+1))
-			output /= n + 1
-		}
-		log := new(big.Rat).SetFrac64(int64(-away), 2)
-		return sure(log.Mul(log, epsilon))
-	}}
+	return release{
+		"noisy counts", func(n int) int { return power(n+1, 4) },
+		func(output, x, n int) interpret.Likelihood {
+			away := 0
+			for _, c := range cells(x, n) {
+				away += max(output%(n+1)-c, c-output%(n+1))
+				output /= n + 1
+			}
+			log := new(big.Rat).SetFrac64(int64(-away), 2)
+			return sure(log.Mul(log, epsilon))
+		},
+	}
 }
 
 // response is randomized response of each person's entry among four, with odds e^ε for the truth over each of the
 // others.
 func response(epsilon *big.Rat) release {
-	return release{"randomized response", func(n int) int { return power(4, n) }, func(output, x, n int) interpret.Likelihood {
-		truths := new(big.Rat)
-		for i := range n {
-			if entry(output, i) == entry(x, i) {
-				truths.Add(truths, epsilon)
+	return release{
+		"randomized response", func(n int) int { return power(4, n) },
+		func(output, x, n int) interpret.Likelihood {
+			truths := new(big.Rat)
+			for i := range n {
+				if entry(output, i) == entry(x, i) {
+					truths.Add(truths, epsilon)
+				}
 			}
-		}
-		return sure(truths)
-	}}
+			return sure(truths)
+		},
+	}
 }
 
 func power(base, exponent int) int {
@@ -83,7 +89,8 @@ func belief(t *rapid.T, n int) []*big.Rat {
 		return big.NewRat(int64(rapid.IntRange(1, 99).Draw(t, name)), 100)
 	}
 	not := func(r *big.Rat) *big.Rat { return new(big.Rat).Sub(big.NewRat(1, 1), r) }
-	smokes, cancer, ill, well, mixed := percent("smokes"), percent("cancer"), percent("smokers' cancer"), percent("others' cancer"), percent("mixed")
+	smokes, cancer, ill, well, mixed := percent("smokes"), percent("cancer"), percent("smokers' cancer"),
+		percent("others' cancer"), percent("mixed")
 	prior := make([]*big.Rat, power(4, n))
 	odd := rapid.SliceOfN(rapid.IntRange(0, 20), len(prior), len(prior)).Draw(t, "odd")
 	for x := range prior {
@@ -237,7 +244,8 @@ func TestPosteriorByHand(t *testing.T) {
 		largest := 0.0
 		for x := range prior {
 			a, b := p.Of(func(y int) bool { return y == x })
-			if math.Abs(a.Upper-with[x]/sum) > 1e-12 || math.Abs(b.Lower-gone[x]/sumGone) > 1e-12 || a.Lower > a.Upper || b.Upper-b.Lower > 1e-15 {
+			if math.Abs(a.Upper-with[x]/sum) > 1e-12 || math.Abs(b.Lower-gone[x]/sumGone) > 1e-12 ||
+				a.Lower > a.Upper || b.Upper-b.Lower > 1e-15 {
 				t.Fatalf("output %d, table %d: %v and %v, not %g and %g", output, x, a, b, with[x]/sum, gone[x]/sumGone)
 			}
 			if with[x] > 0 {
@@ -293,7 +301,8 @@ func TestPosteriorOfBrokenMechanisms(t *testing.T) {
 	}}
 	p = infer(t, shame, even, 0, n, i)
 	with, gone = p.Of(alice)
-	if r, _ := p.LogRatio(); !math.IsInf(r, 1) || with.Lower < 1-1e-15 || !math.IsNaN(gone.Lower) || !math.IsInf(p.EventRatio(alice).Lower, 1) {
+	if r, _ := p.LogRatio(); !math.IsInf(r, 1) || with.Lower < 1-1e-15 || !math.IsNaN(gone.Lower) ||
+		!math.IsInf(p.EventRatio(alice).Lower, 1) {
 		t.Errorf("named: log ratio %g, beliefs %v and %v", r, with, gone)
 	}
 }
@@ -317,7 +326,10 @@ func TestPosteriorRefuses(t *testing.T) {
 		}
 	}
 	// Likelihoods that no float holds.
-	far := interpret.Inference{Prior: half, Seen: []interpret.Likelihood{sure(rat("-1e30")), sure(rat("-2e30"))}, Without: can}
+	far := interpret.Inference{
+		Prior: half, Seen: []interpret.Likelihood{sure(rat("-1e30")), sure(rat("-2e30"))},
+		Without: can,
+	}
 	p, err := far.Posterior()
 	if err != nil {
 		t.Fatal(err)
@@ -356,7 +368,8 @@ func TestSmokingStudy(t *testing.T) {
 	}
 	harmful, harmfulGone := p.Of(s.HarmfulIn)
 	alice, aliceGone := p.Of(s.AliceIn)
-	t.Logf("harmful: .5, then %.6f with Alice's row and %.6f without; Alice has cancer: .11, then %.6f and %.6f", harmful.Upper, harmfulGone.Upper, alice.Upper, aliceGone.Upper)
+	t.Logf("harmful: .5, then %.6f with Alice's row and %.6f without; Alice has cancer: .11, then %.6f and %.6f",
+		harmful.Upper, harmfulGone.Upper, alice.Upper, aliceGone.Upper)
 	if harmful.Lower < .99 || harmfulGone.Lower < .99 || alice.Lower < .19 || aliceGone.Lower < .19 {
 		t.Error("the beliefs did not move as they should")
 	}
@@ -390,8 +403,9 @@ func TestPosteriorNearsTwoEpsilon(t *testing.T) {
 		epsilon := rat(e)
 		away := func(n int64) *big.Rat { return new(big.Rat).Mul(big.NewRat(-n, 1), epsilon) }
 		p, err := interpret.Inference{ // counts of 2 and 1, the answer 1
-			Prior: []*big.Rat{rat("1"), rat("1e-30")},
-			Seen:  []interpret.Likelihood{sure(away(1)), sure(nil)}, Without: []interpret.Likelihood{sure(nil), sure(away(1))},
+			Prior:   []*big.Rat{rat("1"), rat("1e-30")},
+			Seen:    []interpret.Likelihood{sure(away(1)), sure(nil)},
+			Without: []interpret.Likelihood{sure(nil), sure(away(1))},
 		}.Posterior()
 		if err != nil {
 			t.Fatal(err)
@@ -400,7 +414,8 @@ func TestPosteriorNearsTwoEpsilon(t *testing.T) {
 		if r, at := p.LogRatio(); r < limit*(1-1e-9) || r > limit*(1+1e-15) || at != 1 {
 			t.Errorf("ε = %s: log ratio %g at %d, not nearly %g", e, r, at, limit)
 		}
-		if r := p.EventRatio(func(x int) bool { return x == 1 }); r.Lower < limit*(1-1e-9) || r.Upper > limit*(1+1e-15) {
+		if r := p.EventRatio(func(x int) bool { return x == 1 }); r.Lower < limit*(1-1e-9) ||
+			r.Upper > limit*(1+1e-15) {
 			t.Errorf("ε = %s: %v", e, r)
 		}
 	}
@@ -411,7 +426,8 @@ func TestZeroPosterior(t *testing.T) {
 	all := func(int) bool { return true }
 	r, _ := p.LogRatio()
 	with, without := p.Of(all)
-	if e := p.EventRatio(all); !math.IsNaN(r) || !math.IsNaN(with.Upper) || !math.IsNaN(without.Lower) || !math.IsNaN(e.Upper) {
+	if e := p.EventRatio(all); !math.IsNaN(r) || !math.IsNaN(with.Upper) || !math.IsNaN(without.Lower) ||
+		!math.IsNaN(e.Upper) {
 		t.Errorf("%g, %v, %v, %v", r, with, without, e)
 	}
 }
@@ -428,7 +444,8 @@ func TestSmokingStudyMoves(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if with, without := p.Of(s.AliceIn); with.Lower < 1.5*.11 || without.Lower < 1.5*.11 || with.Upper > 1.1*without.Lower {
+		if with, without := p.Of(s.AliceIn); with.Lower < 1.5*.11 || without.Lower < 1.5*.11 ||
+			with.Upper > 1.1*without.Lower {
 			t.Errorf("ε = %s: .11 became %v, without her %v", e, with, without)
 		}
 		far, err := s.Inference(math.MinInt64)
@@ -475,7 +492,8 @@ func TestStudyRefuses(t *testing.T) {
 
 func ExampleMeaningOf() {
 	e, _ := privacy.ParseEpsilon("1")
-	m, err := interpret.MeaningOf(account.Approximate{Epsilon: e}, interpret.Scenario{Prior: big.NewRat(1, 100), Alpha: big.NewRat(1, 20), Group: 4, People: 10_000})
+	m, err := interpret.MeaningOf(account.Approximate{Epsilon: e},
+		interpret.Scenario{Prior: big.NewRat(1, 100), Alpha: big.NewRat(1, 20), Group: 4, People: 10_000})
 	if err != nil {
 		fmt.Println(err)
 		return

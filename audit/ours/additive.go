@@ -38,7 +38,10 @@ func rate(e privacy.Epsilon, sensitivity int64) *big.Rat {
 }
 
 func additive() []Subject {
-	return []Subject{laplace(), staircase("staircase", false), tulap("tulap", privacy.Delta{}), countingTree(), quantileTree(), automaticBounds(), smooth()}
+	return []Subject{
+		laplace(), staircase("staircase", false), tulap("tulap", privacy.Delta{}), countingTree(),
+		quantileTree(), automaticBounds(), smooth(),
+	}
 }
 
 func laplace() Subject {
@@ -114,7 +117,9 @@ func countingTree() Subject {
 
 // noisyCounts is the law of a histogram with noise of scale histograms·Δ/ε, over data sets of at most one row more
 // or less.
-func noisyCounts(e privacy.Epsilon, data [][]int64, names []string, histograms, low, high int64, counts func(rows []int64) []int64) (*Law, error) {
+func noisyCounts(
+	e privacy.Epsilon, data [][]int64, names []string, histograms, low, high int64, counts func(rows []int64) []int64,
+) (*Law, error) {
 	return lawOf(names, oneRowApart(data), func(c *calc, i int) weights {
 		return geometric{rate(e, histograms)}.noisyVector(c, counts(data[i]), low, high)
 	})

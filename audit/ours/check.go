@@ -99,10 +99,14 @@ func (l *Law) check(claim audit.Claim) (*Exact, error) {
 	}
 	x.Holds, x.Fails = order <= 0, order > 0
 	if l.Rounded { // by far less than nearly
-		x.Holds = x.Holds && new(big.Rat).SetFloat64(loss.Upper).Cmp(new(big.Rat).Mul(claim.Epsilon.Rat(), new(big.Rat).SetFloat64(1-nearly))) < 0
+		x.Holds = x.Holds &&
+			new(big.Rat).SetFloat64(loss.Upper).Cmp(new(big.Rat).Mul(claim.Epsilon.Rat(),
+				new(big.Rat).SetFloat64(1-nearly))) < 0
 		x.Fails = x.Fails && !atMost(loss.Lower, claim.Epsilon.Rat())
 	}
-	x.Attained = x.Holds && new(big.Rat).SetFloat64(loss.Upper).Cmp(new(big.Rat).Mul(claim.Epsilon.Rat(), new(big.Rat).SetFloat64(1-nearly))) >= 0
+	x.Attained = x.Holds &&
+		new(big.Rat).SetFloat64(loss.Upper).Cmp(new(big.Rat).Mul(claim.Epsilon.Rat(),
+			new(big.Rat).SetFloat64(1-nearly))) >= 0
 	return x, nil
 }
 

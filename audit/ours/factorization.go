@@ -18,7 +18,8 @@ func countingFactorization() Subject {
 	all, names := vectors(2, 0, 1)
 	law := sync.OnceValue(func() rounded { return newRounded(big.NewRat(5, 4)) })
 	return subject(Subject{
-		Name: "counting-factorization", About: "running sums of two steps by the square root of prefix sums, ρ = ½, read at δ = 1/1000",
+		Name:   "counting-factorization",
+		About:  "running sums of two steps by the square root of prefix sums, ρ = ½, read at δ = 1/1000",
 		Source: "Fichtenberger, Henzinger & Upadhyay 2023",
 		at:     gaussianDelta(),
 		domain: domain{inputs: names, pair: [2]int{0, place(all, 1, 0)}, draw: func(i int) (drawn, error) {

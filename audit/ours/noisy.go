@@ -145,16 +145,20 @@ func noisyMax(s scores) Subject {
 	m := selection.NoisyMax{Sensitivity: big.NewInt(s.sensitivity), Monotonic: s.monotonic, Epsilon: epsilonOf(1, 1)}
 	all, names, pairs := s.lists(2)
 	return subject(Subject{
-		Name: "noisy-max" + s.name, About: "the better of two candidates by report-noisy-max, and by how much, scores 0…2 that move by 1",
+		Name:   "noisy-max" + s.name,
+		About:  "the better of two candidates by report-noisy-max, and by how much, scores 0…2 that move by 1",
 		Source: "Dwork & Roth 2014, Claim 3.9; Ding, Wang, Zhang & Kifer 2019",
-		domain: domain{inputs: names, pair: [2]int{place(all, 1, 1), place(all, 2, 0)}, draw: func(i int) (drawn, error) {
-			out, err := m.Select(exactly(all[i]...))
-			if err != nil {
-				return drawn{}, err
-			}
-			text := label(out.Index) + " by " + out.Gap.String()
-			return drawn{text: text, folded: text, loss: out.Loss}, nil
-		}},
+		domain: domain{
+			inputs: names, pair: [2]int{place(all, 1, 1), place(all, 2, 0)},
+			draw: func(i int) (drawn, error) {
+				out, err := m.Select(exactly(all[i]...))
+				if err != nil {
+					return drawn{}, err
+				}
+				text := label(out.Index) + " by " + out.Gap.String()
+				return drawn{text: text, folded: text, loss: out.Loss}, nil
+			},
+		},
 		law: func() (*Law, error) {
 			return geometric{s.rate(m.Epsilon, 1)}.rankingLaw(names, pairs, all, most, 1)
 		},
@@ -170,14 +174,17 @@ func noisyTop() Subject {
 	return subject(Subject{
 		Name: "noisy-top", About: "the first two of three candidates by noisy scores, and by how much, scores 0 and 1 that move by 1",
 		Source: "Qiao, Su & Zhang 2021; Ding, Wang, Zhang & Kifer 2019",
-		domain: domain{inputs: names, pair: [2]int{place(all, 1, 1, 0), place(all, 0, 0, 1)}, draw: func(i int) (drawn, error) {
-			out, err := m.Select(exactly(all[i]...))
-			if err != nil {
-				return drawn{}, err
-			}
-			text := label(out.Indices...) + " by " + label(integers(out.Gaps)...)
-			return drawn{text: text, folded: text, loss: out.Loss}, nil
-		}},
+		domain: domain{
+			inputs: names, pair: [2]int{place(all, 1, 1, 0), place(all, 0, 0, 1)},
+			draw: func(i int) (drawn, error) {
+				out, err := m.Select(exactly(all[i]...))
+				if err != nil {
+					return drawn{}, err
+				}
+				text := label(out.Indices...) + " by " + label(integers(out.Gaps)...)
+				return drawn{text: text, folded: text, loss: out.Loss}, nil
+			},
+		},
 		law: func() (*Law, error) {
 			return geometric{rate(m.Epsilon, 2*k)}.rankingLaw(names, pairs, all, most, k)
 		},

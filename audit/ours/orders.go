@@ -22,18 +22,27 @@ const (
 )
 
 func orders() []Subject {
-	return []Subject{oneQuantile("quantile", orderUnit), independentQuantiles(), approximateQuantiles(), jointQuantiles()}
+	return []Subject{
+		oneQuantile("quantile", orderUnit), independentQuantiles(), approximateQuantiles(),
+		jointQuantiles(),
+	}
 }
 
 // orderSubject is an example of one mechanism; its sides are data sets that are one row apart.
-func orderSubject(name, about, source string, unit mechanism.Unit, sides [2][]int64, release func(mechanism.Ordered) (quantile.OrderStatistics, error), law func(c *calc, data []int64) weights) Subject {
+func orderSubject(
+	name, about, source string, unit mechanism.Unit, sides [2][]int64,
+	release func(mechanism.Ordered) (quantile.OrderStatistics, error), law func(c *calc, data []int64) weights,
+) Subject {
 	data, names := multisets(orderPoints, orderRows)
 	return subject(Subject{
 		Name: name, About: about, Source: source,
-		domain: domain{inputs: names, pair: [2]int{place(data, sides[0]...), place(data, sides[1]...)}, draw: func(i int) (drawn, error) {
-			out, err := release(ordered(data[i]))
-			return plain(out.Loss, out.Values...), err
-		}},
+		domain: domain{
+			inputs: names, pair: [2]int{place(data, sides[0]...), place(data, sides[1]...)},
+			draw: func(i int) (drawn, error) {
+				out, err := release(ordered(data[i]))
+				return plain(out.Loss, out.Values...), err
+			},
+		},
 		law: func() (*Law, error) {
 			return lawOf(names, neighboursOf(data, unit), func(c *calc, i int) weights { return law(c, data[i]) })
 		},
@@ -50,7 +59,9 @@ type share struct {
 // where B is what lies below o, A what lies at or below, and n all [Smith 2011, with ties as the rank error counts
 // them]; Δ = max(q, 1 − q) for a row more or less, and 1 for a row that is exchanged, times those of a unit [ibid.].
 // Weights begin at low; total is their sum.
-func chances(c *calc, unit mechanism.Unit, rows []share, low, high int64, q *big.Rat, e *big.Rat) (p []*expsum.Number, total *expsum.Number) {
+func chances(
+	c *calc, unit mechanism.Unit, rows []share, low, high int64, q *big.Rat, e *big.Rat,
+) (p []*expsum.Number, total *expsum.Number) {
 	delta := new(big.Rat).Sub(big.NewRat(1, 1), q)
 	switch {
 	case unit.Neighbours == privacy.ChangeOne:
@@ -113,9 +124,11 @@ func oneQuantile(name string, unit mechanism.Unit) Subject {
 
 func independentQuantiles() Subject {
 	m := quantile.Independent{
-		Domain: orderDomain, Unit: orderUnit, Ranks: []*big.Rat{big.NewRat(1, 4), big.NewRat(3, 4)}, Epsilon: epsilonOf(1, 1),
+		Domain: orderDomain, Unit: orderUnit, Ranks: []*big.Rat{big.NewRat(1, 4), big.NewRat(3, 4)},
+		Epsilon: epsilonOf(1, 1),
 	}
-	return orderSubject("independent-quantiles", "both quartiles of at most two rows of 0…2, each by the exponential mechanism", "Smith 2011", orderUnit,
+	return orderSubject("independent-quantiles",
+		"both quartiles of at most two rows of 0…2, each by the exponential mechanism", "Smith 2011", orderUnit,
 		[2][]int64{{0, 1}, {1}}, m.Release, func(c *calc, data []int64) (w weights) {
 			half := new(big.Rat).Quo(m.Epsilon.Rat(), big.NewRat(2, 1))
 			first, all := chances(c, orderUnit, wholeRows(data), 0, 2, m.Ranks[0], half)
@@ -135,9 +148,11 @@ func independentQuantiles() Subject {
 // that the mechanism tells.
 func approximateQuantiles() Subject {
 	m := quantile.Approximate{
-		Domain: orderDomain, Unit: orderUnit, Ranks: []*big.Rat{big.NewRat(1, 4), big.NewRat(1, 2), big.NewRat(3, 4)}, Epsilon: epsilonOf(1, 1),
+		Domain: orderDomain, Unit: orderUnit, Ranks: []*big.Rat{big.NewRat(1, 4), big.NewRat(1, 2), big.NewRat(3, 4)},
+		Epsilon: epsilonOf(1, 1),
 	}
-	return orderSubject("approximate-quantiles", "the three quartiles of at most two rows of 0…2, by recursion", "Kaplan, Schnapp & Stemmer 2022", orderUnit,
+	return orderSubject("approximate-quantiles", "the three quartiles of at most two rows of 0…2, by recursion",
+		"Kaplan, Schnapp & Stemmer 2022", orderUnit,
 		[2][]int64{{0}, {0, 1}}, m.Release, func(c *calc, data []int64) (w weights) {
 			first, half := new(big.Rat).Mul(m.Shares()[1], m.Epsilon.Rat()), big.NewRat(1, 2)
 			level := new(big.Rat).Sub(m.Epsilon.Rat(), first)
@@ -177,9 +192,11 @@ func approximateQuantiles() Subject {
 // some 10⁻¹⁰.
 func jointQuantiles() Subject {
 	m := quantile.Joint{
-		Domain: orderDomain, Unit: orderUnit, Ranks: []*big.Rat{big.NewRat(1, 4), big.NewRat(3, 4)}, Bins: orderPoints, Epsilon: epsilonOf(1, 1),
+		Domain: orderDomain, Unit: orderUnit, Ranks: []*big.Rat{big.NewRat(1, 4), big.NewRat(3, 4)}, Bins: orderPoints,
+		Epsilon: epsilonOf(1, 1),
 	}
-	s := orderSubject("joint-quantiles", "both quartiles of at most two rows of 0…2, by one exponential mechanism", "Gillenwater, Joseph & Kulesza 2021", orderUnit,
+	s := orderSubject("joint-quantiles", "both quartiles of at most two rows of 0…2, by one exponential mechanism",
+		"Gillenwater, Joseph & Kulesza 2021", orderUnit,
 		[2][]int64{{0}, {0, 2}}, m.Release, func(c *calc, data []int64) (w weights) {
 			const levels = 2
 			n := big.NewRat(int64(len(data)), 1)

@@ -131,7 +131,8 @@ func subject(s Subject) Subject {
 func (d drawn) claims(at privacy.Delta) (audit.Claim, error) {
 	e, pure := d.loss.Pure()
 	switch rho, delta := d.loss.ZCDP(); {
-	case d.claim != nil && !pure && delta.Cmp(d.claim.Delta) == 0 && rho.Cmp(d.claim.Epsilon.Rho().Share(1, max(d.shares, 1))) != 0,
+	case d.claim != nil && !pure && delta.Cmp(d.claim.Delta) == 0 &&
+		rho.Cmp(d.claim.Epsilon.Rho().Share(1, max(d.shares, 1))) != 0,
 		d.claim != nil && pure && (e.Cmp(d.claim.Epsilon) != 0 || !d.claim.Delta.IsZero()):
 		return *d.claim, fmt.Errorf("the loss %s is not that of ε = %s", d.loss, d.claim.Epsilon)
 	case d.claim != nil:

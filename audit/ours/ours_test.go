@@ -48,17 +48,27 @@ func variants() []Subject {
 	}
 	keys := partition.Parameters{Epsilon: one, Delta: deltaOf(1, 10), Keys: 2}
 	return []Subject{
-		staircase("staircase, squared", true), tulap("tulap, δ", deltaOf(1, 20)), tulap("tulap, large δ", deltaOf(1, 3)),
-		exponential(wider), exponential(monotonic), permuteAndFlip(wider), permuteAndFlip(monotonic), noisyMax(wider), noisyMax(monotonic),
+		staircase("staircase, squared", true), tulap("tulap, δ", deltaOf(1, 20)),
+		tulap("tulap, large δ", deltaOf(1, 3)),
+		exponential(wider), exponential(monotonic), permuteAndFlip(wider), permuteAndFlip(monotonic), noisyMax(wider),
+		noisyMax(monotonic),
 		topExponential(wider), topExponential(monotonic),
-		sparseSubject("sparse-vector, plain", "", 2, stream.SparseVector{Sensitivity: big.NewInt(1), Epsilon: one, Positives: 1}),
-		sparseSubject("sparse-vector, monotonic", "", 2, stream.SparseVector{Sensitivity: big.NewInt(1), Monotonic: true, Epsilon: one, Positives: 1}),
+		sparseSubject("sparse-vector, plain", "", 2,
+			stream.SparseVector{Sensitivity: big.NewInt(1), Epsilon: one, Positives: 1}),
+		sparseSubject("sparse-vector, monotonic", "", 2,
+			stream.SparseVector{Sensitivity: big.NewInt(1), Monotonic: true, Epsilon: one, Positives: 1}),
 		sparseSubject("sparse-vector, two", "", 2, stream.SparseVector{Sensitivity: two, Epsilon: one, Positives: 2}),
-		sparseSubject("sparse-vector, two monotonic", "", 2, stream.SparseVector{Sensitivity: two, Monotonic: true, Epsilon: one, Positives: 2}),
-		sparseSubject("sparse-vector-values, two", "", 1, stream.SparseVector{Sensitivity: big.NewInt(1), Epsilon: half, Value: half, Positives: 2}),
-		oneQuantile("quantile, change-one", changed), oneQuantile("quantile, two rows", of(privacy.AddRemove, 2)), oneQuantile("quantile, two changed", of(privacy.ChangeOne, 2)),
-		smoothSubject("smooth, change-one", "", changed, 2), smoothSubject("smooth, two rows", "", of(privacy.AddRemove, 2), 2),
-		partitionSelection("partition-selection, two keys", keys, 4), partitionCounts("partition-counts, two keys", keys, 3), thresholdLaplace("threshold-laplace, two keys", 2, 3),
+		sparseSubject("sparse-vector, two monotonic", "", 2,
+			stream.SparseVector{Sensitivity: two, Monotonic: true, Epsilon: one, Positives: 2}),
+		sparseSubject("sparse-vector-values, two", "", 1,
+			stream.SparseVector{Sensitivity: big.NewInt(1), Epsilon: half, Value: half, Positives: 2}),
+		oneQuantile("quantile, change-one", changed), oneQuantile("quantile, two rows", of(privacy.AddRemove, 2)),
+		oneQuantile("quantile, two changed", of(privacy.ChangeOne, 2)),
+		smoothSubject("smooth, change-one", "", changed, 2),
+		smoothSubject("smooth, two rows", "", of(privacy.AddRemove, 2), 2),
+		partitionSelection("partition-selection, two keys", keys, 4),
+		partitionCounts("partition-counts, two keys", keys, 3),
+		thresholdLaplace("threshold-laplace, two keys", 2, 3),
 	}
 }
 
@@ -70,7 +80,8 @@ func variants() []Subject {
 // is worst in the tails, which the domain's ends cut off; and thresholds are whole numbers.
 func TestDeclaredLosses(t *testing.T) {
 	attained := []string{
-		"laplace", "staircase", "tulap", "counting-tree", "quantile-tree", "automatic-bounds", "randomized-response", "category-response",
+		"laplace", "staircase", "tulap", "counting-tree", "quantile-tree", "automatic-bounds", "randomized-response",
+		"category-response",
 		"permute-and-flip", "noisy-max", "partition-selection",
 		"staircase, squared", "tulap, δ", "tulap, large δ", "permute-and-flip, monotonic", "noisy-max, sensitivity 2",
 		"noisy-max, monotonic",
@@ -95,7 +106,8 @@ func TestDeclaredLosses(t *testing.T) {
 			if x.Loss != nil && s.Claim.Delta.IsZero() {
 				words = fmt.Sprintf("ε from %.12g to %.12g: %s", x.Loss.Lower, x.Loss.Upper, x.Loss.Exact)
 			}
-			t.Logf("%-30s declares (%s, %s); %s; attained %v", s.Name, s.Claim.Epsilon, s.Claim.Delta, words, x.Attained)
+			t.Logf("%-30s declares (%s, %s); %s; attained %v", s.Name, s.Claim.Epsilon, s.Claim.Delta,
+				words, x.Attained)
 			if !x.Holds || x.Fails {
 				t.Errorf("%s: the declared loss is too small", s.Name)
 			}
@@ -158,7 +170,10 @@ func drawnAgainst(s Subject, law *Law, input, row, runs int, falseAlarm float64)
 	// Merged to cells of 25 or more, which is what χ² needs; where that leaves one, its complement is rare, and a
 	// binomial.
 	if j := slices.Index(p, slices.Max(p)); float64(runs)*(1-p[j]) < 50 {
-		return stattest.Proportion{Successes: observed[j], Of: stattest.Binomial{Trials: runs, Probability: p[j]}, FalseAlarm: falseAlarm}.Check()
+		return stattest.Proportion{
+			Successes: observed[j], Of: stattest.Binomial{Trials: runs, Probability: p[j]},
+			FalseAlarm: falseAlarm,
+		}.Check()
 	}
 	return stattest.ChiSquared{Observed: observed, Expected: p, FalseAlarm: falseAlarm}.Check()
 }
@@ -192,7 +207,8 @@ func TestLawsAreTheMechanisms(t *testing.T) {
 			}
 			for _, input := range inputs {
 				// A hundredth of the rate, since far out the χ² of cells of 25 is off by some factor.
-				if err := drawnAgainst(s, law, input, input, runs, falseAlarm/100/float64(len(both)*len(inputs))); err != nil {
+				if err := drawnAgainst(s, law, input, input, runs,
+					falseAlarm/100/float64(len(both)*len(inputs))); err != nil {
 					t.Errorf("of %s: %v", s.domain.inputs[input], err)
 				}
 			}
@@ -202,7 +218,10 @@ func TestLawsAreTheMechanisms(t *testing.T) {
 
 // And that can fail: draws of one side are not of the other side's law.
 func TestOtherLawsAreNot(t *testing.T) {
-	for _, name := range []string{"laplace", "staircase", "tulap", "automatic-bounds", "randomized-response", "exponential", "permute-and-flip", "noisy-max"} {
+	for _, name := range []string{
+		"laplace", "staircase", "tulap", "automatic-bounds", "randomized-response",
+		"exponential", "permute-and-flip", "noisy-max",
+	} {
 		s := named(name)
 		law, known, err := s.Law()
 		if err != nil || !known {
@@ -260,12 +279,14 @@ func TestGaussianDeltas(t *testing.T) {
 				lower, upper := discrete.shifted(e, shift)
 				below, above := account.DiscreteGaussianDelta(variance, big.NewInt(shift), e)
 				if !(lower <= above*(1+1e-12) && below <= upper*(1+1e-12)) || upper-lower > 1e-12*upper+tails {
-					t.Errorf("discrete, σ² = %s, %s, by %d: δ from %g to %g, accounted for from %g to %g", variance, e, shift, lower, upper, below, above)
+					t.Errorf("discrete, σ² = %s, %s, by %d: δ from %g to %g, accounted for from %g to %g",
+						variance, e, shift, lower, upper, below, above)
 				}
 				_, upper = rounded.shifted(e, shift)
 				mu2 := new(big.Rat).Quo(big.NewRat(shift*shift, 1), variance)
 				if _, above := account.GaussianDelta(mu2, e); upper > above*(1+1e-12)+tails {
-					t.Errorf("rounded, σ² = %s, %s, by %d: δ up to %g, accounted for at most %g", variance, e, shift, upper, above)
+					t.Errorf("rounded, σ² = %s, %s, by %d: δ up to %g, accounted for at most %g",
+						variance, e, shift, upper, above)
 				}
 			}
 		}
@@ -282,7 +303,10 @@ func TestGaussianRenyi(t *testing.T) {
 	for _, s := range []struct {
 		m      mechanism.Gaussian
 		shifts []int64
-	}{{mechanism.Gaussian{L2Squared: big.NewInt(4), Rho: rhoOf(2)}, []int64{1, 2}}, {mechanism.Gaussian{L2Squared: big.NewInt(1), Rho: rhoOf(8)}, []int64{1}}} {
+	}{
+		{mechanism.Gaussian{L2Squared: big.NewInt(4), Rho: rhoOf(2)}, []int64{1, 2}},
+		{mechanism.Gaussian{L2Squared: big.NewInt(1), Rho: rhoOf(8)}, []int64{1}},
+	} {
 		sigma2, err := s.m.Sigma2()
 		if err != nil {
 			t.Fatal(err)
@@ -302,7 +326,8 @@ func TestGaussianRenyi(t *testing.T) {
 				r.Mul(r, big.NewRat(shift*shift, 1)).Quo(r, new(big.Rat).SetInt(s.m.L2Squared))
 				want, _ := r.Float64()
 				if upper > want*(1+1e-12) || alpha.IsInt() && lower < want*(1-1e-12) {
-					t.Errorf("σ² = %s, order %s, by %d: from %.15g to %.15g, want %.15g", sigma2, alpha, shift, lower, upper, want)
+					t.Errorf("σ² = %s, order %s, by %d: from %.15g to %.15g, want %.15g",
+						sigma2, alpha, shift, lower, upper, want)
 				}
 			}
 		}
@@ -331,7 +356,8 @@ func TestSidesAreTheWorst(t *testing.T) {
 			}
 			if claim.Delta.IsZero() && one.Loss.Upper < all.Loss.Lower || one.DeltaUpper < all.DeltaLower {
 				w := all.Loss.Witness
-				t.Errorf("%s: %s and %s have ε %g, δ %g; %s and %s %g, %g", s.Name, s.Sides[0], s.Sides[1], one.Loss.Upper, one.DeltaUpper, w.Input, w.Neighbor, all.Loss.Lower, all.DeltaLower)
+				t.Errorf("%s: %s and %s have ε %g, δ %g; %s and %s %g, %g", s.Name, s.Sides[0], s.Sides[1],
+					one.Loss.Upper, one.DeltaUpper, w.Input, w.Neighbor, all.Loss.Lower, all.DeltaLower)
 			}
 		})
 	}
@@ -354,7 +380,8 @@ func TestLimits(t *testing.T) {
 			want, _ := c.quo(limit.At[i], sums[0]).Floats()
 			got, _ := c.quo(far[i], sums[1]).Floats()
 			if c.err != nil || math.Abs(got-want) > want/20 {
-				t.Errorf("%s, input %d, %s: the share is %g far out, and %g in the limit; %v", name, i, limit.Output, got, want, c.err)
+				t.Errorf("%s, input %d, %s: the share is %g far out, and %g in the limit; %v",
+					name, i, limit.Output, got, want, c.err)
 			}
 		}
 	}
@@ -380,7 +407,10 @@ func TestLimits(t *testing.T) {
 			return g.differences(c, o[:]...)
 		})
 	}
-	v := sparseNoises(stream.SparseVector{Sensitivity: big.NewInt(1), Epsilon: epsilonOf(1, 1), Gap: true, Positives: 1})
+	v := sparseNoises(stream.SparseVector{
+		Sensitivity: big.NewInt(1), Epsilon: epsilonOf(1, 1), Gap: true,
+		Positives: 1,
+	})
 	queries, _ := vectors(2, 0, 1)
 	for k, limit := range v.limits(new(calc), queries) {
 		near("sparse-vector", limit, len(queries), func(c *calc, i int) *expsum.Number {
@@ -398,7 +428,8 @@ func TestLimits(t *testing.T) {
 			t.Fatal(err)
 		}
 		told, err := l.Matrix.Epsilon(channel.Pairs(pairs))
-		if whole, err2 := l.smallest(); err != nil || err2 != nil || whole.Upper < 1 || !(before < told.Lower && told.Upper < 1) {
+		if whole, err2 := l.smallest(); err != nil || err2 != nil || whole.Upper < 1 ||
+			!(before < told.Lower && told.Upper < 1) {
 			t.Errorf("noisy-max with gaps to %d: ε %g, %v", most, told.Upper, err)
 		}
 		before = told.Upper

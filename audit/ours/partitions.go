@@ -21,7 +21,8 @@ func deltaOf(num, den int64) privacy.Delta {
 func partitions() []Subject {
 	one := partition.Parameters{Epsilon: epsilonOf(1, 2), Delta: deltaOf(1, 20), Keys: 1}
 	return []Subject{
-		partitionSelection("partition-selection", one, 12), partitionCounts("partition-counts", one, 12), thresholdLaplace("threshold-laplace", 1, 8),
+		partitionSelection("partition-selection", one, 12), partitionCounts("partition-counts", one, 12),
+		thresholdLaplace("threshold-laplace", 1, 8),
 		thresholdGaussian(),
 	}
 }
@@ -68,7 +69,10 @@ func units(keys int, most int64) (all [][]int64, names []string, pairs [][2]int)
 }
 
 // partitioned is a subject of a mechanism that treats each partition by itself, with the law of one.
-func partitioned(name, about, source string, keys int, most int64, draw func(x []mechanism.Partition, keys int) (drawn, error), one func(c *calc, n int64) weights) Subject {
+func partitioned(
+	name, about, source string, keys int, most int64, draw func(x []mechanism.Partition, keys int) (drawn, error),
+	one func(c *calc, n int64) weights,
+) Subject {
 	all, names, pairs := units(keys, most)
 	return subject(Subject{
 		Name: name, About: about, Source: source,
@@ -115,7 +119,8 @@ func perKey(m partition.Parameters) (e, d *big.Rat) {
 func partitionSelection(name string, of partition.Parameters, most int64) Subject {
 	m := partition.Selection{Parameters: of}
 	e, d := perKey(of)
-	return partitioned(name, fmt.Sprintf("whether a partition of 0 to %d units is kept", most), "Desfontaines, Voss, Gipson & Mandayam 2022", int(of.Keys), most,
+	return partitioned(name, fmt.Sprintf("whether a partition of 0 to %d units is kept", most),
+		"Desfontaines, Voss, Gipson & Mandayam 2022", int(of.Keys), most,
 		func(x []mechanism.Partition, keys int) (drawn, error) {
 			loss, err := m.Loss()
 			if err != nil {
@@ -157,7 +162,8 @@ func partitionCounts(name string, of partition.Parameters, most int64) Subject {
 		}
 		return k
 	}
-	return partitioned(name, fmt.Sprintf("the noisy number of units of a partition, if it is kept, of 0 to %d units", most), "Desfontaines, Voss, Gipson & Mandayam 2022", int(of.Keys), most,
+	return partitioned(name, fmt.Sprintf("the noisy number of units of a partition, if it is kept, of 0 to %d units",
+		most), "Desfontaines, Voss, Gipson & Mandayam 2022", int(of.Keys), most,
 		func(x []mechanism.Partition, keys int) (drawn, error) {
 			found, err := m.Select(x)
 			out := left(keys, found.Kept, greatest)
@@ -195,7 +201,9 @@ func thresholdLaplace(name string, keys, most int64) Subject {
 		}
 		return t
 	}
-	return partitioned(name, fmt.Sprintf("a partition's number of units with discrete Laplace noise, if above a threshold, of 0 to %d units", most), "Korolova, Kenthapadi, Mishra & Ntoulas 2009", int(keys), most,
+	return partitioned(name,
+		fmt.Sprintf("a partition's number of units with discrete Laplace noise, if above a threshold, of 0 to %d units",
+			most), "Korolova, Kenthapadi, Mishra & Ntoulas 2009", int(keys), most,
 		func(x []mechanism.Partition, keys int) (drawn, error) {
 			found, err := m.Measure(x)
 			out := left(keys, found.Kept, greatest)

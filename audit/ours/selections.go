@@ -10,7 +10,10 @@ import (
 )
 
 func selections() []Subject {
-	return []Subject{exponential(plainScores), exponentialIntervals(), permuteAndFlip(plainScores), noisyMax(plainScores), noisyTop(), topExponential(plainScores)}
+	return []Subject{
+		exponential(plainScores), exponentialIntervals(), permuteAndFlip(plainScores),
+		noisyMax(plainScores), noisyTop(), topExponential(plainScores),
+	}
 }
 
 // scores are what is known of scores: how far each may move, and whether all that move do so in one direction.
@@ -58,12 +61,16 @@ func exponential(s scores) Subject {
 	m := selection.Exponential{Sensitivity: big.NewInt(s.sensitivity), Monotonic: s.monotonic, Epsilon: epsilonOf(1, 1)}
 	all, names, pairs := s.lists(3)
 	return subject(Subject{
-		Name: "exponential" + s.name, About: "one of three candidates by the exponential mechanism, scores 0…2 that move by 1",
+		Name:   "exponential" + s.name,
+		About:  "one of three candidates by the exponential mechanism, scores 0…2 that move by 1",
 		Source: "McSherry & Talwar 2007",
-		domain: domain{inputs: names, pair: [2]int{place(all, 1, 1, 1), place(all, 0, 2, 2)}, draw: func(i int) (drawn, error) {
-			out, err := m.Select(exactly(all[i]...))
-			return plain(out.Loss, out.Index), err
-		}},
+		domain: domain{
+			inputs: names, pair: [2]int{place(all, 1, 1, 1), place(all, 0, 2, 2)},
+			draw: func(i int) (drawn, error) {
+				out, err := m.Select(exactly(all[i]...))
+				return plain(out.Loss, out.Index), err
+			},
+		},
 		law: func() (*Law, error) {
 			return lawOf(names, pairs, func(c *calc, i int) (w weights) {
 				p, total := proportional(c, s.rate(m.Epsilon, 1), all[i])
@@ -84,24 +91,28 @@ func exponentialIntervals() Subject {
 	lengths := []int64{1, 2, 3}
 	all, names, pairs := plainScores.lists(3)
 	return subject(Subject{
-		Name: "exponential-intervals", About: "one of six integers in runs of 1, 2 and 3 that share a score, by the exponential mechanism",
+		Name:   "exponential-intervals",
+		About:  "one of six integers in runs of 1, 2 and 3 that share a score, by the exponential mechanism",
 		Source: "McSherry & Talwar 2007",
-		domain: domain{inputs: names, pair: [2]int{place(all, 1, 1, 1), place(all, 0, 2, 2)}, draw: func(i int) (drawn, error) {
-			out, err := m.SelectWithin(func(yield func(selection.OutputInterval) bool) {
-				from := int64(0)
-				for j, u := range all[i] {
-					ends := exactly(from, from+lengths[j], u)
-					if !yield(selection.OutputInterval{From: ends[0], To: ends[1], Score: ends[2]}) {
-						return
+		domain: domain{
+			inputs: names, pair: [2]int{place(all, 1, 1, 1), place(all, 0, 2, 2)},
+			draw: func(i int) (drawn, error) {
+				out, err := m.SelectWithin(func(yield func(selection.OutputInterval) bool) {
+					from := int64(0)
+					for j, u := range all[i] {
+						ends := exactly(from, from+lengths[j], u)
+						if !yield(selection.OutputInterval{From: ends[0], To: ends[1], Score: ends[2]}) {
+							return
+						}
+						from += lengths[j]
 					}
-					from += lengths[j]
+				})
+				if err != nil {
+					return drawn{}, err
 				}
-			})
-			if err != nil {
-				return drawn{}, err
-			}
-			return plain(out.Loss, out.Value.Int64()), nil
-		}},
+				return plain(out.Loss, out.Value.Int64()), nil
+			},
+		},
 		law: func() (*Law, error) {
 			return lawOf(names, pairs, func(c *calc, i int) (w weights) {
 				var each []int64
@@ -122,15 +133,22 @@ func exponentialIntervals() Subject {
 // permuteAndFlip: in each order of the candidates, the first whose coin shows heads [McKenna & Sheldon 2020, Algorithm
 // 1]: of n! orders, that which takes i as the k-th has the chance p_i·∏(1 − p_j) over those before it.
 func permuteAndFlip(s scores) Subject {
-	m := selection.PermuteAndFlip{Sensitivity: big.NewInt(s.sensitivity), Monotonic: s.monotonic, Epsilon: epsilonOf(1, 1)}
+	m := selection.PermuteAndFlip{
+		Sensitivity: big.NewInt(s.sensitivity), Monotonic: s.monotonic,
+		Epsilon: epsilonOf(1, 1),
+	}
 	all, names, pairs := s.lists(3)
 	return subject(Subject{
-		Name: "permute-and-flip" + s.name, About: "one of three candidates by permute-and-flip, scores 0…2 that move by 1",
+		Name:   "permute-and-flip" + s.name,
+		About:  "one of three candidates by permute-and-flip, scores 0…2 that move by 1",
 		Source: "McKenna & Sheldon 2020",
-		domain: domain{inputs: names, pair: [2]int{place(all, 1, 0, 1), place(all, 0, 1, 2)}, draw: func(i int) (drawn, error) {
-			out, err := m.Select(exactly(all[i]...))
-			return plain(out.Loss, out.Index), err
-		}},
+		domain: domain{
+			inputs: names, pair: [2]int{place(all, 1, 0, 1), place(all, 0, 1, 2)},
+			draw: func(i int) (drawn, error) {
+				out, err := m.Select(exactly(all[i]...))
+				return plain(out.Loss, out.Index), err
+			},
+		},
 		law: func() (*Law, error) {
 			return lawOf(names, pairs, func(c *calc, i int) (w weights) {
 				scores := all[i]
@@ -170,15 +188,22 @@ func permutations(n int) [][]int {
 // 2010].
 func topExponential(s scores) Subject {
 	const k = 2
-	m := selection.TopExponential{K: k, Sensitivity: big.NewInt(s.sensitivity), Monotonic: s.monotonic, Epsilon: epsilonOf(1, 1)}
+	m := selection.TopExponential{
+		K: k, Sensitivity: big.NewInt(s.sensitivity), Monotonic: s.monotonic,
+		Epsilon: epsilonOf(1, 1),
+	}
 	all, names, pairs := s.lists(3)
 	return subject(Subject{
-		Name: "top-exponential" + s.name, About: "the first two of three candidates, by peeling, scores 0…2 that move by 1",
+		Name:   "top-exponential" + s.name,
+		About:  "the first two of three candidates, by peeling, scores 0…2 that move by 1",
 		Source: "Bhaskar, Laxman, Smith & Thakurta 2010",
-		domain: domain{inputs: names, pair: [2]int{place(all, 1, 1, 1), place(all, 0, 0, 2)}, draw: func(i int) (drawn, error) {
-			out, err := m.Select(exactly(all[i]...))
-			return plain(out.Loss, out.Indices...), err
-		}},
+		domain: domain{
+			inputs: names, pair: [2]int{place(all, 1, 1, 1), place(all, 0, 0, 2)},
+			draw: func(i int) (drawn, error) {
+				out, err := m.Select(exactly(all[i]...))
+				return plain(out.Loss, out.Indices...), err
+			},
+		},
 		law: func() (*Law, error) {
 			return lawOf(names, pairs, func(c *calc, i int) (w weights) {
 				w.total = c.rat(1, 1)

@@ -22,7 +22,8 @@ func sparse() []Subject {
 	return []Subject{
 		sparseSubject("sparse-vector", "two queries against a threshold until one is above, with the gap", 2,
 			stream.SparseVector{Sensitivity: big.NewInt(1), Epsilon: one, Gap: true, Positives: 1}),
-		sparseSubject("sparse-vector-values", "two queries against a threshold until one is above, with its noisy value", 2,
+		sparseSubject("sparse-vector-values",
+			"two queries against a threshold until one is above, with its noisy value", 2,
 			stream.SparseVector{Sensitivity: big.NewInt(1), Epsilon: half, Value: half, Positives: 1}),
 	}
 }

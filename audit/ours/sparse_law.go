@@ -30,7 +30,10 @@ func sparseNoises(m stream.SparseVector) sparseVector {
 	}
 	first := m.Epsilon.Share(1000, 1000+thousandths)
 	second := m.Epsilon.Minus(first)
-	v := sparseVector{SparseVector: m, threshold: geometric{rate(first, delta)}, query: geometric{rate(second, each*delta)}}
+	v := sparseVector{
+		SparseVector: m, threshold: geometric{rate(first, delta)},
+		query: geometric{rate(second, each*delta)},
+	}
 	if !m.Value.IsZero() {
 		v.value = geometric{rate(m.Value, c*delta)}
 	}
@@ -98,7 +101,8 @@ func (v sparseVector) law(c *calc, queries []int64) (w weights) {
 		case v.value.rate != nil:
 			for x := int64(sparseLow); x <= sparseHigh; x++ {
 				share := c.quo(v.value.clampedAt(c, q, x, sparseLow, sparseHigh), v.value.total(c))
-				answer(i+1, left-1, name+"above, about "+label(x), append(slices.Clone(before), v.notBelow(c, q)), c.sub(until, next), c.mul(told, share))
+				answer(i+1, left-1, name+"above, about "+label(x), append(slices.Clone(before), v.notBelow(c, q)),
+					c.sub(until, next), c.mul(told, share))
 			}
 		default:
 			answer(i+1, left-1, name+"above", append(slices.Clone(before), v.notBelow(c, q)), c.sub(until, next), told)
@@ -141,7 +145,8 @@ func (v sparseVector) limits(c *calc, all [][]int64) (out []Limit) {
 			for _, q := range queries[:i] {
 				answers = append(answers, v.below(q))
 			}
-			limit.At = append(limit.At, v.chance(c, len(queries), append(answers, rising{v.query, queries[i] - sparseAt})...))
+			limit.At = append(limit.At,
+				v.chance(c, len(queries), append(answers, rising{v.query, queries[i] - sparseAt})...))
 		}
 		out = append(out, limit)
 	}

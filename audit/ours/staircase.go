@@ -80,19 +80,20 @@ func staircase(name string, squared bool) Subject {
 			return drawn{text: label(y), folded: label(s.folded(y, low-s.r, high+s.r)), loss: out.Loss}, nil
 		}},
 		law: func() (*Law, error) {
-			return lawOf(names, adjacent(len(all), func(int, int) bool { return true }), func(c *calc, i int) (w weights) {
-				w.total = s.total(c)
-				x, from, to := all[i][0], low-s.r, high+s.r // beyond which every step under any input is one of Δ
-				many := c.sub(c.rat(1, 1), c.power(s.epsilon, -1))
-				for y := from - length + 1; y < to+length; y++ {
-					p := s.at(c, y-x)
-					if y <= from || y >= to { // with all that are folded into it
-						p = c.quo(p, many)
+			return lawOf(names, adjacent(len(all), func(int, int) bool { return true }),
+				func(c *calc, i int) (w weights) {
+					w.total = s.total(c)
+					x, from, to := all[i][0], low-s.r, high+s.r // beyond which every step under any input is one of Δ
+					many := c.sub(c.rat(1, 1), c.power(s.epsilon, -1))
+					for y := from - length + 1; y < to+length; y++ {
+						p := s.at(c, y-x)
+						if y <= from || y >= to { // with all that are folded into it
+							p = c.quo(p, many)
+						}
+						w.add(c, label(y), p)
 					}
-					w.add(c, label(y), p)
-				}
-				return w
-			})
+					return w
+				})
 		},
 	})
 }

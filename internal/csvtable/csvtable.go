@@ -92,7 +92,10 @@ func New(r io.Reader, d policy.Dialect, columns []*policy.Column) (*Reader, erro
 		return nil, errors.New("no columns are declared")
 	}
 	t := &Reader{
-		scan:     scanner{in: bufio.NewReaderSize(r, 1<<16), delimiter: byte(d.Delimiter), quote: byte(d.Quote), line: 1},
+		scan: scanner{
+			in: bufio.NewReaderSize(r, 1<<16), delimiter: byte(d.Delimiter),
+			quote: byte(d.Quote), line: 1,
+		},
 		null:     d.Null,
 		columns:  columns,
 		field:    make([]int, len(columns)),

@@ -84,8 +84,15 @@ func TestRead(t *testing.T) {
 		{"nothing, no header", "", headless(), texts("a"), nil},
 		{
 			"types", "i,r,t,b,d\n-5,1e3,é,TRUE,2000-02-29\n0,NaN,x,f,0001-01-01\n9,-inf,y,1,9999-12-31\n", plain,
-			[]*policy.Column{column("i", value.Integer), column("r", value.Real), column("t", value.Text), column("b", value.Boolean), column("d", value.Date)},
-			[][]string{{"-5", "1000", "é", "true", "2000-02-29"}, {"0", "NaN", "x", "false", "0001-01-01"}, {"9", "-Inf", "y", "true", "9999-12-31"}},
+			[]*policy.Column{
+				column("i", value.Integer), column("r", value.Real), column("t", value.Text),
+				column("b", value.Boolean), column("d", value.Date),
+			},
+			[][]string{
+				{"-5", "1000", "é", "true", "2000-02-29"},
+				{"0", "NaN", "x", "false", "0001-01-01"},
+				{"9", "-Inf", "y", "true", "9999-12-31"},
+			},
 		},
 	} {
 		for _, r := range []struct {
@@ -156,7 +163,8 @@ func TestFaults(t *testing.T) {
 
 func TestErrorsSayWhere(t *testing.T) {
 	for want, e := range map[string]*Error{
-		"bad": {Message: "bad"}, "row 3: bad": {Row: 3, Message: "bad"}, `column "a": bad`: {Column: "a", Message: "bad"},
+		"bad": {Message: "bad"}, "row 3: bad": {Row: 3, Message: "bad"},
+		`column "a": bad`:                {Column: "a", Message: "bad"},
 		`row 3, line 7, column "a": bad`: {Row: 3, Line: 7, Column: "a", Message: "bad"},
 	} {
 		if e.Error() != want {
@@ -189,7 +197,8 @@ func TestInvalidIsNull(t *testing.T) {
 		{Name: "t", Type: value.Text, Nullable: true, Invalid: policy.InvalidIsNull},
 	}
 	long := strings.Repeat("x", value.MaxTextBytes+1)
-	got, in, err := all(strings.NewReader("n,x,t,extra,\n1,inf,a,,\nyes,1,"+long+",,\n,0x1p3,,,\n1.5,2,b,,\n"), plain, columns)
+	got, in, err := all(strings.NewReader("n,x,t,extra,\n1,inf,a,,\nyes,1,"+long+",,\n,0x1p3,,,\n1.5,2,b,,\n"),
+		plain, columns)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -274,7 +283,10 @@ func TestEndless(t *testing.T) {
 func TestTornLineEnds(t *testing.T) {
 	for n := 1<<16 - 8; n < 1<<16+8; n++ {
 		file := strings.Repeat("x", n) + ",1\r\n2,\"3\"\r\n"
-		columns := []*policy.Column{{Name: "a", Type: value.Text, Nullable: true, Invalid: policy.InvalidIsNull}, column("b", value.Integer)}
+		columns := []*policy.Column{
+			{Name: "a", Type: value.Text, Nullable: true, Invalid: policy.InvalidIsNull},
+			column("b", value.Integer),
+		}
 		rows, _, err := all(strings.NewReader(file), headless(), columns)
 		if err != nil || len(rows) != 2 || rows[1][1] != "3" {
 			t.Fatalf("%d: %v, %v", n, rows, err)

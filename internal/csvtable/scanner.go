@@ -50,7 +50,11 @@ func (s *scanner) next() error {
 		}
 		if size += len(chunk); size > MaxRecordBytes {
 			if state == inQuotes {
-				return &Error{Line: opened, Message: fmt.Sprintf("the quoted field that opens here does not close within %d bytes", MaxRecordBytes)}
+				return &Error{
+					Line: opened,
+					Message: fmt.Sprintf("the quoted field that opens here does not close within %d bytes",
+						MaxRecordBytes),
+				}
 			}
 			return &Error{Line: s.began, Message: fmt.Sprintf("the record is longer than %d bytes", MaxRecordBytes)}
 		}

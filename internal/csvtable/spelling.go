@@ -29,26 +29,53 @@ type shape struct {
 
 var (
 	numbers = []shape{
-		{regexp.MustCompile(`^[+-]?\d{1,3}(\.\d{3})+$`), "it looks like a number with points between thousands: write none"},
-		{regexp.MustCompile(`^[+-]?\d{1,3}(,\d{3}){2,}(\.\d*)?$|^[+-]?\d{1,3}(,\d{3})+\.\d*$`), "it looks like a number with commas between thousands: write none"},
-		{regexp.MustCompile(`^[+-]?[\d.]*,\d*$`), "it looks like a number with a comma: write a decimal point, and nothing between thousands"},
-		{regexp.MustCompile(`^[+-]?\d{1,3}([ '’\x{a0}\x{202f}]\d{3})+([.,]\d*)?$`), "it looks like a number with signs between thousands: write none"},
-		{regexp.MustCompile(`^[+-]?\d*\.?\d+ ?[%€$£]$|^[€$£] ?[+-]?\d*\.?\d+$`), "it looks like a number with a unit: write the number alone"},
+		{
+			regexp.MustCompile(`^[+-]?\d{1,3}(\.\d{3})+$`),
+			"it looks like a number with points between thousands: write none",
+		},
+		{
+			regexp.MustCompile(`^[+-]?\d{1,3}(,\d{3}){2,}(\.\d*)?$|^[+-]?\d{1,3}(,\d{3})+\.\d*$`),
+			"it looks like a number with commas between thousands: write none",
+		},
+		{
+			regexp.MustCompile(`^[+-]?[\d.]*,\d*$`),
+			"it looks like a number with a comma: write a decimal point, and nothing between thousands",
+		},
+		{
+			regexp.MustCompile(`^[+-]?\d{1,3}([ '’\x{a0}\x{202f}]\d{3})+([.,]\d*)?$`),
+			"it looks like a number with signs between thousands: write none",
+		},
+		{
+			regexp.MustCompile(`^[+-]?\d*\.?\d+ ?[%€$£]$|^[€$£] ?[+-]?\d*\.?\d+$`),
+			"it looks like a number with a unit: write the number alone",
+		},
 	}
 	wholes = []shape{
-		{regexp.MustCompile(`^[+-]?\d*\.\d*$|^[+-]?\d+(\.\d*)?[eE][+-]?\d+$`), "it has a decimal point or an exponent: is the column of type real?"},
+		{
+			regexp.MustCompile(`^[+-]?\d*\.\d*$|^[+-]?\d+(\.\d*)?[eE][+-]?\d+$`),
+			"it has a decimal point or an exponent: is the column of type real?",
+		},
 	}
 	dates = []shape{
-		{regexp.MustCompile(`^\d{1,2}\.\d{1,2}\.(\d{4}|\d{2})$`), "it looks like a date as day.month.year: write YYYY-MM-DD"},
+		{
+			regexp.MustCompile(`^\d{1,2}\.\d{1,2}\.(\d{4}|\d{2})$`),
+			"it looks like a date as day.month.year: write YYYY-MM-DD",
+		},
 		{regexp.MustCompile(`^\d{1,2}/\d{1,2}/(\d{4}|\d{2})$`), "it looks like a date with slashes: write YYYY-MM-DD"},
 		{regexp.MustCompile(`^\d{4}-\d{2}-\d{2}[T ]`), "it looks like a date with a time: write YYYY-MM-DD alone"},
-		{regexp.MustCompile(`^\d{4}[/.]?\d{1,2}[/.]?\d{1,2}$|^\d{4}-\d{1,2}-\d{1,2}$`), "it looks like a date: write YYYY-MM-DD, a day that there is"},
+		{
+			regexp.MustCompile(`^\d{4}[/.]?\d{1,2}[/.]?\d{1,2}$|^\d{4}-\d{1,2}-\d{1,2}$`),
+			"it looks like a date: write YYYY-MM-DD, a day that there is",
+		},
 	}
 )
 
 var (
 	missing = []string{"na", "n/a", "nan", "null", "none", "nil", "-", "--", ".", "?", "#n/a", "missing", "\\n"}
-	answers = []string{"yes", "no", "y", "n", "on", "off", "ja", "nein", "j", "oui", "non", "si", "sí", "x", "wahr", "falsch", "vrai", "faux"}
+	answers = []string{
+		"yes", "no", "y", "n", "on", "off", "ja", "nein", "j", "oui", "non", "si", "sí", "x", "wahr",
+		"falsch", "vrai", "faux",
+	}
 )
 
 // shapeOf is what an unreadable field of the type looks like, or "".

@@ -10,7 +10,9 @@ import (
 
 // Expression writes e over the cleaned columns c0, c1, …: what all dialects write alike here, its constants and its
 // other operations, over their arguments, by functions of the dialect.
-func Expression(e *bounded.Expr, constant func(value.Value) string, operation func(e *bounded.Expr, args []string) string) string {
+func Expression(
+	e *bounded.Expr, constant func(value.Value) string, operation func(e *bounded.Expr, args []string) string,
+) string {
 	args := make([]string, len(e.Args))
 	for i, a := range e.Args {
 		args[i] = Expression(a, constant, operation)

@@ -31,7 +31,8 @@ func (d Inside) PerUnit(s *bounded.Source, input string) string {
 		}
 		out = append(out, fmt.Sprintf("%s AS c%d", d.aggregate(a, x), len(s.Exprs)+i))
 	}
-	return "SELECT " + strings.Join(out, ", ") + " FROM (SELECT " + strings.Join(row, ", ") + " FROM " + input + " AS a" + d.Fence + ") AS g" + GroupBy(group)
+	return "SELECT " + strings.Join(out, ", ") + " FROM (SELECT " + strings.Join(row, ", ") + " FROM " + input +
+		" AS a" + d.Fence + ") AS g" + GroupBy(group)
 }
 
 // value is what an aggregate inside a unit reads of a row: on its grid, a whole number below 2^63 in size, half to

@@ -14,7 +14,8 @@ func AllRowsAreLeft(b *bounded.Statement, complete map[string]bool) bool {
 			return false
 		}
 	}
-	if b.RowVectors != nil && slices.ContainsFunc(b.Measures, func(m *bounded.Measure) bool { return !neverNull(b, m.X, complete) }) {
+	if b.RowVectors != nil &&
+		slices.ContainsFunc(b.Measures, func(m *bounded.Measure) bool { return !neverNull(b, m.X, complete) }) {
 		return false
 	}
 	return b.Where == nil && b.Part == nil
@@ -28,8 +29,10 @@ func neverNull(b *bounded.Statement, e *bounded.Expr, complete map[string]bool) 
 		return complete[c.Name] && c.Values == nil // what is not among the declared values becomes NULL
 	case bounded.OpConst:
 		return !e.Const.Null
-	case bounded.OpAdd, bounded.OpSub, bounded.OpMul, bounded.OpNeg, bounded.OpToReal, bounded.OpToInteger, bounded.OpFloor, bounded.OpCeil, bounded.OpRound,
-		bounded.OpEq, bounded.OpNe, bounded.OpLt, bounded.OpLe, bounded.OpGt, bounded.OpGe, bounded.OpAnd, bounded.OpOr, bounded.OpNot, bounded.OpCase,
+	case bounded.OpAdd, bounded.OpSub, bounded.OpMul, bounded.OpNeg, bounded.OpToReal, bounded.OpToInteger,
+		bounded.OpFloor, bounded.OpCeil, bounded.OpRound,
+		bounded.OpEq, bounded.OpNe, bounded.OpLt, bounded.OpLe, bounded.OpGt, bounded.OpGe, bounded.OpAnd, bounded.OpOr,
+		bounded.OpNot, bounded.OpCase,
 		bounded.OpLeast, bounded.OpGreatest, bounded.OpAbs, bounded.OpSign:
 		return !slices.ContainsFunc(e.Args, func(a *bounded.Expr) bool { return !neverNull(b, a, complete) })
 	}

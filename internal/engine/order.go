@@ -41,7 +41,9 @@ type tallied struct {
 // page gives to each those whose value is at least from, in order of value, but not more than so many. Of a full page
 // the last value may be incomplete, and the next page begins with it again. Cells of one value are given in their
 // order.
-func ScanCells(b *bounded.Statement, size int, page func(from int64, most int, each func(Tally) error) error) func(yield func(cell int, value, count int64) bool) error {
+func ScanCells(
+	b *bounded.Statement, size int, page func(from int64, most int, each func(Tally) error) error,
+) func(yield func(cell int, value, count int64) bool) error {
 	return func(yield func(cell int, value, count int64) bool) error {
 		from, most := int64(math.MinInt64), size
 		for {

@@ -17,14 +17,20 @@ import (
 // A scan in pages of any size gives each tally once, in the order of values and of cells, and those of unknown keys not
 // at all; it ends when it is told to, and with the page's error.
 func TestScanCells(t *testing.T) {
-	b := &bounded.Statement{Keys: []bounded.Key{{Values: []value.Value{value.OfInt(1), value.OfInt(2)}}, {Values: []value.Value{value.OfText("a"), value.OfText("b"), value.NullOf(value.Text)}}}}
+	b := &bounded.Statement{Keys: []bounded.Key{
+		{Values: []value.Value{value.OfInt(1), value.OfInt(2)}},
+		{Values: []value.Value{value.OfText("a"), value.OfText("b"), value.NullOf(value.Text)}},
+	}}
 	texts := []value.Value{value.OfText("a"), value.OfText("b"), value.NullOf(value.Text), value.OfText("unknown")}
 	r := rand.New(rand.NewPCG(61, 62))
 	for range 300 {
 		var all []engine.Tally
 		want := map[string]int64{}
 		for range r.IntN(40) {
-			x := engine.Tally{Keys: []value.Value{value.OfInt(r.Int64N(3)), texts[r.IntN(4)]}, Value: r.Int64N(9) - 4, Count: 1 + r.Int64N(3)}
+			x := engine.Tally{
+				Keys: []value.Value{value.OfInt(r.Int64N(3)), texts[r.IntN(4)]}, Value: r.Int64N(9) - 4,
+				Count: 1 + r.Int64N(3),
+			}
 			if r.IntN(20) == 0 {
 				x.Value = []int64{math.MinInt64, math.MaxInt64}[r.IntN(2)]
 			}
@@ -68,12 +74,14 @@ func TestScanCells(t *testing.T) {
 			t.Fatalf("%v in %d pages: %v, want %v, %v", all, pages, got, want, err)
 		}
 		steps := 0
-		if err := engine.ScanCells(b, 3, page)(func(int, int64, int64) bool { steps++; return false }); err != nil || steps != min(1, len(want)) {
+		if err := engine.ScanCells(b, 3, page)(func(int, int64, int64) bool { steps++; return false }); err != nil ||
+			steps != min(1, len(want)) {
 			t.Fatalf("a pass that ends early took %d steps, %v", steps, err)
 		}
 	}
 	broken := errors.New("broken")
-	if err := engine.ScanCells(b, 3, func(int64, int, func(engine.Tally) error) error { return broken })(nil); !errors.Is(err, broken) {
+	if err := engine.ScanCells(b, 3,
+		func(int64, int, func(engine.Tally) error) error { return broken })(nil); !errors.Is(err, broken) {
 		t.Error(err)
 	}
 }

@@ -42,7 +42,8 @@ func Corners(b *bounded.Statement, t value.Type) []value.Value {
 	values := []value.Value{value.NullOf(t)}
 	integers := []int64{0, 1, -1, 2, 1 << 31, 1 << 53, math.MaxInt64, math.MinInt64, math.MinInt64 + 1}
 	reals := []float64{
-		0, math.Copysign(0, -1), 1, -1, 0.5, 1.5, -2.5, 5e-324, -5e-324, 0x1p-60, 0x1p53, 0x1p63, -0x1p63, math.MaxFloat64,
+		0, math.Copysign(0, -1), 1, -1, 0.5, 1.5, -2.5, 5e-324, -5e-324, 0x1p-60, 0x1p53, 0x1p63, -0x1p63,
+		math.MaxFloat64,
 		-math.MaxFloat64, math.NaN(), math.Inf(1), math.Inf(-1),
 	}
 	texts := []string{"", "a", "~", "%", "\\", "'", "|", "Straße", strings.Repeat("x", value.MaxTextBytes)}

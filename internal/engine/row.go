@@ -54,7 +54,9 @@ func SumUp(b *bounded.Statement, from string) string {
 }
 
 // KeysAndValues are a row's keys k0, k1, … and gridded values v0, v1, … (NULL where a measure has none).
-func KeysAndValues(b *bounded.Statement, expression func(*bounded.Expr) string, gridded func(*bounded.Measure) string) (out []string) {
+func KeysAndValues(
+	b *bounded.Statement, expression func(*bounded.Expr) string, gridded func(*bounded.Measure) string,
+) (out []string) {
 	for i, k := range b.Keys {
 		out = append(out, fmt.Sprintf("%s AS k%d", expression(k.Expr), i))
 	}

@@ -15,7 +15,8 @@ import (
 // Infix are the operations that stand between their arguments.
 var Infix = map[bounded.Op]string{
 	bounded.OpAdd: "+", bounded.OpSub: "-", bounded.OpMul: "*", bounded.OpEq: "=", bounded.OpNe: "<>",
-	bounded.OpLt: "<", bounded.OpLe: "<=", bounded.OpGt: ">", bounded.OpGe: ">=", bounded.OpAnd: "AND", bounded.OpOr: "OR",
+	bounded.OpLt: "<", bounded.OpLe: "<=", bounded.OpGt: ">", bounded.OpGe: ">=", bounded.OpAnd: "AND",
+	bounded.OpOr: "OR",
 }
 
 // CaseWhen writes conditions and results in turn, and what is else.
@@ -81,7 +82,9 @@ func Kept(b *bounded.Statement, complete map[string]bool) string {
 }
 
 // Keys reads the keys with which a result row begins.
-func Keys[Cell any](types []value.Type, row []Cell, read func(value.Type, Cell) (value.Value, error)) ([]value.Value, error) {
+func Keys[Cell any](
+	types []value.Type, row []Cell, read func(value.Type, Cell) (value.Value, error),
+) ([]value.Value, error) {
 	keys := make([]value.Value, len(types))
 	for i, t := range types {
 		v, err := read(t, row[i])

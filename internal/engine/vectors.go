@@ -141,7 +141,9 @@ func (w *vectors) scaled(rows string) string {
 		scales = append(scales, coordinates(k)...)
 		if k.Scale > 0 {
 			scale := w.d.Double(float64(k.Scale))
-			scales = append(scales, fmt.Sprintf("CASE WHEN n%[1]d > %[2]s THEN (%[2]s / n%[1]d) ELSE %[3]s END AS f%[1]d", i, scale, w.d.Double(1)))
+			scales = append(scales,
+				fmt.Sprintf("CASE WHEN n%[1]d > %[2]s THEN (%[2]s / n%[1]d) ELSE %[3]s END AS f%[1]d",
+					i, scale, w.d.Double(1)))
 		}
 	}
 	rows = w.stage(scales, rows, "")
@@ -208,7 +210,8 @@ func (w *vectors) nearest(rows string) string {
 		scores, least = append(scores, "("+strings.Join(parts, " + ")+") AS "+s), append(least, s)
 	}
 	rows = w.stage(append(append([]string{}, names...), scores...), rows, "")
-	rows = w.stage(append(append(append([]string{}, names...), least...), "least("+strings.Join(least, ", ")+") AS s"), rows, "")
+	rows = w.stage(append(append(append([]string{}, names...), least...), "least("+strings.Join(least, ", ")+") AS s"),
+		rows, "")
 	for i, s := range least[:len(least)-1] {
 		out = append(out, s+" = s", w.d.Integer(int64(i)))
 	}

@@ -130,7 +130,10 @@ func TestUniform(t *testing.T) {
 			large[s.Below(new(big.Int).SetUint64(n)).Int64()]++
 		}
 		for name, observed := range map[string][]int{"Below64": small, "Below": large} {
-			if err := (stattest.ChiSquared{Observed: observed, Expected: expected, FalseAlarm: falseAlarm}).Check(); err != nil {
+			if err := (stattest.ChiSquared{
+				Observed: observed, Expected: expected,
+				FalseAlarm: falseAlarm,
+			}).Check(); err != nil {
 				t.Errorf("%s(%d): %v", name, n, err)
 			}
 		}

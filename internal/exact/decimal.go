@@ -108,7 +108,8 @@ func ParseRat(text string) (*big.Rat, error) {
 	numerator, denominator, fraction := strings.Cut(text, "/")
 	ok := isMantissa(numerator)
 	if fraction {
-		ok = allDigits(trimSign(numerator)) && numerator != "" && allDigits(denominator) && strings.Trim(denominator, "0") != ""
+		ok = allDigits(trimSign(numerator)) && numerator != "" && allDigits(denominator) &&
+			strings.Trim(denominator, "0") != ""
 	}
 	if !ok {
 		return nil, ErrSyntax

@@ -14,7 +14,8 @@ import (
 // apart.
 func bounds(t *rapid.T, x, down, up float64, r *big.Float) {
 	t.Helper()
-	if !math.IsInf(up, 1) && wide().SetFloat64(up).Cmp(r) < 0 || !math.IsInf(down, -1) && wide().SetFloat64(down).Cmp(r) > 0 {
+	if !math.IsInf(up, 1) && wide().SetFloat64(up).Cmp(r) < 0 || !math.IsInf(down, -1) &&
+		wide().SetFloat64(down).Cmp(r) > 0 {
 		t.Fatalf("at %g: [%g, %g] does not enclose %s", x, down, up, r.Text('g', 25))
 	}
 	if up-down > math.Abs(up)*0x1p-48+20*math.SmallestNonzeroFloat64 && !math.IsInf(up, 1) {
@@ -27,7 +28,8 @@ func exponents() *rapid.Generator[float64] {
 	small := rapid.Custom(func(t *rapid.T) float64 {
 		return math.Ldexp(rapid.Float64Range(-1, 1).Draw(t, "m"), -rapid.IntRange(0, 1074).Draw(t, "e"))
 	})
-	return rapid.OneOf(rapid.Float64Range(-760, 720), rapid.Float64Range(-1, 1), rapid.Float64Range(-746, -707), rapid.Float64Range(709, 710), small)
+	return rapid.OneOf(rapid.Float64Range(-760, 720), rapid.Float64Range(-1, 1), rapid.Float64Range(-746, -707),
+		rapid.Float64Range(709, 710), small)
 }
 
 func TestDirectedExp(t *testing.T) {

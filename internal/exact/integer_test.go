@@ -17,7 +17,8 @@ func int64s() *rapid.Generator[int64] {
 		// wraps at the ends, which is welcome
 		return rapid.Map(rapid.Int64Range(-3, 3), func(d int64) int64 { return c + d })
 	}
-	return rapid.OneOf(rapid.Int64(), near(0), near(math.MinInt64), near(math.MaxInt64), near(1<<31), near(-1<<31), near(1<<32), near(3037000499))
+	return rapid.OneOf(rapid.Int64(), near(0), near(math.MinInt64), near(math.MaxInt64), near(1<<31), near(-1<<31),
+		near(1<<32), near(3037000499))
 }
 
 func TestCheckedIntegers(t *testing.T) {

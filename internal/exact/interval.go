@@ -41,12 +41,18 @@ func (x Interval) bits() uint { return max(x.lo.Prec(), x.hi.Prec()) }
 
 // Add is x + y.
 func (x Interval) Add(y Interval) Interval {
-	return Interval{toward(big.ToNegativeInf, x.bits()).Add(x.lo, y.lo), toward(big.ToPositiveInf, x.bits()).Add(x.hi, y.hi)}
+	return Interval{
+		toward(big.ToNegativeInf, x.bits()).Add(x.lo, y.lo),
+		toward(big.ToPositiveInf, x.bits()).Add(x.hi, y.hi),
+	}
 }
 
 // Sub is x − y.
 func (x Interval) Sub(y Interval) Interval {
-	return Interval{toward(big.ToNegativeInf, x.bits()).Sub(x.lo, y.hi), toward(big.ToPositiveInf, x.bits()).Sub(x.hi, y.lo)}
+	return Interval{
+		toward(big.ToNegativeInf, x.bits()).Sub(x.lo, y.hi),
+		toward(big.ToPositiveInf, x.bits()).Sub(x.hi, y.lo),
+	}
 }
 
 // Mul is x · y.

@@ -23,7 +23,8 @@ func holds(t *rapid.T, what string, x exact.Interval, r *big.Float, bits int) {
 	if x.Lo().Cmp(r) > 0 || x.Hi().Cmp(r) < 0 {
 		t.Fatalf("%s: [%v, %v] does not hold %v", what, x.Lo(), x.Hi(), r)
 	}
-	if size := max(x.Lo().MantExp(nil), x.Hi().MantExp(nil)); x.Width().Sign() > 0 && x.Width().MantExp(nil) > size-bits {
+	if size := max(x.Lo().MantExp(nil), x.Hi().MantExp(nil)); x.Width().Sign() > 0 &&
+		x.Width().MantExp(nil) > size-bits {
 		t.Fatalf("%s: [%v, %v] is too wide", what, x.Lo(), x.Hi())
 	}
 }
@@ -118,7 +119,8 @@ func TestDecimalGrid(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		r, places := rationals().Draw(t, "r"), rapid.IntRange(-30, 60).Draw(t, "places")
 		down, up, step := exact.FloorDecimal(r, places), exact.CeilDecimal(r, places), exact.DecimalStep(places)
-		if down.Cmp(r) > 0 || up.Cmp(r) < 0 || !new(big.Rat).Quo(down, step).IsInt() || !new(big.Rat).Quo(up, step).IsInt() {
+		if down.Cmp(r) > 0 || up.Cmp(r) < 0 || !new(big.Rat).Quo(down, step).IsInt() ||
+			!new(big.Rat).Quo(up, step).IsInt() {
 			t.Fatalf("%s is not between the multiples %s and %s of %s", r, down, up, step)
 		}
 		if gap := new(big.Rat).Sub(up, down); gap.Sign() != 0 && gap.Cmp(step) != 0 {

@@ -49,7 +49,8 @@ func TestNormalAgainstMPMath(t *testing.T) {
 			holdsText(t, "R("+f[0]+")", x.Mills(), f[1], min(int(bits), 185))
 			holdsText(t, "1−Φ("+f[0]+")", x.NormalTail(), f[2], min(int(bits), 185))
 			holdsText(t, "erfc("+f[0]+")", x.Erfc(), f[3], min(int(bits), 185))
-			holdsText(t, "Φ(−"+f[0]+")", exact.IntervalOf(new(big.Rat).Neg(r), bits+64).NormalCDF(), f[2], min(int(bits), 185))
+			holdsText(t, "Φ(−"+f[0]+")",
+				exact.IntervalOf(new(big.Rat).Neg(r), bits+64).NormalCDF(), f[2], min(int(bits), 185))
 		}
 	}
 	if n != 41 {
@@ -70,7 +71,10 @@ func TestNormalLaws(t *testing.T) {
 			t.Fatalf("Φ(x) + Φ(−x) is in [%v, %v]", one.Lo(), one.Hi())
 		}
 		both := exact.Hull(x, y)
-		functions := []func(exact.Interval) exact.Interval{exact.Interval.Mills, exact.Interval.NormalTail, exact.Interval.Erfc, exact.Interval.NormalCDF}
+		functions := []func(exact.Interval) exact.Interval{
+			exact.Interval.Mills, exact.Interval.NormalTail,
+			exact.Interval.Erfc, exact.Interval.NormalCDF,
+		}
 		f := functions[rapid.IntRange(0, 3).Draw(t, "function")]
 		whole := f(both)
 		for _, at := range []exact.Interval{f(x), f(y)} {
@@ -123,7 +127,8 @@ func TestSqrt(t *testing.T) {
 // TestPi compares with the digits that everybody knows [OEIS A000796].
 func TestPi(t *testing.T) {
 	for _, bits := range []uint{20, 64, 190} {
-		holdsText(t, "π", exact.Pi(bits), "3.14159265358979323846264338327950288419716939937510582097494459230781640628620899862", int(bits)-12)
+		holdsText(t, "π", exact.Pi(bits),
+			"3.14159265358979323846264338327950288419716939937510582097494459230781640628620899862", int(bits)-12)
 	}
 }
 
@@ -156,7 +161,8 @@ func BenchmarkNormalTail(b *testing.B) {
 
 func TestIntervalLog(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
-		x := math.Ldexp(rapid.Float64Range(0.5, 2).Draw(t, "m"), rapid.OneOf(rapid.Just(0), rapid.IntRange(-1000, 1000)).Draw(t, "e"))
+		x := math.Ldexp(rapid.Float64Range(0.5, 2).Draw(t, "m"),
+			rapid.OneOf(rapid.Just(0), rapid.IntRange(-1000, 1000)).Draw(t, "e"))
 		bits := uint(rapid.IntRange(60, 150).Draw(t, "bits"))
 		holds(t, "ln", exact.PointOf(big.NewFloat(x), bits).Log(), bigLog(x), int(bits)-20)
 	})

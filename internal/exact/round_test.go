@@ -20,7 +20,10 @@ func floats() *rapid.Generator[float64] {
 		}
 		return f
 	})
-	ends := rapid.SampledFrom([]float64{0, 1, -1, math.MaxFloat64, -math.MaxFloat64, math.SmallestNonzeroFloat64, 0x1p-1022, 1 + 0x1p-52, 1 - 0x1p-53, 3, 0.1, 0x1p-969})
+	ends := rapid.SampledFrom([]float64{
+		0, 1, -1, math.MaxFloat64, -math.MaxFloat64, math.SmallestNonzeroFloat64,
+		0x1p-1022, 1 + 0x1p-52, 1 - 0x1p-53, 3, 0.1, 0x1p-969,
+	})
 	return rapid.OneOf(anyBits, rapid.Float64Range(-1e3, 1e3), ends)
 }
 
@@ -79,7 +82,10 @@ func TestDirectedArithmeticEnds(t *testing.T) {
 			t.Errorf("%s: got %g, want %g", name, pair[0], pair[1])
 		}
 	}
-	for _, f := range []float64{exact.AddUp(inf, -inf), exact.MulUp(inf, 0), exact.DivUp(0, 0), exact.AddDown(math.NaN(), 1)} {
+	for _, f := range []float64{
+		exact.AddUp(inf, -inf), exact.MulUp(inf, 0), exact.DivUp(0, 0),
+		exact.AddDown(math.NaN(), 1),
+	} {
 		if !math.IsNaN(f) {
 			t.Errorf("got %g, want NaN", f)
 		}
@@ -88,7 +94,8 @@ func TestDirectedArithmeticEnds(t *testing.T) {
 
 func TestFloatOfRat(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
-		r := new(big.Rat).Mul(rat(floats().Draw(t, "a")), big.NewRat(rapid.Int64Range(1, 1<<40).Draw(t, "n"), rapid.Int64Range(1, 1<<40).Draw(t, "d")))
+		r := new(big.Rat).Mul(rat(floats().Draw(t, "a")),
+			big.NewRat(rapid.Int64Range(1, 1<<40).Draw(t, "n"), rapid.Int64Range(1, 1<<40).Draw(t, "d")))
 		down, up := exact.FloatDown(r), exact.FloatUp(r)
 		if !math.IsInf(down, -1) && rat(down).Cmp(r) > 0 || !math.IsInf(up, 1) && rat(up).Cmp(r) < 0 {
 			t.Fatalf("[%g, %g] does not enclose %s", down, up, r)
@@ -99,10 +106,12 @@ func TestFloatOfRat(t *testing.T) {
 	})
 	huge := new(big.Rat).SetInt(new(big.Int).Lsh(big.NewInt(1), 1024))
 	tiny := new(big.Rat).Inv(new(big.Rat).SetInt(new(big.Int).Lsh(big.NewInt(1), 3000)))
-	if exact.FloatDown(huge) != math.MaxFloat64 || exact.FloatUp(huge) != math.Inf(1) || exact.FloatUp(huge.Neg(huge)) != -math.MaxFloat64 {
+	if exact.FloatDown(huge) != math.MaxFloat64 || exact.FloatUp(huge) != math.Inf(1) ||
+		exact.FloatUp(huge.Neg(huge)) != -math.MaxFloat64 {
 		t.Error("beyond the floats")
 	}
-	if exact.FloatDown(tiny) != 0 || exact.FloatUp(tiny) != math.SmallestNonzeroFloat64 || exact.FloatUp(tiny.Neg(tiny)) != 0 {
+	if exact.FloatDown(tiny) != 0 || exact.FloatUp(tiny) != math.SmallestNonzeroFloat64 ||
+		exact.FloatUp(tiny.Neg(tiny)) != 0 {
 		t.Error("below the floats")
 	}
 }
@@ -115,7 +124,8 @@ func TestFloorCeil(t *testing.T) {
 		if r.IsInt() {
 			width = 0
 		}
-		if new(big.Rat).SetInt(floor).Cmp(r) > 0 || new(big.Rat).SetInt(ceil).Cmp(r) < 0 || new(big.Int).Sub(ceil, floor).Int64() != width {
+		if new(big.Rat).SetInt(floor).Cmp(r) > 0 || new(big.Rat).SetInt(ceil).Cmp(r) < 0 ||
+			new(big.Int).Sub(ceil, floor).Int64() != width {
 			t.Fatalf("%s is between %s and %s", r, floor, ceil)
 		}
 	})

@@ -59,7 +59,10 @@ func TestRead(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	want := []string{`1 150 a"ä😀\u true 2025-01-31`, "-9223372036854775808 -0  false NULL", "NULL NULL NULL NULL NULL", "NULL 3 NULL NULL NULL"}
+	want := []string{
+		`1 150 a"ä😀\u true 2025-01-31`, "-9223372036854775808 -0  false NULL", "NULL NULL NULL NULL NULL",
+		"NULL 3 NULL NULL NULL",
+	}
 	if got := strings.Join(rows, "|"); got != strings.Join(want, "|") {
 		t.Errorf("%s\nwant %s", got, strings.Join(want, "|"))
 	}
@@ -92,14 +95,20 @@ func TestRefusals(t *testing.T) {
 		`{"\udc00":1}`:                         "half of a surrogate pair",
 		`{"t":"\\\ud83d\n"}`:                   "half of a surrogate pair",
 		strings.Replace(whole, `1`, `null`, 1): `column "n": the value is null`,
-		strings.Replace(whole, `"n":1`, `"n":1,"n":1`, 1):                            `column "n": the object has this key twice`,
-		strings.Replace(whole, `"n":1`, `"n":1.0`, 1):                                "it has a decimal point",
-		strings.Replace(whole, `"n":1`, `"n":9223372036854775808`, 1):                "does not spell a value of type integer",
-		strings.Replace(whole, `"n":1`, `"n":"1"`, 1):                                "the value is a string, and the column of type integer",
-		strings.Replace(whole, `"n":1`, `"n":true`, 1):                               "the value is a boolean",
-		strings.Replace(whole, `"x":1`, `"x":[1,[2],{"a":3}]`, 1):                    "the value is a list or an object",
-		strings.Replace(whole, `"secret"`, `7`, 1):                                   "the value is a number, and the column of type text",
-		strings.Replace(whole, `"secret"`, `"a\u0000b"`, 1):                          "does not spell a value of type text",
+		strings.Replace(whole, `"n":1`, `"n":1,"n":1`,
+			1): `column "n": the object has this key twice`,
+		strings.Replace(whole, `"n":1`, `"n":1.0`, 1): "it has a decimal point",
+		strings.Replace(whole, `"n":1`, `"n":9223372036854775808`,
+			1): "does not spell a value of type integer",
+		strings.Replace(whole, `"n":1`, `"n":"1"`,
+			1): "the value is a string, and the column of type integer",
+		strings.Replace(whole, `"n":1`, `"n":true`, 1): "the value is a boolean",
+		strings.Replace(whole, `"x":1`, `"x":[1,[2],{"a":3}]`,
+			1): "the value is a list or an object",
+		strings.Replace(whole, `"secret"`, `7`,
+			1): "the value is a number, and the column of type text",
+		strings.Replace(whole, `"secret"`, `"a\u0000b"`,
+			1): "does not spell a value of type text",
 		strings.Replace(whole, `secret`, strings.Repeat("é", value.MaxTextBytes), 1): "longer than 4096 bytes",
 		strings.Replace(whole, `true`, `1`, 1):                                       "the column of type boolean",
 		strings.Replace(whole, `2025-01-31`, `2025-02-31`, 1):                        "type date",
@@ -114,7 +123,8 @@ func TestRefusals(t *testing.T) {
 		}
 	}
 	broken := errors.New("broken")
-	r, _ := jsonlines.New(io.MultiReader(strings.NewReader(whole), failing{broken}), columns(false, policy.InvalidRefused))
+	r, _ := jsonlines.New(io.MultiReader(strings.NewReader(whole), failing{broken}),
+		columns(false, policy.InvalidRefused))
 	if err := r.Read(make([]value.Value, 5)); !errors.Is(err, broken) {
 		t.Errorf("a reader that fails: %v", err)
 	}
@@ -129,14 +139,18 @@ func TestInvalid(t *testing.T) {
 	if err != nil || strings.Join(rows, "|") != "NULL NULL NULL NULL NULL|NULL NULL NULL NULL 2025-01-31" {
 		t.Fatalf("%v, %v", rows, err)
 	}
-	if got := r.Invalids(); len(got) != 2 || got[0] != (csvtable.Invalid{Column: "n", Count: 2, FirstRow: 1}) || got[1].Column != "d" || got[1].Count != 1 {
+	if got := r.Invalids(); len(got) != 2 || got[0] != (csvtable.Invalid{Column: "n", Count: 2, FirstRow: 1}) ||
+		got[1].Column != "d" || got[1].Count != 1 {
 		t.Errorf("%+v", got)
 	}
 }
 
 // FuzzReader never panics, and reads what encoding/json reads of one object.
 func FuzzReader(f *testing.F) {
-	for _, s := range []string{`{"n":1}`, "{}\n{}", `{"t":"\ud83d\ude00"}`, `{"t":"\ud800"}`, `{"n":[{}]}`, "\xff", `{"n":1,"n":2}`, `{"x":1e400}`, `{"b":tru`, "\n"} {
+	for _, s := range []string{
+		`{"n":1}`, "{}\n{}", `{"t":"\ud83d\ude00"}`, `{"t":"\ud800"}`, `{"n":[{}]}`, "\xff",
+		`{"n":1,"n":2}`, `{"x":1e400}`, `{"b":tru`, "\n",
+	} {
 		f.Add(s)
 	}
 	f.Fuzz(func(t *testing.T, text string) {
@@ -150,7 +164,8 @@ func FuzzReader(f *testing.F) {
 		if err := standard.Decode(&found); err != nil {
 			t.Fatalf("%q was read, and is not JSON: %v", text, err)
 		}
-		if s, ok := found["t"].(string); ok && len(s) <= value.MaxTextBytes && !strings.ContainsRune(s, 0) && !strings.Contains(rows[0], s) {
+		if s, ok := found["t"].(string); ok && len(s) <= value.MaxTextBytes && !strings.ContainsRune(s, 0) &&
+			!strings.Contains(rows[0], s) {
 			t.Fatalf("%q gave %q", text, rows[0])
 		}
 	})

@@ -18,12 +18,16 @@ import (
 func TestDecodeAgain(t *testing.T) {
 	at := time.Date(2026, 1, 2, 3, 4, 5, 678, time.UTC)
 	var lines []string
-	for _, values := range []string{`[["1","-22"],["3","4"]]`, `{"b":[["0"]],"values":"\"]}"}`, `"x"`, `0`, ` [ ] `, `null`} {
+	for _, values := range []string{
+		`[["1","-22"],["3","4"]]`, `{"b":[["0"]],"values":"\"]}"}`, `"x"`, `0`,
+		` [ ] `, `null`,
+	} {
 		line, err := encodeLine(7, Hash{1, 2}, at, Release{5, json.RawMessage(values)})
 		if err != nil {
 			t.Fatal(err)
 		}
-		lines = append(lines, string(line), strings.Replace(string(line), `"kind":`, ` "kind" : `, 1), strings.Replace(string(line), `"values":`, "\t\"valu\\u0065s\":  ", 1))
+		lines = append(lines, string(line), strings.Replace(string(line), `"kind":`, ` "kind" : `, 1),
+			strings.Replace(string(line), `"values":`, "\t\"valu\\u0065s\":  ", 1))
 	}
 	paying := reservation(key(1), "0.1")
 	paying.Caps, paying.Subject = &Caps{Rows: 3}, &Subject{Question: mark(1), Measures: []string{mark(2)}}

@@ -42,7 +42,8 @@ func (l *Ledger) before(r Reservation) error {
 			return err
 		}
 		_, err = f.WriteString(h.head().String() + "\n")
-		err = errors.Join(err, f.Sync(), f.Close(), os.Rename(temp, filepath.Join(l.dir, headName)), l.fsys.SyncDir(l.dir))
+		err = errors.Join(err, f.Sync(), f.Close(), os.Rename(temp, filepath.Join(l.dir, headName)),
+			l.fsys.SyncDir(l.dir))
 		if err == nil {
 			l.heads = h
 			l.settle(p)
@@ -75,7 +76,8 @@ func BenchmarkBeside(b *testing.B) {
 					for range callers {
 						wg.Go(func() {
 							for i := next.Add(1); i <= int64(slice); i = next.Add(1) {
-								if err := reserve[name](ledgers[name], reservation(key(done+int(i)), "0.001")); err != nil {
+								if err := reserve[name](ledgers[name],
+									reservation(key(done+int(i)), "0.001")); err != nil {
 									b.Error(err)
 									return
 								}

@@ -23,10 +23,19 @@ func (l *log) blame(r *lineReader, e Entry, number uint64) error {
 	if err == nil {
 		if next, err := decodeLine(line); err == nil && next.Index == e.Index+1 {
 			if next.Prev == e.Hash {
-				return &CorruptError{Line: before, Err: fmt.Errorf("line %d was written after another line than this one", number)}
+				return &CorruptError{
+					Line: before,
+					Err:  fmt.Errorf("line %d was written after another line than this one", number),
+				}
 			}
-			return &CorruptError{Line: number, Err: fmt.Errorf("neither does it follow line %d, nor the next line it", before)}
+			return &CorruptError{
+				Line: number,
+				Err:  fmt.Errorf("neither does it follow line %d, nor the next line it", before),
+			}
 		}
 	}
-	return &CorruptError{Line: before, Or: number, Err: fmt.Errorf("line %d was not written after line %d as it stands", number, before)}
+	return &CorruptError{
+		Line: before, Or: number,
+		Err: fmt.Errorf("line %d was not written after line %d as it stands", number, before),
+	}
 }

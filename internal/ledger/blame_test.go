@@ -53,7 +53,8 @@ func TestCorruptNamesTheLine(t *testing.T) {
 			}
 		}
 		for n := 1; n < len(lines)-1; n++ { // a line that is missing
-			must(t, os.WriteFile(path, bytes.Join(append(append([][]byte{}, lines[:n]...), lines[n+1:]...), nil), 0o600))
+			must(t, os.WriteFile(path,
+				bytes.Join(append(append([][]byte{}, lines[:n]...), lines[n+1:]...), nil), 0o600))
 			want := uint64(n + 1)
 			if n != 2 { // which has the blank lines before it
 				want += uint64(len(blank))

@@ -129,13 +129,20 @@ func TestCheckpointsSayTheSame(t *testing.T) {
 		var open []uint64
 		rt.Repeat(map[string]func(*rapid.T){
 			"reserve": func(rt *rapid.T) {
-				r := reservation(key(rapid.IntRange(0, 5).Draw(rt, "key")), rapid.SampledFrom([]string{"0.1", "1/3"}).Draw(rt, "price"))
+				r := reservation(key(rapid.IntRange(0, 5).Draw(rt, "key")),
+					rapid.SampledFrom([]string{"0.1", "1/3"}).Draw(rt, "price"))
 				r.Analyst = rapid.SampledFrom([]string{"alice", "bob"}).Draw(rt, "analyst")
 				if rapid.Bool().Draw(rt, "with a subject") {
-					r.Subject = &Subject{Question: mark(rapid.IntRange(0, 2).Draw(rt, "mark")), Measures: []string{mark(7), mark(rapid.IntRange(8, 9).Draw(rt, "measure"))}}
+					r.Subject = &Subject{
+						Question: mark(rapid.IntRange(0, 2).Draw(rt, "mark")),
+						Measures: []string{mark(7), mark(rapid.IntRange(8, 9).Draw(rt, "measure"))},
+					}
 				}
 				if rapid.Bool().Draw(rt, "confined") {
-					r.Confined = &Confined{"visits", []string{rapid.SampledFrom([]string{"A", "B", "C"}).Draw(rt, "part")}}
+					r.Confined = &Confined{
+						"visits",
+						[]string{rapid.SampledFrom([]string{"A", "B", "C"}).Draw(rt, "part")},
+					}
 				}
 				l := handle(rt)
 				index, err := l.Reserve(r)
@@ -228,7 +235,10 @@ func TestCheckpointsSayTheSame(t *testing.T) {
 				}
 				want := told(t, reopen(m.copied(indexName, checkpointName)))
 				quick := reopen(m.copied())
-				for i, l := range []*Ledger{handles[0], handles[1], quick, reopen(m.copied(indexName)), reopen(m.copied(checkpointName))} {
+				for i, l := range []*Ledger{
+					handles[0], handles[1], quick, reopen(m.copied(indexName)),
+					reopen(m.copied(checkpointName)),
+				} {
 					if have := told(t, l); have != want {
 						rt.Fatalf("handle %d says\n%s\nwant\n%s", i, have, want)
 					}

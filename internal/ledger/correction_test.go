@@ -22,7 +22,8 @@ func TestCorrection(t *testing.T) {
 	dir, l := beginWith(t, of, func() time.Time { return now })
 	spend := func(i int, price string, admitted bool) {
 		t.Helper()
-		if _, err := l.Reserve(reservation(key(i), price)); (err == nil) != admitted || err != nil && !errors.As(err, new(*LimitError)) {
+		if _, err := l.Reserve(reservation(key(i), price)); (err == nil) != admitted || err != nil &&
+			!errors.As(err, new(*LimitError)) {
 			t.Fatalf("%s on %v: %v", price, now, err)
 		}
 	}
@@ -38,7 +39,8 @@ func TestCorrection(t *testing.T) {
 	if err != nil || ahead.Month() != time.March {
 		t.Fatal(ahead, err)
 	}
-	if s := mustState(t, l); !s.Clock.Equal(now) || s.Period.Next.Format(time.DateOnly) != "2026-02-01" || !equal(s.Period.Remaining, pure("0.6")) {
+	if s := mustState(t, l); !s.Clock.Equal(now) || s.Period.Next.Format(time.DateOnly) != "2026-02-01" ||
+		!equal(s.Period.Remaining, pure("0.6")) {
 		t.Errorf("%+v, %+v", s, s.Period)
 	}
 	spend(3, "0.7", false) // January's was spent, and of March's .6 is left
@@ -54,7 +56,8 @@ func TestCorrection(t *testing.T) {
 	now = time.Date(2026, 4, 1, 0, 0, 0, 0, time.UTC)
 	spend(8, "1", true)
 	again := mustOpen(t, dir)
-	if a, b := mustState(t, l), mustState(t, again); a.Spent != b.Spent && !equal(a.Spent, b.Spent) || !a.Clock.Equal(b.Clock) {
+	if a, b := mustState(t, l), mustState(t, again); a.Spent != b.Spent && !equal(a.Spent, b.Spent) ||
+		!a.Clock.Equal(b.Clock) {
 		t.Errorf("%+v, and read again %+v", a, b)
 	}
 	if _, err := Verify(dir, nil); err != nil {
@@ -85,13 +88,15 @@ func TestCorrectionModel(t *testing.T) {
 		named := map[time.Time]bool{of.Grant.start(now): true} // the periods that entries are dated in
 		total := new(big.Rat)
 		for i := range rapid.IntRange(1, 30).Draw(rt, "calls") {
-			now = now.AddDate(0, 0, rapid.SampledFrom([]int{0, 0, 1, -1, 7, -40, 31, 31, 100, -31, 400, -3000}).Draw(rt, "days"))
+			now = now.AddDate(0, 0,
+				rapid.SampledFrom([]int{0, 0, 1, -1, 7, -40, 31, 31, 100, -31, 400, -3000}).Draw(rt, "days"))
 			if rapid.IntRange(0, 5).Draw(rt, "again") == 0 {
 				l = reopen()
 			}
 			if rapid.IntRange(0, 3).Draw(rt, "correct") == 0 {
 				before := mustState(t, l).Clock
-				if _, err := l.CorrectClock(); errors.Is(err, ErrClockRight) != !now.Before(before) || err != nil && !errors.Is(err, ErrClockRight) {
+				if _, err := l.CorrectClock(); errors.Is(err, ErrClockRight) != !now.Before(before) || err != nil &&
+					!errors.Is(err, ErrClockRight) {
 					rt.Fatalf("at %v, when the clock was %v: %v", now, before, err)
 				} else if err == nil {
 					named[of.Grant.start(now)] = true
@@ -124,7 +129,8 @@ func TestCorrectionModel(t *testing.T) {
 				rt.Fatalf("%+v; %v, %v", s.Period, l.log.issued, l.log.closed)
 			}
 		}
-		if a, b := mustState(t, l), mustState(t, reopen()); !equal(a.Spent, b.Spent) || !equal(a.Remaining, b.Remaining) || !a.Clock.Equal(b.Clock) {
+		if a, b := mustState(t, l), mustState(t, reopen()); !equal(a.Spent, b.Spent) ||
+			!equal(a.Remaining, b.Remaining) || !a.Clock.Equal(b.Clock) {
 			rt.Fatalf("%+v, and read again %+v", a, b)
 		}
 	})
@@ -177,14 +183,16 @@ func TestOwnersLines(t *testing.T) {
 	lines := strings.Split(logs[len(logs)-1], "\n")
 	for i, want := range map[int]string{
 		3: `"at":"2026-01-02T03:04:05.000000006Z","kind":"clock","body":{"ahead":"2026-03-02T03:04:05.000000006Z"}}`,
-		4: `"kind":"recovery","body":{"lost":"head","kept":"0:` + digest + `","sum":{"epsilon":"1.5"},"loss":{"epsilon":"1.5"}}}`,
+		4: `"kind":"recovery","body":{"lost":"head","kept":"0:` + digest +
+			`","sum":{"epsilon":"1.5"},"loss":{"epsilon":"1.5"}}}`,
 	} {
 		if !strings.HasPrefix(lines[i], `{"v":4,`) || !strings.HasSuffix(lines[i], want) {
 			t.Errorf("line %d is %s", i, lines[i])
 		}
 	}
 	l := &log{history: newHistory(usual)}
-	if err := l.extend(strings.NewReader(logs[len(logs)-1]), int64(len(logs[len(logs)-1]))); err != nil || !equal(l.spent(), pure("1.5")) || !l.clock.Equal(testTime) {
+	if err := l.extend(strings.NewReader(logs[len(logs)-1]), int64(len(logs[len(logs)-1]))); err != nil ||
+		!equal(l.spent(), pure("1.5")) || !l.clock.Equal(testTime) {
 		t.Errorf("%+v, %v", l.history, err)
 	}
 }

@@ -53,7 +53,8 @@ func TestFragments(t *testing.T) {
 		})
 	}
 	for name, tail := range map[string]string{
-		"half a line": `{"v":1,"n":4,"pr`, "one byte": `{`, "a line of zeros": string(make([]byte, 5000)), "ended": `{"v":1,"n"` + "\n",
+		"half a line": `{"v":1,"n":4,"pr`, "one byte": `{`, "a line of zeros": string(make([]byte, 5000)),
+		"ended":        `{"v":1,"n"` + "\n",
 		"two attempts": `{"v":1,"n"` + "\n" + `{"v":1,"n":4,"prev`,
 	} {
 		torn(name, tail, 6, nil, "0.1")

@@ -146,7 +146,8 @@ func chained(t *testing.T, bodies ...Body) string {
 func TestForgedHistory(t *testing.T) {
 	genesis, adopt, seal := Genesis{testID}, Adoption{terms("1", "0.5"), 1}, Seal{"visits", 1, digest}
 	pay := reservation(key(1), "0.5")
-	if err := openBoth(t, chained(t, genesis, adopt, seal, pay, pay, Release{4, values(1)}, Release{3, values(1)})); err != nil {
+	if err := openBoth(t,
+		chained(t, genesis, adopt, seal, pay, pay, Release{4, values(1)}, Release{3, values(1)})); err != nil {
 		t.Fatal(err)
 	}
 	dear := reservation(key(1), "0.6")

@@ -12,7 +12,8 @@ import (
 // Errors of the files. No message quotes what the ledger holds.
 var (
 	// ErrMissing: there is no ledger here. It is never re-created, except by Create.
-	ErrMissing = errors.New("no ledger here: ledger.log is missing; restore it, or `dither ledger recover`, or begin a new home")
+	ErrMissing = errors.New(
+		"no ledger here: ledger.log is missing; restore it, or `dither ledger recover`, or begin a new home")
 	// ErrExists: Create found a ledger, or what is left of one.
 	ErrExists = errors.New("a ledger, or a part of one, is already here")
 	// ErrHeadMissing: the log has lost its head file, and with it the evidence that its end was not cut off.
@@ -82,7 +83,8 @@ type LimitError struct {
 }
 
 func (e *LimitError) Error() string {
-	text := fmt.Sprintf("%s is exhausted: the price is %s, and what remains of %s is %s", e.Of, e.Err.Price, e.Err.Budget, e.Err.Remaining)
+	text := fmt.Sprintf("%s is exhausted: the price is %s, and what remains of %s is %s",
+		e.Of, e.Err.Price, e.Err.Budget, e.Err.Remaining)
 	if !e.Next.IsZero() {
 		text += "; the next grant is on " + e.Next.Format(time.DateOnly)
 	}
@@ -118,9 +120,12 @@ type RolledBackError struct {
 
 func (e *RolledBackError) Error() string {
 	if e.Have.Index < e.Want.Index {
-		return fmt.Sprintf("the ledger was rolled back: it ends at entry %d, and entry %d was acknowledged; restore ledger.log", e.Have.Index, e.Want.Index)
+		return fmt.Sprintf(
+			"the ledger was rolled back: it ends at entry %d, and entry %d was acknowledged; restore ledger.log",
+			e.Have.Index, e.Want.Index)
 	}
-	return fmt.Sprintf("the ledger was rewritten: entry %d is not the one that was acknowledged; restore ledger.log", e.Want.Index)
+	return fmt.Sprintf("the ledger was rewritten: entry %d is not the one that was acknowledged; restore ledger.log",
+		e.Want.Index)
 }
 
 // notWritten is ErrNotWritten, or ErrFull, with its cause.

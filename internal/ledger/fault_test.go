@@ -182,7 +182,8 @@ func recovered(t *testing.T, m *memFS, a *acked) {
 	}
 	again := checkPromises(t, l, a)
 	if again.Head.Index < s.Head.Index || !s.Spent.Within(again.Spent) {
-		t.Fatalf("entry %d was read, and after a power cut the head is %d; spent went from %s to %s", s.Head.Index, again.Head.Index, s.Spent, again.Spent)
+		t.Fatalf("entry %d was read, and after a power cut the head is %d; spent went from %s to %s", s.Head.Index,
+			again.Head.Index, s.Spent, again.Spent)
 	}
 	// an entry that was taken back may be here again, if its taking back was not durable and nobody was told of it
 	s = again
@@ -289,7 +290,8 @@ func TestEveryStepFails(t *testing.T) {
 		for i, f := range faults {
 			for _, after := range nexts {
 				for kind := range losses {
-					if stride > 1 && (after.next > 0 && (i+k+after.next+int(kind))%8 > 0 || !whole.changes[k] && kind > lostAll) {
+					if stride > 1 && (after.next > 0 && (i+k+after.next+int(kind))%8 > 0 || !whole.changes[k] &&
+						kind > lostAll) {
 						continue // an eighth of the doubles, and nothing more is lost where nothing changes
 					}
 					if turn++; turn%oneIn > 0 {

@@ -51,7 +51,8 @@ func TestFullDiskChargesNothing(t *testing.T) {
 					t.Fatal(err)
 				}
 				s := mustState(t, l)
-				if r, err := verify(m, faultDir, nil); err != nil || !equal(s.Spent, want) || !equal(r.State.Spent, want) || s.Torn > 0 || r.Fragment > 0 {
+				if r, err := verify(m, faultDir, nil); err != nil || !equal(s.Spent, want) ||
+					!equal(r.State.Spent, want) || s.Torn > 0 || r.Fragment > 0 {
 					t.Fatalf("%d bytes: spent %s, want %s; %v", capacity, s.Spent, want, err)
 				}
 			}
@@ -143,7 +144,11 @@ func TestMixedBatchOnAFullDisk(t *testing.T) {
 // TestFrameSize: what is assured beside the values of a release is enough, and so it is for a failure.
 func TestFrameSize(t *testing.T) {
 	last := time.Date(9999, 12, 31, 23, 59, 59, 999_999_999, time.UTC)
-	for _, b := range []Body{Release{1<<64 - 1, []byte("1")}, Failure{1<<64 - 1, true, true}, StepGivenUp{Reservation: 1<<64 - 1}} {
+	for _, b := range []Body{
+		Release{1<<64 - 1, []byte("1")},
+		Failure{1<<64 - 1, true, true},
+		StepGivenUp{Reservation: 1<<64 - 1},
+	} {
 		if line, err := encodeLine(1<<64-1, Hash{}, last, b); err != nil || len(line)+1 > frameSize {
 			t.Errorf("%T: %d bytes, %v", b, len(line), err)
 		}

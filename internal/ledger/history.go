@@ -106,7 +106,8 @@ func newHistory(every cadence) *history {
 		every:  every,
 		sealed: map[string]Seal{}, versions: map[Source]bool{},
 		charges: newAccount(), origins: map[string]bool{}, inPeriod: newAccount(), analysts: map[string]*tally{},
-		newest: map[string]int{}, waiting: map[uint64]*waiting{}, kinds: map[string]*About{}, lost: newLosing(), tornLoss: newTally(),
+		newest: map[string]int{}, waiting: map[uint64]*waiting{}, kinds: map[string]*About{}, lost: newLosing(),
+		tornLoss:  newTally(),
 		givenUpBy: map[string]int{}, abandoned: map[uint64]bool{},
 	}
 }
@@ -329,7 +330,8 @@ func (h *history) state(pending bool, now time.Time) State {
 	torn := lossOf(h.by(), nil)
 	s := State{
 		ID: h.id, Created: h.created, Head: tip, Clock: h.clock, Spent: h.spent(),
-		Reservations: h.reservations, Answers: h.answered, Failures: h.failures, GivenUp: h.givenUpSoFar(), Torn: h.torn,
+		Reservations: h.reservations, Answers: h.answered, Failures: h.failures, GivenUp: h.givenUpSoFar(),
+		Torn:   h.torn,
 		Sealed: maps.Clone(h.sealed),
 	}
 	if pending {

@@ -99,7 +99,9 @@ func (h *history) checkAdoption(a Adoption) error {
 	if _, has := a.Terms.units(); len(h.origins) > 0 && has && !had {
 		// The loss of an opening or of a recovery is of one row, and nothing is known of how many rows of a person
 		// those tables hold.
-		return fmt.Errorf("%w: what other ledgers or lost entries spent was charged as of rows, and has no loss of persons", ErrIncompatible)
+		return fmt.Errorf(
+			"%w: what other ledgers or lost entries spent was charged as of rows, and has no loss of persons",
+			ErrIncompatible)
 	}
 	if _, err := group(h.spentIn(privacy.ZCDP), a.Group); err != nil {
 		return fmt.Errorf("%w: %w", ErrIncompatible, err)
@@ -204,11 +206,15 @@ func (h *history) limits(r Reservation, at time.Time) (out []limit, err error) {
 		return nil, err
 	}
 	if most, limited := h.terms.Analysts[r.Analyst]; limited {
-		out = append(out, limit{of: "the limit of " + r.Analyst, budget: most, left: func() privacy.Loss { return h.askedBy(r.Analyst, most).Remaining }})
+		out = append(out, limit{
+			of: "the limit of " + r.Analyst, budget: most,
+			left: func() privacy.Loss { return h.askedBy(r.Analyst, most).Remaining },
+		})
 	}
 	if g := h.terms.Grant; g != nil {
 		in, start := h.granted(at)
-		now, next := h.limitOf("the grant of this "+g.Per, in, g.Loss, r, d, parts), h.limitOf("", newAccount(), g.Loss, r, d, parts)
+		now, next := h.limitOf("the grant of this "+g.Per, in, g.Loss, r, d, parts),
+			h.limitOf("", newAccount(), g.Loss, r, d, parts)
 		now.next, now.begins = &next, h.nextGrant(start)
 		out = append(out, now)
 	}

@@ -173,7 +173,11 @@ func TestIndexOfAnother(t *testing.T) {
 func TestForgedCheckpoint(t *testing.T) {
 	often(t, 4)
 	bodies := []Body{
-		Genesis{testID}, Adoption{terms("1", "0.5"), 1}, Seal{"visits", 1, digest}, reservation(key(1), "0.1"), Release{3, values(1)},
+		Genesis{testID},
+		Adoption{terms("1", "0.5"), 1},
+		Seal{"visits", 1, digest},
+		reservation(key(1), "0.1"),
+		Release{3, values(1)},
 	}
 	m := newMemFS(t)
 	must(t, create(m, faultDir, testID, testTime))
@@ -192,7 +196,8 @@ func TestForgedCheckpoint(t *testing.T) {
 		"of what is not": {right.Entries + 4, right.State, right.Index},
 	} {
 		var corrupt *CorruptError
-		if err := openBoth(t, chained(t, slices.Concat(bodies, []Body{c})...)); !errors.As(err, &corrupt) || corrupt.Line != 6 {
+		if err := openBoth(t, chained(t, slices.Concat(bodies, []Body{c})...)); !errors.As(err, &corrupt) ||
+			corrupt.Line != 6 {
 			t.Errorf("%s: %v", name, err)
 		}
 		if _, err := l.append(&member{body: c}); !errors.Is(err, ErrInvalid) {

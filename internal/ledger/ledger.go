@@ -294,7 +294,8 @@ func (l *Ledger) refresh() error {
 		return nil
 	}
 	if l.frozen {
-		return fmt.Errorf("%w, and its newest entries were not acknowledged: open it once where it can be written", ErrReadOnly)
+		return fmt.Errorf("%w, and its newest entries were not acknowledged: open it once where it can be written",
+			ErrReadOnly)
 	}
 	// Someone appended and went away before the head was replaced, perhaps before the entry was durable. Nobody was
 	// told of it then; now it will be told of, so it becomes durable first.

@@ -161,7 +161,8 @@ func TestZCDP(t *testing.T) {
 		t.Errorf("δ beyond the budget: %v", err)
 	}
 	for _, h := range []*Ledger{l, mustOpen(t, dir)} {
-		if s := mustState(t, h); !equal(s.Spent, zcdp("2.875", "0.0005")) || !equal(s.Remaining, zcdp("0.125", "0.0005")) {
+		if s := mustState(t, h); !equal(s.Spent, zcdp("2.875", "0.0005")) ||
+			!equal(s.Remaining, zcdp("0.125", "0.0005")) {
 			t.Errorf("spent %s, remaining %s", s.Spent, s.Remaining)
 		}
 	}
@@ -278,7 +279,8 @@ func TestFormat(t *testing.T) {
 	}
 	head, err := os.ReadFile(filepath.Join(dir, headName))
 	must(t, err)
-	if h, err := parseHeads(head); err != nil || !h.sure() || h.head() != l.Head() || h.slots[h.newest].end != int64(len(want))-1 {
+	if h, err := parseHeads(head); err != nil || !h.sure() || h.head() != l.Head() ||
+		h.slots[h.newest].end != int64(len(want))-1 {
 		t.Errorf("the head file is %q, the head %s", head, l.Head())
 	}
 	slots, err := os.ReadFile(filepath.Join("testdata", "v4.head"))
@@ -356,7 +358,8 @@ func TestFormat4GivenUp(t *testing.T) {
 	lines := strings.Split(string(readLog(t, dir)), "\n")
 	for i, body := range []string{`{"reservation":3}`, `{"reservation":3,"analyst":"bob"}`} {
 		begins := fmt.Sprintf(`{"v":4,"n":%d,`, 4+i)
-		if l := lines[4+i]; !strings.HasPrefix(l, begins) || !strings.HasSuffix(l, `"kind":"step_given_up","body":`+body+"}") {
+		if l := lines[4+i]; !strings.HasPrefix(l, begins) ||
+			!strings.HasSuffix(l, `"kind":"step_given_up","body":`+body+"}") {
 			t.Error(l)
 		}
 	}
@@ -371,7 +374,10 @@ func TestFormat4GivenUp(t *testing.T) {
 			t.Errorf("%s is read", other)
 		}
 	}
-	if _, err := l.append(&member{body: Failure{Reservation: mustReserve(t, l, key(1), "1/30"), Counted: true}}); !errors.Is(err, ErrInvalid) {
+	if _, err := l.append(&member{body: Failure{
+		Reservation: mustReserve(t, l, key(1), "1/30"),
+		Counted:     true,
+	}}); !errors.Is(err, ErrInvalid) {
 		t.Errorf("a failure that counts as given up: %v", err)
 	}
 }
@@ -395,7 +401,9 @@ func TestGivenUp(t *testing.T) {
 		}
 	}
 	for _, l := range []*Ledger{l, mustOpen(t, dir)} {
-		if s := mustState(t, l); s.Failures != MaxFailures-1 || s.Lost == nil || s.Lost.Failed != MaxFailures-1 || s.Lost.GivenUp != 2*MaxFailures || s.Lost.Open != 0 || !equal(s.Lost.Loss, pure("0.29")) || !equal(s.Spent, pure("0.29")) {
+		if s := mustState(t, l); s.Failures != MaxFailures-1 || s.Lost == nil || s.Lost.Failed != MaxFailures-1 ||
+			s.Lost.GivenUp != 2*MaxFailures || s.Lost.Open != 0 || !equal(s.Lost.Loss, pure("0.29")) ||
+			!equal(s.Spent, pure("0.29")) {
 			t.Errorf("%d failures, lost %+v, spent %s", s.Failures, s.Lost, s.Spent)
 		}
 	}

@@ -151,7 +151,8 @@ func BenchmarkUnanswered(b *testing.B) {
 		b.Run(fmt.Sprintf("open=%d", open), func(b *testing.B) {
 			_, l := beginWith(b, terms("1000000", "1"), clock)
 			for i := range open {
-				l.log.apply(Entry{Index: l.log.count(), Time: testTime, Body: reservation(key(i), "0.001")}, l.log.refs[0])
+				l.log.apply(Entry{Index: l.log.count(), Time: testTime, Body: reservation(key(i), "0.001")},
+					l.log.refs[0])
 			}
 			b.ResetTimer()
 			for range b.N {

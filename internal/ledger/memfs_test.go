@@ -79,7 +79,10 @@ type memFile struct {
 }
 
 func newMemFS(t *testing.T) *memFS {
-	return &memFS{t: t, names: map[string]*inode{}, durable: map[string]*inode{}, writes: map[int]int{}, changes: map[int]bool{}}
+	return &memFS{
+		t: t, names: map[string]*inode{}, durable: map[string]*inode{}, writes: map[int]int{},
+		changes: map[int]bool{},
+	}
 }
 
 // step counts an operation; do says whether it happens, err how it ends.

@@ -132,7 +132,8 @@ func (l *log) counted(m Merged, by privacy.Accountant, rows int64) (Part, error)
 	tables, persons := l.terms.units()
 	if m.Unit != rowUnit && tables > 0 {
 		if rows < 1 {
-			return p, fmt.Errorf("%w: here rows, elsewhere persons: say how many rows of one person a table holds at most", ErrUnits)
+			return p, fmt.Errorf(
+				"%w: here rows, elsewhere persons: say how many rows of one person a table holds at most", ErrUnits)
 		}
 		if l.terms.Neighbours == privacy.ChangeOne {
 			return p, fmt.Errorf("%w: change-one promises nothing about how many rows a person has", ErrUnits)

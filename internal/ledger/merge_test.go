@@ -70,7 +70,8 @@ func TestMerge(t *testing.T) {
 		if m.Twice != nil {
 			t.Errorf("%s: %v", c.name, m.Twice)
 		}
-		if !equal(m.Spent, c.spent) || a.Group != c.groupA || b.Group != c.groupB || a.Over != c.overA || b.Over != c.overB {
+		if !equal(m.Spent, c.spent) || a.Group != c.groupA || b.Group != c.groupB || a.Over != c.overA ||
+			b.Over != c.overB {
 			t.Errorf("%s: %+v", c.name, m)
 		}
 		if a.Unknown != (c.name == "pure and rho") || b.Unknown {
@@ -84,7 +85,10 @@ func TestBadMerges(t *testing.T) {
 	for name, c := range map[string]struct {
 		dirs []string
 		rows int64
-	}{"one": {[]string{a}, 0}, "itself": {[]string{a, a}, 0}, "no rows": {[]string{a, b}, -1}, "too many": {[]string{a, b}, 1 << 62}} {
+	}{
+		"one": {[]string{a}, 0}, "itself": {[]string{a, a}, 0}, "no rows": {[]string{a, b}, -1},
+		"too many": {[]string{a, b}, 1 << 62},
+	} {
 		if _, err := Merge(c.dirs, c.rows); !errors.Is(err, ErrInvalid) {
 			t.Errorf("%s: %v", name, err)
 		}
@@ -114,7 +118,8 @@ func TestOpening(t *testing.T) {
 	wantEpsilon(t, "spent", s.Spent, "0.9")
 	wantEpsilon(t, "this year", s.Period.Spent, "0.2")
 	for name, bad := range map[string]Opening{
-		"twice": o, "itself": {pure("0.1"), []Origin{m.Homes[1].Origin}}, "nothing": {privacy.Loss{}, o.From}, "nobody": {o.Loss, nil},
+		"twice": o, "itself": {pure("0.1"), []Origin{m.Homes[1].Origin}}, "nothing": {privacy.Loss{}, o.From},
+		"nobody":  {o.Loss, nil},
 		"no head": {o.Loss, []Origin{{testID, "x"}}}, "no id": {o.Loss, []Origin{{"x", o.From[0].Head}}},
 	} {
 		if err := l.Opened(bad, l.Head()); !errors.Is(err, ErrInvalid) {

@@ -59,7 +59,10 @@ func grown(tb testing.TB, entries, unanswered int) (dir string) {
 	put(Seal{"visits", 1, digest})
 	for i := 0; int(n) < entries; i++ {
 		r := reservation(key(i), "0.001")
-		r.Subject = &Subject{Question: mark(i % 1000), Measures: []string{mark(1000 + i%100), mark(2000 + i%100)}, Conditions: []string{mark(i % 5000)}}
+		r.Subject = &Subject{
+			Question: mark(i % 1000), Measures: []string{mark(1000 + i%100), mark(2000 + i%100)},
+			Conditions: []string{mark(i % 5000)},
+		}
 		put(r)
 		if int(n)+unanswered < entries {
 			put(Release{n - 1, values(i)})

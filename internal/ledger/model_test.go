@@ -69,8 +69,10 @@ func TestModel(t *testing.T) {
 		must(t, handles[0].Adopt(terms("1", "0.3"), 1, handles[0].Head()))
 		must(t, handles[1].Sealed("visits", 1, digest))
 		want := &model{
-			budget: rat("1"), maximum: rat("0.3"), spent: new(big.Rat), keys: map[uint64]string{}, found: map[string]string{},
-			lost: map[uint64]*big.Rat{}, lostFailed: map[uint64]bool{}, lostGivenUp: map[uint64]bool{}, torn: new(big.Rat),
+			budget: rat("1"), maximum: rat("0.3"), spent: new(big.Rat), keys: map[uint64]string{},
+			found: map[string]string{},
+			lost:  map[uint64]*big.Rat{}, lostFailed: map[uint64]bool{}, lostGivenUp: map[uint64]bool{},
+			torn: new(big.Rat),
 		}
 		defer func() { full += want.full }()
 		handle := func(rt *rapid.T) *Ledger { return handles[rapid.IntRange(0, 1).Draw(rt, "handle")] }
@@ -190,7 +192,8 @@ func TestModel(t *testing.T) {
 					clear(head.data[(1-h.newest)*slotSpace:][:9])
 				}
 				log := m.names[faultDir+"/"+logName]
-				log.data = append(log.data, `{"v":1,"n":9,"prev":"00000000"`[:rapid.IntRange(1, 30).Draw(rt, "bytes")]...)
+				log.data = append(log.data,
+					`{"v":1,"n":9,"prev":"00000000"`[:rapid.IntRange(1, 30).Draw(rt, "bytes")]...)
 				handles = []*Ledger{reopen(), reopen()}
 				// An append that records the fragment, so that the next one is a fragment of its own.
 				if err := handle(rt).Sealed("torn", int(handles[0].Head().Index)+1, digest); err != nil {
@@ -256,14 +259,16 @@ func TestModel(t *testing.T) {
 				if !equal(s.Spent, pureOf(want.spent)) || !equal(s.Remaining, pureOf(remaining())) {
 					rt.Fatalf("spent %s, remaining %s; want %s, %s", s.Spent, s.Remaining, want.spent, remaining())
 				}
-				if s.Reservations != len(want.keys) || s.Answers != len(want.keys)-len(want.open)-want.failed || s.Failures != want.failures || s.GivenUp[""] != want.givenUp {
+				if s.Reservations != len(want.keys) || s.Answers != len(want.keys)-len(want.open)-want.failed ||
+					s.Failures != want.failures || s.GivenUp[""] != want.givenUp {
 					rt.Fatalf("%+v", s)
 				}
 				failed, givenUp, open, torn, price := want.lostAs()
 				if s.Lost == nil {
 					s.Lost = &Lost{}
 				}
-				if s.Lost.Failed != failed || s.Lost.GivenUp != givenUp || s.Lost.Open != open || s.Lost.Torn != torn || !equal(s.Lost.Loss, pureOf(price)) {
+				if s.Lost.Failed != failed || s.Lost.GivenUp != givenUp || s.Lost.Open != open || s.Lost.Torn != torn ||
+					!equal(s.Lost.Loss, pureOf(price)) {
 					rt.Fatalf("lost %+v; want %d, %d, %d, %d: %s", s.Lost, failed, givenUp, open, torn, price)
 				}
 				for i := range 4 {

@@ -43,7 +43,8 @@ func TestOlderLedgers(t *testing.T) {
 				t.Errorf("%s: %s %v", name, v, err)
 			}
 		}
-		if again, err := os.ReadFile(filepath.Join(dir, headName)); err != nil || !bytes.Equal(again, head) || !bytes.Equal(readLog(t, dir), log) {
+		if again, err := os.ReadFile(filepath.Join(dir, headName)); err != nil || !bytes.Equal(again, head) ||
+			!bytes.Equal(readLog(t, dir), log) {
 			t.Errorf("%s: reading wrote", name)
 		}
 		must(t, l.Sealed("visits", 7, digest))
@@ -52,10 +53,12 @@ func TestOlderLedgers(t *testing.T) {
 		}
 		h, err := readHeads(system{}, dir)
 		must(t, err)
-		if info, err := os.Stat(filepath.Join(dir, headName)); err != nil || info.Size() <= maxTextHead || h.old || !h.sure() || h.head() != l.Head() {
+		if info, err := os.Stat(filepath.Join(dir, headName)); err != nil || info.Size() <= maxTextHead || h.old ||
+			!h.sure() || h.head() != l.Head() {
 			t.Errorf("%s: %+v %v", name, h, err)
 		}
-		if after := mustState(t, mustOpen(t, dir)); !equal(after.Spent, before.Spent) || after.Answers != before.Answers {
+		if after := mustState(t, mustOpen(t, dir)); !equal(after.Spent, before.Spent) ||
+			after.Answers != before.Answers {
 			t.Errorf("%s: %+v", name, after)
 		}
 		must(t, l.Close())

@@ -84,13 +84,17 @@ func TestPartsUnderRho(t *testing.T) {
 	terms := dividedTerms("1", "1", 1)
 	terms.Budget, terms.MaxPrice = zcdp("0.3", "1/100000"), zcdp("0.3", "1/100000")
 	_, l := beginWith(t, terms, clock)
-	for part, loss := range map[string]privacy.Loss{"D": zcdp("0.2", "1/1000000"), "R": zcdp("0.1", "2/1000000"), "I": pure("0.5")} {
+	for part, loss := range map[string]privacy.Loss{
+		"D": zcdp("0.2", "1/1000000"), "R": zcdp("0.1", "2/1000000"),
+		"I": pure("0.5"),
+	} {
 		// 0.125
 		r := confined(1, "1", part)
 		r.Loss = loss
 		wantReserve(t, l, r, true)
 	}
-	if s := mustState(t, l); !equal(s.Spent, zcdp("0.2", "2/1000000")) || !equal(s.Remaining, zcdp("0.1", "8/1000000")) {
+	if s := mustState(t, l); !equal(s.Spent, zcdp("0.2", "2/1000000")) ||
+		!equal(s.Remaining, zcdp("0.1", "8/1000000")) {
 		t.Errorf("%v %v", s.Spent, s.Remaining)
 	}
 }
@@ -118,7 +122,10 @@ func TestAccountAgainstEveryUnit(t *testing.T) {
 			return parts
 		}
 		for range rapid.IntRange(0, 8).Draw(t, "charges") {
-			c := charge{big.NewRat(int64(rapid.IntRange(1, 5).Draw(t, "price")), 10), rapid.IntRange(0, 15).Draw(t, "parts")}
+			c := charge{
+				big.NewRat(int64(rapid.IntRange(1, 5).Draw(t, "price")), 10),
+				rapid.IntRange(0, 15).Draw(t, "parts"),
+			}
 			charges = append(charges, c)
 			a.charge(pureOf(c.price), d, pick(c.mask))
 			if rapid.Bool().Draw(t, "looked at") { // then the next charge adds to what is known
@@ -260,7 +267,10 @@ func TestRoomBesideAFragment(t *testing.T) {
 	l = mustOpen(t, dir)
 	check := func(when string) {
 		t.Helper()
-		for want, r := range map[string]Reservation{"0.05": confined(5, "1", "D"), "0.15": confined(5, "1", "R"), "0.25": confined(5, "1", "I")} {
+		for want, r := range map[string]Reservation{
+			"0.05": confined(5, "1", "D"), "0.15": confined(5, "1", "R"),
+			"0.25": confined(5, "1", "I"),
+		} {
 			left, err := l.Room(r)
 			must(t, err)
 			wantEpsilon(t, when+" "+r.Confined.Parts[0], left, want)
@@ -278,7 +288,8 @@ func TestRoomBesideAFragment(t *testing.T) {
 func TestBadParts(t *testing.T) {
 	_, l := beginWith(t, dividedTerms("1", "1", 1), clock)
 	for name, r := range map[string]Reservation{
-		"unsorted": confined(1, "0.1", "R", "D"), "twice": confined(1, "0.1", "D", "D"), "none": confined(1, "0.1"), "empty": confined(1, "0.1", ""),
+		"unsorted": confined(1, "0.1", "R", "D"), "twice": confined(1, "0.1", "D", "D"), "none": confined(1, "0.1"),
+		"empty": confined(1, "0.1", ""),
 	} {
 		if _, err := l.Reserve(r); !errors.Is(err, ErrInvalid) {
 			t.Errorf("%s: %v", name, err)
@@ -329,7 +340,8 @@ func TestGrants(t *testing.T) {
 	ask("0.2", false)
 	ask("0.1", true)
 	s := mustState(t, l)
-	if p := s.Period; p == nil || !equal(p.Spent, pure("0.4")) || !p.Remaining.IsZero() || p.Next != time.Date(2026, 12, 1, 0, 0, 0, 0, time.UTC) {
+	if p := s.Period; p == nil || !equal(p.Spent, pure("0.4")) || !p.Remaining.IsZero() ||
+		p.Next != time.Date(2026, 12, 1, 0, 0, 0, 0, time.UTC) {
 		t.Errorf("%+v", p)
 	}
 	wantEpsilon(t, "remaining", s.Remaining, "0")
@@ -513,7 +525,10 @@ func TestAccountUnderRhoAgainstEveryUnit(t *testing.T) {
 	}
 	rapid.Check(t, func(t *rapid.T) {
 		n := rapid.SampledFrom([]privacy.Neighbours{privacy.AddRemove, privacy.ChangeOne}).Draw(t, "neighbours")
-		ds := []division{{Source{"t", 1}, Parting{"x", 1}}, {Source{"t", 2}, Parting{"x", int64(rapid.IntRange(1, 2).Draw(t, "most"))}}}
+		ds := []division{
+			{Source{"t", 1}, Parting{"x", 1}},
+			{Source{"t", 2}, Parting{"x", int64(rapid.IntRange(1, 2).Draw(t, "most"))}},
+		}
 		budget := zcdp("2", "1/100")
 		a := newAccount()
 		var lost [2][8][2]*big.Rat // of the unit in these parts of a division
@@ -525,7 +540,10 @@ func TestAccountUnderRhoAgainstEveryUnit(t *testing.T) {
 		}
 		for range rapid.IntRange(1, 14).Draw(t, "charges") {
 			d, mask := rapid.IntRange(0, 1).Draw(t, "division"), rapid.IntRange(0, 7).Draw(t, "parts")
-			price := rapid.SampledFrom([]privacy.Loss{pure("1"), pure("0.5"), zcdp("0.5", "1/200"), zcdp("0.1", "1/100"), zcdp("0.3", "0"), zcdp("0.01", "3/1000")}).Draw(t, "price")
+			price := rapid.SampledFrom([]privacy.Loss{
+				pure("1"), pure("0.5"), zcdp("0.5", "1/200"),
+				zcdp("0.1", "1/100"), zcdp("0.3", "0"), zcdp("0.01", "3/1000"),
+			}).Draw(t, "price")
 			room := a.room(budget, n, ds[d], pick(mask))
 			if a.fits(price, budget, n, ds[d], pick(mask)) && !price.Within(room) {
 				t.Fatalf("%v fits, and %v is left", price, room)

@@ -59,7 +59,8 @@ func (p *past) to() uint64 {
 
 // of is the segment that has an entry, which must be before to.
 func (p *past) of(entry uint64) *index.Segment {
-	i, _ := slices.BinarySearchFunc(p.segments, entry+1, func(s *index.Segment, end uint64) int { return cmp.Compare(s.To(), end) })
+	i, _ := slices.BinarySearchFunc(p.segments, entry+1,
+		func(s *index.Segment, end uint64) int { return cmp.Compare(s.To(), end) })
 	return p.segments[i]
 }
 

@@ -56,12 +56,14 @@ func TestGrantModel(t *testing.T) {
 			if life := new(big.Rat).Sub(rat("3"), total); life.Cmp(left) < 0 {
 				left = life
 			}
-			if fits := price.Cmp(left) <= 0; fits != (err == nil) || err != nil && !errors.As(err, new(*privacy.OverdrawError)) {
+			if fits := price.Cmp(left) <= 0; fits != (err == nil) || err != nil &&
+				!errors.As(err, new(*privacy.OverdrawError)) {
 				rt.Fatalf("%s at %v (latest %v): %v; %s is left", price, now, latest, err, left)
 			}
 			// A refusal tells of the next grant where that would pay.
 			var limit *LimitError
-			if granted := price.Cmp(new(big.Rat).Sub(rat("1"), spent)) <= 0; errors.As(err, &limit) == (err == nil || granted) {
+			if granted := price.Cmp(new(big.Rat).Sub(rat("1"), spent)) <= 0; errors.As(err,
+				&limit) == (err == nil || granted) {
 				rt.Fatalf("%s, of which the grant is short: %t: %v", price, !granted, err)
 			}
 			if limit != nil {
@@ -70,7 +72,8 @@ func TestGrantModel(t *testing.T) {
 					want = of.Grant.next(of.Grant.start(at))
 				}
 				told := strings.HasSuffix(err.Error(), "; the next grant is on "+want.Format(time.DateOnly))
-				if !limit.Next.Equal(want) || told == want.IsZero() || want.IsZero() && strings.Contains(err.Error(), "next") {
+				if !limit.Next.Equal(want) || told == want.IsZero() || want.IsZero() &&
+					strings.Contains(err.Error(), "next") {
 					rt.Fatalf("%v at %v, whose next grant is %v", err, at, want)
 				}
 			}
@@ -80,7 +83,8 @@ func TestGrantModel(t *testing.T) {
 				left.Sub(left, price)
 				latest, period = at, of.Grant.start(at)
 			}
-			if s := mustState(t, l); !s.Spent.Within(s.Budget) || !equal(s.Remaining, pureOf(left)) || !s.Period.Spent.Within(of.Grant.Loss) {
+			if s := mustState(t, l); !s.Spent.Within(s.Budget) || !equal(s.Remaining, pureOf(left)) ||
+				!s.Period.Spent.Within(of.Grant.Loss) {
 				rt.Fatalf("%+v, and %s is left", s, left)
 			}
 			if now.Before(latest) && rapid.Bool().Draw(rt, "set right") {
@@ -96,11 +100,13 @@ func TestNoGrantPays(t *testing.T) {
 	of.Grant = &Grant{"month", pure("1")}
 	_, l := beginWith(t, of, clock)
 	var limit *LimitError
-	if _, err := l.Reserve(reservation(key(1), "1.2")); !errors.As(err, &limit) || !limit.Next.IsZero() || strings.Contains(err.Error(), "next") {
+	if _, err := l.Reserve(reservation(key(1), "1.2")); !errors.As(err, &limit) || !limit.Next.IsZero() ||
+		strings.Contains(err.Error(), "next") {
 		t.Error(err)
 	}
 	must(t, l.Release(mustReserve(t, l, key(1), "0.5"), values(1)))
-	if _, err := l.Reserve(reservation(key(2), "0.6")); !errors.As(err, &limit) || limit.Next.Format(time.DateOnly) != "2026-02-01" {
+	if _, err := l.Reserve(reservation(key(2), "0.6")); !errors.As(err, &limit) ||
+		limit.Next.Format(time.DateOnly) != "2026-02-01" {
 		t.Error(err)
 	}
 }

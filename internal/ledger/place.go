@@ -62,7 +62,10 @@ type part struct {
 
 // rows are what the segment is made of.
 func (p *place) rows() index.Rows {
-	rows := index.Rows{From: p.from, Entries: make([]index.Entry, len(p.refs)), Answers: make([]index.Answer, len(p.answers))}
+	rows := index.Rows{
+		From: p.from, Entries: make([]index.Entry, len(p.refs)),
+		Answers: make([]index.Answer, len(p.answers)),
+	}
 	for i, r := range p.refs {
 		rows.Entries[i] = index.Entry{Offset: r.offset, Line: r.line, Length: r.length, Hash: r.hash}
 	}
@@ -71,7 +74,10 @@ func (p *place) rows() index.Rows {
 		if known[a.about] == nil {
 			known[a.about] = a.about.encode()
 		}
-		rows.Answers[i] = index.Answer{Key: indexKey(a.key), Paying: a.paying, Release: a.release, Rho: a.rho, About: known[a.about]}
+		rows.Answers[i] = index.Answer{
+			Key: indexKey(a.key), Paying: a.paying, Release: a.release, Rho: a.rho,
+			About: known[a.about],
+		}
 	}
 	return rows
 }

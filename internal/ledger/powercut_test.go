@@ -16,7 +16,10 @@ func (m *memFS) clone() *memFS {
 		names := map[string]*inode{}
 		for name, node := range of {
 			if inodes[node] == nil {
-				inodes[node] = &inode{data: slices.Clone(node.data), synced: slices.Clone(node.synced), space: node.space}
+				inodes[node] = &inode{
+					data: slices.Clone(node.data), synced: slices.Clone(node.synced),
+					space: node.space,
+				}
 			}
 			names[name] = inodes[node]
 		}
@@ -127,7 +130,8 @@ func afterPowerCut(t *testing.T, m *memFS, when string) (fragments int) {
 	if _, err := l.Reserve(reservation(key(9), "0.01")); err != nil {
 		t.Fatalf("%s: %v", when, err)
 	}
-	if r, err = verify(m, faultDir, nil); err != nil || r.Fragment > 0 || !equal(r.State.Spent, s.Spent.Plus(pure("0.01"))) {
+	if r, err = verify(m, faultDir, nil); err != nil || r.Fragment > 0 ||
+		!equal(r.State.Spent, s.Spent.Plus(pure("0.01"))) {
 		t.Fatalf("%s, and one more: %v, %+v", when, err, r)
 	}
 	return fragments
@@ -138,7 +142,10 @@ func afterPowerCut(t *testing.T, m *memFS, when string) (fragments int) {
 func TestBatchFails(t *testing.T) {
 	base := prepared(t)
 	bodies := []Body{
-		reservation(key(2), "1"), reservation(key(3), "5"), Release{3, values(1)}, Release{3, values(2)}, reservation(key(4), "2"), reservation(key(5), "0.5"),
+		reservation(key(2), "1"), reservation(key(3), "5"),
+		Release{3, values(1)},
+		Release{3, values(2)},
+		reservation(key(4), "2"), reservation(key(5), "0.5"),
 	}
 	play := func(m *memFS) (spent string, failed bool, errs []error) {
 		l, err := open(m, faultDir, clock)

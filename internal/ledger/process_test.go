@@ -282,7 +282,8 @@ func TestDrain(t *testing.T) {
 		s := r.check(t, dir)
 		wantEpsilon(t, "remaining", s.Remaining, c.remaining)
 		if s.Reservations != c.admitted || s.Answers != c.admitted || len(r.released) != c.admitted {
-			t.Errorf("%d reserved, %d answered, %d acknowledged, want %d", s.Reservations, s.Answers, len(r.released), c.admitted)
+			t.Errorf("%d reserved, %d answered, %d acknowledged, want %d",
+				s.Reservations, s.Answers, len(r.released), c.admitted)
 		}
 	}
 }

@@ -127,12 +127,17 @@ func searchModel(t *testing.T, definitions, without string) (failed string) {
 		args, optimize = append(args, "-D"+without), "-O0" // the search is short: compiling it is longer
 	}
 	run("spin", append(args, "-a", model)...)
-	run("cc", optimize, "-w", "-DSAFETY", "-DNOREDUCE", "-DCOLLAPSE", "-DVECTORSZ=1024", "-DMEMLIM=4096", "-o", "search", "pan.c")
+	run("cc", optimize, "-w", "-DSAFETY", "-DNOREDUCE", "-DCOLLAPSE", "-DVECTORSZ=1024", "-DMEMLIM=4096", "-o",
+		"search", "pan.c")
 	out := run("./search", "-m1000000", "-w24")
-	if found := regexp.MustCompile(`pan:\d+: assertion violated .*\|\| ?([A-Z]+)\)`).FindStringSubmatch(out); found != nil {
+	if found := regexp.MustCompile(`pan:\d+: assertion violated .*\|\| ?([A-Z]+)\)`).FindStringSubmatch(
+		out); found != nil {
 		return found[1]
 	}
-	for _, cut := range []string{"Search not completed", "max search depth too small", "out of memory", "memory limit"} {
+	for _, cut := range []string{
+		"Search not completed", "max search depth too small", "out of memory",
+		"memory limit",
+	} {
 		if strings.Contains(out, cut) {
 			t.Fatalf("the search was not whole: %s:\n%s", cut, out)
 		}

@@ -242,7 +242,9 @@ func RecoverLog(dir, id string, terms Terms, spent *privacy.Loss, now func() tim
 	return recoverLog(system{}, dir, id, terms, spent, now)
 }
 
-func recoverLog(fsys fileSystem, dir, id string, terms Terms, spent *privacy.Loss, now func() time.Time) (s State, err error) {
+func recoverLog(
+	fsys fileSystem, dir, id string, terms Terms, spent *privacy.Loss, now func() time.Time,
+) (s State, err error) {
 	logPath := filepath.Join(dir, logName)
 	if there, err := fsys.Exists(logPath); err != nil || there {
 		return State{}, existing(logName, err)

@@ -187,7 +187,8 @@ func TestRecoveryAndPeriods(t *testing.T) {
 			if s := mustState(t, l); !equal(s.Period.Remaining, pure(c.left)) {
 				t.Errorf("%v of the grant is left, and not %s: %v is spent", s.Period.Remaining, c.left, s.Spent)
 			}
-			if err := l.MayAdopt(persons, 7); c.trusted != (err == nil) || !c.trusted && !errors.Is(err, ErrIncompatible) {
+			if err := l.MayAdopt(persons, 7); c.trusted != (err == nil) || !c.trusted &&
+				!errors.Is(err, ErrIncompatible) {
 				t.Errorf("rows that become persons: %v", err)
 			}
 		})

@@ -112,7 +112,10 @@ func (t tallyText) tally() (*tally, error) {
 	if t[2].Cmp(big.NewRat(1, 1)) > 0 {
 		return nil, errSnapshot
 	}
-	return &tally{pure: lossOf(privacy.Pure, []*big.Rat{t[0].Rat}), zcdp: lossOf(privacy.ZCDP, []*big.Rat{t[1].Rat, t[2].Rat})}, nil
+	return &tally{
+		pure: lossOf(privacy.Pure, []*big.Rat{t[0].Rat}),
+		zcdp: lossOf(privacy.ZCDP, []*big.Rat{t[1].Rat, t[2].Rat}),
+	}, nil
 }
 
 func textOfAccount(a *account) accountText {
@@ -155,10 +158,12 @@ func (t accountText) account() (*account, error) {
 // snapshot encodes the state behind the newest entry.
 func (h *history) snapshot(at ref) []byte {
 	s := snapshot{
-		Tip: h.last, End: at.offset + int64(at.length), Line: at.line, ID: h.id, Created: h.created.UTC(), Clock: h.clock.UTC(),
+		Tip: h.last, End: at.offset + int64(at.length), Line: at.line, ID: h.id, Created: h.created.UTC(),
+		Clock:  h.clock.UTC(),
 		Issued: append([]span{}, h.issued...), Closed: append([]span{}, h.closed...), GivenUp: h.givenUpBy,
 		Terms: h.terms, Impure: h.impure, Charges: textOfAccount(h.charges), Analysts: map[string]tallyText{},
-		Origins: slices.Sorted(maps.Keys(h.origins)), Sealed: h.sealed, Versions: slices.SortedFunc(maps.Keys(h.versions), func(x, y Source) int {
+		Origins: slices.Sorted(maps.Keys(h.origins)), Sealed: h.sealed,
+		Versions: slices.SortedFunc(maps.Keys(h.versions), func(x, y Source) int {
 			return cmp.Or(cmp.Compare(x.Table, y.Table), cmp.Compare(x.Version, y.Version))
 		}),
 		Waiting: h.waitingTexts(), Abandoned: slices.Sorted(maps.Keys(h.abandoned)), TornLoss: textOf(h.tornLoss),
@@ -219,7 +224,8 @@ func historyOf(text []byte, every cadence) (*history, *snapshot, error) {
 	h.base, h.last, h.hasLast, h.tipEnd = s.Tip.Index+1, s.Tip, true, s.End
 	h.id, h.created, h.clock, h.terms, h.impure = s.ID, s.Created, s.Clock, s.Terms, s.Impure
 	h.issued, h.closed = s.Issued, s.Closed
-	h.reservations, h.answered, h.failures, h.torn = int(s.Counts[0]), int(s.Counts[1]), int(s.Counts[2]), int(s.Counts[3])
+	h.reservations, h.answered, h.failures, h.torn = int(s.Counts[0]), int(s.Counts[1]), int(s.Counts[2]),
+		int(s.Counts[3])
 	h.passed = passed{entries: h.base, end: s.End}
 	var err error
 	if h.charges, err = s.Charges.account(); err != nil {

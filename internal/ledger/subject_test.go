@@ -58,7 +58,11 @@ func TestAnswersAbout(t *testing.T) {
 	}
 	for _, h := range []*Ledger{l, mustOpen(t, dir)} {
 		asked := 0
-		found, err := h.Answers(func(of *About) bool { asked++; return of.Subject != nil && of.Subject.Question == mark(0) })
+		found, err := h.Answers(func(of *About) bool {
+			asked++
+			return of.Subject != nil &&
+				of.Subject.Question == mark(0)
+		})
 		must(t, err)
 		var got []string
 		for a := range found {

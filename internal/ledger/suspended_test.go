@@ -66,7 +66,8 @@ func TestSuspended(t *testing.T) {
 		}
 		giveUp(name, MaxGivenUp)
 	}
-	if s := mustState(t, l); s.GivenUp["ann"] != 10 || s.GivenUp[""] != 10 || s.Failures != 0 || s.Lost.GivenUp != MaxAllGivenUp {
+	if s := mustState(t, l); s.GivenUp["ann"] != 10 || s.GivenUp[""] != 10 || s.Failures != 0 ||
+		s.Lost.GivenUp != MaxAllGivenUp {
 		t.Errorf("%+v, lost %+v", s.GivenUp, s.Lost)
 	}
 	refused("bob", "100 questions or steps have been given up")
@@ -160,7 +161,8 @@ func TestStepGivenUp(t *testing.T) {
 	must(t, l.GiveUpStep(index, "ann")) // what is in progress may still be given up
 	for _, l := range []*Ledger{l, mustOpen(t, dir)} {
 		s := mustState(t, l)
-		if s.GivenUp["ann"] != MaxGivenUp+1 || s.Failures != 0 || s.Lost != nil || !equal(s.Spent, before.Spent) || s.Reservations != 1 {
+		if s.GivenUp["ann"] != MaxGivenUp+1 || s.Failures != 0 || s.Lost != nil || !equal(s.Spent, before.Spent) ||
+			s.Reservations != 1 {
 			t.Errorf("%+v", s)
 		}
 		if err := l.Step(Step{index, "step 2", values(2)}); !errors.Is(err, ErrSuspended) {

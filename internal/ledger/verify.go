@@ -41,7 +41,10 @@ func verifyWith(fsys fileSystem, dir string, against *Head, every cadence) (Repo
 		}
 	}
 	tip, _ := l.tip()
-	r := Report{State: l.state(l.owes(), time.Time{}), Entries: tip.Index + 1, HeadFile: h.head(), Behind: tip.Index - h.head().Index}
+	r := Report{
+		State: l.state(l.owes(), time.Time{}), Entries: tip.Index + 1, HeadFile: h.head(),
+		Behind: tip.Index - h.head().Index,
+	}
 	if l.fragment != nil {
 		r.Fragment, r.Charged = l.fragment.bytes, l.owes()
 	}

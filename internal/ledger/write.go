@@ -157,7 +157,8 @@ func (l *Ledger) admit(batch []*member) *pending {
 			continue
 		}
 		number++
-		p.entries = append(p.entries, admitted{m, e, ref{hash: e.Hash, line: number, offset: p.from + int64(len(p.data)), length: len(line)}})
+		p.entries = append(p.entries,
+			admitted{m, e, ref{hash: e.Hash, line: number, offset: p.from + int64(len(p.data)), length: len(line)}})
 		p.data = append(append(p.data, line...), '\n')
 	}
 	return p

@@ -116,7 +116,8 @@ func discreteGaussian(twice bound) atomic {
 	at := func(k int64) bound { return weights[max(k, -k)].over(total) }
 	family := atomic{distance: 2 / twice.mid()}
 	beyond := bound{0, 1e-290}
-	family.atoms = append(family.atoms, atom{point(math.Inf(1)), beyond, beyond}, atom{point(math.Inf(-1)), bound{}, beyond})
+	family.atoms = append(family.atoms, atom{point(math.Inf(1)), beyond, beyond},
+		atom{point(math.Inf(-1)), bound{}, beyond})
 	for k := -last; k <= last; k++ {
 		loss := point(float64(1 - 2*k)).over(twice)
 		family.atoms = append(family.atoms, atom{loss, at(k), at(k - 1)})

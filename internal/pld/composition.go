@@ -69,7 +69,8 @@ func Compose(steps []Step) (*Composition, error) {
 			order[i].Pair.variance = order[i].Pair.variance.add(s.Pair.variance.mul(point(float64(s.Count))))
 		}
 		if work > maxWork {
-			return nil, fmt.Errorf("%w: more different mechanisms than 2¹⁴, of which a sampled one counts as 64 and a discrete one by its losses", ErrParameter)
+			return nil, fmt.Errorf(
+				"%w: more different mechanisms than 2¹⁴, of which a sampled one counts as 64 and a discrete one by its losses", ErrParameter)
 		}
 	}
 	c := &Composition{}
@@ -206,7 +207,8 @@ func (c chain) epsilon(least, most float64) (lower, upper float64) {
 			near, gap = max(low, near-gap), 4*gap
 		}
 		lower = max(lower, crossing(w.lower, most, near, min(found, high), false))
-		if math.IsInf(found, 1) || found <= 0 || math.Abs(found-p.centre) < 2*p.deviation || (p.lambda == 0 && found < p.centre) {
+		if math.IsInf(found, 1) || found <= 0 || math.Abs(found-p.centre) < 2*p.deviation ||
+			(p.lambda == 0 && found < p.centre) {
 			return lower, upper
 		}
 		p = c.at(found)

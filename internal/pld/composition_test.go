@@ -70,10 +70,12 @@ func TestMetamorphic(t *testing.T) {
 		if l, _ := delta(epsilon+0.1, pld.Step{Pair: p, Count: n}, pld.Step{Pair: other, Count: 1}); l > upper {
 			t.Fatalf("δ rose in ε to %g from %g", l, upper)
 		}
-		if _, u := delta(epsilon, pld.Step{Pair: make(twice, rate), Count: n}, pld.Step{Pair: other, Count: 1}); u < lower {
+		if _, u := delta(epsilon, pld.Step{Pair: make(twice, rate), Count: n},
+			pld.Step{Pair: other, Count: 1}); u < lower {
 			t.Fatalf("less noise: δ fell to %g from %g", u, lower)
 		}
-		if _, u := delta(epsilon, pld.Step{Pair: make(ratio, big.NewRat(1, 1)), Count: n}, pld.Step{Pair: other, Count: 1}); u < lower {
+		if _, u := delta(epsilon, pld.Step{Pair: make(ratio, big.NewRat(1, 1)), Count: n},
+			pld.Step{Pair: other, Count: 1}); u < lower {
 			t.Fatalf("no sampling: δ fell to %g from %g", u, lower)
 		}
 		if _, u := delta(epsilon, pld.Step{Pair: p, Count: n + 1}, pld.Step{Pair: other, Count: 1}); u < lower {
@@ -119,7 +121,8 @@ func TestExtremes(t *testing.T) {
 	if os.Getenv("DITHER_LONG") == "" {
 		return
 	}
-	check("far apart", pld.Step{Pair: get(pld.Gaussian(rat(t, "1e6"))), Count: 1}, pld.Step{Pair: get(pld.Pure(rat(t, "1e-9"))), Count: 5})
+	check("far apart", pld.Step{Pair: get(pld.Gaussian(rat(t, "1e6"))), Count: 1},
+		pld.Step{Pair: get(pld.Pure(rat(t, "1e-9"))), Count: 5})
 }
 
 func TestRefuses(t *testing.T) {
@@ -132,28 +135,29 @@ func TestRefuses(t *testing.T) {
 		return err
 	}
 	for name, err := range map[string]error{
-		"gaussian nil":         first(pld.Gaussian(nil)),
-		"gaussian 0":           first(pld.Gaussian(new(big.Rat))),
-		"laplace −1":           first(pld.Laplace(minus)),
-		"pure nil":             first(pld.Pure(nil)),
-		"one answer":           first(pld.RandomizedResponse(one, 1)),
-		"too many answers":     first(pld.RandomizedResponse(one, math.MaxInt64)),
-		"approximate −1":       first(pld.Approximate(minus, one)),
-		"approximate δ 2":      first(pld.Approximate(one, two)),
-		"approximate nil":      first(pld.Approximate(nil, nil)),
-		"no sensitivity":       first(pld.DiscreteLaplace(0, one)),
-		"large sensitivity":    first(pld.DiscreteLaplace(math.MaxInt64, one)),
-		"no scale":             first(pld.DiscreteLaplace(1, nil)),
-		"discrete gaussian":    first(pld.DiscreteGaussian(rat(t, "1e30"))),
-		"discrete gaussian 0":  first(pld.DiscreteGaussian(new(big.Rat))),
-		"rate 2":               first(pld.Subsample(pure, two)),
-		"rate nil":             first(pld.Subsample(pure, nil)),
-		"sampled twice":        first(pld.Subsample(sampled, one)),
-		"sample of none":       first(pld.Subsample(pld.Pair{}, one)),
-		"no pair":              composed(pld.Step{Count: 1}),
-		"negative count":       composed(pld.Step{Pair: pure, Count: -1}),
-		"too many":             composed(pld.Step{Pair: pure, Count: math.MaxInt64}),
-		"too many in all":      composed(pld.Step{Pair: pure, Count: 1 << 39}, pld.Step{Pair: sampled, Count: 1<<39 + 1}),
+		"gaussian nil":        first(pld.Gaussian(nil)),
+		"gaussian 0":          first(pld.Gaussian(new(big.Rat))),
+		"laplace −1":          first(pld.Laplace(minus)),
+		"pure nil":            first(pld.Pure(nil)),
+		"one answer":          first(pld.RandomizedResponse(one, 1)),
+		"too many answers":    first(pld.RandomizedResponse(one, math.MaxInt64)),
+		"approximate −1":      first(pld.Approximate(minus, one)),
+		"approximate δ 2":     first(pld.Approximate(one, two)),
+		"approximate nil":     first(pld.Approximate(nil, nil)),
+		"no sensitivity":      first(pld.DiscreteLaplace(0, one)),
+		"large sensitivity":   first(pld.DiscreteLaplace(math.MaxInt64, one)),
+		"no scale":            first(pld.DiscreteLaplace(1, nil)),
+		"discrete gaussian":   first(pld.DiscreteGaussian(rat(t, "1e30"))),
+		"discrete gaussian 0": first(pld.DiscreteGaussian(new(big.Rat))),
+		"rate 2":              first(pld.Subsample(pure, two)),
+		"rate nil":            first(pld.Subsample(pure, nil)),
+		"sampled twice":       first(pld.Subsample(sampled, one)),
+		"sample of none":      first(pld.Subsample(pld.Pair{}, one)),
+		"no pair":             composed(pld.Step{Count: 1}),
+		"negative count":      composed(pld.Step{Pair: pure, Count: -1}),
+		"too many":            composed(pld.Step{Pair: pure, Count: math.MaxInt64}),
+		"too many in all": composed(pld.Step{Pair: pure, Count: 1 << 39},
+			pld.Step{Pair: sampled, Count: 1<<39 + 1}),
 		"two hundred per cent": first(pld.Subsample(pure, big.NewRat(201, 100))),
 	} {
 		if !errors.Is(err, pld.ErrParameter) {

@@ -55,9 +55,13 @@ func TestHardlySampled(t *testing.T) {
 	get := pair(t)
 	weak := get(pld.Subsample(get(pld.Pure(rat(t, "1/10"))), rat(t, "1e-300")))
 	strong := get(pld.Subsample(get(pld.Gaussian(rat(t, "1e20"))), rat(t, "1e-250")))
-	for _, steps := range [][]pld.Step{{{Pair: weak, Count: 1}, {Pair: strong, Count: 1}}, {{Pair: strong, Count: 1}, {Pair: weak, Count: 1}}} {
+	for _, steps := range [][]pld.Step{
+		{{Pair: weak, Count: 1}, {Pair: strong, Count: 1}},
+		{{Pair: strong, Count: 1}, {Pair: weak, Count: 1}},
+	} {
 		// δ(5) is that of the strong one, about 10⁻²⁵⁰.
-		if lower, upper := compose(t, steps...).Delta(5); lower > 1e-250 || upper < 1e-250*(1-1e-6) || upper > 1.01e-250 {
+		if lower, upper := compose(t, steps...).Delta(5); lower > 1e-250 || upper < 1e-250*(1-1e-6) ||
+			upper > 1.01e-250 {
 			t.Errorf("δ(5) is [%g, %g]", lower, upper)
 		}
 	}

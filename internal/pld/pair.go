@@ -85,7 +85,10 @@ func Laplace(ratio *big.Rat) (Pair, error) {
 	if err != nil {
 		return Pair{}, err
 	}
-	return Pair{key: "laplace " + ratio.RatString(), forward: bounded(e, func() family { return laplace{e} }), top: e.hi}, nil
+	return Pair{
+		key: "laplace " + ratio.RatString(), forward: bounded(e, func() family { return laplace{e} }),
+		top: e.hi,
+	}, nil
 }
 
 // bounded is a family whose losses are at most e, unless e is beyond what floats and exponentials hold: then it is
@@ -166,7 +169,10 @@ func DiscreteLaplace(sensitivity int64, scale *big.Rat) (Pair, error) {
 	return Pair{
 		key: fmt.Sprintf("discrete laplace %d %s", sensitivity, scale.RatString()), top: e.hi,
 		forward: bounded(e, func() family {
-			return generated{func() atomic { return discreteLaplace(sensitivity, step) }, -e.hi, e.hi, e.mid(), 2 * step.mid()}
+			return generated{
+				func() atomic { return discreteLaplace(sensitivity, step) }, -e.hi, e.hi, e.mid(),
+				2 * step.mid(),
+			}
 		}),
 	}, nil
 }
@@ -188,7 +194,10 @@ func DiscreteGaussian(squaredScale *big.Rat) (Pair, error) {
 	end := (1 + 2*(math.Sqrt(v.hi)*reach+3)) / (2 * v.lo)
 	return Pair{
 		key: "discrete gaussian " + squaredScale.RatString(), top: math.Inf(1),
-		forward: generated{func() atomic { return discreteGaussian(v.mul(point(2))) }, -end, end, 1 / (2 * v.mid()), 1 / v.mid()},
+		forward: generated{
+			func() atomic { return discreteGaussian(v.mul(point(2))) }, -end, end, 1 / (2 * v.mid()),
+			1 / v.mid(),
+		},
 	}, nil
 }
 

@@ -44,7 +44,8 @@ func TestBoundedRange(t *testing.T) {
 				}
 			}
 			if _, upper := many.Delta(a); exact > upper*(1+1e-9) {
-				t.Errorf("ε = %v: %d at t = %v and %d at %v have δ(%v) = %v, above %v", e, n, first, k-n, second, a, exact, upper)
+				t.Errorf("ε = %v: %d at t = %v and %d at %v have δ(%v) = %v, above %v",
+					e, n, first, k-n, second, a, exact, upper)
 			}
 		}
 	}

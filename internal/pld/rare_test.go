@@ -72,7 +72,8 @@ func TestInfinite(t *testing.T) {
 	p := pair(t)(pld.Approximate(rat(t, "1"), rat(t, "1/8")))
 	lower, upper := compose(t, pld.Step{Pair: p, Count: 2}).Delta(math.Inf(1))
 	encloses(t, "δ(∞)", 15./64, lower, upper, 1e-9)
-	if lower, upper = compose(t, pld.Step{Pair: pair(t)(pld.Pure(rat(t, "1"))), Count: 2}).Delta(math.Inf(1)); lower != 0 || upper != 0 {
+	if lower, upper = compose(t,
+		pld.Step{Pair: pair(t)(pld.Pure(rat(t, "1"))), Count: 2}).Delta(math.Inf(1)); lower != 0 || upper != 0 {
 		t.Errorf("pure: [%g, %g]", lower, upper)
 	}
 }

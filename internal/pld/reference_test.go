@@ -89,7 +89,8 @@ func TestGaussian(t *testing.T) {
 			encloses(t, "σ = "+c.sigma, c.epsilon, lower, upper, 1e-4)
 		}
 	}
-	if lower, upper := compose(t, pld.Step{Pair: pair(t)(pld.Gaussian(rat(t, "1e-6"))), Count: 1}).Epsilon(1e-3); lower != 0 || upper != 0 {
+	if lower, upper := compose(t,
+		pld.Step{Pair: pair(t)(pld.Gaussian(rat(t, "1e-6"))), Count: 1}).Epsilon(1e-3); lower != 0 || upper != 0 {
 		t.Errorf("σ = 1000 at δ = 10⁻³, which is above δ(0): [%g, %g]", lower, upper)
 	}
 	lower, upper := compose(t, pld.Step{Pair: pair(t)(pld.Gaussian(rat(t, "1/3"))), Count: 3}).Delta(1)

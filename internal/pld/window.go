@@ -182,7 +182,9 @@ func (w *window) read(s *spectrum, scratch []complex128, all outside, p plan) {
 }
 
 // smoothen composes with a Gaussian of twice the deviation that spreading could have had.
-func (w *window) smoothen(s *spectrum, scratch []complex128, all outside, p plan, kappa *big.Float, spread, blur float64) {
+func (w *window) smoothen(
+	s *spectrum, scratch []complex128, all outside, p plan, kappa *big.Float, spread, blur float64,
+) {
 	// μ = √(π/8)·h·√n, see curve.go.
 	mu := 0.626657068657751 * (p.h + 4*blur) * math.Sqrt(spread) * (1 + 1e-12)
 	twice := 2 * mu

@@ -28,7 +28,8 @@ func TestBadFiles(t *testing.T) {
 	if _, err := policy.Decode([]byte(base), ""); err != nil {
 		t.Fatal("the base is good:", err)
 	}
-	unescape := strings.NewReplacer(`\n`, "\n", `\t`, "\t", `\x00`, "\x00", `\x1b`, "\x1b", `\xff`, "\xff", `\e`, "", `\\`, `\`)
+	unescape := strings.NewReplacer(`\n`, "\n", `\t`, "\t", `\x00`, "\x00", `\x1b`, "\x1b", `\xff`, "\xff", `\e`,
+		"", `\\`, `\`)
 	var out strings.Builder
 	out.WriteString(parts[0])
 	for _, part := range parts[1:] {

@@ -70,7 +70,8 @@ func (r *reader) budget(f, whole field) (b Budget) {
 	}
 	defer func() { r.granted(keys, &b) }()
 	if keys["rho"].present() && keys["epsilon"].present() {
-		keys["rho"].failKey("budget: {epsilon: 3}, {epsilon: 1, delta: 1e-6} or {rho: 0.1, delta: 1e-6}", "a budget is declared as epsilon or as rho")
+		keys["rho"].failKey("budget: {epsilon: 3}, {epsilon: 1, delta: 1e-6} or {rho: 0.1, delta: 1e-6}",
+			"a budget is declared as epsilon or as rho")
 		return b
 	}
 	if !keys["rho"].present() {
@@ -81,7 +82,8 @@ func (r *reader) budget(f, whole field) (b Budget) {
 	var given bool
 	if b.Delta, given = keys["delta"].delta(); !given {
 		if keys["rho"].present() && !keys["delta"].present() {
-			keys["rho"].failKey("as in delta: 1e-6, far below one in the number of people", "a budget in rho needs the delta at which losses are told as an epsilon")
+			keys["rho"].failKey("as in delta: 1e-6, far below one in the number of people",
+				"a budget in rho needs the delta at which losses are told as an epsilon")
 		}
 		if keys["selection_delta"].present() && !keys["delta"].present() {
 			keys["selection_delta"].failKey("", "is a part of delta, which is missing")
@@ -127,7 +129,8 @@ func (r *reader) price(f field, budget Budget) Price {
 	}
 	switch {
 	case !most.Within(budget.limit()):
-		keys["maximum"].fail("at most ε = "+budget.limit().Price().String()+" fits", "the maximum price (%s) is above the budget (%s)", most.Short(true), budget.limit().Short(false))
+		keys["maximum"].fail("at most ε = "+budget.limit().Price().String()+" fits",
+			"the maximum price (%s) is above the budget (%s)", most.Short(true), budget.limit().Short(false))
 	case !least.Within(most):
 		keys["minimum"].fail("", "the minimum price (%v) is above the maximum price (%v)", least, most)
 	case !def.Within(most):
@@ -152,7 +155,8 @@ func (r *reader) selectionPrice(keys map[string]field, budget Budget) (delta, mo
 	if selection.IsZero() {
 		for _, k := range []string{"delta", "maximum_delta"} {
 			if keys[k].present() {
-				keys[k].failKey("as in budget: {epsilon: 1, delta: 1e-6, selection_delta: 5e-7}", "is of the selection of unknown groups, for which the budget keeps no selection_delta")
+				keys[k].failKey("as in budget: {epsilon: 1, delta: 1e-6, selection_delta: 5e-7}",
+					"is of the selection of unknown groups, for which the budget keeps no selection_delta")
 			}
 		}
 		return privacy.Delta{}, privacy.Delta{}
@@ -168,7 +172,8 @@ func (r *reader) selectionPrice(keys map[string]field, budget Budget) (delta, mo
 	}
 	switch {
 	case most.Cmp(selection) > 0:
-		keys["maximum_delta"].fail("", "the maximum delta (%v) is above the budget's selection_delta (%v)", most, selection)
+		keys["maximum_delta"].fail("", "the maximum delta (%v) is above the budget's selection_delta (%v)",
+			most, selection)
 	case delta.Cmp(most) > 0:
 		keys["delta"].fail("", "the default delta (%v) is above the maximum delta (%v)", delta, most)
 	}

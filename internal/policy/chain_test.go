@@ -189,13 +189,15 @@ func TestFactorIsTheLongestChain(t *testing.T) {
 
 // compareChange reports that one change is allowed, after comparing its factor with the chains.
 func compareChange(
-	t *testing.T, m model, chain *[worlds][worlds]int, old, next units, relation, nextRelation privacy.Neighbours, tight bool,
+	t *testing.T, m model, chain *[worlds][worlds]int, old, next units, relation,
+	nextRelation privacy.Neighbours, tight bool,
 ) bool {
 	t.Helper()
 	var checked []policy.Check
 	covered, seen := slices.Clone(next), world(0)
 	for i, table := range m.tables {
-		checked = append(checked, policy.Check{Table: fmt.Sprint(i), Column: "id", Type: value.Integer, Rows: int64(table.m)})
+		checked = append(checked,
+			policy.Check{Table: fmt.Sprint(i), Column: "id", Type: value.Integer, Rows: int64(table.m)})
 		if next[i] == "" {
 			covered[i] = old[i]
 		}

@@ -73,8 +73,10 @@ func (r *reader) column(f field) *Column {
 
 func typeHint(name string) string {
 	others := map[string]string{
-		"int": "integer", "bigint": "integer", "smallint": "integer", "long": "integer", "float": "real", "double": "real",
-		"numeric": "real", "decimal": "real", "number": "real", "string": "text", "varchar": "text", "char": "text", "str": "text",
+		"int": "integer", "bigint": "integer", "smallint": "integer", "long": "integer", "float": "real",
+		"double":  "real",
+		"numeric": "real", "decimal": "real", "number": "real", "string": "text", "varchar": "text", "char": "text",
+		"str":  "text",
 		"bool": "boolean", "timestamp": "date", "datetime": "date",
 	}
 	if t, ok := others[strings.ToLower(name)]; ok {

@@ -111,7 +111,8 @@ func (r *reader) population(f, whole field) (p Population) {
 	p.Neighbours = privacy.AddRemove
 	if name, ok := keys["name"].text(); ok {
 		if !identifier.MatchString(name) {
-			keys["name"].fail("", "must be a letter or _ followed by at most 62 letters, digits, _ or -, found %s", quote(name))
+			keys["name"].fail("", "must be a letter or _ followed by at most 62 letters, digits, _ or -, found %s",
+				quote(name))
 		}
 		p.Name = name
 	}

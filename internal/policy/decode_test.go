@@ -71,7 +71,8 @@ func TestLoadReadsEveryKey(t *testing.T) {
 			{
 				Name: "Visits", Description: "Doctor visits: # one row a person-year",
 				Source: policy.Source{
-					Format: policy.CSV, Path: "data/randhie.csv.gz", File: "testdata/data/randhie.csv.gz", Local: "data/randhie.csv.gz",
+					Format: policy.CSV, Path: "data/randhie.csv.gz", File: "testdata/data/randhie.csv.gz",
+					Local:   "data/randhie.csv.gz",
 					Dialect: policy.Dialect{Delimiter: '\t', Quote: '\'', Null: "NA"},
 				},
 				Unit:         policy.Unit{Column: "person id", RowsPerUnit: 5, MaxGroups: 3, RowsPerGroup: 5},
@@ -96,21 +97,28 @@ func TestLoadReadsEveryKey(t *testing.T) {
 				},
 			},
 			{
-				Name:    "years",
-				Source:  policy.Source{Format: policy.Parquet, Path: "/data/years.parquet", File: "/data/years.parquet", Local: "/data/years.parquet"},
+				Name: "years",
+				Source: policy.Source{
+					Format: policy.Parquet, Path: "/data/years.parquet", File: "/data/years.parquet",
+					Local: "/data/years.parquet",
+				},
 				Unit:    policy.Unit{RowsPerUnit: 1, MaxGroups: 1, RowsPerGroup: 1, PersonRows: 12},
 				Columns: []*policy.Column{{Name: "x", Type: value.Real}},
 			},
 			{
 				Name: "regions", Public: true,
 				Source: policy.Source{
-					Format: policy.DuckDB, Path: "house.duckdb", File: "testdata/house.duckdb", Local: "house.duckdb", Table: "main_regions",
+					Format: policy.DuckDB, Path: "house.duckdb", File: "testdata/house.duckdb", Local: "house.duckdb",
+					Table: "main_regions",
 				},
 				Columns: []*policy.Column{{Name: "region", Type: value.Text}},
 			},
 			{
 				Name: "towns", Public: true,
-				Source:  policy.Source{Format: policy.DuckDB, Path: "house.duckdb", File: "testdata/house.duckdb", Local: "house.duckdb", Table: "towns"},
+				Source: policy.Source{
+					Format: policy.DuckDB, Path: "house.duckdb", File: "testdata/house.duckdb",
+					Local: "house.duckdb", Table: "towns",
+				},
 				Columns: []*policy.Column{{Name: "on", Type: value.Boolean}},
 			},
 		},
@@ -150,7 +158,8 @@ func TestDefaults(t *testing.T) {
 	if p.Population.Neighbours != privacy.AddRemove {
 		t.Error("neighbours:", p.Population.Neighbours)
 	}
-	if p.Price.Default.String() != "ε = 0.1" || p.Price.Minimum.String() != "ε = 0.0002" || p.Price.Maximum.String() != "ε = 2" {
+	if p.Price.Default.String() != "ε = 0.1" || p.Price.Minimum.String() != "ε = 0.0002" ||
+		p.Price.Maximum.String() != "ε = 2" {
 		t.Error("price:", p.Price)
 	}
 	s := p.Tables[0].Source
@@ -160,7 +169,8 @@ func TestDefaults(t *testing.T) {
 	if u := p.Tables[0].Unit; u.MaxGroups != 4 || u.IsRow() {
 		t.Errorf("unit: %+v", u)
 	}
-	if d := policy.DefaultDialect("A.CSV.GZ"); !d.Gzip || !d.Header || d.Null != "" || d.Delimiter != ',' || d.Quote != '"' {
+	if d := policy.DefaultDialect("A.CSV.GZ"); !d.Gzip || !d.Header || d.Null != "" || d.Delimiter != ',' ||
+		d.Quote != '"' {
 		t.Errorf("dialect: %+v", d)
 	}
 	low := strings.Replace(minimal, "tables:", "price: {maximum: 0.05}\ntables:", 1)
@@ -183,7 +193,8 @@ func TestBudgets(t *testing.T) {
 	}
 	p := with("{epsilon: 1, delta: 1e-6}", "{default: 2%}")
 	rho, selection := p.Budget.Loss.ZCDP()
-	if f, _ := rho.Rat().Float64(); math.Abs(f-0.0243559703595) > 1e-12 || !selection.IsZero() || p.Budget.Conversion.String() != "0.000001" {
+	if f, _ := rho.Rat().Float64(); math.Abs(f-0.0243559703595) > 1e-12 || !selection.IsZero() ||
+		p.Budget.Conversion.String() != "0.000001" {
 		t.Errorf("(1, 1e-6): %+v", p.Budget)
 	}
 	if largest := rho.Pure().String(); !strings.HasPrefix(largest, "0.2207") {
@@ -196,10 +207,12 @@ func TestBudgets(t *testing.T) {
 	if p.Budget.Loss.String() != "ρ = 0.5, δ = 0.000004" || p.Budget.Conversion.String() != "0.000006" {
 		t.Errorf("%+v", p.Budget)
 	}
-	if p.Price.Default.String() != "ρ = 0.01" || p.Price.Maximum.String() != "ρ = 0.125, δ = 0.000004" || p.Price.Delta.String() != "0.0000002" || p.Price.Minimum.String() != "ρ = 0.00005" {
+	if p.Price.Default.String() != "ρ = 0.01" || p.Price.Maximum.String() != "ρ = 0.125, δ = 0.000004" ||
+		p.Price.Delta.String() != "0.0000002" || p.Price.Minimum.String() != "ρ = 0.00005" {
 		t.Errorf("%+v", p.Price)
 	}
-	if p = with("{epsilon: 3}", "{default: 2%, maximum: 50%}"); p.Price.Default.String() != "ε = 0.06" || p.Price.Maximum.String() != "ε = 1.5" {
+	if p = with("{epsilon: 3}", "{default: 2%, maximum: 50%}"); p.Price.Default.String() != "ε = 0.06" ||
+		p.Price.Maximum.String() != "ε = 1.5" {
 		t.Errorf("%+v", p.Price)
 	}
 }

@@ -68,7 +68,8 @@ func (r *reader) delay(f field, tables []*Table) *Delay {
 	d.Rows, _ = keys["rows"].count(MaxExpectedRows)
 	for _, t := range tables {
 		if t.ExpectedRows == 0 && !keys["rows"].present() {
-			f.failKey("as in rows: 100000, or expected_rows of the table: about how many there are, where that is public",
+			f.failKey(
+				"as in rows: 100000, or expected_rows of the table: about how many there are, where that is public",
 				"table %s declares no expected_rows: the time that a question may take follows from them", clip(t.Name))
 		}
 	}
@@ -89,7 +90,15 @@ type unitOfTime struct {
 }
 
 // units are those that a duration is written in.
-var units = []unitOfTime{{"ns", 1}, {"us", 1_000}, {"µs", 1_000}, {"ms", 1_000_000}, {"s", 1_000_000_000}, {"m", 60_000_000_000}, {"h", 3_600_000_000_000}}
+var units = []unitOfTime{
+	{"ns", 1},
+	{"us", 1_000},
+	{"µs", 1_000},
+	{"ms", 1_000_000},
+	{"s", 1_000_000_000},
+	{"m", 60_000_000_000},
+	{"h", 3_600_000_000_000},
+}
 
 // nanoseconds reads a duration exactly: a decimal and its unit, as in 250ms or 1.5s.
 func (f field) nanoseconds() (*big.Rat, bool) {
@@ -135,5 +144,6 @@ func (f field) duration() time.Duration {
 
 // String says when answers leave.
 func (d *Delay) String() string {
-	return fmt.Sprintf("multiples of %s from arrival, once %s and %sns for each unit of a question's cost have passed", d.Quantum, d.Floor, exact.FormatRat(d.Factor))
+	return fmt.Sprintf("multiples of %s from arrival, once %s and %sns for each unit of a question's cost have passed",
+		d.Quantum, d.Floor, exact.FormatRat(d.Factor))
 }

@@ -119,12 +119,13 @@ func canonicalTableOf(t *Table) canonicalTable {
 			Delimiter: string(d.Delimiter), Quote: string(d.Quote), Null: d.Null, Header: d.Header, Gzip: d.Gzip,
 			Schema: t.Source.Schema,
 		},
-		Unit: t.Unit.Column, RowsPerUnit: t.Unit.RowsPerUnit, MaxGroups: t.Unit.MaxGroups, RowsPerGroup: t.Unit.RowsPerGroup,
-		PersonRows: t.Unit.PersonRows,
-		Expected:   t.ExpectedRows,
-		MinUnits:   t.MinUnits,
-		StoredRows: t.storedTerm(),
-		Through:    t.Unit.Through, References: canonicalReferences(t), RowsPerValue: canonicalRows(t),
+		Unit: t.Unit.Column, RowsPerUnit: t.Unit.RowsPerUnit, MaxGroups: t.Unit.MaxGroups,
+		RowsPerGroup: t.Unit.RowsPerGroup,
+		PersonRows:   t.Unit.PersonRows,
+		Expected:     t.ExpectedRows,
+		MinUnits:     t.MinUnits,
+		StoredRows:   t.storedTerm(),
+		Through:      t.Unit.Through, References: canonicalReferences(t), RowsPerValue: canonicalRows(t),
 	}
 	if parting, divided := t.parting(); divided {
 		c.Part = &parting

@@ -57,17 +57,20 @@ tables:
 	want := decode(t, base).Digest()
 	for _, other := range []string{
 		strings.Replace(base, "epsilon: 2", "epsilon: 2.00", 1),
-		strings.Replace(base, "epsilon: 2}", "epsilon: \"20e-1\"}\nprice: {default: 0.1, minimum: 2e-4, maximum: 2}", 1),
+		strings.Replace(base, "epsilon: 2}",
+			"epsilon: \"20e-1\"}\nprice: {default: 0.1, minimum: 2e-4, maximum: 2}", 1),
 		strings.Replace(base, "{name: p}", "{neighbours: add-remove, 'name': \"p\"} # the people", 1),
 		strings.Replace(base, "unit: id", "unit: id\n    description: some rows\n    max_groups: 4", 1),
-		strings.Replace(base, "{csv: t.csv}", "{csv: t.csv, delimiter: ',', quote: '\"', header: true, null: '', gzip: false}", 1),
+		strings.Replace(base, "{csv: t.csv}",
+			"{csv: t.csv, delimiter: ',', quote: '\"', header: true, null: '', gzip: false}", 1),
 		strings.Replace(base, "[a, b, c]", "[c, a, b]", 1),
 		strings.Replace(base, "[0, 1e3]", "[-0.0, 1000]", 1),
 		strings.Replace(base, "id: {type: integer}", "id: {nullable: false, invalid: refuse, type: integer}", 1),
 		strings.Replace(base, "d.duckdb}", "d.duckdb, table: d}", 1),
 		strings.Replace(base, "      x: {type: real, bounds: [0, 1e3]}\n      r: {type: text, values: [a, b, c]}\n",
 			"      r: {type: text, values: [a, b, c]}\n      x: {type: real, description: y, bounds: [0, 1e3]}\n", 1),
-		strings.Replace(strings.Replace(base, "  d: {public: true, source: {duckdb: d.duckdb}, columns: {z: {type: text}}}\n", "", 1),
+		strings.Replace(strings.Replace(base,
+			"  d: {public: true, source: {duckdb: d.duckdb}, columns: {z: {type: text}}}\n", "", 1),
 			"tables:\n", "tables:\n  d: {columns: {z: {type: text}}, source: {duckdb: d.duckdb}, public: true}\n", 1),
 	} {
 		if other == base {
@@ -82,7 +85,8 @@ tables:
 		t.Error("the folder counts", err)
 	}
 	headerless := strings.Replace(base, "t.csv", "t.csv, header: false", 1)
-	swapped := strings.Replace(headerless, "      x: {type: real, bounds: [0, 1e3]}\n      r: {type: text, values: [a, b, c]}\n",
+	swapped := strings.Replace(headerless,
+		"      x: {type: real, bounds: [0, 1e3]}\n      r: {type: text, values: [a, b, c]}\n",
 		"      r: {type: text, values: [a, b, c]}\n      x: {type: real, bounds: [0, 1e3]}\n", 1)
 	if decode(t, headerless).Digest() == decode(t, swapped).Digest() {
 		t.Error("without a header, the columns' order names them")
@@ -93,7 +97,8 @@ tables:
 // here without anybody remembering to.
 func TestEveryFieldChangesTheDigest(t *testing.T) {
 	ignored := map[string]bool{
-		"Table.Description": true, "Column.Description": true, "Source.File": true, "Source.Path": true, "Budget.Loss": true,
+		"Table.Description": true, "Column.Description": true, "Source.File": true, "Source.Path": true,
+		"Budget.Loss":    true,
 		"Source.Service": true, "Source.URLEnv": true, // Source.Local says both
 		"Table.Unranked":  true, // which no policy says: a plan does
 		"Policy.Delay":    true, // who sets it keeps all replays

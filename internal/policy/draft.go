@@ -57,7 +57,11 @@ var template = Sketch{
 	Table:  "people",
 	Source: Source{Format: CSV, Path: "people.csv", Dialect: DefaultDialect("people.csv")},
 	Columns: []SketchColumn{
-		{"region", value.Text}, {"age", value.Integer}, {"income", value.Real}, {"smoker", value.Boolean}, {"joined", value.Date},
+		{"region", value.Text},
+		{"age", value.Integer},
+		{"income", value.Real},
+		{"smoker", value.Boolean},
+		{"joined", value.Date},
 	},
 }
 

@@ -16,9 +16,12 @@ import (
 
 func sketch() policy.Sketch {
 	return policy.Sketch{
-		Table:  "visits",
-		Source: policy.Source{Format: policy.CSV, Path: "data/visits.csv", Dialect: policy.DefaultDialect("visits.csv")},
-		Unit:   "person",
+		Table: "visits",
+		Source: policy.Source{
+			Format: policy.CSV, Path: "data/visits.csv",
+			Dialect: policy.DefaultDialect("visits.csv"),
+		},
+		Unit: "person",
 		Columns: []policy.SketchColumn{
 			{Name: "person", Type: value.Integer},
 			{Name: "yes", Type: value.Boolean},
@@ -77,7 +80,8 @@ func TestDraft(t *testing.T) {
 		t.Error(cmp.Diff(drafted, "tables:"+tables))
 	}
 	p := decode(t, string(text))
-	if p.Population.Name != "visits" || p.Table("visits").Unit.RowsPerUnit != 1 || p.Table("visits").Column("yes") == nil {
+	if p.Population.Name != "visits" || p.Table("visits").Unit.RowsPerUnit != 1 ||
+		p.Table("visits").Column("yes") == nil {
 		t.Errorf("%+v", p)
 	}
 	for line := range strings.Lines(string(text)) {
@@ -161,7 +165,8 @@ func TestDraftHoldsAnyName(t *testing.T) {
 		s.Unit = ""
 		s.Source.Path = rapid.String().Draw(t, "path")
 		for i := range s.Columns {
-			s.Columns[i].Name = rapid.OneOf(rapid.String(), rapid.StringMatching(`[-~ :#\[\]{},&*!|>'"%@?a-z0]{1,8}`)).Draw(t, "column")
+			s.Columns[i].Name = rapid.OneOf(rapid.String(),
+				rapid.StringMatching(`[-~ :#\[\]{},&*!|>'"%@?a-z0]{1,8}`)).Draw(t, "column")
 		}
 		if s.Table == "" {
 			s.Table = "t"

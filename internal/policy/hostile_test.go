@@ -32,8 +32,10 @@ func TestHostileMegabytes(t *testing.T) {
 		"aliases": bomb, "lists": fill("["), "mappings": fill("{a: "), "dashes": fill("- "), "questions": fill("? "),
 		"comments": fill("#"), "comment lines": fill("#\n"), "keys": many("", "k%d: 1\n"),
 		"columns": many(minimal, "      c%d: {type: text}\n"), "duplicates": fill("a: 1\n"),
-		"anchors": fill("&a "), "quotes": fill(`"`), "indents": fill(" "), "documents": fill("---\n"), "bad columns": fill("x"),
-		"commented keys": fill("# c\na: 1\n"), "values": minimal + "      v: {type: integer, values: [" + fill("1,")[:policy.MaxBytes-400] + "]}\n",
+		"anchors": fill("&a "), "quotes": fill(`"`), "indents": fill(" "), "documents": fill("---\n"),
+		"bad columns":    fill("x"),
+		"commented keys": fill("# c\na: 1\n"),
+		"values":         minimal + "      v: {type: integer, values: [" + fill("1,")[:policy.MaxBytes-400] + "]}\n",
 	} {
 		t.Run(name, func(t *testing.T) {
 			start := time.Now()
@@ -73,7 +75,8 @@ func TestKeysAreLimited(t *testing.T) {
 		list[i] = fmt.Sprint(i)
 	}
 	with := func(n int) error {
-		_, err := policy.Decode([]byte(minimal+"      k: {type: integer, values: ["+strings.Join(list[:n], ",")+"]}\n"), "")
+		_, err := policy.Decode([]byte(minimal+"      k: {type: integer, values: ["+strings.Join(list[:n], ",")+"]}\n"),
+			"")
 		return err
 	}
 	if err := with(policy.MaxKeys); err != nil {
@@ -97,7 +100,8 @@ func TestKeysAreLimited(t *testing.T) {
 func TestEdgesOfNumbers(t *testing.T) {
 	for text, ok := range map[string]bool{
 		"2": true, "2.0000000000000000000000000000000000000": true, "20e-1": true, `"2"`: true, "+2": true, "002": true,
-		"0.12345678901234567890123": true, "1000": true, "1e-64": true, "1e-65": false, "1000.1": false, "2,0": false, "٢": false,
+		"0.12345678901234567890123": true, "1000": true, "1e-64": true, "1e-65": false, "1000.1": false,
+		"2,0": false, "٢": false,
 		"inf": false, "NaN": false, "-0": false, "2 ": true, "1/2": false, "0b11": false, "0o7": false, "2e": false,
 	} {
 		_, err := policy.Decode([]byte(strings.Replace(minimal, "epsilon: 2", "epsilon: "+text, 1)), "")
@@ -107,8 +111,9 @@ func TestEdgesOfNumbers(t *testing.T) {
 	}
 	huge, tiny := "1267650600228229401496703205376", "8.6736173798840354720596224069595336914062"
 	for text, ok := range map[string]bool{
-		"[-" + huge + ", " + huge + "]": true, "[0, " + huge + ".5]": false, "[0, " + tiny + "5e-19]": true, "[0, " + tiny + "e-19]": false,
-		"[0, 0]": true, "[-0.0, 0]": true, "[0.1, 0.10]": true, "[0.10000000000000000000000000000001, 0.1]": false,
+		"[-" + huge + ", " + huge + "]": true, "[0, " + huge + ".5]": false, "[0, " + tiny + "5e-19]": true,
+		"[0, " + tiny + "e-19]": false,
+		"[0, 0]":                true, "[-0.0, 0]": true, "[0.1, 0.10]": true, "[0.10000000000000000000000000000001, 0.1]": false,
 	} {
 		_, err := policy.Decode([]byte(minimal+"      k: {type: real, bounds: "+text+"}\n"), "")
 		if (err == nil) != ok {
@@ -137,13 +142,16 @@ func invariants(t *testing.T, p *policy.Policy) {
 		fail(table.Source.Format != "" && table.Source.Path != "" && table.Source.File != "", "source")
 		fail((table.Source.Table != "") == (table.Source.Format == policy.DuckDB), "table in source")
 		fail((table.Source.Dialect != policy.Dialect{}) == (table.Source.Format == policy.CSV), "dialect")
-		fail(table.Source.Dialect.Delimiter != table.Source.Dialect.Quote || table.Source.Format != policy.CSV, "delimiter")
+		fail(table.Source.Dialect.Delimiter != table.Source.Dialect.Quote || table.Source.Format != policy.CSV,
+			"delimiter")
 		if table.Public {
 			fail(u == policy.Unit{}, "public unit")
 		} else {
 			fail(1 <= u.RowsPerGroup && u.RowsPerGroup <= u.RowsPerUnit, "rows per group")
-			fail(1 <= u.MaxGroups && u.MaxGroups <= u.RowsPerUnit && u.RowsPerUnit <= policy.MaxRowsPerUnit, "unit's numbers")
-			fail(u.IsRow() && u.RowsPerUnit == 1 || !u.IsRow() && table.Column(u.Column) != nil && u.PersonRows == 0, "unit")
+			fail(1 <= u.MaxGroups && u.MaxGroups <= u.RowsPerUnit && u.RowsPerUnit <= policy.MaxRowsPerUnit,
+				"unit's numbers")
+			fail(u.IsRow() && u.RowsPerUnit == 1 || !u.IsRow() && table.Column(u.Column) != nil &&
+				u.PersonRows == 0, "unit")
 		}
 		for _, c := range table.Columns {
 			fail(table.Column(c.Name) == c && c.Name != "" && len(c.Name) <= 63, "column")

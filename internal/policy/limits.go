@@ -72,7 +72,8 @@ func (r *reader) limits(f field) (l Limits) {
 func (r *reader) storedRows(f field, u Unit) (n int64) {
 	n, ok := f.count(MaxStoredRows)
 	if ok && n < u.RowsPerUnit {
-		f.fail("leave it out, or write a larger number", "must be at least rows_per_unit, %d, found %d", u.RowsPerUnit, n)
+		f.fail("leave it out, or write a larger number", "must be at least rows_per_unit, %d, found %d",
+			u.RowsPerUnit, n)
 	}
 	return n
 }

@@ -24,11 +24,13 @@ tables:
 // mean the same.
 func TestLimits(t *testing.T) {
 	with := func(table, limits string) string {
-		return strings.Replace(strings.Replace(limited, "rows_per_unit: 4", "rows_per_unit: 4"+table, 1), "tables:", limits+"tables:", 1)
+		return strings.Replace(strings.Replace(limited, "rows_per_unit: 4", "rows_per_unit: 4"+table, 1), "tables:",
+			limits+"tables:", 1)
 	}
 	p := decode(t, limited)
 	want := p.Digest()
-	if p.Table("t").Stored() != 1000 || p.Table("r").Stored() != 1 || p.Table("d").Stored() != 0 || p.MostUnitCost() != policy.LeastUnitCost {
+	if p.Table("t").Stored() != 1000 || p.Table("r").Stored() != 1 || p.Table("d").Stored() != 0 ||
+		p.MostUnitCost() != policy.LeastUnitCost {
 		t.Error(p.Table("t").Stored(), p.Table("r").Stored(), p.Table("d").Stored(), p.MostUnitCost())
 	}
 	for rows, stored := range map[string]int64{
@@ -39,17 +41,24 @@ func TestLimits(t *testing.T) {
 			t.Errorf("rows_per_unit %s: %d stored, limit %d", rows, got, q.MostUnitCost())
 		}
 	}
-	for _, same := range []string{with("\n    stored_rows_per_unit: 1000", ""), with("", "limits: {unit_cost: 3000000000}\n"), with("", "limits: {unit_cost: 7}\n")} {
+	for _, same := range []string{
+		with("\n    stored_rows_per_unit: 1000", ""),
+		with("", "limits: {unit_cost: 3000000000}\n"), with("", "limits: {unit_cost: 7}\n"),
+	} {
 		if got := decode(t, same).Digest(); got != want {
 			t.Errorf("another digest:\n%s", same)
 		}
 	}
-	for _, other := range []string{with("\n    stored_rows_per_unit: 4", ""), with("\n    stored_rows_per_unit: 1000000000", "")} {
+	for _, other := range []string{
+		with("\n    stored_rows_per_unit: 4", ""),
+		with("\n    stored_rows_per_unit: 1000000000", ""),
+	} {
 		if decode(t, other).Digest() == want {
 			t.Errorf("the same digest:\n%s", other)
 		}
 	}
-	if q := decode(t, with("\n    stored_rows_per_unit: 1e6", "limits:\n  unit_cost: \"7\"\n")); q.Table("t").Stored() != 1_000_000 || q.MostUnitCost() != 7 {
+	if q := decode(t, with("\n    stored_rows_per_unit: 1e6",
+		"limits:\n  unit_cost: \"7\"\n")); q.Table("t").Stored() != 1_000_000 || q.MostUnitCost() != 7 {
 		t.Error(q.Table("t").Stored(), q.MostUnitCost())
 	}
 }

@@ -40,17 +40,20 @@ func (r *reader) origins(p *Policy) {
 			from := p.Table(o.Table)
 			switch {
 			case c.Name == t.Unit.Column:
-				at.fail("", "the unit column %s must have neither bounds nor values: they would merge persons", quote(c.Name))
+				at.fail("", "the unit column %s must have neither bounds nor values: they would merge persons",
+					quote(c.Name))
 			case c.Type == value.Real:
 				at.fail("", "values of a real column cannot be compared reliably; declare bounds")
 			case from == nil:
 				at.fail("", "there is no table %s", quote(o.Table))
 			case !from.Public:
-				at.fail("known values are public: declare public: true there, if that is so", "table %s is not public", quote(o.Table))
+				at.fail("known values are public: declare public: true there, if that is so", "table %s is not public",
+					quote(o.Table))
 			case from.Column(o.Column) == nil:
 				at.fail("", "table %s has no column %s", quote(o.Table), quote(o.Column))
 			case from.Column(o.Column).Type != c.Type:
-				at.fail("", "column %s is of type %s, and %s of type %s", quote(c.Name), c.Type, quote(o.Table+"."+o.Column), from.Column(o.Column).Type)
+				at.fail("", "column %s is of type %s, and %s of type %s",
+					quote(c.Name), c.Type, quote(o.Table+"."+o.Column), from.Column(o.Column).Type)
 			}
 		}
 	}

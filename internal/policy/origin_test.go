@@ -40,7 +40,8 @@ func TestValuesFrom(t *testing.T) {
 		return []value.Value{value.OfText("north")}, 7, ""
 	})
 	c := filled.Table("people").Column("region")
-	if len(c.Values) != 1 || c.ValuesFrom.Version != 7 || p.Table("people").Column("region").Values != nil || filled.Digest() != p.Digest() {
+	if len(c.Values) != 1 || c.ValuesFrom.Version != 7 || p.Table("people").Column("region").Values != nil ||
+		filled.Digest() != p.Digest() {
 		t.Errorf("%+v, %+v", c, c.ValuesFrom)
 	}
 	for column, want := range map[string]string{
@@ -60,19 +61,25 @@ func TestValuesFrom(t *testing.T) {
 			t.Errorf("%s: %v, want %s", column, err, want)
 		}
 	}
-	unit := strings.Replace(originPolicy, "person: {type: text}", "person: {type: text, values_from: regions.region}", 1)
-	if _, err := Decode([]byte(strings.Replace(unit, "COLUMN", "{type: text}", 1)), "."); err == nil || !strings.Contains(err.Error(), "merge persons") {
+	unit := strings.Replace(originPolicy, "person: {type: text}",
+		"person: {type: text, values_from: regions.region}", 1)
+	if _, err := Decode([]byte(strings.Replace(unit, "COLUMN", "{type: text}", 1)), "."); err == nil ||
+		!strings.Contains(err.Error(), "merge persons") {
 		t.Errorf("of the unit: %v", err)
 	}
 	// What parts a unit is in must not change with a public table: a boolean has two values, of which that leaves some.
-	flags := strings.Replace(strings.Replace(originPolicy, "COLUMN", "{type: boolean, values_from: regions.flag}", 1), "number: {type: integer}", "flag: {type: boolean}", 1)
+	flags := strings.Replace(strings.Replace(originPolicy, "COLUMN", "{type: boolean, values_from: regions.flag}", 1),
+		"number: {type: integer}", "flag: {type: boolean}", 1)
 	if _, err := Decode([]byte(flags), "."); err != nil {
 		t.Error(err)
 	}
-	if _, err := Decode([]byte(strings.Replace(flags, "rows_per_unit: 2", "rows_per_unit: 2\n    part: {column: region}", 1)), "."); err == nil || !strings.Contains(err.Error(), "the parts must be fixed") {
+	if _, err := Decode(
+		[]byte(strings.Replace(flags, "rows_per_unit: 2", "rows_per_unit: 2\n    part: {column: region}", 1)),
+		"."); err == nil || !strings.Contains(err.Error(), "the parts must be fixed") {
 		t.Errorf("of a part: %v", err)
 	}
-	public := strings.Replace(originPolicy, "number: {type: integer}", "number: {type: text, values_from: regions.region}", 1)
+	public := strings.Replace(originPolicy, "number: {type: integer}",
+		"number: {type: text, values_from: regions.region}", 1)
 	if _, err := Decode([]byte(strings.Replace(public, "COLUMN", "{type: text}", 1)), "."); err != nil {
 		// for questions that group by it, joined
 		t.Errorf("of a public table: %v", err)

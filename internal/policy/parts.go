@@ -47,7 +47,8 @@ func (r *reader) part(f field, t *Table) *Part {
 		p.PerUnit, _ = keys["per_unit"].count(MaxKeys)
 	}
 	if t.Unit.Through != "" {
-		f.failKey("", "a table that belongs to its units through a reference has no parts: questions about it are relations, which are charged to everybody")
+		f.failKey(
+			"", "a table that belongs to its units through a reference has no parts: questions about it are relations, which are charged to everybody")
 		return nil
 	}
 	if t.Unit.IsRow() && p.PerUnit != 1 {
@@ -59,12 +60,14 @@ func (r *reader) part(f field, t *Table) *Part {
 		return nil
 	}
 	if c.ValuesFrom != nil { // they may be others next time, and a unit's own parts with them
-		keys["column"].fail("declare its values", "the parts must be fixed: %s takes its values from a table", quote(p.Column))
+		keys["column"].fail("declare its values", "the parts must be fixed: %s takes its values from a table",
+			quote(p.Column))
 		return nil
 	}
 	values, ok := c.Known()
 	if !ok {
-		keys["column"].fail(fmt.Sprintf("declare its values, or bounds of at most %d values", MaxKeys), "the parts must be known: %s has neither values nor few", quote(p.Column))
+		keys["column"].fail(fmt.Sprintf("declare its values, or bounds of at most %d values", MaxKeys),
+			"the parts must be known: %s has neither values nor few", quote(p.Column))
 		return nil
 	}
 	for _, v := range values {

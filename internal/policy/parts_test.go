@@ -29,7 +29,8 @@ tables:
 // The shares of a budget: each part of each of them, as read, in the terms, and in the digest.
 func TestShares(t *testing.T) {
 	p := decode(t, divided)
-	if got := p.Budget.Grant; got.Per != "month" || !same(got.Loss, pure(t, "1")) || !same(p.Budget.Loss, pure(t, "10")) {
+	if got := p.Budget.Grant; got.Per != "month" || !same(got.Loss, pure(t, "1")) ||
+		!same(p.Budget.Loss, pure(t, "10")) {
 		t.Errorf("%+v", p.Budget)
 	}
 	for name, limit := range map[string]string{"alice": "2", "bob": "0.5", "carol": "0.5", "dave": "1"} {
@@ -41,7 +42,8 @@ func TestShares(t *testing.T) {
 		t.Errorf("prices are shares of the grant: %+v", p.Price)
 	}
 	terms := p.Terms()
-	if terms.Per != "month" || terms.Parts["voters"].Most != 1 || !strings.HasPrefix(terms.Parts["voters"].Term, "party text of 2 values, ") {
+	if terms.Per != "month" || terms.Parts["voters"].Most != 1 ||
+		!strings.HasPrefix(terms.Parts["voters"].Term, "party text of 2 values, ") {
 		t.Errorf("%+v", terms)
 	}
 	for _, c := range []struct{ old, next, note string }{
@@ -72,15 +74,18 @@ func same(a, b privacy.Loss) bool { return a.Within(b) && b.Within(a) }
 
 // Grants under ρ: the period's and the lifetime's ε convert at one δ, each to its own ρ.
 func TestGrantUnderRho(t *testing.T) {
-	rho := strings.Replace(divided, "analysts: {alice: 20%, bob: {share: 5%}, carol: {epsilon: 0.5}, dave: 1}", "analysts: {alice: {rho: 0.001}}", 1)
-	p := decode(t, strings.Replace(rho, "{epsilon: 1, per: month, lifetime: 10}", "{epsilon: 1, delta: 1e-6, per: quarter, lifetime: 2}", 1))
+	rho := strings.Replace(divided, "analysts: {alice: 20%, bob: {share: 5%}, carol: {epsilon: 0.5}, dave: 1}",
+		"analysts: {alice: {rho: 0.001}}", 1)
+	p := decode(t, strings.Replace(rho, "{epsilon: 1, per: month, lifetime: 10}",
+		"{epsilon: 1, delta: 1e-6, per: quarter, lifetime: 2}", 1))
 	for loss, epsilon := range map[privacy.Loss]string{p.Budget.Grant.Loss: "1", p.Budget.Loss: "2"} {
 		got, err := loss.EpsilonAt(p.Budget.Conversion)
 		if want := pure(t, epsilon); err != nil || !privacy.PureLoss(got).Within(want) {
 			t.Errorf("%v is %v, %v", loss, got, err)
 		}
 	}
-	p = decode(t, strings.Replace(rho, "{epsilon: 1, per: month, lifetime: 10}", "{rho: 0.01, delta: 1e-6, per: day, lifetime: 0.5}", 1))
+	p = decode(t, strings.Replace(rho, "{epsilon: 1, per: month, lifetime: 10}",
+		"{rho: 0.01, delta: 1e-6, per: day, lifetime: 0.5}", 1))
 	if r, _ := p.Budget.Loss.ZCDP(); r.String() != "0.5" {
 		t.Error(r)
 	}
@@ -90,9 +95,11 @@ func TestGrantUnderRho(t *testing.T) {
 // all.
 func TestLimitsLeaveDelta(t *testing.T) {
 	budget := "{rho: 0.01, delta: 1e-6, selection_delta: 4e-7, per: day, lifetime: 0.5}"
-	p := decode(t, strings.NewReplacer("{epsilon: 1, per: month, lifetime: 10}", budget, "{epsilon: 0.5}", "{rho: 0.3}").Replace(divided))
+	p := decode(t, strings.NewReplacer("{epsilon: 1, per: month, lifetime: 10}", budget, "{epsilon: 0.5}",
+		"{rho: 0.3}").Replace(divided))
 	for name, want := range map[string]string{
-		"alice": "ρ = 0.1, δ = 0.00000008", "bob": "ρ = 0.025, δ = 0.00000002", "carol": "ρ = 0.3, δ = 0.0000004", "dave": "ρ = 0.5, δ = 0.0000004",
+		"alice": "ρ = 0.1, δ = 0.00000008", "bob": "ρ = 0.025, δ = 0.00000002", "carol": "ρ = 0.3, δ = 0.0000004",
+		"dave": "ρ = 0.5, δ = 0.0000004",
 	} {
 		if got := p.Analysts[name].String(); got != want {
 			t.Errorf("%s may spend %s, not %s", name, got, want)
@@ -102,8 +109,13 @@ func TestLimitsLeaveDelta(t *testing.T) {
 
 // Of the δ for unknown groups a share is that share; an ε or a ρ leaves all of it.
 func TestLimitsHaveTheirDelta(t *testing.T) {
-	p := decode(t, strings.NewReplacer("{epsilon: 1, per: month, lifetime: 10}", "{epsilon: 1, delta: 1e-6, selection_delta: 5e-7}", "{epsilon: 0.5}", "{epsilon: 0.1}", "dave: 1", "dave: {rho: 0.001}").Replace(divided))
-	for name, want := range map[string]string{"alice": "0.0000001", "bob": "0.000000025", "carol": "0.0000005", "dave": "0.0000005"} {
+	p := decode(t, strings.NewReplacer("{epsilon: 1, per: month, lifetime: 10}",
+		"{epsilon: 1, delta: 1e-6, selection_delta: 5e-7}", "{epsilon: 0.5}", "{epsilon: 0.1}", "dave: 1",
+		"dave: {rho: 0.001}").Replace(divided))
+	for name, want := range map[string]string{
+		"alice": "0.0000001", "bob": "0.000000025", "carol": "0.0000005",
+		"dave": "0.0000005",
+	} {
 		if _, d := p.Analysts[name].ZCDP(); d.String() != want {
 			t.Errorf("%s: δ = %s, want %s", name, d, want)
 		}
@@ -147,7 +159,11 @@ func TestBadShares(t *testing.T) {
 
 // A budget that cannot be read is an error, whatever else the policy has.
 func TestLimitsOfABadBudget(t *testing.T) {
-	for _, budget := range []string{"{rho: x, delta: 1e-6, selection_delta: 5e-7}", "{epsilon: x, delta: 1e-6, selection_delta: 5e-7}", "{rho: x, delta: 1e-6, selection_delta: 5e-7, per: day, lifetime: y}"} {
+	for _, budget := range []string{
+		"{rho: x, delta: 1e-6, selection_delta: 5e-7}",
+		"{epsilon: x, delta: 1e-6, selection_delta: 5e-7}",
+		"{rho: x, delta: 1e-6, selection_delta: 5e-7, per: day, lifetime: y}",
+	} {
 		text := strings.Replace(divided, "{epsilon: 1, per: month, lifetime: 10}", budget, 1)
 		if _, err := policy.Decode([]byte(text), "."); !errors.As(err, new(policy.Errors)) {
 			t.Errorf("%s: %v", budget, err)

@@ -29,7 +29,8 @@ type pending struct {
 // references reads what a table's columns point to, and through which of them its rows belong to a unit.
 func (r *reader) references(keys map[string]field, t *Table) {
 	if t.Public && keys["references"].present() {
-		keys["references"].failKey("a join of public rows needs rows_per_value alone", "a public table refers to nobody")
+		keys["references"].failKey("a join of public rows needs rows_per_value alone",
+			"a public table refers to nobody")
 		return
 	}
 	for _, e := range keys["references"].entries() {
@@ -107,15 +108,18 @@ func (r *reader) resolve(tables []*Table) {
 			p.field.fail("", "a table cannot refer to itself")
 			continue
 		case to.table.Public:
-			p.field.fail("a join of public rows needs rows_per_value there, and no reference", "%s is public: it belongs to nobody", quote(to.table.Name))
+			p.field.fail("a join of public rows needs rows_per_value there, and no reference",
+				"%s is public: it belongs to nobody", quote(to.table.Name))
 			continue
 		case to.table.Unit.IsRow():
-			p.field.fail("give that table a unit column", "each row of %s is a unit: nothing else belongs to it", quote(to.table.Name))
+			p.field.fail("give that table a unit column", "each row of %s is a unit: nothing else belongs to it",
+				quote(to.table.Name))
 			continue
 		}
 		from := p.table.Column(p.column)
 		if from.Type != to.column.Type || !identifies(from.Type) {
-			p.field.fail("declare both as integer, text or date", "%s is %s, and %s is %s: they cannot name one row", quote(p.column), from.Type, quote(p.written), to.column.Type)
+			p.field.fail("declare both as integer, text or date", "%s is %s, and %s is %s: they cannot name one row",
+				quote(p.column), from.Type, quote(p.written), to.column.Type)
 			continue
 		}
 		if bound(from) || bound(to.column) {
@@ -136,7 +140,8 @@ func (r *reader) resolve(tables []*Table) {
 			continue
 		}
 		if p.Owner(t) == nil {
-			r.report(nil, t.Name, "let the references lead to a table with a unit column", "the unit of table %s is not found through at most %d references", quote(t.Name), MaxThrough)
+			r.report(nil, t.Name, "let the references lead to a table with a unit column",
+				"the unit of table %s is not found through at most %d references", quote(t.Name), MaxThrough)
 		}
 	}
 }
@@ -193,7 +198,8 @@ func canonicalRows(t *Table) (out []string) {
 // throughTerm is the term of a unit that is another table's. It is kept only as it is: what another reference would
 // lead to is another unit.
 func throughTerm(t *Table) string {
-	return throughPrefix + t.Unit.Through + " " + t.References[t.Unit.Through].String() + fmt.Sprintf("≤%d", t.Unit.RowsPerUnit)
+	return throughPrefix + t.Unit.Through + " " + t.References[t.Unit.Through].String() + fmt.Sprintf("≤%d",
+		t.Unit.RowsPerUnit)
 }
 
 const throughPrefix = "through "

@@ -22,10 +22,12 @@ tables:
 func TestReferences(t *testing.T) {
 	p := decode(t, shop)
 	lines := p.Table("lines")
-	if lines.Unit.Through != "order" || lines.Unit.IsRow() || lines.References["order"] != (policy.Reference{Table: "orders", Column: "id"}) || lines.Unit.MaxGroups != 30 {
+	if lines.Unit.Through != "order" || lines.Unit.IsRow() ||
+		lines.References["order"] != (policy.Reference{Table: "orders", Column: "id"}) || lines.Unit.MaxGroups != 30 {
 		t.Errorf("%+v", lines)
 	}
-	if owner := p.Owner(lines); owner == nil || owner.Name != "orders" || p.Owner(p.Table("customers")).Name != "customers" || p.Owner(p.Table("nations")) != nil {
+	if owner := p.Owner(lines); owner == nil || owner.Name != "orders" ||
+		p.Owner(p.Table("customers")).Name != "customers" || p.Owner(p.Table("nations")) != nil {
 		t.Errorf("%+v", owner)
 	}
 	if n := p.Table("nations").RowsPerValue; n["id"] != 1 || n["region"] != 30 {
@@ -60,7 +62,8 @@ func TestBadReferences(t *testing.T) {
 		if strings.Count(shop, c.old) != 1 {
 			t.Fatal(c.old)
 		}
-		if _, err := policy.Decode([]byte(strings.Replace(shop, c.old, c.new, 1)), "."); err == nil || !strings.Contains(err.Error(), c.want) {
+		if _, err := policy.Decode([]byte(strings.Replace(shop, c.old, c.new, 1)), "."); err == nil ||
+			!strings.Contains(err.Error(), c.want) {
 			t.Errorf("%s: %v; want %s", c.new, err, c.want)
 		}
 	}

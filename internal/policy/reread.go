@@ -226,8 +226,9 @@ func (c *change) table(name, earlier string, now unit) error {
 		return k.Table == need.Table && k.Column == need.Column && k.Type == need.Type && k.Rows <= need.Rows
 	}) {
 		return &ChangeError{
-			Change:  fmt.Sprintf("the unit of table %s from %s to %s", name, from, to),
-			Reason:  fmt.Sprintf("it is not known that nobody has more than %d rows in it; past answers counted them all", now.rows),
+			Change: fmt.Sprintf("the unit of table %s from %s to %s", name, from, to),
+			Reason: fmt.Sprintf(
+				"it is not known that nobody has more than %d rows in it; past answers counted them all", now.rows),
 			Missing: &need,
 		}
 	}

@@ -17,7 +17,10 @@ func TestTermsOfAPolicy(t *testing.T) {
 	got := decode(t, string(mustRead(t, "testdata/all.yaml"))).Terms()
 	want := policy.Terms{
 		Population: "rand-hie", Neighbours: privacy.ChangeOne, Budget: pure(t, "3"), Maximum: pure(t, "1"),
-		Units: map[string]string{"Visits": "person id text@3?≤5", "years": "row", "regions": "public", "towns": "public"},
+		Units: map[string]string{
+			"Visits": "person id text@3?≤5", "years": "row", "regions": "public",
+			"towns": "public",
+		},
 		Sources: map[string]string{
 			"Visits": "csv:data/randhie.csv.gz", "years": "parquet:/data/years.parquet",
 			"regions": `duckdb:house.duckdb#"main_regions"`, "towns": `duckdb:house.duckdb#"towns"`,
@@ -110,15 +113,18 @@ func TestReread(t *testing.T) {
 		},
 		{
 			name: "row to person", old: terms(t, "a row"), next: terms(t, "a id integer≤12"),
-			checked: []policy.Check{know("a", value.Integer, 11)}, factor: 12, changes: "table a: unit row → id integer≤12 (past losses ×12)",
+			checked: []policy.Check{know("a", value.Integer, 11)}, factor: 12,
+			changes: "table a: unit row → id integer≤12 (past losses ×12)",
 		},
 		{
 			name: "row to person beside persons and rows", old: terms(t, "a row", "b id text≤1", "c row"),
-			next: terms(t, "a id text≤3", "b id text≤1", "c row"), checked: []policy.Check{know("a", value.Text, 3)}, factor: 4,
+			next:    terms(t, "a id text≤3", "b id text≤1", "c row"),
+			checked: []policy.Check{know("a", value.Text, 3)}, factor: 4,
 			changes: "table a: unit row → id text≤3 (past losses ×3)",
 		},
 		{
-			name: "two tables from row to person", old: terms(t, "a row", "b row"), next: terms(t, "a id text≤3", "b id text≤4"),
+			name: "two tables from row to person", old: terms(t, "a row", "b row"),
+			next:    terms(t, "a id text≤3", "b id text≤4"),
 			checked: []policy.Check{know("a", value.Text, 3), know("b", value.Text, 4)}, factor: 7,
 			changes: "table a: unit row → id text≤3 (past losses ×3)\ntable b: unit row → id text≤4 (past losses ×4)",
 		},
@@ -162,7 +168,8 @@ func TestReread(t *testing.T) {
 			err: "cannot change the unit of table a from public to id text≤3: its rows were answered about without charge",
 		},
 		{
-			name: "added and removed", old: terms(t, "a row", "b public"), next: terms(t, "c id text≤3", "b public"), factor: 1,
+			name: "added and removed", old: terms(t, "a row", "b public"),
+			next: terms(t, "c id text≤3", "b public"), factor: 1,
 			changes: "table c: added, unit id text≤3\ntable a: removed, its charges stay",
 		},
 		{
@@ -174,7 +181,8 @@ func TestReread(t *testing.T) {
 			changes: "table z: continues a\ntable a: removed, its charges stay",
 		},
 		{
-			name: "a new name hides no new unit", old: terms(t, "a row"), next: from(terms(t, "z id text≤3"), "z", "csv:a"),
+			name: "a new name hides no new unit", old: terms(t, "a row"),
+			next:    from(terms(t, "z id text≤3"), "z", "csv:a"),
 			checked: []policy.Check{know("z", value.Text, 3)},
 			err: "cannot change the unit of table z from row to id text≤3: " +
 				"it is not known that nobody has more than 3 rows in it; past answers counted them all",
@@ -192,7 +200,8 @@ func TestReread(t *testing.T) {
 			changes: "table a: source csv:a → csv:new\ntable b: unit row → id text≤3 (past losses ×3)\ntable b: continues a",
 		},
 		{
-			name: "a source that was given up earlier", old: from(terms(t, "a row"), "a", "csv:new").After(terms(t, "a row")),
+			name: "a source that was given up earlier",
+			old:  from(terms(t, "a row"), "a", "csv:new").After(terms(t, "a row")),
 			next: from(from(terms(t, "a row", "b public"), "a", "csv:new"), "b", "csv:a"),
 			err: "cannot change the unit of table b from row to public: " +
 				"its rows were promised privacy, and would be answered about without charge",
@@ -208,7 +217,8 @@ func TestReread(t *testing.T) {
 			next: from(from(terms(t, "a row", "b id text≤3"), "a", "csv:new"), "b", "csv:a"),
 		},
 		{
-			name: "back with another unit", old: terms(t, "b row").After(terms(t, "a row")), next: terms(t, "a id text≤3", "b row"),
+			name: "back with another unit", old: terms(t, "b row").After(terms(t, "a row")),
+			next:    terms(t, "a id text≤3", "b row"),
 			checked: []policy.Check{know("a", value.Text, 3)}, factor: 3,
 			changes: "table a: unit row → id text≤3 (past losses ×3)\ntable a: back again",
 		},
@@ -263,7 +273,8 @@ func TestAfterRemembersWhatWasRemoved(t *testing.T) {
 	first := terms(t, "a row", "b row")
 	second := terms(t, "b row").After(first)
 	third := terms(t, "c row").After(second)
-	if diff := cmp.Diff([]string{"a", "b"}, third.Removed); diff != "" || third.Units["a"] != "row" || third.Sources["a"] != "csv:a" {
+	if diff := cmp.Diff([]string{"a", "b"}, third.Removed); diff != "" || third.Units["a"] != "row" ||
+		third.Sources["a"] != "csv:a" {
 		t.Error(diff, third)
 	}
 	if first.Removed != nil || len(first.Units) != 2 {

@@ -36,7 +36,8 @@ func (f field) server(s *Source) {
 		s.Service = service.word(serviceName, "the name of a service in pg_service.conf")
 		s.Local = "service=" + s.Service
 	default:
-		s.URLEnv = url.word(variableName, "the name of an environment variable; the URL itself, which holds a password, does not belong here")
+		s.URLEnv = url.word(variableName,
+			"the name of an environment variable; the URL itself, which holds a password, does not belong here")
 		s.Local = "url_env=" + s.URLEnv
 	}
 }
@@ -59,7 +60,8 @@ func (f field) qualified() (schema, table string) {
 	}
 	parts := qualifiedName.FindStringSubmatch(s)
 	if parts == nil || strings.ContainsFunc(s, unicode.IsControl) {
-		f.fail(`as in public.visits; names that are no lower-case words stand in double quotes: 'public."Visits"'`, "not the name of a table in its schema: %s", quote(s))
+		f.fail(`as in public.visits; names that are no lower-case words stand in double quotes: 'public."Visits"'`,
+			"not the name of a table in its schema: %s", quote(s))
 		return "", ""
 	}
 	for i, part := range parts[1:] {

@@ -24,10 +24,12 @@ func decodeServer(t *testing.T, source, other string) (*policy.Policy, error) {
 func TestServerSources(t *testing.T) {
 	for text, want := range map[string]policy.Source{
 		"postgres: {service: clinic}, table: public.visits": {
-			Path: "public.visits (service=clinic)", Local: "service=clinic", Service: "clinic", Schema: "public", Table: "visits",
+			Path: "public.visits (service=clinic)", Local: "service=clinic", Service: "clinic", Schema: "public",
+			Table: "visits",
 		},
 		`postgres: {url_env: CLINIC_URL}, table: '"My ""schema"".x".visits_2'`: {
-			Path: `My "schema".x.visits_2 (url_env=CLINIC_URL)`, Local: "url_env=CLINIC_URL", URLEnv: "CLINIC_URL", Schema: `My "schema".x`, Table: "visits_2",
+			Path: `My "schema".x.visits_2 (url_env=CLINIC_URL)`, Local: "url_env=CLINIC_URL", URLEnv: "CLINIC_URL",
+			Schema: `My "schema".x`, Table: "visits_2",
 		},
 	} {
 		p, err := decodeServer(t, text, "")
@@ -46,9 +48,12 @@ func TestServerSources(t *testing.T) {
 func TestServerSourcesAreToldApart(t *testing.T) {
 	terms, digests := map[string]string{}, map[string]string{}
 	for _, text := range []string{
-		"postgres: {service: clinic}, table: public.visits", "postgres: {url_env: clinic}, table: public.visits", "postgres: {service: clinic}, table: other.visits",
-		`postgres: {service: clinic}, table: '"a.b".c'`, `postgres: {service: clinic}, table: 'a."b.c"'`, `postgres: {service: clinic}, table: 'a."b"".""c"'`,
-		`postgres: {service: clinic}, table: '"a"".""b".c'`, "csv: service=clinic", "duckdb: service=clinic, table: visits",
+		"postgres: {service: clinic}, table: public.visits", "postgres: {url_env: clinic}, table: public.visits",
+		"postgres: {service: clinic}, table: other.visits",
+		`postgres: {service: clinic}, table: '"a.b".c'`, `postgres: {service: clinic}, table: 'a."b.c"'`,
+		`postgres: {service: clinic}, table: 'a."b"".""c"'`,
+		`postgres: {service: clinic}, table: '"a"".""b".c'`, "csv: service=clinic",
+		"duckdb: service=clinic, table: visits",
 	} {
 		p, err := decodeServer(t, text, "")
 		if err != nil {
@@ -64,7 +69,8 @@ func TestServerSourcesAreToldApart(t *testing.T) {
 
 func TestOneTableOnAServerIsOneTableHere(t *testing.T) {
 	again := `again: {source: {postgres: {service: clinic}, table: '"public"."visits"'}, unit: row, columns: {y: {type: real}}}`
-	if _, err := decodeServer(t, "postgres: {service: clinic}, table: public.visits", again); err == nil || !strings.Contains(err.Error(), "one source, two tables") {
+	if _, err := decodeServer(t, "postgres: {service: clinic}, table: public.visits", again); err == nil ||
+		!strings.Contains(err.Error(), "one source, two tables") {
 		t.Errorf("%v", err)
 	}
 	if _, err := decodeServer(t, "postgres: {service: clinic}, table: public.others", again); err != nil {

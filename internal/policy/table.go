@@ -38,7 +38,8 @@ func (r *reader) tables(f, whole field, dir string) []*Table {
 			from.file = t.Source.Local
 		}
 		if other, again := sources[from]; again && from.file != "" {
-			e.failKey("a person in both would be counted twice", "one source, two tables: %s is also the source of table %s",
+			e.failKey("a person in both would be counted twice",
+				"one source, two tables: %s is also the source of table %s",
 				quote(t.Source.Path), quote(other))
 		}
 		sources[from] = t.Name
@@ -50,8 +51,10 @@ func (r *reader) tables(f, whole field, dir string) []*Table {
 
 func (r *reader) table(f field, dir string) *Table {
 	t := &Table{Name: f.name()}
-	keys, ok := f.keys("description", "public", "source", "unit", "rows_per_unit", "max_groups", "max_rows_per_group", "person_rows",
-		"stored_rows_per_unit", "expected_rows", "min_units_per_group", "part", "columns", "references", "through", "rows_per_value")
+	keys, ok := f.keys("description", "public", "source", "unit", "rows_per_unit", "max_groups", "max_rows_per_group",
+		"person_rows",
+		"stored_rows_per_unit", "expected_rows", "min_units_per_group", "part", "columns", "references", "through",
+		"rows_per_value")
 	if !ok {
 		return t
 	}
@@ -62,7 +65,10 @@ func (r *reader) table(f field, dir string) *Table {
 	r.references(keys, t)
 	r.rowsPerValue(keys["rows_per_value"], t)
 	if t.Public {
-		for _, k := range []string{"unit", "through", "rows_per_unit", "max_groups", "max_rows_per_group", "person_rows", "stored_rows_per_unit", "min_units_per_group"} {
+		for _, k := range []string{
+			"unit", "through", "rows_per_unit", "max_groups", "max_rows_per_group",
+			"person_rows", "stored_rows_per_unit", "min_units_per_group",
+		} {
 			if keys[k].present() {
 				keys[k].failKey("", "a public table has no privacy unit")
 			}
@@ -92,7 +98,8 @@ func (r *reader) unit(keys map[string]field, table field, t *Table) (u Unit) {
 	if s == rowUnit {
 		for _, k := range []string{"rows_per_unit", "max_groups", "max_rows_per_group", "stored_rows_per_unit"} {
 			if keys[k].present() {
-				keys[k].failKey("for rows that belong to persons, name their column as the unit", "a row is its own unit: it has one row")
+				keys[k].failKey("for rows that belong to persons, name their column as the unit",
+					"a row is its own unit: it has one row")
 			}
 		}
 		u.PersonRows, _ = keys["person_rows"].count(MaxRowsPerUnit)
@@ -140,7 +147,8 @@ func (r *reader) unitColumn(keys map[string]field, name string, t *Table) {
 	case c.Type != 0 && !identifies(c.Type):
 		keys["unit"].fail("", "a unit column is of type integer, text or date, and %s is %s", quote(name), c.Type)
 	case bound(c):
-		keys["unit"].fail("", "the unit column %s must have neither bounds nor values: they would merge persons", quote(name))
+		keys["unit"].fail("", "the unit column %s must have neither bounds nor values: they would merge persons",
+			quote(name))
 	}
 }
 
@@ -149,7 +157,8 @@ func (r *reader) source(f, table field, name, dir string) (s Source) {
 		return s
 	}
 	formats := []string{string(CSV), string(JSONLines), string(Parquet), string(DuckDB), string(Postgres)}
-	keys, ok := f.keys("csv", "jsonl", "parquet", "duckdb", "postgres", "table", "delimiter", "quote", "header", "null", "gzip")
+	keys, ok := f.keys("csv", "jsonl", "parquet", "duckdb", "postgres", "table", "delimiter", "quote", "header",
+		"null", "gzip")
 	if !ok {
 		return s
 	}
@@ -254,7 +263,8 @@ func (r *reader) dialect(keys map[string]field, path string) Dialect {
 	d.Gzip = keys["gzip"].boolean(d.Gzip)
 	if s, ok := keys["null"].text(); ok {
 		d.Null = s
-		if strings.ContainsRune(s, d.Delimiter) || strings.ContainsRune(s, d.Quote) || strings.ContainsFunc(s, unicode.IsControl) {
+		if strings.ContainsRune(s, d.Delimiter) || strings.ContainsRune(s, d.Quote) ||
+			strings.ContainsFunc(s, unicode.IsControl) {
 			keys["null"].fail("", "no unquoted field can read %s", quote(s))
 		}
 	}
@@ -269,7 +279,8 @@ func (f field) character() (rune, bool) {
 	}
 	c, ok := ParseDelimiter(s)
 	if !ok {
-		f.fail(`as in ",", ";", "|" or tab`, "must be one ASCII character that is no letter or digit, found %s", quote(s))
+		f.fail(`as in ",", ";", "|" or tab`,
+			"must be one ASCII character that is no letter or digit, found %s", quote(s))
 	}
 	return c, ok
 }

@@ -38,8 +38,9 @@ const publicUnit = "public"
 // Terms returns the policy's terms, with nothing removed.
 func (p *Policy) Terms() Terms {
 	t := Terms{
-		Population: p.Population.Name, Neighbours: p.Population.Neighbours, Budget: p.Budget.Loss, Maximum: p.Price.Maximum,
-		Units: make(map[string]string, len(p.Tables)), Sources: make(map[string]string, len(p.Tables)),
+		Population: p.Population.Name, Neighbours: p.Population.Neighbours, Budget: p.Budget.Loss,
+		Maximum: p.Price.Maximum,
+		Units:   make(map[string]string, len(p.Tables)), Sources: make(map[string]string, len(p.Tables)),
 		Held: make(map[string]string, len(p.Tables)),
 	}
 	t.Per, t.Grant, t.Analysts = p.Budget.Grant.Per, p.Budget.Grant.Loss, p.Analysts
@@ -61,7 +62,8 @@ func (p *Policy) Terms() Terms {
 // and t lacks, and the sources that only old knows of. Their charges stay, so their units do: a table or a source that
 // comes back later is compared with what it was.
 func (t Terms) After(old Terms) Terms {
-	units, sources, held, removed := maps.Clone(t.Units), maps.Clone(t.Sources), maps.Clone(old.Held), slices.Clone(t.Removed)
+	units, sources, held, removed := maps.Clone(t.Units), maps.Clone(t.Sources), maps.Clone(old.Held),
+		slices.Clone(t.Removed)
 	if held == nil {
 		held = map[string]string{}
 	}

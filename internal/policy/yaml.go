@@ -88,7 +88,10 @@ func parseYAML(text []byte) (root *yaml.Node, err error) {
 	case err != nil:
 		return nil, err
 	default:
-		return nil, &Error{Line: second.Line, Column: second.Column, Message: "a policy is one YAML document, and here a second begins"}
+		return nil, &Error{
+			Line: second.Line, Column: second.Column,
+			Message: "a policy is one YAML document, and here a second begins",
+		}
 	}
 	if document.Kind != yaml.DocumentNode || len(document.Content) != 1 {
 		return nil, errEmpty

@@ -93,7 +93,8 @@ func TestCrashDistance(t *testing.T) {
 
 func runShape(t *testing.T, shape string, tokens int) (string, error) {
 	cmd := exec.CommandContext(t.Context(), os.Args[0], "-test.run=^TestCrashDistance$", "-test.v")
-	cmd.Env = append(os.Environ(), "GORACE=atexit_sleep_ms=0", crashShape+"="+shape, crashTokens+"="+strconv.Itoa(tokens))
+	cmd.Env = append(os.Environ(), "GORACE=atexit_sleep_ms=0", crashShape+"="+shape,
+		crashTokens+"="+strconv.Itoa(tokens))
 	out, err := cmd.CombinedOutput()
 	return string(out), err
 }

@@ -69,7 +69,8 @@ func (l *lowering) relation(n *pg.Node, at Pos, depth int) (Relation, error) {
 		if err := noColumnNames(x.RangeSubselect.GetAlias(), at); err != nil {
 			return nil, err
 		}
-		return l.subquery(x.RangeSubselect.GetSubquery().GetSelectStmt(), x.RangeSubselect.GetAlias().GetAliasname(), at)
+		return l.subquery(x.RangeSubselect.GetSubquery().GetSelectStmt(),
+			x.RangeSubselect.GetAlias().GetAliasname(), at)
 	case *pg.Node_JoinExpr:
 		return l.join(x.JoinExpr, at, depth)
 	}
@@ -78,13 +79,17 @@ func (l *lowering) relation(n *pg.Node, at Pos, depth int) (Relation, error) {
 
 func noColumnNames(a *pg.Alias, at Pos) error {
 	if len(a.GetColnames()) > 0 {
-		return &Error{Pos: at, Message: "a table alias with column names is not supported", Hint: "name columns in the SELECT list, with AS"}
+		return &Error{
+			Pos: at, Message: "a table alias with column names is not supported",
+			Hint: "name columns in the SELECT list, with AS",
+		}
 	}
 	return nil
 }
 
 func tooManyTables(at Pos) *Error {
-	return &Error{Pos: at, Message: fmt.Sprintf("the question reads more than %d tables, each as often as it is named", maxTables), Hint: "ask for less at once"}
+	return &Error{Pos: at, Message: fmt.Sprintf("the question reads more than %d tables, each as often as it is named",
+		maxTables), Hint: "ask for less at once"}
 }
 
 // count notes that so many more tables are read.
@@ -99,11 +104,17 @@ func (l *lowering) counted(tables int, at Pos) error {
 func (l *lowering) table(r *pg.RangeVar, at Pos) (Relation, error) {
 	switch {
 	case r.GetSchemaname() != "" || r.GetCatalogname() != "":
-		return nil, &Error{Pos: at, Message: "a table's name has no schema here", Hint: "write " + quote(r.GetRelname())}
+		return nil, &Error{
+			Pos: at, Message: "a table's name has no schema here",
+			Hint: "write " + quote(r.GetRelname()),
+		}
 	case !r.GetInh():
 		return nil, &Error{Pos: at, Message: "FROM ONLY is not supported", Hint: "leave out ONLY"}
 	case len(r.GetAlias().GetColnames()) > 0:
-		return nil, &Error{Pos: at, Message: "a table alias with column names is not supported", Hint: "leave out the names"}
+		return nil, &Error{
+			Pos: at, Message: "a table alias with column names is not supported",
+			Hint: "leave out the names",
+		}
 	}
 	name, alias := r.GetRelname(), r.GetAlias().GetAliasname()
 	if given, ok := l.sources.named[name]; ok {
@@ -139,13 +150,15 @@ func (l *lowering) join(x *pg.JoinExpr, at Pos, depth int) (Relation, error) {
 	case pg.JoinType_JOIN_RIGHT:
 		out.Kind = RightJoin
 	case pg.JoinType_JOIN_FULL:
-		return no("FULL JOIN is not supported: it would make rows of nobody", "write JOIN, or LEFT JOIN from the table of persons")
+		return no("FULL JOIN is not supported: it would make rows of nobody",
+			"write JOIN, or LEFT JOIN from the table of persons")
 	default:
 		return no("this join is not supported", "write JOIN … ON")
 	}
 	switch {
 	case x.GetIsNatural():
-		return no("NATURAL JOIN is not supported: a column that is added later would change it", "write USING (…), or ON")
+		return no("NATURAL JOIN is not supported: a column that is added later would change it",
+			"write USING (…), or ON")
 	case x.GetAlias() != nil || x.GetJoinUsingAlias() != nil:
 		return no("an alias of a join is not supported", "give each table its own")
 	case len(x.GetUsingClause()) > 0:

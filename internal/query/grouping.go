@@ -71,7 +71,10 @@ func (l *lowering) groupingSet(s *pg.GroupingSet, at Pos, depth int) (Expr, erro
 			return nil, err
 		}
 		if g, ok := e.(*Grouping); ok && out.Kind != Sets && (g.Kind != Together || len(g.Args) == 0) {
-			return nil, &Error{Pos: g.At, Message: "ROLLUP and CUBE take expressions, and lists of them", Hint: "write GROUPING SETS"}
+			return nil, &Error{
+				Pos: g.At, Message: "ROLLUP and CUBE take expressions, and lists of them",
+				Hint: "write GROUPING SETS",
+			}
 		}
 		out.Args = append(out.Args, e)
 	}
@@ -92,7 +95,10 @@ func (l *lowering) together(args []*pg.Node, at Pos, depth int) (Expr, error) {
 		out.Args = append(out.Args, e)
 	}
 	if len(out.Args) < 2 {
-		return nil, &Error{Pos: at, Message: "rows of values are not supported", Hint: "list or compare the values one by one"}
+		return nil, &Error{
+			Pos: at, Message: "rows of values are not supported",
+			Hint: "list or compare the values one by one",
+		}
 	}
 	return out, nil
 }

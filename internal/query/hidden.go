@@ -51,11 +51,14 @@ func (t text) shown(from, to int) error {
 		switch {
 		case r == '\t' || r == '\n' || r == '\r' && at+1 < len(t) && t[at+1] == '\n':
 		case unicode.Is(unicode.Bidi_Control, r):
-			return t.refuse(at, "remove it; within quotes it is data, and may stand", "the character %U shows the text in another order than it is read in", r)
+			return t.refuse(at, "remove it; within quotes it is data, and may stand",
+				"the character %U shows the text in another order than it is read in", r)
 		case unicode.IsControl(r) || r == '\u2028' || r == '\u2029':
-			return t.refuse(at, "remove it; lines end with a newline", "the control character %U is shown as something else than it is read as", r)
+			return t.refuse(at, "remove it; lines end with a newline",
+				"the control character %U is shown as something else than it is read as", r)
 		case unseen(r):
-			return t.refuse(at, "remove it; within quotes it is data, and may stand", "the character %U is read, and not seen", r)
+			return t.refuse(at, "remove it; within quotes it is data, and may stand",
+				"the character %U is read, and not seen", r)
 		}
 	}
 	return nil
@@ -84,9 +87,11 @@ func (t text) word(from, to int) error {
 	for i, r := range string(t[from:to]) {
 		switch {
 		case r >= 0x80 && (unicode.IsSpace(r) || r == '\u2800'):
-			return t.refuse(from+i, "write a space of ASCII; within quotes it is data, and may stand", "the character %U is drawn as a space, and read as a part of a word", r)
+			return t.refuse(from+i, "write a space of ASCII; within quotes it is data, and may stand",
+				"the character %U is drawn as a space, and read as a part of a word", r)
 		case ascii && (r == '\u200C' || r == '\u200D' || r == '\uFE0E' || r == '\uFE0F'):
-			return t.refuse(from+i, "remove it; within quotes it is data, and may stand", "the character %U is read, and not seen", r)
+			return t.refuse(from+i, "remove it; within quotes it is data, and may stand",
+				"the character %U is read, and not seen", r)
 		}
 		ascii = r < 0x80
 	}
@@ -129,14 +134,16 @@ func (t text) plainComment(from, to int) error {
 	comment := string(t[from:to])
 	for _, opens := range []string{"/*!", "/*M!", "/*m!", "/*+", "--+"} {
 		if strings.HasPrefix(comment, opens) {
-			return t.refuse(from, "write a space after its first two signs, or leave it out", "a comment that begins with %s is executed by some databases, and ignored here", opens)
+			return t.refuse(from, "write a space after its first two signs, or leave it out",
+				"a comment that begins with %s is executed by some databases, and ignored here", opens)
 		}
 	}
 	if !strings.HasPrefix(comment, "/*") {
 		return nil
 	}
 	if inner := strings.Index(comment[2:], "/*"); inner >= 0 {
-		return t.refuse(from+2+inner, "end the one before the other begins, or write -- before each line", "a comment stands within a comment: some readers end both at the first */")
+		return t.refuse(from+2+inner, "end the one before the other begins, or write -- before each line",
+			"a comment stands within a comment: some readers end both at the first */")
 	}
 	return nil
 }

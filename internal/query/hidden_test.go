@@ -20,29 +20,40 @@ func TestShownAsItIs(t *testing.T) {
 	for _, r := range "\u00AD\u034F\u115F\u180E\u200B\u2060\u2063\u206F\u3164\uFE00\uFEFF\uFFA0\uFFFB\U000E0001\U000E0041\U000E0100" {
 		refused[r] = "not seen"
 	}
-	if _, err := Parse("SELECT 'a\u202E'\r\n\f'b' FROM t"); err == nil || !strings.HasPrefix(err.Error(), "2:1: the control character U+000C") {
+	if _, err := Parse("SELECT 'a\u202E'\r\n\f'b' FROM t"); err == nil ||
+		!strings.HasPrefix(err.Error(), "2:1: the control character U+000C") {
 		t.Errorf("between the pieces of one text: %v", err)
 	}
 	allowed := "\t\néß\u0600\u200C\u200D\uFE0F日😀\u05D0\u0627"
 	outside := []string{
-		"SELECT a FROM t -- x%cy", "SELECT a /* x%cy */ FROM t", "SELECT a FROM t --%c \n", "/*%c*/SELECT a FROM t", "SELECT a %c FROM t", "SELECT a%cb FROM t", "SELECT a FROM t%c",
-		"SELECT 'a' -- %c \n, 'b' FROM t", "SELECT 'a''' -- '%c \n, 'b' FROM t", `SELECT E'\'' -- %c` + " \n, 'b' FROM t", `SELECT 'a\' -- %c` + " \n, 'b' FROM t", `SELECT "a" /*"%c"*/ FROM t`,
-		"SELECT U&'a' -- \"%c \n, 'b' FROM t", "SELECT 1 FROM t WHERE a = 'it''s' -- %c", "SELECT WITH DIFFERENTIAL_PRIVACY OPTIONS(epsilon=1) /* %c */ COUNT(*) FROM t", "SELECT X'1F', a -- %c \n, 'b' FROM t",
+		"SELECT a FROM t -- x%cy", "SELECT a /* x%cy */ FROM t", "SELECT a FROM t --%c \n", "/*%c*/SELECT a FROM t",
+		"SELECT a %c FROM t", "SELECT a%cb FROM t", "SELECT a FROM t%c",
+		"SELECT 'a' -- %c \n, 'b' FROM t", "SELECT 'a''' -- '%c \n, 'b' FROM t", `SELECT E'\'' -- %c` +
+			" \n, 'b' FROM t", `SELECT 'a\' -- %c` + " \n, 'b' FROM t", `SELECT "a" /*"%c"*/ FROM t`,
+		"SELECT U&'a' -- \"%c \n, 'b' FROM t", "SELECT 1 FROM t WHERE a = 'it''s' -- %c",
+		"SELECT WITH DIFFERENTIAL_PRIVACY OPTIONS(epsilon=1) /* %c */ COUNT(*) FROM t",
+		"SELECT X'1F', a -- %c \n, 'b' FROM t",
 	}
 	within := []string{
-		"SELECT 'x%cy' FROM t", "SELECT 'it''s%c' FROM t", "SELECT 'a'\n'%c' FROM t", `SELECT E'\'%c' FROM t`, "SELECT E'\\\\'\n'%c\\'%c' FROM t", `SELECT "x%cy" FROM t`, `SELECT """%c" FROM t`, "SELECT $$x%cy$$ FROM t",
-		"SELECT $q$'%c$q$ FROM t", `SELECT '--%c' FROM t`, `SELECT '/*!%c*/' FROM t`, `SELECT "a" AS "%c" FROM t`, `SELECT U&"a%c" FROM t`, `SELECT 'a\%c' FROM t`, `SELECT 'a\', "b" /* '*/, '%c' FROM t`, "SELECT a /* ' */, '%c' -- '\nFROM t",
+		"SELECT 'x%cy' FROM t", "SELECT 'it''s%c' FROM t", "SELECT 'a'\n'%c' FROM t", `SELECT E'\'%c' FROM t`,
+		"SELECT E'\\\\'\n'%c\\'%c' FROM t", `SELECT "x%cy" FROM t`, `SELECT """%c" FROM t`,
+		"SELECT $$x%cy$$ FROM t",
+		"SELECT $q$'%c$q$ FROM t", `SELECT '--%c' FROM t`, `SELECT '/*!%c*/' FROM t`, `SELECT "a" AS "%c" FROM t`,
+		`SELECT U&"a%c" FROM t`, `SELECT 'a\%c' FROM t`, `SELECT 'a\', "b" /* '*/, '%c' FROM t`,
+		"SELECT a /* ' */, '%c' -- '\nFROM t",
 	}
 	for r, why := range refused {
 		for _, form := range outside {
 			sql := strings.ReplaceAll(form, "%c", string(r))
 			_, err := Parse(sql)
-			if err == nil || !strings.Contains(err.Error(), why) || !strings.Contains(err.Error(), fmt.Sprintf("%U", r)) {
+			if err == nil || !strings.Contains(err.Error(), why) ||
+				!strings.Contains(err.Error(), fmt.Sprintf("%U", r)) {
 				t.Errorf("%+q: %v", sql, err)
 				continue
 			}
 			var e *Error
-			if line, _, ok := strings.Cut(sql, string(r)); !errors.As(err, &e) || !ok || e.Pos != text(sql).pos(len(line)) || e.Hint == "" {
+			if line, _, ok := strings.Cut(sql, string(r)); !errors.As(err, &e) || !ok ||
+				e.Pos != text(sql).pos(len(line)) || e.Hint == "" {
 				t.Errorf("%+q: %v, hint %q", sql, err, e.Hint)
 			}
 		}
@@ -62,7 +73,8 @@ func TestShownAsItIs(t *testing.T) {
 	if _, err := Parse("SELECT '\u202E"); err == nil || !strings.Contains(err.Error(), "unterminated") {
 		t.Errorf("a text without an end: %v", err)
 	}
-	if _, err := Parse("SELECT $x\u202E$a$x\u202E$ FROM t"); err == nil || !strings.HasPrefix(err.Error(), "1:10: the character U+202E") {
+	if _, err := Parse("SELECT $x\u202E$a$x\u202E$ FROM t"); err == nil ||
+		!strings.HasPrefix(err.Error(), "1:10: the character U+202E") {
 		t.Errorf("in a text's own quotes: %v", err)
 	}
 	for _, sql := range []string{"SELECT a -- b\r\nFROM t\r\n", "-- b\r\n/* c\r\n */ SELECT a FROM t"} {
@@ -76,13 +88,21 @@ func TestShownAsItIs(t *testing.T) {
 // quotes both may stand.
 func TestNamesAsTheyLook(t *testing.T) {
 	for _, r := range "\u00A0\u1680\u2000\u2009\u200A\u202F\u205F\u2800\u3000" {
-		for form, at := range map[string]int{"SELECT COUNT(*) FROM t a%cWHERE%csmoker": 25, "SELECT COUNT(*) AS a%c, SUM(b) AS a FROM t": 21, "SELECT a%cFROM t": 9, "SELECT $a%c$x$a%c$ FROM t": 10, "SELECT 'a' AS\"b\"%c FROM t": 17} {
+		for form, at := range map[string]int{
+			"SELECT COUNT(*) FROM t a%cWHERE%csmoker":    25,
+			"SELECT COUNT(*) AS a%c, SUM(b) AS a FROM t": 21, "SELECT a%cFROM t": 9, "SELECT $a%c$x$a%c$ FROM t": 10,
+			"SELECT 'a' AS\"b\"%c FROM t": 17,
+		} {
 			sql := strings.ReplaceAll(form, "%c", string(r))
-			if _, err := Parse(sql); err == nil || !strings.HasPrefix(err.Error(), fmt.Sprintf("1:%d: the character %U is drawn as a space", at, r)) {
+			if _, err := Parse(sql); err == nil ||
+				!strings.HasPrefix(err.Error(), fmt.Sprintf("1:%d: the character %U is drawn as a space", at, r)) {
 				t.Errorf("%+q: %v", sql, err)
 			}
 		}
-		for _, form := range []string{"SELECT a FROM t -- b%cc", "SELECT a /* b%cc */ FROM t", "SELECT 'b%cc' FROM t", `SELECT a AS "b%cc" FROM t`, "SELECT $$b%cc$$ FROM t"} {
+		for _, form := range []string{
+			"SELECT a FROM t -- b%cc", "SELECT a /* b%cc */ FROM t", "SELECT 'b%cc' FROM t",
+			`SELECT a AS "b%cc" FROM t`, "SELECT $$b%cc$$ FROM t",
+		} {
 			if _, err := Parse(strings.ReplaceAll(form, "%c", string(r))); err != nil {
 				t.Errorf("%q with %U: %v", form, r, err)
 			}
@@ -93,7 +113,10 @@ func TestNamesAsTheyLook(t *testing.T) {
 		if _, err := Parse(sql); err == nil || !strings.HasPrefix(err.Error(), "1:34: the character ") {
 			t.Errorf("%+q: %v", sql, err)
 		}
-		for _, sql := range []string{"SELECT می" + string(r) + "خواهم FROM t", "SELECT a -- b" + string(r) + "\nFROM t", "SELECT 'a" + string(r) + "' FROM t"} {
+		for _, sql := range []string{
+			"SELECT می" + string(r) + "خواهم FROM t",
+			"SELECT a -- b" + string(r) + "\nFROM t", "SELECT 'a" + string(r) + "' FROM t",
+		} {
 			if _, err := Parse(sql); err != nil {
 				t.Errorf("%+q: %v", sql, err)
 			}

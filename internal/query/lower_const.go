@@ -53,7 +53,10 @@ func number(written string, at Pos) (Expr, error) {
 
 func integer(n *big.Int, at Pos) (Expr, error) {
 	if !n.IsInt64() {
-		return nil, &Error{Pos: at, Message: "this integer does not fit in 64 bits", Hint: "write it with a decimal point"}
+		return nil, &Error{
+			Pos: at, Message: "this integer does not fit in 64 bits",
+			Hint: "write it with a decimal point",
+		}
 	}
 	return &Literal{At: at, Kind: IntegerLiteral, Text: n.String()}, nil
 }
@@ -127,7 +130,10 @@ func (l *lowering) typeName(t *pg.TypeName, at Pos) (string, error) {
 	case !ok:
 		return "", &Error{Pos: at, Message: "the type " + quote(name) + " is not supported", Hint: hint}
 	case len(t.GetTypmods()) > 0:
-		return "", &Error{Pos: at, Message: "a type with a length or precision is not supported", Hint: "write " + to + " alone"}
+		return "", &Error{
+			Pos: at, Message: "a type with a length or precision is not supported",
+			Hint: "write " + to + " alone",
+		}
 	default:
 		return to, nil
 	}

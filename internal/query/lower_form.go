@@ -128,7 +128,10 @@ func (l *lowering) call(f *pg.FuncCall, at Pos, depth int) (Expr, error) {
 		return nil, err
 	}
 	star = star || f.GetAggStar()
-	return &Call{At: at, Name: name, Args: args, Star: star, Distinct: f.GetAggDistinct(), Filter: filter, Within: within, Named: named}, nil
+	return &Call{
+		At: at, Name: name, Args: args, Star: star, Distinct: f.GetAggDistinct(), Filter: filter,
+		Within: within, Named: named,
+	}, nil
 }
 
 // refuseCall refuses the calls that the tree has no place for.
@@ -145,7 +148,10 @@ func (l *lowering) refuseCall(f *pg.FuncCall, name string, at Pos) error {
 	case forms[name]:
 		return no(strings.ToUpper(name)+" is not written in quotes here", "write "+strings.ToUpper(name)+"(…)")
 	case f.GetOver() != nil:
-		return &Error{Pos: l.pos(f.GetOver().GetLocation(), at), Message: "window functions (OVER) are not supported", Hint: noWindow}
+		return &Error{
+			Pos: l.pos(f.GetOver().GetLocation(), at), Message: "window functions (OVER) are not supported",
+			Hint: noWindow,
+		}
 	case f.GetFuncVariadic():
 		return no("VARIADIC is not supported", "give the values one by one")
 	}

@@ -30,7 +30,9 @@ func (a *Argument) Word() string {
 
 // arguments parts a call's arguments into plain and named ones, which come last. star says that it is COUNT(*, name =>
 // value), whose asterisk was rewritten.
-func (l *lowering) arguments(args []*pg.Node, at Pos, depth int) (plain []Expr, named []Argument, star bool, err error) {
+func (l *lowering) arguments(
+	args []*pg.Node, at Pos, depth int,
+) (plain []Expr, named []Argument, star bool, err error) {
 	if star = l.starred(args); star {
 		args = args[1:]
 	}
@@ -42,7 +44,11 @@ func (l *lowering) arguments(args []*pg.Node, at Pos, depth int) (plain []Expr, 
 			}
 			for _, o := range named {
 				if o.Name == a.Name {
-					return nil, nil, false, &Error{Pos: a.At, Message: "the argument " + quote(a.Name) + " is given twice", Hint: "leave one out"}
+					return nil, nil, false,
+						&Error{
+							Pos: a.At, Message: "the argument " + quote(a.Name) + " is given twice",
+							Hint: "leave one out",
+						}
 				}
 			}
 			named = append(named, a)
@@ -53,7 +59,11 @@ func (l *lowering) arguments(args []*pg.Node, at Pos, depth int) (plain []Expr, 
 			return nil, nil, false, err
 		}
 		if star || len(named) > 0 {
-			return nil, nil, false, &Error{Pos: e.Pos(), Message: "a plain argument cannot follow * or a named argument", Hint: "put it first"}
+			return nil, nil, false,
+				&Error{
+					Pos: e.Pos(), Message: "a plain argument cannot follow * or a named argument",
+					Hint: "put it first",
+				}
 		}
 		plain = append(plain, e)
 	}
@@ -63,7 +73,8 @@ func (l *lowering) arguments(args []*pg.Node, at Pos, depth int) (plain []Expr, 
 func (l *lowering) named(x *pg.NamedArgExpr, at Pos, depth int) (Argument, error) {
 	a := Argument{At: l.pos(x.GetLocation(), at), Name: x.GetName()}
 	values := []*pg.Node{x.GetArg()}
-	if row := x.GetArg().GetRowExpr(); row != nil && row.GetRowFormat() == pg.CoercionForm_COERCE_IMPLICIT_CAST && len(row.GetArgs()) > 1 {
+	if row := x.GetArg().GetRowExpr(); row != nil && row.GetRowFormat() == pg.CoercionForm_COERCE_IMPLICIT_CAST &&
+		len(row.GetArgs()) > 1 {
 		values = row.GetArgs()
 	}
 	for _, n := range values {
@@ -73,7 +84,10 @@ func (l *lowering) named(x *pg.NamedArgExpr, at Pos, depth int) (Argument, error
 		}
 		c, word := e.(*Column)
 		if _, constant := e.(*Literal); !constant && (!word || c.Table != "") {
-			return a, &Error{Pos: e.Pos(), Message: "the value of " + quote(a.Name) + " must be a constant", Hint: "write it out, as in " + quote(a.Name) + " => 2, or => (0, 100)"}
+			return a, &Error{
+				Pos: e.Pos(), Message: "the value of " + quote(a.Name) + " must be a constant",
+				Hint: "write it out, as in " + quote(a.Name) + " => 2, or => (0, 100)",
+			}
 		}
 		a.Values = append(a.Values, e)
 	}

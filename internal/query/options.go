@@ -54,7 +54,8 @@ func rewritten(sql string, tokens []*pg.ScanToken) string {
 // stars are the offsets of the asterisks of (*, … .
 func stars(tokens []*pg.ScanToken) (out []int) {
 	for i := 1; i+1 < len(tokens); i++ {
-		if tokens[i-1].GetToken() == pg.Token_ASCII_40 && tokens[i].GetToken() == pg.Token_ASCII_42 && tokens[i+1].GetToken() == pg.Token_ASCII_44 {
+		if tokens[i-1].GetToken() == pg.Token_ASCII_40 && tokens[i].GetToken() == pg.Token_ASCII_42 &&
+			tokens[i+1].GetToken() == pg.Token_ASCII_44 {
 			out = append(out, int(tokens[i].GetStart()))
 		}
 	}
@@ -86,13 +87,15 @@ func clause(sql string, tokens []*pg.ScanToken) (from, to int) {
 
 // introduces reports WITH DIFFERENTIAL_PRIVACY, or WITH ANONYMIZATION, at i.
 func introduces(sql string, tokens []*pg.ScanToken, i int) bool {
-	return i+1 < len(tokens) && (tokens[i].GetToken() == pg.Token_WITH || tokens[i].GetToken() == pg.Token_WITH_LA) && tokens[i+1].GetToken() == pg.Token_IDENT &&
+	return i+1 < len(tokens) && (tokens[i].GetToken() == pg.Token_WITH || tokens[i].GetToken() == pg.Token_WITH_LA) &&
+		tokens[i+1].GetToken() == pg.Token_IDENT &&
 		clauseWords[strings.ToLower(spelled(sql, tokens[i+1]))]
 }
 
 // listEnd is the index after OPTIONS(…) at i, or i where there is none.
 func listEnd(sql string, tokens []*pg.ScanToken, i int) int {
-	if i+1 >= len(tokens) || !strings.EqualFold(spelled(sql, tokens[i]), "options") || tokens[i+1].GetToken() != pg.Token_ASCII_40 {
+	if i+1 >= len(tokens) || !strings.EqualFold(spelled(sql, tokens[i]), "options") ||
+		tokens[i+1].GetToken() != pg.Token_ASCII_40 {
 		return i
 	}
 	for j := i + 2; j < len(tokens); j++ {
@@ -123,7 +126,10 @@ func (l *lowering) options() (*Options, error) {
 	out := &Options{At: r.at(0), Anonymize: strings.EqualFold(l.tokenText(r.tokens[1]), "anonymization")}
 	rest := append(append([]*pg.ScanToken(nil), l.tokens[:from]...), l.tokens[to:]...)
 	if len(r.tokens) == 2 && to < len(l.tokens) && strings.EqualFold(l.tokenText(l.tokens[to]), "options") {
-		return nil, &Error{Pos: l.text.pos(int(l.tokens[to].GetStart())), Message: "the list of options does not end", Hint: "write OPTIONS(epsilon = 1, max_groups_contributed = 2)"}
+		return nil, &Error{
+			Pos: l.text.pos(int(l.tokens[to].GetStart())), Message: "the list of options does not end",
+			Hint: "write OPTIONS(epsilon = 1, max_groups_contributed = 2)",
+		}
 	}
 	var err error
 	if len(r.tokens) > 2 {
@@ -143,8 +149,10 @@ func unread(src text, tokens []*pg.ScanToken, err error) error {
 		return err
 	}
 	for i, t := range l.tokens {
-		if i > 0 && i+1 < len(l.tokens) && t.GetToken() == pg.Token_IDENT && l.tokens[i+1].GetToken() == pg.Token_BETWEEN && strings.EqualFold(l.tokenText(t), "clamped") {
-			return src.refuse(int(t.GetStart()), "write SUM(x, contribution_bounds_per_group => (0, 100))", "CLAMPED BETWEEN is not supported")
+		if i > 0 && i+1 < len(l.tokens) && t.GetToken() == pg.Token_IDENT &&
+			l.tokens[i+1].GetToken() == pg.Token_BETWEEN && strings.EqualFold(l.tokenText(t), "clamped") {
+			return src.refuse(int(t.GetStart()), "write SUM(x, contribution_bounds_per_group => (0, 100))",
+				"CLAMPED BETWEEN is not supported")
 		}
 	}
 	return parserError(src, err)
@@ -154,7 +162,9 @@ func unread(src text, tokens []*pg.ScanToken, err error) error {
 func (l *lowering) misplaced() error {
 	for i, t := range l.tokens {
 		if t.GetToken() == pg.Token_SELECT && introduces(string(l.text), l.tokens, i+1) {
-			return l.text.refuse(int(l.tokens[i+1].GetStart()), "write it after the first SELECT, which is in no parentheses", "the clause is given once, for the whole question")
+			return l.text.refuse(int(l.tokens[i+1].GetStart()),
+				"write it after the first SELECT, which is in no parentheses",
+				"the clause is given once, for the whole question")
 		}
 	}
 	return nil
@@ -183,7 +193,8 @@ func (r *optionReader) list(tokens []*pg.ScanToken) (out []Option, err error) {
 			return out, nil
 		}
 		if tokens = tokens[end+1:]; len(tokens) == 0 {
-			return nil, r.text.refuse(int(r.tokens[len(r.tokens)-1].GetStart()), "leave out the comma", "an option is missing after the comma")
+			return nil, r.text.refuse(int(r.tokens[len(r.tokens)-1].GetStart()), "leave out the comma",
+				"an option is missing after the comma")
 		}
 	}
 	return out, nil
@@ -191,7 +202,8 @@ func (r *optionReader) list(tokens []*pg.ScanToken) (out []Option, err error) {
 
 func (r *optionReader) option(tokens, rest []*pg.ScanToken) (Option, error) {
 	if len(tokens) < 3 || tokens[1].GetToken() != pg.Token_ASCII_61 || !isWord(tokens[0], r.tokenText(tokens[0])) {
-		return Option{}, r.text.refuse(int(rest[0].GetStart()), "write OPTIONS(epsilon = 1, max_groups_contributed = 2)", "an option is a name, =, and its value")
+		return Option{}, r.text.refuse(int(rest[0].GetStart()),
+			"write OPTIONS(epsilon = 1, max_groups_contributed = 2)", "an option is a name, =, and its value")
 	}
 	o := Option{At: r.text.pos(int(tokens[0].GetStart())), Name: foldASCII(r.word(tokens[0]))}
 	var err error
@@ -201,7 +213,8 @@ func (r *optionReader) option(tokens, rest []*pg.ScanToken) (Option, error) {
 
 // isWord holds for names, quoted or not, and for keywords.
 func isWord(t *pg.ScanToken, text string) bool {
-	return t.GetToken() == pg.Token_IDENT || t.GetKeywordKind() != pg.KeywordKind_NO_KEYWORD && plain(strings.ToLower(text))
+	return t.GetToken() == pg.Token_IDENT || t.GetKeywordKind() != pg.KeywordKind_NO_KEYWORD &&
+		plain(strings.ToLower(text))
 }
 
 // word is a name: folded to lower case unless it is quoted.
@@ -233,14 +246,19 @@ func (r *optionReader) value(tokens []*pg.ScanToken) (Expr, error) {
 	case len(rest) == 0 && (kind == pg.Token_TRUE_P || kind == pg.Token_FALSE_P):
 		return &Literal{At: at, Kind: BooleanLiteral, Bool: kind == pg.Token_TRUE_P}, nil
 	case len(rest) == 0 && kind == pg.Token_SCONST && strings.HasPrefix(text, "'"):
-		return &Literal{At: at, Kind: StringLiteral, Text: strings.ReplaceAll(strings.TrimSuffix(text[1:], "'"), "''", "'")}, nil
+		return &Literal{
+			At: at, Kind: StringLiteral,
+			Text: strings.ReplaceAll(strings.TrimSuffix(text[1:], "'"), "''", "'"),
+		}, nil
 	case len(rest) == 0 && (kind == pg.Token_ICONST || kind == pg.Token_FCONST):
 		return number(text, at)
-	case len(rest) == 1 && (kind == pg.Token_ASCII_45 || kind == pg.Token_ASCII_43) && (rest[0].GetToken() == pg.Token_ICONST || rest[0].GetToken() == pg.Token_FCONST):
+	case len(rest) == 1 && (kind == pg.Token_ASCII_45 || kind == pg.Token_ASCII_43) &&
+		(rest[0].GetToken() == pg.Token_ICONST || rest[0].GetToken() == pg.Token_FCONST):
 		return number(strings.TrimPrefix(text, "+")+r.tokenText(rest[0]), at)
 	case len(rest) == 0 && isWord(tokens[0], text):
 		return &Column{At: at, Name: r.word(tokens[0])}, nil
-	case len(rest) == 2 && isWord(tokens[0], text) && rest[0].GetToken() == pg.Token_ASCII_46 && isWord(rest[1], r.tokenText(rest[1])):
+	case len(rest) == 2 && isWord(tokens[0], text) && rest[0].GetToken() == pg.Token_ASCII_46 &&
+		isWord(rest[1], r.tokenText(rest[1])):
 		return &Column{At: at, Table: r.word(tokens[0]), Name: r.word(rest[1])}, nil
 	}
 	return nil, &Error{Pos: at, Message: "this is no value of an option", Hint: "write a number, NULL, or a name"}

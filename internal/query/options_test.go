@@ -40,8 +40,9 @@ func TestOptions(t *testing.T) {
 	}
 	call := s.Items[0].Expr.(*Call)
 	for what, got := range map[string][2]Pos{
-		"clause": {s.Options.At, {1, 8}}, "first": {s.Options.List[0].At, {1, 42}}, "second": {s.Options.List[1].At, {2, 2}},
-		"call": {call.At, {2, 15}}, "argument": {call.Named[0].At, {2, 24}}, "table": {s.From.At, {2, 37}},
+		"clause": {s.Options.At, {1, 8}}, "first": {s.Options.List[0].At, {1, 42}},
+		"second": {s.Options.List[1].At, {2, 2}},
+		"call":   {call.At, {2, 15}}, "argument": {call.Named[0].At, {2, 24}}, "table": {s.From.At, {2, 37}},
 	} {
 		if got[0] != got[1] {
 			t.Errorf("%s is at %v, not %v", what, got[0], got[1])

@@ -208,7 +208,8 @@ func (l *lowering) single(stmts []*pg.RawStmt) (*pg.SelectStmt, error) {
 	}
 	if len(stmts) > 1 {
 		at := l.first(int(stmts[1].GetStmtLocation()))
-		return nil, l.text.refuse(at, "ask one question at a time", "there are %d statements where one is allowed", len(stmts))
+		return nil, l.text.refuse(at, "ask one question at a time",
+			"there are %d statements where one is allowed", len(stmts))
 	}
 	at := l.first(int(stmts[0].GetStmtLocation()))
 	if s := stmts[0].GetStmt().GetSelectStmt(); s != nil {

@@ -32,7 +32,10 @@ func TestParseTree(t *testing.T) {
 					At: at(3, 9), Op: Gt, L: &Column{At: at(3, 7), Name: "é"},
 					R: &Literal{At: at(3, 11), Kind: IntegerLiteral, Text: "-5"},
 				},
-				R: &Unary{At: at(3, 18), Op: Not, X: &Is{At: at(3, 24), X: &Column{At: at(3, 22), Name: "b"}, What: IsTrue}},
+				R: &Unary{
+					At: at(3, 18), Op: Not,
+					X: &Is{At: at(3, 24), X: &Column{At: at(3, 22), Name: "b"}, What: IsTrue},
+				},
 			},
 			R: &Binary{
 				At: at(3, 38), Op: Lt, L: &Column{At: at(3, 36), Name: "d"},
@@ -119,7 +122,8 @@ func TestTemplates(t *testing.T) {
 		s, err := Parse(sql)
 		if err != nil {
 			var e *Error
-			if !errors.As(err, &e) || e.Pos.Line != 1 || e.Pos.Column < 1 || e.Pos.Column > len([]rune(sql))+1 || e.Message == "" {
+			if !errors.As(err, &e) || e.Pos.Line != 1 || e.Pos.Column < 1 || e.Pos.Column > len([]rune(sql))+1 ||
+				e.Message == "" {
 				t.Fatalf("%s\n%#v", sql, err)
 			}
 			return
@@ -136,27 +140,43 @@ func TestTemplates(t *testing.T) {
 
 // A ¤ is to be filled with an expression.
 var statements = []string{
-	"SELECT ¤ FROM t", "SELECT ¤, ¤ AS x FROM t WHERE ¤", "SELECT ¤ FROM t GROUP BY ¤ HAVING ¤ ORDER BY ¤ DESC, ¤ NULLS FIRST",
-	"SELECT ¤ FROM t LIMIT ¤ OFFSET ¤", "SELECT DISTINCT ¤ FROM t", "SELECT ¤ FROM t, u", "SELECT ¤ FROM t JOIN u ON ¤", "VALUES (¤)",
-	"SELECT ¤ FROM t WINDOW w AS (ORDER BY ¤)", "SELECT ¤ FROM f(¤)", "WITH x AS (SELECT ¤) SELECT ¤ FROM x", "SELECT ¤ UNION SELECT ¤",
-	"WITH x AS (SELECT ¤ AS y FROM t), z AS (SELECT * FROM x WHERE ¤) SELECT ¤ FROM z JOIN x ON ¤", "SELECT ¤ FROM (SELECT t.*, ¤ FROM t UNION ALL SELECT ¤ FROM u GROUP BY ¤ HAVING ¤) q",
-	"SELECT ¤ FROM a LEFT JOIN (b RIGHT JOIN c USING (x, y)) ON ¤ WHERE ¤", "SELECT ¤ FROM (SELECT ¤ FROM t WINDOW w AS (ORDER BY ¤)) q JOIN LATERAL (SELECT ¤ FROM u) r ON ¤",
+	"SELECT ¤ FROM t", "SELECT ¤, ¤ AS x FROM t WHERE ¤",
+	"SELECT ¤ FROM t GROUP BY ¤ HAVING ¤ ORDER BY ¤ DESC, ¤ NULLS FIRST",
+	"SELECT ¤ FROM t LIMIT ¤ OFFSET ¤", "SELECT DISTINCT ¤ FROM t", "SELECT ¤ FROM t, u",
+	"SELECT ¤ FROM t JOIN u ON ¤", "VALUES (¤)",
+	"SELECT ¤ FROM t WINDOW w AS (ORDER BY ¤)", "SELECT ¤ FROM f(¤)", "WITH x AS (SELECT ¤) SELECT ¤ FROM x",
+	"SELECT ¤ UNION SELECT ¤",
+	"WITH x AS (SELECT ¤ AS y FROM t), z AS (SELECT * FROM x WHERE ¤) SELECT ¤ FROM z JOIN x ON ¤",
+	"SELECT ¤ FROM (SELECT t.*, ¤ FROM t UNION ALL SELECT ¤ FROM u GROUP BY ¤ HAVING ¤) q",
+	"SELECT ¤ FROM a LEFT JOIN (b RIGHT JOIN c USING (x, y)) ON ¤ WHERE ¤",
+	"SELECT ¤ FROM (SELECT ¤ FROM t WINDOW w AS (ORDER BY ¤)) q JOIN LATERAL (SELECT ¤ FROM u) r ON ¤",
 }
 
 var expressions = []string{
-	"¤ + ¤", "¤ - ¤", "¤ * ¤", "- ¤", "+ ¤", "(¤)", "¤ % ¤", "¤ / ¤", "¤ ^ ¤", "¤ = ¤", "¤ <> ¤", "¤ < ¤", "NOT ¤", "¤ AND ¤", "¤ OR ¤",
-	"¤ BETWEEN ¤ AND ¤", "(¤) NOT BETWEEN ¤ AND (¤)", "¤ BETWEEN SYMMETRIC ¤ AND ¤", "¤ IN (¤, ¤)", "¤ NOT IN (¤)", "¤ LIKE ¤", "¤ NOT LIKE ¤",
-	"¤ LIKE ¤ ESCAPE ¤", "¤ ILIKE ¤", "¤ SIMILAR TO ¤", "¤ IS NULL", "¤ IS NOT TRUE", "¤ IS UNKNOWN", "¤ IS DISTINCT FROM ¤", "¤ IS JSON",
-	"CASE WHEN ¤ THEN ¤ ELSE ¤ END", "CASE ¤ WHEN ¤ THEN ¤ WHEN ¤ THEN ¤ END", "CAST(¤ AS int)", "(¤)::date", "¤::text", "¤::interval(3)", "¤::x.y",
-	"f(¤)", "count(DISTINCT ¤)", "count(*)", "f(¤, x => ¤)", "sum(¤ ORDER BY ¤)", "sum(¤) FILTER (WHERE ¤)", "percentile_disc(¤) WITHIN GROUP (ORDER BY ¤ DESC) FILTER (WHERE ¤)", "mode() WITHIN GROUP (ORDER BY ¤)", "sum(¤) OVER (PARTITION BY ¤)",
-	"coalesce(¤, ¤)", "nullif(¤, ¤)", "least(¤)", "greatest(¤, ¤)", "extract(year FROM ¤)", "substring(¤ FROM ¤ FOR ¤)", "trim(¤)", "¤ COLLATE \"C\"",
-	"ARRAY[¤]", "ROW(¤, ¤)", "(¤, ¤)", "(¤)[¤]", "(¤).x", "¤ = ANY (¤)", "¤ < ALL (SELECT ¤)", "EXISTS (SELECT ¤)", "(SELECT ¤)", "¤ AT TIME ZONE ¤",
-	"¤ || ¤", "¤ ~ ¤", "@ ¤", "¤ -> ¤", "json_array(¤)", "xmlforest(¤ AS x)", "GROUPING(¤)", "ROLLUP(¤)", "normalize(¤)", "¤ OPERATOR(x.+) ¤",
+	"¤ + ¤", "¤ - ¤", "¤ * ¤", "- ¤", "+ ¤", "(¤)", "¤ % ¤", "¤ / ¤", "¤ ^ ¤", "¤ = ¤", "¤ <> ¤",
+	"¤ < ¤", "NOT ¤", "¤ AND ¤", "¤ OR ¤",
+	"¤ BETWEEN ¤ AND ¤", "(¤) NOT BETWEEN ¤ AND (¤)", "¤ BETWEEN SYMMETRIC ¤ AND ¤", "¤ IN (¤, ¤)",
+	"¤ NOT IN (¤)", "¤ LIKE ¤", "¤ NOT LIKE ¤",
+	"¤ LIKE ¤ ESCAPE ¤", "¤ ILIKE ¤", "¤ SIMILAR TO ¤", "¤ IS NULL", "¤ IS NOT TRUE", "¤ IS UNKNOWN",
+	"¤ IS DISTINCT FROM ¤", "¤ IS JSON",
+	"CASE WHEN ¤ THEN ¤ ELSE ¤ END", "CASE ¤ WHEN ¤ THEN ¤ WHEN ¤ THEN ¤ END", "CAST(¤ AS int)", "(¤)::date",
+	"¤::text", "¤::interval(3)", "¤::x.y",
+	"f(¤)", "count(DISTINCT ¤)", "count(*)", "f(¤, x => ¤)", "sum(¤ ORDER BY ¤)", "sum(¤) FILTER (WHERE ¤)",
+	"percentile_disc(¤) WITHIN GROUP (ORDER BY ¤ DESC) FILTER (WHERE ¤)", "mode() WITHIN GROUP (ORDER BY ¤)",
+	"sum(¤) OVER (PARTITION BY ¤)",
+	"coalesce(¤, ¤)", "nullif(¤, ¤)", "least(¤)", "greatest(¤, ¤)", "extract(year FROM ¤)",
+	"substring(¤ FROM ¤ FOR ¤)", "trim(¤)", "¤ COLLATE \"C\"",
+	"ARRAY[¤]", "ROW(¤, ¤)", "(¤, ¤)", "(¤)[¤]", "(¤).x", "¤ = ANY (¤)", "¤ < ALL (SELECT ¤)",
+	"EXISTS (SELECT ¤)", "(SELECT ¤)", "¤ AT TIME ZONE ¤",
+	"¤ || ¤", "¤ ~ ¤", "@ ¤", "¤ -> ¤", "json_array(¤)", "xmlforest(¤ AS x)", "GROUPING(¤)", "ROLLUP(¤)",
+	"normalize(¤)", "¤ OPERATOR(x.+) ¤",
 }
 
 var leaves = []string{
-	"a", "t.a", "\"B c\"", "1", "-1", "1.5e3", "9223372036854775808", "'x'", "DATE '2020-01-31'", "date 'today'", "NULL", "TRUE", "false", "*", "t.*",
-	"$1", "current_date", "E'\\n'", "U&'\\0061'", "B'1'", "DEFAULT", "a.b.c", "now()", "\"least\"(1)", "é", "0x10", "interval '1 day'", "pg_catalog.f()",
+	"a", "t.a", "\"B c\"", "1", "-1", "1.5e3", "9223372036854775808", "'x'", "DATE '2020-01-31'", "date 'today'",
+	"NULL", "TRUE", "false", "*", "t.*",
+	"$1", "current_date", "E'\\n'", "U&'\\0061'", "B'1'", "DEFAULT", "a.b.c", "now()", "\"least\"(1)", "é", "0x10",
+	"interval '1 day'", "pg_catalog.f()",
 }
 
 func fill(t *rapid.T, template string, depth int) string {
@@ -176,7 +196,8 @@ func fill(t *rapid.T, template string, depth int) string {
 
 func BenchmarkParse(b *testing.B) {
 	for b.Loop() {
-		if _, err := Parse("SELECT city, count(*), avg(age) FROM visits WHERE age BETWEEN 18 AND 65 GROUP BY city"); err != nil {
+		if _, err := Parse(
+			"SELECT city, count(*), avg(age) FROM visits WHERE age BETWEEN 18 AND 65 GROUP BY city"); err != nil {
 			b.Fatal(err)
 		}
 	}

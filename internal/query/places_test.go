@@ -12,7 +12,8 @@ func TestPlaces(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		var b strings.Builder
 		for range rapid.IntRange(0, 40).Draw(t, "pieces") {
-			piece := rapid.SampledFrom([]string{"a", "é", "€", "\n", "\r\n", "𝄞", "\xff", "\xe2\x82", "x\n\ny"}).Draw(t, "piece")
+			piece := rapid.SampledFrom([]string{"a", "é", "€", "\n", "\r\n", "𝄞", "\xff", "\xe2\x82", "x\n\ny"}).Draw(t,
+				"piece")
 			b.WriteString(strings.Repeat(piece, rapid.IntRange(1, 90).Draw(t, "times")))
 		}
 		src, p := text(b.String()), &places{}

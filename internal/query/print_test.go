@@ -60,7 +60,10 @@ func TestKeywords(t *testing.T) {
 	}
 }
 
-var names = []string{"a", "age", "Visit Date", `q"uote`, "select", "date", "é", "count", "least", "text", "_x1", "1x", "real", "year"}
+var names = []string{
+	"a", "age", "Visit Date", `q"uote`, "select", "date", "é", "count", "least", "text", "_x1", "1x",
+	"real", "year",
+}
 
 func genName(t *rapid.T) string {
 	if rapid.IntRange(0, 4).Draw(t, "odd") == 0 {
@@ -124,7 +127,10 @@ func genRelation(t *rapid.T, depth int) Relation {
 	case kind == 0 || depth == 0:
 		return &Table{Name: genName(t), Alias: genAlias(t)}
 	case kind <= 2:
-		j := &Join{Kind: rapid.SampledFrom([]JoinKind{InnerJoin, LeftJoin, RightJoin}).Draw(t, "join"), L: genRelation(t, depth-1), R: genRelation(t, depth-1)}
+		j := &Join{
+			Kind: rapid.SampledFrom([]JoinKind{InnerJoin, LeftJoin, RightJoin}).Draw(t, "join"),
+			L:    genRelation(t, depth-1), R: genRelation(t, depth-1),
+		}
 		if rapid.Bool().Draw(t, "using") {
 			j.Using = []string{genName(t), genName(t)}
 		} else {
@@ -134,7 +140,10 @@ func genRelation(t *rapid.T, depth int) Relation {
 	}
 	out := &Subquery{Alias: genAlias(t)}
 	for range rapid.IntRange(1, 2).Draw(t, "branches") {
-		s := &Select{Distinct: rapid.Bool().Draw(t, "distinct"), From: From{Table: genName(t), Alias: genAlias(t)}, Where: genOptional(t, 2), GroupBy: genExprs(t, 0, 2, 2), Having: genOptional(t, 2)}
+		s := &Select{
+			Distinct: rapid.Bool().Draw(t, "distinct"), From: From{Table: genName(t), Alias: genAlias(t)},
+			Where: genOptional(t, 2), GroupBy: genExprs(t, 0, 2, 2), Having: genOptional(t, 2),
+		}
 		s.Items = []Item{{Expr: genExpr(t, 2), Alias: genAlias(t)}, {Expr: &Star{Table: genAlias(t)}}}
 		if r := genRelation(t, depth-1); rapid.Bool().Draw(t, "nested") {
 			if _, plain := r.(*Table); !plain {
@@ -221,7 +230,10 @@ func genExpr(t *rapid.T, depth int) Expr {
 }
 
 func genCall(t *rapid.T, depth int) Expr {
-	switch name := rapid.SampledFrom([]string{"count", "sum", "Odd", "extract", "left", "coalesce", "least", "greatest", "grouping", "rollup", "cube", "nullif", "percentile_cont", "mode"}).Draw(t, "function"); name {
+	switch name := rapid.SampledFrom([]string{
+		"count", "sum", "Odd", "extract", "left", "coalesce", "least", "greatest",
+		"grouping", "rollup", "cube", "nullif", "percentile_cont", "mode",
+	}).Draw(t, "function"); name {
 	case "nullif":
 		return &Call{Name: name, Args: genExprs(t, 2, 2, depth-1)}
 	case "coalesce", "least", "greatest", "grouping":
@@ -244,15 +256,26 @@ func genLeaf(t *rapid.T) Expr {
 	case 0:
 		return &Literal{Kind: IntegerLiteral, Text: strconv.FormatInt(rapid.Int64().Draw(t, "int"), 10)}
 	case 1:
-		return &Literal{Kind: DecimalLiteral, Text: rapid.StringMatching(`-?([0-9]{1,25}\.[0-9]{0,5}|\.[0-9]{1,30}|[1-9]{1,5})e-?[0-9]{1,3}|-?[0-9]{1,25}\.[0-9]{0,5}`).Draw(t, "decimal")}
+		return &Literal{
+			Kind: DecimalLiteral,
+			Text: rapid.StringMatching(
+				`-?([0-9]{1,25}\.[0-9]{0,5}|\.[0-9]{1,30}|[1-9]{1,5})e-?[0-9]{1,3}|-?[0-9]{1,25}\.[0-9]{0,5}`).Draw(t,
+				"decimal"),
+		}
 	case 2:
-		return &Literal{Kind: StringLiteral, Text: rapid.StringMatching(`[a-zA-Z0-9'"\\%_\n é\x{202e}$-]{0,12}`).Draw(t, "text")}
+		return &Literal{
+			Kind: StringLiteral,
+			Text: rapid.StringMatching(`[a-zA-Z0-9'"\\%_\n é\x{202e}$-]{0,12}`).Draw(t, "text"),
+		}
 	case 3:
 		return &Literal{Kind: BooleanLiteral, Bool: rapid.Bool().Draw(t, "bool")}
 	case 4:
 		return &Literal{Kind: NullLiteral}
 	case 5:
-		return &Literal{Kind: DateLiteral, Text: rapid.SampledFrom([]string{"2020-01-31", "0001-01-01", "1969-12-31"}).Draw(t, "date")}
+		return &Literal{
+			Kind: DateLiteral,
+			Text: rapid.SampledFrom([]string{"2020-01-31", "0001-01-01", "1969-12-31"}).Draw(t, "date"),
+		}
 	case 6:
 		return &Column{Table: genName(t), Name: genName(t)}
 	}

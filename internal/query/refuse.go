@@ -27,9 +27,11 @@ func (l *lowering) refuseClauses(s *pg.SelectStmt) error {
 	case len(s.GetValuesLists()) > 0:
 		return no(pg.Token_VALUES, "write SELECT … FROM …", "VALUES is not supported")
 	case distinctOn(s):
-		return no(pg.Token_DISTINCT, "write GROUP BY", "SELECT DISTINCT ON is not supported: which row is the first of a group would be one person's")
+		return no(pg.Token_DISTINCT, "write GROUP BY",
+			"SELECT DISTINCT ON is not supported: which row is the first of a group would be one person's")
 	case len(s.GetDistinctClause()) > 0 && l.sources.nested == 0:
-		return no(pg.Token_DISTINCT, "write SELECT x, COUNT(*) … GROUP BY x: each known value of x is a row", "SELECT DISTINCT is not supported")
+		return no(pg.Token_DISTINCT, "write SELECT x, COUNT(*) … GROUP BY x: each known value of x is a row",
+			"SELECT DISTINCT is not supported")
 	case s.GetIntoClause() != nil:
 		return no(pg.Token_INTO, "leave it out: the answer is returned", "SELECT INTO is not supported")
 	case s.GetGroupDistinct():
@@ -37,7 +39,8 @@ func (l *lowering) refuseClauses(s *pg.SelectStmt) error {
 	case len(s.GetWindowClause()) > 0:
 		return no(pg.Token_WINDOW, noWindow, "window functions are not supported")
 	case len(s.GetLockingClause()) > 0:
-		return no(pg.Token_FOR, "leave it out: a question changes nothing", "row locks (FOR UPDATE, FOR SHARE) are not supported")
+		return no(pg.Token_FOR, "leave it out: a question changes nothing",
+			"row locks (FOR UPDATE, FOR SHARE) are not supported")
 	case s.GetLimitOption() == pg.LimitOption_LIMIT_OPTION_WITH_TIES:
 		return no(pg.Token_FETCH, "write LIMIT", "WITH TIES is not supported")
 	}
@@ -81,17 +84,21 @@ func (l *lowering) refuseNode(n *pg.Node, at Pos) error {
 		if kind := x.SubLink.GetSubLinkType(); kind == pg.SubLinkType_ARRAY_SUBLINK {
 			return no(x.SubLink.GetLocation(), "arrays are not supported", noSubquery)
 		}
-		return no(x.SubLink.GetLocation(), "subqueries in expressions are not supported: they would pair different persons' rows", noSubquery)
+		return no(x.SubLink.GetLocation(),
+			"subqueries in expressions are not supported: they would pair different persons' rows", noSubquery)
 	case *pg.Node_ParamRef:
 		return no(x.ParamRef.GetLocation(), "parameters ($1) are not supported", useConst)
 	case *pg.Node_CollateClause:
 		return no(x.CollateClause.GetLocation(), "COLLATE is not supported", "leave it out: text compares by its bytes")
 	case *pg.Node_SqlvalueFunction:
-		return no(x.SqlvalueFunction.GetLocation(), "the current date, time or user is not part of a question", useConst)
+		return no(x.SqlvalueFunction.GetLocation(),
+			"the current date, time or user is not part of a question", useConst)
 	case *pg.Node_AArrayExpr:
-		return no(x.AArrayExpr.GetLocation(), "arrays are not supported", "write the values one by one: x IN (1, 2), or PERCENTILE_CONT(0.25) …, PERCENTILE_CONT(0.5) …")
+		return no(x.AArrayExpr.GetLocation(), "arrays are not supported",
+			"write the values one by one: x IN (1, 2), or PERCENTILE_CONT(0.25) …, PERCENTILE_CONT(0.5) …")
 	case *pg.Node_AIndirection:
-		return no(0, "subscripts and fields of a value are not supported", "a column holds one value; APPROX_QUANTILES(x, 4)[OFFSET(2)] is PERCENTILE_DISC(0.5) WITHIN GROUP (ORDER BY x)")
+		return no(0, "subscripts and fields of a value are not supported",
+			"a column holds one value; APPROX_QUANTILES(x, 4)[OFFSET(2)] is PERCENTILE_DISC(0.5) WITHIN GROUP (ORDER BY x)")
 	case *pg.Node_RowExpr:
 		return no(x.RowExpr.GetLocation(), "rows of values are not supported", "list or compare the values one by one")
 	case *pg.Node_GroupingSet:

@@ -54,13 +54,25 @@ func describe(sql string) string {
 
 func TestLimits(t *testing.T) {
 	for name, c := range map[string]struct{ sql, want string }{
-		"bytes":       {"SELECT '" + strings.Repeat("x", 16<<10) + "' FROM t", "1:1: the question has 16400 bytes, more than 16384"},
-		"tokens":      {"SELECT 1" + strings.Repeat("\n,1", 1023) + " FROM t", "1024:4: the question has 2050 words and signs, more than 2048"},
+		"bytes": {
+			"SELECT '" + strings.Repeat("x", 16<<10) + "' FROM t",
+			"1:1: the question has 16400 bytes, more than 16384",
+		},
+		"tokens": {
+			"SELECT 1" + strings.Repeat("\n,1", 1023) + " FROM t",
+			"1024:4: the question has 2050 words and signs, more than 2048",
+		},
 		"NUL":         {"SELECT a\n\x00", "2:1: the question contains a NUL character"},
 		"UTF-8":       {"SELECT é\xff FROM t", "1:9: the question is not valid UTF-8"},
 		"replacement": {"SELECT '\uFFFD'", "1:1: the question has no table"}, // a valid character
-		"name":        {`SELECT "` + strings.Repeat(`""`, 64) + `" FROM t`, "1:8: a name of 64 bytes is longer than 63"},
-		"quoted end":  {"SELECT 1 FROM t WHERE '" + strings.Repeat("é", 500), "1:23: unterminated quoted string at or near"},
+		"name": {
+			`SELECT "` + strings.Repeat(`""`, 64) + `" FROM t`,
+			"1:8: a name of 64 bytes is longer than 63",
+		},
+		"quoted end": {
+			"SELECT 1 FROM t WHERE '" + strings.Repeat("é", 500),
+			"1:23: unterminated quoted string at or near",
+		},
 	} {
 		_, err := Parse(c.sql)
 		if err == nil || !strings.HasPrefix(err.Error(), c.want) || len(err.Error()) > 400 {

@@ -17,7 +17,10 @@ func (l *lowering) with(w *pg.WithClause) (restore func(), err error) {
 	}
 	at := l.text.pos(l.find(pg.Token_WITH))
 	if w.GetRecursive() {
-		return restore, &Error{Pos: at, Message: "WITH RECURSIVE is not supported: no bound on one person's rows would hold", Hint: "write WITH"}
+		return restore, &Error{
+			Pos:     at,
+			Message: "WITH RECURSIVE is not supported: no bound on one person's rows would hold", Hint: "write WITH",
+		}
 	}
 	l.sources.named = maps.Clone(before)
 	if l.sources.named == nil {
@@ -32,7 +35,10 @@ func (l *lowering) with(w *pg.WithClause) (restore func(), err error) {
 		case query == nil:
 			return restore, &Error{Pos: at, Message: "WITH takes SELECT alone", Hint: "write WITH name AS (SELECT …)"}
 		case len(c.GetAliascolnames()) > 0:
-			return restore, &Error{Pos: at, Message: "names of columns after a name of WITH are not supported", Hint: "name columns in the SELECT list, with AS"}
+			return restore, &Error{
+				Pos: at, Message: "names of columns after a name of WITH are not supported",
+				Hint: "name columns in the SELECT list, with AS",
+			}
 		case c.GetSearchClause() != nil || c.GetCycleClause() != nil:
 			return restore, &Error{Pos: at, Message: "SEARCH and CYCLE are not supported"}
 		case fresh[c.GetCtename()]:
@@ -67,7 +73,10 @@ func (l *lowering) subquery(s *pg.SelectStmt, alias string, at Pos) (*Subquery, 
 }
 
 func tooNested(at Pos) *Error {
-	return &Error{Pos: at, Message: fmt.Sprintf("subqueries are nested more than %d deep", maxNested), Hint: "nest less"}
+	return &Error{
+		Pos: at, Message: fmt.Sprintf("subqueries are nested more than %d deep", maxNested),
+		Hint: "nest less",
+	}
 }
 
 // deep is how deep subqueries are nested in the branches of one, itself included. What is looked at is no more than the
@@ -116,9 +125,11 @@ func (l *lowering) branches(s *pg.SelectStmt, at Pos, depth int) ([]*Select, err
 			return no("UNION is not supported: it drops a row where another person has the same", "write UNION ALL")
 		}
 	case pg.SetOperation_SETOP_INTERSECT:
-		return no("INTERSECT is not supported: whether a row stays would depend on other persons' rows", "join on the person")
+		return no("INTERSECT is not supported: whether a row stays would depend on other persons' rows",
+			"join on the person")
 	default:
-		return no("EXCEPT is not supported: whether a row stays would depend on other persons' rows", "join on the person, and count those who have none")
+		return no("EXCEPT is not supported: whether a row stays would depend on other persons' rows",
+			"join on the person, and count those who have none")
 	}
 	left, err := l.branches(s.GetLarg(), at, depth+1)
 	if err != nil {
@@ -152,7 +163,10 @@ func (l *lowering) branch(s *pg.SelectStmt) (*Select, error) {
 func (l *lowering) unordered(s *pg.SelectStmt, at Pos) error {
 	switch {
 	case s.GetLimitCount() != nil || s.GetLimitOffset() != nil:
-		return &Error{Pos: at, Message: "LIMIT inside a subquery is not supported: whether a row stays would depend on other persons' rows", Hint: "leave it out; rows of one person are limited by the policy"}
+		return &Error{
+			Pos:     at,
+			Message: "LIMIT inside a subquery is not supported: whether a row stays would depend on other persons' rows", Hint: "leave it out; rows of one person are limited by the policy",
+		}
 	case len(s.GetSortClause()) > 0:
 		return &Error{Pos: at, Message: "ORDER BY inside a subquery says nothing", Hint: "order the answer"}
 	}

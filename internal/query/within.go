@@ -16,7 +16,8 @@ func refuseOrdered(f *pg.FuncCall, name string, at Pos, inside bool) error {
 	case !f.GetAggWithinGroup() && len(f.GetAggOrder()) > 0:
 		return no("ORDER BY inside an aggregate is not supported", "leave it out")
 	case f.GetAggWithinGroup() && !orderedSets[name]:
-		return no("WITHIN GROUP goes with PERCENTILE_CONT, PERCENTILE_DISC and MODE, not with "+strings.ToUpper(name), "leave it out")
+		return no("WITHIN GROUP goes with PERCENTILE_CONT, PERCENTILE_DISC and MODE, not with "+strings.ToUpper(name),
+			"leave it out")
 	case f.GetAggWithinGroup() && len(f.GetAggOrder()) != 1:
 		return no("WITHIN GROUP takes one ORDER BY expression", "write WITHIN GROUP (ORDER BY x)")
 	case (name == "min" || name == "max") && !inside:

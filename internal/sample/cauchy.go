@@ -18,7 +18,9 @@ import (
 // outcome. What is borderline are curves, on which the point lies with probability 0, so the digits end with
 // probability 1. How many there are depends on the scale and the centre as well as on the draw: the time tells
 // something of them.
-func RoundedCauchy(src *entropy.Source, twice *big.Int, scale func(bits uint) (down, up *big.Rat), lower, upper int64) int64 {
+func RoundedCauchy(
+	src *entropy.Source, twice *big.Int, scale func(bits uint) (down, up *big.Rat), lower, upper int64,
+) int64 {
 	within := func(x *big.Rat) int64 { // ⌊x⌋, between the bounds
 		z := exact.FloorRat(x)
 		if z.Cmp(big.NewInt(lower)) < 0 {

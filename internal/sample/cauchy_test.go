@@ -43,7 +43,8 @@ func TestRoundedCauchy(t *testing.T) {
 	} {
 		scale, _ := c.scale.Float64()
 		test := stattest.ChiSquared{
-			Observed: make([]int, c.upper-c.lower+1), Expected: cauchyMasses(c.twice, scale, c.lower, c.upper), FalseAlarm: falseAlarm,
+			Observed: make([]int, c.upper-c.lower+1), Expected: cauchyMasses(c.twice, scale, c.lower, c.upper),
+			FalseAlarm: falseAlarm,
 		}
 		for range 3000 {
 			test.Observed[sample.RoundedCauchy(source, big.NewInt(c.twice), known(c.scale), c.lower, c.upper)-c.lower]++
@@ -91,7 +92,8 @@ func TestRoundedCauchyExtremes(t *testing.T) {
 		if z := sample.RoundedCauchy(source, big.NewInt(14), known(huge), -100, 100); z != -100 && z != 100 {
 			t.Errorf("with immense noise 7 became %d", z)
 		}
-		if z := sample.RoundedCauchy(source, big.NewInt(math.MaxInt64), known(ratio(1, 1)), math.MinInt64, math.MinInt64); z != math.MinInt64 {
+		if z := sample.RoundedCauchy(source, big.NewInt(math.MaxInt64), known(ratio(1, 1)), math.MinInt64,
+			math.MinInt64); z != math.MinInt64 {
 			t.Errorf("the only value is not %d", z)
 		}
 	}

@@ -47,7 +47,10 @@ func gaussianFollows(t *testing.T, sigma2 *big.Rat, n int) {
 			expected = append(expected, at(x)-at(x-1))
 		}
 		expected = append(expected, 1-at(k-1))
-		if err := (stattest.ChiSquared{Observed: counts(sampled, k), Expected: expected, FalseAlarm: falseAlarm}).Check(); err != nil {
+		if err := (stattest.ChiSquared{
+			Observed: counts(sampled, k), Expected: expected,
+			FalseAlarm: falseAlarm,
+		}).Check(); err != nil {
 			t.Error(err)
 		}
 	}
@@ -73,8 +76,10 @@ func gaussianFollows(t *testing.T, sigma2 *big.Rat, n int) {
 
 func TestDiscreteGaussianDistribution(t *testing.T) {
 	for name, sigma2 := range map[string]*big.Rat{
-		"0.001": ratio(1, 1000), "0.05": ratio(1, 20), "0.25": ratio(1, 4), "0.99": ratio(99, 100), "1": ratio(1, 1), "7/3": ratio(7, 3),
-		"4": ratio(4, 1), "100": ratio(100, 1), "12345.678": ratio(12345678, 1000), "2^27": shifted(1, 27, big.NewInt(1)),
+		"0.001": ratio(1, 1000), "0.05": ratio(1, 20), "0.25": ratio(1, 4), "0.99": ratio(99, 100), "1": ratio(1, 1),
+		"7/3": ratio(7, 3),
+		"4":   ratio(4, 1), "100": ratio(100, 1), "12345.678": ratio(12345678, 1000),
+		"2^27":   shifted(1, 27, big.NewInt(1)),
 		"2^45/3": shifted(1, 45, big.NewInt(3)), "2^60": shifted(1, 60, big.NewInt(1)),
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -91,9 +96,11 @@ func TestDiscreteGaussianBorder(t *testing.T) {
 	less := func(n uint) *big.Int { return new(big.Int).Sub(new(big.Int).Lsh(one, n), one) }
 	fraction := func(n, d *big.Int) *big.Rat { return new(big.Rat).SetFrac(n, d) }
 	for name, sigma2 := range map[string]*big.Rat{
-		"2^31-1": fraction(less(31), one), "2^32-1": fraction(less(32), one), "2^63-1": fraction(less(63), one), "2^64": shifted(1, 64, one),
+		"2^31-1": fraction(less(31), one), "2^32-1": fraction(less(32), one), "2^63-1": fraction(less(63), one),
+		"2^64": shifted(1, 64, one),
 		"2^90": shifted(1, 90, one), "2^127-1": fraction(less(127), one),
-		"(2^31-1)/(2^24-1)": fraction(less(31), less(24)), "(2^63-1)/(2^61-1)": fraction(less(63), less(61)), "2^127/(2^126-1)": fraction(new(big.Int).Lsh(one, 127), less(126)),
+		"(2^31-1)/(2^24-1)": fraction(less(31), less(24)), "(2^63-1)/(2^61-1)": fraction(less(63), less(61)),
+		"2^127/(2^126-1)": fraction(new(big.Int).Lsh(one, 127), less(126)),
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

@@ -84,9 +84,11 @@ func TestDiscreteLaplaceBorder(t *testing.T) {
 	prime := new(big.Int).Sub(new(big.Int).Lsh(big.NewInt(1), 127), big.NewInt(1)) // a denominator of 127 bits
 	scales := map[string]*big.Rat{
 		"2^60": shifted(1, 60, big.NewInt(1)), "2^64-1": new(big.Rat).SetInt(new(big.Int).SetUint64(math.MaxUint64)),
-		"2^64": shifted(1, 64, big.NewInt(1)), "2^128": shifted(1, 128, big.NewInt(1)), "2^63/(2^64-1)": shifted(1, 63, new(big.Int).SetUint64(math.MaxUint64)),
-		"5·2^128/prime": shifted(5, 128, prime), "7·2^125/(3·prime)": shifted(7, 125, new(big.Int).Mul(big.NewInt(3), prime)),
-		"2^200": shifted(1, 200, big.NewInt(1)),
+		"2^64": shifted(1, 64, big.NewInt(1)), "2^128": shifted(1, 128, big.NewInt(1)),
+		"2^63/(2^64-1)":     shifted(1, 63, new(big.Int).SetUint64(math.MaxUint64)),
+		"5·2^128/prime":     shifted(5, 128, prime),
+		"7·2^125/(3·prime)": shifted(7, 125, new(big.Int).Mul(big.NewInt(3), prime)),
+		"2^200":             shifted(1, 200, big.NewInt(1)),
 	}
 	for name, scale := range scales {
 		t.Run(name, func(t *testing.T) {
@@ -100,12 +102,18 @@ func TestDiscreteLaplaceBorder(t *testing.T) {
 func follows(t *testing.T, scale *big.Rat, n int) {
 	t.Helper()
 	sampled := drawn(sample.NewLaplace(scale), n)
-	if err := (stattest.KolmogorovIntegers{Sample: sampled, CDF: cdf(scale), FalseAlarm: falseAlarm}).Check(); err != nil {
+	if err := (stattest.KolmogorovIntegers{
+		Sample: sampled, CDF: cdf(scale),
+		FalseAlarm: falseAlarm,
+	}).Check(); err != nil {
 		t.Error(err)
 	}
 	if b, _ := scale.Float64(); 0.1 < b && b <= 200 { // at .05 two in 10⁹ differ from 0
 		const k = 2000
-		if err := (stattest.ChiSquared{Observed: counts(sampled, k), Expected: cells(scale, k), FalseAlarm: falseAlarm}).Check(); err != nil {
+		if err := (stattest.ChiSquared{
+			Observed: counts(sampled, k), Expected: cells(scale, k),
+			FalseAlarm: falseAlarm,
+		}).Check(); err != nil {
 			t.Error(err)
 		}
 	}
@@ -143,7 +151,10 @@ func lowBit(t *testing.T, scale *big.Rat, sampled []*big.Int) {
 func TestBernoulliExp(t *testing.T) {
 	source := entropy.System()
 	large := shifted(1, 130, new(big.Int).Sub(new(big.Int).Lsh(big.NewInt(1), 131), big.NewInt(1)))
-	for _, x := range []*big.Rat{ratio(0, 1), ratio(1, 1000), ratio(1, 2), ratio(999, 1000), ratio(1, 1), ratio(4, 3), ratio(3, 1), ratio(15, 2), large} {
+	for _, x := range []*big.Rat{
+		ratio(0, 1), ratio(1, 1000), ratio(1, 2), ratio(999, 1000), ratio(1, 1), ratio(4, 3),
+		ratio(3, 1), ratio(15, 2), large,
+	} {
 		of := stattest.Binomial{Trials: 40_000}
 		f, _ := x.Float64()
 		of.Probability = math.Exp(-f)

@@ -25,7 +25,8 @@ func FuzzNoises(f *testing.F) {
 		if r.Cmp(big.NewRat(1<<10, 1)) <= 0 {
 			step := new(big.Int).Rsh(length, uint(len(den))*4)
 			delta := new(big.Rat).SetFrac(big.NewInt(1), new(big.Int).Add(length, big.NewInt(1)))
-			samplers = append(samplers, sample.NewStaircase(length, step.Add(step, new(big.Int).SetInt64(int64(1-min(step.Sign(), 1)))), r),
+			samplers = append(samplers,
+				sample.NewStaircase(length, step.Add(step, new(big.Int).SetInt64(int64(1-min(step.Sign(), 1)))), r),
 				sample.NewTruncated(r, length), sample.NewTulap(r, delta), sample.NewTulap(r, new(big.Rat)))
 		}
 		source, z := entropy.System(), new(big.Int)

@@ -107,7 +107,8 @@ func TestNearestRefines(t *testing.T) {
 			t.Fatalf("σ² = %s, k = %s, digits %x: %s, not %s", sigma2, rest, digits, z, want)
 		}
 		if least := int64(8 * max(cut+1, int(g.first))); tells && source.Consumed() != least {
-			t.Fatalf("σ² = %s, k = %s, digits %x: decided after %d bytes, not %d", sigma2, rest, digits, source.Consumed(), least)
+			t.Fatalf("σ² = %s, k = %s, digits %x: decided after %d bytes, not %d", sigma2, rest, digits,
+				source.Consumed(), least)
 		}
 		checked++
 		if cut > 2 {

@@ -25,8 +25,10 @@ func roundedCDF(sigma2 *big.Rat) func(*big.Int) float64 {
 // few, and of sixteenths of σ where there are many.
 func TestRoundedGaussianDistribution(t *testing.T) {
 	for name, sigma2 := range map[string]*big.Rat{
-		"0.05": ratio(1, 400), "0.3": ratio(9, 100), "0.5": ratio(1, 4), "1": ratio(1, 1), "√2": ratio(2, 1), "17.3": ratio(29929, 100),
-		"1000": ratio(1_000_000, 1), "2^31.5": shifted(1, 63, big.NewInt(1)), "2^32": shifted(1, 64, big.NewInt(1)), "2^40": shifted(1, 80, big.NewInt(1)),
+		"0.05": ratio(1, 400), "0.3": ratio(9, 100), "0.5": ratio(1, 4), "1": ratio(1, 1), "√2": ratio(2, 1),
+		"17.3": ratio(29929, 100),
+		"1000": ratio(1_000_000, 1), "2^31.5": shifted(1, 63, big.NewInt(1)), "2^32": shifted(1, 64, big.NewInt(1)),
+		"2^40":      shifted(1, 80, big.NewInt(1)),
 		"2^99.5/√3": shifted(1, 199, big.NewInt(3)), "2^200": shifted(1, 400, big.NewInt(1)), "1/√7": ratio(1, 7),
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -36,7 +38,10 @@ func TestRoundedGaussianDistribution(t *testing.T) {
 				n /= 4
 			}
 			sampled, f := drawn(sample.NewRoundedGaussian(sigma2), n), roundedCDF(sigma2)
-			if err := (stattest.KolmogorovIntegers{Sample: sampled, CDF: f, FalseAlarm: falseAlarm}).Check(); err != nil {
+			if err := (stattest.KolmogorovIntegers{
+				Sample: sampled, CDF: f,
+				FalseAlarm: falseAlarm,
+			}).Check(); err != nil {
 				t.Error(err)
 			}
 			width := new(big.Int).Sqrt(new(big.Int).Quo(sigma2.Num(), sigma2.Denom()))
@@ -59,7 +64,10 @@ func TestRoundedGaussianDistribution(t *testing.T) {
 				observed[max(-k, min(k, int(j.Int64())))+k]++
 			}
 			if s2, _ := sigma2.Float64(); s2 > 0.01 { // at .05 all but 1e-23 is in one cell
-				if err := (stattest.ChiSquared{Observed: observed, Expected: expected, FalseAlarm: falseAlarm}).Check(); err != nil {
+				if err := (stattest.ChiSquared{
+					Observed: observed, Expected: expected,
+					FalseAlarm: falseAlarm,
+				}).Check(); err != nil {
 					t.Error(err)
 				}
 			} else if observed[k] != n {
@@ -71,7 +79,10 @@ func TestRoundedGaussianDistribution(t *testing.T) {
 
 // TestRoundedGaussianReplays: the same bytes make the same integers, and σ on words those of σ of any size.
 func TestRoundedGaussianReplays(t *testing.T) {
-	for _, sigma2 := range []*big.Rat{ratio(1, 7), ratio(1, 1), ratio(1_000_000, 1), shifted(1, 63, big.NewInt(3)), shifted(1, 400, big.NewInt(1))} {
+	for _, sigma2 := range []*big.Rat{
+		ratio(1, 7), ratio(1, 1), ratio(1_000_000, 1), shifted(1, 63, big.NewInt(3)),
+		shifted(1, 400, big.NewInt(1)),
+	} {
 		g := sample.NewRoundedGaussian(sigma2)
 		a, b, x, y := entropy.Recorded(recording(1<<16)), entropy.Recorded(recording(1<<16)), new(big.Int), new(big.Int)
 		for range 200 {
@@ -93,12 +104,14 @@ func TestRoundedGaussianGolden(t *testing.T) {
 		{ratio(2_000_000, 1), "-627 -1979 1226 1999 -1249 201 ", 299},
 		{shifted(1, 200, big.NewInt(3)), "-324497970838800817379708712894 -292155043473985788804974365931 -540186165708498698922283918476 389409584311511207196467112150 2192689987807878958790323743583 -832399113482166407825294189022 ", 462},
 	} {
-		g, source, z, got := sample.NewRoundedGaussian(golden.sigma2), entropy.Recorded(recording(4096)), new(big.Int), ""
+		g, source, z, got := sample.NewRoundedGaussian(golden.sigma2), entropy.Recorded(recording(4096)),
+			new(big.Int), ""
 		for range 6 {
 			got += g.Draw(source, z).String() + " "
 		}
 		if got != golden.want || source.Consumed() != golden.consumed {
-			t.Errorf("σ² = %s: got %q from %d bytes; want %q from %d", golden.sigma2, got, source.Consumed(), golden.want, golden.consumed)
+			t.Errorf("σ² = %s: got %q from %d bytes; want %q from %d",
+				golden.sigma2, got, source.Consumed(), golden.want, golden.consumed)
 		}
 	}
 }
@@ -131,7 +144,10 @@ func TestRoundedGaussianAllocatesNothing(t *testing.T) {
 }
 
 func BenchmarkRoundedGaussian(b *testing.B) {
-	for name, sigma2 := range map[string]*big.Rat{"1": ratio(1, 1), "10^6": ratio(1_000_000, 1), "2^80": shifted(1, 80, big.NewInt(1)), "2^400": shifted(1, 400, big.NewInt(1))} {
+	for name, sigma2 := range map[string]*big.Rat{
+		"1": ratio(1, 1), "10^6": ratio(1_000_000, 1),
+		"2^80": shifted(1, 80, big.NewInt(1)), "2^400": shifted(1, 400, big.NewInt(1)),
+	} {
 		b.Run("rounded/"+name, func(b *testing.B) { drawAll(b, sample.NewRoundedGaussian(sigma2)) })
 		b.Run("discrete/"+name, func(b *testing.B) { drawAll(b, sample.NewGaussian(sigma2)) })
 	}
@@ -150,5 +166,6 @@ func drawAll(b *testing.B, s sampler) {
 func BenchmarkOthers(b *testing.B) {
 	b.Run("Tulap", func(b *testing.B) { drawAll(b, sample.NewTulap(ratio(1, 2), ratio(1, 1000))) })
 	b.Run("truncated", func(b *testing.B) { drawAll(b, sample.NewTruncated(ratio(1, 2), big.NewInt(20))) })
-	b.Run("staircase", func(b *testing.B) { drawAll(b, sample.NewStaircase(big.NewInt(10), big.NewInt(2), ratio(4, 1))) })
+	b.Run(
+		"staircase", func(b *testing.B) { drawAll(b, sample.NewStaircase(big.NewInt(10), big.NewInt(2), ratio(4, 1))) })
 }

@@ -100,7 +100,10 @@ func TestLaplacePathsAgree(t *testing.T) {
 			return
 		}
 		l.t2, l.s2 = toPair(l.tBig), toPair(l.sBig)
-		paths := map[path]func(*entropy.Source, *big.Int) *big.Int{pathBig: l.drawBig, path128: l.draw128, l.path: l.Draw}
+		paths := map[path]func(*entropy.Source, *big.Int) *big.Int{
+			pathBig: l.drawBig, path128: l.draw128,
+			l.path: l.Draw,
+		}
 		compared[l.path] += agree(t, recordings().Draw(t, "recording"), paths)
 	})
 	if compared[path64] < 100 || compared[path128] < 20 {
@@ -118,7 +121,10 @@ func TestGaussianPathsAgree(t *testing.T) {
 			return
 		}
 		g.n2, g.step2, g.den2 = toPair(g.nBig), toPair(g.stepBig), toPair(g.denBig)
-		paths := map[path]func(*entropy.Source, *big.Int) *big.Int{pathBig: g.drawBig, path128: g.draw128, g.path: g.Draw}
+		paths := map[path]func(*entropy.Source, *big.Int) *big.Int{
+			pathBig: g.drawBig, path128: g.draw128,
+			g.path: g.Draw,
+		}
 		compared[g.path] += agree(t, recordings().Draw(t, "recording"), paths)
 	})
 	if compared[path64] < 100 || compared[path128] < 20 {
@@ -132,7 +138,10 @@ func TestFarDraws(t *testing.T) {
 	recording := append([]byte{0x10}, make([]byte, 1+3*8)...)
 	recording = binary.LittleEndian.AppendUint64(recording, math.MaxUint64) // and no more
 	recording = append(recording, make([]byte, 8000)...)                    // every coin of the acceptance comes true
-	for sigma2, want := range map[string]string{"1": "192", "100": "1056", "1/3": "96", "1152921504606846976": "103079215200"} {
+	for sigma2, want := range map[string]string{
+		"1": "192", "100": "1056", "1/3": "96",
+		"1152921504606846976": "103079215200",
+	} {
 		r, _ := new(big.Rat).SetString(sigma2)
 		err := entropy.Replay(recording, func(src *entropy.Source) {
 			if got := NewGaussian(r).Draw(src, new(big.Int)).String(); got != want {

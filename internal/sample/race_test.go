@@ -160,14 +160,18 @@ func TestRaceRefines(t *testing.T) {
 		want     int64
 		consumed int64
 	}{
-		"settled at once":             {[]uint64{5 << 60, 6 << 60}, [2]uint64{1, 1}, 1, 16},
-		"settled by the 54th digit":   {[]uint64{1 << 63, 1<<63 + 1<<10}, [2]uint64{1, 1}, 1, 16},
-		"settled by the 64th digit":   {[]uint64{1<<63 + 2, 1 << 63}, [2]uint64{1, 1}, 0, 16},
-		"next digits, challenger's":   {[]uint64{first, first, 1 << 9, 1}, [2]uint64{1, 1}, 1, 32},
-		"next digits, holder's":       {[]uint64{first, first, 1, 1 << 9}, [2]uint64{1, 1}, 0, 32},
-		"third word":                  {[]uint64{first, first, 7, 7, 5, 5, 1, 0}, [2]uint64{1, 1}, 1, 64},
-		"all zeros":                   {[]uint64{0, 0, 1, 9}, [2]uint64{1, 1}, 0, 32},
-		"all ones":                    {[]uint64{math.MaxUint64, math.MaxUint64, 1 << 63, 1 << 62}, [2]uint64{1, 1}, 1, 32},
+		"settled at once":           {[]uint64{5 << 60, 6 << 60}, [2]uint64{1, 1}, 1, 16},
+		"settled by the 54th digit": {[]uint64{1 << 63, 1<<63 + 1<<10}, [2]uint64{1, 1}, 1, 16},
+		"settled by the 64th digit": {[]uint64{1<<63 + 2, 1 << 63}, [2]uint64{1, 1}, 0, 16},
+		"next digits, challenger's": {[]uint64{first, first, 1 << 9, 1}, [2]uint64{1, 1}, 1, 32},
+		"next digits, holder's":     {[]uint64{first, first, 1, 1 << 9}, [2]uint64{1, 1}, 0, 32},
+		"third word":                {[]uint64{first, first, 7, 7, 5, 5, 1, 0}, [2]uint64{1, 1}, 1, 64},
+		"all zeros":                 {[]uint64{0, 0, 1, 9}, [2]uint64{1, 1}, 0, 32},
+		"all ones": {
+			[]uint64{math.MaxUint64, math.MaxUint64, 1 << 63, 1 << 62},
+			[2]uint64{1, 1},
+			1, 32,
+		},
 		"zeros against ones":          {[]uint64{0, math.MaxUint64}, [2]uint64{1, 1}, 1, 16},
 		"a weight of 2, above square": {[]uint64{first, squared, 0, math.MaxUint64}, [2]uint64{1, 2}, 0, 32},
 		"a weight of 2, below square": {[]uint64{first, squared, math.MaxUint64, 0}, [2]uint64{1, 2}, 1, 32},
@@ -257,10 +261,13 @@ func TestRaceGolden(t *testing.T) {
 
 func TestRacePanics(t *testing.T) {
 	for name, f := range map[string]func(){
-		"no rate":           func() { sample.NewRace(entropy.System(), nil, 1) },
-		"a negative rate":   func() { sample.NewRace(entropy.System(), ratio(-1, 2), 1) },
-		"no room":           func() { sample.NewRace(entropy.System(), ratio(1, 2), 0) },
-		"a negative weight": func() { sample.NewRace(entropy.System(), ratio(1, 2), 1).EnterBig(0, big.NewInt(-1), big.NewInt(0)) },
+		"no rate":         func() { sample.NewRace(entropy.System(), nil, 1) },
+		"a negative rate": func() { sample.NewRace(entropy.System(), ratio(-1, 2), 1) },
+		"no room":         func() { sample.NewRace(entropy.System(), ratio(1, 2), 0) },
+		"a negative weight": func() {
+			sample.NewRace(entropy.System(), ratio(1, 2), 1).EnterBig(0, big.NewInt(-1),
+				big.NewInt(0))
+		},
 	} {
 		func() {
 			defer func() {

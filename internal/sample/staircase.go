@@ -32,7 +32,10 @@ func NewStaircase(length, step *big.Int, epsilon *big.Rat) *Staircase {
 	if step.Sign() <= 0 || step.Cmp(length) > 0 || epsilon.Sign() <= 0 || epsilon.Cmp(big.NewRat(1<<20, 1)) > 0 {
 		panic("sample: a staircase needs 1 ≤ r ≤ Δ and an ε above 0")
 	}
-	g := &Staircase{length: new(big.Int).Set(length), step: new(big.Int).Set(step), stairs: NewLaplace(new(big.Rat).Inv(epsilon))}
+	g := &Staircase{
+		length: new(big.Int).Set(length), step: new(big.Int).Set(step),
+		stairs: NewLaplace(new(big.Rat).Inv(epsilon)),
+	}
 	epsilon, shape := new(big.Rat).Set(epsilon), new(big.Rat).SetFrac(step, length)
 	// The weights of the stairs are r, and Δ·exp(−ε), Δ·exp(−2ε), …, together Δ/(exp(ε) − 1).
 	g.middle = NewBernoulli(func(bits uint) exact.Interval {

@@ -15,7 +15,16 @@ func TestTruncatedDistribution(t *testing.T) {
 	for _, c := range []struct {
 		epsilon *big.Rat
 		reach   int
-	}{{ratio(1, 1), 0}, {ratio(1, 1), 1}, {ratio(1, 1), 2}, {ratio(1, 3), 3}, {ratio(1, 3), 4}, {ratio(1, 100), 12}, {ratio(5, 1), 1}, {ratio(1, 2), 30}} {
+	}{
+		{ratio(1, 1), 0},
+		{ratio(1, 1), 1},
+		{ratio(1, 1), 2},
+		{ratio(1, 3), 3},
+		{ratio(1, 3), 4},
+		{ratio(1, 100), 12},
+		{ratio(5, 1), 1},
+		{ratio(1, 2), 30},
+	} {
 		g, source, z := sample.NewTruncated(c.epsilon, big.NewInt(int64(c.reach))), entropy.System(), new(big.Int)
 		observed, expected, total := make([]int, 2*c.reach+1), make([]float64, 2*c.reach+1), 0.0
 		e, _ := c.epsilon.Float64()
@@ -32,7 +41,10 @@ func TestTruncatedDistribution(t *testing.T) {
 		if c.reach == 0 {
 			continue // nothing is drawn but 0, else an index was out of range
 		}
-		if err := (stattest.ChiSquared{Observed: observed, Expected: expected, FalseAlarm: falseAlarm}).Check(); err != nil {
+		if err := (stattest.ChiSquared{
+			Observed: observed, Expected: expected,
+			FalseAlarm: falseAlarm,
+		}).Check(); err != nil {
 			t.Errorf("ε = %s, M = %d: %v", c.epsilon, c.reach, err)
 		}
 	}
@@ -73,7 +85,8 @@ func TestCrossing(t *testing.T) {
 	if k := sample.Crossing(shifted(1, 0, new(big.Int).Lsh(big.NewInt(1), 200)), ratio(1, 10)); k.Int64() != 5 {
 		t.Errorf("ε = 2^−200: %s", k)
 	}
-	if k := sample.Crossing(shifted(1, 0, new(big.Int).Lsh(big.NewInt(1), 200)), shifted(1, 0, new(big.Int).Lsh(big.NewInt(1), 2000))); k.BitLen() < 200 || k.BitLen() > 212 {
+	if k := sample.Crossing(shifted(1, 0, new(big.Int).Lsh(big.NewInt(1), 200)),
+		shifted(1, 0, new(big.Int).Lsh(big.NewInt(1), 2000))); k.BitLen() < 200 || k.BitLen() > 212 {
 		t.Errorf("ε = 2^−200, δ = 2^−2000: %s", k)
 	}
 }
@@ -81,7 +94,12 @@ func TestCrossing(t *testing.T) {
 // TestTulapIsConditioned counts how often a draw's nearest integer is M or −M, against the mass that is left of it
 // there, τ·b^M of a b-geometric on either side: to see a cut that is at the wrong end, or at none.
 func TestTulapIsConditioned(t *testing.T) {
-	for _, c := range [][2]*big.Rat{{ratio(1, 100), ratio(1, 5)}, {ratio(1, 1), ratio(1, 10)}, {ratio(1, 2), ratio(1, 3)}, {ratio(2, 1), ratio(1, 50)}} {
+	for _, c := range [][2]*big.Rat{
+		{ratio(1, 100), ratio(1, 5)},
+		{ratio(1, 1), ratio(1, 10)},
+		{ratio(1, 2), ratio(1, 3)},
+		{ratio(2, 1), ratio(1, 50)},
+	} {
 		e, _ := c[0].Float64()
 		d, _ := c[1].Float64()
 		b := math.Exp(-e)
@@ -107,7 +125,10 @@ func TestTulapIsConditioned(t *testing.T) {
 			}
 		}
 		for _, count := range []int{low[0], low[1], high[0], high[1]} {
-			if err := (stattest.Proportion{Successes: count, Of: stattest.Binomial{Trials: n, Probability: mass / 2}, FalseAlarm: falseAlarm}).Check(); err != nil {
+			if err := (stattest.Proportion{
+				Successes: count, Of: stattest.Binomial{Trials: n, Probability: mass / 2},
+				FalseAlarm: falseAlarm,
+			}).Check(); err != nil {
 				t.Errorf("ε = %s, δ = %s, M = %g, τ = %g: %v", c[0], c[1], m, tau, err)
 			}
 		}

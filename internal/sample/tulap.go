@@ -93,7 +93,8 @@ func (t *Tulap) Draw(src *entropy.Source, z *big.Int) *big.Int {
 		w := Uniform{}
 		first := w.First(src)
 		if t.reach != nil {
-			if last := z.CmpAbs(t.reach) == 0; last && z.Sign() > 0 && !t.cut.above(src, &w) || last && z.Sign() < 0 && t.mirrored.above(src, &w) {
+			if last := z.CmpAbs(t.reach) == 0; last && z.Sign() > 0 && !t.cut.above(src, &w) || last && z.Sign() < 0 &&
+				t.mirrored.above(src, &w) {
 				continue
 			}
 		}

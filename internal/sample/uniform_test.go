@@ -98,7 +98,8 @@ func TestUniformIsOneNumber(t *testing.T) {
 		u := sample.Uniform{}
 		first := u.First(source)
 		a := u.Below(source, constant(ratio(1, 3)))
-		if b := u.Below(source, constant(ratio(1, 2))); a && !b || first != u.First(source) || a != u.Below(source, constant(ratio(1, 3))) {
+		if b := u.Below(source, constant(ratio(1, 2))); a && !b || first != u.First(source) ||
+			a != u.Below(source, constant(ratio(1, 3))) {
 			t.Fatal("a number is below 1/3 and not below 1/2, or changed")
 		}
 	}

@@ -9,7 +9,8 @@ import (
 )
 
 func word() *rapid.Generator[uint64] {
-	return rapid.OneOf(rapid.Uint64(), rapid.SampledFrom([]uint64{0, 1, 2, 1 << 63, 1<<63 - 1, 1<<63 + 1, math.MaxUint64, math.MaxUint64 - 1}))
+	return rapid.OneOf(rapid.Uint64(),
+		rapid.SampledFrom([]uint64{0, 1, 2, 1 << 63, 1<<63 - 1, 1<<63 + 1, math.MaxUint64, math.MaxUint64 - 1}))
 }
 
 func drawPair(t *rapid.T, name string) pair { return pair{word().Draw(t, name), word().Draw(t, name)} }

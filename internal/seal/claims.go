@@ -28,8 +28,10 @@ type ClaimedError struct {
 
 // Error says what the harm would be.
 func (e *ClaimedError) Error() string {
-	return fmt.Sprintf("the source %s is already sealed in the home %s, under that home's own budget: a second budget for "+
-		"the same rows would double what each person in them risks. Ask there, or share the source on purpose", e.Source, e.Home)
+	return fmt.Sprintf(
+		"the source %s is already sealed in the home %s, under that home's own budget: a second budget for "+
+			"the same rows would double what each person in them risks. Ask there, or share the source on purpose",
+		e.Source, e.Home)
 }
 
 // claims is the user's registry of which home sealed which source, by resolved path and by content, kept beside all
@@ -60,7 +62,10 @@ type claimJSON struct {
 }
 
 func newClaims(home string, t *policy.Table, opt Options, report *Report) *claims {
-	c := &claims{shared: opt.Shared, now: func() time.Time { return now(opt).UTC().Truncate(time.Second) }, report: report}
+	c := &claims{
+		shared: opt.Shared, now: func() time.Time { return now(opt).UTC().Truncate(time.Second) },
+		report: report,
+	}
 	if t.Public {
 		return c
 	}
@@ -80,7 +85,8 @@ func newClaims(home string, t *policy.Table, opt Options, report *Report) *claim
 		state = filepath.Join(user, ".local", "state")
 	}
 	if !filepath.IsAbs(state) {
-		report.warn("neither XDG_STATE_HOME nor HOME is set, so the source is not claimed, nor checked for another home's claim")
+		report.warn(
+			"neither XDG_STATE_HOME nor HOME is set, so the source is not claimed, nor checked for another home's claim")
 		return c
 	}
 	if real, err := filepath.EvalSymlinks(home); err == nil {
@@ -171,7 +177,9 @@ func (c *claims) hold(ctx context.Context, paths, contents []string, rows int64,
 	subjects := c.subjects(paths, contents, rows)
 	// A table on a server that was claimed here before, by whatever role: who claims it too does so on purpose.
 	held := slices.ContainsFunc(subjects, func(s subject) bool {
-		return len(c.tables) > 0 && s.Kind == "path" && slices.ContainsFunc(c.load(s.claimJSON), func(h holder) bool { return h.Home == c.self.Home && h.LedgerID == c.self.LedgerID })
+		return len(c.tables) > 0 && s.Kind == "path" &&
+			slices.ContainsFunc(c.load(s.claimJSON),
+				func(h holder) bool { return h.Home == c.self.Home && h.LedgerID == c.self.LedgerID })
 	})
 	for _, s := range subjects {
 		loaded := c.load(s.claimJSON)
@@ -245,14 +253,16 @@ func (c *claims) judge(holders []holder) (kept []holder, forbids string) {
 func (c *claims) tell(loaded, kept []holder) {
 	for _, h := range kept {
 		if h.LedgerID == c.self.LedgerID {
-			c.report.warn("the home " + h.Home + " has a copy of this home's ledger: what both answer together is not bounded by the budget")
+			c.report.warn("the home " + h.Home +
+				" has a copy of this home's ledger: what both answer together is not bounded by the budget")
 			continue
 		}
 		c.report.SharedWith = appendNew(c.report.SharedWith, h.Home)
 	}
 	for _, h := range loaded {
 		if h.LedgerID != c.self.LedgerID && (h.Home == c.self.Home || !alive(h)) {
-			c.report.warn("the source was claimed by the home " + h.Home + " under a ledger that is gone; what that one answered is not in this budget")
+			c.report.warn("the source was claimed by the home " + h.Home +
+				" under a ledger that is gone; what that one answered is not in this budget")
 		}
 	}
 }

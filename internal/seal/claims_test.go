@@ -38,11 +38,13 @@ func TestTwoHomesOnOneSource(t *testing.T) {
 		}
 	}
 	report, err := sealIn(two, "L2", file, true)
-	if err != nil || len(report.SharedWith) != 1 || report.SharedWith[0] != one || !strings.Contains(report.String(), one) {
+	if err != nil || len(report.SharedWith) != 1 || report.SharedWith[0] != one ||
+		!strings.Contains(report.String(), one) {
 		t.Errorf("shared: %+v, %v", report, err)
 	}
 	for _, home := range []string{one, two} { // both hold it now, and seal as they like
-		if report, err := sealIn(home, "L"+map[string]string{one: "1", two: "2"}[home], file, false); err != nil || len(report.SharedWith) != 1 {
+		if report, err := sealIn(home, "L"+map[string]string{one: "1", two: "2"}[home], file, false); err != nil ||
+			len(report.SharedWith) != 1 {
 			t.Errorf("%+v, %v", report, err)
 		}
 	}
@@ -66,7 +68,8 @@ func TestClaimOfAHomeThatIsGone(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if told := len(report.Warnings) == 1 && strings.Contains(report.Warnings[0], "is gone"); told == report.Unchanged {
+		if told := len(report.Warnings) == 1 &&
+			strings.Contains(report.Warnings[0], "is gone"); told == report.Unchanged {
 			t.Errorf("unchanged %v: warnings %q", report.Unchanged, report.Warnings)
 		}
 	}
@@ -96,16 +99,19 @@ func TestNoClaim(t *testing.T) {
 	public := *table
 	public.Public, public.Unit = true, policy.Unit{}
 	for _, home := range []string{"a", "b"} {
-		if _, report, err := Seal(t.Context(), w.home(home), &public, &fake{}, w.options("L"+home)); err != nil || len(report.Warnings) > 0 {
+		if _, report, err := Seal(t.Context(), w.home(home), &public, &fake{}, w.options("L"+home)); err != nil ||
+			len(report.Warnings) > 0 {
 			t.Errorf("public: %q, %v", report.Warnings, err)
 		}
 	}
 	homeless := w.options("L")
 	homeless.Getenv = func(string) string { return "" }
-	if _, report, err := Seal(t.Context(), w.home("c"), table, &fake{}, homeless); err != nil || len(report.Warnings) != 1 {
+	if _, report, err := Seal(t.Context(), w.home("c"), table, &fake{}, homeless); err != nil ||
+		len(report.Warnings) != 1 {
 		t.Errorf("no HOME: %q, %v", report.Warnings, err)
 	}
-	if _, report, err := Seal(t.Context(), w.home("d"), table, &fake{}, w.options("")); err != nil || len(report.Warnings) != 1 {
+	if _, report, err := Seal(t.Context(), w.home("d"), table, &fake{}, w.options("")); err != nil ||
+		len(report.Warnings) != 1 {
 		t.Errorf("no ledger: %q, %v", report.Warnings, err)
 	}
 	if n := claimed(); n != 0 {

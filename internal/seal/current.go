@@ -23,7 +23,8 @@ type StaleError struct {
 
 // Error says to seal again.
 func (e *StaleError) Error() string {
-	return fmt.Sprintf("table %q: its declaration has changed since version %d was sealed: seal it again", e.Table, e.Number)
+	return fmt.Sprintf("table %q: its declaration has changed since version %d was sealed: seal it again",
+		e.Table, e.Number)
 }
 
 // Current returns the newest published version of t. It never looks at the source. The error is ErrNotSealed,
@@ -108,7 +109,8 @@ func Compare(home, table string, v Version) (most Likeness, err error) {
 
 func likeness(a, b Version) Likeness {
 	switch {
-	case slices.ContainsFunc(a.contents(), func(c string) bool { return slices.Contains(b.contents(), c) }), meet(a.Family, b.Family):
+	case slices.ContainsFunc(a.contents(), func(c string) bool { return slices.Contains(b.contents(), c) }),
+		meet(a.Family, b.Family):
 		return Same
 	case meet(slices.Concat(a.Family, a.Shows), slices.Concat(b.Family, b.Shows)):
 		return MayMeet

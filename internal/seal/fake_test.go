@@ -134,9 +134,12 @@ func (w world) options(ledger string) Options {
 
 func people(file string) *policy.Table {
 	return &policy.Table{
-		Name:   "people",
-		Source: policy.Source{Format: policy.CSV, Path: filepath.Base(file), File: file, Dialect: policy.Dialect{Delimiter: ',', Quote: '"', Header: true}},
-		Unit:   policy.Unit{Column: "id", RowsPerUnit: 2, MaxGroups: 1},
+		Name: "people",
+		Source: policy.Source{
+			Format: policy.CSV, Path: filepath.Base(file), File: file,
+			Dialect: policy.Dialect{Delimiter: ',', Quote: '"', Header: true},
+		},
+		Unit: policy.Unit{Column: "id", RowsPerUnit: 2, MaxGroups: 1},
 		Columns: []*policy.Column{
 			{Name: "id", Type: value.Integer, Invalid: policy.InvalidRefused},
 			{Name: "city", Type: value.Text, Nullable: true, Invalid: policy.InvalidRefused},
@@ -151,7 +154,8 @@ func left(t testing.TB, dir string) []string {
 	t.Helper()
 	var names []string
 	err := filepath.WalkDir(dir, func(path string, d os.DirEntry, err error) error {
-		if err == nil && !d.IsDir() && d.Name() != "lock" && d.Name() != ledgerFile && !strings.HasSuffix(d.Name(), ".checked") {
+		if err == nil && !d.IsDir() && d.Name() != "lock" && d.Name() != ledgerFile &&
+			!strings.HasSuffix(d.Name(), ".checked") {
 			rel, _ := filepath.Rel(dir, path)
 			names = append(names, filepath.ToSlash(rel))
 		}

@@ -103,7 +103,10 @@ func TestNotes(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, bad := range []string{"", "{}", "null", strings.Replace(string(text), v.SHA256, strings.Repeat("0", 64), 1), strings.Replace(string(text), `"format":1`, `"format":2`, 1)} {
+	for _, bad := range []string{
+		"", "{}", "null", strings.Replace(string(text), v.SHA256, strings.Repeat("0", 64), 1),
+		strings.Replace(string(text), `"format":1`, `"format":2`, 1),
+	} {
 		if err := os.WriteFile(noteFile(v), []byte(bad), 0o600); err != nil {
 			t.Fatal(err)
 		}
@@ -145,7 +148,8 @@ func TestRemove(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := Remove(t.Context(), home, "people", 1); err == nil || !strings.Contains(err.Error(), "a question is reading") {
+	if err := Remove(t.Context(), home, "people", 1); err == nil ||
+		!strings.Contains(err.Error(), "a question is reading") {
 		t.Errorf("while it is read: %v", err)
 	}
 	release()

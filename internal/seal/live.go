@@ -120,7 +120,8 @@ func sealLive(ctx context.Context, home string, t *policy.Table, server Server, 
 	}
 	claim := newClaims(home, t, opt, &report)
 	v := Version{
-		Table: t.Name, Number: number, Rows: found.Facts.Rows, Sealed: now(opt).UTC().Truncate(time.Second), Schema: schemaDigest(t),
+		Table: t.Name, Number: number, Rows: found.Facts.Rows, Sealed: now(opt).UTC().Truncate(time.Second),
+		Schema:       schemaDigest(t),
 		SourceSHA256: digestOf(inCluster(found.Relation), found.Content), Facts: found.Facts, Live: true,
 		Relation: found.Relation, Family: found.Family, Shows: found.Shows, Copy: found.Copy,
 	}
@@ -189,7 +190,8 @@ func sameRelation(a, b string) bool {
 const unknown = "?"
 
 func meet(a, b []string) bool {
-	return slices.ContainsFunc(a, func(r string) bool { return slices.ContainsFunc(b, func(o string) bool { return sameRelation(r, o) }) })
+	return slices.ContainsFunc(a,
+		func(r string) bool { return slices.ContainsFunc(b, func(o string) bool { return sameRelation(r, o) }) })
 }
 
 func digestOf(texts ...string) string {
@@ -209,7 +211,10 @@ func checkFound(t *policy.Table, f Found) error {
 
 // publishLive writes a live version's file and publishes it.
 func (s *shelf) publishLive(t *policy.Table, v Version, f Found, published []Version) (Version, error) {
-	text, err := json.MarshalIndent(liveJSON{t.Source.Path, f.Relation, f.Content, v.Rows, v.Sealed, f.Values, declarations(t, f.Values)}, "", "  ")
+	text, err := json.MarshalIndent(liveJSON{
+		t.Source.Path, f.Relation, f.Content, v.Rows, v.Sealed, f.Values,
+		declarations(t, f.Values),
+	}, "", "  ")
 	if err != nil {
 		return Version{}, err
 	}

@@ -159,7 +159,8 @@ func decodeManifest(text []byte, folder, table string) ([]Version, error) {
 		return nil, fmt.Errorf("the manifest is damaged: %w", err)
 	}
 	if head.Format > manifestFormat {
-		return nil, fmt.Errorf("the manifest has format %d; this program reads %d: use a newer one", head.Format, manifestFormat)
+		return nil, fmt.Errorf("the manifest has format %d; this program reads %d: use a newer one",
+			head.Format, manifestFormat)
 	}
 	var m manifestJSON
 	strict := json.NewDecoder(bytes.NewReader(text))
@@ -175,11 +176,13 @@ func decodeManifest(text []byte, folder, table string) ([]Version, error) {
 	}
 	versions := make([]Version, len(m.Versions))
 	for i, v := range m.Versions {
-		if v.Number < 1 || i > 0 && v.Number <= m.Versions[i-1].Number || v.File != versionFile(v.Number, v.Live) || v.Removed && (m.Format < 2 || i == len(m.Versions)-1) {
+		if v.Number < 1 || i > 0 && v.Number <= m.Versions[i-1].Number || v.File != versionFile(v.Number, v.Live) ||
+			v.Removed && (m.Format < 2 || i == len(m.Versions)-1) {
 			return nil, fmt.Errorf("the manifest is damaged: version %d, file %q", v.Number, v.File)
 		}
 		versions[i] = Version{
-			Table: table, Number: v.Number, File: filepath.Join(folder, v.File), SHA256: v.SHA256, Bytes: v.Bytes, Rows: v.Rows,
+			Table: table, Number: v.Number, File: filepath.Join(folder, v.File), SHA256: v.SHA256, Bytes: v.Bytes,
+			Rows:   v.Rows,
 			Sealed: v.Sealed, Schema: v.Schema, SourceSHA256: v.SourceSHA256, SourceFiles: v.SourceFiles, SourceBytes: v.SourceBytes, Facts: v.Facts, Stored: v.Stored,
 			Live: v.Live, Relation: v.Relation, Family: v.Family, Shows: v.Shows, Copy: v.Copy, Removed: v.Removed,
 		}

@@ -14,7 +14,8 @@ func TestFolderNames(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		a, b := rapid.String().Draw(t, "a"), rapid.String().Draw(t, "b")
 		fa, fb := folderOf("/home", a), folderOf("/home", b)
-		if filepath.Dir(fa) != "/home/sealed" || strings.Trim(filepath.Base(fa), "abcdefghijklmnopqrstuvwxyz0123456789_-") != "" {
+		if filepath.Dir(fa) != "/home/sealed" ||
+			strings.Trim(filepath.Base(fa), "abcdefghijklmnopqrstuvwxyz0123456789_-") != "" {
 			t.Fatalf("%q", fa)
 		}
 		if a != b && fa == fb {
@@ -27,7 +28,10 @@ func TestFolderNames(t *testing.T) {
 }
 
 func TestManifest(t *testing.T) {
-	versions := []Version{{Table: "t", Number: 1, File: "/f/v1.parquet", Rows: 5}, {Table: "t", Number: 3, File: "/f/v3.parquet"}}
+	versions := []Version{
+		{Table: "t", Number: 1, File: "/f/v1.parquet", Rows: 5},
+		{Table: "t", Number: 3, File: "/f/v3.parquet"},
+	}
 	text, err := encodeManifest("t", versions)
 	if err != nil {
 		t.Fatal(err)
@@ -37,11 +41,14 @@ func TestManifest(t *testing.T) {
 		t.Error(err, diff)
 	}
 	for name, c := range map[string]struct{ text, want string }{
-		"cut off":       {string(text[:len(text)/2]), "damaged"},
-		"empty":         {"", "damaged"},
-		"more":          {string(text) + "{}", "damaged"},
-		"unknown key":   {strings.Replace(string(text), `"rows"`, `"rowz"`, 1), "damaged"},
-		"newer":         {strings.Replace(string(text), `"format": 1`, `"format": 3, "new": true`, 1), "use a newer one"},
+		"cut off":     {string(text[:len(text)/2]), "damaged"},
+		"empty":       {"", "damaged"},
+		"more":        {string(text) + "{}", "damaged"},
+		"unknown key": {strings.Replace(string(text), `"rows"`, `"rowz"`, 1), "damaged"},
+		"newer": {
+			strings.Replace(string(text), `"format": 1`, `"format": 3, "new": true`, 1),
+			"use a newer one",
+		},
 		"removed in 1":  {strings.Replace(string(text), `"bytes"`, `"removed": true, "bytes"`, 1), "damaged"},
 		"older":         {strings.Replace(string(text), `"format": 1`, `"format": 0`, 1), "damaged"},
 		"other table":   {strings.Replace(string(text), `"table": "t"`, `"table": "u"`, 1), "damaged"},

@@ -19,7 +19,10 @@ func TestPattern(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	table := &policy.Table{Name: "t", Source: policy.Source{Format: policy.Parquet, Path: "v-*.parquet", File: filepath.Join(folder, "v-*.parquet")}}
+	table := &policy.Table{
+		Name:   "t",
+		Source: policy.Source{Format: policy.Parquet, Path: "v-*.parquet", File: filepath.Join(folder, "v-*.parquet")},
+	}
 	open := func() (string, []string, *source, error) {
 		s, err := openSource(table)
 		if err != nil {
@@ -32,7 +35,13 @@ func TestPattern(t *testing.T) {
 	if _, _, _, err := open(); !errors.As(err, new(*SourceError)) || !strings.Contains(err.Error(), "matches no file") {
 		t.Errorf("nothing there: %v", err)
 	}
-	deep := &policy.Table{Name: "t", Source: policy.Source{Format: policy.Parquet, Path: "**/v-*.parquet", File: filepath.Join(folder, "**", "v-*.parquet")}}
+	deep := &policy.Table{
+		Name: "t",
+		Source: policy.Source{
+			Format: policy.Parquet, Path: "**/v-*.parquet",
+			File: filepath.Join(folder, "**", "v-*.parquet"),
+		},
+	}
 	if _, err := openSource(deep); err == nil || !strings.Contains(err.Error(), "a * for each level") {
 		t.Errorf("folders of any depth: %v", err)
 	}
@@ -63,7 +72,8 @@ func TestPattern(t *testing.T) {
 	if _, _, _, err := open(); err == nil || !strings.Contains(err.Error(), "twice, by a link") {
 		t.Errorf("a link: %v", err)
 	}
-	if err := errors.Join(os.Remove(filepath.Join(folder, "v-3.parquet")), os.Mkdir(filepath.Join(folder, "v-3.parquet"), 0o700)); err != nil {
+	if err := errors.Join(os.Remove(filepath.Join(folder, "v-3.parquet")),
+		os.Mkdir(filepath.Join(folder, "v-3.parquet"), 0o700)); err != nil {
 		t.Fatal(err)
 	}
 	if _, _, _, err := open(); err == nil || !strings.Contains(err.Error(), "v-3.parquet is a folder") {

@@ -85,7 +85,8 @@ func (v Version) lockFile() (unlock func(), err error) {
 	if err := flock(f, syscall.LOCK_EX|syscall.LOCK_NB); err != nil {
 		_ = f.Close()
 		if errors.Is(err, syscall.EWOULDBLOCK) {
-			return nil, fmt.Errorf("table %q: a question is reading version %d: try again when it is answered", v.Table, v.Number)
+			return nil, fmt.Errorf("table %q: a question is reading version %d: try again when it is answered",
+				v.Table, v.Number)
 		}
 		return nil, err
 	}

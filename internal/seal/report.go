@@ -49,7 +49,8 @@ func (r Report) String() string {
 		line("  units: %d, at most %d rows each", r.Facts.Units, r.Facts.MaxRowsPerUnit)
 	}
 	if r.Facts.UnitsOver > 0 {
-		line("  units with more rows than rows_per_unit: %d; %d of their rows do not count where rows are capped", r.Facts.UnitsOver, r.Facts.RowsOver)
+		line("  units with more rows than rows_per_unit: %d; %d of their rows do not count where rows are capped",
+			r.Facts.UnitsOver, r.Facts.RowsOver)
 	}
 	if r.Facts.UnitsLeftOut > 0 {
 		line("  units with more rows than stored_rows_per_unit: %d; %d of their rows were left out of the sealed version", r.Facts.UnitsLeftOut, r.Facts.RowsLeftOut)

@@ -101,7 +101,8 @@ func sealTable(ctx context.Context, home string, t *policy.Table, b Backend, opt
 	}
 	claim := newClaims(home, t, opt, &report)
 
-	if newest, ok := shelf.reusable(published, t, src); ok && (newest.Number > opt.After || newest.Number == opt.After && newest.SHA256 == opt.Recorded) {
+	if newest, ok := shelf.reusable(published, t, src); ok &&
+		(newest.Number > opt.After || newest.Number == opt.After && newest.SHA256 == opt.Recorded) {
 		digest, contents, err := src.digest(ctx)
 		if err != nil {
 			return Version{}, report, err
@@ -139,7 +140,8 @@ func sealTable(ctx context.Context, home string, t *policy.Table, b Backend, opt
 		return Version{}, report, err
 	}
 	v := Version{
-		Table: t.Name, Number: opt.next(published), Rows: report.Facts.Rows, Sealed: now(opt).UTC().Truncate(time.Second),
+		Table: t.Name, Number: opt.next(published), Rows: report.Facts.Rows,
+		Sealed: now(opt).UTC().Truncate(time.Second),
 		Schema: schemaDigest(t), SourceSHA256: digest, SourceBytes: src.size, Facts: report.Facts, Stored: storedOf(t),
 	}
 	if len(contents) > 1 {
@@ -160,7 +162,9 @@ func now(opt Options) time.Time {
 }
 
 // fill writes the sealed file from the source and returns the digests of the source's bytes.
-func fill(ctx context.Context, temp string, src *source, t *policy.Table, b Backend, opt Options, report *Report) (whole string, contents []string, err error) {
+func fill(
+	ctx context.Context, temp string, src *source, t *policy.Table, b Backend, opt Options, report *Report,
+) (whole string, contents []string, err error) {
 	if !t.Source.Format.Typed() {
 		whole, err = fillDecoded(ctx, temp, src, t, b, opt, report)
 		return whole, []string{whole}, err
@@ -180,7 +184,9 @@ func fill(ctx context.Context, temp string, src *source, t *policy.Table, b Back
 }
 
 // fillDecoded does it from one file of texts.
-func fillDecoded(ctx context.Context, temp string, src *source, t *policy.Table, b Backend, opt Options, report *Report) (string, error) {
+func fillDecoded(
+	ctx context.Context, temp string, src *source, t *policy.Table, b Backend, opt Options, report *Report,
+) (string, error) {
 	hash := sha256.New()
 	raw := &meter{in: io.TeeReader(src.files[0], hash)}
 	text, err := src.text(raw)

@@ -186,7 +186,8 @@ func TestSealKeepsTheOldVersion(t *testing.T) {
 	}
 	w.write("people.csv", "id,city\n1,y\n")
 	broken := errors.New("broken")
-	if _, _, err := Seal(t.Context(), home, table, &fake{failInspect: broken}, w.options("L")); !errors.Is(err, broken) {
+	if _, _, err := Seal(t.Context(), home, table, &fake{failInspect: broken},
+		w.options("L")); !errors.Is(err, broken) {
 		t.Error(err)
 	}
 	canceled, cancel := context.WithCancel(t.Context())
@@ -311,12 +312,14 @@ func TestInvalidsAreReported(t *testing.T) {
 	home, table := w.home("home"), people(w.write("people.csv", "id,city\n1,x\n?,y\n"))
 	table.Columns[0].Invalid, table.Columns[0].Nullable = policy.InvalidIsNull, true
 	_, report, err := Seal(t.Context(), home, table, &fake{}, w.options("L"))
-	if diff := cmp.Diff([]csvtable.Invalid{{Column: "id", Count: 1, FirstRow: 2}}, report.Invalids); err != nil || diff != "" {
+	if diff := cmp.Diff([]csvtable.Invalid{{Column: "id", Count: 1, FirstRow: 2}}, report.Invalids); err != nil ||
+		diff != "" {
 		t.Error(err, diff)
 	}
 	for row, told := range map[int64]bool{2: true, 0: false} { // on a server no row is the first
 		report.Invalids[0].FirstRow = row
-		if text := report.String(); strings.Contains(text, "first in row") != told || !strings.Contains(text, "1 unreadable values became NULL") {
+		if text := report.String(); strings.Contains(text, "first in row") != told ||
+			!strings.Contains(text, "1 unreadable values became NULL") {
 			t.Error(text)
 		}
 	}

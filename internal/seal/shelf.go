@@ -87,7 +87,8 @@ func (s *shelf) reusable(published []Version, t *policy.Table, src *source) (Ver
 		return Version{}, false
 	}
 	v := published[len(published)-1]
-	if v.Schema != schemaDigest(t) || v.SourceBytes != src.size || !v.holds(t) || Verify(context.Background(), v) != nil {
+	if v.Schema != schemaDigest(t) || v.SourceBytes != src.size || !v.holds(t) ||
+		Verify(context.Background(), v) != nil {
 		return Version{}, false
 	}
 	return v, true
@@ -119,7 +120,8 @@ func (s *shelf) publish(temp string, v Version, published []Version) (Version, e
 	}
 	manifest := filepath.Join(s.folder, "manifest.json")
 	if err := replaceFile(manifest, text); err != nil {
-		if now, readErr := os.ReadFile(manifest); readErr == nil && !bytes.Equal(now, text) || errors.Is(readErr, fs.ErrNotExist) {
+		if now, readErr := os.ReadFile(manifest); readErr == nil && !bytes.Equal(now, text) ||
+			errors.Is(readErr, fs.ErrNotExist) {
 			_ = os.Remove(v.File) // not published; where the manifest may name it, it stays
 		}
 		return Version{}, err

@@ -49,16 +49,25 @@ func openSource(t *policy.Table) (s *source, err error) {
 	names := []string{t.Source.File}
 	if t.Source.IsPattern() {
 		if slices.Contains(strings.Split(filepath.ToSlash(s.written), "/"), "**") {
-			return nil, &SourceError{Path: s.written, Message: "** is not taken for folders of any depth: write a * for each level"}
+			return nil, &SourceError{
+				Path:    s.written,
+				Message: "** is not taken for folders of any depth: write a * for each level",
+			}
 		}
 		if names, err = filepath.Glob(t.Source.File); err != nil {
 			return nil, &SourceError{Path: s.written, Message: "is no pattern: " + err.Error(), Err: err}
 		}
 		if len(names) == 0 {
-			return nil, &SourceError{Path: s.written, Message: "matches no file (looked for " + t.Source.File + ")", Err: fs.ErrNotExist}
+			return nil, &SourceError{
+				Path: s.written, Message: "matches no file (looked for " + t.Source.File + ")",
+				Err: fs.ErrNotExist,
+			}
 		}
 		if len(names) > maxFiles {
-			return nil, &SourceError{Path: s.written, Message: fmt.Sprintf("matches %d files; at most %d", len(names), maxFiles)}
+			return nil, &SourceError{
+				Path:    s.written,
+				Message: fmt.Sprintf("matches %d files; at most %d", len(names), maxFiles),
+			}
 		}
 	}
 	for _, name := range names {
@@ -69,7 +78,10 @@ func openSource(t *policy.Table) (s *source, err error) {
 	slices.Sort(s.paths)
 	for i := range s.paths[1:] {
 		if s.paths[i] == s.paths[i+1] {
-			return nil, errors.Join(&SourceError{Path: s.written, Message: "names the file " + s.paths[i] + " twice, by a link"}, s.Close())
+			return nil, errors.Join(&SourceError{
+				Path:    s.written,
+				Message: "names the file " + s.paths[i] + " twice, by a link",
+			}, s.Close())
 		}
 	}
 	return s, nil

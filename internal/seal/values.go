@@ -22,7 +22,8 @@ func Values(v Version, c *policy.Column) (values []value.Value, noted bool, err 
 		return nil, false, err
 	}
 	if sum := sha256.Sum256(text); hex.EncodeToString(sum[:]) != v.SHA256 {
-		return nil, false, fmt.Errorf("table %q: version %d does not hold the bytes that were sealed", v.Table, v.Number)
+		return nil, false, fmt.Errorf("table %q: version %d does not hold the bytes that were sealed",
+			v.Table, v.Number)
 	}
 	var sealed liveJSON
 	if err := json.Unmarshal(text, &sealed); err != nil {

@@ -23,10 +23,14 @@ func TestValues(t *testing.T) {
 		"d": {value.OfDay(value.MinDay), value.OfDay(0), value.OfDay(value.MaxDay)},
 		"e": {},
 	}
-	types := map[string]value.Type{"i": value.Integer, "t": value.Text, "b": value.Boolean, "d": value.Date, "e": value.Text, "x": value.Text}
+	types := map[string]value.Type{
+		"i": value.Integer, "t": value.Text, "b": value.Boolean, "d": value.Date,
+		"e": value.Text, "x": value.Text,
+	}
 	sealed := liveJSON{Values: map[string][]string{}, Declared: map[string]string{}}
 	for name, values := range all {
-		sealed.Values[name], sealed.Declared[name] = []string{}, declaration(&policy.Column{Name: name, Type: types[name]})
+		sealed.Values[name], sealed.Declared[name] = []string{},
+			declaration(&policy.Column{Name: name, Type: types[name]})
 		for _, v := range values {
 			sealed.Values[name] = append(sealed.Values[name], v.String())
 		}

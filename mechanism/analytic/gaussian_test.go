@@ -35,7 +35,8 @@ func sigmaOf(t testing.TB, m Gaussian) float64 {
 // continuousDelta is Balle and Wang's curve, in floats.
 func continuousDelta(sensitivity, sigma, epsilon float64) float64 {
 	phi := func(x float64) float64 { return math.Erfc(-x/math.Sqrt2) / 2 }
-	return phi(sensitivity/(2*sigma)-epsilon*sigma/sensitivity) - math.Exp(epsilon)*phi(-sensitivity/(2*sigma)-epsilon*sigma/sensitivity)
+	return phi(sensitivity/(2*sigma)-epsilon*sigma/sensitivity) - math.Exp(epsilon)*phi(
+		-sensitivity/(2*sigma)-epsilon*sigma/sensitivity)
 }
 
 // TestAnalyticFigures: the least σ, by mpmath, and beside the classical √(2 ln(1.25/δ))·Δ/ε [Dwork & Roth 2014,
@@ -45,7 +46,11 @@ func TestAnalyticFigures(t *testing.T) {
 	for _, c := range []struct {
 		epsilon, delta string
 		sigma          float64
-	}{{"1", "0.00001", 3.7306316348159418}, {"1", "0.000001", 4.2246788893268353}, {"10", "0.00001", 0.49988861970900851}} {
+	}{
+		{"1", "0.00001", 3.7306316348159418},
+		{"1", "0.000001", 4.2246788893268353},
+		{"10", "0.00001", 0.49988861970900851},
+	} {
 		if s := sigmaOf(t, calibrated(t, 1, c.epsilon, c.delta)); math.Abs(s-c.sigma) > 1e-14*s {
 			t.Errorf("%v: σ = %.17g, want %.17g", c, s, c.sigma)
 		}
@@ -65,10 +70,12 @@ func TestAnalyticFigures(t *testing.T) {
 			}
 		}
 	}
-	if c := classical(10, 1e-5); c > sigmaOf(t, calibrated(t, 1, "10", "0.00001")) || continuousDelta(1, c, 10) <= 1e-5 {
+	if c := classical(10, 1e-5); c > sigmaOf(t, calibrated(t, 1, "10", "0.00001")) ||
+		continuousDelta(1, c, 10) <= 1e-5 {
 		t.Errorf("the classical σ at (10, 1e-5) is %g, and its δ %g", c, continuousDelta(1, c, 10))
 	}
-	if one, ten := sigmaOf(t, calibrated(t, 1, "1", "0.001")), sigmaOf(t, calibrated(t, 100, "1", "0.001")); math.Abs(ten-10*one) > 1e-14*ten {
+	if one, ten := sigmaOf(t, calibrated(t, 1, "1", "0.001")),
+		sigmaOf(t, calibrated(t, 100, "1", "0.001")); math.Abs(ten-10*one) > 1e-14*ten {
 		t.Errorf("σ at a sensitivity of 10 is %g, at 1 %g", ten, one)
 	}
 }
@@ -89,7 +96,14 @@ func TestAnalyticIsPrivate(t *testing.T) {
 	for _, c := range []struct {
 		l2             int64
 		epsilon, delta string
-	}{{1, "1", "0.1269367375066440"}, {1, "1", "0.00001"}, {1, "10", "0.00001"}, {1, "1/2", "1/10"}, {9, "2", "1/1000"}, {1, "4", "1/1000000"}} {
+	}{
+		{1, "1", "0.1269367375066440"},
+		{1, "1", "0.00001"},
+		{1, "10", "0.00001"},
+		{1, "1/2", "1/10"},
+		{9, "2", "1/1000"},
+		{1, "4", "1/1000000"},
+	} {
 		m := calibrated(t, c.l2, c.epsilon, c.delta)
 		out, err := m.Measure(nil)
 		if err != nil {
@@ -114,7 +128,8 @@ func TestAnalyticIsPrivate(t *testing.T) {
 		t.Fatal(err)
 	}
 	r, d := shiftDelta(rounded, 1, 1, 60), shiftDelta(discrete, 1, 1, 60)
-	if math.Abs(r-0.12693673750664395) > 1e-13 || math.Abs(d-0.14135133940562) > 1e-13 || math.Abs(continuousDelta(1, 1, 1)-0.12693673750664395) > 1e-13 {
+	if math.Abs(r-0.12693673750664395) > 1e-13 || math.Abs(d-0.14135133940562) > 1e-13 ||
+		math.Abs(continuousDelta(1, 1, 1)-0.12693673750664395) > 1e-13 {
 		t.Errorf("rounded %.15g, discrete %.15g, continuous %.15g", r, d, continuousDelta(1, 1, 1))
 	}
 }
@@ -171,7 +186,10 @@ func TestAnalyticMeasures(t *testing.T) {
 	for _, v := range out.Values {
 		v.Sub(v, big.NewInt(77))
 	}
-	if err := (stattest.KolmogorovIntegers{Sample: out.Values, CDF: out.Noise.CDF, FalseAlarm: mechtest.FalseAlarm}).Check(); err != nil {
+	if err := (stattest.KolmogorovIntegers{
+		Sample: out.Values, CDF: out.Noise.CDF,
+		FalseAlarm: mechtest.FalseAlarm,
+	}).Check(); err != nil {
 		t.Error(err)
 	}
 	if e, d := m.Guarantee(); e.Cmp(mechtest.Epsilon(t, "10")) != 0 || d.Cmp(mechtest.Delta(t, "0.00001")) != 0 {
@@ -190,10 +208,13 @@ func TestAnalyticRefuses(t *testing.T) {
 		epsilon privacy.Epsilon
 		delta   privacy.Delta
 	}{
-		"nothing": {}, "nil": {nil, good, mechtest.Delta(t, "0.1")}, "sensitivity 0": {new(big.Int), good, mechtest.Delta(t, "0.1")},
-		"negative": {big.NewInt(-1), good, mechtest.Delta(t, "0.1")}, "huge": {huge, good, mechtest.Delta(t, "0.1")},
-		"ε 0": {one, mechtest.Epsilon(t, "0"), mechtest.Delta(t, "0.1")}, "ε large": {one, mechtest.Epsilon(t, "1001"), mechtest.Delta(t, "0.1")},
-		"δ 0": {one, good, mechtest.Delta(t, "0")}, "δ 1": {one, good, mechtest.Delta(t, "1")}, "δ tiny": {one, good, mechtest.Delta(t, tiny)}, "δ tinier": {one, good, mechtest.Delta(t, tinier)},
+		"nothing": {}, "nil": {nil, good, mechtest.Delta(t, "0.1")},
+		"sensitivity 0": {new(big.Int), good, mechtest.Delta(t, "0.1")},
+		"negative":      {big.NewInt(-1), good, mechtest.Delta(t, "0.1")}, "huge": {huge, good, mechtest.Delta(t, "0.1")},
+		"ε 0":     {one, mechtest.Epsilon(t, "0"), mechtest.Delta(t, "0.1")},
+		"ε large": {one, mechtest.Epsilon(t, "1001"), mechtest.Delta(t, "0.1")},
+		"δ 0":     {one, good, mechtest.Delta(t, "0")}, "δ 1": {one, good, mechtest.Delta(t, "1")},
+		"δ tiny": {one, good, mechtest.Delta(t, tiny)}, "δ tinier": {one, good, mechtest.Delta(t, tinier)},
 	} {
 		m, err := NewGaussian(c.l2, c.epsilon, c.delta)
 		if !errors.Is(err, mechanism.ErrParameter) {
@@ -207,7 +228,10 @@ func TestAnalyticRefuses(t *testing.T) {
 		}
 	}
 	small := new(big.Rat).SetFrac(big.NewInt(1), new(big.Int).Lsh(big.NewInt(1), 200)).RatString()
-	for _, m := range []Gaussian{calibrated(t, 1, "1000", "0.5"), calibrated(t, 1, small, "0.000001"), calibrated(t, math.MaxInt64, "1", "0.000001")} {
+	for _, m := range []Gaussian{
+		calibrated(t, 1, "1000", "0.5"), calibrated(t, 1, small, "0.000001"),
+		calibrated(t, math.MaxInt64, "1", "0.000001"),
+	} {
 		if out, err := m.Measure(mechtest.Exacts(1)); err != nil || len(out.Values) != 1 {
 			t.Errorf("%v: %v", m, err)
 		}

@@ -85,7 +85,8 @@ func NewMinimiser(o Objective, d int, bound *big.Rat, u mechanism.Unit) (*Minimi
 		return nil, fmt.Errorf("%w: a minimum has 1 to %d coefficients", mechanism.ErrParameter, maxMinimised)
 	}
 	if bound == nil || bound.Sign() <= 0 || !parameter.Within(bound, 60) {
-		return nil, fmt.Errorf("%w: the norm of the predictors needs a bound between 2^-60 and 2^60", mechanism.ErrParameter)
+		return nil, fmt.Errorf("%w: the norm of the predictors needs a bound between 2^-60 and 2^60",
+			mechanism.ErrParameter)
 	}
 	if err := o.check(); err != nil {
 		return nil, err
@@ -94,7 +95,10 @@ func NewMinimiser(o Objective, d int, bound *big.Rat, u mechanism.Unit) (*Minimi
 	if err != nil {
 		return nil, err
 	}
-	m := &Minimiser{objective: o, unit: u, d: d, curve: c, r: exact.FloatDown(o.Radius), lambda: exact.FloatDown(o.Regularise)}
+	m := &Minimiser{
+		objective: o, unit: u, d: d, curve: c, r: exact.FloatDown(o.Radius),
+		lambda: exact.FloatDown(o.Regularise),
+	}
 	m.rowGrid, m.reach = opaque.GridOf(bound, opaque.ReachBits)
 	m.bound = math.Ldexp(float64(m.reach), m.rowGrid)
 	_, e := math.Frexp(c.steep)
@@ -126,7 +130,8 @@ func (m *Minimiser) tolerances() error {
 	m.target = max(m.away/1024, 2*m.slack)
 	passes := up(kappa*math.Log(2*m.r/m.target)) + 1
 	if !(m.slack <= m.away/16) || !(passes <= 1e12) {
-		return fmt.Errorf("%w: so weak a regulariser over so many rows cannot be minimised exactly enough: make Λ larger, or the norm's bound smaller", mechanism.ErrParameter)
+		return fmt.Errorf(
+			"%w: so weak a regulariser over so many rows cannot be minimised exactly enough: make Λ larger, or the norm's bound smaller", mechanism.ErrParameter)
 	}
 	m.passes = max(int64(passes), 1)
 	m.glides = int64(math.Sqrt(kappa)*(2*math.Log(4*m.r/m.target)+3*math.Log(kappa))) + 1

@@ -18,7 +18,8 @@ func (m *Minimiser) CorrectSensitivity() *big.Int { return big.NewInt(m.unit.Max
 // response is above 1/2: those of which θ·x > 0 just where that is. Both are pure functions of the row and θ.
 func (m *Minimiser) Correct(ctx context.Context, rows *mechanism.Rows, theta []float64) (mechanism.Exact, error) {
 	if len(theta) != m.d || math.IsNaN(norm(theta)) || math.IsInf(norm(theta), 0) || m.objective.Loss != LogisticLoss {
-		return mechanism.Exact{}, fmt.Errorf("%w: θ is a vector of %d numbers, of a logistic model", mechanism.ErrParameter, m.d)
+		return mechanism.Exact{},
+			fmt.Errorf("%w: θ is a vector of %d numbers, of a logistic model", mechanism.ErrParameter, m.d)
 	}
 	in, err := m.fits(rows)
 	if err != nil {

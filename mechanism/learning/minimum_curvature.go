@@ -52,7 +52,9 @@ func (m *Minimiser) Curvatures() (hessian, products Curvature) {
 
 // Curve gives both sums at θ, which is brought into the ball first. The error is ErrParameter, ErrRows, or the rows'
 // own.
-func (m *Minimiser) Curve(ctx context.Context, rows *mechanism.Rows, theta []float64) (hessian, products []mechanism.Exact, err error) {
+func (m *Minimiser) Curve(
+	ctx context.Context, rows *mechanism.Rows, theta []float64,
+) (hessian, products []mechanism.Exact, err error) {
 	if len(theta) != m.d || math.IsNaN(norm(theta)) || math.IsInf(norm(theta), 0) {
 		return nil, nil, fmt.Errorf("%w: θ is a vector of %d numbers", mechanism.ErrParameter, m.d)
 	}

@@ -81,7 +81,8 @@ func TestCurvatureOfNeighbours(t *testing.T) {
 							l2.Add(l2, x.Mul(x, x))
 						}
 						if l1.Cmp(s.of.L1) > 0 || l2.Cmp(s.of.L2Squared) > 0 {
-							t.Errorf("%s, %s: L1 %s of %s, squared L2 %s of %s", o.Loss, name, l1, s.of.L1, l2, s.of.L2Squared)
+							t.Errorf("%s, %s: L1 %s of %s, squared L2 %s of %s",
+								o.Loss, name, l1, s.of.L1, l2, s.of.L2Squared)
 						}
 						f, _ := new(big.Rat).SetFrac(l2, s.of.L2Squared).Float64()
 						longest[i] = max(longest[i], f)

@@ -24,7 +24,8 @@ func TestMinimumFigures(t *testing.T) {
 		f, _ := new(big.Float).SetInt(n).Float64()
 		return math.Ldexp(f, m.Grid())
 	}
-	if l2 := math.Sqrt(onGrid(m.L2Squared()) * math.Ldexp(1, m.Grid())); l2 < m.Sensitivity() || l2 > 1.01*m.Sensitivity() {
+	if l2 := math.Sqrt(onGrid(m.L2Squared()) * math.Ldexp(1, m.Grid())); l2 < m.Sensitivity() ||
+		l2 > 1.01*m.Sensitivity() {
 		t.Errorf("L2 = %g of %g", l2, m.Sensitivity())
 	}
 	if l1 := onGrid(m.L1()); math.Abs(l1-0.065) > 1e-3 {

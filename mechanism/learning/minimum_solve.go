@@ -115,7 +115,10 @@ func (m *Minimiser) look(ctx context.Context, in *opaque.Reader, theta []float64
 
 // survey makes a landscape of sums.
 func (m *Minimiser) survey(n int64, theta []float64, sums *worker) *landscape {
-	l := &landscape{theta: theta, value: sums.value, hessian: sums.hessian, gradient: make([]float64, m.d), next: make([]float64, m.d)}
+	l := &landscape{
+		theta: theta, value: sums.value, hessian: sums.hessian, gradient: make([]float64, m.d),
+		next: make([]float64, m.d),
+	}
 	lambda := m.lambda * max(1, float64(n)/float64(m.objective.Rows))
 	beta := (float64(n)*m.curve.bend*m.bound*m.bound + lambda) * (1 + 0x1p-40)
 	for i, s := range sums.sums {

@@ -25,7 +25,10 @@ const problemGrid = -20
 
 func (p problem) rows(t testing.TB, bound float64, most int64) *mechanism.Rows {
 	t.Helper()
-	r, err := mechanism.NewRows(mechanism.RowShape{Grids: slices.Repeat([]int{problemGrid}, p.d+1), Bound: new(big.Rat).SetFloat64(bound), Most: most, Dir: t.TempDir()})
+	r, err := mechanism.NewRows(mechanism.RowShape{
+		Grids: slices.Repeat([]int{problemGrid}, p.d+1),
+		Bound: new(big.Rat).SetFloat64(bound), Most: most, Dir: t.TempDir(),
+	})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -149,7 +152,8 @@ func TestMinimaOfNeighbours(t *testing.T) {
 					best, err = slow.look(t.Context(), m.opened(t, rows), best.next, false)
 				}
 				if err != nil || best.off > m.target {
-					t.Errorf("%s, %s: %d passes of T do not reach the target: %g, %v", o.Loss, name, m.passes, best.off, err)
+					t.Errorf("%s, %s: %d passes of T do not reach the target: %g, %v",
+						o.Loss, name, m.passes, best.off, err)
 				}
 				for range 8 {
 					other := p.neighbour(r, relation, most)
@@ -287,7 +291,10 @@ func TestMinimiserRefuses(t *testing.T) {
 		"poisson, too wide": func(o *Objective, _ *int, _ **big.Rat, _ *mechanism.Unit) {
 			o.Loss, o.Response, o.Radius = PoissonLoss, ratOf(1), ratOf(20)
 		},
-		"huber, no width": func(o *Objective, _ *int, _ **big.Rat, _ *mechanism.Unit) { o.Loss, o.Response = HuberLoss, ratOf(1) },
+		"huber, no width": func(o *Objective, _ *int, _ **big.Rat, _ *mechanism.Unit) {
+			o.Loss,
+				o.Response = HuberLoss, ratOf(1)
+		},
 	} {
 		o, d, bound, u := good, 3, ratOf(2), mechanism.Unit{Neighbours: privacy.AddRemove, MaxRows: 1}
 		change(&o, &d, &bound, &u)
@@ -332,7 +339,8 @@ func TestNewtonSuffices(t *testing.T) {
 			rows := p.rows(t, bound, 1)
 			best, passes, err := m.descend(t.Context(), m.opened(t, rows))
 			if err != nil || best.off > m.target {
-				t.Errorf("%s, %s, n=%d, N=%d, d=%d, Λ=%g, r=%g, R=%g: off %g of %g after %d passes, %v", o.Loss, p.name, n, o.Rows, d, m.lambda, m.r, m.bound, best.off, m.target, passes, err)
+				t.Errorf("%s, %s, n=%d, N=%d, d=%d, Λ=%g, r=%g, R=%g: off %g of %g after %d passes, %v",
+					o.Loss, p.name, n, o.Rows, d, m.lambda, m.r, m.bound, best.off, m.target, passes, err)
 			}
 			worst = max(worst, passes)
 		}
@@ -346,12 +354,18 @@ func TestNarrowHuber(t *testing.T) {
 	r := rand.New(rand.NewPCG(123, 124))
 	jumped := 0
 	for range 12 {
-		o := Objective{Loss: HuberLoss, Width: big.NewRat(1, 100_000), Response: ratOf(1), Radius: ratOf(1), Regularise: big.NewRat(1, 10_000), Rows: 300}
+		o := Objective{
+			Loss: HuberLoss, Width: big.NewRat(1, 100_000), Response: ratOf(1), Radius: ratOf(1),
+			Regularise: big.NewRat(1, 10_000), Rows: 300,
+		}
 		m, err := NewMinimiser(o, 2, ratOf(1), mechanism.Unit{Neighbours: privacy.AddRemove, MaxRows: 1})
 		if err != nil {
 			t.Fatal(err)
 		}
-		rows, err := mechanism.NewRows(mechanism.RowShape{Grids: []int{-20, -20, -20}, Bound: ratOf(1), Most: 1, Dir: t.TempDir()})
+		rows, err := mechanism.NewRows(mechanism.RowShape{
+			Grids: []int{-20, -20, -20}, Bound: ratOf(1), Most: 1,
+			Dir: t.TempDir(),
+		})
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -26,7 +26,10 @@ type Model = gradient.Model
 
 // NewModel is a model by the name of its kind; Check tells whether it makes sense.
 func NewModel(kind string, features, classes, hidden int, activation string) Model {
-	return Model{Kind: gradient.Kind(kind), Features: features, Classes: classes, Hidden: hidden, Activation: activation}
+	return Model{
+		Kind: gradient.Kind(kind), Features: features, Classes: classes, Hidden: hidden,
+		Activation: activation,
+	}
 }
 
 // NoisyGradient is one kind of step of training: a sample of the units, the sum of their gradients, each clipped, and
@@ -70,10 +73,12 @@ func (m NoisyGradient) check() error {
 // CheckSampling checks what an accountant looks at, the noise and the rate: the error is mechanism.ErrParameter.
 func (m NoisyGradient) CheckSampling() error {
 	if m.Multiplier == nil || m.Multiplier.Sign() <= 0 || !parameter.Within(m.Multiplier, 20) {
-		return fmt.Errorf("%w: the noise multiplier must be above 0, and between 2^-20 and 2^20", mechanism.ErrParameter)
+		return fmt.Errorf("%w: the noise multiplier must be above 0, and between 2^-20 and 2^20",
+			mechanism.ErrParameter)
 	}
 	if m.Rate == nil || m.Rate.Sign() <= 0 || m.Rate.Cmp(big.NewRat(1, 1)) > 0 || m.Rate.Denom().BitLen() > 63 {
-		return fmt.Errorf("%w: the sampling rate must be above 0, and at most 1, with a denominator below 2^63", mechanism.ErrParameter)
+		return fmt.Errorf("%w: the sampling rate must be above 0, and at most 1, with a denominator below 2^63",
+			mechanism.ErrParameter)
 	}
 	return nil
 }
@@ -105,7 +110,9 @@ func (m NoisyGradient) Step(ctx context.Context, rows *mechanism.Rows, theta []f
 	return m.step(ctx, source, rows, theta)
 }
 
-func (m NoisyGradient) step(ctx context.Context, src *entropy.Source, rows *mechanism.Rows, theta []float64) (mechanism.Measurement, error) {
+func (m NoisyGradient) step(
+	ctx context.Context, src *entropy.Source, rows *mechanism.Rows, theta []float64,
+) (mechanism.Measurement, error) {
 	dist, err := m.Noise()
 	if err != nil {
 		return mechanism.Measurement{}, err
@@ -116,7 +123,8 @@ func (m NoisyGradient) step(ctx context.Context, src *entropy.Source, rows *mech
 		}
 	}
 	if len(theta) != m.Model.Parameters() {
-		return mechanism.Measurement{}, fmt.Errorf("%w: θ is %d numbers, and the model has %d parameters", mechanism.ErrParameter, len(theta), m.Model.Parameters())
+		return mechanism.Measurement{}, fmt.Errorf("%w: θ is %d numbers, and the model has %d parameters",
+			mechanism.ErrParameter, len(theta), m.Model.Parameters())
 	}
 	in, err := opaque.OpenRows(rows, m.Model.Features)
 	if err != nil {
@@ -131,7 +139,10 @@ func (m NoisyGradient) step(ctx context.Context, src *entropy.Source, rows *mech
 	if err != nil {
 		return mechanism.Measurement{}, fmt.Errorf("%w: %w", mechanism.ErrParameter, err)
 	}
-	out := mechanism.Measurement{Values: make([]*big.Int, len(sum)), Noise: dist, Loss: privacy.ZCDPLoss(rho, privacy.Delta{})}
+	out := mechanism.Measurement{
+		Values: make([]*big.Int, len(sum)), Noise: dist,
+		Loss: privacy.ZCDPLoss(rho, privacy.Delta{}),
+	}
 	noisy := sample.NewRoundedGaussian(dist.Sigma2())
 	for i, s := range sum {
 		z := noisy.Draw(src, new(big.Int))
@@ -144,7 +155,9 @@ func (m NoisyGradient) step(ctx context.Context, src *entropy.Source, rows *mech
 const batchUnits = 1024
 
 // sum adds up what a sample of the units adds.
-func (m NoisyGradient) sum(ctx context.Context, src *entropy.Source, in *opaque.Reader, theta []float64) ([]int64, error) {
+func (m NoisyGradient) sum(
+	ctx context.Context, src *entropy.Source, in *opaque.Reader, theta []float64,
+) ([]int64, error) {
 	adders := make([]*adder, runtime.GOMAXPROCS(0))
 	batches := make(chan []int64, len(adders))
 	var all sync.WaitGroup
@@ -225,8 +238,10 @@ func (m NoisyGradient) adder(in *opaque.Reader, theta []float64) *adder {
 	grid, clip := opaque.GridOf(m.Clip, clipBits)
 	d, p := m.Model.Features, len(theta)
 	return &adder{
-		rows: in, theta: theta, model: m.Model, scratch: m.Model.NewScratch(), unit: math.Ldexp(1, in.Grid()), fine: math.Ldexp(1, -grid), clip: clip,
-		integers: make([]int64, d), x: make([]float64, d), g: make([]float64, p), z: make([]int64, p), total: make([]int64, p),
+		rows: in, theta: theta, model: m.Model, scratch: m.Model.NewScratch(), unit: math.Ldexp(1, in.Grid()),
+		fine: math.Ldexp(1, -grid), clip: clip,
+		integers: make([]int64, d), x: make([]float64, d), g: make([]float64, p), z: make([]int64, p),
+		total: make([]int64, p),
 	}
 }
 

@@ -75,7 +75,8 @@ func TestUnitsAddWithinClip(t *testing.T) {
 				square := new(big.Int)
 				for i := range base {
 					if with[i]-base[i] != alone[i] {
-						t.Fatalf("%s, %s: it adds %d to the %d-th sum, and alone %d", model.Kind, name, with[i]-base[i], i, alone[i])
+						t.Fatalf("%s, %s: it adds %d to the %d-th sum, and alone %d", model.Kind, name, with[i]-base[i],
+							i, alone[i])
 					}
 					z := big.NewInt(alone[i])
 					square.Add(square, z.Mul(z, z))
@@ -117,7 +118,10 @@ func TestSampleIsPoisson(t *testing.T) {
 			taken += exactSum(t, m, rows, []float64{0})[0] / c
 		}
 		f, _ := q.Float64()
-		if err := (stattest.Proportion{Successes: int(taken), Of: stattest.Binomial{Trials: 50 * 4000, Probability: f}, FalseAlarm: 1e-7}).Check(); err != nil {
+		if err := (stattest.Proportion{
+			Successes: int(taken), Of: stattest.Binomial{Trials: 50 * 4000, Probability: f},
+			FalseAlarm: 1e-7,
+		}).Check(); err != nil {
 			t.Error(err)
 		}
 	}
@@ -129,7 +133,10 @@ func TestStepReplays(t *testing.T) {
 	r := rand.New(rand.NewPCG(105, 106))
 	p := kinds(r, 3, 50, 2)[0]
 	rows := p.rows(t, 2, 2)
-	m := NoisyGradient{Model: Model{Kind: "logistic", Features: 3}, Clip: ratOf(1), Rate: big.NewRat(1, 2), Multiplier: ratOf(2)}
+	m := NoisyGradient{
+		Model: Model{Kind: "logistic", Features: 3}, Clip: ratOf(1), Rate: big.NewRat(1, 2),
+		Multiplier: ratOf(2),
+	}
 	recording := make([]byte, 1<<14)
 	for i := range recording {
 		recording[i] = byte(r.Uint32())
@@ -156,7 +163,10 @@ func TestStepReplays(t *testing.T) {
 
 // What makes no sense is refused; tables without rows are none of it.
 func TestNoisyGradientRefuses(t *testing.T) {
-	good := NoisyGradient{Model: Model{Kind: "linear", Features: 1}, Clip: ratOf(1), Rate: big.NewRat(1, 2), Multiplier: ratOf(1)}
+	good := NoisyGradient{
+		Model: Model{Kind: "linear", Features: 1}, Clip: ratOf(1), Rate: big.NewRat(1, 2),
+		Multiplier: ratOf(1),
+	}
 	for name, change := range map[string]func(m *NoisyGradient){
 		"no model":        func(m *NoisyGradient) { m.Model = Model{} },
 		"no clip":         func(m *NoisyGradient) { m.Clip = nil },
@@ -190,7 +200,10 @@ func TestNoisyGradientRefuses(t *testing.T) {
 // bigRows are n rows of ten features, in a file where they do not fit into memory.
 func bigRows(b *testing.B, n int) *mechanism.Rows {
 	r := rand.New(rand.NewPCG(107, 108))
-	rows, err := mechanism.NewRows(mechanism.RowShape{Grids: slices.Repeat([]int{-20}, 11), Bound: ratOf(3), Most: 1, Dir: b.TempDir()})
+	rows, err := mechanism.NewRows(mechanism.RowShape{
+		Grids: slices.Repeat([]int{-20}, 11), Bound: ratOf(3), Most: 1,
+		Dir: b.TempDir(),
+	})
 	if err != nil {
 		b.Fatal(err)
 	}
@@ -216,7 +229,10 @@ func BenchmarkNoisyGradient(b *testing.B) {
 	for _, n := range []int{100_000, 4_000_000} {
 		rows := bigRows(b, n)
 		for _, q := range []*big.Rat{big.NewRat(1, 1), big.NewRat(1, 100)} {
-			m := NoisyGradient{Model: Model{Kind: "logistic", Features: 10}, Clip: ratOf(1), Rate: q, Multiplier: ratOf(1)}
+			m := NoisyGradient{
+				Model: Model{Kind: "logistic", Features: 10}, Clip: ratOf(1), Rate: q,
+				Multiplier: ratOf(1),
+			}
 			b.Run(fmt.Sprintf("rows=%d/rate=%s", n, q.RatString()), func(b *testing.B) {
 				for b.Loop() {
 					if _, err := m.Step(b.Context(), rows, make([]float64, 10)); err != nil {

@@ -45,7 +45,8 @@ func (o Objective) check() error {
 	}
 	bounded := func(name string, r *big.Rat) error {
 		if r == nil || r.Sign() <= 0 || !parameter.Within(r, 60) {
-			return fmt.Errorf("%w: %s of a %s loss must be above 0, and between 2^-60 and 2^60", mechanism.ErrParameter, name, o.Loss)
+			return fmt.Errorf("%w: %s of a %s loss must be above 0, and between 2^-60 and 2^60",
+				mechanism.ErrParameter, name, o.Loss)
 		}
 		return nil
 	}
@@ -95,7 +96,9 @@ func (o Objective) curveOf(bound *big.Rat) (curve, error) {
 		c.steep, c.bend = 1, 0.25
 	case PoissonLoss:
 		if c.reach > 30 {
-			return c, fmt.Errorf("%w: a Poisson loss needs Radius × the bound of the norm to be 30 at most, for its exponential", mechanism.ErrParameter)
+			return c, fmt.Errorf(
+				"%w: a Poisson loss needs Radius × the bound of the norm to be 30 at most, for its exponential",
+				mechanism.ErrParameter)
 		}
 		c.bend = exact.ExpUp(c.reach)
 		c.steep = math.Max(c.bend, c.response)

@@ -107,7 +107,8 @@ func (m TheilSen) check() error {
 		if r.Low == nil || r.High == nil || r.Low.Cmp(r.High) >= 0 {
 			return fmt.Errorf("%w: a range has a lower and an upper end", mechanism.ErrParameter)
 		}
-		if size := new(big.Rat).Sub(r.High, r.Low); !parameter.Within(size, 100) || !withinOrZero(r.Low, 100) || !withinOrZero(r.High, 100) {
+		if size := new(big.Rat).Sub(r.High, r.Low); !parameter.Within(size, 100) || !withinOrZero(r.Low, 100) ||
+			!withinOrZero(r.High, 100) {
 			return fmt.Errorf("%w: a range within 2^100 either way, and wider than 2^-100", mechanism.ErrParameter)
 		}
 	}

@@ -73,9 +73,11 @@ func TestTheilSenCoverage(t *testing.T) {
 			}
 			within := func(truth float64, at, width, edge int64, bits int) bool {
 				low, high := at-width, at+1+width
-				return (low <= -edge || math.Ldexp(float64(low), -bits) <= truth) && (high >= edge || truth <= math.Ldexp(float64(high), -bits))
+				return (low <= -edge || math.Ldexp(float64(low), -bits) <= truth) &&
+					(high >= edge || truth <= math.Ldexp(float64(high), -bits))
 			}
-			s, mid := within(0.5, l.Slope, l.SlopeWidth, steepest, SlopeBits), within(0, l.Middle, l.MiddleWidth, farthestMiddle, MiddleBits)
+			s, mid := within(0.5, l.Slope, l.SlopeWidth, steepest, SlopeBits),
+				within(0, l.Middle, l.MiddleWidth, farthestMiddle, MiddleBits)
 			if s {
 				slopeHeld++
 			}
@@ -93,10 +95,15 @@ func TestTheilSenCoverage(t *testing.T) {
 			slopeWidth += math.Ldexp(float64(l.SlopeWidth), -SlopeBits) / float64(runs)
 			middleWidth += math.Ldexp(float64(l.MiddleWidth), -MiddleBits) / float64(runs)
 		}
-		if err := (stattest.Proportion{Successes: held, Of: stattest.Binomial{Trials: runs, Probability: 0.945}, FalseAlarm: 1e-7}).CheckAtLeast(); err != nil {
+		if err := (stattest.Proportion{
+			Successes: held, Of: stattest.Binomial{Trials: runs, Probability: 0.945},
+			FalseAlarm: 1e-7,
+		}).CheckAtLeast(); err != nil {
 			t.Errorf("%s, %d rows, ε = %s: %v", c.name, c.n, c.epsilon, err)
 		}
-		t.Logf("%-20s %d rows, ε = %s: held %d, %d and both %d of %d; open %d; slope off by %.3f in ±%.3f, middle by %.4f in ±%.4f", c.name, c.n, c.epsilon,
-			slopeHeld, middleHeld, held, runs, open, math.Sqrt(slopeError), slopeWidth, math.Sqrt(middleError), middleWidth)
+		t.Logf(
+			"%-20s %d rows, ε = %s: held %d, %d and both %d of %d; open %d; slope off by %.3f in ±%.3f, middle by %.4f in ±%.4f", c.name, c.n, c.epsilon,
+			slopeHeld, middleHeld, held, runs, open, math.Sqrt(slopeError), slopeWidth, math.Sqrt(middleError),
+			middleWidth)
 	}
 }

@@ -73,7 +73,9 @@ func (p placer) place(x, y float64) point {
 
 // gather holds the rows that take part. Of more than most of them it waits until the time for an answer has run out, as
 // it would over somewhat fewer: an error at once would tell one row more from one less.
-func (m TheilSen) gather(ctx context.Context, src *entropy.Source, in *opaque.Reader, most int) (out points, err error) {
+func (m TheilSen) gather(
+	ctx context.Context, src *entropy.Source, in *opaque.Reader, most int,
+) (out points, err error) {
 	p, thin := m.placer(), m.Thinning()
 	integers, x, unit := make([]int64, 1), make([]float64, 1), math.Ldexp(1, in.Grid())
 	err = in.Each(ctx, 1, func(_ int, records []byte) {

@@ -96,7 +96,8 @@ func movement(d []int64, den int64, other []int64, otherDen int64) *big.Rat {
 		x := other[i]*den - d[i]*otherDen
 		least, most = min(least, x), max(most, x)
 	}
-	return new(big.Rat).Quo(new(big.Rat).SetInt(new(big.Int).Sub(big.NewInt(most), big.NewInt(least))), new(big.Rat).SetInt(new(big.Int).Mul(big.NewInt(den), big.NewInt(otherDen))))
+	return new(big.Rat).Quo(new(big.Rat).SetInt(new(big.Int).Sub(big.NewInt(most), big.NewInt(least))),
+		new(big.Rat).SetInt(new(big.Int).Mul(big.NewInt(den), big.NewInt(otherDen))))
 }
 
 // TestTheilSenMoves: no two scores of any draw move relative to one another by more than r, on all neighbours that are
@@ -118,7 +119,10 @@ func TestTheilSenMoves(t *testing.T) {
 					}
 				}
 				q := nextTo(r, p, u)
-				line := Line{Slope: r.Int64N(2*steepest) - steepest, Middle: r.Int64N(2*farthestMiddle) - farthestMiddle, SlopeWidth: ladder(2 * steepest)[r.IntN(33)]}
+				line := Line{
+					Slope:  r.Int64N(2*steepest) - steepest,
+					Middle: r.Int64N(2*farthestMiddle) - farthestMiddle, SlopeWidth: ladder(2 * steepest)[r.IntN(33)],
+				}
 				sides := [2][4][]int64{}
 				dens := [2][4]int64{}
 				for side, s := range []points{p, q} {
@@ -179,7 +183,10 @@ func TestTheilSenScores(t *testing.T) {
 			return c
 		}
 		d := expanded(counts)
-		for _, o := range []int64{-steepest, -steepest + 1, -1 << 15, -100, -1, 0, 1, 1 << 14, 1 << 15, steepest - 2, steepest - 1, r.Int64N(2*steepest) - steepest} {
+		for _, o := range []int64{
+			-steepest, -steepest + 1, -1 << 15, -100, -1, 0, 1, 1 << 14, 1 << 15, steepest - 2,
+			steepest - 1, r.Int64N(2*steepest) - steepest,
+		} {
 			if want := max(0, 2*below(o)-n, n-2*below(o+1)); d[o+steepest] != want {
 				t.Fatalf("%v: D(%d) is %d, not %d", p, o, d[o+steepest], want)
 			}
@@ -200,7 +207,8 @@ func TestTheilSenScores(t *testing.T) {
 		d = expanded(p.lefts(s))
 		under := func(o int64) (c int64) {
 			for _, a := range p {
-				if o > -farthestMiddle && (o >= farthestMiddle || left(a, big.NewRat(2*s+1, 2)).Cmp(big.NewRat(o, 1)) < 0) {
+				if o > -farthestMiddle &&
+					(o >= farthestMiddle || left(a, big.NewRat(2*s+1, 2)).Cmp(big.NewRat(o, 1)) < 0) {
 					c++
 				}
 			}
@@ -217,9 +225,13 @@ func TestTheilSenScores(t *testing.T) {
 			up, down := int64(0), int64(0)
 			for _, a := range p {
 				surelyBelow, surelyNot := true, true
-				for _, slope := range []int64{max(l.Slope-l.SlopeWidth, -steepest), min(l.Slope+1+l.SlopeWidth, steepest)} {
+				for _, slope := range []int64{
+					max(l.Slope-l.SlopeWidth, -steepest),
+					min(l.Slope+1+l.SlopeWidth, steepest),
+				} {
 					x := left(a, big.NewRat(slope, 1))
-					surelyBelow = surelyBelow && (l.Middle+1+w >= farthestMiddle || x.Cmp(big.NewRat(l.Middle+1+w, 1)) < 0)
+					surelyBelow = surelyBelow &&
+						(l.Middle+1+w >= farthestMiddle || x.Cmp(big.NewRat(l.Middle+1+w, 1)) < 0)
 					surelyNot = surelyNot && (l.Middle-w <= -farthestMiddle || x.Cmp(big.NewRat(l.Middle-w, 1)) >= 0)
 				}
 				if surelyBelow {
@@ -255,7 +267,10 @@ func openedPoints(t testing.TB, rows *mechanism.Rows) *opaque.Reader {
 // rowsOfPoints are rows whose ranges are from 0 to 1.
 func rowsOfPoints(t testing.TB, xy [][2]float64) *mechanism.Rows {
 	t.Helper()
-	rows, err := mechanism.NewRows(mechanism.RowShape{Grids: []int{-20, -30}, Bound: big.NewRat(1, 1), Most: 1, Dir: t.TempDir()})
+	rows, err := mechanism.NewRows(mechanism.RowShape{
+		Grids: []int{-20, -30}, Bound: big.NewRat(1, 1), Most: 1,
+		Dir: t.TempDir(),
+	})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -290,7 +305,8 @@ func TestTheilSenOfRows(t *testing.T) {
 		t.Fatal(err)
 	}
 	slope, middle := math.Ldexp(float64(first.Slope), -SlopeBits), 0.5+math.Ldexp(float64(first.Middle), -MiddleBits)
-	if math.Abs(slope-0.5) > 0.05 || math.Abs(middle-0.45) > 0.02 || first.SlopeWidth > steepest/16 || first.MiddleWidth > farthestMiddle/16 {
+	if math.Abs(slope-0.5) > 0.05 || math.Abs(middle-0.45) > 0.02 || first.SlopeWidth > steepest/16 ||
+		first.MiddleWidth > farthestMiddle/16 {
 		t.Errorf("%+v: slope %g, middle %g", first, slope, middle)
 	}
 	for range 5 {
@@ -300,7 +316,10 @@ func TestTheilSenOfRows(t *testing.T) {
 			t.Errorf("in another order: %+v, %v", again, err)
 		}
 	}
-	for name, few := range map[string][][2]float64{"none": nil, "one": {{0.5, 0.5}}, "the same": {{0.5, 0.5}, {0.5, 0.5}, {0.5, 0.9}}, "beyond": {{-900, 1e6}, {800, -1e6}, {0, 0}}} {
+	for name, few := range map[string][][2]float64{
+		"none": nil, "one": {{0.5, 0.5}},
+		"the same": {{0.5, 0.5}, {0.5, 0.5}, {0.5, 0.9}}, "beyond": {{-900, 1e6}, {800, -1e6}, {0, 0}},
+	} {
 		for _, plain := range []bool{false, true} {
 			m := theilSenOf(t, mechanism.Unit{Neighbours: privacy.ChangeOne, MaxRows: 3}, 1, "1e-9")
 			if plain {
@@ -313,7 +332,8 @@ func TestTheilSenOfRows(t *testing.T) {
 				}
 			}
 			l, err := m.Release(t.Context(), rowsOfPoints(t, few))
-			if err != nil || l.Slope < -steepest || l.Slope >= steepest || l.Middle < -farthestMiddle || l.Middle >= farthestMiddle {
+			if err != nil || l.Slope < -steepest || l.Slope >= steepest || l.Middle < -farthestMiddle ||
+				l.Middle >= farthestMiddle {
 				t.Errorf("%s: %+v, %v", name, l, err)
 			}
 		}
@@ -328,7 +348,8 @@ func TestTheilSenOfRows(t *testing.T) {
 // TestTheilSenThins: of many rows about 2⁻ᵗ take part. The false-alarm rate is 1e-6.
 func TestTheilSenThins(t *testing.T) {
 	for rows, want := range map[int64]int{1: 0, 8192: 0, 8193: 1, 16384: 1, 16385: 2, opaque.MaxRows: 27} {
-		if m := theilSenOf(t, mechanism.Unit{Neighbours: privacy.AddRemove, MaxRows: 1}, rows, "1"); m.Thinning() != want || m.paired() > pairedRows {
+		if m := theilSenOf(t, mechanism.Unit{Neighbours: privacy.AddRemove, MaxRows: 1}, rows,
+			"1"); m.Thinning() != want || m.paired() > pairedRows {
 			t.Errorf("%d rows: 2^-%d take part", rows, m.Thinning())
 		}
 	}
@@ -339,7 +360,10 @@ func TestTheilSenThins(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := (stattest.Proportion{Successes: len(p), Of: stattest.Binomial{Trials: len(xy), Probability: 0.25}, FalseAlarm: mechtest.FalseAlarm}).Check(); err != nil {
+	if err := (stattest.Proportion{
+		Successes: len(p), Of: stattest.Binomial{Trials: len(xy), Probability: 0.25},
+		FalseAlarm: mechtest.FalseAlarm,
+	}).Check(); err != nil {
 		t.Error(err)
 	}
 }
@@ -347,13 +371,15 @@ func TestTheilSenThins(t *testing.T) {
 // TestTheilSenWaits: more rows than can be paired are no error of their own, at once; what they get is what those do
 // whose pairs take too long.
 func TestTheilSenWaits(t *testing.T) {
-	m, rows := theilSenOf(t, mechanism.Unit{Neighbours: privacy.AddRemove, MaxRows: 1}, 4, "1"), rowsOfPoints(t, make([][2]float64, 4))
+	m, rows := theilSenOf(t, mechanism.Unit{Neighbours: privacy.AddRemove, MaxRows: 1}, 4, "1"),
+		rowsOfPoints(t, make([][2]float64, 4))
 	if p, err := m.gather(t.Context(), entropy.System(), openedPoints(t, rows), 4); err != nil || len(p) != 4 {
 		t.Errorf("four of four: %d, %v", len(p), err)
 	}
 	ctx, cancel := context.WithTimeout(t.Context(), 50*time.Millisecond)
 	defer cancel()
-	if p, err := m.gather(ctx, entropy.System(), openedPoints(t, rows), 3); !errors.Is(err, context.DeadlineExceeded) || p != nil || ctx.Err() == nil {
+	if p, err := m.gather(ctx, entropy.System(), openedPoints(t, rows), 3); !errors.Is(err, context.DeadlineExceeded) ||
+		p != nil || ctx.Err() == nil {
 		t.Errorf("four of three: %d, %v", len(p), err)
 	}
 }
@@ -383,7 +409,10 @@ func TestTheilSenBadParameters(t *testing.T) {
 	if _, err := good.Release(t.Context(), nil); !errors.Is(err, mechanism.ErrRows) {
 		t.Errorf("no rows: %v", err)
 	}
-	wide, err := mechanism.NewRows(mechanism.RowShape{Grids: []int{0, 0, 0}, Bound: big.NewRat(1, 1), Most: 1, Dir: t.TempDir()})
+	wide, err := mechanism.NewRows(mechanism.RowShape{
+		Grids: []int{0, 0, 0}, Bound: big.NewRat(1, 1), Most: 1,
+		Dir: t.TempDir(),
+	})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -410,7 +439,10 @@ func TestTheilSenLaw(t *testing.T) {
 		}
 		for o, x := range d {
 			p := math.Exp(-c*float64(x)) / total
-			if err := (stattest.Proportion{Successes: hits[o], Of: stattest.Binomial{Trials: draws, Probability: p}, FalseAlarm: mechtest.FalseAlarm / 20}).Check(); err != nil {
+			if err := (stattest.Proportion{
+				Successes: hits[o], Of: stattest.Binomial{Trials: draws, Probability: p},
+				FalseAlarm: mechtest.FalseAlarm / 20,
+			}).Check(); err != nil {
 				t.Errorf("%s: %d of %v: %v", what, o, d, err)
 			}
 		}
@@ -467,7 +499,8 @@ func TestTheilSenMovesExhaustively(t *testing.T) {
 	if os.Getenv("DITHER_LONG") != "" {
 		most = 3
 	}
-	add, change := theilSenOf(t, mechanism.Unit{Neighbours: privacy.AddRemove, MaxRows: 1}, 3, "300"), theilSenOf(t, mechanism.Unit{Neighbours: privacy.ChangeOne, MaxRows: 1}, 3, "300")
+	add, change := theilSenOf(t, mechanism.Unit{Neighbours: privacy.AddRemove, MaxRows: 1}, 3, "300"),
+		theilSenOf(t, mechanism.Unit{Neighbours: privacy.ChangeOne, MaxRows: 1}, 3, "300")
 	at := []int64{0, 2*steepest - 1}
 	for _, s := range []int64{-2, -1, 0, 1, 2} { // and halves
 		for _, twice := range []int64{2 * s, s} {
@@ -503,7 +536,8 @@ func TestTheilSenMovesExhaustively(t *testing.T) {
 				s.d[terms] = append(s.d[terms], whole[o])
 			}
 			for _, slope := range []int64{-1 << 15, -1, 1 << 14} {
-				s.width[terms] = append(s.width[terms], m.slopeOffset().shortfalls(slopeSums(counts, slope, ladder(2*steepest)), n, s.den)...)
+				s.width[terms] = append(s.width[terms],
+					m.slopeOffset().shortfalls(slopeSums(counts, slope, ladder(2*steepest)), n, s.den)...)
 			}
 		}
 		known[key] = s

@@ -46,7 +46,8 @@ func TestTheilSenUtility(t *testing.T) {
 		m := theilSenOf(t, mechanism.Unit{Neighbours: privacy.AddRemove, MaxRows: 1}, c.about, c.epsilon)
 		if !m.TellsIntervals() {
 			e := mechtest.Epsilon(t, c.epsilon)
-			m.Slope, m.Middle, m.SlopeWidth, m.MiddleWidth = e.Share(7, 10), e.Share(3, 10), privacy.Epsilon{}, privacy.Epsilon{}
+			m.Slope, m.Middle, m.SlopeWidth, m.MiddleWidth = e.Share(7, 10), e.Share(3, 10), privacy.Epsilon{},
+				privacy.Epsilon{}
 		}
 		recording := make([]byte, 16*c.n*c.n+1<<17)
 		var errors []float64
@@ -62,7 +63,8 @@ func TestTheilSenUtility(t *testing.T) {
 		}
 		slices.Sort(errors)
 		if median, rms := errors[runs/2], math.Sqrt(squares); median > c.median || rms > c.rms {
-			t.Errorf("%s, %d rows, ε = %s: %.4f and %.4f, were %g and %g", c.name, c.n, c.epsilon, median, rms, c.median, c.rms)
+			t.Errorf("%s, %d rows, ε = %s: %.4f and %.4f, were %g and %g",
+				c.name, c.n, c.epsilon, median, rms, c.median, c.rms)
 		}
 	}
 }

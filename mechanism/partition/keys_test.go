@@ -39,9 +39,17 @@ func placeOf(t testing.TB, key string) int {
 
 func TestPartitionRevealsNothing(t *testing.T) {
 	p := mechanism.NewPartition("secretkey", mechanism.NewExact(big.NewInt(424242)))
-	for _, x := range []any{p, []mechanism.Partition{p}, map[int]mechanism.Partition{0: p}, struct{ P mechanism.Partition }{p}, p.Exact, []mechanism.Exact{p.Exact}} {
+	for _, x := range []any{
+		p,
+		[]mechanism.Partition{p},
+		map[int]mechanism.Partition{0: p},
+		struct{ P mechanism.Partition }{p},
+		p.Exact,
+		[]mechanism.Exact{p.Exact},
+	} {
 		for _, verb := range []string{"%v", "%+v", "%#v", "%s", "%d", "%q", "%x", "%p", "%w"} {
-			if got := fmt.Sprintf(verb, x); strings.Contains(got, "424242") || strings.Contains(got, "67932") || strings.Contains(got, "secret") {
+			if got := fmt.Sprintf(verb, x); strings.Contains(got, "424242") || strings.Contains(got, "67932") ||
+				strings.Contains(got, "secret") {
 				t.Errorf("%s prints %q", verb, got)
 			}
 		}
@@ -79,7 +87,10 @@ func everyRelease(t testing.TB, partitions []mechanism.Partition) map[string][]s
 	if err := errors.Join(err1, err2, err3, err4); err != nil {
 		t.Fatal(err)
 	}
-	return map[string][]string{"selection": selected, "counts": keys(counts.Kept), "Laplace": keys(laplace.Kept), "Gaussian": keys(gaussian.Kept)}
+	return map[string][]string{
+		"selection": selected, "counts": keys(counts.Kept), "Laplace": keys(laplace.Kept),
+		"Gaussian": keys(gaussian.Kept),
+	}
 }
 
 // TestOnlyKeptPartitionsLeave gives five large partitions among a thousand of one unit, in any order: the keys of the
@@ -149,7 +160,10 @@ func TestPartitionsOfOneKeyAreRefused(t *testing.T) {
 		_, err1 := Selection{params}.Select(twice)
 		_, err2 := Counts{params}.Select(twice)
 		_, err3 := l.Measure(twice)
-		_, err4 := ThresholdGaussian{mechanism.Gaussian{L2Squared: big.NewInt(1), Rho: mechtest.Rho(t, "0.5")}, l.Threshold}.Measure(twice)
+		_, err4 := ThresholdGaussian{
+			mechanism.Gaussian{L2Squared: big.NewInt(1), Rho: mechtest.Rho(t, "0.5")},
+			l.Threshold,
+		}.Measure(twice)
 		for _, err := range []error{err1, err2, err3, err4} {
 			if !errors.Is(err, ErrKeys) || strings.Contains(err.Error(), "a\"") {
 				t.Errorf("%v", err)
@@ -160,7 +174,10 @@ func TestPartitionsOfOneKeyAreRefused(t *testing.T) {
 
 // Keys that differ beyond their first bytes, or begin one another, come in byte order.
 func TestPartitionsAreInByteOrder(t *testing.T) {
-	keys := []string{"", "\x00", "\x00\x00", "a", "a\x00", "a\x00\x00\x00\x00\x00\x00\x00\x00", "abcdefgh", "abcdefgh\x00", "abcdefghi", "abcdefgi", "b", "\xff", "\xff\xff\xff\xff\xff\xff\xff\xff\xff", "é"}
+	keys := []string{
+		"", "\x00", "\x00\x00", "a", "a\x00", "a\x00\x00\x00\x00\x00\x00\x00\x00", "abcdefgh",
+		"abcdefgh\x00", "abcdefghi", "abcdefgi", "b", "\xff", "\xff\xff\xff\xff\xff\xff\xff\xff\xff", "é",
+	}
 	var partitions []mechanism.Partition
 	for _, key := range keys {
 		partitions = append(partitions, mechanism.NewPartition(key, mechanism.Exact{}))
@@ -175,7 +192,8 @@ func TestPartitionsAreInByteOrder(t *testing.T) {
 			t.Errorf("%d: %q, want %q", i, opaque.Key(p), keys[i])
 		}
 	}
-	if _, err := byKey(append(partitions, mechanism.NewPartition("abcdefghi", mechanism.Exact{}))); !errors.Is(err, ErrKeys) {
+	if _, err := byKey(append(partitions, mechanism.NewPartition("abcdefghi", mechanism.Exact{}))); !errors.Is(err,
+		ErrKeys) {
 		t.Errorf("twice: %v", err)
 	}
 }

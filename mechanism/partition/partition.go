@@ -39,7 +39,8 @@ func (m Parameters) perKey() (epsilon, delta *big.Rat, err error) {
 	d := m.Delta.Rat()
 	switch {
 	case m.Keys < 1:
-		return nil, nil, fmt.Errorf("%w: selection needs the number of keys that differ, at least 1", mechanism.ErrParameter)
+		return nil, nil, fmt.Errorf("%w: selection needs the number of keys that differ, at least 1",
+			mechanism.ErrParameter)
 	case m.MinUnits < 0:
 		return nil, nil, fmt.Errorf("%w: a least number of units below 0", mechanism.ErrParameter)
 	case m.Delta.IsZero() || d.Cmp(big.NewRat(1, 1)) >= 0:

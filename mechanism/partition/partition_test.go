@@ -19,7 +19,10 @@ const ln2 = "0.693147180559945309417232121458176568075500134360255254120680"
 
 func partitions(t testing.TB, epsilon, delta string, keys, least int64) Parameters {
 	t.Helper()
-	return Parameters{Epsilon: mechtest.Epsilon(t, epsilon), Delta: mechtest.Delta(t, delta), Keys: keys, MinUnits: least}
+	return Parameters{
+		Epsilon: mechtest.Epsilon(t, epsilon), Delta: mechtest.Delta(t, delta), Keys: keys,
+		MinUnits: least,
+	}
 }
 
 // TestPartitionFigures are the keep probabilities of Desfontaines et al. at ε = ln 2, δ = 0.1.
@@ -44,7 +47,16 @@ func TestPartitionFigures(t *testing.T) {
 	}
 }
 
-var partitionCases = [][2]string{{ln2, "0.1"}, {"1", "0.00001"}, {"0.1", "0.000001"}, {"3", "0.5"}, {"0.01", "0.2"}, {"8", "0.000000000001"}, {"2", "0.99"}, {"1/1000000", "0.05"}}
+var partitionCases = [][2]string{
+	{ln2, "0.1"},
+	{"1", "0.00001"},
+	{"0.1", "0.000001"},
+	{"3", "0.5"},
+	{"0.01", "0.2"},
+	{"8", "0.000000000001"},
+	{"2", "0.99"},
+	{"1/1000000", "0.05"},
+}
 
 // TestPartitionClosedForm holds the closed form against the recursion, which is evaluated in intervals of 600 bits, and
 // the recursion against the two inequalities that are the promise: each p_n satisfies them, and no larger one does.
@@ -102,8 +114,12 @@ func TestPartitionSamples(t *testing.T) {
 			if !digits.IsUint64() || digits.Sign() == 0 || digits.Uint64() > math.MaxUint64-1000 {
 				continue // 0 or 1, or too near to it
 			}
-			for d, want := range map[uint64]bool{0: true, digits.Uint64() - 1: true, digits.Uint64() + 2: false, math.MaxUint64: false} {
-				kept, err := m.choose(entropy.Recorded(binary.LittleEndian.AppendUint64(nil, d)), grouped(mechtest.Exacts(n)...))
+			for d, want := range map[uint64]bool{
+				0: true, digits.Uint64() - 1: true, digits.Uint64() + 2: false,
+				math.MaxUint64: false,
+			} {
+				kept, err := m.choose(entropy.Recorded(binary.LittleEndian.AppendUint64(nil, d)),
+					grouped(mechtest.Exacts(n)...))
 				if err != nil || (len(kept) == 1) != want {
 					t.Errorf("%v: n = %d, digits %d: kept %v, %v", c, n, d, kept, err)
 				}
@@ -151,7 +167,10 @@ func TestPartitionDistribution(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if err := (stattest.Proportion{Successes: successes, Of: stattest.Binomial{Trials: each, Probability: p}, FalseAlarm: mechtest.FalseAlarm}).Check(); err != nil {
+		if err := (stattest.Proportion{
+			Successes: successes, Of: stattest.Binomial{Trials: each, Probability: p},
+			FalseAlarm: mechtest.FalseAlarm,
+		}).Check(); err != nil {
 			t.Errorf("n = %d: %v", n, err)
 		}
 	}
@@ -184,7 +203,9 @@ func countLaw(t *testing.T, m Counts, n int64) (none float64, counts map[int64]f
 }
 
 // distance is the least δ of two laws at ε, from the first to the second.
-func distance(epsilon float64, none float64, counts map[int64]float64, none2 float64, counts2 map[int64]float64) float64 {
+func distance(
+	epsilon float64, none float64, counts map[int64]float64, none2 float64, counts2 map[int64]float64,
+) float64 {
 	delta := max(0, none-math.Exp(epsilon)*none2)
 	for y, p := range counts {
 		delta += max(0, p-math.Exp(epsilon)*counts2[y])
@@ -198,7 +219,14 @@ func TestPartitionCountsArePrivate(t *testing.T) {
 	for _, c := range []struct {
 		epsilon, delta string
 		least          int64
-	}{{"1", "0.01", 0}, {"1/2", "0.001", 1}, {"2", "0.1", 3}, {"1/10", "0.2", 2}, {"3", "0.000001", 1}, {"1/100", "0.4", 1}} {
+	}{
+		{"1", "0.01", 0},
+		{"1/2", "0.001", 1},
+		{"2", "0.1", 3},
+		{"1/10", "0.2", 2},
+		{"3", "0.000001", 1},
+		{"1/100", "0.4", 1},
+	} {
 		m := Counts{partitions(t, c.epsilon, c.delta, 1, c.least)}
 		epsilon, _ := m.Epsilon.Rat().Float64()
 		delta, _ := m.Delta.Rat().Float64()
@@ -210,7 +238,8 @@ func TestPartitionCountsArePrivate(t *testing.T) {
 		for n := int64(0); n < 3*reach.Int64()+c.least+5; n++ {
 			none, counts := countLaw(t, m, n)
 			none2, counts2 := countLaw(t, m, n+1)
-			worst = max(worst, distance(epsilon, none, counts, none2, counts2), distance(epsilon, none2, counts2, none, counts))
+			worst = max(worst, distance(epsilon, none, counts, none2, counts2),
+				distance(epsilon, none2, counts2, none, counts))
 			if n < max(c.least, 1) && len(counts) > 0 {
 				t.Errorf("%v: %d units are kept", c, n)
 			}
@@ -252,7 +281,10 @@ func TestPartitionCountsFollowTheirLaw(t *testing.T) {
 			}
 			continue
 		}
-		if err := (stattest.ChiSquared{Observed: observed, Expected: expected, FalseAlarm: mechtest.FalseAlarm}).Check(); err != nil {
+		if err := (stattest.ChiSquared{
+			Observed: observed, Expected: expected,
+			FalseAlarm: mechtest.FalseAlarm,
+		}).Check(); err != nil {
 			t.Errorf("n = %d: %v", n, err)
 		}
 	}
@@ -273,9 +305,11 @@ func TestPartitionsExtremes(t *testing.T) {
 	far := new(big.Int).Lsh(big.NewInt(1), 200)
 	tiny := new(big.Rat).SetFrac(big.NewInt(1), far).RatString()
 	least := new(big.Rat).SetFrac(big.NewInt(1), new(big.Int).Lsh(big.NewInt(1), 2000)).RatString()
-	units := grouped(mechanism.Exact{}, mechtest.Exacts(0)[0], mechanism.NewExact(far), mechanism.NewExact(new(big.Int).Neg(far)), mechtest.Exacts(1)[0], mechtest.Exacts(5)[0])
+	units := grouped(mechanism.Exact{}, mechtest.Exacts(0)[0], mechanism.NewExact(far),
+		mechanism.NewExact(new(big.Int).Neg(far)), mechtest.Exacts(1)[0], mechtest.Exacts(5)[0])
 	for _, p := range []Parameters{
-		partitions(t, "1", "0.00001", 1, 0), partitions(t, tiny, "0.1", 1, 0), partitions(t, "1000", least, 1, 0), partitions(t, tiny, least, 1, 0),
+		partitions(t, "1", "0.00001", 1, 0), partitions(t, tiny, "0.1", 1, 0), partitions(t, "1000", least, 1, 0),
+		partitions(t, tiny, least, 1, 0),
 		// where p(2) is 1 by a tie
 		partitions(t, "1", "0.00001", math.MaxInt64, math.MaxInt64), partitions(t, "1/2", "1/2", 1, 1),
 	} {
@@ -296,7 +330,8 @@ func TestPartitionsExtremes(t *testing.T) {
 			}
 		}
 	}
-	if kept, err := (Selection{partitions(t, "1/2", "1/2", 1, 1)}).Select(grouped(mechtest.Exacts(2, 3)...)); err != nil || len(kept) != 2 {
+	if kept, err := (Selection{partitions(t, "1/2", "1/2",
+		1, 1)}).Select(grouped(mechtest.Exacts(2, 3)...)); err != nil || len(kept) != 2 {
 		t.Errorf("p(2) at δ = ½: %v, %v", kept, err)
 	}
 	if kept, err := (Selection{partitions(t, "1", "0.1", 1, 1)}).Select(nil); err != nil || len(kept) != 0 {
@@ -307,8 +342,10 @@ func TestPartitionsExtremes(t *testing.T) {
 func TestPartitionsRefuse(t *testing.T) {
 	long := new(big.Rat).SetFrac(big.NewInt(1), new(big.Int).Lsh(big.NewInt(1), 5000)).RatString()
 	for name, p := range map[string]Parameters{
-		"zero": {}, "no keys": partitions(t, "1", "0.1", 0, 0), "negative keys": partitions(t, "1", "0.1", -1, 0), "least": partitions(t, "1", "0.1", 1, -1),
-		"no ε": partitions(t, "0", "0.1", 1, 0), "no δ": partitions(t, "1", "0", 1, 0), "δ 1": partitions(t, "1", "1", 1, 0), "δ tiny": partitions(t, "1", long, 1, 0),
+		"zero": {}, "no keys": partitions(t, "1", "0.1", 0, 0), "negative keys": partitions(t, "1", "0.1", -1, 0),
+		"least": partitions(t, "1", "0.1", 1, -1),
+		"no ε":  partitions(t, "0", "0.1", 1, 0), "no δ": partitions(t, "1", "0", 1, 0),
+		"δ 1": partitions(t, "1", "1", 1, 0), "δ tiny": partitions(t, "1", long, 1, 0),
 		"ε large": partitions(t, "1001", "0.1", 1, 0), "ε tiny": partitions(t, long, "0.1", 1, 0),
 	} {
 		_, err := Selection{p}.Select(grouped(mechtest.Exacts(1)...))

@@ -50,7 +50,8 @@ type Threshold struct {
 // errNarrow is of a sensitivity that one partition's contribution is beyond: one of the two is not what it is said to
 // be.
 func errNarrow() error {
-	return fmt.Errorf("%w: one unit contributes more to a partition than the sensitivity of all of them", mechanism.ErrParameter)
+	return fmt.Errorf("%w: one unit contributes more to a partition than the sensitivity of all of them",
+		mechanism.ErrParameter)
 }
 
 // at is τ for a noise: P(c + X > τ) ≤ Delta/Keys, where c = MaxPerCell. X is symmetric, so that P(X > k) = P(|X| >
@@ -58,7 +59,8 @@ func errNarrow() error {
 func (m Threshold) at(dist noise.Distribution) (*big.Int, error) {
 	switch {
 	case m.MaxPerCell == nil || m.MaxPerCell.Sign() <= 0:
-		return nil, fmt.Errorf("%w: a threshold needs the most that a unit contributes to a partition, above 0", mechanism.ErrParameter)
+		return nil, fmt.Errorf("%w: a threshold needs the most that a unit contributes to a partition, above 0",
+			mechanism.ErrParameter)
 	case m.Keys < 1:
 		return nil, fmt.Errorf("%w: a threshold needs the number of keys of a unit, at least 1", mechanism.ErrParameter)
 	case m.MinUnits < 0:
@@ -180,7 +182,9 @@ func (m ThresholdGaussian) Measure(x []mechanism.Partition) (ThresholdRelease, e
 }
 
 // release adds noise to each value, and keeps what is above τ.
-func (m Threshold) release(x []mechanism.Partition, noisy sample.Sampler, dist noise.Distribution, loss privacy.Loss) (ThresholdRelease, error) {
+func (m Threshold) release(
+	x []mechanism.Partition, noisy sample.Sampler, dist noise.Distribution, loss privacy.Loss,
+) (ThresholdRelease, error) {
 	threshold, err := m.at(dist)
 	if err != nil {
 		return ThresholdRelease{}, err

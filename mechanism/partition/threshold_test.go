@@ -96,7 +96,8 @@ func TestThresholdLaplaceIsPrivate(t *testing.T) {
 			t.Fatal(err)
 		}
 		tau = at.Int64()
-		absent, alone, common, more := thresholdLaw(dist, tau, -1), thresholdLaw(dist, tau, c.perCell), thresholdLaw(dist, tau, tau), thresholdLaw(dist, tau, tau+c.perCell)
+		absent, alone, common, more := thresholdLaw(dist, tau, -1), thresholdLaw(dist, tau, c.perCell),
+			thresholdLaw(dist, tau, tau), thresholdLaw(dist, tau, tau+c.perCell)
 		for name, pair := range map[string][2]map[string]float64{
 			"two of its own":          {pairLaw(alone, alone), pairLaw(absent, absent)},
 			"one of its own":          {pairLaw(alone, more), pairLaw(absent, common)},
@@ -203,7 +204,10 @@ func TestThresholdGaussianDrops(t *testing.T) {
 		perCell, keys, k int64
 	}{{"0.1", "0.01", 1, 1, 0}, {"0.5", "0.000001", 1, 4, 1}, {"0.02", "0.001", 5, 3, 4}} {
 		l2 := big.NewInt(c.keys * c.perCell * c.perCell)
-		m := ThresholdGaussian{mechanism.Gaussian{L2Squared: l2, Rho: mechtest.Rho(t, c.rho)}, Threshold{big.NewInt(c.perCell), c.keys, mechtest.Delta(t, c.delta), c.k}}
+		m := ThresholdGaussian{
+			mechanism.Gaussian{L2Squared: l2, Rho: mechtest.Rho(t, c.rho)},
+			Threshold{big.NewInt(c.perCell), c.keys, mechtest.Delta(t, c.delta), c.k},
+		}
 		_, dist, err := m.noisy()
 		if err != nil {
 			t.Fatal(err)
@@ -270,7 +274,10 @@ func TestThresholdFollowsItsLaw(t *testing.T) {
 			}
 			observed[i]++
 		}
-		if err := (stattest.ChiSquared{Observed: observed, Expected: expected, FalseAlarm: mechtest.FalseAlarm}).Check(); err != nil {
+		if err := (stattest.ChiSquared{
+			Observed: observed, Expected: expected,
+			FalseAlarm: mechtest.FalseAlarm,
+		}).Check(); err != nil {
 			t.Errorf("n = %d, τ = %s: %v", n, at, err)
 		}
 	}
@@ -293,14 +300,22 @@ func TestThresholdValues(t *testing.T) {
 func TestThresholdRefuses(t *testing.T) {
 	good := thresholdLaplace(t, "1", "0.1", 10, 1, 1, 1)
 	long := new(big.Rat).SetFrac(big.NewInt(1), new(big.Int).Lsh(big.NewInt(1), 1200)).RatString()
-	third := new(big.Rat).SetFrac(new(big.Int).Lsh(big.NewInt(1), parameter.MaxDeltaBits-1), new(big.Int).Add(new(big.Int).Lsh(big.NewInt(1), parameter.MaxDeltaBits+1), big.NewInt(1))).RatString()
+	third := new(big.Rat).SetFrac(new(big.Int).Lsh(big.NewInt(1), parameter.MaxDeltaBits-1),
+		new(big.Int).Add(new(big.Int).Lsh(big.NewInt(1), parameter.MaxDeltaBits+1), big.NewInt(1))).RatString()
 	for name, spoil := range map[string]func(m *Threshold){
 		"nil": func(m *Threshold) { m.MaxPerCell = nil }, "zero": func(m *Threshold) { m.MaxPerCell = new(big.Int) },
-		"negative": func(m *Threshold) { m.MaxPerCell = big.NewInt(-1) }, "more than the sensitivity": func(m *Threshold) { m.MaxPerCell = big.NewInt(11) },
-		"no keys": func(m *Threshold) { m.Keys = 0 }, "least": func(m *Threshold) { m.MinUnits = -1 },
-		"no δ": func(m *Threshold) { m.Delta = privacy.Delta{} }, "δ 1": func(m *Threshold) { m.Delta = mechtest.Delta(t, "1") }, "δ tiny": func(m *Threshold) { m.Delta = mechtest.Delta(t, long) }, "δ long": func(m *Threshold) { m.Delta = mechtest.Delta(t, third) },
+		"negative":                  func(m *Threshold) { m.MaxPerCell = big.NewInt(-1) },
+		"more than the sensitivity": func(m *Threshold) { m.MaxPerCell = big.NewInt(11) },
+		"no keys":                   func(m *Threshold) { m.Keys = 0 }, "least": func(m *Threshold) { m.MinUnits = -1 },
+		"no δ":   func(m *Threshold) { m.Delta = privacy.Delta{} },
+		"δ 1":    func(m *Threshold) { m.Delta = mechtest.Delta(t, "1") },
+		"δ tiny": func(m *Threshold) { m.Delta = mechtest.Delta(t, long) },
+		"δ long": func(m *Threshold) { m.Delta = mechtest.Delta(t, third) },
 	} {
-		l, g := good, ThresholdGaussian{mechanism.Gaussian{L2Squared: big.NewInt(10), Rho: mechtest.Rho(t, "1")}, good.Threshold}
+		l, g := good, ThresholdGaussian{
+			mechanism.Gaussian{L2Squared: big.NewInt(10), Rho: mechtest.Rho(t, "1")},
+			good.Threshold,
+		}
 		spoil(&l.Threshold)
 		spoil(&g.Threshold)
 		if _, err := l.Measure(grouped(mechtest.Exacts(1)...)); !errors.Is(err, mechanism.ErrParameter) {

@@ -136,7 +136,10 @@ func (m Approximate) stage(level []section) stage {
 
 // root is the whole domain, with all cuts.
 func (m Approximate) root(t targets) section {
-	return section{low: m.Lower, high: m.Upper, lowShare: m.whole(), highShare: m.whole(), to: t.den, alone: true}.with(t, m.order(t))
+	return section{
+		low: m.Lower, high: m.Upper, lowShare: m.whole(), highShare: m.whole(), to: t.den,
+		alone: true,
+	}.with(t, m.order(t))
 }
 
 // with is the section with a cut to make.

@@ -64,7 +64,8 @@ func TestBoundsThreshold(t *testing.T) {
 					return out.Noise.CDF(x.Neg(x))
 				}
 				if reach(0)*bins > beta*(1+1e-9) || reach(-1)*bins < beta*(1-1e-9) && out.Threshold.Int64() > 1 {
-					t.Errorf("loss %s, β = %g: threshold %s has P = %g, and one less %g", loss, beta, out.Threshold, reach(0)*bins, reach(-1)*bins)
+					t.Errorf("loss %s, β = %g: threshold %s has P = %g, and one less %g",
+						loss, beta, out.Threshold, reach(0)*bins, reach(-1)*bins)
 				}
 			}
 		}
@@ -72,12 +73,19 @@ func TestBoundsThreshold(t *testing.T) {
 }
 
 func TestBoundsAreFound(t *testing.T) {
-	m := AutomaticBounds{Domain{-1_000_000, 1_000_000}, mechanism.Unit{Neighbours: privacy.AddRemove, MaxRows: 1}, privacy.PureLoss(mechtest.Epsilon(t, "1")), 0.01}
+	m := AutomaticBounds{
+		Domain{-1_000_000, 1_000_000},
+		mechanism.Unit{Neighbours: privacy.AddRemove, MaxRows: 1},
+		privacy.PureLoss(mechtest.Epsilon(t, "1")), 0.01,
+	}
 	var data []int64
 	for i := range int64(1000) {
 		data = append(data, -3+i%200)
 	}
-	inside := stattest.Proportion{Of: stattest.Binomial{Trials: 400, Probability: 0.99}, FalseAlarm: mechtest.FalseAlarm}
+	inside := stattest.Proportion{
+		Of:         stattest.Binomial{Trials: 400, Probability: 0.99},
+		FalseAlarm: mechtest.FalseAlarm,
+	}
 	empty := inside
 	for range inside.Of.Trials {
 		found, err := m.Measure(orderedOf(data...))
@@ -130,7 +138,11 @@ func TestBoundsFromCounts(t *testing.T) {
 }
 
 func TestBoundsRefuse(t *testing.T) {
-	good := AutomaticBounds{goodDomain, mechanism.Unit{Neighbours: privacy.AddRemove, MaxRows: 1}, privacy.PureLoss(mechtest.Epsilon(t, "1")), 0.01}
+	good := AutomaticBounds{
+		goodDomain,
+		mechanism.Unit{Neighbours: privacy.AddRemove, MaxRows: 1},
+		privacy.PureLoss(mechtest.Epsilon(t, "1")), 0.01,
+	}
 	bad := map[string]func(*AutomaticBounds){"no loss": func(m *AutomaticBounds) { m.Loss = privacy.Loss{} }}
 	for _, beta := range []float64{0, -1, 1, 2, math.NaN(), math.SmallestNonzeroFloat64} {
 		bad[fmt.Sprint("β = ", beta)] = func(m *AutomaticBounds) { m.FalsePositive = beta }

@@ -20,8 +20,17 @@ func TestRankError(t *testing.T) {
 		data[i] = int64(7*i) + 1_000_000
 	}
 	in := Domain{0, 1 << 40}
-	one := Single{in, mechanism.Unit{Neighbours: privacy.AddRemove, MaxRows: 1}, big.NewRat(1, 4), mechtest.Epsilon(t, "1")}
-	many := Approximate{in, one.Unit, []*big.Rat{big.NewRat(1, 4), big.NewRat(1, 2), big.NewRat(3, 5)}, one.Epsilon, false}
+	one := Single{
+		in,
+		mechanism.Unit{Neighbours: privacy.AddRemove, MaxRows: 1},
+		big.NewRat(1, 4),
+		mechtest.Epsilon(t, "1"),
+	}
+	many := Approximate{
+		in, one.Unit,
+		[]*big.Rat{big.NewRat(1, 4), big.NewRat(1, 2), big.NewRat(3, 5)},
+		one.Epsilon, false,
+	}
 	a, err := one.RankError(beta)
 	if err != nil {
 		t.Fatal(err)
@@ -46,7 +55,10 @@ func TestRankError(t *testing.T) {
 		}
 		return max(0, below-q*400, q*400-upTo)
 	}
-	test := stattest.Proportion{Of: stattest.Binomial{Trials: trials, Probability: 1 - beta}, FalseAlarm: mechtest.FalseAlarm}
+	test := stattest.Proportion{
+		Of:         stattest.Binomial{Trials: trials, Probability: 1 - beta},
+		FalseAlarm: mechtest.FalseAlarm,
+	}
 	several := test
 	for range trials {
 		out, err := one.Release(orderedOf(data...))
@@ -87,28 +99,52 @@ func TestRankErrorOfRecursion(t *testing.T) {
 		ranks  []*big.Rat
 		bounds func(s []float64) [][2]float64
 	}{
-		"three":      {mechanism.Unit{Neighbours: privacy.AddRemove, MaxRows: 1}, []*big.Rat{q(1, 4), q(1, 2), q(3, 5)}, three(1)},
-		"three of 3": {mechanism.Unit{Neighbours: privacy.AddRemove, MaxRows: 3}, []*big.Rat{q(1, 4), q(1, 2), q(3, 5)}, three(3)},
+		"three": {
+			mechanism.Unit{Neighbours: privacy.AddRemove, MaxRows: 1},
+			[]*big.Rat{q(1, 4), q(1, 2), q(3, 5)},
+			three(1),
+		},
+		"three of 3": {
+			mechanism.Unit{Neighbours: privacy.AddRemove, MaxRows: 3},
+			[]*big.Rat{q(1, 4), q(1, 2), q(3, 5)},
+			three(3),
+		},
 		// Under change-one Δ = 3 at first, and then 2·3·4/5.
-		"three changed": {mechanism.Unit{Neighbours: privacy.ChangeOne, MaxRows: 3}, []*big.Rat{q(1, 4), q(1, 2), q(3, 5)}, three(6)},
+		"three changed": {
+			mechanism.Unit{Neighbours: privacy.ChangeOne, MaxRows: 3},
+			[]*big.Rat{q(1, 4), q(1, 2), q(3, 5)},
+			three(6),
+		},
 		// ⅓ first, and ⅔ in the only part of the second level: Δ = 1 in both.
-		"two changed": {mechanism.Unit{Neighbours: privacy.ChangeOne, MaxRows: 1}, []*big.Rat{q(1, 3), q(2, 3)}, func(s []float64) [][2]float64 {
-			return [][2]float64{{1/s[1] + 0.5/s[0], 0.25}}
-		}},
+		"two changed": {
+			mechanism.Unit{Neighbours: privacy.ChangeOne, MaxRows: 1},
+			[]*big.Rat{q(1, 3), q(2, 3)},
+			func(s []float64) [][2]float64 {
+				return [][2]float64{{1/s[1] + 0.5/s[0], 0.25}}
+			},
+		},
 		// Each is sought at an end of the domain.
-		"ends": {mechanism.Unit{Neighbours: privacy.AddRemove, MaxRows: 1}, []*big.Rat{q(0, 1), q(1, 1)}, func(s []float64) [][2]float64 {
-			return [][2]float64{{1 / s[0], 0}, {1 / s[1], 0}}
-		}},
+		"ends": {
+			mechanism.Unit{Neighbours: privacy.AddRemove, MaxRows: 1},
+			[]*big.Rat{q(0, 1), q(1, 1)},
+			func(s []float64) [][2]float64 {
+				return [][2]float64{{1 / s[0], 0}, {1 / s[1], 0}}
+			},
+		},
 		// ½ with E₃ = c/(2s₃) + ½, below it 1/5, q′ = 2/5, E₁ = 3c/(5s₁) + 2E₃/5 + ½, and at its sides the
 		// least, which is sought at the end, and ¼, q′ = 1/6; above it 9/10, q′ = 4/5, and the greatest at the other
 		// end.
-		"six": {mechanism.Unit{Neighbours: privacy.AddRemove, MaxRows: 1}, []*big.Rat{q(0, 1), q(1, 5), q(1, 4), q(1, 2), q(9, 10), q(1, 1)}, func(s []float64) [][2]float64 {
-			e3 := [2]float64{0.5 / s[3], 0.5}
-			e1 := [2]float64{0.6/s[1] + 0.4*e3[0], 0.4*e3[1] + 0.5}
-			return [][2]float64{
-				{1 / s[0], 0}, {5./6/s[2] + 5./6*e1[0] + e3[0]/6, 5./6*e1[1] + e3[1]/6}, {0.8/s[4] + 0.2*e3[0], 0.2 * e3[1]}, {1 / s[5], 0},
-			}
-		}},
+		"six": {
+			mechanism.Unit{Neighbours: privacy.AddRemove, MaxRows: 1},
+			[]*big.Rat{q(0, 1), q(1, 5), q(1, 4), q(1, 2), q(9, 10), q(1, 1)},
+			func(s []float64) [][2]float64 {
+				e3 := [2]float64{0.5 / s[3], 0.5}
+				e1 := [2]float64{0.6/s[1] + 0.4*e3[0], 0.4*e3[1] + 0.5}
+				return [][2]float64{
+					{1 / s[0], 0}, {5./6/s[2] + 5./6*e1[0] + e3[0]/6, 5./6*e1[1] + e3[1]/6}, {0.8/s[4] + 0.2*e3[0], 0.2 * e3[1]}, {1 / s[5], 0},
+				}
+			},
+		},
 	} {
 		m := Approximate{in, c.unit, c.ranks, mechtest.Epsilon(t, "0.5"), false}
 		got, err := m.RankError(beta)
@@ -135,7 +171,8 @@ func TestRankErrorOfRecursion(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			if b, err := (Approximate{in, u, []*big.Rat{rank}, one.Epsilon, false}).RankError(beta); err != nil || a != b {
+			if b, err := (Approximate{in, u, []*big.Rat{rank}, one.Epsilon, false}).RankError(beta); err != nil ||
+				a != b {
 				t.Errorf("%s under %v: one quantile is within %g, by recursion %g, %v", rank, u, a, b, err)
 			}
 		}
@@ -174,8 +211,10 @@ func TestRankErrorsAddUp(t *testing.T) {
 				mean.Add(mean, new(big.Rat).Mul(big.NewRat(s.to-s.at, s.to-s.from), e[s.from]))
 				mean.Add(mean, new(big.Rat).Mul(big.NewRat(s.at-s.from, s.to-s.from), e[s.to]))
 				bound := mean.Add(mean, big.NewRat(-scores[j], (s.to-s.from)*m.whole()))
-				if d := big.NewRat(rankErrors(data, m.Domain, s.at, target.den)[cuts[i]], target.den); d.Cmp(bound) > 0 {
-					t.Fatalf("%v, ranks %v: at %d/%d, %d is off by %s, beyond %s", data, m.Ranks, s.at, target.den, cuts[i], d, bound)
+				if d := big.NewRat(rankErrors(data, m.Domain, s.at, target.den)[cuts[i]],
+					target.den); d.Cmp(bound) > 0 {
+					t.Fatalf("%v, ranks %v: at %d/%d, %d is off by %s, beyond %s", data, m.Ranks, s.at, target.den,
+						cuts[i], d, bound)
 				}
 				e[s.at] = new(big.Rat).Add(bound, big.NewRat(1, 2))
 			}
@@ -188,9 +227,13 @@ func TestRankErrorsAddUp(t *testing.T) {
 // ε/3 and β/3.
 func TestRankErrorOfIndependent(t *testing.T) {
 	ranks := []*big.Rat{big.NewRat(1, 4), big.NewRat(1, 2), big.NewRat(3, 5)}
-	for u, delta := range map[mechanism.Unit]float64{{Neighbours: privacy.AddRemove, MaxRows: 3}: 2.25, {Neighbours: privacy.ChangeOne, MaxRows: 3}: 3} {
+	for u, delta := range map[mechanism.Unit]float64{
+		{Neighbours: privacy.AddRemove, MaxRows: 3}: 2.25,
+		{Neighbours: privacy.ChangeOne, MaxRows: 3}: 3,
+	} {
 		got, err := Independent{Domain{0, 1 << 40}, u, ranks, mechtest.Epsilon(t, "0.5")}.RankError(0.1)
-		if want := 2 * delta * (math.Log(1<<40+1) + math.Log(30)) * 3 * 2; err != nil || math.Abs(got/want-1) > 1e-12 || got < want*(1-1e-15) {
+		if want := 2 * delta * (math.Log(1<<40+1) + math.Log(30)) * 3 * 2; err != nil || math.Abs(got/want-1) > 1e-12 ||
+			got < want*(1-1e-15) {
 			t.Errorf("%v: the bound is %.17g, not %.17g, %v", u, got, want, err)
 		}
 	}
@@ -216,7 +259,8 @@ func TestRankErrorIsNearlyAttained(t *testing.T) {
 		}
 		above, below := missed(int(bound)+1), missed(int(0.95*bound))
 		if above > beta || below <= beta {
-			t.Errorf("%v: d is above the bound of %g with probability %g, and above 19/20 of it with %g", u, bound, above, below)
+			t.Errorf("%v: d is above the bound of %g with probability %g, and above 19/20 of it with %g",
+				u, bound, above, below)
 		}
 	}
 }
@@ -244,7 +288,8 @@ func TestSortingKeepsRankErrors(t *testing.T) {
 		before := worst(outputs)
 		after := worst(slices.Sorted(slices.Values(outputs)))
 		if after > before {
-			t.Fatalf("of %v, %v at ranks in %d parts: off by %d, and by %d when sorted", data, outputs, den, before, after)
+			t.Fatalf("of %v, %v at ranks in %d parts: off by %d, and by %d when sorted", data, outputs, den,
+				before, after)
 		}
 	}
 }
@@ -268,7 +313,12 @@ func TestRankErrorUnderTies(t *testing.T) {
 		return nil
 	})
 	ranks := []*big.Rat{big.NewRat(1, 5), big.NewRat(2, 5), big.NewRat(1, 2)} // the second is cut first
-	apart := Independent{Domain{0, 115}, mechanism.Unit{Neighbours: privacy.AddRemove, MaxRows: 1}, ranks, mechtest.Epsilon(t, "1")}
+	apart := Independent{
+		Domain{0, 115},
+		mechanism.Unit{Neighbours: privacy.AddRemove, MaxRows: 1},
+		ranks,
+		mechtest.Epsilon(t, "1"),
+	}
 	// d of an output
 	d := func(o int64, rank *big.Rat) float64 {
 		below, upTo := 0.0, 0.0
@@ -283,7 +333,9 @@ func TestRankErrorUnderTies(t *testing.T) {
 		q, _ := rank.Float64()
 		return max(0, below-q*100_000, q*100_000-upTo)
 	}
-	within := func(release func(mechanism.Ordered) (OrderStatistics, error), rankError func(float64) (float64, error)) int {
+	within := func(release func(mechanism.Ordered) (OrderStatistics, error),
+		rankError func(float64) (float64, error),
+	) int {
 		bound, err := rankError(beta)
 		if err != nil || bound > 1000 {
 			t.Fatalf("a bound of %g, %v", bound, err)
@@ -304,7 +356,10 @@ func TestRankErrorUnderTies(t *testing.T) {
 		}
 		return good
 	}
-	test := stattest.Proportion{Of: stattest.Binomial{Trials: trials, Probability: 1 - beta}, FalseAlarm: mechtest.FalseAlarm}
+	test := stattest.Proportion{
+		Of:         stattest.Binomial{Trials: trials, Probability: 1 - beta},
+		FalseAlarm: mechtest.FalseAlarm,
+	}
 	if test.Successes = within(apart.Release, apart.RankError); test.CheckAtLeast() != nil {
 		t.Error(test.CheckAtLeast())
 	}

@@ -73,7 +73,8 @@ const (
 
 func (m Cells) check() error {
 	if len(m.Sought) < 1 || len(m.Sought) > maxSought || m.Cells < 1 || m.Cells > maxCellDraws/len(m.Sought) {
-		return fmt.Errorf("%w: between 1 and %d places in each cell are sought, and at most %d in all", mechanism.ErrParameter, maxSought, maxCellDraws)
+		return fmt.Errorf("%w: between 1 and %d places in each cell are sought, and at most %d in all",
+			mechanism.ErrParameter, maxSought, maxCellDraws)
 	}
 	for _, s := range m.Sought {
 		if err := checkRelease(m.Domain, m.Unit, s.Epsilon); err != nil {
@@ -82,8 +83,10 @@ func (m Cells) check() error {
 		if s.Offset < -opaque.MaxRows || s.Offset > opaque.MaxRows {
 			return fmt.Errorf("%w: an offset of more than 2^40 rows", mechanism.ErrParameter)
 		}
-		if q := s.Rank; q == nil || q.Sign() < 0 || q.Cmp(big.NewRat(1, 1)) > 0 || q.Denom().Cmp(big.NewInt(maxDenominator)) > 0 {
-			return fmt.Errorf("%w: a rank is between 0 and 1, of a denominator of at most %d", mechanism.ErrParameter, maxDenominator)
+		if q := s.Rank; q == nil || q.Sign() < 0 || q.Cmp(big.NewRat(1, 1)) > 0 ||
+			q.Denom().Cmp(big.NewInt(maxDenominator)) > 0 {
+			return fmt.Errorf("%w: a rank is between 0 and 1, of a denominator of at most %d",
+				mechanism.ErrParameter, maxDenominator)
 		}
 	}
 	return nil
@@ -117,7 +120,8 @@ func (m Cells) release(src *entropy.Source, data mechanism.OrderedCells) (CellVa
 		return CellValues{}, err
 	}
 	if opaque.CellsOf(data) != m.Cells {
-		return CellValues{}, fmt.Errorf("%w: values of %d cells, not of %d", mechanism.ErrParameter, opaque.CellsOf(data), m.Cells)
+		return CellValues{},
+			fmt.Errorf("%w: values of %d cells, not of %d", mechanism.ErrParameter, opaque.CellsOf(data), m.Cells)
 	}
 	rows, err := eachCell(data, m.Domain, func(int, int64, int64) {})
 	if err != nil {
@@ -274,7 +278,8 @@ func (m Cells) Bracket(i int, beta float64) (int64, error) {
 		return 0, err
 	}
 	if !(t < opaque.MaxRows-2) {
-		return 0, fmt.Errorf("%w: at so small an epsilon more than 2^40 rows would be left open", mechanism.ErrParameter)
+		return 0, fmt.Errorf("%w: at so small an epsilon more than 2^40 rows would be left open",
+			mechanism.ErrParameter)
 	}
 	up := exact.CeilRat(new(big.Rat).SetFloat64(t))
 	return up.Int64() + 1, nil

@@ -112,7 +112,10 @@ func (m Cells) scoresOf(t testing.TB, cells [][]int64) [][]*big.Rat {
 func randomPlaces(t testing.TB, r *rand.Rand, k int) (out []Sought) {
 	for range k {
 		den := 1 + r.Int64N(10)
-		out = append(out, Sought{big.NewRat(r.Int64N(den+1), den), r.Int64N(13) - 6, mechtest.Epsilon(t, []string{"0.3", "1", "2.5"}[r.IntN(3)])})
+		out = append(out, Sought{
+			big.NewRat(r.Int64N(den+1), den), r.Int64N(13) - 6,
+			mechtest.Epsilon(t, []string{"0.3", "1", "2.5"}[r.IntN(3)]),
+		})
 	}
 	return out
 }
@@ -130,7 +133,11 @@ func randomValues(r *rand.Rand, n int) []int64 {
 func TestCellScoresAreByDefinition(t *testing.T) {
 	r := rand.New(rand.NewPCG(51, 52))
 	for range 800 {
-		m := Cells{Domain{-r.Int64N(12), r.Int64N(12)}, mechanism.Unit{Neighbours: privacy.AddRemove, MaxRows: 1}, 1 + r.IntN(3), randomPlaces(t, r, 1+r.IntN(3))}
+		m := Cells{
+			Domain{-r.Int64N(12), r.Int64N(12)},
+			mechanism.Unit{Neighbours: privacy.AddRemove, MaxRows: 1},
+			1 + r.IntN(3), randomPlaces(t, r, 1+r.IntN(3)),
+		}
 		cells := make([][]int64, m.Cells)
 		for k := range cells {
 			cells[k] = randomValues(r, 9)
@@ -143,7 +150,8 @@ func TestCellScoresAreByDefinition(t *testing.T) {
 			for j, score := range scores {
 				want := rankDistance(cells[i/len(m.Sought)], m.Domain, m.Lower+int64(j), m.Sought[i%len(m.Sought)])
 				if want.Cmp(score.Neg(score)) != 0 {
-					t.Fatalf("%v, %v in %v: %d is off by %s, want %s", cells, m.Sought, m.Domain, m.Lower+int64(j), score, want)
+					t.Fatalf("%v, %v in %v: %d is off by %s, want %s", cells, m.Sought, m.Domain, m.Lower+int64(j),
+						score, want)
 				}
 				found = found || want.Sign() == 0
 			}
@@ -198,7 +206,8 @@ func TestCellSensitivity(t *testing.T) {
 		}
 		delta := m.Sensitivity(m.Sought[0].Rank)
 		if moved.Cmp(delta) > 0 {
-			t.Fatalf("%v and %v, %v in %v under %v: the scores move by %s, beyond %s", a, b, m.Sought, m.Domain, u, moved, delta)
+			t.Fatalf("%v and %v, %v in %v under %v: the scores move by %s, beyond %s", a, b, m.Sought, m.Domain, u,
+				moved, delta)
 		}
 		name := fmt.Sprint(u, cells > 1)
 		if share := moved.Quo(moved, delta); tight[name] == nil || share.Cmp(tight[name]) > 0 {
@@ -252,7 +261,12 @@ func (m Cells) laws(t testing.TB, cells [][]int64) [][]float64 {
 func TestCellLaw(t *testing.T) {
 	cells := [][]int64{{-20, 1, 1, 1, 2, 3}, {}, {4, 4, 4}}
 	e := mechtest.Epsilon(t, "2")
-	m := Cells{Domain{-2, 4}, mechanism.Unit{Neighbours: privacy.AddRemove, MaxRows: 2}, 3, []Sought{{big.NewRat(1, 2), 0, e}, {big.NewRat(1, 3), -2, e}, {big.NewRat(1, 1), 3, e}}}
+	m := Cells{
+		Domain{-2, 4},
+		mechanism.Unit{Neighbours: privacy.AddRemove, MaxRows: 2},
+		3,
+		[]Sought{{big.NewRat(1, 2), 0, e}, {big.NewRat(1, 3), -2, e}, {big.NewRat(1, 1), 3, e}},
+	}
 	laws := m.laws(t, cells)
 	observed := make([][]int, len(laws))
 	for i := range observed {
@@ -270,7 +284,10 @@ func TestCellLaw(t *testing.T) {
 		}
 	}
 	for i := range laws {
-		if err := (stattest.ChiSquared{Observed: observed[i], Expected: laws[i], FalseAlarm: mechtest.FalseAlarm}).Check(); err != nil {
+		if err := (stattest.ChiSquared{
+			Observed: observed[i], Expected: laws[i],
+			FalseAlarm: mechtest.FalseAlarm,
+		}).Check(); err != nil {
 			t.Errorf("draw %d: %v", i, err)
 		}
 	}
@@ -286,11 +303,15 @@ func TestBracket(t *testing.T) {
 	}
 	closest := 0.0
 	for name, data := range map[string][]int64{
-		"none": {}, "one": {150}, "two": {3, 190}, "tied": slices.Repeat([]int64{77}, 500), "at the ends": append(slices.Repeat([]int64{0}, 100), slices.Repeat([]int64{200}, 100)...),
-		"skewed": skewed, "half tied": append(slices.Repeat([]int64{10}, 150), skewed...),
+		"none": {}, "one": {150}, "two": {3, 190}, "tied": slices.Repeat([]int64{77}, 500),
+		"at the ends": append(slices.Repeat([]int64{0}, 100), slices.Repeat([]int64{200}, 100)...),
+		"skewed":      skewed, "half tied": append(slices.Repeat([]int64{10}, 150), skewed...),
 	} {
 		for _, u := range relations {
-			for _, q := range []*big.Rat{big.NewRat(0, 1), big.NewRat(1, 10), big.NewRat(1, 2), big.NewRat(9, 10), big.NewRat(1, 1)} {
+			for _, q := range []*big.Rat{
+				big.NewRat(0, 1), big.NewRat(1, 10), big.NewRat(1, 2), big.NewRat(9, 10),
+				big.NewRat(1, 1),
+			} {
 				const beta = 0.05
 				e := mechtest.Epsilon(t, "1")
 				m := Cells{in, u, 1, []Sought{{q, 0, e}, {q, 0, e}}}
@@ -307,7 +328,10 @@ func TestBracket(t *testing.T) {
 					// PERCENTILE_DISC; and, where qn is whole, the next one.
 					f, _ := q.Float64()
 					at := f * float64(n-1)
-					rows := []int{int(math.Floor(at + 1e-9)), int(math.Ceil(at - 1e-9)), max(int(math.Ceil(f*float64(n)-1e-9))-1, 0), min(int(math.Floor(f*float64(n)+1e-9)), n-1)}
+					rows := []int{
+						int(math.Floor(at + 1e-9)), int(math.Ceil(at - 1e-9)),
+						max(int(math.Ceil(f*float64(n)-1e-9))-1, 0), min(int(math.Floor(f*float64(n)+1e-9)), n-1),
+					}
 					least, most := sorted[slices.Min(rows)], sorted[slices.Max(rows)]
 					for o := in.Lower; o <= in.Upper; o++ {
 						if o > least {
@@ -366,15 +390,17 @@ func TestCellQuantilesRefuse(t *testing.T) {
 		})
 	}
 	for name, data := range map[string]mechanism.OrderedCells{
-		"falling": scan([3]int64{0, 5, 1}, [3]int64{0, 4, 1}), "negative": scan([3]int64{0, 5, -1}), "no such cell": scan([3]int64{1, 5, 1}),
-		"below": scan([3]int64{-1, 5, 1}), "too many": scan([3]int64{0, 1, 1 << 39}, [3]int64{0, 2, 1<<39 + 1}),
+		"falling": scan([3]int64{0, 5, 1}, [3]int64{0, 4, 1}), "negative": scan([3]int64{0, 5, -1}),
+		"no such cell": scan([3]int64{1, 5, 1}),
+		"below":        scan([3]int64{-1, 5, 1}), "too many": scan([3]int64{0, 1, 1 << 39}, [3]int64{0, 2, 1<<39 + 1}),
 	} {
 		if _, err := good.Release(data); !errors.Is(err, mechanism.ErrOrder) {
 			t.Errorf("%s: %v", name, err)
 		}
 	}
 	broken := errors.New("broken")
-	if _, err := good.Release(mechanism.NewOrderedCells(1, func(func(int, int64, int64) bool) error { return broken })); !errors.Is(err, broken) {
+	if _, err := good.Release(mechanism.NewOrderedCells(1,
+		func(func(int, int64, int64) bool) error { return broken })); !errors.Is(err, broken) {
 		t.Error(err)
 	}
 	if _, err := json.Marshal(scan([3]int64{0, 5, 1})); err == nil {

@@ -71,7 +71,8 @@ func TestWins(t *testing.T) {
 		t.Error("64 digits decided every time")
 	}
 	far := scaled{1, -1 << 50} // no integer of 2⁵⁰ digits is made
-	if (scaled{1, 0}).wins(entropy.System(), scaled{}) != true || far.wins(entropy.System(), scaled{1, 0}) || !(scaled{1, 0}).wins(entropy.System(), far) {
+	if (scaled{1, 0}).wins(entropy.System(), scaled{}) != true || far.wins(entropy.System(), scaled{1, 0}) ||
+		!(scaled{1, 0}).wins(entropy.System(), far) {
 		t.Error("far apart, the lesser won")
 	}
 	src := entropy.Recorded(make([]byte, 1024))
@@ -238,7 +239,8 @@ func TestJointWeights(t *testing.T) {
 		}
 		_, want := j.binMasses(data)
 		if ratio := math.Ldexp(got.m, int(got.e)) / want; math.Abs(ratio-1) > 1e-11 {
-			t.Fatalf("%v, ranks %v in %v, %d bins: the weights add up to %g of %g", data, m.Ranks, m.Domain, m.Bins, ratio, want)
+			t.Fatalf("%v, ranks %v in %v, %d bins: the weights add up to %g of %g", data, m.Ranks, m.Domain, m.Bins,
+				ratio, want)
 		}
 	}
 }
@@ -248,7 +250,10 @@ func TestJointSensitivity(t *testing.T) {
 	for i := range 12_000 {
 		u := relations[i%4]
 		a, b := randomNeighbours(r, u)
-		m := Joint{Domain: Domain{-r.Int64N(70), r.Int64N(70)}, Unit: u, Bins: 1 + r.IntN(80), Epsilon: mechtest.Epsilon(t, "1")}
+		m := Joint{
+			Domain: Domain{-r.Int64N(70), r.Int64N(70)}, Unit: u, Bins: 1 + r.IntN(80),
+			Epsilon: mechtest.Epsilon(t, "1"),
+		}
 		den := 1 + r.Int64N(12)
 		for at := range den + 1 {
 			if r.IntN(2) == 0 {
@@ -272,7 +277,8 @@ func TestJointSensitivity(t *testing.T) {
 		})
 		d := j.distance(a, s) - j.distance(b, s)
 		if big.NewRat(max(d, -d), 2*j.levels*j.den).Cmp(j.delta()) > 0 {
-			t.Fatalf("%v and %v, ranks %v under %v: the score of %v moves by %d/%d, beyond %s", a, b, m.Ranks, u, s, d, 2*j.levels*j.den, j.delta())
+			t.Fatalf("%v and %v, ranks %v under %v: the score of %v moves by %d/%d, beyond %s", a, b, m.Ranks, u, s, d,
+				2*j.levels*j.den, j.delta())
 		}
 	}
 }
@@ -281,7 +287,12 @@ func TestJointSensitivity(t *testing.T) {
 func TestJointIsPrivate(t *testing.T) {
 	for _, text := range []string{"0.5", "3"} {
 		for _, ranks := range [][]*big.Rat{{big.NewRat(1, 2)}, {big.NewRat(1, 4), big.NewRat(2, 3)}} {
-			j := prepared(t, Joint{Domain{0, 2}, mechanism.Unit{Neighbours: privacy.AddRemove, MaxRows: 1}, ranks, 3, mechtest.Epsilon(t, text)})
+			j := prepared(t, Joint{
+				Domain{0, 2},
+				mechanism.Unit{Neighbours: privacy.AddRemove, MaxRows: 1},
+				ranks, 3,
+				mechtest.Epsilon(t, text),
+			})
 			limit, _ := j.Epsilon.Rat().Float64()
 			worst, known := 0.0, map[string]map[string]float64{}
 			for _, data := range mechtest.Multisets(3, 5) {
@@ -306,7 +317,12 @@ func TestJointIsPrivate(t *testing.T) {
 
 func TestJointDraws(t *testing.T) {
 	const draws = 3000
-	m := Joint{Domain{0, 9}, mechanism.Unit{Neighbours: privacy.AddRemove, MaxRows: 1}, []*big.Rat{big.NewRat(1, 4), big.NewRat(1, 2), big.NewRat(3, 4)}, 4, mechtest.Epsilon(t, "2")}
+	m := Joint{
+		Domain{0, 9},
+		mechanism.Unit{Neighbours: privacy.AddRemove, MaxRows: 1},
+		[]*big.Rat{big.NewRat(1, 4), big.NewRat(1, 2), big.NewRat(3, 4)},
+		4, mechtest.Epsilon(t, "2"),
+	}
 	for _, data := range [][]int64{nil, {1, 2, 2, 7, 9}, {5, 5, 5, 5, 5, 5}} {
 		j := prepared(t, m)
 		masses, _ := j.binMasses(data)
@@ -342,7 +358,12 @@ func TestJointDraws(t *testing.T) {
 }
 
 func TestJointRefuses(t *testing.T) {
-	good := Joint{goodDomain, mechanism.Unit{Neighbours: privacy.AddRemove, MaxRows: 1}, []*big.Rat{big.NewRat(1, 2)}, 16, mechtest.Epsilon(t, "1")}
+	good := Joint{
+		goodDomain,
+		mechanism.Unit{Neighbours: privacy.AddRemove, MaxRows: 1},
+		[]*big.Rat{big.NewRat(1, 2)},
+		16, mechtest.Epsilon(t, "1"),
+	}
 	bad := map[string]func(*Joint){
 		"no ε":       func(m *Joint) { m.Epsilon = privacy.Epsilon{} },
 		"little ε":   func(m *Joint) { m.Epsilon = mechtest.Epsilon(t, "1e-14") },
@@ -374,7 +395,8 @@ func TestJointRefuses(t *testing.T) {
 		t.Errorf("β = 0: %v", err)
 	}
 	broken := errors.New("disk")
-	if _, err := good.Release(mechanism.NewOrdered(func(func(int64, int64) bool) error { return broken })); !errors.Is(err, broken) {
+	if _, err := good.Release(mechanism.NewOrdered(func(func(int64, int64) bool) error { return broken })); !errors.Is(
+		err, broken) {
 		t.Errorf("the scan's error: %v", err)
 	}
 }
@@ -389,18 +411,41 @@ func TestJointExtremes(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, e := range []privacy.Epsilon{mechtest.Epsilon(t, "1e-5"), mechtest.Epsilon(t, "1"), huge} {
-		for _, in := range []Domain{goodDomain, {7, 7}, {0, 1}, {math.MinInt64, math.MinInt64 + 1}, {math.MaxInt64 - 1, math.MaxInt64}, {1<<62 + 1, math.MaxInt64}} {
-			for _, data := range []mechanism.Ordered{{}, orderedOf(math.MinInt64, math.MaxInt64), orderedOf(slices.Repeat([]int64{0}, 1000)...)} {
-				out, err := Joint{in, mechanism.Unit{Neighbours: privacy.ChangeOne, MaxRows: 1}, ranks, 50, e}.Release(data)
-				if err != nil || len(out.Values) != 20 || !slices.IsSorted(out.Values) || in.clamp(out.Values[0]) != out.Values[0] || in.clamp(out.Values[19]) != out.Values[19] {
+		for _, in := range []Domain{
+			goodDomain,
+			{7, 7},
+			{0, 1},
+			{math.MinInt64, math.MinInt64 + 1},
+			{math.MaxInt64 - 1, math.MaxInt64},
+			{1<<62 + 1, math.MaxInt64},
+		} {
+			for _, data := range []mechanism.Ordered{
+				{},
+				orderedOf(math.MinInt64, math.MaxInt64),
+				orderedOf(slices.Repeat([]int64{0}, 1000)...),
+			} {
+				out, err := Joint{
+					in,
+					mechanism.Unit{Neighbours: privacy.ChangeOne, MaxRows: 1},
+					ranks, 50,
+					e,
+				}.Release(data)
+				if err != nil || len(out.Values) != 20 || !slices.IsSorted(out.Values) ||
+					in.clamp(out.Values[0]) != out.Values[0] || in.clamp(out.Values[19]) != out.Values[19] {
 					t.Errorf("ε = %s in %v: %v, %v", e, in, out.Values, err)
 				}
 			}
 		}
 	}
 	// As many rows as there may be, and all alike: every quantile is theirs.
-	full := mechanism.NewOrdered(func(yield func(value, count int64) bool) error { yield(1, opaque.MaxRows); return nil })
-	out, err := Joint{Domain{0, 3}, mechanism.Unit{Neighbours: privacy.AddRemove, MaxRows: 1}, ranks[1:19], 4, mechtest.Epsilon(t, "64")}.Release(full)
+	full := mechanism.NewOrdered(
+		func(yield func(value, count int64) bool) error { yield(1, opaque.MaxRows); return nil })
+	out, err := Joint{
+		Domain{0, 3},
+		mechanism.Unit{Neighbours: privacy.AddRemove, MaxRows: 1},
+		ranks[1:19], 4,
+		mechtest.Epsilon(t, "64"),
+	}.Release(full)
 	if err != nil || out.Values[0] != 1 || out.Values[17] != 1 {
 		t.Errorf("2⁴⁰ rows: %v, %v", out.Values, err)
 	}
@@ -419,7 +464,12 @@ func BenchmarkJoint(b *testing.B) {
 	for i := range int64(9) {
 		ranks = append(ranks, big.NewRat(i+1, 10))
 	}
-	m := Joint{Domain{0, 20_000}, mechanism.Unit{Neighbours: privacy.AddRemove, MaxRows: 1}, ranks, 20_001, mechtest.Epsilon(b, "1")}
+	m := Joint{
+		Domain{0, 20_000},
+		mechanism.Unit{Neighbours: privacy.AddRemove, MaxRows: 1},
+		ranks, 20_001,
+		mechtest.Epsilon(b, "1"),
+	}
 	for b.Loop() {
 		if _, err := m.Release(data); err != nil {
 			b.Fatal(err)

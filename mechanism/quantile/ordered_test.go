@@ -108,7 +108,8 @@ func TestOrderedPasses(t *testing.T) {
 		n, err := each(o, in, func(v, c int64) { got += fmt.Sprint(v, "×", c, " ") })
 		return got, n, err
 	}
-	got, n, err := collect(pairs([2]int64{math.MinInt64, 2}, [2]int64{-5, 1}, [2]int64{0, 0}, [2]int64{1, 1}, [2]int64{1, 2}, [2]int64{5, 0}, [2]int64{7, 1}, [2]int64{math.MaxInt64, 1}))
+	got, n, err := collect(pairs([2]int64{math.MinInt64, 2}, [2]int64{-5, 1}, [2]int64{0, 0}, [2]int64{1, 1},
+		[2]int64{1, 2}, [2]int64{5, 0}, [2]int64{7, 1}, [2]int64{math.MaxInt64, 1}))
 	if want := "-5×3 1×3 5×2 "; got != want || n != 8 || err != nil {
 		t.Errorf("got %q, %d, %v; want %q", got, n, err, want)
 	}
@@ -127,7 +128,8 @@ func TestOrderedPasses(t *testing.T) {
 		}
 	}
 	broken := errors.New("disk")
-	if _, _, err := collect(mechanism.NewOrdered(func(func(int64, int64) bool) error { return broken })); !errors.Is(err, broken) {
+	if _, _, err := collect(mechanism.NewOrdered(func(func(int64, int64) bool) error { return broken })); !errors.Is(
+		err, broken) {
 		t.Errorf("the scan's error was lost: %v", err)
 	}
 	calls := int64(0)
@@ -139,18 +141,30 @@ func TestOrderedPasses(t *testing.T) {
 }
 
 // relations are the relations that randomized tests run under.
-var relations = []mechanism.Unit{{Neighbours: privacy.AddRemove, MaxRows: 1}, {Neighbours: privacy.ChangeOne, MaxRows: 1}, {Neighbours: privacy.AddRemove, MaxRows: 3}, {Neighbours: privacy.ChangeOne, MaxRows: 3}}
+var relations = []mechanism.Unit{
+	{Neighbours: privacy.AddRemove, MaxRows: 1},
+	{Neighbours: privacy.ChangeOne, MaxRows: 1},
+	{Neighbours: privacy.AddRemove, MaxRows: 3},
+	{Neighbours: privacy.ChangeOne, MaxRows: 3},
+}
 
 // badUnits and badDomains are refused by every mechanism.
 var (
-	badUnits   = []mechanism.Unit{{}, {Neighbours: privacy.AddRemove, MaxRows: 0}, {Neighbours: privacy.ChangeOne, MaxRows: -1}, {Neighbours: privacy.Neighbours(7), MaxRows: 1}, {Neighbours: privacy.AddRemove, MaxRows: math.MaxInt64}}
+	badUnits = []mechanism.Unit{
+		{},
+		{Neighbours: privacy.AddRemove, MaxRows: 0},
+		{Neighbours: privacy.ChangeOne, MaxRows: -1},
+		{Neighbours: privacy.Neighbours(7), MaxRows: 1},
+		{Neighbours: privacy.AddRemove, MaxRows: math.MaxInt64},
+	}
 	badDomains = []Domain{{1, 0}, {math.MinInt64, math.MaxInt64}, {-1 << 62, 1 << 62}, {0, math.MaxInt64}}
 	goodDomain = Domain{-(1 << 61), 1<<61 - 1}
 )
 
 func tinyEpsilon(t testing.TB) privacy.Epsilon {
 	t.Helper()
-	e, err := privacy.EpsilonOf(new(big.Rat).SetFrac(big.NewInt(1), new(big.Int).Exp(big.NewInt(10), big.NewInt(400), nil)))
+	e, err := privacy.EpsilonOf(new(big.Rat).SetFrac(big.NewInt(1),
+		new(big.Int).Exp(big.NewInt(10), big.NewInt(400), nil)))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -185,8 +199,10 @@ func TestOrderedReplays(t *testing.T) {
 			t.Fatal(err)
 		}
 		b, err := release(second)
-		if err != nil || !slices.Equal(a.Values, b.Values) || first.Consumed() != second.Consumed() || first.Consumed() == 0 {
-			t.Errorf("%s: %v and %v from %d and %d bytes, %v", name, a.Values, b.Values, first.Consumed(), second.Consumed(), err)
+		if err != nil || !slices.Equal(a.Values, b.Values) || first.Consumed() != second.Consumed() ||
+			first.Consumed() == 0 {
+			t.Errorf("%s: %v and %v from %d and %d bytes, %v",
+				name, a.Values, b.Values, first.Consumed(), second.Consumed(), err)
 		}
 	}
 }

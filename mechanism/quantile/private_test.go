@@ -64,7 +64,12 @@ func TestQuantilesArePrivate(t *testing.T) {
 	for _, c := range []struct {
 		unit mechanism.Unit
 		rows int // of the smaller data sets
-	}{{mechanism.Unit{Neighbours: privacy.AddRemove, MaxRows: 1}, 5}, {mechanism.Unit{Neighbours: privacy.AddRemove, MaxRows: 2}, 4}, {mechanism.Unit{Neighbours: privacy.ChangeOne, MaxRows: 1}, 5}, {mechanism.Unit{Neighbours: privacy.ChangeOne, MaxRows: 2}, 3}} {
+	}{
+		{mechanism.Unit{Neighbours: privacy.AddRemove, MaxRows: 1}, 5},
+		{mechanism.Unit{Neighbours: privacy.AddRemove, MaxRows: 2}, 4},
+		{mechanism.Unit{Neighbours: privacy.ChangeOne, MaxRows: 1}, 5},
+		{mechanism.Unit{Neighbours: privacy.ChangeOne, MaxRows: 2}, 3},
+	} {
 		for _, text := range []string{"1/2", "4"} {
 			e := mechtest.Epsilon(t, text)
 			limit, _ := e.Rat().Float64()
@@ -107,7 +112,8 @@ func TestQuantilesArePrivate(t *testing.T) {
 				if worst > limit+1e-9 || worstRenyi > 1+1e-9 {
 					t.Errorf("%s at ε = %s under %v: a loss of %g, and %g of αρ", name, text, c.unit, worst, worstRenyi)
 				}
-				t.Logf("%v, ε = %s, %-19s the largest loss is %.4f, the largest Rényi divergence %.4f·αρ", c.unit, text, name+":", worst, worstRenyi)
+				t.Logf("%v, ε = %s, %-19s the largest loss is %.4f, the largest Rényi divergence %.4f·αρ", c.unit, text,
+					name+":", worst, worstRenyi)
 			}
 		}
 	}
@@ -117,7 +123,8 @@ func TestQuantilesArePrivate(t *testing.T) {
 // three levels among them, and ends of the domain.
 func TestTreesOfRanksArePrivate(t *testing.T) {
 	r, worst, worstRenyi := rand.New(rand.NewPCG(19, 20)), 0.0, 0.0
-	units := append(slices.Clone(relations), mechanism.Unit{Neighbours: privacy.AddRemove, MaxRows: 2}, mechanism.Unit{Neighbours: privacy.ChangeOne, MaxRows: 2})
+	units := append(slices.Clone(relations), mechanism.Unit{Neighbours: privacy.AddRemove, MaxRows: 2},
+		mechanism.Unit{Neighbours: privacy.ChangeOne, MaxRows: 2})
 	for trial := range 24 {
 		den, chosen := int64(10), map[int64]bool{}
 		if trial%3 == 0 {
@@ -149,13 +156,15 @@ func TestTreesOfRanksArePrivate(t *testing.T) {
 				for out := range p {
 					loss := math.Abs(math.Log(p[out] / q[out]))
 					if worst = max(worst, loss/limit); loss > limit+1e-9 {
-						t.Fatalf("%v at ε = %s under %v, squares %v: a loss of %g between %v and %v", m.Ranks, text, m.Unit, m.Squares, loss, data, other)
+						t.Fatalf("%v at ε = %s under %v, squares %v: a loss of %g between %v and %v", m.Ranks, text,
+							m.Unit, m.Squares, loss, data, other)
 					}
 				}
 				for _, alpha := range []float64{1.0001, 2, 16} {
 					share := renyi(alpha, p, q) / (alpha * rho)
 					if worstRenyi = max(worstRenyi, share); share > 1+1e-9 {
-						t.Fatalf("%v at ε = %s under %v, squares %v: a Rényi divergence of %g·αρ between %v and %v", m.Ranks, text, m.Unit, m.Squares, share, data, other)
+						t.Fatalf("%v at ε = %s under %v, squares %v: a Rényi divergence of %g·αρ between %v and %v",
+							m.Ranks, text, m.Unit, m.Squares, share, data, other)
 					}
 				}
 			}

@@ -27,7 +27,8 @@ func TestPublishedErrors(t *testing.T) {
 	const trials = 200
 	const n, grid = 1000, 1_000_000
 	in := Domain{-100 * grid, 100 * grid}
-	addRemove, swap := mechanism.Unit{Neighbours: privacy.AddRemove, MaxRows: 1}, mechanism.Unit{Neighbours: privacy.ChangeOne, MaxRows: 1}
+	addRemove, swap := mechanism.Unit{Neighbours: privacy.AddRemove, MaxRows: 1},
+		mechanism.Unit{Neighbours: privacy.ChangeOne, MaxRows: 1}
 	price := mechtest.Epsilon(t, "1")
 	type release func(ranks []*big.Rat, data mechanism.Ordered) (OrderStatistics, error)
 	joint := func(u mechanism.Unit) release {

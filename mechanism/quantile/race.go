@@ -26,7 +26,8 @@ func rateOf(e privacy.Epsilon, delta *big.Rat) *big.Rat {
 // cut draws the values: the first pass counts the sections' rows, the second is a race in each.
 func (st stage) cut(src *entropy.Source, data mechanism.Ordered) ([]int64, error) {
 	totals := make([]int64, len(st.sections))
-	rows, err := each(data, st.domain, eachPart(st.sections, st.whole, func(i int, _, mass int64) { totals[i] += mass }))
+	rows, err := each(data, st.domain,
+		eachPart(st.sections, st.whole, func(i int, _, mass int64) { totals[i] += mass }))
 	if err != nil {
 		return nil, err
 	}
@@ -37,7 +38,8 @@ func (st stage) cut(src *entropy.Source, data mechanism.Ordered) ([]int64, error
 		races[i] = sample.NewContest(src, unit.Quo(st.rates[i], unit))
 		runs[i] = newRuns(s, totals[i], races[i].Enter)
 	}
-	if err := eachAgain(data, st.domain, rows, eachPart(st.sections, st.whole, func(i int, value, mass int64) { runs[i].value(value, mass) })); err != nil {
+	if err := eachAgain(data, st.domain, rows,
+		eachPart(st.sections, st.whole, func(i int, value, mass int64) { runs[i].value(value, mass) })); err != nil {
 		return nil, err
 	}
 	cuts := make([]int64, len(st.sections))

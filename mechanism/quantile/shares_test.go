@@ -29,7 +29,12 @@ func TestSharesAddUp(t *testing.T) {
 			}
 			den = k + 1
 		}
-		m := Approximate{Domain{0, 10}, mechanism.Unit{Neighbours: privacy.AddRemove, MaxRows: 1}, nil, mechtest.Epsilon(t, "1"), trial%2 == 0}
+		m := Approximate{
+			Domain{0, 10},
+			mechanism.Unit{Neighbours: privacy.AddRemove, MaxRows: 1},
+			nil,
+			mechtest.Epsilon(t, "1"), trial%2 == 0,
+		}
 		chosen := map[int64]bool{}
 		for range k {
 			chosen[r.Int64N(den+1)] = true
@@ -54,7 +59,8 @@ func TestSharesAddUp(t *testing.T) {
 			}
 			sum, square, level = sum+c.share, square+c.share*c.share, level+1
 			if seen[c.rank] || c.rank < first || c.rank >= last || c.share < 1 || sum > c.of {
-				t.Fatalf("%v: rank %d in %d to %d, a share of %d/%d, %d with those above", m.Ranks, c.rank, first, last-1, c.share, c.of, sum)
+				t.Fatalf("%v: rank %d in %d to %d, a share of %d/%d, %d with those above", m.Ranks, c.rank, first,
+					last-1, c.share, c.of, sum)
 			}
 			seen[c.rank], levels, squares = true, max(levels, level), max(squares, square)
 			walk(c.left, first, c.rank, sum, square, level)
@@ -97,7 +103,12 @@ func TestSharesAreBest(t *testing.T) {
 					ranks = append(ranks, big.NewRat(at, den))
 				}
 			}
-			m := Approximate{Domain{0, 10}, mechanism.Unit{Neighbours: privacy.AddRemove, MaxRows: 1}, ranks, mechtest.Epsilon(t, "1"), squares}
+			m := Approximate{
+				Domain{0, 10},
+				mechanism.Unit{Neighbours: privacy.AddRemove, MaxRows: 1},
+				ranks,
+				mechtest.Epsilon(t, "1"), squares,
+			}
 			target, err := m.check()
 			if err != nil {
 				t.Fatal(err)
@@ -150,7 +161,10 @@ func randomCuts(r *rand.Rand, first, last int, parts int64) *cut {
 		return nil
 	}
 	middle := first + r.IntN(last-first)
-	return &cut{rank: middle, share: 1 + r.Int64N(parts), left: randomCuts(r, first, middle, parts), right: randomCuts(r, middle+1, last, parts)}
+	return &cut{
+		rank: middle, share: 1 + r.Int64N(parts), left: randomCuts(r, first, middle, parts),
+		right: randomCuts(r, middle+1, last, parts),
+	}
 }
 
 // sumOfSquares is what all ranks are off by in the sum of squares, at a loss of 1: from the errors of the cuts at
@@ -213,7 +227,10 @@ func TestSharesAreQuick(t *testing.T) {
 
 // missed is by how many values quantiles at the ranks j/(k + 1) are off on average, of n values of N(0, 5) with bounds
 // of ±100: the mean of so many trials and its standard error.
-func missed(t *testing.T, r *rand.Rand, trials, n, k int, release func(ranks []*big.Rat, data mechanism.Ordered) (OrderStatistics, error)) (mean, deviation float64) {
+func missed(
+	t *testing.T, r *rand.Rand, trials, n, k int,
+	release func(ranks []*big.Rat, data mechanism.Ordered) (OrderStatistics, error),
+) (mean, deviation float64) {
 	const grid = 1_000_000
 	var ranks []*big.Rat
 	for j := range k {
@@ -250,9 +267,14 @@ func TestTenQuantiles(t *testing.T) {
 	if os.Getenv("DITHER_LONG") != "" {
 		trials, most = 6000, 5.8
 	}
-	mean, deviation := missed(t, rand.New(rand.NewPCG(43, 44)), trials, 1000, 10, func(ranks []*big.Rat, data mechanism.Ordered) (OrderStatistics, error) {
-		return Approximate{Domain{-100_000_000, 100_000_000}, mechanism.Unit{Neighbours: privacy.AddRemove, MaxRows: 1}, ranks, mechtest.Epsilon(t, "1"), false}.Release(data)
-	})
+	mean, deviation := missed(t, rand.New(rand.NewPCG(43, 44)), trials, 1000, 10,
+		func(ranks []*big.Rat, data mechanism.Ordered) (OrderStatistics, error) {
+			return Approximate{
+				Domain{-100_000_000, 100_000_000},
+				mechanism.Unit{Neighbours: privacy.AddRemove, MaxRows: 1},
+				ranks, mechtest.Epsilon(t, "1"), false,
+			}.Release(data)
+		})
 	t.Logf("%.3f ± %.3f", mean, deviation)
 	if mean > most {
 		t.Errorf("ten quantiles are off by %.3f ± %.3f values", mean, deviation)
@@ -275,16 +297,21 @@ func TestClosestQuantiles(t *testing.T) {
 				if n > 1000 {
 					trials = 15
 				}
-				independent, s0 := missed(t, r, trials, n, k, func(ranks []*big.Rat, data mechanism.Ordered) (OrderStatistics, error) {
-					return Independent{in, u, ranks, e}.Release(data)
-				})
-				recursive, s1 := missed(t, r, trials, n, k, func(ranks []*big.Rat, data mechanism.Ordered) (OrderStatistics, error) {
-					return Approximate{in, u, ranks, e, false}.Release(data)
-				})
-				joint, s2 := missed(t, r, trials, n, k, func(ranks []*big.Rat, data mechanism.Ordered) (OrderStatistics, error) {
-					return Joint{in, u, ranks, min(1<<22/(k*k), 1<<14), e}.Release(data)
-				})
-				t.Logf("n = %d, ε = %s, %d quantiles: independent %.2f ± %.2f, recursive %.2f ± %.2f, joint %.2f ± %.2f", n, text, k, independent, s0, recursive, s1, joint, s2)
+				independent, s0 := missed(t, r, trials, n, k,
+					func(ranks []*big.Rat, data mechanism.Ordered) (OrderStatistics, error) {
+						return Independent{in, u, ranks, e}.Release(data)
+					})
+				recursive, s1 := missed(t, r, trials, n, k,
+					func(ranks []*big.Rat, data mechanism.Ordered) (OrderStatistics, error) {
+						return Approximate{in, u, ranks, e, false}.Release(data)
+					})
+				joint, s2 := missed(t, r, trials, n, k,
+					func(ranks []*big.Rat, data mechanism.Ordered) (OrderStatistics, error) {
+						return Joint{in, u, ranks, min(1<<22/(k*k), 1<<14), e}.Release(data)
+					})
+				t.Logf(
+					"n = %d, ε = %s, %d quantiles: independent %.2f ± %.2f, recursive %.2f ± %.2f, joint %.2f ± %.2f",
+					n, text, k, independent, s0, recursive, s1, joint, s2)
 			}
 		}
 	}

@@ -78,7 +78,8 @@ func targetsOf(ranks []*big.Rat) (targets, error) {
 		}
 		common := new(big.Int).GCD(nil, nil, den, q.Denom())
 		if den.Mul(den, common.Quo(q.Denom(), common)); den.Cmp(big.NewInt(maxDenominator)) > 0 {
-			return targets{}, fmt.Errorf("%w: the ranks of quantiles need a common denominator above %d", mechanism.ErrParameter, maxDenominator)
+			return targets{}, fmt.Errorf("%w: the ranks of quantiles need a common denominator above %d",
+				mechanism.ErrParameter, maxDenominator)
 		}
 	}
 	t := targets{den: den.Int64()}
@@ -94,7 +95,8 @@ func checkQuantiles(in Domain, u mechanism.Unit, e privacy.Epsilon, ranks []*big
 		return targets{}, err
 	}
 	if len(ranks) < 1 || len(ranks) > maxRanks {
-		return targets{}, fmt.Errorf("%w: the number of quantiles is between 1 and %d", mechanism.ErrParameter, maxRanks)
+		return targets{}, fmt.Errorf("%w: the number of quantiles is between 1 and %d",
+			mechanism.ErrParameter, maxRanks)
 	}
 	return targetsOf(ranks)
 }

@@ -42,7 +42,8 @@ func (st stage) candidateScores(t testing.TB, data []int64) [][]int64 {
 	t.Helper()
 	level := st.sections
 	totals := make([]int64, len(level))
-	if _, err := each(orderedOf(data...), st.domain, eachPart(level, st.whole, func(i int, _, mass int64) { totals[i] += mass })); err != nil {
+	if _, err := each(orderedOf(data...), st.domain,
+		eachPart(level, st.whole, func(i int, _, mass int64) { totals[i] += mass })); err != nil {
 		t.Fatal(err)
 	}
 	out, all := make([][]int64, len(level)), make([]runs, len(level))
@@ -54,7 +55,8 @@ func (st stage) candidateScores(t testing.TB, data []int64) [][]int64 {
 			out[i] = append(out[i], slices.Repeat([]int64{score}, int(width))...)
 		})
 	}
-	if _, err := each(orderedOf(data...), st.domain, eachPart(level, st.whole, func(i int, v, mass int64) { all[i].value(v, mass) })); err != nil {
+	if _, err := each(orderedOf(data...), st.domain,
+		eachPart(level, st.whole, func(i int, v, mass int64) { all[i].value(v, mass) })); err != nil {
 		t.Fatal(err)
 	}
 	for i, s := range level {
@@ -90,7 +92,12 @@ func TestScoresAreByDefinition(t *testing.T) {
 		data, _ := randomNeighbours(r, mechanism.Unit{Neighbours: privacy.AddRemove, MaxRows: 1})
 		den := 1 + r.Int64N(10)
 		q := big.NewRat(r.Int64N(den+1), den)
-		m := Approximate{Domain{-r.Int64N(70), r.Int64N(70)}, mechanism.Unit{Neighbours: privacy.AddRemove, MaxRows: 1}, []*big.Rat{q}, mechtest.Epsilon(t, "1"), false}
+		m := Approximate{
+			Domain{-r.Int64N(70), r.Int64N(70)},
+			mechanism.Unit{Neighbours: privacy.AddRemove, MaxRows: 1},
+			[]*big.Rat{q},
+			mechtest.Epsilon(t, "1"), false,
+		}
 		target, err := targetsOf(m.Ranks)
 		if err != nil {
 			t.Fatal(err)
@@ -98,7 +105,8 @@ func TestScoresAreByDefinition(t *testing.T) {
 		want := rankErrors(data, m.Domain, target.at[0], target.den)
 		for i, score := range m.stage([]section{m.root(target)}).candidateScores(t, data)[0] {
 			if -score != want[i]*m.whole() {
-				t.Fatalf("%v, q = %s in %v: the score of %d is %d, not −%d·%d", data, q, m.Domain, m.Lower+int64(i), score, want[i], m.whole())
+				t.Fatalf("%v, q = %s in %v: the score of %d is %d, not −%d·%d", data, q, m.Domain, m.Lower+int64(i),
+					score, want[i], m.whole())
 			}
 		}
 		if slices.Min(want) != 0 {
@@ -146,7 +154,8 @@ func TestQuantileSensitivity(t *testing.T) {
 			level = m.parts(target, level, cuts)
 		}
 		if loss.Cmp(big.NewRat(1, 1)) > 0 {
-			t.Fatalf("%v and %v, ranks %v in %v under %v: the scores move by %s", a, b, m.Ranks, m.Domain, u, loss.FloatString(4))
+			t.Fatalf("%v and %v, ranks %v in %v under %v: the scores move by %s", a, b, m.Ranks, m.Domain, u,
+				loss.FloatString(4))
 		}
 		worst = max(worst, float(loss))
 	}
@@ -194,9 +203,21 @@ func TestQuantilesDraw(t *testing.T) {
 	const draws = 2000
 	three := []*big.Rat{big.NewRat(1, 4), big.NewRat(1, 2), big.NewRat(9, 10)}
 	for name, m := range map[string]lawful{
-		"median":             Single{Domain{0, 12}, mechanism.Unit{Neighbours: privacy.AddRemove, MaxRows: 1}, big.NewRat(1, 2), mechtest.Epsilon(t, "1")}.independent(),
-		"three by recursion": Approximate{Domain{0, 4}, mechanism.Unit{Neighbours: privacy.ChangeOne, MaxRows: 1}, three, mechtest.Epsilon(t, "2"), false},
-		"three, independent": Independent{Domain{0, 4}, mechanism.Unit{Neighbours: privacy.AddRemove, MaxRows: 2}, three, mechtest.Epsilon(t, "6")},
+		"median": Single{
+			Domain{0, 12},
+			mechanism.Unit{Neighbours: privacy.AddRemove, MaxRows: 1},
+			big.NewRat(1, 2), mechtest.Epsilon(t, "1"),
+		}.independent(),
+		"three by recursion": Approximate{
+			Domain{0, 4},
+			mechanism.Unit{Neighbours: privacy.ChangeOne, MaxRows: 1},
+			three, mechtest.Epsilon(t, "2"), false,
+		},
+		"three, independent": Independent{
+			Domain{0, 4},
+			mechanism.Unit{Neighbours: privacy.AddRemove, MaxRows: 2},
+			three, mechtest.Epsilon(t, "6"),
+		},
 	} {
 		data := []int64{1, 1, 3, 3, 3, 9}
 		masses := m.masses(t, data)
@@ -225,8 +246,14 @@ func TestQuantilesDraw(t *testing.T) {
 }
 
 func TestBoundedRangeOfQuantiles(t *testing.T) {
-	one := Single{goodDomain, mechanism.Unit{Neighbours: privacy.AddRemove, MaxRows: 1}, big.NewRat(1, 2), mechtest.Epsilon(t, "2")}
-	if got := fmt.Sprint(one.BoundedRange()); got != fmt.Sprint(privacy.ZCDPLoss(one.Epsilon.BoundedRange(), privacy.Delta{})) {
+	one := Single{
+		goodDomain,
+		mechanism.Unit{Neighbours: privacy.AddRemove, MaxRows: 1},
+		big.NewRat(1, 2),
+		mechtest.Epsilon(t, "2"),
+	}
+	if got := fmt.Sprint(one.BoundedRange()); got != fmt.Sprint(privacy.ZCDPLoss(one.Epsilon.BoundedRange(),
+		privacy.Delta{})) {
 		t.Errorf("one quantile is %s", got)
 	}
 	many := Approximate{goodDomain, one.Unit, nil, one.Epsilon, true}
@@ -234,7 +261,8 @@ func TestBoundedRangeOfQuantiles(t *testing.T) {
 		many.Ranks = append(many.Ranks, big.NewRat(j+1, 8))
 	}
 	rho, _ := many.BoundedRange().ZCDP() // three levels, of nearly 2/3
-	if third := one.Epsilon.Share(1, 3).BoundedRange().Times(3); rho.Cmp(third) < 0 || rho.Cmp(third.Share(103, 100)) > 0 {
+	if third := one.Epsilon.Share(1, 3).BoundedRange().Times(3); rho.Cmp(third) < 0 ||
+		rho.Cmp(third.Share(103, 100)) > 0 {
 		t.Errorf("seven quantiles are %s", rho)
 	}
 	many.Ranks = make([]*big.Rat, 7)
@@ -254,7 +282,12 @@ func (m Approximate) apart() Independent {
 
 func TestQuantilesRefuse(t *testing.T) {
 	half := []*big.Rat{big.NewRat(1, 2)}
-	good := Approximate{goodDomain, mechanism.Unit{Neighbours: privacy.AddRemove, MaxRows: 1}, half, mechtest.Epsilon(t, "1"), false}
+	good := Approximate{
+		goodDomain,
+		mechanism.Unit{Neighbours: privacy.AddRemove, MaxRows: 1},
+		half,
+		mechtest.Epsilon(t, "1"), false,
+	}
 	bad := map[string]func(*Approximate){
 		"no ε":        func(m *Approximate) { m.Epsilon = privacy.Epsilon{} },
 		"no ranks":    func(m *Approximate) { m.Ranks = nil },
@@ -305,7 +338,8 @@ func TestQuantilesRefuse(t *testing.T) {
 		t.Errorf("the zero value: %v", err)
 	}
 	broken := errors.New("disk")
-	if _, err := good.Release(mechanism.NewOrdered(func(func(int64, int64) bool) error { return broken })); !errors.Is(err, broken) {
+	if _, err := good.Release(mechanism.NewOrdered(func(func(int64, int64) bool) error { return broken })); !errors.Is(
+		err, broken) {
 		t.Errorf("the scan's error: %v", err)
 	}
 }
@@ -320,12 +354,28 @@ func TestQuantilesExtremes(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, e := range []privacy.Epsilon{tinyEpsilon(t), mechtest.Epsilon(t, "1"), huge} {
-		for _, in := range []Domain{goodDomain, {7, 7}, {0, 1}, {math.MinInt64, math.MinInt64 + 1}, {math.MaxInt64 - 1, math.MaxInt64}} {
-			for _, data := range []mechanism.Ordered{{}, orderedOf(math.MinInt64, math.MaxInt64), orderedOf(slices.Repeat([]int64{0}, 1000)...)} {
-				m := Approximate{in, mechanism.Unit{Neighbours: privacy.ChangeOne, MaxRows: parameter.MaxUnitRows}, ranks, e, false}
-				for name, release := range map[string]func(mechanism.Ordered) (OrderStatistics, error){"recursion": m.Release, "independent": m.apart().Release} {
+		for _, in := range []Domain{
+			goodDomain,
+			{7, 7},
+			{0, 1},
+			{math.MinInt64, math.MinInt64 + 1},
+			{math.MaxInt64 - 1, math.MaxInt64},
+		} {
+			for _, data := range []mechanism.Ordered{
+				{},
+				orderedOf(math.MinInt64, math.MaxInt64),
+				orderedOf(slices.Repeat([]int64{0}, 1000)...),
+			} {
+				m := Approximate{
+					in,
+					mechanism.Unit{Neighbours: privacy.ChangeOne, MaxRows: parameter.MaxUnitRows},
+					ranks, e, false,
+				}
+				for name, release := range map[string]func(mechanism.Ordered) (OrderStatistics,
+					error){"recursion": m.Release, "independent": m.apart().Release} {
 					out, err := release(data)
-					if err != nil || len(out.Values) != 255 || !slices.IsSorted(out.Values) || in.clamp(out.Values[0]) != out.Values[0] || in.clamp(out.Values[254]) != out.Values[254] {
+					if err != nil || len(out.Values) != 255 || !slices.IsSorted(out.Values) ||
+						in.clamp(out.Values[0]) != out.Values[0] || in.clamp(out.Values[254]) != out.Values[254] {
 						t.Errorf("%s, ε = %s in %v: %v, %v", name, e, in, out.Values, err)
 					}
 				}
@@ -340,7 +390,12 @@ func TestQuantilesExtremes(t *testing.T) {
 		_ = yield(1, opaque.MaxRows/2) && yield(2, opaque.MaxRows/2)
 		return nil
 	})
-	m := Approximate{Domain{0, 3}, mechanism.Unit{Neighbours: privacy.AddRemove, MaxRows: 1}, []*big.Rat{big.NewRat(1, 10_000), big.NewRat(9_999, 10_000)}, mechtest.Epsilon(t, "1"), false}
+	m := Approximate{
+		Domain{0, 3},
+		mechanism.Unit{Neighbours: privacy.AddRemove, MaxRows: 1},
+		[]*big.Rat{big.NewRat(1, 10_000), big.NewRat(9_999, 10_000)},
+		mechtest.Epsilon(t, "1"), false,
+	}
 	if out, err := m.Release(full); err != nil || out.Values[0] != 1 || out.Values[1] != 2 {
 		t.Errorf("2⁴⁰ rows: %v, %v", out.Values, err)
 	}
@@ -359,7 +414,12 @@ func BenchmarkQuantile(b *testing.B) {
 		}
 		return nil
 	})
-	m := Single{Domain{0, 4 * rows}, mechanism.Unit{Neighbours: privacy.AddRemove, MaxRows: 1}, big.NewRat(1, 2), mechtest.Epsilon(b, "1")}
+	m := Single{
+		Domain{0, 4 * rows},
+		mechanism.Unit{Neighbours: privacy.AddRemove, MaxRows: 1},
+		big.NewRat(1, 2),
+		mechtest.Epsilon(b, "1"),
+	}
 	for b.Loop() {
 		if _, err := m.Release(data); err != nil {
 			b.Fatal(err)

@@ -116,7 +116,8 @@ func TestGapsOfNeighbours(t *testing.T) {
 		for j := range 2 {
 			for k := range 19 {
 				if gaps[j][k] > gaps[1-j][k+1] {
-					t.Fatalf("%v and %v in %v: twice A_%d is %d, and %d one step further", a, b, m.Domain, k, gaps[j][k], gaps[1-j][k+1])
+					t.Fatalf("%v and %v in %v: twice A_%d is %d, and %d one step further", a, b, m.Domain, k,
+						gaps[j][k], gaps[1-j][k+1])
 				}
 			}
 			if d := twice[j] - twice[1-j]; max(d, -d) > gaps[j][0] {
@@ -145,7 +146,8 @@ func TestSmoothWindow(t *testing.T) {
 		}
 		for i := range k + 1 {
 			if kept.gap(i) != all.gap(i) {
-				t.Fatalf("of %d values K = %d keeps a gap of %d at %d, not %d", len(data), k, kept.gap(i), i, all.gap(i))
+				t.Fatalf("of %d values K = %d keeps a gap of %d at %d, not %d", len(data), k, kept.gap(i),
+					i, all.gap(i))
 			}
 		}
 		if most := int(k + 6); len(kept.values) > most {
@@ -162,7 +164,11 @@ func TestSmoothIsSmooth(t *testing.T) {
 	}
 	for i := range pairs {
 		a, b := randomNeighbours(r, mechanism.Unit{Neighbours: privacy.AddRemove, MaxRows: 1})
-		m := Smooth{Domain{-r.Int64N(70), r.Int64N(70)}, mechanism.Unit{Neighbours: privacy.AddRemove, MaxRows: 1}, mechtest.Epsilon(t, []string{"0.1", "1", "3", "20"}[i%4])}
+		m := Smooth{
+			Domain{-r.Int64N(70), r.Int64N(70)},
+			mechanism.Unit{Neighbours: privacy.AddRemove, MaxRows: 1},
+			mechtest.Epsilon(t, []string{"0.1", "1", "3", "20"}[i%4]),
+		}
 		p := m.parameters()
 		p.window = min(p.window, r.Int64N(8)+1) // a floor that matters
 		var twice [2]*big.Int
@@ -179,7 +185,8 @@ func TestSmoothIsSmooth(t *testing.T) {
 		factor, _ := beta.Rat(nil)
 		for j := range 2 {
 			if down[j].Cmp(new(big.Rat).Mul(factor, up[1-j])) > 0 {
-				t.Fatalf("%v and %v in %v: S̃ from %v to %v is more than exp(β), β = %s", a, b, m.Domain, up[1-j], down[j], p.beta)
+				t.Fatalf("%v and %v in %v: S̃ from %v to %v is more than exp(β), β = %s", a, b, m.Domain, up[1-j],
+					down[j], p.beta)
 			}
 			move := new(big.Rat).SetFrac(new(big.Int).Abs(new(big.Int).Sub(twice[0], twice[1])), big.NewInt(2))
 			if move.Cmp(up[j]) > 0 {
@@ -222,7 +229,12 @@ func TestSmoothIsPrivate(t *testing.T) {
 		unit mechanism.Unit
 		top  int64 // of the largest domain
 		rows int   // of the smaller data sets
-	}{{mechanism.Unit{Neighbours: privacy.AddRemove, MaxRows: 1}, 4, 5}, {mechanism.Unit{Neighbours: privacy.AddRemove, MaxRows: 2}, 3, 4}, {mechanism.Unit{Neighbours: privacy.AddRemove, MaxRows: 3}, 2, 4}, {mechanism.Unit{Neighbours: privacy.ChangeOne, MaxRows: 1}, 3, 4}} {
+	}{
+		{mechanism.Unit{Neighbours: privacy.AddRemove, MaxRows: 1}, 4, 5},
+		{mechanism.Unit{Neighbours: privacy.AddRemove, MaxRows: 2}, 3, 4},
+		{mechanism.Unit{Neighbours: privacy.AddRemove, MaxRows: 3}, 2, 4},
+		{mechanism.Unit{Neighbours: privacy.ChangeOne, MaxRows: 1}, 3, 4},
+	} {
 		for _, text := range []string{"0.01", "0.3", "1", "3", "8", "25"} {
 			e := mechtest.Epsilon(t, text)
 			limit, _ := e.Rat().Float64()
@@ -267,7 +279,10 @@ func TestSmoothDraws(t *testing.T) {
 		for range draws {
 			observed[m.draw(src, p, twice, bound)]++
 		}
-		if err := (stattest.ChiSquared{Observed: observed, Expected: m.masses(t, data), FalseAlarm: mechtest.FalseAlarm}).Check(); err != nil {
+		if err := (stattest.ChiSquared{
+			Observed: observed, Expected: m.masses(t, data),
+			FalseAlarm: mechtest.FalseAlarm,
+		}).Check(); err != nil {
 			t.Errorf("%v: %v", data, err)
 		}
 	}
@@ -374,7 +389,8 @@ func TestSmoothBesideLaplace(t *testing.T) {
 	}
 	laplace := func(e float64) float64 { return math.Ln2 * 57.5 / e }
 	var table strings.Builder
-	fmt.Fprintf(&table, "\n%6s %9s %26s %26s\n%6s %9s %12s %13s %12s %13s\n", "", "", "seven values", "a hundred of each",
+	fmt.Fprintf(&table, "\n%6s %9s %26s %26s\n%6s %9s %12s %13s %12s %13s\n", "", "", "seven values",
+		"a hundred of each",
 		"ε", "Laplace", "here", "α = β = ε/6", "here", "α = β = ε/6")
 	for _, e := range []float64{0.01, 0.05, 0.1, 0.25, 0.5, 1, 2, 4, 6, 8, 10, 20} {
 		a, b := scales(seven, e)
@@ -406,14 +422,16 @@ func TestSmoothBesideLaplace(t *testing.T) {
 				}
 			}
 		}
-		fmt.Fprintf(&table, "%s: less than Laplace from ε = %.3g on; with α = β = ε/6 from %.3g on\n", name, first[0], first[1])
+		fmt.Fprintf(&table, "%s: less than Laplace from ε = %.3g on; with α = β = ε/6 from %.3g on\n", name,
+			first[0], first[1])
 	}
 	t.Log(table.String())
 	if s, _ := scales(many, 1); s > laplace(1)/1000 {
 		t.Errorf("on dense values at ε = 1 the noise is %g, and that of global sensitivity %g", s, laplace(1))
 	}
 	if here, published := scales(seven, 10); here > laplace(10) || published > laplace(10) {
-		t.Errorf("on seven values at ε = 10 the noise is %g (%g), and that of global sensitivity %g", here, published, laplace(10))
+		t.Errorf("on seven values at ε = 10 the noise is %g (%g), and that of global sensitivity %g",
+			here, published, laplace(10))
 	}
 }
 
@@ -432,7 +450,8 @@ func TestSmoothRefuses(t *testing.T) {
 		}
 	}
 	broken := errors.New("disk")
-	if _, err := good.Release(mechanism.NewOrdered(func(func(int64, int64) bool) error { return broken })); !errors.Is(err, broken) {
+	if _, err := good.Release(mechanism.NewOrdered(func(func(int64, int64) bool) error { return broken })); !errors.Is(
+		err, broken) {
 		t.Errorf("the scan's error: %v", err)
 	}
 }
@@ -444,7 +463,11 @@ func TestSmoothExtremes(t *testing.T) {
 	}
 	for _, e := range []privacy.Epsilon{tinyEpsilon(t), mechtest.Epsilon(t, "1e-6"), mechtest.Epsilon(t, "1"), huge} {
 		for _, in := range []Domain{goodDomain, {7, 7}, {0, 1}} {
-			for _, data := range []mechanism.Ordered{{}, orderedOf(math.MinInt64, math.MaxInt64), orderedOf(slices.Repeat([]int64{0}, 1000)...)} {
+			for _, data := range []mechanism.Ordered{
+				{},
+				orderedOf(math.MinInt64, math.MaxInt64),
+				orderedOf(slices.Repeat([]int64{0}, 1000)...),
+			} {
 				m := Smooth{in, mechanism.Unit{Neighbours: privacy.ChangeOne, MaxRows: 1 << 20}, e}
 				out, err := m.Release(data)
 				if err != nil || len(out.Values) != 1 || in.clamp(out.Values[0]) != out.Values[0] {
@@ -467,7 +490,11 @@ func BenchmarkSmooth(b *testing.B) {
 		}
 		return nil
 	})
-	m := Smooth{Domain{0, 100_000}, mechanism.Unit{Neighbours: privacy.AddRemove, MaxRows: 1}, mechtest.Epsilon(b, "0.1")}
+	m := Smooth{
+		Domain{0, 100_000},
+		mechanism.Unit{Neighbours: privacy.AddRemove, MaxRows: 1},
+		mechtest.Epsilon(b, "0.1"),
+	}
 	for b.Loop() {
 		if _, err := m.Release(data); err != nil {
 			b.Fatal(err)

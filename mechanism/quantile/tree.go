@@ -50,7 +50,9 @@ func (m Tree) check() error {
 		return err
 	}
 	if m.Height < 1 || m.Branching < 2 || m.nodes() == 0 {
-		return fmt.Errorf("%w: a quantile tree needs a height of at least 1, a branching of at least 2, and at most %d nodes", mechanism.ErrParameter, maxNodes)
+		return fmt.Errorf(
+			"%w: a quantile tree needs a height of at least 1, a branching of at least 2, and at most %d nodes",
+			mechanism.ErrParameter, maxNodes)
 	}
 	return nil
 }
@@ -123,7 +125,9 @@ func (m Tree) Measure(data mechanism.Ordered) (NoisyTree, error) {
 
 // counter measures counts of a unit's rows, each of which is counted once in each of so many histograms. The error is
 // ErrParameter.
-func counter(u mechanism.Unit, loss privacy.Loss, histograms int64) (func([]mechanism.Exact) (mechanism.Measurement, error), error) {
+func counter(
+	u mechanism.Unit, loss privacy.Loss, histograms int64,
+) (func([]mechanism.Exact) (mechanism.Measurement, error), error) {
 	refused := func(err error) error {
 		if err != nil && !errors.Is(err, mechanism.ErrParameter) {
 			err = fmt.Errorf("%w: %w", mechanism.ErrParameter, err)

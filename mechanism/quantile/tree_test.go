@@ -43,7 +43,10 @@ func TestQuantileTreeSensitivity(t *testing.T) {
 		countsMove(t, x, y, l1, l2)
 	}
 	// The bounds are attained.
-	m := Tree{Domain: Domain{0, 255}, Unit: mechanism.Unit{Neighbours: privacy.ChangeOne, MaxRows: 3}, Height: 4, Branching: 4}
+	m := Tree{
+		Domain: Domain{0, 255}, Unit: mechanism.Unit{Neighbours: privacy.ChangeOne, MaxRows: 3}, Height: 4,
+		Branching: 4,
+	}
 	x, _ := m.counts(orderedOf(0, 0, 0))
 	y, _ := m.counts(orderedOf(255, 255, 255))
 	sum, squares := int64(0), int64(0)
@@ -66,11 +69,26 @@ func TestQuantileTreeNoise(t *testing.T) {
 		loss  privacy.Loss
 		scale string
 	}{
-		"Laplace, rows":      {mechanism.Unit{Neighbours: privacy.AddRemove, MaxRows: 1}, privacy.PureLoss(mechtest.Epsilon(t, "0.5")), "8"},
-		"Laplace, change":    {mechanism.Unit{Neighbours: privacy.ChangeOne, MaxRows: 3}, privacy.PureLoss(mechtest.Epsilon(t, "1")), "24"},
-		"Gaussian, rows":     {mechanism.Unit{Neighbours: privacy.AddRemove, MaxRows: 1}, privacy.ZCDPLoss(rho, privacy.Delta{}), "4"},
-		"Gaussian, 3 rows":   {mechanism.Unit{Neighbours: privacy.AddRemove, MaxRows: 3}, privacy.ZCDPLoss(rho, privacy.Delta{}), "36"},
-		"Gaussian, a change": {mechanism.Unit{Neighbours: privacy.ChangeOne, MaxRows: 3}, privacy.ZCDPLoss(rho, privacy.Delta{}), "72"},
+		"Laplace, rows": {
+			mechanism.Unit{Neighbours: privacy.AddRemove, MaxRows: 1},
+			privacy.PureLoss(mechtest.Epsilon(t, "0.5")), "8",
+		},
+		"Laplace, change": {
+			mechanism.Unit{Neighbours: privacy.ChangeOne, MaxRows: 3},
+			privacy.PureLoss(mechtest.Epsilon(t, "1")), "24",
+		},
+		"Gaussian, rows": {
+			mechanism.Unit{Neighbours: privacy.AddRemove, MaxRows: 1},
+			privacy.ZCDPLoss(rho, privacy.Delta{}), "4",
+		},
+		"Gaussian, 3 rows": {
+			mechanism.Unit{Neighbours: privacy.AddRemove, MaxRows: 3},
+			privacy.ZCDPLoss(rho, privacy.Delta{}), "36",
+		},
+		"Gaussian, a change": {
+			mechanism.Unit{Neighbours: privacy.ChangeOne, MaxRows: 3},
+			privacy.ZCDPLoss(rho, privacy.Delta{}), "72",
+		},
 	} {
 		out, err := Tree{Domain{0, 1000}, c.unit, 4, 3, c.loss}.Measure(orderedOf(1, 2, 3))
 		if err != nil {
@@ -124,7 +142,10 @@ func TestQuantileTreeWithoutNoise(t *testing.T) {
 			continue
 		}
 		// a leaf is an integer
-		m := Tree{Domain: Domain{-64, 63}, Unit: mechanism.Unit{Neighbours: privacy.AddRemove, MaxRows: 1}, Height: 7, Branching: 2}
+		m := Tree{
+			Domain: Domain{-64, 63}, Unit: mechanism.Unit{Neighbours: privacy.AddRemove, MaxRows: 1}, Height: 7,
+			Branching: 2,
+		}
 		tree := noiseless(t, m, orderedOf(data...))
 		for i := range 21 {
 			q := big.NewRat(int64(i), 20)
@@ -153,7 +174,12 @@ func TestQuantileTreeWithoutNoise(t *testing.T) {
 func TestQuantileTreeRises(t *testing.T) {
 	r := rand.New(rand.NewPCG(9, 10))
 	for _, in := range []Domain{{0, 10_000}, {0, 3}, {5, 5}, goodDomain} {
-		m := Tree{in, mechanism.Unit{Neighbours: privacy.AddRemove, MaxRows: 1}, 3, 8, privacy.PureLoss(mechtest.Epsilon(t, "0.5"))}
+		m := Tree{
+			in,
+			mechanism.Unit{Neighbours: privacy.AddRemove, MaxRows: 1},
+			3, 8,
+			privacy.PureLoss(mechtest.Epsilon(t, "0.5")),
+		}
 		data := make([]int64, 200)
 		for i := range data {
 			data[i] = in.Lower + r.Int64N(in.points())
@@ -168,7 +194,8 @@ func TestQuantileTreeRises(t *testing.T) {
 				ranks = append(ranks, big.NewRat(int64(i), 200))
 			}
 			values, err := tree.Quantiles(ranks)
-			if err != nil || !slices.IsSorted(values) || in.clamp(values[0]) != values[0] || in.clamp(values[200]) != values[200] {
+			if err != nil || !slices.IsSorted(values) || in.clamp(values[0]) != values[0] ||
+				in.clamp(values[200]) != values[200] {
 				t.Errorf("%v: %v, %v", in, values, err)
 			}
 		}
@@ -208,7 +235,12 @@ func TestQuantileTreeRefuses(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	good := Tree{goodDomain, mechanism.Unit{Neighbours: privacy.AddRemove, MaxRows: 1}, 4, 16, privacy.PureLoss(mechtest.Epsilon(t, "1"))}
+	good := Tree{
+		goodDomain,
+		mechanism.Unit{Neighbours: privacy.AddRemove, MaxRows: 1},
+		4, 16,
+		privacy.PureLoss(mechtest.Epsilon(t, "1")),
+	}
 	if _, err := good.Measure(orderedOf(1)); err != nil {
 		t.Fatal(err)
 	}
@@ -246,7 +278,8 @@ func TestQuantileTreeRefuses(t *testing.T) {
 		}
 	}
 	broken := errors.New("disk")
-	if _, err := good.Measure(mechanism.NewOrdered(func(func(int64, int64) bool) error { return broken })); !errors.Is(err, broken) {
+	if _, err := good.Measure(mechanism.NewOrdered(func(func(int64, int64) bool) error { return broken })); !errors.Is(
+		err, broken) {
 		t.Errorf("the scan's error: %v", err)
 	}
 }

@@ -37,7 +37,8 @@ func ExampleCategory() {
 		return
 	}
 	p, q, err := m.Channel()
-	fmt.Printf("the truth with %.4f, each other answer with %.4f; about %.0f, variance %.0f %v\n", p, q, count, variance, err)
+	fmt.Printf("the truth with %.4f, each other answer with %.4f; about %.0f, variance %.0f %v\n",
+		p, q, count, variance, err)
 	// Output:
 	// the truth with 0.4754, each other answer with 0.1749; about 416, variance 2083 <nil>
 }

@@ -34,7 +34,9 @@ func (m Randomized) channel() (a, d *big.Rat, err error) {
 	one := big.NewRat(1, 1)
 	for _, p := range []*big.Rat{m.Truth, m.Yes} {
 		if p == nil || p.Sign() <= 0 || p.Cmp(one) >= 0 {
-			return nil, nil, fmt.Errorf("%w: both coins of a randomized response need a probability above 0 and below 1", mechanism.ErrParameter)
+			return nil, nil, fmt.Errorf(
+				"%w: both coins of a randomized response need a probability above 0 and below 1",
+				mechanism.ErrParameter)
 		}
 		if p.Denom().BitLen() > maxCoinBits {
 			return nil, nil, fmt.Errorf("%w: a coin's probability is too long a fraction", mechanism.ErrParameter)

@@ -37,7 +37,12 @@ func TestTwoCoins(t *testing.T) {
 // of each only the lowest six bits count at most, and so the channel is counted exactly. The ratio is the largest of
 // the counts' ratios.
 func TestRandomizedChannel(t *testing.T) {
-	for _, m := range []Randomized{fair(), {big.NewRat(1, 4), big.NewRat(7, 8)}, {big.NewRat(13, 16), big.NewRat(1, 8)}, {big.NewRat(1, 64), big.NewRat(1, 2)}} {
+	for _, m := range []Randomized{
+		fair(),
+		{big.NewRat(1, 4), big.NewRat(7, 8)},
+		{big.NewRat(13, 16), big.NewRat(1, 8)},
+		{big.NewRat(1, 64), big.NewRat(1, 2)},
+	} {
 		want, err := m.Channel()
 		if err != nil {
 			t.Fatal(err)
@@ -122,8 +127,9 @@ func TestRandomizedRefuses(t *testing.T) {
 	half := big.NewRat(1, 2)
 	long := new(big.Rat).SetFrac(big.NewInt(1), new(big.Int).Lsh(big.NewInt(1), 5000))
 	for name, m := range map[string]Randomized{
-		"nil": {}, "certain truth": {big.NewRat(1, 1), half}, "no truth": {new(big.Rat), half}, "certain yes": {half, big.NewRat(1, 1)},
-		"negative": {big.NewRat(-1, 2), half}, "beyond": {half, big.NewRat(3, 2)}, "long": {half, long},
+		"nil": {}, "certain truth": {big.NewRat(1, 1), half}, "no truth": {new(big.Rat), half},
+		"certain yes": {half, big.NewRat(1, 1)},
+		"negative":    {big.NewRat(-1, 2), half}, "beyond": {half, big.NewRat(3, 2)}, "long": {half, long},
 	} {
 		if _, err := m.Respond(mechtest.Exacts(1)); !errors.Is(err, mechanism.ErrParameter) {
 			t.Errorf("%s: Respond: %v", name, err)
@@ -162,7 +168,8 @@ func TestCategoryChannel(t *testing.T) {
 				first uint64
 				truth bool
 			}{{0, true}, {digits - 1, true}, {digits + 1, false}, {math.MaxUint64, false}} {
-				answers, err := m.respond(entropy.Recorded(binary.LittleEndian.AppendUint64([]byte{coin}, c.first)), mechtest.Exacts(value))
+				answers, err := m.respond(entropy.Recorded(binary.LittleEndian.AppendUint64([]byte{coin}, c.first)),
+					mechtest.Exacts(value))
 				if err != nil || c.truth != (answers[0] == value) {
 					t.Errorf("%d, coin %d, digits %d: %v, %v", value, coin, c.first, answers, err)
 				}
@@ -205,7 +212,10 @@ func TestCategoryDistribution(t *testing.T) {
 				expected[v] = q
 			}
 			expected[value] = p
-			if err := (stattest.ChiSquared{Observed: observed, Expected: expected, FalseAlarm: mechtest.FalseAlarm}).Check(); err != nil {
+			if err := (stattest.ChiSquared{
+				Observed: observed, Expected: expected,
+				FalseAlarm: mechtest.FalseAlarm,
+			}).Check(); err != nil {
 				t.Errorf("k = %d, ε = %s, value %d: %v", c.k, c.e, value, err)
 			}
 		}
@@ -234,13 +244,19 @@ func TestCategoryCount(t *testing.T) {
 func TestCategoryClampsAndRefuses(t *testing.T) {
 	m := Category{Categories: 3, Epsilon: mechtest.Epsilon(t, "1000")} // the truth but for e^−1000
 	far := new(big.Int).Lsh(big.NewInt(1), 200)
-	answers, err := m.Respond([]mechanism.Exact{{}, mechtest.Exacts(-5)[0], mechtest.Exacts(7)[0], mechanism.NewExact(far), mechanism.NewExact(new(big.Int).Neg(far)), mechtest.Exacts(1)[0]})
-	if err != nil || answers[0] != 0 || answers[1] != 0 || answers[2] != 2 || answers[3] != 2 || answers[4] != 0 || answers[5] != 1 {
+	answers, err := m.Respond([]mechanism.Exact{
+		{},
+		mechtest.Exacts(-5)[0], mechtest.Exacts(7)[0],
+		mechanism.NewExact(far), mechanism.NewExact(new(big.Int).Neg(far)), mechtest.Exacts(1)[0],
+	})
+	if err != nil || answers[0] != 0 || answers[1] != 0 || answers[2] != 2 || answers[3] != 2 || answers[4] != 0 ||
+		answers[5] != 1 {
 		t.Errorf("%v, %v", answers, err)
 	}
 	tiny := mechtest.Epsilon(t, new(big.Rat).SetFrac(big.NewInt(1), far).RatString())
 	for name, m := range map[string]Category{
-		"zero": {}, "one category": {1, mechtest.Epsilon(t, "1")}, "negative": {-4, mechtest.Epsilon(t, "1")}, "no ε": {Categories: 4},
+		"zero": {}, "one category": {1, mechtest.Epsilon(t, "1")}, "negative": {-4, mechtest.Epsilon(t, "1")},
+		"no ε":    {Categories: 4},
 		"ε large": {4, mechtest.Epsilon(t, "1001")}, "ε tiny": {4, tiny.Share(1, 4)},
 	} {
 		if _, err := m.Respond(mechtest.Exacts(1)); !errors.Is(err, mechanism.ErrParameter) {

@@ -50,7 +50,14 @@ func TestSelectionRefusals(t *testing.T) {
 	}
 	_, err := Exponential{d, false, e}.SelectWithin(nil)
 	try("no space", err)
-	_, err = Exponential{d, false, e}.SelectWithin(slices.Values([]OutputInterval{{mechanism.NewExact(big.NewInt(5)), mechanism.NewExact(big.NewInt(5)), mechanism.NewExact(nil)}}))
+	_, err = Exponential{
+		d, false,
+		e,
+	}.SelectWithin(
+		slices.Values([]OutputInterval{{
+			mechanism.NewExact(big.NewInt(5)), mechanism.NewExact(big.NewInt(5)),
+			mechanism.NewExact(nil),
+		}}))
 	try("an empty space", err)
 	for name, beta := range map[string]float64{"0": 0, "negative": -1, "above 1": 1.5, "NaN": math.NaN()} {
 		_, err = Exponential{d, false, e}.Shortfall(d, beta)
@@ -78,9 +85,17 @@ func TestSelectionRefusals(t *testing.T) {
 // TestSelectionExtremes: scores, sensitivities and losses far out are served, and in no time.
 func TestSelectionExtremes(t *testing.T) {
 	far := new(big.Int).Lsh(big.NewInt(1), 200)
-	scores := []mechanism.Exact{mechanism.NewExact(far), {}, mechanism.NewExact(new(big.Int).Neg(far)), mechanism.NewExact(far), {}, mechtest.Exacts(math.MinInt64)[0]}
+	scores := []mechanism.Exact{
+		mechanism.NewExact(far),
+		{},
+		mechanism.NewExact(new(big.Int).Neg(far)),
+		mechanism.NewExact(far),
+		{},
+		mechtest.Exacts(math.MinInt64)[0],
+	}
 	huge := mechtest.EpsilonRatio(t, 1e6, 1)
-	tiny, err := privacy.EpsilonOf(new(big.Rat).SetFrac(big.NewInt(1), new(big.Int).Exp(big.NewInt(10), big.NewInt(30), nil)))
+	tiny, err := privacy.EpsilonOf(new(big.Rat).SetFrac(big.NewInt(1),
+		new(big.Int).Exp(big.NewInt(10), big.NewInt(30), nil)))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -93,7 +108,9 @@ func TestSelectionExtremes(t *testing.T) {
 				if err := errors.Join(err, err2, err3); err != nil {
 					t.Fatal(err)
 				}
-				if d.BitLen() == 1 && (a.Index%3 != 0 || b.Index%3 != 0 || c.Indices[0]%3 != 0 || c.Indices[1]%3 != 0 || c.Indices[5] != 2) {
+				if d.BitLen() == 1 &&
+					(a.Index%3 != 0 || b.Index%3 != 0 || c.Indices[0]%3 != 0 || c.Indices[1]%3 != 0 ||
+						c.Indices[5] != 2) {
 					t.Errorf("at %s: %v, %v, %v", e, a, b, c)
 				}
 			}

@@ -43,7 +43,8 @@ func TestLectureNationalities(t *testing.T) {
 	if least < 1-math.Exp(-3) {
 		t.Errorf("within the bound with probability %g only", least)
 	}
-	t.Logf("within %.2f of the most frequent with probability %.4f or more; promised is %.4f", bound, least, 1-math.Exp(-3))
+	t.Logf("within %.2f of the most frequent with probability %.4f or more; promised is %.4f", bound, least,
+		1-math.Exp(-3))
 
 	counts := []int64{30, 12, 10, 0} // the three others are beyond the bound of 17.5
 	good, list := 0, mechtest.Exacts(counts...)
@@ -57,7 +58,10 @@ func TestLectureNationalities(t *testing.T) {
 			good++
 		}
 	}
-	if err := (stattest.Proportion{Successes: good, Of: stattest.Binomial{Trials: 10_000, Probability: within(counts)}, FalseAlarm: mechtest.FalseAlarm}).Check(); err != nil {
+	if err := (stattest.Proportion{
+		Successes: good, Of: stattest.Binomial{Trials: 10_000, Probability: within(counts)},
+		FalseAlarm: mechtest.FalseAlarm,
+	}).Check(); err != nil {
 		t.Error(err)
 	}
 }
@@ -102,7 +106,10 @@ func TestLectureAuction(t *testing.T) {
 		}
 		observed[s.Value.Int64()-1]++
 	}
-	if err := (stattest.ChiSquared{Observed: observed, Expected: expected, FalseAlarm: mechtest.FalseAlarm}).Check(); err != nil {
+	if err := (stattest.ChiSquared{
+		Observed: observed, Expected: expected,
+		FalseAlarm: mechtest.FalseAlarm,
+	}).Check(); err != nil {
 		t.Error(err)
 	}
 }
@@ -146,7 +153,10 @@ func TestLectureLaplaceIsExponential(t *testing.T) {
 		}
 		observed[s.Value.Int64()-f+far]++
 	}
-	if err := (stattest.ChiSquared{Observed: observed, Expected: masses, FalseAlarm: mechtest.FalseAlarm}).Check(); err != nil {
+	if err := (stattest.ChiSquared{
+		Observed: observed, Expected: masses,
+		FalseAlarm: mechtest.FalseAlarm,
+	}).Check(); err != nil {
 		t.Error(err)
 	}
 }

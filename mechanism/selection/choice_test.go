@@ -49,12 +49,30 @@ func TestSelectionLaws(t *testing.T) {
 		law  law
 		rate float64
 	}{
-		"exponential":                 {Exponential{big.NewInt(2), false, mechtest.EpsilonRatio(t, 3, 2)}, exponentialLaw, 1.5 / 4},
-		"exponential, monotonic":      {Exponential{big.NewInt(2), true, mechtest.EpsilonRatio(t, 3, 2)}, exponentialLaw, 1.5 / 2},
-		"permute-and-flip":            {PermuteAndFlip{big.NewInt(2), false, mechtest.EpsilonRatio(t, 3, 2)}, flipLaw, 1.5 / 4},
-		"permute-and-flip, monotonic": {PermuteAndFlip{big.NewInt(2), true, mechtest.EpsilonRatio(t, 3, 2)}, flipLaw, 1.5 / 2},
+		"exponential": {
+			Exponential{big.NewInt(2), false, mechtest.EpsilonRatio(t, 3, 2)},
+			exponentialLaw, 1.5 / 4,
+		},
+		"exponential, monotonic": {
+			Exponential{big.NewInt(2), true, mechtest.EpsilonRatio(t, 3, 2)},
+			exponentialLaw, 1.5 / 2,
+		},
+		"permute-and-flip": {
+			PermuteAndFlip{big.NewInt(2), false, mechtest.EpsilonRatio(t, 3, 2)},
+			flipLaw, 1.5 / 4,
+		},
+		"permute-and-flip, monotonic": {
+			PermuteAndFlip{big.NewInt(2), true, mechtest.EpsilonRatio(t, 3, 2)},
+			flipLaw, 1.5 / 2,
+		},
 	} {
-		for _, scores := range [][]int64{{0, 0, 0}, {1, 3, 2, 2}, {-1 << 62, 1 << 62, 1<<62 - 1}, {5}, {0, -1, -4, -2, -1}} {
+		for _, scores := range [][]int64{
+			{0, 0, 0},
+			{1, 3, 2, 2},
+			{-1 << 62, 1 << 62, 1<<62 - 1},
+			{5},
+			{0, -1, -4, -2, -1},
+		} {
 			observed := make([]int, len(scores)+1) // one cell more, for lists of one
 			for range 2000 {
 				s, err := c.m.Select(mechtest.Exacts(scores...))
@@ -78,7 +96,10 @@ func TestSelectionLaws(t *testing.T) {
 				}
 				continue
 			}
-			if err := (stattest.ChiSquared{Observed: observed, Expected: expected, FalseAlarm: mechtest.FalseAlarm}).Check(); err != nil {
+			if err := (stattest.ChiSquared{
+				Observed: observed, Expected: expected,
+				FalseAlarm: mechtest.FalseAlarm,
+			}).Check(); err != nil {
 				t.Errorf("%s of %v: %v", name, scores, err)
 			}
 		}
@@ -132,7 +153,8 @@ func TestSelectionRatios(t *testing.T) {
 			if name == "exponential" && widest > epsilon+1e-9 {
 				t.Errorf("%s, monotonic %t: log-ratios over a range of %g", name, monotonic, widest)
 			}
-			t.Logf("%s, monotonic %t: largest log-ratio %.4f, widest range %.4f, ε = %g", name, monotonic, worst, widest, epsilon)
+			t.Logf("%s, monotonic %t: largest log-ratio %.4f, widest range %.4f, ε = %g", name, monotonic, worst,
+				widest, epsilon)
 		}
 	}
 }
@@ -172,7 +194,10 @@ func TestShortfalls(t *testing.T) {
 	if err != nil || got < want || got > want*(1+1e-12) {
 		t.Errorf("%g, %v; want %g", got, err, want)
 	}
-	top, err := TopExponential{K: 4, Sensitivity: big.NewInt(3), Epsilon: mechtest.EpsilonRatio(t, 2, 1)}.Shortfall(big.NewInt(7), 0.05)
+	top, err := TopExponential{
+		K: 4, Sensitivity: big.NewInt(3),
+		Epsilon: mechtest.EpsilonRatio(t, 2, 1),
+	}.Shortfall(big.NewInt(7), 0.05)
 	if want := 2 * 3 * (math.Log(7) + math.Log(80)) / 0.5; err != nil || top < want || top > want*(1+1e-12) {
 		t.Errorf("of four: %g, %v; want %g", top, err, want)
 	}

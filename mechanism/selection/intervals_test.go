@@ -22,7 +22,8 @@ func interval(from, to, score int64) OutputInterval {
 func TestSelectWithin(t *testing.T) {
 	whole := []OutputInterval{interval(-3, 2, 1), interval(2, 4, 3), interval(9, 10, 5), interval(4, 9, 0)}
 	pieces := []OutputInterval{
-		interval(4, 5, 0), interval(9, 10, 5), interval(7, 7, 99), interval(7, 3, 99), interval(5, 9, 0), interval(-3, -1, 1), interval(3, 4, 3), interval(2, 3, 3), interval(-1, 2, 1),
+		interval(4, 5, 0), interval(9, 10, 5), interval(7, 7, 99), interval(7, 3, 99), interval(5, 9, 0),
+		interval(-3, -1, 1), interval(3, 4, 3), interval(2, 3, 3), interval(-1, 2, 1),
 	}
 	scores := []int64{1, 1, 1, 1, 1, 3, 3, 0, 0, 0, 0, 0, 5} // of −3, …, 9
 	expected := exponentialLaw(times(.5, scores))
@@ -36,7 +37,10 @@ func TestSelectWithin(t *testing.T) {
 			}
 			observed[s.Value.Int64()+3]++
 		}
-		if err := (stattest.ChiSquared{Observed: observed, Expected: expected, FalseAlarm: mechtest.FalseAlarm}).Check(); err != nil {
+		if err := (stattest.ChiSquared{
+			Observed: observed, Expected: expected,
+			FalseAlarm: mechtest.FalseAlarm,
+		}).Check(); err != nil {
 			t.Errorf("%s: %v", name, err)
 		}
 	}
@@ -63,7 +67,10 @@ func TestSelectWithinWide(t *testing.T) {
 			t.Fatalf("%s is not in the space", s.Value)
 		}
 	}
-	if err := (stattest.Proportion{Successes: alone, Of: stattest.Binomial{Trials: 4000, Probability: p}, FalseAlarm: mechtest.FalseAlarm}).Check(); err != nil {
+	if err := (stattest.Proportion{
+		Successes: alone, Of: stattest.Binomial{Trials: 4000, Probability: p},
+		FalseAlarm: mechtest.FalseAlarm,
+	}).Check(); err != nil {
 		t.Error(err)
 	}
 }
@@ -73,7 +80,10 @@ func TestStreams(t *testing.T) {
 	m, entry := Exponential{big.NewInt(1), true, mechtest.EpsilonRatio(t, 1, 1)}, new(big.Int)
 	var space iter.Seq[OutputInterval] = func(yield func(OutputInterval) bool) {
 		for i := range int64(50_000) {
-			if !yield(OutputInterval{From: mechanism.NewExact(big.NewInt(2 * i)), To: mechanism.NewExact(big.NewInt(2*i + 2)), Score: mechanism.NewExact(entry)}) {
+			if !yield(OutputInterval{
+				From: mechanism.NewExact(big.NewInt(2 * i)),
+				To:   mechanism.NewExact(big.NewInt(2*i + 2)), Score: mechanism.NewExact(entry),
+			}) {
 				return
 			}
 		}

@@ -117,7 +117,10 @@ func TestNoisyTopLaw(t *testing.T) {
 			observed[len(names)]++
 		}
 	}
-	if err := (stattest.ChiSquared{Observed: observed, Expected: append(expected, max(rest, 0)), FalseAlarm: mechtest.FalseAlarm}).Check(); err != nil {
+	if err := (stattest.ChiSquared{
+		Observed: observed, Expected: append(expected, max(rest, 0)),
+		FalseAlarm: mechtest.FalseAlarm,
+	}).Check(); err != nil {
 		t.Error(err)
 	}
 }
@@ -245,7 +248,10 @@ func TestNoisyShortfall(t *testing.T) {
 			within++
 		}
 	}
-	if err := (stattest.Proportion{Successes: within, Of: stattest.Binomial{Trials: 2000, Probability: .95}, FalseAlarm: mechtest.FalseAlarm}).CheckAtLeast(); err != nil {
+	if err := (stattest.Proportion{
+		Successes: within, Of: stattest.Binomial{Trials: 2000, Probability: .95},
+		FalseAlarm: mechtest.FalseAlarm,
+	}).CheckAtLeast(); err != nil {
 		t.Error(err)
 	}
 }

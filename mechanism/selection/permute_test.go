@@ -107,7 +107,10 @@ func TestFlipTies(t *testing.T) {
 		}
 		observed[s.Index]++
 	}
-	if err := (stattest.ChiSquared{Observed: observed, Expected: []float64{.2, .2, .2, .2, .2}, FalseAlarm: mechtest.FalseAlarm}).Check(); err != nil {
+	if err := (stattest.ChiSquared{
+		Observed: observed, Expected: []float64{.2, .2, .2, .2, .2},
+		FalseAlarm: mechtest.FalseAlarm,
+	}).Check(); err != nil {
 		t.Error(err)
 	}
 }

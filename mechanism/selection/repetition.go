@@ -48,7 +48,8 @@ const (
 // NewRepetition is of about so many runs on average. It is ErrParameter where these are not between 2 and 1000.
 func NewRepetition(mean float64) (Repetition, error) {
 	if !(mean >= leastRepetitions && mean <= mostRepetitions) {
-		return Repetition{}, fmt.Errorf("%w: there are %d to %d runs on average", mechanism.ErrParameter, leastRepetitions, mostRepetitions)
+		return Repetition{}, fmt.Errorf("%w: there are %d to %d runs on average",
+			mechanism.ErrParameter, leastRepetitions, mostRepetitions)
 	}
 	const parts = 1 << 24
 	return Repetition{n: uint64(math.Round(parts / mean)), d: parts}, nil

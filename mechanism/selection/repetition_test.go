@@ -103,7 +103,8 @@ func TestRepetitionLoss(t *testing.T) {
 	}
 	laws := map[string][]float64{
 		"mean 2": geometric(0.5), "mean 10": geometric(0.1), "mean 200": geometric(0.005),
-		"mean 2, given up after 3": geometric(0.5)[:3], "mean 10, given up after 1": geometric(0.1)[:1], "mean 200, given up after 100": geometric(0.005)[:100], "falling": falling,
+		"mean 2, given up after 3": geometric(0.5)[:3], "mean 10, given up after 1": geometric(0.1)[:1],
+		"mean 200, given up after 100": geometric(0.005)[:100], "falling": falling,
 	}
 	worst := map[string]float64{}
 	for range 200 {
@@ -166,7 +167,10 @@ func TestRepetitionDraws(t *testing.T) {
 		}
 		for k := uint64(1); k <= 8; k++ {
 			p := gamma * math.Pow(1-gamma, float64(k-1))
-			if err := (stattest.Proportion{Successes: counts[k], Of: stattest.Binomial{Trials: draws, Probability: p}, FalseAlarm: 1e-8}).Check(); err != nil {
+			if err := (stattest.Proportion{
+				Successes: counts[k], Of: stattest.Binomial{Trials: draws, Probability: p},
+				FalseAlarm: 1e-8,
+			}).Check(); err != nil {
 				t.Errorf("mean %g: %d: %v", mean, k, err)
 			}
 		}
@@ -198,7 +202,10 @@ func TestRepetitionDraws(t *testing.T) {
 		counts[y]++
 	}
 	for y, p := range law {
-		if err := (stattest.Proportion{Successes: counts[y], Of: stattest.Binomial{Trials: draws, Probability: p}, FalseAlarm: 1e-8}).Check(); err != nil {
+		if err := (stattest.Proportion{
+			Successes: counts[y], Of: stattest.Binomial{Trials: draws, Probability: p},
+			FalseAlarm: 1e-8,
+		}).Check(); err != nil {
 			t.Errorf("%v: %v", y, err)
 		}
 	}
@@ -210,15 +217,18 @@ func TestRepetitionBadInput(t *testing.T) {
 			t.Errorf("%g: %v", mean, err)
 		}
 	}
-	if _, err := Best(Repetition{}, func() (int, *big.Int, error) { return 1, big.NewInt(1), nil }); !errors.Is(err, mechanism.ErrParameter) {
+	if _, err := Best(Repetition{}, func() (int, *big.Int, error) { return 1, big.NewInt(1), nil }); !errors.Is(err,
+		mechanism.ErrParameter) {
 		t.Error(err)
 	}
 	r, _ := NewRepetition(3)
-	if _, err := Best(r, func() (int, *big.Int, error) { return 1, nil, nil }); !errors.Is(err, mechanism.ErrParameter) {
+	if _, err := Best(r, func() (int, *big.Int, error) { return 1, nil, nil }); !errors.Is(err,
+		mechanism.ErrParameter) {
 		t.Error(err)
 	}
 	failed := errors.New("failed")
-	if got, err := Best(r, func() (int, *big.Int, error) { return 7, big.NewInt(1), failed }); !errors.Is(err, failed) || got != 0 {
+	if got, err := Best(r, func() (int, *big.Int, error) { return 7, big.NewInt(1), failed }); !errors.Is(err,
+		failed) || got != 0 {
 		t.Error(got, err)
 	}
 	if _, err := Candidate(0); !errors.Is(err, mechanism.ErrParameter) {

@@ -38,7 +38,10 @@ func TestTopExponential(t *testing.T) {
 		}
 		observed[slices.Index(names, fmt.Sprint(r.Indices))]++
 	}
-	if err := (stattest.ChiSquared{Observed: observed, Expected: expected, FalseAlarm: mechtest.FalseAlarm}).Check(); err != nil {
+	if err := (stattest.ChiSquared{
+		Observed: observed, Expected: expected,
+		FalseAlarm: mechtest.FalseAlarm,
+	}).Check(); err != nil {
 		t.Error(err)
 	}
 }

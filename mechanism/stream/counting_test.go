@@ -137,13 +137,16 @@ func TestCountingRefusals(t *testing.T) {
 		epsilon     privacy.Epsilon
 		rho         privacy.Rho
 	}{
-		"no steps":                 {0, one, mechtest.EpsilonRatio(t, 1, 1), mechtest.RhoRatio(t, 1, 1)},
-		"fewer than none":          {math.MinInt, one, mechtest.EpsilonRatio(t, 1, 1), mechtest.RhoRatio(t, 1, 1)},
-		"no sensitivity":           {4, nil, mechtest.EpsilonRatio(t, 1, 1), mechtest.RhoRatio(t, 1, 1)},
-		"a sensitivity of 0":       {4, new(big.Int), mechtest.EpsilonRatio(t, 1, 1), mechtest.RhoRatio(t, 1, 1)},
-		"a negative one":           {4, big.NewInt(-1), mechtest.EpsilonRatio(t, 1, 1), mechtest.RhoRatio(t, 1, 1)},
-		"no loss":                  {4, one, privacy.Epsilon{}, privacy.Rho{}},
-		"more noise than is drawn": {4, new(big.Int).Lsh(one, 300), mechtest.EpsilonRatio(t, 1, 1), mechtest.RhoRatio(t, 1, 1)},
+		"no steps":           {0, one, mechtest.EpsilonRatio(t, 1, 1), mechtest.RhoRatio(t, 1, 1)},
+		"fewer than none":    {math.MinInt, one, mechtest.EpsilonRatio(t, 1, 1), mechtest.RhoRatio(t, 1, 1)},
+		"no sensitivity":     {4, nil, mechtest.EpsilonRatio(t, 1, 1), mechtest.RhoRatio(t, 1, 1)},
+		"a sensitivity of 0": {4, new(big.Int), mechtest.EpsilonRatio(t, 1, 1), mechtest.RhoRatio(t, 1, 1)},
+		"a negative one":     {4, big.NewInt(-1), mechtest.EpsilonRatio(t, 1, 1), mechtest.RhoRatio(t, 1, 1)},
+		"no loss":            {4, one, privacy.Epsilon{}, privacy.Rho{}},
+		"more noise than is drawn": {
+			4, new(big.Int).Lsh(one, 300), mechtest.EpsilonRatio(t, 1, 1),
+			mechtest.RhoRatio(t, 1, 1),
+		},
 	} {
 		tree := CountingTree{c.steps, c.sensitivity}
 		if _, err := tree.Laplace(c.epsilon); !errors.Is(err, mechanism.ErrParameter) {
@@ -152,11 +155,15 @@ func TestCountingRefusals(t *testing.T) {
 		if _, err := tree.Gaussian(c.rho); !errors.Is(err, mechanism.ErrParameter) {
 			t.Errorf("Gaussian of %s: %v", name, err)
 		}
-		if _, err := (CountingFactorization{c.steps, c.sensitivity, c.rho}).Begin(); !errors.Is(err, mechanism.ErrParameter) {
+		if _, err := (CountingFactorization{c.steps, c.sensitivity, c.rho}).Begin(); !errors.Is(err,
+			mechanism.ErrParameter) {
 			t.Errorf("factorization of %s: %v", name, err)
 		}
 	}
-	if _, err := (CountingFactorization{MaxFactorizationSteps + 1, one, mechtest.RhoRatio(t, 1, 1)}).Begin(); !errors.Is(err, mechanism.ErrParameter) {
+	if _, err := (CountingFactorization{
+		MaxFactorizationSteps + 1, one,
+		mechtest.RhoRatio(t, 1, 1),
+	}).Begin(); !errors.Is(err, mechanism.ErrParameter) {
 		t.Errorf("too many steps: %v", err)
 	}
 	if _, err := (CountingTree{math.MaxInt, one}).Laplace(mechtest.EpsilonRatio(t, 1, 1)); err != nil {
@@ -176,7 +183,10 @@ func TestSessionsSayNothing(t *testing.T) {
 	if _, err := counter.Next(mechtest.Exacts(123456789)[0]); err != nil {
 		t.Fatal(err)
 	}
-	session, err := SparseVector{Sensitivity: big.NewInt(1), Epsilon: mechtest.EpsilonRatio(t, 1, 1), Positives: 1}.Begin()
+	session, err := SparseVector{
+		Sensitivity: big.NewInt(1), Epsilon: mechtest.EpsilonRatio(t, 1, 1),
+		Positives: 1,
+	}.Begin()
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -26,7 +26,10 @@ func exact(values ...int64) (out []mechanism.Exact) {
 
 // Which of many counts are above 100: only those that are cost anything, and here one may be.
 func ExampleSparseVector() {
-	session, err := stream.SparseVector{Sensitivity: big.NewInt(1), Monotonic: true, Epsilon: epsilon("2"), Gap: true, Positives: 1}.Begin()
+	session, err := stream.SparseVector{
+		Sensitivity: big.NewInt(1), Monotonic: true, Epsilon: epsilon("2"), Gap: true,
+		Positives: 1,
+	}.Begin()
 	if err != nil {
 		fmt.Println(err)
 		return
@@ -58,7 +61,8 @@ func ExampleCountingTree() {
 			return
 		}
 	}
-	fmt.Printf("%s in all; after step 3 the variance is %.0f, after step 4 it will be %.0f\n", counter.Loss(), counter.Variance(3), counter.Variance(4))
+	fmt.Printf("%s in all; after step 3 the variance is %.0f, after step 4 it will be %.0f\n",
+		counter.Loss(), counter.Variance(3), counter.Variance(4))
 	// Output:
 	// ε = 1 in all; after step 3 the variance is 400, after step 4 it will be 200
 }

@@ -78,7 +78,10 @@ func TestFactorizationIsPostProcessing(t *testing.T) {
 				}
 				y[i] = new(big.Rat).SetInt(total)
 			}
-			c := Counter{steps: steps, sum: new(big.Int), noise: newRootNoise(script, noise.DiscreteGaussian{}, root, digits)}
+			c := Counter{
+				steps: steps, sum: new(big.Int),
+				noise: newRootNoise(script, noise.DiscreteGaussian{}, root, digits),
+			}
 			for i := range steps {
 				got, err := c.add(nil, mechanism.NewExact(x[i]))
 				if err != nil {
@@ -93,7 +96,8 @@ func TestFactorizationIsPostProcessing(t *testing.T) {
 				}
 			}
 			// With z up to 2⁴³, 40 digits do not tell all floors: more were computed, and kept.
-			if n := c.noise.(*rootNoise); n.inverse.digits != digits || digits == 40 && n.finest.digits < 80 || n.finest.digits > 8*digits {
+			if n := c.noise.(*rootNoise); n.inverse.digits != digits || digits == 40 && n.finest.digits < 80 ||
+				n.finest.digits > 8*digits {
 				t.Errorf("from %d digits to %d", n.inverse.digits, n.finest.digits)
 			}
 		}
@@ -211,7 +215,10 @@ func TestFactorizationNoise(t *testing.T) {
 		p := .5 * math.Erfc(-float64(s.Int64()+2)/(deviation*math.Sqrt2))
 		observed[min(int(p*cells), cells-1)]++
 	}
-	if err := (stattest.ChiSquared{Observed: observed, Expected: expected, FalseAlarm: mechtest.FalseAlarm}).Check(); err != nil {
+	if err := (stattest.ChiSquared{
+		Observed: observed, Expected: expected,
+		FalseAlarm: mechtest.FalseAlarm,
+	}).Check(); err != nil {
 		t.Error(err)
 	}
 }

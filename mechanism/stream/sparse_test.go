@@ -110,7 +110,10 @@ func TestSparseRatios(t *testing.T) {
 	const reach, epsilon = 25, 2.0
 	for _, monotonic := range []bool{false, true} {
 		for c := 1; c <= 2; c++ {
-			m := modelOf(t, SparseVector{Sensitivity: big.NewInt(1), Monotonic: monotonic, Epsilon: mechtest.EpsilonRatio(t, 2, 1), Gap: true, Positives: c})
+			m := modelOf(t, SparseVector{
+				Sensitivity: big.NewInt(1), Monotonic: monotonic,
+				Epsilon: mechtest.EpsilonRatio(t, 2, 1), Gap: true, Positives: c,
+			})
 			worst := 0.0
 			moves := [][]int64{{-1, 0, 1}}
 			if monotonic {
@@ -130,7 +133,8 @@ func TestSparseRatios(t *testing.T) {
 					p := m.probability(queries, answers, reach)
 					for _, move := range moves {
 						everyList(3, move, func(d []int64) {
-							q := m.probability([]int64{queries[0] + d[0], queries[1] + d[1], queries[2] + d[2]}, answers, reach+1)
+							q := m.probability([]int64{queries[0] + d[0], queries[1] + d[1], queries[2] + d[2]},
+								answers, reach+1)
 							worst = max(worst, math.Log(p/q))
 						})
 					}
@@ -255,14 +259,20 @@ func TestSparseLaw(t *testing.T) {
 			observed[len(names)]++
 		}
 	}
-	if err := (stattest.ChiSquared{Observed: observed, Expected: append(expected, max(rest, 0)), FalseAlarm: mechtest.FalseAlarm}).Check(); err != nil {
+	if err := (stattest.ChiSquared{
+		Observed: observed, Expected: append(expected, max(rest, 0)),
+		FalseAlarm: mechtest.FalseAlarm,
+	}).Check(); err != nil {
 		t.Error(err)
 	}
 }
 
 // TestSparseValues: values have noise of their own, of scale cΔ/ε₃, whatever the gap.
 func TestSparseValues(t *testing.T) {
-	m := SparseVector{Sensitivity: big.NewInt(3), Epsilon: mechtest.EpsilonRatio(t, 1, 1), Value: mechtest.EpsilonRatio(t, 2, 1), Positives: 4000}
+	m := SparseVector{
+		Sensitivity: big.NewInt(3), Epsilon: mechtest.EpsilonRatio(t, 1, 1),
+		Value: mechtest.EpsilonRatio(t, 2, 1), Positives: 4000,
+	}
 	s, err := m.Begin()
 	if err != nil {
 		t.Fatal(err)
@@ -288,7 +298,10 @@ func TestSparseValues(t *testing.T) {
 	for i := range expected {
 		expected[i] = 1.0 / cells // the scale is so large that cells differ by less than 1e-4 of them
 	}
-	if err := (stattest.ChiSquared{Observed: observed, Expected: expected, FalseAlarm: mechtest.FalseAlarm}).Check(); err != nil {
+	if err := (stattest.ChiSquared{
+		Observed: observed, Expected: expected,
+		FalseAlarm: mechtest.FalseAlarm,
+	}).Check(); err != nil {
 		t.Error(err)
 	}
 	if _, err := s.Ask(mechanism.NewExact(far), nil); !errors.Is(err, ErrEnded) {
@@ -301,8 +314,17 @@ func TestSparseSplit(t *testing.T) {
 		positives int
 		monotonic bool
 		ratio     float64
-	}{{1, false, math.Cbrt(4)}, {1, true, 1}, {4, true, math.Cbrt(16)}, {500, false, 100}, {1 << 30, false, math.Cbrt(math.Exp2(62))}} {
-		m := SparseVector{Sensitivity: big.NewInt(1), Monotonic: c.monotonic, Epsilon: mechtest.EpsilonRatio(t, 1, 3), Positives: c.positives}
+	}{
+		{1, false, math.Cbrt(4)},
+		{1, true, 1},
+		{4, true, math.Cbrt(16)},
+		{500, false, 100},
+		{1 << 30, false, math.Cbrt(math.Exp2(62))},
+	} {
+		m := SparseVector{
+			Sensitivity: big.NewInt(1), Monotonic: c.monotonic, Epsilon: mechtest.EpsilonRatio(t, 1, 3),
+			Positives: c.positives,
+		}
 		first, second, err := m.Split()
 		a, _ := first.Rat().Float64()
 		b, _ := second.Rat().Float64()
@@ -315,7 +337,10 @@ func TestSparseSplit(t *testing.T) {
 // TestSparseAccuracy: the bound is α = a + b, and holds.
 func TestSparseAccuracy(t *testing.T) {
 	// both scales are 1
-	m := SparseVector{Sensitivity: big.NewInt(1), Monotonic: true, Epsilon: mechtest.EpsilonRatio(t, 2, 1), Positives: 1}
+	m := SparseVector{
+		Sensitivity: big.NewInt(1), Monotonic: true, Epsilon: mechtest.EpsilonRatio(t, 2, 1),
+		Positives: 1,
+	}
 	alpha, err := m.Accuracy(10, 0.1)
 	// ⌈ln(2/((1 + 1/e)·0.05)) − 1⌉ + ⌈ln(2/((1 + 1/e)·0.005)) − 1⌉
 	if err != nil || alpha.Int64() != 3+5 {
@@ -338,7 +363,10 @@ func TestSparseAccuracy(t *testing.T) {
 			right++
 		}
 	}
-	if err := (stattest.Proportion{Successes: right, Of: stattest.Binomial{Trials: 2000, Probability: .9}, FalseAlarm: mechtest.FalseAlarm}).CheckAtLeast(); err != nil {
+	if err := (stattest.Proportion{
+		Successes: right, Of: stattest.Binomial{Trials: 2000, Probability: .9},
+		FalseAlarm: mechtest.FalseAlarm,
+	}).CheckAtLeast(); err != nil {
 		t.Error(err)
 	}
 }
@@ -346,7 +374,8 @@ func TestSparseAccuracy(t *testing.T) {
 // TestSparseExtremes: queries and thresholds that are far out are answered, and so they are at losses that are.
 func TestSparseExtremes(t *testing.T) {
 	far := new(big.Int).Lsh(big.NewInt(1), 200)
-	tiny, err := privacy.EpsilonOf(new(big.Rat).SetFrac(big.NewInt(1), new(big.Int).Exp(big.NewInt(10), big.NewInt(30), nil)))
+	tiny, err := privacy.EpsilonOf(new(big.Rat).SetFrac(big.NewInt(1),
+		new(big.Int).Exp(big.NewInt(10), big.NewInt(30), nil)))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -357,7 +386,8 @@ func TestSparseExtremes(t *testing.T) {
 		}
 		low, err := s.Ask(mechanism.NewExact(new(big.Int).Neg(far)), far)
 		high, err2 := s.Ask(mechanism.NewExact(far), new(big.Int).Neg(far))
-		if err := errors.Join(err, err2); err != nil || low.Above || !high.Above || high.Gap.BitLen() < 201 || high.Value.BitLen() < 200 {
+		if err := errors.Join(err, err2); err != nil || low.Above || !high.Above || high.Gap.BitLen() < 201 ||
+			high.Value.BitLen() < 200 {
 			t.Errorf("at %s: %v and %v, %v", e, low, high, err)
 		}
 	}
@@ -368,7 +398,10 @@ func TestSparseExtremes(t *testing.T) {
 func TestSparseNoiseIsKnownBefore(t *testing.T) {
 	for _, monotonic := range []bool{false, true} {
 		for _, value := range []privacy.Epsilon{{}, mechtest.EpsilonRatio(t, 1, 3)} {
-			m := SparseVector{Sensitivity: big.NewInt(5), Monotonic: monotonic, Epsilon: mechtest.EpsilonRatio(t, 1, 2), Value: value, Positives: 7}
+			m := SparseVector{
+				Sensitivity: big.NewInt(5), Monotonic: monotonic, Epsilon: mechtest.EpsilonRatio(t, 1, 2),
+				Value: value, Positives: 7,
+			}
 			first, second, err := m.Split()
 			if err != nil {
 				t.Fatal(err)
@@ -391,7 +424,8 @@ func TestSparseNoiseIsKnownBefore(t *testing.T) {
 			}
 			a, b := s.Noise()
 			c, ok := s.ValueNoise()
-			if a.Scale().Cmp(threshold.Scale()) != 0 || b.Scale().Cmp(query.Scale()) != 0 || ok != (told != nil) || ok && c.Scale().Cmp(told.Scale()) != 0 {
+			if a.Scale().Cmp(threshold.Scale()) != 0 || b.Scale().Cmp(query.Scale()) != 0 || ok != (told != nil) ||
+				ok && c.Scale().Cmp(told.Scale()) != 0 {
 				t.Errorf("the session draws from other noise: %v, %v, %v", a, b, c)
 			}
 		}

@@ -63,7 +63,8 @@ func describeTable(t curator.Table) string {
 		fmt.Fprintf(&b, "; about %d rows, as declared", t.ExpectedRows)
 	}
 	if t.Part != "" {
-		fmt.Fprintf(&b, "; questions about some values of %s are charged to these, and one unit counts in %d of them", render.Printable(curator.SQLName(t.Part)), t.PartsPerUnit)
+		fmt.Fprintf(&b, "; questions about some values of %s are charged to these, and one unit counts in %d of them",
+			render.Printable(curator.SQLName(t.Part)), t.PartsPerUnit)
 	}
 	if t.Version == 0 {
 		b.WriteString("; not sealed yet")
@@ -114,7 +115,8 @@ func tablesMarkdown(tables []curator.Table) string {
 	var parts []string
 	for _, t := range tables {
 		about, _, _ := strings.Cut(describeTable(t), "\n")
-		part := fmt.Sprintf("### %s\n\n%s\n\n", render.MarkdownText(t.Name), render.MarkdownText(strings.TrimPrefix(about, render.Printable(t.Name)+": ")))
+		part := fmt.Sprintf("### %s\n\n%s\n\n",
+			render.MarkdownText(t.Name), render.MarkdownText(strings.TrimPrefix(about, render.Printable(t.Name)+": ")))
 		if t.Description != "" {
 			part += render.MarkdownText(t.Description) + "\n\n"
 		}

@@ -32,13 +32,15 @@ func runAccount(s *console.Console, args []string) error {
 	s.Flag(&delta, "delta", "D", "report the ε at this δ")
 	s.Flag(&epsilon, "epsilon", "E", "report the δ at this ε")
 	s.Flag(&picture.File, "plot", "FILE", "draw δ against ε, by each accountant, as FILE.svg or FILE.png")
-	s.Flags.BoolFunc("curve", console.UsageOf("", "draw δ against ε in the terminal; --curve=FILE also draws it as FILE, as --plot does"), func(file string) error {
-		picture.Chart = true
-		if file != "true" {
-			picture.File = file
-		}
-		return nil
-	})
+	s.Flags.BoolFunc("curve",
+		console.UsageOf("", "draw δ against ε in the terminal; --curve=FILE also draws it as FILE, as --plot does"),
+		func(file string) error {
+			picture.Chart = true
+			if file != "true" {
+				picture.File = file
+			}
+			return nil
+		})
 	specs, helped, err := s.Parse(args)
 	if err != nil || helped {
 		return err
@@ -47,7 +49,8 @@ func runAccount(s *console.Console, args []string) error {
 	case (delta == "") == (epsilon == ""):
 		return console.Usage("account --delta D tells ε, account --epsilon E tells δ: one of them")
 	case len(specs) == 0:
-		return console.Usage("account needs a mechanism, as \"gaussian sigma=10 count=100\"; there are %s", strings.Join(account.Mechanisms(), ", "))
+		return console.Usage("account needs a mechanism, as \"gaussian sigma=10 count=100\"; there are %s",
+			strings.Join(account.Mechanisms(), ", "))
 	case picture.Chart && s.Format != "table":
 		return console.Usage("--curve goes with --format table")
 	}
@@ -219,8 +222,9 @@ func (a asked) words() string {
 	if size > mostTimes {
 		times, warning = "e^"+e, " So large an ε protects hardly anybody.\n"
 	}
-	return fmt.Sprintf("Together (%s, %s)-differentially private, by %s: with a person's data no outcome is more than %s times as\n"+
-		"probable as %s%s.%sEach figure is a certified bound for a job that is fixed in advance;\nnone of them rules a budget.",
+	return fmt.Sprintf(
+		"Together (%s, %s)-differentially private, by %s: with a person's data no outcome is more than %s times as\n"+
+			"probable as %s%s.%sEach figure is a certified bound for a job that is fixed in advance;\nnone of them rules a budget.",
 		e, d, name, times, other, plus, warning)
 }
 
@@ -230,9 +234,12 @@ const mostTimes = 20
 // silence says in words that no accountant has a figure, and what may help.
 func (a asked) silence() string {
 	if a.ofDelta {
-		return fmt.Sprintf("At an ε of %s nothing is promised: no accountant has a δ below 1. The job loses more; ask at a larger ε.", render.Given(a.epsilon.Rat()))
+		return fmt.Sprintf(
+			"At an ε of %s nothing is promised: no accountant has a δ below 1. The job loses more; ask at a larger ε.",
+			render.Given(a.epsilon.Rat()))
 	}
-	text := fmt.Sprintf("No accountant has an ε for this job at a δ of %s: the table says why. ", render.Given(a.delta.Rat()))
+	text := fmt.Sprintf("No accountant has an ε for this job at a δ of %s: the table says why. ",
+		render.Given(a.delta.Rat()))
 	if a.delta.IsZero() {
 		return text + "Some mechanisms, as Gaussian noise,\npromise an ε only with a δ above 0: ask at one, as --delta 1e-6."
 	}
@@ -250,7 +257,8 @@ func (a asked) MarshalJSON() ([]byte, error) {
 		value := "null"
 		switch {
 		case c.figure.Told() && c.name == "pld":
-			value = fmt.Sprintf(`{"lower":%s,"upper":%s}`, render.JSONFloat(a.report.PLD.Lower), render.JSONFloat(c.figure.Value))
+			value = fmt.Sprintf(`{"lower":%s,"upper":%s}`, render.JSONFloat(a.report.PLD.Lower),
+				render.JSONFloat(c.figure.Value))
 		case c.figure.Told():
 			value = render.JSONFloat(c.figure.Value)
 		}

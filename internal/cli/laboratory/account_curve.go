@@ -30,7 +30,8 @@ func curveOf(a asked, points int) (at []curvePoint, err error) {
 	j := a.job
 	end := 0.0
 	for _, power := range []int64{curveEnd, 9, 6, 3, 1} {
-		d, err := privacy.DeltaOf(new(big.Rat).SetFrac(big.NewInt(1), new(big.Int).Exp(big.NewInt(10), big.NewInt(power), nil)))
+		d, err := privacy.DeltaOf(new(big.Rat).SetFrac(big.NewInt(1),
+			new(big.Int).Exp(big.NewInt(10), big.NewInt(power), nil)))
 		if err != nil {
 			return nil, err
 		}

@@ -26,9 +26,18 @@ type classical struct {
 // attacks lists them in the order of help.
 func attacks() []classical {
 	return []classical{
-		{"reconstruct", []string{"people", "questions", "noise", "epsilon", "runs", "seed", "fit", "plot", "table", "truth"}, 64, 40, attackReconstruct},
-		{"difference", []string{"noise", "epsilon", "runs", "seed", "plot", "k", "table", "about", "sensitive", "example"}, 0, 1000, attackDifference},
-		{"membership", []string{"people", "attributes", "noise", "epsilon", "runs", "seed", "plot", "table", "about", "reference"}, 100, 10, attackMembership},
+		{"reconstruct", []string{
+			"people", "questions", "noise", "epsilon", "runs", "seed", "fit", "plot", "table",
+			"truth",
+		}, 64, 40, attackReconstruct},
+		{"difference", []string{
+			"noise", "epsilon", "runs", "seed", "plot", "k", "table", "about", "sensitive",
+			"example",
+		}, 0, 1000, attackDifference},
+		{"membership", []string{
+			"people", "attributes", "noise", "epsilon", "runs", "seed", "plot", "table", "about",
+			"reference",
+		}, 100, 10, attackMembership},
 		{"name-and-shame", []string{"people", "delta", "runs", "seed"}, 10_000, 1000, attackShame},
 	}
 }
@@ -58,10 +67,12 @@ func (o *attackOptions) flags() []attackFlag {
 		{&o.delta, "delta", "LIST", "the δ of name-and-shame (default 1e-4,1e-6)"},
 		{&o.runs, "runs", "N", "the number of simulations"},
 		{
-			&o.seed, "seed", "S", "the seed of people, questions, and noise that promises nothing (default 1); the noise of ours is real",
+			&o.seed, "seed", "S",
+			"the seed of people, questions, and noise that promises nothing (default 1); the noise of ours is real",
 		},
 		{
-			&o.fit, "fit", "NORM", "minimise the sum of the residuals, or the max, for noise that is known to be bounded (default sum)",
+			&o.fit, "fit", "NORM",
+			"minimise the sum of the residuals, or the max, for noise that is known to be bounded (default sum)",
 		},
 		{
 			&o.k, "k", "LIST",
@@ -73,7 +84,8 @@ func (o *attackOptions) flags() []attackFlag {
 		},
 		{&o.truth, "truth", "FILE", "with --table: each person's true bit, to count how many guesses are right"},
 		{
-			&o.about, "about", "WHAT", "difference: what is known of the person, as age=34,zip=48213; membership: a FILE of one person's attributes",
+			&o.about, "about", "WHAT",
+			"difference: what is known of the person, as age=34,zip=48213; membership: a FILE of one person's attributes",
 		},
 		{&o.sensitive, "sensitive", "COLUMN", "the column to infer"},
 		{&o.reference, "reference", "FILE", "attributes of other people of the same population"},
@@ -101,7 +113,8 @@ func (o *attackOptions) declare(s *console.Console, attacks ...classical) {
 // newAttackOptions are the flags with their defaults.
 func newAttackOptions(a classical) *attackOptions {
 	return &attackOptions{
-		people: a.people, runs: a.runs, questions: 320, attributes: 1000, seed: 1, epsilon: "1", fit: "sum", given: map[string]bool{},
+		people: a.people, runs: a.runs, questions: 320, attributes: 1000, seed: 1, epsilon: "1", fit: "sum",
+		given: map[string]bool{},
 	}
 }
 
@@ -124,7 +137,8 @@ func runAttack(s *console.Console, args []string) error {
 	if len(args) > 0 && !strings.HasPrefix(args[0], "-") {
 		at := slices.Index(names, args[0])
 		if at < 0 {
-			return console.Usage("there is no attack %q%s; there are %s", args[0], console.DidYouMean(nearest.Name(args[0], names)), strings.Join(names, ", "))
+			return console.Usage("there is no attack %q%s; there are %s", args[0],
+				console.DidYouMean(nearest.Name(args[0], names)), strings.Join(names, ", "))
 		}
 		a := attacks()[at]
 		o := newAttackOptions(a)

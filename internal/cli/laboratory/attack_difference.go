@@ -37,7 +37,8 @@ func attackDifference(s *console.Console, o *attackOptions) error {
 	asked := []int{1, 10, 100}
 	r := attackReport{
 		intro: "How many people have the secret? And how many of all but one? The difference is that person's secret. Both are asked\n" +
-			"once or more often, in other words each time, and the attacker takes means. The secret is guessed, in " + render.Plural(o.runs, "run") + ":",
+			"once or more often, in other words each time, and the attacker takes means. The secret is guessed, in " +
+			render.Plural(o.runs, "run") + ":",
 		header: []string{"curator"}, right: []bool{false, true, true, true, true},
 		words: "A coin guesses 50 %. Fixed noise is averaged away. Ours divides its ε over all the answers, so that asking more often\n" +
 			"tells less each time. " + mostGuessedWords,
@@ -60,21 +61,24 @@ func attackDifference(s *console.Console, o *attackOptions) error {
 		measured[key{c.name, pairs}] = rate.Mean
 		return rate.Mean, err
 	}
-	if err := r.compare(curators, interpret.MostGuessed, func(c simulated, d described) (cells []string, _ any, err error) {
-		one := result{described: d}
-		for _, pairs := range asked {
-			y, wrong := guessed(c, pairs)
-			cells, one.Guessed, err = append(cells, share(y)), append(one.Guessed, y), errors.Join(err, wrong)
-		}
-		return cells, one, err
-	}); err != nil {
+	if err := r.compare(curators, interpret.MostGuessed,
+		func(c simulated, d described) (cells []string, _ any, err error) {
+			one := result{described: d}
+			for _, pairs := range asked {
+				y, wrong := guessed(c, pairs)
+				cells, one.Guessed, err = append(cells, share(y)), append(one.Guessed, y), errors.Join(err, wrong)
+			}
+			return cells, one, err
+		}); err != nil {
 		return err
 	}
 	r.picture = func() (plot.Lines, error) {
 		var failed error
 		return plot.Lines{
-			Title: "A secret from the difference of two counts", X: "how often both are asked", Y: "share of secrets guessed", Linear: true,
-			Caption: fmt.Sprintf("%s. A coin guesses 0.5. Ours divides its ε over all the answers.", render.Plural(o.runs, "run")),
+			Title: "A secret from the difference of two counts", X: "how often both are asked",
+			Y: "share of secrets guessed", Linear: true,
+			Caption: fmt.Sprintf("%s. A coin guesses 0.5. Ours divides its ε over all the answers.",
+				render.Plural(o.runs, "run")),
 			Lines: drawn(curators, interpret.MostGuessed, 1, 100, func(c simulated) (points []plot.Point) {
 				for _, pairs := range append([]int{1, 2, 5}, steps(100, 10)...) {
 					y, err := guessed(c, pairs)
@@ -127,7 +131,10 @@ func anonymized(s *console.Console, o *attackOptions) error {
 		if e, ok := simulated[k]; ok {
 			return e, nil
 		}
-		e, err := attack.Anonymized{Patients: hospitalPatients, Both: hospitalBoth, Diseases: hospitalDiseases, K: k, Runs: runs, Seed: o.seed}.Run()
+		e, err := attack.Anonymized{
+			Patients: hospitalPatients, Both: hospitalBoth, Diseases: hospitalDiseases, K: k,
+			Runs: runs, Seed: o.seed,
+		}.Run()
 		simulated[k] = e
 		return e, err
 	}
@@ -138,8 +145,9 @@ func anonymized(s *console.Console, o *attackOptions) error {
 	}
 	var results []result
 	r := attackReport{
-		intro: fmt.Sprintf("Two hospitals publish a k-anonymous table each, of %d made-up patients with one of %d diseases. %d patients are\n"+
-			"in both. Age and postal code tell the disease for certain of so many of these, on average of %s:",
+		intro: fmt.Sprintf(
+			"Two hospitals publish a k-anonymous table each, of %d made-up patients with one of %d diseases. %d patients are\n"+
+				"in both. Age and postal code tell the disease for certain of so many of these, on average of %s:",
 			hospitalPatients, hospitalDiseases, hospitalBoth, render.Plural(runs, "run")),
 		header: []string{"k", "by one table", "by both"}, right: []bool{true, true, true},
 		words: "Each table alone keeps its k. k-anonymity says nothing of two tables together; promises of differential privacy add up.",
@@ -155,8 +163,10 @@ func anonymized(s *console.Console, o *attackOptions) error {
 	r.value = map[string]any{"attack": "intersection", "runs": runs, "seed": o.seed, "exposed": results}
 	r.picture = func() (plot.Lines, error) {
 		l := plot.Lines{
-			Title: "Patients of two hospitals whose disease is told for certain", X: "k of each table", Y: "share of the patients in both", Linear: true,
-			Caption: "Each hospital's table is k-anonymous, by Mondrian.", Lines: []plot.Line{{Name: "by one table"}, {Name: "by both"}},
+			Title: "Patients of two hospitals whose disease is told for certain", X: "k of each table",
+			Y: "share of the patients in both", Linear: true,
+			Caption: "Each hospital's table is k-anonymous, by Mondrian.",
+			Lines:   []plot.Line{{Name: "by one table"}, {Name: "by both"}},
 		}
 		for _, k := range drawnKs(ks) {
 			e, err := exposed(k)

@@ -81,7 +81,9 @@ func intersectTables(s *console.Console, o *attackOptions) error {
 	return showAttack(s, o, intersectionReport(o, names, tables, found, want))
 }
 
-func intersectionReport(o *attackOptions, names []string, tables []*attack.Table, found attack.Intersection, want int) attackReport {
+func intersectionReport(
+	o *attackOptions, names []string, tables []*attack.Table, found attack.Intersection, want int,
+) attackReport {
 	type result struct {
 		Table  string         `json:"table"`
 		Rows   int            `json:"rows"`
@@ -92,8 +94,10 @@ func intersectionReport(o *attackOptions, names []string, tables []*attack.Table
 	}
 	var results []result
 	r := attackReport{
-		intro:  fmt.Sprintf("What the tables tell of the %s of a person who is in all of them, of whom is known: %s.", o.sensitive, strings.ReplaceAll(o.about, ",", ", ")),
-		header: []string{"table", "rows", "k", "rows that fit", "leaves"}, right: []bool{false, true, true, true, false},
+		intro: fmt.Sprintf("What the tables tell of the %s of a person who is in all of them, of whom is known: %s.",
+			o.sensitive, strings.ReplaceAll(o.about, ",", ", ")),
+		header: []string{"table", "rows", "k", "rows that fit", "leaves"},
+		right:  []bool{false, true, true, true, false},
 	}
 	var short []string
 	for i, t := range tables {
@@ -101,7 +105,11 @@ func intersectionReport(o *attackOptions, names []string, tables []*attack.Table
 		if k < want {
 			short = append(short, names[i])
 		}
-		r.rows = append(r.rows, []string{names[i], strconv.Itoa(t.Rows()), strconv.Itoa(k), strconv.Itoa(f.Rows), listed(slices.Sorted(maps.Keys(f.Values)))})
+		r.rows = append(r.rows,
+			[]string{
+				names[i], strconv.Itoa(t.Rows()), strconv.Itoa(k), strconv.Itoa(f.Rows),
+				listed(slices.Sorted(maps.Keys(f.Values))),
+			})
 		results = append(results, result{names[i], t.Rows(), k, f.Rows, f.Values, f.Lacks})
 	}
 	r.rows = append(r.rows, []string{"together", "", "", "", listed(found.Left)})
@@ -118,11 +126,13 @@ func intersectionReport(o *attackOptions, names []string, tables []*attack.Table
 		r.words = fmt.Sprintf("%d values are left.", len(found.Left))
 	}
 	if n := len(found.Unread); n > 0 {
-		r.words += fmt.Sprintf("\n%s not understood, and kept: %s", was(n, "value"), strings.TrimPrefix(listed(found.Unread), strconv.Itoa(n)+": ")+".")
+		r.words += fmt.Sprintf("\n%s not understood, and kept: %s",
+			was(n, "value"), strings.TrimPrefix(listed(found.Unread), strconv.Itoa(n)+": ")+".")
 	}
 	for i, f := range found.Tables {
 		if len(f.Lacks) > 0 {
-			r.words += fmt.Sprintf("\n%s has no column %s: that excludes no row there.", names[i], strings.Join(f.Lacks, ", "))
+			r.words += fmt.Sprintf("\n%s has no column %s: that excludes no row there.",
+				names[i], strings.Join(f.Lacks, ", "))
 		}
 	}
 	r.words += "\nk is how many rows at least are alike in all columns but the sensitive one: it says nothing of several tables together."
@@ -135,7 +145,8 @@ func intersectionReport(o *attackOptions, names []string, tables []*attack.Table
 		}
 	}
 	r.value = map[string]any{
-		"attack": "intersection", "tables": results, "left": append([]string{}, found.Left...), "certain": found.Certain,
+		"attack": "intersection", "tables": results, "left": append([]string{}, found.Left...),
+		"certain":        found.Certain,
 		"not_understood": append([]string{}, found.Unread...),
 	}
 	return r

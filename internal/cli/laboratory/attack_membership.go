@@ -40,27 +40,33 @@ func attackMembership(s *console.Console, o *attackOptions) error {
 		return err
 	}
 	if o.people >= 1 && o.runs >= 1 && max(o.people, o.runs) < leastScored && o.people*o.runs < leastScored {
-		return console.Usage("--people times --runs is at least %d: fewer do not show a rate of %g %% false alarms", int(leastScored), 100*falseAlarms)
+		return console.Usage("--people times --runs is at least %d: fewer do not show a rate of %g %% false alarms",
+			int(leastScored), 100*falseAlarms)
 	}
 	type result struct {
 		described
 		Found float64 `json:"found"`
 	}
 	r := attackReport{
-		intro: fmt.Sprintf("The means of %d attributes, each 0 or 1, of %d made-up people are published. Who knows somebody's attributes asks\n"+
-			"whether that person is among them. So many members are found, at %g %% false alarms among others, over %s:",
+		intro: fmt.Sprintf(
+			"The means of %d attributes, each 0 or 1, of %d made-up people are published. Who knows somebody's attributes asks\n"+
+				"whether that person is among them. So many members are found, at %g %% false alarms among others, over %s:",
 			o.attributes, o.people, 100*falseAlarms, render.Plural(o.runs, "group")),
 		header: []string{"curator", "found", "at most"}, right: []bool{false, true, true},
 		words: "Noise is added to each sum, before it is divided by the number of people. Who guesses blindly finds 5 %. \"At most\" is what\n" +
 			"ε leaves to any test with so many false alarms, on average, where ε is for another person in the member's place. The\n" +
 			"noise of ours is real: its figures vary.",
 		value: map[string]any{
-			"attack": "membership", "people": o.people, "attributes": o.attributes, "false_positives": falseAlarms, "runs": o.runs, "seed": o.seed,
+			"attack": "membership", "people": o.people, "attributes": o.attributes, "false_positives": falseAlarms,
+			"runs": o.runs, "seed": o.seed,
 		},
 	}
 	curves := map[string][]plot.Point{}
 	if err := r.compare(curators, mostFound, func(c simulated, d described) ([]string, any, error) {
-		traced, err := attack.Membership{People: o.people, Attributes: o.attributes, Runs: o.runs, Seed: o.seed}.Run(c.Curator)
+		traced, err := attack.Membership{
+			People: o.people, Attributes: o.attributes, Runs: o.runs,
+			Seed: o.seed,
+		}.Run(c.Curator)
 		found := traced.TruePositives(falseAlarms)
 		curves[c.name] = operating(traced)
 		return []string{share(found)}, result{d, found}, err
@@ -69,9 +75,11 @@ func attackMembership(s *console.Console, o *attackOptions) error {
 	}
 	r.picture = func() (plot.Lines, error) {
 		l := plot.Lines{
-			Title: "Members traced from published means", X: "share of others taken for members", Y: "share of members found", Linear: true,
-			Caption: fmt.Sprintf("%d attributes of %d people, %s.", o.attributes, o.people, render.Plural(o.runs, "group")),
-			Lines:   drawn(curators, mostFound, 0, 1, func(c simulated) []plot.Point { return curves[c.name] }),
+			Title: "Members traced from published means", X: "share of others taken for members",
+			Y: "share of members found", Linear: true,
+			Caption: fmt.Sprintf("%d attributes of %d people, %s.",
+				o.attributes, o.people, render.Plural(o.runs, "group")),
+			Lines: drawn(curators, mostFound, 0, 1, func(c simulated) []plot.Point { return curves[c.name] }),
 		}
 		for i, line := range l.Lines {
 			if line.Name == oursAtMost {
@@ -96,7 +104,8 @@ func operating(t attack.Tracing) []plot.Point {
 	var out []plot.Point
 	curve := t.Curve()
 	for i, p := range curve {
-		if last := len(out) - 1; last < 0 || i == len(curve)-1 || p.FalsePositives-out[last].X >= 0.004 || p.TruePositives-out[last].Y >= 0.004 {
+		if last := len(out) - 1; last < 0 || i == len(curve)-1 || p.FalsePositives-out[last].X >= 0.004 ||
+			p.TruePositives-out[last].Y >= 0.004 {
 			out = append(out, plot.Point{X: p.FalsePositives, Y: p.TruePositives})
 		}
 	}
@@ -109,7 +118,8 @@ func traceTable(s *console.Console, o *attackOptions) error {
 		return err
 	}
 	if len(o.tables) > 1 || o.about == "" || o.reference == "" {
-		return console.Usage("attack membership takes one --table MEANS.csv, --about PERSON.csv and --reference PEOPLE.csv")
+		return console.Usage(
+			"attack membership takes one --table MEANS.csv, --about PERSON.csv and --reference PEOPLE.csv")
 	}
 	var read [3]*attack.Attributes
 	for i, file := range []string{o.tables[0], o.about, o.reference} {
@@ -123,13 +133,20 @@ func traceTable(s *console.Console, o *attackOptions) error {
 		return err
 	}
 	r := attackReport{
-		intro:  fmt.Sprintf("Do the means of %s know of the person? %s of the same population are compared.", render.Plural(t.Attributes, "attribute"), persons(t.Reference)),
+		intro: fmt.Sprintf("Do the means of %s know of the person? %s of the same population are compared.",
+			render.Plural(t.Attributes, "attribute"), persons(t.Reference)),
 		header: []string{"compared", "score as high, or higher", "p-value"}, right: []bool{true, true, true},
-		rows: [][]string{{strconv.Itoa(t.Reference), strconv.Itoa(t.Higher), render.ShortPower(strconv.FormatFloat(t.PValue, 'g', 4, 64))}},
+		rows: [][]string{{
+			strconv.Itoa(t.Reference), strconv.Itoa(t.Higher),
+			render.ShortPower(strconv.FormatFloat(t.PValue, 'g', 4, 64)),
+		}},
 		words: "Somebody of whom the means know nothing comes to a p-value of at most α with probability at most α, for any α. The smaller\n" +
 			"it is, the more it speaks for the person's being in the group; how probable that is depends on what was believed before.\n" +
 			"The others must be of the same population, and none in the group.",
-		value: map[string]any{"attack": "membership", "attributes": t.Attributes, "reference": t.Reference, "higher": t.Higher, "p_value": t.PValue},
+		value: map[string]any{
+			"attack": "membership", "attributes": t.Attributes, "reference": t.Reference,
+			"higher": t.Higher, "p_value": t.PValue,
+		},
 	}
 	return showAttack(s, o, r)
 }
@@ -147,9 +164,12 @@ func attackShame(s *console.Console, o *attackOptions) error {
 	}
 	var results []result
 	r := attackReport{
-		intro: fmt.Sprintf("Name and shame: each of %s is picked with probability δ, and whoever is picked has the whole record published.\n"+
-			"Some record leaks with probability 1 − (1−δ)^%d; and in so many of %s one did:", persons(o.people), o.people, render.Plural(o.runs, "run")),
-		header: []string{"δ", "some record leaks", "simulated", "\"1\" if it is 1", "if it is 0"}, right: []bool{true, true, true, true, true},
+		intro: fmt.Sprintf(
+			"Name and shame: each of %s is picked with probability δ, and whoever is picked has the whole record published.\n"+
+				"Some record leaks with probability 1 − (1−δ)^%d; and in so many of %s one did:", persons(o.people),
+			o.people, render.Plural(o.runs, "run")),
+		header: []string{"δ", "some record leaks", "simulated", "\"1\" if it is 1", "if it is 0"},
+		right:  []bool{true, true, true, true, true},
 		words: "Of one person, whose record is 0 or 1, \"1\" is published with the probabilities beside. No event is more probable by more than\n" +
 			"δ whatever the record is: that is (0, δ)-differential privacy. Yet \"1\" is possible under one record alone: no ε holds\n" +
 			"without the δ. So a δ must be far below 1 over the number of people.",
@@ -176,8 +196,15 @@ func attackShame(s *console.Console, o *attackOptions) error {
 		one := len(told[0]) - 1 // what the channel puts out last
 		f, _ := delta.Float64()
 		results = append(results, result{f, leaks, simulated.Mean})
-		r.rows = append(r.rows, []string{render.Given(delta), chance(leaks), share(simulated.Mean), render.Given(told[1][one]), render.Given(told[0][one])})
+		r.rows = append(r.rows,
+			[]string{
+				render.Given(delta), chance(leaks), share(simulated.Mean), render.Given(told[1][one]),
+				render.Given(told[0][one]),
+			})
 	}
-	r.value = map[string]any{"attack": "name-and-shame", "people": o.people, "runs": o.runs, "seed": o.seed, "deltas": results}
+	r.value = map[string]any{
+		"attack": "name-and-shame", "people": o.people, "runs": o.runs, "seed": o.seed,
+		"deltas": results,
+	}
 	return showAttack(s, o, r)
 }

@@ -38,14 +38,17 @@ func attackReconstruct(s *console.Console, o *attackOptions) error {
 		StdDev    *float64 `json:"stddev"`
 	}
 	r := attackReport{
-		intro: fmt.Sprintf("Each of %d made-up people has a secret bit. %s of random groups among them are published, and a linear\n"+
-			"program seeks the bits that explain the answers. How many of the bits it recovers, on average of %s:",
+		intro: fmt.Sprintf(
+			"Each of %d made-up people has a secret bit. %s of random groups among them are published, and a linear\n"+
+				"program seeks the bits that explain the answers. How many of the bits it recovers, on average of %s:",
 			o.people, render.Plural(o.questions, "count"), render.Plural(o.runs, "run")),
 		header: []string{"curator", "recovered", "± in one run", "at most"}, right: []bool{false, true, true, true},
 		value: map[string]any{
-			"attack": "reconstruct", "people": o.people, "questions": o.questions, "fit": fit.String(), "runs": o.runs, "seed": o.seed,
+			"attack": "reconstruct", "people": o.people, "questions": o.questions, "fit": fit.String(), "runs": o.runs,
+			"seed": o.seed,
 		},
-		words: "A coin recovers 50 %. " + mostGuessedWords + "\nThe others, which promise nothing, are functions of the seed.",
+		words: "A coin recovers 50 %. " + mostGuessedWords +
+			"\nThe others, which promise nothing, are functions of the seed.",
 	}
 	measured := map[string]float64{} // what the picture shows at the end of each line
 	if err := r.compare(curators, interpret.MostGuessed, func(c simulated, d described) ([]string, any, error) {
@@ -72,26 +75,31 @@ const mostGuessedWords = "\"At most\" is what ε leaves to any attack, on averag
 const reconstructionSteps = 16
 
 // reconstructionLines draws what is recovered against the number of questions; at the last, what was measured already.
-func reconstructionLines(r attack.Reconstruction, curators []simulated, measured map[string]float64) (plot.Lines, error) {
+func reconstructionLines(
+	r attack.Reconstruction, curators []simulated, measured map[string]float64,
+) (plot.Lines, error) {
 	l := plot.Lines{
-		Title: fmt.Sprintf("Reconstruction of %d secret bits from counts", r.People), X: "counts published", Y: "share of the bits recovered", Linear: true,
-		Caption: fmt.Sprintf("Average of %s. A coin recovers 0.5. Ours divides its ε over all the counts.", render.Plural(r.Runs, "run")),
+		Title: fmt.Sprintf("Reconstruction of %d secret bits from counts", r.People), X: "counts published",
+		Y: "share of the bits recovered", Linear: true,
+		Caption: fmt.Sprintf("Average of %s. A coin recovers 0.5. Ours divides its ε over all the counts.",
+			render.Plural(r.Runs, "run")),
 	}
 	var failed error
 	asked := steps(r.Questions, reconstructionSteps)
-	l.Lines = drawn(curators, interpret.MostGuessed, float64(asked[0]), float64(r.Questions), func(c simulated) (points []plot.Point) {
-		for _, questions := range asked {
-			y := measured[c.name]
-			if questions < r.Questions {
-				at := r
-				at.Questions = questions
-				rate, err := at.Run(c.Curator)
-				failed, y = errors.Join(failed, err), rate.Mean
+	l.Lines = drawn(curators, interpret.MostGuessed, float64(asked[0]), float64(r.Questions),
+		func(c simulated) (points []plot.Point) {
+			for _, questions := range asked {
+				y := measured[c.name]
+				if questions < r.Questions {
+					at := r
+					at.Questions = questions
+					rate, err := at.Run(c.Curator)
+					failed, y = errors.Join(failed, err), rate.Mean
+				}
+				points = append(points, plot.Point{X: float64(questions), Y: y})
 			}
-			points = append(points, plot.Point{X: float64(questions), Y: y})
-		}
-		return points
-	})
+			return points
+		})
 	return l, failed
 }
 
@@ -143,11 +151,14 @@ func reconstructTable(s *console.Console, o *attackOptions, fit attack.Fit) erro
 		bits[i] = &bit
 	}
 	r := attackReport{
-		intro:  fmt.Sprintf("%s about %s.", render.Plural(counts.Questions(), "published answer"), persons(counts.People())),
+		intro: fmt.Sprintf("%s about %s.",
+			render.Plural(counts.Questions(), "published answer"), persons(counts.People())),
 		header: []string{"people", "their bits, as the answers are explained best"},
 		value: map[string]any{
-			"attack": "reconstruct", "people": counts.People(), "questions": counts.Questions(), "fit": fit.String(), "residual": found.Residual,
-			"at_least": found.AtLeast, "drawn_in": counts.DrawnIn(), "bits": bits, "fractions": found.Fractions, "recovered": right,
+			"attack": "reconstruct", "people": counts.People(), "questions": counts.Questions(), "fit": fit.String(),
+			"residual": found.Residual,
+			"at_least": found.AtLeast, "drawn_in": counts.DrawnIn(), "bits": bits, "fractions": found.Fractions,
+			"recovered": right,
 		},
 	}
 	const line = 50
@@ -160,11 +171,13 @@ func reconstructTable(s *console.Console, o *attackOptions, fit attack.Fit) erro
 		questions, each = 1, "at most"
 	}
 	off, better := found.Residual/questions, math.Max(0, found.Residual-found.AtLeast)/questions
-	r.words = fmt.Sprintf("Before they are rounded to bits, fractions explain each answer but for %s %s. It is certified, to rounding, that\n"+
-		"none do better by more than %s. Others may do as well, and whether the bits are right, only the truth tells.",
+	r.words = fmt.Sprintf(
+		"Before they are rounded to bits, fractions explain each answer but for %s %s. It is certified, to rounding, that\n"+
+			"none do better by more than %s. Others may do as well, and whether the bits are right, only the truth tells.",
 		render.ShortPower(strconv.FormatFloat(off, 'g', 4, 64)), each, render.DigitsAbove(better, 1))
 	if n := counts.DrawnIn(); n > 0 {
-		r.words += fmt.Sprintf("\n%s below −%d or above %d, where no count is near, taken as these.", was(n, "answer"), counts.People(), 2*counts.People())
+		r.words += fmt.Sprintf("\n%s below −%d or above %d, where no count is near, taken as these.",
+			was(n, "answer"), counts.People(), 2*counts.People())
 	}
 	if undecided > 0 {
 		r.words += fmt.Sprintf("\n%s undecided (?): a fraction of ½ says nothing.", was(undecided, "bit"))

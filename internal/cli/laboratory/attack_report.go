@@ -115,7 +115,9 @@ func (r *attackReport) compare(curators []simulated, most func(account.Approxima
 
 // drawn is the lines of a picture, with what ours leaves at most at each X from one to the other. What nothing hides
 // comes last, so that it is seen.
-func drawn(curators []simulated, most func(account.Approximate) float64, from, to float64, line func(c simulated) []plot.Point) []plot.Line {
+func drawn(
+	curators []simulated, most func(account.Approximate) float64, from, to float64, line func(c simulated) []plot.Point,
+) []plot.Line {
 	var out []plot.Line
 	for _, c := range append(curators[1:len(curators):len(curators)], curators[0]) {
 		out = append(out, plot.Line{Name: c.name, Points: line(c)})
@@ -141,7 +143,8 @@ func showAttack(s *console.Console, o *attackOptions, r attackReport) error {
 			return err
 		}
 	case "markdown":
-		s.Print("%s\n\n%s\n%s\n", render.MarkdownParagraphs(render.PrintableLines(r.intro)), render.MarkdownTable(r.header, r.right, r.rows), render.MarkdownParagraphs(render.PrintableLines(r.words)))
+		s.Print("%s\n\n%s\n%s\n", render.MarkdownParagraphs(render.PrintableLines(r.intro)),
+			render.MarkdownTable(r.header, r.right, r.rows), render.MarkdownParagraphs(render.PrintableLines(r.words)))
 	default:
 		g := render.Grid{Right: r.right}
 		g.Add(r.header...)
@@ -158,7 +161,8 @@ func showAttack(s *console.Console, o *attackOptions, r attackReport) error {
 		return err
 	}
 	format, _ := console.PlotFormat(o.plot)
-	if err := console.ReplaceFile(o.plot, func(w io.Writer) error { return plot.WriteLines(w, format, lines) }); err != nil {
+	if err := console.ReplaceFile(o.plot,
+		func(w io.Writer) error { return plot.WriteLines(w, format, lines) }); err != nil {
 		return fmt.Errorf("the picture could not be written: %w", err)
 	}
 	return nil

@@ -83,7 +83,8 @@ func runAudit(s *console.Console, args []string) error {
 	case p.Command == "" && p.Input == "" && p.Neighbor == "" && timeout == "":
 		return auditOurs(s, names, o, f.picture.File)
 	case len(names) > 0:
-		return console.Usage("audit --command PROGRAM --input FILE --neighbour FILE: there is nothing named %q to audit", names[0])
+		return console.Usage(
+			"audit --command PROGRAM --input FILE --neighbour FILE: there is nothing named %q to audit", names[0])
 	case p.Command == "":
 		return console.Usage("audit needs --command PROGRAM, as \"python3 count.py {runs}\"")
 	case p.Input == "" || p.Neighbor == "":
@@ -161,7 +162,8 @@ func auditRuns(s *console.Console, m audit.Mechanism, o audit.Options) (*audit.R
 		}
 		if terminal && now.Sub(begun) > console.Patience && now.Sub(last) > console.Beat {
 			last = now
-			s.Note("\r\033[K%s of %s runs … %d s", render.Thousands(done), render.Thousands(all), int(now.Sub(begun).Seconds()))
+			s.Note("\r\033[K%s of %s runs … %d s", render.Thousands(done), render.Thousands(all),
+				int(now.Sub(begun).Seconds()))
 		}
 	}
 	defer func() {
@@ -213,7 +215,8 @@ func auditError(err error) error {
 	}
 	code := codeSubject
 	switch {
-	case errors.Is(err, audit.ErrMissing), errors.Is(err, audit.ErrInput), errors.Is(err, audit.ErrCommand), errors.Is(err, audit.ErrOptions):
+	case errors.Is(err, audit.ErrMissing), errors.Is(err, audit.ErrInput), errors.Is(err, audit.ErrCommand),
+		errors.Is(err, audit.ErrOptions):
 		code = curator.CodeUsage
 	case errors.Is(err, context.Canceled):
 		return &curator.Error{Code: curator.CodeCancelled, Message: "the audit was given up"}

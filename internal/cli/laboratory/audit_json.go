@@ -75,7 +75,8 @@ func (a auditReport) MarshalJSON() ([]byte, error) {
 		Timing *timing  `json:"timing"`
 		Notes  []string `json:"notes"`
 	}{
-		Verdict: r.Verdict, Confidence: r.Confidence, Runs: r.Runs, Learned: r.Learned, Tested: r.Tested, Epsilon: r.Epsilon, Reach: r.Reach,
+		Verdict: r.Verdict, Confidence: r.Confidence, Runs: r.Runs, Learned: r.Learned, Tested: r.Tested,
+		Epsilon: r.Epsilon, Reach: r.Reach,
 		Events: []finding{}, Grids: append([]string{}, r.Support...), Notes: append([]string{}, r.Notes...),
 	}
 	if r.Claim != nil {
@@ -83,7 +84,10 @@ func (a auditReport) MarshalJSON() ([]byte, error) {
 		out.Delta = &r.Delta
 	}
 	for _, f := range r.Findings {
-		g := finding{Event: f.Event, Whole: f.Whole, Terms: []term{}, Likely: f.Likely, Counts: counts{f.Counts[0], f.Counts[1]}, Low: f.Low, High: math.Min(1, f.High), Epsilon: f.Epsilon}
+		g := finding{
+			Event: f.Event, Whole: f.Whole, Terms: []term{}, Likely: f.Likely,
+			Counts: counts{f.Counts[0], f.Counts[1]}, Low: f.Low, High: math.Min(1, f.High), Epsilon: f.Epsilon,
+		}
 		if r.Claim != nil {
 			g.Delta = &f.Delta
 		}
@@ -101,12 +105,16 @@ func (a auditReport) MarshalJSON() ([]byte, error) {
 		}
 		out.Events = append(out.Events, g)
 	}
-	out.Histogram.Of, out.Histogram.Runs, out.Histogram.Parts = r.Shown.Of, counts{r.Shown.Runs[0], r.Shown.Runs[1]}, []part{}
+	out.Histogram.Of, out.Histogram.Runs, out.Histogram.Parts = r.Shown.Of,
+		counts{r.Shown.Runs[0], r.Shown.Runs[1]}, []part{}
 	for i, p := range r.Shown.Parts {
 		out.Histogram.Parts = append(out.Histogram.Parts, part{p, counts{r.Shown.Counts[0][i], r.Shown.Counts[1][i]}})
 	}
 	if t := r.Timing; t != nil {
-		out.Timing = &timing{Median: map[string]float64{"data": t.Median[0].Seconds(), "neighbor": t.Median[1].Seconds()}, Slower: t.Slower, Chance: t.Chance}
+		out.Timing = &timing{Median: map[string]float64{
+			"data":     t.Median[0].Seconds(),
+			"neighbor": t.Median[1].Seconds(),
+		}, Slower: t.Slower, Chance: t.Chance}
 		if !math.IsNaN(t.Sizes) {
 			out.Timing.Correlation = &t.Sizes
 		}

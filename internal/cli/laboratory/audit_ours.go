@@ -19,7 +19,8 @@ func auditOurs(s *console.Console, names []string, o audit.Options, picture stri
 		return listOurs(s, o, picture)
 	case 1:
 	default:
-		return console.Usage("audit takes one mechanism at a time, and quotes round a program: --command \"python3 count.py\"")
+		return console.Usage(
+			"audit takes one mechanism at a time, and quotes round a program: --command \"python3 count.py\"")
 	}
 	subject, ok := ours.Find(names[0])
 	if !ok {
@@ -85,7 +86,8 @@ func lawOf(subject ours.Subject) (out oursLaw, err error) {
 	out.exact = x
 	law, ok, err := subject.Law()
 	if err == nil && ok {
-		out.inputs, out.pairs, out.ideal, out.folded = len(law.Matrix.Inputs()), len(law.Neighbors), law.Ideal, law.Folded
+		out.inputs, out.pairs, out.ideal, out.folded = len(law.Matrix.Inputs()), len(law.Neighbors),
+			law.Ideal, law.Folded
 	}
 	return out, err
 }
@@ -122,7 +124,8 @@ func shortLaw(c audit.Claim, l oursLaw) string {
 // listOurs lists what may be audited, with what is declared and what is exact.
 func listOurs(s *console.Console, o audit.Options, picture string) error {
 	if picture != "" || o.Claim != nil || o.Runs != 0 || o.Confidence != 0 {
-		return console.Usage("audit needs the name of a mechanism, or --command PROGRAM, --input FILE and --neighbour FILE")
+		return console.Usage(
+			"audit needs the name of a mechanism, or --command PROGRAM, --input FILE and --neighbour FILE")
 	}
 	g := render.Grid{}
 	g.Add("mechanism", "declares", "exactly", "", "on what")
@@ -142,10 +145,12 @@ func listOurs(s *console.Console, o audit.Options, picture string) error {
 	if s.Format == "json" {
 		return s.JSON(oursList(all))
 	}
-	s.Print("dither's own mechanisms, each on a small example. What is declared is true of data of any size; \"exactly\" is the least that is\n" +
-		"true of all neighbours of the example, by its law. Where the two are the same, no less could be declared.\n\n")
+	s.Print(
+		"dither's own mechanisms, each on a small example. What is declared is true of data of any size; \"exactly\" is the least that is\n" +
+			"true of all neighbours of the example, by its law. Where the two are the same, no less could be declared.\n\n")
 	s.Print("%s", g.Text("  "))
-	s.Print("\n`dither audit NAME` checks one of them, and runs it. To audit a program of your own: `dither help audit`.\n")
+	s.Print(
+		"\n`dither audit NAME` checks one of them, and runs it. To audit a program of your own: `dither help audit`.\n")
 	return nil
 }
 
@@ -159,14 +164,16 @@ func oursText(subject ours.Subject, claim audit.Claim, l oursLaw) string {
 	}
 	x := l.exact
 	if x == nil {
-		b.WriteString("Exactly   Its law is not written down here. What follows are runs, which can refute the claim and cannot prove it.\n")
+		b.WriteString(
+			"Exactly   Its law is not written down here. What follows are runs, which can refute the claim and cannot prove it.\n")
 		fmt.Fprintf(&b, "\nRuns of the mechanism itself, on %s and on %s:\n", subject.Sides[0], subject.Sides[1])
 		return b.String()
 	}
 	smaller := claim.Epsilon.Cmp(subject.Claim.Epsilon) < 0 || claim.Delta.Cmp(subject.Claim.Delta) < 0
 	over := "by certified sums over all neighbours of the example"
 	if l.inputs > 0 {
-		over = fmt.Sprintf("over all %s pairs of neighbours among %s inputs", render.Thousands(l.pairs), render.Thousands(l.inputs))
+		over = fmt.Sprintf("over all %s pairs of neighbours among %s inputs",
+			render.Thousands(l.pairs), render.Thousands(l.inputs))
 	}
 	least := shortLaw(claim, l)
 	pure := x.Loss != nil && claim.Delta.IsZero()
@@ -183,21 +190,25 @@ func oursText(subject ours.Subject, claim audit.Claim, l oursLaw) string {
 	case !x.Holds:
 		b.WriteString(": whether the claim is true there is not known.\n")
 	case smaller:
-		b.WriteString(".\n          That is within the claim, on this example. For data of any size no less is promised than what is declared.\n")
+		b.WriteString(
+			".\n          That is within the claim, on this example. For data of any size no less is promised than what is declared.\n")
 	case x.Attained:
 		b.WriteString(": the claim is true there, and no smaller one would be.\n")
 	default:
 		b.WriteString(": the claim is true there. On so small an example less would do.\n")
 	}
 	if l.folded && pure && x.Loss.Witness.Output != "" && strings.Contains(x.Loss.Witness.Output, "ever more") {
-		fmt.Fprintf(&b, "          The larger the gap the nearer to that: outputs %q come to it between %s and %s.\n", x.Loss.Witness.Output, x.Loss.Witness.Input, x.Loss.Witness.Neighbor)
+		fmt.Fprintf(&b, "          The larger the gap the nearer to that: outputs %q come to it between %s and %s.\n",
+			x.Loss.Witness.Output, x.Loss.Witness.Input, x.Loss.Witness.Neighbor)
 	}
 	if l.ideal {
-		b.WriteString("          (The law is of ideal arithmetic: for the errors of its own the mechanism pays with a little more noise.)\n")
+		b.WriteString(
+			"          (The law is of ideal arithmetic: for the errors of its own the mechanism pays with a little more noise.)\n")
 	}
 	if pure && x.Loss.Witness.Output != "" && !strings.Contains(x.Loss.Witness.Output, "ever more") {
 		w := x.Loss.Witness
-		fmt.Fprintf(&b, "          Output %q has the probability %s under %s, and %s under %s.\n", w.Output, render.Compact(w.PValue), w.Input, render.Compact(w.QValue), w.Neighbor)
+		fmt.Fprintf(&b, "          Output %q has the probability %s under %s, and %s under %s.\n", w.Output,
+			render.Compact(w.PValue), w.Input, render.Compact(w.QValue), w.Neighbor)
 	}
 	fmt.Fprintf(&b, "\nRuns of the mechanism itself, on %s and on %s:\n", subject.Sides[0], subject.Sides[1])
 	return b.String()

@@ -56,11 +56,15 @@ func (r oursReport) MarshalJSON() ([]byte, error) {
 		Exact    *exact       `json:"exact"`
 		Audit    *auditReport `json:"audit,omitempty"`
 	}{
-		Name: r.subject.Name, About: r.subject.About, Source: r.subject.Source, Data: r.subject.Sides[0], Neighbor: r.subject.Sides[1],
+		Name: r.subject.Name, About: r.subject.About, Source: r.subject.Source, Data: r.subject.Sides[0],
+		Neighbor: r.subject.Sides[1],
 		Declared: claimed(r.subject.Claim), Claim: claimed(r.claim),
 	}
 	if x := r.law.exact; x != nil {
-		out.Exact = &exact{Inputs: r.law.inputs, Pairs: r.law.pairs, Ideal: r.law.ideal, Holds: x.Holds, Attained: x.Attained}
+		out.Exact = &exact{
+			Inputs: r.law.inputs, Pairs: r.law.pairs, Ideal: r.law.ideal, Holds: x.Holds,
+			Attained: x.Attained,
+		}
 		if l := x.Loss; l != nil && l.Private() {
 			out.Exact.Epsilon, out.Exact.EpsilonLower = &l.Upper, &l.Lower
 			if l.Exact != "" {

@@ -37,7 +37,8 @@ func drawAudit(r *audit.Report, picture string) error {
 		return nil
 	}
 	format, _ := console.PlotFormat(picture)
-	if err := console.ReplaceFile(picture, func(w io.Writer) error { return plot.Write(w, format, auditChart(r)) }); err != nil {
+	if err := console.ReplaceFile(picture,
+		func(w io.Writer) error { return plot.Write(w, format, auditChart(r)) }); err != nil {
 		return fmt.Errorf("the picture could not be written: %w", err)
 	}
 	return nil
@@ -56,7 +57,8 @@ func auditText(subject string, r *audit.Report) string {
 			if side == other {
 				bound = "at most " + render.Above(math.Min(1, f.High))
 			}
-			fmt.Fprintf(&b, "  on %-8s  %s of %s runs: its probability is %s\n", side, render.Thousands(f.Counts[side]), render.Thousands(f.Runs), bound)
+			fmt.Fprintf(&b, "  on %-8s  %s of %s runs: its probability is %s\n", side, render.Thousands(f.Counts[side]),
+				render.Thousands(f.Runs), bound)
 		}
 	}
 	if len(r.Findings) > 0 && !r.Findings[0].Whole {
@@ -67,7 +69,8 @@ func auditText(subject string, r *audit.Report) string {
 		g := render.Grid{Right: []bool{false, true, true, true}}
 		g.Add("all events tested", "on data", "on neighbor", "ε at least")
 		for _, f := range r.Findings {
-			g.Add(f.Event, render.Thousands(f.Counts[audit.Data]), render.Thousands(f.Counts[audit.Neighbor]), render.Below(f.Epsilon))
+			g.Add(f.Event, render.Thousands(f.Counts[audit.Data]), render.Thousands(f.Counts[audit.Neighbor]),
+				render.Below(f.Epsilon))
 		}
 		b.WriteString("\n" + g.Text("  "))
 	}
@@ -100,7 +103,8 @@ func auditHeading(r *audit.Report) string {
 // promised writes a claim, as it was typed.
 func promised(r *audit.Report) string {
 	refuted := r.Verdict == audit.Refuted
-	return fmt.Sprintf("(%s, %s)-differentially private", claimed(r.Claim.Epsilon.Rat(), refuted), claimed(r.Claim.Delta.Rat(), refuted))
+	return fmt.Sprintf("(%s, %s)-differentially private",
+		claimed(r.Claim.Epsilon.Rat(), refuted), claimed(r.Claim.Delta.Rat(), refuted))
 }
 
 // claimed writes an ε or a δ exactly, if that is short. If not, one that is refuted is rounded down, and one that is
@@ -133,12 +137,15 @@ func auditVerdict(subject string, r *audit.Report) string {
 	case audit.Refuted:
 		return fmt.Sprintf("refuted: %s is not %s.", subject, promised(r))
 	case audit.NotRefuted:
-		return fmt.Sprintf("not refuted: nothing here shows that %s is not %s.\nAn audit that finds nothing has proved nothing.", subject, promised(r))
+		return fmt.Sprintf(
+			"not refuted: nothing here shows that %s is not %s.\nAn audit that finds nothing has proved nothing.",
+			subject, promised(r))
 	}
 	if r.Epsilon > 0 {
 		return fmt.Sprintf("%s has an ε of at least %s on these two data sets.", subject, render.Below(r.Epsilon))
 	}
-	return fmt.Sprintf("nothing was found that tells the two data sets apart by what %s gives.\nAn audit that finds nothing has proved nothing.", subject)
+	return fmt.Sprintf(
+		"nothing was found that tells the two data sets apart by what %s gives.\nAn audit that finds nothing has proved nothing.", subject)
 }
 
 func auditBounds(r *audit.Report) string {
@@ -147,24 +154,29 @@ func auditBounds(r *audit.Report) string {
 	if r.Claim != nil && !r.Claim.Delta.IsZero() {
 		at = " at δ = " + claimed(r.Claim.Delta.Rat(), r.Verdict == audit.Refuted)
 	}
-	fmt.Fprintf(&b, "ε is at least %s%s; the largest bound that so many runs can show is %s.\n", render.Below(r.Epsilon), at, render.Below(r.Reach))
+	fmt.Fprintf(&b, "ε is at least %s%s; the largest bound that so many runs can show is %s.\n",
+		render.Below(r.Epsilon), at, render.Below(r.Reach))
 	if r.Claim != nil {
-		fmt.Fprintf(&b, "δ is at least %s at ε = %s.\n", render.Below(r.Delta), claimed(r.Claim.Epsilon.Rat(), r.Verdict == audit.Refuted))
+		fmt.Fprintf(&b, "δ is at least %s at ε = %s.\n", render.Below(r.Delta),
+			claimed(r.Claim.Epsilon.Rat(), r.Verdict == audit.Refuted))
 		if asked, _ := r.Claim.Epsilon.Rat().Float64(); r.Verdict == audit.NotRefuted && r.Reach <= asked {
 			b.WriteString("So few runs cannot refute so large an ε, whatever it is that runs: ask for more.\n")
 		}
 	}
 	fmt.Fprintf(&b, "All this holds with confidence %s if runs are independent and alike.\n", confident(r.Confidence))
-	fmt.Fprintf(&b, "Of %s runs on each side, %s were learned from and %s tested.", render.Thousands(r.Runs), render.Thousands(r.Learned), render.Thousands(r.Tested))
+	fmt.Fprintf(&b, "Of %s runs on each side, %s were learned from and %s tested.", render.Thousands(r.Runs),
+		render.Thousands(r.Learned), render.Thousands(r.Tested))
 	return b.String()
 }
 
 // auditTiming tells what was timed, in words.
 func auditTiming(t *audit.Timing) string {
-	text := fmt.Sprintf("a run took %s on data and %s on neighbor (medians)", shortTime(t.Median[0]), shortTime(t.Median[1]))
+	text := fmt.Sprintf("a run took %s on data and %s on neighbor (medians)",
+		shortTime(t.Median[0]), shortTime(t.Median[1]))
 	text += fmt.Sprintf("; of two runs, that on data is the slower with probability %.3f ± %.3f", t.Slower, 2*t.Chance)
 	if !math.IsNaN(t.Sizes) {
-		text += fmt.Sprintf("; rank correlation of time with the output's size %.2f ± %.2f", t.Sizes, 2/math.Sqrt(float64(t.Runs[0]+t.Runs[1])))
+		text += fmt.Sprintf("; rank correlation of time with the output's size %.2f ± %.2f",
+			t.Sizes, 2/math.Sqrt(float64(t.Runs[0]+t.Runs[1])))
 	}
 	return text
 }
@@ -184,7 +196,8 @@ func shortTime(d time.Duration) string {
 // auditChart is the histogram of what the most telling event is about, on both sides.
 func auditChart(r *audit.Report) plot.Chart {
 	c := plot.Chart{
-		Title: r.Verdict.String(), Key: r.Shown.Of, Groups: r.Shown.Parts, Legend: "on", Series: []string{audit.Data.String(), audit.Neighbor.String()},
+		Title: r.Verdict.String(), Key: r.Shown.Of, Groups: r.Shown.Parts, Legend: "on",
+		Series: []string{audit.Data.String(), audit.Neighbor.String()},
 		Panels: []plot.Panel{{Name: "share of the runs that events were learned from"}},
 	}
 	if r.Claim != nil {
@@ -192,14 +205,19 @@ func auditChart(r *audit.Report) plot.Chart {
 	}
 	if len(r.Findings) > 0 {
 		f := r.Findings[0]
-		c.Caption = fmt.Sprintf("Tested on further runs: %s, %s times on data and %s on neighbor, of %s. So ε is at least %s, with confidence %s.", f.Event,
-			render.Thousands(f.Counts[0]), render.Thousands(f.Counts[1]), render.Thousands(f.Runs), render.Below(f.Epsilon), confident(r.Confidence))
+		c.Caption = fmt.Sprintf(
+			"Tested on further runs: %s, %s times on data and %s on neighbor, of %s. So ε is at least %s, with confidence %s.", f.Event,
+			render.Thousands(f.Counts[0]), render.Thousands(f.Counts[1]), render.Thousands(f.Runs),
+			render.Below(f.Epsilon), confident(r.Confidence))
 	}
 	for side, counts := range r.Shown.Counts {
 		marks := make([]plot.Mark, len(counts))
 		for i, n := range counts {
 			share := float64(n) / float64(max(1, r.Shown.Runs[side]))
-			marks[i] = plot.Mark{Value: share, Low: math.NaN(), High: math.NaN(), Text: strconv.FormatFloat(share, 'g', 3, 64)}
+			marks[i] = plot.Mark{
+				Value: share, Low: math.NaN(), High: math.NaN(),
+				Text: strconv.FormatFloat(share, 'g', 3, 64),
+			}
 		}
 		c.Panels[0].Marks = append(c.Panels[0].Marks, marks)
 	}

@@ -162,13 +162,15 @@ func (f *timingFlags) options() (o timing.Options, sizes []int64, ratio float64,
 		o.Seed = uint64(n)
 	}
 	if f.server != "" && os.Getenv(f.server) == "" {
-		return o, nil, 0, console.Usage("--postgres names an environment variable that holds a server's URL, and %q is not set", f.server)
+		return o, nil, 0, console.Usage(
+			"--postgres names an environment variable that holds a server's URL, and %q is not set", f.server)
 	}
 	if f.class != "" {
 		o.Classes = strings.Split(f.class, ",")
 		for _, name := range o.Classes {
 			if !slices.Contains(timing.Names(o.Planted), name) {
-				return o, nil, 0, console.Usage("there is no class %q; there are %s", name, strings.Join(timing.Names(o.Planted), ", "))
+				return o, nil, 0, console.Usage("there is no class %q; there are %s", name,
+					strings.Join(timing.Names(o.Planted), ", "))
 			}
 		}
 	}
@@ -202,7 +204,8 @@ func timingProgress(s *console.Console, rows int64) func(int, time.Duration) {
 	return func(runs int, left time.Duration) {
 		if now := time.Now(); now.Sub(last) > console.Beat {
 			last = now
-			s.Note("\r\033[K%s rows: %s runs of each class … %s left", curator.Thousands(rows), render.Thousands(runs), roundTime(left))
+			s.Note("\r\033[K%s rows: %s runs of each class … %s left", curator.Thousands(rows), render.Thousands(runs),
+				roundTime(left))
 		}
 	}
 }

@@ -54,8 +54,10 @@ func (all timingReports) MarshalJSON() ([]byte, error) {
 		for _, c := range t.Classes {
 			r.Classes = append(r.Classes, timingClassJSON{
 				Question: c.Name, Door: string(c.Door), SQL: c.SQL, Steps: c.Steps, Pairs: c.Pairs,
-				Without: c.Median[0].Seconds(), With: c.Median[1].Seconds(), Shift: c.Shift.Seconds(), Sigma: c.Sigma.Seconds(),
-				D: render.NumberOrNull(c.D), AtLeast: c.AtLeast, AtMost: render.NumberOrNull(c.AtMost), Told: render.NumberOrNull(c.AtMost * math.Sqrt(t.ratio)),
+				Without: c.Median[0].Seconds(), With: c.Median[1].Seconds(), Shift: c.Shift.Seconds(),
+				Sigma: c.Sigma.Seconds(),
+				D:     render.NumberOrNull(c.D), AtLeast: c.AtLeast, AtMost: render.NumberOrNull(c.AtMost),
+				Told:    render.NumberOrNull(c.AtMost * math.Sqrt(t.ratio)),
 				Repeats: c.Repeats(), Shown: t.shown(c), Exceeded: t.exceeded(c),
 				Gap: c.Gap, Epsilon: c.Epsilon, Charged: timing.Price,
 				Threshold: c.Threshold.Seconds(), Longer: c.Longer, Counts: c.Counts, Tested: c.Tested,
@@ -93,7 +95,8 @@ func (r calibrationReport) MarshalJSON() ([]byte, error) {
 	}{r.Engine, r.Load, r.Floor.Seconds(), r.Factor, timing.Margin, r.Heaviest.Name, r.Line(), nil}
 	for _, q := range r.Quotients {
 		out.Questions = append(out.Questions, question{
-			q.Name, q.SQL, q.Rows, q.Runs, json.Number(q.Cost.String()), q.Took.Seconds(), q.Overhead.Seconds(), q.Nanoseconds(),
+			q.Name, q.SQL, q.Rows, q.Runs, json.Number(q.Cost.String()), q.Took.Seconds(), q.Overhead.Seconds(),
+			q.Nanoseconds(),
 		})
 	}
 	return json.Marshal(out)

@@ -24,7 +24,8 @@ func timingText(t timed) string {
 	fmt.Fprintf(&b, "%s, %s rows; load %s before, %s after\n",
 		t.Engine, curator.Thousands(t.Rows), orUnknown(t.Load[0]), orUnknown(t.Load[1]))
 	g := render.Grid{Right: []bool{false, false, true, true, true, true, true, true, true, true, false, true}}
-	g.Add("question", "door", "Msteps", "pairs", "ms without", "shift", "σ", "d", "d ≤", "d·√ratio ≤", "", "ε ≥")
+	g.Add("question", "door", "Msteps", "pairs", "ms without", "shift", "σ", "d", "d ≤",
+		"d·√ratio ≤", "", "ε ≥")
 	for _, c := range t.Classes {
 		verdict := "not shown"
 		switch {
@@ -35,7 +36,8 @@ func timingText(t timed) string {
 		}
 		g.Add(c.Name, string(c.Door), fmt.Sprintf("%.3g", float64(c.Steps)/1e6), render.Thousands(c.Pairs),
 			milliseconds(c.Median[0]), milliseconds(c.Shift), milliseconds(c.Sigma),
-			infinite(c.D), infinite(c.AtMost), infinite(c.AtMost*math.Sqrt(t.ratio)), verdict, fmt.Sprintf("%.2g", c.Epsilon))
+			infinite(c.D), infinite(c.AtMost), infinite(c.AtMost*math.Sqrt(t.ratio)), verdict,
+			fmt.Sprintf("%.2g", c.Epsilon))
 	}
 	b.WriteString(g.Text("  ") + "\n")
 	return b.String()
@@ -58,17 +60,19 @@ func infinite(x float64) string {
 // timingWords says what the tables mean, and what follows.
 func timingWords(all []timed) string {
 	var b strings.Builder
-	fmt.Fprintf(&b, "Each pair asks a question of two made-up homes in random order: one without a unit, one with the unit that\n"+
-		"makes the question take longest. %q compares two homes that are alike. Times are in milliseconds.\n"+
-		"d is |shift|/σ, or the shift that the ranks show, if that is larger; \"d ≤\" is its 99.9 %% upper bound. An analyst\n"+
-		"may repeat a question as often as the budget pays for, so d·√ratio ≤ %g is required, where the ratio is\n"+
-		"budget / price.minimum: %g here (--ratio). \"Exceeded\" is a lower bound (99.9 %%) beyond it.\n"+
-		"\"ε ≥\" is a lower bound (95 %%) on the ε that one threshold on one time reveals. The ε charged for the answer\n"+
-		"is %s.\n",
+	fmt.Fprintf(
+		&b, "Each pair asks a question of two made-up homes in random order: one without a unit, one with the unit that\n"+
+			"makes the question take longest. %q compares two homes that are alike. Times are in milliseconds.\n"+
+			"d is |shift|/σ, or the shift that the ranks show, if that is larger; \"d ≤\" is its 99.9 %% upper bound. An analyst\n"+
+			"may repeat a question as often as the budget pays for, so d·√ratio ≤ %g is required, where the ratio is\n"+
+			"budget / price.minimum: %g here (--ratio). \"Exceeded\" is a lower bound (99.9 %%) beyond it.\n"+
+			"\"ε ≥\" is a lower bound (95 %%) on the ε that one threshold on one time reveals. The ε charged for the answer\n"+
+			"is %s.\n",
 		timing.Control, audit.MostTold, all[0].ratio, timing.Price)
 	pairs := all[0].Classes[0].Pairs
 	fmt.Fprintf(&b, "%s pairs can show d·√ratio ≤ %g for a ratio of %.0f at most; 10,000 pairs for one of %.0f.\n",
-		render.Thousands(pairs), audit.MostTold, math.Floor(audit.ReachableRepeats(pairs)), math.Floor(audit.ReachableRepeats(10_000)))
+		render.Thousands(pairs), audit.MostTold, math.Floor(audit.ReachableRepeats(pairs)),
+		math.Floor(audit.ReachableRepeats(10_000)))
 	charged, _ := strconv.ParseFloat(timing.Price, 64) // a constant
 	var mandatory, tells, noisy []string
 	for _, t := range all {
@@ -91,15 +95,17 @@ func timingWords(all []timed) string {
 			"(Each is wrong with probability 0.05 at most.)\n", strings.Join(tells, ", "))
 	}
 	if len(noisy) > 0 {
-		b.WriteString("\nNot even two homes that are alike were shown to be: the runs are too few for this ratio, or the machine is\n" +
-			"too restless.\n")
+		b.WriteString(
+			"\nNot even two homes that are alike were shown to be: the runs are too few for this ratio, or the machine is\n" +
+				"too restless.\n")
 	}
 	if len(mandatory) > 0 {
 		fmt.Fprintf(&b, "\nNot shown, so answer_delay is mandatory where analysts ask: %s.\n"+
 			"`dither audit timing --calibrate` prints its line for this machine.\n", strings.Join(mandatory, ", "))
 	}
-	b.WriteString("\nWhat is shown holds for these questions, these rows, this machine and this load. No measurement shows that\n" +
-		"the clock reveals nothing. A quiet machine shows most.\n")
+	b.WriteString(
+		"\nWhat is shown holds for these questions, these rows, this machine and this load. No measurement shows that\n" +
+			"the clock reveals nothing. A quiet machine shows most.\n")
 	return b.String()
 }
 
@@ -114,13 +120,14 @@ func timingCalibrationText(c *timing.Calibration) string {
 		g.Add(q.Name, curator.Thousands(q.Rows), render.Thousands(q.Runs), fmt.Sprintf("%.4g", steps/1e6),
 			milliseconds(q.Took), milliseconds(q.Overhead), fmt.Sprintf("%.2g", q.Nanoseconds()))
 	}
-	fmt.Fprintf(&b, "%s\nThe longest time of each question, from its arrival to its answer, of made-up rows and one unit that makes it\n"+
-		"take longest. Its cost is that of all rows and of one unit, in steps. Its overhead is its shortest time over 100\n"+
-		"rows without that unit. The factor is %d times the largest quotient (time − overhead) / cost of questions of a\n"+
-		"billion steps or more (%s). The floor is %d times the longest time that the factor does not cover.\n"+
-		"A question that is not answered at its instant fails and stays charged. So a loaded machine must be measured\n"+
-		"loaded, with as many questions at once as it will have. rows stands for tables that declare no expected_rows:\n"+
-		"write your own number.\n\n%s\n",
+	fmt.Fprintf(
+		&b, "%s\nThe longest time of each question, from its arrival to its answer, of made-up rows and one unit that makes it\n"+
+			"take longest. Its cost is that of all rows and of one unit, in steps. Its overhead is its shortest time over 100\n"+
+			"rows without that unit. The factor is %d times the largest quotient (time − overhead) / cost of questions of a\n"+
+			"billion steps or more (%s). The floor is %d times the longest time that the factor does not cover.\n"+
+			"A question that is not answered at its instant fails and stays charged. So a loaded machine must be measured\n"+
+			"loaded, with as many questions at once as it will have. rows stands for tables that declare no expected_rows:\n"+
+			"write your own number.\n\n%s\n",
 		g.Text("  "), timing.Margin, c.Heaviest.Name, timing.Margin, c.Line())
 	return b.String()
 }

@@ -26,7 +26,8 @@ func TestTimingWords(t *testing.T) {
 	words := timingText(told) + timingWords([]timed{told})
 	for _, want := range []string{
 		"shown: at most this", "not shown", "exceeded: at least 20", "a ratio of 115 at most",
-		"reveals more than the answer is charged for: gamma (library, 100 rows).", "answer_delay is mandatory where analysts ask: beta (library, 100 rows), gamma (library, 100 rows).",
+		"reveals more than the answer is charged for: gamma (library, 100 rows).",
+		"answer_delay is mandatory where analysts ask: beta (library, 100 rows), gamma (library, 100 rows).",
 	} {
 		if !strings.Contains(words, want) {
 			t.Errorf("it does not say %q:\n%s", want, words)
@@ -36,14 +37,16 @@ func TestTimingWords(t *testing.T) {
 		t.Error(words)
 	}
 	text, err := timingReports{told}.MarshalJSON()
-	if err != nil || !strings.Contains(string(text), `"d_at_most":null`) || strings.Count(string(text), `"shown":true`) != 1 || strings.Count(string(text), `"exceeded":true`) != 1 {
+	if err != nil || !strings.Contains(string(text), `"d_at_most":null`) ||
+		strings.Count(string(text), `"shown":true`) != 1 || strings.Count(string(text), `"exceeded":true`) != 1 {
 		t.Errorf("%s, %v", text, err)
 	}
 }
 
 // A calibration's line is one that a policy takes, and its instant leaves the margin for whatever was measured.
 func TestTimingCalibration(t *testing.T) {
-	c, err := timing.Calibrate(t.Context(), timing.Options{Rows: 200, Seed: 1, Classes: []string{"count", "worst-join"}})
+	c, err := timing.Calibrate(t.Context(),
+		timing.Options{Rows: 200, Seed: 1, Classes: []string{"count", "worst-join"}})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -56,11 +59,13 @@ func TestTimingCalibration(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := os.WriteFile(file, []byte(strings.Replace(string(draft), "tables:\n", c.Line()+"\ntables:\n", 1)), 0o600); err != nil {
+	if err := os.WriteFile(file, []byte(strings.Replace(string(draft), "tables:\n", c.Line()+"\ntables:\n", 1)),
+		0o600); err != nil {
 		t.Fatal(err)
 	}
 	lines, err := curator.CheckPolicy(home + "/home")
-	if err != nil || !slices.ContainsFunc(lines, func(s string) bool { return strings.Contains(s, "answers leave at") }) {
+	if err != nil || !slices.ContainsFunc(lines,
+		func(s string) bool { return strings.Contains(s, "answers leave at") }) {
 		t.Errorf("%s: %v, %v", c.Line(), lines, err)
 	}
 	for _, q := range c.Quotients {
@@ -69,7 +74,8 @@ func TestTimingCalibration(t *testing.T) {
 			t.Errorf("%s over %d rows took %v, and the instant leaves %v ns", q.Name, q.Rows, q.Took, left)
 		}
 	}
-	if text, err := (calibrationReport{c}).MarshalJSON(); err != nil || !strings.Contains(string(text), fmt.Sprintf("%q", c.Line())) {
+	if text, err := (calibrationReport{c}).MarshalJSON(); err != nil ||
+		!strings.Contains(string(text), fmt.Sprintf("%q", c.Line())) {
 		t.Errorf("%s, %v", text, err)
 	}
 }

@@ -45,7 +45,8 @@ func runCalibrate(s *console.Console, args []string) error {
 	case len(rest) == 0:
 		return console.Usage("calibrate needs a mechanism; there are %s", strings.Join(account.Calibratable(), ", "))
 	case len(rest) > 1:
-		return console.Usage("calibrate takes one mechanism, not %d: its keys are flags, as --sensitivity and --count", len(rest))
+		return console.Usage("calibrate takes one mechanism, not %d: its keys are flags, as --sensitivity and --count",
+			len(rest))
 	case !slices.Contains(account.Calibratable(), rest[0]):
 		return console.Usage("%s", notCalibrated(rest[0]))
 	case epsilon == "":
@@ -96,7 +97,9 @@ func calibrateJob(s *console.Console, specs []string, epsilon, delta string) err
 	case unquoted(specs) != "":
 		return console.Usage("quote each mechanism: %s", unquoted(specs))
 	case inFlags != "":
-		return console.Usage("%s=… goes into a mechanism, as \"laplace scale=? count=20\"; with a mechanism's name alone it is a flag", inFlags)
+		return console.Usage(
+			"%s=… goes into a mechanism, as \"laplace scale=? count=20\"; with a mechanism's name alone it is a flag",
+			inFlags)
 	case epsilon == "":
 		return console.Usage("calibrate needs --epsilon E")
 	}
@@ -112,15 +115,18 @@ func calibrateJob(s *console.Console, specs []string, epsilon, delta string) err
 	if err != nil {
 		return console.Usage("%s", console.AccountWords(err))
 	}
-	text := fmt.Sprintf("%s = %s\n\nWith this %s of %s the whole job is (%s, %s)-differentially private, certified by %s.",
-		c.Parameter, render.ShortPower(strconv.FormatFloat(c.Value, 'g', -1, 64)), c.Parameter, c.Mechanism, render.Given(e.Rat()), render.Given(d.Rat()), accountantName(c.Accountant))
+	text := fmt.Sprintf(
+		"%s = %s\n\nWith this %s of %s the whole job is (%s, %s)-differentially private, certified by %s.",
+		c.Parameter, render.ShortPower(strconv.FormatFloat(c.Value, 'g', -1, 64)), c.Parameter, c.Mechanism,
+		render.Given(e.Rat()), render.Given(d.Rat()), accountantName(c.Accountant))
 	if c.TooLittle != nil {
 		f, _ := c.TooLittle.Float64()
 		change := "smaller"
 		if f > c.Value {
 			change = "larger"
 		}
-		text += fmt.Sprintf("\nOne that is %s by one part in %s breaks the promise: that is certified too.", change, grouped(math.Abs(f/c.Value-1)))
+		text += fmt.Sprintf("\nOne that is %s by one part in %s breaks the promise: that is certified too.",
+			change, grouped(math.Abs(f/c.Value-1)))
 	} else {
 		text += "\nWhether there is a better one is not known for certain."
 	}
@@ -141,7 +147,8 @@ func notCalibrated(name string) string {
 	first, _, _ := strings.Cut(strings.TrimSpace(name), " ")
 	switch {
 	case slices.Contains(account.Calibratable(), first):
-		return fmt.Sprintf("calibrate takes the name alone, as %s: its keys are flags, as --sensitivity and --count", first)
+		return fmt.Sprintf("calibrate takes the name alone, as %s: its keys are flags, as --sensitivity and --count",
+			first)
 	case slices.Contains(account.Mechanisms(), first):
 		return fmt.Sprintf("%s has no noise to calibrate; %s", first, there)
 	}
@@ -156,7 +163,8 @@ type calibrated account.Calibration
 
 // MarshalJSON writes the value with all its digits: read as a decimal or as a float, it fits.
 func (c calibrated) MarshalJSON() ([]byte, error) {
-	return fmt.Appendf(nil, `{"mechanism":%q,"parameter":%q,"value":%s}`, c.Mechanism, c.Parameter, strconv.FormatFloat(c.Value, 'f', -1, 64)), nil
+	return fmt.Appendf(nil, `{"mechanism":%q,"parameter":%q,"value":%s}`, c.Mechanism, c.Parameter,
+		strconv.FormatFloat(c.Value, 'f', -1, 64)), nil
 }
 
 func calibrationText(c account.Calibration, t account.Target) string {
@@ -175,7 +183,8 @@ func calibrationText(c account.Calibration, t account.Target) string {
 		verb = "are"
 	}
 	fmt.Fprintf(&b, "%s of sensitivity %s%s with this %s %s (%s, %s)-differentially private,\ncertified by %s.",
-		times, t.Sensitivity.RatString(), sampled, noiseName(c.Mechanism), verb, render.Given(t.Epsilon.Rat()), render.Given(t.Delta.Rat()), accountantName(c.Accountant))
+		times, t.Sensitivity.RatString(), sampled, noiseName(c.Mechanism), verb, render.Given(t.Epsilon.Rat()),
+		render.Given(t.Delta.Rat()), accountantName(c.Accountant))
 	if c.TooLittle != nil {
 		share := new(big.Rat).Quo(c.TooLittle, new(big.Rat).SetFloat64(c.Value))
 		f, _ := new(big.Rat).Sub(big.NewRat(1, 1), share).Float64()
@@ -185,15 +194,19 @@ func calibrationText(c account.Calibration, t account.Target) string {
 	}
 	switch c.Mechanism {
 	case "gaussian":
-		b.WriteString("\nThe figure is for continuous Gaussian noise, and for what is computed from it, as when it is rounded to integers\n" +
-			"that the values are of too. The discrete Gaussian has its own: calibrate discrete-gaussian.")
+		b.WriteString(
+			"\nThe figure is for continuous Gaussian noise, and for what is computed from it, as when it is rounded to integers\n" +
+				"that the values are of too. The discrete Gaussian has its own: calibrate discrete-gaussian.")
 	case "laplace":
-		b.WriteString("\nThe figure is for continuous Laplace noise, and for what is computed from it, as when it is rounded to integers\n" +
-			"that the values are of too. Discrete Laplace noise, which dither itself draws, loses more at the same scale: calibrate discrete-laplace.")
+		b.WriteString(
+			"\nThe figure is for continuous Laplace noise, and for what is computed from it, as when it is rounded to integers\n" +
+				"that the values are of too. Discrete Laplace noise, which dither itself draws, loses more at the same scale: calibrate discrete-laplace.")
 	case "discrete-laplace":
-		b.WriteString("\nThe values are integers, and the noise too: a value k with a probability in proportion to e^(−|k|/scale).")
+		b.WriteString(
+			"\nThe values are integers, and the noise too: a value k with a probability in proportion to e^(−|k|/scale).")
 	case "discrete-gaussian":
-		b.WriteString("\nThe values are integers, and sigma a parameter: the noise's standard deviation is slightly below it.")
+		b.WriteString(
+			"\nThe values are integers, and sigma a parameter: the noise's standard deviation is slightly below it.")
 	}
 	return b.String()
 }
@@ -210,15 +223,19 @@ func grouped(share float64) string {
 
 // noiseName is a mechanism in a sentence.
 func noiseName(mechanism string) string {
-	names := map[string]string{"gaussian": "Gaussian", "discrete-gaussian": "discrete Gaussian", "laplace": "Laplace", "discrete-laplace": "discrete Laplace"}
+	names := map[string]string{
+		"gaussian": "Gaussian", "discrete-gaussian": "discrete Gaussian", "laplace": "Laplace",
+		"discrete-laplace": "discrete Laplace",
+	}
 	return names[mechanism] + " noise"
 }
 
 // accountantName is an accountant in a sentence.
 func accountantName(name string) string {
 	names := map[string]string{
-		"basic": "basic composition", "advanced": "advanced composition", "zcdp": "zCDP", "renyi": "Rényi's divergences",
-		"pld": "privacy loss distributions",
+		"basic": "basic composition", "advanced": "advanced composition", "zcdp": "zCDP",
+		"renyi": "Rényi's divergences",
+		"pld":   "privacy loss distributions",
 	}
 	if n := names[name]; n != "" {
 		return n

@@ -94,7 +94,8 @@ func drawChannelCurve(r judged, at []plot.Point, file string) error {
 	}
 	l := plot.Lines{
 		Title: "δ(ε) of this mechanism", X: "ε", Y: "δ", Lines: []plot.Line{{Name: "the smallest δ", Points: at}},
-		Caption: fmt.Sprintf("Exact, from the probabilities of %d outputs under %d inputs.", len(r.m.Outputs()), len(r.m.Inputs())),
+		Caption: fmt.Sprintf("Exact, from the probabilities of %d outputs under %d inputs.",
+			len(r.m.Outputs()), len(r.m.Inputs())),
 	}
 	if r.loss.Private() {
 		l.Caption += fmt.Sprintf(" From ε = %s on δ is 0.", render.Above(r.loss.Upper))

@@ -93,11 +93,16 @@ func (r judged) MarshalJSON() ([]byte, error) {
 			return nil, err
 		}
 		out.Delta = append(out.Delta, excessJSON{
-			upper, r.at[i].String(), boundsJSON{x.Lower, x.Upper, render.TextOrNull(x.Exact)}, r.pair(x.Input, x.Neighbor, x.Outputs),
+			upper, r.at[i].String(),
+			boundsJSON{x.Lower, x.Upper, render.TextOrNull(x.Exact)},
+			r.pair(x.Input, x.Neighbor, x.Outputs),
 		})
 	}
 	if r.delta != nil {
-		out.AtDelta = &atDeltaJSON{Delta: floatAbove(r.delta), pairJSON: r.pair(r.relaxed.Input, r.relaxed.Neighbor, r.relaxed.Outputs)}
+		out.AtDelta = &atDeltaJSON{
+			Delta:    floatAbove(r.delta),
+			pairJSON: r.pair(r.relaxed.Input, r.relaxed.Neighbor, r.relaxed.Outputs),
+		}
 		if r.relaxed.Private() {
 			out.AtDelta.Epsilon = &boundsJSON{r.relaxed.Lower, r.relaxed.Upper, render.TextOrNull(r.relaxed.Exact)}
 		}

@@ -30,16 +30,20 @@ func (r judged) verdict() string {
 	switch {
 	case !r.loss.Private():
 		first = "NOT differentially private: no ε holds."
-		evidence = fmt.Sprintf("  Output %s has probability %s if the input is %s, and cannot come if it is %s: whoever sees it knows.\n"+
-			"  At every ε, however large, δ is at least %s.", w.Output, probability(w.PValue, w.P), w.Input, w.Neighbor, floor(r.limit))
+		evidence = fmt.Sprintf(
+			"  Output %s has probability %s if the input is %s, and cannot come if it is %s: whoever sees it knows.\n"+
+				"  At every ε, however large, δ is at least %s.", w.Output, probability(w.PValue, w.P), w.Input, w.Neighbor,
+			floor(r.limit))
 	case r.loss.Upper == 0:
-		first, evidence = "Differentially private: ε = 0.", "  Every output is as probable under one input as under its neighbour: it says nothing of the two."
+		first, evidence = "Differentially private: ε = 0.",
+			"  Every output is as probable under one input as under its neighbour: it says nothing of the two."
 	default:
 		factor := render.Above(r.loss.Ratio.Upper)
 		if r.loss.Upper > mostTimes {
 			factor = "e^" + render.Above(r.loss.Upper)
 		}
-		first = fmt.Sprintf("Differentially private: ε %s, and no smaller one holds.", exponentWords(r.loss.Exact, r.loss.Upper))
+		first = fmt.Sprintf("Differentially private: ε %s, and no smaller one holds.",
+			exponentWords(r.loss.Exact, r.loss.Upper))
 		evidence = fmt.Sprintf("  Output %s has probability %s if the input is %s,\n  and %s if it is %s.\n"+
 			"  Whatever somebody believed before, an output changes the odds between two adjacent inputs by a factor of at most %s.",
 			w.Output, probability(w.PValue, w.P), w.Input, probability(w.QValue, w.Q), w.Neighbor, factor)
@@ -148,11 +152,13 @@ func (r judged) event(outputs []int) string {
 func (r judged) leastText() string {
 	d := render.Given(r.delta)
 	if !r.relaxed.Private() {
-		return fmt.Sprintf("At δ = %s there is no ε: see input %s beside %s, and output %s.", d, render.Printable(r.relaxed.Input), render.Printable(r.relaxed.Neighbor), r.event(r.relaxed.Outputs))
+		return fmt.Sprintf("At δ = %s there is no ε: see input %s beside %s, and output %s.",
+			d, render.Printable(r.relaxed.Input), render.Printable(r.relaxed.Neighbor), r.event(r.relaxed.Outputs))
 	}
 	text := fmt.Sprintf("At δ = %s: ε %s, and no smaller one", d, exponentWords(r.relaxed.Exact, r.relaxed.Upper))
 	if r.relaxed.Input != "" {
-		text += fmt.Sprintf(": see input %s beside %s, and output %s", render.Printable(r.relaxed.Input), render.Printable(r.relaxed.Neighbor), r.event(r.relaxed.Outputs))
+		text += fmt.Sprintf(": see input %s beside %s, and output %s",
+			render.Printable(r.relaxed.Input), render.Printable(r.relaxed.Neighbor), r.event(r.relaxed.Outputs))
 	}
 	return text + "."
 }
@@ -168,7 +174,8 @@ func (r judged) leakageText(prior bool) string {
 		"  right with probability %s without the output, and %s with it: a factor of %s (%s at most, from any prior)\n"+
 		"  surest when the output is %s: the input is then %s with probability %s, which was %s before",
 		of, nearly(l.Before), nearly(l.After), nearly(l.Multiplicative), render.Above(l.Capacity.Upper),
-		render.Printable(l.Surest.Output), render.Printable(l.Surest.Input), sure(l.Surest.After), nearly(l.Surest.Before))
+		render.Printable(l.Surest.Output), render.Printable(l.Surest.Input), sure(l.Surest.After),
+		nearly(l.Surest.Before))
 }
 
 // nearly is six digits of a number that is known better.

@@ -15,7 +15,10 @@ import (
 // TestCurveIsCertified: what is printed of a curve holds as it is printed. δ, read as a float, is no less than the
 // bound at the ε that stands beside it, read as a decimal.
 func TestCurveIsCertified(t *testing.T) {
-	for _, spec := range []string{"laplace scale=10 count=10", "gaussian sigma=3.7", "approx epsilon=.3 delta=1e-7 count=7", "pure epsilon=1e-30"} {
+	for _, spec := range []string{
+		"laplace scale=10 count=10", "gaussian sigma=3.7",
+		"approx epsilon=.3 delta=1e-7 count=7", "pure epsilon=1e-30",
+	} {
 		job, err := jobOf([]string{spec})
 		if err != nil {
 			t.Fatal(err)
@@ -55,8 +58,10 @@ func TestCurveIsCertified(t *testing.T) {
 // Shares are written so that what is said of them stays true.
 func TestShares(t *testing.T) {
 	for got, want := range map[string]string{
-		share(0): "0 %", share(1): "100 %", share(0.9996): "> 99.9 %", share(0.0004): "< 0.1 %", chance(1): "> 99.9 %", chance(0): "< 0.1 %", share(0.5): "50.0 %",
-		mostShare(0.7310585786300049): "73.2 %", mostShare(0.1359140914229523): "13.6 %", mostShare(1): "> 99.9 %", mostShare(0.99995): "> 99.9 %", mostShare(0.9985): "99.9 %",
+		share(0): "0 %", share(1): "100 %", share(0.9996): "> 99.9 %", share(0.0004): "< 0.1 %", chance(1): "> 99.9 %",
+		chance(0): "< 0.1 %", share(0.5): "50.0 %",
+		mostShare(0.7310585786300049): "73.2 %", mostShare(0.1359140914229523): "13.6 %", mostShare(1): "> 99.9 %",
+		mostShare(0.99995): "> 99.9 %", mostShare(0.9985): "99.9 %",
 		grouped(1e-6): "1,000,000", grouped(0.0999999): "10",
 	} {
 		if got != want {
@@ -68,7 +73,8 @@ func TestShares(t *testing.T) {
 // A confidence below 1 is never written as 100 %, and a claim never above what was typed.
 func TestAuditFigures(t *testing.T) {
 	for x, want := range map[float64]string{
-		0.9: "90 %", 0.999999: "99.9999 %", 0.5: "50 %", 0.99999999999: "99.999999999 %", math.Nextafter(1, 0): "99.99999999999999 %",
+		0.9: "90 %", 0.999999: "99.9999 %", 0.5: "50 %", 0.99999999999: "99.999999999 %",
+		math.Nextafter(1, 0): "99.99999999999999 %",
 	} {
 		if got := confident(x); got != want {
 			t.Errorf("%v: %s, want %s", x, got, want)
@@ -114,7 +120,8 @@ func TestFloatAbove(t *testing.T) {
 // Shares of people are bounds: what is written is no less, and hardly more.
 func TestInterpretShares(t *testing.T) {
 	for p, want := range map[float64]string{
-		0: "nothing", 1: "certainty", 0.02673: "1 in 37", 0.1: "1 in 9", 0.109: "11 in 100", 0.1100001: "12 in 100", 0.99: "99 in 100", 0.991: "111 in 112",
+		0: "nothing", 1: "certainty", 0.02673: "1 in 37", 0.1: "1 in 9", 0.109: "11 in 100", 0.1100001: "12 in 100",
+		0.99: "99 in 100", 0.991: "111 in 112",
 		1e-6: "1 in 1,000,000", 1e-300: "1e-300", math.Nextafter(1, 0): certainty,
 	} {
 		if got := atMost(p); got != want {
@@ -143,7 +150,10 @@ func TestInterpretShares(t *testing.T) {
 			t.Errorf("%g at %s: %q at %q, not %q at %q", c.power, c.alpha, got, of, c.found, c.accusing)
 		}
 	}
-	for x, want := range map[float64]string{0.99999999: "0.9999", 0.0009999999: "0.0009999", 1e-6: "1e-6", 123456: "1.234e5", 999.99: "999.9"} {
+	for x, want := range map[float64]string{
+		0.99999999: "0.9999", 0.0009999999: "0.0009999", 1e-6: "1e-6",
+		123456: "1.234e5", 999.99: "999.9",
+	} {
 		if got := downTo(x); got != want {
 			t.Errorf("%g, rounded down: %s, not %s", x, got, want)
 		}

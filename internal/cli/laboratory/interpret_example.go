@@ -67,7 +67,9 @@ func interpretExample(s *console.Console, name, epsilon string, specs []string, 
 		err = s.JSON(x)
 	case "markdown":
 		header, rows := x.rows()
-		s.Print("%s\n\n%s\n%s\n", render.MarkdownParagraphs(x.story()), render.MarkdownTable(header, []bool{1: true, 2: true, 3: true, 4: true}, rows), render.MarkdownParagraphs(x.moral()))
+		s.Print("%s\n\n%s\n%s\n", render.MarkdownParagraphs(x.story()),
+			render.MarkdownTable(header, []bool{1: true, 2: true, 3: true, 4: true}, rows),
+			render.MarkdownParagraphs(x.moral()))
 	default:
 		g := render.Grid{Right: []bool{1: true, 2: true, 3: true, 4: true}}
 		header, rows := x.rows()
@@ -81,7 +83,8 @@ func interpretExample(s *console.Console, name, epsilon string, specs []string, 
 		return err
 	}
 	format, _ := console.PlotFormat(picture)
-	if err := console.ReplaceFile(picture, func(w io.Writer) error { return plot.Write(w, format, x.chart()) }); err != nil {
+	if err := console.ReplaceFile(picture,
+		func(w io.Writer) error { return plot.Write(w, format, x.chart()) }); err != nil {
 		return fmt.Errorf("the picture could not be written: %w", err)
 	}
 	return nil
@@ -114,15 +117,20 @@ func (x *smoking) infer() error {
 }
 
 func (x *smoking) story() string {
-	return filled(fmt.Sprintf("Alice smokes, and takes part in a study of %d smokers. Her insurer believes at even odds that smoking is harmless "+
-		"(%s of smokers have lung cancer) or harmful (%s have). The study publishes how many of them have lung cancer, with discrete Laplace noise, at ε = %s: %d.",
-		x.Smokers, decimal(x.Harmless), decimal(x.Harmful), render.Given(x.Epsilon.Rat()), studied))
+	return filled(
+		fmt.Sprintf(
+			"Alice smokes, and takes part in a study of %d smokers. Her insurer believes at even odds that smoking is harmless "+
+				"(%s of smokers have lung cancer) or harmful (%s have). The study publishes how many of them have lung cancer, with discrete Laplace noise, at ε = %s: %d.",
+			x.Smokers, decimal(x.Harmless), decimal(x.Harmful), render.Given(x.Epsilon.Rat()), studied))
 }
 
 func (x *smoking) rows() (header []string, rows [][]string) {
 	header = []string{"the insurer believes that", "before", "after", "after, without her", "|ln of their ratio|"}
 	for _, b := range x.beliefs {
-		rows = append(rows, []string{b.name, decimal(b.prior), believed(b.with), believed(b.without), fourDigits(b.ratio.Upper)})
+		rows = append(rows, []string{
+			b.name, decimal(b.prior), believed(b.with), believed(b.without),
+			fourDigits(b.ratio.Upper),
+		})
 	}
 	return header, rows
 }
@@ -140,23 +148,30 @@ func fourDigits(x float64) string { return render.ShortPower(strconv.FormatFloat
 
 func (x *smoking) moral() string {
 	bound := 2 * floatUp(x.Epsilon.Rat())
-	return filled("The insurer's belief of Alice moves a lot, and her premium with it. So it would have moved had she stayed away: what was learned is "+
-		"of smoking, not of her.") + "\n\n" +
-		filled(fmt.Sprintf("That is what is promised: of any event, after any answer and whatever was believed before, |ln| of that ratio is at most "+
-			"2ε = %s [Kasiviswanathan & Smith 2014]. In this study it is at most %s, at an answer of %d. Were the exact count published, an insurer who knows the "+
-			"other smokers would know Alice's row.", upTo(bound), upTo(x.ratio), x.at))
+	return filled(
+		"The insurer's belief of Alice moves a lot, and her premium with it. So it would have moved had she stayed away: what was learned is "+
+			"of smoking, not of her.") + "\n\n" +
+		filled(
+			fmt.Sprintf(
+				"That is what is promised: of any event, after any answer and whatever was believed before, |ln| of that ratio is at most "+
+					"2ε = %s [Kasiviswanathan & Smith 2014]. In this study it is at most %s, at an answer of %d. Were the exact count published, an insurer who knows the "+
+					"other smokers would know Alice's row.", upTo(bound), upTo(x.ratio), x.at))
 }
 
 func (x *smoking) chart() plot.Chart {
 	c := plot.Chart{
-		Title: "What an insurer believes, before and after a study", Series: []string{"before", "after", "after, without Alice"},
-		Caption: fmt.Sprintf("ε = %s. After any answer, beliefs with her data and without are within a factor of e^±2ε.", render.Given(x.Epsilon.Rat())),
+		Title:  "What an insurer believes, before and after a study",
+		Series: []string{"before", "after", "after, without Alice"},
+		Caption: fmt.Sprintf(
+			"ε = %s. After any answer, beliefs with her data and without are within a factor of e^±2ε.",
+			render.Given(x.Epsilon.Rat())),
 	}
 	p := plot.Panel{Name: "probability", Marks: make([][]plot.Mark, 3)}
 	for _, b := range x.beliefs {
 		c.Groups = append(c.Groups, b.name)
 		for i, value := range []float64{float(b.prior), b.with.Upper, b.without.Upper} {
-			p.Marks[i] = append(p.Marks[i], plot.Mark{Value: value, Low: math.NaN(), High: math.NaN(), Text: fourDigits(value)})
+			p.Marks[i] = append(p.Marks[i],
+				plot.Mark{Value: value, Low: math.NaN(), High: math.NaN(), Text: fourDigits(value)})
 		}
 	}
 	c.Panels = []plot.Panel{p}
@@ -171,7 +186,9 @@ func (x smoking) MarshalJSON() ([]byte, error) {
 		if i > 0 {
 			text = append(text, ',')
 		}
-		text = fmt.Appendf(text, `%q:{"before":%s,"after":%s,"without":%s,"log_ratio":%s}`, b.key, decimal(b.prior), between(b.with), between(b.without), between(b.ratio))
+		text = fmt.Appendf(text, `%q:{"before":%s,"after":%s,"without":%s,"log_ratio":%s}`, b.key, decimal(b.prior),
+			between(b.with), between(b.without), between(b.ratio))
 	}
-	return fmt.Appendf(text, `},"largest_log_ratio":%s,"largest_at":%d,"bound":%s}`, render.JSONFloat(x.ratio), x.at, render.JSONFloat(2*floatUp(x.Epsilon.Rat()))), nil
+	return fmt.Appendf(text, `},"largest_log_ratio":%s,"largest_at":%d,"bound":%s}`, render.JSONFloat(x.ratio), x.at,
+		render.JSONFloat(2*floatUp(x.Epsilon.Rat()))), nil
 }

@@ -62,12 +62,15 @@ func (i interpreted) verdict() string {
 		if i.delta.IsZero() {
 			ask = "δ above 0, as --delta 1e-6"
 		}
-		return fmt.Sprintf("No rating: at a δ of %s the job promises no ε, and no bound holds of a belief after every answer. Ask at a %s. "+
-			"What tests can find is bounded all the same.", i.typed["delta"], ask)
+		return fmt.Sprintf(
+			"No rating: at a δ of %s the job promises no ε, and no bound holds of a belief after every answer. Ask at a %s. "+
+				"What tests can find is bounded all the same.", i.typed["delta"], ask)
 	}
-	word := map[rating]string{strong: "Strong", moderate: "Moderate", weak: "Weak", hardlyAny: "Hardly any"}[r] + " protection, as this program rates it: "
+	word := map[rating]string{strong: "Strong", moderate: "Moderate", weak: "Weak", hardlyAny: "Hardly any"}[r] +
+		" protection, as this program rates it: "
 	if byDelta {
-		return fmt.Sprintf("%snδ, how many of %s the δ lets be named on average, is %s (above %v is weak, above %v hardly any).",
+		return fmt.Sprintf(
+			"%snδ, how many of %s the δ lets be named on average, is %s (above %v is weak, above %v hardly any).",
 			word, i.people(), many(i.named()), weakAbove, hardlyAnyAbove)
 	}
 	what, apart := "one person's data", ""
@@ -77,6 +80,7 @@ func (i interpreted) verdict() string {
 	if !i.Person.Promise.Delta.IsZero() {
 		apart = ", apart from the δ"
 	}
-	return fmt.Sprintf("%se^ε, by which %s may multiply the probability of an answer%s, is at most %s (up to %d is strong, to %d moderate, to %s weak).",
+	return fmt.Sprintf(
+		"%se^ε, by which %s may multiply the probability of an answer%s, is at most %s (up to %d is strong, to %d moderate, to %s weak).",
 		word, what, apart, times(floatUp(i.Person.Promise.Epsilon.Rat())), strongTo, moderateTo, grouping(weakTo))
 }

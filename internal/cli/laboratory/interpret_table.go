@@ -17,7 +17,9 @@ type namedReading struct {
 func (i interpreted) readings() []namedReading {
 	if i.changeOne() {
 		return []namedReading{
-			{"person", "her data: this value or that", i.Person}, {"values", "the data of two people", i.Values}, {"group", fmt.Sprintf("the data of a group of %s", grouping(i.Scenario.Group)), i.Group},
+			{"person", "her data: this value or that", i.Person},
+			{"values", "the data of two people", i.Values},
+			{"group", fmt.Sprintf("the data of a group of %s", grouping(i.Scenario.Group)), i.Group},
 		}
 	}
 	return []namedReading{
@@ -57,7 +59,10 @@ func (i interpreted) rows() (header []string, rows [][]string) {
 		}
 		rows = append(rows, row)
 		if r.key == "person" && r.Told && pure && i.changeOne() {
-			rows = append(rows, []string{"her data, or a default instead", times(2 * floatUp(r.Promise.Epsilon.Rat())), i.belief(r.Reading, r.Far), "–"})
+			rows = append(rows, []string{
+				"her data, or a default instead", times(2 * floatUp(r.Promise.Epsilon.Rat())),
+				i.belief(r.Reading, r.Far), "–",
+			})
 		}
 	}
 	return header, rows
@@ -66,7 +71,10 @@ func (i interpreted) rows() (header []string, rows [][]string) {
 // figures are the same in numbers, for statisticians: what a belief becomes, the advantage of who guesses at even odds,
 // and the power of the best test at the level α.
 func (i interpreted) figures() (header []string, rows [][]string) {
-	header = []string{"in figures", "ε", "δ", "a belief of " + i.typed["prior"] + " becomes", "advantage", "power at " + i.typed["alpha"]}
+	header = []string{
+		"in figures", "ε", "δ", "a belief of " + i.typed["prior"] + " becomes", "advantage",
+		"power at " + i.typed["alpha"],
+	}
 	for _, r := range i.readings() {
 		if r.key == "group" && r.Steps == 1 {
 			continue

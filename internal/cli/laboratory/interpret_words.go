@@ -67,17 +67,20 @@ func (i interpreted) words() string {
 	if !i.delta.IsZero() {
 		paragraphs = append(paragraphs, filled(i.warning()))
 	}
-	return strings.Join(append(paragraphs, filled(i.suspicion()+" "+i.test()), filled(i.assumed()), filled("Not promised: what is true of everybody, as that smoking harms, can be "+
-		"learned, and so of her (--example smoking).")), "\n\n")
+	return strings.Join(append(paragraphs, filled(i.suspicion()+" "+i.test()), filled(i.assumed()),
+		filled("Not promised: what is true of everybody, as that smoking harms, can be "+
+			"learned, and so of her (--example smoking).")), "\n\n")
 }
 
 // warning says what a δ permits.
 func (i interpreted) warning() string {
 	n := i.Named
-	about := fmt.Sprintf("with probability up to δ = %s, over the answer's randomness, the promise lets an answer give her away entirely.", i.typed["delta"])
+	about := fmt.Sprintf(
+		"with probability up to δ = %s, over the answer's randomness, the promise lets an answer give her away entirely.", i.typed["delta"])
 	if n.Warned {
 		limit := downTo(float(new(big.Rat).Quo(big.NewRat(1, 100), new(big.Rat).SetInt64(n.People))))
-		about = fmt.Sprintf("Warning: %s A δ should be at most %s here, by this program's rule of thumb, 1/(100n).", about, limit)
+		about = fmt.Sprintf("Warning: %s A δ should be at most %s here, by this program's rule of thumb, 1/(100n).",
+			about, limit)
 	} else {
 		about = strings.ToUpper(about[:1]) + about[1:]
 	}
@@ -92,8 +95,10 @@ func (i interpreted) warning() string {
 	if !i.counted {
 		assumed = " (assumed: -n says how many)"
 	}
-	return fmt.Sprintf("%s The worst that it permits, which need not be what is done here, publishes the record of %s%s with that probability: "+
-		"somebody's with probability %s, and %s %s on average.", about, each, assumed, upTo(n.Probability.Upper), many(i.named()), records)
+	return fmt.Sprintf(
+		"%s The worst that it permits, which need not be what is done here, publishes the record of %s%s with that probability: "+
+			"somebody's with probability %s, and %s %s on average.", about, each, assumed, upTo(n.Probability.Upper),
+		many(i.named()), records)
 }
 
 // suspicion says what becomes of the belief in the first row.
@@ -119,7 +124,8 @@ func (i interpreted) suspicion() string {
 	if to != certainty {
 		to = "at most " + to
 	}
-	return fmt.Sprintf("To somebody who knows all the others' data, a suspicion of %s %s rises to %s%s.", i.prior(), that, to, exception)
+	return fmt.Sprintf("To somebody who knows all the others' data, a suspicion of %s %s rises to %s%s.",
+		i.prior(), that, to, exception)
 }
 
 // unmoved reports that nothing at all is learned.
@@ -146,9 +152,12 @@ func (i interpreted) found(r interpret.Reading) string {
 // test says what the best test finds.
 func (i interpreted) test() string {
 	if i.changeOne() {
-		return fmt.Sprintf("Of people with the one value at most %s are found by a test that is wrong about %s with the other.", i.found(i.Person), i.accused())
+		return fmt.Sprintf(
+			"Of people with the one value at most %s are found by a test that is wrong about %s with the other.",
+			i.found(i.Person), i.accused())
 	}
-	return fmt.Sprintf("Of members at most %s are found by a test that wrongly accuses %s outsiders.", i.found(i.Person), i.accused())
+	return fmt.Sprintf("Of members at most %s are found by a test that wrongly accuses %s outsiders.",
+		i.found(i.Person), i.accused())
 }
 
 // assumed says what the promise is about.
@@ -174,8 +183,10 @@ func (i interpreted) anybody() string {
 	if i.changeOne() {
 		other = "with a default in place of her data"
 	}
-	return filled(fmt.Sprintf("Whatever anybody believes, on whatever grounds: after an answer its odds are within a factor of e^2ε = %s of those %s.",
-		times(2*floatUp(i.Person.Promise.Epsilon.Rat())), other))
+	return filled(
+		fmt.Sprintf(
+			"Whatever anybody believes, on whatever grounds: after an answer its odds are within a factor of e^2ε = %s of those %s.",
+			times(2*floatUp(i.Person.Promise.Epsilon.Rat())), other))
 }
 
 func (i interpreted) prior() string { return exactly(i.Scenario.Prior, i.typed["prior"]) }

@@ -18,7 +18,12 @@ func showLost(s *console.Console, l *curator.LostLoss) {
 	for _, p := range []struct {
 		n    int
 		what string
-	}{{l.Failed, "failed"}, {l.GivenUp, "given up"}, {l.Open, "ended without a word, or are being answered"}, {l.Torn, "in writing"}} {
+	}{
+		{l.Failed, "failed"},
+		{l.GivenUp, "given up"},
+		{l.Open, "ended without a word, or are being answered"},
+		{l.Torn, "in writing"},
+	} {
 		if p.n > 0 {
 			parts = append(parts, fmt.Sprintf("%d %s", p.n, p.what))
 		}
@@ -36,21 +41,24 @@ func showGivenUp(s *console.Console, all []curator.GivenUp) {
 		if g.Suspended {
 			then = "new ones are refused"
 		}
-		s.Print("given up    %s %s; %s until the owner runs `dither ledger resume`\n", render.Plural(g.Questions, "question"), who, then)
+		s.Print("given up    %s %s; %s until the owner runs `dither ledger resume`\n",
+			render.Plural(g.Questions, "question"), who, then)
 	}
 }
 
 // showShares says how the budget is shared: by periods, among analysts, by parts.
 func showShares(s *console.Console, b *curator.Budget) {
 	if p := b.Period; p != nil {
-		s.Print("this %-7s%s of %s spent, %s left; the next grant is on %s\n", p.Per, p.Spent, p.Grant, p.Remaining, p.Next)
+		s.Print("this %-7s%s of %s spent, %s left; the next grant is on %s\n", p.Per, p.Spent, p.Grant,
+			p.Remaining, p.Next)
 		s.Print("            the budget is that of all periods together; what one leaves is not carried over\n")
 	}
 	for _, a := range b.Analysts {
 		s.Print("%-12s%s of %s spent, %s left\n", render.Printable(a.Name), a.Spent, a.Limit, a.Remaining)
 	}
 	for _, table := range b.Divided {
-		s.Print("%s is divided: questions about some of its parts may have more left (`dither explain`)\n", render.Printable(table))
+		s.Print("%s is divided: questions about some of its parts may have more left (`dither explain`)\n",
+			render.Printable(table))
 	}
 }
 
@@ -90,7 +98,8 @@ func runBudget(s *console.Console, args []string) error {
 
 func showBudget(s *console.Console, b *curator.Budget) {
 	s.Print("population  %s (%s)\n", b.Population, b.Neighbours)
-	s.Print("budget      %s\nspent       %s in %s\nremaining   %s\n", b.Budget, b.Spent, render.Plural(b.Answers, "answer"), b.Remaining)
+	s.Print("budget      %s\nspent       %s in %s\nremaining   %s\n", b.Budget, b.Spent,
+		render.Plural(b.Answers, "answer"), b.Remaining)
 	if b.Remaining.Rho != "" {
 		if b.Largest == "0" {
 			s.Print("at most     nothing: no new question fits\n")
@@ -101,7 +110,8 @@ func showBudget(s *console.Console, b *curator.Budget) {
 	showLost(s, b.Lost)
 	showShares(s, b)
 	if b.Failures > 0 {
-		s.Print("failed      %s, charged; after 10 new ones are refused until the owner runs `dither ledger resume`\n", render.Plural(b.Failures, "question"))
+		s.Print("failed      %s, charged; after 10 new ones are refused until the owner runs `dither ledger resume`\n",
+			render.Plural(b.Failures, "question"))
 	}
 	showGivenUp(s, b.GivenUp)
 	for _, p := range b.Persons {
@@ -109,7 +119,8 @@ func showBudget(s *console.Console, b *curator.Budget) {
 			p.Rows, p.Table, render.LossOrNone(p.Spent), render.LossOrNone(p.Limit))
 	}
 	if g := b.Group; g != nil {
-		s.Print("a group of %s: so far %s, when all is spent %s\n", render.Plural(int(g.Size), "unit"), render.LossOrNone(g.Spent), render.LossOrNone(g.Limit))
+		s.Print("a group of %s: so far %s, when all is spent %s\n", render.Plural(int(g.Size), "unit"),
+			render.LossOrNone(g.Spent), render.LossOrNone(g.Limit))
 		if g.Change != nil {
 			s.Print("a change of one unit's rows into others: so far %s\n", g.Change)
 		}

@@ -112,7 +112,8 @@ func correctClock(s *console.Console, l *ledger.Ledger) error {
 	}
 	s.Print("the clock was at %s, and is at %s now\n", ahead.Format(time.RFC3339), state.Clock.Format(time.RFC3339))
 	if p := state.Period; p != nil {
-		s.Print("the grant of this %s has %s left; the next one is on %s\n", p.Per, p.Remaining, p.Next.Format(time.DateOnly))
+		s.Print("the grant of this %s has %s left; the next one is on %s\n", p.Per, p.Remaining,
+			p.Next.Format(time.DateOnly))
 	}
 	return nil
 }
@@ -174,7 +175,8 @@ func verifyLedger(s *console.Console, against string) error {
 		s.Print("the checkpoint %d is in it\n", head.Index)
 	}
 	if at := r.State.Clock; at.After(time.Now().Add(time.Hour)) {
-		s.Print("an entry is dated %s, later than now: grants wait for that date, unless `dither ledger clock` sets it right\n", at.Format(time.RFC3339))
+		s.Print(
+			"an entry is dated %s, later than now: grants wait for that date, unless `dither ledger clock` sets it right\n", at.Format(time.RFC3339))
 	}
 	s.Print("spent %s of %s\n", r.State.Spent, r.State.Budget)
 	return nil
@@ -193,7 +195,8 @@ func listLedger(s *console.Console, l *ledger.Ledger) error {
 	g.Add("entry", "time", "kind", "loss", "")
 	err := l.Entries(func(e ledger.Entry) error {
 		loss, about := summary(e.Body)
-		g.Add(strconv.FormatUint(e.Index, 10), e.Time.UTC().Format(time.RFC3339), string(e.Kind), loss, render.Printable(about))
+		g.Add(strconv.FormatUint(e.Index, 10), e.Time.UTC().Format(time.RFC3339), string(e.Kind), loss,
+			render.Printable(about))
 		return nil
 	})
 	s.Print("%s", g.Text("  "))
@@ -225,11 +228,13 @@ func summary(b ledger.Body) (loss, about string) {
 			about += fmt.Sprintf(" --max-groups %d", c.Groups)
 		}
 		if b.Confined != nil {
-			about += fmt.Sprintf(" [charged to %s of %s]", render.Plural(len(b.Confined.Parts), "part"), b.Confined.Table)
+			about += fmt.Sprintf(" [charged to %s of %s]",
+				render.Plural(len(b.Confined.Parts), "part"), b.Confined.Table)
 		}
 		return b.Loss.String(), about
 	case ledger.Opening:
-		return b.Loss.String(), fmt.Sprintf("spent by %s about the same people", render.Plural(len(b.From), "other ledger"))
+		return b.Loss.String(),
+			fmt.Sprintf("spent by %s about the same people", render.Plural(len(b.From), "other ledger"))
 	case ledger.Recovery:
 		about = "the " + b.Lost + " was lost"
 		if b.Kept != "" {

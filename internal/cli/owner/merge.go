@@ -31,7 +31,8 @@ func mergeLedgers(s *console.Console, homes []string, rows int64, into string) e
 	}
 	if into != "" { // it may be among those that are named
 		last := len(dirs) - 1
-		dirs = append(slices.DeleteFunc(slices.Clone(dirs[:last]), func(dir string) bool { return dir == dirs[last] }), dirs[last])
+		dirs = append(slices.DeleteFunc(slices.Clone(dirs[:last]), func(dir string) bool { return dir == dirs[last] }),
+			dirs[last])
 	}
 	if len(dirs) < 2 {
 		return console.Usage("ledger merge HOME HOME [--rows N] [--into HOME]")
@@ -48,7 +49,8 @@ func mergeLedgers(s *console.Console, homes []string, rows int64, into string) e
 	}
 	last := m.Homes[len(m.Homes)-1]
 	if last.Group != 1 {
-		return fmt.Errorf("%s protects less than the others do together: its losses count ×%d in their relation. Change its policy first", into, last.Group)
+		return fmt.Errorf(
+			"%s protects less than the others do together: its losses count ×%d in their relation. Change its policy first", into, last.Group)
 	}
 	loss := privacy.Loss{}
 	if m.Spent.Accountant() == privacy.ZCDP {
@@ -68,9 +70,10 @@ func mergeLedgers(s *console.Console, homes []string, rows int64, into string) e
 	}
 	err = errors.Join(l.Opened(ledger.Opening{Loss: loss, From: from}, seen), l.Close())
 	if errors.Is(err, ledger.ErrCharged) {
-		return fmt.Errorf("%s has the spending of one of the others already, as it was then; nothing was charged now. What has been spent there since counts beside it, and "+
-			"the sum above counts twice what was charged. Let only one of the homes answer from here on; where several have gone on, charge all of them to a new home: "+
-			"dither ledger merge %s %s --into NEW", into, strings.Join(homes, " "), into)
+		return fmt.Errorf(
+			"%s has the spending of one of the others already, as it was then; nothing was charged now. What has been spent there since counts beside it, and "+
+				"the sum above counts twice what was charged. Let only one of the homes answer from here on; where several have gone on, charge all of them to a new home: "+
+				"dither ledger merge %s %s --into NEW", into, strings.Join(homes, " "), into)
 	}
 	if err != nil {
 		return err
@@ -95,7 +98,8 @@ func showMerged(s *console.Console, m ledger.Merged, dirs []string) error {
 		if p.Group > 1 {
 			counts = fmt.Sprintf(", counted as for a group of %d", p.Group)
 		}
-		s.Print("%s (%s): spent %s of %s%s\n", render.Printable(dirs[i]), render.Printable(p.Population), p.Spent, p.Budget, counts)
+		s.Print("%s (%s): spent %s of %s%s\n", render.Printable(dirs[i]), render.Printable(p.Population), p.Spent,
+			p.Budget, counts)
 		over = over || p.Over || p.Unknown
 	}
 	s.Print("together: %s\n", m.Spent)
@@ -104,7 +108,9 @@ func showMerged(s *console.Console, m ledger.Merged, dirs []string) error {
 		if i := slices.IndexFunc(m.Homes, func(p ledger.Part) bool { return p.ID == id }); i >= 0 {
 			of = render.Printable(dirs[i])
 		}
-		s.Print("what %s had spent was charged to other homes: the sum counts that more than once, and the truth is less\n", of)
+		s.Print(
+			"what %s had spent was charged to other homes: the sum counts that more than once, and the truth is less\n",
+			of)
 	}
 	for i, p := range m.Homes {
 		switch {

@@ -58,7 +58,8 @@ func acceptPolicy(s *console.Console, o curator.AcceptOptions) error {
 			return err
 		}
 		for _, t := range change.Stale {
-			s.Note("warning: the declaration of table %s changed since it was sealed: questions about it wait for `dither seal`\n", render.Printable(t))
+			s.Note(
+				"warning: the declaration of table %s changed since it was sealed: questions about it wait for `dither seal`\n", render.Printable(t))
 		}
 		for _, id := range change.Abandoned {
 			s.Print("- training %s is given up: its price stays spent\n", id)

@@ -67,7 +67,8 @@ func removeVersions(s *console.Console, tables []string, which string) error {
 		for _, table := range tables {
 			removed, err := c.RemoveVersions(s.Context(), table, numbers...)
 			for _, n := range removed {
-				s.Print("table %s: the file of version %d is removed; its number and digest stay\n", render.Printable(table), n)
+				s.Print("table %s: the file of version %d is removed; its number and digest stay\n",
+					render.Printable(table), n)
 			}
 			if err != nil {
 				return err

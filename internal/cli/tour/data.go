@@ -61,7 +61,10 @@ func build(t town.Town, format town.Format, folder string) (people, visits int64
 		return 0, 0, err
 	}
 	if err := os.Mkdir(folder, 0o700); errors.Is(err, fs.ErrExist) {
-		return 0, 0, &curator.Error{Code: curator.CodeHome, Message: folder + " exists already, and is left alone", Hint: "--out DIR names another folder"}
+		return 0, 0, &curator.Error{
+			Code: curator.CodeHome, Message: folder + " exists already, and is left alone",
+			Hint: "--out DIR names another folder",
+		}
 	} else if err != nil {
 		return 0, 0, err
 	}

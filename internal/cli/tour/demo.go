@@ -155,7 +155,8 @@ func (t *guide) experiment() error {
 	if err != nil {
 		return err
 	}
-	t.Print("%s\nBefore spending anything, an analyst asks what a question would cost and how exact it would be.\n", report.Text)
+	t.Print("%s\nBefore spending anything, an analyst asks what a question would cost and how exact it would be.\n",
+		report.Text)
 	if err := t.show(c, tour[1].sql, true); err != nil {
 		return err
 	}
@@ -174,7 +175,8 @@ func (t *guide) experiment() error {
 	}
 	t.Print("  refused: %s\n", e)
 	t.Print("\n... and what was answered can still be read, free: in other words, rounded, filtered, sorted.\n")
-	return t.show(c, "SELECT LEAST(mdvis, 10) AS visits, ROUND(COUNT(*)) AS n FROM visits\nGROUP BY 1 HAVING COUNT(*) > 1000 ORDER BY n DESC", false)
+	return t.show(
+		c, "SELECT LEAST(mdvis, 10) AS visits, ROUND(COUNT(*)) AS n FROM visits\nGROUP BY 1 HAVING COUNT(*) > 1000 ORDER BY n DESC", false)
 }
 
 // show prints a question as it would be typed, and its answer or explanation.

@@ -57,7 +57,8 @@ func (t *guide) town(home string) error {
 		return err
 	}
 	defer func() { _ = c.Close() }()
-	t.Print("\nA town of %d people, all made up (`dither demo data --rows %d` makes it, to play with).\n", tourPeople, tourPeople)
+	t.Print("\nA town of %d people, all made up (`dither demo data --rows %d` makes it, to play with).\n",
+		tourPeople, tourPeople)
 	if _, err := t.seal(c, "people"); err != nil {
 		return err
 	}

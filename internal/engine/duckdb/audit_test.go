@@ -30,7 +30,9 @@ var _ enginetest.Reader = database{}
 
 // sealedAs seals every table by itself, as seal.Seal does once a source is decoded: hostile rows are in files of types,
 // and not in texts.
-func (b *bench) sealedAs(world int, w enginetest.World, tables enginetest.Tables, name string) (enginetest.Sealed, error) {
+func (b *bench) sealedAs(
+	world int, w enginetest.World, tables enginetest.Tables, name string,
+) (enginetest.Sealed, error) {
 	out := database{b.Engine, w.Policy, map[string]engine.Sealed{}}
 	sealer := NewSealer(b.tmp)
 	for table, rows := range tables {
@@ -93,9 +95,10 @@ func (d database) EachRow(b *bounded.Statement, add func(first bool, row []int64
 }
 
 func (d database) MostRows(s *bounded.Source) (most int64, err error) {
-	sql, err := statementOf(&bounded.Statement{Source: s}, engine.Sealed{Tables: d.tables}, func(_ *bounded.Statement, files sealedFiles) string {
-		return "SELECT coalesce(max(n), 0) FROM (SELECT count(*) AS n FROM (" + source(s, files) + ") GROUP BY u)"
-	})
+	sql, err := statementOf(&bounded.Statement{Source: s}, engine.Sealed{Tables: d.tables},
+		func(_ *bounded.Statement, files sealedFiles) string {
+			return "SELECT coalesce(max(n), 0) FROM (SELECT count(*) AS n FROM (" + source(s, files) + ") GROUP BY u)"
+		})
 	if err != nil {
 		return 0, err
 	}
@@ -109,7 +112,8 @@ func (d database) MostRows(s *bounded.Source) (most int64, err error) {
 }
 
 func (d database) Known(o policy.Origin) ([]value.Value, error) {
-	return d.Values(context.Background(), bounded.PublicColumn(d.policy.Table(o.Table).Column(o.Column)), d.tables[o.Table], policy.MaxKeys+1)
+	return d.Values(context.Background(), bounded.PublicColumn(d.policy.Table(o.Table).Column(o.Column)),
+		d.tables[o.Table], policy.MaxKeys+1)
 }
 
 // What DuckDB gives of two neighbouring databases, sealed each by itself, differs by what is planned at most.

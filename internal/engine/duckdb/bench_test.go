@@ -56,8 +56,9 @@ func BenchmarkAnswers(b *testing.B) {
 	if err != nil {
 		b.Fatal(err)
 	}
-	made := fmt.Sprintf("SELECT CAST(hash(i, 7) %% %d AS BIGINT) AS person, CAST(hash(hash(i, 7) %% %d, hash(i, 9) %% 5) %% 100 AS BIGINT) AS g, "+
-		"(hash(i) %% 1000000) / 10000.0 AS v FROM range(%d) AS t(i)", rows/10, rows/10, rows)
+	made := fmt.Sprintf(
+		"SELECT CAST(hash(i, 7) %% %d AS BIGINT) AS person, CAST(hash(hash(i, 7) %% %d, hash(i, 9) %% 5) %% 100 AS BIGINT) AS g, "+
+			"(hash(i) %% 1000000) / 10000.0 AS v FROM range(%d) AS t(i)", rows/10, rows/10, rows)
 	files := map[string]string{}
 	sealer := NewSealer(filepath.Join(dir, "tmp"))
 	for _, t := range p.Tables {
@@ -70,7 +71,8 @@ func BenchmarkAnswers(b *testing.B) {
 			from = "SELECT g, v FROM (" + made + ")"
 		}
 		start := time.Now()
-		err := sealer.with(context.Background(), func(conn *sql.Conn) error { return sealTable(context.Background(), conn, t, from, file) })
+		err := sealer.with(context.Background(),
+			func(conn *sql.Conn) error { return sealTable(context.Background(), conn, t, from, file) })
 		if err != nil {
 			b.Fatal(err)
 		}
@@ -112,7 +114,8 @@ func BenchmarkAnswers(b *testing.B) {
 			for b.Loop() {
 				for i, statement := range []string{c.ours, c.beside} {
 					start := time.Now()
-					if err := e.run(context.Background(), statement, func([]driver.Value) error { return nil }); err != nil {
+					if err := e.run(context.Background(), statement,
+						func([]driver.Value) error { return nil }); err != nil {
 						b.Fatal(err)
 					}
 					took[i] = append(took[i], time.Since(start))

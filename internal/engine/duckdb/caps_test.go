@@ -32,7 +32,10 @@ var crowdQuestions = append(slices.Clone(enginetest.CrowdQuestions),
 func benches(t *testing.T) map[string]*bench {
 	t.Helper()
 	out := map[string]*bench{}
-	for name, text := range map[string]func(string) []byte{"by rows": enginetest.PolicyText, "by groups": enginetest.ByGroups} {
+	for name, text := range map[string]func(string) []byte{
+		"by rows":   enginetest.PolicyText,
+		"by groups": enginetest.ByGroups,
+	} {
 		b := newBench(t)
 		var err error
 		if b.policy, err = policy.Decode(text("add-remove"), b.dir); err != nil {
@@ -89,7 +92,8 @@ func (b *bench) moved(t *testing.T, p *plan.Plan, files ...string) (l1, l2square
 		if err != nil {
 			t.Fatal(err)
 		}
-		if err := b.run(context.Background(), render(&p.Statement, scan, b.known(file)), collect(&p.Statement, add)); err != nil {
+		if err := b.run(context.Background(), render(&p.Statement, scan, b.known(file)),
+			collect(&p.Statement, add)); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -125,7 +129,8 @@ func TestCapsMoveNoAverage(t *testing.T) {
 		if err != nil || sums[" 0"] != "1500" || sums[" 1"] != "300" { // (6 − 1) · 300, centred about 1
 			t.Errorf("%s: the sum and count of an average of 6: %v, %v", name, sums, err)
 		}
-		if p, err = plan.Build(b.policy, plan.Request{SQL: "SELECT k, COUNT(*), COUNT(DISTINCT person), AVG(i) FROM p GROUP BY k"}); err != nil {
+		if p, err = plan.Build(b.policy,
+			plan.Request{SQL: "SELECT k, COUNT(*), COUNT(DISTINCT person), AVG(i) FROM p GROUP BY k"}); err != nil {
 			t.Fatal(err)
 		}
 		if sums, err = b.sums(p, file); err != nil {
@@ -135,7 +140,8 @@ func TestCapsMoveNoAverage(t *testing.T) {
 		for i, m := range p.Measures {
 			for _, k := range []int64{-3, 0, 5} {
 				n := 0
-				if _, err := fmt.Sscan(sums[fmt.Sprintf("%s %d", bounded.GroupName([]value.Value{value.OfInt(k)}), i)], &n); err != nil {
+				if _, err := fmt.Sscan(sums[fmt.Sprintf("%s %d", bounded.GroupName([]value.Value{value.OfInt(k)}), i)],
+					&n); err != nil {
 					t.Fatal(err)
 				}
 				switch m.Kind {
@@ -202,11 +208,13 @@ func (b *bench) sumsOn(t *testing.T, p *plan.Plan, file string, threads int) map
 		t.Fatal(err)
 	}
 	err = NewSealer(b.tmp).with(context.Background(), func(conn *sql.Conn) error {
-		if err := sealRun(context.Background(), conn, "SET ieee_floating_point_ops = false", fmt.Sprintf("SET threads = %d", threads)); err != nil {
+		if err := sealRun(context.Background(), conn, "SET ieee_floating_point_ops = false",
+			fmt.Sprintf("SET threads = %d", threads)); err != nil {
 			return err
 		}
 		return conn.Raw(func(c any) error {
-			return query(context.Background(), c, render(&p.Statement, scan, b.known(file)), collect(&p.Statement, gather(out)))
+			return query(context.Background(), c, render(&p.Statement, scan, b.known(file)),
+				collect(&p.Statement, gather(out)))
 		})
 	})
 	if err != nil {

@@ -17,7 +17,8 @@ func TestCellBoundsOfOneRowEach(t *testing.T) {
 		var rows []enginetest.Row
 		for p := range 40 {
 			rows = append(rows, enginetest.Row{
-				"person": value.OfInt(int64(p)), "i": value.OfInt(int64(p%14 - 4)), "s": value.OfText([]string{"a", "B"}[p%2]), "x": value.OfReal(float64(p) / 4),
+				"person": value.OfInt(int64(p)), "i": value.OfInt(int64(p%14 - 4)),
+				"s": value.OfText([]string{"a", "B"}[p%2]), "x": value.OfReal(float64(p) / 4),
 			})
 		}
 		file := b.write(t, "p", rows)

@@ -28,7 +28,9 @@ func (s subject) put(t testing.TB, p *policy.Policy, rows enginetest.Tables, b *
 	return from
 }
 
-func (s subject) Sums(t testing.TB, p *policy.Policy, rows enginetest.Tables, b *bounded.Statement, add func([]value.Value, []*big.Int)) error {
+func (s subject) Sums(
+	t testing.TB, p *policy.Policy, rows enginetest.Tables, b *bounded.Statement, add func([]value.Value, []*big.Int),
+) error {
 	from := s.put(t, p, rows, b)
 	if err := s.Rehearse(context.Background(), b, engine.Sealed{}); err != nil {
 		return err
@@ -40,7 +42,9 @@ func (s subject) Sums(t testing.TB, p *policy.Policy, rows enginetest.Tables, b 
 	return s.run(context.Background(), sql, collect(b, add))
 }
 
-func (s subject) Order(t testing.TB, p *policy.Policy, rows enginetest.Tables, b *bounded.Statement) (map[int64]int64, error) {
+func (s subject) Order(
+	t testing.TB, p *policy.Policy, rows enginetest.Tables, b *bounded.Statement,
+) (map[int64]int64, error) {
 	scan, err := s.scan(context.Background(), b, s.put(t, p, rows, b))
 	if err != nil {
 		return nil, err

@@ -59,15 +59,22 @@ func TestNoRowHoldsUpAQuestion(t *testing.T) {
 // matches.
 func TestLikeForms(t *testing.T) {
 	b := newBench(t)
-	texts := []string{"", "a", "ab", "a.b", "a%b", `a\b`, "a_b", "aXb", "a\nb", "aéb", "日本", "a]b", "^a$", "a(b", "%", "_", ".*"}
-	patterns := []string{"a_b", `a\%b`, `a\_b`, `a\\b`, "_%", "%_", "__", `\.\*`, "a.b", "_", `%\%%`, "a]_", "^_$", `日_`, `a(_`, `\%`, "a%", "%b"}
+	texts := []string{
+		"", "a", "ab", "a.b", "a%b", `a\b`, "a_b", "aXb", "a\nb", "aéb", "日本", "a]b", "^a$", "a(b",
+		"%", "_", ".*",
+	}
+	patterns := []string{
+		"a_b", `a\%b`, `a\_b`, `a\\b`, "_%", "%_", "__", `\.\*`, "a.b", "_", `%\%%`, "a]_", "^_$",
+		`日_`, `a(_`, `\%`, "a%", "%b",
+	}
 	rows := make([]enginetest.Row, len(texts))
 	for i, s := range texts {
 		rows[i] = enginetest.Row{"w": value.OfText(s), "i": value.OfInt(int64(i - 7))}
 	}
 	file := b.write(t, "t", rows)
 	for _, pattern := range patterns {
-		p, err := plan.Build(b.policy, plan.Request{SQL: "SELECT COUNT(*) FROM t WHERE w LIKE '" + pattern + "' GROUP BY i"})
+		p, err := plan.Build(b.policy,
+			plan.Request{SQL: "SELECT COUNT(*) FROM t WHERE w LIKE '" + pattern + "' GROUP BY i"})
 		if err != nil {
 			t.Fatal(err)
 		}

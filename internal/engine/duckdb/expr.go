@@ -32,7 +32,8 @@ func integer(n int64) string {
 func double(x float64) string { return "CAST('" + strconv.FormatFloat(x, 'e', -1, 64) + "' AS DOUBLE)" }
 
 var typeNames = map[value.Type]string{
-	value.Integer: "BIGINT", value.Date: "BIGINT", value.Real: "DOUBLE", value.Text: "VARCHAR", value.Boolean: "BOOLEAN",
+	value.Integer: "BIGINT", value.Date: "BIGINT", value.Real: "DOUBLE", value.Text: "VARCHAR",
+	value.Boolean: "BOOLEAN",
 }
 
 func constant(v value.Value) string {
@@ -71,7 +72,8 @@ func clean(c bounded.Column) string {
 		return cleanReal(name, c.Range.Lo, c.Range.Hi)
 	case c.Type == value.Date, c.Type == value.Integer && hasBounds(c.Column):
 		lo, hi := integer(c.Range.IntLo), integer(c.Range.IntHi)
-		return fmt.Sprintf("CASE WHEN (%[1]s) BETWEEN %[2]s AND %[3]s THEN (%[1]s) WHEN (%[1]s) < %[2]s THEN %[2]s WHEN (%[1]s) > %[3]s THEN %[3]s END", name, lo, hi)
+		return fmt.Sprintf(
+			"CASE WHEN (%[1]s) BETWEEN %[2]s AND %[3]s THEN (%[1]s) WHEN (%[1]s) < %[2]s THEN %[2]s WHEN (%[1]s) > %[3]s THEN %[3]s END", name, lo, hi)
 	}
 	return name
 }
@@ -87,8 +89,9 @@ func cleanReal(name string, lo, hi float64) string {
 	if lo < least && hi > -least {
 		inside = fmt.Sprintf("CASE WHEN abs(%[1]s) >= %[2]s THEN %[1]s ELSE %[3]s END", name, double(least), zero)
 	}
-	return fmt.Sprintf("CASE WHEN %[1]s BETWEEN %[2]s AND %[3]s THEN %[4]s WHEN isfinite(%[1]s) THEN CASE WHEN abs(%[1]s) < %[5]s THEN %[6]s "+
-		"WHEN %[1]s < %[2]s THEN %[2]s ELSE %[3]s END END",
+	return fmt.Sprintf(
+		"CASE WHEN %[1]s BETWEEN %[2]s AND %[3]s THEN %[4]s WHEN isfinite(%[1]s) THEN CASE WHEN abs(%[1]s) < %[5]s THEN %[6]s "+
+			"WHEN %[1]s < %[2]s THEN %[2]s ELSE %[3]s END END",
 		name, double(lo), double(hi), inside, double(least), zero)
 }
 
@@ -126,7 +129,8 @@ func operation(e *bounded.Expr, args []string) string {
 	case bounded.OpDatePart:
 		return "CAST(date_part(" + text(e.Text) + ", " + date(args[0]) + ") AS BIGINT)"
 	case bounded.OpDateTrunc:
-		return "CAST(CAST(date_trunc(" + text(e.Text) + ", " + date(args[0]) + ") AS DATE) - DATE '1970-01-01' AS BIGINT)"
+		return "CAST(CAST(date_trunc(" + text(e.Text) + ", " + date(args[0]) +
+			") AS DATE) - DATE '1970-01-01' AS BIGINT)"
 	}
 	return "(" + fmt.Sprintf(templates[e.Op], engine.Operands(args)...) + ")"
 }

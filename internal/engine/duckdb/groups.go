@@ -62,7 +62,8 @@ func relabelled(b *bounded.Statement, rows string) string {
 		on = append(on, fmt.Sprintf("k%[1]d IS NOT DISTINCT FROM t%[1]d", i))
 	}
 	left := slices.Concat(units, keys, []string{"t IS NULL AS o"}, values)
-	return "SELECT " + strings.Join(left, ", ") + " FROM (" + rows + ") LEFT JOIN (" + chosenRows(b) + ") AS chosen(t, " + strings.Join(names, ", ") + ") ON " +
+	return "SELECT " + strings.Join(left, ", ") + " FROM (" + rows + ") LEFT JOIN (" + chosenRows(b) +
+		") AS chosen(t, " + strings.Join(names, ", ") + ") ON " +
 		strings.Join(on, " AND ")
 }
 

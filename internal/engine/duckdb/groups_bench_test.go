@@ -38,7 +38,8 @@ tables:
 			return io.EOF
 		}
 		state = state*6364136223846793005 + 1442695040888963407
-		row[0], row[1], row[2] = value.OfInt(int64(i/2)), value.OfInt(int64(state>>33)%1_000_000), value.OfInt(int64(i%100))
+		row[0], row[1], row[2] = value.OfInt(int64(i/2)), value.OfInt(int64(state>>33)%1_000_000),
+			value.OfInt(int64(i%100))
 		i++
 		return nil
 	})
@@ -50,7 +51,8 @@ tables:
 		b.Fatal(err)
 	}
 	b.Run("other", func(b *testing.B) { // of the most groups that are released
-		o, err := plan.Build(p, plan.Request{SQL: "SELECT w, COUNT(*), SUM(x) FROM t GROUP BY w", Unknown: plan.Unknown{Other: true}})
+		o, err := plan.Build(p,
+			plan.Request{SQL: "SELECT w, COUNT(*), SUM(x) FROM t GROUP BY w", Unknown: plan.Unknown{Other: true}})
 		if err != nil {
 			b.Fatal(err)
 		}
@@ -59,7 +61,8 @@ tables:
 			chosen = append(chosen, []value.Value{value.OfInt(int64(i))})
 		}
 		for b.Loop() {
-			if _, err := bench.Aggregate(b.Context(), &o.Choose(chosen).Statement, engine.Sealed{File: file}); err != nil {
+			if _, err := bench.Aggregate(b.Context(), &o.Choose(chosen).Statement,
+				engine.Sealed{File: file}); err != nil {
 				b.Fatal(err)
 			}
 		}

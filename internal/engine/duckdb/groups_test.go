@@ -33,7 +33,10 @@ func (b *bench) rowsOf(statement string, of *bounded.Statement) (map[string]stri
 // The groups that there are, with their numbers of units and their sums, are those of the reference for random
 // questions over hostile rows; and once some are chosen, so are those groups' sums and Other's.
 func TestGroupsAgreeWithReference(t *testing.T) {
-	for name, text := range map[string]func(string) []byte{"by rows": enginetest.Opened, "by groups": enginetest.OpenedByGroups} {
+	for name, text := range map[string]func(string) []byte{
+		"by rows":   enginetest.Opened,
+		"by groups": enginetest.OpenedByGroups,
+	} {
 		t.Run(name, func(t *testing.T) {
 			b := newBench(t)
 			var err error
@@ -49,7 +52,10 @@ func (b *bench) groupsAgree(t *testing.T) {
 	admitted, several := 0, 0
 	rapid.Check(t, func(t *rapid.T) {
 		table := rapid.SampledFrom([]string{"t", "p", "p"}).Draw(t, "table")
-		request := plan.Request{SQL: enginetest.OpenQuestion(t, table), Unknown: plan.Unknown{Other: rapid.Bool().Draw(t, "other")}}
+		request := plan.Request{
+			SQL:     enginetest.OpenQuestion(t, table),
+			Unknown: plan.Unknown{Other: rapid.Bool().Draw(t, "other")},
+		}
 		if table == "p" {
 			request.MaxGroups = int64(rapid.IntRange(0, 4).Draw(t, "max groups"))
 		}
@@ -113,7 +119,8 @@ func (b *bench) groupsAgree(t *testing.T) {
 		enginetest.Sum(&after.Statement, rows, gather(gathered))
 		cells, err := b.sums(after, b.again(file, known))
 		if want := nonZero(gathered); err != nil || !maps.Equal(cells, want) {
-			t.Fatalf("%s\nchosen %q\n%v\n%v\ngot  %v\nwant %v\n%v", request.SQL, kept, render(&after.Statement, "FILE", known), rows, cells, want, err)
+			t.Fatalf("%s\nchosen %q\n%v\n%v\ngot  %v\nwant %v\n%v", request.SQL, kept,
+				render(&after.Statement, "FILE", known), rows, cells, want, err)
 		}
 	})
 	if admitted < 30 || several < 10 {

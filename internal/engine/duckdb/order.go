@@ -25,7 +25,9 @@ func (e *Engine) Order(ctx context.Context, b *bounded.Statement, from engine.Se
 }
 
 // scan is a pass over the values of b's one measure.
-func (e *Engine) scan(ctx context.Context, b *bounded.Statement, from engine.Sealed) (func(yield func(value, count int64) bool) error, error) {
+func (e *Engine) scan(
+	ctx context.Context, b *bounded.Statement, from engine.Sealed,
+) (func(yield func(value, count int64) bool) error, error) {
 	counted, err := statement(b, from)
 	if err != nil {
 		return nil, err
@@ -34,7 +36,8 @@ func (e *Engine) scan(ctx context.Context, b *bounded.Statement, from engine.Sea
 		after := int64(math.MinInt64) // below every value
 		for {
 			values, enough := 0, false
-			statement := fmt.Sprintf("SELECT * FROM (%s) WHERE m0 > %s ORDER BY m0 LIMIT %d", counted, integer(after), e.page)
+			statement := fmt.Sprintf("SELECT * FROM (%s) WHERE m0 > %s ORDER BY m0 LIMIT %d",
+				counted, integer(after), e.page)
 			err := e.run(ctx, statement, func(row []driver.Value) error {
 				v, isValue := row[0].(int64)
 				n, isCount := row[1].(int64)

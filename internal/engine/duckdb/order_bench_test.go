@@ -40,7 +40,8 @@ func BenchmarkOrder(b *testing.B) {
 	if err := os.WriteFile(file, nil, 0o600); err != nil {
 		b.Fatal(err)
 	}
-	made := fmt.Sprintf("SELECT CAST(hash(i) %% 100 AS BIGINT) AS age, (hash(i, 3) %% 1000000000000) / 1000000000.0 AS cost FROM range(%d) AS t(i)", rows)
+	made := fmt.Sprintf(
+		"SELECT CAST(hash(i) %% 100 AS BIGINT) AS age, (hash(i, 3) %% 1000000000000) / 1000000000.0 AS cost FROM range(%d) AS t(i)", rows)
 	err = NewSealer(filepath.Join(dir, "tmp")).with(context.Background(), func(conn *sql.Conn) error {
 		return sealTable(context.Background(), conn, p.Tables[0], made, file)
 	})
@@ -55,7 +56,8 @@ func BenchmarkOrder(b *testing.B) {
 			if err != nil {
 				b.Fatal(err)
 			}
-			scan, err := e.scan(context.Background(), &q.Statement, engine.Sealed{File: file, Complete: map[string]bool{"age": true, "cost": true}})
+			scan, err := e.scan(context.Background(), &q.Statement,
+				engine.Sealed{File: file, Complete: map[string]bool{"age": true, "cost": true}})
 			if err != nil {
 				b.Fatal(err)
 			}

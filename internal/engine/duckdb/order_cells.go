@@ -20,7 +20,8 @@ func orderedRows(b *bounded.Statement, rows string) string {
 	names := append(engine.KeyNames(b), "m0")
 	inner := append(engine.KeyNames(b), contributions(b)[0])
 	return "SELECT " + strings.Join(append(slices.Clone(names), "count(*)"), ", ") +
-		" FROM (SELECT " + strings.Join(inner, ", ") + " FROM (" + rows + ") WHERE v0 IS NOT NULL)" + engine.GroupBy(names)
+		" FROM (SELECT " + strings.Join(inner, ", ") + " FROM (" + rows + ") WHERE v0 IS NOT NULL)" +
+		engine.GroupBy(names)
 }
 
 // rowsOfUnits gives how often each number of rows of one unit occurs, clamped: it reads who has the rows, and nothing
@@ -40,7 +41,9 @@ func cappedCells(b *bounded.Statement, rows string) string {
 }
 
 // OrderCells implements engine.Engine: a pass is a statement for each page of cells' values, in the order of values.
-func (e *Engine) OrderCells(ctx context.Context, b *bounded.Statement, from engine.Sealed) (mechanism.OrderedCells, error) {
+func (e *Engine) OrderCells(
+	ctx context.Context, b *bounded.Statement, from engine.Sealed,
+) (mechanism.OrderedCells, error) {
 	scan, err := e.scanCells(ctx, b, from)
 	if err != nil {
 		return mechanism.OrderedCells{}, err
@@ -49,7 +52,9 @@ func (e *Engine) OrderCells(ctx context.Context, b *bounded.Statement, from engi
 }
 
 // scanCells is such a pass.
-func (e *Engine) scanCells(ctx context.Context, b *bounded.Statement, from engine.Sealed) (func(yield func(cell int, value, count int64) bool) error, error) {
+func (e *Engine) scanCells(
+	ctx context.Context, b *bounded.Statement, from engine.Sealed,
+) (func(yield func(cell int, value, count int64) bool) error, error) {
 	counted, err := statement(b, from)
 	if err != nil {
 		return nil, err
@@ -65,7 +70,8 @@ func (e *Engine) scanCells(ctx context.Context, b *bounded.Statement, from engin
 			v, isValue := row[len(keys)].(int64)
 			n, isCount := row[len(keys)+1].(int64)
 			if !isValue || !isCount {
-				return fmt.Errorf("duckdb: a value of Go type %T, a number of type %T", row[len(keys)], row[len(keys)+1])
+				return fmt.Errorf("duckdb: a value of Go type %T, a number of type %T",
+					row[len(keys)], row[len(keys)+1])
 			}
 			return each(engine.Tally{Keys: keys, Value: v, Count: n})
 		})

@@ -32,7 +32,8 @@ func TestOrdersAgreeWithReference(t *testing.T) {
 		table := rapid.SampledFrom([]string{"t", "p"}).Draw(t, "table")
 		sql := enginetest.Orders(t, table)
 		b.policy = rapid.SampledFrom([]*policy.Policy{byRows, byGroups}).Draw(t, "policy")
-		p, err := plan.Build(b.policy, plan.Request{SQL: sql, AutoRows: table == "p" && rapid.Bool().Draw(t, "rows to find")})
+		p, err := plan.Build(b.policy,
+			plan.Request{SQL: sql, AutoRows: table == "p" && rapid.Bool().Draw(t, "rows to find")})
 		if err != nil {
 			return
 		}
@@ -78,7 +79,13 @@ func TestOrdersAgreeWithReference(t *testing.T) {
 				t.Fatal(err)
 			}
 			got := map[string]int64{}
-			if err := scan(func(cell int, v, n int64) bool { got[fmt.Sprint(cell, " ", v)] += n; return true }); err != nil || !maps.Equal(got, want) {
+			if err := scan(func(cell int, v,
+				n int64,
+			) bool {
+				got[fmt.Sprint(cell, " ", v)] += n
+				return true
+			}); err != nil ||
+				!maps.Equal(got, want) {
 				t.Fatalf("%s: %v, want %v (%v)\n%s", sql, got, want, err, render(look, "FILE", from))
 			}
 			looked += len(want)
@@ -90,8 +97,10 @@ func TestOrdersAgreeWithReference(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			if err := b.run(context.Background(), render(look, scan, from), collect(look, gather(got))); err != nil || !maps.Equal(nonZero(got), nonZero(reference)) {
-				t.Fatalf("%s: %v, want %v (%v)\n%s", sql, nonZero(got), nonZero(reference), err, render(look, "FILE", from))
+			if err := b.run(context.Background(), render(look, scan, from), collect(look, gather(got))); err != nil ||
+				!maps.Equal(nonZero(got), nonZero(reference)) {
+				t.Fatalf("%s: %v, want %v (%v)\n%s", sql, nonZero(got), nonZero(reference), err,
+					render(look, "FILE", from))
 			}
 			looked += len(nonZero(reference))
 		}

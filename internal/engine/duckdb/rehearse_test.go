@@ -43,7 +43,10 @@ func TestRehearsalCatches(t *testing.T) {
 		"product":                 {Op: bounded.OpMul, Type: value.Integer, Args: []*bounded.Expr{integer, integer}},
 		"negation of the least":   {Op: bounded.OpNeg, Type: value.Integer, Args: []*bounded.Expr{integer}},
 		"real too large to floor": {Op: bounded.OpFloor, Type: value.Integer, Args: []*bounded.Expr{real}},
-		"exponential overflow":    {Op: bounded.OpToInteger, Type: value.Integer, Args: []*bounded.Expr{{Op: bounded.OpExp, Type: value.Real, Args: []*bounded.Expr{real}}}},
+		"exponential overflow": {
+			Op: bounded.OpToInteger, Type: value.Integer,
+			Args: []*bounded.Expr{{Op: bounded.OpExp, Type: value.Real, Args: []*bounded.Expr{real}}},
+		},
 	} {
 		c := bounded.Column{Column: &policy.Column{Name: "v", Type: value.Integer}}
 		broken.Walk(func(x *bounded.Expr) {
@@ -70,7 +73,9 @@ func TestRehearseEveryColumn(t *testing.T) {
 	for _, c := range b.policy.Table("p").Columns {
 		conditions = append(conditions, c.Name+" IS NULL")
 	}
-	p, err := plan.Build(b.policy, plan.Request{SQL: "SELECT COUNT(DISTINCT person) FROM p WHERE " + strings.Join(conditions, " OR ") + " GROUP BY k, b"})
+	p, err := plan.Build(b.policy,
+		plan.Request{SQL: "SELECT COUNT(DISTINCT person) FROM p WHERE " + strings.Join(conditions, " OR ") +
+			" GROUP BY k, b"})
 	if err != nil {
 		t.Fatal(err)
 	}

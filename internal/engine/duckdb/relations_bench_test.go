@@ -45,10 +45,13 @@ func BenchmarkRelations(b *testing.B) {
 	sealer := NewSealer(filepath.Join(dir, "tmp"))
 	scans := map[string]string{}
 	for table, made := range map[string]string{
-		"customers": fmt.Sprintf("SELECT i AS id, CAST(hash(i) %% 25 AS BIGINT) AS nation FROM range(%d) AS t(i)", customers),
-		"orders":    fmt.Sprintf("SELECT i AS number, CAST(hash(i) %% %d AS BIGINT) AS customer, CAST(hash(i, 1) %% 2400 AS BIGINT) AS day FROM range(%d) AS t(i)", customers, orders),
-		"lines":     fmt.Sprintf("SELECT i // 4 AS number, (hash(i) %% 10000) / 100.0 AS price, CAST(hash(i, 3) %% 4 AS BIGINT) AS flag FROM range(%d) AS t(i)", lines),
-		"nations":   "SELECT i AS id, i % 5 AS region FROM range(25) AS t(i)",
+		"customers": fmt.Sprintf("SELECT i AS id, CAST(hash(i) %% 25 AS BIGINT) AS nation FROM range(%d) AS t(i)",
+			customers),
+		"orders": fmt.Sprintf(
+			"SELECT i AS number, CAST(hash(i) %% %d AS BIGINT) AS customer, CAST(hash(i, 1) %% 2400 AS BIGINT) AS day FROM range(%d) AS t(i)", customers, orders),
+		"lines": fmt.Sprintf(
+			"SELECT i // 4 AS number, (hash(i) %% 10000) / 100.0 AS price, CAST(hash(i, 3) %% 4 AS BIGINT) AS flag FROM range(%d) AS t(i)", lines),
+		"nations": "SELECT i AS id, i % 5 AS region FROM range(25) AS t(i)",
 	} {
 		file := filepath.Join(sealed, table+".parquet")
 		if err := os.WriteFile(file, nil, 0o600); err != nil {
@@ -64,11 +67,14 @@ func BenchmarkRelations(b *testing.B) {
 	}
 	e := New(sealed, filepath.Join(dir, "spill"))
 	defer e.Close()
-	star := scans["lines"] + " l JOIN " + scans["orders"] + " o ON l.number = o.number JOIN " + scans["customers"] + " c ON o.customer = c.id JOIN " + scans["nations"] + " n ON n.id = c.nation"
+	star := scans["lines"] + " l JOIN " + scans["orders"] + " o ON l.number = o.number JOIN " + scans["customers"] +
+		" c ON o.customer = c.id JOIN " + scans["nations"] + " n ON n.id = c.nation"
 	for _, c := range []struct{ name, ours, beside string }{
 		{
-			"orders by region of their customers", "SELECT region, COUNT(*) FROM orders o JOIN customers c ON o.customer = c.id JOIN nations n ON n.id = c.nation GROUP BY region",
-			"SELECT region, count(*) FROM " + scans["orders"] + " o JOIN " + scans["customers"] + " c ON o.customer = c.id JOIN " + scans["nations"] + " n ON n.id = c.nation GROUP BY region",
+			"orders by region of their customers",
+			"SELECT region, COUNT(*) FROM orders o JOIN customers c ON o.customer = c.id JOIN nations n ON n.id = c.nation GROUP BY region",
+			"SELECT region, count(*) FROM " + scans["orders"] + " o JOIN " + scans["customers"] +
+				" c ON o.customer = c.id JOIN " + scans["nations"] + " n ON n.id = c.nation GROUP BY region",
 		},
 		{"lines alone", "SELECT flag, SUM(price) FROM lines GROUP BY flag", "SELECT flag, sum(price) FROM " + scans["lines"] + " l JOIN " + scans["orders"] + " o ON l.number = o.number GROUP BY flag"},
 		{
@@ -90,7 +96,8 @@ func BenchmarkRelations(b *testing.B) {
 			for b.Loop() {
 				for i, statement := range []string{ours, c.beside} {
 					start := time.Now()
-					if err := e.run(context.Background(), statement, func([]driver.Value) error { return nil }); err != nil {
+					if err := e.run(context.Background(), statement,
+						func([]driver.Value) error { return nil }); err != nil {
 						b.Fatal(err)
 					}
 					took[i] = append(took[i], time.Since(start))

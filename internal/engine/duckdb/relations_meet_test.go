@@ -107,7 +107,8 @@ func (m met) ordered(t *rapid.T, b *bounded.Statement) int {
 		t.Fatal(err)
 	}
 	got := map[string]int64{}
-	if err := scan(func(cell int, v, n int64) bool { got[fmt.Sprint(cell, " ", v)] += n; return true }); err != nil || !maps.Equal(got, want) {
+	if err := scan(func(cell int, v, n int64) bool { got[fmt.Sprint(cell, " ", v)] += n; return true }); err != nil ||
+		!maps.Equal(got, want) {
 		t.Fatalf("%s\n%v\ngot  %v\nwant %v\n%v", m.sql, m.tables, got, want, err)
 	}
 	return len(want)

@@ -139,7 +139,8 @@ func TestRankedByUnit(t *testing.T) {
 	b := newBench(t)
 	rank := rankedBy([]string{"u"}, []engine.Content{{Name: "k0", Type: value.Integer}})
 	seen := 0
-	err := b.run(t.Context(), "SELECT k0, count(*) FROM (SELECT k0, "+rank+" AS q FROM (SELECT a.i AS u, b.i AS k0 FROM range(400) AS a(i), range(4) AS b(i))) WHERE q = 1 GROUP BY k0",
+	err := b.run(t.Context(),
+		"SELECT k0, count(*) FROM (SELECT k0, "+rank+" AS q FROM (SELECT a.i AS u, b.i AS k0 FROM range(400) AS a(i), range(4) AS b(i))) WHERE q = 1 GROUP BY k0",
 		func(row []driver.Value) error {
 			if n, ok := row[1].(int64); !ok || n < 60 || n > 140 {
 				t.Errorf("%v comes first for %v units", row[0], row[1])

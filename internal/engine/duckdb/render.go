@@ -12,7 +12,10 @@ import (
 )
 
 // dialect is how what all engines say alike is written here.
-var dialect = engine.Dialect{Integer: integer, Double: double, BigInt: "BIGINT", Real: "DOUBLE", Factor: "DECIMAL(9, 0)", Total: "HUGEINT"}
+var dialect = engine.Dialect{
+	Integer: integer, Double: double, BigInt: "BIGINT", Real: "DOUBLE",
+	Factor: "DECIMAL(9, 0)", Total: "HUGEINT",
+}
 
 // render writes the one statement that answers b over a scan of the sealed file: its keys k0, k1, … and then each
 // measure's sum; or, of a measure in order, by cell, its values m0 and how many rows have each.
@@ -92,8 +95,9 @@ func contributions(b *bounded.Statement) []string {
 			continue
 		}
 		lo, hi := integer(m.Lo), integer(m.Hi)
-		out = append(out, fmt.Sprintf("CASE WHEN %[1]s BETWEEN %[2]s AND %[3]s THEN %[1]s WHEN %[1]s < %[2]s THEN %[2]s "+
-			"WHEN %[1]s > %[3]s THEN %[3]s ELSE CAST(0 AS BIGINT) END AS m%[4]d", v, lo, hi, i))
+		out = append(
+			out, fmt.Sprintf("CASE WHEN %[1]s BETWEEN %[2]s AND %[3]s THEN %[1]s WHEN %[1]s < %[2]s THEN %[2]s "+
+				"WHEN %[1]s > %[3]s THEN %[3]s ELSE CAST(0 AS BIGINT) END AS m%[4]d", v, lo, hi, i))
 	}
 	return out
 }
@@ -141,7 +145,8 @@ func cellsOfUnits(b *bounded.Statement, rows string) string {
 	if capped {
 		of, sums = append(of, "q"), append(sums, "min(q) AS q")
 	}
-	cells := "SELECT " + strings.Join(sums, ", ") + " FROM (SELECT " + strings.Join(append(of, contributions(b)...), ", ") +
+	cells := "SELECT " + strings.Join(sums, ", ") + " FROM (SELECT " +
+		strings.Join(append(of, contributions(b)...), ", ") +
 		" FROM (" + rows + "))" + engine.GroupBy(cell)
 	if capped {
 		cells = fmt.Sprintf("SELECT *, row_number() OVER (PARTITION BY u ORDER BY q) AS r FROM (%s)", cells)

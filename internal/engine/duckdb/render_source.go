@@ -98,9 +98,11 @@ func ranked(rows string, part []string, contents []engine.Content, enough int64)
 		on[i] = "a." + c + " = m." + c
 	}
 	names, same := strings.Join(part, ", "), strings.Join(on, " AND ")
-	return fmt.Sprintf("WITH a AS MATERIALIZED (SELECT * FROM %s), m AS (SELECT %s FROM a GROUP BY %s HAVING count(*) > %d) "+
-		"SELECT a.*, CAST(0 AS BIGINT) AS q FROM a ANTI JOIN m ON %s "+
-		"UNION ALL SELECT *, %s AS q FROM (SELECT a.* FROM a SEMI JOIN m ON %s)", rows, names, names, enough, same, rankedBy(part, contents), same)
+	return fmt.Sprintf(
+		"WITH a AS MATERIALIZED (SELECT * FROM %s), m AS (SELECT %s FROM a GROUP BY %s HAVING count(*) > %d) "+
+			"SELECT a.*, CAST(0 AS BIGINT) AS q FROM a ANTI JOIN m ON %s "+
+			"UNION ALL SELECT *, %s AS q FROM (SELECT a.* FROM a SEMI JOIN m ON %s)", rows, names, names, enough, same,
+		rankedBy(part, contents), same)
 }
 
 // source writes a Source over the scans of its tables.
@@ -113,7 +115,8 @@ func source(s *bounded.Source, files sealedFiles) string {
 	case bounded.Scan:
 		return scanned(s, files.scans[s.Table])
 	case bounded.Owned:
-		rows := fmt.Sprintf("SELECT a.*, b.u FROM %s AS a JOIN (SELECT DISTINCT c%d AS k, u FROM %s) AS b ON a.c%d = b.k",
+		rows := fmt.Sprintf(
+			"SELECT a.*, b.u FROM %s AS a JOIN (SELECT DISTINCT c%d AS k, u FROM %s) AS b ON a.c%d = b.k",
 			inputs[0], s.ParentKey, inputs[1], s.ChildKey)
 		if engine.OwnedFit(s, func(table string) engine.Sealed { return files.known[table] }) {
 			return rows
@@ -225,7 +228,8 @@ func joined(s *bounded.Source, left, right string, single bool) string {
 	for i := range s.Columns {
 		out = append(out, column(i))
 	}
-	return fmt.Sprintf("SELECT %s FROM %s AS a %s (SELECT %s FROM %s) AS b ON %s", strings.Join(out, ", "), left, word, strings.Join(row, ", "), right, strings.Join(on, " AND "))
+	return fmt.Sprintf("SELECT %s FROM %s AS a %s (SELECT %s FROM %s) AS b ON %s",
+		strings.Join(out, ", "), left, word, strings.Join(row, ", "), right, strings.Join(on, " AND "))
 }
 
 // inside is how aggregates inside a unit are written: sums are HUGEINTs, and exact.

@@ -24,7 +24,9 @@ func (e *Engine) Rows(ctx context.Context, b *bounded.Statement, from engine.Sea
 }
 
 // eachRow feeds each row's integers to add, with whether it is its unit's first.
-func (e *Engine) eachRow(ctx context.Context, b *bounded.Statement, from engine.Sealed, add func(first bool, row []int64) error) error {
+func (e *Engine) eachRow(
+	ctx context.Context, b *bounded.Statement, from engine.Sealed, add func(first bool, row []int64) error,
+) error {
 	statements, err := e.rowPages(ctx, b, from)
 	if err != nil {
 		return err
@@ -81,7 +83,8 @@ func (e *Engine) rowPages(ctx context.Context, b *bounded.Statement, from engine
 			page = fmt.Sprintf("(SELECT * FROM %s WHERE hash(%s) %% %d = %d)", scan, identifier(b.Unit.Name), pages, i)
 		default:
 			numbered := strings.TrimSuffix(scan, ")") + ", file_row_number = true)"
-			page = fmt.Sprintf("(SELECT * EXCLUDE (file_row_number) FROM %s WHERE file_row_number %% %d = %d)", numbered, pages, i)
+			page = fmt.Sprintf("(SELECT * EXCLUDE (file_row_number) FROM %s WHERE file_row_number %% %d = %d)",
+				numbered, pages, i)
 		}
 		out = append(out, rowsOf(b, page, from))
 	}

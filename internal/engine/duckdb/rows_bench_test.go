@@ -27,7 +27,9 @@ func BenchmarkRows(b *testing.B) {
 		made += fmt.Sprintf("(hash(i, %d) %% 2000001) / 1000000.0 - 1 AS x%d, ", i, i)
 		names += fmt.Sprintf(", x%d", i)
 	}
-	p, err := policy.Decode([]byte("version: 1\npopulation: {name: bench}\nbudget: {epsilon: 1}\ntables: {rows: {source: {csv: r.csv}, unit: row, columns: {"+columns[2:]+"}}}\n"), dir)
+	p, err := policy.Decode(
+		[]byte(
+			"version: 1\npopulation: {name: bench}\nbudget: {epsilon: 1}\ntables: {rows: {source: {csv: r.csv}, unit: row, columns: {"+columns[2:]+"}}}\n"), dir)
 	if err != nil {
 		b.Fatal(err)
 	}
@@ -46,7 +48,8 @@ func BenchmarkRows(b *testing.B) {
 	}
 	for b.Loop() {
 		begun, n := time.Now(), 0
-		if err := e.eachRow(context.Background(), &t.Statement, engine.Sealed{File: file}, func(bool, []int64) error { n++; return nil }); err != nil || n != rows {
+		if err := e.eachRow(context.Background(), &t.Statement, engine.Sealed{File: file},
+			func(bool, []int64) error { n++; return nil }); err != nil || n != rows {
 			b.Fatal(n, err)
 		}
 		b.ReportMetric(float64(n)/time.Since(begun).Seconds(), "rows/s")

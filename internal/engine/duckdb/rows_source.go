@@ -14,7 +14,8 @@ import (
 // hash is its own; or, where rows are units, the rows.
 func (e *Engine) sourcePages(ctx context.Context, b *bounded.Statement, from engine.Sealed) ([]string, error) {
 	page := func(condition string) (string, error) {
-		return statementOf(b, from, func(b *bounded.Statement, files sealedFiles) string { return rowsOfSource(b, files, condition) })
+		return statementOf(b, from,
+			func(b *bounded.Statement, files sealedFiles) string { return rowsOfSource(b, files, condition) })
 	}
 	whole, err := page("")
 	if err != nil {

@@ -65,7 +65,8 @@ func TestRowsAgreeWithReference(t *testing.T) {
 			t.Fatal(err)
 		}
 		want := inOrder(enginetest.UnitRows(&p.Statement, rows))
-		if got := inOrder(got); !slices.EqualFunc(got, want, func(a, b [][]int64) bool { return slices.EqualFunc(a, b, slices.Equal[[]int64]) }) {
+		if got := inOrder(got); !slices.EqualFunc(got, want,
+			func(a, b [][]int64) bool { return slices.EqualFunc(a, b, slices.Equal[[]int64]) }) {
 			t.Fatalf("%s: %v, want %v\n%s", sql, got, want, rowsOf(&p.Statement, "FILE", from))
 		}
 		given += len(want)
@@ -102,7 +103,9 @@ func TestRowsOverRelations(t *testing.T) {
 		var got [][][]int64
 		err = b.eachRow(context.Background(), &p.Statement, from, byUnit(&got))
 		want := inOrder(enginetest.UnitRowsOf(&p.Statement, tables))
-		if got := inOrder(got); err != nil || !slices.EqualFunc(got, want, func(a, b [][]int64) bool { return slices.EqualFunc(a, b, slices.Equal[[]int64]) }) {
+		if got := inOrder(got); err != nil ||
+			!slices.EqualFunc(got, want,
+				func(a, b [][]int64) bool { return slices.EqualFunc(a, b, slices.Equal[[]int64]) }) {
 			t.Fatalf("%s: %v, want %v (%v)", sql, got, want, err)
 		}
 		given += len(want)
@@ -113,6 +116,7 @@ func TestRowsOverRelations(t *testing.T) {
 		}
 	})
 	if admitted < 20 || given == 0 || several == 0 || paged == 0 {
-		t.Errorf("%d questions, %d units, %d of several rows, %d of several pages: the test shows nothing", admitted, given, several, paged)
+		t.Errorf("%d questions, %d units, %d of several rows, %d of several pages: the test shows nothing",
+			admitted, given, several, paged)
 	}
 }

@@ -66,7 +66,8 @@ func (e *Engine) lock() []string {
 	var bounds []string
 	if e.small {
 		bounds = []string{
-			fmt.Sprintf("SET memory_limit = '%dMB'", engine.RehearsalMemory), "SET threads = 1", "SET max_temp_directory_size = '0KB'",
+			fmt.Sprintf("SET memory_limit = '%dMB'", engine.RehearsalMemory), "SET threads = 1",
+			"SET max_temp_directory_size = '0KB'",
 		}
 	}
 	return append(bounds, []string{
@@ -139,7 +140,9 @@ func statement(b *bounded.Statement, from engine.Sealed) (string, error) {
 }
 
 // statementOf is a statement over the sealed files of a Source.
-func statementOf(b *bounded.Statement, from engine.Sealed, render func(*bounded.Statement, sealedFiles) string) (string, error) {
+func statementOf(
+	b *bounded.Statement, from engine.Sealed, render func(*bounded.Statement, sealedFiles) string,
+) (string, error) {
 	files := sealedFiles{map[string]string{}, map[string]bool{}, from.Tables}
 	for _, table := range b.Tables() {
 		known, ok := from.Tables[table]

@@ -104,7 +104,8 @@ func (b *bench) sums(p *plan.Plan, file string) (map[string]string, error) {
 	}
 	defer conn.Close()
 	err = conn.Raw(func(c any) error {
-		return query(context.Background(), c, render(&p.Statement, scan, b.known(file)), collect(&p.Statement, gather(out)))
+		return query(context.Background(), c, render(&p.Statement, scan, b.known(file)),
+			collect(&p.Statement, gather(out)))
 	})
 	return nonZero(out), err
 }
@@ -132,33 +133,34 @@ func (b *bench) sealedRows(table, file string) (rows []enginetest.Row, known eng
 	if err != nil {
 		return nil, known, err
 	}
-	err = b.run(context.Background(), "SELECT "+strings.Join(columns, ", ")+" FROM "+scan, func(row []driver.Value) error {
-		r := enginetest.Row{}
-		for i, c := range declared.Columns {
-			switch x := row[i].(type) {
-			case nil:
-				r[c.Name], known.Complete[c.Name] = value.NullOf(c.Type), false
-			case float64:
-				r[c.Name] = value.OfReal(x)
-				if math.IsNaN(x) || math.IsInf(x, 0) {
-					known.Complete[c.Name] = false
+	err = b.run(context.Background(), "SELECT "+strings.Join(columns, ", ")+" FROM "+scan,
+		func(row []driver.Value) error {
+			r := enginetest.Row{}
+			for i, c := range declared.Columns {
+				switch x := row[i].(type) {
+				case nil:
+					r[c.Name], known.Complete[c.Name] = value.NullOf(c.Type), false
+				case float64:
+					r[c.Name] = value.OfReal(x)
+					if math.IsNaN(x) || math.IsInf(x, 0) {
+						known.Complete[c.Name] = false
+					}
+				default:
+					v, err := scalar(c.Type, x)
+					if err != nil {
+						return err
+					}
+					r[c.Name] = v
 				}
-			default:
-				v, err := scalar(c.Type, x)
-				if err != nil {
-					return err
-				}
-				r[c.Name] = v
 			}
-		}
-		if declared.Unit.Column != "" {
-			rank, _ := row[len(row)-1].(int64)
-			r[enginetest.Rank] = value.OfInt(rank)
-			known.OneRowEach = known.OneRowEach && (rank == 1 || r[declared.Unit.Column].Null)
-		}
-		rows = append(rows, r)
-		return nil
-	})
+			if declared.Unit.Column != "" {
+				rank, _ := row[len(row)-1].(int64)
+				r[enginetest.Rank] = value.OfInt(rank)
+				known.OneRowEach = known.OneRowEach && (rank == 1 || r[declared.Unit.Column].Null)
+			}
+			rows = append(rows, r)
+			return nil
+		})
 	return rows, known, err
 }
 
@@ -189,7 +191,10 @@ func nonZero(sums map[string]*big.Int) map[string]string {
 
 // DuckDB gives the reference's exact sums for random questions over hostile rows, and never fails.
 func TestAgreesWithReference(t *testing.T) {
-	for name, text := range map[string]func(string) []byte{"by rows": enginetest.PolicyText, "by groups": enginetest.ByGroups} {
+	for name, text := range map[string]func(string) []byte{
+		"by rows":   enginetest.PolicyText,
+		"by groups": enginetest.ByGroups,
+	} {
 		t.Run(name, func(t *testing.T) {
 			b := newBench(t)
 			var err error
@@ -220,7 +225,8 @@ func (b *bench) agrees(t *testing.T) {
 		if len(p.Searches) > 0 { // within any bounds that a search could find
 			end := func(label string) []*big.Int {
 				n := big.NewInt(rapid.Int64Range(-64, 64).Draw(t, label))
-				return slices.Repeat([]*big.Int{n.Lsh(n, uint(rapid.IntRange(0, 60).Draw(t, "scale")))}, len(p.Measures))
+				return slices.Repeat([]*big.Int{n.Lsh(n, uint(rapid.IntRange(0, 60).Draw(t, "scale")))},
+					len(p.Measures))
 			}
 			if p, err = p.Found(end("lower"), end("upper")); err != nil {
 				t.Fatal(err)
@@ -270,7 +276,8 @@ func TestLockedDown(t *testing.T) {
 	defer conn.Close()
 	try := func(statement string) error {
 		return conn.Raw(func(c any) error {
-			return query(context.Background(), c, statement, collect(&bounded.Statement{}, gather(map[string]*big.Int{})))
+			return query(context.Background(), c, statement,
+				collect(&bounded.Statement{}, gather(map[string]*big.Int{})))
 		})
 	}
 	if err := try("SELECT count(*) FROM read_parquet(" + text(file) + ")"); err != nil {
@@ -379,7 +386,8 @@ func TestOrderAgreesWithReference(t *testing.T) {
 				}
 			}
 			passes := 0
-			if err := scan(func(int64, int64) bool { passes++; return false }); err != nil || passes != min(1, len(want)) {
+			if err := scan(func(int64, int64) bool { passes++; return false }); err != nil ||
+				passes != min(1, len(want)) {
 				t.Fatalf("%s: a pass that ends early took %d steps: %v", sql, passes, err)
 			}
 		}

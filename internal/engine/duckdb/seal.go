@@ -87,7 +87,8 @@ func sealError(err error) error {
 		return err
 	}
 	switch e.Type {
-	case driverpkg.ErrorTypeIO, driverpkg.ErrorTypeOutOfMemory, driverpkg.ErrorTypePermission, driverpkg.ErrorTypeCatalog:
+	case driverpkg.ErrorTypeIO, driverpkg.ErrorTypeOutOfMemory, driverpkg.ErrorTypePermission,
+		driverpkg.ErrorTypeCatalog:
 		return errors.New("DuckDB: " + sealFirstLine(e.Msg))
 	default:
 	}
@@ -116,7 +117,8 @@ func sealCopy(ctx context.Context, conn *sql.Conn, from, file string) error {
 	return sealRun(ctx, conn,
 		"SET threads = 1",
 		"SET preserve_insertion_order = false",
-		"COPY ("+from+") TO "+text(file)+" (FORMAT parquet, COMPRESSION zstd, USE_TMP_FILE false, ROW_GROUP_SIZE_BYTES '"+sealRowGroup+"')",
+		"COPY ("+from+") TO "+text(
+			file)+" (FORMAT parquet, COMPRESSION zstd, USE_TMP_FILE false, ROW_GROUP_SIZE_BYTES '"+sealRowGroup+"')",
 	)
 }
 

@@ -18,7 +18,8 @@ func BenchmarkSealCSV(b *testing.B) {
 	var file bytes.Buffer
 	file.WriteString("id,age,amount,sex,member,day\n")
 	for i := range 1_000_000 {
-		fmt.Fprintf(&file, "%d,%d,%d.%02d,%s,%t,2021-%02d-%02d\n", i/5, i%90, i%1000, i%100, []string{"f", "m"}[i%2], i%3 == 0, i%12+1, i%28+1)
+		fmt.Fprintf(&file, "%d,%d,%d.%02d,%s,%t,2021-%02d-%02d\n", i/5, i%90, i%1000, i%100, []string{"f", "m"}[i%2],
+			i%3 == 0, i%12+1, i%28+1)
 	}
 	path := filepath.Join(dir, "people.csv")
 	if err := os.WriteFile(path, file.Bytes(), 0o600); err != nil {
@@ -26,7 +27,10 @@ func BenchmarkSealCSV(b *testing.B) {
 	}
 	table := &policy.Table{
 		Name: "people", Unit: policy.Unit{Column: "id", RowsPerUnit: 5, MaxGroups: 5},
-		Source: policy.Source{Format: policy.CSV, File: path, Dialect: policy.Dialect{Delimiter: ',', Quote: '"', Header: true}},
+		Source: policy.Source{
+			Format: policy.CSV, File: path,
+			Dialect: policy.Dialect{Delimiter: ',', Quote: '"', Header: true},
+		},
 		Columns: []*policy.Column{
 			{Name: "id", Type: value.Integer},
 			{Name: "age", Type: value.Integer},

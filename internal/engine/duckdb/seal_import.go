@@ -25,7 +25,9 @@ type sealSource struct {
 
 // Import implements seal.Backend: one pass checks every value against the declaration, a second one copies. A fault of
 // a value is a *csvtable.Error with the row's number in the source's order.
-func (s *Sealer) Import(ctx context.Context, file string, t *policy.Table, files []string) (invalids []csvtable.Invalid, err error) {
+func (s *Sealer) Import(
+	ctx context.Context, file string, t *policy.Table, files []string,
+) (invalids []csvtable.Invalid, err error) {
 	if err := sealNames(t); err != nil {
 		return nil, err
 	}
@@ -88,8 +90,10 @@ func openSealFiles(ctx context.Context, conn *sql.Conn, files []string) (first *
 				kind = "no such column"
 			}
 			if kind != first.types[name] {
-				return nil, fmt.Errorf("%s and %s are not of one kind: column %q is %s in the first and %s in the second",
-					filepath.Base(files[0]), filepath.Base(file), name, sealKindName(first.types[name]), sealKindName(kind))
+				return nil, fmt.Errorf(
+					"%s and %s are not of one kind: column %q is %s in the first and %s in the second",
+					filepath.Base(files[0]), filepath.Base(file), name, sealKindName(first.types[name]),
+					sealKindName(kind))
 			}
 		}
 		scans = append(scans, scan)
@@ -128,13 +132,15 @@ func describeSealSource(ctx context.Context, conn *sql.Conn, from string) (*seal
 // attachSealSource opens a database file for reading. Only its base tables are read: a view could read anything.
 func attachSealSource(ctx context.Context, conn *sql.Conn, src policy.Source, file string) (string, error) {
 	if info, err := os.Stat(file + ".wal"); err == nil && info.Size() > 0 {
-		return "", errors.New("the database has changes in its .wal file: close whatever uses it, or run CHECKPOINT, first")
+		return "", errors.New(
+			"the database has changes in its .wal file: close whatever uses it, or run CHECKPOINT, first")
 	}
 	if _, err := conn.ExecContext(ctx, "ATTACH "+text(file)+" AS dither_source (TYPE duckdb, READ_ONLY)"); err != nil {
 		return "", err
 	}
-	rows, err := conn.QueryContext(ctx, "SELECT schema_name FROM duckdb_tables() WHERE database_name = 'dither_source' AND "+
-		"table_name = ? ORDER BY schema_name <> 'main', schema_name", src.Table)
+	rows, err := conn.QueryContext(ctx,
+		"SELECT schema_name FROM duckdb_tables() WHERE database_name = 'dither_source' AND "+
+			"table_name = ? ORDER BY schema_name <> 'main', schema_name", src.Table)
 	if err != nil {
 		return "", err
 	}
@@ -171,7 +177,8 @@ var sealWholeDecimal = regexp.MustCompile(`^DECIMAL\(\d+,0\)$`)
 
 func sealIsInteger(kind string) bool {
 	switch kind {
-	case "TINYINT", "SMALLINT", "INTEGER", "BIGINT", "UTINYINT", "USMALLINT", "UINTEGER", "UBIGINT", "HUGEINT", "UHUGEINT":
+	case "TINYINT", "SMALLINT", "INTEGER", "BIGINT", "UTINYINT", "USMALLINT", "UINTEGER", "UBIGINT",
+		"HUGEINT", "UHUGEINT":
 		return true
 	}
 	return sealWholeDecimal.MatchString(kind)
@@ -205,14 +212,17 @@ func (s *sealSource) columns(t *policy.Table) ([]sealColumn, error) {
 		}
 		if !sealable(kind, c.Type) {
 			return nil, &csvtable.Error{
-				Column: c.Name, Message: fmt.Sprintf("declared as %s, but the source has %s", c.Type, sealKindName(kind)),
+				Column: c.Name, Message: fmt.Sprintf("declared as %s, but the source has %s",
+					c.Type, sealKindName(kind)),
 			}
 		}
 		x := identifier(c.Name)
 		out[i] = sealColumn{Column: c, cast: "TRY_CAST(" + x + " AS " + sealTypes[c.Type] + ")"}
 		switch c.Type {
 		case value.Text:
-			out[i].fits = fmt.Sprintf("(strlen(CAST(%[1]s AS VARCHAR)) <= %[2]d AND NOT contains(CAST(%[1]s AS VARCHAR), chr(0)))", x, value.MaxTextBytes)
+			out[i].fits = fmt.Sprintf(
+				"(strlen(CAST(%[1]s AS VARCHAR)) <= %[2]d AND NOT contains(CAST(%[1]s AS VARCHAR), chr(0)))", x,
+				value.MaxTextBytes)
 		case value.Date:
 			out[i].fits = "(" + x + " BETWEEN DATE '0001-01-01' AND DATE '9999-12-31')"
 		default:
@@ -282,7 +292,8 @@ func (s *sealSource) check(ctx context.Context, conn *sql.Conn, columns []sealCo
 // first is the 1-based number of the first row, in the source's order, whose column fulfils a condition.
 func (s *sealSource) first(ctx context.Context, conn *sql.Conn, column, condition string) (row int64, err error) {
 	x := identifier(column)
-	err = conn.QueryRowContext(ctx, "SELECT coalesce(min(dither_row), 0) FROM (SELECT "+x+", row_number() OVER () AS dither_row FROM "+s.from+
-		") WHERE "+condition).Scan(&row)
+	err = conn.QueryRowContext(ctx,
+		"SELECT coalesce(min(dither_row), 0) FROM (SELECT "+x+", row_number() OVER () AS dither_row FROM "+s.from+
+			") WHERE "+condition).Scan(&row)
 	return row, err
 }

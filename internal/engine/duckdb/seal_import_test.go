@@ -31,7 +31,9 @@ func sealTestImport(t testing.TB, table *policy.Table) ([][]string, []csvtable.I
 func sealTestSource(t testing.TB, expression, rows string) policy.Source {
 	t.Helper()
 	file := filepath.Join(t.TempDir(), "source.parquet")
-	sealTestExec(t, "", "COPY (SELECT "+expression+" AS x, i AS other FROM range("+rows+") r(i)) TO "+text(file)+" (FORMAT parquet)")
+	sealTestExec(
+		t, "", "COPY (SELECT "+expression+" AS x, i AS other FROM range("+rows+") r(i)) TO "+text(
+			file)+" (FORMAT parquet)")
 	return policy.Source{Format: policy.Parquet, Path: "source.parquet", File: file}
 }
 
@@ -39,7 +41,8 @@ func sealTestSource(t testing.TB, expression, rows string) policy.Source {
 func sealTestDatabase(t testing.TB, expression, rows string) policy.Source {
 	t.Helper()
 	file := filepath.Join(t.TempDir(), "it's a.duckdb")
-	sealTestExec(t, file, `CREATE TABLE "my ""table""" AS SELECT `+expression+" AS x, i AS other FROM range("+rows+") r(i)", "CHECKPOINT")
+	sealTestExec(t, file,
+		`CREATE TABLE "my ""table""" AS SELECT `+expression+" AS x, i AS other FROM range("+rows+") r(i)", "CHECKPOINT")
 	return policy.Source{Format: policy.DuckDB, Path: "a.duckdb", File: file, Table: `my "table"`}
 }
 
@@ -85,7 +88,10 @@ func TestImportTypes(t *testing.T) {
 		{"CASE i WHEN 1 THEN '0001-01-01 (BC)' ELSE '2000-01-01' END::DATE", value.Date, `row 2, column "x": 1 values cannot be read as date`},
 		{"nullif(i, 1)", value.Integer, `row 2, column "x": 1 values are NULL, but the column is not declared nullable`},
 	} {
-		table := &policy.Table{Name: "t", Source: sealTestDatabase(t, c.source, "2"), Columns: []*policy.Column{{Name: "x", Type: c.as}}}
+		table := &policy.Table{
+			Name: "t", Source: sealTestDatabase(t, c.source, "2"),
+			Columns: []*policy.Column{{Name: "x", Type: c.as}},
+		}
 		rows, _, err := sealTestImport(t, table)
 		got := ""
 		if err != nil {
@@ -106,7 +112,10 @@ func TestImportTypes(t *testing.T) {
 }
 
 func TestImportEmpty(t *testing.T) {
-	table := &policy.Table{Name: "t", Source: sealTestSource(t, "i", "0"), Columns: []*policy.Column{{Name: "x", Type: value.Real}}}
+	table := &policy.Table{
+		Name: "t", Source: sealTestSource(t, "i", "0"),
+		Columns: []*policy.Column{{Name: "x", Type: value.Real}},
+	}
 	if rows, invalids, err := sealTestImport(t, table); err != nil || len(rows)+len(invalids) > 0 {
 		t.Errorf("%q, %v, %v", rows, invalids, err)
 	}
@@ -114,7 +123,8 @@ func TestImportEmpty(t *testing.T) {
 
 func TestImportInvalidIsNull(t *testing.T) {
 	table := &policy.Table{
-		Name: "t", Source: sealTestSource(t, "CASE WHEN i % 100000 = 99999 THEN repeat('x', 5000) WHEN i > 5 THEN 'y' END", "300000"),
+		Name: "t", Source: sealTestSource(t,
+			"CASE WHEN i % 100000 = 99999 THEN repeat('x', 5000) WHEN i > 5 THEN 'y' END", "300000"),
 		Columns: []*policy.Column{
 			{Name: "x", Type: value.Text, Nullable: true, Invalid: policy.InvalidIsNull},
 			{Name: "other", Type: value.Integer},
@@ -134,14 +144,18 @@ func TestImportInvalidIsNull(t *testing.T) {
 
 // A path means the one file of that name, whatever it would match as a pattern.
 func TestImportPaths(t *testing.T) {
-	for _, name := range []string{"a*b", "a?b", "a[x]b", "a[!y]b", "**", "it's", `say "x"`, "a b", "x=7", "{a,b}", "100%", "#;--", "é", `back\slash`} {
+	for _, name := range []string{
+		"a*b", "a?b", "a[x]b", "a[!y]b", "**", "it's", `say "x"`, "a b", "x=7", "{a,b}",
+		"100%", "#;--", "é", `back\slash`,
+	} {
 		dir := t.TempDir()
 		for i, n := range []string{name, "axb"} {
 			folder := filepath.Join(dir, n)
 			if err := os.MkdirAll(folder, 0o700); err != nil {
 				t.Fatal(err)
 			}
-			sealTestExec(t, "", "COPY (SELECT "+string(rune('0'+i))+" AS x) TO "+text(filepath.Join(folder, n+".parquet"))+" (FORMAT parquet)")
+			sealTestExec(t, "", "COPY (SELECT "+string(rune('0'+i))+" AS x) TO "+text(filepath.Join(folder,
+				n+".parquet"))+" (FORMAT parquet)")
 		}
 		table := &policy.Table{
 			Name: "t", Columns: []*policy.Column{{Name: "x", Type: value.Integer}},
@@ -216,7 +230,8 @@ func TestImportRefuses(t *testing.T) {
 			t.Errorf("%s: %v, want %q", c.name, err, c.want)
 		}
 	}
-	_, _, err = sealTestImport(t, &policy.Table{Name: "t", Source: good, Columns: []*policy.Column{{Name: "X", Type: value.Integer}}})
+	_, _, err = sealTestImport(t,
+		&policy.Table{Name: "t", Source: good, Columns: []*policy.Column{{Name: "X", Type: value.Integer}}})
 	if err == nil || !strings.Contains(err.Error(), `column "X": the source has no such column`) {
 		t.Errorf("%v", err)
 	}
@@ -226,7 +241,8 @@ func TestDescribeSource(t *testing.T) {
 	file := filepath.Join(t.TempDir(), "d.duckdb")
 	sealTestExec(t, file, `CREATE TABLE t (a HUGEINT, b DECIMAL(9,2), c DECIMAL(9,0), d FLOAT, e BOOLEAN, f DATE, g ENUM('s3cret'), h UUID,
 		i TIMESTAMP, j INTEGER[], k ENUM('s3cret')[])`, "CHECKPOINT")
-	got, err := NewSealer(t.TempDir()).DescribeSource(t.Context(), policy.Source{Format: policy.DuckDB, File: file, Table: "t"})
+	got, err := NewSealer(t.TempDir()).DescribeSource(t.Context(),
+		policy.Source{Format: policy.DuckDB, File: file, Table: "t"})
 	want := SealSource{
 		Columns: []SealSourceColumn{
 			{"a", value.Integer},
@@ -244,7 +260,8 @@ func TestDescribeSource(t *testing.T) {
 		t.Error(err, diff)
 	}
 	for _, bad := range []string{t.TempDir(), filepath.Join(t.TempDir(), "none")} {
-		if _, err := NewSealer(t.TempDir()).DescribeSource(t.Context(), policy.Source{Format: policy.Parquet, File: bad}); err == nil {
+		if _, err := NewSealer(t.TempDir()).DescribeSource(t.Context(),
+			policy.Source{Format: policy.Parquet, File: bad}); err == nil {
 			t.Errorf("%s is described", bad)
 		}
 	}
@@ -260,7 +277,8 @@ func TestImportFiles(t *testing.T) {
 	}
 	a, b := write("a.parquet", "i AS x, 'a' AS y"), write("b.parquet", "'b' AS y, i + 10 AS x, true AS z")
 	table := &policy.Table{
-		Name: "t", Public: true, Source: policy.Source{Format: policy.Parquet, Path: "*.parquet", File: filepath.Join(folder, "*.parquet")},
+		Name: "t", Public: true,
+		Source:  policy.Source{Format: policy.Parquet, Path: "*.parquet", File: filepath.Join(folder, "*.parquet")},
 		Columns: []*policy.Column{{Name: "x", Type: value.Integer}, {Name: "y", Type: value.Text}},
 	}
 	into := sealTestFile(t, t.TempDir())
@@ -268,7 +286,8 @@ func TestImportFiles(t *testing.T) {
 		t.Fatal(err)
 	}
 	want := [][]string{{"0", "a"}, {"1", "a"}, {"10", "b"}, {"11", "b"}}
-	if diff := cmp.Diff(want, sealTestQuery(t, "SELECT x, y FROM read_parquet("+text(into)+") ORDER BY x")); diff != "" {
+	if diff := cmp.Diff(want,
+		sealTestQuery(t, "SELECT x, y FROM read_parquet("+text(into)+") ORDER BY x")); diff != "" {
 		t.Error(diff)
 	}
 	for columns, wrong := range map[string]string{
@@ -276,7 +295,8 @@ func TestImportFiles(t *testing.T) {
 		"i::DOUBLE AS x, 'b' AS y": `column "x" is BIGINT in the first and DOUBLE in the second`,
 	} {
 		c := write("c.parquet", columns)
-		if _, err := NewSealer(t.TempDir()).Import(t.Context(), into, table, []string{a, c}); err == nil || !strings.Contains(err.Error(), wrong) {
+		if _, err := NewSealer(t.TempDir()).Import(t.Context(), into, table, []string{a, c}); err == nil ||
+			!strings.Contains(err.Error(), wrong) {
 			t.Errorf("%s: %v", columns, err)
 		}
 	}

@@ -39,7 +39,8 @@ func sealInspectColumns(ctx context.Context, conn *sql.Conn, from string, t *pol
 		if c.Type == value.Real {
 			special = "NOT isfinite(" + x + ")"
 		}
-		counts = append(counts, sealCount(x+" IS NULL"), sealCount(special), sealCount(sealOutside(c)+" AND NOT ("+special+")"))
+		counts = append(counts, sealCount(x+" IS NULL"), sealCount(special),
+			sealCount(sealOutside(c)+" AND NOT ("+special+")"))
 		into = append(into, &f.Nulls, &f.Special, &f.Outside)
 	}
 	return conn.QueryRowContext(ctx, "SELECT "+strings.Join(counts, ", ")+" FROM "+from).Scan(into...)
@@ -119,7 +120,8 @@ func sealOutside(c *policy.Column) string {
 		fallthrough
 	case c.Type == value.Integer:
 		lower, upper := sealCeil(c.Lower), sealFloor(c.Upper)
-		return fmt.Sprintf("(CAST(%[1]s AS HUGEINT) < %[2]s OR CAST(%[1]s AS HUGEINT) > %[3]s)", x, sealHugeint(lower), sealHugeint(upper))
+		return fmt.Sprintf("(CAST(%[1]s AS HUGEINT) < %[2]s OR CAST(%[1]s AS HUGEINT) > %[3]s)",
+			x, sealHugeint(lower), sealHugeint(upper))
 	}
 	return "FALSE"
 }

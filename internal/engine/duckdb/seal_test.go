@@ -22,9 +22,12 @@ import (
 
 func sealTestTable() *policy.Table {
 	return &policy.Table{
-		Name:   "all types",
-		Source: policy.Source{Format: policy.CSV, Path: "all.csv", Dialect: policy.Dialect{Delimiter: ',', Quote: '"', Header: true}},
-		Unit:   policy.Unit{RowsPerUnit: 1, MaxGroups: 1},
+		Name: "all types",
+		Source: policy.Source{
+			Format: policy.CSV, Path: "all.csv",
+			Dialect: policy.Dialect{Delimiter: ',', Quote: '"', Header: true},
+		},
+		Unit: policy.Unit{RowsPerUnit: 1, MaxGroups: 1},
 		Columns: []*policy.Column{
 			{Name: "i", Type: value.Integer, Nullable: true},
 			{Name: `r "quoted" 'name'`, Type: value.Real, Nullable: true},
@@ -122,7 +125,10 @@ func TestSealerWrite(t *testing.T) {
 		{value.OfInt(0), value.OfReal(5e-324), value.OfText(strings.Repeat("x", value.MaxTextBytes)), value.OfBool(false), value.OfDay(-1)},
 	}
 	for i := range 5000 {
-		rows = append(rows, []value.Value{value.OfInt(int64(i)), value.OfReal(float64(i) / 7), value.NullOf(value.Text), value.OfBool(i%2 == 0), value.OfDay(int64(i))})
+		rows = append(rows, []value.Value{
+			value.OfInt(int64(i)), value.OfReal(float64(i) / 7), value.NullOf(value.Text),
+			value.OfBool(i%2 == 0), value.OfDay(int64(i)),
+		})
 	}
 	var first []byte
 	for range 2 {
@@ -153,8 +159,15 @@ func TestSealerWrite(t *testing.T) {
 		if last := got[len(got)-1]; last[0] != "4999" || last[2] != "NULL" || last[4] != "1983-09-09" {
 			t.Errorf("the last row is %q", last)
 		}
-		described := sealTestQuery(t, "SELECT column_name, column_type FROM (DESCRIBE SELECT * FROM read_parquet("+text(file)+"))")
-		if diff := cmp.Diff([][]string{{"i", "BIGINT"}, {`r "quoted" 'name'`, "DOUBLE"}, {"t", "VARCHAR"}, {"b", "BOOLEAN"}, {"select", "DATE"}}, described); diff != "" {
+		described := sealTestQuery(t,
+			"SELECT column_name, column_type FROM (DESCRIBE SELECT * FROM read_parquet("+text(file)+"))")
+		if diff := cmp.Diff([][]string{
+			{"i", "BIGINT"},
+			{`r "quoted" 'name'`, "DOUBLE"},
+			{"t", "VARCHAR"},
+			{"b", "BOOLEAN"},
+			{"select", "DATE"},
+		}, described); diff != "" {
 			t.Error(diff)
 		}
 		content, err := os.ReadFile(file)
@@ -189,15 +202,18 @@ func TestSealerWriteFails(t *testing.T) {
 	if err := s.Write(ctx, file, sealTestTable(), sealTestRows(nil)); !errors.Is(err, context.Canceled) {
 		t.Errorf("canceled: %v", err)
 	}
-	if err := s.Write(t.Context(), "/dev/full", sealTestTable(), sealTestRows(nil)); err == nil || !strings.Contains(err.Error(), "DuckDB: IO Error") {
+	if err := s.Write(t.Context(), "/dev/full", sealTestTable(), sealTestRows(nil)); err == nil ||
+		!strings.Contains(err.Error(), "DuckDB: IO Error") {
 		t.Errorf("full disk: %v", err)
 	}
-	if err := s.Write(t.Context(), filepath.Join(t.TempDir(), "no", "such"), sealTestTable(), sealTestRows(nil)); err == nil {
+	if err := s.Write(t.Context(), filepath.Join(t.TempDir(), "no", "such"), sealTestTable(),
+		sealTestRows(nil)); err == nil {
 		t.Error("written to a folder that is not there")
 	}
 	twins := sealTestTable()
 	twins.Columns[2].Name = "I"
-	if err := s.Write(t.Context(), file, twins, sealTestRows(nil)); err == nil || !strings.Contains(err.Error(), "differ in case alone") {
+	if err := s.Write(t.Context(), file, twins, sealTestRows(nil)); err == nil ||
+		!strings.Contains(err.Error(), "differ in case alone") {
 		t.Errorf("twins: %v", err)
 	}
 	if err := NewSealer("/proc/no").Write(t.Context(), file, sealTestTable(), sealTestRows(nil)); err == nil {
@@ -251,7 +267,8 @@ func TestSealerInspect(t *testing.T) {
 		t.Error(diff)
 	}
 	for _, i := range []int{1, 3} { // bounds beyond 64 bits, and no value inside
-		table.Columns[i].Lower, table.Columns[i].Upper = new(big.Rat).SetInt(new(big.Int).Lsh(big.NewInt(-1), 200)), new(big.Rat).SetInt(new(big.Int).Lsh(big.NewInt(1), 200))
+		table.Columns[i].Lower, table.Columns[i].Upper = new(big.Rat).SetInt(new(big.Int).Lsh(big.NewInt(-1), 200)),
+			new(big.Rat).SetInt(new(big.Int).Lsh(big.NewInt(1), 200))
 	}
 	table.Columns[2].Lower, table.Columns[2].Upper = big.NewRat(7, 1), big.NewRat(8, 1)
 	table.Unit, table.Columns[4].Values = policy.Unit{RowsPerUnit: 1}, []value.Value{}
@@ -291,7 +308,8 @@ func TestSealCSV(t *testing.T) {
 			}
 		}
 	}
-	if err := os.WriteFile(table.Source.File, []byte(header+strings.Repeat("1,2,x,t,2000-01-01\n", 5000)+"1,2,s3cret,s3cret,\n"), 0o600); err != nil {
+	if err := os.WriteFile(table.Source.File,
+		[]byte(header+strings.Repeat("1,2,x,t,2000-01-01\n", 5000)+"1,2,s3cret,s3cret,\n"), 0o600); err != nil {
 		t.Fatal(err)
 	}
 	_, _, err := seal.Seal(t.Context(), dir, table, sealer, options)

@@ -16,7 +16,8 @@ func TestRehearsalsHaveLittleMemory(t *testing.T) {
 	if err := e.rehearse(t.Context(), large); !errors.Is(err, engine.ErrRehearsal) {
 		t.Errorf("%v", err)
 	}
-	if err := e.rehearse(t.Context(), "SELECT SUM(LEN(l)) FROM (SELECT LIST(REPEAT('x', 1000)) AS l FROM RANGE(1300))"); err != nil {
+	if err := e.rehearse(t.Context(),
+		"SELECT SUM(LEN(l)) FROM (SELECT LIST(REPEAT('x', 1000)) AS l FROM RANGE(1300))"); err != nil {
 		t.Error(err)
 	}
 }

@@ -57,7 +57,8 @@ func TestSealingKeepsStoredRows(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		for _, r := range sealTestQuery(t, "SELECT u, i, "+rankColumn+", "+rowsColumn+" FROM read_parquet("+text(file)+")") {
+		for _, r := range sealTestQuery(t,
+			"SELECT u, i, "+rankColumn+", "+rowsColumn+" FROM read_parquet("+text(file)+")") {
 			rows = append(rows, strings.Join(r, " "))
 		}
 		return rows, facts
@@ -116,7 +117,8 @@ func TestSealingAgainUnderAnotherBound(t *testing.T) {
 	}{{4, 1, 4}, {4, 1, 4}, {3, 1, 6}, {5, 2, 2}, {100, 3, 0}, {0, 3, 0}, {2, 3, 8}} {
 		table := storedTable(c.stored)
 		table.Source.File = file
-		v, report, err := seal.Seal(t.Context(), dir, table, NewSealer(filepath.Join(dir, "tmp")), seal.Options{Getenv: func(string) string { return "" }})
+		v, report, err := seal.Seal(t.Context(), dir, table, NewSealer(filepath.Join(dir, "tmp")),
+			seal.Options{Getenv: func(string) string { return "" }})
 		if err != nil || v.Number != c.version || report.Facts.RowsLeftOut != c.leftOut {
 			t.Errorf("%d: version %d, %+v, %v", i, v.Number, report.Facts, err)
 		}

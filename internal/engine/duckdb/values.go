@@ -18,7 +18,8 @@ func (e *Engine) Values(ctx context.Context, c bounded.Column, from engine.Seale
 		return nil, err
 	}
 	var out []value.Value
-	statement := fmt.Sprintf("SELECT DISTINCT k FROM (SELECT %s AS k FROM %s) WHERE k IS NOT NULL ORDER BY k LIMIT %d", clean(c), scan, most)
+	statement := fmt.Sprintf("SELECT DISTINCT k FROM (SELECT %s AS k FROM %s) WHERE k IS NOT NULL ORDER BY k LIMIT %d",
+		clean(c), scan, most)
 	err = e.run(ctx, statement, func(row []driver.Value) error {
 		v, err := scalar(c.Type, row[0])
 		out = append(out, v)

@@ -68,7 +68,8 @@ func BenchmarkVectors(b *testing.B) {
 		b.Fatal(err)
 	}
 	err = NewSealer(filepath.Join(dir, "tmp")).with(context.Background(), func(conn *sql.Conn) error {
-		return sealTable(context.Background(), conn, p.Tables[0], fmt.Sprintf("SELECT %s FROM range(%d) AS t(i)", strings.Join(made, ", "), rows), file)
+		return sealTable(context.Background(), conn, p.Tables[0],
+			fmt.Sprintf("SELECT %s FROM range(%d) AS t(i)", strings.Join(made, ", "), rows), file)
 	})
 	if err != nil {
 		b.Fatal(err)
@@ -99,8 +100,10 @@ func BenchmarkVectors(b *testing.B) {
 	}
 	all := strings.Join(names, ", ")
 	plain := "SELECT " + strings.Join(products, ", ") + " FROM " + scan
-	kmeans := fmt.Sprintf("SELECT c, count(*), %[1]s FROM (SELECT %[2]s, CASE %[3]s END AS c FROM (SELECT *, least(%[4]s) AS d FROM (SELECT %[2]s, %[5]s FROM %[6]s))) GROUP BY c",
-		strings.Join(sums, ", "), all, strings.Join(cases, " "), strings.Join(d, ", "), strings.Join(distances, ", "), scan)
+	kmeans := fmt.Sprintf(
+		"SELECT c, count(*), %[1]s FROM (SELECT %[2]s, CASE %[3]s END AS c FROM (SELECT *, least(%[4]s) AS d FROM (SELECT %[2]s, %[5]s FROM %[6]s))) GROUP BY c",
+		strings.Join(sums, ", "), all, strings.Join(cases, " "), strings.Join(d, ", "),
+		strings.Join(distances, ", "), scan)
 	ours := func(r plan.VectorRequest) string {
 		m, err := plan.BuildMoments(p, plan.Request{SQL: "SELECT " + all + " FROM rows"}, r)
 		if err != nil {
@@ -112,9 +115,11 @@ func BenchmarkVectors(b *testing.B) {
 	for i := range 10 {
 		scaled = append(scaled, fmt.Sprintf("(x%d - 0.25) * 0.8", i))
 	}
-	scaledStep, err := plan.BuildMoments(p, plan.Request{SQL: "SELECT " + strings.Join(scaled, ", ") + " FROM rows"}, plan.VectorRequest{
-		Blocks: []plan.BlockRequest{{Size: 10, Norm: bounded.NormL1}}, Sums: []plan.SumRequest{{Kind: bounded.SumOne}, {Kind: bounded.SumFirst}}, Centres: centres,
-	})
+	scaledStep, err := plan.BuildMoments(p, plan.Request{SQL: "SELECT " + strings.Join(scaled, ", ") + " FROM rows"},
+		plan.VectorRequest{
+			Blocks: []plan.BlockRequest{{Size: 10, Norm: bounded.NormL1}},
+			Sums:   []plan.SumRequest{{Kind: bounded.SumOne}, {Kind: bounded.SumFirst}}, Centres: centres,
+		})
 	if err != nil {
 		b.Fatal(err)
 	}
@@ -124,7 +129,8 @@ func BenchmarkVectors(b *testing.B) {
 		{"regression, scaled in l1", ours(plan.VectorRequest{Blocks: blocks(bounded.NormL1, big.NewRat(4, 1)), Sums: regression}), plain},
 		{"regression, scaled in l2", ours(plan.VectorRequest{Blocks: blocks(bounded.NormL2, big.NewRat(3, 2)), Sums: regression}), plain},
 		{"k-means step", ours(plan.VectorRequest{
-			Blocks: []plan.BlockRequest{{Size: 10, Norm: bounded.NormL1}}, Sums: []plan.SumRequest{{Kind: bounded.SumOne}, {Kind: bounded.SumFirst}}, Centres: centres,
+			Blocks: []plan.BlockRequest{{Size: 10, Norm: bounded.NormL1}},
+			Sums:   []plan.SumRequest{{Kind: bounded.SumOne}, {Kind: bounded.SumFirst}}, Centres: centres,
 		}), kmeans},
 	} {
 		b.Run(c.name, func(b *testing.B) {
@@ -132,7 +138,8 @@ func BenchmarkVectors(b *testing.B) {
 			for b.Loop() {
 				for i, statement := range []string{c.ours, c.beside} {
 					start := cpuTime()
-					if err := e.run(context.Background(), statement, func([]driver.Value) error { return nil }); err != nil {
+					if err := e.run(context.Background(), statement,
+						func([]driver.Value) error { return nil }); err != nil {
 						b.Fatal(err)
 					}
 					took[i] = append(took[i], cpuTime()-start)

@@ -67,7 +67,9 @@ func TestVectorsOverRelations(t *testing.T) {
 	}
 }
 
-func (b *bench) vectors(t *rapid.T, sql string, m *plan.Moments, tables enginetest.Tables, from engine.Sealed, seen map[string]int) {
+func (b *bench) vectors(
+	t *rapid.T, sql string, m *plan.Moments, tables enginetest.Tables, from engine.Sealed, seen map[string]int,
+) {
 	if err := b.Rehearse(context.Background(), &m.Statement, engine.Sealed{}); err != nil {
 		t.Fatalf("%s: rehearsal: %v", sql, err)
 	}

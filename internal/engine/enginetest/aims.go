@@ -38,7 +38,8 @@ func coordinate(sql string) question {
 // pairOfCoordinates asks for the products of two coordinates.
 func pairOfCoordinates(sql string) question {
 	return question{Request: plan.Request{SQL: sql}, kind: "vectors", vectors: plan.VectorRequest{
-		Blocks: []plan.BlockRequest{{Size: 2, Norm: bounded.NormL2, Bound: big.NewRat(1000, 1)}}, Sums: []plan.SumRequest{{Kind: bounded.SumProduct}},
+		Blocks: []plan.BlockRequest{{Size: 2, Norm: bounded.NormL2, Bound: big.NewRat(1000, 1)}},
+		Sums:   []plan.SumRequest{{Kind: bounded.SumProduct}},
 	}}
 }
 

@@ -26,24 +26,34 @@ func aimsAtOrders() []aim {
 			questions: []question{asking("scores", "SELECT k, SUM(i) FROM p GROUP BY k")},
 		},
 		{
-			at: "scores that are bounded by groups", edit: []string{ofPersons, "rows_per_unit: 3, max_groups: 2, max_rows_per_group: 2"},
+			at:        "scores that are bounded by groups",
+			edit:      []string{ofPersons, "rows_per_unit: 3, max_groups: 2, max_rows_per_group: 2"},
 			rows:      map[string][2]string{"p": {"person=1 i=9 *3; person=2", "person=2"}},
 			questions: []question{asking("scores", "SELECT SUM(i) FROM p")},
 		},
 		{
-			at:        "rows in order, of which one unit has all that count",
-			rows:      map[string][2]string{"p": {"person=1 i=9 *4; person=2", "person=2"}},
-			questions: []question{asking("values", "SELECT i FROM p"), asking("", "SELECT PERCENTILE_DISC(0.9999) WITHIN GROUP (ORDER BY i) FROM p")},
+			at:   "rows in order, of which one unit has all that count",
+			rows: map[string][2]string{"p": {"person=1 i=9 *4; person=2", "person=2"}},
+			questions: []question{
+				asking("values", "SELECT i FROM p"),
+				asking("", "SELECT PERCENTILE_DISC(0.9999) WITHIN GROUP (ORDER BY i) FROM p"),
+			},
 		},
 		{
 			at: "rows in order, in groups that change", change: true,
-			rows: map[string][2]string{"p": {"person=1 s=a i=9 *2; person=1 s=B i=9 *2; person=2 s=a", "person=1 s=it's i=9 *2; person=1 s= i=9 *2; person=2 s=a"}},
+			rows: map[string][2]string{"p": {
+				"person=1 s=a i=9 *2; person=1 s=B i=9 *2; person=2 s=a",
+				"person=1 s=it's i=9 *2; person=1 s= i=9 *2; person=2 s=a",
+			}},
 			questions: plainly("SELECT s, PERCENTILE_DISC(0.9999) WITHIN GROUP (ORDER BY i) FROM p GROUP BY s",
 				"SELECT MODE() WITHIN GROUP (ORDER BY s) FROM p"),
 		},
 		{
-			at:        "the first row in a group of each unit",
-			rows:      map[string][2]string{"p": {"person=1 i=9; person=2 i=1; person=3 i=2", "person=2 i=1; person=3 i=2"}},
+			at: "the first row in a group of each unit",
+			rows: map[string][2]string{"p": {
+				"person=1 i=9; person=2 i=1; person=3 i=2",
+				"person=2 i=1; person=3 i=2",
+			}},
 			questions: plainly("SELECT s, MEDIAN(i) FROM p GROUP BY s"),
 		},
 		{
@@ -58,12 +68,18 @@ func aimsAtOrders() []aim {
 		},
 		{
 			at: "how many rows a unit has, which change", change: true,
-			rows:      map[string][2]string{"p": {"person=1; person=2 *3; person=3 *3", "person=1 *3; person=2 *3; person=3 *3"}},
+			rows: map[string][2]string{"p": {
+				"person=1; person=2 *3; person=3 *3",
+				"person=1 *3; person=2 *3; person=3 *3",
+			}},
 			questions: []question{{Request: plan.Request{SQL: "SELECT SUM(i) FROM p", AutoRows: true}}},
 		},
 		{
 			at: "rows for a training that are in several pages", sealed: true,
-			rows:      map[string][2]string{"p": {manyPersons + "person=1 i=9; person=1 i=8; person=1 i=7", manyPersons}},
+			rows: map[string][2]string{"p": {
+				manyPersons + "person=1 i=9; person=1 i=8; person=1 i=7",
+				manyPersons,
+			}},
 			questions: []question{asking("rows", "SELECT i FROM p")},
 		},
 	}

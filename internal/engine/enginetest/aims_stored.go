@@ -39,8 +39,9 @@ func aimsAtStored() []aim {
 			questions: []question{asking("stored", "SELECT COUNT(*) FROM m c")},
 		},
 		{
-			at: "rows that refer to those that an older version kept of a person", sealed: true, relation: true, older: true,
-			edit: append([]string{ofPersons, "rows_per_unit: 3, stored_rows_per_unit: 5"}, further...),
+			at: "rows that refer to those that an older version kept of a person", sealed: true, relation: true,
+			older: true,
+			edit:  append([]string{ofPersons, "rows_per_unit: 3, stored_rows_per_unit: 5"}, further...),
 			rows: map[string][2]string{
 				"p": {"person=1 id=1; person=1 id=2; person=1 id=3; person=1 id=4; person=1 id=5; person=1 id=6; person=2 id=9", "person=2 id=9"},
 				"l": {"parent=1 line=1; parent=2 line=2; parent=3 line=3; parent=4 line=4; parent=5 line=5; parent=6 line=6", ""},

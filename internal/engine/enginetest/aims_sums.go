@@ -21,7 +21,8 @@ func aimsAtSums() []aim {
 			questions: plainly("SELECT COUNT(DISTINCT k) FROM p"),
 		},
 		{
-			at: "the number of values that there can be, where a unit has others", edit: []string{ofPersons, "rows_per_unit: 5"},
+			at:        "the number of values that there can be, where a unit has others",
+			edit:      []string{ofPersons, "rows_per_unit: 5"},
 			rows:      map[string][2]string{"p": {"person=1 k=1 s=p; person=1 k=2 s=q; person=1 k=3 s=r; person=1 k=4 s=s; person=1 k=-3 s=t; person=2 k=5", "person=2 k=5"}},
 			questions: plainly("SELECT COUNT(DISTINCT k), COUNT(DISTINCT s) FROM p"),
 		},
@@ -31,14 +32,19 @@ func aimsAtSums() []aim {
 			questions: plainly("SELECT k, SUM(i) FROM p GROUP BY ROLLUP (k)"),
 		},
 		{
-			at:        "both ends of what a unit adds to a group",
-			rows:      map[string][2]string{"p": {"person=1 k=5 i=9 *2; person=1 k=0 i=9 *2; person=1 k=-3 i=9 *2; person=2 i=1", "person=2 i=1"}},
-			questions: plainly("SELECT k, SUM(i) FROM p GROUP BY k", "SELECT k, SUM(-i) FROM p GROUP BY k", "SELECT k, COUNT(*) FROM p GROUP BY k", "SELECT k, COUNT(DISTINCT person) FROM p GROUP BY k"),
+			at:   "both ends of what a unit adds to a group",
+			rows: map[string][2]string{"p": {"person=1 k=5 i=9 *2; person=1 k=0 i=9 *2; person=1 k=-3 i=9 *2; person=2 i=1", "person=2 i=1"}},
+			questions: plainly("SELECT k, SUM(i) FROM p GROUP BY k", "SELECT k, SUM(-i) FROM p GROUP BY k",
+				"SELECT k, COUNT(*) FROM p GROUP BY k", "SELECT k, COUNT(DISTINCT person) FROM p GROUP BY k"),
 		},
 		{
 			at: "what a unit adds to a group, where it leaves 0 out", change: true,
-			rows:      map[string][2]string{"p": {"person=1 i=9 y=1000 b=true; person=2 b=true i=1", "person=1 i=9 y=1000 b=false; person=2 b=true i=1"}},
-			questions: plainly("SELECT SUM(i, contribution_bounds_per_group => (2, 4)) FROM p WHERE b", "SELECT SUM(y) FROM p WHERE b"),
+			rows: map[string][2]string{"p": {
+				"person=1 i=9 y=1000 b=true; person=2 b=true i=1",
+				"person=1 i=9 y=1000 b=false; person=2 b=true i=1",
+			}},
+			questions: plainly("SELECT SUM(i, contribution_bounds_per_group => (2, 4)) FROM p WHERE b",
+				"SELECT SUM(y) FROM p WHERE b"),
 		},
 		{
 			at: "sums that doubles round upward", edit: []string{amounts, "bounds: [0, 300000000000000063]"},
@@ -46,19 +52,24 @@ func aimsAtSums() []aim {
 			questions: plainly("SELECT k, SUM(j) FROM p GROUP BY k"),
 		},
 		{
-			at: "sums that doubles round upward, just above those that they hold", edit: []string{amounts, "bounds: [0, 4503599627370493]"},
+			at:        "sums that doubles round upward, just above those that they hold",
+			edit:      []string{amounts, "bounds: [0, 4503599627370493]"},
 			rows:      map[string][2]string{"p": {"person=1 k=5 j=4503599627370493 *3", ""}},
 			questions: capped3("SELECT k, SUM(j), COUNT(DISTINCT person) FROM p GROUP BY k"),
 		},
 		{
 			at: "the order of another unit's rows", sealed: true, edit: []string{ofPersons, "rows_per_unit: 1"},
-			rows:      map[string][2]string{"p": {"person=2 k=5; person=2 k=0; person=1 k=-3", "person=2 k=0; person=2 k=5"}},
+			rows: map[string][2]string{"p": {
+				"person=2 k=5; person=2 k=0; person=1 k=-3",
+				"person=2 k=0; person=2 k=5",
+			}},
 			questions: plainly("SELECT k, COUNT(*) FROM p GROUP BY k"),
 		},
 		{
 			at: "another unit's rows beyond the cap", sealed: true,
-			rows:      map[string][2]string{"p": {"person=1 k=5 i=9 *5; person=2 k=0 i=9 *5", "person=2 k=0 i=9 *5"}},
-			questions: append(capped3("SELECT k, COUNT(*) FROM p WHERE i > 0 GROUP BY k"), capped3("SELECT k, COUNT(*) FROM p GROUP BY k")...),
+			rows: map[string][2]string{"p": {"person=1 k=5 i=9 *5; person=2 k=0 i=9 *5", "person=2 k=0 i=9 *5"}},
+			questions: append(capped3("SELECT k, COUNT(*) FROM p WHERE i > 0 GROUP BY k"),
+				capped3("SELECT k, COUNT(*) FROM p GROUP BY k")...),
 		},
 		{
 			at: "one row more than may count", sealed: true,
@@ -67,23 +78,36 @@ func aimsAtSums() []aim {
 		},
 		{
 			at: "values that are above 0", change: true,
-			rows:      map[string][2]string{"p": {"person=1 y=1000 b=true *3; person=2 b=true", "person=1 y=1000 b=false *3; person=2 b=true"}},
+			rows: map[string][2]string{"p": {
+				"person=1 y=1000 b=true *3; person=2 b=true",
+				"person=1 y=1000 b=false *3; person=2 b=true",
+			}},
 			questions: capped3("SELECT SUM(y) FROM p WHERE b"),
 		},
 		{
 			at: "bounds of rows that a search finds", change: true,
-			rows:      map[string][2]string{"p": {"person=1 n=1000 *5; person=2 n=1", "person=1 n=-1000 *5; person=2 n=1"}},
+			rows: map[string][2]string{"p": {
+				"person=1 n=1000 *5; person=2 n=1",
+				"person=1 n=-1000 *5; person=2 n=1",
+			}},
 			questions: plainly("SELECT SUM(n, contribution_bounds_per_row => (-1000, 1000), bounds => auto) FROM p"),
 		},
 		{
 			at: "groups that are not known", change: true,
-			rows:      map[string][2]string{"p": {"person=1 w=a; person=1 w=b; person=2 w=z", "person=1 w=c; person=1 w=d; person=2 w=z"}},
+			rows: map[string][2]string{"p": {
+				"person=1 w=a; person=1 w=b; person=2 w=z",
+				"person=1 w=c; person=1 w=d; person=2 w=z",
+			}},
 			questions: plainly("SELECT w, COUNT(*) FROM p GROUP BY w"),
 		},
 		{
-			at:        "groups that are not known, and one unit has all of",
-			rows:      map[string][2]string{"p": {"person=1 w=a; person=1 w=b; person=1 w=c; person=2 w=z", "person=2 w=z"}},
-			questions: plainly("SELECT w, COUNT(*) FROM p GROUP BY w", "SELECT w, COUNT(DISTINCT person) FROM p GROUP BY w"),
+			at: "groups that are not known, and one unit has all of",
+			rows: map[string][2]string{"p": {
+				"person=1 w=a; person=1 w=b; person=1 w=c; person=2 w=z",
+				"person=2 w=z",
+			}},
+			questions: plainly("SELECT w, COUNT(*) FROM p GROUP BY w",
+				"SELECT w, COUNT(DISTINCT person) FROM p GROUP BY w"),
 		},
 		{
 			at:        "a column's bounds, which a coordinate has",
@@ -92,17 +116,26 @@ func aimsAtSums() []aim {
 		},
 		{
 			at: "a column's bounds, both of which a coordinate has", change: true,
-			rows:      map[string][2]string{"p": {"person=1 i=1000 x=1e9 d=2030-01-01 *3; person=2", "person=1 i=-1000 x=-1e9 d=1970-01-01 *3; person=2"}},
+			rows: map[string][2]string{"p": {
+				"person=1 i=1000 x=1e9 d=2030-01-01 *3; person=2",
+				"person=1 i=-1000 x=-1e9 d=1970-01-01 *3; person=2",
+			}},
 			questions: []question{coordinate("SELECT i FROM p"), coordinate("SELECT x FROM p")},
 		},
 		{
 			at: "products of two coordinates", change: true,
-			rows:      map[string][2]string{"p": {"person=1 i=9 x=17 *3; person=2", "person=1 i=9 x=-2.5 *3; person=2"}},
+			rows: map[string][2]string{"p": {
+				"person=1 i=9 x=17 *3; person=2",
+				"person=1 i=9 x=-2.5 *3; person=2",
+			}},
 			questions: []question{pairOfCoordinates("SELECT i, x FROM p")},
 		},
 		{
-			at:        "one group of each unit",
-			rows:      map[string][2]string{"p": {"person=1 k=-3; person=1 k=0; person=2 k=5; person=3 k=5", "person=2 k=5; person=3 k=5"}},
+			at: "one group of each unit",
+			rows: map[string][2]string{"p": {
+				"person=1 k=-3; person=1 k=0; person=2 k=5; person=3 k=5",
+				"person=2 k=5; person=3 k=5",
+			}},
 			questions: []question{{Request: plan.Request{SQL: "SELECT k, COUNT(*) FROM p GROUP BY k", MaxGroups: 1}}},
 		},
 		{
@@ -116,18 +149,28 @@ func aimsAtSums() []aim {
 			questions: plainly("SELECT COUNT(DISTINCT b) FROM p"),
 		},
 		{
-			at:        "few values in several groups",
-			rows:      map[string][2]string{"p": {"person=1 s=a b=true; person=1 s=a b=false; person=1 s=B b=true", ""}},
+			at: "few values in several groups",
+			rows: map[string][2]string{"p": {
+				"person=1 s=a b=true; person=1 s=a b=false; person=1 s=B b=true",
+				"",
+			}},
 			questions: plainly("SELECT s, COUNT(DISTINCT b) FROM p GROUP BY s"),
 		},
 		{
-			at: "groups of which a coarser one holds all but one", edit: []string{ofPersons, "rows_per_unit: 3, max_groups: 3, max_rows_per_group: 1"},
-			rows:      map[string][2]string{"p": {"person=1 s=a j=9 i=9; person=1 s=a j=1 i=9; person=1 s=B j=9 i=9", ""}},
+			at:   "groups of which a coarser one holds all but one",
+			edit: []string{ofPersons, "rows_per_unit: 3, max_groups: 3, max_rows_per_group: 1"},
+			rows: map[string][2]string{"p": {
+				"person=1 s=a j=9 i=9; person=1 s=a j=1 i=9; person=1 s=B j=9 i=9",
+				"",
+			}},
 			questions: plainly("SELECT s, j > 5, SUM(i) FROM p GROUP BY ROLLUP (s, j > 5)"),
 		},
 		{
 			at: "sums of both signs", change: true,
-			rows:      map[string][2]string{"p": {"person=1 k=5 i=-7 *2; person=1 k=0 i=-7 *2; person=2", "person=1 k=5 i=9 *2; person=1 k=0 i=9 *2; person=2"}},
+			rows: map[string][2]string{"p": {
+				"person=1 k=5 i=-7 *2; person=1 k=0 i=-7 *2; person=2",
+				"person=1 k=5 i=9 *2; person=1 k=0 i=9 *2; person=2",
+			}},
 			questions: plainly("SELECT SUM(i) FROM p", "SELECT k, SUM(i) FROM p GROUP BY k"),
 		},
 		{
@@ -142,7 +185,10 @@ func aimsAtSums() []aim {
 		},
 		{
 			at: "the first part of each unit", parts: true,
-			rows:      map[string][2]string{"p": {"person=1 k=5; person=2 k=0; person=3 k=-3 *2", "person=2 k=0; person=3 k=-3 *2"}},
+			rows: map[string][2]string{"p": {
+				"person=1 k=5; person=2 k=0; person=3 k=-3 *2",
+				"person=2 k=0; person=3 k=-3 *2",
+			}},
 			questions: []question{asking("parts", "SELECT COUNT(*) FROM p WHERE k IN (0, 5)")},
 		},
 		{
@@ -152,13 +198,22 @@ func aimsAtSums() []aim {
 		},
 		{
 			at: "a person's one part, named first or last", parts: true,
-			rows:      map[string][2]string{"p": {"person=1 k=5; person=2 k=0", "person=2 k=0"}},
-			questions: []question{asking("parts", "SELECT COUNT(*) FROM p WHERE k = 5 OR k = 0"), asking("parts", "SELECT COUNT(*) FROM p WHERE k = 0 OR k = 5")},
+			rows: map[string][2]string{"p": {"person=1 k=5; person=2 k=0", "person=2 k=0"}},
+			questions: []question{
+				asking("parts", "SELECT COUNT(*) FROM p WHERE k = 5 OR k = 0"),
+				asking("parts", "SELECT COUNT(*) FROM p WHERE k = 0 OR k = 5"),
+			},
 		},
 		{
 			at: "how many parts a person is in", parts: true,
-			rows:      map[string][2]string{"p": {"person=1 k=5; person=1 k=0; person=1 k=-3; person=2 k=0", "person=2 k=0"}},
-			questions: []question{asking("parts", "SELECT COUNT(*) FROM p WHERE k = 5"), asking("parts", "SELECT COUNT(*) FROM p WHERE k IN (0, 5)")},
+			rows: map[string][2]string{"p": {
+				"person=1 k=5; person=1 k=0; person=1 k=-3; person=2 k=0",
+				"person=2 k=0",
+			}},
+			questions: []question{
+				asking("parts", "SELECT COUNT(*) FROM p WHERE k = 5"),
+				asking("parts", "SELECT COUNT(*) FROM p WHERE k IN (0, 5)"),
+			},
 		},
 	}
 }

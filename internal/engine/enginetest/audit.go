@@ -73,7 +73,8 @@ func (a Audit) Run(t *testing.T) {
 		all, moved = all+of.looked[kind], moved+of.shook[kind]
 		t.Logf("%-16s %5d looked at, %5d moved", kind, of.looked[kind], of.shook[kind])
 	}
-	t.Logf("%d questions of %d worlds; of %d vectors %d moved (%d %%)", of.questions, a.Worlds, all, moved, 100*moved/max(all, 1))
+	t.Logf("%d questions of %d worlds; of %d vectors %d moved (%d %%)", of.questions, a.Worlds, all, moved,
+		100*moved/max(all, 1))
 	if 100*moved < MovedShare*all || all == 0 {
 		t.Errorf("less than %d %% of what was looked at moved", MovedShare)
 	}

@@ -68,7 +68,9 @@ func (a *audited) catch(p pair, number int, q *audience, databases [2]Database, 
 	return nil
 }
 
-func (a *audited) breached(p pair, number int, name string, q *audience, databases [2]Database, pick func() func(int) int) (bool, error) {
+func (a *audited) breached(
+	p pair, number int, name string, q *audience, databases [2]Database, pick func() func(int) int,
+) (bool, error) {
 	if a.sealing(name) {
 		as := fmt.Sprintf("world%dwith%d", number, slices.Index(a.names, name))
 		if a.with == nil {

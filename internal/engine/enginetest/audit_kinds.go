@@ -80,7 +80,8 @@ func (w World) drawn(t *rapid.T, kind string) (q question, ok bool) {
 		q.SQL = storedRows
 		return q, true
 	case kind == "parts" && !w.Relation && w.Policy.Table(table).Part != nil:
-		q.SQL = "SELECT " + g.pick("COUNT(*)", "SUM(j)", "SUM(x)", "COUNT(DISTINCT s)") + " FROM " + table + " WHERE " + g.pick(g.confined(), "NOT k = 5", "(k = 5 OR k = 0)", "k <> 0", "k = 0 OR k = -3")
+		q.SQL = "SELECT " + g.pick("COUNT(*)", "SUM(j)", "SUM(x)", "COUNT(DISTINCT s)") + " FROM " + table + " WHERE " +
+			g.pick(g.confined(), "NOT k = 5", "(k = 5 OR k = 0)", "k <> 0", "k = 0 OR k = -3")
 		return q, true
 	}
 	q.kind = ""
@@ -91,7 +92,8 @@ func (w World) drawn(t *rapid.T, kind string) (q question, ok bool) {
 	}
 	q.AutoRows = g.chance(6)
 	if w.Relation && !ofRows && g.chance(4) {
-		q.MaxRows, q.MaxGroups = int64(rapid.IntRange(0, 2).Draw(t, "max rows")), int64(rapid.IntRange(0, 2).Draw(t, "max groups"))
+		q.MaxRows, q.MaxGroups = int64(rapid.IntRange(0, 2).Draw(t, "max rows")),
+			int64(rapid.IntRange(0, 2).Draw(t, "max groups"))
 	}
 	return q, true
 }
@@ -101,14 +103,17 @@ const storedRows = "SELECT COUNT(*) FROM (SELECT person AS u FROM p UNION ALL SE
 
 // asks plans a question.
 func (w World) asks(q question) (*audience, error) {
-	target := func(build func(*policy.Policy, plan.Request) (*plan.Target, error), check func(*plan.Target, string, [2]Database) ([]Move, error)) (*audience, error) {
+	target := func(build func(*policy.Policy, plan.Request) (*plan.Target, error),
+		check func(*plan.Target, string, [2]Database) ([]Move, error),
+	) (*audience, error) {
 		return audienceOf(w.Policy, q.SQL, func(p *policy.Policy) (*plan.Target, error) { return build(p, q.Request) },
 			func(m *plan.Target) string { return m.Key([]int{1, 2, 3}, "") },
 			func(m *plan.Target, of [2]Database, _ func(int) int) ([]Move, error) { return check(m, q.SQL, of) })
 	}
 	switch q.kind {
 	case "vectors":
-		return audienceOf(w.Policy, q.SQL, func(p *policy.Policy) (*plan.Moments, error) { return plan.BuildMoments(p, q.Request, q.vectors) },
+		return audienceOf(w.Policy, q.SQL,
+			func(p *policy.Policy) (*plan.Moments, error) { return plan.BuildMoments(p, q.Request, q.vectors) },
 			func(m *plan.Moments) string { return m.Canonical(1, 2, 3) },
 			func(m *plan.Moments, of [2]Database, _ func(int) int) ([]Move, error) {
 				return vectorMoves(m, q.SQL, of)
@@ -120,7 +125,8 @@ func (w World) asks(q question) (*audience, error) {
 	case "scores":
 		return target(plan.BuildScores, scoreMoves)
 	}
-	a, err := audienceOf(w.Policy, q.SQL, func(p *policy.Policy) (*plan.Plan, error) { return plan.Build(p, q.Request) },
+	a, err := audienceOf(w.Policy, q.SQL,
+		func(p *policy.Policy) (*plan.Plan, error) { return plan.Build(p, q.Request) },
 		func(p *plan.Plan) string { return p.Canonical(1, 2, 3) },
 		func(p *plan.Plan, of [2]Database, pick func(int) int) ([]Move, error) {
 			twins := Twins{Plan: p, SQL: q.SQL, Of: of, Pick: pick}
@@ -150,7 +156,8 @@ func (w *Twins) parts(of World) (moves []Move, err error) {
 	own, charged := int64(0), false // the parts in which a unit moves a count
 	column := q.Columns[q.Part.Column].Name
 	for _, v := range of.Policy.Table(q.Table).Column(column).Values {
-		part, err := plan.Build(of.Policy, plan.Request{SQL: "SELECT COUNT(*) FROM " + q.Table + " WHERE " + column + " = " + v.String()})
+		part, err := plan.Build(of.Policy,
+			plan.Request{SQL: "SELECT COUNT(*) FROM " + q.Table + " WHERE " + column + " = " + v.String()})
 		if err != nil {
 			return moves, err
 		}

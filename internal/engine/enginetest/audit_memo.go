@@ -25,10 +25,16 @@ type (
 )
 
 // Sums gives what the statement gave before, or asks.
-func (m Memo) Sums(statement string, add func([]value.Value, []*big.Int), ask func(add func([]value.Value, []*big.Int)) error) error {
+func (m Memo) Sums(
+	statement string, add func([]value.Value, []*big.Int), ask func(add func([]value.Value, []*big.Int)) error,
+) error {
 	rows, known := m["sums "+statement].([]sumsRow)
 	if !known {
-		if err := ask(func(keys []value.Value, sums []*big.Int) { rows = append(rows, sumsRow{keys, numbers(sums)}) }); err != nil {
+		if err := ask(func(keys []value.Value,
+			sums []*big.Int,
+		) {
+			rows = append(rows, sumsRow{keys, numbers(sums)})
+		}); err != nil {
 			return err
 		}
 		m["sums "+statement] = rows
@@ -40,7 +46,9 @@ func (m Memo) Sums(statement string, add func([]value.Value, []*big.Int), ask fu
 }
 
 // Order gives what the statement gave before, or asks.
-func (m Memo) Order(statement string, add func(cell string, v, n int64), ask func(add func(cell string, v, n int64)) error) error {
+func (m Memo) Order(
+	statement string, add func(cell string, v, n int64), ask func(add func(cell string, v, n int64)) error,
+) error {
 	rows, known := m["order "+statement].([]orderRow)
 	if !known {
 		if err := ask(func(cell string, v, n int64) { rows = append(rows, orderRow{cell, v, n}) }); err != nil {
@@ -55,7 +63,9 @@ func (m Memo) Order(statement string, add func(cell string, v, n int64), ask fun
 }
 
 // Rows gives what the statement gave before, or asks.
-func (m Memo) Rows(statement string, add func(first bool, row []int64) error, ask func(add func(first bool, row []int64) error) error) error {
+func (m Memo) Rows(
+	statement string, add func(first bool, row []int64) error, ask func(add func(first bool, row []int64) error) error,
+) error {
 	type oneRow struct {
 		first bool
 		row   []int64

@@ -29,7 +29,8 @@ var update = flag.Bool("conform.update", false, "rewrite the scripts' expectatio
 // runs it.
 type Engine interface {
 	// Sums feeds each result row to add.
-	Sums(t testing.TB, p *policy.Policy, rows Tables, b *bounded.Statement, add func(keys []value.Value, sums []*big.Int)) error
+	Sums(t testing.TB, p *policy.Policy, rows Tables, b *bounded.Statement,
+		add func(keys []value.Value, sums []*big.Int)) error
 	// Order gives how often each value occurs.
 	Order(t testing.TB, p *policy.Policy, rows Tables, b *bounded.Statement) (map[int64]int64, error)
 }

@@ -18,7 +18,9 @@ func (reference) ranked(rows Tables, b *bounded.Statement) Tables {
 	return Tables{b.Table: Ranked(rows[b.Table], b.Unit.Name)}
 }
 
-func (r reference) Sums(_ testing.TB, _ *policy.Policy, rows Tables, b *bounded.Statement, add func([]value.Value, []*big.Int)) error {
+func (r reference) Sums(
+	_ testing.TB, _ *policy.Policy, rows Tables, b *bounded.Statement, add func([]value.Value, []*big.Int),
+) error {
 	SumOf(b, r.ranked(rows, b), add)
 	return nil
 }

@@ -73,11 +73,15 @@ func constructs() (out []Construct) {
 	}
 	relation := func(name, pattern string) {
 		re := regexp.MustCompile(pattern)
-		out = append(out, Construct{name, func(q *plan.Plan, sql string) bool { return q.Source != nil && re.MatchString(sql) }, true})
+		out = append(out, Construct{
+			name,
+			func(q *plan.Plan, sql string) bool { return q.Source != nil && re.MatchString(sql) }, true,
+		})
 	}
-	for _, f := range strings.Fields("SUM AVG VAR_POP VAR_SAMP VARIANCE STDDEV STDDEV_POP STDDEV_SAMP COVAR_POP COVAR_SAMP CORR REGR_SLOPE REGR_INTERCEPT REGR_R2 " +
-		"REGR_COUNT REGR_AVGX REGR_AVGY CLIPPED MEDIAN PERCENTILE_CONT PERCENTILE_DISC APPROX_QUANTILES MODE ANON_COUNT " +
-		"WIDTH_BUCKET DATE_TRUNC EXTRACT ABS FLOOR CEIL ROUND SIGN SQRT LN EXP COALESCE NULLIF LEAST GREATEST CAST") {
+	for _, f := range strings.Fields(
+		"SUM AVG VAR_POP VAR_SAMP VARIANCE STDDEV STDDEV_POP STDDEV_SAMP COVAR_POP COVAR_SAMP CORR REGR_SLOPE REGR_INTERCEPT REGR_R2 " +
+			"REGR_COUNT REGR_AVGX REGR_AVGY CLIPPED MEDIAN PERCENTILE_CONT PERCENTILE_DISC APPROX_QUANTILES MODE ANON_COUNT " +
+			"WIDTH_BUCKET DATE_TRUNC EXTRACT ABS FLOOR CEIL ROUND SIGN SQRT LN EXP COALESCE NULLIF LEAST GREATEST CAST") {
 		written(f, `\b`+f+`\(`)
 	}
 	written("COUNT(*)", `\bCOUNT\(\*`)
@@ -130,7 +134,8 @@ func constructs() (out []Construct) {
 
 	planned("rows are units", func(q *plan.Plan) bool { return q.Unit == nil })
 	planned("units by rows", func(q *plan.Plan) bool { return q.Unit != nil && q.Caps.Rows > 0 })
-	planned("units by groups", func(q *plan.Plan) bool { return q.Unit != nil && q.Caps.Rows == 0 && q.Caps.Groups > 0 })
+	planned("units by groups",
+		func(q *plan.Plan) bool { return q.Unit != nil && q.Caps.Rows == 0 && q.Caps.Groups > 0 })
 	planned("confined to parts", func(q *plan.Plan) bool { return q.Part != nil })
 	planned("several parts of a unit", func(q *plan.Plan) bool { return q.Part != nil && q.Part.PerUnit > 1 })
 
@@ -152,6 +157,9 @@ func constructs() (out []Construct) {
 	relation("grouping sets over a relation", `\b(ROLLUP|CUBE|GROUPING SETS) \(`)
 	relation("COUNT(DISTINCT x) over a relation", `\bCOUNT\(DISTINCT `)
 	relation("found bounds over a relation", `\bBOUNDS => AUTO`)
-	out = append(out, Construct{"unknown groups over a relation", func(q *plan.Plan, _ string) bool { return q.Source != nil && q.Open() }, true})
+	out = append(out, Construct{
+		"unknown groups over a relation",
+		func(q *plan.Plan, _ string) bool { return q.Source != nil && q.Open() }, true,
+	})
 	return out
 }

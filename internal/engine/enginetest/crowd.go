@@ -9,8 +9,10 @@ func Crowd(heavy, others int, below func(n int64) int64, normal func() float64) 
 	add := func(person value.Value, n int) {
 		for range n {
 			rows = append(rows, Row{
-				"person": person, "i": value.OfInt(below(30) - 10), "j": value.OfInt(below(1e12)), "x": value.OfReal(normal() * 20),
-				"k": value.OfInt([]int64{-3, 0, 5}[below(3)]), "s": value.OfText([]string{"a", "B", "it's", "other"}[below(4)]),
+				"person": person, "i": value.OfInt(below(30) - 10), "j": value.OfInt(below(1e12)),
+				"x": value.OfReal(normal() * 20),
+				"k": value.OfInt([]int64{-3, 0, 5}[below(3)]),
+				"s": value.OfText([]string{"a", "B", "it's", "other"}[below(4)]),
 			})
 		}
 	}

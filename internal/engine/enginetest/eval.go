@@ -103,7 +103,8 @@ func firstOrExtreme(e *bounded.Expr, row []value.Value) value.Value {
 		switch {
 		case out.Null:
 			out = v
-		case e.Op == bounded.OpLeast && value.Compare(v, out) < 0, e.Op == bounded.OpGreatest && value.Compare(v, out) > 0:
+		case e.Op == bounded.OpLeast && value.Compare(v, out) < 0, e.Op == bounded.OpGreatest &&
+			value.Compare(v, out) > 0:
 			out = v
 		}
 		if e.Op == bounded.OpCoalesce {

@@ -36,18 +36,23 @@ func PolicyText(neighbours string) []byte { return policyText(neighbours, "3", "
 func ByGroups(neighbours string) []byte { return policyText(neighbours, "1", "2") }
 
 func policyText(neighbours, rowsPerGroup, parts string) []byte {
-	return []byte(strings.NewReplacer("NEIGHBOURS", neighbours, "COLUMNS", columns, "GROUPED", rowsPerGroup, "PARTS", parts).Replace(Policy))
+	return []byte(strings.NewReplacer("NEIGHBOURS", neighbours, "COLUMNS", columns, "GROUPED", rowsPerGroup, "PARTS",
+		parts).Replace(Policy))
 }
 
 // hostile values of each type: what files hold, and what would break arithmetic that trusted them.
 var hostile = map[value.Type][]value.Value{
-	value.Integer: integers64(0, 1, -1, 2, 5, -3, 9, 10, -7, -8, 17, 1<<31, 1<<53, 1<<53+1, 1<<62, math.MaxInt64, math.MinInt64, math.MinInt64+1),
-	value.Real: reals(0, math.Copysign(0, -1), 1, -1, 0.5, 1.5, 2.5, -2.5, 16.999999999999996, 17, 1e-3, 1e-18, 1e-19, -1e-300, 5e-324,
+	value.Integer: integers64(0, 1, -1, 2, 5, -3, 9, 10, -7, -8, 17, 1<<31, 1<<53, 1<<53+1, 1<<62, math.MaxInt64,
+		math.MinInt64, math.MinInt64+1),
+	value.Real: reals(0, math.Copysign(0, -1), 1, -1, 0.5, 1.5, 2.5, -2.5, 16.999999999999996, 17, 1e-3, 1e-18, 1e-19,
+		-1e-300, 5e-324,
 		1e300, -math.MaxFloat64, math.MaxFloat64, math.NaN(), math.Inf(1), math.Inf(-1), 0.1, 1.0/3, 123456.789,
 		0.49999999999999994, -0.49999999999999994, 0x1p-60, -0x1p-60, 0x1p53+2, 17.000000000000004, 1e-3+0x1p-62),
-	value.Text:    texts("", "a", "A", "B", "it's", "%", "_", `\`, "a%b", "Straße", "日本", "x y\nz", "NULL", "~", "aa", "e\u0301", "é", "É", "İ", "ß", "a ", "\U0001F469\u200D\U0001F467", "\u202Ea", "\x01", "\uFFFD", "\uFEFFa"),
+	value.Text: texts("", "a", "A", "B", "it's", "%", "_", `\`, "a%b", "Straße", "日本", "x y\nz", "NULL", "~", "aa",
+		"e\u0301", "é", "É", "İ", "ß", "a ", "\U0001F469\u200D\U0001F467", "\u202Ea", "\x01", "\uFFFD", "\uFEFFa"),
 	value.Boolean: {value.OfBool(true), value.OfBool(false)},
-	value.Date:    days(0, -1, 10955, 10956, 10957, 10958, 10961, 11016, 20000, -25567, -719000, 11015, 11017, 19782, 20088, value.MinDay, value.MinDay+5, value.MaxDay, value.MaxDay-4),
+	value.Date: days(0, -1, 10955, 10956, 10957, 10958, 10961, 11016, 20000, -25567, -719000, 11015, 11017, 19782,
+		20088, value.MinDay, value.MinDay+5, value.MaxDay, value.MaxDay-4),
 }
 
 func integers64(ns ...int64) (out []value.Value) {
@@ -109,7 +114,8 @@ func Question(t *rapid.T, table string) string {
 		items = append(items, g.aggregate(table))
 	}
 	if g.chance(6) {
-		items[0] = "WITH DIFFERENTIAL_PRIVACY OPTIONS(" + g.pick("epsilon=0.25", "max_rows_contributed=2", "max_rows_contributed=1, delta=1e-6", "max_rows_contributed=9") + ") " + items[0]
+		items[0] = "WITH DIFFERENTIAL_PRIVACY OPTIONS(" + g.pick("epsilon=0.25", "max_rows_contributed=2",
+			"max_rows_contributed=1, delta=1e-6", "max_rows_contributed=9") + ") " + items[0]
 	}
 	return g.from(strings.Join(items, ", "), table) + g.groups()
 }
@@ -140,7 +146,8 @@ func (g generator) from(what, table string) string {
 
 // confined draws a condition that leaves some of the parts.
 func (g generator) confined() string {
-	parts := g.pick("k = 5", "k = 0", "k = -3", "0 = k", "k IN (0, 5)", "k <> 0", "k <= 0", "NOT k = 5", "k BETWEEN -3 AND 0", "(k = 5 OR k = 0)", "k NOT IN (5)")
+	parts := g.pick("k = 5", "k = 0", "k = -3", "0 = k", "k IN (0, 5)", "k <> 0", "k <= 0", "NOT k = 5",
+		"k BETWEEN -3 AND 0", "(k = 5 OR k = 0)", "k NOT IN (5)")
 	switch g.pick("alone", "and", "and", "or") {
 	case "and":
 		return parts + " AND (" + g.condition(2) + ")"
@@ -169,7 +176,8 @@ func (g generator) groups() string {
 func (g generator) sets(of []string) string {
 	all := strings.Join(of, ", ")
 	last := of[len(of)-1]
-	return g.pick("ROLLUP ("+all+")", "CUBE ("+all+")", "GROUPING SETS ("+all+", ())", "GROUPING SETS (("+all+", "+last+"), "+last+")",
+	return g.pick("ROLLUP ("+all+")", "CUBE ("+all+")", "GROUPING SETS ("+all+", ())",
+		"GROUPING SETS (("+all+", "+last+"), "+last+")",
 		of[0]+", ROLLUP ("+last+")", "ROLLUP ("+last+"), CUBE ("+all+")")
 }
 
@@ -190,7 +198,8 @@ func (g generator) aggregate(table string) string {
 		if g.chance(3) {
 			f = " FILTER (WHERE " + g.condition(1) + ")"
 		}
-		return "COUNT(DISTINCT " + g.pick(g.number(2), g.condition(1), "s", "w", "d", "n", "z", "x", "b", "k", "k % 2", "CASE WHEN b THEN s END") + ")" + f
+		return "COUNT(DISTINCT " + g.pick(g.number(2), g.condition(1), "s", "w", "d", "n", "z", "x", "b", "k", "k % 2",
+			"CASE WHEN b THEN s END") + ")" + f
 	}
 	if g.chance(2) {
 		f := ""
@@ -201,7 +210,8 @@ func (g generator) aggregate(table string) string {
 		case "one":
 			return g.pick("VAR_POP", "VARIANCE", "STDDEV") + "(" + g.number(2) + ")" + f
 		case "two":
-			return g.pick("COVAR_POP", "CORR", "REGR_SLOPE", "REGR_COUNT", "REGR_AVGX", "REGR_INTERCEPT") + "(" + g.number(1) + ", " + g.number(1) + ")" + f
+			return g.pick("COVAR_POP", "CORR", "REGR_SLOPE", "REGR_COUNT", "REGR_AVGX", "REGR_INTERCEPT") + "(" +
+				g.number(1) + ", " + g.number(1) + ")" + f
 		}
 		return g.pick("COUNT(*)", "COUNT(s)", "SUM("+g.number(2)+")", "AVG("+g.number(1)+")", "COUNT(d)") + f
 	}
@@ -220,20 +230,35 @@ func (g generator) aggregate(table string) string {
 }
 
 func (g generator) group() string {
-	return g.pick("i", "k", "s", "b", "d", "i % 3", "FLOOR(x)", "ROUND(x / 4)", "CEIL(x)", "x > 1", "LEAST(i, 2)", "SIGN(x)",
-		"COALESCE(s, 'none')", "CAST(x AS integer)", "CASE WHEN x > 1 THEN 1.5 ELSE 2.5 END", "n % 3", "3 % n", "EXTRACT(year FROM d)", "date_trunc('week', d)", "WIDTH_BUCKET(x, -1, 9.5, 4)", "WIDTH_BUCKET(i, 0, 9, 3)", "WIDTH_BUCKET("+g.number(2)+", "+g.pick("-3", "0", "0.1", "-1.5")+", "+g.pick("5", "0.3", "7.7")+", "+g.pick("1", "3", "7", "100")+")",
-		"date_trunc('"+g.pick("year", "quarter", "month", "week", "day")+"', "+g.pick("d", "e", "COALESCE(d, e)", "CASE WHEN "+g.condition(1)+" THEN d END", "LEAST(d, DATE '2000-01-02')", "GREATEST(LEAST(e, DATE '2003-01-02'), DATE '1999-12-02')", "date_trunc('"+g.pick("year", "quarter", "month", "week", "day")+"', d)")+")",
-		"EXTRACT("+g.pick("year", "quarter", "month", "day", "dow", "isodow", "doy")+" FROM "+g.pick("d", "e", "date_trunc('week', d)", "COALESCE(d, e)", "NULLIF(d, '2000-01-01')")+")",
-		"EXTRACT(doy FROM d) % 7", "i * i", "(i * i) - 3", "WIDTH_BUCKET(i * i, 0, 9, 3)", "EXTRACT(month FROM e) * EXTRACT(month FROM e)", "CASE WHEN "+g.condition(1)+" THEN 'u' WHEN "+g.condition(1)+" THEN 'v' END")
+	return g.pick("i", "k", "s", "b", "d", "i % 3", "FLOOR(x)", "ROUND(x / 4)", "CEIL(x)", "x > 1",
+		"LEAST(i, 2)", "SIGN(x)",
+		"COALESCE(s, 'none')", "CAST(x AS integer)", "CASE WHEN x > 1 THEN 1.5 ELSE 2.5 END", "n % 3", "3 % n",
+		"EXTRACT(year FROM d)", "date_trunc('week', d)", "WIDTH_BUCKET(x, -1, 9.5, 4)", "WIDTH_BUCKET(i, 0, 9, 3)",
+		"WIDTH_BUCKET("+g.number(2)+", "+g.pick("-3", "0", "0.1", "-1.5")+", "+g.pick("5", "0.3",
+			"7.7")+", "+g.pick("1", "3", "7", "100")+")",
+		"date_trunc('"+g.pick("year", "quarter", "month", "week", "day")+"', "+g.pick("d", "e", "COALESCE(d, e)",
+			"CASE WHEN "+g.condition(1)+" THEN d END", "LEAST(d, DATE '2000-01-02')",
+			"GREATEST(LEAST(e, DATE '2003-01-02'), DATE '1999-12-02')",
+			"date_trunc('"+g.pick("year", "quarter", "month", "week", "day")+"', d)")+")",
+		"EXTRACT("+g.pick("year", "quarter", "month", "day", "dow", "isodow", "doy")+" FROM "+g.pick("d", "e",
+			"date_trunc('week', d)", "COALESCE(d, e)", "NULLIF(d, '2000-01-01')")+")",
+		"EXTRACT(doy FROM d) % 7", "i * i", "(i * i) - 3", "WIDTH_BUCKET(i * i, 0, 9, 3)",
+		"EXTRACT(month FROM e) * EXTRACT(month FROM e)",
+		"CASE WHEN "+g.condition(1)+" THEN 'u' WHEN "+g.condition(1)+" THEN 'v' END")
 }
 
 // number draws a numeric expression.
 func (g generator) number(depth int) string {
 	if depth == 0 || g.chance(3) {
-		return g.pick("i", "j", "k", "x", "y", "LEAST(GREATEST(n, -5), 1000)", "LEAST(GREATEST(z, -4.5), 1e6)", "3", "0", "-2", "0.5", "1.5", "EXTRACT("+g.pick("year", "quarter", "month", "day", "dow", "isodow", "doy")+" FROM "+g.pick("d", "e")+")", "LN(1)", "i * i", "x * x", "(x - 3) * (x - 3)", "WIDTH_BUCKET(x, 0, 5, 10)", "WIDTH_BUCKET(y, 0.1, 0.3, 7)", "LN(LEAST(y, 1) / LEAST(y, 1))")
+		return g.pick("i", "j", "k", "x", "y", "LEAST(GREATEST(n, -5), 1000)", "LEAST(GREATEST(z, -4.5), 1e6)", "3",
+			"0", "-2", "0.5", "1.5",
+			"EXTRACT("+g.pick("year", "quarter", "month", "day", "dow", "isodow", "doy")+" FROM "+g.pick("d", "e")+")",
+			"LN(1)", "i * i", "x * x", "(x - 3) * (x - 3)", "WIDTH_BUCKET(x, 0, 5, 10)", "WIDTH_BUCKET(y, 0.1, 0.3, 7)",
+			"LN(LEAST(y, 1) / LEAST(y, 1))")
 	}
 	a, b := g.number(depth-1), g.number(depth-1)
-	switch g.pick("+", "-", "*", "/", "%", "neg", "case", "least", "greatest", "coalesce", "abs", "sqrt", "floor", "round", "cast", "nullif", "sign") {
+	switch g.pick("+", "-", "*", "/", "%", "neg", "case", "least", "greatest", "coalesce", "abs", "sqrt", "floor",
+		"round", "cast", "nullif", "sign") {
 	case "neg":
 		return "-(" + a + ")"
 	case "case":
@@ -277,15 +302,18 @@ func (g generator) condition(depth int) string {
 		if g.chance(2) {
 			day = "date_trunc('" + g.pick("year", "quarter", "month", "week", "day") + "', " + day + ")"
 		}
-		return day + " " + compare + " " + g.pick("'2000-01-01'", "DATE '1999-12-31'", "'1999-12-27'", "'0001-01-01'", "'9999-10-01'")
+		return day + " " + compare + " " +
+			g.pick("'2000-01-01'", "DATE '1999-12-31'", "'1999-12-27'", "'0001-01-01'", "'9999-10-01'")
 	case "bool":
 		return "b"
 	case "between":
 		return g.number(1) + " BETWEEN " + g.number(0) + " AND " + g.number(0)
 	case "in":
-		return g.pick("i IN (1, 2, -3)", "s IN ('a', 'it''s')", "x IN (0, 1.5)", "n % -1 = 0", "7 % n > 0", "i IN (1, CAST(NULL AS integer))", "NOT k IN (0)", "n NOT IN (1, 2, 5)")
+		return g.pick("i IN (1, 2, -3)", "s IN ('a', 'it''s')", "x IN (0, 1.5)", "n % -1 = 0", "7 % n > 0",
+			"i IN (1, CAST(NULL AS integer))", "NOT k IN (0)", "n NOT IN (1, 2, 5)")
 	case "like":
-		return g.pick("s", "w") + " LIKE " + g.pick("'a%'", "'%a'", "'%'", "'_'", `'\%'`, "'%a%b%'", "'__'", "'A'", `'%\\%'`, "'_%_'", `'\_'`, "'%i_'")
+		return g.pick("s", "w") + " LIKE " +
+			g.pick("'a%'", "'%a'", "'%'", "'_'", `'\%'`, "'%a%b%'", "'__'", "'A'", `'%\\%'`, "'_%_'", `'\_'`, "'%i_'")
 	case "null":
 		return g.pick("i", "k", "n", "z", "s", "w", "b", "d") + " IS " + g.pick("NULL", "NOT NULL")
 	}

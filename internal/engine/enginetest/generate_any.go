@@ -37,7 +37,10 @@ func Worlds() (out []World, err error) {
 			if err != nil {
 				return nil, err
 			}
-			out = append(out, World{Policy: p, Text: text.of, Change: neighbours == "change-one", Relation: text.relation})
+			out = append(out, World{
+				Policy: p, Text: text.of, Change: neighbours == "change-one",
+				Relation: text.relation,
+			})
 		}
 	}
 	return out, nil

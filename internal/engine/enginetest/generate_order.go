@@ -34,7 +34,8 @@ func (g generator) ordered() string {
 	case "median":
 		return "MEDIAN(" + value + ")" + filter
 	case "within":
-		return g.pick("PERCENTILE_CONT", "PERCENTILE_DISC") + "(" + g.pick("0", "0.5", "0.25", "0.9999", "1") + ") WITHIN GROUP (ORDER BY " + value + g.pick("", " DESC") + ")" + filter
+		return g.pick("PERCENTILE_CONT", "PERCENTILE_DISC") + "(" + g.pick("0", "0.5", "0.25", "0.9999", "1") +
+			") WITHIN GROUP (ORDER BY " + value + g.pick("", " DESC") + ")" + filter
 	case "pair":
 		return g.pick("PERCENTILE_CONT", "PERCENTILE_DISC") + "(" + value + ", " + g.pick("0.5", "0.1") + ")" + filter
 	case "several":

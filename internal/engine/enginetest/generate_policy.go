@@ -47,15 +47,18 @@ func RandomWorld(t *rapid.T, parts bool) World {
 			"rows_per_unit: 4, columns: {parent", stored(number("lines", 1, 9))+", columns: {parent",
 			"rows_per_unit: 2, max_groups: 1, columns: {up", stored(number("further lines", 1, 3))+", max_groups: 1, columns: {up")
 		if from {
-			edit = append(edit, `s: {type: text, values: [a, B, ""], nullable: true}`, "s: {type: text, values_from: r.rs, nullable: true}")
+			edit = append(edit, `s: {type: text, values: [a, B, ""], nullable: true}`,
+				"s: {type: text, values_from: r.rs, nullable: true}")
 		}
 	} else {
 		w.Text = policyText(neighbours, grouped, fmt.Sprint(number("parts", 1, 2)))
 		if !parts {
-			edit = append(edit, " part: {column: k},", "", " part: {column: k, per_unit: 1},", "", " part: {column: k, per_unit: 2},", "")
+			edit = append(edit, " part: {column: k},", "", " part: {column: k, per_unit: 1},", "",
+				" part: {column: k, per_unit: 2},", "")
 		}
 		if from {
-			edit = append(edit, `s: {type: text, values: [a, B, "it's", ""], nullable: true}`, "s: {type: text, values_from: r.rs, nullable: true}", "tables:",
+			edit = append(edit, `s: {type: text, values: [a, B, "it's", ""], nullable: true}`,
+				"s: {type: text, values_from: r.rs, nullable: true}", "tables:",
 				"tables:\n  r: {source: {csv: r.csv}, public: true, columns: {rs: {type: text, values: [a, B, \"it's\", \"\"], nullable: true}}}")
 		}
 	}

@@ -48,7 +48,8 @@ func RandomTwins(t *rapid.T, w World) (before, after Tables) {
 	} else {
 		before["p"] = append(before["p"], person("p")...)
 		if w.Change {
-			after["p"] = append(after["p"], assigned(draw("p"), "person", rapid.SampledFrom([]int64{victim, somebodyNew}).Draw(t, "who comes"))...)
+			after["p"] = append(after["p"],
+				assigned(draw("p"), "person", rapid.SampledFrom([]int64{victim, somebodyNew}).Draw(t, "who comes"))...)
 		}
 	}
 	before["t"] = append(before["t"], d.row(w.Policy.Table("t")))
@@ -181,7 +182,8 @@ func (d drawer) value(c *policy.Column) value.Value {
 	}
 	values := c.Values
 	if c.ValuesFrom != nil {
-		values = slices.DeleteFunc(slices.Clone(d.known[c.ValuesFrom.Table+"."+c.ValuesFrom.Column]), func(v value.Value) bool { return v.Null })
+		values = slices.DeleteFunc(slices.Clone(d.known[c.ValuesFrom.Table+"."+c.ValuesFrom.Column]),
+			func(v value.Value) bool { return v.Null })
 	}
 	switch {
 	case !d.light && d.chance(8):
@@ -194,7 +196,11 @@ func (d drawer) value(c *policy.Column) value.Value {
 		return value.OfReal(rapid.SampledFrom([]float64{lo, hi, hi, lo + (hi-lo)/2, lo + (hi-lo)/3}).Draw(d.t, c.Name))
 	case c.Lower != nil:
 		lo, hi := c.Lower.Num().Int64(), c.Upper.Num().Int64()
-		return value.Value{Type: c.Type, Int: rapid.SampledFrom([]int64{lo, hi, hi, lo + (hi-lo)/2, lo + (hi-lo)/3, min(lo+1, hi)}).Draw(d.t, c.Name)}
+		return value.Value{
+			Type: c.Type,
+			Int: rapid.SampledFrom([]int64{lo, hi, hi, lo + (hi-lo)/2, lo + (hi-lo)/3, min(lo+1, hi)}).Draw(d.t,
+				c.Name),
+		}
 	case c.Type == value.Text:
 		return rapid.SampledFrom(hostile[c.Type][:6]).Draw(d.t, c.Name)
 	case c.Type == value.Real:

@@ -18,7 +18,8 @@ func VectorQuestion(t *rapid.T, table string) (string, plan.VectorRequest) {
 	for range rapid.IntRange(1, 5).Draw(t, "coordinates") {
 		item := g.number(1)
 		if !g.chance(3) {
-			item = g.pick("i", "x", "y", "1", "LEAST(GREATEST(z, -4.5), 1e6)", "COALESCE(x, 3)", "x / 17", "CAST(b AS integer)", "-x", "j", "0")
+			item = g.pick("i", "x", "y", "1", "LEAST(GREATEST(z, -4.5), 1e6)", "COALESCE(x, 3)", "x / 17",
+				"CAST(b AS integer)", "-x", "j", "0")
 		}
 		items = append(items, item)
 	}
@@ -55,7 +56,10 @@ func VectorsOver(t *rapid.T) (sql string, r plan.VectorRequest, ofRows bool) {
 // vectors draws blocks of n coordinates, sums of them, and perhaps centres.
 func (g generator) vectors(n int) (r plan.VectorRequest) {
 	for n > 0 {
-		k := plan.BlockRequest{Size: rapid.IntRange(1, (n+1)/2).Draw(g.t, "size"), Norm: bounded.Norm(g.pick("l1", "l2"))}
+		k := plan.BlockRequest{
+			Size: rapid.IntRange(1, (n+1)/2).Draw(g.t, "size"),
+			Norm: bounded.Norm(g.pick("l1", "l2")),
+		}
 		if !g.chance(3) {
 			k.Bound, _ = new(big.Rat).SetString(g.pick("1", "0.3", "2.5", "7", "20", "1000", "1e9", "0.0001"))
 		}
@@ -64,7 +68,8 @@ func (g generator) vectors(n int) (r plan.VectorRequest) {
 	}
 	sums := map[string]plan.SumRequest{}
 	for range rapid.IntRange(1, 4).Draw(g.t, "sums") {
-		i, j := rapid.IntRange(0, len(r.Blocks)-1).Draw(g.t, "block"), rapid.IntRange(0, len(r.Blocks)-1).Draw(g.t, "block")
+		i, j := rapid.IntRange(0, len(r.Blocks)-1).Draw(g.t, "block"),
+			rapid.IntRange(0, len(r.Blocks)-1).Draw(g.t, "block")
 		s := plan.SumRequest{Kind: bounded.SumKind(g.pick("count", "first", "product", "product")), I: i, J: j}
 		switch s.Kind {
 		case bounded.SumOne:

@@ -34,7 +34,8 @@ func Opened(neighbours string) []byte { return opened(PolicyText(neighbours)) }
 func OpenedByGroups(neighbours string) []byte { return opened(ByGroups(neighbours)) }
 
 func opened(policy []byte) []byte {
-	return bytes.Replace(policy, []byte("{epsilon: 1000}"), []byte("{rho: 1000, delta: 1e-6, selection_delta: 5e-7}"), 1)
+	return bytes.Replace(policy, []byte("{epsilon: 1000}"),
+		[]byte("{rho: 1000, delta: 1e-6, selection_delta: 5e-7}"), 1)
 }
 
 // OpenQuestion draws a question some of whose groups are unknown. Most are admitted by the plan under Opened.
@@ -58,8 +59,10 @@ func OpenQuestion(t *rapid.T, table string) string {
 }
 
 func (g generator) openGroup() string {
-	return g.pick("w", "n", "j", "e", "w", "n % 20000", "COALESCE(w, s)", "CASE WHEN "+g.condition(1)+" THEN w END", "LEAST(n, 5)", "i * j",
-		"date_trunc('month', e)", "NULLIF(w, 'a')", "GREATEST(w, 'B')", "CASE WHEN b THEN e ELSE DATE '2000-01-01' END", "FLOOR(LEAST(GREATEST(z, -1e9), 1e9))")
+	return g.pick("w", "n", "j", "e", "w", "n % 20000", "COALESCE(w, s)", "CASE WHEN "+g.condition(1)+" THEN w END",
+		"LEAST(n, 5)", "i * j",
+		"date_trunc('month', e)", "NULLIF(w, 'a')", "GREATEST(w, 'B')", "CASE WHEN b THEN e ELSE DATE '2000-01-01' END",
+		"FLOOR(LEAST(GREATEST(z, -1e9), 1e9))")
 }
 
 // Groups gives the groups that there are: the measures' sums, and the number of units last.

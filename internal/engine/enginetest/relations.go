@@ -96,7 +96,8 @@ func relationRows(t *rapid.T, table *policy.Table, most int) []Row {
 func RelationNeighbour(t *rapid.T, p *policy.Policy, rows Tables, ofRows, replace bool) Tables {
 	if !ofRows {
 		victim := int64(rapid.IntRange(1, 4).Draw(t, "victim"))
-		return withoutPerson(t, rows, victim, replace, func(table string) []Row { return relationRows(t, p.Table(table), 5) })
+		return withoutPerson(t, rows, victim, replace,
+			func(table string) []Row { return relationRows(t, p.Table(table), 5) })
 	}
 	out := cloned(rows)
 	if len(out["t"]) > 0 {
@@ -125,11 +126,13 @@ func withoutPerson(t *rapid.T, rows Tables, person int64, replace bool, draw fun
 	drop("v", func(r Row) bool { return equal(r["who"], victim) })
 	orphan := rapid.Bool().Draw(t, "orphans go")
 	owned := func(of []Row, key string, v value.Value) bool {
-		return slices.ContainsFunc(of, func(r Row) bool { return equal(r[key], v) && (key != "id" || !r["person"].Null) })
+		return slices.ContainsFunc(of,
+			func(r Row) bool { return equal(r[key], v) && (key != "id" || !r["person"].Null) })
 	}
 	drop("l", func(r Row) bool { return orphan && !owned(out["p"], "id", r["parent"]) })
 	drop("m", func(r Row) bool {
-		return orphan && !slices.ContainsFunc(out["l"], func(l Row) bool { return equal(l["line"], r["up"]) && owned(out["p"], "id", l["parent"]) })
+		return orphan && !slices.ContainsFunc(out["l"],
+			func(l Row) bool { return equal(l["line"], r["up"]) && owned(out["p"], "id", l["parent"]) })
 	})
 	if !replace {
 		return out
@@ -142,7 +145,8 @@ func withoutPerson(t *rapid.T, rows Tables, person int64, replace bool, draw fun
 			case "v":
 				r["who"] = value.OfInt(somebodyNew)
 			case "l":
-				if owned(slices.DeleteFunc(slices.Clone(out["p"]), func(r Row) bool { return equal(r["person"], value.OfInt(somebodyNew)) }), "id", r["parent"]) {
+				if owned(slices.DeleteFunc(slices.Clone(out["p"]),
+					func(r Row) bool { return equal(r["person"], value.OfInt(somebodyNew)) }), "id", r["parent"]) {
 					continue
 				}
 				r["line"] = value.OfInt(77)
@@ -213,7 +217,8 @@ func (g generator) over(r columnsOf) string {
 		return "COUNT(DISTINCT " + r.person + ")"
 	}
 	n := g.pick(r.numbers...)
-	return g.pick("COUNT(*)", "SUM("+n+")", "SUM("+n+" - 1)", "AVG("+n+")", "COUNT("+n+")", "COUNT(*) FILTER (WHERE "+g.where(r)+")", "VARIANCE("+n+")")
+	return g.pick("COUNT(*)", "SUM("+n+")", "SUM("+n+" - 1)", "AVG("+n+")", "COUNT("+n+")",
+		"COUNT(*) FILTER (WHERE "+g.where(r)+")", "VARIANCE("+n+")")
 }
 
 func (g generator) where(r columnsOf) string {
@@ -223,17 +228,23 @@ func (g generator) where(r columnsOf) string {
 
 // relation draws what stands in FROM.
 func (g generator) relation(depth int) columnsOf {
-	pColumns := columnsOf{numbers: []string{"a.i", "a.k", "a.x"}, keys: []string{"a.s", "a.k", "a.b", "a.i % 3"}, person: "a.person"}
+	pColumns := columnsOf{
+		numbers: []string{"a.i", "a.k", "a.x"}, keys: []string{"a.s", "a.k", "a.b", "a.i % 3"},
+		person: "a.person",
+	}
 	of := func(from string, c columnsOf, numbers []string, keys ...string) columnsOf {
 		c.from = from
 		c.numbers, c.keys = append(slices.Clone(c.numbers), numbers...), append(slices.Clone(c.keys), keys...)
 		return c
 	}
-	kind := g.pick("plain", "public", "public", "unit", "reference", "through", "inner", "inner", "union", "rows", "with", "nested", "three", "list")
+	kind := g.pick("plain", "public", "public", "unit", "reference", "through", "inner", "inner", "union", "rows",
+		"with", "nested", "three", "list")
 	joined := g.pick("JOIN", "LEFT JOIN")
 	switch kind {
 	case "public":
-		on := g.pick("a.k = b.rk", "b.rs = a.s", "a.k = b.rk AND a.s = b.rs", "a.i = b.ri AND a.k = b.rk", "b.rs = COALESCE(a.s, 'B')", "a.s = b.rs AND b.rx > 1", "a.k = b.rk AND b.ri < 5", "a.k = b.rk AND a.i = b.rk", "b.rs = a.s AND b.rs = COALESCE(a.s, 'B') AND a.k = b.rk")
+		on := g.pick("a.k = b.rk", "b.rs = a.s", "a.k = b.rk AND a.s = b.rs", "a.i = b.ri AND a.k = b.rk",
+			"b.rs = COALESCE(a.s, 'B')", "a.s = b.rs AND b.rx > 1", "a.k = b.rk AND b.ri < 5",
+			"a.k = b.rk AND a.i = b.rk", "b.rs = a.s AND b.rs = COALESCE(a.s, 'B') AND a.k = b.rk")
 		if joined == "JOIN" && g.chance(3) {
 			on += " AND a.i < b.rx"
 		}
@@ -267,7 +278,9 @@ func (g generator) relation(depth int) columnsOf {
 		}
 		return of(from, pColumns, []string{"b.y", "b.j"}, "b.c", "b.d")
 	case "reference":
-		from := g.pick("v b "+joined+" p a ON b.ref = a.id", "p a RIGHT JOIN v b ON a.id = b.ref", "v b RIGHT JOIN p a ON a.id = b.ref", "p a "+joined+" v b ON a.id = b.ref", "p a "+joined+" v b ON b.y > 2 AND a.id = b.ref")
+		from := g.pick("v b "+joined+" p a ON b.ref = a.id", "p a RIGHT JOIN v b ON a.id = b.ref",
+			"v b RIGHT JOIN p a ON a.id = b.ref", "p a "+joined+" v b ON a.id = b.ref",
+			"p a "+joined+" v b ON b.y > 2 AND a.id = b.ref")
 		if !g.chance(8) { // without it, refused
 			from += " AND a.person = b.who"
 		}
@@ -286,20 +299,27 @@ func (g generator) relation(depth int) columnsOf {
 		case "chain":
 			return columnsOf{from: "m", numbers: []string{"w"}, keys: []string{"w"}}
 		case "pairs":
-			return of("p a JOIN l b ON b.parent = a.id "+joined+" l c ON c.parent = a.id", pColumns, append([]string{"c.q"}, line.numbers...))
+			return of("p a JOIN l b ON b.parent = a.id "+joined+" l c ON c.parent = a.id", pColumns,
+				append([]string{"c.q"}, line.numbers...))
 		case "beside":
-			return of("v d JOIN p a ON a.person = d.who "+joined+" l b ON b.parent = a.id", pColumns, append([]string{"d.y"}, line.numbers...))
+			return of("v d JOIN p a ON a.person = d.who "+joined+" l b ON b.parent = a.id", pColumns,
+				append([]string{"d.y"}, line.numbers...))
 		}
-		return columnsOf{from: "m c " + joined + " l b ON c.up = b.line", numbers: []string{"c.w", "b.q"}, keys: []string{"c.w"}}
+		return columnsOf{
+			from: "m c " + joined + " l b ON c.up = b.line", numbers: []string{"c.w", "b.q"},
+			keys: []string{"c.w"},
+		}
 	case "inner":
 		return g.inner(depth)
 	case "union":
-		second := g.pick("SELECT who, y, c FROM v", "SELECT person, i, 'B' FROM p WHERE b", "SELECT q.who, q.y * 2, 'a' FROM v q JOIN p ON p.person = q.who")
+		second := g.pick("SELECT who, y, c FROM v", "SELECT person, i, 'B' FROM p WHERE b",
+			"SELECT q.who, q.y * 2, 'a' FROM v q JOIN p ON p.person = q.who")
 		all := "(SELECT person AS u, x AS x, s AS s FROM p UNION ALL " + second + ")"
 		return columnsOf{from: all + " a", numbers: []string{"a.x"}, keys: []string{"a.s", "s"}, person: "a.u"}
 	case "rows":
 		c := columnsOf{numbers: []string{"a.i", "a.x"}, keys: []string{"a.s", "a.k"}, relation: "t"}
-		from := g.pick("t a "+joined+" r b ON a.k = b.rk", "t a "+joined+" r b ON a.s = b.rs", "t a "+joined+" r b ON a.s = b.rs AND b.rx > 2")
+		from := g.pick("t a "+joined+" r b ON a.k = b.rk", "t a "+joined+" r b ON a.s = b.rs",
+			"t a "+joined+" r b ON a.s = b.rs AND b.rx > 2")
 		if g.chance(4) {
 			c.from = "(SELECT * FROM t UNION ALL SELECT k, i * 2, x, 'a' FROM t WHERE x > 0) a"
 			return c
@@ -310,15 +330,18 @@ func (g generator) relation(depth int) columnsOf {
 		if r.where != "" {
 			r.from += " WHERE " + r.where
 		}
-		return columnsOf{from: "(SELECT " + r.numbers[0] + " AS n, " + g.pick(r.keys...) + " AS g FROM " + r.from + ") a", numbers: []string{"a.n"}, keys: []string{"a.g"}, relation: r.relation}
+		return columnsOf{from: "(SELECT " + r.numbers[0] + " AS n, " + g.pick(r.keys...) + " AS g FROM " + r.from +
+			") a", numbers: []string{"a.n"}, keys: []string{"a.g"}, relation: r.relation}
 	case "list":
 		r := of("p a, v b, r c", pColumns, []string{"b.y", "c.rx"}, "c.rs", "b.c")
 		r.where = "a.person = b.who AND " + g.pick("a.k = c.rk", "b.c = c.rs", "c.rk = a.k AND b.y > 1 AND a.s = c.rs")
 		return r
 	case "nested":
-		return of("(SELECT person, i, k, x, s, NOT b AS b FROM p WHERE "+g.pick("i > 0", "b", "x < 3 OR s = 'a'")+") a", pColumns, nil)
+		return of("(SELECT person, i, k, x, s, NOT b AS b FROM p WHERE "+g.pick("i > 0", "b", "x < 3 OR s = 'a'")+") a",
+			pColumns, nil)
 	case "three":
-		return of("p a JOIN v b ON a.person = b.who "+joined+" r c ON a.k = c.rk", pColumns, []string{"b.y", "c.rx"}, "c.rs")
+		return of("p a JOIN v b ON a.person = b.who "+joined+" r c ON a.k = c.rk", pColumns,
+			[]string{"b.y", "c.rx"}, "c.rs")
 	}
 	return of("p a", pColumns, nil)
 }
@@ -336,7 +359,8 @@ func (g generator) inner(depth int) columnsOf {
 	if g.chance(4) {
 		f = " FILTER (WHERE " + cond + ")"
 	}
-	list := fmt.Sprintf("COUNT(*)%[2]s AS n, SUM(%[1]s)%[2]s AS sum, AVG(%[1]s) AS avg, MIN(%[1]s) AS lo, MAX(%[1]s) + 1 AS hi, COUNT(DISTINCT %[3]s) AS d, BOOL_OR(%[4]s) AS o, BOOL_AND(%[4]s) AS e", n, f, key, cond)
+	list := fmt.Sprintf(
+		"COUNT(*)%[2]s AS n, SUM(%[1]s)%[2]s AS sum, AVG(%[1]s) AS avg, MIN(%[1]s) AS lo, MAX(%[1]s) + 1 AS hi, COUNT(DISTINCT %[3]s) AS d, BOOL_OR(%[4]s) AS o, BOOL_AND(%[4]s) AS e", n, f, key, cond)
 	by, having := who, ""
 	if g.chance(3) {
 		by += ", " + key
@@ -346,6 +370,7 @@ func (g generator) inner(depth int) columnsOf {
 	}
 	return columnsOf{
 		from:    "(SELECT " + who + " AS u, " + list + " FROM " + from + " GROUP BY " + by + having + ") a",
-		numbers: []string{"a.n", "a.sum", "a.avg", "a.lo", "a.hi", "a.d"}, keys: []string{"a.n", "a.o", "a.e", "a.d"}, person: "a.u",
+		numbers: []string{"a.n", "a.sum", "a.avg", "a.lo", "a.hi", "a.d"}, keys: []string{"a.n", "a.o", "a.e", "a.d"},
+		person: "a.u",
 	}
 }

@@ -28,7 +28,8 @@ func Meeting(t *rapid.T) (request plan.Request, ofRows bool) {
 	for range rapid.SampledFrom([]int{1, 2, 2}).Draw(t, "aggregates") {
 		item := g.over(r)
 		switch {
-		case kind == "open" && len(items) == 0 && g.chance(2), kind == "sets" && len(items) == 0 && g.chance(3), kind == "ordered" && len(items) > 0 && g.chance(2):
+		case kind == "open" && len(items) == 0 && g.chance(2), kind == "sets" && len(items) == 0 && g.chance(3),
+			kind == "ordered" && len(items) > 0 && g.chance(2):
 			item = g.pick("SUM", "AVG") + "(" + g.pick(r.numbers...) + ", bounds => auto)"
 		case kind == "ordered" && g.chance(2), kind == "ordered" && len(items) == 0, kind == "sets" && g.chance(4):
 			item = g.orderedOver(r)
@@ -71,7 +72,10 @@ func Meeting(t *rapid.T) (request plan.Request, ofRows bool) {
 // open are expressions whose values are not known beforehand, most of them.
 func (r columnsOf) open() []string {
 	out := []string{r.numbers[0] + " * 100003"}
-	for table, columns := range map[string][]string{"p a": {"a.id", "a.id"}, "v b": {"b.j", "b.ref"}, "l b": {"b.line", "b.parent"}} {
+	for table, columns := range map[string][]string{
+		"p a": {"a.id", "a.id"}, "v b": {"b.j", "b.ref"},
+		"l b": {"b.line", "b.parent"},
+	} {
 		if strings.Contains(r.from, table) && !strings.Contains(r.from, "(") {
 			out = append(out, columns...)
 		}

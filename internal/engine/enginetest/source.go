@@ -85,7 +85,8 @@ func rank[T any](rows []T, part, unit func(T) value.Value, contents func(T) []va
 		}
 	}
 	slices.SortStableFunc(order, func(i, j int) int {
-		return cmp.Or(value.Compare(part(rows[i]), part(rows[j])), cmp.Compare(hashes[i], hashes[j]), slices.CompareFunc(contents(rows[i]), contents(rows[j]), value.Compare))
+		return cmp.Or(value.Compare(part(rows[i]), part(rows[j])), cmp.Compare(hashes[i], hashes[j]),
+			slices.CompareFunc(contents(rows[i]), contents(rows[j]), value.Compare))
 	})
 	out := make([]int64, len(rows))
 	for k, i := range order {
@@ -175,7 +176,8 @@ func ownedOf(s *bounded.Source, tables Tables) (out []derived) {
 	for _, child := range rowsOf(s.Inputs[0], tables) {
 		var owners []value.Value
 		for _, p := range parents {
-			if equal(child.row[s.ChildKey], p.row[s.ParentKey]) && !slices.ContainsFunc(owners, func(o value.Value) bool { return equal(o, p.unit) }) {
+			if equal(child.row[s.ChildKey], p.row[s.ParentKey]) &&
+				!slices.ContainsFunc(owners, func(o value.Value) bool { return equal(o, p.unit) }) {
 				owners = append(owners, p.unit)
 				out = append(out, derived{p.unit, child.row})
 			}
@@ -295,7 +297,8 @@ func innerOf(a bounded.Inner, rows []derived) value.Value {
 	case bounded.InnerMax:
 		return slices.MaxFunc(values, value.Compare)
 	case bounded.InnerAny, bounded.InnerAll:
-		return value.OfBool(slices.ContainsFunc(values, func(v value.Value) bool { return v.Bool == (a.Func == bounded.InnerAny) }) == (a.Func == bounded.InnerAny))
+		return value.OfBool(slices.ContainsFunc(values,
+			func(v value.Value) bool { return v.Bool == (a.Func == bounded.InnerAny) }) == (a.Func == bounded.InnerAny))
 	}
 	sum := new(big.Int)
 	for _, v := range values {

@@ -64,7 +64,8 @@ func (w *Twins) Check() (moves []Move, err error) {
 		if note(Move{Kind: "rows", Moved: gone+come > 0}); gone > 1 || come > one {
 			return moves, w.breach("of the units' numbers of rows %d go and %d come", gone, come)
 		}
-		if d := ScoresApart(&plan.Quantile{Value: s.Look.Measures[0], Rank: s.Rank}, left, right); d.Cmp(s.Sensitivity) > 0 {
+		if d := ScoresApart(&plan.Quantile{Value: s.Look.Measures[0], Rank: s.Rank}, left,
+			right); d.Cmp(s.Sensitivity) > 0 {
 			return moves, w.breach("scores of %s move by %s, planned %s", s, d, s.Sensitivity)
 		}
 		if q, err = q.WithRows(1 + int64(w.Pick(int(s.Most)))); err != nil {
@@ -228,7 +229,8 @@ func (w *Twins) groups(q *plan.Plan, note func(Move)) error {
 		}
 	}
 	if s := q.Selection; differ > s.Optimal.Keys || squared > s.Gaussian.L2Squared.Int64() {
-		return w.breach("%d groups differ, by %d squared; planned %d, %s", differ, squared, s.Optimal.Keys, s.Gaussian.L2Squared)
+		return w.breach("%d groups differ, by %d squared; planned %d, %s", differ, squared, s.Optimal.Keys,
+			s.Gaussian.L2Squared)
 	}
 	if most := q.Selection.Gaussian.Keys; fewer > most || more > most {
 		return w.breach("of one unit %d and %d groups; planned %d", fewer, more, most)

@@ -151,7 +151,10 @@ func offBy(q *plan.Quantile, values map[int64]int64, o int64) *big.Rat {
 	}
 	sought := new(big.Rat).Mul(q.Rank, big.NewRat(n, 1))
 	d := new(big.Rat)
-	for _, x := range []*big.Rat{new(big.Rat).Sub(big.NewRat(below, 1), sought), new(big.Rat).Sub(sought, big.NewRat(upTo, 1))} {
+	for _, x := range []*big.Rat{
+		new(big.Rat).Sub(big.NewRat(below, 1), sought),
+		new(big.Rat).Sub(sought, big.NewRat(upTo, 1)),
+	} {
 		if x.Cmp(d) > 0 {
 			d = x
 		}

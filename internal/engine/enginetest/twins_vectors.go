@@ -101,7 +101,8 @@ func scoreMoves(m *plan.Target, sql string, of [2]Database) (moves []Move, err e
 	}
 	moves = append(moves, Move{Kind: "scores", Moved: up.Sign()+down.Sign() > 0})
 	if up.Cmp(m.Sensitivity) > 0 || down.Cmp(m.Sensitivity) > 0 || m.Monotonic && up.Sign()*down.Sign() != 0 {
-		return moves, w.breach("scores move by %s and −%s; planned %s, monotonic %t", up, down, m.Sensitivity, m.Monotonic)
+		return moves, w.breach("scores move by %s and −%s; planned %s, monotonic %t", up, down, m.Sensitivity,
+			m.Monotonic)
 	}
 	return moves, nil
 }

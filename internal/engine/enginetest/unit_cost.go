@@ -88,7 +88,8 @@ func UnitCostQuestions() []string {
 func UnitCostRows(light int, heavy bool) (rows []Row) {
 	row := func(pid int64, note string) Row {
 		return Row{
-			"pid": value.OfInt(pid), "age": value.OfReal(90.5), "days": value.OfInt(pid % 1000), "day": value.Value{Type: value.Date, Int: 17000},
+			"pid": value.OfInt(pid), "age": value.OfReal(90.5), "days": value.OfInt(pid % 1000),
+			"day":  value.Value{Type: value.Date, Int: 17000},
 			"kind": value.OfText("street"), "note": value.OfText(note),
 		}
 	}

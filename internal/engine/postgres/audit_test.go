@@ -27,13 +27,22 @@ type database struct {
 var _ enginetest.Reader = database{}
 
 // sealedAs puts rows into a schema of their own, and seals each table by itself: where it is, or as a copy.
-func (b *bench) sealedAs(t *testing.T) func(world int, w enginetest.World, tables enginetest.Tables, name string) (enginetest.Sealed, error) {
+func (b *bench) sealedAs(
+	t *testing.T,
+) func(world int, w enginetest.World, tables enginetest.Tables, name string) (enginetest.Sealed, error) {
 	b.exec(t, "CREATE SCHEMA IF NOT EXISTS copies")
 	return func(world int, w enginetest.World, tables enginetest.Tables, name string) (enginetest.Sealed, error) {
 		copied := inCopies(world)
 		b.policy = w.Policy
 		b.exec(t, "CREATE SCHEMA "+name+"; SET search_path = "+name)
-		out := database{w.Policy, map[string]*Engine{}, nil, map[string]engine.Sealed{}, map[string][]string{}, map[string]*rows{}}
+		out := database{
+			w.Policy,
+			map[string]*Engine{},
+			nil,
+			map[string]engine.Sealed{},
+			map[string][]string{},
+			map[string]*rows{},
+		}
 		sources := map[string]policy.Source{}
 		for _, declared := range w.Policy.Tables {
 			as := *declared
@@ -135,7 +144,8 @@ func (d database) MostRows(s *bounded.Source) (most int64, err error) {
 	if len(d.tables) == 0 || d.tables[tablesOf(&bounded.Statement{Source: s})[0].name].Copy == nil {
 		return 0, nil
 	}
-	session, in, err := d.all.prepare(context.Background(), &bounded.Statement{Source: s}, engine.Sealed{Tables: d.tables})
+	session, in, err := d.all.prepare(context.Background(), &bounded.Statement{Source: s},
+		engine.Sealed{Tables: d.tables})
 	if err != nil {
 		return 0, err
 	}
@@ -150,7 +160,8 @@ func (d database) MostRows(s *bounded.Source) (most int64, err error) {
 func (d database) Known(o policy.Origin) (out []value.Value, err error) {
 	column := d.policy.Table(o.Table).Column(o.Column)
 	if d.tables[o.Table].Copy != nil {
-		return d.one[o.Table].Values(context.Background(), bounded.PublicColumn(column), d.tables[o.Table], policy.MaxKeys+1)
+		return d.one[o.Table].Values(context.Background(), bounded.PublicColumn(column), d.tables[o.Table],
+			policy.MaxKeys+1)
 	}
 	texts, noted := d.values[o.Table+"."+o.Column]
 	if !noted {

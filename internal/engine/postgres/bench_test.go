@@ -44,7 +44,8 @@ func benchRows(b *testing.B) int {
 // processor's time is theirs.
 func BenchmarkAnswers(b *testing.B) {
 	rows := benchRows(b)
-	w := emptyBench(b, []byte(strings.ReplaceAll(benchPolicy, "COLUMNS", "g: {type: integer, bounds: [0, 99]}, v: {type: real, bounds: [0, 100]}")))
+	w := emptyBench(b, []byte(strings.ReplaceAll(benchPolicy, "COLUMNS",
+		"g: {type: integer, bounds: [0, 99]}, v: {type: real, bounds: [0, 100]}")))
 	w.exec(b, fmt.Sprintf(`CREATE SCHEMA copies; CREATE UNLOGGED TABLE visits AS SELECT person, CAST(abs(hashint8extended(person * 5 + abs(hashint8extended(i, 9)) %% 5, 3)) %% 100 AS integer) AS g,
 	  abs(hashint8extended(i, 1)) %% 1000000 / 10000.0::double precision AS v
 	  FROM (SELECT i, abs(hashint8extended(i, 7)) %% %d AS person FROM generate_series(1::bigint, %d) AS i) AS x`, rows/10, rows))
@@ -61,7 +62,10 @@ func BenchmarkAnswers(b *testing.B) {
 		}
 		b.Logf("copied %d rows in %.1f s", rows, time.Since(start).Seconds())
 		w.exec(b, "VACUUM copies.visits")
-		return engine.Sealed{Copy: (*engine.Copy)(made.Copy), Complete: map[string]bool{"g": true, "v": true, "person": true}}
+		return engine.Sealed{
+			Copy:     (*engine.Copy)(made.Copy),
+			Complete: map[string]bool{"g": true, "v": true, "person": true},
+		}
 	})
 	const person = "SELECT count(*), sum(s) FROM (SELECT person, g, sum(v) AS s FROM public.visits GROUP BY person, g) AS x"
 	const plain = "SELECT g, sum(v) FROM public.visits GROUP BY g"
@@ -104,7 +108,8 @@ func BenchmarkAnswers(b *testing.B) {
 			for b.Loop() {
 				for i, statement := range []string{render(&p.Statement, in), c.beside} {
 					start, before := time.Now(), processor(b, s)
-					if err := s.query(context.Background(), statement, func([][]byte) error { return nil }); err != nil {
+					if err := s.query(context.Background(), statement,
+						func([][]byte) error { return nil }); err != nil {
 						b.Fatal(err)
 					}
 					took[i], used[i] = append(took[i], time.Since(start)), append(used[i], processor(b, s)-before)

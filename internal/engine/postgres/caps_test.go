@@ -37,19 +37,20 @@ func (b *bench) moved(t failer, p *plan.Plan, lists ...[]enginetest.Row) (l1, l2
 	cells := map[string][]*big.Int{}
 	for sign, rows := range lists {
 		b.write(t, p.Table, rows)
-		err := b.engine(p.Table).sums(context.Background(), &p.Statement, engine.Sealed{}, func(keys []value.Value, sums []*big.Int) {
-			cell := fmt.Sprintf("%q", keys)
-			if cells[cell] == nil {
-				for range sums {
-					cells[cell] = append(cells[cell], new(big.Int))
+		err := b.engine(p.Table).sums(context.Background(), &p.Statement, engine.Sealed{},
+			func(keys []value.Value, sums []*big.Int) {
+				cell := fmt.Sprintf("%q", keys)
+				if cells[cell] == nil {
+					for range sums {
+						cells[cell] = append(cells[cell], new(big.Int))
+					}
 				}
-			}
-			for i, s := range sums {
-				if s != nil {
-					cells[cell][i].Add(cells[cell][i], new(big.Int).Mul(s, big.NewInt(int64(1-2*sign))))
+				for i, s := range sums {
+					if s != nil {
+						cells[cell][i].Add(cells[cell][i], new(big.Int).Mul(s, big.NewInt(int64(1-2*sign))))
+					}
 				}
-			}
-		})
+			})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -97,7 +98,11 @@ func TestNeighbours(t *testing.T) {
 	policies, moves := []*policy.Policy{b.policy, byGroups}, 0
 	rapid.Check(t, func(t *rapid.T) {
 		b.policy = rapid.SampledFrom(policies).Draw(t, "policy")
-		p, err := plan.Build(b.policy, plan.Request{SQL: enginetest.Question(t, "p"), MaxGroups: int64(rapid.IntRange(0, 3).Draw(t, "max groups"))})
+		p, err := plan.Build(b.policy,
+			plan.Request{
+				SQL:       enginetest.Question(t, "p"),
+				MaxGroups: int64(rapid.IntRange(0, 3).Draw(t, "max groups")),
+			})
 		if err != nil || p.Part != nil {
 			return
 		}
@@ -137,7 +142,10 @@ func orderDoesNotMatter(t *testing.T, hash func(string) string) {
 		first := map[string]map[string]string{}
 		for _, order := range [][]enginetest.Row{rows, shuffled} {
 			b.write(t, "p", order)
-			for _, parallel := range []string{"", "SET min_parallel_table_scan_size = 0; SET parallel_setup_cost = 0; SET parallel_tuple_cost = 0"} {
+			for _, parallel := range []string{
+				"",
+				"SET min_parallel_table_scan_size = 0; SET parallel_setup_cost = 0; SET parallel_tuple_cost = 0",
+			} {
 				b.exec(t, roleSettings(parallel))
 				for _, question := range crowdQuestions {
 					got, err := b.sums(b.plan(t, question))

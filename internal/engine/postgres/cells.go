@@ -37,7 +37,8 @@ func cellsOfUnits(b *bounded.Statement, in *rows, rows string) string {
 		sums = append(sums, "row_number() OVER (PARTITION BY u ORDER BY "+list([]string{first}, keys)+") AS r")
 		sorted = " ORDER BY " + list(cell) + " OFFSET 0"
 	}
-	cells := "SELECT " + list(sums) + " FROM (SELECT " + list(of) + " FROM (" + rows + ") AS r" + sorted + ") AS m" + engine.GroupBy(cell)
+	cells := "SELECT " + list(sums) + " FROM (SELECT " + list(of) + " FROM (" + rows + ") AS r" + sorted + ") AS m" +
+		engine.GroupBy(cell)
 	if len(keys) > 0 && b.Caps.Rows == 0 {
 		cells = fmt.Sprintf("SELECT * FROM (%s) AS g WHERE r <= %d", cells, b.Caps.Groups)
 	}

@@ -33,14 +33,16 @@ tables:
     g: {type: integer, bounds: [0, 2]}, v: {type: real, bounds: [0, 100]}, w: {type: real, bounds: [-100, 100]}, n: {type: integer, bounds: [0, 1000000000000000]}}}
 `
 	questions := map[string]int{ // up to how many rows in a cell the first measure is added up in doubles
-		"SELECT g, SUM(v) FROM p GROUP BY g": 163, "SELECT g, SUM(w) FROM p GROUP BY g": 0, "SELECT g, SUM(n) FROM p GROUP BY g": 9,
+		"SELECT g, SUM(v) FROM p GROUP BY g": 163, "SELECT g, SUM(w) FROM p GROUP BY g": 0,
+		"SELECT g, SUM(n) FROM p GROUP BY g":                                                9,
 		"SELECT g, COUNT(*), COUNT(DISTINCT person), SUM(v) FROM p WHERE v > 99 GROUP BY g": -1,
 	}
 	var rows []enginetest.Row
 	for i := range 900 {
 		sign := float64(1 - 2*(i/3%2))
 		rows = append(rows, enginetest.Row{
-			"person": value.OfInt(int64(i % 2)), "g": value.OfInt(int64(i%3) * (1 - 2*int64(i%2))), "v": value.OfReal(100 - float64(i%7)/3),
+			"person": value.OfInt(int64(i % 2)), "g": value.OfInt(int64(i%3) * (1 - 2*int64(i%2))),
+			"v": value.OfReal(100 - float64(i%7)/3),
 			"w": value.OfReal(sign * (97 + float64(i%5)/7)), "n": value.OfInt(1e15 - int64(i)),
 		})
 	}
@@ -88,7 +90,8 @@ func TestDoublesThatAreClamped(t *testing.T) {
 		hi := rapid.Int64Range(0, 1<<53).Draw(t, "hi")
 		exact, parts := new(big.Int), []float64{}
 		for range rapid.IntRange(1, 40).Draw(t, "rows") {
-			v := rapid.OneOf(rapid.Int64Range(0, 3), rapid.Int64Range(0, 1<<53), rapid.Just(int64(1<<53-1))).Draw(t, "v")
+			v := rapid.OneOf(rapid.Int64Range(0, 3), rapid.Int64Range(0, 1<<53),
+				rapid.Just(int64(1<<53-1))).Draw(t, "v")
 			exact.Add(exact, big.NewInt(v))
 			parts = append(parts, float64(v))
 		}
@@ -119,9 +122,13 @@ func TestClampsLeftOut(t *testing.T) {
 	b := newBench(t, enginetest.PolicyText("add-remove"))
 	idle, busy := 0, 0
 	rapid.Check(t, func(t *rapid.T) {
-		sql := rapid.SampledFrom([]string{"SUM(x)", "AVG(x)", "SUM(y)", "AVG(y)", "SUM(i)", "AVG(i)", "SUM(j)", "AVG(j)", "SUM(k)"}).Draw(t, "sum")
+		sql := rapid.SampledFrom([]string{
+			"SUM(x)", "AVG(x)", "SUM(y)", "AVG(y)", "SUM(i)", "AVG(i)", "SUM(j)",
+			"AVG(j)", "SUM(k)",
+		}).Draw(t, "sum")
 		if from := rapid.IntRange(-9, 9).Draw(t, "from"); rapid.Bool().Draw(t, "bounds") {
-			sql = fmt.Sprintf("%s, bounds => (%d, %d))", sql[:len(sql)-1], from, from+rapid.IntRange(1, 30).Draw(t, "length"))
+			sql = fmt.Sprintf("%s, bounds => (%d, %d))",
+				sql[:len(sql)-1], from, from+rapid.IntRange(1, 30).Draw(t, "length"))
 		}
 		p, err := plan.Build(b.policy, plan.Request{SQL: "SELECT " + sql + " FROM t"})
 		if err != nil {
@@ -142,7 +149,9 @@ func TestClampsLeftOut(t *testing.T) {
 				ends = []string{integer(c.Range.IntLo), integer(c.Range.IntHi)}
 			}
 			for _, end := range ends {
-				sql := fmt.Sprintf("SELECT 1, CASE WHEN %s BETWEEN %d AND %d THEN 1 ELSE 0 END FROM (SELECT %s AS c%d) AS c", gridded(m), m.Lo, m.Hi, end, m.X.Column)
+				sql := fmt.Sprintf(
+					"SELECT 1, CASE WHEN %s BETWEEN %d AND %d THEN 1 ELSE 0 END FROM (SELECT %s AS c%d) AS c",
+					gridded(m), m.Lo, m.Hi, end, m.X.Column)
 				if err := b.query(sql, func(row [][]byte) error {
 					if _, in, err := valueAndCount(row); err != nil || in != 1 {
 						return fmt.Errorf("%s of %s is out of bounds: %w", m, end, err)
@@ -158,7 +167,8 @@ func TestClampsLeftOut(t *testing.T) {
 		t.Errorf("%d clamps were left out and %d not: the test shows nothing", idle, busy)
 	}
 	for sql, want := range map[string]bool{
-		"SELECT SUM(x) FROM t": true, "SELECT SUM(x, bounds => (0, 1)) FROM t": false, "SELECT SUM(LEAST(x, 1)) FROM t": false, "SELECT SUM(i) FROM t": true,
+		"SELECT SUM(x) FROM t": true, "SELECT SUM(x, bounds => (0, 1)) FROM t": false,
+		"SELECT SUM(LEAST(x, 1)) FROM t": false, "SELECT SUM(i) FROM t": true,
 	} {
 		p := b.plan(t, sql)
 		if got := clampIsIdle(&p.Statement, p.Statement.Measures[0]); got != want {
@@ -172,7 +182,10 @@ func TestRowsAreGroupedByWhatWasRead(t *testing.T) {
 	b := newBench(t, enginetest.PolicyText("add-remove"))
 	var rows []enginetest.Row
 	for i := range 40 {
-		r := enginetest.Row{"i": value.OfInt([]int64{-1 << 63, -100, 0, 7, 1<<63 - 1}[i%5]), "k": value.OfInt(int64(i%11) - 5), "x": value.OfReal(float64(i))}
+		r := enginetest.Row{
+			"i": value.OfInt([]int64{-1 << 63, -100, 0, 7, 1<<63 - 1}[i%5]),
+			"k": value.OfInt(int64(i%11) - 5), "x": value.OfReal(float64(i)),
+		}
 		r["s"] = value.OfText([]string{"a", "A", "B", "it's", "other", ""}[i%6])
 		if i%7 == 0 {
 			r["i"], r["s"] = value.NullOf(value.Integer), value.NullOf(value.Text)
@@ -182,8 +195,10 @@ func TestRowsAreGroupedByWhatWasRead(t *testing.T) {
 	b.write(t, "t", rows)
 	copied := b.copied(t, "t")
 	for _, sql := range []string{
-		"SELECT i, COUNT(*), SUM(x) FROM t GROUP BY i", "SELECT s, SUM(x) FROM t WHERE x > 3 GROUP BY s", "SELECT k, COUNT(i), COUNT(*) FROM t GROUP BY k",
-		"SELECT i, s, COUNT(*), SUM(i) FROM t GROUP BY i, s", "SELECT b, SUM(x + i) FROM t GROUP BY b", "SELECT i + 1, COUNT(*) FROM t GROUP BY i + 1", "SELECT COUNT(*), SUM(x) FROM t WHERE i > 2",
+		"SELECT i, COUNT(*), SUM(x) FROM t GROUP BY i", "SELECT s, SUM(x) FROM t WHERE x > 3 GROUP BY s",
+		"SELECT k, COUNT(i), COUNT(*) FROM t GROUP BY k",
+		"SELECT i, s, COUNT(*), SUM(i) FROM t GROUP BY i, s", "SELECT b, SUM(x + i) FROM t GROUP BY b",
+		"SELECT i + 1, COUNT(*) FROM t GROUP BY i + 1", "SELECT COUNT(*), SUM(x) FROM t WHERE i > 2",
 	} {
 		p, err := plan.Build(b.policy, plan.Request{SQL: sql})
 		if err != nil {

@@ -49,13 +49,17 @@ func read(c bounded.Column, of kind) string {
 	case c.Type == value.Integer:
 		return "CAST(" + x + " AS bigint)"
 	case c.Type == value.Text:
-		return fmt.Sprintf(`CASE WHEN octet_length(CAST(%[1]s AS text)) <= %[2]d THEN CAST(%[1]s AS text) COLLATE "C" END`, x, value.MaxTextBytes)
+		return fmt.Sprintf(
+			`CASE WHEN octet_length(CAST(%[1]s AS text)) <= %[2]d THEN CAST(%[1]s AS text) COLLATE "C" END`, x,
+			value.MaxTextBytes)
 	case c.Type == value.Date:
-		return fmt.Sprintf("CASE WHEN %[1]s BETWEEN DATE '0001-01-01' AND DATE '9999-12-31' THEN CAST(%[1]s - DATE '1970-01-01' AS bigint) END", x)
+		return fmt.Sprintf(
+			"CASE WHEN %[1]s BETWEEN DATE '0001-01-01' AND DATE '9999-12-31' THEN CAST(%[1]s - DATE '1970-01-01' AS bigint) END", x)
 	case c.Type == value.Real && of == numeric:
 		// A cast of a numeric raises where the double would be infinite, or 0 though the numeric is not. NaN is above
 		// every number.
-		return fmt.Sprintf("CASE WHEN abs(%[1]s) < CAST('1e-30' AS numeric) THEN %[2]s WHEN abs(%[1]s) < CAST('%[3]s' AS numeric) THEN CAST(%[1]s AS double precision) END",
+		return fmt.Sprintf(
+			"CASE WHEN abs(%[1]s) < CAST('1e-30' AS numeric) THEN %[2]s WHEN abs(%[1]s) < CAST('%[3]s' AS numeric) THEN CAST(%[1]s AS double precision) END",
 			x, double(0), overflow)
 	case c.Type == value.Real:
 		return "CAST(" + x + " AS double precision)"
@@ -90,7 +94,8 @@ func cleanReal(x string, lo, hi float64) string {
 		from, to = lo, math.Min(hi, -least)
 	}
 	zero := math.Min(math.Max(0, lo), hi)
-	return fmt.Sprintf("CASE WHEN %[1]s BETWEEN %[2]s AND %[3]s THEN %[1]s WHEN %[1]s > CAST('-Infinity' AS double precision) AND "+
-		"%[1]s < CAST('Infinity' AS double precision) THEN CASE WHEN abs(%[1]s) < %[4]s THEN %[5]s ELSE least(greatest(%[1]s, %[6]s), %[7]s) END END",
+	return fmt.Sprintf(
+		"CASE WHEN %[1]s BETWEEN %[2]s AND %[3]s THEN %[1]s WHEN %[1]s > CAST('-Infinity' AS double precision) AND "+
+			"%[1]s < CAST('Infinity' AS double precision) THEN CASE WHEN abs(%[1]s) < %[4]s THEN %[5]s ELSE least(greatest(%[1]s, %[6]s), %[7]s) END END",
 		x, double(from), double(to), double(least), double(zero), double(lo), double(hi))
 }

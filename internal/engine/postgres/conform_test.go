@@ -16,7 +16,9 @@ import (
 type subject struct{ *bench }
 
 // put gives the engine that the question is for, and what it is asked of.
-func (s subject) put(t testing.TB, p *policy.Policy, rows enginetest.Tables, b *bounded.Statement) (*Engine, engine.Sealed) {
+func (s subject) put(
+	t testing.TB, p *policy.Policy, rows enginetest.Tables, b *bounded.Statement,
+) (*Engine, engine.Sealed) {
 	t.Helper()
 	s.policy = p
 	tables, from := map[string]policy.Source{}, engine.Sealed{Tables: map[string]engine.Sealed{}}
@@ -33,7 +35,9 @@ func (s subject) put(t testing.TB, p *policy.Policy, rows enginetest.Tables, b *
 	return e, from
 }
 
-func (s subject) Sums(t testing.TB, p *policy.Policy, rows enginetest.Tables, b *bounded.Statement, add func([]value.Value, []*big.Int)) error {
+func (s subject) Sums(
+	t testing.TB, p *policy.Policy, rows enginetest.Tables, b *bounded.Statement, add func([]value.Value, []*big.Int),
+) error {
 	e, from := s.put(t, p, rows, b)
 	if err := e.Rehearse(context.Background(), b, from); err != nil {
 		return err
@@ -41,7 +45,9 @@ func (s subject) Sums(t testing.TB, p *policy.Policy, rows enginetest.Tables, b 
 	return e.sums(context.Background(), b, from, add)
 }
 
-func (s subject) Order(t testing.TB, p *policy.Policy, rows enginetest.Tables, b *bounded.Statement) (map[int64]int64, error) {
+func (s subject) Order(
+	t testing.TB, p *policy.Policy, rows enginetest.Tables, b *bounded.Statement,
+) (map[int64]int64, error) {
 	e, from := s.put(t, p, rows, b)
 	ctx, cancel := context.WithCancel(context.Background())
 	defer cancel()

@@ -31,7 +31,8 @@ const (
 
 // copiedKinds are those of a copy's columns: a date is the number of its day.
 var copiedKinds = map[value.Type][]kind{
-	value.Integer: {bigint}, value.Date: {bigint}, value.Real: {real8}, value.Text: {plainText}, value.Boolean: {boolean},
+	value.Integer: {bigint}, value.Date: {bigint}, value.Real: {real8}, value.Text: {plainText},
+	value.Boolean: {boolean},
 }
 
 // Copy implements seal.Server.
@@ -42,8 +43,10 @@ func (Sealer) Copy(ctx context.Context, t *policy.Table, schema, table string) (
 func (l *look) copy(ctx context.Context, schema, table string) error {
 	name := identifier(schema) + "." + identifier(table)
 	// What a sealing that was cut off may have left has this very name, which no version has yet.
-	statements := append([]string{"DROP TABLE IF EXISTS " + name, "CREATE TABLE " + name + " AS " + l.ranked()}, l.constraints(name)...)
-	statements = append(statements, "COMMENT ON TABLE "+name+" IS 'made and read by dither: what it says of units must not change'")
+	statements := append([]string{"DROP TABLE IF EXISTS " + name, "CREATE TABLE " + name + " AS " + l.ranked()},
+		l.constraints(name)...)
+	statements = append(statements,
+		"COMMENT ON TABLE "+name+" IS 'made and read by dither: what it says of units must not change'")
 	for _, sql := range statements {
 		var raised *pgconn.PgError
 		if err := l.run(ctx, sql); errors.As(err, &raised) && strings.HasPrefix(raised.Code, "3F") {
@@ -101,19 +104,23 @@ func (l *look) constraints(name string) []string {
 	if l.table.Unit.Column == "" {
 		return nil
 	}
-	return []string{fmt.Sprintf("ALTER TABLE %s ADD PRIMARY KEY (%s, %s), ADD CHECK (%[3]s BETWEEN 1 AND %[4]s), ALTER %[4]s SET NOT NULL",
+	return []string{fmt.Sprintf(
+		"ALTER TABLE %s ADD PRIMARY KEY (%s, %s), ADD CHECK (%[3]s BETWEEN 1 AND %[4]s), ALTER %[4]s SET NOT NULL",
 		name, identifier(l.table.Unit.Column), rankColumn, rowsColumn)}
 }
 
 // freeze takes the permission to write from everybody who was given it, the copy's owner included.
 func (l *look) freeze(ctx context.Context, name string) error {
 	grantees := []string{"PUBLIC", "CURRENT_USER"}
-	err := l.query(ctx, "SELECT DISTINCT rolname FROM pg_class, aclexplode(relacl) AS a JOIN pg_roles AS r ON r.oid = a.grantee WHERE pg_class.oid = CAST("+quoted(name)+" AS regclass)",
+	err := l.query(
+		ctx, "SELECT DISTINCT rolname FROM pg_class, aclexplode(relacl) AS a JOIN pg_roles AS r ON r.oid = a.grantee WHERE pg_class.oid = CAST("+quoted(name)+" AS regclass)",
 		func(row [][]byte) error { grantees = append(grantees, identifier(string(row[0]))); return nil })
 	if err != nil {
 		return err
 	}
-	return l.run(ctx, "REVOKE INSERT, UPDATE, DELETE, TRUNCATE, REFERENCES, TRIGGER ON "+name+" FROM "+strings.Join(grantees, ", "))
+	return l.run(
+		ctx, "REVOKE INSERT, UPDATE, DELETE, TRUNCATE, REFERENCES, TRIGGER ON "+name+" FROM "+strings.Join(grantees,
+			", "))
 }
 
 // guards tell of a copy: its file; whether it is a plain table, without rules; whether anybody may write to it; whether
@@ -136,7 +143,8 @@ func (s *session) guarded(ctx context.Context, name, unit string, rows int64) (r
 		return "", err
 	}
 	wrong := ""
-	sql := strings.NewReplacer("REGCLASS", quoted(name), "UNIT", quoted(unit), "RANK", quoted(rankColumn), "ROWS", strconv.FormatInt(rows, 10)).Replace(guards)
+	sql := strings.NewReplacer("REGCLASS", quoted(name), "UNIT", quoted(unit), "RANK", quoted(rankColumn), "ROWS",
+		strconv.FormatInt(rows, 10)).Replace(guards)
 	err = s.query(ctx, sql, func(row [][]byte) error {
 		relation = id.relation + "/" + string(row[0])
 		is := func(i int) bool { return string(row[i]) == "t" }
@@ -159,7 +167,9 @@ func (s *session) guarded(ctx context.Context, name, unit string, rows int64) (r
 }
 
 // openCopy is open for the copy of a version.
-func (e *Engine) openCopy(ctx context.Context, s *session, columns []*policy.Column, from *engine.Copy, unit string) (*rows, error) {
+func (e *Engine) openCopy(
+	ctx context.Context, s *session, columns []*policy.Column, from *engine.Copy, unit string,
+) (*rows, error) {
 	name := identifier(from.Schema) + "." + identifier(from.Table)
 	in := &rows{name: name, scan: "ONLY " + name, copied: true, hash: e.hash}
 	in.now = func(ctx context.Context) (string, error) { return s.guarded(ctx, name, unit, from.Rows) }
@@ -171,7 +181,8 @@ func (e *Engine) openCopy(ctx context.Context, s *session, columns []*policy.Col
 		return nil, err
 	}
 	if !same(in.relation, from.Relation) {
-		return nil, fmt.Errorf("%s is not the copy that was sealed (%s, and was %s): seal the table again", name, in.relation, from.Relation)
+		return nil, fmt.Errorf("%s is not the copy that was sealed (%s, and was %s): seal the table again",
+			name, in.relation, from.Relation)
 	}
 	return in, nil
 }

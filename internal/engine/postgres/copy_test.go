@@ -127,7 +127,8 @@ func TestHeavyPersonInACopy(t *testing.T) {
 			from := b.copied(t, "p")
 			for _, question := range slices.Concat(crowdQuestions, confinedQuestions) {
 				out := map[string]*big.Int{}
-				if err := b.engine("p").sums(t.Context(), &b.plan(t, question).Statement, from, gather(out)); err != nil {
+				if err := b.engine("p").sums(t.Context(), &b.plan(t, question).Statement, from,
+					gather(out)); err != nil {
 					t.Fatal(err)
 				}
 				answers[question] = append(answers[question], out)
@@ -210,7 +211,8 @@ func TestCopyIsGuarded(t *testing.T) {
 // all; and it is removed.
 func TestCopyOfKinds(t *testing.T) {
 	b := newKinds(t, serverTypes)
-	b.exec(t, `CREATE SCHEMA copies; CREATE TABLE j(who text, v int); INSERT INTO j SELECT 'p' || i % 3, i FROM generate_series(1, 9) AS i; INSERT INTO j VALUES (NULL, 1), ('', 7)`)
+	b.exec(
+		t, `CREATE SCHEMA copies; CREATE TABLE j(who text, v int); INSERT INTO j SELECT 'p' || i % 3, i FROM generate_series(1, 9) AS i; INSERT INTO j VALUES (NULL, 1), ('', 7)`)
 	as := *b.policy.Table("j")
 	as.Source = source("j")
 	found, err := Sealer{}.Copy(t.Context(), &as, "copies", `a "copy"`)
@@ -221,14 +223,17 @@ func TestCopyOfKinds(t *testing.T) {
 		// the one before was never published
 		t.Fatal(err)
 	}
-	if _, err := (Sealer{}).Copy(t.Context(), &as, "nowhere", "x"); err == nil || !strings.Contains(err.Error(), `no schema "nowhere"`) {
+	if _, err := (Sealer{}).Copy(t.Context(), &as, "nowhere", "x"); err == nil ||
+		!strings.Contains(err.Error(), `no schema "nowhere"`) {
 		t.Errorf("%v", err)
 	}
 	var got []string
-	if err := b.query(`SELECT who, v, __dither_rank, __dither_rows FROM copies."a ""copy""" WHERE __dither_rank = __dither_rows`, func(row [][]byte) error {
-		got = append(got, fmt.Sprintf("%s %s", row[0], row[3]))
-		return nil
-	}); err != nil {
+	if err := b.query(
+		`SELECT who, v, __dither_rank, __dither_rows FROM copies."a ""copy""" WHERE __dither_rank = __dither_rows`,
+		func(row [][]byte) error {
+			got = append(got, fmt.Sprintf("%s %s", row[0], row[3]))
+			return nil
+		}); err != nil {
 		t.Fatal(err)
 	}
 	if slices.Sort(got); fmt.Sprint(got) != "[ 1 p0 3 p1 3 p2 3]" || found.Copy.Rows != 10 {
@@ -248,10 +253,11 @@ func TestCopyOfKinds(t *testing.T) {
 		t.Fatal(err)
 	}
 	n := math.MaxInt
-	if err := b.query("SELECT count(*) FROM copies.k WHERE day = 10957 OR day IS NULL AND (single = 'Infinity' AND exact IS NULL OR exact = 0)", func(row [][]byte) error {
-		_, err := fmt.Sscan(string(row[0]), &n)
-		return err
-	}); err != nil || n != 3 {
+	if err := b.query(
+		"SELECT count(*) FROM copies.k WHERE day = 10957 OR day IS NULL AND (single = 'Infinity' AND exact IS NULL OR exact = 0)", func(row [][]byte) error {
+			_, err := fmt.Sscan(string(row[0]), &n)
+			return err
+		}); err != nil || n != 3 {
 		t.Errorf("%d rows, %v", n, err)
 	}
 }

@@ -49,7 +49,9 @@ func (e *Engine) Aggregate(ctx context.Context, b *bounded.Statement, from engin
 	return cells.Exact(), nil
 }
 
-func (e *Engine) sums(ctx context.Context, b *bounded.Statement, from engine.Sealed, add func([]value.Value, []*big.Int)) error {
+func (e *Engine) sums(
+	ctx context.Context, b *bounded.Statement, from engine.Sealed, add func([]value.Value, []*big.Int),
+) error {
 	s, in, err := e.prepare(ctx, b, from)
 	if err != nil {
 		return err
@@ -164,7 +166,9 @@ func (e *Engine) open(ctx context.Context, s *session, columns []*policy.Column,
 		return nil, err
 	}
 	if from.Relation != "" && !same(id.relation, from.Relation) {
-		return nil, fmt.Errorf("%s is another table, or shows other rows, than the one that was sealed (%s, and was %s): seal it again", name, id.relation, from.Relation)
+		return nil, fmt.Errorf(
+			"%s is another table, or shows other rows, than the one that was sealed (%s, and was %s): seal it again",
+			name, id.relation, from.Relation)
 	}
 	in := &rows{name: name, scan: name, of: of, hash: e.hash, identity: id}
 	in.now = func(ctx context.Context) (string, error) {

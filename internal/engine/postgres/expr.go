@@ -32,7 +32,8 @@ func double(x float64) string {
 }
 
 var typeNames = map[value.Type]string{
-	value.Integer: "bigint", value.Date: "bigint", value.Real: "double precision", value.Text: "text", value.Boolean: "boolean",
+	value.Integer: "bigint", value.Date: "bigint", value.Real: "double precision", value.Text: "text",
+	value.Boolean: "boolean",
 }
 
 func constant(v value.Value) string {
@@ -110,7 +111,8 @@ func operation(e *bounded.Expr, args []string) string {
 	case bounded.OpDatePart:
 		return "CAST(date_part(" + quoted(e.Text) + ", " + timestamp(args[0]) + ") AS bigint)"
 	case bounded.OpDateTrunc:
-		return "CAST(CAST(date_trunc(" + quoted(e.Text) + ", " + timestamp(args[0]) + ") AS date) - DATE '1970-01-01' AS bigint)"
+		return "CAST(CAST(date_trunc(" + quoted(e.Text) + ", " + timestamp(args[0]) +
+			") AS date) - DATE '1970-01-01' AS bigint)"
 	}
 	return "(" + fmt.Sprintf(templates[e.Op], engine.Operands(args)...) + ")"
 }

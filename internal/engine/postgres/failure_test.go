@@ -137,7 +137,8 @@ func TestPassesReadOneSnapshot(t *testing.T) {
 	}
 	for range 100 {
 		left := 0
-		if err := b.query("SELECT 1 FROM pg_stat_activity WHERE datname = current_database() AND application_name = 'dither' AND pid <> pg_backend_pid()", func([][]byte) error { left++; return nil }); err != nil {
+		if err := b.query(
+			"SELECT 1 FROM pg_stat_activity WHERE datname = current_database() AND application_name = 'dither' AND pid <> pg_backend_pid()", func([][]byte) error { left++; return nil }); err != nil {
 			t.Fatal(err)
 		}
 		if left == 0 {
@@ -159,7 +160,8 @@ func TestNoServer(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	b.exec(t, "CREATE ROLE stranger LOGIN; CREATE ROLE narrow LOGIN; GRANT SELECT (j) ON t TO narrow; REVOKE ALL ON t FROM PUBLIC")
+	b.exec(
+		t, "CREATE ROLE stranger LOGIN; CREATE ROLE narrow LOGIN; GRANT SELECT (j) ON t TO narrow; REVOKE ALL ON t FROM PUBLIC")
 	defer b.exec(t, "DROP OWNED BY narrow; DROP ROLE stranger; DROP ROLE narrow")
 	for name, url := range map[string]string{
 		"another port":      b.url + " port=1",
@@ -214,7 +216,8 @@ func TestPrivateWays(t *testing.T) {
 		"host=localhost.example.org":                                false,
 	} {
 		t.Setenv(urlVariable, url)
-		if _, err := configure(source("t")); (err == nil) != ok || err != nil && strings.Contains(err.Error(), "secret") {
+		if _, err := configure(source("t")); (err == nil) != ok || err != nil &&
+			strings.Contains(err.Error(), "secret") {
 			t.Errorf("%s: %v", url, err)
 		}
 	}
@@ -257,7 +260,8 @@ func TestService(t *testing.T) {
 	t.Setenv("PGSERVICEFILE", file)
 	e := New(policy.Source{Format: policy.Postgres, Service: "clinic", Schema: "public", Table: "t"})
 	out := map[string]*big.Int{}
-	if err := e.sums(context.Background(), &p.Statement, engine.Sealed{}, gather(out)); err != nil || fmt.Sprint(nonZero(out)) != "map[[] 0:5]" {
+	if err := e.sums(context.Background(), &p.Statement, engine.Sealed{}, gather(out)); err != nil ||
+		fmt.Sprint(nonZero(out)) != "map[[] 0:5]" {
 		t.Errorf("%v, %v", nonZero(out), err)
 	}
 }
@@ -269,7 +273,8 @@ func TestHiddenRows(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	b.exec(t, "CREATE ROLE reader LOGIN; GRANT SELECT ON t TO reader; ALTER TABLE t ENABLE ROW LEVEL SECURITY; CREATE POLICY part ON t USING (__row > 1)")
+	b.exec(
+		t, "CREATE ROLE reader LOGIN; GRANT SELECT ON t TO reader; ALTER TABLE t ENABLE ROW LEVEL SECURITY; CREATE POLICY part ON t USING (__row > 1)")
 	defer b.exec(t, "DROP OWNED BY reader; DROP ROLE reader")
 	t.Setenv(urlVariable, strings.Replace(b.url, "user=owner", "user=reader", 1))
 	if _, err := b.sums(p); !isCode(err, "42501") {

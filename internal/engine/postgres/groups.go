@@ -48,9 +48,12 @@ func relabelledBeside(b *bounded.Statement, carried []string, rows string) strin
 		nothing := constant(value.Value{Type: k.Expr.Type})
 		keys = append(keys, fmt.Sprintf("CASE WHEN t THEN k%[1]d END AS k%[1]d", i))
 		chosen = append(chosen, fmt.Sprintf("t%d", i))
-		on = append(on, fmt.Sprintf("(k%[1]d IS NULL) = (t%[1]d IS NULL) AND coalesce(k%[1]d, %[2]s) = coalesce(t%[1]d, %[2]s)", i, nothing))
+		on = append(
+			on, fmt.Sprintf("(k%[1]d IS NULL) = (t%[1]d IS NULL) AND coalesce(k%[1]d, %[2]s) = coalesce(t%[1]d, %[2]s)",
+				i, nothing))
 	}
-	return "SELECT " + list(keys, []string{"t IS NULL AS o"}, names("v", len(b.Measures)), carried) + " FROM (" + rows + ") AS g LEFT JOIN (" + chosenRows(b) +
+	return "SELECT " + list(keys, []string{"t IS NULL AS o"}, names("v", len(b.Measures)), carried) + " FROM (" + rows +
+		") AS g LEFT JOIN (" + chosenRows(b) +
 		") AS chosen(" + list([]string{"t"}, chosen) + ") ON " + strings.Join(on, " AND ")
 }
 
@@ -64,7 +67,8 @@ func chosenRows(b *bounded.Statement) string {
 			texts[j] = listed(group[i])
 		}
 		x := "x" + strconv.Itoa(i)
-		lists = append(lists, fmt.Sprintf("unnest(string_to_array(%s, ',')) AS %s", quoted(strings.Join(texts, ",")), x))
+		lists = append(lists,
+			fmt.Sprintf("unnest(string_to_array(%s, ',')) AS %s", quoted(strings.Join(texts, ",")), x))
 		row = append(row, fmt.Sprintf("CASE WHEN %s <> '%s' THEN %s END", x, listedNull, fromList(k.Expr.Type, x)))
 	}
 	return "SELECT " + list(row) + " FROM (SELECT " + list(lists) + ") AS x OFFSET 0"

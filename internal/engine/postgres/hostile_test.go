@@ -62,7 +62,8 @@ func newKinds(t *testing.T, types map[string]string) *bench {
 }
 
 var serverTypes = map[string]string{
-	"small": "smallint", "middle": "integer", "single": "real", "exact": "numeric", "whole": "bigint", "code": "char(5)", "name": "varchar(9)", "domain": "age",
+	"small": "smallint", "middle": "integer", "single": "real", "exact": "numeric", "whole": "bigint",
+	"code": "char(5)", "name": "varchar(9)", "domain": "age",
 }
 
 // Every type of the server that is accepted is read as the value that it holds, and what is none of the declared type
@@ -109,7 +110,8 @@ func TestKinds(t *testing.T) {
 func TestOtherTypesAreRefused(t *testing.T) {
 	b := newKinds(t, nil)
 	for column, of := range map[string]string{
-		"day": "timestamp", "small": "numeric", "single": "text", "name": "uuid", "exact": "money", "middle": "boolean", "code": "name",
+		"day": "timestamp", "small": "numeric", "single": "text", "name": "uuid", "exact": "money", "middle": "boolean",
+		"code": "name",
 	} {
 		b.exec(t, "DROP TABLE k; "+b.create(b.policy.Table("k"), map[string]string{column: of}))
 		p, err := plan.Build(b.policy, plan.Request{SQL: "SELECT COUNT(" + column + ") FROM k"})
@@ -165,7 +167,8 @@ func TestRounding(t *testing.T) {
 	var rows []string
 	for _, x := range xs {
 		for _, x := range []float64{x, -x} {
-			rows = append(rows, fmt.Sprintf("(%s, %s, %s)", double(x), integer(int64(math.Round(x))), integer(int64(math.RoundToEven(x)))))
+			rows = append(rows, fmt.Sprintf("(%s, %s, %s)",
+				double(x), integer(int64(math.Round(x))), integer(int64(math.RoundToEven(x)))))
 		}
 	}
 	sql := fmt.Sprintf("SELECT count(*), count(*) FILTER (WHERE %s = r AND %s = e) FROM (VALUES %s) AS v(c0, r, e)",
@@ -199,13 +202,15 @@ tables:
 		b.exec(t, b.create(p.Tables[0], nil))
 		b.write(t, s, []enginetest.Row{{s: value.OfText(s)}, {s: value.OfText("x")}})
 		name := identifier(s)
-		sql := "SELECT " + name + ", COUNT(*) FROM " + name + " WHERE " + name + " = E'" + strings.ReplaceAll(strings.ReplaceAll(s, `\`, `\\`), "'", `\'`) + "' GROUP BY " + name
+		sql := "SELECT " + name + ", COUNT(*) FROM " + name + " WHERE " + name + " = E'" +
+			strings.ReplaceAll(strings.ReplaceAll(s, `\`, `\\`), "'", `\'`) + "' GROUP BY " + name
 		q, err := plan.Build(p, plan.Request{SQL: sql})
 		if err != nil {
 			t.Fatalf("%s: %v", sql, err)
 		}
 		got, err := b.sums(q)
-		if want := map[string]string{fmt.Sprintf("%q 0", []value.Value{value.OfText(s)}): "1"}; err != nil || !maps.Equal(got, want) {
+		if want := map[string]string{fmt.Sprintf("%q 0", []value.Value{value.OfText(s)}): "1"}; err != nil ||
+			!maps.Equal(got, want) {
 			t.Errorf("%s: %v, %v", s, got, err)
 		}
 	}
@@ -221,7 +226,8 @@ func TestSettingsDoNotMatter(t *testing.T) {
 	b.write(t, "p", rows)
 	b.write(t, "t", []enginetest.Row{{"w": value.OfText(`a\b`), "d": value.OfDay(10957), "x": value.OfReal(2.5)}})
 	questions := append([]string{
-		`SELECT COUNT(*) FROM t WHERE w LIKE 'a\\b' AND w = 'a\b'`, "SELECT COUNT(*) FROM t WHERE d = DATE '2000-01-01' AND EXTRACT(day FROM d) = 1",
+		`SELECT COUNT(*) FROM t WHERE w LIKE 'a\\b' AND w = 'a\b'`,
+		"SELECT COUNT(*) FROM t WHERE d = DATE '2000-01-01' AND EXTRACT(day FROM d) = 1",
 		"SELECT COUNT(*) FROM t WHERE date_trunc('month', d) = d", "SELECT SUM(ROUND(x)) FROM t",
 	}, crowdQuestions...)
 	var before []map[string]string
@@ -262,7 +268,8 @@ func TestSettingsDoNotMatter(t *testing.T) {
 func TestReadsOnly(t *testing.T) {
 	b := newBench(t, enginetest.PolicyText("add-remove"))
 	for _, sql := range []string{
-		"DELETE FROM t", "INSERT INTO t(__row) VALUES (1)", "CREATE TABLE x(a int)", "SELECT nextval('s')", "COPY t TO '/tmp/x'",
+		"DELETE FROM t", "INSERT INTO t(__row) VALUES (1)", "CREATE TABLE x(a int)", "SELECT nextval('s')",
+		"COPY t TO '/tmp/x'",
 		"SELECT 1; SELECT 2", "ALTER ROLE owner SET jit = on", "DROP TABLE t", "TRUNCATE t",
 	} {
 		if err := b.query(sql, func([][]byte) error { return nil }); err == nil {
@@ -276,7 +283,10 @@ func TestReadsOnly(t *testing.T) {
 func TestNoRowHoldsUpAQuestion(t *testing.T) {
 	const limit = 20 * time.Second
 	b := newBench(t, enginetest.PolicyText("add-remove"))
-	b.write(t, "t", []enginetest.Row{{"w": value.OfText(strings.Repeat("a", value.MaxTextBytes)), "x": value.OfReal(1), "i": value.OfInt(7)}})
+	b.write(t, "t", []enginetest.Row{{
+		"w": value.OfText(strings.Repeat("a", value.MaxTextBytes)), "x": value.OfReal(1),
+		"i": value.OfInt(7),
+	}})
 	a := strings.Repeat("a", 120)
 	nested := func(before, x, after string, n int) string {
 		return "SELECT COUNT(" + strings.Repeat(before, n) + x + strings.Repeat(after, n) + ") FROM t"
@@ -317,15 +327,22 @@ func TestNoRowHoldsUpAQuestion(t *testing.T) {
 // Patterns match as LIKE does: row i, of i's own group, is counted if it matches.
 func TestLike(t *testing.T) {
 	b := newBench(t, enginetest.PolicyText("add-remove"))
-	texts := []string{"", "a", "ab", "a.b", "a%b", `a\b`, "a_b", "aXb", "a\nb", "aéb", "日本", "a]b", "^a$", "a(b", "%", "_", ".*"}
-	patterns := []string{"a_b", `a\%b`, `a\_b`, `a\\b`, "_%", "%_", "__", `\.\*`, "a.b", "_", `%\%%`, "a]_", "^_$", `日_`, `a(_`, `\%`, "a%", "%b", `\a_b`, "%é%"}
+	texts := []string{
+		"", "a", "ab", "a.b", "a%b", `a\b`, "a_b", "aXb", "a\nb", "aéb", "日本", "a]b", "^a$", "a(b",
+		"%", "_", ".*",
+	}
+	patterns := []string{
+		"a_b", `a\%b`, `a\_b`, `a\\b`, "_%", "%_", "__", `\.\*`, "a.b", "_", `%\%%`, "a]_", "^_$",
+		`日_`, `a(_`, `\%`, "a%", "%b", `\a_b`, "%é%",
+	}
 	rows := make([]enginetest.Row, len(texts))
 	for i, s := range texts {
 		rows[i] = enginetest.Row{"w": value.OfText(s), "i": value.OfInt(int64(i - 7))}
 	}
 	b.write(t, "t", rows)
 	for _, pattern := range patterns {
-		p, err := plan.Build(b.policy, plan.Request{SQL: "SELECT COUNT(*) FROM t WHERE w LIKE '" + pattern + "' GROUP BY i"})
+		p, err := plan.Build(b.policy,
+			plan.Request{SQL: "SELECT COUNT(*) FROM t WHERE w LIKE '" + pattern + "' GROUP BY i"})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -351,7 +368,10 @@ func TestRehearsalCatches(t *testing.T) {
 		"product":                 {Op: bounded.OpMul, Type: value.Integer, Args: []*bounded.Expr{whole, whole}},
 		"negation of the least":   {Op: bounded.OpNeg, Type: value.Integer, Args: []*bounded.Expr{whole}},
 		"real too large to floor": {Op: bounded.OpFloor, Type: value.Integer, Args: []*bounded.Expr{real}},
-		"underflow":               {Op: bounded.OpFloor, Type: value.Integer, Args: []*bounded.Expr{{Op: bounded.OpExp, Type: value.Real, Args: []*bounded.Expr{real}}}},
+		"underflow": {
+			Op: bounded.OpFloor, Type: value.Integer,
+			Args: []*bounded.Expr{{Op: bounded.OpExp, Type: value.Real, Args: []*bounded.Expr{real}}},
+		},
 	} {
 		c, table := bounded.Column{Column: &policy.Column{Name: "v", Type: value.Integer}}, "whole"
 		broken.Walk(func(x *bounded.Expr) {
@@ -362,10 +382,12 @@ func TestRehearsalCatches(t *testing.T) {
 			}
 		})
 		bounded := &bounded.Statement{
-			Columns: []bounded.Column{c}, Measures: []*bounded.Measure{{Kind: bounded.Sum, X: broken, Lo: 0, Hi: 1}}, Caps: bounded.Caps{Rows: 1, Groups: 1},
+			Columns: []bounded.Column{c}, Measures: []*bounded.Measure{{Kind: bounded.Sum, X: broken, Lo: 0, Hi: 1}},
+			Caps: bounded.Caps{Rows: 1, Groups: 1},
 		}
 		var raised *pgconn.PgError
-		if err := b.engine(table).Rehearse(context.Background(), bounded, engine.Sealed{}); !errors.As(err, &raised) || !strings.HasPrefix(raised.Code, "22") {
+		if err := b.engine(table).Rehearse(context.Background(), bounded, engine.Sealed{}); !errors.As(err, &raised) ||
+			!strings.HasPrefix(raised.Code, "22") {
 			t.Errorf("%s: not caught: %v", name, err)
 		}
 	}

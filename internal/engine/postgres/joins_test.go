@@ -47,7 +47,9 @@ func TestJoinsAreByHash(t *testing.T) {
 		s.write(t, table, all)
 		from.Tables[table] = s.copiedAs(t, table, table)
 	}
-	s.exec(t, roleSettings("SET enable_hashjoin = off; SET enable_mergejoin = on; SET join_collapse_limit = 8; SET from_collapse_limit = 8"))
+	s.exec(
+		t, roleSettings(
+			"SET enable_hashjoin = off; SET enable_mergejoin = on; SET join_collapse_limit = 8; SET from_collapse_limit = 8"))
 	defer s.exec(t, "ALTER ROLE owner RESET ALL")
 	e := s.over()
 	for _, sql := range []string{
@@ -80,7 +82,8 @@ func TestJoinsAreByHash(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if got := text.String(); !strings.Contains(got, "Hash ") || strings.Contains(got, "Nested Loop") || strings.Contains(got, "Merge ") {
+		if got := text.String(); !strings.Contains(got, "Hash ") || strings.Contains(got, "Nested Loop") ||
+			strings.Contains(got, "Merge ") {
 			t.Errorf("%s:\n%s", sql, got)
 		}
 	}

@@ -28,7 +28,10 @@ func (b *bench) isRefused(t failer, look *bounded.Statement, from engine.Sealed)
 	_, groups := e.Groups(ctx, look, from)
 	_, order := e.Order(ctx, look, from)
 	_, cells := e.OrderCells(ctx, look, from)
-	for what, err := range map[string]error{"rehearsal": e.Rehearse(ctx, look, from), "aggregate": aggregate, "groups": groups, "order": order, "cells": cells} {
+	for what, err := range map[string]error{
+		"rehearsal": e.Rehearse(ctx, look, from), "aggregate": aggregate,
+		"groups": groups, "order": order, "cells": cells,
+	} {
 		if !errors.As(err, new(*engine.RefusedError)) {
 			t.Fatal(what, "is not refused:", err)
 		}
@@ -41,7 +44,10 @@ func (b *bench) isRefused(t failer, look *bounded.Statement, from engine.Sealed)
 // those that are chosen with Other. All of it is rehearsed. Parts of a table that is read where it is are refused.
 func TestLooksAgreeWithReference(t *testing.T) {
 	seen := map[string]int{}
-	for name, text := range map[string]func(string) []byte{"by rows": enginetest.Opened, "by groups": enginetest.OpenedByGroups} {
+	for name, text := range map[string]func(string) []byte{
+		"by rows":   enginetest.Opened,
+		"by groups": enginetest.OpenedByGroups,
+	} {
 		b := newBench(t, text("add-remove"))
 		rapid.Check(t, func(t *rapid.T) {
 			table := rapid.SampledFrom([]string{"t", "p", "p"}).Draw(t, "table")
@@ -95,7 +101,10 @@ func TestLooksAgreeWithReference(t *testing.T) {
 		}
 	}
 	t.Log(seen)
-	for _, kind := range []string{"open", "ordered", "sums", "other", "distinct", "parts of copies", "refused", "copies", "cells in order", "capped in order", "rows of units"} {
+	for _, kind := range []string{
+		"open", "ordered", "sums", "other", "distinct", "parts of copies", "refused",
+		"copies", "cells in order", "capped in order", "rows of units",
+	} {
 		if seen[kind] < 3 {
 			t.Errorf("%d of %s: the test shows nothing", seen[kind], kind)
 		}
@@ -130,7 +139,8 @@ func (m met) look(t *rapid.T, p *plan.Plan, look *bounded.Statement, seen map[st
 			seen[what]++
 		}
 	}
-	count("distinct", slices.ContainsFunc(look.Measures, func(m *bounded.Measure) bool { return m.Kind == bounded.CountDistinct }))
+	count("distinct", slices.ContainsFunc(look.Measures,
+		func(m *bounded.Measure) bool { return m.Kind == bounded.CountDistinct }))
 	count("per group", look.CellsClamped())
 	count("parts of copies", look.Part != nil)
 	count("own parts", look.Part != nil && look.Unit != nil)

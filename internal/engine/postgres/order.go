@@ -18,7 +18,8 @@ func orderedRows(b *bounded.Statement, rows string) string {
 	}
 	keys := engine.KeyNames(b)
 	names := list(keys, []string{"m0"})
-	return "SELECT " + names + ", count(*) FROM (SELECT " + list(keys, contributions(b)[:1]) + " FROM (" + rows + ") AS r WHERE v0 IS NOT NULL) AS m GROUP BY " + names + " ORDER BY m0"
+	return "SELECT " + names + ", count(*) FROM (SELECT " + list(keys, contributions(b)[:1]) + " FROM (" + rows +
+		") AS r WHERE v0 IS NOT NULL) AS m GROUP BY " + names + " ORDER BY m0"
 }
 
 // rowsOfUnits gives how often each number of rows of one unit occurs, clamped: it reads who has the rows, and nothing
@@ -50,7 +51,9 @@ func (e *Engine) Order(ctx context.Context, b *bounded.Statement, from engine.Se
 }
 
 // OrderCells implements engine.Engine, as Order.
-func (e *Engine) OrderCells(ctx context.Context, b *bounded.Statement, from engine.Sealed) (mechanism.OrderedCells, error) {
+func (e *Engine) OrderCells(
+	ctx context.Context, b *bounded.Statement, from engine.Sealed,
+) (mechanism.OrderedCells, error) {
 	scan, err := e.scanCells(ctx, b, from)
 	if err != nil {
 		return mechanism.OrderedCells{}, err
@@ -59,7 +62,9 @@ func (e *Engine) OrderCells(ctx context.Context, b *bounded.Statement, from engi
 }
 
 // scan is a pass over the values of b's one measure.
-func (e *Engine) scan(ctx context.Context, b *bounded.Statement, from engine.Sealed) (func(yield func(value, count int64) bool) error, error) {
+func (e *Engine) scan(
+	ctx context.Context, b *bounded.Statement, from engine.Sealed,
+) (func(yield func(value, count int64) bool) error, error) {
 	pass, err := e.pass(ctx, b, from)
 	if err != nil {
 		return nil, err
@@ -73,7 +78,9 @@ func (e *Engine) scan(ctx context.Context, b *bounded.Statement, from engine.Sea
 }
 
 // scanCells is a pass over the values of all cells. A row whose keys are not known is in none.
-func (e *Engine) scanCells(ctx context.Context, b *bounded.Statement, from engine.Sealed) (func(yield func(cell int, value, count int64) bool) error, error) {
+func (e *Engine) scanCells(
+	ctx context.Context, b *bounded.Statement, from engine.Sealed,
+) (func(yield func(cell int, value, count int64) bool) error, error) {
 	pass, err := e.pass(ctx, b, from)
 	if err != nil {
 		return nil, err
@@ -98,7 +105,9 @@ func (e *Engine) scanCells(ctx context.Context, b *bounded.Statement, from engin
 // pass goes through the rows of b's statement, as long as each wants more: a cursor, which the server advances page by
 // page, and which later passes move back to its beginning. The server keeps what a SCROLL cursor gave, and does not run
 // its statement again: over a view that draws lots another run would be another table.
-func (e *Engine) pass(ctx context.Context, b *bounded.Statement, from engine.Sealed) (func(each func(row [][]byte) (more bool, err error)) error, error) {
+func (e *Engine) pass(
+	ctx context.Context, b *bounded.Statement, from engine.Sealed,
+) (func(each func(row [][]byte) (more bool, err error)) error, error) {
 	s, in, err := e.prepare(ctx, b, from)
 	if err != nil {
 		return nil, err

@@ -116,7 +116,8 @@ func TestValues(t *testing.T) {
 		t.Errorf("values of a table that is not public: %q, %v", found.Values, err)
 	}
 	public.Public = true
-	if found, err := (Sealer{}).Look(t.Context(), &public, "w", "x", "nothing"); err != nil || len(found.Values) != 1 || !slices.Equal(found.Values["w"], []string{"", "B", "b", "É"}) {
+	if found, err := (Sealer{}).Look(t.Context(), &public, "w", "x", "nothing"); err != nil || len(found.Values) != 1 ||
+		!slices.Equal(found.Values["w"], []string{"", "B", "b", "É"}) {
 		t.Errorf("noted at sealing: %q, %v", found.Values, err)
 	}
 	from := b.copied(t, "t")

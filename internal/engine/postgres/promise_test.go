@@ -29,23 +29,34 @@ func (b *bench) plan(t *testing.T, sql string) *plan.Plan {
 // The promise is to the units of the sealed one: a question of one row a unit over a table of persons would show a
 // person a thousand times.
 func TestAnotherTableIsNotRead(t *testing.T) {
-	const table, view = "", "ALTER TABLE j RENAME TO old; CREATE VIEW below AS SELECT who, v FROM old; CREATE VIEW j AS SELECT who, v FROM below"
+	const table, view = "",
+		"ALTER TABLE j RENAME TO old; CREATE VIEW below AS SELECT who, v FROM old; CREATE VIEW j AS SELECT who, v FROM below"
 	for name, c := range map[string]struct {
 		before, change string
 		same           bool
 	}{
 		"another by its name": {table, "ALTER TABLE j RENAME TO old; CREATE TABLE j(who text, v int)", false},
-		"another schema":      {table, "CREATE SCHEMA other; CREATE TABLE other.j(who text, v int); ALTER SCHEMA public RENAME TO old; ALTER SCHEMA other RENAME TO public", false},
-		"a view of it":        {table, view, false},
-		"a view made anew":    {view, "CREATE OR REPLACE VIEW j AS SELECT who, v FROM old UNION ALL SELECT who, v FROM old", false},
-		"a view below":        {view, "CREATE OR REPLACE VIEW below AS SELECT who, v + 1 AS v FROM old", false},
-		"dropped and made":    {view, "DROP VIEW j; CREATE VIEW j AS SELECT who, v FROM below", false},
-		"the same table":      {table, "ALTER TABLE j RENAME TO i; ALTER TABLE i RENAME TO j; ALTER TABLE j ADD more int; INSERT INTO j VALUES ('c', 3)", true},
-		"the same view":       {view, "INSERT INTO old VALUES ('c', 3); ALTER TABLE old RENAME TO older", true},
+		"another schema": {
+			table,
+			"CREATE SCHEMA other; CREATE TABLE other.j(who text, v int); ALTER SCHEMA public RENAME TO old; ALTER SCHEMA other RENAME TO public", false,
+		},
+		"a view of it": {table, view, false},
+		"a view made anew": {
+			view,
+			"CREATE OR REPLACE VIEW j AS SELECT who, v FROM old UNION ALL SELECT who, v FROM old", false,
+		},
+		"a view below":     {view, "CREATE OR REPLACE VIEW below AS SELECT who, v + 1 AS v FROM old", false},
+		"dropped and made": {view, "DROP VIEW j; CREATE VIEW j AS SELECT who, v FROM below", false},
+		"the same table": {
+			table,
+			"ALTER TABLE j RENAME TO i; ALTER TABLE i RENAME TO j; ALTER TABLE j ADD more int; INSERT INTO j VALUES ('c', 3)", true,
+		},
+		"the same view": {view, "INSERT INTO old VALUES ('c', 3); ALTER TABLE old RENAME TO older", true},
 	} {
 		t.Run(name, func(t *testing.T) {
 			b := newKinds(t, nil)
-			b.exec(t, "DROP TABLE k; CREATE TABLE j(who text, v int); INSERT INTO j VALUES ('a', 1), ('b', 2);"+c.before)
+			b.exec(
+				t, "DROP TABLE k; CREATE TABLE j(who text, v int); INSERT INTO j VALUES ('a', 1), ('b', 2);"+c.before)
 			p := b.plan(t, "SELECT COUNT(*) FROM j")
 			order, err := plan.BuildOrder(b.policy, plan.Request{SQL: "SELECT v FROM j"})
 			if err != nil {
@@ -56,7 +67,8 @@ func TestAnotherTableIsNotRead(t *testing.T) {
 				t.Fatal(err)
 			}
 			b.exec(t, c.change)
-			if err := e.Rehearse(t.Context(), &p.Statement, from); (err == nil) != c.same || err != nil && !errors.Is(err, engine.ErrUnavailable) {
+			if err := e.Rehearse(t.Context(), &p.Statement, from); (err == nil) != c.same || err != nil &&
+				!errors.Is(err, engine.ErrUnavailable) {
 				t.Errorf("rehearsed: %v", err)
 			}
 			if _, err := e.Aggregate(t.Context(), &p.Statement, from); (err == nil) != c.same {
@@ -72,7 +84,8 @@ func TestAnotherTableIsNotRead(t *testing.T) {
 // A name that leads elsewhere by the time that the rows were read gives no answer: a schema's name is locked by nobody.
 func TestNameThatMovesMeanwhile(t *testing.T) {
 	b := newKinds(t, nil)
-	b.exec(t, "DROP TABLE k; CREATE TABLE j(who text, v int); CREATE SCHEMA other; CREATE TABLE other.j(who text, v int)")
+	b.exec(
+		t, "DROP TABLE k; CREATE TABLE j(who text, v int); CREATE SCHEMA other; CREATE TABLE other.j(who text, v int)")
 	e := b.engine("j")
 	s, err := e.begin(t.Context())
 	if err != nil {
@@ -95,7 +108,8 @@ func TestNameThatMovesMeanwhile(t *testing.T) {
 // Every pass gives the same values, though the view draws lots.
 func TestPassesOfAViewThatDrawsLots(t *testing.T) {
 	b := newKinds(t, nil)
-	b.exec(t, "DROP TABLE k; CREATE VIEW j AS SELECT 'p' || i AS who, floor(random() * 11)::int AS v FROM generate_series(1, 500) AS i WHERE random() < 0.5")
+	b.exec(
+		t, "DROP TABLE k; CREATE VIEW j AS SELECT 'p' || i AS who, floor(random() * 11)::int AS v FROM generate_series(1, 500) AS i WHERE random() < 0.5")
 	q, err := plan.BuildOrder(b.policy, plan.Request{SQL: "SELECT v FROM j"})
 	if err != nil {
 		t.Fatal(err)
@@ -109,7 +123,12 @@ func TestPassesOfAViewThatDrawsLots(t *testing.T) {
 	}
 	pass := func(most int) string {
 		var out []string
-		if err := scan(func(v, n int64) bool { out = append(out, fmt.Sprint(v, ":", n)); return len(out) < most }); err != nil {
+		if err := scan(func(v,
+			n int64,
+		) bool {
+			out = append(out, fmt.Sprint(v, ":", n))
+			return len(out) < most
+		}); err != nil {
 			t.Fatal(err)
 		}
 		return strings.Join(out, " ")
@@ -128,13 +147,15 @@ func TestPassesOfAViewThatDrawsLots(t *testing.T) {
 // A table is known again by a role that may not know the cluster's number, and by one that may.
 func TestRolesThatKnowLess(t *testing.T) {
 	b := newKinds(t, nil)
-	b.exec(t, "DROP TABLE k; CREATE TABLE j(who text, v int); CREATE ROLE less LOGIN; GRANT SELECT ON j TO less; REVOKE EXECUTE ON FUNCTION pg_control_system() FROM PUBLIC")
+	b.exec(
+		t, "DROP TABLE k; CREATE TABLE j(who text, v int); CREATE ROLE less LOGIN; GRANT SELECT ON j TO less; REVOKE EXECUTE ON FUNCTION pg_control_system() FROM PUBLIC")
 	defer b.exec(t, "DROP OWNED BY less; DROP ROLE less")
 	p := b.plan(t, "SELECT COUNT(*) FROM j")
 	knows := b.look(t, "j")
 	t.Setenv(urlVariable, strings.Replace(b.url, "user=owner", "user=less", 1))
 	less := b.look(t, "j")
-	if !strings.HasPrefix(less.Relation, "?/") || strings.HasPrefix(knows.Relation, "?/") || less.Content != knows.Content {
+	if !strings.HasPrefix(less.Relation, "?/") || strings.HasPrefix(knows.Relation, "?/") ||
+		less.Content != knows.Content {
 		t.Fatalf("%s, %s", less.Relation, knows.Relation)
 	}
 	for _, from := range []string{knows.Relation, less.Relation} {
@@ -163,12 +184,15 @@ func TestFamilies(t *testing.T) {
 		return f
 	}
 	whole, part := look("whole"), look("j")
-	if len(whole.Family) != 1 || fmt.Sprint(whole.Family) != fmt.Sprint(part.Family) || whole.Relation == part.Relation || len(whole.Shows) > 0 {
+	if len(whole.Family) != 1 || fmt.Sprint(whole.Family) != fmt.Sprint(part.Family) ||
+		whole.Relation == part.Relation || len(whole.Shows) > 0 {
 		t.Errorf("%v %v, %v %v", whole.Relation, whole.Family, part.Relation, part.Family)
 	}
-	b.exec(t, "CREATE TABLE list(a int); CREATE VIEW below AS SELECT who, v FROM one; CREATE VIEW above AS SELECT who, v FROM below, list; CREATE MATERIALIZED VIEW kept AS SELECT * FROM above")
+	b.exec(
+		t, "CREATE TABLE list(a int); CREATE VIEW below AS SELECT who, v FROM one; CREATE VIEW above AS SELECT who, v FROM below, list; CREATE MATERIALIZED VIEW kept AS SELECT * FROM above")
 	for _, name := range []string{"above", "kept"} {
-		if f := look(name); len(f.Shows) != 2 || !strings.Contains(strings.Join(f.Shows, " "), whole.Family[0]) || len(f.Family) != 1 || f.Family[0] == whole.Family[0] {
+		if f := look(name); len(f.Shows) != 2 || !strings.Contains(strings.Join(f.Shows, " "), whole.Family[0]) ||
+			len(f.Family) != 1 || f.Family[0] == whole.Family[0] {
 			t.Errorf("%s: %v %v", name, f.Family, f.Shows)
 		}
 	}
@@ -180,10 +204,12 @@ func TestFamilies(t *testing.T) {
 	}
 	b.exec(t, "ALTER TABLE there INHERIT left_")
 	for _, name := range []string{"left_", "there"} {
-		if _, err := b.lookAs(name, "j"); err == nil || !strings.Contains(err.Error(), "another server") && !strings.Contains(err.Error(), "no table") {
+		if _, err := b.lookAs(name, "j"); err == nil || !strings.Contains(err.Error(), "another server") &&
+			!strings.Contains(err.Error(), "no table") {
 			t.Errorf("%s: %v", name, err)
 		}
-		if err := New(source(name)).Rehearse(t.Context(), &p.Statement, engine.Sealed{}); !errors.Is(err, engine.ErrUnavailable) {
+		if err := New(source(name)).Rehearse(t.Context(), &p.Statement, engine.Sealed{}); !errors.Is(err,
+			engine.ErrUnavailable) {
 			t.Errorf("%s: %v", name, err)
 		}
 	}
@@ -222,7 +248,8 @@ func TestSealingQuotesNoRow(t *testing.T) {
 		}
 		b.exec(t, "CREATE VIEW j AS SELECT who, "+expression+" AS v FROM base")
 		_, err := b.lookAs("j", "j")
-		if err == nil || strings.Contains(err.Error(), "secret") || !strings.Contains(err.Error(), "cannot be read (SQLSTATE ") {
+		if err == nil || strings.Contains(err.Error(), "secret") ||
+			!strings.Contains(err.Error(), "cannot be read (SQLSTATE ") {
 			t.Errorf("%s: %v", function, err)
 		}
 		b.exec(t, "DROP VIEW j")
@@ -247,7 +274,8 @@ func TestChangeWhileSealing(t *testing.T) {
 	go func() { f, _ := b.lookAs("j", "j"); found <- f }()
 	for range 500 {
 		waits := false
-		if err := b.query("SELECT 1 FROM pg_locks WHERE NOT granted AND database = (SELECT oid FROM pg_database WHERE datname = current_database())", func([][]byte) error { waits = true; return nil }); err != nil {
+		if err := b.query(
+			"SELECT 1 FROM pg_locks WHERE NOT granted AND database = (SELECT oid FROM pg_database WHERE datname = current_database())", func([][]byte) error { waits = true; return nil }); err != nil {
 			t.Fatal(err)
 		}
 		if waits {
@@ -295,7 +323,8 @@ func TestViewsAreReadOnce(t *testing.T) {
 // answer.
 func TestServerIsFull(t *testing.T) {
 	b := newKinds(t, nil)
-	b.exec(t, "DROP TABLE k; CREATE TABLE j(who text, v int); INSERT INTO j VALUES ('a', 1); CREATE ROLE few LOGIN CONNECTION LIMIT 1; GRANT SELECT ON j TO few")
+	b.exec(
+		t, "DROP TABLE k; CREATE TABLE j(who text, v int); INSERT INTO j VALUES ('a', 1); CREATE ROLE few LOGIN CONNECTION LIMIT 1; GRANT SELECT ON j TO few")
 	p := b.plan(t, "SELECT COUNT(*) FROM j")
 	defer b.exec(t, "DROP OWNED BY few; DROP ROLE few")
 	t.Setenv(urlVariable, strings.Replace(b.url, "user=owner", "user=few", 1))

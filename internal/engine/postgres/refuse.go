@@ -25,9 +25,12 @@ func refuse(b *bounded.Statement, from engine.Sealed) error {
 			Message: "questions about parts of this table are not answered: it is read where it is, and who moves from one part to another would be charged to one of them alone",
 			Hint:    "the owner seals it with --copy; or ask about all parts, as in GROUP BY",
 		}
-	case b.Ordered && (len(b.Measures) != 1 || b.Measures[0].Kind != bounded.Sum && !b.CountsRows() || b.Open() || b.Other || b.Caps.Groups > 0 && b.Caps.RowsPerGroup == 0):
+	case b.Ordered && (len(b.Measures) != 1 || b.Measures[0].Kind != bounded.Sum && !b.CountsRows() || b.Open() ||
+		b.Other || b.Caps.Groups > 0 && b.Caps.RowsPerGroup == 0):
 		return unknown("these values in order")
-	case b.RowVectors != nil && (b.Ordered || b.Open() || b.Other || b.Caps.Groups > 0 || slices.ContainsFunc(b.Measures, func(m *bounded.Measure) bool { return m.Kind != bounded.Sum })):
+	case b.RowVectors != nil &&
+		(b.Ordered || b.Open() || b.Other || b.Caps.Groups > 0 ||
+			slices.ContainsFunc(b.Measures, func(m *bounded.Measure) bool { return m.Kind != bounded.Sum })):
 		return unknown("these vectors")
 	case b.Other && !b.Open(), len(b.Chosen) > 0 && !b.Open():
 		return unknown("groups that are chosen among known ones")
@@ -39,7 +42,8 @@ func refuse(b *bounded.Statement, from engine.Sealed) error {
 	case b.CountsRows() && (!b.Ordered || b.Unit == nil || len(b.Keys) > 0 || b.Caps != bounded.Caps{}):
 		return unknown("these numbers of rows")
 	case b.CountsRows(): // clamped, whatever a unit has
-	case b.Unit != nil && (b.Caps.Rows == 0) == (b.Caps.RowsPerGroup == 0), b.Caps.RowsPerGroup > 0 && b.Caps.Groups == 0:
+	case b.Unit != nil && (b.Caps.Rows == 0) == (b.Caps.RowsPerGroup == 0), b.Caps.RowsPerGroup > 0 &&
+		b.Caps.Groups == 0:
 		return unknown("these caps")
 	}
 	for _, m := range b.Measures {
@@ -47,7 +51,8 @@ func refuse(b *bounded.Statement, from engine.Sealed) error {
 			return unknown(why)
 		}
 	}
-	if b.Where != nil && !known(b.Where) || slices.ContainsFunc(b.Keys, func(k bounded.Key) bool { return !known(k.Expr) }) {
+	if b.Where != nil && !known(b.Where) ||
+		slices.ContainsFunc(b.Keys, func(k bounded.Key) bool { return !known(k.Expr) }) {
 		return unknown("one of its operations")
 	}
 	return nil
@@ -91,10 +96,14 @@ func known(e *bounded.Expr) bool {
 
 // written are the operations that expression writes one by one.
 var written = []bounded.Op{
-	bounded.OpColumn, bounded.OpConst, bounded.OpDiv, bounded.OpMod, bounded.OpToInteger, bounded.OpIn, bounded.OpLike, bounded.OpDatePart, bounded.OpDateTrunc, bounded.OpCase,
+	bounded.OpColumn, bounded.OpConst, bounded.OpDiv, bounded.OpMod, bounded.OpToInteger, bounded.OpIn, bounded.OpLike,
+	bounded.OpDatePart, bounded.OpDateTrunc, bounded.OpCase,
 	bounded.OpCoalesce, bounded.OpLeast, bounded.OpGreatest,
 }
 
 func unknown(what string) error {
-	return &engine.RefusedError{Message: "a table on a server is not asked for " + what, Hint: "please report it, with the policy and the question; ask it in another way"}
+	return &engine.RefusedError{
+		Message: "a table on a server is not asked for " + what,
+		Hint:    "please report it, with the policy and the question; ask it in another way",
+	}
 }

@@ -44,22 +44,28 @@ func refuseSource(b *bounded.Statement, from engine.Sealed) error {
 
 // refuseNode says what of a node is not known, or "".
 func refuseNode(s *bounded.Source) string {
-	inputs := map[bounded.SourceOp]int{bounded.Scan: 0, bounded.Owned: 2, bounded.Select: 1, bounded.Join: 2, bounded.PerUnit: 1, bounded.Union: len(s.Inputs)}
+	inputs := map[bounded.SourceOp]int{
+		bounded.Scan: 0, bounded.Owned: 2, bounded.Select: 1, bounded.Join: 2,
+		bounded.PerUnit: 1, bounded.Union: len(s.Inputs),
+	}
 	n, ok := inputs[s.Op]
 	switch {
 	case !ok:
 		return "a relation of the kind " + string(s.Op)
 	case len(s.Inputs) != n, s.Op == bounded.Union && n == 0:
 		return "such a relation"
-	case s.Where != nil && (s.Op != bounded.Select || !known(s.Where)), slices.ContainsFunc(s.Exprs, func(e *bounded.Expr) bool { return !known(e) }):
+	case s.Where != nil && (s.Op != bounded.Select || !known(s.Where)),
+		slices.ContainsFunc(s.Exprs, func(e *bounded.Expr) bool { return !known(e) }):
 		return "one of its operations"
-	case len(s.Exprs) > 0 && s.Op != bounded.Select && s.Op != bounded.PerUnit, len(s.Aggregates) > 0 && s.Op != bounded.PerUnit:
+	case len(s.Exprs) > 0 && s.Op != bounded.Select && s.Op != bounded.PerUnit, len(s.Aggregates) > 0 &&
+		s.Op != bounded.PerUnit:
 		return "what it computes"
 	case s.Op == bounded.Join && !bounds(s):
 		return "a join that bounds nothing"
 	}
 	for _, a := range s.Aggregates {
-		if !slices.Contains(inners, a.Func) || (a.X == nil) != (a.Func == bounded.InnerRows) || a.X != nil && !known(a.X) {
+		if !slices.Contains(inners, a.Func) || (a.X == nil) != (a.Func == bounded.InnerRows) || a.X != nil &&
+			!known(a.X) {
 			return "an aggregate of the kind " + string(a.Func)
 		}
 	}
@@ -75,9 +81,11 @@ func bounds(s *bounded.Source) bool {
 		}
 	}
 	second := s.Inputs[1].Units
-	return s.Most > 0 && (second || len(s.Within) > 0) && (!second || s.Units) && !slices.ContainsFunc(s.Pairs, func(p bounded.Pair) bool { return !known(p.L) })
+	return s.Most > 0 && (second || len(s.Within) > 0) && (!second || s.Units) &&
+		!slices.ContainsFunc(s.Pairs, func(p bounded.Pair) bool { return !known(p.L) })
 }
 
 var inners = []bounded.InnerFunc{
-	bounded.InnerRows, bounded.InnerCount, bounded.InnerDistinct, bounded.InnerSum, bounded.InnerAverage, bounded.InnerMin, bounded.InnerMax, bounded.InnerAny, bounded.InnerAll,
+	bounded.InnerRows, bounded.InnerCount, bounded.InnerDistinct, bounded.InnerSum, bounded.InnerAverage,
+	bounded.InnerMin, bounded.InnerMax, bounded.InnerAny, bounded.InnerAll,
 }

@@ -100,7 +100,8 @@ func exceeds(ctx context.Context, err error) bool {
 // blames holds where the server blames the statement: its values (SQLSTATE 22), its form (42, 0A, XX) or its size (54).
 func blames(err error) bool {
 	var raised *pgconn.PgError
-	return errors.As(err, &raised) && len(raised.Code) == 5 && slices.Contains([]string{"22", "42", "0A", "XX", "54"}, raised.Code[:2])
+	return errors.As(err, &raised) && len(raised.Code) == 5 &&
+		slices.Contains([]string{"22", "42", "0A", "XX", "54"}, raised.Code[:2])
 }
 
 // made are the made-up rows that b is tried over, one after the other.
@@ -143,7 +144,8 @@ func madeUpOf(b *bounded.Statement, of []bounded.Column, real kind, n int) *rows
 	columns := make([][]string, len(of))
 	for i, c := range of {
 		k := map[value.Type]kind{
-			value.Integer: bigint, value.Real: real, value.Text: plainText, value.Boolean: boolean, value.Date: dateKind,
+			value.Integer: bigint, value.Real: real, value.Text: plainText, value.Boolean: boolean,
+			value.Date: dateKind,
 		}[c.Type]
 		in.of = append(in.of, k)
 		for _, v := range engine.Corners(b, c.Type) {
@@ -217,6 +219,12 @@ func stored(v value.Value, of kind) string {
 // beyond are values that a table on the server may hold, and that are none of the declared type.
 var beyond = map[kind][]string{
 	plainText: {text(strings.Repeat("y", value.MaxTextBytes+1))},
-	dateKind:  {"DATE 'infinity'", "DATE '-infinity'", "DATE '4713-01-01 BC'", "DATE '5874897-12-31'", "DATE '10000-01-01'", "DATE '0001-12-31 BC'"},
-	numeric:   {"CAST('1e400' AS numeric)", "CAST('-1e400' AS numeric)", "CAST('1e-400' AS numeric)", "CAST('" + overflow.String() + "' AS numeric)"},
+	dateKind: {
+		"DATE 'infinity'", "DATE '-infinity'", "DATE '4713-01-01 BC'", "DATE '5874897-12-31'",
+		"DATE '10000-01-01'", "DATE '0001-12-31 BC'",
+	},
+	numeric: {
+		"CAST('1e400' AS numeric)", "CAST('-1e400' AS numeric)", "CAST('1e-400' AS numeric)",
+		"CAST('" + overflow.String() + "' AS numeric)",
+	},
 }

@@ -51,7 +51,8 @@ func (s *session) identify(ctx context.Context, relation string) (id identity, e
 	}
 	cluster := "?"
 	if mayKnow {
-		err := s.query(ctx, "SELECT system_identifier FROM pg_control_system()", func(row [][]byte) error { cluster = string(row[0]); return nil })
+		err := s.query(ctx, "SELECT system_identifier FROM pg_control_system()",
+			func(row [][]byte) error { cluster = string(row[0]); return nil })
 		if err != nil {
 			return id, err
 		}

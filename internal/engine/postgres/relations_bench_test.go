@@ -41,7 +41,8 @@ func BenchmarkRelations(b *testing.B) {
 	const star = " FROM public.lines l JOIN public.orders o ON l.number = o.number JOIN public.customers c ON o.customer = c.id JOIN public.nations n ON n.id = c.nation"
 	for _, c := range []struct{ name, ours, beside string }{
 		{
-			"orders by region of their customers", "SELECT region, COUNT(*) FROM orders o JOIN customers c ON o.customer = c.id JOIN nations n ON n.id = c.nation GROUP BY region",
+			"orders by region of their customers",
+			"SELECT region, COUNT(*) FROM orders o JOIN customers c ON o.customer = c.id JOIN nations n ON n.id = c.nation GROUP BY region",
 			"SELECT region, count(*) FROM public.orders o JOIN public.customers c ON o.customer = c.id JOIN public.nations n ON n.id = c.nation GROUP BY region",
 		},
 		{"lines alone", "SELECT flag, SUM(price) FROM lines GROUP BY flag", "SELECT flag, sum(price) FROM public.lines l JOIN public.orders o ON l.number = o.number GROUP BY flag"},
@@ -50,8 +51,10 @@ func BenchmarkRelations(b *testing.B) {
 			"SELECT region, sum(price)" + star + " WHERE day < 1200 GROUP BY region",
 		},
 		{
-			"the whole star, by customer and region", "SELECT region, SUM(price) FROM lines l JOIN orders o USING (number) JOIN customers c ON o.customer = c.id JOIN nations n ON n.id = c.nation WHERE day < 1200 GROUP BY region",
-			"SELECT region, sum(s) FROM (SELECT c.id, region, sum(price) AS s" + star + " WHERE day < 1200 GROUP BY c.id, region) AS x GROUP BY region",
+			"the whole star, by customer and region",
+			"SELECT region, SUM(price) FROM lines l JOIN orders o USING (number) JOIN customers c ON o.customer = c.id JOIN nations n ON n.id = c.nation WHERE day < 1200 GROUP BY region",
+			"SELECT region, sum(s) FROM (SELECT c.id, region, sum(price) AS s" + star +
+				" WHERE day < 1200 GROUP BY c.id, region) AS x GROUP BY region",
 		},
 		{
 			"orders each", "SELECT AVG(n) FROM (SELECT customer, COUNT(*) AS n FROM orders GROUP BY customer) q",

@@ -57,10 +57,13 @@ func TestRelationsAgreeWithReference(t *testing.T) {
 		b := newBench(t, enginetest.RelationPolicy("add-remove", byGroups))
 		if byGroups {
 			// the same numbers, as numerics and domains, texts in another order, and what a role may be set to
-			b.exec(t, "CREATE DOMAIN number AS bigint; CREATE DOMAIN truth AS boolean; ALTER TABLE p ALTER x TYPE numeric, ALTER s TYPE varchar(99), ALTER person TYPE number, ALTER b TYPE truth;"+
-				"ALTER TABLE v ALTER y TYPE numeric; ALTER TABLE l ALTER q TYPE number")
-			b.exec(t, roleSettings("SET search_path = public, pg_catalog; SET DateStyle = 'SQL, DMY'; SET extra_float_digits = -15; SET transform_null_equals = on; SET standard_conforming_strings = off;"+
-				" SET enable_hashjoin = off; SET enable_hashagg = off; SET work_mem = '64kB'; SET join_collapse_limit = 1; SET parallel_setup_cost = 0; SET min_parallel_table_scan_size = 0"))
+			b.exec(
+				t, "CREATE DOMAIN number AS bigint; CREATE DOMAIN truth AS boolean; ALTER TABLE p ALTER x TYPE numeric, ALTER s TYPE varchar(99), ALTER person TYPE number, ALTER b TYPE truth;"+
+					"ALTER TABLE v ALTER y TYPE numeric; ALTER TABLE l ALTER q TYPE number")
+			b.exec(
+				t, roleSettings(
+					"SET search_path = public, pg_catalog; SET DateStyle = 'SQL, DMY'; SET extra_float_digits = -15; SET transform_null_equals = on; SET standard_conforming_strings = off;"+
+						" SET enable_hashjoin = off; SET enable_hashagg = off; SET work_mem = '64kB'; SET join_collapse_limit = 1; SET parallel_setup_cost = 0; SET min_parallel_table_scan_size = 0"))
 			defer b.exec(t, "ALTER ROLE owner RESET ALL")
 		}
 		admitted, capped := 0, 0
@@ -120,7 +123,9 @@ func TestRelationsMeetReference(t *testing.T) {
 
 // related compares all looks of a plan over random rows of the tables of its relation, or of its one table, and tells
 // how much there was to compare.
-func (b *bench) related(t *rapid.T, p *plan.Plan, sql string, looks []*bounded.Statement, seen map[string]int) (all int) {
+func (b *bench) related(
+	t *rapid.T, p *plan.Plan, sql string, looks []*bounded.Statement, seen map[string]int,
+) (all int) {
 	if p.Source == nil {
 		return 0
 	}
@@ -181,7 +186,12 @@ func (r related) ordered(t *rapid.T, b *bounded.Statement) int {
 	}
 	for range 2 {
 		got := map[string]int64{}
-		if err := scan(func(cell int, v, n int64) bool { got[fmt.Sprint(cell, " ", v)] += n; return true }); err != nil || !maps.Equal(got, want) {
+		if err := scan(func(cell int, v,
+			n int64,
+		) bool {
+			got[fmt.Sprint(cell, " ", v)] += n
+			return true
+		}); err != nil || !maps.Equal(got, want) {
 			t.Fatalf("%s\n%v\ngot  %v\nwant %v\n%v", r.sql, r.tables, got, want, err)
 		}
 	}
@@ -196,9 +206,10 @@ func (r related) groups(t *rapid.T, p *plan.Plan) int {
 	}
 	slices.Sort(names)
 	got := map[string]string{}
-	err := r.bench.over().sums(context.Background(), there.Counting(), r.from, func(keys []value.Value, sums []*big.Int) {
-		got[bounded.GroupName(keys)] = fmt.Sprint(sums)
-	})
+	err := r.bench.over().sums(context.Background(), there.Counting(), r.from,
+		func(keys []value.Value, sums []*big.Int) {
+			got[bounded.GroupName(keys)] = fmt.Sprint(sums)
+		})
 	maps.DeleteFunc(got, func(_, sums string) bool { return sums == "[0]" || strings.HasSuffix(sums, " 0]") })
 	if err != nil || !maps.Equal(got, want) {
 		t.Fatalf("%s\n%v\ngot  %v\nwant %v\n%v", r.sql, r.tables, got, want, err)

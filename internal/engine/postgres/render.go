@@ -50,7 +50,10 @@ func render(b *bounded.Statement, in *rows) string {
 }
 
 // dialect is how what all engines say alike is written here. Sums of bigint are numeric: exact, of any size.
-var dialect = engine.Dialect{Integer: integer, Double: double, BigInt: "bigint", Real: "double precision", Fence: " OFFSET 0"}
+var dialect = engine.Dialect{
+	Integer: integer, Double: double, BigInt: "bigint", Real: "double precision",
+	Fence: " OFFSET 0",
+}
 
 // addedUp is what is told of the rows that count.
 func addedUp(b *bounded.Statement, rows string) string {
@@ -160,7 +163,8 @@ func evaluated(b *bounded.Statement, in *rows) string {
 // placed holds where rows have a place: where a cap may leave some of a unit's rows out, and where a copy knows them,
 // or rows were given other keys, some of its cells.
 func placed(b *bounded.Statement, in *rows) bool {
-	return b.Unit != nil && (b.Caps.Rows > 0 || len(b.Keys) > 0 && (in.copied || b.Other) || b.Ordered && b.Caps.Groups > 0)
+	return b.Unit != nil &&
+		(b.Caps.Rows > 0 || len(b.Keys) > 0 && (in.copied || b.Other) || b.Ordered && b.Caps.Groups > 0)
 }
 
 // placing are the columns that the order of a unit's rows is of, the unit's first: so that the same of its rows count

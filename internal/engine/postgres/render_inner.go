@@ -10,7 +10,8 @@ import (
 var inside = engine.Inside{
 	Dialect: dialect, Expression: expression,
 	Clamped: func(whole string, lo, hi int64) string {
-		return fmt.Sprintf("CAST(least(greatest(%s, CAST('%d' AS numeric)), CAST('%d' AS numeric)) AS bigint)", whole, lo, hi)
+		return fmt.Sprintf("CAST(least(greatest(%s, CAST('%d' AS numeric)), CAST('%d' AS numeric)) AS bigint)",
+			whole, lo, hi)
 	},
 	Average: func(x string, lo int64) string { // what is divided is not negative
 		n := "CAST(nullif(count(" + x + "), 0) AS numeric)"

@@ -14,7 +14,8 @@ import (
 
 // rowsAreAddedUp holds where each row is a unit, and what rows contribute is added up as it is.
 func rowsAreAddedUp(b *bounded.Statement) bool {
-	return b.Unit == nil && !b.Ordered && b.RowVectors == nil && !b.Other && !slices.ContainsFunc(b.Measures, func(m *bounded.Measure) bool { return m.Kind == bounded.CountDistinct })
+	return b.Unit == nil && !b.Ordered && b.RowVectors == nil && !b.Other &&
+		!slices.ContainsFunc(b.Measures, func(m *bounded.Measure) bool { return m.Kind == bounded.CountDistinct })
 }
 
 // sumOfRows writes for row units what the server's own GROUP BY would do, as far as it can: rows are grouped by what
@@ -65,7 +66,8 @@ func sumOfRows(b *bounded.Statement, in *rows) string {
 		where = " WHERE " + expression(b.Where)
 	}
 	row, names := list(keys, values), engine.KeyNames(b)
-	rows := "SELECT " + row + " FROM (SELECT " + list(columns) + " FROM " + from + fenceOf(columns, row+where) + ") AS c" + where + fence
+	rows := "SELECT " + row + " FROM (SELECT " + list(columns) + " FROM " + from + fenceOf(columns, row+where) +
+		") AS c" + where + fence
 	rows = "SELECT " + list(names, contributed) + " FROM (" + rows + ") AS e"
 	out := "SELECT " + list(names, sums) + " FROM (" + rows + ") AS r" + engine.GroupBy(names)
 	if len(names) == 0 {
@@ -125,7 +127,9 @@ func clampIsIdle(b *bounded.Statement, m *bounded.Measure) bool {
 // they are named there: nothing where none is named twice that is more than a name.
 func fenceOf(columns []string, after string) string {
 	for _, c := range columns {
-		if parts := aliased.FindStringSubmatch(c); parts == nil || len(regexp.MustCompile(`\b`+parts[2]+`\b`).FindAllStringIndex(after, 2)) > 1 && !bare.MatchString(parts[1]) {
+		if parts := aliased.FindStringSubmatch(c); parts == nil ||
+			len(regexp.MustCompile(`\b`+parts[2]+`\b`).FindAllStringIndex(after, 2)) > 1 &&
+				!bare.MatchString(parts[1]) {
 			return " OFFSET 0"
 		}
 	}

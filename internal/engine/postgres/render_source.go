@@ -107,8 +107,9 @@ func ranked(rows string, p part, contents []engine.Content, enough int64) string
 	if len(order) > 0 {
 		window += " ORDER BY " + list(order)
 	}
-	return fmt.Sprintf("WITH a AS MATERIALIZED (%s), m AS MATERIALIZED (SELECT %s FROM a GROUP BY %[2]s HAVING count(*) > %[3]d) "+
-		"SELECT %[4]s, CAST(0 AS bigint) AS q FROM a WHERE NOT %[5]s UNION ALL SELECT %[4]s, row_number() OVER (%[6]s) AS q FROM a WHERE %[5]s",
+	return fmt.Sprintf(
+		"WITH a AS MATERIALIZED (%s), m AS MATERIALIZED (SELECT %s FROM a GROUP BY %[2]s HAVING count(*) > %[3]d) "+
+			"SELECT %[4]s, CAST(0 AS bigint) AS q FROM a WHERE NOT %[5]s UNION ALL SELECT %[4]s, row_number() OVER (%[6]s) AS q FROM a WHERE %[5]s",
 		rows, of, enough, list(columns), meets, window)
 }
 
@@ -130,9 +131,11 @@ func node(s *bounded.Source, in *rows) string {
 	case bounded.Scan:
 		return scanned(s, in.tables[s.Table])
 	case bounded.Owned:
-		rows := fmt.Sprintf("SELECT %s FROM %s AS a JOIN (SELECT DISTINCT c%d AS k, u FROM %s AS p) AS b ON a.c%d = b.k",
+		rows := fmt.Sprintf(
+			"SELECT %s FROM %s AS a JOIN (SELECT DISTINCT c%d AS k, u FROM %s AS p) AS b ON a.c%d = b.k",
 			list([]string{"b.u AS u"}, names("c", len(s.Columns))), inputs[0], s.ParentKey, inputs[1], s.ChildKey)
-		if !in.tables[s.Inputs[0].Table].copied || engine.OwnedFit(s, func(table string) engine.Sealed { return in.known[table] }) {
+		if !in.tables[s.Inputs[0].Table].copied ||
+			engine.OwnedFit(s, func(table string) engine.Sealed { return in.known[table] }) {
 			return rows // as many as there are, of a table that is read where it is
 		}
 		return fmt.Sprintf("SELECT %s FROM (%s) AS p WHERE q <= %d", list([]string{"u"}, names("c", len(s.Columns))),
@@ -261,7 +264,8 @@ func cellsOfSource(b *bounded.Statement, rows string) string {
 	if len(keys) > 0 {
 		of, sums = append(of, "q"), append(sums, "row_number() OVER (PARTITION BY u ORDER BY min(q)) AS r")
 	}
-	cells := "SELECT " + list(sums) + " FROM (SELECT " + list(of, contributions(b)) + " FROM (" + rows + ") AS r) AS m" + engine.GroupBy(cell)
+	cells := "SELECT " + list(sums) + " FROM (SELECT " + list(of, contributions(b)) + " FROM (" + rows +
+		") AS r) AS m" + engine.GroupBy(cell)
 	if len(keys) > 0 && b.Caps.Rows == 0 {
 		cells = fmt.Sprintf("SELECT * FROM (%s) AS g WHERE r <= %d", cells, b.Caps.Groups)
 	}

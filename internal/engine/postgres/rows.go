@@ -20,7 +20,9 @@ func (e *Engine) Rows(ctx context.Context, b *bounded.Statement, from engine.Sea
 }
 
 // eachRow feeds each row's integers to add, with whether it is its unit's first.
-func (e *Engine) eachRow(ctx context.Context, b *bounded.Statement, from engine.Sealed, add func(first bool, row []int64) error) error {
+func (e *Engine) eachRow(
+	ctx context.Context, b *bounded.Statement, from engine.Sealed, add func(first bool, row []int64) error,
+) error {
 	s, in, err := e.prepare(ctx, b, from)
 	if err != nil {
 		return err

@@ -20,10 +20,14 @@ func BenchmarkRows(b *testing.B) {
 	for i := range 11 {
 		names = append(names, fmt.Sprintf("x%d", i))
 		columns = append(columns, fmt.Sprintf("x%d: {type: real, bounds: [-1, 1]}", i))
-		made = append(made, fmt.Sprintf("abs(hashint8extended(i, %d)) %% 2000001 / 1000000.0::double precision - 1 AS x%d", i, i))
+		made = append(
+			made, fmt.Sprintf("abs(hashint8extended(i, %d)) %% 2000001 / 1000000.0::double precision - 1 AS x%d", i, i))
 	}
-	w := emptyBench(b, []byte("version: 1\npopulation: {name: bench}\nbudget: {epsilon: 1}\ntables: {rows: {source: {csv: r.csv}, unit: row, columns: {"+strings.Join(columns, ", ")+"}}}\n"))
-	w.exec(b, fmt.Sprintf("CREATE UNLOGGED TABLE rows AS SELECT %s FROM generate_series(1::bigint, %d) AS i", strings.Join(made, ", "), rows))
+	w := emptyBench(
+		b, []byte(
+			"version: 1\npopulation: {name: bench}\nbudget: {epsilon: 1}\ntables: {rows: {source: {csv: r.csv}, unit: row, columns: {"+strings.Join(columns, ", ")+"}}}\n"))
+	w.exec(b, fmt.Sprintf("CREATE UNLOGGED TABLE rows AS SELECT %s FROM generate_series(1::bigint, %d) AS i",
+		strings.Join(made, ", "), rows))
 	p, err := plan.BuildRows(w.policy, plan.Request{SQL: "SELECT " + strings.Join(names, ", ") + " FROM rows"})
 	if err != nil {
 		b.Fatal(err)
@@ -33,7 +37,8 @@ func BenchmarkRows(b *testing.B) {
 	for b.Loop() {
 		runtime.ReadMemStats(&before)
 		begun, n := time.Now(), 0
-		if err := e.eachRow(context.Background(), &p.Statement, engine.Sealed{}, func(bool, []int64) error { n++; return nil }); err != nil || n != rows {
+		if err := e.eachRow(context.Background(), &p.Statement, engine.Sealed{},
+			func(bool, []int64) error { n++; return nil }); err != nil || n != rows {
 			b.Fatal(n, err)
 		}
 		b.ReportMetric(float64(n)/time.Since(begun).Seconds(), "rows/s")

@@ -48,7 +48,8 @@ func TestRowsAgreeWithReference(t *testing.T) {
 		var got [][][]int64
 		err = e.eachRow(context.Background(), look, m.from, byUnit(&got))
 		got, want := inOrder(got), inOrder(enginetest.UnitRows(look, m.rows))
-		if err != nil || !slices.EqualFunc(got, want, func(a, b [][]int64) bool { return slices.EqualFunc(a, b, slices.Equal[[]int64]) }) {
+		if err != nil || !slices.EqualFunc(got, want,
+			func(a, b [][]int64) bool { return slices.EqualFunc(a, b, slices.Equal[[]int64]) }) {
 			t.Fatalf("%s: %v, want %v (%v)", sql, got, want, err)
 		}
 		given += len(want)
@@ -80,7 +81,9 @@ func TestRowsOverRelations(t *testing.T) {
 		var got [][][]int64
 		err = b.over().eachRow(context.Background(), &p.Statement, from, byUnit(&got))
 		want := inOrder(enginetest.UnitRowsOf(&p.Statement, tables))
-		if got := inOrder(got); err != nil || !slices.EqualFunc(got, want, func(a, b [][]int64) bool { return slices.EqualFunc(a, b, slices.Equal[[]int64]) }) {
+		if got := inOrder(got); err != nil ||
+			!slices.EqualFunc(got, want,
+				func(a, b [][]int64) bool { return slices.EqualFunc(a, b, slices.Equal[[]int64]) }) {
 			t.Fatalf("%s\n%v\ngot  %v\nwant %v (%v)", sql, tables, got, want, err)
 		}
 		given += len(want)

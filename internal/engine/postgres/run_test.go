@@ -91,7 +91,8 @@ func (b *bench) engine(table string) *Engine {
 // be given.
 func (b *bench) create(t *policy.Table, types map[string]string) string {
 	usual := map[value.Type]string{
-		value.Integer: "bigint", value.Real: "double precision", value.Text: "text", value.Boolean: "boolean", value.Date: "date",
+		value.Integer: "bigint", value.Real: "double precision", value.Text: "text", value.Boolean: "boolean",
+		value.Date: "date",
 	}
 	columns := []string{"__row bigint"}
 	for _, c := range t.Columns {
@@ -164,7 +165,8 @@ func (b *bench) ranked(t failer, p *bounded.Statement, table string, rows []engi
 	in.of = append(in.of, bigint)
 	with := *p // the same columns, and __row among them, which plays no part in the order
 	with.Columns = append(append([]bounded.Column{}, p.Columns...), bounded.Column{
-		Column: &policy.Column{Name: "__row", Type: value.Integer}, Range: bounded.Range{IntLo: math.MinInt64, IntHi: math.MaxInt64},
+		Column: &policy.Column{Name: "__row", Type: value.Integer},
+		Range:  bounded.Range{IntLo: math.MinInt64, IntHi: math.MaxInt64},
 	})
 	n := len(p.Columns)
 	own := list(placing(p))
@@ -261,7 +263,8 @@ func TestAgreesWithReference(t *testing.T) {
 					collation = "POSIX"
 				}
 				for _, table := range []string{"t", "p"} {
-					b.exec(t, "ALTER TABLE "+table+` ALTER x TYPE numeric, ALTER y TYPE numeric, ALTER z TYPE numeric, ALTER s TYPE varchar(99), ALTER w TYPE text COLLATE `+identifier(collation))
+					b.exec(
+						t, "ALTER TABLE "+table+` ALTER x TYPE numeric, ALTER y TYPE numeric, ALTER z TYPE numeric, ALTER s TYPE varchar(99), ALTER w TYPE text COLLATE `+identifier(collation))
 				}
 			}
 			admitted, capped := 0, 0

@@ -74,7 +74,8 @@ func inspect(ctx context.Context, t *policy.Table, mode string, stored int64, th
 // kept is about the server alone: that it is full or away, that time is up, or a permission.
 func unquoted(err error) error {
 	var raised *pgconn.PgError
-	if !errors.As(err, &raised) || len(raised.Code) != 5 || slices.Contains([]string{"08", "53", "57"}, raised.Code[:2]) ||
+	if !errors.As(err, &raised) || len(raised.Code) != 5 ||
+		slices.Contains([]string{"08", "53", "57"}, raised.Code[:2]) ||
 		strings.HasPrefix(raised.Code, "25P0") || raised.Code == "42501" {
 		return err
 	}
@@ -99,11 +100,13 @@ func (l *look) kinds(context.Context) error {
 	case "m":
 		l.warn("it is a materialized view: a refresh is a change under this version, unless it is sealed again")
 	case "v":
-		l.warn("it is a view: nothing tells when its rows change, and who is in which row is what the view makes of it: a person's rows " +
-			"must come from that person's data alone, the same ones each time it is read")
+		l.warn(
+			"it is a view: nothing tells when its rows change, and who is in which row is what the view makes of it: a person's rows " +
+				"must come from that person's data alone, the same ones each time it is read")
 	}
 	if l.foreign {
-		l.warn("some of its rows stand on another server: what is between the two servers reads exact values, and dither knows nothing of that way")
+		l.warn(
+			"some of its rows stand on another server: what is between the two servers reads exact values, and dither knows nothing of that way")
 	}
 	return nil
 }
@@ -112,7 +115,8 @@ func (l *look) warn(text string) { l.found.Warnings = append(l.found.Warnings, t
 
 // ignored are the columns that are not declared.
 func (l *look) ignored(ctx context.Context) error {
-	return l.query(ctx, "SELECT attname FROM pg_attribute WHERE attnum > 0 AND NOT attisdropped AND attrelid = "+l.regclass()+" ORDER BY attnum",
+	return l.query(
+		ctx, "SELECT attname FROM pg_attribute WHERE attnum > 0 AND NOT attisdropped AND attrelid = "+l.regclass()+" ORDER BY attnum",
 		func(row [][]byte) error {
 			if name := string(row[0]); l.table.Column(name) == nil {
 				l.found.Ignored = append(l.found.Ignored, name)
@@ -123,13 +127,16 @@ func (l *look) ignored(ctx context.Context) error {
 
 // role warns where the role could do more than read.
 func (l *look) role(ctx context.Context) error {
-	return l.query(ctx, "SELECT current_user, rolsuper, has_table_privilege("+l.regclass()+", 'INSERT, UPDATE, DELETE, TRUNCATE') FROM pg_roles WHERE rolname = current_user",
+	return l.query(
+		ctx, "SELECT current_user, rolsuper, has_table_privilege("+l.regclass()+", 'INSERT, UPDATE, DELETE, TRUNCATE') FROM pg_roles WHERE rolname = current_user",
 		func(row [][]byte) error {
 			switch {
 			case string(row[1]) == "t":
-				l.warn(fmt.Sprintf("the role %s is a superuser: a role that may only SELECT from this table is enough", row[0]))
+				l.warn(fmt.Sprintf("the role %s is a superuser: a role that may only SELECT from this table is enough",
+					row[0]))
 			case string(row[2]) == "t":
-				l.warn(fmt.Sprintf("the role %s may write to the table: one that may only SELECT from it is enough", row[0]))
+				l.warn(fmt.Sprintf("the role %s may write to the table: one that may only SELECT from it is enough",
+					row[0]))
 			}
 			return nil
 		})
@@ -155,8 +162,10 @@ func (l *look) count(ctx context.Context) error {
 			counts = append(counts, "count(*) FILTER (WHERE "+condition+")")
 		}
 	}
-	hash := fmt.Sprintf("sum(CAST(hash_record_extended(ROW(%s), 1) AS numeric)), sum(CAST(hash_record_extended(ROW(%[1]s), 2) AS numeric))", list(all))
-	sql := "SELECT count(*), " + hash + ", " + list(counts) + " FROM (SELECT " + list(read) + " FROM " + l.scan + " OFFSET 0) AS x"
+	hash := fmt.Sprintf(
+		"sum(CAST(hash_record_extended(ROW(%s), 1) AS numeric)), sum(CAST(hash_record_extended(ROW(%[1]s), 2) AS numeric))", list(all))
+	sql := "SELECT count(*), " + hash + ", " + list(counts) + " FROM (SELECT " + list(read) + " FROM " + l.scan +
+		" OFFSET 0) AS x"
 	return l.query(ctx, sql, func(row [][]byte) error {
 		n := make([]int64, len(row))
 		for i := range row {
@@ -173,7 +182,8 @@ func (l *look) count(ctx context.Context) error {
 		l.found.Content = fmt.Sprintf("%d rows of %s: %s %s", n[0], l.declared(), row[1], row[2])
 		for i, c := range columns {
 			nulls, lost, special, outside := n[3+4*i], n[4+4*i], n[5+4*i], n[6+4*i]
-			f.Columns = append(f.Columns, seal.ColumnFacts{Name: c.Name, Nulls: nulls + lost, Special: special, Outside: outside})
+			f.Columns = append(f.Columns,
+				seal.ColumnFacts{Name: c.Name, Nulls: nulls + lost, Special: special, Outside: outside})
 			if lost > 0 {
 				l.found.Invalids = append(l.found.Invalids, csvtable.Invalid{Column: c.Name, Count: lost})
 			}
@@ -201,9 +211,11 @@ func sealOutside(c *policy.Column, x string) string {
 	case c.Lower == nil:
 		return "FALSE"
 	case c.Type == value.Real:
-		return fmt.Sprintf("%[1]s < %[2]s OR %[1]s > %[3]s", x, double(bounded.RealBound(c.Lower)), double(bounded.RealBound(c.Upper)))
+		return fmt.Sprintf("%[1]s < %[2]s OR %[1]s > %[3]s",
+			x, double(bounded.RealBound(c.Lower)), double(bounded.RealBound(c.Upper)))
 	}
-	return fmt.Sprintf("%[1]s < %[2]s OR %[1]s > %[3]s", x, integer(c.Lower.Num().Int64()), integer(c.Upper.Num().Int64()))
+	return fmt.Sprintf("%[1]s < %[2]s OR %[1]s > %[3]s",
+		x, integer(c.Lower.Num().Int64()), integer(c.Upper.Num().Int64()))
 }
 
 func (l *look) units(ctx context.Context) error {

@@ -36,7 +36,8 @@ func TestLook(t *testing.T) {
 		found[c.Name] = fmt.Sprint(c.Nulls, c.Special, c.Outside)
 	}
 	for name, want := range map[string]string{
-		"small": "1 0 0", "middle": "3 0 0", "single": "0 2 1", "exact": "0 2 1", "code": "1 0 0", "domain": "1 0 1", "day": "2 0 0",
+		"small": "1 0 0", "middle": "3 0 0", "single": "0 2 1", "exact": "0 2 1", "code": "1 0 0", "domain": "1 0 1",
+		"day": "2 0 0",
 	} {
 		if found[name] != want {
 			t.Errorf("%s: NULL, special, outside %s; want %s", name, found[name], want)
@@ -48,10 +49,12 @@ func TestLook(t *testing.T) {
 	if len(f.Warnings) != 1 || !strings.Contains(f.Warnings[0], "superuser") || strings.Count(f.Relation, "/") != 2 {
 		t.Errorf("%v %v", f.Warnings, f.Relation)
 	}
-	b.exec(t, "REVOKE EXECUTE ON FUNCTION pg_control_system() FROM PUBLIC; CREATE ROLE writer LOGIN; GRANT SELECT, INSERT ON k TO writer")
+	b.exec(
+		t, "REVOKE EXECUTE ON FUNCTION pg_control_system() FROM PUBLIC; CREATE ROLE writer LOGIN; GRANT SELECT, INSERT ON k TO writer")
 	defer b.exec(t, "DROP OWNED BY writer; DROP ROLE writer")
 	t.Setenv(urlVariable, strings.Replace(b.url, "user=owner", "user=writer", 1))
-	if f := b.look(t, "k"); len(f.Warnings) != 1 || !strings.Contains(f.Warnings[0], "may write") || !strings.HasPrefix(f.Relation, "?/") {
+	if f := b.look(t, "k"); len(f.Warnings) != 1 || !strings.Contains(f.Warnings[0], "may write") ||
+		!strings.HasPrefix(f.Relation, "?/") {
 		t.Errorf("%v %v", f.Warnings, f.Relation)
 	}
 }
@@ -79,7 +82,10 @@ func TestContentAndState(t *testing.T) {
 	if f.Facts.Rows != 4 || f.Facts.Units != 2 || f.Facts.MaxRowsPerUnit != 2 || f.Facts.UnitsOver != 1 || f.Facts.RowsOver != 1 || f.Facts.NullUnits != 1 {
 		t.Errorf("%+v", f.Facts)
 	}
-	for _, other := range []string{"UPDATE j SET v = 2 WHERE who = 'a'", "DELETE FROM j WHERE who = 'b'", "TRUNCATE j"} {
+	for _, other := range []string{
+		"UPDATE j SET v = 2 WHERE who = 'a'", "DELETE FROM j WHERE who = 'b'",
+		"TRUNCATE j",
+	} {
 		if look(other) == first {
 			t.Errorf("%s: the same content", other)
 		}
@@ -107,7 +113,8 @@ func TestTellsOfChanges(t *testing.T) {
 		b.exec(t, c.sql)
 		b.exec(t, "SELECT pg_stat_force_next_flush()")
 		told := false
-		if _, err := b.engine("j").Aggregate(context.Background(), &p.Statement, engine.Sealed{State: c.state, Changed: func(string) { told = true }}); err != nil || told != c.tells {
+		if _, err := b.engine("j").Aggregate(context.Background(), &p.Statement,
+			engine.Sealed{State: c.state, Changed: func(string) { told = true }}); err != nil || told != c.tells {
 			t.Errorf("%s: told %t, %v", c.sql, told, err)
 		}
 	}
@@ -120,9 +127,14 @@ func TestKindsOfRelation(t *testing.T) {
 	if f := b.look(t, "k"); f.State != "" || len(f.Warnings) != 2 || !strings.Contains(f.Warnings[0], "a view") {
 		t.Errorf("%+v", f)
 	}
-	declared := policy.Table{Name: "k", Source: source("k"), Columns: []*policy.Column{{Name: "n", Type: value.Integer}}}
-	b.exec(t, "INSERT INTO base(name) VALUES ('secret'); CREATE OR REPLACE VIEW k AS SELECT base.*, CAST(name AS integer) AS n FROM base")
-	if _, err := (Sealer{}).Look(context.Background(), &declared); err == nil || !strings.Contains(err.Error(), "cannot be read") || strings.Contains(err.Error(), "secret") {
+	declared := policy.Table{
+		Name: "k", Source: source("k"),
+		Columns: []*policy.Column{{Name: "n", Type: value.Integer}},
+	}
+	b.exec(
+		t, "INSERT INTO base(name) VALUES ('secret'); CREATE OR REPLACE VIEW k AS SELECT base.*, CAST(name AS integer) AS n FROM base")
+	if _, err := (Sealer{}).Look(context.Background(), &declared); err == nil ||
+		!strings.Contains(err.Error(), "cannot be read") || strings.Contains(err.Error(), "secret") {
 		t.Errorf("%v", err)
 	}
 	b.exec(t, "DROP VIEW k; CREATE MATERIALIZED VIEW k AS SELECT * FROM base")
@@ -131,7 +143,8 @@ func TestKindsOfRelation(t *testing.T) {
 	}
 	b.exec(t, "DROP MATERIALIZED VIEW k; CREATE SEQUENCE k")
 	declared.Columns[0].Name = "last_value"
-	if _, err := (Sealer{}).Look(context.Background(), &declared); err == nil || !strings.Contains(err.Error(), "no table") {
+	if _, err := (Sealer{}).Look(context.Background(), &declared); err == nil ||
+		!strings.Contains(err.Error(), "no table") {
 		t.Errorf("%v", err)
 	}
 }

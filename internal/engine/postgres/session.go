@@ -23,7 +23,8 @@ const oldest = 15
 // settings fix what a statement means and what it may do, whatever the server's, the role's and the database's are. JIT
 // compilation costs more than it gains here; row_security off makes hidden rows an error, not a silent other table.
 var settings = []string{
-	"search_path = pg_catalog, pg_temp", "client_encoding = 'UTF8'", "standard_conforming_strings = on", "transform_null_equals = off",
+	"search_path = pg_catalog, pg_temp", "client_encoding = 'UTF8'", "standard_conforming_strings = on",
+	"transform_null_equals = off",
 	"DateStyle = 'ISO, YMD'", "TimeZone = 'UTC'", "row_security = off", "jit = off", "cursor_tuple_fraction = 1",
 }
 
@@ -57,7 +58,8 @@ func (s *session) transaction(ctx context.Context, mode string) error {
 	for _, set := range settings {
 		sql.WriteString("; SET LOCAL " + set)
 	}
-	fmt.Fprintf(&sql, "; SET LOCAL statement_timeout = %d; SET LOCAL idle_in_transaction_session_timeout = %[1]d", min(limit, 1<<31-1))
+	fmt.Fprintf(&sql, "; SET LOCAL statement_timeout = %d; SET LOCAL idle_in_transaction_session_timeout = %[1]d",
+		min(limit, 1<<31-1))
 	return s.conn.Exec(ctx, sql.String()).Close()
 }
 
@@ -72,7 +74,8 @@ func (s *session) check() error {
 		return fmt.Errorf("postgres: the server's version is %q, and %d is needed at least", version, oldest)
 	}
 	if encoding := s.conn.ParameterStatus("server_encoding"); encoding != "UTF8" {
-		return fmt.Errorf("postgres: the database's encoding is %q, and UTF8 is needed: texts compare by its bytes", encoding)
+		return fmt.Errorf("postgres: the database's encoding is %q, and UTF8 is needed: texts compare by its bytes",
+			encoding)
 	}
 	return nil
 }
@@ -106,7 +109,9 @@ func (s *session) query(ctx context.Context, sql string, each func(row [][]byte)
 // columns are the kinds of a relation's columns, found by a statement that reads no row and keeps the relation from
 // being changed or dropped until the transaction ends. A kind that is not among those that may stand for the declared
 // type is an error.
-func (s *session) columns(ctx context.Context, relation string, columns []*policy.Column, kinds map[value.Type][]kind) ([]kind, error) {
+func (s *session) columns(
+	ctx context.Context, relation string, columns []*policy.Column, kinds map[value.Type][]kind,
+) ([]kind, error) {
 	names := make([]string, len(columns))
 	for i, c := range columns {
 		names[i] = identifier(c.Name)
@@ -123,7 +128,8 @@ func (s *session) columns(ctx context.Context, relation string, columns []*polic
 	}
 	for i, c := range columns {
 		if !slices.Contains(kinds[c.Type], out[i]) {
-			return nil, fmt.Errorf("column %q is declared as %s, and the server has %s", c.Name, c.Type, s.typeName(ctx, out[i]))
+			return nil, fmt.Errorf("column %q is declared as %s, and the server has %s",
+				c.Name, c.Type, s.typeName(ctx, out[i]))
 		}
 	}
 	return out, nil
@@ -131,7 +137,8 @@ func (s *session) columns(ctx context.Context, relation string, columns []*polic
 
 func (s *session) typeName(ctx context.Context, of kind) (name string) {
 	name = fmt.Sprintf("a type of number %d", of)
-	_ = s.query(ctx, fmt.Sprintf("SELECT format_type(%d, NULL)", of), func(row [][]byte) error { name = string(row[0]); return nil })
+	_ = s.query(ctx, fmt.Sprintf("SELECT format_type(%d, NULL)", of),
+		func(row [][]byte) error { name = string(row[0]); return nil })
 	return name
 }
 

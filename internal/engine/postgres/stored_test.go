@@ -38,7 +38,8 @@ func TestCopiesKeepStoredRows(t *testing.T) {
 			if declared.Unit.Column != "" && rapid.Bool().Draw(t, "made before there was a bound") {
 				bound, declared.StoredRows = declared.Stored(), policy.MaxStoredRows
 			}
-			known := b.copiedAs(t, name, "made_"+name, &policy.Column{Name: "__row", Type: value.Integer, Nullable: true})
+			known := b.copiedAs(t, name, "made_"+name,
+				&policy.Column{Name: "__row", Type: value.Integer, Nullable: true})
 			*declared = older
 			known.Stored = bound
 			tables[name] = b.kept(t, "made_"+name, declared, all[name], bound)
@@ -72,7 +73,9 @@ func TestCopiesKeepStoredRows(t *testing.T) {
 }
 
 // kept are the rows that a copy has, or of them those of the lowest ranks.
-func (b *bench) kept(t failer, table string, declared *policy.Table, rows []enginetest.Row, bound int64) (out []enginetest.Row) {
+func (b *bench) kept(
+	t failer, table string, declared *policy.Table, rows []enginetest.Row, bound int64,
+) (out []enginetest.Row) {
 	t.Helper()
 	sql := "SELECT __row, 0 FROM copies." + table
 	if declared.Unit.Column != "" && bound > 0 {

@@ -21,7 +21,8 @@ func (l *look) values(ctx context.Context, columns []string) error {
 			continue
 		}
 		public := bounded.PublicColumn(c)
-		sql := fmt.Sprintf("SELECT DISTINCT k FROM (SELECT %s AS k FROM (SELECT %s AS x FROM %s OFFSET 0) AS x OFFSET 0) AS k WHERE k IS NOT NULL ORDER BY k LIMIT %d",
+		sql := fmt.Sprintf(
+			"SELECT DISTINCT k FROM (SELECT %s AS k FROM (SELECT %s AS x FROM %s OFFSET 0) AS x OFFSET 0) AS k WHERE k IS NOT NULL ORDER BY k LIMIT %d",
 			clean(public, "x"), read(public, l.of[i]), l.scan, policy.MaxKeys+1)
 		var found []value.Value
 		if err := l.query(ctx, sql, func(row [][]byte) error {
@@ -63,7 +64,9 @@ func (e *Engine) Values(ctx context.Context, c bounded.Column, from engine.Seale
 		return nil, err
 	}
 	var out []value.Value
-	sql := fmt.Sprintf("SELECT DISTINCT k FROM (SELECT %s AS k FROM %s OFFSET 0) AS x WHERE k IS NOT NULL ORDER BY k LIMIT %d", clean(c, identifier(c.Name)), in.scan, most)
+	sql := fmt.Sprintf(
+		"SELECT DISTINCT k FROM (SELECT %s AS k FROM %s OFFSET 0) AS x WHERE k IS NOT NULL ORDER BY k LIMIT %d",
+		clean(c, identifier(c.Name)), in.scan, most)
 	if err := s.query(ctx, sql, func(row [][]byte) error {
 		v, err := scalar(c.Type, row[0])
 		out = append(out, v)

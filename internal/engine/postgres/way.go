@@ -17,7 +17,8 @@ import (
 func configure(source policy.Source) (*pgconn.Config, error) {
 	where := whereabouts(source)
 	if where == "" {
-		return nil, fmt.Errorf("postgres: the environment variable %s, which names the server, is not set", source.URLEnv)
+		return nil, fmt.Errorf("postgres: the environment variable %s, which names the server, is not set",
+			source.URLEnv)
 	}
 	config, err := pgconn.ParseConfig(where)
 	if err != nil {
@@ -41,8 +42,9 @@ func whereabouts(source policy.Source) string {
 	return "service=" + source.Service
 }
 
-var errNotPrivate = errors.New("postgres: exact sums would travel over the network to a server that is not known for sure: " +
-	"say sslmode=verify-full, and sslrootcert where its certificate is no public one")
+var errNotPrivate = errors.New(
+	"postgres: exact sums would travel over the network to a server that is not known for sure: " +
+		"say sslmode=verify-full, and sslrootcert where its certificate is no public one")
 
 // private refuses a way to a server on which somebody could listen or answer in its stead: anything but a local socket,
 // the machine itself, or TLS with a certificate that is verified, for the host's name or (verify-ca) by an authority
@@ -50,10 +52,12 @@ var errNotPrivate = errors.New("postgres: exact sums would travel over the netwo
 func private(config *pgconn.Config) error {
 	ways := append([]*pgconn.FallbackConfig{{Host: config.Host, TLSConfig: config.TLSConfig}}, config.Fallbacks...)
 	for _, way := range ways {
-		if network, _ := pgconn.NetworkAddress(way.Host, 1); network == "unix" || way.Host == "localhost" || net.ParseIP(way.Host).IsLoopback() {
+		if network, _ := pgconn.NetworkAddress(way.Host, 1); network == "unix" || way.Host == "localhost" ||
+			net.ParseIP(way.Host).IsLoopback() {
 			continue
 		}
-		if t := way.TLSConfig; t == nil || t.InsecureSkipVerify && (t.VerifyPeerCertificate == nil || t.RootCAs == nil) {
+		if t := way.TLSConfig; t == nil || t.InsecureSkipVerify &&
+			(t.VerifyPeerCertificate == nil || t.RootCAs == nil) {
 			return errNotPrivate
 		}
 	}

@@ -22,7 +22,10 @@ func made(from uint64, entries int, seed uint64) Rows {
 		r.Entries = append(r.Entries, e)
 	}
 	for i, paying := range draw.Perm(entries / 3) {
-		a := Answer{Paying: uint64(3 * paying), Release: from + uint64(3*i), Rho: draw.Float64(), About: fmt.Appendf(nil, "about %d", draw.IntN(9))}
+		a := Answer{
+			Paying: uint64(3 * paying), Release: from + uint64(3*i), Rho: draw.Float64(),
+			About: fmt.Appendf(nil, "about %d", draw.IntN(9)),
+		}
 		sum := sha256.Sum256(fmt.Append(nil, draw.IntN(1+entries/6)))
 		copy(a.Key[:], sum[:])
 		r.Answers = append(r.Answers, a)
@@ -145,7 +148,10 @@ func TestDamage(t *testing.T) {
 	rows := made(3, 120, 9)
 	data, root := Encode(rows)
 	for at := 0; at < len(data); at += 1 + at%37 {
-		for _, other := range [][]byte{slices.Concat(data[:at], []byte{data[at] ^ byte(1+at%255)}, data[at+1:]), data[:at]} {
+		for _, other := range [][]byte{
+			slices.Concat(data[:at], []byte{data[at] ^ byte(1+at%255)}, data[at+1:]),
+			data[:at],
+		} {
 			s, err := Open(bytes.NewReader(other), 0, int64(len(other)), root)
 			if err == nil {
 				_, err = look(s, rows)

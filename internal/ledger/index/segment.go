@@ -97,7 +97,8 @@ func (s *Segment) read(offset, length int64) ([]byte, error) {
 
 func entryOf(b []byte) Entry {
 	e := Entry{
-		Offset: int64(binary.BigEndian.Uint64(b)), Line: binary.BigEndian.Uint64(b[8:]), Length: int(binary.BigEndian.Uint32(b[16:])),
+		Offset: int64(binary.BigEndian.Uint64(b)), Line: binary.BigEndian.Uint64(b[8:]),
+		Length: int(binary.BigEndian.Uint32(b[16:])),
 	}
 	copy(e.Hash[:], b[20:])
 	return e

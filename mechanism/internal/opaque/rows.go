@@ -71,11 +71,13 @@ func NewRows(s RowShape) (*Rows, error) {
 	case len(s.Grids) < 2 || len(s.Grids) > maxPredictors+1:
 		return nil, fmt.Errorf("%w: a row has 1 to %d predictors, and a response", parameter.Err, maxPredictors)
 	case s.Bound == nil || s.Bound.Sign() <= 0 || !parameter.Within(s.Bound, 100):
-		return nil, fmt.Errorf("%w: the norm of the predictors needs a bound above 0, and between 2^-100 and 2^100", parameter.Err)
+		return nil, fmt.Errorf("%w: the norm of the predictors needs a bound above 0, and between 2^-100 and 2^100",
+			parameter.Err)
 	case s.Most < 1 || s.Most > parameter.MaxUnitRows:
 		return nil, fmt.Errorf("%w: a unit needs between 1 and 2^40 rows", parameter.Err)
 	case s.Most > 1 && s.Most > maxUnitBytes/int64(4*len(s.Grids)+4): // so that no unit's rows decide it
-		return nil, fmt.Errorf("%w: the rows of one unit are held together, and may be too large for that: fewer rows, or fewer predictors", parameter.Err)
+		return nil, fmt.Errorf(
+			"%w: the rows of one unit are held together, and may be too large for that: fewer rows, or fewer predictors", parameter.Err)
 	}
 	r := &Rows{shape: s, record: 4*(len(s.Grids)-1) + 8, x: make([]int64, len(s.Grids)-1)}
 	r.grid, r.reach = GridOf(s.Bound, ReachBits)

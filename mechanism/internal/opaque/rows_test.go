@@ -29,7 +29,10 @@ func TestRowsComeBack(t *testing.T) {
 		for range 300 {
 			var unit [][]int64
 			for range 1 + r.IntN(3) {
-				unit = append(unit, []int64{r.Int64N(8000) - 4000, []int64{0, 0, math.MaxInt64, math.MinInt64, -1}[r.IntN(5)], r.Int64N(9)})
+				unit = append(unit, []int64{
+					r.Int64N(8000) - 4000,
+					[]int64{0, 0, math.MaxInt64, math.MinInt64, -1}[r.IntN(5)], r.Int64N(9),
+				})
 			}
 			units = append(units, unit)
 		}
@@ -71,7 +74,11 @@ func TestRowsComeBack(t *testing.T) {
 				got = append(got, fmt.Sprintf("%.3f %.3f %g", x[0], x[1], y))
 			}
 			for _, row := range unit {
-				x := []float64{float64(row[0]) / 1024, math.Max(math.Min(float64(row[1])*8, Farthest*math.Ldexp(1, rows.grid)), -Farthest*math.Ldexp(1, rows.grid))}
+				x := []float64{
+					float64(row[0]) / 1024,
+					math.Max(math.Min(float64(row[1])*8, Farthest*math.Ldexp(1, rows.grid)),
+						-Farthest*math.Ldexp(1, rows.grid)),
+				}
 				if n := math.Hypot(x[0], x[1]); n > 2.5 {
 					x[0], x[1] = x[0]*2.5/n, x[1]*2.5/n
 				}
@@ -133,7 +140,10 @@ func TestRowsRefuse(t *testing.T) {
 		t.Fatal(err)
 	}
 	_, unsealed := OpenRows(rows, 1)
-	for name, err := range map[string]error{"a third row": rows.Add(false, []int64{1, 2}), "a short one": rows.Add(true, []int64{1}), "a pass before the end": unsealed} {
+	for name, err := range map[string]error{
+		"a third row": rows.Add(false, []int64{1, 2}),
+		"a short one": rows.Add(true, []int64{1}), "a pass before the end": unsealed,
+	} {
 		if !errors.Is(err, ErrRows) {
 			t.Errorf("%s: %v", name, err)
 		}
@@ -147,7 +157,9 @@ func TestRowsRefuse(t *testing.T) {
 	if _, err := OpenRows(rows, 2); !errors.Is(err, ErrRows) {
 		t.Errorf("rows of another shape: %v", err)
 	}
-	if text := fmt.Sprintf("%v %+v %#v %s %d %v", rows, rows, rows, rows, rows, slog.AnyValue(rows).Resolve()); text != fmt.Sprint(Redacted, " ", Redacted, " ", Redacted, " ", Redacted, " ", Redacted, " ", Redacted) {
+	if text := fmt.Sprintf("%v %+v %#v %s %d %v", rows, rows, rows, rows, rows,
+		slog.AnyValue(rows).Resolve()); text != fmt.Sprint(Redacted, " ", Redacted, " ", Redacted, " ", Redacted, " ",
+		Redacted, " ", Redacted) {
 		t.Error(text)
 	}
 	if b, err := json.Marshal(rows); err == nil {
@@ -157,7 +169,10 @@ func TestRowsRefuse(t *testing.T) {
 
 // A coordinate whose grid is beyond the doubles, in units of the rows' own, is what it is: 0, or as long as the bound.
 func TestRowsOfCoarseCoordinates(t *testing.T) {
-	rows, err := NewRows(RowShape{Grids: []int{1000, 0}, Bound: new(big.Rat).SetFrac(big.NewInt(1), new(big.Int).Lsh(big.NewInt(1), 90)), Most: 1, Dir: t.TempDir()})
+	rows, err := NewRows(RowShape{
+		Grids: []int{1000, 0},
+		Bound: new(big.Rat).SetFrac(big.NewInt(1), new(big.Int).Lsh(big.NewInt(1), 90)), Most: 1, Dir: t.TempDir(),
+	})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -187,7 +202,8 @@ func TestRowsAreOfOneSize(t *testing.T) {
 				added++
 			}
 		}
-		if err := rows.Seal(); err != nil || rows.rows != int64(added) || len(rows.buffer) != added*(2*4+8) || rows.record != 2*4+8 {
+		if err := rows.Seal(); err != nil || rows.rows != int64(added) || len(rows.buffer) != added*(2*4+8) ||
+			rows.record != 2*4+8 {
 			t.Errorf("%d rows of %d bytes, %v", rows.rows, len(rows.buffer), err)
 		}
 	}
@@ -213,7 +229,8 @@ func TestShorten(t *testing.T) {
 		if got > reach*reach || sum <= reach*reach && !slices.Equal(x, was) {
 			t.Fatalf("%v within %d: %v", was, reach, x)
 		}
-		if lost := float64(reach) - math.Sqrt(float64(got)); sum > reach*reach && lost > math.Sqrt(float64(n))+float64(reach)*1e-6+2 && reach > 0 && sum > 4 {
+		if lost := float64(reach) - math.Sqrt(float64(got)); sum > reach*reach &&
+			lost > math.Sqrt(float64(n))+float64(reach)*1e-6+2 && reach > 0 && sum > 4 {
 			if math.Sqrt(float64(sum)) > float64(reach)*1.01 {
 				t.Fatalf("%v within %d: %v, shorter than need be", was, reach, x)
 			}

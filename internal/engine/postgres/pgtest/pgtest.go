@@ -143,12 +143,14 @@ func start() (*Server, error) {
 	}
 	s := &Server{folder: folder, stop: make(chan struct{}), done: make(chan struct{})}
 	data := filepath.Join(folder, "data")
-	initdb := exec.Command(filepath.Join(bin, "initdb"), "-D", data, "-U", "owner", "-A", "trust", "-E", "UTF8", "--locale=C", "--no-sync")
+	initdb := exec.Command(filepath.Join(bin, "initdb"), "-D", data, "-U", "owner", "-A", "trust", "-E", "UTF8",
+		"--locale=C", "--no-sync")
 	initdb.SysProcAttr, initdb.Dir = attr, folder
 	if out, err := initdb.CombinedOutput(); err != nil {
 		return nil, fmt.Errorf("initdb: %w\n%s", err, out)
 	}
-	server := exec.Command(filepath.Join(bin, "postgres"), "-D", data, "-k", folder, "-c", "listen_addresses=", "-c", "fsync=off",
+	server := exec.Command(filepath.Join(bin, "postgres"), "-D", data, "-k", folder, "-c", "listen_addresses=", "-c",
+		"fsync=off",
 		"-c", "shared_buffers=32MB", "-c", "autovacuum=off")
 	var log bytes.Buffer
 	server.SysProcAttr, server.Dir, server.Stderr = attr, folder, &log

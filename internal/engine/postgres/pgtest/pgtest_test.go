@@ -22,13 +22,17 @@ func TestFoldersThatWereLeft(t *testing.T) {
 		t.Fatal(err)
 	}
 	old := time.Now().Add(-time.Hour)
-	for name, pid := range map[string]int{"dead": gone.Process.Pid, "alive": os.Getpid(), "new": gone.Process.Pid, "begun": 0} {
+	for name, pid := range map[string]int{
+		"dead": gone.Process.Pid, "alive": os.Getpid(), "new": gone.Process.Pid,
+		"begun": 0,
+	} {
 		folder := filepath.Join(in, prefix+name)
 		if err := os.MkdirAll(filepath.Join(folder, "data"), 0o700); err != nil {
 			t.Fatal(err)
 		}
 		if pid > 0 {
-			if err := os.WriteFile(filepath.Join(folder, "data", "postmaster.pid"), fmt.Appendf(nil, "%d\nx\n", pid), 0o600); err != nil {
+			if err := os.WriteFile(filepath.Join(folder, "data", "postmaster.pid"), fmt.Appendf(nil, "%d\nx\n", pid),
+				0o600); err != nil {
 				t.Fatal(err)
 			}
 		}
