@@ -44,7 +44,7 @@ func (c *Curator) adoptOnce() error {
 	if err != nil || len(changes) > 0 || group != 1 {
 		return nil //nolint:nilerr // inForce says it when a question is asked
 	}
-	trainings, err := pinned(c.ledger, &c.trainings, s)
+	trainings, err := c.kernel.Pinned(s)
 	if err != nil {
 		return err
 	}
@@ -118,7 +118,7 @@ func (c *Curator) AcceptPolicyWith(ctx context.Context, o AcceptOptions) (*Polic
 	if s.Terms.Digest == c.policy.Digest() {
 		return out, nil
 	}
-	trainings, err := pinned(c.ledger, &c.trainings, s)
+	trainings, err := c.kernel.Pinned(s)
 	if err != nil {
 		return nil, toOwner(err)
 	}
@@ -138,7 +138,7 @@ func (c *Curator) AcceptPolicyWith(ctx context.Context, o AcceptOptions) (*Polic
 		return nil, toOwner(err)
 	}
 	c.held.Store(nil)
-	if err := c.abandon(trainings); err != nil {
+	if err := c.kernel.Abandon(trainings); err != nil {
 		return nil, toOwner(err)
 	}
 	if s, err := c.ledger.State(); err == nil {

@@ -39,7 +39,8 @@ type asked struct {
 	Question
 	policy  *policy.Policy // that it was planned under
 	plan    *plan.Plan
-	look    *look
+	query   *queryAccess
+	look    *look   // its
 	alpha   float64 // 1 − confidence, rounded down
 	derived *derive.Answer
 	priced  string // how its price was found; "" if it was given
@@ -50,7 +51,7 @@ type asked struct {
 //
 // Errors are *Error. Refusals depend on the question, the policy and earlier prices alone, and come before any row is read.
 func (c *Curator) Answer(ctx context.Context, q Question) (*Release, error) {
-	ctx = c.arrives(ctx)
+	ctx = c.kernel.Arrives(ctx)
 	a, err := c.ask(q)
 	if err != nil {
 		return nil, c.public(err)
@@ -95,37 +96,31 @@ func (c *Curator) ask(q Question) (*asked, error) {
 		return nil, err
 	}
 	p = priced.plan
-	tables, versions, err := c.sealed(&p.Statement)
+	var caps *ledger.Caps
+	if request.MaxRows > 0 || request.MaxGroups > 0 {
+		caps = &ledger.Caps{Rows: request.MaxRows, Groups: request.MaxGroups}
+	}
+	derived := priced.derived()
+	of, err := c.kernel.Query(p, q.asker(), caps, derivable)
 	if err != nil {
 		return nil, err
 	}
-	if err := addsUp(p); err != nil {
-		return nil, &Error{Code: CodePolicy, Message: err.Error()}
-	}
-	derived := priced.derived()
 	if derived == nil {
 		if derived, err = derive.New(p); err != nil {
 			return nil, &Error{Code: CodePolicy, Message: err.Error(), Hint: "ask for a larger --epsilon, or narrower bounds", cause: err}
 		}
 	}
-	looks := p.Looks()
-	chosen, err := selectionMechanisms(p)
-	if err != nil {
-		return nil, unusable(err)
-	}
-	l := searching(p, &look{
-		question: q.SQL, bounded: looks[0], more: looks[1:], price: p.Price, tables: tables, key: p.Key(versions...), mechanisms: append(chosen, mechanisms(p)...),
-		fresh: q.Fresh, analyst: q.Analyst, shape: [2]int{p.Released(), p.Numbers()}, asks: p,
-	})
-	if request.MaxRows > 0 || request.MaxGroups > 0 {
-		l.caps = &ledger.Caps{Rows: request.MaxRows, Groups: request.MaxGroups}
-	}
-	if p.Selection != nil {
-		l.groups = &groups{of: &p.Statement}
-	}
-	l = searchingRows(p, l)
-	return &asked{Question: q, policy: filled, plan: p, look: l, alpha: alpha, derived: derived, priced: how}, nil
+	return &asked{Question: q, policy: filled, plan: p, query: of, look: of.Look(), alpha: alpha, derived: derived, priced: how}, nil
 }
+
+// derivable says whether values and intervals can be computed from what a plan releases.
+func derivable(p *plan.Plan) error {
+	_, err := derive.New(p)
+	return err
+}
+
+// asker is who asks a question, in its own words.
+func (q Question) asker() asker { return asker{Question: q.SQL, Analyst: q.Analyst, Fresh: q.Fresh} }
 
 // request is what a question asks of the plan. Its accuracy is ask's: the other primitives have none.
 func (c *Curator) request(q Question) (plan.Request, error) {

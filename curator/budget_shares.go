@@ -9,7 +9,6 @@ import (
 
 	"dither/internal/ledger"
 	"dither/internal/policy"
-	"dither/privacy"
 )
 
 // What the ledger and the policy call how a budget is shared: among parts, periods and analysts.
@@ -58,31 +57,6 @@ func (c *Curator) permitted(q Question) error {
 
 const maxAnalystName = 63
 
-// reservation is the charge of a look.
-func (c *Curator) reservation(l *look) ledger.Reservation {
-	r := ledger.Reservation{
-		Key: l.key, Policy: c.policy.Digest(), Loss: l.price, Question: l.question, Mechanisms: l.mechanisms,
-		Sources: l.sources(), Analyst: l.analyst,
-	}
-	if l.bounded != nil && !l.everybody {
-		if table, parts := l.bounded.Confinement(); table != "" {
-			r.Confined = &ledger.Confined{Table: table, Parts: parts}
-		}
-	}
-	return r
-}
-
-// recorded is the charge of a look, with what later questions find it by.
-func (c *Curator) recorded(l *look) ledger.Reservation {
-	r := c.reservation(l)
-	r.Caps = l.caps
-	if p := l.asks; p != nil {
-		r.Subject = &ledger.Subject{Question: p.MarkAtAnyPrice(l.versions()...)}
-		r.Subject.Measures, r.Subject.Conditions = p.Marks()
-	}
-	return r
-}
-
 // PeriodBudget is how a budget that is granted per period stands.
 type PeriodBudget struct {
 	Per              string // "day", "week", "month", "quarter" or "year"
@@ -120,15 +94,9 @@ func (c *Curator) analysts(asked map[string]ledger.Asked, told bool) (out []Anal
 	return out
 }
 
-// room is what a look may cost now at most: within the budget of everybody or of its parts, the period's grant and the analyst's limit.
-func (c *Curator) room(l *look) (privacy.Loss, error) { return c.ledger.Room(c.reservation(l)) }
-
 // charged says which parts a look is charged to, if not to everybody.
 func (l *look) charged() []string {
-	if l.bounded == nil || l.everybody {
-		return nil
-	}
-	_, parts := l.bounded.Confinement()
+	_, parts := l.confinement()
 	return parts
 }
 

@@ -15,35 +15,27 @@ package curator
 import (
 	"context"
 	"errors"
-	"fmt"
 	"os"
 	"path/filepath"
 	"strings"
 	"sync/atomic"
 	"time"
 
-	"dither/internal/engine"
-	"dither/internal/entropy"
 	"dither/internal/ledger"
 	"dither/internal/policy"
-	"dither/internal/seal"
 )
 
 // Curator is an open home. It may be used by several goroutines, and several processes may open one home.
 type Curator struct {
-	home      string
-	policy    *policy.Policy
-	ledger    *ledger.Ledger
-	engine    engine.Engine
-	options   Options
-	clock     clock // the computer's, but in tests
-	values    publicValues
-	checks    seal.Checks
-	trainings paidTrainings
-	losses    losses
-	plans     plans
-	held      atomic.Pointer[Error] // why the policy file did not take over: it would lose unfinished trainings
-	stop      func()                // what runs in the background; nil where nothing does
+	home    string
+	policy  *policy.Policy
+	ledger  *ledger.Ledger
+	kernel  *kernel // the one way to rows
+	options Options
+	losses  losses
+	plans   plans
+	held    atomic.Pointer[Error] // why the policy file did not take over: it would lose unfinished trainings
+	stop    func()                // what runs in the background; nil where nothing does
 }
 
 // Options change how a Curator runs, not what it promises. The zero value is the default.
@@ -61,8 +53,6 @@ type Options struct {
 	// something is wrong, OwnerErrors receives it, and no question is answered any more.
 	VerifyLedger time.Duration
 }
-
-const defaultTimeout = 10 * time.Minute
 
 // Init makes a folder a home: it creates the folder if need be, and the ledger; where nothing was before, also a .gitignore
 // of everything. It refuses where there is a ledger already. The policy file is the owner's to write.
@@ -116,7 +106,8 @@ func OpenWith(home string, options Options) (*Curator, error) {
 		}
 	}
 	p.Fix()
-	l, err := ledger.Open(home, time.Now)
+	c := &Curator{home: home, policy: p, options: options}
+	k, err := openKernel(home, p, options.Timeout, c.tellOwner)
 	if err != nil {
 		e := toOwner(err)
 		if errors.Is(err, ledger.ErrMissing) {
@@ -124,20 +115,15 @@ func OpenWith(home string, options Options) (*Curator, error) {
 		}
 		return nil, e
 	}
-	sealed, tmp := filepath.Join(home, "sealed"), filepath.Join(home, "tmp")
-	c := &Curator{home: home, policy: p, ledger: l, engine: newEngines(p, sealed, tmp), options: options, clock: wall{}}
+	c.ledger, c.kernel = k.ledger, k
 	if err := c.adoptHarmless(); err != nil {
-		return nil, errors.Join(toOwner(err), l.Close())
+		return nil, errors.Join(toOwner(err), k.Close())
 	}
-	c.sweep()
+	k.Sweep()
 	if options.VerifyLedger > 0 {
 		background, stop := context.WithCancel(context.Background())
 		c.stop = stop
-		l.VerifyInBackground(background, options.VerifyLedger, func(err error) {
-			if options.OwnerErrors != nil {
-				options.OwnerErrors(err)
-			}
-		})
+		c.ledger.VerifyInBackground(background, options.VerifyLedger, c.tellOwner)
 	}
 	return c, nil
 }
@@ -147,7 +133,7 @@ func (c *Curator) Close() error {
 	if c.stop != nil {
 		c.stop()
 	}
-	return errors.Join(c.engine.Close(), c.ledger.Close())
+	return c.kernel.Close()
 }
 
 // absolute is a home's full path. One with a file pattern's characters is refused: the shut engine matches no patterns, and
@@ -167,8 +153,9 @@ func homeError(err error) *Error {
 	return &Error{Code: CodeHome, Message: err.Error(), cause: err}
 }
 
-// newID is 128 random bits in hexadecimal.
-func newID() string {
-	source := entropy.System()
-	return fmt.Sprintf("%016x%016x", source.Uint64(), source.Uint64())
+// tellOwner hands over what only the owner may read.
+func (c *Curator) tellOwner(err error) {
+	if c.options.OwnerErrors != nil {
+		c.options.OwnerErrors(err)
+	}
 }

@@ -25,7 +25,7 @@ const (
 
 // earlier are the releases that tell something of a question: of the same policy and the same sealed versions, with plans that have the very
 // replay keys that were recorded, so that what was measured is known from the plan.
-func (c *Curator) earlier(a *asked) ([]*derive.Earlier, []seen, error) {
+func (c *Curator) earlier(a *asked) ([]*derive.Earlier, []releasedValues, error) {
 	about := &ledger.Subject{}
 	if about.Measures, about.Conditions = a.plan.Marks(); len(about.Measures) == 0 { // nothing does, whatever was released
 		return nil, nil, nil
@@ -42,13 +42,13 @@ func (c *Curator) earlier(a *asked) ([]*derive.Earlier, []seen, error) {
 		return nil, nil, err
 	}
 	var out []*derive.Earlier
-	var names []seen
+	var names []releasedValues
 	for _, t := range tellers {
 		if t.err != nil {
 			return nil, nil, t.err
 		}
 		if t.numbers != nil {
-			out, names = append(out, &derive.Earlier{Plan: t.plan, Numbers: t.numbers}), append(names, seen{id: t.answer.Reserved})
+			out, names = append(out, &derive.Earlier{Plan: t.plan, Numbers: t.numbers}), append(names, releasedValues{ID: t.answer.Reserved})
 		}
 	}
 	return out, names, nil

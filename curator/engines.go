@@ -22,6 +22,14 @@ type engines struct {
 	serverOf map[string]string        // by table: "" for a file's
 }
 
+// serverOf is how the policy calls the server that a table is on: "" where it is sealed from a file.
+func serverOf(t *policy.Table) string {
+	if !t.Source.Live() {
+		return ""
+	}
+	return t.Source.Local
+}
+
 func newEngines(p *policy.Policy, sealed, tmp string) *engines {
 	e := &engines{files: duckdb.New(sealed, tmp), live: map[string]engine.Engine{}, servers: map[string]engine.Engine{}, serverOf: map[string]string{}}
 	together := map[string]map[string]policy.Source{}

@@ -3,6 +3,7 @@ package curator
 import (
 	"context"
 	"errors"
+	"fmt"
 	"slices"
 
 	"dither/internal/ledger"
@@ -60,15 +61,24 @@ func (e *Error) Error() string {
 // Unwrap gives the cause where it is no engine's: those may quote rows.
 func (e *Error) Unwrap() error { return e.cause }
 
-// errNotRecorded: a sealed version is not the one that the ledger recorded: the sealed folder was restored or replaced.
-var errNotRecorded = errors.New("the table's sealed version is not the one that the ledger recorded")
-
 // public turns an error into one that an analyst may see. It fails closed: an unknown error becomes one uniform error, and
 // only the owner gets its text. A known error depends on the question, the policy, the ledger and the sealed store's
 // records, and on no row.
 func (c *Curator) public(err error) *Error {
-	if e := worded(err); e != nil {
-		return e
+	var (
+		paid       *paidError
+		unreserved *unreservedError
+		held       *inForceError
+	)
+	switch known := worded(err); {
+	case known != nil:
+		return known
+	case errors.As(err, &paid):
+		return c.charged(paid.Err)
+	case errors.As(err, &unreserved):
+		return c.notReserved(unreserved.Err)
+	case errors.As(err, &held):
+		return c.public(c.inForce(held.State))
 	}
 	c.tellOwner(err)
 	return untold()
@@ -83,6 +93,13 @@ func (c *Curator) charged(err error) *Error {
 	}
 	e := *known
 	e.Charged, e.Retry = true, false
+	var step *endedError
+	switch {
+	case errors.As(err, &step) && step.How == endStepAbandoned: // it can be taken again
+		e.Retry = true
+	case errors.Is(err, errBusy): // once it is given back elsewhere
+		e.Code, e.Retry = CodeHome, true
+	}
 	if errors.Is(err, ledger.ErrNotWritten) { // the answer's entry was not written; the reservation is
 		e.Message = "the ledger could not be written: the answer is not recorded, and not given; its price stays spent"
 		e.Hint = "the owner looks whether the disk of the home is full; asking again is charged again"
@@ -127,6 +144,9 @@ func recordsAreBroken(err error) bool {
 func worded(err error) *Error {
 	var (
 		already   *Error
+		ended     *endedError
+		table     *tableError
+		parameter *parameterError
 		syntax    *query.Error
 		refusal   *plan.Error
 		exhausted *privacy.OverdrawError
@@ -135,8 +155,24 @@ func worded(err error) *Error {
 		damaged   *seal.DamagedError
 	)
 	switch {
+	case errors.As(err, new(*paidError)), errors.As(err, new(*unreservedError)), errors.As(err, new(*inForceError)):
+		return nil // public has more to say
 	case errors.As(err, &already):
 		return already
+	case errors.As(err, &ended):
+		return endings(ended)
+	case errors.As(err, &parameter) && parameter.Price:
+		return unusable(parameter.Err)
+	case errors.As(err, &parameter):
+		return &Error{Code: CodePolicy, Message: parameter.Error(), cause: parameter.Err}
+	case errors.As(err, &table):
+		known := worded(table.Err)
+		if known != nil {
+			known.Table = table.Table
+		}
+		return known
+	case errors.Is(err, errUnplanned): // before anything was charged: afterwards the owner alone is told
+		return &Error{Code: CodePolicy, Message: err.Error(), cause: err}
 	case errors.As(err, &syntax):
 		return &Error{Code: CodeSQL, Message: syntax.Message, Hint: syntax.Hint, Line: syntax.Pos.Line, Column: syntax.Pos.Column, cause: err}
 	case errors.As(err, &refusal):
@@ -231,4 +267,61 @@ func failed() *Error {
 		Message: "the question could not be answered; its price stays spent",
 		Hint:    "asking again is charged again",
 	}
+}
+
+// endings words how an access ended.
+func endings(e *endedError) *Error {
+	switch e.How {
+	case endLate:
+		return &Error{
+			Code: CodeUnavailable, Message: "the question came to its turn too late to be answered in time, and was not asked", Retry: true,
+			Hint: "ask again; if it happens often, the owner makes answer_delay.floor larger",
+		}
+	case endSlow:
+		return &Error{
+			Code:    CodePolicy,
+			Message: fmt.Sprintf("by the policy's answer_delay the answer would leave later than the %s that an answer may take", e.Limit),
+			Hint:    "ask about fewer tables, with fewer and shorter expressions",
+		}
+	case endCrowded:
+		return &Error{Code: CodeUnavailable, Message: "too many questions wait for their rehearsal; nothing was charged", Hint: "ask again later", Retry: true}
+	case endBusy:
+		return &Error{
+			Code: CodeUnavailable, Message: "the same question is being answered, and takes its time; nothing was charged", Retry: true,
+			Hint: "ask again later: its answer is then given again, free",
+		}
+	case endCostly:
+		return &Error{
+			Code: CodePolicy, Message: fmt.Sprintf("over a few made-up rows the question already takes more than %s, or %s", e.Limit, rehearsalMemory),
+			Hint: "join fewer tables, or a table less often with itself, or write shorter expressions",
+		}
+	case endUnreachable:
+		return &Error{
+			Code: CodeUnavailable, Message: "the server that holds the table cannot be asked; nothing was charged", Retry: true,
+			Hint: "the owner looks whether it runs, and whether the table is as declared",
+		}
+	case endUnevaluable:
+		return &Error{
+			Code: CodePolicy, Message: "the question cannot be evaluated for every possible row",
+			Hint: "please report it, with the policy and the question; ask it in another way",
+		}
+	case endUnsupported:
+		return &Error{Code: CodePolicy, Message: e.Message, Hint: e.Hint}
+	case endUnwritable:
+		return homeError(e.Cause)
+	case endAbandoned:
+		return givenUp()
+	case endResealed:
+		return &Error{Code: CodeStale, Message: e.Message, Hint: e.Hint}
+	case endOver, endMisused:
+		return &Error{Code: CodeUsage, Message: e.Message, Hint: e.Hint}
+	case endLostBefore:
+		return &Error{Code: CodeUnfinished, Message: e.Message, Hint: e.Hint}
+	case endElsewhere:
+		return failedElsewhere()
+	case endStepAbandoned:
+		return stepGivenUp()
+	case endFailure:
+	}
+	return failed()
 }

@@ -19,8 +19,8 @@ func TestUnknownErrorsAreTheOwnersAlone(t *testing.T) {
 		"worded twice":      func(c *Curator) *Error { return c.public(c.public(unforeseen)) },
 		"after the charge":  func(c *Curator) *Error { return c.charged(unforeseen) },
 		"of a reservation":  func(c *Curator) *Error { return c.notReserved(unforeseen) },
-		"of a release":      func(c *Curator) *Error { return c.after(&seen{}, unforeseen) },
-		"of a replay":       func(c *Curator) *Error { return c.after(&seen{replayed: true}, unforeseen) },
+		"of a release":      func(c *Curator) *Error { return c.after(&releasedValues{}, unforeseen) },
+		"of a replay":       func(c *Curator) *Error { return c.after(&releasedValues{Replayed: true}, unforeseen) },
 	} {
 		t.Run(name, func(t *testing.T) {
 			var owner []string

@@ -59,11 +59,11 @@ func (c *Curator) Explain(_ context.Context, q Question) (*Explanation, error) {
 	if err != nil {
 		return nil, c.public(err)
 	}
-	replayed, err := c.releasedBefore(a.look)
+	replayed, err := c.kernel.ReleasedBefore(a.look)
 	if err != nil {
-		return nil, err
+		return nil, c.public(err)
 	}
-	room, err := c.room(a.look)
+	room, err := c.kernel.Room(a.look)
 	if err != nil {
 		return nil, c.public(err)
 	}
@@ -72,13 +72,13 @@ func (c *Curator) Explain(_ context.Context, q Question) (*Explanation, error) {
 		return nil, c.public(err)
 	}
 	if !replayed && (reuse == nil || !reuse.Taken) {
-		if err := c.answerable(a.look); err != nil {
-			return nil, err
+		if err := c.kernel.Answerable(a.look); err != nil {
+			return nil, c.public(err)
 		}
 	}
 	rows := c.expectedRows(a.plan)
 	notes, columns := slices.Concat(c.notes(a.plan), rowsNotes(a.plan, a.alpha), orderNotes(a.plan, a.alpha), a.plan.Notes), c.columns(a, func(o plan.Output) *Expected { return expected(a, o, rows) })
-	if after, _ := c.delayOf(a.look); after > 0 && !replayed { // answerable has refused what has none
+	if after, _ := c.kernel.DelayOf(a.look); after > 0 && !replayed { // answerable has refused what has none
 		notes = append(notes, fmt.Sprintf("%s%s after the question arrives.", leavesNote, after))
 	}
 	if a.priced != "" {

@@ -183,11 +183,11 @@ func released(t testing.TB, c *Curator, n int, ask func(int) Question) {
 						numbers[j] = append(numbers[j], big.NewInt(int64(1000+i+j)))
 					}
 				}
-				values, err := a.look.encode(numbers)
+				text, err := a.query.encode(values{Numbers: numbers})
 				if err == nil {
 					var id uint64
-					if id, err = c.reserve(a.look); err == nil {
-						err = c.ledger.Release(id, values)
+					if id, _, err = c.kernel.reserve(a.look); err == nil {
+						err = c.ledger.Release(id, text)
 					}
 				}
 				if err != nil {

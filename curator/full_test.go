@@ -78,13 +78,13 @@ func askOnAFullDisk(t *testing.T, home string) {
 	if _, err := c.Answer(t.Context(), Question{SQL: fullQuestion, Fresh: true}); err != nil {
 		t.Errorf("there is room again: %v", err)
 	}
-	fast := c.engine // the disk is full when the answer is there, and its price is charged
-	c.engine = during{fast, fill}
+	fast := c.kernel.engine // the disk is full when the answer is there, and its price is charged
+	c.kernel.engine = during{fast, fill}
 	_, err := c.Answer(t.Context(), Question{SQL: fullQuestion, Fresh: true})
 	if e := c.public(err); e.Code != CodeLedger || e.Retry || !e.Charged || !strings.Contains(e.Message, "its price stays spent") {
 		t.Errorf("an answer that is not recorded: %+v", e)
 	}
-	c.engine = fast
+	c.kernel.engine = fast
 	if err := syscall.Setrlimit(syscall.RLIMIT_FSIZE, &before); err != nil {
 		t.Fatal(err)
 	}

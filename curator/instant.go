@@ -8,8 +8,6 @@ import (
 	"runtime/debug"
 	"time"
 
-	"dither/internal/bounded"
-	"dither/internal/engine"
 	"dither/internal/plan"
 )
 
@@ -45,56 +43,42 @@ type instant struct {
 // arrivalKey finds, in a context, when a question arrived.
 type arrivalKey struct{}
 
-// arrives notes that a question arrives now, unless it is known when it did.
-func (c *Curator) arrives(ctx context.Context) context.Context {
-	if c.policy.Delay == nil || ctx.Value(arrivalKey{}) != nil {
+// Arrives notes that a question arrives now, unless it is known when it did.
+func (k *kernel) Arrives(ctx context.Context) context.Context {
+	if k.policy.Delay == nil || ctx.Value(arrivalKey{}) != nil {
 		return ctx
 	}
-	return context.WithValue(ctx, arrivalKey{}, c.clock.Now())
+	return context.WithValue(ctx, arrivalKey{}, k.clock.Now())
 }
 
-// delayOf is how long after its arrival the answer of a look leaves; 0 where the policy says nothing of it. It is a function of the statements, of
+// DelayOf is how long after its arrival the answer of a look leaves; 0 where the policy says nothing of it. It is a function of the statements, of
 // the policy, and of how often the rows are read.
-func (c *Curator) delayOf(l *look) (time.Duration, error) {
-	d := c.policy.Delay
+func (k *kernel) DelayOf(l *look) (time.Duration, error) {
+	d := k.policy.Delay
 	if d == nil {
 		return 0, nil
 	}
-	cost := c.costs(l, func(table string) int64 { return d.RowsOf(c.policy.Table(table)) })
-	after, ok := d.After(cost, c.timeout())
+	cost := k.Work(l, func(table string) int64 { return d.RowsOf(k.policy.Table(table)) })
+	after, ok := d.After(cost, k.timeout())
 	if !ok {
-		return 0, &Error{
-			Code:    CodePolicy,
-			Message: fmt.Sprintf("by the policy's answer_delay the answer would leave later than the %s that an answer may take", c.timeout()),
-			Hint:    "ask about fewer tables, with fewer and shorter expressions",
-		}
+		return 0, &endedError{How: endSlow, Limit: k.timeout()}
 	}
 	return after, nil
 }
 
-// costs is what answer_delay.factor multiplies: the cost of a look's statements, as often as rows are read.
-func (c *Curator) costs(l *look, rows func(table string) int64) *big.Int {
-	cost := plan.Work(c.policy, rows, append([]*bounded.Statement{l.bounded}, l.more...)...)
+// Work is what answer_delay.factor multiplies: the cost of a look's statements, as often as rows are read.
+func (k *kernel) Work(l *look, rows func(table string) int64) *big.Int {
+	cost := plan.Work(k.policy, rows, l.statements...)
 	return cost.Mul(cost, big.NewInt(max(l.passes, 1)))
 }
 
-// Work is the cost of a question that answer_delay.factor multiplies, where every table has as many rows as rows says:
-// `dither audit timing --calibrate` divides times by it. It is free.
-func (c *Curator) Work(q Question, rows func(table string) int64) (*big.Int, error) {
-	a, err := c.ask(q)
-	if err != nil {
-		return nil, c.public(err)
-	}
-	return c.costs(a.look, rows), nil
-}
-
 // instantOf is when the answer of a look leaves that arrives at a time.
-func (c *Curator) instantOf(l *look, arrival time.Time) (*instant, error) {
-	after, err := c.delayOf(l)
+func (k *kernel) instantOf(l *look, arrival time.Time) (*instant, error) {
+	after, err := k.DelayOf(l)
 	if err != nil || after == 0 {
 		return nil, err
 	}
-	d := c.policy.Delay
+	d := k.policy.Delay
 	leaves := arrival.Add(after)
 	return &instant{arrival: arrival, begun: arrival.Add(d.Floor), cut: leaves.Add(-min(d.Floor, d.Quantum) / cutShare), leaves: leaves}, nil
 }
@@ -104,23 +88,20 @@ func (c *Curator) instantOf(l *look, arrival time.Time) (*instant, error) {
 const cutShare = 4
 
 // arrived is when the question of a context arrived.
-func (c *Curator) arrived(ctx context.Context) time.Time {
+func (k *kernel) arrived(ctx context.Context) time.Time {
 	if at, ok := ctx.Value(arrivalKey{}).(time.Time); ok {
 		return at
 	}
-	return c.clock.Now()
+	return k.clock.Now()
 }
 
 // begins refuses, free, a look that comes to its reservation so late that its time would not be enough. Planning, rehearsal and the ledger
 // took that long, or the machine was busy: no row of the question has a part in it.
-func (c *Curator) begins(at *instant) error {
-	if at == nil || !c.clock.Now().After(at.begun) {
+func (k *kernel) begins(at *instant) error {
+	if at == nil || !k.clock.Now().After(at.begun) {
 		return nil
 	}
-	return &Error{
-		Code: CodeUnavailable, Message: "the question came to its turn too late to be answered in time, and was not asked", Retry: true,
-		Hint: "ask again; if it happens often, the owner makes answer_delay.floor larger",
-	}
+	return ended(endLate)
 }
 
 var (
@@ -128,16 +109,16 @@ var (
 	errGivenUp    = errors.New("the question was given up before its instant")
 )
 
-// watched gives run the sealed files, and the time that an answer may take. Without an instant that is the timeout.
+// watched gives run the time that an answer may take. Without an instant that is the timeout.
 //
 // With one, it returns at the instant, never sooner unless ctx ends, and then with errGivenUp, whatever run has come to. What run has given by then is
 // returned; if there is nothing, that is errUnfinished, and run is left alone: it was told to stop, and nobody waits for it.
 // So run must share nothing with its caller but what it returns, or what is read only if it has returned. What is returned too late is discarded, if it can be.
-func watched[T any](ctx context.Context, c *Curator, at *instant, from engine.Sealed, run func(context.Context, engine.Sealed) (T, error)) (none T, err error) {
+func watched[T any](ctx context.Context, k *kernel, at *instant, run func(context.Context) (T, error)) (none T, err error) {
 	if at == nil {
-		ctx, cancel := context.WithTimeout(ctx, c.timeout())
+		ctx, cancel := context.WithTimeout(ctx, k.timeout())
 		defer cancel()
-		return run(ctx, from)
+		return run(ctx)
 	}
 	results := make(chan result[T], 1)
 	defer func() {
@@ -145,7 +126,7 @@ func watched[T any](ctx context.Context, c *Curator, at *instant, from engine.Se
 			go discarded(results)
 		}
 	}()
-	within, stop := context.WithTimeout(ctx, c.timeout()) // which is later: for a server that is never told to stop, as its asker was killed
+	within, stop := context.WithTimeout(ctx, k.timeout()) // which is later: for a server that is never told to stop, as its asker was killed
 	defer stop()
 	go func() {
 		var r result[T]
@@ -156,10 +137,10 @@ func watched[T any](ctx context.Context, c *Curator, at *instant, from engine.Se
 			results <- r
 			handedOver()
 		}()
-		r.given, r.err = run(within, from)
+		r.given, r.err = run(within)
 	}()
 	for _, moment := range []time.Time{at.cut, at.leaves} {
-		reached, forget := c.clock.Reaching(moment)
+		reached, forget := k.clock.Reaching(moment)
 		select {
 		case <-ctx.Done():
 			forget()

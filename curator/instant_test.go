@@ -39,7 +39,7 @@ func delayedHome(t testing.TB, more string) string {
 func waits(t testing.TB, home string) (*Curator, *fakeClock) {
 	t.Helper()
 	c, f := openHome(t, home), newFakeClock()
-	c.clock = f
+	c.kernel.clock = f
 	return c, f
 }
 
@@ -137,7 +137,7 @@ func everyDoor(t *testing.T, handles ...*Curator) string {
 		held, _ := os.ReadDir(filepath.Join(c.home, "underway"))
 		fmt.Fprintf(&out, "%v, held %v\n", err, held)
 		ctx, cancel := context.WithTimeout(t.Context(), 20*time.Millisecond)
-		done, _, err := c.underway(ctx, heldKey(t, c))
+		done, _, err := c.kernel.underway(ctx, heldKey(t, c))
 		cancel()
 		if err == nil {
 			done()
@@ -170,8 +170,8 @@ func (e timed) Aggregate(ctx context.Context, b *bounded.Statement, from engine.
 // have an instant, and the limit is not before the instant.
 func TestInstantsHaveATimeout(t *testing.T) {
 	c, clock := waits(t, delayedHome(t, ""))
-	e := timed{c.engine, make(chan time.Duration, 1)}
-	c.engine = e
+	e := timed{c.kernel.engine, make(chan time.Duration, 1)}
+	c.kernel.engine = e
 	there := handing(t)
 	done := make(chan error, 1)
 	go func() { _, err := c.Answer(t.Context(), Question{SQL: countSQL}); done <- err }()
@@ -211,8 +211,8 @@ func TestNothingIsKnownBeforeTheInstant(t *testing.T) {
 		home := delayedHome(t, more)
 		c, clock := waits(t, home)
 		two, _ := waits(t, home)
-		e.Engine, e.asked = c.engine, make(chan struct{}, 1)
-		c.engine = e
+		e.Engine, e.asked = c.kernel.engine, make(chan struct{}, 1)
+		c.kernel.engine = e
 		type said struct {
 			r   *Release
 			err error
@@ -298,11 +298,11 @@ func TestGivenUpBeforeTheInstant(t *testing.T) {
 	for _, e := range []*course{{}, {let: make(chan struct{})}, {err: errors.New("Alice")}, {let: make(chan struct{}), deaf: true}} {
 		for _, timed := range []bool{false, true} {
 			c, clock := waits(t, delayedHome(t, ""))
-			run := &course{Engine: c.engine, asked: make(chan struct{}, 1), let: e.let, err: e.err, deaf: e.deaf}
+			run := &course{Engine: c.kernel.engine, asked: make(chan struct{}, 1), let: e.let, err: e.err, deaf: e.deaf}
 			if e.let != nil {
 				run.let = make(chan struct{})
 			}
-			c.engine = run
+			c.kernel.engine = run
 			ctx, cancel := context.WithCancel(t.Context())
 			if timed {
 				timesOut := &outOfTime{t.Context(), make(chan struct{})}
@@ -346,7 +346,7 @@ func TestGivenUpBeforeTheInstant(t *testing.T) {
 // A question whose instant would be later than an answer may take is refused, by explain too; one that comes to its turn late is refused, free.
 func TestNoInstantForIt(t *testing.T) {
 	c, clock := waits(t, delayedHome(t, ""))
-	c.options.Timeout = 900 * time.Millisecond
+	c.kernel.limit = 900 * time.Millisecond
 	for _, ask := range []func() error{
 		func() error { _, err := c.Answer(t.Context(), Question{SQL: countSQL}); return err },
 		func() error { _, err := c.Explain(t.Context(), Question{SQL: countSQL}); return err },
@@ -356,7 +356,7 @@ func TestNoInstantForIt(t *testing.T) {
 			t.Errorf("%v", err)
 		}
 	}
-	c.options.Timeout = time.Second
+	c.kernel.limit = time.Second
 	if e, err := c.Explain(t.Context(), Question{SQL: countSQL}); err != nil || !slices.Contains(e.Notes, "The answer, or that there is none, leaves 1s after the question arrives.") ||
 		slices.ContainsFunc(e.AnswerNotes(), func(n string) bool { return strings.Contains(n, "leaves") }) {
 		t.Errorf("%+v, %v", e, err)
@@ -365,7 +365,7 @@ func TestNoInstantForIt(t *testing.T) {
 	if ten := must[*big.Int](t)(c.Work(Question{SQL: countSQL}, func(string) int64 { return 1000 })); one.Sign() <= 0 || ten.Cmp(new(big.Int).Mul(one, big.NewInt(9))) < 0 {
 		t.Errorf("%v, of ten times the rows %v", one, ten)
 	}
-	ctx := c.arrives(t.Context())
+	ctx := c.kernel.Arrives(t.Context())
 	clock.set(clock.Now().Add(501 * time.Millisecond))
 	var e *Error
 	if _, err := c.Answer(ctx, Question{SQL: countSQL}); !errors.As(err, &e) || e.Code != CodeUnavailable || !e.Retry || e.Charged {
@@ -433,8 +433,8 @@ func TestVerdictsHaveInstants(t *testing.T) {
 	} {
 		c, clock := waits(t, delayedHome(t, map[string]string{"twin": "31,north,180\n"}[name]))
 		s := must[*Stream](t)(c.Above(t.Context(), Threshold{Table: "people", Threshold: "100000"}))
-		e.Engine, e.asked = c.engine, make(chan struct{}, 1)
-		c.engine = e
+		e.Engine, e.asked = c.kernel.engine, make(chan struct{}, 1)
+		c.kernel.engine = e
 		verdicts := make(chan error, 1)
 		go func() {
 			v, err := s.Ask(t.Context(), sql)
@@ -492,8 +492,8 @@ func TestStepsHaveInstants(t *testing.T) {
 	entries := func() uint64 { return c.ledger.Head().Index }
 	theta, reserved := make([]float64, 3), entries()
 
-	e := &course{Engine: c.engine, asked: make(chan struct{}, 1), let: make(chan struct{}), deaf: true}
-	c.engine = e
+	e := &course{Engine: c.kernel.engine, asked: make(chan struct{}, 1), let: make(chan struct{}), deaf: true}
+	c.kernel.engine = e
 	steps := make(chan error, 1)
 	step := func(ctx context.Context) {
 		go func() {
@@ -527,7 +527,7 @@ func TestStepsHaveInstants(t *testing.T) {
 		t.Errorf("%d entries", entries()-reserved)
 	}
 
-	tr.rows, e.let = nil, make(chan struct{})
+	tr.training.rows, e.let = nil, make(chan struct{})
 	step(t.Context())
 	<-e.asked
 	strike(clock)

@@ -91,7 +91,7 @@ func TestLiveValues(t *testing.T) {
 	}
 
 	// A version's file that was changed is not read.
-	v := must[seal.Version](t)(c.current("regions"))
+	v := must[seal.Version](t)(c.kernel.Current("regions"))
 	sealed := must[[]byte](t)(os.ReadFile(v.File))
 	write(t, filepath.Dir(v.File), filepath.Base(v.File), strings.Replace(string(sealed), `"north"`, `"south"`, 1))
 	if _, _, err := seal.Values(v, c.policy.Table("regions").Column("name")); err == nil {

@@ -3,213 +3,118 @@ package curator
 import (
 	"context"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"math/big"
-	"time"
 
 	"dither/internal/bounded"
 	"dither/internal/engine"
-	"dither/internal/engine/duckdb"
-	"dither/internal/engine/postgres"
 	"dither/internal/ledger"
 	"dither/internal/plan"
 	"dither/internal/seal"
+	"dither/internal/value"
 	"dither/privacy"
 )
 
-// look is one access to the rows, decided: all that is known of it before anything is spent.
+// look is one access to rows, decided: all that is known of it before anything is spent.
 type look struct {
-	question   string
-	bounded    *bounded.Statement
-	more       []*bounded.Statement // what else the same answer looks at: before bounded, to find its bounds, and after it
+	question   string               // as the ledger records it
+	statements []*bounded.Statement // all that are carried out; the first one says whom the access is charged to
 	price      privacy.Loss
-	tables     []seal.Version // those that bounded reads, in the order of its Tables
+	tables     []seal.Version // those that the first statement reads, in the order of its Tables
 	key        string         // the replay key
 	mechanisms []ledger.Mechanism
 	analyst    string
-	caps       *ledger.Caps // named beside the question
-	asks       *plan.Plan   // what later questions may follow from; nil where none does
-	everybody  bool         // charge everybody, whatever part bounded is confined to
 	fresh      bool         // pay again and draw new noise, though it was released before
-	shape      [2]int
-	passes     int64      // about how often the rows are read, of what reads them often; 0 is once
-	before     int        // rows that stand before those of the cells, and are counted in shape
-	groups     *groups    // that are released with the numbers; nil where they are known
-	rows       *foundRows // likewise the bound on rows
-	steps      int64      // how many answers the ledger has before the last one, at most
+	everybody  bool         // charge everybody, whatever part the statement is confined to
+	passes     int64        // about how often the rows are read, of what reads them often; 0 is once
+	caps       *ledger.Caps // named beside the question
+	subject    *plan.Plan   // what later questions may follow from; nil where none does
+	shape      [2]int       // of the numbers that are released, by row and column
+	bytes      int64        // of values that are recorded after the reservation, at most
+	steps      int64        // how many are recorded before its release, at most; 0 where it is no stream and no training
 }
 
-// seen is what a look released: numbers in rows and columns of its shape.
-type seen struct {
-	id       uint64 // of the reservation
-	numbers  [][]*big.Int
-	replayed bool
-	from     []string // the releases that it was computed from, where it is none itself
+// primitive is one way to look at rows. Only this package implements it, since only this package can name access: whoever has a primitive
+// has what was planned, and nothing that reads.
+type primitive interface {
+	// Look is the access, decided. It is the same each time.
+	Look() *look
+	// access reads rows and gives what the mechanisms released of them. It compares each mechanism with what the look says of it.
+	// Its error may quote rows: it is for the owner's eyes only.
+	access(ctx context.Context, rows reader) (values, error)
+	// encode writes values for the ledger, and decode reads them again.
+	encode(values) (json.RawMessage, error)
+	decode(json.RawMessage) (values, error)
 }
 
-// after words an error that came after a look: what was paid for it now stays spent.
-func (c *Curator) after(s *seen, err error) *Error {
-	if s.replayed {
-		return c.public(err)
-	}
-	return c.charged(err)
+// reader is how a primitive reads rows: an engine, and the sealed versions of the look's tables.
+type reader struct {
+	engine engine.Engine
+	sealed engine.Sealed
+	dir    string // for what does not fit into memory
 }
 
-// take carries a look out, in this order: if it was released before, that release is given again, free, and if somebody is at it, that
-// is waited for; else it is rehearsed on made-up rows; its price is reserved, durably; run looks at the rows and draws the noise; what it gives is
-// recorded, durably; and only then returned. What fails after the reservation stays spent. Where answers have an instant, the entry that says what came of
-// it is written then, and not before.
-func (c *Curator) take(ctx context.Context, l *look, run func(context.Context, engine.Sealed) ([][]*big.Int, error)) (*seen, error) {
-	s, err := c.taken(ctx, l, run)
-	return s, afresh(l.fresh, err)
+// values are what a primitive releases.
+type values struct {
+	Numbers [][]*big.Int    // by row and column
+	Groups  [][]value.Value // that were selected, in the order of their keys; nil where they are known
+	Rows    int64           // the bound on rows that was found; 0 where none was looked for
 }
 
-func (c *Curator) taken(ctx context.Context, l *look, run func(context.Context, engine.Sealed) ([][]*big.Int, error)) (*seen, error) {
-	arrival := c.arrived(ctx)
-	if !l.fresh {
-		if s, err := c.replay(l); s != nil || err != nil {
-			return s, err
-		}
-	}
-	if c.ledger.ReadOnly() {
-		return nil, c.public(ledger.ErrReadOnly)
-	}
-	if _, err := c.delayOf(l); err != nil {
-		return nil, err
-	}
-	if !l.fresh {
-		done, waited, err := c.underway(ctx, l.key)
-		if err != nil {
-			return nil, err
-		}
-		defer done()
-		if s, err := c.replay(l); s != nil || err != nil { // whoever was at it has recorded it
-			return s, err
-		}
-		if waited { // until an instant, or until it was given up: the question arrives anew
-			arrival = c.clock.Now()
-		}
-	}
-	at, err := c.instantOf(l, arrival)
-	if err != nil {
-		return nil, err
-	}
-	release, err := c.hold(ctx, l.tables)
-	if err != nil {
-		return nil, c.public(err)
-	}
-	defer release()
-	from := c.from(l)
-	if err := c.rehearse(ctx, l.analyst, from, append([]*bounded.Statement{l.bounded}, l.more...)...); err != nil {
-		return nil, err
-	}
-	if err := c.begins(at); err != nil {
-		return nil, err
-	}
-	reservation, answered, err := c.reserveNew(l)
-	if err != nil {
-		return nil, c.notReserved(err)
-	}
-	if answered {
-		s, err := c.replay(l)
-		if s == nil && err == nil {
-			err = c.public(errUnreadable)
-		}
-		return s, err
-	}
-	found, err := watched(ctx, c, at, from, func(ctx context.Context, from engine.Sealed) (out found, err error) {
-		if out.numbers, err = run(ctx, from); err == nil {
-			out.values, err = l.encode(out.numbers)
-		}
-		return out, err
-	})
-	if err != nil {
-		return nil, c.lost(ctx, at, reservation, err)
-	}
-	if err := c.ledger.Release(reservation, found.values); err != nil {
-		return nil, c.charged(err)
-	}
-	return &seen{id: reservation, numbers: found.numbers}, nil
+// releasedValues are values that the ledger has.
+type releasedValues struct {
+	values
+	ID       uint64 // of the reservation
+	Replayed bool
+	From     []string // the releases that they were computed from, where they are none themselves
 }
 
-// found is what a look gave, and how it is recorded.
-type found struct {
-	numbers [][]*big.Int
-	values  json.RawMessage
+// Name is the release's, in the ledger.
+func (r *releasedValues) Name() string { return fmt.Sprintf("r%d", r.ID) }
+
+// numbers is the half of a primitive that releases numbers alone.
+type numbers struct{ look *look }
+
+// Look implements primitive.
+func (n numbers) Look() *look { return n.look }
+
+func (n numbers) encode(v values) (json.RawMessage, error) { return encode(v.Numbers), nil }
+
+func (n numbers) decode(text json.RawMessage) (v values, err error) {
+	v.Numbers, err = decode(text, n.look.shape)
+	return v, err
 }
 
-// remains is what is left of the budget, to be told beside s. Where it cannot be told, s is recorded all the same.
-func (c *Curator) remains(s *seen) (Loss, error) {
-	state, err := c.ledger.State()
-	if err == nil {
-		return left(state.Remaining), nil
+// sources are the sealed versions that a look reads, for the ledger.
+func (l *look) sources() (out []ledger.Source) {
+	for _, v := range l.tables {
+		out = append(out, ledger.Source{Table: v.Table, Version: v.Number})
 	}
-	if s.replayed {
-		return Loss{}, c.public(err)
-	}
-	e := c.charged(err)
-	e.Hint = "the answer is recorded: asking again gives it, free"
-	return Loss{}, e
+	return out
 }
 
-// hold makes sure, before anything is charged, that sealed versions hold the bytes that were sealed, and keeps them from being removed until release is called.
-func (c *Curator) hold(ctx context.Context, tables []seal.Version) (release func(), err error) {
-	var held []func()
-	release = func() {
-		for _, give := range held {
-			give()
-		}
+// tableNames are their names.
+func (l *look) tableNames() (out []string) {
+	for _, v := range l.tables {
+		out = append(out, v.Table)
 	}
-	for _, v := range tables {
-		give, err := c.checks.Hold(ctx, v)
-		if err != nil {
-			release()
-			return nil, err
-		}
-		held = append(held, give)
-	}
-	return release, nil
+	return out
 }
 
-// current is the sealed version of a table that questions are about. Nothing is asked before the policy is in force.
-func (c *Curator) current(table string) (seal.Version, error) {
-	s, err := c.ledger.State()
-	if err != nil {
-		return seal.Version{}, err
+// versions are their numbers.
+func (l *look) versions() (out []int) {
+	for _, v := range l.tables {
+		out = append(out, v.Number)
 	}
-	if err := c.inForce(s); err != nil {
-		return seal.Version{}, err
-	}
-	v, err := seal.Current(c.home, c.policy.Table(table))
-	if err != nil {
-		e := c.public(err)
-		e.Table = table
-		return seal.Version{}, e
-	}
-	if recorded := s.Sealed[v.Table]; recorded.Version != v.Number || recorded.SHA256 != v.SHA256 {
-		return seal.Version{}, errNotRecorded
-	}
-	return v, nil
+	return out
 }
 
-// refused is what an engine does not do, as it is told.
-func refused(err error) error {
-	r := (*engine.RefusedError)(nil)
-	errors.As(err, &r)
-	return &Error{Code: CodePolicy, Message: r.Message, Hint: r.Hint}
-}
-
-// tellOwner hands over what an engine said.
-func (c *Curator) tellOwner(err error) {
-	if c.options.OwnerErrors != nil {
-		c.options.OwnerErrors(err)
+// confinement is what a look is charged to: a table's parts; "" and nil where it is charged to everybody.
+func (l *look) confinement() (table string, parts []string) {
+	if len(l.statements) == 0 || l.everybody {
+		return "", nil
 	}
-}
-
-// reserve charges the price of a look, with its mechanisms and their parameters.
-func (c *Curator) reserve(l *look) (uint64, error) {
-	return c.ledger.ReserveFor(c.recorded(l), l.most())
+	return l.statements[0].Confinement()
 }
 
 const (
@@ -220,65 +125,9 @@ const (
 	stepBytes = 1 << 10
 )
 
-// most is how many bytes of values follow a look's reservation, at most: encode's text of its shape, and its steps. The ledger assures the disk's room for
-// them, and proves nothing by it: an answer that is longer is recorded if there is room, and fails if there is none.
-func (l *look) most() int64 {
-	rows, texts := int64(l.shape[0]), int64(0)
-	if l.groups != nil && l.asks != nil {
-		rows, texts = int64(l.before+l.asks.MaxChosen()+1), maxChosenBytes
-	}
-	return texts + rows*int64(l.shape[1]+1)*numberBytes + l.steps*stepBytes
-}
+// bytesOf are those of so many rows of numbers, in columns. The ledger assures the disk's room for them, and proves nothing by it: an answer that
+// is longer is recorded if there is room, and fails if there is none.
+func bytesOf(rows, columns int) int64 { return int64(rows) * int64(columns+1) * numberBytes }
 
-// reserveNew is reserve, unless what is not asked afresh has its answer by now.
-func (c *Curator) reserveNew(l *look) (reservation uint64, answered bool, err error) {
-	if l.fresh {
-		reservation, err = c.reserve(l)
-		return reservation, false, err
-	}
-	return c.ledger.ReserveNew(c.recorded(l), l.most())
-}
-
-// timeout is the time that an answer may take.
-func (c *Curator) timeout() time.Duration {
-	if c.options.Timeout == 0 {
-		return defaultTimeout
-	}
-	return c.options.Timeout
-}
-
-// lost records that a reservation gets no answer, and is the one error of all of them; or the one of those that were given up. That depends on
-// ctx, the caller's, and never on what the engine said. A time that ran out, be it one that the caller set, is a failure like any other: how long the rows
-// take has a part in it. It has none where the answer has an instant that was still to come: then the question was given up.
-func (c *Curator) lost(ctx context.Context, at *instant, reservation uint64, cause error) *Error {
-	record, told := c.ledger.Fail, failed
-	if at == nil && errors.Is(ctx.Err(), context.Canceled) || errors.Is(cause, errGivenUp) {
-		record, told = c.ledger.GiveUp, givenUp
-	}
-	if err := record(reservation); err != nil {
-		c.tellOwner(err) // it is not counted; its price is
-	}
-	c.tellOwner(cause)
-	return told()
-}
-
-// known is a sealed version with what was recorded when it was sealed, which holds of files and of copies. Of a live table that is no more than its state, in order to
-// tell the owner when it is another one: rows may have changed since, and no sensitivity may rest on what they were.
-func (c *Curator) known(v seal.Version) engine.Sealed {
-	if v.Copy != nil {
-		return postgres.Known(v, c.policy.Table(v.Table))
-	}
-	if v.Live {
-		state, err := seal.State(v)
-		if err != nil {
-			c.tellOwner(err)
-		}
-		return engine.Sealed{Table: v.Table, Relation: v.Relation, State: state, Changed: func(string) {
-			if err := seal.NoteChange(v, time.Now()); err != nil {
-				c.tellOwner(err)
-			}
-			c.tellOwner(fmt.Errorf("table %s: it seems to have changed since version %d was sealed: seal it again, so that answers about it have a number of their own", v.Table, v.Number))
-		}}
-	}
-	return duckdb.Known(v, c.policy.Table(v.Table))
-}
+// most is how many bytes follow the reservation of a look, at most.
+func (l *look) most() int64 { return l.bytes + l.steps*stepBytes }

@@ -2,17 +2,12 @@ package curator
 
 import (
 	"context"
-	"fmt"
 	"math/big"
 
 	"dither/internal/bounded"
 	"dither/internal/derive"
-	"dither/internal/engine"
-	"dither/internal/exact"
-	"dither/internal/ledger"
 	"dither/internal/plan"
 	"dither/internal/value"
-	"dither/mechanism"
 	"dither/noise"
 )
 
@@ -49,7 +44,7 @@ type Vector struct {
 // Its loss is the price by composition: the measures' shares add up to it, each measure's cells are one vector under one
 // mechanism (mechanism.Laplace or mechanism.Gaussian), whose sensitivity the plan proves.
 func (c *Curator) Measure(ctx context.Context, q Question) (*Measurements, error) {
-	ctx = c.arrives(ctx)
+	ctx = c.kernel.Arrives(ctx)
 	a, err := c.ask(q)
 	if err != nil {
 		return nil, c.public(err)
@@ -65,8 +60,8 @@ func (c *Curator) Measure(ctx context.Context, q Question) (*Measurements, error
 }
 
 // measurements are what was released of a question.
-func (c *Curator) measurements(a *asked, s *seen) (_ *Measurements, err error) {
-	out := &Measurements{ID: s.name(), Grouped: a.plan.Grouped, RowsBound: c.rowsBound(a), Price: c.loss(a.plan.Price), Replayed: s.replayed}
+func (c *Curator) measurements(a *asked, s *releasedValues) (_ *Measurements, err error) {
+	out := &Measurements{ID: s.Name(), Grouped: a.plan.Grouped, RowsBound: c.rowsBound(a), Price: c.loss(a.plan.Price), Replayed: s.Replayed}
 	for _, k := range a.plan.Keys {
 		out.Keys = append(out.Keys, k.Expr.String())
 	}
@@ -74,7 +69,7 @@ func (c *Curator) measurements(a *asked, s *seen) (_ *Measurements, err error) {
 		out.Keys = append(out.Keys, plan.OtherName)
 	}
 	for _, g := range a.plan.Groupings() {
-		first, n, keys := len(out.Cells), len(s.numbers), a.plan.CellKeys // of groups that were not known, those that were released
+		first, n, keys := len(out.Cells), len(s.Numbers), a.plan.CellKeys // of groups that were not known, those that were released
 		if a.plan.Sets != nil {
 			n, keys = g.Cells(&a.plan.Statement), func(i int) []value.Value { return g.CellKeys(&a.plan.Statement, i) }
 		}
@@ -96,7 +91,7 @@ func (c *Curator) measurements(a *asked, s *seen) (_ *Measurements, err error) {
 			for i, end := range []int64{m.Lo, m.Hi} {
 				v.Bounds[i] = m.Units(new(big.Int).Add(big.NewInt(end), big.NewInt(m.Centre)))
 			}
-			for _, cell := range s.numbers[first:len(out.Cells)] {
+			for _, cell := range s.Numbers[first:len(out.Cells)] {
 				v.Values = append(v.Values, cell[j])
 			}
 			out.Vectors = append(out.Vectors, v)
@@ -106,134 +101,42 @@ func (c *Curator) measurements(a *asked, s *seen) (_ *Measurements, err error) {
 	return out, err
 }
 
-// mechanisms are a plan's, for the ledger.
-func mechanisms(p *plan.Plan) (out []ledger.Mechanism) {
-	for _, m := range histograms(p) {
-		out = append(out, measureMechanism(m, maxBins))
-	}
-	known := map[mechanismOfMeasure]ledger.Mechanism{} // of measures that have the very same numbers
-	for _, g := range p.Groupings() {
-		cells := p.MaxChosen()
-		if !p.Open() {
-			cells = g.Cells(&p.Statement)
-		}
-		for _, m := range g.Measures {
-			key := mechanismOfMeasure{m.Noise, m.L1, m.L2Squared, m.Parameter}
-			found, ok := known[key]
-			if !ok {
-				found = measureMechanism(m, cells)
-				known[key] = found
-			}
-			found.Cells = cells
-			out = append(out, found)
-		}
-	}
-	return append(out, orderMechanisms(p)...)
-}
-
-// mechanismOfMeasure is what measureMechanism writes of a measure.
-type mechanismOfMeasure struct {
-	noise         plan.Noise
-	l1, l2Squared *big.Int
-	parameter     *big.Rat
-}
-
-// measureMechanism is a measure's noise on so many cells.
-func measureMechanism(m *plan.Measure, cells int) ledger.Mechanism {
-	sensitivity := m.L1
-	if m.Noise == plan.Gaussian {
-		sensitivity = m.L2Squared
-	}
-	return ledger.Mechanism{Name: string(m.Noise), Sensitivity: sensitivity.String(), Scale: exact.FormatRat(m.Parameter), Cells: cells}
-}
-
 // measured takes the measures of a question: each measure's cells are one vector under one mechanism. Quantiles and modes follow.
-func (c *Curator) measured(ctx context.Context, a *asked) (*seen, error) {
-	if a.look.groups != nil {
-		return c.openly(ctx, a)
-	}
-	s, err := c.take(ctx, a.look, func(ctx context.Context, from engine.Sealed) ([][]*big.Int, error) {
-		planned, err := c.withRows(ctx, a, from)
-		if err != nil {
-			return nil, err
-		}
-		if len(planned.Measures) == 0 { // quantiles and modes alone
-			out := make([][]*big.Int, planned.Released())
-			return out, c.takeOrders(ctx, planned, from, out)
-		}
-		p, bounds, err := c.search(ctx, planned, from)
-		if err != nil {
-			return nil, err
-		}
-		cells, err := c.engine.Aggregate(ctx, &p.Statement, from)
-		if err != nil {
-			return nil, err
-		}
-		var out [][]*big.Int
-		for _, g := range p.Groupings() {
-			over, err := c.cellsOver(ctx, p, g, cells, from)
-			if err != nil {
-				return nil, err
-			}
-			rows, err := noisyRows(g.Measures, over)
-			if err != nil {
-				return nil, err
-			}
-			out = append(out, rows...)
-		}
-		if err := c.takeOrders(ctx, planned, from, out); err != nil {
-			return nil, err
-		}
-		return append(bounds, out...), nil
-	})
+func (c *Curator) measured(ctx context.Context, a *asked) (*releasedValues, error) {
+	s, err := c.take(ctx, a.query)
 	if err != nil {
 		return nil, err
 	}
-	if err := c.settleRows(a, s); err != nil {
-		return nil, err
+	if err := c.settle(a, s); err != nil {
+		return nil, c.after(s, err)
 	}
-	return s, c.settle(a, s)
+	return s, nil
 }
 
-// noisyRows are the cells of one grouping with the noise of its measures.
-func noisyRows(measures []*plan.Measure, cells [][]mechanism.Exact) ([][]*big.Int, error) {
-	out := make([][]*big.Int, len(cells))
-	for j, m := range measures {
-		noisy, err := noisily(m, column(cells, j))
+// settle makes the plan that of what was found and released beside the numbers: a bound on rows, bounds of values, which it takes off the numbers,
+// and groups.
+func (c *Curator) settle(a *asked, s *releasedValues) (err error) {
+	if a.plan.Rows != nil {
+		p, err := a.plan.WithRows(s.Rows)
 		if err == nil {
-			err = measuredAsPlanned(m, noisy)
+			err = a.follow(p)
 		}
 		if err != nil {
-			return nil, err
-		}
-		for i, v := range noisy.Values {
-			out[i] = append(out[i], v)
+			return err
 		}
 	}
-	return out, nil
-}
-
-// column is one measure's cells.
-func column(cells [][]mechanism.Exact, j int) []mechanism.Exact {
-	out := make([]mechanism.Exact, len(cells))
-	for i := range cells {
-		out[i] = cells[i][j]
+	if n := len(a.plan.Measures); len(a.plan.Searches) > 0 {
+		p, err := a.plan.Found(s.Numbers[0][:n], s.Numbers[1][:n])
+		if err == nil {
+			err = a.follow(p)
+		}
+		if err != nil {
+			return err
+		}
+		s.Numbers = s.Numbers[2:]
 	}
-	return out
-}
-
-// noisily runs the mechanism that the plan chose for a measure, on its vector of cells.
-func noisily(m *plan.Measure, vector []mechanism.Exact) (mechanism.Measurement, error) {
-	if m.Noise == plan.Gaussian {
-		rho, _ := m.Loss.ZCDP()
-		return mechanism.Gaussian{L2Squared: m.L2Squared, Rho: rho}.Measure(vector)
+	if a.plan.Selection != nil {
+		return a.follow(a.plan.Choose(s.Groups)) // its noises are those of the plan that ask prepared
 	}
-	e, pure := m.Loss.Pure()
-	if !pure { // no Laplace mechanism is planned under ρ
-		return mechanism.Measurement{}, mechanism.ErrParameter
-	}
-	return mechanism.Laplace{Sensitivity: m.L1, Epsilon: e}.Measure(vector)
+	return nil
 }
-
-// name is a release's, in the ledger.
-func (s *seen) name() string { return fmt.Sprintf("r%d", s.id) }

@@ -32,7 +32,7 @@ func (c *Curator) Measured(id, analyst string) (*Measurements, error) {
 	if err != nil || len(p.Quantiles)+len(p.Modes)+len(p.Searches) > 0 || p.Rows != nil || p.Selection != nil {
 		return unknown("is not of sums and counts alone, of groups and bounds that were known")
 	}
-	_, versions, err := c.sealed(&p.Statement)
+	_, versions, err := c.kernel.Sealed(&p.Statement)
 	if err != nil {
 		return nil, c.public(err)
 	}
@@ -43,7 +43,7 @@ func (c *Curator) Measured(id, analyst string) (*Measurements, error) {
 	if err != nil {
 		return nil, c.public(err)
 	}
-	return c.measurements(&asked{Question: q, plan: p}, &seen{id: answer.Reserved, numbers: numbers, replayed: true})
+	return c.measurements(&asked{Question: q, plan: p}, &releasedValues{ID: answer.Reserved, values: values{Numbers: numbers}, Replayed: true})
 }
 
 // sums reports that each mechanism adds noise to sums.

@@ -7,11 +7,8 @@ import (
 	"strings"
 
 	"dither/internal/bounded"
-	"dither/internal/engine"
 	"dither/internal/exact"
-	"dither/internal/ledger"
 	"dither/internal/plan"
-	"dither/mechanism"
 	"dither/noise"
 )
 
@@ -91,29 +88,24 @@ type NoisySum struct {
 // (mechanism.Laplace, mechanism.Gaussian, or mechanism.SymmetricGaussian for a block's product with itself), whose sensitivity the
 // plan proves. The norms are enforced on integers, row by row.
 func (c *Curator) Moments(ctx context.Context, v Vectors) (*Moments, error) {
-	ctx = c.arrives(ctx)
-	m, l, err := c.moments(v)
+	ctx = c.kernel.Arrives(ctx)
+	of, err := c.moments(v)
 	if err != nil {
 		return nil, c.public(err)
 	}
-	s, err := c.take(ctx, l, func(ctx context.Context, from engine.Sealed) ([][]*big.Int, error) {
-		cells, err := c.engine.Aggregate(ctx, l.bounded, from)
-		if err != nil {
-			return nil, err
-		}
-		return noisySums(m, cells)
-	})
+	m := of.plan
+	s, err := c.take(ctx, of)
 	if err != nil {
 		return nil, err
 	}
-	out := &Moments{ID: s.name(), Price: c.loss(m.Price), Replayed: s.replayed}
+	out := &Moments{ID: s.Name(), Price: c.loss(m.Price), Replayed: s.Replayed}
 	for i := range m.Cells() {
 		out.Cells = append(out.Cells, keyValues(m.GroupKeys(i)))
 	}
 	if out.Sums, err = c.sumsOf(m); err != nil {
 		return nil, c.after(s, err)
 	}
-	for _, row := range s.numbers {
+	for _, row := range s.Numbers {
 		for i, sum := range m.Sums {
 			n := len(m.RowVectors.Terms(&sum.VectorSum))
 			out.Sums[i].Values = append(out.Sums[i].Values, row[:n:n])
@@ -124,37 +116,30 @@ func (c *Curator) Moments(ctx context.Context, v Vectors) (*Moments, error) {
 	return out, err
 }
 
-// moments plans a question about vectors, and decides its look.
-func (c *Curator) moments(v Vectors) (*plan.Moments, *look, error) {
+// moments plans a question about vectors.
+func (c *Curator) moments(v Vectors) (*vectorsAccess, error) {
 	if v.Within != "" || v.At != "" {
-		return nil, nil, &Error{Code: CodeUsage, Message: "an accuracy is for tables of noisy numbers", Hint: "give a price"}
+		return nil, &Error{Code: CodeUsage, Message: "an accuracy is for tables of noisy numbers", Hint: "give a price"}
 	}
 	request, err := c.request(v.Question)
 	if err != nil {
-		return nil, nil, err
+		return nil, err
 	}
 	of, err := vectorRequest(v)
 	if err != nil {
-		return nil, nil, err
+		return nil, err
 	}
 	m, err := plan.BuildMoments(c.filled(), request, of)
 	if err != nil {
-		return nil, nil, err
+		return nil, err
 	}
-	tables, versions, err := c.sealed(&m.Statement)
-	if err != nil {
-		return nil, nil, err
-	}
-	l := &look{
-		bounded: &m.Statement, price: m.Price, tables: tables, key: m.Key(versions...),
-		fresh: v.Fresh, analyst: v.Analyst, shape: [2]int{m.Cells(), m.Width()},
-	}
+	by := v.asker()
 	var names []string
 	for _, s := range m.Sums {
-		l.mechanisms, names = append(l.mechanisms, sumMechanism(m, s)), append(names, s.Name())
+		names = append(names, s.Name())
 	}
-	l.question = fmt.Sprintf("sums of vectors (%s): %s", strings.Join(names, ", "), v.SQL)
-	return m, l, sharesAddUp(m)
+	by.Question = fmt.Sprintf("sums of vectors (%s): %s", strings.Join(names, ", "), v.SQL)
+	return c.kernel.Vectors(m, by)
 }
 
 // vectorRequest reads a question's numbers.
@@ -205,59 +190,4 @@ func noiseOf(kind plan.Noise, parameter *big.Rat) (noise.Distribution, error) {
 		return noise.NewDiscreteGaussian(parameter)
 	}
 	return noise.NewDiscreteLaplace(parameter)
-}
-
-// sumMechanism is a sum's mechanism, for the ledger.
-func sumMechanism(m *plan.Moments, s *plan.VectorSum) ledger.Mechanism {
-	sensitivity, name := s.L1, string(s.Noise)
-	if s.Noise == plan.Gaussian {
-		sensitivity = s.L2Squared
-		if s.Symmetric() {
-			name += ", symmetric"
-		}
-	}
-	return ledger.Mechanism{
-		Name: name, Sensitivity: sensitivity.String(), Scale: exact.FormatRat(s.Parameter), Cells: m.Cells() * len(m.RowVectors.Terms(&s.VectorSum)),
-	}
-}
-
-// noisySums are the cells' exact sums with the noise of each.
-func noisySums(m *plan.Moments, cells [][]mechanism.Exact) ([][]*big.Int, error) {
-	out := make([][]*big.Int, len(cells))
-	first := 0
-	for _, s := range m.Sums {
-		n := len(m.RowVectors.Terms(&s.VectorSum))
-		var vector []mechanism.Exact
-		for _, cell := range cells {
-			vector = append(vector, cell[first:first+n]...)
-		}
-		noisy, err := noisySum(m, s, vector)
-		if err != nil {
-			return nil, err
-		}
-		for i := range out {
-			out[i] = append(out[i], noisy[i*n:(i+1)*n]...)
-		}
-		first += n
-	}
-	return out, nil
-}
-
-// noisySum runs the mechanism that the plan chose for a sum on its entries, cell by cell.
-func noisySum(m *plan.Moments, s *plan.VectorSum, vector []mechanism.Exact) ([]*big.Int, error) {
-	planned := &plan.Measure{Measure: bounded.Measure{Kind: bounded.Sum}, L1: s.L1, L2Squared: s.L2Squared, Loss: s.Loss, Noise: s.Noise, Parameter: s.Parameter}
-	if s.Noise == plan.Gaussian && s.Symmetric() {
-		rho, _ := s.Loss.ZCDP()
-		d := m.RowVectors.Blocks[s.I].Size
-		noisy, err := mechanism.SymmetricGaussian{Dimension: d, L2Squared: s.L2Squared, Rho: rho}.Measure(vector)
-		if err != nil {
-			return nil, err
-		}
-		return noisy.Values, symmetricAsPlanned(planned, noisy)
-	}
-	noisy, err := noisily(planned, vector)
-	if err != nil {
-		return nil, err
-	}
-	return noisy.Values, measuredAsPlanned(planned, noisy)
 }

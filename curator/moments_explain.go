@@ -41,15 +41,16 @@ type BlockBound struct {
 
 // ExplainMoments says before spending what Moments would cost.
 func (c *Curator) ExplainMoments(_ context.Context, v Vectors) (*MomentsExplanation, error) {
-	m, l, err := c.moments(v)
+	of, err := c.moments(v)
 	if err != nil {
 		return nil, c.public(err)
 	}
+	m, l := of.plan, of.Look()
 	out := &MomentsExplanation{SQL: v.SQL, Price: c.loss(m.Price), Charged: l.charged()}
-	if out.Replayed, err = c.explicable(l); err != nil {
-		return nil, err
+	if out.Replayed, err = c.kernel.Explicable(l); err != nil {
+		return nil, c.public(err)
 	}
-	room, err := c.room(l)
+	room, err := c.kernel.Room(l)
 	if err != nil {
 		return nil, c.public(err)
 	}

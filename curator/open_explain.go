@@ -1,9 +1,11 @@
 package curator
 
 import (
+	"errors"
 	"fmt"
 
 	"dither/internal/plan"
+	"dither/privacy"
 )
 
 // GroupSelection says how the groups of an answer are selected, where they are not known beforehand: from public parameters
@@ -73,4 +75,19 @@ func (g GroupSelection) MarshalJSON() ([]byte, error) {
 	o.add("units_95", g.Nearly)
 	o.add("units_999", g.Surely)
 	return o.bytes()
+}
+
+// parseDelta reads the δ of a question.
+func parseDelta(text string) (privacy.Delta, error) {
+	if text == "" {
+		return privacy.Delta{}, nil
+	}
+	d, err := privacy.ParseDelta(text)
+	if err == nil && d.IsZero() {
+		err = errors.New("a delta is above 0")
+	}
+	if err != nil {
+		return d, &Error{Code: CodeUsage, Message: err.Error(), Hint: "a delta is a decimal such as 1e-7", cause: err}
+	}
+	return d, nil
 }

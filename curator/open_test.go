@@ -174,14 +174,14 @@ func TestOpenLimits(t *testing.T) {
 		t.Errorf("%+v", err)
 	}
 	c = shop(t, "add-remove", "0.01", "", popular(3, "pear"))
-	c.engine = failing{}
+	c.kernel.engine = failing{}
 	if _, err := c.Answer(t.Context(), Question{SQL: sql}); !errors.As(err, &e) || e.Code != CodeFailed || !e.Charged || strings.Contains(err.Error(), "Alice") {
 		t.Errorf("%+v", err)
 	}
 	if b, err := c.Budget(); err != nil || b.Spent.Rho != "0.01" || b.Remaining.Delta != "0.00000049" {
 		t.Errorf("%+v, %v", b, err)
 	}
-	c.engine = untried{}
+	c.kernel.engine = untried{}
 	if _, err := c.Answer(t.Context(), Question{SQL: sql, Fresh: true}); codeOf(err) != CodePolicy {
 		t.Errorf("%+v", err)
 	}
@@ -296,13 +296,12 @@ func TestOpenGreatest(t *testing.T) {
 	if most := maxChosenBytes / value.MaxTextBytes; len(keys) > most || len(keys) < most-10 {
 		t.Errorf("%d long keys are kept", len(keys))
 	}
-	l := &look{groups: &groups{of: &p.Statement, chosen: keys}, shape: [2]int{0, 2}}
-	values, err := l.encode(numbers[:len(keys)])
-	if err != nil || len(values) > 16<<20 {
-		t.Fatalf("%d bytes, %v", len(values), err)
+	q := &queryAccess{look: &look{shape: [2]int{0, 2}}, plan: p}
+	text, err := q.encode(values{Groups: keys, Numbers: numbers[:len(keys)]})
+	if err != nil || len(text) > 16<<20 {
+		t.Fatalf("%d bytes, %v", len(text), err)
 	}
-	back := &look{groups: &groups{of: &p.Statement}, shape: [2]int{0, 2}}
-	if _, err := back.decode(values); err != nil || len(back.groups.chosen) != len(keys) {
+	if back, err := q.decode(text); err != nil || len(back.Groups) != len(keys) || len(back.Numbers) != len(keys) {
 		t.Errorf("read back: %v", err)
 	}
 }

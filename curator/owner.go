@@ -2,6 +2,7 @@ package curator
 
 import (
 	"errors"
+	"fmt"
 	"math/big"
 
 	"dither/internal/exact"
@@ -97,4 +98,15 @@ func tableColumn(c *policy.Column) TableColumn {
 		out.Values = append(out.Values, v.String())
 	}
 	return out
+}
+
+// apart says of a table that its unit is found in a table that is elsewhere: then every question about it is refused.
+func apart(p *policy.Policy, t *policy.Table) string {
+	for of := t; of != nil && of.Unit.Through != ""; {
+		of = p.Table(of.References[of.Unit.Through].Table)
+		if of != nil && serverOf(of) != serverOf(t) {
+			return fmt.Sprintf("its unit is found through table %s, which is elsewhere: no question about it can be answered until both are on one server, or both are sealed from files", of.Name)
+		}
+	}
+	return ""
 }

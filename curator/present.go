@@ -10,23 +10,23 @@ import (
 )
 
 // release shapes released numbers into an answer.
-func (c *Curator) release(a *asked, s *seen) (*Release, error) {
+func (c *Curator) release(a *asked, s *releasedValues) (*Release, error) {
 	remaining, err := c.remains(s)
 	if err != nil {
 		return nil, err
 	}
 	out := &Release{
-		ID: s.name(), SQL: a.SQL, Confidence: a.Confidence, Columns: c.columns(a, nil),
-		Price: c.loss(a.plan.Price), Remaining: remaining, Replayed: s.replayed, Groupings: c.groupings(a, false), From: s.from, Whole: a.Whole, RowsBound: c.rowsBound(a),
+		ID: s.Name(), SQL: a.SQL, Confidence: a.Confidence, Columns: c.columns(a, nil),
+		Price: c.loss(a.plan.Price), Remaining: remaining, Replayed: s.Replayed, Groupings: c.groupings(a, false), From: s.From, Whole: a.Whole, RowsBound: c.rowsBound(a),
 	}
-	if s.from != nil {
+	if s.From != nil {
 		out.Columns, out.Groupings = computedColumns(a.plan, EarlierReleases), nil
 	}
 	parts := make([][]derive.Part, len(a.plan.Outputs))
 	for i, o := range a.plan.Outputs {
 		parts[i] = a.derived.Parts(o)
 	}
-	for _, cells := range a.derived.Rows(s.numbers, a.alpha) {
+	for _, cells := range a.derived.Rows(s.Numbers, a.alpha) {
 		row := make(Row, len(cells))
 		for i, cell := range cells {
 			if a.plan.Outputs[i].Post == nil {

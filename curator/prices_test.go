@@ -54,7 +54,7 @@ func TestReplayFound(t *testing.T) {
 					return nil, err
 				}
 				plans = append(plans, a)
-				for _, row := range s.numbers {
+				for _, row := range s.Numbers {
 					numbers = append(numbers, row...)
 				}
 				return numbers, nil
@@ -262,13 +262,13 @@ func TestWithinFromEarlierAnswers(t *testing.T) {
 		t.Errorf("%+v is not %s", r.ID, first.ID)
 	}
 	avg.Within = fmt.Sprintf("%.6f", width(first)*0.9)
-	c.engine = during{c.engine, func() { t.Error("rows were looked at") }}
+	c.kernel.engine = during{c.kernel.engine, func() { t.Error("rows were looked at") }}
 	e := must[*Explanation](t)(c.Explain(t.Context(), avg))
 	r, _ := new(big.Rat).SetString(e.Price.Epsilon)
 	if x := must64(r); x <= 10 || x > 14 || e.Replayed || !strings.Contains(strings.Join(e.Notes, "\n"), "from an earlier answer to it, "+first.ID) {
 		t.Errorf("price %s: %q", e.Price, e.Notes)
 	}
-	c.engine = c.engine.(during).Engine
+	c.kernel.engine = c.kernel.engine.(during).Engine
 	second := must[*Release](t)(c.Answer(t.Context(), avg))
 	if second.Replayed || second.Price.Epsilon != e.Price.Epsilon {
 		t.Errorf("%+v", second.Price)

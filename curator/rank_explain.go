@@ -14,32 +14,32 @@ type OrderExplanation struct {
 
 // ExplainRank says before spending what Rank would cost.
 func (c *Curator) ExplainRank(_ context.Context, q Quantiles) (*OrderExplanation, error) {
-	r, err := c.ranking(&q)
+	r, rankError, err := c.ranking(&q)
 	if err != nil {
 		return nil, c.public(err)
 	}
-	out, err := c.explainOrder(r.look)
+	out, err := c.explainOrder(r.Look())
 	if err == nil && q.Mechanism == EachQuantile {
-		out.RankError = &r.rankError
+		out.RankError = &rankError
 	}
 	return out, err
 }
 
 // ExplainSmooth says before spending what Smooth would cost.
 func (c *Curator) ExplainSmooth(_ context.Context, q Question) (*OrderExplanation, error) {
-	_, _, l, err := c.smoothing(q)
+	m, err := c.smoothing(q)
 	if err != nil {
 		return nil, c.public(err)
 	}
-	return c.explainOrder(l)
+	return c.explainOrder(m.Look())
 }
 
 func (c *Curator) explainOrder(l *look) (out *OrderExplanation, err error) {
 	out = &OrderExplanation{Price: c.loss(l.price)}
-	if out.Replayed, err = c.explicable(l); err != nil {
-		return nil, err
+	if out.Replayed, err = c.kernel.Explicable(l); err != nil {
+		return nil, c.public(err)
 	}
-	room, err := c.room(l)
+	room, err := c.kernel.Room(l)
 	if err != nil {
 		return nil, c.public(err)
 	}

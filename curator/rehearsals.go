@@ -3,7 +3,6 @@ package curator
 import (
 	"context"
 	"errors"
-	"fmt"
 	"slices"
 	"sync"
 	"time"
@@ -113,55 +112,52 @@ func (q *turns) leave(t *turn, granted bool) {
 
 // rehearse runs bounded aggregates over made-up rows. One that fails there is refused before it costs anything, and before
 // any row is read: that is a defect of the plan, which the owner is told of. So is one that takes too much time or memory.
-func (c *Curator) rehearse(ctx context.Context, analyst string, from engine.Sealed, all ...*bounded.Statement) error {
+func (k *kernel) rehearse(ctx context.Context, analyst string, from engine.Sealed, all ...*bounded.Statement) error {
 	done, err := rehearsals.take(ctx, analyst, turnTime)
 	if errors.Is(err, errTurns) {
-		return &Error{Code: CodeUnavailable, Message: err.Error() + "; nothing was charged", Hint: "ask again later", Retry: true}
+		return ended(endCrowded)
 	}
 	if err != nil {
-		return c.public(err)
+		return err
 	}
 	defer done()
 	within, cancel := context.WithTimeoutCause(ctx, rehearsalTime, engine.ErrRehearsal)
 	defer cancel()
 	for _, b := range all {
-		err := c.engine.Rehearse(within, b, from)
+		err := k.engine.Rehearse(within, b, from)
 		if err != nil && ctx.Err() == nil && within.Err() != nil {
 			err = errors.Join(engine.ErrRehearsal, err)
 		}
 		if err != nil {
-			return c.unrehearsed(ctx, err)
+			return k.unrehearsed(ctx, err)
 		}
 	}
 	if ctx.Err() != nil { // nobody waits for the answer: nothing is reserved
-		return c.public(ctx.Err())
+		return ctx.Err()
 	}
 	return nil
 }
 
 // unrehearsed says why a question is refused.
-func (c *Curator) unrehearsed(ctx context.Context, err error) error {
-	if errors.As(err, new(*engine.RefusedError)) {
-		return refused(err)
+func (k *kernel) unrehearsed(ctx context.Context, err error) error {
+	var refused *engine.RefusedError
+	switch {
+	case errors.As(err, &refused):
+		return unsupportedBy(refused)
+	case ctx.Err() != nil:
+		return ctx.Err()
 	}
-	if ctx.Err() != nil {
-		return c.public(ctx.Err())
+	k.tellOwner(err)
+	switch {
+	case errors.Is(err, engine.ErrRehearsal):
+		return &endedError{How: endCostly, Limit: rehearsalTime}
+	case errors.Is(err, engine.ErrUnavailable):
+		return ended(endUnreachable)
 	}
-	c.tellOwner(err)
-	if errors.Is(err, engine.ErrRehearsal) {
-		return &Error{
-			Code: CodePolicy, Message: fmt.Sprintf("over a few made-up rows the question already takes more than %s, or %s", rehearsalTime, engine.RehearsalMemoryText),
-			Hint: "join fewer tables, or a table less often with itself, or write shorter expressions",
-		}
-	}
-	if errors.Is(err, engine.ErrUnavailable) {
-		return &Error{
-			Code: CodeUnavailable, Message: "the server that holds the table cannot be asked; nothing was charged", Retry: true,
-			Hint: "the owner looks whether it runs, and whether the table is as declared",
-		}
-	}
-	return &Error{
-		Code: CodePolicy, Message: "the question cannot be evaluated for every possible row",
-		Hint: "please report it, with the policy and the question; ask it in another way",
-	}
+	return ended(endUnevaluable)
+}
+
+// unsupportedBy is what an engine does not do.
+func unsupportedBy(r *engine.RefusedError) error {
+	return &endedError{How: endUnsupported, Message: r.Message, Hint: r.Hint}
 }

@@ -30,7 +30,7 @@ func TestRehearsalsEnd(t *testing.T) {
 	told := 0
 	c.options.OwnerErrors = func(err error) { told++ }
 	asked := make(chan struct{}, 10)
-	c.engine = endless{c.engine, asked}
+	c.kernel.engine = endless{c.kernel.engine, asked}
 	long, turn := rehearsalTime, turnTime
 	t.Cleanup(func() { rehearsalTime, turnTime = long, turn })
 	rehearsalTime = 20 * time.Millisecond

@@ -27,3 +27,11 @@ func relationNotes(p *plan.Plan) []string {
 func tablesOf(s *bounded.Source) string {
 	return strings.Join((&bounded.Statement{Source: s}).Tables(), ", ")
 }
+
+// expectedRows is how many rows the owner expects of what a plan is about: of a relation, nobody says.
+func (c *Curator) expectedRows(p *plan.Plan) int64 {
+	if p.Source != nil {
+		return 0
+	}
+	return c.policy.Table(p.Table).ExpectedRows
+}

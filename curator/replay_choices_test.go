@@ -50,7 +50,7 @@ func replaySelect(t *testing.T, relation string, w twins) {
 			t.Fatal(err)
 		}
 		d := w.exactly(t, target, func(c *Curator, from engine.Sealed) ([]*big.Int, error) {
-			cells, err := c.engine.Aggregate(t.Context(), &target.Statement, from)
+			cells, err := c.kernel.engine.Aggregate(t.Context(), &target.Statement, from)
 			if err != nil {
 				return nil, err
 			}
@@ -84,11 +84,11 @@ func someEpsilon(t *testing.T) privacy.Epsilon {
 func (w twins) exactly(t *testing.T, target *plan.Target, look func(*Curator, engine.Sealed) ([]*big.Int, error)) audit.Distances {
 	t.Helper()
 	d, err := w.replay(t, 0, func(c *Curator) ([]*big.Int, error) {
-		version, err := c.current(target.Table)
+		version, err := c.kernel.Current(target.Table)
 		if err != nil {
 			return nil, err
 		}
-		return look(c, c.known(version))
+		return look(c, c.kernel.known(version))
 	}).Apart()
 	if err != nil {
 		t.Fatal(err)
@@ -126,7 +126,7 @@ func (w twins) sameRows(t *testing.T, name, sql string) {
 	}
 	domain := domainOf(target)
 	d := w.exactly(t, target, func(c *Curator, from engine.Sealed) ([]*big.Int, error) {
-		rows, err := c.engine.Order(t.Context(), &target.Statement, from)
+		rows, err := c.kernel.engine.Order(t.Context(), &target.Statement, from)
 		if err != nil {
 			return nil, err
 		}

@@ -23,7 +23,7 @@ func TestReplayMinimize(t *testing.T) {
 			{Question: Question{SQL: "SELECT 1, cost / 10.0, cost FROM visits"}, Loss: PoissonLoss, Radius: "1", Regularise: "40", Rows: 3},
 		} {
 			name := relation + ": " + q.Loss + ": " + q.SQL
-			p, err := w[0].minimising(q)
+			p, err := w[0].minimisation(q)
 			if err != nil {
 				t.Fatal(name, err)
 			}
@@ -70,7 +70,7 @@ func TestReplayTrain(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		_, clip, err := tr.step.Grid()
+		_, clip, err := tr.training.terms.step.Grid()
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -1,7 +1,6 @@
 package curator
 
 import (
-	"context"
 	"errors"
 	"fmt"
 	"math/big"
@@ -9,7 +8,6 @@ import (
 	"testing"
 
 	"dither/audit"
-	"dither/internal/engine"
 	"dither/internal/plan"
 	"dither/mechanism"
 	"dither/noise"
@@ -42,10 +40,11 @@ func replayMoments(t *testing.T, relation string, w twins) {
 	for i, q := range vectorQuestions {
 		name := relation + ": " + q.SQL
 		q.Fresh = true
-		m, _, err := w[audit.Data].moments(q)
+		of, err := w[audit.Data].moments(q)
 		if err != nil {
 			t.Fatal(err)
 		}
+		m := of.plan
 		var lengths []int
 		r := w.replay(t, byte(i), func(c *Curator) (numbers []*big.Int, err error) {
 			got, err := c.Moments(t.Context(), q)
@@ -166,19 +165,14 @@ func TestUnplannedMomentsStay(t *testing.T) {
 	var owner []error
 	c.options.OwnerErrors = func(err error) { owner = append(owner, err) }
 	v := Vectors{Question: Question{SQL: "SELECT age, change FROM people", Fresh: true}, Blocks: []Block{{2, L2, ""}}, Sums: []Sum{Product(0, 0)}}
-	m, l, err := c.moments(v)
+	of, err := c.moments(v)
 	if err != nil {
 		t.Fatal(err)
 	}
+	m := of.plan
 	s := m.Sums[0]
 	s.Parameter = new(big.Rat).Add(s.Parameter, big.NewRat(1, 1))
-	_, err = c.take(t.Context(), l, func(ctx context.Context, from engine.Sealed) ([][]*big.Int, error) {
-		cells, err := c.engine.Aggregate(ctx, l.bounded, from)
-		if err != nil {
-			return nil, err
-		}
-		return noisySums(m, cells)
-	})
+	_, err = c.take(t.Context(), of)
 	if codeOf(err) != CodeFailed || len(owner) != 1 || !errors.Is(owner[0], errUnplanned) {
 		t.Errorf("%v; the owner is told %v", err, owner)
 	}

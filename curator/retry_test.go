@@ -47,9 +47,15 @@ func placesOfRetry(t *testing.T) (places []string, codes []string) {
 				if !ok {
 					continue
 				}
+				place := parsed.Name.Name + " " + f.Name.Name
 				ast.Inspect(f, func(n ast.Node) bool {
+					if c, ok := n.(*ast.CaseClause); ok && f.Name.Name == "endings" && len(c.List) > 0 { // each way to end is a place of its own
+						if how, ok := c.List[0].(*ast.Ident); ok {
+							place = parsed.Name.Name + " " + how.Name
+						}
+					}
 					if saysRetry(n) {
-						places = append(places, parsed.Name.Name+" "+f.Name.Name)
+						places = append(places, place)
 					}
 					return true
 				})
@@ -111,7 +117,7 @@ func TestRetryCostsNothingNew(t *testing.T) {
 		}
 	}
 	tries := map[string]retried{
-		"curator rehearse": {CodeUnavailable, func(t *testing.T, c *Curator) (func() error, error) {
+		"curator endCrowded": {CodeUnavailable, func(t *testing.T, c *Curator) (func() error, error) {
 			long := turnTime
 			defer func() { turnTime = long }()
 			for range rehearsalsOfOne {
@@ -126,43 +132,43 @@ func TestRetryCostsNothingNew(t *testing.T) {
 			saysNot(t, err)
 			return answer(c), answer(c)()
 		}, 1},
-		"curator begins": {CodeUnavailable, func(t *testing.T, c *Curator) (func() error, error) {
+		"curator endLate": {CodeUnavailable, func(t *testing.T, c *Curator) (func() error, error) {
 			clock := newFakeClock()
-			c.clock, c.policy.Delay = clock, &policy.Delay{Quantum: time.Second, Floor: time.Second, Factor: big.NewRat(1, 1), Rows: 1}
+			c.kernel.clock, c.policy.Delay = clock, &policy.Delay{Quantum: time.Second, Floor: time.Second, Factor: big.NewRat(1, 1), Rows: 1}
 			defer func() { c.policy.Delay = nil }()
-			ctx := c.arrives(t.Context())
+			ctx := c.kernel.Arrives(t.Context())
 			clock.set(clock.Now().Add(2 * time.Second))
 			_, err := c.Answer(ctx, Question{SQL: "SELECT COUNT(*) FROM people", Fresh: true})
 			saysNot(t, err)
 			_, err = c.Answer(ctx, Question{SQL: "SELECT COUNT(*) FROM people"})
 			return answer(c), err
 		}, 1},
-		"curator unrehearsed": {CodeUnavailable, func(t *testing.T, c *Curator) (func() error, error) {
-			works := c.engine
-			c.engine = unavailable{works}
+		"curator endUnreachable": {CodeUnavailable, func(t *testing.T, c *Curator) (func() error, error) {
+			works := c.kernel.engine
+			c.kernel.engine = unavailable{works}
 			for _, fresh := range []bool{true, false} {
 				_, err := c.Answer(t.Context(), Question{SQL: "SELECT COUNT(*) FROM people", Fresh: fresh})
 				if fresh {
 					saysNot(t, err)
 				} else {
-					c.engine = works
+					c.kernel.engine = works
 					return answer(c), err
 				}
 			}
 			return nil, nil
 		}, 1},
-		"curator underway": {CodeUnavailable, func(t *testing.T, c *Curator) (func() error, error) {
+		"curator endBusy": {CodeUnavailable, func(t *testing.T, c *Curator) (func() error, error) {
 			a, err := c.ask(Question{SQL: "SELECT COUNT(*) FROM people"})
 			if err != nil {
 				t.Fatal(err)
 			}
-			done, _, err := c.underway(t.Context(), a.look.key)
+			done, _, err := c.kernel.underway(t.Context(), a.look.key)
 			if err != nil {
 				t.Fatal(err)
 			}
-			c.options.Timeout = 10 * time.Millisecond
+			c.kernel.limit = 10 * time.Millisecond
 			err = answer(c)()
-			c.options.Timeout = 0
+			c.kernel.limit = 0
 			done()
 			return answer(c), err
 		}, 1},
@@ -191,7 +197,7 @@ func TestRetryCostsNothingNew(t *testing.T) {
 			q.Fresh = false
 			return func() error { return step(t.Context()) }, step(ctx)
 		}, 1},
-		"curator begin": {CodeHome, func(t *testing.T, c *Curator) (func() error, error) {
+		"curator charged": {CodeHome, func(t *testing.T, c *Curator) (func() error, error) {
 			tr, err := c.Train(t.Context(), logisticTraining())
 			if err != nil {
 				t.Fatal(err)

@@ -12,7 +12,7 @@ type Reuse struct {
 
 // reused answers a question from earlier releases, where it follows from them: nil where it does not, or where it has a release of its own.
 // It consults the ledger alone. An answer that is named a price is not answered by anything less exact than it would buy.
-func (c *Curator) reused(a *asked) (*seen, error) {
+func (c *Curator) reused(a *asked) (*releasedValues, error) {
 	if err := a.combinable(); err != nil || a.Fresh {
 		return nil, err
 	}
@@ -29,11 +29,11 @@ func (c *Curator) reused(a *asked) (*seen, error) {
 	if !ok {
 		return nil, a.uncombined()
 	}
-	out := &seen{replayed: true}
+	out := &releasedValues{Replayed: true}
 	for _, i := range used {
-		out.from = append(out.from, names[i].name())
+		out.From = append(out.From, names[i].Name())
 	}
-	out.id = names[used[0]].id
+	out.ID = names[used[0]].ID
 	return out, nil
 }
 
@@ -88,7 +88,7 @@ func (c *Curator) reusable(a *asked, replayed bool) (*Reuse, error) {
 		_, out.Taken = a.derived.From(earlier, a.Combine, true)
 	}
 	for _, i := range used {
-		out.From = append(out.From, names[i].name())
+		out.From = append(out.From, names[i].Name())
 	}
 	for _, o := range a.plan.Outputs {
 		if noisy(o) {

@@ -1,160 +1,23 @@
 package curator
 
 import (
-	"context"
-	"encoding/json"
 	"fmt"
-	"math/big"
 	"strconv"
 	"strings"
 
 	"dither/internal/derive"
-	"dither/internal/engine"
 	"dither/internal/exact"
-	"dither/internal/ledger"
 	"dither/internal/plan"
-	"dither/mechanism"
-	"dither/mechanism/quantile"
-	"dither/privacy"
 )
 
-// A bound on rows that is found (plan.RowSearch has the proof) makes one release with what is measured with it: it stands beside the
-// numbers, so that a replay has it too, and the plan with it follows from the release. The ledger has the mechanisms as at the policy's bound: with a
-// lower one sensitivity and noise shrink alike, and their quotient, the loss, stays.
-
-// foundRows is a bound on rows that a look finds; 0 until it has.
-type foundRows struct {
-	rows int64
-	most int64
-}
-
-// recordedRows is how it is written, beside what the look releases.
-type recordedRows struct {
-	Rows    int64           `json:"rows"`
-	Release json.RawMessage `json:"release"`
-}
-
-// wrap writes the bound beside a release.
-func (f *foundRows) wrap(release json.RawMessage, err error) (json.RawMessage, error) {
-	if f == nil || err != nil {
-		return release, err
-	}
-	return json.Marshal(recordedRows{Rows: f.rows, Release: release})
-}
-
-// unwrap reads what wrap wrote.
-func (f *foundRows) unwrap(values json.RawMessage) (json.RawMessage, error) {
-	if f == nil {
-		return values, nil
-	}
-	var in recordedRows
-	if err := json.Unmarshal(values, &in); err != nil {
-		return nil, fmt.Errorf("%w: %w", errUnreadable, err)
-	}
-	if in.Rows < 1 || in.Rows > f.most {
-		return nil, fmt.Errorf("%w: it has a bound on rows that its question could not find", errUnreadable)
-	}
-	f.rows = in.Rows
-	return in.Release, nil
-}
-
-// searchingRows adds to a look the bound on rows that its plan looks for first.
-func searchingRows(p *plan.Plan, l *look) *look {
-	if s := p.Rows; s != nil {
-		l.rows = &foundRows{most: s.Most}
-		l.more = append(l.more, &s.Look)
-		l.mechanisms = append([]ledger.Mechanism{rowsMechanism(s)}, l.mechanisms...)
-	}
-	return l
-}
-
-// rowsMechanism is the draw, for the ledger: its scale is what scores are divided by in an exponent.
-func rowsMechanism(s *plan.RowSearch) ledger.Mechanism {
-	scale := new(big.Rat).Quo(s.Sensitivity, s.Draw().Rat())
-	return ledger.Mechanism{
-		Name: fmt.Sprintf("%s at %s of rows per unit", Exponential, s.Rank.RatString()), Sensitivity: exact.FormatRat(s.Sensitivity),
-		Scale: exact.FormatRat(scale.Add(scale, scale)), Cells: 1,
-	}
-}
-
-// drawRows draws the bound.
-func (c *Curator) drawRows(ctx context.Context, p *plan.Plan, from engine.Sealed) (int64, error) {
-	ctx, done := context.WithCancel(ctx)
-	defer done() // an engine may hold what it reads until then
-	s := p.Rows
-	counts, err := c.engine.Order(ctx, &s.Look, from)
-	if err != nil {
-		return 0, err
-	}
-	m := quantile.Single{
-		Domain: quantile.Domain{Lower: 1, Upper: s.Most}, Unit: mechanism.Unit{Neighbours: p.Neighbours, MaxRows: 1}, Rank: s.Rank, Epsilon: s.Draw(),
-	}
-	found, err := m.Release(counts)
-	if err != nil {
-		return 0, err
-	}
-	if err := costsAsPlanned(found.Loss, privacy.PureLoss(s.Draw())); err != nil {
-		return 0, err
-	}
-	if err := paidFor(s.Loss, found.Loss, m.BoundedRange()); err != nil {
-		return 0, err
-	}
-	if len(found.Values) != 1 {
-		return 0, fmt.Errorf("%w: %d bounds on rows", errUnplanned, len(found.Values))
-	}
-	return found.Values[0], nil
-}
-
-// withRows finds the bound on rows that a question waits for, notes it in its look, and gives the plan with it: a itself where it waits for none. Should
-// there be no plan with it, the policy's bound is taken, with which there is one.
-func (c *Curator) withRows(ctx context.Context, a *asked, from engine.Sealed) (*plan.Plan, error) {
-	if a.plan.Rows == nil {
-		return a.plan, nil
-	}
-	rows, err := c.drawRows(ctx, a.plan, from)
-	if err != nil {
-		return nil, err
-	}
-	p, err := boundedRows(a.plan, rows)
-	if err != nil { // a function of what was found, and of public parameters
-		rows = a.plan.Rows.Most
-		if p, err = boundedRows(a.plan, rows); err != nil {
-			return nil, err
-		}
-	}
-	a.look.rows.rows = rows
-	return p, nil
-}
-
-// boundedRows is a plan with a bound on rows, whose parts cost what they did.
-func boundedRows(p *plan.Plan, rows int64) (*plan.Plan, error) {
-	q, err := p.WithRows(rows)
-	if err != nil {
-		return nil, err
-	}
-	if err := costsAsPlanned(q.Price, p.Price); err != nil {
-		return nil, err
-	}
-	if err := addsUp(q); err != nil {
-		return nil, err
-	}
-	_, err = derive.New(q)
-	return q, err
-}
-
-// settleRows makes the plan that of the bound on rows that was released.
-func (c *Curator) settleRows(a *asked, s *seen) error {
-	if a.look.rows == nil {
+// boundsOf are the bounds that a search found for an output, or in an explanation the widest that it can find; nil where there is no
+// search.
+func (c *Curator) boundsOf(p *plan.Plan, o plan.Output) *Bounds {
+	lo, hi, s, ok := p.Within(o)
+	if !ok {
 		return nil
 	}
-	p, err := a.plan.WithRows(a.look.rows.rows)
-	if err == nil {
-		err = a.follow(p)
-	}
-	if err != nil {
-		return c.after(s, err)
-	}
-	return nil
+	return &Bounds{Low: lo, High: hi, Share: c.loss(s.Loss)}
 }
 
 // follow makes p, of which more is known by now, the plan that the answer is derived by.

@@ -54,7 +54,7 @@ func TestReplayFoundRows(t *testing.T) {
 					return nil, err
 				}
 				plans = append(plans, a)
-				for _, row := range s.numbers {
+				for _, row := range s.Numbers {
 					numbers = append(numbers, row...)
 				}
 				return numbers, nil
@@ -235,20 +235,18 @@ func TestFoundRowsOfOpenGroups(t *testing.T) {
 
 // A record that no search could have left is none.
 func TestRecordedRows(t *testing.T) {
+	q := &queryAccess{look: &look{shape: [2]int{1, 1}}, plan: &plan.Plan{Rows: &plan.RowSearch{Most: 20}}}
 	for text, ok := range map[string]bool{
 		`{"rows":3,"release":[["5"]]}`: true, `{"rows":0,"release":[["5"]]}`: false, `{"rows":21,"release":[["5"]]}`: false,
 		`[["5"]]`: false, `{"rows":3}`: false, `{"rows":3,"release":[["5","6"]]}`: false, `{"rows":"3","release":[["5"]]}`: false,
 	} {
-		l := &look{rows: &foundRows{most: 20}, shape: [2]int{1, 1}}
-		numbers, err := l.decode(json.RawMessage(text))
-		if (err == nil) != ok || ok && (l.rows.rows != 3 || numbers[0][0].Int64() != 5) {
-			t.Errorf("%s: %v, %v", text, numbers, err)
+		v, err := q.decode(json.RawMessage(text))
+		if (err == nil) != ok || ok && (v.Rows != 3 || v.Numbers[0][0].Int64() != 5) {
+			t.Errorf("%s: %v, %v", text, v, err)
 		}
 	}
-	l := &look{rows: &foundRows{rows: 7, most: 20}, shape: [2]int{1, 1}}
-	written, err := l.encode([][]*big.Int{{big.NewInt(4)}})
-	read := &look{rows: &foundRows{most: 20}, shape: [2]int{1, 1}}
-	if numbers, err2 := read.decode(written); err != nil || err2 != nil || read.rows.rows != 7 || numbers[0][0].Int64() != 4 {
+	written, err := q.encode(values{Rows: 7, Numbers: [][]*big.Int{{big.NewInt(4)}}})
+	if v, err2 := q.decode(written); err != nil || err2 != nil || v.Rows != 7 || v.Numbers[0][0].Int64() != 4 {
 		t.Errorf("%s: %v, %v", written, err, err2)
 	}
 	if p := (&plan.Plan{}); boundedFails(p) {
@@ -256,4 +254,7 @@ func TestRecordedRows(t *testing.T) {
 	}
 }
 
-func boundedFails(p *plan.Plan) bool { _, err := boundedRows(p, 1); return err == nil }
+func boundedFails(p *plan.Plan) bool {
+	_, err := (&queryAccess{plan: p, usable: func(*plan.Plan) error { return nil }}).boundedRows(1)
+	return err == nil
+}

@@ -108,7 +108,7 @@ func (c *Curator) Seal(ctx context.Context, table string, options SealOptions) (
 	if err := c.record(version); err != nil {
 		return nil, toOwner(err)
 	}
-	if err := c.abandon(trainings); err != nil {
+	if err := c.kernel.Abandon(trainings); err != nil {
 		return nil, toOwner(err)
 	}
 	if len(trainings) > 0 {
@@ -210,4 +210,16 @@ func (c *Curator) RemoveVersions(ctx context.Context, table string, numbers ...i
 		removed = append(removed, n)
 	}
 	return removed, nil
+}
+
+// taken are the columns of a public table whose values are those of other tables' columns.
+func taken(p *policy.Policy, table string) (out []string) {
+	for _, t := range p.Tables {
+		for _, c := range t.Columns {
+			if c.ValuesFrom != nil && c.ValuesFrom.Table == table {
+				out = append(out, c.ValuesFrom.Column)
+			}
+		}
+	}
+	return out
 }

@@ -92,13 +92,13 @@ func TestSearchMinimumRefuses(t *testing.T) {
 func TestSearchMinimumPasses(t *testing.T) {
 	c := openHome(t, fitHome(t, "{epsilon: 40}", "add-remove", 20))
 	passes := func(candidates ...MinimumCandidate) int64 {
-		_, l, err := c.minimaOf(MinimumSearch{
+		m, err := c.minimaOf(MinimumSearch{
 			Question: Question{SQL: "SELECT x1, x2, 1, y FROM people", Epsilon: "6"}, Rows: 3000, Trials: 40, Candidates: candidates,
 		})
 		if err != nil {
 			t.Fatal(err)
 		}
-		return l.passes
+		return m.look.passes
 	}
 	quick, slow := MinimumCandidate{"5000", "2"}, MinimumCandidate{"0.5", "2"}
 	if a, b := passes(quick, slow), passes(slow, quick); a != b || a <= passes(quick, quick) {

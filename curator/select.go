@@ -5,20 +5,8 @@ import (
 	"fmt"
 	"math/big"
 
-	"dither/internal/engine"
 	"dither/internal/exact"
-	"dither/internal/ledger"
 	"dither/internal/plan"
-	"dither/mechanism"
-	"dither/mechanism/selection"
-	"dither/privacy"
-)
-
-// Mechanisms that a Selection may name.
-const (
-	Exponential    = "exponential mechanism" // under zCDP it costs a quarter of the others
-	PermuteAndFlip = "permute and flip"      // under a pure ε never worse; for one group alone
-	NoisyMax       = "report noisy max"      // and by how much, at no further cost
 )
 
 // Selection asks which groups of a question have the greatest score: SELECT region, COUNT(*) FROM people GROUP BY region. The
@@ -53,7 +41,7 @@ type Chosen struct {
 // are known before (from the policy and the question); the loss is that of the mechanism it names, with the plan's
 // sensitivity of one score, and is the price.
 func (c *Curator) Select(ctx context.Context, s Selection) (*Selected, error) {
-	ctx = c.arrives(ctx)
+	ctx = c.kernel.Arrives(ctx)
 	if s.Best == 0 {
 		s.Best = 1
 	}
@@ -69,40 +57,37 @@ func (c *Curator) Select(ctx context.Context, s Selection) (*Selected, error) {
 	if err != nil {
 		return nil, c.public(err)
 	}
-	m, err := selector(t, s)
+	name, err := selectorOf(t, s)
 	if err != nil {
 		return nil, c.public(err)
 	}
-	l, err := c.lookAt(t, s.Question, m.parameters(t), [2]int{s.Best, 2})
+	if err := s.withoutAccuracy(); err != nil {
+		return nil, err
+	}
+	m, err := c.kernel.Selection(t, s.asker(), name, s.Best)
 	if err != nil {
 		return nil, c.public(err)
 	}
-	shortfall, err := m.shortfall(t.Cells(), alpha)
+	shortfall, err := m.Shortfall(alpha)
 	if err != nil {
 		return nil, unusable(err)
 	}
-	found, err := c.take(ctx, l, func(ctx context.Context, from engine.Sealed) ([][]*big.Int, error) {
-		cells, err := c.engine.Aggregate(ctx, l.bounded, from)
-		if err != nil {
-			return nil, err
-		}
-		return m.chooseAsPlanned(t, column(cells, 0))
-	})
+	found, err := c.take(ctx, m)
 	if err != nil {
 		return nil, err
 	}
 	unit, _ := t.Measures[0].Unit().Float64()
 	sensitivity, _ := t.Measures[0].Units(t.Sensitivity).Float64()
 	out := &Selected{
-		ID: found.name(), Mechanism: m.name, Sensitivity: sensitivity, Shortfall: exact.MulUp(shortfall, unit), Confidence: s.Confidence,
-		Price: c.loss(t.Price), Replayed: found.replayed,
+		ID: found.Name(), Mechanism: m.name, Sensitivity: sensitivity, Shortfall: exact.MulUp(shortfall, unit), Confidence: s.Confidence,
+		Price: c.loss(t.Price), Replayed: found.Replayed,
 	}
 	for i, key := range t.Order {
 		if key >= 0 {
 			out.Keys = append(out.Keys, t.Names[i])
 		}
 	}
-	for _, row := range found.numbers {
+	for _, row := range found.Numbers {
 		chosen, err := chosenOf(t, row, unit)
 		if err != nil {
 			return nil, c.after(found, err)
@@ -132,140 +117,25 @@ func chosenOf(t *plan.Target, row []*big.Int, unit float64) (chosen Chosen, err 
 	return chosen, nil
 }
 
-// selecting is one of the mechanisms, with its parameters.
-type selecting struct {
-	name    string
-	epsilon privacy.Epsilon
-	best    int
-	// choose gives a row for each that is chosen, and what the mechanism says of itself; shortfall bounds how far each is below what
-	// it was preferred to, with probability 1 − beta, among n.
-	choose    func([]mechanism.Exact) ([][]*big.Int, told, error)
-	shortfall func(n int, beta float64) (float64, error)
-}
-
-// told is what a mechanism says of itself, having run.
-type told struct {
-	loss  privacy.Loss
-	least privacy.Loss // under zCDP, where that is less than a pure loss of as much
-	scale *big.Rat     // of its noise; nil where it adds none
-}
-
-// chooseAsPlanned is choose, of the mechanism that was planned and recorded.
-func (m *selecting) chooseAsPlanned(t *plan.Target, scores []mechanism.Exact) ([][]*big.Int, error) {
-	rows, told, err := m.choose(scores)
-	if err == nil && told.scale != nil {
-		err = scaledAsPlanned(told.scale, m.scale(t))
-	}
-	if err == nil {
-		err = costsAsPlanned(told.loss, privacy.PureLoss(m.epsilon))
-	}
-	if err == nil {
-		err = paidFor(t.Price, told.loss, told.least)
-	}
-	return rows, err
-}
-
-// parameters are a mechanism's, for the ledger: the scale is what scores are divided by in an exponent.
-func (m *selecting) parameters(t *plan.Target) ledger.Mechanism {
-	return ledger.Mechanism{Name: m.name, Sensitivity: t.Sensitivity.String(), Scale: exact.FormatRat(m.scale(t)), Cells: m.best}
-}
-
-func (m *selecting) scale(t *plan.Target) *big.Rat {
-	reach := new(big.Int).Set(t.Sensitivity)
-	if !t.Monotonic {
-		reach.Lsh(reach, 1)
-	}
-	scale := new(big.Rat).SetInt(reach.Mul(reach, big.NewInt(int64(m.best))))
-	return scale.Quo(scale, m.epsilon.Rat())
-}
-
-// selector is the mechanism of a selection, at the largest ε that the price pays for.
-func selector(t *plan.Target, s Selection) (*selecting, error) {
+// selectorOf is the name of a selection's mechanism.
+func selectorOf(t *plan.Target, s Selection) (string, error) {
 	switch {
 	case t.Cells() < 2:
-		return nil, &Error{Code: CodePolicy, Message: "there is one group, and nothing to choose", Hint: "GROUP BY what is to be chosen"}
+		return "", &Error{Code: CodePolicy, Message: "there is one group, and nothing to choose", Hint: "GROUP BY what is to be chosen"}
 	case s.Best < 1 || s.Best > t.Cells():
-		return nil, &Error{Code: CodeUsage, Message: fmt.Sprintf("%d cannot be chosen from %d groups", s.Best, t.Cells())}
+		return "", &Error{Code: CodeUsage, Message: fmt.Sprintf("%d cannot be chosen from %d groups", s.Best, t.Cells())}
 	}
 	_, pure := t.Price.Pure()
-	name := s.Mechanism
-	switch {
+	switch name := s.Mechanism; {
 	case name == "" && pure && s.Best == 1:
-		name = PermuteAndFlip
+		return PermuteAndFlip, nil
 	case name == "":
-		name = Exponential
+		return Exponential, nil
+	case name == Exponential, name == PermuteAndFlip && s.Best == 1, name == NoisyMax:
+		return name, nil
 	}
-	epsilon := pureWithin(t.Price)
-	switch {
-	case name == Exponential:
-		if rho, _ := t.Price.ZCDP(); !pure { // K choices at ε/K each cost K·(ε/K)²/8: at ε = √(8Kρ), ρ
-			epsilon = rho.Times(int64(s.Best)).Pure().Times(2)
-		}
-		return exponential(t, epsilon, s.Best), nil
-	case name == PermuteAndFlip && s.Best == 1:
-		return permuteAndFlip(t, epsilon), nil
-	case name == NoisyMax:
-		return noisyMax(t, epsilon, s.Best), nil
-	}
-	return nil, &Error{
-		Code: CodeUsage, Message: fmt.Sprintf("no mechanism %q chooses %s", name, plural(s.Best, "group")),
+	return "", &Error{
+		Code: CodeUsage, Message: fmt.Sprintf("no mechanism %q chooses %s", s.Mechanism, plural(s.Best, "group")),
 		Hint: fmt.Sprintf("use %q, %q, or for one group %q", Exponential, NoisyMax, PermuteAndFlip),
-	}
-}
-
-var noLead = big.NewInt(-1)
-
-func exponential(t *plan.Target, e privacy.Epsilon, best int) *selecting {
-	m := selection.TopExponential{Sensitivity: t.Sensitivity, Monotonic: t.Monotonic, Epsilon: e, K: best}
-	return &selecting{
-		name: Exponential, epsilon: e, best: best,
-		choose: func(scores []mechanism.Exact) (rows [][]*big.Int, _ told, err error) {
-			ranking, err := m.Select(scores)
-			for _, i := range ranking.Indices {
-				rows = append(rows, []*big.Int{big.NewInt(int64(i)), noLead})
-			}
-			return rows, told{loss: ranking.Loss, least: m.ZCDP()}, err
-		},
-		shortfall: func(n int, beta float64) (float64, error) { return m.Shortfall(big.NewInt(int64(n)), beta) },
-	}
-}
-
-func permuteAndFlip(t *plan.Target, e privacy.Epsilon) *selecting {
-	m := selection.PermuteAndFlip{Sensitivity: t.Sensitivity, Monotonic: t.Monotonic, Epsilon: e}
-	return &selecting{
-		name: PermuteAndFlip, epsilon: e, best: 1,
-		choose: func(scores []mechanism.Exact) ([][]*big.Int, told, error) {
-			s, err := m.Select(scores)
-			return [][]*big.Int{{big.NewInt(int64(s.Index)), noLead}}, told{loss: s.Loss}, err
-		},
-		shortfall: func(n int, beta float64) (float64, error) { return m.Shortfall(big.NewInt(int64(n)), beta) },
-	}
-}
-
-func noisyMax(t *plan.Target, e privacy.Epsilon, best int) *selecting {
-	m := selection.NoisyTop{Sensitivity: t.Sensitivity, Monotonic: t.Monotonic, Epsilon: e, K: best}
-	return &selecting{
-		name: NoisyMax, epsilon: e, best: best,
-		choose: func(scores []mechanism.Exact) (rows [][]*big.Int, _ told, err error) {
-			ranking, err := m.Select(scores)
-			if err != nil {
-				return nil, told{}, err
-			}
-			for r, i := range ranking.Indices {
-				lead := noLead
-				if r < len(ranking.Gaps) {
-					lead = ranking.Gaps[r]
-				}
-				rows = append(rows, []*big.Int{big.NewInt(int64(i)), lead})
-			}
-			return rows, told{loss: ranking.Loss, scale: ranking.Noise.Scale()}, nil
-		},
-		shortfall: func(n int, beta float64) (float64, error) {
-			a, err := m.Shortfall(n, beta)
-			if err != nil {
-				return 0, err
-			}
-			return exact.FloatUp(new(big.Rat).SetInt(a)), nil
-		},
 	}
 }

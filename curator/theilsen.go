@@ -7,17 +7,9 @@ import (
 	"math/big"
 	"strconv"
 
-	"dither/internal/engine"
-	"dither/internal/exact"
-	"dither/internal/ledger"
 	"dither/internal/plan"
-	"dither/mechanism"
 	"dither/mechanism/learning"
-	"dither/privacy"
 )
-
-// TheilSen is the mechanism of a FittedLine.
-const TheilSen = "theil-sen"
 
 // LineQuestion asks for a line y = height + slope·(x − middle of x's range) through the rows of a question: SELECT x, y FROM t WHERE …. Rows in which
 // an item is NULL do not count. Of x 22 binary digits count, from its largest size on: select x - 2000 of years.
@@ -71,30 +63,20 @@ type LineDraw struct {
 // typicalResidual is that of LineEstimate.Noise, in parts of y's range.
 const typicalResidual = 0.1
 
-// fittingLine is a LineQuestion, decided.
-type fittingLine struct {
-	*regression
-	draw   learning.TheilSen
-	shares []privacy.Loss
-	silent bool // intervals were asked for, and would have no ends
-}
-
-var lineDraws = []string{"slope", "height", "half-width of the slope", "half-width of the height"}
-
 // FitLine is the kernel's primitive for a robust line: the medians of the slopes of all pairs of rows, and of what rows have left of it
 // (learning.TheilSen, where the proof stands). It is the one look that brings rows of different units together, and within the kernel: of each pair no
 // more than a count leaves, into the exponential mechanism.
 func (c *Curator) FitLine(ctx context.Context, q LineQuestion) (*FittedLine, error) {
-	ctx = c.arrives(ctx)
-	f, l, err := c.line(q)
+	ctx = c.kernel.Arrives(ctx)
+	f, err := c.line(q)
 	if err != nil {
 		return nil, c.public(err)
 	}
-	s, err := c.take(ctx, l, func(ctx context.Context, from engine.Sealed) ([][]*big.Int, error) { return c.drawLine(ctx, f, from) })
+	s, err := c.take(ctx, f)
 	if err != nil {
 		return nil, err
 	}
-	out, err := c.fittedLine(f, l, q, s)
+	out, err := c.fittedLine(f, q, s)
 	if err != nil {
 		return nil, c.after(s, err)
 	}
@@ -104,15 +86,15 @@ func (c *Curator) FitLine(ctx context.Context, q LineQuestion) (*FittedLine, err
 
 // ExplainFitLine tells what FitLine would give, free: everything but values, the ID, and ends of intervals.
 func (c *Curator) ExplainFitLine(_ context.Context, q LineQuestion) (*FittedLine, error) {
-	f, l, err := c.line(q)
+	f, err := c.line(q)
 	if err != nil {
 		return nil, c.public(err)
 	}
-	s := &seen{}
-	if s.replayed, err = c.explicable(l); err != nil {
-		return nil, err
+	s := &releasedValues{}
+	if s.Replayed, err = c.kernel.Explicable(f.Look()); err != nil {
+		return nil, c.public(err)
 	}
-	out, err := c.fittedLine(f, l, q, s)
+	out, err := c.fittedLine(f, q, s)
 	if err != nil {
 		return nil, c.public(err)
 	}
@@ -120,33 +102,8 @@ func (c *Curator) ExplainFitLine(_ context.Context, q LineQuestion) (*FittedLine
 	return out, nil
 }
 
-// line decides all that is public, and the look.
-func (c *Curator) line(q LineQuestion) (*fittingLine, *look, error) {
-	f, err := c.fittingLine(q)
-	if err != nil {
-		return nil, nil, err
-	}
-	var mechanisms []ledger.Mechanism
-	text := fmt.Sprintf("%s rows=%d thinned=%d x=%s..%s y=%s..%s", TheilSen, f.draw.Rows, f.draw.Thinning(), f.draw.X.Low.RatString(), f.draw.X.High.RatString(), f.draw.Y.Low.RatString(), f.draw.Y.High.RatString())
-	epsilons := f.epsilons()
-	for i, moves := range f.draw.Moves() {
-		m := ledger.Mechanism{Name: Exponential + ": " + lineDraws[i], Sensitivity: exact.FormatRat(moves), Scale: exact.FormatRat(new(big.Rat).Quo(moves, epsilons[i].Rat())), Cells: 1}
-		mechanisms = append(mechanisms, m)
-		text += fmt.Sprintf("\n%s %s %s", m.Name, m.Sensitivity, m.Scale)
-	}
-	l, err := c.decided(f.regression, q.Question, f.Price, text, mechanisms, [2]int{len(mechanisms), 1})
-	if err != nil {
-		return nil, nil, err
-	}
-	l.question, l.passes = TheilSen+": "+q.SQL, linePasses
-	return f, l, nil
-}
-
-// linePasses is about how often the rows are read for a line, by bisections of up to 62 bits.
-const linePasses = 64
-
-// fittingLine decides what does not depend on sealed versions.
-func (c *Curator) fittingLine(q LineQuestion) (*fittingLine, error) {
+// line decides all that is public.
+func (c *Curator) line(q LineQuestion) (*lineAccess, error) {
 	r, err := c.regress(q.Question, "")
 	if err != nil {
 		return nil, err
@@ -154,94 +111,27 @@ func (c *Curator) fittingLine(q LineQuestion) (*fittingLine, error) {
 	if r.predictors() != 1 {
 		return nil, &Error{Code: CodeUsage, Message: "a line has one predictor", Hint: "as in: SELECT age, income FROM people"}
 	}
-	f := &fittingLine{regression: r}
-	if f.draw.Rows, err = c.aboutRows(r, q.Rows); err != nil {
-		return nil, err
-	}
-	f.draw.Unit = mechanism.Unit{Neighbours: r.Neighbours, MaxRows: r.Caps.Rows}
-	for i, to := range []*learning.Range{&f.draw.X, &f.draw.Y} {
-		m := r.Measures[i]
-		*to = learning.Range{Low: m.Units(big.NewInt(m.Lo)), High: m.Units(big.NewInt(m.Hi))}
-		if to.Low.Cmp(to.High) >= 0 {
-			return nil, &Error{Code: CodePolicy, Message: fmt.Sprintf("%s is a constant, by its bounds", r.Names[i]), Hint: "select what varies"}
-		}
-	}
-	f.divide(q.WithoutIntervals)
-	if err := f.draw.Usable(); err != nil {
-		return nil, unusable(err)
-	}
-	if !q.WithoutIntervals && !f.draw.TellsIntervals() {
-		f.silent, f.shares, f.draw.SlopeWidth, f.draw.MiddleWidth = true, nil, privacy.Epsilon{}, privacy.Epsilon{}
-		f.divide(true)
-	}
-	return f, nil
-}
-
-// divide shares the price: among a slope, a height and their half-widths as 8 : 3 : 6 : 3. The slope's draws have the larger parts, since fewer pairs
-// than rows say something of it.
-func (f *fittingLine) divide(withoutIntervals bool) {
-	parts, of := []int64{8, 3, 6}, int64(20)
-	if withoutIntervals {
-		parts, of = []int64{7}, 10
-	}
-	rest := f.Price
-	for _, p := range parts {
-		s := f.Price.Share(p, of)
-		f.shares, rest = append(f.shares, s), rest.Minus(s)
-	}
-	f.shares = append(f.shares, rest)
-	for i, to := range f.epsilons() {
-		e, pure := f.shares[i].Pure()
-		if !pure {
-			// A draw that loses ε has a bounded range of ε, and costs ε²/8 = ρ.
-			rho, _ := f.shares[i].ZCDP()
-			e = rho.Times(4).Pure()
-		}
-		*to = e
-	}
-}
-
-// epsilons are the losses of the draws.
-func (f *fittingLine) epsilons() []*privacy.Epsilon {
-	return []*privacy.Epsilon{&f.draw.Slope, &f.draw.Middle, &f.draw.SlopeWidth, &f.draw.MiddleWidth}[:len(f.shares)]
-}
-
-// drawLine looks at the rows.
-func (c *Curator) drawLine(ctx context.Context, f *fittingLine, from engine.Sealed) ([][]*big.Int, error) {
-	rows, err := c.stream(ctx, f.regression, from)
+	rows, err := c.aboutRows(r, q.Rows)
 	if err != nil {
 		return nil, err
 	}
-	defer func() { _ = rows.Close() }() // it has no name: nothing is left of it
-	line, err := f.draw.Release(ctx, rows)
-	if err == nil {
-		err = costsAsPlanned(line.Loss, f.draw.Loss())
-	}
-	if err == nil {
-		err = paidFor(f.Price, line.Loss, f.draw.BoundedRange())
-	}
-	if err != nil {
-		return nil, err
-	}
-	var out [][]*big.Int
-	for _, v := range []int64{line.Slope, line.Middle, line.SlopeWidth, line.MiddleWidth}[:len(f.shares)] {
-		out = append(out, []*big.Int{big.NewInt(v)})
-	}
-	return out, nil
+	by := q.asker()
+	by.Question = TheilSen + ": " + q.SQL
+	return c.kernel.Line(r, rows, q.WithoutIntervals, by)
 }
 
 var errNoLine = fmt.Errorf("%w: it is no line that its question could have", errUnreadable)
 
 // fittedLine puts numbers, where there are any, beside all that is public of them.
-func (c *Curator) fittedLine(f *fittingLine, l *look, q LineQuestion, s *seen) (*FittedLine, error) {
+func (c *Curator) fittedLine(f *lineAccess, q LineQuestion, s *releasedValues) (*FittedLine, error) {
 	out := &FittedLine{
-		ID: s.name(), Names: [2]string{f.Names[0], f.Names[1]}, Rows: f.draw.Rows, Thinned: f.draw.Thinning(), Price: c.loss(f.Price), Replayed: s.replayed,
+		ID: s.Name(), Names: [2]string{f.Names[0], f.Names[1]}, Rows: f.draw.Rows, Thinned: f.draw.Thinning(), Price: c.loss(f.Price), Replayed: s.Replayed,
 	}
-	room, err := c.room(l)
+	room, err := c.kernel.Room(f.Look())
 	if err != nil {
 		return nil, err
 	}
-	out.Remaining, out.Largest, out.Affordable = left(room), c.largest(room), s.replayed || f.Price.Within(room)
+	out.Remaining, out.Largest, out.Affordable = left(room), c.largest(room), s.Replayed || f.Price.Within(room)
 	p := &plan.Plan{Statement: f.Statement, Neighbours: f.Neighbours, Price: f.Price}
 	out.Unit = c.unit(&asked{Question: q.Question, plan: p})
 	if p.Unit != nil {
@@ -273,9 +163,9 @@ func (c *Curator) fittedLine(f *fittingLine, l *look, q LineQuestion, s *seen) (
 	}
 	for i, to := range []*LineEstimate{&out.Slope, &out.Height} {
 		var value, width *big.Int
-		if len(s.numbers) == len(f.shares) {
-			if value = s.numbers[i][0]; len(f.shares) > 2 {
-				width = s.numbers[i+2][0]
+		if len(s.Numbers) == len(f.shares) {
+			if value = s.Numbers[i][0]; len(f.shares) > 2 {
+				width = s.Numbers[i+2][0]
 			}
 		}
 		if err := of[i].estimate(to, value, width); err != nil {

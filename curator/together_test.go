@@ -77,7 +77,7 @@ func TestReplayFoundOverSets(t *testing.T) {
 					return nil, err
 				}
 				plans = append(plans, a.plan)
-				for _, row := range s.numbers {
+				for _, row := range s.Numbers {
 					numbers = append(numbers, row...)
 				}
 				return numbers, nil

@@ -2,20 +2,11 @@ package curator
 
 import (
 	"context"
-	"errors"
 	"fmt"
-	"maps"
 	"math/big"
-	"sync"
 
-	"dither/internal/ledger"
-	"dither/mechanism"
-	"dither/mechanism/learning"
 	"dither/noise"
 )
-
-// SubsampledGaussian is the mechanism of a Trainer.
-const SubsampledGaussian = "subsampled gaussian"
 
 // Models that a TrainedModel may be.
 const (
@@ -67,23 +58,8 @@ type Trainer struct {
 	Expected         float64
 	Price, Remaining Loss
 
-	curator *Curator
-	look    *look
-	data    *regression
-	step    learning.NoisyGradient
-	noise   noise.RoundedGaussian
-	grid    int
-
-	mu      sync.Mutex
-	id      uint64
-	payer   string // who may be another analyst than the one who goes on with it
-	journal *journal
-	fresh   bool           // it was begun now, though it may have been before
-	needs   map[string]int // the versions that its key names, by table
-	told    int64          // steps that were given in this process
-	sealed  int64          // steps that the ledger has
-	rows    *mechanism.Rows
-	ended   bool
+	curator  *Curator
+	training *trainingAccess
 }
 
 // Gradient is a released step: the sum of the gradients of a sample of the units, each clipped, with noise on each coordinate.
@@ -111,103 +87,12 @@ func (c *Curator) begin(ctx context.Context, q Training) (*Trainer, error) {
 	if err != nil {
 		return nil, c.public(err)
 	}
-	_, found, err := t.earlier(q.Fresh)
-	if err != nil {
+	if err := t.training.Begin(ctx); err != nil {
 		return nil, c.public(err)
 	}
-	if !found {
-		if err := t.unsurprising(); !q.Fresh && err != nil {
-			return nil, c.public(err)
-		}
-		release, err := c.hold(ctx, t.look.tables)
-		if err != nil {
-			return nil, c.public(err)
-		}
-		release()
-		if err := c.rehearse(ctx, t.look.analyst, c.from(t.look), t.look.bounded); err != nil {
-			return nil, err
-		}
-		if err := t.reserve(q.Fresh); err != nil {
-			return nil, c.notReserved(err)
-		}
-	}
-	crashPoint("reserved")
-	if err := t.hold(); err != nil {
-		e := c.charged(err)
-		if errors.Is(err, errBusy) {
-			e.Code, e.Retry = CodeHome, true
-		}
-		return nil, e
-	}
-	t.ID, t.ended = fmt.Sprintf("r%d", t.id), false
-	t.Remaining, err = c.remains(&seen{id: t.id})
+	t.ID = fmt.Sprintf("r%d", t.training.id)
+	t.Remaining, err = c.remains(&releasedValues{ID: t.training.id})
 	return t, err
-}
-
-// reserve pays for the training, unless another process has done so just now: one pays at a time.
-func (t *Trainer) reserve(fresh bool) error {
-	turn, err := takeTurn(t.curator.home)
-	if err != nil {
-		return err
-	}
-	defer func() { _ = turn.Close() }() // which gives the lock back
-	if _, found, err := t.earlier(fresh); found || err != nil {
-		return err
-	}
-	if now := t.curator.dependencies(t.look.tableNames()); !maps.Equal(now, t.needs) { // sealed again since it was planned: nobody would find it under its key
-		return &Error{Code: CodeStale, Message: "a table was sealed again just now; nothing was charged", Hint: "ask again"}
-	}
-	t.look.steps = t.Steps
-	t.id, err = t.curator.reserve(t.look)
-	return err
-}
-
-// hold takes the journal, and then reads what the ledger has of it. A step that is durable in the one alone is recorded in the other.
-func (t *Trainer) hold() (err error) {
-	known, l := &t.curator.trainings, t.curator.ledger
-	b, err := known.begun(l, t.id)
-	if err != nil {
-		return err
-	}
-	if b == nil {
-		return failedElsewhere()
-	}
-	if t.journal, err = openJournal(t.curator.home, t.id, b.entry, t.Parameters); err != nil {
-		return err
-	}
-	defer func() {
-		if err != nil {
-			_ = t.journal.close()
-		}
-	}()
-	if b, err = known.begun(l, t.id); err != nil { // nobody adds to it from here on
-		return err
-	}
-	if b == nil {
-		return failedElsewhere()
-	}
-	if err := t.journal.match(b.steps, b.ended); err != nil {
-		return err
-	}
-	t.payer = b.payer
-	t.sealed = int64(len(b.steps))
-	if err = t.recordDurable(); notNow(err) {
-		return nil // Step gives the earlier steps, and records this one before it draws another
-	}
-	return err
-}
-
-// notNow reports that the ledger takes no step at the moment, for a reason that passes.
-func notNow(err error) bool {
-	return errors.Is(err, ledger.ErrNotWritten) || errors.Is(err, ledger.ErrReadOnly) || errors.Is(err, ledger.ErrSuspended)
-}
-
-// recordDurable records the step that is durable in the journal alone, if there is one.
-func (t *Trainer) recordDurable() error {
-	if int64(len(t.journal.records)) <= t.sealed {
-		return nil
-	}
-	return t.record(t.sealed+1, t.journal.records[t.sealed].digest)
 }
 
 // failedElsewhere reports a training that failed in another process just now.

@@ -227,13 +227,13 @@ func TestTrainSteps(t *testing.T) {
 	if tr, err = c.Train(t.Context(), q); err != nil {
 		t.Fatal(err)
 	}
-	works := c.engine
-	c.engine = failing{}
+	works := c.kernel.engine
+	c.kernel.engine = failing{}
 	var e *Error
 	if _, err := tr.Step(t.Context(), make([]float64, 3)); !errors.As(err, &e) || e.Code != CodeFailed || !e.Charged {
 		t.Errorf("a failure: %v", err)
 	}
-	c.engine = works
+	c.kernel.engine = works
 	q.Fresh = false
 	other, err := c.Train(t.Context(), q)
 	if err != nil || other.Recorded() != 12 { // the failed one is none: that before it is given
@@ -263,8 +263,8 @@ func TestJournalMatchesLedger(t *testing.T) {
 	edited := append([]byte(nil), good...)
 	edited[len(edited)/2] ^= 1
 	var digests []string
-	for i := range tr.journal.records {
-		digests = append(digests, tr.journal.records[i].digest.String())
+	for i := range tr.training.journal.records {
+		digests = append(digests, tr.training.journal.records[i].digest.String())
 	}
 	for i := range 40 { // any one bit, anywhere
 		b := append([]byte(nil), good...)
@@ -312,11 +312,11 @@ func TestJournalMatchesLedger(t *testing.T) {
 
 // matched opens the journal of tr, and tells how many steps it has.
 func matched(home string, tr *Trainer, known []string, ended bool) (int, error) {
-	b, err := tr.curator.trainings.begun(tr.curator.ledger, tr.id)
+	b, err := tr.curator.kernel.trainings.begun(tr.curator.ledger, tr.training.id)
 	if err != nil {
 		return 0, err
 	}
-	j, err := openJournal(home, tr.id, b.entry, tr.Parameters)
+	j, err := openJournal(home, tr.training.id, b.entry, tr.Parameters)
 	if err != nil {
 		return 0, err
 	}
@@ -381,7 +381,7 @@ func TestTrainBegunByAnother(t *testing.T) {
 	home := fitHome(t, trainBudget, "add-remove", 100)
 	c, other := openHome(t, home), openHome(t, home)
 	var sums []string
-	c.engine = meanwhile{c.engine, func() {
+	c.kernel.engine = meanwhile{c.kernel.engine, func() {
 		tr, err := other.Train(t.Context(), logisticTraining())
 		if err != nil {
 			t.Fatal(err)
@@ -527,15 +527,15 @@ func TestDurableStepWaits(t *testing.T) {
 	tr := must[*Trainer](t)(c.Train(t.Context(), q))
 	theta, sums := train(t, tr, 3)
 	step := []*big.Int{big.NewInt(1), big.NewInt(-2), big.NewInt(3)}
-	must[digest](t)(tr.journal.append(parametersDigest(theta), step))
+	must[digest](t)(tr.training.journal.append(parametersDigest(theta), step))
 	must[struct{}](t)(struct{}{}, tr.Close())
 	for range ledger.MaxGivenUp {
-		must[struct{}](t)(struct{}{}, c.ledger.GiveUpStep(tr.id, ""))
+		must[struct{}](t)(struct{}{}, c.ledger.GiveUpStep(tr.training.id, ""))
 	}
 	waits := func(t *testing.T, want Code) {
 		t.Helper()
 		c := openHome(t, home)
-		c.engine = failing{} // which nobody asks
+		c.kernel.engine = failing{} // which nobody asks
 		tr, err := c.Train(t.Context(), q)
 		if err != nil || tr.ID != id || tr.Recorded() != 3 {
 			t.Fatalf("%+v, %v", tr, err)

@@ -19,12 +19,12 @@ import (
 
 // underway waits until nobody else takes the look of a key, and holds it until done is called. It waits as long as an answer may take, and no longer
 // than ctx: then nothing was charged. Whether it had to wait is told.
-func (c *Curator) underway(ctx context.Context, key string) (done func(), waited bool, err error) {
-	ctx, cancel := context.WithTimeoutCause(ctx, c.timeout(), errUnderway)
+func (k *kernel) underway(ctx context.Context, key string) (done func(), waited bool, err error) {
+	ctx, cancel := context.WithTimeoutCause(ctx, k.timeout(), errUnderway)
 	defer cancel()
-	dir := filepath.Join(c.home, "underway")
+	dir := filepath.Join(k.home, "underway")
 	if err := os.MkdirAll(dir, 0o700); err != nil {
-		return nil, false, homeError(err)
+		return nil, false, &endedError{How: endUnwritable, Cause: err}
 	}
 	path := filepath.Join(dir, key)
 	for wait := time.Millisecond; ; wait = min(2*wait, 50*time.Millisecond) {
@@ -36,26 +36,23 @@ func (c *Curator) underway(ctx context.Context, key string) (done func(), waited
 				_ = f.Close()
 			}, waited, nil
 		case !errors.Is(err, errBusy):
-			return nil, false, homeError(err)
+			return nil, false, &endedError{How: endUnwritable, Cause: err}
 		}
 		waited = true
 		select {
 		case <-time.After(wait):
 		case <-ctx.Done():
 			if errors.Is(context.Cause(ctx), errUnderway) {
-				return nil, false, &Error{
-					Code: CodeUnavailable, Message: "the same question is being answered, and takes its time; nothing was charged", Retry: true,
-					Hint: "ask again later: its answer is then given again, free",
-				}
+				return nil, false, ended(endBusy)
 			}
-			return nil, false, c.public(ctx.Err())
+			return nil, false, ctx.Err()
 		}
 	}
 }
 
-// sweep takes away what processes left that were killed at a look. Nothing rests on it.
-func (c *Curator) sweep() {
-	dir := filepath.Join(c.home, "underway")
+// Sweep takes away what processes left that were killed at a look. Nothing rests on it.
+func (k *kernel) Sweep() {
+	dir := filepath.Join(k.home, "underway")
 	left, _ := os.ReadDir(dir)
 	for _, e := range left {
 		path := filepath.Join(dir, e.Name())
@@ -64,7 +61,7 @@ func (c *Curator) sweep() {
 			_ = f.Close()
 		}
 	}
-	duckdb.Sweep(filepath.Join(c.home, "tmp"))
+	duckdb.Sweep(filepath.Join(k.home, "tmp"))
 }
 
 // errUnderway is why a wait ends that nobody cancelled.

@@ -174,7 +174,7 @@ func pinnedOf(c *Curator) ([]unfinished, error) {
 	if err != nil {
 		return nil, err
 	}
-	return pinned(c.ledger, &c.trainings, s)
+	return pinned(c.ledger, &c.kernel.trainings, s)
 }
 
 // A training that is planned while its table is sealed again is not paid: nobody would find it under its key.
@@ -189,7 +189,7 @@ func TestTrainSealedMeanwhile(t *testing.T) {
 	if _, err := openHome(t, home).Seal(t.Context(), "people", SealOptions{}); err != nil {
 		t.Fatal(err)
 	}
-	if err := tr.reserve(false); codeOf(err) != CodeStale {
+	if err := tr.training.reserve(false); codeOf(c.public(err)) != CodeStale {
 		t.Errorf("reserved: %v", err)
 	}
 	if b, err := c.Budget(); err != nil || b.Spent.Rho != "0" {

@@ -58,7 +58,7 @@ tables:
 	}
 	without := func() *Curator {
 		c := openHome(t, home)
-		c.engine = failing{}
+		c.kernel.engine = failing{}
 		return c
 	}
 	if got, err := keys(without()); err != nil || got != want {

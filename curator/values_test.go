@@ -92,7 +92,7 @@ func TestValuesFromPublicTable(t *testing.T) {
 	if _, third := answer(); third.Replayed {
 		t.Error("an answer under another version was replayed")
 	}
-	c.engine, c.values.known = failing{}, nil
+	c.kernel.engine, c.kernel.values.known = failing{}, nil
 	files, err := filepath.Glob(filepath.Join(home, "sealed", "*", "*.values-*.json"))
 	if err != nil || len(files) != 3 {
 		t.Fatal(files, err)

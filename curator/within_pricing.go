@@ -105,7 +105,7 @@ func (s *pricing) gather(b *bounded.Statement) error {
 	if s.asked.Open() { // of groups that another price might not release
 		return nil
 	}
-	_, versions, err := s.c.sealed(b)
+	_, versions, err := s.c.kernel.Sealed(b)
 	if err != nil {
 		return err
 	}

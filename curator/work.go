@@ -1,9 +1,9 @@
 package curator
 
 import (
+	"math/big"
 	"slices"
 
-	"dither/internal/bounded"
 	"dither/internal/plan"
 	"dither/internal/seal"
 )
@@ -21,7 +21,17 @@ type Work struct {
 // no row.
 func (c *Curator) work(l *look) Work {
 	p := c.filled()
-	cost := plan.CostOf(p, append([]*bounded.Statement{l.bounded}, l.more...)...)
+	cost := plan.CostOf(p, l.statements...)
 	live := slices.ContainsFunc(l.tables, func(v seal.Version) bool { return v.Live && v.Copy == nil })
 	return Work{Steps: cost.Steps, Limit: p.MostUnitCost(), Rows: cost.Rows, Unbounded: cost.Unbounded && live || cost.Owned}
+}
+
+// Work is the cost of a question that answer_delay.factor multiplies, where every table has as many rows as rows says:
+// `dither audit timing --calibrate` divides times by it. It is free.
+func (c *Curator) Work(q Question, rows func(table string) int64) (*big.Int, error) {
+	a, err := c.ask(q)
+	if err != nil {
+		return nil, c.public(err)
+	}
+	return c.kernel.Work(a.look, rows), nil
 }

@@ -6,7 +6,6 @@ import (
 	"math/big"
 
 	"dither/internal/bounded"
-	"dither/internal/engine"
 	"dither/internal/exact"
 	"dither/internal/ledger"
 	"dither/internal/plan"
@@ -18,13 +17,13 @@ import (
 
 // takeOrders adds to each cell's numbers those of the plan's quantiles and modes: what plan.Numbers says of their places. Each grouping set is looked at by
 // itself (plan.Orders).
-func (c *Curator) takeOrders(ctx context.Context, p *plan.Plan, from engine.Sealed, numbers [][]*big.Int) error {
+func takeOrders(ctx context.Context, p *plan.Plan, from reader, numbers [][]*big.Int) error {
 	for _, of := range p.Orders() {
 		n := of.Cells()
 		if n > len(numbers) {
 			return fmt.Errorf("%w: %d cells of %d are left", errUnplanned, len(numbers), n)
 		}
-		if err := c.takeOrder(ctx, of, from, numbers[:n]); err != nil {
+		if err := takeOrder(ctx, of, from, numbers[:n]); err != nil {
 			return err
 		}
 		numbers = numbers[n:]
@@ -33,10 +32,10 @@ func (c *Curator) takeOrders(ctx context.Context, p *plan.Plan, from engine.Seal
 }
 
 // takeOrder is takeOrders of one grouping.
-func (c *Curator) takeOrder(ctx context.Context, p *plan.Plan, from engine.Sealed, numbers [][]*big.Int) error {
+func takeOrder(ctx context.Context, p *plan.Plan, from reader, numbers [][]*big.Int) error {
 	drawn := map[*plan.Quantile][][]int64{}
 	for _, v := range p.OrderedValues() {
-		if err := c.takeQuantiles(ctx, p, v, from, drawn); err != nil {
+		if err := takeQuantiles(ctx, p, v, from, drawn); err != nil {
 			return err
 		}
 	}
@@ -48,7 +47,7 @@ func (c *Curator) takeOrder(ctx context.Context, p *plan.Plan, from engine.Seale
 		}
 	}
 	for _, m := range p.Modes {
-		if err := c.takeMode(ctx, p, m, from, numbers); err != nil {
+		if err := takeMode(ctx, p, m, from, numbers); err != nil {
 			return err
 		}
 	}
@@ -56,14 +55,14 @@ func (c *Curator) takeOrder(ctx context.Context, p *plan.Plan, from engine.Seale
 }
 
 // takeQuantiles draws all quantiles of one value, in the same passes over the rows.
-func (c *Curator) takeQuantiles(ctx context.Context, p *plan.Plan, v *bounded.Measure, from engine.Sealed, drawn map[*plan.Quantile][][]int64) error {
+func takeQuantiles(ctx context.Context, p *plan.Plan, v *bounded.Measure, from reader, drawn map[*plan.Quantile][][]int64) error {
 	m, of := quantilesOf(p, v)
 	if err := soughtAsPlanned(m, of); err != nil {
 		return err
 	}
 	ctx, done := context.WithCancel(ctx)
 	defer done() // an engine may hold what it reads until then
-	rows, err := c.engine.OrderCells(ctx, p.Ordered(v), from)
+	rows, err := from.engine.OrderCells(ctx, p.Ordered(v), from.sealed)
 	if err != nil {
 		return err
 	}
@@ -121,8 +120,8 @@ func soughtAsPlanned(m quantile.Cells, of []*plan.Quantile) error {
 }
 
 // takeMode chooses a value in each cell.
-func (c *Curator) takeMode(ctx context.Context, p *plan.Plan, m *plan.Mode, from engine.Sealed, numbers [][]*big.Int) error {
-	cells, err := c.engine.Aggregate(ctx, p.Counted(m), from)
+func takeMode(ctx context.Context, p *plan.Plan, m *plan.Mode, from reader, numbers [][]*big.Int) error {
+	cells, err := from.engine.Aggregate(ctx, p.Counted(m), from.sealed)
 	if err != nil {
 		return err
 	}

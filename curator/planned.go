@@ -122,32 +122,3 @@ func paidFor(price, loss, least privacy.Loss) error {
 	}
 	return nil
 }
-
-// begunAsPlanned asks whether the noises of a stream's session cost what was reserved: with Δ what one unit moves a question by, Δ/θ
-// for a threshold's scale θ, k·c·Δ/q for the questions' q, k = 2 or, where they are monotonic, 1, and c·Δ/v for the values' v
-// (stream.SparseVector, the proof).
-func (s *Stream) begunAsPlanned(positives int) error {
-	share := func(times int64, d noise.DiscreteLaplace) *big.Rat {
-		x := new(big.Rat).SetInt(new(big.Int).Mul(s.moves, big.NewInt(times)))
-		return x.Quo(x, d.Scale())
-	}
-	threshold, query := s.session.Noise()
-	c := int64(positives)
-	each := c
-	if s.target.Neighbours != privacy.AddRemove {
-		each *= 2
-	}
-	total := new(big.Rat).Add(share(1, threshold), share(each, query))
-	if value, ok := s.session.ValueNoise(); ok {
-		total.Add(total, share(c, value))
-	}
-	e, err := privacy.EpsilonOf(total)
-	if err != nil {
-		return fmt.Errorf("%w: %w", errUnplanned, err)
-	}
-	planned := privacy.PureLoss(pureWithin(s.target.Price))
-	if err := costsAsPlanned(privacy.PureLoss(e), planned); err != nil {
-		return err
-	}
-	return costsAsPlanned(s.session.Loss(), planned)
-}

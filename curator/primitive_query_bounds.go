@@ -4,8 +4,6 @@ import (
 	"context"
 	"math/big"
 
-	"dither/internal/derive"
-	"dither/internal/engine"
 	"dither/internal/plan"
 	"dither/mechanism"
 	"dither/mechanism/quantile"
@@ -20,15 +18,19 @@ import (
 const maxBins = 128
 
 // searching adds to a look what its plan looks for first.
-func searching(p *plan.Plan, l *look) *look {
+func (l *look) searching(p *plan.Plan) {
 	for _, s := range p.Searches {
-		l.more = append(l.more, &s.Look)
+		l.statements = append(l.statements, &s.Look)
 	}
+	l.releases(boundRows(p)+p.Released(), p.Numbers())
+}
+
+// boundRows is how many rows stand before the cells.
+func boundRows(p *plan.Plan) int {
 	if len(p.Searches) > 0 {
-		l.before = 2
-		l.shape[0] += l.before
+		return 2
 	}
-	return l
+	return 0
 }
 
 // histograms are those of a plan's searches, as measures.
@@ -40,10 +42,10 @@ func histograms(p *plan.Plan) (out []*plan.Measure) {
 }
 
 // searchOne finds the bounds of one search.
-func (c *Curator) searchOne(ctx context.Context, p *plan.Plan, s *plan.Search, from engine.Sealed) (quantile.Domain, error) {
+func searchOne(ctx context.Context, p *plan.Plan, s *plan.Search, from reader) (quantile.Domain, error) {
 	ctx, done := context.WithCancel(ctx)
 	defer done() // an engine may hold what it reads until then
-	rows, err := c.engine.Order(ctx, &s.Look, from)
+	rows, err := from.engine.Order(ctx, &s.Look, from.sealed)
 	if err != nil {
 		return quantile.Domain{}, err
 	}
@@ -61,13 +63,13 @@ func (c *Curator) searchOne(ctx context.Context, p *plan.Plan, s *plan.Search, f
 
 // search finds the bounds that p waits for, and gives the plan within them, and the bounds to record. Should there be no plan within
 // them, the values' own are taken, within which there is one. Where p waits for none it is p itself.
-func (c *Curator) search(ctx context.Context, p *plan.Plan, from engine.Sealed) (*plan.Plan, [][]*big.Int, error) {
+func (q *queryAccess) search(ctx context.Context, p *plan.Plan, from reader) (*plan.Plan, [][]*big.Int, error) {
 	if len(p.Searches) == 0 {
 		return p, nil, nil
 	}
 	found := map[*plan.Search]quantile.Domain{}
 	for _, s := range p.Searches {
-		domain, err := c.searchOne(ctx, p, s, from)
+		domain, err := searchOne(ctx, p, s, from)
 		if err != nil {
 			return nil, nil, err
 		}
@@ -82,47 +84,20 @@ func (c *Curator) search(ctx context.Context, p *plan.Plan, from engine.Sealed) 
 			}
 			bounds[0], bounds[1] = append(bounds[0], big.NewInt(d.Lower)), append(bounds[1], big.NewInt(d.Upper))
 		}
-		q, err := p.Found(bounds[0], bounds[1])
+		within, err := p.Found(bounds[0], bounds[1])
 		if err == nil {
-			_, err = derive.New(q)
+			err = q.usable(within)
 		}
 		for len(bounds[0]) < p.Numbers() { // quantiles and modes have none
 			bounds[0], bounds[1] = append(bounds[0], new(big.Int)), append(bounds[1], new(big.Int))
 		}
-		return q, bounds, err
+		return within, bounds, err
 	}
-	q, bounds, err := within(func(s *plan.Search) quantile.Domain { return found[s] })
+	bounded, bounds, err := within(func(s *plan.Search) quantile.Domain { return found[s] })
 	if err != nil { // a function of what was found, and of public parameters
 		return within(func(s *plan.Search) quantile.Domain {
 			return quantile.Domain{Lower: s.Outer().Lo, Upper: s.Outer().Hi}
 		})
 	}
-	return q, bounds, nil
-}
-
-// settle makes the plan that of the bounds that were released, and takes them off the numbers.
-func (c *Curator) settle(a *asked, s *seen) error {
-	if len(a.plan.Searches) == 0 {
-		return nil
-	}
-	n := len(a.plan.Measures)
-	p, err := a.plan.Found(s.numbers[0][:n], s.numbers[1][:n])
-	if err == nil {
-		err = a.follow(p)
-	}
-	if err != nil {
-		return c.after(s, err)
-	}
-	s.numbers = s.numbers[2:]
-	return nil
-}
-
-// boundsOf are the bounds that a search found for an output, or in an explanation the widest that it can find; nil where there is no
-// search.
-func (c *Curator) boundsOf(p *plan.Plan, o plan.Output) *Bounds {
-	lo, hi, s, ok := p.Within(o)
-	if !ok {
-		return nil
-	}
-	return &Bounds{Low: lo, High: hi, Share: c.loss(s.Loss)}
+	return bounded, bounds, nil
 }

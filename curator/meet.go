@@ -1,23 +1,15 @@
 package curator
 
 import (
+	"errors"
 	"fmt"
 	"slices"
 
 	"dither/internal/bounded"
 	"dither/internal/engine"
 	"dither/internal/engine/postgres"
-	"dither/internal/policy"
 	"dither/internal/query"
 )
-
-// serverOf is how the policy calls the server that a table is on: "" where it is sealed from a file.
-func serverOf(t *policy.Table) string {
-	if !t.Source.Live() {
-		return ""
-	}
-	return t.Source.Local
-}
 
 // meet refuses a relation of tables that no engine has all of: rows leave no server, and none are sent to one.
 func (e *engines) meet(b *bounded.Statement) error {
@@ -57,39 +49,33 @@ func (e *engines) refuses(b *bounded.Statement, from engine.Sealed) error {
 	return nil
 }
 
-// explicable says whether a look was released before, and refuses to explain one that is refused when it is asked for, of which nobody is asked.
-func (c *Curator) explicable(l *look) (replayed bool, err error) {
-	if replayed, err = c.releasedBefore(l); replayed || err != nil {
+// Explicable says whether a look was released before, and refuses to explain one that is refused when it is asked for, of which nobody is asked.
+func (k *kernel) Explicable(l *look) (replayed bool, err error) {
+	if replayed, err = k.ReleasedBefore(l); replayed || err != nil {
 		return replayed, err
 	}
-	return false, c.answerable(l)
+	return false, k.Answerable(l)
 }
 
-// answerable refuses what no engine answers, before anybody is asked.
-func (c *Curator) answerable(l *look) error {
-	if _, err := c.delayOf(l); err != nil {
+// Answerable refuses what no engine answers, before anybody is asked.
+func (k *kernel) Answerable(l *look) error {
+	if _, err := k.DelayOf(l); err != nil {
 		return err
 	}
-	e, ok := c.engine.(*engines)
+	e, ok := k.engine.(*engines)
 	if !ok || len(e.live) == 0 { // files' engine refuses nothing
 		return nil
 	}
-	from := c.from(l)
-	for _, b := range append([]*bounded.Statement{l.bounded}, l.more...) {
-		if err := e.refuses(b, from); err != nil {
-			return refused(err)
+	from := k.from(l)
+	for _, b := range l.statements {
+		err := e.refuses(b, from)
+		var refused *engine.RefusedError
+		if errors.As(err, &refused) {
+			return unsupportedBy(refused)
+		}
+		if err != nil {
+			return err
 		}
 	}
 	return nil
-}
-
-// apart says of a table that its unit is found in a table that is elsewhere: then every question about it is refused.
-func apart(p *policy.Policy, t *policy.Table) string {
-	for of := t; of != nil && of.Unit.Through != ""; {
-		of = p.Table(of.References[of.Unit.Through].Table)
-		if of != nil && serverOf(of) != serverOf(t) {
-			return fmt.Sprintf("its unit is found through table %s, which is elsewhere: no question about it can be answered until both are on one server, or both are sealed from files", of.Name)
-		}
-	}
-	return ""
 }

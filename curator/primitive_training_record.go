@@ -16,12 +16,12 @@ type begun struct {
 	ended bool
 }
 
-// earlier finds the newest reservation of this very training that has not failed.
-func (t *Trainer) earlier(fresh bool) (newest begun, found bool, err error) {
+// Earlier finds the newest reservation of this very training that has not failed.
+func (t *trainingAccess) Earlier(fresh bool) (newest begun, found bool, err error) {
 	if fresh {
 		return begun{}, false, nil
 	}
-	known, l := &t.curator.trainings, t.curator.ledger
+	known, l := &t.kernel.trainings, t.kernel.ledger
 	for {
 		id, found, err := known.newest(l, t.look.key)
 		if err != nil || !found {
@@ -39,15 +39,15 @@ func (t *Trainer) earlier(fresh bool) (newest begun, found bool, err error) {
 }
 
 // record makes the ledger have a step that is durable: the last one is the training's release.
-func (t *Trainer) record(step int64, d digest) error {
+func (t *trainingAccess) record(step int64, d digest) error {
 	values, err := json.Marshal(recordedStep{d.String()})
 	if err != nil {
 		return err
 	}
-	if step == t.Steps {
-		err = t.curator.ledger.Release(t.id, values)
+	if step == t.terms.steps {
+		err = t.kernel.ledger.Release(t.id, values)
 	} else {
-		err = t.curator.ledger.Step(ledger.Step{Reservation: t.id, Question: fmt.Sprintf("step %d of %d", step, t.Steps), Values: values})
+		err = t.kernel.ledger.Step(ledger.Step{Reservation: t.id, Question: fmt.Sprintf("step %d of %d", step, t.terms.steps), Values: values})
 	}
 	if err == nil {
 		t.sealed = step

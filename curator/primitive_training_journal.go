@@ -52,6 +52,9 @@ var (
 	errBusy    = errors.New("the training goes on elsewhere")
 )
 
+// Turn waits until nobody else begins a training in this home. Close gives the turn back.
+func (k *kernel) Turn() (io.Closer, error) { return takeTurn(k.home) }
+
 // takeTurn waits until nobody else begins a training in this home.
 func takeTurn(home string) (*os.File, error) {
 	f, err := openBeside(home, "begin")

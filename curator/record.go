@@ -3,47 +3,12 @@ package curator
 import (
 	"bytes"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"math/big"
 
 	"dither/internal/ledger"
 	"dither/internal/plan"
 )
-
-// errUnreadable reports a recorded release that its question cannot have.
-var errUnreadable = errors.New("a recorded release is unreadable")
-
-// replay is the newest release of the same look, or nil.
-func (c *Curator) replay(l *look) (*seen, error) {
-	answer, ok, err := c.ledger.Find(l.key)
-	if err != nil {
-		return nil, c.public(err)
-	}
-	if !ok {
-		return nil, nil
-	}
-	values, err := answer.Values()
-	if err != nil {
-		return nil, c.public(err)
-	}
-	numbers, err := l.decode(values)
-	if err != nil {
-		return nil, c.public(err)
-	}
-	return &seen{id: answer.Reserved, numbers: numbers, replayed: true}, nil
-}
-
-// releasedBefore tells whether a look is a replay, and free.
-func (c *Curator) releasedBefore(l *look) (ok bool, err error) {
-	if l.fresh {
-		return false, nil
-	}
-	if _, ok, err = c.ledger.Find(l.key); err != nil {
-		return false, c.public(err)
-	}
-	return ok, nil
-}
 
 // numbersOf are those of an answer, which p plans.
 func numbersOf(answer ledger.Answer, p *plan.Plan) ([][]*big.Int, error) {

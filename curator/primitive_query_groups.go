@@ -3,13 +3,11 @@ package curator
 import (
 	"context"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"math/big"
 	"slices"
 
 	"dither/internal/bounded"
-	"dither/internal/engine"
 	"dither/internal/ledger"
 	"dither/internal/plan"
 	"dither/internal/value"
@@ -17,13 +15,6 @@ import (
 	"dither/mechanism/partition"
 	"dither/privacy"
 )
-
-// groups are those that a look released, of keys that are not known beforehand. What is recorded is these, with their numbers, and
-// of the others no trace.
-type groups struct {
-	of     *bounded.Statement
-	chosen [][]value.Value // in the order of their keys
-}
 
 // maxChosenBytes bounds the texts of released groups: with it a release fits into one entry of the ledger, escapes and all.
 const maxChosenBytes = 6 << 20
@@ -34,17 +25,10 @@ type recordedGroups struct {
 	Values json.RawMessage `json:"values"`
 }
 
-// encode writes released numbers for the ledger, and groups where they are released too.
-func (l *look) encode(numbers [][]*big.Int) (json.RawMessage, error) {
-	return l.rows.wrap(l.encodeNumbers(numbers))
-}
-
-func (l *look) encodeNumbers(numbers [][]*big.Int) (json.RawMessage, error) {
-	if l.groups == nil {
-		return encode(numbers), nil
-	}
-	out := recordedGroups{Groups: [][]*string{}, Values: encode(numbers)}
-	for _, group := range l.groups.chosen {
+// encodeGroups writes released groups for the ledger, with the text of their numbers.
+func encodeGroups(groups [][]value.Value, numbers json.RawMessage) (json.RawMessage, error) {
+	out := recordedGroups{Groups: [][]*string{}, Values: numbers}
+	for _, group := range groups {
 		texts := make([]*string, len(group))
 		for i, v := range group {
 			if !v.Null {
@@ -57,46 +41,35 @@ func (l *look) encodeNumbers(numbers [][]*big.Int) (json.RawMessage, error) {
 	return json.Marshal(out)
 }
 
-// decode reads what encode wrote.
-func (l *look) decode(values json.RawMessage) ([][]*big.Int, error) {
-	values, err := l.rows.unwrap(values)
-	if err != nil {
-		return nil, err
-	}
-	if l.groups == nil {
-		return decode(values, l.shape)
-	}
+// decodeGroups reads what encodeGroups wrote of the groups of a statement, and gives the text of their numbers.
+func decodeGroups(text json.RawMessage, of *bounded.Statement) ([][]value.Value, json.RawMessage, error) {
 	var in recordedGroups
-	if err := json.Unmarshal(values, &in); err != nil {
-		return nil, fmt.Errorf("%w: %w", errUnreadable, err)
+	if err := json.Unmarshal(text, &in); err != nil {
+		return nil, nil, fmt.Errorf("%w: %w", errUnreadable, err)
 	}
-	types := l.groups.of.KeyTypes()[:len(l.groups.of.Keys)]
+	others := fmt.Errorf("%w: it has other groups than its question", errUnreadable)
+	types := of.KeyTypes()[:len(of.Keys)]
 	chosen := make([][]value.Value, len(in.Groups))
 	for i, texts := range in.Groups {
 		if len(texts) != len(types) {
-			return nil, fmt.Errorf("%w: it has other groups than its question", errUnreadable)
+			return nil, nil, others
 		}
 		for j, text := range texts {
 			v := value.NullOf(types[j])
 			if text != nil {
 				var err error
 				if v, err = bounded.ReadKey(types[j], *text); err != nil {
-					return nil, fmt.Errorf("%w: it has other groups than its question", errUnreadable)
+					return nil, nil, others
 				}
 			}
 			chosen[i] = append(chosen[i], v)
 		}
 	}
-	l.groups.chosen = chosen
-	rows := len(chosen)
-	if l.groups.of.Other {
-		rows++
-	}
-	return decode(in.Values, [2]int{l.before + rows, l.shape[1]})
+	return chosen, in.Values, nil
 }
 
-// selectionMechanisms is that of the groups, for the ledger; the mechanisms after it are of the groups that it releases.
-func selectionMechanisms(p *plan.Plan) (out []ledger.Mechanism, err error) {
+// selectionMechanism is that of the groups, for the ledger; the mechanisms after it are of the groups that it releases.
+func selectionMechanism(p *plan.Plan) (out []ledger.Mechanism, err error) {
 	if p.Selection == nil {
 		return nil, nil
 	}
@@ -104,64 +77,42 @@ func selectionMechanisms(p *plan.Plan) (out []ledger.Mechanism, err error) {
 	return []ledger.Mechanism{{Name: string(p.Selection.Strategy), Sensitivity: sensitivity, Scale: scale, Cells: p.MaxChosen()}}, err
 }
 
-// openly takes the measures of a question whose groups are not known: the groups are selected, and then measured.
+// selected takes the measures of groups that are not known: they are selected, and then measured.
 //
 // Its loss is the price: the selection's and the measures' shares add up to it, in ρ, and δ is the selection's alone
 // (plan.Selection, the proof). The groups that are released are public from there on, so Other, which is measured of the rows outside
 // them, is one cell more of a vector with fixed cells: what a unit adds is bounded over all of these together, after the
 // selection.
-func (c *Curator) openly(ctx context.Context, a *asked) (*seen, error) {
-	found := a.look.groups
-	s, err := c.take(ctx, a.look, func(ctx context.Context, from engine.Sealed) ([][]*big.Int, error) {
-		p, err := c.withRows(ctx, a, from)
-		if err != nil {
-			return nil, err
-		}
-		p, bounds, err := c.search(ctx, p, from)
-		if err != nil {
-			return nil, err
-		}
-		all, err := c.engine.Groups(ctx, &p.Statement, from)
-		if err != nil {
-			return nil, err
-		}
-		names, err := selectGroups(p.Selection, all.Units())
-		if err != nil {
-			return nil, err
-		}
-		chosen, cells, err := all.Chosen(names)
-		if err != nil {
-			return nil, err
-		}
-		if p.Other { // those beyond what is released are Other's
-			chosen = first(p, chosen)
-			if cells, err = c.engine.Aggregate(ctx, &p.Choose(chosen).Statement, from); err != nil {
-				return nil, err
-			}
-		}
-		numbers, err := noisyRows(p.Measures, cells)
-		if err != nil {
-			return nil, err
-		}
-		if !p.Other {
-			chosen, numbers = greatest(p, chosen, numbers)
-		}
-		found.chosen = chosen
-		return append(bounds, numbers...), nil
-	})
+func (q *queryAccess) selected(ctx context.Context, p *plan.Plan, rows reader) (chosen [][]value.Value, numbers [][]*big.Int, err error) {
+	p, bounds, err := q.search(ctx, p, rows)
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
-	if err := c.settleRows(a, s); err != nil {
-		return nil, err
+	all, err := rows.engine.Groups(ctx, &p.Statement, rows.sealed)
+	if err != nil {
+		return nil, nil, err
 	}
-	if err := c.settle(a, s); err != nil {
-		return nil, err
+	names, err := selectGroups(p.Selection, all.Units())
+	if err != nil {
+		return nil, nil, err
 	}
-	if err := a.follow(a.plan.Choose(found.chosen)); err != nil { // its noises are those of the plan that ask prepared
-		return nil, c.after(s, err)
+	chosen, cells, err := all.Chosen(names)
+	if err != nil {
+		return nil, nil, err
 	}
-	return s, nil
+	if p.Other { // those beyond what is released are Other's
+		chosen = first(p, chosen)
+		if cells, err = rows.engine.Aggregate(ctx, &p.Choose(chosen).Statement, rows.sealed); err != nil {
+			return nil, nil, err
+		}
+	}
+	if numbers, err = noisyRows(p.Measures, cells); err != nil {
+		return nil, nil, err
+	}
+	if !p.Other {
+		chosen, numbers = greatest(p, chosen, numbers)
+	}
+	return chosen, append(bounds, numbers...), nil
 }
 
 // selectGroups runs the mechanism that the plan chose, on the number of units of each group that there is.
@@ -242,19 +193,4 @@ func textBytes(group []value.Value) (n int) {
 		n += len(v.String()) + 4 // as it is written
 	}
 	return n
-}
-
-// parseDelta reads the δ of a question.
-func parseDelta(text string) (privacy.Delta, error) {
-	if text == "" {
-		return privacy.Delta{}, nil
-	}
-	d, err := privacy.ParseDelta(text)
-	if err == nil && d.IsZero() {
-		err = errors.New("a delta is above 0")
-	}
-	if err != nil {
-		return d, &Error{Code: CodeUsage, Message: err.Error(), Hint: "a delta is a decimal such as 1e-7", cause: err}
-	}
-	return d, nil
 }

@@ -1,0 +1,34 @@
+package curator
+
+import "context"
+
+// take carries a primitive out, and words what goes wrong.
+func (c *Curator) take(ctx context.Context, p primitive) (*releasedValues, error) {
+	s, err := c.kernel.Release(ctx, p)
+	if err != nil {
+		return nil, afresh(p.Look().fresh, c.public(err))
+	}
+	return s, nil
+}
+
+// after words an error that came after a release: what was paid for it now stays spent.
+func (c *Curator) after(s *releasedValues, err error) *Error {
+	if s.Replayed {
+		return c.public(err)
+	}
+	return c.charged(err)
+}
+
+// remains is what is left of the budget, to be told beside s. Where it cannot be told, s is recorded all the same.
+func (c *Curator) remains(s *releasedValues) (Loss, error) {
+	state, err := c.ledger.State()
+	if err == nil {
+		return left(state.Remaining), nil
+	}
+	if s.Replayed {
+		return Loss{}, c.public(err)
+	}
+	e := c.charged(err)
+	e.Hint = "the answer is recorded: asking again gives it, free"
+	return Loss{}, e
+}
