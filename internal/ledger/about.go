@@ -5,7 +5,7 @@ import (
 	"errors"
 )
 
-// encode writes what an answer is about, for the index: texts with their lengths.
+// encode writes the subject of an answer for the index, as texts with their lengths.
 func (a *About) encode() []byte {
 	var b []byte
 	text := func(s string) { b = append(binary.AppendUvarint(b, uint64(len(s))), s...) }

@@ -6,9 +6,9 @@ import (
 	"errors"
 )
 
-// decodeAgain reads a line that was read before, of which the hash was kept. The hash says that it is that line, which
-// was read strictly then: so it is only taken apart. A release's values, which are nearly all of a ledger, are found
-// without reading what is in them.
+// decodeAgain decodes a line that this process has decoded before, and whose hash it kept. The hash proves that the
+// line is the same, and the first decoding was strict. So decodeAgain only takes the line apart. It finds the values of
+// a release, which make up nearly all of a ledger, without parsing them.
 func decodeAgain(line []byte, known Hash) (Entry, error) {
 	if sha256.Sum256(line) == known {
 		if e, ok := takenApart(line); ok {
@@ -23,8 +23,8 @@ func decodeAgain(line []byte, known Hash) (Entry, error) {
 	return e, err
 }
 
-// takenApart is a reservation or a release, whose line is known to be one that decodeLine takes; ok is false of
-// another.
+// takenApart returns a reservation or a release from a line that decodeLine is known to accept. For any other entry, ok
+// is false.
 func takenApart(line []byte) (e Entry, ok bool) {
 	frame := (&walker{data: line}).fields()
 	for _, of := range []struct {
@@ -49,7 +49,7 @@ func takenApart(line []byte) (e Entry, ok bool) {
 	return e, ok
 }
 
-// fields are the texts of an object's values, by its keys, of which none is repeated.
+// fields returns the texts of an object's values by key. No key is repeated.
 func (w *walker) fields() map[string][]byte {
 	out := map[string][]byte{}
 	if w.peek() != '{' {

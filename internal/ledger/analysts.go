@@ -2,11 +2,12 @@ package ledger
 
 import "dither/privacy"
 
-// checkAnalyst admits who is named. Where the terms list nobody, anybody may ask.
+// checkAnalyst refuses an analyst whom the terms do not list. If the terms list nobody, anybody may ask.
 //
-// Analysts' limits lie within the budget. They protect nobody by themselves: analysts may tell each other what they
-// learnt, so that the budget, which every charge counts against, is the only promise. An analyst's limit counts every
-// price in full, whatever parts it is about; a fragment, of which nobody knows whose it was, counts against none.
+// Analysts' limits lie within the budget. They protect nobody by themselves, because analysts may share what they
+// learn. The budget, which every charge counts against, is the only promise. An analyst's limit counts every price in
+// full, even the price of a question about some parts. A fragment counts against no limit, because nobody knows whose
+// it was.
 func (h *history) checkAnalyst(name string) error {
 	if _, known := h.terms.Analysts[name]; !known && len(h.terms.Analysts) > 0 {
 		return ErrAnalyst
@@ -25,7 +26,7 @@ func (h *history) chargeAnalyst(r Reservation) {
 	h.analysts[r.Analyst].add(r.Loss)
 }
 
-// Asked is what one analyst has spent, and may still.
+// Asked is what one analyst has spent, and what remains.
 type Asked struct {
 	Limit     privacy.Loss `json:"limit"`
 	Spent     privacy.Loss `json:"spent"`
@@ -40,7 +41,7 @@ func (h *history) askedBy(name string, limit privacy.Loss) Asked {
 	return Asked{Limit: limit, Spent: f.Spent(), Remaining: f.Remaining()}
 }
 
-// asked is how every limit stands.
+// asked returns the state of every limit.
 func (h *history) asked() map[string]Asked {
 	if h.terms == nil || len(h.terms.Analysts) == 0 {
 		return nil

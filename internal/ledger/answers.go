@@ -13,20 +13,19 @@ import (
 	"dither/privacy"
 )
 
-// Asked-for answers are looked for by what they are about, for each question that may follow from them: the history
-// keeps that of every answer in memory, each kind once, so that a ledger of many thousand entries is not read again for
-// it.
+// Questions look for earlier answers by subject, to see what follows from them. The history keeps the subject of every
+// answer in memory, each distinct subject once, so that a search does not read a ledger of many thousand entries again.
 
-// About is what a reservation's answer is about, as far as it matters to who looks for answers.
+// About is the subject of a reservation's answer, as far as a search for answers needs it.
 type About struct {
 	Policy  string
 	Sources []Source
 	Subject *Subject
 }
 
-// answered is an answer, by its entries.
+// answered is an answer, given by its entries.
 type answered struct {
-	key             string // "" of one that the index found, but by its key
+	key             string // "" if the index found it, except by its key
 	about           *About
 	rho             float64
 	release, paying uint64
@@ -38,19 +37,19 @@ type waiting struct {
 	about *About
 	rho   float64
 	loss  privacy.Loss // as it counts in the terms in force
-	told  bool         // a step of it was released
+	told  bool         // whether one of its steps was released
 
 	analyst string // who asked
 }
 
-// rhoOf is about what a loss is in ρ.
+// rhoOf is roughly what a loss amounts to in ρ.
 func rhoOf(l privacy.Loss) float64 {
 	rho, _ := l.ZCDP()
 	size, _ := rho.Rat().Float64()
 	return size
 }
 
-// about is what a reservation is about: one value for all that are alike.
+// about returns the subject of a reservation. All equal subjects share one value.
 func (h *history) about(r Reservation) *About {
 	out := &About{Policy: r.Policy, Sources: r.Sources, Subject: r.Subject}
 	var b strings.Builder
@@ -71,10 +70,10 @@ func (h *history) about(r Reservation) *About {
 	return out
 }
 
-// Answer is a reservation with its release. Its entries are read where they are asked for.
+// Answer is a reservation with its release. Its methods read the entries on demand.
 type Answer struct {
 	Reserved uint64  // the index of the reservation's entry
-	Rho      float64 // about what it cost, in ρ
+	Rho      float64 // roughly what it cost, in ρ
 	About    *About  // not to be changed
 
 	of      *Ledger
@@ -83,7 +82,7 @@ type Answer struct {
 
 func (l *Ledger) answer(a answered) Answer { return Answer{a.paying, a.rho, a.about, l, a.release} }
 
-// Reservation reads what paid for it.
+// Reservation reads the reservation that paid for the answer.
 func (a Answer) Reservation() (Reservation, error) {
 	e, err := a.of.Entry(a.Reserved)
 	if err != nil {
@@ -96,7 +95,7 @@ func (a Answer) Reservation() (Reservation, error) {
 	return r, err
 }
 
-// Values reads what was released.
+// Values reads the released values.
 func (a Answer) Values() (json.RawMessage, error) {
 	e, err := a.of.Entry(a.release)
 	if err != nil {
@@ -121,7 +120,7 @@ func (l *Ledger) AnswerOf(reserved uint64) (a Answer, ok bool, err error) {
 	return a, ok && err == nil, err
 }
 
-// Answers are those about what want takes, the newest first. An About must not be changed.
+// Answers returns the answers whose subject want accepts, newest first. The caller must not change an About.
 func (l *Ledger) Answers(want func(*About) bool) (iter.Seq[Answer], error) {
 	answers, err := l.wanted(want)
 	if errors.Is(err, errIndex) {
@@ -141,7 +140,7 @@ func (l *Ledger) Answers(want func(*About) bool) (iter.Seq[Answer], error) {
 	}, nil
 }
 
-// wanted are the answers that want takes, the newest first. The lock is not held while want is asked.
+// wanted returns the answers whose subject want accepts, newest first. It calls want without holding the lock.
 func (l *Ledger) wanted(want func(*About) bool) (out []answered, err error) {
 	var answers []answered
 	var old *past

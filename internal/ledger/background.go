@@ -9,13 +9,13 @@ import (
 	"time"
 )
 
-// VerifyInBackground verifies the whole chain again and again, as Verify does, until ctx is done: for processes that
-// run long, since opening reads only what came since the newest checkpoint. It returns at once. The lock is not held:
-// what was acknowledged does not change.
+// VerifyInBackground verifies the whole chain repeatedly, as Verify does, until ctx is done. It is for long-running
+// processes, because Open reads only the entries since the newest checkpoint. It returns at once. It does not hold the
+// lock, because acknowledged entries do not change.
 //
-// Where something is wrong, every later method of l returns that error, so that nothing is admitted or released any
-// more, and failed is called with it, once. A log that cannot be read for another reason is tried again; the third time
-// in a row, that counts as wrong.
+// If the chain is wrong, every later method of l returns that error, so that nothing more is admitted or released, and
+// failed is called with it, once. If the log cannot be read for another reason, VerifyInBackground tries again; the
+// third such error in a row counts as wrong.
 func (l *Ledger) VerifyInBackground(ctx context.Context, pause time.Duration, failed func(error)) {
 	go func() {
 		unread := 0
@@ -40,24 +40,25 @@ func (l *Ledger) VerifyInBackground(ctx context.Context, pause time.Duration, fa
 	}()
 }
 
-// isWrong reports an error that says what the log holds, not that it could not be read.
+// isWrong reports whether an error concerns the log's contents, and not a failure to read it.
 func isWrong(err error) bool {
 	var corrupt *CorruptError
 	var back *RolledBackError
 	return errors.As(err, &corrupt) || errors.As(err, &back) || errors.Is(err, ErrNewer) || errors.Is(err, ErrMissing)
 }
 
-// stop makes every later method return err. Closing the file gives up the lock.
+// stop makes every later method return err. Closing the file releases the lock.
 func (l *Ledger) stop(err error) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	if l.failed == nil {
 		l.failed = err
-		_ = l.file.Close() // nothing is being written: that is done with mu held
+		_ = l.file.Close() // nothing is being written, since writers hold mu
 	}
 }
 
-// verifyOnce reads the log from its beginning to the newest entry that l has seen, which must be found there.
+// verifyOnce reads the log from its beginning up to the newest entry that l has seen, and checks that this entry is
+// there.
 func (l *Ledger) verifyOnce(ctx context.Context) error {
 	l.mu.Lock()
 	tip, begun, end, failed := l.log.last, l.log.hasLast, l.log.tipEnd, l.failed
@@ -65,7 +66,7 @@ func (l *Ledger) verifyOnce(ctx context.Context) error {
 	switch {
 	case failed != nil:
 		return ErrClosed // there is nothing to stop
-	case !begun: // the index was damaged, and reading all again failed: the next call says how
+	case !begun: // the index was damaged and a full reading failed: the next call returns the error
 		return nil
 	}
 	f, err := openLog(l.fsys, l.dir, os.O_RDONLY)
@@ -85,7 +86,7 @@ func (l *Ledger) verifyOnce(ctx context.Context) error {
 	return nil
 }
 
-// stoppable reads nothing once ctx is done.
+// stoppable is a reader that stops once ctx is done.
 type stoppable struct {
 	ctx context.Context
 	io.ReaderAt

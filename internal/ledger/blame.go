@@ -5,12 +5,12 @@ import (
 	"fmt"
 )
 
-// errUnlinked reports an entry with the next index that was not written after the line before it.
+// errUnlinked reports an entry that has the next index, but does not follow the line before it.
 var errUnlinked = errors.New("it does not follow the entry before it")
 
-// blame names the line that was changed, where line number (an entry) does not hold the hash of the line before it. An
-// entry's hash is in the line after it: so if the next line was written after this one as it stands, the line before
-// was changed; if it was written after another one, this one was. Where no next line tells, it is either.
+// blame decides which line was changed when an entry, line number, does not contain the hash of the line before it. The
+// line after an entry contains that entry's hash. If the next line agrees with this one, the line before was changed;
+// if not, this one was. Without a next line, it may be either.
 func (l *log) blame(r *lineReader, e Entry, number uint64) error {
 	before := number - 1
 	if n := len(l.refs); n > 0 {

@@ -15,13 +15,13 @@ import (
 
 // FormatVersion is the version of the lines that this program writes, and the newest that it reads.
 //
-// A line has the least version that can say what it says, so that a ledger that uses nothing new is read by older
-// programs too. Version 2 adds parts, grants, analysts and openings; version 3 what answers are found by, what was
-// named beside a question, and questions that were given up; version 4 fragments that cost nothing, corrections of the
+// Each line has the least version that can express it, so that older programs can read a ledger that uses nothing new.
+// Version 2 adds parts, grants, analysts and openings. Version 3 adds the subjects by which answers are found, the
+// options named beside a question, and questions that were given up. Version 4 adds free fragments, corrections of the
 // clock, recoveries, checkpoints, and questions and steps that were given up and count towards a suspension.
 const FormatVersion = 4
 
-// maxLine bounds a line, newline excluded, so that a hostile file cannot exhaust memory.
+// maxLine bounds a line without its newline, so that a hostile file cannot exhaust memory.
 const maxLine = 64<<20 + 64<<10
 
 // Hash is the SHA-256 of a line.
@@ -42,7 +42,7 @@ func (h *Hash) UnmarshalText(text []byte) error {
 	return err
 }
 
-// Head names the newest entry of a log, and by its hash all that stand before it. It is the checkpoint to keep
+// Head names the newest entry of a log; its hash covers all entries before it. It is the checkpoint that an owner keeps
 // elsewhere.
 type Head struct {
 	Index uint64
@@ -78,7 +78,7 @@ func ParseHead(text string) (Head, error) {
 	return h, nil
 }
 
-// frame is a line, its body not yet read. The keys are written in this order.
+// frame is a line whose body is not yet decoded. The keys are written in this order.
 type frame struct {
 	V    int             `json:"v"`
 	N    uint64          `json:"n"`
@@ -97,7 +97,7 @@ func encodeLine(index uint64, prev Hash, at time.Time, body Body) ([]byte, error
 	return marshal(frame{V: version(body), N: index, Prev: prev, At: at.UTC(), Kind: body.kind(), Body: raw})
 }
 
-// marshal is json.Marshal that leaves <, > and & as they are: the log is read by people.
+// marshal is json.Marshal without escaping <, > and &, because people read the log.
 func marshal(v any) ([]byte, error) {
 	var b bytes.Buffer
 	enc := json.NewEncoder(&b)
@@ -108,11 +108,11 @@ func marshal(v any) ([]byte, error) {
 	return bytes.TrimSuffix(b.Bytes(), []byte("\n")), nil
 }
 
-// errFragment reports a line that is no JSON at all: the rest of a write that did not finish. No proper prefix of an
-// entry is JSON, so nothing of an entry's own text is lost by calling all other lines corrupt.
+// errFragment reports a line that is not JSON: the rest of an unfinished write. No proper prefix of an entry is JSON.
+// So every other unreadable line is corruption, and no unfinished entry is mistaken for it.
 var errFragment = errors.New("not a whole entry")
 
-// decodeLine reads one line strictly. Its error is errFragment, ErrNewer, or what is wrong with it.
+// decodeLine decodes one line strictly. Its error is errFragment, ErrNewer, or a description of the fault.
 func decodeLine(line []byte) (Entry, error) {
 	if !json.Valid(line) {
 		return Entry{}, errFragment
@@ -176,7 +176,8 @@ func version(b Body) int {
 	return 1
 }
 
-// newer looks at v alone: of a newer line nothing else is understood.
+// newer reports whether a line has a newer version. It reads v alone, since nothing else of a newer line may be
+// understood.
 func newer(line []byte) bool {
 	var probe struct {
 		V int `json:"v"`

@@ -10,9 +10,8 @@ import (
 	"dither/internal/ledger/index"
 )
 
-// keepShort writes a checkpoint, if a place was passed that none covers, so that the next reader begins there. It is
-// called after an append, without the lock on the log. What goes wrong costs time only: it is tried again some entries
-// later.
+// keepShort writes a checkpoint if the log has passed a place that no checkpoint covers, so that the next reader begins
+// there. It runs after an append, without the lock on the log. A failure costs only time: a later append tries again.
 func (l *Ledger) keepShort() {
 	if !l.due.Load() || !l.checkpoint.CompareAndSwap(false, true) {
 		return
@@ -27,17 +26,17 @@ func (l *Ledger) keepShort() {
 	l.noteDue()
 }
 
-// noteDue notes whether a checkpoint is to be written.
+// noteDue notes whether a checkpoint is due.
 func (l *Ledger) noteDue() {
 	l.due.Store(l.failed == nil && len(l.log.pending) > 0 && l.log.count() >= l.retry)
 }
 
-// writeCheckpoint writes the index up to the newest place, durably; then its checkpoint into the log; then where that
-// is. All but the checkpoint's own line is computed and written without the lock on the log: nothing before a place
-// changes any more.
+// writeCheckpoint writes the index up to the newest place, durably; then its checkpoint into the log; then the
+// checkpoint's position. It computes and writes everything but the checkpoint's own line without the lock on the log,
+// because nothing before a place changes.
 func (l *Ledger) writeCheckpoint() error {
 	lock, err := lockIndex(l.fsys, l.dir)
-	if err != nil || lock == nil { // else somebody else is at it
+	if err != nil || lock == nil { // otherwise another process is writing it
 		return err
 	}
 	defer func() { _ = lock.Close() }() // which unlocks it
@@ -59,7 +58,7 @@ func (l *Ledger) writeCheckpoint() error {
 	}
 	l.log.unindexed = false // it is about to be mended
 	l.mu.Unlock()
-	if newest == nil { // somebody else was quicker
+	if newest == nil { // another process was quicker
 		return nil
 	}
 	if err := writeSegments(l.fsys, l.dir, known, offset, missing); err != nil {
@@ -78,7 +77,7 @@ func (l *Ledger) writeCheckpoint() error {
 	return err
 }
 
-// lockIndex takes the lock of whoever writes the index; nil where somebody else has it.
+// lockIndex locks the index for writing; it returns nil if another process holds the lock.
 func lockIndex(fsys fileSystem, dir string) (file, error) {
 	lock, err := fsys.Open(filepath.Join(dir, indexLockName), os.O_RDWR|os.O_CREATE, 0o600)
 	if err != nil {
@@ -92,7 +91,7 @@ func lockIndex(fsys fileSystem, dir string) (file, error) {
 	return lock, nil
 }
 
-// writeSegments writes segments behind those that are known to be in the index file, durably.
+// writeSegments writes segments to the index file, durably, after those that it is known to contain.
 func writeSegments(fsys fileSystem, dir string, known *past, offset int64, missing []*place) error {
 	f, err := fsys.Open(filepath.Join(dir, indexName), os.O_RDWR|os.O_CREATE, 0o600)
 	if err != nil {
@@ -126,7 +125,7 @@ func writeAt(f file, data []byte, offset int64) error {
 	return err
 }
 
-// pointer is the checkpoint file's text for the newest checkpoint.
+// pointer returns the checkpoint file's text for the newest checkpoint.
 func (h *history) pointer() ([]byte, error) {
 	c := h.newestCheckpoint
 	if c == nil || h.past == nil || h.past.to() < c.body.Entries {
@@ -143,7 +142,7 @@ func (h *history) pointer() ([]byte, error) {
 	return slices.Concat(first, []byte("\n"), c.state), nil
 }
 
-// replaceFile makes a file anew, durably: at every moment the name has one whole content.
+// replaceFile replaces a file durably. At every moment the name has one complete content.
 func replaceFile(fsys fileSystem, dir, name string, data []byte) error {
 	temp := filepath.Join(dir, name+".tmp")
 	f, err := fsys.Open(temp, os.O_WRONLY|os.O_CREATE|os.O_TRUNC, 0o600)
@@ -158,7 +157,7 @@ func replaceFile(fsys fileSystem, dir, name string, data []byte) error {
 		err = fsys.Rename(temp, filepath.Join(dir, name))
 	}
 	if err != nil {
-		_ = fsys.Remove(temp) // where the disk is full, it is in the way
+		_ = fsys.Remove(temp) // on a full disk it would be in the way
 		return err
 	}
 	return fsys.SyncDir(dir)

@@ -6,9 +6,9 @@ import (
 	"time"
 )
 
-// Correction is the owner's act of setting the clock right after an entry was dated too late: from here on, the clock
-// is this entry's date, and not that of the latest entry. Without it, one entry dated 2100 would end all grants until
-// then.
+// Correction records that the owner corrects the clock after an entry was dated too late. From then on the clock is
+// this entry's date, and not the latest date of all entries. Without a correction, one entry dated 2100 would end all
+// grants until then.
 //
 // # No period's grant is given twice
 //
@@ -29,7 +29,7 @@ type Correction struct {
 	Ahead time.Time `json:"ahead"` // what the clock was: the latest date of any entry until then
 }
 
-// ErrClockRight says that no entry is dated later than the computer's clock, so that there is nothing to set right.
+// ErrClockRight reports that no entry is dated later than the computer's clock, so there is nothing to correct.
 var ErrClockRight = errors.New("no entry is dated later than the computer's clock")
 
 func (Correction) kind() Kind { return KindClock }
@@ -41,8 +41,8 @@ func (c Correction) validate() error {
 	return nil
 }
 
-// CorrectClock records the owner's act of setting the clock to the computer's, where an entry was dated later. It is
-// ErrClockRight where none was.
+// CorrectClock records that the owner sets the ledger's clock to the computer's, after an entry was dated later. It
+// returns ErrClockRight if none was.
 func (l *Ledger) CorrectClock() (ahead time.Time, err error) {
 	s, err := l.State()
 	if err != nil {
@@ -81,18 +81,19 @@ type span struct {
 	To   time.Time `json:"to"`
 }
 
-// issue notes that the running period's grant was given.
+// issue notes that the grant of the running period was given.
 func (h *history) issue() {
 	h.issued = mergeSpans(append(h.issued, span{h.period, h.terms.Grant.next(h.period)}))
 }
 
-// isClosed reports a period some of which a grant was given for, before the newest correction.
+// isClosed reports whether a grant before the newest correction covers a part of this period.
 func (h *history) isClosed(start time.Time) bool {
 	end := h.terms.Grant.after(start)
 	return slices.ContainsFunc(h.closed, func(s span) bool { return s.From.Before(end) && start.Before(s.To) })
 }
 
-// nextGrant is when the first period after the one that began at start gives a grant: with the calendar, at the latest.
+// nextGrant is the latest time at which, by the calendar, the first period after the one that began at start gives a
+// grant.
 func (h *history) nextGrant(start time.Time) time.Time {
 	g := h.terms.Grant
 	next := g.next(start)
@@ -109,7 +110,7 @@ func (h *history) nextGrant(start time.Time) time.Time {
 	return next
 }
 
-// mergeSpans sorts spans, and makes one of those that meet.
+// mergeSpans sorts spans and joins those that meet.
 func mergeSpans(spans []span) []span {
 	spans = slices.Clone(spans)
 	slices.SortFunc(spans, func(a, b span) int { return a.From.Compare(b.From) })

@@ -11,9 +11,9 @@ import (
 
 // Create begins a ledger in the existing directory dir. id is 128 random bits in hexadecimal.
 //
-// It is ErrExists where a log or a head file is, even a damaged one: nothing here is ever overwritten. Where it fails
-// it takes its files away again. Only if it is killed in between can a log without a head, or a head without a log, be
-// left; nothing can have been reserved there, and its owner may delete it.
+// Create returns ErrExists if a log or a head file exists, even a damaged one: it overwrites nothing. If it fails, it
+// removes its own files. Only a kill in between can leave a log without a head, or a head without a log. Nothing can
+// have been reserved there, and the owner may delete it.
 func Create(dir, id string, now time.Time) error { return create(system{}, dir, id, now) }
 
 func create(fsys fileSystem, dir, id string, now time.Time) (err error) {
@@ -40,14 +40,15 @@ func create(fsys fileSystem, dir, id string, now time.Time) (err error) {
 	if err != nil {
 		return fmt.Errorf("creating the ledger: %w", err)
 	}
-	// The lock keeps out those who open the log before its head is there; if it is removed they find that it moved.
+	// The lock keeps out processes that open the log before its head exists. If the log is removed, they find that it
+	// moved.
 	if err = f.Lock(true); err == nil {
 		if err = writeAll(f, append(line, '\n')); err == nil {
 			_, err = replaceHeads(fsys, dir, slot{head: Head{Index: 0, Hash: e.Hash}, end: int64(len(line))})
 		}
 	}
 	if err != nil {
-		_ = fsys.Remove(headPath) // as far as it goes: the error that is returned is the first one
+		_ = fsys.Remove(headPath) // best effort: the first error is returned
 		_ = fsys.Remove(logPath)
 		_ = f.Close()
 		return fmt.Errorf("creating the ledger: %w", err)

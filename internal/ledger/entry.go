@@ -20,12 +20,12 @@ const (
 	KindStep        Kind = "step"          // values that a reservation paid for, before it has its release
 	KindFailure     Kind = "failure"       // a reservation got no answer, because the engine failed
 	KindStepGivenUp Kind = "step_given_up" // a step was given up, and its reservation goes on
-	KindResume      Kind = "resume"        // the owner has looked into the failures so far
-	KindOpening     Kind = "opening"       // the owner charges what other ledgers have spent about the same people
-	KindRecovery    Kind = "recovery"      // the owner goes on after the head file or the log was lost
-	KindClock       Kind = "clock"         // the owner sets the clock right, after an entry was dated too late
+	KindResume      Kind = "resume"        // the owner has examined the failures so far
+	KindOpening     Kind = "opening"       // the owner charges the spending of other ledgers on the same people
+	KindRecovery    Kind = "recovery"      // the owner continues after losing the head file or the log
+	KindClock       Kind = "clock"         // the owner corrects the clock, after an entry was dated too late
 	KindTorn        Kind = "torn"          // a fragment stands before this entry
-	KindCheckpoint  Kind = "checkpoint"    // what the entries before a place came to
+	KindCheckpoint  Kind = "checkpoint"    // the state after the entries before a place
 )
 
 // Entry is one line of the log.
@@ -38,11 +38,11 @@ type Entry struct {
 	Body  Body      `json:"body"` // of the type that belongs to Kind
 }
 
-// Body is what an entry of one kind says: Genesis, Adoption, Seal, Reservation, Release, Step, Failure,
+// Body is the content of an entry of one kind: Genesis, Adoption, Seal, Reservation, Release, Step, Failure,
 // StepGivenUp, Resume, Opening, Recovery, Correction, Torn or Checkpoint.
 type Body interface {
 	kind() Kind
-	// validate checks what can be said of the body alone. What depends on the entries before it is history.check's.
+	// validate checks the body by itself. history.check checks what depends on earlier entries.
 	validate() error
 }
 
@@ -51,31 +51,31 @@ type Genesis struct {
 	ID string `json:"id"` // 128 random bits in hexadecimal
 }
 
-// Terms are what a policy fixes about the budget: who is protected, in which relation, and how much may be spent.
+// Terms are the budget terms of a policy: whom it protects, under which relation, and how much may be spent.
 type Terms struct {
 	Digest     string             `json:"digest"` // of the policy, in hexadecimal
 	Population string             `json:"population"`
 	Neighbours privacy.Neighbours `json:"neighbours"`
-	Budget     privacy.Loss       `json:"budget"` // its accountant is the one that rules
+	Budget     privacy.Loss       `json:"budget"` // its accountant applies
 	// of one reservation, under the same accountant; also the charge for a fragment
 	MaxPrice privacy.Loss      `json:"max_price"`
 	Units    map[string]string `json:"units"`   // table → what one unit of it is
 	Sources  map[string]string `json:"sources"` // table → what it is sealed from
-	Held     map[string]string `json:"held"`    // source → the table that has, or last had, it
-	Removed  []string          `json:"removed"` // tables of Units that the policy has no longer
+	Held     map[string]string `json:"held"`    // source → the table that has it now, or had it last
+	Removed  []string          `json:"removed"` // tables of Units that the policy no longer has
 
-	// What follows came with version 2 of the format: a line that has any of it is of that version.
+	// The following fields came with version 2 of the format. A line with any of them has version 2.
 
 	Parts map[string]Parting `json:"parts,omitempty"` // table → what its units are divided by
 	Grant *Grant             `json:"grant,omitempty"` // of each period; Budget is then the cap of all
-	// who may ask → their limit; anybody may where nobody is listed
+	// analysts who may ask → their limit; nil if anybody may ask
 	Analysts map[string]privacy.Loss `json:"analysts,omitempty"`
 }
 
-// Adoption is the owner's act of adopting terms.
+// Adoption records that the owner adopts terms.
 type Adoption struct {
 	Terms Terms `json:"terms"`
-	// ≥ 1: every loss recorded before counts, from here on, as what it promised so many together
+	// ≥ 1: from here on, every earlier loss counts as its guarantee for groups of this size
 	Group int64 `json:"group"`
 }
 
@@ -92,12 +92,12 @@ type Seal struct {
 	SHA256  string `json:"sha256"`  // of the sealed file
 }
 
-// Mechanism is one mechanism of an answer with its parameters, so that another accountant can read the charge again.
+// Mechanism is one mechanism of an answer with its parameters, so that another accountant can recompute the charge.
 type Mechanism struct {
 	Name string `json:"name"`
-	// exact rational, > 0: L1 for Laplace noise, squared L2 for Gaussian, else of one score
+	// exact rational, > 0: L1 for Laplace noise, squared L2 for Gaussian noise, else the sensitivity of one score
 	Sensitivity string `json:"sensitivity"`
-	// exact rational, > 0: σ² for Gaussian noise; of a selection, what scores are divided by
+	// exact rational, > 0: σ² for Gaussian noise; for a selection, the divisor of the scores
 	Scale string `json:"scale"`
 	Cells int    `json:"cells"` // how many numbers it releases, at most
 }
@@ -112,67 +112,68 @@ type Reservation struct {
 	Sources    []Source     `json:"sources"`    // every sealed table that is read; at least one
 	Question   string       `json:"question"`
 
-	Confined *Confined `json:"confined,omitempty"` // version 2: the parts that it is about; nil for everybody
+	Confined *Confined `json:"confined,omitempty"` // version 2: the parts that it covers; nil for everybody
 	Analyst  string    `json:"analyst,omitempty"`  // version 2: who asks
-	// version 3: the bounds that were named beside the question; nil where none was
+	// version 3: the bounds that the question named; nil if none
 	Caps *Caps `json:"caps,omitempty"`
-	// version 3: what later questions find the answer by; nil where only the same question does
+	// version 3: the subject by which later questions find the answer; nil if only the same question does
 	Subject *Subject `json:"subject,omitempty"`
 }
 
-// Release is what a reservation paid for. A reservation has at most one.
+// Release has the values that a reservation paid for. A reservation has at most one.
 type Release struct {
 	Reservation uint64          `json:"reservation"` // the index of its entry
 	Values      json.RawMessage `json:"values"`
 }
 
-// Step is one answer of a mechanism that answers one question after the other, all paid for by one reservation. The
-// last are its release.
+// Step is one answer of a mechanism that answers a sequence of questions, all paid for by one reservation. The last
+// answer is its release.
 type Step struct {
 	Reservation uint64          `json:"reservation"` // the index of its entry
 	Question    string          `json:"question"`
 	Values      json.RawMessage `json:"values"`
 }
 
-// Failure says that a reservation will have no release: the engine failed, or who asked gave up.
+// Failure records that a reservation will have no release: the engine failed, or the analyst gave up.
 type Failure struct {
 	Reservation uint64 `json:"reservation"` // the index of its entry
 
-	GivenUp bool `json:"given_up,omitempty"` // version 3: by who asked; it does not count towards MaxFailures
-	// version 4: it counts towards MaxGivenUp and MaxAllGivenUp; only what was given up
+	GivenUp bool `json:"given_up,omitempty"` // version 3: by the analyst; it does not count towards MaxFailures
+	// version 4: it counts towards MaxGivenUp and MaxAllGivenUp; only with GivenUp
 	Counted bool `json:"counted,omitempty"`
 }
 
-// StepGivenUp says that an analyst gave up a step of a reservation, which stays open: the step can be taken again.
-// It counts towards MaxGivenUp and MaxAllGivenUp as a question does, of the analyst whom it names: whoever goes on with
-// a training need not be who paid for it. Version 4.
+// StepGivenUp records that an analyst gave up a step of a reservation. The reservation stays open, and the step can be
+// taken again. The step counts towards MaxGivenUp and MaxAllGivenUp of the analyst whom it names, as a question does:
+// the analyst who continues a training need not be the one who paid for it. Version 4.
 type StepGivenUp struct {
 	Reservation uint64 `json:"reservation"`       // the index of its entry
 	Analyst     string `json:"analyst,omitempty"` // who gave it up
 }
 
-// Resume is the owner's act of admitting questions again after failures.
+// Resume records that the owner admits questions again after failures.
 type Resume struct{}
 
-// MaxFailures is how many questions may fail before the owner has to look into it: then neither a reservation nor a
-// step is admitted. Whether a question fails is the one thing that an analyst sees without noise. No row should be able
-// to decide it (plans are total, and what a row costs is bounded); should one do so all the same, this is how many
-// failures are seen, and as many more as questions were under way when the last of them failed.
+// MaxFailures is how many questions may fail before the owner has to look into it. After that many, the ledger admits
+// neither a reservation nor a step. Whether a question fails is the one thing that an analyst sees without noise. No
+// row should be able to decide it, because plans are total and the cost of a row is bounded. If a row can all the same,
+// analysts see at most this many failures, plus those of questions that were in progress at the last one.
 //
-// A question that was given up is none of them. What is seen of it was decided by who gave it up, and is the same
-// whatever the engine was about to say, a failure included: a failure that is seen came before, and is counted. That an
-// answer was not there at some moment can be seen of one that does come, too, and costs as much. And ten people who
-// lost patience are nothing that an owner could look into. But one who loses it again and again lets engines run for
-// nothing: MaxGivenUp.
+// A question that its analyst gave up is not a failure. The analyst decided what anybody sees of it, and sees the same
+// whatever the engine was about to return. A failure that came before is counted. An analyst also sees, at the same
+// price, whether an answer was there at some moment, if the answer does come. Ten people who lost patience give an
+// owner nothing to look into. But an analyst who gives up again and again lets engines run for nothing, which
+// MaxGivenUp limits.
 const MaxFailures = 10
 
 // Torn records a fragment: the Bytes bytes between the newline of the entry before it and the newline before its own.
 type Torn struct {
 	Bytes  int64        `json:"bytes"`
 	SHA256 string       `json:"sha256"`
-	Loss   privacy.Loss `json:"loss"` // the adopted maximum price; where less remained, what remained was charged
+	Loss   privacy.Loss `json:"loss"` // the adopted maximum price, or what remained if that was less
 
-	Unacknowledged bool `json:"unacknowledged,omitempty"` // version 4: nothing in it was, and it costs nothing
+	// version 4: nothing in it was acknowledged, and it costs nothing
+	Unacknowledged bool `json:"unacknowledged,omitempty"`
 }
 
 func (Genesis) kind() Kind     { return KindGenesis }

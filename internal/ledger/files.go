@@ -16,33 +16,33 @@ const (
 	tempName = "ledger.head.tmp" // written only under the lock, so one name is enough
 )
 
-// fileSystem is every operation on files that the ledger makes, so that tests can fail each of them in both ways: not
-// done, and done but reported as failed.
+// fileSystem has every operation on files that the ledger makes, so that tests can fail each in both ways: not done,
+// and done but reported as failed.
 type fileSystem interface {
 	Open(name string, flag int, perm fs.FileMode) (file, error)
 	Exists(name string) (bool, error)
 	Rename(from, to string) error
 	Remove(name string) error
 	SyncDir(dir string) error
-	// Same reports whether name is the very file that f is open on.
+	// Same reports whether name is the file that f is open on.
 	Same(name string, f file) (bool, error)
 }
 
-// file is an open file. Lock excludes every other open file on the same name, in this process and in others; it waits.
+// file is an open file. Lock waits for, and then excludes, every other open file on the same name, in this process and
+// in others.
 type file interface {
 	io.ReaderAt
 	io.Writer
-	io.WriterAt // not of the log, which is only appended to
+	io.WriterAt // never on the log, which is append-only
 	io.Closer
 	Truncate(size int64) error
-	// Allocate makes sure that the file can grow to an end without more space on its disk, and leaves its size. It is
-	// errNoAllocate where that cannot be
-	// made sure of.
+	// Allocate makes sure that the file can grow to end without more space on its disk. It leaves the size as it is. It
+	// returns errNoAllocate if it cannot make sure.
 	Allocate(from, end int64) error
 	Size() (int64, error) // ErrNotFile for what is not a regular file
 	Sync() error          // of the bytes and the size
 	Lock(exclusive bool) error
-	// TryLock is Lock that does not wait: taken is false where somebody else has it.
+	// TryLock is Lock without waiting: taken is false if another file holds the lock.
 	TryLock() (taken bool, err error)
 	Unlock() error
 }
@@ -53,7 +53,7 @@ type system struct{}
 type systemFile struct{ *os.File }
 
 func (system) Open(name string, flag int, perm fs.FileMode) (file, error) {
-	// A pipe must not keep us waiting; Size refuses it. On regular files the flag means nothing.
+	// A pipe must not block the open; Size refuses it. On regular files the flag has no effect.
 	f, err := os.OpenFile(name, flag|syscall.O_NONBLOCK, perm)
 	if err != nil {
 		return nil, err

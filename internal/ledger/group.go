@@ -17,8 +17,8 @@ type member struct {
 	turn  chan bool // true: the caller writes the next batch; false: the entry is done
 }
 
-// grouped reports whether other entries may be written with m. The terms that rule, and what was charged beside
-// answers, change in writes of their own.
+// grouped reports whether other entries may be written with m. A change of terms, or of charges beside answers, gets a
+// write of its own.
 func (m *member) grouped() bool {
 	switch m.body.(type) {
 	case Reservation, Release, Step, Failure, StepGivenUp:
@@ -30,14 +30,14 @@ func (m *member) grouped() bool {
 // maxBatch is how many entries one write has at most.
 const maxBatch = 64
 
-// queue holds those who wait while others write. The first of them leads the next batch.
+// queue holds the callers that wait while another writes. The first of them leads the next batch.
 type queue struct {
 	mu      sync.Mutex
 	waiting []*member
-	led     bool // somebody writes, or is about to; where nobody does, nobody waits
+	led     bool // a caller writes or is about to; otherwise nobody waits
 }
 
-// append writes an entry, with those that other callers wait for: durable on return.
+// append writes an entry, together with those of other waiting callers. On return it is durable.
 func (l *Ledger) append(m *member) (uint64, error) {
 	if err := m.body.validate(); err != nil {
 		return 0, err
@@ -66,7 +66,7 @@ func (q *queue) join(m *member) bool {
 	return leads
 }
 
-// take gives the next batch, whose first member is the leader.
+// take returns the next batch. Its first member is the leader.
 func (q *queue) take(most int) []*member {
 	q.mu.Lock()
 	defer q.mu.Unlock()
@@ -79,7 +79,7 @@ func (q *queue) take(most int) []*member {
 	return batch
 }
 
-// done ends the batch: the next leader is called, and who waited for it.
+// done ends the batch: it calls the next leader, and the callers that waited for the batch.
 func (q *queue) done(batch []*member) {
 	q.mu.Lock()
 	defer q.mu.Unlock()
@@ -91,7 +91,7 @@ func (q *queue) done(batch []*member) {
 	}
 }
 
-// lead writes the batch that the caller is the first of.
+// lead writes the batch whose first member is the caller.
 func (l *Ledger) lead() {
 	var batch []*member
 	err := l.locked(func() error {
@@ -99,11 +99,11 @@ func (l *Ledger) lead() {
 		if l.alone {
 			most = 1
 		} else {
-			runtime.Gosched() // so that those whom the batch before has just answered may be in this one
+			runtime.Gosched() // so that callers that the last batch has just answered can join this one
 		}
 		batch = l.queue.take(most)
 		l.write(batch)
-		if lost := unfound(batch); len(lost) > 0 { // the index is damaged: they are tried again without it
+		if lost := unfound(batch); len(lost) > 0 { // the index is damaged: try these again without it
 			l.unindex()
 			if err := l.refresh(); err != nil {
 				refuse(lost, err)
@@ -127,7 +127,7 @@ func refuse(batch []*member, err error) {
 	}
 }
 
-// unfound are the members of a batch that were not written because the index is damaged. They have no error any more.
+// unfound returns the members of a batch that were not written because the index is damaged, and clears their errors.
 func unfound(batch []*member) (out []*member) {
 	for _, m := range batch {
 		if errors.Is(m.err, errIndex) {

@@ -12,12 +12,12 @@ import (
 	"strings"
 )
 
-// The head file has two slots, written in turn: whatever happens to a write, the other slot holds the head before it.
-// Older programs kept one line of
-// text there, which is read as well, and replaced by slots before the first append.
+// The head file has two slots, written in turn: whatever happens to a write, the other slot holds the previous head.
+// Older programs kept one line of text there. This program reads it too, and replaces it by slots before the first
+// append.
 const (
 	slotSpace    = 4096 // from one slot to the next, so that no block of a disk holds both
-	slotText     = 256  // of it, that are written
+	slotText     = 256  // of these, the bytes written
 	headFileSize = 2 * slotSpace
 	slotMagic    = "dither-head "
 	slotVersion  = "1"
@@ -25,13 +25,13 @@ const (
 	maxTextHead  = 128 // more than the longest text of older programs: 20 digits, a colon, 64 digits, a newline
 )
 
-// slot is one of the two: the newest entry at some time.
+// slot is one of the two: the newest entry at some moment.
 type slot struct {
-	seq  uint64 // one more than that of the slot written before
+	seq  uint64 // one more than in the slot written before
 	head Head
-	end  int64 // of the entry's line in the log, its newline left aside
-	// charged says what a fragment behind the entry costs. Usually nothing; but one that counted as spent already goes
-	// on counting.
+	end  int64 // of the entry's line in the log, without its newline
+	// charged says whether a fragment after the entry costs its price. Usually it does not; but a fragment that once
+	// counted as spent continues to count.
 	charged bool
 }
 
@@ -47,8 +47,8 @@ func (s slot) text() []byte {
 	return []byte(line + strings.Repeat(" ", slotText-1-len(line)) + "\n")
 }
 
-// parseSlot reads what text wrote, byte for byte; ok is false of anything else. It is ErrNewer of a slot of a newer
-// version.
+// parseSlot parses the output of text, byte for byte; ok is false for anything else. It returns ErrNewer for a slot of
+// a newer version.
 func parseSlot(text []byte) (s slot, ok bool, err error) {
 	rest, ours := bytes.CutPrefix(text, []byte(slotMagic))
 	if version, _, _ := bytes.Cut(rest, []byte(" ")); ours && len(version) < 4 && string(version) > slotVersion {
@@ -79,9 +79,8 @@ type heads struct {
 
 func (h *heads) head() Head { return h.slots[h.newest].head }
 
-// sure reports that the newest slot is the last one that was written durably: the other one is that before it. A slot
-// that was lost, or half
-// written, leaves a gap.
+// sure reports whether the newest slot is the last one that was written durably: the other slot is its predecessor. A
+// slot that was lost, or half written, leaves a gap.
 func (h *heads) sure() bool {
 	return !h.old && h.valid[0] && h.valid[1] && h.slots[h.newest].seq == h.slots[1-h.newest].seq+1
 }
@@ -135,7 +134,7 @@ func parseHeads(text []byte) (*heads, error) {
 	return h, nil
 }
 
-// advanced is h with a newer head in the slot that was not the newest.
+// advanced is h with a newer head in the slot that was the older one.
 func (h *heads) advanced(to slot) *heads {
 	next, i := *h, 1-h.newest
 	to.seq = h.slots[h.newest].seq + 1
@@ -143,7 +142,7 @@ func (h *heads) advanced(to slot) *heads {
 	return &next
 }
 
-// writeSlot writes the text of one slot, durably. The slot's blocks are there since the file was made.
+// writeSlot writes the text of one slot, durably. The slot's blocks exist since the file was made.
 func writeSlot(fsys fileSystem, dir string, i int, text []byte) error {
 	f, err := fsys.Open(filepath.Join(dir, headName), os.O_RDWR, 0)
 	if err != nil {
@@ -156,7 +155,7 @@ func writeSlot(fsys fileSystem, dir string, i int, text []byte) error {
 	return err
 }
 
-// syncHeads makes the head file durable as it is read.
+// syncHeads makes the head file durable in its present state.
 func syncHeads(fsys fileSystem, dir string) error {
 	f, err := fsys.Open(filepath.Join(dir, headName), os.O_RDONLY, 0)
 	if err != nil {
@@ -167,10 +166,9 @@ func syncHeads(fsys fileSystem, dir string) error {
 	return err
 }
 
-// replaceHeads makes a new head file with both slots, the older one of the same entry, durably, and returns what is in
-// it. The caller holds the lock,
-// and has made the log durable up to the entry. At every moment the name holds one whole file, the old one or the new
-// one.
+// replaceHeads replaces the head file durably by one with both slots, of which the older names the same entry, and
+// returns its content. The caller holds the lock, and has made the log durable up to the entry. At every moment the
+// name holds one complete file, the old one or the new one.
 func replaceHeads(fsys fileSystem, dir string, s slot) (*heads, error) {
 	before := s
 	before.seq, s.seq = firstSeq-1, firstSeq

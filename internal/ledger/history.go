@@ -9,7 +9,7 @@ import (
 	"dither/privacy"
 )
 
-// State is what a ledger amounts to at one entry. It is a copy.
+// State is the ledger's state at one entry: a copy.
 type State struct {
 	ID      string    `json:"id"`
 	Created time.Time `json:"created"`
@@ -18,12 +18,11 @@ type State struct {
 	Adopted bool         `json:"adopted"` // whether there are terms
 	Terms   Terms        `json:"terms"`
 	Budget  privacy.Loss `json:"budget"`
-	// in the terms' relation; above Budget after a change of terms, an opening, or a fragment that may have been about
-	// parts
+	// in the terms' relation; above Budget after a change of terms, an opening, or a fragment that may concern parts
 	Spent     privacy.Loss `json:"spent"`
-	Remaining privacy.Loss `json:"remaining"` // the largest price that is admitted, if the terms' maximum allows it
+	Remaining privacy.Loss `json:"remaining"` // the largest admissible price, apart from the terms' maximum
 
-	// the latest date of an entry, or what the owner set it back to: grants go by it
+	// the latest date of an entry, or the owner's correction of it: grants follow this clock
 	Clock    time.Time        `json:"clock"`
 	Period   *Period          `json:"period,omitempty"`   // where the budget is granted per period
 	Analysts map[string]Asked `json:"analysts,omitempty"` // where the terms list them
@@ -31,10 +30,10 @@ type State struct {
 	Reservations int `json:"reservations"`
 	Answers      int `json:"answers"`  // reservations that have their release
 	Failures     int `json:"failures"` // since the owner last looked into them
-	// likewise, by analyst, the questions and steps that were given up and count
+	// likewise, by analyst: the questions and steps given up that count
 	GivenUp map[string]int `json:"given_up,omitempty"`
 	Torn    int            `json:"torn"` // fragments charged, one at the end of the log included
-	// what was charged and got no answer; nil where nothing was
+	// charges without an answer; nil if none
 	Lost   *Lost           `json:"lost,omitempty"`
 	Sealed map[string]Seal `json:"sealed"` // the newest version of each table
 }
@@ -47,9 +46,9 @@ type ref struct {
 	length int // of the line, without its newline
 }
 
-// history is the account of the entries 0 … count()−1, which form a chain and obey every rule of check.
+// history is the state after the entries 0 … count()−1, which form a chain and obey every rule of check.
 //
-// The newest entries are found in memory, those before base in the index.
+// The newest entries are in memory; the index finds those before base.
 type history struct {
 	base    uint64
 	past    *past // finds the entries before base; nil where there are none
@@ -62,7 +61,7 @@ type history struct {
 	id       string
 	terms    *Terms    // nil until adopted
 	charges  *account  // all charges, in the relation of terms
-	inPeriod *account  // those of the period, where there are grants
+	inPeriod *account  // the charges of the period, if there are grants
 	period   time.Time // when that began
 	clock    time.Time // the latest time of any entry since the clock was corrected
 	issued   []span    // the periods whose grants were given since then
@@ -74,31 +73,31 @@ type history struct {
 	versions map[Source]bool // every sealed version
 
 	reservations int                 // how many there were
-	waiting      map[uint64]*waiting // those that have neither their release nor their failure, by their index
+	waiting      map[uint64]*waiting // reservations with neither release nor failure, by index
 	answered     int                 // how many have their release
 	newest       map[string]int      // replay key → which of answers is its newest
 	answers      []answered          // those whose releases are from base on, in their order
-	kinds        map[string]*About   // each that there is, by its text
-	lost         losing              // what the reservations cost that got no answer, so far
+	kinds        map[string]*About   // each distinct subject, by its text
+	lost         losing              // the cost of reservations without an answer so far
 	tornLoss     *tally              // what fragments cost
 	failures     int                 // reservations that failed since the last resumption
 	torn         int
-	abandoned    map[uint64]bool // reservations that were given up, which does not count
+	abandoned    map[uint64]bool // reservations given up without counting
 
-	// analyst → the questions and steps that were given up since the last resumption, and count
+	// analyst → the questions and steps given up since the last resumption that count
 	givenUpBy map[string]int
 
 	every            cadence
 	passed           passed          // the newest place
-	pending          []*place        // those that no checkpoint covers, in their order
-	covered          []*place        // those that one does, whose entries are in memory still
-	begun            Checkpoint      // by which this reader began; none where it read all
+	pending          []*place        // places that no checkpoint covers, in order
+	covered          []*place        // places that a checkpoint covers, whose entries are still in memory
+	begun            Checkpoint      // the checkpoint at which this reader began; none if it read everything
 	begunAt          uint64          // the index of its entry
-	unindexed        bool            // the index file lacks what it should have: what is in memory stays there
-	newestCheckpoint *located        // that this reader came upon and checked
+	unindexed        bool            // the index file is incomplete: keep everything in memory
+	newestCheckpoint *located        // the newest that this reader met and checked
 	spill            func(*place)    // called with each place that is passed, if set; it may forget
-	witness          map[uint64]Hash // the hashes of these entries are kept, whatever is forgotten
-	source           io.ReaderAt     // the log, for what is recalled
+	witness          map[uint64]Hash // hashes of entries that are never forgotten
+	source           io.ReaderAt     // the log, for entries to read again
 }
 
 func newHistory(every cadence) *history {
@@ -112,7 +111,7 @@ func newHistory(every cadence) *history {
 	}
 }
 
-// tip is the head of the entries so far; ok is false before the first.
+// tip returns the newest entry's head; ok is false before the first entry.
 func (h *history) tip() (head Head, ok bool) {
 	return h.last, h.hasLast
 }
@@ -120,7 +119,7 @@ func (h *history) tip() (head Head, ok bool) {
 // count is how many entries there are.
 func (h *history) count() uint64 { return h.base + uint64(len(h.refs)) }
 
-// room is the least that any limit leaves.
+// room is the least amount that any limit leaves.
 func (h *history) room(r Reservation, at time.Time) (privacy.Loss, error) {
 	if h.terms == nil {
 		return privacy.Loss{}, ErrNoPolicy
@@ -136,7 +135,7 @@ func (h *history) room(r Reservation, at time.Time) (privacy.Loss, error) {
 	return left, nil
 }
 
-// roomAfter is room; with pending, once the fragment that stands at the end of the log is charged.
+// roomAfter is room; with pending, after the charge for the fragment at the end of the log.
 func (h *history) roomAfter(pending bool, r Reservation, at time.Time) (privacy.Loss, error) {
 	if !pending || h.terms == nil {
 		return h.room(r, at)
@@ -151,22 +150,23 @@ func (h *history) roomAfter(pending bool, r Reservation, at time.Time) (privacy.
 	return after.room(r, at)
 }
 
-// division is what a reservation is confined to.
+// division returns the division and the parts that confine a reservation.
 func (h *history) division(c *Confined, from []Source) (d division, parts []string, err error) {
 	if c == nil {
 		return d, nil, nil
 	}
 	parting, divided := h.terms.Parts[c.Table]
-	if !divided || len(from) != 1 || from[0].Table != c.Table { // what reads anything else may be about anybody in it
+	if !divided || len(from) != 1 || from[0].Table != c.Table {
+		// a question that reads other tables may concern anybody
 		return d, nil, ErrParts
 	}
 	return division{from[0], parting}, c.Parts, nil
 }
 
-// by is the accountant that rules.
+// by is the accountant of the terms.
 func (h *history) by() privacy.Accountant { return h.budget().Accountant() }
 
-// spentIn is what all charges come to, as an accountant counts them.
+// spentIn is the total of all charges, under an accountant.
 func (h *history) spentIn(by privacy.Accountant) privacy.Loss {
 	n := privacy.AddRemove
 	if h.terms != nil {
@@ -175,7 +175,7 @@ func (h *history) spentIn(by privacy.Accountant) privacy.Loss {
 	return h.charges.spent(n, by)
 }
 
-// spent is what all charges come to, as the terms' accountant counts them.
+// spent is the total of all charges, under the accountant of the terms.
 func (h *history) spent() privacy.Loss { return h.spentIn(h.by()) }
 
 // charge adds a loss: to everybody, or to parts.
@@ -185,7 +185,7 @@ func (h *history) charge(l privacy.Loss, d division, parts []string) {
 	h.inPeriod.charge(l, d, parts)
 }
 
-// filter is the budget filter with all of the history recorded.
+// filter is the budget filter with the whole history recorded.
 func (h *history) filter() *privacy.Filter {
 	f := privacy.NewFilter(h.budget())
 	f.Record(h.spent())
@@ -199,7 +199,7 @@ func (h *history) budget() privacy.Loss {
 	return h.terms.Budget
 }
 
-// maxPrice is the most that one reservation can have cost: nothing before there are terms.
+// maxPrice is the most that one reservation can have cost: nothing before terms are adopted.
 func (h *history) maxPrice() privacy.Loss {
 	if h.terms == nil {
 		return privacy.Loss{}
@@ -207,10 +207,10 @@ func (h *history) maxPrice() privacy.Loss {
 	return h.terms.MaxPrice
 }
 
-// fragmentCharge is what a fragment costs now: the reservation that it may be was admitted, so it cost at most the
-// maximum price and at most what remained. Where there are parts it may have been about some that had more left than
-// others: at most what charges to everybody leave of the budget. That is charged to everybody all the same, be it
-// beyond the budget.
+// fragmentCharge is the present charge for a fragment. The fragment may be a reservation that was admitted, which cost
+// at most the maximum price, and at most what remained. If there are parts, it may have concerned parts with more left
+// than others: then it cost at most what the charges to everybody leave of the budget. That amount is charged to
+// everybody, even beyond the budget.
 func (h *history) fragmentCharge() privacy.Loss {
 	if len(h.charges.parts) == 0 && (h.terms == nil || len(h.terms.Parts) == 0) {
 		return privacy.Min(h.maxPrice(), h.filter().Remaining())
@@ -218,7 +218,7 @@ func (h *history) fragmentCharge() privacy.Loss {
 	return privacy.Min(h.maxPrice(), h.budget().Minus(h.charges.whole.in(h.by())))
 }
 
-// apply takes an entry that check let through.
+// apply adds an entry that check accepted.
 func (h *history) apply(e Entry, at ref) {
 	if _, kept := h.witness[h.count()]; kept {
 		h.witness[h.count()] = at.hash
@@ -234,7 +234,7 @@ func (h *history) apply(e Entry, at ref) {
 	h.pass(at)
 }
 
-// take changes the account by what an entry says.
+// take changes the state by one entry.
 func (h *history) take(e Entry, at ref) {
 	switch b := e.Body.(type) {
 	case Checkpoint:
@@ -262,7 +262,7 @@ func (h *history) take(e Entry, at ref) {
 		h.tell(w)
 		delete(h.waiting, b.Reservation)
 	case Step:
-		// Nothing is charged and nothing is found by a step: its reservation has paid, and only a release is a replay.
+		// A step charges nothing and is found by no key: its reservation has paid, and only a release is a replay.
 		h.tell(h.waiting[b.Reservation])
 	case Failure:
 		h.end(h.waiting[b.Reservation], b.GivenUp)
@@ -296,11 +296,11 @@ func (h *history) take(e Entry, at ref) {
 	}
 }
 
-// adopt takes terms, and reads the charges so far again under them.
+// adopt adopts terms, and converts the charges so far to them.
 //
-// Parts that the terms no longer divide by, or divide otherwise, stay a division of their own: what was enforced in the
-// questions that were confined to them does not change, and new divisions add to them. Charges that were everybody's
-// stay so. A period's account goes on where there was one; else the first period begins with nothing spent in it.
+// Parts that the terms no longer define, or define otherwise, stay a division of their own: the confinement that
+// earlier questions enforced does not change, and new divisions are added. Charges to everybody stay charges to
+// everybody. A running period's account continues; without one, the first period begins with nothing spent.
 func (h *history) adopt(a Adoption) {
 	if a.Group > 1 && h.terms != nil { // without terms there are no charges
 		for _, of := range []*account{h.charges, h.inPeriod} {
@@ -324,7 +324,8 @@ func (h *history) adopt(a Adoption) {
 	h.issue()
 }
 
-// state copies the account, at a time. With pending, a fragment stands at the end of the log, and counts as spent.
+// state returns a copy of the state at a time. With pending, a fragment stands at the end of the log, and counts as
+// spent.
 func (h *history) state(pending bool, now time.Time) State {
 	tip, _ := h.tip()
 	torn := lossOf(h.by(), nil)

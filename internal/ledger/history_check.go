@@ -8,8 +8,8 @@ import (
 	"dither/privacy"
 )
 
-// check says whether e may be the next entry. It changes nothing; what it lets through, the account below stays within
-// its invariants: nothing released unreserved, nothing admitted beyond the budget of the terms at that moment.
+// check reports whether e may be the next entry. It changes nothing. Every entry that it accepts keeps the invariants:
+// nothing is released without a reservation, and nothing is admitted beyond the budget of the terms at that moment.
 func (h *history) check(e Entry) error {
 	tip, begun := h.tip()
 	if _, genesis := e.Body.(Genesis); genesis == begun {
@@ -61,7 +61,7 @@ func (h *history) check(e Entry) error {
 	case Recovery:
 		return h.checkRecovery(b)
 	case Torn:
-		if b.Unacknowledged { // the log alone cannot tell whether it was: whoever wrote this had the head file
+		if b.Unacknowledged { // the log alone cannot show it: the writer of this entry read the head file
 			return nil
 		}
 		if most := h.maxPrice(); !b.Loss.Within(most) || !most.Within(b.Loss) {
@@ -72,7 +72,7 @@ func (h *history) check(e Entry) error {
 	return errors.New("unknown kind of entry")
 }
 
-// checkOpen admits the index of a reservation that has neither its release nor its failure.
+// checkOpen accepts the index of a reservation that has neither release nor failure.
 func (h *history) checkOpen(reservation uint64) error {
 	if h.waiting[reservation] == nil {
 		return ErrNotReserved
@@ -80,7 +80,7 @@ func (h *history) checkOpen(reservation uint64) error {
 	return nil
 }
 
-// checkAdoption holds a change of terms to what the charges so far can be re-read as (docs/design/0002-ledger.md).
+// checkAdoption checks that the charges so far can be converted to the new terms (docs/design/0002-ledger.md).
 func (h *history) checkAdoption(a Adoption) error {
 	if h.terms == nil || h.spentIn(privacy.ZCDP).IsZero() {
 		return nil // there are no charges to read again
@@ -88,7 +88,7 @@ func (h *history) checkAdoption(a Adoption) error {
 	old := h.terms
 	switch {
 	case old.Neighbours == privacy.ChangeOne && a.Terms.Neighbours == privacy.AddRemove:
-		// Under change-one nothing is promised about the number of units.
+		// Under change-one, nothing is promised about the number of units.
 		return fmt.Errorf("%w: change-one cannot become add-remove once something is spent", ErrIncompatible)
 	case old.Neighbours != a.Terms.Neighbours && a.Group < 2:
 		return fmt.Errorf("%w: from add-remove to change-one past charges count at least twice", ErrIncompatible)
@@ -97,8 +97,8 @@ func (h *history) checkAdoption(a Adoption) error {
 	}
 	_, had := old.units()
 	if _, has := a.Terms.units(); len(h.origins) > 0 && has && !had {
-		// The loss of an opening or of a recovery is of one row, and nothing is known of how many rows of a person
-		// those tables hold.
+		// The loss of an opening or of a recovery protects one row, and the number of rows that a person has in those
+		// tables is unknown.
 		return fmt.Errorf(
 			"%w: what other ledgers or lost entries spent was charged as of rows, and has no loss of persons",
 			ErrIncompatible)
@@ -109,7 +109,7 @@ func (h *history) checkAdoption(a Adoption) error {
 	return nil
 }
 
-// group is Loss.Group; of one, a loss is itself.
+// group is Loss.Group. A group of one leaves a loss as it is.
 func group(l privacy.Loss, k int64) (privacy.Loss, error) {
 	if k == 1 {
 		return l, nil
@@ -153,17 +153,17 @@ func (h *history) checkReservation(r Reservation, at time.Time) error {
 	return nil
 }
 
-// limit is one of those that a reservation has to keep: what it leaves, of how much.
+// limit is one limit on a reservation, with its amount and remainder.
 type limit struct {
 	of     string // "" for the budget
 	budget privacy.Loss
 	left   func() privacy.Loss
-	fits   func() bool // if it is there and true, the price is within what is left
-	next   *limit      // of a grant, the one that follows, when nothing is spent of it
+	fits   func() bool // if set and true, the price is within the remainder
+	next   *limit      // for a grant, the following one, unspent
 	begins time.Time   // when that is
 }
 
-// admits reports whether a price is within what is left. What is left is told where it is not.
+// admits reports whether a price is within the remainder. If not, it also returns the remainder.
 func (l *limit) admits(price privacy.Loss) (left privacy.Loss, fits bool) {
 	if l.fits != nil && l.fits() {
 		return left, true
@@ -172,8 +172,8 @@ func (l *limit) admits(price privacy.Loss) (left privacy.Loss, fits bool) {
 	return left, price.Within(left)
 }
 
-// nextFor is when the next grant is, if it would pay a price that this one does not, and the limits that come after it
-// admit it, too.
+// nextFor is the time of the next grant, if that grant would pay a price that the present one does not, and the other
+// limits admit it.
 func (l *limit) nextFor(price privacy.Loss, others []limit) time.Time {
 	if l.next == nil {
 		return time.Time{}
@@ -186,7 +186,7 @@ func (l *limit) nextFor(price privacy.Loss, others []limit) time.Time {
 	return l.begins
 }
 
-// limitOf is an account's.
+// limitOf returns the limit that an account sets.
 func (h *history) limitOf(of string, a *account, budget privacy.Loss, r Reservation, d division, parts []string) limit {
 	n := h.terms.Neighbours
 	return limit{
@@ -196,7 +196,7 @@ func (h *history) limitOf(of string, a *account, budget privacy.Loss, r Reservat
 	}
 }
 
-// limits are all of them: the analyst's, the period's, the budget's.
+// limits returns all limits: the analyst's, the period's, the budget's.
 func (h *history) limits(r Reservation, at time.Time) (out []limit, err error) {
 	d, parts, err := h.division(r.Confined, r.Sources)
 	if err != nil {

@@ -16,10 +16,11 @@ import (
 	"dither/privacy"
 )
 
-// Ledger is an open ledger. It may be used by any number of goroutines, and the directory by any number of processes.
+// Ledger is an open ledger. Any number of goroutines may use it, and any number of processes may use its directory.
 //
-// Every method first takes the lock and reads what others appended, so that what it says and does is about the newest
-// entry. After a failure to write, every method is ErrAmbiguous: what reached the disk is known by opening again.
+// Every method first takes the lock and reads what others appended, so its results and effects concern the newest
+// entry. After a failed write, every method returns ErrAmbiguous: only opening the ledger again shows what reached the
+// disk.
 type Ledger struct {
 	fsys fileSystem
 	dir  string
@@ -28,24 +29,24 @@ type Ledger struct {
 	queue      queue
 	every      cadence
 	due        atomic.Bool // a checkpoint is to be written
-	checkpoint atomic.Bool // somebody is writing one
+	checkpoint atomic.Bool // a checkpoint is being written
 
 	mu     sync.Mutex // guards what follows; the lock on the file is taken inside it
 	file   file
 	log    log
 	heads  *heads // the head file, as it was last read or written
-	failed error  // why no further call is taken
-	frozen bool   // it cannot be written by this process: its entries can be read
-	alone  bool   // the last write failed: the next one is of one entry
+	failed error  // why every further call fails
+	frozen bool   // this process cannot write it, but can read its entries
+	alone  bool   // the last write failed: the next one has a single entry
 	space  space
-	retry  uint64 // no checkpoint is tried before so many entries
+	retry  uint64 // no checkpoint is tried before this many entries
 }
 
-// Open opens the ledger in dir and reads all of it. Entries are dated by now. Where dir cannot be written by this
-// process, all that is read works, and what would append is ErrReadOnly.
+// Open opens the ledger in dir and reads all of it. now dates new entries. If this process cannot write dir, all
+// reading works, and every append returns ErrReadOnly.
 //
 // The error is ErrMissing, ErrHeadMissing, ErrHeadUnreadable, ErrNewer, ErrNotFile, a *CorruptError, a
-// *RolledBackError, or of the file system.
+// *RolledBackError, or an error of the file system.
 func Open(dir string, now func() time.Time) (*Ledger, error) { return open(system{}, dir, now) }
 
 func open(fsys fileSystem, dir string, now func() time.Time) (*Ledger, error) {
@@ -66,8 +67,8 @@ func openWith(fsys fileSystem, dir string, now func() time.Time, every cadence) 
 	warmed := l.log.hasLast
 	err = l.locked(func() error { return nil })
 	if err != nil && warmed && l.failed == nil {
-		// What is wrong is said of the whole log. And what was read without the lock may have been taken back, before
-		// it was acknowledged.
+		// The error concerns the whole log. And entries read without the lock may have been taken back before they were
+		// acknowledged.
 		l.log = newLog(f, every)
 		err = l.locked(func() error { return nil })
 	}
@@ -93,7 +94,7 @@ func openLog(fsys fileSystem, dir string, flag int) (file, error) {
 	return f, nil
 }
 
-// Close gives the handle back. What was acknowledged is durable without it.
+// Close releases the handle. Acknowledged entries are durable without it.
 func (l *Ledger) Close() error {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -118,7 +119,7 @@ func (l *Ledger) Head() Head {
 	return tip
 }
 
-// State reads what others appended, and says what the ledger amounts to.
+// State reads what others appended, and returns the resulting state.
 func (l *Ledger) State() (State, error) {
 	var s State
 	err := l.locked(func() error {
@@ -128,8 +129,8 @@ func (l *Ledger) State() (State, error) {
 	return s, err
 }
 
-// Room is the largest loss that a reservation like r would be admitted at now, its own loss left aside, but for the
-// terms' maximum price. Who may not ask has none. A fragment at the end of the log is charged first.
+// Room is the largest loss that a reservation like r could have now, apart from the terms' maximum price. r's own loss
+// is ignored. Room is zero for analysts who are not authorised. A fragment at the end of the log is charged first.
 func (l *Ledger) Room(r Reservation) (left privacy.Loss, err error) {
 	err = l.locked(func() error {
 		left, err = l.log.roomAfter(l.log.owes(), r, l.now())
@@ -138,7 +139,7 @@ func (l *Ledger) Room(r Reservation) (left privacy.Loss, err error) {
 	return left, err
 }
 
-// Find gives the newest answer for a replay key; ok is false where there is none. Both of its entries are durable.
+// Find returns the newest answer for a replay key; ok is false if there is none. Both of its entries are durable.
 func (l *Ledger) Find(key string) (a Answer, ok bool, err error) {
 	err = l.locked(func() error {
 		var found answered
@@ -150,11 +151,11 @@ func (l *Ledger) Find(key string) (a Answer, ok bool, err error) {
 	return a, ok && err == nil, err
 }
 
-// Entries calls fn with every entry, oldest first, until it returns an error. The lock is not held meanwhile: entries
-// that are appended after the call began may be missing.
+// Entries calls fn with every entry, oldest first, until fn returns an error. It does not hold the lock meanwhile, so
+// it may miss entries appended after the call began.
 func (l *Ledger) Entries(fn func(Entry) error) error { return l.EntriesFrom(0, fn) }
 
-// EntriesFrom is Entries that leaves out those before one.
+// EntriesFrom is Entries from index from on.
 func (l *Ledger) EntriesFrom(from uint64, fn func(Entry) error) error {
 	var to uint64
 	if err := l.locked(func() error { to = l.log.count(); return nil }); err != nil {
@@ -183,14 +184,14 @@ func (l *Ledger) EntriesFrom(from uint64, fn func(Entry) error) error {
 	return nil
 }
 
-// Entry reads one again, which this handle must have named.
+// Entry reads an entry again. This handle must have returned its index before.
 func (l *Ledger) Entry(i uint64) (Entry, error) {
 	e, _, err := l.EntryHaving(i, "")
 	return e, err
 }
 
-// EntryHaving is Entry, of an entry whose line contains a text. Of one that does not, it checks the hash and decodes
-// nothing, which takes a tenth of the time.
+// EntryHaving is Entry for an entry whose line contains text. Otherwise it checks the hash and decodes nothing, which
+// takes a tenth of the time.
 func (l *Ledger) EntryHaving(i uint64, text string) (e Entry, has bool, err error) {
 	var at ref
 	if err := l.known(func() (err error) { at, err = l.log.at(i); return err }); err != nil {
@@ -210,8 +211,8 @@ func (l *Ledger) EntryHaving(i uint64, text string) (e Entry, has bool, err erro
 	return e, err == nil, err
 }
 
-// known runs fn, which looks up what was read before, without looking at what others appended. Where the index is
-// damaged it reads all again, and runs fn again.
+// known runs fn, which looks up entries that were read before, without reading what others appended. If the index is
+// damaged, known reads everything again and runs fn again.
 func (l *Ledger) known(fn func() error) error {
 	l.mu.Lock()
 	if l.failed != nil {
@@ -223,10 +224,10 @@ func (l *Ledger) known(fn func() error) error {
 	if !errors.Is(err, errIndex) {
 		return err
 	}
-	return l.locked(fn) // which reads all again
+	return l.locked(fn) // which reads everything again
 }
 
-// locked runs fn with the lock held and everything read that others appended.
+// locked runs fn with the lock held, after reading everything that others appended.
 func (l *Ledger) locked(fn func() error) error {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -237,13 +238,13 @@ func (l *Ledger) locked(fn func() error) error {
 		return fmt.Errorf("locking the ledger: %w", err)
 	}
 	err := l.refreshed(fn)
-	if errors.Is(err, errIndex) && l.failed == nil { // nothing was written: the index is asked before
+	if errors.Is(err, errIndex) && l.failed == nil { // nothing was written: fn uses the index before it writes
 		l.unindex()
 		err = l.refreshed(fn)
 	}
-	if l.failed == nil { // else the file is closed, and so unlocked
+	if l.failed == nil { // otherwise the file is closed, and so unlocked
 		if unlocking := l.file.Unlock(); unlocking != nil {
-			_ = l.fail(unlocking) // what fn did is done all the same
+			_ = l.fail(unlocking) // fn's effects stay
 		}
 	}
 	return err
@@ -256,13 +257,13 @@ func (l *Ledger) refreshed(fn func() error) error {
 	return fn()
 }
 
-// unindex forgets all that was read, so that the log is read again from its beginning, and without its index.
+// unindex forgets everything, so that the log is read again from its beginning, without its index.
 func (l *Ledger) unindex() {
 	l.log = newLog(l.file, l.every)
 	l.log.unindexed = true // until it is written again
 }
 
-// refresh reads what others appended and compares it with the head file. On return the head file names the newest
+// refresh reads what others appended, and compares it with the head file. On return the head file names the newest
 // entry.
 func (l *Ledger) refresh() error {
 	same, err := l.fsys.Same(filepath.Join(l.dir, logName), l.file)
@@ -278,12 +279,13 @@ func (l *Ledger) refresh() error {
 		return err
 	}
 	if l.heads == nil && begun && h.head().Index < read.Index {
-		// It was read without the lock, and the head file named it then. Its writer has taken it back since, so another
-		// entry may stand there.
+		// This reader read the entry without the lock, while the head file named it. Its writer has taken it back
+		// since, so another entry may stand there.
 		return &RolledBackError{Want: read, Have: h.head()}
 	}
 	if !h.old && (l.heads == nil || l.heads.old || l.heads.slots[l.heads.newest] != h.slots[h.newest]) {
-		// Someone else wrote that slot, and may not have lived to make it durable. What it names will be told of now.
+		// Another process wrote that slot, and may have died before it was durable. This process is about to rely on
+		// it.
 		if err := syncHeads(l.fsys, l.dir); err != nil && (!l.frozen || !unsyncable(err)) {
 			return l.fail(err)
 		}
@@ -297,8 +299,8 @@ func (l *Ledger) refresh() error {
 		return fmt.Errorf("%w, and its newest entries were not acknowledged: open it once where it can be written",
 			ErrReadOnly)
 	}
-	// Someone appended and went away before the head was replaced, perhaps before the entry was durable. Nobody was
-	// told of it then; now it will be told of, so it becomes durable first.
+	// Another process appended and ended before it replaced the head, perhaps before the entry was durable. It reported
+	// the entry to nobody. This process is about to report it, so it makes the entry durable first.
 	if err := l.file.Sync(); err != nil {
 		return l.fail(err)
 	}
@@ -308,15 +310,14 @@ func (l *Ledger) refresh() error {
 	return nil
 }
 
-// unsyncable reports a file system that has nothing to make durable: one that is read-only, such as an image's (ISO
+// unsyncable reports a file system that has nothing to make durable, because it is read-only, such as an image (ISO
 // 9660, SquashFS).
 func unsyncable(err error) bool {
 	return errors.Is(err, syscall.EINVAL) || errors.Is(err, syscall.EROFS)
 }
 
-// nameTip makes the head file name the newest entry, durably. Where a fragment behind it counts as spent, it says so,
-// as the entry does not stand
-// where it did when that was found.
+// nameTip makes the head file name the newest entry, durably. If a fragment after that entry counts as spent, the head
+// file says so, because the entry has moved since the fragment was found.
 func (l *Ledger) nameTip() (err error) {
 	s := l.log.newestSlot()
 	if l.heads.old {
@@ -333,8 +334,8 @@ func (l *Ledger) nameTip() (err error) {
 	return err
 }
 
-// keepName makes the head file's name durable, and the log's, before anything is acknowledged by it: whoever made it
-// may not have lived to do so.
+// keepName makes the names of the head file and the log durable before anything is acknowledged, because the process
+// that created them may have died before it did so.
 func (l *Ledger) keepName() error {
 	if l.heads.slots[l.heads.newest].seq > firstSeq {
 		return nil
@@ -342,7 +343,7 @@ func (l *Ledger) keepName() error {
 	return l.fsys.SyncDir(l.dir)
 }
 
-// catchUp extends l to the end of f and holds it to the head file, which it returns.
+// catchUp extends l to the end of f and compares it with the head file, which it returns.
 func (l *log) catchUp(fsys fileSystem, dir string, f file) (*heads, error) {
 	size, err := f.Size()
 	if err != nil {
@@ -358,12 +359,12 @@ func (l *log) catchUp(fsys fileSystem, dir string, f file) (*heads, error) {
 	return h, l.hold(h)
 }
 
-// newestSlot is what the head file is to say of the newest entry.
+// newestSlot is the slot for the newest entry.
 func (l *log) newestSlot() slot {
 	return slot{head: l.last, end: l.tipEnd, charged: l.owes()}
 }
 
-// fail poisons the handle. Closing the file gives up the lock.
+// fail makes the handle unusable. Closing the file releases the lock.
 func (l *Ledger) fail(cause error) error {
 	l.failed = ambiguous(cause)
 	_ = l.file.Close() // the cause says more

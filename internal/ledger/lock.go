@@ -8,8 +8,8 @@ import (
 	"syscall"
 )
 
-// flock waits for the lock on f's open file. The kernel drops it when the file is closed, so also when the process is
-// killed; it is never left behind. Two files that one process opened exclude each other like those of two processes.
+// flock waits for the lock on f's open file. The kernel releases it when the file is closed, and so also when the
+// process is killed. Two files that one process opened exclude each other like those of two processes.
 func flock(f *os.File, exclusive bool) error {
 	how := syscall.LOCK_SH
 	if exclusive {

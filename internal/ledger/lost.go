@@ -6,23 +6,23 @@ import (
 	"dither/privacy"
 )
 
-// Lost is what was charged and got no answer: reservations that have neither a release nor a step, and fragments. It is
-// spent all the same, since what was drawn may have been seen.
+// Lost is the total charge without an answer: for reservations that have neither a release nor a step, and for
+// fragments. It stays spent, because somebody may have seen what was drawn.
 type Lost struct {
-	// reservations of which it is recorded that they failed, unless they were given up
+	// reservations recorded as failed, except those that were given up
 	Failed  int `json:"failed"`
-	GivenUp int `json:"given_up"` // those that were, by who asked
-	// reservations of which nothing is: whoever asked was killed, or is at it still
+	GivenUp int `json:"given_up"` // those that their analysts gave up
+	// reservations without such a record: the analyst's process was killed, or is still running
 	Open int `json:"open"`
 	Torn int `json:"torn"` // fragments
-	// of all of these, as the terms' accountant adds them up; each in full, whatever parts it is about
+	// the total of these, under the terms' accountant; each counts in full, whatever parts it covers
 	Loss privacy.Loss `json:"loss"`
 }
 
-// losing is the running sum of the reservations that have neither a release nor a step, so that no question adds them
-// up again.
+// losing is the running total of the reservations that have neither a release nor a step, so that no question has to
+// add them up.
 //
-// It is exact, and δ is not capped at 1. So removing a loss leaves the sum of the others.
+// The total is exact, and its δ is not capped at 1. So removing one loss leaves the total of the others.
 type losing struct {
 	failed, givenUp, open int
 
@@ -33,7 +33,7 @@ type losing struct {
 
 func newLosing() losing { return losing{delta: new(big.Rat)} }
 
-// add takes a reservation's loss into the sum.
+// add adds a reservation's loss to the total.
 func (s *losing) add(l privacy.Loss) {
 	rho, delta := l.ZCDP()
 	s.rho, s.delta = s.rho.Plus(rho), new(big.Rat).Add(s.delta, delta.Rat())
@@ -42,7 +42,7 @@ func (s *losing) add(l privacy.Loss) {
 	}
 }
 
-// remove takes a loss out that is in the sum.
+// remove removes a loss that is part of the total.
 func (s *losing) remove(l privacy.Loss) {
 	rho, delta := l.ZCDP()
 	s.rho, s.delta = s.rho.Minus(rho), new(big.Rat).Sub(s.delta, delta.Rat())
@@ -51,12 +51,12 @@ func (s *losing) remove(l privacy.Loss) {
 	}
 }
 
-// group makes every loss what it promised k units together: kε and k²ρ are linear in ε and in ρ, so the sum's is
-// the sum of the losses'. A δ above 0 has no such form: then what is spent has none either, and the terms were
-// refused.
+// group converts every loss to its guarantee for groups of k units. kε and k²ρ are linear in ε and in ρ, so the
+// conversion of the total is the total of the conversions. A δ above 0 has no such form; but then the spent loss has
+// none either, and the terms were refused.
 func (s *losing) group(k int64) { s.pure, s.rho = s.pure.Group(k), s.rho.Group(k) }
 
-// in is the sum as an accountant counts it.
+// in is the total under an accountant.
 func (s *losing) in(by privacy.Accountant) privacy.Loss {
 	if by == privacy.Pure {
 		return privacy.PureLoss(s.pure)
@@ -64,7 +64,7 @@ func (s *losing) in(by privacy.Accountant) privacy.Loss {
 	return lossOf(by, []*big.Rat{s.rho.Rat(), new(big.Rat).Set(s.delta)})
 }
 
-// lose counts a reservation as lost, until something of it is told.
+// lose counts a reservation as lost until one of its answers is recorded.
 func (h *history) lose(w *waiting) {
 	h.lost.open++
 	h.lost.add(w.loss)
@@ -80,7 +80,7 @@ func (h *history) tell(w *waiting) {
 	h.lost.remove(w.loss)
 }
 
-// end counts a reservation as one that gets no further answer.
+// end counts a reservation as one that will get no further answer.
 func (h *history) end(w *waiting, givenUp bool) {
 	switch {
 	case w.told:
@@ -93,7 +93,7 @@ func (h *history) end(w *waiting, givenUp bool) {
 	h.lost.open--
 }
 
-// groupLost reads what was lost again, as what it promised so many units together.
+// groupLost converts the lost losses to their guarantee for groups of k units.
 func (h *history) groupLost(k int64) {
 	_ = h.tornLoss.group(k)
 	h.lost.group(k)
@@ -104,7 +104,7 @@ func (h *history) groupLost(k int64) {
 	}
 }
 
-// lostSoFar is what was lost, with a fragment that stands at the end of the log, if any.
+// lostSoFar is the lost loss so far, including a fragment at the end of the log.
 func (h *history) lostSoFar(torn int, pending privacy.Loss) *Lost {
 	out := &Lost{Failed: h.lost.failed, GivenUp: h.lost.givenUp, Open: h.lost.open, Torn: torn}
 	if *out == (Lost{}) {

@@ -9,45 +9,45 @@ import (
 	"dither/privacy"
 )
 
-// ErrUnits reports ledgers whose losses have no common unit that is known.
+// ErrUnits reports ledgers whose losses have no known common unit.
 var ErrUnits = errors.New("the ledgers protect different units")
 
-// Merged is what two ledgers have spent together about people who are in both.
+// Merged is what several ledgers have spent together on people who are in all of them.
 type Merged struct {
 	Neighbours privacy.Neighbours `json:"neighbours"` // the common relation
 	Unit       string             `json:"unit"`       // "person", or "row" where both protect rows alone
 	Spent      privacy.Loss       `json:"spent"`
 	Homes      []Part             `json:"homes"`
-	// Twice are the ledgers whose spending, as it was, is in Spent more than once: it was charged to another of them
+	// Twice lists ledgers whose spending is in Spent more than once, because it was charged to another of them
 	// (Opened). Spent is then an upper bound.
 	Twice []string `json:"twice,omitempty"`
 }
 
-// Part is one of the ledgers.
+// Part is one of the merged ledgers.
 type Part struct {
 	Origin
 	Population string       `json:"population"`
-	Group      int64        `json:"group"`  // its losses count as what they promised so many of its units together
+	Group      int64        `json:"group"`  // its losses count as their guarantee for groups of this many units
 	Spent      privacy.Loss `json:"spent"`  // counted so
 	Budget     privacy.Loss `json:"budget"` // likewise; its δ counts for no group
-	// Over says that what all have spent is beyond this budget; Unknown that it has no loss that the budget could be
-	// compared with: a loss in ρ under a pure ε.
+	// Over reports that the total is beyond this budget. Unknown reports that the total cannot be compared with it: a
+	// loss in ρ against a pure ε.
 	Over    bool `json:"over"`
 	Unknown bool `json:"unknown"`
 }
 
-// Merge adds up what ledgers kept apart have spent about people who are in all of them, in common neighbours and units:
-// it only reads, and undoes no overrun.
+// Merge adds up what separate ledgers have spent on people who are in all of them, under common neighbours and units.
+// It only reads, and it undoes no overspending.
 //
-// Each ledger's losses are first read again in the common relation, as Adopt would: add-remove as change-one if any of
-// them is under change-one, ×2; where any protects persons, rows as persons of at most rows rows in each table, ×
-// that, and persons who are units beside add 1 (policy.Reread has the proof: a chain of so many old neighbours). Then
-// they add up, as zCDP if any is in ρ: answers of several curators about one person are one adaptively chosen
-// sequence, whoever asked, and each was admitted by its own filter; so the sum is proved as of now. Nothing bounds it
-// from here on: neither curator knows of the other's later answers.
+// Merge first converts each ledger's losses to the common relation, as Adopt would. If any ledger is under change-one,
+// add-remove becomes change-one, ×2. If any protects persons, rows become persons of at most rows rows in each table,
+// × that number; persons who are units beside them add 1. (policy.Reread has the proof: a chain of that many old
+// neighbours.) Then the losses add up, as zCDP if any is in ρ. Answers of several curators about one person are one
+// adaptively chosen sequence, whoever asked, and each was admitted by its own filter; so the total is proved as of now.
+// Nothing bounds it from here on, because no curator knows the others' later answers.
 //
-// It is ErrUnits where rows meet persons and rows is 0, or where rows under change-one would have to count as persons:
-// nothing is promised there about how many rows somebody has.
+// The error is ErrUnits if some ledgers protect rows, others persons, and rows is 0; or if rows under change-one would
+// have to count as persons, because nothing is promised there about how many rows somebody has.
 func Merge(dirs []string, rows int64) (Merged, error) {
 	if len(dirs) < 2 || rows < 0 || rows > maxRows {
 		return Merged{}, invalid("two ledgers or more, and at most a million rows of one person")
@@ -108,10 +108,10 @@ func Merge(dirs []string, rows int64) (Merged, error) {
 
 const (
 	rowUnit = "row"
-	maxRows = 1_000_000 // as a policy has it
+	maxRows = 1_000_000 // the bound in policies
 )
 
-// units counts the tables whose unit is a row, and says whether any has persons.
+// units counts the tables whose unit is a row, and reports whether any has persons.
 func (t *Terms) units() (rows int64, persons bool) {
 	for _, unit := range t.Units {
 		switch unit {
@@ -125,7 +125,7 @@ func (t *Terms) units() (rows int64, persons bool) {
 	return rows, persons
 }
 
-// counted reads a ledger's losses in the common relation.
+// counted converts a ledger's losses to the common relation.
 func (l *log) counted(m Merged, by privacy.Accountant, rows int64) (Part, error) {
 	tip, _ := l.tip()
 	p := Part{Origin: Origin{ID: l.id, Head: tip.String()}, Population: l.terms.Population, Group: 1}
@@ -150,7 +150,7 @@ func (l *log) counted(m Merged, by privacy.Accountant, rows int64) (Part, error)
 		spent = spent.Plus(l.fragmentCharge())
 	}
 	if rho, kept := budget.ZCDP(); p.Group > 1 && !kept.IsZero() {
-		// of which nothing was spent, or there is no Spent: it counts for no group
+		// nothing was spent of it, or Spent does not exist: it counts for no group
 		budget = privacy.ZCDPLoss(rho, privacy.Delta{})
 	}
 	var err error

@@ -6,17 +6,17 @@ import (
 	"dither/privacy"
 )
 
-// Opening is the owner's act of charging what other ledgers have spent about the same people, in the relation of the
-// terms in force. It is charged to everybody, be it beyond the budget, and to no period: it happened before.
+// Opening records that the owner charges the spending of other ledgers on the same people, in the relation of the terms
+// in force. It is charged to everybody, even beyond the budget, and to no period, because it happened before.
 type Opening struct {
 	Loss privacy.Loss `json:"loss"`
 	From []Origin     `json:"from"` // at least one
 }
 
-// ErrCharged reports another ledger that was charged already, as it was then. It is an ErrInvalid.
+// ErrCharged reports that another ledger's spending was charged before. It is an ErrInvalid.
 var ErrCharged = fmt.Errorf("%w: what that ledger had spent was charged already", ErrInvalid)
 
-// Origin is a ledger as it was read.
+// Origin is another ledger as it was read.
 type Origin struct {
 	ID   string `json:"id"`
 	Head string `json:"head"` // as Head writes it
@@ -39,12 +39,12 @@ func (o Opening) validate() error {
 	return nil
 }
 
-// Opened charges what other ledgers have spent. It is ErrNoPolicy without terms; ErrIncompatible where a loss in ρ
-// meets a pure budget; ErrCharged for a ledger that was charged before: what it has spent since is not known from this
-// one. ErrInvalid for this one itself.
+// Opened charges the spending of other ledgers. The error is ErrNoPolicy without terms; ErrIncompatible if a loss in ρ
+// meets a pure budget; ErrCharged for a ledger that was charged before, because this ledger does not know what that one
+// has spent since; ErrInvalid for this ledger itself.
 //
-// The loss was read in the relation of what the ledger held at seen (its Origin in Merged). If anything has been
-// appended since, nothing is written and the error is ErrStale: read it again.
+// The caller converted the loss to the ledger's relation at seen (its Origin in Merged). If an entry was appended
+// since, Opened writes nothing and returns ErrStale: convert the loss again.
 func (l *Ledger) Opened(o Opening, seen Head) error {
 	_, err := l.append(&member{body: o, may: l.still(seen)})
 	return err

@@ -7,21 +7,21 @@ import (
 	"dither/privacy"
 )
 
-// Parting is what a table's rows are divided by for parallel composition: each unit counts, in questions that are
-// confined to parts, in at most Most of them, the same ones in every such question.
+// Parting divides a table's rows for parallel composition. In questions that are confined to parts, each unit counts in
+// at most Most parts, the same ones in every such question.
 type Parting struct {
 	Term string `json:"term"` // of the column, as the policy writes it: another term is another division
-	Most int64  `json:"most"` // parts of one unit, ≥ 1
+	Most int64  `json:"most"` // the most parts of one unit, ≥ 1
 }
 
-// Confined names the parts of a table that a reservation is about: it depends on the rows of units in these parts
-// alone. Without parts a reservation is about everybody.
+// Confined names the parts of a table that a reservation covers: its result depends only on the rows of units in these
+// parts. A reservation without parts covers everybody.
 type Confined struct {
 	Table string   `json:"table"`
 	Parts []string `json:"parts"` // sorted, distinct
 }
 
-// tally is a sum of losses, in both readings.
+// tally is a sum of losses, in both forms.
 type tally struct {
 	pure privacy.Loss // the losses that are pure
 	zcdp privacy.Loss // all losses as zCDP, each by itself: (Σε)²/2 would be more than Σε²/2
@@ -38,7 +38,7 @@ func (t *tally) add(l privacy.Loss) {
 
 func (t *tally) plus(o *tally) { t.pure, t.zcdp = t.pure.Plus(o.pure), t.zcdp.Plus(o.zcdp) }
 
-// group makes every loss what it promised k units together. An error changes nothing.
+// group converts every loss to its guarantee for groups of k units. On an error nothing changes.
 func (t *tally) group(k int64) error {
 	zcdp, err := group(t.zcdp, k)
 	if err != nil {
@@ -56,7 +56,7 @@ func (t *tally) in(a privacy.Accountant) privacy.Loss {
 	return t.pure
 }
 
-// account is what charges come to for the unit that loses most.
+// account computes the total loss of the unit that loses most.
 //
 // # Parallel composition
 //
@@ -94,26 +94,26 @@ type account struct {
 	parts map[division]*divided
 }
 
-// division names one: a table's sealed version under one Parting.
+// division is one table's sealed version under one Parting.
 type division struct {
 	source  Source
 	parting Parting
 }
 
-// divided is what the parts of one division were charged.
+// divided has the charges to the parts of one division.
 type divided struct {
 	total *tally // of every charge once
 	of    map[string]*tally
 	known map[reading]bound
 }
 
-// bound is at least W_d.
+// bound is an upper bound of W_d.
 type bound struct {
 	loss  privacy.Loss
 	exact bool
 }
 
-// reading is what W_d depends on beside the charges.
+// reading has the parameters of W_d beside the charges.
 type reading struct {
 	n  privacy.Neighbours
 	by privacy.Accountant
@@ -133,7 +133,7 @@ func (a *account) charge(l privacy.Loss, d division, parts []string) {
 		a.parts[d] = in
 	}
 	in.total.add(l)
-	for r, b := range in.known { // so many of the largest take the charge, at most
+	for r, b := range in.known { // at most so many of the largest receive the charge
 		if x, err := l.In(r.by); err == nil {
 			in.known[r] = bound{loss: b.loss.Plus(times(x, d, r.n, parts))}
 		}
@@ -146,14 +146,14 @@ func (a *account) charge(l privacy.Loss, d division, parts []string) {
 	}
 }
 
-// plus is a with a loss more of everybody. What was charged to parts the two share.
+// plus is a with one more loss charged to everybody. The two share the charges to parts.
 func (a *account) plus(l privacy.Loss) *account {
 	whole := *a.whole
 	whole.add(l)
 	return &account{whole: &whole, parts: a.parts}
 }
 
-// fold counts all charges as everybody's, at what they come to between the neighbours n.
+// fold converts all charges into one charge to everybody, of their total between the neighbours n.
 func (a *account) fold(n privacy.Neighbours) {
 	for d, in := range a.parts {
 		a.whole.plus(&tally{pure: in.worst(d, n, privacy.Pure), zcdp: in.worst(d, n, privacy.ZCDP)})
@@ -161,7 +161,7 @@ func (a *account) fold(n privacy.Neighbours) {
 	a.parts = map[division]*divided{}
 }
 
-// spent is what all charges come to between the neighbours n.
+// spent is the total of all charges between the neighbours n.
 func (a *account) spent(n privacy.Neighbours, by privacy.Accountant) privacy.Loss {
 	sum := a.whole.in(by)
 	for d, in := range a.parts {
@@ -170,7 +170,7 @@ func (a *account) spent(n privacy.Neighbours, by privacy.Accountant) privacy.Los
 	return sum
 }
 
-// times is what a charge to parts adds to W_d at most.
+// times is the most that a charge to parts adds to W_d.
 func times(l privacy.Loss, d division, n privacy.Neighbours, parts []string) privacy.Loss {
 	if len(parts) == 0 {
 		return l
@@ -178,8 +178,8 @@ func times(l privacy.Loss, d division, n privacy.Neighbours, parts []string) pri
 	return l.Share(min(d.parting.most(n), int64(len(parts))), 1)
 }
 
-// fits says that a price is within room, from bounds that need no look at every part: it may say no where it is all the
-// same.
+// fits reports whether a price is within room, from bounds that need not visit every part. It may return false although
+// the price is within room.
 func (a *account) fits(price, budget privacy.Loss, n privacy.Neighbours, d division, parts []string) bool {
 	by := budget.Accountant()
 	x, err := price.In(by)
@@ -197,13 +197,13 @@ func (a *account) fits(price, budget privacy.Loss, n privacy.Neighbours, d divis
 	return sum.Within(budget)
 }
 
-// room is the largest loss that can be charged to everybody, or to the parts of d, within the budget: none once any
-// part of the budget is exceeded.
+// room is the largest loss that can be charged to everybody, or to the parts of d, within the budget. It is zero once
+// any component of the budget is exceeded.
 //
-// Charging x to the set S of parts keeps W_d within t if T_d + x ≤ t or if for every j the j largest of S, each with
-// x more, and the Most − j largest of the others add up to at most t: so x is the larger of t − T_d and the least
-// (t − a_j)/j, a_j being that sum without x, and the latter only where a_0 ≤ t. Each of ρ and δ is solved by
-// itself.
+// Charging x to the set S of parts keeps W_d within t if one of two conditions holds: T_d + x ≤ t; or, for every j,
+// the j largest of S, each with x more, and the Most − j largest of the others add up to at most t. So x is the
+// larger of t − T_d and the least (t − a_j)/j, where a_j is that sum without x; the second applies only if a_0 ≤
+// t. Each of ρ and δ is solved separately.
 func (a *account) room(budget privacy.Loss, n privacy.Neighbours, d division, parts []string) privacy.Loss {
 	by := budget.Accountant()
 	if len(parts) == 0 {
@@ -232,7 +232,7 @@ func (a *account) room(budget privacy.Loss, n privacy.Neighbours, d division, pa
 	return lossOf(by, room)
 }
 
-// most is in how many parts two neighbours can differ.
+// most is the number of parts in which two neighbours can differ.
 func (p Parting) most(n privacy.Neighbours) int64 {
 	if n == privacy.ChangeOne {
 		return 2 * p.Most
@@ -262,7 +262,7 @@ func (in *divided) worst(d division, n privacy.Neighbours, by privacy.Accountant
 	return w
 }
 
-// room solves one axis; nil where the budget is exceeded.
+// room solves one component; nil if the budget is exceeded.
 func (in *divided) room(axis int, t *big.Rat, by privacy.Accountant, most int64, parts []string) *big.Rat {
 	var inside, outside []*big.Rat
 	for p, charged := range in.of {
@@ -289,7 +289,7 @@ func (in *divided) room(axis int, t *big.Rat, by privacy.Accountant, most int64,
 	return once
 }
 
-// leastRoom is the least (t − a_j)/j over j from 1, or nil where some a_j is above t.
+// leastRoom is the least (t − a_j)/j over j from 1, or nil if some a_j is above t.
 func leastRoom(inside, outside []*big.Rat, t *big.Rat, most int64) (least *big.Rat) {
 	descending(inside)
 	descending(outside)
@@ -338,7 +338,7 @@ func descending(values []*big.Rat) {
 	slices.SortFunc(values, func(x, y *big.Rat) int { return y.Cmp(x) })
 }
 
-// amounts are a loss's ε, or its ρ and δ: copies.
+// amounts copies a loss's ε, or its ρ and δ.
 func amounts(l privacy.Loss) []*big.Rat {
 	if e, pure := l.Pure(); pure {
 		return []*big.Rat{e.Rat()}
@@ -347,7 +347,7 @@ func amounts(l privacy.Loss) []*big.Rat {
 	return []*big.Rat{rho.Rat(), delta.Rat()}
 }
 
-// lossOf is the loss of these amounts; no loss at all of none.
+// lossOf is the loss with these amounts; without amounts, the zero loss.
 func lossOf(by privacy.Accountant, amounts []*big.Rat) privacy.Loss {
 	for len(amounts) < 2 {
 		amounts = append(amounts, new(big.Rat))
@@ -356,7 +356,7 @@ func lossOf(by privacy.Accountant, amounts []*big.Rat) privacy.Loss {
 		e, _ := privacy.EpsilonOf(amounts[0]) // not negative
 		return privacy.PureLoss(e)
 	}
-	if one := big.NewRat(1, 1); amounts[1].Cmp(one) > 0 { // as sums of δ are: it promises nothing
+	if one := big.NewRat(1, 1); amounts[1].Cmp(one) > 0 { // a sum of δ can be: it promises nothing
 		amounts[1] = one
 	}
 	rho, _ := privacy.RhoOf(amounts[0])

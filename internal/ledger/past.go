@@ -12,16 +12,15 @@ import (
 	"dither/internal/ledger/index"
 )
 
-// past finds entries that are no longer in memory, in the index file. Its segments stand one after the other, from
-// entry 0 to a place. It does not change: a history that forgets more has another one.
+// past finds entries that are no longer in memory, in the index file. Its segments follow each other from entry 0 to a
+// place. A past never changes: a history that forgets more gets another one.
 type past struct {
 	file     file
 	parts    []part // of the file
 	segments []*index.Segment
 }
 
-// errIndex reports an index that is not what the ledger said it is. It costs time only: everything is read again from
-// the log.
+// errIndex reports an index that does not match the ledger. It costs only time: everything is read again from the log.
 var errIndex = errors.New("ledger.index is damaged")
 
 // damaged is the error of an index that could not be read.
@@ -32,7 +31,7 @@ func damaged(err error) error {
 	return fmt.Errorf("%w: %w", errIndex, err)
 }
 
-// with is p with one more segment behind the others: nil where the file does not have it.
+// with is p with one more segment at the end; nil if the file does not have it.
 func (p *past) with(next part) *past {
 	s, err := index.Open(p.file, p.size(), next.Size, next.Root)
 	if err != nil || s.From() != p.to() {
@@ -41,7 +40,7 @@ func (p *past) with(next part) *past {
 	return &past{p.file, append(slices.Clip(p.parts), next), append(slices.Clip(p.segments), s)}
 }
 
-// size is how much of the file the segments take.
+// size is how many bytes of the file the segments take.
 func (p *past) size() (n int64) {
 	for _, s := range p.parts {
 		n += s.Size
@@ -49,7 +48,7 @@ func (p *past) size() (n int64) {
 	return n
 }
 
-// to is behind the last entry.
+// to is the index after the last entry.
 func (p *past) to() uint64 {
 	if len(p.segments) == 0 {
 		return 0
@@ -57,7 +56,7 @@ func (p *past) to() uint64 {
 	return p.segments[len(p.segments)-1].To()
 }
 
-// of is the segment that has an entry, which must be before to.
+// of is the segment with an entry, which must be before to.
 func (p *past) of(entry uint64) *index.Segment {
 	i, _ := slices.BinarySearchFunc(p.segments, entry+1,
 		func(s *index.Segment, end uint64) int { return cmp.Compare(s.To(), end) })
@@ -68,8 +67,8 @@ func refOf(e index.Entry) ref {
 	return ref{hash: e.Hash, line: e.Line, offset: e.Offset, length: e.Length}
 }
 
-// at is where entry i is, which must be one. It is errIndex where that was not read yet: after the index was found
-// damaged, reading all again may have failed.
+// at returns the position of entry i, which must exist. It returns errIndex for an entry that was not read yet: after a
+// damaged index, a full reading may have failed.
 func (h *history) at(i uint64) (ref, error) {
 	if i >= h.count() {
 		return ref{}, errIndex
@@ -84,7 +83,8 @@ func (h *history) at(i uint64) (ref, error) {
 	return refOf(e), damaged(err)
 }
 
-// span are where the entries from i on are, as many as are found at once, at most to entry to. The error is as of at.
+// span returns the positions of the entries from i on, as many as one lookup finds, at most to entry to. Errors are
+// those of at.
 func (h *history) span(i, to uint64) ([]ref, error) {
 	if to > h.count() {
 		return nil, errIndex
@@ -104,7 +104,7 @@ func (h *history) span(i, to uint64) ([]ref, error) {
 	return out, damaged(err)
 }
 
-// hashAt is the hash of entry i, which must be one.
+// hashAt is the hash of entry i, which must exist.
 func (h *history) hashAt(i uint64) (Hash, error) {
 	if i == h.last.Index {
 		return h.last.Hash, nil
@@ -116,7 +116,7 @@ func (h *history) hashAt(i uint64) (Hash, error) {
 	return r.hash, err
 }
 
-// find is the newest answer with a replay key; ok is false where there is none.
+// find returns the newest answer with a replay key; ok is false if there is none.
 func (h *history) find(key string) (a answered, ok bool, err error) {
 	if i, ok := h.newest[key]; ok {
 		return h.answers[i], true, nil
@@ -142,7 +142,7 @@ func (h *history) find(key string) (a answered, ok bool, err error) {
 	return a, false, nil
 }
 
-// answerTo is the answer that a reservation paid for; ok is false where there is none.
+// answerTo returns the answer that a reservation paid for; ok is false if there is none.
 func (h *history) answerTo(reservation uint64) (a answered, ok bool, err error) {
 	if i := slices.IndexFunc(h.answers, func(a answered) bool { return a.paying == reservation }); i >= 0 {
 		return h.answers[i], true, nil
@@ -171,7 +171,7 @@ func answeredOf(a index.Answer) (answered, error) {
 	return answered{about: about, rho: a.Rho, release: a.Release, paying: a.Paying}, damaged(err)
 }
 
-// confirmAnswer holds what the index found for a key to the reservation.
+// confirmAnswer compares the answer that the index found for a key with the reservation.
 func (h *history) confirmAnswer(a answered) error {
 	r, err := h.reservation(a.paying)
 	if err == nil && r.Key != a.key {
@@ -180,7 +180,7 @@ func (h *history) confirmAnswer(a answered) error {
 	return err
 }
 
-// reservation reads one again.
+// reservation reads a reservation again.
 func (h *history) reservation(i uint64) (Reservation, error) {
 	at, err := h.at(i)
 	if err != nil {
@@ -197,7 +197,7 @@ func (h *history) reservation(i uint64) (Reservation, error) {
 	return r, nil
 }
 
-// recall reads what is to be known of a reservation when it gets its release, if that was forgotten.
+// recall reads what a release needs to know of its reservation, if that was forgotten.
 func (h *history) recall(reservation uint64) error {
 	w := h.waiting[reservation]
 	if w.about != nil {
@@ -211,13 +211,13 @@ func (h *history) recall(reservation uint64) error {
 	return nil
 }
 
-// recallError reports that something could not be read again that an entry needs, so that nothing is known of the entry
-// itself.
+// recallError reports that something which an entry needs could not be read again, so the entry itself could not be
+// judged.
 type recallError struct{ error }
 
 func (e *recallError) Unwrap() error { return e.error }
 
-// readEntry reads one entry again. It needs no lock: what has been acknowledged does not change.
+// readEntry reads an entry again. It needs no lock, because acknowledged entries do not change.
 func readEntry(log io.ReaderAt, r ref) (Entry, error) {
 	line, err := readLine(log, r)
 	if err != nil {
@@ -242,8 +242,8 @@ func decodeAt(line []byte, r ref) (Entry, error) {
 	return e, nil
 }
 
-// forget drops from memory what is before entry to. With a past, that finds it; without one, nothing can be looked up
-// there any more, and what waits for an answer stays in memory.
+// forget drops everything before entry to from memory. A past still finds it. Without one, nothing before to can be
+// looked up, and reservations that wait for an answer stay in memory.
 func (h *history) forget(to uint64, has *past) {
 	h.refs = slices.Clone(h.refs[to-h.base:])
 	kept := slices.IndexFunc(h.answers, func(a answered) bool { return a.release >= to })
@@ -267,7 +267,7 @@ func (h *history) forget(to uint64, has *past) {
 	}
 }
 
-// forgetIndexed drops from memory what checkpoints cover, as far as the index file has it.
+// forgetIndexed drops from memory the entries that checkpoints cover, as far as the index file has them.
 func (h *history) forgetIndexed(fsys fileSystem, dir string) {
 	if len(h.covered) == 0 || h.unindexed {
 		return
@@ -286,7 +286,7 @@ func (h *history) forgetIndexed(fsys fileSystem, dir string) {
 	h.unindexed = len(h.covered) > 0
 }
 
-// forgetPlace drops what is before a place, the first one behind base, if the index file has it.
+// forgetPlace drops everything before a place, the first one after base, if the index file has it.
 func (h *history) forgetPlace(p *place) bool {
 	p.settle()
 	next := h.past.with(p.segment)

@@ -10,17 +10,17 @@ import (
 // Grant is the part of the budget that may be spent in each period. The budget itself is the cap of all periods
 // together.
 //
-// Periods are of the calendar in UTC, weeks from Monday. The clock is the latest time of any entry, or of the one that
-// is to be written if that is later: it never goes back, unless its owner corrects it (Correction), so that a clock
-// that was set back opens no period again. One that was set forward opens at most one period, since what a period
-// leaves is not carried over and periods in which nothing is written grant nothing; and the cap holds whatever the
-// clock says: what is admitted passes two filters, and privacy.Filter's proof for the cap asks nothing of the other.
+// Periods follow the calendar in UTC, with weeks from Monday. The clock is the latest time of any entry, or of the
+// entry about to be written if that is later. It never goes back, unless the owner corrects it (Correction). So a
+// computer's clock that is set back opens no period again. One that is set forward opens at most one period, because a
+// period's remainder is not carried over, and periods without entries grant nothing. The cap holds whatever the clock
+// says: an admitted price passes two filters, and privacy.Filter's proof for the cap assumes nothing about the other.
 type Grant struct {
 	Per  string       `json:"per"`  // "day", "week", "month", "quarter" or "year"
 	Loss privacy.Loss `json:"loss"` // counted as the budget is, and within it
 }
 
-// Periods are the periods that there are grants for.
+// Periods are the periods that a policy may grant for.
 func Periods() []string { return []string{"day", "week", "month", "quarter", "year"} }
 
 func (g *Grant) validate(budget privacy.Loss) error {
@@ -35,7 +35,7 @@ func (g *Grant) validate(budget privacy.Loss) error {
 	return nil
 }
 
-// The last moment that entries can be dated at.
+// lastTime is the latest time that an entry can have.
 var lastTime = time.Date(9999, time.December, 31, 23, 59, 59, 999_999_999, time.UTC)
 
 // datable reports a time that an entry can have.
@@ -43,7 +43,7 @@ func datable(t time.Time) bool { year := t.UTC().Year(); return 0 <= year && yea
 
 // start is when the period of t began.
 func (g *Grant) start(t time.Time) time.Time {
-	if t.UTC().Year() > 9999 { // there is no period beyond
+	if t.UTC().Year() > 9999 { // no later period exists
 		t = lastTime
 	}
 	t = t.UTC()
@@ -61,7 +61,7 @@ func (g *Grant) start(t time.Time) time.Time {
 	return time.Date(year, month, day, 0, 0, 0, 0, time.UTC)
 }
 
-// next is when the period that began at start ends: with the calendar, at the latest.
+// next is the end of the period that began at start: the latest one, by the calendar.
 func (g *Grant) next(start time.Time) time.Time {
 	if t := g.after(start); t.Before(lastTime) {
 		return t
@@ -83,16 +83,16 @@ func (g *Grant) after(start time.Time) time.Time {
 	return start.AddDate(0, 0, 1)
 }
 
-// Period is how a period's grant stands.
+// Period is the state of a period's grant.
 type Period struct {
 	Grant
 	Start     time.Time    `json:"start"`
-	Next      time.Time    `json:"next"` // when the next grant is
+	Next      time.Time    `json:"next"` // when the next grant comes
 	Spent     privacy.Loss `json:"spent"`
-	Remaining privacy.Loss `json:"remaining"` // of the grant, and of the budget if that is less
+	Remaining privacy.Loss `json:"remaining"` // of the grant, or of the budget if that is less
 }
 
-// granted is the account of the period of t, and when that began.
+// granted returns the account of the period of t, and the period's beginning.
 func (h *history) granted(t time.Time) (*account, time.Time) {
 	if t.Before(h.clock) {
 		t = h.clock
@@ -107,7 +107,7 @@ func (h *history) granted(t time.Time) (*account, time.Time) {
 	return newAccount(), start
 }
 
-// periodAt is how the grant stands at t, or nil.
+// periodAt is the state of the grant at t, or nil.
 func (h *history) periodAt(t time.Time, pending privacy.Loss) *Period {
 	if h.terms == nil || h.terms.Grant == nil {
 		return nil
@@ -122,7 +122,7 @@ func (h *history) periodAt(t time.Time, pending privacy.Loss) *Period {
 	return p
 }
 
-// enter makes the period of the clock the one that is charged.
+// enter makes the clock's period the one that charges count in.
 func (h *history) enter() {
 	if h.terms == nil || h.terms.Grant == nil {
 		return

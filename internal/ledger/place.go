@@ -7,8 +7,8 @@ import (
 	"dither/internal/ledger/index"
 )
 
-// Checkpoint records what the entries before a place came to, so that a reader may begin there
-// (docs/design/0002-ledger.md says what it is trusted for). Version 4.
+// Checkpoint records the state after the entries before a place, so that a reader may begin there
+// (docs/design/0002-ledger.md says how far it is trusted). Version 4.
 type Checkpoint struct {
 	Entries uint64 `json:"entries"` // before the place
 	State   Hash   `json:"state"`   // SHA-256 of the state's encoding (snapshot)
@@ -24,43 +24,44 @@ func (c Checkpoint) validate() error {
 	return nil
 }
 
-// cadence says where places are. It is a rule of the format: readers with another one would not know the checkpoints.
+// cadence defines the places. It is a rule of the format: readers with another cadence would not recognise the
+// checkpoints.
 //
-// The places of a log form a chain. The first is its beginning, and the next is the first end of an entry that is so
-// many entries or bytes behind the one before.
+// The places of a log form a chain. The first is its beginning. The next is the first end of an entry that is the given
+// number of entries or bytes after the previous place.
 type cadence struct {
 	entries uint64
 	bytes   int64
 }
 
-// usual is the cadence of version 4. A reader reads one stretch from a place to the next, and what came since.
+// usual is the cadence of version 4. A reader reads one stretch between two places, and everything since.
 var usual = cadence{entries: 16_384, bytes: 16 << 20}
 
-// place is one that was passed, and that no checkpoint covers so far.
+// place is a place that the log passed, and that no checkpoint covers so far.
 type place struct {
 	entries uint64 // before it
 	end     int64  // of the last of them, without its newline
 	state   []byte // at the place, encoded
 	digest  Hash   // of state
 
-	// What the index has of the stretch that ends here. The slices do not change.
+	// The index's content for the stretch that ends here. The slices do not change.
 	from    uint64
 	refs    []ref
 	answers []answered
 
-	before   *place // the one before it; nil where chained says what it came to
+	before   *place // the previous place; nil if chained has its digest
 	settling sync.Once
-	chained  Hash // of the segments before; then with this one
+	chained  Hash // of the segments before; after settle, with this one
 	segment  part
 }
 
-// part is a segment of the index file: the parts stand one after the other.
+// part is a segment of the index file. Parts follow each other.
 type part struct {
 	Root index.Hash
 	Size int64
 }
 
-// rows are what the segment is made of.
+// rows returns the rows of the segment.
 func (p *place) rows() index.Rows {
 	rows := index.Rows{
 		From: p.from, Entries: make([]index.Entry, len(p.refs)),
@@ -82,14 +83,15 @@ func (p *place) rows() index.Rows {
 	return rows
 }
 
-// indexKey is what the index finds a replay key by.
+// indexKey is the index's key for a replay key.
 func indexKey(key string) (k index.Key) {
 	sum := sha256.Sum256([]byte(key))
 	copy(k[:], sum[:])
 	return k
 }
 
-// settle finds the digest of the segment, and of all up to it. It needs no lock: all that it reads stays as it is.
+// settle computes the digest of the segment, and of all segments up to it. It needs no lock, because nothing that it
+// reads changes.
 func (p *place) settle() {
 	p.settling.Do(func() {
 		_, p.segment = p.encode()
@@ -107,18 +109,18 @@ func (p *place) encode() ([]byte, part) {
 	return data, part{root, int64(len(data))}
 }
 
-// chain is the index's digest with one segment more.
+// chain is the index's digest after one more segment.
 func chain(before Hash, next part) Hash {
 	return sha256.Sum256(append(before[:len(before):len(before)], next.Root[:]...))
 }
 
-// body is the checkpoint of the place.
+// body returns the checkpoint entry for the place.
 func (p *place) body() Checkpoint {
 	p.settle()
 	return Checkpoint{Entries: p.entries, State: p.digest, Index: p.chained}
 }
 
-// pass notes a place, if the newest entry ends at one.
+// pass notes a place if the newest entry ends at one.
 func (h *history) pass(at ref) {
 	end := at.offset + int64(at.length)
 	if h.count()-h.passed.entries < h.every.entries && end-h.passed.end < h.every.bytes {
@@ -144,15 +146,15 @@ func (h *history) pass(at ref) {
 type passed struct {
 	entries uint64
 	end     int64
-	// nil where it is covered and was not passed by this reader: then chained says what the index comes to there
+	// nil if a checkpoint covers it and this reader did not pass it: then chained is the index's digest there
 	place   *place
 	chained Hash
 }
 
-// checkCheckpoint holds a checkpoint to what was found at its place.
+// checkCheckpoint compares a checkpoint with what this reader found at its place.
 //
-// A reader that began at a checkpoint began with what that says. Those before it in the log, of earlier places, it
-// takes as they are: what they say is not used, and whoever reads all checks them.
+// A reader that began at a checkpoint relies on that one. It accepts earlier checkpoints in the log unchecked, because
+// it does not use them; a reader of the whole log checks them.
 func (h *history) checkCheckpoint(c Checkpoint, index uint64) error {
 	if index < h.begunAt && c.Entries < h.begun.Entries || index == h.begunAt && c == h.begun {
 		return nil
@@ -168,7 +170,7 @@ func (h *history) checkCheckpoint(c Checkpoint, index uint64) error {
 	return invalid("a checkpoint is of one of the places since the one before")
 }
 
-// cover takes a checkpoint: what it covers needs no further one.
+// cover notes a checkpoint: the places that it covers need no further one.
 func (h *history) cover(c Checkpoint, at ref) {
 	for i, p := range h.pending {
 		if p.entries == c.Entries {
@@ -180,7 +182,7 @@ func (h *history) cover(c Checkpoint, at ref) {
 	}
 }
 
-// located is a checkpoint with where it stands and what it covers.
+// located is a checkpoint with its position and what it covers.
 type located struct {
 	at    ref
 	state []byte

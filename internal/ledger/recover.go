@@ -11,22 +11,22 @@ import (
 	"dither/privacy"
 )
 
-// Recovery is the owner's act of going on after the head file or the log was lost. What may have been spent and is not
-// known any more is charged to everybody.
+// Recovery records that the owner continues after losing the head file or the log. Spending that is no longer known is
+// charged to everybody.
 //
-// Claim: a recovery never lowers what was spent, where its owner's figures are true. Proof. Let S be what was
-// acknowledged as spent. Where neither a trusted head nor a sum is given, the charge leaves nothing of the budget, and
-// each entry that was acknowledged was within the budget of its time. With a sum, which was at least S when it was
-// noted and nothing was spent since, the charge brings what is spent up to it. With a head H that was the newest one
-// when it was kept, the log holds H's entry, and by the chain of hashes every entry before it as it was written: so all
-// that was spent up to H is counted. Nothing here can tell whether entries after H were cut off: whoever keeps heads
-// keeps the newest. ∎ What is charged may have been spent in the period that runs, and counts as of that, too: no
-// grant is given twice, and less may be left of it than there was.
+// Claim: if the owner's figures are true, a recovery never lowers what was spent. Proof. Let S be what was acknowledged
+// as spent. Where neither a trusted head nor a sum is given, the charge leaves nothing of the budget, and each entry
+// that was acknowledged was within the budget of its time. With a sum, which was at least S when it was noted and
+// nothing was spent since, the charge brings what is spent up to it. With a head H that was the newest one when it was
+// kept, the log holds H's entry, and by the chain of hashes every entry before it as it was written: so all that was
+// spent up to H is counted. Nothing here can tell whether entries after H were cut off: whoever keeps heads keeps the
+// newest. ∎ What is charged may have been spent in the period that runs, and counts as of that, too: no grant is
+// given twice, and less may be left of it than there was.
 type Recovery struct {
 	Lost string        `json:"lost"`           // LostHead or LostLog
 	Kept string        `json:"kept,omitempty"` // the head that the owner kept elsewhere, as Head writes it
-	Sum  *privacy.Loss `json:"sum,omitempty"`  // what was spent, as the owner says
-	Loss *privacy.Loss `json:"loss,omitempty"` // what is charged for it
+	Sum  *privacy.Loss `json:"sum,omitempty"`  // what was spent, according to the owner
+	Loss *privacy.Loss `json:"loss,omitempty"` // the charge
 }
 
 // What may be lost.
@@ -35,7 +35,7 @@ const (
 	LostLog  = "log"
 )
 
-// ErrNotLost says that both files are there, so that there is nothing to recover.
+// ErrNotLost reports that both files exist, so there is nothing to recover.
 var ErrNotLost = errors.New("neither ledger.log nor ledger.head is lost: there is nothing to recover")
 
 func (Recovery) kind() Kind { return KindRecovery }
@@ -65,7 +65,7 @@ func (h *history) checkRecovery(r Recovery) error {
 }
 
 func (h *history) applyRecovery(r Recovery) {
-	if r.Lost == LostLog || r.Kept == "" { // nothing is known of how many rows of a person lost answers were about
+	if r.Lost == LostLog || r.Kept == "" { // nobody knows how many rows of a person the lost answers concerned
 		h.origins[LostLog] = true
 	}
 	if r.Loss != nil {
@@ -73,8 +73,8 @@ func (h *history) applyRecovery(r Recovery) {
 	}
 }
 
-// Missing says which of the files in dir is lost: LostHead, where it is not there, unreadable or a lost log's, LostLog,
-// or "".
+// Missing returns which of the files in dir is lost: LostHead if the head file is missing, unreadable or belongs to a
+// lost log; LostLog; or "".
 func Missing(dir string) (string, error) { return missing(system{}, dir) }
 
 func missing(fsys fileSystem, dir string) (string, error) {
@@ -108,10 +108,10 @@ func missing(fsys fileSystem, dir string) (string, error) {
 	return "", nil
 }
 
-// recoveryIndex is the entry that says so in a log that was begun instead of a lost one.
+// recoveryIndex is the index of the Recovery entry in a log that replaces a lost one.
 const recoveryIndex = 2
 
-// replaces reports that a head is of the log that this one was begun instead of. Recovering the log was cut off then,
+// replaces reports whether a head belongs to the log that this one replaces. In that case the recovery was interrupted
 // before its own head file had the name.
 func (l *log) replaces(f file, old Head) bool {
 	if !l.hasLast || l.last.Index < recoveryIndex {
@@ -126,9 +126,9 @@ func (l *log) replaces(f file, old Head) bool {
 	return err == nil && ok && r.Lost == LostLog && r.Kept == old.String()
 }
 
-// RecoverHead makes a new head file for a log whose chain is whole. The log must hold against, if that is given: a head
-// that was kept elsewhere, the newest one. spent is what was spent, if the owner kept that. Without either, what
-// remains of the budget is charged.
+// RecoverHead writes a new head file for a log whose chain is complete. against, if given, is a head that was kept
+// elsewhere: the newest one. The log must contain it. spent is what was spent, if the owner noted it. Without either,
+// all that remains of the budget is charged.
 func RecoverHead(dir string, against *Head, spent *privacy.Loss, now func() time.Time) (State, error) {
 	return recoverHead(system{}, dir, against, spent, now)
 }
@@ -138,7 +138,7 @@ func recoverHead(fsys fileSystem, dir string, against *Head, spent *privacy.Loss
 	if err != nil {
 		return State{}, err
 	}
-	defer func() { _ = f.Close() }() // all that counts is durable by then
+	defer func() { _ = f.Close() }() // everything is durable by then
 	if err := f.Lock(true); err != nil {
 		return State{}, fmt.Errorf("locking the ledger: %w", err)
 	}
@@ -186,8 +186,8 @@ func recoverHead(fsys fileSystem, dir string, against *Head, spent *privacy.Loss
 	return l.state(false, now()), nil
 }
 
-// missingFrom is what has to be charged so that what is spent is at least a sum; without one, all that remains, unless
-// the log is trusted. nil is nothing.
+// missingFrom is the charge that raises the spent loss to sum; without sum, all that remains, unless the log is
+// trusted. nil means no charge.
 func (h *history) missingFrom(sum *privacy.Loss, trusted bool) *privacy.Loss {
 	loss := h.budget().Minus(h.charges.whole.in(h.by()))
 	switch {
@@ -204,7 +204,7 @@ func (h *history) missingFrom(sum *privacy.Loss, trusted bool) *privacy.Loss {
 	return &loss
 }
 
-// writeAlone appends an entry to a log that has no head file, durably.
+// writeAlone appends an entry, durably, to a log that has no head file.
 func (l *log) writeAlone(f file, at time.Time, body Body) error {
 	if err := body.validate(); err != nil {
 		return err
@@ -234,10 +234,10 @@ func (l *log) writeAlone(f file, at time.Time, body Body) error {
 	return l.extend(f, l.size+int64(len(data)))
 }
 
-// RecoverLog begins a new ledger in dir, whose log was lost, under the terms of the owner's policy. spent is what was
-// spent by the lost one, in the relation of these terms; without it, the whole budget is charged. A head file that is
-// left is replaced, once the new log is durable; until then Create refuses the folder, and so nobody begins a ledger
-// there that has nothing charged.
+// RecoverLog begins a new ledger in dir, whose log was lost, under the terms of the owner's policy. spent is what the
+// lost ledger had spent, in the relation of these terms; without it, the whole budget is charged. RecoverLog replaces
+// an old head file once the new log is durable. Until then Create refuses the directory, so nobody begins an uncharged
+// ledger there.
 func RecoverLog(dir, id string, terms Terms, spent *privacy.Loss, now func() time.Time) (State, error) {
 	return recoverLog(system{}, dir, id, terms, spent, now)
 }
@@ -270,7 +270,7 @@ func recoverLog(
 	r.Loss = l.missingFrom(spent, false)
 	write(r)
 	if err == nil {
-		err = f.Lock(true) // whoever opens it before its head is there waits
+		err = f.Lock(true) // processes that open it before its head exists wait
 	}
 	if err == nil {
 		err = fsys.Rename(temp, logPath)
@@ -283,7 +283,7 @@ func recoverLog(
 		return State{}, err
 	}
 	if _, err := replaceHeads(fsys, dir, l.newestSlot()); err != nil {
-		_ = fsys.Remove(logPath) // no other reader takes it: the head file is not its own
+		_ = fsys.Remove(logPath) // no reader accepts it, because the head file is not its own
 		return State{}, err
 	}
 	return l.state(false, now()), nil

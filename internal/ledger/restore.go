@@ -12,13 +12,13 @@ import (
 
 const (
 	indexName     = "ledger.index"      // the segments, one after the other
-	indexLockName = "ledger.index.lock" // locked by the one who writes them
-	// where the newest checkpoint is that this index has, and the state at its place
+	indexLockName = "ledger.index.lock" // locked by the process that writes both
+	// the position of this index's newest checkpoint, and the state at its place
 	checkpointName = "ledger.checkpoint"
 )
 
-// pointer is the first line of the checkpoint file. The state at the place follows it. Nothing of it is believed: the
-// line of the log that it names says what the state and the segments must be.
+// pointer is the first line of the checkpoint file; the state at the place follows it. Neither is trusted: the log's
+// line that the pointer names has the digests of the state and the segments.
 type pointer struct {
 	Offset int64  `json:"offset"` // of the checkpoint's line
 	Length int    `json:"length"` // of it, without its newline
@@ -27,10 +27,10 @@ type pointer struct {
 
 var errNoIndex = errors.New("no index")
 
-// warm is a log of which the entries up to the head file's are read, without any lock, as far as nothing is wrong. So
-// several processes may read them at once. They were acknowledged and stay as they are, unless the head file named the
-// last of them for a moment only, in a write that was taken back: refresh finds that out. Only with write, the index is
-// written where it is missing.
+// warm reads the log up to the head file's entry without any lock, as far as everything is in order, so that several
+// processes may read at once. These entries were acknowledged and stay as they are, with one exception: the head file
+// may have named the last of them briefly, in a write that was taken back; refresh detects that. warm writes a missing
+// index only if write is set.
 func warm(fsys fileSystem, dir string, f file, every cadence, write bool) log {
 	heads, err := readHeads(fsys, dir)
 	if err != nil {
@@ -53,9 +53,9 @@ func warm(fsys fileSystem, dir string, f file, every cadence, write bool) log {
 	return l
 }
 
-// rebuilt reads the whole log, and writes its index along the way, so that memory holds only what came since the newest
-// place. It is errNoIndex where the log is short, or the index cannot be written. One process builds; others wait for
-// it where there was a checkpoint that they will find.
+// rebuilt reads the whole log, and writes its index along the way, so that memory holds only the entries since the
+// newest place. It returns errNoIndex if the log is short or the index cannot be written. One process builds the index;
+// others wait for it if they will find a checkpoint then.
 func rebuilt(fsys fileSystem, dir string, f file, head Head, every cadence) (log, error) {
 	if head.Index < every.entries {
 		if size, err := f.Size(); err != nil || size < every.bytes {
@@ -89,7 +89,7 @@ func rebuilt(fsys fileSystem, dir string, f file, head Head, every cadence) (log
 		if l.unindexed {
 			return
 		}
-		if !l.forgetPlace(p) { // the file does not have it
+		if !l.forgetPlace(p) { // the file lacks it
 			data, _ := p.encode()
 			l.unindexed = writeAt(out, data, l.past.size()) != nil || !l.forgetPlace(p)
 		}
@@ -97,20 +97,20 @@ func rebuilt(fsys fileSystem, dir string, f file, head Head, every cadence) (log
 	err = l.readTo(f, head)
 	l.spill = nil
 	if err != nil {
-		_ = out.Close() // what it has is checked again before it is used
+		_ = out.Close() // its content is checked again before use
 		return log{}, errNoIndex
 	}
 	if text, err := l.pointer(); err == nil && out.Sync() == nil {
-		_ = replaceFile(fsys, dir, checkpointName, text) // else the next reader builds again
+		_ = replaceFile(fsys, dir, checkpointName, text) // on failure the next reader builds it again
 	}
 	return l, nil
 }
 
-// indexPatience is how long whoever writes the index is waited for: it may be stopped, and without it the log can be
-// read all the same.
+// indexPatience is how long to wait for the process that writes the index. That process may be stopped, and the log can
+// be read without the index.
 var indexPatience = 10 * time.Minute
 
-// waitIndex waits for whoever writes the index. It is errNoIndex where that takes too long.
+// waitIndex waits for the process that writes the index. It returns errNoIndex if that takes too long.
 func waitIndex(fsys fileSystem, dir string) error {
 	lock, err := fsys.Open(filepath.Join(dir, indexLockName), os.O_RDWR|os.O_CREATE, 0o600)
 	if err != nil {
@@ -127,7 +127,7 @@ func waitIndex(fsys fileSystem, dir string) error {
 	}
 }
 
-// readTo reads on to an entry that was acknowledged.
+// readTo reads up to an acknowledged entry.
 func (l *log) readTo(f file, head Head) error {
 	size, err := f.Size()
 	if err != nil {
@@ -142,11 +142,11 @@ func (l *log) readTo(f file, head Head) error {
 	return err
 }
 
-// restored is a log that was begun at its newest checkpoint, and read on to the entry of the head file. The error is
-// errNoIndex where there is none to begin at.
+// restored is a log that begins at its newest checkpoint and is read up to the head file's entry. It returns errNoIndex
+// if there is no checkpoint to begin at.
 //
-// What it is begun with is what the checkpoint says, by the digests; and the checkpoint is the one that was written,
-// since its line, by the hashes of those behind it, leads to the entry that the head file names.
+// The checkpoint's digests prove the state and the segments. The checkpoint itself is the one that was written, because
+// the hashes of the lines after it lead from its line to the entry that the head file names.
 func restored(fsys fileSystem, dir string, f file, head Head, every cadence) (log, error) {
 	text, err := readFile(fsys, filepath.Join(dir, checkpointName))
 	if err != nil {
@@ -200,13 +200,13 @@ func (p pointer) read(f file) (Checkpoint, Entry, error) {
 	return c, e, nil
 }
 
-// maxCheckpoint is more than the longest line of a checkpoint.
+// maxCheckpoint is above the length of a checkpoint's longest line.
 const maxCheckpoint = 1 << 10
 
-// openPast opens the segments, which must be those of a checkpoint.
+// openPast opens the segments, and checks that they are those of a checkpoint.
 func openPast(fsys fileSystem, dir string, parts []part, c Checkpoint) (*past, error) {
 	var chained Hash
-	for _, next := range parts { // before anything is read, or memory taken, as the roots' owners say
+	for _, next := range parts { // before reading them or taking memory as they demand
 		chained = chain(chained, next)
 	}
 	if chained != c.Index {
@@ -227,8 +227,8 @@ func openPast(fsys fileSystem, dir string, parts []part, c Checkpoint) (*past, e
 	return p, nil
 }
 
-// maxFile bounds what is read of a checkpoint file, so that a hostile one cannot exhaust memory. A state that is longer
-// is not begun with.
+// maxFile bounds the bytes read of a checkpoint file, so that a hostile file cannot exhaust memory. A longer state is
+// not used.
 const maxFile = 256 << 20
 
 // readFile reads a whole file.

@@ -11,19 +11,19 @@ import (
 	"dither/privacy"
 )
 
-// log is what has been read of the file: a history, and where it ends.
+// log is the part of the file that was read: a history, and its end.
 type log struct {
 	*history
 	end      int64  // just after the last entry, and its newline if it has one
 	open     bool   // the last entry has no newline yet
-	lines    uint64 // lines up to end, those inside fragments included
+	lines    uint64 // lines up to end, including those inside fragments
 	size     int64  // everything that was read
 	fragment *fragment
 
-	until *uint64 // if set, the last entry to read: nothing behind it is looked at
+	until *uint64 // if set, the last entry to read
 }
 
-// newLog is one of which nothing was read.
+// newLog is a log of which nothing was read yet.
 func newLog(f io.ReaderAt, every cadence) log {
 	h := newHistory(every)
 	h.source = f
@@ -38,23 +38,23 @@ func (l *log) ended() bool {
 	return !l.open
 }
 
-// owes reports that a fragment stands after the last entry, and counts as spent.
+// owes reports that a fragment after the last entry counts as spent.
 func (l *log) owes() bool { return l.fragment != nil && !l.fragment.free }
 
-// fragment is what stands after the last entry and is none: a write that was not finished, perhaps followed by attempts
-// to record that. A write of several entries may have lost any of its blocks, so whole lines may stand in it.
+// fragment is the text after the last entry that is no entry: a write that did not finish, perhaps followed by attempts
+// to record that. A write of several entries may have lost any of its blocks, so complete lines may stand in it.
 type fragment struct {
 	line   uint64 // its first line
 	lines  uint64
-	whole  uint64 // of them, that are JSON
+	whole  uint64 // lines of JSON among them
 	bytes  int64  // without the newline that ends it, if it has one
 	digest hash.Hash
 	ended  bool // by a newline
 	free   bool // nothing in it was acknowledged, so nothing was drawn for it
 }
 
-// maxWhole is how many whole lines a fragment may have: far more than one write, or several that failed one after the
-// other. More are an edited log.
+// maxWhole is how many complete lines a fragment may have: far more than one write, or several failed writes in a row,
+// can leave. A log with more was edited.
 const maxWhole = 4 * maxBatch
 
 func (f *fragment) add(line []byte, ended, whole bool) {
@@ -73,7 +73,7 @@ func (f *fragment) write(b []byte) {
 	f.digest.Write(b) // never fails
 }
 
-// body is the entry that records f, where it costs a charge unless it is free.
+// body returns the entry that records f. Unless f is free, the entry has the charge.
 func (f *fragment) body(charge privacy.Loss) Torn {
 	var sum Hash
 	f.digest.Sum(sum[:0])
@@ -83,8 +83,8 @@ func (f *fragment) body(charge privacy.Loss) Torn {
 	return Torn{Bytes: f.bytes, SHA256: sum.String(), Loss: charge}
 }
 
-// extend reads from where the log ended to size, and applies every entry found. On an error the entries before it stay
-// applied. It changes nothing in the file.
+// extend reads from the end of the log to size, and applies every entry that it finds. On an error, earlier entries
+// stay applied. It does not change the file.
 func (l *log) extend(f io.ReaderAt, size int64) error {
 	if size < l.end {
 		tip, _ := l.tip()
@@ -132,7 +132,7 @@ func (l *log) readLines(r *lineReader) error {
 		if ended {
 			offset++
 		}
-		if len(line) == 0 && torn == nil { // an editor's newline: no write of ours ends in an empty line
+		if len(line) == 0 && torn == nil { // an editor's newline: the ledger never writes an empty line
 			l.end, l.open, l.lines = offset, false, number
 			continue
 		}
@@ -144,7 +144,7 @@ func (l *log) readLines(r *lineReader) error {
 			if torn == nil {
 				torn = &fragment{line: number, digest: sha256.New()}
 			}
-			torn.add(line, ended, !errors.Is(err, errFragment)) // hold decides whether whole lines may stand in it
+			torn.add(line, ended, !errors.Is(err, errFragment)) // hold decides whether complete lines may stand in it
 			continue
 		case torn == nil && err == nil && e.Kind == KindTorn:
 			err = errors.New("there is no fragment before it")
@@ -160,7 +160,7 @@ func (l *log) readLines(r *lineReader) error {
 			return recall.error
 		}
 		if err != nil {
-			// The text only: whoever asks whether an error is a refusal must not find one here.
+			// Keep only the text: callers that test whether an error is a refusal must not find one here.
 			return &CorruptError{Line: number, Err: errors.New(err.Error())}
 		}
 		l.apply(e, ref{hash: e.Hash, line: number, offset: start, length: len(line)})
@@ -174,12 +174,11 @@ func (f *fragment) recordedBy(e Entry) bool {
 	return ok && have.Bytes == want.Bytes && have.SHA256 == want.SHA256
 }
 
-// hold holds the log to the head file, and decides what a fragment at its end costs.
+// hold compares the log with the head file, and decides what a fragment at its end costs.
 //
-// A fragment was never acknowledged, and is free, where the head file is sure and its entry stands before the fragment
-// (docs/design/0002-ledger.md has the
-// proof). Then what whole lines it has are those of the same write. Otherwise it costs what it may have been, and whole
-// lines in it are corruption.
+// A fragment is free, and was never acknowledged, if the head file is sure and its entry stands before the fragment
+// (docs/design/0002-ledger.md has the proof). Complete lines in it then belong to the same write. Otherwise the
+// fragment costs what it may have been, and complete lines in it are corruption.
 func (l *log) hold(h *heads) error {
 	want := h.head()
 	if f := l.fragment; f != nil {
@@ -193,7 +192,7 @@ func (l *log) hold(h *heads) error {
 	return l.confirm(want)
 }
 
-// confirm checks that the log still holds an entry that was acknowledged.
+// confirm checks that the log still holds an acknowledged entry.
 func (l *log) confirm(want Head) error {
 	tip, ok := l.tip()
 	if !ok || want.Index > tip.Index {
@@ -214,8 +213,8 @@ type lineReader struct {
 	line []byte
 }
 
-// next returns a line without its newline, and whether it has one. The line is good until the next call. The error is
-// io.EOF after the last one.
+// next returns a line without its newline, and whether it had one. The line is valid until the next call. After the
+// last line the error is io.EOF.
 func (r *lineReader) next() (line []byte, ended bool, err error) {
 	r.line = r.line[:0]
 	for {

@@ -13,26 +13,25 @@ import (
 	"dither/privacy"
 )
 
-// snapshot is the state at a place: everything of a history that its entries leave behind, but for what the index has.
-// Its text is a function of the entries before the place: JSON with its keys in this order, those of maps and what
-// stands for them sorted, numbers exact.
+// snapshot is the state at a place: everything of a history except what the index has. The entries before the place
+// determine its text: JSON with its keys in this order, maps sorted, numbers exact.
 //
-// TestSnapshotHasAll fails for a field of a history that is not here. One that comes later must be left out of the text
-// where nothing is in it, since the digests of older checkpoints are of texts without it.
+// TestSnapshotHasAll fails if a field of history is missing here. Omit a new field from the text while it is empty,
+// because the digests of older checkpoints cover texts without it.
 type snapshot struct {
 	Tip     Head      `json:"tip"`
-	End     int64     `json:"end"`  // of the tip's line, without its newline
+	End     int64     `json:"end"`  // the end of the tip's line, without its newline
 	Line    uint64    `json:"line"` // of it in the file
 	ID      string    `json:"id"`
 	Created time.Time `json:"created"`
 	Clock   time.Time `json:"clock"`
-	Issued  []span    `json:"issued"` // also where there is no grant now: the terms may give one again
+	Issued  []span    `json:"issued"` // also without a grant now: later terms may give one again
 	Closed  []span    `json:"closed"`
 
 	Terms    *Terms                `json:"terms"`
 	Impure   bool                  `json:"impure"`
 	Charges  accountText           `json:"charges"`
-	Period   *periodText           `json:"period"` // nil where there is no grant
+	Period   *periodText           `json:"period"` // nil without a grant
 	Analysts map[string]tallyText  `json:"analysts"`
 	Origins  []string              `json:"origins"`
 	Sealed   map[string]Seal       `json:"sealed"`
@@ -68,7 +67,8 @@ type periodText struct {
 // tallyText is a tally: ε of its pure losses, ρ and δ of all.
 type tallyText [3]ratText
 
-// waitingText are the reservations that wait for their answer, cost the same (ε, or ρ and δ) and are of one analyst.
+// waitingText groups the reservations that wait for their answer, have the same price (ε, or ρ and δ) and the same
+// analyst.
 type waitingText struct {
 	Loss []ratText `json:"loss"`
 	Told bool      `json:"told"`
@@ -82,7 +82,7 @@ type losingText struct {
 	Sum     [3]ratText `json:"sum"` // ε, ρ and δ
 }
 
-// ratText is an exact number of any length that is not negative.
+// ratText is a non-negative exact number of any length.
 type ratText struct{ *big.Rat }
 
 func (r ratText) MarshalText() ([]byte, error) { return []byte(r.RatString()), nil }
@@ -155,7 +155,7 @@ func (t accountText) account() (*account, error) {
 	return out, nil
 }
 
-// snapshot encodes the state behind the newest entry.
+// snapshot encodes the state after the newest entry.
 func (h *history) snapshot(at ref) []byte {
 	s := snapshot{
 		Tip: h.last, End: at.offset + int64(at.length), Line: at.line, ID: h.id, Created: h.created.UTC(),
@@ -186,7 +186,7 @@ func (h *history) snapshot(at ref) []byte {
 	return text
 }
 
-// waitingTexts are the open reservations, by what they cost.
+// waitingTexts groups the open reservations by price and analyst.
 func (h *history) waitingTexts() []waitingText {
 	type same struct {
 		loss, by string
@@ -212,7 +212,7 @@ func (h *history) waitingTexts() []waitingText {
 	return out
 }
 
-// historyOf is the history that a snapshot was taken of, without the entries that the index has.
+// historyOf is the history of a snapshot, without the entries that the index has.
 func historyOf(text []byte, every cadence) (*history, *snapshot, error) {
 	var s snapshot
 	decoder := json.NewDecoder(bytes.NewReader(text))
@@ -266,7 +266,7 @@ func historyOf(text []byte, every cadence) (*history, *snapshot, error) {
 	return h, &s, h.wait(&s)
 }
 
-// wait takes what waits for an answer, and what was lost.
+// wait restores the reservations that wait for an answer, and the lost losses.
 func (h *history) wait(s *snapshot) error {
 	for _, w := range s.Waiting {
 		by := privacy.Pure

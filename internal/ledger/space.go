@@ -5,36 +5,35 @@ import (
 	"syscall"
 )
 
-// space is what a handle has assured of the disk: for its open reservations, what may still follow them. Where several
-// handles append to one log they use
-// each other's, so that only chunk is between a full disk and a release that finds no room. That costs its price, and
-// breaks nothing.
+// space is the disk space that a handle has secured for the entries that may still follow its open reservations.
+// Several handles on one log use each other's space, so only chunk stands between a full disk and a release without
+// room. Such a release costs its price, and breaks nothing.
 type space struct {
 	end     int64            // the log can grow to here
-	cannot  bool             // the file system cannot say so
+	cannot  bool             // the file system cannot secure space
 	follows map[uint64]int64 // reservation → bytes
 	sum     int64            // of these
 }
 
 const (
-	// frameSize is more than a release has beside its values, and than a failure.
+	// frameSize is above the size of a failure, and of a release without its values.
 	frameSize = 256
-	// stepSize is more than a step has, and than what says that one was given up.
+	// stepSize is above the size of a step, and of the entry that a step was given up.
 	stepSize = 8 << 10
-	// chunk is what the log's space is assured by where the disk has so much.
+	// chunk is the granularity in which space is secured, if the disk has so much.
 	chunk = 64 << 10
-	// maxFollows is the most that is assured for one reservation.
+	// maxFollows is the most space secured for one reservation.
 	maxFollows = 8 << 20
-	// giveBack is the most that stays assured when nothing is open.
+	// giveBack is the most space that stays secured when no reservation is open.
 	giveBack = 1 << 20
 )
 
-// errNoAllocate: space cannot be assured here.
+// errNoAllocate: this file system cannot secure space.
 var errNoAllocate = errors.New("the file system cannot assure space")
 
 func followsOf(most int64) int64 { return min(max(most, 0), maxFollows) + frameSize }
 
-// assure makes room for n bytes behind from, and for more, if it comes to that. What it cannot make sure of is no
+// assure secures n bytes after from, and more if that fails to suffice. A file system that cannot secure space is no
 // error.
 func (s *space) assure(f file, from, n, more int64) error {
 	end := from + n + more
@@ -59,8 +58,9 @@ func (s *space) assure(f file, from, n, more int64) error {
 	return nil
 }
 
-// MakeRoom assures space for the next step of a reservation, or for what says that it was given up, before rows are read
-// for it. The error is ErrFull or ErrNotWritten. Where the file system cannot assure space, it is none.
+// MakeRoom secures space for the next step of a reservation, or for the entry that the step was given up, before rows
+// are read for it. The error is ErrFull or ErrNotWritten. On a file system that cannot secure space, MakeRoom returns
+// nil.
 func (l *Ledger) MakeRoom(reservation uint64) error {
 	return l.locked(func() error {
 		l.space.set(reservation, max(l.space.follows[reservation], stepSize))
@@ -71,7 +71,7 @@ func (l *Ledger) MakeRoom(reservation uint64) error {
 	})
 }
 
-// note takes what was written: a reservation's room is kept until it has its release.
+// note records what was written: a reservation keeps its room until it has its release.
 func (s *space) note(m *member, written int64) {
 	switch b := m.body.(type) {
 	case Reservation:
@@ -87,7 +87,7 @@ func (s *space) note(m *member, written int64) {
 	}
 }
 
-// use takes what a reservation stays open for out of its room.
+// use takes the bytes written for a reservation that stays open out of its room.
 func (s *space) use(reservation uint64, written int64) {
 	if left, ours := s.follows[reservation]; ours {
 		s.set(reservation, max(left-written, frameSize))

@@ -22,7 +22,7 @@ func (f systemFile) Allocate(from, end int64) error {
 	}
 }
 
-// Sync makes the bytes and the size durable; of times nothing depends.
+// Sync makes the bytes and the size durable. Nothing depends on file times.
 func (f systemFile) Sync() error {
 	for {
 		err := syscall.Fdatasync(int(f.Fd()))

@@ -11,13 +11,13 @@ import (
 	"dither/privacy"
 )
 
-// shape is what the JSON of a type looks like when marshal writes it.
+// shape describes the JSON that marshal writes for a type.
 //
-// encoding/json alone takes the last of repeated keys, matches keys without their case, and leaves what is missing at
-// zero: two readers could see two different losses in one line, under one hash. So the shape is checked first.
+// encoding/json takes the last of repeated keys, ignores the case of keys, and leaves missing fields at zero. So two
+// readers could see two different losses in one line, under one hash. The shape is checked first to rule that out.
 type shape struct {
 	any    bool              // a json.RawMessage, or a type that checks itself: anything
-	fields map[string]*shape // of a struct, each of which must be there unless it is optional; else nil
+	fields map[string]*shape // of a struct, each required unless optional; else nil
 	elem   *shape            // of a list or a map; else nil
 
 	required int // how many of the fields must be there
@@ -26,12 +26,12 @@ type shape struct {
 
 var (
 	rawMessage = reflect.TypeFor[json.RawMessage]()
-	lossType   = reflect.TypeFor[privacy.Loss]() // reads itself as strictly
+	lossType   = reflect.TypeFor[privacy.Loss]() // decodes itself as strictly
 	textReader = reflect.TypeFor[encoding.TextUnmarshaler]()
 	jsonReader = reflect.TypeFor[json.Unmarshaler]()
 )
 
-// shapeOf builds the shape of a type; those of the ledger's own types are built once.
+// shapeOf builds the shape of a type. The shapes of the ledger's own types are built once.
 func shapeOf(t reflect.Type) *shape {
 	p := reflect.PointerTo(t)
 	switch {
@@ -58,8 +58,8 @@ func shapeOf(t reflect.Type) *shape {
 	}
 }
 
-// unmarshalStrict reads valid JSON into *v and refuses a key that is unknown, missing, repeated or in another case, and
-// null. The text of a json.RawMessage is not looked into.
+// unmarshalStrict decodes valid JSON into *v. It refuses null, and a key that is unknown, missing, repeated or in
+// another case. It does not look into a json.RawMessage.
 func unmarshalStrict(data []byte, s *shape, v any) error {
 	if err := (&walker{data: data}).value(s); err != nil {
 		return err
@@ -70,13 +70,13 @@ func unmarshalStrict(data []byte, s *shape, v any) error {
 	return nil
 }
 
-// walker goes through JSON that is known to be valid, so it finds every delimiter where it looks for it.
+// walker walks through JSON that is known to be valid, so every delimiter is where it expects it.
 type walker struct {
 	data []byte
 	pos  int
 }
 
-// peek returns the next byte that is no space; 0 at the end.
+// peek returns the next byte that is not a space; 0 at the end.
 func (w *walker) peek() byte {
 	for w.pos < len(w.data) {
 		switch c := w.data[w.pos]; c {
@@ -89,7 +89,7 @@ func (w *walker) peek() byte {
 	return 0
 }
 
-// value passes one value, checking it against s; a nil s is one that is not looked into.
+// value skips one value, and checks it against s. It does not check the inside if s is nil.
 func (w *walker) value(s *shape) error {
 	if s != nil && s.any {
 		s = nil
@@ -182,7 +182,7 @@ func (w *walker) comma() {
 	}
 }
 
-// text passes a string and returns it with its quotes.
+// text skips a string and returns it with its quotes.
 func (w *walker) text() []byte {
 	start := w.pos
 	for w.pos++; w.pos < len(w.data) && w.data[w.pos] != '"'; w.pos++ {
@@ -194,7 +194,7 @@ func (w *walker) text() []byte {
 	return w.data[start:w.pos]
 }
 
-// scalar passes a number, true, false or null.
+// scalar skips a number, true, false or null.
 func (w *walker) scalar() {
 	for w.pos < len(w.data) {
 		switch w.data[w.pos] {
@@ -205,7 +205,7 @@ func (w *walker) scalar() {
 	}
 }
 
-// keyName reads a key, so that two spellings of one key are one.
+// keyName decodes a key, so that two spellings of one key are equal.
 func keyName(quoted []byte) (string, error) {
 	if bytes.IndexByte(quoted, '\\') < 0 && len(quoted) >= 2 {
 		return string(quoted[1 : len(quoted)-1]), nil

@@ -2,23 +2,23 @@ package ledger
 
 import "slices"
 
-// Caps are bounds that were named beside a question's text: of a unit's rows and groups. A bound of 0 was not named.
+// Caps are bounds on a unit's rows and groups that a question named beside its text. A bound of 0 was not named.
 type Caps struct {
 	Rows   int64 `json:"rows"`
 	Groups int64 `json:"groups"`
 }
 
-// Subject is what an answer is about, in marks: short digests of texts that whoever asks writes. What differs may have
-// one mark, so that who finds an answer by its marks compares what it is about itself.
+// Subject is the subject of an answer, as marks: short digests of texts that the caller writes. Different texts may
+// have the same mark, so a caller that finds an answer by its marks compares the subjects itself.
 type Subject struct {
-	Question string `json:"question"` // one for the same question at every price
-	// the quantities that were measured; none where no other question follows from them
+	Question string `json:"question"` // the same at every price
+	// the measured quantities; none if no other question follows from them
 	Measures   []string `json:"measures,omitempty"`
-	Conditions []string `json:"conditions,omitempty"` // what is true of all rows that were
+	Conditions []string `json:"conditions,omitempty"` // conditions that hold for all measured rows
 }
 
-// MayTell reports that an answer about s may tell something of a question about q: they have a quantity in common, and
-// s leaves out no row that q is about.
+// MayTell reports whether an answer about s may answer a part of a question about q: they have a quantity in common,
+// and s excludes no row that q includes.
 func (s *Subject) MayTell(q *Subject) bool {
 	return s != nil &&
 		slices.ContainsFunc(s.Measures, func(m string) bool { return slices.Contains(q.Measures, m) }) &&
@@ -39,10 +39,10 @@ func (s *Subject) validate() error {
 	return nil
 }
 
-// markDigits is how long a mark is, in hexadecimal.
+// markDigits is the length of a mark, in hexadecimal digits.
 const markDigits = 16
 
-// marks are all of them.
+// marks returns all marks of s.
 func (s *Subject) marks() []string {
 	return slices.Concat([]string{s.Question}, s.Measures, s.Conditions)
 }

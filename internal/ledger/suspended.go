@@ -5,27 +5,27 @@ import (
 	"maps"
 )
 
-// Questions that are given up are charged, and yet each lets an engine run for a while for one that nobody waits for.
-// So whoever gives up too many may ask nothing more until the owner has looked into it, and when all together have
-// given up too many, nobody may. What is counted is decided by who gives up, and by when, never by a row.
+// A question that is given up is charged, and yet it lets an engine run for somebody who no longer waits. So an analyst
+// who gives up too many may ask nothing more until the owner has looked into it. When all analysts together have given
+// up too many, nobody may ask. Only the analyst's decision and its moment count, never a row.
 //
-// Of one analyst at most MaxGivenUp count towards MaxAllGivenUp: any number of questions may be in progress when their
-// analyst gives them up, and nobody shall keep the others from asking.
+// At most MaxGivenUp of one analyst count towards MaxAllGivenUp: an analyst may give up any number of questions in
+// progress, and must not stop the others from asking.
 //
-// A step of a training that is given up counts as a question does, though the training goes on: each lets an engine run
-// for nobody. It counts for whoever gave it up, be it paid by somebody else. What a killed process leaves counts
-// nothing, be it a question or a step.
+// A given-up step of a training counts as a question does, though the training goes on, because each lets an engine run
+// for nobody. It counts for the analyst who gave it up, even if another one paid. Questions and steps that a killed
+// process leaves do not count.
 //
-// A line of version 4 counts; older ones, of which there may be any number, do not. So no ledger becomes one that could
-// not have been written.
+// Lines of version 4 count. Older ones, of which there may be any number, do not. So every old ledger stays valid.
 const (
-	MaxGivenUp    = 10  // of one analyst, since the owner last looked into them; those who name nobody are one analyst
-	MaxAllGivenUp = 100 // of all analysts, of each at most MaxGivenUp
+	// of one analyst, since the owner last looked into them; questions that name no analyst share one count
+	MaxGivenUp    = 10
+	MaxAllGivenUp = 100 // of all analysts, at most MaxGivenUp of each
 )
 
-// SuspendedError reports who may ask nothing until the owner has looked into it. It is an ErrSuspended.
+// SuspendedError names the analysts who may ask nothing until the owner has looked into it. It is an ErrSuspended.
 type SuspendedError struct {
-	Analyst string // who has given up MaxGivenUp questions or steps; "" for those who name nobody
+	Analyst string // the analyst who gave up MaxGivenUp questions or steps; "" for questions that name none
 	All     bool   // all together have given up MaxAllGivenUp
 }
 
@@ -39,10 +39,10 @@ func (e *SuspendedError) Error() string {
 	return fmt.Sprintf("%d questions or steps of %s have been given up", MaxGivenUp, e.Analyst)
 }
 
-// Is finds it as an ErrSuspended.
+// Is reports that it is an ErrSuspended.
 func (e *SuspendedError) Is(target error) bool { return target == ErrSuspended }
 
-// suspended refuses an analyst after too many failures, or too many questions that were given up.
+// suspended refuses an analyst after too many failures, or after too many given-up questions.
 func suspended(failures int, givenUp map[string]int, analyst string) error {
 	all := 0
 	for _, n := range givenUp {
@@ -59,13 +59,13 @@ func suspended(failures int, givenUp map[string]int, analyst string) error {
 	return nil
 }
 
-// Suspended refuses an analyst whose questions are not admitted until the owner has looked into it: ErrSuspended.
+// Suspended returns ErrSuspended for an analyst who may ask nothing until the owner has looked into it.
 func (s State) Suspended(analyst string) error { return suspended(s.Failures, s.GivenUp, analyst) }
 
-// asker is who asked what waits for its answer.
+// asker is the analyst of a waiting reservation.
 func (h *history) asker(reservation uint64) string { return h.waiting[reservation].analyst }
 
-// givenUpSoFar copies the counts; nil where there is none.
+// givenUpSoFar copies the counts; nil if there are none.
 func (h *history) givenUpSoFar() map[string]int {
 	if len(h.givenUpBy) == 0 {
 		return nil

@@ -5,13 +5,13 @@ import (
 	"slices"
 )
 
-// Unreleased is a reservation that has no release, and did not fail.
+// Unreleased is a reservation that has no release and did not fail.
 type Unreleased struct {
 	Reservation uint64 // the index of its entry
-	Abandoned   bool   // the owner gave it up, or its analyst did before that counted; else it is open
+	Abandoned   bool   // the owner gave it up, or its analyst did before that counted; otherwise it is open
 }
 
-// Unreleased are all of them, oldest first. It reads no entry.
+// Unreleased returns all such reservations, oldest first. It reads no entry.
 func (l *Ledger) Unreleased() (out []Unreleased, err error) {
 	err = l.locked(func() error {
 		out = make([]Unreleased, 0, len(l.log.waiting)+len(l.log.abandoned))
@@ -27,7 +27,7 @@ func (l *Ledger) Unreleased() (out []Unreleased, err error) {
 	return out, err
 }
 
-// Waits reports whether a reservation is open: it has neither its release nor its failure.
+// Waits reports whether a reservation is open: it has neither release nor failure.
 func (l *Ledger) Waits(reservation uint64) (open bool, err error) {
 	err = l.locked(func() error {
 		open = l.log.waiting[reservation] != nil

@@ -10,7 +10,7 @@ import (
 	"dither/privacy"
 )
 
-// Limits on texts. They are far above what a policy or a question may hold.
+// Limits on texts, far above what a policy or a question may hold.
 const (
 	maxName     = 1 << 10
 	maxQuestion = 1 << 20
@@ -185,13 +185,13 @@ func (t Torn) validate() error {
 	return nil
 }
 
-// isName holds for a short text of at least one character.
+// isName reports a short text of at least one character.
 func isName(s string) bool { return s != "" && len(s) <= maxName && utf8.ValidString(s) }
 
-// mayAsk holds for an analyst's name; "" names nobody.
+// mayAsk reports a valid analyst's name; "" names nobody.
 func mayAsk(s string) bool { return s == "" || isName(s) }
 
-// isDigest holds for a hexadecimal digest or key of any usual length.
+// isDigest reports a hexadecimal digest or key of any usual length.
 func isDigest(s string) bool { return len(s) >= 16 && len(s) <= maxHex && isHex(s) }
 
 func isHex(s string) bool { return strings.Trim(s, "0123456789abcdef") == "" }

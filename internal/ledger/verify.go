@@ -7,19 +7,19 @@ import (
 	"time"
 )
 
-// Report is what Verify found in order.
+// Report is the result of a successful Verify.
 type Report struct {
 	State    State  `json:"state"` // at the time of the newest entry
 	Entries  uint64 `json:"entries"`
 	HeadFile Head   `json:"head_file"`
-	Behind   uint64 `json:"behind"`   // entries that the head file does not have: a crash in between
-	Fragment int64  `json:"fragment"` // bytes at the end that are no entry
-	Charged  bool   `json:"charged"`  // that they count as spent in State
+	Behind   uint64 `json:"behind"`   // entries that the head file lacks, after a crash
+	Fragment int64  `json:"fragment"` // bytes of a fragment at the end
+	Charged  bool   `json:"charged"`  // whether the fragment counts as spent in State
 }
 
-// Verify reads the whole ledger in dir without changing it, and checks every rule that Open checks: the chain, what
-// each entry may say after those before it, the head file. If against is not nil it is a head that was kept elsewhere,
-// which the log must still hold; only such a head shows that the directory was restored or rewritten as a whole.
+// Verify reads the whole ledger in dir without changing it, and checks every rule that Open checks: the chain, each
+// entry in the light of those before it, and the head file. against, if not nil, is a head that was kept elsewhere, and
+// the log must still contain it. Only such a head shows that the directory was restored or rewritten as a whole.
 func Verify(dir string, against *Head) (Report, error) { return verify(system{}, dir, against) }
 
 func verify(fsys fileSystem, dir string, against *Head) (Report, error) {
@@ -51,8 +51,8 @@ func verifyWith(fsys fileSystem, dir string, against *Head, every cadence) (Repo
 	return r, nil
 }
 
-// load reads the ledger in dir, and its head file, without changing anything: all of it, or from its newest checkpoint
-// on. Its entries cannot be looked up, but for the hashes of those that are to be kept.
+// load reads the ledger in dir and its head file without changing anything: all of it, or from its newest checkpoint
+// on. Entries cannot be looked up afterwards, except for the hashes in keep.
 func load(fsys fileSystem, dir string, every cadence, whole bool, keep ...Head) (*log, *heads, error) {
 	f, err := openLog(fsys, dir, os.O_RDONLY)
 	if err != nil {
@@ -66,7 +66,7 @@ func load(fsys fileSystem, dir string, every cadence, whole bool, keep ...Head) 
 	if err := f.Lock(false); err != nil {
 		return nil, nil, fmt.Errorf("locking the ledger: %w", err)
 	}
-	if now, unread := readHeads(fsys, dir); unread == nil { // else catchUp says so
+	if now, unread := readHeads(fsys, dir); unread == nil { // otherwise catchUp returns the error
 		keep = append(keep, now.head())
 		if l.witness != nil && now.head().Index >= l.count() {
 			l.witness[now.head().Index] = Hash{}
@@ -77,14 +77,14 @@ func load(fsys fileSystem, dir string, every cadence, whole bool, keep ...Head) 
 			return &l, h, nil
 		}
 	}
-	l = newLog(f, every) // what is wrong is said of the whole log
+	l = newLog(f, every) // the error concerns the whole log
 	l.passBy(keep...)
 	h, err := l.catchUp(fsys, dir, f)
 	return &l, h, err
 }
 
-// acknowledged reads the ledger up to the entry of the head file, without the lock: so far it stays as it is, and
-// nobody waits for a long one to be read.
+// acknowledged reads the ledger up to the head file's entry, without the lock: so far the log does not change, and
+// nobody has to wait while a long one is read.
 func acknowledged(fsys fileSystem, dir string, f file, every cadence, whole bool, keep []Head) (log, error) {
 	h, err := readHeads(fsys, dir)
 	if err != nil {
@@ -101,7 +101,7 @@ func acknowledged(fsys fileSystem, dir string, f file, every cadence, whole bool
 	return l, err
 }
 
-// passBy makes a reader check what is at each place, and forget what is before it, but for some hashes.
+// passBy makes a reader check the state at each place, and forget everything before it except some hashes.
 func (h *history) passBy(keep ...Head) {
 	h.witness = map[uint64]Hash{}
 	for _, k := range keep {

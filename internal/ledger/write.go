@@ -6,13 +6,13 @@ import (
 	"io"
 )
 
-// pending is a batch that was admitted, and is not written.
+// pending is an admitted batch that is not yet written.
 type pending struct {
 	from    int64 // where the log ends
 	data    []byte
 	entries []admitted
-	applied int       // so many of the entries are in the history already
-	refused []*member // by what stands before them in the batch, perhaps
+	applied int       // how many of the entries are in the history already
+	refused []*member // perhaps because of earlier entries in the batch
 }
 
 type admitted struct {
@@ -21,7 +21,7 @@ type admitted struct {
 	at ref
 }
 
-// write appends a batch. The caller holds the lock, and has read the log to its end. Each member gets its index or its
+// write appends a batch. The caller holds the lock and has read the log to its end. Each member gets its index or its
 // error.
 func (l *Ledger) write(batch []*member) {
 	wanted := admissible(batch)
@@ -33,13 +33,13 @@ func (l *Ledger) write(batch []*member) {
 		refuse(wanted, err)
 		return
 	}
-	if charges { // what a fragment costs is recorded now, and nobody has seen that
+	if charges { // this records the fragment's cost, which nobody has seen
 		wanted = admissible(wanted)
 	}
 	l.commit(wanted)
 }
 
-// admissible are those members that what they ask under the lock does not refuse.
+// admissible returns the members whose checks under the lock pass.
 func admissible(batch []*member) (wanted []*member) {
 	for _, m := range batch {
 		if m.may != nil {
@@ -52,11 +52,10 @@ func admissible(batch []*member) (wanted []*member) {
 	return wanted
 }
 
-// prepare makes the log and its head file such that an entry may follow: the head has slots, and a fragment is
-// recorded.
+// prepare makes the log and its head file ready for an entry: the head has slots, and a fragment is recorded.
 func (l *Ledger) prepare() error {
 	if l.heads.old {
-		// It names the entry that it named before: where this fails, whichever of both files is there is right.
+		// The new head file names the same entry as before, so if this fails either file is right.
 		h, err := replaceHeads(l.fsys, l.dir, l.log.newestSlot())
 		if err != nil {
 			return notWritten(err)
@@ -81,10 +80,10 @@ func (l *Ledger) commit(batch []*member) {
 	}
 	err := l.assure(p)
 	if err != nil && len(batch) > 1 {
-		// There may be room for some of them: a release must not fail for want of a reservation's.
+		// Some members may have room: a release must not fail because a reservation has none.
 		unread := l.reload()
 		for _, m := range batch {
-			if m.err = unread; unread == nil && m.may != nil { // of those before it, some may be written by now
+			if m.err = unread; unread == nil && m.may != nil { // some members before it may be written by now
 				m.err = m.may()
 			}
 			if m.err == nil {
@@ -108,7 +107,7 @@ func (l *Ledger) commit(batch []*member) {
 		a.m.err = err
 	}
 	if l.failed != nil {
-		// of those who were refused nothing was: it was by entries of which nobody knows whether they are there
+		// refused members were not written: they were refused because of entries whose fate is unknown
 		err = ErrNotWritten
 	}
 	for _, m := range p.refused {
@@ -122,15 +121,15 @@ func (l *Ledger) commit(batch []*member) {
 	}
 }
 
-// apply takes those entries into the history that it has not.
+// apply adds to the history the entries that it lacks.
 func (l *Ledger) apply(p *pending) {
 	for ; p.applied < len(p.entries); p.applied++ {
 		l.log.apply(p.entries[p.applied].e, p.entries[p.applied].at)
 	}
 }
 
-// admit holds each member to what stands before it, those of its batch included. These are applied to the history, but
-// for the last.
+// admit checks each member against everything before it, including earlier members of its batch, and applies all but
+// the last to the history.
 func (l *Ledger) admit(batch []*member) *pending {
 	p := &pending{from: l.log.size}
 	number := l.log.lines
@@ -138,7 +137,7 @@ func (l *Ledger) admit(batch []*member) *pending {
 		number += l.log.fragment.lines
 	}
 	if !l.log.ended() {
-		p.data = []byte{'\n'} // in the same write: a newline alone is nothing
+		p.data = []byte{'\n'} // in the same write, because a newline alone is nothing
 	}
 	for _, m := range batch {
 		if l.apply(p); p.applied > 0 && m.may != nil {
@@ -164,7 +163,7 @@ func (l *Ledger) admit(batch []*member) *pending {
 	return p
 }
 
-// line is the line of the next entry, if it is admitted.
+// line returns the line of the next entry, if it is admitted.
 func (l *Ledger) line(m *member) ([]byte, Entry, error) {
 	tip, _ := l.log.tip()
 	now := l.now()
@@ -178,14 +177,14 @@ func (l *Ledger) line(m *member) ([]byte, Entry, error) {
 	if len(line) > maxLine {
 		return nil, Entry{}, ErrTooLarge
 	}
-	e, err := decodeLine(line) // so that nothing is ever written that could not be read
+	e, err := decodeLine(line) // write nothing that could not be read again
 	if err == nil {
 		err = l.log.check(e)
 	}
 	return line, e, err
 }
 
-// assure makes room for a batch, and for what its reservations and those before them may still need.
+// assure secures space for a batch, and for what its reservations and earlier ones may still need.
 func (l *Ledger) assure(p *pending) error {
 	more, reserves := l.space.sum, false
 	for _, a := range p.entries {
@@ -200,8 +199,8 @@ func (l *Ledger) assure(p *pending) error {
 	return l.space.assure(l.file, p.from, int64(len(p.data)), more)
 }
 
-// put makes a batch durable, then the head that names its last entry. On an error nothing of it is there, durably, or
-// the handle is poisoned.
+// put makes a batch durable, then the head that names its last entry. On an error, either nothing of the batch is on
+// disk or the handle is unusable.
 func (l *Ledger) put(p *pending) error {
 	if err := writeAll(l.file, p.data); err != nil {
 		return l.takeBack(p, err)
@@ -218,7 +217,7 @@ func (l *Ledger) put(p *pending) error {
 	i := next.newest
 	if err := writeSlot(l.fsys, l.dir, i, next.raw[i]); err != nil {
 		if back := writeSlot(l.fsys, l.dir, i, l.heads.raw[i]); back != nil {
-			return l.fail(err) // the slot may name the entry: so that stays
+			return l.fail(err) // the slot may name the entry, so the entry stays
 		}
 		return l.takeBack(p, err)
 	}
@@ -226,14 +225,14 @@ func (l *Ledger) put(p *pending) error {
 	return nil
 }
 
-// takeBack truncates the log to where it ended before a batch. No slot names anything of it, and nobody has read it:
-// the lock was held meanwhile.
+// takeBack truncates the log to where it ended before a batch. No slot names any entry of the batch, and nobody has
+// read it, because the lock was held meanwhile.
 func (l *Ledger) takeBack(p *pending, cause error) error {
 	size, err := l.file.Size()
-	if err != nil || size < p.from || size > p.from+int64(len(p.data)) { // else it is not ours alone
+	if err != nil || size < p.from || size > p.from+int64(len(p.data)) { // otherwise another process has written
 		return l.fail(cause)
 	}
-	l.space.end = 0 // truncating gives back what was assured
+	l.space.end = 0 // truncating returns the secured space
 	if err := l.file.Truncate(p.from); err != nil {
 		return l.fail(cause)
 	}
@@ -243,7 +242,7 @@ func (l *Ledger) takeBack(p *pending, cause error) error {
 	return notWritten(cause)
 }
 
-// settle takes a batch that is durable into memory.
+// settle takes a durable batch into memory.
 func (l *Ledger) settle(p *pending) {
 	l.apply(p)
 	end, last := p.from+int64(len(p.data)), p.entries[len(p.entries)-1]
@@ -253,13 +252,12 @@ func (l *Ledger) settle(p *pending) {
 	}
 	if l.space.sum == 0 && l.space.end > end+giveBack {
 		l.space.end = 0
-		// which is its size: only space that was assured behind it is given back, as far as it goes
+		// the log's size: this returns only the space secured after it, best effort
 		_ = l.file.Truncate(end)
 	}
 }
 
-// reload reads the log again, since what is in memory is not what was written. Where that fails now, the next call does
-// it.
+// reload reads the log again, because memory and file differ. If that fails, the next call does it.
 func (l *Ledger) reload() error {
 	l.log = newLog(l.file, l.every)
 	if again, err := restored(l.fsys, l.dir, l.file, l.heads.head(), l.every); err == nil {

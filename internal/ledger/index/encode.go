@@ -1,9 +1,9 @@
 // Package index writes and reads the segments of a ledger's index: where entries stand in the log, and which of them
-// are answers to what.
+// answer which question.
 //
-// A segment is about the entries from one index to another and never changes. Its root is a digest of all of it:
-// whoever knows the root notices every byte that is another. Looking something up reads and checks only the blocks that
-// it needs. A segment is a function of its rows, byte for byte.
+// A segment covers the entries from one index to another, and never changes. Its root is a digest of the whole segment,
+// so a reader that knows the root detects any changed byte. A lookup reads and checks only the blocks that it needs.
+// The rows determine a segment byte for byte.
 //
 // # Format
 //
@@ -34,7 +34,7 @@ import (
 // Hash is a SHA-256.
 type Hash = [sha256.Size]byte
 
-// Key is what answers are looked up by.
+// Key is the key by which answers are looked up.
 type Key [16]byte
 
 // Entry is where an entry stands in the log.
@@ -50,17 +50,17 @@ type Answer struct {
 	Key             Key
 	Paying, Release uint64 // the indices of their entries
 	Rho             float64
-	About           []byte // what it is about: opaque here
+	About           []byte // its subject: opaque here
 }
 
-// Rows are what a segment is made of.
+// Rows are the content of a segment.
 type Rows struct {
 	From    uint64 // the index of the first entry
 	Entries []Entry
 	Answers []Answer // in the order of their releases
 }
 
-// ErrDamaged reports a segment that is not what its root says.
+// ErrDamaged reports a segment that does not match its root.
 var ErrDamaged = errors.New("the index is damaged")
 
 const (
@@ -134,8 +134,8 @@ func Encode(r Rows) (data []byte, root Hash) {
 	return append(head, p...), sha256.Sum256(head)
 }
 
-// encodeKinds writes what answers are about, each once, with the numbers of the answers; and where each answer's
-// begins.
+// encodeKinds writes each distinct subject once, with the numbers of its answers, and returns the position of each
+// answer's subject.
 func encodeKinds(answers []Answer, number []uint32) (data []byte, starts []uint64) {
 	of := map[string][]int{}
 	var abouts []string
@@ -161,7 +161,7 @@ func encodeKinds(answers []Answer, number []uint32) (data []byte, starts []uint6
 	return data, starts
 }
 
-// bits are those that stand for a key in a filter of so many bytes.
+// bits are the bits that stand for a key in a filter of size bytes.
 func bits(k Key, size int) func(func(uint64) bool) {
 	return func(yield func(uint64) bool) {
 		if size == 0 {

@@ -25,11 +25,11 @@ type Segment struct {
 	digests []byte
 }
 
-// mostBytes bounds what a segment may take before its payload, so that a hostile file cannot exhaust memory.
+// mostBytes bounds the bytes before a segment's payload, so that a hostile file cannot exhaust memory.
 const mostBytes = 1 << 30
 
-// Open opens the segment that begins at an offset of a file, takes so many bytes, and has this root. It reads what
-// stands before the payload. The error is ErrDamaged for anything else than that segment.
+// Open opens the segment at an offset of a file, with this size and root. It reads everything before the payload. For
+// any other content it returns ErrDamaged.
 func Open(file io.ReaderAt, offset, size int64, root Hash) (*Segment, error) {
 	head := make([]byte, headSize)
 	if size < int64(headSize) || readFull(file, head, offset) != nil || string(head[:len(magic)]) != magic {
@@ -65,16 +65,16 @@ func readFull(file io.ReaderAt, p []byte, offset int64) error {
 	return nil
 }
 
-// From and To are the indices of the first entry, and of the one behind the last.
+// From is the index of the first entry.
 func (s *Segment) From() uint64 { return s.from }
 
-// To is the index behind the last entry's.
+// To is the index after the last entry's.
 func (s *Segment) To() uint64 { return s.from + uint64(s.entries) }
 
-// Answers is how many there are.
+// Answers is the number of answers.
 func (s *Segment) Answers() int64 { return s.answers }
 
-// read reads a part of the payload, checked.
+// read reads and checks a part of the payload.
 func (s *Segment) read(offset, length int64) ([]byte, error) {
 	if offset < 0 || length < 0 || offset > s.size || length > s.size-offset {
 		return nil, ErrDamaged
@@ -104,7 +104,7 @@ func entryOf(b []byte) Entry {
 	return e
 }
 
-// Entry is where an entry stands. It must be between From and To.
+// Entry returns where an entry stands. Its index must be at least From and below To.
 func (s *Segment) Entry(index uint64) (Entry, error) {
 	all, err := s.Entries(index, index+1)
 	if err != nil {
@@ -113,7 +113,7 @@ func (s *Segment) Entry(index uint64) (Entry, error) {
 	return all[0], nil
 }
 
-// Entries are where the entries from one index to another stand, which must be between From and To.
+// Entries returns where the entries from one index to another stand. Both must be between From and To.
 func (s *Segment) Entries(from, to uint64) ([]Entry, error) {
 	if from < s.from || to < from || to > s.To() {
 		return nil, ErrDamaged
@@ -129,7 +129,7 @@ func (s *Segment) Entries(from, to uint64) ([]Entry, error) {
 	return out, nil
 }
 
-// answer is the one of a number, without its key.
+// answer returns the answer with a number, without its key.
 func (s *Segment) answer(number int64) (a Answer, kind int64, err error) {
 	if number < 0 || number >= s.answers {
 		return a, 0, ErrDamaged
@@ -148,7 +148,7 @@ func answerOf(b []byte) (a Answer, kind int64) {
 	return a, int64(binary.BigEndian.Uint64(b[24:]))
 }
 
-// whole is answer with what it is about.
+// whole is answer with its subject.
 func (s *Segment) whole(number int64) (Answer, error) {
 	a, kind, err := s.answer(number)
 	if err != nil {
@@ -166,7 +166,7 @@ func (s *Segment) whole(number int64) (Answer, error) {
 	return a, err
 }
 
-// Newest is the newest answer with a key; ok is false where there is none.
+// Newest returns the newest answer with a key; ok is false if there is none.
 func (s *Segment) Newest(k Key) (a Answer, ok bool, err error) {
 	for bit := range bits(k, len(s.filter)) {
 		if s.filter[bit/8]&(1<<(bit%8)) == 0 {
@@ -193,7 +193,7 @@ func (s *Segment) Newest(k Key) (a Answer, ok bool, err error) {
 	return a, err == nil, err
 }
 
-// Of is the answer that a reservation paid for; ok is false where it is not here.
+// Of returns the answer that a reservation paid for; ok is false if this segment does not have it.
 func (s *Segment) Of(paying uint64) (a Answer, ok bool, err error) {
 	number, found, err := s.search(s.answers, func(i int64) (int, error) {
 		a, _, err := s.answer(i)
@@ -206,7 +206,7 @@ func (s *Segment) Of(paying uint64) (a Answer, ok bool, err error) {
 	return a, err == nil, err
 }
 
-// search finds the one of n rows in order that is equal.
+// search finds the equal one among n ordered rows.
 func (s *Segment) search(n int64, compare func(int64) (int, error)) (at int64, found bool, err error) {
 	i, found := sort.Find(int(n), func(i int) int {
 		if err != nil {
@@ -219,12 +219,12 @@ func (s *Segment) search(n int64, compare func(int64) (int, error)) (at int64, f
 	return int64(i), found && err == nil, err
 }
 
-// Kinds calls fn with each kind of answer, and a function that reads its answers, in the order of their releases,
-// without key and About.
+// Kinds calls fn with each distinct subject, and with a function that reads its answers in the order of their releases,
+// without Key and About.
 func (s *Segment) Kinds(fn func(about []byte, answers func() ([]Answer, error)) error) error {
 	const window = 16 * block
 	start, at := s.size-s.kinds, int64(0)
-	var have []byte // what was read from at on
+	var have []byte // the bytes read, from at on
 	need := func(n int64) error {
 		if int64(len(have)) >= n {
 			return nil
