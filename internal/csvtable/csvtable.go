@@ -1,7 +1,7 @@
 // Package csvtable decodes a CSV file strictly against a declared schema, for the owner, once, at sealing.
 //
-// Nothing is guessed: the dialect and the columns are declared, and what does not fit is an error that names the row,
-// the line and the column, and never quotes a cell. Memory is bounded by MaxRecordBytes whatever the file holds, so a
+// Nothing is guessed: the dialect and the columns are declared. Anything that does not fit is an error that names the
+// row, the line and the column, and never quotes a cell. MaxRecordBytes bounds the memory whatever the file holds, so a
 // quote that never closes or a line of 100 MB costs one record's buffer, not the file.
 //
 // The grammar is RFC 4180's with the declared delimiter and quote:
@@ -9,9 +9,9 @@
 //   - a record ends at LF or CRLF, or at the end of the file; a CR elsewhere belongs inside quotes;
 //   - a quote opens a quoted field only as its first character, is doubled inside it, and after the closing one comes a
 //     delimiter or the record's end; line ends inside quotes are kept as they are;
-//   - every record has as many fields as the header, or, without one, as many as columns are declared;
-//   - an empty line is no record: one at the very end of the file is passed over, any other is an error, in a table
-//     of one column too, where NULL is therefore not spelled by nothing (declare another text for it);
+//   - every record has as many fields as the header or, without one, as there are declared columns;
+//   - an empty line is no record: at the very end of the file it is skipped, anywhere else it is an error. This holds
+//     for a table of one column too, so declare a text for NULL there;
 //   - a UTF-8 byte order mark at the start is skipped; NUL and invalid UTF-8 are errors in any field, declared or not;
 //   - an unquoted field that reads as Dialect.Null is NULL; a quoted one never is.
 package csvtable
@@ -32,16 +32,16 @@ import (
 // MaxRecordBytes bounds a record, line ends and quotes included.
 const MaxRecordBytes = 1 << 20
 
-// Error is a fault of the file, told to its owner. It holds positions and names, never a cell's content.
+// Error is a fault of the file, for its owner. It has positions and names, never a cell's content.
 type Error struct {
 	Row     int64  // the data record, 1-based; 0 for the header or the file as a whole
-	Line    int64  // the line that the fault is on, or where the record begins; 0 if it has none
+	Line    int64  // the line of the fault, or where the record begins; 0 if unknown
 	Column  string // the declared column, "" if the fault is the record's
 	Message string
-	Err     error // the reader's own failure, if it is one
+	Err     error // the reader's own failure, if that is the cause
 }
 
-// Error says where and what.
+// Error states the place and the fault.
 func (e *Error) Error() string {
 	var where []string
 	if e.Row > 0 {
@@ -59,7 +59,7 @@ func (e *Error) Error() string {
 	return strings.Join(where, ", ") + ": " + e.Message
 }
 
-// Unwrap is the underlying reader's error, if that is what failed.
+// Unwrap is the underlying reader's error, if that is the cause.
 func (e *Error) Unwrap() error { return e.Err }
 
 // Invalid counts the values of one column that could not be read and became NULL.
@@ -83,7 +83,7 @@ type Reader struct {
 }
 
 // New starts a reader of r: it checks the dialect and, if there is a header, reads it and finds the columns in it by
-// name, in any order. Fields that no declared column names are ignored. Faults of the file are *Error.
+// name, in any order. It ignores fields without a declared column. Faults of the file are *Error.
 func New(r io.Reader, d policy.Dialect, columns []*policy.Column) (*Reader, error) {
 	if err := checkDialect(d); err != nil {
 		return nil, err
@@ -173,7 +173,7 @@ func (t *Reader) readHeader() error {
 // Ignored names the header's columns that are not declared, in the file's order.
 func (t *Reader) Ignored() []string { return t.ignored }
 
-// Row is the 1-based number of the data record that Read read last, 0 before the first.
+// Row is the 1-based number of the data record that Read read last; 0 before the first.
 func (t *Reader) Row() int64 { return t.row }
 
 // Invalids lists, in the declared order, the columns with values that were unreadable and became NULL.

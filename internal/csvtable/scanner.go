@@ -10,13 +10,13 @@ import (
 )
 
 // scanner splits a stream into records of unquoted bytes. After next, record holds the fields' contents one after
-// another, each followed by a separating byte, and fields says where each one is.
+// another, each followed by a separator byte, and fields has their positions.
 type scanner struct {
 	in               *bufio.Reader
 	delimiter, quote byte // quote 0: no quoting
 	record           []byte
 	fields           []field
-	line             int64 // the line that is read next, 1-based
+	line             int64 // the next line, 1-based
 	began            int64 // the line that the record began on
 }
 
@@ -25,7 +25,7 @@ type field struct {
 	quoted     bool
 }
 
-// Where in a record the last byte left us.
+// The scanner's state after a byte of a record.
 const (
 	atField  = iota // before a field's first byte
 	inPlain         // in an unquoted field
@@ -44,7 +44,7 @@ func (s *scanner) next() error {
 			return &Error{Line: s.line, Message: "reading the file failed: " + err.Error(), Err: err}
 		}
 		if len(chunk) > 0 && chunk[len(chunk)-1] == '\r' && err != nil && !errors.Is(err, io.EOF) {
-			if unread := s.in.UnreadByte(); unread == nil { // a CR LF that the buffer's end would tear
+			if unread := s.in.UnreadByte(); unread == nil { // the buffer's end would split CR LF
 				chunk = chunk[:len(chunk)-1]
 			}
 		}
@@ -142,7 +142,7 @@ func (s *scanner) next() error {
 	}
 }
 
-// plain counts the bytes up to the first one that means something in an unquoted field.
+// plain counts the bytes before the first one with a meaning in an unquoted field.
 func (s *scanner) plain(b []byte) int {
 	for i, c := range b {
 		if c == s.delimiter || c == '\r' || c == s.quote && c != 0 {
@@ -154,10 +154,10 @@ func (s *scanner) plain(b []byte) int {
 
 func (s *scanner) endField(start int, quoted bool) {
 	s.fields = append(s.fields, field{start, len(s.record), quoted})
-	s.record = append(s.record, '\n') // so that no two fields make a valid character together
+	s.record = append(s.record, '\n') // so that two fields cannot form one valid character
 }
 
-// emptyLine passes over an empty line at the file's end.
+// emptyLine skips an empty line at the file's end.
 func (s *scanner) emptyLine() error {
 	at := s.line
 	s.line++
@@ -167,7 +167,7 @@ func (s *scanner) emptyLine() error {
 	return &Error{Line: at, Message: "the line is empty, and not the file's last"}
 }
 
-// check refuses bytes that no text may hold.
+// check refuses bytes that are not allowed in a text.
 func (s *scanner) check() error {
 	if bytes.IndexByte(s.record, 0) >= 0 {
 		return &Error{Line: s.began, Message: "a NUL byte"}

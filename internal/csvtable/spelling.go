@@ -9,7 +9,7 @@ import (
 	"dither/internal/value"
 )
 
-// Misspelt says why a text spells no value of the type, and what its shape reminds of. It quotes nothing of the text.
+// Misspelt explains why a text is no value of the type, and what its shape suggests. It quotes nothing of the text.
 func Misspelt(t value.Type, text string) string {
 	if t == value.Text && len(text) > value.MaxTextBytes {
 		return fmt.Sprintf("the text is longer than %d bytes", value.MaxTextBytes)
@@ -21,7 +21,7 @@ func Misspelt(t value.Type, text string) string {
 	return fault
 }
 
-// shape is a usual way to write a value otherwise than it is read here.
+// shape is a common way to write a value that is not accepted here.
 type shape struct {
 	like *regexp.Regexp
 	hint string
@@ -78,9 +78,9 @@ var (
 	}
 )
 
-// shapeOf is what an unreadable field of the type looks like, or "".
+// shapeOf is the shape that an unreadable field resembles, or "".
 func shapeOf(t value.Type, text string) string {
-	const longest = 64 // beyond it nothing looks like anything
+	const longest = 64 // longer fields resemble no shape
 	trimmed := strings.TrimSpace(text)
 	if len(text) > longest {
 		return ""

@@ -1,15 +1,15 @@
-// Package jsonlines decodes a file of JSON objects, one a line, strictly against a declared schema, for the owner,
-// once, at sealing. What csvtable says of CSV holds here: nothing is guessed, an error names the row and the column and
-// never quotes a value, and memory is bounded by MaxLineBytes whatever the file holds.
+// Package jsonlines decodes a file of JSON objects, one per line, strictly against a declared schema, for the owner,
+// once, at sealing. As in csvtable, nothing is guessed, an error names the row and the column and never quotes a value,
+// and MaxLineBytes bounds the memory whatever the file holds.
 //
-//   - A line ends at LF or CRLF, or at the end of the file, and holds one object (RFC 8259) and nothing else; an empty
-//     line at the very end of the file is passed over, any other is an error. A UTF-8 byte order mark at the start is
+//   - A line ends at LF or CRLF, or at the end of the file, and holds one object (RFC 8259) and nothing else. An empty
+//     line at the very end of the file is skipped; any other is an error. A UTF-8 byte order mark at the start is
 //     skipped.
-//   - A key names a column. One that is not declared is ignored, whatever its value; one that stands twice in an object
-//     is an error, and so are invalid UTF-8 and halves of surrogate pairs, which readers of JSON do not agree on.
-//   - null, and a key that is not there, are NULL.
-//   - A column of type integer or real takes numbers, read from their text; boolean takes true and false; text takes
-//     strings, and date a string YYYY-MM-DD. Nothing else is converted: "12" is no number, and 12.0 no integer.
+//   - A key names a column. An undeclared key is ignored, whatever its value. A key that occurs twice in an object is
+//     an error, and so are invalid UTF-8 and halves of surrogate pairs, on which readers of JSON disagree.
+//   - null and a missing key are NULL.
+//   - A column of type integer or real accepts numbers, parsed from their text; boolean accepts true and false; text
+//     accepts strings, and date a string YYYY-MM-DD. Nothing else is converted: "12" is no number, and 12.0 no integer.
 package jsonlines
 
 import (
@@ -37,13 +37,13 @@ type Reader struct {
 	place    map[string]int // of a column, by name
 	ignored  []string
 	line     []byte
-	seen     []bool // by column, in the object that is read
+	seen     []bool // by column, in the present object
 	invalids []csvtable.Invalid
 	row      int64
 	err      error
 }
 
-// maxIgnored bounds how many keys that are not declared are named.
+// maxIgnored bounds how many undeclared keys are named.
 const maxIgnored = 100
 
 // New starts a reader of r.
@@ -64,10 +64,10 @@ func New(r io.Reader, columns []*policy.Column) (*Reader, error) {
 	return t, nil
 }
 
-// Ignored names keys that are not declared, in the order of their first line; a hundred at most.
+// Ignored names undeclared keys in the order of their first line; at most a hundred.
 func (t *Reader) Ignored() []string { return t.ignored }
 
-// Row is the 1-based number of the row that Read read last, 0 before the first. It is that of its line, too.
+// Row is the 1-based number of the row that Read read last, which is also its line; 0 before the first.
 func (t *Reader) Row() int64 { return t.row }
 
 // Invalids lists, in the declared order, the columns with values that were unreadable and became NULL.
@@ -199,7 +199,7 @@ func (t *Reader) member(d *json.Decoder, row []value.Value) error {
 	return err
 }
 
-// skip passes over what is left of a list or an object that was just opened.
+// skip skips the rest of a list or an object that was just opened.
 func skip(d *json.Decoder) error {
 	for depth := 1; depth > 0; {
 		token, err := d.Token()
@@ -216,7 +216,7 @@ func skip(d *json.Decoder) error {
 	return nil
 }
 
-// value converts what a key holds.
+// value converts a key's value.
 func (t *Reader) value(i int, found any) (value.Value, error) {
 	c := t.columns[i]
 	if found == nil {
@@ -238,7 +238,7 @@ func (t *Reader) value(i int, found any) (value.Value, error) {
 	return value.NullOf(c.Type), nil
 }
 
-// converted is a value of the type, or an error that says what was found instead.
+// converted returns a value of the type, or an error that says what was found instead.
 func converted(t value.Type, found any) (value.Value, error) {
 	var kind, text string
 	takes := false
@@ -271,7 +271,7 @@ func (t *Reader) fault(column, message string) error {
 	return &csvtable.Error{Row: t.row, Line: t.row, Column: column, Message: message}
 }
 
-// halves reports an escaped surrogate without its other half, which encoding/json would make U+FFFD of.
+// halves reports an escaped surrogate without its other half, which encoding/json would replace by U+FFFD.
 func halves(line []byte) bool {
 	for i := 0; i < len(line); i++ {
 		if line[i] != '\\' {
@@ -294,7 +294,7 @@ func halves(line []byte) bool {
 	return false
 }
 
-// surrogate reports that a text begins with \uD800 to \uDFFF, and whether with one of the first half.
+// surrogate reports whether a text begins with \uD800 to \uDFFF, and whether that is a first half.
 func surrogate(text []byte) (high, is bool) {
 	if len(text) < 6 || text[0] != '\\' || text[1] != 'u' || text[2]|0x20 != 'd' {
 		return false, false

@@ -33,7 +33,7 @@ var errNoAllocate = errors.New("the file system cannot assure space")
 
 func followsOf(most int64) int64 { return min(max(most, 0), maxFollows) + frameSize }
 
-// assure secures n bytes after from, and more if that fails to suffice. A file system that cannot secure space is no
+// assure secures n bytes after from, and more bytes for later entries. A file system that cannot secure space is no
 // error.
 func (s *space) assure(f file, from, n, more int64) error {
 	end := from + n + more

@@ -11,11 +11,11 @@ import (
 	"dither/privacy"
 )
 
-// maxAnalysts bounds how many a policy lists.
+// maxAnalysts bounds how many analysts a policy lists.
 const maxAnalysts = 1000
 
-// analysts reads who may ask, and the most that each may spend, of the whole budget: as a share of it (20%), an ε, or
-// {rho: …}. Analysts may tell each other what they learnt: no limit promises anything beside the budget.
+// analysts reads who may ask, and how much of the whole budget each may spend: a share of it (20%), an ε, or {rho:
+// …}. The limits promise nothing beyond the budget, because analysts may share what they learn.
 func (r *reader) analysts(f field, b Budget) map[string]privacy.Loss {
 	if !f.present() || b.Loss.IsZero() {
 		return nil
@@ -43,8 +43,8 @@ func (r *reader) analysts(f field, b Budget) map[string]privacy.Loss {
 	return out
 }
 
-// limitOf reads 20%, 0.5, {share: 20%}, {epsilon: 0.5} or {rho: 0.01}. Of the δ that the budget keeps for unknown
-// groups a share is that share; an ε or a ρ says nothing of it, and the budget's whole δ bounds it.
+// limitOf reads 20%, 0.5, {share: 20%}, {epsilon: 0.5} or {rho: 0.01}. A share applies to the δ that the budget keeps
+// for unknown groups, too. An ε or a ρ does not limit δ, so the budget's whole δ bounds it.
 func (f field) limitOf(b Budget) (privacy.Loss, bool) {
 	if f.present() && f.node.Kind == yaml.MappingNode && len(f.node.Content) == 2 && f.node.Content[0].Value != "rho" {
 		keys, _ := f.keys("share", "epsilon", "rho")
@@ -69,7 +69,7 @@ func (f field) limit(b Budget) (privacy.Loss, bool) {
 	}
 	if f.node.Kind != yaml.MappingNode && strings.HasSuffix(f.node.Value, "%") {
 		part, err := percentage(f.node.Value)
-		if err != nil { // price has said it
+		if err != nil { // price has reported it
 			return l, false
 		}
 		kept, _ = privacy.DeltaOf(part.Mul(part, kept.Rat())) // not above kept

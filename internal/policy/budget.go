@@ -11,39 +11,38 @@ import (
 	"dither/privacy"
 )
 
-// Budget is what all answers about the population may cost together.
+// Budget is the most that all answers about the population may cost together.
 //
-// It is declared as a pure ε; as (ε, δ); or as ρ of zCDP, with the δ at which losses are told as an ε. The latter
-// two are ruled by approximate zCDP: an (ε, δ) budget becomes a fixed (ρ, δ_sel) where it is declared, with δ =
-// δ_conv + δ_sel and ρ the largest that converts to ε at δ_conv [Canonne, Kamath & Steinke 2020]. δ_sel is kept
-// for the selection of unknown groups; what is within (ρ, δ_sel) is (ε, δ)-differentially private, since the two δ
-// add up.
+// It is declared as a pure ε; as (ε, δ); or as ρ of zCDP, with a δ for stating losses as an ε. Approximate zCDP
+// enforces the latter two: an (ε, δ) budget becomes a fixed (ρ, δ_sel) when it is declared, with δ = δ_conv +
+// δ_sel and ρ the largest that converts to ε at δ_conv [Canonne, Kamath & Steinke 2020]. δ_sel is kept for the
+// selection of unknown groups. Whatever satisfies (ρ, δ_sel) is (ε, δ)-differentially private, since the two δ add
+// up.
 type Budget struct {
 	Loss       privacy.Loss
 	Epsilon    privacy.Epsilon // as declared; zero where ρ was
 	Delta      privacy.Delta   // as declared; zero for a pure budget
 	Conversion privacy.Delta   // δ_conv; zero for a pure budget
-	Grant      Grant           // of each period, where it is granted by periods
+	Grant      Grant           // the grant of each period, if the budget has periods
 }
 
-// Price is what one answer costs unless the question says otherwise, and the least and the most that one may cost, as
-// the budget's accountant counts. Only an answer with unknown groups has a δ, of the selection's: Delta unless the
-// question says otherwise, and at most that of Maximum. The least bounds how many questions the budget can pay for, and
-// with it what could be learnt from whether a question fails.
+// Price is the price of one answer unless the question names another, and the least and greatest price, in the budget's
+// accounting. Only an answer with unknown groups has a δ, for their selection: Delta unless the question names
+// another, and at most Maximum's. The least price bounds how many questions the budget can pay for, and so what
+// analysts can learn from failures of questions.
 type Price struct {
 	Default, Minimum, Maximum privacy.Loss
 	Delta                     privacy.Delta
 }
 
-// One answer costs 1/defaultShare of the budget unless the policy or the question says otherwise, and at least
-// 1/minimumShare of it unless the policy says otherwise.
+// By default one answer costs 1/defaultShare of the budget, and at least 1/minimumShare of it. A policy can change
+// both, and a question the first.
 const (
 	defaultShare = 20
 	minimumShare = 10_000
 )
 
-// Price is the loss that a question of price ε costs under the budget: ε itself, or ρ = ε²/2, which a pure loss of
-// ε is.
+// Price is the price of a question at ε under the budget: ε itself, or ρ = ε²/2, the ρ of a pure loss of ε.
 func (b Budget) Price(e privacy.Epsilon) privacy.Loss {
 	if b.Loss.Accountant() == privacy.Pure {
 		return privacy.PureLoss(e)
@@ -146,8 +145,8 @@ func (r *reader) price(f field, budget Budget) Price {
 	return Price{Default: def, Minimum: least, Maximum: most, Delta: delta}
 }
 
-// selectionPrice is the δ of one answer with unknown groups, by default and at most: 1/defaultShare of the budget's,
-// and all of it.
+// selectionPrice returns the default and the greatest δ of one answer with unknown groups: 1/defaultShare of the
+// budget's δ, and all of it.
 func (r *reader) selectionPrice(keys map[string]field, budget Budget) (delta, most privacy.Delta) {
 	_, selection := budget.Loss.ZCDP()
 	delta, given := keys["delta"].delta()

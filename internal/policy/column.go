@@ -8,14 +8,14 @@ import (
 	"dither/internal/value"
 )
 
-// Bounds of real columns: magnitudes that a double holds with room for products, and no smaller than what a column's
-// cleaning keeps.
+// Bounds of real columns: magnitudes that leave a double room for products, and no smaller than those that cleaning
+// keeps.
 var (
 	largestReal  = new(big.Rat).SetInt(new(big.Int).Lsh(big.NewInt(1), 100))
 	smallestReal = new(big.Rat).SetFrac(big.NewInt(1), new(big.Int).Lsh(big.NewInt(1), 60))
 )
 
-// identifies reports that a column of the type can name a unit: equality of its values is exact.
+// identifies reports whether a column of the type can name a unit, because equality of its values is exact.
 func identifies(t value.Type) bool { return t == value.Integer || t == value.Text || t == value.Date }
 
 func (r *reader) columns(f, table field) []*Column {
@@ -190,7 +190,7 @@ func (r *reader) values(f field, t value.Type) []value.Value {
 	return out
 }
 
-// value reads one declared value. Booleans are the plain words only; any other type is read from the text.
+// value reads one declared value. A boolean must be a plain word; any other type is parsed from the text.
 func (f field) value(t value.Type) (value.Value, bool) {
 	if t == value.Boolean {
 		before := len(f.r.errs)

@@ -17,8 +17,8 @@ import (
 // Version is the policy format that Decode reads.
 const Version = 1
 
-// Load reads and checks a policy file. Source paths are resolved against its folder. The error is an Errors whose
-// entries name the file, or wraps what the file system said (fs.ErrNotExist, …).
+// Load reads and checks a policy file. It resolves source paths against the file's folder. The error is an Errors whose
+// entries name the file, or wraps the file system's error (fs.ErrNotExist, …).
 func Load(file string) (*Policy, error) {
 	text, err := read(file)
 	if err != nil {
@@ -34,7 +34,7 @@ func Load(file string) (*Policy, error) {
 	return p, err
 }
 
-// read reads at most one byte more than Decode takes.
+// read reads at most one byte more than Decode accepts.
 func read(file string) ([]byte, error) {
 	switch info, err := os.Stat(file); {
 	case err != nil:
@@ -50,9 +50,9 @@ func read(file string) ([]byte, error) {
 	return io.ReadAll(io.LimitReader(f, MaxBytes+1))
 }
 
-// Decode reads and checks the text of a policy whose file is in the folder dir. Whatever the text, it returns either a
-// policy that keeps every invariant stated on its types, or Errors in the file's order: all of them where the file can
-// be taken apart, the first where it cannot.
+// Decode reads and checks the text of a policy whose file is in the folder dir. For any text it returns either a policy
+// that keeps every invariant stated on its types, or Errors in the file's order: all of them if the file can be parsed,
+// otherwise the first.
 func Decode(text []byte, dir string) (*Policy, error) {
 	r := new(reader)
 	p := new(Policy)
@@ -80,7 +80,7 @@ func (r *reader) policy(f field, dir string, p *Policy) {
 	r.origins(p)
 }
 
-// version stops the reading of a file that another dither wrote: its other errors would mislead.
+// version stops reading a file of another format version, whose other errors would mislead.
 func (r *reader) version(whole, f field) bool {
 	f.need(whole, "write version: 1")
 	s, ok := f.text()
@@ -141,7 +141,7 @@ func (f field) name() string {
 	return name
 }
 
-// CheckName says why a table or a column cannot have the name, as in "must not be empty"; "" if it can.
+// CheckName returns why a table or a column cannot have the name, as in "must not be empty"; "" if it can.
 func CheckName(name string) string {
 	switch {
 	case name == "":
@@ -156,7 +156,7 @@ func CheckName(name string) string {
 	return ""
 }
 
-// unique refuses a name that SQL, which folds unquoted names to lower case, could not tell from an earlier one.
+// unique refuses a name that SQL cannot tell from an earlier one, since it folds unquoted names to lower case.
 func (f field) unique(seen map[string]string) {
 	folded := foldASCII(f.key.Value)
 	if first, again := seen[folded]; again {

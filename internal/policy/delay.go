@@ -11,15 +11,15 @@ import (
 	"dither/internal/exact"
 )
 
-// Delay fixes the one moment at which the answer to a question leaves, from public facts alone: the smallest multiple
-// of Quantum, counted from the question's arrival, that leaves Floor and Factor for each unit of its cost. It changes
-// neither what an answer means nor what it costs, so it is no part of the policy's digest: whoever sets it keeps all
-// replays.
+// Delay fixes the moment at which the answer to a question leaves, from public facts alone: the smallest multiple of
+// Quantum, counted from the question's arrival, that allows Floor plus Factor for each unit of the question's cost. It
+// changes neither the meaning nor the price of an answer, so it is not part of the policy's digest: setting it keeps
+// all replays.
 type Delay struct {
 	Quantum time.Duration // above 0
-	Floor   time.Duration // for what comes before the rows are read, and after; above 0
+	Floor   time.Duration // for the work before and after the rows are read; above 0
 	Factor  *big.Rat      // nanoseconds for each unit of cost, above 0
-	Rows    int64         // about how many rows a table has that declares no ExpectedRows; 0 where all declare them
+	Rows    int64         // the assumed size of a table without ExpectedRows; 0 if all declare it
 }
 
 // Limits on a quantum and a floor.
@@ -28,8 +28,8 @@ const (
 	mostDelay  = time.Hour
 )
 
-// After is how long after its arrival the answer leaves to a question of so much cost. It is false where that is beyond
-// most.
+// After is the delay of the answer to a question of this cost, counted from its arrival. It returns false if the delay
+// is above most.
 func (d *Delay) After(cost *big.Int, most time.Duration) (time.Duration, bool) {
 	wait := new(big.Rat).Mul(d.Factor, new(big.Rat).SetInt(cost))
 	wait.Add(wait, new(big.Rat).SetInt64(int64(d.Floor)))
@@ -41,7 +41,7 @@ func (d *Delay) After(cost *big.Int, most time.Duration) (time.Duration, bool) {
 	return time.Duration(quanta.Int64()), true
 }
 
-// delay reads answer_delay. The cost of a question is known only where the number of rows is declared.
+// delay reads answer_delay. The cost of a question is known only if the number of rows is declared.
 func (r *reader) delay(f field, tables []*Table) *Delay {
 	if !f.present() {
 		return nil
@@ -76,7 +76,7 @@ func (r *reader) delay(f field, tables []*Table) *Delay {
 	return d
 }
 
-// RowsOf is about how many rows a table has.
+// RowsOf is roughly how many rows a table has.
 func (d *Delay) RowsOf(t *Table) int64 {
 	if t.ExpectedRows > 0 {
 		return t.ExpectedRows
@@ -89,7 +89,7 @@ type unitOfTime struct {
 	ns   int64
 }
 
-// units are those that a duration is written in.
+// units are the units of time in which a duration is written.
 var units = []unitOfTime{
 	{"ns", 1},
 	{"us", 1_000},
@@ -129,7 +129,7 @@ func parseDuration(s string) (*big.Rat, error) {
 	return x.Mul(x, new(big.Rat).SetInt64(units[i].ns)), nil
 }
 
-// duration reads a quantum or a floor; it is 0 where there is none, which was reported.
+// duration reads a quantum or a floor. After a reported error it is 0.
 func (f field) duration() time.Duration {
 	x, ok := f.nanoseconds()
 	if !ok {

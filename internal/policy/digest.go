@@ -12,17 +12,17 @@ import (
 	"dither/internal/value"
 )
 
-// digestFormat names the encoding below. Any change to the encoding changes it, and with it every digest.
+// digestFormat names the encoding below. A change to the encoding must change this name, and so changes every digest.
 const digestFormat = "dither policy 2"
 
-// The canonical encoding: everything of a policy that bears on what an answer means or costs, with every default
-// written out and every order that means nothing sorted away. Descriptions, comments, and the folder that paths are
-// resolved against are left out; a path counts in its one spelling.
+// The canonical encoding has everything of a policy that affects the meaning or the price of an answer, with every
+// default written out, and sorted wherever order has no meaning. It omits descriptions, comments, and the folder that
+// paths are resolved against; each path has one spelling.
 type (
 	canonicalPolicy struct {
 		Format, Population, Neighbours, Epsilon, Rho, Delta, Conversion, Default, Minimum, Maximum string
 
-		// What came later is left out where it is not used, so that no older policy's digest changes.
+		// Omit newer fields while they are unset, so that no older policy's digest changes.
 
 		SelectionDelta string   `json:",omitempty"` // of one answer
 		Per            string   `json:",omitempty"`
@@ -62,10 +62,10 @@ type (
 	}
 )
 
-// Digest is the SHA-256, in hexadecimal, of what the policy means. Policies of one meaning have one digest, however
-// they are written down: it ignores descriptions, comments, the order of keys, tables, columns and values, quoting, the
-// spelling of numbers, and whether a default is written out. Anything else changes it. The ledger binds it to every
-// charge.
+// Digest is the SHA-256, in hexadecimal, of the policy's meaning. Policies with the same meaning have the same digest,
+// however they are written: it ignores descriptions, comments, the order of keys, tables, columns and values, quoting,
+// the spelling of numbers, and whether a default is written out. Any other change changes it. The ledger binds the
+// digest to every charge.
 func (p *Policy) Digest() string {
 	if p.digest != "" {
 		return p.digest
@@ -73,8 +73,8 @@ func (p *Policy) Digest() string {
 	return p.digestNow()
 }
 
-// Fix computes the digest of a policy that will not change any more, once: of one with thousands of values it takes
-// milliseconds, and several are wanted for each question. Filled keeps it.
+// Fix computes the digest once, of a policy that will not change any more. With thousands of values this takes
+// milliseconds, and each question needs the digest several times. Filled keeps it.
 func (p *Policy) Fix() { p.digest = p.digestNow() }
 
 func (p *Policy) digestNow() string {
@@ -84,7 +84,7 @@ func (p *Policy) digestNow() string {
 		Default: p.Price.Default.String(),
 		Minimum: p.Price.Minimum.String(), Maximum: p.Price.Maximum.String(),
 	}
-	if p.Budget.Epsilon.IsZero() { // else ρ follows from the ε, as well as this program can tell
+	if p.Budget.Epsilon.IsZero() { // otherwise ρ follows from the ε
 		c.Rho = p.Budget.Loss.String()
 	}
 	if !p.Price.Delta.IsZero() {
@@ -146,7 +146,7 @@ func canonicalColumnOf(col *Column) canonicalColumn {
 	}
 	if o := col.ValuesFrom; o != nil {
 		c.From = &Origin{Table: o.Table, Column: o.Column}
-		return c // whichever values these are now
+		return c // whatever the values are now
 	}
 	values := slices.Clone(col.Values)
 	slices.SortFunc(values, value.Compare)

@@ -10,12 +10,12 @@ import (
 	"dither/internal/value"
 )
 
-// Sketch is what a draft is made from: names and types. Bounds, values, counts and nullability are the owner's to
-// declare, from what is publicly known; a sketch has no place for them.
+// Sketch is the input of a draft: names and types. It has no place for bounds, values, counts and nullability, because
+// the owner declares these from public knowledge.
 type Sketch struct {
 	Table   string         // "" for a template
-	Source  Source         // Format, Path, and where it is not the usual one, Table or Dialect
-	Unit    string         // the column that identifies a person; "" where each row is a unit
+	Source  Source         // Format, Path, and Table or Dialect if they differ from the defaults
+	Unit    string         // the column that identifies a person; "" if each row is a unit
 	Columns []SketchColumn // at least one, unless Table is ""
 }
 
@@ -25,9 +25,10 @@ type SketchColumn struct {
 	Type value.Type
 }
 
-// Draft writes a policy for the owner to finish: names and types filled, bounds and values as commented questions.
-// Decode accepts it as it is, so that everything but arithmetic works, and "policy check" can say what is missing. A
-// name that no policy can hold (empty, over 63 bytes, twice but for case) is reported as Decode reports it.
+// Draft writes a policy for the owner to finish: it fills in names and types, and asks for bounds and values in
+// comments. Decode accepts it unchanged, so that everything but arithmetic works, and "policy check" can say what is
+// missing. Draft reports a name that no policy can hold (empty, over 63 bytes, or repeated except for case) as Decode
+// does.
 func Draft(s Sketch) ([]byte, error) {
 	if s.Table == "" {
 		s = template
@@ -46,13 +47,13 @@ func Draft(s Sketch) ([]byte, error) {
 	return text, nil
 }
 
-// heldBy reports that a decoded draft says what the sketch says, letter by letter.
+// heldBy reports whether a decoded draft matches the sketch, letter by letter.
 func (s Sketch) heldBy(t *Table) bool {
 	return t.Name == s.Table && t.Source.Path == s.Source.Path && t.Unit.Column == s.Unit &&
 		slices.EqualFunc(t.Columns, s.Columns, func(a *Column, b SketchColumn) bool { return a.Name == b.Name })
 }
 
-// template is drafted where there is no file to start from.
+// template is the draft without a source file.
 var template = Sketch{
 	Table:  "people",
 	Source: Source{Format: CSV, Path: "people.csv", Dialect: DefaultDialect("people.csv")},
@@ -175,8 +176,8 @@ func populationName(table string) string {
 	return name[:min(len(name), maxNameBytes)]
 }
 
-// scalar writes a text as a YAML scalar that Decode reads back exactly: plain where it is a simple word that no YAML
-// reader takes for anything else, else in double quotes.
+// scalar writes a text as a YAML scalar that Decode reads back exactly: plain if it is a simple word that every YAML
+// reader takes as text, otherwise in double quotes.
 func scalar(s string) string {
 	if identifier.MatchString(s) && !slices.Contains(yamlWords, strings.ToLower(s)) {
 		return s

@@ -8,16 +8,16 @@ import (
 	"unicode/utf8"
 )
 
-// Error is one thing wrong with a policy file. It is for the owner, who wrote the file: it quotes it.
+// Error is one fault of a policy file. Its text is for the owner, who wrote the file, and quotes it.
 type Error struct {
 	File         string // as given to Load; "" from Decode
-	Line, Column int    // from 1; 0 where no place can be named
+	Line, Column int    // from 1; 0 if unknown
 	Field        string // the path of the field, as in "tables.visits.columns.age.bounds"; "" for the file as a whole
 	Message      string // what is wrong
 	Hint         string // what to write instead; may be empty
 }
 
-// Error writes "file:line:column: field: message (hint)", leaving out what is not known.
+// Error writes "file:line:column: field: message (hint)" without the unknown parts.
 func (e *Error) Error() string {
 	var b strings.Builder
 	switch {
@@ -38,10 +38,10 @@ func (e *Error) Error() string {
 	return b.String()
 }
 
-// Errors is everything that Decode found wrong, in the file's order and never empty. errors.As finds the first *Error.
+// Errors is every fault that Decode found, in the file's order, and never empty. errors.As finds the first *Error.
 type Errors []*Error
 
-// maxErrors bounds what one file may have reported; the rest is counted.
+// maxErrors bounds the errors reported for one file; the others are counted.
 const maxErrors = 50
 
 // Error writes one error a line.
@@ -53,7 +53,7 @@ func (es Errors) Error() string {
 	return strings.Join(lines, "\n")
 }
 
-// Unwrap gives the errors one by one.
+// Unwrap returns the errors one by one.
 func (es Errors) Unwrap() []error {
 	out := make([]error, len(es))
 	for i, e := range es {
@@ -62,7 +62,7 @@ func (es Errors) Unwrap() []error {
 	return out
 }
 
-// sorted orders by place and keeps the first maxErrors, with a last line that counts the others.
+// sorted orders errors by place and keeps the first maxErrors, plus a last one that counts the others.
 func (es Errors) sorted() Errors {
 	slices.SortStableFunc(es, func(a, b *Error) int {
 		return cmp.Or(cmp.Compare(a.Line, b.Line), cmp.Compare(a.Column, b.Column))
@@ -75,7 +75,7 @@ func (es Errors) sorted() Errors {
 	return es
 }
 
-// secret holds where a text may say how to reach a server, and with which password.
+// secret reports whether a text may say how to reach a server, and with which password.
 func secret(s string) bool {
 	lower := strings.ToLower(s)
 	return strings.Contains(s, "://") || strings.Contains(lower, "password") || strings.Contains(lower, "passwd")
@@ -83,8 +83,8 @@ func secret(s string) bool {
 
 const notRepeated = "a text that may hold a password"
 
-// quote writes a text from the file for a message: quoted, and cut where it is long. Errors are logged, and shown to
-// many: what may hold a password is not repeated.
+// quote writes a text from the file for a message: quoted, and cut if it is long. Errors are logged and shown to many
+// people, so quote does not repeat a text that may hold a password.
 func quote(s string) string {
 	if secret(s) {
 		return notRepeated

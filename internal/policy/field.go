@@ -13,16 +13,16 @@ import (
 	"dither/internal/nearest"
 )
 
-// reader collects what is wrong while a tree is read. YAML is used for its structure alone: what a scalar means is
-// decided from its text by the field that holds it, never by YAML's rules for numbers, booleans, dates and null.
+// reader collects errors while it reads a tree. YAML provides the structure alone: the field that holds a scalar
+// decides its meaning from its text, never YAML's rules for numbers, booleans, dates and null.
 type reader struct {
 	errs    Errors
-	from    map[*Column]field // where columns say whose values theirs are
+	from    map[*Column]field // the values_from field of each column
 	pending []pending
 }
 
-// field is a place in the file: a value, and the key that names it. A missing one has no node; reading it gives the
-// zero value, without a second complaint.
+// field is a place in the file: a value, and the key that names it. A missing field has no node; reading it returns the
+// zero value without a second error.
 type field struct {
 	r    *reader
 	key  *yaml.Node // nil for the whole file and for items of a list
@@ -32,12 +32,12 @@ type field struct {
 
 func (f field) present() bool { return f.node != nil }
 
-// fail reports what is wrong with the field's value.
+// fail reports a fault of the field's value.
 func (f field) fail(hint, format string, args ...any) {
 	f.r.report(f.node, f.path, hint, format, args...)
 }
 
-// failKey reports what is wrong with the field's key, or with what its mapping lacks.
+// failKey reports a fault of the field's key, or something that its mapping lacks.
 func (f field) failKey(hint, format string, args ...any) {
 	at := f.key
 	if at == nil {
@@ -54,7 +54,7 @@ func (r *reader) report(at *yaml.Node, path, hint, format string, args ...any) {
 	r.errs = append(r.errs, e)
 }
 
-// entries reads a mapping in the file's order, refusing a key that is not a scalar, is empty, or occurs twice.
+// entries reads a mapping in the file's order. It refuses a key that is not a scalar, is empty, or occurs twice.
 func (f field) entries() []field {
 	if !f.present() {
 		return nil
@@ -99,8 +99,8 @@ func join(path, key string) string {
 	return path + "." + key
 }
 
-// keys reads a mapping whose keys are fixed, refusing any other with the nearest known one as a hint. The map holds a
-// field for every known key, present or not; ok reports that there is a mapping at all.
+// keys reads a mapping with fixed keys. It refuses any other key, with the nearest known one as a hint. The map holds a
+// field for every known key, present or not. ok reports whether there is a mapping at all.
 func (f field) keys(known ...string) (_ map[string]field, ok bool) {
 	fields := make(map[string]field, len(known))
 	for _, k := range known {
@@ -120,7 +120,7 @@ func (f field) keys(known ...string) (_ map[string]field, ok bool) {
 	return fields, f.present() && f.node.Kind == yaml.MappingNode
 }
 
-// text reads a scalar's text. Quoted or not makes no difference, but a value must be there.
+// text reads a scalar's text. Quotes make no difference, but there must be a value.
 func (f field) text() (string, bool) {
 	switch {
 	case !f.present():
@@ -185,7 +185,7 @@ func (f field) list() ([]field, bool) {
 	return items, true
 }
 
-// isPlain holds for a scalar without quotes or block markers; isBlank for one that is not there at all.
+// isPlain reports a scalar without quotes or block markers; isBlank one that is missing.
 func isPlain(n *yaml.Node) bool { return n.Kind == yaml.ScalarNode && n.Style == 0 }
 func isBlank(n *yaml.Node) bool { return isPlain(n) && n.Value == "" }
 

@@ -6,16 +6,16 @@ import (
 	"dither/internal/value"
 )
 
-// guessRecords is how many records GuessTypes looks at.
+// guessRecords is how many records GuessTypes reads.
 const guessRecords = 1000
 
-// GuessTypes proposes a type for each column of the header from the first 1,000 records at most, or as many as next
-// gives without an error. Empty fields say nothing. A column is integer if every other field is one, else real (NaN and
-// infinities too, among finite numbers), date, or boolean (the words true and false, in any case); else, and where all
-// are empty, text. Digits with a leading zero or a plus sign are codes (01234) and make a text: as numbers, different
-// ones would meet.
+// GuessTypes proposes a type for each column of the header, from at most the first 1,000 records, or as many as next
+// returns without an error. It ignores empty fields. A column is integer if every other field is one; else real
+// (including NaN and infinities among finite numbers), date, or boolean (the words true and false, in any case); else
+// text. A column without any value is text. Digits with a leading zero or a plus sign are codes (01234), and make a
+// text: as numbers, different codes would become equal.
 //
-// The proposal is for the owner, who corrects it: sealing then checks every field.
+// The owner corrects the proposal. Sealing then checks every field.
 func GuessTypes(header []string, next func() ([]string, error)) []value.Type {
 	guesses := make([]guess, len(header))
 	for range guessRecords {
@@ -34,7 +34,7 @@ func GuessTypes(header []string, next func() ([]string, error)) []value.Type {
 	return types
 }
 
-// guess is what the fields seen so far have ruled out.
+// guess is what the fields so far rule out.
 type guess struct {
 	seen, finite                             bool
 	notInteger, notReal, notDate, notBoolean bool
@@ -74,7 +74,7 @@ func spells(t value.Type, field string) bool {
 	return err == nil
 }
 
-// isCode holds for +5 and for 05, not for 0, 0.5 or -5.
+// isCode reports fields such as +5 and 05, but not 0, 0.5 or -5.
 func isCode(field string) bool {
 	return field[0] == '+' || len(field) > 1 && field[0] == '0' && '0' <= field[1] && field[1] <= '9'
 }

@@ -6,24 +6,24 @@ type Limits struct {
 }
 
 const (
-	// LeastUnitCost is the limit on a unit's cost where a policy declares none, or stepsPerStored for each row that it
-	// stores of one unit where that is more. So no plain question about all stored rows is refused, and no join of a
-	// few tables. docs/design/0007 gives the reasons, and docs/reference/benchmarks.md the times.
+	// LeastUnitCost is the default limit on a unit's cost, or stepsPerStored for each stored row of one unit if that is
+	// more. So it refuses no plain question about all stored rows, and no join of a few tables. docs/design/0007 gives
+	// the reasons, and docs/reference/benchmarks.md the times.
 	LeastUnitCost  = 3_000_000_000
 	stepsPerStored = 10_000
 	// MaxUnitCost is the largest limit.
 	MaxUnitCost = 1_000_000_000_000_000
-	// MaxStoredRows is the most rows of one unit that a policy can have sealed.
+	// MaxStoredRows is the most rows of one unit that a policy can keep at sealing.
 	MaxStoredRows = 1_000_000_000
-	// Unless a policy says otherwise, ten times rows_per_unit are stored of a unit, at least leastStored, and at most
-	// mostStored or rows_per_unit.
+	// By default a table stores ten times rows_per_unit of a unit: at least leastStored, and at most mostStored or
+	// rows_per_unit.
 	storedTimes = 10
 	leastStored = 1_000
 	mostStored  = 1_000_000
 )
 
-// MostUnitCost is the limit that is in force on the cost of one unit in one answer: the declared one, or the default.
-// It is public, and no part of the digest: it decides which questions are refused, and changes no answer.
+// MostUnitCost is the limit in force on the cost of one unit in one answer: the declared one, or the default. It is
+// public, and not part of the digest, because it decides which questions are refused and changes no answer.
 func (p *Policy) MostUnitCost() int64 {
 	if p.Limits.UnitCost > 0 {
 		return p.Limits.UnitCost
@@ -35,9 +35,8 @@ func (p *Policy) MostUnitCost() int64 {
 	return limit
 }
 
-// Stored is how many rows of one unit a sealed version of the table keeps at most: as declared, or the default. It is 1
-// where each row is a unit, and 0 of a public table, where nothing is counted by units. It is public: a function of the
-// policy alone.
+// Stored is the most rows of one unit that a sealed version of the table keeps: as declared, or the default. It is 1 if
+// each row is a unit, and 0 for a public table, which has no units. It is a public function of the policy alone.
 func (t *Table) Stored() int64 {
 	switch {
 	case t.Public:
@@ -54,7 +53,7 @@ func (t *Table) storedByDefault() int64 {
 	return min(max(storedTimes*t.Unit.RowsPerUnit, leastStored), max(mostStored, t.Unit.RowsPerUnit))
 }
 
-// storedTerm is what the digest has of it: nothing where it is the default, written out or not.
+// storedTerm is Stored's value in the digest: nothing for the default, written out or not.
 func (t *Table) storedTerm() int64 {
 	if !t.Public && !t.Unit.IsRow() && t.StoredRows == t.storedByDefault() {
 		return 0
@@ -68,7 +67,7 @@ func (r *reader) limits(f field) (l Limits) {
 	return l
 }
 
-// storedRows reads how many rows of a unit are sealed: no fewer than may count in an answer.
+// storedRows reads how many rows of a unit are sealed: at least as many as may count in an answer.
 func (r *reader) storedRows(f field, u Unit) (n int64) {
 	n, ok := f.count(MaxStoredRows)
 	if ok && n < u.RowsPerUnit {

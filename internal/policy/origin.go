@@ -7,12 +7,12 @@ import (
 	"dither/internal/value"
 )
 
-// Origin is a column of a public table, whose values are the known values of another: those of its sealed version,
-// which is as public as the policy.
+// Origin is a column of a public table whose values are the known values of another column. They are those of its
+// sealed version, which is as public as the policy.
 type Origin struct {
 	Table, Column string
-	Version       int    `json:"-"` // of the sealed table that a question's values are of; 0 before they are looked up
-	Trouble       string `json:"-"` // why there are none
+	Version       int    `json:"-"` // of the sealed table that the values are from; 0 before they are looked up
+	Trouble       string `json:"-"` // why the values are missing
 }
 
 // origin reads table.column.
@@ -29,7 +29,7 @@ func (f field) origin() *Origin {
 	return &Origin{Table: table, Column: column}
 }
 
-// origins checks that what values are taken from is there, public, and of the same type.
+// origins checks that the source of each column's values exists, is public, and has the same type.
 func (r *reader) origins(p *Policy) {
 	for _, t := range p.Tables {
 		for _, c := range t.Columns {
@@ -59,8 +59,9 @@ func (r *reader) origins(p *Policy) {
 	}
 }
 
-// Filled is the policy with the values of those columns that take them from public tables. It has the digest of p:
-// which values there are is not what the policy says. Values gives those of a column, or why there are none.
+// Filled is the policy with values for the columns that take them from public tables. It has the digest of p, because
+// the policy does not say which values these are. The function values returns those of a column, or why they are
+// missing.
 func (p *Policy) Filled(values func(Origin) (known []value.Value, version int, trouble string)) *Policy {
 	out := *p
 	out.Tables = slices.Clone(p.Tables)

@@ -13,16 +13,16 @@ import (
 // MaxPartBytes bounds the text of a part's value: charges name their parts.
 const MaxPartBytes = 256
 
-// Part divides a table's units for parallel composition: questions that are confined to some values of a column are
-// charged to these alone. In such questions a unit counts in its own parts alone, at most PerUnit of them.
+// Part divides a table's units for parallel composition: a question that is confined to some values of a column is
+// charged to these alone. In such questions a unit counts only in its own parts, of which it has at most PerUnit.
 type Part struct {
 	Column  string
-	PerUnit int64 // 1 for an attribute of the unit, as a party; more for one of its rows, as a day
+	PerUnit int64 // 1 for an attribute of the unit, such as a party; more for one of its rows, such as a day
 }
 
-// Parting is a table's part as the ledger tells it from others.
+// Parting is a table's part as the ledger distinguishes it.
 type Parting struct {
-	Term string // the column with its type, values and cleaning: with others, a unit's own parts may be others
+	Term string // the column with its type, values and cleaning; any change may change a unit's own parts
 	Most int64  // parts of one unit
 }
 
@@ -59,7 +59,7 @@ func (r *reader) part(f field, t *Table) *Part {
 		keys["column"].fail("the name of a column", "%s is not among the columns", quote(p.Column))
 		return nil
 	}
-	if c.ValuesFrom != nil { // they may be others next time, and a unit's own parts with them
+	if c.ValuesFrom != nil { // the values may change, and with them a unit's own parts
 		keys["column"].fail("declare its values", "the parts must be fixed: %s takes its values from a table",
 			quote(p.Column))
 		return nil
@@ -79,7 +79,7 @@ func (r *reader) part(f field, t *Table) *Part {
 	return p
 }
 
-// Known lists the values other than NULL that a column's cleaned value can have, in order, if they are declared and
+// Known lists, in order, the values other than NULL that a column's cleaned value can have, if they are declared and
 // few.
 func (c *Column) Known() ([]value.Value, bool) {
 	switch {
@@ -103,7 +103,7 @@ func (c *Column) Known() ([]value.Value, bool) {
 	return out, true
 }
 
-// parting is what the ledger is told of a table's part, if it has one.
+// parting is the ledger's description of a table's part, if it has one.
 func (t *Table) parting() (p Parting, ok bool) {
 	if t.Part == nil {
 		return p, false
@@ -111,14 +111,14 @@ func (t *Table) parting() (p Parting, ok bool) {
 	c := t.Column(t.Part.Column)
 	term := fmt.Sprintf("%s %s", c.Name, c.Type)
 	switch {
-	case c.Values != nil: // others are NULL, in no part
+	case c.Values != nil: // other values are NULL, in no part
 		values, _ := c.Known()
 		sum := sha256.New()
 		for _, v := range values {
 			_, _ = fmt.Fprintf(sum, "%q\n", v.String()) // never fails
 		}
 		term += fmt.Sprintf(" of %d values, %s", len(values), hex.EncodeToString(sum.Sum(nil)[:8]))
-	case c.Lower != nil: // others count as the bound, and are in its part
+	case c.Lower != nil: // other values count as the bound, and are in its part
 		bound := func(r *big.Rat) value.Value { return value.Value{Type: c.Type, Int: r.Num().Int64()} }
 		term += fmt.Sprintf(" from %s to %s", bound(c.Lower), bound(c.Upper))
 	}

@@ -7,18 +7,18 @@ import (
 	"dither/privacy"
 )
 
-// periods are those that a budget can be granted for.
+// periods are the periods for which a budget can be granted.
 var periods = []string{"day", "week", "month", "quarter", "year"}
 
-// Grant is the part of the budget that may be spent in each period of the calendar, in UTC, weeks from Monday. What a
-// period leaves is not carried over. The budget itself is then the lifetime's: the cap of all periods.
+// Grant is the part of the budget that may be spent in each calendar period, in UTC, with weeks from Monday. A period's
+// remainder is not carried over. The budget itself is then the cap of all periods together.
 type Grant struct {
-	Per     string          // "" where the budget is not granted by periods
+	Per     string          // "" without periods
 	Loss    privacy.Loss    // counted as the budget is, and within it
 	Epsilon privacy.Epsilon // as declared; zero where ρ was
 }
 
-// limit is what any one answer's price is within: the grant, or the budget where there is none.
+// limit bounds the price of any one answer: the grant, or the budget without periods.
 func (b Budget) limit() privacy.Loss {
 	if b.Grant.Per != "" {
 		return b.Grant.Loss
@@ -26,7 +26,7 @@ func (b Budget) limit() privacy.Loss {
 	return b.Loss
 }
 
-// granted turns a budget per period into the lifetime's, with its grant.
+// granted turns a budget per period into the lifetime's budget with its grant.
 func (r *reader) granted(keys map[string]field, b *Budget) {
 	per, life := keys["per"], keys["lifetime"]
 	if !per.present() {

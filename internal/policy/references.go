@@ -9,16 +9,16 @@ import (
 	"dither/internal/nearest"
 )
 
-// Reference is what a column points to: a column of another table that names its rows.
+// Reference names a column of another table, by which a column refers to that table's rows.
 type Reference struct{ Table, Column string }
 
-// String is as in a policy: table.column.
+// String writes the reference as in a policy: table.column.
 func (r Reference) String() string { return r.Table + "." + r.Column }
 
-// MaxThrough bounds the chain of references from a table to the one whose unit it has.
+// MaxThrough bounds the chain of references from a table to the one that has its unit.
 const MaxThrough = 4
 
-// pending are references as written, which are resolved when all tables are known.
+// pending has the references as written. They are resolved when all tables are known.
 type pending struct {
 	table   *Table
 	field   field
@@ -26,7 +26,7 @@ type pending struct {
 	written string
 }
 
-// references reads what a table's columns point to, and through which of them its rows belong to a unit.
+// references reads the references of a table's columns, and through which of them its rows belong to a unit.
 func (r *reader) references(keys map[string]field, t *Table) {
 	if t.Public && keys["references"].present() {
 		keys["references"].failKey("a join of public rows needs rows_per_value alone",
@@ -79,7 +79,7 @@ func (f field) columnOf(t *Table) *Column {
 	return c
 }
 
-// through reads a unit that is another table's: each row belongs to the unit of the row that its reference names.
+// through reads a unit of another table: each row belongs to the unit of the row that its reference names.
 func (r *reader) through(keys map[string]field, t *Table) (u Unit, ok bool) {
 	f := keys["through"]
 	if !f.present() {
@@ -96,7 +96,8 @@ func (r *reader) through(keys map[string]field, t *Table) (u Unit, ok bool) {
 	return u, true
 }
 
-// resolve finds what references point to. A reference's value means the same as what it points to: their types are one.
+// resolve resolves references. A column and the one that it refers to have the same meaning, so they have the same
+// type.
 func (r *reader) resolve(tables []*Table) {
 	for _, p := range r.pending {
 		to, found := target(p.written, tables)
@@ -146,7 +147,7 @@ func (r *reader) resolve(tables []*Table) {
 	}
 }
 
-// bound reports that cleaning may make one value of several.
+// bound reports whether cleaning may map several values to one.
 func bound(c *Column) bool { return c.Lower != nil || c.Values != nil || c.ValuesFrom != nil }
 
 type place struct {
@@ -165,8 +166,8 @@ func target(written string, tables []*Table) (place, bool) {
 	return place{}, false
 }
 
-// Owner is the table whose unit column identifies whose rows t holds: t itself, or the one that its references lead to;
-// nil where there is none.
+// Owner is the table whose unit column identifies the owners of t's rows: t itself, or the table that its references
+// lead to; nil if there is none.
 func (p *Policy) Owner(t *Table) *Table {
 	for range MaxThrough + 1 {
 		if t == nil || t.Public || t.Unit.Through == "" {
@@ -180,7 +181,7 @@ func (p *Policy) Owner(t *Table) *Table {
 	return t
 }
 
-// canonicalReferences writes references, in the order of their columns; and canonicalRows rows per value.
+// canonicalReferences writes references in the order of their columns, and canonicalRows writes rows per value.
 func canonicalReferences(t *Table) (out []string) {
 	for _, name := range slices.Sorted(maps.Keys(t.References)) {
 		out = append(out, fmt.Sprintf("%q -> %q %q", name, t.References[name].Table, t.References[name].Column))
@@ -195,8 +196,7 @@ func canonicalRows(t *Table) (out []string) {
 	return out
 }
 
-// throughTerm is the term of a unit that is another table's. It is kept only as it is: what another reference would
-// lead to is another unit.
+// throughTerm is the term of a unit of another table. It may not change: another reference would lead to another unit.
 func throughTerm(t *Table) string {
 	return throughPrefix + t.Unit.Through + " " + t.References[t.Unit.Through].String() + fmt.Sprintf("≤%d",
 		t.Unit.RowsPerUnit)

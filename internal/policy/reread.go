@@ -9,25 +9,25 @@ import (
 	"dither/privacy"
 )
 
-// Check is a fact about sealed rows that a change may rest on: no value of Column occurs in more than Rows rows of any
-// version of Table that was ever asked. Sealing finds it; it is exact, and for the owner alone.
+// Check is a fact about sealed rows that a change may depend on: no value of Column occurs in more than Rows rows of
+// any version of Table that a question ever read. Sealing finds it. It is exact, and for the owner alone.
 type Check struct {
 	Table, Column string
 	Type          value.Type // of the column
 	Rows          int64
 }
 
-// ChangeError refuses a change of terms: what it would mean for past losses cannot be proved.
+// ChangeError refuses a change of terms whose effect on past losses cannot be proved.
 type ChangeError struct {
 	Change, Reason string
-	Missing        *Check // if set, the change is possible once this is known to hold
+	Missing        *Check // if set, the change is possible once this holds
 }
 
 func (e *ChangeError) Error() string { return "cannot change " + e.Change + ": " + e.Reason }
 
-// Reread says what a change of terms means for past losses: under the new terms each is what it promised a group of so
-// many (≥ 1) under the old, that many times ε, or its square times ρ. It lists every change for the record, and
-// refuses with a *ChangeError what it cannot prove.
+// Reread computes what a change of terms means for past losses: under the new terms each counts as its guarantee for
+// groups of group (≥ 1) old units, that is group times ε, or group² times ρ. Reread lists every change for the
+// record, and returns a *ChangeError for a change that it cannot prove.
 //
 // Theorem. Let past answers be ε-DP together under the old relation. If any two databases that are neighbours under
 // the new terms are joined by a chain of at most k old neighbours, the answers are kε-DP under the new terms [Dwork &
@@ -83,14 +83,14 @@ func Reread(old, next Terms, checked ...Check) (group int64, changes []string, e
 	return k, c.notes, nil
 }
 
-// change is one comparison of terms under way.
+// change is a comparison of two terms in progress.
 type change struct {
 	old, next Terms
 	checked   []Check
 	notes     []string
 
 	gathered    int64 // Σm over the tables that go from row to person
-	kept        bool  // some table has, or had, persons who stay its unit
+	kept        bool  // some table keeps, or kept, persons as its unit
 	split       bool  // some table goes from person to row
 	hadPersons  bool  // some old table has persons, whatever it becomes
 	addsPersons bool  // some new table with persons was never there
@@ -120,7 +120,8 @@ func (c *change) scalars() {
 	c.shares()
 }
 
-// tables compares every new table with the old ones that it continues, then counts what is only remembered.
+// tables compares every new table with the old tables that it continues, and then counts the tables that are only
+// remembered.
 func (c *change) tables() error {
 	for _, name := range slices.Sorted(maps.Keys(c.next.Units)) {
 		if !c.next.has(name) {
@@ -172,8 +173,8 @@ func (c *change) tables() error {
 	return nil
 }
 
-// earlier are the old tables that a new one continues: its namesake, and the one that last had its source, whether that
-// table is still there or not: an answer was about the rows of a source, whatever its table is called since.
+// earlier returns the old tables that a new one continues: its namesake, and the table that last had its source, even
+// if that table still exists. An answer concerns the rows of a source, whatever its table is called since.
 func (c *change) earlier(name string) []string {
 	var found []string
 	if _, ok := c.old.Units[name]; ok {
@@ -232,7 +233,7 @@ func (c *change) table(name, earlier string, now unit) error {
 			Missing: &need,
 		}
 	}
-	c.gathered += now.rows // ≤ MaxRowsPerUnit each: no policy's worth of them overflows
+	c.gathered += now.rows // ≤ MaxRowsPerUnit each: the sum over a policy cannot overflow
 	c.note("table %s: unit %s → %s (past losses ×%d)", name, from, to, now.rows)
 	return nil
 }

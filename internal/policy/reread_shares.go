@@ -7,8 +7,8 @@ import (
 	"strings"
 )
 
-// shares notes how the budget is divided otherwise: by parts, by periods, among analysts. The relation is the same, so
-// k = 1, and what past charges count for does not shrink:
+// shares notes changes to the division of the budget: by parts, by periods, among analysts. The relation stays the
+// same, so k = 1, and past charges count for no less than before:
 //
 //   - Parts: what was charged to everybody counts for every part. What was charged to parts of an earlier division
 //     (another column, other values, another number of parts for a unit) stays a division of its own: in the questions
@@ -47,7 +47,7 @@ func (c *change) shares() {
 	}
 }
 
-// String writes a part for people: without the digest that tells its values from others.
+// String writes a part for people, without the digest of its values.
 func (p Parting) String() string {
 	term := p.Term
 	if at := strings.LastIndex(term, " values, "); at >= 0 {

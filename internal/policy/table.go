@@ -129,11 +129,11 @@ func (r *reader) caps(keys map[string]field, table field, who string, u *Unit) {
 	}
 }
 
-// unitColumn checks that the unit is a column that can identify a person. Bounds or values would merge persons.
+// unitColumn checks that the unit's column can identify a person. Bounds or values would merge persons.
 func (r *reader) unitColumn(keys map[string]field, name string, t *Table) {
 	c := t.Column(name)
 	switch {
-	case c == nil && len(t.Columns) == 0: // the columns themselves were refused
+	case c == nil && len(t.Columns) == 0: // the columns were already refused
 	case c == nil:
 		known := make([]string, len(t.Columns))
 		for i, c := range t.Columns {
@@ -215,7 +215,7 @@ func (r *reader) source(f, table field, name, dir string) (s Source) {
 	return s
 }
 
-// file reads a path as written, resolved against the policy's folder, and in its one spelling.
+// file reads a path: as written, resolved against the policy's folder, and in its one spelling.
 func (f field) file(dir string) (path, resolved, local string) {
 	path, ok := f.text()
 	switch {
@@ -224,7 +224,7 @@ func (f field) file(dir string) (path, resolved, local string) {
 	case path == "" || strings.ContainsFunc(path, unicode.IsControl):
 		f.fail("", "not the path of a file")
 		return "", "", ""
-	case strings.Contains(path, "://"): // nor is it repeated: it may hold a password
+	case strings.Contains(path, "://"): // do not repeat it: it may hold a password
 		f.fail("a server is named by postgres: {service: clinic}", "a URL is not the path of a file")
 		return "", "", ""
 	case !filepath.IsAbs(path):
@@ -239,7 +239,7 @@ func (f field) file(dir string) (path, resolved, local string) {
 	return path, filepath.Clean(path), local
 }
 
-// DefaultDialect is how a CSV file of that name is written unless the policy says otherwise.
+// DefaultDialect is the dialect of a CSV file with that name, unless the policy says otherwise.
 func DefaultDialect(path string) Dialect {
 	return Dialect{Delimiter: ',', Quote: '"', Header: true, Gzip: strings.HasSuffix(strings.ToLower(path), ".gz")}
 }
@@ -285,7 +285,7 @@ func (f field) character() (rune, bool) {
 	return c, ok
 }
 
-// ParseDelimiter reads one printable ASCII character that is no letter or digit, or a tab: as a tab, as \t, or as the
+// ParseDelimiter reads one printable ASCII character other than a letter or digit, or a tab: as a tab, as \t, or as the
 // word.
 func ParseDelimiter(s string) (rune, bool) {
 	if s == "tab" || s == `\t` || s == "\t" {

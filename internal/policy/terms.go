@@ -11,26 +11,26 @@ import (
 	"dither/privacy"
 )
 
-// Terms is the part of a policy whose change is an act of the owner: what the promise is, and to whom. The ledger
-// records it; a policy whose Terms are others than the recorded ones is not used before Reread has said what the change
-// means for the losses so far. Bounds, values, keys, prices by default and descriptions may change freely: they change
-// the Digest, and so what is a replay, but not what past answers promised.
+// Terms is the part of a policy that fixes the promise, and to whom it is made. Only an act of the owner changes it,
+// and the ledger records it. A policy with other Terms than the recorded ones is not used before Reread has computed
+// the effect on past losses. Bounds, values, keys, default prices and descriptions may change freely: they change the
+// Digest, and so which questions are replays, but not what past answers promised.
 type Terms struct {
 	Population string             `json:"population"`
 	Neighbours privacy.Neighbours `json:"neighbours"`
 	Budget     privacy.Loss       `json:"budget"`
 	Maximum    privacy.Loss       `json:"maximum_price"`
-	// by table: "row", "public", or as in "person_id integer≤12"
+	// by table: "row", "public", or for example "person_id integer≤12"
 	Units   map[string]string `json:"units"`
 	Sources map[string]string `json:"sources"` // by table: "csv:visits.csv", `duckdb:h.duckdb#"visits"`
-	// by source of any adopted policy: the table that has it, or had it last
+	// by source of any adopted policy: the table that has it now, or had it last
 	Held    map[string]string `json:"held,omitempty"`
 	Removed []string          `json:"removed,omitempty"` // tables of Units that the policy no longer has, sorted
 
-	Parts    map[string]Parting      `json:"parts,omitempty"`    // by table, where it is divided
+	Parts    map[string]Parting      `json:"parts,omitempty"`    // by table, if it is divided
 	Per      string                  `json:"per,omitempty"`      // the period of Grant
-	Grant    privacy.Loss            `json:"grant"`              // of each period; none where Per is ""
-	Analysts map[string]privacy.Loss `json:"analysts,omitempty"` // limits by who asks
+	Grant    privacy.Loss            `json:"grant"`              // of each period; none if Per is ""
+	Analysts map[string]privacy.Loss `json:"analysts,omitempty"` // limits by analyst
 }
 
 const publicUnit = "public"
@@ -58,9 +58,9 @@ func (p *Policy) Terms() Terms {
 	return t
 }
 
-// After returns what the ledger is to record when a policy of terms t takes over from old: t, the tables that old had
-// and t lacks, and the sources that only old knows of. Their charges stay, so their units do: a table or a source that
-// comes back later is compared with what it was.
+// After is what the ledger records when a policy with terms t replaces old: t, the tables that old had and t lacks, and
+// the sources that only old knows. Their charges stay, and so do their units: a table or a source that returns later is
+// compared with what it was.
 func (t Terms) After(old Terms) Terms {
 	units, sources, held, removed := maps.Clone(t.Units), maps.Clone(t.Sources), maps.Clone(old.Held),
 		slices.Clone(t.Removed)
@@ -79,7 +79,7 @@ func (t Terms) After(old Terms) Terms {
 	return t
 }
 
-// has reports a table of the policy, not one that is only remembered.
+// has reports a table of the policy, as opposed to one that is only remembered.
 func (t Terms) has(name string) bool {
 	_, known := t.Units[name]
 	return known && !slices.Contains(t.Removed, name)
@@ -111,17 +111,17 @@ func unitTerm(t *Table) string {
 			continue
 		}
 		kind = c.Type.String()
-		if t.Source.Format == CSV && !t.Source.Dialect.Header { // the place is what says which column of the file it is
+		if t.Source.Format == CSV && !t.Source.Dialect.Header { // the position identifies the column in the file
 			kind += fmt.Sprintf("@%d", i+1)
 		}
-		if c.Invalid == InvalidIsNull { // what cannot be read is nobody's
+		if c.Invalid == InvalidIsNull { // an unreadable unit is nobody's
 			kind += "?"
 		}
 	}
 	return fmt.Sprintf("%s %s≤%d", t.Unit.Column, kind, t.Unit.RowsPerUnit)
 }
 
-// unit is a unit term taken apart. The column's type counts: 07 and 7 are one person as integers and two as texts.
+// unit is a parsed unit term. The column's type matters: 07 and 7 are one person as integers, and two as texts.
 type unit struct {
 	kind         string // rowUnit, publicUnit or columnUnit
 	column, kept string // the column's name, and its name and type
@@ -133,7 +133,7 @@ type unit struct {
 
 const columnUnit = "column"
 
-// parseUnit reads what unitTerm writes.
+// parseUnit parses the output of unitTerm.
 func parseUnit(term string) (unit, error) {
 	if term == rowUnit || term == publicUnit {
 		return unit{kind: term}, nil

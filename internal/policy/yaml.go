@@ -20,7 +20,7 @@ const (
 	maxDepth = 12      // of nesting; a well-formed policy has six
 )
 
-// parse turns the text into one checked tree of mappings, lists and scalars. It returns nil after reporting why not.
+// parse turns the text into a checked tree of mappings, lists and scalars. After reporting an error it returns nil.
 func (r *reader) parse(text []byte) *yaml.Node {
 	if len(text) > MaxBytes {
 		r.errs = append(r.errs, &Error{Message: fmt.Sprintf("the file is larger than %d bytes", MaxBytes)})
@@ -44,8 +44,8 @@ func (r *reader) parse(text []byte) *yaml.Node {
 	return root
 }
 
-// badByte is the index of the first byte that is not UTF-8 or a character that YAML does not allow, and what it is; or
-// -1.
+// badByte returns the index and a description of the first byte that is not UTF-8, or of the first character that YAML
+// does not allow; or -1.
 func badByte(text []byte) (at int, what string) {
 	for i := 0; i < len(text); {
 		c, size := utf8.DecodeRune(text[i:])
@@ -102,8 +102,8 @@ func parseYAML(text []byte) (root *yaml.Node, err error) {
 var (
 	yamlLine = regexp.MustCompile(`(?s)^yaml: (?:line (\d+): )?(.*)$`)
 
-	// What yaml's parser, as opposed to its scanner, complains of. Its lines count from 0, and are those where the
-	// broken list, mapping or value begins.
+	// Complaints of yaml's parser, as opposed to its scanner. Its lines count from 0, and are those where the broken
+	// list, mapping or value begins.
 	yamlParser = regexp.MustCompile(`^did not find expected (<|node content|key|'-' indicator|',' or)`)
 )
 
@@ -116,7 +116,7 @@ func yamlError(err error) *Error {
 	if m == nil {
 		return &Error{Message: err.Error()}
 	}
-	line, _ := strconv.Atoi(m[1]) // no digits: the first line, whose number yaml takes for none
+	line, _ := strconv.Atoi(m[1]) // without digits it is the first line, which yaml does not number
 	e = &Error{Line: max(line, 1), Column: 1, Message: "not YAML: " + m[2]}
 	if yamlParser.MatchString(m[2]) {
 		e.Line, e.Hint = line+1, "the mistake is in the part that begins on this line"
@@ -124,7 +124,7 @@ func yamlError(err error) *Error {
 	return e
 }
 
-// plain refuses what a policy does not need of YAML: anchors, aliases, merge keys, tags, deep nesting.
+// plain refuses the parts of YAML that a policy does not need: anchors, aliases, merge keys, tags, deep nesting.
 func (r *reader) plain(n *yaml.Node, depth int) {
 	what := ""
 	switch {

@@ -8,19 +8,19 @@ import (
 	"dither/internal/value"
 )
 
-// MaxRows is the largest table.
+// MaxRows is the most rows that a table may have.
 const MaxRows = 1 << 32
 
-// Backend writes and reads the sealed files. A file that it is given to write exists already, empty and 0600; it is
-// replaced by content of the same mode, or left to the caller to remove on an error.
+// Backend writes and reads sealed files. A file to be written exists already, empty and with mode 0600. The backend
+// replaces its content and keeps the mode. On an error the caller removes the file.
 type Backend interface {
-	// Write makes a file of t's declared columns, in their order, from the rows that next fills in, in theirs, until
-	// next returns io.EOF. It returns next's other errors as they are.
+	// Write writes a file with t's declared columns, in their order. next fills in the rows one by one until it returns
+	// io.EOF; Write returns next's other errors unchanged.
 	Write(ctx context.Context, file string, t *policy.Table, next func(row []value.Value) error) error
-	// Import makes the same from a typed source, which is these files, and refuses what contradicts the declaration. It
+	// Import writes the same from the files of a typed source, and refuses values that contradict the declaration. It
 	// reports the values that could not be read and became NULL.
 	Import(ctx context.Context, file string, t *policy.Table, files []string) ([]csvtable.Invalid, error)
-	// Inspect counts what a sealed file holds.
+	// Inspect counts the contents of a sealed file.
 	Inspect(ctx context.Context, file string, t *policy.Table) (Facts, error)
 }
 
@@ -29,15 +29,16 @@ type Facts struct {
 	Rows           int64 `json:"rows"`
 	Units          int64 `json:"units"`             // distinct units; Rows where the row is the unit, 0 if public
 	MaxRowsPerUnit int64 `json:"max_rows_per_unit"` // the most rows of one unit
-	UnitsOver      int64 `json:"units_over"`        // units with more rows than rows_per_unit: the others don't count
-	RowsOver       int64 `json:"rows_over"`         // those other rows
-	NullUnits      int64 `json:"null_units"`        // rows whose unit is NULL: in questions they do not exist
+	// units with more rows than rows_per_unit; their further rows do not count
+	UnitsOver int64 `json:"units_over"`
+	RowsOver  int64 `json:"rows_over"`  // those other rows
+	NullUnits int64 `json:"null_units"` // rows whose unit is NULL, which questions ignore
 
-	// The counts above are of what is sealed. Of the source, so many rows were left out, of so many units: those beyond
-	// stored_rows_per_unit.
+	// The counts above are of the sealed rows. RowsLeftOut and UnitsLeftOut count the source's rows beyond
+	// stored_rows_per_unit, and their units.
 	RowsLeftOut  int64 `json:"rows_left_out,omitempty"`
 	UnitsLeftOut int64 `json:"units_left_out,omitempty"`
-	// MaxRowsPerKey is the most rows that refer to one row, where the table has its unit through a reference; 0 in
+	// MaxRowsPerKey is the most rows that refer to one row, if the table has its unit through a reference; 0 in
 	// versions that did not count them.
 	MaxRowsPerKey int64         `json:"max_rows_per_key,omitempty"`
 	Columns       []ColumnFacts `json:"columns"`
@@ -52,7 +53,7 @@ type ColumnFacts struct {
 	Outside int64 `json:"outside"`
 }
 
-// Complete are the columns in which every row has a value, as questions read them: none is NULL, NaN or infinite.
+// Complete lists the columns that have a value in every row when questions read them: never NULL, NaN or infinite.
 func (f Facts) Complete() map[string]bool {
 	out := map[string]bool{}
 	for _, c := range f.Columns {

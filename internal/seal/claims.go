@@ -34,9 +34,9 @@ func (e *ClaimedError) Error() string {
 		e.Source, e.Home)
 }
 
-// claims is the user's registry of which home sealed which source, by resolved path and by content, kept beside all
-// homes in $XDG_STATE_HOME/dither/claims or ~/.local/state/dither/claims. It is a guard against mistakes, best effort:
-// another user, another machine, an edited copy of a file or a deleted registry pass unnoticed.
+// claims is the user's registry of which home sealed which source, by resolved path and by content. It is kept beside
+// all homes, in $XDG_STATE_HOME/dither/claims or ~/.local/state/dither/claims. It guards against mistakes, best effort:
+// it does not notice another user, another machine, an edited copy of a file or a deleted registry.
 type claims struct {
 	folder string   // "": no claim is made
 	inner  string   // the table inside a .duckdb file
@@ -69,7 +69,7 @@ func newClaims(home string, t *policy.Table, opt Options, report *Report) *claim
 	if t.Public {
 		return c
 	}
-	if !t.Source.Live() { // what the server knows a table by is no name, and stays when it is renamed
+	if !t.Source.Live() { // the server's identity of a table is not a name, and survives renaming
 		c.inner = t.Source.Table
 	}
 	if opt.LedgerID == "" {
@@ -97,7 +97,7 @@ func newClaims(home string, t *policy.Table, opt Options, report *Report) *claim
 	return c
 }
 
-// subject is what a claim may be about. Some are only looked at, some only claimed.
+// subject is one thing that a claim may concern. Some subjects are only checked, some only claimed.
 type subject struct {
 	claimJSON
 	look, claim bool
@@ -114,7 +114,7 @@ func (c *claims) subjects(paths, contents []string, rows int64) []subject {
 	for _, t := range c.tables {
 		at, in, _ := strings.Cut(t, "/")
 		format, cluster, _ := strings.Cut(at, ":")
-		if cluster == unknown { // it may be a table of any cluster, and of any that is known
+		if cluster == unknown { // it may be a table of any cluster, known ones included
 			add("path", t, false, true)
 			add("path", format+":*/"+in, true, true)
 			continue
@@ -128,7 +128,7 @@ func (c *claims) subjects(paths, contents []string, rows int64) []subject {
 			add("path", path, true, true)
 		}
 	}
-	if rows > 0 { // files without a row are all alike, and nobody's
+	if rows > 0 { // files without a row are all alike, and belong to nobody
 		for _, content := range contents {
 			add("content", content, true, true)
 		}
@@ -154,8 +154,8 @@ func (c *claims) check(paths []string) error {
 	return nil
 }
 
-// hold checks paths and contents, runs publish, and records the claim if that succeeded, all under the registry's lock.
-// A registry that cannot be used is a warning.
+// hold checks paths and contents, runs publish, and records the claim if publish succeeded, all under the registry's
+// lock. A registry that cannot be used causes a warning.
 func (c *claims) hold(ctx context.Context, paths, contents []string, rows int64, publish func() error) error {
 	if c.folder == "" {
 		return publish()
@@ -175,7 +175,7 @@ func (c *claims) hold(ctx context.Context, paths, contents []string, rows int64,
 	defer func() { _ = lock.Close() }()
 	var updated []claimJSON
 	subjects := c.subjects(paths, contents, rows)
-	// A table on a server that was claimed here before, by whatever role: who claims it too does so on purpose.
+	// This table on a server was claimed by another home before, under any role: claiming it too is deliberate.
 	held := slices.ContainsFunc(subjects, func(s subject) bool {
 		return len(c.tables) > 0 && s.Kind == "path" &&
 			slices.ContainsFunc(c.load(s.claimJSON),
@@ -211,7 +211,7 @@ func (c *claims) hold(ctx context.Context, paths, contents []string, rows int64,
 	return nil
 }
 
-// load reads who holds a subject; a claim that is missing or damaged is nobody's.
+// load reads the holders of a subject. A missing or damaged claim has none.
 func (c *claims) load(s claimJSON) []holder {
 	text, err := os.ReadFile(c.file(s))
 	var found claimJSON
@@ -228,8 +228,8 @@ func (c *claims) load(s claimJSON) []holder {
 	return found.Holders
 }
 
-// judge returns the holders that stay beside this home, and one that forbids it to seal: another home, alive, with
-// another ledger, unless this home holds the claim already (it was shared).
+// judge returns the holders that stay beside this home, and one that forbids it to seal: a living home with another
+// ledger, unless this home holds the claim already (it was shared).
 func (c *claims) judge(holders []holder) (kept []holder, forbids string) {
 	mine := false
 	for _, h := range holders {
@@ -249,7 +249,7 @@ func (c *claims) judge(holders []holder) (kept []holder, forbids string) {
 	return kept, forbids
 }
 
-// tell puts what the owner should know about the holders into the report.
+// tell adds to the report what the owner should know about the holders.
 func (c *claims) tell(loaded, kept []holder) {
 	for _, h := range kept {
 		if h.LedgerID == c.self.LedgerID {

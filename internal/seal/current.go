@@ -11,11 +11,11 @@ import (
 	"dither/internal/policy"
 )
 
-// ErrNotSealed reports a table that no version of is published.
+// ErrNotSealed reports a table without a published version.
 var ErrNotSealed = errors.New("the table is not sealed yet: seal it first")
 
-// StaleError reports that the newest version was sealed under another declaration than the table's. It depends on the
-// two declarations alone, never on rows.
+// StaleError reports that the newest version was sealed under another declaration than the table's present one. It
+// depends on the two declarations alone, never on rows.
 type StaleError struct {
 	Table  string
 	Number int
@@ -27,8 +27,8 @@ func (e *StaleError) Error() string {
 		e.Table, e.Number)
 }
 
-// Current returns the newest published version of t. It never looks at the source. The error is ErrNotSealed,
-// *StaleError, or a damaged home's.
+// Current returns the newest published version of t. It never reads the source. The error is ErrNotSealed, *StaleError,
+// or that of a damaged home.
 func Current(home string, t *policy.Table) (Version, error) {
 	v, err := current(home, t)
 	if err != nil {
@@ -62,7 +62,7 @@ func current(home string, t *policy.Table) (Version, error) {
 	return published[len(published)-1], nil
 }
 
-// Recorded returns the published version of a table that has this number and digest, once its bytes have been checked.
+// Recorded returns the published version of a table with this number and digest, after checking its bytes.
 func Recorded(ctx context.Context, home, table string, number int, sha256 string) (Version, error) {
 	home, err := filepath.Abs(home)
 	if err != nil {
@@ -83,18 +83,18 @@ func Recorded(ctx context.Context, home, table string, number int, sha256 string
 	return Version{}, fmt.Errorf("table %q: version %d is no longer in the home as it was sealed", table, number)
 }
 
-// Likeness is how far two sources are known to be of the same rows.
+// Likeness is how far two sources are known to hold the same rows.
 type Likeness int
 
-// From nothing known in common, over views that may show the same rows, to the same bytes or a table on the same
-// server.
+// In increasing order: nothing known in common, views that may show the same rows, the same bytes or a table on the
+// same server.
 const (
 	Apart Likeness = iota
 	MayMeet
 	Same
 )
 
-// Compare says how the versions of a table that were published stand to v.
+// Compare returns how the published versions of a table relate to v.
 func Compare(home, table string, v Version) (most Likeness, err error) {
 	home, err = filepath.Abs(home)
 	if err != nil {
@@ -118,7 +118,7 @@ func likeness(a, b Version) Likeness {
 	return Apart
 }
 
-// contents are the digests of the files, or of the rows on a server, that the version was made from.
+// contents are the digests of the files, or of the server's rows, from which the version was made.
 func (v Version) contents() []string {
 	if len(v.SourceFiles) > 0 {
 		return v.SourceFiles

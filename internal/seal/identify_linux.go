@@ -5,7 +5,7 @@ import (
 	"syscall"
 )
 
-// identify tells what a file is known by; false where the system does not say.
+// identify returns a file's identity; false if the system does not provide one.
 func identify(f *os.File) (identity, bool) {
 	info, err := f.Stat()
 	if err != nil {

@@ -4,5 +4,5 @@ package seal
 
 import "os"
 
-// identify tells nothing here: each process reads a file once more.
+// identify returns nothing here: each process reads a file once more.
 func identify(*os.File) (identity, bool) { return identity{}, false }

@@ -16,8 +16,8 @@ import (
 	"syscall"
 )
 
-// DamagedError reports a version whose file is gone, or does not hold the bytes that were sealed. It says nothing of
-// rows.
+// DamagedError reports a version whose file is missing, or does not hold the bytes that were sealed. It says nothing
+// about rows.
 type DamagedError struct {
 	Table   string
 	Number  int
@@ -30,20 +30,20 @@ func (e *DamagedError) Error() string {
 
 func (v Version) damaged(message string) error { return &DamagedError{v.Table, v.Number, message} }
 
-// Checks remembers which files were read and found to hold the bytes that were sealed. The zero value is ready. It may
-// be used by several goroutines.
+// Checks remembers which files were read and found to hold the sealed bytes. The zero value is ready. Several
+// goroutines may use it.
 //
-// A file counts as checked for as long as its device, inode, size, and its times of modification and change are those
-// that it had then. That is also noted in a file beside it, by whoever may write there, so that another process need
-// not read a large file again. The note protects from damage, and from nobody who can write in the home: they could as
-// well write another ledger. Damage that leaves all of these as they are, as of a failing disk, is not noticed while a
-// note stands: Verify reads the bytes whatever it says.
+// A file counts as checked while its device, inode, size, and times of modification and change stay the same. If the
+// process may write there, it also notes these in a file beside it, so that another process need not read a large file
+// again. The note guards against damage, and not against anybody who can write in the home, who could as well write
+// another ledger. While a note stands, damage that leaves all of these unchanged, such as a failing disk's, goes
+// unnoticed; Verify reads the bytes regardless of notes.
 type Checks struct {
 	mu    sync.Mutex
 	known map[string]identity
 }
 
-// identity tells a file from another one, and from itself after a write.
+// identity distinguishes a file from other files, and from itself after a write.
 type identity struct {
 	Device, Inode     uint64
 	Bytes             int64
@@ -63,8 +63,8 @@ func noteFile(v Version) string {
 	return strings.TrimSuffix(v.File, filepath.Ext(v.File)) + ".checked"
 }
 
-// Hold makes sure that a version's file holds the bytes that were sealed, and keeps the file from being removed until
-// release is called. The error is a *DamagedError, ctx's, or the file system's.
+// Hold checks that a version's file holds the sealed bytes, and keeps the file from being removed until release is
+// called. The error is a *DamagedError, ctx's, or the file system's.
 func (c *Checks) Hold(ctx context.Context, v Version) (release func(), err error) {
 	f, err := os.Open(v.File)
 	if errors.Is(err, fs.ErrNotExist) {
@@ -91,7 +91,7 @@ func (c *Checks) Hold(ctx context.Context, v Version) (release func(), err error
 	if err := c.check(ctx, f, v); err != nil {
 		return nil, err
 	}
-	return func() { _ = f.Close() }, nil // which gives the lock back
+	return func() { _ = f.Close() }, nil // which releases the lock
 }
 
 func (c *Checks) check(ctx context.Context, f *os.File, v Version) error {
@@ -131,7 +131,7 @@ func isNoted(v Version, id identity) bool {
 	return err == nil && json.Unmarshal(text, &n) == nil && n == noted{notedFormat, v.SHA256, id}
 }
 
-// note writes it, as far as it can: without it the file is read again.
+// note writes the note, best effort: without it the file is read again.
 func note(v Version, id identity) {
 	text, err := json.Marshal(noted{notedFormat, v.SHA256, id})
 	if err != nil {
@@ -147,7 +147,7 @@ func note(v Version, id identity) {
 	}
 }
 
-// notePublished notes a file that was just written, digested and renamed.
+// notePublished writes the note for a file that was just written, digested and renamed.
 func notePublished(v Version) {
 	if f, err := os.Open(v.File); err == nil {
 		if id, told := identify(f); told {

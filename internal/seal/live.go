@@ -18,62 +18,62 @@ import (
 	"dither/internal/policy"
 )
 
-// Server looks at a live source: a table that questions read where it is.
+// Server reads a live source: a table that questions read in place.
 type Server interface {
-	// Look reads the whole of t once, in one snapshot, and changes nothing. It refuses a table that t does not declare.
-	// Of a public table it gives the distinct values of some columns, too.
+	// Look reads the whole of t once, in one snapshot, and changes nothing. It refuses a table that contradicts the
+	// declaration. For a public table it also returns the distinct values of the named columns.
 	Look(ctx context.Context, t *policy.Table, values ...string) (Found, error)
-	// Copy is Look, and makes a copy of the rows that it looks at: a table of this name in a schema of the owner's.
+	// Copy is Look, and also copies the rows that it reads into a table with this name in a schema of the owner's.
 	Copy(ctx context.Context, t *policy.Table, schema, table string) (Found, error)
 	// Drop removes a copy.
 	Drop(ctx context.Context, t *policy.Table, c Copy) error
 }
 
-// Copy is a table on the server that holds what a version was sealed from, and which nobody may write to.
+// Copy is a table on the server that holds the rows from which a version was sealed. Nobody may write to it.
 type Copy struct {
 	Schema   string `json:"schema"`
 	Table    string `json:"table"`
-	Relation string `json:"relation"` // what the server knows it by, with the file that it is in
+	Relation string `json:"relation"` // the server's identity of the table, with its file
 	Rows     int64  `json:"rows"`     // exact: the owner's
 }
 
-// Found is what a live table holds at one moment: exact, for its owner.
+// Found is the content of a live table at one moment: exact, for its owner.
 type Found struct {
 	Facts    Facts
-	Invalids []csvtable.Invalid // values that are none of the declared type, which questions take for NULL
-	// what the server knows the table by, whatever name led there: CLUSTER/…, where "?" is a cluster that is not told
+	Invalids []csvtable.Invalid // values outside the declared type, which questions read as NULL
+	// the server's identity of the table, whatever name led to it: CLUSTER/…, where "?" stands for an unknown cluster
 	Relation string
-	// the topmost tables that its rows may stand in, in the same form: partitions of one are one source
+	// the topmost tables that may hold its rows, in the same form: partitions of one table are one source
 	Family  []string
-	Shows   []string // of a view, the topmost tables that it shows
+	Shows   []string // for a view, the topmost tables that it shows
 	Content string   // a digest of the declared columns' rows, whatever their order
-	// told without reading rows, and another once they change; "" where the server cannot tell
+	// read without rows, and different once they change; "" if the server has none
 	State    string
 	Copy     *Copy    // if one was made
 	Ignored  []string // columns that are not declared
 	Warnings []string
-	// the distinct values of the public columns that were asked for, in their order; MaxKeys + 1 at most
+	// the distinct values of the requested public columns, in order; at most MaxKeys + 1
 	Values map[string][]string
 }
 
-// liveJSON is the file of a live version: what was found, without rows.
+// liveJSON is the file of a live version: what sealing found, without rows.
 type liveJSON struct {
 	Source   string    `json:"source"` // as the policy writes it
 	Relation string    `json:"relation"`
 	Content  string    `json:"content"`
 	Rows     int64     `json:"rows"`
 	Sealed   time.Time `json:"sealed"`
-	// Values are those of public columns that other tables' columns take theirs from: as public as the policy.
+	// Values are those of public columns from which other tables' columns take theirs: as public as the policy.
 	Values   map[string][]string `json:"values,omitempty"`
-	Declared map[string]string   `json:"declared,omitempty"` // of these columns, a digest of what they were cleaned by
+	Declared map[string]string   `json:"declared,omitempty"` // for these columns, a digest of their cleaning
 }
 
-// Live seals a live source by reference: it looks at the table, checks it against the declaration, and publishes a
-// version that says what was found. Rows are not copied: questions read the table as it is then.
+// Live seals a live source by reference: it reads the table, checks it against the declaration, and publishes a version
+// that records what it found. It copies no rows: questions read the table as it is at that time.
 //
-// A version is published though the rows are those of the newest: analysts see its number, and live tables are sealed
-// again and again. A number that rose only with a change would tell, without noise, whether anybody's rows changed.
-// Errors are as Seal's.
+// Live publishes a version even if the rows are those of the newest one. Analysts see its number, and live tables are
+// sealed repeatedly; a number that rose only with a change would reveal, without noise, whether anybody's rows changed.
+// Errors are those of Seal.
 func Live(ctx context.Context, home string, t *policy.Table, server Server, opt Options) (Version, Report, error) {
 	v, r, err := sealLive(ctx, home, t, server, opt)
 	if err != nil {
@@ -144,7 +144,7 @@ func sealLive(ctx context.Context, home string, t *policy.Table, server Server, 
 	return v, report, err
 }
 
-// looked looks at a live source, and copies it if it is to be copied.
+// looked reads a live source, and copies it if the options say so.
 func looked(ctx context.Context, home string, t *policy.Table, server Server, opt Options, number int) (Found, error) {
 	if opt.Copy == "" {
 		return server.Look(ctx, t, opt.Values...)
@@ -152,13 +152,14 @@ func looked(ctx context.Context, home string, t *policy.Table, server Server, op
 	return server.Copy(ctx, t, opt.Copy, copyName(home, t.Name, opt.LedgerID, number))
 }
 
-// copyName is the table's plain letters, the version, and what tells it from copies of other homes: at most 63 bytes.
+// copyName combines the table's plain letters, the version, and a digest that distinguishes copies of other homes: at
+// most 63 bytes.
 func copyName(home, table, ledger string, number int) string {
 	plain, _, _ := strings.Cut(filepath.Base(folderOf(home, table)), "-")
 	return fmt.Sprintf("%s_v%d_%s", plain, number, digestOf(home, table, ledger)[:8])
 }
 
-// DropCopies removes the copies that were made for versions before v, as far as they can be.
+// DropCopies removes, best effort, the copies that were made for versions before v.
 func DropCopies(ctx context.Context, home string, t *policy.Table, server Server, v Version) error {
 	home, err := filepath.Abs(home)
 	if err != nil {
@@ -176,17 +177,17 @@ func DropCopies(ctx context.Context, home string, t *policy.Table, server Server
 	return err
 }
 
-// inCluster is what follows the cluster in a relation.
+// inCluster is the rest of a relation after the cluster.
 func inCluster(relation string) string { _, in, _ := strings.Cut(relation, "/"); return in }
 
-// sameRelation holds where two are one, or may be: a cluster that is not told may be any.
+// sameRelation reports whether two relations are the same, or may be: an unknown cluster may be any.
 func sameRelation(a, b string) bool {
 	of, in, _ := strings.Cut(a, "/")
 	alsoOf, alsoIn, _ := strings.Cut(b, "/")
 	return in == alsoIn && (of == alsoOf || of == unknown || alsoOf == unknown)
 }
 
-// unknown stands for a cluster that is not told to the role that asked.
+// unknown stands for a cluster that the role may not know.
 const unknown = "?"
 
 func meet(a, b []string) bool {
@@ -199,7 +200,7 @@ func digestOf(texts ...string) string {
 	return hex.EncodeToString(sum[:])
 }
 
-// checkFound refuses what contradicts the declaration.
+// checkFound refuses findings that contradict the declaration.
 func checkFound(t *policy.Table, f Found) error {
 	for _, bad := range f.Invalids {
 		if c := t.Column(bad.Column); c == nil || c.Invalid != policy.InvalidIsNull || !c.Nullable {
@@ -222,7 +223,7 @@ func (s *shelf) publishLive(t *policy.Table, v Version, f Found, published []Ver
 	if err != nil {
 		return Version{}, err
 	}
-	defer func() { _ = os.Remove(temp) }() // gone already once published
+	defer func() { _ = os.Remove(temp) }() // already gone once published
 	if err := os.WriteFile(temp, append(text, '\n'), 0o600); err != nil {
 		return Version{}, err
 	}
@@ -232,12 +233,12 @@ func (s *shelf) publishLive(t *policy.Table, v Version, f Found, published []Ver
 	return v, noteState(v, f.State)
 }
 
-// The state stands beside the version's file, and not in it: it may change though no row does.
+// stateFile holds the state, beside the version's file and not in it: the state may change though no row does.
 func stateFile(v Version) string { return strings.TrimSuffix(v.File, ".json") + ".state" }
 
 func noteState(v Version, state string) error { return replaceFile(stateFile(v), []byte(state)) }
 
-// State is the state in which a live version was sealed last; "" if that is not known.
+// State is the state in which a live version was last sealed; "" if unknown.
 func State(v Version) (string, error) {
 	if !v.Live {
 		return "", nil
@@ -249,10 +250,10 @@ func State(v Version) (string, error) {
 	return string(text), err
 }
 
-// Beside it stands when the table was first seen to have changed since.
+// changedFile, beside it, holds the time when the table was first seen to have changed since.
 func changedFile(v Version) string { return strings.TrimSuffix(v.File, ".json") + ".changed" }
 
-// NoteChange notes that a live version's table seems to have changed since it was sealed. The first note stays.
+// NoteChange notes that a live version's table seems to have changed since sealing. The first note stays.
 func NoteChange(v Version, at time.Time) error {
 	if _, err := os.Stat(changedFile(v)); err == nil {
 		return nil
@@ -260,8 +261,7 @@ func NoteChange(v Version, at time.Time) error {
 	return replaceFile(changedFile(v), []byte(at.UTC().Format(time.RFC3339)))
 }
 
-// Changed is when the newest version of a live table was first seen to have changed since it was sealed; "" if it was
-// not.
+// Changed is when the newest version of a live table was first seen to have changed since sealing; "" if it was not.
 func Changed(home string, t *policy.Table) string {
 	v, err := current(home, t)
 	if err != nil || !v.Live {

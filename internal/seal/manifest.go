@@ -19,10 +19,10 @@ import (
 )
 
 // manifestFormat is the newest version of manifest.json that this program writes and reads. A manifest has the least
-// that can say what it says: 2 where a version was removed, or says how many rows of one unit it keeps.
+// version that can express it: 2 if a version was removed, or records how many rows of one unit it keeps.
 const manifestFormat = 2
 
-// maxManifestBytes bounds what is read of a manifest.
+// maxManifestBytes bounds the bytes read of a manifest.
 const maxManifestBytes = 64 << 20
 
 // Version is one published version of a table.
@@ -39,9 +39,9 @@ type Version struct {
 	SourceFiles  []string  // of several files, the SHA-256 of each
 	SourceBytes  int64
 	Facts        Facts // exact: the owner's
-	Stored       int64 // at most so many rows of one unit were sealed; 0 where nothing bounded them
-	// Live says that questions read the source itself: File holds what was found there when it was sealed, and no rows.
-	// The rest is then what the server itself knows the table by, as in Found.
+	Stored       int64 // the most rows of one unit that were sealed; 0 if unbounded
+	// Live reports that questions read the source itself: File holds what sealing found, and no rows. The following
+	// fields are the server's identity of the table, as in Found.
 	Live          bool
 	Relation      string
 	Family, Shows []string
@@ -49,8 +49,7 @@ type Version struct {
 	Removed       bool  // the owner removed File: its number and digest stay
 }
 
-// storedOf is what a version of t that is sealed now keeps of a unit; 0 where rows have no unit of their own to be
-// counted by.
+// storedOf is the most rows of a unit that a new version of t keeps; 0 if rows have no unit to count by.
 func storedOf(t *policy.Table) int64 {
 	if t.Public || t.Unit.Column == "" {
 		return 0
@@ -58,17 +57,17 @@ func storedOf(t *policy.Table) int64 {
 	return t.Stored()
 }
 
-// holds reports that the version has all rows of a unit that t's bound keeps: those of the lowest ranks, and maybe
-// more, which statements then leave out.
+// holds reports whether the version has every row of a unit that t's bound keeps: those of the lowest ranks. It may
+// have more, which statements then leave out.
 func (v Version) holds(t *policy.Table) bool {
 	return v.Facts.RowsLeftOut == 0 || v.Stored >= storedOf(t)
 }
 
-// Bounds says what bounds how many rows one unit has in a version of t, which a policy may no longer have (nil). The
-// plan counts on no more than the policy's bound (plan.Cost). A version that was sealed before there was one, or under
-// another, holds it where it was recorded of this very file that no unit has more (stored is 0); else each statement
-// leaves out the ranks above stored. Either way the same rows count. mostPerKey is of rows that have their unit through
-// a reference; 0 where nothing was recorded.
+// Bounds returns what bounds the rows of one unit in a version of t. t is nil if the policy no longer has the table.
+// The plan relies only on the policy's bound (plan.Cost). A version from before that bound, or under another one,
+// satisfies it if sealing recorded that no unit of this file has more rows (then stored is 0). Otherwise each statement
+// leaves out the ranks above stored. Either way the same rows count. mostPerKey concerns rows that have their unit
+// through a reference; it is 0 if nothing was recorded.
 func (v Version) Bounds(t *policy.Table) (mostRows, mostPerKey, stored int64) {
 	if t == nil || t.Public {
 		return 0, 0, 0
@@ -109,8 +108,8 @@ type versionJSON struct {
 	Removed      bool      `json:"removed,omitempty"`
 }
 
-// folderOf is the folder of a table's versions. A table's name may be any text: the folder's is the name's plain
-// letters and a digest of the whole.
+// folderOf is the folder of a table's versions. A table's name may be any text, so the folder's name consists of the
+// name's plain letters and a digest of the whole.
 func folderOf(home, table string) string {
 	plain := strings.Map(func(r rune) rune {
 		if r >= 'a' && r <= 'z' || r >= '0' && r <= '9' || r == '_' {
@@ -129,7 +128,7 @@ func versionFile(number int, live bool) string {
 	return "v" + strconv.Itoa(number) + ".parquet"
 }
 
-// readManifest returns the published versions of a table, oldest first, none if there is no manifest.
+// readManifest returns the published versions of a table, oldest first; none without a manifest.
 func readManifest(folder, table string) ([]Version, error) {
 	path := filepath.Join(folder, "manifest.json")
 	file, err := os.Open(path)
@@ -206,10 +205,9 @@ func encodeManifest(table string, versions []Version) ([]byte, error) {
 	return append(text, '\n'), err
 }
 
-// schemaDigest identifies what of a declaration a sealed file depends on: the source and how it is read, the columns
-// with their types and what may be NULL, and whose rows they are. Bounds, declared values, caps and descriptions are
-// not among it: they are applied in questions. Because the checked declarations are, whether a version still fits one
-// never depends on its rows.
+// schemaDigest identifies the parts of a declaration that a sealed file depends on: the source and how it is read, the
+// columns with their types and nullability, and whose rows they are. It excludes bounds, declared values, caps and
+// descriptions, which questions apply. So whether a version fits a declaration never depends on its rows.
 func schemaDigest(t *policy.Table) string {
 	type column struct {
 		Name, Type string

@@ -11,10 +11,9 @@ import (
 	"syscall"
 )
 
-// Remove takes the file of an old version from the home. Its place in the manifest stays, with its digest and what was
-// counted, so that its number is never given again and a source is still known by it. The newest version is refused,
-// and one that a question is reading. What was removed already is removed again without an error, since a crash may
-// have left its file.
+// Remove removes the file of an old version from the home. The manifest keeps its entry, with its digest and counts, so
+// that its number is never reused and a source is still recognised by it. Remove refuses the newest version, and one
+// that a question is reading. Removing a version again is no error, because a crash may have left its file.
 func Remove(ctx context.Context, home, table string, number int) error {
 	home, err := filepath.Abs(home)
 	if err != nil {
@@ -57,8 +56,8 @@ func Remove(ctx context.Context, home, table string, number int) error {
 	return fmt.Errorf("table %q has no version %d", table, number)
 }
 
-// Numbers are the published versions of a table whose files are in the home, oldest first: also one whose removal a
-// crash kept from taking its file away.
+// Numbers are the published versions of a table whose files are in the home, oldest first. They include a version whose
+// removal a crash interrupted before its file was gone.
 func Numbers(home, table string) (numbers []int, err error) {
 	home, err = filepath.Abs(home)
 	if err != nil {
@@ -73,7 +72,7 @@ func Numbers(home, table string) (numbers []int, err error) {
 	return numbers, err
 }
 
-// lockFile keeps questions from beginning to read a version's file; an error says that one is reading it.
+// lockFile stops questions from starting to read a version's file; an error reports that one is reading it.
 func (v Version) lockFile() (unlock func(), err error) {
 	f, err := os.Open(v.File)
 	if errors.Is(err, fs.ErrNotExist) {
@@ -93,10 +92,10 @@ func (v Version) lockFile() (unlock func(), err error) {
 	return func() { _ = f.Close() }, nil
 }
 
-// unlink removes a version's file, and those that stand beside it and are named after it.
+// unlink removes a version's file, and the files beside it that are named after it.
 func (v Version) unlink() error {
 	stem := strings.TrimSuffix(v.File, filepath.Ext(v.File))
-	// the folder's name has letters, digits, _ and - alone, and the home's no pattern
+	// the folder's name has only letters, digits, _ and -, and the home's contains no pattern
 	beside, err := filepath.Glob(stem + ".*")
 	if err != nil {
 		return err

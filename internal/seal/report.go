@@ -8,12 +8,12 @@ import (
 	"dither/internal/csvtable"
 )
 
-// Report is what a sealing found, in exact counts: for the owner's eyes, never an analyst's.
+// Report is the result of a sealing, in exact counts: for the owner, never for an analyst.
 type Report struct {
 	Table     string
 	Version   int
-	Unchanged bool // the source and the declaration are those of the newest version, so none was made
-	// the version before, of a live table, that found the same rows under the same declaration; 0 if none
+	Unchanged bool // the source and the declaration match the newest version, so no new one was made
+	// for a live table: the previous version, if it found the same rows under the same declaration; else 0
 	SameAs     int
 	Facts      Facts
 	Ignored    []string           // columns of the source that are not declared
@@ -31,7 +31,7 @@ func appendNew(list []string, text string) []string {
 	return append(list, text)
 }
 
-// String is the report as lines of text that begin by saying that it is not private.
+// String writes the report as lines of text. The first says that it is not private.
 func (r Report) String() string {
 	var b strings.Builder
 	line := func(format string, args ...any) { fmt.Fprintf(&b, format+"\n", args...) }

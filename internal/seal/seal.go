@@ -1,11 +1,11 @@
-// Package seal makes a table's source into a numbered, private version that questions read, and that changes only when
-// the owner seals again.
+// Package seal turns a table's source into a numbered, private version, which questions read and which changes only
+// when the owner seals again.
 //
-// A curator's home holds, for each table, a folder sealed/<name> (0700) with the published versions v1.parquet,
-// v2.parquet, … (0600), manifest.json, which alone says which of them are published, and lock, which one sealing at a
-// time holds. Everything that can go wrong with a source goes wrong here, is told to its owner with row and column, and
-// publishes nothing; a question meets only files that were decoded, checked and counted. What this package reports is
-// exact, for the owner's eyes, and not private.
+// For each table, a curator's home holds a folder sealed/<name> (0700) with the published versions v1.parquet,
+// v2.parquet, … (0600); manifest.json, which alone says which of them are published; and lock, which one sealing at a
+// time holds. Every possible fault of a source shows up here, is reported to its owner with row and column, and
+// publishes nothing. A question meets only files that were decoded, checked and counted. The reports of this package
+// are exact, for the owner alone, and not private.
 package seal
 
 import (
@@ -28,20 +28,20 @@ import (
 // Options are what Seal needs besides the table.
 type Options struct {
 	LedgerID string   // the home's ledger, for the claim on a personal source; "" makes none
-	After    int      // the newest version that was ever recorded: the next one is above it
-	Recorded string   // that version's SHA-256, as it was recorded: under its number no other file is reused
+	After    int      // the newest version ever recorded: the next one is above it
+	Recorded string   // that version's recorded SHA-256: its number is reused for no other file
 	Shared   bool     // seal although another home claims the source
-	Copy     string   // of a live source: the schema on its server in which a copy is made
-	Values   []string // of a live, public source: the columns whose values the version is to hold
-	// Guard may refuse a new version: it is called before the work with a function that does nothing, and again with
-	// the one that publishes. nil refuses none.
+	Copy     string   // for a live source: the schema on its server for a copy
+	Values   []string // for a live, public source: the columns whose values the version records
+	// Guard may refuse a new version. It is called before the work with a function that does nothing, and again with
+	// the function that publishes. nil refuses nothing.
 	Guard    func(publish func() error) error
-	Progress func(Progress)      // called now and then, from Seal's goroutine or the backend's; nil: not
+	Progress func(Progress)      // called occasionally, from Seal's goroutine or the backend's; nil: never
 	Now      func() time.Time    // nil: time.Now
-	Getenv   func(string) string // where the claims are kept (XDG_STATE_HOME, HOME); nil: os.Getenv
+	Getenv   func(string) string // finds the folder of claims (XDG_STATE_HOME, HOME); nil: os.Getenv
 }
 
-// next is the number of the next version: above those that are published, and those that were ever recorded.
+// next is the number of the next version: above every published one, and every one ever recorded.
 func (o Options) next(published []Version) int {
 	number := o.After + 1
 	if n := len(published); n > 0 {
@@ -65,12 +65,13 @@ type Progress struct {
 }
 
 // Seal makes a new version of t from its source, checks and publishes it, and returns it with a report for the owner.
-// If the newest version was made from the same bytes under the same declaration, it publishes nothing and returns that
-// one (Report.Unchanged). On an error nothing is published and no file is left behind (unless only the folder's last
-// fsync failed: then the version may stand, whole, and sealing again finds it). Two sealings of one table wait for each
-// other.
+// If the newest version was made from the same bytes under the same declaration, Seal publishes nothing and returns
+// that version (Report.Unchanged). On an error it publishes nothing and leaves no file, with one exception: if only the
+// folder's last fsync failed, the complete version may stand, and sealing again finds it. Two sealings of one table
+// wait for each other.
 //
-// Errors are the owner's: *SourceError for the source, *csvtable.Error inside it, *ClaimedError, or the file system's.
+// Errors are for the owner: *SourceError for the source, *csvtable.Error inside it, *ClaimedError, or the file
+// system's.
 func Seal(ctx context.Context, home string, t *policy.Table, b Backend, opt Options) (Version, Report, error) {
 	v, r, err := sealTable(ctx, home, t, b, opt)
 	if err != nil {
@@ -110,7 +111,7 @@ func sealTable(ctx context.Context, home string, t *policy.Table, b Backend, opt
 		if digest == newest.SourceSHA256 {
 			report.Unchanged, report.Version = true, newest.Number
 			if report.Facts, err = b.Inspect(ctx, newest.File, t); err != nil {
-				// the policy's bounds and caps may be others now
+				// the policy's bounds and caps may have changed since
 				return Version{}, report, fmt.Errorf("inspecting the sealed file: %w", err)
 			}
 			err := claim.hold(ctx, src.paths, contents, newest.Rows, func() error { return nil })
@@ -120,14 +121,14 @@ func sealTable(ctx context.Context, home string, t *policy.Table, b Backend, opt
 	if err := opt.guarded(func() error { return nil }); err != nil {
 		return Version{}, report, err
 	}
-	if err := claim.check(src.paths); err != nil { // before the work, and again, with the content, before publishing
+	if err := claim.check(src.paths); err != nil { // once before the work, and again with the content before publishing
 		return Version{}, report, err
 	}
 	temp, err := shelf.temp()
 	if err != nil {
 		return Version{}, report, err
 	}
-	defer func() { _ = os.Remove(temp) }() // gone already once published
+	defer func() { _ = os.Remove(temp) }() // already gone once published
 
 	digest, contents, err := fill(ctx, temp, src, t, b, opt, &report)
 	if err != nil {
@@ -183,7 +184,7 @@ func fill(
 	return after, contents, err
 }
 
-// fillDecoded does it from one file of texts.
+// fillDecoded writes the sealed file from one text file.
 func fillDecoded(
 	ctx context.Context, temp string, src *source, t *policy.Table, b Backend, opt Options, report *Report,
 ) (string, error) {
@@ -247,7 +248,7 @@ func tooManyRows() error {
 	return errors.New("the source has more than 2^32 rows, the most that a table may have")
 }
 
-// checkFacts refuses a file that contradicts what t declares and a sensitivity relies on.
+// checkFacts refuses a file that contradicts t's declarations on which a sensitivity relies.
 func checkFacts(t *policy.Table, f Facts) error {
 	if f.Rows > MaxRows {
 		return tooManyRows()

@@ -27,7 +27,7 @@ type shelf struct {
 
 const tempPrefix = ".sealing-"
 
-// lockShelf makes the table's folder if need be, waits for its lock and removes what a killed sealing left.
+// lockShelf makes the table's folder if necessary, waits for its lock, and removes the remains of a killed sealing.
 func lockShelf(ctx context.Context, home, table string) (*shelf, error) {
 	s := &shelf{folder: folderOf(home, table), table: table}
 	if err := os.MkdirAll(s.folder, 0o700); err != nil {
@@ -53,7 +53,8 @@ func lockShelf(ctx context.Context, home, table string) (*shelf, error) {
 	return s, nil
 }
 
-// lockFile opens a file and waits until it is ours alone. Closing it gives it back, and so does the process's end.
+// lockFile opens a file and waits for its exclusive lock. Closing the file releases the lock, and so does the end of
+// the process.
 func lockFile(ctx context.Context, path string) (*os.File, error) {
 	f, err := os.OpenFile(path, os.O_RDWR|os.O_CREATE, 0o600)
 	if err != nil {
@@ -81,7 +82,7 @@ func (s *shelf) unlock() { _ = s.lock.Close() }
 
 func (s *shelf) read() ([]Version, error) { return readManifest(s.folder, s.table) }
 
-// reusable is the newest version if it may have been made from this source under this declaration.
+// reusable returns the newest version if it may have been made from this source under this declaration.
 func (s *shelf) reusable(published []Version, t *policy.Table, src *source) (Version, bool) {
 	if len(published) == 0 {
 		return Version{}, false
@@ -103,8 +104,8 @@ func (s *shelf) temp() (string, error) {
 	return f.Name(), f.Close()
 }
 
-// publish gives the finished file its name, and then, in one step, its place in the manifest. A file that has its name
-// but no place was never published: the next sealing writes over it.
+// publish gives the finished file its name, and then, in one step, its entry in the manifest. A file with a name but no
+// entry was never published: the next sealing overwrites it.
 func (s *shelf) publish(temp string, v Version, published []Version) (Version, error) {
 	v.File = filepath.Join(s.folder, versionFile(v.Number, v.Live))
 	var err error
@@ -122,7 +123,7 @@ func (s *shelf) publish(temp string, v Version, published []Version) (Version, e
 	if err := replaceFile(manifest, text); err != nil {
 		if now, readErr := os.ReadFile(manifest); readErr == nil && !bytes.Equal(now, text) ||
 			errors.Is(readErr, fs.ErrNotExist) {
-			_ = os.Remove(v.File) // not published; where the manifest may name it, it stays
+			_ = os.Remove(v.File) // not published; if the manifest may name it, the file stays
 		}
 		return Version{}, err
 	}
@@ -147,14 +148,15 @@ func syncFile(path string) (digest string, size int64, err error) {
 	return hex.EncodeToString(hash.Sum(nil)), size, f.Sync()
 }
 
-// replaceFile writes a private file beside path and renames it there, durably. If the rename happened but could not be
-// made durable, the error is returned and the new content stands until the machine stops: both contents are whole.
+// replaceFile writes a private file beside path and renames it to path, durably. If the rename happened but could not
+// be made durable, it returns the error, and the new content stands at least until the machine stops: either content is
+// complete.
 func replaceFile(path string, content []byte) error {
 	f, err := os.CreateTemp(filepath.Dir(path), tempPrefix+"*")
 	if err != nil {
 		return err
 	}
-	defer func() { _ = os.Remove(f.Name()) }() // gone already if all went well
+	defer func() { _ = os.Remove(f.Name()) }() // already gone on success
 	_, err = f.Write(content)
 	if err == nil {
 		err = f.Sync()

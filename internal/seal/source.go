@@ -42,8 +42,8 @@ type source struct {
 	size    int64 // of all files
 }
 
-// openSource opens what the policy names. A path of Parquet files with * or ? in it is a pattern; each part of it,
-// between slashes, matches by itself.
+// openSource opens the source that the policy names. A path of Parquet files with * or ? is a pattern, and each part
+// between slashes matches separately.
 func openSource(t *policy.Table) (s *source, err error) {
 	s = &source{written: t.Source.Path, gzip: !t.Source.Format.Typed() && t.Source.Dialect.Gzip}
 	names := []string{t.Source.File}
@@ -87,7 +87,7 @@ func openSource(t *policy.Table) (s *source, err error) {
 	return s, nil
 }
 
-// maxFiles bounds how many files one table is sealed from; all are open at a time.
+// maxFiles bounds how many files one table is sealed from; all are open at the same time.
 const maxFiles = 500
 
 // open adds a file.
@@ -99,7 +99,7 @@ func (s *source) open(name string) error {
 	if filepath.Base(name) != filepath.Base(s.written) {
 		of = filepath.Base(name) + " "
 	}
-	info, err := os.Stat(name) // before opening: opening a pipe would wait
+	info, err := os.Stat(name) // before opening, because opening a pipe would wait
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
 		return fault("no such file (looked for "+name+")", err)
@@ -132,9 +132,9 @@ func (s *source) Close() (err error) {
 	return err
 }
 
-// digest reads the files whole, leaves each at its start and returns the SHA-256 of a single file's bytes, and of
-// several files that of theirs, in rising order: where they lie and what they are called is no part of it. The contents
-// are each file's own.
+// digest reads the files completely, leaves each at its start, and returns the SHA-256 of a single file's bytes; for
+// several files, the SHA-256 of their digests in rising order, without their paths and names. contents are the digests
+// of the files.
 func (s *source) digest(ctx context.Context) (whole string, contents []string, err error) {
 	for _, file := range s.files {
 		hash := sha256.New()
@@ -157,7 +157,7 @@ func (s *source) digest(ctx context.Context) (whole string, contents []string, e
 	return hex.EncodeToString(sum[:]), contents, nil
 }
 
-// text is the text inside raw, which is read to its end together with it.
+// text returns the text inside raw, which must be read to its end together with it.
 func (s *source) text(raw io.Reader) (io.Reader, error) {
 	if !s.gzip {
 		return raw, nil
@@ -169,7 +169,7 @@ func (s *source) text(raw io.Reader) (io.Reader, error) {
 	return z, nil
 }
 
-// fault names the source in an error of reading it, and says what a gzip error means.
+// fault adds the source's name to an error of reading it, and explains a gzip error.
 func (s *source) fault(err error) error {
 	switch {
 	case errors.Is(err, context.Canceled), errors.Is(err, context.DeadlineExceeded):
@@ -184,7 +184,7 @@ func (s *source) fault(err error) error {
 	return &SourceError{Path: s.written, Message: err.Error(), Err: err}
 }
 
-// meter counts what is read through it, and stops when its context does.
+// meter counts the bytes read through it, and stops when its context does.
 type meter struct {
 	in    io.Reader
 	ctx   context.Context // nil: never
@@ -204,7 +204,7 @@ func isCorrupt(err error) bool {
 	return errors.Is(err, gzip.ErrChecksum) || errors.As(err, new(flate.CorruptInputError))
 }
 
-// reached says how far the decoder came.
+// reached returns how far the decoder came.
 func reached(err error) string {
 	var at *csvtable.Error
 	if errors.As(err, &at) && at.Row > 0 {

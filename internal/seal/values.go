@@ -11,11 +11,11 @@ import (
 	"dither/internal/value"
 )
 
-// Values gives the distinct values of a public column as they were when a live version was sealed, in their order, and
-// whether they were noted: Options.Values says of which columns they are. They stand in the version's file, so that
-// they are the version's as long as it is in force, whatever the table on its server holds by then: what a release's
-// groups are must not change under its number. They were cleaned by the bounds and values that the column was declared
-// with, which may change while the version stays: of another declaration none are noted.
+// Values returns the distinct values of a public column at the time when a live version was sealed, in order, and
+// whether they were recorded (see Options.Values). They stand in the version's file, so they are fixed as long as the
+// version is in force, whatever the table on its server holds by then: the groups of a release must not change under
+// its number. They were cleaned by the column's declared bounds and values, which may change while the version stays.
+// Under another declaration no values are recorded.
 func Values(v Version, c *policy.Column) (values []value.Value, noted bool, err error) {
 	text, err := os.ReadFile(v.File)
 	if err != nil {
@@ -43,7 +43,7 @@ func Values(v Version, c *policy.Column) (values []value.Value, noted bool, err 
 	return values, true, nil
 }
 
-// declarations name what columns with noted values are cleaned by.
+// declarations names the cleaning of each column with recorded values.
 func declarations(t *policy.Table, values map[string][]string) (out map[string]string) {
 	for name := range values {
 		if c := t.Column(name); c != nil {
