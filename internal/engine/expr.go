@@ -8,8 +8,8 @@ import (
 	"dither/internal/value"
 )
 
-// Expression writes e over the cleaned columns c0, c1, …: what all dialects write alike here, its constants and its
-// other operations, over their arguments, by functions of the dialect.
+// Expression writes e over the cleaned columns c0, c1, …. It writes the operations that all dialects share; the
+// dialect's functions write constants and all other operations over their arguments.
 func Expression(
 	e *bounded.Expr, constant func(value.Value) string, operation func(e *bounded.Expr, args []string) string,
 ) string {
@@ -26,7 +26,7 @@ func Expression(
 		return "(" + args[0] + " IN (" + strings.Join(args[1:], ", ") + "))"
 	case bounded.OpCase:
 		return CaseWhen(args)
-	case bounded.OpCoalesce, bounded.OpLeast, bounded.OpGreatest: // the last two pass over NULLs here
+	case bounded.OpCoalesce, bounded.OpLeast, bounded.OpGreatest: // the last two skip NULLs here
 		return string(e.Op) + "(" + strings.Join(args, ", ") + ")"
 	}
 	if op, ok := Infix[e.Op]; ok {
@@ -35,7 +35,7 @@ func Expression(
 	return operation(e, args)
 }
 
-// Operands are arguments for a template.
+// Operands converts arguments for a template.
 func Operands(args []string) []any {
 	out := make([]any, len(args))
 	for i, a := range args {

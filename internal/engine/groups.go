@@ -9,28 +9,29 @@ import (
 	"dither/mechanism"
 )
 
-// Unchosen is b before anything is chosen.
+// Unchosen is b before the selection of groups.
 func Unchosen(b *bounded.Statement) *bounded.Statement {
 	out := *b
 	out.Chosen, out.Other = nil, false
 	return &out
 }
 
-// Groups are the groups that there are of keys that are open: those in which at least one unit counts. Of each it holds
-// the keys, the number of units, and the measures' exact sums. Which there are, and how many, is as secret as the sums:
-// what leaves is an opaque partition of each, for a mechanism to select from, and the keys of those that it names.
+// Groups are the existing groups of unknown keys: those in which at least one unit counts. For each it holds the keys,
+// the number of units, and the measures' exact sums. The set of groups and its size are as secret as the sums. So
+// Groups exposes only an opaque partition for each group, from which a mechanism selects, and the keys of the selected
+// groups.
 type Groups struct {
 	b     *bounded.Statement
 	names []string
 	units []*big.Int
-	sums  []*big.Int // of the groups one after the other
+	sums  []*big.Int // of one group after the other
 }
 
-// NewGroups starts with none, for a bounded aggregate without Counting.
+// NewGroups starts without groups, for a bounded statement without Counting.
 func NewGroups(b *bounded.Statement) *Groups { return &Groups{b: b} }
 
-// Add adds a group: a result row of b.Counting(), whose last sum is the number of units; a nil sum counts as 0. A row
-// in which no unit counts makes no group. No two rows have the same keys: mechanisms refuse groups of one name.
+// Add adds a group: a result row of b.Counting(), whose last sum is the number of units. A nil sum counts as 0. A row
+// in which no unit counts makes no group. No two rows have the same keys: mechanisms refuse groups with the same name.
 func (g *Groups) Add(keys []value.Value, sums []*big.Int) {
 	last := len(g.b.Measures)
 	units := sums[last]
@@ -46,7 +47,7 @@ func (g *Groups) Add(keys []value.Value, sums []*big.Int) {
 	}
 }
 
-// Units are the groups as partitions, by their numbers of units.
+// Units returns the groups as partitions, with their numbers of units.
 func (g *Groups) Units() []mechanism.Partition {
 	out := make([]mechanism.Partition, len(g.names))
 	for i, name := range g.names {
@@ -55,8 +56,8 @@ func (g *Groups) Units() []mechanism.Partition {
 	return out
 }
 
-// Chosen gives the keys and the exact sums of the groups that a mechanism released by these names, in their order. The
-// error is a defect, and quotes no key.
+// Chosen returns the keys and the exact sums of the groups whose names a mechanism released, in that order. An error is
+// a defect, and quotes no key.
 func (g *Groups) Chosen(names []string) (keys [][]value.Value, sums [][]mechanism.Exact, err error) {
 	place := make(map[string]int, len(names))
 	for i, name := range names {

@@ -8,16 +8,16 @@ import (
 	"dither/internal/bounded"
 )
 
-// Inside is how an engine writes what aggregates inside a unit need, beside its Dialect.
+// Inside is how an engine writes aggregates inside a unit, in addition to its Dialect.
 type Inside struct {
 	Dialect
 	Expression func(*bounded.Expr) string
-	Clamped    func(whole string, lo, hi int64) string // a whole number of any size, as an integer between two
-	// the whole number nearest to the average of x, none of which is below lo; NULL or an answer of no row
+	Clamped    func(whole string, lo, hi int64) string // an integer of any size, clamped to lo and hi
+	// the integer nearest to the average of x, with no value below lo; NULL or anything if there is no row
 	Average func(x string, lo int64) string
 }
 
-// PerUnit gives one row for each unit and value of the keys of s, over rows that have the unit u.
+// PerUnit writes a SELECT with one row for each unit and each value of the keys of s, over rows with the unit u.
 func (d Inside) PerUnit(s *bounded.Source, input string) string {
 	row, group, out := []string{"u"}, []string{"u"}, []string{"u"}
 	for i, e := range s.Exprs {
@@ -35,7 +35,7 @@ func (d Inside) PerUnit(s *bounded.Source, input string) string {
 		" AS a" + d.Fence + ") AS g" + GroupBy(group)
 }
 
-// value is what an aggregate inside a unit reads of a row: on its grid, a whole number below 2^63 in size, half to
+// value is what an aggregate inside a unit reads of a row: on its grid, an integer below 2^63 in size, rounded half to
 // even.
 func (d Inside) value(a bounded.Inner) string {
 	x := d.Expression(a.X)
@@ -45,9 +45,9 @@ func (d Inside) value(a bounded.Inner) string {
 	return x
 }
 
-// aggregate is one over x. Sums are of integers of any size, and exact; what is clamped and then multiplied by a power
-// of two is a whole number that a double holds (plan.Inner), and the product is 0 only for 0, since powers are above
-// 2^-1000: it neither rounds nor raises.
+// aggregate writes one aggregate over x. Sums are exact integers of any size. A clamped integer that is multiplied by a
+// power of two fits a double (plan.Inner), and the product is 0 only for 0, since powers are above 2^-1000: it neither
+// rounds nor raises an error.
 func (d Inside) aggregate(a bounded.Inner, x string) string {
 	clamped := func(n string) string { return d.Clamped(n, a.Lo, a.Hi) }
 	some := func(what string) string { return "CASE WHEN count(" + x + ") > 0 THEN " + what + " END" }
@@ -68,7 +68,7 @@ func (d Inside) aggregate(a bounded.Inner, x string) string {
 	case bounded.InnerAll:
 		return "bool_and(" + x + ")"
 	case bounded.InnerSum:
-		if !a.Gridded() { // least and greatest pass over NULL, which stays one
+		if !a.Gridded() { // least and greatest skip NULL, which must stay NULL
 			return some(clamped("sum(" + x + ")"))
 		}
 		return some(scaled("sum(" + x + ")"))

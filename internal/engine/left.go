@@ -6,8 +6,8 @@ import (
 	"dither/internal/bounded"
 )
 
-// AllRowsAreLeft holds where neither WHERE nor a key nor a part drops a row, nor a coordinate that is NULL, given which
-// columns have a value in every row. Where that is wrong, fewer rows than could be are kept of a unit, never more.
+// AllRowsAreLeft reports whether neither WHERE, nor a key, nor a part, nor a NULL coordinate drops a row, given which
+// columns have a value in every row. A wrong true keeps fewer rows of a unit than possible, never more.
 func AllRowsAreLeft(b *bounded.Statement, complete map[string]bool) bool {
 	for _, k := range b.Keys {
 		if !k.NullGroup() && !neverNull(b, k.Expr, complete) {
@@ -21,12 +21,12 @@ func AllRowsAreLeft(b *bounded.Statement, complete map[string]bool) bool {
 	return b.Where == nil && b.Part == nil
 }
 
-// neverNull holds where e has a value in every row: its columns do, and its operations make no NULL of values.
+// neverNull reports whether e has a value in every row: its columns do, and its operations map values to values.
 func neverNull(b *bounded.Statement, e *bounded.Expr, complete map[string]bool) bool {
 	switch e.Op {
 	case bounded.OpColumn:
 		c := b.Columns[e.Column]
-		return complete[c.Name] && c.Values == nil // what is not among the declared values becomes NULL
+		return complete[c.Name] && c.Values == nil // undeclared values become NULL
 	case bounded.OpConst:
 		return !e.Const.Null
 	case bounded.OpAdd, bounded.OpSub, bounded.OpMul, bounded.OpNeg, bounded.OpToReal, bounded.OpToInteger,

@@ -9,7 +9,7 @@ import (
 	"dither/internal/value"
 )
 
-// CellOf is the cell of some values of b's keys, or −1 where one is not among the known ones.
+// CellOf is the index of the cell with these key values, or −1 if one is unknown.
 func CellOf(b *bounded.Statement, keys []value.Value) int {
 	if b.Centred() {
 		return int(keys[0].Int)
@@ -25,7 +25,7 @@ func CellOf(b *bounded.Statement, keys []value.Value) int {
 	return cell
 }
 
-// Tally is how many rows of a cell have a value.
+// Tally is the number of rows of a cell that have a value.
 type Tally struct {
 	Keys         []value.Value
 	Value, Count int64
@@ -37,20 +37,19 @@ type tallied struct {
 	cell int
 }
 
-// ScanCells is a pass over the tallies of b in the order of their values, in pages, for engines that hold a page whole.
-// page gives to each those whose value is at least from, in order of value, but not more than so many. Of a full page
-// the last value may be incomplete, and the next page begins with it again. Cells of one value are given in their
-// order.
+// ScanCells is a pass over the tallies of b in the order of their values, in pages, for engines that hold a whole page.
+// page passes the tallies whose value is at least from, in order of value, but at most most of them. The last value of
+// a full page may be incomplete; the next page begins with it again. Cells with one value come in their own order.
 func ScanCells(
 	b *bounded.Statement, size int, page func(from int64, most int, each func(Tally) error) error,
 ) func(yield func(cell int, value, count int64) bool) error {
 	return func(yield func(cell int, value, count int64) bool) error {
 		from, most := int64(math.MinInt64), size
 		for {
-			var last []tallied // those of the greatest value so far
+			var last []tallied // the tallies of the greatest value so far
 			seen, enough := 0, false
-			// Engines give cells of one value in any order. Their own order makes what is drawn a function of the rows
-			// and the randomness alone.
+			// Engines return cells with one value in any order. Sorting them makes the random draws a function of the
+			// rows and the randomness alone.
 			flush := func() {
 				slices.SortFunc(last, func(x, y tallied) int {
 					return cmp.Or(cmp.Compare(x.cell, y.cell), cmp.Compare(x.Count, y.Count))

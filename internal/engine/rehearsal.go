@@ -12,23 +12,24 @@ import (
 // RehearsalRows is how many made-up rows a rehearsal runs over.
 const RehearsalRows = 192
 
-// RehearsalMemory is how much memory one may take, in MB, where the engine can bound it; RehearsalMemoryText says it.
+// RehearsalMemory is the most memory of a rehearsal, in MB, if the engine can bound it; RehearsalMemoryText is its
+// text.
 const (
 	RehearsalMemory     = 1024
 	RehearsalMemoryText = "1 GB of memory"
 )
 
-// ErrRehearsal is wrapped by what Rehearse returns where that took more time or memory than it may. It is of the
-// statement and of made-up rows alone.
+// ErrRehearsal is wrapped by Rehearse's error if the rehearsal took too much time or memory. It depends on the
+// statement and the made-up rows alone.
 var ErrRehearsal = errors.New("the rehearsal takes too much time or memory")
 
-// Mixed makes n rows of columns' made-up values, so paired that across the rows columns meet in many ways. Each column
-// has at least one value.
+// Mixed makes n rows of columns' made-up values, combined so that across the rows values of different columns meet in
+// many ways. Each column has at least one value.
 func Mixed[T any](columns [][]T, n int) [][]T {
 	rows := make([][]T, n)
 	for r := range rows {
 		rows[r] = make([]T, len(columns))
-		step := uint64(r) // which may run over: there are questions of many columns
+		step := uint64(r) // may overflow: some questions have many columns
 		for i, values := range columns {
 			rows[r][i] = values[step%uint64(len(values))]
 			step = step*31 + uint64(r/(i+2)+i+7) // only to vary which values meet

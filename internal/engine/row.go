@@ -9,8 +9,8 @@ import (
 	"dither/internal/bounded"
 )
 
-// Gridded is a row's value in grid units, not yet clamped: a pure function of the row. Of a measure that rounds X is 0
-// or far above 2^-1000 in size, so that its product with a power of two is exact, and 0 only for 0.
+// Gridded is a row's value in grid units, before clamping: a pure function of the row. For a measure that rounds, X is
+// 0 or far above 2^-1000 in size, so its product with a power of two is exact, and 0 only for 0.
 func (d Dialect) Gridded(m *bounded.Measure, expression func(*bounded.Expr) string) string {
 	switch m.Kind {
 	case bounded.CountValue:
@@ -33,8 +33,8 @@ func (d Dialect) Gridded(m *bounded.Measure, expression func(*bounded.Expr) stri
 	return x
 }
 
-// FirstOfValue is 1 in one of the rows of a cell that have the same value of measure i, whichever, and else 0: their
-// sum is the number of distinct values.
+// FirstOfValue is 1 in exactly one of a cell's rows with the same value of measure i, and 0 in the others. Its sum is
+// the number of distinct values.
 func (d Dialect) FirstOfValue(b *bounded.Statement, i int) string {
 	v := "v" + strconv.Itoa(i)
 	return fmt.Sprintf("CASE WHEN %s IS NOT NULL AND row_number() OVER (PARTITION BY %s) = 1 THEN %s ELSE %s END",
@@ -53,7 +53,7 @@ func SumUp(b *bounded.Statement, from string) string {
 	return "SELECT " + strings.Join(out, ", ") + " FROM (" + from + ") AS m" + GroupBy(KeyNames(b))
 }
 
-// KeysAndValues are a row's keys k0, k1, … and gridded values v0, v1, … (NULL where a measure has none).
+// KeysAndValues are a row's keys k0, k1, … and gridded values v0, v1, … (NULL if a measure has none).
 func KeysAndValues(
 	b *bounded.Statement, expression func(*bounded.Expr) string, gridded func(*bounded.Measure) string,
 ) (out []string) {

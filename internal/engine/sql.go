@@ -9,17 +9,17 @@ import (
 	"dither/internal/value"
 )
 
-// What statements say alike in every dialect. Rows have the unit u, the keys k0, k1, …, and o where some of them are
-// Other's.
+// The parts of statements that all dialects share. Rows have the unit u, the keys k0, k1, …, and o if some of them
+// belong to Other.
 
-// Infix are the operations that stand between their arguments.
+// Infix are the operations written between their arguments.
 var Infix = map[bounded.Op]string{
 	bounded.OpAdd: "+", bounded.OpSub: "-", bounded.OpMul: "*", bounded.OpEq: "=", bounded.OpNe: "<>",
 	bounded.OpLt: "<", bounded.OpLe: "<=", bounded.OpGt: ">", bounded.OpGe: ">=", bounded.OpAnd: "AND",
 	bounded.OpOr: "OR",
 }
 
-// CaseWhen writes conditions and results in turn, and what is else.
+// CaseWhen writes alternating conditions and results, and the result otherwise.
 func CaseWhen(args []string) string {
 	var b strings.Builder
 	b.WriteString("(CASE")
@@ -42,7 +42,7 @@ func KeyNames(b *bounded.Statement) []string {
 	return out
 }
 
-// GroupBy is the clause; nothing of no names.
+// GroupBy is the GROUP BY clause; empty without names.
 func GroupBy(names []string) string {
 	if len(names) == 0 {
 		return ""
@@ -50,9 +50,8 @@ func GroupBy(names []string) string {
 	return " GROUP BY " + strings.Join(names, ", ")
 }
 
-// Kept is the WHERE that drops rows without a unit, rows whose key is NULL where NULL is no group, and of vectors those
-// of which a coordinate is NULL, which none is where the columns in complete, as all its columns, have a value in every
-// row.
+// Kept is the WHERE that drops rows without a unit, rows with a NULL key unless NULL is a group, and vectors with a
+// NULL coordinate. It omits tests for columns in complete, which have a value in every row.
 func Kept(b *bounded.Statement, complete map[string]bool) string {
 	var conditions []string
 	if b.Unit != nil {
@@ -71,7 +70,7 @@ func Kept(b *bounded.Statement, complete map[string]bool) string {
 			}
 		}
 		if len(values) > 0 {
-			// integers: & of them is NULL where one is, and cannot overflow; one test is quicker than many
+			// integers: their & is NULL if one of them is, and cannot overflow; one test is quicker than many
 			conditions = append(conditions, "("+strings.Join(values, " & ")+") IS NOT NULL")
 		}
 	}
@@ -81,7 +80,7 @@ func Kept(b *bounded.Statement, complete map[string]bool) string {
 	return " WHERE " + strings.Join(conditions, " AND ")
 }
 
-// Keys reads the keys with which a result row begins.
+// Keys reads the keys at the beginning of a result row.
 func Keys[Cell any](
 	types []value.Type, row []Cell, read func(value.Type, Cell) (value.Value, error),
 ) ([]value.Value, error) {

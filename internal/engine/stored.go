@@ -6,14 +6,14 @@ import (
 	"dither/internal/bounded"
 )
 
-// OwnedFit holds where no unit has more rows of an Owned than its Stored, by what was recorded of the tables below it:
-// then there is nothing to leave out. Proof: a unit's rows refer to at most as many rows as it has of the second input,
-// and to each refer at most MostPerKey. ∎
+// OwnedFit reports that no unit has more rows of an Owned than its Stored, by the facts recorded about the tables below
+// it. Then no row needs to be left out. Proof: a unit's rows refer to at most as many rows as it has of the second
+// input, and at most MostPerKey refer to each. ∎
 func OwnedFit(s *bounded.Source, known func(table string) Sealed) bool {
 	return owned(s, known) <= s.Stored
 }
 
-// owned bounds the rows of one unit before Stored does.
+// owned bounds the rows of one unit before Stored applies.
 func owned(s *bounded.Source, known func(table string) Sealed) int64 {
 	child, parent := s.Inputs[0], s.Inputs[1]
 	if child.Op != bounded.Scan {

@@ -9,24 +9,24 @@ import (
 	"dither/internal/bounded"
 )
 
-// Dialect is how an engine writes what statements about vectors need.
+// Dialect is how an engine writes statements about vectors.
 type Dialect struct {
 	Integer func(int64) string
 	Double  func(float64) string
 	BigInt  string // names of types
 	Real    string
 	Fence   string // ends a SELECT that must not be written into the one around it
-	// Factor is a type of integers up to 10^9 whose products are quicker than BigInt's, and Total one that holds the
-	// sums of either; "" for BigInt, and for whatever sum gives.
+	// Factor is a type of integers up to 10^9 whose products are quicker than BigInt's, and Total a type for the sums
+	// of either. "" stands for BigInt, and for the type that sum returns.
 	Factor, Total string
 }
 
-// VectorSums adds up the vectors of b's rows: its keys k0, k1, … or the number of the nearest centre, and then its
-// terms. In rows are the coordinates v0, v1, …, none of which is NULL; how many of a unit's count has been bounded.
+// VectorSums writes the sums of the vectors of b's rows: its keys k0, k1, … or the number of the nearest centre, and
+// then its terms. rows has the coordinates v0, v1, …, none of which is NULL, and is already capped per unit.
 //
-// The stages, from the inside out, of which those that are not needed are left out: clamp the coordinates (a0, a1,
-// …); scale the blocks that may be too long, and leave out what is too long still; find the nearest centre; add up
-// products. Each coordinate is computed once a row.
+// The stages, from the inside out; unneeded ones are omitted: clamp the coordinates (a0, a1, …); scale the blocks
+// that may be too long, and drop those that are still too long; find the nearest centre; add up products. Each
+// coordinate is computed once per row.
 func VectorSums(b *bounded.Statement, rows string, d Dialect) string {
 	w := vectors{Statement: b, d: d, keys: KeyNames(b)}
 	rows = w.clamped(rows)
@@ -73,7 +73,7 @@ func (w *vectors) stage(of []string, from, where string) string {
 	return "SELECT " + w.list(of) + " FROM (" + from + ") AS r" + where + w.d.Fence
 }
 
-// factors gives the coordinates the type of d.Factor, of which all are: see Block.
+// factors casts the coordinates to d.Factor, which holds all of them: see Block.
 func (w *vectors) factors(rows string) string {
 	var out []string
 	for _, a := range w.all() {
@@ -82,9 +82,9 @@ func (w *vectors) factors(rows string) string {
 	return w.stage(out, rows, "")
 }
 
-// clamped gives the coordinates as integers between their measures' ends, which are what the ranges prove: nothing is
-// cut off. A column's own values are so by its cleaning, and a constant; what is computed from them is clamped once
-// more.
+// clamped writes the coordinates as integers between their measures' ends. The ranges prove these ends, so the clamp
+// changes nothing. Cleaning already bounds a column's own values, and a constant is bounded too; only computed values
+// are clamped once more.
 func (w *vectors) clamped(rows string) string {
 	var out []string
 	for i, m := range w.Measures {
@@ -97,7 +97,7 @@ func (w *vectors) clamped(rows string) string {
 	return w.stage(out, rows, "")
 }
 
-// cleaned holds of a column and of a constant, as integers or as reals.
+// cleaned reports a column or a constant, as an integer or a real.
 func cleaned(e *bounded.Expr) bool {
 	if e.Op == bounded.OpToReal {
 		e = e.Args[0]
@@ -105,7 +105,7 @@ func cleaned(e *bounded.Expr) bool {
 	return e.Op == bounded.OpColumn && !e.Derived || e.Op == bounded.OpConst
 }
 
-// coordinates are the names of those in a block, or all.
+// coordinates are the names of a block's coordinates, or of all.
 func coordinates(k bounded.Block) (out []string) {
 	for i := k.First; i < k.First+k.Size; i++ {
 		out = append(out, "a"+strconv.Itoa(i))
@@ -159,7 +159,7 @@ func (w *vectors) all() (out []string) {
 	return out
 }
 
-// length is a block's norm in doubles, of coordinates that are doubles, added up from the first to the last.
+// length is a block's norm in doubles, of double coordinates, added up from the first to the last.
 func (w *vectors) length(k bounded.Block) string {
 	if k.Norm == bounded.NormL2 {
 		return "sqrt(" + added(k, "(%[1]s * %[1]s)") + ")"
@@ -180,9 +180,9 @@ func added(k bounded.Block, term string) string {
 	return sum
 }
 
-// integerNorm is the norm of integer coordinates, or of L2 its square, and what it is for Most. It is computed in
-// doubles, and exactly: what is added are integers, none of which is negative. While their sum is below 2^53, it is
-// exact; once it is not, it stays at 2^53 or above, and Most² is below that.
+// integerNorm is the norm of integer coordinates (for L2 its square), and the same of Most. It is computed in doubles,
+// and exactly: the terms are non-negative integers. While their sum is below 2^53, it is exact; after that it stays at
+// 2^53 or above, and Most² is below that.
 func (w *vectors) integerNorm(k bounded.Block) (norm, most string) {
 	x := "CAST(%[1]s AS " + w.d.Real + ")"
 	if k.Norm == bounded.NormL2 {
@@ -191,8 +191,8 @@ func (w *vectors) integerNorm(k bounded.Block) (norm, most string) {
 	return added(k, "abs("+x+")"), w.d.Double(float64(k.Most))
 }
 
-// nearest adds the number of the nearest centre, which becomes a key: of the c with the least Σ(a − c)², which is
-// Σa² + Σc(c − 2a).
+// nearest adds the number of the nearest centre, which becomes a key: the c with the least Σ(a − c)² = Σa² +
+// Σc(c − 2a).
 func (w *vectors) nearest(rows string) string {
 	names := w.all()
 	var scores, least, out []string

@@ -6,27 +6,27 @@ import (
 	pg "github.com/pganalyze/pg_query_go/v6"
 )
 
-// Limits on a question's relations. A name that WITH gave counts as often as it is used, with all that it stands for.
+// Limits on a question's relations. A name from WITH counts, with all of its tables, each time it is used.
 const (
 	maxTables = 16
 	maxNested = 12
 )
 
-// sources is the part of a lowering that knows relations.
+// sources is the part of a lowering that handles relations.
 type sources struct {
-	named  map[string]named // what WITH gave, where we are
-	after  int              // the offset behind the last SELECT that was lowered
-	tables int              // so many have been named, each as often as it is read
+	named  map[string]named // the names from WITH that are visible here
+	after  int              // the offset after the last lowered SELECT
+	tables int              // how many tables were named, each as often as it is read
 	nested int
 }
 
-// named is a name that WITH gave.
+// named is a name from WITH.
 type named struct {
 	branches []*Select
 	tables   int
 }
 
-// from lowers FROM. One table that is not joined stays what it was before there were relations: a name.
+// from lowers FROM. A single table without a join stays a name, as in questions before relations existed.
 func (l *lowering) from(nodes []*pg.Node, start Pos) (From, error) {
 	if len(nodes) == 0 {
 		return From{}, &Error{Pos: start, Message: "the question has no table", Hint: "add FROM and a table's name"}
@@ -92,7 +92,7 @@ func tooManyTables(at Pos) *Error {
 		maxTables), Hint: "ask for less at once"}
 }
 
-// count notes that so many more tables are read.
+// counted adds tables to the number of tables read.
 func (l *lowering) counted(tables int, at Pos) error {
 	if l.sources.tables += tables; l.sources.tables > maxTables {
 		return tooManyTables(at)
@@ -100,7 +100,7 @@ func (l *lowering) counted(tables int, at Pos) error {
 	return nil
 }
 
-// table is a table's name, or one that WITH gave.
+// table lowers a table's name, or a name from WITH.
 func (l *lowering) table(r *pg.RangeVar, at Pos) (Relation, error) {
 	switch {
 	case r.GetSchemaname() != "" || r.GetCatalogname() != "":

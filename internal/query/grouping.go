@@ -4,10 +4,10 @@ import (
 	pg "github.com/pganalyze/pg_query_go/v6"
 )
 
-// Grouping is what GROUP BY holds beside plain expressions: ROLLUP (Args), CUBE (Args), GROUPING SETS (Args), or a list
-// that counts as one, (a, b) or (). It stands in GROUP BY and inside other Groupings, and nowhere else.
+// Grouping is an item of GROUP BY other than a plain expression: ROLLUP (Args), CUBE (Args), GROUPING SETS (Args), or a
+// list that counts as one, (a, b) or (). It occurs in GROUP BY and inside other Groupings only.
 //
-//   - Together: Args are expressions, none or at least two: what is in parentheses alone is an expression.
+//   - Together: Args are expressions, none or at least two. A single expression in parentheses is an expression.
 //   - Rollup, Cube: Args are expressions and Together of at least two; at least one.
 //   - Sets: Args are expressions and Groupings of any kind; at least one.
 type Grouping struct {
@@ -16,7 +16,7 @@ type Grouping struct {
 	Args []Expr
 }
 
-// GroupingKind tells Groupings apart.
+// GroupingKind distinguishes Groupings.
 type GroupingKind int
 
 // The kinds of Grouping.
@@ -29,7 +29,7 @@ const (
 
 var groupingNames = map[GroupingKind]string{Rollup: "ROLLUP ", Cube: "CUBE ", Sets: "GROUPING SETS "}
 
-// Pos is where its word or its parenthesis is.
+// Pos is the place of its word or its parenthesis.
 func (x *Grouping) Pos() Pos { return x.At }
 
 func (*Grouping) isExpr() {}
@@ -84,7 +84,7 @@ func (l *lowering) groupingSet(s *pg.GroupingSet, at Pos, depth int) (Expr, erro
 	return out, nil
 }
 
-// together is (a, b): in GROUP BY its parts are grouped by together.
+// together lowers (a, b), whose parts GROUP BY treats as one.
 func (l *lowering) together(args []*pg.Node, at Pos, depth int) (Expr, error) {
 	out := &Grouping{At: at, Kind: Together}
 	for _, n := range args {
@@ -103,7 +103,7 @@ func (l *lowering) together(args []*pg.Node, at Pos, depth int) (Expr, error) {
 	return out, nil
 }
 
-// groupings prints a Grouping.
+// grouping prints a Grouping.
 func (p *printer) grouping(x *Grouping) {
 	p.write(groupingNames[x.Kind])
 	p.list(x.Args)

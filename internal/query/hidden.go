@@ -7,18 +7,18 @@ import (
 	pg "github.com/pganalyze/pg_query_go/v6"
 )
 
-// What a person sees of a question has to be what is read of it: questions are reviewed, copied, and kept in the
-// ledger. So outside of quotes nothing may stand that is shown as something else than it is (Boucher and Anderson,
-// "Trojan Source", 2023), in comments least of all. What quotes hold is data, which may be any: a condition on such a
-// text has to be writable.
+// A person must see the question that the parser reads, because questions are reviewed, copied, and kept in the ledger.
+// So outside of quotes no character is allowed that is displayed as something else (Boucher and Anderson, "Trojan
+// Source", 2023), comments included. Quoted text is data and may hold anything, because it must be possible to write a
+// condition on any text.
 
-// byteOrderMark is what some editors begin a file with.
+// byteOrderMark is written by some editors at the start of a file.
 const byteOrderMark = "\uFEFF"
 
-// unmarked takes it away: positions are those that the editor shows.
+// unmarked removes it, so that positions are those that the editor shows.
 func unmarked(sql string) string { return strings.TrimPrefix(sql, byteOrderMark) }
 
-// checkShown refuses what is shown as something else than it is. The tokens are the scanner's, comments included.
+// checkShown refuses text that is displayed as something else. The tokens are the scanner's, including comments.
 func checkShown(src text, tokens []*pg.ScanToken) error {
 	at := 0
 	for _, t := range tokens {
@@ -44,7 +44,7 @@ func checkShown(src text, tokens []*pg.ScanToken) error {
 	return src.shown(at, len(src))
 }
 
-// shown checks text that no quotes hold.
+// shown checks text outside of quotes.
 func (t text) shown(from, to int) error {
 	for i, r := range string(t[from:to]) {
 		at := from + i
@@ -64,8 +64,8 @@ func (t text) shown(from, to int) error {
 	return nil
 }
 
-// unseen are the characters that are drawn as nothing. The joiners and the choice of a picture's form, which words and
-// pictures are written with, are none; nor are the format characters that are drawn, around a number.
+// unseen reports characters that are drawn as nothing. It excludes joiners and variation selectors, with which words
+// and pictures are written, and the visible format characters around numbers.
 func unseen(r rune) bool {
 	switch {
 	case r < 0x80, r == '\u200C', r == '\u200D', r == '\uFE0E', r == '\uFE0F':
@@ -76,9 +76,9 @@ func unseen(r rune) bool {
 	return unicode.In(r, unicode.Other_Default_Ignorable_Code_Point, unicode.Variation_Selector)
 }
 
-// word checks what is read as a part of a name, or of a sign: every character beyond ASCII is. One that is drawn as a
-// space would part the words that a person sees, and not those that are read; and a joiner behind a character of ASCII
-// joins nothing, and would make two names that look the same.
+// word checks a part of a name or of an operator, where the scanner puts every character beyond ASCII. A character that
+// is drawn as a space would separate words for a person, but not for the parser. A joiner after an ASCII character
+// joins nothing, and would make two names look the same.
 func (t text) word(from, to int) error {
 	if err := t.shown(from, to); err != nil {
 		return err
@@ -98,8 +98,8 @@ func (t text) word(from, to int) error {
 	return nil
 }
 
-// unquoted checks a token but for what its quotes hold. A text may go on on another line, in quotes of its own, and is
-// one token with what stands between them; a doubled quote ends and begins again.
+// unquoted checks a token except for its quoted text. A text constant may continue on another line in quotes of its
+// own; it is one token with everything in between. A doubled quote ends and begins again.
 func (t text) unquoted(from, to int) error {
 	if token := string(t[from:to]); strings.HasPrefix(token, "$") {
 		if tag := strings.IndexByte(token[1:], '$'); tag >= 0 { // $tag$ … $tag$
@@ -127,9 +127,9 @@ func (t text) unquoted(from, to int) error {
 	return t.word(began, to)
 }
 
-// plainComment refuses comments that some database executes, or ends elsewhere. MySQL and MariaDB execute /*! … */
-// and /*M! … */, Oracle and others follow what /*+ … */ and --+ say. One comment within another is ended by most
-// readers at the first */, by PostgreSQL at the second.
+// plainComment refuses comments that some databases execute or end elsewhere. MySQL and MariaDB execute /*! … */ and
+// /*M! … */; Oracle and others obey /*+ … */ and --+. For a comment inside another, most readers end at the first
+// */, PostgreSQL at the second.
 func (t text) plainComment(from, to int) error {
 	comment := string(t[from:to])
 	for _, opens := range []string{"/*!", "/*M!", "/*m!", "/*+", "--+"} {

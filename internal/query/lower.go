@@ -7,8 +7,8 @@ import (
 )
 
 // lowering turns PostgreSQL's raw parse tree into ours. It relies on nothing about that tree's shape: protobuf's
-// getters take nil for empty, every switch over node types ends in a refusal, and no index is unchecked, so that a node
-// it has never heard of is refused and never a panic.
+// getters take nil for empty, every switch over node types ends in a refusal, and every index is checked. So an unknown
+// node is refused and never causes a panic.
 type lowering struct {
 	text     text
 	places   places
@@ -18,8 +18,8 @@ type lowering struct {
 	sources  sources
 }
 
-// pos is an offset's place; 0 and -1, which is how the parser says that it does not know, become the fallback. (No
-// expression begins at offset 0: a SELECT does.)
+// pos is the place of an offset. For 0 and -1, with which the parser says that it does not know, it is the fallback.
+// (No expression begins at offset 0: a SELECT does.)
 func (l *lowering) pos(location int32, fallback Pos) Pos {
 	if location <= 0 {
 		return fallback
@@ -37,7 +37,7 @@ func (l *lowering) selectStmt(s *pg.SelectStmt) (*Select, error) {
 	return l.selected(s, l.items)
 }
 
-// selected lowers a SELECT, its list by items.
+// selected lowers a SELECT; items lowers its list.
 func (l *lowering) selected(s *pg.SelectStmt, items func([]*pg.Node, Pos) ([]Item, error)) (*Select, error) {
 	start := l.text.pos(l.find(pg.Token_SELECT))
 	if err := l.refuseClauses(s); err != nil {
@@ -125,7 +125,7 @@ func (l *lowering) order(n *pg.Node, start Pos, depth int) (Order, error) {
 	return out, nil
 }
 
-// count reads LIMIT's and OFFSET's number. ALL and NULL are none at all, as in PostgreSQL.
+// count reads the number of LIMIT or OFFSET. ALL and NULL mean no limit, as in PostgreSQL.
 func (l *lowering) count(clause string, n *pg.Node, start Pos) (*int64, error) {
 	e, err := l.optional(n, start, 1)
 	if e == nil || err != nil {

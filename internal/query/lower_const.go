@@ -31,8 +31,8 @@ func (l *lowering) constant(c *pg.A_Const, at Pos) (Expr, error) {
 	return nil, &Error{Pos: at, Message: "this constant is not supported"}
 }
 
-// number reads what PostgreSQL calls a float: a number with a point or an exponent, or an integer beyond 32 bits, in
-// base 10, 16, 8 or 2, perhaps with underscores, perhaps after a minus.
+// number reads PostgreSQL's "float" token: a number with a point or an exponent, or an integer beyond 32 bits, in base
+// 10, 16, 8 or 2, possibly with underscores and after a minus.
 func number(written string, at Pos) (Expr, error) {
 	s := strings.ReplaceAll(written, "_", "")
 	prefixed := strings.TrimPrefix(s, "-")
@@ -42,7 +42,7 @@ func number(written string, at Pos) (Expr, error) {
 	}
 	base := 10
 	if based {
-		base = 0 // as the prefix says; base 10 otherwise, since base 0 reads 010 as 8
+		base = 0 // the prefix gives the base; otherwise 10, since base 0 reads 010 as 8
 	}
 	n, ok := new(big.Int).SetString(s, base)
 	if !ok {
@@ -61,7 +61,7 @@ func integer(n *big.Int, at Pos) (Expr, error) {
 	return &Literal{At: at, Kind: IntegerLiteral, Text: n.String()}, nil
 }
 
-// negate lowers a minus. PostgreSQL folds it into the constant that follows it; behind a plus or another minus we do.
+// negate lowers a minus. PostgreSQL folds it into the constant after it; after a plus or another minus we do.
 func (l *lowering) negate(n *pg.Node, at Pos, depth int) (Expr, error) {
 	e, err := l.expr(n, at, depth+1)
 	if err != nil {
@@ -78,7 +78,7 @@ func (l *lowering) negate(n *pg.Node, at Pos, depth int) (Expr, error) {
 	return number(flipped, at)
 }
 
-// types maps PostgreSQL's names, as its grammar gives them, to ours.
+// types maps PostgreSQL's names of types, as its grammar gives them, to ours.
 var types = map[string]string{
 	"int2": "integer", "int4": "integer", "int8": "integer",
 	"float4": "real", "float8": "real", "numeric": "real",
@@ -100,7 +100,7 @@ func (l *lowering) cast(x *pg.TypeCast, at Pos, depth int) (Expr, error) {
 	return &Cast{At: at, X: e, Type: to}, nil
 }
 
-// date reads a date constant. Only the ISO form: PostgreSQL also takes 'today', which is another day tomorrow, and
+// date reads a date constant in ISO form only. PostgreSQL also accepts 'today', which is another day tomorrow, and
 // '1/2/2020', which is another day elsewhere.
 func date(s *Literal) (Expr, error) {
 	if _, err := time.Parse(time.DateOnly, s.Text); err != nil {

@@ -6,7 +6,7 @@ import (
 	pg "github.com/pganalyze/pg_query_go/v6"
 )
 
-// optional is expr, or nil where there is nothing to lower.
+// optional lowers an expression, or returns nil for a missing one.
 func (l *lowering) optional(n *pg.Node, at Pos, depth int) (Expr, error) {
 	if n == nil {
 		return nil, nil
@@ -14,8 +14,8 @@ func (l *lowering) optional(n *pg.Node, at Pos, depth int) (Expr, error) {
 	return l.expr(n, at, depth)
 }
 
-// expr lowers an expression. at is the place of what encloses it, for want of its own; depth is its distance from the
-// clause, itself included.
+// expr lowers an expression. at is the place of the enclosing one, used if the expression has none; depth is its
+// distance from the clause, itself included.
 func (l *lowering) expr(n *pg.Node, at Pos, depth int) (Expr, error) {
 	if depth > l.maxDepth {
 		return nil, l.tooDeep(at)
@@ -98,12 +98,12 @@ func (l *lowering) column(c *pg.ColumnRef, at Pos) (Expr, error) {
 	return nil, &Error{Pos: at, Message: "a column's name has at most two parts", Hint: "write table.column"}
 }
 
-// binaryOps are the operators that the tree has. The scanner has already turned "!=" into "<>".
+// binaryOps are the operators of the tree. The scanner has already turned "!=" into "<>".
 var binaryOps = map[string]BinaryOp{
 	"+": Add, "-": Sub, "*": Mul, "/": Div, "%": Mod, "=": Eq, "<>": Ne, "<": Lt, "<=": Le, ">": Gt, ">=": Ge,
 }
 
-// operation lowers what PostgreSQL calls A_Expr: operators, and much that looks like one to its grammar.
+// operation lowers PostgreSQL's A_Expr: operators, and many other forms that its grammar treats like operators.
 func (l *lowering) operation(x *pg.A_Expr, at Pos, depth int) (Expr, error) {
 	no := func(message, hint string) (Expr, error) { return nil, &Error{Pos: at, Message: message, Hint: hint} }
 	name := operatorName(x.GetName())
@@ -139,7 +139,7 @@ func (l *lowering) operation(x *pg.A_Expr, at Pos, depth int) (Expr, error) {
 	}
 }
 
-// operatorName is an operator's name, or OPERATOR(schema.name), which no table of ours holds.
+// operatorName is an operator's name, or OPERATOR(schema.name), which is in none of our tables.
 func operatorName(names []*pg.Node) string {
 	if len(names) == 1 {
 		return names[0].GetString_().GetSval()

@@ -6,7 +6,8 @@ import (
 	pg "github.com/pganalyze/pg_query_go/v6"
 )
 
-// boolean lowers AND, OR and NOT. PostgreSQL gives a chain as one node of many arguments; the tree leans to the left.
+// boolean lowers AND, OR and NOT. PostgreSQL represents a chain as one node with many arguments; our tree leans to the
+// left.
 func (l *lowering) boolean(x *pg.BoolExpr, at Pos, depth int) (Expr, error) {
 	args, op := x.GetArgs(), And
 	switch x.GetBoolop() {
@@ -27,7 +28,7 @@ func (l *lowering) boolean(x *pg.BoolExpr, at Pos, depth int) (Expr, error) {
 	}
 	var out Expr
 	for i, arg := range args {
-		e, err := l.expr(arg, at, depth+len(args)-max(i, 1)) // where it stands once the chain is folded
+		e, err := l.expr(arg, at, depth+len(args)-max(i, 1)) // its depth once the chain is folded
 		if err != nil {
 			return nil, err
 		}
@@ -94,8 +95,8 @@ func (l *lowering) caseExpr(x *pg.CaseExpr, at Pos, depth int) (Expr, error) {
 	return out, nil
 }
 
-// forms are the functions with a grammar of their own. A quoted "coalesce"(…) is an ordinary call to PostgreSQL, and
-// would be the same tree as COALESCE(…) here.
+// forms are the functions with a grammar of their own. To PostgreSQL a quoted "coalesce"(…) is an ordinary call; here
+// it would become the same tree as COALESCE(…).
 var forms = map[string]bool{"coalesce": true, "nullif": true, "least": true, "greatest": true, "grouping": true}
 
 func (l *lowering) form(name string, args []*pg.Node, at Pos, depth int) (Expr, error) {
@@ -134,7 +135,7 @@ func (l *lowering) call(f *pg.FuncCall, at Pos, depth int) (Expr, error) {
 	}, nil
 }
 
-// refuseCall refuses the calls that the tree has no place for.
+// refuseCall refuses calls that the tree cannot hold.
 func (l *lowering) refuseCall(f *pg.FuncCall, name string, at Pos) error {
 	no := func(message, hint string) error { return &Error{Pos: at, Message: message, Hint: hint} }
 	grammar := f.GetFuncformat() == pg.CoercionForm_COERCE_SQL_SYNTAX
@@ -158,7 +159,7 @@ func (l *lowering) refuseCall(f *pg.FuncCall, name string, at Pos) error {
 	return refuseOrdered(f, name, at, l.sources.nested > 0)
 }
 
-// qualified holds for a call of schema.name. The grammar writes its own functions as pg_catalog.name.
+// qualified reports a call of schema.name. The grammar writes its own functions as pg_catalog.name.
 func qualified(f *pg.FuncCall, name string) bool {
 	names := f.GetFuncname()
 	return len(names) == 2 && names[1].GetString_().GetSval() == name

@@ -5,14 +5,14 @@ import (
 )
 
 // Argument is a named argument of a call, Name => value: one value, or several in parentheses. A value is a *Literal,
-// or a word that is not quoted as a text: a *Column without a table, as in bounds => auto.
+// or an unquoted word: a *Column without a table, as in bounds => auto.
 type Argument struct {
 	At     Pos
 	Name   string
 	Values []Expr // at least one
 }
 
-// Pair gives the two values of name => (a, b); ok is false of anything else.
+// Pair returns the two values of name => (a, b); ok is false for anything else.
 func (a *Argument) Pair() (lo, hi Expr, ok bool) {
 	if len(a.Values) != 2 {
 		return nil, nil, false
@@ -20,7 +20,7 @@ func (a *Argument) Pair() (lo, hi Expr, ok bool) {
 	return a.Values[0], a.Values[1], true
 }
 
-// Word is the one word of name => word, or "".
+// Word returns the word of name => word, or "".
 func (a *Argument) Word() string {
 	if c, ok := a.Values[0].(*Column); ok && len(a.Values) == 1 {
 		return c.Name
@@ -28,7 +28,7 @@ func (a *Argument) Word() string {
 	return ""
 }
 
-// arguments parts a call's arguments into plain and named ones, which come last. star says that it is COUNT(*, name =>
+// arguments separates a call's plain arguments from the named ones, which come last. star reports COUNT(*, name =>
 // value), whose asterisk was rewritten.
 func (l *lowering) arguments(
 	args []*pg.Node, at Pos, depth int,
@@ -94,8 +94,8 @@ func (l *lowering) named(x *pg.NamedArgExpr, at Pos, depth int) (Argument, error
 	return a, nil
 }
 
-// starred reports a first argument that is an asterisk in the text: what is written as COUNT(*, name => value), which
-// PostgreSQL's grammar does not know. Anywhere else constant refuses it.
+// starred reports whether the first argument is an asterisk in the text, as in COUNT(*, name => value), which
+// PostgreSQL's grammar does not know. Anywhere else, constant refuses it.
 func (l *lowering) starred(args []*pg.Node) bool {
 	return len(args) > 0 && l.stars[int(args[0].GetAConst().GetLocation())]
 }

@@ -7,24 +7,25 @@ import (
 )
 
 // Options is GoogleSQL's clause, SELECT WITH DIFFERENTIAL_PRIVACY OPTIONS(name = value, …) …, or its old form WITH
-// ANONYMIZATION. What the options mean is for the reader to say.
+// ANONYMIZATION. The caller interprets the options.
 type Options struct {
 	At        Pos
 	Anonymize bool // the old form
 	List      []Option
 }
 
-// Option is name = value: a *Literal, or a word or path that is no text, a *Column. Name is folded to lower case.
+// Option is name = value: the value is a *Literal, or, for an unquoted word or path, a *Column. Name is folded to lower
+// case.
 type Option struct {
 	At    Pos
 	Name  string
 	Value Expr
 }
 
-// PostgreSQL's grammar knows neither the clause nor COUNT(*, name => value). Both are taken out of the text before its
-// parser sees it, by the scanner's tokens, so that no comment and no text constant is mistaken for one; and neither can
-// be part of a statement that the grammar does know: there WITH never follows SELECT, nor a comma an asterisk that
-// follows a parenthesis. What is taken out leaves as many bytes and as many characters, so that all positions stay.
+// PostgreSQL's grammar knows neither the clause nor COUNT(*, name => value). Both are removed from the text before its
+// parser sees it. The scanner's tokens locate them, so no comment and no text constant is mistaken for one. Neither can
+// be part of a statement that the grammar knows: there WITH never follows SELECT, and a comma never follows an asterisk
+// after a parenthesis. The replacement has as many bytes and characters, so all positions stay.
 
 // rewritten is the text for PostgreSQL's parser.
 func rewritten(sql string, tokens []*pg.ScanToken) string {
@@ -40,7 +41,7 @@ func rewritten(sql string, tokens []*pg.ScanToken) string {
 				out[i] = ' '
 			}
 		}
-		copy(out[begin:], "/*") // characters beyond ASCII stay, within a comment
+		copy(out[begin:], "/*") // characters beyond ASCII stay, inside a comment
 		copy(out[end-2:], "*/")
 	}
 	for _, at := range stars(tokens) {
@@ -51,7 +52,7 @@ func rewritten(sql string, tokens []*pg.ScanToken) string {
 	return string(out)
 }
 
-// stars are the offsets of the asterisks of (*, … .
+// stars are the offsets of the asterisks in (*, … .
 func stars(tokens []*pg.ScanToken) (out []int) {
 	for i := 1; i+1 < len(tokens); i++ {
 		if tokens[i-1].GetToken() == pg.Token_ASCII_40 && tokens[i].GetToken() == pg.Token_ASCII_42 &&
@@ -62,11 +63,11 @@ func stars(tokens []*pg.ScanToken) (out []int) {
 	return out
 }
 
-// clauseWords are what may follow SELECT WITH.
+// clauseWords are the words that may follow SELECT WITH.
 var clauseWords = map[string]bool{"differential_privacy": true, "anonymization": true}
 
-// clause finds the tokens of the clause, from WITH on: none, [0, 0), unless it stands directly after a SELECT that is
-// in no parentheses. It ends before the first token that cannot belong to it.
+// clause finds the tokens of the clause, from WITH on. It returns the empty range [0, 0) unless the clause stands
+// directly after a SELECT outside parentheses. The clause ends before the first token that cannot belong to it.
 func clause(sql string, tokens []*pg.ScanToken) (from, to int) {
 	depth := 0
 	for i, t := range tokens {
@@ -92,7 +93,7 @@ func introduces(sql string, tokens []*pg.ScanToken, i int) bool {
 		clauseWords[strings.ToLower(spelled(sql, tokens[i+1]))]
 }
 
-// listEnd is the index after OPTIONS(…) at i, or i where there is none.
+// listEnd is the index after OPTIONS(…) at i, or i without such a list.
 func listEnd(sql string, tokens []*pg.ScanToken, i int) int {
 	if i+1 >= len(tokens) || !strings.EqualFold(spelled(sql, tokens[i]), "options") ||
 		tokens[i+1].GetToken() != pg.Token_ASCII_40 {
@@ -102,7 +103,7 @@ func listEnd(sql string, tokens []*pg.ScanToken, i int) int {
 		switch tokens[j].GetToken() {
 		case pg.Token_ASCII_41:
 			return j + 1
-		case pg.Token_ASCII_40, pg.Token_ASCII_59: // no option has parentheses in it: the list was not closed
+		case pg.Token_ASCII_40, pg.Token_ASCII_59: // no option contains parentheses: the list was not closed
 			return i
 		default:
 		}
@@ -116,7 +117,7 @@ func spelled(sql string, t *pg.ScanToken) string {
 	return sql[start:min(max(int(t.GetEnd()), start), len(sql))]
 }
 
-// options reads the clause, if there is one, and takes its tokens away.
+// options reads the clause, if there is one, and removes its tokens.
 func (l *lowering) options() (*Options, error) {
 	from, to := clause(string(l.text), l.tokens)
 	if from == to {
@@ -142,7 +143,7 @@ func (l *lowering) options() (*Options, error) {
 	return out, err
 }
 
-// unread explains a text that PostgreSQL's parser refuses: by what is written in GoogleSQL's way, if it is that.
+// unread explains a text that PostgreSQL's parser refuses, by the GoogleSQL syntax in it if there is any.
 func unread(src text, tokens []*pg.ScanToken, err error) error {
 	l := &lowering{text: src, tokens: significant(tokens)}
 	if _, err := l.options(); err != nil {
@@ -158,7 +159,7 @@ func unread(src text, tokens []*pg.ScanToken, err error) error {
 	return parserError(src, err)
 }
 
-// misplaced refuses a clause where it is not the question's own.
+// misplaced refuses a clause that does not belong to the question itself.
 func (l *lowering) misplaced() error {
 	for i, t := range l.tokens {
 		if t.GetToken() == pg.Token_SELECT && introduces(string(l.text), l.tokens, i+1) {
@@ -211,13 +212,13 @@ func (r *optionReader) option(tokens, rest []*pg.ScanToken) (Option, error) {
 	return o, err
 }
 
-// isWord holds for names, quoted or not, and for keywords.
+// isWord reports names, quoted or not, and keywords.
 func isWord(t *pg.ScanToken, text string) bool {
 	return t.GetToken() == pg.Token_IDENT || t.GetKeywordKind() != pg.KeywordKind_NO_KEYWORD &&
 		plain(strings.ToLower(text))
 }
 
-// word is a name: folded to lower case unless it is quoted.
+// word is a name, folded to lower case unless it is quoted.
 func (r *optionReader) word(t *pg.ScanToken) string {
 	text := r.tokenText(t)
 	if strings.HasPrefix(text, `"`) {

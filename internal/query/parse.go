@@ -1,6 +1,6 @@
-// Package query turns the text of a question into a small tree of its own: PostgreSQL's grammar reads it, and whatever
-// the tree cannot hold is refused with the place, the reason and what to write instead. docs/reference/sql.md is the
-// dialect's definition. Nothing here knows of tables, types or privacy; that is package plan's.
+// Package query turns the text of a question into a small tree of its own. PostgreSQL's grammar parses the text;
+// anything that the tree cannot hold is refused, with the place, the reason and an alternative. docs/reference/sql.md
+// defines the dialect. This package knows nothing of tables, types or privacy, which are package plan's concern.
 //
 // The package promises that Parse neither panics nor kills the process, whatever the text (see limits and thread.go),
 // that every error is an *Error, and that a tree's String parses back to the same tree.
@@ -16,24 +16,25 @@ import (
 	"github.com/pganalyze/pg_query_go/v6/parser"
 )
 
-// limits are checked before the C parser sees anything, but for depth, which bounds our own recursion and our readers'.
+// limits are checked before the C parser sees the text, except for depth, which bounds the recursion of this package
+// and of its callers.
 //
-// What the C parser's stack needs grows with the number of tokens. On linux/amd64 (TestCrashDistance) the hungriest
-// statement, a IS NULL IS NULL …, takes 350 bytes of stack a token, 0.7 MiB at the limit: with stackSize, the process
-// dies at about 49,000 tokens, 24 times the limit. What nests to the right (parentheses, calls, subqueries) never gets
-// there, since PostgreSQL's parser refuses more than 10,000 open symbols.
+// The stack that the C parser needs grows with the number of tokens. On linux/amd64 (TestCrashDistance) the most
+// demanding statement, a IS NULL IS NULL …, takes 350 bytes of stack per token, 0.7 MiB at the limit. With stackSize
+// the process dies at about 49,000 tokens, 24 times the limit. Constructs that nest to the right (parentheses, calls,
+// subqueries) never get that far, since PostgreSQL's parser refuses more than 10,000 open symbols.
 type limits struct{ bytes, tokens, depth int }
 
 var defaultLimits = limits{bytes: 16 << 10, tokens: 2048, depth: 200}
 
-// maxName is PostgreSQL's NAMEDATALEN - 1. It cuts longer names off silently; we refuse them.
+// maxName is PostgreSQL's NAMEDATALEN - 1. PostgreSQL cuts longer names off silently; we refuse them.
 const maxName = 63
 
 // Parse turns one SELECT statement into a tree. Every error is an *Error.
 func Parse(sql string) (*Select, error) { return parse(sql, defaultLimits) }
 
-// Ahead does a part of what Parse does for texts that it will soon be asked for, as many as it keeps: together that
-// takes less time. It changes nothing of what Parse gives.
+// Ahead does a part of Parse's work for texts that will be parsed soon, as many as it keeps. Together that takes less
+// time. It does not change Parse's results.
 func Ahead(sqls []string) {
 	var js []job
 	bytes := 0
@@ -56,7 +57,7 @@ func parse(sql string, lim limits) (*Select, error) {
 		return nil, err
 	}
 	p := parseOnThread(job{sql: sql, maxTokens: lim.tokens})
-	if p.scan != nil { // else it is not known what quotes hold, and it is refused anyway
+	if p.scan != nil { // without tokens the quotes are unknown, and the text is refused anyway
 		if err := checkShown(src, p.scan.GetTokens()); err != nil {
 			return nil, err
 		}
@@ -92,7 +93,7 @@ func parse(sql string, lim limits) (*Select, error) {
 	return s, nil
 }
 
-// checkText refuses what must not reach C: a NUL would end the text early, and the rest go unread.
+// checkText refuses text that must not reach C: a NUL would end it early, and the rest would go unread.
 func checkText(src text, lim limits) error {
 	if len(src) > lim.bytes {
 		return src.refuse(0, "ask for less at once", "the question has %d bytes, more than %d", len(src), lim.bytes)
@@ -110,7 +111,7 @@ func checkText(src text, lim limits) error {
 	return nil
 }
 
-// parserError turns a refusal of PostgreSQL's into ours. Its position counts characters from 1, 0 being none.
+// parserError turns a refusal of PostgreSQL's into ours. Its position counts characters from 1; 0 means none.
 func parserError(src text, err error) error {
 	var e *parser.Error
 	if !errors.As(err, &e) {
@@ -123,10 +124,10 @@ func parserError(src text, err error) error {
 	return out
 }
 
-// shorten keeps a message that quotes the rest of the question from being as long.
+// shorten limits the length of a message that quotes the rest of the question.
 func shorten(message string) string {
 	const most = 120
-	if runes := []rune(message); len(runes) > most { // (this makes bad UTF-8 good, too)
+	if runes := []rune(message); len(runes) > most { // (this also repairs bad UTF-8)
 		return string(runes[:most]) + "…"
 	}
 	return strings.ToValidUTF8(message, "\uFFFD")
@@ -143,7 +144,7 @@ func significant(tokens []*pg.ScanToken) []*pg.ScanToken {
 	return out
 }
 
-// checkNames refuses the identifiers that PostgreSQL would cut off.
+// checkNames refuses identifiers that PostgreSQL would cut off.
 func (l *lowering) checkNames() error {
 	for _, t := range l.tokens {
 		if t.GetToken() != pg.Token_IDENT && t.GetToken() != pg.Token_UIDENT {
@@ -166,7 +167,7 @@ func (l *lowering) tokenText(t *pg.ScanToken) string {
 	return string(l.text[start:min(max(int(t.GetEnd()), start), len(l.text))])
 }
 
-// find is the offset of the first token of a kind, if possible outside parentheses, or of the first token at all.
+// find is the offset of the first token of a kind, preferably outside parentheses, or of the first token at all.
 func (l *lowering) find(kind pg.Token) int {
 	nested, inside := 0, -1
 	for _, t := range l.tokens {
@@ -201,7 +202,7 @@ func (l *lowering) first(from int) int {
 	return len(l.text)
 }
 
-// single is the only statement, which must be a SELECT.
+// single returns the only statement, which must be a SELECT.
 func (l *lowering) single(stmts []*pg.RawStmt) (*pg.SelectStmt, error) {
 	if len(stmts) == 0 {
 		return nil, l.text.refuse(len(l.text), "write SELECT … FROM …", "there is no question")
@@ -219,7 +220,7 @@ func (l *lowering) single(stmts []*pg.RawStmt) (*pg.SelectStmt, error) {
 	return nil, l.text.refuse(at, hint, "%s: only SELECT is answered", verb)
 }
 
-// verb names a statement that is not a SELECT by its first word, WITH being no verb.
+// verb names a statement other than a SELECT by its first word; WITH does not count.
 func (l *lowering) verb(stmt *pg.Node, at int) (verb, hint string) {
 	hint = "write SELECT … FROM …"
 	switch stmt.GetNode().(type) {

@@ -2,8 +2,8 @@ package query
 
 import "unicode/utf8"
 
-// places tells where offsets of a text are, of which there are as many as expressions: it has counted lines and
-// characters up to some of them, once.
+// places converts offsets of a text to places, as many as there are expressions. It counts lines and characters up to
+// some offsets once.
 type places struct {
 	known []place
 }
@@ -23,7 +23,7 @@ func (p *places) pos(t text, offset int) Pos {
 	}
 	offset = min(max(offset, 0), len(t))
 	i := min(offset/placesApart, len(p.known)-1)
-	if p.known[i].offset > offset { // it begins behind a longer character
+	if p.known[i].offset > offset { // it begins after a longer character
 		i--
 	}
 	out := p.known[i].at
@@ -35,7 +35,8 @@ func (p *places) pos(t text, offset int) Pos {
 	return out
 }
 
-// read goes through the text: of each stretch the first character that begins in it or, where none does, behind it.
+// read goes through the text, and notes for each stretch the first character that begins in it or, if none does, after
+// it.
 func (p *places) read(t text) {
 	at := Pos{Line: 1, Column: 1}
 	for offset := range string(t) {
@@ -49,7 +50,7 @@ func (p *places) read(t text) {
 	}
 }
 
-// behind is the place behind a character that begins with a byte.
+// behind is the place after a character that begins with a byte.
 func (p Pos) behind(first byte) Pos {
 	if first == '\n' {
 		return Pos{Line: p.Line + 1, Column: 1}

@@ -12,7 +12,7 @@ type Pos struct{ Line, Column int }
 // String is "line:column".
 func (p Pos) String() string { return fmt.Sprintf("%d:%d", p.Line, p.Column) }
 
-// Error is a refusal. Message says what and why, Hint what to write instead (it may be empty).
+// Error is a refusal. Message gives the fault and the reason, Hint an alternative (it may be empty).
 type Error struct {
 	Pos           Pos
 	Message, Hint string
@@ -21,10 +21,10 @@ type Error struct {
 // Error is the position and the message, without the hint.
 func (e *Error) Error() string { return e.Pos.String() + ": " + e.Message }
 
-// text is a question's text with what is needed to point into it.
+// text is a question's text, with methods that convert offsets to places.
 type text string
 
-// pos turns a byte offset into a place, clamped to the text: the end of the text is a place too.
+// pos turns a byte offset into a place, clamped to the text, whose end is a place too.
 func (t text) pos(offset int) Pos {
 	offset = min(max(offset, 0), len(t))
 	before := string(t[:offset])

@@ -5,8 +5,8 @@ import (
 	"strings"
 )
 
-// Precedences of PostgreSQL's grammar, loosest first. An operand is put in parentheses if it binds more loosely than
-// its place demands.
+// Precedences of PostgreSQL's grammar, loosest first. An operand gets parentheses if it binds more loosely than its
+// place requires.
 const (
 	bindOr = iota + 1
 	bindAnd
@@ -25,7 +25,7 @@ var binaryBinds = map[BinaryOp]int{
 	Ge: bindCompare, Add: bindAdd, Sub: bindAdd, Mul: bindMul, Div: bindMul, Mod: bindMul,
 }
 
-// binds is how tightly an expression holds together as Print writes it.
+// binds is how tightly an expression binds as Print writes it.
 func binds(e Expr) int {
 	switch x := e.(type) {
 	case *Unary:
@@ -47,15 +47,15 @@ func binds(e Expr) int {
 	return bindName
 }
 
-// Print is an expression's canonical text. For a tree from Parse it parses back to the same tree, positions aside.
+// Print is an expression's canonical text. For a tree from Parse it parses back to the same tree, apart from positions.
 func Print(e Expr) string {
 	var p printer
 	p.expr(e, 0)
 	return p.out.String()
 }
 
-// String is the question's canonical text. For a tree from Parse it parses back to the same tree, positions aside,
-// unless it has grown beyond the limits on a question's size.
+// String is the question's canonical text. For a tree from Parse it parses back to the same tree, apart from positions,
+// unless the text exceeds the limits on a question's size.
 func (s *Select) String() string {
 	var p printer
 	p.write("SELECT ")
@@ -130,7 +130,7 @@ func (p *printer) order(o Order) {
 	}
 }
 
-// expr writes an expression in a place that demands at least a binding.
+// expr writes an expression in a place that requires at least a binding strength.
 func (p *printer) expr(e Expr, least int) {
 	if binds(e) < least {
 		p.write("(")
@@ -187,7 +187,7 @@ func (p *printer) expr(e Expr, least int) {
 	}
 }
 
-// castName is the type's name in PostgreSQL's sense of it: its "real" is single precision.
+// castName is the type's name in PostgreSQL, where "real" is single precision.
 func castName(t string) string {
 	if t == "real" {
 		return "double precision"

@@ -2,13 +2,13 @@ package query
 
 import "strings"
 
-// quoteText is a string constant. A backslash stands for itself in one, and a line break may stand in it.
+// quoteText is a string constant. Backslashes and line breaks in it stand for themselves.
 func quoteText(s string) string { return "'" + strings.ReplaceAll(s, "'", "''") + "'" }
 
-// QuoteName writes a name as SQL reads it, in double quotes if it needs them.
+// QuoteName writes a name as SQL reads it, in double quotes if necessary.
 func QuoteName(name string) string { return quote(name) }
 
-// quote is an identifier, in quotes if it would not be read back as itself without.
+// quote is an identifier, in quotes if it would not be read back as itself without them.
 func quote(name string) string {
 	if plain(name) && !keywords[name] {
 		return name
@@ -16,7 +16,7 @@ func quote(name string) string {
 	return `"` + strings.ReplaceAll(name, `"`, `""`) + `"`
 }
 
-// plain holds for names of lower-case ASCII letters, digits and underscores that do not begin with a digit.
+// plain reports names of lower-case ASCII letters, digits and underscores that do not begin with a digit.
 func plain(name string) bool {
 	for i := range len(name) {
 		c := name[i]
@@ -27,8 +27,8 @@ func plain(name string) bool {
 	return name != ""
 }
 
-// keywords are PostgreSQL's words that are not free to be the name of a column, a table and a function alike
-// (TestKeywords compares them with the grammar's own).
+// keywords are the PostgreSQL words that cannot be the name of a column, a table and a function alike (TestKeywords
+// compares them with the grammar's own).
 var keywords = wordSet(`
 all analyse analyze and any array as asc asymmetric authorization between bigint binary bit boolean both case cast
 char character check coalesce collate collation column concurrently constraint create cross current_catalog

@@ -1,10 +1,9 @@
 package query
 
-// Relation is what stands in FROM where that is more than one table's name: a *Table, a *Subquery, a *Join or, at
-// the top alone, a *List. A name that WITH
-// gave is the Subquery that it stands for.
+// Relation is the content of FROM if that is more than one table's name: a *Table, a *Subquery, a *Join or, at the top
+// only, a *List. A name from WITH is the Subquery that it stands for.
 type Relation interface {
-	// Pos is where to point when this relation is at fault.
+	// Pos is the place to report when this relation is at fault.
 	Pos() Pos
 	isRelation()
 }
@@ -15,15 +14,15 @@ type Table struct {
 	Name, Alias string
 }
 
-// Subquery is a SELECT, or several under UNION ALL. Its branches have items that may be stars, and no ORDER BY, LIMIT
-// or OFFSET.
+// Subquery is a SELECT, or several under UNION ALL. The items of its branches may be stars, and the branches have no
+// ORDER BY, LIMIT or OFFSET.
 type Subquery struct {
 	At       Pos
 	Branches []*Select // at least one
 	Alias    string
 }
 
-// Join is L JOIN R ON On, or USING: then On is nil, and Using names columns of both.
+// Join is L JOIN R ON On, or with USING: then On is nil, and Using names columns of both sides.
 type Join struct {
 	At    Pos // of JOIN's right side
 	Kind  JoinKind
@@ -32,13 +31,13 @@ type Join struct {
 	Using []string
 }
 
-// List is a, b, …: relations that equalities in WHERE join, each to those before it.
+// List is a, b, …: relations that equalities in WHERE join, each to earlier ones.
 type List struct {
 	At    Pos // of the first
 	Items []Relation
 }
 
-// JoinKind tells which rows stay without a partner.
+// JoinKind says which rows without a partner a join keeps.
 type JoinKind string
 
 // The kinds of join.
@@ -57,16 +56,16 @@ type Star struct {
 // Pos is where the name begins.
 func (r *Table) Pos() Pos { return r.At }
 
-// Pos is where the first SELECT is, or the name that WITH gave.
+// Pos is the place of the first SELECT, or of the name from WITH.
 func (r *Subquery) Pos() Pos { return r.At }
 
-// Pos is where the right side is.
+// Pos is the place of the right side.
 func (r *Join) Pos() Pos { return r.At }
 
-// Pos is where the first relation is.
+// Pos is the place of the first relation.
 func (r *List) Pos() Pos { return r.At }
 
-// Pos is where the star, or its table's name, is.
+// Pos is the place of the star, or of its table's name.
 func (x *Star) Pos() Pos { return x.At }
 
 func (*Table) isRelation()    {}
@@ -75,7 +74,7 @@ func (*Join) isRelation()     {}
 func (*List) isRelation()     {}
 func (*Star) isExpr()         {}
 
-// relation writes what stands in FROM.
+// relation writes the content of FROM.
 func (p *printer) relation(r Relation) {
 	switch r := r.(type) {
 	case *List:

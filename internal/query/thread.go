@@ -12,33 +12,33 @@ import (
 	pg "github.com/pganalyze/pg_query_go/v6"
 )
 
-// PostgreSQL's parser recurses on the C stack of the thread it is called on, and overflowing that stack kills the
-// process: nothing can recover from it. Called plainly from Go it runs on whichever thread the Go scheduler picked: one
-// that the Go runtime made with the C library's default size (glibc: RLIMIT_STACK when the process started, usually 8
-// MiB, but 2 MiB under "ulimit -s unlimited"; musl: 128 KiB), or the main thread (RLIMIT_STACK). So we do not leave it
-// to the environment: the parser has a thread of its own, made here with pthread_create and a stack of stackSize. That
+// PostgreSQL's parser recurses on the C stack of the calling thread. Overflowing that stack kills the process, and
+// nothing can recover from it. Called directly from Go, the parser runs on whichever thread the Go scheduler picked:
+// one that the Go runtime made with the C library's default size (glibc: RLIMIT_STACK when the process started, usually
+// 8 MiB, but 2 MiB under "ulimit -s unlimited"; musl: 128 KiB), or the main thread (RLIMIT_STACK). So this package does
+// not depend on the environment: it makes a thread for the parser with pthread_create and a stack of stackSize. That
 // thread calls back into Go and stays there (a goroutine that C called is locked to its thread for as long as the call
-// lasts), and a C function called from such a goroutine runs on the rest of that same C stack.
+// lasts). A C function called from such a goroutine runs on the rest of the same C stack.
 //
-// A single thread also contains two habits of libpg_query: it allocates memory contexts for every thread it is called
-// on, and one pthread key, of which a process has 1,024 and which it never gives back.
+// A single thread also contains two habits of libpg_query: on every thread that calls it, it allocates memory contexts
+// and one pthread key. A process has 1,024 keys, and the library never frees them.
 const stackSize = 16 << 20
 
-// parsed is what the parser's thread gives back.
+// parsed is the result of the parser's thread.
 type parsed struct {
 	scan *pg.ScanResult
 	tree *pg.ParseResult
 	err  error
 }
 
-// job is what it is asked: to scan, and to parse if there are at most maxTokens tokens.
+// job is a request to that thread: to scan, and to parse if there are at most maxTokens tokens.
 type job struct {
 	sql       string
 	maxTokens int
 }
 
 var (
-	parserMu    sync.Mutex // held from the sending of jobs to the receipt of their answers, which are kept
+	parserMu    sync.Mutex // held while jobs are sent and their results received and kept
 	kept        = map[job]parsed{}
 	keptBytes   int // of their texts
 	startParser = sync.OnceValue(func() error {
@@ -51,16 +51,16 @@ var (
 	answers = make(chan []parsed)
 )
 
-// maxKeptBytes bounds the texts whose trees are kept, which are some hundred times as large; a longer one is kept by
-// itself.
+// maxKeptBytes bounds the texts whose trees are kept. Trees are some hundred times as large as their texts. A longer
+// text is kept alone.
 const maxKeptBytes = 32 << 10
 
-// parseOnThread scans and parses on the parser's thread. If the text has too many tokens, the tree is nil, and so is
-// err. What it gives is shared, and not to be changed: it is kept for a while, since one question is planned several
-// times, as at several prices.
+// parseOnThread scans and parses on the parser's thread. If the text has too many tokens, the tree and err are both
+// nil. The result is shared and must not be changed: it is kept for a while, because one question is planned several
+// times, for example at several prices.
 func parseOnThread(j job) parsed { return parseTogether([]job{j})[0] }
 
-// parseTogether is parseOnThread of several texts. To wake the thread takes longer than most texts do, and it is woken
+// parseTogether is parseOnThread for several texts. Waking the thread takes longer than most texts do, so it is woken
 // once.
 func parseTogether(js []job) []parsed {
 	out := make([]parsed, len(js))

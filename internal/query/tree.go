@@ -3,12 +3,12 @@ package query
 // Select is one question: a SELECT over one table, or one relation.
 type Select struct {
 	At         Pos    // of a subquery's SELECT
-	Distinct   bool   // of a subquery alone
-	DistinctAt Pos    // where that is written
+	Distinct   bool   // in subqueries only
+	DistinctAt Pos    // its place
 	Items      []Item // at least one
 	From       From
 	Where      Expr // nil if absent
-	// or Groupings, as written: an integer constant is an output column's number only if the reader says so
+	// or Groupings, as written: the caller decides whether an integer constant is an output column's number
 	GroupBy       []Expr
 	Having        Expr // nil if absent
 	OrderBy       []Order
@@ -22,8 +22,8 @@ type Item struct {
 	Alias string
 }
 
-// From is the table asked about; Alias is "" if none was given. Where it is no single table, Table and Alias are "",
-// and Relation says what.
+// From is the table of the question; Alias is "" if none was given. For anything but a single table, Table and Alias
+// are "", and Relation is set.
 type From struct {
 	Table, Alias string
 	At           Pos
@@ -37,18 +37,18 @@ type Order struct {
 	NullsFirst *bool
 }
 
-// Expr is one of *Column, *Literal, *Unary, *Binary, *Between, *In, *Like, *Is, *Case, *Cast and *Call (in GROUP BY
-// also *Grouping, in the list of a subquery also *Star), and never nil where a field's comment does not say so. No path
-// from a clause's expression down is longer than 200 nodes, so that a recursive pass needs no bound of its own.
+// Expr is one of *Column, *Literal, *Unary, *Binary, *Between, *In, *Like, *Is, *Case, *Cast and *Call; in GROUP BY
+// also *Grouping, in the list of a subquery also *Star. It is never nil unless a field's comment says so. No path down
+// from a clause's expression is longer than 200 nodes, so recursive passes need no limit of their own.
 type Expr interface {
-	// Pos is where to point when this expression is at fault: the first character of a name, constant, CASE or
-	// call, but the operator itself of an operation, as PostgreSQL does.
+	// Pos is the place to report when this expression is at fault: the first character of a name, constant, CASE or
+	// call, but the operator itself of an operation, as in PostgreSQL.
 	Pos() Pos
 	isExpr()
 }
 
-// Column is a column reference; Table is "" unless it is qualified. Names are folded as PostgreSQL does (unquoted A–Z
-// to lower case) and at most 63 bytes long.
+// Column is a column reference; Table is "" unless it is qualified. Names are folded as in PostgreSQL (unquoted A–Z
+// to lower case) and have at most 63 bytes.
 type Column struct {
 	At          Pos
 	Table, Name string
@@ -63,7 +63,7 @@ type Column struct {
 //   - NullLiteral: nothing more.
 //   - DateLiteral: Text is a valid date, YYYY-MM-DD.
 //
-// A minus before a number is folded into its Text, so that Unary Negate is never applied to a numeric Literal.
+// A minus before a number is folded into its Text, so Unary Negate never applies to a numeric Literal.
 type Literal struct {
 	At   Pos
 	Kind LiteralKind
@@ -128,18 +128,18 @@ type When struct {
 	Cond, Result Expr
 }
 
-// Cast is CAST(X AS Type), Type being "integer", "real", "text", "boolean" or "date". A cast of a string constant to
-// date is a DateLiteral instead.
+// Cast is CAST(X AS Type). Type is "integer", "real", "text", "boolean" or "date". A cast of a string constant to date
+// is a DateLiteral instead.
 type Cast struct {
 	At   Pos
 	X    Expr
 	Type string
 }
 
-// Call is Name(Args), Name(*) if Star (no Args), Name(DISTINCT Args) if Distinct, each with WITHIN GROUP (ORDER BY
-// Within) and FILTER (WHERE Filter) if these are not nil; after Args or the asterisk stand the named arguments.
-// COALESCE, NULLIF, LEAST, GREATEST and GROUPING are Calls too. Name is folded like a column's; whether such a function
-// exists is for the reader to say.
+// Call is Name(Args), Name(*) if Star (no Args), or Name(DISTINCT Args) if Distinct, each with WITHIN GROUP (ORDER BY
+// Within) and FILTER (WHERE Filter) if these are not nil. Named arguments follow Args or the asterisk. COALESCE,
+// NULLIF, LEAST, GREATEST and GROUPING are Calls too. Name is folded like a column's; the caller decides whether such a
+// function exists.
 type Call struct {
 	At             Pos
 	Name           string
@@ -150,7 +150,7 @@ type Call struct {
 	Named          []Argument // with distinct names
 }
 
-// LiteralKind tells constants apart.
+// LiteralKind distinguishes constants.
 type LiteralKind int
 
 // The kinds of constant; see Literal.

@@ -7,8 +7,8 @@ import (
 	pg "github.com/pganalyze/pg_query_go/v6"
 )
 
-// with notes what a WITH clause gives, in its order: each sees those before it. It returns what undoes it, once the
-// statement that it stands before is lowered.
+// with adds the names of a WITH clause in order; each sees the earlier ones. It returns a function that removes them
+// again after the statement is lowered.
 func (l *lowering) with(w *pg.WithClause) (restore func(), err error) {
 	before := l.sources.named
 	restore = func() { l.sources.named = before }
@@ -51,12 +51,12 @@ func (l *lowering) with(w *pg.WithClause) (restore func(), err error) {
 			return restore, err
 		}
 		l.sources.named[c.GetCtename()] = named{branches: s.Branches, tables: l.sources.tables - already}
-		l.sources.tables = already // it counts where it is used
+		l.sources.tables = already // it counts each time it is used
 	}
 	return restore, nil
 }
 
-// subquery lowers what stands in parentheses in FROM, or behind a name of WITH.
+// subquery lowers a subquery in FROM, or the one after a name of WITH.
 func (l *lowering) subquery(s *pg.SelectStmt, alias string, at Pos) (*Subquery, error) {
 	if l.sources.nested++; l.sources.nested > maxNested {
 		return nil, tooNested(at)
@@ -79,8 +79,8 @@ func tooNested(at Pos) *Error {
 	}
 }
 
-// deep is how deep subqueries are nested in the branches of one, itself included. What is looked at is no more than the
-// tables that may be named.
+// deep is how deep the branches of a subquery nest subqueries, itself included. It visits no more nodes than there may
+// be tables.
 func deep(branches []*Select) int {
 	most := 0
 	var relation func(r Relation)
@@ -103,7 +103,7 @@ func deep(branches []*Select) int {
 	return most + 1
 }
 
-// branches are the SELECTs of a UNION ALL, or the one that there is.
+// branches are the SELECTs of a UNION ALL, or the single one.
 func (l *lowering) branches(s *pg.SelectStmt, at Pos, depth int) ([]*Select, error) {
 	if s == nil || depth > maxTables {
 		return nil, tooManyTables(at)
@@ -142,8 +142,7 @@ func (l *lowering) branches(s *pg.SelectStmt, at Pos, depth int) ([]*Select, err
 	return append(left, right...), err
 }
 
-// branch lowers one SELECT of a subquery. What is said of clauses points into it: its own words are all that is looked
-// at.
+// branch lowers one SELECT of a subquery. Refusals of clauses point into it, because it sees only its own tokens.
 func (l *lowering) branch(s *pg.SelectStmt) (*Select, error) {
 	outer := l.tokens
 	l.tokens = l.window()
@@ -159,7 +158,7 @@ func (l *lowering) branch(s *pg.SelectStmt) (*Select, error) {
 	return out, err
 }
 
-// unordered refuses what a relation has no place for.
+// unordered refuses clauses that have no meaning in a relation.
 func (l *lowering) unordered(s *pg.SelectStmt, at Pos) error {
 	switch {
 	case s.GetLimitCount() != nil || s.GetLimitOffset() != nil:
@@ -173,8 +172,8 @@ func (l *lowering) unordered(s *pg.SelectStmt, at Pos) error {
 	return nil
 }
 
-// window gives the words of the next SELECT that was not lowered yet. SELECTs are lowered in the order in which they
-// are written, so a place behind the last one's SELECT tells which is next.
+// window returns the tokens of the next SELECT to lower. SELECTs are lowered in the order of the text, so the place
+// after the last SELECT identifies the next one.
 func (l *lowering) window() []*pg.ScanToken {
 	for i, t := range l.tokens {
 		if t.GetToken() != pg.Token_SELECT || int(t.GetStart()) < l.sources.after {
@@ -186,7 +185,7 @@ func (l *lowering) window() []*pg.ScanToken {
 	return l.tokens
 }
 
-// length is how many words belong to the SELECT that tokens begin with.
+// length is how many tokens belong to the SELECT at the beginning of tokens.
 func (l *lowering) length(tokens []*pg.ScanToken) int {
 	open := 0
 	for i, t := range tokens {
@@ -207,7 +206,7 @@ func (l *lowering) length(tokens []*pg.ScanToken) int {
 	return len(tokens)
 }
 
-// subItems lowers the SELECT list of a subquery, where a star is the columns of what it selects from.
+// subItems lowers the SELECT list of a subquery, in which a star stands for the columns of its source.
 func (l *lowering) subItems(targets []*pg.Node, start Pos) ([]Item, error) {
 	var out []Item
 	for _, n := range targets {
@@ -228,7 +227,7 @@ func (l *lowering) subItems(targets []*pg.Node, start Pos) ([]Item, error) {
 	return out, nil
 }
 
-// starOf is * or table.*, or nil.
+// starOf returns * or table.*, or nil.
 func starOf(n *pg.Node) *Star {
 	fields := n.GetColumnRef().GetFields()
 	if len(fields) == 0 || len(fields) > 2 || fields[len(fields)-1].GetAStar() == nil {
