@@ -42,7 +42,7 @@ var places = []place{
 	{file: inDuckDB + "render.go", text: `"%s UNION ALL SELECT * EXCLUDE (r) FROM (SELECT *, row_number() OVER (PARTITION BY u ORDER BY q) AS r FROM (%s)) WHERE r <= %d"`, right: `"%s UNION ALL SELECT * EXCLUDE (r) FROM (SELECT *, row_number() OVER (PARTITION BY u ORDER BY q) AS r FROM (%s)) WHERE r <= %d"`, wrong: []string{
 		`"%s UNION ALL SELECT * EXCLUDE (r) FROM (SELECT *, row_number() OVER (ORDER BY q, u) AS r FROM (%s)) WHERE r <= %d"`,
 	}},
-	{file: inDuckDB + "render.go", text: `sum = "max" // once a cell`, right: `"max"`, wrong: []string{`"sum"`}},
+	{file: inDuckDB + "render.go", text: `sum = "max" // once per cell`, right: `"max"`, wrong: []string{`"sum"`}},
 	{file: inDuckDB + "render.go", text: "cells, b.Caps.Groups)", right: "b.Caps.Groups", wrong: []string{"b.Caps.Groups + 1", "1 << 40"}},
 	{file: inDuckDB + "render.go", text: `"SELECT *, row_number() OVER (PARTITION BY u ORDER BY q) AS r FROM (%s)", cells)`, right: `"SELECT *, row_number() OVER (PARTITION BY u ORDER BY q) AS r FROM (%s)"`, wrong: []string{
 		`"SELECT *, row_number() OVER (ORDER BY q, u) AS r FROM (%s)"`,
@@ -176,7 +176,7 @@ var places = []place{
 	{file: inPostgres + "render_source.go", text: `right = fmt.Sprintf("(SELECT * FROM (%s) AS p WHERE q <= %d)", ranked("SELECT * FROM "+right+" AS t", within, of, s.Most), s.Most)`, right: `fmt.Sprintf("(SELECT * FROM (%s) AS p WHERE q <= %d)", ranked("SELECT * FROM "+right+" AS t", within, of, s.Most), s.Most)`, wrong: []string{
 		`fmt.Sprintf("(SELECT * FROM (%s) AS p WHERE q <= %d)", ranked("SELECT * FROM "+right+" AS t", within, of, s.Most+1), s.Most)`, `fmt.Sprintf("(SELECT * FROM (%s) AS p WHERE q <= %d)", ranked("SELECT * FROM "+right+" AS t", within, of, s.Most), s.Most+1)`, `right`,
 	}},
-	{file: inPostgres + "render_source.go", text: `sum = "max" // once a cell`, right: `"max"`, wrong: []string{`"sum"`}},
+	{file: inPostgres + "render_source.go", text: `sum = "max" // once per cell`, right: `"max"`, wrong: []string{`"sum"`}},
 	{file: inPostgres + "render_source.go", text: `"row_number() OVER (PARTITION BY u ORDER BY min(q)) AS r"`, right: `"row_number() OVER (PARTITION BY u ORDER BY min(q)) AS r"`, wrong: []string{`"row_number() OVER (ORDER BY min(q), u) AS r"`}},
 	{file: inPostgres + "render_source.go", text: "cells, b.Caps.Groups)", right: "b.Caps.Groups", wrong: []string{"b.Caps.Groups + 1", "1 << 40"}},
 	{file: inPostgres + "render_source.go", text: "if !second.Single {", right: "!second.Single", wrong: []string{"false"}},

@@ -18,7 +18,7 @@ import (
 // identifier quotes a name.
 func identifier(name string) string { return `"` + strings.ReplaceAll(name, `"`, `""`) + `"` }
 
-// text quotes a text constant. No NUL reaches it: values and questions with one are refused.
+// text quotes a text constant. No NUL reaches it, because values and questions that contain one are refused.
 func text(s string) string { return "'" + strings.ReplaceAll(s, "'", "''") + "'" }
 
 func integer(n int64) string {
@@ -28,7 +28,7 @@ func integer(n int64) string {
 	return "CAST(" + strconv.FormatInt(n, 10) + " AS BIGINT)"
 }
 
-// double writes the shortest decimal that reads back as x; a cast from text reads it correctly rounded.
+// double writes the shortest decimal that parses back to x. A cast from text parses it with correct rounding.
 func double(x float64) string { return "CAST('" + strconv.FormatFloat(x, 'e', -1, 64) + "' AS DOUBLE)" }
 
 var typeNames = map[value.Type]string{
@@ -80,9 +80,9 @@ func clean(c bounded.Column) string {
 
 func hasBounds(c *policy.Column) bool { return c.Lower != nil }
 
-// cleanReal: NaN and ±Inf (isfinite is false of both) are NULL, magnitudes below 2^-60 are 0, the rest is clamped.
-// What is already within the bounds takes the first branch, which is the quick one, and where a file says that all is,
-// costs nothing; NaN is above every number.
+// cleanReal maps NaN and ±Inf (isfinite is false for both) to NULL and magnitudes below 2^-60 to 0, and clamps the
+// rest. Values within the bounds take the first branch, which is quick, and costs nothing if the file's statistics say
+// that all are; NaN is above every number.
 func cleanReal(name string, lo, hi float64) string {
 	const least = 0x1p-60
 	inside, zero := name, double(math.Min(math.Max(0, lo), hi))
@@ -98,8 +98,8 @@ func cleanReal(name string, lo, hi float64) string {
 // templates write an operation over its arguments, %[1]s being the first.
 var templates = map[bounded.Op]string{
 	bounded.OpNeg: "(-%[1]s)",
-	// NULL where the divisor is 0: of reals by the setting ieee_floating_point_ops, of integers always. (Not by nullif,
-	// which writes the divisor twice when it is bound: nested divisors would double each other.)
+	// NULL if the divisor is 0: for reals by the setting ieee_floating_point_ops, for integers always. (nullif would
+	// write the divisor twice when it is bound, so nested divisors would double each other.)
 	bounded.OpDiv:    "(%[1]s / %[2]s)",
 	bounded.OpMod:    "(%[1]s %% %[2]s)",
 	bounded.OpToReal: "CAST(%[1]s AS DOUBLE)",
@@ -121,7 +121,7 @@ var templates = map[bounded.Op]string{
 // expression writes e over the cleaned columns c0, c1, ….
 func expression(e *bounded.Expr) string { return engine.Expression(e, constant, operation) }
 
-// operation writes one of which dialects differ.
+// operation writes an operation that differs between dialects.
 func operation(e *bounded.Expr, args []string) string {
 	switch e.Op {
 	case bounded.OpLike:
@@ -135,15 +135,16 @@ func operation(e *bounded.Expr, args []string) string {
 	return "(" + fmt.Sprintf(templates[e.Op], engine.Operands(args)...) + ")"
 }
 
-// date is the day of a number. A cleaned one is within the years 1 to 9999, and so is the first day of what it is in.
+// date is the date of a day's number. A cleaned day is within the years 1 to 9999, and so is the first day of its month
+// or year.
 func date(day string) string { return "(DATE '1970-01-01' + CAST(" + day + " AS INTEGER))" }
 
 func column(i int) string { return "c" + strconv.Itoa(i) }
 
-// like writes LIKE so that its cost is linear in the text. DuckDB's own LIKE is that for % alone; with _ it is
-// quadratic, and with ESCAPE exponential in the number of %: one row could hold up a question for hours, and so show
-// that it is there. Such patterns are matched by its regular expressions (RE2), which never backtrack. A regular
-// expression's characters are code points, as LIKE's are.
+// like writes LIKE so that its cost is linear in the text. DuckDB's own LIKE is linear for % alone; with _ it is
+// quadratic, and with ESCAPE exponential in the number of %. One row could then delay a question for hours, and so
+// reveal its presence. Such patterns are matched by DuckDB's regular expressions (RE2), which never backtrack. A
+// regular expression's characters are code points, as LIKE's are.
 func like(x, pattern string) string {
 	if !strings.ContainsAny(pattern, `_\`) {
 		return "(" + x + " LIKE " + text(pattern) + ")"
@@ -165,7 +166,7 @@ func like(x, pattern string) string {
 	return "regexp_full_match(" + x + ", " + text(re.String()) + ", 's')"
 }
 
-// literalByte writes a byte of UTF-8 text so that it stands for itself in a regular expression.
+// literalByte writes a byte of UTF-8 text that stands for itself in a regular expression.
 func literalByte(c byte) string {
 	if c >= 0x80 || c >= '0' && c <= '9' || c >= 'A' && c <= 'Z' || c >= 'a' && c <= 'z' {
 		return string([]byte{c})

@@ -14,8 +14,8 @@ import (
 	"dither/internal/value"
 )
 
-// Groups implements engine.Engine: the statement of b with the number of units beside its measures, whose result rows
-// are the groups that there are.
+// Groups implements engine.Engine. It runs the statement of b with the number of units beside its measures; the result
+// rows are the existing groups.
 func (e *Engine) Groups(ctx context.Context, b *bounded.Statement, from engine.Sealed) (*engine.Groups, error) {
 	counting := engine.Unchosen(b).Counting()
 	sql, err := statement(counting, from)
@@ -29,8 +29,8 @@ func (e *Engine) Groups(ctx context.Context, b *bounded.Statement, from engine.S
 	return groups, nil
 }
 
-// rehearseOpen runs both statements of open keys: of the groups that there are, and of those that are chosen, of which
-// there are none here.
+// rehearseOpen runs both statements of unknown keys: the one for the existing groups, and the one for chosen groups, of
+// which there are none here.
 func (e *Engine) rehearseOpen(ctx context.Context, b *bounded.Statement) error {
 	counting := engine.Unchosen(b).Counting()
 	err := e.rehearse(ctx, rehearsed(counting))
@@ -40,8 +40,8 @@ func (e *Engine) rehearseOpen(ctx context.Context, b *bounded.Statement) error {
 	return errors.Join(err, e.rehearse(ctx, rehearsed(b)))
 }
 
-// relabelled gives rows of the chosen groups their keys, and all others those of Other: o, and NULL for each key. So
-// the caps, which come after it, bound what a unit adds to the chosen groups and Other together.
+// relabelled gives rows of the chosen groups their keys, and all other rows those of Other: o, and NULL for each key.
+// The caps come after it, so they bound what a unit adds to the chosen groups and Other together.
 func relabelled(b *bounded.Statement, rows string) string {
 	if !b.Other {
 		return rows
@@ -49,7 +49,7 @@ func relabelled(b *bounded.Statement, rows string) string {
 	var units, keys, names, on, values []string
 	if b.Unit != nil {
 		units = []string{"u", "q"}
-		if b.Source != nil { // of which rows are put in order later
+		if b.Source != nil { // whose rows are ordered later
 			units = units[:1]
 		}
 	}
@@ -67,8 +67,8 @@ func relabelled(b *bounded.Statement, rows string) string {
 		strings.Join(on, " AND ")
 }
 
-// chosenRows gives a row for each chosen group: TRUE, and its keys. The keys are in one text for each column, since a
-// statement with as many constants takes seconds to plan.
+// chosenRows writes a row for each chosen group: TRUE, and its keys. The keys of each column are in one text, because a
+// statement with that many constants takes seconds to plan.
 func chosenRows(b *bounded.Statement) string {
 	row, lists := []string{"TRUE"}, []string{}
 	for i, k := range b.Keys {
@@ -81,7 +81,7 @@ func chosenRows(b *bounded.Statement) string {
 		row = append(row, fmt.Sprintf("CASE WHEN %s <> '%s' THEN %s END", x, listedNull, fromList(k.Expr.Type, x)))
 	}
 	rows := "SELECT " + strings.Join(row, ", ") + " FROM (SELECT " + strings.Join(lists, ", ") + ")"
-	if len(b.Chosen) == 0 { // the text of an empty list is that of one empty text
+	if len(b.Chosen) == 0 { // an empty list has the same text as a list of one empty text
 		rows += " WHERE FALSE"
 	}
 	return rows
@@ -89,7 +89,7 @@ func chosenRows(b *bounded.Statement) string {
 
 const listedNull = "-"
 
-// listed is a key in a list, without a comma; fromList is the key again.
+// listed writes a key in a list, without a comma; fromList reads it back.
 func listed(v value.Value) string {
 	switch {
 	case v.Null:

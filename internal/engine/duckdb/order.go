@@ -11,11 +11,11 @@ import (
 	"dither/mechanism"
 )
 
-// defaultPage is how many distinct values a statement of a pass gives: the driver holds a result whole.
+// defaultPage is how many distinct values one statement of a pass returns, because the driver holds a whole result.
 const defaultPage = 1 << 22
 
-// Order implements engine.Engine. A pass is a statement for each page of distinct values, in their order, which the
-// database groups and sorts, on disk where it must.
+// Order implements engine.Engine. A pass runs a statement for each page of distinct values, in order. The database
+// groups and sorts them, on disk if necessary.
 func (e *Engine) Order(ctx context.Context, b *bounded.Statement, from engine.Sealed) (mechanism.Ordered, error) {
 	scan, err := e.scan(ctx, b, from)
 	if err != nil {

@@ -12,7 +12,7 @@ import (
 	"dither/mechanism"
 )
 
-// orderedRows gives how often each contribution m0 that is not NULL occurs among rows, by cell.
+// orderedRows counts, by cell, how often each non-NULL contribution m0 occurs among rows.
 func orderedRows(b *bounded.Statement, rows string) string {
 	if b.CountsRows() {
 		return rowsOfUnits(b.Measures[0], rows)
@@ -24,15 +24,14 @@ func orderedRows(b *bounded.Statement, rows string) string {
 		engine.GroupBy(names)
 }
 
-// rowsOfUnits gives how often each number of rows of one unit occurs, clamped: it reads who has the rows, and nothing
-// else of them.
+// rowsOfUnits counts how often each clamped number of rows per unit occurs. Of the rows it reads only the unit.
 func rowsOfUnits(m *bounded.Measure, rows string) string {
 	return fmt.Sprintf("SELECT m0, count(*) FROM (SELECT least(greatest(count(*), %s), %s) AS m0 FROM (%s) GROUP BY u) GROUP BY m0", integer(m.Lo), integer(m.Hi), rows)
 }
 
-// cappedCells keeps of each unit's rows the first Caps.RowsPerGroup in each cell, by their sealed rank, and of its
-// cells the first Caps.Groups by that of their first row: by that unit's own rows alone. No two cells of a unit have
-// the same first row.
+// cappedCells keeps, of each unit's rows, the first Caps.RowsPerGroup in each cell, by sealed rank, and of its cells
+// the first Caps.Groups, by the rank of their first row. Both depend on that unit's own rows alone. No two cells of a
+// unit have the same first row.
 func cappedCells(b *bounded.Statement, rows string) string {
 	cell := strings.Join(append([]string{"u"}, engine.KeyNames(b)...), ", ")
 	placed := fmt.Sprintf("SELECT *, row_number() OVER (PARTITION BY %[1]s ORDER BY q) AS r, min(q) OVER (PARTITION BY %[1]s) AS f FROM (%[2]s)", cell, rows)
@@ -40,7 +39,7 @@ func cappedCells(b *bounded.Statement, rows string) string {
 	return fmt.Sprintf("SELECT * FROM (%s) WHERE c <= %d", few, b.Caps.Groups)
 }
 
-// OrderCells implements engine.Engine: a pass is a statement for each page of cells' values, in the order of values.
+// OrderCells implements engine.Engine. A pass runs a statement for each page of cells' values, in the order of values.
 func (e *Engine) OrderCells(
 	ctx context.Context, b *bounded.Statement, from engine.Sealed,
 ) (mechanism.OrderedCells, error) {
@@ -51,7 +50,7 @@ func (e *Engine) OrderCells(
 	return mechanism.NewOrderedCells(b.Cells(), scan), nil
 }
 
-// scanCells is such a pass.
+// scanCells is a pass over the values of all cells.
 func (e *Engine) scanCells(
 	ctx context.Context, b *bounded.Statement, from engine.Sealed,
 ) (func(yield func(cell int, value, count int64) bool) error, error) {

@@ -7,11 +7,11 @@ import (
 	"dither/internal/engine"
 )
 
-// partColumn holds a row's part while a unit's own parts are found.
+// partColumn holds a row's part while a unit's own parts are determined.
 const partColumn = "__dither_part"
 
-// owned gives the rows of a scan that are in their unit's own parts (plan.Part): those of its first so many parts, in
-// the order of their rows' least sealed rank. That is a unit's own affair: it reads all of its rows, and no others.
+// owned returns the rows of a scan that are in their unit's own parts (plan.Part): those of its first PerUnit parts, in
+// the order of their rows' least sealed rank. That choice reads all of the unit's rows, and no others.
 func owned(b *bounded.Statement, scan string, known engine.Sealed) string {
 	if b.Part == nil || b.Unit == nil || known.OneRowEach {
 		return scan

@@ -15,9 +15,10 @@ import (
 	"dither/internal/value"
 )
 
-// Rehearse runs b's statement over made-up rows of extreme values. A statement that fails here would let a row decide
-// whether a question fails, which noise does not hide: it must not be asked. The proof that there is none is the plan's
-// (every expression is total); this is a second belt, and a failure here a defect there. It reads no sealed file.
+// Rehearse runs b's statement over made-up rows of extreme values. If a statement can fail here, a row could decide
+// whether the question fails, which noise does not hide, so the question must not run. The plan proves that no
+// statement can fail (every expression is total); the rehearsal is a second check, and a failure here is a defect of
+// the plan. It reads no sealed file.
 func (e *Engine) Rehearse(ctx context.Context, b *bounded.Statement, _ engine.Sealed) error {
 	if b.Open() {
 		return e.rehearseOpen(ctx, b)
@@ -57,7 +58,7 @@ func madeUp(b *bounded.Statement) string {
 	return madeUpOf(names, columns, engine.RehearsalRows)
 }
 
-// madeUpTables writes rows for every table of a Source: of several tables fewer, since they meet.
+// madeUpTables writes rows for every table of a Source: fewer rows for more tables, since joins multiply them.
 func madeUpTables(b *bounded.Statement) map[string]string {
 	columns, names, scans := map[string][][]string{}, map[string][]string{}, 0
 	add := func(table, column string, of value.Type) {
@@ -85,7 +86,7 @@ func madeUpTables(b *bounded.Statement) map[string]string {
 	return out
 }
 
-// madeUpOf writes so many rows of columns by name, each with its values.
+// madeUpOf writes n rows of the named columns, each with its values.
 func madeUpOf(names []string, columns [][]string, n int) string {
 	if len(columns) == 0 {
 		return "(SELECT 1)"
@@ -97,7 +98,7 @@ func madeUpOf(names []string, columns [][]string, n int) string {
 	return "(SELECT * FROM (VALUES " + strings.Join(rows, ", ") + ") AS made_up(" + strings.Join(names, ", ") + "))"
 }
 
-// corners are engine.Corners, as a sealed file holds them.
+// corners are engine.Corners as a sealed file holds them.
 func corners(b *bounded.Statement, t value.Type) (out []string) {
 	for _, v := range engine.Corners(b, t) {
 		out = append(out, sealedConstant(v))
@@ -105,7 +106,7 @@ func corners(b *bounded.Statement, t value.Type) (out []string) {
 	return out
 }
 
-// sealedConstant writes a value as a sealed file holds it, where a date is a DATE.
+// sealedConstant writes a value as a sealed file holds it, in which a date is a DATE.
 func sealedConstant(v value.Value) string {
 	switch {
 	case v.Type == value.Date && v.Null:

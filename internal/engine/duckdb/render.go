@@ -11,18 +11,18 @@ import (
 	"dither/internal/value"
 )
 
-// dialect is how what all engines say alike is written here.
+// dialect is DuckDB's form of the shared parts of statements.
 var dialect = engine.Dialect{
 	Integer: integer, Double: double, BigInt: "BIGINT", Real: "DOUBLE",
 	Factor: "DECIMAL(9, 0)", Total: "HUGEINT",
 }
 
-// render writes the one statement that answers b over a scan of the sealed file: its keys k0, k1, … and then each
-// measure's sum; or, of a measure in order, by cell, its values m0 and how many rows have each.
+// render writes the one statement that answers b over a scan of the sealed file. Its columns are the keys k0, k1, …
+// and then each measure's sum. For an ordered measure they are, by cell, its values m0 and how many rows have each.
 //
-// The stages, from the inside out: clean the columns; keep the rows of WHERE and evaluate keys and gridded values;
-// where units have several rows, keep each unit's rows and cells within the caps; add up. Where each unit has one row,
-// no cap can cut anything off, and there is nothing to keep, unless what a unit adds to a cell has bounds of its own.
+// The stages, from the inside out: clean the columns; keep the rows of WHERE, and evaluate keys and gridded values; if
+// units have several rows, keep each unit's rows and cells within the caps; add up. If each unit has one row, no cap
+// can exclude anything, so that stage is omitted, unless what a unit adds to a cell has bounds of its own.
 func render(b *bounded.Statement, scan string, known engine.Sealed) string {
 	scan = owned(b, scan, known)
 	rows := evaluated(b, scan, known)
@@ -38,7 +38,7 @@ func render(b *bounded.Statement, scan string, known engine.Sealed) string {
 	return addedUp(b, rows)
 }
 
-// addedUp is what is told of the rows that count.
+// addedUp is the output for the rows that count.
 func addedUp(b *bounded.Statement, rows string) string {
 	switch {
 	case b.Ordered:
@@ -49,19 +49,19 @@ func addedUp(b *bounded.Statement, rows string) string {
 	return engine.SumUp(b, contributed(b, rows))
 }
 
-// contributed gives the keys and contributions m0, m1, … of rows.
+// contributed writes the keys and contributions m0, m1, … of rows.
 func contributed(b *bounded.Statement, rows string) string {
 	return "SELECT " + strings.Join(append(engine.KeyNames(b), contributions(b)...), ", ") + " FROM (" + rows + ")"
 }
 
-// evaluated gives the kept rows: the unit u and the rank q where there are, the keys, and the gridded values v0, v1,
-// … (NULL where a measure has none).
+// evaluated writes the kept rows: the unit u and the rank q if they exist, the keys, and the gridded values v0, v1, …
+// (NULL if a measure has none).
 func evaluated(b *bounded.Statement, scan string, known engine.Sealed) string {
 	var cleaned, row []string
 	for i, c := range b.Columns {
 		cleaned = append(cleaned, clean(c)+" AS "+column(i))
 	}
-	if b.Unit != nil { // as it is sealed: cleaning must not make one unit of two
+	if b.Unit != nil { // as sealed: cleaning must not merge two units
 		cleaned, row = append(cleaned, identifier(b.Unit.Name)+" AS u", rankColumn+" AS q"), append(row, "u", "q")
 	}
 	if len(cleaned) == 0 {
@@ -76,7 +76,7 @@ func evaluated(b *bounded.Statement, scan string, known engine.Sealed) string {
 	return relabelled(b, "SELECT * FROM ("+sql+")"+engine.Kept(b, known.Complete))
 }
 
-// gridded is a row's value in grid units, not yet clamped: a pure function of the row.
+// gridded is a row's value in grid units, before clamping: a pure function of the row.
 func gridded(m *bounded.Measure) string {
 	x := dialect.Gridded(m, expression)
 	if m.Kind == bounded.CountDistinct && m.X.Type == value.Real { // 0 and −0 are one value
@@ -102,12 +102,12 @@ func contributions(b *bounded.Statement) []string {
 	return out
 }
 
-// cappedRows gives the rows that count: of each unit, the first so many of those that are left, in the order of their
+// cappedRows writes the rows that count: of each unit, the first Caps.Rows of the remaining ones, in the order of their
 // sealed rank, which depends on that unit's rows alone. The recorded facts select the form of the statement, and depend
-// on all units' rows; the rows that are kept of one unit do not (engine.Sealed has the proof).
+// on all units' rows; the kept rows of one unit do not (engine.Sealed has the proof).
 //
-// Where all rows are left, these are those of the lowest ranks, and the cap is a filter. Where not, it is needed only
-// by units with more rows than the cap, which are few if the cap was well chosen.
+// If all rows remain, these are the rows of the lowest ranks, and the cap is a filter. Otherwise only units with more
+// rows than the cap need it, and they are few if the cap was well chosen.
 func cappedRows(b *bounded.Statement, scan string, known engine.Sealed) string {
 	filtered := func(condition string) string {
 		return evaluated(b, fmt.Sprintf("(SELECT * FROM %s WHERE %s)", scan, condition), known)
@@ -124,9 +124,9 @@ func cappedRows(b *bounded.Statement, scan string, known engine.Sealed) string {
 		few, many, b.Caps.Rows)
 }
 
-// cellsOfUnits gives one row for each unit and cell that it keeps: the Caps.Groups cells first in the order of their
-// rows' least sealed rank, so by that unit's own rows alone. No two cells of a unit have the same: a row is in one
-// cell.
+// cellsOfUnits writes one row for each unit and each cell that it keeps: the first Caps.Groups cells in the order of
+// their rows' least sealed rank, so the choice depends on that unit's own rows alone. No two cells of a unit have the
+// same least rank, because a row is in one cell.
 func cellsOfUnits(b *bounded.Statement, rows string) string {
 	keys := engine.KeyNames(b)
 	cell := append([]string{"u"}, keys...)
@@ -135,7 +135,7 @@ func cellsOfUnits(b *bounded.Statement, rows string) string {
 		name := fmt.Sprintf("m%d", i)
 		sum := "sum"
 		if m.Kind == bounded.CountUnits {
-			sum = "max" // once a cell, however many rows
+			sum = "max" // once per cell, however many rows
 		}
 		sums = append(sums, fmt.Sprintf("%s(%s) AS %s", sum, name, name))
 		out = append(out, cellBounded(b, m, name)+" AS "+name)
@@ -157,13 +157,14 @@ func cellsOfUnits(b *bounded.Statement, rows string) string {
 	return "SELECT " + strings.Join(out, ", ") + " FROM (" + cells + ")"
 }
 
-// cellsCapped holds where a unit can be in more cells than it counts in: not where fewer rows count.
+// cellsCapped reports whether a unit can be in more cells than it counts in. If no more rows count than cells, it
+// cannot.
 func cellsCapped(b *bounded.Statement) bool {
 	return len(b.Keys) > 0 && (b.Caps.Rows == 0 || b.Caps.Rows > b.Caps.Groups)
 }
 
-// cellBounded clamps what a unit adds to a cell. Beside a cap on rows, which bounds the others, the cap on cells is for
-// CountUnits alone.
+// cellBounded clamps what a unit adds to a cell. Beside a cap on rows, which bounds the other measures, the cap on
+// cells applies to CountUnits alone.
 func cellBounded(b *bounded.Statement, m *bounded.Measure, name string) string {
 	if b.Caps.RowsPerGroup == 0 {
 		if m.Kind == bounded.CountUnits && cellsCapped(b) {

@@ -9,15 +9,14 @@ import (
 	"dither/internal/engine"
 )
 
-// sealedFiles are the tables that a Source reads, and those of which it was recorded that no unit has more than one
-// row.
+// sealedFiles are the tables that a Source reads, with the facts recorded about them.
 type sealedFiles struct {
 	scans      map[string]string
 	oneRowEach map[string]bool
-	known      map[string]engine.Sealed // what was recorded of them
+	known      map[string]engine.Sealed // their recorded facts
 }
 
-// single holds where no unit has more than one row: by construction, or by what was recorded of the files.
+// single reports whether no unit has more than one row: by construction, or by the recorded facts.
 func (f sealedFiles) single(s *bounded.Source) bool {
 	switch {
 	case s.Single:
@@ -30,8 +29,8 @@ func (f sealedFiles) single(s *bounded.Source) bool {
 	return false
 }
 
-// renderSource is render where the rows are a Source's. Each node is a SELECT that gives its columns c0, c1, … as
-// they are cleaned, and the unit u where there is one. Where no unit has more than one row no cap can cut anything off.
+// renderSource is render for the rows of a Source. Each node is a SELECT with its cleaned columns c0, c1, …, and the
+// unit u if there is one. If no unit has more than one row, no cap can exclude anything.
 func renderSource(b *bounded.Statement, files sealedFiles) string {
 	rows := evaluatedSource(b, files)
 	if b.Unit != nil && (!files.single(b.Source) || b.CellsClamped()) {
@@ -51,7 +50,7 @@ func renderSource(b *bounded.Statement, files sealedFiles) string {
 	return addedUp(b, rows)
 }
 
-// evaluatedSource gives the kept rows: the unit u where there is one, the keys, and the gridded values.
+// evaluatedSource writes the kept rows: the unit u if there is one, the keys, and the gridded values.
 func evaluatedSource(b *bounded.Statement, files sealedFiles) string {
 	var row []string
 	if b.Unit != nil {
@@ -68,8 +67,8 @@ func evaluatedSource(b *bounded.Statement, files sealedFiles) string {
 	return relabelled(b, "SELECT * FROM ("+sql+")"+engine.Kept(b, nil))
 }
 
-// rankedBy numbers the rows of each part by a digest of their unit and their contents, and then by the contents: an
-// order that depends on that part's own rows.
+// rankedBy numbers the rows of each part by a digest of their unit and their contents, and then by the contents. This
+// order depends on that part's own rows alone.
 func rankedBy(part []string, contents []engine.Content) string {
 	var order []string
 	unit := ""
@@ -89,9 +88,9 @@ func rankedBy(part []string, contents []engine.Content) string {
 	return "row_number() OVER (" + window + ")"
 }
 
-// ranked adds the rank q of each row within its part, by its contents. It is 0 in parts of no more rows than enough, of
-// which all are taken: so that what is sorted are the few parts that have more (engine.Enough has the proof). (Where a
-// column of the part is NULL, it is 0 too: such rows meet none.)
+// ranked adds the rank q of each row within its part, by its contents. In parts with at most enough rows, all of which
+// are used, q is 0, so only the few larger parts are sorted (engine.Enough has the proof). If a column of the part is
+// NULL, q is 0 too: such rows meet none.
 func ranked(rows string, part []string, contents []engine.Content, enough int64) string {
 	on := make([]string, len(part))
 	for i, c := range part {
@@ -150,7 +149,7 @@ func contentsOf(s *bounded.Source) (out []engine.Content) {
 	return out
 }
 
-// names are the unit, where there is one, and the columns from the n-th on.
+// names are the unit, if there is one, and the columns from the n-th on.
 func names(s *bounded.Source, n int) string {
 	var out []string
 	if s.Units {
@@ -180,7 +179,7 @@ func outputs(s *bounded.Source, n int) string {
 	return strings.Join(out, ", ")
 }
 
-// scanned gives a table's cleaned columns, and the unit as it is sealed: cleaning must not make one unit of two.
+// scanned writes a table's cleaned columns, and the unit as it is sealed: cleaning must not merge two units.
 func scanned(s *bounded.Source, scan string) string {
 	var cleaned []string
 	for i, c := range s.Columns {
@@ -197,7 +196,7 @@ func scanned(s *bounded.Source, scan string) string {
 	return "SELECT " + strings.Join(cleaned, ", ") + " FROM " + scan + where
 }
 
-// joined puts the second input's rows, at most Most of one part, beside the first's.
+// joined writes the second input's rows, at most Most of one part, beside the first's.
 func joined(s *bounded.Source, left, right string, single bool) string {
 	n, second := len(s.Inputs[0].Columns), s.Inputs[1]
 	var part, row, on []string
@@ -232,13 +231,13 @@ func joined(s *bounded.Source, left, right string, single bool) string {
 		strings.Join(out, ", "), left, word, strings.Join(row, ", "), right, strings.Join(on, " AND "))
 }
 
-// inside is how aggregates inside a unit are written: sums are HUGEINTs, and exact.
+// inside is DuckDB's form of aggregates inside a unit. Sums are exact HUGEINTs.
 var inside = engine.Inside{
 	Dialect: dialect, Expression: expression,
 	Clamped: func(whole string, lo, hi int64) string {
 		return fmt.Sprintf("CAST(least(greatest(%s, %s), %s) AS BIGINT)", whole, integer(lo), integer(hi))
 	},
-	Average: func(x string, lo int64) string { // what is divided is not negative
+	Average: func(x string, lo int64) string { // the dividend is not negative
 		above := fmt.Sprintf("(sum(%s) - CAST(%s AS HUGEINT) * count(%[1]s))", x, integer(lo))
 		return fmt.Sprintf("((2 * %s + count(%s)) // (2 * count(%[2]s)) + %s)", above, x, integer(lo))
 	},

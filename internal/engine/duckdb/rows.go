@@ -11,11 +11,10 @@ import (
 	"dither/mechanism"
 )
 
-// defaultRowPage is how many rows of a file a statement gives, or about as many: the driver holds a result whole.
+// defaultRowPage is roughly how many rows of a file one statement returns, because the driver holds a whole result.
 const defaultRowPage = 1 << 21
 
-// Rows implements engine.Engine: a statement for each page of rows. A unit's rows are in one page, and beside each
-// other in it.
+// Rows implements engine.Engine. It runs a statement for each page of rows. A unit's rows are adjacent in one page.
 func (e *Engine) Rows(ctx context.Context, b *bounded.Statement, from engine.Sealed, into *mechanism.Rows) error {
 	if err := e.eachRow(ctx, b, from, into.Add); err != nil {
 		return err
@@ -23,7 +22,7 @@ func (e *Engine) Rows(ctx context.Context, b *bounded.Statement, from engine.Sea
 	return into.Seal()
 }
 
-// eachRow feeds each row's integers to add, with whether it is its unit's first.
+// eachRow passes each row's integers to add, and whether the row is its unit's first.
 func (e *Engine) eachRow(
 	ctx context.Context, b *bounded.Statement, from engine.Sealed, add func(first bool, row []int64) error,
 ) error {
@@ -33,7 +32,7 @@ func (e *Engine) eachRow(
 	}
 	row := make([]int64, len(b.Measures))
 	for _, statement := range statements {
-		var unit driver.Value // of the row before; never NULL
+		var unit driver.Value // of the previous row; never NULL
 		grouped := strings.HasPrefix(statement, groupedRows)
 		err := e.run(ctx, statement, func(values []driver.Value) error {
 			first := true
@@ -57,10 +56,10 @@ func (e *Engine) eachRow(
 	return nil
 }
 
-// groupedRows is how a statement begins whose rows have a unit that has several.
+// groupedRows begins a statement whose rows have a unit with several rows.
 const groupedRows = "SELECT u, "
 
-// rowPages are the statements.
+// rowPages are the statements, one per page.
 func (e *Engine) rowPages(ctx context.Context, b *bounded.Statement, from engine.Sealed) ([]string, error) {
 	if b.Source != nil {
 		return e.sourcePages(ctx, b, from)
@@ -103,7 +102,7 @@ func (e *Engine) pages(rows int64) int64 {
 	return max((rows+int64(e.rowPage)-1)/int64(e.rowPage), 1)
 }
 
-// rowsOf gives the contributions m0, m1, … of each row that counts, and its unit u first where units have several.
+// rowsOf writes the contributions m0, m1, … of each row that counts, after its unit u if units have several rows.
 func rowsOf(b *bounded.Statement, scan string, known engine.Sealed) string {
 	scan = owned(b, scan, known)
 	if b.Unit == nil || known.OneRowEach {

@@ -9,9 +9,9 @@ import (
 	"dither/internal/engine"
 )
 
-// sourcePages are the statements where the rows are a Source's: one, where its tables are so small that it cannot have
-// more rows than a page, or it is counted and has not. Of several each computes all of it, and gives the units whose
-// hash is its own; or, where rows are units, the rows.
+// sourcePages are the statements for the rows of a Source. One statement suffices if the tables are so small, or a
+// count shows, that the rows fit a page. Otherwise each statement computes the whole Source and returns the units (or,
+// if rows are units, the rows) whose hash belongs to its page.
 func (e *Engine) sourcePages(ctx context.Context, b *bounded.Statement, from engine.Sealed) ([]string, error) {
 	page := func(condition string) (string, error) {
 		return statementOf(b, from,
@@ -61,9 +61,9 @@ func (e *Engine) sourcePages(ctx context.Context, b *bounded.Statement, from eng
 	return out, nil
 }
 
-// mostRows bounds how many rows a Source has, whose tables have so many.
+// mostRows bounds the number of rows of a Source, given those of its tables.
 func mostRows(s *bounded.Source, tables map[string]int64) int64 {
-	const enough = 1 << 40 // for several pages, and far from overflowing
+	const enough = 1 << 40 // enough for several pages, and far from overflow
 	if s.Op == bounded.Scan {
 		return tables[s.Table]
 	}
@@ -84,7 +84,7 @@ func mostRows(s *bounded.Source, tables map[string]int64) int64 {
 	return rows * times
 }
 
-// rowsOfSource is rowsOf where the rows are a Source's, of which those are given that a condition holds of: "" for all.
+// rowsOfSource is rowsOf for the rows of a Source that satisfy a condition; "" for all.
 func rowsOfSource(b *bounded.Statement, files sealedFiles, condition string) string {
 	rows := evaluatedSource(b, files)
 	kept := func(rows string, conditions ...string) string {

@@ -1,5 +1,5 @@
-// Package duckdb is the embedded engine: DuckDB, shut off from everything but the sealed files, running nothing but the
-// SELECT statements that this package writes from a plan.
+// Package duckdb is the embedded engine: a DuckDB that can reach nothing but the sealed files, and runs nothing but the
+// SELECT statements that this package writes for bounded statements.
 package duckdb
 
 import (
@@ -21,7 +21,7 @@ import (
 	"dither/mechanism"
 )
 
-// Engine is one locked DuckDB. It may be used by several goroutines.
+// Engine is one locked-down DuckDB. Several goroutines may use it.
 type Engine struct {
 	sealed, tmp string
 	page        int // how many distinct values are read at a time
@@ -30,14 +30,14 @@ type Engine struct {
 	mu sync.Mutex
 	db *sql.DB // nil until the first question
 
-	stage *Engine // where rehearsals run; nil of a stage
+	stage *Engine // the engine for rehearsals; nil in a stage
 	small bool    // a stage: it has little memory, one thread, and no room on disk
 }
 
 var _ engine.Engine = (*Engine)(nil)
 
-// New makes an engine that may read files below sealed and spill into tmp, and nothing else. It starts with the first
-// question.
+// New makes an engine that may read files below sealed and spill into tmp, and nothing else. DuckDB starts with the
+// first question.
 func New(sealed, tmp string) *Engine {
 	return &Engine{
 		sealed: sealed, tmp: tmp, page: defaultPage, rowPage: defaultRowPage,
@@ -60,8 +60,8 @@ func (e *Engine) Close() (err error) {
 	return err
 }
 
-// lock is run on every new connection's database, in this order: the last statement makes all settings final. No file
-// outside the sealed folder, no extension, no other database can be reached afterwards.
+// lock returns the settings for every new connection's database, in this order. The last statement makes all settings
+// final. Afterwards no file outside the sealed folder, no extension and no other database can be reached.
 func (e *Engine) lock() []string {
 	var bounds []string
 	if e.small {
@@ -107,7 +107,7 @@ func (e *Engine) open() (*sql.DB, error) {
 		return nil, err
 	}
 	db := sql.OpenDB(connector)
-	if err := db.Ping(); err != nil { // one connection sets the locks before others are made
+	if err := db.Ping(); err != nil { // one connection applies the locks before others exist
 		return nil, errors.Join(err, db.Close())
 	}
 	e.db = db
@@ -127,7 +127,7 @@ func (e *Engine) Aggregate(ctx context.Context, b *bounded.Statement, from engin
 	return cells.Exact(), nil
 }
 
-// statement is the one that answers b over sealed files.
+// statement is the statement that answers b over sealed files.
 func statement(b *bounded.Statement, from engine.Sealed) (string, error) {
 	if b.Source == nil {
 		scan, err := storedScan(from)
@@ -158,8 +158,8 @@ func statementOf(
 	return render(b, files), nil
 }
 
-// storedScan reads a sealed file's rows, of each unit as many as are stored of it. A version that was sealed with more
-// is read by the ranks that it has: these rows are those that sealing would have kept (sealTable).
+// storedScan reads a sealed file's rows, at most Stored of each unit. A version that was sealed with more is filtered
+// by rank: the rows are those that sealing would have kept (sealTable).
 func storedScan(known engine.Sealed) (string, error) {
 	scan, err := sealScan(known.File)
 	if err == nil && known.Stored > 0 {
@@ -168,7 +168,7 @@ func storedScan(known engine.Sealed) (string, error) {
 	return scan, err
 }
 
-// run runs one statement, and feeds its rows to each.
+// run runs one statement, and passes its rows to each.
 func (e *Engine) run(ctx context.Context, statement string, each func([]driver.Value) error) error {
 	db, err := e.open()
 	if err != nil {
@@ -182,7 +182,7 @@ func (e *Engine) run(ctx context.Context, statement string, each func([]driver.V
 	return conn.Raw(func(c any) error { return query(ctx, c, statement, each) })
 }
 
-// query prepares one statement, makes sure that it is a SELECT, and feeds its rows to each.
+// query prepares one statement, checks that it is a SELECT, and passes its rows to each.
 func query(ctx context.Context, raw any, statement string, each func([]driver.Value) error) (err error) {
 	c, ok := raw.(driver.ConnPrepareContext)
 	if !ok {
@@ -255,7 +255,7 @@ func scalar(t value.Type, v driver.Value) (value.Value, error) {
 	return value.Value{}, fmt.Errorf("duckdb: a key of Go type %T", v)
 }
 
-// whole reads a sum: NULL over no rows, else a HUGEINT or smaller.
+// whole reads a sum: NULL for no rows, otherwise a HUGEINT or a smaller integer.
 func whole(v driver.Value) (*big.Int, error) {
 	switch v := v.(type) {
 	case nil:

@@ -16,27 +16,27 @@ import (
 	"dither/internal/value"
 )
 
-// Sealer writes, imports and inspects sealed files for the owner. Each call works in a DuckDB of its own, in memory,
-// with bounded memory and a private folder to spill into, and with no extension that is not built in. Its errors name
-// rows and columns, never a cell's content.
+// Sealer writes, imports and inspects sealed files for the owner. Each call uses a DuckDB of its own, in memory, with
+// bounded memory, a private folder to spill into, and only built-in extensions. Its errors name rows and columns, never
+// a cell's content.
 type Sealer struct {
 	tmp string
 }
 
 var _ seal.Backend = (*Sealer)(nil)
 
-// NewSealer makes a sealer that spills into folders, 0700, that it makes and removes in tmp.
+// NewSealer makes a sealer that spills into folders (0700) in tmp, which it makes and removes.
 func NewSealer(tmp string) *Sealer { return &Sealer{tmp: tmp} }
 
 // sealMemory is the most that DuckDB may hold before it spills or fails.
 const sealMemory = "2GB"
 
-// sealRowGroup ends a row group before its rows do, where they are long: with it, writing from one thread holds a few
-// times as much, whatever the rows are. DuckDB offers it only where it need not keep the order of rows; one thread
-// does.
+// sealRowGroup ends a row group early if its rows are long: then writing from one thread takes a few times this much
+// memory, whatever the rows are. DuckDB offers the setting only if it need not keep the order of rows; one thread keeps
+// it anyway.
 const sealRowGroup = "128MB"
 
-// sealSettings are run first, in this order.
+// sealSettings are the first statements, in this order.
 func sealSettings(folder string) []string {
 	return []string{
 		"SET temp_directory = " + text(folder),
@@ -79,8 +79,8 @@ func (s *Sealer) with(ctx context.Context, f func(*sql.Conn) error) (err error) 
 	return nil
 }
 
-// sealError keeps what DuckDB says about files, names and memory, and of its other errors, which may quote a cell, the
-// kind alone. Errors that are not DuckDB's pass.
+// sealError keeps DuckDB's text about files, names and memory. Of its other errors, which may quote a cell, it keeps
+// the kind alone. Other errors pass unchanged.
 func sealError(err error) error {
 	var e *driverpkg.Error
 	if !errors.As(err, &e) {
@@ -131,32 +131,32 @@ func sealRun(ctx context.Context, conn *sql.Conn, statements ...string) error {
 	return nil
 }
 
-// Columns that sealing adds to the files of tables whose units are persons: the rank of a row among its unit's, from 1,
-// and how many rows the unit has.
+// Columns that sealing adds to the files of tables whose units are persons: the rank of a row among its unit's rows,
+// from 1, and how many rows the unit has.
 const (
 	rankColumn = "__dither_rank"
 	rowsColumn = "__dither_rows"
 )
 
-// sealTable writes the rows of a SELECT as a table's sealed file. Where a column identifies the unit, the file is
+// sealTable writes the rows of a SELECT as a table's sealed file. If a column identifies the unit, the file is
 // clustered by it, and each unit's rows are ranked, so that a cap on them is a filter. The rank of a row depends on
-// that unit's rows alone, and on their content: a hash, then the values themselves; rows that are equal in all of them
+// that unit's rows alone, and on their content: a hash, then the values themselves. Rows that are equal in all of them
 // are interchangeable.
 //
-// Of a unit the first t.Stored() rows are kept, in that order. So leaving rows out is safe, whatever they say: two
-// tables that differ in one unit's rows are sealed as two that differ in that unit's rows. Proof: which rows of a unit
-// are kept, as a multiset, is a function of that unit's rows, as a multiset, and of the policy's bound: no other unit's
-// row, no order and no name of a file has a part in it. To remove a unit therefore removes the rows that were kept of
-// it, and no others; to replace it replaces them. What the file says of a unit's rows (rowsColumn, how many the source
-// has) is its own affair, likewise. ∎ Rows of nobody, whose unit is NULL, all stay: no question reads them.
+// Claim: leaving rows out at sealing is safe, whatever they say: two tables that differ in one unit's rows are sealed
+// as two that differ in that unit's rows. sealTable keeps the first t.Stored() rows of a unit, in the order of ranks.
+// Proof: which rows of a unit are kept, as a multiset, is a function of that unit's rows, as a multiset, and of the
+// policy's bound; no other unit's row, no order and no name of a file affects it. So removing a unit removes its kept
+// rows and no others, and replacing it replaces them. The file's fact about a unit's rows (rowsColumn, how many the
+// source has) also depends on that unit alone. ∎ Rows whose unit is NULL all stay, because no question reads them.
 func sealTable(ctx context.Context, conn *sql.Conn, t *policy.Table, from, file string) (err error) {
-	if !filepath.IsAbs(file) { // DuckDB would make another file of ~/x
+	if !filepath.IsAbs(file) { // DuckDB would expand ~/x
 		return fmt.Errorf("%s is not an absolute path", file)
 	}
 	if t.Public || t.Unit.Column == "" {
 		return sealCopy(ctx, conn, from, file)
 	}
-	raw := file + ".raw" // beside it, so that it goes with what a killed sealing leaves
+	raw := file + ".raw" // beside it, so that cleaning up after a killed sealing removes it
 	if err := os.WriteFile(raw, nil, 0o600); err != nil {
 		return err
 	}
@@ -183,7 +183,7 @@ func sealTable(ctx context.Context, conn *sql.Conn, t *policy.Table, from, file 
 	)
 }
 
-// sealScan reads one Parquet file, whatever its path looks like: no pattern is matched, and no column made from its
+// sealScan reads one Parquet file, whatever its path looks like: it matches no pattern, and derives no column from
 // folders.
 func sealScan(file string) (string, error) {
 	pattern, err := sealLiteralPath(file)
@@ -193,8 +193,8 @@ func sealScan(file string) (string, error) {
 	return "read_parquet(" + text(pattern) + ", hive_partitioning = false, union_by_name = false)", nil
 }
 
-// sealLiteralPath writes a path as DuckDB's pattern that matches it alone. A path without wildcards is taken as it is;
-// in patterns a backslash cannot be spelled.
+// sealLiteralPath writes a path as a DuckDB pattern that matches it alone. A path without wildcards stays as it is; a
+// pattern cannot express a backslash.
 func sealLiteralPath(path string) (string, error) {
 	if !strings.ContainsAny(path, "*?[") {
 		return path, nil
@@ -205,7 +205,7 @@ func sealLiteralPath(path string) (string, error) {
 	return strings.NewReplacer("[", "[[]", "*", "[*]", "?", "[?]").Replace(path), nil
 }
 
-// sealNames refuses columns that DuckDB would take for one another.
+// sealNames refuses columns that DuckDB cannot tell apart.
 func sealNames(t *policy.Table) error {
 	seen := make(map[string]string)
 	for _, c := range t.Columns {

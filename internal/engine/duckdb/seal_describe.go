@@ -11,7 +11,7 @@ import (
 	"dither/internal/value"
 )
 
-// SealSource is what a typed source offers a policy's draft: names and types, nothing read from rows.
+// SealSource is what a typed source contributes to a policy's draft: names and types, and nothing from rows.
 type SealSource struct {
 	Columns []SealSourceColumn
 	Skipped []string // "name (TYPE)": columns of types that are not sealed
@@ -23,7 +23,7 @@ type SealSourceColumn struct {
 	Type value.Type
 }
 
-// DescribeSource reads the columns of a Parquet file, the first that a pattern matches, or of a table in a .duckdb
+// DescribeSource reads the columns of a Parquet file (the first that a pattern matches), or of a table in a .duckdb
 // file.
 func (s *Sealer) DescribeSource(ctx context.Context, src policy.Source) (SealSource, error) {
 	var out SealSource
@@ -58,7 +58,7 @@ func (s *Sealer) DescribeSource(ctx context.Context, src policy.Source) (SealSou
 	return out, err
 }
 
-// sealDraftType is the first type, in this order, that a source's type may become.
+// sealDraftType is the first type, in this order, to which a source's type can be converted.
 func sealDraftType(kind string) (value.Type, bool) {
 	for _, t := range []value.Type{value.Integer, value.Real, value.Boolean, value.Date, value.Text} {
 		if sealable(kind, t) {

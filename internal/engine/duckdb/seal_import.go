@@ -23,8 +23,8 @@ type sealSource struct {
 	types map[string]string // as DuckDB spells them
 }
 
-// Import implements seal.Backend: one pass checks every value against the declaration, a second one copies. A fault of
-// a value is a *csvtable.Error with the row's number in the source's order.
+// Import implements seal.Backend. One pass checks every value against the declaration; a second one copies. A faulty
+// value is a *csvtable.Error with the row's number in the source's order.
 func (s *Sealer) Import(
 	ctx context.Context, file string, t *policy.Table, files []string,
 ) (invalids []csvtable.Invalid, err error) {
@@ -52,8 +52,8 @@ func (s *Sealer) Import(
 	return invalids, err
 }
 
-// openSealSource attaches a source and reads its columns' names and types. Of several files each has all columns of the
-// first, with its types: so that no value is converted before it is checked.
+// openSealSource attaches a source and reads its columns' names and types. Each of several files must have all columns
+// of the first, with the same types, so that no value is converted before it is checked.
 func openSealSource(ctx context.Context, conn *sql.Conn, src policy.Source, files []string) (*sealSource, error) {
 	switch src.Format {
 	case policy.Parquet:
@@ -98,7 +98,7 @@ func openSealFiles(ctx context.Context, conn *sql.Conn, files []string) (first *
 		}
 		scans = append(scans, scan)
 	}
-	if len(scans) > 1 { // by names, which may come in another order
+	if len(scans) > 1 { // by name, because their order may differ
 		names := make([]string, len(first.names))
 		for i, name := range first.names {
 			names[i] = identifier(name)
@@ -164,10 +164,10 @@ func attachSealSource(ctx context.Context, conn *sql.Conn, src policy.Source, fi
 	return "dither_source." + identifier(schemas[0]) + "." + identifier(src.Table), nil
 }
 
-// sealColumn is a declared column and how the source's becomes it.
+// sealColumn is a declared column, and how the source's column is converted to it.
 type sealColumn struct {
 	*policy.Column
-	cast string // the source's value as the sealed type; NULL where it has none
+	cast string // the source's value as the sealed type; NULL if it has none
 	fits string // whether the source's value, not NULL, can be sealed
 }
 
@@ -184,8 +184,8 @@ func sealIsInteger(kind string) bool {
 	return sealWholeDecimal.MatchString(kind)
 }
 
-// sealable reports whether a source's type may become a declared one. TIMESTAMP is no date: where its day ends depends
-// on a time zone.
+// sealable reports whether a source's type may become a declared one. TIMESTAMP is no date, because the end of its day
+// depends on a time zone.
 func sealable(kind string, t value.Type) bool {
 	switch t {
 	case value.Integer:
@@ -240,7 +240,7 @@ func sealKindName(kind string) string {
 	return sealFirstLine(kind)
 }
 
-// check counts, per column, the values that do not fit and the NULLs where none may be, and refuses or reports them.
+// check counts, per column, the values that do not fit and the forbidden NULLs, and refuses or reports them.
 func (s *sealSource) check(ctx context.Context, conn *sql.Conn, columns []sealColumn) ([]csvtable.Invalid, error) {
 	faults := make([]string, 0, 2*len(columns)) // two conditions per column
 	counts := []string{"count(*)"}
@@ -289,7 +289,7 @@ func (s *sealSource) check(ctx context.Context, conn *sql.Conn, columns []sealCo
 	return invalids, nil
 }
 
-// first is the 1-based number of the first row, in the source's order, whose column fulfils a condition.
+// first is the 1-based number, in the source's order, of the first row whose column satisfies a condition.
 func (s *sealSource) first(ctx context.Context, conn *sql.Conn, column, condition string) (row int64, err error) {
 	x := identifier(column)
 	err = conn.QueryRowContext(ctx,

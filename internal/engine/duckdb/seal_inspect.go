@@ -46,7 +46,7 @@ func sealInspectColumns(ctx context.Context, conn *sql.Conn, from string, t *pol
 	return conn.QueryRowContext(ctx, "SELECT "+strings.Join(counts, ", ")+" FROM "+from).Scan(into...)
 }
 
-// sealCount counts the rows that fulfil a condition: 0 where there are none, while count_if is NULL.
+// sealCount counts the rows that satisfy a condition: 0 without any, unlike count_if, which is NULL then.
 func sealCount(condition string) string { return "count(*) FILTER (WHERE " + condition + ")" }
 
 func sealInspectUnits(ctx context.Context, conn *sql.Conn, from string, t *policy.Table, facts *seal.Facts) error {
@@ -76,8 +76,8 @@ func sealInspectUnits(ctx context.Context, conn *sql.Conn, from string, t *polic
 		Scan(&facts.Units, &facts.MaxRowsPerUnit, &facts.UnitsOver, &facts.RowsOver, &facts.UnitsLeftOut, &facts.RowsLeftOut)
 }
 
-// MostRows is the most rows of a sealed file that share one value of a column, which must be of the given type. Rows
-// where it is NULL are nobody's.
+// MostRows is the most rows of a sealed file that share one value of a column, which must have the given type. It
+// ignores rows in which the column is NULL.
 func (s *Sealer) MostRows(ctx context.Context, file, column string, of value.Type) (most int64, err error) {
 	err = s.with(ctx, func(conn *sql.Conn) error {
 		from, err := sealScan(file)
@@ -98,7 +98,7 @@ func (s *Sealer) MostRows(ctx context.Context, file, column string, of value.Typ
 	return most, err
 }
 
-// sealOutside is the condition that a column's value, not NULL, is outside its declared values or bounds.
+// sealOutside is the condition that a column's non-NULL value is outside its declared values or bounds.
 func sealOutside(c *policy.Column) string {
 	x := identifier(c.Name)
 	switch {
@@ -133,7 +133,8 @@ func sealLiteral(v value.Value) string {
 	return constant(v)
 }
 
-// sealBelow compares with the double nearest a bound so that it holds of a double just if the exact bound is above it.
+// sealBelow writes a comparison with the double nearest a bound that is true of a double exactly if the bound is above
+// it.
 func sealBelow(bound *big.Rat) string {
 	d, _ := bound.Float64()
 	if math.IsInf(d, 0) || new(big.Rat).SetFloat64(d).Cmp(bound) >= 0 {
@@ -156,7 +157,7 @@ func sealCeil(r *big.Rat) *big.Int {
 	return new(big.Int).Neg(new(big.Int).Div(new(big.Int).Neg(r.Num()), r.Denom()))
 }
 
-// sealHugeint writes an integer, beyond 64 bits as one that is beyond them too.
+// sealHugeint writes an integer; one beyond 64 bits is written as some HUGEINT beyond them.
 func sealHugeint(n *big.Int) string {
 	limit := new(big.Int).Lsh(big.NewInt(1), 100)
 	switch {

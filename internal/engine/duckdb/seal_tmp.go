@@ -11,8 +11,8 @@ import (
 // sealPrefix begins the names of the folders that sealings spill into.
 const sealPrefix = "seal-"
 
-// folder makes a folder to spill into, 0700, and holds it until done, which removes it. Who sweeps leaves alone what is
-// held.
+// folder makes a folder to spill into (0700), and holds it until done, which removes it. Sweep leaves held folders
+// alone.
 func (s *Sealer) folder() (path string, done func(), err error) {
 	if err := os.MkdirAll(s.tmp, 0o700); err != nil {
 		return "", nil, err
@@ -25,7 +25,7 @@ func (s *Sealer) folder() (path string, done func(), err error) {
 		}
 		held, err := holdFolder(path)
 		if errors.Is(err, errHeld) {
-			continue // somebody swept it before it was held
+			continue // another process swept it before it was held
 		}
 		if err != nil {
 			return "", nil, errors.Join(err, os.RemoveAll(path))
@@ -37,8 +37,8 @@ func (s *Sealer) folder() (path string, done func(), err error) {
 	}
 }
 
-// Sweep removes what sealings left in tmp that were killed. A folder that a sealing holds, in this process or another,
-// stays.
+// Sweep removes the folders in tmp that killed sealings left. A folder that a sealing holds, in this process or
+// another, stays.
 func Sweep(tmp string) {
 	left, _ := os.ReadDir(tmp)
 	for _, e := range left {
@@ -53,11 +53,10 @@ func Sweep(tmp string) {
 	}
 }
 
-// errHeld: another holds the folder, or has removed it.
+// errHeld: another process holds the folder, or has removed it.
 var errHeld = errors.New("the folder is in use")
 
-// holdFolder locks a folder for as long as it is open. The kernel gives the lock back when its process ends, however
-// that ends.
+// holdFolder locks a folder for as long as it is open. The kernel releases the lock when its process ends.
 func holdFolder(path string) (*os.File, error) {
 	f, err := os.Open(path)
 	if errors.Is(err, os.ErrNotExist) {

@@ -14,8 +14,8 @@ import (
 	"dither/internal/value"
 )
 
-// Write implements seal.Backend. The rows stream through a table function straight into the Parquet writer, in their
-// order and on one thread: nothing but the current row group is held, and the same rows make the same file.
+// Write implements seal.Backend. The rows stream through a table function straight into the Parquet writer, in order
+// and on one thread. Only the current row group is in memory, and the same rows make the same file.
 func (s *Sealer) Write(ctx context.Context, file string, t *policy.Table, next func(row []value.Value) error) error {
 	if err := sealNames(t); err != nil {
 		return err
@@ -31,7 +31,7 @@ func (s *Sealer) Write(ctx context.Context, file string, t *policy.Table, next f
 		return sealTable(ctx, conn, t, "SELECT "+strings.Join(rows.selected(), ", ")+" FROM dither_rows()", file)
 	})
 	if rows.err != nil {
-		return rows.err // what DuckDB made of it says less
+		return rows.err // DuckDB's version of it says less
 	}
 	return err
 }
@@ -45,7 +45,7 @@ type sealRows struct {
 	err     error
 }
 
-// errSealSource stops DuckDB; the cause stays in sealRows.err, which must not become part of a message.
+// errSealSource stops DuckDB. The cause stays in sealRows.err, and must not become part of a message.
 var errSealSource = errors.New("the source failed")
 
 var sealRowTypes = map[value.Type]driverpkg.Type{
@@ -79,7 +79,7 @@ func (r *sealRows) ColumnInfos() []driverpkg.ColumnInfo {
 	return out
 }
 
-// Cardinality implements ChunkTableSource: nobody knows.
+// Cardinality implements ChunkTableSource: it is unknown.
 func (r *sealRows) Cardinality() *driverpkg.CardinalityInfo { return nil }
 
 // Init implements ChunkTableSource.

@@ -11,7 +11,7 @@ import (
 	"dither/internal/value"
 )
 
-// Values implements engine.Engine. It is for public tables alone, which the kernel makes sure of.
+// Values implements engine.Engine, for public tables alone, as the kernel ensures.
 func (e *Engine) Values(ctx context.Context, c bounded.Column, from engine.Sealed, most int) ([]value.Value, error) {
 	scan, err := sealScan(from.File)
 	if err != nil {

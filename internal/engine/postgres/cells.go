@@ -10,12 +10,12 @@ import (
 	"dither/internal/engine"
 )
 
-// cellsOfUnits gives one row for each unit and cell that it keeps: the Caps.Groups cells that come first by their first
-// row, or, where rows have no places, by a hash of unit and keys.
+// cellsOfUnits writes one row for each unit and each cell that it keeps: the first Caps.Groups cells by their first row
+// or, if rows have no places, by a hash of unit and keys.
 //
-// Rows are sorted by unit and cell, and then added up as they come. A table of hashes of all cells, which the planner
-// would take since it thinks them few, outgrows its memory where they are many, and leaves the cells to be sorted by
-// unit all the same; now a unit's few cells are put in order by themselves.
+// Rows are sorted by unit and cell, and then added up as they come. The planner would prefer a hash table of all cells,
+// since it expects few. With many cells that table outgrows its memory, and the cells would still have to be sorted by
+// unit. This way only a unit's few cells are sorted at a time.
 func cellsOfUnits(b *bounded.Statement, in *rows, rows string) string {
 	keys := engine.KeyNames(b)
 	cell := append([]string{"u"}, keys...)
@@ -45,8 +45,8 @@ func cellsOfUnits(b *bounded.Statement, in *rows, rows string) string {
 	return "SELECT " + list(out) + " FROM (" + cells + ") AS f"
 }
 
-// tally is how a unit's rows in a cell are added up: what each adds (nothing where they are only counted), the
-// aggregate of that, and the type in which it is exact.
+// tally is how a unit's rows in a cell are added up: each row's contribution (empty if rows are only counted), its
+// aggregate, and the type in which that is exact.
 type tally struct{ row, sum, as string }
 
 const (
@@ -55,13 +55,13 @@ const (
 	asNumeric = "numeric"
 )
 
-// tallied takes the cheapest exact way. Sums of bigint are numeric, of any size, and what costs is to make millions of
-// them.
+// tallied chooses the cheapest exact way. Sums of bigint are numeric, of any size, and creating millions of numerics is
+// what costs.
 func tallied(b *bounded.Statement, m *bounded.Measure, contribution, name string) tally {
 	lo, hi := m.CellBounds(b.Caps)
 	small := b.Caps.RowsPerGroup == 0 || lo.IsInt64() && hi.IsInt64()
 	switch {
-	case m.Kind == bounded.CountUnits && small: // once a cell, however many rows
+	case m.Kind == bounded.CountUnits && small: // once per cell, however many rows
 		return tally{"", integer(1), asInteger}
 	case m.Kind == bounded.CountRows && m.Lo <= 1 && 1 <= m.Hi && small:
 		return tally{"", "count(*)", asInteger}
@@ -71,11 +71,11 @@ func tallied(b *bounded.Statement, m *bounded.Measure, contribution, name string
 	return tally{contribution, "sum(" + name + ")", asNumeric}
 }
 
-// integersOfDouble: doubles hold all integers up to here.
+// integersOfDouble is the size up to which doubles hold all integers.
 var integersOfDouble = new(big.Int).Lsh(big.NewInt(1), 53)
 
-// exactInDoubles holds where what a unit adds to a cell, clamped, is the same whether it is added up in doubles or
-// exactly, in any order.
+// exactInDoubles reports that what a unit adds to a cell, clamped, is the same whether it is added up in doubles, in
+// any order, or exactly.
 //
 // Proof. Let L = 2^53. Doubles hold every integer of size up to L, and L itself. The server's sum of doubles is a tree
 // of additions of two numbers, each rounded to the nearest double. A row's contribution is an integer of size below

@@ -9,8 +9,8 @@ import (
 	"dither/internal/value"
 )
 
-// kind is the number (OID) of a type on the server. Those of built-in types are fixed; a domain is told as the type
-// that it is over.
+// kind is the number (OID) of a type on the server. Those of built-in types are fixed. A domain counts as its base
+// type.
 type kind uint32
 
 const (
@@ -27,8 +27,8 @@ const (
 	numeric   kind = 1700
 )
 
-// kinds are the server's types that may stand for a declared one. A timestamp is no date: where its day ends depends on
-// a time zone.
+// kinds are the server's types that may stand for a declared one. A timestamp is no date, because the end of its day
+// depends on a time zone.
 var kinds = map[value.Type][]kind{
 	value.Integer: {smallint, integer4, bigint},
 	value.Real:    {real4, real8, numeric, smallint, integer4, bigint},
@@ -37,12 +37,12 @@ var kinds = map[value.Type][]kind{
 	value.Date:    {dateKind},
 }
 
-// overflow is the least number that is no finite double: those from here on round to infinity.
+// overflow is the least number that rounds to an infinite double.
 var overflow = new(big.Int).Sub(new(big.Int).Lsh(big.NewInt(1), 1024), new(big.Int).Lsh(big.NewInt(1), 970))
 
-// read writes the value of the declared type that the server's column holds, or NULL where it holds none: a text of
-// more than 4096 bytes, a day outside the years 1 to 9999, a numeric beyond the doubles. It raises for no value. A
-// char(n) is read without its padding.
+// read writes the value of the declared type that the server's column holds, or NULL if it holds none: a text of more
+// than 4096 bytes, a day outside the years 1 to 9999, a numeric beyond the doubles. It raises an error for no value. It
+// reads a char(n) without its padding.
 func read(c bounded.Column, of kind) string {
 	x := identifier(c.Name)
 	switch {
@@ -56,8 +56,8 @@ func read(c bounded.Column, of kind) string {
 		return fmt.Sprintf(
 			"CASE WHEN %[1]s BETWEEN DATE '0001-01-01' AND DATE '9999-12-31' THEN CAST(%[1]s - DATE '1970-01-01' AS bigint) END", x)
 	case c.Type == value.Real && of == numeric:
-		// A cast of a numeric raises where the double would be infinite, or 0 though the numeric is not. NaN is above
-		// every number.
+		// A cast of a numeric raises an error if the double would be infinite, or 0 for a numeric that is not. NaN is
+		// above every number.
 		return fmt.Sprintf(
 			"CASE WHEN abs(%[1]s) < CAST('1e-30' AS numeric) THEN %[2]s WHEN abs(%[1]s) < CAST('%[3]s' AS numeric) THEN CAST(%[1]s AS double precision) END",
 			x, double(0), overflow)
@@ -67,12 +67,12 @@ func read(c bounded.Column, of kind) string {
 	return x
 }
 
-// readAsItIs holds where read does nothing to the column, or next to nothing.
+// readAsItIs reports that read does nothing to the column, or next to nothing.
 func readAsItIs(c bounded.Column, of kind) bool {
 	return c.Type == value.Integer || c.Type == value.Boolean || of == real8
 }
 
-// clean writes a column's cleaned value over what was read of it. It is total.
+// clean writes a column's cleaned value over its read value. It is total.
 func clean(c bounded.Column, x string) string {
 	switch {
 	case c.Values != nil:
@@ -85,8 +85,8 @@ func clean(c bounded.Column, x string) string {
 	return x
 }
 
-// cleanReal: NaN, which is above every number here, and ±Inf are NULL, magnitudes below 2^-60 are 0 (and −0 is 0),
-// the rest is clamped. What is already clean is passed on by the first test, which is the quick one.
+// cleanReal maps NaN, which is above every number here, and ±Inf to NULL and magnitudes below 2^-60 to 0 (and −0 to
+// 0), and clamps the rest. The first test, which is quick, passes clean values on.
 func cleanReal(x string, lo, hi float64) string {
 	const least = 0x1p-60
 	from, to := math.Max(lo, least), hi

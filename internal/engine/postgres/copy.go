@@ -15,21 +15,21 @@ import (
 	"dither/internal/value"
 )
 
-// A copy is a table of its own, in a schema of the owner's, that holds what was read of the declared columns when the
-// source was sealed, in the types that statements compute with. Where the unit is a column, a unit's rows stand
-// together, each with its rank among them and with how many they are; rows of nobody are left out.
+// A copy is a table in a schema of the owner's. It holds the declared columns as they were read when the source was
+// sealed, in the types that statements compute with. If the unit is a column, a unit's rows are adjacent, each with its
+// rank among them and with their number; rows without a unit are left out.
 //
-// What an answer's sensitivity takes from it is enforced or checked at each question. The primary key (unit, rank) and
-// the condition 1 ≤ rank ≤ rows, which the server enforces, leave at most n rows of a unit with a rank up to n,
-// whatever else is in the table. That a unit's rows all say how many they are was so when the copy was made, and is
-// what the seal says of the table of that number in that file (relation, filenode); nobody but a superuser may write to
-// it since, and the server counted no row that was written later.
+// Claim: the facts about a copy on which an answer's sensitivity depends are enforced, or checked at each question. The
+// primary key (unit, rank) and the condition 1 ≤ rank ≤ rows, which the server enforces, leave at most n rows of a
+// unit with a rank up to n, whatever else is in the table. All of a unit's rows stated their true number when the copy
+// was made, and the seal identifies the table in that file (relation, filenode). Since then only a superuser could
+// write to it, and the server counted no row written later.
 const (
 	rankColumn = "__dither_rank"
 	rowsColumn = "__dither_rows"
 )
 
-// copiedKinds are those of a copy's columns: a date is the number of its day.
+// copiedKinds are the kinds of a copy's columns. A date is the number of its day.
 var copiedKinds = map[value.Type][]kind{
 	value.Integer: {bigint}, value.Date: {bigint}, value.Real: {real8}, value.Text: {plainText},
 	value.Boolean: {boolean},
@@ -42,7 +42,7 @@ func (Sealer) Copy(ctx context.Context, t *policy.Table, schema, table string) (
 
 func (l *look) copy(ctx context.Context, schema, table string) error {
 	name := identifier(schema) + "." + identifier(table)
-	// What a sealing that was cut off may have left has this very name, which no version has yet.
+	// A sealing that was cut off may have left a table with this name, which no version has yet.
 	statements := append([]string{"DROP TABLE IF EXISTS " + name, "CREATE TABLE " + name + " AS " + l.ranked()},
 		l.constraints(name)...)
 	statements = append(statements,
@@ -73,11 +73,11 @@ func (l *look) copy(ctx context.Context, schema, table string) error {
 
 func (s *session) run(ctx context.Context, sql string) error { return s.conn.Exec(ctx, sql).Close() }
 
-// ranked are the copy's rows. Which rank a row has is decided by its unit's rows alone: by a hash of its columns and
-// then by these themselves, so that rows whose order is open are equal in every column (−0 and 0, which count as one
-// number, are; questions clean −0 to 0). Of a unit the first so many rows are kept as the policy stores: which ones
-// is a function of that unit's rows and of the policy, so that to remove a unit, or to replace it, changes no other
-// unit's rows in the copy.
+// ranked writes the copy's rows. A row's rank depends on its unit's rows alone: on a hash of its columns and then on
+// the columns themselves. Rows whose order is undetermined are therefore equal in every column (−0 and 0 compare
+// equal; questions clean −0 to 0). Of each unit only the policy's number of stored rows is kept. Which rows these are
+// is a function of that unit's rows and of the policy, so removing or replacing a unit changes no other unit's rows in
+// the copy.
 func (l *look) ranked() string {
 	var read, out, all []string
 	unit := ""
@@ -109,7 +109,7 @@ func (l *look) constraints(name string) []string {
 		name, identifier(l.table.Unit.Column), rankColumn, rowsColumn)}
 }
 
-// freeze takes the permission to write from everybody who was given it, the copy's owner included.
+// freeze revokes write permission from everybody who had it, including the copy's owner.
 func (l *look) freeze(ctx context.Context, name string) error {
 	grantees := []string{"PUBLIC", "CURRENT_USER"}
 	err := l.query(
@@ -123,9 +123,9 @@ func (l *look) freeze(ctx context.Context, name string) error {
 			", "))
 }
 
-// guards tell of a copy: its file; whether it is a plain table, without rules; whether anybody may write to it; whether
-// its key and its condition hold; and whether more rows were written than it had. REGCLASS, UNIT, RANK and ROWS are to
-// be filled in.
+// guards describes a copy: its file; whether it is a plain table, without rules; whether anybody may write to it;
+// whether its key and its condition hold; and whether more rows were written than it had. REGCLASS, UNIT, RANK and ROWS
+// are placeholders.
 const guards = `SELECT pg_relation_filenode(c.oid), relkind = 'r' AND NOT relhasrules,
  EXISTS (SELECT FROM aclexplode(coalesce(relacl, acldefault('r', relowner))) WHERE privilege_type IN ('INSERT', 'UPDATE', 'DELETE', 'TRUNCATE'))
   OR EXISTS (SELECT FROM pg_attribute AS a, aclexplode(attacl) WHERE attrelid = c.oid AND privilege_type IN ('INSERT', 'UPDATE')),
@@ -136,7 +136,7 @@ const guards = `SELECT pg_relation_filenode(c.oid), relkind = 'r' AND NOT relhas
  pg_stat_get_tuples_updated(c.oid) + pg_stat_get_tuples_deleted(c.oid) = 0 AND pg_stat_get_tuples_inserted(c.oid) <= ROWS
  FROM pg_class AS c WHERE c.oid = CAST(REGCLASS AS regclass)`
 
-// guarded gives what a copy is known by, once it is found to be as it was made.
+// guarded returns a copy's identity, after checking that it is as it was made.
 func (s *session) guarded(ctx context.Context, name, unit string, rows int64) (relation string, err error) {
 	id, err := s.identify(ctx, name)
 	if err != nil {

@@ -1,7 +1,6 @@
-// Package postgres answers questions on the owner's own PostgreSQL: a question becomes one read-only statement, written
-// here from a plan, and nothing but its aggregates leaves the server: sums and counts, beside keys that are not known
-// and values that are put in order; of Rows, each row's bounded integers. Errors may quote rows: they are for the owner
-// alone.
+// Package postgres answers questions on the owner's own PostgreSQL server. A question becomes one read-only statement,
+// which this package writes for a bounded statement. Only its result leaves the server: sums and counts, unknown keys,
+// ordered values, and for Rows each row's bounded integers. Errors may quote rows, so they are for the owner alone.
 package postgres
 
 import (
@@ -17,11 +16,11 @@ import (
 	"dither/mechanism"
 )
 
-// Engine answers about one table or view, or about relations of several on one server (Over). It may be used by several
-// goroutines: each statement has a connection of its own.
+// Engine answers questions about one table or view, or about relations of several on one server (Over). Several
+// goroutines may use it: each statement has a connection of its own.
 type Engine struct {
 	source policy.Source
-	tables map[string]policy.Source // those that relations are of
+	tables map[string]policy.Source // the tables of relations
 	page   int                      // how many distinct values are fetched at a time
 	hash   func(columns string) string
 	idle   idle
@@ -29,12 +28,12 @@ type Engine struct {
 
 var _ engine.Engine = (*Engine)(nil)
 
-// New makes an engine over a source. It connects with the first question.
+// New makes an engine over a source. It connects at the first question.
 func New(source policy.Source) *Engine {
 	return &Engine{source: source, page: defaultPage, hash: hashed}
 }
 
-// Close implements engine.Engine. Between questions nothing is held but connections that wait for theirs.
+// Close implements engine.Engine. Between questions only waiting connections are held.
 func (e *Engine) Close() error {
 	e.idle.end()
 	return nil
@@ -63,7 +62,7 @@ func (e *Engine) sums(
 	return in.still(ctx)
 }
 
-// prepare begins a session to read what b reads, and tells of changes.
+// prepare begins a session for the tables that b reads, and reports changes.
 func (e *Engine) prepare(ctx context.Context, b *bounded.Statement, from engine.Sealed) (*session, *rows, error) {
 	if err := refuse(b, from); err != nil { // as the rehearsal did
 		return nil, nil, err
@@ -83,7 +82,7 @@ func (e *Engine) prepare(ctx context.Context, b *bounded.Statement, from engine.
 	return s, in, nil
 }
 
-// changed tells of each table that is read whether it seems to have changed since it was sealed.
+// changed reports each table that seems to have changed since it was sealed.
 func (s *session) changed(ctx context.Context, in *rows, from engine.Sealed) error {
 	for name, one := range in.tables {
 		if err := s.changed(ctx, one, from.Tables[name]); err != nil {
@@ -100,7 +99,7 @@ func (s *session) changed(ctx context.Context, in *rows, from engine.Sealed) err
 	return err
 }
 
-// find finds what b is to be read from: the table, or the copy that the sealed version has of it; or several.
+// find finds what to read for b: the table, the sealed version's copy of it, or several tables.
 func (e *Engine) find(ctx context.Context, s *session, b *bounded.Statement, from engine.Sealed) (*rows, error) {
 	if b.Source != nil {
 		return e.findAll(ctx, s, b, from)
@@ -119,29 +118,29 @@ func (e *Engine) find(ctx context.Context, s *session, b *bounded.Statement, fro
 	return in.keeping(from.Stored), err
 }
 
-// rows are what a statement reads from.
+// rows describe the source of a statement's rows.
 type rows struct {
 	name string // the relation's
-	scan string // what FROM says: the relation, or rows that stand for it
+	scan string // the FROM item: the relation, or rows that stand for it
 	of   []kind // of the columns that are read
 	hash func(columns string) string
 
-	inOrder bool // a copy's are put in an order by unit and rank
+	inOrder bool // a copy's rows are ordered by unit and rank
 
 	identity
-	now func(context.Context) (relation string, err error) // which relation the name leads to
+	now func(context.Context) (relation string, err error) // the relation that the name leads to now
 
-	copied   bool // it is a copy of what was sealed
+	copied   bool // whether it is a copy made at sealing
 	complete map[string]bool
-	where    string // which of a copy's rows
+	where    string // the filter on a copy's rows
 
-	tables  map[string]*rows         // of a relation: then the rows are theirs
-	known   map[string]engine.Sealed // what was recorded of these, where they are copies
-	columns []bounded.Column         // of a relation's table: those that are read, whose kinds are in of
+	tables  map[string]*rows         // of a relation: the source of the rows
+	known   map[string]engine.Sealed // their recorded facts, if they are copies
+	columns []bounded.Column         // of a relation's table: the columns that are read, with kinds in of
 }
 
-// keeping reads of a copy as many rows of a unit as are stored of it: those of the lowest ranks, as a copy that is made
-// now has alone; 0 for all.
+// keeping reads of a copy at most stored rows of each unit, those of the lowest ranks, which are all that a new copy
+// has; 0 for all.
 func (in *rows) keeping(stored int64) *rows {
 	if in != nil && stored > 0 {
 		in.scan = fmt.Sprintf("(SELECT * FROM %s WHERE %s <= %d) AS s", in.scan, rankColumn, stored)
@@ -149,12 +148,12 @@ func (in *rows) keeping(stored int64) *rows {
 	return in
 }
 
-// hashed spreads which rows a unit keeps.
+// hashed is the hash that spreads which rows a unit keeps.
 func hashed(columns string) string { return "hash_record_extended(ROW(" + columns + "), 1)" }
 
-// open finds the source's relation, whose columns must be as they are declared, and keeps it from being changed or
-// dropped until the transaction ends. Where a sealed version says which relation it is, no other may have taken its
-// name: all that is promised is about the units of that one.
+// open finds the source's relation, whose columns must be as declared, and keeps it from being changed or dropped until
+// the transaction ends. If a sealed version names its relation, no other relation may have taken its name, because the
+// promise is to the units of that one.
 func (e *Engine) open(ctx context.Context, s *session, columns []*policy.Column, from engine.Sealed) (*rows, error) {
 	name := relationOf(e.source)
 	of, err := s.columns(ctx, name, columns, kinds)
@@ -175,7 +174,7 @@ func (e *Engine) open(ctx context.Context, s *session, columns []*policy.Column,
 		id, err := s.identify(ctx, name)
 		return id.relation, err
 	}
-	if id.kind == "v" { // a fence: what the view computes is computed once a row
+	if id.kind == "v" { // a fence: the view's expressions are computed once per row
 		read := make([]string, len(columns))
 		for i, c := range columns {
 			read[i] = identifier(c.Name)
@@ -185,8 +184,7 @@ func (e *Engine) open(ctx context.Context, s *session, columns []*policy.Column,
 	return in, nil
 }
 
-// still fails where the name leads to another relation than it did: a schema's name, unlike a table's, is locked by
-// nothing.
+// still fails if the name leads to another relation than before. Unlike a table's name, nothing locks a schema's name.
 func (in *rows) still(ctx context.Context) error {
 	relation, err := in.now(ctx)
 	if err == nil && !same(relation, in.relation) {

@@ -18,15 +18,15 @@ import (
 // identifier quotes a name.
 func identifier(name string) string { return `"` + strings.ReplaceAll(name, `"`, `""`) + `"` }
 
-// quoted is a text between quotes, where backslashes stand for themselves (standard_conforming_strings). No NUL reaches
-// it: values and questions with one are refused.
+// quoted is a text between quotes, in which backslashes stand for themselves (standard_conforming_strings). No NUL
+// reaches it, because values and questions that contain one are refused.
 func quoted(s string) string { return "'" + strings.ReplaceAll(s, "'", "''") + "'" }
 
 func text(s string) string { return "(CAST(" + quoted(s) + ` AS text) COLLATE "C")` }
 
 func integer(n int64) string { return "CAST('" + strconv.FormatInt(n, 10) + "' AS bigint)" }
 
-// double writes the shortest decimal that reads back as x; a cast from text reads it correctly rounded.
+// double writes the shortest decimal that parses back to x. A cast from text parses it with correct rounding.
 func double(x float64) string {
 	return "CAST('" + strconv.FormatFloat(x, 'e', -1, 64) + "' AS double precision)"
 }
@@ -65,12 +65,11 @@ var belowHalf = math.Nextafter(0.5, 0)
 
 // templates write an operation over its arguments, %[1]s being the first.
 //
-// PostgreSQL raises where a floating-point result overflows, and where × ÷ of numbers other than 0 give 0, or exp
-// does. The plan's ranges prove that neither happens (plan.Range): sizes stay within 2^±900, and a product or quotient
-// of such numbers is no smaller than 2^−900 or the question is refused. Division by 0 is NULL by nullif, which reads
-// its argument once; a root or logarithm stands under a condition on the very expression that it is of. So where the
-// planner computes with constants beforehand, in a branch that no row takes, the condition is constant as well, and
-// what would raise is left out.
+// PostgreSQL raises an error if a floating-point result overflows, or if exp, or × or ÷ of nonzero numbers, gives 0.
+// The plan's ranges prove that neither happens (plan.Range): sizes stay within 2^±900, and a product or quotient is at
+// least 2^−900 or the question is refused. nullif makes division by 0 NULL, and reads its argument once. A root or
+// logarithm stands under a condition on its own argument. So if the planner evaluates constants beforehand, in a branch
+// that no row takes, the condition is constant as well, and the failing branch is left out.
 var templates = map[bounded.Op]string{
 	bounded.OpNeg:    "(- %[1]s)",
 	bounded.OpToReal: "CAST(%[1]s AS double precision)",
@@ -82,8 +81,8 @@ var templates = map[bounded.Op]string{
 	bounded.OpSign:  "CAST(sign(CAST(%[1]s AS double precision)) AS bigint)",
 	bounded.OpFloor: "CAST(floor(%[1]s) AS bigint)",
 	bounded.OpCeil:  "CAST(ceil(%[1]s) AS bigint)",
-	// PostgreSQL's round takes halves to even. Half away from zero: with h the largest double below ½ and x from 0 on,
-	// the sum x + h rounds to the next integer or above it just if x's fraction is ½ or more.
+	// PostgreSQL's round takes halves to even. This takes halves away from zero: with h the largest double below ½ and
+	// x ≥ 0, the sum x + h reaches the next integer exactly if x's fraction is ½ or more.
 	bounded.OpRound: "CAST(sign(%[1]s) * floor(abs(%[1]s) + " + double(belowHalf) + ") AS bigint)",
 	bounded.OpSqrt:  "CASE WHEN %[1]s >= " + double(0) + " THEN sqrt(%[1]s) END",
 	bounded.OpLn:    "CASE WHEN %[1]s > " + double(0) + " THEN ln(%[1]s) END",
@@ -93,7 +92,7 @@ var templates = map[bounded.Op]string{
 // expression writes e over the cleaned columns c0, c1, ….
 func expression(e *bounded.Expr) string { return engine.Expression(e, constant, operation) }
 
-// operation writes one of which dialects differ.
+// operation writes an operation that differs between dialects.
 func operation(e *bounded.Expr, args []string) string {
 	switch e.Op {
 	case bounded.OpDiv:
@@ -101,12 +100,12 @@ func operation(e *bounded.Expr, args []string) string {
 	case bounded.OpMod:
 		return "(" + args[0] + " % nullif(" + args[1] + ", " + integer(0) + "))"
 	case bounded.OpToInteger:
-		if e.Args[0].Type == value.Boolean { // it is cast to no bigint directly
+		if e.Args[0].Type == value.Boolean { // it has no direct cast to bigint
 			return "CAST(CAST(" + args[0] + " AS integer) AS bigint)"
 		}
 		return "CAST(" + args[0] + " AS bigint)" // half to even
 	case bounded.OpLike:
-		// linear in the text for each byte of the pattern; backslash escapes
+		// linear in the text for each byte of the pattern; backslash is the escape
 		return "(" + args[0] + " LIKE " + text(e.Text) + ")"
 	case bounded.OpDatePart:
 		return "CAST(date_part(" + quoted(e.Text) + ", " + timestamp(args[0]) + ") AS bigint)"
@@ -117,8 +116,8 @@ func operation(e *bounded.Expr, args []string) string {
 	return "(" + fmt.Sprintf(templates[e.Op], engine.Operands(args)...) + ")"
 }
 
-// timestamp is the beginning of a day, in no time zone: of a date itself date_trunc would make one in the session's. A
-// cleaned day is within the years 1 to 9999, and so is the first day of what it is in.
+// timestamp is the beginning of a day, without a time zone: date_trunc of a date would use the session's. A cleaned day
+// is within the years 1 to 9999, and so is the first day of its month or year.
 func timestamp(day string) string {
 	return "CAST(DATE '1970-01-01' + CAST(" + day + " AS integer) AS timestamp without time zone)"
 }

@@ -12,8 +12,8 @@ import (
 	"dither/internal/value"
 )
 
-// Groups implements engine.Engine: the statement of b with the number of units beside its measures, whose result rows
-// are the groups that there are.
+// Groups implements engine.Engine. It runs the statement of b with the number of units beside its measures; the result
+// rows are the existing groups.
 func (e *Engine) Groups(ctx context.Context, b *bounded.Statement, from engine.Sealed) (*engine.Groups, error) {
 	groups := engine.NewGroups(b)
 	if err := e.sums(ctx, engine.Unchosen(b).Counting(), from, groups.Add); err != nil {
@@ -22,11 +22,11 @@ func (e *Engine) Groups(ctx context.Context, b *bounded.Statement, from engine.S
 	return groups, nil
 }
 
-// relabelled gives rows of the chosen groups their keys, and all others those of Other: o, and NULL for each key. So
-// the caps, which come after it, bound what a unit adds to the chosen groups and Other together. The new keys are a
-// function of the row's own, and of what was released; a row has one group, since no two of the chosen are the same.
+// relabelled gives rows of the chosen groups their keys, and all other rows those of Other: o, and NULL for each key.
+// The caps come after it, so they bound what a unit adds to the chosen groups and Other together. The new keys are a
+// function of the row's own keys and of released groups. A row has one group, because the chosen groups differ.
 //
-// Keys meet where both are NULL or both are equal, in a form that the server can look up in a table of hashes.
+// Keys match if both are NULL or both are equal, in a form that the server can look up in a hash table.
 func relabelled(b *bounded.Statement, in *rows, rows string) string {
 	var carried []string
 	if b.Unit != nil {
@@ -38,7 +38,7 @@ func relabelled(b *bounded.Statement, in *rows, rows string) string {
 	return relabelledBeside(b, carried, rows)
 }
 
-// relabelledBeside is relabelled where these columns stand beside keys and values.
+// relabelledBeside is relabelled with further columns beside keys and values.
 func relabelledBeside(b *bounded.Statement, carried []string, rows string) string {
 	if !b.Other {
 		return rows
@@ -57,8 +57,8 @@ func relabelledBeside(b *bounded.Statement, carried []string, rows string) strin
 		") AS chosen(" + list([]string{"t"}, chosen) + ") ON " + strings.Join(on, " AND ")
 }
 
-// chosenRows gives a row for each chosen group: TRUE, and its keys. The keys are in one text for each column, since a
-// statement with as many constants takes long to plan.
+// chosenRows writes a row for each chosen group: TRUE, and its keys. The keys of each column are in one text, because a
+// statement with that many constants takes long to plan.
 func chosenRows(b *bounded.Statement) string {
 	row, lists := []string{"TRUE"}, []string{}
 	for i, k := range b.Keys {
@@ -76,7 +76,7 @@ func chosenRows(b *bounded.Statement) string {
 
 const listedNull = "-"
 
-// listed is a key in a list, without a comma, and never the empty text; fromList is the key again.
+// listed writes a key in a list, without a comma, and never as the empty text; fromList reads it back.
 func listed(v value.Value) string {
 	switch {
 	case v.Null:

@@ -9,10 +9,10 @@ import (
 	"github.com/jackc/pgx/v5/pgconn"
 )
 
-// linger is how long a connection waits for the question that it was rehearsed for.
+// linger is how long a connection waits for the question for which it was rehearsed.
 const linger = 5 * time.Second
 
-// most is how many wait at once: questions that are refused after their rehearsal leave theirs behind.
+// most is how many connections wait at once, because questions refused after their rehearsal leave theirs behind.
 const most = 8
 
 // idle keeps the connections of rehearsals, so that the question itself, which is paid for by then, needs no new one.
@@ -28,7 +28,7 @@ type waiting struct {
 	timer *time.Timer
 }
 
-// put keeps a connection, in no transaction, for a while.
+// put keeps a connection, outside any transaction, for a while.
 func (i *idle) put(at string, s *session) {
 	i.busy.Lock()
 	defer i.busy.Unlock()
@@ -60,7 +60,7 @@ func (i *idle) remove(w *waiting) bool {
 	return n >= 0
 }
 
-// take gives a connection to that server, or nil.
+// take returns a connection to that server, or nil.
 func (i *idle) take(at string) *session {
 	i.busy.Lock()
 	defer i.busy.Unlock()
@@ -74,7 +74,7 @@ func (i *idle) take(at string) *session {
 	return nil
 }
 
-// end gives all of them up.
+// end closes all connections.
 func (i *idle) end() {
 	i.busy.Lock()
 	defer i.busy.Unlock()
@@ -86,7 +86,7 @@ func (i *idle) end() {
 	i.free = nil
 }
 
-// begin begins a transaction on a connection that waits, or else on a new one.
+// begin begins a transaction on a waiting connection, or on a new one.
 func (e *Engine) begin(ctx context.Context) (*session, error) {
 	at := whereabouts(e.source)
 	if s := e.idle.take(at); s != nil {

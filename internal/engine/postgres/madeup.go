@@ -6,8 +6,8 @@ import (
 	"dither/internal/policy"
 )
 
-// MakeUp runs statements on the server whose URL an environment variable holds. They make tables of made-up rows for
-// audits, and drop them: no statement about anybody's rows comes this way.
+// MakeUp runs statements on the server whose URL an environment variable holds. They make and drop tables of made-up
+// rows for audits. No statement about real people's rows uses it.
 func MakeUp(ctx context.Context, variable, sql string) error {
 	config, err := configure(policy.Source{Format: policy.Postgres, URLEnv: variable})
 	if err != nil {

@@ -11,7 +11,7 @@ import (
 	"dither/mechanism"
 )
 
-// orderedRows gives how often each contribution m0 that is not NULL occurs among rows, by cell, in the order of m0.
+// orderedRows counts, by cell and in the order of m0, how often each non-NULL contribution m0 occurs among rows.
 func orderedRows(b *bounded.Statement, rows string) string {
 	if b.CountsRows() {
 		return rowsOfUnits(b.Measures[0], rows)
@@ -22,14 +22,13 @@ func orderedRows(b *bounded.Statement, rows string) string {
 		") AS r WHERE v0 IS NOT NULL) AS m GROUP BY " + names + " ORDER BY m0"
 }
 
-// rowsOfUnits gives how often each number of rows of one unit occurs, clamped: it reads who has the rows, and nothing
-// else of them.
+// rowsOfUnits counts how often each clamped number of rows per unit occurs. Of the rows it reads only the unit.
 func rowsOfUnits(m *bounded.Measure, rows string) string {
 	return fmt.Sprintf("SELECT m0, count(*) FROM (SELECT least(greatest(count(*), %s), %s) AS m0 FROM (%s) AS r GROUP BY u) AS m GROUP BY m0 ORDER BY m0", integer(m.Lo), integer(m.Hi), rows)
 }
 
-// cappedCells keeps of each unit's rows the first Caps.RowsPerGroup in each cell, by their places, and of its cells the
-// first Caps.Groups by that of their first row: by that unit's own rows alone, as in render.
+// cappedCells keeps, of each unit's rows, the first Caps.RowsPerGroup in each cell, by place, and of its cells the
+// first Caps.Groups, by the place of their first row. Both depend on that unit's own rows alone, as in render.
 func cappedCells(b *bounded.Statement, rows string) string {
 	cell := list([]string{"u"}, engine.KeyNames(b))
 	placed := fmt.Sprintf("SELECT *, row_number() OVER (PARTITION BY %[1]s ORDER BY q) AS r, min(q) OVER (PARTITION BY %[1]s) AS f FROM (%[2]s) AS p", cell, rows)
@@ -40,8 +39,8 @@ func cappedCells(b *bounded.Statement, rows string) string {
 // defaultPage is how many distinct values are fetched at a time.
 const defaultPage = 1 << 16
 
-// Order implements engine.Engine. All passes read the values that the first found: they are held, and with them a
-// connection, until ctx ends; without an end of ctx the connection is never given back.
+// Order implements engine.Engine. All passes read the values that the first pass found. These and a connection are held
+// until ctx ends; if ctx never ends, the connection is never released.
 func (e *Engine) Order(ctx context.Context, b *bounded.Statement, from engine.Sealed) (mechanism.Ordered, error) {
 	scan, err := e.scan(ctx, b, from)
 	if err != nil {
@@ -77,7 +76,7 @@ func (e *Engine) scan(
 	}, nil
 }
 
-// scanCells is a pass over the values of all cells. A row whose keys are not known is in none.
+// scanCells is a pass over the values of all cells. A row with unknown keys is in none.
 func (e *Engine) scanCells(
 	ctx context.Context, b *bounded.Statement, from engine.Sealed,
 ) (func(yield func(cell int, value, count int64) bool) error, error) {
@@ -102,9 +101,9 @@ func (e *Engine) scanCells(
 	}, nil
 }
 
-// pass goes through the rows of b's statement, as long as each wants more: a cursor, which the server advances page by
-// page, and which later passes move back to its beginning. The server keeps what a SCROLL cursor gave, and does not run
-// its statement again: over a view that draws lots another run would be another table.
+// pass goes through the rows of b's statement until each wants no more. It uses a cursor, which the server advances
+// page by page, and which later passes move back to its beginning. The server keeps the rows of a SCROLL cursor and
+// does not run its statement again: over a view that draws random numbers, another run would be another table.
 func (e *Engine) pass(
 	ctx context.Context, b *bounded.Statement, from engine.Sealed,
 ) (func(each func(row [][]byte) (more bool, err error)) error, error) {

@@ -6,15 +6,15 @@ import (
 	"dither/internal/bounded"
 )
 
-// owned gives the rows of a copy that are in their unit's own parts (plan.Part): those of its first so many parts, in
-// the order of their rows' least rank. That is a unit's own affair: it reads all of its rows, and no others, before
-// anything else is decided. No two parts have the same least rank, since the ranks of a unit's rows differ (the copy's
-// key). Rows in no part are left out.
+// owned returns the rows of a copy that are in their unit's own parts (plan.Part): those of its first PerUnit parts, in
+// the order of their rows' least rank. That choice reads all of the unit's rows, and no others, before anything else is
+// decided. No two parts have the same least rank, since the ranks of a unit's rows differ (the copy's key). Rows
+// without a part are left out.
 //
-// It is for copies alone, whose rows and ranks stay what they were: so a unit's own parts are the same in every
-// question about a sealed version, which charges to parts rest on. Of a table whose rows change they would not be, even
-// if they were chosen by content: a person who moves from one part to another between two questions would lose what
-// both parts were charged (refuse).
+// It applies to copies alone, whose rows and ranks do not change. So a unit's own parts are the same in every question
+// about a sealed version, on which charges to parts depend. In a table whose rows change they would not be, even if
+// they were chosen by content: a person who moves from one part to another between two questions would lose what both
+// parts were charged (refuse).
 func owned(b *bounded.Statement, in *rows) *rows {
 	if b.Part == nil || b.Unit == nil {
 		return in
@@ -30,7 +30,7 @@ func owned(b *bounded.Statement, in *rows) *rows {
 	return &out
 }
 
-// The names of what a row is given while a unit's own parts are found.
+// Names of the columns that a row gets while a unit's own parts are determined.
 const (
 	partColumn  = "__dither_part"
 	firstColumn = "__dither_first"

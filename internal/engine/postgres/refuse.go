@@ -7,12 +7,12 @@ import (
 	"dither/internal/engine"
 )
 
-// Refuses is what Rehearse refuses before it asks the server, so that it can be told without one.
+// Refuses returns what Rehearse refuses before it contacts the server, so that a caller can know without one.
 func (*Engine) Refuses(b *bounded.Statement, from engine.Sealed) error { return refuse(b, from) }
 
-// refuse lists what this engine knows of a bounded aggregate, and refuses what it does not: charges and noise rest on
-// each word of it, so that nothing may be passed over. It looks at no row, and no table. (A test holds the fields of
-// bounded.Statement against what stands here: a new one is a decision.)
+// refuse refuses every part of a bounded statement that this engine does not support: charges and noise depend on each
+// part, so none may be ignored. It reads no row and no table. (TestEveryFieldIsKnown compares the fields of
+// bounded.Statement with this function, so a new field needs a decision.)
 func refuse(b *bounded.Statement, from engine.Sealed) error {
 	if b.Source != nil {
 		if err := refuseSource(b, from); err != nil {
@@ -35,7 +35,7 @@ func refuse(b *bounded.Statement, from engine.Sealed) error {
 	case b.Other && !b.Open(), len(b.Chosen) > 0 && !b.Open():
 		return unknown("groups that are chosen among known ones")
 	case b.Unit == nil && (b.CellsClamped() || b.Caps.RowsPerGroup > 0):
-		// nobody's rows are added up before they are clamped
+		// rows without a unit would be added up before they are clamped
 		return unknown("bounds per group without a unit's column")
 	case b.Unit != nil && !b.Ordered && b.CellsClamped() && b.Caps.RowsPerGroup == 0:
 		return unknown("bounds per group beside a cap on rows")
@@ -61,7 +61,7 @@ func refuse(b *bounded.Statement, from engine.Sealed) error {
 func refuseMeasure(b *bounded.Statement, m *bounded.Measure) string {
 	switch m.Kind {
 	case bounded.CountRows:
-	case bounded.CountUnits: // once a cell: who is in one is known by grouping alone
+	case bounded.CountUnits: // once per cell: grouping alone shows who is in it
 		if b.Unit != nil && b.Caps.Groups == 0 {
 			return "a count of units without a cap on groups"
 		}
@@ -70,7 +70,7 @@ func refuseMeasure(b *bounded.Statement, m *bounded.Measure) string {
 			return "a count of distinct values without a cap on rows"
 		}
 	case bounded.CountValue, bounded.Sum:
-	case bounded.UnitRows: // of which refuse says the rest
+	case bounded.UnitRows: // refuse checks the rest
 		if !b.CountsRows() {
 			return "numbers of rows beside something else"
 		}
@@ -83,7 +83,7 @@ func refuseMeasure(b *bounded.Statement, m *bounded.Measure) string {
 	return ""
 }
 
-// known holds where every operation of e can be written.
+// known reports whether every operation of e can be written.
 func known(e *bounded.Expr) bool {
 	all := true
 	e.Walk(func(x *bounded.Expr) {
@@ -94,7 +94,7 @@ func known(e *bounded.Expr) bool {
 	return all
 }
 
-// written are the operations that expression writes one by one.
+// written are the operations that expression writes individually.
 var written = []bounded.Op{
 	bounded.OpColumn, bounded.OpConst, bounded.OpDiv, bounded.OpMod, bounded.OpToInteger, bounded.OpIn, bounded.OpLike,
 	bounded.OpDatePart, bounded.OpDateTrunc, bounded.OpCase,

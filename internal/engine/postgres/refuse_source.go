@@ -7,7 +7,7 @@ import (
 	"dither/internal/engine"
 )
 
-// isCopied holds where copies are read: of all tables, or of none (refuseSource).
+// isCopied reports whether copies are read: of all tables, or of none (refuseSource).
 func isCopied(from engine.Sealed) bool {
 	for _, one := range from.Tables {
 		return one.Copy != nil
@@ -15,8 +15,8 @@ func isCopied(from engine.Sealed) bool {
 	return from.Copy != nil
 }
 
-// refuseSource is refuse for the relation that b is over. That tables are read where they are beside copies of others
-// would break no promise, but an answer would be about rows that need not belong together.
+// refuseSource is refuse for the relation of b. Reading some tables in place and copies of others would break no
+// promise, but the answer would combine rows of different moments.
 func refuseSource(b *bounded.Statement, from engine.Sealed) error {
 	copied := isCopied(from)
 	for _, one := range from.Tables {
@@ -42,7 +42,7 @@ func refuseSource(b *bounded.Statement, from engine.Sealed) error {
 	return nil
 }
 
-// refuseNode says what of a node is not known, or "".
+// refuseNode describes the unsupported part of a node, or returns "".
 func refuseNode(s *bounded.Source) string {
 	inputs := map[bounded.SourceOp]int{
 		bounded.Scan: 0, bounded.Owned: 2, bounded.Select: 1, bounded.Join: 2,
@@ -72,12 +72,12 @@ func refuseNode(s *bounded.Source) string {
 	return ""
 }
 
-// bounds holds where a join says how many rows of its second input may meet one of its first, by something that is
+// bounds reports whether a join limits how many rows of its second input meet one of its first, by a value that is
 // equal in them.
 func bounds(s *bounded.Source) bool {
 	for _, i := range s.Within {
 		if !slices.ContainsFunc(s.Pairs, func(p bounded.Pair) bool { return p.R == i }) {
-			return false // rows in which it is NULL are left out beforehand
+			return false // rows in which it is NULL were left out before
 		}
 	}
 	second := s.Inputs[1].Units

@@ -15,9 +15,9 @@ import (
 	"dither/internal/value"
 )
 
-// Rehearse implements engine.Engine: b's statement over made-up rows, once the table was found to be as declared, and
-// the one that was sealed. Real columns are made up as double precision and then as numeric, whose extremes are others.
-// The connection is kept for the question, which could else find none when its price is already paid.
+// Rehearse implements engine.Engine: it checks that the table is as declared and the one that was sealed, and then runs
+// b's statement over made-up rows. Real columns are made up as double precision and then as numeric, whose extremes
+// differ. The connection is kept for the question, which might otherwise find none after its price is paid.
 func (e *Engine) Rehearse(ctx context.Context, b *bounded.Statement, from engine.Sealed) error {
 	if err := refuse(b, from); err != nil {
 		return err
@@ -25,7 +25,7 @@ func (e *Engine) Rehearse(ctx context.Context, b *bounded.Statement, from engine
 	ctx, cancel := context.WithTimeout(ctx, patience)
 	defer cancel()
 	s, err := e.beginAnew(ctx)
-	if err != nil { // the server may be full of those that wait
+	if err != nil { // waiting connections may have filled the server
 		if s, err = e.begin(ctx); err != nil {
 			return unavailable(err)
 		}
@@ -65,8 +65,8 @@ func (e *Engine) rehearse(ctx context.Context, s *session, b *bounded.Statement,
 	return nil
 }
 
-// statements are what b is answered by: of open keys one of the groups that there are, and one more where those that
-// are not chosen are one group.
+// statements are the statements that answer b. For unknown keys they are one for the existing groups, and another if
+// the groups that are not chosen form one group.
 func statements(b *bounded.Statement) []*bounded.Statement {
 	switch {
 	case !b.Open():
@@ -79,16 +79,15 @@ func statements(b *bounded.Statement) []*bounded.Statement {
 
 func unavailable(err error) error { return fmt.Errorf("%w: %w", engine.ErrUnavailable, err) }
 
-// patience is how long a rehearsal may take: longer takes only a server that is not there, or a table that somebody
-// locked.
+// patience is how long a rehearsal may take. Only a missing server or a locked table takes longer.
 const patience = 30 * time.Second
 
-// bound limits what the rest of the transaction may take of the server. It has a time already.
+// bound limits the server's resources for the rest of the transaction. Its time is already limited.
 func (s *session) bound(ctx context.Context) error {
 	return s.conn.Exec(ctx, "SET LOCAL work_mem = '64MB'; SET LOCAL max_parallel_workers_per_gather = 0").Close()
 }
 
-// exceeds holds where a statement took more of the server than it may: time (57014, or ctx's), memory or disk (53).
+// exceeds reports that a statement exceeded its limits on the server: time (57014, or ctx's), memory or disk (53).
 func exceeds(ctx context.Context, err error) bool {
 	var raised *pgconn.PgError
 	if errors.As(err, &raised) {
@@ -97,14 +96,15 @@ func exceeds(ctx context.Context, err error) bool {
 	return err != nil && errors.Is(ctx.Err(), context.DeadlineExceeded)
 }
 
-// blames holds where the server blames the statement: its values (SQLSTATE 22), its form (42, 0A, XX) or its size (54).
+// blames reports that the server blames the statement: its values (SQLSTATE 22), its form (42, 0A, XX) or its size
+// (54).
 func blames(err error) bool {
 	var raised *pgconn.PgError
 	return errors.As(err, &raised) && len(raised.Code) == 5 &&
 		slices.Contains([]string{"22", "42", "0A", "XX", "54"}, raised.Code[:2])
 }
 
-// made are the made-up rows that b is tried over, one after the other.
+// made are the sets of made-up rows over which b is tried, one after the other.
 func (e *Engine) made(b *bounded.Statement, from engine.Sealed) []*rows {
 	copied := isCopied(from)
 	if copied && b.Source == nil {
@@ -121,7 +121,7 @@ func (e *Engine) made(b *bounded.Statement, from engine.Sealed) []*rows {
 	return []*rows{first, of(b, numeric)}
 }
 
-// hasReals holds where some column is read as a double: a numeric may stand for it as well.
+// hasReals reports whether some column is read as a double, for which a numeric may stand too.
 func (in *rows) hasReals() bool {
 	for _, one := range in.tables {
 		if one.hasReals() {
@@ -138,7 +138,7 @@ func (e *Engine) madeUp(b *bounded.Statement, real kind) *rows {
 	return in
 }
 
-// madeUpOf writes so many rows of some columns.
+// madeUpOf writes n rows of some columns.
 func madeUpOf(b *bounded.Statement, of []bounded.Column, real kind, n int) *rows {
 	in := &rows{}
 	columns := make([][]string, len(of))
@@ -216,7 +216,7 @@ func stored(v value.Value, of kind) string {
 	return constant(v)
 }
 
-// beyond are values that a table on the server may hold, and that are none of the declared type.
+// beyond are values that a table on the server may hold, but that are not of the declared type.
 var beyond = map[kind][]string{
 	plainText: {text(strings.Repeat("y", value.MaxTextBytes+1))},
 	dateKind: {

@@ -6,21 +6,21 @@ import (
 	"strings"
 )
 
-// identity is what a server knows a relation by, whatever name led there.
+// identity is a server's identity of a relation, whatever name led to it.
 type identity struct {
 	kind string // as pg_class writes it: r, p, m or v
-	// relation is cluster/database/number, for a view with a digest of what it is made of: of all views that it shows.
-	// A server tells its cluster's number only to roles that may know it: "?" stands for it elsewhere.
+	// relation is cluster/database/number; for a view it also has a digest of the definitions of all views that it
+	// shows. A server reveals its cluster's number only to some roles; "?" stands for it otherwise.
 	relation string
-	// family are the topmost tables that the relation's rows may stand in, as cluster/database/number: a partition's
-	// rows are its parent's too. A view's are itself; what it shows is in shows.
+	// family are the topmost tables that may hold the relation's rows, as cluster/database/number: a partition's rows
+	// are its parent's too. A view's family is itself; shows has the tables that it shows.
 	family, shows []string
 	foreign       bool // some rows stand on another server
 }
 
-// identities finds, of one relation: its kind, database and number; whether some of what it shows is foreign; a digest
-// of its views' rules; the topmost tables of all that it shows; and whether the cluster's number may be known. It reads
-// no row.
+// identities finds, for one relation: its kind, database and number; whether some of what it shows is foreign; a digest
+// of its views' rules; the topmost tables of all that it shows; and whether the role may know the cluster's number. It
+// reads no row.
 const identities = `WITH RECURSIVE self AS (SELECT oid, relkind FROM pg_class WHERE oid = CAST(RELATION AS regclass)),
  shown(rel, kind) AS (SELECT oid, relkind FROM self UNION SELECT c.oid, c.relkind FROM shown CROSS JOIN LATERAL (
   SELECT refobjid AS next FROM pg_depend JOIN pg_rewrite AS r ON classid = CAST('pg_rewrite' AS regclass) AND objid = r.oid
@@ -36,7 +36,7 @@ SELECT relkind, concat_ws('/', (SELECT oid FROM pg_database WHERE datname = curr
 
 var errNoTable = errors.New("it is no table of this database, and no view")
 
-// identify refuses what is no table or view, and a table some of whose rows stand on another server: exact values would
+// identify refuses anything but a table or view, and a table with rows on another server, because exact values would
 // travel from there.
 func (s *session) identify(ctx context.Context, relation string) (id identity, err error) {
 	var number, database, digest, tops string
@@ -80,7 +80,7 @@ func (s *session) identify(ctx context.Context, relation string) (id identity, e
 	return id, nil
 }
 
-// same holds where two descriptions are of one relation, as far as both tell.
+// same reports whether two descriptions are of one relation, as far as both say.
 func same(a, b string) bool {
 	of, in, _ := strings.Cut(a, "/")
 	alsoOf, alsoIn, _ := strings.Cut(b, "/")

@@ -10,17 +10,17 @@ import (
 	"dither/internal/engine"
 )
 
-// render writes the one statement that answers b over rows: its keys k0, k1, … (and o, whether it is the group of
-// Other) and then each measure's sum; or, of a measure in order, by cell, its values and how many rows have each, in
-// their order.
+// render writes the one statement that answers b over rows. Its columns are the keys k0, k1, … (and o, whether it is
+// the group of Other) and then each measure's sum. For an ordered measure they are, by cell, its values and how many
+// rows have each, in order.
 //
-// The stages, from the inside out: read and clean the columns; keep the rows of WHERE and evaluate keys and gridded
-// values; keep each unit's rows and cells within the caps; add up. OFFSET 0 makes a stage a fence: the planner would
-// write a stage's expressions into the one around it as often as they are named there. Where each is named once, it may
-// (fenceOf).
+// The stages, from the inside out: read and clean the columns; keep the rows of WHERE, and evaluate keys and gridded
+// values; keep each unit's rows and cells within the caps; add up. OFFSET 0 makes a stage a fence: without it the
+// planner copies a stage's expressions into the next stage as often as they are named there. If each is named once, it
+// may (fenceOf).
 //
-// Which rows a unit keeps, and which cells, is decided by its own rows alone. A row's place among its unit's rows that
-// are left is its row_number() in the order of a hash of its cleaned columns, as far as anything reads them
+// Claim: a unit's own rows alone decide which rows and cells it keeps. A row's place among its unit's rows that are
+// left is its row_number() in the order of a hash of its cleaned columns, as far as anything reads them
 // (bounded.Statement.Reads), and then of these columns themselves, over PARTITION BY u (which is the same in all of
 // them, and left out of the order). Let R be the multiset of the unit's rows that are left, a row being these columns.
 // The order compares nothing but cleaned columns, each in a total order (bigint, boolean, double without NaN and −0,
@@ -31,8 +31,8 @@ import (
 // differ: a total order, which is a function of R too. The rows of other units appear nowhere in this. ∎ (The hash
 // only spreads which rows are kept. That it collides, or is another one on another server, matters to no proof.)
 //
-// Nothing that was recorded at sealing is relied on: rows may have changed since. Of a copy, the place q is the rank
-// that the row was given when the copy was made, by the same argument a function of its unit's rows.
+// No fact recorded at sealing is used, because rows may have changed since. In a copy, the place q is the rank that the
+// row got when the copy was made, which by the same argument is a function of its unit's rows.
 func render(b *bounded.Statement, in *rows) string {
 	if b.Source != nil {
 		return renderSource(b, in)
@@ -49,13 +49,13 @@ func render(b *bounded.Statement, in *rows) string {
 	return addedUp(b, rows)
 }
 
-// dialect is how what all engines say alike is written here. Sums of bigint are numeric: exact, of any size.
+// dialect is PostgreSQL's form of the shared parts of statements. Sums of bigint are exact numerics of any size.
 var dialect = engine.Dialect{
 	Integer: integer, Double: double, BigInt: "bigint", Real: "double precision",
 	Fence: " OFFSET 0",
 }
 
-// addedUp is what is told of the rows that count.
+// addedUp is the output for the rows that count.
 func addedUp(b *bounded.Statement, rows string) string {
 	switch {
 	case b.Ordered:
@@ -82,9 +82,9 @@ func names(prefix string, n int) []string {
 	return out
 }
 
-// cleaned gives the cleaned columns c0, c1, … of every row; of a copy's, where they have places, also each one's rank
-// as q. Cleaning maps no two units to one: a unit's column has neither bounds nor values, so its cleaned value is its
-// own, or NULL.
+// cleaned writes the cleaned columns c0, c1, … of every row; for a copy with places, also each row's rank as q.
+// Cleaning merges no two units: a unit's column has neither bounds nor values, so its cleaned value is its own, or
+// NULL.
 func cleaned(b *bounded.Statement, in *rows) string {
 	from, raw := columnsRead(b, in)
 	columns := cleanColumns(b, raw)
@@ -98,7 +98,8 @@ func cleaned(b *bounded.Statement, in *rows) string {
 	return sql
 }
 
-// columnsRead is what was read of every row, and its columns' names; of a table itself, with more columns beside them.
+// columnsRead is what was read of every row, with its columns' names; for a table itself, with more columns beside
+// them.
 func columnsRead(b *bounded.Statement, in *rows, more ...string) (from string, raw []string) {
 	if in.copied {
 		return in.scan, columnNames(b)
@@ -111,7 +112,7 @@ func columnsRead(b *bounded.Statement, in *rows, more ...string) (from string, r
 		asItIs = asItIs && readAsItIs(c, in.of[i])
 	}
 	fence := " OFFSET 0"
-	if asItIs { // what is named several times costs nothing
+	if asItIs { // naming it several times costs nothing
 		fence = ""
 	}
 	return "(SELECT " + list(columns, more) + " FROM " + in.scan + fence + ") AS x", raw
@@ -125,8 +126,8 @@ func cleanColumns(b *bounded.Statement, raw []string) []string {
 	return out
 }
 
-// evaluated gives the rows that are left: the keys, the gridded values v0, v1, … (NULL where a measure has none), and
-// where units have several rows the unit u and, where a cap may leave rows out, the row's place q.
+// evaluated writes the remaining rows: the keys, the gridded values v0, v1, … (NULL if a measure has none), and, if
+// units have several rows, the unit u and, if a cap may leave rows out, the row's place q.
 func evaluated(b *bounded.Statement, in *rows) string {
 	row := engine.KeysAndValues(b, expression, gridded)
 	var carried []string
@@ -160,15 +161,15 @@ func evaluated(b *bounded.Statement, in *rows) string {
 	return relabelled(b, in, "SELECT "+out+place+" FROM ("+sql+fence+") AS e"+engine.Kept(b, nil))
 }
 
-// placed holds where rows have a place: where a cap may leave some of a unit's rows out, and where a copy knows them,
-// or rows were given other keys, some of its cells.
+// placed reports whether rows have a place: if a cap may leave some of a unit's rows out, or, in a copy or after
+// relabelling, some of its cells.
 func placed(b *bounded.Statement, in *rows) bool {
 	return b.Unit != nil &&
 		(b.Caps.Rows > 0 || len(b.Keys) > 0 && (in.copied || b.Other) || b.Ordered && b.Caps.Groups > 0)
 }
 
-// placing are the columns that the order of a unit's rows is of, the unit's first: so that the same of its rows count
-// in questions that have one canonical text.
+// placing are the columns that order a unit's rows, the unit's first, so that the same rows count in all questions with
+// one canonical text.
 func placing(b *bounded.Statement) []string {
 	out := []string{column(unitOf(b))}
 	for _, i := range b.Reads() {
@@ -183,10 +184,10 @@ func unitOf(b *bounded.Statement) int {
 	return slices.IndexFunc(b.Columns, func(c bounded.Column) bool { return c.Name == b.Unit.Name })
 }
 
-// gridded is a row's value in grid units, not yet clamped. (Of distinct reals 0 and −0 are equal here.)
+// gridded is a row's value in grid units, before clamping. (Among distinct reals 0 and −0 are equal here.)
 func gridded(m *bounded.Measure) string { return dialect.Gridded(m, expression) }
 
-// contributions are what rows add, as m0, m1, ….
+// contributions are the values that rows add, as m0, m1, ….
 func contributions(b *bounded.Statement) []string {
 	var out []string
 	for i := range b.Measures {
@@ -207,7 +208,7 @@ func contribution(b *bounded.Statement, i int) string {
 	return fmt.Sprintf("CASE WHEN v%[1]d IS NULL THEN %[2]s ELSE least(greatest(v%[1]d, %[3]s), %[4]s) END", i, integer(0), integer(m.Lo), integer(m.Hi))
 }
 
-// cappedRows gives the rows that count: of each unit, the first so many of those that are left.
+// cappedRows writes the rows that count: of each unit, the first Caps.Rows of the remaining ones.
 func cappedRows(b *bounded.Statement, in *rows) string {
 	switch {
 	case b.Unit == nil || b.Caps.Rows == 0:
@@ -218,8 +219,8 @@ func cappedRows(b *bounded.Statement, in *rows) string {
 	return fmt.Sprintf("SELECT * FROM (%s) AS p WHERE q <= %d", evaluated(b, in), b.Caps.Rows)
 }
 
-// cellBounded clamps what a unit adds to a cell. Beside a cap on rows, which bounds the others, the cap on cells is for
-// CountUnits alone.
+// cellBounded clamps what a unit adds to a cell. Beside a cap on rows, which bounds the other measures, the cap on
+// cells applies to CountUnits alone.
 func cellBounded(b *bounded.Statement, m *bounded.Measure, name string) string {
 	if b.Caps.RowsPerGroup == 0 {
 		if m.Kind == bounded.CountUnits && len(b.Keys) > 0 {

@@ -7,10 +7,10 @@ import (
 	"dither/internal/engine"
 )
 
-// cappedCopy is cappedRows over a copy. Where all rows are left, these are those of the lowest ranks, and the cap is a
-// filter. Where not, it is needed only by units with more rows than the cap, which are few if the cap was well chosen.
-// The recorded facts select the form of the statement, and depend on all units' rows; the rows that are kept of one
-// unit do not (engine.Sealed has the proof).
+// cappedCopy is cappedRows over a copy. If all rows remain, these are the rows of the lowest ranks, and the cap is a
+// filter. Otherwise only units with more rows than the cap need it, and they are few if the cap was well chosen. The
+// recorded facts select the form of the statement, and depend on all units' rows; the kept rows of one unit do not
+// (engine.Sealed has the proof).
 func cappedCopy(b *bounded.Statement, in *rows) string {
 	filtered := func(column, op string) string {
 		some := *in
@@ -26,9 +26,9 @@ func cappedCopy(b *bounded.Statement, in *rows) string {
 		columns, filtered(rowsColumn, "<="), filtered(rowsColumn, ">"), b.Caps.Rows)
 }
 
-// ordered reads a copy in the order of its key, (unit, rank), where rows are to be sorted by their unit: the server's
-// planner then sorts those of one unit at a time, in little memory and without a file. Each stage says the order again,
-// with the unit's name in it, since a fence hides it.
+// ordered reads a copy in the order of its key, (unit, rank), if rows have to be sorted by their unit. The server's
+// planner then sorts the rows of one unit at a time, in little memory and without a file. Each stage repeats the order
+// with the unit's name, because a fence hides it.
 func ordered(b *bounded.Statement, in *rows, unit string) string {
 	switch {
 	case !in.copied || b.Unit == nil || b.Caps.Groups == 0 && !in.inOrder:

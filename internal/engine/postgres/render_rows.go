@@ -12,18 +12,18 @@ import (
 	"dither/internal/value"
 )
 
-// rowsAreAddedUp holds where each row is a unit, and what rows contribute is added up as it is.
+// rowsAreAddedUp reports whether each row is a unit, and contributions are added up as they are.
 func rowsAreAddedUp(b *bounded.Statement) bool {
 	return b.Unit == nil && !b.Ordered && b.RowVectors == nil && !b.Other &&
 		!slices.ContainsFunc(b.Measures, func(m *bounded.Measure) bool { return m.Kind == bounded.CountDistinct })
 }
 
-// sumOfRows writes for row units what the server's own GROUP BY would do, as far as it can: rows are grouped by what
-// was read of a key's column, and the groups' keys are cleaned instead of each row's; groups that become one are added
-// up once more, and those whose key is no group are left out then. Cleaning is a function of what was read, so rows of
-// one group have one key; and sums are exact, in whichever order.
+// sumOfRows writes, for row units, what the server's own GROUP BY would do, as far as possible. It groups rows by the
+// values read for a key's column, and cleans the groups' keys instead of each row's. Groups that become equal are added
+// up once more, and groups whose key is no group are left out then. Cleaning is a function of the value read, so rows
+// of one group have one key, and sums are exact in any order.
 //
-// Stages are fenced only where what one computes is named several times in the next.
+// A stage is a fence only if the next one names an expression of it several times.
 func sumOfRows(b *bounded.Statement, in *rows) string {
 	var stored, found, keys, values, contributed, sums, cleanKeys []string
 	fence, again := "", false
@@ -37,7 +37,7 @@ func sumOfRows(b *bounded.Statement, in *rows) string {
 		switch {
 		case in.copied:
 			from = identifier(c.Name)
-		case c.Type == value.Integer: // whose type is made bigint of groups, too
+		case c.Type == value.Integer: // whose type becomes bigint for groups, too
 			from, x = fmt.Sprintf("z%d", i), "CAST("+key+" AS bigint)"
 			stored = append(stored, identifier(c.Name)+" AS "+from)
 		}
@@ -80,32 +80,32 @@ func sumOfRows(b *bounded.Statement, in *rows) string {
 	return "SELECT * FROM (" + out + ") AS s" + engine.Kept(b, nil)
 }
 
-// isOne holds where every row contributes 1.
+// isOne reports whether every row contributes 1.
 func isOne(m *bounded.Measure) bool {
 	return (m.Kind == bounded.CountRows || m.Kind == bounded.CountUnits) && m.Lo <= 1 && 1 <= m.Hi
 }
 
-// clampIsIdle holds where no gridded value of the measure lies outside its bounds: a count's, or those of a column that
-// is cleaned into a range whose ends do not.
+// clampIsIdle reports that no gridded value of the measure lies outside its bounds: those of a count, or of a column
+// whose cleaned range lies within them.
 //
-// Claim: where it holds, coalesce(v, 0) is what the clamp gives, for every row; so a row adds no more than the
-// sensitivity was read from. A NULL adds 0 in both. A count's only other value is 1, which is between Lo and Hi. For a
-// sum, X is a column of a table, with bounds and without a list of values. Its cleaned value is in c.Range: clean
-// clamps it, and c.Range holds the 0 that tiny magnitudes become. Dialect.Gridded takes it to the grid. For a real it
-// multiplies by a power of two, which is exact at these magnitudes, and rounds half to even; for an integer it
-// multiplies by 1 or 2. Then it subtracts a constant. Each step keeps the order of numbers, and none overflows, by
-// most. So v lies between the results for the ends of c.Range. They are computed here by the same operations of IEEE
-// 754 that the server uses. The last line compares them with m.Lo and m.Hi. Bounds that a search found, or a question
-// gave, may be narrower than c.Range: then it is false, and the clamp is written. ∎
+// Claim: if it returns true, coalesce(v, 0) equals the clamped value for every row, so a row adds no more than the
+// sensitivity assumes. A NULL adds 0 in both. A count's only other value is 1, which is between Lo and Hi. For a sum, X
+// is a column of a table, with bounds and without a list of values. Its cleaned value is in c.Range: clean clamps it,
+// and c.Range holds the 0 that tiny magnitudes become. Dialect.Gridded takes it to the grid. For a real it multiplies
+// by a power of two, which is exact at these magnitudes, and rounds half to even; for an integer it multiplies by 1 or
+// 2. Then it subtracts a constant. Each step keeps the order of numbers, and none overflows, by most. So v lies between
+// the results for the ends of c.Range. They are computed here by the same operations of IEEE 754 that the server uses.
+// The last line compares them with m.Lo and m.Hi. Bounds that a search found, or a question gave, may be narrower than
+// c.Range: then it is false, and the clamp is written. ∎
 func clampIsIdle(b *bounded.Statement, m *bounded.Measure) bool {
 	if m.Kind == bounded.CountRows || m.Kind == bounded.CountUnits || m.Kind == bounded.CountValue {
 		return m.Lo <= 1 && 1 <= m.Hi
 	}
 	if m.Kind != bounded.Sum || b.Source != nil || m.X.Op != bounded.OpColumn || b.Columns[m.X.Column].Values != nil {
-		// a relation's columns are not cleaned, but computed
+		// a relation's columns are computed, and not cleaned
 		return false
 	}
-	const most = 1 << 61 // of which no difference overflows
+	const most = 1 << 61 // whose differences do not overflow
 	var lo, hi int64
 	switch c := b.Columns[m.X.Column]; {
 	case m.Rounds():
@@ -123,8 +123,8 @@ func clampIsIdle(b *bounded.Statement, m *bounded.Measure) bool {
 	return m.Centre > -most && m.Centre < most && lo-m.Centre >= m.Lo && hi-m.Centre <= m.Hi
 }
 
-// fenceOf is what keeps the planner from writing columns, each "… AS name", into what comes after them as often as
-// they are named there: nothing where none is named twice that is more than a name.
+// fenceOf keeps the planner from copying columns, each "… AS name", into the following stage as often as they are
+// named there. It is empty if no computed column is named twice.
 func fenceOf(columns []string, after string) string {
 	for _, c := range columns {
 		if parts := aliased.FindStringSubmatch(c); parts == nil ||

@@ -10,18 +10,18 @@ import (
 	"dither/internal/value"
 )
 
-// renderSource is render where the rows are a Source's. Each node is a SELECT that gives its columns c0, c1, … as
-// they are cleaned, and the unit u where there is one. A node that computes is a fence, as a stage of render is; a join
-// computes nothing but what it compares.
+// renderSource is render for the rows of a Source. Each node is a SELECT with its cleaned columns c0, c1, …, and the
+// unit u if there is one. A node that computes is a fence, like a stage of render; a join computes only what it
+// compares.
 //
 // That no two units' rows meet is the plan's proof (bounded.Source); each node here gives the rows that it speaks of.
-// What is left to show is that a choice among a unit's rows is its own affair, and the same on every engine. Let R be
-// the multiset of the rows of a part (a unit's, or in a join a unit's or value's of Within), a row being its contents.
-// ranked compares nothing but contents: a digest of unit and contents, and then the contents, each in a total order
-// (bigint, boolean, double without NaN, text by its bytes; NULL last). Rows of which the order is open are equal in all
-// contents, but for −0 and 0, which no expression tells apart; so the multiset of the first n is a function of R and
-// n, whatever order rows arrive in. A unit's cells are in the order of the least place of their rows, and no two have
-// the same. (Where a unit has so few rows that no cap can leave out any of them, or any of their cells, all their
+// It remains to show that a choice among a unit's rows depends on that unit alone, and is the same on every engine. Let
+// R be the multiset of the rows of a part (a unit's, or in a join a unit's or value's of Within), a row being its
+// contents. ranked compares nothing but contents: a digest of unit and contents, and then the contents, each in a total
+// order (bigint, boolean, double without NaN, text by its bytes; NULL last). Rows of which the order is open are equal
+// in all contents, but for −0 and 0, which no expression tells apart; so the multiset of the first n is a function of
+// R and n, whatever order rows arrive in. A unit's cells are in the order of the least place of their rows, and no two
+// have the same. (Where a unit has so few rows that no cap can leave out any of them, or any of their cells, all their
 // places are 0, and all are taken.) Of what was recorded at sealing only how many rows refer to one is relied on, of
 // copies (engine.OwnedFit has the proof); where no unit has more than one row by construction, no cap can cut anything
 // off. ∎
@@ -54,7 +54,7 @@ func unitType(s *bounded.Source) (of value.Type) {
 	return of
 }
 
-// evaluatedSource gives the kept rows: the unit u where there is one, the keys, and the gridded values.
+// evaluatedSource writes the kept rows: the unit u if there is one, the keys, and the gridded values.
 func evaluatedSource(b *bounded.Statement, in *rows) string {
 	row := engine.KeysAndValues(b, expression, gridded)
 	var unit []string
@@ -68,8 +68,8 @@ func evaluatedSource(b *bounded.Statement, in *rows) string {
 	return relabelledBeside(b, unit, "SELECT * FROM ("+sql+" OFFSET 0) AS e"+engine.Kept(b, nil))
 }
 
-// part is what rows are numbered within: those of one unit, whose type this is, or 0; and of one value of each of some
-// columns.
+// part is the group within which rows are numbered: those of one unit, with this type or 0, and of one value of each of
+// some columns.
 type part struct {
 	unit   value.Type
 	within []string
@@ -82,10 +82,10 @@ func (p part) columns() []string {
 	return append([]string{"u"}, p.within...)
 }
 
-// ranked adds to rows, which are their part's unit and their contents, the place q of each within its part: in the
-// order of a digest of unit and contents, and then of the contents. In parts of no more rows than enough, all of which
-// are taken, q is 0: what is sorted are the few parts that have more; engine.Enough has the proof that this is right
-// for all that reads q. No column of a part is NULL.
+// ranked adds to rows, which have their part's unit and their contents, the place q of each within its part: in the
+// order of a digest of unit and contents, and then of the contents. In parts with at most enough rows, all of which are
+// used, q is 0, so only the few larger parts are sorted; engine.Enough proves that this is correct for everything that
+// reads q. No column of a part is NULL.
 func ranked(rows string, p part, contents []engine.Content, enough int64) string {
 	var columns, order []string
 	unit := ""
@@ -113,7 +113,7 @@ func ranked(rows string, p part, contents []engine.Content, enough int64) string
 		rows, of, enough, list(columns), meets, window)
 }
 
-// unitText writes the unit as the digest has it, in which a day is 2000-12-31.
+// unitText writes the unit as the digest has it; a day is 2000-12-31.
 func unitText(of value.Type) string {
 	if of == value.Date {
 		return "CAST(DATE '1970-01-01' + CAST(u AS integer) AS text)"
@@ -136,7 +136,7 @@ func node(s *bounded.Source, in *rows) string {
 			list([]string{"b.u AS u"}, names("c", len(s.Columns))), inputs[0], s.ParentKey, inputs[1], s.ChildKey)
 		if !in.tables[s.Inputs[0].Table].copied ||
 			engine.OwnedFit(s, func(table string) engine.Sealed { return in.known[table] }) {
-			return rows // as many as there are, of a table that is read where it is
+			return rows // all rows of a table that is read in place
 		}
 		return fmt.Sprintf("SELECT %s FROM (%s) AS p WHERE q <= %d", list([]string{"u"}, names("c", len(s.Columns))),
 			ranked(rows, part{unit: unitType(s)}, contentsOf(s), s.Stored), s.Stored)
@@ -168,7 +168,7 @@ func contentsOf(s *bounded.Source) (out []engine.Content) {
 	return out
 }
 
-// unitOfRows is the unit, where rows have one.
+// unitOfRows is the unit, if rows have one.
 func unitOfRows(s *bounded.Source) []string {
 	if s.Units {
 		return []string{"u"}
@@ -185,8 +185,8 @@ func outputs(s *bounded.Source) string {
 	return list(out)
 }
 
-// scanned gives a table's cleaned columns, and the unit as it was read: it has neither bounds nor values, so that
-// cleaning makes no one unit of two.
+// scanned writes a table's cleaned columns, and the unit as it was read: it has neither bounds nor values, so cleaning
+// does not merge two units.
 func scanned(s *bounded.Source, in *rows) string {
 	var raw, cleaned []string
 	asItIs, where := true, ""
@@ -201,13 +201,13 @@ func scanned(s *bounded.Source, in *rows) string {
 		where = " WHERE u IS NOT NULL"
 	}
 	from := "SELECT " + list(raw) + " FROM " + in.scan
-	if !asItIs { // what is named several times costs something
+	if !asItIs { // naming it several times has a cost
 		from += " OFFSET 0"
 	}
 	return "SELECT " + list(cleaned) + " FROM (" + from + ") AS x" + where + " OFFSET 0"
 }
 
-// joined puts the second input's rows, at most Most of one part, beside the first's. Rows in which a column of Within
+// joined writes the second input's rows, at most Most of one part, beside the first's. Rows in which a column of Within
 // is NULL meet none.
 func joined(s *bounded.Source, left, right string) string {
 	n, second := len(s.Inputs[0].Columns), s.Inputs[1]
@@ -246,8 +246,8 @@ func joined(s *bounded.Source, left, right string) string {
 		list(out, names("c", len(s.Columns))), left, word, list(row), right, strings.Join(on, " AND "))
 }
 
-// cellsOfSource gives one row for each unit and cell that it keeps: the Caps.Groups cells that come first by their
-// first row.
+// cellsOfSource writes one row for each unit and each cell that it keeps: the first Caps.Groups cells by their first
+// row.
 func cellsOfSource(b *bounded.Statement, rows string) string {
 	keys := engine.KeyNames(b)
 	cell := append([]string{"u"}, keys...)
@@ -256,7 +256,7 @@ func cellsOfSource(b *bounded.Statement, rows string) string {
 		name := fmt.Sprintf("m%d", i)
 		sum := "sum"
 		if m.Kind == bounded.CountUnits {
-			sum = "max" // once a cell, however many rows
+			sum = "max" // once per cell, however many rows
 		}
 		sums = append(sums, fmt.Sprintf("%s(%s) AS %[2]s", sum, name))
 		out = append(out, cellBounded(b, m, name)+" AS "+name)

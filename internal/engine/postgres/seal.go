@@ -18,7 +18,7 @@ import (
 	"dither/internal/value"
 )
 
-// Sealer looks at tables on servers for their sealing.
+// Sealer reads tables on servers for sealing.
 type Sealer struct{}
 
 var _ seal.Server = Sealer{}
@@ -29,8 +29,8 @@ func (Sealer) Look(ctx context.Context, t *policy.Table, values ...string) (seal
 	return inspect(ctx, t, "READ ONLY", 0, func(ctx context.Context, l *look) error { return l.values(ctx, values) })
 }
 
-// inspect looks at a table, and then does what else is to be done in the same transaction, which ends with the
-// connection: of a copy, which keeps so many rows of a unit; 0 where none is made.
+// inspect reads a table, and then runs more in the same transaction, which ends with the connection. stored is how many
+// rows of a unit a copy keeps; 0 without a copy.
 func inspect(ctx context.Context, t *policy.Table, mode string, stored int64, then func(context.Context, *look) error) (found seal.Found, err error) {
 	config, err := configure(t.Source)
 	if err != nil {
@@ -70,8 +70,8 @@ func inspect(ctx context.Context, t *policy.Table, mode string, stored int64, th
 	return found, nil
 }
 
-// unquoted leaves out what the server says, once rows are read: a view's functions may put anything into it. What is
-// kept is about the server alone: that it is full or away, that time is up, or a permission.
+// unquoted drops the server's text once rows were read, because a view's functions may put anything into it. It keeps
+// errors about the server alone: it is full or unreachable, time is up, or a permission is missing.
 func unquoted(err error) error {
 	var raised *pgconn.PgError
 	if !errors.As(err, &raised) || len(raised.Code) != 5 ||
@@ -82,18 +82,18 @@ func unquoted(err error) error {
 	return fmt.Errorf("it has a row that cannot be read (SQLSTATE %s): a view fails on it", raised.Code)
 }
 
-// look is one table under inspection.
+// look is the inspection of one table.
 type look struct {
 	*session
 	*rows
 	table  *policy.Table
 	found  *seal.Found
-	stored int64 // of a copy: the rows of one unit that it keeps; 0 where none is made
+	stored int64 // for a copy: how many rows of one unit it keeps; 0 without a copy
 }
 
 func (l *look) regclass() string { return "CAST(" + quoted(l.name) + " AS regclass)" }
 
-// kinds notes what the server knows the relation by, and what that means.
+// kinds notes the server's identity of the relation, and checks it.
 func (l *look) kinds(context.Context) error {
 	l.found.Relation, l.found.Family, l.found.Shows = l.relation, l.family, l.shows
 	switch l.kind {
@@ -125,7 +125,7 @@ func (l *look) ignored(ctx context.Context) error {
 		})
 }
 
-// role warns where the role could do more than read.
+// role warns if the role may do more than read.
 func (l *look) role(ctx context.Context) error {
 	return l.query(
 		ctx, "SELECT current_user, rolsuper, has_table_privilege("+l.regclass()+", 'INSERT, UPDATE, DELETE, TRUNCATE') FROM pg_roles WHERE rolname = current_user",
@@ -142,7 +142,7 @@ func (l *look) role(ctx context.Context) error {
 		})
 }
 
-// count counts rows, and digests what was read: a sum over rows of their hashes, which no order changes.
+// count counts rows, and digests the values read: a sum of the rows' hashes, which does not depend on their order.
 func (l *look) count(ctx context.Context) error {
 	columns := l.table.Columns
 	var read, counts, all []string
@@ -203,7 +203,7 @@ func (l *look) declared() string {
 
 func readColumn(c *policy.Column, of kind) string { return read(bounded.Column{Column: c}, of) }
 
-// sealOutside is the condition that what was read of a column is outside its declared values or bounds.
+// sealOutside is the condition that the value read of a column is outside its declared values or bounds.
 func sealOutside(c *policy.Column, x string) string {
 	switch {
 	case c.Values != nil:

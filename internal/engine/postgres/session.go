@@ -14,14 +14,15 @@ import (
 	"dither/internal/value"
 )
 
-// session is one connection with one transaction: it reads one snapshot, and writes nothing.
+// session is one connection with one transaction. It reads one snapshot, and writes nothing.
 type session struct{ conn *pgconn.PgConn }
 
-// oldest is the first version that tests ran on.
+// oldest is the oldest version on which tests ran.
 const oldest = 15
 
-// settings fix what a statement means and what it may do, whatever the server's, the role's and the database's are. JIT
-// compilation costs more than it gains here; row_security off makes hidden rows an error, not a silent other table.
+// settings fix the meaning and the rights of a statement, whatever the settings of the server, the role and the
+// database. JIT compilation costs more than it gains here. row_security off makes hidden rows an error instead of a
+// silently smaller table.
 var settings = []string{
 	"search_path = pg_catalog, pg_temp", "client_encoding = 'UTF8'", "standard_conforming_strings = on",
 	"transform_null_equals = off",
@@ -42,8 +43,8 @@ func connect(ctx context.Context, config *pgconn.Config) (*session, error) {
 	return s, nil
 }
 
-// begin begins a transaction, which sees the rows of the moment of its first statement. Its statements, and its
-// idleness, take no longer than ctx; the server itself ends them then, though nobody were there to ask it.
+// begin begins a transaction, which sees the rows at the moment of its first statement. Its statements and idle time
+// end with ctx: the server itself enforces that, even if this process is gone.
 func (s *session) begin(ctx context.Context) error {
 	return s.transaction(ctx, "READ ONLY")
 }
@@ -66,7 +67,7 @@ func (s *session) transaction(ctx context.Context, mode string) error {
 // leave ends the transaction, and keeps the connection.
 func (s *session) leave(ctx context.Context) error { return s.conn.Exec(ctx, "ROLLBACK").Close() }
 
-// check refuses a server that statements are not written for. What it looks at came with the connection.
+// check refuses a server for which statements are not written. It uses only what came with the connection.
 func (s *session) check() error {
 	version := s.conn.ParameterStatus("server_version")
 	major, _ := strconv.Atoi(version[:len(version)-len(strings.TrimLeft(version, "0123456789"))])
@@ -80,18 +81,18 @@ func (s *session) check() error {
 	return nil
 }
 
-// end gives the connection up, and with it the transaction.
+// end closes the connection, and with it the transaction.
 func (s *session) end() {
 	ctx, cancel := context.WithTimeout(context.Background(), goodbye)
 	defer cancel()
 	_ = s.conn.Close(ctx)
 }
 
-// goodbye is how long the end of a connection is waited for, and how long a cancelled server is.
+// goodbye is how long to wait for the end of a connection, and for a cancelled server.
 const goodbye = 2 * time.Second
 
-// query runs one statement, and feeds the texts of its rows' columns to each; nil stands for NULL. They are valid until
-// each returns.
+// query runs one statement, and passes the texts of its rows' columns to each; nil stands for NULL. They are valid
+// until each returns.
 func (s *session) query(ctx context.Context, sql string, each func(row [][]byte) error) error {
 	result := s.conn.ExecParams(ctx, sql, nil, nil, nil, nil)
 	var failed error
@@ -99,16 +100,16 @@ func (s *session) query(ctx context.Context, sql string, each func(row [][]byte)
 		failed = each(result.Values())
 	}
 	if failed != nil {
-		s.end() // without reading what is left
+		s.end() // without reading the rest
 		return failed
 	}
 	_, err := result.Close()
 	return err
 }
 
-// columns are the kinds of a relation's columns, found by a statement that reads no row and keeps the relation from
-// being changed or dropped until the transaction ends. A kind that is not among those that may stand for the declared
-// type is an error.
+// columns are the kinds of a relation's columns. The statement that finds them reads no row, and keeps the relation
+// from being changed or dropped until the transaction ends. A kind that may not stand for the declared type is an
+// error.
 func (s *session) columns(
 	ctx context.Context, relation string, columns []*policy.Column, kinds map[value.Type][]kind,
 ) ([]kind, error) {
@@ -117,7 +118,7 @@ func (s *session) columns(
 		names[i] = identifier(c.Name)
 	}
 	result := s.conn.ExecParams(ctx, "SELECT "+list(names)+" FROM "+relation+" LIMIT 0", nil, nil, nil, nil)
-	result.NextRow() // there is none, but what it would be is known
+	result.NextRow() // there is no row, but its description is known
 	out := make([]kind, len(columns))
 	fields := result.FieldDescriptions()
 	for i := range min(len(out), len(fields)) {
@@ -142,9 +143,9 @@ func (s *session) typeName(ctx context.Context, of kind) (name string) {
 	return name
 }
 
-// state tells whether rows changed, without reading any: of a table and of all that inherit from it, which file holds
-// it and how many rows were ever inserted, updated and deleted. It is "" for a view, of which nothing is known. The
-// counts may lag by a second or so, and the file changes when the table is written anew with the same rows.
+// state summarises, without reading rows, whether they changed: for a table and all that inherit from it, its file and
+// how many rows were ever inserted, updated and deleted. It is "" for a view, of which nothing is known. The counts may
+// lag by a second or so, and the file changes when the same rows are rewritten.
 func (s *session) state(ctx context.Context, relation string) (state string, err error) {
 	err = s.query(ctx, `WITH RECURSIVE parts(part) AS (SELECT oid FROM pg_class WHERE oid = CAST(`+quoted(relation)+` AS regclass) AND relkind IN ('r', 'p', 'm')
 		UNION SELECT inhrelid FROM pg_inherits JOIN parts ON inhparent = part)

@@ -11,17 +11,17 @@ import (
 )
 
 // Over makes an engine over relations of tables of one server, by their names in the policy, and over nothing else. It
-// connects with the first question.
+// connects at the first question.
 func Over(tables map[string]policy.Source) *Engine {
 	e := &Engine{tables: tables, page: defaultPage, hash: hashed}
-	for _, s := range tables { // where the server is, any of them tells
+	for _, s := range tables { // any of them names the server
 		e.source = policy.Source{Format: s.Format, Service: s.Service, URLEnv: s.URLEnv, Local: s.Local}
 	}
 	return e
 }
 
-// findAll finds the tables of b's Source, each as find does one, and reads all of them in the state of one moment: that
-// of the transaction.
+// findAll finds the tables of b's Source, each as find does, and reads all of them at one moment: that of the
+// transaction.
 func (e *Engine) findAll(ctx context.Context, s *session, b *bounded.Statement, from engine.Sealed) (*rows, error) {
 	all := &rows{hash: e.hash, tables: map[string]*rows{}, known: from.Tables}
 	for _, read := range tablesOf(b) {
@@ -46,7 +46,7 @@ func (e *Engine) findAll(ctx context.Context, s *session, b *bounded.Statement, 
 		all.tables[read.name] = in
 	}
 	all.now = func(ctx context.Context) (string, error) {
-		if err := s.run(ctx, anyJoins); err != nil { // for the catalogue, which the planner knows
+		if err := s.run(ctx, anyJoins); err != nil { // for the catalogue, which the planner can estimate
 			return "", err
 		}
 		for _, in := range all.tables {
@@ -59,15 +59,15 @@ func (e *Engine) findAll(ctx context.Context, s *session, b *bounded.Statement, 
 	return all, s.run(ctx, hashJoins)
 }
 
-// hashJoins makes the planner join tables in the order of the statement, and by tables of hashes: then a join costs
-// what its inputs and its result have, and a unit's part in these is bounded (plan.CostOf). Every join has an equality,
-// by which rows are looked up. The planner knows nothing of how many rows come through a fence. Where it expects one
-// row, and a unit has a thousand, it compares each of them with every row of the other table; or it first joins two
-// tables that have nothing in common but the unit, and puts a million pairs of a thousand rows beside each other.
+// hashJoins makes the planner join tables in the order of the statement, and by hash tables. Then the cost of a join is
+// that of its inputs and its result, and a unit's part in these is bounded (plan.CostOf). Every join has an equality
+// for the lookup. The planner cannot estimate how many rows come through a fence. If it expects one row and a unit has
+// a thousand, it may compare each of them with every row of the other table; or it may first join two tables that share
+// nothing but the unit, and form a million pairs of a thousand rows.
 const hashJoins = "SET LOCAL enable_hashjoin = on; SET LOCAL enable_nestloop = off; SET LOCAL enable_mergejoin = off; " +
 	"SET LOCAL join_collapse_limit = 1; SET LOCAL from_collapse_limit = 1"
 
-// anyJoins leaves the planner free again.
+// anyJoins lifts these restrictions again.
 const anyJoins = "RESET enable_hashjoin; RESET enable_nestloop; RESET enable_mergejoin; RESET join_collapse_limit; RESET from_collapse_limit"
 
 // tableRead is a table that a Source reads.
@@ -78,8 +78,7 @@ type tableRead struct {
 
 func (t tableRead) declared() []*policy.Column { return declared(t.columns) }
 
-// tablesOf are the tables of b's Source, in the order of their names, each with all of its columns that some scan
-// reads.
+// tablesOf are the tables of b's Source, in the order of their names, each with all columns that some scan reads.
 func tablesOf(b *bounded.Statement) (out []tableRead) {
 	for _, name := range b.Tables() {
 		t := tableRead{name: name}
@@ -111,7 +110,7 @@ func (in *rows) kindOf(name string) kind {
 	return in.of[slices.IndexFunc(in.columns, func(c bounded.Column) bool { return c.Name == name })]
 }
 
-// readable writes what is read of a column, which in a copy was read already.
+// readable writes the reading of a column, which in a copy was read already.
 func (in *rows) readable(c bounded.Column) string {
 	if in.copied {
 		return identifier(c.Name)
@@ -119,8 +118,7 @@ func (in *rows) readable(c bounded.Column) string {
 	return read(c, in.kindOf(c.Name))
 }
 
-// madeUpAll writes rows of every table, which are the fewer the more tables meet: as they are on the server, or of
-// copies.
+// madeUpAll writes rows of every table, as on the server or as in copies: fewer rows for more tables.
 func (e *Engine) madeUpAll(b *bounded.Statement, real kind, copied bool) *rows {
 	all := &rows{hash: e.hash, tables: map[string]*rows{}}
 	scans := 0
@@ -141,5 +139,5 @@ func (e *Engine) madeUpAll(b *bounded.Statement, real kind, copied bool) *rows {
 	return all
 }
 
-// leastMadeUp is how many rows are made up of a table at least.
+// leastMadeUp is the least number of made-up rows of a table.
 const leastMadeUp = 40

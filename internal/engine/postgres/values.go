@@ -45,9 +45,9 @@ func (l *look) values(ctx context.Context, columns []string) error {
 	return nil
 }
 
-// Values implements engine.Engine, over copies alone: what a version's values are, releases are read by, and a table's
-// may be others tomorrow. Of a table that is read where it is, sealing notes them (look.values). It is for public
-// tables, which the kernel makes sure of.
+// Values implements engine.Engine, for copies alone. Releases are read by a version's values, and a table's values may
+// change. For a table that is read in place, sealing notes the values (look.values). It is for public tables, as the
+// kernel ensures.
 func (e *Engine) Values(ctx context.Context, c bounded.Column, from engine.Sealed, most int) ([]value.Value, error) {
 	if from.Copy == nil {
 		return nil, &engine.RefusedError{

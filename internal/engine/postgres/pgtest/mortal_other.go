@@ -4,5 +4,5 @@ package pgtest
 
 import "syscall"
 
-// mortal leaves it to Main to end the server.
+// mortal does nothing here: Main ends the server.
 func mortal() *syscall.SysProcAttr { return &syscall.SysProcAttr{} }

@@ -1,4 +1,4 @@
-// Package pgtest runs a PostgreSQL for a test binary: its own, in a temporary folder, on a local socket, gone with the
+// Package pgtest runs a PostgreSQL server for a test binary, in a temporary folder, on a local socket. It ends with the
 // tests.
 package pgtest
 
@@ -24,12 +24,12 @@ import (
 	"github.com/jackc/pgx/v5/pgconn"
 )
 
-// Server is a running server. Its owner's name is "owner", and whoever reaches the socket is trusted.
+// Server is a running server. Its owner's name is "owner", and it trusts everybody who can reach the socket.
 type Server struct {
 	folder string
 	stop   chan struct{}
 	done   chan struct{}
-	icu    bool // whether it was built with it, as Debian's is
+	icu    bool // whether it was built with ICU, as Debian's is
 }
 
 var (
@@ -41,7 +41,7 @@ var (
 // errAbsent: the Debian package is not installed.
 var errAbsent = errors.New("PostgreSQL is not installed (apt-get install postgresql)")
 
-// Main runs a binary's tests, and ends the server that they started, if any.
+// Main runs a binary's tests, and ends the server if they started one.
 func Main(m *testing.M) {
 	m.Run() // what it found stays the binary's result
 	Stop()
@@ -56,8 +56,8 @@ func Stop() {
 	}
 }
 
-// Start gives the binary's server, which it starts the first time. Without the package it skips the test, unless
-// DITHER_TEST_NEEDS_POSTGRES is set; a server that does not start fails it.
+// Start returns the binary's server, which it starts the first time. Without the package it skips the test, or fails it
+// if DITHER_TEST_NEEDS_POSTGRES is set; a server that does not start fails the test.
 func Start(t testing.TB) *Server {
 	t.Helper()
 	once.Do(func() { running, failure = start() })
@@ -70,7 +70,7 @@ func Start(t testing.TB) *Server {
 	return running
 }
 
-// URL says how to reach a database of the server as a user.
+// URL is the URL of a database of the server for a user.
 func (s *Server) URL(user, database string) string {
 	return fmt.Sprintf("host=%s user=%s dbname=%s", s.folder, user, database)
 }
@@ -78,8 +78,8 @@ func (s *Server) URL(user, database string) string {
 // ICU reports whether the server knows ICU's collations: Debian's does.
 func (s *Server) ICU() bool { return s.icu }
 
-// NeedICU skips a test where the server does not know them, unless DITHER_TEST_NEEDS_POSTGRES is set, which asks for
-// Debian's.
+// NeedICU skips a test if the server does not know ICU's collations, or fails it if DITHER_TEST_NEEDS_POSTGRES is set,
+// which asks for Debian's server.
 func (s *Server) NeedICU(t testing.TB) {
 	t.Helper()
 	switch {
@@ -91,7 +91,7 @@ func (s *Server) NeedICU(t testing.TB) {
 	}
 }
 
-// Database makes an empty database for a test, and gives its URL for the owner. Its texts are in no order of bytes
+// Database makes an empty database for a test, and returns its URL for the owner. Its texts are not ordered by bytes
 // unless a statement says so.
 func (s *Server) Database(t testing.TB) string {
 	t.Helper()
@@ -133,7 +133,7 @@ func start() (*Server, error) {
 		return nil, err
 	}
 	attr := mortal()
-	if os.Getuid() == 0 { // whom PostgreSQL refuses to serve
+	if os.Getuid() == 0 { // PostgreSQL refuses to run as root
 		if attr.Credential, err = postgres(); err == nil {
 			err = os.Chown(folder, int(attr.Credential.Uid), int(attr.Credential.Gid))
 		}
@@ -186,8 +186,8 @@ func start() (*Server, error) {
 // prefix begins the names of servers' folders.
 const prefix = "dither-pg-"
 
-// makeFolder makes a server's folder, and removes those of servers that a killed test left. A socket's path may have
-// 107 bytes: where the place for temporary files has too long a name, it is another one.
+// makeFolder makes a server's folder, and removes those that killed tests left. A socket's path may have 107 bytes; if
+// the name of the temporary folder is too long, it uses another one.
 func makeFolder(in string) (string, error) {
 	if len(in) > 107-len("/"+prefix+"0123456789/.s.PGSQL.5432") {
 		in = "/tmp"
@@ -201,7 +201,7 @@ func makeFolder(in string) (string, error) {
 	return os.MkdirTemp(in, prefix)
 }
 
-// abandoned holds where no process serves a folder any more, and none is about to.
+// abandoned reports that no process serves a folder any more, and none is about to.
 func abandoned(folder string) bool {
 	info, err := os.Stat(folder)
 	if err != nil || time.Since(info.ModTime()) < 10*time.Minute {
@@ -238,7 +238,7 @@ func binaries() (string, error) {
 	return "", errAbsent
 }
 
-// postgres is the system's user of that name, which Debian's package makes.
+// postgres is the system user of that name, which Debian's package creates.
 func postgres() (*syscall.Credential, error) {
 	u, err := user.Lookup("postgres")
 	if err != nil {
