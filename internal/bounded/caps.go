@@ -8,15 +8,17 @@ import (
 	"dither/internal/exact"
 )
 
-// Caps bound what one unit may contribute to an answer, and are enforced by the engine in every question. Each is there or
-// not (0); either Rows is, or Groups and RowsPerGroup are. Beside Rows, Groups is there for CountUnits alone.
+// Caps bound what one unit may contribute to an answer. The engine enforces them in every question. 0 means no cap.
+// Either Rows is set, or Groups and RowsPerGroup are. Beside Rows, Groups applies to CountUnits alone.
 type Caps struct {
-	Rows         int64 // of a unit's rows that are left, the first so many count, in an order of that unit's own rows: their sealed rank, if they have one
-	Groups       int64 // a unit counts in at most so many cells
-	RowsPerGroup int64 // what a unit adds to a cell is clamped to as much as so many rows can add
+	// how many of a unit's remaining rows count: the first ones, in an order of that unit's own rows, by sealed rank if
+	// they have one
+	Rows         int64
+	Groups       int64 // the most cells in which a unit counts
+	RowsPerGroup int64 // what a unit adds to a cell is clamped to the most that this many rows can add
 }
 
-// MostRows is how many rows of one unit are left under the caps of rows in order, in all cells together.
+// MostRows is how many rows of one unit remain under the caps on ordered rows, in all cells together.
 func (c Caps) MostRows() int64 {
 	if c.Rows > 0 {
 		return c.Rows
@@ -41,11 +43,11 @@ func (c Caps) String() string {
 	return strings.Join(parts, ", ")
 }
 
-// Cells says that what one unit adds to one cell is clamped to [Lo, Hi], in grid units: contribution_bounds_per_group. Beside it the
-// policy's max_rows_per_group holds as ever (Measure.CellBounds takes the narrower at each end).
+// Cells clamps what one unit adds to one cell to [Lo, Hi], in grid units: contribution_bounds_per_group. The policy's
+// max_rows_per_group still applies (Measure.CellBounds takes the narrower at each end).
 type Cells struct{ Lo, Hi *big.Int }
 
-// Within are the bounds that hold between lo and hi, too.
+// Within narrows the bounds to [lo, hi].
 func (c *Cells) Within(lo, hi *big.Int) *Cells {
 	return &Cells{exact.Larger(c.Lo, lo), exact.Smaller(c.Hi, hi)}
 }

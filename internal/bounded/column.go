@@ -13,19 +13,19 @@ type Column struct {
 	*policy.Column
 	Range Range // of the cleaned value
 
-	Weight int  // of what it stands for, where it is no table's
-	Unread bool // of one table: the question resolves no name to what reads it; a relation of one table has all its columns, whatever is asked
+	Weight int  // the weight of the expression that it stands for, if it is no table's column
+	Unread bool // the question does not name it; a relation of one table has all its columns
 }
 
-// PublicColumn is a column of a public table, cleaned as any other.
+// PublicColumn is a column of a public table, cleaned like any other.
 func PublicColumn(c *policy.Column) Column { return Column{Column: c, Range: CleanRange(c)} }
 
 // TinyColumn is an exponent: magnitudes below 2^TinyColumn are cleaned to 0.
 const TinyColumn = -60
 
-// CleanRange is where a column's cleaned value lies. Cleaning happens in every question, before anything else reads the
-// column: NULL for NaN, ±Inf and what is not among the declared values; magnitudes below 2^-60 are 0; what remains is
-// clamped to the declared bounds. So the range holds whatever the sealed file says.
+// CleanRange is the range of a column's cleaned value. Every question cleans a column before anything else reads it:
+// NaN, ±Inf and undeclared values become NULL; magnitudes below 2^-60 become 0; all others are clamped to the declared
+// bounds. So the range holds whatever the sealed file says.
 func CleanRange(c *policy.Column) Range {
 	switch c.Type {
 	case value.Integer, value.Date:
@@ -53,8 +53,8 @@ func CleanRange(c *policy.Column) Range {
 	return Range{}
 }
 
-// RealBound is the double that a Real column's declared bound stands for: the nearest one. Engines clamp to it, and
-// ranges start from it, so that both mean the same number.
+// RealBound is the double nearest to a real column's declared bound. Engines clamp to it, and ranges start from it, so
+// that both mean the same number.
 func RealBound(r *big.Rat) float64 {
 	x, _ := r.Float64()
 	return x

@@ -9,8 +9,8 @@ import (
 // Op is what an Expr does.
 type Op string
 
-// The operations of a row expression. Every one is total: for all cleaned inputs it gives a value within the node's Range,
-// or NULL, and never an error. Unless said otherwise a NULL argument gives NULL.
+// The operations of a row expression. Every one is total: for all cleaned inputs it returns a value within the node's
+// Range, or NULL, and never an error. Unless stated otherwise, a NULL argument gives NULL.
 const (
 	OpColumn Op = "column" // the cleaned column
 	OpConst  Op = "const"
@@ -19,8 +19,8 @@ const (
 	OpAdd Op = "add"
 	OpSub Op = "sub"
 	OpMul Op = "mul"
-	OpDiv Op = "div" // Real; NULL where the divisor is 0
-	OpMod Op = "mod" // Integer, the sign of the dividend; NULL where the divisor is 0
+	OpDiv Op = "div" // Real; NULL if the divisor is 0
+	OpMod Op = "mod" // Integer, the sign of the dividend; NULL if the divisor is 0
 
 	OpToReal    Op = "to_real"    // Integer → Real
 	OpToInteger Op = "to_integer" // Real → Integer, half to even; Boolean → 0 or 1
@@ -66,28 +66,28 @@ type Expr struct {
 	Const    value.Value // OpConst
 	Column   int         // OpColumn: the index in Bounded.Columns
 	Name     string      // OpColumn: the column's name
-	Derived  bool        // OpColumn: of a source that is no table, whose columns are told apart by their places
+	Derived  bool        // OpColumn: of a source other than a table, whose columns are identified by position
 	Text     string      // OpLike: the pattern; OpDatePart and OpDateTrunc: the field
-	Range    Range       // where a value that is not NULL lies; for Integer and Real
+	Range    Range       // the range of a non-NULL value; for Integer and Real
 	Nullable bool        // NULL is a possible value
 
 	size int // see weight
 }
 
-// Range bounds the values that an expression may take: the proof that nothing above it overflows, underflows or leaves a
-// function's domain. For an Integer expression IntLo and IntHi bound it. For a Real one Lo and Hi do, and every value but 0
-// has magnitude at least 2^Tiny.
+// Range bounds the values of an expression. It proves that no operation above it overflows, underflows or leaves a
+// function's domain. For an Integer expression IntLo and IntHi are the bounds; for a Real one Lo and Hi are, and every
+// value but 0 has magnitude at least 2^Tiny.
 type Range struct {
 	IntLo, IntHi int64
 	Lo, Hi       float64
 	Tiny         int
 }
 
-// MaxWeight bounds an expression once it is written out in SQL.
+// MaxWeight bounds the weight of an expression.
 const MaxWeight = 5_000
 
-// Weight counts the nodes of the expression as an engine's SQL writes it out: shared parts, and the arguments that a
-// domain check or a rounding repeats, count each time. It is kept in size, so that a deep nest is never walked twice.
+// Weight counts the nodes of the expression as an engine's SQL writes it out: shared parts, and arguments repeated by a
+// domain check or a rounding, count each time. It is cached in size, so that a deep nest is walked only once.
 func (e *Expr) Weight() int {
 	if e.size == 0 {
 		n := 1
@@ -110,7 +110,7 @@ func (e *Expr) Walk(f func(*Expr)) {
 	}
 }
 
-// String is the canonical text of the expression: two expressions with one text compute the same.
+// String is the expression's canonical text: two expressions with the same text compute the same.
 func (e *Expr) String() string { return string(e.append(nil)) }
 
 // append writes it behind b: such texts are written for every expression of a question, more than once.
@@ -125,7 +125,7 @@ func (e *Expr) append(b []byte) []byte {
 		b = append(append(b, e.Const.Type.String()...), ':')
 		b = strconv.AppendQuote(b, e.Const.String())
 		if e.Const.Null {
-			b = append(b, '!') // tells NULL from the text 'NULL'
+			b = append(b, '!') // distinguishes NULL from the text 'NULL'
 		}
 		return b
 	}

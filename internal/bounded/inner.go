@@ -9,7 +9,7 @@ import (
 // InnerFunc is an aggregate over one unit's own rows.
 type InnerFunc string
 
-// The aggregates inside a unit. NULLs are skipped; over none but NULLs, counts are 0 and the others NULL.
+// The aggregates inside a unit. They skip NULLs. Without any value, counts are 0 and the others NULL.
 const (
 	InnerRows     InnerFunc = "rows"
 	InnerCount    InnerFunc = "count"
@@ -24,10 +24,10 @@ const (
 
 // Inner is one aggregate over one unit's own rows: exact, and a pure function of them.
 //
-// Counts, and sums of integers, are clamped to [Lo, Hi], which is what rows_per_unit rows can have. A sum of reals, and an average,
-// is in units of 2^Grid: each row's value is rounded to a whole number of them, so that the order of rows plays no part; a sum is
-// clamped to [Lo, Hi], and an average is Lo + the integer nearest to Σ(x − Lo)/n, ties upward. What it gives is that number times
-// 2^Grid, a double that holds it exactly.
+// Counts, and sums of integers, are clamped to [Lo, Hi], the range for rows_per_unit rows. Sums of reals, and averages,
+// are in units of 2^Grid: each row's value is rounded to an integer number of units, so that the order of rows has no
+// effect. A sum is clamped to [Lo, Hi]. An average is Lo + the integer nearest to Σ(x − Lo)/n, with ties upward. The
+// result is that number times 2^Grid, which a double holds exactly.
 type Inner struct {
 	Func   InnerFunc
 	X      *Expr // nil for InnerRows
@@ -36,7 +36,7 @@ type Inner struct {
 	Type   value.Type
 }
 
-// Gridded reports that rows are rounded to the grid.
+// Gridded reports whether rows are rounded to the grid.
 func (a Inner) Gridded() bool {
 	return a.Func == InnerAverage || a.Func == InnerSum && a.X.Type == value.Real
 }

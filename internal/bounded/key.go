@@ -10,20 +10,20 @@ import (
 )
 
 // Key is one GROUP BY expression with every value it may take. The values come from the policy and the question, never
-// from rows; each is returned, whether any row has it or not.
+// from rows. Each is returned, even if no row has it.
 type Key struct {
 	Expr   *Expr
-	Values []value.Value // distinct, sorted, NULL last where NULL is a group
-	Open   bool          // the values are not known: which there are is for a Selection to say
+	Values []value.Value // distinct, sorted, NULL last if NULL is a group
+	Open   bool          // the values are unknown: private key selection decides which are released
 	Null   bool          // Open: NULL is a group
 }
 
-// NullGroup reports that NULL is one of the key's values.
+// NullGroup reports whether NULL is one of the key's values.
 func (k *Key) NullGroup() bool {
 	return k.Null || len(k.Values) > 0 && k.Values[len(k.Values)-1].Null
 }
 
-// Index returns the place of v among the key's values, or -1.
+// Index returns the index of v among the key's values, or -1.
 func (k *Key) Index(v value.Value) int {
 	i, ok := slices.BinarySearchFunc(k.Values, v, value.Compare)
 	if !ok {
@@ -32,12 +32,12 @@ func (k *Key) Index(v value.Value) int {
 	return i
 }
 
-// SortGroups puts groups in the order of their keys.
+// SortGroups sorts groups by their keys.
 func SortGroups(groups [][]value.Value) {
 	slices.SortFunc(groups, func(x, y []value.Value) int { return slices.CompareFunc(x, y, value.Compare) })
 }
 
-// GroupName is a text that tells groups of the same keys apart: different ones have different names.
+// GroupName is a text that identifies a group: different groups of the same keys have different names.
 func GroupName(keys []value.Value) string {
 	var b strings.Builder
 	for _, v := range keys {
@@ -53,7 +53,7 @@ func GroupName(keys []value.Value) string {
 	return b.String()
 }
 
-// Group reads a name back.
+// Group parses a name.
 func (b *Statement) Group(name string) ([]value.Value, error) {
 	unreadable := fmt.Errorf("the name of a group is unreadable")
 	out := make([]value.Value, 0, len(b.Keys))
@@ -79,7 +79,7 @@ func (b *Statement) Group(name string) ([]value.Value, error) {
 	return out, nil
 }
 
-// keyText is a key in the name of a group, a date by its number; readText reads it back.
+// keyText is a key in the name of a group; a date is its number. readText parses it.
 func keyText(v value.Value) string {
 	if v.Type == value.Date {
 		return strconv.FormatInt(v.Int, 10)
@@ -95,7 +95,7 @@ func readText(t value.Type, text string) (value.Value, error) {
 	return ReadKey(t, text)
 }
 
-// ReadKey reads a key's text back, whatever a text holds.
+// ReadKey parses a key's text, whatever characters a text holds.
 func ReadKey(t value.Type, text string) (value.Value, error) {
 	if t == value.Text {
 		return value.OfText(text), nil

@@ -10,35 +10,35 @@ import (
 	"dither/internal/value"
 )
 
-// Kind is what a measure adds up.
+// Kind is the quantity that a measure adds up.
 type Kind string
 
 // The kinds of measure.
 const (
 	CountRows  Kind = "rows"   // rows
-	CountValue Kind = "values" // rows in which X is not NULL
+	CountValue Kind = "values" // rows whose X is not NULL
 	CountUnits Kind = "units"  // units with at least one row
-	Sum        Kind = "sum"    // X, of the rows in which it is not NULL
-	// CountDistinct counts the distinct values of X, of the rows in which it is not NULL. It is no sum of what rows contribute:
-	// see the proof at countDistinct.
+	Sum        Kind = "sum"    // X, over the rows in which it is not NULL
+	// CountDistinct counts the distinct values of X, over the rows in which it is not NULL. It is not a sum of rows'
+	// contributions: see the proof at countDistinct.
 	CountDistinct Kind = "distinct"
-	// UnitRows is no sum: how many rows each unit has, in order (RowSearch).
+	// UnitRows is not a sum: it asks, in order, how many rows each unit has (RowSearch).
 	UnitRows Kind = "rows of units"
 )
 
-// Measure is one bounded linear query, asked of every cell at once: a vector of integer sums in units of 2^Grid.
+// Measure is one bounded linear query on every cell at once: a vector of integer sums in units of 2^Grid.
 //
-// Each row contributes an integer that is a pure function of that row alone:
-// clamp(rint(X / 2^Grid) − Centre, Lo, Hi), and 1 for a count. Everything above a row is integer addition, so neither the
-// order of rows nor a float can change what one unit contributes (the sensitivity is read from these integers).
+// Each row contributes an integer that is a pure function of that row alone: clamp(rint(X / 2^Grid) − Centre, Lo,
+// Hi), and 1 for a count. Everything above a row is integer addition, so neither the order of rows nor a float can
+// change what one unit contributes. The sensitivity is computed from these integers.
 type Measure struct {
 	Kind   Kind
 	X      *Expr  // CountValue, CountDistinct, Sum
 	Grid   int    // the grid's unit is 2^Grid
 	Centre int64  // in grid units; subtracted from each row's value
-	Lo, Hi int64  // in grid units, after centring; what one row contributes lies between
-	Cells  *Cells // bounds of what one unit adds to one cell; nil for what RowsPerGroup rows can
-	Values int64  // CountDistinct: X has at most so many values; 0 where that is not known
+	Lo, Hi int64  // in grid units, after centring: the bounds of one row's contribution
+	Cells  *Cells // bounds on what one unit adds to one cell; nil for those of RowsPerGroup rows
+	Values int64  // CountDistinct: the most values that X has; 0 if unknown
 }
 
 // String is the measure's canonical text.
@@ -59,7 +59,7 @@ func (m *Measure) String() string {
 	return string(b)
 }
 
-// Name is what the measure adds up, in a word.
+// Name is the measured quantity, in a word.
 func (m *Measure) Name() string {
 	if m.Kind == Sum {
 		return "sum"
@@ -67,15 +67,15 @@ func (m *Measure) Name() string {
 	return "count"
 }
 
-// Rounds reports that rows are rounded to the grid: X is Real.
+// Rounds reports whether rows are rounded to the grid: X is Real.
 func (m *Measure) Rounds() bool { return m.Kind == Sum && m.X.Type == value.Real }
 
-// Additive reports that the measure of a group is the sum of those of its parts. What is distinct in two groups need not be distinct in both
-// together, so that distinct counts are not.
+// Additive reports whether the measure of a group is the sum of those of its parts. Distinct counts are not additive,
+// because a value may occur in several parts.
 func (m *Measure) Additive() bool { return m.Kind != CountUnits && m.Kind != CountDistinct }
 
-// CellBounds are the least and the most that one unit adds to a cell where RowsPerGroup bounds it: what so many rows can add, and
-// no more than the measure's own Cells.
+// CellBounds are the least and the most that one unit adds to a cell under RowsPerGroup: the amount of that many rows,
+// but no more than the measure's own Cells allow.
 func (m *Measure) CellBounds(c Caps) (lo, hi *big.Int) {
 	g := big.NewInt(c.RowsPerGroup)
 	if m.Kind == CountUnits {
@@ -105,7 +105,7 @@ func GridUnit(grid int) *big.Rat {
 	return new(big.Rat).SetInt(new(big.Int).Lsh(one, uint(grid)))
 }
 
-// Reach is the largest size of what a row's measure adds, in its own unit.
+// Reach is the largest absolute value that a row adds, in the measure's own unit.
 func (m *Measure) Reach() *big.Rat {
 	most := m.Hi
 	if m.Lo == math.MinInt64 || -m.Lo > most {

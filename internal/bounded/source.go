@@ -7,28 +7,28 @@ import (
 	"dither/internal/policy"
 )
 
-// SourceOp is what a Source does.
+// SourceOp is the operation of a Source.
 type SourceOp string
 
-// The operations of a Source. Each gives every row to the one unit that it belongs to, by a rule that reads no other unit's rows.
+// The operations of a Source. Each assigns every row to one unit, by a rule that reads no other unit's rows.
 const (
-	// Scan is a sealed table's rows, with every column cleaned, without those whose unit is NULL.
+	// Scan returns a sealed table's rows, with every column cleaned, except rows whose unit is NULL.
 	Scan SourceOp = "scan"
-	// Owned is the first input's rows, which have no unit, each once for every unit of which some row of the second input has
-	// its key; of one unit at most Stored, by a choice that reads that unit's rows alone.
+	// Owned returns the first input's rows, which have no unit, once for every unit with a row of the second input that
+	// has their key. Of one unit it returns at most Stored rows, chosen by that unit's rows alone.
 	Owned SourceOp = "owned"
-	// Select is the rows of its input in which Where is true, with Exprs for columns.
+	// Select returns the rows of its input for which Where is true, with Exprs for columns.
 	Select SourceOp = "select"
-	// Join pairs rows whose Pairs are equal, of one unit where both inputs have units. The second input gives at most Most rows
-	// of one value of Within (and of one unit, where Units).
+	// Join pairs rows whose Pairs are equal; if both inputs have units, only rows of one unit. Of the second input it
+	// uses at most Most rows of one value of Within (and of one unit, if Units).
 	Join SourceOp = "join"
-	// Union is the rows of all inputs, whose columns have the same types.
+	// Union returns the rows of all inputs, whose columns have the same types.
 	Union SourceOp = "union"
-	// PerUnit is one row for each unit and value of Exprs, with Inner aggregates over that unit's own rows.
+	// PerUnit returns one row for each unit and value of Exprs, with Inner aggregates over that unit's own rows.
 	PerUnit SourceOp = "per unit"
 )
 
-// Source is a relation that a question makes of sealed tables: a tree of the operations above.
+// Source is a relation over sealed tables: a tree of the operations above.
 //
 // Its meaning is a function from each unit's own rows (and the public tables) to rows of that unit: rows of no two units ever meet.
 // Proof, by induction. A Scan's row is its unit's. An Owned row stands beside a unit's row that holds its key, once for every such
@@ -60,12 +60,12 @@ type Source struct {
 	Unit  *policy.Column // Scan: nil where a row is a unit, is public, or is Owned
 
 	ChildKey, ParentKey int   // Owned: columns of the first and the second input
-	Stored              int64 // Owned: the policy's bound, which is no part of the text: the policy's digest has it
+	Stored              int64 // Owned: the policy's bound; the policy's digest has it, and the canonical text does not
 
 	Where *Expr   // Select: nil for all rows
 	Exprs []*Expr // Select: the columns; PerUnit: the keys, which are the first columns
 
-	Left   bool   // Join: a row of the first input that meets none stays, with NULLs
+	Left   bool   // Join: rows of the first input without a partner stay, with NULLs
 	Pairs  []Pair // Join: at least one, unless Units
 	Within []int  // Join: of the second input's columns
 	Most   int64  // Join
@@ -74,7 +74,7 @@ type Source struct {
 	Single     bool    // no unit has more than one row, by construction
 }
 
-// Pair is an equality that a Join asks for: L of the first input's columns, and the column R of the second.
+// Pair is an equality of a Join: column L of the first input, and column R of the second.
 type Pair struct {
 	L *Expr
 	R int
@@ -106,8 +106,8 @@ func (s *Source) Expressions(f func(*Expr)) {
 	}
 }
 
-// String is the source's canonical text: two with one text mean the same, under one policy. Columns of a table stand there by
-// name, those of any other source by place.
+// String is the source's canonical text: two sources with the same text mean the same, under one policy. Columns of a
+// table appear by name, those of any other source by position.
 func (s *Source) String() string {
 	var b strings.Builder
 	s.write(&b)
@@ -119,7 +119,8 @@ func (s *Source) write(w *strings.Builder) {
 	switch s.Op {
 	case Scan:
 		fmt.Fprintf(w, " %q", s.Table)
-		for _, c := range s.Columns { // their places mean something above, and their order in a policy is no part of its digest
+		for _, c := range s.Columns {
+			// positions matter to the operations above, but the order in a policy is not part of its digest
 			fmt.Fprintf(w, " %q", c.Name)
 		}
 	case Owned:

@@ -1,6 +1,6 @@
-// Package bounded is all that an engine knows of a question: the bounded statement, with the relation that it reads, its expressions,
-// keys, measures and caps. What it means is said here; which statement a question becomes is for package plan to decide, and how rows are
-// read for an engine.
+// Package bounded is all that an engine knows of a question: the bounded statement, with the relation that it reads,
+// its expressions, keys, measures and caps. This package defines what a statement means. Package plan decides which
+// statement a question becomes, and an engine decides how to read the rows.
 package bounded
 
 import (
@@ -10,35 +10,36 @@ import (
 	"dither/internal/value"
 )
 
-// Statement is the aggregate that an engine runs over one sealed table, or a Source of several: the only form of access to rows that there is.
+// Statement is the aggregate that an engine runs over one sealed table, or a Source of several. It is the only form of
+// access to rows.
 //
-// Its meaning: take the rows whose unit is not NULL, with every column cleaned, and of them what Part leaves; keep those where Where is true and every
-// key is one of its known values; bound what each unit adds, by Caps, by a choice that reads that unit's own rows alone;
-// give, for every cell, each measure's integer sum.
+// Its meaning: take the rows whose unit is not NULL, with every column cleaned, and of these the rows that Part leaves.
+// Keep those for which Where is true and every key has one of its known values. Bound what each unit adds, by Caps,
+// with a choice that reads that unit's own rows alone. Return, for every cell, each measure's integer sum.
 type Statement struct {
 	Table    string
-	Source   *Source // where the rows are not one table's: then Table is the first table of persons, and Columns are Source's
-	Unit     *Column // nil where each row is a unit
-	Unranked bool    // a unit's rows are in an order that Reads makes, and in none that was sealed
+	Source   *Source // set for a relation: then Table is the first table of persons, and Columns are Source's
+	Unit     *Column // nil if each row is a unit
+	Unranked bool    // Reads orders a unit's rows, and not a sealed rank
 	Columns  []Column
 	Where    *Expr // nil for all rows
 	Keys     []Key // in canonical order
 	Measures []*Measure
 	Caps     Caps
-	Part     *Part // what the question is confined to, with the rows that it drops; nil for everything
-	// Ordered asks for rows in place of sums: in every cell, how often each gridded value of the one measure occurs, in
-	// increasing order, without those that are NULL. Then RowsPerGroup caps a unit's rows in a cell, the first in the order of their
-	// sealed rank, and Groups its cells, in the order of the first row of each. Of UnitRows the values are the units' numbers of rows
-	// that are left, clamped to Lo and Hi, one of each unit that has any; nothing caps these.
+	Part     *Part // the parts to which the question is confined; nil for everything
+	// Ordered asks for rows in place of sums: for every cell, how often each gridded value of the one measure occurs,
+	// in increasing order, without NULLs. Then RowsPerGroup caps a unit's rows in a cell, by sealed rank, and Groups
+	// its cells, by the first row of each. For UnitRows the values are the units' remaining numbers of rows, clamped to
+	// Lo and Hi, one for each unit that has any; no cap applies.
 	Ordered bool
-	// Chosen are the groups of keys of which some are Open, once they have been released: of each the values of all keys. Other
-	// asks for one group more, of all rows in none of them.
+	// Chosen are the released groups of keys of which some are Open: for each group the values of all keys. Other asks
+	// for one more group, of all rows in none of them.
 	Chosen [][]value.Value
 	Other  bool
-	// RowVectors are added up in place of the measures, which then are their coordinates.
+	// RowVectors are added up in place of the measures, which are then their coordinates.
 	RowVectors *Vectors
 
-	reads []int // a plan's, which its looks have too, so that the same rows of a unit count
+	reads []int // the plan's reads, shared by all its statements so that the same rows of a unit count
 }
 
 // Tables are the tables that b reads, each once, sorted by name.
@@ -56,7 +57,8 @@ func (b *Statement) Tables() []string {
 	return slices.Compact(out)
 }
 
-// Reads are the columns that conditions, keys and measures read, in the order of their names: the same for all that have one canonical text.
+// Reads are the columns that conditions, keys and measures read, in the order of their names: the same for all
+// statements with one canonical text.
 func (b *Statement) Reads() []int {
 	if b.reads != nil {
 		return b.reads
@@ -64,10 +66,11 @@ func (b *Statement) Reads() []int {
 	return b.readBy(nil)
 }
 
-// ReadToo makes Reads tell what further expressions read, too: a plan's looks read the same columns, so that the same rows of a unit count.
+// ReadToo makes Reads include the columns of further expressions: all statements of a plan read the same columns, so
+// that the same rows of a unit count.
 func (b *Statement) ReadToo(more []*Expr) { b.reads = b.readBy(more) }
 
-// readBy are those that further expressions read, too.
+// readBy are the columns that b and further expressions read.
 func (b *Statement) readBy(more []*Expr) []int {
 	out := []int{}
 	gather := func(x *Expr) {
@@ -127,7 +130,7 @@ func (b *Statement) Cells() int {
 	return n
 }
 
-// CellKeys gives the values of the keys of the i-th cell: the last key runs fastest.
+// CellKeys returns the key values of the i-th cell; the last key runs fastest.
 func (b *Statement) CellKeys(i int) []value.Value {
 	if b.Open() {
 		return b.chosenKeys(i)
@@ -159,7 +162,7 @@ func (b *Statement) KeyTypes() []value.Type {
 	return out
 }
 
-// Open reports that the groups are not known beforehand: some key's values are not.
+// Open reports whether the groups are unknown: some key's values are.
 func (b *Statement) Open() bool {
 	return slices.ContainsFunc(b.Keys, func(k Key) bool { return k.Open })
 }
@@ -172,7 +175,8 @@ func (b *Statement) chosenCells() int {
 	return len(b.Chosen)
 }
 
-// chosenKeys are the keys of the i-th of them, the last being Other: with it, a boolean more that says whether it is.
+// chosenKeys are the keys of the i-th released group. With Other, which comes last, each has a boolean more that says
+// whether it is Other.
 func (b *Statement) chosenKeys(i int) []value.Value {
 	if i < len(b.Chosen) {
 		if b.Other {
@@ -187,20 +191,20 @@ func (b *Statement) chosenKeys(i int) []value.Value {
 	return append(out, value.OfBool(true))
 }
 
-// Counting is b with a measure more: how many units count in each group. It is what the groups of open keys are selected by.
+// Counting is b with one more measure: how many units count in each group. Groups of unknown keys are selected by it.
 func (b *Statement) Counting() *Statement {
 	out := *b
 	out.Measures = append(slices.Clone(b.Measures), &Measure{Kind: CountUnits, Hi: 1})
 	return &out
 }
 
-// CellsClamped reports that some measure is bounded per unit and cell, so that what a unit adds to a cell must be known before it
-// is added, even where each unit has one row.
+// CellsClamped reports whether some measure is bounded per unit and cell. Then a unit's total in a cell must be known
+// before it is added, even if each unit has one row.
 func (b *Statement) CellsClamped() bool {
 	return slices.ContainsFunc(b.Measures, func(m *Measure) bool { return m.Cells != nil })
 }
 
-// CountsRows reports that b asks for the units' numbers of rows, in order.
+// CountsRows reports whether b asks for the units' numbers of rows, in order.
 func (b *Statement) CountsRows() bool {
 	return len(b.Measures) == 1 && b.Measures[0].Kind == UnitRows
 }
@@ -213,10 +217,10 @@ func (b *Statement) Width() int {
 	return len(b.RowVectors.AllTerms())
 }
 
-// Centred holds where a row's cell is the nearest of some centres.
+// Centred reports whether a row's cell is that of its nearest centre.
 func (b *Statement) Centred() bool { return b.RowVectors != nil && len(b.RowVectors.Centres) > 0 }
 
-// Confinement is the table and the parts that a charge is to, or "" and none.
+// Confinement returns the table and the parts to which a charge is confined, or "" and none.
 func (b *Statement) Confinement() (table string, parts []string) {
 	if b.Part == nil {
 		return "", nil

@@ -5,7 +5,8 @@ import (
 	"math/big"
 )
 
-// Vectors says that of each row not its measures are added up but a vector that is made of them, and products of its coordinates.
+// Vectors replaces the sums of measures by sums of vectors, which consist of each row's measures and products of its
+// coordinates.
 //
 // Its meaning, of rows that count (none of whose measures is NULL; Caps keep a unit's rows by rows alone): each measure, clamped, is a
 // coordinate, an integer on the grid of its block. Where a block has a Scale and the coordinates' norm exceeds it, they are multiplied by
@@ -28,21 +29,23 @@ const (
 
 // Block is consecutive coordinates on one grid, of which a norm is bounded together.
 //
-// Proof that no row is longer than Most, so that leaving such a row out leaves out none. Let v be the coordinates, n their true norm, and s the
-// norm in doubles: integers of at most 62 bits are converted, squared and added, at most MaxCoordinates of them, with a relative error below 2^-40
-// in all. If s ≤ Scale, then n ≤ Scale(1 + 2^-40), and Scale ≤ 2^26. Else each coordinate becomes rint(v·f), f = Scale/s: what is
-// rounded differs from v·Scale/n by less than 2^-38·Scale ≤ 2^-12. So the result is within 1/2 + 2^-12 in each of d coordinates of a vector
-// of norm Scale: its L1 norm is at most Scale + d/2 + 1, its L2 norm at most Scale + √d/2 + 1. Sensitivities do not rest on
-// this: Most is enforced on the integers.
+// Claim: no row is longer than Most, so dropping longer rows drops none. Proof. Let v be the coordinates, n their true
+// norm, and s the norm in doubles: integers of at most 62 bits are converted, squared and added, at most MaxCoordinates
+// of them, with a relative error below 2^-40 in all. If s ≤ Scale, then n ≤ Scale(1 + 2^-40), and Scale ≤ 2^26.
+// Else each coordinate becomes rint(v·f), f = Scale/s: what is rounded differs from v·Scale/n by less than
+// 2^-38·Scale ≤ 2^-12. So the result is within 1/2 + 2^-12 in each of d coordinates of a vector of norm Scale: its
+// L1 norm is at most Scale + d/2 + 1, its L2 norm at most Scale + √d/2 + 1. Sensitivities do not rest on this: Most
+// is enforced on the integers.
 type Block struct {
 	First, Size int // coordinates
 	Norm        Norm
 	Grid        int   // the unit of its coordinates is 2^Grid
-	Scale       int64 // longer row vectors are scaled down to it, in grid units; 0 where the coordinates' ranges leave none longer
+	// longer row vectors are scaled down to it, in grid units; 0 if the coordinates' ranges allow none longer
+	Scale       int64
 	Most        int64 // with Scale: no row vector that counts is longer
 }
 
-// SumKind is what a VectorSum adds up.
+// SumKind is the content of a VectorSum.
 type SumKind string
 
 // The kinds of sums.
@@ -58,13 +61,13 @@ type VectorSum struct {
 	I, J int // blocks
 }
 
-// Symmetric holds where a sum is the upper triangle of Σ x xᵀ.
+// Symmetric reports whether a sum is the upper triangle of Σ x xᵀ.
 func (s *VectorSum) Symmetric() bool { return s.Kind == SumProduct && s.I == s.J }
 
 // Term is one number of a cell: a sum over rows of 1, of a coordinate, or of a product of two.
 type Term struct{ A, B int } // coordinates; −1 for none
 
-// Terms are a sum's entries: of a product row by row, and of a symmetric one those from the diagonal on.
+// Terms are a sum's entries: those of a product row by row, and of a symmetric product from the diagonal on.
 func (v *Vectors) Terms(s *VectorSum) (out []Term) {
 	if s.Kind == SumOne {
 		return []Term{{-1, -1}}
@@ -87,7 +90,7 @@ func (v *Vectors) Terms(s *VectorSum) (out []Term) {
 	return out
 }
 
-// AllTerms are those of all sums.
+// AllTerms are the terms of all sums.
 func (v *Vectors) AllTerms() (out []Term) {
 	for _, s := range v.Sums {
 		out = append(out, v.Terms(s)...)
@@ -114,7 +117,7 @@ func (k Block) String() string {
 	return fmt.Sprintf("%d from %d norm %s grid=%d scale=%d most=%d", k.Size, k.First, k.Norm, k.Grid, k.Scale, k.Most)
 }
 
-// Name is what a sum adds up, in words.
+// Name describes a sum in words.
 func (s *VectorSum) Name() string {
 	switch s.Kind {
 	case SumOne:

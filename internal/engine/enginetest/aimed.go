@@ -12,23 +12,23 @@ import (
 	"dither/internal/value"
 )
 
-// aim is a pair of databases and questions that were written to reach a bound which drawn ones seldom reach: a unit
-// that attains it, beside nobody who would hide that.
+// aim is a pair of databases with questions that reach a bound which random ones seldom reach: one unit attains the
+// bound, and no other unit hides it.
 type aim struct {
-	at               string // which bound, in words
+	at               string // the bound, in words
 	relation, change bool
 	parts            bool                 // units are in parts
-	sealed           bool                 // errors of sealing are tried
+	sealed           bool                 // whether errors of sealing are tried
 	older            bool                 // sealed when the policy stored more rows of a unit
-	edit             []string             // of the policy's text: what stands there, and what is to, in turn
+	edit             []string             // replacements in the policy's text: old, new, old, new, …
 	rows             map[string][2]string // each table's, before and after
 	questions        []question
 }
 
-// firstAim is the number of the first aim's world; each has six, which differ in how they are sealed.
+// firstAim is the number of the first aim's world. Each aim has six worlds, which differ in how they are sealed.
 const firstAim = 60_000
 
-// aimed asks of all aims. Each question must move, but where it asks what is stored.
+// aimed runs all aims. Each question must move, except one about stored rows.
 func (a *audited) aimed() error {
 	for i, of := range aims() {
 		for way := range a.Ways {
@@ -103,8 +103,8 @@ func (of aim) pair() (p pair, err error) {
 	return p, nil
 }
 
-// rowsLike reads rows: "person=1 i=9 *3; person=2" are three and one. A column that is not named has its first declared
-// value, 0 or the bound that is nearest to it.
+// rowsLike parses rows: "person=1 i=9 *3; person=2" are three rows and one. A column that is not named has its first
+// declared value, 0 or the bound nearest to 0.
 func rowsLike(t *policy.Table, text string) (out []Row, err error) {
 	for one := range strings.SplitSeq(text, ";") {
 		fields := strings.Fields(one)

@@ -7,7 +7,7 @@ import (
 	"dither/internal/plan"
 )
 
-// What stands in the policies, and is changed in some.
+// The parts of the policies that some aims change.
 const (
 	ofPersons = "rows_per_unit: 3, max_groups: 2, max_rows_per_group: 1"
 	ofLines   = "rows_per_unit: 4, columns: {parent"

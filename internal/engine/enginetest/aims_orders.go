@@ -2,7 +2,7 @@ package enginetest
 
 import "dither/internal/plan"
 
-// aimsAtOrders are at what bounds scores and rows in order.
+// aimsAtOrders aim at the bounds on scores and on ordered rows.
 func aimsAtOrders() []aim {
 	return []aim{
 		{

@@ -6,7 +6,7 @@ import (
 	"dither/internal/plan"
 )
 
-// aimsAtRelations are at what bounds rows that several tables make.
+// aimsAtRelations aim at the bounds on rows that several tables make.
 func aimsAtRelations() []aim {
 	return []aim{
 		{

@@ -1,6 +1,6 @@
 package enginetest
 
-// aimsAtStored are at how many rows of a unit are stored, and at what rests on that.
+// aimsAtStored aim at how many rows of a unit are stored, and at everything that depends on it.
 func aimsAtStored() []aim {
 	stored := []question{asking("stored", storedRows)}
 	further := []string{ofLines, "rows_per_unit: 4, stored_rows_per_unit: 5, columns: {parent", ofFurther, "rows_per_unit: 2, stored_rows_per_unit: 4, columns: {up"}

@@ -2,7 +2,7 @@ package enginetest
 
 import "dither/internal/plan"
 
-// aimsAtSums are at what bounds sums over one table.
+// aimsAtSums aim at the bounds on sums over one table.
 func aimsAtSums() []aim {
 	return []aim{
 		{

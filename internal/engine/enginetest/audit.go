@@ -14,34 +14,34 @@ import (
 	"dither/internal/value"
 )
 
-// Audit is the replay audit of an engine: what it gives of two neighbouring databases, each of which it sealed by
-// itself, may differ by what is planned, and by no more. Worlds, rows and questions are the same in every run.
+// Audit is the replay audit of an engine: its results on two neighbouring databases, each sealed by itself, may differ
+// by the planned sensitivity, and by no more. Worlds, rows and questions are the same in every run.
 type Audit struct {
 	Worlds, Questions int // policies with twins, and questions of each pair
 	First             int // the number of the first world
-	// in how many ways sealing makes a database of rows: 2 where odd worlds are sealed in another than even ones
+	// how many ways of sealing the engine has: with 2, odd worlds are sealed in another way than even ones
 	Ways  int
-	Least int                  // of each construct, so many questions must move; 0 where any may be missing
+	Least int                  // how many questions with each construct must move; 0 if any may be missing
 	Parts func(world int) bool // whether tables may have parts
 	// Seal puts rows where the engine reads them, as sealing does, under a name that no other database has.
 	Seal func(world int, w World, tables Tables, name string) (Sealed, error)
 }
 
-// MovedShare is the least share of what is looked at that must differ between twins, in hundredths: what cannot move
-// shows nothing.
+// MovedShare is the least share of results, in percent, that must differ between twins: a result that cannot move shows
+// nothing.
 const MovedShare = 60
 
-// audited is what an audit has met.
+// audited is the state of an audit.
 type audited struct {
 	Audit
 	asked, moved  Met
-	looked, shook map[string]int // by kind: how many vectors were looked at, and how many of them moved
+	looked, shook map[string]int // by kind: how many vectors were compared, and how many of them moved
 	questions     int
 
 	// for Catch
 	alive   map[string]bool // the planted errors that are not caught; nil for Run
 	sealing func(string) bool
-	// resealed are databases in which errors of sealing are tried, each of which needs some of its own
+	// resealed are databases in which errors of sealing are tried; each error needs databases of its own
 	resealed bool
 	log      func(string, ...any)
 	with     map[string][2]Database // sealed with an error
@@ -55,7 +55,7 @@ type pair struct {
 	of [2]Tables
 }
 
-// Run asks, and fails where anything moves beyond what is planned, too little moves, or a construct is lacking.
+// Run runs the audit. It fails if anything moves beyond the plan, too little moves, or a construct is missing.
 func (a Audit) Run(t *testing.T) {
 	t.Helper()
 	of := audited{Audit: a}
@@ -90,7 +90,7 @@ func (a Audit) Run(t *testing.T) {
 	t.Logf("%d of %d constructs moved; not: %q", len(Constructs)-len(missing), len(Constructs), missing)
 }
 
-// world asks of one pair.
+// world asks the questions of one pair.
 func (a *audited) world(number int) error {
 	drawn := rapid.Custom(func(t *rapid.T) (p pair) {
 		p.World = RandomWorld(t, a.Parts(number))
@@ -129,11 +129,11 @@ func (a *audited) world(number int) error {
 	return nil
 }
 
-// sealedPair is a pair of which an engine has sealed both sides.
+// sealedPair is a pair whose sides an engine has sealed.
 type sealedPair struct {
 	pair
 	number     int
-	other      *policy.Policy // the second's, with the values that its public tables have
+	other      *policy.Policy // the policy of the second side, with the values of its public tables
 	databases  [2]Database
 	references [2]Database
 }
@@ -160,7 +160,7 @@ func (a *audited) sealed(drawn pair, number int) (out sealedPair, err error) {
 	return out, nil
 }
 
-// ask asks one question of a pair, and where errors are planted with each of them.
+// ask asks one question of a pair, and again with each planted error.
 func (a *audited) ask(p sealedPair, q *audience, chance *splitmix.Stream) ([]Move, error) {
 	again, err := q.again(p.other)
 	if err != nil || again.text != q.text {
@@ -174,8 +174,8 @@ func (a *audited) ask(p sealedPair, q *audience, chance *splitmix.Stream) ([]Mov
 	return moves, a.catch(p.pair, p.number, q, p.databases, func() func(int) int { same := draws; return same.Below })
 }
 
-// question draws some, and takes one that the reference says will move, and of these the one with the construct that
-// was met least.
+// question draws some questions, and takes one that moves according to the reference; among these, the one with the
+// rarest construct so far.
 func (a *audited) question(w World, references [2]Database, chance *splitmix.Stream) (best *audience) {
 	least, kind := 1<<30, "plan"
 	if turn := a.questions % 14; turn < len(kindsOfLooks) {
@@ -190,7 +190,7 @@ func (a *audited) question(w World, references [2]Database, chance *splitmix.Str
 		for _, c := range q.constructs {
 			rarity = min(rarity, a.moved[c])
 		}
-		twin := *chance // the reference is asked with other draws
+		twin := *chance // the reference gets draws of its own
 		moves, err := q.check(references, twin.Below)
 		still := 0
 		for _, m := range moves {

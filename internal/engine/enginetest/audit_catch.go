@@ -13,12 +13,12 @@ import (
 // PlantedVariable names the error that is planted, in builds that have some.
 const PlantedVariable = "DITHER_PLANTED"
 
-// Refused ends the name of an error with which sealing must fail, or the reading of what was sealed.
+// Refused ends the name of an error with which sealing, or reading the sealed data, must fail.
 const Refused = " (refused)"
 
-// Catch asks as Run does, and of each question whether an error that is planted moves it beyond what is planned, until
-// all are caught: it gives those that are not. An error of sealing needs databases that were sealed with it; one of any
-// other place, a statement or a plan. Databases give what they gave before where a statement is the same, so that most
+// Catch asks as Run does, and checks of each question whether a planted error moves it beyond the plan, until all
+// errors are caught. It returns those that are not. An error of sealing needs databases that were sealed with it; any
+// other error needs only a statement or a plan. A database returns its earlier result for the same statement, so most
 // errors cost a question nothing.
 func (a Audit) Catch(t *testing.T, names []string, sealing func(name string) bool) []string {
 	t.Helper()

@@ -18,17 +18,17 @@ type audience struct {
 	check      func(of [2]Database, pick func(int) int) ([]Move, error)
 }
 
-// question is what is asked, and in which way: "" for a plan's, or one of kindsOfLooks.
+// question is a question and its kind: "" for a plan's, or one of kindsOfLooks.
 type question struct {
 	plan.Request
 	kind    string
 	vectors plan.VectorRequest
 }
 
-// kindsOfLooks are what is asked beside plans of questions, each in its turn.
+// kindsOfLooks are the kinds of questions beside plans, asked in turn.
 var kindsOfLooks = []string{"vectors", "rows", "scores", "values", "parts", "units", "stored"}
 
-// audience draws a question of a kind; nil where it is refused.
+// audience draws a question of a kind; nil if it is refused.
 func (w World) audience(kind string, seed int) *audience {
 	return rapid.Custom(func(t *rapid.T) *audience {
 		q, ok := w.drawn(t, kind)
@@ -87,7 +87,7 @@ func (w World) drawn(t *rapid.T, kind string) (q question, ok bool) {
 	q.kind = ""
 	request, _, ofRows := w.Anything(t)
 	q.Request = request
-	if kind == "units" && w.Relation && !ofRows { // rows that are units are capped by joins alone
+	if kind == "units" && w.Relation && !ofRows { // joins alone cap rows that are units
 		return q, false
 	}
 	q.AutoRows = g.chance(6)
@@ -146,8 +146,8 @@ func (w World) asks(q question) (*audience, error) {
 	return a, err
 }
 
-// parts asks which parts a unit is in, and holds them to how many it may be in, and a question that is confined to some
-// to these. A person who is in parts that are not charged must not move it.
+// parts finds the parts in which a unit counts, and compares their number with the plan. A person in parts that are not
+// charged must not move a question confined to others.
 func (w *Twins) parts(of World) (moves []Move, err error) {
 	q := w.Plan
 	if moves, err = w.Check(); err != nil || q.Part == nil {
@@ -171,7 +171,7 @@ func (w *Twins) parts(of World) (moves []Move, err error) {
 		}
 	}
 	most := q.Part.PerUnit
-	if of.Change { // two units, of which one may take the place of the other in a part unseen
+	if of.Change { // two units, and one may replace the other in a part unnoticed
 		most, charged = 2*most, true
 	}
 	if own > most {
@@ -183,8 +183,7 @@ func (w *Twins) parts(of World) (moves []Move, err error) {
 	return moves, nil
 }
 
-// stored holds the rows of one unit that a relation's tables give to how many are stored, on which the plan's cost
-// rests.
+// stored compares the rows of one unit in a relation's tables with the stored bound, on which the plan's cost depends.
 func (w *Twins) stored(of World) (err error) {
 	if w.Plan.Source == nil {
 		return nil
@@ -192,7 +191,7 @@ func (w *Twins) stored(of World) (err error) {
 	for _, d := range w.Of {
 		sealed, is := d.(Sealed)
 		if !is {
-			continue // the reference, of rows that are not sealed
+			continue // the reference's rows are not sealed
 		}
 		w.Plan.Source.Walk(func(s *bounded.Source) {
 			most := s.Stored

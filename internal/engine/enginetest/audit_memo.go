@@ -10,7 +10,7 @@ import (
 	"dither/internal/value"
 )
 
-// Memo is what a database gave, by its statement.
+// Memo has the results of a database by statement.
 type Memo map[string]any
 
 type (
@@ -24,7 +24,7 @@ type (
 	}
 )
 
-// Sums gives what the statement gave before, or asks.
+// Sums returns the earlier result of the statement, or asks.
 func (m Memo) Sums(
 	statement string, add func([]value.Value, []*big.Int), ask func(add func([]value.Value, []*big.Int)) error,
 ) error {
@@ -45,7 +45,7 @@ func (m Memo) Sums(
 	return nil
 }
 
-// Order gives what the statement gave before, or asks.
+// Order returns the earlier result of the statement, or asks.
 func (m Memo) Order(
 	statement string, add func(cell string, v, n int64), ask func(add func(cell string, v, n int64)) error,
 ) error {
@@ -62,7 +62,7 @@ func (m Memo) Order(
 	return nil
 }
 
-// Rows gives what the statement gave before, or asks.
+// Rows returns the earlier result of the statement, or asks.
 func (m Memo) Rows(
 	statement string, add func(first bool, row []int64) error, ask func(add func(first bool, row []int64) error) error,
 ) error {
@@ -92,8 +92,8 @@ func (m Memo) Rows(
 // ListVariable is a file with the names of planted errors, a line each, in builds that have some.
 const ListVariable = "DITHER_PLANTED_LIST"
 
-// Planted runs Catch instead of an audit where there is a list of planted errors, and writes those that are not caught
-// over it.
+// Planted runs Catch instead of an audit if there is a list of planted errors, and overwrites the list with those that
+// are not caught.
 func Planted(t *testing.T, a Audit, sealing func(name string) bool) bool {
 	t.Helper()
 	file := os.Getenv(ListVariable)
@@ -105,7 +105,7 @@ func Planted(t *testing.T, a Audit, sealing func(name string) bool) bool {
 		t.Fatal(err)
 	}
 	names := strings.FieldsFunc(string(text), func(c rune) bool { return c == '\n' })
-	a.Worlds = 12 // for what no aim catches
+	a.Worlds = 12 // for errors that no aim catches
 	rest := a.Catch(t, names, sealing)
 	if err := os.WriteFile(file, []byte(strings.Join(rest, "\n")), 0o600); err != nil {
 		t.Fatal(err)

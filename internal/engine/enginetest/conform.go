@@ -25,18 +25,17 @@ var scripts embed.FS
 
 var update = flag.Bool("conform.update", false, "rewrite the scripts' expectations; for the reference's test alone")
 
-// Engine is what a script is run on: it puts rows into the tables of a policy that a bounded aggregate is over, and
-// runs it.
+// Engine runs the statements of a script: it puts rows into the tables that a bounded statement reads, and runs it.
 type Engine interface {
-	// Sums feeds each result row to add.
+	// Sums passes each result row to add.
 	Sums(t testing.TB, p *policy.Policy, rows Tables, b *bounded.Statement,
 		add func(keys []value.Value, sums []*big.Int)) error
-	// Order gives how often each value occurs.
+	// Order counts how often each value occurs.
 	Order(t testing.TB, p *policy.Policy, rows Tables, b *bounded.Statement) (map[int64]int64, error)
 }
 
-// Conform runs every script of testdata on an engine. A script is blocks of lines, apart by blank lines; # begins a
-// comment. A block's first line says what it is:
+// Conform runs every script of testdata on an engine. A script consists of blocks separated by blank lines; # begins a
+// comment. A block's first line gives its kind:
 //
 //	policy                 the YAML of a policy follows
 //	rows TABLE             a header and rows follow, as CSV; NULL stands for NULL
@@ -45,9 +44,9 @@ type Engine interface {
 //	units SELECT …         how many units have how many rows follows, where the bound on rows is to be found
 //	refused SELECT …       why the plan refuses it follows
 //
-// Answers are exact. Where a cap leaves rows or cells of a unit out, a script about one table has only questions whose
-// answer is the same whichever are left out: which ones are is each engine's choice. Over relations all engines leave
-// out the same.
+// Answers are exact. If a cap leaves rows or cells of a unit out, a script about one table asks only questions whose
+// answer does not depend on the choice, because each engine chooses in its own way. Over relations all engines choose
+// the same.
 func Conform(t *testing.T, e Engine) {
 	names, err := fs.Glob(scripts, "testdata/*.test")
 	if err != nil || len(names) == 0 {
@@ -79,7 +78,7 @@ type script struct {
 	rows   Tables
 }
 
-// block runs one, and gives it with the expectation that the engine would fulfil.
+// block runs one block, and returns it with the expectation that the engine would meet.
 func (s *script) block(t *testing.T, text string) string {
 	t.Helper()
 	var comments, lines []string
@@ -184,7 +183,7 @@ func (s *script) sums(t *testing.T, sql string) string {
 	return answer(p, cells)
 }
 
-// filled is the policy with the values that columns have from public tables, of the rows that these have by now.
+// filled is the policy with the values that columns take from the present rows of public tables.
 func (s *script) filled() *policy.Policy {
 	return s.policy.Filled(func(o policy.Origin) (known []value.Value, version int, trouble string) {
 		for _, r := range s.rows[o.Table] {

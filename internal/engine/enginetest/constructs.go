@@ -9,23 +9,22 @@ import (
 	"dither/internal/plan"
 )
 
-// Construct is a part of the SQL that is answered, or of what is asked beside it, by which the exact aggregates of a
-// question may be others.
+// Construct is a part of the dialect, or an option beside a question, that can change a question's exact aggregates.
 type Construct struct {
 	Name     string
 	in       func(q *plan.Plan, sql string) bool
 	relation bool
 }
 
-// Constructs are all of them: docs/reference/sql.md's aggregates, groups, bounds, functions and relations, and the ways
-// in which units are bounded. A test that asks generated questions counts which it has met, and fails where one is
-// lacking.
+// Constructs are all constructs: the aggregates, groups, bounds, functions and relations of docs/reference/sql.md, and
+// the ways in which units are bounded. A test that asks generated questions counts the constructs it met, and fails if
+// one is missing.
 var Constructs = constructs()
 
 // Met counts how often each construct was met.
 type Met map[string]int
 
-// Lacking is a construct, but for some, that was met fewer than n times, or "".
+// Lacking returns a construct, except those in but, that was met fewer than n times, or "".
 func (m Met) Lacking(n int, but ...string) string {
 	for _, c := range Constructs {
 		if m[c.Name] < n && !slices.Contains(but, c.Name) {
@@ -35,7 +34,7 @@ func (m Met) Lacking(n int, but ...string) string {
 	return ""
 }
 
-// OfRelations are the names of constructs that only relations have, after some others.
+// OfRelations returns others and the names of constructs that only relations have.
 func OfRelations(others ...string) []string {
 	for _, c := range Constructs {
 		if c.relation {
@@ -52,7 +51,7 @@ func (m Met) Add(q *plan.Plan, sql string) {
 	}
 }
 
-// In are the constructs of a question, by their names.
+// In returns the names of a question's constructs.
 func In(q *plan.Plan, sql string) (out []string) {
 	sql = strings.ToUpper(sql)
 	for _, c := range Constructs {

@@ -2,8 +2,8 @@ package enginetest
 
 import "dither/internal/value"
 
-// Crowd are rows of table p: person 1 has so many, that many others a few, and some rows are nobody's. Its numbers are
-// drawn by below, of those from 0 on that are less than n, and by normal.
+// Crowd makes rows of table p: person 1 has heavy rows, others persons have a few each, and some rows belong to nobody.
+// below draws integers from 0 to n − 1, and normal draws reals.
 func Crowd(heavy, others int, below func(n int64) int64, normal func() float64) []Row {
 	var rows []Row
 	add := func(person value.Value, n int) {
@@ -24,7 +24,7 @@ func Crowd(heavy, others int, below func(n int64) int64, normal func() float64) 
 	return rows
 }
 
-// CrowdQuestions are asked of a crowd: each of their measures moves when person 1 leaves.
+// CrowdQuestions are the questions to ask of a crowd: each measure moves when person 1 leaves.
 var CrowdQuestions = []string{
 	"SELECT COUNT(*), SUM(j), SUM(x), AVG(i) FROM p",
 	"SELECT i, COUNT(*), SUM(x) FROM p GROUP BY i",

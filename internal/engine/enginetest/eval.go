@@ -9,7 +9,7 @@ import (
 	"dither/internal/value"
 )
 
-// clean is a column's cleaned value, from docs/reference/sql.md.
+// clean is a column's cleaned value, as docs/reference/sql.md defines it.
 func clean(c bounded.Column, v value.Value) value.Value {
 	null := value.NullOf(c.Type)
 	if v.Null {

@@ -11,7 +11,8 @@ import (
 	"dither/internal/value"
 )
 
-// Policy is what generated questions are about: two tables, rows as units and persons as units, with the same columns.
+// Policy is the policy of generated questions: two tables with the same columns, one with rows as units and one with
+// persons.
 const Policy = `
 version: 1
 population: {name: hostile, neighbours: NEIGHBOURS}
@@ -28,11 +29,11 @@ const columns = `i: {type: integer, bounds: [-7, 9], nullable: true}, j: {type: 
 	`s: {type: text, values: [a, B, "it's", ""], nullable: true}, w: {type: text, nullable: true}, ` +
 	`b: {type: boolean, nullable: true}, d: {type: date, bounds: [1999-12-30, 2000-01-05], nullable: true}, e: {type: date}`
 
-// PolicyText is Policy under a relation. In table p units are bounded by rows, and are in one part.
+// PolicyText is Policy under a neighbouring relation. In table p units are bounded by rows, and are in one part.
 func PolicyText(neighbours string) []byte { return policyText(neighbours, "3", "1") }
 
-// ByGroups is PolicyText, but that units in table p are bounded by groups wherever there are groups or units, and are
-// in two parts.
+// ByGroups is PolicyText, except that units in table p are bounded by groups wherever there are groups or units, and
+// are in two parts.
 func ByGroups(neighbours string) []byte { return policyText(neighbours, "1", "2") }
 
 func policyText(neighbours, rowsPerGroup, parts string) []byte {
@@ -40,7 +41,7 @@ func policyText(neighbours, rowsPerGroup, parts string) []byte {
 		parts).Replace(Policy))
 }
 
-// hostile values of each type: what files hold, and what would break arithmetic that trusted them.
+// hostile are values of each type that files hold, or that would break arithmetic that trusted them.
 var hostile = map[value.Type][]value.Value{
 	value.Integer: integers64(0, 1, -1, 2, 5, -3, 9, 10, -7, -8, 17, 1<<31, 1<<53, 1<<53+1, 1<<62, math.MaxInt64,
 		math.MinInt64, math.MinInt64+1),
@@ -144,7 +145,7 @@ func (g generator) from(what, table string) string {
 	return sql
 }
 
-// confined draws a condition that leaves some of the parts.
+// confined draws a condition that keeps some of the parts.
 func (g generator) confined() string {
 	parts := g.pick("k = 5", "k = 0", "k = -3", "0 = k", "k IN (0, 5)", "k <> 0", "k <= 0", "NOT k = 5",
 		"k BETWEEN -3 AND 0", "(k = 5 OR k = 0)", "k NOT IN (5)")

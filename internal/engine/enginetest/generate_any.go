@@ -9,17 +9,17 @@ import (
 	"dither/internal/policy"
 )
 
-// World is a policy that generated questions are about.
+// World is a policy with generated questions.
 type World struct {
 	Policy   *policy.Policy
 	Text     []byte // of the policy
-	Change   bool   // neighbours change one unit, and else remove it
-	Relation bool   // its tables are those of RelationPolicy, and else t and p of PolicyText
-	Inexact  bool   // functions may stand in questions of whose last digit engines need not agree
+	Change   bool   // neighbours change one unit; otherwise they remove it
+	Relation bool   // its tables are those of RelationPolicy; otherwise t and p of PolicyText
+	Inexact  bool   // questions may use functions on whose last digit engines need not agree
 }
 
-// Worlds are policies under both relations, with units bounded by rows and by groups, over single tables and relations,
-// and for single tables under budgets in ε and in ρ; groups may be unknown under the latter.
+// Worlds are policies under both neighbouring relations, with units bounded by rows and by groups, over single tables
+// and relations. Those over single tables have budgets in ε and in ρ; under ρ, groups may be unknown.
 func Worlds() (out []World, err error) {
 	for _, neighbours := range []string{"add-remove", "change-one"} {
 		for _, text := range []struct {
@@ -46,9 +46,9 @@ func Worlds() (out []World, err error) {
 	return out, nil
 }
 
-// Anything draws a question of any kind that there is: what the other generators draw, wrapped, and with functions in
-// the place of their like. It says which table of a world of single tables it is about, "" in a world of relations, and
-// whether it is about rows as units.
+// Anything draws a question of any kind: a question of another generator, possibly wrapped, and with functions replaced
+// by similar ones. In a world of single tables it returns the table, otherwise "". ofRows reports whether rows are
+// units.
 func (w World) Anything(t *rapid.T) (request plan.Request, table string, ofRows bool) {
 	g := generator{t}
 	if w.Relation {
@@ -74,7 +74,7 @@ func (w World) Anything(t *rapid.T) (request plan.Request, table string, ofRows 
 		request.SQL = g.wrapped(request.SQL, table)
 	}
 	if g.chance(4) {
-		request.Unknown.MinUnits = int64(rapid.IntRange(1, 5).Draw(t, "least units")) // refused where groups are known
+		request.Unknown.MinUnits = int64(rapid.IntRange(1, 5).Draw(t, "least units")) // refused if groups are known
 	}
 	request.SQL = g.alike(request.SQL)
 	if w.Inexact && g.chance(3) {
@@ -83,7 +83,7 @@ func (w World) Anything(t *rapid.T) (request plan.Request, table string, ofRows 
 	return request, table, ofRows
 }
 
-// wrapped puts the table into a subquery, or under a name of WITH, sometimes.
+// wrapped sometimes puts the table into a subquery, or under a name of WITH.
 func (g generator) wrapped(sql, table string) string {
 	from := " FROM " + table
 	if strings.Count(sql, from) != 1 || !g.chance(4) {
@@ -97,7 +97,7 @@ func (g generator) wrapped(sql, table string) string {
 	return strings.Replace(sql, from, " FROM (SELECT * FROM "+table+where+") q", 1)
 }
 
-// alike puts some functions in the place of others that take the same arguments.
+// alike replaces some functions by others with the same arguments.
 func (g generator) alike(sql string) string {
 	for _, family := range [][]string{
 		{"VARIANCE(", "VAR_SAMP(", "VAR_POP("},

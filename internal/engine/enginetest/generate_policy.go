@@ -9,10 +9,10 @@ import (
 	"dither/internal/policy"
 )
 
-// RandomWorld draws a policy over the tables of Policy or of RelationPolicy: units of integers, texts or dates, of 1 to
-// 12 rows, bounded by rows or by groups, of which all or few rows are stored, under either relation and a pure budget
-// or one in ρ; columns whose values are a public table's; and parts, where they are asked for, of which a table that
-// is read where it is has none.
+// RandomWorld draws a policy over the tables of Policy or of RelationPolicy. Units are integers, texts or dates, have 1
+// to 12 rows, are bounded by rows or by groups, and have all or few of their rows stored. The relation is either one,
+// and the budget is pure or in ρ. Some columns take their values from a public table. With parts set, tables have
+// parts, except tables that are read in place.
 func RandomWorld(t *rapid.T, parts bool) World {
 	g := generator{t}
 	number := func(name string, lo, hi int) int { return rapid.IntRange(lo, hi).Draw(t, name) }
@@ -26,7 +26,7 @@ func RandomWorld(t *rapid.T, parts bool) World {
 	if g.chance(2) {
 		grouped = "1"
 	}
-	stored := func(rows int) string { // of a unit's rows: as many as may count, or some more, or so many that all are
+	stored := func(rows int) string { // how many rows of a unit: as many as may count, some more, or all
 		if g.chance(2) {
 			return fmt.Sprintf("rows_per_unit: %d", rows)
 		}

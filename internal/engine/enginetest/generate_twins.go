@@ -9,17 +9,17 @@ import (
 	"dither/internal/value"
 )
 
-// RandomTwins draws neighbouring rows of a world's tables: one person is missing in the second, or is another, with its
-// rows in all tables; and so is one row of table t, whose rows are units of their own, which no question reads beside
-// persons. The one is chosen to matter: it often has more rows than count, in one group or in many, at the ends of the
-// bounds; and it may be the only one with several rows, or with a NULL, so that what sealing records of the two is not
-// the same. Each table's rows are in an order of their own. Public tables are the same.
+// RandomTwins draws neighbouring rows of a world's tables. In the second, one person is missing or replaced, with all
+// rows in all tables; and so is one row of table t, whose rows are units, which no question reads beside persons. The
+// person is chosen to matter: it often has more rows than count, in one group or in many, at the ends of the bounds. It
+// may be the only one with several rows, or with a NULL, so that sealing records different facts about the two. The
+// order of each table's rows is random. Public tables are the same.
 func RandomTwins(t *rapid.T, w World) (before, after Tables) {
 	d := drawer{generator{t}, w, generator{t}.chance(3), map[string][]value.Value{}}
 	before = Tables{}
 	for _, table := range w.Policy.Tables {
 		if table.Public {
-			before[table.Name] = Rows(t, table, 14) // more of one value than may be joined
+			before[table.Name] = Rows(t, table, 14) // more rows of one value than may be joined
 			for range rapid.IntRange(0, 6).Draw(t, "that meet") {
 				before[table.Name] = append(before[table.Name], d.dense(table))
 			}
@@ -66,7 +66,7 @@ const victim = 1
 type drawer struct {
 	generator
 	w     World
-	light bool // all but one person have one row each, and no value that is missing
+	light bool // all but one person have one row each, without missing values
 	known map[string][]value.Value
 }
 
@@ -90,8 +90,7 @@ func (d drawer) others(table *policy.Table) (out []Row) {
 	return out
 }
 
-// heavy are one person's rows: any number up to more than twice the most that count, all alike but for a few, or each
-// its own.
+// heavy are one person's rows: any number up to more than twice the most that count, mostly alike, or all different.
 func (d drawer) heavy(table *policy.Table) (out []Row) {
 	most := int(table.Unit.RowsPerUnit)
 	if table.Name == "l" || table.Name == "m" {
@@ -163,7 +162,7 @@ func (d drawer) row(table *policy.Table) Row {
 	return out
 }
 
-// dense is a row with few NULLs, whatever others have.
+// dense is a row with few NULLs, whatever other rows have.
 func (d drawer) dense(table *policy.Table) Row {
 	d.light = false
 	out := d.row(table)
@@ -175,7 +174,7 @@ func (d drawer) dense(table *policy.Table) Row {
 	return out
 }
 
-// value is mostly one that a column is declared to have, and often the end of its bounds.
+// value is mostly a declared value of a column, and often an end of its bounds.
 func (d drawer) value(c *policy.Column) value.Value {
 	if n := few[c.Name]; n > 0 {
 		return value.OfInt(int64(rapid.IntRange(1, n).Draw(d.t, c.Name)))
@@ -211,7 +210,7 @@ func (d drawer) value(c *policy.Column) value.Value {
 	return rapid.SampledFrom(hostile[c.Type]).Draw(d.t, c.Name)
 }
 
-// shuffled gives units the type of their column, and puts rows in another order.
+// shuffled gives units the type of their column, and shuffles rows.
 func (d drawer) shuffled(tables Tables) Tables {
 	out := Tables{}
 	for name, rows := range tables {

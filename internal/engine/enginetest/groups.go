@@ -12,8 +12,8 @@ import (
 	"dither/internal/value"
 )
 
-// relabelled are the keys of a row's group: its own where that is chosen, and else those of Other, where it is asked
-// for.
+// relabelled are the keys of a row's group: its own if that group is chosen, otherwise those of Other, if the statement
+// asks for Other.
 func relabelled(b *bounded.Statement, keys []value.Value) []value.Value {
 	if !b.Other {
 		return keys
@@ -30,7 +30,7 @@ func relabelled(b *bounded.Statement, keys []value.Value) []value.Value {
 // Opened is PolicyText under a budget that selects unknown groups.
 func Opened(neighbours string) []byte { return opened(PolicyText(neighbours)) }
 
-// OpenedByGroups is ByGroups likewise.
+// OpenedByGroups is ByGroups under such a budget.
 func OpenedByGroups(neighbours string) []byte { return opened(ByGroups(neighbours)) }
 
 func opened(policy []byte) []byte {
@@ -38,7 +38,7 @@ func opened(policy []byte) []byte {
 		[]byte("{rho: 1000, delta: 1e-6, selection_delta: 5e-7}"), 1)
 }
 
-// OpenQuestion draws a question some of whose groups are unknown. Most are admitted by the plan under Opened.
+// OpenQuestion draws a question with some unknown groups. The plan admits most of them under Opened.
 func OpenQuestion(t *rapid.T, table string) string {
 	g := generator{t}
 	var items []string
@@ -65,7 +65,7 @@ func (g generator) openGroup() string {
 		"FLOOR(LEAST(GREATEST(z, -1e9), 1e9))")
 }
 
-// Groups gives the groups that there are: the measures' sums, and the number of units last.
+// Groups returns the existing groups: the measures' sums, and then the number of units.
 func Groups(b *bounded.Statement, rows []Row) map[string][]*big.Int {
 	return groupsOf(func(add func([]value.Value, []*big.Int)) { Sum(b.Counting(), rows, add) })
 }

@@ -8,7 +8,7 @@ import (
 	"dither/internal/value"
 )
 
-// owned keeps of each unit the rows in its own parts, by the rows' parts in the order of their ranks.
+// owned keeps the rows in their unit's own parts, which are determined by the ranks of the unit's rows.
 func owned(b *bounded.Statement, rows []Row) (out []Row) {
 	if b.Part == nil || b.Unit == nil {
 		return rows

@@ -8,7 +8,7 @@ import (
 	"dither/internal/value"
 )
 
-// Reference is the database of some rows, which are ranked where a look is over one table whose units have several.
+// Reference is a database in memory. Its rows are ranked if a statement reads one table whose units have several rows.
 type Reference struct{ Tables Tables }
 
 // Sums implements Database.

@@ -12,8 +12,8 @@ import (
 	"dither/internal/value"
 )
 
-// relationPolicy is what generated questions about relations read: persons in p and v, rows that belong to them through
-// one reference (l) and through two (m), rows that are units (t), and public rows (r).
+// relationPolicy is the policy for generated questions about relations: persons in p and v, rows that belong to them
+// through one reference (l) and through two (m), rows that are units (t), and public rows (r).
 const relationPolicy = `
 version: 1
 population: {name: hostile, neighbours: NEIGHBOURS}
@@ -28,7 +28,7 @@ tables:
   r: {source: {csv: r.csv}, public: true, rows_per_value: {rk: 1, rs: 2}, columns: {rk: {type: integer, values: [-3, 0, 5]}, rs: {type: text, values: [a, B, ""]}, ri: {type: integer, bounds: [0, 9], nullable: true}, rx: {type: real, bounds: [0, 4]}}}
 `
 
-// RelationPolicy is what Relation's questions are about; byGroups bounds units in table p by groups.
+// RelationPolicy is the policy for Relation's questions; byGroups bounds units in table p by groups.
 func RelationPolicy(neighbours string, byGroups bool) []byte {
 	rows := "3"
 	if byGroups {
@@ -41,12 +41,12 @@ func relationPolicyText(neighbours, rowsPerGroup string) []byte {
 	return []byte(strings.NewReplacer("NEIGHBOURS", neighbours, "GROUPED", rowsPerGroup).Replace(relationPolicy))
 }
 
-// StoredRelations is RelationPolicy where of a unit no more rows are stored than may count in an answer.
+// StoredRelations is RelationPolicy with no more stored rows of a unit than may count in an answer.
 func StoredRelations(neighbours string) []byte {
 	return regexp.MustCompile(`\brows_per_unit: (\d+)`).ReplaceAll(RelationPolicy(neighbours, false), []byte("rows_per_unit: $1, stored_rows_per_unit: $1"))
 }
 
-// Recorded is what sealing records of a table's rows that bounds how many of them one unit has.
+// Recorded returns the facts that sealing records about a table's rows and that bound the rows of one unit.
 func Recorded(t *policy.Table, rows []Row) (mostRows, mostPerKey int64) {
 	most := func(column string) (n int64) {
 		by := map[string]int64{}
@@ -67,7 +67,7 @@ func Recorded(t *policy.Table, rows []Row) (mostRows, mostPerKey int64) {
 	return mostRows, mostPerKey
 }
 
-// few are columns that name persons and rows: a few values, so that they meet.
+// few are the columns that name persons and rows, with the number of their values: few, so that rows meet.
 var few = map[string]int{"person": 4, "who": 4, "id": 5, "ref": 5, "parent": 6, "line": 5, "up": 6}
 
 // RelationRows draws hostile rows of every table.
@@ -91,8 +91,8 @@ func relationRows(t *rapid.T, table *policy.Table, most int) []Row {
 	return rows
 }
 
-// RelationNeighbour removes one unit with its rows in all tables, or replaces it by another: a person, with the rows
-// that are its alone, or if ofRows a row of t. A row without an owner may go or stay.
+// RelationNeighbour removes one unit with its rows in all tables, or replaces it by another: a person with the rows
+// that belong to it alone, or, if ofRows, a row of t. A row without an owner may go or stay.
 func RelationNeighbour(t *rapid.T, p *policy.Policy, rows Tables, ofRows, replace bool) Tables {
 	if !ofRows {
 		victim := int64(rapid.IntRange(1, 4).Draw(t, "victim"))
@@ -118,7 +118,7 @@ func cloned(rows Tables) Tables {
 	return out
 }
 
-// withoutPerson is RelationNeighbour for a given person, or puts one in its place whose rows draw gives.
+// withoutPerson is RelationNeighbour for a given person; draw makes the rows of the replacement.
 func withoutPerson(t *rapid.T, rows Tables, person int64, replace bool, draw func(table string) []Row) Tables {
 	out, victim := cloned(rows), value.OfInt(person)
 	drop := func(table string, gone func(Row) bool) { out[table] = slices.DeleteFunc(out[table], gone) }
@@ -139,7 +139,7 @@ func withoutPerson(t *rapid.T, rows Tables, person int64, replace bool, draw fun
 	}
 	for _, table := range []string{"p", "v", "l", "m"} {
 		for _, r := range draw(table) {
-			switch table { // somebody new, whose further rows are nobody else's
+			switch table { // a new person, whose further rows belong to nobody else
 			case "p":
 				r["person"] = value.OfInt(somebodyNew)
 			case "v":
@@ -170,7 +170,7 @@ func RowsOf(t *rapid.T, table *policy.Table, n int) []Row {
 	}
 }
 
-// columnsOf is a relation's text, and what its columns are.
+// columnsOf is a relation's text and a description of its columns.
 type columnsOf struct {
 	from             string
 	numbers, keys    []string
@@ -226,7 +226,7 @@ func (g generator) where(r columnsOf) string {
 	return g.pick(n+" > 1", n+" <= "+g.pick(r.numbers...), n+" IS NULL", "NOT ("+n+" = 0)", n+" BETWEEN 0 AND 5")
 }
 
-// relation draws what stands in FROM.
+// relation draws the content of FROM.
 func (g generator) relation(depth int) columnsOf {
 	pColumns := columnsOf{
 		numbers: []string{"a.i", "a.k", "a.x"}, keys: []string{"a.s", "a.k", "a.b", "a.i % 3"},

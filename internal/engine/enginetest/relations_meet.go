@@ -17,9 +17,8 @@ func OpenedRelations(neighbours string, byGroups bool) []byte {
 	return opened(RelationPolicy(neighbours, byGroups))
 }
 
-// Meeting draws a question over a relation that asks for more than sums of known groups: distinct values, bounds of its
-// own or found ones, quantiles, modes, grouping sets, groups that are not known. It says whether it is about rows as
-// units.
+// Meeting draws a question over a relation with more than sums of known groups: distinct values, named or found bounds,
+// quantiles, modes, grouping sets, unknown groups. ofRows reports whether rows are units.
 func Meeting(t *rapid.T) (request plan.Request, ofRows bool) {
 	g := generator{t}
 	r := g.relation(2)
@@ -69,7 +68,7 @@ func Meeting(t *rapid.T) (request plan.Request, ofRows bool) {
 	return request, r.relation == "t"
 }
 
-// open are expressions whose values are not known beforehand, most of them.
+// open are expressions whose values are mostly not known in advance.
 func (r columnsOf) open() []string {
 	out := []string{r.numbers[0] + " * 100003"}
 	for table, columns := range map[string][]string{
@@ -117,12 +116,12 @@ func (g generator) orderedOver(r columnsOf) string {
 	return g.pick("MEDIAN("+n+")", "PERCENTILE_DISC(0.25) WITHIN GROUP (ORDER BY "+n+")", "APPROX_QUANTILES("+n+", 2)")
 }
 
-// GroupsOf is Groups where the rows are a bounded.Source's.
+// GroupsOf is Groups for the rows of a bounded.Source.
 func GroupsOf(b *bounded.Statement, tables Tables) map[string][]*big.Int {
 	return groupsOf(func(add func([]value.Value, []*big.Int)) { SumOf(b.Counting(), tables, add) })
 }
 
-// OrderCellsOf is OrderCells where the rows are a bounded.Source's.
+// OrderCellsOf is OrderCells for the rows of a bounded.Source.
 func OrderCellsOf(b *bounded.Statement, tables Tables, add func(keys []value.Value, v int64)) {
 	for _, p := range piecesOf(b, tables) {
 		if p.values[0] != nil {

@@ -19,19 +19,19 @@ type Sealed interface {
 	facts
 }
 
-// facts are what is known of a sealed database beside answers.
+// facts are what is known of a sealed database apart from answers.
 type facts interface {
-	// Known are the values that it has of a public column.
+	// Known returns its values of a public column.
 	Known(o policy.Origin) ([]value.Value, error)
-	// MostRows is the most rows of one unit that a Scan or an Owned gives; 0 where nothing bounds them, as of a table
-	// that is read where it is.
+	// MostRows is the most rows of one unit that a Scan or an Owned returns; 0 if unbounded, as for a table that is
+	// read in place.
 	MostRows(s *bounded.Source) (int64, error)
 }
 
 // Reader is an engine over one sealed database, as an audit reads it.
 type Reader interface {
-	// Statement is the statement that answers b, and RowsStatement the one that gives its rows, or stands for those
-	// that do.
+	// Statement returns the statement that answers b, and RowsStatement the one that returns its rows, or a text that
+	// stands for several.
 	Statement(b *bounded.Statement) (string, error)
 	RowsStatement(b *bounded.Statement) (string, error)
 
@@ -42,7 +42,7 @@ type Reader interface {
 	facts
 }
 
-// Replayed is a Reader that is asked each statement once.
+// Replayed wraps a Reader, and asks it each statement once.
 func Replayed(r Reader) Sealed { return replayed{r, Memo{}} }
 
 type replayed struct {
@@ -83,9 +83,9 @@ func (r replayed) Rows(b *bounded.Statement, add func(first bool, row []int64) e
 	return r.memo.Rows(sql, add, func(add func(first bool, row []int64) error) error { return r.EachRow(b, add) })
 }
 
-// Test is the replay audit as a test: Run, in its long form with DITHER_LONG=1, or Catch where errors are planted.
-// Those whose names have one of some parts need databases that were sealed with them: errors of sealing, and those that
-// no statement shows.
+// Test is the replay audit as a test: Run, in its long form with DITHER_LONG=1, or Catch if errors are planted. Errors
+// whose names contain one of the texts in sealing need databases that were sealed with them: errors of sealing, and
+// errors that no statement shows.
 func (a Audit) Test(t *testing.T, sealing []string) {
 	t.Helper()
 	a.Worlds = 12
@@ -99,8 +99,8 @@ func (a Audit) Test(t *testing.T, sealing []string) {
 	}
 }
 
-// SealedUnder is t as it was declared when a world's table was sealed: in some worlds with more rows of a unit stored
-// than now, so that the version has rows that are to be left out.
+// SealedUnder is t as it was declared when a world's table was sealed. In some worlds more rows of a unit were stored
+// than now, so that statements must leave some of the version's rows out.
 func SealedUnder(world int, t *policy.Table) *policy.Table {
 	if world%6 != 4 && world%6 != 1 || t.StoredRows == 0 {
 		return t

@@ -9,13 +9,13 @@ import (
 	"dither/internal/bounded"
 )
 
-// UnitRows are the rows that count, of b as plan.BuildRows plans it: of each its measures' integers, by unit. Where
-// rows are units, each has one.
+// UnitRows returns the rows of b that count, as plan.BuildRows plans them: by unit, each row's measures as integers. If
+// rows are units, each unit has one.
 func UnitRows(b *bounded.Statement, rows []Row) [][][]int64 {
 	return UnitRowsOf(b, Tables{b.Table: rows})
 }
 
-// UnitRowsOf is UnitRows where the rows may be a bounded.Source's.
+// UnitRowsOf is UnitRows for the rows of a table or of a bounded.Source.
 func UnitRowsOf(b *bounded.Statement, tables Tables) (units [][][]int64) {
 	place := map[string]int{}
 	for _, p := range piecesOf(b, tables) {

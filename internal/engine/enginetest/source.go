@@ -17,14 +17,14 @@ import (
 // Tables are rows by table.
 type Tables map[string][]Row
 
-// SumOf is Sum where the rows are a bounded.Source's.
+// SumOf is Sum for the rows of a bounded.Source.
 func SumOf(b *bounded.Statement, tables Tables, add func(keys []value.Value, sums []*big.Int)) {
 	for _, p := range piecesOf(b, tables) {
 		add(p.keys, p.sums)
 	}
 }
 
-// OrderOf is Order where the rows are a bounded.Source's.
+// OrderOf is Order for the rows of a bounded.Source.
 func OrderOf(b *bounded.Statement, tables Tables) map[int64]int64 {
 	out := map[int64]int64{}
 	for _, p := range piecesOf(b, tables) {
@@ -71,8 +71,8 @@ type derived struct {
 	row  []value.Value
 }
 
-// rank numbers rows within their part, by a hash of their unit (nil: they have none) and their contents, and then the
-// contents.
+// rank numbers rows within their part, by a hash of their unit (nil if they have none) and their contents, and then by
+// the contents.
 func rank[T any](rows []T, part, unit func(T) value.Value, contents func(T) []value.Value) []int64 {
 	order := make([]int, len(rows))
 	hashes := make([]string, len(rows))

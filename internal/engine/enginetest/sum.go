@@ -1,5 +1,5 @@
-// Package enginetest is the reference meaning of a bounded aggregate: the plainest possible reading of it, over rows in
-// memory. It stands in for a database in tests of the plan, and checks the databases' answers.
+// Package enginetest is the reference engine: the plainest possible implementation of a bounded statement, over rows in
+// memory. It stands in for a database in tests of the plan, and the databases' answers are compared with it.
 package enginetest
 
 import (
@@ -13,7 +13,7 @@ import (
 	"dither/internal/value"
 )
 
-// Row is one row: its values by column, and its Rank where units have several.
+// Row is one row: its values by column, and its Rank if units have several rows.
 type Row map[string]value.Value
 
 // Rank is the name under which a row holds its rank among its unit's rows.
@@ -22,7 +22,7 @@ const Rank = "__dither_rank"
 // Ranked gives each row a rank among its unit's rows, by content alone.
 func Ranked(rows []Row, unit string) []Row {
 	sorted := slices.Clone(rows)
-	text := func(r Row) string { delete(r, Rank); return fmt.Sprint(r) } // maps print in the order of their keys
+	text := func(r Row) string { delete(r, Rank); return fmt.Sprint(r) } // maps print in key order
 	slices.SortStableFunc(sorted, func(a, b Row) int { return cmp.Compare(text(a), text(b)) })
 	seen := map[string]int64{}
 	for _, r := range sorted {
@@ -37,14 +37,14 @@ func Ranked(rows []Row, unit string) []Row {
 type piece struct {
 	unit    value.Value
 	keys    []value.Value
-	values  []*int64 // gridded, not clamped; nil for NULL
+	values  []*int64 // gridded, before clamping; nil for NULL
 	sums    []*big.Int
 	names   []string      // of the values of distinct counts
 	counted []value.Value // these values
 	place   int64         // in the order of its unit's rows or cells
 }
 
-// Order is how often each value of b's one measure occurs.
+// Order counts how often each value of b's one measure occurs.
 func Order(b *bounded.Statement, rows []Row) map[int64]int64 {
 	out := map[int64]int64{}
 	for _, p := range contributions(b, rows) {
@@ -55,7 +55,7 @@ func Order(b *bounded.Statement, rows []Row) map[int64]int64 {
 	return out
 }
 
-// OrderCells is how often each value of b's one measure occurs, by cell: each with its keys.
+// OrderCells counts, by cell, how often each value of b's one measure occurs, and passes it with the cell's keys.
 func OrderCells(b *bounded.Statement, rows []Row, add func(keys []value.Value, v int64)) {
 	for _, p := range contributions(b, rows) {
 		if p.values[0] != nil {
@@ -64,7 +64,7 @@ func OrderCells(b *bounded.Statement, rows []Row, add func(keys []value.Value, v
 	}
 }
 
-// Sum gives each cell's exact sums to add.
+// Sum passes each cell's exact sums to add.
 func Sum(b *bounded.Statement, rows []Row, add func(keys []value.Value, sums []*big.Int)) {
 	for _, p := range contributions(b, rows) {
 		add(p.keys, p.sums)
@@ -82,7 +82,7 @@ func contributions(b *bounded.Statement, rows []Row) []piece {
 	return counted(b, pieces)
 }
 
-// counted is what of rows' pieces counts.
+// counted returns the pieces that count.
 func counted(b *bounded.Statement, pieces []piece) []piece {
 	if b.CountsRows() {
 		return rowsOfUnits(b, pieces)
@@ -115,7 +115,7 @@ func counted(b *bounded.Statement, pieces []piece) []piece {
 	return pieces
 }
 
-// distinct counts each value of a cell in the first of the rows that have it.
+// distinct counts each value of a cell in the first row that has it.
 func distinct(b *bounded.Statement, pieces []piece) {
 	seen := map[string]bool{}
 	for _, p := range pieces {
@@ -133,7 +133,7 @@ func distinct(b *bounded.Statement, pieces []piece) {
 	}
 }
 
-// evaluate is one row's keys and gridded values, or false where the row does not count.
+// evaluate returns one row's keys and gridded values, or false if the row does not count.
 func evaluate(b *bounded.Statement, r Row) (piece, bool) {
 	row := make([]value.Value, len(b.Columns))
 	var unit value.Value
@@ -152,7 +152,7 @@ func evaluate(b *bounded.Statement, r Row) (piece, bool) {
 	return p, ok
 }
 
-// evaluateRow is evaluate of cleaned columns.
+// evaluateRow is evaluate for cleaned columns.
 func evaluateRow(b *bounded.Statement, unit value.Value, row []value.Value) (piece, bool) {
 	p := piece{unit: unit}
 	if b.Unit != nil && p.unit.Null {
@@ -245,7 +245,7 @@ func capped(pieces []piece, n int64) []piece {
 	return out
 }
 
-// cappedCells keeps each unit's first rows in each cell, and its first cells in the order of the first row of each.
+// cappedCells keeps each unit's first rows in each cell, and its first cells in the order of their first rows.
 func cappedCells(b *bounded.Statement, rows []piece) (out []piece) {
 	byCell := map[string][]piece{}
 	var cells []piece
@@ -264,12 +264,12 @@ func cappedCells(b *bounded.Statement, rows []piece) (out []piece) {
 	return out
 }
 
-// uncounted takes units out of the cells beyond their first Caps.Groups, where they are counted.
+// uncounted removes units from cells beyond their first Caps.Groups, where units are counted.
 func uncounted(b *bounded.Statement, cells []piece) {
 	if len(b.Measures) == 0 {
 		return
 	}
-	kept := map[*big.Int]bool{} // by the first sum, which is the cell's own
+	kept := map[*big.Int]bool{} // by the first sum, which identifies the cell
 	for _, p := range capped(slices.Clone(cells), b.Caps.Groups) {
 		kept[p.sums[0]] = true
 	}
@@ -282,7 +282,7 @@ func uncounted(b *bounded.Statement, cells []piece) {
 	}
 }
 
-// cellsOf adds a unit's rows up within each cell, and clamps what it adds to one; a unit counts once in a cell.
+// cellsOf adds a unit's rows up within each cell, and clamps the total; a unit counts once per cell.
 func cellsOf(b *bounded.Statement, pieces []piece) []piece {
 	byCell := map[string]int{}
 	var out []piece
@@ -294,7 +294,7 @@ func cellsOf(b *bounded.Statement, pieces []piece) []piece {
 			out = append(out, p)
 			continue
 		}
-		out[i].place = min(out[i].place, p.place) // a cell's is that of its first row
+		out[i].place = min(out[i].place, p.place) // a cell's place is that of its first row
 		for j, s := range p.sums {
 			if b.Measures[j].Kind != bounded.CountUnits {
 				out[i].sums[j].Add(out[i].sums[j], s)

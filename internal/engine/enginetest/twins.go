@@ -10,44 +10,44 @@ import (
 	"dither/privacy"
 )
 
-// Database is one of two neighbouring databases, behind an engine or the reference.
+// Database is one of two neighbouring databases, of an engine or of the reference.
 type Database interface {
-	// Sums feeds each result row of a bounded aggregate to add, as Engine's.
+	// Sums passes each result row of a bounded statement to add, as Engine does.
 	Sums(b *bounded.Statement, add func(keys []value.Value, sums []*big.Int)) error
-	// Order gives how often each value of b's measure occurs, by cell, whose name is anything that tells cells apart.
+	// Order counts how often each value of b's measure occurs, by cell. A cell's name is any text that identifies it.
 	Order(b *bounded.Statement, add func(cell string, v, n int64)) error
-	// Rows gives each row that counts of b, and whether it is its unit's first.
+	// Rows passes each row of b that counts, and whether it is its unit's first.
 	Rows(b *bounded.Statement, add func(first bool, row []int64) error) error
 }
 
-// Twins are a question and two neighbouring databases that it is asked of.
+// Twins are a question and two neighbouring databases.
 type Twins struct {
 	Plan *plan.Plan
 	SQL  string
 	Of   [2]Database
-	Pick func(n int) int // draws from 0 … n−1 what mechanisms would release meanwhile: bounds, groups
+	Pick func(n int) int // draws from 0 … n−1, in place of the mechanisms' intermediate releases: bounds, groups
 }
 
-// Move is one vector of numbers that is looked at, and whether it differed.
+// Move is one vector of compared numbers, and whether it differed.
 type Move struct {
 	Kind    string // rows, found, sums, ordered, mode, open, chosen; vectors, vectors of rows
 	Moved   bool
 	Measure *plan.Measure // of sums and chosen
 }
 
-// BreachError is a look that differs by more than is planned.
+// BreachError is a result that differs by more than planned.
 type BreachError struct{ Message string }
 
-// Error says of what, and by how much.
+// Error states the result and the difference.
 func (e *BreachError) Error() string { return "moves beyond what is planned: " + e.Message }
 
 func (w *Twins) breach(format string, args ...any) error {
 	return &BreachError{w.SQL + ": " + fmt.Sprintf(format, args...)}
 }
 
-// Check looks at all that the question looks at, of both databases, and holds each difference to what is planned for
-// it: sums in L1 and L2 over every grouping; rows in order, scores, units' numbers of rows; groups that there are, with
-// what is measured of those that are chosen. An error is a *BreachError, or an engine's.
+// Check compares all results that the question reads from both databases with their planned sensitivities: sums in L1
+// and L2 over every grouping; ordered rows, scores, units' numbers of rows; the existing groups, and the measures of
+// those that are chosen. An error is a *BreachError, or an engine's.
 func (w *Twins) Check() (moves []Move, err error) {
 	note := func(m Move) { moves = append(moves, m) }
 	q := w.Plan
@@ -93,7 +93,7 @@ func (w *Twins) Check() (moves []Move, err error) {
 			return moves, err
 		}
 	}
-	for _, of := range q.Orders() { // of each grouping set
+	for _, of := range q.Orders() { // for each grouping set
 		if err := w.orders(of, note); err != nil {
 			return moves, err
 		}
@@ -101,7 +101,7 @@ func (w *Twins) Check() (moves []Move, err error) {
 	return moves, nil
 }
 
-// found gives the searched bounds that a search might find.
+// found fills in bounds that a search might find.
 func (w *Twins) found(q *plan.Plan) (*plan.Plan, error) {
 	if len(q.Searches) == 0 {
 		return q, nil
@@ -117,7 +117,7 @@ func (w *Twins) found(q *plan.Plan) (*plan.Plan, error) {
 	return q.Found(lower, upper)
 }
 
-// sums holds each grouping's measures to their sensitivities.
+// sums compares each grouping's measures with their sensitivities.
 func (w *Twins) sums(q *plan.Plan, note func(Move)) error {
 	all, err := w.differences(&q.Statement)
 	if err != nil {
@@ -125,7 +125,7 @@ func (w *Twins) sums(q *plan.Plan, note func(Move)) error {
 	}
 	for _, g := range q.Groupings() {
 		l1, l2squared := all.over(g.Keys)
-		if look := q.SetLook(g); look != nil { // distinct counts of fewer keys are no sums
+		if look := q.SetLook(g); look != nil { // distinct counts over fewer keys are no sums
 			own, err := w.differences(look)
 			if err != nil {
 				return err
@@ -154,7 +154,7 @@ func (w *Twins) within(of []*plan.Measure, l1, l2squared []*big.Int, note func(M
 	return nil
 }
 
-// orders holds what quantiles and modes of one grouping look at.
+// orders compares the results that quantiles and modes of one grouping read.
 func (w *Twins) orders(q *plan.Plan, note func(Move)) error {
 	one := int64(1)
 	if q.Neighbours == privacy.AddRemove {
@@ -194,7 +194,7 @@ func (w *Twins) orders(q *plan.Plan, note func(Move)) error {
 	return nil
 }
 
-// groups holds which groups there are, and what is measured of some that are chosen.
+// groups compares the existing groups, and the measures of some chosen ones.
 func (w *Twins) groups(q *plan.Plan, note func(Move)) error {
 	there := q.Statement
 	there.Other, there.Chosen = false, nil
@@ -246,7 +246,7 @@ func (w *Twins) groups(q *plan.Plan, note func(Move)) error {
 		}
 	} else {
 		for sign, groups := range sides {
-			for _, group := range chosen { // of a group that is not there nothing is measured
+			for _, group := range chosen { // nothing is measured of a group that does not exist
 				name := bounded.GroupName(group)
 				if sides[1-sign][name] == nil || groups[name] == nil {
 					continue
@@ -259,7 +259,7 @@ func (w *Twins) groups(q *plan.Plan, note func(Move)) error {
 	return w.within(q.Measures, l1, l2squared, note, "chosen", chosen)
 }
 
-// Over is how far apart a look's measures are over some of its keys: L1, and the square of L2.
+// Over is the distance of a statement's measures over some of its keys: L1, and the square of L2.
 func (w *Twins) Over(b *bounded.Statement, keys []int) (l1, l2squared []*big.Int, err error) {
 	of, err := w.differences(b)
 	if err != nil {
@@ -276,7 +276,7 @@ func allOf(b *bounded.Statement) (out []int) {
 	return out
 }
 
-// differences is how much greater each cell's sums are in the first database.
+// differences is each cell's sums in the first database minus those in the second.
 func (w *Twins) differences(b *bounded.Statement) (*moved, error) {
 	out := &moved{width: b.Width()}
 	for sign, of := range w.Of {
@@ -287,14 +287,14 @@ func (w *Twins) differences(b *bounded.Statement) (*moved, error) {
 	return out, nil
 }
 
-// apart is how many rows of a look are in one and not in the other.
+// apart counts the rows of a statement that are in one database and not in the other.
 func (w *Twins) apart(b *bounded.Statement) (gone, come int64, err error) {
 	left, right, err := w.tallied(b)
 	gone, come = Apart(left, right)
 	return gone, come, err
 }
 
-// tallied is how many rows of a look have each value, by cell, of both.
+// tallied counts, for both databases and by cell, how many rows have each value.
 func (w *Twins) tallied(b *bounded.Statement) (left, right map[string]map[int64]int64, err error) {
 	var out [2]map[string]map[int64]int64
 	for side, of := range w.Of {

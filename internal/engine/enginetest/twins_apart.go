@@ -9,14 +9,14 @@ import (
 	"dither/internal/value"
 )
 
-// moved are sums by cell, of one database less those of another.
+// moved are sums by cell, of one database minus those of another.
 type moved struct {
 	width int
 	keys  [][]value.Value
 	sums  [][]*big.Int
 }
 
-// add adds a result row, or takes it off where sign is 1. A nil sum is 0.
+// add adds a result row, or subtracts it if sign is 1. A nil sum is 0.
 func (m *moved) add(sign int, keys []value.Value, sums []*big.Int) {
 	row := numbers(sums)
 	if sign == 1 {
@@ -27,7 +27,7 @@ func (m *moved) add(sign int, keys []value.Value, sums []*big.Int) {
 	m.keys, m.sums = append(m.keys, keys), append(m.sums, row)
 }
 
-// numbers are copies, of which none is nil.
+// numbers copies sums, with 0 for nil.
 func numbers(sums []*big.Int) []*big.Int {
 	out := make([]*big.Int, len(sums))
 	for i, n := range sums {
@@ -39,7 +39,7 @@ func numbers(sums []*big.Int) []*big.Int {
 	return out
 }
 
-// over are each measure's L1 distance, and the square of its L2 distance, over the cells of some of the keys.
+// over is each measure's L1 distance, and the square of its L2 distance, over the cells of some of the keys.
 func (m *moved) over(keys []int) (l1, l2squared []*big.Int) {
 	l1, l2squared = numbers(make([]*big.Int, m.width)), numbers(make([]*big.Int, m.width))
 	for _, sums := range m.cells(keys) {
@@ -70,7 +70,7 @@ func (m *moved) cells(keys []int) map[string][]*big.Int {
 	return cells
 }
 
-// units are a group's, whose sums are those of bounded.Statement.Counting.
+// units is a group's number of units, from the sums of bounded.Statement.Counting.
 func units(sums []*big.Int) int64 {
 	if len(sums) == 0 {
 		return 0
@@ -78,7 +78,7 @@ func units(sums []*big.Int) int64 {
 	return sums[len(sums)-1].Int64()
 }
 
-// union are the names in a or b, in an order that is always the same.
+// union is the names in a or b, sorted.
 func union[T any](a, b map[string]T) (out []string) {
 	for name := range a {
 		out = append(out, name)
@@ -92,7 +92,7 @@ func union[T any](a, b map[string]T) (out []string) {
 	return out
 }
 
-// Apart is how many rows, given by cell and value, are in one and not in the other.
+// Apart counts the rows, given by cell and value, that are in one and not in the other.
 func Apart(a, b map[string]map[int64]int64) (gone, come int64) {
 	for cell, values := range a {
 		for v, n := range values {
@@ -107,9 +107,9 @@ func Apart(a, b map[string]map[int64]int64) (gone, come int64) {
 	return gone, come
 }
 
-// ScoresApart is the sum over cells of by how much d of a candidate moves at most. Between values d moves as at their
-// ends, so that the values, their neighbours and the ends of the domain stand for all candidates. An offset is a
-// constant, and left out.
+// ScoresApart is the sum over cells of the most that d of any candidate moves. Between values d moves as at their ends,
+// so the values, their neighbours and the ends of the domain represent all candidates. An offset is a constant, and is
+// left out.
 func ScoresApart(q *plan.Quantile, a, b map[string]map[int64]int64) *big.Rat {
 	total := new(big.Rat)
 	cells := map[string]bool{}

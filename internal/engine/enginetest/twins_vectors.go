@@ -9,8 +9,8 @@ import (
 	"dither/privacy"
 )
 
-// vectorMoves holds sums of rows' vectors to their sensitivities: in L1, and in the squared L2 norm in which the noise
-// on a symmetric product is round.
+// vectorMoves compares sums of rows' vectors with their sensitivities: in L1, and in the squared L2 norm in which the
+// noise on a symmetric product is round.
 func vectorMoves(m *plan.Moments, sql string, of [2]Database) (moves []Move, err error) {
 	w := Twins{SQL: sql, Of: of}
 	all, err := w.differences(&m.Statement)
@@ -39,11 +39,11 @@ func vectorMoves(m *plan.Moments, sql string, of [2]Database) (moves []Move, err
 	return moves, nil
 }
 
-// rowMoves holds the rows that a training reads: those of one unit go, as many as are planned at most, and under
-// change-one those of another come; all others' are the same, coordinates within their bounds.
+// rowMoves compares the rows that a training reads. Rows of one unit disappear, at most as many as planned; under
+// change-one those of another appear. All other rows are the same, with coordinates within their bounds.
 func rowMoves(m *plan.Target, sql string, of [2]Database) (moves []Move, err error) {
 	w := Twins{SQL: sql, Of: of}
-	var sides [2]map[string]int64 // of each unit its rows, as a text
+	var sides [2]map[string]int64 // each unit's rows, as a text
 	for side, from := range of {
 		var units [][]string
 		err := from.Rows(&m.Statement, func(first bool, row []int64) error {
@@ -87,8 +87,8 @@ func rowMoves(m *plan.Target, sql string, of [2]Database) (moves []Move, err err
 	return moves, nil
 }
 
-// scoreMoves holds the scores of candidates to their sensitivity, which is that of each cell, and to what is said of
-// their direction.
+// scoreMoves compares the scores of candidates with their sensitivity, which applies to each cell, and with the planned
+// direction.
 func scoreMoves(m *plan.Target, sql string, of [2]Database) (moves []Move, err error) {
 	w := Twins{SQL: sql, Of: of}
 	all, err := w.differences(&m.Statement)
@@ -114,7 +114,7 @@ func greater(a, b *big.Int) *big.Int {
 	return a
 }
 
-// valueMoves holds rows in order to how many of one unit count.
+// valueMoves compares ordered rows with how many rows of one unit count.
 func valueMoves(m *plan.Target, sql string, of [2]Database) (moves []Move, err error) {
 	w := Twins{SQL: sql, Of: of}
 	gone, come, err := w.apart(&m.Statement)

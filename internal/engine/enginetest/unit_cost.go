@@ -13,7 +13,7 @@ import (
 	"dither/internal/value"
 )
 
-// UnitCostPolicy is what UnitCost asks about: persons with up to a thousand stored rows.
+// UnitCostPolicy is the policy for UnitCost: persons with up to a thousand stored rows.
 const UnitCostPolicy = `
 version: 1
 population: {name: clinic}
@@ -33,8 +33,8 @@ tables:
       note: {type: text}
 `
 
-// UnitCostQuestions are those whose cost is held against time, the plainest first. The last eight join the table with
-// itself three times, and compute of both ends of each row, so that no engine computes it before the join.
+// UnitCostQuestions are the questions whose cost is compared with time, the plainest first. The last eight join the
+// table with itself three times and compute with both ends of each row, so that no engine can compute before the join.
 func UnitCostQuestions() []string {
 	several := func(n int, text string) string {
 		var all []string
@@ -83,8 +83,8 @@ func UnitCostQuestions() []string {
 	}
 }
 
-// UnitCostRows are rows of so many persons with one visit each; and of one person with a thousand, in which everything
-// takes its time, if heavy.
+// UnitCostRows makes rows of light persons with one visit each and, if heavy, of one person with a thousand, in which
+// everything is slow.
 func UnitCostRows(light int, heavy bool) (rows []Row) {
 	row := func(pid int64, note string) Row {
 		return Row{
@@ -103,9 +103,9 @@ func UnitCostRows(light int, heavy bool) (rows []Row) {
 	return rows
 }
 
-// UnitCost holds the cost of one unit against the time that its rows take: of each question the steps, and how much
-// longer it takes with the heavy person than without, in nanoseconds a step. ask answers a look, with that person or
-// without; clock tells the time.
+// UnitCost compares the cost of one unit with the time that its rows take. For each question it reports the steps, and
+// the extra time with the heavy person, in nanoseconds per step. ask runs a statement with that person or without;
+// clock returns the time.
 func UnitCost(b *testing.B, clock func() time.Duration, ask func(look *bounded.Statement, heavy bool) error) {
 	p, err := policy.Decode([]byte(UnitCostPolicy), ".")
 	if err != nil {

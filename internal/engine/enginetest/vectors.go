@@ -44,7 +44,7 @@ func vectors(b *bounded.Statement, pieces []piece) (out []piece) {
 	return out
 }
 
-// scale scales a block down to its Scale, and says whether it is no longer than its Most then.
+// scale scales a block down to its Scale, and reports whether it is then no longer than its Most.
 func scale(k bounded.Block, x []int64) bool {
 	if k.Scale == 0 {
 		return true
@@ -80,7 +80,7 @@ func scale(k bounded.Block, x []int64) bool {
 	return sum.Cmp(most) <= 0
 }
 
-// nearestCentre is the first of those with the least distance to x.
+// nearestCentre is the first of the centres with the least distance to x.
 func nearestCentre(centres [][]int64, x []int64) int64 {
 	best, least := 0, (*big.Int)(nil)
 	for i, c := range centres {
