@@ -62,8 +62,12 @@ var allowed = map[string][]string{
 	"internal/seal":       {"internal/csvtable", "internal/jsonlines", "internal/policy", "internal/value"},
 	// floor 4
 	"internal/bounded": {"internal/exact", "internal/policy", "internal/value"},
-	"internal/plan":    {"internal/bounded", "internal/exact", "internal/policy", "internal/query", "internal/nearest", "internal/value", "mechanism", "mechanism/partition", "noise", "privacy"},
-	"internal/derive":  {"internal/bounded", "internal/exact", "internal/parallel", "internal/plan", "internal/value", "noise"},
+	"internal/plan": {
+		"internal/bounded", "internal/exact", "internal/policy", "internal/query", "internal/nearest", "internal/value", "mechanism", "mechanism/partition",
+		"noise", "privacy",
+	},
+	"internal/reuse":  {"internal/bounded", "internal/plan", "internal/value"}, // what follows from earlier releases
+	"internal/derive": {"internal/bounded", "internal/exact", "internal/parallel", "internal/plan", "internal/reuse", "internal/value", "noise"},
 	// floor 5
 	"internal/engine": {"internal/bounded", "internal/value", "mechanism"},
 	"internal/engine/duckdb": {
@@ -76,8 +80,8 @@ var allowed = map[string][]string{
 	"curator": {
 		"internal/bounded", "internal/derive", "internal/engine", "internal/engine/duckdb", "internal/engine/postgres", "internal/entropy", "internal/exact", "internal/jsonlines",
 		"internal/ledger", "internal/parallel", "internal/plan",
-		"internal/policy", "internal/query", "internal/seal", "internal/trainprice", "internal/value", "mechanism", "mechanism/learning", "mechanism/partition",
-		"mechanism/quantile", "mechanism/selection", "mechanism/stream", "noise", "privacy",
+		"internal/policy", "internal/query", "internal/reuse", "internal/seal", "internal/trainprice", "internal/value", "mechanism", "mechanism/learning",
+		"mechanism/partition", "mechanism/quantile", "mechanism/selection", "mechanism/stream", "noise", "privacy",
 	},
 	// floor 7: what is computed from releases
 	"internal/glm":           {},

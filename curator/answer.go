@@ -11,6 +11,7 @@ import (
 	"dither/internal/ledger"
 	"dither/internal/plan"
 	"dither/internal/policy"
+	"dither/internal/reuse"
 	"dither/privacy"
 )
 
@@ -96,12 +97,8 @@ func (c *Curator) ask(q Question) (*asked, error) {
 		return nil, err
 	}
 	p = priced.plan
-	var caps *ledger.Caps
-	if request.MaxRows > 0 || request.MaxGroups > 0 {
-		caps = &ledger.Caps{Rows: request.MaxRows, Groups: request.MaxGroups}
-	}
 	derived := priced.derived()
-	of, err := c.kernel.Query(p, q.asker(), caps, derivable)
+	of, err := c.kernel.Query(p, q.asker(), recalledAs(p, request), derivable)
 	if err != nil {
 		return nil, err
 	}
@@ -111,6 +108,19 @@ func (c *Curator) ask(q Question) (*asked, error) {
 		}
 	}
 	return &asked{Question: q, policy: filled, plan: p, query: of, look: of.Look(), alpha: alpha, derived: derived, priced: how}, nil
+}
+
+// recalledAs is what later questions find the answer to a plan by.
+func recalledAs(p *plan.Plan, request plan.Request) recalled {
+	out := recalled{subject: func(versions []int) *ledger.Subject {
+		about := &ledger.Subject{Question: reuse.MarkAtAnyPrice(p, versions...)}
+		about.Measures, about.Conditions = reuse.Marks(p)
+		return about
+	}}
+	if request.MaxRows > 0 || request.MaxGroups > 0 {
+		out.caps = &ledger.Caps{Rows: request.MaxRows, Groups: request.MaxGroups}
+	}
+	return out
 }
 
 // derivable says whether values and intervals can be computed from what a plan releases.

@@ -13,6 +13,7 @@ import (
 	"dither/internal/parallel"
 	"dither/internal/plan"
 	"dither/internal/policy"
+	"dither/internal/reuse"
 )
 
 // What is looked at for one question, the most exact first, as far as prices tell: so many earlier releases that may tell something of it, with so
@@ -27,7 +28,7 @@ const (
 // replay keys that were recorded, so that what was measured is known from the plan.
 func (c *Curator) earlier(a *asked) ([]*derive.Earlier, []releasedValues, error) {
 	about := &ledger.Subject{}
-	if about.Measures, about.Conditions = a.plan.Marks(); len(about.Measures) == 0 { // nothing does, whatever was released
+	if about.Measures, about.Conditions = reuse.Marks(a.plan); len(about.Measures) == 0 { // nothing does, whatever was released
 		return nil, nil, nil
 	}
 	sources, digest := a.look.sources(), c.policy.Digest()
@@ -94,19 +95,13 @@ func (c *Curator) tellers(a *asked, answers iter.Seq[ledger.Answer]) ([]teller, 
 	}
 	slices.SortFunc(out, func(a, b teller) int { return cmp.Compare(b.answer.Reserved, a.answer.Reserved) })
 	plan.Ahead(unplanned)
-	var mu sync.Mutex // what a plan finds out of another, it keeps
+	reader := a.derived.Reader()
 	parallel.Each(len(out), func(i int) {
 		t := &out[i]
 		if t.plan == nil {
 			t.plan = c.planOf(t.as, t.paid, a)
 		}
-		if t.plan == nil {
-			return
-		}
-		mu.Lock()
-		tells := a.plan.Tells(t.plan)
-		mu.Unlock()
-		if tells {
+		if t.plan != nil && reader.Tells(t.plan) {
 			t.read()
 		}
 	})
@@ -149,7 +144,7 @@ func (c *Curator) planOf(as plannedAs, r ledger.Reservation, a *asked) *plan.Pla
 		c.plans.miss(as)
 		return nil
 	}
-	c.plans.keep(as.reservation, p.Settled())
+	c.plans.keep(as.reservation, p)
 	return p
 }
 

@@ -9,7 +9,6 @@ import (
 	"dither/internal/bounded"
 	"dither/internal/engine"
 	"dither/internal/ledger"
-	"dither/internal/plan"
 	"dither/internal/seal"
 	"dither/internal/value"
 	"dither/privacy"
@@ -24,14 +23,19 @@ type look struct {
 	key        string         // the replay key
 	mechanisms []ledger.Mechanism
 	analyst    string
-	fresh      bool         // pay again and draw new noise, though it was released before
-	everybody  bool         // charge everybody, whatever part the statement is confined to
-	passes     int64        // about how often the rows are read, of what reads them often; 0 is once
-	caps       *ledger.Caps // named beside the question
-	subject    *plan.Plan   // what later questions may follow from; nil where none does
-	shape      [2]int       // of the numbers that are released, by row and column
-	bytes      int64        // of values that are recorded after the reservation, at most
-	steps      int64        // how many are recorded before its release, at most; 0 where it is no stream and no training
+	fresh      bool     // pay again and draw new noise, though it was released before
+	everybody  bool     // charge everybody, whatever part the statement is confined to
+	passes     int64    // about how often the rows are read, of what reads them often; 0 is once
+	recalled   recalled // what later questions find its answer by
+	shape      [2]int   // of the numbers that are released, by row and column
+	bytes      int64    // of values that are recorded after the reservation, at most
+	steps      int64    // how many are recorded before its release, at most; 0 where it is no stream and no training
+}
+
+// recalled is what the ledger keeps beside a question for later questions to find its answer by. Nothing that is released depends on it.
+type recalled struct {
+	caps    *ledger.Caps                         // named beside the question; nil for none
+	subject func(versions []int) *ledger.Subject // nil where no question follows from the answer
 }
 
 // primitive is one way to look at rows. Only this package implements it, since only this package can name access: whoever has a primitive

@@ -43,7 +43,7 @@ type queryAccess struct {
 
 // Query is the primitive of a plan. Usable says whether anything can be computed from a plan's release: of bounds that are found, those are taken
 // within which something can. It sees what was released, and no more.
-func (k *kernel) Query(p *plan.Plan, by asker, caps *ledger.Caps, usable func(*plan.Plan) error) (*queryAccess, error) {
+func (k *kernel) Query(p *plan.Plan, by asker, as recalled, usable func(*plan.Plan) error) (*queryAccess, error) {
 	l, versions, err := k.lookAt(&p.Statement, by)
 	if err != nil {
 		return nil, err
@@ -55,7 +55,7 @@ func (k *kernel) Query(p *plan.Plan, by asker, caps *ledger.Caps, usable func(*p
 	if err != nil {
 		return nil, &parameterError{Err: err, Price: true}
 	}
-	l.statements, l.price, l.key, l.caps, l.subject = p.Looks(), p.Price, p.Key(versions...), caps, p
+	l.statements, l.price, l.key, l.recalled = p.Looks(), p.Price, p.Key(versions...), as
 	l.mechanisms = append(chosen, mechanisms(p)...)
 	l.releases(p.Released(), p.Numbers())
 	l.searching(p)

@@ -138,6 +138,7 @@ func (s *streamAccess) Ask(ctx context.Context, text string, build func(privacy.
 	if err != nil {
 		return nil, err
 	}
+	t = t.Unconfined() // the stream is charged to everybody
 	if err := s.admits(t); err != nil {
 		return nil, err
 	}
@@ -171,7 +172,6 @@ func (s *streamAccess) admits(t *plan.Target) error {
 	refused := func(message, hint string) error {
 		return &endedError{How: endUnsupported, Message: message, Hint: hint}
 	}
-	t.Part = nil // the stream is charged to everybody: nothing need be dropped
 	m := t.Measures[0]
 	switch {
 	case t.Source != nil:

@@ -34,10 +34,9 @@ func (k *kernel) reservation(l *look) ledger.Reservation {
 // recorded is the charge of a look, with what later questions find it by.
 func (k *kernel) recorded(l *look) ledger.Reservation {
 	r := k.reservation(l)
-	r.Caps = l.caps
-	if p := l.subject; p != nil {
-		r.Subject = &ledger.Subject{Question: p.MarkAtAnyPrice(l.versions()...)}
-		r.Subject.Measures, r.Subject.Conditions = p.Marks()
+	r.Caps = l.recalled.caps
+	if subject := l.recalled.subject; subject != nil {
+		r.Subject = subject(l.versions())
 	}
 	return r
 }

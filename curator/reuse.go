@@ -1,5 +1,7 @@
 package curator
 
+import "dither/internal/reuse"
+
 // Reuse says how a question can be answered from earlier releases, at no cost.
 type Reuse struct {
 	From []string // the releases
@@ -44,7 +46,7 @@ func (a *asked) combinable() error {
 		return nil
 	case a.Fresh:
 		return &Error{Code: CodeUsage, Message: "what is measured afresh is not combined", Hint: "ask afresh first, and then combine"}
-	case !a.plan.Followable():
+	case !reuse.Followable(a.plan):
 		return &Error{
 			Code:    CodeUsage,
 			Message: "earlier releases are combined of counts, sums and averages over one table, in groups that are known, within given bounds; this question asks for something else",

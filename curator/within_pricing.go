@@ -11,6 +11,7 @@ import (
 	"dither/internal/parallel"
 	"dither/internal/plan"
 	"dither/internal/policy"
+	"dither/internal/reuse"
 	"dither/privacy"
 )
 
@@ -109,7 +110,7 @@ func (s *pricing) gather(b *bounded.Statement) error {
 	if err != nil {
 		return err
 	}
-	mark := s.asked.MarkAtAnyPrice(versions...)
+	mark := reuse.MarkAtAnyPrice(s.asked, versions...)
 	answers, err := s.c.ledger.Answers(func(of *ledger.About) bool { return of.Subject != nil && of.Subject.Question == mark })
 	if err != nil {
 		return err

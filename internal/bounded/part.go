@@ -39,3 +39,11 @@ func (p *Part) Names() []string {
 }
 
 func (p *Part) String() string { return fmt.Sprintf("part %d of %q", p.PerUnit, p.Names()) }
+
+// PartText is the line of a canonical text that says which rows Part drops; "" where it drops none.
+func (b *Statement) PartText() string {
+	if b.Part == nil {
+		return ""
+	}
+	return fmt.Sprintf("%s by %q\n", b.Part, b.Columns[b.Part.Column].Name)
+}

@@ -66,9 +66,28 @@ func (b *Statement) Reads() []int {
 	return b.readBy(nil)
 }
 
-// ReadToo makes Reads include the columns of further expressions: all statements of a plan read the same columns, so
-// that the same rows of a unit count.
-func (b *Statement) ReadToo(more []*Expr) { b.reads = b.readBy(more) }
+// ReadingToo returns b with the columns of further expressions included in Reads: all statements of a plan read the
+// same columns, so that the same rows of a unit count.
+func (b *Statement) ReadingToo(more []*Expr) Statement {
+	out := *b
+	out.reads = b.readBy(more)
+	return out
+}
+
+// Weigh computes the weights of all expressions that b reads, so that Weight writes nothing later.
+func (b *Statement) Weigh() {
+	if b.Where != nil {
+		b.Where.Weight()
+	}
+	for i := range b.Keys {
+		b.Keys[i].Expr.Weight()
+	}
+	for _, m := range b.Measures {
+		if m.X != nil {
+			m.X.Weight()
+		}
+	}
+}
 
 // readBy are the columns that b and further expressions read.
 func (b *Statement) readBy(more []*Expr) []int {

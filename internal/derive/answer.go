@@ -6,6 +6,7 @@ import (
 	"strconv"
 
 	"dither/internal/plan"
+	"dither/internal/reuse"
 	"dither/internal/value"
 	"dither/noise"
 )
@@ -16,10 +17,11 @@ type Answer struct {
 	measures map[*plan.Measure]*released
 	noises   *noises
 	index    map[*plan.Measure]int
-	fits     []fit   // of the plan's measures, where there are grouping sets
-	given    []*grid // by grouping: what is known from earlier releases, in place of released numbers; nil without
-	expected []*grid // by grouping, of no numbers: what ForecastIn found
-	likeSets []int   // likewise, what likeSet found
+	fits     []fit         // of the plan's measures, where there are grouping sets
+	reader   *reuse.Reader // nil until it is asked for
+	given    []*grid       // by grouping: what is known from earlier releases, in place of released numbers; nil without
+	expected []*grid       // by grouping, of no numbers: what ForecastIn found
+	likeSets []int         // likewise, what likeSet found
 	foretold map[foretoldOf]Forecast
 	forms    map[*plan.Post]*form // what formOf found; nil of what is none
 	whole    bool                 // counts are shown as whole numbers
@@ -56,7 +58,7 @@ func (s *Shapes) New(p *plan.Plan) (*Answer, error) {
 // Showing is the same of a plan that differs in what it shows alone: in HAVING, LIMIT and OFFSET.
 func (a *Answer) Showing(p *plan.Plan) *Answer {
 	out := *a
-	out.plan = p
+	out.plan, out.reader = p, nil
 	return &out
 }
 

@@ -8,6 +8,7 @@ import (
 
 	"dither/internal/exact"
 	"dither/internal/plan"
+	"dither/internal/reuse"
 	"dither/noise"
 )
 
@@ -37,7 +38,15 @@ func (e *Earlier) latticeOf(j int) *fittedOnce {
 	return e.fits[j]
 }
 
-// From answers the plan from earlier releases, where it follows from them (plan.Follow): each measure from the one that tells it best; or,
+// Reader is what the answer reads earlier releases with.
+func (a *Answer) Reader() *reuse.Reader {
+	if a.reader == nil {
+		a.reader = reuse.NewReader(a.plan)
+	}
+	return a.reader
+}
+
+// From answers the plan from earlier releases, where it follows from them (reuse.Reader.Follow): each measure from the one that tells it best; or,
 // to combine, from all that tell it, weighted by their inverse variances. Their noises are independent, and so is what they say, as long as
 // none was asked for, or priced, because of what another said: who asks until the numbers please, and combines them, has intervals that
 // fail more often than they tell. It gives the releases that are used, by index; ok is false where they do not tell all.
@@ -46,7 +55,7 @@ func (e *Earlier) latticeOf(j int) *fittedOnce {
 // taken.
 func (a *Answer) From(earlier []*Earlier, combine, asExact bool) (used []int, ok bool) {
 	p := a.plan
-	if !p.Followable() {
+	if !reuse.Followable(p) {
 		return nil, false
 	}
 	grids := make([]*grid, len(p.Groupings()))
@@ -83,7 +92,7 @@ func (a *Answer) From(earlier []*Earlier, combine, asExact bool) (used []int, ok
 
 // told is the law of each cell's error in the table of a release over the keys that a following names, and what computes the table: of all
 // numbers of the measure, fitted together, or of those of one grouping alone.
-func (e *Earlier) told(f plan.Following, noises []noise.Distribution, alone int) (law *noise.Combination, values func() ([]*big.Int, *big.Int)) {
+func (e *Earlier) told(f reuse.Following, noises []noise.Distribution, alone int) (law *noise.Combination, values func() ([]*big.Int, *big.Int)) {
 	name := fmt.Sprint(f.Measure, f.Keys, alone)
 	law = e.laws[name]
 	if alone >= 0 {
@@ -151,10 +160,11 @@ func (a *Answer) against(j int, told []*fitted) float64 {
 
 // told is what each release tells of a measure, by the plan's groupings, with the releases' indices.
 func (a *Answer) told(m *plan.Measure, earlier []*Earlier) (out [][]*fitted, from []int) {
+	reader := a.Reader()
 	for i, e := range earlier {
-		follows := make([]plan.Following, 0, len(a.plan.Groupings()))
+		follows := make([]reuse.Following, 0, len(a.plan.Groupings()))
 		for _, g := range a.plan.Groupings() {
-			f, ok := a.plan.Follow(m, g, e.Plan)
+			f, ok := reader.Follow(m, g, e.Plan)
 			if !ok {
 				break
 			}
@@ -175,7 +185,7 @@ func (a *Answer) told(m *plan.Measure, earlier []*Earlier) (out [][]*fitted, fro
 // Numbers of several groupings are fitted together, and the errors of fitted cells depend on one another: each has a known law, but a sum of
 // some has not. Where such sums are asked for, all tables are of the numbers of one grouping alone, whose noises are
 // independent: of those that have all keys, the one with the least variance in a table of the same keys. So the tables add up.
-func (e *Earlier) tables(follows []plan.Following) []*fitted {
+func (e *Earlier) tables(follows []reuse.Following) []*fitted {
 	noises, err := new(noises).noisesOf(e.Plan, follows[0].Measure)
 	if err != nil {
 		return nil
@@ -196,15 +206,15 @@ func (e *Earlier) tables(follows []plan.Following) []*fitted {
 }
 
 // sums reports that some cells of an earlier table are added up.
-func sums(f plan.Following) bool {
+func sums(f reuse.Following) bool {
 	return slices.ContainsFunc(f.Cells, func(cells []int) bool { return len(cells) > 1 })
 }
 
 // finest is the grouping that has the keys of all followings, with the least variance in a table of any of them; −1 without.
-func (e *Earlier) finest(follows []plan.Following, noises []noise.Distribution) int {
+func (e *Earlier) finest(follows []reuse.Following, noises []noise.Distribution) int {
 	best, least := -1, math.Inf(1)
 	for i, g := range e.Plan.Groupings() {
-		if slices.ContainsFunc(follows, func(f plan.Following) bool {
+		if slices.ContainsFunc(follows, func(f reuse.Following) bool {
 			return slices.ContainsFunc(f.Keys, func(k int) bool { return !g.Has(k) })
 		}) {
 			continue
@@ -220,7 +230,7 @@ func (e *Earlier) finest(follows []plan.Following, noises []noise.Distribution) 
 //
 // Each cell's error has a law of its own: that of a sum of as many independent noises as there are cells of the release in it, times how
 // many numbers each of these is a sum of. A cell of none is 0 for all rows, and known without error.
-func (e *Earlier) table(f plan.Following, noises []noise.Distribution, alone int) *fitted {
+func (e *Earlier) table(f reuse.Following, noises []noise.Distribution, alone int) *fitted {
 	law, values := e.told(f, noises, alone)
 	times := map[int]*noise.Combination{0: {}, 1: law}
 	out := &fitted{laws: make([]*noise.Combination, len(f.Cells))}

@@ -16,6 +16,7 @@ import (
 	"dither/internal/engine/enginetest"
 	"dither/internal/plan"
 	"dither/internal/policy"
+	"dither/internal/reuse"
 	"dither/internal/value"
 	"dither/privacy"
 )
@@ -153,12 +154,12 @@ func planOf(t *testing.T, p *policy.Policy, a ask) figures {
 	}
 	versions := slices.Repeat([]int{1}, len(q.Tables()))
 	out := figures{
-		"key": q.Key(versions...), "any_price": q.MarkAtAnyPrice(versions...), "price": q.Price.String(),
+		"key": q.Key(versions...), "any_price": reuse.MarkAtAnyPrice(q, versions...), "price": q.Price.String(),
 		"caps":       []int64{q.Caps.Rows, q.Caps.Groups, q.Caps.RowsPerGroup},
 		"order_caps": []int64{q.OrderCaps.Rows, q.OrderCaps.Groups, q.OrderCaps.RowsPerGroup},
 		"mode_rows":  q.RowCaps.Rows, "cells": q.Released(), "looks": len(q.Looks()),
 	}
-	measures, conditions := q.Marks()
+	measures, conditions := reuse.Marks(q)
 	out["marks"], out["conditions"] = measures, conditions
 	var all []any
 	for _, m := range q.Vectors() {

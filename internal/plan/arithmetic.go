@@ -121,7 +121,7 @@ func compute(op bounded.Op, a, b *bounded.Expr, at query.Pos) (*bounded.Expr, er
 		e.Range, ok = addRange(t, a.Range, b.Range, op == bounded.OpSub)
 	case bounded.OpMul:
 		x, y := a.Range, b.Range
-		if a.String() == b.String() { // a square is not negative
+		if a.Same(b) { // a square is not negative
 			size, err := absolute(a, at)
 			if err != nil {
 				return nil, err

@@ -187,6 +187,7 @@ func (p *Plan) Found(lower, upper []*big.Int) (*Plan, error) {
 		if err != nil {
 			return nil, err
 		}
+		found.text = found.String()
 		found.Loss, found.Rounding = m.Loss, m.Rounding // which bounds any sum of the value on a grid of its own
 		found.bound(p.Neighbours, p.Caps, len(p.Keys) > 0)
 		if err := found.choose(); err != nil {

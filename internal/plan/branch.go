@@ -48,7 +48,7 @@ func rangeWhere(e *bounded.Expr, conditions []*bounded.Expr, i int) (r bounded.R
 		if x.Op == bounded.OpToReal && of.Type == value.Integer {
 			x = x.Args[0]
 		}
-		if possible && x.Op == of.Op && x.Weight() == of.Weight() && x.String() == of.String() {
+		if possible && x.Same(of) {
 			r, possible = comparedRange(r, of.Type, op, v)
 		}
 	}

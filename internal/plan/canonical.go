@@ -13,55 +13,33 @@ import (
 
 // Canonical is a text such that two plans with one text release the same: the meaning of bounded aggregates, the bounded aggregate with its bounds, its
 // noise and its price, the policy, and the published versions of the sealed tables, in the order of Tables. What is computed from the released
-// numbers afterwards (names, order, HAVING, confidence, format) is no part of it.
+// numbers afterwards (names, order, HAVING, confidence, format) is no part of it. Nothing parses it.
 func (p *Plan) Canonical(versions ...int) string {
-	return p.head(versions) + p.canonicalBody()
-}
-
-// Key is the replay key: the digest of Canonical.
-func (p *Plan) Key(versions ...int) string {
-	digest := sha256.New()
-	digest.Write([]byte(p.head(versions)))
-	digest.Write([]byte(p.canonicalBody()))
-	return hex.EncodeToString(digest.Sum(nil))
-}
-
-// head is what any release depends on, but for its measures and their mechanisms.
-func (p *Plan) head(versions []int) string {
 	var b strings.Builder
-	describeStatement(&p.Statement, &b, p.digest, versions, p.Neighbours, p.Price)
-	return b.String()
-}
-
-// body is the rest of a plan's canonical text: of that plan alone, since one that is made of it by a copy says something else.
-type body struct {
-	of   *Plan
-	text string
-}
-
-func (p *Plan) canonicalBody() string {
-	if p.body.of == p {
-		return p.body.text
-	}
-	var b strings.Builder
+	describeStatement(&p.Statement, &b, p.PolicyDigest, versions, p.Neighbours, p.Price)
 	p.describeRows(&b)
 	for _, s := range p.Searches {
 		fmt.Fprintf(&b, "search %s rows=%d false_positive=%g %s\n", s, s.Look.Caps.Rows, s.FalsePositive, s.Loss)
 	}
 	if p.Sets != nil {
 		p.describeSets(&b)
-	} else {
-		known := measureWriter{}
-		for _, m := range p.Measures {
-			known.write(&b, p.textOf(m), m)
-		}
-		p.describeOrders(&b)
-		if p.Selection != nil {
-			fmt.Fprintf(&b, "select %s other=%t\n", p.Selection, p.Other)
-		}
+		return b.String()
 	}
-	p.body = body{p, b.String()}
-	return p.body.text
+	known := measureWriter{}
+	for _, m := range p.Measures {
+		known.write(&b, m)
+	}
+	p.describeOrders(&b)
+	if p.Selection != nil {
+		fmt.Fprintf(&b, "select %s other=%t\n", p.Selection, p.Other)
+	}
+	return b.String()
+}
+
+// Key is the replay key: the digest of Canonical.
+func (p *Plan) Key(versions ...int) string {
+	digest := sha256.Sum256([]byte(p.Canonical(versions...)))
+	return hex.EncodeToString(digest[:])
 }
 
 // measureWriter writes the lines of measures. Numbers that many of them share are put into words once.
@@ -70,7 +48,7 @@ type measureWriter struct {
 	losses  map[privacy.Loss]string
 }
 
-func (w *measureWriter) write(b *strings.Builder, text string, m *Measure) {
+func (w *measureWriter) write(b *strings.Builder, m *Measure) {
 	if w.numbers == nil {
 		w.numbers, w.losses = map[*big.Rat]string{}, map[privacy.Loss]string{}
 	}
@@ -84,34 +62,16 @@ func (w *measureWriter) write(b *strings.Builder, text string, m *Measure) {
 		loss = m.Loss.String()
 		w.losses[m.Loss] = loss
 	}
-	for _, s := range [...]string{"measure ", text, " ", string(m.Noise), " ", parameter, " ", loss, "\n"} {
+	for _, s := range [...]string{"measure ", m.String(), " ", string(m.Noise), " ", parameter, " ", loss, "\n"} {
 		b.WriteString(s)
 	}
-}
-
-// measureTexts are the measures' canonical texts, written once.
-func (p *Plan) measureTexts() []string {
-	if p.texts == nil {
-		for _, m := range p.Measures {
-			p.texts = append(p.texts, p.textOf(m))
-		}
-	}
-	return p.texts
-}
-
-// Settled has found what Follow asks of a plan that was released: then several goroutines may follow from it.
-func (p *Plan) Settled() *Plan {
-	p.Followable()
-	p.measureTexts()
-	p.body = body{} // which is long, and has been read
-	return p
 }
 
 // semantics is the version of what a bounded.Statement means: of cleaning, of expressions, of which rows and cells a unit keeps. When
 // any of it changes, no earlier release is a replay.
 const semantics = 1
 
-// describe writes what any release depends on, but for its measures and their mechanisms.
+// describeStatement writes what any release depends on, but for its measures and their mechanisms.
 func describeStatement(b *bounded.Statement, w *strings.Builder, digest string, versions []int, n privacy.Neighbours, price privacy.Loss) {
 	fmt.Fprintf(w, "semantics %d\npolicy %s\n", semantics, digest)
 	for i, table := range b.Tables() {
@@ -125,7 +85,7 @@ func describeStatement(b *bounded.Statement, w *strings.Builder, digest string, 
 		fmt.Fprintf(w, "from %s\n", b.Source)
 	}
 	fmt.Fprintf(w, "price %s\ncaps rows=%d groups=%d rows_per_group=%d\n", price, b.Caps.Rows, b.Caps.Groups, b.Caps.RowsPerGroup)
-	describePart(b, w)
+	w.WriteString(b.PartText())
 	describeValues(b, w)
 	if b.Where != nil {
 		fmt.Fprintf(w, "where %s\n", b.Where)

@@ -159,9 +159,9 @@ func makesNull(x *bounded.Expr) bool {
 func sortKeys(keys []bounded.Key) (sorted []bounded.Key, place []int) {
 	sorted = slices.Clone(keys)
 	slices.SortStableFunc(sorted, func(a, b bounded.Key) int { return cmp.Compare(a.Expr.String(), b.Expr.String()) })
-	sorted = slices.CompactFunc(sorted, func(a, b bounded.Key) bool { return a.Expr.String() == b.Expr.String() })
+	sorted = slices.CompactFunc(sorted, func(a, b bounded.Key) bool { return a.Expr.Same(b.Expr) })
 	for _, k := range keys {
-		place = append(place, slices.IndexFunc(sorted, func(s bounded.Key) bool { return s.Expr.String() == k.Expr.String() }))
+		place = append(place, slices.IndexFunc(sorted, func(s bounded.Key) bool { return s.Expr.Same(k.Expr) }))
 	}
 	return sorted, place
 }

@@ -22,6 +22,7 @@ type Measure struct {
 	Rounding  *big.Int     // rounding to the grid moves a cell by at most so many grid units
 	Search    *Search      // which finds the bounds of X before they are added up; nil where they are known
 	centred   bool
+	text      string // String's, where it was written when the measure was made
 }
 
 // stated are what an engine adds up.
@@ -128,6 +129,9 @@ func anyColumn(e *bounded.Expr, is func(*bounded.Expr) bool) bool {
 
 // String is the measure's canonical text, without its share of the price.
 func (m *Measure) String() string {
+	if m.text != "" {
+		return m.text
+	}
 	text := m.Measure.String()
 	if m.Search != nil {
 		text += " within found bounds"
@@ -136,26 +140,4 @@ func (m *Measure) String() string {
 		}
 	}
 	return text
-}
-
-// textOf is a measure's canonical text, which was written when the question used it.
-func (p *Plan) textOf(m *Measure) string {
-	if text, ok := p.written[m]; ok {
-		return text
-	}
-	return m.String()
-}
-
-// textOver is the text of a measure over a grouping, which mostly is that of the plan's measure.
-func (p *Plan) textOver(m, of *Measure) string {
-	if m.alike(of) {
-		return p.textOf(of)
-	}
-	return m.String()
-}
-
-// alike reports that two measures have one text by what it is written of, without writing it.
-func (m *Measure) alike(o *Measure) bool {
-	return m.Kind == o.Kind && m.X == o.X && m.Grid == o.Grid && m.Centre == o.Centre && m.Lo == o.Lo && m.Hi == o.Hi &&
-		m.Cells == o.Cells && m.Search == o.Search && m.centred == o.centred
 }

@@ -278,6 +278,7 @@ func (b *builder) orders() error {
 		}
 	}
 	if p.Sets != nil {
+		p.ordered = ordersOf(p.Quantiles)
 		return nil
 	}
 	return b.chooseOrders(p)
@@ -293,6 +294,7 @@ func (b *builder) chooseOrders(p *Plan) error {
 			return refuse(b.tree.Items[0].Expr.Pos(), "ask for a larger --epsilon, or narrower bounds", "%v", err)
 		}
 	}
+	p.ordered = ordersOf(p.Quantiles)
 	return nil
 }
 

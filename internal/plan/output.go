@@ -260,12 +260,9 @@ func (b *builder) share(m *Measure) *Measure {
 	if b.measures == nil {
 		b.measures = map[string]*Measure{}
 	}
+	m.text = text // nothing that it says is changed from here on, nor in a copy
 	b.measures[text] = m
 	b.plan.addMeasures(m)
-	if b.plan.written == nil {
-		b.plan.written = map[*Measure]string{}
-	}
-	b.plan.written[m] = text // nothing that it says is changed from here on
 	return m
 }
 

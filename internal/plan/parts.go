@@ -1,9 +1,7 @@
 package plan
 
 import (
-	"fmt"
 	"slices"
-	"strings"
 
 	"dither/internal/bounded"
 	"dither/internal/value"
@@ -121,14 +119,7 @@ func decided(e *bounded.Expr, column int) func(value.Value) bool {
 func comparison(op bounded.Op, c value.Value, sign int) func(value.Value) bool {
 	switch op {
 	case bounded.OpEq, bounded.OpNe, bounded.OpLt, bounded.OpLe, bounded.OpGt, bounded.OpGe:
-		return func(v value.Value) bool { return ordered(op, sign*value.Compare(v, c)) }
+		return func(v value.Value) bool { return bounded.Holds(op, sign*value.Compare(v, c)) }
 	}
 	return nil
-}
-
-// describePart writes what a release depends on where its question is confined: which rows are dropped.
-func describePart(b *bounded.Statement, w *strings.Builder) {
-	if b.Part != nil {
-		fmt.Fprintf(w, "%s by %q\n", b.Part, b.Columns[b.Part.Column].Name)
-	}
 }

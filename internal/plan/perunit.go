@@ -166,7 +166,7 @@ func (in *inside) key(x query.Expr) (*bounded.Expr, bool) {
 		return nil, false
 	}
 	for i, k := range in.per.Exprs {
-		if k.String() == e.String() {
+		if k.Same(e) {
 			return in.per.Column(i), true
 		}
 	}

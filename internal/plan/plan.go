@@ -14,27 +14,30 @@ import (
 	"dither/privacy"
 )
 
-// Plan is one question, decided.
+// Plan is one question, decided. Nothing writes to a plan that Build gave: its methods read it, or copy it, and several goroutines
+// may call them. What is found of a plan and kept stands elsewhere (derive.Answer, reuse.Reader).
 type Plan struct {
 	bounded.Statement
 	Measures   []*Measure // in canonical order
 	Neighbours privacy.Neighbours
-	Price      privacy.Loss
-	Quantiles  []*Quantile
-	Modes      []*Mode
-	OrderCaps  bounded.Caps // of the looks for quantiles
-	RowCaps    bounded.Caps // of those for modes
-	Selection  *Selection   // of the groups, where they are not known; else nil
-	Sets       []Grouping   // the grouping sets, in canonical order; nil where GROUP BY has none
-	Shown      []int        // of Sets, those that the question lists, in its order
-	Aggregates []Aggregate  // in order of first use
-	Outputs    []Output
-	Having     *Post
-	Order      []OrderBy
-	Limit      *int64
-	Offset     int64
-	Searches   []*Search  // for bounds, that are made before anything is added up
-	Rows       *RowSearch // for the bound on a unit's rows, before that; nil where it is known
+	// PolicyDigest is that of the policy that the question was planned under.
+	PolicyDigest string
+	Price        privacy.Loss
+	Quantiles    []*Quantile
+	Modes        []*Mode
+	OrderCaps    bounded.Caps // of the looks for quantiles
+	RowCaps      bounded.Caps // of those for modes
+	Selection    *Selection   // of the groups, where they are not known; else nil
+	Sets         []Grouping   // the grouping sets, in canonical order; nil where GROUP BY has none
+	Shown        []int        // of Sets, those that the question lists, in its order
+	Aggregates   []Aggregate  // in order of first use
+	Outputs      []Output
+	Having       *Post
+	Order        []OrderBy
+	Limit        *int64
+	Offset       int64
+	Searches     []*Search  // for bounds, that are made before anything is added up
+	Rows         *RowSearch // for the bound on a unit's rows, before that; nil where it is known
 
 	// TargetError is the relative error that the question asks for in place of a price, or nil. Build plans it at whatever price
 	// the request has.
@@ -46,16 +49,9 @@ type Plan struct {
 	Grouped     []int        // of each GROUP BY expression, in the question's order, its place among Keys
 	groupedBy   []string     // these expressions as the question writes them
 
-	digest   string
-	followed *bool                            // what plain found
-	again    func(rows int64) (*Plan, error)  // plans the question with a bound that Rows found
-	worsts   map[*bounded.Measure]worst       // what worstOf found
-	compared map[*Plan]*rowsLike              // what rowsOf found
-	behinds  map[string]*behind               // what behind found
-	texts    []string                         // what measureTexts wrote
-	written  map[*Measure]string              // the texts of measures
-	body     body                             // what Canonical wrote
-	siblings map[*bounded.Measure][]*Quantile // what Siblings found
+	policy  *policy.Policy // that WithRows plans the question under again
+	request Request        // likewise
+	ordered []ordered      // of the values of Quantiles
 }
 
 // Request is a question with what its asker chose.
@@ -91,7 +87,7 @@ func buildWithin(p *policy.Policy, r Request, found int64) (*Plan, error) {
 		return nil, err
 	}
 	b.opens, b.foundRows = &opening{policy: p, asked: b.request.Unknown}, found
-	b.plan.again = func(rows int64) (*Plan, error) { return buildWithin(p, r, rows) }
+	b.plan.policy, b.plan.request = p, r
 	return b.build()
 }
 
@@ -125,7 +121,7 @@ func newBuilder(p *policy.Policy, r Request) (*builder, error) {
 		lowering: rows.lowering, within: rows.where, public: rows.keyed,
 		tree: tree, request: r, maxGroups: r.MaxGroups, maxRows: r.MaxRows,
 		policy: p, priced: !r.Price.IsZero(),
-		plan: &Plan{Neighbours: p.Population.Neighbours, Price: price, TargetError: r.TargetError, Priced: !r.Price.IsZero(), Asked: bounded.Caps{Rows: r.MaxRows, Groups: r.MaxGroups}, digest: p.Digest()},
+		plan: &Plan{Neighbours: p.Population.Neighbours, Price: price, TargetError: r.TargetError, Priced: !r.Price.IsZero(), Asked: bounded.Caps{Rows: r.MaxRows, Groups: r.MaxGroups}, PolicyDigest: p.Digest()},
 	}, nil
 }
 
@@ -212,7 +208,7 @@ func (b *builder) build() (*Plan, error) {
 	for _, m := range b.plan.Modes {
 		more = append(more, m.Of.Expr)
 	}
-	b.plan.ReadToo(more)
+	b.plan.Statement = b.plan.ReadingToo(more)
 	if err := run(b.orderSets, b.looks, b.rowsLook, b.inProportion, b.affordable); err != nil {
 		return nil, err
 	}
@@ -220,6 +216,7 @@ func (b *builder) build() (*Plan, error) {
 	if b.tree.Offset != nil {
 		b.plan.Offset = *b.tree.Offset
 	}
+	b.plan.Weigh()
 	return b.plan, nil
 }
 

@@ -123,7 +123,7 @@ func (b *builder) postKey(x query.Expr) (*Post, bool) {
 		return nil, false
 	}
 	for i, k := range b.grouped {
-		if k.Expr.String() == e.String() {
+		if k.Expr.Same(e) {
 			return &Post{Op: PostKey, Type: e.Type, Index: b.place[i]}, true
 		}
 	}

@@ -175,68 +175,67 @@ func (q *Quantile) rankError(alpha float64) float64 {
 	return rankErrorOf(q.Sensitivity, q.Draw(), float64(q.Value.Hi-q.Value.Lo+1), alpha)
 }
 
-// Siblings are the quantiles of q's value, itself too, by rising rank.
-func (p *Plan) Siblings(q *Quantile) []*Quantile {
-	if found, ok := p.siblings[q.Value]; ok {
-		return found
-	}
-	var out []*Quantile
-	for _, o := range p.Quantiles {
-		if o.Value == q.Value {
-			out = append(out, o)
+// ordered is what a plan's quantiles of one value have in common.
+type ordered struct {
+	of        *bounded.Measure
+	quantiles []*Quantile // by rising rank
+	// worst is one that has the greatest Δ/ε, all else being the same for all; nil where some ε is 0, or before they have shares.
+	worst *Quantile
+}
+
+// ordersOf gathers quantiles by their values.
+func ordersOf(quantiles []*Quantile) (out []ordered) {
+	at := map[*bounded.Measure]int{}
+	for _, q := range quantiles {
+		i, ok := at[q.Value]
+		if !ok {
+			i, at[q.Value] = len(out), len(out)
+			out = append(out, ordered{of: q.Value})
 		}
+		out[i].quantiles = append(out[i].quantiles, q)
 	}
-	slices.SortFunc(out, func(x, y *Quantile) int { return x.Rank.Cmp(y.Rank) })
-	if p.siblings == nil {
-		p.siblings = map[*bounded.Measure][]*Quantile{}
+	for i := range out {
+		out[i].worst = worstOf(out[i].quantiles)
+		slices.SortFunc(out[i].quantiles, func(x, y *Quantile) int { return x.Rank.Cmp(y.Rank) })
 	}
-	p.siblings[q.Value] = out
 	return out
 }
+
+// orderOf is what the plan's quantiles of a value have in common.
+func (p *Plan) orderOf(value *bounded.Measure) *ordered {
+	return &p.ordered[slices.IndexFunc(p.ordered, func(o ordered) bool { return o.of == value })]
+}
+
+// worstOf is the first with the greatest Δ/ε of several quantiles of one value; nil where some ε is 0, or before sensitivities are chosen.
+func worstOf(quantiles []*Quantile) *Quantile {
+	out, most := quantiles[0], new(big.Rat)
+	for _, q := range quantiles {
+		if q.Sensitivity == nil {
+			return nil
+		}
+		e := q.Draw().Rat()
+		if e.Sign() == 0 {
+			return nil
+		}
+		if scale := e.Quo(q.Sensitivity, e); scale.Cmp(most) > 0 {
+			out, most = q, scale
+		}
+	}
+	return out
+}
+
+// Siblings are the quantiles of q's value, itself too, by rising rank.
+func (p *Plan) Siblings(q *Quantile) []*Quantile { return p.orderOf(q.Value).quantiles }
 
 // RankError bounds how many rows, in the order of the value, lie between what is told of a quantile in one cell and the quantile, but with
 // probability alpha. Of several quantiles of one value the draws are put in order, which keeps a bound that all have in common
 // (quantile.Independent.RankError).
 func (p *Plan) RankError(q *Quantile, alpha float64) float64 {
-	w := p.worstOf(q)
-	if w.quantile == nil {
+	of := p.orderOf(q.Value)
+	if of.worst == nil {
 		return math.Inf(1)
 	}
-	return w.quantile.rankError(exact.DivDown(alpha, float64(w.of)))
-}
-
-// worst is, among so many quantiles of one value, one that has the greatest Δ/ε, all else being the same for all; nil where some ε is 0.
-type worst struct {
-	quantile *Quantile
-	of       int
-}
-
-// worstOf finds it of q's value, once: when all have their shares.
-func (p *Plan) worstOf(q *Quantile) worst {
-	if found, ok := p.worsts[q.Value]; ok {
-		return found
-	}
-	out, most, none := worst{quantile: q}, new(big.Rat), false
-	for _, o := range p.Quantiles {
-		if o.Value != q.Value {
-			continue
-		}
-		out.of++
-		e := o.Draw().Rat()
-		if e.Sign() == 0 {
-			none = true
-		} else if scale := e.Quo(o.Sensitivity, e); scale.Cmp(most) > 0 {
-			out.quantile, most = o, scale
-		}
-	}
-	if none {
-		out.quantile = nil
-	}
-	if p.worsts == nil {
-		p.worsts = map[*bounded.Measure]worst{}
-	}
-	p.worsts[q.Value] = out
-	return out
+	return of.worst.rankError(exact.DivDown(alpha, float64(len(of.quantiles))))
 }
 
 // Span bounds how many rows lie between the quantile and either end of its interval, but with probability alpha for both ends: each is

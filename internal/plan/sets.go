@@ -367,8 +367,8 @@ func (p *Plan) describeSets(w *strings.Builder) {
 	known := measureWriter{}
 	for _, g := range p.Sets {
 		fmt.Fprintf(w, "set %v\n", g.Keys)
-		for j, m := range g.Measures {
-			known.write(w, p.textOver(m, p.Measures[j]), m)
+		for _, m := range g.Measures {
+			known.write(w, m)
 		}
 		if g.Order != nil {
 			g.Order.describeOrders(w)

@@ -15,6 +15,7 @@ import (
 	"dither/internal/ledger"
 	"dither/internal/plan"
 	"dither/internal/policy"
+	"dither/internal/reuse"
 	"dither/internal/value"
 )
 
@@ -46,9 +47,10 @@ func TestFollowsExactly(t *testing.T) {
 				}
 			}
 			var rows []enginetest.Row
+			reader := reuse.NewReader(asked)
 			for _, g := range asked.Groupings() {
 				for j, m := range asked.Measures {
-					f, ok := asked.Follow(m, g, earlier)
+					f, ok := reader.Follow(m, g, earlier)
 					if !ok {
 						continue
 					}
@@ -104,7 +106,7 @@ func TestFollowsExactly(t *testing.T) {
 }
 
 func subject(p *plan.Plan) *ledger.Subject {
-	measures, conditions := p.Marks()
+	measures, conditions := reuse.Marks(p)
 	return &ledger.Subject{Measures: measures, Conditions: conditions}
 }
 
@@ -137,7 +139,7 @@ func kindOf(first, second string, g plan.Grouping, asked, earlier *plan.Plan) st
 }
 
 // coarser are the kinds of what follows by a key that is a function of an earlier one.
-func coarser(g plan.Grouping, asked, earlier *plan.Plan, f plan.Following) []string {
+func coarser(g plan.Grouping, asked, earlier *plan.Plan, f reuse.Following) []string {
 	known := func(k int) bool {
 		return slices.ContainsFunc(earlier.Keys, func(o bounded.Key) bool { return o.Expr.String() == asked.Keys[k].Expr.String() })
 	}
@@ -279,17 +281,17 @@ func TestDoesNotFollow(t *testing.T) {
 		{"SELECT i, COUNT(*) FROM p GROUP BY i", "SELECT i > 2, COUNT(*) FROM p WHERE i IS NOT NULL GROUP BY i > 2"},                    // the cap would keep other rows
 	} {
 		earlier, asked := builtOn(t, p, c[0]), builtOn(t, p, c[1])
-		if f, ok := asked.Follow(asked.Measures[0], asked.Groupings()[0], earlier); ok {
+		if f, ok := reuse.NewReader(asked).Follow(asked.Measures[0], asked.Groupings()[0], earlier); ok {
 			t.Errorf("%s follows from %s: %+v", c[1], c[0], f)
 		}
 	}
 	byGroups := policyOf(t, enginetest.ByGroups("add-remove"))
 	earlier, asked := builtOn(t, byGroups, "SELECT s, COUNT(*) FROM p GROUP BY s"), builtOn(t, byGroups, "SELECT COUNT(*) FROM p")
-	if _, ok := asked.Follow(asked.Measures[0], asked.Groupings()[0], earlier); ok {
+	if _, ok := reuse.NewReader(asked).Follow(asked.Measures[0], asked.Groupings()[0], earlier); ok {
 		t.Error("a total follows from groups that a unit is bounded by")
 	}
 	asked = builtOn(t, byGroups, "SELECT s > 'a', COUNT(*) FROM p GROUP BY s > 'a'")
-	if _, ok := asked.Follow(asked.Measures[0], asked.Groupings()[0], earlier); ok {
+	if _, ok := reuse.NewReader(asked).Follow(asked.Measures[0], asked.Groupings()[0], earlier); ok {
 		t.Error("coarser groups follow from groups that a unit is bounded by")
 	}
 }
@@ -325,7 +327,7 @@ func TestFollowsThroughAnyExpression(t *testing.T) {
 		if err != nil {
 			return
 		}
-		f, ok := asked.Follow(asked.Measures[0], asked.Groupings()[0], earlier)
+		f, ok := reuse.NewReader(asked).Follow(asked.Measures[0], asked.Groupings()[0], earlier)
 		if !ok {
 			if where == "" && !strings.Contains(sql, "SQRT") && fmt.Sprint(asked.Keys[0].Expr) != fmt.Sprint(earlier.Keys[0].Expr) {
 				t.Fatalf("%s does not follow", sql)

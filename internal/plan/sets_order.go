@@ -41,19 +41,20 @@ func (b *builder) orderSets() error {
 	if n := len(p.Sets) * (len(p.OrderedValues()) + len(p.Modes)); n > maxOrderLooks {
 		return refuse(b.setsAt, "ask for fewer sets, or for fewer quantiles and modes", "quantiles and modes of so many sets would take %d looks at the rows, and at most %d are taken", n, maxOrderLooks)
 	}
-	alike := map[[2]int64][]*Quantile{} // by the rows that count of one unit, and whether there are several cells: all that a sensitivity depends on
+	alike := map[[2]int64]*Plan{} // by the rows that count of one unit, and whether there are several cells: all that a sensitivity depends on
 	for i := range p.Sets {
 		of, err := b.orderOver(p.Sets[i], alike)
 		if err != nil {
 			return err
 		}
+		of.Weigh()
 		p.Sets[i].Order = of
 	}
 	return nil
 }
 
 // orderOver is the plan of one set's quantiles and modes. The quantiles of sets that are alike are the same.
-func (b *builder) orderOver(g Grouping, alike map[[2]int64][]*Quantile) (*Plan, error) {
+func (b *builder) orderOver(g Grouping, alike map[[2]int64]*Plan) (*Plan, error) {
 	p, sets := b.plan, int64(len(b.plan.Sets))
 	out := &Plan{Statement: p.Statement, Neighbours: p.Neighbours}
 	out.Where, out.Keys = inGroups(&p.Statement, g.Keys), nil
@@ -70,8 +71,8 @@ func (b *builder) orderOver(g Grouping, alike map[[2]int64][]*Quantile) (*Plan, 
 		return nil, err
 	}
 	kind := [2]int64{out.OrderCaps.MostRows(), int64(min(out.Cells(), 2))}
-	if known, ok := alike[kind]; ok {
-		out.Quantiles = known
+	if known := alike[kind]; known != nil {
+		out.Quantiles, out.ordered = known.Quantiles, known.ordered
 		return out, nil
 	}
 	for _, q := range p.Quantiles {
@@ -82,6 +83,6 @@ func (b *builder) orderOver(g Grouping, alike map[[2]int64][]*Quantile) (*Plan, 
 	if err := b.chooseOrders(out); err != nil {
 		return nil, err
 	}
-	alike[kind] = out.Quantiles
+	alike[kind] = out
 	return out, nil
 }

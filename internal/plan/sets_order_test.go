@@ -7,6 +7,7 @@ import (
 
 	"dither/internal/engine/enginetest"
 	"dither/internal/plan"
+	"dither/internal/reuse"
 	"dither/privacy"
 )
 
@@ -72,7 +73,7 @@ func TestOrdersOverSets(t *testing.T) {
 		if share := privacy.PureLoss(epsilon.Share(4, 5)); !total.Within(share) || !share.Within(total) {
 			t.Errorf("%s: %s in all, of %s", c.name, total, share)
 		}
-		if q.Followable() || len(q.Looks()) != 1+3*len(c.sets) { // the sums; of each set two values in order, and a mode
+		if reuse.Followable(q) || len(q.Looks()) != 1+3*len(c.sets) { // the sums; of each set two values in order, and a mode
 			t.Errorf("%s: %d looks", c.name, len(q.Looks()))
 		}
 	}

@@ -46,12 +46,7 @@ func (b *builder) claimed(p *Post) {
 // claim adds a claim that is not there yet, on the terms of the aggregate at hand.
 func (b *builder) claim(c claim) {
 	if len(c.parts) > 1 {
-		sortByTextOf(c.parts, func(x part) string {
-			if m, ok := x.(*Measure); ok {
-				return b.plan.textOf(m)
-			}
-			return x.String()
-		})
+		sortByText(c.parts)
 	}
 	c.terms = b.given.terms
 	i := slices.IndexFunc(b.claims, func(o claim) bool { return slices.Equal(o.parts, c.parts) })
@@ -65,18 +60,15 @@ func (b *builder) claim(c claim) {
 	}
 }
 
-// sortByText sorts by what String writes.
-func sortByText[T fmt.Stringer](all []T) { sortByTextOf(all, T.String) }
-
-// sortByTextOf sorts by canonical texts, which are written once of each.
-func sortByTextOf[T any](all []T, textOf func(T) string) {
+// sortByText sorts by canonical texts, which are written once of each.
+func sortByText[T fmt.Stringer](all []T) {
 	type written struct {
 		text string
 		of   T
 	}
 	texts := make([]written, len(all))
 	for i, x := range all {
-		texts[i] = written{textOf(x), x}
+		texts[i] = written{x.String(), x}
 	}
 	slices.SortStableFunc(texts, func(x, y written) int { return strings.Compare(x.text, y.text) })
 	for i, x := range texts {
@@ -102,7 +94,7 @@ func (b *builder) split() error {
 		return err
 	}
 	sortByText(p.Searches)
-	sortByTextOf(p.Measures, p.textOf)
+	sortByText(p.Measures)
 	p.setMeasures(p.Measures)
 	var known chosen
 	cells := p.Cells()

@@ -189,7 +189,14 @@ func (b *builder) rowCaps() error {
 func (b *builder) target(t *Target) {
 	b.located()
 	b.roundings()
-	t.Statement, t.Neighbours, t.Price, t.digest = b.plan.Statement, b.plan.Neighbours, b.plan.Price, b.plan.digest
+	t.Statement, t.Neighbours, t.Price, t.digest = b.plan.Statement, b.plan.Neighbours, b.plan.Price, b.plan.PolicyDigest
+}
+
+// Unconfined is a copy of t that reads the rows of all parts: for questions that are charged to everybody.
+func (t *Target) Unconfined() *Target {
+	out := *t
+	out.Part = nil
+	return &out
 }
 
 // boundScore fixes Sensitivity and Monotonic.

@@ -148,7 +148,7 @@ func (p *Plan) WithRows(rows int64) (*Plan, error) {
 	if p.Rows == nil || p.Rows.Found > 0 || rows < 1 || rows > p.Rows.Most {
 		return nil, errors.New("a bound on rows that was not to be found")
 	}
-	out, err := p.again(rows)
+	out, err := buildWithin(p.policy, p.request, rows)
 	if err == nil && (len(out.Measures) != len(p.Measures) || out.Numbers() != p.Numbers() || out.Released() != p.Released()) {
 		err = errors.New("defect: another plan")
 	}

@@ -13,6 +13,7 @@ import (
 	"dither/internal/engine/enginetest"
 	"dither/internal/plan"
 	"dither/internal/policy"
+	"dither/internal/reuse"
 	"dither/mechanism"
 	"dither/mechanism/quantile"
 	"dither/privacy"
@@ -185,7 +186,7 @@ func TestFoundRowsAreARelease(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if p.Rows != nil && p.Followable() {
+		if p.Rows != nil && reuse.Followable(p) {
 			t.Error("what is found is followed from")
 		}
 		return p.Key(1)

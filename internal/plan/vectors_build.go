@@ -77,7 +77,7 @@ func BuildMoments(p *policy.Policy, r Request, v VectorRequest) (*Moments, error
 	if err := b.boundVectors(v); err != nil {
 		return nil, err
 	}
-	out := &Moments{Statement: b.plan.Statement, Sums: b.sums, Neighbours: b.plan.Neighbours, Price: b.plan.Price, Grouped: b.place, digest: b.plan.digest}
+	out := &Moments{Statement: b.plan.Statement, Sums: b.sums, Neighbours: b.plan.Neighbours, Price: b.plan.Price, Grouped: b.place, digest: b.plan.PolicyDigest}
 	if err := b.unitWithin(&out.Statement); err != nil {
 		return nil, err
 	}

@@ -177,6 +177,20 @@ func Compare(a, b Value) int {
 	}
 }
 
+// Identical reports that two values are one: of one type, both NULL or neither, and the same to the last bit, so that 0 is not −0.
+func Identical(a, b Value) bool {
+	if a.Type != b.Type || a.Null != b.Null {
+		return false
+	}
+	if a.Null || a.Type != Real {
+		return a.Null || Compare(a, b) == 0
+	}
+	return math.Float64bits(a.Real) == math.Float64bits(b.Real)
+}
+
+// IsTrue reports the boolean TRUE: neither FALSE nor NULL.
+func (v Value) IsTrue() bool { return !v.Null && v.Bool }
+
 func boolCompare(a, b bool) int {
 	switch {
 	case a == b:

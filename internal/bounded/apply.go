@@ -1,0 +1,137 @@
+package bounded
+
+import (
+	"math"
+	"slices"
+
+	"dither/internal/value"
+)
+
+// Apply computes the expression's own operation on the values of its arguments, NULL among them. Every engine gives
+// this very value, to the last bit, if Agreed holds; Apply panics where it does not.
+//
+// Proof. The operations that choose or compare round nothing. Integer operations are exact within the ranges that
+// were proved when the expression was built. IEEE 754 rounds + − × ÷ of doubles correctly, and the roundings to
+// integers are exact. The operations that engines round differently (SQRT, LN, EXP) are not Agreed. ∎
+func (e *Expr) Apply(args ...value.Value) value.Value {
+	switch e.Op { // those that a NULL among the arguments need not make NULL
+	case OpConst:
+		return e.Const
+	case OpNil:
+		return value.OfBool(args[0].Null)
+	case OpIs:
+		return value.OfBool(args[0].IsTrue())
+	case OpAnd, OpOr:
+		return connected(args, e.Op == OpOr)
+	case OpCase:
+		for i := 0; i+1 < len(args); i += 2 {
+			if args[i].IsTrue() {
+				return args[i+1]
+			}
+		}
+		return args[len(args)-1]
+	case OpCoalesce, OpLeast, OpGreatest:
+		return firstOrExtreme(e, args)
+	}
+	for i := range args {
+		if args[i].Null {
+			return value.NullOf(e.Type)
+		}
+	}
+	switch e.Op {
+	case OpNot:
+		return value.OfBool(!args[0].Bool)
+	case OpLike:
+		return value.OfBool(like([]rune(args[0].Text), []rune(e.Text)))
+	case OpIn:
+		return value.OfBool(slices.ContainsFunc(args[1:], func(v value.Value) bool { return value.Compare(args[0], v) == 0 }))
+	case OpEq, OpNe, OpLt, OpLe, OpGt, OpGe:
+		return value.OfBool(Holds(e.Op, value.Compare(args[0], args[1])))
+	}
+	if len(args) == 1 {
+		return apply1(e, args[0])
+	}
+	return apply2(e, args[0], args[1])
+}
+
+// Agreed reports an operation for which Apply gives the value of every engine.
+func (op Op) Agreed() bool { return op == OpConst || op.Arithmetic() || judged[op] }
+
+// Arithmetic reports an Agreed operation that computes a value of one or two others, or converts one.
+func (op Op) Arithmetic() bool { return arithmetic[op] }
+
+var arithmetic = map[Op]bool{
+	OpNeg: true, OpAdd: true, OpSub: true, OpMul: true, OpDiv: true, OpMod: true, OpToReal: true, OpToInteger: true,
+	OpAbs: true, OpSign: true, OpFloor: true, OpCeil: true, OpRound: true, OpDatePart: true, OpDateTrunc: true,
+}
+
+// judged are the operations that choose or compare.
+var judged = map[Op]bool{
+	OpEq: true, OpNe: true, OpLt: true, OpLe: true, OpGt: true, OpGe: true, OpIn: true, OpLike: true,
+	OpNot: true, OpAnd: true, OpOr: true, OpNil: true, OpIs: true,
+	OpCase: true, OpCoalesce: true, OpLeast: true, OpGreatest: true,
+}
+
+// apply1 is an operation on one value that is not NULL.
+func apply1(e *Expr, x value.Value) value.Value {
+	switch e.Op {
+	case OpNeg:
+		return value.Value{Type: e.Type, Int: -x.Int, Real: -x.Real}
+	case OpToReal:
+		return value.OfReal(float64(x.Int))
+	case OpAbs:
+		return value.Value{Type: e.Type, Int: max(x.Int, -x.Int), Real: math.Abs(x.Real)}
+	case OpSign:
+		return value.OfInt(int64(value.Compare(x, value.Value{Type: x.Type})))
+	case OpFloor:
+		return value.OfInt(int64(math.Floor(x.Real)))
+	case OpCeil:
+		return value.OfInt(int64(math.Ceil(x.Real)))
+	case OpRound:
+		return value.OfInt(int64(math.Round(x.Real)))
+	case OpDatePart:
+		return value.OfInt(value.DatePart(e.Text, x.Int))
+	case OpDateTrunc:
+		return value.OfDay(value.DateTrunc(e.Text, x.Int))
+	case OpToInteger:
+		if x.Type == value.Boolean {
+			if x.Bool {
+				return value.OfInt(1)
+			}
+			return value.OfInt(0)
+		}
+		return value.OfInt(int64(math.RoundToEven(x.Real)))
+	}
+	panic("bounded: no operation on one known value: " + string(e.Op))
+}
+
+// apply2 is an operation on two values that are not NULL. The conversions keep a compiler from fusing an operation
+// with the next one, which would round once instead of twice.
+func apply2(e *Expr, x, y value.Value) value.Value {
+	whole := e.Type == value.Integer
+	switch {
+	case e.Op == OpAdd && whole:
+		return value.OfInt(x.Int + y.Int)
+	case e.Op == OpSub && whole:
+		return value.OfInt(x.Int - y.Int)
+	case e.Op == OpMul && whole:
+		return value.OfInt(x.Int * y.Int)
+	case e.Op == OpMod:
+		if y.Int == 0 {
+			return value.NullOf(e.Type)
+		}
+		return value.OfInt(x.Int % y.Int)
+	case e.Op == OpAdd:
+		return value.OfReal(float64(x.Real + y.Real))
+	case e.Op == OpSub:
+		return value.OfReal(float64(x.Real - y.Real))
+	case e.Op == OpMul:
+		return value.OfReal(float64(x.Real * y.Real))
+	case e.Op == OpDiv:
+		if y.Real == 0 {
+			return value.NullOf(e.Type)
+		}
+		return value.OfReal(float64(x.Real / y.Real))
+	}
+	panic("bounded: no operation on two known values: " + string(e.Op))
+}

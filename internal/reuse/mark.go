@@ -1,0 +1,69 @@
+package reuse
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+	"fmt"
+	"slices"
+	"strings"
+
+	"dither/internal/bounded"
+	"dither/internal/plan"
+)
+
+// A release is kept with marks of what it is about, by which later questions find it without planning every earlier
+// one again. A mark is a short digest of a canonical text: different texts may have one, and what is found by marks
+// is compared in full.
+
+// Marks are those of what Follow compares: of each measure, and of each condition of WHERE. Where q tells something
+// of p, they have a measure in common, and p has every condition that q has. There are none where nothing follows
+// from the plan.
+func Marks(p *plan.Plan) (measures, conditions []string) {
+	if !Followable(p) {
+		return nil, nil
+	}
+	for _, m := range p.Measures {
+		measures = append(measures, mark(m.String()))
+	}
+	var add func(*bounded.Expr)
+	add = func(e *bounded.Expr) {
+		if e.Op == bounded.OpAnd {
+			for _, a := range e.Args {
+				add(a)
+			}
+			return
+		}
+		conditions = append(conditions, mark(e.String()))
+	}
+	if p.Where != nil {
+		add(p.Where)
+	}
+	slices.Sort(conditions)
+	return measures, slices.Compact(conditions)
+}
+
+// MarkAtAnyPrice is one for the same question at every price: of what plan.Canonical tells, but for prices and
+// noise, and for which values keys have.
+func MarkAtAnyPrice(p *plan.Plan, versions ...int) string {
+	var b strings.Builder
+	fmt.Fprintf(&b, "%s %q %v %v\ncaps %+v\nwhere %s\n", p.PolicyDigest, p.Tables(), versions, p.Neighbours, p.Caps, p.Where)
+	b.WriteString(p.PartText())
+	if p.Source != nil {
+		fmt.Fprintln(&b, "from", p.Source)
+	}
+	for _, k := range p.Keys {
+		fmt.Fprintln(&b, "key", k.Expr, len(k.Values))
+	}
+	for _, g := range p.Groupings() {
+		fmt.Fprintln(&b, "set", g.Keys)
+	}
+	for _, m := range p.Measures {
+		fmt.Fprintln(&b, "measure", m)
+	}
+	return mark(b.String())
+}
+
+func mark(text string) string {
+	sum := sha256.Sum256([]byte(text))
+	return hex.EncodeToString(sum[:8])
+}
