@@ -62,8 +62,9 @@ var allowed = map[string][]string{
 	"internal/seal":       {"internal/csvtable", "internal/jsonlines", "internal/policy", "internal/value"},
 	// floor 4
 	"internal/bounded": {"internal/exact", "internal/policy", "internal/value"},
+	"internal/cost":    {"internal/bounded", "internal/policy", "internal/value"}, // what a question's running time may be
 	"internal/plan": {
-		"internal/bounded", "internal/exact", "internal/policy", "internal/query", "internal/nearest", "internal/value", "mechanism", "mechanism/partition",
+		"internal/bounded", "internal/cost", "internal/exact", "internal/policy", "internal/query", "internal/nearest", "internal/value", "mechanism", "mechanism/partition",
 		"noise", "privacy",
 	},
 	"internal/reuse":  {"internal/bounded", "internal/plan", "internal/value"}, // what follows from earlier releases
@@ -78,7 +79,7 @@ var allowed = map[string][]string{
 	},
 	// floor 6: the kernel
 	"curator": {
-		"internal/bounded", "internal/derive", "internal/engine", "internal/engine/duckdb", "internal/engine/postgres", "internal/entropy", "internal/exact", "internal/jsonlines",
+		"internal/bounded", "internal/cost", "internal/derive", "internal/engine", "internal/engine/duckdb", "internal/engine/postgres", "internal/entropy", "internal/exact", "internal/jsonlines",
 		"internal/ledger", "internal/parallel", "internal/plan",
 		"internal/policy", "internal/query", "internal/reuse", "internal/seal", "internal/trainprice", "internal/value", "mechanism", "mechanism/learning",
 		"mechanism/partition", "mechanism/quantile", "mechanism/selection", "mechanism/stream", "noise", "privacy",
@@ -138,7 +139,7 @@ var allowed = map[string][]string{
 	"audit/ours":      {"audit", "audit/channel", "internal/exact", "internal/expsum", "mechanism", "mechanism/analytic", "mechanism/partition", "mechanism/quantile", "mechanism/response", "mechanism/selection", "mechanism/stream", "privacy"},
 	// test support: imported by tests only
 	"internal/stattest":          {},
-	"internal/engine/enginetest": {"internal/bounded", "internal/plan", "internal/policy", "internal/splitmix", "internal/value", "privacy"},
+	"internal/engine/enginetest": {"internal/bounded", "internal/cost", "internal/plan", "internal/policy", "internal/splitmix", "internal/value", "privacy"},
 	"internal/golden":            {}, // tests alone: what the program did, and still must
 
 	"internal/engine/postgres/pgtest": {},

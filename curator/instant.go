@@ -8,7 +8,7 @@ import (
 	"runtime/debug"
 	"time"
 
-	"dither/internal/plan"
+	"dither/internal/cost"
 )
 
 // Where the policy has an answer_delay, the answer to a question leaves at one instant, which is fixed when the question arrives
@@ -68,8 +68,8 @@ func (k *kernel) DelayOf(l *look) (time.Duration, error) {
 
 // Work is what answer_delay.factor multiplies: the cost of a look's statements, as often as rows are read.
 func (k *kernel) Work(l *look, rows func(table string) int64) *big.Int {
-	cost := plan.Work(k.policy, rows, l.statements...)
-	return cost.Mul(cost, big.NewInt(max(l.passes, 1)))
+	work := cost.Work(k.policy, rows, l.statements...)
+	return work.Mul(work, big.NewInt(max(l.passes, 1)))
 }
 
 // instantOf is when the answer of a look leaves that arrives at a time.

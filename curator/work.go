@@ -4,7 +4,7 @@ import (
 	"math/big"
 	"slices"
 
-	"dither/internal/plan"
+	"dither/internal/cost"
 	"dither/internal/seal"
 )
 
@@ -21,9 +21,9 @@ type Work struct {
 // no row.
 func (c *Curator) work(l *look) Work {
 	p := c.filled()
-	cost := plan.CostOf(p, l.statements...)
+	of := cost.Of(p, l.statements...)
 	live := slices.ContainsFunc(l.tables, func(v seal.Version) bool { return v.Live && v.Copy == nil })
-	return Work{Steps: cost.Steps, Limit: p.MostUnitCost(), Rows: cost.Rows, Unbounded: cost.Unbounded && live || cost.Owned}
+	return Work{Steps: of.Steps, Limit: p.MostUnitCost(), Rows: of.Rows, Unbounded: of.Unbounded && live || of.Owned}
 }
 
 // Work is the cost of a question that answer_delay.factor multiplies, where every table has as many rows as rows says:

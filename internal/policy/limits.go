@@ -2,7 +2,7 @@ package policy
 
 // Limits bound what a question may do, whatever it costs.
 type Limits struct {
-	UnitCost int64 // the most that one unit may cost in one answer, in steps (plan.Cost); 0 if not declared
+	UnitCost int64 // the most that one unit may cost in one answer, in steps (cost.Cost); 0 if not declared
 }
 
 const (

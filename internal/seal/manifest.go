@@ -64,7 +64,7 @@ func (v Version) holds(t *policy.Table) bool {
 }
 
 // Bounds returns what bounds the rows of one unit in a version of t. t is nil if the policy no longer has the table.
-// The plan relies only on the policy's bound (plan.Cost). A version from before that bound, or under another one,
+// The plan relies only on the policy's bound (cost.Cost). A version from before that bound, or under another one,
 // satisfies it if sealing recorded that no unit of this file has more rows (then stored is 0). Otherwise each statement
 // leaves out the ranks above stored. Either way the same rows count. mostPerKey concerns rows that have their unit
 // through a reference; it is 0 if nothing was recorded.

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"dither/internal/bounded"
+	"dither/internal/cost"
 	"dither/internal/plan"
 	"dither/internal/policy"
 	"dither/internal/value"
@@ -116,7 +117,7 @@ func UnitCost(b *testing.B, clock func() time.Duration, ask func(look *bounded.S
 		if err != nil {
 			b.Fatal(sql, err)
 		}
-		steps := plan.CostOf(p, q.AllLooks()...).Steps
+		steps := cost.Of(p, q.AllLooks()...).Steps
 		b.Run(fmt.Sprintf("question %d", i+1), func(b *testing.B) {
 			b.Logf("%.100s", sql)
 			var took [2][]time.Duration

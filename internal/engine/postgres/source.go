@@ -60,7 +60,7 @@ func (e *Engine) findAll(ctx context.Context, s *session, b *bounded.Statement, 
 }
 
 // hashJoins makes the planner join tables in the order of the statement, and by hash tables. Then the cost of a join is
-// that of its inputs and its result, and a unit's part in these is bounded (plan.CostOf). Every join has an equality
+// that of its inputs and its result, and a unit's part in these is bounded (cost.Of). Every join has an equality
 // for the lookup. The planner cannot estimate how many rows come through a fence. If it expects one row and a unit has
 // a thousand, it may compare each of them with every row of the other table; or it may first join two tables that share
 // nothing but the unit, and form a million pairs of a thousand rows.

@@ -1,10 +1,11 @@
-package plan_test
+package cost_test
 
 import (
 	"math/big"
 	"strings"
 	"testing"
 
+	"dither/internal/cost"
 	"dither/internal/plan"
 	"dither/internal/policy"
 )
@@ -36,14 +37,14 @@ tables:
 		if err != nil {
 			t.Fatalf("%s: %v", sql, err)
 		}
-		return plan.Work(p, rows, q.AllLooks()...)
+		return cost.Work(p, rows, q.AllLooks()...)
 	}
 	unit := func(sql string) *big.Int {
 		q, err := plan.Build(p, plan.Request{SQL: sql})
 		if err != nil {
 			t.Fatalf("%s: %v", sql, err)
 		}
-		return big.NewInt(plan.CostOf(p, q.AllLooks()...).Steps)
+		return big.NewInt(cost.Of(p, q.AllLooks()...).Steps)
 	}
 	rising := []string{
 		"SELECT COUNT(*) FROM people",

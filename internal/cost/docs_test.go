@@ -1,4 +1,4 @@
-package plan_test
+package cost_test
 
 import (
 	"os"
@@ -7,6 +7,7 @@ import (
 	"strings"
 	"testing"
 
+	"dither/internal/cost"
 	"dither/internal/plan"
 	"dither/internal/policy"
 	"dither/internal/value"
@@ -47,20 +48,20 @@ func documented(page string) (out []string) {
 }
 
 // documentedCost is the cost of a question by the door that answers it: as SQL, or as rows of coordinates.
-func documentedCost(p *policy.Policy, sql string) (plan.Cost, error) {
+func documentedCost(p *policy.Policy, sql string) (cost.Cost, error) {
 	r := plan.Request{SQL: sql}
 	q, err := plan.Build(p, r)
 	if err == nil {
-		return plan.CostOf(p, q.AllLooks()...), nil
+		return cost.Of(p, q.AllLooks()...), nil
 	}
 	if strings.Contains(sql, "(") { // it has aggregates
-		return plan.Cost{}, err
+		return cost.Cost{}, err
 	}
 	t, asRows := plan.BuildRows(p, r)
 	if asRows != nil {
-		return plan.Cost{}, err
+		return cost.Cost{}, err
 	}
-	return plan.CostOf(p, &t.Statement), nil
+	return cost.Of(p, &t.Statement), nil
 }
 
 // Every question that README and the pages in docs show is answered by a policy that it is about, and is within half

@@ -1,4 +1,4 @@
-package plan
+package cost
 
 import (
 	"strings"
@@ -7,8 +7,8 @@ import (
 	"dither/internal/value"
 )
 
-// The steps of what is computed of one row: of either engine the slower, rounded up. `go test ./internal/plan -run '^$'
-// -bench UnitCost` beside the engines' own benchmarks holds them against time (docs/reference/benchmarks.md).
+// The steps of what is computed of one row: of either engine the slower, rounded up. The engines' BenchmarkUnitCost
+// measure them against time (docs/reference/benchmarks.md).
 const (
 	stepsRow      = 100  // a row that is read, or handed on
 	stepsColumn   = 10   // and each of its columns

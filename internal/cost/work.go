@@ -1,4 +1,4 @@
-package plan
+package cost
 
 import (
 	"math/big"
@@ -13,7 +13,7 @@ import (
 // It is a function of the statement, the policy and public numbers alone, so the moment at which an answer leaves may
 // rest on it. All rows of a table cost as much as one unit would that had them all, since the meter counts at each
 // place the rows that there can be: a join's at most Most for each row of its first input, whatever units they are of.
-// ∎ Public tables count here, as everybody's rows do.
+// Public tables count here, as everybody's rows do. ∎
 func Work(p *policy.Policy, rows func(table string) int64, looks ...*bounded.Statement) *big.Int {
 	together := *p
 	together.Tables = make([]*policy.Table, len(p.Tables))
@@ -22,6 +22,6 @@ func Work(p *policy.Policy, rows func(table string) int64, looks ...*bounded.Sta
 		one.Public, one.Unit.Column, one.StoredRows = false, "of everybody", max(rows(t.Name), 1)
 		together.Tables[i] = &one
 	}
-	out := big.NewInt(CostOf(&together, looks...).Steps)
-	return out.Add(out, big.NewInt(CostOf(p, looks...).Steps))
+	out := big.NewInt(Of(&together, looks...).Steps)
+	return out.Add(out, big.NewInt(Of(p, looks...).Steps))
 }

@@ -1,17 +1,20 @@
-package plan_test
+package cost_test
 
 import (
 	"errors"
+	"flag"
 	"fmt"
 	"math"
 	"os"
 	"regexp"
+	"strconv"
 	"strings"
 	"testing"
 
 	"pgregory.net/rapid"
 
 	"dither/internal/bounded"
+	"dither/internal/cost"
 	"dither/internal/engine/enginetest"
 	"dither/internal/plan"
 	"dither/internal/policy"
@@ -32,6 +35,39 @@ tables:
       married: {type: boolean}
       age: {type: real, bounds: [0, 115]}
       note: {type: text}
+`
+
+const shop = `
+version: 1
+population: {name: shop}
+budget: {epsilon: 10}
+tables:
+  customers:
+    source: {csv: c.csv}
+    unit: id
+    rows_per_unit: 1
+    columns: {id: {type: integer}, region: {type: text, values: [a, b]}}
+  orders:
+    source: {csv: o.csv}
+    unit: customer
+    rows_per_unit: 20
+    columns: {number: {type: integer}, customer: {type: integer}, total: {type: real, bounds: [0, 50]}}
+  visits:
+    source: {csv: v.csv}
+    unit: who
+    rows_per_unit: 10
+    columns: {who: {type: integer}, doctor: {type: integer}, cost: {type: integer, bounds: [0, 9]}}
+  letters:
+    source: {csv: w.csv}
+    unit: "to"
+    rows_per_unit: 10
+    columns: {to: {type: text}}
+  lines:
+    source: {csv: l.csv}
+    through: number
+    rows_per_unit: 50
+    references: {number: orders.number}
+    columns: {number: {type: integer}, price: {type: integer, bounds: [0, 9]}}
 `
 
 func costPolicy(t testing.TB, text string) *policy.Policy {
@@ -87,7 +123,7 @@ func TestUnitCostIsLimited(t *testing.T) {
 		if c.hint == "" {
 			if err != nil {
 				t.Errorf("%.150s: %v", c.sql, err)
-			} else if cost := plan.CostOf(p, q.AllLooks()...); cost.Steps > p.MostUnitCost() || cost.Steps <= 0 || cost.Unbounded {
+			} else if cost := cost.Of(p, q.AllLooks()...); cost.Steps > p.MostUnitCost() || cost.Steps <= 0 || cost.Unbounded {
 				t.Errorf("%.150s: %+v", c.sql, cost)
 			}
 			continue
@@ -109,9 +145,9 @@ func TestUnitCostIsLimited(t *testing.T) {
 // Joins of three and four tables, as they are usually written, are within the default limit, and a join of persons with
 // two tables of which each person has many rows is once FROM begins with the longer one, as the refusal says.
 func TestUnitCostOfJoins(t *testing.T) {
-	p := costPolicy(t, relationsPolicy)
+	p := costPolicy(t, shop)
 	const doors = "SELECT COUNT(*) FROM customers JOIN orders ON customer = id JOIN visits ON who = id JOIN letters ON \"to\" = id"
-	wide := costPolicy(t, strings.NewReplacer("to: {type: text}", "to: {type: integer}").Replace(relationsPolicy))
+	wide := costPolicy(t, strings.NewReplacer("to: {type: text}", "to: {type: integer}").Replace(shop))
 	for _, sql := range []string{
 		"SELECT COUNT(*) FROM customers JOIN visits ON who = id JOIN orders ON customer = id",
 		"SELECT COUNT(*) FROM customers JOIN orders ON customer = id JOIN lines ON lines.number = orders.number",
@@ -167,13 +203,13 @@ func TestUnitCostIsLimitedOfTargets(t *testing.T) {
 // The limit is the policy's, and so is how many rows of a unit are stored; what is on a server is bounded by neither.
 func TestUnitCostByPolicy(t *testing.T) {
 	sql := "SELECT COUNT(*) FROM visits WHERE age > 3"
-	cost := func(text string) plan.Cost {
+	cost := func(text string) cost.Cost {
 		p := costPolicy(t, text)
 		q, err := plan.Build(p, plan.Request{SQL: sql})
 		if err != nil {
 			t.Fatal(err)
 		}
-		return plan.CostOf(p, q.AllLooks()...)
+		return cost.Of(p, q.AllLooks()...)
 	}
 	base := cost(households)
 	if base.Rows != 1000 || base.Unbounded {
@@ -221,7 +257,7 @@ func TestUnitCostThroughIsUnbounded(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if cost := plan.CostOf(p, q.AllLooks()...); cost.Owned != owned || cost.Unbounded {
+		if cost := cost.Of(p, q.AllLooks()...); cost.Owned != owned || cost.Unbounded {
 			t.Errorf("%s: %+v", sql, cost)
 		}
 	}
@@ -247,7 +283,7 @@ func TestUnitCostOfWildcards(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if steps := plan.CostOf(p, q.AllLooks()...).Steps / 1000; steps < c.least || steps > c.most {
+		if steps := cost.Of(p, q.AllLooks()...).Steps / 1000; steps < c.least || steps > c.most {
 			t.Errorf("%s: %d steps for a text, and not %d to %d", c.pattern, steps, c.least, c.most)
 		}
 	}
@@ -262,7 +298,7 @@ func TestUnitCostOfConditionsOnKeys(t *testing.T) {
 		if err != nil {
 			t.Fatal(sql, err)
 		}
-		return plan.CostOf(p, q.AllLooks()...).Steps
+		return cost.Of(p, q.AllLooks()...).Steps
 	}
 	const key = "EXP(v1.age / 9 + v2.age / 9) > 100" // 4,000 rows, as it reads both
 	from := " FROM visits AS v1 JOIN visits AS v2 ON v1.pid = v2.pid"
@@ -290,7 +326,7 @@ func TestUnitCostOfOther(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		return plan.CostOf(p, q.AllLooks()...).Steps
+		return cost.Of(p, q.AllLooks()...).Steps
 	}
 	if one, two := steps(false), steps(true); two < 2*one {
 		t.Errorf("%d steps, and %d with the others", one, two)
@@ -312,7 +348,7 @@ func TestUnitCostOfTextUnits(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			return plan.CostOf(p, q.AllLooks()...).Steps
+			return cost.Of(p, q.AllLooks()...).Steps
 		}
 		if a, b := cost(number), cost(text); b < a+30_000*rows {
 			t.Errorf("%s: %d steps, and %d where units have texts for names", sql, a, b)
@@ -339,7 +375,7 @@ func TestUnitCostOfLongTexts(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			return plan.CostOf(p, q.AllLooks()...).Steps
+			return cost.Of(p, q.AllLooks()...).Steps
 		}
 		if one := (steps(41) - steps(1)) / 40 / 1000; one < c.least || one > c.most {
 			t.Errorf("%s: %d steps, and not %d to %d", c.condition, one, c.least, c.most)
@@ -354,7 +390,7 @@ func TestUnitCostOfLongTexts(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		steps[i] = plan.CostOf(p, q.AllLooks()...).Steps
+		steps[i] = cost.Of(p, q.AllLooks()...).Steps
 	}
 	if one := (steps[1] - steps[0]) / 40 / 1000; one < 3_660 || one > 20_000 {
 		t.Errorf("MIN: %d steps for a text", one)
@@ -376,7 +412,14 @@ func TestUnitCostSaturates(t *testing.T) {
 // A further condition, a further expression, another table, a wider text and more stored rows never lower the cost, of
 // generated relations.
 func TestUnitCostIsMonotone(t *testing.T) {
-	cases(t, 1500)
+	checks := flag.Lookup("rapid.checks")
+	usual := checks.Value.String()
+	if have, err := strconv.Atoi(usual); err != nil || have < 1500 { // unless the command line asks for more
+		if err := checks.Value.Set("1500"); err != nil {
+			t.Fatal(err)
+		}
+		t.Cleanup(func() { _ = checks.Value.Set(usual) })
+	}
 	text := strings.Replace(string(enginetest.RelationPolicy("add-remove", false)), "tables:", "limits: {unit_cost: 1000000000000000}\ntables:", 1)
 	p := costPolicy(t, text)
 	wider := costPolicy(t, strings.ReplaceAll(text, "type: text, values: [", "type: text, values: ["+strings.Repeat("x", 500)+", "))
@@ -384,14 +427,14 @@ func TestUnitCostIsMonotone(t *testing.T) {
 	planned, grew := 0, map[string]int{}
 	rapid.Check(t, func(t *rapid.T) {
 		sql, _ := enginetest.Relation(t)
-		cost := func(p *policy.Policy, sql string) (int64, bool) {
+		steps := func(p *policy.Policy, sql string) (int64, bool) {
 			q, err := plan.Build(p, plan.Request{SQL: sql})
 			if err != nil {
 				return 0, false
 			}
-			return plan.CostOf(p, q.AllLooks()...).Steps, true
+			return cost.Of(p, q.AllLooks()...).Steps, true
 		}
-		base, ok := cost(p, sql)
+		base, ok := steps(p, sql)
 		if !ok {
 			return
 		}
@@ -406,7 +449,7 @@ func TestUnitCostIsMonotone(t *testing.T) {
 			"an expensive condition": {p, conditioned(sql, "1 IN (1, 2, 3, 4)")},
 			"a further aggregate":    {p, strings.Replace(sql, "SELECT ", "SELECT COUNT(*) AS further, ", 1)},
 		} {
-			got, ok := cost(other.p, other.sql)
+			got, ok := steps(other.p, other.sql)
 			if !ok {
 				continue
 			}
@@ -428,7 +471,7 @@ func TestUnitCostIsMonotone(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		cost := plan.CostOf(costPolicy(t, households), q.AllLooks()...).Steps
+		cost := cost.Of(costPolicy(t, households), q.AllLooks()...).Steps
 		if cost <= before {
 			t.Errorf("%d tables: %d steps, and %d without the last", tables, cost, before)
 		}
@@ -467,7 +510,7 @@ func TestUnitCostOfExamples(t *testing.T) {
 			continue
 		}
 		asked++
-		cost := plan.CostOf(p, q.AllLooks()...)
+		cost := cost.Of(p, q.AllLooks()...)
 		t.Logf("%s steps: %.80s", plan.Thousands(cost.Steps), m[1])
 		if cost.Steps > p.MostUnitCost()/5 {
 			t.Errorf("%s steps: %s", plan.Thousands(cost.Steps), m[1])

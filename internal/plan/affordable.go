@@ -2,50 +2,12 @@ package plan
 
 import (
 	"math"
-	"slices"
 	"strconv"
 
 	"dither/internal/bounded"
-	"dither/internal/policy"
+	"dither/internal/cost"
 	"dither/internal/query"
 )
-
-// Cost bounds the work that the rows of one unit can make of a question. It follows from the statement and the policy
-// alone, never from rows.
-//
-// WHERE and every expression run on all rows of a unit, since caps are last. So one unit's share of the running time is
-// what nothing else bounds: a question over the rows of one person could tell by its time, or by running out of it,
-// what noise hides. The bound is: at each place of the statement, the rows that one unit can become there before any
-// cap (at most policy.Table.Stored of a table, joins multiply, unions add) times the steps of what is computed of each,
-// times the longest text for what reads texts. A step is about a nanosecond of one core of either engine, at worst;
-// docs/reference/benchmarks.md holds the steps against measured times. ∎
-type Cost struct {
-	Steps int64 // math.MaxInt64 where it is that or more
-	Rows  int64 // the most rows that one unit becomes at one place
-	// Unbounded: some table is read where it is, on a server, and nothing bounds how many rows of one unit it has.
-	// Steps then are as if it kept to the policy, as a copy would.
-	Unbounded bool
-	// Owned: some table has its unit through a reference. Which of a unit's rows are stored is found among all that it has
-	// there, and nothing bounds these: each costs a scan, a digest and a place in an order, which Steps has for those that are stored.
-	Owned bool
-}
-
-// CostOf is the cost of one unit in all of some looks together. Of an answer, these are all its looks.
-func CostOf(p *policy.Policy, looks ...*bounded.Statement) Cost {
-	out := Cost{}
-	for _, b := range looks {
-		one := meter{policy: p}.bounded(b)
-		out.Steps, out.Rows = sum(out.Steps, one.Steps), max(out.Rows, one.Rows)
-		out.Unbounded = out.Unbounded || slices.ContainsFunc(b.Tables(), func(name string) bool {
-			t := p.Table(name)
-			return t != nil && !t.Public && t.Source.Live()
-		})
-		if b.Source != nil {
-			b.Source.Walk(func(s *bounded.Source) { out.Owned = out.Owned || s.Op == bounded.Owned })
-		}
-	}
-	return out
-}
 
 // AllLooks are the Looks, and those that find bounds before them.
 func (p *Plan) AllLooks() []*bounded.Statement {
@@ -70,17 +32,17 @@ func (b *builder) affordable() error {
 
 // unitWithin is affordable for some looks.
 func (b *builder) unitWithin(looks ...*bounded.Statement) error {
-	cost, limit := CostOf(b.policy, looks...), b.policy.MostUnitCost()
-	if cost.Steps <= limit {
+	work, limit := cost.Of(b.policy, looks...), b.policy.MostUnitCost()
+	if work.Steps <= limit {
 		return nil
 	}
 	unit := b.table.Unit.Column
 	if unit == "" {
 		unit = "row"
 	}
-	at, hint := b.dear(cost)
+	at, hint := b.dear(work)
 	return refuse(at, hint, "the rows of one %s could take %s steps here (%s), more than the limit of %s",
-		unit, Thousands(cost.Steps), rowsInWords(cost.Rows), Thousands(limit))
+		unit, Thousands(work.Steps), rowsInWords(work.Rows), Thousands(limit))
 }
 
 func rowsInWords(n int64) string {
@@ -91,7 +53,7 @@ func rowsInWords(n int64) string {
 }
 
 // dear says what makes a question dear, and what to write instead.
-func (b *builder) dear(cost Cost) (query.Pos, string) {
+func (b *builder) dear(work cost.Cost) (query.Pos, string) {
 	stored := int64(1)
 	for _, name := range b.plan.Tables() {
 		if t := b.policy.Table(name); t != nil {
@@ -100,7 +62,7 @@ func (b *builder) dear(cost Cost) (query.Pos, string) {
 	}
 	owner := "; the owner can raise limits.unit_cost, or lower stored_rows_per_unit"
 	switch {
-	case cost.Rows > 2*stored:
+	case work.Rows > 2*stored:
 		begin := ""
 		if name := b.longest(); name != "" {
 			begin = "begin FROM with " + query.QuoteName(name) + ", which has the most rows_per_unit, or "
@@ -173,34 +135,4 @@ func Thousands(n int64) string {
 		s = s[:i] + "," + s[i:]
 	}
 	return s
-}
-
-// sum and multiplied saturate, so that no cost is ever told too low. No argument is negative.
-func sum(all ...int64) (out int64) {
-	for _, n := range all {
-		if out > math.MaxInt64-n {
-			return math.MaxInt64
-		}
-		out += n
-	}
-	return out
-}
-
-func multiplied(a, b int64) int64 {
-	if a == 0 || b == 0 {
-		return 0
-	}
-	if a > math.MaxInt64/b {
-		return math.MaxInt64
-	}
-	return a * b
-}
-
-// log2 is ⌈log₂(n + 1)⌉, at least 1.
-func log2(n int64) int64 {
-	out := int64(1)
-	for n > 1 {
-		n, out = n>>1, out+1
-	}
-	return out
 }
