@@ -8,10 +8,10 @@ import (
 	"dither/privacy"
 )
 
-// certainty is the precision, in bits, of what is evaluated in intervals here and rounded to a float64 at the end.
+// certainty is the precision, in bits, of interval evaluations that are rounded to a float64 at the end.
 const certainty = 256
 
-// steepest bounds an ε whose exponential is taken: far beyond any promise, far within exact.Interval.Exp.
+// steepest bounds an ε whose exponential is computed: far beyond any promise, and far within exact.Interval.Exp.
 const steepest = 100_000
 
 // Advanced is advanced composition [Dwork, Rothblum & Vadhan 2010, Theorem III.3], with unequal parts: mechanisms of
@@ -22,10 +22,10 @@ const steepest = 100_000
 // epsilon is rounded up, and may be +Inf; delta is exact, and at most 1. It is the textbook's figure, for comparison: a
 // privacy loss distribution is never above it.
 //
-// Proof. As at Basic, all is pure but for a probability of Σkᵢδᵢ. Given the answers before it, the loss Zᵢ of a
-// pure mechanism lies in [−εᵢ, εᵢ] and has a mean of at most εᵢ(e^εᵢ−1) [ibid., Lemma III.2], so that
-// by Azuma's inequality ΣZᵢ exceeds its mean by more than t with probability at most exp(−t²/(2Σεᵢ²)), which
-// is slack at t = √(2·ln(1/slack)·Σεᵢ²). ∎
+// Proof. As at Basic, everything is pure except with probability Σkᵢδᵢ. Given the answers before it, the loss
+// Zᵢ of a pure mechanism lies in [−εᵢ, εᵢ] and has a mean of at most εᵢ(e^εᵢ−1) [ibid., Lemma III.2],
+// so that by Azuma's inequality ΣZᵢ exceeds its mean by more than t with probability at most
+// exp(−t²/(2Σεᵢ²)), which is slack at t = √(2·ln(1/slack)·Σεᵢ²). ∎
 //
 // A slack of 0 or 1, and a negative count, is ErrParameter.
 func Advanced(parts []Repeated, slack privacy.Delta) (epsilon float64, delta privacy.Delta, err error) {
@@ -58,9 +58,9 @@ func advancedMoments(parts []Repeated) (mean, squares exact.Interval) {
 	return mean, squares
 }
 
-// advancedSlack is the slack, rounded up, at which Advanced gives an ε of at most e:
-// exp(−(e−mean)²/(2Σkᵢεᵢ²)). There is none below 1 where e is not above the mean, and none is told where an
-// εᵢ is beyond what Advanced takes.
+// advancedSlack is the slack, rounded up, at which Advanced returns an ε of at most e:
+// exp(−(e−mean)²/(2Σkᵢεᵢ²)). There is none below 1 if e is not above the mean, and none is returned if
+// Advanced does not accept an εᵢ.
 func advancedSlack(parts []Repeated, e privacy.Epsilon) (slack *big.Float, ok bool) {
 	for _, p := range parts {
 		if p.Epsilon.Rat().Cmp(big.NewRat(steepest, 1)) > 0 {
@@ -92,8 +92,8 @@ func surprise(d privacy.Delta) exact.Interval {
 	return exact.IntervalOf(odds.Quo(odds, d.Rat()), certainty).Log1p()
 }
 
-// rootAbove is an upper bound of √x, x ≥ 0. The root that big.Float gives is right but for its last bits; it is
-// widened by 2⁻²⁰⁰ of itself.
+// rootAbove is an upper bound of √x, x ≥ 0. big.Float's root is correct except for its last bits, so it is widened
+// by 2⁻²⁰⁰ of itself.
 func rootAbove(x *big.Float) *big.Float {
 	root := new(big.Float).SetPrec(certainty).Sqrt(x)
 	wide := new(big.Float).SetPrec(certainty).SetMode(big.ToPositiveInf)

@@ -8,19 +8,19 @@ import (
 	"dither/privacy"
 )
 
-// Scheme is how a sample is drawn from the data before a mechanism runs on it. Which rows are in it stays secret.
+// Scheme is how a sample is drawn from the data before a mechanism runs on it. The set of sampled rows stays secret.
 type Scheme int
 
 const (
 	// Poisson takes each unit independently with probability q. It amplifies under add/remove.
 	Poisson Scheme = iota + 1
-	// FixedSize takes m of n units without replacement, every set of m alike: q = m/n. It amplifies under change-one,
-	// where n is the same for neighbours, and public.
+	// FixedSize takes m of n units without replacement, every set of m with equal probability: q = m/n. It amplifies
+	// under change-one, where n is public and the same for neighbours.
 	FixedSize
 )
 
-// Amplified is amplification by sampling: what a mechanism that promises a on its sample promises on the data, where
-// the sample is drawn with q by a scheme:
+// Amplified is amplification by sampling: the promise on the data of a mechanism that promises a on its sample, if a
+// scheme draws the sample with rate q:
 //
 //	(ln(1 + q(e^ε − 1)), qδ),
 //
@@ -42,7 +42,7 @@ const (
 // shows. M₁ and M₁′ are of the same samples but for u. M₁ and M₀ are too: u replaced by a unit that its
 // sample lacks, any alike, makes a sample without u, all alike. Hence at most qδ. ∎
 //
-// A q outside [0, 1], a scheme that is none, and an ε beyond 100,000 is ErrParameter.
+// A q outside [0, 1], an unknown scheme, and an ε beyond 100,000 are ErrParameter.
 func (a Approximate) Amplified(q *big.Rat, s Scheme) (Approximate, error) {
 	switch {
 	case q == nil || q.Sign() < 0 || q.Cmp(one) > 0:

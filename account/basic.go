@@ -8,21 +8,21 @@ import (
 )
 
 // Approximate is the promise of (ε, δ)-differential privacy: P(S) ≤ e^ε·Q(S) + δ for every event S, on
-// neighbouring data sets in both orders. δ = 0 is the pure promise. The zero value is a mechanism that loses nothing.
+// neighbouring datasets in both orders. δ = 0 is the pure promise. The zero value is a mechanism that loses nothing.
 type Approximate struct {
 	Epsilon privacy.Epsilon
 	Delta   privacy.Delta
 }
 
-// Repeated is a promise made by each of Count mechanisms.
+// Repeated is a promise that each of Count mechanisms makes.
 type Repeated struct {
 	Approximate
 	Count int64
 }
 
-// Basic is basic composition: mechanisms of promises (εᵢ, δᵢ) keep (Σεᵢ, Σδᵢ) together; δ is at most 1
-// [Dwork, Kenthapadi, McSherry, Mironov & Naor 2006, Theorem 1]. The sums are exact, but for one whose fraction becomes
-// long: that is rounded up, far beyond any float's digits. It holds for mechanisms that are chosen adaptively too, if
+// Basic is basic composition: mechanisms with promises (εᵢ, δᵢ) keep (Σεᵢ, Σδᵢ) together; δ is at most 1
+// [Dwork, Kenthapadi, McSherry, Mironov & Naor 2006, Theorem 1]. The sums are exact, unless a fraction becomes long:
+// then it is rounded up, far beyond any float's digits. It also holds for mechanisms that are chosen adaptively, if
 // their promises are fixed in advance. A negative count counts as 0.
 //
 // Proof. An (ε, δ) pair is P = (1−δ)P′ + δP″, Q = (1−δ)Q′ + δQ″ with P′ ≤ e^ε·Q′ [the
@@ -41,11 +41,11 @@ func Basic(parts ...Repeated) Approximate {
 	return sum
 }
 
-// shortBits is how long a fraction may be: sums of thousands of different ones would have denominators that are the
-// product of all.
+// shortBits bounds a fraction's length: the denominator of a sum of thousands of different fractions would be the
+// product of theirs.
 const shortBits = 1024
 
-// short is r ≥ 0, or where its denominator is longer than shortBits, r rounded up to so many binary digits.
+// short is r ≥ 0; if its denominator is longer than shortBits, r rounded up to shortBits binary digits.
 func short(r *big.Rat) *big.Rat {
 	if r.Denom().BitLen() <= shortBits {
 		return r
@@ -77,5 +77,5 @@ func floatBelow(x *big.Float) float64 {
 	return f
 }
 
-// zeros is how many binary zeros a number above 0 begins with, behind its point.
+// zeros is how many binary zeros follow the point of a number above 0.
 func zeros(r *big.Rat) uint { return uint(max(0, -new(big.Float).SetRat(r).MantExp(nil))) }

@@ -12,8 +12,8 @@ import (
 	"dither/privacy"
 )
 
-// Target is what noise is calibrated to: Count answers, each to a query of the sensitivity, on a Poisson sample of rate
-// Sampling of the data each if there is one, are to be (Epsilon, Delta)-differentially private together.
+// Target is the goal of a calibration: Count answers, each to a query with the sensitivity, together (Epsilon,
+// Delta)-differentially private. With Sampling, each runs on a Poisson sample of the data with that rate.
 type Target struct {
 	Epsilon     privacy.Epsilon
 	Delta       privacy.Delta
@@ -22,37 +22,37 @@ type Target struct {
 	Sampling    *big.Rat // nil: every answer sees all of the data
 }
 
-// Calibration is the least noise that was found to fit a target.
+// Calibration is the least noise found that meets a target.
 type Calibration struct {
 	Mechanism string
 	Parameter string  // "sigma" or "scale"
-	Value     float64 // certified to fit: itself, and its shortest decimal text
-	// less noise, at which it is certified that the target is missed; nil where that is not known of any
+	Value     float64 // certified, both as a float and as its shortest decimal text
+	// less noise that is certified to miss the target; nil if none is known
 	TooLittle  *big.Rat
-	Accountant string // that certifies the value
+	Accountant string // the accountant that certifies the value
 }
 
-// Calibratable lists the mechanisms that Calibrate finds the noise of.
+// Calibratable lists the mechanisms whose noise Calibrate finds.
 func Calibratable() []string {
 	return []string{"gaussian", "discrete-gaussian", "laplace", "discrete-laplace"}
 }
 
-// calibrationStep is how near the noise that is searched for is found, as a share of it.
+// calibrationStep is the relative precision of the search.
 const calibrationStep = 1e-6
 
-// Calibrate finds the least noise, within 10⁻⁶ of it as far as the accountants can tell, with which a mechanism
-// fits a target. What it finds is certified to fit, whatever became of the search.
+// Calibrate finds the least noise, within 10⁻⁶ of it as far as the accountants can certify, with which a mechanism
+// meets a target. The result is certified, however the search went.
 //
-// Gaussian noise without sampling goes by its own curve, since n answers of noise σ on one vector are one of noise
-// σ/√n [Balle & Wang 2018; GaussianSigma2]; Laplace noise at a δ of 0 by its ε, amplified if it is sampled;
-// everything else by the least of all accountants of the job. The figures of gaussian and laplace are those of
-// continuous noise, and of what is computed from it, as rounding does where the values are integers. Discrete noise is
-// another distribution and has its own: discrete-gaussian, and discrete-laplace, which loses more than the continuous
-// at the same scale: between the multiples of 1/scale its δ is straight in e^ε, where that of the continuous sags
-// below.
+// Gaussian noise without sampling uses its own curve, since n answers with noise σ on one vector are one with noise
+// σ/√n [Balle & Wang 2018; GaussianSigma2]. Laplace noise at a δ of 0 uses its ε, amplified if it is sampled.
+// Everything else uses the least of all accountants of the job. The figures of gaussian and laplace are those of
+// continuous noise and its post-processing, such as rounding, if the values are integers. Discrete noise is another
+// distribution with figures of its own: discrete-gaussian, and discrete-laplace, which loses more than continuous noise
+// of the same scale, since between the multiples of 1/scale its δ is linear in e^ε, and that of continuous noise is
+// below that line.
 //
-// What is not among Calibratable, parameters beyond a spec's limits, an ε of 0, and for Gaussian noise a δ of 0, or
-// one that GaussianSigma2 refuses, are ErrParameter.
+// ErrParameter reports a mechanism outside Calibratable, parameters beyond a spec's limits, an ε of 0, and, for
+// Gaussian noise, a δ of 0 or one that GaussianSigma2 refuses.
 func Calibrate(mechanism string, t Target) (Calibration, error) {
 	c, err := newCalibrator(mechanism, t)
 	if err != nil {
@@ -77,7 +77,7 @@ func Calibrate(mechanism string, t Target) (Calibration, error) {
 			return Calibration{}, err
 		}
 	}
-	for step := 0x1p-53; step < 0.1; step *= 2 { // past the roundings of the accountants
+	for step := 0x1p-53; step < 0.1; step *= 2 { // beyond the accountants' rounding
 		if out.Accountant = c.certifies(found); out.Accountant != "" {
 			out.Value, out.TooLittle = found, c.tooLittle(found)
 			return out, nil
@@ -89,8 +89,8 @@ func Calibrate(mechanism string, t Target) (Calibration, error) {
 
 var errNoNoise = fmt.Errorf("%w: no noise was certified to fit", ErrParameter)
 
-// certifies names the accountant by which noise x fits, read as the float or as the shortest decimal that it is written
-// as. "" is none.
+// certifies names the accountant by which noise x meets the target, both as the float and as its shortest decimal text;
+// "" if none does.
 //
 // Of the two the lesser vouches for both, since more continuous noise is less with an independent rest added: a normal
 // one, or for Laplace noise of scales b < b′ a mixture of 0 and Laplace noise, as (1+b²t²)/(1+b′²t²) =
@@ -118,7 +118,7 @@ func (c *calibrator) certifies(x float64) (accountant string) {
 	return accountant
 }
 
-// calibrator is a step whose noise is open.
+// calibrator is a step whose noise is to be found.
 type calibrator struct {
 	step   Step
 	target Target
@@ -163,7 +163,7 @@ func newCalibrator(mechanism string, t Target) (*calibrator, error) {
 	return &calibrator{s, t}, nil
 }
 
-// laplace reports that the noise is Laplace's, continuous or discrete.
+// laplace reports Laplace noise, continuous or discrete.
 func (c *calibrator) laplace() bool { return c.step.kind.keys[0].name == "scale" }
 
 // squares is kΔ²: the answers' squared sensitivity together.
@@ -179,7 +179,7 @@ func (c *calibrator) job(x *big.Rat) (*Job, error) {
 	return NewJob(s)
 }
 
-// curve is the δ of noise x by the Gaussian's own curve, if that is what tells it.
+// curve is the δ of noise x by the Gaussian's own curve, if it applies.
 func (c *calibrator) curve(x *big.Rat) (lower, upper float64, ok bool) {
 	if c.step.kind.name != "gaussian" || c.step.sampling != nil {
 		return 0, 1, false
@@ -198,7 +198,7 @@ func (c *calibrator) delta(x *big.Rat) (upper float64, accountant string) {
 	if err != nil {
 		return 1, ""
 	}
-	if c.pure() { // the sum of ε is reached
+	if c.pure() { // the sum of ε is attained
 		if f := j.tally.basicDelta(c.target.Epsilon); f.Told() {
 			return f.Value, "basic"
 		}
@@ -211,7 +211,7 @@ func (c *calibrator) delta(x *big.Rat) (upper float64, accountant string) {
 	return f.Value, accountant
 }
 
-// pure holds for Laplace noise that must lose no δ at all.
+// pure reports Laplace noise at a δ of 0.
 func (c *calibrator) pure() bool { return c.laplace() && c.target.Delta.IsZero() }
 
 // share is the ε of each answer.
@@ -231,13 +231,13 @@ func (c *calibrator) leastScale(e *big.Rat) exact.Interval {
 	return exact.IntervalOf(c.step.parameters["sensitivity"], bits).Quo(local)
 }
 
-// fits reports that noise x is certified to fit.
+// fits reports whether noise x is certified to meet the target.
 func (c *calibrator) fits(x *big.Rat) (bool, string) {
 	upper, accountant := c.delta(x)
 	return accountant != "" && upper <= exact.FloatDown(c.target.Delta.Rat()), accountant
 }
 
-// misses reports that noise x is certified not to fit.
+// misses reports whether noise x is certified to miss the target.
 func (c *calibrator) misses(x *big.Rat) bool {
 	limit := exact.FloatUp(c.target.Delta.Rat())
 	if lower, _, ok := c.curve(x); ok {
@@ -251,7 +251,7 @@ func (c *calibrator) misses(x *big.Rat) bool {
 	return err == nil && j.tally.pldDelta(c.target.Epsilon).Lower > limit
 }
 
-// tooLittle is the nearest of some shares below x that is certified not to fit.
+// tooLittle is the largest of some shares of x that is certified to miss the target.
 func (c *calibrator) tooLittle(x float64) *big.Rat {
 	for share := calibrationStep; share < 0.5; share *= 10 {
 		if less := new(big.Rat).SetFloat64(x * (1 - share)); c.misses(less) {
@@ -261,8 +261,8 @@ func (c *calibrator) tooLittle(x float64) *big.Rat {
 	return nil
 }
 
-// search closes in on the least noise that fits, from what is sure to: basic composition for Laplace noise, zCDP for
-// Gaussian.
+// search narrows down the least noise that meets the target, starting from one that surely does: basic composition for
+// Laplace noise, zCDP for Gaussian noise.
 func (c *calibrator) search() (float64, error) {
 	var enough *big.Rat
 	if c.laplace() {
@@ -298,11 +298,12 @@ func (c *calibrator) search() (float64, error) {
 	for above <= 0 {
 		high, under = low, at(low)
 		if low /= 2; low < 1e-18 {
-			return high, nil // hardly any noise fits
+			return high, nil // almost no noise suffices
 		}
 		above = at(low)
 	}
-	// ln δ is nearly straight over short distances: the Illinois form of false position, on the logarithm of the noise.
+	// ln δ is nearly linear over short distances, so this uses the Illinois form of false position on the logarithm of
+	// the noise.
 	for round, side := 0, 0; high/low > 1+calibrationStep && round < 200; round++ {
 		share := above / (above - under)
 		if !(share > 0 && share < 1) || round%8 == 7 {

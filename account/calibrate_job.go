@@ -12,19 +12,19 @@ import (
 	"dither/privacy"
 )
 
-// solvable are the keys that CalibrateJob finds. The first two are noise, of which the least is sought; of the others
-// the largest.
+// solvable are the keys that CalibrateJob solves for. The first two are noise, of which it finds the least; of the
+// others it finds the largest.
 var solvable = []string{"sigma", "scale", "epsilon", "rho", "mu"}
 
-// CalibrateJob finds one parameter of a job, given by its specs as ParseStep reads them, of which exactly one has "?"
-// in the place of a sigma, scale, epsilon, rho or mu: the least noise, or the largest of the others, with which the
-// whole job is (e, d)-differentially private, within 10⁻⁶ of it as far as the accountants can tell. What it finds
-// is certified to fit by the accountants of the very job, whatever became of the search, both as the float and as its
-// shortest decimal text.
+// CalibrateJob finds one parameter of a job. The job is given by its specs, as ParseStep reads them; exactly one has
+// "?" in the place of a sigma, scale, epsilon, rho or mu. The result is the least noise, or the largest of the others,
+// with which the whole job is (e, d)-differentially private, within 10⁻⁶ of it as far as the accountants can
+// certify. The accountants of this very job certify the result, both as a float and as its shortest decimal text,
+// however the search went.
 //
-// TooLittle is then noise that is certified to be too little, or one of the others that is certified to be too much.
-// Where the others of the job leave nothing, where there is none or more than one open parameter, and at an ε of 0 the
-// error is ErrParameter; of a spec it is a *SpecError.
+// TooLittle is then noise that is certified to be too little, or another parameter that is certified to be too large.
+// The error is ErrParameter if the other steps leave nothing of the promise, if none or several parameters are open,
+// and at an ε of 0; for a faulty spec it is a *SpecError.
 func CalibrateJob(specs []string, e privacy.Epsilon, d privacy.Delta) (Calibration, error) {
 	o, c, err := calibratedJob(context.Background(), specs, e, d)
 	if err == nil {
@@ -33,8 +33,8 @@ func CalibrateJob(specs []string, e privacy.Epsilon, d privacy.Delta) (Calibrati
 	return c, err
 }
 
-// LeastNoise is CalibrateJob for whoever waits for the number alone: it looks for no TooLittle, and ends with ctx's
-// error when ctx does, after the account that it is at.
+// LeastNoise is CalibrateJob without TooLittle, for a caller that waits for the number alone. When ctx ends, it returns
+// ctx's error after the accounting step in progress.
 func LeastNoise(ctx context.Context, specs []string, e privacy.Epsilon, d privacy.Delta) (Calibration, error) {
 	_, c, err := calibratedJob(ctx, specs, e, d)
 	return c, err
@@ -85,7 +85,7 @@ type openJob struct {
 	delta   privacy.Delta
 }
 
-// noise reports that more of the parameter loses less.
+// noise reports whether a larger parameter loses less.
 func (o *openJob) noise() bool { return o.key == "sigma" || o.key == "scale" }
 
 // job is the job with the parameter x; nil where x is beyond its limits.
@@ -108,7 +108,7 @@ func (o *openJob) job(x *big.Rat) *Job {
 	return j
 }
 
-// vouches names the accountant by which x fits, or is "".
+// vouches names the accountant by which x meets the target, or returns "".
 func (o *openJob) vouches(x *big.Rat) string {
 	j := o.job(x)
 	if j == nil {
@@ -119,7 +119,7 @@ func (o *openJob) vouches(x *big.Rat) string {
 		return "pld"
 	}
 	if _, sampled := j.Relation(); sampled && j.tally.distributions().why == "" {
-		// the others are hardly ever less, and take their time
+		// the others are almost never less, and are slow
 		return ""
 	}
 	r, err := j.Delta(o.epsilon)
@@ -129,7 +129,7 @@ func (o *openJob) vouches(x *big.Rat) string {
 	return ""
 }
 
-// fits names the accountant by which x fits as a float and as the decimal that it is written as.
+// fits names the accountant by which x meets the target both as a float and as its decimal text.
 func (o *openJob) fits(x float64) string {
 	text, ok := new(big.Rat).SetString(strconv.FormatFloat(x, 'g', -1, 64))
 	if !ok || o.vouches(text) == "" {
@@ -144,7 +144,7 @@ func (o *openJob) misses(x float64) bool {
 	return j != nil && j.tally.pldDelta(o.epsilon).Lower > exact.FloatUp(o.delta.Rat())
 }
 
-// excess is how far the δ of x is above what is allowed, as a quotient's logarithm; +∞ where x is beyond its limits.
+// excess is how far the δ of x exceeds the target, as the logarithm of the quotient; +∞ if x is beyond its limits.
 func (o *openJob) excess(x float64) float64 {
 	j := o.job(new(big.Rat).SetFloat64(x))
 	if j == nil {
@@ -169,9 +169,9 @@ func (o *openJob) excess(x float64) float64 {
 	return math.Log(upper) - math.Log(limit)
 }
 
-// guess is where to begin, and by which factor to go on from there: it decides how long the search takes, and nothing
-// else. Many steps on small samples lose about what one Gaussian one of μ = q√(k(e^(1/σ²) − 1)) does [Dong, Roth
-// & Su 2022, corollary 5.4].
+// guess is a starting point, and the factor of the next steps. It decides how long the search takes, and nothing else.
+// Many steps on small samples lose about as much as one Gaussian step with μ = q√(k(e^(1/σ²) − 1)) [Dong, Roth &
+// Su 2022, corollary 5.4].
 func (o *openJob) guess() (x, factor float64) {
 	s := o.steps[o.at]
 	d, _ := o.delta.Rat().Float64()
@@ -202,8 +202,9 @@ func (o *openJob) guess() (x, factor float64) {
 	return x, 1.1
 }
 
-// solve brackets the parameter, from a guess by growing factors, and closes in by the Illinois form of false position,
-// on the logarithms of δ and of the parameter, between which the curve is nearly straight over short distances.
+// solve brackets the parameter, from a guess by growing factors, and narrows the bracket by the Illinois form of false
+// position, on the logarithms of δ and of the parameter, between which the curve is nearly linear over short
+// distances.
 func (o *openJob) solve(ctx context.Context) (good float64, accountant string, err error) {
 	good, factor := o.guess()
 	less := 1.0 // to what power: the way to where less is lost

@@ -8,9 +8,9 @@ import (
 	"dither/privacy"
 )
 
-// Curve is what is known of a loss as (ε, δ)-differential privacy at every ε: a bound δ(ε), and its inverse. Both
-// are rounded up, and so true: the mechanism is (e, Delta(e))-differentially private, and (Epsilon(d), d). Epsilon is
-// +Inf where there is no ε for the δ. Renyi and GDP are curves.
+// Curve is a loss as (ε, δ)-differential privacy at every ε: a bound δ(ε), and its inverse. Both are rounded up,
+// and so true: the mechanism is (e, Delta(e))-differentially private, and (Epsilon(d), d). Epsilon is +Inf if no ε
+// satisfies the δ. Renyi and GDP are curves.
 type Curve interface {
 	Delta(e privacy.Epsilon) float64
 	Epsilon(d privacy.Delta) float64
@@ -24,8 +24,8 @@ var (
 	_ Curve = discrete{}
 )
 
-// LossCurve is the curve of a loss under either accountant of package privacy: of a pure one as PromisedCurve, of one
-// of zCDP by its conversion.
+// LossCurve is the curve of a loss under either accountant of package privacy: PromisedCurve for a pure loss, the
+// conversion for a zCDP loss.
 func LossCurve(l privacy.Loss) Curve {
 	if e, ok := l.Pure(); ok {
 		return PromisedCurve(e, privacy.Delta{})
@@ -38,9 +38,9 @@ func LossCurve(l privacy.Loss) Curve {
 //
 //	δ(ε′) = δ + (1−δ)(e^ε − e^ε′)/(1 + e^ε).
 //
-// It is that of the mechanism that with probability δ tells all and else is randomized response between two answers,
-// from which every such mechanism comes by post-processing [Kairouz, Oh & Viswanath 2017, Theorem 2.1 and Section 3, at
-// one query].
+// It is the curve of the mechanism that reveals everything with probability δ, and is otherwise randomized response
+// between two answers. Every such mechanism is a post-processing of this one [Kairouz, Oh & Viswanath 2017, Theorem 2.1
+// and Section 3, at one query].
 func PromisedCurve(e privacy.Epsilon, d privacy.Delta) Curve { return promised{e, d} }
 
 type promised struct {

@@ -21,13 +21,13 @@ import (
 //
 // in which nothing overflows, and whose derivatives are ∂δ/∂ε = −φ(a)·R(b) and ∂δ/∂μ = φ(a).
 //
-// The curve is that of the continuous Gaussian. It holds for whatever is computed from its output, such as a continuous
-// Gaussian that is sampled exactly and rounded to integers, where the values are integers: rounding x + σN is x plus
-// rounded noise. It does not hold for the discrete Gaussian, whose own curve is DiscreteGaussianDelta.
+// The curve is that of the continuous Gaussian. It holds for post-processing of its output, such as rounding an exactly
+// sampled continuous Gaussian to integers, if the values are integers: rounding x + σN is x plus rounded noise. It
+// does not hold for the discrete Gaussian, which has a curve of its own, DiscreteGaussianDelta.
 
 // GaussianDelta bounds from both sides the least δ at which Gaussian noise is (e, δ)-differentially private, where
-// mu2 is μ² = Δ²/σ². The bounds are adjacent floats or the same, or around a δ below the least float. At a nil
-// or negative mu2 they are 0 and 1, which say nothing.
+// mu2 is μ² = Δ²/σ². The bounds are equal or adjacent floats, or enclose a δ below the least float. At a nil or
+// negative mu2 they are 0 and 1, which say nothing.
 func GaussianDelta(mu2 *big.Rat, e privacy.Epsilon) (lower, upper float64) {
 	switch {
 	case mu2 == nil || mu2.Sign() < 0:
@@ -114,7 +114,7 @@ func GaussianSigma2(l2Squared *big.Int, e privacy.Epsilon, d privacy.Delta) (*bi
 	ratio := squareOf(mu)
 	sigma2 := new(big.Rat).SetInt(l2Squared)
 	sigma2 = exact.CeilDigits(sigma2.Quo(sigma2, ratio), gaussianDigits)
-	// What was found is certified here, whatever became of the search. More noise is less δ, so the loop ends.
+	// The result is certified here, however the search went. More noise lowers δ, so the loop ends.
 	for step := big.NewRat(1, 1e15); ; step.Add(step, step) {
 		if gaussianDelta(new(big.Rat).Quo(new(big.Rat).SetInt(l2Squared), sigma2), epsilon).within(target) {
 			return sigma2, nil
@@ -134,7 +134,7 @@ const (
 	gaussianBits     = 160
 )
 
-// gaussianPoint is what is known at one μ and ε.
+// gaussianPoint is the evaluation at one μ and ε.
 type gaussianPoint struct {
 	delta   exact.Interval // δ(ε)
 	between exact.Interval // R(a) − R(b), hence δ/φ(a)
@@ -181,7 +181,7 @@ func gaussianAt(mu2, epsilon *big.Rat, bits uint) (g gaussianPoint, far bool) {
 	return g, false
 }
 
-// above reports that δ is certainly above d, and within that it is certainly not.
+// above reports that δ is certainly above d, and within reports that it certainly is not.
 func (g gaussianPoint) above(d *big.Rat) bool {
 	return g.delta.Lo().Cmp(exact.IntervalOf(d, 2*gaussianBits).Hi()) > 0
 }
@@ -190,7 +190,7 @@ func (g gaussianPoint) within(d *big.Rat) bool {
 	return g.delta.Hi().Cmp(exact.IntervalOf(d, 2*gaussianBits).Lo()) <= 0
 }
 
-// excess is about ln δ/d.
+// excess is roughly ln δ/d.
 func (g gaussianPoint) excess(d *big.Rat) float64 {
 	one := big.NewFloat(1)
 	ratio := new(big.Float).Quo(g.delta.Middle(), exact.IntervalOf(d, gaussianBits).Middle())

@@ -18,7 +18,7 @@ import (
 // half-line, and δ_m(ε) = sup_t P(X > t) − e^ε·P(X > t + m), which does not fall in m: the largest shift is the
 // worst at every ε. Down and up are alike by symmetry. ∎
 //
-// For a vector this is not so simple, and its curve is not here: RenyiGaussian and zCDP hold for it.
+// For a vector the curve is more complicated, and not computed here: RenyiGaussian and zCDP hold for it.
 
 // DiscreteGaussianDelta bounds from both sides the least δ at which discrete Gaussian noise of parameter sigma2 on one
 // integer of sensitivity units is (e, δ)-differentially private. Up to σ = 256 the bounds are a few floats apart;
@@ -79,7 +79,7 @@ func DiscreteGaussianEpsilon(sigma2 *big.Rat, units *big.Int, d privacy.Delta) f
 	mu2 := new(big.Rat).SetInt(new(big.Int).Mul(units, units))
 	high := RenyiGaussian(mu2.Quo(mu2, sigma2)).Epsilon(d)
 	if math.IsInf(high, 1) || !within(high) {
-		return high // what is Rényi's is a bound for the discrete Gaussian in any case
+		return high // Rényi's bound holds for the discrete Gaussian in any case
 	}
 	low := 0.0
 	for high-low > high*1e-10 {
@@ -96,7 +96,7 @@ func DiscreteGaussianEpsilon(sigma2 *big.Rat, units *big.Int, d privacy.Delta) f
 	return high
 }
 
-// discreteGaussian is one question: δ is Σ_{y ≥ first} f(y) − e^ε·f(y + units), over Z.
+// discreteGaussian is one evaluation: δ is Σ_{y ≥ first} f(y) − e^ε·f(y + units), over Z.
 type discreteGaussian struct {
 	sigma2, epsilon *big.Rat
 	units, first    *big.Int

@@ -24,8 +24,8 @@ func GDPOf(mu2 *big.Rat) (GDP, error) {
 	return GDP{new(big.Rat).Set(mu2)}, nil
 }
 
-// GDPFor is a GDP loss that is (e, d)-differentially private: the largest but for the rounding of GaussianSigma2, whose
-// errors it has.
+// GDPFor is a GDP loss that is (e, d)-differentially private: the largest one, apart from the rounding of
+// GaussianSigma2, whose errors it returns.
 func GDPFor(e privacy.Epsilon, d privacy.Delta) (GDP, error) {
 	sigma2, err := GaussianSigma2(big.NewInt(1), e, d)
 	if err != nil {
@@ -58,8 +58,8 @@ func (g GDP) Times(n int64) GDP {
 	return GDP{new(big.Rat).Mul(g.rat(), new(big.Rat).SetInt64(max(n, 0)))}
 }
 
-// Group is what a mechanism of loss g promises k people together, kμ [Dong, Roth & Su 2022, Theorem 2.14]. A negative
-// k counts as 0.
+// Group is group privacy: the promise of a mechanism with loss g to k people together, kμ [Dong, Roth & Su 2022,
+// Theorem 2.14]. A negative k counts as 0.
 func (g GDP) Group(k int64) GDP { return g.Times(k).Times(k) }
 
 // Delta bounds the least δ at which a mechanism of loss g is (e, δ)-differentially private: that of Gaussian noise
@@ -79,9 +79,9 @@ func (g GDP) Epsilon(d privacy.Delta) float64 {
 func (g GDP) Renyi() Renyi { return RenyiGaussian(g.rat()) }
 
 // TradeOff is a lower bound, within 10⁻¹⁵, on the type II error of any test between neighbours whose type I error
-// is at most alpha: Φ(Φ⁻¹(1−α) − μ). It is 0 where alpha is NaN or outside [0, 1].
+// is at most alpha: Φ(Φ⁻¹(1−α) − μ). It is 0 if alpha is NaN or outside [0, 1].
 //
-// The Φ⁻¹(1−α) that is found is certified to be too small: Φ of it is at most 1−α.
+// The Φ⁻¹(1−α) found is certified to be too small: Φ of it is at most 1−α.
 func (g GDP) TradeOff(alpha float64) float64 {
 	if !(alpha >= 0 && alpha < 1) {
 		return 0

@@ -9,7 +9,7 @@ import (
 
 // Job is a list of steps on the same data, all fixed in advance.
 type Job struct {
-	steps    []Step             // each once, with its count
+	steps    []Step             // distinct steps, with counts
 	relation privacy.Neighbours // that its sampling needs, or 0
 	tally    *tally
 }
@@ -17,8 +17,8 @@ type Job struct {
 // mostParts bounds the steps of a job, however often each is repeated.
 const mostParts = 10_000
 
-// NewJob takes the steps of a job. No steps, too many (10,000, or MostSteps with their counts), a zero Step, and
-// sampling by both schemes, which needs two relations, are ErrParameter.
+// NewJob makes a job of steps. It returns ErrParameter without steps, for too many (10,000, or MostSteps with their
+// counts), for a zero Step, and for sampling by both schemes, which need different relations.
 func NewJob(steps ...Step) (*Job, error) {
 	if len(steps) == 0 || len(steps) > mostParts {
 		return nil, fmt.Errorf("%w: a job has 1 to %d steps, not %d", ErrParameter, mostParts, len(steps))
@@ -53,11 +53,11 @@ func NewJob(steps ...Step) (*Job, error) {
 	return j, nil
 }
 
-// Relation is the neighbouring relation under which the job's sampling amplifies. ok is false where nothing is sampled:
-// then it is the one under which the steps' parameters hold.
+// Relation is the neighbouring relation under which the job's sampling amplifies. ok is false without sampling: then
+// any relation under which the steps' parameters hold applies.
 func (j *Job) Relation() (n privacy.Neighbours, ok bool) { return j.relation, j.relation != 0 }
 
-// promise is what one run of a step promises by (ε, δ), if it does.
+// promise is the (ε, δ) promise of one run of a step, if it has one.
 func (s Step) promise() (Approximate, bool) {
 	var a Approximate
 	p := s.parameters
@@ -68,7 +68,7 @@ func (s Step) promise() (Approximate, bool) {
 		a.Epsilon = epsilonOf(p["epsilon"])
 	case "approx":
 		a.Epsilon = epsilonOf(p["epsilon"])
-		a.Delta, _ = privacy.DeltaOf(p["delta"]) // a spec's δ is one
+		a.Delta, _ = privacy.DeltaOf(p["delta"]) // a spec's δ is valid
 	default:
 		return a, false
 	}
@@ -82,7 +82,7 @@ func (s Step) promise() (Approximate, bool) {
 	return sampled, true
 }
 
-// concentrated is the zCDP loss of one run of a step, whose δ is promise's, if it has one.
+// concentrated is the zCDP loss of one run of a step, if it has one; its δ is promise's.
 //
 // That of the exponential mechanism is ε²/8, a quarter of what its pure promise gives [Durfee & Rogers 2019; Cesar &
 // Rogers 2021]. Proof. Its loss Z = ln P/Q ranges over an interval of length ε: the normalizing sums are one constant,

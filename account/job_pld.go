@@ -9,8 +9,8 @@ import (
 	"dither/privacy"
 )
 
-// pairs are the pairs of distributions that bound one run of a step: upper dominates every mechanism that the spec
-// describes, lower is one that some mechanism it describes has. They are the same where the spec has a worst mechanism.
+// pairs are the pairs of distributions that bound one run of a step. upper dominates every mechanism that the spec
+// describes; lower is the pair of one of them. They are equal if the spec has a worst mechanism.
 //
 // Noise on vectors. Gaussian noise is alike in every direction, so the pair of one value of the same L₂ sensitivity
 // is the vector's. An integer vector of L₂ sensitivity 1 moves by 1 in one value alone, so that for the discrete
@@ -88,7 +88,7 @@ func (s Step) wholePairs() pairs {
 	return pairs{}
 }
 
-// pairOf is a pair where there is one: not for parameters beyond what package pld tells.
+// pairOf returns a pair if there is one; package pld does not support all parameters.
 func pairOf(p pld.Pair, err error) *pld.Pair {
 	if err != nil {
 		return nil
@@ -102,8 +102,8 @@ type distributions struct {
 	why          string           // there is none
 }
 
-// distributions composes the pairs. Steps without a lower pair are left out of the lower bound: what is composed with
-// more never loses less.
+// distributions composes the pairs. The lower bound omits steps without a lower pair, since composing more never loses
+// less.
 func (t *tally) distributions() *distributions {
 	t.once.Do(func() {
 		t.pld = &distributions{}
@@ -144,7 +144,7 @@ func (s Step) described() string {
 	return s.kind.name
 }
 
-// pldEpsilon tells what the distributions do: the upper end may be +Inf, which Report.settle makes something of.
+// pldEpsilon reports the distributions' bracket of ε. The upper end may be +Inf, which Report.settle handles.
 func (t *tally) pldEpsilon(d privacy.Delta) Bracket {
 	if lower, upper, ok := t.exactEpsilon(d); ok {
 		return Bracket{lower, Figure{Value: upper}}

@@ -8,7 +8,7 @@ import (
 	"dither/privacy"
 )
 
-// renyi is the Rényi loss of one run of a step, whose δ is promise's, if it has one. Every step has it.
+// renyi is the Rényi loss of one run of a step, whose δ is promise's, if it has one. Every step has a Rényi loss.
 func (s Step) renyi() Renyi {
 	p := s.parameters
 	square := func(r *big.Rat) *big.Rat { return new(big.Rat).Mul(r, r) }
@@ -55,8 +55,8 @@ func (s Step) renyi() Renyi {
 	return least
 }
 
-// RenyiUpTo is what is known where one order's loss is: Rényi's divergence does not fall in its order, so up to it the
-// loss is at most e, and beyond it unknown.
+// RenyiUpTo is the loss known from that of one order. Rényi's divergence does not decrease in its order, so up to it
+// the loss is at most e, and beyond it unknown.
 func RenyiUpTo(order float64, e privacy.Epsilon) Renyi {
 	most := RenyiPure(e)(math.Inf(1))
 	return renyi(func(at float64) float64 {
@@ -67,8 +67,8 @@ func RenyiUpTo(order float64, e privacy.Epsilon) Renyi {
 	})
 }
 
-// Limits on the different steps of a job, beyond which their divergences take too long. A sampled step's takes some
-// milliseconds an order, and more between integers.
+// Limits on the number of different steps of a job, beyond which their divergences take too long. A sampled step takes
+// some milliseconds per order, and more between integers.
 const (
 	mostSampled        = 16   // at every order
 	mostSampledInteger = 500  // at integer orders up to largestInteger
@@ -76,8 +76,8 @@ const (
 	largestInteger     = 128
 )
 
-// total is the job's Rényi loss, made once since it remembers what it found. ok is false where there are too many
-// different steps for it.
+// total is the job's Rényi loss. It is made once, because it caches its results. ok is false if there are too many
+// different steps.
 func (t *tally) total() (s renyiSum, ok bool) {
 	t.summed.Do(func() { t.renyi, t.few = t.summedUp() })
 	return t.renyi, t.few
@@ -112,8 +112,8 @@ func (t *tally) summedUp() (s renyiSum, ok bool) {
 	return s, true
 }
 
-// orders are those that specs name: where a loss is known up to an order, that is often the best, and no search would
-// hit it.
+// orders are the orders that specs name: if a loss is known up to an order, that order is often the best, and no search
+// would find it.
 func (t *tally) orders() []float64 {
 	var out []float64
 	for _, s := range t.steps {

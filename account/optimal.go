@@ -31,8 +31,8 @@ type Optimal struct {
 	own       Approximate // (kε₀, kδ₀)
 }
 
-// NewOptimal prepares the composition of k mechanisms of promise a. A k that is not above 0 or beyond MostRepeated, and
-// a sum of ε beyond 2²⁹, is ErrParameter: for those there are privacy loss distributions.
+// NewOptimal prepares the composition of k mechanisms with promise a. A k that is not positive or beyond MostRepeated,
+// and a sum of ε beyond 2²⁹, are ErrParameter: use privacy loss distributions for those.
 func NewOptimal(k int64, a Approximate) (*Optimal, error) {
 	e := a.Epsilon.Rat()
 	sum := new(big.Rat).Mul(e, new(big.Rat).SetInt64(k))
@@ -65,7 +65,7 @@ func (o *Optimal) Delta(e privacy.Epsilon) (lower, upper float64) {
 	return o.keep.whole(d.lo, d.hi)
 }
 
-// beyond is the least j whose loss exceeds ε, if any does.
+// beyond is the least j whose loss exceeds ε, if there is one.
 func (o *Optimal) beyond(e *big.Rat) (j int64, ok bool) {
 	if o.epsilon.Sign() == 0 {
 		return 0, false
@@ -107,8 +107,8 @@ func (o *Optimal) excess(e *big.Rat, j int64) ends {
 	}
 }
 
-// Epsilon brackets the least ε ≥ 0 with δ(ε) ≤ d: both are +Inf where there is none, since what δ₀ alone
-// takes is more than d. (An ε of the lower end's is not private at d, one of the upper end's is.)
+// Epsilon brackets the least ε ≥ 0 with δ(ε) ≤ d. Both ends are +Inf if there is none, because δ₀ alone
+// exceeds d. (An ε below the lower end is not private at d; the upper end is.)
 func (o *Optimal) Epsilon(d privacy.Delta) (lower, upper float64) {
 	least, most := o.keep.rest(d)
 	lower, _ = o.solve(most)

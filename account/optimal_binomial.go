@@ -6,7 +6,7 @@ import (
 	"dither/internal/exact"
 )
 
-// ends is an interval of numbers of at least 0, changed in place: the lower end is rounded down, the upper one up.
+// ends is an interval of non-negative numbers, changed in place: the lower end is rounded down, the upper one up.
 type ends struct{ lo, hi *big.Float }
 
 func endsOf(x exact.Interval) ends {

@@ -8,8 +8,8 @@ import (
 )
 
 // keep is the probability ∏(1−δᵢ) with which no mechanism fails its pure promise, each failing with its δᵢ at
-// most, and independently in the worst case. If the rest of a job is (ε, δ*)-private where none fails, all of it is
-// (ε, δ) at
+// most, and independently in the worst case. If the rest of a job is (ε, δ*)-private given that none fails, the whole
+// job is (ε, δ)-private with
 //
 //	δ = 1 − keep·(1 − δ*) = (1 − keep) + keep·δ*.
 type keep struct {

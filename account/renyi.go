@@ -8,22 +8,22 @@ import (
 	"dither/internal/exact"
 )
 
-// Renyi is what is known of a mechanism's loss as Rényi differential privacy [Mironov 2017]: at each order α > 1 an
-// upper bound on D_α(M(D)‖M(D′)) = ln E[(P/Q)^α] / (α−1), the expectation under Q, over all neighbours D and
-// D′ in both orders. At the order +Inf it is the largest loss, ln sup P/Q. A float is a true bound at the very order
-// that the float is. At orders of at most 1, and NaN, it is +Inf, which says nothing.
+// Renyi is a mechanism's loss as Rényi differential privacy [Mironov 2017]: at each order α > 1 an upper bound on
+// D_α(M(D)‖M(D′)) = ln E[(P/Q)^α] / (α−1), the expectation under Q, over all neighbours D and D′ in both
+// orders. At the order +Inf it is the largest loss, ln sup P/Q. A float is a true bound at the very order that the
+// float is. At orders of at most 1, and NaN, it is +Inf, which says nothing.
 //
 // Rényi's divergence does not fall in its order, and (α−1)·D_α is convex in it, since it is the logarithm of a
 // moment.
 //
-// The functions that make one take parameters that are nonsense, a negative ε or a nil σ², as mechanisms that
-// promise nothing: +Inf at every order.
+// Given invalid parameters, a negative ε or a nil σ², the functions that make a Renyi return one that promises
+// nothing: +Inf at every order.
 type Renyi func(order float64) (upper float64)
 
 // nothing promises nothing.
 func nothing(float64) float64 { return math.Inf(1) }
 
-// renyi is at at the orders that there are, and never below 0.
+// renyi evaluates at at valid orders, and never below 0.
 func renyi(at func(order float64) float64) Renyi {
 	return func(order float64) float64 {
 		if !(order > 1) {
@@ -34,7 +34,7 @@ func renyi(at func(order float64) float64) Renyi {
 }
 
 // ComposeRenyi is the loss of mechanisms on the same data, one after another: at each order the sum [Mironov 2017,
-// Proposition 1]. It holds where they are chosen adaptively too, if at each order the loss of each is bounded in
+// Proposition 1]. It also holds for adaptively chosen mechanisms, if at each order the loss of each is bounded in
 // advance.
 func ComposeRenyi(parts ...Renyi) Renyi {
 	return renyi(func(order float64) float64 {
@@ -55,7 +55,7 @@ func (r Renyi) Times(n int64) Renyi {
 	return renyi(func(order float64) float64 { return exact.MulUp(times, r(order)) })
 }
 
-// Least is a loss that both r and s are bounds of: at each order the lesser.
+// Least is the lesser of two bounds r and s of one loss, at each order.
 func (r Renyi) Least(s Renyi) Renyi {
 	return renyi(func(order float64) float64 { return min(r(order), s(order)) })
 }

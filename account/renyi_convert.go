@@ -18,11 +18,11 @@ import (
 // hence, at a δ given, for ε = D_α + ln(1−1/α) + (ln 1/δ − ln α)/(α−1). At the order +Inf the privacy loss
 // is at most D_∞, and the least δ, E[max(0, 1−e^(ε−Z))], is at most 1 − e^(ε−D_∞).
 //
-// Every order gives a true bound, so which are tried needs no certificate: the search takes the best of 1 + 2^k and
-// then narrows between those beside it.
+// Every order gives a true bound, so the choice of orders needs no certificate. The search takes the best of 1 + 2^k,
+// and then narrows between its neighbours.
 
 // Epsilon bounds the ε at which a mechanism of loss r is (ε, d)-differentially private, at the best order found. It
-// is +Inf where no order gives one.
+// is +Inf if no order gives one.
 func (r Renyi) Epsilon(d privacy.Delta) float64 {
 	return r.epsilonBy(bestOrder, nil, d)
 }

@@ -9,13 +9,13 @@ import (
 	"dither/privacy"
 )
 
-// Figure is what one accountant tells: a certified upper bound, or why it has none.
+// Figure is the result of one accountant: a certified upper bound, or the reason why it has none.
 type Figure struct {
 	Value float64 // an ε or a δ, rounded up; NaN where there is none
 	Why   string  // "" where Value holds
 }
 
-// Told reports that there is a value.
+// Told reports whether there is a value.
 func (f Figure) Told() bool { return f.Why == "" && !math.IsNaN(f.Value) }
 
 func told(value float64) Figure {
@@ -29,7 +29,7 @@ func none(why string, args ...any) Figure {
 	return Figure{Value: math.NaN(), Why: fmt.Sprintf(why, args...)}
 }
 
-// atMost is the lesser of two figures, where they are told.
+// atMost is the lesser of two figures that have values.
 func (f Figure) atMost(others ...Figure) Figure {
 	for _, g := range others {
 		if g.Told() && (!f.Told() || g.Value < f.Value) {
@@ -39,15 +39,14 @@ func (f Figure) atMost(others ...Figure) Figure {
 	return f
 }
 
-// Bracket is what an accountant tells from both sides.
+// Bracket is an accountant's result from both sides.
 type Bracket struct {
-	Lower float64 // rounded down; 0, which says nothing, where Figure is not told
+	Lower float64 // rounded down; 0, which says nothing, if Figure has no value
 	Figure
 }
 
-// Report is the loss of one job, told by every accountant: the ε of each at one δ, or the δ of each at one ε. Of a
-// job that is fixed in advance each figure is true, so the least is; the order PLD ≤ Renyi ≤ Basic holds where they
-// are told.
+// Report is the loss of one job by every accountant: the ε of each at one δ, or the δ of each at one ε. For a job
+// that is fixed in advance each figure is true, so the least is; PLD ≤ Renyi ≤ Basic among those that have values.
 type Report struct {
 	Basic    Figure  // the sums of ε and of δ
 	Advanced Figure  // advanced composition
@@ -56,8 +55,8 @@ type Report struct {
 	PLD      Bracket // the privacy loss distributions, composed numerically
 }
 
-// Least is the least of the report's upper bounds, and the name of the first accountant that tells it. Where none is
-// told the figure says so.
+// Least is the least of the report's upper bounds, and the name of the first accountant that has it. If none has a
+// value, the figure says so.
 func (r Report) Least() (f Figure, accountant string) {
 	f = none("no accountant tells it")
 	for _, c := range []struct {
@@ -71,7 +70,8 @@ func (r Report) Least() (f Figure, accountant string) {
 	return f, accountant
 }
 
-// Epsilon tells the ε at which the job is (ε, d)-differentially private. d must be below 1, else it is ErrParameter.
+// Epsilon reports the ε at which the job is (ε, d)-differentially private. d must be below 1, otherwise the error is
+// ErrParameter.
 func (j *Job) Epsilon(d privacy.Delta) (Report, error) {
 	if d.Rat().Cmp(one) >= 0 {
 		return Report{}, fmt.Errorf("%w: a δ of 1 promises nothing", ErrParameter)
@@ -89,7 +89,7 @@ func (j *Job) Epsilon(d privacy.Delta) (Report, error) {
 	return r, nil
 }
 
-// Delta tells the δ at which the job is (e, δ)-differentially private.
+// Delta reports the δ at which the job is (e, δ)-differentially private.
 func (j *Job) Delta(e privacy.Epsilon) (Report, error) {
 	if e.Rat().Cmp(big.NewRat(largestAsked, 1)) > 0 {
 		return Report{}, fmt.Errorf("%w: an ε beyond 10¹² is not asked for", ErrParameter)
@@ -107,9 +107,9 @@ func (j *Job) Delta(e privacy.Epsilon) (Report, error) {
 	return r, nil
 }
 
-// LeastDelta is the least of the figures of Delta, to within a hundredth of it, and the name of an accountant that
-// tells it: where the loss distributions bracket δ so closely they alone are asked, since the others are never below
-// the bracket, and take longer.
+// LeastDelta is the least of the figures of Delta, to within a hundredth of it, and the name of an accountant that has
+// it. If the loss distributions bracket δ that closely, it uses them alone, because the others are slower and never
+// below the bracket.
 func (j *Job) LeastDelta(e privacy.Epsilon) (f Figure, accountant string, err error) {
 	if e.Rat().Cmp(big.NewRat(largestAsked, 1)) <= 0 {
 		if f := j.tally.basicDelta(e); f.Told() && f.Value == 0 {
@@ -127,7 +127,7 @@ func (j *Job) LeastDelta(e privacy.Epsilon) (f Figure, accountant string, err er
 	return f, accountant, nil
 }
 
-// settle makes the figure by loss distributions the least, where there are any.
+// settle makes the figure of the loss distributions the least, if there are any.
 func (r *Report) settle() {
 	if r.PLD.Told() {
 		r.PLD.Figure = r.PLD.atMost(r.Basic, r.Advanced, r.ZCDP, r.Renyi)

@@ -7,8 +7,8 @@ import (
 )
 
 // LeastEpsilon is the least of the figures of Epsilon, to within a hundredth of it, and the name of an accountant that
-// tells it: where the loss distributions bracket ε so closely they alone are asked, since the others are never below
-// the bracket, and take longer. d must be below 1, else it is ErrParameter.
+// has it. If the loss distributions bracket ε that closely, it uses them alone, because the others are slower and
+// never below the bracket. d must be below 1, otherwise the error is ErrParameter.
 func (j *Job) LeastEpsilon(d privacy.Delta) (f Figure, accountant string, err error) {
 	if d.Rat().Cmp(one) >= 0 {
 		return none("no accountant tells it"), "", fmt.Errorf("%w: a δ of 1 promises nothing", ErrParameter)

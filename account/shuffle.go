@@ -12,8 +12,8 @@ import (
 const MostShuffled = 10_000_000
 
 // Shuffle is amplification by shuffling: n people each send one report of an ε₀-differentially private local
-// randomizer, and only the shuffled reports are seen. It is told under change-one: one person's value is replaced by
-// another.
+// randomizer, and only the shuffled reports are seen. Its loss is stated under change-one: one person's value is
+// replaced by another.
 //
 // The theorem [Feldman, McMillan & Talwar 2021]. A local randomizer's law at any value is at least e^−ε₀ times
 // that at any other, so it is a mixture of three: with weight e^−ε₀/2 the law at the first person's value, with as
@@ -55,8 +55,7 @@ func NewShuffle(n int64, local privacy.Epsilon) (*Shuffle, error) {
 //
 //	ln(1 + (e^ε₀−1)/(e^ε₀+1)·(8√(e^ε₀·ln(4/δ)/n) + 8e^ε₀/n)),  where ε₀ ≤ ln(n/(16·ln(2/δ))),
 //
-// and ε₀ itself where that is less, or where the condition does not hold: whoever sees less than the reports learns
-// no more.
+// and ε₀ itself if that is less, or if the condition does not hold: shuffling cannot reveal more than the reports.
 func (s *Shuffle) ClosedForm(d privacy.Delta) privacy.Epsilon {
 	if d.IsZero() || s.local.IsZero() {
 		return s.local
@@ -82,8 +81,8 @@ func (s *Shuffle) ClosedForm(d privacy.Delta) privacy.Epsilon {
 	return s.local
 }
 
-// Delta brackets the clones' δ(e), in a time that grows as √n. The upper end is what shuffled reports promise. The
-// lower end is how little this theorem can promise: shuffling may well do better.
+// Delta brackets the clones' δ(e), in a time that grows as √n. The upper end is the promise of shuffled reports. The
+// lower end is the least that this theorem can promise; shuffling may do better.
 func (s *Shuffle) Delta(e privacy.Epsilon) (lower, upper float64) {
 	if e.Cmp(s.local) >= 0 {
 		return 0, 0

@@ -12,17 +12,17 @@ import (
 	"dither/internal/nearest"
 )
 
-// Step is a mechanism of a job, and how many times it runs: what one spec says. Its parameters are exact, and within
-// the limits of ParseStep. The zero value is no step: a job with one is refused.
+// Step is a mechanism of a job, and how many times it runs, as one spec describes it. Its parameters are exact, and
+// within the limits of ParseStep. The zero value is not a step: a job with one is refused.
 type Step struct {
 	kind       *kind
 	parameters map[string]*big.Rat // of kind's keys: every one of them
-	sampling   *big.Rat            // q, or nil where the mechanism sees all of the data
+	sampling   *big.Rat            // q, or nil if the mechanism sees all of the data
 	scheme     Scheme              // of the sampling
 	count      int64
 }
 
-// SpecError says what is wrong with a spec, and where.
+// SpecError describes a fault in a spec, and its place.
 type SpecError struct {
 	Position int // of the first character of the word that is wrong, from 1
 	Message  string
@@ -62,14 +62,14 @@ const MostSteps = 1_000_000_000_000
 // runs on a sample of rate q each time: a Poisson sample under add/remove, or, with scheme=fixed, one of a fixed size
 // under change-one.
 //
-// An error is a *SpecError, which is ErrParameter.
+// Errors are *SpecError, which is an ErrParameter.
 func ParseStep(text string) (Step, error) {
 	s, _, err := parseStep(text, false)
 	return s, err
 }
 
-// parseStep reads a spec in which, where it may be, one solvable key is open: its value "?" stands for 1, and its name
-// is returned.
+// parseStep parses a spec. If allowed, one solvable key may be open: its value "?" stands for 1, and its name is
+// returned.
 func parseStep(text string, mayOpen bool) (s Step, open string, err error) {
 	if len(text) > longestSpec {
 		return Step{}, "", &SpecError{1, fmt.Sprintf("a spec has at most %d characters", longestSpec)}
@@ -197,8 +197,7 @@ func guess(name string, known []string) string {
 // errNumber reports a text that is no number.
 var errNumber = errors.New("must be a decimal number or a fraction of two, as 0.1, 1e-6 or 256/60000")
 
-// ParseNumber reads a number as it stands in a spec, exactly: a decimal, or a fraction of two. Its errors say what is
-// allowed.
+// ParseNumber parses a number of a spec exactly: a decimal, or a fraction of two. Its errors say what is allowed.
 func ParseNumber(text string) (*big.Rat, error) {
 	over, under, fraction := strings.Cut(text, "/")
 	r, err := exact.ParseDecimal(over)
@@ -243,7 +242,7 @@ func (s Step) String() string {
 	return strings.Join(parts, " ")
 }
 
-// written is a number as ParseNumber reads it: a decimal where that is short, else a fraction.
+// written is a number in a form that ParseNumber reads: a decimal if that is short, otherwise a fraction.
 func written(r *big.Rat) string {
 	if places, finite := r.FloatPrec(); finite && places <= 60 {
 		if text := r.FloatString(places); len(text) <= 64 {
@@ -264,8 +263,8 @@ func Mechanisms() []string {
 	return names
 }
 
-// Keys lists the keys of a mechanism of Mechanisms: those that must be given, and those that may be, of which sampling,
-// scheme and count are every mechanism's. Both are empty for a name that is none.
+// Keys lists the keys of a mechanism: the required ones, and the optional ones, which for every mechanism include
+// sampling, scheme and count. Both are empty for an unknown name.
 func Keys(mechanism string) (needed, optional []string) {
 	k := kindNamed(mechanism)
 	if k == nil {

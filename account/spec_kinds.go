@@ -64,7 +64,8 @@ func (k *kind) names() []string {
 
 func (k *kind) allowed() string { return strings.Join(k.names(), ", ") }
 
-// Limits of the numbers in a spec. Beyond them nothing is protected, or nothing lost, and a mistake is likelier.
+// Limits of the numbers in a spec. Beyond them nothing is protected, or nothing lost, and a typing error is more
+// likely.
 var (
 	leastLoss  = exact.DecimalStep(30) // 10⁻³⁰
 	largest18  = exact.DecimalStep(-18)

@@ -15,7 +15,7 @@ const (
 	ZCDP
 )
 
-// ErrAccountant reports a name of no accountant, or a zCDP loss where only a pure one will do.
+// ErrAccountant reports the name of an unknown accountant, or a zCDP loss where only a pure one is valid.
 var ErrAccountant = errors.New("the accountant must be pure or zcdp")
 
 // ParseAccountant reads "pure" or "zcdp".

@@ -7,15 +7,14 @@ import (
 	"dither/internal/exact"
 )
 
-// amount is an exact, non-negative rational: what ε, ρ and δ are made of, and nothing of what they mean. The zero
-// value is 0.
+// amount is an exact, non-negative rational, on which ε, ρ and δ are built. The zero value is 0.
 //
-// No float stands between the text of an amount and the scale of the noise it buys.
+// No float stands between the text of an amount and the scale of the noise that it pays for.
 type amount struct {
 	r *big.Rat // nil is zero; never negative; never changed once set
 }
 
-// parseAmount reads a decimal above 0 and at most limit. Others are the named error.
+// parseAmount parses a decimal above 0 and at most limit. Anything else is the named error.
 func parseAmount(text string, limit int64, named error) (amount, error) {
 	r, err := exact.ParseDecimal(text)
 	switch {
@@ -37,7 +36,7 @@ func amountOf(r *big.Rat, named error) (amount, error) {
 	return amount{new(big.Rat).Set(r)}, nil
 }
 
-// readAmount reads what MarshalText wrote.
+// readAmount parses the output of MarshalText.
 func readAmount(text []byte, named error) (amount, error) {
 	r, err := exact.ParseRat(string(text))
 	if err != nil {
@@ -60,7 +59,7 @@ func (a amount) Rat() *big.Rat { return new(big.Rat).Set(a.rat()) }
 // IsZero reports that the value is 0.
 func (a amount) IsZero() bool { return a.r == nil || a.r.Sign() == 0 }
 
-// String writes the exact value: a decimal where it has a finite one, else a fraction.
+// String writes the exact value: a decimal if it has a finite one, otherwise a fraction.
 func (a amount) String() string { return exact.FormatRat(a.rat()) }
 
 // MarshalText writes what String writes.
@@ -102,7 +101,8 @@ func (a amount) mul(b amount) amount {
 // times is k·a, and 0 where k is negative.
 func (a amount) times(k int64) amount { return a.mul(amount{new(big.Rat).SetInt64(max(k, 0))}) }
 
-// share is the part num/den of a. It panics unless 0 ≤ num and 0 < den: shares are counted, not read.
+// share is the part num/den of a. It panics unless 0 ≤ num and 0 < den, because callers compute these numbers and do
+// not read them.
 func (a amount) share(num, den int64) amount {
 	if num < 0 || den <= 0 {
 		panic("privacy: share of a loss is not a fraction")

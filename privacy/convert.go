@@ -22,12 +22,12 @@ import (
 //	ρ(β)    = (ε + ln(1+1/β) − (L − ln(1+β))/β) / (1+β)
 //	ln δ(β) = β((1+β)ρ − ε − ln(1+1/β)) − ln(1+β)
 //
-// Every β > 0 gives a true bound, so how it is found (order.go) needs no certificate. What it gives is evaluated in
-// interval arithmetic, and the end on the safe side is rounded to that side.
+// Every β > 0 gives a true bound, so the search for it (order.go) needs no certificate. Its result is evaluated in
+// interval arithmetic, and rounded to the safe side.
 
 // EpsilonAt is the least ε, rounded up, for which a mechanism of zCDP loss r is (ε, d)-differentially private by the
-// theorem above. It is 0 at no loss, and where d alone covers the loss. At d = 0 there is no such ε, which is
-// ErrDelta, unless the loss is 0.
+// theorem above. It is 0 for no loss, and if d alone covers the loss. At d = 0 there is no such ε, which is ErrDelta,
+// unless the loss is 0.
 func (r Rho) EpsilonAt(d Delta) (Epsilon, error) {
 	switch {
 	case r.IsZero() || d.certain():

@@ -8,12 +8,12 @@ import (
 	"dither/internal/exact"
 )
 
-// Delta is the probability with which a loss may be exceeded: an exact rational in [0, 1]. The zero value is 0, under
-// which it never is; 1 promises nothing, and is what sums and bounds saturate at.
+// Delta is the probability with which a loss may be exceeded: an exact rational in [0, 1]. The zero value is 0: the
+// loss is never exceeded. 1 promises nothing; sums and bounds saturate there.
 type Delta struct{ amount }
 
-// ErrDelta reports a text that is no δ: not a decimal number, negative, or 1 and more. It reports too a conversion
-// that there is none of at the δ.
+// ErrDelta reports a text that is not a valid δ: not a decimal number, negative, or at least 1. It also reports a
+// conversion that does not exist at the δ.
 var ErrDelta = errors.New("invalid delta")
 
 // ParseDelta reads a decimal in [0, 1) ("1e-6", "0"), exactly. Others, NaN, infinities, more than 64 characters and
@@ -53,7 +53,7 @@ func (d *Delta) UnmarshalText(text []byte) error {
 	return err
 }
 
-// capped is an upper bound of a probability as a probability.
+// capped turns an upper bound of a probability into a Delta.
 func capped(a amount) Delta {
 	if a.rat().Cmp(one) > 0 {
 		return Delta{amount{one}}
@@ -67,11 +67,12 @@ func (d Delta) Cmp(f Delta) int { return d.cmp(f.amount) }
 // Plus bounds the probability that one of two losses is exceeded: d + f, at most 1.
 func (d Delta) Plus(f Delta) Delta { return capped(d.plus(f.amount)) }
 
-// Minus returns d − f, or 0 where f is the larger.
+// Minus returns d − f, or 0 if f is larger.
 func (d Delta) Minus(f Delta) Delta { return Delta{d.minus(f.amount)} }
 
-// Share returns the part num/den of d, at most 1. It panics unless 0 ≤ num and 0 < den: shares are counted, not read.
+// Share returns the part num/den of d, at most 1. It panics unless 0 ≤ num and 0 < den, because callers compute these
+// numbers and do not read them.
 func (d Delta) Share(num, den int64) Delta { return capped(d.share(num, den)) }
 
-// certain reports that the promise is void.
+// certain reports whether the promise is void.
 func (d Delta) certain() bool { return d.rat().Cmp(one) == 0 }

@@ -8,10 +8,10 @@ import (
 // Epsilon is a pure privacy loss ε, or a sum of such: an exact, non-negative rational. The zero value is no loss.
 type Epsilon struct{ amount }
 
-// MaxEpsilon bounds what ParseEpsilon accepts. A loss beyond it protects nobody and is taken for a mistake.
+// MaxEpsilon bounds what ParseEpsilon accepts. A larger loss protects nobody, and is probably a mistake.
 const MaxEpsilon = 1000
 
-// ErrEpsilon reports a text that is no ε: not a decimal number, not above zero, or above MaxEpsilon.
+// ErrEpsilon reports a text that is not a valid ε: not a decimal number, not above zero, or above MaxEpsilon.
 var ErrEpsilon = errors.New("invalid epsilon")
 
 // ParseEpsilon reads a positive decimal of at most MaxEpsilon ("0.1", "1e-3"), exactly. Zero, negative numbers, NaN,
@@ -42,7 +42,7 @@ func (e Epsilon) Cmp(f Epsilon) int { return e.cmp(f.amount) }
 // Plus is basic composition: the loss of two mechanisms on the same data [Dwork et al. 2006].
 func (e Epsilon) Plus(f Epsilon) Epsilon { return Epsilon{e.plus(f.amount)} }
 
-// Minus returns e − f, or no loss where f is the larger.
+// Minus returns e − f, or no loss if f is larger.
 func (e Epsilon) Minus(f Epsilon) Epsilon { return Epsilon{e.minus(f.amount)} }
 
 // Times is k·e: the loss of k mechanisms of loss e each, and by Group that of one for k people. A negative k counts as
@@ -54,7 +54,8 @@ func (e Epsilon) Times(k int64) Epsilon { return Epsilon{e.times(k)} }
 // counts as 0.
 func (e Epsilon) Group(k int64) Epsilon { return e.Times(k) }
 
-// Share returns the part num/den of e. It panics unless 0 ≤ num and 0 < den: shares are counted, not read.
+// Share returns the part num/den of e. It panics unless 0 ≤ num and 0 < den, because callers compute these numbers
+// and do not read them.
 func (e Epsilon) Share(num, den int64) Epsilon { return Epsilon{e.share(num, den)} }
 
 // Rho is the zCDP loss of a mechanism whose pure loss is e: ε²/2, exactly [Bun & Steinke 2016, Proposition 1.4].

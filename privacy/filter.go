@@ -2,13 +2,14 @@ package privacy
 
 import "fmt"
 
-// Filter holds a budget. It admits a mechanism only if the sum of all admitted losses, that one's included, stays
+// Filter enforces a budget. It admits a mechanism only if the sum of all admitted losses, including that one, stays
 // within the budget: in ε for a pure budget, in ρ and in δ for a zCDP one, under which a pure loss counts as
 // (ε²/2, 0).
 //
-// The mechanisms and their prices may be chosen adaptively, each from all earlier answers. The i-th answer a_i is
-// drawn, given the earlier ones, from P_i on one data set and Q_i on its neighbour, and a refusal depends on the budget
-// and the prices alone, hence on the earlier answers alone, and so reveals nothing more.
+// Claim: all admitted mechanisms together keep the budget's promise, even if the mechanisms and their prices are chosen
+// adaptively, each from all earlier answers. The i-th answer a_i is drawn, given the earlier ones, from P_i on one data
+// set and Q_i on its neighbour, and a refusal depends on the budget and the prices alone, hence on the earlier answers
+// alone, and so reveals nothing more.
 //
 // Soundness for a pure budget [Rogers, Roth, Ullman & Vadhan 2016, Theorem 3.6]: on every path of answers ∏
 // P_i(a_i)/Q_i(a_i) ≤ exp(Σ ε_i) ≤ exp(budget), since the filter refuses whatever would take the sum beyond it.
@@ -37,7 +38,7 @@ type Filter struct {
 	budget, spent Loss
 }
 
-// NewFilter starts with nothing spent of budget.
+// NewFilter makes a filter with nothing spent of budget.
 func NewFilter(budget Loss) *Filter {
 	return &Filter{budget: budget, spent: Loss{zcdp: budget.zcdp}} // so that pure losses are counted as zCDP one by one
 }
@@ -62,17 +63,17 @@ func (f *Filter) Charge(price Loss) error {
 	return nil
 }
 
-// Record adds a loss that has already happened, even beyond the budget: history is not refused. A zCDP loss takes a
-// pure budget beyond any.
+// Record adds a loss that has already happened, even beyond the budget, because history cannot be refused. A zCDP loss
+// exceeds any pure budget.
 func (f *Filter) Record(loss Loss) { f.spent = f.spent.Plus(loss) }
 
 // Budget is the whole budget.
 func (f *Filter) Budget() Loss { return f.budget }
 
-// Spent is the sum of the losses so far, as the budget's accountant counts them.
+// Spent is the sum of the losses so far, under the budget's accountant.
 func (f *Filter) Spent() Loss { return f.spent }
 
-// Remaining is the largest price that Charge admits now: none once any part of the budget is exceeded.
+// Remaining is the largest price that Charge admits now: none once any component of the budget is exceeded.
 func (f *Filter) Remaining() Loss {
 	if !f.spent.Within(f.budget) {
 		return Loss{zcdp: f.budget.zcdp}

@@ -8,9 +8,9 @@ import (
 	"dither/internal/exact"
 )
 
-// Loss is what a mechanism promises, or a budget for it, under one of two accountants: a pure ε, or (ρ, δ) of
-// δ-approximate zCDP. A pure loss counts as zCDP where it meets one, as (ε²/2, 0) [Bun & Steinke 2016, Proposition
-// 1.4]; a zCDP loss never counts as pure. The zero value is no loss, and pure.
+// Loss is the promise of a mechanism, or a budget for it, under one of two accountants: a pure ε, or (ρ, δ) of
+// δ-approximate zCDP. A pure loss combined with a zCDP loss counts as (ε²/2, 0) [Bun & Steinke 2016, Proposition
+// 1.4]. A zCDP loss never counts as pure. The zero value is a pure loss of 0.
 //
 // A mechanism is δ-approximately ρ-zCDP if its distributions on neighbours are mixtures P = (1−δ)P′ + δP″ and
 // Q = (1−δ)Q′ + δQ″ with D_α(P′‖Q′) ≤ αρ and D_α(Q′‖P′) ≤ αρ for all α > 1 [Bun &
@@ -18,12 +18,12 @@ import (
 // that].
 type Loss struct {
 	zcdp    bool
-	epsilon Epsilon // of a pure loss
+	epsilon Epsilon // for a pure loss
 	rho     Rho     // of a zCDP loss, as is delta
 	delta   Delta
 }
 
-// ErrGroup reports a loss that has no group privacy here: zCDP with a δ above 0.
+// ErrGroup reports a loss without group privacy here: zCDP with a δ above 0.
 var ErrGroup = errors.New("no group privacy under approximate zCDP")
 
 // PureLoss is the loss of an ε-differentially private mechanism.
@@ -40,10 +40,10 @@ func (l Loss) Accountant() Accountant {
 	return Pure
 }
 
-// Pure is the ε of a pure loss. ok is false of a zCDP loss, which has none.
+// Pure is the ε of a pure loss. For a zCDP loss ok is false.
 func (l Loss) Pure() (e Epsilon, ok bool) { return l.epsilon, !l.zcdp }
 
-// ZCDP is the loss as zCDP, which a pure one is too.
+// ZCDP is the loss as zCDP, which a pure loss is too.
 func (l Loss) ZCDP() (Rho, Delta) {
 	if l.zcdp {
 		return l.rho, l.delta
@@ -51,7 +51,7 @@ func (l Loss) ZCDP() (Rho, Delta) {
 	return l.epsilon.Rho(), Delta{}
 }
 
-// In is the loss as a counts it. A zCDP loss under Pure, and any under another accountant, is ErrAccountant.
+// In is the loss under an accountant. A zCDP loss under Pure, and an unknown accountant, are ErrAccountant.
 func (l Loss) In(a Accountant) (Loss, error) {
 	switch {
 	case a == l.Accountant():
@@ -62,8 +62,8 @@ func (l Loss) In(a Accountant) (Loss, error) {
 	return Loss{}, fmt.Errorf("%w: %s has no loss under %s", ErrAccountant, l, a)
 }
 
-// Price is the largest ε that a question may be asked at within l: its own where l is pure; under zCDP, where a price
-// of ε costs ε²/2, that of l's ρ. It is rounded down to six digits, to be typed.
+// Price is the largest ε for a question within l. For a pure l it is l's ε; under zCDP, where a price of ε costs
+// ε²/2, it is that of l's ρ. It is rounded down to six digits, for typing.
 func (l Loss) Price() Epsilon {
 	e := l.epsilon
 	if l.zcdp {
@@ -78,7 +78,7 @@ func (l Loss) Price() Epsilon {
 // IsZero reports no loss at all.
 func (l Loss) IsZero() bool { return l.epsilon.IsZero() && l.rho.IsZero() && l.delta.IsZero() }
 
-// both applies one of three operations to each part of two losses: as pure where both are, else as zCDP.
+// both applies one of three operations to each part of two losses: as pure if both are, otherwise as zCDP.
 func both(l, m Loss, e func(a, b Epsilon) Epsilon, r func(a, b Rho) Rho, d func(a, b Delta) Delta) Loss {
 	if !l.zcdp && !m.zcdp {
 		return PureLoss(e(l.epsilon, m.epsilon))
@@ -88,12 +88,12 @@ func both(l, m Loss, e func(a, b Epsilon) Epsilon, r func(a, b Rho) Rho, d func(
 	return ZCDPLoss(r(lr, mr), d(ld, md))
 }
 
-// Plus is composition. Two pure losses make a pure one; with a zCDP one, each counts as zCDP, and ρ and δ add up [Bun
-// & Steinke 2016, Lemma 8.2; the proof at Filter]. A sum of many that is to end as zCDP begins with a zCDP loss, since
+// Plus is composition. The sum of two pure losses is pure; with a zCDP loss, each counts as zCDP, and ρ and δ add up
+// [Bun & Steinke 2016, Lemma 8.2; the proof at Filter]. To sum many losses as zCDP, begin with a zCDP loss, because
 // ε₁²/2 + ε₂²/2 is less than (ε₁+ε₂)²/2.
 func (l Loss) Plus(m Loss) Loss { return both(l, m, Epsilon.Plus, Rho.Plus, Delta.Plus) }
 
-// Minus is what m leaves of l, in each part at least 0. No pure loss covers a zCDP one, which leaves nothing of it.
+// Minus is the rest of l after m, each part at least 0. No pure loss covers a zCDP one, so then nothing is left.
 func (l Loss) Minus(m Loss) Loss {
 	if !l.zcdp && m.zcdp {
 		return Loss{}
@@ -101,7 +101,7 @@ func (l Loss) Minus(m Loss) Loss {
 	return both(l, m, Epsilon.Minus, Rho.Minus, Delta.Minus)
 }
 
-// Min is the lesser in each part: what is within both is within it.
+// Min is the lesser of each part: what is within both is within it.
 func Min(l, m Loss) Loss {
 	return both(l, m, lesser[Epsilon], lesser[Rho], lesser[Delta])
 }
@@ -113,8 +113,8 @@ func lesser[T interface{ Cmp(T) int }](a, b T) T {
 	return b
 }
 
-// Within reports that each part of l is at most budget's. A zCDP loss is within no pure budget. The order is partial:
-// of two zCDP losses, neither need be within the other.
+// Within reports whether each part of l is at most budget's. A zCDP loss is within no pure budget. The order is
+// partial: of two zCDP losses, neither need be within the other.
 func (l Loss) Within(budget Loss) bool {
 	if !budget.zcdp {
 		return !l.zcdp && l.epsilon.Cmp(budget.epsilon) <= 0
@@ -123,8 +123,8 @@ func (l Loss) Within(budget Loss) bool {
 	return r.Cmp(budget.rho) <= 0 && d.Cmp(budget.delta) <= 0
 }
 
-// Group is what a mechanism of loss l promises k people together: kε, or k²ρ. Under zCDP with a δ above 0 it is
-// ErrGroup.
+// Group is the promise of a mechanism with loss l to k people together: kε, or k²ρ. Under zCDP with a δ above 0 the
+// error is ErrGroup.
 func (l Loss) Group(k int64) (Loss, error) {
 	switch {
 	case !l.zcdp:

@@ -17,8 +17,7 @@ var ErrLoss = errors.New("invalid loss")
 // String writes "ε = 0.5", "ρ = 0.02", or "ρ = 0.02, δ = 0.001".
 func (l Loss) String() string { return l.text(func(number string) string { return number }) }
 
-// Short is String with numbers of six digits at most, for people to read: rounded up, as a price is, or down, as what
-// there is to spend.
+// Short is String with at most six digits, for people: rounded up for a price, or down for an amount that may be spent.
 func (l Loss) Short(up bool) string {
 	round := exact.FloorDigits
 	if up {
@@ -50,8 +49,9 @@ func (l Loss) MarshalJSON() ([]byte, error) {
 	}{l.epsilon})
 }
 
-// UnmarshalJSON reads what MarshalJSON writes, and nothing else: an unknown, missing or repeated key, a key in another
-// case, a number or null in place of a text are ErrLoss. Left to itself, package json takes the last of two losses.
+// UnmarshalJSON parses the output of MarshalJSON, and nothing else: an unknown, missing or repeated key, a key in
+// another case, and a number or null in place of a text are ErrLoss. By default, package json would take the last of
+// two losses.
 func (l *Loss) UnmarshalJSON(data []byte) error {
 	var read Loss
 	parts := map[string]encoding.TextUnmarshaler{"epsilon": &read.epsilon, "rho": &read.rho, "delta": &read.delta}

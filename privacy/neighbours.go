@@ -1,4 +1,4 @@
-// Package privacy is the calculus of the promise: which data sets are neighbours, how far a query moves between them,
+// Package privacy is the calculus of the promise: which datasets are neighbours, how much a query changes between them,
 // what a mechanism loses, and how losses add up. It never sees data, and computes with exact rationals.
 package privacy
 
@@ -7,18 +7,18 @@ import (
 	"fmt"
 )
 
-// Neighbours says which two databases the promise holds between.
+// Neighbours is the neighbouring relation: the pairs of databases between which the promise holds.
 type Neighbours int
 
 const (
-	// AddRemove says that one has all the rows of one unit (a person, or a row) that the other lacks ("unbounded").
+	// AddRemove: one database has all the rows of one unit (a person, or a row) that the other lacks ("unbounded").
 	AddRemove Neighbours = iota + 1
-	// ChangeOne says that the rows of one unit are replaced by those of another, where rows are units a row by a row of
-	// the same table; the number of units is the same ("bounded").
+	// ChangeOne: the rows of one unit are replaced by those of another ("bounded"). If rows are units, a row is
+	// replaced by a row of the same table. The number of units stays the same.
 	ChangeOne
 )
 
-// ErrNeighbours reports a name of no neighbouring relation.
+// ErrNeighbours reports the name of an unknown neighbouring relation.
 var ErrNeighbours = errors.New("neighbours must be add-remove or change-one")
 
 // ParseNeighbours reads "add-remove" or "change-one".

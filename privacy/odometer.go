@@ -7,17 +7,17 @@ import (
 	"dither/internal/exact"
 )
 
-// Odometer tells what has been lost by the time somebody decides to stop, where that decision, the mechanisms and their
-// losses may all depend on the answers so far. A Filter's budget is a promise from the start; what a filter has spent
-// is none by itself: ρ_spent is known only afterwards, and converting it as if it had been fixed in advance bounds
-// nothing. (Of pure losses the sum is a promise at any time [Rogers, Roth, Ullman & Vadhan 2016, Theorem 3.6].)
+// Odometer states the loss at the moment when somebody decides to stop, if that decision, the mechanisms and their
+// losses may all depend on the answers so far. A Filter's budget is a promise from the start. The amount that a filter
+// has spent is not a promise: ρ_spent is known only afterwards, and converting it as if it had been fixed in advance
+// bounds nothing. (For pure losses the sum is a promise at any time [Rogers, Roth, Ullman & Vadhan 2016, Theorem 3.6].)
 //
-// The promise. Let the interaction stop when it will, by a rule that sees the answers alone, and let the reading then
-// be ε. It depends on the answers. Between neighbouring data sets, for every event S of transcripts,
+// The promise. Let the interaction stop by any rule that sees the answers alone, and let the reading at that moment be
+// ε. It depends on the answers. Between neighbouring datasets, for every event S of transcripts,
 //
 //	P(S) ≤ E_Q[e^ε·1_S] + δ,
 //
-// with the δ that Delta tells. In particular P(S, and the reading is at most e) ≤ e^e·Q(S) + δ: what (ε,
+// with the δ that Delta returns. In particular P(S, and the reading is at most e) ≤ e^e·Q(S) + δ: what (ε,
 // δ)-differential privacy says, with ε at the place where the interaction ended.
 //
 // How. There is a ladder of budgets ρ_j = First·(5/4)^(j−1), j = 1, 2, …, and δ_j = Conversion/(j(j+1)), which
@@ -50,15 +50,15 @@ type Odometer struct {
 	mixed  bool // some loss was not pure
 }
 
-// Ladder is what an odometer's reading is made of. All is chosen before the first answer.
+// Ladder has the parameters of an odometer's reading, all chosen before the first answer.
 type Ladder struct {
 	First      Rho   // the lowest rung: no reading after a zCDP loss is below its ε. At least 10⁻⁶⁴
 	Conversion Delta // the δ of the conversions of all rungs. Above 0 and below 1
 	Reserve    Delta // bounds the sum of the losses' own δ
 }
 
-// NewOdometer starts with nothing lost. A First below 10⁻⁶⁴ is ErrRho; a Conversion of 0 or 1, and a sum with
-// Reserve of 1 or more, is ErrDelta.
+// NewOdometer makes an odometer with nothing lost. A First below 10⁻⁶⁴ is ErrRho. A Conversion of 0 or 1, or a
+// sum with Reserve of 1 or more, is ErrDelta.
 func NewOdometer(l Ladder) (*Odometer, error) {
 	switch {
 	case l.First.rat().Cmp(exact.DecimalStep(64)) < 0:
@@ -69,9 +69,9 @@ func NewOdometer(l Ladder) (*Odometer, error) {
 	return &Odometer{ladder: l, spent: ZCDPLoss(Rho{}, Delta{})}, nil
 }
 
-// Record adds the loss of a mechanism that is about to run. Where the losses' own δ would exceed the reserve it
-// changes nothing and returns an *OverdrawError: the mechanism must not run, or no reading holds any more. An Odometer
-// that NewOdometer did not make has no ladder to read from, and refuses every loss so.
+// Record adds the loss of a mechanism that is about to run. If the losses' own δ would exceed the reserve, it changes
+// nothing and returns an *OverdrawError: then the mechanism must not run, or no reading is valid any more. An Odometer
+// without a ladder, not made by NewOdometer, refuses every loss in this way.
 func (o *Odometer) Record(loss Loss) error {
 	if o.ladder.First.IsZero() {
 		none := ZCDPLoss(Rho{}, Delta{})
@@ -92,13 +92,13 @@ func (o *Odometer) Record(loss Loss) error {
 	return nil
 }
 
-// Spent is the sum of the losses so far, as zCDP counts them.
+// Spent is the sum of the losses so far, as zCDP.
 func (o *Odometer) Spent() Loss { return o.spent }
 
 // Delta is the δ of every reading: Conversion + Reserve.
 func (o *Odometer) Delta() Delta { return o.ladder.Conversion.Plus(o.ladder.Reserve) }
 
-// Reading is the ε lost so far, rounded up: 0 if nothing was.
+// Reading is the ε lost so far, rounded up: 0 if nothing was lost.
 func (o *Odometer) Reading() Epsilon {
 	if !o.mixed && o.pure.IsZero() {
 		return Epsilon{}

@@ -12,10 +12,10 @@ import (
 // Rényi's divergence [Bun & Steinke 2016, Definition 1.1]. The zero value is no loss.
 type Rho struct{ amount }
 
-// MaxRho bounds what ParseRho accepts: beyond what MaxEpsilon costs, ε²/2 = 500,000, nobody is protected.
+// MaxRho bounds what ParseRho accepts: beyond the cost of MaxEpsilon, ε²/2 = 500,000, nobody is protected.
 const MaxRho = 1_000_000
 
-// ErrRho reports a text that is no ρ: not a decimal number, not above zero, or above MaxRho.
+// ErrRho reports a text that is not a valid ρ: not a decimal number, not above zero, or above MaxRho.
 var ErrRho = errors.New("invalid rho")
 
 // ParseRho reads a positive decimal of at most MaxRho ("0.02", "1e-3"), exactly. Zero, negative numbers, NaN,
@@ -46,7 +46,7 @@ func (r Rho) Cmp(s Rho) int { return r.cmp(s.amount) }
 // Plus is composition: the loss of two mechanisms on the same data [Bun & Steinke 2016, Lemma 1.7].
 func (r Rho) Plus(s Rho) Rho { return Rho{r.plus(s.amount)} }
 
-// Minus returns r − s, or no loss where s is the larger.
+// Minus returns r − s, or no loss if s is larger.
 func (r Rho) Minus(s Rho) Rho { return Rho{r.minus(s.amount)} }
 
 // Times is k·r, the loss of k mechanisms of loss r each. It is not group privacy, which is Group. A negative k counts

@@ -39,10 +39,10 @@ const (
 type Block struct {
 	First, Size int // coordinates
 	Norm        Norm
-	Grid        int   // the unit of its coordinates is 2^Grid
+	Grid        int // the unit of its coordinates is 2^Grid
 	// longer row vectors are scaled down to it, in grid units; 0 if the coordinates' ranges allow none longer
-	Scale       int64
-	Most        int64 // with Scale: no row vector that counts is longer
+	Scale int64
+	Most  int64 // with Scale: no row vector that counts is longer
 }
 
 // SumKind is the content of a VectorSum.

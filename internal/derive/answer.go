@@ -17,20 +17,20 @@ type Answer struct {
 	measures map[*plan.Measure]*released
 	noises   *noises
 	index    map[*plan.Measure]int
-	fits     []fit         // of the plan's measures, where there are grouping sets
-	reader   *reuse.Reader // nil until it is asked for
-	given    []*grid       // by grouping: what is known from earlier releases, in place of released numbers; nil without
-	expected []*grid       // by grouping, of no numbers: what ForecastIn found
-	likeSets []int         // likewise, what likeSet found
+	fits     []fit         // of the plan's measures, with grouping sets
+	reader   *reuse.Reader // nil until first used
+	given    []*grid       // by grouping: estimates from earlier releases in place of released numbers; nil without
+	expected []*grid       // by grouping, without numbers: the results of ForecastIn
+	likeSets []int         // likewise: the results of likeSet
 	foretold map[foretoldOf]Forecast
-	forms    map[*plan.Post]*form // what formOf found; nil of what is none
+	forms    map[*plan.Post]*form // the results of formOf; nil if not linear
 	whole    bool                 // counts are shown as whole numbers
 }
 
-// New prepares for a plan. The error is of the noise's parameters.
+// New prepares the answer of a plan. An error concerns the noise's parameters.
 func New(p *plan.Plan) (*Answer, error) { return new(Shapes).New(p) }
 
-// New is New, with what was found for plans that are alike.
+// New is New, with the results found for similar plans.
 func (s *Shapes) New(p *plan.Plan) (*Answer, error) {
 	alike, fits := &noises{}, map[string]fit{}
 	a := &Answer{plan: p, measures: map[*plan.Measure]*released{}, noises: alike, index: map[*plan.Measure]int{}}
@@ -55,7 +55,7 @@ func (s *Shapes) New(p *plan.Plan) (*Answer, error) {
 	return a, nil
 }
 
-// Showing is the same of a plan that differs in what it shows alone: in HAVING, LIMIT and OFFSET.
+// Showing is the same answer for a plan that differs only in HAVING, LIMIT and OFFSET.
 func (a *Answer) Showing(p *plan.Plan) *Answer {
 	out := *a
 	out.plan, out.reader = p, nil
@@ -76,7 +76,7 @@ type Part struct {
 	Measure *plan.Measure
 }
 
-// Parts lists the released measures behind an output, where it is not simply one of them.
+// Parts lists the released measures behind an output, unless the output is one of them.
 func (a *Answer) Parts(o plan.Output) []Part {
 	if o.Post == nil || a.Single(o) != nil {
 		return nil
@@ -128,10 +128,10 @@ func aggregates(p *plan.Post) []int {
 	return out
 }
 
-// Rows computes the answer's rows from the released numbers, by cell (the keys' product, the last key running fastest) and
-// measure. For each cell fixed beforehand the interval fails to cover with probability alpha at most (0 < alpha < 1). HAVING,
-// ORDER BY, LIMIT and OFFSET look at released values only; they choose cells by their noise, and among those that are
-// chosen it may fail far more often: the greatest of many empty groups is nearly never within its interval.
+// Rows computes the answer's rows from the released numbers, by cell (the keys' product, the last key running fastest)
+// and measure. For each cell fixed beforehand the interval fails to cover with probability at most alpha (0 < alpha <
+// 1). HAVING, ORDER BY, LIMIT and OFFSET use released values only, so they choose cells by their noise. Among chosen
+// cells the interval may fail far more often: the greatest of many empty groups is almost never within its interval.
 func (a *Answer) Rows(sums [][]*big.Int, alpha float64) [][]Cell {
 	var rows []*cell
 	for _, c := range a.cells(sums, alpha) {
@@ -174,10 +174,11 @@ func (a *Answer) sort(rows []*cell) {
 		for _, o := range a.plan.Order {
 			all[i].by = append(all[i].by, c.comparable(o.Post))
 		}
-		// Ties, and answers without ORDER BY, come in the order of the keys as they are shown.
+		// Ties, and answers without ORDER BY, are sorted by the keys as shown.
 		for _, o := range a.plan.Outputs {
 			if o.Post == nil {
-				all[i].by = append(all[i].by, c.keys[o.Key], value.OfBool(c.summed(o.Key))) // a NULL before what is summed over it
+				// a NULL group before the row summed over the key
+				all[i].by = append(all[i].by, c.keys[o.Key], value.OfBool(c.summed(o.Key)))
 			}
 		}
 	}

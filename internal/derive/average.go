@@ -11,12 +11,12 @@ import (
 
 // average is AVG from a noisy centred sum S and a noisy count N, in the sum's grid units.
 //
-// Its interval is Fieller's [1954], for noise of any distribution. Let s and n > 0 be the true bounded sum and count and
-// θ = s/n, so that s − θn = 0. With S = s + A and N = n + C, for the true θ, S − θN = A − θC, whose tail
-// noise.DifferenceTail bounds (noise is symmetric: the sign of θ does not matter). The set of all θ that this does not reject
-// at level α holds the true one with probability at least 1 − α; the interval is the hull of that set within the bounds of
-// θ, which are public. Where the noisy count is not positive, the value is NULL and
-// the interval is the bounds.
+// Its interval is Fieller's [1954], for noise of any distribution. Let s and n > 0 be the true bounded sum and count
+// and θ = s/n, so that s − θn = 0. With S = s + A and N = n + C, for the true θ, S − θN = A − θC, whose tail
+// noise.DifferenceTail bounds (noise is symmetric: the sign of θ does not matter). The set of all θ that this does
+// not reject at level α contains the true one with probability at least 1 − α; the interval is the hull of that set
+// within the bounds of θ, which are public. If the noisy count is not positive, the value is NULL and the interval is
+// the bounds.
 type average struct {
 	sum, count *released
 	bounds     Interval // of the average, from the plan
@@ -76,7 +76,8 @@ type fieller struct {
 	evaluations int
 }
 
-// slack is the relative width at which the search stops, and more than the rounding of what excluded computes from u and v.
+// slack is the relative width at which the search stops, and more than the rounding of what excluded computes from u
+// and v.
 const slack = 1e-9
 
 // excluded reports that every θ between lo and hi is rejected: the least |S − θN| of them is too large even for the
@@ -88,14 +89,15 @@ func (f *fieller) excluded(lo, hi float64) bool {
 		return false
 	}
 	theta := math.Max(math.Abs(lo), math.Abs(hi))
-	rounding := 0x1p-50 * (math.Abs(f.s) + theta*f.n) // of u and v, in which the terms may cancel, and of s and n themselves
+	// of u and v, in which the terms may cancel, and of s and n themselves
+	rounding := 0x1p-50 * (math.Abs(f.s) + theta*f.n)
 	y := (math.Min(math.Abs(u), math.Abs(v)) - rounding) * (1 - slack)
 	return y > 0 && noise.DifferenceTail(f.a, f.c, theta, y) <= f.alpha
 }
 
 func (f *fieller) hull(bounds Interval) Interval {
 	low, ok := f.first(bounds.Low, bounds.High, 40)
-	if !ok { // nothing is accepted: the estimate itself, clamped, is all there is to show
+	if !ok { // no θ is accepted: return the clamped estimate itself
 		point := math.Min(math.Max(f.s/f.n, bounds.Low), bounds.High)
 		return Interval{point, point}
 	}
@@ -133,7 +135,7 @@ func (f *fieller) last(lo, hi float64, depth int) (float64, bool) {
 	return f.last(lo, middle, depth-1)
 }
 
-// spread is, to first order, the standard deviation of the average times the true count, where the true average is theta
+// spread is, to first order, the standard deviation of the average times the true count, for a true average of theta
 // (centred, in the sum's grid units).
 func (a *average) spread(theta float64) float64 {
 	return math.Hypot(a.sum.noise.StdDev(), theta*a.count.noise.StdDev()) * a.sum.unit

@@ -8,8 +8,8 @@ import (
 	"dither/internal/policy"
 )
 
-// Ages of at most 115 at ε = 1 under add/remove: to first order the average's deviation is 163/n in the middle of the bounds
-// and 170/n at a mean of 40, beside 325/n for an uncentred sum at half the budget.
+// Ages of at most 115 at ε = 1 under add/remove: to first order the average's deviation is 163/n in the middle of the
+// bounds and 170/n at a mean of 40, beside 325/n for an uncentred sum at half the budget.
 func TestAverageOfAges(t *testing.T) {
 	p, err := policy.Decode([]byte(`
 version: 1

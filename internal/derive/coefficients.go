@@ -7,11 +7,12 @@ import (
 	"dither/internal/exact"
 )
 
-// coefficients are the sizes, rounded up, of those that lattice.law speaks of: of the i-th grouping's cells in the fitted table over s. keys are those
-// that both have; the a-th size is of the cells that agree in those keys whose bits a has.
+// coefficients are the absolute coefficients of lattice.law, rounded up: those of the i-th grouping's cells in the
+// fitted table over s. keys are the keys that both have. The a-th coefficient belongs to the cells that agree in the
+// keys whose bits a has.
 //
-// The sum over T is taken key by key: of what a key is in T for, and of what it is not. All of it is exact, in integers over one denominator,
-// since rationals would be reduced at each step: in machine words where they suffice.
+// The sum over T is computed key by key: once with the key in T, and once without. It is exact, in integers over one
+// denominator, because rationals would be reduced at each step; machine words are used if they suffice.
 func (l *lattice) coefficients(s uint64, i int, keys []int) []float64 {
 	weights := make([]*big.Rat, 1<<len(keys))
 	subsets := make([]uint64, len(weights))
@@ -61,9 +62,10 @@ func (l *lattice) coefficients(s uint64, i int, keys []int) []float64 {
 	return out
 }
 
-// inWords is coefficients in words of 64 bits; false where they might not suffice. Every number on the way is at most the sum of the first
-// ones, which are not negative, times the keys' sizes so far: n·((1 − 1/n)·in + without) and n·(without − in/n) have coefficients of at most n, and
-// each of the first numbers takes part in a later one once at most.
+// inWords is coefficients in words of 64 bits; false where they might not suffice. Every number on the way is at most
+// the sum of the first ones, which are not negative, times the keys' sizes so far: n·((1 − 1/n)·in + without) and
+// n·(without − in/n) have coefficients of at most n, and each of the first numbers takes part in a later one once at
+// most.
 func (l *lattice) inWords(s uint64, keys []int, weights []*big.Rat, subsets []uint64) (x []int64, denominator int64, ok bool) {
 	common, last := int64(1), (*big.Rat)(nil)
 	for _, w := range weights {

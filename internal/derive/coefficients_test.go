@@ -36,7 +36,8 @@ func slowly(l *lattice, s uint64, i int, keys []int) (out []float64) {
 	return out
 }
 
-// Coefficients are the same in words, in integers without end, and in rationals; words are left where they would overflow.
+// Coefficients are the same in words, in integers without end, and in rationals; words are left where they would
+// overflow.
 func TestCoefficients(t *testing.T) {
 	random := rand.New(rand.NewPCG(3, 4))
 	words, beyond := 0, 0

@@ -13,16 +13,16 @@ import (
 	"dither/noise"
 )
 
-// fitted is one measure over the cells of a table, as estimated from several noisy numbers each: cell i is values[i]/denominator in
-// grid units.
+// fitted is one measure over the cells of a table, each estimated from several noisy numbers: cell i is
+// values[i]/denominator in grid units.
 type fitted struct {
 	*released   // the measure, for its units
 	values      []*big.Int
 	denominator *big.Int
-	laws        []*noise.Combination // of each cell's error; or one, that all have
-	direct      bool                 // the values are released numbers, and their noise is whole
-	whole       []*big.Int           // nil, or non-negative integers to be shown in place of the values, which add up
-	// later computes the values and their denominator, where only the law has been asked for; else nil.
+	laws        []*noise.Combination // of each cell's error; or one for all cells
+	direct      bool                 // the values are released numbers, with integer noise
+	whole       []*big.Int           // nil, or consistent non-negative integers to show in place of the values
+	// later computes the values and their denominator if only the law has been requested so far; else nil.
 	later func() ([]*big.Int, *big.Int)
 }
 
@@ -40,7 +40,7 @@ func (f *fitted) rat(i int) *big.Rat {
 	return x.Mul(x, f.Unit())
 }
 
-// law is that of a cell's error.
+// law is the distribution of a cell's error.
 func (f *fitted) law(i int) *noise.Combination {
 	if len(f.laws) == 1 {
 		return f.laws[0]
@@ -53,7 +53,7 @@ func (f *fitted) widest() *noise.Combination {
 	return slices.MaxFunc(f.laws, func(a, b *noise.Combination) int { return cmp.Compare(a.Variance(), b.Variance()) })
 }
 
-// variance is what the cells have on average.
+// variance is the mean variance of the cells.
 func (f *fitted) variance() float64 {
 	sum := 0.0
 	for _, law := range f.laws {
@@ -62,7 +62,8 @@ func (f *fitted) variance() float64 {
 	return sum
 }
 
-// reachOf is how far, in the measure's own unit, a cell's estimate is from the true sum with probability at least 1 − alpha.
+// reachOf is the distance, in the measure's own unit, that a cell's estimate keeps from the true sum with probability
+// at least 1 − alpha.
 func (f *fitted) reachOf(i int, alpha float64) *big.Rat { return f.reachUnder(f.law(i), alpha) }
 
 func (f *fitted) reachUnder(law *noise.Combination, alpha float64) *big.Rat {
@@ -100,9 +101,10 @@ func (f *fitted) estimateOf(i int, alpha float64) Estimate {
 	return e
 }
 
-// averageOf is AVG from an estimated centred sum and an estimated count, whose intervals at half of alpha each hold together
-// with probability 1 − alpha at least (Bonferroni): then their quotient lies in the hull of what the two allow, for a count above 0,
-// and within the bounds. Where the estimated count is not positive, the value is NULL and the interval is the bounds.
+// averageOf is AVG from an estimated centred sum and an estimated count. Their intervals, each at half of alpha, hold
+// together with probability at least 1 − alpha (Bonferroni). Then the quotient lies in the hull of the values that
+// both allow, for a count above 0, and within the bounds. If the estimated count is not positive, the value is NULL and
+// the interval is the bounds.
 func averageOf(s, n *fitted, i int, alpha float64, agg plan.Aggregate) Estimate {
 	a := &average{sum: s.released, bounds: Interval{agg.Lo, agg.Hi}}
 	e := Estimate{StdDev: math.NaN(), Interval: a.bounds}
@@ -122,7 +124,8 @@ func averageOf(s, n *fitted, i int, alpha float64, agg plan.Aggregate) Estimate 
 	reach = n.reachOf(i, alpha/2)
 	least, most := new(big.Rat).Sub(count, reach), new(big.Rat).Add(count, reach)
 	centre := s.Units(new(big.Int).SetInt64(s.Centre))
-	end := func(x *big.Rat, lower bool) *big.Rat { // the end of x/n over the counts that are left, nil where there is none
+	end := func(x *big.Rat, lower bool) *big.Rat {
+		// the end of x/n over the counts that are left, nil where there is none
 		if (x.Sign() < 0) == lower {
 			if least.Sign() <= 0 {
 				return nil
@@ -143,7 +146,7 @@ func averageOf(s, n *fitted, i int, alpha float64, agg plan.Aggregate) Estimate 
 	return e
 }
 
-// grid is what is estimated of the cells of one grouping.
+// grid has the estimates for the cells of one grouping.
 type grid struct {
 	grouping plan.Grouping
 	of       map[*plan.Measure]*fitted // by the plan's measures
@@ -180,7 +183,7 @@ func tables(p *plan.Plan, j int, sums [][]*big.Int) [][]*big.Int {
 	return out
 }
 
-// fit is how one measure's tables are fitted, and the laws of what comes out: functions of the plan alone.
+// fit is how one measure's tables are fitted, and the laws of the results: functions of the plan alone.
 type fit struct {
 	lattice *lattice
 	laws    []*noise.Combination // of each fitted table's cells
@@ -198,7 +201,8 @@ func (n *noises) noisesOf(p *plan.Plan, j int) (out []noise.Distribution, err er
 	return out, nil
 }
 
-// fitText names what a fit and its laws depend on: measures whose noises are the same in every grouping have one.
+// fitText identifies everything that a fit and its laws depend on: measures with the same noises in every grouping
+// share it.
 func (n *noises) fitText(p *plan.Plan, j int) string {
 	b := strconv.AppendBool(nil, p.Measures[j].Additive())
 	for _, g := range p.Groupings() {
@@ -216,7 +220,7 @@ func (s *Shapes) fit(alike *noises, p *plan.Plan, j int) (fit, error) {
 	return fit{found.lattice, found.laws(noises)}, nil
 }
 
-// setCells are the rows of an answer with grouping sets, before HAVING: those of each set that the question lists.
+// setCells are the rows of an answer with grouping sets, before HAVING: those of each listed set.
 func (a *Answer) setCells(sums [][]*big.Int, alpha float64) []*cell {
 	grids, list := a.given, a.plan.Shown
 	if grids == nil {
@@ -291,7 +295,7 @@ func (a *Answer) ForecastIn(set int, o plan.Output, alpha float64) Forecast {
 			a.likeSets = append(a.likeSets, a.likeSet(i))
 		}
 	}
-	set = a.likeSets[set] // of which the laws are, and nothing else matters
+	set = a.likeSets[set] // the set with the same laws
 	key := foretoldOf{set, o.Post, alpha}
 	f, ok := a.foretold[key]
 	if !ok {
@@ -329,15 +333,15 @@ func (a *Answer) expectedIn(set int) *grid {
 	return a.expected[set]
 }
 
-// reachOf and stdDevOf are a measure's in the grid's cells, where they are largest.
+// reachOf and stdDevOf are those of a measure in the grid's cells where they are largest.
 func (g *grid) reachOf(m *plan.Measure, alpha float64) *big.Rat {
 	return g.of[m].reachUnder(g.of[m].widest(), alpha)
 }
 
 func (g *grid) stdDevOf(m *plan.Measure) float64 { return g.of[m].widest().StdDev() * g.of[m].unit }
 
-// ForecastGiven is Forecast for the rows of the first grouping, as earlier releases tell them (From): where their errors
-// differ, where they are largest.
+// ForecastGiven is Forecast for the rows of the first grouping as computed from earlier releases (From). If their
+// errors differ, it is for the largest.
 func (a *Answer) ForecastGiven(o plan.Output, alpha float64) Forecast {
 	return a.forecast(a.given[0], o, alpha)
 }

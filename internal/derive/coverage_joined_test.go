@@ -46,8 +46,9 @@ func TestQuantileCoverageOfRelations(t *testing.T) {
 	}
 }
 
-// Where an interval is worst: half of the rows at one end of the bounds and half at the other, so that every value between them is just as many rows off as
-// an end of the interval may be. It misses then nearly as often as its bracket is made for, and a narrower one more often.
+// Where an interval is worst: half of the rows at one end of the bounds and half at the other, so that every value
+// between them is just as many rows off as an end of the interval may be. It misses then nearly as often as its bracket
+// is made for, and a narrower one more often.
 func TestQuantileCoverageAtItsWorst(t *testing.T) {
 	for _, c := range []struct{ sql, price string }{
 		{"SELECT MEDIAN(i) FROM t", "0.3"},
@@ -113,8 +114,9 @@ func TestCoverageOfDerivedOverRelations(t *testing.T) {
 	}
 }
 
-// A mode's shortfall is what explain tells: the value that is chosen has at most so many rows fewer than the most frequent one, but with the probability
-// that is said; where one value is just beyond it above all others, and where the others are spread below.
+// A mode's shortfall is what explain tells: the value that is chosen has at most so many rows fewer than the most
+// frequent one, but with the probability that is said; where one value is just beyond it above all others, and where
+// the others are spread below.
 func TestShortfall(t *testing.T) {
 	for _, neighbours := range []string{"add-remove", "change-one"} {
 		for _, price := range []string{"0.3", "2", "ρ 0.02", "ρ 1"} {
@@ -156,8 +158,8 @@ func TestShortfall(t *testing.T) {
 	}
 }
 
-// A quantile's rank error is what explain tells: where all rows have one value, and just so many that any other is too far, that value is drawn but with the
-// probability that is said, of each of several that are put in order too.
+// A quantile's rank error is what explain tells: where all rows have one value, and just so many that any other is too
+// far, that value is drawn but with the probability that is said, of each of several that are put in order too.
 func TestRankError(t *testing.T) {
 	for _, price := range []string{"0.5", "20", "ρ 0.1"} {
 		for _, sql := range []string{"SELECT MEDIAN(i) FROM t", "SELECT PERCENTILE_DISC(x, 0.9) FROM t", "SELECT APPROX_QUANTILES(i, 4) FROM v"} {

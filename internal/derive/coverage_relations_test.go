@@ -8,8 +8,8 @@ import (
 	"dither/internal/value"
 )
 
-// The 95 % interval of an answer over a relation covers the exact bounded quantity, computed here from the rows, in at least 95 % of
-// releases.
+// The 95 % interval of an answer over a relation covers the exact bounded quantity, computed here from the rows, in at
+// least 95 % of releases.
 func TestCoverageOfRelations(t *testing.T) {
 	rows := people(600)
 	each, sum := map[int64]float64{}, map[int64]float64{}
@@ -35,7 +35,8 @@ func TestCoverageOfRelations(t *testing.T) {
 		{"SELECT COUNT(*) FROM (SELECT person FROM w GROUP BY person HAVING COUNT(*) > 3) q", "0.5", 1},
 		{"SELECT COUNT(*) FROM v a JOIN v b ON a.person = b.person", "1", 200 * 9},
 		{"SELECT SUM(a.i * b.i) FROM v a JOIN v b ON a.person = b.person", "ρ 1", all},
-		{"SELECT COUNT(*) FROM (SELECT person FROM v UNION ALL SELECT person FROM w) q", "1", 600 + 600 + 6}, // by groups: 4 rows and 2
+		// by groups: 4 rows and 2
+		{"SELECT COUNT(*) FROM (SELECT person FROM v UNION ALL SELECT person FROM w) q", "1", 600 + 600 + 6},
 		{"SELECT AVG(b.n) FROM v a JOIN (SELECT person, COUNT(*) AS n FROM w GROUP BY person) b USING (person)", "1", 3},
 	} {
 		t.Run(c.sql+" at "+c.price, func(t *testing.T) {

@@ -18,8 +18,9 @@ import (
 	"dither/privacy"
 )
 
-// Found bounds on rows, from rows to interval: a draw, and then a sum, an average or a count with the bound that it gave, of which the
-// interval covers 95 %, about what is left of the rows with that bound. The draw is no more units off than it says, but for 5 %.
+// Found bounds on rows, from rows to interval: a draw, and then a sum, an average or a count with the bound that it
+// gave, of which the interval covers 95 %, about what is left of the rows with that bound. The draw is no more units
+// off than it says, but for 5 %.
 func TestCoverageWithFoundRows(t *testing.T) {
 	trials := 300
 	if os.Getenv("DITHER_LONG") != "" {
@@ -72,7 +73,8 @@ func TestCoverageWithFoundRows(t *testing.T) {
 	}
 }
 
-// measuredWith measures with a bound on rows, as often as it is called, and reports that the interval covers what is left of the rows with it.
+// measuredWith measures with a bound on rows, as often as it is called, and reports that the interval covers what is
+// left of the rows with it.
 func measuredWith(t *testing.T, planned *plan.Plan, k int64, rows []enginetest.Row) func() bool {
 	t.Helper()
 	p, err := planned.WithRows(k)

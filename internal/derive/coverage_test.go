@@ -138,8 +138,8 @@ func draw(answer *derive.Answer, exact []*big.Int, noises []noise.Distribution) 
 	return answer.Rows([][]*big.Int{noisy}, 0.05)[0][0].Estimate
 }
 
-// Where persons have many rows, a few of them hundreds, the interval covers the bounded quantity: what is left of their rows
-// by the cap on rows (table v), or by the clamp of what each adds (table w).
+// Where persons have many rows, a few of them hundreds, the interval covers the bounded quantity: what is left of their
+// rows by the cap on rows (table v), or by the clamp of what each adds (table w).
 func TestCoverageOfPersons(t *testing.T) {
 	rows := people(1200)
 	for k := range rows { // row k is of person ⌊√k⌋ / 2: the later, the more rows

@@ -1,6 +1,6 @@
-// Package derive computes what an answer shows from what was released: values, standard deviations and intervals of
-// aggregates and of what is computed from them. It sees noisy numbers and public parameters only; everything in it is
-// post-processing, and costs nothing.
+// Package derive computes an answer from released numbers: values, standard deviations and intervals of aggregates, and
+// of expressions over them. It sees noisy numbers and public parameters only. Everything in it is post-processing, and
+// free.
 package derive
 
 import (
@@ -17,15 +17,15 @@ import (
 // Estimate is one released or derived number with its error bar.
 //
 // The interval covers the noise and the rounding to the grid, around the bounded quantity: the sum, count or average of
-// the cleaned and capped values. It covers neither sampling nor what bounds cut off.
+// the cleaned and capped values. It covers neither sampling nor the effect of bounds.
 type Estimate struct {
 	Null   bool
 	Value  float64
-	Whole  *big.Int // the value, where it is an integer by nature; else nil
-	StdDev float64  // NaN where there is none: a quotient's noisy denominator has no variance
+	Whole  *big.Int // the value, if it is an integer by nature; else nil
+	StdDev float64  // NaN if there is none: a quotient's noisy denominator has no variance
 	Interval
-	WholeLow, WholeHigh *big.Int     // the interval's ends, where Whole is set
-	Choice              *value.Value // of a mode, which was chosen from a list
+	WholeLow, WholeHigh *big.Int     // the interval's ends, if Whole is set
+	Choice              *value.Value // for a mode, chosen from a list
 }
 
 // Interval is a closed interval; an infinite end is none.
@@ -54,7 +54,7 @@ type released struct {
 	quantiles map[float64]*big.Int
 }
 
-// released prepares for a measure. What is found of the noise of one is found of all that have it.
+// released prepares a measure. Results about a noise are shared by all measures that have it.
 func (n *noises) released(m *plan.Measure) (*released, error) {
 	of, err := n.of(m)
 	if err != nil {
@@ -63,7 +63,7 @@ func (n *noises) released(m *plan.Measure) (*released, error) {
 	return &released{Measure: m, noise: of.noise, unit: math.Ldexp(1, m.Grid), limits: of.limits, quantiles: map[float64]*big.Int{}}, nil
 }
 
-// of is the noise of a measure, with what was found of it.
+// of returns the noise of a measure, with the results about it.
 func (n *noises) of(m *plan.Measure) (*released, error) {
 	i := n.number(m)
 	if n.all[i] == nil {
@@ -76,7 +76,7 @@ func (n *noises) of(m *plan.Measure) (*released, error) {
 	return n.all[i], nil
 }
 
-// noises numbers the distributions of measures' noises: the very same parameter, or else an equal one, is one.
+// noises numbers the distinct noises of measures: identical parameters, or equal ones, have one number.
 type noises struct {
 	same map[noiseOf]int
 	text map[string]int
@@ -106,7 +106,7 @@ func (n *noises) number(m *plan.Measure) int {
 	return i
 }
 
-// Ahead finds the quantiles of all noises that intervals at level alpha ask for, at once.
+// Ahead finds, at once, all quantiles of noises that intervals at level alpha need.
 func (a *Answer) Ahead(alpha float64) {
 	all := a.noises.all
 	found := make([]*big.Int, len(all))
@@ -143,8 +143,8 @@ func (r *released) limit(alpha float64) *big.Int {
 	return q
 }
 
-// reach is how far, in grid units, the released number is from the true sum with probability at least 1 − alpha: the
-// noise's quantile, and the most that rounding can have moved the sum.
+// reach is the distance, in grid units, that the released number keeps from the true sum with probability at least 1
+// − alpha: the noise's quantile, plus the most by which rounding can have moved the sum.
 func (r *released) reach(alpha float64) *big.Int {
 	q, ok := r.quantiles[alpha]
 	if !ok {

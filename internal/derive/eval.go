@@ -14,20 +14,22 @@ type cell struct {
 	answer *Answer
 	keys   []value.Value // in the plan's key order
 	sums   []*big.Int    // in the plan's measure order
-	alpha  float64       // of each aggregate's interval; 0 where only values are wanted
+	alpha  float64       // of each aggregate's interval; 0 if only values are needed
 	known  map[estimated]Estimate
-	grid   *grid // where measures are estimated from several numbers; sums are then for quantiles and modes alone, and nil without released ones
-	place  int   // the row's cell in it
+	// set if measures are estimated from several numbers; sums are then for quantiles and modes alone, and nil without
+	// released ones
+	grid  *grid
+	place int // the row's cell in it
 }
 
-// estimated is an aggregate at a level: computed once in a cell, however often it occurs.
+// estimated is an aggregate at a level, computed once per cell however often it occurs.
 type estimated struct {
 	aggregate int
 	alpha     float64
 }
 
-// number evaluates p with its interval. Aggregates' intervals hold together with probability 1 − (number of aggregates) ·
-// alpha (Bonferroni), and every step maps intervals that hold to an interval that holds.
+// number evaluates p with its interval. Aggregates' intervals hold together with probability 1 − (number of
+// aggregates) · alpha (Bonferroni), and every step maps valid intervals to a valid interval.
 func (c *cell) number(p *plan.Post) Estimate {
 	switch p.Op {
 	case plan.PostAggregate:
@@ -52,7 +54,7 @@ func (c *cell) aggregate(i int) Estimate {
 	if !ok {
 		agg := c.answer.plan.Aggregates[i]
 		e = c.compute(agg)
-		if c.grid == nil && c.answer.whole && agg.Func == plan.CountFunc { // of one table, nothing has to add up
+		if c.grid == nil && c.answer.whole && agg.Func == plan.CountFunc { // with one table, nothing has to add up
 			e.Whole = notNegative(c.sum(agg.Count))
 			e.Value = toFloat(e.Whole)
 		}
@@ -98,7 +100,7 @@ func (c *cell) amount(m *plan.Measure) *big.Rat {
 	return m.Units(c.sum(m))
 }
 
-// reachOf and stdDevOf are a measure's, in its own unit.
+// reachOf and stdDevOf are those of a measure, in its own unit.
 func (c *cell) reachOf(m *plan.Measure, alpha float64) *big.Rat {
 	if c.grid != nil {
 		return c.grid.of[m].reachOf(c.place, alpha)
@@ -114,7 +116,7 @@ func (c *cell) stdDevOf(m *plan.Measure) float64 {
 	return c.answer.stdDevOf(m)
 }
 
-// exactly is a number that is known.
+// exactly is the estimate of an exactly known number.
 func exactly(v value.Value) Estimate {
 	if v.Null {
 		return Estimate{Null: true, StdDev: math.NaN(), Interval: everything}
@@ -204,7 +206,7 @@ func intervalOf(p *plan.Post, args []Estimate) Interval {
 		}
 	case plan.PostAbs:
 		out = a.magnitude()
-	case plan.PostSqrt: // of what is not negative: where a is below 0 altogether, the root is NULL, and anything holds
+	case plan.PostSqrt: // of the non-negative part: if all of a is below 0, the root is NULL, and any interval holds
 		if a.High < 0 {
 			return everything
 		}
@@ -224,7 +226,7 @@ func intervalOf(p *plan.Post, args []Estimate) Interval {
 		return everything
 	}
 	wide := out.outward()
-	if out.Low >= 0 && (p.Op == plan.PostSqrt || p.Op == plan.PostMul) { // a root or a product of what is not negative
+	if out.Low >= 0 && (p.Op == plan.PostSqrt || p.Op == plan.PostMul) { // a root, or a product of non-negative numbers
 		wide.Low = math.Max(wide.Low, 0)
 	}
 	return wide
@@ -243,8 +245,8 @@ func hullOf(xs ...float64) Interval {
 	return out
 }
 
-// roundTo is the double nearest to x rounded half away from zero to so many decimal places, exactly; what is too large to
-// have any is itself.
+// roundTo is the double nearest to x rounded half away from zero to digits decimal places, exactly. A number too large
+// to have decimal places is returned as it is.
 func roundTo(x float64, digits int) float64 {
 	if digits == 0 {
 		return math.Round(x)
@@ -279,7 +281,7 @@ func truthOf(b bool) truth {
 	return isFalse
 }
 
-// condition evaluates a Boolean over the released values; intervals play no part.
+// condition evaluates a Boolean over the released values, without intervals.
 func (c *cell) condition(p *plan.Post) truth {
 	switch p.Op {
 	case plan.PostAnd:
@@ -353,7 +355,7 @@ func (c *cell) scalar(p *plan.Post) value.Value {
 	return value.Value{Type: value.Real, Null: e.Null, Real: e.Value}
 }
 
-// comparable makes numbers of all numeric values, so that they compare with one another.
+// comparable converts numeric values to numbers that compare with one another.
 func (c *cell) comparable(p *plan.Post) value.Value {
 	v := c.scalar(p)
 	if v.Type == value.Integer {

@@ -7,16 +7,18 @@ import (
 	"dither/internal/plan"
 )
 
-// Forecast is what an output's error will be, from public parameters. NaN stands for what is not known beforehand.
+// Forecast is the expected error of an output, from public parameters. NaN stands for an error that is not known
+// beforehand.
 type Forecast struct {
 	StdDev, HalfWidth float64
-	// Of an average over n rows near the middle of its bounds, to first order in 1/n: somewhat too small where n is small
-	// beside the count's noise. The rounding to the grid is left out: it is half a grid unit of the average at most.
+	// For an average over n rows near the middle of its bounds, to first order in 1/n: somewhat too small if n is small
+	// compared with the count's noise. It omits the rounding to the grid, which is at most half a grid unit of the
+	// average.
 	StdDevTimesN, HalfWidthTimesN float64
 	N                             int64 // the number of rows that StdDev and HalfWidth of an average are given at
 }
 
-// Forecast tells an output's error at level alpha. rows is a public number of rows, or 0.
+// Forecast returns an output's error at level alpha. rows is a public number of rows, or 0.
 func (a *Answer) Forecast(o plan.Output, alpha float64, rows int64) Forecast {
 	none := math.NaN()
 	f := Forecast{none, none, none, none, 0}

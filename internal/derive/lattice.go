@@ -10,26 +10,28 @@ import (
 	"dither/noise"
 )
 
-// lattice is one measure's noisy tables over several grouping sets, and the least-squares fit to all of them: tables of which the
-// coarser are exactly the sums of the finer.
+// lattice is one measure's noisy tables over several grouping sets, and the least-squares fit to all of them:
+// consistent tables, in which coarser ones are exactly the sums of finer ones.
 //
-// Let a grouping S be a set of keys, of n_k values each, and y_S its table: the sums M_S x of the table x of all keys, with independent
-// noise of variance v_S on each cell. Write C_T for the centring of a table over keys T along each of them, u ↦ u − mean, and M_T y
-// for y summed over the keys that are not in T. Then the tables C_T M_T y_S, for T ⊆ S, are uncorrelated between different T
-// (C_T u and C_T′ u are in orthogonal spaces) and determine y_S:
+// Let a grouping S be a set of keys, of n_k values each, and y_S its table: the sums M_S x of the table x of all keys,
+// with independent noise of variance v_S on each cell. Write C_T for the centring of a table over keys T along each of
+// them, u ↦ u − mean, and M_T y for y summed over the keys that are not in T. Then the tables C_T M_T y_S, for T
+// ⊆ S, are uncorrelated between different T (C_T u and C_T′ u are in orthogonal spaces) and determine y_S:
 //
 //	y_S = Σ_{T⊆S} (lifted C_T M_T y_S) / Π_{k∈S∖T} n_k.
 //
-// Of all groupings with S ⊇ T, C_T M_T y_S estimates the same table C_T M_T x, with covariance v_S·Π_{k∈S∖T} n_k times the same
-// matrix C_T. So the least-squares estimate of it is their average, weighted by the inverses 1/(v_S·Π_{k∈S∖T} n_k), and the fitted
-// tables are put together from these by the formula above [the analysis of variance of complete tables: Scheffé 1959, §4; for
-// noisy margins Barak et al. 2007]. A T that no finer grouping has comes from one table alone.
+// Of all groupings with S ⊇ T, C_T M_T y_S estimates the same table C_T M_T x, with covariance v_S·Π_{k∈S∖T}
+// n_k times the same matrix C_T. So the least-squares estimate of it is their average, weighted by the inverses
+// 1/(v_S·Π_{k∈S∖T} n_k), and the fitted tables are put together from these by the formula above [the analysis of
+// variance of complete tables: Scheffé 1959, §4; for noisy margins Barak et al. 2007]. A T that no finer grouping has
+// comes from one table alone.
 //
-// Whatever the weights, so long as those of each T add up to 1, the fit is unbiased and its tables add up; here v_S is the square of the
-// noise's parameter, an exact rational, in place of its variance, to which it is all but proportional.
+// Whatever the weights, so long as those of each T add up to 1, the fit is unbiased and its tables add up; here v_S is
+// the square of the noise's parameter, an exact rational, in place of its variance, to which it is all but
+// proportional.
 //
-// Since Π_{k∈S∖T} n_k is Π_{k∈S} n_k over Π_{k∈T} n_k, the weights of T are proportional to 1/(v_S·Π_{k∈S} n_k): they depend on T only
-// through which groupings have all of it.
+// Since Π_{k∈S∖T} n_k is Π_{k∈S} n_k over Π_{k∈T} n_k, the weights of T are proportional to
+// 1/(v_S·Π_{k∈S} n_k): they depend on T only through which groupings have all of it.
 type lattice struct {
 	sizes    []int64  // of the keys
 	sets     []uint64 // of each grouping, its keys
@@ -50,7 +52,8 @@ func keySet(keys []int) (set uint64) {
 
 func newLattice(p *plan.Plan, j int) *lattice { return latticeWith(p, variances(p, j)) }
 
-// variances are the squares of the noise's parameter in each grouping of a measure, the same number where they are equal to the first.
+// variances are the squares of the noise's parameter in each grouping of a measure. Groupings with a variance equal to
+// the first one's share its number.
 func variances(p *plan.Plan, j int) (out []*big.Rat) {
 	var first *plan.Measure
 	for _, g := range p.Groupings() {
@@ -70,7 +73,7 @@ func variances(p *plan.Plan, j int) (out []*big.Rat) {
 	return out
 }
 
-// latticeWith is that of variances, of which the proportions matter.
+// latticeWith is the lattice of given variances, of which only the proportions matter.
 func latticeWith(p *plan.Plan, variance []*big.Rat) *lattice {
 	l := &lattice{weights: map[uint64][]*big.Rat{}, variance: variance}
 	for _, k := range p.Keys {
@@ -98,7 +101,7 @@ func latticeWith(p *plan.Plan, variance []*big.Rat) *lattice {
 	return l
 }
 
-// first is, of the i-th grouping, the first of its variance.
+// first is the first grouping with the variance of the i-th.
 func (l *lattice) first(i int) int {
 	for j := len(l.firsts); j <= i; j++ {
 		v := l.variance[j]
@@ -107,10 +110,10 @@ func (l *lattice) first(i int) int {
 	return l.firsts[i]
 }
 
-// family is some groupings, as bits.
+// family is a set of groupings, as bits.
 type family [plan.MaxSets/64 + 1]uint64 // that of all keys may be beside the question's
 
-// within is the groupings that have all keys of T.
+// within is the set of groupings that have all keys of T.
 func (l *lattice) within(t uint64) (f family) {
 	for i, s := range l.sets {
 		if t&^s == 0 {
@@ -120,7 +123,7 @@ func (l *lattice) within(t uint64) (f family) {
 	return f
 }
 
-// weigh gives the share of each grouping in the components that they have in common.
+// weigh returns the share of each grouping in the components that they have in common.
 func (l *lattice) weigh(f family) []*big.Rat {
 	out := make([]*big.Rat, len(l.sets))
 	total := new(big.Rat)
@@ -229,10 +232,11 @@ func (l *lattice) components(noisy [][]*big.Int) map[uint64]component {
 	return out
 }
 
-// assemble is the fitted table over some keys, integers over one denominator: also of keys that no grouping has by themselves. Of keys
-// that none has together it is the least of all tables, in squares, that fit.
+// assemble is the fitted table over some keys, integers over one denominator: also of keys that no grouping has by
+// themselves. Of keys that none has together it is the least of all tables, in squares, that fit.
 func (l *lattice) assemble(s uint64, components map[uint64]component) ([]*big.Int, *big.Int) {
-	// The S-table's cell is Σ_T c_T/(d_T·Π_{k∈T} n_k·Π_{k∈S∖T} n_k), so that the second factors are one for all T.
+	// The S-table's cell is Σ_T c_T/(d_T·Π_{k∈T} n_k·Π_{k∈S∖T} n_k), so that the second factors are one for all
+	// T.
 	common := big.NewInt(1)
 	for t := s; ; t = (t - 1) & s {
 		if c, ok := components[t]; ok {
@@ -278,7 +282,8 @@ func (l *lattice) margins(noisy [][]*big.Int) []map[uint64]table {
 	out := make([]map[uint64]table, len(l.sets))
 	for i, s := range l.sets {
 		out[i] = map[uint64]table{s: {s, noisy[i]}}
-		for t := s; t != 0; { // from the largest subset down: each has a superset with one key more, which came before it
+		for t := s; t != 0; {
+			// from the largest subset down: each has a superset with one key more, which came before it
 			t = (t - 1) & s
 			k := bits.TrailingZeros64(s &^ t)
 			out[i][t] = out[i][t|1<<k].without(k, l.sizes)
@@ -321,10 +326,11 @@ func lcm(a, b *big.Int) *big.Int {
 	return g.Mul(new(big.Int).Quo(a, g), b)
 }
 
-// law is the distribution of the error of each cell of a fitted table, in grid units, from that of the noise of each grouping's cells.
+// law is the distribution of the error of each cell of a fitted table, in grid units, from that of the noise of each
+// grouping's cells.
 //
-// The cell's estimate is a linear form of all noisy cells. The coefficient of a cell of grouping S′ depends on the keys A ⊆ S ∩ S′ in
-// which the two agree:
+// The cell's estimate is a linear form of all noisy cells. The coefficient of a cell of grouping S′ depends on the
+// keys A ⊆ S ∩ S′ in which the two agree:
 //
 //	Σ_{T⊆S∩S′} w_{S′,T}/Π_{k∈S∖T} n_k · Π_{k∈T∩A} (1 − 1/n_k) · Π_{k∈T∖A} (−1/n_k),
 //

@@ -37,9 +37,9 @@ var lattices = []struct {
 	{[]int64{2, 2, 2, 2}, []uint64{15, 3, 12, 0}}, //
 }
 
-// The fit is the least-squares one: it is what the normal equations give, solved here by elimination over the rationals, with the
-// pseudo-inverse where no grouping has all keys (the tables are unique all the same). Its tables add up exactly, and the law of each cell has
-// the variance that the linear map gives it.
+// The fit is the least-squares one: it is what the normal equations give, solved here by elimination over the
+// rationals, with the pseudo-inverse where no grouping has all keys (the tables are unique all the same). Its tables
+// add up exactly, and the law of each cell has the variance that the linear map gives it.
 func TestLatticeIsLeastSquares(t *testing.T) {
 	random := rand.New(rand.NewPCG(1, 2))
 	for _, c := range lattices {
@@ -132,7 +132,8 @@ func addUp(t *testing.T, l *lattice, values [][]*big.Int, denominators []*big.In
 	}
 }
 
-// projected fits by solving the normal equations for the table of all keys with a little ridge, which the margins do not feel.
+// projected fits by solving the normal equations for the table of all keys with a little ridge, which the margins do
+// not feel.
 func projected(l *lattice, noisy [][]*big.Int) [][]float64 {
 	all := uint64(1)<<len(l.sizes) - 1
 	n := int(l.cells(all).Int64())

@@ -15,7 +15,7 @@ type form struct {
 	slope    map[*plan.Measure]*big.Rat
 }
 
-// errorBars are what is known of the measures' errors, in a row or in every one.
+// errorBars are the known errors of measures, in one row or in all.
 type errorBars interface {
 	reachOf(m *plan.Measure, alpha float64) *big.Rat
 	stdDevOf(m *plan.Measure) float64
@@ -28,7 +28,7 @@ func (a *Answer) stdDevOf(m *plan.Measure) float64 { return a.measures[m].stdDev
 
 func newForm() form { return form{constant: new(big.Rat), slope: map[*plan.Measure]*big.Rat{}} }
 
-// formOf is form, found once of an output.
+// formOf is form, computed once per output.
 func (a *Answer) formOf(p *plan.Post) (form, bool) {
 	known, ok := a.forms[p]
 	if !ok {
@@ -46,7 +46,7 @@ func (a *Answer) formOf(p *plan.Post) (form, bool) {
 	return *known, true
 }
 
-// form is p as a linear form of measures, where it is one.
+// form returns p as a linear form of measures, if it is one.
 func (a *Answer) form(p *plan.Post) (form, bool) {
 	out := newForm()
 	switch p.Op {
@@ -112,7 +112,7 @@ func (f form) plus(g form, times *big.Rat) form {
 	return out
 }
 
-// stdDev is that of the form: the measures' noises are independent.
+// stdDev is the form's standard deviation: the measures' noises are independent.
 func (f form) stdDev(of errorBars) float64 {
 	v := 0.0
 	for m, x := range f.slope {
@@ -123,8 +123,8 @@ func (f form) stdDev(of errorBars) float64 {
 	return math.Sqrt(v)
 }
 
-// reach is Σ|slope|·reach of the measures, each at level alpha, exactly: if every measure is within its own, the form is
-// within this. A measure that occurs twice counts with the sum of its slopes.
+// reach is Σ|slope|·reach of the measures, each at level alpha, exactly: if every measure is within its own, the form
+// is within this. A measure that occurs twice counts with the sum of its slopes.
 func (f form) reach(of errorBars, alpha float64) *big.Rat {
 	out := new(big.Rat)
 	for m, x := range f.slope {

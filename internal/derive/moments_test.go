@@ -35,8 +35,8 @@ func covariance(a, b []float64, less float64) float64 {
 	return sum / (float64(len(a)) - less)
 }
 
-// Intervals of variances, covariances and of what regressions are made of cover them, computed here by their definitions:
-// at 95 % each.
+// Intervals of variances, covariances and of what regressions are made of cover them, computed here by their
+// definitions: at 95 % each.
 func TestCoverageOfMoments(t *testing.T) {
 	both := func(p pairs) []float64 { // what depends on both: i + x
 		out := make([]float64, len(p.x))
@@ -102,7 +102,8 @@ func TestMomentsAreTheirDefinitions(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		// ε = 999 moves an average of a thousand by some thousandths of a percent of its range; chances of more are below 1e-9.
+		// ε = 999 moves an average of a thousand by some thousandths of a percent of its range; chances of more are
+		// below 1e-9.
 		e := draw(answer, exact, noises)
 		if math.Abs(e.Value-c.want) > 2e-4*c.scale || e.High-e.Low > 5e-3*c.scale {
 			t.Errorf("%s is %v, [%v, %v]; its definition %v", item, e.Value, e.Low, e.High, c.want)

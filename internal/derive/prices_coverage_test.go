@@ -16,8 +16,8 @@ import (
 	"dither/privacy"
 )
 
-// The 95 % interval covers the quantity within its bounds, whether they are given by row or by group, and whatever share of the price
-// the aggregate has.
+// The 95 % interval covers the quantity within its bounds, whether they are given by row or by group, and whatever
+// share of the price the aggregate has.
 func TestCoverageWithinBounds(t *testing.T) {
 	rows := people(600)
 	for k := range rows {
@@ -43,8 +43,9 @@ func TestCoverageWithinBounds(t *testing.T) {
 	}
 }
 
-// Found bounds, from rows to interval: a search, and then a sum or an average within what it found, of which the interval covers 95 %.
-// The bounds are seldom wider than the least power of two above the values, and seldom miss where there are rows enough.
+// Found bounds, from rows to interval: a search, and then a sum or an average within what it found, of which the
+// interval covers 95 %. The bounds are seldom wider than the least power of two above the values, and seldom miss where
+// there are rows enough.
 func TestCoverageWithinFoundBounds(t *testing.T) {
 	rows := people(2000)
 	for _, item := range []string{"SUM(i, bounds => auto)", "SUM(x, bounds => auto)", "AVG(i, bounds => auto)"} {

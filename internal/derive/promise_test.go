@@ -12,8 +12,9 @@ import (
 	"dither/internal/stattest"
 )
 
-// promised are n tests of intervals that promise to cover at a level. An interval that keeps its promise fails by chance with probability 1e-6 at
-// most; one that misses twice as often as it may, with DITHER_LONG=1 only 1.4 times (93 % in place of 95 %), passes with probability 1e-3 at most.
+// promised are n tests of intervals that promise to cover at a level. An interval that keeps its promise fails by
+// chance with probability 1e-6 at most; one that misses twice as often as it may, with DITHER_LONG=1 only 1.4 times (93
+// % in place of 95 %), passes with probability 1e-3 at most.
 func promised(level float64, n int) []*stattest.Sequential {
 	worse := 2.0
 	if os.Getenv("DITHER_LONG") != "" {
@@ -40,7 +41,8 @@ func simulates(p *plan.Plan) {
 	simulated.met.Add(p, simulated.asked[p])
 }
 
-// TestMain makes sure, where all tests are run, that no construct which has intervals of its own is left out of simulations.
+// TestMain makes sure, where all tests are run, that no construct which has intervals of its own is left out of
+// simulations.
 func TestMain(m *testing.M) {
 	code := m.Run()
 	if code == 0 && flag.Lookup("test.run").Value.String() == "" && flag.Lookup("test.list").Value.String() == "" && flag.Lookup("test.skip").Value.String() == "" {

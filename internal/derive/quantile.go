@@ -9,10 +9,10 @@ import (
 	"dither/internal/value"
 )
 
-// quantile is a quantile's estimate: what was drawn at its rank, and the interval between the two draws that bracket it (see
-// plan.Quantile), within the bounds. The interval is about what PERCENTILE_CONT or PERCENTILE_DISC is of the bounded rows of the cell, and
-// holds where there are any. Its level is fixed, so that with a smaller alpha it is the bounds. Rows that are rounded to a grid have quantiles that are
-// at most half a unit off, since rounding keeps their order.
+// quantile is a quantile's estimate: the value drawn at its rank, and the interval between the two draws that bracket
+// it (see plan.Quantile), within the bounds. The interval covers PERCENTILE_CONT or PERCENTILE_DISC of the bounded rows
+// of the cell, if it has any. Its level is fixed; for a smaller alpha the interval is the bounds. Quantiles of rows
+// that are rounded to a grid are off by at most half a unit, since rounding keeps the order.
 func (c *cell) quantile(q *plan.Quantile, alpha float64) Estimate {
 	at := c.answer.plan.QuantileAt(q)
 	v, low, high := c.inOrder(q), c.sums[at+1], c.sums[at+2]
@@ -37,8 +37,9 @@ func (c *cell) quantile(q *plan.Quantile, alpha float64) Estimate {
 	return e
 }
 
-// inOrder is the value of q where all quantiles of the same value are put in the order of their ranks: what is drawn of each by itself may
-// cross. It keeps the bound of ranks that they have in common (quantile.Independent.RankError, where it is proved; plan.RankError).
+// inOrder is the value of q after sorting the draws of all quantiles of the same expression, because independent draws
+// may cross. Sorting keeps their common bound on ranks (quantile.Independent.RankError, where it is proved;
+// plan.RankError).
 func (c *cell) inOrder(q *plan.Quantile) *big.Int {
 	of := c.answer.plan.Siblings(q)
 	values := make([]*big.Int, len(of))
@@ -57,7 +58,7 @@ func whole(v, low, high *big.Int) Estimate {
 	}
 }
 
-// chosen is a mode's value. A number's interval, for what is computed from it, holds all values that it was chosen from.
+// chosen is a mode's value. For expressions over it, a number's interval contains all values from which it was chosen.
 func (c *cell) chosen(m *plan.Mode) Estimate {
 	v, least, most := c.choice(m), m.Of.Values[0], m.Of.Values[len(m.Of.Values)-1]
 	e := Estimate{StdDev: math.NaN(), Interval: everything}
@@ -68,7 +69,8 @@ func (c *cell) chosen(m *plan.Mode) Estimate {
 	return e
 }
 
-// choice is the value of a mode's index. A release is checked against its plan when it is read, so the index is one of the values.
+// choice is the value of a mode's index. A release is checked against its plan when it is read, so the index is one of
+// the values.
 func (c *cell) choice(m *plan.Mode) value.Value {
 	i := c.sums[c.answer.plan.ModeAt(m)]
 	if !i.IsInt64() || i.Int64() < 0 || i.Int64() >= int64(len(m.Of.Values)) {
@@ -77,7 +79,7 @@ func (c *cell) choice(m *plan.Mode) value.Value {
 	return m.Of.Values[i.Int64()]
 }
 
-// picked is the value of an aggregate that is no number, for conditions and order: a date, or a value that was chosen.
+// picked is the value of a non-numeric aggregate, for conditions and sorting: a date, or a chosen value.
 func (c *cell) picked(p *plan.Post) (value.Value, bool) {
 	if p.Op != plan.PostAggregate {
 		return value.Value{}, false
@@ -91,7 +93,7 @@ func (c *cell) picked(p *plan.Post) (value.Value, bool) {
 	return value.Value{}, false
 }
 
-// Ordered is the quantile or the mode that an output releases as it is; both may be nil.
+// Ordered returns the quantile or the mode that an output releases as it is; both may be nil.
 func (a *Answer) Ordered(o plan.Output) (*plan.Quantile, *plan.Mode) {
 	if o.Post == nil || o.Post.Op != plan.PostAggregate {
 		return nil, nil

@@ -13,8 +13,9 @@ import (
 	"dither/mechanism/quantile"
 )
 
-// Over grouping sets the interval of a quantile covers PERCENTILE_DISC and PERCENTILE_CONT of the exact bounded rows in each set's cells with the
-// probability that its bracket is made for, all cells together, and the numbers of each set are shown in its rows.
+// Over grouping sets the interval of a quantile covers PERCENTILE_DISC and PERCENTILE_CONT of the exact bounded rows in
+// each set's cells with the probability that its bracket is made for, all cells together, and the numbers of each set
+// are shown in its rows.
 func TestQuantileSetsCoverage(t *testing.T) {
 	for _, c := range []struct{ sql, price string }{
 		{"SELECT g, MEDIAN(i) FROM t GROUP BY ROLLUP (g)", "6"},

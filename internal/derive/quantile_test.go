@@ -20,7 +20,8 @@ import (
 	"dither/noise"
 )
 
-// quantilesOf are a plan's true values in order, with the mechanism that draws from them: no sums beside them, one value.
+// quantilesOf are a plan's true values in order, with the mechanism that draws from them: no sums beside them, one
+// value.
 func quantilesOf(t testing.TB, p *plan.Plan, rows []enginetest.Row) (quantile.Cells, [][]int64) {
 	t.Helper()
 	return quantilesOver(t, p, enginetest.Tables{p.Table: rows})
@@ -92,13 +93,14 @@ func percentiles(values []float64, q float64) (disc, cont float64) {
 	return disc, values[low] + (at-float64(low))*(values[high]-values[low])
 }
 
-// The interval of a quantile covers PERCENTILE_DISC and PERCENTILE_CONT of the exact bounded rows with the probability that its
-// bracket is made for, on skewed and tied values, of many rows and of one, in every cell.
+// The interval of a quantile covers PERCENTILE_DISC and PERCENTILE_CONT of the exact bounded rows with the probability
+// that its bracket is made for, on skewed and tied values, of many rows and of one, in every cell.
 func TestQuantileCoverage(t *testing.T) {
 	tied := people(300)
 	for k := range tied {
 		if k%3 > 0 {
-			tied[k]["i"], tied[k]["x"] = value.OfInt(41), value.OfReal(-3) // two thirds are one value, of x the end of the bounds
+			// two thirds are one value, of x the end of the bounds
+			tied[k]["i"], tied[k]["x"] = value.OfInt(41), value.OfReal(-3)
 		}
 	}
 	for _, c := range []struct {
@@ -133,8 +135,8 @@ func TestQuantileCoverage(t *testing.T) {
 	}
 }
 
-// bracketed draws releases of a question for quantiles of one value, whose intervals are to hold them in every cell, with the probability that their
-// brackets are made for; and counts how many of the first are narrower than 40.
+// bracketed draws releases of a question for quantiles of one value, whose intervals are to hold them in every cell,
+// with the probability that their brackets are made for; and counts how many of the first are narrower than 40.
 func bracketed(t *testing.T, p *plan.Plan, tables enginetest.Tables) (narrow, trials int) {
 	t.Helper()
 	answer, err := derive.New(p)
@@ -181,8 +183,8 @@ func bracketed(t *testing.T, p *plan.Plan, tables enginetest.Tables) (narrow, tr
 	return narrow, trials
 }
 
-// Of no rows the interval is the bounds, but with the probability that the bracket fails with; the value is drawn uniformly. At a
-// greater confidence than brackets are made for, it is the bounds always.
+// Of no rows the interval is the bounds, but with the probability that the bracket fails with; the value is drawn
+// uniformly. At a greater confidence than brackets are made for, it is the bounds always.
 func TestQuantileOfNothing(t *testing.T) {
 	p := planOf(t, "SELECT MEDIAN(i) FROM t", "1")
 	answer, err := derive.New(p)

@@ -17,14 +17,14 @@ type Earlier struct {
 	Plan    *plan.Plan
 	Numbers [][]*big.Int
 
-	laws map[string]*noise.Combination // of the sums that were asked for
+	laws map[string]*noise.Combination // of the requested sums
 	fits map[int]*fittedOnce           // of its measures
 }
 
-// fittedOnce is a measure's lattice with what its noisy tables say.
+// fittedOnce is a measure's lattice with the components of its noisy tables.
 type fittedOnce struct {
 	lattice    *lattice
-	components map[uint64]component // nil until a number is asked for
+	components map[uint64]component // nil until a number is requested
 }
 
 // latticeOf fits a measure's tables, once.
@@ -46,13 +46,14 @@ func (a *Answer) Reader() *reuse.Reader {
 	return a.reader
 }
 
-// From answers the plan from earlier releases, where it follows from them (reuse.Reader.Follow): each measure from the one that tells it best; or,
-// to combine, from all that tell it, weighted by their inverse variances. Their noises are independent, and so is what they say, as long as
-// none was asked for, or priced, because of what another said: who asks until the numbers please, and combines them, has intervals that
-// fail more often than they tell. It gives the releases that are used, by index; ok is false where they do not tell all.
+// From answers the plan from earlier releases if it follows from them (reuse.Reader.Follow). Each measure comes from
+// the release with the least variance or, with combine, from all that have it, weighted by inverse variances. Their
+// noises are independent, and so are their errors, as long as no release was asked for, or priced, because of another's
+// value. Choosing among releases by their values invalidates the intervals. From returns the releases that it used, by
+// index; ok is false if they do not cover the whole plan.
 //
-// Where asExact is true, only what has no larger variance than the plan's own measurement would have, in any of its groupings, is
-// taken.
+// With asExact, it uses only releases whose variance is at most that of the plan's own measurement, in each of its
+// groupings.
 func (a *Answer) From(earlier []*Earlier, combine, asExact bool) (used []int, ok bool) {
 	p := a.plan
 	if !reuse.Followable(p) {
@@ -90,8 +91,9 @@ func (a *Answer) From(earlier []*Earlier, combine, asExact bool) (used []int, ok
 	return used, true
 }
 
-// told is the law of each cell's error in the table of a release over the keys that a following names, and what computes the table: of all
-// numbers of the measure, fitted together, or of those of one grouping alone.
+// told returns, for the release's table over the keys that a following names, the law of each cell's error, and a
+// function that computes the table: from all numbers of the measure, fitted together, or from those of one grouping
+// alone.
 func (e *Earlier) told(f reuse.Following, noises []noise.Distribution, alone int) (law *noise.Combination, values func() ([]*big.Int, *big.Int)) {
 	name := fmt.Sprint(f.Measure, f.Keys, alone)
 	law = e.laws[name]
@@ -128,7 +130,7 @@ func (e *Earlier) told(f reuse.Following, noises []noise.Distribution, alone int
 	return law, values
 }
 
-// zeroes are so many numbers to add to.
+// zeroes are n zeros to add to.
 func zeroes(n int) []*big.Int {
 	out, numbers := make([]*big.Int, n), make([]big.Int, n)
 	for i := range out {
@@ -137,8 +139,8 @@ func zeroes(n int) []*big.Int {
 	return out
 }
 
-// against is the variance of what is told of a measure, as a multiple of that of the plan's own estimate: in the cell of the grouping where it
-// is the largest.
+// against is the variance of the estimates of a measure from releases, as a multiple of that of the plan's own
+// estimate: in the cell of the grouping where it is the largest.
 func (a *Answer) against(j int, told []*fitted) float64 {
 	most := 0.0
 	for i, t := range told {
@@ -158,7 +160,7 @@ func (a *Answer) against(j int, told []*fitted) float64 {
 	return most
 }
 
-// told is what each release tells of a measure, by the plan's groupings, with the releases' indices.
+// told returns each release's estimates of a measure, by the plan's groupings, with the releases' indices.
 func (a *Answer) told(m *plan.Measure, earlier []*Earlier) (out [][]*fitted, from []int) {
 	reader := a.Reader()
 	for i, e := range earlier {
@@ -180,11 +182,12 @@ func (a *Answer) told(m *plan.Measure, earlier []*Earlier) (out [][]*fitted, fro
 	return out, from
 }
 
-// tables are what a release tells of one measure over several groupings; nil where that has no law that is known here.
+// tables are a release's estimates of one measure over several groupings; nil if their law is not known.
 //
-// Numbers of several groupings are fitted together, and the errors of fitted cells depend on one another: each has a known law, but a sum of
-// some has not. Where such sums are asked for, all tables are of the numbers of one grouping alone, whose noises are
-// independent: of those that have all keys, the one with the least variance in a table of the same keys. So the tables add up.
+// Numbers of several groupings are fitted together, and the errors of fitted cells are dependent: each has a known law,
+// but some of their sums have none. If such sums are needed, all tables come from one grouping alone, whose noises are
+// independent: of the groupings that have all keys, the one with the least variance in a table of the same keys. So the
+// tables add up.
 func (e *Earlier) tables(follows []reuse.Following) []*fitted {
 	noises, err := new(noises).noisesOf(e.Plan, follows[0].Measure)
 	if err != nil {
@@ -205,12 +208,13 @@ func (e *Earlier) tables(follows []reuse.Following) []*fitted {
 	return out
 }
 
-// sums reports that some cells of an earlier table are added up.
+// sums reports whether some cells of an earlier table are added up.
 func sums(f reuse.Following) bool {
 	return slices.ContainsFunc(f.Cells, func(cells []int) bool { return len(cells) > 1 })
 }
 
-// finest is the grouping that has the keys of all followings, with the least variance in a table of any of them; −1 without.
+// finest is the grouping that has the keys of all followings, with the least variance in a table of any of them; −1
+// without.
 func (e *Earlier) finest(follows []reuse.Following, noises []noise.Distribution) int {
 	best, least := -1, math.Inf(1)
 	for i, g := range e.Plan.Groupings() {
@@ -228,8 +232,8 @@ func (e *Earlier) finest(follows []reuse.Following, noises []noise.Distribution)
 
 // table adds up the cells of a release that a following names.
 //
-// Each cell's error has a law of its own: that of a sum of as many independent noises as there are cells of the release in it, times how
-// many numbers each of these is a sum of. A cell of none is 0 for all rows, and known without error.
+// Each cell's error has a law of its own: a sum of as many independent noises as the cell has cells of the release,
+// times how many numbers each of these adds up. A cell without any is 0 whatever the rows, and known without error.
 func (e *Earlier) table(f reuse.Following, noises []noise.Distribution, alone int) *fitted {
 	law, values := e.told(f, noises, alone)
 	times := map[int]*noise.Combination{0: {}, 1: law}
@@ -265,8 +269,8 @@ func leastBy(of [][]*fitted, number func([]*fitted) float64) int {
 	return best
 }
 
-// averaged weighs tables of one quantity by the inverse variance of the first grouping's cells, on average: one weight for all cells of all
-// groupings, so that they add up as before. The weights are rationals that add up to 1.
+// averaged averages tables of one quantity, weighted by the mean inverse variance of the first grouping's cells. One
+// weight for all cells of all groupings keeps the tables consistent. The weights are rationals that add up to 1.
 func averaged(of [][]*fitted) []*fitted {
 	if len(of) == 1 {
 		return of[0]
@@ -274,7 +278,7 @@ func averaged(of [][]*fitted) []*fitted {
 	weights, total := make([]int64, len(of)), new(big.Int)
 	first := func(tables []*fitted) float64 { return tables[0].variance() }
 	least := first(of[leastBy(of, first)])
-	for i, tables := range of { // in 2^-30ths of the largest: a weight that is off a little is as unbiased
+	for i, tables := range of { // in 2^-30ths of the largest: a slightly different weight is just as unbiased
 		share := 1.0
 		if v := first(tables); v > least {
 			share = least / v
@@ -293,7 +297,7 @@ func averaged(of [][]*fitted) []*fitted {
 	return out
 }
 
-// averageLaws are those of the average of one grouping's tables, one for all cells that have the same in each.
+// averageLaws are the laws of the average of one grouping's tables: one for all cells with the same laws in each.
 func averageLaws(of [][]*fitted, g int, shares []float64) []*noise.Combination {
 	type step struct{ sum, law *noise.Combination }
 	sums := make([]*noise.Combination, len(of[0][g].laws))

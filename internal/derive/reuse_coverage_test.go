@@ -14,8 +14,9 @@ import (
 	"dither/internal/stattest"
 )
 
-// What follows from releases by finer keys has the error of as many noises as there are cells in each of its own: these differ from row to
-// row, and each row's intervals cover in at least 95 % of releases, of one release and of two together.
+// What follows from releases by finer keys has the error of as many noises as there are cells in each of its own: these
+// differ from row to row, and each row's intervals cover in at least 95 % of releases, of one release and of two
+// together.
 func TestCoverageOfCoarserKeys(t *testing.T) {
 	rows := people(300)
 	const columns = "COUNT(*), SUM(x), 2 * SUM(i) - COUNT(*), AVG(i), SUM(x) / COUNT(*)"
@@ -24,19 +25,23 @@ func TestCoverageOfCoarserKeys(t *testing.T) {
 		groupBy, where string
 		from           []release
 	}{
-		{"SIGN(i), i > 20", "", []release{{"i", "2"}}},                                       // 1 cell, none, 20 and 95
-		{"i % 50 > 0", "", []release{{"i", "4"}, {"i % 50", "0.3"}}},                         // of both: 3 and 1 cells, 113 and 49
-		{"FLOOR(i / 40), g", "", []release{{"i, g", "ρ 4"}}},                                 // 40 cells, and 36
-		{"CASE WHEN i < 3 THEN 'few' ELSE 'more' END", "WHERE i > 0", []release{{"i", "1"}}}, // of those that are picked
-		{"ROLLUP (i > 90)", "", []release{{"ROLLUP (i)", "3"}}},                              // of a fit's finest numbers alone
-		{"ROLLUP (i > 90, g)", "", []release{{"i, g", "ρ 3"}, {"i, g", "ρ 2"}}},              // of both
+		{"SIGN(i), i > 20", "", []release{{"i", "2"}}}, // 1 cell, none, 20 and 95
+		// of both: 3 and 1 cells, 113 and 49
+		{"i % 50 > 0", "", []release{{"i", "4"}, {"i % 50", "0.3"}}},
+		{"FLOOR(i / 40), g", "", []release{{"i, g", "ρ 4"}}}, // 40 cells, and 36
+		// of those that are picked
+		{"CASE WHEN i < 3 THEN 'few' ELSE 'more' END", "WHERE i > 0", []release{{"i", "1"}}},
+		// of a fit's finest numbers alone
+		{"ROLLUP (i > 90)", "", []release{{"ROLLUP (i)", "3"}}},
+		{"ROLLUP (i > 90, g)", "", []release{{"i, g", "ρ 3"}, {"i, g", "ρ 2"}}}, // of both
 	} {
 		if os.Getenv("DITHER_LONG") == "" && i > 1 && i != 4 {
 			continue
 		}
 		t.Run(c.groupBy, func(t *testing.T) {
 			t.Parallel()
-			p := planOf(t, "SELECT "+columns+" FROM t "+c.where+" GROUP BY "+c.groupBy, c.from[0].price) // under the same policy
+			// under the same policy
+			p := planOf(t, "SELECT "+columns+" FROM t "+c.where+" GROUP BY "+c.groupBy, c.from[0].price)
 			answer, err := derive.New(p)
 			if err != nil {
 				t.Fatal(err)
@@ -80,8 +85,8 @@ func TestCoverageOfCoarserKeys(t *testing.T) {
 	}
 }
 
-// Errors are told row by row, and beforehand those of the row where they are largest; who names a price is given nothing where one row is less
-// exact than what it buys.
+// Errors are told row by row, and beforehand those of the row where they are largest; who names a price is given
+// nothing where one row is less exact than what it buys.
 func TestErrorsOfCoarserKeys(t *testing.T) {
 	rows := people(300)
 	q := planOf(t, "SELECT COUNT(*) FROM t GROUP BY i", "1")
@@ -180,8 +185,8 @@ func TestCoarserKeysAddUp(t *testing.T) {
 	}
 }
 
-// What adds up some cells of a fit is of one grouping's numbers, whose noises are independent, as the fitted cells' errors are not; what has a
-// cell of the fit for each of its own has the fit's.
+// What adds up some cells of a fit is of one grouping's numbers, whose noises are independent, as the fitted cells'
+// errors are not; what has a cell of the fit for each of its own has the fit's.
 func TestErrorsOfCoarserKeysFromSets(t *testing.T) {
 	q := planOf(t, "SELECT COUNT(*) FROM t GROUP BY ROLLUP (i)", "1")
 	earlier := []*derive.Earlier{{Plan: q, Numbers: exactSets(q, people(30))}}
@@ -191,7 +196,8 @@ func TestErrorsOfCoarserKeysFromSets(t *testing.T) {
 	}
 	for sql, want := range map[string][2]float64{
 		"SELECT COUNT(*) FROM t GROUP BY i > 90": {math.Sqrt(91), math.Sqrt(25)},
-		"SELECT COUNT(*) FROM t GROUP BY -i":     {math.Sqrt(116. / 117), math.Sqrt(116. / 117)}, // the total tells a little of each
+		// the total tells a little of each
+		"SELECT COUNT(*) FROM t GROUP BY -i": {math.Sqrt(116. / 117), math.Sqrt(116. / 117)},
 	} {
 		answer, err := derive.New(planOf(t, sql, "1"))
 		if err != nil {

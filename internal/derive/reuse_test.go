@@ -8,8 +8,8 @@ import (
 	"dither/internal/derive"
 )
 
-// Who names a price is given nothing that is less exact than it in any kind of row: the cells of a plain table may be as exact as those of
-// a ROLLUP, and their sums are not.
+// Who names a price is given nothing that is less exact than it in any kind of row: the cells of a plain table may be
+// as exact as those of a ROLLUP, and their sums are not.
 func TestAsExactInEveryGrouping(t *testing.T) {
 	rows := people(50)
 	told := func(earlier, price, asked string) bool {

@@ -41,8 +41,9 @@ func distinctCells(p *plan.Plan, g plan.Grouping, rows []enginetest.Row, cells [
 	})
 }
 
-// Counts of persons and of distinct values over grouping sets are each set's own: exact tables come out as they went in, where sets do not add up; the
-// intervals cover them in at least 95 % of releases (false alarms 1e-6 each), also of what is computed of one beside a fitted sum.
+// Counts of persons and of distinct values over grouping sets are each set's own: exact tables come out as they went
+// in, where sets do not add up; the intervals cover them in at least 95 % of releases (false alarms 1e-6 each), also of
+// what is computed of one beside a fitted sum.
 func TestCoverageOfDistinctOverSets(t *testing.T) {
 	trials := 150
 	if os.Getenv("DITHER_LONG") != "" {

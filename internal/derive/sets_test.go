@@ -67,8 +67,8 @@ func noisySets(t testing.TB, p *plan.Plan, exact [][]*big.Int) [][]*big.Int {
 
 const byBoth = "CASE WHEN x > 10 THEN 'high' WHEN x > 0 THEN 'low' ELSE 'none' END"
 
-// The intervals of fitted numbers cover the exact bounded quantities, each column's in each kind of row, in at least 95 % of
-// releases.
+// The intervals of fitted numbers cover the exact bounded quantities, each column's in each kind of row, in at least 95
+// % of releases.
 func TestCoverageOfSets(t *testing.T) {
 	rows := people(300)
 	long := os.Getenv("DITHER_LONG") != ""
@@ -85,7 +85,8 @@ func TestCoverageOfSets(t *testing.T) {
 					t.Fatal(err)
 				}
 				exact := exactSets(p, rows)
-				truth := answer.Rows(exact, 0.05) // of exact tables the fit is the tables themselves, but for AVG's rounding
+				// of exact tables the fit is the tables themselves, but for AVG's rounding
+				truth := answer.Rows(exact, 0.05)
 				covered := promised(0.95, 5*len(truth))
 				simulates(p)
 				for stattest.AnyOpen(covered) {
@@ -106,7 +107,8 @@ func TestCoverageOfSets(t *testing.T) {
 	}
 }
 
-// Without noise in them the tables come out as they went in; with it they add up, and whole numbers do so too, exactly, none below 0.
+// Without noise in them the tables come out as they went in; with it they add up, and whole numbers do so too, exactly,
+// none below 0.
 func TestSetsAddUp(t *testing.T) {
 	rows := people(60)
 	for _, whole := range []bool{false, true} {
@@ -154,8 +156,8 @@ func TestSetsAddUp(t *testing.T) {
 	}
 }
 
-// Rounding down from the total, no number of a ROLLUP is moved further than what it is below 0 forces: tables that are whole already, and
-// not negative, stay as they are.
+// Rounding down from the total, no number of a ROLLUP is moved further than what it is below 0 forces: tables that are
+// whole already, and not negative, stay as they are.
 func TestWholeStays(t *testing.T) {
 	rows := people(60)
 	for _, groupBy := range []string{"ROLLUP (g, " + byBoth + ")", "CUBE (g, " + byBoth + ")"} {
@@ -182,8 +184,8 @@ func TestWholeStays(t *testing.T) {
 	}
 }
 
-// What earlier releases tell covers the exact bounded quantity too: a total of a release's cells, one of its values, several releases
-// together.
+// What earlier releases tell covers the exact bounded quantity too: a total of a release's cells, one of its values,
+// several releases together.
 func TestCoverageOfReuse(t *testing.T) {
 	rows := people(200)
 	key := "CASE WHEN x > 20 THEN 1 WHEN x > 15 THEN 2 WHEN x > 10 THEN 3 WHEN x > 5 THEN 4 ELSE 5 END"
@@ -216,7 +218,8 @@ func TestCoverageOfReuse(t *testing.T) {
 				covered := promised(0.95, len(truth))
 				for stattest.AnyOpen(covered) {
 					for i, e := range earlier {
-						earlier[i] = &derive.Earlier{Plan: e.Plan, Numbers: noisySets(t, e.Plan, exact[i])} // another release, of which nothing is kept
+						// another release, of which nothing is kept
+						earlier[i] = &derive.Earlier{Plan: e.Plan, Numbers: noisySets(t, e.Plan, exact[i])}
 					}
 					used, ok := answer.From(earlier, c.combine, false)
 					if !ok || c.combine && len(used) != len(earlier) {

@@ -9,18 +9,19 @@ import (
 	"dither/noise"
 )
 
-// Shapes are what fits to grouping sets have in common, once it is found: the sizes of the keys, the groupings, and what the variances of their
-// noises are to each other. Shares of the price and prices change those variances together: so the aggregates of a question, and a question at
-// many prices, mostly have one shape. The zero value has none. It is not safe for concurrent use.
+// Shapes caches what fits to grouping sets share: the sizes of the keys, the groupings, and the ratios of their noises'
+// variances. Prices, and shares of a price, change those variances together, so the aggregates of a question, and a
+// question at many prices, mostly share one shape. The zero value is empty. It is not safe for concurrent use.
 type Shapes struct {
 	known map[string]*shape
 }
 
-// shape is a lattice of variances relative to the first grouping's, and of the law of each grouping's fitted cells all but the noises.
+// shape is a lattice of variances relative to the first grouping's, and everything but the noises of the laws of each
+// grouping's fitted cells.
 type shape struct {
 	lattice *lattice
 	kinds   [][]kind // by grouping
-	same    []int    // of each grouping, the first of the same law
+	same    []int    // for each grouping, the first with the same law
 }
 
 // of is the shape of a measure's tables.
@@ -68,7 +69,7 @@ func newShape(l *lattice) *shape {
 		like, ok := first[string(counts)]
 		if !ok {
 			kinds := l.kinds(s)
-			like = slices.IndexFunc(out.kinds, func(o []kind) bool { return slices.Equal(o, kinds) }) // by chance, as it were
+			like = slices.IndexFunc(out.kinds, func(o []kind) bool { return slices.Equal(o, kinds) }) // by coincidence
 			if like < 0 {
 				like = i
 			}
@@ -95,12 +96,13 @@ func (s *shape) laws(noises []noise.Distribution) []*noise.Combination {
 	return out
 }
 
-// classes number keys that may change places: by each key, the first that it may change with.
+// classes numbers keys that are interchangeable: for each key, the first one with which it may be exchanged.
 //
-// Two keys may if they have as many values, and the exchange takes each grouping to one of the same variance. Then it takes the noisy tables to noisy
-// tables of the same law, and the fit, which asks for nothing but these, to the fit: so a fitted table over some keys has the law of that over the keys
-// which they are taken to. Such exchanges make others: of (k l) and (l m), one after the other and back, (k m). So it is enough to compare each
-// key with the first of a class, and the law of a grouping depends on how many of its keys are in each class.
+// Two keys may if they have as many values, and the exchange takes each grouping to one of the same variance. Then it
+// takes the noisy tables to noisy tables of the same law, and the fit, which asks for nothing but these, to the fit: so
+// a fitted table over some keys has the law of that over the keys which they are taken to. Such exchanges make others:
+// of (k l) and (l m), one after the other and back, (k m). So it is enough to compare each key with the first of a
+// class, and the law of a grouping depends on how many of its keys are in each class.
 func (l *lattice) classes() []int {
 	of := map[uint64]int{}
 	for i, s := range l.sets {

@@ -7,8 +7,8 @@ import (
 	"testing"
 )
 
-// A shape says of each grouping what its lattice says of it by itself, exactly, and a multiple of all variances has the same: of groupings that are
-// drawn, of which some are taken to each other by exchanging keys, and others are not.
+// A shape says of each grouping what its lattice says of it by itself, exactly, and a multiple of all variances has the
+// same: of groupings that are drawn, of which some are taken to each other by exchanging keys, and others are not.
 func TestShapes(t *testing.T) {
 	random := rand.New(rand.NewPCG(3, 4))
 	shared, apart := 0, 0

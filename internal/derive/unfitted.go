@@ -6,8 +6,8 @@ import (
 	"dither/noise"
 )
 
-// unfitted is the fit of a measure whose tables are no sums of one another, as distinct counts are (plan.Measure.Additive): each stays as it
-// was released, with its own noise.
+// unfitted is the fit of a measure whose tables are not sums of one another, such as distinct counts
+// (plan.Measure.Additive): each table stays as it was released, with its own noise.
 func unfitted(noises []noise.Distribution) (f fit) {
 	for _, d := range noises {
 		law := &noise.Combination{}

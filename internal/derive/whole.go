@@ -8,8 +8,8 @@ import (
 	"dither/internal/plan"
 )
 
-// Whole has counts shown as non-negative whole numbers that add up. Their intervals stay about the estimates as they are. It
-// is post-processing, and biased: what is below 0 is raised, at the cost of the rest of its total.
+// Whole makes counts appear as non-negative integers that add up. Their intervals stay around the original estimates.
+// It is post-processing, and biased: raising negative counts lowers the others in their total.
 func (a *Answer) Whole() { a.whole = true }
 
 func notNegative(n *big.Int) *big.Int {
@@ -21,9 +21,9 @@ func notNegative(n *big.Int) *big.Int {
 
 // makeWhole rounds the counts of all groupings together.
 //
-// Where each grouping contains the next coarser one's keys, as those of ROLLUP do, rounding goes from the total down: each whole number is
-// distributed among its parts. Else the total is distributed among all cells of all keys, as far as they are known, and the
-// coarser tables are their sums.
+// If each grouping contains the next coarser one's keys, as in ROLLUP, rounding goes from the total down: each integer
+// is distributed among its parts. Otherwise the total is distributed among all cells of all keys, as far as they are
+// known, and the coarser tables are their sums.
 func (a *Answer) makeWhole(grids []*grid) {
 	for j, m := range a.plan.Measures {
 		if m.Kind == bounded.Sum {
@@ -52,7 +52,7 @@ func (a *Answer) makeWhole(grids []*grid) {
 	}
 }
 
-// chain reports that each grouping contains the next one's keys: they are in the order of their number of keys.
+// chain reports whether each grouping contains the next one's keys; groupings are sorted by their number of keys.
 func (a *Answer) chain() bool {
 	for i := 1; i < len(a.plan.Sets); i++ {
 		if keySet(a.plan.Sets[i].Keys)&^keySet(a.plan.Sets[i-1].Keys) != 0 {
@@ -128,9 +128,9 @@ func nearest(v, d *big.Int) *big.Int {
 	return notNegative(x.Div(x, new(big.Int).Lsh(d, 1))) // Div rounds down, d being positive
 }
 
-// distribute makes whole numbers of the parts of each total: the point nearest to the values, in squares, of all that are not
-// negative and add up to it [the projection onto a simplex: Held, Wolfe & Crowder 1974], and then each of its numbers rounded down, or
-// up for those of the largest remainders, as many as the total needs.
+// distribute makes integers of the parts of each total. It takes the point nearest to the values, in squares, among all
+// non-negative ones that add up to the total [the projection onto a simplex: Held, Wolfe & Crowder 1974]. Then it
+// rounds each number down, or up for those with the largest remainders, as many as the total needs.
 func (f *fitted) distribute(totals []*big.Int, parts [][]int) {
 	for t, members := range parts {
 		f.simplex(totals[t], members)
@@ -140,8 +140,8 @@ func (f *fitted) distribute(totals []*big.Int, parts [][]int) {
 func (f *fitted) simplex(total *big.Int, members []int) {
 	order := slices.Clone(members)
 	slices.SortStableFunc(order, func(x, y int) int { return f.values[y].Cmp(f.values[x]) })
-	// In units of 1/denominator the result is max(x − τ, 0), τ = (the sum of the k largest − total)/k, for the largest k that
-	// leaves all of these positive.
+	// In units of 1/denominator the result is max(x − τ, 0), τ = (the sum of the k largest − total)/k, for the
+	// largest k that leaves all of these positive.
 	whole := new(big.Int).Mul(total, f.denominator)
 	sum, excess, k := new(big.Int), new(big.Int), int64(0)
 	for i, c := range order {

@@ -1,10 +1,10 @@
-// Package entropy is where randomness comes from: the operating system's generator, or, for replay, a recording.
+// Package entropy provides randomness: from the operating system's generator or, for replay, from a recording.
 //
-// It is the only importer of crypto/rand, whose Read never returns an error: since Go 1.24 the program crashes where
-// the operating system gives no randomness, so no answer can leave without its noise. The package is internal, so that
-// nobody outside can hand in weak noise, and no flag, setting or build tag replaces a System source. (crypto/rand's own
-// Reader is a variable, as whatever is linked into a program can change it. Nothing in this module does, but tests that
-// replay the whole curator.)
+// It is the only importer of crypto/rand, whose Read never returns an error: since Go 1.24 the program crashes if the
+// operating system provides no randomness, so no answer can leave without its noise. The package is internal, so that
+// no outsider can supply weak noise, and no flag, setting or build tag replaces a System source. (crypto/rand's own
+// Reader is a variable, which any code in the program can change. In this module only tests that replay the whole
+// curator do.)
 package entropy
 
 import (
@@ -22,16 +22,16 @@ const (
 	blockSize  = 4096
 )
 
-// Source gives independent, uniformly distributed bits: from the operating system, or from a recording.
+// Source provides independent, uniformly distributed bits: from the operating system, or from a recording.
 //
-// A Source is not safe for concurrent use, and must not be copied: two copies would give the same bits twice (go vet
+// A Source is not safe for concurrent use, and must not be copied: two copies would return the same bits twice (go vet
 // reports it).
 //
-// Buffered bytes must not survive a fork or a restored image of the machine unnoticed, else two worlds would draw the
-// same noise. A Go program cannot fork without exec, which leaves no buffer behind. Against images: a System source is
-// made fresh for each answer, after the answer's reservation is durable, never kept across answers, and wiped when the
-// answer's noise is drawn. The operating system's own generator is told of a restored image where the hypervisor offers
-// it (vmgenid). What remains is an image taken within the microseconds of one answer.
+// Buffered bytes must not survive a fork or a restored machine image unnoticed, because then two worlds would draw the
+// same noise. A Go program cannot fork without exec, which discards the buffer. Against images: a System source is made
+// for each answer, after the answer's reservation is durable, is never kept across answers, and is wiped when the
+// answer's noise is drawn. The operating system's own generator learns of a restored image if the hypervisor supports
+// it (vmgenid). The remaining risk is an image taken within the microseconds of one answer.
 type Source struct {
 	_        noCopy
 	buffer   []byte // unread bytes are buffer[next:]
@@ -49,14 +49,14 @@ func (*noCopy) Unlock() {}
 // System returns a new source of the operating system's randomness.
 func System() *Source { return new(Source) }
 
-// Recorded returns a source that gives the bits of recording, in order, and then panics with ErrExhausted. It is for
-// goldens and for replay audits; Replay turns the panic into an error. The recording is copied.
+// Recorded returns a source that returns the bits of recording in order, and then panics with ErrExhausted. It is for
+// goldens and replay audits; Replay turns the panic into an error. The recording is copied.
 func Recorded(recording []byte) *Source {
 	return &Source{buffer: append([]byte(nil), recording...), recorded: true}
 }
 
-// ErrExhausted is the value that reading beyond a recording's end panics with: a sampler cannot go on without its bits,
-// and must not return as if it had them.
+// ErrExhausted is the panic value of reading beyond a recording's end. A sampler cannot continue without its bits, and
+// must not return as if it had them.
 var ErrExhausted = errors.New("entropy: the recording is exhausted")
 
 // Replay runs f on a recording, and returns ErrExhausted where f reads beyond its end.
@@ -72,18 +72,18 @@ func Replay(recording []byte, f func(*Source)) (err error) {
 	return nil
 }
 
-// Consumed is the number of bytes given so far.
+// Consumed is the number of bytes returned so far.
 func (s *Source) Consumed() int64 { return s.consumed }
 
-// Wipe overwrites what is buffered, read and unread. A System source may be used again, and reads afresh; a recorded
-// one is exhausted.
+// Wipe overwrites the buffer, read and unread. A System source may be used again, and reads fresh bytes; a recorded one
+// is exhausted.
 func (s *Source) Wipe() {
 	clear(s.buffer)
 	s.next = len(s.buffer)
 }
 
-// take returns the next n ≤ firstBlock bytes, which are valid until the next call. Where fewer are left in a System
-// source's buffer, those are dropped.
+// take returns the next n ≤ firstBlock bytes, which are valid until the next call. If a System source's buffer has
+// fewer, they are dropped.
 func (s *Source) take(n int) []byte {
 	if len(s.buffer)-s.next < n {
 		s.fill()
@@ -123,8 +123,8 @@ func (s *Source) Uint64() uint64 {
 	return v
 }
 
-// Bits returns n ≤ 64 uniform bits, as the integer they make. It takes whole bytes. More than 64 bits is a
-// programmer's error, and panics.
+// Bits returns n ≤ 64 uniform bits as an integer. It consumes whole bytes. More than 64 bits is a programmer's error,
+// and panics.
 func (s *Source) Bits(n int) uint64 {
 	if n < 0 || n > 64 {
 		panic("entropy: Bits of no 0…64 bits")
@@ -143,8 +143,8 @@ func (s *Source) Bits(n int) uint64 {
 	return v & (1<<n - 1)
 }
 
-// Below64 returns a uniform integer in [0, n): bits are drawn until they make one, at most twice on average. n = 0 is a
-// programmer's error, and panics.
+// Below64 returns a uniform integer in [0, n), by rejection: at most two draws on average. n = 0 is a programmer's
+// error, and panics.
 func (s *Source) Below64(n uint64) uint64 {
 	if n == 0 {
 		panic("entropy: Below64(0)")
@@ -157,8 +157,8 @@ func (s *Source) Below64(n uint64) uint64 {
 	}
 }
 
-// Below returns a uniform integer in [0, n): bits are drawn until they make one, at most twice on average. Where n has
-// 64 bits, it takes the bytes that Below64 takes, and returns the same. n ≤ 0 is a programmer's error, and panics.
+// Below returns a uniform integer in [0, n), by rejection: at most two draws on average. If n fits in 64 bits, it
+// consumes the same bytes as Below64 and returns the same. n ≤ 0 is a programmer's error, and panics.
 func (s *Source) Below(n *big.Int) *big.Int {
 	if n.Sign() <= 0 {
 		panic("entropy: Below of no positive integer")

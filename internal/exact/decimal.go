@@ -1,5 +1,5 @@
-// Package exact holds the arithmetic that privacy rests on: numbers read from text without a float in between, integers
-// whose overflow is an error, and functions whose rounding has a named direction.
+// Package exact holds the arithmetic on which privacy rests: numbers parsed from text without a float in between,
+// integers whose overflow is an error, and functions with directed rounding.
 package exact
 
 import (
@@ -9,7 +9,7 @@ import (
 	"strings"
 )
 
-// Limits on a decimal text. They keep every rational built from one small, however hostile the text.
+// Limits on a decimal text. They keep every rational small, however hostile the text.
 const (
 	maxDecimalLength   = 64
 	maxDecimalExponent = 64
@@ -18,7 +18,7 @@ const (
 // ErrSyntax reports a text that is not a decimal number.
 var ErrSyntax = errors.New("not a decimal number")
 
-// ErrRange reports a decimal text longer, or with a larger exponent, than a rational is built from.
+// ErrRange reports a decimal text that is too long, or has too large an exponent.
 var ErrRange = errors.New("number out of range")
 
 // ParseDecimal reads an optionally signed decimal number with an optional fraction and exponent ("-12.50", ".5",
@@ -48,7 +48,7 @@ func ParseDecimal(text string) (*big.Rat, error) {
 	return r, nil
 }
 
-// isMantissa holds for [+-]digits[.digits] with at least one digit.
+// isMantissa reports [+-]digits[.digits] with at least one digit.
 func isMantissa(s string) bool {
 	s = trimSign(s)
 	whole, fraction, _ := strings.Cut(s, ".")
@@ -97,10 +97,10 @@ func FormatRat(r *big.Rat) string {
 	return r.RatString()
 }
 
-// maxRatLength bounds the text of a rational: sums of shares of decimals stay far below it.
+// maxRatLength bounds the text of a rational. Sums of shares of decimals stay far below it.
 const maxRatLength = 4096
 
-// ParseRat reads what FormatRat writes: a plain decimal or a fraction of two decimal integers, exactly.
+// ParseRat parses the output of FormatRat exactly: a plain decimal, or a fraction of two decimal integers.
 func ParseRat(text string) (*big.Rat, error) {
 	if len(text) > maxRatLength {
 		return nil, fmt.Errorf("%w: more than %d characters", ErrRange, maxRatLength)

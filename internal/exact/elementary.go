@@ -5,7 +5,7 @@ import (
 	"sync"
 )
 
-// Sqrt is √x. It panics where x may be negative.
+// Sqrt is √x. It panics if x may be negative.
 func (x Interval) Sqrt() Interval {
 	if x.lo.Sign() < 0 {
 		panic("exact: Sqrt of an interval that reaches below 0")
@@ -13,9 +13,8 @@ func (x Interval) Sqrt() Interval {
 	return Interval{sqrtToward(x.lo, big.ToNegativeInf, x.bits()), sqrtToward(x.hi, big.ToPositiveInf, x.bits())}
 }
 
-// sqrtToward bounds √x from one side. What big.Float.Sqrt gives is near √x and no more is asked of it: a relative
-// 2^(4−bits) is added or taken off, unless the square, which twice the bits hold exactly, is on the right side
-// already.
+// sqrtToward bounds √x from one side. It assumes only that big.Float.Sqrt is near √x: it adds or subtracts a
+// relative 2^(4−bits), unless the square, which twice the bits hold exactly, is already on the right side.
 func sqrtToward(x *big.Float, mode big.RoundingMode, bits uint) *big.Float {
 	z := toward(mode, bits).Sqrt(x)
 	square := func() *big.Float { return new(big.Float).SetPrec(2*bits).Mul(z, z) }
@@ -29,7 +28,7 @@ func sqrtToward(x *big.Float, mode big.RoundingMode, bits uint) *big.Float {
 	return z
 }
 
-// Pi is π, to so many bits or a few fewer: 20·arctan(1/7) + 8·arctan(3/79) [Euler 1779], each by Euler's series
+// Pi is π, to bits bits or a few fewer: 20·arctan(1/7) + 8·arctan(3/79) [Euler 1779], each by Euler's series
 //
 //	arctan x = x/(1+x²) · Σ_k Π_{j≤k} 2j/(2j+1) · yᵏ,  y = x²/(1+x²),
 //
@@ -59,9 +58,9 @@ func Pi(bits uint) Interval {
 	return found
 }
 
-var pis sync.Map // from a precision to π at it: few are asked for, again and again
+var pis sync.Map // precision → π: few precisions are used, repeatedly
 
-// Log is ln x for x > 0. It panics where x may not be positive.
+// Log is ln x for x > 0. It panics if x may not be positive.
 func (x Interval) Log() Interval {
 	if x.lo.Sign() <= 0 {
 		panic("exact: Log of an interval that reaches 0")

@@ -5,7 +5,7 @@ import (
 	"math/big"
 )
 
-// Hull is the narrowest interval that holds all of x and y.
+// Hull is the narrowest interval that contains x and y.
 func Hull(x, y Interval) Interval {
 	lo, hi := x.lo, x.hi
 	if y.lo.Cmp(lo) < 0 {
@@ -17,14 +17,13 @@ func Hull(x, y Interval) Interval {
 	return Interval{lo, hi}
 }
 
-// Middle is about the middle of x, and within it.
+// Middle is roughly the middle of x, and within it.
 func (x Interval) Middle() *big.Float {
 	sum := new(big.Float).SetPrec(x.bits()+1).Add(x.lo, x.hi)
 	return sum.SetMantExp(sum, -1)
 }
 
-// Floats are the largest float not above x and the smallest not below it. Either may be infinite, and is on its side
-// even so.
+// Floats are the largest float not above x and the smallest not below it. Either may be infinite, and still bounds x.
 func (x Interval) Floats() (lower, upper float64) {
 	lower, _ = x.lo.Float64()
 	if !math.IsInf(lower, -1) && (math.IsInf(lower, 1) || new(big.Float).SetFloat64(lower).Cmp(x.lo) > 0) {

@@ -2,13 +2,13 @@ package exact
 
 import "math"
 
-// The functions below bound a transcendental function from the side their name says. Package math computes it with an
-// error that its authors put below 1 ulp (FreeBSD's msun, from which Go's portable code comes) or leave unstated (the
-// assembly of some processors); each result is therefore widened by slack, and the property tests compare it with a
-// 200-bit evaluation over the whole range. Results that are exact by definition (e⁰, ln 1) are not widened.
+// The functions below bound a transcendental function from the side that their name says. The error of package math's
+// functions is below 1 ulp according to their authors (FreeBSD's msun, from which Go's portable code comes), or not
+// stated (the assembly of some processors). So each result is widened by slack, and the property tests compare it with
+// a 200-bit evaluation over the whole range. Results that are exact by definition (e⁰, ln 1) are not widened.
 
-// slack is the relative widening, 2⁻⁵⁰: between 4 and 8 ulps, against measured errors below 1.6 ulps. least is
-// added for results so small that an ulp is more than that share of them.
+// slack is the relative widening, 2⁻⁵⁰: between 4 and 8 ulps, compared with measured errors below 1.6 ulps. least
+// is added for results so small that an ulp is a larger share of them.
 const (
 	slack = 0x1p-50
 	least = 4 * math.SmallestNonzeroFloat64
@@ -64,8 +64,8 @@ func LogDown(x float64) float64 {
 
 func exactLog(x float64) bool { return x <= 0 || x == 1 || math.IsInf(x, 1) }
 
-// exp is eˣ. Go 1.26's assembly for amd64 overflows from 1023.5·ln 2 = 709.44 on, and should from 709.78 on; there
-// eˣ⁻¹ is taken, whose argument is exact.
+// exp is eˣ. Go 1.26's assembly for amd64 overflows from 1023.5·ln 2 = 709.44 on, but should do so from 709.78 on; in
+// between this computes eˣ⁻¹, whose argument is exact.
 func exp(x float64) float64 {
 	if x > 709 && x < 710 {
 		return math.Exp(x-1) * math.E
@@ -73,8 +73,8 @@ func exp(x float64) float64 {
 	return math.Exp(x)
 }
 
-// log is ln x for x > 0. Go 1.26's assembly for amd64 takes a subnormal's bits for a normalised mantissa: its
-// ln 2⁻¹⁰⁷⁴ is −709.09 and should be −744.44. Such arguments are scaled first, exactly.
+// log is ln x for x > 0. Go 1.26's assembly for amd64 treats a subnormal's bits as a normalised mantissa: its ln
+// 2⁻¹⁰⁷⁴ is −709.09 instead of −744.44. So such arguments are first scaled, exactly.
 func log(x float64) float64 {
 	if x < 0x1p-1022 {
 		return math.Log(x*0x1p64) - 64*math.Ln2

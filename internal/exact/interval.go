@@ -2,12 +2,12 @@ package exact
 
 import "math/big"
 
-// Interval is what is known of a real number: it lies between two floats, ends included. The ends are finite, of any
-// size and of the precision with which the interval was made; every operation rounds its lower end down and its upper
-// end up, so the result holds every value of the operation on members of the operands. An Interval is never changed.
+// Interval encloses a real number between two floats, ends included. The ends are finite, of any size, and have the
+// precision with which the interval was made. Every operation rounds its lower end down and its upper end up, so the
+// result contains every value of the operation on members of the operands. An Interval never changes.
 //
-// package math/big rounds the four operations correctly in the direction that the result's mode says, so no error term
-// needs a guess; only exponents beyond ±2³¹ would break it, and callers stay far from them.
+// Package math/big rounds the four operations correctly in the direction of the result's mode, so no error term has to
+// be estimated. Only exponents beyond ±2³¹ would break that, and callers stay far from them.
 type Interval struct {
 	lo, hi *big.Float
 }
@@ -17,12 +17,12 @@ func toward(mode big.RoundingMode, bits uint) *big.Float {
 	return new(big.Float).SetPrec(bits).SetMode(mode)
 }
 
-// IntervalOf is the narrowest interval with ends of so many bits around r.
+// IntervalOf is the narrowest interval around r with ends of bits bits.
 func IntervalOf(r *big.Rat, bits uint) Interval {
 	return Interval{toward(big.ToNegativeInf, bits).SetRat(r), toward(big.ToPositiveInf, bits).SetRat(r)}
 }
 
-// PointOf is the interval that holds the float x alone, rounded to so many bits.
+// PointOf is the interval with the float x alone, rounded to bits bits.
 func PointOf(x *big.Float, bits uint) Interval {
 	p := new(big.Float).SetPrec(bits).Set(x)
 	return Interval{p, p}
@@ -58,7 +58,7 @@ func (x Interval) Sub(y Interval) Interval {
 // Mul is x · y.
 func (x Interval) Mul(y Interval) Interval { return x.corners(y, (*big.Float).Mul) }
 
-// Quo is x / y. It panics where y may be 0.
+// Quo is x / y. It panics if y may be 0.
 func (x Interval) Quo(y Interval) Interval {
 	if y.lo.Sign() <= 0 && y.hi.Sign() >= 0 {
 		panic("exact: division by an interval that holds 0")
@@ -66,7 +66,7 @@ func (x Interval) Quo(y Interval) Interval {
 	return x.corners(y, (*big.Float).Quo)
 }
 
-// corners is an operation that is monotone in each operand, whichever way: its extremes are at the ends.
+// corners is an operation that is monotone in each operand, in either direction, so its extremes are at the ends.
 func (x Interval) corners(y Interval, operation func(z, a, b *big.Float) *big.Float) Interval {
 	extreme := func(mode big.RoundingMode, beyond int) *big.Float {
 		var found *big.Float

@@ -2,7 +2,7 @@ package value
 
 import "time"
 
-// DateFields are the parts that DatePart reads, and the units to whose beginning DateTrunc goes back.
+// DateFields are the parts that DatePart reads. DateUnits are the units to whose beginning DateTrunc goes back.
 var (
 	DateFields = []string{"year", "quarter", "month", "day", "dow", "isodow", "doy"}
 	DateUnits  = []string{"year", "quarter", "month", "week", "day"}
@@ -12,7 +12,8 @@ const dayLength = 24 * 60 * 60 // seconds
 
 func dateOf(day int64) time.Time { return time.Unix(day*dayLength, 0).UTC() }
 
-// DatePart is one of DateFields of a day, as PostgreSQL's EXTRACT: dow is 0 to 6 from Sunday, isodow 1 to 7 from Monday.
+// DatePart is one of DateFields of a day, as in PostgreSQL's EXTRACT: dow is 0 to 6 from Sunday, isodow 1 to 7 from
+// Monday.
 func DatePart(field string, day int64) int64 {
 	t := dateOf(day)
 	switch field {
@@ -32,8 +33,8 @@ func DatePart(field string, day int64) int64 {
 	return int64(t.Day())
 }
 
-// DateTrunc is the first day of the one of DateUnits that a day is in, as PostgreSQL's date_trunc. Weeks begin on Monday; the
-// one that holds the first day of all, year 1's 1 January, a Monday, begins there.
+// DateTrunc is the first day of the unit that contains a day, as in PostgreSQL's date_trunc; unit is one of DateUnits.
+// Weeks begin on Monday. Year 1's 1 January, the earliest day, is a Monday, so its week begins there.
 func DateTrunc(unit string, day int64) int64 {
 	t := dateOf(day)
 	month := t.Month()

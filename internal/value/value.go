@@ -1,5 +1,5 @@
-// Package value holds the scalars that a table's cells, a policy's declared values and a plan's constants are: five types,
-// each with NULL, compared and written the same way everywhere.
+// Package value holds SQL scalars: a table's cells, a policy's declared values and a plan's constants. There are five
+// types, each with NULL, compared and written the same way everywhere.
 package value
 
 import (
@@ -44,8 +44,8 @@ func ParseType(name string) (Type, bool) {
 	return 0, false
 }
 
-// Value is one scalar. Exactly the field that Type names counts; a Date is its day number in Int. The zero Value is no
-// value of any type; NULL is a Value with Null set.
+// Value is one scalar. Only the field that Type names is used; a Date has its day number in Int. The zero Value has no
+// type; NULL is a Value with Null set.
 type Value struct {
 	Type Type
 	Null bool
@@ -79,15 +79,15 @@ const (
 	MaxDay = 2932896
 )
 
-// MaxTextBytes bounds a text cell, so that every function of one has a bounded cost.
+// MaxTextBytes bounds a text cell, so that every function of a text has a bounded cost.
 const MaxTextBytes = 4096
 
 // ErrSyntax reports a text that does not spell a value of the type.
 var ErrSyntax = errors.New("does not spell a value of the type")
 
-// Parse reads the text of a value: decimal integers of 64 bits; decimal reals, with "NaN", "Inf" and "Infinity" in any
-// case and sign; "true", "false", "t", "f", "1", "0" in any case; dates as YYYY-MM-DD, years 0001 to 9999; text of valid
-// UTF-8 without NUL, at most MaxTextBytes. Anything else is ErrSyntax.
+// Parse parses the text of a value: decimal integers of 64 bits; decimal reals, with "NaN", "Inf" and "Infinity" in any
+// case and sign; "true", "false", "t", "f", "1", "0" in any case; dates as YYYY-MM-DD, years 0001 to 9999; text of
+// valid UTF-8 without NUL, at most MaxTextBytes. Anything else is ErrSyntax.
 func Parse(t Type, text string) (Value, error) {
 	switch t {
 	case Integer:
@@ -147,7 +147,7 @@ func parseReal(text string) (Value, error) {
 	for i := range len(text) {
 		switch text[i] {
 		case '_', 'x', 'X', 'p', 'P':
-			return Value{}, ErrSyntax // Go's own forms, not decimal ones
+			return Value{}, ErrSyntax // Go's own non-decimal forms
 		}
 	}
 	if len(text) == 4 && (text[0] == '-' || text[0] == '+') && lowerASCII(text[1:]) == "nan" {
