@@ -2,7 +2,7 @@ package mechanism
 
 import "dither/mechanism/internal/opaque"
 
-// What an engine found goes to a mechanism in one of these types. Engines make such values and everybody hands them on,
+// Engines pass exact values to mechanisms in one of these types. Engines make such values and anybody may hand them on,
 // but only packages below this one can open them: see package opaque.
 type (
 	// Exact is an exact integer.
@@ -19,7 +19,7 @@ type (
 	Partition = opaque.Partition
 )
 
-// The constructors of these types, and the errors that report values of the wrong form.
+// The constructors of these types, and the errors that report malformed values.
 var (
 	NewExact        = opaque.NewExact
 	NewOrdered      = opaque.NewOrdered

@@ -19,7 +19,7 @@ import (
 // coordinates add up: D_α ≤ α·Σm_i²/(2σ²) ≤ αΔ₂²/(2σ²) = αρ. The noise is sampled exactly, in
 // integers, with σ² an exact rational: nothing in the argument is rounded.
 type Gaussian struct {
-	L2Squared *big.Int    // the square of the L2 sensitivity of the whole vector, in the values' unit; at least 1
+	L2Squared *big.Int    // the square of the whole vector's L2 sensitivity, in the values' unit; at least 1
 	Rho       privacy.Rho // the loss of the whole vector
 }
 
@@ -31,8 +31,8 @@ func (m Gaussian) Sigma2() (*big.Rat, error) {
 	return privacy.GaussianSigma2(m.L2Squared, m.Rho)
 }
 
-// Measure releases x with independent noise on each value. The error is ErrParameter or the noise's own, and a function
-// of the parameters alone.
+// Measure releases x with independent noise on each value. The error is ErrParameter or the noise's own, and depends on
+// the parameters alone.
 func (m Gaussian) Measure(x []Exact) (Measurement, error) {
 	sigma2, err := m.Sigma2()
 	if err != nil {

@@ -1,5 +1,5 @@
-// Package mechanism holds the randomized mechanisms as pure functions: exact values and public parameters in, a noisy
-// measurement out. It knows nothing of tables, questions or budgets.
+// Package mechanism holds the randomised mechanisms as pure functions from exact values and public parameters to a
+// noisy measurement. It knows nothing of tables, questions or budgets.
 package mechanism
 
 import (
@@ -30,7 +30,7 @@ type Laplace struct {
 	Epsilon     privacy.Epsilon // the loss of the whole vector
 }
 
-// Measurement is what a mechanism releases: noisy values, with all that is public about their noise.
+// Measurement is the release of a mechanism: noisy values, with everything public about their noise.
 type Measurement struct {
 	Values []*big.Int
 	Noise  noise.Distribution // of each value, independently
@@ -45,8 +45,8 @@ func (m Laplace) Scale() (*big.Rat, error) {
 	return privacy.LaplaceScale(m.Sensitivity, m.Epsilon)
 }
 
-// Measure releases x with independent noise on each value. The error is ErrParameter or the noise's own, and a function
-// of the parameters alone.
+// Measure releases x with independent noise on each value. The error is ErrParameter or the noise's own, and depends on
+// the parameters alone.
 func (m Laplace) Measure(x []Exact) (Measurement, error) {
 	scale, err := m.Scale()
 	if err != nil {

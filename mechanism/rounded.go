@@ -48,7 +48,7 @@ func (m RoundedGaussian) Loss() (privacy.Loss, error) {
 	return privacy.ZCDPLoss(loss, privacy.Delta{}), nil
 }
 
-// Measure releases x with independent noise on each value. The error is ErrParameter, and a function of the parameters
+// Measure releases x with independent noise on each value. The error is ErrParameter, and depends on the parameters
 // alone.
 func (m RoundedGaussian) Measure(x []Exact) (Measurement, error) {
 	dist, err := m.Noise()

@@ -9,22 +9,21 @@ import (
 	"dither/privacy"
 )
 
-// Staircase is the staircase mechanism for one integer [Geng & Viswanath 2014, the discrete case]: of all noise that
-// does not depend on the value and is Epsilon-differentially private, that of the least error in expectation. At a
-// sensitivity of 1 it is the discrete Laplace mechanism; it gains where the sensitivity is large and ε is above 1 or
-// so.
+// Staircase is the staircase mechanism for one integer [Geng & Viswanath 2014, the discrete case]. Among all
+// Epsilon-differentially private noises that do not depend on the value, it has the least expected error. At a
+// sensitivity of 1 it is the discrete Laplace mechanism; it gains if the sensitivity is large and ε is above about 1.
 //
 // It is Epsilon-differentially private. Proof: the noise has P(z) = c·exp(−ε·s(|z|)), s(k) = ⌊(k + Δ −
 // r)/Δ⌋ (see noise.Staircase). For neighbours x, x′ with |x − x′| ≤ Sensitivity =: Δ and any output y, ||y
 // − x| − |y − x′|| ≤ Δ, so that s of the two differs by at most 1, and P(y|x)/P(y|x′) ≤ exp(ε). It is
 // sampled exactly.
 //
-// The loss of a vector does not follow from its L1 sensitivity, as Laplace's does: ten coordinates that move by one
-// each cost up to ten times ε, not ε. So it is for one number, and a vector is refused.
+// A vector's loss does not follow from its L1 sensitivity, as it does for Laplace: ten coordinates that change by one
+// each cost up to ten times ε, not ε. So this mechanism is for one number, and refuses a vector.
 type Staircase struct {
-	Sensitivity *big.Int        // how far the integer moves between neighbours, at most; at least 1
+	Sensitivity *big.Int        // the most by which the integer changes between neighbours; at least 1
 	Epsilon     privacy.Epsilon // the loss
-	Squared     bool            // the least expected square of the error, in place of its absolute value
+	Squared     bool            // minimise the expected squared error instead of the absolute error
 }
 
 // Noise is the noise's distribution; or ErrParameter.
@@ -44,8 +43,8 @@ func (m Staircase) Noise() (noise.Staircase, error) {
 	return noise.NewStaircase(m.Sensitivity, step, m.Epsilon.Rat())
 }
 
-// Measure releases the one integer of x with noise. The error is ErrParameter, also where x is not of one integer, and
-// a function of the parameters and of how many there are.
+// Measure releases the one integer of x with noise. The error is ErrParameter, also if x does not have exactly one
+// integer. It depends on the parameters and the length of x alone.
 func (m Staircase) Measure(x []Exact) (Measurement, error) {
 	if len(x) != 1 {
 		return Measurement{},

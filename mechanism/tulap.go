@@ -29,7 +29,7 @@ type Tulap struct {
 	Delta   privacy.Delta   // below 1
 }
 
-// TulapMeasurement is what Tulap releases.
+// TulapMeasurement is the release of Tulap.
 type TulapMeasurement struct {
 	Value   *big.Rat        // a multiple of 2⁻⁶⁴
 	Noise   noise.Tulap     // its noise, of which Value has 64 binary digits
@@ -38,7 +38,7 @@ type TulapMeasurement struct {
 	Loss    privacy.Loss // the same for an accountant: pure at a Delta of 0, else by approximate zCDP
 }
 
-// Measure releases x with noise. The error is ErrParameter, and a function of the parameters alone.
+// Measure releases x with noise. The error is ErrParameter, and depends on the parameters alone.
 func (m Tulap) Measure(x Exact) (TulapMeasurement, error) {
 	source := entropy.System()
 	defer source.Wipe()

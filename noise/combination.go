@@ -8,7 +8,7 @@ import (
 )
 
 // Combination is the distribution of a sum of independent noises, each times a coefficient: the error of an estimate
-// that is computed from several noisy numbers. The zero value is 0.
+// computed from several noisy numbers. The zero value is 0.
 type Combination struct {
 	terms  []combined
 	limits map[float64]float64 // quantiles, once found
@@ -16,15 +16,15 @@ type Combination struct {
 	found  bool                // square is
 }
 
-// combined is so many independent noises of one kind, each times the same coefficient, of which the size alone matters:
-// noises are symmetric.
+// combined is a number of independent noises of one kind with the same coefficient. Only the coefficient's size
+// matters, because noises are symmetric.
 type combined struct {
 	coefficient float64 // rounded up
 	noise       Distribution
 	times       float64
 }
 
-// Add adds times independent noises, each with a coefficient, which the caller rounds away from 0.
+// Add adds times independent noises with a coefficient, which the caller rounds away from 0.
 func (c *Combination) Add(coefficient float64, d Distribution, times float64) {
 	if coefficient != 0 && times > 0 {
 		c.terms = append(c.terms, combined{math.Abs(coefficient), d, times})
@@ -41,7 +41,7 @@ func (c *Combination) Plus(o *Combination, coefficient float64) *Combination {
 	return out
 }
 
-// Times is the distribution of a sum of so many independent ones.
+// Times is the distribution of a sum of n independent combinations.
 func (c *Combination) Times(n float64) *Combination {
 	out := &Combination{terms: slices.Clone(c.terms)}
 	for i := range out.terms {
@@ -64,7 +64,7 @@ func (c *Combination) Variance() float64 {
 // StdDev is the standard deviation.
 func (c *Combination) StdDev() float64 { return math.Sqrt(c.Variance()) }
 
-// Quantile is a y at which Tail is at most alpha, 0 < alpha < 1: infinite where no noise is known well enough.
+// Quantile is a y at which Tail is at most alpha, 0 < alpha < 1. It is infinite if no noise is known well enough.
 func (c *Combination) Quantile(alpha float64) float64 {
 	if y, ok := c.limits[alpha]; ok {
 		return y
@@ -88,22 +88,22 @@ func (c *Combination) quantile(alpha float64) float64 {
 	if !ok {
 		return c.apart(alpha)
 	}
-	// Among bounds of which each holds, the least: all are functions of public parameters.
+	// Take the least of several valid bounds: all are functions of public parameters.
 	discrete := p.discreteLimit(alpha)
 	best := min(c.apart(alpha), discrete, p.near+p.continuousLimit(alpha))
 	if len(c.terms) > 1 || c.terms[0].times > 1 {
 		best = min(best, c.smoothed(alpha, discrete, p))
 	}
-	return best * (1 + 1e-9) // what floats have lost in the sums behind p
+	return best * (1 + 1e-9) // the rounding of the sums behind p
 }
 
-// apart is the bound that holds whatever the noises: none is beyond its own quantile at a share of alpha.
+// apart is a bound for any noises: none exceeds its own quantile at a share of alpha.
 func (c *Combination) apart(alpha float64) float64 {
 	count, sum := 0.0, 0.0
 	for _, t := range c.terms {
 		count += t.times
 	}
-	limits := map[Distribution]float64{} // of each noise, which many terms may have
+	limits := map[Distribution]float64{} // by noise, because many terms may share one
 	for _, t := range c.terms {
 		f, ok := limits[t.noise]
 		if !ok {
@@ -155,8 +155,8 @@ func (c *Combination) pieces() (p pieces, ok bool) {
 func chernoff(alpha, limit float64, logM func(s float64) float64) float64 {
 	log := math.Log(2 / alpha)
 	at := func(x float64) float64 { s := math.Exp(x); return (logM(s) + log) / s }
-	// (ln M(s) + const)/s has one minimum, ln M being convex: a golden section finds it, and where it does not quite,
-	// what it found is a bound all the same.
+	// (ln M(s) + const)/s has one minimum, since ln M is convex. A golden section search finds it; an inexact result is
+	// still a bound.
 	lo, hi := math.Log(limit)-60, math.Log(limit)
 	const golden = 0.6180339887498949
 	a, b := hi-golden*(hi-lo), lo+golden*(hi-lo)
@@ -210,7 +210,7 @@ func logSinh(x float64) float64 {
 	return math.Log(math.Sinh(x))
 }
 
-// continuousLimit is a y beyond which the continuous combination is with probability alpha at most.
+// continuousLimit is a y that the continuous combination exceeds with probability at most alpha.
 func (p pieces) continuousLimit(alpha float64) float64 {
 	if len(p.laplace) == 0 {
 		y := math.Sqrt(2*p.variance) * math.Erfcinv(alpha) * (1 + 1e-12)
@@ -255,7 +255,7 @@ func (p pieces) continuousChernoff(alpha float64) float64 {
 	})
 }
 
-// terms bounds how many terms of a series are taken.
+// terms bounds the number of terms of a series.
 const terms = 100_000
 
 // invert bounds P(|X| > y) of the continuous combination, 0 ≤ y ≤ most, from its characteristic function φ:
@@ -333,7 +333,7 @@ func inversion(
 	}, true
 }
 
-// crossing is a y ≤ most at which a tail is at most alpha: most, where that is known.
+// crossing is a y ≤ most at which a tail is at most alpha; it returns most if that is known for most.
 func crossing(tail func(y float64) float64, alpha, most float64) float64 {
 	lo, hi := 0.0, most
 	for range 40 {

@@ -9,8 +9,8 @@ import (
 // smoothing is how many uniform variables blur a combination.
 const smoothing = 6
 
-// smoothed is a quantile found from the characteristic functions of the discrete noises themselves, where their
-// distance from continuous ones would be too much: of many small noises.
+// smoothed is a quantile from the characteristic functions of the discrete noises themselves. It is for many small
+// noises, whose distance from continuous ones would be too large.
 //
 // Let U be the sum of r uniform variables on ±δ/r, independent of the combination X. Since |U| ≤ δ, |X| > y needs
 // |X + U| > y − δ. X + U has a density, and its characteristic function is that of X, at most 1 in size, times
@@ -23,7 +23,7 @@ func (c *Combination) smoothed(alpha, most float64, p pieces) float64 {
 	most += delta
 	far := p.discreteLimit(alpha/2000) + delta
 	if !((most+far)/delta < 4000) {
-		// noise that is hardly ever anything but 0: the series would be long, and the other bounds are good
+		// noise that is almost always 0: the series would be long, and the other bounds are good
 		return math.Inf(1)
 	}
 	decay := c.decay()
@@ -44,8 +44,8 @@ func sixth(x float64) float64 {
 	return cube * cube
 }
 
-// nothing is a decay at which a characteristic function is taken for 0: exp(−60) is below 1e-26, of which a million
-// add up to nothing beside what inversion allows for floats.
+// nothing is a decay beyond which a characteristic function counts as 0: exp(−60) is below 1e-26, and a million such
+// terms are below what inversion allows for floats.
 const nothing = 60
 
 // decay is −ln φ(t), of the combination's characteristic function, which is positive; or +Inf where it is above
@@ -54,7 +54,7 @@ func (c *Combination) decay() func(t float64) float64 {
 	parts := make([]func(t float64) float64, len(c.terms))
 	known := map[Distribution]func(t float64) float64{}
 	terms := slices.Clone(c.terms)
-	slices.SortStableFunc(terms, func(x, y combined) int { // what decays most comes first, and mostly decides
+	slices.SortStableFunc(terms, func(x, y combined) int { // the largest decay comes first, and usually decides
 		return cmp.Compare(y.times*y.coefficient*y.coefficient, x.times*x.coefficient*x.coefficient)
 	})
 	for i, part := range terms {
@@ -98,13 +98,13 @@ func decayOf(d Distribution) func(t float64) float64 {
 		return func(t float64) float64 {
 			t = math.Abs(remainder(t))
 			out := v*t*t/2 + norm
-			if w := 2 * math.Pi * v * (math.Pi - t); w < 40 { // else it changes nothing
+			if w := 2 * math.Pi * v * (math.Pi - t); w < 40 { // otherwise it changes nothing
 				out -= math.Log1p(math.Exp(-w) + math.Exp(-2*math.Pi*v*(math.Pi+t)))
 			}
 			return max(out, 0)
 		}
 	}
-	return func(float64) float64 { return 0 } // no other noise gets here
+	return func(float64) float64 { return 0 } // no other noise occurs
 }
 
 // smallDecay is that of a Gaussian of σ² = v < 1, by its definition.

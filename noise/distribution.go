@@ -7,17 +7,17 @@ import (
 	"dither/internal/exact"
 )
 
-// Distribution is a symmetric distribution over the integers that noise is drawn from: DiscreteLaplace,
-// DiscreteGaussian, RoundedGaussian or Staircase.
+// Distribution is a symmetric distribution of integer noise: DiscreteLaplace, DiscreteGaussian, RoundedGaussian or
+// Staircase.
 type Distribution interface {
 	// Draw returns an integer with exactly this distribution.
 	Draw() *big.Int
-	// Mass is P(X = x), CDF is P(X ≤ x), Variance and StdDev are what they say: floats near the real value.
+	// Mass is P(X = x) and CDF is P(X ≤ x). These, Variance and StdDev are floats near the real values.
 	Mass(x *big.Int) float64
 	CDF(x *big.Int) float64
 	Variance() float64
 	StdDev() float64
-	// Tail is an upper bound on P(|X| > k), and Quantile a k at which that is at most alpha.
+	// Tail is an upper bound on P(|X| > k). Quantile is a k at which that bound is at most alpha.
 	Tail(k *big.Int) float64
 	Quantile(alpha float64) *big.Int
 }
@@ -37,17 +37,17 @@ var (
 // those, whose tail is known: of two Laplace variables it is LaplaceDifferenceTail, and of two Gaussian ones that of
 // one of variance v = σ_A² + θ²σ_C².
 //
-// For the Gaussian there is another bound, which is less where noise is small: a discrete Gaussian is σ²-subgaussian,
-// E exp(tX) ≤ exp(t²σ²/2) (see DiscreteGaussian), so the difference is v-subgaussian and the probability at most
+// For the Gaussian a second bound is smaller if the noise is small: a discrete Gaussian is σ²-subgaussian, E exp(tX)
+// ≤ exp(t²σ²/2) (see DiscreteGaussian), so the difference is v-subgaussian and the probability at most
 // 2·exp(−y²/(2v)).
 //
-// A rounded Gaussian is within ½ of a continuous one, so (1 + θ)/2 will do in place of 1 + θ. Where noise is small
-// it is of no use, and there it is enough that |A − θC| > y needs |A| > y/(1 + θ) or |C| > y/(1 + θ).
+// A rounded Gaussian is within ½ of a continuous one, so (1 + θ)/2 suffices in place of 1 + θ. For small noise that
+// bound is useless; there it suffices that |A − θC| > y implies |A| > y/(1 + θ) or |C| > y/(1 + θ).
 func DifferenceTail(a, c Distribution, theta, y float64) float64 {
 	if !(theta >= 0) || !(y >= 0) {
 		return 1
 	}
-	near := exact.SubDown(y, exact.AddUp(1, theta)) // below 0 it is a bound on nothing
+	near := exact.SubDown(y, exact.AddUp(1, theta)) // below 0 it bounds nothing
 	switch a := a.(type) {
 	case DiscreteLaplace:
 		if c, ok := c.(DiscreteLaplace); ok {

@@ -23,8 +23,8 @@ const MaxVarianceBits = 2 * MaxScaleBits
 //
 //	P(X ≥ k) ≤ exp(−k²/(2σ²)), k ≥ 0.
 //
-// A DiscreteGaussian is immutable, and made by NewDiscreteGaussian. The zero value is no distribution: its methods
-// panic, since the alternative would be no noise.
+// A DiscreteGaussian is immutable; NewDiscreteGaussian makes it. The zero value is no distribution: its methods panic,
+// because the alternative would be no noise.
 type DiscreteGaussian struct {
 	sigma2 *big.Rat // σ²: positive, within the limits, never changed
 	floats *floats  // near it
@@ -93,7 +93,7 @@ func (d DiscreteGaussian) CDF(x *big.Int) float64 {
 	return 1 - d.above(new(big.Int).Add(x, big.NewInt(1)))
 }
 
-// fewTerms are as many as count of a sum of f(x) or x²f(x) at σ ≤ 1: the next is below e^(−84).
+// fewTerms is how many terms count in a sum of f(x) or x²f(x) at σ ≤ 1: the next is below e^(−84).
 const fewTerms = 12
 
 // normaliser is Z, to about 15 digits.

@@ -7,7 +7,7 @@ import (
 	"dither/internal/exact"
 )
 
-// direct is the largest σ² at which tails are summed, term by term; beyond, they are bounded by integrals.
+// direct is the largest σ² at which tails are summed term by term. Beyond it, integrals bound them.
 const direct = 1 << 16
 
 // slack widens a sum of terms that are floats near the real ones, relatively: 2⁻⁴⁰. A term's exponent is at most
@@ -62,7 +62,7 @@ func (d DiscreteGaussian) Tail(k *big.Int) float64 {
 	return min(1, widen(math.Erfc(root)))                         // by more than ψ − 1 too
 }
 
-// sum holds where tails are summed.
+// sum reports whether tails are summed.
 func (d DiscreteGaussian) sum() bool { return d.float() <= direct }
 
 // above is P(X ≥ a), a > 0, to the digits that CDF has.
@@ -96,9 +96,9 @@ func (d DiscreteGaussian) above(a *big.Int) float64 {
 	return math.Erfc(math.Sqrt(half))/2 - math.Exp(-half)/math.Sqrt(2*math.Pi)*correction
 }
 
-// Quantile is a two-sided quantile: a k ≥ 0 with P(|X| ≤ k) ≥ 1 − alpha. The promise is certified. k is the
-// least but for the width of Tail's bound: P(|X| > k − 1) is above alpha less that share. Where alpha is not above 0,
-// or NaN, no integer will do, and the result is nil.
+// Quantile is a two-sided quantile: a k ≥ 0 with P(|X| ≤ k) ≥ 1 − alpha. That is certified. k is the least such
+// integer up to the width of Tail's bound: P(|X| > k − 1) is above alpha minus that share. If alpha is not above 0,
+// or NaN, no integer suffices, and the result is nil.
 //
 // It is found by bisection below a k₀ that will do whatever the floats: (k₀ + 1)² ≥ 2σ²·ln(2/α), and
 // subgaussian tails give P(|X| > k₀) ≤ 2exp(−(k₀ + 1)²/(2σ²)) ≤ α. Each k taken has Tail(k) ≤ α, and
@@ -112,8 +112,8 @@ func (d DiscreteGaussian) Quantile(alpha float64) *big.Int {
 	}
 	will := func(k *big.Int) bool { return d.Tail(k) <= alpha }
 	short, enough := big.NewInt(-1), gaussianReach(d.sigma2, alpha)
-	// It is about where a continuous Gaussian's is, and mostly between two integers near there: which are tried, and
-	// taken for ends if they are.
+	// The quantile is near that of a continuous Gaussian, usually between two integers near there. These are tried
+	// first as ends of the bisection.
 	near := math.Sqrt(2*d.float())*math.Erfcinv(alpha) - 0.5
 	if apart := 1 + near*8e-12; near > 0 && near < 0x1p1000 {
 		if lower, _ := big.NewFloat(near - apart).Int(nil); lower.Sign() > 0 && lower.Cmp(enough) < 0 && !will(lower) {
@@ -136,7 +136,7 @@ func (d DiscreteGaussian) halfwayDown(a *big.Int) float64 {
 	below := new(big.Int).Lsh(d.sigma2.Num(), 3)
 	q := new(big.Float).SetMode(big.ToNegativeInf).SetPrec(53).Quo(new(big.Float).SetInt(above),
 		new(big.Float).SetInt(below))
-	if e := q.MantExp(nil); e < -1000 || e > 1000 { // which is none of an ordinary float
+	if e := q.MantExp(nil); e < -1000 || e > 1000 { // outside the range of ordinary floats
 		return exact.FloatDown(d.halfway(a))
 	}
 	f, _ := q.Float64() // exactly

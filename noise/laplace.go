@@ -1,9 +1,9 @@
-// Package noise holds the distributions of the noise that answers carry: how to draw it exactly, and what can be said
-// of its size: mass, variance, quantiles, tails. All of it is a function of public parameters.
+// Package noise holds the noise distributions of answers: exact draws, and their mass, variance, quantiles and tails.
+// Everything in it is a function of public parameters.
 //
 // Draws are exact (see the postconditions of their methods). Masses, distribution functions and the variances of the
-// discrete Laplace and the staircase are floats near the real value; tails, two-sided quantiles and other variances are
-// bounds, rounded so that what they promise holds.
+// discrete Laplace and the staircase are floats near the real value. Tails, two-sided quantiles and other variances are
+// bounds, rounded to the safe side.
 package noise
 
 import (
@@ -17,7 +17,7 @@ import (
 	"dither/internal/sample"
 )
 
-// Limits on a scale: beyond them it is taken for a mistake, and its numbers for an attempt to exhaust memory.
+// Limits on a scale. A scale beyond them is probably a mistake, and its numbers may be an attempt to exhaust memory.
 const (
 	MaxScaleBits       = 200  // a scale is at most 2^MaxScaleBits
 	MaxDenominatorBits = 2048 // and its denominator at most 2^MaxDenominatorBits
@@ -39,8 +39,8 @@ var ErrScale = errors.New("invalid noise scale")
 // So a bound on a continuous Laplace carries over with 1 added: P(|X| > k + 1) ≤ P(|L| > k), and for a real factor u
 // the product uX is within |u| of uL. The coupling is for proofs; draws do not go through it.
 //
-// A DiscreteLaplace is immutable, and made by NewDiscreteLaplace. The zero value is no distribution: its methods panic,
-// since the alternative would be no noise.
+// A DiscreteLaplace is immutable; NewDiscreteLaplace makes it. The zero value is no distribution: its methods panic,
+// because the alternative would be no noise.
 type DiscreteLaplace struct {
 	scale  *big.Rat // positive, within the limits, never changed
 	floats *floats  // near it
@@ -54,11 +54,11 @@ func NewDiscreteLaplace(scale *big.Rat) (DiscreteLaplace, error) {
 	return DiscreteLaplace{new(big.Rat).Set(scale), floatsOf(scale)}, nil
 }
 
-// floats are those about a distribution's parameter, which is asked for again and again: found once, and never changed.
+// floats are values derived from a distribution's parameter, computed once because they are used often.
 type floats struct {
-	near    float64 // the nearest; 0 where the parameter is below the floats
-	up      float64 // the least that is not below it
-	inverse float64 // the nearest to 1/parameter: +Inf where that is above the floats
+	near    float64 // the nearest; 0 if the parameter is below the floats
+	up      float64 // the least float not below it
+	inverse float64 // the nearest to 1/parameter; +Inf if that is above the floats
 }
 
 func floatsOf(parameter *big.Rat) *floats {

@@ -12,13 +12,12 @@ import (
 // RoundedGaussian is the distribution of the integer X nearest to L = σN, N a standard normal variable: P(X = x) =
 // Φ((x + ½)/σ) − Φ((x − ½)/σ).
 //
-// Since x + round(L) = round(x + L) for every integer x, an integer with this noise is what is left of one with
-// continuous Gaussian noise after rounding, which looks at nothing else: every promise of the continuous Gaussian
-// mechanism is one of this noise on integers. It does not hold of the discrete Gaussian (see analytic.Gaussian). And |X
-// − L| ≤ ½.
+// For every integer x, x + round(L) = round(x + L). So an integer with this noise is a rounding of the integer with
+// continuous Gaussian noise, which is post-processing: every promise of the continuous Gaussian mechanism on integers
+// holds for this noise. It does not hold for the discrete Gaussian (see analytic.Gaussian). And |X − L| ≤ ½.
 //
-// A RoundedGaussian is immutable, and made by NewRoundedGaussian. The zero value is no distribution: its methods panic,
-// since the alternative would be no noise.
+// A RoundedGaussian is immutable; NewRoundedGaussian makes it. The zero value is no distribution: its methods panic,
+// because the alternative would be no noise.
 type RoundedGaussian struct {
 	sigma2 *big.Rat // σ²: positive, within the limits, never changed
 	floats *floats  // near it
@@ -135,9 +134,8 @@ func (d RoundedGaussian) Tail(k *big.Int) float64 {
 	return min(1, widen(math.Erfc(root)))
 }
 
-// Quantile is a two-sided quantile: a k ≥ 0 with P(|X| ≤ k) ≥ 1 − alpha. The promise is certified. k is the
-// least but for the width of Tail's bound. Where alpha is not above 0, or NaN, no integer will do, and the result is
-// nil.
+// Quantile is a two-sided quantile: a k ≥ 0 with P(|X| ≤ k) ≥ 1 − alpha. That is certified. k is the least such
+// integer up to the width of Tail's bound. If alpha is not above 0, or NaN, no integer suffices, and the result is nil.
 //
 // It is found by bisection below a k₀ that will do whatever the floats: since erfc(t) ≤ exp(−t²) for t ≥ 0,
 // P(|X| > k₀) ≤ α where k₀² ≥ 2σ²·ln(1/α), and one more than the k₀ of DiscreteGaussian.Quantile is
@@ -153,13 +151,13 @@ func (d RoundedGaussian) Quantile(alpha float64) *big.Int {
 	return bisect(enough.Add(enough, big.NewInt(1)), func(k *big.Int) bool { return d.Tail(k) <= alpha })
 }
 
-// bisect is a k from 0 to enough at which will holds, or enough itself. Where will holds from some k on, it is the
+// bisect is a k from 0 to enough at which will holds, or enough itself. If will holds from some k on, bisect finds the
 // least.
 func bisect(enough *big.Int, will func(k *big.Int) bool) *big.Int {
 	return bisectAbove(big.NewInt(-1), enough, will)
 }
 
-// bisectAbove is bisect of what is above short, at which will does not hold.
+// bisectAbove is bisect above short, at which will does not hold.
 func bisectAbove(short, enough *big.Int, will func(k *big.Int) bool) *big.Int {
 	one := big.NewInt(1)
 	for {

@@ -10,7 +10,7 @@ import (
 	"dither/internal/sample"
 )
 
-// MaxStaircaseEpsilon limits a staircase's ε: beyond it, it is taken for a mistake.
+// MaxStaircaseEpsilon limits a staircase's ε. A larger one is probably a mistake.
 const MaxStaircaseEpsilon = 1 << 10
 
 // Staircase is the distribution over the integers whose masses are stairs [Geng & Viswanath 2014, "The Optimal
@@ -25,7 +25,7 @@ const MaxStaircaseEpsilon = 1 << 10
 // Between two integers at most Δ apart P changes by a factor of at most exp(ε): |x| changes by at most Δ, hence s by
 // at most 1. At Δ = 1 it is the discrete Laplace of scale 1/ε.
 //
-// A Staircase is immutable, and made by NewStaircase. The zero value is no distribution: its methods panic, since the
+// A Staircase is immutable; NewStaircase makes it. The zero value is no distribution: its methods panic, because the
 // alternative would be no noise.
 type Staircase struct {
 	length, step *big.Int // Δ and r
@@ -34,8 +34,9 @@ type Staircase struct {
 
 var _ Distribution = Staircase{}
 
-// NewStaircase returns the distribution of a length Δ ≥ 1, a step r of 1 to Δ, and an ε of above 0 to
-// MaxStaircaseEpsilon. Others, and a Δ/ε or an ε with a fraction beyond the limits of a scale, are ErrScale.
+// NewStaircase returns the distribution for a length Δ ≥ 1, a step r from 1 to Δ, and an ε above 0 and at most
+// MaxStaircaseEpsilon. Other parameters, and a Δ/ε or an ε whose fraction exceeds the limits of a scale, are
+// ErrScale.
 func NewStaircase(length, step *big.Int, epsilon *big.Rat) (Staircase, error) {
 	if err := checkStairs(length, epsilon); err != nil {
 		return Staircase{}, err
@@ -46,7 +47,7 @@ func NewStaircase(length, step *big.Int, epsilon *big.Rat) (Staircase, error) {
 	return Staircase{new(big.Int).Set(length), new(big.Int).Set(step), new(big.Rat).Set(epsilon)}, nil
 }
 
-// checkStairs is ErrScale for parameters of no staircase.
+// checkStairs returns ErrScale for invalid parameters.
 func checkStairs(length *big.Int, epsilon *big.Rat) error {
 	switch {
 	case length == nil || length.Sign() <= 0 || length.BitLen() > MaxScaleBits+11: // Δ/ε is at most 2²⁰⁰
@@ -97,7 +98,7 @@ func (d Staircase) inner() (inner, outer *big.Int) {
 	return inner.Sub(inner, one), outer.Add(outer, one)
 }
 
-// stair is s and how far into it |x| is: |x| + Δ − r = sΔ + j.
+// stair is s and the position of |x| in it: |x| + Δ − r = sΔ + j.
 func (d Staircase) stair(x *big.Int) (s, j *big.Int) {
 	t := new(big.Int).Abs(x)
 	t.Add(t, d.length).Sub(t, d.step)
@@ -124,7 +125,7 @@ func (d Staircase) CDF(x *big.Int) float64 {
 	return 1 - d.above(new(big.Int).Add(x, big.NewInt(1)))
 }
 
-// above is P(X ≥ a), a > 0: what is left of a's own stair and those beyond weigh bˢ((Δ − j) + bΔ/(1 − b)),
+// above is P(X ≥ a), a > 0: the rest of a's own stair and the stairs beyond weigh bˢ((Δ − j) + bΔ/(1 − b)),
 // which is bˢ((Δ − j) + bj)/(1 − b).
 func (d Staircase) above(a *big.Int) float64 {
 	s, j := d.stair(a)
@@ -149,9 +150,8 @@ func (d Staircase) Tail(k *big.Int) float64 {
 	return min(1, exact.MulUp(exact.ExpUp(-exact.FloatDown(d.exponent(s))), share))
 }
 
-// Quantile is a two-sided quantile: a k ≥ 0 with P(|X| ≤ k) ≥ 1 − alpha. The promise is certified. k is the
-// least but for the width of Tail's bound. Where alpha is not above 0, or NaN, no integer will do, and the result is
-// nil.
+// Quantile is a two-sided quantile: a k ≥ 0 with P(|X| ≤ k) ≥ 1 − alpha. That is certified. k is the least such
+// integer up to the width of Tail's bound. If alpha is not above 0, or NaN, no integer suffices, and the result is nil.
 //
 // It is found by bisection below a k₀ that will do whatever the floats: P(|X| ≥ a + Δ) = b·P(|X| ≥ a) for a ≥
 // 1, so that P(|X| > mΔ) ≤ bᵐ, which is at most α from m = ln(1/α)/ε on.

@@ -7,10 +7,10 @@ import (
 )
 
 // AbsoluteStep is the step r at which a staircase of length Δ and ε has the least E|X|: near Δ/(1 + exp(ε/2)).
-// Parameters of no staircase are ErrScale.
+// Invalid parameters are ErrScale.
 //
-// Of all noise that does not depend on the value, and keeps an integer of sensitivity Δ ε-differentially private,
-// none has a lesser E|X| [Geng & Viswanath 2014, the discrete case].
+// Among all noises that do not depend on the value and keep an integer of sensitivity Δ ε-differentially private,
+// none has a smaller E|X| [Geng & Viswanath 2014, the discrete case].
 func AbsoluteStep(length *big.Int, epsilon *big.Rat) (*big.Int, error) {
 	return bestStep(length, epsilon, func(s stepped, r *big.Int) *big.Float {
 		return s.add(s.mul(s.ratio, s.weight(r)), s.sum(sumFirst, r))
@@ -39,8 +39,8 @@ type stepped struct {
 // sums of the first powers are, and D is a positive line: hence the quotient falls up to the best r and rises from
 // there, and halving finds it.
 //
-// The floats have bits enough for the comparison of neighbours, which differ by a share of some Δ⁻³(1 − b)². An
-// error there would cost a share of accuracy that nobody sees, and no privacy, which every r keeps.
+// The floats have enough bits to compare neighbours, which differ by a share of about Δ⁻³(1 − b)². An error
+// there would cost a negligible share of accuracy, and no privacy, which every r keeps.
 func bestStep(length *big.Int, epsilon *big.Rat, numerator func(stepped, *big.Int) *big.Float) (*big.Int, error) {
 	if err := checkStairs(length, epsilon); err != nil {
 		return nil, err

@@ -19,9 +19,9 @@ func (d DiscreteLaplace) Tail(k *big.Int) float64 {
 	return min(1, exact.DivUp(2*decay, exact.AddDown(1, down)))
 }
 
-// Quantile is the two-sided quantile: the least k ≥ 0 with P(|X| ≤ k) ≥ 1 − alpha. The promise is certified:
-// where the float bounds leave doubt k may be larger than the least, but P(|X| > k − 1) is always above alpha·(1 −
-// 2e-12). Where alpha is not above 0, or NaN, no integer will do, and the result is nil.
+// Quantile is the two-sided quantile: the least k ≥ 0 with P(|X| ≤ k) ≥ 1 − alpha. The inequality is certified.
+// If the float bounds leave doubt, k may be larger than the least, but P(|X| > k − 1) is always above alpha·(1 −
+// 2e-12). If alpha is not above 0, or NaN, no integer suffices, and the result is nil.
 func (d DiscreteLaplace) Quantile(alpha float64) *big.Int {
 	switch {
 	case !(alpha > 0):

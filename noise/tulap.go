@@ -16,10 +16,9 @@ import (
 // Private Uniformly Most Powerful Tests for Binomial Data"]. It is continuous and symmetric, with bounded support where
 // δ > 0.
 //
-// From a count with this noise come the most powerful tests of a proportion, and the p-values and intervals that belong
-// to them.
+// A count with this noise gives the most powerful tests of a proportion, with their p-values and intervals.
 //
-// A Tulap is immutable, and made by NewTulap. The zero value is no distribution: its methods panic, since the
+// A Tulap is immutable; NewTulap makes it. The zero value is no distribution: its methods panic, because the
 // alternative would be no noise.
 type Tulap struct {
 	epsilon, delta *big.Rat
@@ -113,7 +112,7 @@ func (d Tulap) Quantile(p float64) float64 {
 }
 
 // Reach is an upper bound on |N|: the integer M + ½, M = ⌈ln(1 + (1 − δ)(e^ε − 1)/(δ(e^ε + 1)))/ε⌉. It is
-// nil where δ = 0, under which there is none.
+// nil for δ = 0, where no bound exists.
 func (d Tulap) Reach() *big.Rat {
 	if d.delta.Sign() == 0 {
 		return nil

@@ -5,8 +5,7 @@ import "math"
 // atom is a loss with its masses. Where the loss is finite q = e^(−loss)·p.
 type atom struct{ loss, p, q bound }
 
-// atomic is a family of finitely many losses, in decreasing order, at most 2²⁰. distance is that of their lattice,
-// or 0.
+// atomic is a family of at most 2²⁰ losses, in decreasing order. distance is that of their lattice, or 0.
 type atomic struct {
 	atoms    []atom
 	distance float64
@@ -38,8 +37,8 @@ func (a atomic) spacing() (distance, one float64, ok bool) {
 	return 0, 0, false
 }
 
-// generated is an atomic family whose many atoms are made when asked for, from a loss low to a loss high on a lattice
-// through one.
+// generated is an atomic family with many atoms, made on demand, from a loss low to a loss high on a lattice through
+// one.
 type generated struct {
 	make                     func() atomic
 	low, high, one, distance float64

@@ -7,14 +7,14 @@ import (
 	"dither/internal/exact"
 )
 
-// bound is what is known of a real number: it lies in [lo, hi]. Every operation rounds outward.
+// bound encloses a real number in [lo, hi]. Every operation rounds outward.
 type bound struct{ lo, hi float64 }
 
 func point(x float64) bound { return bound{x, x} }
 
 func boundOf(r *big.Rat) bound { return bound{exact.FloatDown(r), exact.FloatUp(r)} }
 
-// mid is about the middle, or the end that is finite.
+// mid is roughly the middle, or the finite end.
 func (a bound) mid() float64 {
 	switch {
 	case math.IsInf(a.lo, 0):
@@ -25,7 +25,7 @@ func (a bound) mid() float64 {
 	return a.lo + (a.hi-a.lo)/2
 }
 
-// meet is what is known of a number that lies in both.
+// meet encloses a number that lies in both.
 func (a bound) meet(b bound) bound { return bound{max(a.lo, b.lo), min(a.hi, b.hi)} }
 
 func (a bound) neg() bound { return bound{-a.hi, -a.lo} }
@@ -34,7 +34,7 @@ func (a bound) add(b bound) bound { return bound{exact.AddDown(a.lo, b.lo), exac
 
 func (a bound) sub(b bound) bound { return bound{exact.SubDown(a.lo, b.hi), exact.SubUp(a.hi, b.lo)} }
 
-// mul is a·b where one of the two, b, is not negative.
+// mul is a·b; one of the two, b, must not be negative.
 func (a bound) mul(b bound) bound {
 	lo, hi := b.lo, b.hi
 	if a.lo < 0 {
@@ -69,10 +69,10 @@ func (a bound) log1p() bound {
 	return bound{down(math.Log1p(max(a.lo, -1))), up(math.Log1p(max(a.hi, -1)))}
 }
 
-// share cuts a number known to lie in [0, 1] to it.
+// share narrows the bounds of a number known to lie in [0, 1].
 func (a bound) share() bound { return bound{min(1, max(0, a.lo)), min(1, max(0, a.hi))} }
 
-// positive cuts a number known not to be negative.
+// positive narrows the bounds of a number known not to be negative.
 func (a bound) positive() bound { return bound{max(0, a.lo), max(0, a.hi)} }
 
 // slack widens results of package math: 2⁻⁴⁹ is more than 8 ulps, where FreeBSD's msun, from which Go's portable

@@ -5,21 +5,21 @@ import (
 	"math"
 )
 
-// Step is a mechanism that is used Count times.
+// Step is a mechanism with the number of its uses.
 type Step struct {
 	Pair  Pair
 	Count int64
 }
 
-// maxCount bounds how many mechanisms a composition holds.
+// maxCount bounds the number of mechanisms of a composition.
 const maxCount = 1 << 40
 
-// maxWork bounds the different ones, by what each takes: a call then takes seconds, and some 100 MiB. A unit is what a
-// Laplace pair takes, about 0.2 ms.
+// maxWork bounds the different mechanisms, weighted by their work: then a call takes seconds, and some 100 MiB. The
+// unit is the work of a Laplace pair, about 0.2 ms.
 const maxWork = 1 << 14
 
-// work is what a pair takes: a sampled one, of which there are two directions with a fine lattice each, 64, and one of
-// many losses 1 for each 256 of them.
+// work is the work of a pair: 64 for a sampled one, which has two directions with a fine lattice each, and 1 for each
+// 256 losses of an atomic one.
 func (p Pair) work() int64 {
 	work, f := int64(1), p.forward
 	if s, ok := f.(sampled); ok {
@@ -37,11 +37,12 @@ func (p Pair) work() int64 {
 // Composition is a composition fixed in advance. It is safe for concurrent use.
 type Composition struct {
 	chains []chain // one, or both directions
-	rough  chain   // dominates, where some mechanism is used very often
+	rough  chain   // dominates, if some mechanism is used very often
 }
 
-// Compose makes the composition of up to 2⁴⁰ mechanisms. Different ones are up to 2¹⁴, where a sampled one
-// counts as 64, and a discrete one as one more for each 256 of its losses: beyond, it is ErrParameter.
+// Compose makes the composition of up to 2⁴⁰ mechanisms, of which up to 2¹⁴ may be different; a sampled one
+// counts as 64, and a discrete one as one more for each 256 of its losses. Beyond these limits the error is
+// ErrParameter.
 func Compose(steps []Step) (*Composition, error) {
 	var order []Step
 	at := map[string]int{}
@@ -101,7 +102,8 @@ func Compose(steps []Step) (*Composition, error) {
 	return c, nil
 }
 
-// often is a count from which a lattice fine enough for each use of a mechanism is too fine for all of them.
+// often is the count of uses beyond which a lattice that is fine enough for each use is too fine for all of them
+// together.
 const often = 1 << 24
 
 // roughly is a composition in which each mechanism that is used often and has losses of at most e was replaced by
@@ -133,8 +135,8 @@ func roughly(order []Step, detail int) chain {
 	return append(c, part{g, 1, math.Inf(1), newSketch(g, detail)})
 }
 
-// Delta bounds the least δ for which the composition of the pairs is (ε, δ)-private. ε must not be negative; of a
-// NaN nothing is known.
+// Delta bounds the least δ for which the composition of the pairs is (ε, δ)-private. ε must not be negative; for
+// NaN the bounds say nothing.
 func (c *Composition) Delta(epsilon float64) (lower, upper float64) {
 	if math.IsNaN(epsilon) || epsilon < 0 {
 		return 0, 1
@@ -143,7 +145,7 @@ func (c *Composition) Delta(epsilon float64) (lower, upper float64) {
 		if top := chain.top(); epsilon >= top && !math.IsInf(top, 1) {
 			continue
 		}
-		if math.IsInf(epsilon, 1) { // what is at +∞ remains; δ falls
+		if math.IsInf(epsilon, 1) { // the mass at +∞ remains; δ decreases
 			w := chain.compose(chain.at(math.MaxFloat64))
 			lower, upper = max(lower, w.infinite.lo), max(upper, w.upper(math.MaxFloat64))
 			continue
@@ -164,8 +166,8 @@ func (c *Composition) Epsilon(delta float64) (lower, upper float64) {
 	return c.EpsilonBetween(delta, delta)
 }
 
-// EpsilonBetween is Epsilon for a δ that may be no float, from least to most: what is below the ε of the largest, and
-// what is above that of the least.
+// EpsilonBetween is Epsilon for a δ between least and most, which need not be a float. The result encloses the ε of
+// both.
 func (c *Composition) EpsilonBetween(least, most float64) (lower, upper float64) {
 	switch {
 	case !(least >= 0 && least <= most):

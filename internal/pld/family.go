@@ -5,23 +5,23 @@ import (
 	"slices"
 )
 
-// A family is one direction of a dominating pair (P, Q), described by the distribution of the privacy loss
-// l = ln dP/dQ under P and under Q. It is asked for that distribution on edges of the asker's choice.
+// A family is one direction of a dominating pair (P, Q), described by the distribution of the privacy loss l = ln dP/dQ
+// under P and under Q. The caller chooses the edges.
 type family interface {
-	// describe tells the sink every part of the pair once: what lies in a cell between two edges as that cell's mass,
-	// or as atoms wherever they lie.
+	// describe passes every part of the pair to the sink once: the mass of each cell between two edges, or atoms
+	// wherever they lie.
 	describe(s sink)
 	// edges are about n increasing losses that follow the distribution under P and under Q; outside them P has a mass
 	// below 10⁻²⁹⁰ on the right.
 	edges(n int) []float64
-	// spacing is the distance of the losses, and one of them, where they all lie on a lattice.
+	// spacing is the distance of the losses, and one of them, if they all lie on a lattice.
 	spacing() (distance, one float64, ok bool)
 }
 
-// mass is what P and Q hold of a cell. scaled is e^(upper edge) times q, which does not vanish where q underflows.
+// mass is the mass of a cell under P and Q. scaled is e^(upper edge) times q, which does not vanish if q underflows.
 type mass struct{ p, q, scaled bound }
 
-// sink takes the description of a family.
+// sink receives the description of a family.
 type sink interface {
 	cells() int
 	edge(j int) bound // of 0 … cells(), increasing; known up to rounding
@@ -30,14 +30,14 @@ type sink interface {
 	outside(below, above mass)
 }
 
-// tail is the mass on one side of a loss: on the right P(l > y), or on the left P(l ≤ y), whichever is the smaller,
-// so that it is known with a small relative error.
+// tail is the mass on one side of a loss: P(l > y) on the right, or P(l ≤ y) on the left, whichever is smaller, so
+// that its relative error is small.
 type tail struct {
 	bound
 	right bool
 }
 
-// tails is what is known at a loss of a family without atoms.
+// tails are the tails at a loss of a family without atoms.
 type tails struct {
 	loss         bound
 	p, q, scaled tail // scaled is e^loss times q
@@ -124,7 +124,7 @@ func (m mirror) outside(below, above mass) {
 	m.sink.outside(mass{p: above.q, q: above.p}, mass{p: below.q, q: below.p})
 }
 
-// increasing sorts losses and drops those that are not finite or hardly differ.
+// increasing sorts losses, and drops those that are not finite or almost equal.
 func increasing(losses []float64) []float64 {
 	losses = slices.DeleteFunc(losses, func(l float64) bool { return math.IsNaN(l) || math.IsInf(l, 0) })
 	slices.Sort(losses)

@@ -1,18 +1,18 @@
 package pld
 
-// gatherer composes parts one after another into a long spectrum. Parts that are short beside the window are composed
-// among themselves first, directly while very short and then by short transforms, so that many different parts need few
-// long transforms, and none is kept.
+// gatherer composes parts one after another into a long spectrum. It first composes parts that are short compared with
+// the window among themselves: directly while they are very short, and then by short transforms. So many different
+// parts need few long transforms, and none is kept.
 type gatherer struct {
 	long     *spectrum
 	scratch  []complex128
 	short    *transform
 	shorter  []complex128
-	pool     *sequence // what was convolved directly
+	pool     *sequence // the sequence convolved directly
 	batch    *spectrum // of short transforms
-	used     int64     // the length of what is in batch
+	used     int64     // the length of the batch
 	room     int64
-	separate bool // few parts: each by itself
+	separate bool // few parts: transform each separately
 }
 
 // pooled is the length up to which sequences are convolved directly.
@@ -89,7 +89,7 @@ func convolve(a, b []float64, widen float64) []float64 {
 	}
 	for i := range c {
 		c[i] *= widen
-		switch { // what may have underflowed
+		switch { // allow for underflow
 		case widen > 1:
 			c[i] += 1e-300
 		case widen < 1 && c[i] < 1e-300:

@@ -6,11 +6,12 @@ import (
 	"dither/internal/exact"
 )
 
-// gaussian is the pair N(0, 1) and N(μ, 1) seen from the loss, which is N(μ²/2, μ²) under P and N(−μ²/2, μ²)
-// under Q [Dong, Roth & Su 2022]; μ is known to lie in a bound, and what is told of a cell holds for every μ in it.
+// gaussian is the pair N(0, 1) and N(μ, 1) in terms of the loss, which is N(μ²/2, μ²) under P and N(−μ²/2,
+// μ²) under Q [Dong, Roth & Su 2022]. μ is known to lie in a bound, and the description of a cell holds for every μ
+// in it.
 type gaussian struct{ mu bound }
 
-// reach is how many standard deviations hold all but 10⁻²⁹⁸ of a normal distribution.
+// reach is how many standard deviations contain all but 10⁻²⁹⁸ of a normal distribution.
 const reach = 37
 
 func (g gaussian) describe(s sink) { sweep(s, g.at) }

@@ -14,7 +14,7 @@ func (d laplace) describe(s sink) {
 	d.describeBetween(s, point(1))
 }
 
-// describeBetween describes so many times what lies between the two atoms.
+// describeBetween describes the part between the two atoms, times the given number.
 func (d laplace) describeBetween(s sink, times bound) {
 	e := d.epsilon
 	between := func(a, b bound) mass {
@@ -54,7 +54,7 @@ func (d laplace) edges(n int) []float64 { return evenly(-d.epsilon.hi, d.epsilon
 
 func (laplace) spacing() (distance, one float64, ok bool) { return 0, 0, false }
 
-// evenly is n + 1 numbers from a to b, both a hair further out, so that what is at the ends is inside.
+// evenly is n + 1 numbers from a to b, with both ends moved outward a little so that the ends are inside.
 func evenly(a, b float64, n int) []float64 {
 	hair := (b - a) * 1e-6
 	a, b = a-hair, b+hair

@@ -18,7 +18,7 @@ import (
 //   - above, which is U with masses rounded up and weight moved to the upper end, is above U; below, with masses
 //     rounded down and weight moved to the lower end, is under U. They differ by rounding alone.
 //
-// How far U is above the truth is another question, answered in curve.go.
+// curve.go bounds how far U is above the truth.
 type lattice struct {
 	h, origin    float64
 	first        int64     // the number of point 0
@@ -28,10 +28,10 @@ type lattice struct {
 	spread       bool      // some mass was spread, and not on a point already
 	growth       bound     // e^h − 1, of a cell between two edges as rounded
 	rounding     float64   // of a point
-	tolerance    float64   // the share of a cell within which an atom is on a point
+	tolerance    float64   // the share of a cell within which an atom counts as on a point
 }
 
-// newLattice has points from first on, and one cell less than points.
+// newLattice makes a lattice of points from first on, with one cell less than points.
 func newLattice(h, origin float64, first, cells int64) *lattice {
 	l := &lattice{h: h, origin: origin, first: first, above: make([]float64, cells+1), below: make([]float64, cells+1)}
 	furthest := max(math.Abs(float64(first)), math.Abs(float64(first+cells)))*h + math.Abs(origin)
@@ -99,7 +99,7 @@ func (l *lattice) atom(loss, p, q bound) {
 	}
 }
 
-// place is about where a loss is among the points.
+// place is roughly the position of a loss among the points.
 func (l *lattice) place(loss float64) float64 { return (loss-l.origin)/l.h - float64(l.first) }
 
 // astride moves an atom that lies between two places to the points around.

@@ -1,12 +1,12 @@
-// Package pld is a numerical accountant by privacy loss distributions: for a composition of mechanisms that is fixed in
-// advance it gives a lower and an upper bound of δ(ε) and of ε(δ), both proved, rounding of floats included.
+// Package pld is a numerical accountant by privacy loss distributions. For a composition of mechanisms that is fixed in
+// advance it returns proved lower and upper bounds of δ(ε) and of ε(δ), including the rounding of floats.
 //
-// A mechanism comes as a dominating pair of distributions (P, Q) for each direction of the neighbours: what removing a
-// record may show, and what adding one. Their losses ln dP/dQ are put on a lattice from above and from below
-// (lattice.go), tilted so that the rare losses in question are the common ones (tilt.go), convolved by fast Fourier
-// transforms with an account of their errors (fft.go, spectrum.go), and read (curve.go). The lattice is chosen by the
-// spread of the whole composition (plan.go), so that time and memory do not depend on how large or small its ε is. A
-// bad choice would make the bounds loose, never wrong.
+// A mechanism is given as a dominating pair of distributions (P, Q) for each direction of the neighbouring relation:
+// removing a record, and adding one. Their losses ln dP/dQ are put on a lattice from above and from below (lattice.go),
+// tilted so that the rare losses of interest become common ones (tilt.go), convolved by fast Fourier transforms with
+// bounds on their errors (fft.go, spectrum.go), and evaluated (curve.go). The spread of the whole composition decides
+// the lattice (plan.go), so time and memory do not depend on how large or small its ε is. A bad choice would make the
+// bounds loose, never wrong.
 package pld
 
 import (
@@ -21,8 +21,8 @@ import (
 // ErrParameter reports a parameter outside its range. It depends on public parameters alone.
 var ErrParameter = errors.New("parameter")
 
-// Pair dominates a mechanism: for every ε, and in each direction of the neighbours, E_P(1 − e^(ε−l))₊ is at
-// least the mechanism's δ(ε). The zero Pair is none.
+// Pair dominates a mechanism: for every ε, and in each direction of the neighbouring relation, E_P(1 −
+// e^(ε−l))₊ is at least the mechanism's δ(ε). The zero Pair is invalid.
 type Pair struct {
 	key      string
 	forward  family
@@ -70,7 +70,7 @@ func gaussianOf(v bound) family {
 	return gaussian{mu}
 }
 
-// nothing is a family of which is known only that δ(0) is at most lost.
+// nothing is a family of which only δ(0) ≤ lost is known.
 func nothing(lost float64) atomic {
 	return atomic{atoms: []atom{
 		{point(math.Inf(1)), bound{0, lost}, bound{}},
@@ -91,8 +91,7 @@ func Laplace(ratio *big.Rat) (Pair, error) {
 	}, nil
 }
 
-// bounded is a family whose losses are at most e, unless e is beyond what floats and exponentials hold: then it is
-// nothing.
+// bounded is a family whose losses are at most e, or nothing if e exceeds the range of floats and exponentials.
 func bounded(e bound, family func() family) family {
 	switch {
 	case e.hi < 1e-100:
@@ -123,8 +122,8 @@ func RandomizedResponse(epsilon *big.Rat, k int64) (Pair, error) {
 // 2015].
 func Pure(epsilon *big.Rat) (Pair, error) { return RandomizedResponse(epsilon, 2) }
 
-// Approximate is the pair that dominates every (ε, δ)-private mechanism: with probability δ all is lost, and else
-// binary randomised response answers [Kairouz, Oh & Viswanath 2015, Theorem 3.4]. ε may be 0.
+// Approximate is the pair that dominates every (ε, δ)-private mechanism: it reveals everything with probability δ,
+// and otherwise is binary randomised response [Kairouz, Oh & Viswanath 2015, Theorem 3.4]. ε may be 0.
 func Approximate(epsilon, delta *big.Rat) (Pair, error) {
 	if epsilon == nil || epsilon.Sign() < 0 {
 		return Pair{}, fmt.Errorf("%w: ε must not be negative", ErrParameter)
@@ -177,7 +176,7 @@ func DiscreteLaplace(sensitivity int64, scale *big.Rat) (Pair, error) {
 	}, nil
 }
 
-// maxDiscrete bounds σ² of a discrete Gaussian pair, whose 74·σ losses are told one by one.
+// maxDiscrete bounds σ² of a discrete Gaussian pair, whose 74·σ losses are described one by one.
 const maxDiscrete = 1 << 24
 
 // DiscreteGaussian is the pair of a query of integer values and sensitivity 1 with discrete Gaussian noise, P(k) ∝

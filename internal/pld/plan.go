@@ -15,7 +15,7 @@ type part struct {
 	sketch *sketch
 }
 
-// top is a loss that none of the composition is above.
+// top is a loss that no loss of the composition exceeds.
 func (c chain) top() float64 {
 	top := 0.0
 	for _, p := range c {
@@ -36,11 +36,11 @@ func (c chain) moments(lambda float64) (cumulant, mean, variance float64) {
 	return cumulant, mean, variance
 }
 
-// plan says where and how finely to look: a tilt, which moves the mean of the loss to centre, and a window of so many
-// points at a distance h that holds all but a share e^−depth of the tilted weight.
+// plan is where and how finely to evaluate: a tilt, which moves the mean of the loss to centre, and a window of points
+// at a distance h that contains all but a share e^−depth of the tilted weight.
 type plan struct {
 	lambda, centre, deviation float64
-	left, right               float64 // the exponents that show how little lies outside the window
+	left, right               float64 // the exponents that bound the weight outside the window
 	low, h                    float64 // of the window
 	size                      int
 	guess                     float64 // ln δ at the centre
@@ -91,7 +91,7 @@ func tiltFor(most float64, falling func(lambda float64) float64) float64 {
 	return math.Sqrt(low * high)
 }
 
-// at plans for an ε.
+// at plans the evaluation for an ε.
 func (c chain) at(epsilon float64) plan {
 	return c.plan(tiltFor(c.maxTilt(), func(lambda float64) float64 {
 		_, mean, _ := c.moments(lambda)
@@ -99,7 +99,7 @@ func (c chain) at(epsilon float64) plan {
 	}))
 }
 
-// below plans for the ε of a δ.
+// below plans the evaluation for the ε of a δ.
 func (c chain) below(delta float64) plan {
 	return c.plan(tiltFor(c.maxTilt(), func(lambda float64) float64 {
 		return c.logDelta(lambda) - math.Log(delta)

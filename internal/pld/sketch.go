@@ -5,8 +5,8 @@ import (
 	"slices"
 )
 
-// sketch is a family's loss distribution as some points, from which windows and exponents are chosen. Nothing rests on
-// its being right: a bad choice makes bounds loose, never wrong.
+// sketch approximates a family's loss distribution by some points, to choose windows and exponents. No bound depends on
+// it: a bad choice makes bounds loose, never wrong.
 type sketch struct {
 	ends   []float64
 	loss   []float64
@@ -20,7 +20,7 @@ func newSketch(f family, n int) *sketch {
 	return s
 }
 
-// thin keeps of many points one for each of so many even ranges: its weight, and the mean of its losses.
+// thin reduces many points to one for each of several even ranges: its weight, and the mean of its losses.
 func (s *sketch) thin(n int) {
 	if len(s.loss) <= n {
 		return

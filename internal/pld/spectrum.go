@@ -14,7 +14,7 @@ type spectrum struct {
 	errAbove, errBelow []float64
 }
 
-// inflate covers the roundings of up to 10⁹ operations on positive numbers.
+// inflate covers the rounding of up to 10⁹ operations on positive numbers.
 const inflate = 1 + 1e-6
 
 // sequence is a pair of tilted measures, on points that are consecutive modulo the size of a transform from first on.

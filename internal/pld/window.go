@@ -19,7 +19,7 @@ type window struct {
 	outLeft       float64
 	rise          []float64 // 1 − e^(−ih)
 	unspread      bool      // every mass was on a point
-	unknown       bool      // some number of the plan was beyond floats: nothing is told
+	unknown       bool      // some number of the plan exceeded the floats: the bounds say nothing
 	smooth        *smoothing
 }
 
@@ -59,7 +59,7 @@ func (c chain) compose(p plan) *window {
 	plain := max(1e-285, math.Exp(p.guess)*1e-10/c.total())
 	tiltedShare := 1e-16 / c.total()
 	widest := 0.0
-	escape := 0.0 // ln of the chance that nothing is at +∞
+	escape := 0.0 // ln of the probability that nothing is at +∞
 	escapeLow := 0.0
 	for _, q := range c {
 		low, high := q.sketch.cut(p.lambda, tiltedShare, plain)

@@ -1,16 +1,17 @@
-// Package sample draws integers from exact distributions. No float and no approximation is involved: the postcondition
-// of each sampler is a distribution, which it has exactly if the source's bits are uniform and independent.
+// Package sample draws integers from exact distributions, without floats or approximations. The postcondition of each
+// sampler is a distribution; the draws have it exactly if the source's bits are uniform and independent.
 //
 // The samplers are those of Canonne, Kamath & Steinke, "The Discrete Gaussian for Differential Privacy" (2020, arXiv
-// 2004.00010), section 5, in steps of 1/16 where they take steps of 1: powers of exp(−1/16) come from a table of
-// their first digits, and what is left of an exponent is so small that 15 of 16 draws need not look at it. Each loop
-// ends with probability 1, after an expected number of rounds that no parameter makes large.
+// 2004.00010), section 5, with steps of 1/16 in place of 1: powers of exp(−1/16) come from a table of their first
+// digits, and the rest of an exponent is so small that 15 of 16 draws need not look at it. Each loop ends with
+// probability 1, after an expected number of rounds that no parameter makes large.
 //
-// Which code runs, on 64-bit, 128-bit or big integers, is a function of the parameters alone. Where more than one of
-// them would do, they give the same integers from the same bytes.
+// The parameters alone decide which code runs, on 64-bit, 128-bit or big integers. Where several apply, they return the
+// same integers from the same bytes.
 //
-// Time is not constant: the number of rounds, and so the time and the bits consumed, depend on the draw, and one who
-// can time a single draw learns something of it [Jin et al. 2022]. Callers who answer strangers pad their answers.
+// The running time is not constant: the number of rounds, and so the time and the bits consumed, depend on the draw.
+// Somebody who can time a single draw learns something about it [Jin et al. 2022]. Callers that answer strangers delay
+// their answers to fixed moments.
 package sample
 
 import (
@@ -19,7 +20,7 @@ import (
 	"dither/internal/entropy"
 )
 
-// BernoulliExp returns true with probability exp(−x). x must not be negative: a programmer's error, which panics.
+// BernoulliExp returns true with probability exp(−x). A negative x is a programmer's error, and panics.
 //
 // With x = (q + r)/16, q an integer and 0 ≤ r < 1, it is the product of Bernoulli(exp(−q/16)) and
 // Bernoulli(exp(−r/16)).

@@ -59,8 +59,8 @@ func RoundedCauchy(
 	}
 }
 
-// lazyReal is a uniform real number in (0, 1) of which some binary digits are known: it lies between known/2ᵈ and
-// (known + 1)/2ᵈ. The zero value is one of which nothing is known.
+// lazyReal is a uniform real number in (0, 1) with some known binary digits: it lies between known/2ᵈ and (known +
+// 1)/2ᵈ. Of the zero value no digit is known.
 type lazyReal struct {
 	known  big.Int
 	digits uint
@@ -76,7 +76,7 @@ func (x *lazyReal) reveal(src *entropy.Source) {
 // next is known + 1.
 func (x *lazyReal) next() *big.Int { return new(big.Int).Add(&x.known, bigOne) }
 
-// disc says whether x² + y² < 1, or > 1, as far as it is known. As many digits are known of both.
+// disc reports whether x² + y² < 1, or > 1, as far as the known digits decide. As many digits are known of both.
 func (x *lazyReal) disc(y *lazyReal) (inside, outside bool) {
 	one := new(big.Int).Lsh(bigOne, 2*x.digits)
 	squares := func(a, b *big.Int) *big.Int { return new(big.Int).Add(new(big.Int).Mul(a, a), new(big.Int).Mul(b, b)) }

@@ -6,9 +6,9 @@ import (
 	"dither/internal/entropy"
 )
 
-// Contest is a Race of runs of integers for one winner: it remembers the run in front.
+// Contest is a Race of runs of integers with one winner: it remembers only the leading run.
 type Contest struct {
-	First int64  // of the run in front
+	First int64  // of the leading run
 	Width uint64 // of it
 	race  *Race
 }

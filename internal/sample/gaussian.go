@@ -8,7 +8,7 @@ import (
 )
 
 // Gaussian is a discrete Gaussian distribution prepared for many draws. It is immutable, and safe for concurrent use
-// with a source for each user. The zero value is not valid.
+// with one source per user. The zero value is invalid.
 //
 // Its parameter is σ² = n/d in lowest terms. With t = ⌊σ⌋ + 1, the constants of Draw's γ are step = dt and den
 // = 2ndt².
@@ -20,7 +20,7 @@ type Gaussian struct {
 	stepBig, denBig *big.Int
 }
 
-// NewGaussian prepares the discrete Gaussian of a parameter σ², which may be any positive rational; another is a
+// NewGaussian prepares the discrete Gaussian with parameter σ², any positive rational. Another parameter is a
 // programmer's error, and panics.
 func NewGaussian(sigma2 *big.Rat) *Gaussian {
 	if sigma2.Sign() <= 0 {
@@ -43,9 +43,9 @@ func NewGaussian(sigma2 *big.Rat) *Gaussian {
 	return g
 }
 
-// DiscreteGaussian returns an integer x with probability proportional to exp(−x²/(2σ²)), exactly, given sigma2 =
-// σ². It may be any positive rational; another is a programmer's error, and panics. Time and the number of bits
-// consumed depend on the draw. NewGaussian is for more than one draw.
+// DiscreteGaussian returns an integer x with probability proportional to exp(−x²/(2σ²)), exactly, for sigma2 =
+// σ², any positive rational. Another parameter is a programmer's error, and panics. Time and the number of bits
+// consumed depend on the draw. Use NewGaussian for more than one draw.
 func DiscreteGaussian(src *entropy.Source, sigma2 *big.Rat) *big.Int {
 	return NewGaussian(sigma2).Draw(src, new(big.Int))
 }
@@ -75,8 +75,8 @@ const near = 64 * 16
 // round is accepted with probability exp(−σ²/(2t²))·Σ_y exp(−y²/(2σ²))/Σ_y exp(−|y|/t), at least .44:
 // σ/t is below 1 and, from σ = 1 on, at least ½.
 //
-// The code on words is for proposals within 64 scales. Another, which comes once in exp(64) > 2⁹² rounds, is decided
-// on big integers, by the same formula from the same bytes: no draw is cut off.
+// The code on words handles proposals within 64 scales. Others, which occur once in exp(64) > 2⁹² rounds, are
+// decided on big integers, by the same formula from the same bytes: no draw is cut off.
 func (g *Gaussian) Draw(src *entropy.Source, z *big.Int) *big.Int {
 	switch g.path {
 	case path64:

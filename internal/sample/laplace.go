@@ -7,7 +7,7 @@ import (
 	"dither/internal/entropy"
 )
 
-// path is which arithmetic a sampler runs on.
+// path is the arithmetic that a sampler uses.
 type path uint8
 
 const (
@@ -17,7 +17,7 @@ const (
 )
 
 // Laplace is a discrete Laplace distribution prepared for many draws. It is immutable, and safe for concurrent use with
-// a source for each user. The zero value is not valid.
+// one source per user. The zero value is invalid.
 type Laplace struct {
 	path   path
 	t, s16 uint64 // the scale is t/s in lowest terms, and s16 is 16s
@@ -27,8 +27,8 @@ type Laplace struct {
 	sBig   *big.Int
 }
 
-// NewLaplace prepares the discrete Laplace of a scale, which may be any positive rational; another is a programmer's
-// error, and panics.
+// NewLaplace prepares the discrete Laplace with a scale, any positive rational. Another scale is a programmer's error,
+// and panics.
 func NewLaplace(scale *big.Rat) *Laplace {
 	if scale.Sign() <= 0 {
 		panic("sample: a discrete Laplace needs a positive scale")
@@ -46,11 +46,11 @@ func NewLaplace(scale *big.Rat) *Laplace {
 //
 //	P(x) = (1 − p)/(1 + p) · p^|x|,  p = exp(−1/scale),
 //
-// proportional to exp(−|x|/scale), exactly. The scale may be any positive rational; another is a programmer's error,
-// and panics. Time and the number of bits consumed depend on the draw. NewLaplace is for more than one draw.
+// proportional to exp(−|x|/scale), exactly, for any positive rational scale. Another scale is a programmer's error,
+// and panics. Time and the number of bits consumed depend on the draw. Use NewLaplace for more than one draw.
 func DiscreteLaplace(src *entropy.Source, scale *big.Rat) *big.Int {
 	t, s := scale.Num(), scale.Denom()
-	if scale.Sign() > 0 && t.IsUint64() && s.BitLen() <= 60 { // as NewLaplace has it, without what the other paths need
+	if scale.Sign() > 0 && t.IsUint64() && s.BitLen() <= 60 { // as in NewLaplace, without the fields of the other paths
 		l := Laplace{path: path64, t: t.Uint64(), s16: s.Uint64() << 4}
 		return l.draw64(src, new(big.Int))
 	}

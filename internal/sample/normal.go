@@ -8,7 +8,7 @@ import (
 )
 
 // RoundedGaussian is the distribution of the integer nearest to σN, N a standard normal variable, prepared for many
-// draws. It is immutable, and safe for concurrent use with a source for each user. The zero value is not valid.
+// draws. It is immutable, and safe for concurrent use with one source per user. The zero value is invalid.
 //
 // Its parameter is σ² = n/d; σ may be irrational.
 type RoundedGaussian struct {
@@ -18,7 +18,7 @@ type RoundedGaussian struct {
 	first uint     // how many blocks of digits nearest begins with: enough for most roundings
 }
 
-// NewRoundedGaussian prepares the rounded Gaussian of σ², which may be any positive rational; another is a
+// NewRoundedGaussian prepares the rounded Gaussian with σ², any positive rational. Another parameter is a
 // programmer's error, and panics.
 func NewRoundedGaussian(sigma2 *big.Rat) *RoundedGaussian {
 	if sigma2.Sign() <= 0 {

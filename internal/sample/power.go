@@ -33,7 +33,8 @@ func coin(src *entropy.Source, j int) bool {
 	return refine(src, j)
 }
 
-// refine goes on where the first 64 digits of U and of exp(−j/16) are equal: it returns whether U < exp(−j/16).
+// refine continues coin when the first 64 digits of U and of exp(−j/16) are equal: it returns whether U <
+// exp(−j/16).
 func refine(src *entropy.Source, j int) bool {
 	for n := uint(128); ; n += 64 {
 		all := digits(j, n)

@@ -10,7 +10,7 @@ import (
 )
 
 // Race draws from a list of entrants with P(i) ∝ w_i·exp(c·s_i), exactly: w_i is a positive integer, c a public
-// rational of at least 0, and s_i an integer score. Entrants come one at a time, and only those in front are
+// rational of at least 0, and s_i an integer score. Entrants come one at a time, and only the leading ones are
 // remembered.
 //
 // Each entrant runs for a time E_i/(w_i·exp(c·s_i)), with E_i = −ln U_i for a uniform real U_i in (0, 1), and the
@@ -32,18 +32,18 @@ import (
 // equal with probability 0, since U_i has a density whatever U_j is; else some number of digits tells them apart. So
 // the comparison ends with probability 1, and is exact.
 //
-// How many digits are read depends on the scores: see the package's words on time.
+// How many digits are read depends on the scores: see the package comment on time.
 type Race struct {
 	src        *entropy.Source
 	rate       *big.Rat // c
 	down, up   float64  // bounds of c
 	keep       int
-	kept       []*runner // at most keep of them, as a heap: the last to finish is at the root
-	challenger runner    // the one who enters: here, so that who is not kept takes no memory
-	exactly    bool      // for tests: every comparison is made as if the floats had left it open
+	kept       []*runner // at most keep of them, as a heap with the last finisher at the root
+	challenger runner    // the entrant being tried; a field, so that rejected entrants take no memory
+	exactly    bool      // for tests: treat every comparison as undecided by the floats
 }
 
-// runner is an entrant with what is known of its time.
+// runner is an entrant with bounds on its time.
 type runner struct {
 	index     int64
 	weight    uint64 // w, or 0 where bigWeight holds it
@@ -54,10 +54,10 @@ type runner struct {
 	late      float64  // an upper bound of it
 	word      uint64   // the first 64 digits of U
 	digits    *big.Int // all digits that are known, as an integer; nil until more than the word has been asked for
-	known     uint     // how many they are
+	known     uint     // how many digits are known
 }
 
-// NewRace begins a race of rate c that remembers the first keep. A c that is nil or negative, or a keep below 1, is a
+// NewRace begins a race of rate c that remembers the first keep entrants. A nil or negative c, or a keep below 1, is a
 // programmer's error, and panics.
 func NewRace(src *entropy.Source, c *big.Rat, keep int) *Race {
 	if c == nil || c.Sign() < 0 || keep < 1 {
@@ -66,8 +66,8 @@ func NewRace(src *entropy.Source, c *big.Rat, keep int) *Race {
 	return &Race{src: src, rate: new(big.Rat).Set(c), down: exact.FloatDown(c), up: exact.FloatUp(c), keep: keep}
 }
 
-// Enter lets an entrant in, and returns whether it is among the first for now: where it is not, it never will be. One
-// of weight 0 never wins, and is left out.
+// Enter adds an entrant, and returns whether it is among the first so far; if not, it never will be. An entrant of
+// weight 0 never wins, and is left out.
 func (r *Race) Enter(index int64, weight uint64, score int64) bool {
 	if weight == 0 {
 		return false
@@ -76,8 +76,8 @@ func (r *Race) Enter(index int64, weight uint64, score int64) bool {
 	return r.run(weightBounds(weight))
 }
 
-// EnterBig is Enter for a weight and a score of any size, neither of which may be nil. A negative weight is a
-// programmer's error, and panics.
+// EnterBig is Enter for a weight and a score of any size, neither nil. A negative weight is a programmer's error, and
+// panics.
 func (r *Race) EnterBig(index int64, weight, score *big.Int) bool {
 	if weight.Sign() < 0 {
 		panic("sample: a negative weight in a race")
@@ -140,7 +140,7 @@ func (r *Race) run(light, heavy float64) bool {
 	return true
 }
 
-// rise moves the newest up the heap, past those who are ahead of it.
+// rise moves the newest entrant up the heap, past those that are ahead of it.
 func (r *Race) rise() {
 	for i := len(r.kept) - 1; i > 0; {
 		parent := (i - 1) / 2
@@ -152,7 +152,7 @@ func (r *Race) rise() {
 	}
 }
 
-// sink moves the root down the heap, past those who are behind it.
+// sink moves the root down the heap, past those that are behind it.
 func (r *Race) sink() {
 	for i := 0; ; {
 		child := 2*i + 1

@@ -17,7 +17,7 @@ const (
 	behind
 )
 
-// compare is ahead where x's time is less than y's, and else behind.
+// compare returns ahead if x's time is less than y's, otherwise behind.
 func (r *Race) compare(x, y *runner) order {
 	if o := r.surely(x, y); o != open && !r.exactly {
 		return o
@@ -103,14 +103,14 @@ func weightBounds(w uint64) (down, up float64) {
 	return float64(w), float64(w)
 }
 
-// reveal draws digits of U until so many are known.
+// reveal draws digits of U until n are known.
 func (x *runner) reveal(src *entropy.Source, many uint) {
 	for ; x.known < many; x.known += 64 {
 		x.digits.Lsh(x.digits, 64).Or(x.digits, new(big.Int).SetUint64(src.Uint64()))
 	}
 }
 
-// closely compares by the digits that are known and intervals of so many bits.
+// closely compares by the known digits, with intervals of bits bits.
 func (r *Race) closely(x, y *runner, bits uint) order {
 	rise := new(big.Rat).SetInt(difference(x, y))
 	gain := exact.IntervalOf(rise.Mul(rise, r.rate), bits)

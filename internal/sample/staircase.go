@@ -7,8 +7,8 @@ import (
 	"dither/internal/exact"
 )
 
-// Expm1 is an interval around eˣ − 1, for a rational 0 < x ≤ 2²⁰, that is narrow to about so many bits of eˣ
-// − 1 itself, however small x is.
+// Expm1 is an interval around eˣ − 1, for a rational 0 < x ≤ 2²⁰. It is narrow to about bits bits of eˣ − 1
+// itself, however small x is.
 func Expm1(x *big.Rat, bits uint) exact.Interval {
 	lost := max(0, x.Denom().BitLen()-x.Num().BitLen()+1) // eˣ − 1 ≥ x > 2^(−lost)
 	wide := bits + uint(lost)
@@ -18,7 +18,7 @@ func Expm1(x *big.Rat, bits uint) exact.Interval {
 var ratOne = big.NewRat(1, 1) // never changed
 
 // Staircase is the staircase distribution over the integers prepared for many draws. It is immutable, and safe for
-// concurrent use with a source for each user. The zero value is not valid.
+// concurrent use with one source per user. The zero value is invalid.
 type Staircase struct {
 	length, step *big.Int   // Δ and r
 	middle       *Bernoulli // whether a magnitude is below r

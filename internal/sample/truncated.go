@@ -7,11 +7,11 @@ import (
 )
 
 // Truncated is the discrete Laplace distribution of scale 1/ε, conditioned on |x| ≤ M, prepared for many draws. It
-// is immutable, and safe for concurrent use with a source for each user. The zero value is not valid.
+// is immutable, and safe for concurrent use with one source per user. The zero value is invalid.
 type Truncated struct {
 	reach, width *big.Int // M and 2M + 1
 	epsilon      *big.Rat
-	laplace      *Laplace // nil where Mε ≤ 1
+	laplace      *Laplace // nil if Mε ≤ 1
 }
 
 // NewTruncated prepares the distribution with P(x) ∝ exp(−ε|x|), |x| ≤ reach. ε is positive and reach at least

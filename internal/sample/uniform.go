@@ -7,13 +7,13 @@ import (
 	"dither/internal/exact"
 )
 
-// Uniform is a real number, uniform in [0, 1), of whose binary digits only those are drawn that a decision needs: 64 at
-// a time, from the first on. Digits that are not yet drawn are independent of every decision that was made without
-// them, so decisions on one Uniform are those on one real number. The zero value is a new one.
+// Uniform is a uniform real number in [0, 1). Its binary digits are drawn only as decisions need them, 64 at a time
+// from the first on. Digits that are not yet drawn are independent of every earlier decision, so all decisions on one
+// Uniform concern one real number. The zero value is a new number.
 type Uniform struct {
-	known int      // how many blocks of 64 digits are
+	known int      // how many blocks of 64 digits are known
 	first uint64   // the first of them
-	rest  []uint64 // and the others, which are hardly ever asked for
+	rest  []uint64 // the other blocks, which are rarely needed
 }
 
 // digit is the i-th block of 64 digits, drawn if it was not.
@@ -44,11 +44,11 @@ func (u *Uniform) coin(src *entropy.Source) bool {
 	}
 }
 
-// Real is a real number that is known as narrowly as is asked for: by an interval of ends of so many bits that holds
-// it. The intervals must become as narrow as one likes with more bits.
+// Real is a real number enclosed by intervals with ends of bits bits. The intervals must become arbitrarily narrow with
+// more bits.
 type Real func(bits uint) exact.Interval
 
-// guard is how many bits more than the digits that are compared a Real is asked for: enough for it to lose some.
+// guard is how many more bits than the compared digits a Real is computed to, because it may lose some.
 const guard = 96
 
 // Below decides whether u < p. p may lie outside of [0, 1].
@@ -76,8 +76,8 @@ func (u *Uniform) Below(src *entropy.Source, p Real) bool {
 	}
 }
 
-// Bernoulli is a coin of a real probability, prepared for many draws. It is immutable, and safe for concurrent use with
-// a source for each user, if p is.
+// Bernoulli is a coin with a real probability, prepared for many draws. It is immutable, and safe for concurrent use
+// with one source per user if p is.
 type Bernoulli struct {
 	p      Real
 	lo, hi uint64 // first digits below lo make it true, and those from hi on false

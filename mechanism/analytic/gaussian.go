@@ -1,5 +1,5 @@
-// Package analytic holds the Gaussian mechanism with the least noise that is (ε, δ)-differentially private. Its noise
-// is calibrated by package account, which the kernel keeps out of its own mechanisms: so it is a package beside them.
+// Package analytic holds the Gaussian mechanism with the least noise that is (ε, δ)-differentially private. Package
+// account calibrates its noise. The kernel's own mechanisms may not use account, so this package stands beside them.
 package analytic
 
 import (
@@ -22,18 +22,18 @@ import (
 // certified to be at most the given one, in interval arithmetic and for the very rational σ² that is sampled.
 // Rounding y is post-processing. ∎
 //
-// The discrete Gaussian of the same σ² would not do: its mass is not that of any rounding, and its least δ at ε = 1
-// and σ = 1 is .14135, where the continuous one's is .12694.
+// The discrete Gaussian of the same σ² would not suffice: its mass is not that of any rounding, and its least δ at
+// ε = 1 and σ = 1 is .14135, compared with .12694 for the continuous one.
 //
-// A Gaussian is immutable, and made by NewGaussian, which calibrates once for any number of measurements. The zero
-// value measures nothing.
+// A Gaussian is immutable. NewGaussian makes it, and calibrates once for any number of measurements. The zero value
+// measures nothing.
 type Gaussian struct {
 	epsilon privacy.Epsilon
 	delta   privacy.Delta
 	rounded mechanism.RoundedGaussian // without a variance in the zero value alone
 }
 
-// maxCalibratedBits is of a δ that noise is calibrated to: 10⁻¹⁰⁰⁰ has fewer.
+// maxCalibratedBits bounds the δ for which noise is calibrated: 10⁻¹⁰⁰⁰ has fewer bits.
 const maxCalibratedBits = 4096
 
 // NewGaussian calibrates noise, in some ten milliseconds. l2squared is the square of the L2 sensitivity of the whole

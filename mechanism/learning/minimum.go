@@ -13,11 +13,11 @@ import (
 	"dither/privacy"
 )
 
-// A Minimiser gives the minimum of an Objective as a vector of integers with a known sensitivity, which Laplace and
-// Gaussian then add their noise to: output perturbation [Chaudhuri, Monteleoni & Sarwate 2011, Section 3.1; Wu et al.
-// 2017], made exact for what is computed. Noise within the objective would need the exact minimum of a continuous
-// density; here the solver's tolerance, its floating point and the grid are in the sensitivity, so that nothing is
-// assumed of the path it took.
+// A Minimiser returns the minimum of an Objective as a vector of integers with a known sensitivity, to which Laplace or
+// Gaussian then adds noise: output perturbation [Chaudhuri, Monteleoni & Sarwate 2011, Section 3.1; Wu et al. 2017],
+// made exact for the numbers computed. Noise inside the objective would need the exact minimum of a continuous density.
+// Here the solver's tolerance, its floating point and the grid are part of the sensitivity, so nothing is assumed about
+// its path.
 //
 // Let R be the bound of the norm, m the rows of a unit at most, r the radius, and s, b the bounds of |ℓ′| and
 // ℓ″ (curveOf). J is Λ(n)-strongly convex, Λ(n) ≥ Λ. (Λ and r are the doubles next to what is given.)
@@ -62,21 +62,21 @@ type Minimiser struct {
 	curve     curve
 
 	r, lambda, bound float64 // the radius, Λ and R
-	reach            int64   // of rows, and their grid
+	reach            int64   // the reach of rows, and their grid
 	rowGrid          int
 	slopeBits        int // k
 	target, slack    float64
-	passes, glides   int64   // of T̂, and of accelerated steps
+	passes, glides   int64   // the numbers of passes of T̂ and of accelerated steps
 	away             float64 // Δ
 	grid             int
 	l2               *big.Int
 }
 
-// maxMinimised is how many coefficients there are at most: their Hessian has so many squared.
+// maxMinimised bounds the number of coefficients; their Hessian has its square.
 const maxMinimised = 256
 
-// NewMinimiser fixes all that is public. d is the number of predictors, bound that of their norm, u says who has how
-// many rows. What does not make sense, or would leave nothing but rounding, is ErrParameter.
+// NewMinimiser fixes everything public. d is the number of predictors, bound bounds their norm, and u is the unit of
+// privacy. Invalid parameters, or parameters that leave nothing but rounding, are ErrParameter.
 func NewMinimiser(o Objective, d int, bound *big.Rat, u mechanism.Unit) (*Minimiser, error) {
 	if err := parameter.Unit(u.Neighbours, u.MaxRows); err != nil {
 		return nil, err
@@ -170,22 +170,22 @@ func ceilSqrt(square *big.Int) *big.Int {
 	return root
 }
 
-// Sensitivity is how far apart the minima of neighbours may be in L2, before tolerances and the grid; Tolerance is how
-// far from the true minimum what is found may be; Passes is how often the rows are read at most: a proof for every
-// possible row, and far from what they need.
+// Sensitivity is the largest L2 distance between the minima of neighbours, before tolerances and the grid. Tolerance is
+// the largest distance of the result from the true minimum. Passes is the most times that the rows are read: a proven
+// bound for all possible rows, and far above the usual number.
 func (m *Minimiser) Sensitivity() float64 { return m.away }
 
-// Tolerance is said there.
+// Tolerance: see Sensitivity.
 func (m *Minimiser) Tolerance() float64 { return m.target + m.slack }
 
-// Passes is said there.
+// Passes: see Sensitivity.
 func (m *Minimiser) Passes() int64 { return m.passes + m.glides + newtonPasses }
 
 // Tries is how often the rows are read at most before T̂ is run: by Newton's method, and by accelerated steps.
 func (m *Minimiser) Tries() int64 { return m.glides + newtonPasses }
 
-// Minimum is the minimum over rows, on the grid. The error is the rows' own, or ErrRows where they are not those it was
-// made for.
+// Minimum returns the minimum over rows, on the grid. The error is the rows' own, or ErrRows if they are not those that
+// it was made for.
 func (m *Minimiser) Minimum(ctx context.Context, rows *mechanism.Rows) ([]mechanism.Exact, error) {
 	theta, err := m.solve(ctx, rows)
 	if err != nil {

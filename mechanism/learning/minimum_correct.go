@@ -10,12 +10,12 @@ import (
 	"dither/mechanism"
 )
 
-// CorrectSensitivity is how far one unit moves the number of rows that Correct counts, for any θ: each of its m rows
-// counts as 0 or 1, under change-one in place of m others.
+// CorrectSensitivity is the most by which one unit changes the number of rows that Correct counts, for any θ: each of
+// its m rows counts as 0 or 1, under change-one in place of m others.
 func (m *Minimiser) CorrectSensitivity() *big.Int { return big.NewInt(m.unit.MaxRows) }
 
-// Correct counts the rows of which a logistic model with a θ that has been released predicts rightly whether the
-// response is above 1/2: those of which θ·x > 0 just where that is. Both are pure functions of the row and θ.
+// Correct counts the rows for which a logistic model with a released θ predicts correctly whether the response is
+// above 1/2: the rows with θ·x > 0 exactly if it is. Both are pure functions of the row and θ.
 func (m *Minimiser) Correct(ctx context.Context, rows *mechanism.Rows, theta []float64) (mechanism.Exact, error) {
 	if len(theta) != m.d || math.IsNaN(norm(theta)) || math.IsInf(norm(theta), 0) || m.objective.Loss != LogisticLoss {
 		return mechanism.Exact{},

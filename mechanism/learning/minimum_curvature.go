@@ -11,9 +11,9 @@ import (
 	"dither/privacy"
 )
 
-// Curvature is what intervals about a minimum are made of [Wang, Kifer & Lee 2019, Section 5]: at a θ that has been
-// released, the sums over rows of ℓ″·xxᵀ and of (ℓ′)²·xxᵀ, without the regulariser. Of each the lower
-// triangle is given, by row, in integers of a grid.
+// Curvature has the ingredients of intervals about a minimum [Wang, Kifer & Lee 2019, Section 5]: at a released θ, the
+// sums over rows of ℓ″·xxᵀ and of (ℓ′)²·xxᵀ, without the regulariser. Each is given by its lower
+// triangle, row by row, in integers of a grid.
 //
 // A row's entries are the doubles fl(w·x_i·x_j), 0 ≤ w ≤ W (W = b, or s²), divided by a power of two and cut
 // towards 0: pure functions of the row and θ. Each is of a size of at most W·|x_i|·|x_j|·(1 + 2^-51). So the
@@ -50,7 +50,7 @@ func (m *Minimiser) Curvatures() (hessian, products Curvature) {
 	return of(m.curve.bend), of(m.curve.steep * m.curve.steep)
 }
 
-// Curve gives both sums at θ, which is brought into the ball first. The error is ErrParameter, ErrRows, or the rows'
+// Curve returns both sums at θ, which it first moves into the ball. The error is ErrParameter, ErrRows, or the rows'
 // own.
 func (m *Minimiser) Curve(
 	ctx context.Context, rows *mechanism.Rows, theta []float64,

@@ -11,7 +11,7 @@ import (
 	"dither/mechanism/internal/opaque"
 )
 
-// newtonPasses is for how many passes Newton's method is tried.
+// newtonPasses is the number of passes for which Newton's method is tried.
 const newtonPasses = 100
 
 // sum128 is an exact sum of 64-bit integers, of up to 2^64 of them.
@@ -41,21 +41,21 @@ func (s sum128) float() float64 {
 	return float64(s.hi)*0x1p64 + float64(s.lo)
 }
 
-// landscape is J at one θ: its gradient with a certified error, and what Newton's method needs, in doubles.
+// landscape is J at one θ: its gradient with a certified error, and the data for Newton's method, in doubles.
 type landscape struct {
 	theta    []float64
 	value    float64
 	gradient []float64
-	hessian  []float64 // lower triangle, by row; nil where it was not asked for
+	hessian  []float64 // lower triangle, by row; nil if not requested
 	next     []float64 // T̂(θ)
 	kappa    float64   // κ
 	off      float64   // κ·‖θ − T̂(θ)‖, rounded up
 }
 
-// better tells whether l is further on the way than o: lower, or, where doubles do not tell, clearly flatter.
+// better reports whether l is further along than o: lower or, if doubles cannot decide, clearly flatter.
 func (l *landscape) better(o *landscape) bool { return l.value < o.value || l.off < o.off/2 }
 
-// worker is what one goroutine adds up.
+// worker accumulates one goroutine's sums.
 type worker struct {
 	sums     []sum128
 	value    float64
@@ -113,7 +113,7 @@ func (m *Minimiser) look(ctx context.Context, in *opaque.Reader, theta []float64
 	return m.survey(in.Rows(), theta, &all), nil
 }
 
-// survey makes a landscape of sums.
+// survey makes a landscape from sums.
 func (m *Minimiser) survey(n int64, theta []float64, sums *worker) *landscape {
 	l := &landscape{
 		theta: theta, value: sums.value, hessian: sums.hessian, gradient: make([]float64, m.d),
@@ -157,7 +157,7 @@ func norm(x []float64) float64 {
 	return math.Sqrt(sum)
 }
 
-// fits opens rows. It is ErrRows unless they are those that the sensitivity is of.
+// fits opens rows. It returns ErrRows unless the rows are those to which the sensitivity applies.
 func (m *Minimiser) fits(rows *mechanism.Rows) (*opaque.Reader, error) {
 	in, err := opaque.OpenRows(rows, m.d)
 	if err != nil {

@@ -20,11 +20,10 @@ import (
 	"dither/privacy"
 )
 
-// Model is a model that is trained: its gradient at a row is a closed formula of this house, so that nothing from
-// outside meets a row.
+// Model is a model to train. Its gradient at a row is a closed formula of this project, so no foreign code sees a row.
 type Model = gradient.Model
 
-// NewModel is a model by the name of its kind; Check tells whether it makes sense.
+// NewModel returns a model by the name of its kind; Check reports whether it is valid.
 func NewModel(kind string, features, classes, hidden int, activation string) Model {
 	return Model{
 		Kind: gradient.Kind(kind), Features: features, Classes: classes, Hidden: hidden,
@@ -32,7 +31,7 @@ func NewModel(kind string, features, classes, hidden int, activation string) Mod
 	}
 }
 
-// NoisyGradient is one kind of step of training: a sample of the units, the sum of their gradients, each clipped, and
+// NoisyGradient is one kind of training step: a sample of the units, the sum of their gradients, each clipped, and
 // noise [Song, Chaudhuri & Sarwate 2013; Abadi et al. 2016].
 //
 // A step is a Poisson-subsampled Gaussian mechanism of rate Rate and noise multiplier Multiplier under add/remove, so
@@ -51,8 +50,8 @@ func NewModel(kind string, features, classes, hidden int, activation string) Mod
 // Neither the number of units nor that of those taken is used, or released: the sum is not divided by it.
 type NoisyGradient struct {
 	Model      Model
-	Clip       *big.Rat // of the norm of what a unit adds, in the gradient's unit
-	Rate       *big.Rat // q, above 0 and at most 1, of a denominator below 2^63
+	Clip       *big.Rat // the bound on the norm of a unit's contribution, in the gradient's unit
+	Rate       *big.Rat // q, above 0 and at most 1, with a denominator below 2^63
 	Multiplier *big.Rat // z
 }
 
@@ -70,7 +69,8 @@ func (m NoisyGradient) check() error {
 	return m.CheckSampling()
 }
 
-// CheckSampling checks what an accountant looks at, the noise and the rate: the error is mechanism.ErrParameter.
+// CheckSampling checks the parameters that an accountant uses, the noise and the rate. The error is
+// mechanism.ErrParameter.
 func (m NoisyGradient) CheckSampling() error {
 	if m.Multiplier == nil || m.Multiplier.Sign() <= 0 || !parameter.Within(m.Multiplier, 20) {
 		return fmt.Errorf("%w: the noise multiplier must be above 0, and between 2^-20 and 2^20",
@@ -92,7 +92,7 @@ func (m NoisyGradient) Grid() (grid int, clip int64, err error) {
 	return grid, clip, nil
 }
 
-// Noise is what each coordinate gets.
+// Noise is the noise on each coordinate.
 func (m NoisyGradient) Noise() (noise.RoundedGaussian, error) {
 	_, clip, err := m.Grid()
 	if err != nil {
@@ -151,10 +151,10 @@ func (m NoisyGradient) step(
 	return out, nil
 }
 
-// batchUnits is how many units that were taken a worker gets at a time.
+// batchUnits is how many sampled units a worker gets at a time.
 const batchUnits = 1024
 
-// sum adds up what a sample of the units adds.
+// sum adds up the contributions of a sample of the units.
 func (m NoisyGradient) sum(
 	ctx context.Context, src *entropy.Source, in *opaque.Reader, theta []float64,
 ) ([]int64, error) {
@@ -189,7 +189,7 @@ func (m NoisyGradient) sum(
 	return out, err
 }
 
-// sampled takes each of so many units with probability Rate, independently, in rising order.
+// sampled takes each of n units with probability Rate, independently, in increasing order.
 //
 // With 2^-k the least power of two that is at least Rate, a unit passes k fair coins, those of 64 units at a time, and
 // then one of Rate·2^k: a uniform integer below the denominator is below numerator·2^k, which is at most the
@@ -218,7 +218,7 @@ func (m NoisyGradient) sampled(ctx context.Context, src *entropy.Source, units i
 	return nil
 }
 
-// adder is what one goroutine adds up.
+// adder accumulates one goroutine's sum.
 type adder struct {
 	rows     *opaque.Reader
 	theta    []float64
@@ -245,10 +245,10 @@ func (m NoisyGradient) adder(in *opaque.Reader, theta []float64) *adder {
 	}
 }
 
-// nearBytes is how far apart units may be that are read together.
+// nearBytes is the largest distance of units that are read together.
 const nearBytes = 1 << 20
 
-// add adds what some units add, in rising order.
+// add adds the contributions of some units, in increasing order.
 func (a *adder) add(units []int64) {
 	if len(units) == 0 || a.err != nil {
 		return
@@ -279,7 +279,7 @@ func (a *adder) add(units []int64) {
 	}
 }
 
-// contribute leaves in z what a unit of these records adds: see NoisyGradient.
+// contribute leaves in z the contribution of a unit with these records: see NoisyGradient.
 func (a *adder) contribute(records []byte) {
 	clear(a.g)
 	for ; len(records) > 0; records = records[a.rows.Record():] {

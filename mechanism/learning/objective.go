@@ -11,7 +11,7 @@ import (
 	"dither/mechanism/internal/parameter"
 )
 
-// A LossFunction is what a row adds to an empirical risk, of z = θ·x and the response y.
+// A LossFunction is a row's contribution to an empirical risk, as a function of z = θ·x and the response y.
 type LossFunction string
 
 // The loss functions. Each is convex in z.
@@ -25,13 +25,14 @@ const (
 //
 //	J(θ) = Σ_rows ℓ(θ·x, y) + (Λ(n)/2)·‖θ‖²,   Λ(n) = Λ·max(1, n/N),
 //
-// over the ball ‖θ‖₂ ≤ Radius, n being the number of rows. All of it is public but the rows. N is about how
-// many rows there are: a number that is declared, or released at a price, and never counted. It enters the regulariser
-// alone, and no proof rests on its being right.
+// over the ball ‖θ‖₂ ≤ Radius; n is the number of rows. Everything but the rows is public. N is an approximate
+// number of rows, which is declared, or released at a price, and never counted. It enters the regulariser alone, and no
+// proof depends on its accuracy.
 type Objective struct {
-	Loss       LossFunction
-	Width      *big.Rat // of HuberLoss
-	Response   *big.Rat // the largest |y|; of LogisticLoss it is left out
+	Loss  LossFunction
+	Width *big.Rat // of HuberLoss
+	// y|; of LogisticLoss it is left out|the largest |y|; unused for LogisticLoss|y|; of LogisticLoss it is left out
+	Response   *big.Rat
 	Radius     *big.Rat
 	Regularise *big.Rat // Λ
 	Rows       int64    // N
@@ -72,7 +73,7 @@ func (o Objective) check() error {
 	return nil
 }
 
-// curve is a loss function on the ball, in doubles: its first and second derivatives in z, and what bounds them.
+// curve is a loss function on the ball, in doubles: its first and second derivatives in z, with bounds on them.
 type curve struct {
 	kind        LossFunction
 	response    float64 // |y| is clamped to it
@@ -109,7 +110,7 @@ func (o Objective) curveOf(bound *big.Rat) (curve, error) {
 	return c, nil
 }
 
-// clamped is the response that counts.
+// clamped is the response after clamping.
 func (c *curve) clamped(y float64) float64 {
 	switch c.kind {
 	case LogisticLoss:

@@ -13,10 +13,10 @@ import (
 	"dither/privacy"
 )
 
-// TheilSen releases a line through points (x, y) that outliers do not move: its slope is the median of the slopes of
-// all pairs of points [Theil 1950; Sen 1968], and its height at the middle of x's range the median of what the points
-// have left of that slope. Both are chosen by the exponential mechanism, and then, where it is asked for, how far the
-// truth may be from each. It is for few rows: pairs are as many as their square.
+// TheilSen releases a line through points (x, y) that is robust to outliers. Its slope is the median of the slopes of
+// all pairs of points [Theil 1950; Sen 1968]. Its height at the middle of x's range is the median of the points'
+// residuals for that slope. The exponential mechanism chooses both and, on request, how far the truth may be from each.
+// It is for few rows, because the number of pairs is their square.
 //
 // X and Y are brought to their ranges, which are public, by a function of each row alone: x to an integer of a size of
 // at most 2²³, and y of at most 2²⁹, so that either range has a width of 1 in units of 2⁻²⁴ and 2⁻³⁰.
@@ -44,10 +44,10 @@ import (
 // MaxRows at most: r = 5m/2 under AddRemove. Under ChangeOne j ≤ m rows become k ≤ m others: min(j, k) are
 // replaced, and the rest come or go, so that r = 4m is enough.
 //
-// That n is not public, and the scores' unit depends on it, is part of the lemma. Nothing is paired by chance, or by
-// the order of rows: pairs that share a row move together, which is why a row may be in all of them. (A matching, in
-// which each row is in one pair, moves by as much in proportion to its pairs, and has fewer of them; and one that a row
-// more does not upset has fewer still.)
+// The lemma covers the fact that n is not public although the scores' unit depends on it. No pairing depends on chance
+// or on the order of rows: pairs that share a row change together, so a row may be in all of them. (A matching, in
+// which each row is in one pair, changes by as much in proportion to its pairs, and has fewer of them; a matching that
+// one more row does not upset has fewer still.)
 //
 // Middle. With the slope s that was released, in the middle of its step, a row leaves y − s·x, rounded down to a
 // multiple of 2⁻¹⁶ and held within Y's range. Of n such numbers the median is chosen in the same way by D alone,
@@ -65,39 +65,40 @@ import (
 type TheilSen struct {
 	mechanism.Unit
 	X, Y Range
-	Rows int64 // about how many there are; no promise rests on it
+	Rows int64 // roughly how many there are; no promise depends on it
 	// Slope and Middle are the losses of the estimates; SlopeWidth and MiddleWidth those of their half-widths, both 0
 	// for none.
 	Slope, Middle, SlopeWidth, MiddleWidth privacy.Epsilon
 }
 
-// Range is what a number lies within, by what is publicly known of it.
+// Range is the range of a number, from public knowledge.
 type Range struct{ Low, High *big.Rat }
 
 // Line is a released line, in the units of TheilSen: 2^-SlopeBits of Y's range over X's, and 2^-MiddleBits of Y's range
 // about its middle.
 type Line struct {
-	Slope, Middle           int64 // their truth is taken to lie from here to 1 more
-	SlopeWidth, MiddleWidth int64 // so far below either, and above 1 more, reaches the interval; 0 where there is none
+	Slope, Middle           int64 // the truth lies between this and this plus 1
+	SlopeWidth, MiddleWidth int64 // the interval reaches this far below, and above plus 1; 0 without an interval
 	Loss                    privacy.Loss
 }
 
 const (
-	// SlopeBits is how fine slopes are.
+	// SlopeBits is the resolution of slopes, in bits.
 	SlopeBits = 15
-	// MiddleBits is how fine middles are.
+	// MiddleBits is the resolution of middles, in bits.
 	MiddleBits = 16
-	// SteepestSlope is how far from 0 slopes may be, in parts of Y's range over X's.
+	// SteepestSlope is the largest size of a slope, in parts of Y's range over X's.
 	SteepestSlope = 4
-	// FarthestMiddle is how far from 0 middles may be, in parts of Y's range.
+	// FarthestMiddle is the largest distance of a middle from 0, in parts of Y's range.
 	FarthestMiddle = 0.5
 
-	// steepest is the size of the steepest slope, and farthestMiddle of the farthest middle.
+	// steepest is the largest slope, and farthestMiddle the largest middle, in integers.
 	steepest       = SteepestSlope << SlopeBits
 	farthestMiddle = 1 << (MiddleBits - 1)
 
 	xBits, yBits = 24, 30
-	// pairedRows is how many rows are paired where more are expected; the pairs of maxPaired would take most of a day.
+	// pairedRows is how many rows are paired if more are expected. The pairs of maxPaired rows would take most of a
+	// day.
 	pairedRows = 1 << 13
 	maxPaired  = 1 << 22
 )
@@ -129,7 +130,7 @@ func (m TheilSen) check() error {
 	return nil
 }
 
-// Usable is ErrParameter where nothing can be released with such parameters.
+// Usable returns ErrParameter if nothing can be released with such parameters.
 func (m TheilSen) Usable() error { return m.check() }
 
 func withinOrZero(r *big.Rat, bits int) bool {
@@ -162,12 +163,12 @@ func (m TheilSen) BoundedRange() privacy.Loss {
 	return privacy.ZCDPLoss(total, privacy.Delta{})
 }
 
-// Thinning is t: a row takes part with a probability of 2⁻ᵗ.
+// Thinning is t: a row takes part with probability 2⁻ᵗ.
 func (m TheilSen) Thinning() int {
 	return bits.Len64(uint64(max(m.Rows, 1)-1) / pairedRows)
 }
 
-// paired is about how many rows take part.
+// paired is roughly how many rows take part.
 func (m TheilSen) paired() int64 { return max(m.Rows>>m.Thinning(), 1) }
 
 // moves is r of the slope's and of the middle's draw.
@@ -178,7 +179,7 @@ func (m TheilSen) moves() (slope, middle *big.Rat) {
 	return big.NewRat(5*m.MaxRows, 2), big.NewRat(2*m.MaxRows, 1)
 }
 
-// Moves tells the ledger how far a unit moves the scores of each draw, relative to one another: r.
+// Moves returns, for the ledger, the range r of the changes of each draw's scores between neighbours.
 func (m TheilSen) Moves() []*big.Rat {
 	slope, middle := m.moves()
 	if m.SlopeWidth.IsZero() {
@@ -187,12 +188,12 @@ func (m TheilSen) Moves() []*big.Rat {
 	return []*big.Rat{slope, middle, m.slopeOffset().moves, m.middleOffset().moves}
 }
 
-// DrawnLine is what is to be expected of a draw, to first order: for as many rows as are expected, spread evenly over
-// X's range, with normal residuals.
+// DrawnLine is the expected error of a draw, to first order: for the expected number of rows, spread evenly over X's
+// range, with normal residuals.
 type DrawnLine struct {
-	// about what it adds to the error, as a standard deviation, in parts of Y's range (over X's range, of the slope)
+	// roughly what it adds to the error, as a standard deviation, in parts of Y's range (over X's range, for the slope)
 	Noise  float64
-	Astray float64 // about the probability that it falls anywhere in the domain, whatever the rows are
+	Astray float64 // roughly the probability that it falls anywhere in the domain, independently of the rows
 }
 
 // Expected says so of slope and middle, for residuals of a standard deviation of the given part of Y's range. Scores

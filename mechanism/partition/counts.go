@@ -22,11 +22,11 @@ import (
 // at most k + MinUnits − 1 and is never kept, so one that is not there is as good as there. By perKey that is enough.
 // V is sampled exactly. ∎
 //
-// A released count is within k of the exact one, always; given that it is kept it is not unbiased, the less so the
-// fewer units there are.
+// A released count is always within k of the exact one. Given that it is kept, it is biased, and the more so the fewer
+// units there are.
 type Counts struct{ Parameters }
 
-// CountSelection is what Counts releases.
+// CountSelection is the release of Counts.
 type CountSelection struct {
 	Kept  []Kept   // in byte order of the keys
 	Reach *big.Int // no count is further than this from the exact one
@@ -43,8 +43,8 @@ func (m Counts) Reach() (*big.Int, error) {
 	return sample.Crossing(epsilon, delta), nil
 }
 
-// Select releases the keys and noisy numbers of units of the partitions that it keeps, from all that there are with
-// their exact numbers. The error is ErrParameter, and a function of the parameters alone, or ErrKeys.
+// Select returns the keys and noisy numbers of units of the partitions that it keeps, given all existing partitions
+// with their exact numbers. The error is ErrParameter, which depends on the parameters alone, or ErrKeys.
 func (m Counts) Select(units []mechanism.Partition) (CountSelection, error) {
 	source := entropy.System()
 	defer source.Wipe()

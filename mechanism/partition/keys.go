@@ -13,23 +13,23 @@ import (
 	"dither/mechanism/internal/opaque"
 )
 
-// Kept is one that a mechanism releases.
+// Kept is a released partition.
 type Kept struct {
 	Key   string
 	Value *big.Int
 }
 
-// ErrKeys reports two partitions of one key. It is a defect of the engine's, which did not group, and says nothing of
-// the values.
+// ErrKeys reports two partitions with one key. It is a defect of the engine, which did not group, and says nothing
+// about the values.
 var ErrKeys = errors.New("two partitions have the same key")
 
-// byKey is the partitions in byte order of their keys; or ErrKeys.
+// byKey sorts the partitions by the bytes of their keys; or returns ErrKeys.
 //
-// Mechanisms go through partitions in that order and release those that they keep, and no trace of the others: neither
-// their number nor a place that is left empty. So the order of a release is a function of the keys in it.
+// Mechanisms process partitions in that order. They release the partitions that they keep, and no trace of the others:
+// neither their number nor an empty place. So the order of a release is a function of its keys.
 func byKey(partitions []mechanism.Partition) ([]mechanism.Partition, error) {
 	type keyed struct {
-		first uint64 // eight bytes of the key, which mostly decide
+		first uint64 // eight bytes of the key, which usually decide
 		mechanism.Partition
 	}
 	order := func(p, q keyed) int {

@@ -13,21 +13,21 @@ import (
 	"dither/privacy"
 )
 
-// Parameters says what selecting partitions (the keys of a GROUP BY that are not public) is to cost, and of how few
-// units one is not to be. The number of units in a partition is what selection looks at; a partition of none is never
-// kept, so it is enough to give those that there are. Which those are, and how many, is a secret: what is released
-// names those alone that are kept.
+// Parameters are the price and the least number of units of private key selection (partitions are the keys of a GROUP
+// BY that are not public). Selection looks at the number of units of a partition. A partition without units is never
+// kept, so it suffices to pass the existing ones. Their set and number are secret: a release names only those that are
+// kept.
 type Parameters struct {
 	// Epsilon and Delta are the loss of selection from all partitions together: both above 0, Delta below 1.
 	Epsilon privacy.Epsilon
 	Delta   privacy.Delta
-	// Keys is in how many partitions the number of units may differ between neighbours, by one in each: the keys of a
-	// unit where one is added or removed, and twice that where one is changed, which leaves some keys and takes others.
-	// At least 1.
+	// Keys is the most partitions whose number of units may differ between neighbours, each by one: the keys of a unit
+	// if one is added or removed, and twice that if one is changed, which leaves some keys and takes others. At least
+	// 1.
 	Keys int64
-	// MinUnits is the least number of units of a partition that may be kept: 0 and 1 say nothing more than selection
-	// does. The number of units is lowered by MinUnits − 1 before anything else, so that no exact number is ever
-	// tested, and partitions of somewhat more units are mostly dropped too.
+	// MinUnits is the least number of units of a partition that may be kept; 0 and 1 add nothing to selection. The
+	// number of units is lowered by MinUnits − 1 before anything else, so no exact number is ever tested, and
+	// partitions with slightly more units are usually dropped too.
 	MinUnits int64
 }
 
@@ -67,14 +67,14 @@ func (m Parameters) Loss() (privacy.Loss, error) {
 	return privacy.ZCDPLoss(m.Epsilon.Rho().Share(1, m.Keys), m.Delta), nil
 }
 
-// beyond is how many units a partition has beyond MinUnits − 1.
+// beyond is the number of units minus (MinUnits − 1).
 func (m Parameters) beyond(p mechanism.Partition) *big.Int {
 	return new(big.Int).Sub(opaque.Open(p.Exact), big.NewInt(max(m.MinUnits, 1)-1))
 }
 
-// Selection keeps each partition with the largest probability that there can be [Desfontaines, Voss, Gipson & Mandayam
-// 2022, "Differentially private partition selection"]. With n the number of units beyond MinUnits − 1, and ε and δ
-// the shares of one key, it is
+// Selection keeps each partition with the largest possible probability [Desfontaines, Voss, Gipson & Mandayam 2022,
+// "Differentially private partition selection"]. With n the number of units beyond MinUnits − 1, and ε and δ the
+// shares of one key, that probability is
 //
 //	p₀ = 0,  p_n = min(e^ε·p_{n−1} + δ, 1 − e^(−ε)·(1 − p_{n−1} − δ), 1).
 //
@@ -85,12 +85,12 @@ func (m Parameters) beyond(p mechanism.Partition) *big.Int {
 // is sampled exactly. ∎
 type Selection struct{ Parameters }
 
-// Select is the keys of the partitions that it keeps, in byte order, from all that there are with their exact numbers
-// of units. The error is ErrParameter, and a function of the parameters alone, or ErrKeys.
+// Select returns the keys of the partitions that it keeps, in byte order, given all existing partitions with their
+// exact numbers of units. The error is ErrParameter, which depends on the parameters alone, or ErrKeys.
 //
-// Time and memory grow with the partitions, and beside that with how many distinct numbers of units there are among
-// them, for each of which a coin is prepared, in some 50 µs. Numbers at which a partition is certainly kept need none:
-// with the shares of one key those are the ones that are 2·ln(1/δ)/ε + 3 or more beyond MinUnits − 1.
+// Time and memory grow with the number of partitions, and with the number of distinct numbers of units among them: each
+// of these needs a coin, which takes about 50 µs. Numbers at which a partition is certainly kept need none; with the
+// shares of one key these are at least 2·ln(1/δ)/ε + 3 beyond MinUnits − 1.
 func (m Selection) Select(units []mechanism.Partition) ([]string, error) {
 	source := entropy.System()
 	defer source.Wipe()
@@ -106,7 +106,7 @@ func (m Selection) choose(src *entropy.Source, units []mechanism.Partition) ([]s
 	if err != nil {
 		return nil, err
 	}
-	coins := map[string]*sample.Bernoulli{} // one for each number of units
+	coins := map[string]*sample.Bernoulli{} // one coin for each number of units
 	keep := func(n *big.Int) bool {
 		switch {
 		case n.Sign() <= 0:
@@ -129,7 +129,7 @@ func (m Selection) choose(src *entropy.Source, units []mechanism.Partition) ([]s
 	return kept, nil
 }
 
-// Probability is that of keeping a partition of so many units, near the real value; or ErrParameter.
+// Probability is the probability of keeping a partition with n units, near the real value; or ErrParameter.
 func (m Selection) Probability(units int64) (float64, error) {
 	law, err := m.law()
 	if err != nil {

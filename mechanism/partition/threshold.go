@@ -14,10 +14,10 @@ import (
 	"dither/privacy"
 )
 
-// Threshold says what is to be dropped of noisy values of partitions (the keys of a GROUP BY that are not public) for
-// each to be released with its key: those not above τ, an integer at which what one unit alone can make of a partition
-// is released with a probability of at most Delta/Keys. It is the least such integer, but for the rounding of a
-// quantile, where Delta/Keys is below ½ and MinUnits at most 1; from ½ on it is as at ½, and less would do.
+// Threshold drops noisy values of partitions (the keys of a GROUP BY that are not public), so that each remaining value
+// can be released with its key. It drops values not above τ. τ is an integer at which a partition that one unit alone
+// makes is released with probability at most Delta/Keys: the least such integer, up to the rounding of a quantile, if
+// Delta/Keys is below ½ and MinUnits at most 1. From ½ on it is as at ½, and a smaller one would suffice.
 //
 // It costs Delta beside the noise's own loss: where the noise is ε-differentially private (ρ-zCDP) on the values of a
 // fixed list of partitions, the release is (ε, Delta)-differentially private (Delta-approximately ρ-zCDP), for
@@ -35,10 +35,10 @@ import (
 // the values of C. What is released is the keys and values that are not dropped, in the order of those keys, and no
 // trace of the others.
 type Threshold struct {
-	// MaxPerCell is the most that one unit contributes to the value of one partition: 1 where values are numbers of
-	// units. At least 1.
+	// MaxPerCell is the most that one unit contributes to the value of one partition: 1 if values are numbers of units.
+	// At least 1.
 	MaxPerCell *big.Int
-	// Keys is in how many partitions a unit may be: at least 1.
+	// Keys is the most partitions in which a unit may be: at least 1.
 	Keys int64
 	// Delta is that of the release: above 0 and below 1.
 	Delta privacy.Delta
@@ -79,7 +79,7 @@ func (m Threshold) at(dist noise.Distribution) (*big.Int, error) {
 	return k.Add(k, units.Mul(units, m.MaxPerCell)), nil
 }
 
-// ThresholdRelease is what a thresholded mechanism releases.
+// ThresholdRelease is the release of a thresholded mechanism.
 type ThresholdRelease struct {
 	Kept      []Kept   // in byte order of the keys
 	Threshold *big.Int // τ

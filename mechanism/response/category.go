@@ -68,7 +68,7 @@ func (m Category) respond(src *entropy.Source, x []mechanism.Exact) ([]int64, er
 	return answers, nil
 }
 
-// category is the value, clamped.
+// category is the clamped value.
 func (m Category) category(e mechanism.Exact) int64 {
 	v := opaque.Open(e)
 	switch {
@@ -90,9 +90,9 @@ func (m Category) Channel() (p, q float64, err error) {
 	return p, p * math.Exp(-e), nil
 }
 
-// Count estimates how many of so many persons have one value, from how many answered it: without bias, (answers −
-// persons·q)/(p − q). With c the true count its variance over the answers is (c·p(1 − p) + (persons − c)·q(1
-// − q))/(p − q)², which is linear in c, so that with the estimate in place of c it is estimated without bias too.
+// Count estimates how many of persons persons have one value, given how many answered it. The estimate is unbiased:
+// (answers − persons·q)/(p − q). With c the true count, its variance over the answers is (c·p(1 − p) + (persons
+// − c)·q(1 − q))/(p − q)². This is linear in c, so inserting the estimate for c estimates it without bias too.
 // Both are floats near the real values.
 func (m Category) Count(answers, persons int64) (count, variance float64, err error) {
 	p, q, err := m.Channel()

@@ -1,5 +1,5 @@
-// Package response holds mechanisms that randomize each person's own answer, so that what is collected is private
-// already.
+// Package response holds mechanisms that randomise each person's own answer, so that the collected data are already
+// private.
 package response
 
 import (
@@ -13,17 +13,17 @@ import (
 	"dither/privacy"
 )
 
-// Randomized asks for one bit of each person, and takes an answer that may be denied [Warner 1965]: a first coin says
-// whether to tell the truth, else a second one gives the answer. With two fair coins, the textbook's, its loss is ln 3,
-// exactly.
+// Randomized asks each person for one bit, with an answer that can be denied [Warner 1965]: a first coin decides
+// whether to answer truthfully; otherwise a second coin gives the answer. With two fair coins, as in textbooks, its
+// loss is exactly ln 3.
 //
 // With a true bit of 1, it answers 1 with probability a = Truth + (1 − Truth)·Yes, and with one of 0 with d = (1 −
 // Truth)·Yes < a. The four probabilities are rational, and so is the largest ratio of one answer's under the two bits,
 // e^ε = max(a/d, (1 − d)/(1 − a)): that is its loss between any two values of one person's bit. Coins of rational
 // probabilities are tossed exactly.
 //
-// Each person's answer is private by itself, so no curator need be trusted; nor does a promise depend on what other
-// persons say.
+// Each person's answer is private by itself, so no curator need be trusted, and no promise depends on other persons'
+// answers.
 type Randomized struct {
 	Truth *big.Rat // the probability of the truth: above 0 and below 1
 	Yes   *big.Rat // the probability that the second coin says 1: above 0 and below 1
@@ -47,7 +47,7 @@ func (m Randomized) channel() (a, d *big.Rat, err error) {
 	return new(big.Rat).Add(m.Truth, d), d, nil
 }
 
-// maxCoinBits limits the fractions of coins: beyond, they are taken for a mistake, or for an attempt to exhaust memory.
+// maxCoinBits limits the fractions of coins. Longer ones are probably a mistake, or an attempt to exhaust memory.
 const maxCoinBits = 4096
 
 // Channel is the probability of each answer under each bit, exactly: Channel()[bit][answer]; or ErrParameter.
@@ -98,7 +98,7 @@ func (m Randomized) respond(src *entropy.Source, x []mechanism.Exact) ([]bool, e
 	}
 	answers := make([]bool, len(x))
 	for i, e := range x {
-		// Both coins are tossed for everybody: what is drawn and how much does not depend on the bit.
+		// Both coins are tossed for everybody: the draws, and their number, do not depend on the bit.
 		truth, yes := toss(src, m.Truth), toss(src, m.Yes)
 		answers[i] = yes
 		if truth {

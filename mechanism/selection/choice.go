@@ -10,7 +10,7 @@ import (
 	"dither/privacy"
 )
 
-// Choice is what a mechanism that chooses from a list releases: who was chosen, and at what loss. The list's length and
+// Choice is the release of a mechanism that chooses from a list: the chosen index, and the loss. The list's length and
 // order are public.
 type Choice struct {
 	Index int

@@ -23,12 +23,12 @@ import (
 // sampled exactly, with c an exact rational: nothing in the argument is rounded.
 //
 // It is sampled by a race in logarithms (sample.Race). Rejection, with a coin of probability exp(c·(u_i − max u))
-// for candidates proposed uniformly, would be as exact; but it looks at the scores twice, and takes as many rounds as
-// they are unequal, which would tell by its time how close the others came. The race looks once and draws for each
-// candidate alike.
+// for uniformly proposed candidates, would be as exact. But it reads the scores twice, and its number of rounds depends
+// on how unequal they are, so its time would reveal how close the others came. The race reads once, and draws equally
+// for each candidate.
 type Exponential struct {
-	Sensitivity *big.Int // how far any one score moves between neighbours, in the scores' unit; at least 1
-	Monotonic   bool     // between two neighbours, no two scores move in opposite directions
+	Sensitivity *big.Int // the most by which a score changes between neighbours, in the scores' unit; at least 1
+	Monotonic   bool     // between neighbours, no two scores change in opposite directions
 	Epsilon     privacy.Epsilon
 }
 
@@ -72,7 +72,7 @@ func (m Exponential) Shortfall(n *big.Int, beta float64) (float64, error) {
 	return exponentialShortfall(c, n, beta)
 }
 
-// race draws k of the candidates without replacement, each in proportion to exp(c·u) among those who are left.
+// race draws k of the candidates without replacement, each in proportion to exp(c·u) among the remaining ones.
 func race(src *entropy.Source, rate func() (*big.Rat, error), scores []mechanism.Exact, k int) ([]int, error) {
 	c, err := rate()
 	switch {

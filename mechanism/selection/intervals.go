@@ -12,8 +12,8 @@ import (
 	"dither/privacy"
 )
 
-// OutputInterval is a run of integer outputs that share a score: all o with From ≤ o < To. Where To is not above
-// From, it is empty. Ends are exact values too, for they may be a person's.
+// OutputInterval is a run of integer outputs with one score: all o with From ≤ o < To. It is empty if To is not above
+// From. Its ends are exact values too, because they may be a person's.
 type OutputInterval struct {
 	From, To mechanism.Exact
 	Score    mechanism.Exact

@@ -18,15 +18,15 @@ import (
 // adds discrete Laplace noise to each score, and releases the index of the greatest and how far it is ahead. It is
 // NoisyTop with K = 1, where the proof stands.
 type NoisyMax struct {
-	Sensitivity *big.Int // how far any one score moves between neighbours, in the scores' unit; at least 1
-	Monotonic   bool     // between two neighbours, no two scores move in opposite directions
+	Sensitivity *big.Int // the most by which a score changes between neighbours, in the scores' unit; at least 1
+	Monotonic   bool     // between neighbours, no two scores change in opposite directions
 	Epsilon     privacy.Epsilon
 }
 
 // GapChoice is a choice with the gap to the next.
 type GapChoice struct {
 	Index int
-	Gap   *big.Int              // as NoisyRanking has it; nil where there was only one candidate
+	Gap   *big.Int              // as in NoisyRanking; nil for a single candidate
 	Noise noise.DiscreteLaplace // of each score, independently
 	Loss  privacy.Loss
 }
@@ -68,7 +68,7 @@ func (m NoisyMax) Shortfall(n int, beta float64) (*big.Int, error) { return m.to
 //
 //	g_r = A_{i_r} − A_{i_{r+1}} − [i_{r+1} < i_r] ≥ 0,
 //
-// and of i_{K+1} nothing else is told.
+// and nothing else is released about i_{K+1}.
 //
 // It is Epsilon-differentially private. Proof, for K < n: fix an output (i_1, …, i_K; g_1, …, g_K) and the noise of
 // the candidates that are not in it, and let M = max over those j of A_j + [j < i_K]. This maximum is at i_{K+1}: who
@@ -81,21 +81,21 @@ func (m NoisyMax) Shortfall(n int, beta float64) (*big.Int, error) { return m.to
 // Laplace changes at most by exp(2Δ/b) = exp(ε/K) each time, or exp(Δ/b), and by exp(ε) for all K. Sum over the
 // noise that was fixed. For K = n take the noise of i_n in place of the others', and let M = A_{i_n}. ∎
 //
-// The gap A_{i_r} − A_{i_{r+1}} is g_r or g_r + 1, for the gap cannot tell the next one's place in the list. It is
-// the difference of two scores with independent noise, of variance at most 4b²; as an estimate of the difference it is
-// biased upwards where scores are close, by the choice.
+// The gap A_{i_r} − A_{i_{r+1}} is g_r or g_r + 1, because the gap cannot reveal the position of the next candidate
+// in the list. It is the difference of two scores with independent noise, of variance at most 4b². As an estimate of
+// the difference it is biased upwards if scores are close, because of the choice.
 type NoisyTop struct {
-	K           int      // how many to choose: at least 1, and at most as many as there are
-	Sensitivity *big.Int // how far any one score moves between neighbours, in the scores' unit; at least 1
-	Monotonic   bool     // between two neighbours, no two scores move in opposite directions
+	K           int      // how many to choose: at least 1, and at most the number of candidates
+	Sensitivity *big.Int // the most by which a score changes between neighbours, in the scores' unit; at least 1
+	Monotonic   bool     // between neighbours, no two scores change in opposite directions
 	Epsilon     privacy.Epsilon
 }
 
-// NoisyRanking is a choice of several, the first one first, with gaps: Gaps[r] is how far, at least, the noisy score of
-// Indices[r] is above that of the next, be it chosen or not.
+// NoisyRanking is an ordered choice of several candidates with gaps: Gaps[r] is the least by which the noisy score of
+// Indices[r] exceeds that of the next candidate, chosen or not.
 type NoisyRanking struct {
 	Indices []int
-	Gaps    []*big.Int            // one for each index, but for the last of all candidates
+	Gaps    []*big.Int            // one for each index, except the last of all candidates
 	Noise   noise.DiscreteLaplace // of each score, independently
 	Loss    privacy.Loss
 }

@@ -37,8 +37,8 @@ import (
 // rises with u_i. So the ratio of the two laws rises with the score, and the score that is chosen is stochastically the
 // larger one. It is not bounded-range, and has no ZCDP of its own: under zCDP it costs ε²/2.
 type PermuteAndFlip struct {
-	Sensitivity *big.Int // how far any one score moves between neighbours, in the scores' unit; at least 1
-	Monotonic   bool     // between two neighbours, no two scores move in opposite directions
+	Sensitivity *big.Int // the most by which a score changes between neighbours, in the scores' unit; at least 1
+	Monotonic   bool     // between neighbours, no two scores change in opposite directions
 	Epsilon     privacy.Epsilon
 }
 
@@ -66,7 +66,7 @@ func (m PermuteAndFlip) choose(src *entropy.Source, scores []mechanism.Exact) (C
 		}
 	}
 	x := new(big.Rat)
-	for i := 0; ; i++ { // at the latest, the last one is a best
+	for i := 0; ; i++ { // at the latest, the last one is a best candidate
 		j := i + int(src.Below64(uint64(len(order)-i)))
 		order[i], order[j] = order[j], order[i]
 		x.SetInt(new(big.Int).Sub(best, opaque.Open(scores[order[i]])))

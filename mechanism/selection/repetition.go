@@ -10,11 +10,10 @@ import (
 	"dither/privacy"
 )
 
-// Repetition runs a mechanism a random number of times, and gives the best of what came out, by a score that came out
-// with it. The others are never told, nor is how many there were: that is what makes it cost three times what one run
-// does, however many there are on average [Liu & Talwar, "Private selection from private candidates", STOC 2019,
-// Theorem 3.2; Papernot & Steinke, "Hyperparameter tuning with Rényi differential privacy", ICLR 2022, Theorem 2 with
-// η = 1].
+// Repetition runs a mechanism a random number of times, and returns the best result, by a score that each run returns.
+// It never reveals the other results, nor their number. So it costs three times what one run costs, however many runs
+// there are on average [Liu & Talwar, "Private selection from private candidates", STOC 2019, Theorem 3.2; Papernot &
+// Steinke, "Hyperparameter tuning with Rényi differential privacy", ICLR 2022, Theorem 2 with η = 1].
 //
 // The number K is geometric, P(K = k) = γ(1 − γ)^(k−1) for k = 1, 2, …
 //
@@ -34,18 +33,19 @@ import (
 // So whoever gives up after a number of runs that the data have no part in, and then says nothing, loses no more: K is
 // cut off there. And an error, which ends the runs, is as a result that is better than all others.
 //
-// (A logarithmic K would cost 2ε, but runs once so often that it misses most candidates.) The proof is of what comes
-// out. Who sees how long it took sees about how many runs there were, and of k runs that are known to be so many the
-// best costs kε.
+// (A logarithmic K would cost 2ε, but runs only once so often that it misses most candidates.) The proof concerns the
+// result. Somebody who sees the running time learns roughly how many runs there were, and the best of k runs, for a
+// known k, costs kε.
 type Repetition struct{ n, d uint64 } // γ = n/d
 
-// The mean numbers of runs that there may be.
+// The allowed mean numbers of runs.
 const (
 	leastRepetitions = 2
 	mostRepetitions  = 1000
 )
 
-// NewRepetition is of about so many runs on average. It is ErrParameter where these are not between 2 and 1000.
+// NewRepetition makes a Repetition with about mean runs on average. It returns ErrParameter unless mean is between 2
+// and 1000.
 func NewRepetition(mean float64) (Repetition, error) {
 	if !(mean >= leastRepetitions && mean <= mostRepetitions) {
 		return Repetition{}, fmt.Errorf("%w: there are %d to %d runs on average",
@@ -55,7 +55,7 @@ func NewRepetition(mean float64) (Repetition, error) {
 	return Repetition{n: uint64(math.Round(parts / mean)), d: parts}, nil
 }
 
-// Gamma is the distribution's parameter, exactly; 0 of the zero Repetition.
+// Gamma is the distribution's parameter, exactly; 0 for the zero Repetition.
 func (r Repetition) Gamma() *big.Rat {
 	if r.d == 0 {
 		return new(big.Rat)
@@ -66,14 +66,14 @@ func (r Repetition) Gamma() *big.Rat {
 // Mean is how many runs there are on average: 1/γ.
 func (r Repetition) Mean() float64 { return float64(r.d) / float64(r.n) }
 
-// Missed is the probability that none of the runs has some property that each has with probability p, independently:
-// f(1 − p).
+// Missed is the probability that none of the runs has a property that each has independently with probability p: f(1
+// − p).
 func (r Repetition) Missed(p float64) float64 {
 	g := 1 / r.Mean()
 	return g * (1 - p) / (g + (1-g)*p)
 }
 
-// Loss is what the best of the runs costs, of which each costs one.
+// Loss is the cost of the best of the runs, each of which costs one.
 func (r Repetition) Loss(one privacy.Epsilon) privacy.Epsilon { return one.Times(3) }
 
 // draw is K.
@@ -83,8 +83,8 @@ func (r Repetition) draw(src *entropy.Source) (k uint64) {
 	return k
 }
 
-// Best runs a mechanism, which gives its result and its score, so often, and gives the best result. An error of a run
-// is the error, and ends it. The zero Repetition is ErrParameter.
+// Best runs a mechanism, which returns its result and its score, the drawn number of times, and returns the best
+// result. An error of a run ends it, and is returned. The zero Repetition is ErrParameter.
 func Best[T any](r Repetition, run func() (T, *big.Int, error)) (best T, err error) {
 	source := entropy.System()
 	defer source.Wipe()
@@ -112,7 +112,7 @@ func bestOf[T any](src *entropy.Source, r Repetition, run func() (T, *big.Int, e
 	return best, nil
 }
 
-// Candidate is one of n numbers from 0, each as likely: which of its candidates a run takes.
+// Candidate is uniform among 0, …, n − 1: it decides which of its candidates a run takes.
 func Candidate(n int) (int, error) {
 	if n < 1 {
 		return 0, fmt.Errorf("%w: there is nothing to take", mechanism.ErrParameter)

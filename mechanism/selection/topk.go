@@ -16,13 +16,13 @@ import (
 // list, and losses add. Its ZCDP is that of K choices. All are drawn in one race, whose first K are what peeling draws,
 // exactly (sample.Race).
 type TopExponential struct {
-	K           int      // how many to choose: at least 1, and at most as many as there are
-	Sensitivity *big.Int // how far any one score moves between neighbours, in the scores' unit; at least 1
-	Monotonic   bool     // between two neighbours, no two scores move in opposite directions
+	K           int      // how many to choose: at least 1, and at most the number of candidates
+	Sensitivity *big.Int // the most by which a score changes between neighbours, in the scores' unit; at least 1
+	Monotonic   bool     // between neighbours, no two scores change in opposite directions
 	Epsilon     privacy.Epsilon
 }
 
-// Ranking is a choice of several, the first one first.
+// Ranking is an ordered choice of several candidates.
 type Ranking struct {
 	Indices []int
 	Loss    privacy.Loss

@@ -16,8 +16,8 @@ import (
 )
 
 // Counter releases the running sum of a stream of integers after each step: the exact sum so far, plus noise that is
-// drawn for the whole stream together, so that steps share it. It is for one user at a time, and every way of printing
-// it says only that it is there.
+// drawn for the whole stream together and shared by the steps. Only one goroutine may use it. Printing it in any way
+// shows only that it exists.
 //
 // Its mechanism is one of CountingTree or CountingFactorization. Each of those measures linear functions of the stream
 // with independent noise, and computes sums from what it measured. As all of it is linear, what comes out is the exact
@@ -29,9 +29,9 @@ type Counter struct {
 	loss       privacy.Loss
 }
 
-// streamNoise is what is added to the sums of a stream.
+// streamNoise is the noise on the sums of a stream.
 type streamNoise interface {
-	next(src *entropy.Source) *big.Int // of the next step
+	next(src *entropy.Source) *big.Int // the noise of the next step
 	variance(step int) float64
 }
 
@@ -80,8 +80,8 @@ func (c *Counter) Variance(step int) float64 {
 // the blocks that hold the step add up to what was said, whatever is chosen (privacy.Filter). Who can change several
 // steps is a group of that many (privacy.Loss.Group).
 type CountingTree struct {
-	Steps       int      // the length of the stream, known beforehand; at least 1
-	Sensitivity *big.Int // how far one step's value moves between neighbours, in its unit; at least 1
+	Steps       int      // the length of the stream, fixed in advance; at least 1
+	Sensitivity *big.Int // the most by which one step's value changes between neighbours, in its unit; at least 1
 }
 
 // levels is L.
@@ -95,7 +95,7 @@ func (m CountingTree) levels() (int64, error) {
 	return int64(bits.Len(uint(m.Steps))), nil
 }
 
-// Laplace begins a stream of pure loss e. Parameters that give no privacy, or more noise than is drawn, are
+// Laplace begins a stream with pure loss e. Parameters that give no privacy, or need more noise than can be drawn, are
 // ErrParameter.
 func (m CountingTree) Laplace(e privacy.Epsilon) (*Counter, error) {
 	levels, err := m.levels()
@@ -109,7 +109,7 @@ func (m CountingTree) Laplace(e privacy.Epsilon) (*Counter, error) {
 	return m.begin(sample.NewLaplace(dist.Scale()), dist, privacy.PureLoss(e)), nil
 }
 
-// Gaussian begins a stream of zCDP loss r. Parameters that give no privacy, or more noise than is drawn, are
+// Gaussian begins a stream with zCDP loss r. Parameters that give no privacy, or need more noise than can be drawn, are
 // ErrParameter.
 func (m CountingTree) Gaussian(r privacy.Rho) (*Counter, error) {
 	levels, err := m.levels()

@@ -37,8 +37,8 @@ import (
 // + 1.07)², against the tree's Δ²/(2ρ)·L·(number of 1s in t's binary digits). It remembers the noise of all
 // steps, and takes time in proportion to their square: half a second for 4096.
 type CountingFactorization struct {
-	Steps       int         // the length of the stream, known beforehand; at least 1 and at most MaxFactorizationSteps
-	Sensitivity *big.Int    // how far one step's value moves between neighbours, in its unit; at least 1
+	Steps       int         // the length of the stream, fixed in advance; from 1 to MaxFactorizationSteps
+	Sensitivity *big.Int    // the most by which one step's value changes between neighbours, in its unit; at least 1
 	Rho         privacy.Rho // the loss of the whole stream
 }
 
@@ -50,7 +50,7 @@ const (
 	spareDigits  = 64 // of M's entries, beyond those that inverseDigits counts
 )
 
-// Begin prepares a stream. Parameters that give no privacy, or more noise than is drawn, are ErrParameter.
+// Begin prepares a stream. Parameters that give no privacy, or need more noise than can be drawn, are ErrParameter.
 func (m CountingFactorization) Begin() (*Counter, error) {
 	switch {
 	case m.Steps < 1 || m.Steps > MaxFactorizationSteps:

@@ -16,12 +16,12 @@ import (
 	"dither/privacy"
 )
 
-// ErrEnded reports a question to a session that has given all its answers.
+// ErrEnded reports a query to a session that has given all its answers.
 var ErrEnded = errors.New("the session has ended")
 
-// SparseVector answers a sequence of queries with whether each is above its threshold, and stops after so many that are
-// [Dwork, Naor, Reingold, Rothblum & Vadhan 2009; in the form of Lyu, Su & Li 2017, Algorithm 7]. What is below costs
-// nothing.
+// SparseVector answers each of a sequence of queries with whether it is above its threshold, and stops after Positives
+// that are [Dwork, Naor, Reingold, Rothblum & Vadhan 2009; in the form of Lyu, Su & Li 2017, Algorithm 7]. Queries
+// below their threshold cost nothing.
 //
 // The threshold is noised once, by ρ of scale Δ/ε₁; each query afresh, by ν of scale 2cΔ/ε₂, or cΔ/ε₂
 // where queries are monotonic; c is Positives, and ε₁ + ε₂ = Epsilon. A query q with threshold T is above where q
@@ -44,30 +44,31 @@ var ErrEnded = errors.New("the session has ended")
 // The values are measurements with noise of their own, of loss ε₃/c each, c at most. ∎ Noise is drawn exactly,
 // with rational scales: nothing in the argument is rounded.
 //
-// The noise on queries, its scale's factor c, and the end after c are each needed: published variants without one of
-// them have no finite loss, or a larger one than they state [Lyu, Su & Li 2017].
+// The noise on queries, the factor c of its scale, and the end after c positives are all necessary: published variants
+// without one of them have no finite loss, or a larger one than they state [Lyu, Su & Li 2017].
 type SparseVector struct {
-	Sensitivity *big.Int        // how far any one query moves between neighbours, in the queries' unit; at least 1
-	Monotonic   bool            // between two neighbours, no two queries move in opposite directions
-	Epsilon     privacy.Epsilon // ε₁ + ε₂, for telling above from below
-	Value       privacy.Epsilon // ε₃, for the values of what is above; 0 for none
-	Gap         bool            // tell the gaps of what is above
-	Positives   int             // c: how many are above before the session ends; at least 1
+	// the most by which a query changes between neighbours, in the queries' unit; at least 1
+	Sensitivity *big.Int
+	Monotonic   bool            // between neighbours, no two queries change in opposite directions
+	Epsilon     privacy.Epsilon // ε₁ + ε₂, for the comparisons with thresholds
+	Value       privacy.Epsilon // ε₃, for the values of queries above; 0 for none
+	Gap         bool            // release the gaps of queries above
+	Positives   int             // c: the session ends after this many queries above; at least 1
 }
 
 // maxPositives keeps the arithmetic of shares small.
 const maxPositives = 1 << 30
 
-// SparseAnswer is what a session tells of a query.
+// SparseAnswer is a session's answer to a query.
 type SparseAnswer struct {
 	Above bool
-	// how far the noisy query is above the noisy threshold, at least 0; nil where it is below, or gaps are not told
+	// the least by which the noisy query exceeds the noisy threshold; nil if below, or without Gap
 	Gap   *big.Int
-	Value *big.Int // the query with noise of SparseSession.ValueNoise; nil where it is below, or values are not told
+	Value *big.Int // the query with noise of SparseSession.ValueNoise; nil if below, or without Value
 }
 
-// SparseSession is a session of SparseVector. It is for one user at a time, and every way of printing it says only that
-// it is there.
+// SparseSession is a session of SparseVector. Only one goroutine may use it. Printing it in any way shows only that it
+// exists.
 type SparseSession struct {
 	threshold *big.Int // ρ
 	left      int
@@ -81,14 +82,14 @@ func (*SparseSession) Format(f fmt.State, _ rune) { _, _ = io.WriteString(f, red
 
 const redactedSession = "[session]"
 
-// sparseNoise is the noise of threshold, queries and values: the last is nil where values are not told.
+// sparseNoise is the noise of threshold, queries and values; the last is nil without Value.
 type sparseNoise struct {
 	threshold, query noise.DiscreteLaplace
 	value            *noise.DiscreteLaplace
 }
 
-// Begin draws the threshold's noise. Parameters that give no privacy, or more noise than is drawn, are ErrParameter.
-// From here on the session's loss is spent, whatever it is asked.
+// Begin draws the threshold's noise. Parameters that give no privacy, or need more noise than can be drawn, are
+// ErrParameter. From here on the session's loss is spent, whatever it is asked.
 func (m SparseVector) Begin() (*SparseSession, error) {
 	source := entropy.System()
 	defer source.Wipe()
@@ -136,8 +137,8 @@ func cubeRoot(x *big.Int) int64 {
 	return low
 }
 
-// Noise is what a session will draw from, before it begins: the noise of the threshold, once, of each query, and of
-// each value, which is nil where values are not told. The error is ErrParameter, as Begin's is.
+// Noise is the noise of a session before it begins: of the threshold, once, of each query, and of each value, which is
+// nil without Value. The error is ErrParameter, as for Begin.
 func (m SparseVector) Noise() (threshold, query noise.DiscreteLaplace, value *noise.DiscreteLaplace, err error) {
 	n, err := m.noise()
 	if err != nil {
@@ -167,7 +168,7 @@ func (m SparseVector) noise() (n sparseNoise, err error) {
 	return n, nil
 }
 
-// Ask tells whether a query is above a public threshold, of which a nil one is 0. After the last positive it is
+// Ask returns whether a query is above a public threshold; nil stands for 0. After the last positive it returns
 // ErrEnded.
 func (s *SparseSession) Ask(query mechanism.Exact, threshold *big.Int) (SparseAnswer, error) {
 	source := entropy.System()
@@ -202,7 +203,7 @@ func (s *SparseSession) ask(src *entropy.Source, query mechanism.Exact, threshol
 	return answer, nil
 }
 
-// Left is how many positives the session has left: at 0 it has ended.
+// Left is how many positives remain. At 0 the session has ended.
 func (s *SparseSession) Left() int { return s.left }
 
 // Loss is the price of the whole session, spent at its beginning.
@@ -213,7 +214,7 @@ func (s *SparseSession) Noise() (threshold, query noise.DiscreteLaplace) {
 	return s.noise.threshold, s.noise.query
 }
 
-// ValueNoise is the noise of each value; ok is false where values are not told.
+// ValueNoise is the noise of each value; ok is false without Value.
 func (s *SparseSession) ValueNoise() (value noise.DiscreteLaplace, ok bool) {
 	if s.noise.value == nil {
 		return value, false

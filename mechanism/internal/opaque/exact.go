@@ -1,13 +1,13 @@
-// Package opaque holds what an engine found until a mechanism has added noise to it: exact numbers, ordered values,
+// Package opaque hides exact values of an engine until a mechanism has added noise to them: numbers, ordered values,
 // rows, and partitions with their keys.
 //
-// Everybody can make such a value, and hand it on. Only packages below dither/mechanism can open one, because
+// Anybody can make such a value, and hand it on. Only packages below dither/mechanism can open one, because
 //   - the fields are unexported, and no exported method returns what they hold: package mechanism gives these types
 //     public names by alias, and an alias passes on every exported method;
 //   - the functions here that open a value are in an internal package, which the Go command lets nobody else import.
 //
-// TestOutsidersCannotOpen in package mechanism compiles programs that try. What reads memory without asking the type
-// system (reflect, unsafe, a debugger) is not kept out.
+// TestOutsidersCannotOpen in package mechanism compiles programs that try. Code that bypasses the type system (reflect,
+// unsafe, a debugger) is not kept out.
 package opaque
 
 import "math/big"

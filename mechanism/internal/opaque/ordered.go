@@ -5,23 +5,23 @@ import (
 	"fmt"
 )
 
-// Ordered is a multiset of exact integers on its way from an engine to a mechanism: a sequence in increasing order that
-// can be scanned again and again, so that millions of values need not be held. The zero value is the empty multiset.
+// Ordered is a multiset of exact integers on its way from an engine to a mechanism: an increasing sequence that can be
+// scanned repeatedly, so that millions of values need not be in memory. The zero value is the empty multiset.
 type Ordered struct {
 	redacted
 	scan func(yield func(value, count int64) bool) error
 }
 
-// NewOrdered hides a sequence. scan gives each value with the number of rows that have it, in increasing order, until
-// yield returns false or nothing is left. A value may come in several parts, and a count may be 0. Each call gives the
-// same sequence. A mechanism scans several times, keeps no more of the sequence than its own parameters say, and wraps
-// an error of scan's.
+// NewOrdered hides a sequence. scan passes each value with the number of rows that have it, in increasing order, until
+// yield returns false or the sequence ends. A value may come in several parts, and a count may be 0. Each call must
+// pass the same sequence. A mechanism scans several times, keeps no more of the sequence than its own parameters say,
+// and wraps an error of scan.
 func NewOrdered(scan func(yield func(value, count int64) bool) error) Ordered {
 	return Ordered{scan: scan}
 }
 
-// ErrOrder reports a scan that is not an ordered sequence: values that fall, negative counts, more than MaxRows rows,
-// or another number of rows the second time. It is a defect of the engine, and says nothing of the values.
+// ErrOrder reports a scan that is not an ordered sequence: decreasing values, negative counts, more than MaxRows rows,
+// or another number of rows the second time. It is a defect of the engine, and says nothing about the values.
 var ErrOrder = errors.New("not an ordered sequence of values")
 
 // MaxRows keeps products of ranks and denominators within 64 bits.
@@ -58,7 +58,7 @@ type progress struct {
 	started        bool
 }
 
-// add takes the next value, and reports whether it may stand there.
+// add takes the next value, and reports whether it may follow the previous one.
 func (p *progress) add(value, n, lower, upper int64, visit func(value, count int64)) bool {
 	if n < 0 || n > MaxRows-p.rows || p.started && value < p.last {
 		return false

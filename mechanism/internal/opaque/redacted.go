@@ -7,13 +7,13 @@ import (
 	"log/slog"
 )
 
-// Redacted is the text that stands for every opaque value.
+// Redacted is the text shown in place of every opaque value.
 const Redacted = "[exact]"
 
 var errRedacted = errors.New("an exact value is not to be encoded")
 
-// redacted is embedded by every opaque type: printing or logging one says only that it is there, and encoding one
-// fails. Of fmt's verbs %p and %w do not ask Format. They print the addresses of what is inside, and never the values.
+// redacted is embedded in every opaque type: printing or logging one shows only that it exists, and encoding one fails.
+// fmt's verbs %p and %w do not call Format. They print the addresses of the contents, and never the values.
 type redacted struct{}
 
 // String reveals nothing.

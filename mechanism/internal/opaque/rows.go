@@ -13,31 +13,29 @@ import (
 	"dither/mechanism/internal/parameter"
 )
 
-// Rows are exact rows on their way from an engine to a mechanism that passes over them again and again. A row is a
-// vector of predictors x and a response y; the rows of one unit stand beside each other. Engines add rows; OpenRows
-// reads them.
+// Rows are exact rows on their way from an engine to a mechanism that reads them repeatedly. A row is a vector of
+// predictors x and a response y; the rows of one unit are adjacent. Engines add rows; OpenRows reads them.
 //
 // Each stored row is a pure function of its own integers: x is an integer vector with ‖x‖₂ ≤ reach, in units of
 // 2^grid, and y a double. Neither depends on the other rows, or on their order.
 //
-// Rows beyond some megabytes are in a file of Dir, of mode 0600, that has no name: it ends with the process, however
-// that ends.
+// Beyond some megabytes, rows are kept in an unnamed file in Dir with mode 0600, which disappears with the process.
 type Rows struct {
 	redacted
 	shape RowShape
 	grid  int   // of the predictors
 	reach int64 // the norm's bound, on that grid
-	// by which a coordinate's integers are multiplied: to the grid, and of the response to its own unit
+	// the factors of a coordinate's integers: to the grid, and for the response to its own unit
 	scales []float64
 	record int // bytes of a row
 
-	buffer []byte // what is not in the file yet: whole records
+	buffer []byte // complete records that are not in the file yet
 	file   *os.File
 	stored int64 // bytes in the file
 	rows   int64
-	starts []int64 // of each unit the number of its first row; nil as long as each has one
+	starts []int64 // the number of each unit's first row; nil as long as each unit has one row
 
-	unit   [][]byte // the rows of the unit that is being added
+	unit   [][]byte // the rows of the present unit
 	x      []int64
 	sealed bool
 }
@@ -45,9 +43,9 @@ type Rows struct {
 // RowShape is the public shape of rows, known before there are any.
 type RowShape struct {
 	Grids []int    // the coordinates' integers are in units of 2^Grids[i]; the last one is the response
-	Bound *big.Rat // of the predictors' L2 norm, in their own units: a longer vector is scaled down to it
+	Bound *big.Rat // on the predictors' L2 norm, in their own units; a longer vector is scaled down to it
 	Most  int64    // rows of a unit
-	Dir   string   // where the file is
+	Dir   string   // the folder of the file
 }
 
 const (
@@ -56,13 +54,13 @@ const (
 	ReachBits = 23
 	// maxPredictors keeps sums of squares, and statements, within bounds.
 	maxPredictors = 1024
-	// inMemory is how much is held without a file.
+	// inMemory is how many bytes are held without a file.
 	inMemory = 64 << 20
 	// maxUnitBytes bounds what may be held of one unit.
 	maxUnitBytes = 1 << 28
 )
 
-// ErrRows reports rows that are not of their shape. It is a defect of the engine, and says nothing of the values.
+// ErrRows reports rows that do not match their shape. It is a defect of the engine, and says nothing about the values.
 var ErrRows = errors.New("rows that are not of the shape that was asked for")
 
 // NewRows makes room for rows. The error is parameter.Err.
@@ -75,7 +73,7 @@ func NewRows(s RowShape) (*Rows, error) {
 			parameter.Err)
 	case s.Most < 1 || s.Most > parameter.MaxUnitRows:
 		return nil, fmt.Errorf("%w: a unit needs between 1 and 2^40 rows", parameter.Err)
-	case s.Most > 1 && s.Most > maxUnitBytes/int64(4*len(s.Grids)+4): // so that no unit's rows decide it
+	case s.Most > 1 && s.Most > maxUnitBytes/int64(4*len(s.Grids)+4): // so that no unit's rows decide whether it fails
 		return nil, fmt.Errorf(
 			"%w: the rows of one unit are held together, and may be too large for that: fewer rows, or fewer predictors", parameter.Err)
 	}
@@ -133,7 +131,7 @@ func (r *Rows) Add(first bool, row []int64) error {
 	return nil
 }
 
-// flushUnit puts the rows of a unit in an order that is theirs alone: that of their bytes.
+// flushUnit sorts the rows of a unit by their bytes, an order that depends on these rows alone.
 func (r *Rows) flushUnit() error {
 	if len(r.unit) == 0 {
 		return nil
@@ -148,7 +146,7 @@ func (r *Rows) flushUnit() error {
 	return r.spill()
 }
 
-// spill writes the buffer to the file where it is large.
+// spill writes the buffer to the file once it is large.
 func (r *Rows) spill() error {
 	if len(r.buffer) < inMemory {
 		return nil
@@ -174,7 +172,7 @@ func (r *Rows) write() error {
 	return err
 }
 
-// Seal ends the adding. Of a table without rows there are none.
+// Seal ends the adding.
 func (r *Rows) Seal() error {
 	if err := r.flushUnit(); err != nil {
 		return err
@@ -186,7 +184,7 @@ func (r *Rows) Seal() error {
 	return nil
 }
 
-// Close gives back what the rows took.
+// Close releases the memory and the file.
 func (r *Rows) Close() error {
 	clear(r.buffer)
 	r.buffer, r.starts, r.rows = nil, nil, 0

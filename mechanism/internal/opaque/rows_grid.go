@@ -7,7 +7,7 @@ import (
 	"dither/internal/exact"
 )
 
-// GridOf is a grid 2^g, and the largest integer n of at most so many bits with n·2^g ≤ r.
+// GridOf is a grid 2^g, and the largest integer n of at most bits bits with n·2^g ≤ r.
 func GridOf(r *big.Rat, bits int) (g int, n int64) {
 	g = r.Num().BitLen() - r.Denom().BitLen() - bits // r/2^g is between 2^(bits-1) and 2^(bits+1)
 	for {
@@ -28,8 +28,8 @@ func shiftedRat(r *big.Rat, n int) *big.Rat {
 	return new(big.Rat).Mul(r, new(big.Rat).SetInt(p))
 }
 
-// Farthest is how far a predictor may be from 0 before its row is scaled down, in units of the grid. Sums of squares of
-// maxPredictors such numbers are below 2^62.
+// Farthest is the most by which a predictor may differ from 0 before its row is scaled down, in grid units. Sums of
+// squares of maxPredictors such numbers are below 2^62.
 const Farthest = 1 << (ReachBits + 3)
 
 // Shorten scales an integer vector down to an L2 norm of at most reach, which is at least 0. It rounds towards 0, so

@@ -9,10 +9,10 @@ import (
 	"sync"
 )
 
-// Reader is Rows, opened.
+// Reader reads opened Rows.
 type Reader Rows
 
-// OpenRows opens rows. It is ErrRows unless they are sealed, and have so many predictors.
+// OpenRows opens rows. It returns ErrRows unless they are sealed and have this number of predictors.
 func OpenRows(r *Rows, predictors int) (*Reader, error) {
 	if r == nil || !r.sealed || len(r.x) != predictors {
 		return nil, ErrRows
@@ -68,8 +68,7 @@ func (r *Reader) Read(from, to int64, scratch []byte) ([]byte, error) {
 	return scratch, err
 }
 
-// Decode reads a record: the predictors as integers and as doubles, 1 being so many units of their own, and the
-// response.
+// Decode decodes a record: the predictors as integers and as doubles, in the given units, and the response.
 func (r *Reader) Decode(b []byte, integers []int64, x []float64, unit float64) (y float64) {
 	for i := range x {
 		v := int32(binary.LittleEndian.Uint32(b[4*i:]))
@@ -81,8 +80,8 @@ func (r *Reader) Decode(b []byte, integers []int64, x []float64, unit float64) (
 // blockRows is how many rows a worker takes at a time.
 const blockRows = 4096
 
-// Each gives all rows to workers, in blocks: it calls work with the worker's number and a block's records. The result
-// must not depend on which worker gets which rows.
+// Each distributes all rows among workers, in blocks: it calls work with the worker's number and a block's records. The
+// result must not depend on which worker gets which rows.
 func (r *Reader) Each(ctx context.Context, workers int, work func(worker int, records []byte)) error {
 	blocks := make(chan int64)
 	errs := make([]error, workers)

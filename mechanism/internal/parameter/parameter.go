@@ -9,20 +9,19 @@ import (
 	"dither/privacy"
 )
 
-// Err reports a mechanism whose parameters give no privacy, or cannot be computed with. Package mechanism exports it as
-// ErrParameter.
+// Err reports parameters with which a mechanism gives no privacy, or with which it cannot compute. Package mechanism
+// exports it as ErrParameter.
 var Err = errors.New("invalid mechanism parameter")
 
-// Limits on the numbers that exponentials are computed of. A number beyond them is taken for a mistake, or for an
-// attempt to exhaust memory.
+// Limits on the numbers in exponentials. A number beyond them is probably a mistake, or an attempt to exhaust memory.
 const (
 	maxEpsilonBits  = 2048 // of an ε's denominator
 	maxEpsilonShift = 200  // an ε is above 2^−(maxEpsilonShift + 1)
-	longestEpsilon  = 4096 // of the two parts of an ε that is not exponentiated
+	longestEpsilon  = 4096 // of the two parts of an ε that is not in an exponential
 	MaxDeltaBits    = 2048 // of a δ's denominator
 )
 
-// Epsilon is Err for an ε that is 0 or beyond the limits.
+// Epsilon returns Err for an ε that is 0 or beyond the limits.
 func Epsilon(e privacy.Epsilon) error {
 	r := e.Rat()
 	switch {
@@ -36,7 +35,7 @@ func Epsilon(e privacy.Epsilon) error {
 	return nil
 }
 
-// Rate is Err for an ε that is 0, or too long for the rate of a race.
+// Rate returns Err for an ε that is 0, or too long for the rate of a race.
 func Rate(e privacy.Epsilon) error {
 	if r := e.Rat(); r.Sign() == 0 || max(r.Num().BitLen(), r.Denom().BitLen()) > longestEpsilon {
 		return fmt.Errorf("%w: an epsilon above 0, of at most %d bits", Err, longestEpsilon)
@@ -44,7 +43,7 @@ func Rate(e privacy.Epsilon) error {
 	return nil
 }
 
-// Probability is Err for a β that is not above 0 and at most 1.
+// Probability returns Err for a β that is not above 0 and at most 1.
 func Probability(beta float64) error {
 	if !(beta > 0) || !(beta <= 1) {
 		return fmt.Errorf("%w: a bound fails with a probability above 0 and at most 1", Err)
@@ -55,7 +54,7 @@ func Probability(beta float64) error {
 // MaxUnitRows keeps sensitivities within 64 bits.
 const MaxUnitRows = 1 << 40
 
-// Unit is Err unless there is such a relation of neighbours, and a unit has between 1 and MaxUnitRows rows.
+// Unit returns Err unless the neighbouring relation is known, and a unit has between 1 and MaxUnitRows rows.
 func Unit(n privacy.Neighbours, rows int64) error {
 	if n != privacy.AddRemove && n != privacy.ChangeOne {
 		return fmt.Errorf("%w: no neighbouring relation", Err)

@@ -9,7 +9,7 @@ import (
 	"dither/privacy"
 )
 
-// maxRateBits limits the size of a sensitivity and of the two parts of ε: beyond it they are taken for a mistake.
+// maxRateBits limits the size of a sensitivity and of the two parts of ε. A larger one is probably a mistake.
 const maxRateBits = 4096
 
 // SelectionRate is the factor of scores in an exponent: ε over the range of the scores' sensitivity Δ.
@@ -36,7 +36,7 @@ func SelectionRate(sensitivity *big.Int, monotonic bool, e privacy.Epsilon) (*bi
 	return rate.Quo(rate, new(big.Rat).SetInt(reach)), nil
 }
 
-// SelectionNoise is the discrete Laplace noise of scale k·Δ/ε, or 2kΔ/ε for scores that are not monotonic; or Err.
+// SelectionNoise is discrete Laplace noise of scale k·Δ/ε, or 2kΔ/ε for scores that are not monotonic; or Err.
 func SelectionNoise(sensitivity *big.Int, monotonic bool, e privacy.Epsilon, k int) (noise.DiscreteLaplace, error) {
 	c, err := SelectionRate(sensitivity, monotonic, e)
 	if err != nil {
