@@ -7,11 +7,11 @@ import (
 	"math"
 )
 
-// ErrUnlike reports runs of one side that are not alike, or not independent, so that nothing can be said of them: their
-// noise was drawn for many at once, or from a seed that many shared, or the mechanism changes as it runs.
+// ErrUnlike reports runs of one side that are not alike, or not independent, so that no conclusion is possible: their
+// noise was drawn for many at once, or from a shared seed, or the mechanism changes as it runs.
 var ErrUnlike = errors.New("the runs are not alike")
 
-// tally is what was counted of one event on one side: by turn, and by stretch of runs one after another.
+// tally counts one event on one side, by turn, and by stretch of consecutive runs.
 type tally struct {
 	turns, blocks []part
 }
@@ -32,7 +32,7 @@ func (t tally) seen() (n int) {
 	return n
 }
 
-// test counts how often each event happens in so many runs of each side.
+// test counts how often each event happens in n runs of each side.
 func (a *audit) test(ctx context.Context, events []event, runs int) ([][2]tally, error) {
 	turns, blocks := min(turnsOf, runs), max(1, min(mostBlocks, runs/blockRuns))
 	if !a.paced() {
@@ -67,7 +67,7 @@ func (p *part) add(has bool) {
 }
 
 // alike reports runs that are not alike: a side on which an event's counts, by turn or by block, differ more than those
-// of independent runs of one law do but with probability allowed, of all these tests together.
+// of independent, identically distributed runs do, except with probability allowed over all these tests.
 func (a *audit) alike(events []event, tallies [][2]tally, allowed float64) error {
 	allowed /= float64(max(1, 4*len(events))) // two sides, turns and blocks
 	for i, sides := range tallies {
@@ -87,7 +87,7 @@ func (a *audit) alike(events []event, tallies [][2]tally, allowed float64) error
 	return nil
 }
 
-// extremes are the parts with the least share and with the largest.
+// extremes are the parts with the smallest and the largest share.
 func extremes(parts []part) (least, most part) {
 	least, most = parts[0], parts[0]
 	for _, p := range parts {

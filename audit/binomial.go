@@ -6,12 +6,12 @@ import (
 	"dither/internal/exact"
 )
 
-// mostRuns bounds the runs of an audit: up to it the arithmetic of binomial tails is certified below.
+// mostRuns bounds the runs of an audit. Up to it the arithmetic of binomial tails is certified below.
 const mostRuns = 1e9
 
-// between are the ends of the Clopper–Pearson interval for the probability of an event that was seen k times in n
-// runs [Clopper & Pearson 1934]: each end is beyond the true probability with probability at most alpha, whatever that
-// probability is. They are rounded outward. n is at least 1 and at most mostRuns, alpha in (0, 1/4].
+// between returns the Clopper–Pearson interval for the probability of an event that was seen k times in n runs
+// [Clopper & Pearson 1934]: each end is beyond the true probability with probability at most alpha, whatever that
+// probability is. The ends are rounded outward. n is from 1 to mostRuns, alpha in (0, 1/4].
 //
 // Proof, of the lower end l(k): it is a p with P(Bin(n, p) ≥ k) ≤ α, and rises in k. If p is the true probability,
 // and k* the least k with l(k) > p, then P(l(X) > p) = P(X ≥ k*) ≤ P(Bin(n, l(k*)) ≥ k*) ≤ α, since the tail

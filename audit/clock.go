@@ -6,13 +6,13 @@ import (
 	"time"
 )
 
-// Clock is what the running times of two neighbouring data sets tell apart: one without a unit, one with it. It holds
-// an upper bound on the shift of the times and a lower bound on what one threshold on them reveals. Neither is a proof
-// that the clock tells nothing.
+// Clock compares the running times of two neighbouring datasets, one without a unit and one with it. It holds an upper
+// bound on the shift of the times, and a lower bound on what one threshold on them reveals. Neither proves that the
+// clock reveals nothing.
 //
-// The bounds hold for pairs of runs, one of each side in random order, on the machine and at the load that they ran at.
-// Differences within a pair have independent signs if the sides are alike, however the load drifts, so the bounds treat
-// pairs as independent.
+// The bounds hold for pairs of runs, one of each side in random order, on the machine and under the load of the
+// measurement. Differences within a pair have independent signs if the sides are alike, however the load drifts, so the
+// bounds treat pairs as independent.
 type Clock struct {
 	Pairs  int
 	Median [2]time.Duration // of one run without the unit, and with it
@@ -26,7 +26,7 @@ type Clock struct {
 	// tells. AtLeast is the larger of the lower bounds of the first two, 0 where there is none. D and AtMost are +Inf
 	// where every run of one side is longer than every one of the other.
 	D, AtLeast, AtMost float64
-	// Gap is the largest difference of the two sides' shares of runs that are longer than a threshold.
+	// Gap is the largest difference between the two sides' shares of runs above a threshold.
 	Gap float64
 	// Epsilon is a lower bound, with 95 % confidence, on the ε that one run's time has: the log of the ratio of the two
 	// sides' probabilities of a time beyond Threshold (below it where Longer is false). The first half of the pairs
@@ -48,15 +48,15 @@ const (
 	edge       = 0.025 // of the times on either side are moved to a quantile, and twice as much of differences
 )
 
-// MostTold is what d·√k may be: the total shift, in standard deviations, after k questions that an analyst may
-// repeat.
+// MostTold is the largest allowed d·√k: the total shift, in standard deviations, after k questions that an analyst
+// may repeat.
 const MostTold = 0.5
 
 // Repeats is how many repetitions the bound allows: the largest k with AtMost·√k ≤ MostTold.
 func (c *Clock) Repeats() float64 { return (MostTold / c.AtMost) * (MostTold / c.AtMost) }
 
-// ReachableRepeats is how many repetitions so many pairs can show at best, of times that tell nothing: since the mean
-// of n differences is uncertain by σ·√(2/n), AtMost is at least about 3.29·√(2/n).
+// ReachableRepeats is the most repetitions that this many pairs can show, even if times reveal nothing: the mean of n
+// differences is uncertain by σ·√(2/n), so AtMost is at least about 3.29·√(2/n).
 func ReachableRepeats(pairs int) float64 {
 	return MostTold * MostTold * float64(pairs) / (2 * clockZ * clockZ)
 }
@@ -113,7 +113,7 @@ func shifted(sides [2][]float64, share float64) (shift, sigma float64, _ bounds)
 	_, deviation := moments(held(all, share))
 	sigma = min(deviation, spread/math.Sqrt2)
 	if sigma == 0 {
-		if shift == 0 { // a clock that is too coarse to tell anything
+		if shift == 0 { // a clock that is too coarse to show anything
 			return shift, sigma, bounds{high: math.Inf(1)}
 		}
 		return shift, sigma, bounds{0, math.Inf(1), math.Inf(1)}
@@ -179,7 +179,7 @@ func below(sorted []float64, x float64) float64 {
 	return float64(from+to) / 2 / float64(len(sorted))
 }
 
-// gap is Kolmogorov and Smirnov's statistic.
+// gap is the Kolmogorov–Smirnov statistic.
 func gap(sides [2][]float64) (most float64) {
 	a, b := slices.Sorted(slices.Values(sides[0])), slices.Sorted(slices.Values(sides[1]))
 	for i, j := 0, 0; i < len(a) && j < len(b); {
@@ -195,7 +195,7 @@ func gap(sides [2][]float64) (most float64) {
 	return most
 }
 
-// threshold chooses an event on the first pairs, and bounds what it tells on the others.
+// threshold chooses an event on the first pairs, and bounds what it reveals on the others.
 func (c *Clock) threshold(first, second [2][]time.Duration) {
 	candidates := slices.Sorted(slices.Values(slices.Concat(first[0], first[1])))
 	best := math.Inf(-1)
@@ -226,7 +226,7 @@ func over(times []time.Duration, threshold time.Duration, longer bool) (n int) {
 	return n
 }
 
-// promising is about what lossAtLeast will be: Wilson's bounds are quick.
+// promising approximates lossAtLeast quickly, by Wilson's bounds.
 func promising(counts [2]int, n, likely int) float64 {
 	bound := func(k int, sign float64) float64 {
 		const z = 1.96

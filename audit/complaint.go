@@ -6,10 +6,10 @@ import (
 	"strings"
 )
 
-// keptComplaint is how much is kept of what a process prints to stderr, of the begin and of the end.
+// keptComplaint is how much of a process's stderr is kept, at the beginning and at the end.
 const keptComplaint = 4 << 10
 
-// head keeps the begin and the end of what is written to it.
+// head keeps the beginning and the end of what is written to it.
 type head struct{ text, tail []byte }
 
 func (h *head) Write(p []byte) (int, error) {
@@ -19,7 +19,7 @@ func (h *head) Write(p []byte) (int, error) {
 	return len(p), nil
 }
 
-// line is the first line that says something; of a Python traceback the last, which does.
+// line is the first meaningful line; for a Python traceback the last one.
 func (h *head) line() string {
 	text := string(bytes.ToValidUTF8(bytes.TrimSpace(h.text), []byte("�")))
 	if strings.HasPrefix(text, "Traceback") {
@@ -30,7 +30,7 @@ func (h *head) line() string {
 	return strings.TrimSpace(line)
 }
 
-// crash is a process that failed, with what may help.
+// crash is a failed process, with text that may help.
 func (c call) crash(done int, ended error, complaint string) error {
 	detail := ended.Error() + " after " + outputs(c.before+done)
 	if complaint != "" {

@@ -6,7 +6,7 @@ import (
 	"slices"
 )
 
-// feature is something about an output that an event can be about.
+// feature is a property of an output that an event can concern.
 type feature struct {
 	name string // "the output", "coordinate 3"
 	is   aspect
@@ -24,12 +24,12 @@ const (
 	ofFigure                   // a number, or a place, that was computed
 )
 
-// digits reports that the digits of a feature are those of a number that the mechanism gave, or nearly.
+// digits reports whether the digits of a feature are, nearly, those of a number that the mechanism returned.
 func (f feature) digits() bool {
 	return f.is == ofWhole || f.is == ofCoordinate || f.is == ofDifference
 }
 
-// How many features of one kind are looked at.
+// The limits on features of one kind.
 const (
 	mostCoordinates = 24
 	mostWords       = 4
@@ -37,15 +37,15 @@ const (
 	allPairs        = 6 // coordinates of which every two are compared; of more, neighbours
 )
 
-// sample is what was seen in some runs.
+// sample is the observations of some runs.
 type sample [2][]output
 
-// part is the first so many of each side.
+// part is the first n observations of each side.
 func (s sample) part(n int) sample {
 	return sample{s[0][:min(n, len(s[0]))], s[1][:min(n, len(s[1]))]}
 }
 
-// census is what outputs are made of.
+// census describes the parts of outputs.
 type census struct {
 	fewest, most int // fields
 	words        map[string]int
@@ -72,7 +72,7 @@ func censusOf(s sample) census {
 	return c
 }
 
-// featuresOf finds what there is to look at in outputs like these.
+// featuresOf lists the features to examine for such outputs.
 func featuresOf(s sample) []feature {
 	c := censusOf(s)
 	if c.most <= 1 {
@@ -100,7 +100,7 @@ func featuresOf(s sample) []feature {
 	return append(features, shapes...)
 }
 
-// whole is an output of one field at most.
+// whole reports an output with at most one field.
 func whole(o *output) field {
 	if o.count == 1 {
 		return field{o.text, o.fields[0].number, o.fields[0].is}
@@ -122,7 +122,7 @@ func coordinateFeature(i int) feature {
 	return feature{fmt.Sprintf("coordinate %d", i+1), ofCoordinate, coordinate(i)}
 }
 
-// coordinates are those of d coordinates that tell most by themselves, and the differences of pairs of them.
+// coordinates are the most informative of d coordinates, and the differences of pairs of them.
 func coordinates(s sample, d int) []feature {
 	chosen := make([]int, d)
 	for i := range chosen {

@@ -43,7 +43,7 @@ var firstUnlike = feature{"the place of the first coordinate unlike coordinate 1
 	return place(slices.IndexFunc(o.fields, func(f field) bool { return f.text != o.fields[0].text }))
 }}
 
-// distinct tells of ties.
+// distinct detects ties.
 var distinct = feature{"the number of distinct coordinates", ofFigure, func(o *output) field {
 	texts := make([]string, len(o.fields))
 	for i, f := range o.fields {
@@ -73,13 +73,13 @@ var signs = feature{"the row of signs of the coordinates", ofText, func(o *outpu
 	return field{text: b.String(), is: word}
 }}
 
-// beyond is what is known of the fields that are not kept.
+// beyond describes the fields that are not kept.
 var beyond = feature{fmt.Sprintf("the hash of the fields after number %d", mostFields), ofText, func(o *output) field {
 	return field{text: fmt.Sprintf("%016x", o.rest), is: word}
 }}
 
-// shapes are how an output is written, whatever its numbers are: separators, brackets, signs, exponents, zeros at the
-// end.
+// shapes describe how an output is written, whatever its numbers are: separators, brackets, signs, exponents, trailing
+// zeros.
 var shapes = []feature{
 	{
 		"the output, with 9 for each digit,", ofText,
@@ -91,7 +91,7 @@ var shapes = []feature{
 	},
 }
 
-// shape is an output with each digit, or each row of them, the same.
+// shape is an output with every digit, or run of digits, replaced by the same character.
 func shape(o *output, rows bool) string {
 	text := o.text[:o.begin]
 	b := make([]byte, 0, len(text))

@@ -2,10 +2,11 @@ package audit
 
 import "math"
 
-// fewDecimals are so few that numbers were rounded to them in decimal: then their lowest bits say nothing of their own.
+// fewDecimals is the number of decimals up to which numbers count as rounded in decimal: then their lowest bits carry
+// no information of their own.
 const fewDecimals = 9
 
-// grids learns what the lowest bits and digits of a feature tell.
+// grids learns from the lowest bits and digits of a feature.
 func grids(f feature, s sample) []candidate {
 	most := 0
 	for side := range s {

@@ -25,13 +25,13 @@ func (e *event) has(o *output) bool {
 // clause says what the event is, and whether that is the whole of it.
 func (e *event) clause() (text string, whole bool) { return e.score.event(e.atLeast, e.threshold) }
 
-// promise is what an event lets expect of the runs to come.
+// promise is what an event should show in the runs to come.
 type promise struct {
 	ratio      float64 // of the bounds on both probabilities, after δ
 	difference float64 // of the bounds, at the claim's ε
 }
 
-// candidate is a score with how plain it is: of two that promise about as much, the plainer is taken.
+// candidate is a score with a penalty for complexity: of two about equally promising scores, the simpler is taken.
 type candidate struct {
 	score   score
 	feature feature
@@ -74,7 +74,7 @@ func propose(features []feature, s sample) []candidate {
 	return out
 }
 
-// together are the scores of all coordinates; there are none where there is one coordinate only.
+// together are the scores of all coordinates; none if there is one coordinate only.
 func together(s sample) []candidate {
 	d := 0
 	for _, side := range s {
@@ -101,9 +101,8 @@ func figureOf(s score, name string) feature {
 	return feature{name, ofFigure, func(o *output) field { return numberField(s.of(o)) }}
 }
 
-// choose finds, for each side on which an event may be likelier and for each aim, the event that promises most. Scores
-// are learned from one sample, and thresholds and scores are compared on the other, so that what was learned too well
-// does not win.
+// choose finds the most promising event, for each side on which an event may be likelier and for each aim. Scores are
+// learned from one sample, and thresholds and scores are compared on the other, so that overfitted scores do not win.
 func (a *audit) choose(features []feature, learned, compared sample, tests int) []event {
 	candidates := propose(features, learned)
 	keep := map[int]bool{}
@@ -145,7 +144,7 @@ func (a *audit) choose(features []feature, learned, compared sample, tests int) 
 	return events
 }
 
-// same reports the same event, though it was chosen for another aim.
+// same reports the same event, even if it was chosen for another aim.
 func (e event) same(f event) bool {
 	return e.id == f.id && e.atLeast == f.atLeast && e.threshold == f.threshold && e.likely == f.likely
 }

@@ -6,7 +6,7 @@ import (
 	"dither/privacy"
 )
 
-// Side is one of the two neighbouring data sets that a mechanism is run on.
+// Side is one of the two neighbouring datasets on which a mechanism runs.
 type Side int
 
 // The sides.
@@ -15,15 +15,14 @@ const (
 	Neighbor
 )
 
-// Mechanism is what is audited: something that can be run, again and again, on a data set and on its neighbour.
+// Mechanism is the subject of an audit: something that can be run repeatedly on a dataset and on its neighbour.
 type Mechanism interface {
-	// Run runs it n times, independently, on one side, and gives each run's whole output, as text, to yield, in order.
-	// The bytes are yield's until it returns. An error of yield ends the runs and is returned.
+	// Run runs it n times, independently, on one side, and passes each run's whole output, as text, to yield, in order.
+	// The bytes belong to yield until it returns. An error of yield ends the runs and is returned.
 	Run(ctx context.Context, side Side, n int, yield func(output []byte) error) error
 }
 
-// Claim is the promise that is checked: (Epsilon, Delta)-differential privacy between the two sides, in both
-// directions.
+// Claim is the promise to check: (Epsilon, Delta)-differential privacy between the two sides, in both directions.
 type Claim struct {
 	Epsilon privacy.Epsilon
 	Delta   privacy.Delta

@@ -34,7 +34,7 @@ const (
 	outside // the feature has no meaning here: no event about it happens
 )
 
-// What is kept of one output. Whatever lies beyond is still seen, in the text's hash and in the count of fields.
+// The limits on what is kept of one output. The rest still counts, in the text's hash and in the number of fields.
 const (
 	mostFields = 256
 	mostText   = 4096
@@ -102,8 +102,8 @@ func (o *output) size() int {
 	return n
 }
 
-// fieldOf reads a field. What is not finite is a word: NaN has no place among numbers, and an infinity is its own
-// event.
+// fieldOf reads a field. A number that is not finite is a word: NaN has no place among numbers, and an infinity is an
+// event of its own.
 func fieldOf(text string) field {
 	if len(text) > mostText {
 		return field{text: text[:mostText], is: word}
@@ -116,7 +116,7 @@ func fieldOf(text string) field {
 	return field{text: text, is: word}
 }
 
-// numberField is a number that was computed, and has no text of its own.
+// numberField is a computed number, without a text of its own.
 func numberField(x float64) field {
 	if math.IsNaN(x) || math.IsInf(x, 0) {
 		return field{is: outside}

@@ -8,7 +8,7 @@ import (
 	"strings"
 )
 
-// What is looked at of pairs of coordinates.
+// The limits on pairs of coordinates.
 const (
 	mostPaired = 12 // coordinates
 	coarseBins = 4
@@ -16,7 +16,8 @@ const (
 	bestPairs  = 3 // that are scores of their own
 )
 
-// coarse cuts a coordinate into few cells: a quarter of its numbers each, its most frequent words, and all else.
+// coarse divides a coordinate into few cells: four ranges with a quarter of its numbers each, its most frequent words,
+// and everything else.
 type coarse struct {
 	feature
 	edges []float64
@@ -68,8 +69,8 @@ func (c *coarse) cellName(i int) string {
 	return ""
 }
 
-// pair is the log-likelihood ratio of two coordinates' cells together: what is in their correlation alone, such as
-// whether they are alike.
+// pair is the log-likelihood ratio of two coordinates' joint cells: the information that is in their correlation alone,
+// such as whether they are equal.
 type pair struct {
 	a, b  *coarse
 	cells [mostCells][mostCells]share
@@ -122,7 +123,7 @@ func (p *pair) terms() []Term {
 	return []Term{t}
 }
 
-// tells is how far the cells tell the sides apart.
+// tells is how far the cells distinguish the sides.
 func (p *pair) tells(runs [2]int) (sum float64) {
 	for _, row := range p.cells {
 		for _, s := range row {
@@ -170,7 +171,7 @@ func (s paired) terms() (out []Term) {
 	return out
 }
 
-// pairsOf learns the pairs of d coordinates: their sum, and those that tell most.
+// pairsOf learns the pairs of d coordinates: their sum, and the most informative ones.
 func pairsOf(d int, s sample) []candidate {
 	sum := paired{pairs: make([][]*pair, d)}
 	for i := range d {

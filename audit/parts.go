@@ -5,8 +5,8 @@ import (
 	"slices"
 )
 
-// parts is the log-likelihood ratio of the parts of a range: of tokens, and of bins of numbers. What is likelier on
-// Data is above 0.
+// parts is the log-likelihood ratio of the parts of a range: of tokens, and of bins of numbers. It is positive for
+// parts that are likelier on Data.
 type parts struct {
 	feature
 	tokens map[string]share
@@ -21,17 +21,17 @@ type share struct {
 	ratio  float64
 }
 
-// The number of bins, and of the tokens that are told apart.
+// The limits on bins, and on distinguished tokens.
 const (
 	mostBins    = 40
 	binRuns     = 60 // on a side, for each bin
 	mostSymbols = 12 // distinct numbers up to which each is a bin
 )
 
-// learnParts cuts a feature's range: numbers into bins, of which each holds about as many, and words into themselves.
+// learnParts divides a feature's range: numbers into bins of about equal counts, and words into single words.
 func learnParts(f feature, s sample) *parts { return cutInto(mostBins, f, s) }
 
-// cutInto cuts a range into so many bins at most.
+// cutInto divides a range into at most n bins.
 func cutInto(bins int, f feature, s sample) *parts {
 	p := &parts{feature: f, tokens: map[string]share{}, runs: [2]int{len(s[0]), len(s[1])}}
 	var numbers [2][]float64
@@ -118,7 +118,7 @@ func (p *parts) bin(x float64) int {
 	return i
 }
 
-// rate computes the ratio. One is added to each count, so that what was seen seldom says little.
+// rate computes the ratio. It adds one to each count, so that rare parts carry little weight.
 func (s *share) rate(runs [2]int) {
 	s.ratio = math.Log(float64(s.counts[0]+1)/float64(s.counts[1]+1)) + math.Log(float64(runs[1]+1)/float64(runs[0]+1))
 }
@@ -145,7 +145,7 @@ func (p *parts) of(o *output) float64 {
 	return p.tokens[f.key()].ratio // 0 of what was never seen
 }
 
-// tells is how far the parts tell the sides apart: the total variation between them, as counted.
+// tells is how far the parts distinguish the sides: the total variation distance of the counts.
 func (p *parts) tells() float64 {
 	sum := 0.0
 	add := func(s share) {
@@ -161,7 +161,7 @@ func (p *parts) tells() float64 {
 	return sum / 2
 }
 
-// repeats reports that some token was seen often enough to be learned from.
+// repeats reports whether some token was seen often enough to learn from it.
 func (p *parts) repeats() bool {
 	for _, s := range p.tokens {
 		if s.counts[0]+s.counts[1] >= 4 {

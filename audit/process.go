@@ -15,7 +15,7 @@ import (
 	"unicode/utf8"
 )
 
-// call is one process of a program, bounded in time and in what it may print.
+// call is one process of a program, with limits on its time and output.
 type call struct {
 	argv    []string
 	side    Side
@@ -70,7 +70,7 @@ func (c call) lines(ctx context.Context, n int, yield func([]byte) error) error 
 	})
 }
 
-// whole takes all that is printed as one output.
+// whole takes all printed text as one output.
 func (c call) whole(ctx context.Context, yield func([]byte) error) error {
 	var text []byte
 	return c.process(ctx, func(out io.Reader) (int, error) {
@@ -92,7 +92,7 @@ func (c call) whole(ctx context.Context, yield func([]byte) error) error {
 	})
 }
 
-// text reports what is not UTF-8, or holds characters that no text does.
+// text refuses output that is not UTF-8, or has control characters.
 func (c call) text(output []byte, done int) error {
 	if !utf8.Valid(output) {
 		return c.fails(ErrGarbage, done, fmt.Sprintf("output %d is not UTF-8", done+1),
@@ -110,12 +110,12 @@ func (c call) fails(kind error, done int, detail, hint string) error {
 	return &ProgramError{Kind: kind, Side: c.side, Done: c.before + done, Detail: detail, Hint: hint}
 }
 
-// process runs one process: take reads what it prints, and end judges how many outputs were taken, once it is known to
-// have ended well.
+// process runs one process. take reads its output, and end judges the number of outputs once the process has ended
+// successfully.
 //
-// The process has a group of its own. All that is left of it is killed when the process ends, when its time is up, when
-// ctx ends, and when take fails. A child that left the group may live on, but cannot keep the audit waiting: the pipe
-// is closed when time is up.
+// The process has a group of its own. The rest of the group is killed when the process ends, when its time is up, when
+// ctx ends, and when take fails. A child that left the group may live on, but cannot delay the audit: the pipe is
+// closed when time is up.
 func (c call) process(ctx context.Context, take func(io.Reader) (int, error), end func(done int) error) error {
 	if err := ctx.Err(); err != nil {
 		return err

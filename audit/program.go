@@ -11,13 +11,13 @@ import (
 	"time"
 )
 
-// Program is a mechanism that is a program, in any language: each run of it answers once from the file of its side. The
-// sides' files are two neighbouring data sets, made by whoever audits.
+// Program is a mechanism that is a program in any language: each run answers once from the file of its side. The sides'
+// files are two neighbouring datasets, made by the auditor.
 //
 // Command is split into words as a shell does, but no shell runs. In each word {input} stands for the name of the
-// side's file; where no word has it, the file is standard input. {runs} stands for a number n: the program then gives n
-// independent answers, one a line; where no word has it, each run is a process, and its answer all it prints, without
-// white space at both ends.
+// side's file; if no word has it, the file is standard input. {runs} stands for a number n: the program then prints n
+// independent answers, one per line. If no word has it, each run is a process, and its answer is everything it prints,
+// without white space at both ends.
 type Program struct {
 	Command         string
 	Input, Neighbor string
@@ -29,7 +29,7 @@ const DefaultTimeout = time.Minute
 
 const inputMark, runsMark = "{input}", "{runs}"
 
-// What a program cannot be audited for. A *ProgramError says which, and what happened.
+// Reasons why a program cannot be audited. A *ProgramError says which, and what happened.
 var (
 	ErrMissing = errors.New("it cannot be started")
 	ErrInput   = errors.New("its input cannot be read")
@@ -61,8 +61,7 @@ func (e *ProgramError) Unwrap() error { return e.Kind }
 // Batched reports that one process gives many answers.
 func (p Program) Batched() bool { return strings.Contains(p.Command, runsMark) }
 
-// Check reports, before anything is run, a command that is none, a program that is not there, and a file that cannot be
-// read.
+// Check reports, before anything runs, an invalid command, a missing program, and an unreadable file.
 func (p Program) Check() error {
 	argv, err := words(p.Command)
 	if err != nil {

@@ -18,7 +18,7 @@ var (
 	plain  = regexp.MustCompile(`^[A-Za-z0-9_./+-]*$`)
 )
 
-// Remarks are what looks like a mistake in how a program is to be audited, though it can be.
+// Remarks are likely mistakes in how a program is to be audited, although it can be.
 func (p Program) Remarks() (out []string) {
 	argv, err := words(p.Command)
 	if err != nil {

@@ -9,12 +9,12 @@ import (
 	"slices"
 )
 
-// Replayable is a mechanism whose only source of chance is what it reads from random: it runs on one side, and gives
-// its output as numbers. It may call step to say where it is (a branch taken, a row of its log); steps are compared as
-// texts. It should read what it needs and no more: through a buffer, reads tell of blocks alone.
+// Replayable is a mechanism whose only source of randomness is random: it runs on one side, and returns its output as
+// numbers. It may call step to report where it is (a branch taken, a row of its log); steps are compared as texts. It
+// should read no more bytes than it needs: through a buffer, reads show only blocks.
 type Replayable func(side Side, random io.Reader, step func(string)) ([]*big.Rat, error)
 
-// Reading is how one side ran.
+// Reading is the record of one side's run.
 type Reading struct {
 	Reads  []int // how many bytes each read asked for
 	Steps  []string
@@ -29,15 +29,15 @@ func (r Reading) Bytes() (total int64) {
 	return total
 }
 
-// Replayed is what Replay found: both runs on the same randomness.
+// Replayed is the result of Replay: both runs on the same randomness.
 type Replayed struct {
 	Data, Neighbor Reading
 	Unread         int64 // bytes of the recording that the neighbour did not read
 	Exhausted      bool  // the neighbour asked for more than was recorded
 }
 
-// Distances are how far two outputs are apart: the sum, the sum of squares and the largest of the magnitudes of the
-// differences. As sensitivities, how far they may be: nil is not declared.
+// Distances are the distances of two outputs: the sum, the sum of squares and the largest of the absolute differences.
+// As sensitivities they are the declared limits; nil is not declared.
 type Distances struct{ L1, L2Squared, LInf *big.Rat }
 
 // What Check finds.
@@ -50,22 +50,20 @@ var (
 	ErrApart     = errors.New("the outputs are further apart than declared")
 )
 
-// Replay runs m on the data, with fresh bytes of random, which it records, and then on the neighbour with the same
-// bytes again. An error is one of random's or of m's own; a neighbour that runs out of bytes is no error but a finding
-// (Check).
+// Replay runs m on the data with fresh bytes of random, which it records, and then on the neighbour with the same
+// bytes. An error is random's or m's own. A neighbour that runs out of bytes is a finding, and not an error (Check).
 //
-// What it shows is exact, and is about these two data sets and these bytes. For a mechanism that adds noise of one
-// fixed distribution to an exact answer, with the same draws whatever the data, the difference of the two outputs is
-// the difference of the exact answers, the noise having cancelled: if that is beyond the declared sensitivity for one
-// pair of neighbours, the promise is broken, whatever the noise; a sensitivity needs no statistics to be refuted. Where
-// it is within for pairs that include the worst one, and the noise is of the declared law (which Replay does not look
-// at), the promise holds. It does not find the worst pair: that is the caller's to choose.
+// The result is exact, for these two datasets and these bytes. Consider a mechanism that adds noise of one fixed
+// distribution to an exact answer, with the same draws whatever the data. The difference of the two outputs is then the
+// difference of the exact answers, because the noise cancels. If it exceeds the declared sensitivity for one pair of
+// neighbours, the promise is broken, whatever the noise: refuting a sensitivity needs no statistics. If it is within
+// the sensitivity for pairs that include the worst one, and the noise has the declared law (which Replay does not
+// check), the promise holds. Replay does not find the worst pair; the caller chooses it.
 //
-// That reads and steps are the same shows that on this pair neither the choice of noise nor what is recorded and
-// charged depended on the differing row. The converse is no proof of a leak: a sampler by rejection may draw a number
-// of bits that depends on its parameter, and a mechanism that chooses (an exponential mechanism, say) need not give
-// neighbours the same output on the same bytes. What matters there is its law, which is checked otherwise (package
-// channel).
+// Equal reads and steps show that on this pair neither the choice of noise nor the records and charges depended on the
+// differing row. The converse does not prove a leak: a rejection sampler may draw a number of bits that depends on its
+// parameter, and a mechanism that chooses (such as an exponential mechanism) need not return the same output for
+// neighbours on the same bytes. Their laws matter, and are checked otherwise (package channel).
 func Replay(m Replayable, random io.Reader) (*Replayed, error) {
 	out := new(Replayed)
 	recorder := &recorder{from: random}
@@ -104,7 +102,7 @@ func (r *Reading) run(m Replayable, side Side, random io.Reader, reads *[]int) (
 	return nil
 }
 
-// Distance is how far two outputs are apart, exactly. Those of different lengths are ErrLengths.
+// Distance is the distance of two outputs, exactly. Outputs of different lengths are ErrLengths.
 func Distance(a, b []*big.Rat) (Distances, error) {
 	if len(a) != len(b) {
 		return Distances{}, fmt.Errorf("%w: %d numbers and %d", ErrLengths, len(a), len(b))
@@ -122,7 +120,7 @@ func Distance(a, b []*big.Rat) (Distances, error) {
 	return out, nil
 }
 
-// Within reports each way in which a distance is beyond what is declared, as ErrApart.
+// Within reports each distance that exceeds its declared limit, as ErrApart.
 func (d Distances) Within(declared Distances) error {
 	var found []error
 	for _, norm := range []struct {
@@ -137,8 +135,8 @@ func (d Distances) Within(declared Distances) error {
 	return errors.Join(found...)
 }
 
-// SameFlow reports each way in which the two runs differ in what they read and in their steps, of ErrExhausted,
-// ErrUnread, ErrReads and ErrSteps.
+// SameFlow reports each difference between the two runs in their reads and their steps: ErrExhausted, ErrUnread,
+// ErrReads and ErrSteps.
 func (r *Replayed) SameFlow() error {
 	var found []error
 	a, b := r.Data, r.Neighbor
@@ -238,7 +236,7 @@ type replayer struct {
 	short int // reads that failed
 }
 
-// patience is how many reads may fail before a mechanism that does not look at errors is stopped by a panic.
+// patience is how many reads may fail before a panic stops a mechanism that ignores errors.
 const patience = 1000
 
 // Read fills all of p, or fails.

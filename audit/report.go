@@ -2,10 +2,10 @@ package audit
 
 import "fmt"
 
-// Verdict is what an audit says of a claim.
+// Verdict is the result of an audit of a claim.
 type Verdict int
 
-// The verdicts. There is none that a mechanism is private: an audit that finds nothing has proved nothing.
+// The verdicts. None says that a mechanism is private, because an audit that finds nothing has proved nothing.
 const (
 	NoClaim    Verdict = iota // nothing was claimed
 	NotRefuted                // these runs do not contradict the claim
@@ -43,8 +43,7 @@ func (s Side) String() string {
 // MarshalText writes the side as String does.
 func (s Side) MarshalText() ([]byte, error) { return []byte(s.String()), nil }
 
-// Report is what an audit found. Every bound in it holds together with all the others, but with a probability of at
-// most 1 − Confidence.
+// Report is the result of an audit. All its bounds hold together, except with probability at most 1 − Confidence.
 type Report struct {
 	Verdict    Verdict
 	Claim      *Claim // nil: none
@@ -54,28 +53,28 @@ type Report struct {
 	Tested     int // and so many further ones tested them
 
 	// Epsilon is a lower bound on the ε of any (ε, δ) that the mechanism keeps on these two sides, at the claim's δ,
-	// or at 0. It is 0 where nothing was shown.
+	// or at 0. It is 0 if nothing was shown.
 	Epsilon float64
 	// Delta is a lower bound on the δ that it keeps at the claim's ε. It is 0 without a claim, and where nothing was
 	// shown.
 	Delta float64
-	// Reach is the largest Epsilon that so many runs could have shown: of an event always seen on one side, and never
+	// Reach is the largest Epsilon that this many runs could have shown, for an event always seen on one side and never
 	// on the other.
 	Reach float64
 
-	// the events that were tested, that which tells most of ε first: it is the counterexample where the claim is
-	// refuted
+	// the tested events, the most informative about ε first: it is the counterexample if the claim is refuted
 	Findings []Finding
-	Shown    Histogram // what the first event is about
-	Support  []string  // what was seen of the grids that numbers lie on, in words
-	Timing   *Timing   // nil where no time was taken
-	Notes    []string  // what to know before believing the rest
+	Shown    Histogram // the distribution of what the first event concerns
+	Support  []string  // the grids on which numbers lie, in words
+	Timing   *Timing   // nil if no time was measured
+	Notes    []string  // caveats
 }
 
-// Finding is an event that was learned from some runs, and what further runs said of it.
+// Finding is an event that was learned from some runs, with its counts in further runs.
 type Finding struct {
-	Event  string // as a clause: "the output is ≥ 17.3"
-	Whole  bool   // the clause says all; else the event is that the sum of Terms is at least, or at most, Threshold
+	Event string // as a clause: "the output is ≥ 17.3"
+	// the clause is the whole event; otherwise the event is that the sum of Terms is at least, or at most, Threshold
+	Whole  bool
 	Likely Side   // the side on which it is likelier, as learned
 	Counts [2]int // how often it was seen in the tested runs of each side
 	Runs   int    // how many those were, on each side
@@ -107,7 +106,7 @@ type Weight struct {
 	Log  float64
 }
 
-// Histogram is how often each of some parts of the range was seen in the runs that events were learned from.
+// Histogram counts how often each of some parts of the range occurred in the runs from which events were learned.
 type Histogram struct {
 	Of     string // what is counted: "the output", "coordinate 3"
 	Parts  []string

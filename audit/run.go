@@ -10,17 +10,18 @@ import (
 	"dither/internal/exact"
 )
 
-// ErrOptions reports options that no audit can be made with.
+// ErrOptions reports invalid options of an audit.
 var ErrOptions = errors.New("invalid audit")
 
-// Options are how an audit is made. The zero value is 20,000 runs on each side, no claim, and a confidence of 0.999999.
+// Options are the parameters of an audit. The zero value means 20,000 runs on each side, no claim, and a confidence of
+// 0.999999.
 type Options struct {
 	Runs       int     // on each side, from 100 to a thousand million
 	Claim      *Claim  // what is to be refuted; nil: the audit bounds ε at δ = 0
 	Confidence float64 // of all bounds together, in [1/2, 1)
 
-	// Progress, if there is one, is told every second or so, and after each turn, how many of all runs, of both sides,
-	// are done.
+	// Progress, if set, is called about every second, and after each turn, with the number of finished runs and of all
+	// runs, of both sides.
 	Progress func(done, all int)
 }
 
@@ -31,8 +32,8 @@ const (
 	fewestRuns        = 100
 )
 
-// Func is a mechanism of this very process: it runs once on a side, and returns its output as text. Calls are
-// independent of each other, and made one after another.
+// Func is a mechanism in this process: it runs once on a side, and returns its output as text. Calls are independent of
+// each other, and made one after another.
 type Func func(side Side) string
 
 // Run runs f, n times.
@@ -51,26 +52,25 @@ func (f Func) Run(ctx context.Context, side Side, n int, yield func(output []byt
 // Run audits a mechanism: it learns from some runs which events are likelier on one side than on the other, and tests
 // them on further runs.
 //
-// What it claims holds if runs are independent and, on a side, alike. Proof: the runs that test an event have no part
-// in learning it; so, given what was learned, an event's count on a side is binomial, with the event's probability on
-// that side. For each of the events, at most four, two ends of Clopper–Pearson intervals are used: that below its
-// probability p on the side where it is said to be likelier, and that above its probability q on the other. Each end is
-// wrong with probability at most α = (1 − Confidence − u)/(2 · events), so that some end is wrong with at most 1
-// − Confidence − u. Where none is, (ε, δ)-differential privacy between the two sides, p ≤ e^ε·q + δ, gives
-// ε ≥ ln((low − δ)/high) and δ ≥ low − e^ε·high for each event; a claim that contradicts one is refuted.
-// ∎ So a true claim is refuted with probability at most 1 − Confidence, of the whole audit and both directions
-// together.
+// Claim: if runs are independent and, on each side, identically distributed, Run refutes a true claim with probability
+// at most 1 − Confidence. Proof: the runs that test an event have no part in learning it; so, given what was learned,
+// an event's count on a side is binomial, with the event's probability on that side. For each of the events, at most
+// four, two ends of Clopper–Pearson intervals are used: that below its probability p on the side where it is said to
+// be likelier, and that above its probability q on the other. Each end is wrong with probability at most α = (1 −
+// Confidence − u)/(2 · events), so that some end is wrong with at most 1 − Confidence − u. Where none is, (ε,
+// δ)-differential privacy between the two sides, p ≤ e^ε·q + δ, gives ε ≥ ln((low − δ)/high) and δ ≥ low
+// − e^ε·high for each event; a claim that contradicts one is refuted. ∎ So a true claim is refuted with
+// probability at most 1 − Confidence, of the whole audit and both directions together.
 //
-// That runs are independent and alike is the mechanism's to keep, and it is tested: where an event's counts differ from
-// turn to turn more than chance lets them but with probability u, at most 1e-9, there is no report but ErrUnlike. So
-// noise that is drawn once for many answers, or from a seed that they share, does not pass for a difference between the
-// sides.
+// The mechanism must keep its runs independent and alike, and Run tests this: if an event's counts differ between turns
+// more than chance allows, except with probability u, at most 1e-9, there is no report but ErrUnlike. So noise that is
+// drawn once for many answers, or from a shared seed, does not look like a difference between the sides.
 //
-// The two sides are run in turns, so that what changes with time (a machine that gets warm) changes on both. An
-// output's meaning is not needed: see docs/explanation/checking.md for the kinds of events.
+// The two sides run in turns, so that changes over time (a machine that gets warm) affect both. The audit needs no
+// meaning of an output: docs/explanation/checking.md lists the kinds of events.
 //
-// Errors are ErrOptions, ctx's, the mechanism's own, ErrUnlike, ErrRepeats, and ErrIncomparable where no two outputs
-// have anything in common.
+// Errors are ErrOptions, ctx's, the mechanism's own, ErrUnlike, ErrRepeats, and ErrIncomparable if no two outputs have
+// anything in common.
 func Run(ctx context.Context, m Mechanism, o Options) (*Report, error) {
 	a, err := newAudit(m, o)
 	if err != nil {
@@ -79,7 +79,7 @@ func Run(ctx context.Context, m Mechanism, o Options) (*Report, error) {
 	return a.run(ctx)
 }
 
-// audit is one audit as it goes on.
+// audit is an audit in progress.
 type audit struct {
 	Options
 	mechanism Mechanism
@@ -169,11 +169,10 @@ func (a *audit) run(ctx context.Context) (*Report, error) {
 	return r, nil
 }
 
-// remarker is a mechanism that knows what to be careful of.
+// remarker is a mechanism with caveats of its own.
 type remarker interface{ Remarks() []string }
 
-// unlike is the probability with which runs that are alike may be said not to be. It is a part of what the confidence
-// leaves.
+// unlike is the probability with which alike runs may be reported as unlike. It is part of what the confidence leaves.
 func (a *audit) unlike() float64 {
 	return math.Min(1e-9, exact.DivDown(exact.SubDown(1, a.Confidence), 1000))
 }

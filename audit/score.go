@@ -7,12 +7,12 @@ import (
 	"strings"
 )
 
-// score orders outputs. An event is that a score is at least, or at most, something.
+// score orders outputs. An event is that a score is at least, or at most, a threshold.
 type score interface {
-	// of is an output's score; NaN where it has none, so that no event of this score is it.
+	// of is an output's score; NaN if it has none, so that it is in no event of this score.
 	of(o *output) float64
-	// event is what the outputs have in common whose score is at least t, or at most t, as a clause; and whether that
-	// is the whole of it. If so, the clause holds of exactly those outputs.
+	// event describes, as a clause, the outputs whose score is at least t, or at most t, and reports whether the clause
+	// is complete. If so, it holds for exactly those outputs.
 	event(atLeast bool, t float64) (clause string, whole bool)
 	// terms are the weights that an output's score is the sum of; none where the clause says all.
 	terms() []Term
@@ -89,7 +89,7 @@ func powerOf(base, k int) string {
 	return fmt.Sprintf("%d^%s", base, strings.Replace(strconv.Itoa(k), "-", "−", 1))
 }
 
-// total is the sum of the scores of parts, each a coordinate's: a naive Bayes score.
+// total is the sum of the scores of parts, each of a coordinate: a naive Bayes score.
 type total struct {
 	parts []*parts
 }

@@ -7,10 +7,10 @@ import (
 	"slices"
 )
 
-// ErrIncomparable reports outputs that have nothing in common: no events can be learned from them.
+// ErrIncomparable reports outputs that have nothing in common, from which no events can be learned.
 var ErrIncomparable = errors.New("nothing to compare")
 
-// comparable reports outputs of which none is a number, and no part was ever seen twice.
+// comparable reports an error for outputs of which none is a number, and no part occurs twice.
 func comparable(s sample) error {
 	s = s.part(5000)
 	var counts []map[string]int // by coordinate, and of all fields together last
@@ -47,7 +47,7 @@ func comparable(s sample) error {
 		ErrIncomparable, n, len(all), quote(s[0][0].text))
 }
 
-// notes are what is odd about outputs.
+// notes are peculiarities of the outputs.
 func notes(s sample) []string {
 	var out []string
 	constant := true
@@ -83,14 +83,15 @@ func notes(s sample) []string {
 	return out
 }
 
-// What a grid is told from.
+// The data needed to recognise a grid.
 const (
 	leastInBinade = 30 // numbers of one size, on a side
 	scanned       = 4  // coordinates
 	coarsest      = 1024
 )
 
-// support tells of the grids that each side's numbers lie on, and how many numbers of one side lie off the other's.
+// support describes the grids on which each side's numbers lie, and how many numbers of one side lie off the other's
+// grid.
 func support(features []feature, s sample) []string {
 	var out []string
 	told := 0

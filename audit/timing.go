@@ -7,12 +7,12 @@ import (
 	"time"
 )
 
-// Timing is how long runs took. Nobody promises anything of it: it is no part of the verdict.
+// Timing is how long runs took. No promise covers it, and it is not part of the verdict.
 type Timing struct {
 	Runs   [2]int           // that were timed on each side: of batched runs, the batches
 	Median [2]time.Duration // of one run, on each side
-	// Slower is the share of pairs of runs, one of each side, in which that on Data took longer, a tie counting half:
-	// about ½ where time tells nothing of the side. By chance it is off by Chance, one standard deviation.
+	// Slower is the share of pairs of runs, one of each side, in which the run on Data took longer, with ties counted
+	// half: about ½ if time reveals nothing about the side. By chance it is off by Chance, one standard deviation.
 	Slower, Chance float64
 	// Sizes is Spearman's rank correlation of a run's time with the size of its output: of the number's magnitude, or
 	// else of the text's length. NaN where one of them never changes, or where no run has a time of its own. By chance

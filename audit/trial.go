@@ -8,7 +8,7 @@ import (
 	"sync"
 )
 
-// trial is a score's best event for an aim, and what it is worth.
+// trial is a score's best event for an aim, with its value.
 type trial struct {
 	event event
 	value float64
@@ -119,9 +119,9 @@ func scores(s score, of sample) []scoredRun {
 	return out
 }
 
-// guesser foretells what an event's bounds will be in so many tests, by what was counted in a sample: a little
-// gloomily, by one standard deviation and one run, since the best of many looks better than it is. (A guess can cost an
-// audit power, never its soundness.)
+// guesser predicts the bounds of an event in the tests from its counts in a sample, cautiously: by one standard
+// deviation and one run, because the best of many candidates looks better than it is. (A guess can cost an audit power,
+// never its soundness.)
 func (a *audit) guesser(runs [2]int, tests int) func(likely, other int, side Side) promise {
 	z := math.Log(8 / (1 - a.Confidence))
 	n := float64(tests)

@@ -9,29 +9,29 @@ import (
 	"time"
 )
 
-// Batcher is a Mechanism that may have its own way of being run: where Batched is true, a call of Run costs something
-// beside the runs, so that there should be few, and the time between two outputs tells nothing.
+// Batcher is a Mechanism that may have its own way of running. If Batched is true, a call of Run costs something beside
+// the runs, so there should be few calls, and the time between two outputs means nothing.
 type Batcher interface {
 	Mechanism
 	Batched() bool
 }
 
-// paced reports that the time between two outputs is that of a run.
+// paced reports whether the time between two outputs is that of a run.
 func (a *audit) paced() bool {
 	b, ok := a.mechanism.(Batcher)
 	return !ok || !b.Batched()
 }
 
-// How many turns each side has in a stretch of runs: in one that tests, and in one that is learned from.
+// The turns of each side in a stretch of runs: for testing, and for learning.
 const (
 	turnsOf        = 16
 	turnsOfBatched = 12
 	turnsOfLearned = 2 // where runs are batched
 )
 
-// turns runs both sides so many times each, in turns. Which side comes first in a turn looks random, but is the same in
-// every audit, so that what is fixed about a mechanism can be audited again: whatever changes with time, steadily or
-// with a period, changes on both sides, or else within each of them, where alike finds it.
+// turns runs both sides times runs each, in turns. The order of the sides in a turn looks random, but is the same in
+// every audit, so that a deterministic mechanism can be audited again. Anything that changes with time, steadily or
+// periodically, changes on both sides, or else within each of them, where alike finds it.
 func (a *audit) turns(ctx context.Context, turns, runs int, see func(side Side, turn int, output []byte)) error {
 	for turn, left := 0, runs; turn < turns; turn++ {
 		n := left / (turns - turn)
@@ -47,7 +47,7 @@ func (a *audit) turns(ctx context.Context, turns, runs int, see func(side Side, 
 	return nil
 }
 
-// mixed is a number's bits, mixed: SplitMix64's [Steele, Lea & Flood 2014]. No privacy rests on it, and no bound.
+// mixed is SplitMix64's mixing of a number's bits [Steele, Lea & Flood 2014]. No privacy depends on it, and no bound.
 func mixed(n uint64) uint64 {
 	z := n * 0x9e3779b97f4a7c15
 	z = (z ^ z>>30) * 0xbf58476d1ce4e5b9
@@ -55,7 +55,7 @@ func mixed(n uint64) uint64 {
 	return z ^ z>>31
 }
 
-// errMore reports a mechanism that gives more outputs than it was asked for.
+// errMore reports a mechanism that returns more outputs than requested.
 var errMore = errors.New("the mechanism gave more outputs than runs")
 
 // turn is one call of the mechanism.
@@ -98,7 +98,7 @@ func (a *audit) turn(ctx context.Context, side Side, n int, see func(output []by
 // mostDigested is how many outputs of a turn are compared with those of others.
 const mostDigested = 500
 
-// tell tells of progress.
+// tell reports progress.
 func (a *audit) tell() {
 	if a.told = time.Now(); a.Progress != nil {
 		a.Progress(a.done, 2*a.Runs)
@@ -107,12 +107,12 @@ func (a *audit) tell() {
 
 var seed = maphash.MakeSeed()
 
-// ErrRepeats reports a mechanism that gives the same outputs in the same order again: its noise begins anew from a
-// constant, so that its runs are not independent, and nothing can be said of them.
+// ErrRepeats reports a mechanism that returns the same outputs in the same order again: its noise restarts from a
+// constant, so its runs are not independent, and no conclusion is possible.
 var ErrRepeats = errors.New(
 	"the same outputs came again in the same order: is the noise's seed a constant, or the clock's second? Each run needs fresh noise")
 
-// repeats remembers what each turn gave.
+// repeats remembers the outputs of each turn.
 type repeats struct {
 	turns [2]map[turnDigest]bool
 	// collision is, for each side, the bits of surprise in two independent outputs being the same; 0 until it is known.
@@ -124,7 +124,7 @@ type turnDigest struct {
 	hash uint64
 }
 
-// certain is how many bits of surprise are no chance.
+// certain is how many bits of surprise rule out chance.
 const certain = 100
 
 // add notes a turn, and reports one that was there before, if that can be no chance: n independent outputs are those of
@@ -171,7 +171,7 @@ const (
 	mostKept    = 1 << 19 // fields
 )
 
-// record runs both sides and keeps what they give.
+// record runs both sides and keeps their outputs.
 func (a *audit) record(ctx context.Context, runs int, r *recording) error {
 	var bytes, cells [2]int
 	turns := min(turnsOf, runs)

@@ -6,7 +6,7 @@ import (
 	"strings"
 )
 
-// ErrCommand reports a command line that cannot be read, or that runs nothing.
+// ErrCommand reports a command line that cannot be parsed, or that names no program.
 var ErrCommand = errors.New("invalid command")
 
 // words splits a command line as a shell does: at white space, but not within '…' or "…"; a backslash takes the

@@ -18,8 +18,8 @@ const (
 	mostPairs   = 1 << 20 // of sensitive values that are compared
 )
 
-// Table is a published table about people without their names: one column is sensitive, and the others, the
-// quasi-identifiers, are generalised so that several rows are alike in them.
+// Table is a published table about people without their names. One column is sensitive. The others, the
+// quasi-identifiers, are generalised so that several rows are equal in them.
 type Table struct {
 	columns   []string
 	sensitive int
@@ -98,7 +98,7 @@ func (t *Table) Anonymity() int {
 	return slices.Min(slices.Collect(maps.Values(classes)))
 }
 
-// Found is what one table says about a person.
+// Found is the information in one table about a person.
 type Found struct {
 	Rows   int            // that may be the person's
 	Values map[string]int // the sensitive values of those rows, as they were published, and in how many each stands
@@ -106,8 +106,8 @@ type Found struct {
 	unread map[string]bool
 }
 
-// about finds the rows that agree with all that is known of a person. One whose values are not understood may be the
-// person's.
+// about finds the rows that agree with everything known about a person. A row with values in an unknown notation may be
+// the person's.
 func (t *Table) about(known map[string]string) Found {
 	out := Found{Values: map[string]int{}, unread: map[string]bool{}}
 	for _, name := range slices.Sorted(maps.Keys(known)) {
@@ -115,7 +115,7 @@ func (t *Table) about(known map[string]string) Found {
 			out.Lacks = append(out.Lacks, name)
 		}
 	}
-	told := make([]map[string]verdict, len(t.columns)) // by what stands in a column
+	told := make([]map[string]verdict, len(t.columns)) // by the value in a column
 	for i := range told {
 		told[i] = map[string]verdict{}
 	}
@@ -151,7 +151,7 @@ func (t *Table) about(known map[string]string) Found {
 	return out
 }
 
-// forms are what the sensitive value may be: all, or more than mostPairs of them.
+// forms are the possible forms of the sensitive value: all of them, or just over mostPairs.
 func (f Found) forms() []form {
 	var out []form
 	for _, text := range slices.Sorted(maps.Keys(f.Values)) {
@@ -168,25 +168,25 @@ func distinct(forms []form) []form {
 	return slices.CompactFunc(forms, func(a, b form) bool { return a.text == b.text })
 }
 
-// Intersection is what several tables say about one person.
+// Intersection is the information in several tables about one person.
 type Intersection struct {
-	Tables  []Found  // what each says alone
+	Tables  []Found  // the information in each alone
 	Left    []string // the sensitive values that all of them leave possible, sorted; "*" is any
-	Certain bool     // that one exact value is left
+	Certain bool     // whether exactly one value is left
 	Unread  []string // published values that were not understood, sorted: they exclude nothing
 }
 
-// Intersect finds what tables together leave possible of a person who is in all of them, and of whom the values of some
-// columns are known [Ganta, Kasiviswanathan & Smith 2008]. However large the k for which each table is k-anonymous, one
-// value may be left, which is then the person's; if none is left, the person is not in all of them, or not as it is
-// known. Tables that have none of the known columns are taken too.
+// Intersect finds what several tables together leave possible about a person who is in all of them, given the values of
+// some columns for that person [Ganta, Kasiviswanathan & Smith 2008]. However large the k for which each table is
+// k-anonymous, only one value may remain, which is then the person's. If none remains, the person is not in all tables,
+// or the known values are wrong. Tables without any of the known columns are accepted too.
 //
 // A published value, sensitive or not, may be generalised, in the notations that docs/explanation/checking.md lists.
 // A value excludes another only if Intersect understands the notations of both. So an unknown notation never excludes
 // too much. Words count as they stand: Intersect does not know that Europe contains France.
 //
-// The error is ErrParameter where there are no tables or more than MostTables, nothing is known, no table has a column
-// that is said to be known, but as the sensitive one, or there are too many sensitive values to compare each with each.
+// The error is ErrParameter without tables or with more than MostTables, if nothing is known, if no table has a known
+// column other than the sensitive one, or if there are too many sensitive values to compare.
 func Intersect(tables []*Table, known map[string]string) (Intersection, error) {
 	switch {
 	case len(tables) == 0 || len(known) == 0:

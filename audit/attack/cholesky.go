@@ -2,7 +2,7 @@ package attack
 
 import "math"
 
-// symmetric is a symmetric matrix, of which the lower triangle is kept, row by row, and then its Cholesky factor in the
+// symmetric is a symmetric matrix, stored as its lower triangle, row by row; later its Cholesky factor is stored in the
 // same place.
 type symmetric struct {
 	n     int

@@ -9,7 +9,7 @@ import (
 	"dither/privacy"
 )
 
-// Curator is a simulated curator, who answers counts about made-up people.
+// Curator is a simulated curator that answers counts about made-up people.
 type Curator struct {
 	kind    kind
 	bound   float64         // of fixed noise
@@ -27,8 +27,8 @@ const (
 // Truthful answers exactly.
 func Truthful() Curator { return Curator{} }
 
-// Bounded adds noise that is uniform in [-bound, bound], afresh to each answer, however many there are. It promises
-// nothing, and its noise comes from the simulation's seed. A bound that is not in (0, 10⁹] is ErrParameter.
+// Bounded adds noise that is uniform in [-bound, bound], drawn for each answer, however many there are. It promises
+// nothing, and its noise comes from the simulation's seed. A bound outside (0, 10⁹] is ErrParameter.
 func Bounded(bound float64) (Curator, error) {
 	if !(bound > 0 && bound <= farOff) {
 		return Curator{}, fmt.Errorf("%w: a bound of noise is above 0 and at most 1e9, not %g", ErrParameter, bound)
@@ -36,10 +36,10 @@ func Bounded(bound float64) (Curator, error) {
 	return Curator{kind: fixed, bound: bound}, nil
 }
 
-// Ours divides a budget of ε over all the answers of an attack, with discrete Laplace noise of package mechanism. The
-// noise is real: it comes from the system, and no seed repeats it. ε is for a change of one person's bit or record,
-// the number of people being known (change-one): what is asked is what somebody's value is. Under add/remove, as
-// dither's own releases count by default, a promise of ε is one of 2ε for such a change. An ε of 0 is ErrParameter.
+// Ours divides a budget of ε among all the answers of an attack, with discrete Laplace noise of package mechanism. The
+// noise is real: it comes from the system, and no seed repeats it. ε is for a change of one person's bit or record
+// with a known number of people (change-one), because the attacker asks for somebody's value. Under add/remove, which
+// dither's own releases use by default, a promise of ε is one of 2ε for such a change. An ε of 0 is ErrParameter.
 func Ours(e privacy.Epsilon) (Curator, error) {
 	if e.IsZero() {
 		return Curator{}, fmt.Errorf("%w: a budget is above 0", ErrParameter)
@@ -47,14 +47,14 @@ func Ours(e privacy.Epsilon) (Curator, error) {
 	return Curator{kind: budgeted, epsilon: e}, nil
 }
 
-// Epsilon is the budget; ok is false for a curator who promises nothing.
+// Epsilon is the budget; ok is false for a curator that promises nothing.
 func (c Curator) Epsilon() (e privacy.Epsilon, ok bool) { return c.epsilon, c.kind == budgeted }
 
-// Noise is the bound of fixed noise; ok is false for the others.
+// Noise is the bound of fixed noise; ok is false for other curators.
 func (c Curator) Noise() (bound float64, ok bool) { return c.bound, c.kind == fixed }
 
-// farOff is how far an answer is kept from 0: beyond, it says nothing that a float could use. What is computed from a
-// released number promises what that did.
+// farOff bounds the distance of an answer from 0: beyond it, a float could not use the answer. Clamping is
+// post-processing, so the promise holds.
 const farOff = 1e9
 
 // answer answers counts. One person changes them by at most sensitivity, in the sum of all. Fixed noise is drawn from
@@ -85,8 +85,8 @@ func (c Curator) answer(counts []int64, sensitivity int64, s *stream) ([]float64
 	return out, nil
 }
 
-// Rate is a share that was measured over independent runs: its mean, and the standard deviation of one run, which is 0
-// where there is one.
+// Rate is a share measured over independent runs: its mean, and the standard deviation of one run, which is 0 for a
+// single run.
 type Rate struct {
 	Mean, StdDev float64
 	Runs         int

@@ -2,9 +2,9 @@ package attack
 
 import "fmt"
 
-// Differencing simulates the oldest attack: how many people have a secret bit, and how many of all but one? The
-// difference is that person's bit. Against noise each question is asked again and again, in other words each time, and
-// the attacker takes means.
+// Differencing simulates the oldest attack: ask how many people have a secret bit, and how many people other than one.
+// The difference is that person's bit. Against noise the attacker asks each question repeatedly, in other words each
+// time, and takes means.
 type Differencing struct {
 	Pairs int // how often both questions are asked; at most MostQuestions
 	Runs  int // at most MostRuns, and Pairs × Runs at most 2²¹
@@ -17,13 +17,13 @@ const mostAsked = 1 << 21
 // others is how many other people there are: the attack does not depend on it.
 const others = 100
 
-// Run is the share of runs in which the bit, 0 or 1 with equal probability, is guessed right. Whether noise is fixed,
+// Run is the share of runs in which the bit, 0 or 1 with equal probability, is guessed correctly. If noise is fixed,
 // its mean over many answers vanishes.
 //
-// A budget is divided over all the answers. The curator cannot know whom the attacker has in mind, and most people are
-// in both questions: so that the sensitivity is of 2·Pairs answers, for a change of one person's bit. At most
-// e^ε/(1+e^ε) is guessed on average, by any attack (interpret.MostGuessed). What a run draws of fixed noise is a
-// function of the seed. The error is ErrParameter.
+// A budget is divided among all the answers. The curator cannot know the target, and most people are in both questions,
+// so the sensitivity is that of 2·Pairs answers for a change of one person's bit. Any attack guesses at most
+// e^ε/(1+e^ε) on average (interpret.MostGuessed). The draws of fixed noise are a function of the seed. The error is
+// ErrParameter.
 func (d Differencing) Run(c Curator) (Rate, error) {
 	switch {
 	case d.Pairs < 1 || d.Pairs > MostQuestions:

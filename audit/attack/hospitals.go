@@ -11,6 +11,5 @@ var east []byte
 //go:embed hospitals/west.csv
 var west []byte
 
-// Hospitals is a made-up example of the intersection of two tables: one that is 4-anonymous and one that is
-// 5-anonymous, as files of CSV.
+// Hospitals is a made-up example of the intersection of two tables, one 4-anonymous and one 5-anonymous, as CSV files.
 func Hospitals() (eastern, western []byte) { return bytes.Clone(east), bytes.Clone(west) }

@@ -6,7 +6,7 @@ import (
 	"math"
 )
 
-// Fit is how answers that no secret explains exactly are explained: which norm of the residuals is the least.
+// Fit is the norm of the residuals to minimise when no secret explains the answers exactly.
 type Fit int
 
 // The fits.
@@ -30,7 +30,7 @@ func ParseFit(text string) (Fit, error) {
 	return 0, fmt.Errorf("%w: a fit is sum or max, not %q", ErrParameter, text)
 }
 
-// check refuses a fit that is none.
+// check refuses an unknown fit.
 func (f Fit) check() error {
 	if f != LeastSum && f != LeastMax {
 		return fmt.Errorf("%w: there is no fit %d", ErrParameter, int(f))

@@ -7,16 +7,16 @@ import (
 	"dither/internal/exact"
 )
 
-// verdict is whether two published values can be of one person.
+// verdict is whether two published values can belong to one person.
 type verdict int
 
 const (
 	no     verdict = iota
-	unsure         // it is not understood, so that it may be: nothing may be concluded from it
+	unsure         // it is not understood, and so possible: conclude nothing from it
 	yes
 )
 
-// covers is whether a published value may be a known one, which is exact.
+// covers reports whether a published value may be a known one, which is exact.
 func covers(published, known string) verdict {
 	if published == known {
 		return yes

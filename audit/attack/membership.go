@@ -6,9 +6,9 @@ import (
 	"slices"
 )
 
-// Membership simulates the tracing of members: the means of many attributes of a group are published, each attribute 0
-// or 1, as of a genome; who knows somebody's attributes, and how frequent each is in the population, tells from the
-// means whether that person is in the group.
+// Membership simulates the tracing of members. The means of many attributes of a group are published, each attribute 0
+// or 1, as in a genome. An attacker who knows somebody's attributes, and the frequency of each in the population,
+// infers from the means whether that person is in the group.
 type Membership struct {
 	People     int // of the group
 	Attributes int
@@ -24,7 +24,7 @@ const (
 	mostScored     = 1 << 22
 )
 
-// Tracing is how far the score of members lies from that of others.
+// Tracing compares the scores of members with those of others.
 type Tracing struct{ in, out []float64 } // scores, the largest first
 
 // Run makes up groups, has a curator answer the sum of each attribute, and scores every member and as many others. The
@@ -109,8 +109,8 @@ func score(x []bool, p, q []float64) float64 {
 	return sum
 }
 
-// TruePositives is the share of members that are found where at most a share alpha of others is taken for members,
-// among those who were scored: with few of them both shares scatter widely around what is true.
+// TruePositives is the share of members found when at most a share alpha of others is taken for members, among the
+// people scored. With few people both shares scatter widely around the true ones.
 func (t Tracing) TruePositives(alpha float64) float64 {
 	found := 0.0
 	for _, p := range t.Curve() {

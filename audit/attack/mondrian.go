@@ -16,8 +16,8 @@ type Anonymized struct {
 	Seed     uint64
 }
 
-// Exposed is the share of those in both hospitals whose disease is told for certain to whoever knows their age and
-// postal code.
+// Exposed is the share of those in both hospitals whose disease an attacker who knows their age and postal code learns
+// for certain.
 type Exposed struct {
 	One  Rate // by the first table alone
 	Both Rate // by the two together

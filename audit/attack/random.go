@@ -6,8 +6,8 @@ import (
 	"dither/internal/splitmix"
 )
 
-// stream makes up people, questions, and the noise of curators that promise nothing, the same from the same seed. It is
-// predictable, so that it must never make noise that protects anybody: that comes from package mechanism.
+// stream makes up people, questions, and the noise of curators that promise nothing, always the same from the same
+// seed. It is predictable, so it must never make noise that protects anybody; that noise comes from package mechanism.
 type stream struct{ splitmix.Stream }
 
 // newStream is the stream of one part of a simulation: streams of other parts begin at other, scattered places.

@@ -14,20 +14,20 @@ const (
 	mostWork int64 = 1 << 32 // people² × questions × runs
 )
 
-// Counts is a table of published counts: each question is of how many people of a known group have a secret bit, and
-// each answer is what was published.
+// Counts is a table of published counts. Each question counts how many people of a known group have a secret bit, and
+// each answer is the published count.
 type Counts struct {
 	program program
 	drawnIn int
 }
 
-// NewCounts is a table of questions, each of which says of each person whether they are counted, and of their answers.
-// No count of n people is below 0 or above n: an answer below −n is taken as −n, and one above 2n as 2n, so that
-// one that is far off leaves the others their digits. (To the least sum of residuals that makes no difference: it
-// lowers the sum by the same amount for all secrets.)
+// NewCounts makes a table of questions, each of which says for each person whether they are counted, with their
+// answers. No count of n people is below 0 or above n, so an answer below −n becomes −n, and one above 2n becomes
+// 2n: then an answer that is far off does not cost the others their digits. (It does not affect the least sum of
+// residuals: it lowers the sum by the same amount for all secrets.)
 //
-// The error is ErrParameter where questions differ in length or from the answers in number, where there are none or
-// more than MostPeople and MostQuestions, and where an answer is not finite or beyond ±10⁹.
+// The error is ErrParameter if questions differ in length, if there is not one answer for each, if there are none or
+// more than MostPeople and MostQuestions, and if an answer is not finite or beyond ±10⁹.
 func NewCounts(questions [][]bool, answers []float64) (*Counts, error) {
 	switch {
 	case len(questions) == 0 || len(questions[0]) == 0:
@@ -70,13 +70,13 @@ func (c *Counts) People() int { return c.program.people }
 // Questions is the number of answers.
 func (c *Counts) Questions() int { return len(c.program.rows) }
 
-// DrawnIn is how many answers were so far from every count that they were drawn in.
+// DrawnIn is how many answers were clamped because they were too far from every count.
 func (c *Counts) DrawnIn() int { return c.drawnIn }
 
-// Bit is what a reconstruction believes of a person's bit.
+// Bit is a reconstruction's belief about a person's bit.
 type Bit int8
 
-// What is believed.
+// The beliefs.
 const (
 	Zero Bit = iota
 	One
@@ -86,7 +86,7 @@ const (
 // halfway is how near a fraction is to ½ that decides nothing.
 const halfway = 1e-6
 
-// Secrets is what a reconstruction found.
+// Secrets is the result of a reconstruction.
 type Secrets struct {
 	Fractions []float64 // each person's, in [0, 1], that explain the answers best
 	Bits      []Bit     // the same, rounded: what the attacker believes
@@ -96,14 +96,14 @@ type Secrets struct {
 
 // Reconstruct finds the secret bits that explain the answers best: it relaxes them to fractions, which makes the search
 // a linear program, and rounds [Dinur & Nissim 2003, Theorem 3; Dwork, McSherry & Talwar 2007]. With answers to many
-// random questions of n people and noise well below √n nearly all bits are right; so no curator can give such answers
-// and protect anybody.
+// random questions about n people, and noise well below √n, almost all bits are right. So no curator can give such
+// answers and protect anybody.
 //
 // The fractions need not be the only best ones. What is certified is that none are better by more than Residual −
 // AtLeast, which is at most 10⁻⁶·(1 + Residual), and nearly always far less.
 //
-// The error is ErrParameter of a fit that is none and of a table without questions, or reports a linear program that
-// rounding kept from being solved.
+// The error is ErrParameter for an unknown fit and for a table without questions. Otherwise it reports a linear program
+// that rounding prevented from being solved.
 func (c *Counts) Reconstruct(fit Fit) (Secrets, error) {
 	if err := fit.check(); err != nil {
 		return Secrets{}, err
@@ -129,8 +129,8 @@ func (c *Counts) Reconstruct(fit Fit) (Secrets, error) {
 	return s, nil
 }
 
-// Recovered is the share of the bits that are right, of those that are undecided one half, as of a coin. A truth of
-// other people, or of none, is ErrParameter.
+// Recovered is the share of the bits that are right; an undecided bit counts one half, like a coin. A truth about other
+// people, or none, is ErrParameter.
 func (s Secrets) Recovered(truth []bool) (float64, error) {
 	if len(truth) != len(s.Bits) || len(truth) == 0 {
 		return 0, fmt.Errorf("%w: the truth is of %d people, the table of %d", ErrParameter, len(truth), len(s.Bits))

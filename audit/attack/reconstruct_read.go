@@ -91,7 +91,7 @@ func bitOf(text string) (bool, error) {
 	return false, fmt.Errorf("it is 0 or 1, not %q", shortened(text))
 }
 
-// shortened is a text as a message quotes it.
+// shortened is a text as messages quote it.
 func shortened(text string) string {
 	if runes := []rune(text); len(runes) > 40 {
 		return string(runes[:40]) + "…"

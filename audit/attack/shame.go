@@ -26,7 +26,7 @@ func (n NameAndShame) check() (float64, error) {
 	return math.Min(f, 1-0x1p-53), nil
 }
 
-// Simulate runs the mechanism and tells the share of runs in which a record was published, which happens with
+// Simulate runs the mechanism and returns the share of runs in which a record was published, which happens with
 // probability 1 − (1−δ)ⁿ (interpret.Shamed). The draws are SplitMix64's, from the seed.
 func (n NameAndShame) Simulate(runs int, seed uint64) (Rate, error) {
 	delta, err := n.check()

@@ -84,7 +84,7 @@ func (a *Attributes) as(names []string, what string) ([][]bool, error) {
 	return out, nil
 }
 
-// Traced is what published means tell of one person.
+// Traced is the information in published means about one person.
 type Traced struct {
 	Attributes int
 	Reference  int     // how many others are compared
@@ -92,13 +92,14 @@ type Traced struct {
 	PValue     float64 // (1 + Higher)/(1 + Reference)
 }
 
-// Trace tells whether a person was in the group whose means are published: it scores the person, and people of the same
-// population who are known not to be in the group, by ⟨x − p, q − p⟩, where p are the frequencies among all
-// these. If the person is one more of the population whom the means know nothing of, all of them are exchangeable, p
-// treats them alike, and so PValue is at most α with probability at most α, for any α.
+// Trace tests whether a person was in the group whose means are published. It scores the person, and people of the same
+// population who are known not to be in the group, by ⟨x − p, q − p⟩, where p are the frequencies among all of
+// them. If the person is just another member of the population, unrelated to the means, all of them are exchangeable
+// and p treats them alike; so PValue is at most α with probability at most α, for any α.
 //
-// Attributes are found by the names of the means. The error is ErrParameter where one is missing, where there is not
-// one line of means and one person, fewer than 19 others, or where an attribute of a person is neither 0 nor 1.
+// Attributes are matched by the names of the means. The error is ErrParameter if one is missing, if there is not
+// exactly one line of means and one person, if there are fewer than 19 others, or if a person's attribute is neither 0
+// nor 1.
 func Trace(means, person, reference *Attributes) (Traced, error) {
 	if means == nil || person == nil || reference == nil {
 		return Traced{}, fmt.Errorf("%w: a table is missing", ErrParameter)

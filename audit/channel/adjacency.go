@@ -6,18 +6,19 @@ import (
 	"strconv"
 )
 
-// Adjacency says between which inputs a mechanism is to hide: it is symmetric. The zero value is all pairs.
+// Adjacency is the symmetric set of pairs of inputs that a mechanism must make indistinguishable. The zero value has
+// all pairs.
 type Adjacency struct {
 	listed bool
 	pairs  [][2]int // of rows, from 0, the smaller first, each once
 }
 
-// AllPairs is the adjacency of every two inputs, as in the local model, or of data sets of one person of whom anything
+// AllPairs is the adjacency of every two inputs, as in the local model, or for datasets of one person whose every value
 // may change.
 func AllPairs() Adjacency { return Adjacency{} }
 
-// Pairs is the adjacency of some pairs of rows, from 0. Duplicates, either order and a row beside itself do no harm. A
-// row that is not there is ErrMatrix where the pairs are used.
+// Pairs is the adjacency of some pairs of rows, from 0. Duplicates, either order and a row paired with itself do no
+// harm. A missing row is ErrMatrix when the pairs are used.
 func Pairs(pairs [][2]int) Adjacency {
 	a := Adjacency{listed: true}
 	seen := map[[2]int]bool{}
@@ -31,7 +32,7 @@ func Pairs(pairs [][2]int) Adjacency {
 	return a
 }
 
-// check reports a row that m does not have.
+// check reports a row that m lacks.
 func (a Adjacency) check(m *Matrix) error {
 	for _, p := range a.pairs {
 		if p[0] < 0 || p[1] >= len(m.inputs) {
@@ -115,7 +116,7 @@ func ReadPairs(r io.Reader, m *Matrix) (Adjacency, error) {
 	return a, nil
 }
 
-// Listed reports that pairs are listed, rather than all.
+// Listed reports whether pairs are listed, instead of all.
 func (a Adjacency) Listed() bool { return a.listed }
 
 // Len is how many pairs are listed.

@@ -5,8 +5,8 @@ import (
 	"dither/internal/expsum"
 )
 
-// amount is a number, and an interval that holds it: where sums have too many denominators in common to be computed
-// with exactly, the interval is what is left.
+// amount is a number with an interval that contains it. If exact sums would have too many common denominators, only the
+// interval remains.
 type amount struct {
 	number *expsum.Number // nil where it is too large
 	within exact.Interval

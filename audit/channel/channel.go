@@ -2,11 +2,10 @@
 // their probabilities.
 //
 // A mechanism M is ε-differentially private if P(M(x) = y) ≤ e^ε·P(M(x′) = y) for all adjacent inputs x, x′
-// and all outputs y: for finitely many outputs, single ones are enough, since sums of such inequalities are the
-// inequality for sets of outputs [Dwork & Roth 2014, Definition 2.4]. Here the probabilities are exact numbers,
-// quotients of sums of rationals times e to rational powers, so the smallest such ε is found exactly, and so is that
-// there is none. It is the mechanism that is given which is judged: whether a program has these probabilities is
-// another question.
+// and all outputs y. For finitely many outputs single ones suffice, since sums of such inequalities give the inequality
+// for sets of outputs [Dwork & Roth 2014, Definition 2.4]. Here the probabilities are exact numbers, quotients of sums
+// of rationals times e to rational powers, so the smallest such ε, or its absence, is found exactly. The package
+// judges the given matrix. Whether a program has these probabilities is another question.
 package channel
 
 import (
@@ -18,11 +17,11 @@ import (
 	"dither/internal/expsum"
 )
 
-// ErrMatrix reports a matrix that is none: ragged, empty, too large, or of numbers that are no probabilities.
+// ErrMatrix reports an invalid matrix: ragged, empty, too large, or with numbers that are not probabilities.
 var ErrMatrix = errors.New("no matrix of probabilities")
 
-// Matrix is a mechanism with finitely many inputs, its rows, and finitely many outputs, its columns: an entry is the
-// probability of the output when the input is what is known. It is never changed. Make one with New, Of or Read.
+// Matrix is a mechanism with finitely many inputs, its rows, and finitely many outputs, its columns. An entry is the
+// probability of the output given the input. It never changes. Make one with New, Of or Read.
 type Matrix struct {
 	inputs, outputs []string
 	cells           []int32 // row by row, a place in values each
@@ -41,8 +40,9 @@ const (
 	maxSide  = 1 << 20
 )
 
-// New is the matrix of entries[row][column], each a text as "0.25", "1/3" or "exp(1)/(200 + exp(1))", read exactly. nil
-// labels are 1, 2, … Every row must sum to 1, exactly. Else ErrMatrix, which says where and by how much.
+// New is the matrix of entries[row][column], each a text such as "0.25", "1/3" or "exp(1)/(200 + exp(1))", parsed
+// exactly. nil labels are 1, 2, … Every row must sum to exactly 1. Otherwise the error is ErrMatrix, which says where
+// and by how much.
 func New(inputs, outputs []string, entries [][]string) (*Matrix, error) {
 	columns := 0
 	if len(entries) > 0 {
@@ -91,7 +91,7 @@ func (m *Matrix) Inputs() []string { return append([]string(nil), m.inputs...) }
 // Outputs are the names of the columns.
 func (m *Matrix) Outputs() []string { return append([]string(nil), m.outputs...) }
 
-// At is the entry in a row and a column, from 0, as an exact text. It panics where there is none.
+// At is the entry in a row and a column, from 0, as an exact text. It panics outside the matrix.
 func (m *Matrix) At(row, column int) string { return m.value(row, column).number.String() }
 
 func (m *Matrix) id(row, column int) int32 { return m.cells[row*len(m.outputs)+column] }

@@ -8,8 +8,8 @@ import (
 	"dither/internal/expsum"
 )
 
-// Excess is the δ of a mechanism at some ε: how much more probable an event can be under an input than e^ε times
-// what it is under an adjacent one.
+// Excess is the δ of a mechanism at some ε: the most by which the probability of an event under an input can exceed
+// e^ε times its probability under an adjacent one.
 type Excess struct {
 	Lower, Upper    float64 // δ is between them, ends included
 	Exact           string  // δ, where it has a short text
@@ -44,9 +44,9 @@ func (m *Matrix) delta(work *expsum.Work, a Adjacency, e Exponent) (x Excess, er
 	return s.largest(a)
 }
 
-// Limit is the δ that is left however large ε is: the largest probability, over ordered pairs of adjacent inputs, of
+// Limit is the δ that remains however large ε is: the largest probability, over ordered pairs of adjacent inputs, of
 // the outputs that are impossible under the other. It is 0 if and only if m is ε-differentially private for some ε.
-// Otherwise as Delta.
+// The rest is as in Delta.
 func (m *Matrix) Limit(a Adjacency) (Excess, error) {
 	s := stick{m: m, work: question(), lower: math.Inf(1), upper: math.Inf(1), room: maxExact, looks: maxLooks}
 	return s.largest(a)

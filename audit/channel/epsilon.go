@@ -7,7 +7,7 @@ import (
 	"dither/internal/expsum"
 )
 
-// Loss is the smallest ε that a mechanism keeps, or that it keeps none.
+// Loss is the smallest ε that a mechanism keeps, if it keeps one.
 type Loss struct {
 	Lower, Upper float64 // ε is between them, ends included; both +Inf where there is none
 	// ε in words of algebra: "1", "ln 3", "1/2 + ln 3"; "" where it has no short ones, or there is none
@@ -18,13 +18,13 @@ type Loss struct {
 	ratio *expsum.Number // e^ε; nil where there is no ε
 }
 
-// Private reports that there is such an ε.
+// Private reports whether there is such an ε.
 func (l Loss) Private() bool { return l.ratio != nil }
 
-// Exponent is the ε exactly, for Delta. ok is false where there is none.
+// Exponent is the exact ε, for Delta. ok is false if there is none.
 func (l Loss) Exponent() (e Exponent, ok bool) { return Exponent{l.ratio}, l.ratio != nil }
 
-// Witness is an output and two adjacent inputs whose probabilities of it differ the most, as a ratio.
+// Witness is an output and two adjacent inputs, with the largest ratio of the output's probabilities.
 type Witness struct {
 	Input, Neighbor, Output string  // their names
 	Row, Beside, Column     int     // their places, from 0
@@ -32,9 +32,9 @@ type Witness struct {
 	PValue, QValue          float64 // floats next to them
 }
 
-// Epsilon is the smallest ε for which m is ε-differentially private under an adjacency, exactly. Where some output is
-// possible under one input and impossible under its neighbour there is none, and the witness is such an output, the
-// likeliest one. A mechanism all of whose adjacent rows are equal loses 0, and so does one without adjacent rows.
+// Epsilon is the smallest ε for which m is ε-differentially private under an adjacency, exactly. If some output is
+// possible under one input and impossible under its neighbour there is none, and the witness is the likeliest such
+// output. A mechanism whose adjacent rows are all equal loses 0, and so does one without adjacent rows.
 //
 // Over all pairs it takes the largest and the smallest entry of every column, else every pair and column. Errors are
 // ErrMatrix, where the adjacency names a row that is not there, ErrWork, and expsum's where entries cannot be compared

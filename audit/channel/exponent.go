@@ -10,11 +10,11 @@ import (
 	"dither/internal/expsum"
 )
 
-// ErrExponent reports a text or a number that is no ε of at least 0.
+// ErrExponent reports a text or a number that is not an ε of at least 0.
 var ErrExponent = errors.New("no ε of at least 0")
 
-// Exponent is an ε ≥ 0, exactly: a rational, or the logarithm of a number that this package computes with. The zero
-// value is 0.
+// Exponent is an exact ε ≥ 0: a rational, or the logarithm of a number in this package's arithmetic. The zero value
+// is 0.
 type Exponent struct {
 	ratio *expsum.Number // e^ε; nil is 1
 }

@@ -8,8 +8,9 @@ import (
 	"dither/internal/expsum"
 )
 
-// Leakage is what one output tells somebody who knows how inputs are distributed, goes by Bayes' rule, and then guesses
-// the input once [Smith 2009; Braun, Chatzikokolakis & Palamidessi 2009]: Bayes vulnerability, before and after.
+// Leakage is how much one output helps to guess the input, for somebody who knows the inputs' distribution, applies
+// Bayes' rule, and guesses once [Smith 2009; Braun, Chatzikokolakis & Palamidessi 2009]: Bayes vulnerability, before
+// and after.
 type Leakage struct {
 	Before Bounds // the probability of guessing right without an output: max_x π(x)
 	After  Bounds // with one: Σ_y max_x π(x)·P(y|x)
@@ -21,15 +22,14 @@ type Leakage struct {
 	Surest Guess
 }
 
-// Bounds are what is known of a number: it lies between them, ends included.
+// Bounds enclose a number, ends included.
 type Bounds struct {
 	Lower, Upper float64
 	Exact        string // the number, where it has a short text
 }
 
-// Leakage tells it for a prior distribution of the inputs: a text for each, as the entries of New, that sum to 1
-// exactly; nil is the uniform one. Another prior is ErrMatrix. Errors are expsum's, too, where entries cannot be
-// compared exactly.
+// Leakage computes it for a prior distribution of the inputs: a text for each, as in New, with a sum of exactly 1; nil
+// is the uniform one. Another prior is ErrMatrix. Errors may also be expsum's, if entries cannot be compared exactly.
 //
 // Where m keeps ε over all pairs, Capacity is at most e^ε, since max_x P(y|x) ≤ e^ε·min_x P(y|x), and the sum
 // over y of the least entries is at most 1.

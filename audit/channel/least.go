@@ -9,10 +9,10 @@ import (
 	"dither/internal/expsum"
 )
 
-// ErrDelta reports a number that is no δ from 0 to 1.
+// ErrDelta reports a number that is not a δ from 0 to 1.
 var ErrDelta = errors.New("no δ from 0 to 1")
 
-// Relaxed is the smallest ε that a mechanism keeps at some δ, or that it keeps none.
+// Relaxed is the smallest ε that a mechanism keeps at some δ, if it keeps one.
 type Relaxed struct {
 	Lower, Upper    float64 // ε is between them, ends included; both +Inf where there is none
 	Exact           string  // ε in words of algebra, if they are short
@@ -23,10 +23,10 @@ type Relaxed struct {
 	ratio *expsum.Number
 }
 
-// Private reports that there is such an ε.
+// Private reports whether there is such an ε.
 func (r Relaxed) Private() bool { return r.ratio != nil }
 
-// Exponent is the ε exactly. ok is false where there is none.
+// Exponent is the exact ε. ok is false if there is none.
 func (r Relaxed) Exponent() (e Exponent, ok bool) { return Exponent{r.ratio}, r.ratio != nil }
 
 // Limits of the search: its steps, of which some ten are taken as a rule, and the entries of pairs that they look at.

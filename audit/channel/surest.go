@@ -7,9 +7,8 @@ import (
 	"dither/internal/expsum"
 )
 
-// Guess is the guess that one can be the surest of: of all outputs the one, and of all inputs the one, with the largest
-// probability of the input given the output; the first of those that are as sure (or so nearly that 50 digits do not
-// tell).
+// Guess is the guess of which one can be surest: the output and the input with the largest probability of the input
+// given the output. It is the first of equally sure ones, or of ones so close that 50 digits do not distinguish them.
 type Guess struct {
 	Input, Output string
 	Row, Column   int    // their places, from 0

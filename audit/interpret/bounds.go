@@ -8,9 +8,9 @@ import (
 	"dither/privacy"
 )
 
-// What single theorems say of a promise between two hypotheses. The promise is for the step that joins them: a promise
-// of ε for one person more or less joins two values of one person in two steps, and is one of 2ε for those
-// (account.Approximate.Group).
+// Bounds that single theorems give for a promise between two hypotheses. The promise is for the step that joins them: a
+// promise of ε for one person more or less joins two values of one person in two steps, and is a promise of 2ε for
+// those (account.Approximate.Group).
 
 // MostGuessed is the most that any attacker achieves on average, rounded up, at guessing which of two equally probable
 // hypotheses holds, as whether a secret bit is 0 or 1, from an answer that keeps the promise between them, whatever
@@ -32,8 +32,8 @@ func MostFound(p account.Approximate, alpha *big.Rat) float64 {
 	return stretchOf(p.Epsilon).power(alpha, p.Delta)
 }
 
-// Shamed is the probability that name-and-shame with this δ names somebody among so many people: 1 − (1−δ)ⁿ;
-// see Named.
+// Shamed is the probability that name-and-shame with this δ publishes somebody among n people: 1 − (1−δ)ⁿ; see
+// Named.
 func Shamed(d privacy.Delta, people int64) Between {
 	switch {
 	case people < 1:

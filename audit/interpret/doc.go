@@ -1,3 +1,3 @@
-// Package interpret reads a guarantee: what a promise of differential privacy, kept, leaves an attacker to learn about
-// a person.
+// Package interpret states the meaning of a guarantee: what an attacker can learn about a person if a promise of
+// differential privacy is kept.
 package interpret

@@ -10,17 +10,18 @@ import (
 	"dither/privacy"
 )
 
-// Scenario is what a promise is read for: an attacker, the people who stand together, and how many there are.
+// Scenario is the setting in which a promise is read: an attacker, a group of people with a shared secret, and the
+// number of people.
 type Scenario struct {
 	Prior  *big.Rat // what the attacker believes of the hypothesis beforehand: above 0 and below 1
 	Alpha  *big.Rat // the level of the attacker's test, its rate of false alarms: from 0 to 1
 	Group  int64    // how many people share a secret, as a family: at least 1
-	People int64    // how many people the data are of: at least 1
+	People int64    // how many people are in the data: at least 1
 	// between whom the promise holds; 0 is add/remove, or of a job the relation that it needs
 	Neighbours privacy.Neighbours
 }
 
-// check reports what is wrong with a scenario. A prior of 0 or 1 is refused: nothing that is seen moves it.
+// check reports an invalid scenario. It refuses a prior of 0 or 1, which no observation changes.
 func (s Scenario) check() error {
 	one := big.NewRat(1, 1)
 	switch {
@@ -40,8 +41,8 @@ func (s Scenario) check() error {
 
 var errVoid = fmt.Errorf("%w: a δ of 1 promises nothing", account.ErrParameter)
 
-// Meaning says what a promise, if it is kept, means to people: what an attacker who knows all else can learn of one
-// person, whatever that attacker knew or computes. Every figure is certified: bounds are rounded outward.
+// Meaning is what a kept promise means to people: how much an attacker who knows everything else can learn about one
+// person, whatever that attacker knows or computes. Every figure is certified: bounds are rounded outward.
 type Meaning struct {
 	Scenario Scenario // with the relation that the readings are for
 	// one step of the neighbouring relation: is she in the data? By change-one: which of two values is hers?
@@ -52,7 +53,8 @@ type Meaning struct {
 	Named Named
 }
 
-// Reading is what a promise says of two hypotheses about the data that so many steps of the neighbouring relation join.
+// Reading is the meaning of a promise for two hypotheses about the data, which that many steps of the neighbouring
+// relation join.
 type Reading struct {
 	Steps   int64
 	Told    bool                // that there is a promise; else of a job only Advantage and Power are known

@@ -15,8 +15,8 @@ import (
 )
 
 // Release draws a line through rows of one predictor. The error is ErrParameter, ErrRows, the context's or the rows'
-// own. Of more than 2²² rows that take part, whose pairs would take most of a day, no answer comes before the context
-// ends: a number of rows is no error of its own.
+// own. If more than 2²² rows take part, whose pairs would take most of a day, no answer comes before the context
+// ends: the number of rows causes no error of its own.
 func (m TheilSen) Release(ctx context.Context, rows *mechanism.Rows) (Line, error) {
 	source := entropy.System()
 	defer source.Wipe()
@@ -44,7 +44,7 @@ type point struct{ x, y int64 }
 
 type points []point
 
-// placer brings rows to their ranges. Whatever its floats round, it is a function of a row.
+// placer maps rows to their ranges. However its floats round, the result is a function of the row.
 type placer struct{ x0, xScale, y0, yScale float64 }
 
 func (m TheilSen) placer() placer {
@@ -71,8 +71,8 @@ func (p placer) place(x, y float64) point {
 	return point{to((x-p.x0)*p.xScale, xBits), to((y-p.y0)*p.yScale, yBits)}
 }
 
-// gather holds the rows that take part. Of more than most of them it waits until the time for an answer has run out, as
-// it would over somewhat fewer: an error at once would tell one row more from one less.
+// gather collects the rows that take part. If there are more than most, it waits until the time for an answer is over,
+// as the computation would with slightly fewer: an immediate error would reveal whether there is one row more.
 func (m TheilSen) gather(
 	ctx context.Context, src *entropy.Source, in *opaque.Reader, most int,
 ) (out points, err error) {
@@ -95,7 +95,7 @@ func (m TheilSen) gather(
 	return out, err
 }
 
-// through draws what is released of points.
+// through draws the releases for the points.
 func (m TheilSen) through(ctx context.Context, src *entropy.Source, p points) (Line, error) {
 	n := int64(len(p))
 	den := max(n-1, 1)
@@ -123,7 +123,7 @@ func (m TheilSen) through(ctx context.Context, src *entropy.Source, p points) (L
 	return out, nil
 }
 
-// rate is ε/(r·den): what scores, times den, are multiplied by in an exponent.
+// rate is ε/(r·den), the factor of scores times den in an exponent.
 func rate(e privacy.Epsilon, moves *big.Rat, den int64) *big.Rat {
 	r := new(big.Rat).Quo(e.Rat(), moves)
 	return r.Quo(r, new(big.Rat).SetInt64(den))
@@ -172,8 +172,8 @@ func (p points) lefts(slope int64) []int64 {
 	return counts
 }
 
-// medianScores enters the D of each candidate in turn, neighbours of the same D together: counts says how many of what
-// the median is of are at each.
+// medianScores enters the D of each candidate in turn, neighbours with the same D together. counts is how many of the
+// items whose median is sought are at each candidate.
 func medianScores(counts []int64, enter func(first int64, width uint64, d int64)) {
 	total, below := int64(0), int64(0)
 	for _, c := range counts {

@@ -40,7 +40,7 @@ import (
 // variance n. So both hold together with 95 %, but for the normal approximation; coverage is simulated in the tests.
 // That rows are held within the ranges is not in this model.
 
-// offset is T, and r of the draw that it is for.
+// offset is T, with the r of its draw.
 type offset struct {
 	a, b  int64 // in parts of offsetUnit
 	moves *big.Rat
@@ -49,7 +49,7 @@ type offset struct {
 const (
 	ladderSteps = 32
 	offsetUnit  = 1 << 10
-	// farOffset is more than any score that there can be.
+	// farOffset is above every possible score.
 	farOffset = 1 << 23
 )
 
@@ -60,7 +60,7 @@ var (
 	logOfWidths = big.NewRat(8071, 1000)
 )
 
-// WidthConfidence is that of the intervals of slope and middle together.
+// WidthConfidence is the joint confidence of the intervals of slope and middle.
 const WidthConfidence = "0.95"
 
 // slopeOffset is T of the slope's half-width: z/6·((n + 7)/σ + σ) and the margin.
@@ -100,7 +100,7 @@ func margin(moves *big.Rat, e privacy.Epsilon) *big.Rat {
 	return t.Mul(t, logOfWidths)
 }
 
-// upToUnits is a number in parts of offsetUnit, rounded up, but no more than farOffset.
+// upToUnits is a number in parts of offsetUnit, rounded up, and at most farOffset.
 func upToUnits(r *big.Rat) int64 {
 	if r.Cmp(big.NewRat(farOffset, 1)) >= 0 {
 		return farOffset * offsetUnit
@@ -125,8 +125,8 @@ func ladder(domain int64) [ladderSteps + 1]int64 {
 	return out
 }
 
-// shortfalls are the d of a ladder's half-widths times den·offsetUnit, with den what S is divided by: sums are the S
-// of each.
+// shortfalls are the d of a ladder's half-widths times den·offsetUnit; den is the divisor of S, and sums are the S of
+// each.
 func (o offset) shortfalls(sums [ladderSteps + 1]int64, rows, den int64) []int64 {
 	t := (o.a + o.b*rows) * den
 	// the half-width before the first is too small, whatever the rows are

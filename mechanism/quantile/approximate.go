@@ -9,10 +9,10 @@ import (
 	"dither/privacy"
 )
 
-// Approximate releases several quantiles by recursion [Kaplan, Schnapp & Stemmer 2022]: one in the middle by the
-// exponential mechanism, which cuts the data in two, then those in the middle of both parts in their parts, and so on.
-// Of k ranks there are at most L = ⌊log₂ k⌋ + 1 levels, each of which reads the data twice. Which rank is cut
-// when, and with what share of ε, is chosen by what is off the least (see cutOrder), from the ranks alone.
+// Approximate releases several quantiles by recursion [Kaplan, Schnapp & Stemmer 2022]: the exponential mechanism draws
+// one in the middle, which cuts the data in two, then the middle ones of both parts, and so on. For k ranks there are
+// at most L = ⌊log₂ k⌋ + 1 levels, each of which reads the data twice. The ranks alone decide the order of the
+// cuts and their shares of ε, to minimise the error (see cutOrder).
 //
 // A part is a range of the domain. Rows in its inside belong to it; a row at a cut belongs half to either side, and
 // where cuts meet half of a half and so on, so that over the parts of one level every row's shares are public functions
@@ -38,23 +38,23 @@ import (
 // path: if a unit has the shares w_i/m of the parts of a level, then Σ(w_i/m)² ≤ (Σw_i/m)², and the induction is
 // as above for the moments exp((α − 1)·D_α), which multiply.
 //
-// It is meant for values that hardly repeat. Where many rows share a value, the halves of a cut there do not fit the
-// ranks that the parts are meant for, and outputs may be far off at any ε (see RankError): Independent has no such
-// defect.
+// It is for values that rarely repeat. If many rows share a value, the halves of a cut there do not fit the ranks of
+// the parts, and outputs may be far off at any ε (see RankError). Independent does not have this problem.
 type Approximate struct {
 	Domain
 	mechanism.Unit
-	// rising, from 0 (the least value) to 1 (the greatest), of a common denominator of at most 10,000; at most 255
+	// increasing, from 0 (the least value) to 1 (the greatest), with a common denominator of at most 10,000; at most
+	// 255
 	Ranks   []*big.Rat
 	Epsilon privacy.Epsilon
-	Squares bool // the shares are chosen for BoundedRange, which adds up in squares, and not for Epsilon
+	Squares bool // choose the shares for BoundedRange, which adds up in squares, instead of Epsilon
 }
 
-// section is a part of the domain, from low to high, and the cut that is made in it. at is the rank of that, from and
-// to are the ranks at the ends.
+// section is a part of the domain, from low to high, with the cut to be made in it. at is the cut's rank; from and to
+// are the ranks at the ends.
 type section struct {
 	low, high           int64
-	lowShare, highShare int64 // what of a row at an end belongs to it, in parts of 2ᴸ
+	lowShare, highShare int64 // the share of a row at an end that belongs to it, in parts of 2ᴸ
 	cut                 *cut  // nil: none
 	at, from, to        int64
 	alone               bool // in its level, and so are those before it
@@ -67,8 +67,8 @@ func (m Approximate) check() (targets, error) {
 // order is that of the cuts.
 func (m Approximate) order(t targets) *cut { return orderCuts(t, m.Squares) }
 
-// Shares are the shares of Epsilon that the ranks are drawn with, nil where Release refuses them. On a path of the tree
-// of cuts they add up to at most 1.
+// Shares are the shares of Epsilon for drawing the ranks; nil if Release refuses the parameters. On each path of the
+// tree of cuts they add up to at most 1.
 func (m Approximate) Shares() []*big.Rat {
 	t, err := m.check()
 	if err != nil {
@@ -99,7 +99,7 @@ func delta(u mechanism.Unit, s section) *big.Rat {
 	return wider.Mul(wider, big.NewRat(steps(u), 1))
 }
 
-// Release draws the quantiles. They do not fall. The error is ErrParameter, or the scan's.
+// Release draws the quantiles, in increasing order. The error is ErrParameter, or the scan's.
 func (m Approximate) Release(data mechanism.Ordered) (OrderStatistics, error) {
 	source := entropy.System()
 	defer source.Wipe()
@@ -150,7 +150,7 @@ func (s section) with(t targets, c *cut) section {
 	return s
 }
 
-// share is what of a row with a value belongs to the section.
+// share is the share of a row with a value that belongs to the section.
 func (s section) share(value, whole int64) int64 {
 	switch value {
 	case s.low:
@@ -193,7 +193,7 @@ func (m Approximate) parts(t targets, level []section, cuts []int64) (next []sec
 }
 
 // BoundedRange is the loss as zCDP: the largest sum of ε_s²/8 on a path of the tree of cuts [Cesar & Rogers 2021, for
-// each]. Of what Release refuses it is ε²/8, which is above.
+// each]. If Release refuses the parameters it is ε²/8, which is larger.
 func (m Approximate) BoundedRange() privacy.Loss {
 	rho := m.Epsilon.BoundedRange()
 	if t, err := m.check(); err == nil {

@@ -12,10 +12,9 @@ import (
 	"dither/privacy"
 )
 
-// AutomaticBounds finds bounds for values of which only very wide ones are known, as ApproxBounds does in Google's
-// differential privacy library: it counts values by sign and number of binary digits, with noise, and takes the
-// outermost bins whose noisy count reaches a threshold. Where none does, the bounds are the domain's own, and that is
-// no error.
+// AutomaticBounds finds bounds for values if only very wide ones are known, like ApproxBounds in Google's differential
+// privacy library: it counts values by sign and number of binary digits, with noise, and takes the outermost bins whose
+// noisy count reaches a threshold. If none does, the bounds are those of the domain, which is no error.
 //
 // Privacy: each row is counted in one bin, so the counts move by at most MaxRows under AddRemove and twice that under
 // ChangeOne in L1 norm, by MaxRows² and twice that in squared L2 norm (Tree has the proof), and are measured by
@@ -23,8 +22,8 @@ import (
 //
 // The threshold is the least integer by the union bound: noise alone reaches it in one bin with probability at most
 // FalsePositive over the number of bins, and so in any bin with probability at most FalsePositive, however many are
-// empty. So the bounds reach beyond the bins of all values with at most that probability. On the other side, rows in a
-// bin whose noisy count stays below the threshold may come to lie outside.
+// empty. So the bounds extend beyond the bins of all values with at most that probability. Conversely, rows in a bin
+// whose noisy count stays below the threshold may lie outside.
 type AutomaticBounds struct {
 	Domain                      // the outer bounds
 	mechanism.Unit              //
@@ -32,7 +31,7 @@ type AutomaticBounds struct {
 	FalsePositive  float64      // between 1e-100 and 1
 }
 
-// Bounds is what AutomaticBounds releases.
+// Bounds is the release of AutomaticBounds.
 type Bounds struct {
 	Domain             // within the outer bounds
 	Found     bool     // false where no bin reached the threshold: the bounds are the outer ones

@@ -17,13 +17,13 @@ func rankError(delta *big.Rat, e privacy.Epsilon, in Domain, beta float64) float
 	return exact.MulUp(exact.FloatUp(twice.Add(twice, twice)), log)
 }
 
-// RankError bounds d of every output (see Single), but with probability at most beta, ONLY where no two rows have the
-// same value after values are moved into the domain. It is a number of rows, rounded up. The error is ErrParameter.
+// RankError bounds d of every output (see Single), except with probability at most beta, ONLY if no two rows have the
+// same value after values are clamped to the domain. It is a number of rows, rounded up. The error is ErrParameter.
 //
-// Where values repeat there is no such bound. A value that many rows share is drawn for any of the ranks that it
-// covers, and the cut there gives half of its rows to either side, whatever the rank was: what is then sought in the
-// parts is off by up to half of those rows, at any ε. Ages and amounts repeat, and so do the ends of a domain that
-// values are moved to. Independent has a bound for such data.
+// If values repeat there is no such bound. A value that many rows share is drawn for any of the ranks that it covers,
+// and the cut there gives half of its rows to either side, whatever the rank was. The target ranks in the parts are
+// then off by up to half of those rows, at any ε. Ages and amounts repeat, and so do the ends of a domain to which
+// values are clamped. Independent has a bound for such data.
 //
 // The bound is the largest D of the tree of cuts, which is public. Let c_s = 2(ln N + ln(k/β))/ε_s. A section s,
 // which divides what lies between the cuts at its ends as q′, has

@@ -14,16 +14,16 @@ import (
 	"dither/privacy"
 )
 
-// Sought is a place in the order of n values: that of rank Rank·n + Offset, counted in rows. A place before the first
+// Sought is a position in the order of n values: rank Rank·n + Offset, counted in rows. A position before the first
 // value is the domain's lower end, and one after the last its upper end.
 type Sought struct {
 	Rank    *big.Rat // from 0 to 1
-	Offset  int64    // in rows, at most 2⁴⁰ either way
+	Offset  int64    // in rows, at most 2⁴⁰ in size
 	Epsilon privacy.Epsilon
 }
 
-// Cells releases values at sought places in each of several cells, every one by the exponential mechanism, as Single
-// does [Smith 2011], and each without a view of the others. All are drawn in two passes over the data.
+// Cells releases values at sought positions in each of several cells, each by the exponential mechanism, as in Single
+// [Smith 2011], and independently of the others. All are drawn in two passes over the data.
 //
 // Let n be a cell's number of values, r = q·n + t what is sought, with t the offset, and B(o) and A(o) as in Single,
 // but that nothing is below the domain and nothing above it: B(Lower) = −∞ and A(Upper) = ∞. The candidate o is
@@ -33,8 +33,8 @@ type Sought struct {
 //
 // Some o has d(o) = 0: A(o) = B(o + 1), so what the candidates cover, from B(o) to A(o), is the whole line.
 //
-// Why the ends: a rank that falls below 0 or beyond n, since t is a constant and n is not, is at an end of the domain
-// by a definition that does not ask how large n is. It is as if t rows more, of everybody's knowledge, lay beyond
+// Why the ends: since the offset t is a constant and n is not, a rank may fall below 0 or beyond n. It is then at an
+// end of the domain, by a definition that does not depend on n. It is as if t further, publicly known rows lay beyond
 // either end.
 //
 // Privacy. Let a unit have c_k rows in cell k, Σ c_k ≤ m = MaxRows, and let w = max(q, 1 − q).
@@ -59,7 +59,7 @@ type Cells struct {
 	Sought         []Sought // at most 765, each rank of a denominator of at most 10,000
 }
 
-// CellValues are what is released: integers of the domain, by cell and sought place.
+// CellValues are the released integers of the domain, by cell and sought position.
 type CellValues struct {
 	Values [][]int64
 	Loss   privacy.Loss // of all together
@@ -92,7 +92,7 @@ func (m Cells) check() error {
 	return nil
 }
 
-// Sensitivity is Δ: the number of rows by which a unit moves the distances d of a rank, over all cells together.
+// Sensitivity is Δ: the number of rows by which a unit changes the distances d of a rank, over all cells together.
 func (m Cells) Sensitivity(rank *big.Rat) *big.Rat {
 	rows := new(big.Rat).SetInt64(m.MaxRows)
 	if m.Neighbours == privacy.ChangeOne && m.Cells == 1 {
@@ -166,7 +166,7 @@ func (m Cells) BoundedRange() privacy.Loss {
 	return privacy.ZCDPLoss(out, privacy.Delta{})
 }
 
-// RankError bounds d of the i-th sought place in any one cell, but with probability at most beta: 2Δ(ln N +
+// RankError bounds d of the i-th sought position in any one cell, except with probability at most beta: 2Δ(ln N +
 // ln(1/β))/ε for N candidates, rounded up, in rows. The proof is that of Single.RankError. The error is ErrParameter.
 //
 // So with an offset of −t, t ≥ that bound, the value that is drawn has B(o) ≤ q·n, and with t + 1, B(o) ≤ q·n
@@ -189,7 +189,7 @@ func (m Cells) RankError(i int, beta float64) (float64, error) {
 // entering takes a run of candidates of one score.
 type entering func(first int64, width uint64, score int64)
 
-// draw tells the candidates of one draw apart by their scores, in rising order.
+// draw groups the candidates of one draw by their scores, in increasing order.
 type draw struct {
 	enter  entering
 	in     Domain

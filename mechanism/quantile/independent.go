@@ -11,19 +11,20 @@ import (
 	"dither/privacy"
 )
 
-// Independent releases several quantiles, each as Single does with a k-th of ε and without a view of the others, and
+// Independent releases several quantiles, each as Single does with a k-th of ε and independently of the others, and
 // sorts them. All are drawn in the same two passes over the data: one counts the rows, one runs a race for each rank.
 //
 // It is Epsilon-differentially private: each of k draws is (ε/k)-differentially private (see Single), draws that are
 // independent given the data add up [Dwork & Roth 2014, Theorem 3.16], and sorting sees nothing but the draws. Each is
 // (ε/k)-bounded-range, so together they are k·(ε/k)²/8-zCDP.
 //
-// The price of k ranks is paid k times over, where Approximate pays about log₂ k times. What it buys is an error
-// that is bounded on all data: no draw depends on how another fell, so ties do no harm.
+// The price of k ranks is paid k times, where Approximate pays about log₂ k times. In return the error is bounded on
+// all data: no draw depends on another, so ties do no harm.
 type Independent struct {
 	Domain
 	mechanism.Unit
-	// rising, from 0 (the least value) to 1 (the greatest), of a common denominator of at most 10,000; at most 255
+	// increasing, from 0 (the least value) to 1 (the greatest), with a common denominator of at most 10,000; at most
+	// 255
 	Ranks   []*big.Rat
 	Epsilon privacy.Epsilon
 }
@@ -32,7 +33,7 @@ func (m Independent) check() (targets, error) {
 	return checkQuantiles(m.Domain, m.Unit, m.Epsilon, m.Ranks)
 }
 
-// each is what one draw may lose.
+// each is the loss that one draw may have.
 func (m Independent) each() privacy.Epsilon {
 	return m.Epsilon.Share(1, int64(len(m.Ranks)))
 }
@@ -48,7 +49,7 @@ func (m Independent) stage(t targets) stage {
 	return st
 }
 
-// Release draws the quantiles. They do not fall. The error is ErrParameter, or the scan's.
+// Release draws the quantiles, in increasing order. The error is ErrParameter, or the scan's.
 func (m Independent) Release(data mechanism.Ordered) (OrderStatistics, error) {
 	source := entropy.System()
 	defer source.Wipe()

@@ -40,7 +40,8 @@ import (
 type Joint struct {
 	Domain
 	mechanism.Unit
-	// rising, from 0 (the least value) to 1 (the greatest), of a common denominator of at most 10,000; at most 100
+	// increasing, from 0 (the least value) to 1 (the greatest), with a common denominator of at most 10,000; at most
+	// 100
 	Ranks   []*big.Rat
 	Bins    int // Bins·len(Ranks)² is at most 2²³
 	Epsilon privacy.Epsilon
@@ -52,7 +53,7 @@ const (
 	maxJointRate  = 64      // of c; at more no row would be misplaced more often
 )
 
-// joint is what is computed from public parameters before data are read.
+// joint is what public parameters determine before any data are read.
 type joint struct {
 	Joint
 	targets
@@ -127,9 +128,9 @@ func (m Joint) rounding() *big.Rat {
 	return big.NewRat(roundings, 1<<52)
 }
 
-// Release draws the quantiles, in two passes over the data. They do not fall. The error is ErrParameter, for an Epsilon
-// within the error of the arithmetic too (some 10⁻⁸), or the scan's. Time and memory depend on the data, within
-// Bins·len(Ranks)³ and Bins·len(Ranks)².
+// Release draws the quantiles in increasing order, in two passes over the data. The error is ErrParameter, also for an
+// Epsilon within the error of the arithmetic (about 10⁻⁸), or the scan's. Time and memory depend on the data,
+// within Bins·len(Ranks)³ and Bins·len(Ranks)².
 func (m Joint) Release(data mechanism.Ordered) (OrderStatistics, error) {
 	source := entropy.System()
 	defer source.Wipe()

@@ -6,8 +6,8 @@ import (
 	"dither/internal/entropy"
 )
 
-// jointWeights are the sums of weights that sequences are drawn by, from their last place to the first [Gillenwater,
-// Joseph & Kulesza 2021].
+// jointWeights are the sums of weights from which sequences are drawn, from their last position to the first
+// [Gillenwater, Joseph & Kulesza 2021].
 //
 // A sequence is made of runs: γ places in one cell, then places in a later one. Let K(i′, i, j) = exp(−c·|mass
 // from i′ to i − g_j·n|) be the factor of the step from cell i′ to i ≥ i′ at position j; within a cell it is

@@ -9,7 +9,7 @@ import (
 	"dither/privacy"
 )
 
-// Domain is the range of integers that values are taken to lie in, ends included: a value beyond an end counts as that
+// Domain is the range of integers in which values are taken to lie, ends included: a value beyond an end counts as that
 // end. It is public, and never read from the data. It has at most 2⁶² integers.
 type Domain struct{ Lower, Upper int64 }
 
@@ -44,12 +44,12 @@ func eachAgain(data mechanism.Ordered, in Domain, rows int64, visit func(value, 
 	return err
 }
 
-// eachCell opens the values of cells within a domain.
+// eachCell reads the values of cells within a domain.
 func eachCell(data mechanism.OrderedCells, in Domain, visit func(cell int, value, count int64)) ([]int64, error) {
 	return opaque.ScanCells(data, in.Lower, in.Upper, visit)
 }
 
-// steps is how many additions and removals of single rows lead from one neighbour to the other, at most.
+// steps is the most additions and removals of single rows that lead from one neighbour to the other.
 func steps(u mechanism.Unit) int64 {
 	if u.Neighbours == privacy.ChangeOne {
 		return 2 * u.MaxRows
@@ -57,7 +57,7 @@ func steps(u mechanism.Unit) int64 {
 	return u.MaxRows
 }
 
-// checkRelease is ErrParameter unless a mechanism on ordered values has what each of them needs.
+// checkRelease returns ErrParameter unless the parameters that every mechanism on ordered values needs are valid.
 func checkRelease(in Domain, u mechanism.Unit, e privacy.Epsilon) error {
 	if err := in.check(); err != nil {
 		return err
@@ -68,8 +68,7 @@ func checkRelease(in Domain, u mechanism.Unit, e privacy.Epsilon) error {
 	return parameter.Rate(e)
 }
 
-// OrderStatistics is what a mechanism says of the order of values: integers of the domain, one for each rank that was
-// asked for.
+// OrderStatistics is the release of a mechanism on ordered values: integers of the domain, one for each requested rank.
 type OrderStatistics struct {
 	Values []int64
 	Loss   privacy.Loss // of all values together

@@ -9,7 +9,7 @@ import (
 	"dither/privacy"
 )
 
-// stage is what is drawn together: one value in each section, with a probability ∝ exp(−rate·d), d in rows.
+// stage is a set of draws made together: one value in each section, with probability ∝ exp(−rate·d), d in rows.
 type stage struct {
 	domain   Domain
 	sections []section

@@ -5,18 +5,17 @@ import (
 	"math/bits"
 )
 
-// cut is a place in the order of cuts that a recursion makes: that of one rank, what share of ε it is drawn with, and
-// the cuts that are made in either part.
+// cut is a node in the order of cuts of a recursion: one rank, its share of ε, and the cuts in either part.
 type cut struct {
 	rank        int // its index
 	share, of   int64
 	left, right *cut
 }
 
-// cutParts is how finely shares are told apart.
+// cutParts is the resolution of shares.
 const cutParts = 1024
 
-// cutOrder is the order of cuts, and their shares, that is off the least.
+// cutOrder is the order of cuts, with their shares, that has the least error.
 //
 // A cut of rank r in a section from a to b is drawn with an error of variance 2(2Δ/ε_r)², as a Laplace, Δ = max(r
 // − a, b − r)/(b − a), which what is sought below it inherits: of a rank u in (a, r) the share (u − a)/(r −
@@ -28,7 +27,7 @@ const cutParts = 1024
 // the square. So the best order is found by dynamic programming, over the ranges of ranks that a section may have and
 // how many levels are left, L = ⌊log₂ k⌋ + 1 of them in all.
 //
-// The shares are rounded to whole parts of cutParts. No path down has more than all of them: privacy rests on that
+// The shares are rounded to integer parts of cutParts. No path down exceeds cutParts in total: privacy depends on that
 // alone, and not on how well they are chosen.
 type cutOrder struct {
 	at      []float64 // the ranks, with 0 before and 1 after them
@@ -36,8 +35,8 @@ type cutOrder struct {
 	best    [][]choice
 }
 
-// choice is of a range of ranks: the one to cut first, its share of what is left, the least sum of squared errors, and
-// its root.
+// choice is the plan for a range of ranks: the one to cut first, its share of the rest, the least sum of squared
+// errors, and its root.
 type choice struct {
 	rank             int
 	share, root, sum float64

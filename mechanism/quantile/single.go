@@ -33,7 +33,7 @@ type Single struct {
 	Epsilon privacy.Epsilon
 }
 
-// maxDenominator bounds the common denominator of ranks, and maxRanks how many they are.
+// maxDenominator bounds the common denominator of ranks, and maxRanks their number.
 const (
 	maxDenominator = 10_000
 	maxRanks       = 255
@@ -65,8 +65,8 @@ type targets struct {
 	den int64
 }
 
-// targetsOf brings ranks to a common denominator. Ranks that are not between 0 and 1, or do not rise, or need a
-// denominator above 10,000, are ErrParameter.
+// targetsOf brings ranks to a common denominator. Ranks outside [0, 1], ranks that do not increase, and ranks that need
+// a denominator above 10,000 are ErrParameter.
 func targetsOf(ranks []*big.Rat) (targets, error) {
 	den := big.NewInt(1)
 	for i, q := range ranks {

@@ -11,9 +11,10 @@ import (
 	"dither/privacy"
 )
 
-// Smooth releases the median with noise that fits the data [Nissim, Raskhodnikova & Smith 2007]: where values are dense
-// about the median one row hardly moves it, and the noise is small. The scale is a secret, and so are the spread and
-// any interval that derives from it: they show how dense the values are. What leaves is a value and the loss.
+// Smooth releases the median with noise adapted to the data [Nissim, Raskhodnikova & Smith 2007]: if values are dense
+// around the median, one row hardly changes it, and the noise is small. The noise's scale is secret, and so are the
+// spread and any interval derived from it, because they reveal how dense the values are. The release is a value, and
+// the loss.
 //
 // The values are x₁ ≤ … ≤ x_n, moved into the domain. The median f is the middle one, or the mean of the middle
 // two; of no values it is the middle of the domain. One row more or less is a step.
@@ -72,16 +73,16 @@ func (m Smooth) draw(src *entropy.Source, p smoothParameters, twice *big.Int, sm
 	return sample.RoundedCauchy(src, twice, scale, m.Lower, m.Upper)
 }
 
-// smoothParameters are functions of the public parameters alone.
+// smoothParameters depend on the public parameters alone.
 type smoothParameters struct {
 	beta, alpha *big.Rat
 	window      int64 // K of smoothBound
 }
 
-// maxStep bounds the e that noise is fitted to: beyond it there is no noise to speak of.
+// maxStep bounds the e for which noise is computed: beyond it the noise is negligible.
 const maxStep = 32
 
-// maxWindow bounds the number of values about the median that are looked at.
+// maxWindow bounds the number of values around the median that are read.
 const maxWindow = 1 << 20
 
 // parameters chooses β = 3e/4, α by smoothAlpha, and K so that the floor of S̃ is below 2⁻²⁰ of an integer if

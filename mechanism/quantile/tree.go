@@ -13,7 +13,7 @@ import (
 )
 
 // Tree counts values in the nodes of a tree over the domain, with noise, and answers any number of quantiles from these
-// counts at no further loss [Hay, Rastogi, Miklau & Suciu 2010; as quantile trees in Google's differential privacy
+// counts without further loss [Hay, Rastogi, Miklau & Suciu 2010; as quantile trees in Google's differential privacy
 // library].
 //
 // Branching^Height leaves share the domain evenly, and a node holds Branching nodes of the level below. Every level

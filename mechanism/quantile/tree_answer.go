@@ -9,7 +9,7 @@ import (
 	"dither/mechanism"
 )
 
-// What follows is post-processing: it reads noisy counts alone, so that floats will do.
+// What follows is post-processing: it reads noisy counts alone, so floats suffice.
 
 // consistency improves each count by the counts below it: both are estimates of one number, and are weighed by the
 // inverse of their variances [Hay, Rastogi, Miklau & Suciu 2010]. With B = Branching, and l = 1 at the leaves, the
@@ -40,10 +40,10 @@ func (m Tree) consistency(values []*big.Int) [][]float64 {
 	return levels
 }
 
-// Quantiles estimates where the given shares of the values lie, each between 0 and 1: another is ErrParameter. It costs
-// nothing and may be asked again; larger shares never give smaller values. At each node on the way down the estimates
-// of the nodes below are made to be at least 0 and to add up to the node's own, by the least change; within a leaf
-// values are taken to lie evenly.
+// Quantiles estimates the positions of the given shares of the values, each between 0 and 1; another share is
+// ErrParameter. It costs nothing and may be repeated; larger shares never give smaller values. At each node on the way
+// down, the estimates of the nodes below are made non-negative and consistent with the node's own, by the least change.
+// Within a leaf, values are assumed to be spread evenly.
 func (t NoisyTree) Quantiles(shares []*big.Rat) ([]int64, error) {
 	if err := t.Tree.check(); err != nil {
 		return nil, err
