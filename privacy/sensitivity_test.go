@@ -10,34 +10,8 @@ import (
 	"dither/privacy"
 )
 
-func TestSensitivity(t *testing.T) {
-	for _, units := range []*big.Int{nil, big.NewInt(-1)} {
-		if s, err := privacy.SensitivityOf(units); !errors.Is(err, privacy.ErrSensitivity) || s.IsSet() {
-			t.Errorf("%v: %v, %v", units, s, err)
-		}
-	}
-	units := big.NewInt(7)
-	s, err := privacy.SensitivityOf(units)
-	if err != nil {
-		t.Fatal(err)
-	}
-	units.SetInt64(1)
-	s.Units().SetInt64(2)
-	if s.String() != "7" || s.Units().Int64() != 7 || !s.IsSet() {
-		t.Errorf("the sensitivity became %s", s)
-	}
-	var unset privacy.Sensitivity
-	if unset.Units() != nil || unset.String() != "unset" || unset.IsSet() {
-		t.Errorf("the zero value is %s", unset)
-	}
-}
-
 func TestLaplaceScaleRefuses(t *testing.T) {
 	one := epsilon(t, "1")
-	var unset privacy.Sensitivity
-	if scale, err := unset.LaplaceScale(one); !errors.Is(err, privacy.ErrSensitivity) || scale != nil {
-		t.Errorf("unset: %v, %v", scale, err)
-	}
 	for _, units := range []*big.Int{nil, new(big.Int), big.NewInt(-3)} {
 		if scale, err := privacy.LaplaceScale(units, one); !errors.Is(err, privacy.ErrSensitivity) || scale != nil {
 			t.Errorf("%v: %v, %v", units, scale, err)

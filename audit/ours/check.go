@@ -48,15 +48,6 @@ func (s Subject) Law() (l *Law, ok bool, err error) {
 	return l, true, err
 }
 
-// drawsLaw is what draws follow: the law, or, where the claim is checked by certified sums, the probabilities that they
-// are of.
-func (s Subject) drawsLaw() (*Law, error) {
-	if s.law != nil {
-		return s.law()
-	}
-	return s.near()
-}
-
 // nearly is a share by which a claim may be above the least that could be said.
 const nearly = 1e-12
 

@@ -76,21 +76,6 @@ func (s Subject) Draw(input int) (string, error) {
 	return out.folded, err
 }
 
-// draws are many of Draw.
-func (s Subject) draws(input, runs int) (outputs []string, err error) {
-	if s.domain.many != nil {
-		return s.domain.many(input, runs)
-	}
-	for range runs {
-		output, err := s.Draw(input)
-		if err != nil {
-			return nil, err
-		}
-		outputs = append(outputs, output)
-	}
-	return outputs, nil
-}
-
 // All is every subject, in the order of their kinds.
 func All() []Subject {
 	return slices.Concat(additive(), gaussians(), responses(), selections(), sparse(), orders(), partitions())

@@ -32,6 +32,29 @@ func named(name string) Subject {
 	return ours[slices.IndexFunc(ours, func(s Subject) bool { return s.Name == name })]
 }
 
+// draws returns the outputs of many runs of Draw.
+func (s Subject) draws(input, runs int) (outputs []string, err error) {
+	if s.domain.many != nil {
+		return s.domain.many(input, runs)
+	}
+	for range runs {
+		output, err := s.Draw(input)
+		if err != nil {
+			return nil, err
+		}
+		outputs = append(outputs, output)
+	}
+	return outputs, nil
+}
+
+// drawsLaw returns the law of draws: the subject's law or, if certified sums check the claim, the probabilities that these are of.
+func (s Subject) drawsLaw() (*Law, error) {
+	if s.law != nil {
+		return s.law()
+	}
+	return s.near()
+}
+
 // long says whether there is time for many draws.
 var long = os.Getenv("DITHER_LONG") != ""
 
