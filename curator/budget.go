@@ -33,27 +33,28 @@ type Budget struct {
 // GroupLoss is what the account means for several units together, by group privacy, and for one whose rows are exchanged
 // for others: kε, or k²ρ. A loss is nil where there is no such bound.
 type GroupLoss struct {
-	Size         int64
-	Spent, Limit *Loss // so far, and when the whole budget is spent
-	Change       *Loss // what is spent, for one unit whose rows change; nil where the policy's neighbours say so already
+	Size   int64 `json:"size"`
+	Spent  *Loss `json:"spent"`  // so far
+	Limit  *Loss `json:"limit"`  // when the whole budget is spent
+	Change *Loss `json:"change"` // what is spent, for one unit whose rows change; nil where the policy's neighbours say so already
 }
 
 // LostLoss is what was charged and got no answer. It is part of what was spent.
 type LostLoss struct {
-	Failed  int  // questions that failed
-	GivenUp int  // questions that were given up by who asked
-	Open    int  // questions of which nothing is recorded: whoever asked was killed, or is at it still
-	Torn    int  // writes that a power cut or a kill tore, each charged as the largest price
-	Price   Loss // of all of these
+	Failed  int  `json:"failed"`   // questions that failed
+	GivenUp int  `json:"given_up"` // questions that their analyst gave up
+	Open    int  `json:"open"`     // questions of which nothing is recorded: they were killed, or are running
+	Torn    int  `json:"torn"`     // writes that a power cut or a kill tore, each charged as the largest price
+	Price   Loss `json:"price"`    // of all of these
 }
 
 // GivenUp is how many questions, and steps of trainings, one analyst has given up since the owner last looked into
 // them. After ten the analyst's are refused; after a hundred of all
 // analysts everybody's.
 type GivenUp struct {
-	Analyst   string // "" for those who name nobody
-	Questions int
-	Suspended bool // the analyst's questions are refused until the owner has looked into it
+	Analyst   string `json:"analyst"` // "" for those who name nobody
+	Questions int    `json:"questions"`
+	Suspended bool   `json:"suspended"` // the analyst's questions are refused until the owner has looked into it
 }
 
 func givenUpBy(s ledger.State) (out []GivenUp) {
@@ -73,10 +74,10 @@ func lost(l *ledger.Lost) *LostLoss {
 // PersonLoss is the loss that all answers so far can mean for one person of a table whose unit is a row, by group privacy:
 // spent times the declared rows a person, or its square times ρ, as if every answer had been about this table.
 type PersonLoss struct {
-	Table string
-	Rows  int64
-	Spent *Loss
-	Limit *Loss // when the whole budget is spent
+	Table string `json:"table"`
+	Rows  int64  `json:"rows"`
+	Spent *Loss  `json:"spent"`
+	Limit *Loss  `json:"limit"` // when the whole budget is spent
 }
 
 // Budget reports what was spent and what remains.

@@ -59,16 +59,19 @@ const maxAnalystName = 63
 
 // PeriodBudget is how a budget that is granted per period stands.
 type PeriodBudget struct {
-	Per              string // "day", "week", "month", "quarter" or "year"
-	Grant            Loss   // of one period
-	Spent, Remaining Loss   // in this one
-	Next             string // when the next grant is: the day that begins, in UTC
+	Per       string `json:"per"`   // "day", "week", "month", "quarter" or "year"
+	Grant     Loss   `json:"grant"` // of one period
+	Spent     Loss   `json:"spent"` // in this one
+	Remaining Loss   `json:"remaining"`
+	Next      string `json:"next"` // when the next grant is: the day that begins, in UTC
 }
 
 // AnalystBudget is how one analyst's limit stands.
 type AnalystBudget struct {
-	Name                    string
-	Limit, Spent, Remaining Loss
+	Name      string `json:"name"`
+	Limit     Loss   `json:"limit"`
+	Spent     Loss   `json:"spent"`
+	Remaining Loss   `json:"remaining"`
 }
 
 func (c *Curator) period(p *ledger.Period, told bool) *PeriodBudget {

@@ -2,57 +2,55 @@ package curator
 
 import "math/big"
 
-// MarshalJSON writes the table as docs/reference/json.md says: null where nothing is declared, or sealed.
+// MarshalJSON writes the table: null for what is not declared, or not sealed.
 func (t Table) MarshalJSON() ([]byte, error) {
-	var o object
-	o.add("name", t.Name)
-	o.add("description", textOrNull(t.Description))
-	o.add("public", t.Public)
+	out := struct {
+		Name         string        `json:"name"`
+		Description  *string       `json:"description"`
+		Public       bool          `json:"public"`
+		Unit         *string       `json:"unit"`
+		Through      string        `json:"through,omitempty"`
+		ExpectedRows *int64        `json:"expected_rows"`
+		Version      *int          `json:"version"`
+		Part         string        `json:"part,omitempty"`
+		PartsPerUnit *int64        `json:"parts_per_unit,omitempty"`
+		Columns      []TableColumn `json:"columns"`
+	}{
+		Name: t.Name, Description: orNull(t.Description), Public: t.Public, Unit: &t.Unit, Through: t.Through,
+		ExpectedRows: orNull(t.ExpectedRows), Version: orNull(t.Version), Part: t.Part, Columns: t.Columns,
+	}
 	switch {
 	case t.Public:
-		o.add("unit", nil)
+		out.Unit = nil
 	case t.Unit == "":
-		o.add("unit", "row")
-	default:
-		o.add("unit", t.Unit)
+		t.Unit = "row"
 	}
-	if t.Through != "" {
-		o.add("through", t.Through)
-	}
-	o.add("expected_rows", countOrNull(t.ExpectedRows))
-	o.add("version", countOrNull(int64(t.Version)))
 	if t.Part != "" {
-		o.add("part", t.Part)
-		o.add("parts_per_unit", t.PartsPerUnit)
+		out.PartsPerUnit = &t.PartsPerUnit
 	}
-	o.add("columns", t.Columns)
-	return o.bytes()
+	return marshal(out)
 }
 
 // MarshalJSON writes the column. Bounds and values are of the column's type; a date is its text.
 func (c TableColumn) MarshalJSON() ([]byte, error) {
-	var o object
-	o.add("name", c.Name)
-	o.add("type", c.Type)
-	o.add("description", textOrNull(c.Description))
-	o.add("lower", c.bound(c.Lower))
-	o.add("upper", c.bound(c.Upper))
-	var values []any
+	var values []any // nil is null
 	for _, v := range c.Values {
 		values = append(values, c.literal(v))
 	}
-	o.add("values", values) // nil is null
-	if c.ValuesFrom != "" {
-		o.add("values_from", c.ValuesFrom)
-	}
-	o.add("nullable", c.Nullable)
-	if c.References != "" {
-		o.add("references", c.References)
-	}
-	if c.RowsPerValue > 0 {
-		o.add("rows_per_value", c.RowsPerValue)
-	}
-	return o.bytes()
+	return marshal(struct {
+		Name         string  `json:"name"`
+		Type         string  `json:"type"`
+		Description  *string `json:"description"`
+		Lower        any     `json:"lower"`
+		Upper        any     `json:"upper"`
+		Values       []any   `json:"values"`
+		ValuesFrom   string  `json:"values_from,omitempty"`
+		Nullable     bool    `json:"nullable"`
+		References   string  `json:"references,omitempty"`
+		RowsPerValue int64   `json:"rows_per_value,omitempty"`
+	}{
+		c.Name, c.Type, orNull(c.Description), c.bound(c.Lower), c.bound(c.Upper), values, c.ValuesFrom, c.Nullable, c.References, max(c.RowsPerValue, 0),
+	})
 }
 
 func (c TableColumn) bound(text string) any {
@@ -75,18 +73,4 @@ func (c TableColumn) literal(text string) any {
 		return decimal(text)
 	}
 	return text
-}
-
-func textOrNull(text string) any {
-	if text == "" {
-		return nil
-	}
-	return text
-}
-
-func countOrNull(n int64) any {
-	if n == 0 {
-		return nil
-	}
-	return n
 }

@@ -62,21 +62,6 @@ func openNotes(p *plan.Plan) []string {
 	return notes
 }
 
-// MarshalJSON writes the selection.
-func (g GroupSelection) MarshalJSON() ([]byte, error) {
-	var o object
-	o.add("strategy", g.Strategy)
-	o.share(g.Share)
-	o.add("delta", decimalOrNull(g.Delta))
-	o.add("max_groups", g.Groups)
-	o.add("min_units", g.MinUnits)
-	o.add("other", g.Other)
-	o.add("units_50", g.Half)
-	o.add("units_95", g.Nearly)
-	o.add("units_999", g.Surely)
-	return o.bytes()
-}
-
 // parseDelta reads the δ of a question.
 func parseDelta(text string) (privacy.Delta, error) {
 	if text == "" {

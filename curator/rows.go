@@ -80,15 +80,3 @@ func parseRows(text string) (rows int64, auto bool, err error) {
 	}
 	return rows, false, nil
 }
-
-// MarshalJSON writes the bound.
-func (b *RowsBound) MarshalJSON() ([]byte, error) {
-	var o object
-	o.add("unit", b.Unit)
-	o.add("rows", orNone(b.Rows))
-	o.add("most", b.Most)
-	o.add("quantile", decimal(b.Quantile))
-	o.add("rank_error", orNull(b.RankError))
-	o.share(b.Share)
-	return o.bytes()
-}

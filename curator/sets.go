@@ -1,7 +1,6 @@
 package curator
 
 import (
-	"encoding/json"
 	"slices"
 
 	"dither/internal/derive"
@@ -109,29 +108,6 @@ func foretold(f derive.Forecast) Expected {
 	return Expected{StdDev: f.StdDev, HalfWidth: f.HalfWidth, StdDevTimesN: f.StdDevTimesN, HalfWidthTimesN: f.HalfWidthTimesN}
 }
 
-// named writes what is expected by column.
-func named(all []NamedExpected) (json.RawMessage, error) {
-	o := object{text: []byte{}}
-	for _, e := range all {
-		o.add(e.Column, e.Expected)
-	}
-	return o.bytes()
-}
-
-// MarshalJSON writes what can be had free.
-func (r *Reuse) MarshalJSON() ([]byte, error) {
-	expected, err := named(r.Expected)
-	if err != nil {
-		return nil, err
-	}
-	var o object
-	o.add("from", r.From)
-	o.add("taken", r.Taken)
-	o.add("expected", expected)
-	o.add("differ", r.Differ)
-	return o.bytes()
-}
-
 const (
 	sharesNote = "Each grouping is measured with its share of the price."
 	fittedNote = "Each grouping is measured with its share of the price, and all are fitted together: totals are the sums of their parts, and what is told twice " +
@@ -158,31 +134,4 @@ func setsNotes(p *plan.Plan) []string {
 		notes = append(notes, distinctSetsNote)
 	}
 	return notes
-}
-
-// MarshalJSON writes the grouping.
-func (g Grouping) MarshalJSON() ([]byte, error) {
-	var o object
-	keys := g.Keys
-	if keys == nil {
-		keys = []string{}
-	}
-	o.add("keys", keys)
-	o.add("cells", g.Cells)
-	vectors := g.Vectors
-	if vectors == nil { // quantiles and modes alone
-		vectors = []Part{}
-	}
-	o.add("vectors", vectors)
-	if g.Orders != nil {
-		o.add("orders", g.Orders)
-	}
-	if g.Expected != nil {
-		expected, err := named(g.Expected)
-		if err != nil {
-			return nil, err
-		}
-		o.add("expected", expected)
-	}
-	return o.bytes()
 }

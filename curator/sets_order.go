@@ -40,20 +40,5 @@ func (c *Curator) orderings(a *asked, g plan.Grouping) (out []Ordering) {
 	return out
 }
 
-// column is the ordering as the column that it would be by itself.
-func (x Ordering) column() Column {
-	return Column{Name: x.Column, Mechanism: x.Mechanism, Share: x.Share, RankError: x.RankError, IntervalRows: x.IntervalRows, Shortfall: x.Shortfall}
-}
-
-// MarshalJSON writes the ordering.
-func (x Ordering) MarshalJSON() ([]byte, error) {
-	var o object
-	o.add("column", x.Column)
-	o.add("mechanism", x.Mechanism)
-	o.share(x.Share)
-	x.column().orderMembers(&o)
-	return o.bytes()
-}
-
 const orderSetsNote = "Quantiles and modes are each grouping's own, of the rows that are in a group by every GROUP BY expression: each takes an equal share of what they cost, " +
 	"and nothing is fitted to them. A total's median need not lie between those of its parts."
