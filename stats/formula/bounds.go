@@ -12,11 +12,13 @@ import (
 
 // Bounds are bounds of a column that an earlier release found.
 type Bounds struct {
-	Column    string
-	Low, High float64
+	Column string  `json:"column"`
+	Low    float64 `json:"low"`
+	High   float64 `json:"high"`
 	// Mean and Spread are the noisy mean and standard deviation that the bounds follow from, if the column was normalised; else 0.
-	Mean, Spread float64
-	low, high    *big.Rat
+	Mean      float64 `json:"mean,omitempty"`
+	Spread    float64 `json:"spread,omitempty"`
+	low, high *big.Rat
 }
 
 // Between makes bounds of two rationals.

@@ -110,6 +110,14 @@ func (f Formula) DesignWith(t curator.Table, o Options) (*Design, error) {
 	return out, nil
 }
 
+// Names are the names of the columns.
+func (d *Design) Names() (names []string) {
+	for _, c := range d.Columns {
+		names = append(names, c.Name)
+	}
+	return names
+}
+
 // Question selects the scaled predictors, followed by the items of more, from the rows that meet a condition; "" selects all rows.
 func (d *Design) Question(where string, more ...string) string {
 	var items []string

@@ -2,6 +2,7 @@ package regression
 
 import (
 	"context"
+	"encoding/json"
 	"fmt"
 	"math"
 	"math/big"
@@ -26,49 +27,49 @@ type Calibration struct {
 // maxCalibrationBins: the counts of more would be noise.
 const maxCalibrationBins = 50
 
-// Calibrated is what was found.
+// Calibrated is a comparison of predicted probabilities with observed rates.
 type Calibrated struct {
-	ID, Formula, Table, Response string
-	Where                        string
-	Bins                         []CalibrationBin // those that predictors within their bounds can be in
-	Of                           int              // how many bins there would be from 0 to 1
-	Confidence                   string
-	Noise                        string
-	StdDev                       float64 // of the noise on each count
-	Same                         bool    // the rows that are counted are those that the model was fitted to
-	Warnings                     []string
-	Price, Remaining             curator.Loss
-	Replayed                     bool
+	ID       string           `json:"id"`
+	Response string           `json:"response"`
+	Where    string           `json:"where"`
+	Same     bool             `json:"same_rows"` // the rows that are counted are those that the model was fitted to
+	Bins     []CalibrationBin `json:"bins"`      // those that predictors within their bounds can be in
+	Noise    string           `json:"noise"`
+	StdDev   float64          `json:"stddev"` // of the noise on each count
+	Warnings []string         `json:"warnings"`
+	Paid
+	Formula    string      `json:"-"`
+	Table      string      `json:"-"`
+	Of         int         `json:"-"` // how many bins there would be from 0 to 1
+	Confidence json.Number `json:"-"`
 }
 
 // CalibrationBin is one bin. Its interval covers sampling and noise, each bin by itself.
 type CalibrationBin struct {
-	Low, High         float64  // of the predicted probability
-	Rows              float64  // a noisy count: it may be below 0
-	Rate              *float64 // of the response among them; nil where noise hides whether there are any
-	RateLow, RateHigh float64
+	Low  float64  `json:"predicted_low"`
+	High float64  `json:"predicted_high"`
+	Rows float64  `json:"rows"`          // a noisy count: it may be below 0
+	Rate *float64 `json:"observed_rate"` // of the response among them; nil if noise hides whether there are any
+	// Interval is that of the rate.
+	Interval struct {
+		Low        float64     `json:"low"`
+		High       float64     `json:"high"`
+		Confidence json.Number `json:"confidence"`
+	} `json:"interval"`
+	// Off is 1 if the rows have the response more often than any probability in the bin, so that the interval is all above it, and −1 if less
+	// often. Otherwise it is 0, and the model may be right. By chance, at most the share of bins that the confidence leaves out is off.
+	Off int `json:"off"`
 }
 
-// Off tells a bin whose rows have the response more (1) or less often (−1) than any probability in it: the interval is all above it, or below. It is 0 where the model
-// may be right. By chance one bin in so many is off as the confidence leaves out, or fewer.
-func (b CalibrationBin) Off() int {
-	switch {
-	case b.RateLow > b.High:
-		return 1
-	case b.RateHigh < b.Low:
-		return -1
-	}
-	return 0
-}
-
-// CalibrationExplanation says before it is paid what it would cost.
+// CalibrationExplanation states what a calibration would cost. It costs nothing.
 type CalibrationExplanation struct {
-	SQL              string // with coefficients that are not the model's, where there is none yet
-	Bins             int
-	StdDev           float64 // of the noise on each count: of n rows half of which have the response, a rate's is about StdDev/(√2·n)
-	Price, Remaining curator.Loss
-	Affordable       bool
-	Replayed         bool
+	SQL        string       `json:"sql"` // with coefficients that are not the model's, if there is none yet
+	Bins       int          `json:"bins"`
+	StdDev     float64      `json:"stddev"` // of the noise on each count: of n rows half of which have the response, a rate's is about StdDev/(√2·n)
+	Price      curator.Loss `json:"price"`
+	Replayed   bool         `json:"replayed"`
+	Remaining  curator.Loss `json:"-"`
+	Affordable bool         `json:"-"`
 }
 
 // AffordableWith tells whether a fit of such a price and then the calibration could both be paid: a calibration that was made before is free, and so is a
@@ -182,16 +183,16 @@ func (s scoring) explain(c *curator.Curator, q Calibration) (*CalibrationExplana
 
 // Calibrate counts rows by the probability that the model gives them and by their response. The model must be logistic. What was asked before is free.
 func (f *GLMFit) Calibrate(ctx context.Context, c *curator.Curator, q Calibration) (*Calibrated, error) {
-	if f.Family != Logistic {
-		return nil, request.Misuse("", "a calibration is of probabilities, which a %s model has none of", f.Family)
+	if f.Model != Logistic {
+		return nil, request.Misuse("", "a calibration is of probabilities, which a %s model has none of", f.Model)
 	}
 	return scoring{f.design, f.where, linearSQL(f.design, f.scaled)}.calibrate(ctx, c, q)
 }
 
 // Calibrate is GLMFit's, of a logistic model that was trained.
 func (t *Trained) Calibrate(ctx context.Context, c *curator.Curator, q Calibration) (*Calibrated, error) {
-	if t.Kind != curator.LogisticModel {
-		return nil, request.Misuse("", "a calibration is of a logistic model, and not of a %s one", t.Kind)
+	if t.Model != curator.LogisticModel {
+		return nil, request.Misuse("", "a calibration is of a logistic model, and not of a %s one", t.Model)
 	}
 	return scoring{t.design, t.where, linearSQL(t.design, t.Theta)}.calibrate(ctx, c, q)
 }
@@ -219,8 +220,8 @@ func (s scoring) calibrate(ctx context.Context, c *curator.Curator, q Calibratio
 	v := m.Vectors[0]
 	sd, laplace := noiseOfCounts(v.Noise)
 	out := &Calibrated{
-		ID: m.ID, Formula: s.design.Formula.String(), Table: s.design.Table, Response: s.design.Response.Name, Where: strings.TrimSpace(q.Where), Confidence: q.Confidence,
-		Of: q.bins(), Noise: "discrete Gaussian", StdDev: sd, Price: m.Price, Remaining: m.Remaining, Replayed: m.Replayed,
+		ID: m.ID, Formula: s.design.Formula.String(), Table: s.design.Table, Response: s.design.Response.Name, Where: strings.TrimSpace(q.Where), Confidence: json.Number(q.Confidence),
+		Of: q.bins(), Noise: "discrete Gaussian", StdDev: sd, Paid: Paid{m.Price, m.Remaining, m.Replayed}, Bins: []CalibrationBin{}, Warnings: []string{},
 	}
 	if laplace {
 		out.Noise = "discrete Laplace"
@@ -238,7 +239,9 @@ func (s scoring) calibrate(ctx context.Context, c *curator.Curator, q Calibratio
 	for bin := range int64(q.bins()) {
 		zeros, possible := counts[2*bin]
 		if ones, too := counts[2*bin+1]; possible && too {
-			out.Bins = append(out.Bins, calibrationBin(float64(bin), float64(q.bins()), ones, zeros, sd, laplace, alpha))
+			b := calibrationBin(float64(bin), float64(q.bins()), ones, zeros, sd, laplace, alpha)
+			b.Interval.Confidence = out.Confidence
+			out.Bins = append(out.Bins, b)
 		}
 	}
 	if out.Same {
@@ -252,10 +255,17 @@ func (s scoring) calibrate(ctx context.Context, c *curator.Curator, q Calibratio
 
 func calibrationBin(bin, bins, ones, zeros, sd float64, laplace bool, alpha float64) CalibrationBin {
 	b := CalibrationBin{Low: bin / bins, High: (bin + 1) / bins, Rows: ones + zeros}
-	b.RateLow, b.RateHigh = rateInterval(ones, zeros, sd, laplace, alpha)
+	i := &b.Interval
+	i.Low, i.High = rateInterval(ones, zeros, sd, laplace, alpha)
 	if b.Rows > 2*math.Sqrt2*sd {
-		rate := min(max(ones/b.Rows, b.RateLow), b.RateHigh)
+		rate := min(max(ones/b.Rows, i.Low), i.High)
 		b.Rate = &rate
+	}
+	switch {
+	case i.Low > b.High:
+		b.Off = 1
+	case i.High < b.Low:
+		b.Off = -1
 	}
 	return b
 }

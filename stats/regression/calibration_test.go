@@ -96,10 +96,10 @@ func TestCalibrate(t *testing.T) {
 		rows := 0.0
 		for i, b := range got.Bins {
 			rows += b.Rows
-			if b.Off() != 0 {
-				t.Errorf("%s: the bin %g to %g: rate in [%g, %g]", budget, b.Low, b.High, b.RateLow, b.RateHigh)
+			if b.Off != 0 {
+				t.Errorf("%s: the bin %g to %g: rate in [%g, %g]", budget, b.Low, b.High, b.Interval.Low, b.Interval.High)
 			}
-			if b.Rate == nil && b.Rows > 100 || b.Rate != nil && !(b.RateLow <= *b.Rate && *b.Rate <= b.RateHigh) {
+			if b.Rate == nil && b.Rows > 100 || b.Rate != nil && !(b.Interval.Low <= *b.Rate && *b.Rate <= b.Interval.High) {
 				t.Errorf("bin %d: %+v", i, b)
 			}
 		}
@@ -124,7 +124,7 @@ func TestCalibrate(t *testing.T) {
 			t.Fatal(err)
 		}
 		first, last := wrong.Bins[0], wrong.Bins[len(wrong.Bins)-1]
-		if first.Off() != 1 || last.Off() != -1 {
+		if first.Off != 1 || last.Off != -1 {
 			t.Errorf("a wrong model: %+v … %+v", first, last)
 		}
 	}
@@ -198,7 +198,7 @@ func TestCalibrateOddly(t *testing.T) {
 		rows := 0.0
 		for _, b := range got.Bins {
 			rows += b.Rows
-			if math.IsNaN(b.RateLow+b.RateHigh) || b.Rate != nil && math.IsNaN(*b.Rate) {
+			if math.IsNaN(b.Interval.Low+b.Interval.High) || b.Rate != nil && math.IsNaN(*b.Rate) {
 				t.Errorf("%+v", b)
 			}
 		}
@@ -209,7 +209,7 @@ func TestCalibrateOddly(t *testing.T) {
 	if e, err := ExplainCalibration(t.Context(), c, "people", "ill ~ factor(visits)*g*x + age", "", formula.Classes{}, Calibration{}); err != nil || !e.Affordable { // 67 predictors
 		t.Errorf("%+v, %v", e, err)
 	}
-	f := &GLMFit{Family: Poisson}
+	f := &GLMFit{Spec: Spec{Model: Poisson}}
 	for says, do := range map[string]func() error{
 		"has none of": func() error { _, err := f.Calibrate(t.Context(), c, Calibration{}); return err },
 		"2 to 50 bins": func() error {
@@ -225,7 +225,7 @@ func TestCalibrateOddly(t *testing.T) {
 			return err
 		},
 		"not of a softmax one": func() error {
-			_, err := (&Trained{Kind: curator.SoftmaxModel}).Calibrate(t.Context(), c, Calibration{})
+			_, err := (&Trained{Spec: Spec{Model: curator.SoftmaxModel}}).Calibrate(t.Context(), c, Calibration{})
 			return err
 		},
 	} {

@@ -82,7 +82,7 @@ func TestFitClasses(t *testing.T) {
 		t.Fatalf("%+v, %v", got, err)
 	}
 	for _, b := range got.Bins {
-		if b.Off() != 0 {
+		if b.Off != 0 {
 			t.Errorf("%+v", b)
 		}
 	}

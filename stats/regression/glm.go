@@ -2,6 +2,7 @@ package regression
 
 import (
 	"context"
+	"encoding/json"
 	"fmt"
 	"math"
 	"math/big"
@@ -43,61 +44,64 @@ type GLM struct {
 
 // GLMFit is a fitted model. Coefficients are those of the columns as they are.
 type GLMFit struct {
-	IDs                    []string // of the releases it is computed from: of the count, if one was paid for, and of the minimum
-	Family, Formula, Table string
-	Response               string   // the column's name
-	Levels                 []string // of a response of two values, in words: the probability of the second is modelled
-	Coefficients           []GLMCoefficient
-	Confidence             string
-	Bounds                 []formula.Bounds // by which numbers were normalised
-	Choice                 *Choice          // of terms; nil where none were chosen
-	Warnings               []string
-	GLMTerms
-	Price, Remaining curator.Loss
-	Replayed         bool
-	scaled           []float64 // coefficients of the scaled predictors
-	design           *formula.Design
-	where            string
+	IDs []string `json:"ids"` // of the releases it is computed from: of the count, if one was paid for, and of the minimum
+	Spec
+	Response     string           `json:"response"` // the column's name
+	Levels       []string         `json:"levels"`   // of a response of two values, in words: the probability of the second is modelled
+	Coefficients []GLMCoefficient `json:"coefficients"`
+	Confidence   json.Number      `json:"confidence"`
+	About        string           `json:"intervals_about"`
+	GLMTerms     `json:"terms"`
+	Bounds       []formula.Bounds `json:"bounds,omitempty"` // by which numbers were normalised
+	Choice       *Choice          `json:"choice,omitempty"` // of terms; nil if none were chosen
+	Warnings     []string         `json:"warnings"`
+	Paid
+	scaled []float64 // coefficients of the scaled predictors
+	design *formula.Design
+	where  string
 }
 
 // GLMCoefficient is a coefficient with its error, of sampling and of noise together. What is nil is not known.
 type GLMCoefficient struct {
-	Class     string // of a softmax: that of which it is, against the first; else ""
-	Name      string
-	Width     float64 // of the column, by the declared bounds: Estimate·Width are comparable
-	Estimate  *float64
-	StdError  *float64
-	Privacy   *float64 // the part of it that is the noise's
-	Low, High *float64
-	Z, P      *float64 // of the hypothesis that it is 0
+	Class    string   `json:"class,omitempty"` // of a softmax: the class that it is of, against the first; else ""
+	Name     string   `json:"name"`
+	Estimate *float64 `json:"estimate"`
+	StdError *float64 `json:"std_error"`
+	Privacy  *float64 `json:"noise_error"` // the noise's part of it
+	Low      *float64 `json:"low"`
+	High     *float64 `json:"high"`
+	Z        *float64 `json:"z"` // of the hypothesis that it is 0
+	P        *float64 `json:"p_value"`
+	Width    float64  `json:"-"` // of the column, by the declared bounds: Estimate·Width are comparable
 }
 
 // GLMTerms are what a model is fitted with.
 type GLMTerms struct {
-	Rows                      float64 // about how many
-	Counted                   bool    // by a noisy count
-	Bound, Radius, Regularise float64
-	Curvature                 float64 // the share
-	Expected                  float64 // about the error that noise gives a coefficient of a scaled predictor, as foreseen; NaN where it was not
+	Rows       float64 `json:"about_rows"`
+	Counted    bool    `json:"counted"` // by a noisy count
+	Bound      float64 `json:"bound"`
+	Radius     float64 `json:"radius"`
+	Regularise float64 `json:"regularise"`
+	Curvature  float64 `json:"curvature"` // the share
+	// Expected is about the error that noise gives a coefficient of a scaled predictor; nil if it was not foreseen.
+	Expected *float64 `json:"expected_error"`
 }
 
-// GLMExplanation says before a model is paid what it would cost, and its noise.
+// GLMExplanation states what a model would cost, and its noise. It costs nothing.
 type GLMExplanation struct {
-	Family, Formula, Table, SQL string
-	Columns                     []string
-	Response                    string
-	Levels                      []string
-	GLMTerms
-	Noise       string
-	StdDev      float64 // of the noise on a coefficient of a scaled predictor, before its bias is taken out
-	Count       *curator.Loss
-	Price       curator.Loss
-	Remaining   curator.Loss
-	Affordable  bool
-	Largest     string
-	Replayed    bool
-	Sensitivity float64
-	Notes       []string
+	Spec
+	SQL         string   `json:"sql"`
+	Columns     []string `json:"columns"`
+	Noise       string   `json:"noise"`
+	StdDev      float64  `json:"stddev"` // of the noise on a coefficient of a scaled predictor, before its bias is taken out
+	Sensitivity float64  `json:"sensitivity"`
+	GLMTerms    `json:"terms"`
+	Count       *curator.Loss `json:"count_price"`
+	Quoted
+	Notes    []string `json:"notes,omitempty"`
+	Replayed bool     `json:"replayed"`
+	Response string   `json:"-"`
+	Levels   []string `json:"-"`
 }
 
 // glmPlan is a GLM, decided but for what a count would tell.
@@ -130,11 +134,15 @@ func FitGLM(ctx context.Context, c *curator.Curator, q GLM) (*GLMFit, error) {
 	return p.fit(ctx)
 }
 
+// spec names the plan's model.
+func (p *glmPlan) spec() Spec { return Spec{p.Family, p.design.Formula.String(), p.design.Table} }
+
 // fit carries out what was decided.
 func (p *glmPlan) fit(ctx context.Context) (*GLMFit, error) {
 	q, c := p.GLM, p.c
 	out := &GLMFit{
-		Family: q.Family, Formula: p.design.Formula.String(), Table: p.design.Table, Response: p.design.Response.Column, Levels: p.design.Response.Levels, Price: p.price, design: p.design, where: q.Where,
+		Spec: p.spec(), Response: p.design.Response.Column, Levels: p.design.Response.Levels, About: AboutPopulation, Paid: Paid{Price: p.price},
+		Coefficients: []GLMCoefficient{}, Warnings: []string{}, design: p.design, where: q.Where,
 	}
 	rows, spread := float64(p.declared), 0.0
 	if p.declared == 0 {
@@ -159,7 +167,7 @@ func (p *glmPlan) fit(ctx context.Context) (*GLMFit, error) {
 	counted := out.Counted
 	out.GLMTerms, out.Counted = terms, counted
 	out.IDs, out.Remaining, out.Replayed = append(out.IDs, r.ID), r.Remaining, r.Replayed
-	out.Confidence = p.Confidence
+	out.Confidence = json.Number(p.Confidence)
 	p.tell(out, r, rows < 2*spread)
 	return out, nil
 }
@@ -190,7 +198,8 @@ func ExplainGLM(ctx context.Context, c *curator.Curator, q GLM) (*GLMExplanation
 	if err != nil {
 		return nil, err
 	}
-	out := &GLMExplanation{Notes: prepared.notes(), Price: p.price}
+	out := &GLMExplanation{Notes: prepared.notes()}
+	price := p.price
 	known := true
 	if q.Normalise != "" || q.Choose != "" { // of looks that were taken before it is known what they lead to
 		decided, err := prepared.prepared(ctx, &GLMFit{}, false)
@@ -201,7 +210,7 @@ func ExplainGLM(ctx context.Context, c *curator.Curator, q GLM) (*GLMExplanation
 			p, out.Notes = decided, []string{fmt.Sprintf("What prepares the model was released before: the price left is for the model itself, %s.", decided.price)}
 		}
 	}
-	out.Family, out.Formula, out.Table, out.Response, out.Levels, out.SQL = q.Family, p.design.Formula.String(), p.design.Table, p.design.Response.Column, p.design.Response.Levels, p.sql
+	out.Spec, out.Response, out.Levels, out.SQL, out.Columns = p.spec(), p.design.Response.Column, p.design.Response.Levels, p.sql, p.design.Names()
 	rows, spread := float64(p.declared), 0.0
 	if p.declared == 0 {
 		rows = glmRows
@@ -225,9 +234,6 @@ func ExplainGLM(ctx context.Context, c *curator.Curator, q GLM) (*GLMExplanation
 	if err != nil {
 		return nil, err
 	}
-	for _, column := range p.design.Columns {
-		out.Columns = append(out.Columns, column.Name)
-	}
 	unit, _ := told.Coefficients.Unit.Float64()
 	out.GLMTerms, out.StdDev, out.Sensitivity, out.Replayed = terms, told.Coefficients.Noise.StdDev()*unit, told.Sensitivity, told.Replayed && known
 	out.Noise = "discrete Gaussian"
@@ -238,8 +244,7 @@ func ExplainGLM(ctx context.Context, c *curator.Curator, q GLM) (*GLMExplanation
 	if err != nil {
 		return nil, err
 	}
-	out.Remaining, out.Largest = b.Remaining, b.Largest
-	out.Affordable = out.Replayed || request.Affordable(b.Remaining, p.price)
+	out.Quoted = Quoted{price, b.Remaining, out.Replayed || request.Affordable(b.Remaining, p.price), b.Largest}
 	return out, nil
 }
 
@@ -275,7 +280,7 @@ func (p *glmPlan) tell(out *GLMFit, m *curator.Minimum, few bool) {
 		r.Intercept = 0
 	}
 	fit := glm.Infer(r)
-	out.Warnings, out.scaled = fit.Warnings, fit.Theta
+	out.Warnings, out.scaled = append(out.Warnings, fit.Warnings...), fit.Theta
 	if few {
 		out.Warnings = append(out.Warnings, "the noisy count of rows is within its noise of 0: there may be next to none")
 	}

@@ -129,14 +129,14 @@ func (p *glmPlan) minimisation(rows, spread float64) (curator.Minimisation, GLMT
 		Question: p.minimising, Loss: p.Family, Bound: p.Bound, Radius: p.Radius, Regularise: p.Regularise, Rows: int64(2*rows + 8*spread), Curvature: p.Curvature,
 	}
 	m.SQL = p.sql
-	terms := GLMTerms{Rows: rows, Bound: p.bound, Expected: math.NaN()}
+	terms := GLMTerms{Rows: rows, Bound: p.bound}
 	terms.Radius, _ = p.radius.Float64()
 	if p.Regularise == "" || p.Curvature == "" {
 		choice, err := p.choose(m, rows)
 		if err != nil {
 			return m, terms, err
 		}
-		terms.Expected = choice.Expected
+		terms.Expected = glmNumber(choice.Expected)
 		if p.Regularise == "" {
 			m.Regularise = glmDecimal(choice.Regularise)
 		}

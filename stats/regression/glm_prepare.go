@@ -2,6 +2,7 @@ package regression
 
 import (
 	"context"
+	"encoding/json"
 	"fmt"
 	"math/big"
 	"slices"
@@ -81,7 +82,7 @@ func fitPrepared(ctx context.Context, c *curator.Curator, q GLM) (*GLMFit, error
 	if err != nil {
 		return nil, err
 	}
-	out := &GLMFit{Replayed: true}
+	out := &GLMFit{Paid: Paid{Replayed: true}}
 	decided, err := p.prepared(ctx, out, true)
 	if err != nil {
 		return nil, request.Stopped(err, out.IDs...)
@@ -91,7 +92,7 @@ func fitPrepared(ctx context.Context, c *curator.Curator, q GLM) (*GLMFit, error
 		return nil, request.Stopped(err, out.IDs...)
 	}
 	f.IDs, f.Replayed, f.Price = append(out.IDs, f.IDs...), f.Replayed && out.Replayed, whole.price
-	f.Choice, f.Confidence = out.Choice, whole.Confidence
+	f.Choice, f.Confidence = out.Choice, json.Number(whole.Confidence)
 	names := p.numbers(decided.design)
 	for _, b := range out.Bounds { // of the numbers that are in the model that was chosen
 		if slices.Contains(names, b.Column) {

@@ -18,18 +18,25 @@ type GLMSearch struct {
 	Score      curator.Question // the price of the counts; its SQL is made from the candidates
 }
 
-// GLMSearched is the outcome.
+// GLMSearched is the outcome of a search.
 type GLMSearched struct {
-	Best    int // of the candidates
-	Fits    []*GLMFit
-	Correct []float64 // by candidate: a noisy count of rows
-	StdDev  []float64 // of the noise of each
-	ID      string    // of the release of the counts
-	// Price is that of all fits and of the counts together, in ε, or in ρ where Rho is set: they add up, and the choice is computed from what was released.
-	Price     string
-	Rho       bool
-	Remaining curator.Loss
-	Replayed  bool
+	ID         string      `json:"id"` // of the release of the counts
+	Candidates []Candidate `json:"candidates"`
+	Best       int         `json:"best"`  // the index of the chosen candidate
+	Model      *GLMFit     `json:"model"` // its fit
+	// Price is that of all fits and of the counts together, in Unit: they add up, and the choice is computed from the releases.
+	Price     string       `json:"price"`
+	Unit      string       `json:"unit"` // "epsilon" or "rho"
+	Remaining curator.Loss `json:"remaining"`
+	Replayed  bool         `json:"replayed"`
+}
+
+// Candidate is one model of a search.
+type Candidate struct {
+	Formula string  `json:"formula"`
+	Correct float64 `json:"correct"` // the rows that it predicts rightly, a noisy count
+	StdDev  float64 `json:"stddev"`  // of that noise
+	Fit     *GLMFit `json:"-"`
 }
 
 // maxCandidates bounds a search: the counts of more would be lost in their noise.
@@ -76,12 +83,12 @@ func SearchGLM(ctx context.Context, c *curator.Curator, s GLMSearch) (*GLMSearch
 	if err != nil {
 		return nil, err
 	}
-	out.Price, out.Rho = exact.FormatRat(total), inRho
+	out.Price, out.Unit = exact.FormatRat(total), "epsilon"
+	price := curator.Loss{Epsilon: out.Price}
+	if inRho {
+		out.Unit, price = "rho", curator.Loss{Rho: out.Price}
+	}
 	if !replayed && !request.Affordable(score.Remaining, prices...) {
-		price := curator.Loss{Epsilon: out.Price}
-		if out.Rho {
-			price = curator.Loss{Rho: out.Price}
-		}
 		return nil, request.Exhausted("search among fewer, or at lower prices", "the price of all candidates and their counts", price, score.Remaining)
 	}
 	return out, s.run(ctx, c, out)
@@ -100,7 +107,7 @@ func (s GLMSearch) run(ctx context.Context, c *curator.Curator, out *GLMSearched
 		if err != nil {
 			return request.Stopped(err, out.releases()...)
 		}
-		out.Fits, out.Replayed = append(out.Fits, f), out.Replayed && f.Replayed
+		out.Candidates, out.Replayed = append(out.Candidates, Candidate{Formula: f.Formula, Fit: f}), out.Replayed && f.Replayed
 		counts = append(counts, p.correct(f.scaled))
 	}
 	r, err := c.Answer(ctx, s.counting(counts))
@@ -111,23 +118,25 @@ func (s GLMSearch) run(ctx context.Context, c *curator.Curator, out *GLMSearched
 		return request.Stopped(request.Misuse("give a condition on rows, and nothing else", "the counts are not those of the question"), append(out.releases(), r.ID)...)
 	}
 	out.ID, out.Remaining, out.Replayed = r.ID, r.Remaining, out.Replayed && r.Replayed
-	for i := range s.Candidates {
+	for i := range out.Candidates {
 		e := r.Rows[0][i].Estimate
 		if e == nil || e.Value == nil || e.StdDev == nil {
 			return fmt.Errorf("a count without a value")
 		}
-		out.Correct, out.StdDev = append(out.Correct, e.Value.Real), append(out.StdDev, *e.StdDev)
-		if out.Correct[i] > out.Correct[out.Best] {
+		k := &out.Candidates[i]
+		k.Correct, k.StdDev = e.Value.Real, *e.StdDev
+		if k.Correct > out.Candidates[out.Best].Correct {
 			out.Best = i
 		}
 	}
+	out.Model = out.Candidates[out.Best].Fit
 	return nil
 }
 
 // releases are those of the fits so far.
 func (s *GLMSearched) releases() (ids []string) {
-	for _, f := range s.Fits {
-		ids = append(ids, f.IDs...)
+	for _, k := range s.Candidates {
+		ids = append(ids, k.Fit.IDs...)
 	}
 	return ids
 }

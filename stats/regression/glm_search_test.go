@@ -23,7 +23,7 @@ func TestSearchGLM(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if s.Best != 1 || len(s.Fits) != 3 || !(s.Correct[1] > 3900 && s.Correct[1] < 4800) || !(s.StdDev[1] < 10) || s.Replayed {
+	if k := s.Candidates[1]; s.Best != 1 || len(s.Candidates) != 3 || s.Model != k.Fit || !(k.Correct > 3900 && k.Correct < 4800) || !(k.StdDev < 10) || s.Replayed {
 		t.Errorf("%+v", s)
 	}
 	b, err := c.Budget()
@@ -31,7 +31,7 @@ func TestSearchGLM(t *testing.T) {
 		t.Fatal(err)
 	}
 	spent, err := exact.ParseRat(b.Spent.Rho)
-	if price, ok := new(big.Rat).SetString(s.Price); err != nil || !ok || !s.Rho || spent.Cmp(price) != 0 {
+	if price, ok := new(big.Rat).SetString(s.Price); err != nil || !ok || s.Unit != "rho" || spent.Cmp(price) != 0 {
 		t.Errorf("spent %s, told %s", b.Spent.Rho, s.Price)
 	}
 	if again, err := SearchGLM(t.Context(), c, search); err != nil || !again.Replayed || again.Best != 1 {

@@ -2,6 +2,7 @@ package regression
 
 import (
 	"context"
+	"encoding/json"
 	"math"
 	"math/big"
 	"strings"
@@ -18,23 +19,30 @@ type GLMTrials struct {
 	Trials       float64  // how many there are on average; 0 is ten for each regulariser
 }
 
-// GLMTried is the best that was found. Coefficients are those of the columns as they are, and have no intervals: they are drawn towards 0 by the regulariser, which was chosen by what the rows say.
+// GLMTried is the best model that was found. Coefficients are those of the columns as they are, and have no intervals: the regulariser, which was
+// chosen by the rows, draws them towards 0.
 type GLMTried struct {
-	ID, Formula, Table, Regularise string
-	Coefficients                   []TriedCoefficient
-	Correct, CorrectError          *float64 // rows predicted rightly, noisy, and the noise's standard deviation: as of the best of several rather too many. Nil of an explanation
-	Trials, Missed                 float64  // on average; and the probability that a given regulariser was never tried
-	Trial                          curator.Loss
-	Price, Remaining               curator.Loss
-	Affordable, Replayed           bool
-	Largest                        string // of an explanation: the largest ε that could be asked at
+	ID string `json:"id,omitempty"`
+	Spec
+	Regularise   json.Number        `json:"regularise,omitempty"`
+	Coefficients []TriedCoefficient `json:"coefficients"`
+	// Correct counts the rows that are predicted rightly, and CorrectError is its noise's standard deviation: as the best of several, the count is rather too
+	// large. Both are nil in an explanation.
+	Correct      *float64     `json:"correct"`
+	CorrectError *float64     `json:"correct_stddev"`
+	Trials       float64      `json:"trials_on_average"`
+	Missed       float64      `json:"missed"` // the probability that a given regulariser was never tried
+	Trial        curator.Loss `json:"trial_price"`
+	Paid
+	Affordable bool   `json:"-"`
+	Largest    string `json:"-"` // of an explanation: the largest ε that could be asked at
 }
 
 // TriedCoefficient is a coefficient with the standard deviation of its noise.
 type TriedCoefficient struct {
-	Name     string
-	Estimate *float64 // nil of an explanation
-	Noise    float64
+	Name     string   `json:"name"`
+	Estimate *float64 `json:"estimate"` // nil in an explanation
+	Noise    float64  `json:"noise_error"`
 }
 
 // TryGLM runs the search.
@@ -101,8 +109,8 @@ func decideTrials(c *curator.Curator, q GLMTrials) (*glmPlan, curator.MinimumSea
 // tried puts the result in the columns' own units.
 func (p *glmPlan) tried(q GLMTrials, r *curator.FoundMinimum) *GLMTried {
 	out := &GLMTried{
-		ID: r.ID, Formula: p.design.Formula.String(), Table: p.design.Table, Regularise: strings.TrimSpace(q.Regularisers[r.Best]),
-		Trials: r.Trials, Missed: r.Missed, Trial: r.Trial, Price: r.Price, Remaining: r.Remaining, Replayed: r.Replayed,
+		ID: r.ID, Spec: p.spec(), Regularise: json.Number(strings.TrimSpace(q.Regularisers[r.Best])),
+		Trials: r.Trials, Missed: r.Missed, Trial: r.Trial, Paid: Paid{r.Price, r.Remaining, r.Replayed},
 	}
 	unit, _ := r.Coefficients.Unit.Float64()
 	theta, length := make([]float64, len(r.Coefficients.Values)), 0.0

@@ -21,7 +21,7 @@ func TestTryGLM(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if *f.Correct < 3000 || *f.Correct > 4200 || !strings.Contains(" 20 50 200 ", " "+f.Regularise+" ") {
+		if *f.Correct < 3000 || *f.Correct > 4200 || !strings.Contains(" 20 50 200 ", " "+string(f.Regularise)+" ") {
 			t.Errorf("%+v", f)
 		}
 		if age := f.Coefficients[1]; age.Estimate == nil || *age.Estimate < 0.005 || *age.Estimate > 0.05 {

@@ -7,6 +7,7 @@ package regression
 
 import (
 	"context"
+	"encoding/json"
 	"fmt"
 	"math"
 	"strings"
@@ -52,65 +53,68 @@ type Linear struct {
 	Only string
 }
 
-// Coefficient is an estimate with its error. What is nil is not known.
+// Coefficient is a coefficient of the columns as they are. What is nil is not known.
 type Coefficient struct {
-	Name      string
-	Estimate  *float64
-	StdError  *float64 // to first order, of sampling and of noise together
-	Privacy   *float64 // the part of StdError² that is the noise's
-	Low, High *float64 // of the interval; nil where it has no such end
-	Width     float64  // of the predictor, by the declared bounds: Estimate·Width are comparable; 1 of the intercept and of categories
+	Name     string   `json:"name"`
+	Estimate *float64 `json:"estimate"`
+	StdError *float64 `json:"std_error"` // to first order, of sampling and of noise together
+	Privacy  *float64 `json:"privacy"`   // the noise's part of StdError²
+	Low      *float64 `json:"low"`       // of the interval; nil if it has no such end
+	High     *float64 `json:"high"`
+	// Width is that of the predictor, by the declared bounds: Estimate·Width are comparable. It is 1 for the intercept and for categories.
+	Width float64 `json:"-"`
 }
 
 // LinearFit is a linear regression.
 type LinearFit struct {
-	ID, Formula, Table, Method string
-	Releases                   []string // all that it is computed from: those of the bounds that were found, and ID
-	Coefficients               []Coefficient
-	Confidence                 string
-	Population                 bool     // intervals are about the population that rows are drawn from; else about the coefficients that the rows have
-	ResidualError              *float64 // the residual standard deviation
-	RSquared                   *float64
-	Rows, RowsError            *float64         // how many rows counted, noisy, and the noise's standard deviation
-	Ridge                      float64          // that was added to Σzzᵀ of the scaled predictors
-	Bounds                     []formula.Bounds // that were found
-	Choice                     *Choice          // of terms; nil where none were chosen
-	Warnings                   []string
-	Measured                   []LinearSum // what was released, in the units of the scaled predictors and response
-	Line                       *FittedLine // of TheilSen, which has no standard errors, and measures nothing
-	Price, Remaining           curator.Loss
-	Replayed                   bool
+	ID       string   `json:"id"`
+	Releases []string `json:"releases"` // all that it is computed from: those of the bounds that were found, and ID
+	Spec
+	Method        string           `json:"method"`
+	Coefficients  []Coefficient    `json:"coefficients"`
+	Confidence    json.Number      `json:"confidence"`
+	About         string           `json:"intervals_about"`
+	ResidualError *float64         `json:"residual_error"` // the residual standard deviation
+	RSquared      *float64         `json:"r_squared"`
+	Rows          *float64         `json:"rows"`             // how many rows counted, noisy
+	RowsError     *float64         `json:"rows_stddev"`      // the standard deviation of that noise
+	Ridge         float64          `json:"ridge"`            // that was added to Σzzᵀ of the scaled predictors
+	Bounds        []formula.Bounds `json:"bounds"`           // that were found
+	Choice        *Choice          `json:"choice,omitempty"` // of terms; nil if none were chosen
+	Warnings      []string         `json:"warnings"`
+	Measured      []LinearSum      `json:"measured"`       // the released sums, in the units of the scaled predictors and response
+	Line          *FittedLine      `json:"line,omitempty"` // of TheilSen, which has no standard errors and measures nothing
+	Paid
 }
 
 // LinearSum is a noisy sum that a regression is computed from.
 type LinearSum struct {
-	Name        string
-	Values      []float64 // of a symmetric matrix the upper triangle, by row; nil of an explanation
-	StdDev      float64   // of the noise
-	OffDiagonal float64   // of that on entries off the diagonal of a symmetric matrix
-	Noise       string
-	Price       curator.Loss
+	Name        string       `json:"name"`
+	Values      []float64    `json:"values,omitempty"` // of a symmetric matrix the upper triangle, by row; nil in an explanation
+	Noise       string       `json:"noise"`
+	StdDev      float64      `json:"stddev"`              // of the noise
+	OffDiagonal *float64     `json:"stddev_off_diagonal"` // of the noise off the diagonal of a symmetric matrix
+	Price       curator.Loss `json:"price"`
 }
 
-// LinearExplanation is what a regression would cost, and its noise. It costs nothing.
+// LinearExplanation states what a regression would cost, and its noise. It costs nothing.
 type LinearExplanation struct {
-	Formula, Table, Method string
-	SQL                    string // of the scaled predictors and response
-	Columns                []string
-	Sums                   []LinearSum // without values
-	Line                   *FittedLine // of TheilSen, without values
-	// NoiseNorm bounds the norm of the noise on Σzzᵀ with probability 0.95. Where rows times the variance of scaled predictors (in the
-	// direction in which it is least) is not far above it, coefficients are not told.
-	NoiseNorm float64
-	// LeastSpread is the standard deviation of scaled predictors, in the direction in which it is least, below which that is so with as many
-	// rows as the owner expects; nil where the policy does not say how many.
-	LeastSpread      *float64
-	Price, Remaining curator.Loss
-	Affordable       bool
-	Largest          string
-	Replayed         bool
-	Unit             curator.Unit
-	Notes            []string
+	Spec
+	Method  string      `json:"method"`
+	SQL     string      `json:"sql"` // of the scaled predictors and response
+	Columns []string    `json:"columns"`
+	Sums    []LinearSum `json:"measured"`       // without values
+	Line    *FittedLine `json:"line,omitempty"` // of TheilSen, without values
+	// NoiseNorm bounds the norm of the noise on Σzzᵀ with probability 0.95. Unless rows times the least variance of scaled predictors in any
+	// direction are far above it, there are no estimates of coefficients. TheilSen has none.
+	NoiseNorm *float64 `json:"noise_norm"`
+	// LeastSpread is the least standard deviation of scaled predictors in any direction at which that is so with as many rows as the owner
+	// expects; nil if the policy does not say how many.
+	LeastSpread *float64 `json:"least_spread"`
+	Quoted
+	Replayed bool         `json:"replayed"`
+	Notes    []string     `json:"notes"`
+	Unit     curator.Unit `json:"-"`
 }
 
 // linear is a regression, decided.
@@ -193,11 +197,8 @@ func ExplainLinear(ctx context.Context, c *curator.Curator, q Linear) (*LinearEx
 		}
 	}
 	out := &LinearExplanation{
-		Formula: l.design.Formula.String(), Table: q.Table, Method: l.Method, SQL: strings.TrimSuffix(l.vectors.SQL, l.remark()), Price: price, Remaining: l.told.Remaining,
-		Affordable: l.told.Affordable, Largest: l.told.Largest, Replayed: l.told.Replayed, Unit: l.told.Unit, Notes: l.told.Notes,
-	}
-	for _, column := range l.design.Columns {
-		out.Columns = append(out.Columns, column.Name)
+		Spec: Spec{LinearModel, l.design.Formula.String(), q.Table}, Method: l.Method, SQL: strings.TrimSuffix(l.vectors.SQL, l.remark()), Columns: l.design.Names(),
+		Sums: []LinearSum{}, Quoted: Quoted{price, l.told.Remaining, l.told.Affordable, l.told.Largest}, Replayed: l.told.Replayed, Unit: l.told.Unit, Notes: append([]string{}, l.told.Notes...),
 	}
 	law := lawOf(l.told.Sums)
 	for i, s := range l.told.Sums {
@@ -226,9 +227,10 @@ func ExplainLinear(ctx context.Context, c *curator.Curator, q Linear) (*LinearEx
 		}
 		out.Notes = append(out.Notes, choiceNote(l.design, k, l.alpha))
 	}
-	out.NoiseNorm = law.norm(plain(len(out.Columns)), 0)
+	norm := law.norm(plain(len(out.Columns)), 0)
+	out.NoiseNorm = &norm
 	if n := l.table.ExpectedRows; n > 0 {
-		least := math.Sqrt(out.NoiseNorm / float64(n))
+		least := math.Sqrt(norm / float64(n))
 		out.LeastSpread = &least
 	}
 	return out, nil

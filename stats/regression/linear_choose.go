@@ -15,13 +15,13 @@ import (
 
 // Choice says how terms of a formula were chosen: from sums of all of them that had been released, so at no further price.
 type Choice struct {
-	Of     []string // the terms that there were
-	Chosen []string
+	Of     []string `json:"of"` // the terms that there were
+	Chosen []string `json:"chosen"`
 	// Models is how many coefficients there are in all models that might have been chosen, at most. Each is given an equal part of what the intervals may fail
 	// by: so they hold together, with the confidence that was asked for, whichever model is chosen.
-	Models     float64
-	Confidence float64 // of each interval by itself
-	Exhaustive bool    // all such models were compared; else terms were added one by one, and exchanged
+	Models     float64 `json:"coefficients_of_all_models"`
+	Confidence float64 `json:"confidence_of_each"` // of each interval by itself
+	Exhaustive bool    `json:"exhaustive"`         // all such models were compared; else terms were added one by one, and exchanged
 }
 
 // automatically is the choice of as many terms as are worth it.

@@ -291,7 +291,7 @@ func TestLinearFromRelease(t *testing.T) {
 			}
 			// x by a model of the other terms: about 1 + (y − 3 − …)/3, whose slope is that of the points.
 			back, err := FitLinear(t.Context(), c, Linear{From: whole.ID, Formula: "x ~ flag"})
-			if bounds == "" && (err != nil || back.Coefficients[1].Estimate == nil || math.Abs(*back.Coefficients[1].Estimate-1) > 0.3 || !back.Population) {
+			if bounds == "" && (err != nil || back.Coefficients[1].Estimate == nil || math.Abs(*back.Coefficients[1].Estimate-1) > 0.3 || back.About != AboutPopulation) {
 				t.Errorf("%+v, %v", back, err)
 			}
 			again, err := FitLinear(t.Context(), c, Linear{Table: "points", Formula: "y ~ x + g + flag + same", Where: "x >= 0 -- all\n", FindBounds: bounds, Only: "y ~ x + g", Question: price})

@@ -1,6 +1,7 @@
 package regression
 
 import (
+	"encoding/json"
 	"fmt"
 	"math"
 	"math/big"
@@ -8,6 +9,7 @@ import (
 
 	"dither/curator"
 	"dither/noise"
+	"dither/stats/formula"
 	"dither/stats/internal/request"
 )
 
@@ -38,7 +40,8 @@ func (l *linear) sum(i int, s curator.NoisySum) LinearSum {
 		out.Noise = "discrete Laplace"
 	}
 	if s.OffDiagonal != nil && i == 0 {
-		out.OffDiagonal = s.OffDiagonal.StdDev() * unit
+		off := s.OffDiagonal.StdDev() * unit
+		out.OffDiagonal = &off
 	}
 	if len(s.Values) > 0 {
 		for _, v := range s.Values[0] {
@@ -49,15 +52,24 @@ func (l *linear) sum(i int, s curator.NoisySum) LinearSum {
 	return out
 }
 
+// newLinearFit is a fit without coefficients, whose intervals are about the population.
+func newLinearFit(id string, d *formula.Design, method string, paid Paid) *LinearFit {
+	return &LinearFit{
+		ID: id, Spec: Spec{LinearModel, d.Formula.String(), d.Table}, Method: method, About: AboutPopulation, Paid: paid,
+		Coefficients: []Coefficient{}, Bounds: []formula.Bounds{}, Warnings: []string{}, Measured: []LinearSum{},
+	}
+}
+
 // fit computes the regression from what was released.
 func (l *linear) fit(m *curator.Moments) (*LinearFit, error) {
 	of, q, choice, err := l.narrowed(l.equations(m))
 	if err != nil {
 		return nil, err
 	}
-	out := &LinearFit{
-		ID: m.ID, Formula: of.design.Formula.String(), Table: l.design.Table, Method: l.Method, Confidence: l.Confidence, Population: q.squares, Choice: choice,
-		Price: m.Price, Remaining: m.Remaining, Replayed: m.Replayed,
+	out := newLinearFit(m.ID, of.design, l.Method, Paid{m.Price, m.Remaining, m.Replayed})
+	out.Confidence, out.Choice = json.Number(l.Confidence), choice
+	if !q.squares {
+		out.About = AboutRows
 	}
 	names := of.design.Formula.Numbers(l.table)
 	for _, b := range l.found { // of the numbers that are in this model
@@ -70,7 +82,7 @@ func (l *linear) fit(m *curator.Moments) (*LinearFit, error) {
 	}
 	if choice != nil {
 		words := choice.words()
-		if out.Population && len(choice.Chosen) < len(choice.Of) {
+		if q.squares && len(choice.Chosen) < len(choice.Of) {
 			words += " What is left out they take for error, with the same variance in all rows."
 		}
 		out.warn(words)
@@ -109,7 +121,7 @@ func (l *linear) tell(out *LinearFit, q *normalEquations) {
 	}
 	out.Ridge = s.ridge
 	spread := 0.0
-	if out.Population {
+	if q.squares {
 		spread = s.spread()
 		l.residual(out, q, s)
 	}
@@ -142,7 +154,7 @@ func (l *linear) tell(out *LinearFit, q *normalEquations) {
 	if s.ridge > 0 {
 		out.warn(fmt.Sprintf("The noise is not small beside Σzzᵀ, whose smallest eigenvalue comes out as %.3g with noise of norm up to %.3g: a ridge of %.3g draws coefficients towards 0. Standard errors leave that out; intervals do not rest on it.", s.least, s.size, s.ridge))
 	}
-	if out.Population && request.ManyRows(l.told.Unit) {
+	if q.squares && request.ManyRows(l.told.Unit) {
 		out.warn("A person may have several rows: the part of the errors that is sampling's takes rows for independent.")
 	}
 	if weak > 0 {

@@ -85,7 +85,7 @@ func TestFitLinear(t *testing.T) {
 				t.Fatal(err)
 			}
 			truth := []float64{2, 3, -1.5, 0}
-			if !f.Population {
+			if f.About != AboutPopulation {
 				truth = ordinary(madeUp(4000))
 			}
 			for i, want := range truth {

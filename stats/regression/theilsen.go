@@ -2,6 +2,7 @@ package regression
 
 import (
 	"context"
+	"encoding/json"
 	"math"
 
 	"dither/curator"
@@ -21,6 +22,30 @@ type FittedLine struct {
 	Thinned                            int   // one row of 2^Thinned takes part
 	Intervals                          bool
 	Draws                              []curator.LineDraw // what the price pays for
+}
+
+// MarshalJSON writes the line, with its height's estimate and interval beside it.
+func (l *FittedLine) MarshalJSON() ([]byte, error) {
+	type draw struct {
+		Name  string       `json:"name"`
+		Price curator.Loss `json:"price"`
+	}
+	var draws []draw
+	for _, d := range l.Draws {
+		draws = append(draws, draw{d.Name, d.Price})
+	}
+	return json.Marshal(struct {
+		At          float64  `json:"at"`
+		Height      *float64 `json:"height"`
+		Low         *float64 `json:"low"`
+		High        *float64 `json:"high"`
+		SlopeNoise  float64  `json:"slope_noise"`
+		HeightNoise float64  `json:"height_noise"`
+		SlopeMost   float64  `json:"slope_most"`
+		Rows        int64    `json:"rows_expected"`
+		OneIn       int64    `json:"one_row_in"`
+		Draws       []draw   `json:"drawn"`
+	}{l.At, l.Height.Estimate, l.Height.Low, l.Height.High, l.SlopeNoise, l.HeightNoise, l.SlopeMost, l.Rows, 1 << l.Thinned, draws})
 }
 
 // lineFit is a line's question, decided: the predictor z and the response v are scaled as for the other methods.
@@ -80,11 +105,8 @@ func fitTheilSen(ctx context.Context, c *curator.Curator, q Linear) (*LinearFit,
 	if err != nil {
 		return nil, err
 	}
-	out := &LinearFit{
-		ID: f.ID, Formula: l.design.Formula.String(), Table: l.design.Table, Method: TheilSen, Confidence: "0.95", Population: true,
-		Line: l.line(f), Price: f.Price, Remaining: f.Remaining, Replayed: f.Replayed,
-	}
-	out.Coefficients = l.coefficients(f)
+	out := newLinearFit(f.ID, l.design, TheilSen, Paid{f.Price, f.Remaining, f.Replayed})
+	out.Confidence, out.Line, out.Coefficients = "0.95", l.line(f), l.coefficients(f)
 	if k := out.Coefficients[1]; out.Line.Intervals && (k.Low == nil || k.High == nil) {
 		out.warn("The interval of the slope is open: at this price nothing bounds it but the steepest slope that is sought. More rows or a higher price would.")
 	}
@@ -104,14 +126,10 @@ func explainTheilSen(ctx context.Context, c *curator.Curator, q Linear) (*Linear
 	if err != nil {
 		return nil, err
 	}
-	out := &LinearExplanation{
-		Formula: l.design.Formula.String(), Table: q.Table, Method: TheilSen, SQL: l.question.SQL, Line: l.line(f), Price: f.Price, Remaining: f.Remaining,
-		Affordable: f.Affordable, Largest: f.Largest, Replayed: f.Replayed, Unit: f.Unit, Notes: f.Notes,
-	}
-	for _, column := range l.design.Columns {
-		out.Columns = append(out.Columns, column.Name)
-	}
-	return out, nil
+	return &LinearExplanation{
+		Spec: Spec{LinearModel, l.design.Formula.String(), q.Table}, Method: TheilSen, SQL: l.question.SQL, Columns: l.design.Names(), Sums: []LinearSum{},
+		Line: l.line(f), Quoted: Quoted{f.Price, f.Remaining, f.Affordable, f.Largest}, Replayed: f.Replayed, Unit: f.Unit, Notes: append([]string{}, f.Notes...),
+	}, nil
 }
 
 // line brings what is told beside the coefficients to the units of the columns.

@@ -43,28 +43,32 @@ type Gradients struct {
 	Learning         string // how far a step goes; "" is .05 for Adam, and 1 for SGD
 }
 
-// Trained is a model that was trained. What it predicts is public, for anybody's predictors.
+// Trained is a model that was trained. Its predictions are public, for any predictors.
 type Trained struct {
-	ID                                          string
-	Formula, Table                              string
-	Kind, Activation                            string
-	Columns                                     []string // the predictors, scaled
-	Classes, Hidden                             int
-	Response                                    string           // the column's name
-	Levels                                      []string         // of the response in words, by class; nil of numbers
-	Theta                                       []float64        // the mean of the parameters over the last quarter of the steps, in the order of curator.TrainedModel
-	Coefficients                                []GLMCoefficient // of models that have them, of the columns as they are: without intervals
-	Steps                                       int64
-	Clip, Rate, Multiplier, Optimiser, Learning string
-	Price, Remaining                            curator.Loss
-	Replayed                                    bool // all of its steps were recorded before
-	design                                      *formula.Design
-	where                                       string
+	ID string `json:"id"`
+	Spec
+	Columns      []string         `json:"columns"` // the predictors, scaled
+	Classes      int              `json:"classes,omitempty"`
+	Hidden       int              `json:"hidden,omitempty"`
+	Activation   string           `json:"activation,omitempty"`
+	Response     string           `json:"response"`               // the column's name
+	Levels       []string         `json:"levels"`                 // of the response in words, by class; nil for numbers
+	Theta        []float64        `json:"parameters"`             // their mean over the last quarter of the steps, in the order of curator.TrainedModel
+	Coefficients []GLMCoefficient `json:"coefficients,omitempty"` // of models that have them, of the columns as they are: without intervals
+	Steps        int64            `json:"steps"`
+	Clip         string           `json:"clip"`
+	Rate         string           `json:"rate"`
+	Multiplier   string           `json:"multiplier"`
+	Optimiser    string           `json:"optimiser"`
+	Learning     string           `json:"learning"`
+	Paid                          // Replayed: all of its steps were recorded before
+	design       *formula.Design
+	where        string
 }
 
 // NoIntervals says why a model that was trained has none, and what has.
 func (t *Trained) NoIntervals() string {
-	if t.Kind == curator.NetworkModel || t.Kind == curator.SoftmaxModel {
+	if t.Model == curator.NetworkModel || t.Model == curator.SoftmaxModel {
 		return "there are no intervals: what is trained depends on where it began and when it ended, and its parameters have no law that noisy gradients tell; what it predicts can be held against rows of another condition"
 	}
 	return "there are no intervals: clipped gradients and a last step that is not a minimum move the coefficients by an amount that noisy gradients do not tell; --method minimize has intervals that cover sampling and noise"
@@ -77,20 +81,27 @@ type TrainingStep struct {
 	Replayed    bool
 }
 
-// GradientsExplanation says before a training is paid what it would cost.
+// GradientsExplanation states what a training would cost. It costs nothing.
 type GradientsExplanation struct {
-	Formula, Table, Kind, SQL string
-	Response                  string
-	Columns, Levels           []string
-	Parameters                int
-	Steps, Recorded           int64
-	Clip, Rate, Multiplier    string
-	StdDev                    float64 // of the noise on each coordinate of a step's mean gradient
-	Expected                  float64 // units in a sample
-	Epsilon, Delta            string  // of all steps together, certified by their loss distribution; the price is ρ = ε²/2, and δ. Delta is "" where it is the policy's
-	Price, Remaining          curator.Loss
-	Affordable, Begun         bool
-	Largest                   string
+	Spec
+	SQL        string   `json:"sql"`
+	Columns    []string `json:"columns"`
+	Parameters int      `json:"parameters"`
+	Steps      int64    `json:"steps"`
+	Recorded   int64    `json:"recorded_steps"`
+	Clip       string   `json:"clip"`
+	Rate       string   `json:"rate"`
+	Multiplier string   `json:"multiplier"`
+	StdDev     float64  `json:"stddev"` // of the noise on each coordinate of a step's mean gradient
+	// Epsilon and Delta are those of all steps together, certified by their loss distribution; the price is ρ = ε²/2, and δ. Delta is "" if it is
+	// the policy's.
+	Epsilon string `json:"epsilon"`
+	Delta   string `json:"delta"`
+	Quoted
+	Begun    bool     `json:"begun"`
+	Levels   []string `json:"levels"`
+	Response string   `json:"-"`
+	Expected float64  `json:"-"` // units in a sample
 }
 
 // gradients is a Gradients, decided.
@@ -100,6 +111,9 @@ type gradients struct {
 	training curator.Training
 	learning float64
 }
+
+// spec names the model that is trained.
+func (g *gradients) spec() Spec { return Spec{g.Kind, g.design.Formula.String(), g.design.Table} }
 
 // FitGradients trains a model. All steps are paid before the first, and each is durable before it is used, so that a training that ended early goes on where it was, when it
 // is asked for again: steps that were taken are given again, at no cost, and lead to the same parameters. told, if not nil, is called after each step.
@@ -140,8 +154,8 @@ func FitGradients(ctx context.Context, c *curator.Curator, q Gradients, told fun
 		}
 	}
 	out = &Trained{
-		ID: t.ID, Formula: g.design.Formula.String(), Table: g.design.Table, Kind: g.Kind, Activation: g.Activation, Classes: g.training.Model.Classes, Hidden: g.Hidden, Theta: mean,
-		Steps: t.Steps, Clip: g.Clip, Rate: g.Rate, Multiplier: t.Multiplier, Optimiser: g.Optimiser, Learning: g.Learning, Price: t.Price, Remaining: t.Remaining, Replayed: replayed,
+		ID: t.ID, Spec: g.spec(), Activation: g.Activation, Classes: g.training.Model.Classes, Hidden: g.Hidden, Theta: mean,
+		Steps: t.Steps, Clip: g.Clip, Rate: g.Rate, Multiplier: t.Multiplier, Optimiser: g.Optimiser, Learning: g.Learning, Paid: Paid{t.Price, t.Remaining, replayed},
 		Response: g.design.Response.Column, Levels: g.design.Response.Levels, design: g.design, where: q.Where,
 	}
 	g.describe(out)
@@ -163,17 +177,12 @@ func ExplainGradients(ctx context.Context, c *curator.Curator, q Gradients) (*Gr
 		return nil, err
 	}
 	unit, _ := e.Unit.Float64()
-	out := &GradientsExplanation{
-		Formula: g.design.Formula.String(), Table: g.design.Table, Kind: g.Kind, SQL: g.training.SQL, Parameters: e.Parameters, Steps: g.Steps, Recorded: e.Recorded, Clip: g.Clip, Rate: g.Rate,
-		Multiplier: e.Multiplier, StdDev: e.Noise.StdDev() * unit / e.Expected, Expected: e.Expected, Price: e.Price, Remaining: b.Remaining, Begun: e.Begun, Largest: b.Largest,
-		Affordable: e.Begun || request.Affordable(b.Remaining, e.Price),
-	}
-	out.Response, out.Levels = g.design.Response.Column, g.design.Response.Levels
-	out.Epsilon, out.Delta = certifiedEpsilon(e.Price), q.Delta
-	for _, column := range g.design.Columns {
-		out.Columns = append(out.Columns, column.Name)
-	}
-	return out, nil
+	return &GradientsExplanation{
+		Spec: g.spec(), SQL: g.training.SQL, Columns: g.design.Names(), Parameters: e.Parameters, Steps: g.Steps, Recorded: e.Recorded, Clip: g.Clip, Rate: g.Rate,
+		Multiplier: e.Multiplier, StdDev: e.Noise.StdDev() * unit / e.Expected, Expected: e.Expected, Epsilon: certifiedEpsilon(e.Price), Delta: q.Delta,
+		Quoted: Quoted{e.Price, b.Remaining, e.Begun || request.Affordable(b.Remaining, e.Price), b.Largest}, Begun: e.Begun,
+		Response: g.design.Response.Column, Levels: g.design.Response.Levels,
+	}, nil
 }
 
 // certifiedEpsilon is the ε whose ε²/2 a training is charged, to seven decimals, rounded up.

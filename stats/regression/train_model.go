@@ -56,7 +56,7 @@ func (t *Trained) Outputs(x []float64) []float64 {
 		return z
 	}
 	var z []float64
-	switch d := len(x); t.Kind {
+	switch d := len(x); t.Model {
 	case curator.LinearModel:
 		return []float64{linear(0)}
 	case curator.LogisticModel:
@@ -105,7 +105,7 @@ func (t *Trained) Outputs(x []float64) []float64 {
 
 // parameters is how many the model has.
 func (t *Trained) parameters() int {
-	switch d := len(t.Columns); t.Kind {
+	switch d := len(t.Columns); t.Model {
 	case curator.LinearModel, curator.LogisticModel, curator.PoissonModel:
 		return d
 	case curator.SoftmaxModel:

@@ -3,7 +3,6 @@ package statistics
 import (
 	"context"
 	"encoding/csv"
-	"encoding/json"
 	"fmt"
 	"io"
 	"math"
@@ -87,12 +86,12 @@ func calibrationPlaces(k *regression.Calibrated) plot.Places {
 	for _, b := range k.Bins {
 		if b.Rate != nil {
 			panel.Crosses = append(panel.Crosses, plot.Cross{
-				Point: plot.Point{X: (b.Low + b.High) / 2, Y: *b.Rate}, Low: plot.Point{X: b.Low, Y: b.RateLow}, High: plot.Point{X: b.High, Y: b.RateHigh},
+				Point: plot.Point{X: (b.Low + b.High) / 2, Y: *b.Rate}, Low: plot.Point{X: b.Low, Y: b.Interval.Low}, High: plot.Point{X: b.High, Y: b.Interval.High},
 			})
 		}
 	}
 	caption := fmt.Sprintf("%s; %s intervals of each bin by itself cover sampling and noise; on the diagonal as many rows have the response as are predicted to",
-		pricePaid(k.Price, k.Replayed), render.Percent(k.Confidence))
+		pricePaid(k.Price, k.Replayed), render.Percent(string(k.Confidence)))
 	if k.Same {
 		caption += "; of the rows that the model was fitted to"
 	}
@@ -106,7 +105,7 @@ func calibrationPlaces(k *regression.Calibrated) plot.Places {
 func showCalibration(s *console.Console, k *regression.Calibrated) {
 	s.Print("\n")
 	heading(s, "calibration: "+k.Response)
-	header := []string{"predicted", "rows", "observed rate", render.Percent(k.Confidence) + " interval", "than predicted"}
+	header := []string{"predicted", "rows", "observed rate", render.Percent(string(k.Confidence)) + " interval", "than predicted"}
 	var rows [][]string
 	off := false
 	places := 3
@@ -118,18 +117,18 @@ func showCalibration(s *console.Console, k *regression.Calibrated) {
 	number := func(x float64, places int) string { return render.Fixed(x, places) }
 	for _, b := range k.Bins {
 		rate, said := "?", ""
-		digits := min(max(render.Decimals((b.RateHigh-b.RateLow)/2), 2), 4)
+		digits := min(max(render.Decimals((b.Interval.High-b.Interval.Low)/2), 2), 4)
 		if b.Rate != nil {
 			rate = number(*b.Rate, digits)
 		}
-		switch b.Off() {
+		switch b.Off {
 		case 1:
 			said, off = "more", true
 		case -1:
 			said, off = "fewer", true
 		}
 		rows = append(rows, []string{
-			number(b.Low, places) + " to " + number(b.High, places), render.Compact(math.Round(b.Rows)), rate, "[" + number(b.RateLow, digits) + ", " + number(b.RateHigh, digits) + "]", said,
+			number(b.Low, places) + " to " + number(b.High, places), render.Compact(math.Round(b.Rows)), rate, "[" + number(b.Interval.Low, digits) + ", " + number(b.Interval.High, digits) + "]", said,
 		})
 	}
 	if !off {
@@ -158,70 +157,6 @@ func calibrationWords(b *strings.Builder, e *regression.CalibrationExplanation) 
 		b.WriteString(", released before: free")
 	}
 	b.WriteString("\n")
-}
-
-// calibrationJSON is a calibration in JSON.
-type calibrationJSON struct{ *regression.Calibrated }
-
-// MarshalJSON writes it.
-func (k calibrationJSON) MarshalJSON() ([]byte, error) {
-	type interval struct {
-		Low        float64     `json:"low"`
-		High       float64     `json:"high"`
-		Confidence json.Number `json:"confidence"`
-	}
-	type bin struct {
-		Low      float64  `json:"predicted_low"`
-		High     float64  `json:"predicted_high"`
-		Rows     float64  `json:"rows"`
-		Rate     *float64 `json:"observed_rate"`
-		Interval interval `json:"interval"`
-		Off      int      `json:"off"`
-	}
-	out := struct {
-		ID        string       `json:"id"`
-		Response  string       `json:"response"`
-		Where     string       `json:"where"`
-		Same      bool         `json:"same_rows"`
-		Bins      []bin        `json:"bins"`
-		Noise     string       `json:"noise"`
-		StdDev    float64      `json:"stddev"`
-		Warnings  []string     `json:"warnings"`
-		Price     curator.Loss `json:"price"`
-		Remaining curator.Loss `json:"remaining"`
-		Replayed  bool         `json:"replayed"`
-	}{
-		ID: k.ID, Response: k.Response, Where: k.Where, Same: k.Same, Bins: []bin{}, Noise: k.Noise, StdDev: k.StdDev, Warnings: append([]string{}, k.Warnings...),
-		Price: k.Price, Remaining: k.Remaining, Replayed: k.Replayed,
-	}
-	for _, b := range k.Bins {
-		out.Bins = append(out.Bins, bin{b.Low, b.High, b.Rows, b.Rate, interval{b.RateLow, b.RateHigh, json.Number(k.Confidence)}, b.Off()})
-	}
-	return json.Marshal(out)
-}
-
-// calibrationOf is a calibration in JSON, or null.
-func calibrationOf(k *regression.Calibrated) any {
-	if k == nil {
-		return nil
-	}
-	return calibrationJSON{k}
-}
-
-// calibrationPriceJSON is what a calibration would cost.
-type calibrationPriceJSON struct {
-	SQL      string       `json:"sql"`
-	Bins     int          `json:"bins"`
-	StdDev   float64      `json:"stddev"`
-	Price    curator.Loss `json:"price"`
-	Replayed bool         `json:"replayed"`
-}
-
-func calibrationPriceOf(e *regression.CalibrationExplanation) *calibrationPriceJSON {
-	if e == nil {
-		return nil
-	}
-	return &calibrationPriceJSON{e.SQL, e.Bins, e.StdDev, e.Price, e.Replayed}
 }
 
 // classFlags are those that name the classes of a response.

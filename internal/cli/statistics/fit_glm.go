@@ -138,7 +138,7 @@ func runFitGLM(family string) func(*console.Console, *fitOptions, []string) erro
 		return fitting(s, o,
 			func(c *curator.Curator) (out glmExplained, err error) {
 				if out.GLMExplanation, err = regression.ExplainGLM(context.Background(), c, q); err == nil {
-					out.calibration, err = k.explained(c, o, q.Classes)
+					out.Calibration, err = k.explained(c, o, q.Classes)
 				}
 				return out, err
 			},
@@ -154,12 +154,12 @@ func runFitGLM(family string) func(*console.Console, *fitOptions, []string) erro
 					}
 				}
 				if out.GLMFit, err = regression.FitGLM(s.Context(), c, q); err == nil && k.asked {
-					out.calibration, out.failed = out.Calibrate(s.Context(), c, k.Calibration)
+					out.Calibration, out.failed = out.Calibrate(s.Context(), c, k.Calibration)
 				}
 				return out, err
 			},
 			func(f glmFitted) error {
-				return errors.Join(showGLM(s, f), f.failed, o.picture.Draw(glmChart(f.GLMFit)), k.draw(f.calibration))
+				return errors.Join(showGLM(s, f), f.failed, o.picture.Draw(glmChart(f.GLMFit)), k.draw(f.Calibration))
 			})
 	}
 }
@@ -167,14 +167,14 @@ func runFitGLM(family string) func(*console.Console, *fitOptions, []string) erro
 // glmFitted is a fit, and its calibration if one was asked for; or what it failed with.
 type glmFitted struct {
 	*regression.GLMFit
-	calibration *regression.Calibrated
+	Calibration *regression.Calibrated `json:"calibration,omitempty"`
 	failed      error
 }
 
 // glmExplained is what they would cost.
 type glmExplained struct {
 	*regression.GLMExplanation
-	calibration *regression.CalibrationExplanation
+	Calibration *regression.CalibrationExplanation `json:"calibration,omitempty"`
 }
 
 // noneOf refuses flags that have a meaning only where something else holds.
@@ -190,12 +190,12 @@ func noneOf(s *console.Console, only string, names ...string) (err error) {
 func showGLM(s *console.Console, f glmFitted) error {
 	switch s.Format {
 	case "json":
-		return s.JSON(glmJSON{f})
+		return s.JSON(f)
 	case "csv":
 		return glmCSV(s, f.GLMFit)
 	}
-	heading(s, fmt.Sprintf("%s (%s, %s)", f.Formula, f.Table, f.Family))
-	factor := map[string]string{regression.Logistic: "odds ratio", regression.Poisson: "rate ratio"}[f.Family]
+	heading(s, fmt.Sprintf("%s (%s, %s)", f.Formula, f.Table, f.Model))
+	factor := map[string]string{regression.Logistic: "odds ratio", regression.Poisson: "rate ratio"}[f.Model]
 	var rows [][]string
 	for _, c := range f.Coefficients {
 		places := 4
@@ -222,10 +222,10 @@ func showGLM(s *console.Console, f glmFitted) error {
 		}
 		rows = append(rows, row)
 	}
-	lay(s, []string{"", "estimate", "std. error", "z", "p", render.Percent(f.Confidence) + " interval", "of its variance the noise's", factor}, rows, 1)
+	lay(s, []string{"", "estimate", "std. error", "z", "p", render.Percent(string(f.Confidence)) + " interval", "of its variance the noise's", factor}, rows, 1)
 	paragraphs(s, glmWords(f.GLMFit))
-	if f.calibration != nil {
-		showCalibration(s, f.calibration)
+	if f.Calibration != nil {
+		showCalibration(s, f.Calibration)
 	}
 	return nil
 }
@@ -252,15 +252,15 @@ func glmWords(f *regression.GLMFit) string {
 
 func showGLMExplanation(s *console.Console, e glmExplained) error {
 	if s.Format == "json" {
-		return s.JSON(glmExplanationJSON{e})
+		return s.JSON(e)
 	}
-	heading(s, fmt.Sprintf("%s (%s, %s)", e.Formula, e.Table, e.Family))
+	heading(s, fmt.Sprintf("%s (%s, %s)", e.Formula, e.Table, e.Model))
 	lay(s, []string{"a minimum of", "noise", "std. dev.", "sensitivity", "regularised by", "radius", "norm"},
 		[][]string{{strconv.Itoa(len(e.Columns)) + " coefficients", e.Noise, render.Compact(e.StdDev), render.Compact(e.Sensitivity), render.Compact(e.Regularise), render.Compact(e.Radius), render.Compact(e.Bound)}}, 2)
 	var b strings.Builder
 	fmt.Fprintf(&b, "predictors, scaled by their bounds to between -1 and 1: %s\n", strings.Join(e.Columns, ", "))
-	if !math.IsNaN(e.Expected) && !math.IsInf(e.Expected, 0) {
-		fmt.Fprintf(&b, "with about %s rows, spread as is usual, noise adds about %s to the error of a scaled predictor's coefficient\n", render.Compact(e.Rows), render.Compact(e.Expected))
+	if e.Expected != nil {
+		fmt.Fprintf(&b, "with about %s rows, spread as is usual, noise adds about %s to the error of a scaled predictor's coefficient\n", render.Compact(e.Rows), render.Compact(*e.Expected))
 	}
 	if e.Count != nil {
 		fmt.Fprintf(&b, "nobody says how many rows there are: a noisy count of them costs %s of the price; --rows N spares it, and these figures are for %s\n", *e.Count, render.Compact(e.Rows))
@@ -269,7 +269,7 @@ func showGLMExplanation(s *console.Console, e glmExplained) error {
 		fmt.Fprintf(&b, "note: %s\n", n)
 	}
 	levelWords(&b, e.Response, e.Levels)
-	calibrationWords(&b, e.calibration)
+	calibrationWords(&b, e.Calibration)
 	affordability(&b, e.Price, e.Remaining, e.Affordable, e.Replayed, e.Largest)
 	paragraphs(s, b.String())
 	return nil
@@ -277,7 +277,7 @@ func showGLMExplanation(s *console.Console, e glmExplained) error {
 
 // glmChart draws coefficients on the scale of the linear predictor.
 func glmChart(f *regression.GLMFit) plot.Chart {
-	caption := pricePaid(f.Price, f.Replayed) + "; " + render.Percent(f.Confidence) + " intervals cover sampling and noise"
+	caption := pricePaid(f.Price, f.Replayed) + "; " + render.Percent(string(f.Confidence)) + " intervals cover sampling and noise"
 	var all []coefficient
 	for _, k := range f.Coefficients {
 		all = append(all, coefficient{k.Name, k.Width, k.Estimate, k.Low, k.High})

@@ -2,7 +2,6 @@ package statistics
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -67,7 +66,7 @@ func fitByGradients(s *console.Console, o *fitOptions, q *regression.Gradients, 
 	return fitting(s, o,
 		func(c *curator.Curator) (out gradientsExplained, err error) {
 			if out.GradientsExplanation, err = regression.ExplainGradients(context.Background(), c, *q); err == nil {
-				out.calibration, err = k.explained(c, o, q.Classes)
+				out.Calibration, err = k.explained(c, o, q.Classes)
 			}
 			return out, err
 		},
@@ -87,24 +86,24 @@ func fitByGradients(s *console.Console, o *fitOptions, q *regression.Gradients, 
 				told = trainingLine(s.Stderr)
 			}
 			if out.Trained, err = regression.FitGradients(s.Context(), c, *q, told); err == nil && k.asked {
-				out.calibration, out.failed = out.Calibrate(s.Context(), c, k.Calibration)
+				out.Calibration, out.failed = out.Calibrate(s.Context(), c, k.Calibration)
 			}
 			return out, err
 		},
-		func(t trained) error { return errors.Join(showTrained(s, t), t.failed, k.draw(t.calibration)) })
+		func(t trained) error { return errors.Join(showTrained(s, t), t.failed, k.draw(t.Calibration)) })
 }
 
 // trained is a trained model, and its calibration if one was asked for; or what it failed with.
 type trained struct {
 	*regression.Trained
-	calibration *regression.Calibrated
+	Calibration *regression.Calibrated
 	failed      error
 }
 
 // gradientsExplained is what they would cost.
 type gradientsExplained struct {
 	*regression.GradientsExplanation
-	calibration *regression.CalibrationExplanation
+	Calibration *regression.CalibrationExplanation `json:"calibration,omitempty"`
 }
 
 // trainingLine shows how far a training is, some times a second: its step and its price, and no loss, since the rows are private.
@@ -134,14 +133,19 @@ func trainingLine(w io.Writer) func(regression.TrainingStep) {
 func showTrained(s *console.Console, t trained) error {
 	switch s.Format {
 	case "json":
-		return s.JSON(trainedJSON{t})
+		return s.JSON(struct {
+			*regression.Trained
+			Intervals   *string                `json:"intervals"` // null: there are none, and NoIntervals says why
+			NoIntervals string                 `json:"no_intervals"`
+			Calibration *regression.Calibrated `json:"calibration,omitempty"`
+		}{t.Trained, nil, t.NoIntervals(), t.Calibration})
 	case "csv":
 		return trainedCSV(s, t)
 	}
-	heading(s, fmt.Sprintf("%s (%s, %s)", t.Formula, t.Table, t.Kind))
+	heading(s, fmt.Sprintf("%s (%s, %s)", t.Formula, t.Table, t.Model))
 	rows := [][]string{}
 	header := []string{"", "estimate"}
-	if t.Kind == curator.SoftmaxModel {
+	if t.Model == curator.SoftmaxModel {
 		header = append([]string{"class"}, header...)
 	}
 	for _, c := range t.Coefficients {
@@ -150,7 +154,7 @@ func showTrained(s *console.Console, t trained) error {
 			text = exact.FormatFloat(*c.Estimate, 'g', 4)
 		}
 		row := []string{c.Name, text}
-		if t.Kind == curator.SoftmaxModel {
+		if t.Model == curator.SoftmaxModel {
 			row = append([]string{c.Class}, row...)
 		}
 		rows = append(rows, row)
@@ -164,7 +168,7 @@ func showTrained(s *console.Console, t trained) error {
 		b.WriteString("; --format json tells them")
 	}
 	fmt.Fprintf(&b, "\n%s, --learning %s, --clip %s, --rate %s, --multiplier %s\n", t.Optimiser, t.Learning, t.Clip, t.Rate, t.Multiplier)
-	if t.Kind == curator.SoftmaxModel {
+	if t.Model == curator.SoftmaxModel {
 		first := "0"
 		if len(t.Levels) > 0 {
 			first = t.Levels[0]
@@ -179,17 +183,17 @@ func showTrained(s *console.Console, t trained) error {
 	} else {
 		paragraphs(s, b.String())
 	}
-	if t.calibration != nil {
-		showCalibration(s, t.calibration)
+	if t.Calibration != nil {
+		showCalibration(s, t.Calibration)
 	}
 	return nil
 }
 
 func showGradientsExplanation(s *console.Console, e gradientsExplained) error {
 	if s.Format == "json" {
-		return s.JSON(gradientsExplanationJSON{e})
+		return s.JSON(e)
 	}
-	heading(s, fmt.Sprintf("%s (%s, %s)", e.Formula, e.Table, e.Kind))
+	heading(s, fmt.Sprintf("%s (%s, %s)", e.Formula, e.Table, e.Model))
 	lay(s, []string{"noisy gradients of", "steps", "rate", "clip", "multiplier", "noise on a mean"},
 		[][]string{{fmt.Sprintf("%d parameters", e.Parameters), strconv.FormatInt(e.Steps, 10), e.Rate, e.Clip, e.Multiplier, render.Compact(e.StdDev)}}, 1)
 	var b strings.Builder
@@ -203,80 +207,8 @@ func showGradientsExplanation(s *console.Console, e gradientsExplained) error {
 		fmt.Fprintf(&b, "begun before: %d steps are recorded; it goes on at no cost\n", e.Recorded)
 	}
 	levelWords(&b, e.Response, e.Levels)
-	calibrationWords(&b, e.calibration)
+	calibrationWords(&b, e.Calibration)
 	affordability(&b, e.Price, e.Remaining, e.Affordable, e.Begun, e.Largest)
 	paragraphs(s, b.String())
 	return nil
-}
-
-// trainedJSON is a trained model in JSON.
-type trainedJSON struct{ trained }
-
-// MarshalJSON writes the model with its parameters.
-func (t trainedJSON) MarshalJSON() ([]byte, error) {
-	out := struct {
-		ID           string               `json:"id"`
-		Model        string               `json:"model"`
-		Formula      string               `json:"formula"`
-		Table        string               `json:"table"`
-		Columns      []string             `json:"columns"`
-		Classes      int                  `json:"classes,omitempty"`
-		Hidden       int                  `json:"hidden,omitempty"`
-		Activation   string               `json:"activation,omitempty"`
-		Response     string               `json:"response"`
-		Levels       []string             `json:"levels"`
-		Parameters   []float64            `json:"parameters"`
-		Coefficients []glmCoefficientJSON `json:"coefficients,omitempty"`
-		Steps        int64                `json:"steps"`
-		Clip         string               `json:"clip"`
-		Rate         string               `json:"rate"`
-		Multiplier   string               `json:"multiplier"`
-		Optimiser    string               `json:"optimiser"`
-		Learning     string               `json:"learning"`
-		Price        curator.Loss         `json:"price"`
-		Remaining    curator.Loss         `json:"remaining"`
-		Replayed     bool                 `json:"replayed"`
-		Intervals    *string              `json:"intervals"` // null: there are none, and NoIntervals tells why
-		NoIntervals  string               `json:"no_intervals"`
-		Calibration  any                  `json:"calibration,omitempty"`
-	}{
-		Response: t.Response, Levels: t.Levels, NoIntervals: t.NoIntervals(), Calibration: calibrationOf(t.calibration),
-		ID: t.ID, Model: t.Kind, Formula: t.Formula, Table: t.Table, Columns: t.Columns, Classes: t.Classes, Hidden: t.Hidden, Activation: t.Activation, Parameters: t.Theta, Steps: t.Steps,
-		Clip: t.Clip, Rate: t.Rate, Multiplier: t.Multiplier, Optimiser: t.Optimiser, Learning: t.Learning, Price: t.Price, Remaining: t.Remaining, Replayed: t.Replayed,
-	}
-	for _, c := range t.Coefficients {
-		out.Coefficients = append(out.Coefficients, glmCoefficientJSON{Class: c.Class, Name: c.Name, Estimate: c.Estimate})
-	}
-	return json.Marshal(out)
-}
-
-// gradientsExplanationJSON is what a training would cost.
-type gradientsExplanationJSON struct{ gradientsExplained }
-
-// MarshalJSON writes the explanation.
-func (e gradientsExplanationJSON) MarshalJSON() ([]byte, error) {
-	return json.Marshal(struct {
-		Model       string                `json:"model"`
-		Formula     string                `json:"formula"`
-		Table       string                `json:"table"`
-		SQL         string                `json:"sql"`
-		Columns     []string              `json:"columns"`
-		Parameters  int                   `json:"parameters"`
-		Steps       int64                 `json:"steps"`
-		Recorded    int64                 `json:"recorded_steps"`
-		Clip        string                `json:"clip"`
-		Rate        string                `json:"rate"`
-		Multiplier  string                `json:"multiplier"`
-		StdDev      float64               `json:"stddev"`
-		Epsilon     string                `json:"epsilon"`
-		Delta       string                `json:"delta"`
-		Price       curator.Loss          `json:"price"`
-		Remaining   curator.Loss          `json:"remaining"`
-		Affordable  bool                  `json:"affordable"`
-		Begun       bool                  `json:"begun"`
-		Levels      []string              `json:"levels"`
-		Calibration *calibrationPriceJSON `json:"calibration,omitempty"`
-	}{
-		e.Kind, e.Formula, e.Table, e.SQL, e.Columns, e.Parameters, e.Steps, e.Recorded, e.Clip, e.Rate, e.Multiplier, e.StdDev, e.Epsilon, e.Delta, e.Price, e.Remaining, e.Affordable, e.Begun, e.Levels, calibrationPriceOf(e.calibration),
-	})
 }

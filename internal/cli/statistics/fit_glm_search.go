@@ -1,7 +1,6 @@
 package statistics
 
 import (
-	"encoding/json"
 	"errors"
 	"fmt"
 	"math"
@@ -27,54 +26,25 @@ func searchGLM(s *console.Console, o *fitOptions, q regression.GLM, others []str
 		if err != nil {
 			return err
 		}
-		best := r.Fits[r.Best]
+		best := r.Model
 		if s.Format == "json" {
-			return errors.Join(s.JSON(searchedJSON{r}), o.picture.Draw(glmChart(best)))
+			return errors.Join(s.JSON(r), o.picture.Draw(glmChart(best)))
 		}
 		var rows [][]string
-		for i, f := range r.Fits {
+		for i, k := range r.Candidates {
 			mark := ""
 			if i == r.Best {
 				mark = "chosen"
 			}
-			rows = append(rows, []string{f.Formula, render.Compact(math.Round(r.Correct[i])), render.Compact(r.StdDev[i]), mark})
+			rows = append(rows, []string{k.Formula, render.Compact(math.Round(k.Correct)), render.Compact(k.StdDev), mark})
 		}
 		lay(s, []string{"model", "rows predicted rightly", "std. dev. of the noise", ""}, rows, 1)
 		unit := "ε"
-		if r.Rho {
+		if r.Unit == "rho" {
 			unit = "ρ"
 		}
 		paragraphs(s, fmt.Sprintf("all models and counts together: price %s = %s, remaining %s (%s)\n"+
 			"the model was chosen by what these rows say: its intervals are as if it had been the only one\n\n", unit, r.Price, r.Remaining, r.ID))
 		return errors.Join(showGLM(s, glmFitted{GLMFit: best}), o.picture.Draw(glmChart(best)))
 	})
-}
-
-// searchedJSON is a search in JSON.
-type searchedJSON struct{ *regression.GLMSearched }
-
-// MarshalJSON writes the search and the chosen model.
-func (r searchedJSON) MarshalJSON() ([]byte, error) {
-	type candidate struct {
-		Formula string  `json:"formula"`
-		Correct float64 `json:"correct"`
-		StdDev  float64 `json:"stddev"`
-	}
-	out := struct {
-		ID         string       `json:"id"`
-		Candidates []candidate  `json:"candidates"`
-		Best       int          `json:"best"`
-		Model      glmJSON      `json:"model"`
-		Price      string       `json:"price"`
-		Unit       string       `json:"unit"`
-		Remaining  curator.Loss `json:"remaining"`
-		Replayed   bool         `json:"replayed"`
-	}{ID: r.ID, Best: r.Best, Model: glmJSON{glmFitted{GLMFit: r.Fits[r.Best]}}, Price: r.Price, Unit: "epsilon", Remaining: r.Remaining, Replayed: r.Replayed}
-	if r.Rho {
-		out.Unit = "rho"
-	}
-	for i, f := range r.Fits {
-		out.Candidates = append(out.Candidates, candidate{f.Formula, r.Correct[i], r.StdDev[i]})
-	}
-	return json.Marshal(out)
 }

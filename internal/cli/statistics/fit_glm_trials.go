@@ -1,7 +1,6 @@
 package statistics
 
 import (
-	"encoding/json"
 	"fmt"
 	"math"
 	"strconv"
@@ -33,7 +32,7 @@ func tryGLM(s *console.Console, o *fitOptions, q regression.GLM, tried, trials s
 			return err
 		}
 		if s.Format == "json" {
-			return s.JSON(triedJSON{r})
+			return s.JSON(r)
 		}
 		heading(s, fmt.Sprintf("%s (%s, logistic)", r.Formula, r.Table))
 		var rows [][]string
@@ -63,39 +62,4 @@ func triedWords(r *regression.GLMTried) string {
 	}
 	fmt.Fprintf(&b, "%s, remaining %s (%s)\n", pricePaid(r.Price, r.Replayed), r.Remaining, r.ID)
 	return b.String()
-}
-
-// triedJSON is the best of a search in JSON.
-type triedJSON struct{ *regression.GLMTried }
-
-// MarshalJSON writes it.
-func (r triedJSON) MarshalJSON() ([]byte, error) {
-	type coefficient struct {
-		Name     string   `json:"name"`
-		Estimate *float64 `json:"estimate"`
-		Noise    float64  `json:"noise_error"`
-	}
-	out := struct {
-		ID           string        `json:"id,omitempty"`
-		Model        string        `json:"model"`
-		Formula      string        `json:"formula"`
-		Table        string        `json:"table"`
-		Regularise   json.Number   `json:"regularise,omitempty"`
-		Coefficients []coefficient `json:"coefficients"`
-		Correct      *float64      `json:"correct"`
-		CorrectError *float64      `json:"correct_stddev"`
-		Trials       float64       `json:"trials_on_average"`
-		Missed       float64       `json:"missed"`
-		Trial        curator.Loss  `json:"trial_price"`
-		Price        curator.Loss  `json:"price"`
-		Remaining    curator.Loss  `json:"remaining"`
-		Replayed     bool          `json:"replayed"`
-	}{
-		ID: r.ID, Model: "logistic", Formula: r.Formula, Table: r.Table, Regularise: json.Number(r.Regularise), Correct: r.Correct, CorrectError: r.CorrectError, Trials: r.Trials,
-		Missed: r.Missed, Trial: r.Trial, Price: r.Price, Remaining: r.Remaining, Replayed: r.Replayed,
-	}
-	for _, k := range r.Coefficients {
-		out.Coefficients = append(out.Coefficients, coefficient(k))
-	}
-	return json.Marshal(out)
 }

@@ -95,7 +95,7 @@ func paragraphs(s *console.Console, text string) {
 func showLinear(s *console.Console, f *regression.LinearFit) error {
 	switch s.Format {
 	case "json":
-		return s.JSON(linearJSON{f})
+		return s.JSON(f)
 	case "csv":
 		return linearCSV(s, f)
 	}
@@ -104,7 +104,7 @@ func showLinear(s *console.Console, f *regression.LinearFit) error {
 		showTheilSen(s, f)
 		return nil
 	}
-	lay(s, []string{"", "estimate", "std. error", render.Percent(f.Confidence) + " interval", "of its variance the noise's"}, linearRows(f), 1)
+	lay(s, []string{"", "estimate", "std. error", render.Percent(string(f.Confidence)) + " interval", "of its variance the noise's"}, linearRows(f), 1)
 	paragraphs(s, linearWords(f))
 	return nil
 }
@@ -123,7 +123,7 @@ func linearWords(f *regression.LinearFit) string {
 		fmt.Fprintf(&b, "rows %s, by a count with noise of standard deviation %s\n", render.Compact(math.Round(*f.Rows)+0), render.Compact(*f.RowsError)) // + 0: not -0
 	}
 	b.WriteString(foundWords(f.Bounds))
-	if f.Population {
+	if f.About == regression.AboutPopulation {
 		b.WriteString("intervals are about the population that the rows are drawn from: they cover sampling and noise\n")
 	} else {
 		b.WriteString("intervals are about the coefficients that these rows have: they cover noise, not sampling\n")
@@ -181,7 +181,7 @@ func linearRows(f *regression.LinearFit) (rows [][]string) {
 
 func showLinearExplanation(s *console.Console, e *regression.LinearExplanation) error {
 	if s.Format == "json" {
-		return s.JSON(linearExplanationJSON{e})
+		return s.JSON(e)
 	}
 	heading(s, fmt.Sprintf("%s (%s, %s)", e.Formula, e.Table, e.Method))
 	if e.Line != nil {
@@ -191,15 +191,15 @@ func showLinearExplanation(s *console.Console, e *regression.LinearExplanation) 
 	var rows [][]string
 	for _, m := range e.Sums {
 		off := ""
-		if m.OffDiagonal > 0 {
-			off = render.Compact(m.OffDiagonal)
+		if m.OffDiagonal != nil {
+			off = render.Compact(*m.OffDiagonal)
 		}
 		rows = append(rows, []string{m.Name, m.Noise, render.Compact(m.StdDev), off, m.Price.String()})
 	}
 	lay(s, []string{"measured", "noise", "std. dev.", "off the diagonal", "price"}, rows, 2)
 	var b strings.Builder
 	fmt.Fprintf(&b, "z: %s, scaled by their bounds to between -1 and 1; v: the response, likewise\n", strings.Join(e.Columns, ", "))
-	fmt.Fprintf(&b, "rows times the least variance of z in any direction should be far above %s, the norm of the noise on Σ z zᵀ", render.Compact(e.NoiseNorm))
+	fmt.Fprintf(&b, "rows times the least variance of z in any direction should be far above %s, the norm of the noise on Σ z zᵀ", render.Compact(*e.NoiseNorm))
 	if e.LeastSpread != nil {
 		fmt.Fprintf(&b, ": with the rows that are expected, its standard deviation far above %.2g", *e.LeastSpread)
 	}
@@ -221,9 +221,9 @@ func linearPrice(e *regression.LinearExplanation) string {
 
 // linearChart draws coefficients in the response's unit.
 func linearChart(f *regression.LinearFit) plot.Chart {
-	caption := pricePaid(f.Price, f.Replayed) + "; " + render.Percent(f.Confidence) + " intervals cover sampling and noise"
-	if !f.Population {
-		caption = pricePaid(f.Price, f.Replayed) + "; " + render.Percent(f.Confidence) + " intervals cover noise, not sampling"
+	caption := pricePaid(f.Price, f.Replayed) + "; " + render.Percent(string(f.Confidence)) + " intervals cover sampling and noise"
+	if f.About != regression.AboutPopulation {
+		caption = pricePaid(f.Price, f.Replayed) + "; " + render.Percent(string(f.Confidence)) + " intervals cover noise, not sampling"
 	}
 	if f.Line != nil {
 		return theilSenChart(f)

@@ -16,7 +16,7 @@ import (
 func showTheilSen(s *console.Console, f *regression.LinearFit) {
 	header := []string{"", "estimate"}
 	if f.Line.Intervals {
-		header = append(header, render.Percent(f.Confidence)+" interval")
+		header = append(header, render.Percent(string(f.Confidence))+" interval")
 	}
 	var rows [][]string
 	for _, c := range append(f.Coefficients[:len(f.Coefficients):len(f.Coefficients)], theilSenHeight(f)) {
@@ -66,7 +66,7 @@ func theilSenRow(c regression.Coefficient, intervals bool) []string {
 func theilSenChart(f *regression.LinearFit) plot.Chart {
 	c := plot.Chart{Title: f.Formula, Caption: pricePaid(f.Price, f.Replayed) + "; without intervals"}
 	if f.Line.Intervals {
-		c.Caption = pricePaid(f.Price, f.Replayed) + "; " + render.Percent(f.Confidence) + " intervals of the whole line cover sampling and noise"
+		c.Caption = pricePaid(f.Price, f.Replayed) + "; " + render.Percent(string(f.Confidence)) + " intervals of the whole line cover sampling and noise"
 	}
 	slope := f.Coefficients[1]
 	panel := plot.Panel{Name: f.Line.Height.Name, Points: true, Marks: [][]plot.Mark{nil}}
@@ -112,36 +112,4 @@ func explainTheilSen(s *console.Console, e *regression.LinearExplanation) {
 		render.Compact(float64(e.Line.Rows)), x, render.TwoDigits(e.Line.SlopeNoise), render.TwoDigits(e.Line.HeightNoise))
 	b.WriteString(linearPrice(e))
 	paragraphs(s, b.String())
-}
-
-type theilSenJSON struct {
-	At          float64             `json:"at"`
-	Height      *float64            `json:"height"`
-	Low         *float64            `json:"low"`
-	High        *float64            `json:"high"`
-	SlopeNoise  float64             `json:"slope_noise"`
-	HeightNoise float64             `json:"height_noise"`
-	SlopeMost   float64             `json:"slope_most"`
-	Rows        int64               `json:"rows_expected"`
-	OneIn       int64               `json:"one_row_in"`
-	Draws       []theilSenDrawnJSON `json:"drawn"`
-}
-
-type theilSenDrawnJSON struct {
-	Name  string       `json:"name"`
-	Price curator.Loss `json:"price"`
-}
-
-func theilSenOf(l *regression.FittedLine) *theilSenJSON {
-	if l == nil {
-		return nil
-	}
-	out := &theilSenJSON{
-		At: l.At, Height: l.Height.Estimate, Low: l.Height.Low, High: l.Height.High, SlopeNoise: l.SlopeNoise, HeightNoise: l.HeightNoise,
-		SlopeMost: l.SlopeMost, Rows: l.Rows, OneIn: 1 << l.Thinned,
-	}
-	for _, d := range l.Draws {
-		out.Draws = append(out.Draws, theilSenDrawnJSON{d.Name, d.Price})
-	}
-	return out
 }
