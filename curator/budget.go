@@ -15,28 +15,31 @@ type Budget struct {
 	Budget     Loss
 	Spent      Loss
 	Remaining  Loss
-	Largest    string    // the largest ε that one question can be asked at now: under zCDP a price of ε costs ρ = ε²/2
-	Answers    int       // released so far, replays not counted
-	Failures   int       // questions that failed, and were charged, since the owner last looked into them
-	GivenUp    []GivenUp // likewise, those that were given up and count towards a suspension, by analyst
-	Lost       *LostLoss // what was charged and got no answer; nil where nothing was
-	// Persons says what each table's spending promises a person, where a unit is a row of something that a person has many
-	// of.
+	// the largest ε that one question can be asked at now: under zCDP a price of ε costs ρ = ε²/2
+	Largest  string
+	Answers  int       // released so far, replays not counted
+	Failures int       // questions that failed, and were charged, since the owner last looked into them
+	GivenUp  []GivenUp // likewise, those that were given up and count towards a suspension, by analyst
+	Lost     *LostLoss // what was charged and got no answer; nil where nothing was
+	// Persons says what each table's spending promises a person, where a unit is a row of something that a person has
+	// many of.
 	Persons []PersonLoss
 	Group   *GroupLoss // if one was asked about
 
 	Period   *PeriodBudget   // where the budget is granted per period; Budget is then the lifetime's
 	Analysts []AnalystBudget // where the policy lists who may ask
-	Divided  []string        // the tables whose questions may be charged to their parts: Remaining is of questions about everybody
+	// the tables whose questions may be charged to their parts: Remaining is of questions about everybody
+	Divided []string
 }
 
-// GroupLoss is what the account means for several units together, by group privacy, and for one whose rows are exchanged
-// for others: kε, or k²ρ. A loss is nil where there is no such bound.
+// GroupLoss is what the account means for several units together, by group privacy, and for one whose rows are
+// exchanged for others: kε, or k²ρ. A loss is nil where there is no such bound.
 type GroupLoss struct {
-	Size   int64 `json:"size"`
-	Spent  *Loss `json:"spent"`  // so far
-	Limit  *Loss `json:"limit"`  // when the whole budget is spent
-	Change *Loss `json:"change"` // what is spent, for one unit whose rows change; nil where the policy's neighbours say so already
+	Size  int64 `json:"size"`
+	Spent *Loss `json:"spent"` // so far
+	Limit *Loss `json:"limit"` // when the whole budget is spent
+	// what is spent, for one unit whose rows change; nil where the policy's neighbours say so already
+	Change *Loss `json:"change"`
 }
 
 // LostLoss is what was charged and got no answer. It is part of what was spent.
@@ -71,8 +74,9 @@ func lost(l *ledger.Lost) *LostLoss {
 	return &LostLoss{Failed: l.Failed, GivenUp: l.GivenUp, Open: l.Open, Torn: l.Torn, Price: left(l.Loss)}
 }
 
-// PersonLoss is the loss that all answers so far can mean for one person of a table whose unit is a row, by group privacy:
-// spent times the declared rows a person, or its square times ρ, as if every answer had been about this table.
+// PersonLoss is the loss that all answers so far can mean for one person of a table whose unit is a row, by group
+// privacy: spent times the declared rows a person, or its square times ρ, as if every answer had been about this
+// table.
 type PersonLoss struct {
 	Table string `json:"table"`
 	Rows  int64  `json:"rows"`

@@ -10,10 +10,11 @@ import (
 	"dither/internal/exact"
 )
 
-// The JSON of answers, as docs/reference/json.md says. Types whose fields are their JSON carry tags where they are declared; for the others a
-// struct with tags stands here.
+// The JSON of answers, as docs/reference/json.md says. Types whose fields are their JSON carry tags where they are
+// declared; for the others a struct with tags stands here.
 
-// marshal is json.Marshal that leaves <, > and & as they are: questions are full of them, and no browser reads this raw.
+// marshal is json.Marshal that leaves <, > and & as they are: questions are full of them, and no browser reads this
+// raw.
 func marshal(v any) ([]byte, error) {
 	var b bytes.Buffer
 	e := json.NewEncoder(&b)
@@ -119,8 +120,8 @@ func unsigned(x float64) float64 {
 	return x
 }
 
-// MarshalJSON writes {"epsilon", "delta", "rho"}. rho is null if the loss is pure, and epsilon if none is stated. An epsilon that is not proved at
-// every moment is "epsilon_if_fixed" instead.
+// MarshalJSON writes {"epsilon", "delta", "rho"}. rho is null if the loss is pure, and epsilon if none is stated. An
+// epsilon that is not proved at every moment is "epsilon_if_fixed" instead.
 func (l Loss) MarshalJSON() ([]byte, error) {
 	out := struct {
 		Epsilon *decimal `json:"epsilon"`

@@ -8,8 +8,8 @@ import (
 	"dither/privacy"
 )
 
-// GroupSelection says how the groups of an answer are selected, where they are not known beforehand: from public parameters
-// alone, since how many there are is not known.
+// GroupSelection says how the groups of an answer are selected, where they are not known beforehand: from public
+// parameters alone, since how many there are is not known.
 type GroupSelection struct {
 	Strategy string // by name: "gaussian threshold" or "partition selection"
 	Share    Loss   // of the price, with the δ that the whole answer costs

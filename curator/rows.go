@@ -10,8 +10,8 @@ import (
 	"dither/internal/plan"
 )
 
-// boundsOf are the bounds that a search found for an output, or in an explanation the widest that it can find; nil where there is no
-// search.
+// boundsOf are the bounds that a search found for an output, or in an explanation the widest that it can find; nil
+// where there is no search.
 func (c *Curator) boundsOf(p *plan.Plan, o plan.Output) *Bounds {
 	lo, hi, s, ok := p.Within(o)
 	if !ok {
@@ -35,11 +35,12 @@ func (a *asked) follow(p *plan.Plan) error {
 
 // RowsBound tells of the bound on one unit's rows that was found first, where a question asks for that.
 type RowsBound struct {
-	Unit      string  // the column that identifies a unit
-	Rows      int64   // so many rows of one unit count; in an explanation 0: it is not known before asking
-	Most      int64   // the policy's bound: it is never more
-	Quantile  string  // which one of the units' numbers of rows it is, "0.99"
-	RankError float64 // at the answer's confidence: between its place among these numbers and the quantile's lie no more units
+	Unit     string // the column that identifies a unit
+	Rows     int64  // so many rows of one unit count; in an explanation 0: it is not known before asking
+	Most     int64  // the policy's bound: it is never more
+	Quantile string // which one of the units' numbers of rows it is, "0.99"
+	// at the answer's confidence: between its place among these numbers and the quantile's lie no more units
+	RankError float64
 	Share     Loss
 }
 

@@ -40,8 +40,8 @@ func vectorName(m *plan.Measure) string {
 	return m.Name()
 }
 
-// computedColumns describes the columns of an answer whose numbers are none that were released: what they are computed from stands
-// with the groupings, or with earlier releases.
+// computedColumns describes the columns of an answer whose numbers are none that were released: what they are computed
+// from stands with the groupings, or with earlier releases.
 func computedColumns(p *plan.Plan, mechanism string) []Column {
 	out := make([]Column, len(p.Outputs))
 	for i, o := range p.Outputs {
@@ -57,7 +57,8 @@ func computedColumns(p *plan.Plan, mechanism string) []Column {
 	return out
 }
 
-// setColumns are those of an answer with grouping sets: fitted, but for what is no sum of its parts, which has the noise of its grouping.
+// setColumns are those of an answer with grouping sets: fitted, but for what is no sum of its parts, which has the
+// noise of its grouping.
 func (c *Curator) setColumns(a *asked) []Column {
 	out := computedColumns(a.plan, LeastSquares)
 	for i, o := range a.plan.Outputs {
@@ -86,15 +87,15 @@ func noisy(o plan.Output) bool {
 	return found
 }
 
-// Grouping is one grouping set of an answer: the expressions that its rows have as keys, and its noisy vectors. An answer's numbers are
-// fitted to all of them.
+// Grouping is one grouping set of an answer: the expressions that its rows have as keys, and its noisy vectors. An
+// answer's numbers are fitted to all of them.
 type Grouping struct {
 	Keys    []string
 	Cells   int
 	Vectors []Part
 	Orders  []Ordering // the columns that are quantiles and modes
-	// Expected is, for each column of the answer that is no key, what its error is in this grouping's rows; nil but in an
-	// Explanation.
+	// Expected is, for each column of the answer that is no key, what its error is in this grouping's rows; nil but in
+	// an Explanation.
 	Expected []NamedExpected
 }
 

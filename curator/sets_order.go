@@ -6,8 +6,9 @@ import (
 	"dither/internal/plan"
 )
 
-// Ordering is what a column that is a quantile or a mode comes to in the rows of one grouping, which is looked at by itself: its share of the price, and at the
-// answer's confidence the errors that a Column tells of an answer with one grouping.
+// Ordering is what a column that is a quantile or a mode comes to in the rows of one grouping, which is looked at by
+// itself: its share of the price, and at the answer's confidence the errors that a Column tells of an answer with one
+// grouping.
 type Ordering struct {
 	Column                             string
 	Mechanism                          string

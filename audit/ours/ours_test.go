@@ -47,7 +47,8 @@ func (s Subject) draws(input, runs int) (outputs []string, err error) {
 	return outputs, nil
 }
 
-// drawsLaw returns the law of draws: the subject's law or, if certified sums check the claim, the probabilities that these are of.
+// drawsLaw returns the law of draws: the subject's law or, if certified sums check the claim, the probabilities that
+// these are of.
 func (s Subject) drawsLaw() (*Law, error) {
 	if s.law != nil {
 		return s.law()

@@ -15,7 +15,8 @@ type Bounds struct {
 	Column string  `json:"column"`
 	Low    float64 `json:"low"`
 	High   float64 `json:"high"`
-	// Mean and Spread are the noisy mean and standard deviation that the bounds follow from, if the column was normalised; else 0.
+	// Mean and Spread are the noisy mean and standard deviation that the bounds follow from, if the column was
+	// normalised; else 0.
 	Mean      float64 `json:"mean,omitempty"`
 	Spread    float64 `json:"spread,omitempty"`
 	low, high *big.Rat

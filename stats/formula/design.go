@@ -11,18 +11,20 @@ import (
 	"dither/stats/internal/scale"
 )
 
-// Design is a formula's model matrix over a table: each predictor is an SQL expression of a row. The formula and the policy determine all of it.
+// Design is a formula's model matrix over a table: each predictor is an SQL expression of a row. The formula and the
+// policy determine all of it.
 //
-// A number is scaled by its declared bounds to between −1 and 1, so that noise affects all predictors alike. It is centred if the model has the columns
-// that centring adds. A category has an indicator for each declared value but the first, and for the first too if the model lacks the term without the
-// category. A row in which a column is NULL has NULL coordinates, and does not count.
+// A number is scaled by its declared bounds to between −1 and 1, so that noise affects all predictors alike. It is
+// centred if the model has the columns that centring adds. A category has an indicator for each declared value but the
+// first, and for the first too if the model lacks the term without the category. A row in which a column is NULL has
+// NULL coordinates, and does not count.
 type Design struct {
 	Formula  Formula
 	Table    string
 	Response Response
 	Columns  []Column // the intercept first, if the model has one
-	// MostOfL1 and MostOfL2 bound the norms of a row's scaled predictors, up to the rounding of doubles: at most one indicator of a term is 1.
-	// Box reports that the ranges of the columns imply the same bounds.
+	// MostOfL1 and MostOfL2 bound the norms of a row's scaled predictors, up to the rounding of doubles: at most one
+	// indicator of a term is 1. Box reports that the ranges of the columns imply the same bounds.
 	MostOfL1, MostOfL2 *big.Rat
 	Box                bool
 	ManyRows           bool        // a person may have several rows, so that rows are not independent
@@ -44,10 +46,11 @@ type Response struct {
 
 // Column is one predictor.
 type Column struct {
-	Name  string
-	SQL   string   // the scaled predictor
-	Most  *big.Rat // bounds the absolute value in every row
-	Width float64  // of the unscaled column: upper less lower bound; for a product of columns, the product of their widths
+	Name string
+	SQL  string   // the scaled predictor
+	Most *big.Rat // bounds the absolute value in every row
+	// of the unscaled column: upper less lower bound; for a product of columns, the product of their widths
+	Width float64
 }
 
 // InterceptName names the intercept.
@@ -118,7 +121,8 @@ func (d *Design) Names() (names []string) {
 	return names
 }
 
-// Question selects the scaled predictors, followed by the items of more, from the rows that meet a condition; "" selects all rows.
+// Question selects the scaled predictors, followed by the items of more, from the rows that meet a condition; ""
+// selects all rows.
 func (d *Design) Question(where string, more ...string) string {
 	var items []string
 	for _, c := range d.Columns {

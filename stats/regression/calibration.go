@@ -14,12 +14,13 @@ import (
 	"dither/stats/internal/request"
 )
 
-// Calibration asks how well a model's probabilities are those that rows have: of the rows to which it gives a probability between 0.2 and 0.3, how many have the response. That is
-// a measurement of its own, with a price: a histogram of rows by bin and response, in which one row is in one cell.
+// Calibration asks how well a model's probabilities are those that rows have: of the rows to which it gives a
+// probability between 0.2 and 0.3, how many have the response. That is a measurement of its own, with a price: a
+// histogram of rows by bin and response, in which one row is in one cell.
 type Calibration struct {
 	curator.Question // the price, the confidence, who asks; its SQL is made from the model
-	// Where is a condition on rows: those that are counted. "" is the condition of the fit, and so the very rows that the model was fitted to, on
-	// which it is better calibrated than on others.
+	// Where is a condition on rows: those that are counted. "" is the condition of the fit, and so the very rows that
+	// the model was fitted to, on which it is better calibrated than on others.
 	Where string
 	Bins  int // of equal widths from 0 to 1; 0 is 10
 }
@@ -56,24 +57,26 @@ type CalibrationBin struct {
 		High       float64     `json:"high"`
 		Confidence json.Number `json:"confidence"`
 	} `json:"interval"`
-	// Off is 1 if the rows have the response more often than any probability in the bin, so that the interval is all above it, and −1 if less
-	// often. Otherwise it is 0, and the model may be right. By chance, at most the share of bins that the confidence leaves out is off.
+	// Off is 1 if the rows have the response more often than any probability in the bin, so that the interval is all
+	// above it, and −1 if less often. Otherwise it is 0, and the model may be right. By chance, at most the share of
+	// bins that the confidence leaves out is off.
 	Off int `json:"off"`
 }
 
 // CalibrationExplanation states what a calibration would cost. It costs nothing.
 type CalibrationExplanation struct {
-	SQL        string       `json:"sql"` // with coefficients that are not the model's, if there is none yet
-	Bins       int          `json:"bins"`
-	StdDev     float64      `json:"stddev"` // of the noise on each count: of n rows half of which have the response, a rate's is about StdDev/(√2·n)
+	SQL  string `json:"sql"` // with coefficients that are not the model's, if there is none yet
+	Bins int    `json:"bins"`
+	// of the noise on each count: of n rows half of which have the response, a rate's is about StdDev/(√2·n)
+	StdDev     float64      `json:"stddev"`
 	Price      curator.Loss `json:"price"`
 	Replayed   bool         `json:"replayed"`
 	Remaining  curator.Loss `json:"-"`
 	Affordable bool         `json:"-"`
 }
 
-// AffordableWith tells whether a fit of such a price and then the calibration could both be paid: a calibration that was made before is free, and so is a
-// fit, whose price is then the zero Loss.
+// AffordableWith tells whether a fit of such a price and then the calibration could both be paid: a calibration that
+// was made before is free, and so is a fit, whose price is then the zero Loss.
 func (e *CalibrationExplanation) AffordableWith(fit curator.Loss) bool {
 	if fit == (curator.Loss{}) || e.Replayed {
 		return e.Affordable
@@ -88,14 +91,16 @@ type scoring struct {
 	linear string // the linear predictor, in SQL
 }
 
-// binned is the bin of a logistic model's probability in SQL, from 0 on, where z is its linear predictor in millionths; NULL where that is, which LEAST and GREATEST would pass over. It is held within
-// ±30, where the probability is 0 or 1 but for 1e-13, so that its exponential is a double whatever the coefficients.
+// binned is the bin of a logistic model's probability in SQL, from 0 on, where z is its linear predictor in millionths;
+// NULL where that is, which LEAST and GREATEST would pass over. It is held within ±30, where the probability is 0 or 1
+// but for 1e-13, so that its exponential is a double whatever the coefficients.
 func binned(bins int) string {
 	return fmt.Sprintf("CASE WHEN z IS NOT NULL THEN LEAST(FLOOR(%d / (1 + EXP(-LEAST(GREATEST(z / %d.0, -30), 30)))), %d) END", bins, millionth, bins-1)
 }
 
-// linearSQL is a linear predictor in SQL, in millionths: each term is rounded to a whole number, so that sums are exact, whatever their order and however many. (Of a sum of many doubles no
-// range analysis tells how near to 0 it may come.)
+// linearSQL is a linear predictor in SQL, in millionths: each term is rounded to a whole number, so that sums are
+// exact, whatever their order and however many. (Of a sum of many doubles no range analysis tells how near to 0 it may
+// come.)
 func linearSQL(d *formula.Design, scaled []float64) string {
 	const far = 1e8 // where a probability is 0 or 1 anyway
 	terms := []string{"0"}
@@ -146,8 +151,8 @@ func (q Calibration) check() error {
 	return nil
 }
 
-// ExplainCalibration says before spending what a calibration of a logistic model over this table would cost, which does not depend on its
-// coefficients.
+// ExplainCalibration says before spending what a calibration of a logistic model over this table would cost, which does
+// not depend on its coefficients.
 func ExplainCalibration(_ context.Context, c *curator.Curator, table, formula, where string, k formula.Classes, q Calibration) (*CalibrationExplanation, error) {
 	d, err := classDesign(c, table, formula, nil, k, false)
 	if err != nil {
@@ -181,7 +186,8 @@ func (s scoring) explain(c *curator.Curator, q Calibration) (*CalibrationExplana
 	return out, nil
 }
 
-// Calibrate counts rows by the probability that the model gives them and by their response. The model must be logistic. What was asked before is free.
+// Calibrate counts rows by the probability that the model gives them and by their response. The model must be logistic.
+// What was asked before is free.
 func (f *GLMFit) Calibrate(ctx context.Context, c *curator.Curator, q Calibration) (*Calibrated, error) {
 	if f.Model != Logistic {
 		return nil, request.Misuse("", "a calibration is of probabilities, which a %s model has none of", f.Model)

@@ -14,7 +14,8 @@ import (
 	"dither/stats/formula"
 )
 
-// Intervals of a rate cover it, at noise and numbers of rows small and large; a run of the test fails by mistake with a probability below 1e-6.
+// Intervals of a rate cover it, at noise and numbers of rows small and large; a run of the test fails by mistake with a
+// probability below 1e-6.
 func TestRateIntervalCovers(t *testing.T) {
 	r := rand.New(rand.NewPCG(5, 6))
 	trials, noises, sizes := 1000, []float64{1, 20}, []int{0, 5, 100, 3000}
@@ -67,8 +68,8 @@ func TestRateIntervalCovers(t *testing.T) {
 	}
 }
 
-// A model that is fitted to rows of a logistic law is calibrated, on the same rows and on others; one whose coefficients are another response's is not. It is one question, at its
-// own price, free beforehand and afterwards.
+// A model that is fitted to rows of a logistic law is calibrated, on the same rows and on others; one whose
+// coefficients are another response's is not. It is one question, at its own price, free beforehand and afterwards.
 func TestCalibrate(t *testing.T) {
 	for _, budget := range []string{"{epsilon: 1000}", "{rho: 1000, delta: 1e-6}"} {
 		c, _ := glmHome(t, budget, "40", 6000)
@@ -130,7 +131,8 @@ func TestCalibrate(t *testing.T) {
 	}
 }
 
-// The counts are those of the rows by what the released coefficients say of them: with next to no noise they are the file's, but for rows within a millionth or so of a bin's end.
+// The counts are those of the rows by what the released coefficients say of them: with next to no noise they are the
+// file's, but for rows within a millionth or so of a bin's end.
 func TestCalibrateCounts(t *testing.T) {
 	c, home := glmHome(t, "{rho: 10000, delta: 1e-6}", "100", 3000)
 	q := GLM{Family: Logistic, Table: "people", Formula: "ill ~ age*x + g", Rows: 3000}
@@ -177,7 +179,8 @@ func TestCalibrateCounts(t *testing.T) {
 	}
 }
 
-// A row with a NULL among the predictors is in no bin, however large coefficients are; whatever is asked, numbers are finite.
+// A row with a NULL among the predictors is in no bin, however large coefficients are; whatever is asked, numbers are
+// finite.
 func TestCalibrateOddly(t *testing.T) {
 	c, _ := glmHome(t, "{rho: 200, delta: 1e-6}", "15", 500)
 	for _, formula := range []string{"ill ~ none", "ill ~ x", "ill ~ 1"} {
@@ -206,7 +209,8 @@ func TestCalibrateOddly(t *testing.T) {
 			t.Errorf("%s: %g rows", formula, rows)
 		}
 	}
-	if e, err := ExplainCalibration(t.Context(), c, "people", "ill ~ factor(visits)*g*x + age", "", formula.Classes{}, Calibration{}); err != nil || !e.Affordable { // 67 predictors
+	if e, err := ExplainCalibration(t.Context(), c, "people", "ill ~ factor(visits)*g*x + age", "", formula.Classes{}, Calibration{}); err != nil || !e.Affordable {
+		// 67 predictors
 		t.Errorf("%+v, %v", e, err)
 	}
 	f := &GLMFit{Spec: Spec{Model: Poisson}}

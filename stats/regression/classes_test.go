@@ -53,7 +53,8 @@ func TestClasses(t *testing.T) {
 	}
 }
 
-// A softmax and a network learn classes of texts, a logistic model one against the others; the order of classes is told.
+// A softmax and a network learn classes of texts, a logistic model one against the others; the order of classes is
+// told.
 func TestFitClasses(t *testing.T) {
 	c, _ := glmHome(t, gradientsBudget, "3", 2000)
 	for _, kind := range []string{curator.SoftmaxModel, curator.NetworkModel} {
@@ -91,7 +92,8 @@ func TestFitClasses(t *testing.T) {
 	}
 }
 
-// Where rows may have values that are none of the classes, how many rows the policy declares says nothing of how many count: these are counted.
+// Where rows may have values that are none of the classes, how many rows the policy declares says nothing of how many
+// count: these are counted.
 func TestSomeLevelsAreCounted(t *testing.T) {
 	c, _ := glmHome(t, pureBudget, "100", 2000)
 	for _, of := range []struct {

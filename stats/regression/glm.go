@@ -20,34 +20,38 @@ const (
 	Poisson  = string(glm.Poisson)  // of a count
 )
 
-// GLM asks for a generalized linear model with its canonical link. Decimals are texts, and "" is a default that is chosen from public
-// terms alone.
+// GLM asks for a generalized linear model with its canonical link. Decimals are texts, and "" is a default that is
+// chosen from public terms alone.
 type GLM struct {
 	curator.Question // the price, the confidence, who asks; its SQL is made from what follows
 	Family           string
 	Table, Formula   string
 	Where            string // a condition on rows; "" for none
 	formula.Classes         // of a logistic model's response; the zero value takes them from the policy
-	// Rows is about how many rows there are: known or released before. 0 is what the policy declares, or else a twentieth of the price is for a
-	// noisy count.
-	Rows       int64
-	Bound      string // of the L2 norm of the scaled predictors; a longer row is scaled down. "" is what the declared bounds give
+	// Rows is about how many rows there are: known or released before. 0 is what the policy declares, or else a
+	// twentieth of the price is for a noisy count.
+	Rows int64
+	// of the L2 norm of the scaled predictors; a longer row is scaled down. "" is what the declared bounds give
+	Bound      string
 	Radius     string // of the ball that coefficients of the scaled predictors are held in
 	Regularise string // Λ
-	Curvature  string // the share of the price for the two sums that intervals and the correction are computed from; "0" for none
+	// the share of the price for the two sums that intervals and the correction are computed from; "0" for none
+	Curvature string
 	// Normalise is a part of the price that finds the numbers' means and spreads, as of Linear.
 	Normalise string
-	// Choose is how many terms of the formula of a logistic model, or "auto", are chosen, as of Linear: by the sums of a linear regression on all of them, which ChooseShare of the
-	// price releases; "" is 0.2.
+	// Choose is how many terms of the formula of a logistic model, or "auto", are chosen, as of Linear: by the sums of
+	// a linear regression on all of them, which ChooseShare of the price releases; "" is 0.2.
 	Choose, ChooseShare string
 }
 
 // GLMFit is a fitted model. Coefficients are those of the columns as they are.
 type GLMFit struct {
-	IDs []string `json:"ids"` // of the releases it is computed from: of the count, if one was paid for, and of the minimum
+	// of the releases it is computed from: of the count, if one was paid for, and of the minimum
+	IDs []string `json:"ids"`
 	Spec
-	Response     string           `json:"response"` // the column's name
-	Levels       []string         `json:"levels"`   // of a response of two values, in words: the probability of the second is modelled
+	Response string `json:"response"` // the column's name
+	// of a response of two values, in words: the probability of the second is modelled
+	Levels       []string         `json:"levels"`
 	Coefficients []GLMCoefficient `json:"coefficients"`
 	Confidence   json.Number      `json:"confidence"`
 	About        string           `json:"intervals_about"`
@@ -90,11 +94,12 @@ type GLMTerms struct {
 // GLMExplanation states what a model would cost, and its noise. It costs nothing.
 type GLMExplanation struct {
 	Spec
-	SQL         string   `json:"sql"`
-	Columns     []string `json:"columns"`
-	Noise       string   `json:"noise"`
-	StdDev      float64  `json:"stddev"` // of the noise on a coefficient of a scaled predictor, before its bias is taken out
-	Sensitivity float64  `json:"sensitivity"`
+	SQL     string   `json:"sql"`
+	Columns []string `json:"columns"`
+	Noise   string   `json:"noise"`
+	// of the noise on a coefficient of a scaled predictor, before its bias is taken out
+	StdDev      float64 `json:"stddev"`
+	Sensitivity float64 `json:"sensitivity"`
 	GLMTerms    `json:"terms"`
 	Count       *curator.Loss `json:"count_price"`
 	Quoted
@@ -121,8 +126,9 @@ type glmPlan struct {
 	minimising curator.Question // at the minimum's: all of it where nothing is counted
 }
 
-// FitGLM fits a model by Minimize: with noise on the minimum of a regularised risk, and on the two sums that tell how much the regulariser draws it
-// towards 0 and how exact it is (internal/glm). The price is that of the minimum, and of the count before it where nobody says how many rows there are.
+// FitGLM fits a model by Minimize: with noise on the minimum of a regularised risk, and on the two sums that tell how
+// much the regulariser draws it towards 0 and how exact it is (internal/glm). The price is that of the minimum, and of
+// the count before it where nobody says how many rows there are.
 func FitGLM(ctx context.Context, c *curator.Curator, q GLM) (*GLMFit, error) {
 	if q.Normalise != "" || q.Choose != "" {
 		return fitPrepared(ctx, c, q)
@@ -187,8 +193,8 @@ func (p *glmPlan) counted(ctx context.Context) (id string, rows, spread float64,
 	return n.ID, x * unit, v.Noise.StdDev() * unit, nil
 }
 
-// ExplainGLM says before spending what FitGLM would cost, and how noisy it would be. Where a count is to be paid for, it is told for the 10,000 rows
-// that there might be.
+// ExplainGLM says before spending what FitGLM would cost, and how noisy it would be. Where a count is to be paid for,
+// it is told for the 10,000 rows that there might be.
 func ExplainGLM(ctx context.Context, c *curator.Curator, q GLM) (*GLMExplanation, error) {
 	p, err := decideGLM(c, q)
 	if err != nil {

@@ -124,7 +124,8 @@ func (p *glmPlan) count() curator.Question {
 // minimisation is what the kernel is asked, for about so many rows, which are told to within a spread.
 func (p *glmPlan) minimisation(rows, spread float64) (curator.Minimisation, GLMTerms, error) {
 	rows = min(max(rows, 20), 1e12)
-	// The regulariser grows in proportion where there are more rows than are said: twice as many, and the noise's, leave it as it is.
+	// The regulariser grows in proportion where there are more rows than are said: twice as many, and the noise's,
+	// leave it as it is.
 	m := curator.Minimisation{
 		Question: p.minimising, Loss: p.Family, Bound: p.Bound, Radius: p.Radius, Regularise: p.Regularise, Rows: int64(2*rows + 8*spread), Curvature: p.Curvature,
 	}
@@ -160,7 +161,8 @@ func glmDecimal(x float64) string {
 	return exact.FormatRat(exact.CeilDigits(new(big.Rat).SetFloat64(x), 3))
 }
 
-// choose finds the regulariser and the share of the sums, from public terms: what neighbours may differ in is asked of the kernel.
+// choose finds the regulariser and the share of the sums, from public terms: what neighbours may differ in is asked of
+// the kernel.
 func (p *glmPlan) choose(m curator.Minimisation, rows float64) (glm.Choice, error) {
 	m.Curvature = ""
 	if m.Regularise == "" {

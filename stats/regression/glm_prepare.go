@@ -13,7 +13,8 @@ import (
 	"dither/stats/internal/request"
 )
 
-// preparation is what is found for a generalized linear model before it is fitted, each for a share of its price: by what its numbers are scaled, and of which terms it is.
+// preparation is what is found for a generalized linear model before it is fitted, each for a share of its price: by
+// what its numbers are scaled, and of which terms it is.
 type preparation struct {
 	GLM
 	plan              *glmPlan // at the whole price, of all terms
@@ -72,7 +73,8 @@ func (p *preparation) notes() (notes []string) {
 	return notes
 }
 
-// fitPrepared prepares a model, and fits it for what is left of the price. All looks together cost the price, by composition.
+// fitPrepared prepares a model, and fits it for what is left of the price. All looks together cost the price, by
+// composition.
 func fitPrepared(ctx context.Context, c *curator.Curator, q GLM) (*GLMFit, error) {
 	whole, err := decideGLM(c, q)
 	if err != nil {
@@ -116,7 +118,8 @@ func fitPrepared(ctx context.Context, c *curator.Curator, q GLM) (*GLMFit, error
 	return f, nil
 }
 
-// prepared takes the looks, and decides the model that they lead to. Without pay it takes only those that were released before: the model is nil where one was not.
+// prepared takes the looks, and decides the model that they lead to. Without pay it takes only those that were released
+// before: the model is nil where one was not.
 func (p *preparation) prepared(ctx context.Context, out *GLMFit, pay bool) (decided *glmPlan, err error) {
 	if p.table, err = request.Table(p.plan.c, p.Table); err != nil {
 		return nil, err
@@ -139,8 +142,8 @@ func (p *preparation) prepared(ctx context.Context, out *GLMFit, pay bool) (deci
 	return decideGLMWithin(p.plan.c, final, out.Bounds)
 }
 
-// possible makes sure, before a look is paid, that what it and the later ones cost can be paid, and that the policy takes each of their prices: with the declared bounds and all terms, which
-// no look's price depends on.
+// possible makes sure, before a look is paid, that what it and the later ones cost can be paid, and that the policy
+// takes each of their prices: with the declared bounds and all terms, which no look's price depends on.
 func (p *preparation) possible(ctx context.Context, told *curator.MomentsExplanation, parts []curator.Question) error {
 	left := p.plan.price
 	sum := new(big.Rat)
@@ -216,7 +219,8 @@ func (p *preparation) linear(ctx context.Context, q curator.Question, found []fo
 	return l, l.plan(ctx, p.plan.c)
 }
 
-// pick chooses terms by the sums of a linear regression: near to 0, a logistic model's coefficients are four times those of the linear one, and what one explains the other does.
+// pick chooses terms by the sums of a linear regression: near to 0, a logistic model's coefficients are four times
+// those of the linear one, and what one explains the other does.
 func (p *preparation) pick(ctx context.Context, q curator.Question, out *GLMFit, pay bool) (f formula.Formula, alpha float64, known bool, err error) {
 	l, err := p.linear(ctx, q, out.Bounds)
 	if err != nil {

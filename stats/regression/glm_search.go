@@ -11,8 +11,9 @@ import (
 	"dither/stats/internal/request"
 )
 
-// GLMSearch chooses among logistic models of one response: other predictors, another regulariser. Each candidate is fitted at its own price, and then one question counts, of each of them, the
-// rows that it predicts rightly: whether the response is above 1/2. The best count, with its noise, wins.
+// GLMSearch chooses among logistic models of one response: other predictors, another regulariser. Each candidate is
+// fitted at its own price, and then one question counts, of each of them, the rows that it predicts rightly: whether
+// the response is above 1/2. The best count, with its noise, wins.
 type GLMSearch struct {
 	Candidates []GLM            // of one table, condition and response
 	Score      curator.Question // the price of the counts; its SQL is made from the candidates
@@ -24,7 +25,8 @@ type GLMSearched struct {
 	Candidates []Candidate `json:"candidates"`
 	Best       int         `json:"best"`  // the index of the chosen candidate
 	Model      *GLMFit     `json:"model"` // its fit
-	// Price is that of all fits and of the counts together, in Unit: they add up, and the choice is computed from the releases.
+	// Price is that of all fits and of the counts together, in Unit: they add up, and the choice is computed from the
+	// releases.
 	Price     string       `json:"price"`
 	Unit      string       `json:"unit"` // "epsilon" or "rho"
 	Remaining curator.Loss `json:"remaining"`
@@ -42,8 +44,9 @@ type Candidate struct {
 // maxCandidates bounds a search: the counts of more would be lost in their noise.
 const maxCandidates = 32
 
-// SearchGLM fits all candidates, and chooses. Its loss is the sum of the prices, by composition, whatever is chosen and however many are told: each fit and each count is a release of the kernel's.
-// It begins only where all of it can be paid.
+// SearchGLM fits all candidates, and chooses. Its loss is the sum of the prices, by composition, whatever is chosen and
+// however many are told: each fit and each count is a release of the kernel's. It begins only where all of it can be
+// paid.
 func SearchGLM(ctx context.Context, c *curator.Curator, s GLMSearch) (*GLMSearched, error) {
 	if len(s.Candidates) < 2 || len(s.Candidates) > maxCandidates {
 		return nil, request.Misuse("", "a search is among 2 to %d models", maxCandidates)
@@ -71,7 +74,8 @@ func SearchGLM(ctx context.Context, c *curator.Curator, s GLMSearch) (*GLMSearch
 		}
 		prices, replayed = append(prices, told.Price), replayed && told.Replayed
 		radius, _ := p.radius.Float64()
-		widest := slices.Repeat([]float64{-radius}, len(p.design.Columns)) // as long as the real ones are in the question
+		// as long as the real ones are in the question
+		widest := slices.Repeat([]float64{-radius}, len(p.design.Columns))
 		counts = append(counts, p.correct(widest))
 	}
 	score, err := c.Explain(ctx, s.counting(counts))

@@ -9,8 +9,9 @@ import (
 	"dither/internal/exact"
 )
 
-// Of three sets of predictors the one that tells wins: with it some 69 % of 6,000 rows are predicted rightly, with the others fewer by 200 at least, and the noise of a count is below 10. What
-// was spent is what is told, and again it is free.
+// Of three sets of predictors the one that tells wins: with it some 69 % of 6,000 rows are predicted rightly, with the
+// others fewer by 200 at least, and the noise of a count is below 10. What was spent is what is told, and again it is
+// free.
 func TestSearchGLM(t *testing.T) {
 	c, _ := glmHome(t, "{rho: 1000, delta: 1e-6}", "40", 6000)
 	search := GLMSearch{Score: curator.Question{Epsilon: "2"}}

@@ -12,22 +12,25 @@ import (
 	"dither/stats/internal/request"
 )
 
-// GLMTrials asks for the best of several regularisers of a logistic model, by how many rows it predicts rightly (curator.SearchMinimum): a random number of them is tried, and the best alone is told.
+// GLMTrials asks for the best of several regularisers of a logistic model, by how many rows it predicts rightly
+// (curator.SearchMinimum): a random number of them is tried, and the best alone is told.
 type GLMTrials struct {
-	GLM                   // its Regularise, Curvature, Normalise and Choose are left out; Rows is needed where the policy does not say how many there are
+	// its Regularise, Curvature, Normalise and Choose are left out; Rows is needed where the policy does not say how
+	// many there are
+	GLM
 	Regularisers []string // decimals
 	Trials       float64  // how many there are on average; 0 is ten for each regulariser
 }
 
-// GLMTried is the best model that was found. Coefficients are those of the columns as they are, and have no intervals: the regulariser, which was
-// chosen by the rows, draws them towards 0.
+// GLMTried is the best model that was found. Coefficients are those of the columns as they are, and have no intervals:
+// the regulariser, which was chosen by the rows, draws them towards 0.
 type GLMTried struct {
 	ID string `json:"id,omitempty"`
 	Spec
 	Regularise   json.Number        `json:"regularise,omitempty"`
 	Coefficients []TriedCoefficient `json:"coefficients"`
-	// Correct counts the rows that are predicted rightly, and CorrectError is its noise's standard deviation: as the best of several, the count is rather too
-	// large. Both are nil in an explanation.
+	// Correct counts the rows that are predicted rightly, and CorrectError is its noise's standard deviation: as the
+	// best of several, the count is rather too large. Both are nil in an explanation.
 	Correct      *float64     `json:"correct"`
 	CorrectError *float64     `json:"correct_stddev"`
 	Trials       float64      `json:"trials_on_average"`
@@ -94,7 +97,8 @@ func decideTrials(c *curator.Curator, q GLMTrials) (*glmPlan, curator.MinimumSea
 	if p.declared == 0 {
 		return nil, m, request.Misuse("say --rows, a number that is known or was released", "about how many rows there are must be said")
 	}
-	m.Question, m.Bound, m.Rows = p.Question, p.Bound, 2*p.declared // more rows than are said, up to twice as many, leave the regulariser as it is
+	// more rows than are said, up to twice as many, leave the regulariser as it is
+	m.Question, m.Bound, m.Rows = p.Question, p.Bound, 2*p.declared
 	m.SQL = p.sql
 	for _, text := range q.Regularisers {
 		r, err := exact.ParseDecimal(strings.TrimSpace(text))

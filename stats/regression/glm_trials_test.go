@@ -7,8 +7,9 @@ import (
 	"dither/curator"
 )
 
-// A search for a regulariser is one release: it is told what it costs, paid once, and predicts. With noise of a hundredth of what the coefficients are, a model that predicts fewer than 60 % of the rows, where the
-// best 68 %, has a probability below 1e-9.
+// A search for a regulariser is one release: it is told what it costs, paid once, and predicts. With noise of a
+// hundredth of what the coefficients are, a model that predicts fewer than 60 % of the rows, where the best 68 %, has a
+// probability below 1e-9.
 func TestTryGLM(t *testing.T) {
 	for _, budget := range []string{pureBudget, zcdpBudget} {
 		c, _ := glmHome(t, budget, "40", 5000)

@@ -1,8 +1,9 @@
 // Package regression fits models to a table's rows from noisy releases.
 //
-// FitLinear fits a linear regression by least squares or by the method of Theil and Sen. FitGLM fits a logistic or Poisson model by a perturbed minimum;
-// SearchGLM chooses among several models, and TryGLM among regularisers. FitGradients trains models and networks with noisy gradients. Calibrate compares a
-// logistic model's predictions with observed rates. Each has an Explain function that states its price, free.
+// FitLinear fits a linear regression by least squares or by the method of Theil and Sen. FitGLM fits a logistic or
+// Poisson model by a perturbed minimum; SearchGLM chooses among several models, and TryGLM among regularisers.
+// FitGradients trains models and networks with noisy gradients. Calibrate compares a logistic model's predictions with
+// observed rates. Each has an Explain function that states its price, free.
 package regression
 
 import (
@@ -19,12 +20,14 @@ import (
 
 // Methods of a Linear.
 const (
-	// AdaSSP measures Σxxᵀ, Σxy and Σy², and adds a ridge where the noise comes near to the smallest eigenvalue of Σxxᵀ.
+	// AdaSSP measures Σxxᵀ, Σxy and Σy², and adds a ridge where the noise comes near to the smallest eigenvalue of
+	// Σxxᵀ.
 	AdaSSP = "adassp"
-	// Lecture measures Σxxᵀ and Σxy, each for half of the price, and solves the normal equations as they are. There is no residual variance, so
-	// that intervals are about the coefficients that the rows have.
+	// Lecture measures Σxxᵀ and Σxy, each for half of the price, and solves the normal equations as they are. There is
+	// no residual variance, so that intervals are about the coefficients that the rows have.
 	Lecture = "lecture"
-	// TheilSen takes the median of the slopes of all pairs of rows: for one predictor and few rows, with outliers or without.
+	// TheilSen takes the median of the slopes of all pairs of rows: for one predictor and few rows, with outliers or
+	// without.
 	TheilSen = "theil-sen"
 )
 
@@ -34,22 +37,28 @@ type Linear struct {
 	Table, Formula   string
 	Where            string // a condition on rows; "" for none
 	Method           string // "" is AdaSSP
-	// FindBounds is a part of the price, a decimal below 1, that finds narrower bounds of the numbers than are declared, where they are: about their
-	// quantiles 0.01 and 0.99. What lies beyond counts as at them. "" is for the declared ones.
+	// FindBounds is a part of the price, a decimal below 1, that finds narrower bounds of the numbers than are
+	// declared, where they are: about their quantiles 0.01 and 0.99. What lies beyond counts as at them. "" is for the
+	// declared ones.
 	FindBounds string
-	// Rows is about how many rows there are, for TheilSen: 0 where the policy says so. WithoutIntervals spends all of its price on the estimates.
+	// Rows is about how many rows there are, for TheilSen: 0 where the policy says so. WithoutIntervals spends all of
+	// its price on the estimates.
 	Rows             int64
 	WithoutIntervals bool
-	// Normalise is a part of the price, likewise, that finds the numbers' means and spreads: they are scaled by these in place of the declared bounds, and what lies beyond three
-	// spreads counts as at them. Coefficients are told for the columns as they are. "" is for the declared bounds.
+	// Normalise is a part of the price, likewise, that finds the numbers' means and spreads: they are scaled by these
+	// in place of the declared bounds, and what lies beyond three spreads counts as at them. Coefficients are told for
+	// the columns as they are. "" is for the declared bounds.
 	Normalise string
-	// Choose is how many terms of the formula, or "auto" for as many as are worth it, are chosen from what is released of all of them: the model is then
-	// of these alone, at no further price, and intervals are wider for the choice. "" is all of them.
+	// Choose is how many terms of the formula, or "auto" for as many as are worth it, are chosen from what is released
+	// of all of them: the model is then of these alone, at no further price, and intervals are wider for the choice. ""
+	// is all of them.
 	Choose string
-	// From is the release of an earlier regression, whose sums are computed with again, free. The formula is then of some of its terms ("" for all), and its response may be a number among
-	// them; Table and Where are those of the release, and neither a price nor bounds are looked for.
+	// From is the release of an earlier regression, whose sums are computed with again, free. The formula is then of
+	// some of its terms ("" for all), and its response may be a number among them; Table and Where are those of the
+	// release, and neither a price nor bounds are looked for.
 	From string
-	// Only is a formula of some of the terms of Formula, which is measured: for what else was asked before, free, in other words than From.
+	// Only is a formula of some of the terms of Formula, which is measured: for what else was asked before, free, in
+	// other words than From.
 	Only string
 }
 
@@ -61,7 +70,8 @@ type Coefficient struct {
 	Privacy  *float64 `json:"privacy"`   // the noise's part of StdError²
 	Low      *float64 `json:"low"`       // of the interval; nil if it has no such end
 	High     *float64 `json:"high"`
-	// Width is that of the predictor, by the declared bounds: Estimate·Width are comparable. It is 1 for the intercept and for categories.
+	// Width is that of the predictor, by the declared bounds: Estimate·Width are comparable. It is 1 for the intercept
+	// and for categories.
 	Width float64 `json:"-"`
 }
 
@@ -82,15 +92,18 @@ type LinearFit struct {
 	Bounds        []formula.Bounds `json:"bounds"`           // that were found
 	Choice        *Choice          `json:"choice,omitempty"` // of terms; nil if none were chosen
 	Warnings      []string         `json:"warnings"`
-	Measured      []LinearSum      `json:"measured"`       // the released sums, in the units of the scaled predictors and response
-	Line          *FittedLine      `json:"line,omitempty"` // of TheilSen, which has no standard errors and measures nothing
+	// the released sums, in the units of the scaled predictors and response
+	Measured []LinearSum `json:"measured"`
+	// of TheilSen, which has no standard errors and measures nothing
+	Line *FittedLine `json:"line,omitempty"`
 	Paid
 }
 
 // LinearSum is a noisy sum that a regression is computed from.
 type LinearSum struct {
-	Name        string       `json:"name"`
-	Values      []float64    `json:"values,omitempty"` // of a symmetric matrix the upper triangle, by row; nil in an explanation
+	Name string `json:"name"`
+	// of a symmetric matrix the upper triangle, by row; nil in an explanation
+	Values      []float64    `json:"values,omitempty"`
 	Noise       string       `json:"noise"`
 	StdDev      float64      `json:"stddev"`              // of the noise
 	OffDiagonal *float64     `json:"stddev_off_diagonal"` // of the noise off the diagonal of a symmetric matrix
@@ -105,11 +118,11 @@ type LinearExplanation struct {
 	Columns []string    `json:"columns"`
 	Sums    []LinearSum `json:"measured"`       // without values
 	Line    *FittedLine `json:"line,omitempty"` // of TheilSen, without values
-	// NoiseNorm bounds the norm of the noise on Σzzᵀ with probability 0.95. Unless rows times the least variance of scaled predictors in any
-	// direction are far above it, there are no estimates of coefficients. TheilSen has none.
+	// NoiseNorm bounds the norm of the noise on Σzzᵀ with probability 0.95. Unless rows times the least variance of
+	// scaled predictors in any direction are far above it, there are no estimates of coefficients. TheilSen has none.
 	NoiseNorm *float64 `json:"noise_norm"`
-	// LeastSpread is the least standard deviation of scaled predictors in any direction at which that is so with as many rows as the owner
-	// expects; nil if the policy does not say how many.
+	// LeastSpread is the least standard deviation of scaled predictors in any direction at which that is so with as
+	// many rows as the owner expects; nil if the policy does not say how many.
 	LeastSpread *float64 `json:"least_spread"`
 	Quoted
 	Replayed bool         `json:"replayed"`
@@ -137,11 +150,12 @@ const (
 	squareShare   = "2"
 )
 
-// FitLinear fits a linear regression. Its loss is that of one curator.Moments, whose sums' shares are the price: what follows is computed from what
-// it released.
+// FitLinear fits a linear regression. Its loss is that of one curator.Moments, whose sums' shares are the price: what
+// follows is computed from what it released.
 //
-// Predictors and response are scaled by their declared bounds, and coefficients told for the columns as they are. With z the scaled predictors and v the
-// response, C₁ ≥ ‖z‖₁ and |v| ≤ C₂ = 1, the noise on Σzzᵀ is made for C₁² at most, and that on Σzv for C₁C₂; under ρ for the L2 norms.
+// Predictors and response are scaled by their declared bounds, and coefficients told for the columns as they are. With
+// z the scaled predictors and v the response, C₁ ≥ ‖z‖₁ and |v| ≤ C₂ = 1, the noise on Σzzᵀ is made
+// for C₁² at most, and that on Σzv for C₁C₂; under ρ for the L2 norms.
 func FitLinear(ctx context.Context, c *curator.Curator, q Linear) (*LinearFit, error) {
 	if q.Method == TheilSen {
 		return fitTheilSen(ctx, c, q)
@@ -307,8 +321,8 @@ func (l *linear) plan(ctx context.Context, c *curator.Curator) (err error) {
 	return nil
 }
 
-// blocks are the predictors and the response, with a bound where it is below what the columns' ranges give: with a margin, so that no row is
-// scaled down.
+// blocks are the predictors and the response, with a bound where it is below what the columns' ranges give: with a
+// margin, so that no row is scaled down.
 func (l *linear) blocks(norm string) []curator.Block {
 	predictors := curator.Block{Size: len(l.design.Columns), Norm: norm}
 	if !l.design.Box {

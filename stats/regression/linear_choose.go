@@ -13,15 +13,18 @@ import (
 	"gonum.org/v1/gonum/mat"
 )
 
-// Choice says how terms of a formula were chosen: from sums of all of them that had been released, so at no further price.
+// Choice says how terms of a formula were chosen: from sums of all of them that had been released, so at no further
+// price.
 type Choice struct {
 	Of     []string `json:"of"` // the terms that there were
 	Chosen []string `json:"chosen"`
-	// Models is how many coefficients there are in all models that might have been chosen, at most. Each is given an equal part of what the intervals may fail
-	// by: so they hold together, with the confidence that was asked for, whichever model is chosen.
+	// Models is how many coefficients there are in all models that might have been chosen, at most. Each is given an
+	// equal part of what the intervals may fail by: so they hold together, with the confidence that was asked for,
+	// whichever model is chosen.
 	Models     float64 `json:"coefficients_of_all_models"`
 	Confidence float64 `json:"confidence_of_each"` // of each interval by itself
-	Exhaustive bool    `json:"exhaustive"`         // all such models were compared; else terms were added one by one, and exchanged
+	// all such models were compared; else terms were added one by one, and exchanged
+	Exhaustive bool `json:"exhaustive"`
 }
 
 // automatically is the choice of as many terms as are worth it.
@@ -60,8 +63,9 @@ func choosable(d *formula.Design, text string, alpha float64) (int, error) {
 	return k, nil
 }
 
-// candidates bounds the number of coefficients of all models of k of the design's terms (of any number where k is below 0): the intercept is in each, and a
-// column in those that have its term. Models that lack what an interaction is made of are counted though none is chosen.
+// candidates bounds the number of coefficients of all models of k of the design's terms (of any number where k is below
+// 0): the intercept is in each, and a column in those that have its term. Models that lack what an interaction is made
+// of are counted though none is chosen.
 func candidates(d *formula.Design, k int) float64 {
 	terms, columns := int64(len(d.Terms)), big.NewInt(int64(len(d.Columns)-1))
 	all, with := new(big.Int), new(big.Int)
@@ -79,7 +83,8 @@ func candidates(d *formula.Design, k int) float64 {
 	return n
 }
 
-// needsOf are, of each term, the others that it is a product of: a model without these is none of its kind, and its columns would be centred otherwise.
+// needsOf are, of each term, the others that it is a product of: a model without these is none of its kind, and its
+// columns would be centred otherwise.
 func needsOf(d *formula.Design) []uint64 {
 	out := make([]uint64, len(d.Terms))
 	for i, t := range d.Terms {
@@ -220,8 +225,9 @@ func (c *chooser) neighbour(set uint64, exchange bool) (best uint64, least float
 	return best, least
 }
 
-// risk is what a model's squared errors of prediction add up to, but for a constant: Mallows' Cp, with the part of it that is the noise's. At the fitted γ, Σv² − 2γb + γᵀAγ is too
-// small, by pσ² for what is fitted of the rows' own errors and by tr(A⁻¹V) for what is fitted of the noise; a prediction has these errors once more.
+// risk is what a model's squared errors of prediction add up to, but for a constant: Mallows' Cp, with the part of it
+// that is the noise's. At the fitted γ, Σv² − 2γb + γᵀAγ is too small, by pσ² for what is fitted of the
+// rows' own errors and by tr(A⁻¹V) for what is fitted of the noise; a prediction has these errors once more.
 func (c *chooser) risk(set uint64) float64 {
 	if r, ok := c.known[set]; ok {
 		return r
@@ -255,8 +261,8 @@ func (c *chooser) columns(set uint64) (out []int) {
 	return out
 }
 
-// of are the equations of some of the predictors, and of a response that is another of them, or -1 for the response itself. The noise on these parts of
-// the sums is that of the sums: independent, entry by entry.
+// of are the equations of some of the predictors, and of a response that is another of them, or -1 for the response
+// itself. The noise on these parts of the sums is that of the sums: independent, entry by entry.
 func (q *normalEquations) of(columns []int, response int) *normalEquations {
 	n := len(columns)
 	out := &normalEquations{

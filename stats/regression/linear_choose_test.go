@@ -27,7 +27,8 @@ func choiceOf(p int) *formula.Design {
 	return d
 }
 
-// drawn makes up rows of an intercept and correlated predictors, with the coefficients of these, and their sums, noisy or not.
+// drawn makes up rows of an intercept and correlated predictors, with the coefficients of these, and their sums, noisy
+// or not.
 func (w world) drawn(words *splitmix.Stream, gamma []float64, noisy bool) *normalEquations {
 	q := &normalEquations{a: mat.NewSymDense(w.p, nil), b: make([]float64, w.p), noise: w.law(), squares: true, intercept: true}
 	z := make([]float64, w.p)
@@ -63,8 +64,9 @@ func (w world) drawn(words *splitmix.Stream, gamma []float64, noisy bool) *norma
 	return q
 }
 
-// TestChosenCoverage: the intervals of a chosen model hold all together as often as they say, about the coefficients that this model has in the population; those without
-// regard to the choice do not. Each world is a binomial count of its own, which fails where it has a probability below 1e-7 at a coverage of 0.945.
+// TestChosenCoverage: the intervals of a chosen model hold all together as often as they say, about the coefficients
+// that this model has in the population; those without regard to the choice do not. Each world is a binomial count of
+// its own, which fails where it has a probability below 1e-7 at a coverage of 0.945.
 func TestChosenCoverage(t *testing.T) {
 	runs := 100
 	if os.Getenv("DITHER_LONG") != "" {
@@ -129,8 +131,9 @@ func TestChosenCoverage(t *testing.T) {
 	}
 }
 
-// What intervals take for granted: the variance of what a chosen model leaves out is the same in all rows. Of y = a:b, where a is mostly 0, the model of a alone has errors where a is not 0 alone, and its
-// intervals are too narrow; the choice of as many terms as are worth it leaves nothing out, and holds.
+// What intervals take for granted: the variance of what a chosen model leaves out is the same in all rows. Of y = a:b,
+// where a is mostly 0, the model of a alone has errors where a is not 0 alone, and its intervals are too narrow; the
+// choice of as many terms as are worth it leaves nothing out, and holds.
 func TestChosenWithoutItsInteraction(t *testing.T) {
 	term := func(names ...string) (out formula.Term) {
 		for _, name := range names {
@@ -184,7 +187,8 @@ func TestChosenWithoutItsInteraction(t *testing.T) {
 			}
 			_, alpha := choiceAmong(d, set, k, exhaustive, 0.05)
 			all, v := true, newInverter(part, s, s.spread())
-			for i, column := range columns { // a, b and a:b are uncorrelated: a model's coefficients are those of the whole
+			for i, column := range columns {
+				// a, b and a:b are uncorrelated: a model's coefficients are those of the whole
 				weights := make([]float64, len(columns))
 				weights[i] = 1
 				f, want := v.interval(weights, alpha), []float64{0, 0.1, 0, 0.5}[column]
@@ -203,7 +207,8 @@ func TestChosenWithoutItsInteraction(t *testing.T) {
 	}
 }
 
-// The quantiles of Laplace noise far out: not below the true ones, which simulation tells, and at most a third above what an integral gives where it can.
+// The quantiles of Laplace noise far out: not below the true ones, which simulation tells, and at most a third above
+// what an integral gives where it can.
 func TestTailBound(t *testing.T) {
 	n := equationNoise{diagonal: 2, offDiagonal: 2, b: 2, laplace: true}
 	for _, sampling := range []float64{0, 1, 100} {
@@ -219,8 +224,8 @@ func TestTailBound(t *testing.T) {
 	}
 }
 
-// Terms that matter are found, by comparing all models and by steps: of 8 and of 20, three with coefficients that are thirty standard deviations of their
-// errors, so that missing one has a probability below 1e-9.
+// Terms that matter are found, by comparing all models and by steps: of 8 and of 20, three with coefficients that are
+// thirty standard deviations of their errors, so that missing one has a probability below 1e-9.
 func TestChooseFindsTerms(t *testing.T) {
 	for _, p := range []int{9, 21} {
 		w := world{4000, p, 0.3, 0.3, 500, false}
@@ -256,7 +261,8 @@ func TestChooseTooMany(t *testing.T) {
 	}
 }
 
-// A model of chosen or named terms costs no more than what was measured, and nothing again; its numbers are those of the released sums.
+// A model of chosen or named terms costs no more than what was measured, and nothing again; its numbers are those of
+// the released sums.
 func TestLinearFromRelease(t *testing.T) {
 	for _, budget := range []string{pureBudget, zcdpBudget} {
 		for _, bounds := range []string{"", "0.2"} {

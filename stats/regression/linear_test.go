@@ -69,12 +69,14 @@ const (
 	zcdpBudget = "{rho: 10000, delta: 1e-6}"
 )
 
-// A regression through the curator: its coefficients are near the true ones, or the rows', by their own intervals at a confidence of 1 − 1e-7 each, it is paid once, and
-// told the same again. What is measured has the sensitivities of the lecture's form.
+// A regression through the curator: its coefficients are near the true ones, or the rows', by their own intervals at a
+// confidence of 1 − 1e-7 each, it is paid once, and told the same again. What is measured has the sensitivities of
+// the lecture's form.
 func TestFitLinear(t *testing.T) {
 	for _, budget := range []string{pureBudget, zcdpBudget} {
 		c := newHome(t, budget, 4000)
-		for method, formula := range map[string]string{AdaSSP: "y ~ x + g", Lecture: `Y ~ x + "odd, name"`} { // of the same categories
+		for method, formula := range map[string]string{AdaSSP: "y ~ x + g", Lecture: `Y ~ x + "odd, name"`} {
+			// of the same categories
 			q := Linear{Table: "points", Formula: formula, Method: method, Question: curator.Question{Epsilon: "40", Confidence: "0.9999999"}}
 			told, err := ExplainLinear(t.Context(), c, q)
 			if err != nil {
@@ -125,7 +127,8 @@ func number(x *float64) string {
 	return fmt.Sprintf("%.6g", *x)
 }
 
-// The noise of the lecture's form is the lecture's, or less: C₁ = 2 with the intercept's 1, C₂ = 1, ε/2 each, and under change-one at most double.
+// The noise of the lecture's form is the lecture's, or less: C₁ = 2 with the intercept's 1, C₂ = 1, ε/2 each, and
+// under change-one at most double.
 func TestLectureNoise(t *testing.T) {
 	const policy = "version: 1\npopulation: {name: made-up, neighbours: NEIGHBOURS}\nbudget: {epsilon: 1}\ntables:\n  points:\n    source: {csv: points.csv}\n    unit: row\n    columns:\n" +
 		"      y: {type: real, bounds: [-5, 10]}\n      x: {type: real, bounds: [0, 2]}\n"
@@ -135,7 +138,8 @@ func TestLectureNoise(t *testing.T) {
 	}{
 		// Of the upper triangle, (C₁² + ‖x‖₂²)/2 = 3 changes at most, and not C₁² = 4.
 		{"add-remove", 3, 2},
-		// Two rows differ by 1 in the intercept's square (in bounds that begin at 0), by 2 in x, by 1 in x²; by 2 in y, and by 2 in xy.
+		// Two rows differ by 1 in the intercept's square (in bounds that begin at 0), by 2 in x, by 1 in x²; by 2 in y,
+		// and by 2 in xy.
 		{"change-one", 4, 4},
 	} {
 		home := homeOf(t, strings.Replace(policy, "NEIGHBOURS", c.neighbours, 1), "points.csv", "y,x\n1,1\n", "points")
@@ -155,7 +159,8 @@ func TestLectureNoise(t *testing.T) {
 	}
 }
 
-// Bounds that are found cost their share of the price, and no more is spent than it; coefficients stay what they are where little lies beyond.
+// Bounds that are found cost their share of the price, and no more is spent than it; coefficients stay what they are
+// where little lies beyond.
 func TestLinearFindsBounds(t *testing.T) {
 	for _, budget := range []string{pureBudget, zcdpBudget} {
 		c := newHome(t, budget, 4000)
@@ -168,7 +173,8 @@ func TestLinearFindsBounds(t *testing.T) {
 			if f.Replayed != replayed || len(f.Bounds) != 2 || f.Bounds[0].Column != "y" || f.Bounds[1].Column != "x" {
 				t.Fatalf("%+v", f)
 			}
-			// The quantiles of y are about -0.3 and 8.6, and those of x 0.02 and 1.98; an error of 200 ranks has a probability below 1e-12.
+			// The quantiles of y are about -0.3 and 8.6, and those of x 0.02 and 1.98; an error of 200 ranks has a
+			// probability below 1e-12.
 			if y, x := f.Bounds[0], f.Bounds[1]; y.Low < -5 || y.Low > 1 || y.High < 7 || y.High > 10 || x.Low > 0.2 || x.High < 1.8 {
 				t.Errorf("%s: %v", budget, f.Bounds)
 			}
@@ -194,8 +200,8 @@ func TestLinearFindsBounds(t *testing.T) {
 	}
 }
 
-// Designs that nothing can be said of are answered with a warning: empty, of NULLs alone, constant, collinear. No number is NaN, and what is
-// refused is refused before anything is paid.
+// Designs that nothing can be said of are answered with a warning: empty, of NULLs alone, constant, collinear. No
+// number is NaN, and what is refused is refused before anything is paid.
 func TestLinearBadInput(t *testing.T) {
 	for _, of := range []struct {
 		budget  string

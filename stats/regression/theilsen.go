@@ -15,8 +15,9 @@ type FittedLine struct {
 	// At is the middle of the predictor's bounds, and Height the line there: it has the narrowest interval.
 	At     float64
 	Height Coefficient
-	// SlopeNoise and HeightNoise are about what the draws add to the errors, as standard deviations: with as many rows as is said, spread evenly over
-	// the predictor's bounds, and residuals of a tenth of the response's range. SlopeMost is the steepest slope that is sought.
+	// SlopeNoise and HeightNoise are about what the draws add to the errors, as standard deviations: with as many rows
+	// as is said, spread evenly over the predictor's bounds, and residuals of a tenth of the response's range.
+	// SlopeMost is the steepest slope that is sought.
 	SlopeNoise, HeightNoise, SlopeMost float64
 	Rows                               int64 // about how many there are, as the policy or the question says
 	Thinned                            int   // one row of 2^Thinned takes part
@@ -147,7 +148,8 @@ func (l *lineFit) line(f *curator.FittedLine) *FittedLine {
 // slopes is what a slope in scaled columns is multiplied by.
 func (l *lineFit) slopes() float64 { return l.half * l.design.Weights[1][1] }
 
-// coefficients are those of the columns as they are: at x = 0 the predictor is z₀ = from[0][1] in scaled columns, z₀ − Middle away from where the height is told.
+// coefficients are those of the columns as they are: at x = 0 the predictor is z₀ = from[0][1] in scaled columns,
+// z₀ − Middle away from where the height is told.
 func (l *lineFit) coefficients(f *curator.FittedLine) []Coefficient {
 	intercept := l.form(f, l.design.Weights[0][1]-f.Middle, 1)
 	slope := l.form(f, 1, 0)
@@ -163,7 +165,8 @@ func (l *lineFit) coefficients(f *curator.FittedLine) []Coefficient {
 	return []Coefficient{intercept, slope}
 }
 
-// form is half·(a·slope + b·height), and the response's centre where b is 1: its interval holds whenever those of slope and height both do.
+// form is half·(a·slope + b·height), and the response's centre where b is 1: its interval holds whenever those of
+// slope and height both do.
 func (l *lineFit) form(f *curator.FittedLine, a, b float64) (out Coefficient) {
 	if f.Slope.Value == nil {
 		return out

@@ -22,39 +22,42 @@ const (
 	SGD  = "sgd"
 )
 
-// Gradients asks for a model that is trained by noisy gradients [Abadi et al. 2016]: one of curator's kinds. Its response is a number, or for several
-// classes an integer from 0. Everything is public and fixed beforehand. Decimals are texts, and "" or 0 is a default that depends on
-// public terms alone.
+// Gradients asks for a model that is trained by noisy gradients [Abadi et al. 2016]: one of curator's kinds. Its
+// response is a number, or for several classes an integer from 0. Everything is public and fixed beforehand. Decimals
+// are texts, and "" or 0 is a default that depends on public terms alone.
 type Gradients struct {
 	curator.Question // the price at its Delta, who asks; its SQL is made from what follows
 	Table, Formula   string
 	Where            string
-	formula.Classes         // of the response, of as many as there are for a softmax and a network; the zero value takes them from the policy
-	Kind             string // "" is curator.NetworkModel
-	Hidden           int    // units of a network; 0 is 16
-	Activation       string
-	Bound            string // of the L2 norm of the scaled predictors; "" is what the declared bounds give
-	Clip             string // of a unit's gradient; "" is 1
-	Rate             string // of sampling units; "" is about 256 units a step
-	Multiplier       string // of the noise; "" is the least at which all steps cost the price
-	Steps            int64  // 0 is 500
-	Rows             int64  // about how many units; 0 is what the policy declares
-	Optimiser        string // "" is Adam
-	Learning         string // how far a step goes; "" is .05 for Adam, and 1 for SGD
+	// of the response, of as many as there are for a softmax and a network; the zero value takes them from the policy
+	formula.Classes
+	Kind       string // "" is curator.NetworkModel
+	Hidden     int    // units of a network; 0 is 16
+	Activation string
+	Bound      string // of the L2 norm of the scaled predictors; "" is what the declared bounds give
+	Clip       string // of a unit's gradient; "" is 1
+	Rate       string // of sampling units; "" is about 256 units a step
+	Multiplier string // of the noise; "" is the least at which all steps cost the price
+	Steps      int64  // 0 is 500
+	Rows       int64  // about how many units; 0 is what the policy declares
+	Optimiser  string // "" is Adam
+	Learning   string // how far a step goes; "" is .05 for Adam, and 1 for SGD
 }
 
 // Trained is a model that was trained. Its predictions are public, for any predictors.
 type Trained struct {
 	ID string `json:"id"`
 	Spec
-	Columns      []string         `json:"columns"` // the predictors, scaled
-	Classes      int              `json:"classes,omitempty"`
-	Hidden       int              `json:"hidden,omitempty"`
-	Activation   string           `json:"activation,omitempty"`
-	Response     string           `json:"response"`               // the column's name
-	Levels       []string         `json:"levels"`                 // of the response in words, by class; nil for numbers
-	Theta        []float64        `json:"parameters"`             // their mean over the last quarter of the steps, in the order of curator.TrainedModel
-	Coefficients []GLMCoefficient `json:"coefficients,omitempty"` // of models that have them, of the columns as they are: without intervals
+	Columns    []string `json:"columns"` // the predictors, scaled
+	Classes    int      `json:"classes,omitempty"`
+	Hidden     int      `json:"hidden,omitempty"`
+	Activation string   `json:"activation,omitempty"`
+	Response   string   `json:"response"` // the column's name
+	Levels     []string `json:"levels"`   // of the response in words, by class; nil for numbers
+	// their mean over the last quarter of the steps, in the order of curator.TrainedModel
+	Theta []float64 `json:"parameters"`
+	// of models that have them, of the columns as they are: without intervals
+	Coefficients []GLMCoefficient `json:"coefficients,omitempty"`
 	Steps        int64            `json:"steps"`
 	Clip         string           `json:"clip"`
 	Rate         string           `json:"rate"`
@@ -93,8 +96,8 @@ type GradientsExplanation struct {
 	Rate       string   `json:"rate"`
 	Multiplier string   `json:"multiplier"`
 	StdDev     float64  `json:"stddev"` // of the noise on each coordinate of a step's mean gradient
-	// Epsilon and Delta are those of all steps together, certified by their loss distribution; the price is ρ = ε²/2, and δ. Delta is "" if it is
-	// the policy's.
+	// Epsilon and Delta are those of all steps together, certified by their loss distribution; the price is ρ = ε²/2,
+	// and δ. Delta is "" if it is the policy's.
 	Epsilon string `json:"epsilon"`
 	Delta   string `json:"delta"`
 	Quoted
@@ -115,8 +118,9 @@ type gradients struct {
 // spec names the model that is trained.
 func (g *gradients) spec() Spec { return Spec{g.Kind, g.design.Formula.String(), g.design.Table} }
 
-// FitGradients trains a model. All steps are paid before the first, and each is durable before it is used, so that a training that ended early goes on where it was, when it
-// is asked for again: steps that were taken are given again, at no cost, and lead to the same parameters. told, if not nil, is called after each step.
+// FitGradients trains a model. All steps are paid before the first, and each is durable before it is used, so that a
+// training that ended early goes on where it was, when it is asked for again: steps that were taken are given again, at
+// no cost, and lead to the same parameters. told, if not nil, is called after each step.
 func FitGradients(ctx context.Context, c *curator.Curator, q Gradients, told func(TrainingStep)) (out *Trained, err error) {
 	g, err := decideGradients(c, q)
 	if err != nil {
@@ -267,7 +271,8 @@ func decideGradients(c *curator.Curator, q Gradients) (*gradients, error) {
 // mostLearning bounds how far a step goes: scaled predictors have coefficients of about 1.
 const mostLearning = 10_000
 
-// otherSteps says of steps that were recorded at other parameters what made them: the same question, with another optimiser or other steps.
+// otherSteps says of steps that were recorded at other parameters what made them: the same question, with another
+// optimiser or other steps.
 func otherSteps(err error) error {
 	var e *curator.Error
 	if !errors.As(err, &e) || e.Code != curator.CodeUsage {
@@ -281,7 +286,8 @@ func otherSteps(err error) error {
 // maxClasses keeps a model of a response whose bounds are wide from being made by mistake.
 const maxClasses = 1000
 
-// classes is how many there are: a response of two values is one of two classes, and a number without a class of its own makes a regression.
+// classes is how many there are: a response of two values is one of two classes, and a number without a class of its
+// own makes a regression.
 func (g *gradients) classes(t curator.Table) (int, error) {
 	if g.Kind != curator.SoftmaxModel && g.Kind != curator.NetworkModel {
 		return 0, nil
@@ -302,7 +308,8 @@ func (g *gradients) classes(t curator.Table) (int, error) {
 	return 0, request.Misuse("declare its values, or it as an integer with bounds from 0; or name them, --levels A,B,C", "the classes of %s are not declared", r.Name)
 }
 
-// start is where every training begins: at 0, but for the weights of a network, which differ by a fixed rule so that its units do.
+// start is where every training begins: at 0, but for the weights of a network, which differ by a fixed rule so that
+// its units do.
 func (g *gradients) start(parameters int) []float64 {
 	theta := make([]float64, parameters)
 	if g.Kind != curator.NetworkModel {

@@ -26,7 +26,8 @@ func (g *gradients) describe(out *Trained) {
 	}
 }
 
-// against are the coefficients of a class less those of the first: of the logarithm of how much more likely it is than that [McFadden 1974].
+// against are the coefficients of a class less those of the first: of the logarithm of how much more likely it is than
+// that [McFadden 1974].
 func (g *gradients) against(out *Trained, class, d int) (all []GLMCoefficient) {
 	name := fmt.Sprint(class)
 	if class < len(out.Levels) {
@@ -43,8 +44,8 @@ func (g *gradients) against(out *Trained, class, d int) (all []GLMCoefficient) {
 	return all
 }
 
-// Outputs are what the model says of a row of scaled predictors, in the order of Columns: the mean response, or each class's probability. Of a row of
-// another length, or where the parameters are not those of such a model, it is nil.
+// Outputs are what the model says of a row of scaled predictors, in the order of Columns: the mean response, or each
+// class's probability. Of a row of another length, or where the parameters are not those of such a model, it is nil.
 func (t *Trained) Outputs(x []float64) []float64 {
 	if len(x) != len(t.Columns) || len(t.Theta) != t.parameters() {
 		return nil

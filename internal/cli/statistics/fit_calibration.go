@@ -59,7 +59,9 @@ func (f *calibrationFlags) explained(c *curator.Curator, o *fitOptions, k formul
 // affordable refuses a fit after which the calibration could not be paid.
 func (f *calibrationFlags) affordable(c *curator.Curator, o *fitOptions, k formula.Classes, price curator.Loss, replayed bool) error {
 	e, err := f.explained(c, o, k)
-	if err != nil || e == nil || replayed { // of a fit that is free it is no loss if its calibration turns out to be refused; and that may be free too, which only its coefficients tell
+	if err != nil || e == nil || replayed {
+		// of a fit that is free it is no loss if its calibration turns out to be refused; and that may be free too,
+		// which only its coefficients tell
 		return err
 	}
 	if !e.AffordableWith(price) {
@@ -80,7 +82,8 @@ func (f *calibrationFlags) draw(k *regression.Calibrated) error {
 	return pictured(console.ReplaceFile(f.picture.File, func(w io.Writer) error { return plot.WritePlaces(w, format, calibrationPlaces(k)) }))
 }
 
-// calibrationPlaces draws each bin as a cross at its middle: as wide as the bin, and as high as the interval of the observed rate. A calibrated model's lie about the diagonal.
+// calibrationPlaces draws each bin as a cross at its middle: as wide as the bin, and as high as the interval of the
+// observed rate. A calibrated model's lie about the diagonal.
 func calibrationPlaces(k *regression.Calibrated) plot.Places {
 	panel := plot.PlacePanel{Diagonal: true}
 	for _, b := range k.Bins {

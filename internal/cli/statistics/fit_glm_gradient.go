@@ -106,7 +106,8 @@ type gradientsExplained struct {
 	Calibration *regression.CalibrationExplanation `json:"calibration,omitempty"`
 }
 
-// trainingLine shows how far a training is, some times a second: its step and its price, and no loss, since the rows are private.
+// trainingLine shows how far a training is, some times a second: its step and its price, and no loss, since the rows
+// are private.
 //
 // Where w cannot be written there is nobody left to tell.
 func trainingLine(w io.Writer) func(regression.TrainingStep) {

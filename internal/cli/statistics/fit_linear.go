@@ -120,7 +120,8 @@ func linearWords(f *regression.LinearFit) string {
 		b.WriteString("\n")
 	}
 	if f.Rows != nil {
-		fmt.Fprintf(&b, "rows %s, by a count with noise of standard deviation %s\n", render.Compact(math.Round(*f.Rows)+0), render.Compact(*f.RowsError)) // + 0: not -0
+		// + 0: not -0
+		fmt.Fprintf(&b, "rows %s, by a count with noise of standard deviation %s\n", render.Compact(math.Round(*f.Rows)+0), render.Compact(*f.RowsError))
 	}
 	b.WriteString(foundWords(f.Bounds))
 	if f.About == regression.AboutPopulation {
