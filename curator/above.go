@@ -8,6 +8,7 @@ import (
 	"dither/internal/exact"
 	"dither/internal/plan"
 	"dither/internal/query"
+	"dither/internal/release"
 	"dither/privacy"
 )
 
@@ -33,7 +34,7 @@ type Stream struct {
 	Accuracy *Number // with 95 % for all questions together: above is at least the threshold minus this, and below, under it plus this
 	Price    Loss
 	curator  *Curator
-	stream   *streamAccess
+	stream   *release.Stream
 	values   bool // they were asked for
 }
 
@@ -57,7 +58,7 @@ func (c *Curator) Above(ctx context.Context, t Threshold) (*Stream, error) {
 	if err != nil {
 		return nil, unusable(err)
 	}
-	s.Accuracy, s.Price = wholeNumber(alpha), c.loss(s.stream.Look().price)
+	s.Accuracy, s.Price = wholeNumber(alpha), c.loss(s.stream.Look().Price())
 	if err := s.stream.Open(ctx); err != nil {
 		return nil, c.public(err)
 	}
@@ -74,7 +75,7 @@ func (c *Curator) stream(t Threshold) (*Stream, error) {
 	if t.Above < 0 || t.Above > maxQuestions || t.Questions < 0 || t.Questions > maxQuestions {
 		return nil, usage(fmt.Sprintf("Questions, and how many of them may be Above, are between 1 and %d", maxQuestions), "0 is the default")
 	}
-	terms := streamTerms{Threshold: threshold.Num(), Positives: max(t.Above, 1), Questions: t.Questions, Values: t.Values}
+	terms := release.StreamTerms{Threshold: threshold.Num(), Positives: max(t.Above, 1), Questions: t.Questions, Values: t.Values}
 	if terms.Questions == 0 {
 		terms.Questions = max(100, t.Above)
 	}

@@ -7,10 +7,10 @@ import (
 	"path/filepath"
 	"strings"
 
-	"dither/internal/engine/duckdb"
 	"dither/internal/ledger"
 	"dither/internal/policy"
 	"dither/internal/seal"
+	"dither/internal/sealing"
 	"dither/privacy"
 )
 
@@ -230,7 +230,7 @@ func (c *Curator) checkedChange(ctx context.Context, s ledger.State) ([]string, 
 
 // mostRows is the most rows that one value of a column has in any version of a table that the ledger recorded.
 func (c *Curator) mostRows(ctx context.Context, of policy.Check) (most int64, err error) {
-	sealer := duckdb.NewSealer(filepath.Join(c.home, "tmp"))
+	sealer := sealing.Files(filepath.Join(c.home, "tmp"))
 	err = c.ledger.Entries(func(e ledger.Entry) error {
 		s, ok := e.Body.(ledger.Seal)
 		if !ok || s.Table != of.Table {

@@ -11,6 +11,7 @@ import (
 	"dither/internal/ledger"
 	"dither/internal/plan"
 	"dither/internal/policy"
+	"dither/internal/release"
 	"dither/internal/reuse"
 	"dither/privacy"
 )
@@ -40,9 +41,9 @@ type asked struct {
 	Question
 	policy  *policy.Policy // that it was planned under
 	plan    *plan.Plan
-	query   *queryAccess
-	look    *look   // its
-	alpha   float64 // 1 − confidence, rounded down
+	query   *release.Query
+	look    *release.Look // its
+	alpha   float64       // 1 − confidence, rounded down
 	derived *derive.Answer
 	priced  string // how its price was found; "" if it was given
 }
@@ -111,14 +112,14 @@ func (c *Curator) ask(q Question) (*asked, error) {
 }
 
 // recalledAs is what later questions find the answer to a plan by.
-func recalledAs(p *plan.Plan, request plan.Request) recalled {
-	out := recalled{subject: func(versions []int) *ledger.Subject {
+func recalledAs(p *plan.Plan, request plan.Request) release.Recalled {
+	out := release.Recalled{Subject: func(versions []int) *ledger.Subject {
 		about := &ledger.Subject{Question: reuse.MarkAtAnyPrice(p, versions...)}
 		about.Measures, about.Conditions = reuse.Marks(p)
 		return about
 	}}
 	if request.MaxRows > 0 || request.MaxGroups > 0 {
-		out.caps = &ledger.Caps{Rows: request.MaxRows, Groups: request.MaxGroups}
+		out.Caps = &ledger.Caps{Rows: request.MaxRows, Groups: request.MaxGroups}
 	}
 	return out
 }
@@ -130,7 +131,9 @@ func derivable(p *plan.Plan) error {
 }
 
 // asker is who asks a question, in its own words.
-func (q Question) asker() asker { return asker{Question: q.SQL, Analyst: q.Analyst, Fresh: q.Fresh} }
+func (q Question) asker() release.Asker {
+	return release.Asker{Question: q.SQL, Analyst: q.Analyst, Fresh: q.Fresh}
+}
 
 // request is what a question asks of the plan. Its accuracy is ask's: the other primitives have none.
 func (c *Curator) request(q Question) (plan.Request, error) {

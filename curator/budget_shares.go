@@ -9,6 +9,7 @@ import (
 
 	"dither/internal/ledger"
 	"dither/internal/policy"
+	"dither/internal/release"
 )
 
 // What the ledger and the policy call how a budget is shared: among parts, periods and analysts.
@@ -98,8 +99,8 @@ func (c *Curator) analysts(asked map[string]ledger.Asked, told bool) (out []Anal
 }
 
 // charged says which parts a look is charged to, if not to everybody.
-func (l *look) charged() []string {
-	_, parts := l.confinement()
+func charged(l *release.Look) []string {
+	_, parts := l.Confinement()
 	return parts
 }
 

@@ -118,7 +118,7 @@ func TestOpeningIsACharge(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := c.ledger.Opened(ledger.Opening{Loss: privacy.PureLoss(price), From: []ledger.Origin{{ID: strings.Repeat("0", 32), Head: c.ledger.Head().String()}}}, c.ledger.Head()); err != nil {
+	if err := inside(c).Ledger.Opened(ledger.Opening{Loss: privacy.PureLoss(price), From: []ledger.Origin{{ID: strings.Repeat("0", 32), Head: c.ledger.Head().String()}}}, c.ledger.Head()); err != nil {
 		t.Fatal(err)
 	}
 	write(t, c.home, "policy.yaml", strings.ReplaceAll(sharesPolicy, "NEIGHBOURS", "add-remove"))

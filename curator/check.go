@@ -6,10 +6,10 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
-	"time"
 
 	"dither/internal/ledger"
 	"dither/internal/policy"
+	"dither/internal/release"
 	"dither/internal/seal"
 	"dither/internal/value"
 )
@@ -116,12 +116,7 @@ func standing(home string, p *policy.Policy) []string {
 
 // losing says which unfinished trainings a changed policy would lose.
 func losing(home string, s ledger.State) (lines []string) {
-	l, err := ledger.Open(home, time.Now)
-	if err != nil {
-		return []string{"the ledger cannot be read: " + err.Error()}
-	}
-	defer func() { _ = l.Close() }() // nothing was written
-	trainings, err := pinned(l, new(paidTrainings), s)
+	trainings, err := release.PinnedIn(home, s)
 	if err != nil {
 		return []string{"the ledger cannot be read: " + err.Error()}
 	}

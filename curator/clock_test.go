@@ -2,7 +2,6 @@ package curator
 
 import (
 	"sync"
-	"testing"
 	"time"
 )
 
@@ -78,19 +77,4 @@ func (f *fakeClock) set(at time.Time) {
 	defer f.mu.Unlock()
 	f.now = at
 	f.ring()
-}
-
-// The computer's clock reaches what has passed at once, and what is to come later.
-func TestWallClock(t *testing.T) {
-	now := wall{}.Now()
-	reached, stop := wall{}.Reaching(now)
-	defer stop()
-	<-reached
-	reached, stop = wall{}.Reaching(now.Add(time.Hour))
-	stop()
-	select {
-	case <-reached:
-		t.Error("an hour has passed")
-	default:
-	}
 }

@@ -1,4 +1,5 @@
-// Package curator is the kernel of dither, and its Go API: the one place where policy, plan, ledger, engine and noise meet.
+// Package curator is the Go API of dither. It parses questions, plans and explains them, and presents what the kernel
+// (internal/release) releases.
 //
 // A Curator holds a home: a policy that the data owner wrote, sealed tables, and the ledger of everything that was
 // answered about the population in them. Answer takes a question in SQL and gives noisy numbers with error bars, at a price
@@ -23,14 +24,15 @@ import (
 
 	"dither/internal/ledger"
 	"dither/internal/policy"
+	"dither/internal/release"
 )
 
 // Curator is an open home. It may be used by several goroutines, and several processes may open one home.
 type Curator struct {
 	home    string
 	policy  *policy.Policy
-	ledger  *ledger.Ledger
-	kernel  *kernel // the one way to rows
+	ledger  release.Records
+	kernel  *release.Kernel // the one way to rows
 	options Options
 	losses  losses
 	plans   plans
@@ -67,7 +69,7 @@ func Init(home string) error {
 	if err != nil {
 		return homeError(err)
 	}
-	if err := ledger.Create(home, newID(), time.Now()); err != nil {
+	if err := ledger.Create(home, release.NewID(), time.Now()); err != nil {
 		return toOwner(err)
 	}
 	if len(found) > 0 {
@@ -107,7 +109,7 @@ func OpenWith(home string, options Options) (*Curator, error) {
 	}
 	p.Fix()
 	c := &Curator{home: home, policy: p, options: options}
-	k, err := openKernel(home, p, options.Timeout, c.tellOwner)
+	k, err := release.Open(home, p, options.Timeout, c.tellOwner)
 	if err != nil {
 		e := toOwner(err)
 		if errors.Is(err, ledger.ErrMissing) {
@@ -115,7 +117,7 @@ func OpenWith(home string, options Options) (*Curator, error) {
 		}
 		return nil, e
 	}
-	c.ledger, c.kernel = k.ledger, k
+	c.ledger, c.kernel = k.Records(), k
 	if err := c.adoptHarmless(); err != nil {
 		return nil, errors.Join(toOwner(err), k.Close())
 	}

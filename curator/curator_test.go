@@ -221,7 +221,7 @@ func (untried) Rehearse(context.Context, *bounded.Statement, engine.Sealed) erro
 func TestFailureStaysCharged(t *testing.T) {
 	c := openHome(t, newHome(t))
 	reserved := ""
-	c.kernel.engine = failing{func() { reserved = spent(t, c) }}
+	*inside(c).Engine = failing{func() { reserved = spent(t, c) }}
 	var owner error
 	c.options.OwnerErrors = func(err error) { owner = err }
 	_, err := c.Answer(t.Context(), Question{SQL: countSQL})
@@ -252,15 +252,15 @@ func TestFailuresSuspend(t *testing.T) {
 	if _, err := c.Answer(t.Context(), Question{SQL: countSQL}); err != nil {
 		t.Fatal(err)
 	}
-	works := c.kernel.engine
-	c.kernel.engine = failing{}
+	works := *inside(c).Engine
+	*inside(c).Engine = failing{}
 	other := Question{SQL: "SELECT COUNT(*) FROM people", Epsilon: "0.001", Fresh: true}
 	for i := range ledger.MaxFailures {
 		if _, err := c.Answer(t.Context(), other); codeOf(err) != CodeFailed {
 			t.Fatalf("failure %d: %v", i, err)
 		}
 	}
-	c.kernel.engine = works
+	*inside(c).Engine = works
 	for _, c := range []*Curator{c, openHome(t, home)} {
 		if _, err := c.Answer(t.Context(), other); codeOf(err) != CodeSuspended {
 			t.Errorf("answered after %d failures: %v", ledger.MaxFailures, err)
@@ -283,7 +283,7 @@ func TestFailuresSuspend(t *testing.T) {
 // A question that fails on made-up rows is refused before it costs anything, and reads no row.
 func TestRehearsalComesFirst(t *testing.T) {
 	c := openHome(t, newHome(t))
-	c.kernel.engine = untried{failing{func() { t.Error("the engine read rows") }}}
+	*inside(c).Engine = untried{failing{func() { t.Error("the engine read rows") }}}
 	var owner error
 	c.options.OwnerErrors = func(err error) { owner = err }
 	if _, err := c.Answer(t.Context(), Question{SQL: countSQL}); codeOf(err) != CodePolicy || owner == nil {
@@ -297,7 +297,7 @@ func TestRehearsalComesFirst(t *testing.T) {
 // Refusals come before anything is spent, and read no row.
 func TestRefusalsAreFree(t *testing.T) {
 	c := openHome(t, newHome(t))
-	c.kernel.engine = failing{func() { t.Error("the engine ran") }}
+	*inside(c).Engine = failing{func() { t.Error("the engine ran") }}
 	cancelled, cancel := context.WithCancel(t.Context())
 	cancel()
 	for _, x := range []struct {

@@ -13,6 +13,7 @@ import (
 	"dither/internal/parallel"
 	"dither/internal/plan"
 	"dither/internal/policy"
+	"dither/internal/release"
 	"dither/internal/reuse"
 )
 
@@ -26,12 +27,12 @@ const (
 
 // earlier are the releases that tell something of a question: of the same policy and the same sealed versions, with plans that have the very
 // replay keys that were recorded, so that what was measured is known from the plan.
-func (c *Curator) earlier(a *asked) ([]*derive.Earlier, []releasedValues, error) {
+func (c *Curator) earlier(a *asked) ([]*derive.Earlier, []release.Released, error) {
 	about := &ledger.Subject{}
 	if about.Measures, about.Conditions = reuse.Marks(a.plan); len(about.Measures) == 0 { // nothing does, whatever was released
 		return nil, nil, nil
 	}
-	sources, digest := a.look.sources(), c.policy.Digest()
+	sources, digest := a.look.Sources(), c.policy.Digest()
 	answers, err := c.ledger.Answers(func(of *ledger.About) bool {
 		return of.Policy == digest && slices.Equal(of.Sources, sources) && of.Subject.MayTell(about)
 	})
@@ -43,13 +44,13 @@ func (c *Curator) earlier(a *asked) ([]*derive.Earlier, []releasedValues, error)
 		return nil, nil, err
 	}
 	var out []*derive.Earlier
-	var names []releasedValues
+	var names []release.Released
 	for _, t := range tellers {
 		if t.err != nil {
 			return nil, nil, t.err
 		}
 		if t.numbers != nil {
-			out, names = append(out, &derive.Earlier{Plan: t.plan, Numbers: t.numbers}), append(names, releasedValues{ID: t.answer.Reserved})
+			out, names = append(out, &derive.Earlier{Plan: t.plan, Numbers: t.numbers}), append(names, release.Released{ID: t.answer.Reserved})
 		}
 	}
 	return out, names, nil
@@ -133,14 +134,14 @@ func (t *teller) read() {
 		t.err = err
 		return
 	}
-	t.numbers, _ = decode(values, [2]int{t.plan.Released(), len(t.plan.Measures)}) // else it tells nothing, whatever it is
+	t.numbers, _ = release.Decode(values, [2]int{t.plan.Released(), len(t.plan.Measures)}) // else it tells nothing, whatever it is
 }
 
 // planOf plans a recorded question again, as it was recorded; nil where that does not give the recorded key: then something of it is not
 // known here.
 func (c *Curator) planOf(as plannedAs, r ledger.Reservation, a *asked) *plan.Plan {
 	p, err := plan.Build(a.policy, again(r))
-	if err != nil || len(p.Searches) > 0 || p.Rows != nil || !slices.Equal(p.Tables(), a.plan.Tables()) || p.Key(a.look.versions()...) != r.Key {
+	if err != nil || len(p.Searches) > 0 || p.Rows != nil || !slices.Equal(p.Tables(), a.plan.Tables()) || p.Key(a.look.Versions()...) != r.Key {
 		c.plans.miss(as)
 		return nil
 	}

@@ -9,6 +9,7 @@ import (
 	"dither/internal/ledger"
 	"dither/internal/plan"
 	"dither/internal/query"
+	"dither/internal/release"
 	"dither/internal/seal"
 	"dither/privacy"
 )
@@ -66,9 +67,9 @@ func (e *Error) Unwrap() error { return e.cause }
 // records, and on no row.
 func (c *Curator) public(err error) *Error {
 	var (
-		paid       *paidError
-		unreserved *unreservedError
-		held       *inForceError
+		paid       *release.PaidError
+		unreserved *release.UnreservedError
+		held       *release.NotInForceError
 	)
 	switch known := worded(err); {
 	case known != nil:
@@ -93,11 +94,11 @@ func (c *Curator) charged(err error) *Error {
 	}
 	e := *known
 	e.Charged, e.Retry = true, false
-	var step *endedError
+	var step *release.EndedError
 	switch {
-	case errors.As(err, &step) && step.How == endStepAbandoned: // it can be taken again
+	case errors.As(err, &step) && step.How == release.StepGivenUp: // it can be taken again
 		e.Retry = true
-	case errors.Is(err, errBusy): // once it is given back elsewhere
+	case errors.Is(err, release.ErrBusy): // once it is given back elsewhere
 		e.Code, e.Retry = CodeHome, true
 	}
 	if errors.Is(err, ledger.ErrNotWritten) { // the answer's entry was not written; the reservation is
@@ -137,16 +138,16 @@ func recordsAreBroken(err error) bool {
 		return true
 	}
 	is := func(known error) bool { return errors.Is(err, known) }
-	return slices.ContainsFunc(namedByLedger, is) || is(errUnreadable) || is(errJournal) || is(errBusy)
+	return slices.ContainsFunc(namedByLedger, is) || is(release.ErrUnreadable) || is(release.ErrJournal) || is(release.ErrBusy)
 }
 
 // worded turns an error of the policy, the plan, the ledger or the sealed store into an *Error; nil where it knows none.
 func worded(err error) *Error {
 	var (
 		already   *Error
-		ended     *endedError
-		table     *tableError
-		parameter *parameterError
+		ended     *release.EndedError
+		table     *release.TableError
+		parameter *release.ParameterError
 		syntax    *query.Error
 		refusal   *plan.Error
 		exhausted *privacy.OverdrawError
@@ -155,7 +156,7 @@ func worded(err error) *Error {
 		damaged   *seal.DamagedError
 	)
 	switch {
-	case errors.As(err, new(*paidError)), errors.As(err, new(*unreservedError)), errors.As(err, new(*inForceError)):
+	case errors.As(err, new(*release.PaidError)), errors.As(err, new(*release.UnreservedError)), errors.As(err, new(*release.NotInForceError)):
 		return nil // public has more to say
 	case errors.As(err, &already):
 		return already
@@ -171,7 +172,7 @@ func worded(err error) *Error {
 			known.Table = table.Table
 		}
 		return known
-	case errors.Is(err, errUnplanned): // before anything was charged: afterwards the owner alone is told
+	case errors.Is(err, release.ErrUnplanned): // before anything was charged: afterwards the owner alone is told
 		return &Error{Code: CodePolicy, Message: err.Error(), cause: err}
 	case errors.As(err, &syntax):
 		return &Error{Code: CodeSQL, Message: syntax.Message, Hint: syntax.Hint, Line: syntax.Pos.Line, Column: syntax.Pos.Column, cause: err}
@@ -185,7 +186,7 @@ func worded(err error) *Error {
 		return &Error{Code: CodeExhausted, Message: exhausted.Error(), Hint: againFree, cause: err}
 	case errors.As(err, &damaged):
 		return &Error{Code: CodeStale, Message: err.Error(), Hint: "the owner restores the home's file from a backup, or runs `dither seal`", Table: damaged.Table, cause: err}
-	case errors.As(err, &stale), errors.Is(err, errNotRecorded), errors.Is(err, ledger.ErrNotSealed):
+	case errors.As(err, &stale), errors.Is(err, release.ErrNotRecorded), errors.Is(err, ledger.ErrNotSealed):
 		return &Error{Code: CodeStale, Message: err.Error(), Hint: "the owner runs `dither seal`", cause: err}
 	case errors.Is(err, ledger.ErrSuspended):
 		return &Error{
@@ -270,58 +271,58 @@ func failed() *Error {
 }
 
 // endings words how an access ended.
-func endings(e *endedError) *Error {
+func endings(e *release.EndedError) *Error {
 	switch e.How {
-	case endLate:
+	case release.Late:
 		return &Error{
 			Code: CodeUnavailable, Message: "the question came to its turn too late to be answered in time, and was not asked", Retry: true,
 			Hint: "ask again; if it happens often, the owner makes answer_delay.floor larger",
 		}
-	case endSlow:
+	case release.Slow:
 		return &Error{
 			Code:    CodePolicy,
 			Message: fmt.Sprintf("by the policy's answer_delay the answer would leave later than the %s that an answer may take", e.Limit),
 			Hint:    "ask about fewer tables, with fewer and shorter expressions",
 		}
-	case endCrowded:
+	case release.Crowded:
 		return &Error{Code: CodeUnavailable, Message: "too many questions wait for their rehearsal; nothing was charged", Hint: "ask again later", Retry: true}
-	case endBusy:
+	case release.Busy:
 		return &Error{
 			Code: CodeUnavailable, Message: "the same question is being answered, and takes its time; nothing was charged", Retry: true,
 			Hint: "ask again later: its answer is then given again, free",
 		}
-	case endCostly:
+	case release.Costly:
 		return &Error{
-			Code: CodePolicy, Message: fmt.Sprintf("over a few made-up rows the question already takes more than %s, or %s", e.Limit, rehearsalMemory),
+			Code: CodePolicy, Message: fmt.Sprintf("over a few made-up rows the question already takes more than %s, or %s", e.Limit, release.RehearsalMemory),
 			Hint: "join fewer tables, or a table less often with itself, or write shorter expressions",
 		}
-	case endUnreachable:
+	case release.Unreachable:
 		return &Error{
 			Code: CodeUnavailable, Message: "the server that holds the table cannot be asked; nothing was charged", Retry: true,
 			Hint: "the owner looks whether it runs, and whether the table is as declared",
 		}
-	case endUnevaluable:
+	case release.Unevaluable:
 		return &Error{
 			Code: CodePolicy, Message: "the question cannot be evaluated for every possible row",
 			Hint: "please report it, with the policy and the question; ask it in another way",
 		}
-	case endUnsupported:
+	case release.Unsupported:
 		return &Error{Code: CodePolicy, Message: e.Message, Hint: e.Hint}
-	case endUnwritable:
+	case release.Unwritable:
 		return homeError(e.Cause)
-	case endAbandoned:
+	case release.GivenUp:
 		return givenUp()
-	case endResealed:
+	case release.Resealed:
 		return &Error{Code: CodeStale, Message: e.Message, Hint: e.Hint}
-	case endOver, endMisused:
+	case release.Over, release.Misused:
 		return &Error{Code: CodeUsage, Message: e.Message, Hint: e.Hint}
-	case endLostBefore:
+	case release.LostBefore:
 		return &Error{Code: CodeUnfinished, Message: e.Message, Hint: e.Hint}
-	case endElsewhere:
+	case release.FailedElsewhere:
 		return failedElsewhere()
-	case endStepAbandoned:
+	case release.StepGivenUp:
 		return stepGivenUp()
-	case endFailure:
+	case release.Failed:
 	}
 	return failed()
 }

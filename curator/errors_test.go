@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"dither/internal/ledger"
+	"dither/internal/release"
 )
 
 // An error that nobody foresaw may quote a row. An analyst sees that there was one, and nothing of it; the owner sees its text, once.
@@ -19,8 +20,8 @@ func TestUnknownErrorsAreTheOwnersAlone(t *testing.T) {
 		"worded twice":      func(c *Curator) *Error { return c.public(c.public(unforeseen)) },
 		"after the charge":  func(c *Curator) *Error { return c.charged(unforeseen) },
 		"of a reservation":  func(c *Curator) *Error { return c.notReserved(unforeseen) },
-		"of a release":      func(c *Curator) *Error { return c.after(&releasedValues{}, unforeseen) },
-		"of a replay":       func(c *Curator) *Error { return c.after(&releasedValues{Replayed: true}, unforeseen) },
+		"of a release":      func(c *Curator) *Error { return c.after(&release.Released{}, unforeseen) },
+		"of a replay":       func(c *Curator) *Error { return c.after(&release.Released{Replayed: true}, unforeseen) },
 	} {
 		t.Run(name, func(t *testing.T) {
 			var owner []string
@@ -48,7 +49,7 @@ func TestUnknownErrorsAreTheOwnersAlone(t *testing.T) {
 // What package ledger names is known: it is about the ledger, and about no row.
 func TestNamedErrorsOfTheLedgerAreTold(t *testing.T) {
 	c := &Curator{options: Options{OwnerErrors: func(err error) { t.Errorf("the owner alone is told %v", err) }}}
-	for _, err := range append(namedByLedger, &ledger.CorruptError{Line: 3, Err: errors.New("an edit")}, errUnreadable) {
+	for _, err := range append(namedByLedger, &ledger.CorruptError{Line: 3, Err: errors.New("an edit")}, release.ErrUnreadable) {
 		if e := c.public(fmt.Errorf("asked: %w", err)); e.Code != CodeLedger || !strings.Contains(e.Message, err.Error()) {
 			t.Errorf("%v is told as %+v", err, e)
 		}

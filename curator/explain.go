@@ -98,7 +98,7 @@ func (c *Curator) Explain(_ context.Context, q Question) (*Explanation, error) {
 		Columns: columns,
 		Price:   c.loss(a.plan.Price), Remaining: left(room), Largest: c.largest(room),
 		Affordable: replayed || reuse != nil && reuse.Taken || a.plan.Price.Within(room), Replayed: replayed, Reuse: reuse,
-		Unit: c.unit(a), RowsBound: c.rowsBound(a), Charged: a.look.charged(), Work: c.work(a.look), Notes: notes,
+		Unit: c.unit(a), RowsBound: c.rowsBound(a), Charged: charged(a.look), Work: c.work(a.look), Notes: notes,
 	}, nil
 }
 

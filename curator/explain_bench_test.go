@@ -12,6 +12,8 @@ import (
 	"syscall"
 	"testing"
 	"time"
+
+	"dither/internal/release"
 )
 
 // widePolicy declares as much as a policy may: thousands of values, keys and parts, tables along references, values of a public table.
@@ -177,17 +179,17 @@ func released(t testing.TB, c *Curator, n int, ask func(int) Question) {
 					t.Error(err)
 					return
 				}
-				numbers := make([][]*big.Int, a.look.shape[0])
+				numbers := make([][]*big.Int, a.look.Shape()[0])
 				for j := range numbers {
-					for range a.look.shape[1] {
+					for range a.look.Shape()[1] {
 						numbers[j] = append(numbers[j], big.NewInt(int64(1000+i+j)))
 					}
 				}
-				text, err := a.query.encode(values{Numbers: numbers})
+				text, err := inside(nil).Encode(a.query, release.Values{Numbers: numbers})
 				if err == nil {
 					var id uint64
-					if id, _, err = c.kernel.reserve(a.look); err == nil {
-						err = c.ledger.Release(id, text)
+					if id, _, err = inside(c).Charge(a.look); err == nil {
+						err = inside(c).Ledger.Release(id, text)
 					}
 				}
 				if err != nil {

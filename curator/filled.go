@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"dither/internal/policy"
+	"dither/internal/release"
 	"dither/internal/value"
 )
 
@@ -20,7 +21,7 @@ func (c *Curator) filled() *policy.Policy {
 	return p.Filled(func(o policy.Origin) ([]value.Value, int, string) {
 		values, version, err := c.kernel.Values(o)
 		switch {
-		case errors.Is(err, errUnread), errors.Is(err, errNotNoted):
+		case errors.Is(err, release.ErrUnread), errors.Is(err, release.ErrNotNoted):
 			return nil, 0, err.Error()
 		case err != nil:
 			return nil, 0, "that table cannot be read: " + c.public(err).Message

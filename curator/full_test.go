@@ -78,13 +78,13 @@ func askOnAFullDisk(t *testing.T, home string) {
 	if _, err := c.Answer(t.Context(), Question{SQL: fullQuestion, Fresh: true}); err != nil {
 		t.Errorf("there is room again: %v", err)
 	}
-	fast := c.kernel.engine // the disk is full when the answer is there, and its price is charged
-	c.kernel.engine = during{fast, fill}
+	fast := *inside(c).Engine // the disk is full when the answer is there, and its price is charged
+	*inside(c).Engine = during{fast, fill}
 	_, err := c.Answer(t.Context(), Question{SQL: fullQuestion, Fresh: true})
 	if e := c.public(err); e.Code != CodeLedger || e.Retry || !e.Charged || !strings.Contains(e.Message, "its price stays spent") {
 		t.Errorf("an answer that is not recorded: %+v", e)
 	}
-	c.kernel.engine = fast
+	*inside(c).Engine = fast
 	if err := syscall.Setrlimit(syscall.RLIMIT_FSIZE, &before); err != nil {
 		t.Fatal(err)
 	}
@@ -101,12 +101,12 @@ func TestMost(t *testing.T) {
 	} {
 		a := must[*asked](t)(c.ask(Question{SQL: sql}))
 		r := must[*Release](t)(c.Answer(t.Context(), Question{SQL: sql}))
-		answer, ok, err := c.ledger.Find(a.look.key)
+		answer, ok, err := c.ledger.Find(a.look.Key())
 		if err != nil || !ok {
 			t.Fatal(ok, err)
 		}
 		values, err := answer.Values()
-		if most := a.look.most(); err != nil || int64(len(values)) > most || most > 100*int64(len(values)) {
+		if most := inside(nil).Most(a.look); err != nil || int64(len(values)) > most || most > 100*int64(len(values)) {
 			t.Errorf("%s: %d bytes, assured were %d (%s, %v)", sql, len(values), most, r.ID, err)
 		}
 	}

@@ -46,12 +46,12 @@ func (p patient) Rows(ctx context.Context, b *bounded.Statement, from engine.Sea
 // was found all the same is told: it is recorded.
 func TestGivenUpSaysNothing(t *testing.T) {
 	c := openHome(t, newHome(t))
-	works := c.kernel.engine
+	works := *inside(c).Engine
 	q := Question{SQL: countSQL, Epsilon: "0.001", Fresh: true}
 	want := Error{Code: CodeCancelled, Charged: true, Message: "the question was given up; its price stays spent", Hint: "asking again is charged again"}
 	giveUp := func(says func(context.Context) error) error {
 		ctx, cancel := context.WithCancel(t.Context())
-		c.kernel.engine = patient{works, cancel, says}
+		*inside(c).Engine = patient{works, cancel, says}
 		_, err := c.Answer(ctx, q)
 		return err
 	}
@@ -79,14 +79,14 @@ func TestGivenUpSaysNothing(t *testing.T) {
 
 	// A time that runs out is a failure, whoever set it: what the rows are has a part in it.
 	ctx := &outOfTime{t.Context(), make(chan struct{})}
-	c.kernel.engine = patient{works, func() { close(ctx.done) }, func(ctx context.Context) error { return ctx.Err() }}
+	*inside(c).Engine = patient{works, func() { close(ctx.done) }, func(ctx context.Context) error { return ctx.Err() }}
 	if _, err := c.Answer(ctx, q); codeOf(err) != CodeFailed {
 		t.Errorf("out of time: %v", err)
 	}
 	if b := must[*Budget](t)(c.Budget()); b.Failures != 1 {
 		t.Errorf("%d failures", b.Failures)
 	}
-	c.kernel.engine = works
+	*inside(c).Engine = works
 	if _, err := openHome(t, c.home).Answer(t.Context(), q); err != nil {
 		t.Error(err)
 	}
@@ -114,16 +114,16 @@ func TestSealingGivenUp(t *testing.T) {
 // An analyst who gives up ten questions is refused until the owner resumes, in streams too; others go on.
 func TestSuspendedAlone(t *testing.T) {
 	c := openHome(t, newHome(t))
-	works := c.kernel.engine
+	works := *inside(c).Engine
 	s := must[*Stream](t)(c.Above(t.Context(), Threshold{Table: "people", Threshold: "100000", Analyst: "ann", Epsilon: "0.1"}))
 	for range ledger.MaxGivenUp {
 		ctx, cancel := context.WithCancel(t.Context())
-		c.kernel.engine = patient{works, cancel, func(ctx context.Context) error { return ctx.Err() }}
+		*inside(c).Engine = patient{works, cancel, func(ctx context.Context) error { return ctx.Err() }}
 		if _, err := c.Answer(ctx, Question{SQL: countSQL, Epsilon: "0.001", Fresh: true, Analyst: "ann"}); codeOf(err) != CodeCancelled {
 			t.Fatal(err)
 		}
 	}
-	c.kernel.engine = works
+	*inside(c).Engine = works
 	for _, ask := range []func() error{
 		func() error { _, err := c.Answer(t.Context(), Question{SQL: countSQL, Analyst: "ann"}); return err },
 		func() error { _, err := s.Ask(t.Context(), "SELECT COUNT(*) FROM people"); return err },
@@ -166,7 +166,7 @@ func TestStepsGivenUpSuspend(t *testing.T) {
 			text := must[[]byte](t)(os.ReadFile(filepath.Join(home, "policy.yaml")))
 			write(t, home, "policy.yaml", strings.Replace(string(text), "tables:\n", more+"tables:\n", 1))
 			c := openHome(t, home)
-			works := c.kernel.engine
+			works := *inside(c).Engine
 			q := logisticTraining()
 			q.Analyst = "ann"
 			tr := must[*Trainer](t)(c.Train(t.Context(), q))
@@ -187,7 +187,7 @@ func TestStepsGivenUpSuspend(t *testing.T) {
 					timesOut := &outOfTime{t.Context(), make(chan struct{})}
 					ctx, cancel = timesOut, sync.OnceFunc(func() { close(timesOut.done) })
 				}
-				c.kernel.engine = patient{c.kernel.engine, func() { reads++; cancel() }, func(ctx context.Context) error { return ctx.Err() }}
+				*inside(c).Engine = patient{*inside(c).Engine, func() { reads++; cancel() }, func(ctx context.Context) error { return ctx.Err() }}
 				want := CodeCancelled
 				if i >= ledger.MaxGivenUp {
 					want = CodeSuspended
@@ -206,7 +206,7 @@ func TestStepsGivenUpSuspend(t *testing.T) {
 			if len(b.GivenUp) != 1 || b.GivenUp[0] != counted || b.Failures != 0 || b.Lost != nil || b.Spent != paid.Spent {
 				t.Errorf("%+v, lost %+v", b, b.Lost)
 			}
-			c.kernel.engine = works
+			*inside(c).Engine = works
 			const count = "SELECT COUNT(*) FROM people"
 			if _, err := c.Answer(t.Context(), Question{SQL: count, Analyst: "ann"}); codeOf(err) != CodeSuspended {
 				t.Errorf("a question: %v", err)
@@ -252,8 +252,8 @@ func TestStepGivenUpOfWhatIsGone(t *testing.T) {
 	tr := must[*Trainer](t)(c.Train(t.Context(), logisticTraining()))
 	ctx, cancel := context.WithCancel(t.Context())
 	defer cancel()
-	c.kernel.engine = patient{c.kernel.engine, func() {
-		if err := c.ledger.Abandon(tr.training.id); err != nil {
+	*inside(c).Engine = patient{*inside(c).Engine, func() {
+		if err := inside(c).Ledger.Abandon(tr.training.ID()); err != nil {
 			t.Error(err)
 		}
 		cancel()
@@ -291,13 +291,13 @@ func TestStepsHaveRoom(t *testing.T) {
 	if f := must[*os.File](t)(os.CreateTemp(home, "")); syscall.Fallocate(int(f.Fd()), 1, 0, 1) != nil {
 		t.Skip("the file system cannot assure space")
 	}
-	c.kernel.engine = during{c.kernel.engine, func() { meanwhile = free() }}
+	*inside(c).Engine = during{*inside(c).Engine, func() { meanwhile = free() }}
 	train(t, tr, 1)
 	if before >= 1<<13 || meanwhile < 1<<13 {
 		t.Errorf("%d bytes behind the log before a step, and %d while its rows are read", before, meanwhile)
 	}
 
-	must[struct{}](t)(struct{}{}, tr.training.journal.file.Close())
+	must[struct{}](t)(struct{}{}, insideTraining(tr).Shut())
 	if _, err := tr.Step(t.Context(), make([]float64, 3)); codeOf(err) != CodeFailed {
 		t.Errorf("a step that is not recorded: %v", err)
 	}
@@ -331,7 +331,7 @@ func TestStepsGivenUpByAnother(t *testing.T) {
 		train(t, tr, 2)
 		ctx, cancel := context.WithCancel(t.Context())
 		defer cancel()
-		c.kernel.engine = patient{c.kernel.engine, func() { reads++; cancel() }, func(ctx context.Context) error { return ctx.Err() }}
+		*inside(c).Engine = patient{*inside(c).Engine, func() { reads++; cancel() }, func(ctx context.Context) error { return ctx.Err() }}
 		_, err := tr.Step(ctx, make([]float64, 3))
 		return errors.Join(err, tr.Close(), c.Close())
 	}

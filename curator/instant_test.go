@@ -17,6 +17,7 @@ import (
 	"dither/internal/bounded"
 	"dither/internal/engine"
 	"dither/internal/ledger"
+	"dither/internal/release"
 	"dither/mechanism"
 )
 
@@ -39,7 +40,7 @@ func delayedHome(t testing.TB, more string) string {
 func waits(t testing.TB, home string) (*Curator, *fakeClock) {
 	t.Helper()
 	c, f := openHome(t, home), newFakeClock()
-	c.kernel.clock = f
+	*inside(c).Clock = f
 	return c, f
 }
 
@@ -89,8 +90,8 @@ func (e *course) Rows(ctx context.Context, b *bounded.Statement, from engine.Sea
 // handing gives a channel on which every result is announced.
 func handing(t *testing.T) <-chan struct{} {
 	there := make(chan struct{}, 100)
-	handedOver = func() { there <- struct{}{} }
-	t.Cleanup(func() { handedOver = func() {} })
+	*inside(nil).HandedOver = func() { there <- struct{}{} }
+	t.Cleanup(func() { *inside(nil).HandedOver = func() {} })
 	return there
 }
 
@@ -137,7 +138,7 @@ func everyDoor(t *testing.T, handles ...*Curator) string {
 		held, _ := os.ReadDir(filepath.Join(c.home, "underway"))
 		fmt.Fprintf(&out, "%v, held %v\n", err, held)
 		ctx, cancel := context.WithTimeout(t.Context(), 20*time.Millisecond)
-		done, _, err := c.kernel.underway(ctx, heldKey(t, c))
+		done, _, err := inside(c).Underway(ctx, heldKey(t, c))
 		cancel()
 		if err == nil {
 			done()
@@ -148,7 +149,7 @@ func everyDoor(t *testing.T, handles ...*Curator) string {
 }
 
 func heldKey(t *testing.T, c *Curator) string {
-	return must[*asked](t)(c.ask(Question{SQL: countSQL})).look.key
+	return must[*asked](t)(c.ask(Question{SQL: countSQL})).look.Key()
 }
 
 // timed tells what time a question has.
@@ -170,8 +171,8 @@ func (e timed) Aggregate(ctx context.Context, b *bounded.Statement, from engine.
 // have an instant, and the limit is not before the instant.
 func TestInstantsHaveATimeout(t *testing.T) {
 	c, clock := waits(t, delayedHome(t, ""))
-	e := timed{c.kernel.engine, make(chan time.Duration, 1)}
-	c.kernel.engine = e
+	e := timed{*inside(c).Engine, make(chan time.Duration, 1)}
+	*inside(c).Engine = e
 	there := handing(t)
 	done := make(chan error, 1)
 	go func() { _, err := c.Answer(t.Context(), Question{SQL: countSQL}); done <- err }()
@@ -180,7 +181,7 @@ func TestInstantsHaveATimeout(t *testing.T) {
 	if err := <-done; err != nil {
 		t.Error(err)
 	}
-	if left := <-e.has; left <= time.Minute || left > defaultTimeout {
+	if left := <-e.has; left <= time.Minute || left > release.DefaultTimeout {
 		t.Errorf("a statement has %v", left)
 	}
 }
@@ -211,8 +212,8 @@ func TestNothingIsKnownBeforeTheInstant(t *testing.T) {
 		home := delayedHome(t, more)
 		c, clock := waits(t, home)
 		two, _ := waits(t, home)
-		e.Engine, e.asked = c.kernel.engine, make(chan struct{}, 1)
-		c.kernel.engine = e
+		e.Engine, e.asked = *inside(c).Engine, make(chan struct{}, 1)
+		*inside(c).Engine = e
 		type said struct {
 			r   *Release
 			err error
@@ -298,11 +299,11 @@ func TestGivenUpBeforeTheInstant(t *testing.T) {
 	for _, e := range []*course{{}, {let: make(chan struct{})}, {err: errors.New("Alice")}, {let: make(chan struct{}), deaf: true}} {
 		for _, timed := range []bool{false, true} {
 			c, clock := waits(t, delayedHome(t, ""))
-			run := &course{Engine: c.kernel.engine, asked: make(chan struct{}, 1), let: e.let, err: e.err, deaf: e.deaf}
+			run := &course{Engine: *inside(c).Engine, asked: make(chan struct{}, 1), let: e.let, err: e.err, deaf: e.deaf}
 			if e.let != nil {
 				run.let = make(chan struct{})
 			}
-			c.kernel.engine = run
+			*inside(c).Engine = run
 			ctx, cancel := context.WithCancel(t.Context())
 			if timed {
 				timesOut := &outOfTime{t.Context(), make(chan struct{})}
@@ -346,7 +347,7 @@ func TestGivenUpBeforeTheInstant(t *testing.T) {
 // A question whose instant would be later than an answer may take is refused, by explain too; one that comes to its turn late is refused, free.
 func TestNoInstantForIt(t *testing.T) {
 	c, clock := waits(t, delayedHome(t, ""))
-	c.kernel.limit = 900 * time.Millisecond
+	*inside(c).Limit = 900 * time.Millisecond
 	for _, ask := range []func() error{
 		func() error { _, err := c.Answer(t.Context(), Question{SQL: countSQL}); return err },
 		func() error { _, err := c.Explain(t.Context(), Question{SQL: countSQL}); return err },
@@ -356,7 +357,7 @@ func TestNoInstantForIt(t *testing.T) {
 			t.Errorf("%v", err)
 		}
 	}
-	c.kernel.limit = time.Second
+	*inside(c).Limit = time.Second
 	if e, err := c.Explain(t.Context(), Question{SQL: countSQL}); err != nil || !slices.Contains(e.Notes, "The answer, or that there is none, leaves 1s after the question arrives.") ||
 		slices.ContainsFunc(e.AnswerNotes(), func(n string) bool { return strings.Contains(n, "leaves") }) {
 		t.Errorf("%+v, %v", e, err)
@@ -433,8 +434,8 @@ func TestVerdictsHaveInstants(t *testing.T) {
 	} {
 		c, clock := waits(t, delayedHome(t, map[string]string{"twin": "31,north,180\n"}[name]))
 		s := must[*Stream](t)(c.Above(t.Context(), Threshold{Table: "people", Threshold: "100000"}))
-		e.Engine, e.asked = c.kernel.engine, make(chan struct{}, 1)
-		c.kernel.engine = e
+		e.Engine, e.asked = *inside(c).Engine, make(chan struct{}, 1)
+		*inside(c).Engine = e
 		verdicts := make(chan error, 1)
 		go func() {
 			v, err := s.Ask(t.Context(), sql)
@@ -492,8 +493,8 @@ func TestStepsHaveInstants(t *testing.T) {
 	entries := func() uint64 { return c.ledger.Head().Index }
 	theta, reserved := make([]float64, 3), entries()
 
-	e := &course{Engine: c.kernel.engine, asked: make(chan struct{}, 1), let: make(chan struct{}), deaf: true}
-	c.kernel.engine = e
+	e := &course{Engine: *inside(c).Engine, asked: make(chan struct{}, 1), let: make(chan struct{}), deaf: true}
+	*inside(c).Engine = e
 	steps := make(chan error, 1)
 	step := func(ctx context.Context) {
 		go func() {
@@ -527,7 +528,8 @@ func TestStepsHaveInstants(t *testing.T) {
 		t.Errorf("%d entries", entries()-reserved)
 	}
 
-	tr.training.rows, e.let = nil, make(chan struct{})
+	insideTraining(tr).Unread()
+	e.let = make(chan struct{})
 	step(t.Context())
 	<-e.asked
 	strike(clock)

@@ -304,9 +304,9 @@ func TestLiveFailures(t *testing.T) {
 	 GRANT SELECT ON clinic.visits TO `+role)
 	sealLive(t, c, "visits")
 	then("PERFORM pg_sleep(60);")
-	c.kernel.limit = 500 * time.Millisecond
+	*inside(c).Limit = 500 * time.Millisecond
 	fails("too slow", CodeFailed, true)
-	c.kernel.limit = 0
+	*inside(c).Limit = 0
 	answered, ended := make(chan struct{}), make(chan struct{})
 	go func() {
 		defer close(ended)

@@ -7,6 +7,7 @@ import (
 	"dither/internal/bounded"
 	"dither/internal/derive"
 	"dither/internal/plan"
+	"dither/internal/release"
 	"dither/internal/value"
 	"dither/noise"
 )
@@ -60,7 +61,7 @@ func (c *Curator) Measure(ctx context.Context, q Question) (*Measurements, error
 }
 
 // measurements are what was released of a question.
-func (c *Curator) measurements(a *asked, s *releasedValues) (_ *Measurements, err error) {
+func (c *Curator) measurements(a *asked, s *release.Released) (_ *Measurements, err error) {
 	out := &Measurements{ID: s.Name(), Grouped: a.plan.Grouped, RowsBound: c.rowsBound(a), Price: c.loss(a.plan.Price), Replayed: s.Replayed}
 	for _, k := range a.plan.Keys {
 		out.Keys = append(out.Keys, k.Expr.String())
@@ -102,7 +103,7 @@ func (c *Curator) measurements(a *asked, s *releasedValues) (_ *Measurements, er
 }
 
 // measured takes the measures of a question: each measure's cells are one vector under one mechanism. Quantiles and modes follow.
-func (c *Curator) measured(ctx context.Context, a *asked) (*releasedValues, error) {
+func (c *Curator) measured(ctx context.Context, a *asked) (*release.Released, error) {
 	s, err := c.take(ctx, a.query)
 	if err != nil {
 		return nil, err
@@ -115,7 +116,7 @@ func (c *Curator) measured(ctx context.Context, a *asked) (*releasedValues, erro
 
 // settle makes the plan that of what was found and released beside the numbers: a bound on rows, bounds of values, which it takes off the numbers,
 // and groups.
-func (c *Curator) settle(a *asked, s *releasedValues) (err error) {
+func (c *Curator) settle(a *asked, s *release.Released) (err error) {
 	if a.plan.Rows != nil {
 		p, err := a.plan.WithRows(s.Rows)
 		if err == nil {

@@ -6,6 +6,7 @@ import (
 
 	"dither/internal/ledger"
 	"dither/internal/plan"
+	"dither/internal/release"
 )
 
 // Measured are the noisy vectors of an earlier release of sums and counts, by its name, such as "r7": at no cost, whatever it was asked for. Its
@@ -39,11 +40,11 @@ func (c *Curator) Measured(id, analyst string) (*Measurements, error) {
 	if p.Key(versions...) != paid.Key {
 		return unknown("was asked of another version of the table, or with options of its own")
 	}
-	numbers, err := numbersOf(answer, p)
+	numbers, err := release.NumbersOf(answer, p)
 	if err != nil {
 		return nil, c.public(err)
 	}
-	return c.measurements(&asked{Question: q, plan: p}, &releasedValues{ID: answer.Reserved, values: values{Numbers: numbers}, Replayed: true})
+	return c.measurements(&asked{Question: q, plan: p}, &release.Released{ID: answer.Reserved, Values: release.Values{Numbers: numbers}, Replayed: true})
 }
 
 // sums reports that each mechanism adds noise to sums.

@@ -1,30 +1,32 @@
 package curator
 
+import "dither/internal/release"
+
 // Mechanisms that a Selection may name.
 const (
-	Exponential    = "exponential mechanism" // under zCDP it costs a quarter of the others
-	PermuteAndFlip = "permute and flip"      // under a pure ε never worse; for one group alone
-	NoisyMax       = "report noisy max"      // and by how much, at no further cost
+	Exponential    = release.Exponential    // under zCDP it costs a quarter of the others
+	PermuteAndFlip = release.PermuteAndFlip // under a pure ε never worse; for one group alone
+	NoisyMax       = release.NoisyMax       // and by how much, at no further cost
 )
 
 // Mechanisms that Quantiles may name.
 const (
-	EachQuantile       = "exponential mechanism for each" // the only one with a bound that holds for all data
-	RecursiveQuantiles = "approximate quantiles"          // by recursion: for many quantiles of values that seldom repeat
-	JointQuantiles     = "joint exponential mechanism"    // over some thousand bins of the domain
+	EachQuantile       = release.EachQuantile       // the only one with a bound that holds for all data
+	RecursiveQuantiles = release.RecursiveQuantiles // by recursion: for many quantiles of values that seldom repeat
+	JointQuantiles     = release.JointQuantiles     // over some thousand bins of the domain
 )
 
 // SmoothSensitivity is the mechanism of a Median.
-const SmoothSensitivity = "smooth sensitivity"
+const SmoothSensitivity = release.SmoothSensitivity
 
 // SparseVector is the mechanism of a Stream.
-const SparseVector = "sparse vector"
+const SparseVector = release.SparseVector
 
 // OutputPerturbation is the mechanism of a Minimum.
-const OutputPerturbation = "output perturbation"
+const OutputPerturbation = release.OutputPerturbation
 
 // TheilSen is the mechanism of a FittedLine.
-const TheilSen = "theil-sen"
+const TheilSen = release.TheilSen
 
 // SubsampledGaussian is the mechanism of a Trainer.
-const SubsampledGaussian = "subsampled gaussian"
+const SubsampledGaussian = release.SubsampledGaussian

@@ -8,6 +8,7 @@ import (
 
 	"dither/internal/bounded"
 	"dither/internal/derive"
+	"dither/internal/release"
 	"dither/mechanism/learning"
 	"dither/noise"
 )
@@ -90,7 +91,7 @@ func (c *Curator) ExplainMinimize(_ context.Context, q Minimisation) (*Minimum, 
 	if err != nil {
 		return nil, c.public(err)
 	}
-	s := &releasedValues{}
+	s := &release.Released{}
 	if s.Replayed, err = c.kernel.Explicable(m.Look()); err != nil {
 		return nil, c.public(err)
 	}
@@ -103,7 +104,7 @@ func (c *Curator) ExplainMinimize(_ context.Context, q Minimisation) (*Minimum, 
 }
 
 // minimisation decides all that is public.
-func (c *Curator) minimisation(q Minimisation) (*minimumAccess, error) {
+func (c *Curator) minimisation(q Minimisation) (*release.Minimum, error) {
 	r, err := c.regress(q.Question, q.Bound)
 	if err != nil {
 		return nil, err
@@ -112,7 +113,7 @@ func (c *Curator) minimisation(q Minimisation) (*minimumAccess, error) {
 	if err != nil {
 		return nil, err
 	}
-	var curvature portion
+	var curvature release.Portion
 	if q.Curvature != "" {
 		if curvature, err = portionOf("the share of the curvature", q.Curvature); err != nil {
 			return nil, err
@@ -127,11 +128,11 @@ func (c *Curator) minimisation(q Minimisation) (*minimumAccess, error) {
 	if before, err := c.kernel.ReleasedBefore(m.Look()); err != nil || before {
 		return m, err
 	}
-	return m, c.timely(m.solver, m.predictors())
+	return m, c.timely(m.Solver(), m.Predictors())
 }
 
 // objective reads what is minimised over the rows of a regression.
-func (c *Curator) objective(r *regression, q Minimisation) (o learning.Objective, err error) {
+func (c *Curator) objective(r *release.Regression, q Minimisation) (o learning.Objective, err error) {
 	o = learning.Objective{Loss: learning.LossFunction(q.Loss)}
 	if o.Rows, err = c.aboutRows(r, q.Rows); err != nil {
 		return o, err
@@ -157,7 +158,7 @@ const numbersPerSecond = 1e8
 // fail for, and then so many accelerated steps as public parameters say are taken.
 func (c *Curator) timely(m *learning.Minimiser, predictors int) error {
 	o := m.Objective()
-	timeout := c.kernel.timeout()
+	timeout := c.kernel.Timeout()
 	if o.Loss != learning.HuberLoss || float64(m.Tries())*float64(o.Rows)*float64(predictors+1) <= numbersPerSecond*timeout.Seconds() {
 		return nil
 	}
@@ -168,7 +169,7 @@ func (c *Curator) timely(m *learning.Minimiser, predictors int) error {
 }
 
 // minimised reads what was released.
-func (c *Curator) minimised(m *minimumAccess, s *releasedValues) (*Minimum, error) {
+func (c *Curator) minimised(m *release.Minimum, s *release.Released) (*Minimum, error) {
 	out, err := c.told(m, s)
 	if err != nil {
 		return nil, c.after(s, err)
@@ -178,23 +179,23 @@ func (c *Curator) minimised(m *minimumAccess, s *releasedValues) (*Minimum, erro
 }
 
 // told puts numbers, where there are any, beside all that is public of them.
-func (c *Curator) told(m *minimumAccess, s *releasedValues) (*Minimum, error) {
-	out := &Minimum{ID: s.Name(), Names: m.Names[:m.predictors()], Price: c.loss(m.Price), Replayed: s.Replayed, Sensitivity: m.solver.Sensitivity(), Tolerance: m.solver.Tolerance()}
-	out.Regularise, _ = m.solver.Objective().Regularise.Float64()
-	out.Radius, _ = m.solver.Objective().Radius.Float64()
-	out.Bound, _ = m.bound.Float64()
+func (c *Curator) told(m *release.Minimum, s *release.Released) (*Minimum, error) {
+	out := &Minimum{ID: s.Name(), Names: m.Names[:m.Predictors()], Price: c.loss(m.Price), Replayed: s.Replayed, Sensitivity: m.Solver().Sensitivity(), Tolerance: m.Solver().Tolerance()}
+	out.Regularise, _ = m.Solver().Objective().Regularise.Float64()
+	out.Radius, _ = m.Solver().Objective().Radius.Float64()
+	out.Bound, _ = m.Bound().Float64()
 	numbers := s.Numbers
-	for i, p := range m.parts {
-		d, err := derive.NoiseOf(p.measure())
+	for i, p := range m.Parts() {
+		d, err := derive.NoiseOf(p.Measure())
 		if err != nil {
 			return nil, err
 		}
 		var own [][]*big.Int
 		if len(numbers) > 0 {
-			own, numbers = numbers[:p.cells], numbers[p.cells:]
+			own, numbers = numbers[:p.Cells()], numbers[p.Cells():]
 		}
 		v := vectorOf(&p, d, own)
-		v.Loss = c.loss(p.loss)
+		v.Loss = c.loss(p.Loss())
 		switch i {
 		case 0:
 			out.Coefficients = v
@@ -208,9 +209,9 @@ func (c *Curator) told(m *minimumAccess, s *releasedValues) (*Minimum, error) {
 }
 
 // vector is a part with its released numbers.
-func vectorOf(p *part, d noise.Distribution, rows [][]*big.Int) Vector {
-	unit := bounded.GridUnit(p.grid)
-	v := Vector{Name: p.name, Unit: unit, Centre: new(big.Rat), Noise: d}
+func vectorOf(p *release.Part, d noise.Distribution, rows [][]*big.Int) Vector {
+	unit := bounded.GridUnit(p.Grid())
+	v := Vector{Name: p.Name(), Unit: unit, Centre: new(big.Rat), Noise: d}
 	for _, row := range rows {
 		v.Values = append(v.Values, row[0])
 	}

@@ -9,6 +9,7 @@ import (
 	"dither/internal/bounded"
 	"dither/internal/exact"
 	"dither/internal/plan"
+	"dither/internal/release"
 	"dither/noise"
 )
 
@@ -93,7 +94,7 @@ func (c *Curator) Moments(ctx context.Context, v Vectors) (*Moments, error) {
 	if err != nil {
 		return nil, c.public(err)
 	}
-	m := of.plan
+	m := of.Plan()
 	s, err := c.take(ctx, of)
 	if err != nil {
 		return nil, err
@@ -117,7 +118,7 @@ func (c *Curator) Moments(ctx context.Context, v Vectors) (*Moments, error) {
 }
 
 // moments plans a question about vectors.
-func (c *Curator) moments(v Vectors) (*vectorsAccess, error) {
+func (c *Curator) moments(v Vectors) (*release.Vectors, error) {
 	if v.Within != "" || v.At != "" {
 		return nil, &Error{Code: CodeUsage, Message: "an accuracy is for tables of noisy numbers", Hint: "give a price"}
 	}

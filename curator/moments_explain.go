@@ -45,8 +45,8 @@ func (c *Curator) ExplainMoments(_ context.Context, v Vectors) (*MomentsExplanat
 	if err != nil {
 		return nil, c.public(err)
 	}
-	m, l := of.plan, of.Look()
-	out := &MomentsExplanation{SQL: v.SQL, Price: c.loss(m.Price), Charged: l.charged()}
+	m, l := of.Plan(), of.Look()
+	out := &MomentsExplanation{SQL: v.SQL, Price: c.loss(m.Price), Charged: charged(l)}
 	if out.Replayed, err = c.kernel.Explicable(l); err != nil {
 		return nil, c.public(err)
 	}

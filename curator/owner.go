@@ -9,6 +9,7 @@ import (
 	"dither/internal/plan"
 	"dither/internal/policy"
 	"dither/internal/query"
+	"dither/internal/release"
 	"dither/internal/seal"
 	"dither/internal/value"
 )
@@ -104,7 +105,7 @@ func tableColumn(c *policy.Column) TableColumn {
 func apart(p *policy.Policy, t *policy.Table) string {
 	for of := t; of != nil && of.Unit.Through != ""; {
 		of = p.Table(of.References[of.Unit.Through].Table)
-		if of != nil && serverOf(of) != serverOf(t) {
+		if of != nil && release.ServerOf(of) != release.ServerOf(t) {
 			return fmt.Sprintf("its unit is found through table %s, which is elsewhere: no question about it can be answered until both are on one server, or both are sealed from files", of.Name)
 		}
 	}

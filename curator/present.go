@@ -6,11 +6,12 @@ import (
 
 	"dither/internal/derive"
 	"dither/internal/plan"
+	"dither/internal/release"
 	"dither/internal/value"
 )
 
 // release shapes released numbers into an answer.
-func (c *Curator) release(a *asked, s *releasedValues) (*Release, error) {
+func (c *Curator) release(a *asked, s *release.Released) (*Release, error) {
 	remaining, err := c.remains(s)
 	if err != nil {
 		return nil, err
@@ -139,12 +140,14 @@ func mechanismOf(p *plan.Plan, o plan.Output, parts int) string {
 type scaled map[scaledBy][2]float64
 
 type scaledBy struct {
-	grid int
-	of   mechanismOfMeasure
+	grid          int
+	noise         plan.Noise
+	l1, l2Squared *big.Int
+	parameter     *big.Rat
 }
 
 func (s scaled) of(m *plan.Measure) (scale, sensitivity float64) {
-	key := scaledBy{m.Grid, mechanismOfMeasure{m.Noise, m.L1, m.L2Squared, m.Parameter}}
+	key := scaledBy{m.Grid, m.Noise, m.L1, m.L2Squared, m.Parameter}
 	found, ok := s[key]
 	if !ok {
 		found[0], found[1] = scales(m)

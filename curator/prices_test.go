@@ -9,6 +9,7 @@ import (
 
 	"dither/audit"
 	"dither/internal/plan"
+	"dither/internal/release"
 	"dither/mechanism"
 	"dither/mechanism/quantile"
 	"dither/noise"
@@ -262,13 +263,13 @@ func TestWithinFromEarlierAnswers(t *testing.T) {
 		t.Errorf("%+v is not %s", r.ID, first.ID)
 	}
 	avg.Within = fmt.Sprintf("%.6f", width(first)*0.9)
-	c.kernel.engine = during{c.kernel.engine, func() { t.Error("rows were looked at") }}
+	*inside(c).Engine = during{*inside(c).Engine, func() { t.Error("rows were looked at") }}
 	e := must[*Explanation](t)(c.Explain(t.Context(), avg))
 	r, _ := new(big.Rat).SetString(e.Price.Epsilon)
 	if x := must64(r); x <= 10 || x > 14 || e.Replayed || !strings.Contains(strings.Join(e.Notes, "\n"), "from an earlier answer to it, "+first.ID) {
 		t.Errorf("price %s: %q", e.Price, e.Notes)
 	}
-	c.kernel.engine = c.kernel.engine.(during).Engine
+	*inside(c).Engine = (*inside(c).Engine).(during).Engine
 	second := must[*Release](t)(c.Answer(t.Context(), avg))
 	if second.Replayed || second.Price.Epsilon != e.Price.Epsilon {
 		t.Errorf("%+v", second.Price)
@@ -305,33 +306,34 @@ func TestWithinBesideOtherAnswers(t *testing.T) {
 func TestPartsAddUp(t *testing.T) {
 	c := pureTerms.alone(t)
 	a := must[*asked](t)(c.ask(Question{SQL: "SELECT AVG(age, bounds => auto) FROM people"}))
-	if err := addsUp(a.plan); err != nil {
+	if err := chargeable(c, a.plan); err != nil {
 		t.Error(err)
 	}
 	a.plan.Searches[0].Histogram.Loss = privacy.PureLoss(someEpsilon(t))
-	if err := addsUp(a.plan); !errors.Is(err, errUnplanned) {
+	if err := chargeable(c, a.plan); !errors.Is(err, release.ErrUnplanned) {
 		t.Error(err)
 	}
 	a = must[*asked](t)(c.ask(Question{SQL: "SELECT COUNT(*), MEDIAN(age), MODE(region) FROM people"}))
 	more := a.plan.Price.Share(1, 100)
-	if err := addsUp(a.plan); err != nil {
+	if err := chargeable(c, a.plan); err != nil {
 		t.Error(err)
 	}
 	for _, loss := range []*privacy.Loss{&a.plan.Quantiles[0].Loss, &a.plan.Modes[0].Loss} {
 		right := *loss
 		*loss = right.Plus(more)
-		if err := addsUp(a.plan); !errors.Is(err, errUnplanned) {
+		if err := chargeable(c, a.plan); !errors.Is(err, release.ErrUnplanned) {
 			t.Error(err)
 		}
 		*loss = right
 	}
-	a = must[*asked](t)(shop(t, "add-remove", "2", "", popular(9, "pear")).ask(Question{SQL: "SELECT product, COUNT(*) FROM orders GROUP BY product"}))
-	if err := addsUp(a.plan); err != nil {
+	open := shop(t, "add-remove", "2", "", popular(9, "pear"))
+	a = must[*asked](t)(open.ask(Question{SQL: "SELECT product, COUNT(*) FROM orders GROUP BY product"}))
+	if err := chargeable(open, a.plan); err != nil {
 		t.Error(err)
 	}
 	_, delta := a.plan.Price.ZCDP()
 	a.plan.Selection.Loss = a.plan.Selection.Loss.Plus(privacy.ZCDPLoss(privacy.Rho{}, delta))
-	if err := addsUp(a.plan); !errors.Is(err, errUnplanned) {
+	if err := chargeable(open, a.plan); !errors.Is(err, release.ErrUnplanned) {
 		t.Error(err)
 	}
 	for sql, part := range map[string]func(p *plan.Plan) *privacy.Loss{
@@ -341,8 +343,14 @@ func TestPartsAddUp(t *testing.T) {
 	} {
 		p := must[*asked](t)(c.ask(Question{SQL: sql})).plan
 		*part(p) = part(p).Plus(privacy.PureLoss(someEpsilon(t)))
-		if err := addsUp(p); !errors.Is(err, errUnplanned) {
+		if err := chargeable(c, p); !errors.Is(err, release.ErrUnplanned) {
 			t.Errorf("%s: %v", sql, err)
 		}
 	}
+}
+
+// chargeable says whether a plan's parts cost what its price is, as the kernel asks before it takes the plan.
+func chargeable(c *Curator, p *plan.Plan) error {
+	_, err := c.kernel.Query(p, release.Asker{}, release.Recalled{}, derivable)
+	return err
 }

@@ -109,8 +109,8 @@ func TestPrimitivesChargeFirst(t *testing.T) {
 			if err != nil || replayed || fresh == id {
 				t.Errorf("fresh: %s %v %v", fresh, replayed, err)
 			}
-			works, during := c.kernel.engine, ""
-			c.kernel.engine = failing{func() { during = spent(t, c) }}
+			works, during := *inside(c).Engine, ""
+			*inside(c).Engine = failing{func() { during = spent(t, c) }}
 			var e *Error
 			if _, _, _, err := p.call(t.Context(), c, p.sql, Question{Epsilon: "0.25"}); !errors.As(err, &e) || e.Code != CodeFailed || !e.Charged {
 				t.Errorf("a failure: %v", err)
@@ -118,11 +118,11 @@ func TestPrimitivesChargeFirst(t *testing.T) {
 			if during != "0.45" || spent(t, c) != "0.45" {
 				t.Errorf("spent %s while the engine ran, %s after, want .45", during, spent(t, c))
 			}
-			c.kernel.engine = untried{}
+			*inside(c).Engine = untried{}
 			if _, _, _, err := p.call(t.Context(), c, p.sql, Question{Epsilon: "0.26"}); codeOf(err) != CodePolicy {
 				t.Errorf("a rehearsal that failed: %v", err)
 			}
-			c.kernel.engine = works
+			*inside(c).Engine = works
 			if _, _, _, err := p.call(t.Context(), c, p.sql, Question{Epsilon: "0.49"}); err != nil {
 				t.Error(err)
 			}
@@ -268,12 +268,12 @@ func TestStreamEnds(t *testing.T) {
 		return s
 	}
 	failed, stale, closed := open(), open(), open()
-	works := c.kernel.engine
-	c.kernel.engine = failing{}
+	works := *inside(c).Engine
+	*inside(c).Engine = failing{}
 	if _, err := failed.Ask(t.Context(), sql); codeOf(err) != CodeFailed {
 		t.Errorf("a failure: %v", err)
 	}
-	c.kernel.engine = works
+	*inside(c).Engine = works
 	if err := closed.Close(); err != nil {
 		t.Fatal(err)
 	}
@@ -310,18 +310,18 @@ func TestPrimitivesUnderZCDP(t *testing.T) {
 		{"", 1, "0.4"}, {Exponential, 1, "0.4"}, {Exponential, 4, "0.8"}, {PermuteAndFlip, 1, "0.2"}, {NoisyMax, 4, "0.2"},
 	} {
 		name := must[string](t)(selectorOf(target, Selection{Mechanism: c.mechanism, Best: c.best}))
-		m, err := selecting(target, name, c.best)
-		if err != nil || m.epsilon.String() != c.epsilon {
-			t.Errorf("%s of %d: ε %v, %v; want %s", c.mechanism, c.best, m.epsilon, err, c.epsilon)
+		m, err := inside(nil).Selecting(target, name, c.best)
+		if err != nil || m.Epsilon().String() != c.epsilon {
+			t.Errorf("%s of %d: ε %v, %v; want %s", c.mechanism, c.best, m.Epsilon(), err, c.epsilon)
 		}
 	}
 	at := []*big.Rat{big.NewRat(1, 4), big.NewRat(1, 2), big.NewRat(3, 4)}
 	for name, least := range map[string]*big.Rat{ // √(8ρ) times the root of how many choices share it
 		JointQuantiles: big.NewRat(3999, 10000), RecursiveQuantiles: big.NewRat(5650, 10000), EachQuantile: big.NewRat(6928, 10000),
 	} {
-		m, e, err := orderer(target, name, at)
-		if err != nil || e.Rat().Cmp(least) < 0 || !m.BoundedRange().Within(price) {
-			t.Errorf("%s: ε %v costs %v, %v", name, e, m.BoundedRange(), err)
+		costs, e, err := inside(nil).Ranking(target, name, at)
+		if err != nil || e.Rat().Cmp(least) < 0 || !costs.Within(price) {
+			t.Errorf("%s: ε %v costs %v, %v", name, e, costs, err)
 		}
 	}
 }
@@ -344,14 +344,14 @@ func TestStreamsAreBounded(t *testing.T) {
 		}
 	}
 	spare := open(0)
-	works := c.kernel.engine
-	c.kernel.engine = failing{}
+	works := *inside(c).Engine
+	*inside(c).Engine = failing{}
 	for range ledger.MaxFailures {
 		if _, err := open(0).Ask(t.Context(), sql); codeOf(err) != CodeFailed {
 			t.Fatal(err)
 		}
 	}
-	c.kernel.engine = works
+	*inside(c).Engine = works
 	if _, err := spare.Ask(t.Context(), sql); codeOf(err) != CodeSuspended {
 		t.Errorf("a stream goes on after %d failures: %v", ledger.MaxFailures, err)
 	}
@@ -378,7 +378,7 @@ func TestVerdictsLeaveOnceRecorded(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	c.kernel.engine = during{c.kernel.engine, func() { _ = c.ledger.Release(s.stream.id, json.RawMessage("[]")) }} // its reservation is closed under it
+	*inside(c).Engine = during{*inside(c).Engine, func() { _ = inside(c).Ledger.Release(s.stream.ID(), json.RawMessage("[]")) }} // its reservation is closed under it
 	for _, want := range []Code{CodeLedger, CodeUsage} {
 		if v, err := s.Ask(t.Context(), "SELECT COUNT(*) FROM people"); v != nil || codeOf(err) != want {
 			t.Errorf("%+v, %v; want %s", v, err, want)

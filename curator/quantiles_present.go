@@ -7,6 +7,7 @@ import (
 	"dither/internal/bounded"
 	"dither/internal/derive"
 	"dither/internal/plan"
+	"dither/internal/release"
 	"dither/internal/value"
 )
 
@@ -47,7 +48,7 @@ func (c *Curator) orderColumn(out *Column, a *asked, o plan.Output) bool {
 		out.Mechanism, out.Share, out.RankError, out.IntervalRows = Exponential, c.loss(q.Loss), &rank, &span
 	case m != nil:
 		short := m.Shortfall(a.plan.Neighbours, a.alpha)
-		out.Mechanism, out.Share, out.Shortfall = modeMechanism(m), c.loss(m.Loss), &short
+		out.Mechanism, out.Share, out.Shortfall = release.ModeMechanism(m), c.loss(m.Loss), &short
 	default:
 		return false
 	}

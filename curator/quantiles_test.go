@@ -11,6 +11,7 @@ import (
 	"dither/audit"
 	"dither/internal/engine"
 	"dither/internal/plan"
+	"dither/internal/release"
 	"dither/mechanism"
 	"dither/mechanism/quantile"
 	"dither/mechanism/selection"
@@ -53,11 +54,11 @@ func replayOrder(t *testing.T, name, relation string, w twins, p *plan.Plan, mos
 	for _, m := range p.Modes {
 		look := p.Counted(m)
 		d := w.exactly(t, &plan.Target{Statement: *look}, func(c *Curator, from engine.Sealed) ([]*big.Int, error) {
-			cells, err := c.kernel.engine.Aggregate(t.Context(), look, from)
+			cells, err := (*inside(c).Engine).Aggregate(t.Context(), look, from)
 			if err != nil {
 				return nil, err
 			}
-			noisy, err := mechanism.Laplace{Sensitivity: big.NewInt(1), Epsilon: someEpsilon(t)}.Measure(column(cells, 0))
+			noisy, err := mechanism.Laplace{Sensitivity: big.NewInt(1), Epsilon: someEpsilon(t)}.Measure(firstOf(cells))
 			return noisy.Values, err
 		})
 		if err := d.Within(audit.Distances{L1: big.NewRat(changes*most, 1)}); err != nil || m.Rows != most {
@@ -73,7 +74,7 @@ func replayOrder(t *testing.T, name, relation string, w twins, p *plan.Plan, mos
 	for _, v := range p.OrderedValues() {
 		look := p.Ordered(v)
 		d := w.exactly(t, &plan.Target{Statement: *look}, func(c *Curator, from engine.Sealed) ([]*big.Int, error) {
-			rows, err := c.kernel.engine.Order(t.Context(), look, from)
+			rows, err := (*inside(c).Engine).Order(t.Context(), look, from)
 			if err != nil {
 				return nil, err
 			}
@@ -123,7 +124,7 @@ func TestQuantilesAsPlanned(t *testing.T) {
 		t.Run(home.name, func(t *testing.T) {
 			q := Question{SQL: "SELECT day, MODE(cost), PERCENTILE_DISC(cost, 0.9), COUNT(*), MEDIAN(cost) FROM visits GROUP BY day", Epsilon: "20", Fresh: true}
 			got := drawnFrom(9, func() [][]*big.Int {
-				return must[*releasedValues](t)(home.c.measured(t.Context(), must[*asked](t)(home.c.ask(q)))).Numbers
+				return must[*release.Released](t)(home.c.measured(t.Context(), must[*asked](t)(home.c.ask(q)))).Numbers
 			})
 			// fri, mon, thu, tue, wed: the days in order
 			costs := [][]int64{{}, {3}, {}, {10}, {4}}
@@ -207,8 +208,8 @@ func TestQuantileAnswers(t *testing.T) {
 // What fails in the middle of a pass stays charged, with the one error; what fails in the rehearsal of any look costs nothing.
 func TestQuantileFails(t *testing.T) {
 	c := pureTerms.alone(t)
-	works := c.kernel.engine
-	c.kernel.engine = failing{}
+	works := *inside(c).Engine
+	*inside(c).Engine = failing{}
 	for i, sql := range []string{"SELECT MEDIAN(age) FROM people", "SELECT MODE(region) FROM people", "SELECT COUNT(*), MEDIAN(age) FROM people"} {
 		_, err := c.Answer(t.Context(), Question{SQL: sql})
 		if codeOf(err) != CodeFailed || strings.Contains(err.Error(), "Alice") {
@@ -218,7 +219,7 @@ func TestQuantileFails(t *testing.T) {
 			t.Errorf("%d failures", b.Failures)
 		}
 	}
-	c.kernel.engine = untried{}
+	*inside(c).Engine = untried{}
 	before := must[*Budget](t)(c.Budget()).Spent
 	if _, err := c.Answer(t.Context(), Question{SQL: "SELECT MEDIAN(height) FROM people"}); codeOf(err) != CodePolicy {
 		t.Error(err)
@@ -226,7 +227,7 @@ func TestQuantileFails(t *testing.T) {
 	if after := must[*Budget](t)(c.Budget()).Spent; after != before {
 		t.Errorf("spent %v, then %v", before, after)
 	}
-	c.kernel.engine = works
+	*inside(c).Engine = works
 	if _, err := c.Answer(t.Context(), Question{SQL: "SELECT MEDIAN(age) FROM people"}); err != nil {
 		t.Error(err)
 	}
@@ -238,7 +239,7 @@ func TestQuantileSetsAsPlanned(t *testing.T) {
 	c := pureTerms.alone(t)
 	q := Question{SQL: "SELECT day, MODE(cost), MEDIAN(cost) FROM visits GROUP BY ROLLUP (day)", Epsilon: "20", Fresh: true}
 	got := drawnFrom(9, func() [][]*big.Int {
-		return must[*releasedValues](t)(c.measured(t.Context(), must[*asked](t)(c.ask(q)))).Numbers
+		return must[*release.Released](t)(c.measured(t.Context(), must[*asked](t)(c.ask(q)))).Numbers
 	})
 	var want [][]*big.Int
 	drawnFrom(9, func() any {

@@ -6,6 +6,7 @@ import (
 	"math/big"
 
 	"dither/internal/exact"
+	"dither/internal/release"
 )
 
 // Quantiles asks for quantiles of one value: SELECT age FROM people WHERE …. Rows in which it is NULL do not count. Confidence is
@@ -46,7 +47,7 @@ func (c *Curator) Rank(ctx context.Context, q Quantiles) (*Ranked, error) {
 	if err != nil {
 		return nil, err
 	}
-	t := r.target
+	t := r.Target()
 	out := &Ranked{ID: s.Name(), At: q.At, Mechanism: q.Mechanism, Confidence: q.Confidence, Price: c.loss(t.Price), Replayed: s.Replayed}
 	if q.Mechanism == EachQuantile {
 		out.RankError = &rankError
@@ -59,7 +60,7 @@ func (c *Curator) Rank(ctx context.Context, q Quantiles) (*Ranked, error) {
 }
 
 // ranking decides one, and writes q's parameters in one way.
-func (c *Curator) ranking(q *Quantiles) (_ *quantilesAccess, rankError float64, err error) {
+func (c *Curator) ranking(q *Quantiles) (_ *release.Quantiles, rankError float64, err error) {
 	alpha, err := parseConfidence(&q.Confidence)
 	if err != nil {
 		return nil, 0, err

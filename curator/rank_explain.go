@@ -1,6 +1,10 @@
 package curator
 
-import "context"
+import (
+	"context"
+
+	"dither/internal/release"
+)
 
 // OrderExplanation is what a Rank or a Smooth would cost. It spends nothing, and is computed from the question, the policy and the ledger: never from rows.
 type OrderExplanation struct {
@@ -34,8 +38,8 @@ func (c *Curator) ExplainSmooth(_ context.Context, q Question) (*OrderExplanatio
 	return c.explainOrder(m.Look())
 }
 
-func (c *Curator) explainOrder(l *look) (out *OrderExplanation, err error) {
-	out = &OrderExplanation{Price: c.loss(l.price)}
+func (c *Curator) explainOrder(l *release.Look) (out *OrderExplanation, err error) {
+	out = &OrderExplanation{Price: c.loss(l.Price())}
 	if out.Replayed, err = c.kernel.Explicable(l); err != nil {
 		return nil, c.public(err)
 	}
@@ -43,6 +47,6 @@ func (c *Curator) explainOrder(l *look) (out *OrderExplanation, err error) {
 	if err != nil {
 		return nil, c.public(err)
 	}
-	out.Remaining, out.Largest, out.Affordable = left(room), c.largest(room), out.Replayed || l.price.Within(room)
+	out.Remaining, out.Largest, out.Affordable = left(room), c.largest(room), out.Replayed || l.Price().Within(room)
 	return out, nil
 }

@@ -98,7 +98,7 @@ func TestReadOnlyHome(t *testing.T) {
 	if strings.Join(again, "") != strings.Join(begins, "") {
 		t.Error("it is another training")
 	}
-	c.kernel.engine = failing{} // no rows are read for a step that could not be recorded
+	*inside(c).Engine = failing{} // no rows are read for a step that could not be recorded
 	var e *Error
 	_, err = tr.Step(t.Context(), theta)
 	if !errors.As(err, &e) || e.Code != CodeHome || !strings.Contains(e.Message, "read-only") {

@@ -9,6 +9,7 @@ import (
 
 	"dither/internal/ledger"
 	"dither/internal/policy"
+	"dither/internal/release"
 	"dither/privacy"
 )
 
@@ -67,7 +68,7 @@ func RecoverLedger(home string, o RecoverOptions) (*Recovered, error) {
 	case against != nil:
 		return nil, usage("a head says nothing of what a log had spent that is lost", "say what was spent (--spent), if it was kept")
 	default:
-		if s, err = ledger.RecoverLog(home, newID(), terms(p, ledger.Terms{}), spent, time.Now); err == nil {
+		if s, err = ledger.RecoverLog(home, release.NewID(), terms(p, ledger.Terms{}), spent, time.Now); err == nil {
 			out.Lines = append(out.Lines, "ledger.log is begun anew, under the policy file", "run `dither seal`, so that the sealed versions are in it; earlier answers are lost")
 		}
 	}

@@ -10,6 +10,7 @@ import (
 
 	"dither/internal/bounded"
 	"dither/internal/engine"
+	"dither/internal/release"
 )
 
 // endless is an engine whose rehearsals end when they are told to.
@@ -30,20 +31,20 @@ func TestRehearsalsEnd(t *testing.T) {
 	told := 0
 	c.options.OwnerErrors = func(err error) { told++ }
 	asked := make(chan struct{}, 10)
-	c.kernel.engine = endless{c.kernel.engine, asked}
-	long, turn := rehearsalTime, turnTime
-	t.Cleanup(func() { rehearsalTime, turnTime = long, turn })
-	rehearsalTime = 20 * time.Millisecond
+	*inside(c).Engine = endless{*inside(c).Engine, asked}
+	long, turn := *inside(nil).RehearsalTime, *inside(nil).TurnTime
+	t.Cleanup(func() { *inside(nil).RehearsalTime, *inside(nil).TurnTime = long, turn })
+	*inside(nil).RehearsalTime = 20 * time.Millisecond
 	var e *Error
 	if _, err := c.Answer(t.Context(), Question{SQL: countSQL}); !errors.As(err, &e) || e.Code != CodePolicy || e.Charged || !strings.Contains(e.Message, "made-up rows") || told != 1 {
 		t.Errorf("too long: %v, told %d", err, told)
 	}
 	<-asked
 
-	rehearsalTime, turnTime = time.Hour, 20*time.Millisecond
+	*inside(nil).RehearsalTime, *inside(nil).TurnTime = time.Hour, 20*time.Millisecond
 	ctx, cancel := context.WithCancel(t.Context())
 	ended := make(chan error)
-	for i := range rehearsalsOfOne {
+	for i := range release.RehearsalsOfOne {
 		go func() {
 			_, err := c.Answer(ctx, Question{SQL: fmt.Sprintf("SELECT COUNT(*) FROM people WHERE age > %d", i)})
 			ended <- err
@@ -59,7 +60,7 @@ func TestRehearsalsEnd(t *testing.T) {
 	}()
 	<-asked
 	cancel()
-	for range rehearsalsOfOne + 1 {
+	for range release.RehearsalsOfOne + 1 {
 		if err := <-ended; codeOf(err) != CodeCancelled {
 			t.Errorf("given up: %v", err)
 		}
@@ -67,59 +68,7 @@ func TestRehearsalsEnd(t *testing.T) {
 	if s, _ := c.ledger.State(); s.Reservations != 0 {
 		t.Errorf("%d reservations", s.Reservations)
 	}
-	if rehearsals.all != 0 || len(rehearsals.running) != 0 || len(rehearsals.waiting) != 0 {
-		t.Errorf("%+v", rehearsals)
-	}
-}
-
-// Turns are given in the order of asking, to so many at once, and to so many of one analyst; the queue is of bounded length.
-func TestTurns(t *testing.T) {
-	q := &turns{running: map[string]int{}}
-	enter := func(who string) *turn { return must[*turn](t)(q.enter(who)) }
-	goesOn := func(of *turn) bool {
-		select {
-		case <-of.granted:
-			return true
-		default:
-			return false
-		}
-	}
-	var ann []*turn
-	for range rehearsalsOfOne + waitingOfOne {
-		ann = append(ann, enter("ann"))
-	}
-	if _, err := q.enter("ann"); !errors.Is(err, errTurns) {
-		t.Errorf("ann's queue: %v", err)
-	}
-	if !goesOn(ann[0]) || !goesOn(ann[1]) || goesOn(ann[2]) {
-		t.Error("of ann two go on")
-	}
-	bob, eve, dan := enter("bob"), enter("eve"), enter("dan")
-	if !goesOn(bob) || !goesOn(eve) || goesOn(dan) {
-		t.Error("four go on")
-	}
-	q.leave(ann[0], true)
-	if !goesOn(ann[2]) || goesOn(dan) {
-		t.Error("ann's next was first")
-	}
-	q.leave(ann[3], false) // gives up waiting
-	q.leave(bob, true)
-	if !goesOn(dan) || goesOn(ann[4]) {
-		t.Error("then dan, since of ann two go on")
-	}
-	q.leave(ann[1], true)
-	if !goesOn(ann[4]) {
-		t.Error("then ann's next but one")
-	}
-	for i := 0; len(q.waiting) < rehearsalsWaiting; i++ {
-		enter(fmt.Sprint(i))
-	}
-	if _, err := q.enter("new"); !errors.Is(err, errTurns) {
-		t.Errorf("the queue: %v", err)
-	}
-	// A turn that was granted while its asker gave up goes to the next one.
-	q.leave(ann[4], false)
-	if !goesOn(ann[5]) || q.all != rehearsalsAtOnce {
-		t.Errorf("%d go on", q.all)
+	if !inside(nil).Idle() {
+		t.Error("a rehearsal is left")
 	}
 }

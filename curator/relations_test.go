@@ -130,7 +130,7 @@ func TestReplayOfRelations(t *testing.T) {
 				continue
 			}
 			noises := drawnFrom(7, func() []*big.Int {
-				m := must[mechanism.Measurement](t)(noisily(p.Measures[0], sealed(make([]int64, len(q.exact))...)))
+				m := must[mechanism.Measurement](t)(inside(nil).Noisily(p.Measures[0], sealed(make([]int64, len(q.exact))...)))
 				return m.Values
 			})
 			for i, x := range released[0].Vectors[0].Values {

@@ -50,11 +50,11 @@ func replaySelect(t *testing.T, relation string, w twins) {
 			t.Fatal(err)
 		}
 		d := w.exactly(t, target, func(c *Curator, from engine.Sealed) ([]*big.Int, error) {
-			cells, err := c.kernel.engine.Aggregate(t.Context(), &target.Statement, from)
+			cells, err := (*inside(c).Engine).Aggregate(t.Context(), &target.Statement, from)
 			if err != nil {
 				return nil, err
 			}
-			m, err := mechanism.Laplace{Sensitivity: big.NewInt(1), Epsilon: someEpsilon(t)}.Measure(column(cells, 0))
+			m, err := mechanism.Laplace{Sensitivity: big.NewInt(1), Epsilon: someEpsilon(t)}.Measure(firstOf(cells))
 			return m.Values, err
 		})
 		delta := new(big.Rat).SetInt(target.Sensitivity)
@@ -88,7 +88,7 @@ func (w twins) exactly(t *testing.T, target *plan.Target, look func(*Curator, en
 		if err != nil {
 			return nil, err
 		}
-		return look(c, c.kernel.known(version))
+		return look(c, inside(c).Known(version))
 	}).Apart()
 	if err != nil {
 		t.Fatal(err)
@@ -124,14 +124,14 @@ func (w twins) sameRows(t *testing.T, name, sql string) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	domain := domainOf(target)
+	domain := quantile.Domain{Lower: target.Measures[0].Lo, Upper: target.Measures[0].Hi}
 	d := w.exactly(t, target, func(c *Curator, from engine.Sealed) ([]*big.Int, error) {
-		rows, err := c.kernel.engine.Order(t.Context(), &target.Statement, from)
+		rows, err := (*inside(c).Engine).Order(t.Context(), &target.Statement, from)
 		if err != nil {
 			return nil, err
 		}
 		tree, err := quantile.Tree{
-			Domain: domain, Unit: unitOf(target), Height: 1, Branching: int(min(domain.Upper-domain.Lower+1, 1<<12)), Loss: privacy.PureLoss(someEpsilon(t)),
+			Domain: domain, Unit: mechanism.Unit{Neighbours: target.Neighbours, MaxRows: target.Sensitivity.Int64()}, Height: 1, Branching: int(min(domain.Upper-domain.Lower+1, 1<<12)), Loss: privacy.PureLoss(someEpsilon(t)),
 		}.Measure(rows)
 		return tree.Values, err
 	})
@@ -192,4 +192,12 @@ func TestReplaySmooth(t *testing.T) {
 		t.Errorf("of %d pairs of outputs the scales are apart by a factor of up to e^%g, where e^%g is allowed", inside, widest, 0.75*epsilon)
 	}
 	t.Logf("%d pairs of outputs: scales apart by e^%.4f, of e^%g", inside, widest, 0.75*epsilon)
+}
+
+// firstOf are the cells of the first measure.
+func firstOf(cells [][]mechanism.Exact) (out []mechanism.Exact) {
+	for _, cell := range cells {
+		out = append(out, cell[0])
+	}
+	return out
 }

@@ -39,7 +39,7 @@ func TestReplayMinimize(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			allowed := audit.Distances{L1: new(big.Rat).SetInt(p.parts[0].l1), L2Squared: new(big.Rat).SetInt(p.parts[0].l2squared)}
+			allowed := audit.Distances{L1: new(big.Rat).SetInt(p.Parts()[0].L1()), L2Squared: new(big.Rat).SetInt(p.Parts()[0].L2Squared())}
 			if err := apart.Within(allowed); err != nil || apart.L1.Sign() == 0 {
 				t.Errorf("%s: apart by %v: %v", name, apart.L1, err)
 			}
@@ -70,7 +70,7 @@ func TestReplayTrain(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		_, clip, err := tr.training.terms.step.Grid()
+		_, clip, err := tr.training.Terms().Step().Grid()
 		if err != nil {
 			t.Fatal(err)
 		}

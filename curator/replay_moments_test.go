@@ -9,8 +9,8 @@ import (
 
 	"dither/audit"
 	"dither/internal/plan"
+	"dither/internal/release"
 	"dither/mechanism"
-	"dither/noise"
 	"dither/privacy"
 )
 
@@ -44,7 +44,7 @@ func replayMoments(t *testing.T, relation string, w twins) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		m := of.plan
+		m := of.Plan()
 		var lengths []int
 		r := w.replay(t, byte(i), func(c *Curator) (numbers []*big.Int, err error) {
 			got, err := c.Moments(t.Context(), q)
@@ -169,26 +169,16 @@ func TestUnplannedMomentsStay(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	m := of.plan
+	m := of.Plan()
 	s := m.Sums[0]
 	s.Parameter = new(big.Rat).Add(s.Parameter, big.NewRat(1, 1))
 	_, err = c.take(t.Context(), of)
-	if codeOf(err) != CodeFailed || len(owner) != 1 || !errors.Is(owner[0], errUnplanned) {
+	if codeOf(err) != CodeFailed || len(owner) != 1 || !errors.Is(owner[0], release.ErrUnplanned) {
 		t.Errorf("%v; the owner is told %v", err, owner)
 	}
 	m.Price = m.Price.Share(9, 10)
-	if err := sharesAddUp(m); !errors.Is(err, errUnplanned) {
+	if _, err := c.kernel.Vectors(m, release.Asker{}); !errors.Is(err, release.ErrUnplanned) {
 		t.Errorf("shares beyond the price: %v", err)
-	}
-	rho, _ := s.Loss.ZCDP()
-	one := big.NewRat(1, 1)
-	same, half := must[noise.DiscreteGaussian](t)(noise.NewDiscreteGaussian(one)), must[noise.DiscreteGaussian](t)(noise.NewDiscreteGaussian(big.NewRat(1, 2)))
-	planned := &plan.Measure{Noise: plan.Gaussian, Parameter: one, Loss: s.Loss}
-	for off, want := range map[noise.Distribution]bool{same: false, half: true} {
-		got := mechanism.SymmetricMeasurement{Measurement: mechanism.Measurement{Noise: same, Loss: privacy.ZCDPLoss(rho, privacy.Delta{})}, OffDiagonal: off}
-		if err := symmetricAsPlanned(planned, got); (err == nil) != want {
-			t.Errorf("off the diagonal %v: %v", off, err)
-		}
 	}
 }
 

@@ -152,10 +152,10 @@ func (l loose) Aggregate(ctx context.Context, b *bounded.Statement, from engine.
 // that is read where rows are many, are each told, by what they are.
 func TestReplayTells(t *testing.T) {
 	w := newTwins(t, pureTerms, [2]string{"", somebody}, [2]string{"", somebodys})
-	works := [2]engine.Engine{w[0].kernel.engine, w[1].kernel.engine}
+	works := [2]engine.Engine{*inside(w[0]).Engine, *inside(w[1]).Engine}
 	with := func(edit func(*bounded.Statement)) {
 		for side, c := range w {
-			c.kernel.engine = loose{works[side], edit}
+			*inside(c).Engine = loose{works[side], edit}
 		}
 	}
 	with(func(b *bounded.Statement) { b.Caps.Rows = 5 })
@@ -168,9 +168,9 @@ func TestReplayTells(t *testing.T) {
 		t.Errorf("a cap that is kept: %v of %v", v.apart.L1, v.allowed.L1)
 	}
 	r := w.replay(t, 2, func(c *Curator) ([]*big.Int, error) {
-		c.kernel.engine = works[audit.Data]
+		*inside(c).Engine = works[audit.Data]
 		if c == w[audit.Neighbor] {
-			c.kernel.engine = during{works[audit.Neighbor], func() { _, _ = rand.Read(make([]byte, 1)) }}
+			*inside(c).Engine = during{works[audit.Neighbor], func() { _, _ = rand.Read(make([]byte, 1)) }}
 		}
 		m, err := c.Measure(t.Context(), Question{SQL: capped, Fresh: true})
 		if err != nil {

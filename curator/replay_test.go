@@ -187,7 +187,7 @@ func ledgerOf(t *testing.T, c *Curator) (out []string) {
 // shapeOf is how many rows of how many numbers were released.
 func shapeOf(values json.RawMessage) string {
 	var rows [][]json.RawMessage
-	var bounded recordedRows
+	var bounded struct{ Release json.RawMessage }
 	if json.Unmarshal(values, &bounded) == nil && bounded.Release != nil {
 		return "rows " + shapeOf(bounded.Release)
 	}

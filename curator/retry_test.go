@@ -18,6 +18,7 @@ import (
 	"dither/internal/bounded"
 	"dither/internal/engine"
 	"dither/internal/policy"
+	"dither/internal/release"
 )
 
 // placesOfRetry finds the functions that say Retry, in the folders of those that make an *Error.
@@ -50,8 +51,8 @@ func placesOfRetry(t *testing.T) (places []string, codes []string) {
 				place := parsed.Name.Name + " " + f.Name.Name
 				ast.Inspect(f, func(n ast.Node) bool {
 					if c, ok := n.(*ast.CaseClause); ok && f.Name.Name == "endings" && len(c.List) > 0 { // each way to end is a place of its own
-						if how, ok := c.List[0].(*ast.Ident); ok {
-							place = parsed.Name.Name + " " + how.Name
+						if how, ok := c.List[0].(*ast.SelectorExpr); ok {
+							place = parsed.Name.Name + " " + how.Sel.Name
 						}
 					}
 					if saysRetry(n) {
@@ -117,24 +118,24 @@ func TestRetryCostsNothingNew(t *testing.T) {
 		}
 	}
 	tries := map[string]retried{
-		"curator endCrowded": {CodeUnavailable, func(t *testing.T, c *Curator) (func() error, error) {
-			long := turnTime
-			defer func() { turnTime = long }()
-			for range rehearsalsOfOne {
-				done, err := rehearsals.take(t.Context(), "", turnTime)
+		"curator Crowded": {CodeUnavailable, func(t *testing.T, c *Curator) (func() error, error) {
+			long := *inside(nil).TurnTime
+			defer func() { *inside(nil).TurnTime = long }()
+			for range release.RehearsalsOfOne {
+				done, err := inside(nil).Turn(t.Context(), "", *inside(nil).TurnTime)
 				if err != nil {
 					t.Fatal(err)
 				}
 				defer done()
 			}
-			turnTime = 10 * time.Millisecond
+			*inside(nil).TurnTime = 10 * time.Millisecond
 			_, err := c.Answer(t.Context(), Question{SQL: "SELECT COUNT(*) FROM people", Fresh: true})
 			saysNot(t, err)
 			return answer(c), answer(c)()
 		}, 1},
-		"curator endLate": {CodeUnavailable, func(t *testing.T, c *Curator) (func() error, error) {
+		"curator Late": {CodeUnavailable, func(t *testing.T, c *Curator) (func() error, error) {
 			clock := newFakeClock()
-			c.kernel.clock, c.policy.Delay = clock, &policy.Delay{Quantum: time.Second, Floor: time.Second, Factor: big.NewRat(1, 1), Rows: 1}
+			*inside(c).Clock, c.policy.Delay = clock, &policy.Delay{Quantum: time.Second, Floor: time.Second, Factor: big.NewRat(1, 1), Rows: 1}
 			defer func() { c.policy.Delay = nil }()
 			ctx := c.kernel.Arrives(t.Context())
 			clock.set(clock.Now().Add(2 * time.Second))
@@ -143,32 +144,32 @@ func TestRetryCostsNothingNew(t *testing.T) {
 			_, err = c.Answer(ctx, Question{SQL: "SELECT COUNT(*) FROM people"})
 			return answer(c), err
 		}, 1},
-		"curator endUnreachable": {CodeUnavailable, func(t *testing.T, c *Curator) (func() error, error) {
-			works := c.kernel.engine
-			c.kernel.engine = unavailable{works}
+		"curator Unreachable": {CodeUnavailable, func(t *testing.T, c *Curator) (func() error, error) {
+			works := *inside(c).Engine
+			*inside(c).Engine = unavailable{works}
 			for _, fresh := range []bool{true, false} {
 				_, err := c.Answer(t.Context(), Question{SQL: "SELECT COUNT(*) FROM people", Fresh: fresh})
 				if fresh {
 					saysNot(t, err)
 				} else {
-					c.kernel.engine = works
+					*inside(c).Engine = works
 					return answer(c), err
 				}
 			}
 			return nil, nil
 		}, 1},
-		"curator endBusy": {CodeUnavailable, func(t *testing.T, c *Curator) (func() error, error) {
+		"curator Busy": {CodeUnavailable, func(t *testing.T, c *Curator) (func() error, error) {
 			a, err := c.ask(Question{SQL: "SELECT COUNT(*) FROM people"})
 			if err != nil {
 				t.Fatal(err)
 			}
-			done, _, err := c.kernel.underway(t.Context(), a.look.key)
+			done, _, err := inside(c).Underway(t.Context(), a.look.Key())
 			if err != nil {
 				t.Fatal(err)
 			}
-			c.kernel.limit = 10 * time.Millisecond
+			*inside(c).Limit = 10 * time.Millisecond
 			err = answer(c)()
-			c.kernel.limit = 0
+			*inside(c).Limit = 0
 			done()
 			return answer(c), err
 		}, 1},

@@ -1,6 +1,9 @@
 package curator
 
-import "dither/internal/reuse"
+import (
+	"dither/internal/release"
+	"dither/internal/reuse"
+)
 
 // Reuse says how a question can be answered from earlier releases, at no cost.
 type Reuse struct {
@@ -14,12 +17,12 @@ type Reuse struct {
 
 // reused answers a question from earlier releases, where it follows from them: nil where it does not, or where it has a release of its own.
 // It consults the ledger alone. An answer that is named a price is not answered by anything less exact than it would buy.
-func (c *Curator) reused(a *asked) (*releasedValues, error) {
+func (c *Curator) reused(a *asked) (*release.Released, error) {
 	if err := a.combinable(); err != nil || a.Fresh {
 		return nil, err
 	}
 	if !a.Combine {
-		if _, own, err := c.ledger.Find(a.look.key); own || err != nil {
+		if _, own, err := c.ledger.Find(a.look.Key()); own || err != nil {
 			return nil, err
 		}
 	}
@@ -31,7 +34,7 @@ func (c *Curator) reused(a *asked) (*releasedValues, error) {
 	if !ok {
 		return nil, a.uncombined()
 	}
-	out := &releasedValues{Replayed: true}
+	out := &release.Released{Replayed: true}
 	for _, i := range used {
 		out.From = append(out.From, names[i].Name())
 	}

@@ -9,7 +9,7 @@ import (
 	"testing"
 
 	"dither/audit"
-	"dither/internal/plan"
+	"dither/internal/release"
 	"dither/mechanism"
 	"dither/mechanism/quantile"
 	"dither/privacy"
@@ -180,11 +180,11 @@ func TestFoundRowsAreOneRelease(t *testing.T) {
 			t.Errorf("%s: %+v", sql, b.Spent)
 		}
 		a := must[*asked](t)(c.ask(question))
-		if err := addsUp(a.plan); err != nil {
+		if err := chargeable(c, a.plan); err != nil {
 			t.Error(err)
 		}
 		a.plan.Rows.Loss = a.plan.Rows.Loss.Plus(a.plan.Price.Share(1, 100))
-		if err := addsUp(a.plan); !errors.Is(err, errUnplanned) {
+		if err := chargeable(c, a.plan); !errors.Is(err, release.ErrUnplanned) {
 			t.Error(err)
 		}
 	}
@@ -231,30 +231,4 @@ func TestFoundRowsOfOpenGroups(t *testing.T) {
 			t.Errorf("%s: %s, and again %s", q.SQL, x, y)
 		}
 	}
-}
-
-// A record that no search could have left is none.
-func TestRecordedRows(t *testing.T) {
-	q := &queryAccess{look: &look{shape: [2]int{1, 1}}, plan: &plan.Plan{Rows: &plan.RowSearch{Most: 20}}}
-	for text, ok := range map[string]bool{
-		`{"rows":3,"release":[["5"]]}`: true, `{"rows":0,"release":[["5"]]}`: false, `{"rows":21,"release":[["5"]]}`: false,
-		`[["5"]]`: false, `{"rows":3}`: false, `{"rows":3,"release":[["5","6"]]}`: false, `{"rows":"3","release":[["5"]]}`: false,
-	} {
-		v, err := q.decode(json.RawMessage(text))
-		if (err == nil) != ok || ok && (v.Rows != 3 || v.Numbers[0][0].Int64() != 5) {
-			t.Errorf("%s: %v, %v", text, v, err)
-		}
-	}
-	written, err := q.encode(values{Rows: 7, Numbers: [][]*big.Int{{big.NewInt(4)}}})
-	if v, err2 := q.decode(written); err != nil || err2 != nil || v.Rows != 7 || v.Numbers[0][0].Int64() != 4 {
-		t.Errorf("%s: %v, %v", written, err, err2)
-	}
-	if p := (&plan.Plan{}); boundedFails(p) {
-		t.Error("a plan that waits for no bound is given one")
-	}
-}
-
-func boundedFails(p *plan.Plan) bool {
-	_, err := (&queryAccess{plan: p, usable: func(*plan.Plan) error { return nil }}).boundedRows(1)
-	return err == nil
 }

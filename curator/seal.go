@@ -9,11 +9,11 @@ import (
 	"slices"
 	"strings"
 
-	"dither/internal/engine/duckdb"
-	"dither/internal/engine/postgres"
 	"dither/internal/ledger"
 	"dither/internal/policy"
+	"dither/internal/release"
 	"dither/internal/seal"
+	"dither/internal/sealing"
 )
 
 // Sealing is the owner's alone: no analyst's door may lead here.
@@ -72,14 +72,14 @@ func (c *Curator) Seal(ctx context.Context, table string, options SealOptions) (
 			return os.Getenv(name)
 		}
 	}
-	var trainings []unfinished
+	var trainings []release.UnfinishedTraining
 	o.Guard = c.sealing(table, options.Abandon, &trainings)
 	var version seal.Version
 	var report seal.Report
 	if t.Source.Live() {
-		version, report, err = seal.Live(ctx, c.home, t, postgres.Sealer{}, o)
+		version, report, err = seal.Live(ctx, c.home, t, sealing.Server(), o)
 	} else {
-		version, report, err = seal.Seal(ctx, c.home, t, duckdb.NewSealer(tmp), o)
+		version, report, err = seal.Seal(ctx, c.home, t, sealing.Files(tmp), o)
 	}
 	if err != nil && errors.Is(ctx.Err(), context.Canceled) {
 		c.tellOwner(err)
@@ -115,7 +115,7 @@ func (c *Curator) Seal(ctx context.Context, table string, options SealOptions) (
 		report.Warnings = append(report.Warnings, "given up, since the version that they were about is no longer the newest: training "+strings.Join(namesOf(trainings), ", "))
 	}
 	if t.Source.Live() {
-		if err := seal.DropCopies(ctx, c.home, t, postgres.Sealer{}, version); err != nil {
+		if err := seal.DropCopies(ctx, c.home, t, sealing.Server(), version); err != nil {
 			report.Warnings = append(report.Warnings, "a copy of an earlier version stays on the server: "+err.Error())
 		}
 	}

@@ -6,6 +6,7 @@ import (
 	"math/big"
 
 	"dither/internal/derive"
+	"dither/internal/release"
 	"dither/mechanism/learning"
 	"dither/mechanism/selection"
 	"dither/privacy"
@@ -77,7 +78,7 @@ func (c *Curator) ExplainSearch(_ context.Context, q MinimumSearch) (*FoundMinim
 	if err != nil {
 		return nil, c.public(err)
 	}
-	s := &releasedValues{}
+	s := &release.Released{}
 	if s.Replayed, err = c.kernel.Explicable(m.Look()); err != nil {
 		return nil, c.public(err)
 	}
@@ -94,7 +95,7 @@ func (c *Curator) ExplainSearch(_ context.Context, q MinimumSearch) (*FoundMinim
 }
 
 // minimaOf decides all that is public.
-func (c *Curator) minimaOf(q MinimumSearch) (*searchAccess, error) {
+func (c *Curator) minimaOf(q MinimumSearch) (*release.Search, error) {
 	if len(q.Candidates) < 1 || len(q.Candidates) > mostSearched {
 		return nil, &Error{Code: CodeUsage, Message: fmt.Sprintf("a search is among 1 to %d candidates", mostSearched)}
 	}
@@ -141,43 +142,44 @@ func (c *Curator) minimaOf(q MinimumSearch) (*searchAccess, error) {
 const trialPasses = 5
 
 // lasting refuses a search that would on average take longer than an answer may: that would be charged, and told as a failure. What it asks is public.
-func (c *Curator) lasting(m *searchAccess) error {
-	timeout := c.kernel.timeout()
-	rows := m.solvers[0].Objective().Rows
-	if m.again.Mean()*trialPasses*float64(rows)*float64(m.predictors()+1) <= numbersPerSecond*timeout.Seconds() {
+func (c *Curator) lasting(m *release.Search) error {
+	timeout := c.kernel.Timeout()
+	rows := m.Solvers()[0].Objective().Rows
+	if m.Again().Mean()*trialPasses*float64(rows)*float64(m.Predictors()+1) <= numbersPerSecond*timeout.Seconds() {
 		return nil
 	}
 	return &Error{
-		Code: CodePolicy, Message: fmt.Sprintf("about %.4g trials over %d rows would take longer than the %s that an answer may take", m.again.Mean(), rows, timeout),
+		Code: CodePolicy, Message: fmt.Sprintf("about %.4g trials over %d rows would take longer than the %s that an answer may take", m.Again().Mean(), rows, timeout),
 		Hint: "ask for fewer trials on average",
 	}
 }
 
 // foundMinimum puts numbers, where there are any, beside all that is public of them.
-func (c *Curator) foundMinimum(m *searchAccess, s *releasedValues) (*FoundMinimum, error) {
+func (c *Curator) foundMinimum(m *release.Search, s *release.Released) (*FoundMinimum, error) {
 	out := &FoundMinimum{
-		ID: s.Name(), Names: m.Names[:m.predictors()], Trials: m.again.Mean(), Missed: m.again.Missed(1 / float64(len(m.solvers))), Price: c.loss(m.price), Replayed: s.Replayed, Trial: Loss{Epsilon: m.trial.String(), Delta: "0"},
+		ID: s.Name(), Names: m.Names[:m.Predictors()], Trials: m.Again().Mean(), Missed: m.Again().Missed(1 / float64(len(m.Solvers()))), Price: c.loss(m.Cost()), Replayed: s.Replayed, Trial: Loss{Epsilon: m.Trial().String(), Delta: "0"},
 	}
 	var coefficients, correct [][]*big.Int
 	if len(s.Numbers) > 0 {
-		if n := s.Numbers[0][0]; n.IsInt64() && n.Int64() >= 0 && n.Int64() < int64(len(m.minima)) {
+		if n := s.Numbers[0][0]; n.IsInt64() && n.Int64() >= 0 && n.Int64() < int64(len(m.Minima())) {
 			out.Best = int(n.Int64())
 		} else {
-			return nil, fmt.Errorf("%w: it is of none of its candidates", errUnreadable)
+			return nil, fmt.Errorf("%w: it is of none of its candidates", release.ErrUnreadable)
 		}
 		correct, coefficients = s.Numbers[1:2], s.Numbers[2:]
 	}
+	minimum, count := m.Minima()[out.Best], m.Correct()
 	for _, x := range []struct {
-		of   *part
+		of   *release.Part
 		rows [][]*big.Int
 		to   *Vector
-	}{{&m.minima[out.Best], coefficients, &out.Coefficients}, {&m.correct, correct, &out.Correct}} {
-		d, err := derive.NoiseOf(x.of.measure())
+	}{{&minimum, coefficients, &out.Coefficients}, {&count, correct, &out.Correct}} {
+		d, err := derive.NoiseOf(x.of.Measure())
 		if err != nil {
 			return nil, err
 		}
 		*x.to = vectorOf(x.of, d, x.rows)
-		x.to.Loss = Loss{Epsilon: privacyOf(x.of.loss), Delta: "0"}
+		x.to.Loss = Loss{Epsilon: privacyOf(x.of.Loss()), Delta: "0"}
 	}
 	return out, nil
 }

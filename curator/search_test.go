@@ -98,7 +98,7 @@ func TestSearchMinimumPasses(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		return m.look.passes
+		return m.Look().Passes()
 	}
 	quick, slow := MinimumCandidate{"5000", "2"}, MinimumCandidate{"0.5", "2"}
 	if a, b := passes(quick, slow), passes(slow, quick); a != b || a <= passes(quick, quick) {

@@ -7,6 +7,7 @@ import (
 
 	"dither/internal/exact"
 	"dither/internal/plan"
+	"dither/internal/release"
 )
 
 // Selection asks which groups of a question have the greatest score: SELECT region, COUNT(*) FROM people GROUP BY region. The
@@ -79,7 +80,7 @@ func (c *Curator) Select(ctx context.Context, s Selection) (*Selected, error) {
 	unit, _ := t.Measures[0].Unit().Float64()
 	sensitivity, _ := t.Measures[0].Units(t.Sensitivity).Float64()
 	out := &Selected{
-		ID: found.Name(), Mechanism: m.name, Sensitivity: sensitivity, Shortfall: exact.MulUp(shortfall, unit), Confidence: s.Confidence,
+		ID: found.Name(), Mechanism: m.Mechanism(), Sensitivity: sensitivity, Shortfall: exact.MulUp(shortfall, unit), Confidence: s.Confidence,
 		Price: c.loss(t.Price), Replayed: found.Replayed,
 	}
 	for i, key := range t.Order {
@@ -101,7 +102,7 @@ func (c *Curator) Select(ctx context.Context, s Selection) (*Selected, error) {
 // chosenOf reads a row of a release: a group's index, and its lead, which is −1 where there is none.
 func chosenOf(t *plan.Target, row []*big.Int, unit float64) (chosen Chosen, err error) {
 	if !row[0].IsInt64() || row[0].Sign() < 0 || row[0].Int64() >= int64(t.Cells()) {
-		return chosen, fmt.Errorf("%w: it chose group %s", errUnreadable, row[0])
+		return chosen, fmt.Errorf("%w: it chose group %s", release.ErrUnreadable, row[0])
 	}
 	keys := t.CellKeys(int(row[0].Int64()))
 	for _, key := range t.Order {

@@ -5,6 +5,7 @@ import (
 
 	"dither/internal/derive"
 	"dither/internal/plan"
+	"dither/internal/release"
 )
 
 // groupings tells each grouping's share of the price and its noise; nil where there is one grouping alone.
@@ -70,7 +71,7 @@ func (c *Curator) setColumns(a *asked) []Column {
 		case q != nil:
 			out[i].Mechanism = Exponential
 		case m != nil:
-			out[i].Mechanism = modeMechanism(m)
+			out[i].Mechanism = release.ModeMechanism(m)
 		case o.Post != nil && ordersIn(a.plan, o):
 			out[i].Mechanism = Derived
 		}

@@ -4,6 +4,7 @@ import (
 	"slices"
 
 	"dither/internal/plan"
+	"dither/internal/release"
 )
 
 // Ordering is what a column that is a quantile or a mode comes to in the rows of one grouping, which is looked at by
@@ -32,7 +33,7 @@ func (c *Curator) orderings(a *asked, g plan.Grouping) (out []Ordering) {
 		case m != nil:
 			m = g.Order.Modes[slices.Index(a.plan.Modes, m)]
 			short := m.Shortfall(a.plan.Neighbours, a.alpha)
-			x.Mechanism, x.Share, x.Shortfall = modeMechanism(m), c.loss(m.Loss), &short
+			x.Mechanism, x.Share, x.Shortfall = release.ModeMechanism(m), c.loss(m.Loss), &short
 		default:
 			continue
 		}

@@ -11,8 +11,8 @@ import (
 	"path/filepath"
 	"strings"
 
-	"dither/internal/engine/duckdb"
 	"dither/internal/policy"
+	"dither/internal/sealing"
 )
 
 // separators are what people put between the fields of a "CSV" file.
@@ -154,7 +154,7 @@ func sketchTyped(ctx context.Context, src policy.Source) (columns []policy.Sketc
 		return nil, nil, err
 	}
 	defer func() { err = errors.Join(err, os.RemoveAll(tmp)) }()
-	described, err := duckdb.NewSealer(tmp).DescribeSource(ctx, src)
+	described, err := sealing.Files(tmp).DescribeSource(ctx, src)
 	if err != nil {
 		return nil, nil, err
 	}

@@ -6,6 +6,7 @@ import (
 
 	"dither/internal/bounded"
 	"dither/internal/plan"
+	"dither/internal/release"
 )
 
 // Median is a released median. It has no error bar: the scale of its noise is computed from the rows, and stays secret, and so
@@ -31,7 +32,7 @@ func (c *Curator) Smooth(ctx context.Context, q Question) (*Median, error) {
 	if err != nil {
 		return nil, err
 	}
-	t := m.target
+	t := m.Target()
 	out := &Median{
 		ID: s.Name(), Value: gridNumber(t.Measures[0], s.Numbers[0][0]), Mechanism: SmoothSensitivity, Price: c.loss(t.Price), Replayed: s.Replayed,
 	}
@@ -40,7 +41,7 @@ func (c *Curator) Smooth(ctx context.Context, q Question) (*Median, error) {
 }
 
 // smoothing decides a look at a median.
-func (c *Curator) smoothing(q Question) (*medianAccess, error) {
+func (c *Curator) smoothing(q Question) (*release.Median, error) {
 	t, err := c.order(q)
 	if err != nil {
 		return nil, err

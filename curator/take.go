@@ -1,18 +1,22 @@
 package curator
 
-import "context"
+import (
+	"context"
+
+	"dither/internal/release"
+)
 
 // take carries a primitive out, and words what goes wrong.
-func (c *Curator) take(ctx context.Context, p primitive) (*releasedValues, error) {
+func (c *Curator) take(ctx context.Context, p release.Primitive) (*release.Released, error) {
 	s, err := c.kernel.Release(ctx, p)
 	if err != nil {
-		return nil, afresh(p.Look().fresh, c.public(err))
+		return nil, afresh(p.Look().Fresh(), c.public(err))
 	}
 	return s, nil
 }
 
 // after words an error that came after a release: what was paid for it now stays spent.
-func (c *Curator) after(s *releasedValues, err error) *Error {
+func (c *Curator) after(s *release.Released, err error) *Error {
 	if s.Replayed {
 		return c.public(err)
 	}
@@ -20,7 +24,7 @@ func (c *Curator) after(s *releasedValues, err error) *Error {
 }
 
 // remains is what is left of the budget, to be told beside s. Where it cannot be told, s is recorded all the same.
-func (c *Curator) remains(s *releasedValues) (Loss, error) {
+func (c *Curator) remains(s *release.Released) (Loss, error) {
 	state, err := c.ledger.State()
 	if err == nil {
 		return left(state.Remaining), nil

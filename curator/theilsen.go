@@ -8,6 +8,7 @@ import (
 	"strconv"
 
 	"dither/internal/plan"
+	"dither/internal/release"
 	"dither/mechanism/learning"
 )
 
@@ -90,7 +91,7 @@ func (c *Curator) ExplainFitLine(_ context.Context, q LineQuestion) (*FittedLine
 	if err != nil {
 		return nil, c.public(err)
 	}
-	s := &releasedValues{}
+	s := &release.Released{}
 	if s.Replayed, err = c.kernel.Explicable(f.Look()); err != nil {
 		return nil, c.public(err)
 	}
@@ -103,12 +104,12 @@ func (c *Curator) ExplainFitLine(_ context.Context, q LineQuestion) (*FittedLine
 }
 
 // line decides all that is public.
-func (c *Curator) line(q LineQuestion) (*lineAccess, error) {
+func (c *Curator) line(q LineQuestion) (*release.Line, error) {
 	r, err := c.regress(q.Question, "")
 	if err != nil {
 		return nil, err
 	}
-	if r.predictors() != 1 {
+	if r.Predictors() != 1 {
 		return nil, &Error{Code: CodeUsage, Message: "a line has one predictor", Hint: "as in: SELECT age, income FROM people"}
 	}
 	rows, err := c.aboutRows(r, q.Rows)
@@ -120,12 +121,12 @@ func (c *Curator) line(q LineQuestion) (*lineAccess, error) {
 	return c.kernel.Line(r, rows, q.WithoutIntervals, by)
 }
 
-var errNoLine = fmt.Errorf("%w: it is no line that its question could have", errUnreadable)
+var errNoLine = fmt.Errorf("%w: it is no line that its question could have", release.ErrUnreadable)
 
 // fittedLine puts numbers, where there are any, beside all that is public of them.
-func (c *Curator) fittedLine(f *lineAccess, q LineQuestion, s *releasedValues) (*FittedLine, error) {
+func (c *Curator) fittedLine(f *release.Line, q LineQuestion, s *release.Released) (*FittedLine, error) {
 	out := &FittedLine{
-		ID: s.Name(), Names: [2]string{f.Names[0], f.Names[1]}, Rows: f.draw.Rows, Thinned: f.draw.Thinning(), Price: c.loss(f.Price), Replayed: s.Replayed,
+		ID: s.Name(), Names: [2]string{f.Names[0], f.Names[1]}, Rows: f.Draw().Rows, Thinned: f.Draw().Thinning(), Price: c.loss(f.Price), Replayed: s.Replayed,
 	}
 	room, err := c.kernel.Room(f.Look())
 	if err != nil {
@@ -137,34 +138,34 @@ func (c *Curator) fittedLine(f *lineAccess, q LineQuestion, s *releasedValues) (
 	if p.Unit != nil {
 		out.Notes = append(out.Notes, truncation(p))
 	}
-	if len(f.shares) > 2 && (p.Unit != nil && p.Caps.Rows != 1 || out.Unit.PersonRows > 1) {
+	if len(f.Shares()) > 2 && (p.Unit != nil && p.Caps.Rows != 1 || out.Unit.PersonRows > 1) {
 		out.Notes = append(out.Notes, "A person may have several rows: intervals take rows for independent.")
 	}
 	if out.Thinned > 0 {
 		out.Notes = append(out.Notes, fmt.Sprintf("One row of %d takes part, by chance: pairs of more than some thousands are too many.", 1<<out.Thinned))
 	}
-	if f.silent {
+	if f.Silent() {
 		out.Notes = append(out.Notes, fmt.Sprintf("At this price intervals from about %s would seldom have ends: all of it is spent on the estimates.", plural(out.Rows, "row")))
 	}
-	for i, share := range f.shares {
-		out.Draws = append(out.Draws, LineDraw{lineDraws[i], c.loss(share)})
+	for i, share := range f.Shares() {
+		out.Draws = append(out.Draws, LineDraw{release.LineDraws[i], c.loss(share)})
 	}
-	for i, r := range []learning.Range{f.draw.X, f.draw.Y} {
+	for i, r := range []learning.Range{f.Draw().X, f.Draw().Y} {
 		to := []*[2]float64{&out.X, &out.Y}[i]
 		to[0], _ = r.Low.Float64()
 		to[1], _ = r.High.Float64()
 	}
 	out.Middle = out.X[0] + (out.X[1]-out.X[0])/2
 	height := out.Y[1] - out.Y[0]
-	slope, middle := f.draw.Expected(typicalResidual)
+	slope, middle := f.Draw().Expected(typicalResidual)
 	of := [2]scaledLine{
 		{at: 0, unit: height / (out.X[1] - out.X[0]), bits: learning.SlopeBits, most: learning.SteepestSlope, drawn: slope},
 		{at: out.Y[0] + height/2, unit: height, bits: learning.MiddleBits, most: learning.FarthestMiddle, drawn: middle},
 	}
 	for i, to := range []*LineEstimate{&out.Slope, &out.Height} {
 		var value, width *big.Int
-		if len(s.Numbers) == len(f.shares) {
-			if value = s.Numbers[i][0]; len(f.shares) > 2 {
+		if len(s.Numbers) == len(f.Shares()) {
+			if value = s.Numbers[i][0]; len(f.Shares()) > 2 {
 				width = s.Numbers[i+2][0]
 			}
 		}
@@ -175,7 +176,7 @@ func (c *Curator) fittedLine(f *lineAccess, q LineQuestion, s *releasedValues) (
 	if astray := max(out.Slope.Astray, out.Height.Astray); astray > 0.01 {
 		out.Notes = append(out.Notes, fmt.Sprintf("With about %s at this price, the probability that an estimate falls anywhere is of the order of %s.", plural(out.Rows, "row"), strconv.FormatFloat(astray, 'g', 1, 64)))
 	}
-	if len(f.shares) > 2 {
+	if len(f.Shares()) > 2 {
 		out.Confidence = learning.WidthConfidence
 	}
 	return out, nil

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"math/big"
 
+	"dither/internal/release"
 	"dither/noise"
 )
 
@@ -59,7 +60,7 @@ type Trainer struct {
 	Price, Remaining Loss
 
 	curator  *Curator
-	training *trainingAccess
+	training *release.Training
 }
 
 // Gradient is a released step: the sum of the gradients of a sample of the units, each clipped, with noise on each coordinate.
@@ -90,8 +91,8 @@ func (c *Curator) begin(ctx context.Context, q Training) (*Trainer, error) {
 	if err := t.training.Begin(ctx); err != nil {
 		return nil, c.public(err)
 	}
-	t.ID = fmt.Sprintf("r%d", t.training.id)
-	t.Remaining, err = c.remains(&releasedValues{ID: t.training.id})
+	t.ID = fmt.Sprintf("r%d", t.training.ID())
+	t.Remaining, err = c.remains(&release.Released{ID: t.training.ID()})
 	return t, err
 }
 

@@ -7,6 +7,7 @@ import (
 
 	"dither/internal/bounded"
 	"dither/internal/exact"
+	"dither/internal/release"
 	"dither/internal/trainprice"
 	"dither/mechanism/learning"
 	"dither/noise"
@@ -44,11 +45,11 @@ func (c *Curator) ExplainTrain(ctx context.Context, q Training) (*TrainingExplan
 		}
 	}
 	return &TrainingExplanation{
-		Parameters: t.Parameters, Multiplier: t.Multiplier, Noise: t.training.noise, Unit: t.unit(), Expected: t.Expected, Price: t.Price, Recorded: int64(len(b.steps)), Begun: begun,
+		Parameters: t.Parameters, Multiplier: t.Multiplier, Noise: t.training.Noise(), Unit: t.unit(), Expected: t.Expected, Price: t.Price, Recorded: int64(b.Steps()), Begun: begun,
 	}, nil
 }
 
-func (t *Trainer) unit() *big.Rat { return bounded.GridUnit(t.training.grid) }
+func (t *Trainer) unit() *big.Rat { return bounded.GridUnit(t.training.Grid()) }
 
 // training decides all that is public.
 func (c *Curator) training(ctx context.Context, q Training) (*Trainer, error) {
@@ -90,7 +91,7 @@ func (c *Curator) training(ctx context.Context, q Training) (*Trainer, error) {
 		return nil, &Error{Code: CodePolicy, Message: "a relation that makes several rows of one unit does not tell which are one unit's", Hint: "ask about one table, or about persons"}
 	}
 	m := q.Model
-	step.Model = learning.NewModel(m.Kind, data.predictors(), m.Classes, m.Hidden, m.Activation)
+	step.Model = learning.NewModel(m.Kind, data.Predictors(), m.Classes, m.Hidden, m.Activation)
 	if err := step.Model.Check(); err != nil {
 		return nil, &Error{Code: CodeUsage, Message: err.Error(), cause: err}
 	}
@@ -106,12 +107,12 @@ func (c *Curator) training(ctx context.Context, q Training) (*Trainer, error) {
 	if err != nil {
 		return nil, err
 	}
-	if data, err = c.regressAt(asked, q.Bound, terms.price); err != nil {
+	if data, err = c.regressAt(asked, q.Bound, terms.Price()); err != nil {
 		return nil, err
 	}
 	by := q.asker()
 	by.Question = SubsampledGaussian + ", " + m.Kind + ": " + q.SQL
-	t := &Trainer{curator: c, Steps: q.Steps, Multiplier: exact.FormatRat(terms.step.Multiplier), Price: c.loss(terms.price)}
+	t := &Trainer{curator: c, Steps: q.Steps, Multiplier: exact.FormatRat(terms.Step().Multiplier), Price: c.loss(terms.Price())}
 	if t.training, err = c.kernel.Training(data, terms, needs, by); err != nil {
 		return nil, err
 	}
@@ -121,7 +122,7 @@ func (c *Curator) training(ctx context.Context, q Training) (*Trainer, error) {
 }
 
 // priced fixes the noise, and what all steps cost together.
-func (c *Curator) priced(ctx context.Context, q Training, step learning.NoisyGradient) (*trainingTerms, error) {
+func (c *Curator) priced(ctx context.Context, q Training, step learning.NoisyGradient) (*release.TrainingTerms, error) {
 	delta, err := parseDelta(q.Delta)
 	if err != nil {
 		return nil, err
@@ -149,7 +150,7 @@ func (c *Curator) priced(ctx context.Context, q Training, step learning.NoisyGra
 			return nil, err
 		}
 	}
-	return trainingOf(step, q.Steps, delta)
+	return release.PriceTraining(step, q.Steps, delta)
 }
 
 // calibrated is the least multiplier at which all steps cost Epsilon at δ, or the policy's default price.

@@ -26,7 +26,7 @@ func (t *Trainer) Step(ctx context.Context, theta []float64) (*Gradient, error) 
 		if errors.Is(err, ledger.ErrNotWritten) { // the step is drawn, and is recorded when the training is asked for again
 			e.Hint = stepGivenUp().Hint
 		}
-		return nil, afresh(t.training.look.fresh, e)
+		return nil, afresh(t.training.Look().Fresh(), e)
 	}
 	return t.gradient(number, values, replayed), nil
 }
@@ -42,10 +42,10 @@ func stepGivenUp() *Error {
 
 // gradient tells a step.
 func (t *Trainer) gradient(number int64, values []*big.Int, replayed bool) *Gradient {
-	g := &Gradient{Step: number, Values: values, Unit: t.unit(), Noise: t.training.noise, Replayed: replayed, Mean: make([]float64, len(values))}
+	g := &Gradient{Step: number, Values: values, Unit: t.unit(), Noise: t.training.Noise(), Replayed: replayed, Mean: make([]float64, len(values))}
 	for i, v := range values {
 		f, _ := new(big.Float).SetInt(v).Float64()
-		g.Mean[i] = math.Ldexp(f, t.training.grid) / t.Expected
+		g.Mean[i] = math.Ldexp(f, t.training.Grid()) / t.Expected
 	}
 	return g
 }

@@ -17,6 +17,7 @@ import (
 	"dither/internal/bounded"
 	"dither/internal/engine"
 	"dither/internal/ledger"
+	"dither/internal/release"
 )
 
 const trainBudget = "{epsilon: 40, delta: 1e-4, selection_delta: 8e-5}"
@@ -227,13 +228,13 @@ func TestTrainSteps(t *testing.T) {
 	if tr, err = c.Train(t.Context(), q); err != nil {
 		t.Fatal(err)
 	}
-	works := c.kernel.engine
-	c.kernel.engine = failing{}
+	works := *inside(c).Engine
+	*inside(c).Engine = failing{}
 	var e *Error
 	if _, err := tr.Step(t.Context(), make([]float64, 3)); !errors.As(err, &e) || e.Code != CodeFailed || !e.Charged {
 		t.Errorf("a failure: %v", err)
 	}
-	c.kernel.engine = works
+	*inside(c).Engine = works
 	q.Fresh = false
 	other, err := c.Train(t.Context(), q)
 	if err != nil || other.Recorded() != 12 { // the failed one is none: that before it is given
@@ -262,21 +263,18 @@ func TestJournalMatchesLedger(t *testing.T) {
 	}
 	edited := append([]byte(nil), good...)
 	edited[len(edited)/2] ^= 1
-	var digests []string
-	for i := range tr.training.journal.records {
-		digests = append(digests, tr.training.journal.records[i].digest.String())
-	}
+	digests := insideTraining(tr).Digests()
 	for i := range 40 { // any one bit, anywhere
 		b := append([]byte(nil), good...)
 		b[i*(len(b)-1)/39] ^= 1 << (i % 8)
 		write(t, home, filepath.Join("training", tr.ID+".journal"), string(b))
-		if _, err := matched(home, tr, digests, false); !errors.Is(err, errJournal) {
+		if _, err := insideTraining(tr).Matched(home, digests, false); !errors.Is(err, release.ErrJournal) {
 			t.Errorf("a bit of byte %d: %v", i*(len(b)-1)/39, err)
 		}
 	}
 	for what, b := range map[string][]byte{"cut": good[:len(good)-1], "empty": nil, "edited": edited, "another": append([]byte{9}, good...)} {
 		write(t, home, filepath.Join("training", tr.ID+".journal"), string(b))
-		if _, err := c.Train(t.Context(), q); !errors.Is(err, errJournal) {
+		if _, err := c.Train(t.Context(), q); !errors.Is(err, release.ErrJournal) {
 			t.Errorf("%s: %v", what, err)
 		}
 		if left, _ := os.ReadFile(name); string(left) != string(b) {
@@ -298,11 +296,11 @@ func TestJournalMatchesLedger(t *testing.T) {
 		t.Fatal(err)
 	}
 	for known, ok := range []bool{false, false, false, true, true} { // as if the ledger lacked the last ones
-		if n, err := matched(home, again, digests[:known], false); (err == nil) != ok || ok && n != 4 || !ok && !errors.Is(err, errJournal) {
+		if n, err := insideTraining(again).Matched(home, digests[:known], false); (err == nil) != ok || ok && n != 4 || !ok && !errors.Is(err, release.ErrJournal) {
 			t.Errorf("four steps, of which the ledger has %d: %d, %v", known, n, err)
 		}
 	}
-	if _, err := matched(home, again, digests[:3], true); !errors.Is(err, errJournal) {
+	if _, err := insideTraining(again).Matched(home, digests[:3], true); !errors.Is(err, release.ErrJournal) {
 		t.Errorf("a step more than a training that ended: %v", err)
 	}
 	if left, _ := os.ReadFile(name); string(left) != string(good) {
@@ -310,24 +308,9 @@ func TestJournalMatchesLedger(t *testing.T) {
 	}
 }
 
-// matched opens the journal of tr, and tells how many steps it has.
-func matched(home string, tr *Trainer, known []string, ended bool) (int, error) {
-	b, err := tr.curator.kernel.trainings.begun(tr.curator.ledger, tr.training.id)
-	if err != nil {
-		return 0, err
-	}
-	j, err := openJournal(home, tr.training.id, b.entry, tr.Parameters)
-	if err != nil {
-		return 0, err
-	}
-	defer j.close()
-	err = j.match(known, ended)
-	return len(j.records), err
-}
-
 // Steps that another process takes, between the reading of the ledger and the taking of the journal, are given, and not cut off and drawn again.
 func TestTrainMeetsAnother(t *testing.T) {
-	defer func(f func(string)) { crashPoint = f }(crashPoint)
+	defer func(f func(string)) { *inside(nil).CrashPoint = f }(*inside(nil).CrashPoint)
 	home := fitHome(t, trainBudget, "add-remove", 100)
 	c, other := openHome(t, home), openHome(t, home)
 	first, err := c.Train(t.Context(), logisticTraining())
@@ -339,11 +322,11 @@ func TestTrainMeetsAnother(t *testing.T) {
 		t.Fatal(err)
 	}
 	var sums []string
-	crashPoint = func(point string) {
+	*inside(nil).CrashPoint = func(point string) {
 		if point != "reserved" {
 			return
 		}
-		crashPoint = func(string) {}
+		*inside(nil).CrashPoint = func(string) {}
 		meanwhile, err := other.Train(t.Context(), logisticTraining())
 		if err != nil {
 			t.Fatal(err)
@@ -381,7 +364,7 @@ func TestTrainBegunByAnother(t *testing.T) {
 	home := fitHome(t, trainBudget, "add-remove", 100)
 	c, other := openHome(t, home), openHome(t, home)
 	var sums []string
-	c.kernel.engine = meanwhile{c.kernel.engine, func() {
+	*inside(c).Engine = meanwhile{*inside(c).Engine, func() {
 		tr, err := other.Train(t.Context(), logisticTraining())
 		if err != nil {
 			t.Fatal(err)
@@ -494,7 +477,7 @@ func trainUntilKilled(t *testing.T, home string) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	crashPoint = func(point string) {
+	*inside(nil).CrashPoint = func(point string) {
 		if point == at {
 			if n--; n == 0 {
 				_ = syscall.Kill(os.Getpid(), syscall.SIGKILL)
@@ -527,15 +510,15 @@ func TestDurableStepWaits(t *testing.T) {
 	tr := must[*Trainer](t)(c.Train(t.Context(), q))
 	theta, sums := train(t, tr, 3)
 	step := []*big.Int{big.NewInt(1), big.NewInt(-2), big.NewInt(3)}
-	must[digest](t)(tr.training.journal.append(parametersDigest(theta), step))
+	must[struct{}](t)(struct{}{}, insideTraining(tr).Append(theta, step))
 	must[struct{}](t)(struct{}{}, tr.Close())
 	for range ledger.MaxGivenUp {
-		must[struct{}](t)(struct{}{}, c.ledger.GiveUpStep(tr.training.id, ""))
+		must[struct{}](t)(struct{}{}, inside(c).Ledger.GiveUpStep(tr.training.ID(), ""))
 	}
 	waits := func(t *testing.T, want Code) {
 		t.Helper()
 		c := openHome(t, home)
-		c.kernel.engine = failing{} // which nobody asks
+		*inside(c).Engine = failing{} // which nobody asks
 		tr, err := c.Train(t.Context(), q)
 		if err != nil || tr.ID != id || tr.Recorded() != 3 {
 			t.Fatalf("%+v, %v", tr, err)

@@ -37,8 +37,8 @@ const underwayQuestion = "SELECT region, COUNT(*), SUM(age) FROM people GROUP BY
 // slowly makes a home's engine one that waits.
 func slowly(c *Curator) (*slow, chan struct{}) {
 	let := make(chan struct{})
-	s := &slow{Engine: c.kernel.engine, asked: make(chan struct{}, 100), let: let}
-	c.kernel.engine = s
+	s := &slow{Engine: *inside(c).Engine, asked: make(chan struct{}, 100), let: let}
+	*inside(c).Engine = s
 	return s, let
 }
 
@@ -83,7 +83,7 @@ func TestAskedAtOncePaysOnce(t *testing.T) {
 		one := pureTerms.alone(t)
 		two := openHome(t, one.home)
 		engine, let := slowly(one)
-		two.kernel.engine = &slow{Engine: two.kernel.engine, asked: engine.asked, let: let}
+		*inside(two).Engine = &slow{Engine: *inside(two).Engine, asked: engine.asked, let: let}
 		const askers = 12
 		var wg sync.WaitGroup
 		var mu sync.Mutex
@@ -197,7 +197,7 @@ func TestWaitsForNothing(t *testing.T) {
 // A file that a killed process left is taken away by whoever opens the home next, but not one that is held.
 func TestUnderwayIsSwept(t *testing.T) {
 	c := pureTerms.alone(t)
-	done, _, err := c.kernel.underway(t.Context(), "held")
+	done, _, err := inside(c).Underway(t.Context(), "held")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -219,7 +219,7 @@ func TestAnsweredAtTheLastMoment(t *testing.T) {
 	c := pureTerms.alone(t)
 	a := must[*asked](t)(c.ask(Question{SQL: underwayQuestion}))
 	first := must[*Release](t)(c.Answer(t.Context(), Question{SQL: underwayQuestion}))
-	id, answered, err := c.kernel.reserve(a.look)
+	id, answered, err := inside(c).Charge(a.look)
 	if err != nil || !answered || id != 0 {
 		t.Errorf("%d, %t, %v", id, answered, err)
 	}

@@ -3,10 +3,12 @@ package curator
 import (
 	"fmt"
 	"strings"
+
+	"dither/internal/release"
 )
 
 // wouldLose refuses a change that trainings do not survive; nil where there are none.
-func wouldLose(change string, trainings []unfinished, hint string) *Error {
+func wouldLose(change string, trainings []release.UnfinishedTraining, hint string) *Error {
 	if len(trainings) == 0 {
 		return nil
 	}
@@ -18,15 +20,15 @@ func wouldLose(change string, trainings []unfinished, hint string) *Error {
 }
 
 // namesOf are the trainings' names.
-func namesOf(trainings []unfinished) (names []string) {
+func namesOf(trainings []release.UnfinishedTraining) (names []string) {
 	for _, u := range trainings {
-		names = append(names, fmt.Sprintf("r%d", u.id))
+		names = append(names, fmt.Sprintf("r%d", u.ID()))
 	}
 	return names
 }
 
 // sealing keeps a new version of a table from being published while an unfinished training depends on the newest: no training begins between the check and the publishing.
-func (c *Curator) sealing(table string, abandon bool, lost *[]unfinished) func(func() error) error {
+func (c *Curator) sealing(table string, abandon bool, lost *[]release.UnfinishedTraining) func(func() error) error {
 	return func(publish func() error) error {
 		turn, err := c.kernel.Turn()
 		if err != nil {

@@ -1,7 +1,6 @@
 package curator
 
 import (
-	"encoding/json"
 	"errors"
 	"fmt"
 	"os"
@@ -11,6 +10,7 @@ import (
 	"testing"
 
 	"dither/internal/ledger"
+	"dither/internal/release"
 	"dither/privacy"
 )
 
@@ -169,12 +169,12 @@ func TestAbandonedTrainings(t *testing.T) {
 	}
 }
 
-func pinnedOf(c *Curator) ([]unfinished, error) {
+func pinnedOf(c *Curator) ([]release.UnfinishedTraining, error) {
 	s, err := c.ledger.State()
 	if err != nil {
 		return nil, err
 	}
-	return pinned(c.ledger, &c.kernel.trainings, s)
+	return c.kernel.Pinned(s)
 }
 
 // A training that is planned while its table is sealed again is not paid: nobody would find it under its key.
@@ -189,7 +189,7 @@ func TestTrainSealedMeanwhile(t *testing.T) {
 	if _, err := openHome(t, home).Seal(t.Context(), "people", SealOptions{}); err != nil {
 		t.Fatal(err)
 	}
-	if err := tr.training.reserve(false); codeOf(c.public(err)) != CodeStale {
+	if err := insideTraining(tr).Reserve(false); codeOf(c.public(err)) != CodeStale {
 		t.Errorf("reserved: %v", err)
 	}
 	if b, err := c.Budget(); err != nil || b.Spent.Rho != "0" {
@@ -262,22 +262,22 @@ func TestUnfinishedAreCountedTogether(t *testing.T) {
 	var ids []uint64
 	for i := range trainings {
 		r.Key = fmt.Sprintf("%032x", i)
-		ids = append(ids, must[uint64](t)(c.ledger.Reserve(r)))
+		ids = append(ids, must[uint64](t)(inside(c).Ledger.Reserve(r)))
 	}
-	values := must[[]byte](t)(json.Marshal(recordedStep{digest{1}.String()}))
+	values := fmt.Appendf(nil, `{"sha256":"01%062d"}`, 0)
 	for i := range steps {
-		must[struct{}](t)(struct{}{}, c.ledger.Step(ledger.Step{Reservation: ids[i%trainings], Values: values}))
+		must[struct{}](t)(struct{}{}, inside(c).Ledger.Step(ledger.Step{Reservation: ids[i%trainings], Values: values}))
 	}
-	must[struct{}](t)(struct{}{}, c.ledger.Abandon(ids[1]))
-	must[struct{}](t)(struct{}{}, c.ledger.Release(ids[2], values))
+	must[struct{}](t)(struct{}{}, inside(c).Ledger.Abandon(ids[1]))
+	must[struct{}](t)(struct{}{}, inside(c).Ledger.Release(ids[2], values))
 	reading := func(n int) float64 {
 		return testing.AllocsPerRun(1, func() {
-			known := new(paidTrainings)
+			known := new(release.PaidTrainings)
 			for range 2 { // the second time there is nothing new
-				all := must[[]unfinished](t)(known.unfinished(c.ledger, func(ledger.Reservation) bool { return true }))
-				must[struct{}](t)(struct{}{}, known.counted(c.ledger, all[len(all)-n:]))
+				all := must[[]release.UnfinishedTraining](t)(known.Unfinished(inside(c).Ledger, func(ledger.Reservation) bool { return true }))
+				must[struct{}](t)(struct{}{}, known.Counted(inside(c).Ledger, all[len(all)-n:]))
 				for _, u := range all[len(all)-n:] {
-					if u.steps != steps/trainings || u.givenUp != (u.id == ids[1]) || u.id == ids[2] {
+					if u.Steps() != steps/trainings || u.GivenUp() != (u.ID() == ids[1]) || u.ID() == ids[2] {
 						t.Fatalf("%+v", u)
 					}
 				}

@@ -48,7 +48,7 @@ tables:
 			for _, v := range a.plan.Keys[0].Values {
 				all += column + "=" + v.String() + "|"
 			}
-			all += a.look.key + "|"
+			all += a.look.Key() + "|"
 		}
 		return all, nil
 	}
@@ -58,7 +58,7 @@ tables:
 	}
 	without := func() *Curator {
 		c := openHome(t, home)
-		c.kernel.engine = failing{}
+		*inside(c).Engine = failing{}
 		return c
 	}
 	if got, err := keys(without()); err != nil || got != want {

@@ -92,7 +92,8 @@ func TestValuesFromPublicTable(t *testing.T) {
 	if _, third := answer(); third.Replayed {
 		t.Error("an answer under another version was replayed")
 	}
-	c.kernel.engine, c.kernel.values.known = failing{}, nil
+	*inside(c).Engine = failing{}
+	inside(c).ForgetValues()
 	files, err := filepath.Glob(filepath.Join(home, "sealed", "*", "*.values-*.json"))
 	if err != nil || len(files) != 3 {
 		t.Fatal(files, err)

@@ -7,6 +7,7 @@ import (
 
 	"dither/internal/exact"
 	"dither/internal/plan"
+	"dither/internal/release"
 	"dither/privacy"
 )
 
@@ -14,12 +15,12 @@ import (
 // predictors (a constant 1 makes an intercept), and the last is the response.
 
 // regress plans one. bound is that of the predictors' norm, as a decimal; "" is what their own ranges give.
-func (c *Curator) regress(q Question, bound string) (*regression, error) {
+func (c *Curator) regress(q Question, bound string) (*release.Regression, error) {
 	return c.regressAt(q, bound, privacy.Loss{})
 }
 
 // regressAt is regress at a price that is not the question's own; the zero loss is none.
-func (c *Curator) regressAt(q Question, bound string, price privacy.Loss) (*regression, error) {
+func (c *Curator) regressAt(q Question, bound string, price privacy.Loss) (*release.Regression, error) {
 	if err := q.withoutAccuracy(); err != nil {
 		return nil, err
 	}
@@ -37,15 +38,15 @@ func (c *Curator) regressAt(q Question, bound string, price privacy.Loss) (*regr
 	if len(t.Measures) < 2 {
 		return nil, &Error{Code: CodeUsage, Message: "there are predictors, and then a response", Hint: "as in: SELECT age, 1, ill FROM people"}
 	}
-	r := &regression{Target: t}
 	if bound != "" {
-		if r.bound, err = positive("the bound of the predictors' norm", bound); err != nil {
+		norm, err := positive("the bound of the predictors' norm", bound)
+		if err != nil {
 			return nil, err
 		}
-		return r, c.kernel.Fits(r)
+		return c.kernel.Regression(t, norm)
 	}
 	squares := new(big.Rat)
-	for _, m := range t.Measures[:r.predictors()] {
+	for _, m := range t.Measures[:len(t.Measures)-1] {
 		squares.Add(squares, new(big.Rat).Mul(m.Reach(), m.Reach()))
 	}
 	if squares.Sign() == 0 {
@@ -55,8 +56,7 @@ func (c *Curator) regressAt(q Question, bound string, price privacy.Loss) (*regr
 	if math.IsInf(root, 0) {
 		return nil, &Error{Code: CodePolicy, Message: "the predictors' bounds are too wide for a norm", Hint: "give a bound of the norm"}
 	}
-	r.bound = new(big.Rat).SetFloat64(root)
-	return r, c.kernel.Fits(r)
+	return c.kernel.Regression(t, new(big.Rat).SetFloat64(root))
 }
 
 // positive reads a decimal above 0.
@@ -69,16 +69,16 @@ func positive(what, text string) (*big.Rat, error) {
 }
 
 // portionOf reads a part of a price: a decimal above 0 and below 1.
-func portionOf(what, text string) (portion, error) {
+func portionOf(what, text string) (release.Portion, error) {
 	r, err := exact.ParseDecimal(text)
 	if err != nil || r.Sign() <= 0 || r.Cmp(big.NewRat(1, 1)) >= 0 || !r.Denom().IsInt64() || r.Denom().Int64() > 1<<30 {
-		return portion{}, &Error{Code: CodeUsage, Message: fmt.Sprintf("%s is a decimal above 0 and below 1, not %q", what, text)}
+		return release.Portion{}, &Error{Code: CodeUsage, Message: fmt.Sprintf("%s is a decimal above 0 and below 1, not %q", what, text)}
 	}
-	return portion{Of: r.Num().Int64(), Parts: r.Denom().Int64()}, nil
+	return release.Portion{Of: r.Num().Int64(), Parts: r.Denom().Int64()}, nil
 }
 
 // aboutRows is about how many rows there are: as is said, or where that is 0 as the policy declares.
-func (c *Curator) aboutRows(r *regression, said int64) (int64, error) {
+func (c *Curator) aboutRows(r *release.Regression, said int64) (int64, error) {
 	if said == 0 && r.Source == nil {
 		said = c.policy.Table(r.Table).ExpectedRows
 	}

@@ -11,6 +11,7 @@ import (
 	"dither/internal/parallel"
 	"dither/internal/plan"
 	"dither/internal/policy"
+	"dither/internal/release"
 	"dither/internal/reuse"
 	"dither/privacy"
 )
@@ -125,7 +126,7 @@ func (s *pricing) gather(b *bounded.Statement) error {
 		if err != nil || t.plan.Key(versions...) != r.Key { // of other weights
 			continue
 		}
-		numbers, err := numbersOf(answer, t.plan)
+		numbers, err := release.NumbersOf(answer, t.plan)
 		if err != nil {
 			return err
 		}

@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"dither/internal/cost"
+	"dither/internal/release"
 	"dither/internal/seal"
 )
 
@@ -19,10 +20,10 @@ type Work struct {
 // work is what the rows of one unit can make a look take, with all that the same answer looks at. Unbounded holds just
 // where some table is read on its server (a copy keeps to the policy), or has its unit through another. It is known before anything is charged, and reads
 // no row.
-func (c *Curator) work(l *look) Work {
+func (c *Curator) work(l *release.Look) Work {
 	p := c.filled()
-	of := cost.Of(p, l.statements...)
-	live := slices.ContainsFunc(l.tables, func(v seal.Version) bool { return v.Live && v.Copy == nil })
+	of := cost.Of(p, l.Statements()...)
+	live := slices.ContainsFunc(l.Tables(), func(v seal.Version) bool { return v.Live && v.Copy == nil })
 	return Work{Steps: of.Steps, Limit: p.MostUnitCost(), Rows: of.Rows, Unbounded: of.Unbounded && live || of.Owned}
 }
 

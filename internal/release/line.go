@@ -1,0 +1,136 @@
+package release
+
+import (
+	"context"
+	"fmt"
+	"math/big"
+	"slices"
+
+	"dither/internal/exact"
+	"dither/internal/ledger"
+	"dither/mechanism"
+	"dither/mechanism/learning"
+	"dither/privacy"
+)
+
+// lineAccess is a robust line: the medians of the slopes of all pairs of rows, and of what rows have left of it
+// (learning.TheilSen, where the proof stands). It is the one look that brings rows of different units together, and
+// within the kernel: of each pair no more than a count leaves, into the exponential mechanism.
+type Line struct {
+	numbersAlone
+	*Regression
+	draw   learning.TheilSen
+	shares []privacy.Loss
+	silent bool // intervals were asked for, and would have no ends
+}
+
+// Draw is the mechanism, with all that is public of it.
+func (f *Line) Draw() learning.TheilSen { return f.draw }
+
+// Shares are the losses of the draws, in the order of LineDraws.
+func (f *Line) Shares() []privacy.Loss { return slices.Clone(f.shares) }
+
+// Silent reports that no interval is released.
+func (f *Line) Silent() bool { return f.silent }
+
+var LineDraws = []string{"slope", "height", "half-width of the slope", "half-width of the height"}
+
+// linePasses is about how often the rows are read for a line, by bisections of up to 62 bits.
+const linePasses = 64
+
+// Line is the primitive of a line through about so many rows of a regression with one predictor.
+func (k *Kernel) Line(r *Regression, rows int64, withoutIntervals bool, by Asker) (*Line, error) {
+	f := &Line{Regression: r}
+	if err := f.prepare(rows, withoutIntervals); err != nil {
+		return nil, err
+	}
+	var mechanisms []ledger.Mechanism
+	text := fmt.Sprintf("%s rows=%d thinned=%d x=%s..%s y=%s..%s", TheilSen, f.draw.Rows, f.draw.Thinning(), f.draw.X.Low.RatString(), f.draw.X.High.RatString(), f.draw.Y.Low.RatString(), f.draw.Y.High.RatString())
+	epsilons := f.epsilons()
+	for i, moves := range f.draw.Moves() {
+		m := ledger.Mechanism{Name: Exponential + ": " + LineDraws[i], Sensitivity: exact.FormatRat(moves), Scale: exact.FormatRat(new(big.Rat).Quo(moves, epsilons[i].Rat())), Cells: 1}
+		mechanisms = append(mechanisms, m)
+		text += fmt.Sprintf("\n%s %s %s", m.Name, m.Sensitivity, m.Scale)
+	}
+	l, err := k.regressionLook(r, by, f.Price, text, mechanisms, len(mechanisms), 1)
+	if err != nil {
+		return nil, err
+	}
+	l.passes = linePasses
+	f.numbersAlone = numbersAlone{l}
+	return f, nil
+}
+
+// prepare decides what does not depend on sealed versions.
+func (f *Line) prepare(rows int64, withoutIntervals bool) error {
+	f.draw.Rows = rows
+	f.draw.Unit = mechanism.Unit{Neighbours: f.Neighbours, MaxRows: f.Caps.Rows}
+	for i, to := range []*learning.Range{&f.draw.X, &f.draw.Y} {
+		m := f.Measures[i]
+		*to = learning.Range{Low: m.Units(big.NewInt(m.Lo)), High: m.Units(big.NewInt(m.Hi))}
+		if to.Low.Cmp(to.High) >= 0 {
+			return &EndedError{How: Unsupported, Message: fmt.Sprintf("%s is a constant, by its bounds", f.Names[i]), Hint: "select what varies"}
+		}
+	}
+	f.divide(withoutIntervals)
+	if err := f.draw.Usable(); err != nil {
+		return &ParameterError{Err: err, Price: true}
+	}
+	if !withoutIntervals && !f.draw.TellsIntervals() {
+		f.silent, f.shares, f.draw.SlopeWidth, f.draw.MiddleWidth = true, nil, privacy.Epsilon{}, privacy.Epsilon{}
+		f.divide(true)
+	}
+	return nil
+}
+
+// divide shares the price: among a slope, a height and their half-widths as 8 : 3 : 6 : 3. The slope's draws have the
+// larger parts, since fewer pairs than rows say something of it.
+func (f *Line) divide(withoutIntervals bool) {
+	parts, of := []int64{8, 3, 6}, int64(20)
+	if withoutIntervals {
+		parts, of = []int64{7}, 10
+	}
+	rest := f.Price
+	for _, p := range parts {
+		s := f.Price.Share(p, of)
+		f.shares, rest = append(f.shares, s), rest.Minus(s)
+	}
+	f.shares = append(f.shares, rest)
+	for i, to := range f.epsilons() {
+		e, pure := f.shares[i].Pure()
+		if !pure {
+			// A draw that loses ε has a bounded range of ε, and costs ε²/8 = ρ.
+			rho, _ := f.shares[i].ZCDP()
+			e = rho.Times(4).Pure()
+		}
+		*to = e
+	}
+}
+
+// epsilons are the losses of the draws.
+func (f *Line) epsilons() []*privacy.Epsilon {
+	return []*privacy.Epsilon{&f.draw.Slope, &f.draw.Middle, &f.draw.SlopeWidth, &f.draw.MiddleWidth}[:len(f.shares)]
+}
+
+// access implements primitive.
+func (f *Line) access(ctx context.Context, from reader) (out Values, err error) {
+	rows, err := from.vectors(ctx, f.Regression)
+	if err != nil {
+		return out, err
+	}
+	defer func() { _ = rows.Close() }() // it has no name: nothing is left of it
+	line, err := f.draw.Release(ctx, rows)
+	if err == nil {
+		err = costsAsPlanned(line.Loss, f.draw.Loss())
+	}
+	if err == nil {
+		err = paidFor(f.Price, line.Loss, f.draw.BoundedRange())
+	}
+	if err != nil {
+		return out, err
+	}
+	for _, v := range []int64{line.Slope, line.Middle, line.SlopeWidth, line.MiddleWidth}[:len(f.shares)] {
+		out.Numbers = append(out.Numbers, []*big.Int{big.NewInt(v)})
+	}
+	return out, nil
+}

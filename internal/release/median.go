@@ -1,0 +1,66 @@
+package release
+
+import (
+	"context"
+	"math/big"
+
+	"dither/internal/exact"
+	"dither/internal/ledger"
+	"dither/internal/plan"
+	"dither/mechanism"
+	"dither/mechanism/quantile"
+	"dither/privacy"
+)
+
+// medianAccess is the median of one value, with noise that fits how dense the values are about it (quantile.Smooth,
+// where the proof stands).
+type Median struct {
+	numbersAlone
+	target *plan.Target
+	smooth quantile.Smooth
+}
+
+// Target is the value that is ranked, planned.
+func (m *Median) Target() *plan.Target { return m.target }
+
+// Median is the primitive of a target's median.
+func (k *Kernel) Median(t *plan.Target, by Asker) (*Median, error) {
+	m := &Median{target: t, smooth: quantile.Smooth{Domain: domainOf(t), Unit: unitOf(t), Epsilon: pureWithin(t.Price)}}
+	reach := big.NewInt(m.smooth.Upper - m.smooth.Lower) // public: how far one unit could move the median of some table
+	reach.Add(reach, big.NewInt(1))
+	l, err := k.targetLook(t, by, ledger.Mechanism{
+		Name: SmoothSensitivity, Sensitivity: reach.String(), Scale: exact.FormatRat(new(big.Rat).Inv(m.smooth.Epsilon.Rat())), Cells: 1,
+	}, 1, 1)
+	m.numbersAlone = numbersAlone{l}
+	return m, err
+}
+
+// access implements primitive.
+func (m *Median) access(ctx context.Context, rows reader) (v Values, err error) {
+	ordered, err := rows.engine.Order(ctx, &m.target.Statement, rows.sealed)
+	if err != nil {
+		return v, err
+	}
+	found, err := m.smooth.Release(ordered)
+	if err == nil {
+		err = costsAsPlanned(found.Loss, privacy.PureLoss(pureWithin(m.target.Price)))
+	}
+	v.Numbers = statistics(found)
+	return v, err
+}
+
+func domainOf(t *plan.Target) quantile.Domain {
+	return quantile.Domain{Lower: t.Measures[0].Lo, Upper: t.Measures[0].Hi}
+}
+
+func unitOf(t *plan.Target) mechanism.Unit {
+	return mechanism.Unit{Neighbours: t.Neighbours, MaxRows: t.Sensitivity.Int64()}
+}
+
+// statistics are rows of one released integer each.
+func statistics(found quantile.OrderStatistics) (rows [][]*big.Int) {
+	for _, v := range found.Values {
+		rows = append(rows, []*big.Int{big.NewInt(v)})
+	}
+	return rows
+}

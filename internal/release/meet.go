@@ -1,0 +1,82 @@
+package release
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+
+	"dither/internal/bounded"
+	"dither/internal/engine"
+	"dither/internal/engine/postgres"
+	"dither/internal/query"
+)
+
+// meet refuses a relation of tables that no engine has all of: rows leave no server, and none are sent to one.
+func (e *engines) meet(b *bounded.Statement) error {
+	if b.Source == nil {
+		return nil
+	}
+	tables := b.Tables()
+	at := func(table string) string { return e.serverOf[table] }
+	other := slices.IndexFunc(tables, func(table string) bool { return at(table) != at(tables[0]) })
+	if other < 0 {
+		return nil
+	}
+	one, two := tables[0], tables[other]
+	if at(one) == "" {
+		one, two = two, one
+	}
+	if at(two) == "" {
+		return &engine.RefusedError{
+			Message: fmt.Sprintf("table %s is on a server, and table %s was sealed from a file: no rows leave the server, and none are sent to it", query.QuoteName(one), query.QuoteName(two)),
+			Hint:    "the owner seals all tables of a relation from files, or declares all of them on one server",
+		}
+	}
+	return &engine.RefusedError{
+		Message: fmt.Sprintf("tables %s and %s are on two servers, as the policy calls them: no rows are sent from one to the other", query.QuoteName(one), query.QuoteName(two)),
+		Hint:    "the owner declares all tables of a relation on one server, by one name of it",
+	}
+}
+
+// refuses is what Rehearse refuses of b without looking at any table.
+func (e *engines) refuses(b *bounded.Statement, from engine.Sealed) error {
+	if err := e.meet(b); err != nil {
+		return err
+	}
+	if live, ok := e.of(b).(*postgres.Engine); ok {
+		return live.Refuses(b, from)
+	}
+	return nil
+}
+
+// Explicable says whether a look was released before, and refuses to explain one that is refused when it is asked for,
+// of which nobody is asked.
+func (k *Kernel) Explicable(l *Look) (replayed bool, err error) {
+	if replayed, err = k.ReleasedBefore(l); replayed || err != nil {
+		return replayed, err
+	}
+	return false, k.Answerable(l)
+}
+
+// Answerable refuses what no engine answers, before anybody is asked.
+func (k *Kernel) Answerable(l *Look) error {
+	if _, err := k.DelayOf(l); err != nil {
+		return err
+	}
+	e, ok := k.engine.(*engines)
+	if !ok || len(e.live) == 0 { // files' engine refuses nothing
+		return nil
+	}
+	from := k.from(l)
+	for _, b := range l.statements {
+		err := e.refuses(b, from)
+		var refused *engine.RefusedError
+		if errors.As(err, &refused) {
+			return unsupportedBy(refused)
+		}
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}

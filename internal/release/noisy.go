@@ -1,0 +1,48 @@
+package release
+
+import (
+	"math/big"
+
+	"dither/internal/plan"
+	"dither/mechanism"
+)
+
+// noisyRows are the cells of one grouping with the noise of its measures.
+func noisyRows(measures []*plan.Measure, cells [][]mechanism.Exact) ([][]*big.Int, error) {
+	out := make([][]*big.Int, len(cells))
+	for j, m := range measures {
+		noisy, err := noisily(m, column(cells, j))
+		if err == nil {
+			err = measuredAsPlanned(m, noisy)
+		}
+		if err != nil {
+			return nil, err
+		}
+		for i, v := range noisy.Values {
+			out[i] = append(out[i], v)
+		}
+	}
+	return out, nil
+}
+
+// column is one measure's cells.
+func column(cells [][]mechanism.Exact, j int) []mechanism.Exact {
+	out := make([]mechanism.Exact, len(cells))
+	for i := range cells {
+		out[i] = cells[i][j]
+	}
+	return out
+}
+
+// noisily runs the mechanism that the plan chose for a measure, on its vector of cells.
+func noisily(m *plan.Measure, vector []mechanism.Exact) (mechanism.Measurement, error) {
+	if m.Noise == plan.Gaussian {
+		rho, _ := m.Loss.ZCDP()
+		return mechanism.Gaussian{L2Squared: m.L2Squared, Rho: rho}.Measure(vector)
+	}
+	e, pure := m.Loss.Pure()
+	if !pure { // no Laplace mechanism is planned under ρ
+		return mechanism.Measurement{}, mechanism.ErrParameter
+	}
+	return mechanism.Laplace{Sensitivity: m.L1, Epsilon: e}.Measure(vector)
+}

@@ -1,0 +1,126 @@
+package release
+
+import (
+	"errors"
+	"fmt"
+	"math/big"
+
+	"dither/internal/plan"
+	"dither/mechanism"
+	"dither/noise"
+	"dither/privacy"
+)
+
+// What a mechanism says of itself, beside what was planned, charged and recorded of it. The two are computed apart: the
+// plan's parameter from the sensitivity that it proved, and the mechanism's from what it was handed. Where they differ,
+// there is a defect, and nothing leaves: the question fails as it does where an engine fails, and the owner is told
+// what it was.
+
+// errUnplanned is of a mechanism that is not the one that was planned.
+var ErrUnplanned = errors.New("defect: a mechanism that is not the planned one; please report it")
+
+// measuredAsPlanned compares a measurement with its plan: the noise, its exact parameter, and the loss.
+func measuredAsPlanned(m *plan.Measure, got mechanism.Measurement) error {
+	var parameter *big.Rat
+	switch d := got.Noise.(type) {
+	case noise.DiscreteLaplace:
+		if m.Noise == plan.Laplace {
+			parameter = d.Scale()
+		}
+	case noise.DiscreteGaussian:
+		if m.Noise == plan.Gaussian {
+			parameter = d.Sigma2()
+		}
+	}
+	if parameter == nil || parameter.Cmp(m.Parameter) != 0 {
+		return fmt.Errorf("%w: the noise of %s is %T of parameter %v, and was planned as %s of %s", ErrUnplanned, m, got.Noise, parameter, m.Noise, m.Parameter)
+	}
+	return costsAsPlanned(got.Loss, m.Loss)
+}
+
+// symmetricAsPlanned is that of a measurement of symmetric matrices, whose noise off the diagonal has half of the
+// variance.
+func symmetricAsPlanned(m *plan.Measure, got mechanism.SymmetricMeasurement) error {
+	d, ok := got.OffDiagonal.(noise.DiscreteGaussian)
+	if half := new(big.Rat).Quo(m.Parameter, big.NewRat(2, 1)); !ok || d.Sigma2().Cmp(half) != 0 {
+		return fmt.Errorf("%w: the noise off the diagonal is %T, and was planned as %s of %s", ErrUnplanned, got.OffDiagonal, m.Noise, half)
+	}
+	return measuredAsPlanned(m, got.Measurement)
+}
+
+// costsAsPlanned compares the loss that a mechanism declares with the one that it was planned at.
+func costsAsPlanned(got, planned privacy.Loss) error {
+	if !got.Within(planned) || !planned.Within(got) {
+		return fmt.Errorf("%w: it costs %s, and was planned at %s", ErrUnplanned, got, planned)
+	}
+	return nil
+}
+
+// addsUp asks whether the parts of a plan cost no more than its price together.
+func addsUp(p *plan.Plan) error {
+	total, last, times := privacy.Loss{}, privacy.Loss{}, int64(0) // of the last loss, how many there are
+	for _, m := range append(histograms(p), p.Vectors()...) {      // of every grouping
+		if last != m.Loss { // the very same numbers
+			total, last, times = total.Plus(last.Share(times, 1)), m.Loss, 0
+		}
+		times++
+	}
+	total = total.Plus(last.Share(times, 1))
+	for _, of := range p.Orders() {
+		for _, q := range of.Quantiles {
+			total = total.Plus(q.Loss)
+		}
+		for _, m := range of.Modes {
+			total = total.Plus(m.Loss)
+		}
+	}
+	if p.Selection != nil {
+		total = total.Plus(p.Selection.Loss)
+	}
+	if p.Rows != nil {
+		total = total.Plus(p.Rows.Loss)
+	}
+	if !total.Within(p.Price) {
+		return fmt.Errorf("%w: its parts cost %s together, and its price is %s", ErrUnplanned, total, p.Price)
+	}
+	return nil
+}
+
+// sharesAddUp is addsUp of sums of vectors.
+func sharesAddUp(m *plan.Moments) error {
+	total := privacy.Loss{}
+	for _, s := range m.Sums {
+		total = total.Plus(s.Loss)
+	}
+	if !total.Within(m.Price) {
+		return fmt.Errorf("%w: its sums cost %s together, and its price is %s", ErrUnplanned, total, m.Price)
+	}
+	return nil
+}
+
+// scaledAsPlanned compares a scale with what the ledger has of it.
+func scaledAsPlanned(got, planned *big.Rat) error {
+	if got.Cmp(planned) != 0 {
+		return fmt.Errorf("%w: its scale is %s, and was planned as %s", ErrUnplanned, got, planned)
+	}
+	return nil
+}
+
+// paidFor asks whether a price pays for a mechanism: under a pure budget it is its loss; under zCDP it is at least
+// that, of which least is a smaller form that some mechanisms have.
+func paidFor(price, loss, least privacy.Loss) error {
+	if _, pure := price.Pure(); pure {
+		return costsAsPlanned(loss, price)
+	}
+	if least.IsZero() {
+		zcdp, err := loss.In(privacy.ZCDP)
+		if err != nil {
+			return fmt.Errorf("%w: %w", ErrUnplanned, err)
+		}
+		least = zcdp
+	}
+	if !least.Within(price) {
+		return fmt.Errorf("%w: it costs %s, at a price of %s", ErrUnplanned, least, price)
+	}
+	return nil
+}

@@ -1,0 +1,118 @@
+package release
+
+import (
+	"context"
+	"fmt"
+	"math/big"
+	"strings"
+
+	"dither/internal/exact"
+	"dither/internal/ledger"
+	"dither/internal/plan"
+	"dither/mechanism"
+	"dither/mechanism/quantile"
+	"dither/privacy"
+)
+
+// quantilesAccess are quantiles over the integers of a plan's grid, by the exponential mechanism or what is built on
+// it; the proofs stand with quantile.Independent, ApproximateQuantiles and JointQuantiles. The rows stay with the
+// engine, which gives them in order, once or a few times; what is held here of them does not grow with their number.
+type Quantiles struct {
+	numbersAlone
+	target    *plan.Target
+	mechanism ordering
+	epsilon   privacy.Epsilon
+}
+
+// Target is the value that is ranked, planned.
+func (m *Quantiles) Target() *plan.Target { return m.target }
+
+// Quantiles is the primitive that releases the values at some ranks of a target, by a mechanism of a name.
+func (k *Kernel) Quantiles(t *plan.Target, by Asker, name string, at []*big.Rat) (*Quantiles, error) {
+	q := &Quantiles{target: t}
+	var err error
+	if q.mechanism, q.epsilon, err = orderer(t, name, at); err != nil {
+		return nil, err
+	}
+	texts := make([]string, len(at))
+	for i, r := range at {
+		texts[i] = exact.FormatRat(r)
+	}
+	l, err := k.targetLook(t, by, ledger.Mechanism{
+		Name: name + " at " + strings.Join(texts, ", "), Sensitivity: t.Sensitivity.String(),
+		Scale: exact.FormatRat(new(big.Rat).Inv(q.epsilon.Rat())), Cells: len(at),
+	}, len(at), 1)
+	q.numbersAlone = numbersAlone{l}
+	return q, err
+}
+
+// access implements primitive.
+func (q *Quantiles) access(ctx context.Context, rows reader) (v Values, err error) {
+	ordered, err := rows.engine.Order(ctx, &q.target.Statement, rows.sealed)
+	if err != nil {
+		return v, err
+	}
+	found, err := q.mechanism.Release(ordered)
+	if err == nil {
+		err = costsAsPlanned(found.Loss, privacy.PureLoss(q.epsilon))
+	}
+	if err == nil {
+		err = paidFor(q.target.Price, found.Loss, q.mechanism.BoundedRange())
+	}
+	v.Numbers = statistics(found)
+	return v, err
+}
+
+// RankError bounds how many rows lie between a value and its quantile, with probability 1 − beta.
+func (q *Quantiles) RankError(beta float64) (float64, error) {
+	return q.mechanism.RankError(beta)
+}
+
+// ordering is a mechanism of quantiles.
+type ordering interface {
+	Release(mechanism.Ordered) (quantile.OrderStatistics, error)
+	BoundedRange() privacy.Loss
+	RankError(beta float64) (float64, error)
+}
+
+// jointTable bounds the memory of JointQuantiles, in numbers of 16 bytes: 64 MB.
+const jointTable = 1 << 22
+
+// orderer is the mechanism of a name, at the largest ε that the price pays for.
+func orderer(t *plan.Target, name string, at []*big.Rat) (ordering, privacy.Epsilon, error) {
+	var with func(privacy.Epsilon) ordering
+	_, pure := t.Price.Pure()
+	switch domain, unit := domainOf(t), unitOf(t); name {
+	case EachQuantile:
+		with = func(e privacy.Epsilon) ordering {
+			return quantile.Independent{Domain: domain, Unit: unit, Ranks: at, Epsilon: e}
+		}
+	case RecursiveQuantiles:
+		with = func(e privacy.Epsilon) ordering {
+			return quantile.Approximate{Domain: domain, Unit: unit, Ranks: at, Epsilon: e, Squares: !pure}
+		}
+	case JointQuantiles:
+		bins := jointTable / (len(at) * len(at))
+		with = func(e privacy.Epsilon) ordering {
+			return quantile.Joint{Domain: domain, Unit: unit, Ranks: at, Bins: min(bins, 1<<14), Epsilon: e}
+		}
+	default:
+		return nil, privacy.Epsilon{}, fmt.Errorf("%w: %q gives quantiles", ErrUnplanned, name)
+	}
+	epsilon := pureWithin(t.Price)
+	if !pure {
+		// The bounded range costs ε²·ρ₁, where ρ₁ is the cost at 1: at ε = √(ρ/ρ₁) = √(2·ρ/(2ρ₁)), ρ.
+		one, err := privacy.EpsilonOf(big.NewRat(1, 1))
+		if err != nil {
+			return nil, one, err
+		}
+		rho, _ := t.Price.ZCDP()
+		each, _ := with(one).BoundedRange().ZCDP()
+		half, err := privacy.RhoOf(new(big.Rat).Quo(rho.Rat(), each.Times(2).Rat()))
+		if err != nil {
+			return nil, one, err
+		}
+		epsilon = half.Pure()
+	}
+	return with(epsilon), epsilon, nil
+}

@@ -1,0 +1,187 @@
+package release
+
+import (
+	"context"
+	"fmt"
+	"math/big"
+
+	"dither/internal/bounded"
+	"dither/internal/exact"
+	"dither/internal/ledger"
+	"dither/internal/plan"
+	"dither/mechanism"
+	"dither/mechanism/quantile"
+	"dither/mechanism/selection"
+	"dither/privacy"
+)
+
+// takeOrders adds to each cell's numbers those of the plan's quantiles and modes: what plan.Numbers says of their
+// places. Each grouping set is looked at by itself (plan.Orders).
+func takeOrders(ctx context.Context, p *plan.Plan, from reader, numbers [][]*big.Int) error {
+	for _, of := range p.Orders() {
+		n := of.Cells()
+		if n > len(numbers) {
+			return fmt.Errorf("%w: %d cells of %d are left", ErrUnplanned, len(numbers), n)
+		}
+		if err := takeOrder(ctx, of, from, numbers[:n]); err != nil {
+			return err
+		}
+		numbers = numbers[n:]
+	}
+	return nil
+}
+
+// takeOrder is takeOrders of one grouping.
+func takeOrder(ctx context.Context, p *plan.Plan, from reader, numbers [][]*big.Int) error {
+	drawn := map[*plan.Quantile][][]int64{}
+	for _, v := range p.OrderedValues() {
+		if err := takeQuantiles(ctx, p, v, from, drawn); err != nil {
+			return err
+		}
+	}
+	for _, q := range p.Quantiles {
+		for cell := range numbers {
+			for _, x := range drawn[q][cell] {
+				numbers[cell] = append(numbers[cell], big.NewInt(x))
+			}
+		}
+	}
+	for _, m := range p.Modes {
+		if err := takeMode(ctx, p, m, from, numbers); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// takeQuantiles draws all quantiles of one value, in the same passes over the rows.
+func takeQuantiles(ctx context.Context, p *plan.Plan, v *bounded.Measure, from reader, drawn map[*plan.Quantile][][]int64) error {
+	m, of := quantilesOf(p, v)
+	if err := soughtAsPlanned(m, of); err != nil {
+		return err
+	}
+	ctx, done := context.WithCancel(ctx)
+	defer done() // an engine may hold what it reads until then
+	rows, err := from.engine.OrderCells(ctx, p.Ordered(v), from.sealed)
+	if err != nil {
+		return err
+	}
+	found, err := m.Release(rows)
+	if err != nil {
+		return err
+	}
+	planned, price := privacy.Epsilon{}, privacy.Loss{}
+	for _, q := range of {
+		planned, price = planned.Plus(q.Draw().Times(3)), price.Plus(q.Loss)
+	}
+	if err := costsAsPlanned(found.Loss, privacy.PureLoss(planned)); err != nil {
+		return err
+	}
+	if err := paidFor(price, found.Loss, m.BoundedRange()); err != nil {
+		return err
+	}
+	for i, q := range of {
+		for _, values := range found.Values {
+			drawn[q] = append(drawn[q], values[3*i:3*i+3])
+		}
+	}
+	return nil
+}
+
+// quantilesOf is the mechanism of a value's quantiles: of each the value at its rank, and those that bracket it.
+func quantilesOf(p *plan.Plan, v *bounded.Measure) (m quantile.Cells, of []*plan.Quantile) {
+	m = quantile.Cells{
+		Domain: quantile.Domain{Lower: v.Lo, Upper: v.Hi}, Unit: mechanism.Unit{Neighbours: p.Neighbours, MaxRows: p.OrderCaps.MostRows()}, Cells: p.Cells(),
+	}
+	for _, q := range p.Quantiles {
+		if q.Value != v {
+			continue
+		}
+		of = append(of, q)
+		for _, offset := range []int64{0, -q.Offset, q.Offset} {
+			m.Sought = append(m.Sought, quantile.Sought{Rank: q.Rank, Offset: offset, Epsilon: q.Draw()})
+		}
+	}
+	return m, of
+}
+
+// soughtAsPlanned compares the mechanism's own sensitivity and bracket with the plan's.
+func soughtAsPlanned(m quantile.Cells, of []*plan.Quantile) error {
+	for i, q := range of {
+		if d := m.Sensitivity(q.Rank); d.Cmp(q.Sensitivity) != 0 {
+			return fmt.Errorf("%w: the sensitivity of %s is %s, and was planned as %s", ErrUnplanned, q, d.RatString(), q.Sensitivity.RatString())
+		}
+		t, err := m.Bracket(3*i, plan.BracketAlpha/2)
+		if err != nil || t > q.Offset {
+			return fmt.Errorf("%w: the bracket of %s is %d rows, and was planned as %d: %w", ErrUnplanned, q, t, q.Offset, err)
+		}
+	}
+	return nil
+}
+
+// takeMode chooses a value in each cell.
+func takeMode(ctx context.Context, p *plan.Plan, m *plan.Mode, from reader, numbers [][]*big.Int) error {
+	cells, err := from.engine.Aggregate(ctx, p.Counted(m), from.sealed)
+	if err != nil {
+		return err
+	}
+	scores, values := column(cells, 0), len(m.Of.Values)
+	for i := range numbers {
+		chosen, least, err := choose(p, m, scores[i*values:(i+1)*values])
+		if err == nil {
+			err = costsAsPlanned(chosen.Loss, privacy.PureLoss(m.Epsilon()))
+		}
+		if err == nil {
+			err = paidFor(m.Loss, chosen.Loss, least)
+		}
+		if err != nil {
+			return err
+		}
+		numbers[i] = append(numbers[i], big.NewInt(int64(chosen.Index)))
+	}
+	return nil
+}
+
+// choose runs the mechanism of a mode in one cell. Least is its cost under zCDP, where that is less than a pure loss of
+// as much.
+func choose(p *plan.Plan, m *plan.Mode, scores []mechanism.Exact) (_ selection.Choice, least privacy.Loss, err error) {
+	flip := selection.PermuteAndFlip{Sensitivity: big.NewInt(m.Rows), Monotonic: p.Neighbours == privacy.AddRemove, Epsilon: m.Epsilon()}
+	if ModeMechanism(m) == PermuteAndFlip {
+		s, err := flip.Select(scores)
+		return s, least, err
+	}
+	s, err := selection.Exponential(flip).Select(scores)
+	return s, selection.Exponential(flip).ZCDP(), err
+}
+
+// modeMechanism is which of the two chooses: under zCDP the exponential mechanism costs a quarter.
+func ModeMechanism(m *plan.Mode) string {
+	if _, pure := m.Loss.Pure(); pure {
+		return PermuteAndFlip
+	}
+	return Exponential
+}
+
+// orderMechanisms are those of quantiles and modes, for the ledger: a scale is what scores are divided by in an
+// exponent.
+func orderMechanisms(whole *plan.Plan) (out []ledger.Mechanism) {
+	for _, p := range whole.Orders() {
+		for _, q := range p.Quantiles {
+			scale := new(big.Rat).Quo(q.Sensitivity, q.Draw().Rat())
+			out = append(out, ledger.Mechanism{
+				Name: fmt.Sprintf("%s at %s and %d rows to either side", Exponential, q.Rank.RatString(), q.Offset), Sensitivity: exact.FormatRat(q.Sensitivity),
+				Scale: exact.FormatRat(scale.Add(scale, scale)), Cells: 3 * p.Cells(),
+			})
+		}
+		for _, m := range p.Modes {
+			reach := big.NewInt(m.Rows)
+			if p.Neighbours == privacy.ChangeOne {
+				reach.Lsh(reach, 1)
+			}
+			out = append(out, ledger.Mechanism{
+				Name: ModeMechanism(m), Sensitivity: fmt.Sprint(m.Rows), Scale: exact.FormatRat(new(big.Rat).Quo(new(big.Rat).SetInt(reach), m.Epsilon().Rat())), Cells: p.Cells(),
+			})
+		}
+	}
+	return out
+}

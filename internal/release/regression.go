@@ -1,0 +1,90 @@
+package release
+
+import (
+	"context"
+	"fmt"
+	"math/big"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"dither/internal/bounded"
+	"dither/internal/exact"
+	"dither/internal/ledger"
+	"dither/internal/plan"
+	"dither/mechanism"
+	"dither/privacy"
+)
+
+// regression is such a question, planned.
+type Regression struct {
+	*plan.Target
+	bound *big.Rat // of the predictors' L2 norm
+}
+
+// Regression is a target with a bound of its predictors' L2 norm. It refuses, before anything is charged, one of which
+// no rows could be held.
+func (k *Kernel) Regression(t *plan.Target, bound *big.Rat) (*Regression, error) {
+	r := &Regression{t, bound}
+	if _, err := r.emptyRows(filepath.Join(k.home, "tmp")); err != nil {
+		return nil, &ParameterError{Err: err}
+	}
+	return r, nil
+}
+
+// Bound is that of the predictors' L2 norm.
+func (r *Regression) Bound() *big.Rat { return new(big.Rat).Set(r.bound) }
+
+func (r *Regression) Predictors() int { return len(r.Measures) - 1 }
+
+// response is the last item.
+func (r *Regression) Response() *bounded.Measure { return r.Measures[len(r.Measures)-1] }
+
+// canonical writes what a release depends on beside the first measure, which Key writes.
+func (r *Regression) canonical(mechanism string) string {
+	var b strings.Builder
+	fmt.Fprintf(&b, "%s\nnorm %s\n", mechanism, exact.FormatRat(r.bound))
+	for _, m := range r.Measures[1:] {
+		fmt.Fprintf(&b, "coordinate %s\n", m)
+	}
+	return b.String()
+}
+
+// regressionLook is a look at a regression.
+func (k *Kernel) regressionLook(r *Regression, by Asker, price privacy.Loss, mechanism string, of []ledger.Mechanism, rows, columns int) (*Look, error) {
+	l, versions, err := k.lookAt(&r.Statement, by)
+	if err != nil {
+		return nil, err
+	}
+	l.price, l.mechanisms, l.key = price, of, r.Key(versions, r.canonical(mechanism))
+	l.releases(rows, columns)
+	return l, nil
+}
+
+// emptyRows has room for the regression's rows.
+func (r *Regression) emptyRows(dir string) (*mechanism.Rows, error) {
+	shape := mechanism.RowShape{Bound: r.bound, Most: 1, Dir: dir}
+	if r.Unit != nil {
+		shape.Most = r.Caps.Rows
+	}
+	for _, m := range r.Measures {
+		shape.Grids = append(shape.Grids, m.Grid)
+	}
+	return mechanism.NewRows(shape)
+}
+
+// vectors reads a regression's rows, once. The caller closes them.
+func (from reader) vectors(ctx context.Context, r *Regression) (*mechanism.Rows, error) {
+	if err := os.MkdirAll(from.dir, 0o700); err != nil {
+		return nil, err
+	}
+	rows, err := r.emptyRows(from.dir)
+	if err != nil {
+		return nil, err
+	}
+	if err := from.engine.Rows(ctx, &r.Statement, from.sealed, rows); err != nil {
+		_ = rows.Close() // it is of no use
+		return nil, err
+	}
+	return rows, nil
+}

@@ -1,0 +1,186 @@
+package release
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math/big"
+	"slices"
+
+	"dither/internal/exact"
+	"dither/internal/ledger"
+	"dither/mechanism"
+	"dither/mechanism/learning"
+	"dither/mechanism/selection"
+	"dither/privacy"
+)
+
+// searchAccess is the best of several minima of a logistic risk, by how many rows they predict rightly. Its price, E of
+// a pure budget or E²/2 of one in ρ, is that of all trials together, since each is E/3-differentially private and the
+// best of a random number of them costs three times what one does (selection.Repetition, where the proof stands). What
+// loses is neither told nor recorded, nor is the number of trials.
+type Search struct {
+	numbersAlone
+	*Regression
+	again   selection.Repetition
+	trial   privacy.Epsilon
+	price   privacy.Loss
+	solvers []*learning.Minimiser
+	minima  []Part // of each candidate
+	correct Part
+}
+
+// Again is how often trials are repeated.
+func (m *Search) Again() selection.Repetition { return m.again }
+
+// Trial is what one trial costs.
+func (m *Search) Trial() privacy.Epsilon { return m.trial }
+
+// Cost is what all trials cost together.
+func (m *Search) Cost() privacy.Loss { return m.price }
+
+// Solvers find the minimum of each candidate.
+func (m *Search) Solvers() []*learning.Minimiser { return slices.Clone(m.solvers) }
+
+// Minima are the noise of each candidate's coefficients.
+func (m *Search) Minima() []Part { return slices.Clone(m.minima) }
+
+// Correct is the noise of the number of rows predicted rightly.
+func (m *Search) Correct() Part { return m.correct }
+
+// Search is the primitive that looks for the best of the minima of several objectives over the rows of a regression.
+// Score is the part of a trial's price that counts the rows predicted rightly.
+func (k *Kernel) Search(r *Regression, of []learning.Objective, again selection.Repetition, score Portion, by Asker) (*Search, error) {
+	m := &Search{Regression: r, again: again, price: r.Price}
+	m.divide(score)
+	for _, o := range of {
+		solver, err := minimiser(r, o)
+		if err != nil {
+			return nil, err
+		}
+		p := Part{
+			name: OutputPerturbation, grid: solver.Grid(), cells: r.Predictors(), l1: solver.L1(), l2squared: solver.L2Squared(),
+			loss: privacy.PureLoss(m.trial.Minus(m.scored())),
+		}
+		if err := p.choose(); err != nil {
+			return nil, &ParameterError{Err: err, Price: true}
+		}
+		m.solvers, m.minima = append(m.solvers, solver), append(m.minima, p)
+	}
+	moves := m.solvers[0].CorrectSensitivity()
+	m.correct.l1, m.correct.l2squared = moves, new(big.Int).Mul(moves, moves)
+	if err := m.correct.choose(); err != nil {
+		return nil, &ParameterError{Err: err, Price: true}
+	}
+	mechanisms := []ledger.Mechanism{m.minima[0].recorded(), m.correct.recorded()}
+	for i := range mechanisms {
+		mechanisms[i].Name = fmt.Sprintf("%s, of the best of a random number of trials, %.4g on average", mechanisms[i].Name, m.again.Mean())
+	}
+	l, err := k.regressionLook(r, by, m.price, m.describe(), mechanisms, r.Predictors()+2, 1)
+	if err != nil {
+		return nil, err
+	}
+	l.passes = int64(mostTrials*m.again.Mean()) * m.tries()
+	m.numbersAlone = numbersAlone{l}
+	return m, nil
+}
+
+// tries is how often a trial may read the rows, of whichever candidate: the answer's instant may not rest on their
+// order.
+func (m *Search) tries() (most int64) {
+	for _, s := range m.solvers {
+		most = max(most, s.Tries())
+	}
+	return most
+}
+
+// mostTrials is how many times as many trials as on average there is time for where the answer leaves at an instant:
+// more are tried with a probability of about e⁻¹⁰.
+const mostTrials = 10
+
+// divide gives a trial a third of the ε that the price is worth, and its count a share of that.
+func (m *Search) divide(score Portion) {
+	whole, pure := m.price.Pure()
+	if !pure {
+		rho, _ := m.price.ZCDP()
+		whole = rho.Pure()
+	}
+	m.trial = whole.Share(1, 3)
+	m.correct = Part{name: "rows predicted rightly", cells: 1, loss: privacy.PureLoss(m.trial.Share(score.Of, score.Parts))}
+}
+
+func (m *Search) scored() privacy.Epsilon {
+	e, _ := m.correct.loss.Pure()
+	return e
+}
+
+// describe writes what a search depends on, beside its rows.
+func (m *Search) describe() string {
+	text := fmt.Sprintf("the best of about %s trials of %s", m.again.Gamma().RatString(), m.trial)
+	for i, s := range m.solvers {
+		o, p := s.Objective(), m.minima[i]
+		text += fmt.Sprintf("\n%s %s radius=%s regularise=%s rows=%d tolerance=%g passes=%d grid=%d l1=%s %s", OutputPerturbation, o.Loss, exact.FormatRat(o.Radius), exact.FormatRat(o.Regularise), o.Rows, s.Tolerance(), s.Passes(), p.grid, p.l1, p.parameter.RatString())
+	}
+	return text + fmt.Sprintf("\ncorrect l1=%s %s", m.correct.l1, m.correct.parameter.RatString())
+}
+
+// paid asks once more, of what is carried out, whether the price pays for it: three times a trial's two mechanisms.
+func (m *Search) paid(minimum, count privacy.Loss) error {
+	a, pure := minimum.Pure()
+	b, counted := count.Pure()
+	if !pure || !counted {
+		return ErrUnplanned
+	}
+	loss := privacy.PureLoss(m.again.Loss(a.Plus(b)))
+	if _, pure := m.price.Pure(); pure {
+		if !loss.Within(m.price) {
+			return fmt.Errorf("%w: it costs %s, at a price of %s", ErrUnplanned, loss, m.price)
+		}
+		return nil
+	}
+	return paidFor(m.price, loss, privacy.Loss{})
+}
+
+// access implements primitive.
+func (m *Search) access(ctx context.Context, from reader) (v Values, err error) {
+	rows, err := from.vectors(ctx, m.Regression)
+	if err != nil {
+		return v, err
+	}
+	defer func() { _ = rows.Close() }() // it has no name: nothing is left of it
+	v.Numbers, err = selection.Best(m.again, func() ([][]*big.Int, *big.Int, error) {
+		i, err := selection.Candidate(len(m.solvers))
+		if err != nil {
+			return nil, nil, err
+		}
+		x, err := m.solvers[i].Minimum(ctx, rows)
+		if err != nil {
+			return nil, nil, err
+		}
+		p := &m.minima[i]
+		minimum, err := noisily(p.Measure(), x)
+		if err == nil {
+			err = measuredAsPlanned(p.Measure(), minimum)
+		}
+		if err != nil {
+			return nil, nil, err
+		}
+		n, err := m.solvers[i].Correct(ctx, rows, units(minimum.Values, p.grid))
+		if err != nil {
+			return nil, nil, err
+		}
+		count, err := noisily(m.correct.Measure(), []mechanism.Exact{n})
+		if err == nil {
+			err = errors.Join(measuredAsPlanned(m.correct.Measure(), count), m.paid(minimum.Loss, count.Loss))
+		}
+		if err != nil {
+			return nil, nil, err
+		}
+		out := [][]*big.Int{{big.NewInt(int64(i))}, count.Values}
+		for _, v := range minimum.Values {
+			out = append(out, []*big.Int{v})
+		}
+		return out, count.Values[0], nil
+	})
+	return v, err
+}

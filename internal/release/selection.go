@@ -1,0 +1,165 @@
+package release
+
+import (
+	"context"
+	"fmt"
+	"math/big"
+
+	"dither/internal/exact"
+	"dither/internal/ledger"
+	"dither/internal/plan"
+	"dither/mechanism"
+	"dither/mechanism/selection"
+	"dither/privacy"
+)
+
+// selectionAccess are the groups of a question with the greatest scores. They are known beforehand, from the policy and
+// the question. Its loss is that of the mechanism that it names, with the plan's sensitivity of one score, and is the
+// price.
+type Selection struct {
+	numbersAlone
+	target  *plan.Target
+	name    string
+	epsilon privacy.Epsilon
+	best    int
+	// choose gives a row for each that is chosen, and what the mechanism says of itself; within bounds how far each is
+	// below what it was preferred to, with probability 1 − beta, among n.
+	choose func([]mechanism.Exact) ([][]*big.Int, told, error)
+	within func(n int, beta float64) (float64, error)
+}
+
+// Mechanism is the name of the mechanism that selects.
+func (m *Selection) Mechanism() string { return m.name }
+
+// Epsilon is the mechanism's.
+func (m *Selection) Epsilon() privacy.Epsilon { return m.epsilon }
+
+// Selection is the primitive that selects the best groups of a target by a mechanism of a name, at the largest ε that
+// the price pays for.
+func (k *Kernel) Selection(t *plan.Target, by Asker, name string, best int) (*Selection, error) {
+	s, err := selecting(t, name, best)
+	if err != nil {
+		return nil, err
+	}
+	l, err := k.targetLook(t, by, s.parameters(t), best, 2)
+	s.numbersAlone = numbersAlone{l}
+	return s, err
+}
+
+// selecting is a selection without its look.
+func selecting(t *plan.Target, name string, best int) (*Selection, error) {
+	s := &Selection{target: t, name: name, epsilon: pureWithin(t.Price), best: best}
+	switch _, pure := t.Price.Pure(); {
+	case name == Exponential:
+		if rho, _ := t.Price.ZCDP(); !pure { // K choices at ε/K each cost K·(ε/K)²/8: at ε = √(8Kρ), ρ
+			s.epsilon = rho.Times(int64(best)).Pure().Times(2)
+		}
+		s.exponential()
+	case name == PermuteAndFlip && best == 1:
+		s.permuteAndFlip()
+	case name == NoisyMax:
+		s.noisyMax()
+	default:
+		return nil, fmt.Errorf("%w: %q chooses %d groups", ErrUnplanned, name, best)
+	}
+	return s, nil
+}
+
+// access implements primitive.
+func (m *Selection) access(ctx context.Context, rows reader) (v Values, err error) {
+	cells, err := rows.engine.Aggregate(ctx, &m.target.Statement, rows.sealed)
+	if err == nil {
+		v.Numbers, err = m.chooseAsPlanned(m.target, column(cells, 0))
+	}
+	return v, err
+}
+
+// Shortfall bounds how far a chosen group's score is below that of one that it was preferred to, with probability 1 −
+// beta, in integers.
+func (m *Selection) Shortfall(beta float64) (float64, error) {
+	return m.within(m.target.Cells(), beta)
+}
+
+// told is what a mechanism says of itself, having run.
+type told struct {
+	loss  privacy.Loss
+	least privacy.Loss // under zCDP, where that is less than a pure loss of as much
+	scale *big.Rat     // of its noise; nil where it adds none
+}
+
+// chooseAsPlanned is choose, of the mechanism that was planned and recorded.
+func (m *Selection) chooseAsPlanned(t *plan.Target, scores []mechanism.Exact) ([][]*big.Int, error) {
+	rows, told, err := m.choose(scores)
+	if err == nil && told.scale != nil {
+		err = scaledAsPlanned(told.scale, m.scale(t))
+	}
+	if err == nil {
+		err = costsAsPlanned(told.loss, privacy.PureLoss(m.epsilon))
+	}
+	if err == nil {
+		err = paidFor(t.Price, told.loss, told.least)
+	}
+	return rows, err
+}
+
+// parameters are a mechanism's, for the ledger: the scale is what scores are divided by in an exponent.
+func (m *Selection) parameters(t *plan.Target) ledger.Mechanism {
+	return ledger.Mechanism{Name: m.name, Sensitivity: t.Sensitivity.String(), Scale: exact.FormatRat(m.scale(t)), Cells: m.best}
+}
+
+func (m *Selection) scale(t *plan.Target) *big.Rat {
+	reach := new(big.Int).Set(t.Sensitivity)
+	if !t.Monotonic {
+		reach.Lsh(reach, 1)
+	}
+	scale := new(big.Rat).SetInt(reach.Mul(reach, big.NewInt(int64(m.best))))
+	return scale.Quo(scale, m.epsilon.Rat())
+}
+
+var noLead = big.NewInt(-1)
+
+func (s *Selection) exponential() {
+	m := selection.TopExponential{Sensitivity: s.target.Sensitivity, Monotonic: s.target.Monotonic, Epsilon: s.epsilon, K: s.best}
+	s.choose = func(scores []mechanism.Exact) (rows [][]*big.Int, _ told, err error) {
+		ranking, err := m.Select(scores)
+		for _, i := range ranking.Indices {
+			rows = append(rows, []*big.Int{big.NewInt(int64(i)), noLead})
+		}
+		return rows, told{loss: ranking.Loss, least: m.ZCDP()}, err
+	}
+	s.within = func(n int, beta float64) (float64, error) { return m.Shortfall(big.NewInt(int64(n)), beta) }
+}
+
+func (s *Selection) permuteAndFlip() {
+	m := selection.PermuteAndFlip{Sensitivity: s.target.Sensitivity, Monotonic: s.target.Monotonic, Epsilon: s.epsilon}
+	s.choose = func(scores []mechanism.Exact) ([][]*big.Int, told, error) {
+		chosen, err := m.Select(scores)
+		return [][]*big.Int{{big.NewInt(int64(chosen.Index)), noLead}}, told{loss: chosen.Loss}, err
+	}
+	s.within = func(n int, beta float64) (float64, error) { return m.Shortfall(big.NewInt(int64(n)), beta) }
+}
+
+func (s *Selection) noisyMax() {
+	m := selection.NoisyTop{Sensitivity: s.target.Sensitivity, Monotonic: s.target.Monotonic, Epsilon: s.epsilon, K: s.best}
+	s.choose = func(scores []mechanism.Exact) (rows [][]*big.Int, _ told, err error) {
+		ranking, err := m.Select(scores)
+		if err != nil {
+			return nil, told{}, err
+		}
+		for r, i := range ranking.Indices {
+			lead := noLead
+			if r < len(ranking.Gaps) {
+				lead = ranking.Gaps[r]
+			}
+			rows = append(rows, []*big.Int{big.NewInt(int64(i)), lead})
+		}
+		return rows, told{loss: ranking.Loss, scale: ranking.Noise.Scale()}, nil
+	}
+	s.within = func(n int, beta float64) (float64, error) {
+		a, err := m.Shortfall(n, beta)
+		if err != nil {
+			return 0, err
+		}
+		return exact.FloatUp(new(big.Rat).SetInt(a)), nil
+	}
+}

@@ -1,0 +1,299 @@
+package release
+
+import (
+	"context"
+	"fmt"
+	"math/big"
+	"sync"
+
+	"dither/internal/bounded"
+	"dither/internal/exact"
+	"dither/internal/ledger"
+	"dither/internal/plan"
+	"dither/mechanism/stream"
+	"dither/noise"
+	"dither/privacy"
+)
+
+// streamAccess tells of counts or sums whether they are above a threshold, by the sparse vector technique, with gaps.
+// Its whole price is reserved when it opens, whatever will be asked. Each question is an access that was paid before:
+// the sequence without a reservation. Its verdict is recorded as a step, and then returned. A stream lives in this
+// process alone, since its noise does.
+type Stream struct {
+	kernel *Kernel
+	look   *Look
+	target *plan.Target // of COUNT(*): the table, the price and the neighbours
+	terms  StreamTerms
+	vector stream.SparseVector
+
+	mu      sync.Mutex
+	session *stream.SparseSession
+	id      uint64 // of the reservation
+	asked   int
+	ended   bool
+}
+
+// ID is its reservation.
+func (s *Stream) ID() uint64 { return s.id }
+
+// streamTerms are what is fixed for all questions of a stream.
+type StreamTerms struct {
+	Threshold *big.Int
+	Moves     *big.Int // by how much one unit moves a question's number, at most
+	Positives int      // it ends after so many that are above
+	Questions int      // and after so many in all
+	Values    bool     // the noisy numbers of what is above are released, at half of the price
+}
+
+// verdict is what a stream releases of one question.
+type verdict struct {
+	Name  string // of the stream's reservation in the ledger, and the question's number
+	Above bool
+	Gap   *big.Int // of what is above, by how much its noisy number was above the noisy threshold
+	Value *big.Int // of what is above, where values are released
+	Left  int      // how many more may be above; 0 where the stream has ended
+}
+
+// Stream decides a stream about a target's table. Open pays for it.
+func (k *Kernel) Stream(t *plan.Target, terms StreamTerms, by Asker) (*Stream, error) {
+	l, err := k.targetLook(t, by, ledger.Mechanism{}, 0, 0)
+	if err != nil {
+		return nil, err
+	}
+	l.everybody = true // its questions may be about any part
+	l.steps = int64(terms.Questions)
+	s := &Stream{kernel: k, look: l, target: t, terms: terms}
+	if s.vector, err = s.mechanism(); err != nil {
+		return nil, err
+	}
+	l.key = NewID() // a stream is never replayed: its noise lives in this process
+	return s, nil
+}
+
+// Look is what is known of the stream before anything is spent.
+func (s *Stream) Look() *Look { return s.look }
+
+// Accuracy is how far verdicts are off, with probability 1 − beta for all questions together.
+func (s *Stream) Accuracy(beta float64) (*big.Int, error) {
+	return s.vector.Accuracy(s.terms.Questions, beta)
+}
+
+// mechanism is the sparse vector that the price pays for. Under add/remove every question's number rises, or every one
+// falls: Ask refuses what could move the other way.
+func (s *Stream) mechanism() (stream.SparseVector, error) {
+	epsilon := pureWithin(s.target.Price)
+	m := stream.SparseVector{
+		Sensitivity: s.terms.Moves, Monotonic: s.target.Neighbours == privacy.AddRemove, Epsilon: epsilon, Gap: true, Positives: s.terms.Positives,
+	}
+	if s.terms.Values {
+		m.Epsilon = epsilon.Share(1, 2)
+		m.Value = epsilon.Minus(m.Epsilon)
+	}
+	threshold, query, value, err := m.Noise()
+	if err != nil {
+		return m, &ParameterError{Err: err, Price: true}
+	}
+	s.look.mechanisms = []ledger.Mechanism{s.part("threshold", threshold, 0), s.part("questions", query, m.Positives)}
+	if value != nil {
+		s.look.mechanisms = append(s.look.mechanisms, s.part("values", *value, m.Positives))
+	}
+	return m, nil
+}
+
+// part is one of a stream's three noises, for the ledger.
+func (s *Stream) part(name string, d noise.DiscreteLaplace, cells int) ledger.Mechanism {
+	return ledger.Mechanism{Name: SparseVector + ": " + name, Sensitivity: s.terms.Moves.String(), Scale: exact.FormatRat(d.Scale()), Cells: cells}
+}
+
+// Open pays for the stream, and draws the noise of its threshold. No row is read.
+func (s *Stream) Open(ctx context.Context) error {
+	k := s.kernel
+	if ctx.Err() != nil {
+		return ctx.Err()
+	}
+	release, err := k.hold(ctx, s.look.tables)
+	if err != nil {
+		return err
+	}
+	release()
+	if s.id, _, err = k.reserve(s.look); err != nil {
+		return err
+	}
+	if s.session, err = s.vector.Begin(); err == nil {
+		err = s.begunAsPlanned(s.vector.Positives)
+	}
+	if err != nil {
+		return k.lost(ctx, nil, s.id, err) // before any row was read
+	}
+	return nil
+}
+
+// Ask tells of one question, which build plans at the stream's price. Refusals are free, and leave the stream as it
+// was; after a failure it has ended.
+func (s *Stream) Ask(ctx context.Context, text string, build func(privacy.Loss) (*plan.Target, error)) (*verdict, error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	k := s.kernel
+	if s.ended {
+		return nil, &EndedError{How: Over, Message: "the stream has ended", Hint: "open another one"}
+	}
+	arrival := k.clock.Now() // once the question before it has its verdict
+	t, err := build(s.target.Price)
+	if err != nil {
+		return nil, err
+	}
+	t = t.Unconfined() // the stream is charged to everybody
+	if err := s.admits(t); err != nil {
+		return nil, err
+	}
+	if err := s.current(t); err != nil {
+		return nil, err
+	}
+	at, err := k.instantOf(&Look{statements: []*bounded.Statement{&t.Statement}}, arrival)
+	if err != nil {
+		return nil, err
+	}
+	rows, done, err := k.rehearsed(ctx, at, s.look, &t.Statement)
+	if err != nil {
+		return nil, err
+	}
+	defer done()
+	numbers, err := watched(ctx, k, at, func(ctx context.Context) ([][]*big.Int, error) { return s.answer(ctx, t, rows) })
+	if err != nil {
+		s.ended = true
+		return nil, k.lost(ctx, at, s.id, err)
+	}
+	s.asked++
+	if err := s.record(text, numbers); err != nil {
+		s.ended = true
+		return nil, afterwards(err)
+	}
+	return s.verdict(numbers[0]), nil
+}
+
+// admits refuses what the stream's price does not cover.
+func (s *Stream) admits(t *plan.Target) error {
+	refused := func(message, hint string) error {
+		return &EndedError{How: Unsupported, Message: message, Hint: hint}
+	}
+	m := t.Measures[0]
+	switch {
+	case t.Source != nil:
+		return refused("a question of a stream is about one table, without joins, UNION ALL and aggregates in subqueries", "ask it outside the stream")
+	case t.Table != s.target.Table:
+		return refused(fmt.Sprintf("this stream is about table %q", s.target.Table), "open another one")
+	case t.Cells() != 1 || len(t.Keys) > 0:
+		return refused("a question of a stream has no groups", "ask about one after the other")
+	case m.Grid != 0:
+		return refused("a threshold is for whole numbers", "ask for a count, or for a sum of integers")
+	case t.Sensitivity.Cmp(s.terms.Moves) > 0:
+		return refused(fmt.Sprintf("one unit can move this by %s, and a question of this stream by %s at most", t.Sensitivity, s.terms.Moves), "narrow it, or open a stream with a larger Most")
+	case t.Neighbours == privacy.AddRemove && m.Lo < 0:
+		return refused("a question of a stream adds up what is not negative", "bound it: GREATEST(x, 0)")
+	}
+	return nil
+}
+
+// current refuses questions of a suspended analyst, and about a table that was sealed again.
+func (s *Stream) current(t *plan.Target) error {
+	state, err := s.kernel.ledger.State()
+	if err != nil {
+		return err
+	}
+	if err := state.Suspended(s.look.analyst); err != nil {
+		return err
+	}
+	table, err := s.kernel.Current(t.Table)
+	if err != nil {
+		return err
+	}
+	if table.Number != s.look.tables[0].Number {
+		return &EndedError{How: Resealed, Message: "the table was sealed again since the stream began", Hint: "open another one"}
+	}
+	return nil
+}
+
+// answer looks at the rows, and gives what leaves: whether it is above, and the gap and the value, or −1 and 0 where
+// there is none.
+func (s *Stream) answer(ctx context.Context, t *plan.Target, rows reader) ([][]*big.Int, error) {
+	cells, err := rows.engine.Aggregate(ctx, &t.Statement, rows.sealed)
+	if err != nil {
+		return nil, err
+	}
+	a, err := s.session.Ask(cells[0][0], s.terms.Threshold)
+	if err != nil {
+		return nil, err
+	}
+	row := []*big.Int{new(big.Int), big.NewInt(-1), new(big.Int)}
+	if a.Above {
+		row[0].SetInt64(1)
+		row[1] = a.Gap
+	}
+	if a.Value != nil {
+		row[2] = a.Value
+	}
+	return [][]*big.Int{row}, nil
+}
+
+// record makes a verdict durable: as a step, or as the stream's release where it is the last.
+func (s *Stream) record(text string, numbers [][]*big.Int) error {
+	if s.session.Left() > 0 && s.asked < s.terms.Questions {
+		return s.kernel.ledger.Step(ledger.Step{Reservation: s.id, Question: text, Values: encode(numbers)})
+	}
+	s.ended = true
+	return s.kernel.ledger.Release(s.id, encode(numbers))
+}
+
+func (s *Stream) verdict(row []*big.Int) *verdict {
+	v := &verdict{Name: fmt.Sprintf("r%d.%d", s.id, s.asked), Above: row[0].Sign() > 0}
+	if !s.ended {
+		v.Left = s.session.Left()
+	}
+	if v.Above {
+		v.Gap, v.Value = row[1], row[2]
+	}
+	return v
+}
+
+// Close ends the stream. What it cost stays spent.
+func (s *Stream) Close() error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.ended {
+		return nil
+	}
+	s.ended = true
+	if err := s.kernel.ledger.Release(s.id, encode(nil)); err != nil {
+		return afterwards(err)
+	}
+	return nil
+}
+
+// begunAsPlanned asks whether the noises of a stream's session cost what was reserved: with Δ what one unit moves a
+// question by, Δ/θ for a threshold's scale θ, k·c·Δ/q for the questions' q, k = 2 or, where they are monotonic, 1, and
+// c·Δ/v for the values' v (stream.SparseVector, the proof).
+func (s *Stream) begunAsPlanned(positives int) error {
+	share := func(times int64, d noise.DiscreteLaplace) *big.Rat {
+		x := new(big.Rat).SetInt(new(big.Int).Mul(s.terms.Moves, big.NewInt(times)))
+		return x.Quo(x, d.Scale())
+	}
+	threshold, query := s.session.Noise()
+	c := int64(positives)
+	each := c
+	if s.target.Neighbours != privacy.AddRemove {
+		each *= 2
+	}
+	total := new(big.Rat).Add(share(1, threshold), share(each, query))
+	if value, ok := s.session.ValueNoise(); ok {
+		total.Add(total, share(c, value))
+	}
+	e, err := privacy.EpsilonOf(total)
+	if err != nil {
+		return fmt.Errorf("%w: %w", ErrUnplanned, err)
+	}
+	planned := privacy.PureLoss(pureWithin(s.target.Price))
+	if err := costsAsPlanned(privacy.PureLoss(e), planned); err != nil {
+		return err
+	}
+	return costsAsPlanned(s.session.Loss(), planned)
+}

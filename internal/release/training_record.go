@@ -1,0 +1,59 @@
+package release
+
+import (
+	"encoding/json"
+	"fmt"
+
+	"dither/internal/ledger"
+)
+
+// begun is what the ledger has of a reservation of a training: the hash of its entry, who paid, the digests of its
+// steps, and whether they are all.
+type Begun struct {
+	entry ledger.Hash
+	payer string
+	steps []string
+	ended bool
+}
+
+// Steps is how many steps the ledger has.
+func (b Begun) Steps() int { return len(b.steps) }
+
+// Earlier finds the newest reservation of this very training that has not failed.
+func (t *Training) Earlier(fresh bool) (newest Begun, found bool, err error) {
+	if fresh {
+		return Begun{}, false, nil
+	}
+	known, l := &t.kernel.trainings, t.kernel.ledger
+	for {
+		id, found, err := known.newest(l, t.look.key)
+		if err != nil || !found {
+			return Begun{}, false, err
+		}
+		b, err := known.begun(l, id)
+		if err != nil {
+			return Begun{}, false, err
+		}
+		if b != nil { // else it failed just now
+			t.id = id
+			return *b, true, nil
+		}
+	}
+}
+
+// record makes the ledger have a step that is durable: the last one is the training's release.
+func (t *Training) record(step int64, d digest) error {
+	values, err := json.Marshal(recordedStep{d.String()})
+	if err != nil {
+		return err
+	}
+	if step == t.terms.steps {
+		err = t.kernel.ledger.Release(t.id, values)
+	} else {
+		err = t.kernel.ledger.Step(ledger.Step{Reservation: t.id, Question: fmt.Sprintf("step %d of %d", step, t.terms.steps), Values: values})
+	}
+	if err == nil {
+		t.sealed = step
+	}
+	return err
+}

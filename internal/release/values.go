@@ -1,0 +1,82 @@
+package release
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"sync"
+
+	"dither/internal/bounded"
+	"dither/internal/policy"
+	"dither/internal/seal"
+	"dither/internal/value"
+)
+
+// publicValues are those of public tables' columns, looked up once for each sealed version.
+type publicValues struct {
+	mu    sync.Mutex
+	known map[policy.Origin][]value.Value
+}
+
+var (
+	ErrUnread   = errors.New("its sealed version is unreadable")
+	ErrNotNoted = errors.New("that table, which is on a server, was sealed before they were asked for, or as it was declared before: seal it again")
+)
+
+// Values gives the values of a public table's column.
+func (k *Kernel) Values(o policy.Origin) ([]value.Value, int, error) {
+	t := k.policy.Table(o.Table)
+	if t == nil || !t.Public || t.Column(o.Column) == nil {
+		return nil, 0, fmt.Errorf("defect: values of what is not a public column")
+	}
+	table, err := k.Current(o.Table)
+	if err != nil {
+		return nil, 0, err
+	}
+	o.Version, o.Trouble = table.Number, ""
+	k.values.mu.Lock()
+	defer k.values.mu.Unlock()
+	if values, ok := k.values.known[o]; ok {
+		return values, o.Version, nil
+	}
+	values, err := k.readValues(table, t.Column(o.Column))
+	if errors.Is(err, ErrNotNoted) || errors.As(err, new(*seal.DamagedError)) {
+		return nil, 0, err
+	}
+	if err != nil {
+		k.tellOwner(err)
+		return nil, 0, ErrUnread
+	}
+	if k.values.known == nil {
+		k.values.known = map[policy.Origin][]value.Value{}
+	}
+	k.values.known[o] = values
+	return values, o.Version, nil
+}
+
+// readValues reads them: of a table that is read on its server, from what sealing noted, since releases of a version
+// are read by its values and the table's may be others by now.
+func (k *Kernel) readValues(v seal.Version, column *policy.Column) ([]value.Value, error) {
+	if v.Live && v.Copy == nil {
+		values, noted, err := seal.Values(v, column)
+		if err == nil && !noted {
+			err = ErrNotNoted
+		}
+		return values, err
+	}
+	if values, ok := kept(v, column); ok {
+		return values, nil
+	}
+	ctx, cancel := context.WithTimeout(context.Background(), DefaultTimeout)
+	defer cancel()
+	release, err := k.hold(ctx, []seal.Version{v})
+	if err != nil {
+		return nil, err
+	}
+	defer release()
+	values, err := k.engine.Values(ctx, bounded.PublicColumn(column), k.known(v), policy.MaxKeys+1)
+	if err == nil {
+		keep(v, column, values)
+	}
+	return values, err
+}
