@@ -9,32 +9,32 @@ import (
 	"dither/noise"
 )
 
-// Binomial is one noisy count of successes among N people: X + noise, X binomial of N and a probability θ. Its tests
-// and intervals are exact: of Tulap noise the most powerful that there are under its promise [Awan & Slavković 2020,
-// "Differentially Private Inference for Binomial Data", Journal of Privacy and Confidentiality 10(1)].
+// Binomial is one noisy count of successes among N people: X + noise, with X binomial of N and a probability θ. Its
+// tests and intervals are exact. With Tulap noise they are the most powerful ones under its promise [Awan & Slavković
+// 2020, "Differentially Private Inference for Binomial Data", Journal of Privacy and Confidentiality 10(1)].
 //
-// Discrete Laplace noise G₁ − G₂ with a uniform number of [−½, ½] added is Tulap noise, and adding it needs
-// no data: Dither makes that step. Without it a discrete count is tested by its own law, which is valid, and less
-// powerful by as much as ties cost.
+// Discrete Laplace noise G₁ − G₂ plus a uniform number in [−½, ½] is Tulap noise, and adding that number
+// needs no data: Dither adds it. Without it a discrete count is tested by its own law, which is valid, and loses power
+// through ties.
 type Binomial struct {
 	Value float64            // the noisy count
 	N     int                // how many people there are: public, at least 1
 	Tulap *noise.Tulap       // the noise, if it is that,
-	Noise noise.Distribution // or one on integers, of a Value that is an integer; one of both
+	Noise noise.Distribution // or noise on integers, for an integer Value; exactly one of the two is set
 }
 
 // MaxTrials limits a Binomial's N.
 const MaxTrials = 100_000_000
 
-// Alternatives of a test of one number.
+// The alternatives of a test of one number.
 const (
 	TwoSided = "two-sided"
 	Greater  = "greater"
 	Less     = "less"
 )
 
-// Dither is the count with discrete Laplace noise as one with Tulap noise, by the uniform number that a seed stands
-// for. A seed must not depend on the count: let it name the release, so that who asks again gets the same.
+// Dither turns a count with discrete Laplace noise into one with Tulap noise, by the uniform number of a seed. A seed
+// must not depend on the count: let it name the release, so that repeating the test gives the same result.
 func Dither(value *big.Int, d noise.DiscreteLaplace, n int, seed string) (Binomial, error) {
 	law, err := noise.NewTulap(new(big.Rat).Inv(d.Scale()), new(big.Rat))
 	if err != nil {
@@ -78,14 +78,15 @@ func (b Binomial) atMost(x float64) float64 {
 	return b.Noise.CDF(i)
 }
 
-// remembered is a noise that is asked for the same probabilities many times: beyond reach is less than 1e-20.
+// remembered caches the probabilities of a noise, since the same ones are needed many times. Beyond reach they are
+// below 1e-20.
 type remembered struct {
 	noise.Distribution
 	reach float64
 	known map[float64]float64
 }
 
-// remembering is b with a memory, which is of use in one test or interval.
+// remembering is b with a cache, for one test or interval.
 func (b Binomial) remembering() Binomial {
 	if b.Noise != nil {
 		reach, _ := new(big.Float).SetInt(b.Noise.Quantile(1e-20)).Float64()
@@ -120,8 +121,8 @@ func (b Binomial) left(theta, z float64) float64 {
 	return b.average(theta, func(x float64) float64 { return b.atMost(z - x) })
 }
 
-// average is the mean of a function of X, which is of [0, 1]: to about 1e-12, for masses below 1e-17 of the largest are
-// left out.
+// average is the mean of a function of X with values in [0, 1], to about 1e-12: it omits masses below 1e-17 of the
+// largest.
 func (b Binomial) average(theta float64, f func(x float64) float64) float64 {
 	n := float64(b.N)
 	if theta <= 0 {
@@ -199,10 +200,10 @@ func (b Binomial) method() Method {
 // Estimate is the noisy share, within [0, 1].
 func (b Binomial) Estimate() float64 { return min(1, max(0, b.Value/float64(b.N))) }
 
-// Interval is the set of those θ that a test at 1 − confidence does not reject, or the least interval that holds it:
-// of "two-sided" an interval, of "greater" one up to 1 from a lower bound, and of "less" one from 0 to an upper bound.
-// It covers θ with the confidence, by the test's level, and is never empty: where every θ is rejected it is the end
-// that is least so.
+// Interval is the set of those θ that a test at 1 − confidence does not reject, or the least interval that contains
+// it: for "two-sided" an interval, for "greater" one from a lower bound to 1, and for "less" one from 0 to an upper
+// bound. By the test's level it covers θ with the confidence. It is never empty: if every θ is rejected, it is the
+// end with the largest p-value.
 func (b Binomial) Interval(confidence float64, alternative string) (Interval, error) {
 	if err := b.check(); err != nil {
 		return Interval{}, err
@@ -281,7 +282,7 @@ func (b Binomial) variance() float64 {
 	return b.Noise.Variance()
 }
 
-// Power is the probability that the test of null at level alpha rejects where θ is truth: exact, of the test that
+// Power is the probability that the test of null at level alpha rejects if θ is truth. It is exact, for the test that
 // rejects beyond the number at which the p-value is alpha.
 func (b Binomial) Power(null, truth, alpha float64, alternative string) (float64, error) {
 	b.Value = 0

@@ -6,7 +6,8 @@ import (
 	"dither/noise"
 )
 
-// GoodnessOfFit is the test that noisy counts of categories are of people who were drawn with given probabilities.
+// GoodnessOfFit tests the hypothesis that noisy counts of categories are counts of people drawn with given
+// probabilities.
 //
 // Write H̃ = H + noise of variance s² for the counts, H multinomial of n and p. If n is known, the projected
 // statistic is that of Rogers & Kifer [2017, Theorem 4.6]: √n(H̃/n − p) has the covariance Σ = Diag(p) − ppᵀ
@@ -27,14 +28,14 @@ import (
 // known such a test is valid at every n.
 type GoodnessOfFit struct {
 	Counts []float64          // noisy counts; negative ones too
-	Noise  noise.Distribution // of each, independently; nil: none
-	Null   []float64          // the probabilities, all above 0, which make 1; nil: all alike
-	N      float64            // how many people there are, where that is public; else 0
+	Noise  noise.Distribution // the noise of each count, independently; nil: none
+	Null   []float64          // the probabilities, all above 0, with sum 1; nil: all equal
+	N      float64            // the number of people, if public; else 0
 	How
 }
 
-// Test tests. It does not reject, and warns, where a count below 5 is expected and χ² is to be had from it, or where
-// the noisy total is not above 0.
+// Test runs the test. It does not reject, and warns, if an expected count is below 5 and the null distribution is χ²,
+// or if the noisy total is not above 0.
 func (g GoodnessOfFit) Test() (*Test, error) {
 	how, err := g.check()
 	if err != nil {
@@ -129,7 +130,7 @@ func distribution(p []float64, d int) ([]float64, error) {
 	return p, nil
 }
 
-// fit is a test of goodness of fit without its data.
+// fit is a goodness-of-fit test without its data.
 type fit struct {
 	p   []float64
 	s2  float64 // of the noise
@@ -137,7 +138,7 @@ type fit struct {
 	how How
 }
 
-// total is how many people there are, as far as is known, at least 0.
+// total is the number of people, as far as it is known, at least 0.
 func (f fit) total(x []float64) float64 {
 	if f.n > 0 {
 		return f.n

@@ -1,14 +1,14 @@
-// Package hypothesis holds tests and intervals that know of the noise in what they are given: goodness of fit, sample
+// Package hypothesis holds tests and intervals that account for the noise in their input: goodness of fit, sample
 // proportions and independence on noisy counts, means and proportions of two samples, and the most powerful tests of
 // one proportion.
 //
-// It takes released numbers and the distribution of their noise, as curator.Vector has them, and whatever it computes
-// is free. It reads no data, and nothing here protects anybody: draws are made by a generator that anybody can
-// foretell, from a seed, so that the same question has the same answer.
+// It takes released numbers with the distribution of their noise, as in curator.Vector, and everything that it computes
+// is free. It reads no data, and protects nobody: simulations use a predictable generator with a seed, so that the same
+// test gives the same result.
 //
-// A test of noisy counts that takes them for the counts rejects too often, because noise moves them further from what
-// is expected than sampling alone does. Every test here has the noise in its null distribution, so that one at level α
-// rejects a true hypothesis with probability α, or less; see each for what that rests on.
+// A test that takes noisy counts for exact counts rejects too often, because noise moves them further from the expected
+// values than sampling alone does. Every test here includes the noise in its null distribution, so that at level α it
+// rejects a true hypothesis with probability at most α; each test states its conditions.
 package hypothesis
 
 import (
@@ -20,31 +20,32 @@ import (
 	"dither/noise"
 )
 
-// ErrInput is the error of what cannot be tested: of shapes that do not fit, of numbers that are none, and of
-// hypotheses that are no distributions. It is wrapped, with what is wrong.
+// ErrInput reports invalid input of a test: mismatched shapes, numbers that are not finite, and hypotheses that are not
+// distributions. It is wrapped with the fault.
 var ErrInput = errors.New("hypothesis")
 
 func wrong(format string, args ...any) error {
 	return fmt.Errorf("%w: %s", ErrInput, fmt.Sprintf(format, args...))
 }
 
-// Test is what a test found.
+// Test is the result of a test.
 type Test struct {
-	Name        string   // of the test, as "goodness of fit"
-	Method      Method   // how the statistic and its p-value were found
-	Null        string   // how its null distribution was found: "χ²", "Monte Carlo" or "exact"
-	Alternative string   // "two-sided", "greater", "less", or for tests of counts "any"
-	Statistic   float64  // never NaN
-	DF          int      // degrees of freedom; 0 where the statistic has none
-	P           float64  // the p-value, in [0, 1]
-	N           float64  // how many people or rows the test took there to be: as it was told, or as noisy counts tell
-	Known       bool     // whether it was told
-	Estimate    float64  // of what is tested, where that is one number; else NaN
-	Interval    Interval // of the same; of Confidence 0 where there is none
-	Warnings    []string
+	Name        string  // of the test, as "goodness of fit"
+	Method      Method  // how the statistic and its p-value were found
+	Null        string  // how its null distribution was found: "χ²", "Monte Carlo" or "exact"
+	Alternative string  // "two-sided", "greater", "less", or for tests of counts "any"
+	Statistic   float64 // never NaN
+	DF          int     // degrees of freedom; 0 where the statistic has none
+	P           float64 // the p-value, in [0, 1]
+	// the number of people or rows that the test used: the given one, or an estimate from noisy counts
+	N        float64
+	Known    bool     // whether it was given
+	Estimate float64  // the estimate of the tested number, if there is one; else NaN
+	Interval Interval // the interval of the same; Confidence 0 if there is none
+	Warnings []string
 }
 
-// Interval is from Low to High, which may be infinite. It covers the truth with a probability of Confidence.
+// Interval is from Low to High, which may be infinite. It covers the truth with probability Confidence.
 type Interval struct{ Low, High, Confidence float64 }
 
 // Method is a way of testing counts.
@@ -53,21 +54,21 @@ type Method string
 // The methods.
 const (
 	// Projected is the default: the statistic of Rogers & Kifer [2017, "A New Class of Private Chi-Square Hypothesis
-	// Tests", AISTATS], which leaves out the direction in which there is nothing but noise.
+	// Tests", AISTATS], which omits the direction that contains nothing but noise.
 	Projected Method = "projected"
-	// Unprojected is the other statistic of theirs, which has that direction and less power.
+	// Unprojected is their other statistic, which includes that direction and has less power.
 	Unprojected Method = "unprojected"
-	// Corrected is Pearson's statistic of the noisy counts with the null distribution that it has under noise.
+	// Corrected is Pearson's statistic of the noisy counts, with its null distribution under noise.
 	Corrected Method = "corrected"
-	// Naive is Pearson's test of the noisy counts as if they were the counts. It is wrong: it rejects too often. It is
-	// here to show that.
+	// Naive is Pearson's test of the noisy counts as if they were exact. It is wrong, because it rejects too often. It
+	// is included to demonstrate that.
 	Naive Method = "naive"
 )
 
 // Methods lists the methods.
 var Methods = []Method{Projected, Unprojected, Corrected, Naive}
 
-// Simulations is how often a null distribution is simulated where that is not said; of large tables it is less.
+// Simulations is the default number of simulations of a null distribution; it is lower for large tables.
 const Simulations = 9999
 
 // Limits of what is tested.
@@ -75,16 +76,16 @@ const (
 	MaxCells       = 4096      // of a table
 	MaxSimulations = 1_000_000 // of a null distribution
 	MaxCount       = 1e15      // of people, so that floats hold counts and what is computed from them
-	fewExpected    = 5         // below which an expected count is too few to test
-	manyExpected   = 100       // from which the χ² distribution is as good as the true one
+	fewExpected    = 5         // expected counts below this are too small to test
+	manyExpected   = 100       // from this expected count on, the χ² distribution is as good as the true one
 )
 
-// How is how a test of counts is made. The zero value is the default.
+// How says how to test counts. The zero value is the default.
 type How struct {
 	Method      Method // "" is Projected
-	Simulate    bool   // the null distribution by Monte Carlo also where χ² would do
+	Simulate    bool   // simulate the null distribution even if χ² applies
 	Simulations int    // 0 is Simulations
-	Seed        uint64 // of what is simulated
+	Seed        uint64 // the seed of the simulation
 }
 
 func (h How) check() (How, error) {
@@ -105,9 +106,8 @@ func (h How) check() (How, error) {
 	return h, wrong("there is no method %q", string(h.Method))
 }
 
-// simulated reports whether the null distribution of the statistic is found by simulation: where it is asked for; of
-// Pearson's statistic, which under noise has none that is known; under noise that is not Gaussian; and where the least
-// count that is expected is not large.
+// simulated reports whether the null distribution is simulated: on request; for Pearson's statistic, whose distribution
+// under noise is unknown; under noise that is not Gaussian; and if the least expected count is not large.
 func (h How) simulated(d noise.Distribution, least float64) bool {
 	if h.Method == Naive {
 		return false
@@ -115,7 +115,7 @@ func (h How) simulated(d noise.Distribution, least float64) bool {
 	return h.Simulate || h.Method == Corrected || !gaussian(d) || least < manyExpected
 }
 
-// gaussian reports noise that a χ² distribution can be had from: Gaussian, or none.
+// gaussian reports noise to which a χ² distribution applies: Gaussian, or none.
 func gaussian(d noise.Distribution) bool {
 	switch d.(type) {
 	case nil, noise.DiscreteGaussian, noise.RoundedGaussian:
@@ -124,7 +124,7 @@ func gaussian(d noise.Distribution) bool {
 	return false
 }
 
-// variance is a noise's, 0 of none.
+// variance is a noise's variance; 0 for none.
 func variance(d noise.Distribution) float64 {
 	if d == nil {
 		return 0
@@ -132,7 +132,7 @@ func variance(d noise.Distribution) float64 {
 	return d.Variance()
 }
 
-// checkNumbers refuses numbers that are none, or beyond MaxCount.
+// checkNumbers refuses numbers that are not finite, or beyond MaxCount.
 func checkNumbers(what string, x ...float64) error {
 	for _, v := range x {
 		if !(math.Abs(v) <= MaxCount) {
@@ -142,7 +142,7 @@ func checkNumbers(what string, x ...float64) error {
 	return nil
 }
 
-// checkTotal refuses a number of people that is none; 0 is that it is not known.
+// checkTotal refuses an invalid number of people; 0 means unknown.
 func checkTotal(what string, n float64) error {
 	if !(n >= 0 && n <= MaxCount) || n != math.Trunc(n) {
 		return wrong("%s must be a whole number from 1 to %g", what, float64(MaxCount))

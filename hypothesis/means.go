@@ -9,16 +9,15 @@ import (
 	"dither/noise"
 )
 
-// Sample is what was released of a sample of bounded numbers. What tests and intervals say is about the bounded
-// numbers.
+// Sample is the release of a sample of bounded numbers. Tests and intervals concern the bounded numbers.
 type Sample struct {
-	Count     Noisy // of public counts Noise is nil
+	Count     Noisy // for public counts, Noise is nil
 	Sum       Noisy // of each number less Centre
 	Squares   Noisy // of (each number less About)² less SquareCentre, where HasSquares
 	Low, High float64
 
 	Centre, About, SquareCentre float64
-	HasSquares                  bool // else the numbers are taken to vary as much as bounds allow
+	HasSquares                  bool // otherwise the numbers are assumed to vary as much as bounds allow
 }
 
 // Noisy is a number with noise.
@@ -31,9 +30,9 @@ type Noisy struct {
 // error is the noise's standard deviation.
 func (x Noisy) error() float64 { return unitOr1(x.Unit) * math.Sqrt(variance(x.Noise)) }
 
-// Comparison is the test of one mean, or of the difference of two, and the interval of it.
+// Comparison is a test of one mean, or of the difference of two, with its interval.
 type Comparison struct {
-	Null        float64 // what it is by the hypothesis
+	Null        float64 // its value under the hypothesis
 	Alternative string  // "" is two-sided
 	Confidence  float64 // of the interval; 0 is .95
 	Simulations int     // of errors whose noise is not Gaussian; 0 is 99,999
@@ -46,7 +45,7 @@ type noisy struct {
 	d  noise.Distribution
 }
 
-// meanOf is a mean with its error: of sampling, and of noise.
+// meanOf is a mean with its error from sampling and from noise.
 type meanOf struct {
 	value    float64
 	sampling float64 // its variance
@@ -123,7 +122,8 @@ func (s Sample) mean() meanOf {
 	return out
 }
 
-// Mean tests one mean: of paired numbers, that of their differences. The statistic is (mean − Null)/error; see Means.
+// Mean tests one mean; for paired numbers, that of their differences. The statistic is (mean − Null)/error; see
+// Means.
 func Mean(s Sample, c Comparison) (*Test, error) {
 	if err := s.check(); err != nil {
 		return nil, err

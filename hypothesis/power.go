@@ -4,8 +4,8 @@ import (
 	"math"
 )
 
-// Design is a test of counts before there are any: of n people drawn with probabilities Truth, where the hypothesis
-// says Null. With Rows it is that of independence in a table of so many rows, and Null is not used.
+// Design is a test of counts before there are any: n people are drawn with probabilities Truth, and the hypothesis is
+// Null. With Rows it is the test of independence in a table with that many rows, and Null is not used.
 type Design struct {
 	Null, Truth []float64 // by cell; Null nil: all alike
 	Rows        int       // 0: goodness of fit
@@ -13,9 +13,9 @@ type Design struct {
 	Known       bool      // whether n is
 }
 
-// Power is the probability that the projected test rejects, with n people and noise of a variance: that of noncentral
-// χ², in the limit [Rogers & Kifer 2017, Theorem 4.8]. Where a count below 5 is expected under the hypothesis it is
-// 0, as the test rejects nothing.
+// Power is the probability that the projected test rejects, with n people and noise of a variance: in the limit, that
+// of noncentral χ² [Rogers & Kifer 2017, Theorem 4.8]. It is 0 if the hypothesis expects a count below 5, because
+// then the test rejects nothing.
 func (d Design) Power(n float64, noiseVariance float64) (float64, error) {
 	if d.Alpha == 0 {
 		d.Alpha = 0.05
@@ -74,14 +74,14 @@ func (d Design) tablePower(x []float64, n, noiseVariance float64) (float64, erro
 	return noncentralTail(chiSquaredQuantile(d.Alpha, df), df, t), nil
 }
 
-// People is the least n at which the power is at least so much; false where that is beyond MaxCount.
+// People is the least n with at least this power; false if that is beyond MaxCount.
 func (d Design) People(power, noiseVariance float64) (float64, bool, error) {
 	return Least(power, MaxCount, func(n float64) (float64, error) { return d.Power(n, noiseVariance) })
 }
 
-// Least is the least whole number from 1 on, and about most at the most, at which a power that rises is enough, by
-// doubling and halving; false where not even that many are. The error is ErrInput where enough is no probability
-// between 0 and 1, and else what of gives.
+// Least is the least integer from 1 to about most at which an increasing power is enough, by doubling and halving;
+// false if none is. The error is ErrInput if enough is not a probability between 0 and 1; otherwise it is an error of
+// of.
 func Least(enough, most float64, of func(n float64) (float64, error)) (float64, bool, error) {
 	if !(enough > 0 && enough < 1) {
 		return 0, false, wrong("a power is between 0 and 1")
@@ -115,8 +115,8 @@ func Least(enough, most float64, of func(n float64) (float64, error)) (float64, 
 	return high, true, nil
 }
 
-// Noise is the largest standard deviation of noise under which the power with n people is at least so much; false where
-// not even none will do.
+// Noise is the largest standard deviation of noise with at least this power for n people; false if even no noise is too
+// much.
 func (d Design) Noise(power, n float64) (sd float64, ok bool, err error) {
 	if !(power > 0 && power < 1) {
 		return 0, false, wrong("a power is between 0 and 1")
@@ -140,8 +140,8 @@ func (d Design) Noise(power, n float64) (sd float64, ok bool, err error) {
 	return low, true, nil
 }
 
-// NullPValues simulates p-values of goodness of fit under the hypothesis, n people and a noise, by each of some
-// methods: what a QQ plot shows. The same samples are given to all methods.
+// NullPValues simulates p-values of goodness of fit under the hypothesis, for n people and a noise, by each of some
+// methods, for a QQ plot. All methods get the same samples.
 func (g GoodnessOfFit) NullPValues(n int, times int, methods []Method) (map[Method][]float64, error) {
 	p, err := distribution(g.Null, len(g.Counts))
 	if err != nil {

@@ -9,7 +9,7 @@ import (
 	"dither/noise"
 )
 
-// stream makes up samples and noise for simulations: reproducible, and foreseeable by anybody.
+// stream makes up samples and noise for simulations. It is reproducible, and predictable by anybody.
 type stream struct {
 	words splitmix.Stream
 	spare float64 // a normal deviate that was left over
@@ -41,7 +41,7 @@ func (s *stream) normal() float64 {
 	}
 }
 
-// binomial is a number of successes among n ≥ 0 trials: by inversion where few are expected, else by transformed
+// binomial draws a number of successes among n ≥ 0 trials: by inversion if few are expected, otherwise by transformed
 // rejection [Hörmann 1993, "The generation of binomial random variates", algorithm BTRS].
 func (s *stream) binomial(n int64, p float64) int64 {
 	switch {
@@ -110,7 +110,7 @@ func (s *stream) multinomial(out []float64, n int64, p []float64) {
 
 func logGamma(x float64) float64 { v, _ := math.Lgamma(x); return v }
 
-// tableCells bounds how many cells each half of a law's table has.
+// tableCells bounds the cells of each half of a law's table.
 const tableCells = 4096
 
 // law draws from a noise, in floats: a discrete Laplace as the difference of two exponentials' whole parts, a rounded
@@ -189,9 +189,8 @@ func (l *law) draw(s *stream) float64 {
 	return x
 }
 
-// simulate is the Monte-Carlo p-value of a statistic that was at least so large in some of so many simulations: the
-// chance of rejecting at α is at most α where those are of the null distribution itself [Davison & Hinkley 1997,
-// section 4.2].
+// simulate is the Monte-Carlo p-value of a statistic that was reached in atLeast of n simulations. If these follow the
+// null distribution itself, the probability of rejecting at α is at most α [Davison & Hinkley 1997, section 4.2].
 func simulate(times int, observed float64, once func() float64) float64 {
 	above := 0
 	for range times {

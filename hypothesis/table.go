@@ -7,7 +7,7 @@ import (
 )
 
 // Table is a table of noisy counts, with a row for each category of one attribute, or for each sample, and a column for
-// each of another.
+// each category of another.
 //
 // Independence says that a cell's probability is the product of its row's and its column's, proportions that every
 // row's people, of whatever number, are drawn with the same probabilities. Either statistic is the least over what the
@@ -26,16 +26,16 @@ import (
 type Table struct {
 	Counts [][]float64        // rows of as many noisy counts; negative ones too
 	Noise  noise.Distribution // of each, independently; nil: none
-	N      float64            // Independence: how many people there are, where that is public; else 0
-	Sizes  []float64          // Proportions: of how many people each row is, where that is public; else nil
+	N      float64            // Independence: the number of people, if public; else 0
+	Sizes  []float64          // Proportions: the number of people in each row, if public; else nil
 	How
 }
 
-// Independence tests that rows and columns are independent. It does not reject, and warns, where a count below 5 is
-// expected, or where a row or a column has fewer people than three standard deviations of the noise on its sum.
+// Independence tests that rows and columns are independent. It does not reject, and warns, if an expected count is
+// below 5, or if a row or a column has fewer people than three standard deviations of the noise on its sum.
 func (t Table) Independence() (*Test, error) { return t.test("independence", false) }
 
-// Proportions tests that all rows have the same proportions, likewise.
+// Proportions tests that all rows have the same proportions. It warns as Independence does.
 func (t Table) Proportions() (*Test, error) { return t.test("proportions", true) }
 
 func (t Table) test(name string, samples bool) (*Test, error) {
@@ -92,8 +92,7 @@ func (t Table) test(name string, samples bool) (*Test, error) {
 	return out, nil
 }
 
-// often is how often a null distribution is simulated where that is not said: less often, down to 999 times, of a large
-// table.
+// often is the default number of simulations of a null distribution: fewer, down to 999, for a large table.
 func (m model) often() int {
 	rows, columns, _ := m.parameters()
 	k := float64(rows + columns + 1)
@@ -130,7 +129,7 @@ func (t Table) flat(samples bool) (x []float64, err error) {
 	return x, checkTotal("n", t.N)
 }
 
-// model is a hypothesis on a table without its data.
+// model is a hypothesis about a table, without its data.
 type model struct {
 	rows, columns int
 	s2            float64
@@ -147,7 +146,7 @@ type estimated struct {
 	expect []float64 // by cell
 }
 
-// estimate takes the marginals of the counts: where totals are known, of those that are moved to them in equal parts.
+// estimate takes the marginals of the counts. If totals are known, it first adjusts the counts to them in equal parts.
 func (m model) estimate(x []float64) estimated {
 	e := estimated{pi: make([]float64, m.rows), tau: make([]float64, m.columns), expect: make([]float64, len(x))}
 	for i := range m.rows {
@@ -193,7 +192,7 @@ func (m model) estimate(x []float64) estimated {
 	return e
 }
 
-// least is the least count that is expected: below 0 where a marginal is.
+// least is the least expected count; it is below 0 if a marginal is.
 func (e estimated) least() float64 {
 	if !(e.n > 0) {
 		return 0
@@ -245,7 +244,7 @@ func (m model) draw(s *stream, l *law, out []float64, e estimated, samples bool)
 	draw(s, l, out, int64(math.Round(e.n)), q)
 }
 
-// statistic is the statistic of noisy counts; 0, and false, where too few are expected to test.
+// statistic is the statistic of noisy counts; 0 and false if expected counts are too small to test.
 func (m model) statistic(x []float64) (float64, bool) {
 	e := m.estimate(x)
 	if least := e.least(); !(least >= fewExpected) {

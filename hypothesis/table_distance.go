@@ -92,7 +92,7 @@ func (m model) moved(e estimated, step []float64, by float64) estimated {
 	return out
 }
 
-// rounds bounds the steps of a minimum.
+// rounds bounds the steps of a minimisation.
 const rounds = 50
 
 // minimum is the least of the form over θ, from the marginals on by Gauss and Newton's steps, halved until they do not

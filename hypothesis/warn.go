@@ -9,7 +9,7 @@ func (t *Test) warn(format string, args ...any) {
 	t.Warnings = append(t.Warnings, fmt.Sprintf(format, args...))
 }
 
-// tooFew makes it a test that does not reject.
+// tooFew turns the result into one that does not reject.
 func (t *Test) tooFew(expected float64) {
 	t.Statistic, t.P, t.Null = 0, 1, "none"
 	if t.N <= 0 {
@@ -19,13 +19,13 @@ func (t *Test) tooFew(expected float64) {
 	t.warn("a count of %s is expected somewhere, below %d: nothing is rejected", short(expected), fewExpected)
 }
 
-// drowned makes it a test that does not reject.
+// drowned turns the result into one that does not reject.
 func (t *Test) drowned() {
 	t.Statistic, t.P, t.Null = 0, 1, "none"
 	t.warn("a row or a column has fewer people than the noise on it is large: nothing is rejected")
 }
 
-// finish adds what is to be said of every test, and sees that its numbers are numbers.
+// finish adds warnings that apply to every test, and checks that the numbers are finite.
 func (t *Test) finish() {
 	if t.Method == Naive {
 		t.warn("the naive test takes noise for data, and rejects too often: its p-value is none")

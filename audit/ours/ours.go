@@ -1,12 +1,12 @@
-// Package ours holds dither's own mechanisms as subjects of audits: each on a small example with a worst pair of
-// neighbours, to be run as anybody's program is (audit.Run), and, where its law can be written down, with that law, to
-// be checked exactly over all neighbours of a small domain (package channel).
+// Package ours holds dither's own mechanisms as subjects of audits. Each has a small example with a worst pair of
+// neighbours, and runs like any other program (audit.Run). If its law can be written down, it also has that law, for an
+// exact check over all neighbours of a small domain (package channel).
 //
-// Laws are written down from the definitions in the literature, in exact numbers, and share no code with the
-// mechanisms: not their samplers, nor their scales, thresholds and normalising constants (but for one σ² that is
-// found by a search). That the code has these laws is tested by sampling it (the tests of this package). Together that
-// is more than an audit of runs, which can only refute: the law is within the declared loss for every pair of the
-// domain, and the code follows the law as far as so many draws can tell.
+// Laws are written down from the definitions in the literature, in exact numbers. They share no code with the
+// mechanisms: neither samplers, nor scales, thresholds and normalising constants (except one σ² that is found by a
+// search). The tests of this package check by sampling that the code has these laws. Together this is more than an
+// audit of runs, which can only refute: the law is within the declared loss for every pair of the domain, and the code
+// follows the law as far as that many draws can show.
 package ours
 
 import (
@@ -20,16 +20,15 @@ import (
 	"dither/privacy"
 )
 
-// Subject is one of dither's mechanisms on an example.
+// Subject is one of dither's mechanisms, on an example.
 type Subject struct {
 	Name   string
 	About  string // one line: what it is, and on what example
-	Source string // where the mechanism is from
+	Source string // the mechanism's source in the literature
 
-	// Claim is what the mechanism says of itself: its Loss, or what it says of (ε, δ). A loss of zCDP is converted at a
-	// δ.
+	// Claim is what the mechanism declares: its Loss, or its (ε, δ). A loss in zCDP is converted at a δ.
 	Claim audit.Claim
-	// Sides are the two data sets of Run, in words; no neighbours of the domain are told apart better.
+	// Sides are the two datasets of Run, in words. No neighbours of the domain are easier to distinguish.
 	Sides [2]string
 
 	domain domain
@@ -39,7 +38,7 @@ type Subject struct {
 	certify func(privacy.Epsilon) (lower, upper float64, err error)
 	near    func() (*Law, error)
 	at      privacy.Delta // at which a loss of zCDP is read
-	err     error         // of making the example: a defect, told when it is run
+	err     error         // of making the example: a defect, reported by Run
 }
 
 // domain is the inputs of a subject, by index, and the mechanism on them.
@@ -47,15 +46,15 @@ type domain struct {
 	inputs []string
 	pair   [2]int
 	draw   func(input int) (drawn, error)
-	many   func(input, runs int) ([]string, error) // so many draws at once, folded; nil where they are made one by one
+	many   func(input, runs int) ([]string, error) // many draws at once, folded; nil if they are made one by one
 }
 
-// drawn is one output: all of it as text, and what the law tells apart, if that is less.
+// drawn is one output: its full text, and the part that the law distinguishes, if that is less.
 type drawn struct {
 	text   string
 	folded string
 	loss   privacy.Loss
-	claim  *audit.Claim // where the mechanism says (ε, δ) beside its loss
+	claim  *audit.Claim // set if the mechanism declares (ε, δ) beside its loss
 	shares int64        // of how many parts of ε the loss is a sum; 0 is 1
 }
 
@@ -70,18 +69,18 @@ func (s Subject) Run() audit.Mechanism {
 	})
 }
 
-// Draw runs the mechanism on an input of the law's domain, and gives the output as the law names it.
+// Draw runs the mechanism on an input of the law's domain, and returns the output under the law's name.
 func (s Subject) Draw(input int) (string, error) {
 	out, err := s.domain.draw(input)
 	return out.folded, err
 }
 
-// All is every subject, in the order of their kinds.
+// All is every subject, ordered by kind.
 func All() []Subject {
 	return slices.Concat(additive(), gaussians(), responses(), selections(), sparse(), orders(), partitions())
 }
 
-// Find is the subject of a name.
+// Find returns the subject with a name.
 func Find(name string) (Subject, bool) {
 	all := All()
 	i := slices.IndexFunc(all, func(s Subject) bool { return s.Name == name })
@@ -110,9 +109,8 @@ func subject(s Subject) Subject {
 	return s
 }
 
-// claims is what an output declares: (ε, δ) where it says so, a pure loss, or one of zCDP, read at a δ. Where it
-// says (ε, δ) and a loss of approximate zCDP with the same δ, that is (ε²/2, δ), or (ε²/(2k), δ) where it is
-// of k parts.
+// claims is what an output declares: (ε, δ) if it has one, a pure loss, or a zCDP loss, read at a δ. If it has (ε,
+// δ) and a loss of approximate zCDP with the same δ, that loss is (ε²/2, δ), or (ε²/(2k), δ) with k parts.
 func (d drawn) claims(at privacy.Delta) (audit.Claim, error) {
 	e, pure := d.loss.Pure()
 	switch rho, delta := d.loss.ZCDP(); {
@@ -129,7 +127,7 @@ func (d drawn) claims(at privacy.Delta) (audit.Claim, error) {
 	return audit.Claim{Epsilon: e, Delta: at}, err
 }
 
-// Err is what is wrong with the example: nothing, or the tests fail.
+// Err is the fault of the example: nil, or the tests fail.
 func (s Subject) Err() error { return s.err }
 
 // label joins numbers as a law names its outputs.
@@ -141,7 +139,7 @@ func label[T int | int64](values ...T) string {
 	return strings.Join(texts, " ")
 }
 
-// plain is an output that the law tells apart wholly.
+// plain is an output that the law distinguishes completely.
 func plain[T int | int64](loss privacy.Loss, values ...T) drawn {
 	text := label(values...)
 	return drawn{text: text, folded: text, loss: loss}
@@ -187,7 +185,7 @@ func adjacent(n int, near func(i, j int) bool) (pairs [][2]int) {
 	return pairs
 }
 
-// apart is how far two vectors are apart, in L1 and in L∞ norm.
+// apart is the distance of two vectors, in L1 and in L∞ norm.
 func apart(a, b []int64) (l1, most int64) {
 	for i := range a {
 		d := max(a[i]-b[i], b[i]-a[i])

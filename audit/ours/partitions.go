@@ -68,7 +68,7 @@ func units(keys int, most int64) (all [][]int64, names []string, pairs [][2]int)
 	return all, names, adjacent(len(all), func(i, j int) bool { _, most := apart(all[i], all[j]); return most <= 1 })
 }
 
-// partitioned is a subject of a mechanism that treats each partition by itself, with the law of one.
+// partitioned is a subject whose mechanism treats each partition separately, with the law of one partition.
 func partitioned(
 	name, about, source string, keys int, most int64, draw func(x []mechanism.Partition, keys int) (drawn, error),
 	one func(c *calc, n int64) weights,

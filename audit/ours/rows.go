@@ -7,8 +7,8 @@ import (
 	"dither/privacy"
 )
 
-// multisets are all data sets of at most so many rows with values 0 … values − 1, each in increasing order, the
-// smaller ones first.
+// multisets are all datasets of at most n rows with values 0 … values − 1, each in increasing order, smaller ones
+// first.
 func multisets(values int64, rows int) (all [][]int64, names []string) {
 	all = [][]int64{nil}
 	level := all
@@ -31,7 +31,7 @@ func multisets(values int64, rows int) (all [][]int64, names []string) {
 	return all, names
 }
 
-// rowsApart is by how many rows more or less two data sets differ.
+// rowsApart is the number of rows by which two datasets differ.
 func rowsApart(a, b []int64) int {
 	differ, i, j := 0, 0, 0
 	for i < len(a) || j < len(b) {
@@ -47,7 +47,7 @@ func rowsApart(a, b []int64) int {
 	return differ
 }
 
-// oneRowApart are the pairs of data sets of which one has one row more.
+// oneRowApart are the pairs of datasets of which one has one row more.
 func oneRowApart(data [][]int64) [][2]int {
 	return adjacent(len(data), func(i, j int) bool { return rowsApart(data[i], data[j]) == 1 })
 }
@@ -74,7 +74,7 @@ func joins(unit mechanism.Unit) (most int, steps int64) {
 	return int(steps), steps
 }
 
-// ordered is a data set as an engine gives it.
+// ordered is a dataset as an engine returns it.
 func ordered(rows []int64) mechanism.Ordered {
 	return mechanism.NewOrdered(func(yield func(value, count int64) bool) error {
 		for _, x := range rows {

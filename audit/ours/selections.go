@@ -16,7 +16,7 @@ func selections() []Subject {
 	}
 }
 
-// scores are what is known of scores: how far each may move, and whether all that move do so in one direction.
+// scores are the known properties of scores: how much each may change, and whether all changes have the same direction.
 type scores struct {
 	name        string // of this kind, after that of the mechanism
 	sensitivity int64
@@ -25,7 +25,7 @@ type scores struct {
 
 var plainScores = scores{"", 1, false}
 
-// lists are all lists of so many scores of 0, 1 and 2, with those that are neighbours.
+// lists are all lists of n scores of 0, 1 and 2, with their neighbours.
 func (s scores) lists(n int) (all [][]int64, names []string, pairs [][2]int) {
 	all, names = vectors(n, 0, 2)
 	return all, names, adjacent(len(all), func(i, j int) bool {
@@ -34,7 +34,7 @@ func (s scores) lists(n int) (all [][]int64, names []string, pairs [][2]int) {
 	})
 }
 
-// rate is what scores are multiplied by in an exponent: ε/(2Δ), or ε/Δ where they are monotonic, over a number of
+// rate is the factor of scores in an exponent: ε/(2Δ), or ε/Δ for monotonic scores, divided by the number of
 // choices.
 func (s scores) rate(e privacy.Epsilon, choices int64) *big.Rat {
 	reach := choices * s.sensitivity

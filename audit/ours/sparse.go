@@ -68,7 +68,7 @@ func oneWay(a, b []int64) bool {
 	return !up || !down
 }
 
-// sparseDraw names a session's answers: of each query that it is below, or above and by how much, and its value.
+// sparseDraw names a session's answers: for each query whether it is below, or above and by how much, and its value.
 func sparseDraw(m stream.SparseVector, queries []int64) (drawn, error) {
 	session, err := m.Begin()
 	if err != nil {

@@ -1,4 +1,4 @@
-// Package analyst holds the verbs of who asks questions: tables, explain and query.
+// Package analyst holds the analyst's verbs: tables, explain and query.
 package analyst
 
 import (
@@ -40,7 +40,7 @@ func questionFlags(s *console.Console) (q *curator.Question, file *string) {
 	return q, file
 }
 
-// maxSQL bounds what is read from a file or standard input; the parser's own limit is far below it.
+// maxSQL bounds the text read from a file or standard input; the parser's own limit is far below it.
 const maxSQL = 1 << 20
 
 // readSQL takes the question from the argument, -f FILE, or "-".
@@ -66,7 +66,7 @@ func readAll(r io.Reader) (string, error) {
 	return string(text), err
 }
 
-// ask opens the home, reads the question, and hands both to do; a table that was never sealed is sealed first.
+// ask opens the home, reads the question, and passes both to do. It first seals a table that was never sealed.
 func ask(s *console.Console, args []string, do func(*curator.Curator, curator.Question) error) error {
 	q, file := questionFlags(s)
 	rest, helped, err := s.Parse(args)
@@ -147,7 +147,7 @@ func runExplain(s *console.Console, args []string) error {
 	})
 }
 
-// answer asks, with a sign of life on stderr where a person waits at a terminal.
+// answer asks, and shows progress on stderr at a terminal.
 func answer(s *console.Console, c *curator.Curator, q curator.Question) (*curator.Release, error) {
 	if console.Obeys(s.Stderr) {
 		defer console.Spin(s.Stderr, "answering")()

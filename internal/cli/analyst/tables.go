@@ -87,7 +87,7 @@ func describeTable(t curator.Table) string {
 	return b.String()
 }
 
-// domain says which values a column takes, as declared.
+// domain describes the declared values of a column.
 func domain(c curator.TableColumn) string {
 	out := ""
 	switch {
@@ -110,7 +110,7 @@ func domain(c curator.TableColumn) string {
 	return out
 }
 
-// tablesMarkdown is what may be asked about, in Markdown: a section for each table.
+// tablesMarkdown describes the tables in Markdown: a section for each.
 func tablesMarkdown(tables []curator.Table) string {
 	var parts []string
 	for _, t := range tables {

@@ -23,7 +23,7 @@ var Account = console.Verb{
 	More:  func(*console.Console) string { return mechanismsHelp("account") },
 }
 
-// runAccount tells the loss of a job that is fixed in advance, by every accountant. It reads no home: it spends
+// runAccount reports the loss of a job that is fixed in advance, by every accountant. It reads no home, and spends
 // nothing.
 func runAccount(s *console.Console, args []string) error {
 	var delta, epsilon string
@@ -107,8 +107,8 @@ func jobOf(specs []string) (*account.Job, error) {
 	return job, nil
 }
 
-// unquoted is how the mechanisms among the arguments would be quoted, where some key=value stands apart from its
-// mechanism. "" is: none does.
+// unquoted suggests quotes for the mechanisms among the arguments, if some key=value is separate from its mechanism; ""
+// if none is.
 func unquoted(specs []string) string {
 	var words []string
 	apart := false
@@ -129,10 +129,10 @@ func unquoted(specs []string) string {
 
 var spaced = regexp.MustCompile(`\s*=\s*`)
 
-// asked is a question to the accountants and its answer.
+// asked is a request to the accountants, with its answer.
 type asked struct {
 	job     *account.Job
-	ofDelta bool // ε was given and δ is told
+	ofDelta bool // ε was given, and δ is the answer
 	delta   privacy.Delta
 	epsilon privacy.Epsilon
 	report  account.Report
@@ -178,7 +178,7 @@ func accountants(r account.Report) []struct {
 	}{{"basic", r.Basic}, {"advanced", r.Advanced}, {"zcdp", r.ZCDP}, {"renyi", r.Renyi}, {"pld", r.PLD.Figure}}
 }
 
-// rows is the table: each accountant, its figure, and what else there is to say.
+// rows is the table: each accountant with its figure and remarks.
 func (a asked) rows() (header []string, rows [][]string) {
 	header = []string{"accountant", "ε at δ = " + render.Given(a.delta.Rat()), ""}
 	if a.ofDelta {
@@ -197,7 +197,7 @@ func (a asked) rows() (header []string, rows [][]string) {
 	return header, rows
 }
 
-// words says what the least figure means.
+// words explains the least figure.
 func (a asked) words() string {
 	least, name := a.report.Least()
 	if !least.Told() || a.ofDelta && least.Value >= 1 {
@@ -228,10 +228,10 @@ func (a asked) words() string {
 		e, d, name, times, other, plus, warning)
 }
 
-// mostTimes is the ε up to which e^ε is written out.
+// mostTimes is the largest ε for which e^ε is written out.
 const mostTimes = 20
 
-// silence says in words that no accountant has a figure, and what may help.
+// silence explains that no accountant has a figure, and what may help.
 func (a asked) silence() string {
 	if a.ofDelta {
 		return fmt.Sprintf(
@@ -246,7 +246,7 @@ func (a asked) silence() string {
 	return text + "Ask at a larger δ."
 }
 
-// MarshalJSON writes the figures under the names that they have everywhere.
+// MarshalJSON writes the figures under their usual names.
 func (a asked) MarshalJSON() ([]byte, error) {
 	given, givenValue, told := "delta", render.JSONRat(a.delta.Rat()), "epsilon"
 	if a.ofDelta {

@@ -14,7 +14,7 @@ import (
 	"dither/privacy"
 )
 
-// The part of a curve that is shown: from ε = 0 to where δ is below curveEnd, or what was asked about.
+// The displayed part of a curve: from ε = 0 to where δ is below curveEnd, or to the requested point.
 const (
 	curveEnd      = 12   // powers of ten
 	curveSteps    = 13   // at most, of a curve of bars
@@ -23,9 +23,9 @@ const (
 	farthest      = 1e12 // the largest ε that accountants are asked about
 )
 
-// curveOf is a job's δ at ε from 0 to where it is negligible or nothing is left to tell, and past what was asked
-// about: at so many ε, evenly spaced, by every accountant; or with points 0 at some steps of a round length, by the
-// least alone.
+// curveOf is a job's δ at evenly spaced ε, from 0 to where it is negligible or no longer known, and past the
+// requested point, by every accountant. With points 0 it uses a few steps of a round length, and the least figure
+// alone.
 func curveOf(a asked, points int) (at []curvePoint, err error) {
 	j := a.job
 	end := 0.0

@@ -14,8 +14,8 @@ import (
 	"dither/internal/nearest"
 )
 
-// classical is an attack that `dither attack` runs, with the flags that it takes besides --format, and the default
-// number of people and of runs.
+// classical is an attack of `dither attack`, with its flags besides --format, and the default numbers of people and
+// runs.
 type classical struct {
 	name         string
 	flags        []string
@@ -23,7 +23,7 @@ type classical struct {
 	run          func(*console.Console, *attackOptions) error
 }
 
-// attacks lists them in the order of help.
+// attacks lists them in help order.
 func attacks() []classical {
 	return []classical{
 		{"reconstruct", []string{
@@ -94,7 +94,7 @@ func (o *attackOptions) flags() []attackFlag {
 	}
 }
 
-// attackFlag is a flag of some attacks.
+// attackFlag is a flag of one or more attacks.
 type attackFlag struct {
 	into               any
 	name, value, about string
@@ -156,14 +156,14 @@ func runAttack(s *console.Console, args []string) error {
 		}
 		return attackError(a.run(s, o))
 	}
-	newAttackOptions(classical{}).declare(s, attacks()...) // help and completion know all flags
+	newAttackOptions(classical{}).declare(s, attacks()...) // help and completion show all flags
 	if _, helped, err := s.Parse(args); err != nil || helped {
 		return err
 	}
 	return console.Usage("attack is followed by %s", strings.Join(names, ", "))
 }
 
-// attackError makes what the library finds wrong with the arguments and the files a usage error.
+// attackError turns the library's errors about arguments and files into usage errors.
 func attackError(err error) error {
 	for _, named := range []error{attack.ErrParameter, attack.ErrTable} {
 		if errors.Is(err, named) {
@@ -173,7 +173,7 @@ func attackError(err error) error {
 	return err
 }
 
-// without refuses flags that do not go with what was asked for.
+// without refuses flags that do not apply.
 func (o *attackOptions) without(why string, flags ...string) error {
 	for _, name := range flags {
 		if o.given[name] {
@@ -197,7 +197,7 @@ func (o *attackOptions) only(why string, flags ...string) error {
 	return nil
 }
 
-// readFile reads a file by a function of the library, whose errors are told with its name.
+// readFile reads a file with a function of the library, and adds the file's name to errors.
 func readFile[T any](name string, read func(io.Reader) (T, error)) (out T, err error) {
 	f, err := os.Open(name)
 	if err != nil {

@@ -14,7 +14,7 @@ import (
 	"dither/internal/plot"
 )
 
-// attackDifference takes counts of nearly the same people from each other; or k-anonymous tables, simulated or
+// attackDifference subtracts counts of almost the same people; or intersects k-anonymous tables, simulated or
 // published.
 func attackDifference(s *console.Console, o *attackOptions) error {
 	switch {
@@ -182,7 +182,8 @@ func anonymized(s *console.Console, o *attackOptions) error {
 	return showAttack(s, o, r)
 }
 
-// drawnKs are the k that are drawn: those asked for, and what lies between, from 2; if that is much, evenly spaced.
+// drawnKs are the values of k to draw: the requested ones, and those in between, from 2; evenly spaced if there are
+// many.
 func drawnKs(ks []int) []int {
 	low, high := min(2, slices.Min(ks)), max(slices.Max(ks), 3)
 	out := slices.Clone(ks)

@@ -15,14 +15,14 @@ import (
 	"dither/privacy"
 )
 
-// falseAlarms is the rate of false positives at which members are sought, and leastScored how many people show it: ten
-// of them are false alarms.
+// falseAlarms is the false positive rate at which members are sought. leastScored is how many people show it: ten of
+// them are false alarms.
 const (
 	falseAlarms = 0.05
 	leastScored = 10 / falseAlarms
 )
 
-// mostFound is what a promise leaves to any test at that rate.
+// mostFound is the most that a promise allows any test at that rate.
 func mostFound(p account.Approximate) float64 {
 	return interpret.MostFound(p, new(big.Rat).SetFrac64(1, 1/falseAlarms))
 }
@@ -112,7 +112,7 @@ func operating(t attack.Tracing) []plot.Point {
 	return out
 }
 
-// traceTable asks of one person whether published means know of them.
+// traceTable tests whether published means include one person.
 func traceTable(s *console.Console, o *attackOptions) error {
 	if err := o.only("--table", "table", "about", "reference"); err != nil {
 		return err
@@ -151,7 +151,7 @@ func traceTable(s *console.Console, o *attackOptions) error {
 	return showAttack(s, o, r)
 }
 
-// attackShame shows what a δ allows that is not far below one in the number of people.
+// attackShame shows what a δ allows that is not far below one over the number of people.
 func attackShame(s *console.Console, o *attackOptions) error {
 	deltas := o.delta
 	if deltas == "" {

@@ -66,7 +66,7 @@ func attackReconstruct(s *console.Console, o *attackOptions) error {
 	return showAttack(s, o, r)
 }
 
-// mostGuessedWords says what bounds the guess of a bit, and of which ε that is said.
+// mostGuessedWords states the bound on guessing a bit, and the ε to which it applies.
 const mostGuessedWords = "\"At most\" is what ε leaves to any attack, on average: e^ε/(1+e^ε). That ε is for a change of\n" +
 	"one person's bit; a promise of ε for one person more or less, as dither's releases make by default, leaves what 2ε leaves\n" +
 	"here (see dither interpret). The noise of ours is real: its figures vary."
@@ -112,7 +112,7 @@ func steps(end, n int) []int {
 	return slices.Compact(out)
 }
 
-// reconstructTable reconstructs from counts that somebody has published.
+// reconstructTable reconstructs secrets from published counts.
 func reconstructTable(s *console.Console, o *attackOptions, fit attack.Fit) error {
 	if err := o.only("--table", "table", "truth", "fit"); err != nil {
 		return err

@@ -15,13 +15,13 @@ import (
 	"dither/internal/plot"
 )
 
-// simulated is a curator with how the tables name it.
+// simulated is a curator with its name in the tables.
 type simulated struct {
 	attack.Curator
 	name string
 }
 
-// promise is what ours keeps; ok is false for those who promise nothing.
+// promise is the promise of a curator; ok is false for curators that promise nothing.
 func (c simulated) promise() (p account.Approximate, ok bool) {
 	e, ok := c.Epsilon()
 	return account.Approximate{Epsilon: e}, ok
@@ -30,7 +30,7 @@ func (c simulated) promise() (p account.Approximate, ok bool) {
 // mostBounds leaves room in a picture for the exact curator, ours, and a bound.
 const mostBounds = plot.MaxSeries - 3
 
-// curators are the simulated ones: exact, with fixed noise of such bounds (or those that --noise says), and ours.
+// curators are the simulated curators: exact, with fixed noise of the given bounds (or those of --noise), and ours.
 func (o *attackOptions) curators(bounds ...float64) ([]simulated, error) {
 	if o.noise != "" {
 		bounds = nil
@@ -61,7 +61,7 @@ func (o *attackOptions) curators(bounds ...float64) ([]simulated, error) {
 	return append(out, simulated{Curator: c, name: "ours, ε = " + render.Given(e.Rat()) + " in all"}), err
 }
 
-// described is a curator in JSON, with what a promise leaves to any attack.
+// described is a curator in JSON, with the bound that its promise gives for any attack.
 type described struct {
 	Curator string   `json:"curator"`
 	Noise   *float64 `json:"noise"`
@@ -82,7 +82,7 @@ func (c simulated) described(most func(account.Approximate) float64) described {
 	return d
 }
 
-// attackReport is what an attack shows.
+// attackReport is the result of an attack.
 type attackReport struct {
 	intro, words string
 	header       []string
@@ -168,7 +168,7 @@ func showAttack(s *console.Console, o *attackOptions, r attackReport) error {
 	return nil
 }
 
-// share writes a share in per cent, with one decimal; one that is neither 0 nor 1 is not written as if it were.
+// share writes a share in per cent, with one decimal. A share that is neither 0 nor 1 is never written as 0 or 100 %.
 func share(x float64) string {
 	text := strconv.FormatFloat(100*x, 'f', 1, 64)
 	switch {
@@ -184,7 +184,7 @@ func share(x float64) string {
 
 const almostAll = "> 99.9 %"
 
-// mostShare writes a bound on a share, rounded up. What is bounded is not certain, however near the bound is to 1.
+// mostShare writes a bound on a share, rounded up. A bound near 1 is not written as 100 %.
 func mostShare(x float64) string {
 	if x = math.Ceil(x*1000*(1+1e-15)) / 1000; x >= 1 {
 		return almostAll
@@ -192,7 +192,7 @@ func mostShare(x float64) string {
 	return share(x)
 }
 
-// chance writes a probability that is neither 0 nor 1, though the nearest float may be.
+// chance writes a probability that is neither 0 nor 1, even if the nearest float is.
 func chance(x float64) string {
 	return share(math.Min(math.Max(x, math.SmallestNonzeroFloat64), 1-0x1p-53))
 }

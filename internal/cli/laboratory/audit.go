@@ -19,7 +19,7 @@ import (
 	"dither/internal/cli/render"
 )
 
-// auditFlags are those of every audit.
+// auditFlags are the flags of every audit.
 type auditFlags struct {
 	epsilon, delta, runs, confidence string
 	picture                          console.Picture
@@ -36,7 +36,7 @@ func (f *auditFlags) declare(s *console.Console) {
 	s.Flag(&f.picture.File, "plot", "FILE", "draw the result as FILE.svg or FILE.png")
 }
 
-// runsFlag is of audits by runs, and of those by the clock.
+// runsFlag is a flag of audits by runs, and of those by the clock.
 func runsFlag(s *console.Console, into *string) {
 	s.Flag(into, "runs", "N",
 		"the number of runs of each side (default 20000; with timing, pairs of each class: 200, or what "+
@@ -53,7 +53,7 @@ var Audit = console.Verb{
 	Words: oursNames,
 }
 
-// runAudit audits a program by its runs. It reads no home: it spends nothing.
+// runAudit audits a program by its runs. It reads no home, and spends nothing.
 func runAudit(s *console.Console, args []string) error {
 	if len(args) > 0 && args[0] == "timing" {
 		return runAuditTiming(s, args[1:])
@@ -146,8 +146,8 @@ func (f *auditFlags) options() (o audit.Options, err error) {
 	return o, nil
 }
 
-// auditRuns makes an audit until it is interrupted: with a sign of life at a terminal, and where a program will take
-// long, how long.
+// auditRuns runs an audit until it is interrupted. At a terminal it shows progress and, if a program will take long,
+// the remaining time.
 func auditRuns(s *console.Console, m audit.Mechanism, o audit.Options) (*audit.Report, error) {
 	ctx, stop := console.Interruptible()
 	defer stop()
@@ -174,7 +174,7 @@ func auditRuns(s *console.Console, m audit.Mechanism, o audit.Options) (*audit.R
 	return audit.Run(ctx, m, o)
 }
 
-// An estimate is made after some time, and told where there is much left.
+// An estimate is made after some time, and shown if much is left.
 const (
 	estimateAfter = 3 * time.Second
 	longAudit     = 20 * time.Second
@@ -202,8 +202,8 @@ func roundTime(d time.Duration) string {
 	return fmt.Sprintf("%.0f hours", d.Hours())
 }
 
-// auditError is an audit's failure as the program tells it: what is wrong with the arguments is usage, what the subject
-// does is its own.
+// auditError classifies an audit's failure: faulty arguments are usage errors, and failures of the subject have a code
+// of their own.
 func auditError(err error) error {
 	var program *audit.ProgramError
 	hint := ""
@@ -227,7 +227,7 @@ func auditError(err error) error {
 // codeSubject is the code of a program that cannot be audited to the end.
 const codeSubject curator.Code = "subject"
 
-// spelled reads --neighbor, as it was once called, as --neighbour.
+// spelled reads --neighbor, the flag's former spelling, as --neighbour.
 func spelled(args []string) []string {
 	out := slices.Clone(args)
 	for i, a := range out {

@@ -12,7 +12,7 @@ import (
 // auditReport is a report as JSON.
 type auditReport struct{ r *audit.Report }
 
-// MarshalJSON writes everything that was found.
+// MarshalJSON writes all results.
 func (a auditReport) MarshalJSON() ([]byte, error) {
 	r := a.r
 	type claim struct {

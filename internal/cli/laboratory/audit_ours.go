@@ -12,7 +12,7 @@ import (
 	"dither/internal/nearest"
 )
 
-// auditOurs audits dither's own mechanism of a name, or lists them all.
+// auditOurs audits dither's own mechanism with a name, or lists them all.
 func auditOurs(s *console.Console, names []string, o audit.Options, picture string) error {
 	switch len(names) {
 	case 0:
@@ -70,9 +70,9 @@ func oursNames() (names []string) {
 	return names
 }
 
-// oursLaw is what there is to say exactly of one of ours.
+// oursLaw has the exact results about one of ours.
 type oursLaw struct {
-	exact         *ours.Exact // nil where its law is not written down
+	exact         *ours.Exact // nil if its law is not written down
 	inputs, pairs int         // of the law's domain; 0 where it is a certified sum
 	ideal, folded bool        // as ours.Law has them
 }
@@ -92,7 +92,7 @@ func lawOf(subject ours.Subject) (out oursLaw, err error) {
 	return out, err
 }
 
-// claimText writes a claim as a person writes it.
+// claimText writes a claim as a person would type it.
 func claimText(c audit.Claim) string {
 	text := "ε = " + render.Given(c.Epsilon.Rat())
 	if !c.Delta.IsZero() {
@@ -101,7 +101,7 @@ func claimText(c audit.Claim) string {
 	return text
 }
 
-// shortLaw is the least that a law keeps, in a few words.
+// shortLaw is the least loss of a law, in a few words.
 func shortLaw(c audit.Claim, l oursLaw) string {
 	switch x := l.exact; {
 	case x == nil:
@@ -121,7 +121,7 @@ func shortLaw(c audit.Claim, l oursLaw) string {
 	}
 }
 
-// listOurs lists what may be audited, with what is declared and what is exact.
+// listOurs lists the mechanisms that can be audited, with their declared and exact losses.
 func listOurs(s *console.Console, o audit.Options, picture string) error {
 	if picture != "" || o.Claim != nil || o.Runs != 0 || o.Confidence != 0 {
 		return console.Usage(
@@ -154,7 +154,7 @@ func listOurs(s *console.Console, o audit.Options, picture string) error {
 	return nil
 }
 
-// oursText is what a person reads before the audit of runs.
+// oursText is the text before the audit of runs.
 func oursText(subject ours.Subject, claim audit.Claim, l oursLaw) string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "%s: %s [%s].\n\n", subject.Name, subject.About, subject.Source)

@@ -24,7 +24,7 @@ type oursReport struct {
 	report  *audit.Report // nil in a list
 }
 
-// MarshalJSON writes what is exact beside what runs told.
+// MarshalJSON writes the exact results beside those of the runs.
 func (r oursReport) MarshalJSON() ([]byte, error) {
 	type claim struct {
 		Epsilon json.Number `json:"epsilon"`

@@ -15,8 +15,8 @@ import (
 	"dither/internal/plot"
 )
 
-// showAudit shows what an audit found, in words or as JSON, and draws it. Where the claim is refuted the program's exit
-// code says so.
+// showAudit prints the result of an audit, as text or as JSON, and draws it. If the claim is refuted, the program's
+// exit code says so.
 func showAudit(s *console.Console, subject string, r *audit.Report, picture string) error {
 	if r.Verdict == audit.Refuted {
 		s.Exit = console.ExitRefused
@@ -31,7 +31,7 @@ func showAudit(s *console.Console, subject string, r *audit.Report, picture stri
 	return drawAudit(r, picture)
 }
 
-// drawAudit draws what an audit found, if that was asked for.
+// drawAudit draws the result of an audit on request.
 func drawAudit(r *audit.Report, picture string) error {
 	if picture == "" {
 		return nil
@@ -44,7 +44,7 @@ func drawAudit(r *audit.Report, picture string) error {
 	return nil
 }
 
-// auditText is a report for a person: the verdict first, then what it rests on.
+// auditText is a report for a person: the verdict first, then its evidence.
 func auditText(subject string, r *audit.Report) string {
 	var b strings.Builder
 	b.WriteString(auditVerdict(subject, r) + "\n")
@@ -89,7 +89,7 @@ func auditText(subject string, r *audit.Report) string {
 	return b.String()
 }
 
-// auditHeading says what the first event is.
+// auditHeading describes the first event.
 func auditHeading(r *audit.Report) string {
 	switch {
 	case r.Verdict == audit.Refuted:
@@ -169,7 +169,7 @@ func auditBounds(r *audit.Report) string {
 	return b.String()
 }
 
-// auditTiming tells what was timed, in words.
+// auditTiming describes the measured times in words.
 func auditTiming(t *audit.Timing) string {
 	text := fmt.Sprintf("a run took %s on data and %s on neighbor (medians)",
 		shortTime(t.Median[0]), shortTime(t.Median[1]))
@@ -193,7 +193,7 @@ func shortTime(d time.Duration) string {
 	return fmt.Sprintf("%.3g s", d.Seconds())
 }
 
-// auditChart is the histogram of what the most telling event is about, on both sides.
+// auditChart is the histogram, for both sides, of what the most informative event concerns.
 func auditChart(r *audit.Report) plot.Chart {
 	c := plot.Chart{
 		Title: r.Verdict.String(), Key: r.Shown.Of, Groups: r.Shown.Parts, Legend: "on",

@@ -14,13 +14,13 @@ import (
 	"dither/internal/timing"
 )
 
-// timingFlags are what `audit timing` takes.
+// timingFlags are the flags of `audit timing`.
 type timingFlags struct {
 	calibrate, planted                                         bool
 	rows, runs, duration, ratio, door, class, server, seedText string
 }
 
-// timed is one measurement of `audit timing`, with what it is held to.
+// timed is one measurement of `audit timing`, with its requirements.
 type timed struct {
 	ratio float64
 	*timing.Report
@@ -56,8 +56,8 @@ func (f *timingFlags) declare(s *console.Console) {
 		"with timing: the seed of the generated questions and of the order of runs (default 1)")
 }
 
-// runAuditTiming measures what the clock tells of one unit, or the factor of answer_delay. It reads no home: it spends
-// nothing.
+// runAuditTiming measures what the clock reveals about one unit, or the factor of answer_delay. It reads no home, and
+// spends nothing.
 func runAuditTiming(s *console.Console, args []string) error {
 	var f timingFlags
 	f.declare(s)

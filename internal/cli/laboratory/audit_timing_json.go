@@ -38,7 +38,7 @@ type timingClassJSON struct {
 	Tested    int      `json:"tested_pairs"`
 }
 
-// MarshalJSON writes everything that was measured.
+// MarshalJSON writes all measurements.
 func (all timingReports) MarshalJSON() ([]byte, error) {
 	type report struct {
 		Engine  string            `json:"engine"`
@@ -71,7 +71,7 @@ func (all timingReports) MarshalJSON() ([]byte, error) {
 // calibrationReport is a calibration as JSON.
 type calibrationReport struct{ *timing.Calibration }
 
-// MarshalJSON writes what was measured, and the line.
+// MarshalJSON writes the measurements, and the line.
 func (r calibrationReport) MarshalJSON() ([]byte, error) {
 	type question struct {
 		Question    string      `json:"question"`

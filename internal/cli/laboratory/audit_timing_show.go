@@ -12,10 +12,10 @@ import (
 	"dither/internal/timing"
 )
 
-// shown reports that the bound of a class allows as many repetitions as the budget pays for.
+// shown reports whether the upper bound of a class allows as many repetitions as the budget pays for.
 func (t timed) shown(c timing.Class) bool { return c.AtMost*math.Sqrt(t.ratio) <= audit.MostTold }
 
-// exceeded reports that its lower bound does not.
+// exceeded reports whether its lower bound rules them out.
 func (t timed) exceeded(c timing.Class) bool { return c.AtLeast*math.Sqrt(t.ratio) > audit.MostTold }
 
 // timingText is one measurement for a person.
@@ -57,7 +57,7 @@ func infinite(x float64) string {
 	return fmt.Sprintf("%.2g", x)
 }
 
-// timingWords says what the tables mean, and what follows.
+// timingWords explains the tables, and the conclusions.
 func timingWords(all []timed) string {
 	var b strings.Builder
 	fmt.Fprintf(
@@ -109,7 +109,7 @@ func timingWords(all []timed) string {
 	return b.String()
 }
 
-// timingCalibrationText says what was measured, and the line to paste.
+// timingCalibrationText has the measurements, and the line to paste.
 func timingCalibrationText(c *timing.Calibration) string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "%s; load %s before, %s after\n", c.Engine, orUnknown(c.Load[0]), orUnknown(c.Load[1]))

@@ -24,7 +24,7 @@ var Calibrate = console.Verb{
 	More:  func(*console.Console) string { return calibrateHelp },
 }
 
-// runCalibrate tells the least noise that keeps a promise. It reads no home: it spends nothing.
+// runCalibrate reports the least noise that keeps a promise. It reads no home, and spends nothing.
 func runCalibrate(s *console.Console, args []string) error {
 	epsilon, delta, sensitivity, count, sampling := "", "0", "1", "1", ""
 	s.FormatFlag("table", "json", "markdown")
@@ -85,7 +85,7 @@ func runCalibrate(s *console.Console, args []string) error {
 	return nil
 }
 
-// calibrateJob finds the one parameter of a job that is open.
+// calibrateJob finds the one open parameter of a job.
 func calibrateJob(s *console.Console, specs []string, epsilon, delta string) error {
 	var inFlags string
 	s.Flags.Visit(func(f *flag.Flag) {
@@ -141,7 +141,7 @@ func calibrateJob(s *console.Console, specs []string, epsilon, delta string) err
 	return nil
 }
 
-// notCalibrated says why a mechanism is not calibrated, and which are.
+// notCalibrated explains why a mechanism is not calibrated, and lists those that are.
 func notCalibrated(name string) string {
 	there := "there are " + strings.Join(account.Calibratable(), ", ")
 	first, _, _ := strings.Cut(strings.TrimSpace(name), " ")
@@ -161,7 +161,7 @@ func notCalibrated(name string) string {
 // calibrated is a calibration as JSON.
 type calibrated account.Calibration
 
-// MarshalJSON writes the value with all its digits: read as a decimal or as a float, it fits.
+// MarshalJSON writes the value with all its digits: it meets the target both as a decimal and as a float.
 func (c calibrated) MarshalJSON() ([]byte, error) {
 	return fmt.Appendf(nil, `{"mechanism":%q,"parameter":%q,"value":%s}`, c.Mechanism, c.Parameter,
 		strconv.FormatFloat(c.Value, 'f', -1, 64)), nil
@@ -211,7 +211,7 @@ func calibrationText(c account.Calibration, t account.Target) string {
 	return b.String()
 }
 
-// grouped is one over a share that is near a power of ten, as 1,000.
+// grouped is 1 over a share near a power of ten, written like 1,000.
 func grouped(share float64) string {
 	power := int(math.Round(-math.Log10(share)))
 	digits := "1" + strings.Repeat("0", max(power, 0))
@@ -221,7 +221,7 @@ func grouped(share float64) string {
 	return digits
 }
 
-// noiseName is a mechanism in a sentence.
+// noiseName is the name of a mechanism in a sentence.
 func noiseName(mechanism string) string {
 	names := map[string]string{
 		"gaussian": "Gaussian", "discrete-gaussian": "discrete Gaussian", "laplace": "Laplace",
@@ -230,7 +230,7 @@ func noiseName(mechanism string) string {
 	return names[mechanism] + " noise"
 }
 
-// accountantName is an accountant in a sentence.
+// accountantName is the name of an accountant in a sentence.
 func accountantName(name string) string {
 	names := map[string]string{
 		"basic": "basic composition", "advanced": "advanced composition", "zcdp": "zCDP",

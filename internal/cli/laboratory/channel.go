@@ -54,7 +54,7 @@ var Channel = console.Verb{
 	More:  func(*console.Console) string { return channelHelp() },
 }
 
-// runChannel tells what a mechanism promises whose probabilities are all given. It reads no home.
+// runChannel reports the promise of a mechanism whose probabilities are all given. It reads no home.
 func runChannel(s *console.Console, args []string) error {
 	var f channelFlags
 	f.declare(s)
@@ -106,7 +106,7 @@ func runChannel(s *console.Console, args []string) error {
 	return err
 }
 
-// channelWords is an error without the first words that are for programs.
+// channelWords is an error without its first words, which are for programs.
 func channelWords(err error) string {
 	text := err.Error()
 	for _, of := range []error{console.ErrUsage, channel.ErrMatrix, channel.ErrExponent, channel.ErrWork} {
@@ -115,17 +115,17 @@ func channelWords(err error) string {
 	return text
 }
 
-// judged is a mechanism and what was found of it.
+// judged is a mechanism with the results about it.
 type judged struct {
 	m         *channel.Matrix
 	adjacency channel.Adjacency
 	prior     []string
 
 	loss    channel.Loss
-	limit   channel.Excess // the δ that no ε lowers
+	limit   channel.Excess // the δ that remains at every ε
 	excess  []channel.Excess
 	at      []channel.Exponent // of excess
-	delta   *big.Rat           // that was asked about; nil: none was
+	delta   *big.Rat           // the requested one; nil if none
 	relaxed channel.Relaxed    // the least ε at it
 	leakage channel.Leakage
 }
@@ -182,7 +182,7 @@ func judge(s *console.Console, f channelFlags, files []string) (r judged, err er
 	return r, err
 }
 
-// readMatrix reads the matrix that was named.
+// readMatrix reads the named matrix.
 func readMatrix(s *console.Console, f channelFlags, files []string) (*channel.Matrix, error) {
 	o := channel.Options{Normalize: f.normalize}
 	if f.delimiter != "" {

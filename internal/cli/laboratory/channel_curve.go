@@ -12,7 +12,7 @@ import (
 	"dither/internal/plot"
 )
 
-// How much of a curve is shown.
+// The displayed part of a curve.
 const (
 	channelSteps  = 12 // of bars
 	channelPoints = 60 // of a picture
@@ -23,7 +23,7 @@ const (
 	curveEntries   = 1 << 28 // of pairs of rows, that all points of a curve may look at
 )
 
-// points is how many of so many a curve can have in a few seconds: for a large matrix, fewer.
+// points is how many points of a curve can be computed in a few seconds: fewer for a large matrix.
 func (r judged) points(most int) int {
 	pairs := len(r.m.Inputs()) * (len(r.m.Inputs()) - 1)
 	if r.adjacency.Listed() {

@@ -9,8 +9,8 @@ import (
 	"dither/internal/cli/render"
 )
 
-// The JSON form of what was found of a mechanism. Every figure that is no probability of the matrix is an upper bound;
-// beside it stand a lower one and, where it is short, the number itself.
+// The JSON form of the results. Every figure that is not a probability of the matrix is an upper bound; beside it are a
+// lower one and, if it is short, the exact number.
 type (
 	channelJSON struct {
 		Inputs       int          `json:"inputs"`
@@ -70,7 +70,7 @@ type (
 	}
 )
 
-// MarshalJSON writes what was found.
+// MarshalJSON writes all results.
 func (r judged) MarshalJSON() ([]byte, error) {
 	l := r.loss
 	out := channelJSON{Inputs: len(r.m.Inputs()), Outputs: len(r.m.Outputs())}
@@ -117,7 +117,7 @@ func (r judged) MarshalJSON() ([]byte, error) {
 	return json.Marshal(out)
 }
 
-// floatAbove is the float next to a δ that is not below it: what holds at the δ holds at it.
+// floatAbove is the least float not below a δ: a promise at the δ holds at it.
 func floatAbove(delta *big.Rat) float64 {
 	x, _ := delta.Float64()
 	if new(big.Rat).SetFloat64(x).Cmp(delta) < 0 {

@@ -10,7 +10,7 @@ import (
 	"dither/internal/cli/render"
 )
 
-// printChannel says what was found of a mechanism, the verdict first.
+// printChannel prints the results about a mechanism, the verdict first.
 func printChannel(s *console.Console, r judged, f channelFlags) {
 	s.Print("%s\n", r.verdict())
 	if len(r.excess) > 0 {
@@ -22,7 +22,7 @@ func printChannel(s *console.Console, r judged, f channelFlags) {
 	s.Print("\n%s\n", r.leakageText(f.prior != ""))
 }
 
-// verdict is the first thing that a person wants to know, and its evidence.
+// verdict is the main result, with its evidence.
 func (r judged) verdict() string {
 	w := r.loss.Witness
 	w.Input, w.Neighbor, w.Output = render.Printable(w.Input), render.Printable(w.Neighbor), render.Printable(w.Output)
@@ -52,7 +52,7 @@ func (r judged) verdict() string {
 		first, counted(len(r.m.Inputs()), "input"), counted(len(r.m.Outputs()), "output"), r.adjacent(), evidence)
 }
 
-// adjacent says which inputs are.
+// adjacent says which inputs are adjacent.
 func (r judged) adjacent() string {
 	if r.adjacency.Listed() {
 		return counted(r.adjacency.Len(), "pair") + " of inputs adjacent"
@@ -90,7 +90,7 @@ func floor(x channel.Excess) string {
 	return render.Below(x.Lower)
 }
 
-// longest is the text of an exact probability that is shown.
+// longest is the longest exact probability that is shown.
 const longest = 32
 
 // probability is a number with what it is exactly, where that says more. Below the floats of full precision there are
@@ -114,7 +114,7 @@ const leastNormal = 0x1p-1022
 // compact6 writes six digits of a number.
 func compact6(x float64) string { return render.ShortPower(fmt.Sprintf("%.6g", x)) }
 
-// excessTable is δ at each ε that was asked about.
+// excessTable is δ at each requested ε.
 func (r judged) excessTable() string {
 	g := render.Grid{Right: []bool{true, true}}
 	g.Add("ε", "δ", "", "most between", "when the output is")
@@ -135,7 +135,7 @@ func (r judged) excessTable() string {
 // mostNamed is how many outputs of an event are named.
 const mostNamed = 4
 
-// event names outputs.
+// event names the outputs of an event.
 func (r judged) event(outputs []int) string {
 	names := r.m.Outputs()
 	var out []string
@@ -148,7 +148,7 @@ func (r judged) event(outputs []int) string {
 	return strings.Join(out, ", ")
 }
 
-// leastText is the least ε at the δ that was asked about.
+// leastText is the least ε at the requested δ.
 func (r judged) leastText() string {
 	d := render.Given(r.delta)
 	if !r.relaxed.Private() {
@@ -178,7 +178,7 @@ func (r judged) leakageText(prior bool) string {
 		nearly(l.Surest.Before))
 }
 
-// nearly is six digits of a number that is known better.
+// nearly is six digits of a number that is known more precisely.
 func nearly(b channel.Bounds) string {
 	if b.Upper < leastNormal {
 		return probability(b.Upper, b.Exact)
@@ -186,7 +186,7 @@ func nearly(b channel.Bounds) string {
 	return compact6(b.Upper)
 }
 
-// sure is nearly a probability; only 1 is written as 1.
+// sure is nearly for a probability; only exactly 1 is written as 1.
 func sure(b channel.Bounds) string {
 	if text := nearly(b); text != "1" || b.Lower == 1 {
 		return text

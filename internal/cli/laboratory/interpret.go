@@ -30,7 +30,7 @@ func (f *interpretFlags) declare(s *console.Console) {
 	s.Flag(&f.picture, "plot", "FILE", "with --example: draw the beliefs as FILE.svg or FILE.png")
 }
 
-// scenario reads the flags that say what an attacker is up against.
+// scenario reads the flags that describe the attacker's situation.
 func (f *interpretFlags) scenario() (where interpret.Scenario, err error) {
 	if where.Prior, err = console.NumberFlag("prior", f.prior); err != nil {
 		return where, err
@@ -61,7 +61,7 @@ var Interpret = console.Verb{
 	More:  func(*console.Console) string { return mechanismsHelp("interpret") },
 }
 
-// runInterpret says what a promise means to people. It reads no home: it spends nothing.
+// runInterpret explains what a promise means to people. It reads no home, and spends nothing.
 func runInterpret(s *console.Console, args []string) error {
 	f := interpretFlags{delta: "0", prior: "0.01", alpha: "0.05", group: "4", people: "10000"}
 	f.declare(s)
@@ -110,7 +110,7 @@ func runInterpret(s *console.Console, args []string) error {
 	return showInterpreted(s, i)
 }
 
-// anyEpsilon reads an ε of any size: what 0 and what a far too large one mean is a question too.
+// anyEpsilon reads an ε of any size, because the meaning of 0, and of a far too large ε, are valid questions too.
 func anyEpsilon(text string) (privacy.Epsilon, error) {
 	r, err := console.NumberFlag("epsilon", text)
 	if err != nil {
@@ -122,7 +122,7 @@ func anyEpsilon(text string) (privacy.Epsilon, error) {
 	return privacy.EpsilonOf(r)
 }
 
-// strayFlag is a flag that was given and is not among those allowed, or "".
+// strayFlag is a given flag that is not allowed, or "".
 func strayFlag(flags *flag.FlagSet, allowed ...string) (other string) {
 	flags.Visit(func(f *flag.Flag) {
 		if !slices.Contains(allowed, f.Name) {

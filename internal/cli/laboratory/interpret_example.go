@@ -13,7 +13,7 @@ import (
 	"dither/internal/plot"
 )
 
-// studied is the answer of the worked example: about what the study is to be expected to publish if smoking is harmful.
+// studied is the answer in the worked example: roughly what the study would publish if smoking is harmful.
 const studied = 21
 
 // smoking is the worked example with its figures.
@@ -24,7 +24,7 @@ type smoking struct {
 	at      int64   // the answer where it is
 }
 
-// belief is what is believed of one event.
+// belief is the belief in one event.
 type belief struct {
 	key, name     string
 	prior         *big.Rat
@@ -32,7 +32,7 @@ type belief struct {
 	ratio         interpret.Between // of |ln(with/without)|
 }
 
-// interpretExample tells the worked example.
+// interpretExample prints the worked example.
 func interpretExample(s *console.Console, name, epsilon string, specs []string, picture string) error {
 	if name != "smoking" {
 		return console.Usage("there is no example %q; there is smoking", name)
@@ -53,7 +53,7 @@ func interpretExample(s *console.Console, name, epsilon string, specs []string, 
 	if err != nil {
 		return err
 	}
-	// Below, the noise drowns the study, and nothing is learned of smoking; beyond, 2ε promises next to nothing of
+	// Below, the noise hides the study, and nothing is learned about smoking; above, 2ε promises almost nothing about
 	// Alice.
 	if r := e.Rat(); r.Cmp(big.NewRat(1, 10)) < 0 || r.Cmp(big.NewRat(5, 1)) > 0 {
 		return console.Usage("--example smoking is told at an ε from 0.1 to 5: --epsilon %s is outside", epsilon)
@@ -135,7 +135,7 @@ func (x *smoking) rows() (header []string, rows [][]string) {
 	return header, rows
 }
 
-// believed writes a probability. What is not certain does not become 1.
+// believed writes a probability. A probability below 1 is never written as 1.
 func believed(b interpret.Between) string {
 	if text := fourDigits(b.Lower); text != "1" {
 		return text

@@ -9,7 +9,7 @@ import (
 	"dither/internal/cli/render"
 )
 
-// MarshalJSON writes all that is known, as docs/reference/json.md says.
+// MarshalJSON writes all results, as docs/reference/json.md says.
 func (i interpreted) MarshalJSON() ([]byte, error) {
 	r, _ := rated(i.Person, i.Named)
 	parts := []string{
@@ -33,7 +33,7 @@ func (i interpreted) MarshalJSON() ([]byte, error) {
 	return fmt.Appendf(nil, "{%s}", strings.Join(parts, ",")), nil
 }
 
-// decimal writes a number that was given: as it is where a decimal can, else as the float nearest to it.
+// decimal writes a given number: exactly if it is a decimal, otherwise as the nearest float.
 func decimal(r *big.Rat) string {
 	if places, finite := r.FloatPrec(); finite {
 		return r.FloatString(places)
@@ -41,7 +41,7 @@ func decimal(r *big.Rat) string {
 	return render.JSONRat(r)
 }
 
-// between writes two bounds; what is no number is null.
+// between writes two bounds; NaN becomes null.
 func between(b interpret.Between) string {
 	return fmt.Sprintf(`{"lower":%s,"upper":%s}`, render.JSONFloat(b.Lower), render.JSONFloat(b.Upper))
 }

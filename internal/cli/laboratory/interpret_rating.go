@@ -7,9 +7,9 @@ import (
 	"dither/audit/interpret"
 )
 
-// rating is how much a promise protects, in one word, by a rule that is this program's own: by e^ε, the factor by
-// which one person's data may multiply the probability of an answer, and with it odds, and by how many people the δ
-// lets be named. There is no agreed rule; this one is told wherever its word is.
+// rating is one word for how much a promise protects. The rule is this program's own: it uses e^ε, the factor by which
+// one person's data may multiply the probability of an answer, and with it odds, and the number of people whom the δ
+// may expose. There is no agreed rule, so wherever the word appears, the rule does too.
 type rating int
 
 const (
@@ -30,7 +30,7 @@ const (
 	weakAbove, hardlyAnyAbove    = 0.01, 0.5
 )
 
-// rated is the rating of a reading of one person, and whether it is the δ's doing. A reading without an ε has none.
+// rated is the rating of a reading of one person, and whether δ decides it. A reading without an ε has none.
 func rated(person interpret.Reading, n interpret.Named) (r rating, byDelta bool) {
 	if !person.Told {
 		return 0, false

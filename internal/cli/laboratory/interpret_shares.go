@@ -8,9 +8,9 @@ import (
 	"dither/internal/cli/render"
 )
 
-// Shares are told of people: 1 in 37, 14 of 100. What bounds a share from above is rounded up.
+// Shares are expressed in people: 1 in 37, 14 of 100. An upper bound on a share is rounded up.
 
-// exactly writes a probability that was given: of people, as 1 in 100, or as it was typed where that takes too many.
+// exactly writes a given probability: in people, as 1 in 100, or as it was typed if that takes too many.
 func exactly(r *big.Rat, typed string) string {
 	if r.Denom().Cmp(manyPeople) > 0 {
 		return typed
@@ -18,12 +18,12 @@ func exactly(r *big.Rat, typed string) string {
 	return fmt.Sprintf("%s in %s", commas(r.Num()), commas(r.Denom()))
 }
 
-// manyPeople are as many as anybody can imagine.
+// manyPeople is the largest number of people that a reader can imagine.
 var manyPeople = big.NewInt(1_000_000_000_000)
 
 const certainty = "certainty"
 
-// atMost writes an upper bound of a belief: 1 in N while it is small, or so many in 100, or all but 1 in N.
+// atMost writes an upper bound of a belief: 1 in N if it is small, n in 100, or all but 1 in N.
 func atMost(p float64) string {
 	switch {
 	case p >= 1:
@@ -50,8 +50,8 @@ func atMost(p float64) string {
 	return fmt.Sprintf("%s in %s", commas(new(big.Int).Sub(all, big.NewInt(1))), commas(all))
 }
 
-// crowd is how many people a test is told of: 100, or the power of ten of whom at least five, and a whole number, are
-// wrongly accused at its level. Where there is none it is 100.
+// crowd is how many people a test is described with: 100, or the power of ten of whom an integer number of at least
+// five are wrongly accused at its level. Without such a power it is 100.
 func crowd(alpha *big.Rat) int64 {
 	for n := int64(100); n <= 1_000_000_000; n *= 10 {
 		if accused := new(big.Rat).Mul(alpha, big.NewRat(n, 1)); accused.IsInt() && accused.Cmp(big.NewRat(5, 1)) >= 0 {
@@ -122,7 +122,7 @@ func times(e float64) string {
 	return upTo(math.Exp(e) * (1 + 1e-14)) // math.Exp errs by less
 }
 
-// many writes how many people there are on average, rounded up.
+// many writes the mean number of people, rounded up.
 func many(r *big.Rat) string {
 	if r.Cmp(big.NewRat(1000, 1)) >= 0 {
 		return commas(ceilingOf(r))

@@ -13,7 +13,7 @@ type namedReading struct {
 	interpret.Reading
 }
 
-// readings are what is told of each pair of hypotheses.
+// readings are the results for each pair of hypotheses.
 func (i interpreted) readings() []namedReading {
 	if i.changeOne() {
 		return []namedReading{
@@ -29,8 +29,8 @@ func (i interpreted) readings() []namedReading {
 	}
 }
 
-// rows is the table: of each pair of hypotheses what becomes of odds, or how likely beliefs are to be worse; of a
-// belief; and what a test finds.
+// rows is the table: for each pair of hypotheses, the change of odds, or how likely a worse belief is; the resulting
+// belief; and the power of a test.
 func (i interpreted) rows() (header []string, rows [][]string) {
 	pure := i.delta.IsZero()
 	second := "but with probability"
@@ -68,8 +68,8 @@ func (i interpreted) rows() (header []string, rows [][]string) {
 	return header, rows
 }
 
-// figures are the same in numbers, for statisticians: what a belief becomes, the advantage of who guesses at even odds,
-// and the power of the best test at the level α.
+// figures are the same as numbers, for statisticians: the resulting belief, the advantage of a guess at even odds, and
+// the power of the best test at the level α.
 func (i interpreted) figures() (header []string, rows [][]string) {
 	header = []string{
 		"in figures", "ε", "δ", "a belief of " + i.typed["prior"] + " becomes", "advantage",

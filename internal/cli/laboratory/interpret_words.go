@@ -12,13 +12,13 @@ import (
 	"dither/privacy"
 )
 
-// interpreted is a promise, or a job, and what it means.
+// interpreted is a promise, or a job, with its meaning.
 type interpreted struct {
 	interpret.Meaning
 	job     bool
 	counted bool              // the number of people was given
 	typed   map[string]string // numbers as they were given
-	delta   privacy.Delta     // as it was asked about
+	delta   privacy.Delta     // as requested
 }
 
 func (i interpreted) changeOne() bool { return i.Scenario.Neighbours == privacy.ChangeOne }
@@ -61,7 +61,7 @@ func numbersAfterNames(header []string) []bool {
 	return right
 }
 
-// words says what the promise means, before the table.
+// words explains the promise, before the table.
 func (i interpreted) words() string {
 	paragraphs := []string{filled(i.verdict())}
 	if !i.delta.IsZero() {
@@ -72,7 +72,7 @@ func (i interpreted) words() string {
 			"learned, and so of her (--example smoking).")), "\n\n")
 }
 
-// warning says what a δ permits.
+// warning explains what a δ permits.
 func (i interpreted) warning() string {
 	n := i.Named
 	about := fmt.Sprintf(
@@ -101,7 +101,7 @@ func (i interpreted) warning() string {
 		many(i.named()), records)
 }
 
-// suspicion says what becomes of the belief in the first row.
+// suspicion explains the change of the belief in the first row.
 func (i interpreted) suspicion() string {
 	p := i.Person
 	that := "that she is in the data"
@@ -133,7 +133,7 @@ func (i interpreted) unmoved(r interpret.Reading) bool {
 	return r.Told && r.Promise.Epsilon.IsZero() && r.Promise.Delta.IsZero()
 }
 
-// belief writes what the prior becomes at most.
+// belief writes the largest belief that the prior can become.
 func (i interpreted) belief(r interpret.Reading, to interpret.Between) string {
 	if i.unmoved(r) {
 		return i.prior()
@@ -141,7 +141,7 @@ func (i interpreted) belief(r interpret.Reading, to interpret.Between) string {
 	return atMost(to.Upper)
 }
 
-// found writes what a test finds at most.
+// found writes the largest power of a test.
 func (i interpreted) found(r interpret.Reading) string {
 	if i.unmoved(r) {
 		return i.accused()
@@ -149,7 +149,7 @@ func (i interpreted) found(r interpret.Reading) string {
 	return found(r.Power, i.Scenario.Alpha)
 }
 
-// test says what the best test finds.
+// test describes the best test.
 func (i interpreted) test() string {
 	if i.changeOne() {
 		return fmt.Sprintf(
@@ -160,7 +160,7 @@ func (i interpreted) test() string {
 		i.found(i.Person), i.accused())
 }
 
-// assumed says what the promise is about.
+// assumed states the promise's assumptions.
 func (i interpreted) assumed() string {
 	text := "This is about everything released under the promise together, if it is kept. It takes a person for one unit with all of its rows: where each row is a unit, somebody with 4 rows counts as 4 people. "
 	if i.changeOne() {
@@ -174,7 +174,7 @@ func (i interpreted) assumed() string {
 	return text
 }
 
-// anybody says what is promised against anybody, whatever is believed beforehand: Theorem 1 at interpret.Inference.
+// anybody states the promise against any attacker, whatever is believed beforehand: Theorem 1 at interpret.Inference.
 func (i interpreted) anybody() string {
 	if !i.Person.Told || !i.delta.IsZero() {
 		return ""
@@ -193,13 +193,13 @@ func (i interpreted) prior() string { return exactly(i.Scenario.Prior, i.typed["
 
 func (i interpreted) accused() string { return accused(i.Scenario.Alpha, i.typed["alpha"]) }
 
-// named is how many people the δ lets be named on average.
+// named is the mean number of people whom the δ may expose.
 func (i interpreted) named() *big.Rat {
 	n := new(big.Rat).SetInt64(i.Named.People)
 	return n.Mul(n, i.delta.Rat())
 }
 
-// people says how many people the data are of.
+// people states the number of people in the data.
 func (i interpreted) people() string {
 	if i.Named.People == 1 {
 		return "the one person"

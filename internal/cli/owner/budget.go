@@ -9,7 +9,7 @@ import (
 	"dither/internal/cli/render"
 )
 
-// showLost says what was charged and got no answer.
+// showLost shows the charges without an answer.
 func showLost(s *console.Console, l *curator.LostLoss) {
 	if l == nil {
 		return
@@ -31,7 +31,7 @@ func showLost(s *console.Console, l *curator.LostLoss) {
 	s.Print("unanswered  %s of what is spent: %s\n", l.Price, strings.Join(parts, ", "))
 }
 
-// showGivenUp says which questions were given up, and who is suspended for it.
+// showGivenUp shows which questions were given up, and which analysts are suspended for it.
 func showGivenUp(s *console.Console, all []curator.GivenUp) {
 	for _, g := range all {
 		who, then := "of "+render.Printable(g.Analyst), "after 10 new ones are refused"
@@ -46,7 +46,7 @@ func showGivenUp(s *console.Console, all []curator.GivenUp) {
 	}
 }
 
-// showShares says how the budget is shared: by periods, among analysts, by parts.
+// showShares shows how the budget is divided: by periods, among analysts, by parts.
 func showShares(s *console.Console, b *curator.Budget) {
 	if p := b.Period; p != nil {
 		s.Print("this %-7s%s of %s spent, %s left; the next grant is on %s\n", p.Per, p.Spent, p.Grant,
@@ -127,7 +127,7 @@ func showBudget(s *console.Console, b *curator.Budget) {
 	}
 }
 
-// budgetMarkdown is what showBudget prints, as a list.
+// budgetMarkdown is showBudget's output as a list.
 func budgetMarkdown(b *curator.Budget) string {
 	var text strings.Builder
 	words := console.Console{Stdout: &text}

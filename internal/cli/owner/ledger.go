@@ -37,7 +37,7 @@ var Ledger = console.Verb{
 	Run:   runLedger,
 }
 
-// runLedger reads and checks the ledger, and takes questions again after failures, for the owner.
+// runLedger reads and checks the ledger and, for the owner, admits questions again after failures.
 func runLedger(s *console.Console, args []string) error {
 	var f ledgerFlags
 	f.declare(s)
@@ -75,7 +75,8 @@ func runLedger(s *console.Console, args []string) error {
 
 const ledgerVerbs = "ledger head, list, show N, verify [--against HEAD], merge HOME HOME [--rows N] [--into HOME], resume, clock, or recover [--against HEAD] [--spent SUM]"
 
-// showHead prints the checkpoint to keep elsewhere: the head; in JSON also what was spent, for when the log is lost.
+// showHead prints the checkpoint to keep elsewhere: the head, and in JSON also the spent loss, for the case that the
+// log is lost.
 func showHead(s *console.Console, l *ledger.Ledger) error {
 	if s.Format != "json" {
 		s.Print("%s\n", l.Head())
@@ -97,7 +98,7 @@ func showHead(s *console.Console, l *ledger.Ledger) error {
 	return err
 }
 
-// correctClock sets the ledger's clock right, after an entry was dated too late.
+// correctClock corrects the ledger's clock after an entry was dated too late.
 func correctClock(s *console.Console, l *ledger.Ledger) error {
 	ahead, err := l.CorrectClock()
 	if errors.Is(err, ledger.ErrClockRight) {
@@ -118,7 +119,7 @@ func correctClock(s *console.Console, l *ledger.Ledger) error {
 	return nil
 }
 
-// recoverLedger goes on after the head file or the log was lost.
+// recoverLedger continues after the head file or the log was lost.
 func recoverLedger(s *console.Console, against, spent string) error {
 	r, err := curator.RecoverLedger(s.Home, curator.RecoverOptions{Against: against, Spent: spent})
 	if err != nil {
@@ -138,7 +139,7 @@ func withLedger(s *console.Console, do func(*ledger.Ledger) error) error {
 	return errors.Join(do(l), l.Close())
 }
 
-// verifyLedger checks every rule of the ledger, and that it still holds a head that was kept elsewhere.
+// verifyLedger checks every rule of the ledger, and that it still contains a head that was kept elsewhere.
 func verifyLedger(s *console.Console, against string) error {
 	var head *ledger.Head
 	if against != "" {
@@ -203,7 +204,7 @@ func listLedger(s *console.Console, l *ledger.Ledger) error {
 	return err
 }
 
-// summary is a body in a few words.
+// summary describes an entry's body in a few words.
 func summary(b ledger.Body) (loss, about string) {
 	switch b := b.(type) {
 	case ledger.Genesis:

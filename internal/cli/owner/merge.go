@@ -15,8 +15,8 @@ import (
 	"dither/privacy"
 )
 
-// mergeLedgers tells what homes have spent together about people who are in all of them. With into, what the others
-// have spent is charged to that home too.
+// mergeLedgers shows what homes have spent together on people who are in all of them. With into, it also charges the
+// others' spending to that home.
 func mergeLedgers(s *console.Console, homes []string, rows int64, into string) error {
 	dirs := slices.Clone(homes)
 	if into != "" {
@@ -29,7 +29,7 @@ func mergeLedgers(s *console.Console, homes []string, rows int64, into string) e
 		}
 		dirs[i] = full
 	}
-	if into != "" { // it may be among those that are named
+	if into != "" { // it may be among the named homes
 		last := len(dirs) - 1
 		dirs = append(slices.DeleteFunc(slices.Clone(dirs[:last]), func(dir string) bool { return dir == dirs[last] }),
 			dirs[last])

@@ -8,7 +8,7 @@ import (
 	"dither/internal/cli/render"
 )
 
-// checkPolicy says what is wrong with the policy file, and what still keeps questions from being asked.
+// checkPolicy reports what is wrong with the policy file, and what else keeps questions from being asked.
 func checkPolicy(s *console.Console) error {
 	lines, err := curator.CheckPolicy(s.Home)
 	if err != nil {
@@ -20,7 +20,7 @@ func checkPolicy(s *console.Console) error {
 	return nil
 }
 
-// abandonFlag is of what would lose unfinished trainings.
+// abandonFlag is the flag for changes that would lose unfinished trainings.
 func abandonFlag(s *console.Console, into *bool) {
 	s.Flag(into, "abandon", "", "give up unfinished trainings that would be lost; their prices stay spent")
 }
@@ -33,7 +33,7 @@ var Policy = console.Verb{
 	Run:   runPolicy,
 }
 
-// runPolicy checks the policy file, or puts a changed one in force.
+// runPolicy checks the policy file, or puts a changed one into force.
 func runPolicy(s *console.Console, args []string) error {
 	var o curator.AcceptOptions
 	s.Flag(&o.Dry, "dry-run", "", "with accept: show what would change, and change nothing")

@@ -16,7 +16,7 @@ var Seal = console.Verb{
 	Run:   runSeal,
 }
 
-// runSeal seals the tables that are named, or all.
+// runSeal seals the named tables, or all.
 func runSeal(s *console.Console, args []string) error {
 	var o curator.SealOptions
 	remove := ""

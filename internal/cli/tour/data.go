@@ -16,10 +16,10 @@ import (
 	"dither/internal/town/parquet"
 )
 
-// defaultTown is the folder of a town that nobody named.
+// defaultTown is the default folder of a town.
 const defaultTown = "town"
 
-// runDemoData makes a town to play with: a home whose data were made up.
+// runDemoData makes a town to try dither with: a home with made-up data.
 func runDemoData(s *console.Console, args []string) error {
 	rows, seed, format, folder := int64(0), uint64(1), string(town.CSV), defaultTown
 	s.Flag(&rows, "rows", "N", "the number of people in the town")
@@ -53,9 +53,9 @@ func rowsOf(table string, n int64) string {
 	return fmt.Sprintf("%s (%s)", table, render.Plural(int(n), "row"))
 }
 
-// build makes a folder that is not there yet a home with a town's data and policy, and returns the tables' numbers of
-// rows. On an error nothing is left; a folder that exists is left alone. The policy comes last: without it there is no
-// home yet.
+// build makes a new folder a home with a town's data and policy, and returns the tables' numbers of rows. On an error
+// nothing is left. It does not touch an existing folder. It writes the policy last, because without a policy there is
+// no home yet.
 func build(t town.Town, format town.Format, folder string) (people, visits int64, err error) {
 	if folder, err = filepath.Abs(folder); err != nil { // the engine would take a ~ for the home folder
 		return 0, 0, err
@@ -96,7 +96,7 @@ func writeTown(t town.Town, folder string) (people, visits int64, err error) {
 	return people, visits, err
 }
 
-// stream makes a new file of what write gives, and returns its number of rows.
+// stream writes a new file with write, and returns its number of rows.
 func stream(name string, write func(io.Writer) (int64, error)) (rows int64, err error) {
 	f, err := os.OpenFile(name, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
 	if err != nil {

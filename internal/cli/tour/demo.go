@@ -17,7 +17,7 @@ import (
 	"dither/internal/cli/render"
 )
 
-// tour is what the demo asks of the RAND table, in order.
+// tour lists the demo's questions about the RAND table, in order.
 var tour = []struct{ why, sql string }{
 	{
 		"How large is the experiment?",
@@ -55,7 +55,7 @@ var Demo = console.Verb{
 	Run:   runDemo,
 }
 
-// runDemo shows the whole path on the RAND table and on a made-up town, in a folder of its own; or makes a town alone.
+// runDemo runs the whole tour on the RAND table and on a made-up town, in a folder of its own; or only makes a town.
 func runDemo(s *console.Console, args []string) (err error) {
 	if len(args) > 0 && args[0] == "data" {
 		return runDemoData(s, args[1:])
@@ -74,7 +74,7 @@ func runDemo(s *console.Console, args []string) (err error) {
 		return err
 	}
 	defer func() { err = errors.Join(err, os.RemoveAll(folder)) }()
-	// Interrupted, or with nobody reading any more, the tour ends as after an error: it leaves nothing.
+	// If it is interrupted, or its output is closed, the tour ends as after an error: it leaves nothing.
 	ctx, stop := console.Interruptible()
 	defer stop()
 	pipe := make(chan os.Signal, 1)
@@ -97,10 +97,10 @@ func runDemo(s *console.Console, args []string) (err error) {
 type guide struct {
 	*console.Console
 	ctx         context.Context //nolint:containedctx // of this one tour
-	home, state string          // state is the claims' folder: a home that is gone in a minute claims no source
+	home, state string          // state is the folder of claims: a home that lasts a minute claims no source
 }
 
-// step reports whether the tour goes on.
+// step reports whether to continue the tour.
 func (t *guide) step() error {
 	if err := t.Lost(); err != nil {
 		return err
@@ -116,7 +116,7 @@ func (t *guide) seal(c *curator.Curator, table string) (*curator.SealReport, err
 	return report, errors.Join(err, t.step())
 }
 
-// unpack makes a home of the example.
+// unpack makes a home from the example.
 func unpack(home string) error {
 	if err := curator.Init(home); err != nil {
 		return err
@@ -133,7 +133,7 @@ func unpack(home string) error {
 	})
 }
 
-// writeNew writes a file that is not there yet: a folder that somebody uses is left alone.
+// writeNew writes a new file, so that it leaves alone a folder in use.
 func writeNew(name string, text []byte) error {
 	f, err := os.OpenFile(name, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
 	if err != nil {
@@ -143,7 +143,7 @@ func writeNew(name string, text []byte) error {
 	return errors.Join(err, f.Close())
 }
 
-// experiment runs the first part of the tour, saying before each step what it shows.
+// experiment runs the first part of the tour, and announces each step.
 func (t *guide) experiment() error {
 	c, err := curator.Open(t.home)
 	if err != nil {
@@ -179,7 +179,7 @@ func (t *guide) experiment() error {
 		c, "SELECT LEAST(mdvis, 10) AS visits, ROUND(COUNT(*)) AS n FROM visits\nGROUP BY 1 HAVING COUNT(*) > 1000 ORDER BY n DESC", false)
 }
 
-// show prints a question as it would be typed, and its answer or explanation.
+// show prints a question as one would type it, with its answer or explanation.
 func (t *guide) show(c *curator.Curator, sql string, explain bool) error {
 	if err := t.step(); err != nil {
 		return err

@@ -11,10 +11,10 @@ const (
 	tourSeed   = 1
 )
 
-// histogram is a question of 116 cells. Its HAVING chooses among released numbers, which costs nothing.
+// histogram is a question with 116 cells. Its HAVING chooses among released numbers, which is free.
 const histogram = "SELECT age, COUNT(*) AS people FROM people GROUP BY age HAVING age IN (0, 20, 40, 60, 80, 100)"
 
-// townTour is what the demo asks of the town, in order.
+// townTour lists the demo's questions about the town, in order.
 var townTour = []struct {
 	why, sql string
 	explain  bool
