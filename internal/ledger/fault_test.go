@@ -6,6 +6,8 @@ import (
 	"fmt"
 	"os"
 	"runtime"
+	"strconv"
+	"sync/atomic"
 	"testing"
 
 	"dither/privacy"
@@ -265,61 +267,76 @@ type then struct {
 	dies bool // the process ends there
 }
 
-// oneIn is of how many faults one is tried.
-var oneIn = 1
-
 // TestEveryStepFails fails each operation on files of the scripted history in both ways, and writes in the middle;
-// alone, with one of the next few operations, or
-// with the end of the process; followed by each kind of crash. With DITHER_LONG=1 it is at each byte, and with more of
-// the next operations.
-func TestEveryStepFails(t *testing.T) {
+// alone, with the end of the process, or, an eighth of them, with one of the next few operations; followed by each kind
+// of crash. With DITHER_LONG=1 it is at each byte, by turns with each kind of crash, and with more of the next operations.
+func TestEveryStepFails(t *testing.T) { everyStepFails(t, 1) }
+
+// everyStepFails tries one in so many faults.
+func everyStepFails(t *testing.T, oneIn int) {
 	whole := newMemFS(t)
 	if _, err := play(whole); err != nil {
 		t.Fatal(err)
 	}
-	stride, nexts := 32, []then{{}, {dies: true}, {next: 1}, {next: 2}, {next: 3}}
-	if os.Getenv("DITHER_LONG") == "1" {
+	const apart = 32 // bytes, between writes that are cut there and lost in each way
+	stride, nexts := apart, []then{{}, {dies: true}, {next: 1}, {next: 2}, {next: 3}}
+	long := os.Getenv("DITHER_LONG") == "1"
+	if long {
 		stride, nexts = 1, append(nexts, then{next: 4}, then{next: 5}, then{next: 6}, then{next: 7})
 	}
-	runs, refused, turn := 0, 0, 0
-	for k := 1; k <= whole.ops; k++ {
-		faults := []fault{{done: false, short: -1}, {done: true, short: -1}}
-		for n := 0; n < whole.writes[k]; n += stride {
-			faults = append(faults, fault{short: n})
-		}
-		for i, f := range faults {
-			for _, after := range nexts {
-				for kind := range losses {
-					if stride > 1 && (after.next > 0 && (i+k+after.next+int(kind))%8 > 0 || !whole.changes[k] &&
-						kind > lostAll) {
-						continue // an eighth of the doubles, and nothing more is lost where nothing changes
-					}
-					if turn++; turn%oneIn > 0 {
-						continue
-					}
-					m := newMemFS(t)
-					m.failAt, m.fault, m.failNext, m.dies = k, f, after.next, after.dies
-					a, err := play(m)
-					if m.failed == "" {
-						t.Fatalf("operation %d never happened", k)
-					}
-					if err != nil && !errors.Is(err, errInjected) {
-						t.Fatalf("%s (%+v): %v", m.failed, f, err)
-					}
-					m.crash(kind)
-					recovered(t, m, a)
-					if t.Failed() {
-						t.Fatalf("at operation %d, %s, %+v, crash %d", k, m.failed, f, kind)
-					}
-					runs, refused = runs+1, refused+a.refused
+	var runs, refused atomic.Int64
+	t.Run("operation", func(t *testing.T) {
+		for k := 1; k <= whole.ops; k++ {
+			t.Run(strconv.Itoa(k), func(t *testing.T) {
+				t.Parallel()
+				faults := []fault{{done: false, short: -1}, {done: true, short: -1}}
+				for n := 0; n < whole.writes[k]; n += stride {
+					faults = append(faults, fault{short: n})
 				}
-			}
+				turn := k
+				for i, f := range faults {
+					for _, after := range nexts {
+						for kind := range losses {
+							if after.next > 0 && (i+k+after.next+int(kind))%8 > 0 || !long && !whole.changes[k] && kind > lostAll {
+								continue // an eighth of the doubles, and nothing more is lost where nothing changes
+							}
+							if f.short%apart > 0 && f.short%int(losses) != int(kind) {
+								continue
+							}
+							if turn++; turn%oneIn > 0 {
+								continue
+							}
+							refused.Add(int64(stepFails(t, k, f, after, kind)))
+							runs.Add(1)
+						}
+					}
+				}
+			})
 		}
-	}
-	if refused == 0 {
+	})
+	if refused.Load() == 0 {
 		t.Error("nothing was ever refused")
 	}
-	t.Logf("%d operations, %d runs, %d refusals", whole.ops, runs, refused)
+	t.Logf("%d operations, %d runs, %d refusals", whole.ops, runs.Load(), refused.Load())
+}
+
+// stepFails fails operation k of the scripted history, and says how many calls were refused.
+func stepFails(t *testing.T, k int, f fault, after then, kind loss) int {
+	m := newMemFS(t)
+	m.failAt, m.fault, m.failNext, m.dies = k, f, after.next, after.dies
+	a, err := play(m)
+	if m.failed == "" {
+		t.Fatalf("operation %d never happened", k)
+	}
+	if err != nil && !errors.Is(err, errInjected) {
+		t.Fatalf("%s (%+v): %v", m.failed, f, err)
+	}
+	m.crash(kind)
+	recovered(t, m, a)
+	if t.Failed() {
+		t.Fatalf("at operation %d, %s, %+v, crash %d", k, m.failed, f, kind)
+	}
+	return a.refused
 }
 
 // TestRecoveryFails crashes after a fault, and then fails each operation of the recovery in turn: a repair that is

@@ -289,11 +289,7 @@ func TestVerifyInBackground(t *testing.T) {
 // a sample of its faults, since there are many more.
 func TestEveryStepFailsWithCheckpoints(t *testing.T) {
 	often(t, 3)
-	if os.Getenv("DITHER_LONG") != "1" {
-		oneIn = 17
-		t.Cleanup(func() { oneIn = 1 })
-	}
-	TestEveryStepFails(t)
+	everyStepFails(t, 17)
 }
 
 func TestModelWithCheckpoints(t *testing.T) {
