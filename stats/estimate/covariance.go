@@ -10,9 +10,10 @@ import (
 	"dither/stats/internal/student"
 )
 
-// Covariance estimates the means, the covariance matrix and the correlations of a sample's columns, over the rows in which none is NULL: by default from
-// sums of vectors and of their products about the middle of the declared bounds, as one measurement each; with MethodCoinPress in rounds.
-// Its intervals are by simulation. With Population they cover sampling as of a normal distribution.
+// Covariance estimates the means, the covariance matrix and the correlations of a sample's columns, over the rows in
+// which none is NULL: by default from sums of vectors and of their products about the middle of the declared bounds, as
+// one measurement each; with MethodCoinPress in rounds. Its intervals are by simulation. With Population they cover
+// sampling as of a normal distribution.
 func Covariance(ctx context.Context, c *curator.Curator, s Sample) (*Result, error) {
 	p, err := PlanCovariance(ctx, c, s)
 	return run(ctx, p, err)
@@ -48,25 +49,15 @@ func planCovariance(ctx context.Context, k asker, s Sample) (*Plan, error) {
 	if err := momentsLook(ctx, k, s, p, v); err != nil {
 		return nil, err
 	}
-	p.Confidence = confidence
 	p.Notes = append(p.Notes, covarianceNotes(s)...)
-	p.run = func(ctx context.Context) (*Result, error) {
-		m, err := k.Moments(ctx, v)
-		if err != nil {
-			return nil, err
+	p.measures(k, s, v, confidence, func(out *Result, sums *vectorSums, keys []any) {
+		last := pressed{sums: sums, forms: forms}
+		values, note := covarianceValues(&last, s, ranges, keys, alpha, productSymmetric(v))
+		out.Values = append(out.Values, values...)
+		if note != "" {
+			out.Notes = append(out.Notes, note)
 		}
-		out := ofMoments(s, m, confidence)
-		for cell, keys := range m.Cells {
-			sums := sumsOfCell(m, v, cell)
-			last := pressed{sums: &sums, forms: forms}
-			values, note := covarianceValues(&last, s, ranges, keys, alpha, productSymmetric(v))
-			out.Values = append(out.Values, values...)
-			if note != "" {
-				out.Notes = append(out.Notes, note)
-			}
-		}
-		return out, nil
-	}
+	})
 	return p, nil
 }
 
@@ -78,7 +69,8 @@ func covarianceNotes(s Sample) []string {
 	return append(notes, "Intervals cover noise, not sampling, by simulation from what was released.")
 }
 
-// boundedForms are the columns about the middle of their bounds, in half of their widths: none is further than 1 from 0. What is constant is in its own unit.
+// boundedForms are the columns about the middle of their bounds, in half of their widths: none is further than 1 from
+// 0. What is constant is in its own unit.
 func boundedForms(ctx context.Context, k asker, s Sample) (forms linearForms, ranges [][2]float64, err error) {
 	t, err := s.declaredTable(k)
 	if err != nil {
@@ -164,7 +156,8 @@ func covarianceValues(p *pressed, s Sample, ranges [][2]float64, keys []any, alp
 	return out, note
 }
 
-// normalProduct is the variance of the product of two normal variables about their means: that of a sample's covariance is an n-th of it.
+// normalProduct is the variance of the product of two normal variables about their means: that of a sample's covariance
+// is an n-th of it.
 func normalProduct(c [][]float64, i, j int) float64 { return c[i][i]*c[j][j] + c[i][j]*c[i][j] }
 
 // correlated is a correlation, moved by z on Fisher's scale; NaN where a noisy variance is not positive.

@@ -11,10 +11,12 @@ import (
 	"dither/stats/internal/student"
 )
 
-// Mean estimates the means of a sample's columns. By default each is a noisy sum of bounded values, centred, over a noisy count (the kernel's AVG), with the
-// kernel's interval. MethodAutomatic looks for bounds first; MethodCoinPress is for several columns, or one, with loose bounds.
+// Mean estimates the means of a sample's columns. By default each is a noisy sum of bounded values, centred, over a
+// noisy count (the kernel's AVG), with the kernel's interval. MethodAutomatic looks for bounds first; MethodCoinPress
+// is for several columns, or one, with loose bounds.
 //
-// With Population the price is divided between the mean (80 %) and the variance (20 %), and the interval is by simulation over both noises and sampling.
+// With Population the price is divided between the mean (80 %) and the variance (20 %), and the interval is by
+// simulation over both noises and sampling.
 func Mean(ctx context.Context, c *curator.Curator, s Sample) (*Result, error) {
 	p, err := PlanMean(ctx, c, s)
 	return run(ctx, p, err)
@@ -51,8 +53,10 @@ func planMean(ctx context.Context, k asker, s Sample) (*Plan, error) {
 	return answerPlan(ctx, k, s, p, items, names)
 }
 
-// Variance estimates the variances of a sample's columns, with n − 1 below: from noisy counts, sums, and sums of squares about the middle of the
-// bounds. Its noise is that of the kernel's VAR_SAMP; its intervals are by simulation, and narrower than that one's, whose proof holds for all data. With Population, sums of third and fourth powers tell how much the rows' variance varies itself.
+// Variance estimates the variances of a sample's columns, with n − 1 below: from noisy counts, sums, and sums of
+// squares about the middle of the bounds. Its noise is that of the kernel's VAR_SAMP; its intervals are by simulation,
+// and narrower than that one's, whose proof holds for all data. With Population, sums of third and fourth powers tell
+// how much the rows' variance varies itself.
 func Variance(ctx context.Context, c *curator.Curator, s Sample) (*Result, error) {
 	p, err := PlanVariance(ctx, c, s)
 	return run(ctx, p, err)
@@ -127,7 +131,8 @@ func meanOf(v *vectorSums, column int, of centredColumn) (value, sampling, least
 	return of.middle + m, math.Sqrt(math.Max(variance, 0) / (v.count - 1)), of.low, of.high
 }
 
-// squareSums: equal shares for counts, sums and squares, these less the middle of what they can be, which halves their noise.
+// squareSums: equal shares for counts, sums and squares, these less the middle of what they can be, which halves their
+// noise.
 func squareSums(columns []centredColumn) (v curator.Vectors) {
 	v.Sums = []curator.Sum{curator.Count().Weighing(strconv.Itoa(len(columns)))}
 	for i := range columns {
@@ -153,8 +158,8 @@ func squareOf(v *vectorSums, column int, of centredColumn) (value, sampling, lea
 	return (squares - m*m) * v.count / (v.count - 1), 0, 0, mostVariance(v, of)
 }
 
-// mostVariance is the greatest that values within their bounds may have: half of them at each end. The fewer they are the greater it is, with n − 1 below, so that it is
-// of as few as the noisy count leaves room for.
+// mostVariance is the greatest that values within their bounds may have: half of them at each end. The fewer they are
+// the greater it is, with n − 1 below, so that it is of as few as the noisy count leaves room for.
 func mostVariance(v *vectorSums, of centredColumn) float64 {
 	half, n := (of.high-of.low)/2, math.Max(v.count-6*v.law.count.deviation, 2)
 	return half * half * n / (n - 1)
@@ -217,7 +222,6 @@ func populationPlan(ctx context.Context, k asker, s Sample, p *Plan, names []str
 	if err := momentsLook(ctx, k, s, p, v); err != nil {
 		return nil, err
 	}
-	p.Confidence = confidence
 	about := "Intervals cover sampling and noise, about the population of the bounded values, by simulation from what was released: of few rows, or where values far from the others are rare, they hold less often."
 	if !s.Population {
 		about = "Intervals cover noise, not sampling, by simulation from what was released."
@@ -226,6 +230,18 @@ func populationPlan(ctx context.Context, k asker, s Sample, p *Plan, names []str
 	if len(s.Columns) > 1 {
 		p.Notes = append(p.Notes, "A row in which one of the columns is NULL does not count.")
 	}
+	p.measures(k, s, v, confidence, func(out *Result, sums *vectorSums, keys []any) {
+		out.Values = append(out.Values, simulated(sums, columns, names, keys, alpha, productSymmetric(v), s.Population, of)...)
+		if sums.count < 2 {
+			out.Notes = append(out.Notes, fmt.Sprintf("The noisy count of rows %sis %s: there is no estimate.", groupWords(keys), shortNumber(sums.count)))
+		}
+	})
+	return p, nil
+}
+
+// measures makes one measurement of vectors the plan's run. tell adds the estimates of each cell.
+func (p *Plan) measures(k asker, s Sample, v curator.Vectors, confidence string, tell func(out *Result, sums *vectorSums, keys []any)) {
+	p.Confidence = confidence
 	p.run = func(ctx context.Context) (*Result, error) {
 		m, err := k.Moments(ctx, v)
 		if err != nil {
@@ -234,18 +250,15 @@ func populationPlan(ctx context.Context, k asker, s Sample, p *Plan, names []str
 		out := ofMoments(s, m, confidence)
 		for cell, keys := range m.Cells {
 			sums := sumsOfCell(m, v, cell)
-			out.Values = append(out.Values, simulated(&sums, columns, names, keys, alpha, productSymmetric(v), s.Population, of)...)
-			if sums.count < 2 {
-				out.Notes = append(out.Notes, fmt.Sprintf("The noisy count of rows %sis %s: there is no estimate.", groupWords(keys), shortNumber(sums.count)))
-			}
+			tell(out, &sums, keys)
 		}
 		return out, nil
 	}
-	return p, nil
 }
 
-// simulated are the estimates of one cell. A draw that tells less of sampling than the estimate is taken to tell as much: the root of a noisy variance that may be
-// cut off at 0 is too small too often, and an interval that is somewhat wide is honest.
+// simulated are the estimates of one cell. A draw that tells less of sampling than the estimate is taken to tell as
+// much: the root of a noisy variance that may be cut off at 0 is too small too often, and an interval that is somewhat
+// wide is honest.
 func simulated(v *vectorSums, columns []centredColumn, names []string, keys []any, alpha float64, symmetric func(int) bool, sampling bool, of populationValue) (out []Value) {
 	draws, told := newSpreads(len(columns), alpha), make([]float64, len(columns))
 	for i, c := range columns {

@@ -13,12 +13,13 @@ import (
 	"dither/stats/internal/request"
 )
 
-// Quantile estimates quantiles of a column at rising ranks, "0.5" for the median. MethodIndependent draws each by itself, with an interval between two further
-// draws (the kernel's PERCENTILE_DISC); MethodRecursive and MethodJoint draw them together, with less error where there are several, and without
-// intervals; MethodSmooth is of the median alone, and tells no error, since the scale of its noise is a secret.
+// Quantile estimates quantiles of a column at rising ranks, "0.5" for the median. MethodIndependent draws each by
+// itself, with an interval between two further draws (the kernel's PERCENTILE_DISC); MethodRecursive and MethodJoint
+// draw them together, with less error where there are several, and without intervals; MethodSmooth is of the median
+// alone, and tells no error, since the scale of its noise is a secret.
 //
-// With Population, of MethodIndependent without groups, a twentieth of the price counts the rows, and the interval is wider by what a sample of so many
-// varies in rank.
+// With Population, of MethodIndependent without groups, a twentieth of the price counts the rows, and the interval is
+// wider by what a sample of so many varies in rank.
 func Quantile(ctx context.Context, c *curator.Curator, s Sample, at ...string) (*Result, error) {
 	p, err := PlanQuantile(ctx, c, s, at...)
 	return run(ctx, p, err)
@@ -66,11 +67,13 @@ func planQuantile(ctx context.Context, k asker, s Sample, at []string) (*Plan, e
 	return planRank(ctx, k, s, p, ranks)
 }
 
-// chooseQuantiles takes the mechanism that is off the least. Of 1000 values of a normal distribution at ε = 1, in rows on average, of 1, 10 and 29 quantiles:
-// published (Gillenwater, Joseph and Kulesza 2021; Kaplan, Schnapp and Stemmer 2022) independent ones 1.7, 26, 82; joint
-// 1.5, 7.2, 10.7; the recursion 1.2, 5.8, 8.6. Ours are by the recursion .9, 5.6 and 7.9. Of 300 and 1000 values and of 3 to 100 quantiles, joint ones
-// are as close of up to ten at best, and else further off, by twice and more where noise is large (mechanism.TestClosestQuantiles). The recursion needs values that seldom
-// repeat: of a column with few possible values each is drawn by itself, where an error of many rows is often none in value.
+// chooseQuantiles takes the mechanism that is off the least. Of 1000 values of a normal distribution at ε = 1, in rows
+// on average, of 1, 10 and 29 quantiles: published (Gillenwater, Joseph and Kulesza 2021; Kaplan, Schnapp and Stemmer
+// 2022) independent ones 1.7, 26, 82; joint 1.5, 7.2, 10.7; the recursion 1.2, 5.8, 8.6. Ours are by the recursion .9,
+// 5.6 and 7.9. Of 300 and 1000 values and of 3 to 100 quantiles, joint ones are as close of up to ten at best, and else
+// further off, by twice and more where noise is large (mechanism.TestClosestQuantiles). The recursion needs values that
+// seldom repeat: of a column with few possible values each is drawn by itself, where an error of many rows is often
+// none in value.
 func chooseQuantiles(s Sample, t curator.Table, n int, p *Plan) error {
 	if _, err := deviationsOf(s); err != nil {
 		return err
@@ -137,28 +140,26 @@ func quantileName(column, rank string) string { return "quantile(" + column + ",
 // rankMechanisms are the kernel's names.
 var rankMechanisms = map[string]string{MethodRecursive: curator.RecursiveQuantiles, MethodJoint: curator.JointQuantiles}
 
-// ordered tells what a look at one column in its order would cost.
-func (p *Plan) ordered(sql string, e *curator.OrderExplanation, err error) error {
-	if err != nil {
-		return err
-	}
-	p.Accesses = []Access{{SQL: sql, What: p.Method + " quantiles", Price: e.Price}}
+// ordered states what an access to one column in its order would cost, and why it has no interval.
+func (p *Plan) ordered(q curator.Question, e *curator.OrderExplanation, note string) error {
+	p.Accesses = []Access{{SQL: q.SQL, What: p.Method + " quantiles", Price: e.Price}}
 	p.Price, p.Remaining, p.Affordable, p.Replayed = e.Price, e.Remaining, e.Affordable, e.Replayed
-	return nil
+	p.Confidence, p.Notes = q.Confidence, append(p.Notes, note)
+	_, err := request.Confidence(&p.Confidence)
+	return err
 }
 
 func planRank(ctx context.Context, k asker, s Sample, p *Plan, ranks []string) (*Plan, error) {
 	q := s.asking(s.sql(false, s.Columns[0]))
 	asked := curator.Quantiles{Question: q, At: ranks, Mechanism: rankMechanisms[p.Method]}
 	e, err := k.ExplainRank(ctx, asked)
-	if err := p.ordered(q.SQL, e, err); err != nil {
+	if err != nil {
 		return nil, err
 	}
-	p.Confidence = s.Confidence
-	if _, err = request.Confidence(&p.Confidence); err != nil {
+	const note = "The %s method has no intervals: how far it is off depends on how often values repeat, which nothing public bounds."
+	if err := p.ordered(q, e, fmt.Sprintf(note, p.Method)); err != nil {
 		return nil, err
 	}
-	p.Notes = append(p.Notes, fmt.Sprintf("The %s method has no intervals: how far it is off depends on how often values repeat, which nothing public bounds.", p.Method))
 	p.run = func(ctx context.Context) (*Result, error) {
 		r, err := k.Rank(ctx, asked)
 		if err != nil {
@@ -191,14 +192,12 @@ func planSmooth(ctx context.Context, k asker, s Sample, p *Plan, ranks []string)
 	}
 	q := s.asking(s.sql(false, s.Columns[0]))
 	e, err := k.ExplainSmooth(ctx, q)
-	if err := p.ordered(q.SQL, e, err); err != nil {
+	if err != nil {
 		return nil, err
 	}
-	p.Confidence = s.Confidence
-	if _, err = request.Confidence(&p.Confidence); err != nil {
+	if err := p.ordered(q, e, "The smooth method has no interval: the scale of its noise is computed from the rows, and is a secret."); err != nil {
 		return nil, err
 	}
-	p.Notes = append(p.Notes, "The smooth method has no interval: the scale of its noise is computed from the rows, and is a secret.")
 	p.run = func(ctx context.Context) (*Result, error) {
 		m, err := k.Smooth(ctx, q)
 		if err != nil {
@@ -212,9 +211,10 @@ func planSmooth(ctx context.Context, k asker, s Sample, p *Plan, ranks []string)
 	return p, nil
 }
 
-// planPopulationQuantiles counts the rows first. A population's quantile at q lies between a sample's at ranks q ± z√(q(1−q)/n), but for α/2 (the number of
-// n rows below it is binomial); each of these is bracketed by the kernel's own interval, which leaves out 1 − 99.2 %. Both errors together are
-// at most α where z is taken for what is left, so the interval is that of the two outer quantiles.
+// planPopulationQuantiles counts the rows first. A population's quantile at q lies between a sample's at ranks q ±
+// z√(q(1−q)/n), but for α/2 (the number of n rows below it is binomial); each of these is bracketed by the
+// kernel's own interval, which leaves out 1 − 99.2 %. Both errors together are at most α where z is taken for what
+// is left, so the interval is that of the two outer quantiles.
 func planPopulationQuantiles(ctx context.Context, k asker, s Sample, p *Plan, ranks []string) (*Plan, error) {
 	confidence := s.Confidence
 	alpha, err := request.Confidence(&confidence)

@@ -276,20 +276,26 @@ func decideLinear(ctx context.Context, c *curator.Curator, q Linear) (*linear, e
 	if q.FindBounds != "" && q.Normalise != "" {
 		return nil, request.Misuse("give one of them", "numbers are scaled by bounds that are found, or by means and spreads")
 	}
-	formula, err := formula.Parse(q.Formula)
-	if err != nil {
-		return nil, err
-	}
-	if l.table, err = request.Table(c, q.Table); err != nil {
-		return nil, err
-	}
-	if l.design, err = formula.Design(l.table); err != nil {
+	if err := l.read(c); err != nil {
 		return nil, err
 	}
 	if err := l.narrowable(); err != nil {
 		return nil, err
 	}
 	return l, l.plan(ctx, c)
+}
+
+// read finds the table and the design of the question's formula.
+func (l *linear) read(c *curator.Curator) error {
+	f, err := formula.Parse(l.Formula)
+	if err != nil {
+		return err
+	}
+	if l.table, err = request.Table(c, l.Table); err != nil {
+		return err
+	}
+	l.design, err = f.Design(l.table)
+	return err
 }
 
 // plan decides the measurement over the design, for the question's price.

@@ -6,7 +6,6 @@ import (
 	"math"
 
 	"dither/curator"
-	"dither/stats/formula"
 	"dither/stats/internal/request"
 )
 
@@ -72,17 +71,10 @@ func decideLine(c *curator.Curator, q Linear) (*lineFit, error) {
 		return nil, err
 	}
 	l := &lineFit{linear: linear{Linear: q}}
-	formula, err := formula.Parse(q.Formula)
-	if err != nil {
+	if err := l.read(c); err != nil {
 		return nil, err
 	}
-	if l.table, err = request.Table(c, q.Table); err != nil {
-		return nil, err
-	}
-	if l.design, err = formula.Design(l.table); err != nil {
-		return nil, err
-	}
-	if len(l.design.Columns) != 2 || !formula.Intercept {
+	if len(l.design.Columns) != 2 || !l.design.Formula.Intercept {
 		return nil, request.Misuse("as in y ~ x", "%s is for one predictor and an intercept", TheilSen)
 	}
 	if q.Rows == 0 && l.table.ExpectedRows == 0 {

@@ -1,9 +1,6 @@
 package analyst
 
 import (
-	"fmt"
-	"io"
-
 	"dither/curator"
 	"dither/internal/cli/console"
 	"dither/internal/cli/render"
@@ -28,12 +25,7 @@ func showPicture(p *console.Picture, s *console.Console, r *curator.Release) err
 	if p.File == "" {
 		return nil
 	}
-	format, _ := console.PlotFormat(p.File)
-	c := render.ChartOf(r)
-	if err := console.ReplaceFile(p.File, func(w io.Writer) error { return plot.Write(w, format, c) }); err != nil {
-		return fmt.Errorf("the picture could not be written: %w (the answer is recorded: ask again, free)", err)
-	}
-	return nil
+	return console.DrawFile(p.File, plot.Write, render.ChartOf(r), "the answer is")
 }
 
 // printChart prints an answer as bars, below its table.

@@ -2,6 +2,7 @@ package console
 
 import (
 	"errors"
+	"fmt"
 	"io"
 	"os"
 	"path/filepath"
@@ -54,6 +55,20 @@ func (p *Picture) Draw(c plot.Chart) error {
 	}
 	format, _ := PlotFormat(p.File)
 	return ReplaceFile(p.File, func(w io.Writer) error { return plot.Write(w, format, c) })
+}
+
+// DrawFile writes a picture with plot.Write, plot.WriteLines or plot.WritePlaces. paid, such as "the answer is", names
+// what is recorded even so.
+func DrawFile[T any](file string, write func(io.Writer, plot.Format, T) error, picture T, paid string) error {
+	format, _ := PlotFormat(file)
+	err := ReplaceFile(file, func(w io.Writer) error { return write(w, format, picture) })
+	switch {
+	case err == nil:
+		return nil
+	case paid == "":
+		return fmt.Errorf("the picture could not be written: %w", err)
+	}
+	return fmt.Errorf("the picture could not be written: %w (%s recorded: ask again, free)", err, paid)
 }
 
 // ReplaceFile writes a file whole, or leaves what was there.

@@ -2,7 +2,6 @@ package laboratory
 
 import (
 	"fmt"
-	"io"
 	"math"
 	"math/big"
 	"strings"
@@ -188,9 +187,5 @@ func drawCurve(a asked, file string) error {
 	for _, c := range accountants(account.Report{}) { // all of them, so that each has its colour in every picture
 		l.Lines = append(l.Lines, plot.Line{Name: c.name, Points: lines[c.name]})
 	}
-	format, _ := console.PlotFormat(file)
-	if err := console.ReplaceFile(file, func(w io.Writer) error { return plot.WriteLines(w, format, l) }); err != nil {
-		return fmt.Errorf("the picture could not be written: %w", err)
-	}
-	return nil
+	return console.DrawFile(file, plot.WriteLines, l, "")
 }

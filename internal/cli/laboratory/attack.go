@@ -11,7 +11,6 @@ import (
 
 	"dither/audit/attack"
 	"dither/internal/cli/console"
-	"dither/internal/nearest"
 )
 
 // classical is an attack of `dither attack`, with its flags besides --format, and the default numbers of people and
@@ -133,34 +132,24 @@ func runAttack(s *console.Console, args []string) error {
 	for _, a := range attacks() {
 		names = append(names, a.name)
 	}
-	// The attack is the first argument; its flags depend on it.
-	if len(args) > 0 && !strings.HasPrefix(args[0], "-") {
-		at := slices.Index(names, args[0])
-		if at < 0 {
-			return console.Usage("there is no attack %q%s; there are %s", args[0],
-				console.DidYouMean(nearest.Name(args[0], names)), strings.Join(names, ", "))
-		}
-		a := attacks()[at]
-		o := newAttackOptions(a)
-		o.declare(s, a)
-		rest, helped, err := s.Parse(args[1:])
-		if err != nil || helped {
-			return err
-		}
-		s.Flags.Visit(func(f *flag.Flag) { o.given[f.Name] = true })
-		if len(rest) > 0 {
-			return console.Usage("attack %s takes flags alone, not %q", a.name, rest[0])
-		}
-		if err := (&console.Picture{File: o.plot}).Check(s); err != nil {
-			return err
-		}
-		return attackError(a.run(s, o))
-	}
-	newAttackOptions(classical{}).declare(s, attacks()...) // help and completion show all flags
-	if _, helped, err := s.Parse(args); err != nil || helped {
-		return err
-	}
-	return console.Usage("attack is followed by %s", strings.Join(names, ", "))
+	var o *attackOptions
+	return s.Kinds("attack", names, args,
+		func(kind int) {
+			if kind < 0 {
+				newAttackOptions(classical{}).declare(s, attacks()...)
+				return
+			}
+			a := attacks()[kind]
+			o = newAttackOptions(a)
+			o.declare(s, a)
+		},
+		func(kind int) error {
+			s.Flags.Visit(func(f *flag.Flag) { o.given[f.Name] = true })
+			if err := (&console.Picture{File: o.plot}).Check(s); err != nil {
+				return err
+			}
+			return attackError(attacks()[kind].run(s, o))
+		})
 }
 
 // attackError turns the library's errors about arguments and files into usage errors.

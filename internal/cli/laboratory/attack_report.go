@@ -3,7 +3,6 @@ package laboratory
 import (
 	"encoding/json"
 	"fmt"
-	"io"
 	"math"
 	"strconv"
 	"strings"
@@ -160,12 +159,7 @@ func showAttack(s *console.Console, o *attackOptions, r attackReport) error {
 	if err != nil {
 		return err
 	}
-	format, _ := console.PlotFormat(o.plot)
-	if err := console.ReplaceFile(o.plot,
-		func(w io.Writer) error { return plot.WriteLines(w, format, lines) }); err != nil {
-		return fmt.Errorf("the picture could not be written: %w", err)
-	}
-	return nil
+	return console.DrawFile(o.plot, plot.WriteLines, lines, "")
 }
 
 // share writes a share in per cent, with one decimal. A share that is neither 0 nor 1 is never written as 0 or 100 %.

@@ -2,7 +2,6 @@ package laboratory
 
 import (
 	"fmt"
-	"io"
 	"math"
 	"math/big"
 	"strconv"
@@ -36,12 +35,7 @@ func drawAudit(r *audit.Report, picture string) error {
 	if picture == "" {
 		return nil
 	}
-	format, _ := console.PlotFormat(picture)
-	if err := console.ReplaceFile(picture,
-		func(w io.Writer) error { return plot.Write(w, format, auditChart(r)) }); err != nil {
-		return fmt.Errorf("the picture could not be written: %w", err)
-	}
-	return nil
+	return console.DrawFile(picture, plot.Write, auditChart(r), "")
 }
 
 // auditText is a report for a person: the verdict first, then its evidence.

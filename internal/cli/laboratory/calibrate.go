@@ -214,11 +214,7 @@ func calibrationText(c account.Calibration, t account.Target) string {
 // grouped is 1 over a share near a power of ten, written like 1,000.
 func grouped(share float64) string {
 	power := int(math.Round(-math.Log10(share)))
-	digits := "1" + strings.Repeat("0", max(power, 0))
-	for i := len(digits) - 3; i > 0; i -= 3 {
-		digits = digits[:i] + "," + digits[i:]
-	}
-	return digits
+	return render.Grouped("1" + strings.Repeat("0", max(power, 0)))
 }
 
 // noiseName is the name of a mechanism in a sentence.

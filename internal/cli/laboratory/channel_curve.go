@@ -2,7 +2,6 @@ package laboratory
 
 import (
 	"fmt"
-	"io"
 	"math"
 	"math/big"
 
@@ -102,9 +101,5 @@ func drawChannelCurve(r judged, at []plot.Point, file string) error {
 	} else {
 		l.Caption += fmt.Sprintf(" δ stays at %s, however large ε is.", render.Above(r.limit.Upper))
 	}
-	format, _ := console.PlotFormat(file)
-	if err := console.ReplaceFile(file, func(w io.Writer) error { return plot.WriteLines(w, format, l) }); err != nil {
-		return fmt.Errorf("the picture could not be written: %w", err)
-	}
-	return nil
+	return console.DrawFile(file, plot.WriteLines, l, "")
 }

@@ -2,7 +2,6 @@ package laboratory
 
 import (
 	"fmt"
-	"io"
 	"math"
 	"math/big"
 	"strconv"
@@ -82,12 +81,7 @@ func interpretExample(s *console.Console, name, epsilon string, specs []string, 
 	if err != nil || picture == "" {
 		return err
 	}
-	format, _ := console.PlotFormat(picture)
-	if err := console.ReplaceFile(picture,
-		func(w io.Writer) error { return plot.Write(w, format, x.chart()) }); err != nil {
-		return fmt.Errorf("the picture could not be written: %w", err)
-	}
-	return nil
+	return console.DrawFile(picture, plot.Write, x.chart(), "")
 }
 
 func (x *smoking) infer() error {

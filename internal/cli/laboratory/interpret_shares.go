@@ -101,13 +101,7 @@ func ceilingOf(r *big.Rat) *big.Int {
 }
 
 // commas writes an integer with them.
-func commas(n *big.Int) string {
-	digits := n.String()
-	for i := len(digits) - 3; i > 0; i -= 3 {
-		digits = digits[:i] + "," + digits[i:]
-	}
-	return digits
-}
+func commas(n *big.Int) string { return render.Grouped(n.String()) }
 
 func grouping(n int64) string { return commas(big.NewInt(n)) }
 

@@ -1,5 +1,5 @@
-// Package render writes what people and programs read: numbers, tables, Markdown, CSV, charts, and with these a release and
-// its explanation. It reads no files and asks nothing.
+// Package render writes what people and programs read: numbers, tables, Markdown, CSV, charts, and with these a release
+// and its explanation. It reads no files and asks nothing.
 package render
 
 import (
@@ -53,4 +53,15 @@ func (g *Grid) Text(separator string) string {
 		b.WriteString(strings.TrimRight(strings.Join(cells, separator), " ") + "\n")
 	}
 	return b.String()
+}
+
+// Ruled writes the grid with lines between its columns, and a rule in place of its second line, under the header.
+func (g *Grid) Ruled() string {
+	lines := strings.SplitAfter(g.Text(" │"), "\n")
+	var rule []string
+	for _, w := range g.Widths() {
+		rule = append(rule, strings.Repeat("─", w+1))
+	}
+	lines[1] = strings.Join(rule, "┼") + "\n"
+	return strings.Join(lines, "")
 }

@@ -18,8 +18,10 @@ func Plural(n int, what string) string {
 }
 
 // Thousands writes an integer with its digits in groups.
-func Thousands(n int) string {
-	digits := strconv.Itoa(n)
+func Thousands(n int) string { return Grouped(strconv.Itoa(n)) }
+
+// Grouped puts commas between groups of three digits.
+func Grouped(digits string) string {
 	for i := len(digits) - 3; i > 0; i -= 3 {
 		digits = digits[:i] + "," + digits[i:]
 	}

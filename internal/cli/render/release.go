@@ -2,7 +2,6 @@ package render
 
 import (
 	"fmt"
-	"strings"
 
 	"dither/curator"
 )
@@ -28,13 +27,7 @@ func ReleaseTable(r *curator.Release) string {
 		}
 		g.Add(cells...)
 	}
-	lines := strings.SplitAfter(g.Text(" │"), "\n")
-	var rule []string
-	for _, w := range g.Widths() {
-		rule = append(rule, strings.Repeat("─", w+1))
-	}
-	lines[1] = strings.Join(rule, "┼") + "\n"
-	return strings.Join(lines, "") + footer(r)
+	return g.Ruled() + footer(r)
 }
 
 func footer(r *curator.Release) string {

@@ -2,7 +2,6 @@ package statistics
 
 import (
 	"fmt"
-	"io"
 	"math"
 	"strconv"
 
@@ -12,23 +11,17 @@ import (
 	"dither/stats/cluster"
 )
 
-// drawClusters writes a picture: of two columns the plane, with the centres of each iteration where there are some; else each column's
-// centres with their intervals.
+// drawClusters writes a picture: of two columns the plane, with the centres of each iteration where there are some;
+// else each column's centres with their intervals.
 func drawClusters(p *console.Picture, c *cluster.Result) error {
 	if p.File == "" {
 		return nil
 	}
-	format, _ := console.PlotFormat(p.File)
-	err := console.ReplaceFile(p.File, func(w io.Writer) error {
-		if len(c.Columns) == 2 {
-			return plot.WritePlaces(w, format, clusterPlaces(c))
-		}
-		return plot.Write(w, format, clusterChart(c))
-	})
-	if err != nil {
-		return fmt.Errorf("the picture could not be written: %w (the clusters are recorded: ask again, free)", err)
+	const paid = "the clusters are"
+	if len(c.Columns) == 2 {
+		return console.DrawFile(p.File, plot.WritePlaces, clusterPlaces(c), paid)
 	}
-	return nil
+	return console.DrawFile(p.File, plot.Write, clusterChart(c), paid)
 }
 
 func clusterCaption(c *cluster.Result) string {

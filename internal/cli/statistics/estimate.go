@@ -2,8 +2,6 @@ package statistics
 
 import (
 	"context"
-	"fmt"
-	"io"
 	"strings"
 
 	"dither/curator"
@@ -144,12 +142,7 @@ func estimated(s *console.Console, c *curator.Curator, o *estimateFlags, plan es
 	if err := showEstimates(s, e); err != nil || o.picture.File == "" {
 		return err
 	}
-	format, _ := console.PlotFormat(o.picture.File)
-	chart := estimatesChart(e, o.Table)
-	if err := console.ReplaceFile(o.picture.File, func(w io.Writer) error { return plot.Write(w, format, chart) }); err != nil {
-		return fmt.Errorf("the picture could not be written: %w (the estimates are recorded: ask again, free)", err)
-	}
-	return nil
+	return console.DrawFile(o.picture.File, plot.Write, estimatesChart(e, o.Table), "the estimates are")
 }
 
 const estimateHelp = `

@@ -1,5 +1,5 @@
-// Package statistics holds the verbs of a statistician: fit, estimate, cluster and test. What they compute is post-processing
-// of releases (packages stats and hypothesis); here are their flags, and how results are shown.
+// Package statistics holds the verbs of a statistician: fit, estimate, cluster and test. What they compute is
+// post-processing of releases (packages stats and hypothesis); here are their flags, and how results are shown.
 package statistics
 
 import (
@@ -104,7 +104,8 @@ func (o *fitOptions) parsed(s *console.Console, args []string) (helped bool, err
 	return false, o.picture.Check(s)
 }
 
-// fitting explains a fit, or fits and draws it. A fit whose picture or calibration cannot be had is told all the same: it is paid.
+// fitting explains a fit, or fits and draws it. A fit whose picture or calibration cannot be had is told all the same:
+// it is paid.
 func fitting[E, F any](s *console.Console, o *fitOptions, explain func(*curator.Curator) (E, error), tell func(E) error, fit func(*curator.Curator) (F, error), show func(F) error) error {
 	return s.Sealing(func(c *curator.Curator) error {
 		if o.explain {
@@ -122,15 +123,23 @@ func fitting[E, F any](s *console.Console, o *fitOptions, explain func(*curator.
 	})
 }
 
-// affordability is what the explanation of a price ends with. largest is the largest ε that could be asked at.
-func affordability(b *strings.Builder, price, remaining curator.Loss, affordable, replayed bool, largest string) {
+// closing is what a paid result ends with: its warnings, its price, and its releases.
+func closing(b *strings.Builder, warnings []string, p regression.Paid, releases ...string) {
+	for _, w := range warnings {
+		fmt.Fprintf(b, "warning: %s\n", w)
+	}
+	fmt.Fprintf(b, "%s, remaining %s (%s)\n", pricePaid(p.Price, p.Replayed), p.Remaining, strings.Join(releases, ", "))
+}
+
+// affordability is what the explanation of a price ends with.
+func affordability(b *strings.Builder, q regression.Quoted, replayed bool) {
 	switch {
 	case replayed:
 		b.WriteString("released before: free\n")
-	case affordable:
-		fmt.Fprintf(b, "price %s, remaining %s\n", price, remaining)
+	case q.Affordable:
+		fmt.Fprintf(b, "price %s, remaining %s\n", q.Price, q.Remaining)
 	default:
-		fmt.Fprintf(b, "price %s, which is more than what remains, %s; at most --epsilon %s\n", price, remaining, largest)
+		fmt.Fprintf(b, "price %s, which is more than what remains, %s; at most --epsilon %s\n", q.Price, q.Remaining, q.Largest)
 	}
 }
 
@@ -141,7 +150,8 @@ type coefficient struct {
 	estimate, low, high *float64
 }
 
-// coefficientsChart draws what changes from one end of each predictor's bounds to the other, so that predictors of all units can be compared; without the intercept.
+// coefficientsChart draws what changes from one end of each predictor's bounds to the other, so that predictors of all
+// units can be compared; without the intercept.
 func coefficientsChart(title, caption, panel string, all []coefficient) plot.Chart {
 	c := plot.Chart{Title: title, Caption: caption}
 	p := plot.Panel{Name: panel, Points: true, Zero: true, Marks: [][]plot.Mark{nil}}

@@ -4,7 +4,6 @@ import (
 	"context"
 	"encoding/csv"
 	"fmt"
-	"io"
 	"math"
 	"strings"
 
@@ -78,8 +77,7 @@ func (f *calibrationFlags) draw(k *regression.Calibrated) error {
 	if k == nil || f.picture.File == "" {
 		return nil
 	}
-	format, _ := console.PlotFormat(f.picture.File)
-	return pictured(console.ReplaceFile(f.picture.File, func(w io.Writer) error { return plot.WritePlaces(w, format, calibrationPlaces(k)) }))
+	return console.DrawFile(f.picture.File, plot.WritePlaces, calibrationPlaces(k), "")
 }
 
 // calibrationPlaces draws each bin as a cross at its middle: as wide as the bin, and as high as the interval of the
@@ -143,10 +141,7 @@ func showCalibration(s *console.Console, k *regression.Calibrated) {
 	lay(s, header, rows, 0)
 	var b strings.Builder
 	fmt.Fprintf(&b, "counts have noise of standard deviation %s; intervals, each by itself, cover sampling and noise\n", render.Compact(k.StdDev))
-	for _, w := range k.Warnings {
-		fmt.Fprintf(&b, "warning: %s\n", w)
-	}
-	fmt.Fprintf(&b, "%s, remaining %s (%s)\n", pricePaid(k.Price, k.Replayed), k.Remaining, k.ID)
+	closing(&b, k.Warnings, k.Paid, k.ID)
 	paragraphs(s, b.String())
 }
 

@@ -243,10 +243,7 @@ func glmWords(f *regression.GLMFit) string {
 	b.WriteString(foundWords(f.Bounds))
 	b.WriteString("intervals are about the population that the rows are drawn from: they cover sampling and noise\n")
 	levelWords(&b, f.Response, f.Levels)
-	for _, w := range f.Warnings {
-		fmt.Fprintf(&b, "warning: %s\n", w)
-	}
-	fmt.Fprintf(&b, "%s, remaining %s (%s)\n", pricePaid(f.Price, f.Replayed), f.Remaining, strings.Join(f.IDs, ", "))
+	closing(&b, f.Warnings, f.Paid, f.IDs...)
 	return b.String()
 }
 
@@ -270,7 +267,7 @@ func showGLMExplanation(s *console.Console, e glmExplained) error {
 	}
 	levelWords(&b, e.Response, e.Levels)
 	calibrationWords(&b, e.Calibration)
-	affordability(&b, e.Price, e.Remaining, e.Affordable, e.Replayed, e.Largest)
+	affordability(&b, e.Quoted, e.Replayed)
 	paragraphs(s, b.String())
 	return nil
 }

@@ -178,7 +178,7 @@ func showTrained(s *console.Console, t trained) error {
 	}
 	fmt.Fprintf(&b, "%s\n", t.NoIntervals())
 	levelWords(&b, t.Response, t.Levels)
-	fmt.Fprintf(&b, "%s, remaining %s (%s)\n", pricePaid(t.Price, t.Replayed), t.Remaining, t.ID)
+	closing(&b, nil, t.Paid, t.ID)
 	if len(rows) == 0 && s.Format != "markdown" { // the heading's empty line is enough
 		s.Print("%s", render.PrintableLines(b.String()))
 	} else {
@@ -209,7 +209,7 @@ func showGradientsExplanation(s *console.Console, e gradientsExplained) error {
 	}
 	levelWords(&b, e.Response, e.Levels)
 	calibrationWords(&b, e.Calibration)
-	affordability(&b, e.Price, e.Remaining, e.Affordable, e.Begun, e.Largest)
+	affordability(&b, e.Quoted, e.Begun)
 	paragraphs(s, b.String())
 	return nil
 }

@@ -57,9 +57,10 @@ func triedWords(r *regression.GLMTried) string {
 	}
 	fmt.Fprintf(&b, "a random number of trials, %s on average, each at %s; a given regulariser is missed with probability %.2g\n", render.Compact(r.Trials), r.Trial, r.Missed)
 	if r.ID == "" {
-		affordability(&b, r.Price, r.Remaining, r.Affordable, r.Replayed, r.Largest)
+		q := regression.Quoted{Price: r.Price, Remaining: r.Remaining, Affordable: r.Affordable, Largest: r.Largest}
+		affordability(&b, q, r.Replayed)
 		return b.String()
 	}
-	fmt.Fprintf(&b, "%s, remaining %s (%s)\n", pricePaid(r.Price, r.Replayed), r.Remaining, r.ID)
+	closing(&b, nil, r.Paid, r.ID)
 	return b.String()
 }

@@ -59,13 +59,7 @@ func lay(s *console.Console, header []string, rows [][]string, numbers int) {
 	for _, row := range rows {
 		g.Add(indented(row)...)
 	}
-	lines := strings.SplitAfter(g.Text(" │"), "\n")
-	var rule []string
-	for _, w := range g.Widths() {
-		rule = append(rule, strings.Repeat("─", w+1))
-	}
-	lines[1] = strings.Join(rule, "┼") + "\n"
-	s.Print("%s", strings.Join(lines, ""))
+	s.Print("%s", g.Ruled())
 }
 
 func indented(cells []string) []string {
@@ -129,10 +123,7 @@ func linearWords(f *regression.LinearFit) string {
 	} else {
 		b.WriteString("intervals are about the coefficients that these rows have: they cover noise, not sampling\n")
 	}
-	for _, w := range f.Warnings {
-		fmt.Fprintf(&b, "warning: %s\n", w)
-	}
-	fmt.Fprintf(&b, "%s, remaining %s (%s)\n", pricePaid(f.Price, f.Replayed), f.Remaining, strings.Join(f.Releases, ", "))
+	closing(&b, f.Warnings, f.Paid, f.Releases...)
 	return b.String()
 }
 
@@ -216,7 +207,7 @@ func linearPrice(e *regression.LinearExplanation) string {
 	for _, n := range e.Notes {
 		fmt.Fprintf(&b, "note: %s\n", n)
 	}
-	affordability(&b, e.Price, e.Remaining, e.Affordable, e.Replayed, e.Largest)
+	affordability(&b, e.Quoted, e.Replayed)
 	return b.String()
 }
 

@@ -27,10 +27,7 @@ func showTheilSen(s *console.Console, f *regression.LinearFit) {
 	if f.Line.Intervals {
 		b.WriteString("intervals are about the population that the rows are drawn from: they cover sampling and noise, and hold all together\n")
 	}
-	for _, w := range f.Warnings {
-		fmt.Fprintf(&b, "warning: %s\n", w)
-	}
-	fmt.Fprintf(&b, "%s, remaining %s (%s)\n", pricePaid(f.Price, f.Replayed), f.Remaining, f.ID)
+	closing(&b, f.Warnings, f.Paid, f.ID)
 	paragraphs(s, b.String())
 }
 

@@ -9,7 +9,6 @@ import (
 	"dither/curator"
 	"dither/hypothesis"
 	"dither/internal/cli/console"
-	"dither/internal/nearest"
 )
 
 // testKind is a test that `dither test` makes: on numbers that somebody published, or on a table of a home.
@@ -54,32 +53,23 @@ func runTest(s *console.Console, args []string) error {
 	for _, k := range testKinds() {
 		names = append(names, k.name)
 	}
-	if len(args) > 0 && !strings.HasPrefix(args[0], "-") { // the test comes first: its flags depend on it
-		at := slices.Index(names, args[0])
-		if at < 0 {
-			return console.Usage("there is no test %q%s; there are %s", args[0], console.DidYouMean(nearest.Name(args[0], names)), strings.Join(names, ", "))
-		}
-		k := testKinds()[at]
-		o := newTestOptions(k.name)
-		o.declare(s, k)
-		rest, helped, err := s.Parse(args[1:])
-		if err != nil || helped {
-			return err
-		}
-		s.Flags.Visit(func(f *flag.Flag) { o.given[f.Name] = true })
-		if len(rest) > 0 {
-			return console.Usage("test %s takes flags alone, not %q", k.name, rest[0])
-		}
-		if err := (&console.Picture{File: o.get("plot")}).Check(s); err != nil {
-			return err
-		}
-		return testError(k.run(s, o))
-	}
-	newTestOptions("").declare(s, testKinds()...) // help and completion know all flags
-	if _, helped, err := s.Parse(args); err != nil || helped {
-		return err
-	}
-	return console.Usage("test is followed by %s", strings.Join(names, ", "))
+	var o *testOptions
+	return s.Kinds("test", names, args,
+		func(kind int) {
+			if kind < 0 {
+				newTestOptions("").declare(s, testKinds()...)
+				return
+			}
+			o = newTestOptions(names[kind])
+			o.declare(s, testKinds()[kind])
+		},
+		func(kind int) error {
+			s.Flags.Visit(func(f *flag.Flag) { o.given[f.Name] = true })
+			if err := (&console.Picture{File: o.get("plot")}).Check(s); err != nil {
+				return err
+			}
+			return testError(testKinds()[kind].run(s, o))
+		})
 }
 
 // testError makes what the library finds wrong a usage error.

@@ -2,7 +2,6 @@ package statistics
 
 import (
 	"fmt"
-	"io"
 	"math"
 	"slices"
 
@@ -15,8 +14,8 @@ import (
 // quantilesDrawn is how many p-values a QQ plot is of.
 const quantilesDrawn = 400
 
-// plotFit draws the p-values that each test of goodness of fit gives where the hypothesis is true, against those of a valid test: a
-// simulation of as many people and as much noise, which reads nothing.
+// plotFit draws the p-values that each test of goodness of fit gives where the hypothesis is true, against those of a
+// valid test: a simulation of as many people and as much noise, which reads nothing.
 func plotFit(o *testOptions, g hypothesis.GoodnessOfFit, t *hypothesis.Test) error {
 	if o.get("plot") == "" {
 		return nil
@@ -45,8 +44,7 @@ func plotFit(o *testOptions, g hypothesis.GoodnessOfFit, t *hypothesis.Test) err
 		}
 		l.Lines = append(l.Lines, line)
 	}
-	format, _ := console.PlotFormat(o.get("plot"))
-	return pictured(console.ReplaceFile(o.get("plot"), func(w io.Writer) error { return plot.WriteLines(w, format, l) }))
+	return console.DrawFile(o.get("plot"), plot.WriteLines, l, "")
 }
 
 // plotTable draws the noisy counts of a table, with the intervals of their noise.
@@ -75,6 +73,5 @@ func plotTable(o *testOptions, t hypothesis.Table, rows, columns []string) error
 		panel.Marks = append(panel.Marks, marks)
 	}
 	c.Panels = []plot.Panel{panel}
-	format, _ := console.PlotFormat(o.get("plot"))
-	return pictured(console.ReplaceFile(o.get("plot"), func(w io.Writer) error { return plot.Write(w, format, c) }))
+	return console.DrawFile(o.get("plot"), plot.Write, c, "")
 }

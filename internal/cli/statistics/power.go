@@ -3,7 +3,6 @@ package statistics
 import (
 	"encoding/json"
 	"fmt"
-	"io"
 	"math"
 	"strconv"
 
@@ -46,8 +45,9 @@ func (p planned) MarshalJSON() ([]byte, error) {
 
 // priced is a noise's variance at a price, and how it is told; price is an ε or a ρ.
 type priced struct {
-	rho   bool
-	delta float64 // sensitivity of a histogram: 1, or of a neighbour with another person in place of one, 2 in L₁ and √2 in L₂
+	rho bool
+	// sensitivity of a histogram: 1, or of a neighbour with another person in place of one, 2 in L₁ and √2 in L₂
+	delta float64
 }
 
 // scale is the noise's parameter at a price: a Laplace's scale, or a Gaussian's variance.
@@ -293,7 +293,6 @@ func showPlanned(s *console.Console, o *testOptions, p planned) error {
 	if o == nil || o.get("plot") == "" {
 		return nil
 	}
-	format, _ := console.PlotFormat(o.get("plot"))
 	l := plot.Lines{
 		Title: fmt.Sprintf("Power of a test of %s at level %s", map[string]string{"gof": "goodness of fit", "independence": "independence", "binomial": "a probability"}[p.of], render.Number6(p.alpha)), X: p.where, Y: "power", Linear: true,
 		Caption: "The probability that the test rejects, if the truth is " + p.against + ".",
@@ -302,13 +301,5 @@ func showPlanned(s *console.Console, o *testOptions, p planned) error {
 	if p.reached {
 		l.Marked = []plot.Point{{X: p.n, Y: p.power}}
 	}
-	return pictured(console.ReplaceFile(o.get("plot"), func(w io.Writer) error { return plot.WriteLines(w, format, l) }))
-}
-
-// pictured is an error of drawing.
-func pictured(err error) error {
-	if err != nil {
-		return fmt.Errorf("the picture could not be written: %w", err)
-	}
-	return nil
+	return console.DrawFile(o.get("plot"), plot.WriteLines, l, "")
 }

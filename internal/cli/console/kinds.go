@@ -1,0 +1,34 @@
+package console
+
+import (
+	"slices"
+	"strings"
+
+	"dither/internal/nearest"
+)
+
+// Kinds carries out a verb whose first argument names a kind: the kind's flags depend on it. declare declares the flags
+// of the kind at an index, or those of all kinds at -1, for help and completion. run carries the kind out, once its
+// flags are read.
+func (s *Console) Kinds(verb string, kinds, args []string, declare func(kind int), run func(kind int) error) error {
+	if len(args) == 0 || strings.HasPrefix(args[0], "-") {
+		declare(-1)
+		if _, helped, err := s.Parse(args); err != nil || helped {
+			return err
+		}
+		return Usage("%s is followed by %s", verb, strings.Join(kinds, ", "))
+	}
+	kind := slices.Index(kinds, args[0])
+	if kind < 0 {
+		return Usage("there is no %s %q%s; there are %s", verb, args[0], DidYouMean(nearest.Name(args[0], kinds)), strings.Join(kinds, ", "))
+	}
+	declare(kind)
+	rest, helped, err := s.Parse(args[1:])
+	switch {
+	case err != nil || helped:
+		return err
+	case len(rest) > 0:
+		return Usage("%s %s takes flags alone, not %q", verb, args[0], rest[0])
+	}
+	return run(kind)
+}
