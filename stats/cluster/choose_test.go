@@ -10,8 +10,9 @@ import (
 	"dither/internal/stattest"
 )
 
-// The number of places is found: of simulated tables of each kind (their rows, noise and beginnings pinned by seeds) in nearly all. It fails at a count that has a probability below
-// 1e-7 where the number is found with the one of its line; the log tells how often it was.
+// The number of places is found: of simulated tables of each kind (their rows, noise and beginnings pinned by seeds) in
+// nearly all. It fails at a count that has a probability below 1e-7 where the number is found with the one of its line;
+// the log tells how often it was.
 func TestKMeansFindsHowMany(t *testing.T) {
 	for _, c := range []struct {
 		task        task
@@ -23,7 +24,8 @@ func TestKMeansFindsHowMany(t *testing.T) {
 	}{
 		{task{method: MethodGrid, d: 2, k: 8, least: 2}, 2000, 0.5, []int{2, 4}, 40, 0.7},
 		{task{method: MethodGrid, d: 3, k: 6, least: 2}, 4000, 0.5, []int{2, 4}, 16, 0.7},
-		{task{method: MethodGrid, d: 3, k: 8, least: 2}, 6000, 1, []int{3}, 100, 0.95}, // clusters of noise alone look well apart
+		// clusters of noise alone look well apart
+		{task{method: MethodGrid, d: 3, k: 8, least: 2}, 6000, 1, []int{3}, 100, 0.95},
 	} {
 		for _, places := range c.places {
 			found := 0
@@ -32,7 +34,8 @@ func TestKMeansFindsHowMany(t *testing.T) {
 				rows, _ := blobs(r, c.n, places, c.task.d, 0.7, 0.7, 0.08)
 				of := withDefaults(c.task)
 				of.seed = uint64(i + 1)
-				got, err := runMethod(t.Context(), of, &simulatedSource{t: t, rows: rows, task: of, epsilon: c.epsilon, random: r})
+				got, err := runMethod(t.Context(), of,
+					&simulatedSource{t: t, rows: rows, task: of, epsilon: c.epsilon, random: r})
 				if err != nil {
 					t.Fatal(err)
 				}
@@ -45,16 +48,21 @@ func TestKMeansFindsHowMany(t *testing.T) {
 					}
 				}
 			}
-			t.Logf("%s, %d columns, %d rows, ε = %g: %d places found in %d of %d", c.task.method, c.task.d, c.n, c.epsilon, places, found, c.trials)
-			if err := (stattest.Proportion{Successes: found, Of: stattest.Binomial{Trials: c.trials, Probability: c.probability}, FalseAlarm: 1e-7}).CheckAtLeast(); err != nil {
+			t.Logf("%s, %d columns, %d rows, ε = %g: %d places found in %d of %d", c.task.method, c.task.d, c.n,
+				c.epsilon, places, found, c.trials)
+			if err := (stattest.Proportion{
+				Successes:  found,
+				Of:         stattest.Binomial{Trials: c.trials, Probability: c.probability},
+				FalseAlarm: 1e-7,
+			}).CheckAtLeast(); err != nil {
 				t.Error(err)
 			}
 		}
 	}
 }
 
-// A range of numbers costs what the largest does; after it every number up to that is free, and the clusters are those that were told. At ε = 3 another number than three was found in
-// none of 100 simulated tables.
+// A range of numbers costs what the largest does; after it every number up to that is free, and the clusters are those
+// that were told. At ε = 3 another number than three was found in none of 100 simulated tables.
 func TestKMeansOfARange(t *testing.T) {
 	for name, edit := range map[string]func(string) string{"pure": asItIs, "zCDP": underRho} {
 		c, _ := testHome(t, edit, 6000)
@@ -67,12 +75,14 @@ func TestKMeansOfARange(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			if len(got.Clusters) != 3 || len(got.Scores) != 7 && method == MethodGrid || math.Abs(got.Rows-5880) > 2000 {
+			if len(got.Clusters) != 3 || len(got.Scores) != 7 && method == MethodGrid ||
+				math.Abs(got.Rows-5880) > 2000 {
 				t.Errorf("%s %s: %+v", name, method, got)
 			}
 			spent := spentOf(t, c)
 			for _, k := range []int{1, 3, 8} {
-				again, err := KMeans(t.Context(), c, Request{Table: "t", Columns: of.Columns, K: k, Most: 8, Method: method, Epsilon: "3"})
+				again, err := KMeans(t.Context(), c,
+					Request{Table: "t", Columns: of.Columns, K: k, Most: 8, Method: method, Epsilon: "3"})
 				if err != nil || !again.Replayed || spentOf(t, c) != spent || len(again.Scores) != 0 {
 					t.Fatalf("%s %s: %+v, %v", name, method, again, err)
 				}
@@ -97,7 +107,8 @@ func TestKMeansChoosesOfNothing(t *testing.T) {
 	for _, method := range []string{MethodGrid, ""} {
 		for _, rows := range []int{0, 2} {
 			c, _ := testHome(t, asItIs, rows)
-			got, err := KMeans(t.Context(), c, Request{Table: "t", Columns: []string{"x", "y"}, Least: 2, K: 64, Method: method, Epsilon: "0.3"})
+			got, err := KMeans(t.Context(), c,
+				Request{Table: "t", Columns: []string{"x", "y"}, Least: 2, K: 64, Method: method, Epsilon: "0.3"})
 			if err != nil || len(got.Warnings) == 0 {
 				t.Errorf("%+v, %v", got, err)
 			}

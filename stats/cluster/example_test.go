@@ -14,7 +14,8 @@ import (
 func ExampleKMeans() {
 	c, done := statstest.Trial()
 	defer done()
-	found, err := cluster.KMeans(context.Background(), c, cluster.Request{Table: "trial", Columns: []string{"dose", "days"}, K: 2, Epsilon: "2"})
+	found, err := cluster.KMeans(context.Background(), c,
+		cluster.Request{Table: "trial", Columns: []string{"dose", "days"}, K: 2, Epsilon: "2"})
 	if err != nil {
 		log.Fatal(err)
 	}

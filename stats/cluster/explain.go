@@ -11,15 +11,16 @@ import (
 	"dither/internal/exact"
 )
 
-// Explanation is the price of clusters, and the noise on the numbers that they are computed from. It follows from the request, the policy and the ledger,
-// never from rows, and costs nothing.
+// Explanation is the price of clusters, and the noise on the numbers that they are computed from. It follows from the
+// request, the policy and the ledger, never from rows, and costs nothing.
 type Explanation struct {
-	Method     string        `json:"method"`
-	Columns    []string      `json:"columns"`
-	Accesses   []Access      `json:"looks"`
-	Buckets    []int         `json:"buckets,omitempty"` // of the grid method, for each column; nil if their number follows from a noisy count
-	Price      curator.Loss  `json:"price"`             // of all accesses together
-	Unpaid     *curator.Loss `json:"unpaid"`            // of accesses without an earlier release; nil if there are none
+	Method   string   `json:"method"`
+	Columns  []string `json:"columns"`
+	Accesses []Access `json:"looks"`
+	// of the grid method, for each column; nil if their number follows from a noisy count
+	Buckets    []int         `json:"buckets,omitempty"`
+	Price      curator.Loss  `json:"price"`  // of all accesses together
+	Unpaid     *curator.Loss `json:"unpaid"` // of accesses without an earlier release; nil if there are none
 	Remaining  curator.Loss  `json:"remaining"`
 	Affordable bool          `json:"affordable"`
 	Largest    string        `json:"largest_epsilon"` // the largest ε that one question can cost now
@@ -33,8 +34,8 @@ type Access struct {
 	What  string      `json:"what"`
 	Times int         `json:"times"`
 	Price json.Number `json:"price"` // of each, in the budget's ε or ρ
-	// Count is the standard deviation of the noise on each cell's count. Sums are those on a cell's sums of the columns, in the columns' own units about
-	// the middle of their bounds; nil if there are no sums.
+	// Count is the standard deviation of the noise on each cell's count. Sums are those on a cell's sums of the
+	// columns, in the columns' own units about the middle of their bounds; nil if there are no sums.
 	Count float64   `json:"stddev_count"`
 	Sums  []float64 `json:"stddev_sums,omitempty"`
 }
@@ -57,8 +58,9 @@ func ExplainKMeans(ctx context.Context, c *curator.Curator, of Request) (*Explan
 		return nil, err
 	}
 	out := &Explanation{
-		Method: s.task.method, Price: s.price, Unpaid: &room.Price, Remaining: room.Remaining, Affordable: room.Affordable || done != nil,
-		Largest: room.Largest, Replayed: done != nil, Unit: room.Unit, Notes: s.notes(),
+		Method: s.task.method, Price: s.price, Unpaid: &room.Price, Remaining: room.Remaining,
+		Affordable: room.Affordable || done != nil,
+		Largest:    room.Largest, Replayed: done != nil, Unit: room.Unit, Notes: s.notes(),
 	}
 	if out.Replayed {
 		out.Unpaid = nil
@@ -92,10 +94,15 @@ func (s *kernelSource) explainLooks(ctx context.Context, out *Explanation) error
 		if s.task.rows <= 0 {
 			looks, names = append(looks, access{kind: allRows}), append(names, "all rows")
 		}
-		looks, names = append(looks, access{kind: byBucket, buckets: s.task.twos()}), append(names, "rows in each cell of a grid")
+		looks, names = append(looks, access{kind: byBucket, buckets: s.task.twos()}),
+			append(names, "rows in each cell of a grid")
 	default:
 		planes := randomPlanes(s.task, make([]float64, s.task.d))
-		looks = []access{total, {kind: bySide, planes: planes}, {kind: byLeaf, planes: planes, tree: halves, leaves: 2, sums: true}}
+		looks = []access{
+			total,
+			{kind: bySide, planes: planes},
+			{kind: byLeaf, planes: planes, tree: halves, leaves: 2, sums: true},
+		}
 		names = []string{"all rows", fmt.Sprintf("rows on each side of %d planes", len(planes)), "rows in each group"}
 	}
 	for i, l := range looks {

@@ -11,10 +11,10 @@ import (
 
 // runGrid is EUGkM: noisy counts of a grid's cells, and k-means of the cells' middles with these weights.
 //
-// With M cells, a part of the space with a share r of them gets noise of a standard deviation of √(rM)·σ, and at its border, of about M^(1−1/d)
-// cells, N/M rows each may lie on the wrong side: an error in proportion to N·M^(−1/d). These are alike where M^(1/2 + 1/d) is in proportion to
-// N/σ, so that M = (Nε/10)^(2d/(2+d)) with σ = √2/ε, which is the paper's; its 10 was found by experiment. Here ε is √2/σ, whatever the
-// noise is.
+// With M cells, a part of the space with a share r of them gets noise of a standard deviation of √(rM)·σ, and at
+// its border, of about M^(1−1/d) cells, N/M rows each may lie on the wrong side: an error in proportion to
+// N·M^(−1/d). These are alike where M^(1/2 + 1/d) is in proportion to N/σ, so that M = (Nε/10)^(2d/(2+d)) with σ
+// = √2/ε, which is the paper's; its 10 was found by experiment. Here ε is √2/σ, whatever the noise is.
 func runGrid(ctx context.Context, t task, s source) (*result, error) {
 	out := &result{}
 	rows, step := t.rows, 0
@@ -25,7 +25,8 @@ func runGrid(ctx context.Context, t task, s source) (*result, error) {
 		}
 		rows, step = cells.counts[0], 1
 		if rows < 1 {
-			out.warnings = append(out.warnings, "By the noisy count there is less than one row: the clusters are of noise.")
+			out.warnings = append(out.warnings,
+				"By the noisy count there is less than one row: the clusters are of noise.")
 		}
 	}
 	deviation, _, err := s.deviation(ctx, step, access{kind: byBucket, buckets: t.twos()})
@@ -33,7 +34,8 @@ func runGrid(ctx context.Context, t task, s source) (*result, error) {
 		return nil, err
 	}
 	out.buckets = gridBuckets(t, rows, deviation)
-	cells, err := out.take(ctx, s, step, access{kind: byBucket, buckets: out.buckets, about: fmt.Sprintf("a grid of %v buckets", out.buckets)})
+	cells, err := out.take(ctx, s, step,
+		access{kind: byBucket, buckets: out.buckets, about: fmt.Sprintf("a grid of %v buckets", out.buckets)})
 	if err != nil {
 		return nil, err
 	}
@@ -56,8 +58,9 @@ const (
 // twos is the coarsest grid.
 func (t task) twos() []int { return slices.Repeat([]int{2}, t.d) }
 
-// gridBuckets is how many buckets each column has: so many that there are about M cells, at least two each, together enough for k cells, and not more
-// than the kernel answers at once. A column of fewer whole numbers has one for each, and leaves more to the others.
+// gridBuckets is how many buckets each column has: so many that there are about M cells, at least two each, together
+// enough for k cells, and not more than the kernel answers at once. A column of fewer whole numbers has one for each,
+// and leaves more to the others.
 func gridBuckets(t task, rows, deviation float64) []int {
 	d := float64(t.d)
 	epsilon := math.Sqrt2 / math.Max(deviation, 1e-300)
@@ -135,11 +138,13 @@ func (t task) middles(buckets []int) [][]float64 {
 	return out
 }
 
-// assignCells gives each cell of a grid to the nearest centre, and tells each cluster's size and the mean of its cells' middles.
+// assignCells gives each cell of a grid to the nearest centre, and tells each cluster's size and the mean of its cells'
+// middles.
 //
-// A mean r of rows at middles m_i with counts n_i + Z_i solves Σ(n_i + Z_i)(m_i − r) = ΣZ_i(m_i − r); the interval is of those r at which the left is within the quantile
-// of the right. It is found at the released mean: to the first order. Which cells are a cluster's was chosen by the same noise. A row is
-// within half a bucket of its cell's middle, and so is the mean of rows of that of middles: the interval is longer by that at each end.
+// A mean r of rows at middles m_i with counts n_i + Z_i solves Σ(n_i + Z_i)(m_i − r) = ΣZ_i(m_i − r); the
+// interval is of those r at which the left is within the quantile of the right. It is found at the released mean: to
+// the first order. Which cells are a cluster's was chosen by the same noise. A row is within half a bucket of its
+// cell's middle, and so is the mean of rows of that of middles: the interval is longer by that at each end.
 func (r *result) assignCells(t task, middles [][]float64, cells *cellSums, centres [][]float64) {
 	of := make([][]int, len(centres))
 	for i, p := range middles {
@@ -185,6 +190,7 @@ func (r *result) assignCells(t task, middles [][]float64, cells *cellSums, centr
 		r.clusters, r.groups = append(r.clusters, cluster), append(r.groups, of[j])
 	}
 	if len(centres) < t.k {
-		r.warnings = append(r.warnings, fmt.Sprintf("Rows were found in too few places for %d clusters: there are %d.", t.k, len(centres)))
+		r.warnings = append(r.warnings,
+			fmt.Sprintf("Rows were found in too few places for %d clusters: there are %d.", t.k, len(centres)))
 	}
 }

@@ -3,26 +3,29 @@ package cluster
 // byChance bounds the probability that any empty group of a tree counts as clear.
 const byChance = 0.001
 
-// clearCount is a noisy count that no empty one of so many cells exceeds, except with a probability of at most byChance in all: the noise is
-// symmetric, so that one side of it has half of the tail.
+// clearCount is a noisy count that no empty one of so many cells exceeds, except with a probability of at most byChance
+// in all: the noise is symmetric, so that one side of it has half of the tail.
 func (c *cellSums) clearCount(cells int) float64 {
 	most, _ := c.countNoise.Quantile(2 * byChance / float64(cells)).Float64()
 	return max(1, most)
 }
 
-// assignGroups clusters a tree's groups. Groups whose counts are clear of noise are points at their noisy means, with their noisy counts as
-// weights; a released centre is the mean of the clear groups nearest to it. Every other group joins the cluster that is nearest to its kin: the clear
-// groups that are nearest to it in the tree. A cluster has all rows of its groups, and its intervals are about these.
+// assignGroups clusters a tree's groups. Groups whose counts are clear of noise are points at their noisy means, with
+// their noisy counts as weights; a released centre is the mean of the clear groups nearest to it. Every other group
+// joins the cluster that is nearest to its kin: the clear groups that are nearest to it in the tree. A cluster has all
+// rows of its groups, and its intervals are about these.
 //
-// An interval by the law of the noise in a cluster's groups holds where that noise has no part in which groups these are. A rule
-// that leaves groups of low counts out gives it a part: of the groups that are in, the noise is Z given N + Z > c, and for Laplace's of scale b
-// and N < c that has the mean c − N + b. At c = 2√2·b, twice the deviation, ½·exp(−2√2) = 3 % of empty groups are in, each with 3.8b rows that do not
-// exist: with 7 of 14 groups empty, sizes were too large by 2 rows, and 93.2 % of 95 % intervals held. Of clusters that a group of
-// noise made alone, none held.
+// An interval by the law of the noise in a cluster's groups holds where that noise has no part in which groups these
+// are. A rule that leaves groups of low counts out gives it a part: of the groups that are in, the noise is Z given N +
+// Z > c, and for Laplace's of scale b and N < c that has the mean c − N + b. At c = 2√2·b, twice the deviation,
+// ½·exp(−2√2) = 3 % of empty groups are in, each with 3.8b rows that do not exist: with 7 of 14 groups empty,
+// sizes were too large by 2 rows, and 93.2 % of 95 % intervals held. Of clusters that a group of noise made alone, none
+// held.
 //
-// Here a group that is not clear has the same cluster whatever its noise is, and with a probability of at least 1 − byChance all empty groups
-// are so. The noise keeps two parts of a lower order: a group of few rows is clear by chance, and then lies at its own mean; and the mean of a
-// clear one moves by the share that noise has in its count. So intervals hold about as often as they say: TestKMeansTreeCoverage measures it.
+// Here a group that is not clear has the same cluster whatever its noise is, and with a probability of at least 1 −
+// byChance all empty groups are so. The noise keeps two parts of a lower order: a group of few rows is clear by chance,
+// and then lies at its own mean; and the mean of a clear one moves by the share that noise has in its count. So
+// intervals hold about as often as they say: TestKMeansTreeCoverage measures it.
 func (r *result) assignGroups(t task, cells *cellSums, tree *treeNode) {
 	means, clear := make([][]float64, r.leaves), cells.clearCount(r.leaves)
 	var points [][]float64
@@ -65,10 +68,11 @@ func (r *result) assignGroups(t task, cells *cellSums, tree *treeNode) {
 
 // assignAll makes all groups one cluster: what is left to tell where none of them is clear of noise.
 //
-// That none is clear bounds the noise of every group from above, which makes their sum too small. So the intervals leave out half as
-// much as they say: where 5 % may miss, the law of the noise is asked for 97.5 %. TestKMeansWholeCoverage measures that this is enough: of 14 kinds of
-// tables, between 1 and 4 % missed. (The first look has a count and a sum of all rows too. They are no better: they decide how far groups are divided,
-// and where few tables come to this, up to 17 % of intervals of that count missed.)
+// That none is clear bounds the noise of every group from above, which makes their sum too small. So the intervals
+// leave out half as much as they say: where 5 % may miss, the law of the noise is asked for 97.5 %.
+// TestKMeansWholeCoverage measures that this is enough: of 14 kinds of tables, between 1 and 4 % missed. (The first
+// look has a count and a sum of all rows too. They are no better: they decide how far groups are divided, and where few
+// tables come to this, up to 17 % of intervals of that count missed.)
 func (r *result) assignAll(t task, cells *cellSums, middle []float64) {
 	var p pool
 	groups := make([]int, r.leaves)
@@ -78,12 +82,17 @@ func (r *result) assignAll(t task, cells *cellSums, middle []float64) {
 	}
 	laws := noiseLaws{alpha: t.alpha / 2}
 	r.clusters, r.groups = append(r.clusters, p.cluster(t, &laws, middle, 1)), append(r.groups, groups)
-	r.warnings = append(r.warnings, "No group of rows is clear of noise, so all rows are one cluster. A larger price, or more rows, would tell them apart.")
+	r.warnings = append(r.warnings,
+		"No group of rows is clear of noise, so all rows are one cluster. A larger price, or more rows, would tell "+
+			"them apart.")
 }
 
-// places calls tell with each leaf and where its rows are taken to lie: at the leaf's mean, or, without one, at that of its kin. Kin is the
-// mean of the clear leaves nearest to this node, outside it. A leaf without a mean has no part in its own place.
-func (n *treeNode) places(t task, cells *cellSums, means [][]float64, kin []float64, tell func(leaf int, place []float64)) {
+// places calls tell with each leaf and where its rows are taken to lie: at the leaf's mean, or, without one, at that of
+// its kin. Kin is the mean of the clear leaves nearest to this node, outside it. A leaf without a mean has no part in
+// its own place.
+func (n *treeNode) places(
+	t task, cells *cellSums, means [][]float64, kin []float64, tell func(leaf int, place []float64),
+) {
 	if n.below == nil {
 		if m := means[n.leaf]; m != nil {
 			kin = m

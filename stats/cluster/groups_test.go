@@ -13,8 +13,9 @@ import (
 	"dither/noise"
 )
 
-// The intervals of a tree's clusters hold as often as they say, about all rows of the clusters' groups, and every row is in a cluster: also where most groups are empty, as
-// in one column, whose planes are all at one place, and where more clusters are asked for than there are places. False alarm 1e-6 each.
+// The intervals of a tree's clusters hold as often as they say, about all rows of the clusters' groups, and every row
+// is in a cluster: also where most groups are empty, as in one column, whose planes are all at one place, and where
+// more clusters are asked for than there are places. False alarm 1e-6 each.
 func TestKMeansTreeCoverage(t *testing.T) {
 	trials := 200
 	if os.Getenv("DITHER_LONG") != "" {
@@ -67,15 +68,18 @@ func TestKMeansTreeCoverage(t *testing.T) {
 		}
 		for what, n := range of {
 			t.Logf("%s: %s: %d of %d at 0.95, half widths %.4g", name, what, held[what], n, wide[what]/float64(n))
-			if err := (stattest.Proportion{Successes: held[what], Of: stattest.Binomial{Trials: n, Probability: 0.95}, FalseAlarm: 1e-6}).CheckAtLeast(); err != nil {
+			if err := (stattest.Proportion{
+				Successes: held[what], Of: stattest.Binomial{Trials: n, Probability: 0.95},
+				FalseAlarm: 1e-6,
+			}).CheckAtLeast(); err != nil {
 				t.Errorf("%s: %s: %v", name, what, err)
 			}
 		}
 	}
 }
 
-// Where no group of a tree is clear of noise, all rows are one cluster. Its intervals hold as often as they say among the clusterings that come
-// to this, be they most or few. False alarm 1e-6 each.
+// Where no group of a tree is clear of noise, all rows are one cluster. Its intervals hold as often as they say among
+// the clusterings that come to this, be they most or few. False alarm 1e-6 each.
 func TestKMeansWholeCoverage(t *testing.T) {
 	trials := 400
 	if os.Getenv("DITHER_LONG") != "" {
@@ -103,7 +107,8 @@ func TestKMeansWholeCoverage(t *testing.T) {
 			if err != nil || len(got.clusters) == 0 {
 				t.Fatal(name, got, err)
 			}
-			if !slices.ContainsFunc(got.warnings, func(w string) bool { return strings.HasPrefix(w, "No group of rows is clear") }) {
+			if !slices.ContainsFunc(got.warnings,
+				func(w string) bool { return strings.HasPrefix(w, "No group of rows is clear") }) {
 				continue
 			}
 			truth, one := s.truth[0], got.clusters[0] // of all rows
@@ -113,32 +118,40 @@ func TestKMeansWholeCoverage(t *testing.T) {
 			}
 			if x := i % c.d; c.rows > 0 {
 				meansOf++
-				if mean := truth.sums[0][x] / truth.counts[0]; one.centre[x].Low-1e-6 <= mean && mean <= one.centre[x].High+1e-6 {
+				if mean := truth.sums[0][x] / truth.counts[0]; one.centre[x].Low-1e-6 <= mean &&
+					mean <= one.centre[x].High+1e-6 {
 					means++
 				}
 			}
 		}
-		t.Logf("%s: %d of %d are one cluster; %d of %d sizes and %d of %d means hold", name, whole, trials, sizes, whole, means, meansOf)
+		t.Logf("%s: %d of %d are one cluster; %d of %d sizes and %d of %d means hold", name, whole, trials, sizes,
+			whole, means, meansOf)
 		if whole < trials/20 {
 			t.Errorf("%s: %d of %d are one cluster", name, whole, trials)
 		}
 		for _, of := range [][2]int{{sizes, whole}, {means, meansOf}} {
-			if err := (stattest.Proportion{Successes: of[0], Of: stattest.Binomial{Trials: of[1], Probability: 0.95}, FalseAlarm: 1e-6}).CheckAtLeast(); of[1] > 0 && err != nil {
+			if err := (stattest.Proportion{
+				Successes: of[0], Of: stattest.Binomial{Trials: of[1], Probability: 0.95},
+				FalseAlarm: 1e-6,
+			}).CheckAtLeast(); of[1] > 0 && err != nil {
 				t.Errorf("%s: %v", name, err)
 			}
 		}
 	}
 }
 
-// A group whose count is not clear of noise has one cluster, with its kin, whatever its noisy count and sum are. Where its own mean would
-// be far from its kin's, it moves once its count is clear.
+// A group whose count is not clear of noise has one cluster, with its kin, whatever its noisy count and sum are. Where
+// its own mean would be far from its kin's, it moves once its count is clear.
 func TestNoiseKeepsGroupsWithTheirKin(t *testing.T) {
 	law, err := noise.NewDiscreteLaplace(big.NewRat(5, 1))
 	if err != nil {
 		t.Fatal(err)
 	}
 	leaf := func(i int) *treeNode { return &treeNode{leaf: i} }
-	tree := &treeNode{below: &treeNode{below: leaf(0), beyond: leaf(1)}, beyond: &treeNode{below: leaf(2), beyond: &treeNode{below: leaf(3), beyond: leaf(4)}}}
+	tree := &treeNode{
+		below:  &treeNode{below: leaf(0), beyond: leaf(1)},
+		beyond: &treeNode{below: leaf(2), beyond: &treeNode{below: leaf(3), beyond: leaf(4)}},
+	}
 	task := withDefaults(task{method: MethodTree, d: 1, k: 2})
 	for _, c := range []struct {
 		count, sum float64

@@ -19,9 +19,9 @@ type noiseLaw struct {
 	size       float64
 }
 
-// limit is what |Z_a − r·Z_n| exceeds with a probability of at most alpha, for |r| ≤ size: Z_a and Z_n are sums of the noises of so many numbers, of
-// coordinates and of counts. In |r| it grows: both noises are symmetric and unimodal, so what is added spreads their sum
-// (Birnbaum, "On random variables with comparable peakedness", 1948).
+// limit is what |Z_a − r·Z_n| exceeds with a probability of at most alpha, for |r| ≤ size: Z_a and Z_n are sums of
+// the noises of so many numbers, of coordinates and of counts. In |r| it grows: both noises are symmetric and unimodal,
+// so what is added spreads their sum (Birnbaum, "On random variables with comparable peakedness", 1948).
 func (l *noiseLaws) limit(p *pool, size float64) float64 {
 	key := noiseLaw{p.countNoise, p.noise, p.unit, p.times, size}
 	if q, ok := l.limits[key]; ok {
@@ -43,9 +43,10 @@ func (l *noiseLaws) limit(p *pool, size float64) float64 {
 // limitSizes are where the limit is found: between two of them that of the larger holds.
 var limitSizes = []float64{0, 0.125, 0.25, 0.5, 0.75, 1}
 
-// mean is an interval for A/N, the mean of a coordinate of the rows that the pool's counts and sums are of, from a = A + Z_a and n = N + Z_n: all r
-// between −1 and 1 with |a − rn| ≤ limit(|r|). It holds A/N with a probability of at least 1 − alpha, since a − rn is Z_a − rZ_n
-// where r = A/N: by the law of the noise, for the cells as they were asked about.
+// mean is an interval for A/N, the mean of a coordinate of the rows that the pool's counts and sums are of, from a = A
+// + Z_a and n = N + Z_n: all r between −1 and 1 with |a − rn| ≤ limit(|r|). It holds A/N with a probability of at
+// least 1 − alpha, since a − rn is Z_a − rZ_n where r = A/N: by the law of the noise, for the cells as they were
+// asked about.
 func (l *noiseLaws) mean(p *pool, a float64) (low, high float64) {
 	low, high = math.Inf(1), math.Inf(-1)
 	for i := 1; i < len(limitSizes); i++ {
@@ -70,7 +71,8 @@ func (l *noiseLaws) mean(p *pool, a float64) (low, high float64) {
 	return low, high
 }
 
-// cluster is what a pool says of its cluster; fallback is the centre where there is less than a row for each of so many looks.
+// cluster is what a pool says of its cluster; fallback is the centre where there is less than a row for each of so many
+// looks.
 func (p *pool) cluster(t task, l *noiseLaws, fallback []float64, looks int) scaledCluster {
 	times := float64(max(p.times, 1))
 	var c noise.Combination

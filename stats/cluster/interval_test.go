@@ -7,7 +7,8 @@ import (
 	"dither/noise"
 )
 
-// Where noise speaks against every mean that is possible, the interval is all of what is possible, and not the point at which the mean was drawn in.
+// Where noise speaks against every mean that is possible, the interval is all of what is possible, and not the point at
+// which the mean was drawn in.
 func TestMeanBeyondTheSpace(t *testing.T) {
 	law, err := noise.NewDiscreteLaplace(big.NewRat(1, 1))
 	if err != nil {

@@ -46,12 +46,14 @@ func newKernelSource(ctx context.Context, c *curator.Curator, of Request) (*kern
 		return nil, err
 	}
 	// The whole price is looked at as that of one look: the kernel knows the default, the largest, and what ε costs.
-	e, err := c.ExplainMoments(ctx, s.vectors(access{kind: allRows, sums: true}, curator.Question{Epsilon: of.Epsilon, Rho: of.Rho}))
+	e, err := c.ExplainMoments(ctx,
+		s.vectors(access{kind: allRows, sums: true}, curator.Question{Epsilon: of.Epsilon, Rho: of.Rho}))
 	if err != nil {
 		return nil, err
 	}
 	if len(e.Cells) != 1 {
-		return nil, request.Misuse("give a condition on rows, and nothing else", "the rows are in groups that nobody named")
+		return nil, request.Misuse("give a condition on rows, and nothing else",
+			"the rows are in groups that nobody named")
 	}
 	s.price = e.Price
 	s.task.l2 = e.Price.Rho != ""
@@ -64,7 +66,10 @@ func newKernelSource(ctx context.Context, c *curator.Curator, of Request) (*kern
 // decide validates all but the price.
 func (s *kernelSource) decide() error {
 	of := &s.of
-	t := task{method: of.Method, d: len(s.columns), k: of.K, least: of.Least, most: of.Most, iterations: of.Iterations, average: of.Average, seed: of.Seed}
+	t := task{
+		method: of.Method, d: len(s.columns), k: of.K, least: of.Least, most: of.Most, iterations: of.Iterations,
+		average: of.Average, seed: of.Seed,
+	}
 	for _, c := range s.columns {
 		t.values = append(t.values, c.values)
 	}
@@ -72,13 +77,18 @@ func (s *kernelSource) decide() error {
 	case of.K < 1 || of.K > mostClusters:
 		return request.Misuse("", "there are 1 to %d clusters, not %d", mostClusters, of.K)
 	case of.Least != 0 && (of.Least < 2 || of.Least > of.K):
-		return request.Misuse("such as 2..8", "the number of clusters is chosen from 2 or more to at most %d, not from %d to %d", mostClusters, of.Least, of.K)
+		return request.Misuse("such as 2..8",
+			"the number of clusters is chosen from 2 or more to at most %d, not from %d to %d", mostClusters,
+			of.Least, of.K)
 	case of.Most != 0 && (of.Most < of.K || of.Most > mostClusters):
-		return request.Misuse("", "rows are looked at as for %d to %d clusters, not for %d", of.K, mostClusters, of.Most)
+		return request.Misuse("", "rows are looked at as for %d to %d clusters, not for %d", of.K,
+			mostClusters, of.Most)
 	case of.Least > 0 && of.Method == MethodTree:
-		return request.Misuse("use grid, or look with --most 8 and compare several K, which is free", "a tree's groups are too coarse to tell how many clusters there are")
+		return request.Misuse("use grid, or look with --most 8 and compare several K, which is free",
+			"a tree's groups are too coarse to tell how many clusters there are")
 	case of.Least+of.Most > 0 && (of.Method == MethodLloyd || of.Iterations+of.Average > 0):
-		return request.Misuse("use grid or tree", "lloyd looks at rows for one number of clusters: every other has a price of its own")
+		return request.Misuse("use grid or tree",
+			"lloyd looks at rows for one number of clusters: every other has a price of its own")
 	case of.Iterations < 0 || of.Iterations > mostIterations:
 		return request.Misuse("0 is the default", "there are 1 to %d iterations, not %d", mostIterations, of.Iterations)
 	case of.Iterations+of.Average > 0 && of.Method != "" && of.Method != MethodLloyd:
@@ -136,7 +146,8 @@ func (s *kernelSource) choose(ctx context.Context) error {
 	}
 	var buckets []int
 	if s.task.rows > 0 && s.task.d <= fewColumns {
-		deviation, _, err := s.foretell(ctx, access{kind: byBucket, buckets: s.task.twos()}, curator.Question{Epsilon: s.of.Epsilon, Rho: s.of.Rho})
+		deviation, _, err := s.foretell(ctx, access{kind: byBucket, buckets: s.task.twos()},
+			curator.Question{Epsilon: s.of.Epsilon, Rho: s.of.Rho})
 		if err != nil {
 			return err
 		}
@@ -145,12 +156,14 @@ func (s *kernelSource) choose(ctx context.Context) error {
 		buckets = gridBuckets(unbounded, s.task.rows, deviation)
 	}
 	if s.task.method = automaticMethod(s.task.d, buckets); s.of.Least > 0 && s.task.method != MethodGrid {
-		return request.Misuse("say how many, or --method grid; with --most 8 several K are compared, free", "of so many columns, or at so low a price, nothing tells how many clusters there are")
+		return request.Misuse("say how many, or --method grid; with --most 8 several K are compared, free",
+			"of so many columns, or at so low a price, nothing tells how many clusters there are")
 	}
 	return nil
 }
 
-// divide gives each access its share of the price, rounded down to twelve digits, and the last access the rest. The shares add up to the price.
+// divide gives each access its share of the price, rounded down to twelve digits, and the last access the rest. The
+// shares add up to the price.
 func (s *kernelSource) divide(ctx context.Context) error {
 	whole, _, err := request.Price(s.price)
 	if err != nil {
@@ -228,7 +241,10 @@ func (s *kernelSource) take(ctx context.Context, step int, l access) (*cellSums,
 // cellsOf puts the cells of a release in the access's order.
 func cellsOf(m *curator.Moments, l access, d int) (*cellSums, error) {
 	out := &cellSums{countNoise: m.Sums[0].Noise, id: m.ID, replayed: m.Replayed, remaining: m.Remaining}
-	n := map[string]int{allRows: 1, byCentre: len(l.centres), byBucket: 1, bySide: 1 << len(l.planes), byLeaf: l.leaves}[l.kind]
+	n := map[string]int{
+		allRows: 1, byCentre: len(l.centres), byBucket: 1, bySide: 1 << len(l.planes),
+		byLeaf: l.leaves,
+	}[l.kind]
 	if l.kind == byBucket {
 		for _, b := range l.buckets {
 			n *= b
@@ -264,8 +280,10 @@ func cellsOf(m *curator.Moments, l access, d int) (*cellSums, error) {
 				}
 			}
 		}
-		if at < 0 || at >= n || l.kind == allRows && len(m.Cells) > 1 { // a condition on rows that closes its own bracket
-			return nil, request.Misuse("give a condition on rows, and nothing else", "the clusters' cells are not those of the question")
+		if at < 0 || at >= n || l.kind == allRows && len(m.Cells) > 1 {
+			// a condition on rows that closes its own bracket
+			return nil, request.Misuse("give a condition on rows, and nothing else",
+				"the clusters' cells are not those of the question")
 		}
 		out.counts[at], _ = new(big.Float).SetInt(m.Sums[0].Values[i][0]).Float64()
 		if l.kind == byBucket {
@@ -284,7 +302,8 @@ func cellsOf(m *curator.Moments, l access, d int) (*cellSums, error) {
 // run runs the method.
 func (s *kernelSource) run(ctx context.Context) (*result, error) { return runMethod(ctx, s.task, s) }
 
-// rehearse runs the method on earlier releases, at no cost. It returns the result if they suffice, and else the index of the first unpaid access.
+// rehearse runs the method on earlier releases, at no cost. It returns the result if they suffice, and else the index
+// of the first unpaid access.
 func (s *kernelSource) rehearse(ctx context.Context) (out *result, unpaid int, err error) {
 	counted := &countingSource{source: s}
 	if out, err = runMethod(ctx, s.task, counted); errors.Is(err, errUnpaid) {
@@ -326,7 +345,10 @@ func (s *kernelSource) room(ctx context.Context, from int) error {
 	if e.Largest != "0" {
 		hint = "ask at --epsilon " + e.Largest + " or less; " + hint
 	}
-	return &curator.Error{Code: curator.CodeExhausted, Message: fmt.Sprintf("these clusters cost %s, and what remains is %s", e.Price, e.Remaining), Hint: hint}
+	return &curator.Error{
+		Code:    curator.CodeExhausted,
+		Message: fmt.Sprintf("these clusters cost %s, and what remains is %s", e.Price, e.Remaining), Hint: hint,
+	}
 }
 
 // roomFor explains the unpaid accesses as one new access.

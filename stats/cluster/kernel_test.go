@@ -64,7 +64,8 @@ func spentOf(t *testing.T, c *curator.Curator) string {
 	return b.Spent.String()
 }
 
-// Each method finds three places in two and three columns, under ε and under ρ, for its price and no more; again it is free and the same.
+// Each method finds three places in two and three columns, under ε and under ρ, for its price and no more; again it
+// is free and the same.
 func TestKMeansThroughTheCurator(t *testing.T) {
 	for name, edit := range map[string]func(string) string{"pure": asItIs, "zCDP": underRho} {
 		c, _ := testHome(t, edit, 6000)
@@ -76,7 +77,8 @@ func TestKMeansThroughTheCurator(t *testing.T) {
 			if err != nil {
 				t.Fatal(name, method, err)
 			}
-			if got.Replayed != (method == "") || (spentOf(t, c) == before) != (method == "") || len(got.Clusters) != 3 || len(got.Warnings) > 0 {
+			if got.Replayed != (method == "") || (spentOf(t, c) == before) != (method == "") ||
+				len(got.Clusters) != 3 || len(got.Warnings) > 0 {
 				t.Fatalf("%s %s: %+v", name, method, got)
 			}
 			if math.Abs(got.Rows-5880) > 200 {
@@ -85,7 +87,8 @@ func TestKMeansThroughTheCurator(t *testing.T) {
 			for _, p := range places {
 				best := math.Inf(1)
 				for _, k := range got.Clusters {
-					best = min(best, math.Max(math.Abs(k.Centre[0].Value-p[0])/1, math.Max(math.Abs(k.Centre[1].Value-p[1])/10, math.Abs(k.Centre[2].Value-p[2])/50)))
+					best = min(best, math.Max(math.Abs(k.Centre[0].Value-p[0])/1,
+						math.Max(math.Abs(k.Centre[1].Value-p[1])/10, math.Abs(k.Centre[2].Value-p[2])/50)))
 				}
 				if best > 0.1 {
 					t.Errorf("%s %s: no centre is near %v: %+v", name, method, p, got.Clusters)
@@ -100,11 +103,15 @@ func TestKMeansThroughTheCurator(t *testing.T) {
 			}
 			spent := spentOf(t, c)
 			again, err := KMeans(t.Context(), c, of)
-			if err != nil || !again.Replayed || spentOf(t, c) != spent || fmt.Sprint(again.Clusters) != fmt.Sprint(got.Clusters) {
+			if err != nil || !again.Replayed || spentOf(t, c) != spent ||
+				fmt.Sprint(again.Clusters) != fmt.Sprint(got.Clusters) {
 				t.Errorf("%s %s: again %v, %v", name, method, again, err)
 			}
 		}
-		if want := map[string]string{"pure": "ε = 18", "zCDP": "ρ = 54"}[name]; !strings.HasPrefix(spentOf(t, c), want) {
+		if want := map[string]string{
+			"pure": "ε = 18",
+			"zCDP": "ρ = 54",
+		}[name]; !strings.HasPrefix(spentOf(t, c), want) {
 			t.Errorf("%s: spent %s, want %s", name, spentOf(t, c), want)
 		}
 	}
@@ -118,8 +125,9 @@ func codeOf(err error) curator.Code {
 	return ""
 }
 
-// Where a row's L1 norm is at most 1 and neighbours change one row, an iteration's counts and sums have the noise of the textbook's algorithm: Lap(2/ε′) each, with
-// ε′ = ε/2T; but for the rounding of rows to the grid, by less than 1e-6. On [−1, 1]² itself sums have twice that; and under add/remove all is half.
+// Where a row's L1 norm is at most 1 and neighbours change one row, an iteration's counts and sums have the noise of
+// the textbook's algorithm: Lap(2/ε′) each, with ε′ = ε/2T; but for the rounding of rows to the grid, by less
+// than 1e-6. On [−1, 1]² itself sums have twice that; and under add/remove all is half.
 func TestKMeansNoiseIsTheTextbooks(t *testing.T) {
 	change := func(s string) string { return strings.Replace(s, "add-remove", "change-one", 1) }
 	for _, c := range []struct {
@@ -133,7 +141,11 @@ func TestKMeansNoiseIsTheTextbooks(t *testing.T) {
 		{asItIs, "", 24, 48},
 	} {
 		kernel, _ := testHome(t, c.edit, 10)
-		e, err := ExplainKMeans(t.Context(), kernel, Request{Table: "t", Columns: []string{"x", "y"}, K: 3, Method: MethodLloyd, Epsilon: "0.5", Radius: c.radius})
+		e, err := ExplainKMeans(t.Context(), kernel,
+			Request{
+				Table: "t", Columns: []string{"x", "y"}, K: 3, Method: MethodLloyd, Epsilon: "0.5",
+				Radius: c.radius,
+			})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -143,7 +155,8 @@ func TestKMeansNoiseIsTheTextbooks(t *testing.T) {
 		if len(e.Accesses) != 1 || look.Times != 6 || math.Abs(look.Count/deviation(c.count)-1) > 1e-6 {
 			t.Errorf("radius %q: %+v", c.radius, look)
 		}
-		for i, half := range []float64{1, 10} { // a sum's unit is far below its noise's scale, whose deviation is √2 of it
+		for i, half := range []float64{1, 10} {
+			// a sum's unit is far below its noise's scale, whose deviation is √2 of it
 			if want := math.Sqrt2 * c.sum * half; math.Abs(look.Sums[i]/want-1) > 1e-6 {
 				t.Errorf("radius %q: sum %d has %g, want %g", c.radius, i, look.Sums[i], want)
 			}
@@ -162,31 +175,34 @@ func TestKMeansRefuses(t *testing.T) {
 		edit func(*Request)
 		code curator.Code
 	}{
-		"no table":             {func(q *Request) { q.Table = "tt" }, curator.CodeUsage},
-		"no columns":           {func(q *Request) { q.Columns = nil }, curator.CodeUsage},
-		"unknown column":       {func(q *Request) { q.Columns = []string{"xx"} }, curator.CodeUsage},
-		"twice":                {func(q *Request) { q.Columns = []string{"x", "X"} }, curator.CodeUsage},
-		"a word":               {func(q *Request) { q.Columns = []string{"word"} }, curator.CodeUsage},
-		"no bounds":            {func(q *Request) { q.Columns = []string{"free"} }, curator.CodeUsage},
-		"a constant":           {func(q *Request) { q.Columns = []string{"z"} }, curator.CodeUsage},
-		"no cluster":           {func(q *Request) { q.K = 0 }, curator.CodeUsage},
-		"too many":             {func(q *Request) { q.K = 65 }, curator.CodeUsage},
-		"method":               {func(q *Request) { q.Method = "means" }, curator.CodeUsage},
-		"iterations of grid":   {func(q *Request) { q.Method, q.Iterations = MethodGrid, 3 }, curator.CodeUsage},
-		"iterations":           {func(q *Request) { q.Iterations = -1 }, curator.CodeUsage},
-		"average":              {func(q *Request) { q.Method, q.Average = MethodLloyd, 7 }, curator.CodeUsage},
-		"negative average":     {func(q *Request) { q.Method, q.Average = MethodLloyd, -1 }, curator.CodeUsage},
-		"radius":               {func(q *Request) { q.Radius = "-1" }, curator.CodeUsage},
-		"no radius":            {func(q *Request) { q.Radius = "NaN" }, curator.CodeUsage},
-		"tiny radius":          {func(q *Request) { q.Radius = "1e-40" }, curator.CodePolicy},
-		"confidence":           {func(q *Request) { q.Confidence = "1" }, curator.CodeUsage},
-		"price":                {func(q *Request) { q.Epsilon = "-1" }, curator.CodeUsage},
-		"two prices":           {func(q *Request) { q.Epsilon, q.Rho = "1", "1" }, curator.CodeUsage},
-		"price in rho":         {func(q *Request) { q.Rho = "1" }, curator.CodeUsage},
-		"above the maximum":    {func(q *Request) { q.Epsilon = "51" }, curator.CodePolicy},
-		"no condition":         {func(q *Request) { q.Where = "nothing = 1" }, curator.CodePolicy},
-		"no SQL":               {func(q *Request) { q.Where = "x >" }, curator.CodeSQL},
-		"a condition and more": {func(q *Request) { q.Where = "x > 0) GROUP BY (n"; q.Method = MethodLloyd }, curator.CodeUsage},
+		"no table":           {func(q *Request) { q.Table = "tt" }, curator.CodeUsage},
+		"no columns":         {func(q *Request) { q.Columns = nil }, curator.CodeUsage},
+		"unknown column":     {func(q *Request) { q.Columns = []string{"xx"} }, curator.CodeUsage},
+		"twice":              {func(q *Request) { q.Columns = []string{"x", "X"} }, curator.CodeUsage},
+		"a word":             {func(q *Request) { q.Columns = []string{"word"} }, curator.CodeUsage},
+		"no bounds":          {func(q *Request) { q.Columns = []string{"free"} }, curator.CodeUsage},
+		"a constant":         {func(q *Request) { q.Columns = []string{"z"} }, curator.CodeUsage},
+		"no cluster":         {func(q *Request) { q.K = 0 }, curator.CodeUsage},
+		"too many":           {func(q *Request) { q.K = 65 }, curator.CodeUsage},
+		"method":             {func(q *Request) { q.Method = "means" }, curator.CodeUsage},
+		"iterations of grid": {func(q *Request) { q.Method, q.Iterations = MethodGrid, 3 }, curator.CodeUsage},
+		"iterations":         {func(q *Request) { q.Iterations = -1 }, curator.CodeUsage},
+		"average":            {func(q *Request) { q.Method, q.Average = MethodLloyd, 7 }, curator.CodeUsage},
+		"negative average":   {func(q *Request) { q.Method, q.Average = MethodLloyd, -1 }, curator.CodeUsage},
+		"radius":             {func(q *Request) { q.Radius = "-1" }, curator.CodeUsage},
+		"no radius":          {func(q *Request) { q.Radius = "NaN" }, curator.CodeUsage},
+		"tiny radius":        {func(q *Request) { q.Radius = "1e-40" }, curator.CodePolicy},
+		"confidence":         {func(q *Request) { q.Confidence = "1" }, curator.CodeUsage},
+		"price":              {func(q *Request) { q.Epsilon = "-1" }, curator.CodeUsage},
+		"two prices":         {func(q *Request) { q.Epsilon, q.Rho = "1", "1" }, curator.CodeUsage},
+		"price in rho":       {func(q *Request) { q.Rho = "1" }, curator.CodeUsage},
+		"above the maximum":  {func(q *Request) { q.Epsilon = "51" }, curator.CodePolicy},
+		"no condition":       {func(q *Request) { q.Where = "nothing = 1" }, curator.CodePolicy},
+		"no SQL":             {func(q *Request) { q.Where = "x >" }, curator.CodeSQL},
+		"a condition and more": {
+			func(q *Request) { q.Where = "x > 0) GROUP BY (n"; q.Method = MethodLloyd },
+			curator.CodeUsage,
+		},
 	} {
 		q := good
 		bad.edit(&q)
@@ -208,7 +224,10 @@ func TestKMeansBudget(t *testing.T) {
 	c, _ := testHome(t, func(s string) string {
 		return strings.Replace(strings.Replace(s, "{epsilon: 100}", "{epsilon: 10}", 1), ", maximum: 50", "", 1)
 	}, 300)
-	six := Request{Table: "t", Columns: []string{"x", "y"}, K: 3, Method: MethodLloyd, Epsilon: "6", Where: "n < 50 -- the young"}
+	six := Request{
+		Table: "t", Columns: []string{"x", "y"}, K: 3, Method: MethodLloyd, Epsilon: "6",
+		Where: "n < 50 -- the young",
+	}
 	three := six
 	three.Iterations, three.Epsilon = 3, "3" // with the first three iterations of six
 	if _, err := KMeans(t.Context(), c, three); err != nil || spentOf(t, c) != "ε = 3" {
@@ -243,7 +262,8 @@ func TestKMeansBudget(t *testing.T) {
 func TestKMeansOfNothing(t *testing.T) {
 	c, _ := testHome(t, asItIs, 0)
 	for _, method := range []string{MethodLloyd, MethodGrid, MethodTree} {
-		got, err := KMeans(t.Context(), c, Request{Table: "t", Columns: []string{"x", "digit"}, K: 5, Method: method, Epsilon: "20"})
+		got, err := KMeans(t.Context(), c,
+			Request{Table: "t", Columns: []string{"x", "digit"}, K: 5, Method: method, Epsilon: "20"})
 		if err != nil || len(got.Warnings) == 0 {
 			t.Errorf("%s: %+v %v", method, got, err)
 			continue
@@ -255,8 +275,8 @@ func TestKMeansOfNothing(t *testing.T) {
 	}
 }
 
-// The longest questions are ones that the kernel takes, so that what was released never makes one that it refuses: the most columns and planes, the
-// most divisions of the tree, and the finest grids.
+// The longest questions are ones that the kernel takes, so that what was released never makes one that it refuses: the
+// most columns and planes, the most divisions of the tree, and the finest grids.
 func TestKMeansLongestQuestions(t *testing.T) {
 	var declared strings.Builder
 	var columns []string
@@ -267,7 +287,8 @@ func TestKMeansLongestQuestions(t *testing.T) {
 	}
 	c, _ := testHome(t, func(s string) string { return s + declared.String() }, 0, columns...)
 	for _, d := range []int{1, 2, 5, 10, mostColumns} {
-		s, err := newKernelSource(t.Context(), c, Request{Table: "t", Columns: columns[:d], K: 64, Method: MethodTree, Where: "x > 0"})
+		s, err := newKernelSource(t.Context(), c,
+			Request{Table: "t", Columns: columns[:d], K: 64, Method: MethodTree, Where: "x > 0"})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -285,7 +306,10 @@ func TestKMeansLongestQuestions(t *testing.T) {
 		if len(planes) != mostPlanes || leaves != mostDivisions(d)+1 {
 			t.Errorf("%d columns: %d planes, %d leaves", d, len(planes), leaves)
 		}
-		looks := []access{{kind: bySide, planes: planes}, {kind: byLeaf, planes: planes, tree: tree, leaf: leaf, leaves: leaves, sums: true}}
+		looks := []access{
+			{kind: bySide, planes: planes},
+			{kind: byLeaf, planes: planes, tree: tree, leaf: leaf, leaves: leaves, sums: true},
+		}
 		if d <= fewColumns {
 			looks = append(looks, access{kind: byBucket, buckets: gridBuckets(s.task, 1e12, 1e-9)})
 		}
@@ -300,7 +324,8 @@ func TestKMeansLongestQuestions(t *testing.T) {
 // Where a person has several rows, each of at most so many counts, and noise is as many times as large.
 func TestKMeansOfPersons(t *testing.T) {
 	c, _ := testHome(t, func(s string) string {
-		return strings.NewReplacer("    unit: row\n", "    unit: n\n    rows_per_unit: 3\n", "n: {type: integer, bounds: [0, 100]}", "n: {type: integer}").Replace(s)
+		return strings.NewReplacer("    unit: row\n", "    unit: n\n    rows_per_unit: 3\n",
+			"n: {type: integer, bounds: [0, 100]}", "n: {type: integer}").Replace(s)
 	}, 600)
 	of := Request{Table: "t", Columns: []string{"x", "y"}, K: 2, Epsilon: "2"}
 	for _, method := range []string{MethodLloyd, MethodGrid, MethodTree} {
@@ -312,7 +337,8 @@ func TestKMeansOfPersons(t *testing.T) {
 		if e.Unit.Column != "n" || e.Unit.MaxRows != 3 {
 			t.Errorf("%s: %+v", method, e.Unit)
 		}
-		if want := math.Sqrt(0.5) / math.Sinh(2.0/12/3/2); method == MethodLloyd && math.Abs(e.Accesses[0].Count/want-1) > 1e-6 {
+		if want := math.Sqrt(0.5) / math.Sinh(2.0/12/3/2); method == MethodLloyd &&
+			math.Abs(e.Accesses[0].Count/want-1) > 1e-6 {
 			t.Errorf("a count has %g, want %g", e.Accesses[0].Count, want)
 		}
 		if got, err := KMeans(t.Context(), c, of); err != nil || len(got.Clusters) == 0 {

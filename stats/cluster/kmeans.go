@@ -1,8 +1,8 @@
-// Package cluster finds clusters of a table's rows by k-means: Lloyd's algorithm with noise in each iteration, k-means of a noisy grid, or k-means of the noisy
-// means of groups.
+// Package cluster finds clusters of a table's rows by k-means: Lloyd's algorithm with noise in each iteration, k-means
+// of a noisy grid, or k-means of the noisy means of groups.
 //
-// Each method divides one price among a fixed number of accesses to the rows, and computes from their releases alone. Nothing here can spend or read
-// rows but through the curator.
+// Each method divides one price among a fixed number of accesses to the rows, and computes from their releases alone.
+// Nothing here can spend or read rows but through the curator.
 package cluster
 
 import (
@@ -18,37 +18,43 @@ import (
 
 // Methods of a Request.
 const (
-	// KMeansLloyd is Lloyd's algorithm with noisy counts and sums in every iteration (Blum, Dwork, McSherry and Nissim, "Practical privacy: the SuLQ
-	// framework", PODS 2005; McSherry, "Privacy integrated queries", SIGMOD 2009).
+	// KMeansLloyd is Lloyd's algorithm with noisy counts and sums in every iteration (Blum, Dwork, McSherry and Nissim,
+	// "Practical privacy: the SuLQ framework", PODS 2005; McSherry, "Privacy integrated queries", SIGMOD 2009).
 	MethodLloyd = "lloyd"
-	// KMeansGrid is k-means of the noisy counts of a grid (EUGkM: Su, Cao, Li, Bertino and Jin, "Differentially private k-means clustering", CODASPY 2016).
+	// KMeansGrid is k-means of the noisy counts of a grid (EUGkM: Su, Cao, Li, Bertino and Jin, "Differentially private
+	// k-means clustering", CODASPY 2016).
 	MethodGrid = "grid"
-	// KMeansTree is k-means of the noisy means of groups of rows that lie on the same sides of random planes (Charikar, "Similarity estimation
-	// techniques from rounding algorithms", STOC 2002, whose prefixes are the tree; Chang, Ghazi, Kumar and Manurangsi, "Locally private k-means
-	// in one round", ICML 2021).
+	// KMeansTree is k-means of the noisy means of groups of rows that lie on the same sides of random planes (Charikar,
+	// "Similarity estimation techniques from rounding algorithms", STOC 2002, whose prefixes are the tree; Chang,
+	// Ghazi, Kumar and Manurangsi, "Locally private k-means in one round", ICML 2021).
 	MethodTree = "tree"
 )
 
-// Request asks for K clusters of a table's rows. The centres minimise the squared distance of rows to the nearest centre, with columns scaled to between
-// −1 and 1 by their declared bounds. A row in which one of the columns is NULL is in no cluster.
+// Request asks for K clusters of a table's rows. The centres minimise the squared distance of rows to the nearest
+// centre, with columns scaled to between −1 and 1 by their declared bounds. A row in which one of the columns is NULL
+// is in no cluster.
 //
-// All randomness but the noise follows from Seed. It protects nothing and is public: the ledger has it in each question's text.
+// All randomness but the noise follows from Seed. It protects nothing and is public: the ledger has it in each
+// question's text.
 type Request struct {
 	Table   string
 	Columns []string // numbers with declared bounds
 	Where   string   // a condition on rows; "" for all
 	K       int      // from 1 to 64
-	// Least, at least 2, lets the grid method choose the number of clusters between Least and K from its releases, at no further price. 0 is K clusters.
+	// Least, at least 2, lets the grid method choose the number of clusters between Least and K from its releases, at
+	// no further price. 0 is K clusters.
 	Least int
-	// Most is the number of clusters that the releases of the grid and tree methods are made for. Any K up to Most then costs nothing more. 0 is K.
+	// Most is the number of clusters that the releases of the grid and tree methods are made for. Any K up to Most then
+	// costs nothing more. 0 is K.
 	Most   int
 	Method string // KMeansLloyd, KMeansGrid or KMeansTree; "" chooses one by public numbers
 
 	Iterations int // of lloyd; 0 is 6
-	// Average is the number of last iterations whose counts and sums Lloyd's method adds up; 0 is half of them, 1 is the last alone.
+	// Average is the number of last iterations whose counts and sums Lloyd's method adds up; 0 is half of them, 1 is
+	// the last alone.
 	Average int
-	// Radius bounds the norm of a row's scaled columns, a decimal: L1 under ε, L2 under ρ. Longer rows are scaled down, and the noise is smaller. "" is no bound
-	// but the columns' own.
+	// Radius bounds the norm of a row's scaled columns, a decimal: L1 under ε, L2 under ρ. Longer rows are scaled down,
+	// and the noise is smaller. "" is no bound but the columns' own.
 	Radius string
 	Seed   uint64 // 0 is 1
 
@@ -60,24 +66,26 @@ type Request struct {
 
 // Result is a set of released clusters. Numbers are in the columns' own units.
 type Result struct {
-	Releases   []string      `json:"releases"` // in the ledger
-	Method     string        `json:"method"`
-	Columns    []string      `json:"columns"`
-	Bounds     [][2]float64  `json:"bounds"`   // of each column, as declared
-	Clusters   []Cluster     `json:"clusters"` // the largest first
-	Confidence json.Number   `json:"confidence"`
-	Rows       float64       `json:"rows"`               // the noisy number of rows in all clusters
-	Seed       uint64        `json:"seed"`               // of the public randomness
-	Buckets    []int         `json:"buckets,omitempty"`  // of the grid method: the number of buckets of each column
-	Leaves     int           `json:"leaves,omitempty"`   // of the tree method: the number of groups
-	Scores     []Score       `json:"scores,omitempty"`   // of each number of clusters that was tried
-	Restarts   int           `json:"restarts,omitempty"` // of Lloyd's method: how often a cluster with a noisy count below 1 began anew
-	Trace      [][][]float64 `json:"trace,omitempty"`    // of Lloyd's method: the first centres, and those after each iteration
-	Warnings   []string      `json:"warnings"`           // why these clusters are doubtful: functions of the releases
-	Notes      []string      `json:"notes"`
-	Price      curator.Loss  `json:"price"`
-	Remaining  curator.Loss  `json:"remaining"` // of the budget
-	Replayed   bool          `json:"replayed"`  // all of it comes from earlier releases, at no cost
+	Releases   []string     `json:"releases"` // in the ledger
+	Method     string       `json:"method"`
+	Columns    []string     `json:"columns"`
+	Bounds     [][2]float64 `json:"bounds"`   // of each column, as declared
+	Clusters   []Cluster    `json:"clusters"` // the largest first
+	Confidence json.Number  `json:"confidence"`
+	Rows       float64      `json:"rows"`              // the noisy number of rows in all clusters
+	Seed       uint64       `json:"seed"`              // of the public randomness
+	Buckets    []int        `json:"buckets,omitempty"` // of the grid method: the number of buckets of each column
+	Leaves     int          `json:"leaves,omitempty"`  // of the tree method: the number of groups
+	Scores     []Score      `json:"scores,omitempty"`  // of each number of clusters that was tried
+	// of Lloyd's method: how often a cluster with a noisy count below 1 began anew
+	Restarts int `json:"restarts,omitempty"`
+	// of Lloyd's method: the first centres, and those after each iteration
+	Trace     [][][]float64 `json:"trace,omitempty"`
+	Warnings  []string      `json:"warnings"` // why these clusters are doubtful: functions of the releases
+	Notes     []string      `json:"notes"`
+	Price     curator.Loss  `json:"price"`
+	Remaining curator.Loss  `json:"remaining"` // of the budget
+	Replayed  bool          `json:"replayed"`  // all of it comes from earlier releases, at no cost
 }
 
 // Cluster is the number of rows that are nearest to a centre, and their mean.
@@ -96,10 +104,12 @@ type Number struct {
 // mostClusters bounds k by the number of centres that the kernel accepts.
 const mostClusters = 64
 
-// KMeans clusters rows. It divides its price among a fixed number of accesses, each a curator.Moments, and begins only if the remaining budget covers all of
-// them. The result is a function of their releases and of Seed, so the privacy loss is the sum of their prices, by composition.
+// KMeans clusters rows. It divides its price among a fixed number of accesses, each a curator.Moments, and begins only
+// if the remaining budget covers all of them. The result is a function of their releases and of Seed, so the privacy
+// loss is the sum of their prices, by composition.
 //
-// The same request again costs nothing. A request that was interrupted continues where it stopped, and pays for the rest alone.
+// The same request again costs nothing. A request that was interrupted continues where it stopped, and pays for the
+// rest alone.
 //
 // Errors are *curator.Error.
 func KMeans(ctx context.Context, c *curator.Curator, of Request) (*Result, error) {
@@ -155,7 +165,8 @@ func runMethod(ctx context.Context, of task, s source) (*result, error) {
 	return runTree(ctx, of, s)
 }
 
-// task is a validated request in scaled units: each coordinate of a row is between −1 and 1, and its norm is at most radius.
+// task is a validated request in scaled units: each coordinate of a row is between −1 and 1, and its norm is at most
+// radius.
 type task struct {
 	method              string
 	d, k                int
@@ -163,10 +174,11 @@ type task struct {
 	iterations, average int
 	radius              float64 // 0 for none
 	l2                  bool    // the norm of radius
-	values              []int   // of each column how many whole numbers are within its bounds; 0 where there are others. Nil for no such column
-	rows                float64 // that are expected, as declared; 0 where nobody says
-	alpha               float64
-	seed                uint64
+	// of each column how many whole numbers are within its bounds; 0 where there are others. Nil for no such column
+	values []int
+	rows   float64 // that are expected, as declared; 0 where nobody says
+	alpha  float64
+	seed   uint64
 }
 
 // automaticMethod is the method for d columns and a grid of so many buckets (nil where they are not known beforehand).

@@ -10,7 +10,8 @@ import (
 	"dither/internal/stattest"
 )
 
-// runTrials runs a method so often on rows that are made up anew, and gives the median cost, and that of the places that the rows lie around.
+// runTrials runs a method so often on rows that are made up anew, and gives the median cost, and that of the places
+// that the rows lie around.
 func runTrials(t *testing.T, n int, of task, epsilon float64, change bool, trials int) (median, places float64) {
 	t.Helper()
 	of = withDefaults(of)
@@ -28,7 +29,8 @@ func runTrials(t *testing.T, n int, of task, epsilon float64, change bool, trial
 			}
 		}
 		of.seed = uint64(i + 1)
-		got, err := runMethod(t.Context(), of, &simulatedSource{t: t, rows: rows, task: of, epsilon: epsilon, change: change, random: r})
+		got, err := runMethod(t.Context(), of,
+			&simulatedSource{t: t, rows: rows, task: of, epsilon: epsilon, change: change, random: r})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -41,9 +43,11 @@ func runTrials(t *testing.T, n int, of task, epsilon float64, change bool, trial
 	return medianOf(costs), medianOf(best)
 }
 
-// The median cost over trials whose rows, noise and beginnings are pinned by seeds: 2,000 rows around three places in [−1, 1]², with a deviation of 0.1, at ε = 0.5.
-// Lloyd's algorithm with noise of scale 36 on everything, and no more, is known to reach .0332 and the grid .0201, where the places themselves cost .0201. In the setting of the
-// textbook, ‖x‖₁ ≤ 1 under change-one, noise on counts has the scale 48 in place of 24, and on sums too in place of 48.
+// The median cost over trials whose rows, noise and beginnings are pinned by seeds: 2,000 rows around three places in
+// [−1, 1]², with a deviation of 0.1, at ε = 0.5. Lloyd's algorithm with noise of scale 36 on everything, and no
+// more, is known to reach .0332 and the grid .0201, where the places themselves cost .0201. In the setting of the
+// textbook, ‖x‖₁ ≤ 1 under change-one, noise on counts has the scale 48 in place of 24, and on sums too in
+// place of 48.
 func TestKMeansCost(t *testing.T) {
 	const n, trials = 2000, 200
 	for name, c := range map[string]struct {
@@ -96,8 +100,8 @@ func TestKMeansCostInManyColumns(t *testing.T) {
 	}
 }
 
-// Intervals hold what they are about as often as they say, or more: the size and the mean of the rows that the noisy counts and sums are of, over rows,
-// noise and beginnings; the last iteration of lloyd by proof. False alarm 1e-6 each.
+// Intervals hold what they are about as often as they say, or more: the size and the mean of the rows that the noisy
+// counts and sums are of, over rows, noise and beginnings; the last iteration of lloyd by proof. False alarm 1e-6 each.
 func TestKMeansCoverage(t *testing.T) {
 	trials := 150
 	if os.Getenv("DITHER_LONG") != "" {
@@ -157,34 +161,43 @@ func TestKMeansCoverage(t *testing.T) {
 					}
 				}
 				within := func(n Number, v, shorter float64) bool {
-					return n.Low+shorter-1e-6 <= v && v <= n.High-shorter+1e-6 // sums are of integers, on a grid of 2^-24
+					// sums are of integers, on a grid of 2^-24
+					return n.Low+shorter-1e-6 <= v && v <= n.High-shorter+1e-6
 				}
 				tally("sizes", within(k.size, count/float64(len(looks)), 0))
 				if x := (i + j) % 2; count > 0 { // one coordinate of each cluster: their noises are independent
 					tally("means", within(k.centre[x], sum[x]/count, 0))
 					if task.method == MethodGrid {
-						tally("middles, without half a bucket", within(k.centre[x], middle[x]/count, task.halfBucket(x, got.buckets[x])))
+						tally("middles, without half a bucket",
+							within(k.centre[x], middle[x]/count, task.halfBucket(x, got.buckets[x])))
 					}
 				}
 			}
 		}
 		for what, n := range of {
 			t.Logf("%s: %s: %d of %d at %g", name, what, held[what], n, 1-task.alpha)
-			if err := (stattest.Proportion{Successes: held[what], Of: stattest.Binomial{Trials: n, Probability: 1 - task.alpha}, FalseAlarm: 1e-6}).CheckAtLeast(); err != nil {
+			if err := (stattest.Proportion{
+				Successes:  held[what],
+				Of:         stattest.Binomial{Trials: n, Probability: 1 - task.alpha},
+				FalseAlarm: 1e-6,
+			}).CheckAtLeast(); err != nil {
 				t.Errorf("%s: %s: %v", name, what, err)
 			}
 		}
 	}
 }
 
-// Whatever the rows and however large the noise, there are numbers within the bounds, with intervals around them, and a warning where there is nothing to
-// find.
+// Whatever the rows and however large the noise, there are numbers within the bounds, with intervals around them, and a
+// warning where there is nothing to find.
 func TestKMeansOfAnything(t *testing.T) {
 	equal := make([][]float64, 500)
 	for i := range equal {
 		equal[i] = []float64{1, -1}
 	}
-	for name, rows := range map[string][][]float64{"none": nil, "one": {{0.5, 0.5}}, "two": {{1, 1}, {-1, -1}}, "equal": equal} {
+	for name, rows := range map[string][][]float64{
+		"none": nil, "one": {{0.5, 0.5}}, "two": {{1, 1}, {-1, -1}},
+		"equal": equal,
+	} {
 		for _, method := range []string{MethodLloyd, MethodGrid, MethodTree} {
 			for _, k := range []int{1, 3, 64} {
 				for _, epsilon := range []float64{1e-6, 1, 1e6} {
@@ -194,13 +207,17 @@ func TestKMeansOfAnything(t *testing.T) {
 						for i := range rows {
 							drawn[i] = task.inside(rows[i])
 						}
-						s := &simulatedSource{t: t, rows: drawn, task: task, epsilon: epsilon, random: rand.New(rand.NewPCG(1, uint64(k)))}
+						s := &simulatedSource{
+							t: t, rows: drawn, task: task, epsilon: epsilon,
+							random: rand.New(rand.NewPCG(1, uint64(k))),
+						}
 						got, err := runMethod(t.Context(), task, s)
 						if err != nil {
 							t.Fatal(name, method, k, epsilon, err)
 						}
 						if len(got.clusters) > k || len(got.clusters) < k && len(got.warnings) == 0 {
-							t.Errorf("%s %s k=%d ε=%g: %d clusters, %v", name, method, k, epsilon, len(got.clusters), got.warnings)
+							t.Errorf("%s %s k=%d ε=%g: %d clusters, %v",
+								name, method, k, epsilon, len(got.clusters), got.warnings)
 						}
 						for _, c := range got.clusters {
 							for i, x := range append([]Number{c.size}, c.centre...) {
@@ -208,7 +225,8 @@ func TestKMeansOfAnything(t *testing.T) {
 								if i == 0 {
 									most = math.MaxFloat64
 								}
-								if !(x.Low <= x.High) || !(math.Abs(x.Value) <= most) || !(math.Abs(x.Low) <= most) || !(math.Abs(x.High) <= most) || i > 0 && !(x.Low <= x.Value && x.Value <= x.High) {
+								if !(x.Low <= x.High) || !(math.Abs(x.Value) <= most) || !(math.Abs(x.Low) <= most) ||
+									!(math.Abs(x.High) <= most) || i > 0 && !(x.Low <= x.Value && x.Value <= x.High) {
 									t.Errorf("%s %s k=%d ε=%g radius %g: %+v", name, method, k, epsilon, radius, x)
 								}
 							}
@@ -220,9 +238,16 @@ func TestKMeansOfAnything(t *testing.T) {
 	}
 }
 
-// A point of the space is uniform in it: in a ball and its corner, each half of the volume has its share. False alarm 1e-6.
+// A point of the space is uniform in it: in a ball and its corner, each half of the volume has its share. False alarm
+// 1e-6.
 func TestKMeansPoints(t *testing.T) {
-	for _, task := range []task{{d: 3}, {d: 3, radius: 1}, {d: 3, radius: 1, l2: true}, {d: 2, radius: 1.5}, {d: 2, radius: 1.2, l2: true}} {
+	for _, task := range []task{
+		{d: 3},
+		{d: 3, radius: 1},
+		{d: 3, radius: 1, l2: true},
+		{d: 2, radius: 1.5},
+		{d: 2, radius: 1.2, l2: true},
+	} {
 		s := randomStream(9, task.d)
 		const n = 4000
 		inner, right := 0, 0
@@ -249,7 +274,10 @@ func TestKMeansPoints(t *testing.T) {
 			if task.radius > 1 && what == "inside" {
 				continue // cut off by the cube
 			}
-			if err := (stattest.Proportion{Successes: got, Of: stattest.Binomial{Trials: n, Probability: 0.5}, FalseAlarm: 1e-6}).Check(); err != nil {
+			if err := (stattest.Proportion{
+				Successes: got, Of: stattest.Binomial{Trials: n, Probability: 0.5},
+				FalseAlarm: 1e-6,
+			}).Check(); err != nil {
 				t.Errorf("%+v: %s: %v", task, what, err)
 			}
 		}

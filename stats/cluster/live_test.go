@@ -32,7 +32,8 @@ func TestKMeansLive(t *testing.T) {
 	t.Setenv("DITHER_TEST_KMEANS", owner)
 	c, _ := statstest.Sealed(t, livePolicy, "t", nil)
 	for _, method := range []string{MethodLloyd, MethodGrid, MethodTree} {
-		got, err := KMeans(t.Context(), c, Request{Table: "t", Columns: []string{"x", "n"}, K: 2, Method: method, Epsilon: "20", Where: "n >= 0"})
+		got, err := KMeans(t.Context(), c,
+			Request{Table: "t", Columns: []string{"x", "n"}, K: 2, Method: method, Epsilon: "20", Where: "n >= 0"})
 		if err != nil {
 			t.Errorf("%s: %v", method, err)
 			continue

@@ -7,14 +7,16 @@ import (
 	"dither/noise"
 )
 
-// runLloyd is Lloyd's algorithm on noisy counts and sums: with ε′ = ε/2T, in each of T iterations the rows that are nearest to each centre are counted and
-// added up, each at ε′, and a centre becomes the noisy sum over the noisy count; one whose noisy count is below 1 begins anew, uniformly in the space.
+// runLloyd is Lloyd's algorithm on noisy counts and sums: with ε′ = ε/2T, in each of T iterations the rows that are
+// nearest to each centre are counted and added up, each at ε′, and a centre becomes the noisy sum over the noisy
+// count; one whose noisy count is below 1 begins anew, uniformly in the space.
 //
-// Where a row's L1 norm is at most 1 and a neighbour changes one row, counts and sums both move by at most 2, and their noise is Laplace's of scale 2/ε′. In general the
-// kernel's sensitivities hold (plan's proof), which come to these. Centres are moved into the space that rows are in.
+// Where a row's L1 norm is at most 1 and a neighbour changes one row, counts and sums both move by at most 2, and their
+// noise is Laplace's of scale 2/ε′. In general the kernel's sensitivities hold (plan's proof), which come to these.
+// Centres are moved into the space that rows are in.
 //
-// The counts and sums of the last iterations are added up, from where a cluster began anew if it did, and the centres are of these: where rows keep their clusters, the noise of m
-// iterations is that of one over √m.
+// The counts and sums of the last iterations are added up, from where a cluster began anew if it did, and the centres
+// are of these: where rows keep their clusters, the noise of m iterations is that of one over √m.
 func runLloyd(ctx context.Context, t task, s source) (*result, error) {
 	centres := make([][]float64, t.k)
 	start := randomStream(t.seed, 0)
@@ -24,7 +26,11 @@ func runLloyd(ctx context.Context, t task, s source) (*result, error) {
 	out := &result{trace: [][][]float64{centres}}
 	pooled := make([]pool, t.k)
 	for step := range t.iterations {
-		cells, err := out.take(ctx, s, step, access{kind: byCentre, centres: centres, sums: true, about: fmt.Sprintf("iteration %d of %d", step+1, t.iterations)})
+		cells, err := out.take(ctx, s, step,
+			access{
+				kind: byCentre, centres: centres, sums: true,
+				about: fmt.Sprintf("iteration %d of %d", step+1, t.iterations),
+			})
 		if err != nil {
 			return nil, err
 		}
@@ -48,9 +54,11 @@ func runLloyd(ctx context.Context, t task, s source) (*result, error) {
 	laws := noiseLaws{alpha: t.alpha}
 	for j := range pooled {
 		looks := pooled[j].times
-		out.clusters, out.pooled = append(out.clusters, pooled[j].cluster(t, &laws, centres[j], looks)), append(out.pooled, looks)
+		out.clusters, out.pooled = append(out.clusters, pooled[j].cluster(t, &laws, centres[j], looks)),
+			append(out.pooled, looks)
 		if pooled[j].count < float64(looks) {
-			out.warnings = append(out.warnings, "A cluster has less than one row, by its noisy count: its centre is a random point.")
+			out.warnings = append(out.warnings,
+				"A cluster has less than one row, by its noisy count: its centre is a random point.")
 		}
 	}
 	return out, nil

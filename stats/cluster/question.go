@@ -62,13 +62,15 @@ func (s *kernelSource) leafOf(n *treeNode, depth int) string {
 	if n.below == nil {
 		return strconv.Itoa(n.leaf)
 	}
-	return "CASE WHEN " + s.side(depth) + " THEN " + s.leafOf(n.beyond, depth+1) + " ELSE " + s.leafOf(n.below, depth+1) + " END"
+	return "CASE WHEN " + s.side(depth) + " THEN " + s.leafOf(n.beyond, depth+1) + " ELSE " +
+		s.leafOf(n.below, depth+1) + " END"
 }
 
 // side is a name for the side of a plane, which no column has.
 func (s *kernelSource) side(plane int) string {
 	for name := fmt.Sprintf("side_%d", plane+1); ; name = "_" + name {
-		if !slices.ContainsFunc(s.table.Columns, func(c curator.TableColumn) bool { return strings.EqualFold(c.Name, name) }) {
+		if !slices.ContainsFunc(s.table.Columns,
+			func(c curator.TableColumn) bool { return strings.EqualFold(c.Name, name) }) {
 			return name
 		}
 	}
@@ -90,8 +92,9 @@ func (s *kernelSource) from(l access) string {
 	return "(SELECT " + strings.Join(names, ", ") + " FROM " + text + ") AS sides"
 }
 
-// beyond is the SQL of being on the far side of a plane, in the columns' own units: rounding moves the plane by a trifle, and that is all. The sum is one of
-// sums of a few terms each: the kernel takes no longer chain of additions, since each could lose digits.
+// beyond is the SQL of being on the far side of a plane, in the columns' own units: rounding moves the plane by a
+// trifle, and that is all. The sum is one of sums of a few terms each: the kernel takes no longer chain of additions,
+// since each could lose digits.
 func (s *kernelSource) beyond(p plane) string {
 	var sums []string
 	offset := p.offset

@@ -29,9 +29,9 @@ tables:
       education-num: {type: integer, bounds: [0, 15]}
 `
 
-// Clusters of real data through the curator: the mean squared distance of all rows to the nearest centre, in scaled units, over that of k-means
-// without privacy. Of the RAND table by its visits, its diseases and its incentive; and of adult.csv, where DITHER_ADULT names that file, by age,
-// hours a week and education.
+// Clusters of real data through the curator: the mean squared distance of all rows to the nearest centre, in scaled
+// units, over that of k-means without privacy. Of the RAND table by its visits, its diseases and its incentive; and of
+// adult.csv, where DITHER_ADULT names that file, by age, hours a week and education.
 func TestKMeansOfRealData(t *testing.T) {
 	rand, err := randhie.Files.ReadFile("randhie.csv")
 	if err != nil {
@@ -54,7 +54,9 @@ func TestKMeansOfRealData(t *testing.T) {
 		most                map[string]float64 // of the automatic method, by ε: far above what it has ever been
 	}{
 		{
-			"visits", "randhie.csv", strings.NewReplacer("epsilon: 1.2", "epsilon: 100", "maximum: 0.5", "minimum: 0.001").Replace(string(policy)), rand,
+			"visits", "randhie.csv",
+			strings.NewReplacer("epsilon: 1.2", "epsilon: 100", "maximum: 0.5",
+				"minimum: 0.001").Replace(string(policy)), rand,
 			[]string{"mdvis", "disea", "lpi"},
 			[]float64{50, 60, 8},
 			3,
@@ -67,11 +69,13 @@ func TestKMeansOfRealData(t *testing.T) {
 		}
 		c, _ := statstest.Sealed(t, of.policy, of.table, map[string]string{of.file: string(of.text)})
 		points, weights := distinctPoints(t, string(of.text), of.columns, of.ends)
-		best := weightedCost(points, weights, weightedCentres(task{d: len(of.columns), k: of.k}, points, weights, randomStream(1)))
+		best := weightedCost(points, weights,
+			weightedCentres(task{d: len(of.columns), k: of.k}, points, weights, randomStream(1)))
 		t.Logf("%s: without privacy %.5f", of.table, best)
 		for epsilon, most := range of.most {
 			for _, method := range []string{MethodLloyd, MethodGrid, MethodTree, ""} {
-				got, err := KMeans(t.Context(), c, Request{Table: of.table, Columns: of.columns, K: of.k, Method: method, Epsilon: epsilon})
+				got, err := KMeans(t.Context(), c,
+					Request{Table: of.table, Columns: of.columns, K: of.k, Method: method, Epsilon: epsilon})
 				if err != nil {
 					t.Fatal(err)
 				}
@@ -86,7 +90,8 @@ func TestKMeansOfRealData(t *testing.T) {
 				ratio := weightedCost(points, weights, centres) / best
 				t.Logf("%s: ε = %-4s %-5s %.3f", of.table, epsilon, got.Method, ratio)
 				if method == "" && ratio > most {
-					t.Errorf("%s: ε = %s: by %s, the cost is %.3f of that without privacy", of.table, epsilon, got.Method, ratio)
+					t.Errorf("%s: ε = %s: by %s, the cost is %.3f of that without privacy",
+						of.table, epsilon, got.Method, ratio)
 				}
 			}
 		}
@@ -94,7 +99,9 @@ func TestKMeansOfRealData(t *testing.T) {
 }
 
 // distinctPoints are the distinct rows of some columns of a CSV, scaled from 0 … end, and how many there are of each.
-func distinctPoints(t *testing.T, text string, columns []string, ends []float64) (points [][]float64, weights []float64) {
+func distinctPoints(
+	t *testing.T, text string, columns []string, ends []float64,
+) (points [][]float64, weights []float64) {
 	rows, err := csv.NewReader(strings.NewReader(text)).ReadAll()
 	if err != nil {
 		t.Fatal(err)

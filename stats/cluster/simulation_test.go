@@ -11,7 +11,8 @@ import (
 	"dither/noise"
 )
 
-// simulatedSource are made-up rows, with noise by the law that the kernel plans: under ε, discrete Laplace on counts and on sums' grid units.
+// simulatedSource are made-up rows, with noise by the law that the kernel plans: under ε, discrete Laplace on counts
+// and on sums' grid units.
 type simulatedSource struct {
 	t       testing.TB
 	rows    [][]float64
@@ -33,7 +34,8 @@ func (s *simulatedSource) share(step int) float64 {
 	return s.epsilon * float64(s.task.shares()[step]) / float64(total)
 }
 
-// laws are the noises of a look: a row adds 1 to a count, and a vector of an L1 norm of at most the radius or d to a sum.
+// laws are the noises of a look: a row adds 1 to a count, and a vector of an L1 norm of at most the radius or d to a
+// sum.
 func (s *simulatedSource) laws(step int, l access) (count, sum noise.DiscreteLaplace) {
 	epsilon, times := s.share(step), 1.0
 	if l.sums {
@@ -68,7 +70,10 @@ func (s *simulatedSource) laplace(scale float64) float64 {
 }
 
 func (s *simulatedSource) take(_ context.Context, step int, l access) (*cellSums, error) {
-	n := map[string]int{allRows: 1, byCentre: len(l.centres), byBucket: 1, bySide: 1 << len(l.planes), byLeaf: l.leaves}[l.kind]
+	n := map[string]int{
+		allRows: 1, byCentre: len(l.centres), byBucket: 1, bySide: 1 << len(l.planes),
+		byLeaf: l.leaves,
+	}[l.kind]
 	if l.kind == byBucket {
 		for _, b := range l.buckets {
 			n *= b

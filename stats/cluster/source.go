@@ -11,7 +11,8 @@ import (
 type source interface {
 	// take carries out an access. step is its index in the shares.
 	take(ctx context.Context, step int, l access) (*cellSums, error)
-	// deviation foretells the standard deviation of the counts' noise, and that of the sums', scaled: from public numbers alone.
+	// deviation foretells the standard deviation of the counts' noise, and that of the sums', scaled: from public
+	// numbers alone.
 	deviation(ctx context.Context, step int, l access) (count, sum float64, err error)
 }
 
@@ -19,9 +20,10 @@ type source interface {
 const (
 	allRows  = "total"   // one, of all rows
 	byCentre = "centres" // by the nearest centre
-	byBucket = "buckets" // of a grid with so many buckets of each coordinate: that of the last coordinate varies fastest
-	bySide   = "sides"   // by the sides of planes: the first is the highest bit of the cell's number
-	byLeaf   = "leaves"  // by the leaf that the cell of bySide belongs to
+	// of a grid with so many buckets of each coordinate: that of the last coordinate varies fastest
+	byBucket = "buckets"
+	bySide   = "sides"  // by the sides of planes: the first is the highest bit of the cell's number
+	byLeaf   = "leaves" // by the leaf that the cell of bySide belongs to
 )
 
 // access is one access to the rows: counts of rows by cells, and on request sums of their scaled vectors.

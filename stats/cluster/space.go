@@ -43,7 +43,8 @@ const mostColumns = 25
 
 func columnsOf(t curator.Table, names []string) (out []column, err error) {
 	if len(names) == 0 || len(names) > mostColumns {
-		return nil, request.Misuse("name the columns to cluster by", "clusters are of 1 to %d columns, not %d", mostColumns, len(names))
+		return nil, request.Misuse("name the columns to cluster by", "clusters are of 1 to %d columns, not %d",
+			mostColumns, len(names))
 	}
 	var all []string
 	for _, c := range t.Columns {
@@ -80,15 +81,17 @@ func columnOf(c curator.TableColumn) (out column, err error) {
 	return out, nil
 }
 
-// bucket is the SQL of which of n equal parts of the column's range a value is in, from 1; its upper bound is in the last. The range of whole numbers
-// is longer by a half at both ends, so that a bucket's numbers lie about its middle. A NULL is in the first, where it does not count.
+// bucket is the SQL of which of n equal parts of the column's range a value is in, from 1; its upper bound is in the
+// last. The range of whole numbers is longer by a half at both ends, so that a bucket's numbers lie about its middle. A
+// NULL is in the first, where it does not count.
 func (c column) bucket(n int) string {
 	low, high := c.Low, c.High
 	if c.values > 0 {
 		half := big.NewRat(1, 2)
 		low, high = new(big.Rat).Sub(low, half), new(big.Rat).Add(high, half)
 	}
-	return fmt.Sprintf("COALESCE(LEAST(WIDTH_BUCKET(%s, %s, %s, %d), %d), 1)", curator.SQLName(c.Name), scale.Decimal(low), scale.Decimal(high), n, n)
+	return fmt.Sprintf("COALESCE(LEAST(WIDTH_BUCKET(%s, %s, %s, %d), %d), 1)",
+		curator.SQLName(c.Name), scale.Decimal(low), scale.Decimal(high), n, n)
 }
 
 func (c column) rawNumber(n Number) Number {

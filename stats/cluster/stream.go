@@ -6,7 +6,8 @@ import (
 	"dither/internal/splitmix"
 )
 
-// stream is public randomness: anybody who knows the seed knows it all. It chooses where to begin, and never protects anything.
+// stream is public randomness: anybody who knows the seed knows it all. It chooses where to begin, and never protects
+// anything.
 type stream struct{ words splitmix.Stream }
 
 // randomStream is the stream of a seed for one use of it.
@@ -29,7 +30,8 @@ func (s *stream) normal() float64 {
 	return math.Sqrt(2*s.exponential()) * math.Cos(2*math.Pi*s.uniform())
 }
 
-// rounded rounds what is part of a question, so that the last bits of a function that processors compute differently change none.
+// rounded rounds what is part of a question, so that the last bits of a function that processors compute differently
+// change none.
 func rounded(x float64) float64 { return math.Round(x*(1<<20)) / (1 << 20) }
 
 // mostTries bounds how often a point of the ball is drawn that lies outside the cube.

@@ -11,12 +11,14 @@ import (
 
 func sortedKeys(m map[float64]float64) []float64 { return slices.Sorted(maps.Keys(m)) }
 
-// runTree is k-means of a coreset: groups of rows that lie on the same sides of random planes through the noisy mean of all rows. The prefixes of
-// the sides are a tree; a node is divided while its noisy count is at least three times the least that is worth a mean of its own. The noisy means of
-// the leaves whose counts are clear of noise, weighted by their noisy counts, are clustered, and the other leaves join these clusters. Where no leaf is
-// clear, all rows are one cluster.
+// runTree is k-means of a coreset: groups of rows that lie on the same sides of random planes through the noisy mean of
+// all rows. The prefixes of the sides are a tree; a node is divided while its noisy count is at least three times the
+// least that is worth a mean of its own. The noisy means of the leaves whose counts are clear of noise, weighted by
+// their noisy counts, are clustered, and the other leaves join these clusters. Where no leaf is clear, all rows are one
+// cluster.
 //
-// It takes three looks: all rows' count and sum; the counts of all combinations of sides, of which a node's is a sum; the leaves' counts and sums.
+// It takes three looks: all rows' count and sum; the counts of all combinations of sides, of which a node's is a sum;
+// the leaves' counts and sums.
 func runTree(ctx context.Context, t task, s source) (*result, error) {
 	out := &result{}
 	all, err := out.take(ctx, s, 0, access{kind: allRows, sums: true, about: "all rows"})
@@ -30,7 +32,8 @@ func runTree(ctx context.Context, t task, s source) (*result, error) {
 		out.warnings = append(out.warnings, "By the noisy count there is less than one row: the clusters are of noise.")
 	}
 	planes := randomPlanes(t, middle)
-	sides, err := out.take(ctx, s, 1, access{kind: bySide, planes: planes, about: fmt.Sprintf("the sides of %d planes", len(planes))})
+	sides, err := out.take(ctx, s, 1,
+		access{kind: bySide, planes: planes, about: fmt.Sprintf("the sides of %d planes", len(planes))})
 	if err != nil {
 		return nil, err
 	}
@@ -40,7 +43,11 @@ func runTree(ctx context.Context, t task, s source) (*result, error) {
 		return nil, err
 	}
 	tree, leaf, leaves := growTree(sides.counts, leastCount(t, rows, deviation), mostDivisions(t.d))
-	cells, err := out.take(ctx, s, 2, access{kind: byLeaf, planes: planes, tree: tree, leaf: leaf, leaves: leaves, sums: true, about: fmt.Sprintf("%d groups", leaves)})
+	cells, err := out.take(ctx, s, 2,
+		access{
+			kind: byLeaf, planes: planes, tree: tree, leaf: leaf, leaves: leaves, sums: true,
+			about: fmt.Sprintf("%d groups", leaves),
+		})
 	if err != nil {
 		return nil, err
 	}
@@ -49,7 +56,8 @@ func runTree(ctx context.Context, t task, s source) (*result, error) {
 	if len(out.clusters) == 0 {
 		out.assignAll(t, cells, middle)
 	} else if len(out.clusters) < t.k {
-		out.warnings = append(out.warnings, fmt.Sprintf("Rows were found in too few places for %d clusters: there are %d.", t.k, len(out.clusters)))
+		out.warnings = append(out.warnings,
+			fmt.Sprintf("Rows were found in too few places for %d clusters: there are %d.", t.k, len(out.clusters)))
 	}
 	return out, nil
 }
@@ -78,13 +86,14 @@ func randomPlanes(t task, through []float64) []plane {
 	return out
 }
 
-// leastCount is the least noisy count that is worth a mean of its own: its mean is off by a tenth of the space's radius, √d, times √d for the length of the noise, or it is
-// half of an average cluster.
+// leastCount is the least noisy count that is worth a mean of its own: its mean is off by a tenth of the space's
+// radius, √d, times √d for the length of the noise, or it is half of an average cluster.
 func leastCount(t task, rows, deviation float64) float64 {
 	return math.Max(1, math.Min(10*deviation, rows/float64(2*t.looks())))
 }
 
-// treeNode is a node of the tree: of the rows that are below, or beyond, the planes that lead to it. Its own plane is that of its depth.
+// treeNode is a node of the tree: of the rows that are below, or beyond, the planes that lead to it. Its own plane is
+// that of its depth.
 type treeNode struct {
 	from, to      int // of the cells of bySide
 	count         float64
@@ -92,8 +101,8 @@ type treeNode struct {
 	leaf          int       // its number
 }
 
-// growTree divides nodes, the largest first, by noisy counts of all combinations of sides, until none is left of at least three times the least or
-// there are most divisions; and numbers the leaves.
+// growTree divides nodes, the largest first, by noisy counts of all combinations of sides, until none is left of at
+// least three times the least or there are most divisions; and numbers the leaves.
 func growTree(counts []float64, least float64, most int) (root *treeNode, leaf []int, leaves int) {
 	node := func(from, to int) *treeNode {
 		n := &treeNode{from: from, to: to}
@@ -138,5 +147,6 @@ func growTree(counts []float64, least float64, most int) (root *treeNode, leaf [
 	return root, leaf, leaves
 }
 
-// mostDivisions bounds how often the tree divides, by how long a statement the kernel takes: each division writes out its plane.
+// mostDivisions bounds how often the tree divides, by how long a statement the kernel takes: each division writes out
+// its plane.
 func mostDivisions(d int) int { return min(127, 4000/(4*d+8)) }

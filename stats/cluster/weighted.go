@@ -9,9 +9,10 @@ const (
 	mostWork       = 1e8 // coordinates that the first rounds of all beginnings look at, about
 )
 
-// weightedCentres is k-means of points with weights, by Lloyd's algorithm from several beginnings, each chosen as k-means++ does (Arthur and
-// Vassilvitskii, 2007); the best by its cost. Noisy weights may be negative: they count as they are, since what is left out would bias the
-// centres towards empty places, but no centre begins there. It gives fewer than k centres where fewer points have weight above 0.
+// weightedCentres is k-means of points with weights, by Lloyd's algorithm from several beginnings, each chosen as
+// k-means++ does (Arthur and Vassilvitskii, 2007); the best by its cost. Noisy weights may be negative: they count as
+// they are, since what is left out would bias the centres towards empty places, but no centre begins there. It gives
+// fewer than k centres where fewer points have weight above 0.
 func weightedCentres(t task, points [][]float64, weights []float64, s *stream) (best [][]float64) {
 	var heavy []int
 	for i, w := range weights {
@@ -42,7 +43,8 @@ func weightedCentres(t task, points [][]float64, weights []float64, s *stream) (
 	return best
 }
 
-// spreadCentres chooses k of the heavy points, each with a probability in proportion to its weight times the squared distance to those that were chosen.
+// spreadCentres chooses k of the heavy points, each with a probability in proportion to its weight times the squared
+// distance to those that were chosen.
 func spreadCentres(points [][]float64, weights []float64, heavy []int, k int, s *stream) (centres [][]float64) {
 	far := make([]float64, len(heavy))
 	for i := range far {
@@ -77,8 +79,8 @@ func spreadCentres(points [][]float64, weights []float64, heavy []int, k int, s 
 	return centres
 }
 
-// lloydStep is one iteration: each centre becomes the mean of what is nearest to it, where that has weight. The cost is that of the centres
-// which it is given.
+// lloydStep is one iteration: each centre becomes the mean of what is nearest to it, where that has weight. The cost is
+// that of the centres which it is given.
 func lloydStep(t task, points [][]float64, weights []float64, centres [][]float64) (next [][]float64, cost float64) {
 	total := make([]float64, len(centres))
 	next = make([][]float64, len(centres))

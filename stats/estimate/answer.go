@@ -35,7 +35,8 @@ func answerPlan(ctx context.Context, k asker, s Sample, p *Plan, items, names []
 		i++
 	}
 	p.Accesses, p.Price, p.Remaining, p.Affordable = []Access{look}, e.Price, e.Remaining, e.Affordable
-	p.Replayed, p.Confidence, p.Notes = e.Replayed || e.Reuse != nil && e.Reuse.Taken, e.Confidence, append(p.Notes, e.Notes...)
+	p.Replayed, p.Confidence, p.Notes = e.Replayed || e.Reuse != nil && e.Reuse.Taken, e.Confidence,
+		append(p.Notes, e.Notes...)
 	for _, n := range e.Notes {
 		if !slices.Contains(e.AnswerNotes(), n) {
 			p.foretelling = append(p.foretelling, n)
@@ -54,7 +55,8 @@ func answerPlan(ctx context.Context, k asker, s Sample, p *Plan, items, names []
 // ofRelease are an answer's numbers.
 func ofRelease(s Sample, r *curator.Release, names []string) *Result {
 	out := &Result{
-		Keys: s.By, Confidence: r.Confidence, Releases: []string{r.ID}, Price: []curator.Loss{r.Price}, Remaining: r.Remaining, Replayed: r.Replayed,
+		Keys: s.By, Confidence: r.Confidence, Releases: []string{r.ID}, Price: []curator.Loss{r.Price},
+		Remaining: r.Remaining, Replayed: r.Replayed,
 	}
 	if len(r.From) > 0 {
 		out.Releases = r.From
@@ -69,7 +71,8 @@ func ofRelease(s Sample, r *curator.Release, names []string) *Result {
 			}
 			if i < len(names) {
 				out.Values = append(out.Values, Value{
-					Keys: keys, Name: names[i], Value: c.Estimate.Value, StdError: c.Estimate.StdDev, Low: c.Estimate.Low, High: c.Estimate.High,
+					Keys: keys, Name: names[i], Value: c.Estimate.Value, StdError: c.Estimate.StdDev,
+					Low: c.Estimate.Low, High: c.Estimate.High,
 				})
 			}
 			i++

@@ -8,13 +8,15 @@ import (
 	"gonum.org/v1/gonum/mat"
 )
 
-// CoinPress (Biswas, Dong, Kamath and Ullman, "CoinPress: practical private mean and covariance estimation", NeurIPS 2020) estimates in rounds. Each
-// measures the rows within a region that the rounds before have found: about what was released, as large as rows of a normal
-// distribution, the error of what was found, and no more. So its noise is that of a region that fits, where the declared bounds are loose.
+// CoinPress (Biswas, Dong, Kamath and Ullman, "CoinPress: practical private mean and covariance estimation", NeurIPS
+// 2020) estimates in rounds. Each measures the rows within a region that the rounds before have found: about what was
+// released, as large as rows of a normal distribution, the error of what was found, and no more. So its noise is that
+// of a region that fits, where the declared bounds are loose.
 //
-// Privacy rests on nothing of this: each round is sums of vectors whose norm the kernel enforces (curator.Moments), at its share of the price, with a region that
-// is a function of earlier releases. What the distribution is decides only how good the estimate is: rows beyond the region are moved to its edge. Of normal rows
-// one in a hundred at most lies outside γ.
+// Privacy rests on nothing of this: each round is sums of vectors whose norm the kernel enforces (curator.Moments), at
+// its share of the price, with a region that is a function of earlier releases. What the distribution is decides only
+// how good the estimate is: rows beyond the region are moved to its edge. Of normal rows one in a hundred at most lies
+// outside γ.
 
 // maxRounds bounds a CoinPress.
 const maxRounds = 10
@@ -22,20 +24,23 @@ const maxRounds = 10
 // pressBeta is the part of normal rows that a region may leave out.
 const pressBeta = 0.01
 
-// pressGamma bounds the norm of a standard normal vector of d coordinates but with probability β: √(d + 2√(d ln 1/β) + 2 ln 1/β) (Laurent and Massart 2000).
+// pressGamma bounds the norm of a standard normal vector of d coordinates but with probability β: √(d + 2√(d ln
+// 1/β) + 2 ln 1/β) (Laurent and Massart 2000).
 func pressGamma(d int) float64 {
 	l := math.Log(1 / pressBeta)
 	return math.Sqrt(float64(d) + 2*math.Sqrt(float64(d)*l) + 2*l)
 }
 
-// pressClip is the radius about a centre that is at most r off, within which normal rows lie: r + γ by the triangle inequality; and
-// √(r² + 6r + γ²), since along the way to the centre, one direction, a row is at most 3 off but for one in a thousand.
+// pressClip is the radius about a centre that is at most r off, within which normal rows lie: r + γ by the triangle
+// inequality; and √(r² + 6r + γ²), since along the way to the centre, one direction, a row is at most 3 off but
+// for one in a thousand.
 func pressClip(r float64, d int) float64 {
 	g := pressGamma(d)
 	return math.Min(math.Sqrt(r*r+6*r+g*g), r+g)
 }
 
-// pressShares are the rounds' shares of the price, in thousandths: about three quarters for the last, and the rest in equal parts.
+// pressShares are the rounds' shares of the price, in thousandths: about three quarters for the last, and the rest in
+// equal parts.
 func pressShares(rounds int) []*big.Rat {
 	out, left := make([]*big.Rat, rounds), int64(1000)
 	for i := range rounds - 1 {
@@ -121,7 +126,8 @@ type pressed struct {
 // counted tells whether a noisy count is more than its noise may be.
 func counted(v *pressSums) bool { return v.count > 5*v.law.count.deviation && v.count >= 2 }
 
-// pressMean finds where the mean is, of rows whose covariance is at most the identity in the coordinates u, in a ball of a radius about 0.
+// pressMean finds where the mean is, of rows whose covariance is at most the identity in the coordinates u, in a ball
+// of a radius about 0.
 func pressMean(d int, f linearForms, radius float64, rounds int, look pressLook) (out pressed, err error) {
 	out.forms, out.norm = f, radius // no row lies outside: nothing is scaled in the first round
 	for t := range rounds {
@@ -144,7 +150,8 @@ func pressMean(d int, f linearForms, radius float64, rounds int, look pressLook)
 	return out, nil
 }
 
-// pressRadius is how far off a round's mean may be: sampling and the sums' noise in every coordinate, and the count's noise along the way.
+// pressRadius is how far off a round's mean may be: sampling and the sums' noise in every coordinate, and the count's
+// noise along the way.
 func pressRadius(d int, n float64, law vectorLaw, shift float64) float64 {
 	sd := law.first[0].deviation / n
 	return math.Sqrt(1/n+sd*sd)*pressGamma(d) + 3*shift*law.count.deviation/n
@@ -198,8 +205,9 @@ func (p *pressed) covariances(v *pressSums) [][]float64 {
 	return out
 }
 
-// pressCovariance finds a region that fits rows with any covariance, from coordinates u in [−1, 1]: each round bounds the rows' covariance from above
-// by what it released, and the next is about its mean, in coordinates in which that bound is the identity.
+// pressCovariance finds a region that fits rows with any covariance, from coordinates u in [−1, 1]: each round bounds
+// the rows' covariance from above by what it released, and the next is about its mean, in coordinates in which that
+// bound is the identity.
 func pressCovariance(d int, f linearForms, norm float64, rounds int, look pressLook) (out pressed, err error) {
 	out.forms, out.norm = f, norm
 	for t := range rounds {
@@ -216,8 +224,8 @@ func pressCovariance(d int, f linearForms, norm float64, rounds int, look pressL
 	return out, nil
 }
 
-// narrowed are the coordinates in which the covariance that was released, raised by what its noise may have taken from it, is the identity; and how far off
-// the mean may be in them. It is not ok where the count is no more than noise.
+// narrowed are the coordinates in which the covariance that was released, raised by what its noise may have taken from
+// it, is the identity; and how far off the mean may be in them. It is not ok where the count is no more than noise.
 func (p *pressed) narrowed(d int) (next linearForms, radius float64, ok bool) {
 	v := p.sums
 	if !counted(v) {
@@ -238,8 +246,9 @@ func (p *pressed) narrowed(d int) (next linearForms, radius float64, ok bool) {
 	if !e.Factorize(s, true) {
 		return next, 0, false
 	}
-	// Noise of variance σ² on the diagonal and σ²/2 off it has a spectral norm of about √(2d)·σ, and more than t above that with probability
-	// below exp(−t²/2σ²). Off-diagonal noise that is larger, as under ε, makes it larger in proportion.
+	// Noise of variance σ² on the diagonal and σ²/2 off it has a spectral norm of about √(2d)·σ, and more than t
+	// above that with probability below exp(−t²/2σ²). Off-diagonal noise that is larger, as under ε, makes it larger
+	// in proportion.
 	deviation := math.Max(v.law.products[0].deviation, math.Sqrt2*v.law.off[0].deviation)
 	raise := deviation * (math.Sqrt(2*float64(d)) + math.Sqrt(2*math.Log(2/pressBeta))) / n
 	values := e.Values(nil)
@@ -263,7 +272,8 @@ func (p *pressed) narrowed(d int) (next linearForms, radius float64, ok bool) {
 	for i, c := range p.forms.centre {
 		next.centre[i] += c
 	}
-	// The mean's error in the new coordinates: its noise, times the trace of the transformation; sampling, in coordinates in which it is at most 1/n.
+	// The mean's error in the new coordinates: its noise, times the trace of the transformation; sampling, in
+	// coordinates in which it is at most 1/n.
 	inverse, trace := pressInverse(l), 0.0
 	for _, row := range inverse {
 		for _, x := range row {

@@ -11,7 +11,8 @@ import (
 	"dither/stats/internal/request"
 )
 
-// pressWeights are the sums of a round with the weights of their shares: a count that is off moves only what is off the centre.
+// pressWeights are the sums of a round with the weights of their shares: a count that is off moves only what is off the
+// centre.
 func pressVectors(s Sample, f linearForms, bound string, products bool) curator.Vectors {
 	v := curator.Vectors{
 		Question: s.Question,
@@ -24,11 +25,13 @@ func pressVectors(s Sample, f linearForms, bound string, products bool) curator.
 	return v
 }
 
-// chooseMoments chooses between sums of bounded values and CoinPress by the error that is expected of the values of a normal distribution: of the noise alone,
-// from the declared bounds, the declared deviations and the expected number of rows.
+// chooseMoments chooses between sums of bounded values and CoinPress by the error that is expected of the values of a
+// normal distribution: of the noise alone, from the declared bounds, the declared deviations and the expected number of
+// rows.
 func chooseMoments(k asker, s Sample, p *Plan) error {
 	if len(s.Deviations) > 0 && len(s.Deviations) != len(s.Columns) {
-		return request.Misuse("a deviation for each column", "%d deviations for %d columns", len(s.Deviations), len(s.Columns))
+		return request.Misuse("a deviation for each column", "%d deviations for %d columns", len(s.Deviations),
+			len(s.Columns))
 	}
 	units, err := deviationsOf(s)
 	if err != nil || p.Method != "" {
@@ -37,7 +40,8 @@ func chooseMoments(k asker, s Sample, p *Plan) error {
 	}
 	p.Method = MethodBounded
 	if units == nil {
-		p.Why = "Bounded sums: whether the bounds are loose, which CoinPress is for, cannot be told without knowing about how far values spread (Deviations)."
+		p.Why = "Bounded sums: whether the bounds are loose, which CoinPress is for, cannot be told without knowing " +
+			"about how far values spread (Deviations)."
 		return nil
 	}
 	t, err := s.declaredTable(k)
@@ -46,7 +50,8 @@ func chooseMoments(k asker, s Sample, p *Plan) error {
 	}
 	n := float64(s.expectedRows(t))
 	if n < 1 || len(s.By) > 0 {
-		p.Why = "Bounded sums: CoinPress is weighed where the owner declares expected_rows, and nothing is left out or grouped."
+		p.Why = "Bounded sums: CoinPress is weighed where the owner declares expected_rows, and nothing is left out " +
+			"or grouped."
 		return nil
 	}
 	box, d := 0.0, len(s.Columns)
@@ -58,7 +63,8 @@ func chooseMoments(k asker, s Sample, p *Plan) error {
 		}
 		box = math.Hypot(box, (high-low)/2/units[i])
 	}
-	// What remains of the region after rounds that find as much as n rows tell, were there no noise, times what the last share's noise is larger.
+	// What remains of the region after rounds that find as much as n rows tell, were there no noise, times what the
+	// last share's noise is larger.
 	fitted := pressClip(pressGamma(d)/math.Sqrt(n), d) / 0.75
 	if p.Kind == "covariance" {
 		box, fitted = box*box, fitted*fitted*0.75
@@ -66,9 +72,12 @@ func chooseMoments(k asker, s Sample, p *Plan) error {
 	switch {
 	case fitted < box:
 		p.Method = MethodCoinPress
-		p.Why = fmt.Sprintf("CoinPress: with about %.0f rows its last region is %s times as wide as the bounds' (in noise, its share of the price included).", n, shortNumber(fitted/box))
+		p.Why = fmt.Sprintf(
+			"CoinPress: with about %.0f rows its last region is %s times as wide as the bounds' (in noise, its share "+
+				"of the price included).", n, shortNumber(fitted/box))
 	default:
-		p.Why = fmt.Sprintf("Bounded sums: the bounds are no wider than what CoinPress would end with (%s times).", shortNumber(box/fitted))
+		p.Why = fmt.Sprintf("Bounded sums: the bounds are no wider than what CoinPress would end with (%s times).",
+			shortNumber(box/fitted))
 	}
 	return nil
 }
@@ -105,7 +114,8 @@ func pressPlan(ctx context.Context, k asker, s Sample, p *Plan, covariance bool)
 		return nil, err
 	}
 	if len(s.By) > 0 {
-		return nil, request.Misuse("ask for one group at a time, with a condition; or use the method "+MethodBounded, "CoinPress estimates one group")
+		return nil, request.Misuse("ask for one group at a time, with a condition; or use the method "+MethodBounded,
+			"CoinPress estimates one group")
 	}
 	forms, ranges, err := boundedForms(ctx, k, s)
 	if err != nil {
@@ -120,7 +130,8 @@ func pressPlan(ctx context.Context, k asker, s Sample, p *Plan, covariance bool)
 		}
 	}
 	if products && d > maxPressed {
-		return nil, request.Misuse(fmt.Sprintf("name at most %d columns, or for their means their deviations", maxPressed), "CoinPress's coordinates of %d columns are too large for a statement", d)
+		return nil, request.Misuse(fmt.Sprintf("name at most %d columns, or for their means their deviations",
+			maxPressed), "CoinPress's coordinates of %d columns are too large for a statement", d)
 	}
 	if !products {
 		norm = 0
@@ -134,10 +145,15 @@ func pressPlan(ctx context.Context, k asker, s Sample, p *Plan, covariance bool)
 		return nil, err
 	}
 	p.Confidence = confidence
-	p.Notes = append(p.Notes, "CoinPress moves rows outside of its region to the edge: of a normal distribution hardly any. Of one with heavy tails it moves more, and the intervals, which are about what was moved, then do not hold for the rows' own numbers.")
+	p.Notes = append(p.Notes,
+		"CoinPress moves rows outside of its region to the edge: of a normal distribution hardly any. Of one with "+
+			"heavy tails it moves more, and the intervals, which are about what was moved, then do not hold for the rows' "+
+			"own numbers.")
 	p.Notes = append(p.Notes, covarianceNotes(s)...)
 	if !products && s.Population {
-		p.Notes[len(p.Notes)-1] = "Intervals cover noise, and sampling as of a normal distribution whose deviations are at most the declared ones."
+		p.Notes[len(
+			p.Notes)-1] = "Intervals cover noise, and sampling as of a normal distribution whose deviations are at " +
+			"most the declared ones."
 	}
 	p.run = func(ctx context.Context) (*Result, error) {
 		if err := p.payable(); err != nil {
@@ -187,9 +203,11 @@ func pressPlan(ctx context.Context, k asker, s Sample, p *Plan, covariance bool)
 	return p, nil
 }
 
-// pressPrices finds the price of all rounds, and makes sure that it can be paid, before the first: the whole as one question, then each round's share for
-// forms as large as any will be.
-func pressPrices(ctx context.Context, k asker, s Sample, p *Plan, f linearForms, products bool, rounds int) (whole curator.Loss, shares []*big.Rat, err error) {
+// pressPrices finds the price of all rounds, and makes sure that it can be paid, before the first: the whole as one
+// question, then each round's share for forms as large as any will be.
+func pressPrices(
+	ctx context.Context, k asker, s Sample, p *Plan, f linearForms, products bool, rounds int,
+) (whole curator.Loss, shares []*big.Rat, err error) {
 	v := pressVectors(s, f, "", products)
 	v.SQL = s.sql(false, f.sql(s.Columns)...)
 	if err := momentsLook(ctx, k, s, p, v); err != nil {

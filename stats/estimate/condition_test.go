@@ -9,7 +9,8 @@ import (
 	"dither/stats/internal/statstest"
 )
 
-// A WHERE or FROM text that adds groups or a limit is refused before anything is paid. A LIMIT that only the answer shows is an error that names the price.
+// A WHERE or FROM text that adds groups or a limit is refused before anything is paid. A LIMIT that only the answer
+// shows is an error that names the price.
 func TestMoreThanACondition(t *testing.T) {
 	c := statstest.Grouped(t)
 	price := curator.Question{Epsilon: "1"}
@@ -37,7 +38,10 @@ func TestMoreThanACondition(t *testing.T) {
 		t.Errorf("refusals cost: %s remain of %s", after, before)
 	}
 	// LIMIT behind a relation is known by its answer alone.
-	s := Sample{Question: curator.Question{Epsilon: "4"}, Table: "people LIMIT 0", Columns: []string{"x"}, Population: true}
+	s := Sample{
+		Question: curator.Question{Epsilon: "4"}, Table: "people LIMIT 0", Columns: []string{"x"},
+		Population: true,
+	}
 	_, err := Quantile(t.Context(), c, s, "0.5")
 	var e *curator.Error
 	if !errors.As(err, &e) || e.Code != curator.CodeUsage || !strings.Contains(e.Hint, "stays paid") {

@@ -64,7 +64,9 @@ func planCovariance(ctx context.Context, k asker, s Sample) (*Plan, error) {
 func covarianceNotes(s Sample) []string {
 	notes := []string{"A row in which one of the columns is NULL does not count."}
 	if s.Population {
-		return append(notes, "Intervals cover sampling and noise, by simulation from what was released; sampling as of a normal distribution: of values with heavier tails covariances vary more.")
+		return append(notes,
+			"Intervals cover sampling and noise, by simulation from what was released; sampling as of a normal "+
+				"distribution: of values with heavier tails covariances vary more.")
 	}
 	return append(notes, "Intervals cover noise, not sampling, by simulation from what was released.")
 }
@@ -91,7 +93,9 @@ func boundedForms(ctx context.Context, k asker, s Sample) (forms linearForms, ra
 }
 
 // covarianceValues are the means, covariances and correlations of a cell.
-func covarianceValues(p *pressed, s Sample, ranges [][2]float64, keys []any, alpha float64, symmetric func(int) bool) (out []Value, note string) {
+func covarianceValues(
+	p *pressed, s Sample, ranges [][2]float64, keys []any, alpha float64, symmetric func(int) bool,
+) (out []Value, note string) {
 	d := len(s.Columns)
 	means, covariances := p.means(p.sums), p.covariances(p.sums)
 	size := d + d*(d+1)/2 + d*(d-1)/2
@@ -116,7 +120,9 @@ func covarianceValues(p *pressed, s Sample, ranges [][2]float64, keys []any, alp
 		}
 		for i := range d {
 			for j := i; j < d; j++ { // as of a simulated draw (see simulated), no less than what is told
-				add(c[i][j] + sampled()*math.Sqrt(math.Max(math.Max(normalProduct(c, i, j), normalProduct(covariances, i, j)), 0)/(v.count-1)))
+				add(
+					c[i][j] + sampled()*math.Sqrt(
+						math.Max(math.Max(normalProduct(c, i, j), normalProduct(covariances, i, j)), 0)/(v.count-1)))
 			}
 		}
 		for i := range d {
@@ -151,7 +157,8 @@ func covarianceValues(p *pressed, s Sample, ranges [][2]float64, keys []any, alp
 		}
 	}
 	if p.sums.count < 2 {
-		note = fmt.Sprintf("The noisy count of rows %sis %s: there is no estimate.", groupWords(keys), shortNumber(p.sums.count))
+		note = fmt.Sprintf("The noisy count of rows %sis %s: there is no estimate.",
+			groupWords(keys), shortNumber(p.sums.count))
 	}
 	return out, note
 }

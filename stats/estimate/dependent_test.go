@@ -10,7 +10,8 @@ import (
 	"dither/stats/internal/statstest"
 )
 
-// Where a person may have several rows, intervals about a population say that they take rows for independent; those about the rows do not.
+// Where a person may have several rows, intervals about a population say that they take rows for independent; those
+// about the rows do not.
 func TestDependentRows(t *testing.T) {
 	policy, err := randhie.Files.ReadFile("policy.yaml")
 	if err != nil {
@@ -20,7 +21,9 @@ func TestDependentRows(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	c, _ := statstest.Sealed(t, strings.Replace(strings.Replace(string(policy), "epsilon: 1.2", "epsilon: 100", 1), "maximum: 0.5", "maximum: 10", 1), "visits",
+	c, _ := statstest.Sealed(t,
+		strings.Replace(strings.Replace(string(policy), "epsilon: 1.2", "epsilon: 100", 1), "maximum: 0.5",
+			"maximum: 10", 1), "visits",
 		map[string]string{"randhie.csv": string(rows)})
 	s := Sample{Question: curator.Question{Epsilon: "2"}, Table: "visits", Columns: []string{"lpi"}}
 	for _, population := range []bool{true, false} {

@@ -9,12 +9,14 @@ import (
 	"dither/noise"
 )
 
-// Intervals by simulation. Released numbers T̂ are exact ones T with noise of a known law that is symmetric about 0, so T̂ with other noise of that
-// law stands about T̂ as T̂ does about T, and what is computed from such draws spreads about the estimate as the estimate does about the truth,
-// as far as it is linear over the noise's size. The interval is between the draws' quantiles. For a population's parameter each draw is
-// moved further by the error of sampling, of the size that the draw itself tells.
+// Intervals by simulation. Released numbers T̂ are exact ones T with noise of a known law that is symmetric about 0,
+// so T̂ with other noise of that law stands about T̂ as T̂ does about T, and what is computed from such draws
+// spreads about the estimate as the estimate does about the truth, as far as it is linear over the noise's size. The
+// interval is between the draws' quantiles. For a population's parameter each draw is moved further by the error of
+// sampling, of the size that the draw itself tells.
 //
-// All of it is computed from what was released, with a generator that anybody can foretell: the same release has the same intervals.
+// All of it is computed from what was released, with a generator that anybody can foretell: the same release has the
+// same intervals.
 
 // drawsFor is how many draws an interval rests on: of 95 % its ends are where 2.5 % ± 0.16 % of the law lie beyond.
 func drawsFor(alpha float64) int { return int(math.Min(math.Max(10_000, 100/alpha), 100_000)) }
@@ -25,8 +27,9 @@ type noiseLaw struct {
 	laplace   bool
 }
 
-// noiseLawOf is that of a released vector. Its integers are so fine that their law and its continuous form are the same for an
-// interval: a discrete Laplace of scale t has the variance of a continuous one of about t, and likewise the Gaussian.
+// noiseLawOf is that of a released vector. Its integers are so fine that their law and its continuous form are the same
+// for an interval: a discrete Laplace of scale t has the variance of a continuous one of about t, and likewise the
+// Gaussian.
 func noiseLawOf(d noise.Distribution, unit *big.Rat) noiseLaw {
 	u, _ := unit.Float64()
 	_, laplace := d.(noise.DiscreteLaplace)
@@ -156,8 +159,9 @@ func (v *vectorSums) drawn(s *simulator, symmetric func(product int) bool, out *
 
 // estimated is a value with the interval of its draws, within what is possible. An interval always holds its value.
 //
-// Where a value is beyond what is possible, and is told as the nearest that is, its interval begins there as long as it was: what is left of the
-// interval would be short, or a point, the more so the farther off noise has moved the value. It holds whatever the other did.
+// Where a value is beyond what is possible, and is told as the nearest that is, its interval begins there as long as it
+// was: what is left of the interval would be short, or a point, the more so the farther off noise has moved the value.
+// It holds whatever the other did.
 func fromDraws(name string, keys []any, value float64, draws *spread, least, most float64) Value {
 	out := Value{Keys: keys, Name: name}
 	deviation, low, high := draws.interval()

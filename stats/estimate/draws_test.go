@@ -8,7 +8,8 @@ import (
 	"dither/internal/stattest"
 )
 
-// A value that noise has moved beyond what is possible keeps an interval as long as it was on the side of what is possible: never a point.
+// A value that noise has moved beyond what is possible keeps an interval as long as it was on the side of what is
+// possible: never a point.
 func TestImpossibleValues(t *testing.T) {
 	draws := func(middle float64) *spread {
 		s, out := newSimulator(), newSpread(0.05)
@@ -28,7 +29,8 @@ func TestImpossibleValues(t *testing.T) {
 	}
 }
 
-// The variance of two rows, one at each end of their bounds, is twice the square of half the width; a noisy count of more rows leaves room for it.
+// The variance of two rows, one at each end of their bounds, is twice the square of half the width; a noisy count of
+// more rows leaves room for it.
 func TestVarianceOfFewRows(t *testing.T) {
 	of, s := []centredColumn{{low: -1, high: 1}}, newSimulator()
 	q := squareSums(of)
@@ -43,7 +45,10 @@ func TestVarianceOfFewRows(t *testing.T) {
 			held++
 		}
 	}
-	if err := (stattest.Proportion{Successes: held, Of: stattest.Binomial{Trials: trials, Probability: 0.95}, FalseAlarm: 1e-6}).CheckAtLeast(); err != nil {
+	if err := (stattest.Proportion{
+		Successes: held, Of: stattest.Binomial{Trials: trials, Probability: 0.95},
+		FalseAlarm: 1e-6,
+	}).CheckAtLeast(); err != nil {
 		t.Error(err)
 	}
 }
@@ -74,8 +79,10 @@ func TestSpread(t *testing.T) {
 				continue
 			}
 			k := float64(len(all))
-			if want := math.Sqrt(squares/k - sum/k*sum/k); low != all[out-1] || high != all[len(all)-out] || math.Abs(deviation-want) > 1e-9 {
-				t.Errorf("α = %g: %g in [%g, %g], want %g in [%g, %g]", alpha, deviation, low, high, want, all[out-1], all[len(all)-out])
+			if want := math.Sqrt(squares/k - sum/k*sum/k); low != all[out-1] || high != all[len(all)-out] ||
+				math.Abs(deviation-want) > 1e-9 {
+				t.Errorf("α = %g: %g in [%g, %g], want %g in [%g, %g]",
+					alpha, deviation, low, high, want, all[out-1], all[len(all)-out])
 			}
 		}
 	}

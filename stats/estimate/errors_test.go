@@ -23,9 +23,10 @@ type errorTable struct {
 	declared   string
 }
 
-// The errors of estimates on real rows, as docs/reference/statistics.md reports them: of each the rows' own number, the root of the mean squared error of 40 estimates, half the
-// interval's width on average, and how often it held. Where DITHER_ADULT names a file adult.csv, whose columns are coded from 0, of that one too. The intervals hold as often as they
-// say, by mistake once in a million.
+// The errors of estimates on real rows, as docs/reference/statistics.md reports them: of each the rows' own number, the
+// root of the mean squared error of 40 estimates, half the interval's width on average, and how often it held. Where
+// DITHER_ADULT names a file adult.csv, whose columns are coded from 0, of that one too. The intervals hold as often as
+// they say, by mistake once in a million.
 func TestEstimateErrors(t *testing.T) {
 	asks := 2
 	if os.Getenv("DITHER_LONG") != "" {
@@ -45,7 +46,8 @@ func TestEstimateErrors(t *testing.T) {
 	}
 	for _, table := range tables {
 		rows := tableRows(t, table)
-		c := statstest.People(t, "epsilon: 1000", table.declared, strings.Join(table.columns, ","), func(i int) string { return rows.lines[i] }, len(rows.lines))
+		c := statstest.People(t, "epsilon: 1000", table.declared, strings.Join(table.columns, ","),
+			func(i int) string { return rows.lines[i] }, len(rows.lines))
 		held, of := 0, 0
 		for _, try := range []struct {
 			name     string
@@ -67,7 +69,10 @@ func TestEstimateErrors(t *testing.T) {
 			var names []string
 			truths := try.truths()
 			for range asks {
-				s := Sample{Question: curator.Question{Epsilon: try.epsilon, Fresh: true}, Table: "people", Columns: quotedNames(table.columns), Method: try.method}
+				s := Sample{
+					Question: curator.Question{Epsilon: try.epsilon, Fresh: true}, Table: "people",
+					Columns: quotedNames(table.columns), Method: try.method,
+				}
 				e, err := try.estimate(s)
 				if err != nil {
 					t.Fatal(err)
@@ -87,7 +92,8 @@ func TestEstimateErrors(t *testing.T) {
 				}
 			}
 			for i, x := range tallies {
-				t.Logf("| %s | %s | %s | %.4g | %.3g | %.3g | %d of %d |", table.name, names[i], cmp.Or(try.method, "bounded")+", ε = "+try.epsilon, truths[i],
+				t.Logf("| %s | %s | %s | %.4g | %.3g | %.3g | %d of %d |", table.name, names[i],
+					cmp.Or(try.method, "bounded")+", ε = "+try.epsilon, truths[i],
 					math.Sqrt(x.squares/float64(asks)), x.width/float64(asks), x.held, asks)
 				// CoinPress moves rows to the edge of its region: its intervals are about those.
 				if try.method == "" {
@@ -95,7 +101,10 @@ func TestEstimateErrors(t *testing.T) {
 				}
 			}
 		}
-		if err := (stattest.Proportion{Successes: held, Of: stattest.Binomial{Trials: of, Probability: 0.93}, FalseAlarm: 1e-6}).CheckAtLeast(); err != nil {
+		if err := (stattest.Proportion{
+			Successes: held, Of: stattest.Binomial{Trials: of, Probability: 0.93},
+			FalseAlarm: 1e-6,
+		}).CheckAtLeast(); err != nil {
 			t.Error(err)
 		}
 	}

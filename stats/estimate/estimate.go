@@ -1,5 +1,6 @@
-// Package estimate estimates statistics of a table's columns from noisy releases: Mean, Variance, Quantile and Covariance of a Sample. Each has a Plan
-// function that states the method, the price and the expected error beforehand, free.
+// Package estimate estimates statistics of a table's columns from noisy releases: Mean, Variance, Quantile and
+// Covariance of a Sample. Each has a Plan function that states the method, the price and the expected error beforehand,
+// free.
 package estimate
 
 import (
@@ -13,8 +14,8 @@ import (
 	"dither/stats/internal/request"
 )
 
-// Sample says which rows an estimate is about, and what it may cost. The price, the confidence and the analyst are those of its Question, whose SQL is left
-// empty.
+// Sample says which rows an estimate is about, and what it may cost. The price, the confidence and the analyst are
+// those of its Question, whose SQL is left empty.
 type Sample struct {
 	curator.Question
 	Table   string   // or a relation, as FROM takes it
@@ -23,10 +24,12 @@ type Sample struct {
 	By      []string // keys, as GROUP BY takes them: an estimate for each group
 	// Method is the method of estimation. "" is the one with the least expected error; Plan.Why explains the choice.
 	Method string
-	// Population asks for intervals about the population that the rows are a sample of: they cover sampling and noise. Otherwise they are about these rows.
+	// Population asks for intervals about the population that the rows are a sample of: they cover sampling and noise.
+	// Otherwise they are about these rows.
 	Population bool
-	// Deviations are, for CoinPress, about how far each column's values lie from their mean: decimals that are known without looking at
-	// the rows. Of a mean they bound the standard deviations of columns that are not correlated; of a covariance they serve the choice of a method alone.
+	// Deviations are, for CoinPress, about how far each column's values lie from their mean: decimals that are known
+	// without looking at the rows. Of a mean they bound the standard deviations of columns that are not correlated; of
+	// a covariance they serve the choice of a method alone.
 	Deviations []string
 	Rounds     int // of CoinPress; 0 is its usual number
 }
@@ -58,15 +61,17 @@ type Result struct {
 	Keys       []string // the expressions that name a group
 	Values     []Value
 	Confidence string
-	Population bool           // the intervals cover sampling too
-	Releases   []string       // in the ledger
-	Price      []curator.Loss // of each release that was paid now; of each release, where all of them were released before
-	Remaining  curator.Loss
-	Replayed   bool     // all of it was released before, and cost nothing now
-	Notes      []string // what should be known before reading the intervals
+	Population bool     // the intervals cover sampling too
+	Releases   []string // in the ledger
+	// of each release that was paid now; of each release, where all of them were released before
+	Price     []curator.Loss
+	Remaining curator.Loss
+	Replayed  bool     // all of it was released before, and cost nothing now
+	Notes     []string // what should be known before reading the intervals
 }
 
-// Plan is an estimate that has been decided on: its accesses to the rows, and their price. It has spent nothing, and no row has been read.
+// Plan is an estimate that has been decided on: its accesses to the rows, and their price. It has spent nothing, and no
+// row has been read.
 type Plan struct {
 	Kind, Method string
 	Why          string // how the method was chosen
@@ -110,15 +115,18 @@ func (p *Plan) Run(ctx context.Context) (*Result, error) {
 	return out, nil
 }
 
-// payable refuses to begin what cannot be paid to its end. What was released before is tried all the same: it may all have been.
+// payable refuses to begin what cannot be paid to its end. What was released before is tried all the same: it may all
+// have been.
 func (p *Plan) payable() error {
 	if p.Affordable || p.Replayed {
 		return nil
 	}
-	return request.Exhausted("ask at a lower price; what was answered already can be asked again at no cost", "the price of all looks", p.Price, p.Remaining)
+	return request.Exhausted("ask at a lower price; what was answered already can be asked again at no cost",
+		"the price of all looks", p.Price, p.Remaining)
 }
 
-// took notes one of several releases. One that was taken twice is one: where a round found nothing, the next is the same question.
+// took notes one of several releases. One that was taken twice is one: where a round found nothing, the next is the
+// same question.
 func (e *Result) took(id string, price, remaining curator.Loss, replayed bool) {
 	if slices.Contains(e.Releases, id) {
 		return
@@ -170,7 +178,8 @@ func (s *Sample) check(methods ...string) error {
 	case len(s.Columns) == 0:
 		return request.Misuse("name what is estimated", "no columns")
 	case len(s.Columns) > maxColumns:
-		return request.Misuse("ask about fewer at once", "there are estimates of at most %d columns, not of %d", maxColumns, len(s.Columns))
+		return request.Misuse("ask about fewer at once", "there are estimates of at most %d columns, not of %d",
+			maxColumns, len(s.Columns))
 	case s.Rounds < 0 || s.Rounds > maxRounds:
 		return request.Misuse("", "CoinPress takes from 1 to %d rounds", maxRounds)
 	}
@@ -193,7 +202,8 @@ func (s *Sample) check(methods ...string) error {
 // grouped refuses cells that the sample did not ask for, as of a relation with GROUP BY behind it.
 func (s *Sample) grouped(cells int) error {
 	if len(s.By) == 0 && cells != 1 {
-		return request.Misuse("name groups by their keys (By), and nothing but a relation as the table", "the sample is of groups that it does not name")
+		return request.Misuse("name groups by their keys (By), and nothing but a relation as the table",
+			"the sample is of groups that it does not name")
 	}
 	return nil
 }
@@ -268,7 +278,8 @@ func (s *Sample) rangeOf(ctx context.Context, k asker, t curator.Table, column s
 		return low, high, nil
 	}
 	e, err := k.ExplainMoments(ctx, curator.Vectors{
-		Question: s.asking(s.sql(false, column)), Blocks: []curator.Block{{Size: 1, Norm: curator.L2}}, Sums: []curator.Sum{curator.Count()},
+		Question: s.asking(s.sql(false, column)), Blocks: []curator.Block{{Size: 1, Norm: curator.L2}},
+		Sums: []curator.Sum{curator.Count()},
 	})
 	if err != nil {
 		return 0, 0, err
@@ -279,7 +290,8 @@ func (s *Sample) rangeOf(ctx context.Context, k asker, t curator.Table, column s
 // sameName tells whether a text is a name, in quotes or without.
 func sameName(text, name string) bool {
 	text = strings.TrimSpace(text)
-	return text == name || text == curator.SQLName(name) || strings.EqualFold(text, name) && curator.SQLName(name) == name
+	return text == name || text == curator.SQLName(name) || strings.EqualFold(text, name) &&
+		curator.SQLName(name) == name
 }
 
 // estimatedNumber is a number, or nil where there is none.

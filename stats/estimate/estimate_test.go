@@ -33,8 +33,9 @@ func peopleOf(t testing.TB, budget string, n int) (c *curator.Curator, x, y []fl
 	return c, x, y
 }
 
-// Every estimate is of the rows' own number: it is no further off than seven half-widths of its 95 % interval, which noise is once in 10⁹ times; where it has none, a
-// tenth of a deviation. What is asked again is the same, and free; what is planned is what is paid.
+// Every estimate is of the rows' own number: it is no further off than seven half-widths of its 95 % interval, which
+// noise is once in 10⁹ times; where it has none, a tenth of a deviation. What is asked again is the same, and free;
+// what is planned is what is paid.
 func TestEstimatesOfRows(t *testing.T) {
 	for _, budget := range []string{"epsilon: 1000", "rho: 1000, delta: 1e-6"} {
 		c, x, y := peopleOf(t, budget, 4000)
@@ -70,8 +71,10 @@ func TestEstimatesOfRows(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			if paid := new(big.Rat).Sub(before, after); paid.Cmp(price) > 0 || !e.Replayed && paid.Sign() == 0 || len(e.Values) != values {
-				t.Errorf("%s %s %v: %d values, paid %s of %s", p.Kind, p.Method, s.By, len(e.Values), paid.FloatString(6), price.FloatString(6))
+			if paid := new(big.Rat).Sub(before, after); paid.Cmp(price) > 0 || !e.Replayed && paid.Sign() == 0 ||
+				len(e.Values) != values {
+				t.Errorf("%s %s %v: %d values, paid %s of %s",
+					p.Kind, p.Method, s.By, len(e.Values), paid.FloatString(6), price.FloatString(6))
 			}
 			for _, v := range e.Values {
 				group := ""
@@ -153,7 +156,8 @@ func TestEstimatesOfRows(t *testing.T) {
 	}
 }
 
-// What cannot be estimated is refused by what is asked alone, and costs nothing; what nothing is known of has no value, and the widest interval.
+// What cannot be estimated is refused by what is asked alone, and costs nothing; what nothing is known of has no value,
+// and the widest interval.
 func TestEstimatesRefused(t *testing.T) {
 	c, _, _ := peopleOf(t, "epsilon: 3", 400)
 	price := curator.Question{Epsilon: "1"}
@@ -217,7 +221,10 @@ func TestEstimatesRefused(t *testing.T) {
 		with(func(s *Sample) { s.Columns = []string{"none", "x"} }),
 	} {
 		for _, population := range []bool{false, true} {
-			for _, of := range []func(context.Context, *curator.Curator, Sample) (*Result, error){Mean, Variance, Covariance} {
+			for _, of := range []func(context.Context, *curator.Curator, Sample) (*Result, error){
+				Mean, Variance,
+				Covariance,
+			} {
 				s.Population, s.Epsilon = population, "0.1"
 				e, err := of(t.Context(), c, s)
 				if err != nil {

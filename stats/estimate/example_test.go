@@ -46,7 +46,8 @@ func ExampleMean() {
 		return
 	}
 	for _, v := range e.Values {
-		fmt.Printf("%s in the %v is about %.0f, within one: %t\n", v.Name, v.Keys[0], v.Value.Real/2, v.High.Real-v.Low.Real < 1)
+		fmt.Printf("%s in the %v is about %.0f, within one: %t\n",
+			v.Name, v.Keys[0], v.Value.Real/2, v.High.Real-v.Low.Real < 1)
 	}
 	// Output:
 	// mean(minutes) in the east is about 12, within one: true

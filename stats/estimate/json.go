@@ -40,7 +40,10 @@ func (e *Result) MarshalJSON() ([]byte, error) {
 		Remaining  curator.Loss   `json:"remaining"`
 		Replayed   bool           `json:"replayed"`
 		Notes      []string       `json:"notes"`
-	}{e.Kind, e.Method, values, json.Number(e.Confidence), e.Population, e.Releases, e.Price, e.Remaining, e.Replayed, e.Notes})
+	}{
+		e.Kind, e.Method, values, json.Number(e.Confidence), e.Population, e.Releases, e.Price, e.Remaining,
+		e.Replayed, e.Notes,
+	})
 }
 
 // MarshalJSON writes the plan.
@@ -69,7 +72,10 @@ func (p *Plan) MarshalJSON() ([]byte, error) {
 		Replayed   bool         `json:"replayed"`
 		Confidence json.Number  `json:"confidence"`
 		Notes      []string     `json:"notes"`
-	}{p.Kind, p.Method, p.Why, looks, p.Price, p.Remaining, p.Affordable, p.Replayed, json.Number(p.Confidence), p.Notes})
+	}{
+		p.Kind, p.Method, p.Why, looks, p.Price, p.Remaining, p.Affordable, p.Replayed,
+		json.Number(p.Confidence), p.Notes,
+	})
 }
 
 // plainJSON leaves <, > and & as they are.

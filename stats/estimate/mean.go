@@ -40,7 +40,8 @@ func planMean(ctx context.Context, k asker, s Sample) (*Plan, error) {
 	case p.Method == MethodCoinPress:
 		return pressPlan(ctx, k, s, p, false)
 	case s.Population && p.Method == MethodAutomatic:
-		return nil, request.Misuse("give bounds in the expression: LEAST(GREATEST(x, low), high)", "bounds are not looked for where sampling is to be told too")
+		return nil, request.Misuse("give bounds in the expression: LEAST(GREATEST(x, low), high)",
+			"bounds are not looked for where sampling is to be told too")
 	case s.Population:
 		return populationPlan(ctx, k, s, p, names, meanSums, meanOf)
 	}
@@ -145,7 +146,8 @@ func squareSums(columns []centredColumn) (v curator.Vectors) {
 // square is the coordinate of a column's squares: between 0 and the square of half the width, less the half of that.
 func (c centredColumn) square() string {
 	most := c.mostSquare()
-	return "LEAST(GREATEST(" + c.sql + " * " + c.sql + ", 0.0), " + sqlNumber(most) + "::real) - " + sqlNumber(most/2) + "::real"
+	return "LEAST(GREATEST(" + c.sql + " * " + c.sql + ", 0.0), " + sqlNumber(most) + "::real) - " +
+		sqlNumber(most/2) + "::real"
 }
 
 func (c centredColumn) mostSquare() float64 { return (c.high - c.low) / 2 * (c.high - c.low) / 2 }
@@ -191,7 +193,9 @@ func varianceOf(v *vectorSums, column int, of centredColumn) (value, sampling, l
 }
 
 // populationPlan measures each column's sums, and simulates.
-func populationPlan(ctx context.Context, k asker, s Sample, p *Plan, names []string, sums populationSums, of populationValue) (*Plan, error) {
+func populationPlan(
+	ctx context.Context, k asker, s Sample, p *Plan, names []string, sums populationSums, of populationValue,
+) (*Plan, error) {
 	t, err := s.declaredTable(k)
 	if err != nil {
 		return nil, err
@@ -222,7 +226,8 @@ func populationPlan(ctx context.Context, k asker, s Sample, p *Plan, names []str
 	if err := momentsLook(ctx, k, s, p, v); err != nil {
 		return nil, err
 	}
-	about := "Intervals cover sampling and noise, about the population of the bounded values, by simulation from what was released: of few rows, or where values far from the others are rare, they hold less often."
+	about := "Intervals cover sampling and noise, about the population of the bounded values, by simulation from what " +
+		"was released: of few rows, or where values far from the others are rare, they hold less often."
 	if !s.Population {
 		about = "Intervals cover noise, not sampling, by simulation from what was released."
 	}
@@ -231,16 +236,20 @@ func populationPlan(ctx context.Context, k asker, s Sample, p *Plan, names []str
 		p.Notes = append(p.Notes, "A row in which one of the columns is NULL does not count.")
 	}
 	p.measures(k, s, v, confidence, func(out *Result, sums *vectorSums, keys []any) {
-		out.Values = append(out.Values, simulated(sums, columns, names, keys, alpha, productSymmetric(v), s.Population, of)...)
+		out.Values = append(out.Values,
+			simulated(sums, columns, names, keys, alpha, productSymmetric(v), s.Population, of)...)
 		if sums.count < 2 {
-			out.Notes = append(out.Notes, fmt.Sprintf("The noisy count of rows %sis %s: there is no estimate.", groupWords(keys), shortNumber(sums.count)))
+			out.Notes = append(out.Notes, fmt.Sprintf("The noisy count of rows %sis %s: there is no estimate.",
+				groupWords(keys), shortNumber(sums.count)))
 		}
 	})
 	return p, nil
 }
 
 // measures makes one measurement of vectors the plan's run. tell adds the estimates of each cell.
-func (p *Plan) measures(k asker, s Sample, v curator.Vectors, confidence string, tell func(out *Result, sums *vectorSums, keys []any)) {
+func (p *Plan) measures(
+	k asker, s Sample, v curator.Vectors, confidence string, tell func(out *Result, sums *vectorSums, keys []any),
+) {
 	p.Confidence = confidence
 	p.run = func(ctx context.Context) (*Result, error) {
 		m, err := k.Moments(ctx, v)
@@ -259,7 +268,10 @@ func (p *Plan) measures(k asker, s Sample, v curator.Vectors, confidence string,
 // simulated are the estimates of one cell. A draw that tells less of sampling than the estimate is taken to tell as
 // much: the root of a noisy variance that may be cut off at 0 is too small too often, and an interval that is somewhat
 // wide is honest.
-func simulated(v *vectorSums, columns []centredColumn, names []string, keys []any, alpha float64, symmetric func(int) bool, sampling bool, of populationValue) (out []Value) {
+func simulated(
+	v *vectorSums, columns []centredColumn, names []string, keys []any, alpha float64, symmetric func(int) bool,
+	sampling bool, of populationValue,
+) (out []Value) {
 	draws, told := newSpreads(len(columns), alpha), make([]float64, len(columns))
 	for i, c := range columns {
 		_, told[i], _, _ = of(v, i, c)
@@ -314,7 +326,8 @@ func momentsLook(ctx context.Context, k asker, s Sample, p *Plan, v curator.Vect
 		if i > 0 {
 			look.Expected += "; "
 		}
-		look.Expected += fmt.Sprintf("%s: noise of deviation %s", sum.Name, shortNumber(noiseLawOf(sum.Noise, sum.Unit).deviation))
+		look.Expected += fmt.Sprintf("%s: noise of deviation %s",
+			sum.Name, shortNumber(noiseLawOf(sum.Noise, sum.Unit).deviation))
 	}
 	p.Accesses, p.Price, p.Remaining = []Access{look}, e.Price, e.Remaining
 	p.Affordable, p.Replayed, p.Notes = e.Affordable, e.Replayed, append(p.Notes, e.Notes...)
@@ -322,12 +335,14 @@ func momentsLook(ctx context.Context, k asker, s Sample, p *Plan, v curator.Vect
 	return nil
 }
 
-const dependentNote = "A person may have several rows: the part of an interval that is sampling's takes rows for independent."
+const dependentNote = "A person may have several rows: the part of an interval that is sampling's takes rows for " +
+	"independent."
 
 // ofMoments begins the estimates that are computed from a release.
 func ofMoments(s Sample, m *curator.Moments, confidence string) *Result {
 	return &Result{
-		Keys: s.By, Confidence: confidence, Population: s.Population, Releases: []string{m.ID}, Price: []curator.Loss{m.Price},
+		Keys: s.By, Confidence: confidence, Population: s.Population, Releases: []string{m.ID},
+		Price:     []curator.Loss{m.Price},
 		Remaining: m.Remaining, Replayed: m.Replayed,
 	}
 }

@@ -13,9 +13,11 @@ import (
 	"dither/stats/internal/statstest"
 )
 
-// The published errors of quantiles (Gillenwater, Joseph and Kulesza 2021; Kaplan, Schnapp and Stemmer 2022), through the curator: 1000 values of N(0, 5) within
-// ±100, ε = 1, m quantiles at the ranks j/(m + 1); the number of values between an estimate and the sample's quantile, on average. The means of 120 estimates are at most the published
-// ones, five of their standard errors and a tenth, the publication's own error not being stated. What is chosen by default is the best of them.
+// The published errors of quantiles (Gillenwater, Joseph and Kulesza 2021; Kaplan, Schnapp and Stemmer 2022), through
+// the curator: 1000 values of N(0, 5) within ±100, ε = 1, m quantiles at the ranks j/(m + 1); the number of values
+// between an estimate and the sample's quantile, on average. The means of 120 estimates are at most the published ones,
+// five of their standard errors and a tenth, the publication's own error not being stated. What is chosen by default is
+// the best of them.
 func TestQuantilesPublished(t *testing.T) {
 	if os.Getenv("DITHER_LONG") == "" {
 		t.Skip("DITHER_LONG=1 runs it: some minutes")
@@ -30,11 +32,12 @@ func TestQuantilesPublished(t *testing.T) {
 	r := rand.New(rand.NewPCG(44, 1))
 	for range homes {
 		var rows []float64
-		c := statstest.People(t, "epsilon: 1000", "      x: {type: real, bounds: [-100, 100]}\n", "x", func(int) string {
-			x := math.Round(5e6*r.NormFloat64()) / 1e6
-			rows = append(rows, x)
-			return fmt.Sprintf("%g", x)
-		}, n)
+		c := statstest.People(t, "epsilon: 1000", "      x: {type: real, bounds: [-100, 100]}\n", "x",
+			func(int) string {
+				x := math.Round(5e6*r.NormFloat64()) / 1e6
+				rows = append(rows, x)
+				return fmt.Sprintf("%g", x)
+			}, n)
 		slices.Sort(rows)
 		for i, m := range []int{1, 10, 29} {
 			at := make([]string, m)
@@ -43,7 +46,10 @@ func TestQuantilesPublished(t *testing.T) {
 			}
 			for method := range published {
 				for range asks {
-					s := Sample{Question: curator.Question{Epsilon: "1", Fresh: true}, Table: "people", Columns: []string{"x"}, Method: method}
+					s := Sample{
+						Question: curator.Question{Epsilon: "1", Fresh: true}, Table: "people",
+						Columns: []string{"x"}, Method: method,
+					}
 					if method == MethodRecursive && m > 1 {
 						s.Method = "" // the default
 					}
@@ -73,13 +79,15 @@ func TestQuantilesPublished(t *testing.T) {
 		most := published[k.method][k.m]
 		t.Logf("%s, %d quantiles: %.2f ± %.2f, published %g", k.method, []int{1, 10, 29}[k.m], mean, deviation, most)
 		if mean > 1.1*most+5*deviation {
-			t.Errorf("%s, %d quantiles: %.2f ± %.2f, published %g", k.method, []int{1, 10, 29}[k.m], mean, deviation, most)
+			t.Errorf("%s, %d quantiles: %.2f ± %.2f, published %g",
+				k.method, []int{1, 10, 29}[k.m], mean, deviation, most)
 		}
 	}
 }
 
-// CoinPress through the curator, as TestPressPublished has it: 1000 rows of N(0, I) in 50 columns with bounds of ±10, ρ = 0.5. A trimmed mean of 40 estimates is below the
-// published .2806 by ten of its standard errors; a short run makes one estimate, which is not off by .35, some six deviations of one.
+// CoinPress through the curator, as TestPressPublished has it: 1000 rows of N(0, I) in 50 columns with bounds of ±10,
+// ρ = 0.5. A trimmed mean of 40 estimates is below the published .2806 by ten of its standard errors; a short run
+// makes one estimate, which is not off by .35, some six deviations of one.
 func TestPressPublishedFromTheCurator(t *testing.T) {
 	homes, asks, rounds := 1, 1, []int{2}
 	if os.Getenv("DITHER_LONG") != "" {
@@ -95,16 +103,18 @@ func TestPressPublishedFromTheCurator(t *testing.T) {
 	for _, rounds := range rounds {
 		var errors []float64
 		for range homes {
-			c := statstest.People(t, "rho: 100, delta: 1e-6", strings.Join(columns, ""), strings.Join(header, ","), func(int) string {
-				row := make([]string, d)
-				for i := range row {
-					row[i] = fmt.Sprintf("%.6f", r.NormFloat64())
-				}
-				return strings.Join(row, ",")
-			}, n)
+			c := statstest.People(t, "rho: 100, delta: 1e-6",
+				strings.Join(columns, ""), strings.Join(header, ","), func(int) string {
+					row := make([]string, d)
+					for i := range row {
+						row[i] = fmt.Sprintf("%.6f", r.NormFloat64())
+					}
+					return strings.Join(row, ",")
+				}, n)
 			for range asks {
 				s := Sample{
-					Question: curator.Question{Rho: "0.5", Fresh: true}, Table: "people", Columns: header, Deviations: slices.Repeat([]string{"1"}, d), Rounds: rounds,
+					Question: curator.Question{Rho: "0.5", Fresh: true}, Table: "people", Columns: header,
+					Deviations: slices.Repeat([]string{"1"}, d), Rounds: rounds,
 				}
 				e, err := Mean(t.Context(), c, s)
 				if err != nil {

@@ -53,7 +53,9 @@ func planQuantile(ctx context.Context, k asker, s Sample, at []string) (*Plan, e
 	}
 	switch {
 	case p.Method != MethodIndependent && len(s.By) > 0:
-		return nil, request.Misuse("use the method "+MethodIndependent+", or ask for one group at a time, with a condition", "the method %s is for one group", p.Method)
+		return nil, request.Misuse(
+			"use the method "+MethodIndependent+", or ask for one group at a time, with a condition",
+			"the method %s is for one group", p.Method)
 	case p.Method == MethodIndependent && s.Population:
 		return planPopulationQuantiles(ctx, k, s, p, ranks)
 	case s.Population:
@@ -87,9 +89,11 @@ func chooseQuantiles(s Sample, t curator.Table, n int, p *Plan) error {
 	case len(s.By) > 0:
 		p.Why = "Independent: the other methods are for one group."
 	case !seldomRepeats(t, s.Columns[0]):
-		p.Why = "Independent: the recursion, which is closer where there are several, needs values that seldom repeat, and these are not declared to be of many."
+		p.Why = "Independent: the recursion, which is closer where there are several, needs values that seldom " +
+			"repeat, and these are not declared to be of many."
 	default:
-		p.Method, p.Why = MethodRecursive, "Recursive: its error grows with the logarithm of the number of quantiles; it has no intervals."
+		p.Method, p.Why = MethodRecursive,
+			"Recursive: its error grows with the logarithm of the number of quantiles; it has no intervals."
 	}
 	return nil
 }
@@ -117,7 +121,8 @@ func ranksOf(at []string) (out []string, err error) {
 	for _, text := range at {
 		r, err := exact.ParseDecimal(strings.TrimSpace(text))
 		if err != nil || r.Sign() < 0 || r.Cmp(big.NewRat(1, 1)) > 0 || last != nil && r.Cmp(last) <= 0 {
-			return nil, request.Misuse("quantiles are rising decimals from 0 to 1, such as 0.25, 0.5, 0.75", "%q is no quantile that may stand here", text)
+			return nil, request.Misuse("quantiles are rising decimals from 0 to 1, such as 0.25, 0.5, 0.75",
+				"%q is no quantile that may stand here", text)
 		}
 		if !new(big.Rat).Mul(r, big.NewRat(10_000, 1)).IsInt() {
 			return nil, request.Misuse("such as 0.9995", "a quantile's rank has at most 4 places, unlike %s", text)
@@ -156,7 +161,8 @@ func planRank(ctx context.Context, k asker, s Sample, p *Plan, ranks []string) (
 	if err != nil {
 		return nil, err
 	}
-	const note = "The %s method has no intervals: how far it is off depends on how often values repeat, which nothing public bounds."
+	const note = "The %s method has no intervals: how far it is off depends on how often values repeat, which nothing " +
+		"public bounds."
 	if err := p.ordered(q, e, fmt.Sprintf(note, p.Method)); err != nil {
 		return nil, err
 	}
@@ -165,7 +171,10 @@ func planRank(ctx context.Context, k asker, s Sample, p *Plan, ranks []string) (
 		if err != nil {
 			return nil, err
 		}
-		out := &Result{Confidence: r.Confidence, Releases: []string{r.ID}, Price: []curator.Loss{r.Price}, Remaining: r.Remaining, Replayed: r.Replayed}
+		out := &Result{
+			Confidence: r.Confidence, Releases: []string{r.ID}, Price: []curator.Loss{r.Price},
+			Remaining: r.Remaining, Replayed: r.Replayed,
+		}
 		for i, v := range inOrder(r.Values) {
 			out.Values = append(out.Values, Value{Name: quantileName(s.Columns[0], ranks[i]), Value: v})
 		}
@@ -195,7 +204,9 @@ func planSmooth(ctx context.Context, k asker, s Sample, p *Plan, ranks []string)
 	if err != nil {
 		return nil, err
 	}
-	if err := p.ordered(q, e, "The smooth method has no interval: the scale of its noise is computed from the rows, and is a secret."); err != nil {
+	if err := p.ordered(q, e,
+		"The smooth method has no interval: the scale of its noise is computed from the rows, and is "+
+			"a secret."); err != nil {
 		return nil, err
 	}
 	p.run = func(ctx context.Context) (*Result, error) {
@@ -204,8 +215,9 @@ func planSmooth(ctx context.Context, k asker, s Sample, p *Plan, ranks []string)
 			return nil, err
 		}
 		return &Result{
-			Confidence: p.Confidence, Releases: []string{m.ID}, Price: []curator.Loss{m.Price}, Remaining: m.Remaining, Replayed: m.Replayed,
-			Values: []Value{{Name: quantileName(s.Columns[0], "0.5"), Value: m.Value}},
+			Confidence: p.Confidence, Releases: []string{m.ID}, Price: []curator.Loss{m.Price}, Remaining: m.Remaining,
+			Replayed: m.Replayed,
+			Values:   []Value{{Name: quantileName(s.Columns[0], "0.5"), Value: m.Value}},
 		}, nil
 	}
 	return p, nil
@@ -224,9 +236,11 @@ func planPopulationQuantiles(ctx context.Context, k asker, s Sample, p *Plan, ra
 	left := alpha - 2*bracketAlpha - countAlpha
 	switch {
 	case len(s.By) > 0:
-		return nil, request.Misuse("ask for one group at a time, with a condition", "intervals about a population's quantiles are of one group")
+		return nil, request.Misuse("ask for one group at a time, with a condition",
+			"intervals about a population's quantiles are of one group")
 	case left <= 0:
-		return nil, request.Misuse("ask for 0.97 or less", "quantiles have no interval of that confidence about a population")
+		return nil, request.Misuse("ask for 0.97 or less",
+			"quantiles have no interval of that confidence about a population")
 	}
 	items, names := quantileItems(s.Columns[0], ranks)
 	if _, err := answerPlan(ctx, k, s, p, items, names); err != nil {
@@ -244,18 +258,23 @@ func planPopulationQuantiles(ctx context.Context, k asker, s Sample, p *Plan, ra
 		return nil, request.Partly(err)
 	}
 	rest := s
-	if rest.Question, err = request.AtShare(s.Question, whole, new(big.Rat).Sub(big.NewRat(1, 1), countShare)); err != nil {
+	if rest.Question, err = request.AtShare(s.Question, whole,
+		new(big.Rat).Sub(big.NewRat(1, 1), countShare)); err != nil {
 		return nil, err
 	}
 	rest.Confidence = exact.FormatRat(new(big.Rat).Sub(big.NewRat(1, 1), big.NewRat(8, 1000)))
 	p.dependent = request.ManyRows(first.Unit)
-	p.Accesses = []Access{{SQL: counting.SQL, What: "rows", Price: first.Price}, {What: "quantiles, and those between which a sample's varies"}}
+	p.Accesses = []Access{
+		{SQL: counting.SQL, What: "rows", Price: first.Price},
+		{What: "quantiles, and those between which a sample's varies"},
+	}
 	if e, err := k.Explain(ctx, rest.asking(rest.sql(false, items...))); err == nil {
 		p.Accesses[1].Price = e.Price
 	} else {
 		return nil, err
 	}
-	p.Confidence, p.Replayed, p.Notes = confidence, first.Replayed, []string{"Intervals cover sampling and noise, about the population of the bounded values."}
+	p.Confidence, p.Replayed, p.Notes = confidence, first.Replayed,
+		[]string{"Intervals cover sampling and noise, about the population of the bounded values."}
 	p.run = func(ctx context.Context) (*Result, error) {
 		if err := p.payable(); err != nil {
 			return nil, err
@@ -269,14 +288,16 @@ func planPopulationQuantiles(ctx context.Context, k asker, s Sample, p *Plan, ra
 const bracketAlpha, countAlpha = 0.008, 0.002
 
 func populationQuantiles(
-	ctx context.Context, k asker, s, rest Sample, counting curator.Question, ranks []string, confidence string, alpha float64,
+	ctx context.Context, k asker, s, rest Sample, counting curator.Question, ranks []string, confidence string,
+	alpha float64,
 ) (*Result, error) {
 	counted, err := k.Answer(ctx, counting)
 	if err != nil {
 		return nil, err
 	}
 	if len(counted.Rows) != 1 || len(counted.Rows[0]) != 1 {
-		return nil, request.Stopped(request.Misuse("name nothing but a relation as the table", "the rows' count is not one number"), counted.ID)
+		return nil, request.Stopped(request.Misuse("name nothing but a relation as the table",
+			"the rows' count is not one number"), counted.ID)
 	}
 	rows := counted.Rows[0][0].Estimate
 	n := 1.0 // of fewer rows nothing is told
@@ -309,7 +330,8 @@ func populationQuantiles(
 		q, _ := r.Float64()
 		off := z*math.Sqrt(q*(1-q)/n) + 1/n
 		places[i] = [3]int{
-			place(math.Max(math.Floor(10_000*(q-off))/10_000, 0)), place(q), place(math.Min(math.Ceil(10_000*(q+off))/10_000, 1)),
+			place(math.Max(math.Floor(10_000*(q-off))/10_000, 0)), place(q),
+			place(math.Min(math.Ceil(10_000*(q+off))/10_000, 1)),
 		}
 	}
 	items, names := quantileItems(column, asked)
@@ -319,13 +341,17 @@ func populationQuantiles(
 	}
 	found := ofRelease(rest, r, names)
 	if len(found.Values) != len(asked) {
-		return nil, request.Stopped(request.Misuse("name nothing but a relation as the table", "the quantiles are not those of the question"), counted.ID, r.ID)
+		return nil, request.Stopped(request.Misuse("name nothing but a relation as the table",
+			"the quantiles are not those of the question"), counted.ID, r.ID)
 	}
 	out := &Result{Confidence: confidence, Population: true}
 	out.took(counted.ID, counted.Price, counted.Remaining, counted.Replayed)
 	out.took(r.ID, r.Price, r.Remaining, r.Replayed)
 	for i, p := range places {
-		e := Value{Name: quantileName(column, ranks[i]), Value: found.Values[p[1]].Value, Low: found.Values[p[0]].Low, High: found.Values[p[2]].High}
+		e := Value{
+			Name: quantileName(column, ranks[i]), Value: found.Values[p[1]].Value, Low: found.Values[p[0]].Low,
+			High: found.Values[p[2]].High,
+		}
 		if asked[p[0]] == "0" { // beyond a sample's least and greatest value it tells nothing
 			e.Low = numberOf(low)
 		}

@@ -7,11 +7,15 @@ import (
 	"dither/stats/internal/statstest"
 )
 
-// What quantiles in order would cost is told by the question itself: whether it was released before, and whether the budget has room for it.
+// What quantiles in order would cost is told by the question itself: whether it was released before, and whether the
+// budget has room for it.
 func TestQuantilesExplained(t *testing.T) {
 	c, _, _ := peopleOf(t, "epsilon: 3", 400)
 	of := func(method, epsilon string) Sample {
-		return Sample{Question: curator.Question{Epsilon: epsilon}, Table: "people", Columns: []string{"x"}, Method: method}
+		return Sample{
+			Question: curator.Question{Epsilon: epsilon}, Table: "people", Columns: []string{"x"},
+			Method: method,
+		}
 	}
 	for _, method := range []string{MethodRecursive, MethodJoint, MethodSmooth} {
 		s := of(method, "0.9")

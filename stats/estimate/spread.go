@@ -5,8 +5,9 @@ import (
 	"slices"
 )
 
-// spread is where drawsFor draws lie: their deviation, and the interval that leaves alpha of them out, half at each end. Of the draws it keeps those about its ends
-// alone, since a matrix has thousands of entries with as many draws each. A draw that is no number counts at both ends.
+// spread is where drawsFor draws lie: their deviation, and the interval that leaves alpha of them out, half at each
+// end. Of the draws it keeps those about its ends alone, since a matrix has thousands of entries with as many draws
+// each. A draw that is no number counts at both ends.
 type spread struct {
 	beyond        int  // so many are left out at each end, if all are numbers
 	low, high     tail // of the draws, and of their negatives
@@ -40,7 +41,8 @@ func (s *spread) add(x float64) {
 	s.high.add(-x)
 }
 
-// interval is the draws' deviation, and their interval: open where too many are no numbers, or alpha is such that too few draws tell it.
+// interval is the draws' deviation, and their interval: open where too many are no numbers, or alpha is such that too
+// few draws tell it.
 func (s *spread) interval() (deviation, low, high float64) {
 	out := s.beyond - s.none
 	if out < 10 {

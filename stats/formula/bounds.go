@@ -51,7 +51,8 @@ func (f Formula) Numbers(t curator.Table) (names []string) {
 	d := &designer{table: t, formula: f}
 	add := func(f Factor) {
 		c, err := d.column(f.Column)
-		if err == nil && !f.Categorical && (c.Type == "integer" || c.Type == "real") && len(c.Values) == 0 && !slices.Contains(names, c.Name) {
+		if err == nil && !f.Categorical && (c.Type == "integer" || c.Type == "real") && len(c.Values) == 0 &&
+			!slices.Contains(names, c.Name) {
 			names = append(names, c.Name)
 		}
 	}

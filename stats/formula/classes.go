@@ -14,8 +14,9 @@ import (
 
 // Classes names the values of a response that a model distinguishes. The zero Classes takes them from the policy.
 type Classes struct {
-	// Levels are the values in the order of the classes, from class 0. With two levels, the model is of the probability of the second. Rows with another
-	// value do not count. nil stands for all values that the policy declares, in its order, or for false and true.
+	// Levels are the values in the order of the classes, from class 0. With two levels, the model is of the probability
+	// of the second. Rows with another value do not count. nil stands for all values that the policy declares, in its
+	// order, or for false and true.
 	Levels []string
 	// Positive is the value whose probability is modelled, against all others together.
 	Positive string
@@ -24,7 +25,8 @@ type Classes struct {
 // Given reports that the classes are not the policy's.
 func (k Classes) Given() bool { return len(k.Levels) > 0 || k.Positive != "" }
 
-// some reports that rows may have values that are none of the classes. Then the declared number of rows does not tell how many count.
+// some reports that rows may have values that are none of the classes. Then the declared number of rows does not tell
+// how many count.
 func (k Classes) some(c curator.TableColumn) bool {
 	if len(k.Levels) == 0 {
 		return false
@@ -89,11 +91,13 @@ func (d *designer) against(c curator.TableColumn, k Classes, words, literals []s
 		return r, err
 	}
 	r = Response{
-		Name: levelName(c.Name, k.Positive), Column: c.Name, SQL: indicator(curator.SQLName(c.Name), level), Low: new(big.Rat), High: big.NewRat(1, 1),
+		Name: levelName(c.Name, k.Positive), Column: c.Name, SQL: indicator(curator.SQLName(c.Name), level),
+		Low: new(big.Rat), High: big.NewRat(1, 1),
 		Levels: []string{"other than " + k.Positive, k.Positive}, Partial: k.some(c),
 	}
 	if len(k.Levels) > 0 {
-		r.SQL = fmt.Sprintf("CASE WHEN %s IN (%s) THEN %s END", curator.SQLName(c.Name), strings.Join(literals, ", "), r.SQL)
+		r.SQL = fmt.Sprintf("CASE WHEN %s IN (%s) THEN %s END",
+			curator.SQLName(c.Name), strings.Join(literals, ", "), r.SQL)
 	}
 	return r, nil
 }

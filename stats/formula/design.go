@@ -108,7 +108,8 @@ func (f Formula) DesignWith(t curator.Table, o Options) (*Design, error) {
 		out.TermOf = append(out.TermOf, c.term-(len(d.terms)-len(out.Terms)))
 	}
 	if n := len(out.Response.Levels); n > 2 && !o.Several {
-		return nil, request.Misuse(severalClasses, "the response %s has %d classes, and this model has two", out.Response.Name, n)
+		return nil, request.Misuse(severalClasses, "the response %s has %d classes, and this model has two",
+			out.Response.Name, n)
 	}
 	return out, nil
 }
@@ -128,7 +129,8 @@ func (d *Design) Question(where string, more ...string) string {
 	for _, c := range d.Columns {
 		items = append(items, c.SQL)
 	}
-	return "SELECT " + strings.Join(append(items, more...), ", ") + " FROM " + curator.SQLName(d.Table) + request.Where(where)
+	return "SELECT " + strings.Join(append(items, more...), ", ") + " FROM " + curator.SQLName(d.Table) +
+		request.Where(where)
 }
 
 // Raw converts coefficients of the scaled predictors to those of the unscaled columns.

@@ -97,30 +97,35 @@ func TestDesigns(t *testing.T) {
 			t.Fatal(formula, err)
 		}
 		var e *curator.Error
-		if _, err := f.Design(designTable); !errors.As(err, &e) || e.Code != curator.CodeUsage || !strings.Contains(e.Message, says) {
+		if _, err := f.Design(designTable); !errors.As(err, &e) || e.Code != curator.CodeUsage ||
+			!strings.Contains(e.Message, says) {
 			t.Errorf("%s: %v; want %q", formula, err, says)
 		}
 	}
-	if got := designOf(t, "y ~ a + b:g").Question("s"); got != `SELECT 1, (a - 5.5) / 2.5, (b / 0.5) * CAST(g = 'u' AS INTEGER), `+
+	if got := designOf(t,
+		"y ~ a + b:g").Question("s"); got != `SELECT 1, (a - 5.5) / 2.5, (b / 0.5) * CAST(g = 'u' AS INTEGER), `+
 		`(b / 0.5) * CAST(g = 'v' AS INTEGER), (b / 0.5) * CAST(g = 'w' AS INTEGER) FROM t WHERE (s`+"\n)" {
 		t.Error(got)
 	}
 }
 
-// For any row and any coefficients, the model of the scaled columns is that of the raw ones; and scaled columns are as small as
-// they are said to be.
+// For any row and any coefficients, the model of the scaled columns is that of the raw ones; and scaled columns are as
+// small as they are said to be.
 func TestDesignScales(t *testing.T) {
 	formulas := []string{
-		"y ~ a", "y ~ a - 1", "y ~ a*b", "y ~ a:b", "y ~ 0 + a + b + a:b", "y ~ a*b*c", "y ~ a*b*c - a:b", "y ~ a*g", "y ~ a:g", "y ~ g + a:g",
+		"y ~ a", "y ~ a - 1", "y ~ a*b", "y ~ a:b", "y ~ 0 + a + b + a:b", "y ~ a*b*c", "y ~ a*b*c - a:b", "y ~ a*g",
+		"y ~ a:g", "y ~ g + a:g",
 		"y ~ 0 + g + a:g", "y ~ a*g*s", "y ~ a*b*g - a:b", "y ~ a:b:g:s", "y ~ factor(h)*b + a:b", "y ~ s:a - 1",
 	}
 	rapid.Check(t, func(r *rapid.T) {
 		d := designOf(t, rapid.SampledFrom(formulas).Draw(r, "formula"))
 		row := map[string]float64{
-			"a": float64(rapid.IntRange(3, 8).Draw(r, "a")), "b": rapid.Float64Range(-0.5, 0.25).Draw(r, "b"), "c": rapid.Float64Range(0, 1e6).Draw(r, "c"),
+			"a": float64(rapid.IntRange(3, 8).Draw(r, "a")), "b": rapid.Float64Range(-0.5, 0.25).Draw(r, "b"),
+			"c": rapid.Float64Range(0, 1e6).Draw(r, "c"),
 		}
 		levels := map[string]string{
-			"g": rapid.SampledFrom([]string{"u", "v", "w"}).Draw(r, "g"), "s": rapid.SampledFrom([]string{"true", "false"}).Draw(r, "s"),
+			"g": rapid.SampledFrom([]string{"u", "v", "w"}).Draw(r, "g"),
+			"s": rapid.SampledFrom([]string{"true", "false"}).Draw(r, "s"),
 			"h": rapid.SampledFrom([]string{"0", "1", "2", "5"}).Draw(r, "h"),
 		}
 		gamma := rapid.SliceOfN(rapid.Float64Range(-1, 1), len(d.Columns), len(d.Columns)).Draw(r, "coefficients")

@@ -60,8 +60,8 @@ func (d *designer) column(name string) (curator.TableColumn, error) {
 	return curator.TableColumn{}, request.Misuse(hint, "the table %s has no column %q", d.table.Name, name)
 }
 
-// expand makes the columns of a term: one for each combination of its categories' values. If the model has the term without a category, it leaves out
-// that category's first value, which the others are then compared with.
+// expand makes the columns of a term: one for each combination of its categories' values. If the model has the term
+// without a category, it leaves out that category's first value, which the others are then compared with.
 func (d *designer) expand(term int) error {
 	variables := d.terms[term]
 	made := []*rawColumn{{term: term, levels: map[int]int{}, order: variables}}
@@ -80,7 +80,10 @@ func (d *designer) expand(term int) error {
 		var next []*rawColumn
 		for _, c := range made {
 			for l := first; l < len(d.variables[v].levels) && len(next) <= maxPredictors; l++ {
-				with := &rawColumn{term: term, numbers: slices.Clone(c.numbers), levels: map[int]int{v: l}, order: variables}
+				with := &rawColumn{
+					term: term, numbers: slices.Clone(c.numbers), levels: map[int]int{v: l},
+					order: variables,
+				}
 				for k, x := range c.levels {
 					with.levels[k] = x
 				}
@@ -94,15 +97,18 @@ func (d *designer) expand(term int) error {
 		d.columns = append(d.columns, c)
 	}
 	if len(d.columns) > maxPredictors {
-		return request.Misuse("leave some out, or group the values of categories", "the model has more than %d predictors", maxPredictors)
+		return request.Misuse("leave some out, or group the values of categories",
+			"the model has more than %d predictors", maxPredictors)
 	}
 	return nil
 }
 
-// spanned reports that the model has a term, or columns that add up to it: the indicators of an earlier category add up to the intercept.
+// spanned reports that the model has a term, or columns that add up to it: the indicators of an earlier category add up
+// to the intercept.
 func (d *designer) spanned(rest []int, before int) bool {
 	for i, other := range d.terms {
-		if sameSet(other, rest) || len(rest) == 0 && i < before && len(other) == 1 && d.variables[other[0]].levels != nil {
+		if sameSet(other, rest) || len(rest) == 0 && i < before && len(other) == 1 &&
+			d.variables[other[0]].levels != nil {
 			return true
 		}
 	}

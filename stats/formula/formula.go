@@ -1,5 +1,6 @@
-// Package formula reads model formulas such as y ~ x1 + g + x1:g, and turns them into a Design: for each predictor an SQL expression of a row that lies
-// between −1 and 1, and the map from coefficients of the scaled predictors to those of the columns as they are.
+// Package formula reads model formulas such as y ~ x1 + g + x1:g, and turns them into a Design: for each predictor an
+// SQL expression of a row that lies between −1 and 1, and the map from coefficients of the scaled predictors to those
+// of the columns as they are.
 //
 // A design follows from the formula and the policy alone. Nothing here reads a row or spends budget.
 package formula
@@ -11,8 +12,9 @@ import (
 	"unicode/utf8"
 )
 
-// Formula is a model as statisticians write it: y ~ x1 + x2 + g + x1:x2. Terms are those of the right-hand side, ordered by their number of
-// factors. They leave out the intercept, which every model has unless its formula contains 0 + or - 1.
+// Formula is a model as statisticians write it: y ~ x1 + x2 + g + x1:x2. Terms are those of the right-hand side,
+// ordered by their number of factors. They leave out the intercept, which every model has unless its formula contains 0
+// + or - 1.
 type Formula struct {
 	Response  string
 	Terms     []Term

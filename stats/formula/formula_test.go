@@ -72,7 +72,10 @@ func TestFormulasRefused(t *testing.T) {
 
 // A factor that is crossed with itself is itself, however often: the length of a formula bounds what is made of it.
 func TestRepeatedFactors(t *testing.T) {
-	for _, text := range []string{"y ~ " + strings.Repeat("a*", 2000) + "a", "y ~ " + strings.Repeat("a*b*", 1000) + "a:b", "y ~ " + strings.Repeat("a*b*c*d*", 500) + "a"} {
+	for _, text := range []string{
+		"y ~ " + strings.Repeat("a*", 2000) + "a",
+		"y ~ " + strings.Repeat("a*b*", 1000) + "a:b", "y ~ " + strings.Repeat("a*b*c*d*", 500) + "a",
+	} {
 		f, err := Parse(text)
 		if err != nil || len(f.Terms) > 15 {
 			t.Errorf("%.20s...: %d terms, %v", text, len(f.Terms), err)

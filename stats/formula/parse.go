@@ -24,8 +24,8 @@ const (
 //	product = factor {(":" | "*") factor}
 //	factor  = name | "factor" "(" name ")"
 //
-// "a:b" is the interaction, "a*b" is a + b + a:b, "- 1" and "+ 0" leave the intercept out, and "- term" takes a term away again. Names of other than
-// letters, digits, _ and . are quoted, "education-num" or `education-num`.
+// "a:b" is the interaction, "a*b" is a + b + a:b, "- 1" and "+ 0" leave the intercept out, and "- term" takes a term
+// away again. Names of other than letters, digits, _ and . are quoted, "education-num" or `education-num`.
 func Parse(text string) (Formula, error) {
 	p := &reader{text: text}
 	if len(text) > maxFormula {

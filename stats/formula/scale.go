@@ -15,9 +15,10 @@ type affine struct {
 
 // scale makes the scaled columns, and the map from their coefficients to those of the raw columns.
 //
-// Scaled column j is z_j = Π_{x∈C}(x − c)/h · Π_{x∈N∖C} x/h · Π indicators, where C are the centred numbers. Expanded, it is a sum over the
-// subsets S of C of raw columns, N∖S with the same indicators, times Π_{x∈S}(−c) / Πh; so Σ_j γ_j z_j = Σ_k β_k raw_k with
-// β_k = Σ_j γ_j·(coefficient of raw_k in z_j). A number is centred if the model has all of these raw columns.
+// Scaled column j is z_j = Π_{x∈C}(x − c)/h · Π_{x∈N∖C} x/h · Π indicators, where C are the centred
+// numbers. Expanded, it is a sum over the subsets S of C of raw columns, N∖S with the same indicators, times
+// Π_{x∈S}(−c) / Πh; so Σ_j γ_j z_j = Σ_k β_k raw_k with β_k = Σ_j γ_j·(coefficient of raw_k in z_j). A
+// number is centred if the model has all of these raw columns.
 func (d *designer) scale(out *Design) {
 	n := len(d.columns)
 	transform := make([][]*big.Rat, n)
@@ -89,7 +90,8 @@ func (d *designer) scaled(c *rawColumn) (Column, []affine) {
 	return column, forms
 }
 
-// closed reports that the model has all columns that centring variable v adds, when the variables in centred are centred too.
+// closed reports that the model has all columns that centring variable v adds, when the variables in centred are
+// centred too.
 func (d *designer) closed(c *rawColumn, centred []int, v int) bool {
 	for mask := range 1 << len(centred) {
 		without := []int{v}

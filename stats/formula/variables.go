@@ -36,7 +36,8 @@ func (d *designer) variable(f Factor) (int, error) {
 	case c.Type == "integer" || c.Type == "real":
 		v.sql, v.low, v.high, err = d.number(c)
 	default:
-		err = request.Misuse("factor(…) takes its declared values as categories", "the column %s is a %s, not a number or a category", c.Name, c.Type)
+		err = request.Misuse("factor(…) takes its declared values as categories",
+			"the column %s is a %s, not a number or a category", c.Name, c.Type)
 	}
 	if err != nil {
 		return 0, err
@@ -57,7 +58,10 @@ func (d *designer) response() (r Response, err error) {
 		return r, err
 	}
 	name := curator.SQLName(c.Name)
-	r = Response{Name: c.Name, Column: c.Name, SQL: name, Low: new(big.Rat), High: big.NewRat(1, 1), Real: c.Type == "real" && len(c.Values) == 0}
+	r = Response{
+		Name: c.Name, Column: c.Name, SQL: name, Low: new(big.Rat), High: big.NewRat(1, 1),
+		Real: c.Type == "real" && len(c.Values) == 0,
+	}
 	if d.options.Classes.Given() {
 		return d.classified(c)
 	}
@@ -77,7 +81,8 @@ func (d *designer) response() (r Response, err error) {
 		return d.classified(c)
 	}
 	if len(sql) != 2 {
-		return r, request.Misuse(severalClasses, "the response %s is neither a number nor one of two declared values", c.Name)
+		return r, request.Misuse(severalClasses, "the response %s is neither a number nor one of two declared values",
+			c.Name)
 	}
 	r.Name, r.SQL, r.Levels = levelName(c.Name, words[1]), indicator(name, sql[1]), words
 	return r, nil
@@ -90,7 +95,8 @@ func (d *designer) number(c curator.TableColumn) (sql string, low, high *big.Rat
 	for _, b := range d.options.Found {
 		if b.Column == c.Name && err == nil {
 			low, high = b.low, b.high
-			sql = fmt.Sprintf("CASE WHEN %s IS NOT NULL THEN LEAST(GREATEST(%s, %s), %s) END", sql, sql, scale.Decimal(low), scale.Decimal(high))
+			sql = fmt.Sprintf("CASE WHEN %s IS NOT NULL THEN LEAST(GREATEST(%s, %s), %s) END",
+				sql, sql, scale.Decimal(low), scale.Decimal(high))
 		}
 	}
 	return sql, low, high, err
@@ -125,11 +131,14 @@ func levels(c curator.TableColumn) (sql, words []string, err error) {
 	}
 	switch {
 	case len(values) == 0:
-		return nil, nil, request.Misuse("the owner declares its values in the policy; they are never looked up in the rows, but SELECT … GROUP BY finds them privately, at a price", "the column %s is a category without declared values", c.Name)
+		return nil, nil, request.Misuse(
+			"the owner declares its values in the policy; they are never looked up in the rows, but SELECT … GROUP BY "+
+				"finds them privately, at a price", "the column %s is a category without declared values", c.Name)
 	case len(values) == 1:
 		return nil, nil, request.Misuse("leave it out", "the column %s has one declared value alone", c.Name)
 	case len(values) > maxPredictors:
-		return nil, nil, request.Misuse("group them, or leave it out", "the column %s has more than %d declared values", c.Name, maxPredictors)
+		return nil, nil, request.Misuse("group them, or leave it out", "the column %s has more than %d declared values",
+			c.Name, maxPredictors)
 	}
 	return sql, values, nil
 }
@@ -138,7 +147,8 @@ func indicator(name, level string) string { return "CAST(" + name + " = " + leve
 
 func levelName(name, level string) string { return name + "[" + level + "]" }
 
-const undeclaredBounds = "the owner declares them in the policy, as wide as they may be: they are never looked up in the rows, " +
+const undeclaredBounds = "the owner declares them in the policy, as wide as they may be: they are never looked up in " +
+	"the rows, " +
 	"but --find-bounds and --normalise find narrower ones privately"
 
 const severalClasses = "`dither fit logistic` --positive VALUE models one value against the others, " +

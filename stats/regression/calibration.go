@@ -95,7 +95,9 @@ type scoring struct {
 // NULL where that is, which LEAST and GREATEST would pass over. It is held within ±30, where the probability is 0 or 1
 // but for 1e-13, so that its exponential is a double whatever the coefficients.
 func binned(bins int) string {
-	return fmt.Sprintf("CASE WHEN z IS NOT NULL THEN LEAST(FLOOR(%d / (1 + EXP(-LEAST(GREATEST(z / %d.0, -30), 30)))), %d) END", bins, millionth, bins-1)
+	return fmt.Sprintf(
+		"CASE WHEN z IS NOT NULL THEN LEAST(FLOOR(%d / (1 + EXP(-LEAST(GREATEST(z / %d.0, -30), 30)))), %d) END", bins,
+		millionth, bins-1)
 }
 
 // linearSQL is a linear predictor in SQL, in millionths: each term is rounded to a whole number, so that sums are
@@ -130,10 +132,12 @@ func (s scoring) question(q Calibration) (curator.Question, error) {
 	if err := request.CheckCondition(where); err != nil {
 		return out, err
 	}
-	from := fmt.Sprintf("SELECT %s AS z, %s AS response FROM %s", s.linear, r.SQL, curator.SQLName(s.design.Table)) + request.Where(where)
+	from := fmt.Sprintf("SELECT %s AS z, %s AS response FROM %s",
+		s.linear, r.SQL, curator.SQLName(s.design.Table)) + request.Where(where)
 	// One key tells the bin and the response: of several a release has its own order.
-	out.SQL = fmt.Sprintf("SELECT 2 * bin + response, COUNT(*) FROM (SELECT %s AS bin, response FROM (%s) AS linear) AS scored"+
-		" WHERE bin IS NOT NULL AND response IS NOT NULL GROUP BY 2 * bin + response", binned(q.bins()), from)
+	out.SQL = fmt.Sprintf(
+		"SELECT 2 * bin + response, COUNT(*) FROM (SELECT %s AS bin, response FROM (%s) AS linear) AS scored"+
+			" WHERE bin IS NOT NULL AND response IS NOT NULL GROUP BY 2 * bin + response", binned(q.bins()), from)
 	return out, nil
 }
 
@@ -153,7 +157,9 @@ func (q Calibration) check() error {
 
 // ExplainCalibration says before spending what a calibration of a logistic model over this table would cost, which does
 // not depend on its coefficients.
-func ExplainCalibration(_ context.Context, c *curator.Curator, table, formula, where string, k formula.Classes, q Calibration) (*CalibrationExplanation, error) {
+func ExplainCalibration(
+	_ context.Context, c *curator.Curator, table, formula, where string, k formula.Classes, q Calibration,
+) (*CalibrationExplanation, error) {
 	d, err := classDesign(c, table, formula, nil, k, false)
 	if err != nil {
 		return nil, err
@@ -177,7 +183,10 @@ func (s scoring) explain(c *curator.Curator, q Calibration) (*CalibrationExplana
 	if err != nil {
 		return nil, err
 	}
-	out := &CalibrationExplanation{SQL: e.SQL, Bins: q.bins(), StdDev: math.NaN(), Price: e.Price, Remaining: e.Remaining, Affordable: e.Affordable, Replayed: e.Replayed}
+	out := &CalibrationExplanation{
+		SQL: e.SQL, Bins: q.bins(), StdDev: math.NaN(), Price: e.Price,
+		Remaining: e.Remaining, Affordable: e.Affordable, Replayed: e.Replayed,
+	}
 	for _, column := range e.Columns {
 		if column.Expected != nil {
 			out.StdDev = column.Expected.StdDev
@@ -226,8 +235,10 @@ func (s scoring) calibrate(ctx context.Context, c *curator.Curator, q Calibratio
 	v := m.Vectors[0]
 	sd, laplace := noiseOfCounts(v.Noise)
 	out := &Calibrated{
-		ID: m.ID, Formula: s.design.Formula.String(), Table: s.design.Table, Response: s.design.Response.Name, Where: strings.TrimSpace(q.Where), Confidence: json.Number(q.Confidence),
-		Of: q.bins(), Noise: "discrete Gaussian", StdDev: sd, Paid: Paid{m.Price, m.Remaining, m.Replayed}, Bins: []CalibrationBin{}, Warnings: []string{},
+		ID: m.ID, Formula: s.design.Formula.String(), Table: s.design.Table, Response: s.design.Response.Name,
+		Where: strings.TrimSpace(q.Where), Confidence: json.Number(q.Confidence),
+		Of: q.bins(), Noise: "discrete Gaussian", StdDev: sd, Paid: Paid{m.Price, m.Remaining, m.Replayed},
+		Bins: []CalibrationBin{}, Warnings: []string{},
 	}
 	if laplace {
 		out.Noise = "discrete Laplace"
@@ -251,10 +262,14 @@ func (s scoring) calibrate(ctx context.Context, c *curator.Curator, q Calibratio
 		}
 	}
 	if out.Same {
-		out.Warnings = append(out.Warnings, "these are the rows that the model was fitted to: on others it will be calibrated less well; a condition on other rows tells how well (--calibration-where)")
+		out.Warnings = append(out.Warnings,
+			"these are the rows that the model was fitted to: on others it will be calibrated less well; a condition "+
+				"on other rows tells how well (--calibration-where)")
 	}
 	if s.design.ManyRows {
-		out.Warnings = append(out.Warnings, "a person may have several rows: intervals take rows as independent, and cover sampling only as far as they are")
+		out.Warnings = append(out.Warnings,
+			"a person may have several rows: intervals take rows as independent, and cover sampling only as far as "+
+				"they are")
 	}
 	return out, nil
 }

@@ -8,7 +8,8 @@ import (
 	"dither/stats/internal/statstest"
 )
 
-// A server's table, and persons of several rows under change-one: the counts are those of a file, and their noise fits the person.
+// A server's table, and persons of several rows under change-one: the counts are those of a file, and their noise fits
+// the person.
 func TestCalibrateLive(t *testing.T) {
 	owner := pgtest.Start(t).Database(t)
 	// Of x from -1 to 1 in steps of a hundredth the share x/2 + 1/2 is ill, twenty rows each.
@@ -50,8 +51,10 @@ tables:
 			t.Errorf("%+v", b)
 		}
 	}
-	// One person moves two rows from cells to others, so that counts have discrete Laplace noise of scale 4/2, of deviation 2.8.
-	if len(got.Bins) != 4 || math.Abs(rows-4020) > 150 || got.Noise != "discrete Laplace" || math.Abs(got.StdDev-2*math.Sqrt2) > 0.1 || len(got.Warnings) != 1 {
+	// One person moves two rows from cells to others, so that counts have discrete Laplace noise of scale 4/2, of
+	// deviation 2.8.
+	if len(got.Bins) != 4 || math.Abs(rows-4020) > 150 || got.Noise != "discrete Laplace" ||
+		math.Abs(got.StdDev-2*math.Sqrt2) > 0.1 || len(got.Warnings) != 1 {
 		t.Errorf("%+v: %g rows", got, rows)
 	}
 }

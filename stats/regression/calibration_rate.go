@@ -6,14 +6,16 @@ import (
 	"dither/noise"
 )
 
-// rateInterval is of a probability r, from the noisy counts of rows with and without what is counted: all r that a test does not reject, whose
-// statistic is T(r) = (1 − r)·N₁ − r·N₀. Of n rows, n of which nobody knows, T has the mean 0 at the true r whatever n is, and the variance
-// n·r(1 − r) of sampling and s²((1 − r)² + r²) of noise of variance s² on each count. So
+// rateInterval is of a probability r, from the noisy counts of rows with and without what is counted: all r that a test
+// does not reject, whose statistic is T(r) = (1 − r)·N₁ − r·N₀. Of n rows, n of which nobody knows, T has the
+// mean 0 at the true r whatever n is, and the variance n·r(1 − r) of sampling and s²((1 − r)² + r²) of noise of
+// variance s² on each count. So
 //
 //	|T(r)| ≤ ½ + q·√(n̂·r(1 − r) + s²((1 − r)² + r²)),
 //
-// where n̂, N₁ + N₀ and q of its own standard deviations, is rarely below n, and ½ is for counts being whole (the score interval of Wilson with the
-// correction for continuity, where there is no noise). q is the larger of the quantiles of a normal variable and, where noise is Laplace's, of that.
+// where n̂, N₁ + N₀ and q of its own standard deviations, is rarely below n, and ½ is for counts being whole (the
+// score interval of Wilson with the correction for continuity, where there is no noise). q is the larger of the
+// quantiles of a normal variable and, where noise is Laplace's, of that.
 func rateInterval(ones, zeros, sd float64, laplace bool, alpha float64) (low, high float64) {
 	q := math.Sqrt2 * math.Erfinv(1-alpha)
 	if laplace {

@@ -78,7 +78,8 @@ func TestCalibrate(t *testing.T) {
 		k := Calibration{Bins: 5}
 		k.Epsilon, k.Confidence = "1", "0.999999999"
 		told, err := ExplainCalibration(t.Context(), c, q.Table, q.Formula, q.Where, q.Classes, k)
-		if err != nil || !told.Affordable || told.Replayed || !(told.StdDev > 0.5 && told.StdDev < 3) || !told.AffordableWith(told.Price) || told.AffordableWith(curator.Loss{Epsilon: "1000", Rho: "1000"}) {
+		if err != nil || !told.Affordable || told.Replayed || !(told.StdDev > 0.5 && told.StdDev < 3) ||
+			!told.AffordableWith(told.Price) || told.AffordableWith(curator.Loss{Epsilon: "1000", Rho: "1000"}) {
 			t.Fatalf("%+v, %v", told, err)
 		}
 		f, err := FitGLM(t.Context(), c, q)
@@ -91,16 +92,19 @@ func TestCalibrate(t *testing.T) {
 			t.Fatal(err)
 		}
 		after, _ := c.Budget()
-		if got.Price != told.Price || after.Answers != before.Answers+1 || !got.Same || len(got.Warnings) != 1 || got.Response != "ill" || math.Abs(got.StdDev-told.StdDev) > 1e-9 {
+		if got.Price != told.Price || after.Answers != before.Answers+1 || !got.Same || len(got.Warnings) != 1 ||
+			got.Response != "ill" || math.Abs(got.StdDev-told.StdDev) > 1e-9 {
 			t.Errorf("%+v: %d answers, then %d; told %+v", got, before.Answers, after.Answers, told)
 		}
 		rows := 0.0
 		for i, b := range got.Bins {
 			rows += b.Rows
 			if b.Off != 0 {
-				t.Errorf("%s: the bin %g to %g: rate in [%g, %g]", budget, b.Low, b.High, b.Interval.Low, b.Interval.High)
+				t.Errorf("%s: the bin %g to %g: rate in [%g, %g]",
+					budget, b.Low, b.High, b.Interval.Low, b.Interval.High)
 			}
-			if b.Rate == nil && b.Rows > 100 || b.Rate != nil && !(b.Interval.Low <= *b.Rate && *b.Rate <= b.Interval.High) {
+			if b.Rate == nil && b.Rows > 100 || b.Rate != nil &&
+				!(b.Interval.Low <= *b.Rate && *b.Rate <= b.Interval.High) {
 				t.Errorf("bin %d: %+v", i, b)
 			}
 		}
@@ -108,7 +112,8 @@ func TestCalibrate(t *testing.T) {
 		if len(got.Bins) < 4 || math.Abs(rows-5400) > 300 {
 			t.Errorf("%d bins of %g rows", len(got.Bins), rows)
 		}
-		if again, err := f.Calibrate(t.Context(), c, k); err != nil || !again.Replayed || *again.Bins[1].Rate != *got.Bins[1].Rate {
+		if again, err := f.Calibrate(t.Context(), c, k); err != nil || !again.Replayed ||
+			*again.Bins[1].Rate != *got.Bins[1].Rate {
 			t.Errorf("%+v, %v", again, err)
 		}
 		k.Where = "age < 10"
@@ -205,11 +210,13 @@ func TestCalibrateOddly(t *testing.T) {
 				t.Errorf("%+v", b)
 			}
 		}
-		if want := map[string]float64{"ill ~ none": 0}[formula]; formula == "ill ~ none" && math.Abs(rows-want) > 30 || formula != "ill ~ none" && math.Abs(rows-500) > 30 {
+		if want := map[string]float64{"ill ~ none": 0}[formula]; formula == "ill ~ none" && math.Abs(rows-want) > 30 ||
+			formula != "ill ~ none" && math.Abs(rows-500) > 30 {
 			t.Errorf("%s: %g rows", formula, rows)
 		}
 	}
-	if e, err := ExplainCalibration(t.Context(), c, "people", "ill ~ factor(visits)*g*x + age", "", formula.Classes{}, Calibration{}); err != nil || !e.Affordable {
+	if e, err := ExplainCalibration(t.Context(), c, "people", "ill ~ factor(visits)*g*x + age", "", formula.Classes{},
+		Calibration{}); err != nil || !e.Affordable {
 		// 67 predictors
 		t.Errorf("%+v, %v", e, err)
 	}
@@ -217,7 +224,8 @@ func TestCalibrateOddly(t *testing.T) {
 	for says, do := range map[string]func() error{
 		"has none of": func() error { _, err := f.Calibrate(t.Context(), c, Calibration{}); return err },
 		"2 to 50 bins": func() error {
-			_, err := ExplainCalibration(t.Context(), c, "people", "ill ~ x", "", formula.Classes{}, Calibration{Bins: 51})
+			_, err := ExplainCalibration(t.Context(), c, "people", "ill ~ x", "", formula.Classes{},
+				Calibration{Bins: 51})
 			return err
 		},
 		"of two values": func() error {

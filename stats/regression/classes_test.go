@@ -47,7 +47,8 @@ func TestClasses(t *testing.T) {
 			t.Errorf("%+v: %v", of, err)
 			continue
 		}
-		if r := d.Response; r.Name != of.name || r.SQL != of.sql || strings.Join(r.Levels, " ") != of.levels || r.High.RatString() != of.high || r.Low.Sign() != 0 {
+		if r := d.Response; r.Name != of.name || r.SQL != of.sql || strings.Join(r.Levels, " ") != of.levels ||
+			r.High.RatString() != of.high || r.Low.Sign() != 0 {
 			t.Errorf("%+v: %+v", of, r)
 		}
 	}
@@ -65,7 +66,8 @@ func TestFitClasses(t *testing.T) {
 			t.Fatalf("%+v, %v", e, err)
 		}
 		f, err := FitGradients(t.Context(), c, q, nil)
-		if err != nil || f.Classes != 3 || strings.Join(f.Levels, "") != "abc" || len(f.Outputs([]float64{1, 0, 0})) != 3 {
+		if err != nil || f.Classes != 3 || strings.Join(f.Levels, "") != "abc" ||
+			len(f.Outputs([]float64{1, 0, 0})) != 3 {
 			t.Fatalf("%+v, %v", f, err)
 		}
 	}
@@ -87,7 +89,11 @@ func TestFitClasses(t *testing.T) {
 			t.Errorf("%+v", b)
 		}
 	}
-	if _, err := FitGLM(t.Context(), c, GLM{Family: Poisson, Table: "people", Formula: "visits ~ x", Classes: formula.Classes{Positive: "b"}}); err == nil || !strings.Contains(err.Error(), "no classes") {
+	if _, err := FitGLM(t.Context(), c,
+		GLM{
+			Family: Poisson, Table: "people", Formula: "visits ~ x",
+			Classes: formula.Classes{Positive: "b"},
+		}); err == nil || !strings.Contains(err.Error(), "no classes") {
 		t.Error(err)
 	}
 }
@@ -105,7 +111,11 @@ func TestSomeLevelsAreCounted(t *testing.T) {
 		{formula.Classes{Levels: []string{"c", "b", "a"}, Positive: "a"}, false},
 		{formula.Classes{Positive: "a"}, false},
 	} {
-		p, err := decideGLM(c, GLM{Family: Logistic, Table: "people", Formula: "g ~ age", Classes: of.Classes, Question: curator.Question{Epsilon: "20"}})
+		p, err := decideGLM(c,
+			GLM{
+				Family: Logistic, Table: "people", Formula: "g ~ age", Classes: of.Classes,
+				Question: curator.Question{Epsilon: "20"},
+			})
 		if err != nil || p.design.Response.Partial != of.some {
 			t.Errorf("%+v: %v", of, err)
 			continue

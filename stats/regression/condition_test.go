@@ -13,7 +13,8 @@ func TestMoreThanACondition(t *testing.T) {
 	before := statstest.Remaining(t, c)
 	const where = "TRUE) GROUP BY (g"
 	price := curator.Question{Epsilon: "1"}
-	if _, err := FitLinear(t.Context(), c, Linear{Question: price, Table: "people", Formula: "y ~ x", Where: where}); err == nil {
+	if _, err := FitLinear(t.Context(), c,
+		Linear{Question: price, Table: "people", Formula: "y ~ x", Where: where}); err == nil {
 		t.Error("a regression of groups")
 	}
 	m := GLM{Question: price, Family: Logistic, Table: "people", Formula: "none ~ x", Where: where}

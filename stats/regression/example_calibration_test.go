@@ -11,18 +11,21 @@ import (
 	"dither/stats/regression"
 )
 
-// Who is in fair health, of the RAND Health Insurance Experiment: a model fitted to those with few visits, and held against those with many.
+// Who is in fair health, of the RAND Health Insurance Experiment: a model fitted to those with few visits, and held
+// against those with many.
 func ExampleGLMFit_Calibrate() {
 	c, done := statstest.Example(randhie.Files, "visits")
 	defer done()
 	ctx := context.Background()
 	fit, err := regression.FitGLM(ctx, c, regression.GLM{
-		Family: regression.Logistic, Table: "visits", Formula: "hlthf ~ disea", Where: "mdvis < 5", Rows: 15000, Question: curator.Question{Epsilon: "0.4"},
+		Family: regression.Logistic, Table: "visits", Formula: "hlthf ~ disea", Where: "mdvis < 5", Rows: 15000,
+		Question: curator.Question{Epsilon: "0.4"},
 	})
 	if err != nil {
 		log.Fatal(err)
 	}
-	held, err := fit.Calibrate(ctx, c, regression.Calibration{Question: curator.Question{Epsilon: "0.2"}, Where: "mdvis >= 5", Bins: 5})
+	held, err := fit.Calibrate(ctx, c,
+		regression.Calibration{Question: curator.Question{Epsilon: "0.2"}, Where: "mdvis >= 5", Bins: 5})
 	if err != nil {
 		log.Fatal(err)
 	}

@@ -11,12 +11,16 @@ import (
 	"dither/stats/regression"
 )
 
-// A regression of the yearly visits to a physician on the insurance plan and health, of the RAND Health Insurance Experiment.
+// A regression of the yearly visits to a physician on the insurance plan and health, of the RAND Health Insurance
+// Experiment.
 func ExampleFitLinear() {
 	c, done := statstest.Example(randhie.Files, "visits")
 	defer done()
 	ctx := context.Background()
-	question := regression.Linear{Table: "visits", Formula: "mdvis ~ lncoins + physlm", Question: curator.Question{Epsilon: "0.3"}}
+	question := regression.Linear{
+		Table: "visits", Formula: "mdvis ~ lncoins + physlm",
+		Question: curator.Question{Epsilon: "0.3"},
+	}
 	told, err := regression.ExplainLinear(ctx, c, question) // free
 	if err != nil {
 		log.Fatal(err)
@@ -29,7 +33,8 @@ func ExampleFitLinear() {
 	for _, k := range fit.Coefficients {
 		fmt.Println(k.Name, k.Estimate != nil && k.StdError != nil)
 	}
-	fewer, err := regression.FitLinear(ctx, c, regression.Linear{From: fit.ID, Choose: "1"}) // free: from what was released
+	// free: from what was released
+	fewer, err := regression.FitLinear(ctx, c, regression.Linear{From: fit.ID, Choose: "1"})
 	if err != nil {
 		log.Fatal(err)
 	}

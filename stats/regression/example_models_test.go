@@ -15,7 +15,8 @@ func ExampleFitGLM() {
 	c, done := statstest.Trial()
 	defer done()
 	fit, err := regression.FitGLM(context.Background(), c, regression.GLM{
-		Family: regression.Logistic, Table: "trial", Formula: "recovered ~ dose", Question: curator.Question{Epsilon: "2"},
+		Family: regression.Logistic, Table: "trial", Formula: "recovered ~ dose",
+		Question: curator.Question{Epsilon: "2"},
 	})
 	if err != nil {
 		log.Fatal(err)
@@ -32,7 +33,8 @@ func ExampleFitGradients() {
 	defer done()
 	steps := 0
 	model, err := regression.FitGradients(context.Background(), c, regression.Gradients{
-		Table: "trial", Formula: "recovered ~ dose", Hidden: 4, Steps: 60, Multiplier: "2", Question: curator.Question{Delta: "1e-5"},
+		Table: "trial", Formula: "recovered ~ dose", Hidden: 4, Steps: 60, Multiplier: "2",
+		Question: curator.Question{Delta: "1e-5"},
 	}, func(regression.TrainingStep) { steps++ })
 	if err != nil {
 		log.Fatal(err)

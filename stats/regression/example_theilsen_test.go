@@ -39,7 +39,10 @@ tables:
 	c, done := statstest.Example(statstest.MadeUp(policy, "plants.csv", strings.Join(rows, "\n")+"\n"), "plants")
 	defer done()
 	ctx := context.Background()
-	question := regression.Linear{Table: "plants", Formula: "height ~ hours", Method: regression.TheilSen, Question: curator.Question{Epsilon: "20"}}
+	question := regression.Linear{
+		Table: "plants", Formula: "height ~ hours", Method: regression.TheilSen,
+		Question: curator.Question{Epsilon: "20"},
+	}
 	told, err := regression.ExplainLinear(ctx, c, question) // free
 	if err != nil {
 		log.Fatal(err)

@@ -147,7 +147,8 @@ func (p *glmPlan) spec() Spec { return Spec{p.Family, p.design.Formula.String(),
 func (p *glmPlan) fit(ctx context.Context) (*GLMFit, error) {
 	q, c := p.GLM, p.c
 	out := &GLMFit{
-		Spec: p.spec(), Response: p.design.Response.Column, Levels: p.design.Response.Levels, About: AboutPopulation, Paid: Paid{Price: p.price},
+		Spec: p.spec(), Response: p.design.Response.Column, Levels: p.design.Response.Levels, About: AboutPopulation,
+		Paid:         Paid{Price: p.price},
 		Coefficients: []GLMCoefficient{}, Warnings: []string{}, design: p.design, where: q.Where,
 	}
 	rows, spread := float64(p.declared), 0.0
@@ -185,7 +186,8 @@ func (p *glmPlan) counted(ctx context.Context) (id string, rows, spread float64,
 		return "", 0, 0, err
 	}
 	if len(n.Vectors) != 1 || len(n.Vectors[0].Values) != 1 {
-		return "", 0, 0, request.Stopped(request.Misuse("give a condition on rows, and nothing else", "the rows' count is not one number"), n.ID)
+		return "", 0, 0, request.Stopped(request.Misuse("give a condition on rows, and nothing else",
+			"the rows' count is not one number"), n.ID)
 	}
 	v := n.Vectors[0]
 	unit, _ := v.Unit.Float64()
@@ -213,10 +215,14 @@ func ExplainGLM(ctx context.Context, c *curator.Curator, q GLM) (*GLMExplanation
 			return nil, err
 		}
 		if known = decided != nil; known {
-			p, out.Notes = decided, []string{fmt.Sprintf("What prepares the model was released before: the price left is for the model itself, %s.", decided.price)}
+			p, out.Notes = decided,
+				[]string{fmt.Sprintf(
+					"What prepares the model was released before: the price left is for the model itself, %s.",
+					decided.price)}
 		}
 	}
-	out.Spec, out.Response, out.Levels, out.SQL, out.Columns = p.spec(), p.design.Response.Column, p.design.Response.Levels, p.sql, p.design.Names()
+	out.Spec, out.Response, out.Levels, out.SQL, out.Columns = p.spec(), p.design.Response.Column,
+		p.design.Response.Levels, p.sql, p.design.Names()
 	rows, spread := float64(p.declared), 0.0
 	if p.declared == 0 {
 		rows = glmRows
@@ -241,7 +247,8 @@ func ExplainGLM(ctx context.Context, c *curator.Curator, q GLM) (*GLMExplanation
 		return nil, err
 	}
 	unit, _ := told.Coefficients.Unit.Float64()
-	out.GLMTerms, out.StdDev, out.Sensitivity, out.Replayed = terms, told.Coefficients.Noise.StdDev()*unit, told.Sensitivity, told.Replayed && known
+	out.GLMTerms, out.StdDev, out.Sensitivity, out.Replayed = terms, told.Coefficients.Noise.StdDev()*unit,
+		told.Sensitivity, told.Replayed && known
 	out.Noise = "discrete Gaussian"
 	if _, ok := told.Coefficients.Noise.(noise.DiscreteLaplace); ok {
 		out.Noise = "discrete Laplace"
@@ -288,18 +295,25 @@ func (p *glmPlan) tell(out *GLMFit, m *curator.Minimum, few bool) {
 	fit := glm.Infer(r)
 	out.Warnings, out.scaled = append(out.Warnings, fit.Warnings...), fit.Theta
 	if few {
-		out.Warnings = append(out.Warnings, "the noisy count of rows is within its noise of 0: there may be next to none")
+		out.Warnings = append(out.Warnings,
+			"the noisy count of rows is within its noise of 0: there may be next to none")
 	}
 	if p.design.ManyRows {
-		out.Warnings = append(out.Warnings, "a person may have several rows: intervals take rows as independent, and cover sampling only as far as they are")
+		out.Warnings = append(out.Warnings,
+			"a person may have several rows: intervals take rows as independent, and cover sampling only as far as "+
+				"they are")
 	}
 	if out.Bound < p.most {
-		out.Warnings = append(out.Warnings, "rows whose scaled predictors are longer than the bound are scaled down to it: the coefficients are those of the rows so scaled")
+		out.Warnings = append(out.Warnings,
+			"rows whose scaled predictors are longer than the bound are scaled down to it: the coefficients are those "+
+				"of the rows so scaled")
 	}
 	for i, weights := range p.design.Weights {
 		e := fit.Estimate(weights, p.confidence)
 		out.Coefficients = append(out.Coefficients, GLMCoefficient{
-			Name: p.design.Columns[i].Name, Width: p.design.Columns[i].Width, Estimate: glmNumber(e.Value), StdError: glmNumber(e.StdErr), Privacy: glmNumber(e.Noise), Low: glmNumber(e.Low), High: glmNumber(e.High), Z: glmNumber(e.Z), P: glmNumber(e.P),
+			Name: p.design.Columns[i].Name, Width: p.design.Columns[i].Width, Estimate: glmNumber(e.Value),
+			StdError: glmNumber(e.StdErr), Privacy: glmNumber(e.Noise), Low: glmNumber(e.Low),
+			High: glmNumber(e.High), Z: glmNumber(e.Z), P: glmNumber(e.P),
 		})
 	}
 }

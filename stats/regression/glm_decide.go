@@ -127,7 +127,8 @@ func (p *glmPlan) minimisation(rows, spread float64) (curator.Minimisation, GLMT
 	// The regulariser grows in proportion where there are more rows than are said: twice as many, and the noise's,
 	// leave it as it is.
 	m := curator.Minimisation{
-		Question: p.minimising, Loss: p.Family, Bound: p.Bound, Radius: p.Radius, Regularise: p.Regularise, Rows: int64(2*rows + 8*spread), Curvature: p.Curvature,
+		Question: p.minimising, Loss: p.Family, Bound: p.Bound, Radius: p.Radius, Regularise: p.Regularise,
+		Rows: int64(2*rows + 8*spread), Curvature: p.Curvature,
 	}
 	m.SQL = p.sql
 	terms := GLMTerms{Rows: rows, Bound: p.bound}
@@ -172,7 +173,10 @@ func (p *glmPlan) choose(m curator.Minimisation, rows float64) (glm.Choice, erro
 	if err != nil {
 		return glm.Choice{}, err
 	}
-	t := glm.Terms{Family: p.family, Predictors: len(p.design.Columns), Rows: rows, Bound: p.bound, Steep: 1, Bend: 0.25}
+	t := glm.Terms{
+		Family: p.family, Predictors: len(p.design.Columns), Rows: rows, Bound: p.bound,
+		Steep: 1, Bend: 0.25,
+	}
 	if p.family == glm.Poisson {
 		r, _ := p.radius.Float64()
 		high, _ := p.design.Response.High.Float64()

@@ -41,7 +41,8 @@ func newPreparation(_ *curator.Curator, q GLM, p *glmPlan) (*preparation, error)
 	}
 	switch {
 	case q.Choose == "" && q.ChooseShare != "":
-		return nil, request.Misuse("say how many: --choose 3", "a share of the price chooses terms where they are to be chosen")
+		return nil, request.Misuse("say how many: --choose 3",
+			"a share of the price chooses terms where they are to be chosen")
 	case q.Choose != "" && q.Family != Logistic:
 		return nil, request.Misuse("", "terms are chosen for linear and logistic models")
 	case q.Choose != "":
@@ -64,11 +65,18 @@ func newPreparation(_ *curator.Curator, q GLM, p *glmPlan) (*preparation, error)
 // notes foretell it.
 func (p *preparation) notes() (notes []string) {
 	if p.normalise != nil {
-		notes = append(notes, fmt.Sprintf("%s of the price finds the numbers' means and spreads, by which they are scaled; the noise is what all of it would give with the declared bounds.", exact.FormatRat(p.normalise)))
+		notes = append(notes,
+			fmt.Sprintf(
+				"%s of the price finds the numbers' means and spreads, by which they are scaled; the noise is what "+
+					"all of it would give with the declared bounds.", exact.FormatRat(p.normalise)))
 	}
 	if p.choose != nil {
 		n := candidates(p.plan.design, p.terms)
-		notes = append(notes, fmt.Sprintf("%s of the price chooses terms, by a linear regression on all %d; intervals will hold for whatever is chosen, of the %.6g coefficients that there might be. The noise is that of all terms.", exact.FormatRat(p.choose), len(p.plan.design.Terms), n))
+		notes = append(notes,
+			fmt.Sprintf(
+				"%s of the price chooses terms, by a linear regression on all %d; intervals will hold for whatever is "+
+					"chosen, of the %.6g coefficients that there might be. The noise is that of "+
+					"all terms.", exact.FormatRat(p.choose), len(p.plan.design.Terms), n))
 	}
 	return notes
 }
@@ -132,10 +140,12 @@ func (p *preparation) prepared(ctx context.Context, out *GLMFit, pay bool) (deci
 	}
 	if p.choose != nil {
 		alpha, known := 0.0, false
-		if formula, alpha, known, err = p.pick(ctx, request.At(p.Question, p.parts[len(p.parts)-1]), out, pay); err != nil || !known {
+		if formula, alpha, known,
+			err = p.pick(ctx, request.At(p.Question, p.parts[len(p.parts)-1]), out, pay); err != nil || !known {
 			return nil, err
 		}
-		final.Confidence = exact.FormatRat(exact.CeilDigits(new(big.Rat).Sub(big.NewRat(1, 1), new(big.Rat).SetFloat64(alpha)), 15))
+		final.Confidence = exact.FormatRat(
+			exact.CeilDigits(new(big.Rat).Sub(big.NewRat(1, 1), new(big.Rat).SetFloat64(alpha)), 15))
 	}
 	final.Question, final.Formula = request.At(final.Question, p.rest), formula.String()
 	final.Normalise, final.Choose, final.ChooseShare = "", "", ""
@@ -209,11 +219,15 @@ func (p *preparation) scale(ctx context.Context, q curator.Question, out *GLMFit
 
 // linear is the regression on all terms that they are chosen by.
 func (p *preparation) linear(ctx context.Context, q curator.Question, found []formula.Bounds) (l *linear, err error) {
-	l = &linear{Linear: Linear{Question: q, Table: p.table.Name, Where: p.Where, Method: AdaSSP}, table: p.table, found: found}
+	l = &linear{
+		Linear: Linear{Question: q, Table: p.table.Name, Where: p.Where, Method: AdaSSP}, table: p.table,
+		found: found,
+	}
 	if l.alpha, err = request.Confidence(&l.Confidence); err != nil {
 		return nil, err
 	}
-	if l.design, err = p.plan.design.Formula.DesignWith(p.table, formula.Options{Found: found, Classes: p.plan.Classes}); err != nil {
+	if l.design, err = p.plan.design.Formula.DesignWith(p.table,
+		formula.Options{Found: found, Classes: p.plan.Classes}); err != nil {
 		return nil, err
 	}
 	return l, l.plan(ctx, p.plan.c)
@@ -221,7 +235,9 @@ func (p *preparation) linear(ctx context.Context, q curator.Question, found []fo
 
 // pick chooses terms by the sums of a linear regression: near to 0, a logistic model's coefficients are four times
 // those of the linear one, and what one explains the other does.
-func (p *preparation) pick(ctx context.Context, q curator.Question, out *GLMFit, pay bool) (f formula.Formula, alpha float64, known bool, err error) {
+func (p *preparation) pick(
+	ctx context.Context, q curator.Question, out *GLMFit, pay bool,
+) (f formula.Formula, alpha float64, known bool, err error) {
 	l, err := p.linear(ctx, q, out.Bounds)
 	if err != nil {
 		return f, 0, false, request.Partly(err)

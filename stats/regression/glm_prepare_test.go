@@ -10,12 +10,14 @@ import (
 	"dither/stats/formula"
 )
 
-// A logistic model is normalised and its terms are chosen within its price: of those that matter none is missing, the intervals hold the true coefficients (at a confidence that fails
-// once in ten million each), and asked again it is free. The errors of the terms' sums are a tenth of what they tell at this price, and less.
+// A logistic model is normalised and its terms are chosen within its price: of those that matter none is missing, the
+// intervals hold the true coefficients (at a confidence that fails once in ten million each), and asked again it is
+// free. The errors of the terms' sums are a tenth of what they tell at this price, and less.
 func TestGLMPrepared(t *testing.T) {
 	c, _ := glmHome(t, zcdpBudget, "100", 20000)
 	q := GLM{
-		Family: Logistic, Table: "people", Formula: "ill ~ age + x + g + debt + visits", Rows: 20000, Normalise: "0.1", Choose: "4",
+		Family: Logistic, Table: "people", Formula: "ill ~ age + x + g + debt + visits", Rows: 20000, Normalise: "0.1",
+		Choose:   "4",
 		Question: curator.Question{Rho: "50", Confidence: "0.9999999"},
 	}
 	told, err := ExplainGLM(t.Context(), c, q)
@@ -27,7 +29,8 @@ func TestGLMPrepared(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if f.Replayed != replayed || f.Choice == nil || len(f.Choice.Chosen) != 4 || len(f.IDs) != 3 || f.Price.Rho != "50" || f.Confidence != "0.9999999" {
+		if f.Replayed != replayed || f.Choice == nil || len(f.Choice.Chosen) != 4 || len(f.IDs) != 3 ||
+			f.Price.Rho != "50" || f.Confidence != "0.9999999" {
 			t.Fatalf("%+v", f)
 		}
 		for _, name := range []string{"age", "x", "g"} {
@@ -76,7 +79,11 @@ func TestGLMPreparedOfNothing(t *testing.T) {
 	for _, rows := range []int{0, 3} {
 		c, _ := glmHome(t, pureBudget, "40", rows)
 		for _, formula := range []string{"ill ~ age + x + g", "ill ~ same + debt", "ill ~ none + x"} {
-			f, err := FitGLM(t.Context(), c, GLM{Family: Logistic, Table: "people", Formula: formula, Rows: 100, Normalise: "0.2", Choose: "auto", Question: curator.Question{Epsilon: "1"}})
+			f, err := FitGLM(t.Context(), c,
+				GLM{
+					Family: Logistic, Table: "people", Formula: formula, Rows: 100, Normalise: "0.2", Choose: "auto",
+					Question: curator.Question{Epsilon: "1"},
+				})
 			if err != nil {
 				t.Errorf("%d rows, %s: %v", rows, formula, err)
 				continue
@@ -92,11 +99,15 @@ func TestGLMPreparedOfNothing(t *testing.T) {
 	}
 }
 
-// What prepares a model is paid only where all of it can be, and the policy takes each part of the price; the numbers that are normalised are predictors, and of the chosen model; and what was paid is free, and
-// said to be, when the budget is gone.
+// What prepares a model is paid only where all of it can be, and the policy takes each part of the price; the numbers
+// that are normalised are predictors, and of the chosen model; and what was paid is free, and said to be, when the
+// budget is gone.
 func TestGLMPreparedWithinThePolicy(t *testing.T) {
 	c, _ := glmHome(t, "{epsilon: 40}", "40", 2000) // the least price is 0.004
-	plain := GLM{Family: Logistic, Table: "people", Formula: "visits ~ age + x + debt", Classes: formula.Classes{Positive: "1"}, Question: curator.Question{Epsilon: "10"}}
+	plain := GLM{
+		Family: Logistic, Table: "people", Formula: "visits ~ age + x + debt",
+		Classes: formula.Classes{Positive: "1"}, Question: curator.Question{Epsilon: "10"},
+	}
 	q := plain
 	q.Normalise, q.Choose = "0.2", "2"
 	refused := func(says string, change func(*GLM)) {
@@ -139,7 +150,8 @@ func TestGLMPreparedWithinThePolicy(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			if _, err := c.Answer(t.Context(), curator.Question{SQL: "SELECT COUNT(*) FROM people", Epsilon: b.Remaining.Epsilon}); err != nil {
+			if _, err := c.Answer(t.Context(),
+				curator.Question{SQL: "SELECT COUNT(*) FROM people", Epsilon: b.Remaining.Epsilon}); err != nil {
 				t.Fatal(err)
 			}
 		}

@@ -22,7 +22,8 @@ type realModel struct {
 	widths           []float64 // of the declared bounds
 	epsilon, bound   string
 	radius           string
-	errors           float64 // at most, in non-private standard errors, as a root of the mean square over coefficients; 0: not pinned
+	// at most, in non-private standard errors, as a root of the mean square over coefficients; 0: not pinned
+	errors float64
 }
 
 func (m realModel) formula() string {
@@ -36,7 +37,8 @@ func (m realModel) formula() string {
 	return text
 }
 
-// plain is the non-private maximum of the likelihood, with standard errors, of the intercept first: Newton's method on the file's rows.
+// plain is the non-private maximum of the likelihood, with standard errors, of the intercept first: Newton's method on
+// the file's rows.
 func (m realModel) plain(t *testing.T, file string) (theta, errors []float64) {
 	t.Helper()
 	f, err := os.Open(file)
@@ -150,8 +152,8 @@ tables:
       "income>50K": {type: integer, bounds: [0, 1]}
 `
 
-// Models of real data, beside those without noise: `go test ./stats -run GLMReal -v` prints them, of adult.csv where DITHER_ADULT names that file. An interval at a confidence
-// of 1 − 1e-7 holds the coefficient that the rows have.
+// Models of real data, beside those without noise: `go test ./stats -run GLMReal -v` prints them, of adult.csv where
+// DITHER_ADULT names that file. An interval at a confidence of 1 − 1e-7 holds the coefficient that the rows have.
 func TestFitGLMReal(t *testing.T) {
 	rand, err := filepath.Abs("../../examples/randhie/randhie.csv")
 	if err != nil {
@@ -203,10 +205,12 @@ func (m realModel) compare(t *testing.T, c *curator.Curator, file string) {
 	t.Logf("%s, %s: ε = %s, %s; %v", q.Formula, m.family, m.epsilon, usual.Price, usual.Warnings)
 	sum := 0.0
 	for i, k := range usual.Coefficients {
-		t.Logf("%-16s %10.5f ± %8.5f  non-private %10.5f ± %8.5f  95%%: %v … %v", k.Name, *k.Estimate, glmOr(k.StdError), theta[i], errors[i], glmShown(k.Low), glmShown(k.High))
+		t.Logf("%-16s %10.5f ± %8.5f  non-private %10.5f ± %8.5f  95%%: %v … %v", k.Name, *k.Estimate,
+			glmOr(k.StdError), theta[i], errors[i], glmShown(k.Low), glmShown(k.High))
 		off := (*k.Estimate - theta[i]) / errors[i]
 		sum += off * off / float64(len(theta))
-		if low := wide.Coefficients[i].Low; low != nil && !(*low <= theta[i] && theta[i] <= *wide.Coefficients[i].High) {
+		if low := wide.Coefficients[i].Low; low != nil &&
+			!(*low <= theta[i] && theta[i] <= *wide.Coefficients[i].High) {
 			t.Errorf("%s: %g is not in %g … %g", k.Name, theta[i], *low, *wide.Coefficients[i].High)
 		}
 	}

@@ -61,10 +61,13 @@ func SearchGLM(ctx context.Context, c *curator.Curator, s GLMSearch) (*GLMSearch
 		}
 		switch {
 		case q.Normalise+q.Choose != "":
-			return nil, request.Misuse("leave them out", "the candidates of a search are neither normalised, nor are their terms chosen")
+			return nil, request.Misuse("leave them out",
+				"the candidates of a search are neither normalised, nor are their terms chosen")
 		case q.Family != Logistic:
 			return nil, request.Misuse("", "a search is among logistic models")
-		case i > 0 && (p.design.Table != s.Candidates[0].Table && !strings.EqualFold(p.design.Table, s.Candidates[0].Table) || q.Where != s.Candidates[0].Where || p.design.Response.SQL != response):
+		case i > 0 && (p.design.Table != s.Candidates[0].Table &&
+			!strings.EqualFold(p.design.Table, s.Candidates[0].Table) || q.Where != s.Candidates[0].Where ||
+			p.design.Response.SQL != response):
 			return nil, request.Misuse("", "the models of a search have one table, one condition and one response")
 		}
 		response = p.design.Response.SQL
@@ -93,7 +96,8 @@ func SearchGLM(ctx context.Context, c *curator.Curator, s GLMSearch) (*GLMSearch
 		out.Unit, price = "rho", curator.Loss{Rho: out.Price}
 	}
 	if !replayed && !request.Affordable(score.Remaining, prices...) {
-		return nil, request.Exhausted("search among fewer, or at lower prices", "the price of all candidates and their counts", price, score.Remaining)
+		return nil, request.Exhausted("search among fewer, or at lower prices",
+			"the price of all candidates and their counts", price, score.Remaining)
 	}
 	return out, s.run(ctx, c, out)
 }
@@ -111,7 +115,8 @@ func (s GLMSearch) run(ctx context.Context, c *curator.Curator, out *GLMSearched
 		if err != nil {
 			return request.Stopped(err, out.releases()...)
 		}
-		out.Candidates, out.Replayed = append(out.Candidates, Candidate{Formula: f.Formula, Fit: f}), out.Replayed && f.Replayed
+		out.Candidates, out.Replayed = append(out.Candidates, Candidate{Formula: f.Formula, Fit: f}),
+			out.Replayed && f.Replayed
 		counts = append(counts, p.correct(f.scaled))
 	}
 	r, err := c.Answer(ctx, s.counting(counts))
@@ -119,7 +124,8 @@ func (s GLMSearch) run(ctx context.Context, c *curator.Curator, out *GLMSearched
 		return request.Stopped(err, out.releases()...)
 	}
 	if len(r.Rows) != 1 || len(r.Rows[0]) != len(s.Candidates) {
-		return request.Stopped(request.Misuse("give a condition on rows, and nothing else", "the counts are not those of the question"), append(out.releases(), r.ID)...)
+		return request.Stopped(request.Misuse("give a condition on rows, and nothing else",
+			"the counts are not those of the question"), append(out.releases(), r.ID)...)
 	}
 	out.ID, out.Remaining, out.Replayed = r.ID, r.Remaining, out.Replayed && r.Replayed
 	for i := range out.Candidates {
@@ -152,7 +158,8 @@ func (s GLMSearch) counting(counts []string) curator.Question {
 	for i, count := range counts {
 		items = append(items, fmt.Sprintf("COUNT(CASE WHEN %s THEN 1 END) AS candidate%d", count, i+1))
 	}
-	q.SQL = "SELECT " + strings.Join(items, ", ") + " FROM " + curator.SQLName(s.Candidates[0].Table) + request.Where(s.Candidates[0].Where)
+	q.SQL = "SELECT " + strings.Join(items, ", ") + " FROM " + curator.SQLName(s.Candidates[0].Table) +
+		request.Where(s.Candidates[0].Where)
 	return q
 }
 

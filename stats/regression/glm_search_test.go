@@ -24,7 +24,8 @@ func TestSearchGLM(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if k := s.Candidates[1]; s.Best != 1 || len(s.Candidates) != 3 || s.Model != k.Fit || !(k.Correct > 3900 && k.Correct < 4800) || !(k.StdDev < 10) || s.Replayed {
+	if k := s.Candidates[1]; s.Best != 1 || len(s.Candidates) != 3 || s.Model != k.Fit ||
+		!(k.Correct > 3900 && k.Correct < 4800) || !(k.StdDev < 10) || s.Replayed {
 		t.Errorf("%+v", s)
 	}
 	b, err := c.Budget()
@@ -46,7 +47,8 @@ func TestSearchGLM(t *testing.T) {
 		q.Epsilon, q.Regularise = "38", "77"
 		dear.Candidates = append(dear.Candidates, q)
 	}
-	if _, err := SearchGLM(t.Context(), c, dear); err == nil || !strings.Contains(err.Error(), "is more than what remains") {
+	if _, err := SearchGLM(t.Context(), c, dear); err == nil ||
+		!strings.Contains(err.Error(), "is more than what remains") {
 		t.Error(err)
 	}
 	mixed := search
@@ -66,12 +68,14 @@ func TestSearchGLM(t *testing.T) {
 // A search whose candidates count their rows first is free again too, when nothing is left.
 func TestSearchGLMAgain(t *testing.T) {
 	c, _ := glmHome(t, "{rho: 800, delta: 1e-6}", "40", 1500)
-	if _, err := c.Answer(t.Context(), curator.Question{SQL: "SELECT COUNT(*) FROM people WHERE g = 'a'", Rho: "795"}); err != nil {
+	if _, err := c.Answer(t.Context(),
+		curator.Question{SQL: "SELECT COUNT(*) FROM people WHERE g = 'a'", Rho: "795"}); err != nil {
 		t.Fatal(err)
 	}
 	search := GLMSearch{Score: curator.Question{Rho: "1"}}
 	for _, formula := range []string{"ill ~ x", "ill ~ age"} {
-		search.Candidates = append(search.Candidates, GLM{Family: Logistic, Table: "people", Formula: formula, Question: curator.Question{Rho: "2"}})
+		search.Candidates = append(search.Candidates,
+			GLM{Family: Logistic, Table: "people", Formula: formula, Question: curator.Question{Rho: "2"}})
 	}
 	s, err := SearchGLM(t.Context(), c, search)
 	if err != nil {

@@ -32,7 +32,8 @@ tables:
       visits: {type: integer, bounds: [0, 10]}
 `
 
-// glmHome makes a sealed home of rows with logit P(ill) = −1.5 + .03·age + x − .8·(g is b), and ln E(visits) = .2 + .01·age + .5·x.
+// glmHome makes a sealed home of rows with logit P(ill) = −1.5 + .03·age + x − .8·(g is b), and ln E(visits) = .2
+// + .01·age + .5·x.
 func glmHome(t testing.TB, budget, most string, rows int) (*curator.Curator, string) {
 	t.Helper()
 	r := rand.New(rand.NewPCG(11, uint64(rows)))
@@ -49,15 +50,18 @@ func glmHome(t testing.TB, budget, most string, rows int) (*curator.Curator, str
 		}
 		fmt.Fprintf(&b, "%d,%g,%s,1,,%t,-2,%d\n", age, x, g, r.Float64() < 1/(1+math.Exp(-z)), visits)
 	}
-	return statstest.Sealed(t, strings.NewReplacer("BUDGET", budget, "MOST", most).Replace(glmPolicy), "people", map[string]string{"people.csv": b.String()})
+	return statstest.Sealed(t, strings.NewReplacer("BUDGET", budget, "MOST", most).Replace(glmPolicy), "people",
+		map[string]string{"people.csv": b.String()})
 }
 
 // glmCovers: at a confidence of 1 − 1e-7 each, the true coefficients are within their intervals.
 func glmCovers(t *testing.T, f *GLMFit, want map[string]float64) {
 	t.Helper()
 	for _, c := range f.Coefficients {
-		if c.Low == nil || c.High == nil || c.StdError == nil || !(*c.Low <= want[c.Name] && want[c.Name] <= *c.High) || !(*c.Privacy < *c.StdError) {
-			t.Errorf("%s: %v, want %g within %v … %v", c.Name, glmShown(c.Estimate), want[c.Name], glmShown(c.Low), glmShown(c.High))
+		if c.Low == nil || c.High == nil || c.StdError == nil || !(*c.Low <= want[c.Name] && want[c.Name] <= *c.High) ||
+			!(*c.Privacy < *c.StdError) {
+			t.Errorf("%s: %v, want %g within %v … %v",
+				c.Name, glmShown(c.Estimate), want[c.Name], glmShown(c.Low), glmShown(c.High))
 		}
 	}
 	if len(f.Coefficients) != len(want) {
@@ -72,8 +76,8 @@ func glmShown(x *float64) any {
 	return *x
 }
 
-// A logistic and a Poisson model come out with intervals that hold the true coefficients, in the columns' own units; they are paid once, the count with
-// them, and explained free.
+// A logistic and a Poisson model come out with intervals that hold the true coefficients, in the columns' own units;
+// they are paid once, the count with them, and explained free.
 func TestFitGLM(t *testing.T) {
 	for _, budget := range []string{"{epsilon: 1000}", "{rho: 1000, delta: 1e-6}"} {
 		c, _ := glmHome(t, budget, "40", 6000)

@@ -86,7 +86,8 @@ func decideTrials(c *curator.Curator, q GLMTrials) (*glmPlan, curator.MinimumSea
 	case q.Family != Logistic:
 		return nil, m, request.Misuse("", "regularisers are tried for logistic models")
 	case q.Regularise+q.Curvature+q.Normalise+q.Choose != "":
-		return nil, m, request.Misuse("leave them out", "a search for a regulariser has no other, no intervals, and its terms and scales are given")
+		return nil, m, request.Misuse("leave them out",
+			"a search for a regulariser has no other, no intervals, and its terms and scales are given")
 	case len(q.Regularisers) < 2:
 		return nil, m, request.Misuse("such as 20,50,200", "a search is among two regularisers or more")
 	}
@@ -95,7 +96,8 @@ func decideTrials(c *curator.Curator, q GLMTrials) (*glmPlan, curator.MinimumSea
 		return nil, m, err
 	}
 	if p.declared == 0 {
-		return nil, m, request.Misuse("say --rows, a number that is known or was released", "about how many rows there are must be said")
+		return nil, m, request.Misuse("say --rows, a number that is known or was released",
+			"about how many rows there are must be said")
 	}
 	// more rows than are said, up to twice as many, leave the regulariser as it is
 	m.Question, m.Bound, m.Rows = p.Question, p.Bound, 2*p.declared

@@ -13,9 +13,13 @@ import (
 func TestTryGLM(t *testing.T) {
 	for _, budget := range []string{pureBudget, zcdpBudget} {
 		c, _ := glmHome(t, budget, "40", 5000)
-		q := GLMTrials{GLM: GLM{Family: Logistic, Table: "people", Formula: "ill ~ age + x + g", Rows: 5000, Question: curator.Question{Epsilon: "9"}}, Regularisers: []string{"20", "50 ", "200"}, Trials: 6}
+		q := GLMTrials{GLM: GLM{
+			Family: Logistic, Table: "people", Formula: "ill ~ age + x + g", Rows: 5000,
+			Question: curator.Question{Epsilon: "9"},
+		}, Regularisers: []string{"20", "50 ", "200"}, Trials: 6}
 		told, err := ExplainTrials(t.Context(), c, q)
-		if err != nil || told.Replayed || !told.Affordable || told.Largest == "" || told.Correct != nil || told.Trial.Epsilon != "3" || len(told.Coefficients) != 5 || told.Coefficients[0].Noise <= 0 {
+		if err != nil || told.Replayed || !told.Affordable || told.Largest == "" || told.Correct != nil ||
+			told.Trial.Epsilon != "3" || len(told.Coefficients) != 5 || told.Coefficients[0].Noise <= 0 {
 			t.Fatalf("%+v, %v", told, err)
 		}
 		f, err := TryGLM(t.Context(), c, q)
@@ -33,7 +37,8 @@ func TestTryGLM(t *testing.T) {
 			t.Errorf("%+v, %v", again, err)
 		}
 		b, err := c.Budget()
-		if err != nil || budget == pureBudget && b.Spent.Epsilon != "9" || budget == zcdpBudget && b.Spent.Rho != "40.5" {
+		if err != nil || budget == pureBudget && b.Spent.Epsilon != "9" || budget == zcdpBudget &&
+			b.Spent.Rho != "40.5" {
 			t.Errorf("%+v, %v", b, err)
 		}
 		for says, change := range map[string]func(*GLMTrials){

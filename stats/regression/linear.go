@@ -180,7 +180,8 @@ func FitLinear(ctx context.Context, c *curator.Curator, q Linear) (*LinearFit, e
 		return nil, request.Stopped(err, l.releases...)
 	}
 	if q.From != "" && m.ID != q.From {
-		return nil, request.Misuse("name "+m.ID+", or ask as before", "the same sums were released again after %s", q.From)
+		return nil, request.Misuse("name "+m.ID+", or ask as before",
+			"the same sums were released again after %s", q.From)
 	}
 	out, err := l.fit(m)
 	if err != nil {
@@ -211,8 +212,10 @@ func ExplainLinear(ctx context.Context, c *curator.Curator, q Linear) (*LinearEx
 		}
 	}
 	out := &LinearExplanation{
-		Spec: Spec{LinearModel, l.design.Formula.String(), q.Table}, Method: l.Method, SQL: strings.TrimSuffix(l.vectors.SQL, l.remark()), Columns: l.design.Names(),
-		Sums: []LinearSum{}, Quoted: Quoted{price, l.told.Remaining, l.told.Affordable, l.told.Largest}, Replayed: l.told.Replayed, Unit: l.told.Unit, Notes: append([]string{}, l.told.Notes...),
+		Spec: Spec{LinearModel, l.design.Formula.String(), q.Table}, Method: l.Method,
+		SQL: strings.TrimSuffix(l.vectors.SQL, l.remark()), Columns: l.design.Names(),
+		Sums: []LinearSum{}, Quoted: Quoted{price, l.told.Remaining, l.told.Affordable, l.told.Largest},
+		Replayed: l.told.Replayed, Unit: l.told.Unit, Notes: append([]string{}, l.told.Notes...),
 	}
 	law := lawOf(l.told.Sums)
 	for i, s := range l.told.Sums {
@@ -221,9 +224,13 @@ func ExplainLinear(ctx context.Context, c *curator.Curator, q Linear) (*LinearEx
 	switch {
 	case q.FindBounds != "" && !known:
 		out.Replayed = false // a fit within the declared bounds is another one
-		out.Notes = append(out.Notes, fmt.Sprintf("The noise is what all of the price would give with the declared bounds; %s of it finds narrower ones.", q.FindBounds))
+		out.Notes = append(out.Notes,
+			fmt.Sprintf(
+				"The noise is what all of the price would give with the declared bounds; %s of it finds narrower ones.",
+				q.FindBounds))
 	case q.FindBounds != "":
-		out.Notes = append(out.Notes, fmt.Sprintf("The bounds were found before: the price left is for the fit within them, %s.", l.told.Price))
+		out.Notes = append(out.Notes,
+			fmt.Sprintf("The bounds were found before: the price left is for the fit within them, %s.", l.told.Price))
 	case q.Normalise != "" && !known:
 		note, err := normaliseNote(q.Normalise)
 		if err != nil {
@@ -232,7 +239,11 @@ func ExplainLinear(ctx context.Context, c *curator.Curator, q Linear) (*LinearEx
 		out.Replayed = false // a fit with the declared bounds is another one
 		out.Notes = append(out.Notes, note)
 	case q.Normalise != "" && len(l.releases) > 0:
-		out.Notes = append(out.Notes, fmt.Sprintf("The means and spreads were found before: the price left is for the fit of the numbers scaled by them, %s.", l.told.Price))
+		out.Notes = append(out.Notes,
+			fmt.Sprintf(
+				"The means and spreads were found before: the price left is for the fit of the numbers scaled by "+
+					"them, %s.",
+				l.told.Price))
 	}
 	if q.Choose != "" {
 		k, err := termsOf(l.design, q.Choose)
@@ -268,13 +279,16 @@ func decideLinear(ctx context.Context, c *curator.Curator, q Linear) (*linear, e
 		l.Method = AdaSSP
 	case AdaSSP, Lecture:
 	default:
-		return nil, request.Misuse(fmt.Sprintf("use %s, %s or %s", AdaSSP, Lecture, TheilSen), "there is no method %q of linear regression", q.Method)
+		return nil, request.Misuse(fmt.Sprintf("use %s, %s or %s", AdaSSP, Lecture, TheilSen),
+			"there is no method %q of linear regression", q.Method)
 	}
 	if q.Rows != 0 || q.WithoutIntervals {
-		return nil, request.Misuse("leave them out", "a number of rows, and intervals that are left out, are for %s", TheilSen)
+		return nil, request.Misuse("leave them out",
+			"a number of rows, and intervals that are left out, are for %s", TheilSen)
 	}
 	if q.FindBounds != "" && q.Normalise != "" {
-		return nil, request.Misuse("give one of them", "numbers are scaled by bounds that are found, or by means and spreads")
+		return nil, request.Misuse("give one of them",
+			"numbers are scaled by bounds that are found, or by means and spreads")
 	}
 	if err := l.read(c); err != nil {
 		return nil, err
@@ -305,7 +319,8 @@ func (l *linear) plan(ctx context.Context, c *curator.Curator) (err error) {
 	l.vectors = curator.Vectors{Question: l.Question, Sums: []curator.Sum{curator.Product(0, 0), curator.Product(0, 1)}}
 	l.vectors.SQL = l.design.Question(l.Where, response) + l.remark()
 	if l.Method == AdaSSP {
-		l.vectors.Sums[0], l.vectors.Sums[1] = l.vectors.Sums[0].Weighing(equationShare), l.vectors.Sums[1].Weighing(equationShare)
+		l.vectors.Sums[0], l.vectors.Sums[1] = l.vectors.Sums[0].Weighing(equationShare),
+			l.vectors.Sums[1].Weighing(equationShare)
 		l.vectors.Sums = append(l.vectors.Sums, curator.Product(1, 1).Weighing(squareShare))
 		if !l.design.Formula.Intercept {
 			l.vectors.Sums = append(l.vectors.Sums, curator.Count().Weighing(squareShare))
@@ -322,7 +337,8 @@ func (l *linear) plan(ctx context.Context, c *curator.Curator) (err error) {
 		}
 	}
 	if len(l.told.Cells) != 1 {
-		return request.Misuse("fit each group by itself, with a condition", "a regression is of one set of rows, without groups")
+		return request.Misuse("fit each group by itself, with a condition",
+			"a regression is of one set of rows, without groups")
 	}
 	return nil
 }

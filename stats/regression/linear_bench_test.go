@@ -15,8 +15,9 @@ import (
 	_ "github.com/duckdb/duckdb-go/v2" // the engine's own sums, to compare with
 )
 
-// BenchmarkFitLinear measures a whole regression on nine predictors, from its formula to its intervals, beside the engine's own sums of products of
-// doubles over the same file, in one run. DITHER_BENCH_ROWS says how many rows (a million).
+// BenchmarkFitLinear measures a whole regression on nine predictors, from its formula to its intervals, beside the
+// engine's own sums of products of doubles over the same file, in one run. DITHER_BENCH_ROWS says how many rows (a
+// million).
 func BenchmarkFitLinear(b *testing.B) {
 	rows := 1_000_000
 	if n, err := strconv.Atoi(os.Getenv("DITHER_BENCH_ROWS")); err == nil {
@@ -42,7 +43,8 @@ func BenchmarkFitLinear(b *testing.B) {
 			products = append(products, fmt.Sprintf("sum(x%d * x%d)", i, j))
 		}
 	}
-	if _, err := db.Exec(fmt.Sprintf("COPY (SELECT %s FROM range(%d) AS t(i)) TO '%s'", strings.Join(made, ", "), rows, filepath.Join(home, "points.parquet"))); err != nil {
+	if _, err := db.Exec(fmt.Sprintf("COPY (SELECT %s FROM range(%d) AS t(i)) TO '%s'",
+		strings.Join(made, ", "), rows, filepath.Join(home, "points.parquet"))); err != nil {
 		b.Fatal(err)
 	}
 	if err := os.WriteFile(filepath.Join(home, "policy.yaml"), []byte(policy), 0o600); err != nil {
@@ -62,9 +64,13 @@ func BenchmarkFitLinear(b *testing.B) {
 			b.Fatal(files, err)
 		}
 	}
-	plain := "SELECT count(*), " + strings.Join(names, "+") + ", " + strings.Join(products, ", ") + " FROM read_parquet('" + files[0] + "')"
+	plain := "SELECT count(*), " + strings.Join(names, "+") + ", " + strings.Join(products, ", ") +
+		" FROM read_parquet('" + files[0] + "')"
 	plain = strings.Replace(plain, strings.Join(names, "+"), "sum("+strings.Join(names, "), sum(")+")", 1)
-	q := Linear{Table: "points", Formula: "x9 ~ " + strings.Join(names[:9], " + "), Question: curator.Question{Epsilon: "0.1", Fresh: true}}
+	q := Linear{
+		Table: "points", Formula: "x9 ~ " + strings.Join(names[:9], " + "),
+		Question: curator.Question{Epsilon: "0.1", Fresh: true},
+	}
 	var ours, theirs time.Duration
 	for b.Loop() {
 		start := time.Now()

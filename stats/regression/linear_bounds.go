@@ -10,9 +10,10 @@ import (
 	"dither/stats/internal/request"
 )
 
-// findBounds looks for narrower bounds of the design's numbers, and plans the measurement anew within them for what is left of the price. Each look is a
-// curator.Rank of two quantiles, for an equal part of the share; the looks and the measurement together cost the price, by composition. Nothing is paid unless
-// there is room for all that has not been released before. Without pay it takes only what was; found says whether that is all of the bounds.
+// findBounds looks for narrower bounds of the design's numbers, and plans the measurement anew within them for what is
+// left of the price. Each look is a curator.Rank of two quantiles, for an equal part of the share; the looks and the
+// measurement together cost the price, by composition. Nothing is paid unless there is room for all that has not been
+// released before. Without pay it takes only what was; found says whether that is all of the bounds.
 func (l *linear) findBounds(ctx context.Context, c *curator.Curator, pay bool) (found bool, err error) {
 	names := l.design.Formula.Numbers(l.table)
 	if len(names) == 0 {
@@ -38,7 +39,8 @@ func (l *linear) findBounds(ctx context.Context, c *curator.Curator, pay bool) (
 			return false, nil
 		}
 		if !request.Affordable(l.told.Remaining, unpaid...) {
-			return false, request.Exhausted("ask at --epsilon "+l.told.Largest+" or less", "the price of the bounds and of the fit", l.told.Price, l.told.Remaining)
+			return false, request.Exhausted("ask at --epsilon "+l.told.Largest+" or less",
+				"the price of the bounds and of the fit", l.told.Price, l.told.Remaining)
 		}
 		if err := l.plannable(ctx, c, rest); err != nil {
 			return false, err
@@ -58,7 +60,8 @@ func (l *linear) findBounds(ctx context.Context, c *curator.Curator, pay bool) (
 	return true, request.Stopped(l.planWithinFound(ctx, c), l.releases...)
 }
 
-// planWithinFound plans the measurement anew within the bounds that were found; within the declared ones where a question cannot be asked with these, such as 1e-20 apart.
+// planWithinFound plans the measurement anew within the bounds that were found; within the declared ones where a
+// question cannot be asked with these, such as 1e-20 apart.
 func (l *linear) planWithinFound(ctx context.Context, c *curator.Curator) error {
 	err := l.planWithin(ctx, c, l.found)
 	if err != nil && len(l.found) > 0 {
@@ -88,7 +91,8 @@ func (l *linear) boundsLooks(names []string) (looks []curator.Quantiles, rest cu
 	parts, rest, err := request.Divide(l.told.Price, slices.Repeat([]*big.Rat{each}, len(names))...)
 	for i, part := range parts {
 		q := curator.Quantiles{Question: request.At(l.Question, part), At: []string{"0.01", "0.99"}}
-		q.SQL = "SELECT " + curator.SQLName(names[i]) + " FROM " + curator.SQLName(l.table.Name) + request.Where(l.Where)
+		q.SQL = "SELECT " + curator.SQLName(names[i]) + " FROM " + curator.SQLName(l.table.Name) +
+			request.Where(l.Where)
 		looks = append(looks, q)
 	}
 	return looks, rest, err

@@ -11,14 +11,17 @@ import (
 	"dither/stats/internal/statstest"
 )
 
-// A fit within bounds that were found is told again, free, also when nothing is left of the budget; its explanation says so, and its result names every release.
+// A fit within bounds that were found is told again, free, also when nothing is left of the budget; its explanation
+// says so, and its result names every release.
 func TestFoundBoundsAgain(t *testing.T) {
 	c := newHome(t, "{epsilon: 40}", 400)
-	if _, err := c.Answer(t.Context(), curator.Question{SQL: "SELECT COUNT(*) FROM points", Epsilon: "38"}); err != nil {
+	if _, err := c.Answer(t.Context(),
+		curator.Question{SQL: "SELECT COUNT(*) FROM points", Epsilon: "38"}); err != nil {
 		t.Fatal(err)
 	}
 	q := Linear{Table: "points", Formula: "y ~ x", FindBounds: "0.2", Question: curator.Question{Epsilon: "1.5"}}
-	if e, err := ExplainLinear(t.Context(), c, q); err != nil || e.Replayed || !e.Affordable || e.Price.Epsilon != "1.5" {
+	if e, err := ExplainLinear(t.Context(), c, q); err != nil || e.Replayed || !e.Affordable ||
+		e.Price.Epsilon != "1.5" {
 		t.Fatalf("%+v, %v", e, err)
 	}
 	f, err := FitLinear(t.Context(), c, q)
@@ -43,7 +46,8 @@ func TestFoundBoundsAgain(t *testing.T) {
 	// Other bounds are a new look, and nothing of it is begun.
 	q.FindBounds = "0.3"
 	var exhausted *curator.Error
-	if _, err := FitLinear(t.Context(), c, q); !errors.As(err, &exhausted) || exhausted.Code != curator.CodeExhausted || strings.Contains(exhausted.Hint, "stays paid") {
+	if _, err := FitLinear(t.Context(), c, q); !errors.As(err, &exhausted) || exhausted.Code != curator.CodeExhausted ||
+		strings.Contains(exhausted.Hint, "stays paid") {
 		t.Error(err)
 	}
 	if e, err := ExplainLinear(t.Context(), c, q); err != nil || e.Replayed || e.Affordable {
@@ -56,7 +60,10 @@ func TestFoundBoundsAgain(t *testing.T) {
 	}
 	// Of a fit whose looks for bounds were taken before it was interrupted, the rest alone must be affordable.
 	q = Linear{Table: "points", Formula: "y ~ 1", FindBounds: "0.5", Question: curator.Question{Epsilon: "0.5"}}
-	look := curator.Quantiles{Question: curator.Question{SQL: "SELECT y FROM points", Epsilon: "0.25"}, At: []string{"0.01", "0.99"}}
+	look := curator.Quantiles{
+		Question: curator.Question{SQL: "SELECT y FROM points", Epsilon: "0.25"},
+		At:       []string{"0.01", "0.99"},
+	}
 	if _, err := c.Rank(t.Context(), look); err != nil {
 		t.Fatal(err)
 	}
@@ -68,8 +75,9 @@ func TestFoundBoundsAgain(t *testing.T) {
 	}
 }
 
-// Bounds so narrow that no question can be asked within them are not used, and those that are declared stand; a predictor beyond 64 bits is one as any other.
-// (Quantiles that lie beyond all rows, where bounds would do, come with a probability below 1e-10.)
+// Bounds so narrow that no question can be asked within them are not used, and those that are declared stand; a
+// predictor beyond 64 bits is one as any other. (Quantiles that lie beyond all rows, where bounds would do, come with a
+// probability below 1e-10.)
 func TestBoundsOfExtremeColumns(t *testing.T) {
 	c := statstest.People(t, "epsilon: 100", `      tiny: {type: real, bounds: [0, 1e-17]}
       huge: {type: real, bounds: [0, 1e+30]}
@@ -80,11 +88,13 @@ func TestBoundsOfExtremeColumns(t *testing.T) {
 	if err != nil || len(f.Bounds) != 0 || !strings.Contains(strings.Join(f.Warnings, " "), "No bounds were found") {
 		t.Errorf("%+v, %v", f, err)
 	}
-	f, err = FitLinear(t.Context(), c, Linear{Table: "people", Formula: "y ~ huge", Question: curator.Question{Epsilon: "20", Confidence: "0.999999"}})
+	f, err = FitLinear(t.Context(), c,
+		Linear{Table: "people", Formula: "y ~ huge", Question: curator.Question{Epsilon: "20", Confidence: "0.999999"}})
 	if err != nil {
 		t.Fatal(err)
 	}
-	if k := f.Coefficients[1]; k.Low == nil || k.High == nil || !(*k.Low < 1e-30 && *k.High > 1e-30) || *k.High-*k.Low > 1e-30 {
+	if k := f.Coefficients[1]; k.Low == nil || k.High == nil || !(*k.Low < 1e-30 && *k.High > 1e-30) ||
+		*k.High-*k.Low > 1e-30 {
 		t.Errorf("%s", shown(k))
 	}
 }

@@ -43,7 +43,8 @@ func termsOf(d *formula.Design, text string) (int, error) {
 	}
 	k, err := strconv.Atoi(text)
 	if err != nil || k < 0 || k > len(d.Terms) {
-		return 0, request.Misuse("such as 3, or auto", "of the %d terms of %s none to all are chosen, not %q", len(d.Terms), d.Formula, text)
+		return 0, request.Misuse("such as 3, or auto", "of the %d terms of %s none to all are chosen, not %q",
+			len(d.Terms), d.Formula, text)
 	}
 	return k, nil
 }
@@ -58,7 +59,8 @@ func choosable(d *formula.Design, text string, alpha float64) (int, error) {
 		return 0, err
 	}
 	if len(d.Terms) > maxChosenFrom || alpha/candidates(d, k) < leastAlpha {
-		return 0, request.Misuse("leave some out, choose fewer, or a number in place of auto", "of %d terms there are too many models to choose from: no interval could allow for them", len(d.Terms))
+		return 0, request.Misuse("leave some out, choose fewer, or a number in place of auto",
+			"of %d terms there are too many models to choose from: no interval could allow for them", len(d.Terms))
 	}
 	return k, nil
 }
@@ -89,7 +91,8 @@ func needsOf(d *formula.Design) []uint64 {
 	out := make([]uint64, len(d.Terms))
 	for i, t := range d.Terms {
 		for j, part := range d.Terms {
-			if i != j && len(part) < len(t) && !slices.ContainsFunc(part, func(f formula.Factor) bool { return !slices.Contains(t, f) }) {
+			if i != j && len(part) < len(t) &&
+				!slices.ContainsFunc(part, func(f formula.Factor) bool { return !slices.Contains(t, f) }) {
 				out[i] |= 1 << j
 			}
 		}
@@ -266,7 +269,8 @@ func (c *chooser) columns(set uint64) (out []int) {
 func (q *normalEquations) of(columns []int, response int) *normalEquations {
 	n := len(columns)
 	out := &normalEquations{
-		a: mat.NewSymDense(n, nil), b: make([]float64, n), c: q.c, rows: q.rows, noise: q.noise, squares: q.squares, size: q.size, sized: q.sized,
+		a: mat.NewSymDense(n, nil), b: make([]float64, n), c: q.c, rows: q.rows, noise: q.noise, squares: q.squares,
+		size: q.size, sized: q.sized,
 		intercept: q.intercept && n > 0 && columns[0] == 0,
 	}
 	for i, x := range columns {
@@ -279,7 +283,8 @@ func (q *normalEquations) of(columns []int, response int) *normalEquations {
 		}
 	}
 	if response >= 0 {
-		out.c, out.squares, out.noise.b, out.noise.c = q.a.At(response, response), true, q.noise.offDiagonal, q.noise.diagonal
+		out.c, out.squares, out.noise.b, out.noise.c = q.a.At(response, response), true, q.noise.offDiagonal,
+			q.noise.diagonal
 	}
 	return out
 }
@@ -316,7 +321,9 @@ func (c *Choice) words() string {
 	if !c.Exhaustive {
 		how = "terms were added one by one, and exchanged"
 	}
-	return fmt.Sprintf("%d of %d terms were chosen from what was released (%s). Intervals hold for whatever is chosen: all of them together, being wider for the %s coefficients that there might have been.",
+	return fmt.Sprintf(
+		"%d of %d terms were chosen from what was released (%s). Intervals hold for whatever is chosen: all of them "+
+			"together, being wider for the %s coefficients that there might have been.",
 		len(c.Chosen), len(c.Of), how, strconv.FormatFloat(c.Models, 'g', 6, 64))
 }
 
@@ -328,5 +335,8 @@ func choiceNote(d *formula.Design, k int, alpha float64) string {
 	}
 	n := candidates(d, k)
 	wide := math.Erfinv(1-alpha/n) / math.Erfinv(1-alpha)
-	return fmt.Sprintf("Of %d terms %s will be chosen from what is released of all of them, at no further price. Intervals will be about %.2g times as wide as a given model's: there might be %s coefficients.", len(d.Terms), many, wide, strconv.FormatFloat(n, 'g', 6, 64))
+	return fmt.Sprintf(
+		"Of %d terms %s will be chosen from what is released of all of them, at no further price. Intervals will be "+
+			"about %.2g times as wide as a given model's: there might be %s "+
+			"coefficients.", len(d.Terms), many, wide, strconv.FormatFloat(n, 'g', 6, 64))
 }

@@ -22,7 +22,8 @@ func choiceOf(p int) *formula.Design {
 	d.Columns = append(d.Columns, formula.Column{Name: formula.InterceptName})
 	for i := 1; i < p; i++ {
 		t := formula.Term{{Column: fmt.Sprintf("x%d", i)}}
-		d.Terms, d.TermOf, d.Columns = append(d.Terms, t), append(d.TermOf, i-1), append(d.Columns, formula.Column{Name: t.String()})
+		d.Terms, d.TermOf, d.Columns = append(d.Terms, t), append(d.TermOf, i-1),
+			append(d.Columns, formula.Column{Name: t.String()})
 	}
 	return d
 }
@@ -30,7 +31,10 @@ func choiceOf(p int) *formula.Design {
 // drawn makes up rows of an intercept and correlated predictors, with the coefficients of these, and their sums, noisy
 // or not.
 func (w world) drawn(words *splitmix.Stream, gamma []float64, noisy bool) *normalEquations {
-	q := &normalEquations{a: mat.NewSymDense(w.p, nil), b: make([]float64, w.p), noise: w.law(), squares: true, intercept: true}
+	q := &normalEquations{
+		a: mat.NewSymDense(w.p, nil), b: make([]float64, w.p), noise: w.law(), squares: true,
+		intercept: true,
+	}
 	z := make([]float64, w.p)
 	for range w.n {
 		common, v := standardNoise(words, false), w.sigma*standardNoise(words, false)
@@ -124,10 +128,14 @@ func TestChosenCoverage(t *testing.T) {
 				plainly++
 			}
 		}
-		if err := (stattest.Proportion{Successes: held, Of: stattest.Binomial{Trials: runs, Probability: 0.945}, FalseAlarm: 1e-7}).CheckAtLeast(); err != nil {
+		if err := (stattest.Proportion{
+			Successes: held, Of: stattest.Binomial{Trials: runs, Probability: 0.945},
+			FalseAlarm: 1e-7,
+		}).CheckAtLeast(); err != nil {
 			t.Errorf("%+v: %v", of, err)
 		}
-		t.Logf("%+v, %d terms: all held %d of %d; of the chosen model, had it been given, %d", of.world, of.k, held, runs, plainly)
+		t.Logf("%+v, %d terms: all held %d of %d; of the chosen model, had it been given, %d", of.world, of.k, held,
+			runs, plainly)
 	}
 }
 
@@ -142,14 +150,18 @@ func TestChosenWithoutItsInteraction(t *testing.T) {
 		return out
 	}
 	d := &formula.Design{
-		Formula: formula.Formula{Response: "y", Intercept: true}, TermOf: []int{-1, 0, 1, 2}, Terms: []formula.Term{term("a"), term("b"), term("a", "b")}, Columns: make([]formula.Column, 4),
+		Formula: formula.Formula{Response: "y", Intercept: true}, TermOf: []int{-1, 0, 1, 2},
+		Terms: []formula.Term{term("a"), term("b"), term("a", "b")}, Columns: make([]formula.Column, 4),
 	}
 	runs := 100
 	for _, k := range []int{-1, 1} {
 		words, held := splitmix.At(splitmix.Mix(5)), 0
 		for range runs {
 			w := world{n: 2000, p: 4, price: 5}
-			q := &normalEquations{a: mat.NewSymDense(4, nil), b: make([]float64, 4), noise: w.law(), squares: true, intercept: true}
+			q := &normalEquations{
+				a: mat.NewSymDense(4, nil), b: make([]float64, 4), noise: w.law(), squares: true,
+				intercept: true,
+			}
 			for range w.n {
 				a := 0.0
 				if words.Below(10) == 0 {
@@ -200,7 +212,10 @@ func TestChosenWithoutItsInteraction(t *testing.T) {
 		}
 		t.Logf("%d terms: all held %d of %d", k, held, runs)
 		if k < 0 {
-			if err := (stattest.Proportion{Successes: held, Of: stattest.Binomial{Trials: runs, Probability: 0.945}, FalseAlarm: 1e-7}).CheckAtLeast(); err != nil {
+			if err := (stattest.Proportion{
+				Successes: held, Of: stattest.Binomial{Trials: runs, Probability: 0.945},
+				FalseAlarm: 1e-7,
+			}).CheckAtLeast(); err != nil {
 				t.Error(err)
 			}
 		}
@@ -268,7 +283,11 @@ func TestLinearFromRelease(t *testing.T) {
 		for _, bounds := range []string{"", "0.2"} {
 			c := newHome(t, budget, 4000)
 			price := curator.Question{Epsilon: "30", Confidence: "0.9999999"}
-			whole, err := FitLinear(t.Context(), c, Linear{Table: "points", Formula: "y ~ x + g + flag + same", Where: "x >= 0 -- all\n", FindBounds: bounds, Question: price})
+			whole, err := FitLinear(t.Context(), c,
+				Linear{
+					Table: "points", Formula: "y ~ x + g + flag + same", Where: "x >= 0 -- all\n",
+					FindBounds: bounds, Question: price,
+				})
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -276,7 +295,8 @@ func TestLinearFromRelease(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			part, err := FitLinear(t.Context(), c, Linear{From: whole.ID, Formula: "y ~ x + g", Question: curator.Question{Confidence: "0.9999999"}})
+			part, err := FitLinear(t.Context(), c,
+				Linear{From: whole.ID, Formula: "y ~ x + g", Question: curator.Question{Confidence: "0.9999999"}})
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -288,19 +308,27 @@ func TestLinearFromRelease(t *testing.T) {
 					t.Errorf("%s: %s, want %g", budget, shown(k), want)
 				}
 			}
-			chosen, err := FitLinear(t.Context(), c, Linear{From: whole.ID, Choose: "2", Question: curator.Question{Confidence: "0.9"}})
-			if err != nil || chosen.Choice == nil || !slices.Equal(chosen.Choice.Chosen, []string{"x", "g"}) || chosen.Choice.Models != 1*6+5*3 {
+			chosen, err := FitLinear(t.Context(), c,
+				Linear{From: whole.ID, Choose: "2", Question: curator.Question{Confidence: "0.9"}})
+			if err != nil || chosen.Choice == nil || !slices.Equal(chosen.Choice.Chosen, []string{"x", "g"}) ||
+				chosen.Choice.Models != 1*6+5*3 {
 				t.Fatalf("%+v, %v", chosen, err)
 			}
-			if given := part.Coefficients[1]; *chosen.Coefficients[1].Estimate != *given.Estimate || chosen.Choice.Confidence <= 0.99 {
+			if given := part.Coefficients[1]; *chosen.Coefficients[1].Estimate != *given.Estimate ||
+				chosen.Choice.Confidence <= 0.99 {
 				t.Errorf("%s, and %s", shown(chosen.Coefficients[1]), shown(given))
 			}
 			// x by a model of the other terms: about 1 + (y − 3 − …)/3, whose slope is that of the points.
 			back, err := FitLinear(t.Context(), c, Linear{From: whole.ID, Formula: "x ~ flag"})
-			if bounds == "" && (err != nil || back.Coefficients[1].Estimate == nil || math.Abs(*back.Coefficients[1].Estimate-1) > 0.3 || back.About != AboutPopulation) {
+			if bounds == "" && (err != nil || back.Coefficients[1].Estimate == nil ||
+				math.Abs(*back.Coefficients[1].Estimate-1) > 0.3 || back.About != AboutPopulation) {
 				t.Errorf("%+v, %v", back, err)
 			}
-			again, err := FitLinear(t.Context(), c, Linear{Table: "points", Formula: "y ~ x + g + flag + same", Where: "x >= 0 -- all\n", FindBounds: bounds, Only: "y ~ x + g", Question: price})
+			again, err := FitLinear(t.Context(), c,
+				Linear{
+					Table: "points", Formula: "y ~ x + g + flag + same", Where: "x >= 0 -- all\n",
+					FindBounds: bounds, Only: "y ~ x + g", Question: price,
+				})
 			if err != nil || !again.Replayed || shown(again.Coefficients[1]) != shown(part.Coefficients[1]) {
 				t.Errorf("%+v, %v", again, err)
 			}
@@ -322,7 +350,8 @@ func TestLinearFromRelease(t *testing.T) {
 				"none to all":          {From: whole.ID, Choose: "6"},
 				"table":                {From: whole.ID, Table: "other"},
 			} {
-				if _, err := FitLinear(t.Context(), c, q); err == nil || !strings.Contains(err.Error(), says) && !strings.Contains(fmt.Sprint(err), says) {
+				if _, err := FitLinear(t.Context(), c, q); err == nil || !strings.Contains(err.Error(), says) &&
+					!strings.Contains(fmt.Sprint(err), says) {
 					t.Errorf("%s: %v", says, err)
 				}
 			}

@@ -24,7 +24,10 @@ func (w world) law() equationNoise {
 	if w.laplace {
 		two := func(scale float64) float64 { return 2 * scale * scale }
 		e := two((p*p + p) / 2 / (0.45 * w.price))
-		return equationNoise{diagonal: e, offDiagonal: e, b: two(p / (0.45 * w.price)), c: two(1 / (0.1 * w.price)), laplace: true}
+		return equationNoise{
+			diagonal: e, offDiagonal: e, b: two(p / (0.45 * w.price)), c: two(1 / (0.1 * w.price)),
+			laplace: true,
+		}
 	}
 	e := p * p / (2 * 0.45 * w.price)
 	return equationNoise{diagonal: e, offDiagonal: e / 2, b: p / (2 * 0.45 * w.price), c: 1 / (2 * 0.1 * w.price)}
@@ -41,9 +44,10 @@ func (w world) draw(words *splitmix.Stream, size float64) (q *normalEquations, g
 	return q, gamma
 }
 
-// TestLinearCoverage: intervals hold the true coefficients as often as they say, where the noise is small, where it is of the size of the sampling
-// error, and where it hides what is asked. Each coefficient's coverage is a binomial count of its own; it fails at a count that has a
-// probability below 1e-8 at a coverage of 0.945, so that the 60 of them together raise a false alarm with one below 1e-6.
+// TestLinearCoverage: intervals hold the true coefficients as often as they say, where the noise is small, where it is
+// of the size of the sampling error, and where it hides what is asked. Each coefficient's coverage is a binomial count
+// of its own; it fails at a count that has a probability below 1e-8 at a coverage of 0.945, so that the 60 of them
+// together raise a false alarm with one below 1e-6.
 func TestLinearCoverage(t *testing.T) {
 	runs, most := 60, 4
 	if os.Getenv("DITHER_LONG") != "" {
@@ -93,7 +97,10 @@ func TestLinearCoverage(t *testing.T) {
 			}
 		}
 		for k, n := range covered {
-			if err := (stattest.Proportion{Successes: n, Of: stattest.Binomial{Trials: runs, Probability: 0.945}, FalseAlarm: 1e-8}).CheckAtLeast(); err != nil {
+			if err := (stattest.Proportion{
+				Successes: n, Of: stattest.Binomial{Trials: runs, Probability: 0.945},
+				FalseAlarm: 1e-8,
+			}).CheckAtLeast(); err != nil {
 				t.Errorf("%+v: coefficient %d: %v", w, k, err)
 			}
 		}

@@ -31,8 +31,9 @@ tables:
       income>50K: {type: integer, values: [0, 1]}
 `
 
-// Regressions of real data are near what ordinary least squares gives of the same rows: by their own intervals, at a confidence of 1 − 1e-7 each, and
-// with standard errors that are no larger than they were. DITHER_ADULT names a file adult.csv, whose columns are coded from 0; without it, it is left out.
+// Regressions of real data are near what ordinary least squares gives of the same rows: by their own intervals, at a
+// confidence of 1 − 1e-7 each, and with standard errors that are no larger than they were. DITHER_ADULT names a file
+// adult.csv, whose columns are coded from 0; without it, it is left out.
 func TestLinearRealData(t *testing.T) {
 	policy, err := randhie.Files.ReadFile("policy.yaml")
 	if err != nil {
@@ -42,7 +43,8 @@ func TestLinearRealData(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	zcdp := strings.Replace(strings.Replace(string(policy), "epsilon: 1.2", "rho: 1\n  delta: 1e-9", 1), "maximum: 0.5", "maximum: 1", 1)
+	zcdp := strings.Replace(strings.Replace(string(policy), "epsilon: 1.2", "rho: 1\n  delta: 1e-9", 1), "maximum: 0.5",
+		"maximum: 1", 1)
 	sets := []struct {
 		table, policy, file, csv, formula, epsilon string
 		columns                                    []string // the response first, as in the file
@@ -57,16 +59,25 @@ func TestLinearRealData(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		for price, errors := range map[string][]float64{"0.1": {0.56, 0.010, 0.054, 0.26, 0.24}, "0.5": {0.26, 0.0044, 0.024, 0.13, 0.15}} {
+		for price, errors := range map[string][]float64{
+			"0.1": {0.56, 0.010, 0.054, 0.26, 0.24},
+			"0.5": {0.26, 0.0044, 0.024, 0.13, 0.15},
+		} {
 			s := sets[0]
-			s.table, s.policy, s.file, s.csv, s.epsilon, s.most, s.errors = "adult", adultPolicy, "adult.csv", string(text), price, 98, errors
-			s.formula, s.columns = `"hours-per-week" ~ age + "education-num" + factor(sex) + "income>50K"`, []string{"hours-per-week", "age", "education-num", "sex", "income>50K"}
+			s.table, s.policy, s.file, s.csv, s.epsilon, s.most, s.errors = "adult", adultPolicy, "adult.csv",
+				string(text), price, 98, errors
+			s.formula, s.columns = `"hours-per-week" ~ age + "education-num" + factor(sex) + "income>50K"`,
+				[]string{"hours-per-week", "age", "education-num", "sex", "income>50K"}
 			sets = append(sets, s)
 		}
 	}
 	for _, s := range sets {
 		c := homeOf(t, s.policy, s.file, s.csv, s.table)
-		f, err := FitLinear(t.Context(), c, Linear{Table: s.table, Formula: s.formula, Question: curator.Question{Epsilon: s.epsilon, Confidence: "0.9999999"}})
+		f, err := FitLinear(t.Context(), c,
+			Linear{
+				Table: s.table, Formula: s.formula,
+				Question: curator.Question{Epsilon: s.epsilon, Confidence: "0.9999999"},
+			})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -76,7 +87,8 @@ func TestLinearRealData(t *testing.T) {
 				t.Errorf("%s at %s: %s, without noise %g", s.formula, s.epsilon, shown(k), want[i])
 			}
 			if k.StdError == nil || *k.StdError > 1.5*s.errors[i] {
-				t.Errorf("%s at %s: %s, with a standard error of %g before", s.formula, s.epsilon, shown(k), s.errors[i])
+				t.Errorf("%s at %s: %s, with a standard error of %g before",
+					s.formula, s.epsilon, shown(k), s.errors[i])
 			}
 		}
 	}

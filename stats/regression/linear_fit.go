@@ -35,7 +35,10 @@ func lawOf(sums []curator.NoisySum) (n equationNoise) {
 // sum tells a measured sum.
 func (l *linear) sum(i int, s curator.NoisySum) LinearSum {
 	unit, _ := s.Unit.Float64()
-	out := LinearSum{Name: []string{"Σ z zᵀ", "Σ z v", "Σ v²", "rows"}[i], StdDev: s.Noise.StdDev() * unit, Price: s.Loss, Noise: "discrete Gaussian"}
+	out := LinearSum{
+		Name: []string{"Σ z zᵀ", "Σ z v", "Σ v²", "rows"}[i], StdDev: s.Noise.StdDev() * unit,
+		Price: s.Loss, Noise: "discrete Gaussian",
+	}
 	if _, laplace := s.Noise.(noise.DiscreteLaplace); laplace {
 		out.Noise = "discrete Laplace"
 	}
@@ -55,7 +58,8 @@ func (l *linear) sum(i int, s curator.NoisySum) LinearSum {
 // newLinearFit is a fit without coefficients, whose intervals are about the population.
 func newLinearFit(id string, d *formula.Design, method string, paid Paid) *LinearFit {
 	return &LinearFit{
-		ID: id, Spec: Spec{LinearModel, d.Formula.String(), d.Table}, Method: method, About: AboutPopulation, Paid: paid,
+		ID: id, Spec: Spec{LinearModel, d.Formula.String(), d.Table}, Method: method,
+		About: AboutPopulation, Paid: paid,
 		Coefficients: []Coefficient{}, Bounds: []formula.Bounds{}, Warnings: []string{}, Measured: []LinearSum{},
 	}
 }
@@ -152,13 +156,21 @@ func (l *linear) tell(out *LinearFit, q *normalEquations) {
 		out.Coefficients = append(out.Coefficients, c)
 	}
 	if s.ridge > 0 {
-		out.warn(fmt.Sprintf("The noise is not small beside Σzzᵀ, whose smallest eigenvalue comes out as %.3g with noise of norm up to %.3g: a ridge of %.3g draws coefficients towards 0. Standard errors leave that out; intervals do not rest on it.", s.least, s.size, s.ridge))
+		out.warn(
+			fmt.Sprintf(
+				"The noise is not small beside Σzzᵀ, whose smallest eigenvalue comes out as %.3g with noise of norm "+
+					"up to %.3g: a ridge of %.3g draws coefficients towards 0. Standard errors leave that out; intervals "+
+					"do not rest on it.", s.least, s.size, s.ridge))
 	}
 	if q.squares && request.ManyRows(l.told.Unit) {
-		out.warn("A person may have several rows: the part of the errors that is sampling's takes rows for independent.")
+		out.warn(
+			"A person may have several rows: the part of the errors that is sampling's takes rows for independent.")
 	}
 	if weak > 0 {
-		out.warn(fmt.Sprintf("%d of %d intervals are open: at this price nothing bounds these coefficients. Fewer predictors, narrower bounds, more rows or a higher price would.", weak, len(out.Coefficients)))
+		out.warn(
+			fmt.Sprintf(
+				"%d of %d intervals are open: at this price nothing bounds these coefficients. Fewer predictors, "+
+					"narrower bounds, more rows or a higher price would.", weak, len(out.Coefficients)))
 	}
 }
 

@@ -14,8 +14,9 @@ import (
 	"gonum.org/v1/gonum/mat"
 )
 
-// What a regression was planned from stands behind its question, in a comment that the ledger has too. It is no part of what is asked, and nothing rests on it: whoever
-// reads it plans the regression again, and it was that one if its replay key is the recorded one.
+// What a regression was planned from stands behind its question, in a comment that the ledger has too. It is no part of
+// what is asked, and nothing rests on it: whoever reads it plans the regression again, and it was that one if its
+// replay key is the recorded one.
 
 // linearRecord is what the comment says.
 type linearRecord struct {
@@ -48,9 +49,11 @@ func (l *linear) remark() string {
 	return recordOpens + strings.ReplaceAll(string(text), "/", `\/`) + recordCloses
 }
 
-// recorded plans the regression that a release was made by. What it gives is planned, and nothing else: whether it was that one, FitLinear sees by the replay.
+// recorded plans the regression that a release was made by. What it gives is planned, and nothing else: whether it was
+// that one, FitLinear sees by the replay.
 func recorded(ctx context.Context, c *curator.Curator, q Linear) (*linear, error) {
-	none := request.Misuse("name the release of a linear regression, as its output ends with", "%s is none of a linear regression's that can be read again", q.From)
+	none := request.Misuse("name the release of a linear regression, as its output ends with",
+		"%s is none of a linear regression's that can be read again", q.From)
 	r, err := c.Asked(q.From, q.Question)
 	if err != nil {
 		return nil, err
@@ -106,7 +109,8 @@ func recorded(ctx context.Context, c *curator.Curator, q Linear) (*linear, error
 		return nil, err
 	}
 	if !l.told.Replayed {
-		return nil, request.Misuse("fit it anew, at a price", "%s cannot be read again: since then the table was sealed anew, or the policy is another", q.From)
+		return nil, request.Misuse("fit it anew, at a price",
+			"%s cannot be read again: since then the table was sealed anew, or the policy is another", q.From)
 	}
 	return l, nil
 }
@@ -116,7 +120,8 @@ func decideAgain(ctx context.Context, c *curator.Curator, q Linear) (*linear, er
 	switch {
 	case q.Epsilon != "" || q.Rho != "" || q.Fresh:
 		return nil, request.Misuse("leave the price out", "what is computed from a release is free")
-	case q.FindBounds+q.Normalise != "" || q.Method != "" || strings.TrimSpace(q.Where) != "" || q.Only != "" || q.Rows != 0 || q.WithoutIntervals:
+	case q.FindBounds+q.Normalise != "" || q.Method != "" || strings.TrimSpace(q.Where) != "" || q.Only != "" ||
+		q.Rows != 0 || q.WithoutIntervals:
 		return nil, request.Misuse("leave them out", "the rows, the bounds and the method are those of %s", q.From)
 	}
 	l, err := recorded(ctx, c, q)
@@ -171,7 +176,9 @@ func (l *linear) part(f formula.Formula) (*linear, []int, int, error) {
 	for _, c := range d.Columns {
 		at := find(c.SQL)
 		if at < 0 {
-			return nil, nil, 0, request.Misuse("fit it anew, at a price", "%s is no predictor of %s, as that scales them: a model of some of its terms has what its interactions are made of, and its intercept", c.Name, l.design.Formula)
+			return nil, nil, 0, request.Misuse("fit it anew, at a price",
+				"%s is no predictor of %s, as that scales them: a model of some of its terms has what its "+
+					"interactions are made of, and its intercept", c.Name, l.design.Formula)
 		}
 		columns = append(columns, at)
 	}
@@ -182,7 +189,8 @@ func (l *linear) part(f formula.Formula) (*linear, []int, int, error) {
 	}
 	response := find(sql)
 	if response < 0 {
-		return nil, nil, 0, request.Misuse("fit it anew, at a price", "%s is neither the response nor a number among the predictors of %s", d.Response.Name, l.design.Formula)
+		return nil, nil, 0, request.Misuse("fit it anew, at a price",
+			"%s is neither the response nor a number among the predictors of %s", d.Response.Name, l.design.Formula)
 	}
 	return &out, columns, response, nil
 }
@@ -214,7 +222,8 @@ func (l *linear) equations(m *curator.Moments) *normalEquations {
 	return q
 }
 
-// narrowed is the regression of what is asked of the released sums: the whole of it, another formula's, or that of chosen terms.
+// narrowed is the regression of what is asked of the released sums: the whole of it, another formula's, or that of
+// chosen terms.
 func (l *linear) narrowed(q *normalEquations) (*linear, *normalEquations, *Choice, error) {
 	of, choice := l, (*Choice)(nil)
 	if l.Only != "" {

@@ -14,13 +14,15 @@ type form struct {
 	weak              bool    // an end is missing
 }
 
-// Intervals invert a test. At the true coefficients γ, b̂ − Âγ = Σ z e + f − Eγ: a vector of mean 0, whatever Â is, with the covariance
-// V(γ) = σ²·Σzzᵀ + cov(f − Eγ). So S(γ) = (b̂ − Âγ)ᵀV(γ)⁻¹(b̂ − Âγ) tests them [Anderson & Rubin 1949], and the t with min{S(γ): w·γ = t} ≤ q² are an
-// interval for w·γ, q being the quantile of |w·Â⁻¹(b̂ − Âγ)| in its standard deviations. Where the noisy matrix is far from singular the interval is
-// that of the delta method; where it is near singular the interval grows, and loses its ends where the equations say
-// nothing of w·γ, as Fieller's does in one dimension. (That the least S over the other coefficients has no larger quantiles than with one degree of
-// freedom, however weak the equations are, is the theorem of Guggenberger, Kleibergen, Mavroeidis & Chen, Econometrica 2012, of covariances that are a
-// Kronecker product; here it is shown by simulation.)
+// Intervals invert a test. At the true coefficients γ, b̂ − Âγ = Σ z e + f − Eγ: a vector of mean 0, whatever
+// Â is, with the covariance V(γ) = σ²·Σzzᵀ + cov(f − Eγ). So S(γ) = (b̂ − Âγ)ᵀV(γ)⁻¹(b̂ −
+// Âγ) tests them [Anderson & Rubin 1949], and the t with min{S(γ): w·γ = t} ≤ q² are an interval for w·γ, q
+// being the quantile of |w·Â⁻¹(b̂ − Âγ)| in its standard deviations. Where the noisy matrix is far from
+// singular the interval is that of the delta method; where it is near singular the interval grows, and loses its ends
+// where the equations say nothing of w·γ, as Fieller's does in one dimension. (That the least S over the other
+// coefficients has no larger quantiles than with one degree of freedom, however weak the equations are, is the theorem
+// of Guggenberger, Kleibergen, Mavroeidis & Chen, Econometrica 2012, of covariances that are a Kronecker product; here
+// it is shown by simulation.)
 type inverter struct {
 	q      *normalEquations
 	s      *solution
@@ -93,8 +95,8 @@ type profile struct {
 	gamma []float64 // where it was last least, to begin from
 }
 
-// end is where the profile rises above the limit, going from the middle by steps; infinite where it does not within the reach. The root of the
-// profile is nearly straight, so that the end is found by false position.
+// end is where the profile rises above the limit, going from the middle by steps; infinite where it does not within the
+// reach. The root of the profile is nearly straight, so that the end is found by false position.
 func (p *profile) end(middle, step, limit, reach float64) float64 {
 	above := func(d float64) float64 { return math.Sqrt(p.at(middle+d)) - math.Sqrt(limit) }
 	p.gamma = nil
@@ -126,9 +128,9 @@ func (p *profile) end(middle, step, limit, reach float64) float64 {
 	return middle + outside
 }
 
-// at is the profile at t: γ's pivot is what makes w·γ = t, and the others are by least squares in the metric of V, which is found by
-// iteration. A γ that is not the best gives a larger S, so an iteration that stops early could make an interval too short; it stops
-// where S no longer falls.
+// at is the profile at t: γ's pivot is what makes w·γ = t, and the others are by least squares in the metric of V,
+// which is found by iteration. A γ that is not the best gives a larger S, so an iteration that stops early could make
+// an interval too short; it stops where S no longer falls.
 func (p *profile) at(t float64) float64 {
 	q, n := p.q, len(p.q.b)
 	gamma := p.gamma
@@ -184,7 +186,8 @@ func (p *profile) pivotal(gamma []float64, t float64) float64 {
 	return t / p.w[p.pivot]
 }
 
-// closer is one step of generalised least squares: with M the columns of Â along the γ that keep w·γ, δ = (MᵀV⁻¹M)⁻¹MᵀV⁻¹r.
+// closer is one step of generalised least squares: with M the columns of Â along the γ that keep w·γ, δ =
+// (MᵀV⁻¹M)⁻¹MᵀV⁻¹r.
 func (p *profile) closer(gamma []float64, weighted *mat.VecDense, factor *mat.Cholesky) ([]float64, bool) {
 	n := len(gamma)
 	m := mat.NewDense(n, n-1, nil)

@@ -2,9 +2,10 @@ package regression
 
 import "math"
 
-// quantile is the x that |X| exceeds with probability alpha, X being d·(Σ z e + f − Eγ) over its standard deviation: of Gaussian noise and
-// sampling the normal one. Laplace noise has the characteristic function 1/(1 + b²t²), so that of X is known, and its distribution is that function's
-// integral: P(|X| ≤ x) = (2/π)∫ sin(tx)/t φ(t) dt.
+// quantile is the x that |X| exceeds with probability alpha, X being d·(Σ z e + f − Eγ) over its standard
+// deviation: of Gaussian noise and sampling the normal one. Laplace noise has the characteristic function 1/(1 +
+// b²t²), so that of X is known, and its distribution is that function's integral: P(|X| ≤ x) = (2/π)∫ sin(tx)/t
+// φ(t) dt.
 func (n equationNoise) quantile(d, gamma []float64, sampling, alpha float64) float64 {
 	normal := math.Sqrt2 * math.Erfinv(1-alpha)
 	if !n.laplace {
@@ -30,7 +31,8 @@ func (n equationNoise) quantile(d, gamma []float64, sampling, alpha float64) flo
 	if alpha < smallTail {
 		return tailBound(scales, sampling, total, alpha)
 	}
-	// φ at the middles of steps: what is left out beyond the last is below 1e-5, or 1e-7 where alpha is small, and X is within 2π/step but for a probability that is much less.
+	// φ at the middles of steps: what is left out beyond the last is below 1e-5, or 1e-7 where alpha is small, and X is
+	// within 2π/step but for a probability that is much less.
 	const step = 0.05
 	last, little := 400.0, 1e-9
 	if alpha < 1e-3 {
@@ -68,8 +70,9 @@ func (n equationNoise) quantile(d, gamma []float64, sampling, alpha float64) flo
 // smallTail is the probability below which the integral's error is no longer small.
 const smallTail = 1e-6
 
-// tailBound is an x that |X| exceeds with probability alpha at most, by Chernoff's bound: P(|X| > x) ≤ 2·e^(−tx)·M(t) for all t, M being X's moment generating function, the product of
-// 1/(1 − b²t²) and of sampling's e^(s²t²/2).
+// tailBound is an x that |X| exceeds with probability alpha at most, by Chernoff's bound: P(|X| > x) ≤
+// 2·e^(−tx)·M(t) for all t, M being X's moment generating function, the product of 1/(1 − b²t²) and of
+// sampling's e^(s²t²/2).
 func tailBound(scales []float64, sampling, total, alpha float64) float64 {
 	largest := 0.0
 	for _, b := range scales {

@@ -9,8 +9,9 @@ import (
 	"gonum.org/v1/gonum/mat"
 )
 
-// normalEquations are Σ z zᵀ, Σ z v and Σ v² of the rows' predictors z and response v, each with noise of a known law. The noise E of the first is symmetric
-// and its entries are independent otherwise, as are those of the noise f of the second.
+// normalEquations are Σ z zᵀ, Σ z v and Σ v² of the rows' predictors z and response v, each with noise of a known
+// law. The noise E of the first is symmetric and its entries are independent otherwise, as are those of the noise f of
+// the second.
 type normalEquations struct {
 	a       *mat.SymDense
 	b       []float64
@@ -35,28 +36,32 @@ const ridgeLevel = 0.05
 
 // solution is what follows from the equations.
 type solution struct {
-	gamma    []float64 // the coefficients
-	ridge    float64
-	least    float64       // the smallest eigenvalue of the noisy matrix that the ridge is for,
-	size     float64       // and a bound on the norm of its noise
-	inverse  *mat.SymDense // of the matrix with its ridge
-	sampling *mat.SymDense // the matrix without its negative eigenvalues: what sampling's covariance is in proportion to
-	sigma2   float64       // the residual variance: at or below 0 where noise hides it
-	error2   float64       // its standard deviation by the noise
-	freedom  float64       // rows less predictors
+	gamma   []float64 // the coefficients
+	ridge   float64
+	least   float64       // the smallest eigenvalue of the noisy matrix that the ridge is for,
+	size    float64       // and a bound on the norm of its noise
+	inverse *mat.SymDense // of the matrix with its ridge
+	// the matrix without its negative eigenvalues: what sampling's covariance is in proportion to
+	sampling *mat.SymDense
+	sigma2   float64 // the residual variance: at or below 0 where noise hides it
+	error2   float64 // its standard deviation by the noise
+	freedom  float64 // rows less predictors
 }
 
-// solve finds the coefficients: (Â + λD)⁻¹b̂, with λ = 0 or, where ridged is set, the λ of AdaSSP [Wang, "Revisiting differentially private linear
-// regression: optimal and adaptive prediction & estimation in unbounded domain", UAI 2018].
+// solve finds the coefficients: (Â + λD)⁻¹b̂, with λ = 0 or, where ridged is set, the λ of AdaSSP [Wang,
+// "Revisiting differentially private linear regression: optimal and adaptive prediction & estimation in unbounded
+// domain", UAI 2018].
 //
-// There the noise's size t is the bound of a tail, and a third of the price tells the smallest eigenvalue of the matrix. Here t is a quantile of ‖E‖, the
-// norm of noise of the law at hand, and by Weyl's inequality λ_min(A) ≥ λ_min(Â) − ‖E‖: the released matrix tells its smallest eigenvalue
-// itself, at no price, on the same event that ‖E‖ ≤ t. On it λ = max(0, t − max(0, λ_min(Â) − t)) makes λ_min(A) + λ ≥ t ≥ ‖E‖, which is what
-// the ridge is for.
+// There the noise's size t is the bound of a tail, and a third of the price tells the smallest eigenvalue of the
+// matrix. Here t is a quantile of ‖E‖, the norm of noise of the law at hand, and by Weyl's inequality λ_min(A) ≥
+// λ_min(Â) − ‖E‖: the released matrix tells its smallest eigenvalue itself, at no price, on the same event that
+// ‖E‖ ≤ t. On it λ = max(0, t − max(0, λ_min(Â) − t)) makes λ_min(A) + λ ≥ t ≥ ‖E‖, which is
+// what the ridge is for.
 //
-// A ridge on the intercept would draw the mean of the response towards the middle of its bounds, and give what is missing to whatever predictor
-// is nearly constant. So where there is one, predictors are first centred at their released means, which is only another way to write the
-// same equations, and the ridge and what is said above is of the others.
+// A ridge on the intercept would draw the mean of the response towards the middle of its bounds, and give what is
+// missing to whatever predictor is nearly constant. So where there is one, predictors are first centred at their
+// released means, which is only another way to write the same equations, and the ridge and what is said above is of the
+// others.
 func (q *normalEquations) solve(ridged bool) (*solution, bool) {
 	p := len(q.b)
 	t, free := q.centring()
@@ -94,8 +99,8 @@ func (q *normalEquations) solve(ridged bool) (*solution, bool) {
 	return s, finite(s.gamma...)
 }
 
-// centring is the matrix T that makes predictors z into Tz: less their released means, with the intercept as it is; and how many predictors a ridge
-// is not for.
+// centring is the matrix T that makes predictors z into Tz: less their released means, with the intercept as it is; and
+// how many predictors a ridge is not for.
 func (q *normalEquations) centring() (t *mat.Dense, free int) {
 	p := len(q.b)
 	t = plain(p)
@@ -136,8 +141,9 @@ func positive(a *mat.SymDense) (*mat.SymDense, bool) {
 	return out, true
 }
 
-// residual estimates the residual variance. For any γ, Σv² − 2γ·b + γᵀAγ is Σ(v − z·γ)²; with noise, and at γ̂ which fits the noise too, it is too small by
-// about tr(A⁻¹V), V being the covariance of the noise f − Eγ of the equations.
+// residual estimates the residual variance. For any γ, Σv² − 2γ·b + γᵀAγ is Σ(v − z·γ)²; with noise,
+// and at γ̂ which fits the noise too, it is too small by about tr(A⁻¹V), V being the covariance of the noise f −
+// Eγ of the equations.
 func (q *normalEquations) residual(s *solution) {
 	if !q.squares {
 		return
@@ -170,9 +176,9 @@ func (q *normalEquations) residual(s *solution) {
 	s.sigma2, s.error2 = fit/s.freedom, math.Sqrt(variance)/s.freedom
 }
 
-// spread is the variance that the sampling error of intervals is computed with: the estimate and one standard deviation of the noise
-// on it, and no more than a response between −1 and 1 can have. (The noise on it hardly matters where it is large: it is of the
-// order of the noise on the equations, whose square is their variance.)
+// spread is the variance that the sampling error of intervals is computed with: the estimate and one standard deviation
+// of the noise on it, and no more than a response between −1 and 1 can have. (The noise on it hardly matters where it
+// is large: it is of the order of the noise on the equations, whose square is their variance.)
 func (s *solution) spread() float64 {
 	if math.IsNaN(s.sigma2) {
 		return 1
@@ -180,8 +186,8 @@ func (s *solution) spread() float64 {
 	return math.Min(1, math.Max(0, s.sigma2)+s.error2)
 }
 
-// covariance is that of the noise f − Eγ of the equations at coefficients γ: entry (i, i) is of f_i and of Σ_j E_ij γ_j, and entry (i, j) of E_ij alone, which
-// is in the one with γ_j and in the other with γ_i.
+// covariance is that of the noise f − Eγ of the equations at coefficients γ: entry (i, i) is of f_i and of Σ_j
+// E_ij γ_j, and entry (i, j) of E_ij alone, which is in the one with γ_j and in the other with γ_i.
 func (n equationNoise) covariance(gamma []float64) *mat.SymDense {
 	total := 0.0
 	for _, g := range gamma {
@@ -197,8 +203,8 @@ func (n equationNoise) covariance(gamma []float64) *mat.SymDense {
 	return v
 }
 
-// norm is a quantile of the spectral norm of T·E·Tᵀ without its first rows and columns: by simulation, the same at every run. It fails as a bound with
-// probability ridgeLevel.
+// norm is a quantile of the spectral norm of T·E·Tᵀ without its first rows and columns: by simulation, the same at
+// every run. It fails as a bound with probability ridgeLevel.
 func (n equationNoise) norm(t *mat.Dense, free int) float64 {
 	p, _ := t.Dims()
 	draws := max(100, min(400, 4000/p))

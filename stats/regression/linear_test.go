@@ -50,7 +50,8 @@ func ordinary(points []point) []float64 {
 // newHome makes a sealed home of one table, of points that are made up, and what is odd beside them.
 func newHome(t testing.TB, budget string, n int) *curator.Curator {
 	t.Helper()
-	policy := "version: 1\npopulation: {name: made-up}\nbudget: " + budget + "\nprice: {default: 1, maximum: 40}\ntables:\n  points:\n    source: {csv: points.csv}\n    unit: row\n    columns:\n" +
+	policy := "version: 1\npopulation: {name: made-up}\nbudget: " + budget +
+		"\nprice: {default: 1, maximum: 40}\ntables:\n  points:\n    source: {csv: points.csv}\n    unit: row\n    columns:\n" +
 		"      y: {type: real, bounds: [-5, 10]}\n      x: {type: real, bounds: [0, 2]}\n      g: {type: text, values: [a, b, c]}\n" +
 		"      none: {type: real, bounds: [0, 1], nullable: true}\n      same: {type: real, bounds: [0, 8]}\n      flag: {type: boolean}\n" +
 		"      \"Odd, name\": {type: text, values: [\"it's\", 'a \\ b', 'not \"so\"']}\n"
@@ -77,7 +78,10 @@ func TestFitLinear(t *testing.T) {
 		c := newHome(t, budget, 4000)
 		for method, formula := range map[string]string{AdaSSP: "y ~ x + g", Lecture: `Y ~ x + "odd, name"`} {
 			// of the same categories
-			q := Linear{Table: "points", Formula: formula, Method: method, Question: curator.Question{Epsilon: "40", Confidence: "0.9999999"}}
+			q := Linear{
+				Table: "points", Formula: formula, Method: method,
+				Question: curator.Question{Epsilon: "40", Confidence: "0.9999999"},
+			}
 			told, err := ExplainLinear(t.Context(), c, q)
 			if err != nil {
 				t.Fatal(err)
@@ -92,12 +96,15 @@ func TestFitLinear(t *testing.T) {
 			}
 			for i, want := range truth {
 				k := f.Coefficients[i]
-				if k.Low == nil || k.High == nil || *k.Low > want || want > *k.High || *k.High-*k.Low > 6 || k.StdError == nil || *k.Privacy <= 0 || *k.Privacy > 1 {
+				if k.Low == nil || k.High == nil || *k.Low > want || want > *k.High || *k.High-*k.Low > 6 ||
+					k.StdError == nil || *k.Privacy <= 0 || *k.Privacy > 1 {
 					t.Errorf("%s, %s: %s is %s, want %g", budget, method, k.Name, shown(k), want)
 				}
 			}
 			// The noise on the residual variance has a standard deviation of 4 % of it: 0.1 is 11 of them.
-			if method == AdaSSP && (f.ResidualError == nil || *f.ResidualError < 0.4 || *f.ResidualError > 0.6 || f.RSquared == nil || *f.RSquared < 0.85) {
+			if method == AdaSSP &&
+				(f.ResidualError == nil || *f.ResidualError < 0.4 || *f.ResidualError > 0.6 || f.RSquared == nil ||
+					*f.RSquared < 0.85) {
 				t.Errorf("%s: residual %s", budget, number(f.ResidualError)+", R² "+number(f.RSquared))
 			}
 			if math.Abs(*f.Rows-4000) > 10*(*f.RowsError) {
@@ -117,7 +124,8 @@ func TestFitLinear(t *testing.T) {
 }
 
 func shown(c Coefficient) string {
-	return c.Name + " " + number(c.Estimate) + " " + number(c.StdError) + " [" + number(c.Low) + ", " + number(c.High) + "] " + number(c.Privacy)
+	return c.Name + " " + number(c.Estimate) + " " + number(c.StdError) + " [" + number(c.Low) + ", " + number(c.High) +
+		"] " + number(c.Privacy)
 }
 
 func number(x *float64) string {
@@ -143,7 +151,8 @@ func TestLectureNoise(t *testing.T) {
 		{"change-one", 4, 4},
 	} {
 		home := homeOf(t, strings.Replace(policy, "NEIGHBOURS", c.neighbours, 1), "points.csv", "y,x\n1,1\n", "points")
-		told, err := ExplainLinear(t.Context(), home, Linear{Table: "points", Formula: "y ~ x", Method: Lecture, Question: curator.Question{Epsilon: "0.5"}})
+		told, err := ExplainLinear(t.Context(), home,
+			Linear{Table: "points", Formula: "y ~ x", Method: Lecture, Question: curator.Question{Epsilon: "0.5"}})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -164,7 +173,10 @@ func TestLectureNoise(t *testing.T) {
 func TestLinearFindsBounds(t *testing.T) {
 	for _, budget := range []string{pureBudget, zcdpBudget} {
 		c := newHome(t, budget, 4000)
-		q := Linear{Table: "points", Formula: "y ~ x + g", FindBounds: "0.25", Question: curator.Question{Epsilon: "20", Confidence: "0.9999999"}}
+		q := Linear{
+			Table: "points", Formula: "y ~ x + g", FindBounds: "0.25",
+			Question: curator.Question{Epsilon: "20", Confidence: "0.9999999"},
+		}
 		for _, replayed := range []bool{false, true} {
 			f, err := FitLinear(t.Context(), c, q)
 			if err != nil {
@@ -175,7 +187,8 @@ func TestLinearFindsBounds(t *testing.T) {
 			}
 			// The quantiles of y are about -0.3 and 8.6, and those of x 0.02 and 1.98; an error of 200 ranks has a
 			// probability below 1e-12.
-			if y, x := f.Bounds[0], f.Bounds[1]; y.Low < -5 || y.Low > 1 || y.High < 7 || y.High > 10 || x.Low > 0.2 || x.High < 1.8 {
+			if y, x := f.Bounds[0], f.Bounds[1]; y.Low < -5 || y.Low > 1 || y.High < 7 || y.High > 10 || x.Low > 0.2 ||
+				x.High < 1.8 {
 				t.Errorf("%s: %v", budget, f.Bounds)
 			}
 			for i, want := range []float64{2, 3, -1.5, 0} {
@@ -187,11 +200,15 @@ func TestLinearFindsBounds(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			if got := b.Spent.Epsilon; budget == pureBudget && got != "20" || budget == zcdpBudget && b.Spent.Rho != "200" {
+			if got := b.Spent.Epsilon; budget == pureBudget && got != "20" || budget == zcdpBudget &&
+				b.Spent.Rho != "200" {
 				t.Errorf("%s: spent %+v", budget, b.Spent)
 			}
 		}
-		for share, says := range map[string]string{"0": "between 0 and 1", "1": "between 0 and 1", "x": "between 0 and 1"} {
+		for share, says := range map[string]string{
+			"0": "between 0 and 1", "1": "between 0 and 1",
+			"x": "between 0 and 1",
+		} {
 			q.FindBounds = share
 			if _, err := FitLinear(t.Context(), c, q); err == nil || !strings.Contains(err.Error(), says) {
 				t.Errorf("%s: %v", share, err)
@@ -207,7 +224,12 @@ func TestLinearBadInput(t *testing.T) {
 		budget  string
 		rows    int
 		methods []string
-	}{{pureBudget, 0, []string{AdaSSP}}, {pureBudget, 200, []string{AdaSSP, Lecture}}, {zcdpBudget, 0, []string{Lecture}}, {zcdpBudget, 3, []string{AdaSSP}}} {
+	}{
+		{pureBudget, 0, []string{AdaSSP}},
+		{pureBudget, 200, []string{AdaSSP, Lecture}},
+		{zcdpBudget, 0, []string{Lecture}},
+		{zcdpBudget, 3, []string{AdaSSP}},
+	} {
 		c := newHome(t, of.budget, of.rows)
 		for _, q := range []Linear{
 			{Formula: "y ~ x", Where: "x < 0"},

@@ -7,9 +7,9 @@ import (
 	"dither/internal/splitmix"
 )
 
-// The errors that regressions had when they were last looked at, on made-up rows and noise from seeds, so that they are the same at every run: root mean
-// squares over coefficients, of the estimate with its ridge and of the equations solved as they are (errors above 10 counted as 10). A
-// change for the better lowers them here.
+// The errors that regressions had when they were last looked at, on made-up rows and noise from seeds, so that they are
+// the same at every run: root mean squares over coefficients, of the estimate with its ridge and of the equations
+// solved as they are (errors above 10 counted as 10). A change for the better lowers them here.
 func TestLinearUtility(t *testing.T) {
 	const runs = 100
 	for _, c := range []struct {

@@ -14,8 +14,9 @@ import (
 	"dither/stats/internal/statstest"
 )
 
-// Intervals of every estimate, end to end through the kernel: under both relations and both budgets, of rows as units and of persons of up to three
-// rows. The simulations elsewhere take the law of the noise as given; here it is the kernel's own, and so is all that tells it.
+// Intervals of every estimate, end to end through the kernel: under both relations and both budgets, of rows as units
+// and of persons of up to three rows. The simulations elsewhere take the law of the noise as given; here it is the
+// kernel's own, and so is all that tells it.
 
 const neighboursPolicy = `
 version: 1
@@ -60,7 +61,8 @@ func neighboursHome(t *testing.T, neighbours, budget string, persons bool) (*cur
 		y := math.Round(1e4*math.Min(math.Max(5+2*x+4*r.NormFloat64(), -20), 40)) / 1e4
 		row := neighboursRow{r.IntN(neighboursGroups), x, y, r.Float64() < 1/(1+math.Exp(2-x/2))}
 		rows = append(rows, row)
-		fmt.Fprintf(&text, "%d,%d,%g,%g,%t\n", i/3+i%2*1000, row.g, row.x, row.y, row.ill) // of persons, half have one row, half two
+		// of persons, half have one row, half two
+		fmt.Fprintf(&text, "%d,%d,%g,%g,%t\n", i/3+i%2*1000, row.g, row.x, row.y, row.ill)
 	}
 	policy := strings.NewReplacer("NEIGHBOURS", neighbours, "BUDGET", budget, "UNIT", unit).Replace(neighboursPolicy)
 	c, _ := statstest.Sealed(t, policy, "people", map[string]string{"people.csv": text.String()})
@@ -90,7 +92,9 @@ func TestIntervalsUnderBothRelations(t *testing.T) {
 	worlds := []world{{"change-one", pure, true, "4"}}
 	times, long := 4, os.Getenv("DITHER_LONG") != ""
 	if long {
-		worlds = append(worlds, world{"change-one", zcdp, false, "2"}, world{"change-one", pure, false, "4"}, world{"change-one", zcdp, true, "4"}, world{"add-remove", pure, true, "4"}, world{"add-remove", zcdp, false, "1"})
+		worlds = append(worlds, world{"change-one", zcdp, false, "2"}, world{"change-one", pure, false, "4"},
+			world{"change-one", zcdp, true, "4"}, world{"add-remove", pure, true, "4"},
+			world{"add-remove", zcdp, false, "1"})
 		times = 16
 	}
 	for _, w := range worlds {
@@ -111,7 +115,9 @@ func TestIntervalsUnderBothRelations(t *testing.T) {
 				t.Logf("%s: %d of %d", what, c.Held, c.Of)
 				few.Held, few.Of = few.Held+c.Held, few.Of+c.Of
 			}
-			estimates := func(name string, times int, ask func(estimate.Sample) (*estimate.Result, error), s estimate.Sample) {
+			estimates := func(name string, times int, ask func(estimate.Sample) (*estimate.Result, error),
+				s estimate.Sample,
+			) {
 				t.Helper()
 				s.Question, s.Table = q, "people"
 				var held statstest.Covers
@@ -141,12 +147,27 @@ func TestIntervalsUnderBothRelations(t *testing.T) {
 			}
 			ctx := t.Context()
 			by := []string{"g"}
-			estimates("mean(x)", times, func(s estimate.Sample) (*estimate.Result, error) { return estimate.Mean(ctx, c, s) }, estimate.Sample{Columns: []string{"x"}, By: by})
-			estimates("variance(y)", times, func(s estimate.Sample) (*estimate.Result, error) { return estimate.Variance(ctx, c, s) }, estimate.Sample{Columns: []string{"y"}, By: by})
-			estimates("cov(x, y)", times, func(s estimate.Sample) (*estimate.Result, error) { return estimate.Covariance(ctx, c, s) }, estimate.Sample{Columns: []string{"x", "y"}, By: by})
-			estimates("quantile(x, 0.5)", times, func(s estimate.Sample) (*estimate.Result, error) { return estimate.Quantile(ctx, c, s, "0.5") }, estimate.Sample{Columns: []string{"x"}, By: by})
-			estimates("mean(x)", times, func(s estimate.Sample) (*estimate.Result, error) { return estimate.Mean(ctx, c, s) }, estimate.Sample{Columns: []string{"x", "y"}, Method: estimate.MethodCoinPress, Deviations: []string{"2", "6"}})
-			estimates("corr(x, y)", times, func(s estimate.Sample) (*estimate.Result, error) { return estimate.Covariance(ctx, c, s) }, estimate.Sample{Columns: []string{"x", "y"}})
+			estimates("mean(x)", times,
+				func(s estimate.Sample) (*estimate.Result, error) { return estimate.Mean(ctx, c, s) },
+				estimate.Sample{Columns: []string{"x"}, By: by})
+			estimates("variance(y)", times,
+				func(s estimate.Sample) (*estimate.Result, error) { return estimate.Variance(ctx, c, s) },
+				estimate.Sample{Columns: []string{"y"}, By: by})
+			estimates("cov(x, y)", times,
+				func(s estimate.Sample) (*estimate.Result, error) { return estimate.Covariance(ctx, c, s) },
+				estimate.Sample{Columns: []string{"x", "y"}, By: by})
+			estimates("quantile(x, 0.5)", times,
+				func(s estimate.Sample) (*estimate.Result, error) { return estimate.Quantile(ctx, c, s, "0.5") },
+				estimate.Sample{Columns: []string{"x"}, By: by})
+			estimates("mean(x)", times,
+				func(s estimate.Sample) (*estimate.Result, error) { return estimate.Mean(ctx, c, s) },
+				estimate.Sample{
+					Columns: []string{"x", "y"}, Method: estimate.MethodCoinPress,
+					Deviations: []string{"2", "6"},
+				})
+			estimates("corr(x, y)", times,
+				func(s estimate.Sample) (*estimate.Result, error) { return estimate.Covariance(ctx, c, s) },
+				estimate.Sample{Columns: []string{"x", "y"}})
 
 			// About the rows' own line, and about the population's line and odds.
 			slope := func(what string, truth float64, times int, ask func(i int) (low, high *float64, err error)) {
@@ -166,7 +187,10 @@ func TestIntervalsUnderBothRelations(t *testing.T) {
 			}
 			linear := func(method, where string) func(int) (low, high *float64, err error) {
 				return func(i int) (low, high *float64, err error) {
-					l := Linear{Question: q, Table: "people", Formula: "y ~ x", Method: method, Where: strings.ReplaceAll(where, "$", fmt.Sprint(i%neighboursGroups))}
+					l := Linear{
+						Question: q, Table: "people", Formula: "y ~ x", Method: method,
+						Where: strings.ReplaceAll(where, "$", fmt.Sprint(i%neighboursGroups)),
+					}
 					f, err := FitLinear(ctx, c, l)
 					if err != nil {
 						return nil, nil, err
@@ -177,7 +201,10 @@ func TestIntervalsUnderBothRelations(t *testing.T) {
 			slope("lecture", truth[-1]["slope"], 2*times, linear(Lecture, ""))
 			slope("adassp", 2, neighboursGroups, linear(AdaSSP, "g = $"))
 			slope("logistic", 0.5, neighboursGroups, func(i int) (low, high *float64, err error) {
-				m := GLM{Question: q, Family: Logistic, Table: "people", Formula: "ill ~ x", Where: fmt.Sprintf("g = %d", i), Rows: 160}
+				m := GLM{
+					Question: q, Family: Logistic, Table: "people", Formula: "ill ~ x",
+					Where: fmt.Sprintf("g = %d", i), Rows: 160,
+				}
 				f, err := FitGLM(ctx, c, m)
 				if err != nil {
 					return nil, nil, err
@@ -194,12 +221,16 @@ func TestIntervalsUnderBothRelations(t *testing.T) {
 	}
 }
 
-// neighboursClusters checks the sizes and means of Lloyd's last iteration, which are of the rows that were nearest to the centres before it.
-func neighboursClusters(t *testing.T, c *curator.Curator, rows []neighboursRow, epsilon string, times int) (sizes, means statstest.Covers) {
+// neighboursClusters checks the sizes and means of Lloyd's last iteration, which are of the rows that were nearest to
+// the centres before it.
+func neighboursClusters(
+	t *testing.T, c *curator.Curator, rows []neighboursRow, epsilon string, times int,
+) (sizes, means statstest.Covers) {
 	t.Helper()
 	for i := range times {
 		got, err := cluster.KMeans(t.Context(), c, cluster.Request{
-			Table: "people", Columns: []string{"x", "y"}, K: 2, Method: cluster.MethodLloyd, Iterations: 2, Average: 1, Seed: uint64(i + 1), Epsilon: epsilon, Fresh: true,
+			Table: "people", Columns: []string{"x", "y"}, K: 2, Method: cluster.MethodLloyd, Iterations: 2, Average: 1,
+			Seed: uint64(i + 1), Epsilon: epsilon, Fresh: true,
 		})
 		if err != nil {
 			t.Fatal(err)
@@ -218,7 +249,8 @@ func neighboursClusters(t *testing.T, c *curator.Curator, rows []neighboursRow, 
 		}
 		for _, k := range got.Clusters { // the largest first: matched by the centre that it moved to
 			at := 0
-			if after := got.Trace[len(got.Trace)-1]; math.Abs(after[1][0]-k.Centre[0].Value) < math.Abs(after[0][0]-k.Centre[0].Value) {
+			if after := got.Trace[len(got.Trace)-1]; math.Abs(after[1][0]-k.Centre[0].Value) < math.Abs(
+				after[0][0]-k.Centre[0].Value) {
 				at = 1
 			}
 			within := func(c *statstest.Covers, x cluster.Number, truth float64) {

@@ -18,8 +18,10 @@ import (
 // normalSpreads is how many spreads about its mean a normalised number is held within.
 const normalSpreads = 3
 
-// normaliser finds means and spreads, of numbers scaled by their declared bounds: Σz and Σ(z² − ½), and how many rows there are, by one look of the kernel's. What follows are
-// functions of what it released. With d numbers, a row's (z, z² − ½) has at most the L1 norm 3d/2 and the squared L2 norm 5d/4, since |z| ≤ 1; the kernel holds rows to it.
+// normaliser finds means and spreads, of numbers scaled by their declared bounds: Σz and Σ(z² − ½), and how many
+// rows there are, by one look of the kernel's. What follows are functions of what it released. With d numbers, a row's
+// (z, z² − ½) has at most the L1 norm 3d/2 and the squared L2 norm 5d/4, since |z| ≤ 1; the kernel holds rows to
+// it.
 type normaliser struct {
 	table   curator.Table
 	columns []scale.Column
@@ -55,19 +57,26 @@ func newNormaliser(t curator.Table, names []string, where string, q curator.Ques
 		q.SQL += " WHERE (" + where + "\n)"
 	}
 	n.of = curator.Vectors{
-		Question: q, Blocks: []curator.Block{{Size: 2 * len(names), Norm: norm, Bound: exact.FormatRat(exact.CeilDigits(bound, 9))}},
+		Question: q, Blocks: []curator.Block{{
+			Size: 2 * len(names), Norm: norm,
+			Bound: exact.FormatRat(exact.CeilDigits(bound, 9)),
+		}},
 		Sums: []curator.Sum{curator.Count(), curator.First(0).Weighing("4")},
 	}
 	return n, nil
 }
 
-// find takes the look. A number whose spread its noise hides, or that hardly varies within three spreads of its bounds, keeps the declared ones.
-func (n *normaliser) find(ctx context.Context, c *curator.Curator) (found []formula.Bounds, m *curator.Moments, err error) {
+// find takes the look. A number whose spread its noise hides, or that hardly varies within three spreads of its bounds,
+// keeps the declared ones.
+func (n *normaliser) find(
+	ctx context.Context, c *curator.Curator,
+) (found []formula.Bounds, m *curator.Moments, err error) {
 	if m, err = c.Moments(ctx, n.of); err != nil {
 		return nil, nil, err
 	}
 	if len(m.Cells) != 1 {
-		return nil, nil, request.Misuse("fit each group by itself, with a condition", "means and spreads are of one set of rows, without groups")
+		return nil, nil, request.Misuse("fit each group by itself, with a condition",
+			"means and spreads are of one set of rows, without groups")
 	}
 	unit, _ := m.Sums[1].Unit.Float64()
 	rows, _ := new(big.Float).SetInt(m.Sums[0].Values[0][0]).Float64()
@@ -98,7 +107,10 @@ func normalBounds(c scale.Column, rows, rowsError, first, second, sumError float
 	}
 	spread := math.Sqrt(variance)
 	low, high := math.Max(-1, mean-normalSpreads*spread), math.Min(1, mean+normalSpreads*spread)
-	b = formula.Bounds{Column: c.Name, Mean: c.Middle + c.Half*mean, Spread: c.Half * spread, Low: c.Raw(low), High: c.Raw(high)}
+	b = formula.Bounds{
+		Column: c.Name, Mean: c.Middle + c.Half*mean, Spread: c.Half * spread, Low: c.Raw(low),
+		High: c.Raw(high),
+	}
 	return b.InDecimals()
 }
 
@@ -119,11 +131,14 @@ func normaliseNote(text string) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	return fmt.Sprintf("The noise is what all of the price would give with the declared bounds; %s of it finds the numbers' means and spreads, by which they are scaled.", exact.FormatRat(share)), nil
+	return fmt.Sprintf(
+		"The noise is what all of the price would give with the declared bounds; %s of it finds the numbers' means "+
+			"and spreads, by which they are scaled.", exact.FormatRat(share)), nil
 }
 
-// normalise scales the design's numbers by their means and spreads, and plans the measurement anew for what is left of the price. Nothing is paid unless there is room for all of it, and
-// the policy takes both parts. Without pay it takes only what was released before; found says whether it was.
+// normalise scales the design's numbers by their means and spreads, and plans the measurement anew for what is left of
+// the price. Nothing is paid unless there is room for all of it, and the policy takes both parts. Without pay it takes
+// only what was released before; found says whether it was.
 func (l *linear) normalise(ctx context.Context, c *curator.Curator, pay bool) (found bool, err error) {
 	share, err := request.Share(l.Normalise)
 	if err != nil {
@@ -133,7 +148,8 @@ func (l *linear) normalise(ctx context.Context, c *curator.Curator, pay bool) (f
 	if err != nil {
 		return false, err
 	}
-	n, err := newNormaliser(l.table, l.design.Formula.Numbers(l.table), l.Where, request.At(l.Question, parts[0]), l.told.Price.Rho != "")
+	n, err := newNormaliser(l.table, l.design.Formula.Numbers(l.table), l.Where, request.At(l.Question, parts[0]),
+		l.told.Price.Rho != "")
 	if err != nil || n == nil {
 		return true, err
 	}
@@ -153,11 +169,13 @@ func (l *linear) normalise(ctx context.Context, c *curator.Curator, pay bool) (f
 	if err != nil {
 		return false, err
 	}
-	l.found, l.Question, l.replayed, l.releases = within, request.At(l.Question, rest), l.replayed && m.Replayed, append(l.releases, m.ID)
+	l.found, l.Question, l.replayed, l.releases = within, request.At(l.Question, rest), l.replayed && m.Replayed,
+		append(l.releases, m.ID)
 	return true, request.Stopped(l.planWithinFound(ctx, c), l.releases...)
 }
 
-// plannable makes sure that the policy takes what is left of a price for the measurement, which must not turn out when the first look is paid.
+// plannable makes sure that the policy takes what is left of a price for the measurement, which must not turn out when
+// the first look is paid.
 func (l *linear) plannable(ctx context.Context, c *curator.Curator, rest curator.Question) error {
 	v := l.vectors
 	v.Question = request.At(v.Question, rest)

@@ -10,11 +10,15 @@ import (
 	"dither/stats/internal/scale"
 )
 
-// Means and spreads cost their share and no more, and coefficients are those of the columns as they are: near the true ones at a confidence that fails once in ten million.
+// Means and spreads cost their share and no more, and coefficients are those of the columns as they are: near the true
+// ones at a confidence that fails once in ten million.
 func TestLinearNormalises(t *testing.T) {
 	for _, budget := range []string{pureBudget, zcdpBudget} {
 		c := newHome(t, budget, 4000)
-		q := Linear{Table: "points", Formula: "y ~ x + same", Normalise: "0.25", Question: curator.Question{Epsilon: "20", Confidence: "0.9999999"}}
+		q := Linear{
+			Table: "points", Formula: "y ~ x + same", Normalise: "0.25",
+			Question: curator.Question{Epsilon: "20", Confidence: "0.9999999"},
+		}
 		for _, replayed := range []bool{false, true} {
 			f, err := FitLinear(t.Context(), c, q)
 			if err != nil {
@@ -25,7 +29,8 @@ func TestLinearNormalises(t *testing.T) {
 				t.Fatalf("%+v", f)
 			}
 			for i, want := range []struct{ mean, spread float64 }{{4.5, 1.93}, {1, 0.577}} {
-				if b := f.Bounds[i]; math.Abs(b.Mean-want.mean) > 0.2 || math.Abs(b.Spread-want.spread) > 0.15 || b.Low > b.Mean-2.5*b.Spread && b.Low > 0 {
+				if b := f.Bounds[i]; math.Abs(b.Mean-want.mean) > 0.2 || math.Abs(b.Spread-want.spread) > 0.15 ||
+					b.Low > b.Mean-2.5*b.Spread && b.Low > 0 {
 					t.Errorf("%s: %+v", budget, b)
 				}
 			}
@@ -39,7 +44,8 @@ func TestLinearNormalises(t *testing.T) {
 			if budget == pureBudget && b.Spent.Epsilon != "20" || budget == zcdpBudget && b.Spent.Rho != "200" {
 				t.Errorf("%s: spent %+v", budget, b.Spent)
 			}
-			if told, err := ExplainLinear(t.Context(), c, q); err != nil || !strings.Contains(strings.Join(told.Notes, "\n"), "means and spreads") {
+			if told, err := ExplainLinear(t.Context(), c, q); err != nil ||
+				!strings.Contains(strings.Join(told.Notes, "\n"), "means and spreads") {
 				t.Errorf("%+v, %v", told, err)
 			}
 			part, err := FitLinear(t.Context(), c, Linear{From: f.ID, Formula: "y ~ x"})
@@ -47,21 +53,26 @@ func TestLinearNormalises(t *testing.T) {
 				t.Errorf("%+v, %v", part, err)
 			}
 		}
-		for share, says := range map[string]string{"0": "between 0 and 1", "1": "between 0 and 1", "x": "between 0 and 1"} {
+		for share, says := range map[string]string{
+			"0": "between 0 and 1", "1": "between 0 and 1",
+			"x": "between 0 and 1",
+		} {
 			q.Normalise = share
 			if _, err := FitLinear(t.Context(), c, q); err == nil || !strings.Contains(err.Error(), says) {
 				t.Errorf("%s: %v", share, err)
 			}
 		}
 		q.Normalise, q.FindBounds = "0.2", "0.2"
-		if _, err := FitLinear(t.Context(), c, q); err == nil || !strings.Contains(err.Error(), "by means and spreads") {
+		if _, err := FitLinear(t.Context(), c, q); err == nil ||
+			!strings.Contains(err.Error(), "by means and spreads") {
 			t.Errorf("%v", err)
 		}
 	}
 }
 
-// Bounds that are ten times too wide: at the same price, normalising makes the standard error of a slope a quarter of what it is without, or less. (Its own noise is a hundredth of the spreads, so that it fails with a
-// probability below 1e-9.)
+// Bounds that are ten times too wide: at the same price, normalising makes the standard error of a slope a quarter of
+// what it is without, or less. (Its own noise is a hundredth of the spreads, so that it fails with a probability below
+// 1e-9.)
 func TestNormaliseGains(t *testing.T) {
 	const policy = "version: 1\npopulation: {name: made-up}\nbudget: {rho: 1000, delta: 1e-6}\ntables:\n  points:\n    source: {csv: points.csv}\n    unit: row\n    columns:\n" +
 		"      y: {type: real, bounds: [-60, 60]}\n      x: {type: real, bounds: [-10, 10]}\n"
@@ -73,7 +84,8 @@ func TestNormaliseGains(t *testing.T) {
 	c := homeOf(t, policy, "points.csv", rows.String(), "points")
 	errors := map[string]float64{}
 	for _, share := range []string{"", "0.2"} {
-		f, err := FitLinear(t.Context(), c, Linear{Table: "points", Formula: "y ~ x", Normalise: share, Question: curator.Question{Rho: "1"}})
+		f, err := FitLinear(t.Context(), c,
+			Linear{Table: "points", Formula: "y ~ x", Normalise: share, Question: curator.Question{Rho: "1"}})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -85,7 +97,8 @@ func TestNormaliseGains(t *testing.T) {
 	}
 }
 
-// Where noise hides how many rows there are, or how they spread, the declared bounds stay; whatever is released, bounds are finite and in order.
+// Where noise hides how many rows there are, or how they spread, the declared bounds stay; whatever is released, bounds
+// are finite and in order.
 func TestNormalBounds(t *testing.T) {
 	c, err := scale.Of(curator.TableColumn{Name: "x", Type: "real", Lower: "-1", Upper: "3"}, "")
 	if err != nil {
@@ -111,7 +124,8 @@ func TestNormalBounds(t *testing.T) {
 	}
 }
 
-// Before anything is paid it is known that the policy takes each part of the price; a fit with the declared bounds is not taken for one that is normalised; and what was paid is free when the budget is gone.
+// Before anything is paid it is known that the policy takes each part of the price; a fit with the declared bounds is
+// not taken for one that is normalised; and what was paid is free when the budget is gone.
 func TestLinearNormalisesWithinThePolicy(t *testing.T) {
 	c := newHome(t, "{epsilon: 40}", 400) // the least price is 0.004
 	q := Linear{Table: "points", Formula: "y ~ x", Question: curator.Question{Epsilon: "1"}}
@@ -131,7 +145,8 @@ func TestLinearNormalisesWithinThePolicy(t *testing.T) {
 	q.Normalise = "0.2"
 	explained := func(replayed bool) {
 		t.Helper()
-		if told, err := ExplainLinear(t.Context(), c, q); err != nil || told.Replayed != replayed || !told.Affordable && !replayed || told.Price != plain.Price {
+		if told, err := ExplainLinear(t.Context(), c, q); err != nil || told.Replayed != replayed || !told.Affordable &&
+			!replayed || told.Price != plain.Price {
 			t.Errorf("%+v, %v", told, err)
 		}
 	}
@@ -139,7 +154,8 @@ func TestLinearNormalisesWithinThePolicy(t *testing.T) {
 	if _, err := FitLinear(t.Context(), c, q); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := c.Answer(t.Context(), curator.Question{SQL: "SELECT COUNT(*) FROM points", Epsilon: "38"}); err != nil {
+	if _, err := c.Answer(t.Context(),
+		curator.Question{SQL: "SELECT COUNT(*) FROM points", Epsilon: "38"}); err != nil {
 		t.Fatal(err)
 	}
 	explained(true)

@@ -45,7 +45,10 @@ func (l *FittedLine) MarshalJSON() ([]byte, error) {
 		Rows        int64    `json:"rows_expected"`
 		OneIn       int64    `json:"one_row_in"`
 		Draws       []draw   `json:"drawn"`
-	}{l.At, l.Height.Estimate, l.Height.Low, l.Height.High, l.SlopeNoise, l.HeightNoise, l.SlopeMost, l.Rows, 1 << l.Thinned, draws})
+	}{
+		l.At, l.Height.Estimate, l.Height.Low, l.Height.High, l.SlopeNoise, l.HeightNoise, l.SlopeMost, l.Rows,
+		1 << l.Thinned, draws,
+	})
 }
 
 // lineFit is a line's question, decided: the predictor z and the response v are scaled as for the other methods.
@@ -59,11 +62,14 @@ func decideLine(c *curator.Curator, q Linear) (*lineFit, error) {
 	if alpha, err := request.Confidence(&q.Confidence); err != nil {
 		return nil, err
 	} else if math.Abs(alpha-0.05) > 1e-9 {
-		return nil, request.Misuse("leave the confidence out", "intervals of %s are for a confidence of 0.95: they are drawn, and what is drawn must not depend on which is asked for", TheilSen)
+		return nil, request.Misuse("leave the confidence out",
+			"intervals of %s are for a confidence of 0.95: they are drawn, and what is drawn must not depend on which "+
+				"is asked for", TheilSen)
 	}
 	switch {
 	case q.FindBounds != "" || q.Normalise != "" || q.Choose != "" || q.From != "" || q.Only != "":
-		return nil, request.Misuse("leave it out", "bounds and terms are found, and releases computed with again, for %s and %s", AdaSSP, Lecture)
+		return nil, request.Misuse("leave it out",
+			"bounds and terms are found, and releases computed with again, for %s and %s", AdaSSP, Lecture)
 	case q.Rows < 0:
 		return nil, request.Misuse("such as 100", "about how many rows there are is a number from 1 on")
 	}
@@ -78,7 +84,9 @@ func decideLine(c *curator.Curator, q Linear) (*lineFit, error) {
 		return nil, request.Misuse("as in y ~ x", "%s is for one predictor and an intercept", TheilSen)
 	}
 	if q.Rows == 0 && l.table.ExpectedRows == 0 {
-		return nil, request.Misuse("say --rows N: a number that is known, or that was released; or the owner declares expected_rows", "about how many rows there are must be said")
+		return nil, request.Misuse(
+			"say --rows N: a number that is known, or that was released; or the owner declares expected_rows",
+			"about how many rows there are must be said")
 	}
 	var response string
 	response, l.at, l.half = l.design.Response.Scaled(true)
@@ -101,10 +109,14 @@ func fitTheilSen(ctx context.Context, c *curator.Curator, q Linear) (*LinearFit,
 	out := newLinearFit(f.ID, l.design, TheilSen, Paid{f.Price, f.Remaining, f.Replayed})
 	out.Confidence, out.Line, out.Coefficients = "0.95", l.line(f), l.coefficients(f)
 	if k := out.Coefficients[1]; out.Line.Intervals && (k.Low == nil || k.High == nil) {
-		out.warn("The interval of the slope is open: at this price nothing bounds it but the steepest slope that is sought. More rows or a higher price would.")
+		out.warn(
+			"The interval of the slope is open: at this price nothing bounds it but the steepest slope that is " +
+				"sought. More rows or a higher price would.")
 	}
 	if math.Abs(*f.Slope.Value) > 0.99*f.Slope.Most {
-		out.warn("The slope is at the end of what is sought: the rows may have a steeper one, or noise hides it. Bounds that are nearer to the predictor's values make steeper slopes possible.")
+		out.warn(
+			"The slope is at the end of what is sought: the rows may have a steeper one, or noise hides it. Bounds " +
+				"that are nearer to the predictor's values make steeper slopes possible.")
 	}
 	out.Warnings = append(out.Warnings, f.Notes...)
 	return out, nil
@@ -120,8 +132,10 @@ func explainTheilSen(ctx context.Context, c *curator.Curator, q Linear) (*Linear
 		return nil, err
 	}
 	return &LinearExplanation{
-		Spec: Spec{LinearModel, l.design.Formula.String(), q.Table}, Method: TheilSen, SQL: l.question.SQL, Columns: l.design.Names(), Sums: []LinearSum{},
-		Line: l.line(f), Quoted: Quoted{f.Price, f.Remaining, f.Affordable, f.Largest}, Replayed: f.Replayed, Unit: f.Unit, Notes: append([]string{}, f.Notes...),
+		Spec: Spec{LinearModel, l.design.Formula.String(), q.Table}, Method: TheilSen, SQL: l.question.SQL,
+		Columns: l.design.Names(), Sums: []LinearSum{},
+		Line: l.line(f), Quoted: Quoted{f.Price, f.Remaining, f.Affordable, f.Largest}, Replayed: f.Replayed,
+		Unit: f.Unit, Notes: append([]string{}, f.Notes...),
 	}, nil
 }
 
@@ -129,7 +143,8 @@ func explainTheilSen(ctx context.Context, c *curator.Curator, q Linear) (*Linear
 func (l *lineFit) line(f *curator.FittedLine) *FittedLine {
 	out := &FittedLine{Rows: f.Rows, Thinned: f.Thinned, Intervals: f.Confidence != "", Draws: f.Draws}
 	slope := l.slopes()
-	out.SlopeNoise, out.SlopeMost, out.HeightNoise = math.Abs(slope)*f.Slope.Noise, math.Abs(slope)*f.Slope.Most, l.half*f.Height.Noise
+	out.SlopeNoise, out.SlopeMost, out.HeightNoise = math.Abs(slope)*f.Slope.Noise, math.Abs(slope)*f.Slope.Most,
+		l.half*f.Height.Noise
 	// z = from[1][1]·x + from[0][1].
 	out.At = (f.Middle - l.design.Weights[0][1]) / l.design.Weights[1][1]
 	out.Height = l.form(f, 0, 1)

@@ -9,9 +9,9 @@ import (
 	"dither/curator"
 )
 
-// A line by Theil and Sen's method through the curator is told for the columns as they are: near the true one, by its own intervals at a price where
-// draws are all but exact (what is within them but with a probability of 5 % is a normal approximation; the rows are the same at every run, and well
-// within). It is paid once.
+// A line by Theil and Sen's method through the curator is told for the columns as they are: near the true one, by its
+// own intervals at a price where draws are all but exact (what is within them but with a probability of 5 % is a normal
+// approximation; the rows are the same at every run, and well within). It is paid once.
 func TestFitTheilSen(t *testing.T) {
 	for _, budget := range []string{pureBudget, zcdpBudget} {
 		c := newHome(t, budget, 1200)
@@ -20,12 +20,17 @@ func TestFitTheilSen(t *testing.T) {
 			intercept, slope, height float64
 		}{
 			"y ~ x":    {"g <> 'b'", 2, 3, 5},
-			"y ~ flag": {"g <> 'b'", 3.5, 3, 5},         // x is about 0.5 where it is at most 1, and else 1.5
-			"x ~ y":    {"g = 'a'", -0.59, 0.319, 0.21}, // the other way round, about: residuals of y draw the median of slopes towards 0
+			"y ~ flag": {"g <> 'b'", 3.5, 3, 5}, // x is about 0.5 where it is at most 1, and else 1.5
+			// the other way round, about: residuals of y draw the median of slopes towards 0
+			"x ~ y": {"g = 'a'", -0.59, 0.319, 0.21},
 		} {
-			q := Linear{Table: "points", Formula: formula, Where: of.where, Method: TheilSen, Rows: 800, Question: curator.Question{Epsilon: "40"}}
+			q := Linear{
+				Table: "points", Formula: formula, Where: of.where, Method: TheilSen, Rows: 800,
+				Question: curator.Question{Epsilon: "40"},
+			}
 			told, err := ExplainLinear(t.Context(), c, q)
-			if err != nil || told.Line == nil || !(told.Line.SlopeNoise > 0) || told.Line.Height.Estimate != nil || len(told.Line.Draws) != 4 || told.Replayed {
+			if err != nil || told.Line == nil || !(told.Line.SlopeNoise > 0) || told.Line.Height.Estimate != nil ||
+				len(told.Line.Draws) != 4 || told.Replayed {
 				t.Fatalf("%s: %+v, %v", formula, told, err)
 			}
 			f, err := FitLinear(t.Context(), c, q)
@@ -33,14 +38,16 @@ func TestFitTheilSen(t *testing.T) {
 				t.Fatal(err)
 			}
 			check := func(k Coefficient, want, off float64) {
-				if k.Estimate == nil || math.Abs(*k.Estimate-want) > off || k.Low == nil || k.High == nil || *k.Low > want || *k.High < want || k.StdError != nil {
+				if k.Estimate == nil || math.Abs(*k.Estimate-want) > off || k.Low == nil || k.High == nil ||
+					*k.Low > want || *k.High < want || k.StdError != nil {
 					t.Errorf("%s, %s: %s, want %g", budget, formula, shown(k), want)
 				}
 			}
 			check(f.Coefficients[0], of.intercept, 0.3)
 			check(f.Coefficients[1], of.slope, 0.3)
 			check(f.Line.Height, of.height, 0.3)
-			if f.Price != told.Price || f.Line.At != told.Line.At || f.Line.Draws[2] != told.Line.Draws[2] || !f.Line.Intervals {
+			if f.Price != told.Price || f.Line.At != told.Line.At || f.Line.Draws[2] != told.Line.Draws[2] ||
+				!f.Line.Intervals {
 				t.Errorf("%s: %+v, explained as %+v", formula, f.Line, told.Line)
 			}
 			again, err := FitLinear(t.Context(), c, q)
@@ -48,14 +55,16 @@ func TestFitTheilSen(t *testing.T) {
 				t.Errorf("again: %+v, %v", again, err)
 			}
 			// The line of intercept and slope is the one of the height.
-			if line := *f.Coefficients[0].Estimate + f.Line.At**f.Coefficients[1].Estimate; math.Abs(line-*f.Line.Height.Estimate) > 1e-9 {
+			if line := *f.Coefficients[0].Estimate +
+				f.Line.At**f.Coefficients[1].Estimate; math.Abs(line-*f.Line.Height.Estimate) > 1e-9 {
 				t.Errorf("%s: %g and %g at %g", formula, line, *f.Line.Height.Estimate, f.Line.At)
 			}
 		}
 	}
 }
 
-// Rows that say nothing, and prices that pay for nothing, give finite numbers, with warnings; what the method is not for is refused.
+// Rows that say nothing, and prices that pay for nothing, give finite numbers, with warnings; what the method is not
+// for is refused.
 func TestTheilSenBadInput(t *testing.T) {
 	c := newHome(t, pureBudget, 3)
 	for _, q := range []Linear{

@@ -10,10 +10,10 @@ import (
 	"gonum.org/v1/gonum/mat"
 )
 
-// What the two methods that measure sums make of slopes of few rows: medians and root mean squares over 400 made-up tables (errors above 4 counted as
-// 4), where package mechanism's test of the same kind pins those of Theil and Sen's. Rows are those of its tables: scaled predictors from −1 to 1, even
-// or about the middle, v = z/2 and residuals of 0.16, or a tenth of all v at 1. What this test holds is which method docs/reference/statistics.md recommends
-// where.
+// What the two methods that measure sums make of slopes of few rows: medians and root mean squares over 400 made-up
+// tables (errors above 4 counted as 4), where package mechanism's test of the same kind pins those of Theil and Sen's.
+// Rows are those of its tables: scaled predictors from −1 to 1, even or about the middle, v = z/2 and residuals of
+// 0.16, or a tenth of all v at 1. What this test holds is which method docs/reference/statistics.md recommends where.
 func TestFewRowsUtility(t *testing.T) {
 	const runs = 400
 	for _, c := range []struct {
@@ -62,7 +62,11 @@ func TestFewRowsUtility(t *testing.T) {
 			for i, law := range laws {
 				noise := func(variance float64) float64 { return math.Sqrt(variance) * standardNoise(&words, true) }
 				q := &normalEquations{noise: law, squares: i == 0, intercept: true}
-				q.a = mat.NewSymDense(2, []float64{xx[0] + noise(law.diagonal), xx[1] + noise(law.offDiagonal), 0, xx[2] + noise(law.diagonal)})
+				q.a = mat.NewSymDense(2,
+					[]float64{
+						xx[0] + noise(law.diagonal), xx[1] + noise(law.offDiagonal), 0,
+						xx[2] + noise(law.diagonal),
+					})
 				q.b = []float64{xy[0] + noise(law.b), xy[1] + noise(law.b)}
 				q.c, q.rows, q.size = yy+noise(law.c), q.a.At(0, 0), law.norm(plain(2), 0)
 				off := 4.0
@@ -81,7 +85,8 @@ func TestFewRowsUtility(t *testing.T) {
 			}
 			rms[i] = math.Sqrt(rms[i])
 		}
-		t.Logf("%-9s %d rows, ε = %g: adassp %.3f (%.3f), lecture %.3f (%.3f), theil-sen %.3f (%.3f)", c.name, c.n, e, medians[0], rms[0], medians[1], rms[1], c.median, c.rms)
+		t.Logf("%-9s %d rows, ε = %g: adassp %.3f (%.3f), lecture %.3f (%.3f), theil-sen %.3f (%.3f)", c.name, c.n, e,
+			medians[0], rms[0], medians[1], rms[1], c.median, c.rms)
 		if better := c.median < medians[0] && c.rms < rms[0]; better != c.better {
 			t.Errorf("%s, %d rows, ε = %g: better than AdaSSP: %t", c.name, c.n, e, better)
 		}

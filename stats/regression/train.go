@@ -72,9 +72,12 @@ type Trained struct {
 // NoIntervals says why a model that was trained has none, and what has.
 func (t *Trained) NoIntervals() string {
 	if t.Model == curator.NetworkModel || t.Model == curator.SoftmaxModel {
-		return "there are no intervals: what is trained depends on where it began and when it ended, and its parameters have no law that noisy gradients tell; what it predicts can be held against rows of another condition"
+		return "there are no intervals: what is trained depends on where it began and when it ended, and its " +
+			"parameters have no law that noisy gradients tell; what it predicts can be held against rows of another " +
+			"condition"
 	}
-	return "there are no intervals: clipped gradients and a last step that is not a minimum move the coefficients by an amount that noisy gradients do not tell; --method minimize has intervals that cover sampling and noise"
+	return "there are no intervals: clipped gradients and a last step that is not a minimum move the coefficients by " +
+		"an amount that noisy gradients do not tell; --method minimize has intervals that cover sampling and noise"
 }
 
 // TrainingStep is how far a training is. No loss is told: the rows are private.
@@ -121,7 +124,9 @@ func (g *gradients) spec() Spec { return Spec{g.Kind, g.design.Formula.String(),
 // FitGradients trains a model. All steps are paid before the first, and each is durable before it is used, so that a
 // training that ended early goes on where it was, when it is asked for again: steps that were taken are given again, at
 // no cost, and lead to the same parameters. told, if not nil, is called after each step.
-func FitGradients(ctx context.Context, c *curator.Curator, q Gradients, told func(TrainingStep)) (out *Trained, err error) {
+func FitGradients(
+	ctx context.Context, c *curator.Curator, q Gradients, told func(TrainingStep),
+) (out *Trained, err error) {
 	g, err := decideGradients(c, q)
 	if err != nil {
 		return nil, err
@@ -147,7 +152,10 @@ func FitGradients(ctx context.Context, c *curator.Curator, q Gradients, told fun
 		move(theta, step.Mean)
 		for i, x := range theta {
 			if math.IsNaN(x) || math.Abs(x) > 1e6 {
-				return nil, request.Stopped(request.Misuse("take shorter steps (--learning), which are another training, at its price (--fresh)", "the training went astray at step %d of %d", step.Step, t.Steps), t.ID)
+				return nil, request.Stopped(
+					request.Misuse(
+						"take shorter steps (--learning), which are another training, at its price (--fresh)",
+						"the training went astray at step %d of %d", step.Step, t.Steps), t.ID)
 			}
 			if step.Step > from {
 				mean[i] += x / float64(t.Steps-from)
@@ -158,8 +166,10 @@ func FitGradients(ctx context.Context, c *curator.Curator, q Gradients, told fun
 		}
 	}
 	out = &Trained{
-		ID: t.ID, Spec: g.spec(), Activation: g.Activation, Classes: g.training.Model.Classes, Hidden: g.Hidden, Theta: mean,
-		Steps: t.Steps, Clip: g.Clip, Rate: g.Rate, Multiplier: t.Multiplier, Optimiser: g.Optimiser, Learning: g.Learning, Paid: Paid{t.Price, t.Remaining, replayed},
+		ID: t.ID, Spec: g.spec(), Activation: g.Activation, Classes: g.training.Model.Classes, Hidden: g.Hidden,
+		Theta: mean,
+		Steps: t.Steps, Clip: g.Clip, Rate: g.Rate, Multiplier: t.Multiplier, Optimiser: g.Optimiser,
+		Learning: g.Learning, Paid: Paid{t.Price, t.Remaining, replayed},
 		Response: g.design.Response.Column, Levels: g.design.Response.Levels, design: g.design, where: q.Where,
 	}
 	g.describe(out)
@@ -182,9 +192,12 @@ func ExplainGradients(ctx context.Context, c *curator.Curator, q Gradients) (*Gr
 	}
 	unit, _ := e.Unit.Float64()
 	return &GradientsExplanation{
-		Spec: g.spec(), SQL: g.training.SQL, Columns: g.design.Names(), Parameters: e.Parameters, Steps: g.Steps, Recorded: e.Recorded, Clip: g.Clip, Rate: g.Rate,
-		Multiplier: e.Multiplier, StdDev: e.Noise.StdDev() * unit / e.Expected, Expected: e.Expected, Epsilon: certifiedEpsilon(e.Price), Delta: q.Delta,
-		Quoted: Quoted{e.Price, b.Remaining, e.Begun || request.Affordable(b.Remaining, e.Price), b.Largest}, Begun: e.Begun,
+		Spec: g.spec(), SQL: g.training.SQL, Columns: g.design.Names(), Parameters: e.Parameters, Steps: g.Steps,
+		Recorded: e.Recorded, Clip: g.Clip, Rate: g.Rate,
+		Multiplier: e.Multiplier, StdDev: e.Noise.StdDev() * unit / e.Expected, Expected: e.Expected,
+		Epsilon: certifiedEpsilon(e.Price), Delta: q.Delta,
+		Quoted:   Quoted{e.Price, b.Remaining, e.Begun || request.Affordable(b.Remaining, e.Price), b.Largest},
+		Begun:    e.Begun,
 		Response: g.design.Response.Column, Levels: g.design.Response.Levels,
 	}, nil
 }
@@ -219,7 +232,10 @@ func decideGradients(c *curator.Curator, q Gradients) (*gradients, error) {
 	if g.design, err = classDesign(c, q.Table, q.Formula, nil, q.Classes, several); err != nil {
 		return nil, err
 	}
-	for text, usual := range map[*string]string{&g.Kind: curator.NetworkModel, &g.Bound: g.design.Bound(curator.L2), &g.Clip: "1", &g.Optimiser: Adam} {
+	for text, usual := range map[*string]string{
+		&g.Kind: curator.NetworkModel, &g.Bound: g.design.Bound(curator.L2),
+		&g.Clip: "1", &g.Optimiser: Adam,
+	} {
 		if *text == "" {
 			*text = usual
 		}
@@ -259,7 +275,8 @@ func decideGradients(c *curator.Curator, q Gradients) (*gradients, error) {
 		return nil, err
 	}
 	g.training = curator.Training{
-		Question: g.Question, Model: model, Bound: g.Bound, Clip: g.Clip, Rate: g.Rate, Multiplier: g.Multiplier, Steps: g.Steps, Rows: g.Rows,
+		Question: g.Question, Model: model, Bound: g.Bound, Clip: g.Clip, Rate: g.Rate, Multiplier: g.Multiplier,
+		Steps: g.Steps, Rows: g.Rows,
 	}
 	if g.training.Rate == "" { // whose refusal says that rows must be told
 		g.training.Rate = "1"
@@ -279,7 +296,8 @@ func otherSteps(err error) error {
 		return err
 	}
 	told := *e
-	told.Hint = "this training was paid with another --learning or --optimiser: ask as then, free, or pay for another one with --fresh"
+	told.Hint = "this training was paid with another --learning or --optimiser: ask as then, free, or pay for another " +
+		"one with --fresh"
 	return &told
 }
 
@@ -305,7 +323,8 @@ func (g *gradients) classes(t curator.Table) (int, error) {
 	case g.Kind == curator.NetworkModel:
 		return 1, nil
 	}
-	return 0, request.Misuse("declare its values, or it as an integer with bounds from 0; or name them, --levels A,B,C", "the classes of %s are not declared", r.Name)
+	return 0, request.Misuse("declare its values, or it as an integer with bounds from 0; or name them, --levels A,B,C",
+		"the classes of %s are not declared", r.Name)
 }
 
 // start is where every training begins: at 0, but for the weights of a network, which differ by a fixed rule so that

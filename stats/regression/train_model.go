@@ -16,7 +16,8 @@ func (g *gradients) describe(out *Trained) {
 	for i, c := range g.design.Columns {
 		out.Columns = append(out.Columns, c.Name)
 		if raw != nil {
-			out.Coefficients = append(out.Coefficients, GLMCoefficient{Name: c.Name, Width: c.Width, Estimate: glmNumber(raw[i])})
+			out.Coefficients = append(out.Coefficients,
+				GLMCoefficient{Name: c.Name, Width: c.Width, Estimate: glmNumber(raw[i])})
 		}
 	}
 	if d := len(g.design.Columns); g.Kind == curator.SoftmaxModel && len(out.Theta) == d*out.Classes {

@@ -17,13 +17,16 @@ import (
 const gradientsBudget = "{epsilon: 40, delta: 1e-4, selection_delta: 8e-5}"
 
 func smallTraining() Gradients {
-	q := Gradients{Table: "people", Formula: "ill ~ age + x + g", Kind: curator.LogisticModel, Rate: "1/4", Multiplier: "4", Steps: 40, Rows: 4000}
+	q := Gradients{
+		Table: "people", Formula: "ill ~ age + x + g", Kind: curator.LogisticModel, Rate: "1/4",
+		Multiplier: "4", Steps: 40, Rows: 4000,
+	}
 	q.Delta = "1e-5"
 	return q
 }
 
-// A logistic model, a softmax and a network are trained. Each step moves by noise of a known size, so that after 40 of them the directions are right; a training
-// that is asked for again is free, and the same.
+// A logistic model, a softmax and a network are trained. Each step moves by noise of a known size, so that after 40 of
+// them the directions are right; a training that is asked for again is free, and the same.
 func TestFitGradients(t *testing.T) {
 	c, _ := glmHome(t, gradientsBudget, "3", 4000)
 	q := smallTraining()
@@ -36,8 +39,10 @@ func TestFitGradients(t *testing.T) {
 	if err != nil || f.Replayed || len(told) != 40 || told[39].Step != 40 || f.Price != e.Price {
 		t.Fatalf("%+v, %v", f, err)
 	}
-	// Adam's steps are of .05 at most, 40 of them: a coefficient is moved by 2 at most, and by noise of .004 on gradients of some .1.
-	if age, x := *f.Coefficients[1].Estimate, *f.Coefficients[2].Estimate; !(age > 0.005 && age < 0.06 && x > 0.3 && x < 2) {
+	// Adam's steps are of .05 at most, 40 of them: a coefficient is moved by 2 at most, and by noise of .004 on
+	// gradients of some .1.
+	if age, x := *f.Coefficients[1].Estimate,
+		*f.Coefficients[2].Estimate; !(age > 0.005 && age < 0.06 && x > 0.3 && x < 2) {
 		t.Errorf("age %g, x %g", age, x)
 	}
 	again, err := FitGradients(t.Context(), c, q, nil)
@@ -83,7 +88,8 @@ func TestFitGradientsOtherwise(t *testing.T) {
 	before := statstest.Remaining(t, c)
 	q.Learning = "0.3"
 	var e *curator.Error
-	if _, err := FitGradients(t.Context(), c, q, nil); !errors.As(err, &e) || !strings.Contains(e.Hint, "--fresh") || statstest.Remaining(t, c).Cmp(before) != 0 {
+	if _, err := FitGradients(t.Context(), c, q, nil); !errors.As(err, &e) || !strings.Contains(e.Hint, "--fresh") ||
+		statstest.Remaining(t, c).Cmp(before) != 0 {
 		t.Error(err)
 	}
 }

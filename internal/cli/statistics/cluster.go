@@ -137,7 +137,8 @@ func showClusters(s *console.Console, c *cluster.Result) error {
 	case c.Trace != nil:
 		how = fmt.Sprintf(", %s", render.Plural(len(c.Trace)-1, "iteration"))
 	}
-	words := fmt.Sprintf("by %s%s, seed %d; in brackets intervals, each at %s\n", c.Method, how, c.Seed, render.Percent(c.Confidence.String()))
+	words := fmt.Sprintf("by %s%s, seed %d; in brackets intervals, each at %s\n",
+		c.Method, how, c.Seed, render.Percent(c.Confidence.String()))
 	for _, x := range c.Scores {
 		words += fmt.Sprintf("%s: silhouette %s", render.Plural(x.K, "cluster"), render.Fixed(x.Silhouette, 3))
 		if x.StdDev > 0 {

@@ -25,7 +25,8 @@ func drawClusters(p *console.Picture, c *cluster.Result) error {
 }
 
 func clusterCaption(c *cluster.Result) string {
-	return fmt.Sprintf("k-means by %s, %s; whiskers are intervals at %s, each by itself", c.Method, c.Price, render.Percent(c.Confidence.String()))
+	return fmt.Sprintf("k-means by %s, %s; whiskers are intervals at %s, each by itself",
+		c.Method, c.Price, render.Percent(c.Confidence.String()))
 }
 
 func clusterPlaces(c *cluster.Result) plot.Places {
@@ -38,7 +39,8 @@ func clusterPlaces(c *cluster.Result) plot.Places {
 		for t, centres := range c.Trace {
 			panel := plot.PlacePanel{Name: fmt.Sprintf("t = %d", t)}
 			for _, at := range centres {
-				panel.Crosses = append(panel.Crosses, plot.Cross{Point: plot.Point{X: at[0], Y: at[1]}, Low: none, High: none})
+				panel.Crosses = append(panel.Crosses,
+					plot.Cross{Point: plot.Point{X: at[0], Y: at[1]}, Low: none, High: none})
 			}
 			out.Panels = append(out.Panels, panel)
 		}
@@ -50,7 +52,8 @@ func clusterPlaces(c *cluster.Result) plot.Places {
 	for _, k := range c.Clusters {
 		x, y := k.Centre[0], k.Centre[1]
 		released.Crosses = append(released.Crosses, plot.Cross{
-			Point: plot.Point{X: x.Value, Y: y.Value}, Low: plot.Point{X: x.Low, Y: y.Low}, High: plot.Point{X: x.High, Y: y.High},
+			Point: plot.Point{X: x.Value, Y: y.Value}, Low: plot.Point{X: x.Low, Y: y.Low},
+			High: plot.Point{X: x.High, Y: y.High},
 		})
 	}
 	out.Panels = append(out.Panels, released)

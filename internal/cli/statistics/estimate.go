@@ -94,7 +94,8 @@ func (o *estimateFlags) planner(kind string) (estimatePlanner, error) {
 		},
 	}[kind]
 	if of == nil {
-		return nil, console.Usage("there is nothing called %q to estimate%s; there are %s", kind, console.DidYouMean(nearest.Name(kind, estimateKinds)), strings.Join(estimateKinds, ", "))
+		return nil, console.Usage("there is nothing called %q to estimate%s; there are %s", kind,
+			console.DidYouMean(nearest.Name(kind, estimateKinds)), strings.Join(estimateKinds, ", "))
 	}
 	return func(ctx context.Context, c *curator.Curator) (*estimate.Plan, error) {
 		return of(ctx, c, o.Sample)

@@ -22,7 +22,8 @@ func showEstimates(s *console.Console, e *estimate.Result) error {
 		return estimatesCSV(s, e)
 	case "markdown":
 		header, rows := estimateRows(e)
-		s.Print("%s\n%s", render.MarkdownTable(header, estimateAligned(e), rows), render.MarkdownList(estimatesFooter(e)))
+		s.Print("%s\n%s", render.MarkdownTable(header, estimateAligned(e), rows),
+			render.MarkdownList(estimatesFooter(e)))
 		return nil
 	}
 	header, rows := estimateRows(e)
@@ -67,7 +68,8 @@ func estimateRows(e *estimate.Result) (header []string, rows [][]string) {
 			rows = append(rows, append(row, v.Name, number(v.Value, "?"), deviation, "–", "–"))
 			continue
 		}
-		rows = append(rows, append(row, v.Name, number(v.Value, "?"), deviation, number(v.Low, "−∞"), number(v.High, "∞")))
+		rows = append(rows, append(row, v.Name, number(v.Value, "?"), deviation, number(v.Low, "−∞"),
+			number(v.High, "∞")))
 	}
 	return header, rows
 }
@@ -77,7 +79,8 @@ func noInterval(e *estimate.Result) bool {
 	return e.Method == estimate.MethodRecursive || e.Method == estimate.MethodJoint || e.Method == estimate.MethodSmooth
 }
 
-// estimatePlaces are as many decimals as show the interval's width with three digits, or six digits of a value without one.
+// estimatePlaces are as many decimals as show the interval's width with three digits, or six digits of a value without
+// one.
 func estimatePlaces(v estimate.Value) int {
 	var width float64
 	switch {
@@ -128,7 +131,9 @@ func estimatesCSV(s *console.Console, e *estimate.Result) error {
 		if v.StdError != nil {
 			deviation = strconv.FormatFloat(*v.StdError, 'g', -1, 64)
 		}
-		records = append(records, append(row, v.Name, render.CSVNumber(v.Value), deviation, render.CSVNumber(v.Low), render.CSVNumber(v.High)))
+		records = append(records,
+			append(row, v.Name, render.CSVNumber(v.Value), deviation, render.CSVNumber(v.Low),
+				render.CSVNumber(v.High)))
 	}
 	return s.CSV(records)
 }
@@ -174,7 +179,8 @@ func estimatePlanText(p *estimate.Plan) string {
 	return b.String()
 }
 
-// estimatesChart draws the estimates as points with their intervals: a panel for each, or for each kind of a covariance's; a place for each group.
+// estimatesChart draws the estimates as points with their intervals: a panel for each, or for each kind of a
+// covariance's; a place for each group.
 func estimatesChart(e *estimate.Result, table string) plot.Chart {
 	c := plot.Chart{Title: e.Kind + " of " + table, Key: strings.Join(e.Keys, " · ")}
 	c.Caption, _, _ = strings.Cut(estimatesFooter(e), "\n")

@@ -83,7 +83,8 @@ func runFit(s *console.Console, args []string) error {
 		return err
 	}
 	if len(rest) > 0 {
-		return console.Usage("there is no model %q%s; there are %s", rest[0], console.DidYouMean(nearest.Name(rest[0], names)), strings.Join(names, ", "))
+		return console.Usage("there is no model %q%s; there are %s", rest[0],
+			console.DidYouMean(nearest.Name(rest[0], names)), strings.Join(names, ", "))
 	}
 	return console.Usage("fit is followed by %s", strings.Join(names, ", "))
 }
@@ -106,7 +107,10 @@ func (o *fitOptions) parsed(s *console.Console, args []string) (helped bool, err
 
 // fitting explains a fit, or fits and draws it. A fit whose picture or calibration cannot be had is told all the same:
 // it is paid.
-func fitting[E, F any](s *console.Console, o *fitOptions, explain func(*curator.Curator) (E, error), tell func(E) error, fit func(*curator.Curator) (F, error), show func(F) error) error {
+func fitting[E, F any](
+	s *console.Console, o *fitOptions, explain func(*curator.Curator) (E, error), tell func(E) error,
+	fit func(*curator.Curator) (F, error), show func(F) error,
+) error {
 	return s.Sealing(func(c *curator.Curator) error {
 		if o.explain {
 			e, err := explain(c)
@@ -139,7 +143,8 @@ func affordability(b *strings.Builder, q regression.Quoted, replayed bool) {
 	case q.Affordable:
 		fmt.Fprintf(b, "price %s, remaining %s\n", q.Price, q.Remaining)
 	default:
-		fmt.Fprintf(b, "price %s, which is more than what remains, %s; at most --epsilon %s\n", q.Price, q.Remaining, q.Largest)
+		fmt.Fprintf(b, "price %s, which is more than what remains, %s; at most --epsilon %s\n",
+			q.Price, q.Remaining, q.Largest)
 	}
 }
 
@@ -182,5 +187,6 @@ func fitHelp(s *console.Console) string {
 	if s.Flags.Lookup("rows") != nil { // a model's own
 		return ""
 	}
-	return "\nThese flags are every model's: `dither help fit linear`, logistic, poisson or network lists all that the model takes.\n"
+	return "\nThese flags are every model's: `dither help fit linear`, logistic, poisson or network lists all that " +
+		"the model takes.\n"
 }

@@ -48,7 +48,9 @@ func (f *calibrationFlags) check(s *console.Console, o *fitOptions) error {
 }
 
 // explained tells what the calibration of a model would cost; nil where none is asked for.
-func (f *calibrationFlags) explained(c *curator.Curator, o *fitOptions, k formula.Classes) (*regression.CalibrationExplanation, error) {
+func (f *calibrationFlags) explained(
+	c *curator.Curator, o *fitOptions, k formula.Classes,
+) (*regression.CalibrationExplanation, error) {
 	if !f.asked {
 		return nil, nil //nolint:nilnil // none is asked for
 	}
@@ -56,7 +58,9 @@ func (f *calibrationFlags) explained(c *curator.Curator, o *fitOptions, k formul
 }
 
 // affordable refuses a fit after which the calibration could not be paid.
-func (f *calibrationFlags) affordable(c *curator.Curator, o *fitOptions, k formula.Classes, price curator.Loss, replayed bool) error {
+func (f *calibrationFlags) affordable(
+	c *curator.Curator, o *fitOptions, k formula.Classes, price curator.Loss, replayed bool,
+) error {
 	e, err := f.explained(c, o, k)
 	if err != nil || e == nil || replayed {
 		// of a fit that is free it is no loss if its calibration turns out to be refused; and that may be free too,
@@ -65,7 +69,9 @@ func (f *calibrationFlags) affordable(c *curator.Curator, o *fitOptions, k formu
 	}
 	if !e.AffordableWith(price) {
 		return &curator.Error{
-			Code: curator.CodeExhausted, Message: fmt.Sprintf("the fit and its calibration (%s) are above what remains of the budget, %s", e.Price, e.Remaining),
+			Code: curator.CodeExhausted,
+			Message: fmt.Sprintf("the fit and its calibration (%s) are above what remains of the budget, %s",
+				e.Price, e.Remaining),
 			Hint: "--calibration-epsilon and --epsilon are their prices",
 		}
 	}
@@ -87,11 +93,14 @@ func calibrationPlaces(k *regression.Calibrated) plot.Places {
 	for _, b := range k.Bins {
 		if b.Rate != nil {
 			panel.Crosses = append(panel.Crosses, plot.Cross{
-				Point: plot.Point{X: (b.Low + b.High) / 2, Y: *b.Rate}, Low: plot.Point{X: b.Low, Y: b.Interval.Low}, High: plot.Point{X: b.High, Y: b.Interval.High},
+				Point: plot.Point{X: (b.Low + b.High) / 2, Y: *b.Rate}, Low: plot.Point{X: b.Low, Y: b.Interval.Low},
+				High: plot.Point{X: b.High, Y: b.Interval.High},
 			})
 		}
 	}
-	caption := fmt.Sprintf("%s; %s intervals of each bin by itself cover sampling and noise; on the diagonal as many rows have the response as are predicted to",
+	caption := fmt.Sprintf(
+		"%s; %s intervals of each bin by itself cover sampling and noise; on the diagonal as many rows have the "+
+			"response as are predicted to",
 		pricePaid(k.Price, k.Replayed), render.Percent(string(k.Confidence)))
 	if k.Same {
 		caption += "; of the rows that the model was fitted to"
@@ -106,7 +115,10 @@ func calibrationPlaces(k *regression.Calibrated) plot.Places {
 func showCalibration(s *console.Console, k *regression.Calibrated) {
 	s.Print("\n")
 	heading(s, "calibration: "+k.Response)
-	header := []string{"predicted", "rows", "observed rate", render.Percent(string(k.Confidence)) + " interval", "than predicted"}
+	header := []string{
+		"predicted", "rows", "observed rate", render.Percent(string(k.Confidence)) + " interval",
+		"than predicted",
+	}
 	var rows [][]string
 	off := false
 	places := 3
@@ -129,7 +141,8 @@ func showCalibration(s *console.Console, k *regression.Calibrated) {
 			said, off = "fewer", true
 		}
 		rows = append(rows, []string{
-			number(b.Low, places) + " to " + number(b.High, places), render.Compact(math.Round(b.Rows)), rate, "[" + number(b.Interval.Low, digits) + ", " + number(b.Interval.High, digits) + "]", said,
+			number(b.Low, places) + " to " + number(b.High, places), render.Compact(math.Round(b.Rows)), rate,
+			"[" + number(b.Interval.Low, digits) + ", " + number(b.Interval.High, digits) + "]", said,
 		})
 	}
 	if !off {
@@ -140,7 +153,8 @@ func showCalibration(s *console.Console, k *regression.Calibrated) {
 	}
 	lay(s, header, rows, 0)
 	var b strings.Builder
-	fmt.Fprintf(&b, "counts have noise of standard deviation %s; intervals, each by itself, cover sampling and noise\n", render.Compact(k.StdDev))
+	fmt.Fprintf(&b, "counts have noise of standard deviation %s; intervals, each by itself, cover sampling and noise\n",
+		render.Compact(k.StdDev))
 	closing(&b, k.Warnings, k.Paid, k.ID)
 	paragraphs(s, b.String())
 }
@@ -150,7 +164,9 @@ func calibrationWords(b *strings.Builder, e *regression.CalibrationExplanation) 
 	if e == nil {
 		return
 	}
-	fmt.Fprintf(b, "calibration: counts of %d bins by response, with noise of standard deviation %s, for %s beside the fit", e.Bins, render.Compact(e.StdDev), e.Price)
+	fmt.Fprintf(
+		b, "calibration: counts of %d bins by response, with noise of standard deviation %s, for %s beside the fit",
+		e.Bins, render.Compact(e.StdDev), e.Price)
 	if e.Replayed {
 		b.WriteString(", released before: free")
 	}
@@ -175,7 +191,8 @@ func classFlags(s *console.Console, k *formula.Classes) {
 func levelWords(b *strings.Builder, response string, levels []string) {
 	switch {
 	case len(levels) == 2:
-		fmt.Fprintf(b, "the response is 1 where %s is %s, and 0 where it is %s: probabilities are those of %s\n", response, levels[1], levels[0], levels[1])
+		fmt.Fprintf(b, "the response is 1 where %s is %s, and 0 where it is %s: probabilities are those of %s\n",
+			response, levels[1], levels[0], levels[1])
 	case len(levels) > 2:
 		var parts []string
 		for i, l := range levels {

@@ -8,7 +8,8 @@ import (
 	"dither/stats/regression"
 )
 
-// coefficientsCSV writes coefficients as a table for other programs. What is not known is empty; what the fit needs to be known beside them is in JSON.
+// coefficientsCSV writes coefficients as a table for other programs. What is not known is empty; what the fit needs to
+// be known beside them is in JSON.
 func coefficientsCSV(s *console.Console, header []string, rows [][]string) error {
 	return s.CSV(append([][]string{header}, rows...))
 }
@@ -16,7 +17,10 @@ func coefficientsCSV(s *console.Console, header []string, rows [][]string) error
 func linearCSV(s *console.Console, f *regression.LinearFit) error {
 	var rows [][]string
 	for _, c := range f.Coefficients {
-		rows = append(rows, []string{c.Name, render.CSVFloat(c.Estimate), render.CSVFloat(c.StdError), render.CSVFloat(c.Low), render.CSVFloat(c.High)})
+		rows = append(rows, []string{
+			c.Name, render.CSVFloat(c.Estimate), render.CSVFloat(c.StdError),
+			render.CSVFloat(c.Low), render.CSVFloat(c.High),
+		})
 	}
 	return coefficientsCSV(s, []string{"name", "estimate", "std_error", "low", "high"}, rows)
 }
@@ -24,7 +28,10 @@ func linearCSV(s *console.Console, f *regression.LinearFit) error {
 func glmCSV(s *console.Console, f *regression.GLMFit) error {
 	var rows [][]string
 	for _, c := range f.Coefficients {
-		rows = append(rows, []string{c.Name, render.CSVFloat(c.Estimate), render.CSVFloat(c.StdError), render.CSVFloat(c.Z), render.CSVFloat(c.P), render.CSVFloat(c.Low), render.CSVFloat(c.High)})
+		rows = append(rows, []string{
+			c.Name, render.CSVFloat(c.Estimate), render.CSVFloat(c.StdError),
+			render.CSVFloat(c.Z), render.CSVFloat(c.P), render.CSVFloat(c.Low), render.CSVFloat(c.High),
+		})
 	}
 	return coefficientsCSV(s, []string{"name", "estimate", "std_error", "z", "p_value", "low", "high"}, rows)
 }

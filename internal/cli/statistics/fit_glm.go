@@ -98,36 +98,45 @@ func runFitGLM(family string) func(*console.Console, *fitOptions, []string) erro
 			return err
 		}
 		if s.Format == "csv" && (search.tried != "" || len(search.others) > 0) {
-			return console.Usage("--format csv has the coefficients of one fit alone: a search is in table, json or markdown")
+			return console.Usage(
+				"--format csv has the coefficients of one fit alone: a search is in table, json or markdown")
 		}
 		if search.tried == "" && search.trials != "" {
 			return console.Usage("--trials says how many there are with --try 20,50,200")
 		}
 		if len(search.others) == 0 && search.score != "" {
-			return console.Usage("--score-epsilon is the price of the counts by which one of several models is chosen: --or FORMULA")
+			return console.Usage(
+				"--score-epsilon is the price of the counts by which one of several models is chosen: --or FORMULA")
 		}
 		switch o.method {
 		case "", "minimize":
-			if err := noneOf(s, "gradients are taken: --method gradient", "clip", "rate", "multiplier", "optimiser", "learning", "steps", "delta"); err != nil {
+			if err := noneOf(s, "gradients are taken: --method gradient", "clip", "rate", "multiplier", "optimiser",
+				"learning", "steps", "delta"); err != nil {
 				return err
 			}
 			if search.tried != "" {
 				if k.asked {
-					return console.Usage("a calibration is of one model: fit the one that was found, with --regularise and --calibration")
+					return console.Usage(
+						"a calibration is of one model: fit the one that was found, with --regularise and " +
+							"--calibration")
 				}
-				if err := noneOf(s, "there is no search for a regulariser", "or", "score-epsilon", "plot", "confidence"); err != nil {
+				if err := noneOf(s, "there is no search for a regulariser", "or", "score-epsilon", "plot",
+					"confidence"); err != nil {
 					return err
 				}
 				return tryGLM(s, o, q, search.tried, search.trials)
 			}
 			if len(search.others) > 0 {
 				if k.asked {
-					return console.Usage("a calibration is of one model: fit the one that was chosen again, free, with --calibration")
+					return console.Usage(
+						"a calibration is of one model: fit the one that was chosen again, free, with --calibration")
 				}
 				return searchGLM(s, o, q, search.others, search.score)
 			}
 		case "gradient":
-			if err := noneOf(s, "a minimum is perturbed: --method minimize", "or", "score-epsilon", "radius", "regularise", "curvature", "plot", "confidence", "normalise", "choose", "choose-share", "try", "trials"); err != nil {
+			if err := noneOf(s, "a minimum is perturbed: --method minimize", "or", "score-epsilon", "radius",
+				"regularise", "curvature", "plot", "confidence", "normalise", "choose", "choose-share", "try",
+				"trials"); err != nil {
 				return err
 			}
 			t.Kind, t.Bound, t.Rows, t.Classes = family, q.Bound, q.Rows, q.Classes
@@ -208,7 +217,10 @@ func showGLM(s *console.Console, f glmFitted) error {
 			}
 			return render.Fixed(*x, places)
 		}
-		row := []string{c.Name, number(c.Estimate, "?"), number(c.StdError, "?"), number(c.Z, "?"), "?", "[" + number(c.Low, "−∞") + ", " + number(c.High, "∞") + "]", "?", ""}
+		row := []string{
+			c.Name, number(c.Estimate, "?"), number(c.StdError, "?"), number(c.Z, "?"), "?",
+			"[" + number(c.Low, "−∞") + ", " + number(c.High, "∞") + "]", "?", "",
+		}
 		if c.Z != nil {
 			row[3], row[4] = render.Fixed(*c.Z, 2), pValue(*c.P)
 		}
@@ -222,7 +234,10 @@ func showGLM(s *console.Console, f glmFitted) error {
 		}
 		rows = append(rows, row)
 	}
-	lay(s, []string{"", "estimate", "std. error", "z", "p", render.Percent(string(f.Confidence)) + " interval", "of its variance the noise's", factor}, rows, 1)
+	lay(s, []string{
+		"", "estimate", "std. error", "z", "p", render.Percent(string(f.Confidence)) + " interval",
+		"of its variance the noise's", factor,
+	}, rows, 1)
 	paragraphs(s, glmWords(f.GLMFit))
 	if f.Calibration != nil {
 		showCalibration(s, f.Calibration)
@@ -238,8 +253,11 @@ func glmWords(f *regression.GLMFit) string {
 	if f.Counted {
 		by = "by a noisy count"
 	}
-	fmt.Fprintf(&b, "about %s rows, %s; scaled predictors held to a norm of %s, regularised by %s and %s of the price for the sums that take the bias out and make intervals\n",
-		render.Compact(math.Round(f.Rows)), by, render.Compact(f.Bound), render.Compact(f.Regularise), render.Percent(strconv.FormatFloat(f.Curvature, 'f', -1, 64)))
+	fmt.Fprintf(
+		&b, "about %s rows, %s; scaled predictors held to a norm of %s, regularised by %s and %s of the price for the "+
+			"sums that take the bias out and make intervals\n",
+		render.Compact(math.Round(f.Rows)), by, render.Compact(f.Bound), render.Compact(f.Regularise),
+		render.Percent(strconv.FormatFloat(f.Curvature, 'f', -1, 64)))
 	b.WriteString(foundWords(f.Bounds))
 	b.WriteString("intervals are about the population that the rows are drawn from: they cover sampling and noise\n")
 	levelWords(&b, f.Response, f.Levels)
@@ -253,14 +271,22 @@ func showGLMExplanation(s *console.Console, e glmExplained) error {
 	}
 	heading(s, fmt.Sprintf("%s (%s, %s)", e.Formula, e.Table, e.Model))
 	lay(s, []string{"a minimum of", "noise", "std. dev.", "sensitivity", "regularised by", "radius", "norm"},
-		[][]string{{strconv.Itoa(len(e.Columns)) + " coefficients", e.Noise, render.Compact(e.StdDev), render.Compact(e.Sensitivity), render.Compact(e.Regularise), render.Compact(e.Radius), render.Compact(e.Bound)}}, 2)
+		[][]string{{
+			strconv.Itoa(len(e.Columns)) + " coefficients", e.Noise, render.Compact(e.StdDev),
+			render.Compact(e.Sensitivity), render.Compact(e.Regularise), render.Compact(e.Radius),
+			render.Compact(e.Bound),
+		}}, 2)
 	var b strings.Builder
 	fmt.Fprintf(&b, "predictors, scaled by their bounds to between -1 and 1: %s\n", strings.Join(e.Columns, ", "))
 	if e.Expected != nil {
-		fmt.Fprintf(&b, "with about %s rows, spread as is usual, noise adds about %s to the error of a scaled predictor's coefficient\n", render.Compact(e.Rows), render.Compact(*e.Expected))
+		fmt.Fprintf(
+			&b, "with about %s rows, spread as is usual, noise adds about %s to the error of a scaled predictor's "+
+				"coefficient\n", render.Compact(e.Rows), render.Compact(*e.Expected))
 	}
 	if e.Count != nil {
-		fmt.Fprintf(&b, "nobody says how many rows there are: a noisy count of them costs %s of the price; --rows N spares it, and these figures are for %s\n", *e.Count, render.Compact(e.Rows))
+		fmt.Fprintf(
+			&b, "nobody says how many rows there are: a noisy count of them costs %s of the price; --rows N spares "+
+				"it, and these figures are for %s\n", *e.Count, render.Compact(e.Rows))
 	}
 	for _, n := range e.Notes {
 		fmt.Fprintf(&b, "note: %s\n", n)
@@ -274,7 +300,8 @@ func showGLMExplanation(s *console.Console, e glmExplained) error {
 
 // glmChart draws coefficients on the scale of the linear predictor.
 func glmChart(f *regression.GLMFit) plot.Chart {
-	caption := pricePaid(f.Price, f.Replayed) + "; " + render.Percent(string(f.Confidence)) + " intervals cover sampling and noise"
+	caption := pricePaid(f.Price, f.Replayed) + "; " + render.Percent(string(f.Confidence)) +
+		" intervals cover sampling and noise"
 	var all []coefficient
 	for _, k := range f.Coefficients {
 		all = append(all, coefficient{k.Name, k.Width, k.Estimate, k.Low, k.High})

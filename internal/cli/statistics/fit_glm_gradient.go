@@ -127,7 +127,8 @@ func trainingLine(w io.Writer) func(regression.TrainingStep) {
 		if t.Replayed {
 			again = ", recorded before"
 		}
-		_, _ = fmt.Fprintf(w, "\r\033[K%s%s step %d of %d; %s, paid%s", strings.Repeat("█", full), strings.Repeat("░", width-full), t.Step, t.Steps, t.Price, again)
+		_, _ = fmt.Fprintf(w, "\r\033[K%s%s step %d of %d; %s, paid%s",
+			strings.Repeat("█", full), strings.Repeat("░", width-full), t.Step, t.Steps, t.Price, again)
 	}
 }
 
@@ -168,7 +169,8 @@ func showTrained(s *console.Console, t trained) error {
 	if len(rows) == 0 {
 		b.WriteString("; --format json tells them")
 	}
-	fmt.Fprintf(&b, "\n%s, --learning %s, --clip %s, --rate %s, --multiplier %s\n", t.Optimiser, t.Learning, t.Clip, t.Rate, t.Multiplier)
+	fmt.Fprintf(&b, "\n%s, --learning %s, --clip %s, --rate %s, --multiplier %s\n", t.Optimiser, t.Learning, t.Clip,
+		t.Rate, t.Multiplier)
 	if t.Model == curator.SoftmaxModel {
 		first := "0"
 		if len(t.Levels) > 0 {
@@ -196,7 +198,10 @@ func showGradientsExplanation(s *console.Console, e gradientsExplained) error {
 	}
 	heading(s, fmt.Sprintf("%s (%s, %s)", e.Formula, e.Table, e.Model))
 	lay(s, []string{"noisy gradients of", "steps", "rate", "clip", "multiplier", "noise on a mean"},
-		[][]string{{fmt.Sprintf("%d parameters", e.Parameters), strconv.FormatInt(e.Steps, 10), e.Rate, e.Clip, e.Multiplier, render.Compact(e.StdDev)}}, 1)
+		[][]string{{
+			fmt.Sprintf("%d parameters", e.Parameters), strconv.FormatInt(e.Steps, 10), e.Rate, e.Clip,
+			e.Multiplier, render.Compact(e.StdDev),
+		}}, 1)
 	var b strings.Builder
 	fmt.Fprintf(&b, "predictors, scaled by their bounds to between -1 and 1: %s\n", strings.Join(e.Columns, ", "))
 	delta := "the policy's δ"

@@ -20,7 +20,8 @@ func searchGLM(s *console.Console, o *fitOptions, q regression.GLM, others []str
 	}
 	return s.Sealing(func(c *curator.Curator) error {
 		if o.explain {
-			return console.Usage("--explain is of one model: a search costs what each of them does, and the counts' --score-epsilon")
+			return console.Usage(
+				"--explain is of one model: a search costs what each of them does, and the counts' --score-epsilon")
 		}
 		r, err := regression.SearchGLM(s.Context(), c, search)
 		if err != nil {
@@ -36,7 +37,10 @@ func searchGLM(s *console.Console, o *fitOptions, q regression.GLM, others []str
 			if i == r.Best {
 				mark = "chosen"
 			}
-			rows = append(rows, []string{k.Formula, render.Compact(math.Round(k.Correct)), render.Compact(k.StdDev), mark})
+			rows = append(rows, []string{
+				k.Formula, render.Compact(math.Round(k.Correct)),
+				render.Compact(k.StdDev), mark,
+			})
 		}
 		lay(s, []string{"model", "rows predicted rightly", "std. dev. of the noise", ""}, rows, 1)
 		unit := "ε"
@@ -44,7 +48,8 @@ func searchGLM(s *console.Console, o *fitOptions, q regression.GLM, others []str
 			unit = "ρ"
 		}
 		paragraphs(s, fmt.Sprintf("all models and counts together: price %s = %s, remaining %s (%s)\n"+
-			"the model was chosen by what these rows say: its intervals are as if it had been the only one\n\n", unit, r.Price, r.Remaining, r.ID))
+			"the model was chosen by what these rows say: its intervals are as if it had been the only one\n\n", unit,
+			r.Price, r.Remaining, r.ID))
 		return errors.Join(showGLM(s, glmFitted{GLMFit: best}), o.picture.Draw(glmChart(best)))
 	})
 }

@@ -52,10 +52,17 @@ func tryGLM(s *console.Console, o *fitOptions, q regression.GLM, tried, trials s
 func triedWords(r *regression.GLMTried) string {
 	var b strings.Builder
 	if r.Correct != nil {
-		fmt.Fprintf(&b, "regularised by %s, the best that was tried: about %s rows predicted rightly, by a count with noise of standard deviation %s\n", r.Regularise, render.Compact(math.Round(*r.Correct)), render.Compact(*r.CorrectError))
-		b.WriteString("there are no intervals: coefficients are drawn towards 0 by the regulariser, and that was chosen by these rows\n")
+		fmt.Fprintf(
+			&b, "regularised by %s, the best that was tried: about %s rows predicted rightly, by a count with noise "+
+				"of standard deviation %s\n", r.Regularise, render.Compact(math.Round(*r.Correct)),
+			render.Compact(*r.CorrectError))
+		b.WriteString(
+			"there are no intervals: coefficients are drawn towards 0 by the regulariser, and that was chosen by " +
+				"these rows\n")
 	}
-	fmt.Fprintf(&b, "a random number of trials, %s on average, each at %s; a given regulariser is missed with probability %.2g\n", render.Compact(r.Trials), r.Trial, r.Missed)
+	fmt.Fprintf(
+		&b, "a random number of trials, %s on average, each at %s; a given regulariser is missed with "+
+			"probability %.2g\n", render.Compact(r.Trials), r.Trial, r.Missed)
 	if r.ID == "" {
 		q := regression.Quoted{Price: r.Price, Remaining: r.Remaining, Affordable: r.Affordable, Largest: r.Largest}
 		affordability(&b, q, r.Replayed)

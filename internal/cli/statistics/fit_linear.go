@@ -30,7 +30,8 @@ func runFitLinear(s *console.Console, o *fitOptions, args []string) error {
 	if err != nil || helped {
 		return err
 	}
-	q.Question, q.Table, q.Formula, q.Where, q.Method, q.From = o.Question, o.table, o.formula, o.where, o.method, o.from
+	q.Question, q.Table, q.Formula, q.Where, q.Method, q.From = o.Question, o.table, o.formula, o.where,
+		o.method, o.from
 	return fitting(s, o,
 		func(c *curator.Curator) (*regression.LinearExplanation, error) {
 			return regression.ExplainLinear(context.Background(), c, q)
@@ -98,7 +99,10 @@ func showLinear(s *console.Console, f *regression.LinearFit) error {
 		showTheilSen(s, f)
 		return nil
 	}
-	lay(s, []string{"", "estimate", "std. error", render.Percent(string(f.Confidence)) + " interval", "of its variance the noise's"}, linearRows(f), 1)
+	lay(s, []string{
+		"", "estimate", "std. error", render.Percent(string(f.Confidence)) + " interval",
+		"of its variance the noise's",
+	}, linearRows(f), 1)
 	paragraphs(s, linearWords(f))
 	return nil
 }
@@ -115,11 +119,13 @@ func linearWords(f *regression.LinearFit) string {
 	}
 	if f.Rows != nil {
 		// + 0: not -0
-		fmt.Fprintf(&b, "rows %s, by a count with noise of standard deviation %s\n", render.Compact(math.Round(*f.Rows)+0), render.Compact(*f.RowsError))
+		fmt.Fprintf(&b, "rows %s, by a count with noise of standard deviation %s\n",
+			render.Compact(math.Round(*f.Rows)+0), render.Compact(*f.RowsError))
 	}
 	b.WriteString(foundWords(f.Bounds))
 	if f.About == regression.AboutPopulation {
-		b.WriteString("intervals are about the population that the rows are drawn from: they cover sampling and noise\n")
+		b.WriteString(
+			"intervals are about the population that the rows are drawn from: they cover sampling and noise\n")
 	} else {
 		b.WriteString("intervals are about the coefficients that these rows have: they cover noise, not sampling\n")
 	}
@@ -133,9 +139,11 @@ func foundWords(found []formula.Bounds) string {
 	for _, k := range found {
 		by := "the bounds that were found"
 		if k.Spread > 0 {
-			by = fmt.Sprintf("three spreads about their mean, about %s ± %s", render.Compact(k.Mean), render.Compact(k.Spread))
+			by = fmt.Sprintf("three spreads about their mean, about %s ± %s",
+				render.Compact(k.Mean), render.Compact(k.Spread))
 		}
-		fmt.Fprintf(&b, "%s: values held within %s, %s to %s\n", k.Column, by, render.Compact(k.Low), render.Compact(k.High))
+		fmt.Fprintf(&b, "%s: values held within %s, %s to %s\n", k.Column, by, render.Compact(k.Low),
+			render.Compact(k.High))
 	}
 	return b.String()
 }
@@ -190,8 +198,11 @@ func showLinearExplanation(s *console.Console, e *regression.LinearExplanation) 
 	}
 	lay(s, []string{"measured", "noise", "std. dev.", "off the diagonal", "price"}, rows, 2)
 	var b strings.Builder
-	fmt.Fprintf(&b, "z: %s, scaled by their bounds to between -1 and 1; v: the response, likewise\n", strings.Join(e.Columns, ", "))
-	fmt.Fprintf(&b, "rows times the least variance of z in any direction should be far above %s, the norm of the noise on Σ z zᵀ", render.Compact(*e.NoiseNorm))
+	fmt.Fprintf(&b, "z: %s, scaled by their bounds to between -1 and 1; v: the response, likewise\n",
+		strings.Join(e.Columns, ", "))
+	fmt.Fprintf(
+		&b, "rows times the least variance of z in any direction should be far above %s, the norm of the noise "+
+			"on Σ z zᵀ", render.Compact(*e.NoiseNorm))
 	if e.LeastSpread != nil {
 		fmt.Fprintf(&b, ": with the rows that are expected, its standard deviation far above %.2g", *e.LeastSpread)
 	}
@@ -213,9 +224,11 @@ func linearPrice(e *regression.LinearExplanation) string {
 
 // linearChart draws coefficients in the response's unit.
 func linearChart(f *regression.LinearFit) plot.Chart {
-	caption := pricePaid(f.Price, f.Replayed) + "; " + render.Percent(string(f.Confidence)) + " intervals cover sampling and noise"
+	caption := pricePaid(f.Price, f.Replayed) + "; " + render.Percent(string(f.Confidence)) +
+		" intervals cover sampling and noise"
 	if f.About != regression.AboutPopulation {
-		caption = pricePaid(f.Price, f.Replayed) + "; " + render.Percent(string(f.Confidence)) + " intervals cover noise, not sampling"
+		caption = pricePaid(f.Price, f.Replayed) + "; " + render.Percent(string(f.Confidence)) +
+			" intervals cover noise, not sampling"
 	}
 	if f.Line != nil {
 		return theilSenChart(f)

@@ -25,7 +25,9 @@ func showTheilSen(s *console.Console, f *regression.LinearFit) {
 	lay(s, header, rows, 1)
 	var b strings.Builder
 	if f.Line.Intervals {
-		b.WriteString("intervals are about the population that the rows are drawn from: they cover sampling and noise, and hold all together\n")
+		b.WriteString(
+			"intervals are about the population that the rows are drawn from: they cover sampling and noise, and hold " +
+				"all together\n")
 	}
 	closing(&b, f.Warnings, f.Paid, f.ID)
 	paragraphs(s, b.String())
@@ -63,7 +65,8 @@ func theilSenRow(c regression.Coefficient, intervals bool) []string {
 func theilSenChart(f *regression.LinearFit) plot.Chart {
 	c := plot.Chart{Title: f.Formula, Caption: pricePaid(f.Price, f.Replayed) + "; without intervals"}
 	if f.Line.Intervals {
-		c.Caption = pricePaid(f.Price, f.Replayed) + "; " + render.Percent(string(f.Confidence)) + " intervals of the whole line cover sampling and noise"
+		c.Caption = pricePaid(f.Price, f.Replayed) + "; " + render.Percent(string(f.Confidence)) +
+			" intervals of the whole line cover sampling and noise"
 	}
 	slope := f.Coefficients[1]
 	panel := plot.Panel{Name: f.Line.Height.Name, Points: true, Marks: [][]plot.Mark{nil}}
@@ -104,9 +107,13 @@ func explainTheilSen(s *console.Console, e *regression.LinearExplanation) {
 	lay(s, []string{"drawn", "by", "price"}, rows, 2)
 	var b strings.Builder
 	x := e.Columns[1]
-	fmt.Fprintf(&b, "slopes of all pairs of rows, as far as ±%s, and the height of the line at %s = %s\n", render.Compact(e.Line.SlopeMost), x, render.Compact(e.Line.At))
-	fmt.Fprintf(&b, "with about %s rows, spread evenly over the bounds of %s, and residuals of a tenth of the response's range, noise adds about %s to the error of the slope, and %s to that of the height\n",
-		render.Compact(float64(e.Line.Rows)), x, render.TwoDigits(e.Line.SlopeNoise), render.TwoDigits(e.Line.HeightNoise))
+	fmt.Fprintf(&b, "slopes of all pairs of rows, as far as ±%s, and the height of the line at %s = %s\n",
+		render.Compact(e.Line.SlopeMost), x, render.Compact(e.Line.At))
+	fmt.Fprintf(
+		&b, "with about %s rows, spread evenly over the bounds of %s, and residuals of a tenth of the response's "+
+			"range, noise adds about %s to the error of the slope, and %s to that of the height\n",
+		render.Compact(float64(e.Line.Rows)), x, render.TwoDigits(e.Line.SlopeNoise),
+		render.TwoDigits(e.Line.HeightNoise))
 	b.WriteString(linearPrice(e))
 	paragraphs(s, b.String())
 }

@@ -30,11 +30,27 @@ func testKinds() []testKind {
 	counts := slices.Concat([]string{"counts", "n"}, noiseFlags, methodFlags, homeFlags, pictureFlags)
 	return []testKind{
 		{"gof", append([]string{"null", "release"}, counts...), runGoodnessOfFit},
-		{"independence", append([]string{"release"}, counts...), func(s *console.Console, o *testOptions) error { return runTable(s, o, false) }},
-		{"proportions", append([]string{"sizes", "confidence", "release"}, counts...), func(s *console.Console, o *testOptions) error { return runTable(s, o, true) }},
-		{"means", slices.Concat([]string{"counts", "sums", "squares", "count-sigma", "count-scale", "sum-sigma", "sum-scale", "square-sigma", "square-scale", "bounds", "centre", "paired", "null", "alternative", "confidence", "seed", "release"}, homeFlags), runMeans},
-		{"binomial", slices.Concat([]string{"released", "n", "null", "alternative", "confidence", "delta", "seed", "value"}, noiseFlags, homeFlags), runBinomial},
-		{"power", slices.Concat([]string{"of", "null", "truth", "n", "alpha", "power", "alternative", "delta", "epsilon", "rho", "neighbours"}, noiseFlags, pictureFlags), runPower},
+		{
+			"independence", append([]string{"release"}, counts...),
+			func(s *console.Console, o *testOptions) error { return runTable(s, o, false) },
+		},
+		{
+			"proportions", append([]string{"sizes", "confidence", "release"}, counts...),
+			func(s *console.Console, o *testOptions) error { return runTable(s, o, true) },
+		},
+		{"means", slices.Concat([]string{
+			"counts", "sums", "squares", "count-sigma", "count-scale", "sum-sigma",
+			"sum-scale", "square-sigma", "square-scale", "bounds", "centre", "paired", "null", "alternative",
+			"confidence", "seed", "release",
+		}, homeFlags), runMeans},
+		{"binomial", slices.Concat([]string{
+			"released", "n", "null", "alternative", "confidence", "delta", "seed",
+			"value",
+		}, noiseFlags, homeFlags), runBinomial},
+		{"power", slices.Concat([]string{
+			"of", "null", "truth", "n", "alpha", "power", "alternative", "delta",
+			"epsilon", "rho", "neighbours",
+		}, noiseFlags, pictureFlags), runPower},
 	}
 }
 
@@ -83,7 +99,8 @@ func testError(err error) error {
 // seeded warns of a seed that was chosen, of a test that used it: who tries several takes the p-value that he likes.
 func (o *testOptions) seeded(t *hypothesis.Test) {
 	if o.given["seed"] && (t.Null == "Monte Carlo" || t.Method == "Tulap") {
-		t.Warnings = append(t.Warnings, "the seed was chosen: if that was after another seed's p-value was seen, this one is none")
+		t.Warnings = append(t.Warnings,
+			"the seed was chosen: if that was after another seed's p-value was seen, this one is none")
 	}
 }
 
@@ -92,7 +109,8 @@ func (o *testOptions) fromHome(numbers ...string) (bool, error) {
 	if o.given["release"] {
 		for _, name := range append(numbers, homeFlags...) {
 			if o.given[name] && name != "analyst" {
-				return false, console.Usage("--release and %s do not go together: it is tested as it was released", console.Dashed(name))
+				return false, console.Usage("--release and %s do not go together: it is tested as it was released",
+					console.Dashed(name))
 			}
 		}
 		return true, nil
@@ -104,7 +122,8 @@ func (o *testOptions) fromHome(numbers ...string) (bool, error) {
 			}
 		}
 		if (o.given["epsilon"] || o.given["rho"]) && o.kind != "binomial" {
-			return false, console.Usage("--epsilon and --rho go with --table; what was published tells its noise by --sigma or --laplace-scale")
+			return false, console.Usage(
+				"--epsilon and --rho go with --table; what was published tells its noise by --sigma or --laplace-scale")
 		}
 		return false, nil
 	}

@@ -20,7 +20,9 @@ func runBinomial(s *console.Console, o *testOptions) error {
 		return err
 	}
 	if !o.given["n"] {
-		return console.Usage("test binomial needs --n, the number of people, which must be public; where it is not, test gof takes the noisy counts of both outcomes")
+		return console.Usage(
+			"test binomial needs --n, the number of people, which must be public; where it is not, test gof takes the " +
+				"noisy counts of both outcomes")
 	}
 	n, err := o.people()
 	if err != nil {
@@ -29,7 +31,9 @@ func runBinomial(s *console.Console, o *testOptions) error {
 	b := hypothesis.Binomial{N: int(math.Min(n, 1e15))}
 	if home {
 		if o.given["seed"] {
-			return console.Usage("--seed is for a count that somebody published: a home's release stands for its own uniform number, which nobody chooses")
+			return console.Usage(
+				"--seed is for a count that somebody published: a home's release stands for its own uniform number, " +
+					"which nobody chooses")
 		}
 		return binomialAtHome(s, o, b)
 	}
@@ -46,7 +50,9 @@ func runBinomial(s *console.Console, o *testOptions) error {
 		}
 	}
 	if given != 1 || o.given["rho"] || o.given["delta"] && !o.given["epsilon"] {
-		return console.Usage("one of --epsilon (Tulap noise, with --delta if it is truncated), --laplace-scale and --sigma (noise on integers) tells the noise")
+		return console.Usage(
+			"one of --epsilon (Tulap noise, with --delta if it is truncated), --laplace-scale and --sigma (noise on " +
+				"integers) tells the noise")
 	}
 	about := ""
 	if o.given["epsilon"] {
@@ -88,7 +94,8 @@ func runBinomial(s *console.Console, o *testOptions) error {
 
 func given6(r *big.Rat) string { f, _ := r.Float64(); return render.Number6(f) }
 
-// dithered adds the uniform number that makes discrete Laplace noise Tulap, if there is a seed for it; else the discrete law is tested.
+// dithered adds the uniform number that makes discrete Laplace noise Tulap, if there is a seed for it; else the
+// discrete law is tested.
 func dithered(b hypothesis.Binomial, d noise.Distribution, seed string) (hypothesis.Binomial, string, error) {
 	l, ok := d.(noise.DiscreteLaplace)
 	if !ok || seed == "" {
@@ -101,11 +108,13 @@ func dithered(b hypothesis.Binomial, d noise.Distribution, seed string) (hypothe
 	}
 	x := new(big.Int)
 	if b.Value != math.Trunc(b.Value) {
-		return b, "", console.Usage("--seed is for counts that are integers: this one has its uniform number already; give --epsilon")
+		return b, "", console.Usage(
+			"--seed is for counts that are integers: this one has its uniform number already; give --epsilon")
 	}
 	big.NewFloat(b.Value).Int(x)
 	out, err := hypothesis.Dither(x, l, b.N, seed)
-	return out, fmt.Sprintf("Tulap noise: noise %s, and %s for the seed %q", noiseText(d), render.Number6(hypothesis.Uniform(seed)), seed), err
+	return out, fmt.Sprintf("Tulap noise: noise %s, and %s for the seed %q",
+		noiseText(d), render.Number6(hypothesis.Uniform(seed)), seed), err
 }
 
 // binomialAtHome counts the rows in which a column has a value.
@@ -114,7 +123,8 @@ func binomialAtHome(s *console.Console, o *testOptions, b hypothesis.Binomial) e
 		return console.Usage("test binomial counts the rows in which --column has the --value")
 	}
 	if o.given["by"] {
-		return console.Usage("test binomial is of one count: --where selects the rows, test proportions compares groups")
+		return console.Usage(
+			"test binomial is of one count: --where selects the rows, test proportions compares groups")
 	}
 	column, err := columnOf(s, o, o.get("column"))
 	if err != nil {
@@ -128,7 +138,8 @@ func binomialAtHome(s *console.Console, o *testOptions, b hypothesis.Binomial) e
 		}
 		is = " = " + o.get("value")
 	case "boolean":
-		if is = map[string]string{"true": "", "false": " = FALSE"}[o.get("value")]; is == "" && o.get("value") != "true" {
+		if is = map[string]string{"true": "", "false": " = FALSE"}[o.get("value")]; is == "" &&
+			o.get("value") != "true" {
 			return console.Usage("--value of %s is true or false", column.Name)
 		}
 	}
@@ -172,7 +183,8 @@ func binomial(s *console.Console, o *testOptions, b hypothesis.Binomial, about s
 	o.seeded(t)
 	compared := map[string]string{"two-sided": "", "greater": " or less", "less": " or more"}[t.Alternative]
 	return showTest(s, tested{
-		Test: t, about: fmt.Sprintf("Is the probability %s%s? A noisy count of %s among %d, with %s.", render.Number6(null), compared, render.Number6(b.Value), b.N, about),
+		Test: t, about: fmt.Sprintf("Is the probability %s%s? A noisy count of %s among %d, with %s.",
+			render.Number6(null), compared, render.Number6(b.Value), b.N, about),
 		estimated: "share", release: r,
 	})
 }

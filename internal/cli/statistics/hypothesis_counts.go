@@ -81,7 +81,10 @@ func fitted(s *console.Console, o *testOptions, g hypothesis.GoodnessOfFit, name
 		return err
 	}
 	o.seeded(t)
-	out := tested{Test: t, about: "Do the counts fit the hypothesis? Goodness of fit, with noise " + noiseText(g.Noise) + ".", release: r}
+	out := tested{
+		Test:  t,
+		about: "Do the counts fit the hypothesis? Goodness of fit, with noise " + noiseText(g.Noise) + ".", release: r,
+	}
 	out.header = []string{"category", "noisy count", "expected"}
 	for i, c := range g.Counts {
 		p := 1 / float64(len(g.Counts))

@@ -20,9 +20,11 @@ type released struct {
 	many bool // a person may have several rows
 }
 
-// measure asks a home for noisy numbers, or explains what they would cost: then there are none. What is to be tested of them is tried on made-up numbers before
-// anything is paid: try is told how many cells there will be.
-func measure(s *console.Console, o *testOptions, sql string, try func(cells int) error, do func(*released) error) error {
+// measure asks a home for noisy numbers, or explains what they would cost: then there are none. What is to be tested of
+// them is tried on made-up numbers before anything is paid: try is told how many cells there will be.
+func measure(
+	s *console.Console, o *testOptions, sql string, try func(cells int) error, do func(*released) error,
+) error {
 	if o.given["release"] {
 		return s.With(func(c *curator.Curator) error {
 			m, err := c.Measured(o.get("release"), o.analyst)
@@ -45,13 +47,18 @@ func measure(s *console.Console, o *testOptions, sql string, try func(cells int)
 	return s.Sealing(func(c *curator.Curator) error { return measured(s, o, c, q, try, do) })
 }
 
-func measured(s *console.Console, o *testOptions, c *curator.Curator, q curator.Question, try func(cells int) error, do func(*released) error) error {
+func measured(
+	s *console.Console, o *testOptions, c *curator.Curator, q curator.Question, try func(cells int) error,
+	do func(*released) error,
+) error {
 	e, err := c.Explain(context.Background(), q)
 	if err != nil {
 		return err
 	}
 	if e.Selection != nil {
-		return console.Usage("the values of what is tested must be known beforehand, in the policy: which of unknown ones are released depends on how frequent they are, so that a test of them is not valid")
+		return console.Usage(
+			"the values of what is tested must be known beforehand, in the policy: which of unknown ones are released " +
+				"depends on how frequent they are, so that a test of them is not valid")
 	}
 	if try != nil {
 		if err := try(e.Cells); err != nil {
@@ -124,9 +131,11 @@ func (r *released) warnings() (lines []string) {
 	return lines
 }
 
-// counts are the counts of the cells whose keys are not NULL, by the values of what the question is grouped by, in its order, and their noise. A test
-// takes groups of so many columns.
-func (r *released) counts(test string, columns int) (names [][]string, counts []float64, d noise.Distribution, err error) {
+// counts are the counts of the cells whose keys are not NULL, by the values of what the question is grouped by, in its
+// order, and their noise. A test takes groups of so many columns.
+func (r *released) counts(
+	test string, columns int,
+) (names [][]string, counts []float64, d noise.Distribution, err error) {
 	var of []curator.Vector
 	for _, v := range r.Vectors {
 		if v.Name == "count" && v.Of == "" {
@@ -137,7 +146,9 @@ func (r *released) counts(test string, columns int) (names [][]string, counts []
 		return nil, nil, nil, console.Usage("there is not one count of the rows of each group")
 	}
 	if len(r.Grouped) != columns {
-		return nil, nil, nil, console.Usage("test %s takes counts by %s, and this release has them by %d", test, render.Plural(columns, "column"), len(r.Grouped))
+		return nil, nil, nil,
+			console.Usage("test %s takes counts by %s, and this release has them by %d", test,
+				render.Plural(columns, "column"), len(r.Grouped))
 	}
 	v := of[0]
 	for i, keys := range r.Cells {

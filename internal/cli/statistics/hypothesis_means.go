@@ -16,7 +16,8 @@ import (
 
 // runMeans tests one mean, or the difference of two, from noisy counts and sums.
 func runMeans(s *console.Console, o *testOptions) error {
-	home, err := o.fromHome("counts", "sums", "squares", "count-sigma", "count-scale", "sum-sigma", "sum-scale", "square-sigma", "square-scale", "bounds", "centre")
+	home, err := o.fromHome("counts", "sums", "squares", "count-sigma", "count-scale", "sum-sigma", "sum-scale",
+		"square-sigma", "square-scale", "bounds", "centre")
 	if err != nil {
 		return err
 	}
@@ -32,7 +33,8 @@ func runMeans(s *console.Console, o *testOptions) error {
 	}
 	switch {
 	case o.given["paired"] && (!home || o.given["release"] || o.given["by"]):
-		return console.Usage("--paired is another column of --table, and has no --by: numbers that are published are of the differences")
+		return console.Usage(
+			"--paired is another column of --table, and has no --by: numbers that are published are of the differences")
 	case o.given["release"]:
 		return measure(s, o, "", nil, func(r *released) error {
 			samples, names, err := releasedSamples(r)
@@ -55,7 +57,8 @@ func runMeans(s *console.Console, o *testOptions) error {
 func (o *testOptions) samples() ([]hypothesis.Sample, error) {
 	for _, name := range []string{"counts", "sums", "bounds"} {
 		if !o.given[name] {
-			return nil, console.Usage("test means needs --counts, --sums and --bounds, one number for each sample; or --table and --column")
+			return nil, console.Usage(
+				"test means needs --counts, --sums and --bounds, one number for each sample; or --table and --column")
 		}
 	}
 	counts, err := o.numbers("counts")
@@ -76,8 +79,10 @@ func (o *testOptions) samples() ([]hypothesis.Sample, error) {
 			return nil, err
 		}
 	}
-	if len(counts) > 2 || len(sums) != len(counts) || squares != nil && len(squares) != len(counts) || len(bounds) != 2 {
-		return nil, console.Usage("test means takes one count and sum (and sum of squares) or two, and --bounds as 0,100")
+	if len(counts) > 2 || len(sums) != len(counts) || squares != nil && len(squares) != len(counts) ||
+		len(bounds) != 2 {
+		return nil, console.Usage(
+			"test means takes one count and sum (and sum of squares) or two, and --bounds as 0,100")
 	}
 	var noises [3]noise.Distribution
 	for i, name := range []string{"count", "sum", "square"} {
@@ -97,8 +102,12 @@ func (o *testOptions) samples() ([]hypothesis.Sample, error) {
 	}
 	out := make([]hypothesis.Sample, len(counts))
 	for i := range out {
-		out[i] = hypothesis.Sample{Low: bounds[0], High: bounds[1], Centre: centre, About: centre, HasSquares: squares != nil}
-		out[i].Count, out[i].Sum = hypothesis.Noisy{Value: counts[i], Noise: noises[0]}, hypothesis.Noisy{Value: sums[i], Noise: noises[1]}
+		out[i] = hypothesis.Sample{
+			Low: bounds[0], High: bounds[1], Centre: centre, About: centre,
+			HasSquares: squares != nil,
+		}
+		out[i].Count, out[i].Sum = hypothesis.Noisy{Value: counts[i], Noise: noises[0]},
+			hypothesis.Noisy{Value: sums[i], Noise: noises[1]}
 		if squares != nil {
 			out[i].Squares = hypothesis.Noisy{Value: squares[i], Noise: noises[2]}
 		}
@@ -107,9 +116,14 @@ func (o *testOptions) samples() ([]hypothesis.Sample, error) {
 }
 
 // compared shows the test of the mean of one sample, or of two samples.
-func compared(s *console.Console, o *testOptions, samples []hypothesis.Sample, names []string, c hypothesis.Comparison, r *released) error {
+func compared(
+	s *console.Console, o *testOptions, samples []hypothesis.Sample, names []string, c hypothesis.Comparison,
+	r *released,
+) error {
 	if len(samples) == 0 || len(samples) > 2 {
-		return console.Usage("test means compares two groups, and there are %d; --where and a column of two values select them", len(samples))
+		return console.Usage(
+			"test means compares two groups, and there are %d; --where and a column of two values select them",
+			len(samples))
 	}
 	var t *hypothesis.Test
 	var err error
@@ -118,7 +132,8 @@ func compared(s *console.Console, o *testOptions, samples []hypothesis.Sample, n
 		out.about, out.estimated = fmt.Sprintf("Is the mean %s? From a noisy sum.", render.Number6(c.Null)), "mean"
 		t, err = hypothesis.Mean(samples[0], c)
 	} else {
-		out.about, out.estimated = fmt.Sprintf("Do the means of %s and %s differ by %s? From noisy sums.", names[0], names[1], render.Number6(c.Null)), "difference"
+		out.about, out.estimated = fmt.Sprintf("Do the means of %s and %s differ by %s? From noisy sums.",
+			names[0], names[1], render.Number6(c.Null)), "difference"
 		t, err = hypothesis.Means(samples[0], samples[1], c)
 	}
 	if err != nil {
@@ -136,7 +151,8 @@ func compared(s *console.Console, o *testOptions, samples []hypothesis.Sample, n
 	return showTest(s, out)
 }
 
-// meansAtHome asks for the count, the sum and the sum of squares of a column: of all rows, or of the two groups of another column.
+// meansAtHome asks for the count, the sum and the sum of squares of a column: of all rows, or of the two groups of
+// another column.
 func meansAtHome(s *console.Console, o *testOptions, c hypothesis.Comparison) error {
 	x, low, high, err := bounded(s, o, o.get("column"))
 	if err != nil {
@@ -156,7 +172,9 @@ func meansAtHome(s *console.Console, o *testOptions, c hypothesis.Comparison) er
 	}
 	try := func(cells int) error {
 		if cells > 3 { // two groups, and perhaps NULL
-			return console.Usage("test means compares two groups, and there are %d; --where and a column of two values select them", cells)
+			return console.Usage(
+				"test means compares two groups, and there are %d; --where and a column of two values select them",
+				cells)
 		}
 		law, err := noise.NewDiscreteGaussian(big.NewRat(1, 1))
 		if err != nil {
@@ -191,14 +209,19 @@ func bounded(s *console.Console, o *testOptions, name string) (sql string, low, 
 	low, okLow := new(big.Rat).SetString(column.Lower)
 	high, okHigh := new(big.Rat).SetString(column.Upper)
 	if !okLow || !okHigh || low.Cmp(high) >= 0 {
-		return "", nil, nil, console.Usage("test means needs numbers with bounds, for which noise is made, and the policy gives %s of table %s none", name, o.get("table"))
+		return "", nil, nil,
+			console.Usage(
+				"test means needs numbers with bounds, for which noise is made, and the policy gives %s of "+
+					"table %s none",
+				name, o.get("table"))
 	}
 	return curator.SQLName(column.Name), low, high, nil
 }
 
-// moments are the sums that a mean and its variance are computed from: of the numbers less the middle of their bounds, and of the squares of that less half
-// the largest, so that noise is as small as bounds allow. The sum has the most of the price, and the squares the least: noise on the mean is that on the sum and, times
-// how far the mean is from the middle, that on the count; squares only tell how far samples vary.
+// moments are the sums that a mean and its variance are computed from: of the numbers less the middle of their bounds,
+// and of the squares of that less half the largest, so that noise is as small as bounds allow. The sum has the most of
+// the price, and the squares the least: noise on the mean is that on the sum and, times how far the mean is from the
+// middle, that on the count; squares only tell how far samples vary.
 type moments struct{ low, high, middle, square *big.Rat }
 
 // Shares of the price.
@@ -244,7 +267,10 @@ func (m moments) samples(r *released) (out []hypothesis.Sample, names []string, 
 			}
 			name = fmt.Sprint(keys[0])
 		}
-		a := hypothesis.Sample{Count: noisyOf(count, i), Sum: noisyOf(sum, i), Squares: noisyOf(squares, i), HasSquares: true}
+		a := hypothesis.Sample{
+			Count: noisyOf(count, i), Sum: noisyOf(sum, i), Squares: noisyOf(squares, i),
+			HasSquares: true,
+		}
 		a.Low, _ = m.low.Float64()
 		a.High, _ = m.high.Float64()
 		a.Centre, _ = m.middle.Float64()
@@ -255,7 +281,8 @@ func (m moments) samples(r *released) (out []hypothesis.Sample, names []string, 
 	return out, names, nil
 }
 
-// releasedSamples are the samples of an earlier release of counts and sums of one expression, as of COUNT(x) and AVG(x) or SUM(x), or of squares too, as of VAR_SAMP(x).
+// releasedSamples are the samples of an earlier release of counts and sums of one expression, as of COUNT(x) and AVG(x)
+// or SUM(x), or of squares too, as of VAR_SAMP(x).
 func releasedSamples(r *released) (out []hypothesis.Sample, names []string, err error) {
 	var counts, sums, squares []curator.Vector
 	for _, v := range r.Vectors {
@@ -269,7 +296,8 @@ func releasedSamples(r *released) (out []hypothesis.Sample, names []string, err 
 			sums = append(sums, v)
 		}
 	}
-	counts = slices.DeleteFunc(counts, func(v curator.Vector) bool { return len(sums) == 1 && v.Of != sums[0].Of }) // COUNT(*) counts NULLs too
+	// COUNT(*) counts NULLs too
+	counts = slices.DeleteFunc(counts, func(v curator.Vector) bool { return len(sums) == 1 && v.Of != sums[0].Of })
 	fits := len(counts) == 1 && len(sums) == 1 && len(squares) <= 1
 	for _, v := range slices.Concat(counts, sums, squares) {
 		fits = fits && v.First == 0 && len(v.Values) == len(r.Cells)
@@ -279,7 +307,9 @@ func releasedSamples(r *released) (out []hypothesis.Sample, names []string, err 
 		about, fits = squaredAbout(squares[0].Of, sums[0].Of)
 	}
 	if !fits {
-		return nil, nil, console.Usage("test means takes a release of AVG(x), of COUNT(x) and SUM(x), or of VAR_SAMP(x), by one column of two values or by none")
+		return nil, nil, console.Usage(
+			"test means takes a release of AVG(x), of COUNT(x) and SUM(x), or of VAR_SAMP(x), by one column of two " +
+				"values or by none")
 	}
 	for i, keys := range r.Cells {
 		name := "all"

@@ -31,7 +31,9 @@ func plotFit(o *testOptions, g hypothesis.GoodnessOfFit, t *hypothesis.Test) err
 	}
 	l := plot.Lines{
 		Title: "p-values where the hypothesis is true", X: "share of samples", Y: "p-value at most", Linear: true,
-		Caption: fmt.Sprintf("%d simulated samples of %s people, with noise %s. On the diagonal a test rejects at α with probability α; below it more often.",
+		Caption: fmt.Sprintf(
+			"%d simulated samples of %s people, with noise %s. On the diagonal a test rejects at α with probability "+
+				"α; below it more often.",
 			quantilesDrawn, render.Number6(math.Round(t.N)), noiseText(g.Noise)),
 		Lines: []plot.Line{{Name: "valid", Points: []plot.Point{{X: 0, Y: 0}, {X: 1, Y: 1}}}},
 	}
@@ -55,7 +57,10 @@ func plotTable(o *testOptions, t hypothesis.Table, rows, columns []string) error
 	if len(t.Counts) > plot.MaxSeries {
 		return console.Usage("--plot draws a table of at most %d rows", plot.MaxSeries)
 	}
-	c := plot.Chart{Title: "noisy counts", Caption: "With noise " + noiseText(t.Noise) + "; whiskers: 95 % of it.", Key: o.get("column"), Legend: o.get("by")}
+	c := plot.Chart{
+		Title: "noisy counts", Caption: "With noise " + noiseText(t.Noise) + "; whiskers: 95 % of it.",
+		Key: o.get("column"), Legend: o.get("by"),
+	}
 	reach := 0.0
 	if t.Noise != nil {
 		reach, _ = t.Noise.Quantile(0.05).Float64()

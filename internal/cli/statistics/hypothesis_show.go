@@ -61,8 +61,10 @@ func intervalOf(i hypothesis.Interval) *intervalJSON {
 // MarshalJSON writes the test.
 func (t tested) MarshalJSON() ([]byte, error) {
 	out := testJSON{
-		Test: t.Name, Statistic: render.NumberOrNull(t.Statistic), PValue: t.P, Method: string(t.Method), Null: t.Null, Alternative: t.Alternative,
-		N: render.NumberOrNull(t.N), NKnown: t.Known, Estimate: render.NumberOrNull(t.Estimate), Interval: intervalOf(t.Interval), Warnings: t.warned(),
+		Test: t.Name, Statistic: render.NumberOrNull(t.Statistic), PValue: t.P, Method: string(t.Method), Null: t.Null,
+		Alternative: t.Alternative,
+		N:           render.NumberOrNull(t.N), NKnown: t.Known, Estimate: render.NumberOrNull(t.Estimate),
+		Interval: intervalOf(t.Interval), Warnings: t.warned(),
 	}
 	if t.DF > 0 {
 		out.DF = &t.DF
@@ -92,7 +94,8 @@ func showTest(s *console.Console, t tested) error {
 		if len(t.rows) > 0 {
 			s.Print("%s\n", render.MarkdownTable(t.header, numbersAfter(t.header), t.rows))
 		}
-		s.Print("%s\n%s", render.MarkdownTable([]string{"", ""}, []bool{false, true}, t.summary()), render.MarkdownParagraphs(strings.Join(t.words(), "\n\n")))
+		s.Print("%s\n%s", render.MarkdownTable([]string{"", ""}, []bool{false, true}, t.summary()),
+			render.MarkdownParagraphs(strings.Join(t.words(), "\n\n")))
 		s.Print("\n")
 		return nil
 	}
@@ -142,7 +145,8 @@ func (t tested) summary() (rows [][]string) {
 	}
 	method := string(t.Method)
 	if t.Null != "none" {
-		method += ", null distribution " + map[string]string{"χ²": "χ²", "Monte Carlo": "by Monte Carlo", "exact": "exact", "normal": "normal"}[t.Null]
+		method += ", null distribution " +
+			map[string]string{"χ²": "χ²", "Monte Carlo": "by Monte Carlo", "exact": "exact", "normal": "normal"}[t.Null]
 	}
 	add("method", method)
 	if t.N > 0 {

@@ -10,8 +10,8 @@ import (
 	"dither/internal/cli/render"
 )
 
-// runTable tests a table of noisy counts: whether its rows and columns are independent, or its rows are samples of the same
-// proportions.
+// runTable tests a table of noisy counts: whether its rows and columns are independent, or its rows are samples of the
+// same proportions.
 func runTable(s *console.Console, o *testOptions, samples bool) error {
 	home, err := o.fromHome("counts", "sigma", "laplace-scale")
 	if err != nil {
@@ -91,7 +91,8 @@ func crossed(names [][]string, counts []float64) (rows, columns []string, table 
 		}
 	}
 	if len(names) != len(rows)*len(columns) {
-		return nil, nil, nil, console.Usage("the groups that were released make no whole table: only those of known values do")
+		return nil, nil, nil,
+			console.Usage("the groups that were released make no whole table: only those of known values do")
 	}
 	table = make([][]float64, len(rows))
 	for i := range table {
@@ -103,7 +104,9 @@ func crossed(names [][]string, counts []float64) (rows, columns []string, table 
 	return rows, columns, table, nil
 }
 
-func tabled(s *console.Console, o *testOptions, t hypothesis.Table, samples bool, rows, columns []string, r *released) error {
+func tabled(
+	s *console.Console, o *testOptions, t hypothesis.Table, samples bool, rows, columns []string, r *released,
+) error {
 	test, about := t.Independence, "Are rows and columns independent? Noisy counts, with noise "
 	if samples {
 		test, about = t.Proportions, "Do the samples (rows) have the same proportions? Noisy counts, with noise "

@@ -40,7 +40,10 @@ type plannedJSON struct {
 
 // MarshalJSON writes the plan.
 func (p planned) MarshalJSON() ([]byte, error) {
-	return json.Marshal(plannedJSON{p.of, p.asked, render.NumberOrNull(p.power), render.NumberOrNull(p.n), p.alpha, render.TextOrNull(p.epsilon), render.TextOrNull(p.rho), p.noise, p.reached})
+	return json.Marshal(plannedJSON{
+		p.of, p.asked, render.NumberOrNull(p.power), render.NumberOrNull(p.n), p.alpha,
+		render.TextOrNull(p.epsilon), render.TextOrNull(p.rho), p.noise, p.reached,
+	})
 }
 
 // priced is a noise's variance at a price, and how it is told; price is an ε or a ρ.
@@ -195,7 +198,8 @@ func countsPower(s *console.Console, o *testOptions) error {
 // countsPrice finds the least price at which the power is enough.
 func countsPrice(s *console.Console, p planned, d hypothesis.Design, n, power float64, prices priced) error {
 	if !(n > 0) {
-		return console.Usage("test power needs two of --n, --power and a price (--epsilon or --rho): it finds the third")
+		return console.Usage(
+			"test power needs two of --n, --power and a price (--epsilon or --rho): it finds the third")
 	}
 	p.asked, p.n, p.noise = "epsilon", n, ""
 	sd, ok, err := d.Noise(power, n)
@@ -286,7 +290,8 @@ func showPlanned(s *console.Console, o *testOptions, p planned) error {
 		about += " No number reaches that power."
 	}
 	if s.Format == "markdown" {
-		s.Print("%s\n\n%s", render.MarkdownText(about), render.MarkdownTable([]string{"", ""}, []bool{false, true}, g.Rows))
+		s.Print("%s\n\n%s", render.MarkdownText(about),
+			render.MarkdownTable([]string{"", ""}, []bool{false, true}, g.Rows))
 	} else {
 		s.Print("%s\n\n%s", about, g.Text("   "))
 	}
@@ -294,7 +299,11 @@ func showPlanned(s *console.Console, o *testOptions, p planned) error {
 		return nil
 	}
 	l := plot.Lines{
-		Title: fmt.Sprintf("Power of a test of %s at level %s", map[string]string{"gof": "goodness of fit", "independence": "independence", "binomial": "a probability"}[p.of], render.Number6(p.alpha)), X: p.where, Y: "power", Linear: true,
+		Title: fmt.Sprintf("Power of a test of %s at level %s",
+			map[string]string{
+				"gof": "goodness of fit", "independence": "independence",
+				"binomial": "a probability",
+			}[p.of], render.Number6(p.alpha)), X: p.where, Y: "power", Linear: true,
 		Caption: "The probability that the test rejects, if the truth is " + p.against + ".",
 		Lines:   []plot.Line{{Name: "power", Points: p.curve}},
 	}

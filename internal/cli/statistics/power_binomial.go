@@ -55,7 +55,10 @@ func binomialPower(s *console.Console, o *testOptions) error {
 		}
 		return hypothesis.Binomial{N: int(min(n, 1e15)), Tulap: &law}.Power(null, truth, alpha, alternative)
 	}
-	p := planned{of: "binomial", alpha: alpha, n: n, power: power, known: true, reached: true, against: render.Number6(truth), where: "people"}
+	p := planned{
+		of: "binomial", alpha: alpha, n: n, power: power, known: true, reached: true,
+		against: render.Number6(truth), where: "people",
+	}
 	if !o.given["epsilon"] {
 		if n == 0 {
 			return console.Usage("test power needs two of --n, --power and --epsilon: it finds the third")
@@ -69,7 +72,8 @@ func binomialPower(s *console.Console, o *testOptions) error {
 	p.epsilon, p.noise = o.get("epsilon"), "Tulap noise"
 	if p.asked = "power"; n == 0 {
 		p.asked = "n"
-		if p.n, p.reached, err = hypothesis.Least(power, mostPlanned, func(n float64) (float64, error) { return at(n, e.Rat()) }); err != nil {
+		if p.n, p.reached, err = hypothesis.Least(power, mostPlanned,
+			func(n float64) (float64, error) { return at(n, e.Rat()) }); err != nil {
 			return err
 		}
 		if !p.reached {
@@ -98,7 +102,9 @@ func binomialPower(s *console.Console, o *testOptions) error {
 const mostPlanned = 1 << 22
 
 // binomialPrice finds the least ε of four digits at which the power is enough.
-func binomialPrice(s *console.Console, p planned, n, power float64, at func(n float64, epsilon *big.Rat) (float64, error)) error {
+func binomialPrice(
+	s *console.Console, p planned, n, power float64, at func(n float64, epsilon *big.Rat) (float64, error),
+) error {
 	p.asked, p.noise = "epsilon", "Tulap noise"
 	step := func(i int) *big.Rat { // 1e-4 … 10 by ratios of 1.001
 		r, _ := new(big.Rat).SetString(strconv.FormatFloat(1e-4*math.Pow(1.001, float64(i)), 'g', 4, 64))

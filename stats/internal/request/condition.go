@@ -10,8 +10,9 @@ func Where(condition string) string {
 	return " WHERE (" + condition + "\n)"
 }
 
-// CheckCondition refuses a condition whose brackets do not match. Such a text could close the brackets around it and append GROUP BY or LIMIT, and the
-// method would misread what was measured. It is no privacy risk: every question is planned and paid for as it reads.
+// CheckCondition refuses a condition whose brackets do not match. Such a text could close the brackets around it and
+// append GROUP BY or LIMIT, and the method would misread what was measured. It is no privacy risk: every question is
+// planned and paid for as it reads.
 func CheckCondition(condition string) error {
 	depth, text := 0, condition
 	skip := func(length int) { text = text[min(length, len(text)):] }
@@ -40,7 +41,8 @@ func CheckCondition(condition string) error {
 		}
 	}
 	if depth != 0 {
-		return Misuse("give a condition on rows, and nothing else", "the condition's brackets do not match: %s", condition)
+		return Misuse("give a condition on rows, and nothing else",
+			"the condition's brackets do not match: %s", condition)
 	}
 	return nil
 }

@@ -6,7 +6,8 @@ import (
 	"dither/internal/exact"
 )
 
-// Confidence reads a confidence, 0.95 if the text is empty, and returns α = 1 − confidence. It replaces the text by the shortest form.
+// Confidence reads a confidence, 0.95 if the text is empty, and returns α = 1 − confidence. It replaces the text by
+// the shortest form.
 func Confidence(text *string) (alpha float64, err error) {
 	if *text == "" {
 		*text = "0.95"

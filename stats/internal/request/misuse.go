@@ -1,5 +1,6 @@
-// Package request holds what the statistical methods share when they ask the curator: they check conditions and confidences, divide one price among several
-// accesses to the rows, and report which accesses were paid when a method stops midway.
+// Package request holds what the statistical methods share when they ask the curator: they check conditions and
+// confidences, divide one price among several accesses to the rows, and report which accesses were paid when a method
+// stops midway.
 package request
 
 import (

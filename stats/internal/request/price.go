@@ -100,5 +100,8 @@ func Payable(remaining, price curator.Loss, largest string) error {
 
 // Exhausted is the error of a price above the remaining budget.
 func Exhausted(hint, what string, price, remaining curator.Loss) error {
-	return &curator.Error{Code: curator.CodeExhausted, Message: what + ", " + price.String() + ", is more than what remains, " + remaining.String(), Hint: hint}
+	return &curator.Error{
+		Code:    curator.CodeExhausted,
+		Message: what + ", " + price.String() + ", is more than what remains, " + remaining.String(), Hint: hint,
+	}
 }

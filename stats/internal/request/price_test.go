@@ -12,7 +12,8 @@ import (
 // The parts of a price and what is left of it are the price, whatever it is: nothing is paid twice, and nothing lost.
 func TestPartsOfAPrice(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
-		price := big.NewRat(rapid.Int64Range(1, 1<<40).Draw(t, "numerator"), rapid.Int64Range(1, 1<<40).Draw(t, "denominator"))
+		price := big.NewRat(rapid.Int64Range(1, 1<<40).Draw(t, "numerator"),
+			rapid.Int64Range(1, 1<<40).Draw(t, "denominator"))
 		inRho := rapid.Bool().Draw(t, "in rho")
 		q := Priced(curator.Question{Analyst: "ann", Epsilon: "7"}, price, inRho)
 		l := curator.Loss{Epsilon: q.Epsilon, Rho: q.Rho}
@@ -30,13 +31,15 @@ func TestPartsOfAPrice(t *testing.T) {
 		var losses []curator.Loss
 		for i, p := range append(parts, rest) {
 			each := curator.Loss{Epsilon: p.Epsilon, Rho: p.Rho}
-			if paid, _, err := Price(each); err != nil || paid.Sign() <= 0 || i < len(shares) && paid.Cmp(new(big.Rat).Mul(price, shares[i])) > 0 {
+			if paid, _, err := Price(each); err != nil || paid.Sign() <= 0 || i < len(shares) &&
+				paid.Cmp(new(big.Rat).Mul(price, shares[i])) > 0 {
 				t.Fatalf("part %d of %s is %s: %v", i, price, paid, err)
 			}
 			losses = append(losses, each)
 		}
 		sum, in, err := Sum(losses...)
-		if err != nil || in != inRho || sum.Cmp(price) != 0 || !Affordable(l, losses...) || Affordable(l, append(losses, l)...) {
+		if err != nil || in != inRho || sum.Cmp(price) != 0 || !Affordable(l, losses...) ||
+			Affordable(l, append(losses, l)...) {
 			t.Fatalf("the parts of %s are %s together: %v", price, sum, err)
 		}
 	})

@@ -7,14 +7,16 @@ import (
 	"dither/curator"
 )
 
-// Stopped adds to the hint of an error which releases preceded it. Their prices stay spent, and they are free when asked for again.
+// Stopped adds to the hint of an error which releases preceded it. Their prices stay spent, and they are free when
+// asked for again.
 func Stopped(err error, releases ...string) error {
 	var e *curator.Error
 	if len(releases) == 0 || !errors.As(err, &e) {
 		return err
 	}
 	told := *e
-	told.Hint = "what was released before this (" + strings.Join(releases, ", ") + ") stays paid, and is free when it is asked for again"
+	told.Hint = "what was released before this (" + strings.Join(releases, ", ") +
+		") stays paid, and is free when it is asked for again"
 	if e.Hint != "" {
 		told.Hint = e.Hint + "; " + told.Hint
 	}

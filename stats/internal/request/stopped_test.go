@@ -12,14 +12,19 @@ import (
 func TestStopped(t *testing.T) {
 	cause := &curator.Error{Code: curator.CodeExhausted, Message: "no more", Hint: "ask for less"}
 	var e *curator.Error
-	if err := Stopped(cause, "r1", "r2"); !errors.As(err, &e) || e.Code != cause.Code || !strings.HasPrefix(e.Hint, "ask for less; ") || !strings.Contains(e.Hint, "(r1, r2) stays paid") {
+	if err := Stopped(cause, "r1", "r2"); !errors.As(err, &e) || e.Code != cause.Code ||
+		!strings.HasPrefix(e.Hint, "ask for less; ") || !strings.Contains(e.Hint, "(r1, r2) stays paid") {
 		t.Error(err)
 	}
 	if cause.Hint != "ask for less" {
 		t.Errorf("the error itself was changed: %s", cause.Hint)
 	}
-	low := &curator.Error{Code: curator.CodePolicy, Message: "a price of ε = 0.01 is below the policy's minimum", Hint: "ask for a larger one"}
-	if err := Partly(low); !errors.As(err, &e) || e.Message != low.Message || !strings.Contains(e.Hint, "several looks") || low.Hint != "ask for a larger one" {
+	low := &curator.Error{
+		Code: curator.CodePolicy, Message: "a price of ε = 0.01 is below the policy's minimum",
+		Hint: "ask for a larger one",
+	}
+	if err := Partly(low); !errors.As(err, &e) || e.Message != low.Message ||
+		!strings.Contains(e.Hint, "several looks") || low.Hint != "ask for a larger one" {
 		t.Error(err)
 	}
 	for _, err := range []error{nil, errors.New("other"), cause} {

@@ -1,4 +1,5 @@
-// Package scale writes the SQL that brings declared numbers to between −1 and 1, so that bounds and noise are alike for all columns.
+// Package scale writes the SQL that brings declared numbers to between −1 and 1, so that bounds and noise are alike
+// for all columns.
 package scale
 
 import (
@@ -10,7 +11,8 @@ import (
 	"dither/stats/internal/request"
 )
 
-// Column is a numeric column x of a table, scaled to (x − centre)·factor: between −1 and 1, by its declared bounds.
+// Column is a numeric column x of a table, scaled to (x − centre)·factor: between −1 and 1, by its declared
+// bounds.
 type Column struct {
 	Name           string
 	Low, High      *big.Rat // the declared bounds
@@ -21,7 +23,8 @@ type Column struct {
 // factorDigits are those of a factor.
 const factorDigits = 12
 
-// Of scales a column. Errors are *curator.Error, with CodeUsage; undeclared is the hint where the column has no declared bounds.
+// Of scales a column. Errors are *curator.Error, with CodeUsage; undeclared is the hint where the column has no
+// declared bounds.
 func Of(c curator.TableColumn, undeclared string) (out Column, err error) {
 	out.Name = c.Name
 	if out.Low, out.High, err = Bounds(c, undeclared); err != nil {
@@ -29,7 +32,8 @@ func Of(c curator.TableColumn, undeclared string) (out Column, err error) {
 	}
 	out.centre = new(big.Rat).Add(out.Low, out.High)
 	out.centre.Mul(out.centre, big.NewRat(1, 2))
-	// Engines multiply faster than they divide. The factor is a decimal, rounded down, and the scaled column is defined by it.
+	// Engines multiply faster than they divide. The factor is a decimal, rounded down, and the scaled column is defined
+	// by it.
 	out.factor = new(big.Rat).Quo(big.NewRat(2, 1), new(big.Rat).Sub(out.High, out.Low))
 	out.factor = exact.FloorDigits(out.factor, factorDigits)
 	out.Middle, _ = out.centre.Float64()
@@ -59,8 +63,8 @@ func (c Column) Raw(x float64) float64 {
 	return math.Max(low, math.Min(high, c.Middle+c.Half*x))
 }
 
-// Bounds are the declared bounds of a numeric column, or the least and the greatest of its declared values. undeclared is the hint of the error if it has
-// neither.
+// Bounds are the declared bounds of a numeric column, or the least and the greatest of its declared values. undeclared
+// is the hint of the error if it has neither.
 func Bounds(c curator.TableColumn, undeclared string) (low, high *big.Rat, err error) {
 	texts := c.Values
 	if c.Lower != "" {

@@ -41,7 +41,8 @@ func MadeUp(policy, source, rows string) fs.FS {
 	return fstest.MapFS{"policy.yaml": {Data: []byte(policy)}, source: {Data: []byte(rows)}}
 }
 
-// Trial makes an example's home of 20,000 made-up people, who were given doses about 2 and about 8: the more, the likelier they recovered, half of them at 5.
+// Trial makes an example's home of 20,000 made-up people, who were given doses about 2 and about 8: the more, the
+// likelier they recovered, half of them at 5.
 func Trial() (c *curator.Curator, done func()) {
 	var rows strings.Builder
 	rows.WriteString("dose,days,recovered\n")

@@ -1,5 +1,5 @@
-// Package statstest supports the tests of the statistical packages: sealed homes with made-up rows, exact statistics of such rows, and a count of the
-// intervals that hold the truth.
+// Package statstest supports the tests of the statistical packages: sealed homes with made-up rows, exact statistics of
+// such rows, and a count of the intervals that hold the truth.
 package statstest
 
 import (

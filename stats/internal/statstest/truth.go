@@ -27,9 +27,11 @@ func Exact(x, y []float64) map[string]float64 {
 	sorted := slices.Clone(x)
 	slices.Sort(sorted)
 	return map[string]float64{
-		"mean(x)": mx, "mean(y)": my, "variance(x)": xx / n, "variance(y)": yy / n, "var(x)": xx / n, "var(y)": yy / n, "cov(x, y)": xy / n,
+		"mean(x)": mx, "mean(y)": my, "variance(x)": xx / n, "variance(y)": yy / n, "var(x)": xx / n, "var(y)": yy / n,
+		"cov(x, y)":         xy / n,
 		"corr(x, y)":        xy / math.Sqrt(xx*yy),
-		"quantile(x, 0.25)": sorted[len(x)/4], "quantile(x, 0.5)": sorted[len(x)/2], "quantile(x, 0.75)": sorted[3*len(x)/4],
+		"quantile(x, 0.25)": sorted[len(x)/4], "quantile(x, 0.5)": sorted[len(x)/2],
+		"quantile(x, 0.75)": sorted[3*len(x)/4],
 	}
 }
 
@@ -48,7 +50,10 @@ func (c *Covers) Add(low, high *curator.Number, truth float64) {
 func (c *Covers) Check(t *testing.T, what string) {
 	t.Helper()
 	t.Logf("%s: %d of %d 95 %% intervals hold the truth", what, c.Held, c.Of)
-	if err := (stattest.Proportion{Successes: c.Held, Of: stattest.Binomial{Trials: c.Of, Probability: 0.95}, FalseAlarm: 1e-6}).CheckAtLeast(); err != nil {
+	if err := (stattest.Proportion{
+		Successes: c.Held, Of: stattest.Binomial{Trials: c.Of, Probability: 0.95},
+		FalseAlarm: 1e-6,
+	}).CheckAtLeast(); err != nil {
 		t.Errorf("%s: %v", what, err)
 	}
 }

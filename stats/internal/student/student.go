@@ -7,12 +7,13 @@ import (
 	"gonum.org/v1/gonum/mathext"
 )
 
-// FromNormal turns a quantile, or a draw, of the standard normal distribution into one of Student's t with n − 1 degrees of freedom. It is approximate:
-// the first term of the expansion of Cornish and Fisher (1938).
+// FromNormal turns a quantile, or a draw, of the standard normal distribution into one of Student's t with n − 1
+// degrees of freedom. It is approximate: the first term of the expansion of Cornish and Fisher (1938).
 func FromNormal(z, n float64) float64 { return z + z*(z*z+1)/(4*math.Max(n-1, 1)) }
 
-// Quantile returns the t that |T| exceeds with probability alpha, where T has Student's distribution with that many degrees of freedom.
-// At this t, ν/(ν + t²) is the quantile alpha of Beta(ν/2, ½). Above 1,000 degrees of freedom, Quantile uses FromNormal.
+// Quantile returns the t that |T| exceeds with probability alpha, where T has Student's distribution with that many
+// degrees of freedom. At this t, ν/(ν + t²) is the quantile alpha of Beta(ν/2, ½). Above 1,000 degrees of freedom,
+// Quantile uses FromNormal.
 func Quantile(alpha, freedom float64) float64 {
 	if freedom > 1000 {
 		return FromNormal(math.Sqrt2*math.Erfinv(1-alpha), freedom+1)
