@@ -89,7 +89,7 @@ func (s *scanner) next() error {
 					state = atField
 				case c == '\r' && ended && i == len(body)-1:
 				case c == '\r':
-					return &Error{Line: s.line, Message: "a carriage return that no line feed follows"}
+					return &Error{Line: s.line, Message: "a carriage return without a line feed after it"}
 				default:
 					return &Error{Line: s.line, Message: "a quote inside a field that does not begin with one"}
 				}
@@ -164,7 +164,7 @@ func (s *scanner) emptyLine() error {
 	if _, err := s.in.Peek(1); errors.Is(err, io.EOF) {
 		return io.EOF
 	}
-	return &Error{Line: at, Message: "the line is empty, and not the file's last"}
+	return &Error{Line: at, Message: "the line is empty, and it is not the last line of the file"}
 }
 
 // check refuses bytes that are not allowed in a text.

@@ -136,7 +136,7 @@ func decodeLine(line []byte) (Entry, error) {
 		return Entry{}, err
 	}
 	if f.V != version(body) {
-		return Entry{}, errors.New("its version is not the least that can say it")
+		return Entry{}, errors.New("its version is not the least that can express it")
 	}
 	return Entry{Index: f.N, Kind: f.Kind, Time: f.At, Prev: f.Prev, Hash: sha256.Sum256(line), Body: body}, nil
 }

@@ -52,9 +52,9 @@ var (
 	// ErrPolicyChanged: the price was computed under other terms than those adopted now.
 	ErrPolicyChanged = errors.New("another policy has been adopted meanwhile: read it again")
 	// ErrPrice: the price is zero, or above the maximum that the terms allow.
-	ErrPrice = errors.New("the price is not one that the policy allows")
+	ErrPrice = errors.New("the policy does not allow this price")
 	// ErrAnalyst: the terms list who may ask, and the reservation names another analyst, or none.
-	ErrAnalyst = errors.New("the policy lists who may ask, and this is none of them")
+	ErrAnalyst = errors.New("the policy lists the analysts who may ask, and this is not one of them")
 	// ErrParts: a reservation is confined to parts of a table, but the terms divide that table into none, or it reads
 	// other tables too.
 	ErrParts = errors.New("the table is not divided into parts")
@@ -68,7 +68,7 @@ var (
 	// ErrIncompatible: these terms cannot follow those adopted before, with this factor.
 	ErrIncompatible = errors.New("the change of terms cannot be accounted for")
 	// ErrStale: an entry was appended after the new terms were compared with those in force.
-	ErrStale = errors.New("the ledger has moved on meanwhile: try again")
+	ErrStale = errors.New("the ledger has changed meanwhile: try again")
 	// ErrTooLarge: the entry is larger than a line may be.
 	ErrTooLarge = errors.New("the entry is too large for the ledger")
 )

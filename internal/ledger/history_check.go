@@ -13,7 +13,7 @@ import (
 func (h *history) check(e Entry) error {
 	tip, begun := h.tip()
 	if _, genesis := e.Body.(Genesis); genesis == begun {
-		return errors.New("the genesis is the first entry, and only that")
+		return errors.New("the first entry must be a genesis, and no other may be")
 	}
 	if e.Index != h.count() {
 		return fmt.Errorf("it is entry %d where entry %d belongs", e.Index, h.count())

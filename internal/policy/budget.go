@@ -92,7 +92,7 @@ func (r *reader) budget(f, whole field) (b Budget) {
 	}
 	selection, _ := keys["selection_delta"].delta()
 	if selection.Cmp(b.Delta) >= 0 {
-		keys["selection_delta"].fail("", "must be below delta: what is left turns rho into an epsilon")
+		keys["selection_delta"].fail("", "must be below delta: the rest converts rho to an epsilon")
 		return b
 	}
 	b.Conversion = b.Delta.Minus(selection)

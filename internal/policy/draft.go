@@ -42,7 +42,7 @@ func Draft(s Sketch) ([]byte, error) {
 		err = errors.New("a name or the path is not UTF-8")
 	}
 	if err != nil {
-		return nil, fmt.Errorf("no policy can be drafted from these names: %w", err)
+		return nil, fmt.Errorf("a policy cannot have these names: %w", err)
 	}
 	return text, nil
 }

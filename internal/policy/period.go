@@ -41,7 +41,7 @@ func (r *reader) granted(keys map[string]field, b *Budget) {
 		return
 	}
 	if !life.present() {
-		per.failKey("lifetime: the most that all periods together may cost", "a budget per period needs a lifetime")
+		per.failKey("lifetime: the most that all periods may cost together", "a budget per period needs a lifetime")
 		return
 	}
 	if !ok || b.Loss.IsZero() {

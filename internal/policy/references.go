@@ -124,7 +124,7 @@ func (r *reader) resolve(tables []*Table) {
 			continue
 		}
 		if bound(from) || bound(to.column) {
-			p.field.fail("leave out bounds and values of both", "bounds or values of a key would make one of several")
+			p.field.fail("leave out bounds and values of both", "bounds or values would merge several keys")
 			continue
 		}
 		if p.table.References == nil {

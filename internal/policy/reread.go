@@ -205,9 +205,9 @@ func (c *change) table(name, earlier string, now unit) error {
 		}
 		return nil
 	case was.kind == publicUnit:
-		return refuse("its rows were answered about without charge")
+		return refuse("questions about its rows were free")
 	case now.kind == publicUnit:
-		return refuse("its rows were promised privacy, and would be answered about without charge")
+		return refuse("its rows were promised privacy, and questions about them would be free")
 	case c.old.Neighbours == privacy.ChangeOne:
 		return refuse("change-one promises nothing about a unit that comes or goes")
 	case was.through || now.through:

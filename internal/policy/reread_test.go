@@ -161,11 +161,11 @@ func TestReread(t *testing.T) {
 		{
 			name: "published", old: terms(t, "a row"), next: terms(t, "a public"),
 			err: "cannot change the unit of table a from row to public: " +
-				"its rows were promised privacy, and would be answered about without charge",
+				"its rows were promised privacy, and questions about them would be free",
 		},
 		{
 			name: "no longer public", old: terms(t, "a public"), next: terms(t, "a id text≤3"),
-			err: "cannot change the unit of table a from public to id text≤3: its rows were answered about without charge",
+			err: "cannot change the unit of table a from public to id text≤3: questions about its rows were free",
 		},
 		{
 			name: "added and removed", old: terms(t, "a row", "b public"),
@@ -204,12 +204,12 @@ func TestReread(t *testing.T) {
 			old:  from(terms(t, "a row"), "a", "csv:new").After(terms(t, "a row")),
 			next: from(from(terms(t, "a row", "b public"), "a", "csv:new"), "b", "csv:a"),
 			err: "cannot change the unit of table b from row to public: " +
-				"its rows were promised privacy, and would be answered about without charge",
+				"its rows were promised privacy, and questions about them would be free",
 		},
 		{
 			name: "two tables exchange their sources", old: terms(t, "a row", "b public"),
 			next: from(from(terms(t, "a row", "b public"), "a", "csv:b"), "b", "csv:a"),
-			err:  "cannot change the unit of table a from public to row: its rows were answered about without charge",
+			err:  "cannot change the unit of table a from public to row: questions about its rows were free",
 		},
 		{
 			name: "a source that moved is the new table's", factor: 1,

@@ -88,7 +88,7 @@ func noColumnNames(a *pg.Alias, at Pos) error {
 }
 
 func tooManyTables(at Pos) *Error {
-	return &Error{Pos: at, Message: fmt.Sprintf("the question reads more than %d tables, each as often as it is named",
+	return &Error{Pos: at, Message: fmt.Sprintf("the question reads more than %d tables, counting each mention",
 		maxTables), Hint: "ask for less at once"}
 }
 

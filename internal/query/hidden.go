@@ -51,13 +51,13 @@ func (t text) shown(from, to int) error {
 		switch {
 		case r == '\t' || r == '\n' || r == '\r' && at+1 < len(t) && t[at+1] == '\n':
 		case unicode.Is(unicode.Bidi_Control, r):
-			return t.refuse(at, "remove it; within quotes it is data, and may stand",
+			return t.refuse(at, "remove it; inside quotes it is data, and allowed",
 				"the character %U shows the text in another order than it is read in", r)
 		case unicode.IsControl(r) || r == '\u2028' || r == '\u2029':
 			return t.refuse(at, "remove it; lines end with a newline",
 				"the control character %U is shown as something else than it is read as", r)
 		case unseen(r):
-			return t.refuse(at, "remove it; within quotes it is data, and may stand",
+			return t.refuse(at, "remove it; inside quotes it is data, and allowed",
 				"the character %U is read, and not seen", r)
 		}
 	}
@@ -87,10 +87,10 @@ func (t text) word(from, to int) error {
 	for i, r := range string(t[from:to]) {
 		switch {
 		case r >= 0x80 && (unicode.IsSpace(r) || r == '\u2800'):
-			return t.refuse(from+i, "write a space of ASCII; within quotes it is data, and may stand",
+			return t.refuse(from+i, "write an ASCII space; inside quotes it is data, and allowed",
 				"the character %U is drawn as a space, and read as a part of a word", r)
 		case ascii && (r == '\u200C' || r == '\u200D' || r == '\uFE0E' || r == '\uFE0F'):
-			return t.refuse(from+i, "remove it; within quotes it is data, and may stand",
+			return t.refuse(from+i, "remove it; inside quotes it is data, and allowed",
 				"the character %U is read, and not seen", r)
 		}
 		ascii = r < 0x80

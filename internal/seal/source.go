@@ -51,7 +51,7 @@ func openSource(t *policy.Table) (s *source, err error) {
 		if slices.Contains(strings.Split(filepath.ToSlash(s.written), "/"), "**") {
 			return nil, &SourceError{
 				Path:    s.written,
-				Message: "** is not taken for folders of any depth: write a * for each level",
+				Message: "** does not match folders of any depth: write a * for each level",
 			}
 		}
 		if names, err = filepath.Glob(t.Source.File); err != nil {

@@ -161,7 +161,7 @@ func (s *session) guarded(ctx context.Context, name, unit string, rows int64) (r
 		return nil
 	})
 	if err == nil && wrong != "" {
-		err = fmt.Errorf("%s, the copy that was sealed, is no more as it was: %s: seal the table again", name, wrong)
+		err = fmt.Errorf("%s, the copy that was sealed, is no longer as it was made: %s: seal the table again", name, wrong)
 	}
 	return relation, err
 }

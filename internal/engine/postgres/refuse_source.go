@@ -22,7 +22,7 @@ func refuseSource(b *bounded.Statement, from engine.Sealed) error {
 	for _, one := range from.Tables {
 		if (one.Copy != nil) != copied {
 			return &engine.RefusedError{
-				Message: "some of these tables are read where they are, and change; of others a copy is read, which does not: their rows need not belong together",
+				Message: "some of these tables are read in place and may change; others are read from copies, which do not: their rows may be of different times",
 				Hint:    "the owner seals all of them with --copy, or none",
 			}
 		}

@@ -34,7 +34,7 @@ SELECT relkind, concat_ws('/', (SELECT oid FROM pg_database WHERE datname = curr
  (SELECT string_agg(CAST(top AS text), ' ' ORDER BY top) FROM above WHERE NOT EXISTS (SELECT FROM pg_inherits WHERE inhrelid = top)),
  has_function_privilege('pg_control_system()', 'EXECUTE') FROM self`
 
-var errNoTable = errors.New("it is no table of this database, and no view")
+var errNoTable = errors.New("it is neither a table nor a view of this database")
 
 // identify refuses anything but a table or view, and a table with rows on another server, because exact values would
 // travel from there.
@@ -72,7 +72,7 @@ func (s *session) identify(ctx context.Context, relation string) (id identity, e
 		return id, errNoTable
 	}
 	if id.foreign && id.kind != "v" && id.kind != "m" {
-		return id, errors.New("some of its rows stand on another server: partitions must be tables of this database")
+		return id, errors.New("some of its rows are on another server: partitions must be tables of this database")
 	}
 	if id.kind == "v" {
 		id.relation += "/" + digest

@@ -106,7 +106,7 @@ func (l *look) kinds(context.Context) error {
 	}
 	if l.foreign {
 		l.warn(
-			"some of its rows stand on another server: what is between the two servers reads exact values, and dither knows nothing of that way")
+			"some of its rows are on another server: what is between the two servers reads exact values, and dither knows nothing of that way")
 	}
 	return nil
 }
