@@ -55,7 +55,7 @@ func (of weight) bounds(w *expsum.Work, c *expsum.Number) (lower, upper float64,
 	return max(lower, 0), upper, nil
 }
 
-// packed is a key of a map for some numbers.
+// packed is a map key for some numbers.
 func packed(numbers []int64) string {
 	out := make([]byte, 0, 8*len(numbers))
 	for _, n := range numbers {
@@ -64,7 +64,7 @@ func packed(numbers []int64) string {
 	return string(out)
 }
 
-// floats are the entries as floats, row by row, none above its entry.
+// floats are the entries as floats, row by row, each at most its entry.
 func (m *Matrix) floats() []float64 {
 	out := make([]float64, len(m.cells))
 	for i, id := range m.cells {

@@ -10,7 +10,7 @@ import (
 // ErrWork reports a matrix and an adjacency that would take too long.
 var ErrWork = errors.New("too much work")
 
-// Limits of what is looked at. With them an answer takes seconds at the most.
+// Limits on the work. Within them an answer takes seconds at most.
 const (
 	maxWork   = 1 << 30 // entries of pairs of rows, in floats
 	maxPairs  = 1 << 25 // ordered pairs of rows
@@ -26,12 +26,12 @@ const (
 	questionUnits = 1 << 25 // to answer a question about it
 )
 
-// reading is the arithmetic that it may take to read a matrix.
+// reading is the work limit for reading a matrix.
 func reading(rows, columns int) *expsum.Work {
 	return expsum.NewWork(readUnits + int64(min(rows*columns, maxCells))*entryUnits)
 }
 
-// question is the arithmetic that one question may take.
+// question is the work limit for one question.
 func question() *expsum.Work { return expsum.NewWork(questionUnits) }
 
 func tooMuch(pairs, columns, most int) error {

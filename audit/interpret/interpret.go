@@ -13,11 +13,11 @@ import (
 // Scenario is the setting in which a promise is read: an attacker, a group of people with a shared secret, and the
 // number of people.
 type Scenario struct {
-	Prior  *big.Rat // what the attacker believes of the hypothesis beforehand: above 0 and below 1
+	Prior  *big.Rat // the attacker's prior belief in the hypothesis: above 0 and below 1
 	Alpha  *big.Rat // the level of the attacker's test, its rate of false alarms: from 0 to 1
 	Group  int64    // how many people share a secret, as a family: at least 1
 	People int64    // how many people are in the data: at least 1
-	// between whom the promise holds; 0 is add/remove, or of a job the relation that it needs
+	// the promise's neighbouring relation; 0 means add/remove, or the relation that a job needs
 	Neighbours privacy.Neighbours
 }
 
@@ -57,24 +57,24 @@ type Meaning struct {
 // relation join.
 type Reading struct {
 	Steps   int64
-	Told    bool                // that there is a promise; else of a job only Advantage and Power are known
-	Promise account.Approximate // between the two hypotheses: by group privacy, where they are several steps apart
-	// of what was believed with the prior's probability: the odds move by a factor of e^±ε. 0 to 1 where δ is 1
+	Told    bool                // whether there is a promise; otherwise only a job's Advantage and Power are known
+	Promise account.Approximate // between the two hypotheses: by group privacy, if they are several steps apart
+	// a belief that starts at the prior: the odds change by a factor of e^±ε. 0 to 1 if δ is 1
 	Posterior Between
-	Excess    float64 // how far beyond Posterior the belief is on average, at most; 0 where δ is
-	// where the odds move by e^±2ε. Of Person, where δ is 0, see Theorem 1 at Inference too
+	Excess    float64 // the largest mean distance of the belief beyond Posterior; 0 if δ is 0
+	// the belief if the odds change by e^±2ε. For Person, if δ is 0, see also Theorem 1 at Inference
 	Far Between
-	// the probability that a belief leaves Far, at most; 0 where δ is. 1 says that no bound is known
+	// the largest probability that a belief leaves Far; 0 if δ is 0. 1 means that no bound is known
 	Fails     float64
-	Advantage float64 // the true positives less the false positives of any test, at most
-	Power     float64 // the true positives of a test at level Alpha, at most
+	Advantage float64 // the largest true positive rate minus false positive rate of any test
+	Power     float64 // the largest true positive rate of a test at level Alpha
 }
 
-// Void reports a promise of nothing: a δ of 1, which group privacy soon comes to. Whatever ε is, beliefs may then
+// Void reports a promise of nothing: a δ of 1, which group privacy soon reaches. Whatever ε is, beliefs may then
 // become anything.
 func (r Reading) Void() bool { return r.Told && r.Promise.Delta.Rat().Cmp(big.NewRat(1, 1)) >= 0 }
 
-// Between are two bounds.
+// Between has a lower and an upper bound.
 type Between struct{ Lower, Upper float64 }
 
 // MeaningOf reads a promise of (ε, δ)-differential privacy. Its theorems, where P and Q are the laws of the output
@@ -105,7 +105,7 @@ type Between struct{ Lower, Upper float64 }
 //
 // Steps. Hypotheses that are k steps apart are within (kε, δ(e^kε − 1)/(e^ε − 1)) [privacy.Delta.Group].
 //
-// A Scenario that is none and a δ of 1 are account.ErrParameter.
+// An invalid Scenario and a δ of 1 are account.ErrParameter.
 func MeaningOf(p account.Approximate, s Scenario) (Meaning, error) {
 	if err := s.check(); err != nil {
 		return Meaning{}, err
@@ -125,7 +125,7 @@ func MeaningOf(p account.Approximate, s Scenario) (Meaning, error) {
 	}, nil
 }
 
-// readingOf reads a promise to one for so many steps.
+// readingOf reads a promise to one person for hypotheses that are k steps apart.
 func readingOf(p account.Approximate, steps int64, s Scenario) Reading {
 	p = p.Group(steps)
 	r := Reading{Steps: steps, Told: true, Promise: p}

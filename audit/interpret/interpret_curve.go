@@ -12,18 +12,18 @@ import (
 	"dither/privacy"
 )
 
-// negligible is a δ that is nothing to a test's power.
+// negligible is a δ that does not affect a test's power.
 var negligible = big.NewRat(1, 100_000)
 
-// slow reports that accountants take long over a δ: over samples, and over a choice, of which no loss distribution
-// tells exactly.
+// slow reports that accountants take long for a δ: for samples, and for a choice, which no loss distribution describes
+// exactly.
 func slow(steps []account.Step) bool {
 	return slices.ContainsFunc(steps, func(s account.Step) bool {
 		return strings.Contains(s.String(), "sampling=") || strings.HasPrefix(s.String(), "exponential ")
 	})
 }
 
-// curve asks a job for δ(ε), each once.
+// curve computes δ(ε) of a job, each value once.
 type curve struct {
 	job    *account.Job
 	seen   map[float64]float64
@@ -32,7 +32,7 @@ type curve struct {
 	failed error
 }
 
-// delta is δ(e), rounded up, and 1 where none is told.
+// delta is δ(e), rounded up, and 1 if no accountant has a value.
 func (c *curve) delta(e float64) float64 {
 	if d, ok := c.seen[e]; ok {
 		return d
@@ -49,7 +49,7 @@ func (c *curve) delta(e float64) float64 {
 	return c.seen[e]
 }
 
-// farthest is the ε beyond which no power is sought: e^−farthest is nothing to a test.
+// farthest bounds the ε at which power is computed: e^−farthest does not affect a test.
 const farthest = 40
 
 // power is the least that is found of the two bounds, over t = e^e: t·α + δ(e) where e ≥ 0, and, where e is below
@@ -99,7 +99,8 @@ const (
 	little = 1e-8
 )
 
-// valley is about the least value of a function with one valley between low and high: of those that were tried.
+// valley returns roughly the least value of a function with one valley between low and high, among the points that it
+// tried.
 func valley(f func(float64) float64, low, high float64) float64 {
 	golden := (math.Sqrt(5) - 1) / 2
 	left, right := high-golden*(high-low), low+golden*(high-low)

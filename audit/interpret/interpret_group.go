@@ -24,8 +24,8 @@ var grows = map[string]struct {
 	"exponential":      {"epsilon", 1}, "pure": {"epsilon", 1}, "zcdp": {"rho", 2}, "gdp": {"mu", 1},
 }
 
-// groupStep is a step between hypotheses that are so many steps apart. The error is errUngrouped where there is none:
-// of samples, of what is known at one ε or at one order, and of parameters beyond a spec's limits.
+// groupStep is a step between hypotheses that are k steps apart. The error is errUngrouped if there is none: for
+// samples, for losses known at one ε or at one order, and for parameters beyond a spec's limits.
 func groupStep(s account.Step, steps int64) (account.Step, error) {
 	words := strings.Fields(s.String())
 	grow, ok := grows[words[0]]

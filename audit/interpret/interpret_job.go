@@ -12,9 +12,9 @@ import (
 	"dither/privacy"
 )
 
-// MeaningOfJob reads what a job promises, given by its specs as account.ParseStep reads them. Its advantage and power
-// come from its own curve δ(ε), which is less than any one promise lets suppose; its beliefs from the least ε that
-// an accountant tells at d. Where none does, as of Gaussian noise at a d of 0, no reading is Told.
+// MeaningOfJob reads the promise of a job, given by its specs as account.ParseStep reads them. Its advantage and power
+// come from its own curve δ(ε), which is below any single promise; its beliefs come from the least ε that an
+// accountant has at d. If none has one, as for Gaussian noise at a d of 0, no reading is Told.
 //
 //	advantage ≤ δ(0)
 //	power     ≤ the least, over ε ≥ 0, of e^ε·α + δ(ε) and of 1 − e^−ε(1 − α − δ(ε))
@@ -29,8 +29,8 @@ import (
 // The relation is the one that the job needs: add/remove for Poisson samples, change-one for samples of a fixed size
 // and for randomized response, where it is plain who answered. Any other job holds under the one of the Scenario.
 //
-// The errors are those of a Scenario, of account.ParseStep and of account.NewJob, a relation that the job's is not, and
-// a d of 1: all account.ErrParameter.
+// Errors are those of a Scenario, of account.ParseStep and of account.NewJob, a relation that does not fit the job, and
+// a d of 1: all are account.ErrParameter.
 func MeaningOfJob(specs []string, d privacy.Delta, s Scenario) (Meaning, error) {
 	if err := s.check(); err != nil {
 		return Meaning{}, err
@@ -85,7 +85,7 @@ func MeaningOfJob(specs []string, d privacy.Delta, s Scenario) (Meaning, error) 
 	return m, nil
 }
 
-// relationOf is the relation that a job is read for, where one was asked for or, as 0, none was.
+// relationOf is the relation for reading a job, given the requested one, or 0 for none.
 func relationOf(parts []account.Step, asked privacy.Neighbours) (privacy.Neighbours, error) {
 	job, err := account.NewJob(parts...)
 	if err != nil {
@@ -107,7 +107,7 @@ func relationOf(parts []account.Step, asked privacy.Neighbours) (privacy.Neighbo
 	return asked, nil
 }
 
-// grouped is what a job's reading for one says of so many steps, whatever the job is.
+// grouped is the meaning for k steps that follows from a job's reading for one step, for any job.
 func grouped(one Reading, steps int64, s Scenario) Reading {
 	r := Reading{Steps: steps, Advantage: 1, Power: 1}
 	if one.Told {
@@ -118,8 +118,8 @@ func grouped(one Reading, steps int64, s Scenario) Reading {
 	return r
 }
 
-// jobFor reads a job's own curve between hypotheses that are so many steps apart. The error is errUngrouped where it
-// has none for them.
+// jobFor computes a job's own curve between hypotheses that are k steps apart. The error is errUngrouped if it has none
+// for them.
 func jobFor(one []account.Step, steps int64, d privacy.Delta, s Scenario) (Reading, error) {
 	parts := slices.Clone(one)
 	if steps > 1 {

@@ -7,14 +7,14 @@ import (
 	"dither/privacy"
 )
 
-// Named is what a δ allows among n people: the mechanism that, for each of them on its own, publishes the whole record
-// with probability δ and else nothing. It is (0, δ)-differentially private, and so keeps every promise with that δ:
-// a person's record moves the output's law only where it is published, which has probability δ. It is what such a
-// promise permits, and need not be what a mechanism with that δ does: Gaussian noise names nobody.
+// Named is what a δ allows among n people: the mechanism that publishes, for each of them independently, the whole
+// record with probability δ and otherwise nothing. It is (0, δ)-differentially private, and so keeps every promise
+// with that δ: a person's record changes the output's law only if it is published, which has probability δ. A promise
+// permits this mechanism, but a mechanism with that δ need not behave like it: Gaussian noise publishes nobody.
 type Named struct {
 	People      int64
-	Probability Between // that it names somebody, 1 − (1−δ)ⁿ
-	Expected    float64 // how many it names on average, δn, rounded up
+	Probability Between // the probability that it publishes somebody, 1 − (1−δ)ⁿ
+	Expected    float64 // the mean number of people published, δn, rounded up
 	Warned      bool    // δ > 1/(100n)
 }
 
@@ -24,7 +24,7 @@ type Named struct {
 // 2.3].
 var warnedAt = big.NewRat(1, 100)
 
-// named tells it. 1 − (1−δ)ⁿ = 1 − e^−y with y = n·ln(1 + δ/(1−δ)).
+// named computes it. 1 − (1−δ)ⁿ = 1 − e^−y with y = n·ln(1 + δ/(1−δ)).
 func named(d privacy.Delta, people int64) Named {
 	n := new(big.Rat).SetInt64(people)
 	many := new(big.Rat).Mul(n, d.Rat())

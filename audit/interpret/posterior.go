@@ -9,18 +9,18 @@ import (
 	"dither/internal/exact"
 )
 
-// Likelihood is the probability of what was seen, from one data set: Factor·e^Log, exactly. A nil Factor is 0, a nil
-// Log 0; so the zero value is an output that cannot come of the data set. What is common to the likelihoods of all data
-// sets, with a person's data and without, as the normalising sum of additive noise, may be left out.
+// Likelihood is the probability of the observed output under one dataset: Factor·e^Log, exactly. A nil Factor is 0, a
+// nil Log 0, so the zero value is an output that the dataset cannot produce. A factor common to the likelihoods of all
+// datasets, with a person's data and without, may be left out, such as the normalising sum of additive noise.
 type Likelihood struct{ Factor, Log *big.Rat }
 
-// Inference is what an attacker does who has seen an output a: Bayes' rule, over finitely many data sets, twice. Once
-// with the output's probability from each data set x as it is, and once with that from x₋ᵢ, where the data of
-// person i are replaced by a default (under change-one) or removed (under add/remove): what the attacker would believe
-// of x, and so of person i, had that person's data not been used.
+// Inference is what an attacker does after seeing an output a: Bayes' rule, over finitely many datasets, twice. The
+// first time it uses the output's probability under each dataset x. The second time it uses that under x₋ᵢ, in
+// which the data of person i are replaced by a default (under change-one) or removed (under add/remove): what the
+// attacker would believe about x, and so about person i, if that person's data had not been used.
 //
-// The data sets may stand for hypotheses too, of the world behind them: one that two hypotheses can both bring forth is
-// listed twice.
+// The datasets may also stand for hypotheses about the world behind them. A dataset that two hypotheses can both
+// produce is listed twice.
 //
 // Theorem 1 [Kasiviswanathan & Smith 2014, "On the semantics of differential privacy: a Bayesian formulation"]. If the
 // mechanism is ε-differentially private, and x₋ᵢ is one step of the neighbouring relation from x, then for every
@@ -40,18 +40,18 @@ type Likelihood struct{ Factor, Log *big.Rat }
 // p(S) is a mean, weighted by p₋ᵢ(x) over S, of p(x)/p₋ᵢ(x), times p₋ᵢ(S): hence within the same bounds. In
 // a quotient of odds Z₋/Z cancels, and what is left is one such mean of the first factors over another. ∎
 //
-// It does not say that nothing is learned of a person: p(·|a) and p₋ᵢ(·|a) may both be far from the prior, as
-// where a study finds what is true of everybody.
+// It does not say that nothing is learned about a person: p(·|a) and p₋ᵢ(·|a) may both be far from the prior, for
+// example if a study finds a fact about everybody.
 //
 // For δ > 0 the bound fails with some probability over the output, and for a prior over many data sets what is known
 // is of statistical distance [Kasiviswanathan & Smith 2014]; MeaningOf has what holds of two hypotheses.
 type Inference struct {
-	Prior   []*big.Rat   // of each data set: at least 0, and above it somewhere. They need not come to 1
-	Seen    []Likelihood // of the output, from each data set
-	Without []Likelihood // of the same output, from each with the person's data replaced or removed
+	Prior   []*big.Rat   // of each dataset: at least 0, and positive somewhere. The sum need not be 1
+	Seen    []Likelihood // of the output, under each dataset
+	Without []Likelihood // of the same output, under each dataset with the person's data replaced or removed
 }
 
-// Posterior is what is believed of each data set after the output.
+// Posterior is the belief in each dataset after the output.
 type Posterior struct {
 	with, without weights
 	sums          exact.Interval // ln Z₋/Z, but for the shifts
@@ -60,8 +60,8 @@ type Posterior struct {
 	bits          uint // of precision
 }
 
-// Posterior applies Bayes' rule. Lists of different lengths, a negative prior, factor, and an output that is impossible
-// from every data set of the prior are account.ErrParameter.
+// Posterior applies Bayes' rule. Lists of different lengths, a negative prior or factor, and an output that is
+// impossible under every dataset of the prior are account.ErrParameter.
 func (in Inference) Posterior() (Posterior, error) {
 	if len(in.Prior) == 0 || len(in.Seen) != len(in.Prior) || len(in.Without) != len(in.Prior) {
 		return Posterior{}, fmt.Errorf("%w: each data set has a prior and two likelihoods", account.ErrParameter)
@@ -114,10 +114,10 @@ func (p Posterior) ratio(x int, in Inference) float64 {
 	return max(-lower, upper)
 }
 
-// LogRatio is the largest |ln(p(S|a)/p₋ᵢ(S|a))| over all events S, rounded up, and the data set at which it is
-// reached: an event's ratio is a mean of those of its data sets, so none is further from 1 than the furthest of one
-// data set. It is +Inf where something is possible after the output with the person's data and not without, or the
-// other way round. Of the zero Posterior it is NaN.
+// LogRatio is the largest |ln(p(S|a)/p₋ᵢ(S|a))| over all events S, rounded up, with the dataset that attains it: an
+// event's ratio is a mean of those of its datasets, so none is further from 1 than the furthest of one dataset. It is
+// +Inf if something is possible after the output with the person's data and not without, or the other way round. For
+// the zero Posterior it is NaN.
 func (p Posterior) LogRatio() (upper float64, at int) {
 	if len(p.ratios) == 0 {
 		return math.NaN(), 0
@@ -125,8 +125,8 @@ func (p Posterior) LogRatio() (upper float64, at int) {
 	return p.ratios[p.worst], p.worst
 }
 
-// Of is the belief in an event, given by its data sets: with the person's data, and without. Where the output is
-// impossible without, there is no such belief, and the second is NaN. Of the zero Posterior both are.
+// Of is the belief in an event, given by its datasets: with the person's data, and without. If the output is impossible
+// without it, there is no such belief, and the second is NaN. For the zero Posterior both are NaN.
 func (p Posterior) Of(event func(x int) bool) (with, without Between) {
 	return p.with.share(event), p.without.share(event)
 }

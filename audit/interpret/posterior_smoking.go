@@ -8,14 +8,14 @@ import (
 	"dither/privacy"
 )
 
-// Study is the example that lectures tell: a study publishes a noisy count of how many of its smokers have lung cancer,
-// and an insurer who knows that Alice smokes raises her premium. Was her privacy broken? What the insurer learned is
-// that smoking harms, and the study would have shown it without her [Kasiviswanathan & Smith 2014; Dwork & Roth 2014,
+// Study is a standard example of lectures. A study publishes a noisy count of how many of its smokers have lung cancer,
+// and an insurer who knows that Alice smokes raises her premium. Was her privacy violated? The insurer learned that
+// smoking is harmful, which the study would have shown without her [Kasiviswanathan & Smith 2014; Dwork & Roth 2014,
 // Section 1.1].
 //
-// The insurer knows who the smokers are, and holds that smoking is harmful with probability Prior; then each smoker, on
-// their own, has lung cancer with probability Harmful, and else with probability Harmless. Noise is discrete Laplace of
-// scale 1/ε.
+// The insurer knows who the smokers are, and believes with probability Prior that smoking is harmful. If it is, each
+// smoker independently has lung cancer with probability Harmful, otherwise with probability Harmless. Noise is discrete
+// Laplace of scale 1/ε.
 type Study struct {
 	Smokers                  int // Alice among them: 1 to 100
 	Prior, Harmless, Harmful *big.Rat
@@ -39,10 +39,10 @@ func (s Study) HarmfulIn(x int) bool { return x&1 == 1 }
 // AliceIn is the event that Alice has lung cancer.
 func (s Study) AliceIn(x int) bool { return x>>1&1 == 1 }
 
-// Inference is what the insurer does with an answer. A study that is none is account.ErrParameter.
+// Inference is what the insurer infers from an answer. An invalid study is account.ErrParameter.
 //
-// An answer beyond 0 or Smokers is taken as that end, and tells the same: there the noise's probabilities are in the
-// same proportions.
+// An answer beyond 0 or Smokers counts as that end, and has the same meaning, because there the noise's probabilities
+// are in the same proportions.
 func (s Study) Inference(answer int64) (Inference, error) {
 	prior, err := s.priors()
 	if err != nil {
@@ -61,10 +61,10 @@ func (s Study) after(prior []*big.Rat, answer int64) Inference {
 	return in
 }
 
-// mostSmokers keeps LargestRatio, which tries every answer, below a second or so.
+// mostSmokers keeps the running time of LargestRatio, which tries every answer, below about a second.
 const mostSmokers = 100
 
-// priors are what the insurer believes of each data set before the study.
+// priors are the insurer's beliefs in the datasets before the study.
 func (s Study) priors() ([]*big.Rat, error) {
 	one := big.NewRat(1, 1)
 	if s.Smokers < 1 || s.Smokers > mostSmokers {
@@ -100,8 +100,8 @@ func (s Study) likelihood(noise int64) Likelihood {
 	return Likelihood{Factor: big.NewRat(1, 1), Log: away.Mul(away, s.Epsilon.Rat())}
 }
 
-// LargestRatio is the largest |ln(p(S|a)/p₋ᵢ(S|a))| over all events and all answers, rounded up, and the answer
-// where it is.
+// LargestRatio is the largest |ln(p(S|a)/p₋ᵢ(S|a))| over all events and all answers, rounded up, with the answer
+// that attains it.
 func (s Study) LargestRatio() (upper float64, answer int64, err error) {
 	prior, err := s.priors()
 	if err != nil {

@@ -9,7 +9,7 @@ import (
 	"dither/privacy"
 )
 
-// epsilonOf is a loss of this package's examples.
+// epsilonOf is a loss in this package's examples.
 func epsilonOf(num, den int64) privacy.Epsilon {
 	e, _ := privacy.EpsilonOf(big.NewRat(num, den)) // a zero one, which every mechanism refuses, where it is none
 	return e
@@ -64,7 +64,7 @@ func laplace() Subject {
 	})
 }
 
-// neighbouringNumbers are those one apart.
+// neighbouringNumbers are numbers that differ by one.
 func neighbouringNumbers(n int) [][2]int {
 	return adjacent(n, func(i, j int) bool { return i-j == 1 })
 }

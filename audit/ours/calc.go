@@ -6,7 +6,7 @@ import (
 	"dither/internal/expsum"
 )
 
-// calc computes with exact numbers. After an error every result is 0, and err is the first one.
+// calc computes with exact numbers. After an error every result is 0, and err is the first error.
 type calc struct{ err error }
 
 func (c *calc) keep(x *expsum.Number, err error) *expsum.Number {
@@ -53,7 +53,7 @@ func (c *calc) quo(x, y *expsum.Number) *expsum.Number { return c.keep(x.Quo(y))
 
 // geometric is the two-sided geometric distribution, P(z) = (1 − b)/(1 + b)·b^|z| over the integers with b =
 // e^(−rate) [Ghosh, Roughgarden & Sundararajan 2009, Definition 2.1]: the discrete Laplace distribution of scale
-// 1/rate. All is given times 1 + b.
+// 1/rate. All its values are multiplied by 1 + b.
 type geometric struct{ rate *big.Rat }
 
 // total is 1 + b.

@@ -10,19 +10,19 @@ import (
 	"dither/internal/expsum"
 )
 
-// Exact is what a subject's law says of its claim.
+// Exact is the result of checking a subject's claim against its law.
 type Exact struct {
-	// Of a law, the smallest ε that it keeps over all its pairs of neighbours, at δ = 0; nil without a law.
+	// For a law: the smallest ε that it keeps over all its pairs of neighbours, at δ = 0; nil without a law.
 	Loss *channel.Loss
 	// The least δ that it keeps at the claim's ε is between these.
 	DeltaLower, DeltaUpper float64
-	// Holds says that the claim is kept, and Fails that it is not; where bounds are too wide to tell it is neither.
-	// Attained says that no smaller ε is (of a claim without δ), or no smaller δ (of one with it), but for the last
-	// digit in which the claim is written.
+	// Holds reports that the claim is kept, and Fails that it is not; if bounds are too wide to decide, neither is set.
+	// Attained reports that no smaller ε is kept (for a claim without δ), or no smaller δ (for one with it), up to the
+	// last digit of the claim.
 	Holds, Fails, Attained bool
 }
 
-// Exact checks the claim against the law, or against certified bounds. ok is false where there is neither.
+// Exact checks the claim against the law, or against certified bounds. ok is false if there is neither.
 func (s Subject) Exact() (x *Exact, ok bool, err error) {
 	switch {
 	case s.law != nil:
@@ -39,7 +39,7 @@ func (s Subject) Exact() (x *Exact, ok bool, err error) {
 	return nil, false, nil
 }
 
-// Law is the subject's law; ok is false where it is not written down.
+// Law is the subject's law; ok is false if it is not written down.
 func (s Subject) Law() (l *Law, ok bool, err error) {
 	if s.law == nil {
 		return nil, false, nil

@@ -8,8 +8,8 @@ import (
 	"dither/privacy"
 )
 
-// The masses of Gaussian noise are no finite sums of exponentials: their laws are certified sums, in intervals of so
-// many binary digits, over integers up to so many from 0. What is beyond is bounded, and counted against the claim.
+// The masses of Gaussian noise are not finite sums of exponentials. Their laws are certified sums, in intervals of a
+// fixed number of binary digits, over integers up to gaussianReach. The rest is bounded, and counted against the claim.
 const (
 	gaussianBits  = 128
 	gaussianReach = 40
@@ -73,8 +73,7 @@ func roundedGaussian(sigma2 *big.Rat) masses {
 	return m
 }
 
-// excess bounds Σ max(0, p − e^ε·q), the least δ at ε of one output distribution beside another, of the outputs
-// that are listed.
+// excess bounds Σ max(0, p − e^ε·q) over the listed outputs: the least δ at ε between two output distributions.
 func excess(e privacy.Epsilon, p, q []exact.Interval) exact.Interval {
 	grown := exact.IntervalOf(e.Rat(), gaussianBits).Exp()
 	zero, total := whole(0), whole(0)
@@ -90,8 +89,8 @@ func excess(e privacy.Epsilon, p, q []exact.Interval) exact.Interval {
 	return total
 }
 
-// unlisted adds to an excess over listed outputs what the others may count for: all of their probability, beyond, or,
-// where q's was taken for 0, less by e^ε times as much.
+// unlisted adds to an excess over listed outputs the largest contribution of the others: all of their probability,
+// beyond; or, if q's was taken as 0, less by e^ε times as much.
 func unlisted(e privacy.Epsilon, listed, beyond exact.Interval) (lower, upper float64) {
 	less := exact.IntervalOf(e.Rat(), gaussianBits).Exp().Mul(beyond)
 	lower, _ = listed.Sub(less).Floats()
@@ -126,7 +125,7 @@ func (m masses) on(all [][]int64, names []string) (*Law, error) {
 	})
 }
 
-// gaussianDelta is the δ at which losses of zCDP are read here: one that runs can come near to.
+// gaussianDelta is the δ at which zCDP losses are converted here, chosen so that runs can come near it.
 func gaussianDelta() privacy.Delta { return deltaOf(1, 1000) }
 
 func rhoOf(den int64) privacy.Rho {

@@ -33,13 +33,13 @@ type Law struct {
 	smallest func() (channel.Loss, error) // loss, computed once
 }
 
-// Limit is of outputs that are ever further out.
+// Limit is the limit of outputs that lie ever further out.
 type Limit struct {
 	Output string
 	At     []*expsum.Number // by input
 }
 
-// other is the column of all outputs that a law does not tell apart.
+// other is the column of all outputs that a law does not distinguish.
 const other = "other"
 
 // weights are one row of a law: of each output its probability times total.
@@ -48,7 +48,7 @@ type weights struct {
 	total *expsum.Number
 }
 
-// add puts more weight on an output.
+// add adds weight to an output.
 func (w *weights) add(c *calc, output string, x *expsum.Number) {
 	if w.of == nil {
 		w.of = map[string]*expsum.Number{}

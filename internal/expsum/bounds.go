@@ -11,13 +11,13 @@ import (
 // ErrLog reports a logarithm of a number that is not above 0.
 var ErrLog = errors.New("logarithm of a number that is not above 0")
 
-// firstBits is the precision, in binary digits, at which bounds are sought first.
+// firstBits is the precision, in binary digits, of the first attempt at bounds.
 const firstBits = 80
 
 // guardBits are the digits beyond those that are wanted: what sums without cancellation lose.
 const guardBits = 16
 
-// Interval holds x, and is narrower than 2^−digits·|x|, however many digits cancel; or ErrSize.
+// Interval contains x, and is narrower than 2^−digits·|x|, however many digits cancel; or the error is ErrSize.
 func (w *Work) Interval(x *Number, digits uint) (exact.Interval, error) {
 	for bits := digits + guardBits; ; bits *= 2 {
 		y, err := w.around(x, bits)
@@ -49,8 +49,8 @@ func (w *Work) around(x *Number, bits uint) (exact.Interval, error) {
 	return num.Quo(den), nil
 }
 
-// Floats are a float not above x and one not below it: x itself where it is a float, and else the two next to it. Either may be
-// infinite. Where that takes too long, ErrSize.
+// Floats are a float not above x and one not below it: x itself if it is a float, otherwise the two next to it. Either
+// may be infinite. If that takes too long, the error is ErrSize.
 func (w *Work) Floats(x *Number) (lower, upper float64, err error) {
 	if r, ok := x.Rat(); ok {
 		return exact.FloatDown(r), exact.FloatUp(r), nil
@@ -112,7 +112,8 @@ func (w *Work) Log(x *Number) (lower, upper float64, err error) {
 	})
 }
 
-// LogText writes ln x in words of algebra where x is a single term a·e^r above 0: "0", "1/2", "ln 3", "1/2 + ln 3", "1 - ln 2". ok is false elsewhere.
+// LogText writes ln x algebraically if x is a single positive term a·e^r: "0", "1/2", "ln 3", "1/2 + ln 3", "1 - ln
+// 2". Otherwise ok is false.
 func (x *Number) LogText() (text string, ok bool) {
 	if !x.den.isOne() || len(x.num) != 1 || x.num[0].coefficient.Sign() < 0 {
 		return "", false

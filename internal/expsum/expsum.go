@@ -1,4 +1,4 @@
-// Package expsum holds exact numbers that are made of rationals and of e to rational powers: quotients of sums
+// Package expsum holds exact numbers made of rationals and of e to rational powers: quotients of sums
 //
 //	Σ aᵢ·e^{rᵢ}, all aᵢ and rᵢ rational,
 //
@@ -17,13 +17,13 @@ import (
 	"sync/atomic"
 )
 
-// ErrSize reports a number of more or larger terms than are computed with.
+// ErrSize reports a number with too many or too large terms to compute with.
 var ErrSize = errors.New("a number too large to compute with exactly")
 
 // ErrZero reports a division by zero.
 var ErrZero = errors.New("division by zero")
 
-// Number is an exact real number, num/den. It is never changed.
+// Number is an exact real number, num/den. It never changes.
 //
 // den is above 0 and reduced as far as is cheap: it is 1 where the number is a sum; else it has several terms, the least of their
 // exponents is 0, and their coefficients are integers without a common divisor. num and den may have common factors all the same,
@@ -257,5 +257,5 @@ func (x *Number) Words() int {
 	return int(max(num, den))
 }
 
-// Alike reports that x and y have the same denominator, so that adding them makes no larger one.
+// Alike reports that x and y have the same denominator, so that adding them does not enlarge it.
 func (x *Number) Alike(y *Number) bool { return x.den == y.den || x.den.equal(y.den.sum) }

@@ -2,14 +2,14 @@ package expsum
 
 import "fmt"
 
-// Memory parses texts as Parse does, and remembers what stands in parentheses: in a matrix most denominators are met again and again. The zero
-// value remembers nothing yet.
+// Memory parses texts as Parse does, and caches the contents of parentheses, because most denominators of a matrix
+// occur repeatedly. The zero value is empty.
 type Memory struct {
 	known map[string]*Number
 	work  *Work // nil: without a limit in all
 }
 
-// NewMemory is one that takes what texts need of w, for all of them together.
+// NewMemory makes a Memory that charges the work for all its texts to w.
 func NewMemory(w *Work) Memory { return Memory{work: w} }
 
 // Limits of what is remembered: texts that take a while to read, and so many of them.

@@ -5,9 +5,10 @@ import (
 	"math/bits"
 )
 
-// Work does arithmetic with a limit on what it takes in all, in units of some 100 ns: for numbers that others write, since a short text can stand for one
-// that takes hours. What each operation takes is bounded from the sizes of its operands before it is done; what is beyond the limit is ErrSize, and so is
-// all that is asked afterwards. One goroutine at a time may use it.
+// Work does arithmetic with a limit on the total work, in units of about 100 ns. It is for numbers that others write,
+// because a short text can stand for one that takes hours. Each operation's work is bounded from the sizes of its
+// operands before it is done. Beyond the limit, this and every later operation returns ErrSize. Only one goroutine may
+// use it at a time.
 type Work struct {
 	left int64
 	of   *Work // from which this one takes, too; nil: from none
@@ -19,7 +20,7 @@ func NewWork(units int64) *Work { return &Work{left: units} }
 // mostAtOnce is what reading one text may take, and one operation without a Work: about a second at the very most.
 const mostAtOnce = 1 << 22
 
-// Part is what one thing of many may take of w: about a second. w may be nil, and then has no limit in all.
+// Part is the share of w that one of many things may use: about a second. A nil w has no total limit.
 func (w *Work) Part() *Work { return &Work{mostAtOnce, w} }
 
 func atOnce() *Work { return NewWork(mostAtOnce) }

@@ -2,7 +2,7 @@ package glm
 
 import "math"
 
-// Terms is what is public before a fit.
+// Terms are the public parameters of a fit.
 type Terms struct {
 	Family       Family
 	Predictors   int     // d
@@ -13,7 +13,7 @@ type Terms struct {
 	Epsilon, Rho float64 // the price: one of both
 }
 
-// Choice is what a fit is asked with.
+// Choice has the chosen parameters of a fit.
 type Choice struct {
 	Regularise float64
 	Share      float64 // of the price, for the two sums
@@ -34,8 +34,9 @@ func (f Family) usualWeight() float64 {
 	return 0.2
 }
 
-// Choose finds the regulariser and the share of the sums with the least expected error. A regulariser of c times the curvature h makes the minimum's noise 1/c as large,
-// and the correction of its bias, which multiplies by 1 + c, adds the noise of the Hessian times c, and leaves about .08c² of each coefficient.
+// Choose finds the regulariser, and the share of the price for the sums, with the least expected error. A regulariser
+// of c times the curvature h scales the minimum's noise by 1/c. The correction of its bias, which multiplies by 1 + c,
+// adds the noise of the Hessian times c, and leaves about .08c² of each coefficient.
 func (t Terms) Choose() Choice {
 	d := float64(t.Predictors)
 	h := t.Rows * t.Family.usualWeight() * usualSpread

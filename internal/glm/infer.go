@@ -1,6 +1,6 @@
-// Package glm computes what a released minimum of a regularised risk tells of a generalized linear model: coefficients without the regulariser's bias,
-// and intervals that cover the rows' sampling and the noise alike. All of it is post-processing: it knows released numbers and their
-// noise, and no rows.
+// Package glm computes, from a released minimum of a regularised risk, the coefficients of a generalized linear model
+// without the regulariser's bias, and intervals that cover both the sampling of the rows and the noise. All of it is
+// post-processing: it knows released numbers and their noise, and no rows.
 package glm
 
 import (
@@ -32,7 +32,7 @@ type Released struct {
 	Laplace                 bool    // the noise is Laplace's, and else normal
 }
 
-// Fit is what a Released tells.
+// Fit is the result of Infer.
 type Fit struct {
 	// Theta minimises F, by the released numbers: the regulariser's bias is taken out.
 	Theta []float64
@@ -46,7 +46,7 @@ type Fit struct {
 	Warnings        []string
 }
 
-// Infer takes the regulariser's bias out, and says how exact the rest is.
+// Infer removes the regulariser's bias, and computes how exact the result is.
 //
 // Let G = ∇F. At the minimum within the ball G(θ̂) = −Λθ̂, so that by the released numbers, to first order, G(θ̃) = −Λθ̃ + (H + Λ)Z with θ̃ = θ̂ + Z. The
 // zero of G is at θ̃ + δ with Hδ = Λθ̃: one Newton step on the released Hessian. The regulariser may be as large as the curvature, and then what is beyond
@@ -118,7 +118,7 @@ func indicator(b bool) float64 {
 
 func (f *Fit) warn(text string) { f.Warnings = append(f.Warnings, text) }
 
-// bring brings θ into the ball, as the sums were taken there, and reports one that is clearly inside.
+// bring moves θ into the ball in which the sums were taken, and reports whether it was clearly inside.
 func (f *Fit) bring(r Released) bool {
 	l := length(f.Theta)
 	if l > r.Radius {

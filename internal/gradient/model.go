@@ -1,5 +1,5 @@
-// Package gradient holds the models that are trained by noisy gradients, as pure functions: parameters and a row in, the gradient of the row's loss
-// out. It knows nothing of privacy: whoever uses a gradient bounds it, and whatever it is, it is bounded.
+// Package gradient holds the models that are trained by noisy gradients, as pure functions from parameters and a row to
+// the gradient of the row's loss. It knows nothing of privacy: the caller bounds a gradient, whatever its value.
 package gradient
 
 import (
@@ -33,10 +33,10 @@ type Model struct {
 // MaxParameters bounds a model.
 const MaxParameters = 1 << 20
 
-// ErrModel reports a model that makes no sense.
+// ErrModel reports an invalid model.
 var ErrModel = errors.New("no such model")
 
-// Check is ErrModel unless the model makes sense.
+// Check returns ErrModel for an invalid model.
 func (m Model) Check() error {
 	wrong := func(format string, args ...any) error {
 		return fmt.Errorf("%w: %s", ErrModel, fmt.Sprintf(format, args...))
@@ -81,8 +81,8 @@ func (m Model) NewScratch() *Scratch {
 	return &Scratch{hidden: make([]float64, m.Hidden), outputs: make([]float64, m.Classes), back: make([]float64, m.Hidden)}
 }
 
-// Add adds the gradient of a row's loss at θ to g. The model checks, θ and g have its number of parameters, x its number of features. Where numbers grow beyond the
-// doubles so does the gradient: it may hold infinities and NaN.
+// Add adds the gradient of a row's loss at θ to g. The model must be valid; θ and g have its number of parameters,
+// and x its number of features. If numbers overflow, so does the gradient: it may hold infinities and NaN.
 func (m Model) Add(theta, x []float64, y float64, g []float64, s *Scratch) {
 	switch m.Kind {
 	case Softmax:
@@ -146,7 +146,7 @@ func (m Model) active(z float64) float64 {
 	return math.Tanh(z)
 }
 
-// bend is the activation's derivative where its value is a; of relu at 0 it is 0.
+// bend is the activation's derivative, given its value a; for relu at 0 it is 0.
 func (m Model) bend(a float64) float64 {
 	switch {
 	case m.Activation != "relu":
@@ -174,7 +174,7 @@ func slopes(z []float64, y float64) {
 	z[Class(y, len(z))]--
 }
 
-// Class is the class that a response stands for: the nearest of 0 to classes − 1; NaN is 0.
+// Class is the class of a response: the nearest of 0 to classes − 1; NaN is 0.
 func Class(y float64, classes int) int {
 	if !(y > 0) {
 		return 0

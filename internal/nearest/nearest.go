@@ -3,11 +3,11 @@ package nearest
 
 import "strings"
 
-// maxWord bounds the words that are compared: the cost is the product of two lengths.
+// maxWord bounds the length of compared words: the cost is the product of two lengths.
 const maxWord = 64
 
-// Name is the known name closest to word, whatever their case, or "" where none is close: at most two edits, and fewer
-// than half of the name's letters.
+// Name is the known name closest to word, ignoring case, or "" if none is close: at most two edits, and fewer than half
+// of the name's letters.
 func Name(word string, known []string) string {
 	if len(word) > maxWord {
 		return ""

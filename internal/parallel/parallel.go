@@ -1,4 +1,4 @@
-// Package parallel does many things of one kind on all processors.
+// Package parallel runs many similar tasks on all processors.
 package parallel
 
 import (
@@ -7,7 +7,8 @@ import (
 	"sync/atomic"
 )
 
-// Each calls fn of 0, 1, …, n − 1, each once, on all processors, and returns when all have returned. They begin in that order.
+// Each calls fn(0), fn(1), …, fn(n − 1), once each, on all processors, and returns when all have returned. They
+// begin in that order.
 func Each(n int, fn func(i int)) {
 	var next atomic.Int64
 	var wg sync.WaitGroup

@@ -98,7 +98,7 @@ func roomy(low, high float64, points bool) (float64, float64) {
 	return low, high
 }
 
-// ticks are the labelled places of a value axis: at most so many multiples of 1, 2 or 5 times a power of ten.
+// ticks are the labelled positions of a value axis: at most n multiples of 1, 2 or 5 times a power of ten.
 func ticks(low, high float64, most int) []plot.Tick {
 	step := roundStep((high - low) / float64(most))
 	if !(step > 0) { // the range is too small for a float
@@ -128,7 +128,7 @@ func roundStep(x float64) float64 {
 	return 10 * unit
 }
 
-// fixed is an axis's ticks, decided beforehand.
+// fixed has an axis's ticks, decided in advance.
 type fixed []plot.Tick
 
 // Ticks gives them whatever the range is.

@@ -125,7 +125,7 @@ func (d *drawn) whisker(c draw.Canvas, line draw.LineStyle, m Mark, at, half vg.
 	end(m.High > d.high, top, -1)
 }
 
-// band draws marks that stand too close to be told apart: their values as one line of steps, their intervals behind it.
+// band draws marks that are too close to distinguish: their values as one stepped line, their intervals behind it.
 func (d *drawn) band(c draw.Canvas, hue color.NRGBA, marks []Mark, x, y func(float64) vg.Length) {
 	within := func(v float64) vg.Length { return y(d.clamp(v)) }
 	steps := func(from, to int, of func(Mark) float64) []vg.Point {

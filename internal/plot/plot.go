@@ -23,7 +23,7 @@ const (
 // Formats lists the formats.
 var Formats = []Format{SVG, PNG}
 
-// Chart is what a picture shows: panels under each other that share their groups and series.
+// Chart is the content of a picture: panels below each other that share their groups and series.
 type Chart struct {
 	Title   string // runs of white space count as one space; cut where it fills two lines
 	Caption string // below the panels, small
@@ -57,10 +57,11 @@ type Mark struct {
 	Missing   bool    // the answer has no such row: nothing is drawn
 }
 
-// ErrChart is the error of a chart that does not hold together.
+// ErrChart reports an inconsistent chart.
 var ErrChart = errors.New("plot: no such chart")
 
-// check reports a chart whose marks are not one for each panel, series and group, or that is larger than a picture shows.
+// check reports a chart without exactly one mark for each panel, series and group, or with more than a picture can
+// show.
 func (c *Chart) check() error {
 	if len(c.Series) > MaxSeries || len(c.Panels) > MaxPanels {
 		return fmt.Errorf("%w: %d series and %d panels, at most %d and %d are drawn", ErrChart, len(c.Series), len(c.Panels), MaxSeries, MaxPanels)
@@ -81,7 +82,7 @@ func (c *Chart) check() error {
 // series counts the series.
 func (c *Chart) series() int { return max(1, len(c.Series)) }
 
-// Write draws the chart and writes it. Its errors are ErrChart, a format that is none, and w's own.
+// Write draws the chart and writes it. Errors are ErrChart, an unknown format, and w's own.
 func Write(w io.Writer, f Format, c Chart) error {
 	if err := c.check(); err != nil {
 		return err

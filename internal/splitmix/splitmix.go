@@ -1,7 +1,8 @@
-// Package splitmix is SplitMix64 (Steele, Lea and Flood, "Fast splittable pseudorandom number generators", OOPSLA 2014): a counter that
-// steps by an odd constant and is mixed. It makes up people, questions, and the noise of curators that promise nothing, the same from
-// the same seed; it is written out here, in three lines, so that no release of Go changes them, and so that the generator which
-// must never make noise that protects anybody is not math/rand, which the house keeps out. Whoever sees an output can compute all others.
+// Package splitmix is SplitMix64 (Steele, Lea and Flood, "Fast splittable pseudorandom number generators", OOPSLA
+// 2014): a counter with an odd step, whose values are mixed. It makes up people, questions, and the noise of simulated
+// curators that promise nothing, always the same from the same seed. It is written out here, in three lines, for two
+// reasons: no release of Go can change the numbers, and math/rand can stay banned, so that no predictable generator
+// makes noise that protects anybody. Anybody who sees an output can compute all others.
 package splitmix
 
 import "math/bits"
@@ -12,7 +13,7 @@ const Step = 0x9e3779b97f4a7c15
 // Stream is a sequence of pseudorandom words. Streams are windows of one sequence of 2⁶⁴ words.
 type Stream struct{ state uint64 }
 
-// At is the stream that begins after a state of the counter: scattered by Mix, streams begin at scattered places.
+// At is the stream that begins after a state of the counter. States from Mix begin at scattered places.
 func At(state uint64) Stream { return Stream{state} }
 
 // Mix is a bijection of the words that scatters neighbours.

@@ -64,7 +64,7 @@ func (b Binomial) mass(k int) float64 {
 		float64(k)*math.Log(b.Probability) + float64(b.Trials-k)*math.Log1p(-b.Probability))
 }
 
-// Proportion is the test of a number of successes against their probability.
+// Proportion tests a number of successes against their probability.
 type Proportion struct {
 	Successes  int
 	Of         Binomial

@@ -5,9 +5,9 @@ import (
 	"math"
 )
 
-// Sequential is Wald's sequential probability ratio test of whether trials succeed with probability Promised or more, against Wrong or less:
-// it takes as many trials as it needs, which is few where they succeed far more often, as conservative intervals do. The zero value of what is
-// not exported is a test that has seen nothing.
+// Sequential is Wald's sequential probability ratio test of whether trials succeed with probability Promised or more,
+// against Wrong or less. It takes as many trials as it needs; these are few if trials succeed far more often than
+// promised, as conservative intervals do. The zero value of the unexported fields is a test without observations.
 //
 // Both rates are proved, not approximated [Wald 1945; Ville 1939]. Let Λ be the product, over trials, of the ratio of the outcome's
 // probability under Wrong = w to that under Promised = q. Where a trial succeeds with probability p, a factor's mean is
@@ -22,10 +22,10 @@ type Sequential struct {
 	decided           bool
 }
 
-// Open says whether the test needs further trials.
+// Open reports whether the test needs further trials.
 func (s *Sequential) Open() bool { return !s.decided }
 
-// Observe is one further trial. Those after the decision do not count.
+// Observe adds one trial. Trials after the decision do not count.
 func (s *Sequential) Observe(success bool) {
 	if s.decided {
 		return
@@ -58,7 +58,7 @@ func (s *Sequential) String() string {
 	return fmt.Sprintf("%d of %d (%.2f %%)", s.successes, s.trials, 100*float64(s.successes)/float64(max(s.trials, 1)))
 }
 
-// AnyOpen says whether one of the tests needs further trials.
+// AnyOpen reports whether one of the tests needs further trials.
 func AnyOpen(tests []*Sequential) bool {
 	for _, s := range tests {
 		if s.Open() {

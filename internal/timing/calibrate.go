@@ -14,11 +14,11 @@ import (
 )
 
 const (
-	// Margin is how many times the longest measured time the instant leaves: a run that is not there at its instant
-	// fails.
+	// Margin is the factor between the answer's instant and the longest measured time: a run that is not ready at its
+	// instant fails.
 	Margin = 3
-	// heavyCost is the cost in steps from which on a question's time is mostly that of its rows. Where no question is so
-	// dear, those count that cost half of the dearest.
+	// heavyCost is the cost in steps above which a question's time is mostly that of its rows. If no question costs as
+	// much, those above half of the largest cost count.
 	heavyCost = 1_000_000_000
 	leastRuns = 5 // of each question
 	quietRows = 100
@@ -43,7 +43,7 @@ func (q Quotient) Nanoseconds() float64 {
 	return float64(max(q.Took-q.Overhead, 0)) / cost
 }
 
-// Calibration is what a policy's answer_delay needs on this machine, at the load that it was measured at.
+// Calibration has the values for a policy's answer_delay on this machine, under the load of the measurement.
 type Calibration struct {
 	Engine    string
 	Rows      int64
@@ -142,7 +142,7 @@ func roundedUp(x float64) float64 {
 	return out
 }
 
-// quotients asks each question of one home until a moment, and leastRuns times at least, once more to begin with.
+// quotients asks each question of one home until a moment, at least leastRuns times, and once more at the beginning.
 func (o Options) quotients(ctx context.Context, w Where, name string, with bool, until time.Time) (out []Quotient, err error) {
 	h, err := w.make(ctx, name, with)
 	if err != nil {

@@ -1,7 +1,7 @@
-// Package timing measures what the clock tells of one unit: it makes up homes that differ in one unit's rows, asks both
-// the same questions in turns, through the library and through the program, and compares how long the answers take. It
-// also measures the factor of a policy's answer_delay. Everything is made up: no home of anybody is read, and nothing
-// is spent.
+// Package timing measures what the clock reveals about one unit. It makes up homes that differ in one unit's rows, asks
+// both the same questions in turns, through the library and through the program, and compares how long the answers
+// take. It also measures the factor of a policy's answer_delay. Everything is made up: it reads nobody's home, and
+// spends nothing.
 package timing
 
 import (
@@ -48,7 +48,7 @@ price: {default: 0.0001, minimum: 0.0001, maximum: 1}
       married: {type: boolean}
 `
 
-// Where says what a set of homes is made of.
+// Where is the composition of a set of homes.
 type Where struct {
 	Rows     int64  // of as many persons, beside the unit that makes the difference
 	Unit     int64  // the rows of that unit

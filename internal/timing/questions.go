@@ -10,17 +10,17 @@ import (
 	"dither/internal/splitmix"
 )
 
-// Question is one class of questions, by the one that stands for it.
+// Question is a class of questions, with one representative.
 type Question struct {
 	Name, SQL string
 	Worst     bool  // generated: as dear as the policy admits
 	Steps     int64 // what one unit can make it take, by the plan
 }
 
-// Control is the class whose two sides are alike: what it shows is the method's own error.
+// Control is the class whose two sides are equal: any difference is the method's own error.
 const Control = "control"
 
-// Planted is a class that no policy should admit: a unit's four rows, joined with each other until they are 4⁹.
+// Planted is a class that no policy should admit: a unit's four rows, joined with each other into 4⁹ rows.
 const Planted = "planted"
 
 // fixed are questions as people ask them.
@@ -113,8 +113,8 @@ func term(word uint64, i int) string {
 // mostTerms bounds how many terms are tried.
 const mostTerms = 1000
 
-// questions are the classes, with their costs; of each template the largest question that the policy admits. The choice
-// follows from the policy and the seed.
+// questions are the classes with their costs; for each template the largest question that the policy admits. The policy
+// and the seed determine the choice.
 func questions(ctx context.Context, c *curator.Curator, seed uint64) ([]Question, error) {
 	out := fixed()
 	for i, q := range out {
@@ -143,8 +143,7 @@ func questions(ctx context.Context, c *curator.Curator, seed uint64) ([]Question
 	return out, ctx.Err()
 }
 
-// Legal are the questions that are measured under the default policy, and its limit on what one unit can make them
-// take.
+// Legal are the questions measured under the default policy, with its limit on the cost of one unit.
 func Legal(ctx context.Context, folder string, seed uint64) (all []Question, limit int64, err error) {
 	h, err := Where{Rows: 1, Unit: 1, Folder: folder}.make(ctx, "legal", true)
 	if err != nil {

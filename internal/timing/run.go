@@ -27,7 +27,7 @@ const (
 	Command Door = "command"
 )
 
-// Options say what is measured.
+// Options are the parameters of a measurement.
 type Options struct {
 	Rows     int64
 	Pairs    int           // of runs, of each class and door
@@ -41,7 +41,7 @@ type Options struct {
 	Progress func(pairs int, left time.Duration)
 }
 
-// Class is what was measured of one class of questions at one door.
+// Class is the result for one class of questions at one door.
 type Class struct {
 	Question
 	Door Door
@@ -191,7 +191,7 @@ func (o Options) ask(ctx context.Context, h *home, c Class) (time.Duration, erro
 	return took, nil
 }
 
-// load is what the system says of the machine's load; "" where it does not.
+// load is the system's report of the machine's load; "" without one.
 func load() string {
 	text, err := os.ReadFile(filepath.FromSlash("/proc/loadavg"))
 	if err != nil {

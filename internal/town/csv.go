@@ -13,8 +13,8 @@ const (
 	visitsHeader = "person_id,day,department,cost\n"
 )
 
-// WritePeople writes the table people as CSV, and returns the number of its rows. NULL is the empty field; an unknown height
-// of a person whose number is odd reads "n/a", which is none.
+// WritePeople writes the table people as CSV, and returns its number of rows. NULL is the empty field. The unknown
+// height of a person with an odd number is written "n/a", which is not a number.
 func (t Town) WritePeople(w io.Writer) (rows int64, err error) {
 	out := bufio.NewWriterSize(w, 1<<16)
 	_, err = out.WriteString(peopleHeader)
@@ -33,7 +33,7 @@ func (t Town) WritePeople(w io.Writer) (rows int64, err error) {
 	return rows, out.Flush()
 }
 
-// WriteVisits writes the table visits as CSV, and returns the number of its rows. NULL is the empty field.
+// WriteVisits writes the table visits as CSV, and returns its number of rows. NULL is the empty field.
 func (t Town) WriteVisits(w io.Writer) (rows int64, err error) {
 	out := bufio.NewWriterSize(w, 1<<16)
 	_, err = out.WriteString(visitsHeader)

@@ -6,14 +6,14 @@ var (
 	races   = []string{"white", "black", "asian", "native", "other"}
 )
 
-// The ages and incomes that the town knows.
+// The least and greatest ages and incomes of the town.
 const (
 	maxAge    = 115
 	grown     = 18
 	maxIncome = 20_000_000
 )
 
-// Person draws the person of a number, from 1 on; beyond Size they are the next ones of a larger town.
+// Person draws the person with a number, from 1 on. Numbers beyond Size are those of a larger town.
 func (t Town) Person(id int64) Person {
 	s := newStream(t.seed, id, forPerson)
 	p := Person{ID: id, Age: s.age(), Race: races[s.pick(700, 130, 60, 15, 95)]}
@@ -52,8 +52,8 @@ func (s *stream) age() int {
 // byRegion are the parties' weights in each region, at the age of 48.
 var byRegion = [][3]int{{500, 330, 170}, {420, 410, 170}, {330, 520, 150}, {460, 360, 180}}
 
-// party is "" for minors, and for 3 grown-ups in 100. With each year of age one in a thousand goes from the first to the
-// second.
+// party is "" for minors, and for 3 adults in 100. With each year of age one in a thousand changes from the first party
+// to the second.
 func (s *stream) party(age, region int) string {
 	if age < grown || s.chance(30) {
 		return ""

@@ -18,8 +18,8 @@ const (
 // RowsPerUnit is how many visits of a person the policy lets count. Some people have more. On average it is 5/2.
 const RowsPerUnit = 20
 
-// declared is the policy, with gaps. Its bounds are what everybody knows of such towns; its sizes follow from the town's,
-// which was chosen in public.
+// declared is the policy, with gaps. Its bounds are common knowledge about such towns. Its sizes follow from the town's
+// size, which was chosen publicly.
 //
 //go:embed policy.yaml
 var declared string

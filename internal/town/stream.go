@@ -2,10 +2,10 @@ package town
 
 import "dither/internal/splitmix"
 
-// stream is a sequence of pseudorandom words, of which whoever sees an output can compute all others.
+// stream is a sequence of pseudorandom words. Anybody who sees one output can compute all others.
 type stream struct{ splitmix.Stream }
 
-// purpose keeps what is drawn for one table apart from what is drawn for the other.
+// purpose separates the draws for one table from those for the other.
 type purpose uint64
 
 const (
@@ -39,8 +39,8 @@ func (s *stream) pick(weights ...int) int {
 // one is the standard deviation of normal, and the 1 of exponents: 2¹⁶.
 const one = 1 << 16
 
-// normal is about normal with mean 0 and standard deviation one: the sum of twelve uniform 16-bit numbers, less its mean
-// (Irwin and Hall). It lies within six standard deviations.
+// normal is approximately normal with mean 0 and standard deviation one: the sum of twelve uniform 16-bit numbers,
+// minus its mean (Irwin and Hall). It lies within six standard deviations.
 func (s *stream) normal() int64 {
 	sum := int64(-6 * (one - 1))
 	for range 3 {

@@ -1,8 +1,8 @@
-// Package town makes up a town to play with: people and their visits to its clinic, of any number, from a seed.
+// Package town makes up a town to experiment with: people and their visits to its clinic, of any number, from a seed.
 //
-// Nobody in it is real, so that everything may be shown of it: exact answers beside noisy ones, and what a person's row
-// changes. It is no stand-in for data about people, and its draws are no noise: nothing that handles private rows may
-// import this package.
+// Nobody in it is real, so everything about it may be shown: exact answers beside noisy ones, and the effect of one
+// person's row. It is no substitute for data about people, and its draws are no noise: nothing that handles private
+// rows may import this package.
 //
 // # Determinism
 //
@@ -79,7 +79,7 @@ const (
 	NotSaid
 )
 
-// Unknown is a number that nobody wrote down: a NULL.
+// Unknown is a number that was not recorded: a NULL.
 const Unknown = -1
 
 // Person is one row of the table people.

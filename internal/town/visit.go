@@ -2,7 +2,7 @@ package town
 
 import "iter"
 
-// Year is when all visits were, and MaxVisits the most that one person has.
+// Year is the year of all visits, and MaxVisits the most visits of one person.
 const (
 	Year      = 2025
 	MaxVisits = 5000
@@ -28,7 +28,7 @@ var departments = []string{"general", "emergency", "cardiology", "oncology", "or
 // medianCosts are in cents.
 var medianCosts = []int64{9_000, 45_000, 38_000, 90_000, 26_000, 8_000}
 
-// Visits draws the visits of a person of the town, at most MaxVisits, in no order.
+// Visits draws the visits of a person of the town, at most MaxVisits, in no particular order.
 func (t Town) Visits(p Person) iter.Seq[Visit] {
 	return func(yield func(Visit) bool) {
 		s := newStream(t.seed, p.ID, forVisits)
