@@ -17,7 +17,7 @@ type Explanation struct {
 	Method   string   `json:"method"`
 	Columns  []string `json:"columns"`
 	Accesses []Access `json:"looks"`
-	// of the grid method, for each column; nil if their number follows from a noisy count
+	// Buckets are those of the grid method, for each column; nil if their number follows from a noisy count.
 	Buckets    []int         `json:"buckets,omitempty"`
 	Price      curator.Loss  `json:"price"`  // of all accesses together
 	Unpaid     *curator.Loss `json:"unpaid"` // of accesses without an earlier release; nil if there are none

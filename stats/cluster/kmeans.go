@@ -77,9 +77,9 @@ type Result struct {
 	Buckets    []int        `json:"buckets,omitempty"` // of the grid method: the number of buckets of each column
 	Leaves     int          `json:"leaves,omitempty"`  // of the tree method: the number of groups
 	Scores     []Score      `json:"scores,omitempty"`  // of each number of clusters that was tried
-	// of Lloyd's method: how often a cluster with a noisy count below 1 began anew
+	// Restarts counts, for Lloyd's method, how often a cluster with a noisy count below 1 began anew.
 	Restarts int `json:"restarts,omitempty"`
-	// of Lloyd's method: the first centres, and those after each iteration
+	// Trace holds, for Lloyd's method, the first centres and those after each iteration.
 	Trace     [][][]float64 `json:"trace,omitempty"`
 	Warnings  []string      `json:"warnings"` // why these clusters are doubtful: functions of the releases
 	Notes     []string      `json:"notes"`
@@ -174,7 +174,8 @@ type task struct {
 	iterations, average int
 	radius              float64 // 0 for none
 	l2                  bool    // the norm of radius
-	// of each column how many whole numbers are within its bounds; 0 where there are others. Nil for no such column
+	// values counts the whole numbers within each column's bounds; 0 if the column may have other numbers. Nil if no
+	// column has whole numbers alone.
 	values []int
 	rows   float64 // that are expected, as declared; 0 where nobody says
 	alpha  float64

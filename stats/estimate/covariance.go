@@ -11,15 +11,15 @@ import (
 )
 
 // Covariance estimates the means, the covariance matrix and the correlations of a sample's columns, over the rows in
-// which none is NULL: by default from sums of vectors and of their products about the middle of the declared bounds, as
-// one measurement each; with MethodCoinPress in rounds. Its intervals are by simulation. With Population they cover
-// sampling as of a normal distribution.
+// which none is NULL. By default it measures the sum of vectors and the sum of their products, about the middle of the
+// declared bounds. With MethodCoinPress it measures in rounds. Intervals come from a simulation. With Population they
+// also cover sampling, from a normal distribution.
 func Covariance(ctx context.Context, c *curator.Curator, s Sample) (*Result, error) {
 	p, err := PlanCovariance(ctx, c, s)
 	return run(ctx, p, err)
 }
 
-// PlanCovariance decides how Covariance would estimate. It spends nothing.
+// PlanCovariance returns the plan that Covariance would carry out. It spends nothing.
 func PlanCovariance(ctx context.Context, c *curator.Curator, s Sample) (*Plan, error) {
 	return planCovariance(ctx, c, s)
 }

@@ -27,9 +27,9 @@ type Sample struct {
 	// Population asks for intervals about the population that the rows are a sample of: they cover sampling and noise.
 	// Otherwise they are about these rows.
 	Population bool
-	// Deviations are, for CoinPress, about how far each column's values lie from their mean: decimals that are known
-	// without looking at the rows. Of a mean they bound the standard deviations of columns that are not correlated; of
-	// a covariance they serve the choice of a method alone.
+	// Deviations are for CoinPress: about how far each column's values lie from their mean, as decimals that are known
+	// without access to the rows. For a mean they bound the standard deviations of uncorrelated columns. For a
+	// covariance they serve only the choice of a method.
 	Deviations []string
 	Rounds     int // of CoinPress; 0 is its usual number
 }
@@ -63,7 +63,7 @@ type Result struct {
 	Confidence string
 	Population bool     // the intervals cover sampling too
 	Releases   []string // in the ledger
-	// of each release that was paid now; of each release, where all of them were released before
+	// Price holds the price of each release that was paid now, or of each release if all of them were released before.
 	Price     []curator.Loss
 	Remaining curator.Loss
 	Replayed  bool     // all of it was released before, and cost nothing now

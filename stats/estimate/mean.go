@@ -11,18 +11,18 @@ import (
 	"dither/stats/internal/student"
 )
 
-// Mean estimates the means of a sample's columns. By default each is a noisy sum of bounded values, centred, over a
-// noisy count (the kernel's AVG), with the kernel's interval. MethodAutomatic looks for bounds first; MethodCoinPress
-// is for several columns, or one, with loose bounds.
+// Mean estimates the means of a sample's columns. By default each is a noisy sum of bounded and centred values over a
+// noisy count (SQL's AVG), with its interval. MethodAutomatic finds bounds first. MethodCoinPress is for columns with
+// loose bounds.
 //
-// With Population the price is divided between the mean (80 %) and the variance (20 %), and the interval is by
-// simulation over both noises and sampling.
+// With Population the mean takes 80 % of the price and the variance 20 %, and the interval comes from a simulation of
+// both noises and of sampling.
 func Mean(ctx context.Context, c *curator.Curator, s Sample) (*Result, error) {
 	p, err := PlanMean(ctx, c, s)
 	return run(ctx, p, err)
 }
 
-// PlanMean decides how Mean would estimate. It spends nothing.
+// PlanMean returns the plan that Mean would carry out. It spends nothing.
 func PlanMean(ctx context.Context, c *curator.Curator, s Sample) (*Plan, error) {
 	return planMean(ctx, c, s)
 }
@@ -54,16 +54,16 @@ func planMean(ctx context.Context, k asker, s Sample) (*Plan, error) {
 	return answerPlan(ctx, k, s, p, items, names)
 }
 
-// Variance estimates the variances of a sample's columns, with n − 1 below: from noisy counts, sums, and sums of
-// squares about the middle of the bounds. Its noise is that of the kernel's VAR_SAMP; its intervals are by simulation,
-// and narrower than that one's, whose proof holds for all data. With Population, sums of third and fourth powers tell
-// how much the rows' variance varies itself.
+// Variance estimates the variances of a sample's columns, with n − 1 in the denominator, from noisy counts, sums, and
+// sums of squares about the middle of the bounds. The noise is that of SQL's VAR_SAMP. The intervals come from a
+// simulation, and are narrower than those of VAR_SAMP, whose proof holds for all data. With Population, sums of third
+// and fourth powers measure the sampling error of the variance.
 func Variance(ctx context.Context, c *curator.Curator, s Sample) (*Result, error) {
 	p, err := PlanVariance(ctx, c, s)
 	return run(ctx, p, err)
 }
 
-// PlanVariance decides how Variance would estimate. It spends nothing.
+// PlanVariance returns the plan that Variance would carry out. It spends nothing.
 func PlanVariance(ctx context.Context, c *curator.Curator, s Sample) (*Plan, error) {
 	return planVariance(ctx, c, s)
 }

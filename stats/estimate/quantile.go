@@ -14,18 +14,18 @@ import (
 )
 
 // Quantile estimates quantiles of a column at rising ranks, "0.5" for the median. MethodIndependent draws each by
-// itself, with an interval between two further draws (the kernel's PERCENTILE_DISC); MethodRecursive and MethodJoint
-// draw them together, with less error where there are several, and without intervals; MethodSmooth is of the median
-// alone, and tells no error, since the scale of its noise is a secret.
+// itself, with an interval between two further draws (SQL's PERCENTILE_DISC). MethodRecursive and MethodJoint draw
+// several together, with less error and without intervals. MethodSmooth is for the median alone, and states no error,
+// because the scale of its noise is a secret.
 //
-// With Population, of MethodIndependent without groups, a twentieth of the price counts the rows, and the interval is
-// wider by what a sample of so many varies in rank.
+// Population needs MethodIndependent, and no groups. A twentieth of the price then counts the rows, and the interval is
+// wider by the sampling error of ranks in so many rows.
 func Quantile(ctx context.Context, c *curator.Curator, s Sample, at ...string) (*Result, error) {
 	p, err := PlanQuantile(ctx, c, s, at...)
 	return run(ctx, p, err)
 }
 
-// PlanQuantile decides how Quantile would estimate. It spends nothing.
+// PlanQuantile returns the plan that Quantile would carry out. It spends nothing.
 func PlanQuantile(ctx context.Context, c *curator.Curator, s Sample, at ...string) (*Plan, error) {
 	return planQuantile(ctx, c, s, at)
 }

@@ -49,7 +49,8 @@ type Column struct {
 	Name string
 	SQL  string   // the scaled predictor
 	Most *big.Rat // bounds the absolute value in every row
-	// of the unscaled column: upper less lower bound; for a product of columns, the product of their widths
+	// Width is that of the unscaled column: its upper less its lower bound. For a product of columns it is the product
+	// of their widths.
 	Width float64
 }
 

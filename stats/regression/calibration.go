@@ -67,7 +67,8 @@ type CalibrationBin struct {
 type CalibrationExplanation struct {
 	SQL  string `json:"sql"` // with coefficients that are not the model's, if there is none yet
 	Bins int    `json:"bins"`
-	// of the noise on each count: of n rows half of which have the response, a rate's is about StdDev/(√2·n)
+	// StdDev is that of the noise on each count. Among n rows, half of which have the response, the noise of a rate is
+	// about StdDev/(√2·n).
 	StdDev     float64      `json:"stddev"`
 	Price      curator.Loss `json:"price"`
 	Replayed   bool         `json:"replayed"`
@@ -75,8 +76,8 @@ type CalibrationExplanation struct {
 	Affordable bool         `json:"-"`
 }
 
-// AffordableWith tells whether a fit of such a price and then the calibration could both be paid: a calibration that
-// was made before is free, and so is a fit, whose price is then the zero Loss.
+// AffordableWith reports whether the remaining budget covers a fit of that price and the calibration. A calibration
+// that was made before is free. The zero Loss stands for a fit that was made before.
 func (e *CalibrationExplanation) AffordableWith(fit curator.Loss) bool {
 	if fit == (curator.Loss{}) || e.Replayed {
 		return e.Affordable
@@ -155,8 +156,8 @@ func (q Calibration) check() error {
 	return nil
 }
 
-// ExplainCalibration says before spending what a calibration of a logistic model over this table would cost, which does
-// not depend on its coefficients.
+// ExplainCalibration states what a calibration of a logistic model over this table would cost, which does not depend on
+// its coefficients. It spends nothing.
 func ExplainCalibration(
 	_ context.Context, c *curator.Curator, table, formula, where string, k formula.Classes, q Calibration,
 ) (*CalibrationExplanation, error) {
@@ -195,8 +196,8 @@ func (s scoring) explain(c *curator.Curator, q Calibration) (*CalibrationExplana
 	return out, nil
 }
 
-// Calibrate counts rows by the probability that the model gives them and by their response. The model must be logistic.
-// What was asked before is free.
+// Calibrate counts rows by their predicted probability and by their response. The model must be logistic. A calibration
+// that was released before is free.
 func (f *GLMFit) Calibrate(ctx context.Context, c *curator.Curator, q Calibration) (*Calibrated, error) {
 	if f.Model != Logistic {
 		return nil, request.Misuse("", "a calibration is of probabilities, which a %s model has none of", f.Model)
@@ -204,7 +205,7 @@ func (f *GLMFit) Calibrate(ctx context.Context, c *curator.Curator, q Calibratio
 	return scoring{f.design, f.where, linearSQL(f.design, f.scaled)}.calibrate(ctx, c, q)
 }
 
-// Calibrate is GLMFit's, of a logistic model that was trained.
+// Calibrate is like GLMFit.Calibrate, for a logistic model that was trained.
 func (t *Trained) Calibrate(ctx context.Context, c *curator.Curator, q Calibration) (*Calibrated, error) {
 	if t.Model != curator.LogisticModel {
 		return nil, request.Misuse("", "a calibration is of a logistic model, and not of a %s one", t.Model)

@@ -20,37 +20,39 @@ const (
 	Poisson  = string(glm.Poisson)  // of a count
 )
 
-// GLM asks for a generalized linear model with its canonical link. Decimals are texts, and "" is a default that is
-// chosen from public terms alone.
+// GLM asks for a generalized linear model with its canonical link. Decimals are texts. "" stands for a default, which
+// is chosen from public terms alone.
 type GLM struct {
 	curator.Question // the price, the confidence, who asks; its SQL is made from what follows
 	Family           string
 	Table, Formula   string
 	Where            string // a condition on rows; "" for none
 	formula.Classes         // of a logistic model's response; the zero value takes them from the policy
-	// Rows is about how many rows there are: known or released before. 0 is what the policy declares, or else a
-	// twentieth of the price is for a noisy count.
+	// Rows is about how many rows there are, if that is known or was released before. 0 stands for the number that the
+	// policy declares; if it declares none, a twentieth of the price pays for a noisy count.
 	Rows int64
-	// of the L2 norm of the scaled predictors; a longer row is scaled down. "" is what the declared bounds give
+	// Bound is on the L2 norm of the scaled predictors; a longer row is scaled down. "" is the norm that the declared
+	// bounds give.
 	Bound      string
 	Radius     string // of the ball that coefficients of the scaled predictors are held in
 	Regularise string // Λ
-	// the share of the price for the two sums that intervals and the correction are computed from; "0" for none
+	// Curvature is the share of the price for the two sums behind intervals and the bias correction; "0" for none.
 	Curvature string
-	// Normalise is a part of the price that finds the numbers' means and spreads, as of Linear.
+	// Normalise is the share of the price that finds the numbers' means and spreads, as for a Linear.
 	Normalise string
-	// Choose is how many terms of the formula of a logistic model, or "auto", are chosen, as of Linear: by the sums of
-	// a linear regression on all of them, which ChooseShare of the price releases; "" is 0.2.
+	// Choose is the number of terms that are chosen for a logistic model, or "auto", as for a Linear. The choice is
+	// made from the sums of a linear regression on all terms; ChooseShare is the share of the price that releases them,
+	// "" for 0.2.
 	Choose, ChooseShare string
 }
 
 // GLMFit is a fitted model. Coefficients are those of the columns as they are.
 type GLMFit struct {
-	// of the releases it is computed from: of the count, if one was paid for, and of the minimum
+	// IDs are those of the releases that it is computed from: of the count, if one was paid for, and of the minimum.
 	IDs []string `json:"ids"`
 	Spec
 	Response string `json:"response"` // the column's name
-	// of a response of two values, in words: the probability of the second is modelled
+	// Levels are the two values of a response, in words: the probability of the second is modelled.
 	Levels       []string         `json:"levels"`
 	Coefficients []GLMCoefficient `json:"coefficients"`
 	Confidence   json.Number      `json:"confidence"`
@@ -97,7 +99,7 @@ type GLMExplanation struct {
 	SQL     string   `json:"sql"`
 	Columns []string `json:"columns"`
 	Noise   string   `json:"noise"`
-	// of the noise on a coefficient of a scaled predictor, before its bias is taken out
+	// StdDev is that of the noise on a coefficient of a scaled predictor, before the bias correction.
 	StdDev      float64 `json:"stddev"`
 	Sensitivity float64 `json:"sensitivity"`
 	GLMTerms    `json:"terms"`
@@ -126,9 +128,9 @@ type glmPlan struct {
 	minimising curator.Question // at the minimum's: all of it where nothing is counted
 }
 
-// FitGLM fits a model by Minimize: with noise on the minimum of a regularised risk, and on the two sums that tell how
-// much the regulariser draws it towards 0 and how exact it is (internal/glm). The price is that of the minimum, and of
-// the count before it where nobody says how many rows there are.
+// FitGLM fits a model with Curator.Minimize. Noise is added to the minimum of a regularised risk, and to two sums, from
+// which internal/glm computes the bias that the regulariser causes and the standard errors. The price pays for the
+// minimum and, unless the number of rows is given or declared, for a count before it.
 func FitGLM(ctx context.Context, c *curator.Curator, q GLM) (*GLMFit, error) {
 	if q.Normalise != "" || q.Choose != "" {
 		return fitPrepared(ctx, c, q)
@@ -195,8 +197,8 @@ func (p *glmPlan) counted(ctx context.Context) (id string, rows, spread float64,
 	return n.ID, x * unit, v.Noise.StdDev() * unit, nil
 }
 
-// ExplainGLM says before spending what FitGLM would cost, and how noisy it would be. Where a count is to be paid for,
-// it is told for the 10,000 rows that there might be.
+// ExplainGLM states what FitGLM would cost, and its noise. It spends nothing. If a count is needed, the figures are for
+// 10,000 rows.
 func ExplainGLM(ctx context.Context, c *curator.Curator, q GLM) (*GLMExplanation, error) {
 	p, err := decideGLM(c, q)
 	if err != nil {

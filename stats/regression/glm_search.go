@@ -11,9 +11,9 @@ import (
 	"dither/stats/internal/request"
 )
 
-// GLMSearch chooses among logistic models of one response: other predictors, another regulariser. Each candidate is
-// fitted at its own price, and then one question counts, of each of them, the rows that it predicts rightly: whether
-// the response is above 1/2. The best count, with its noise, wins.
+// GLMSearch chooses among logistic models of one response, with different predictors or regularisers. Each candidate is
+// fitted at its own price. Then one question counts, for each, the rows that it predicts rightly: those on the same
+// side of 1/2 as the response. The candidate with the largest noisy count wins.
 type GLMSearch struct {
 	Candidates []GLM            // of one table, condition and response
 	Score      curator.Question // the price of the counts; its SQL is made from the candidates
@@ -44,9 +44,8 @@ type Candidate struct {
 // maxCandidates bounds a search: the counts of more would be lost in their noise.
 const maxCandidates = 32
 
-// SearchGLM fits all candidates, and chooses. Its loss is the sum of the prices, by composition, whatever is chosen and
-// however many are told: each fit and each count is a release of the kernel's. It begins only where all of it can be
-// paid.
+// SearchGLM fits all candidates, and chooses one. Its loss is the sum of the prices, by composition, whichever is
+// chosen: each fit and the counts are releases of the kernel. It begins only if the remaining budget covers all of it.
 func SearchGLM(ctx context.Context, c *curator.Curator, s GLMSearch) (*GLMSearched, error) {
 	if len(s.Candidates) < 2 || len(s.Candidates) > maxCandidates {
 		return nil, request.Misuse("", "a search is among 2 to %d models", maxCandidates)

@@ -12,11 +12,11 @@ import (
 	"dither/stats/internal/request"
 )
 
-// GLMTrials asks for the best of several regularisers of a logistic model, by how many rows it predicts rightly
-// (curator.SearchMinimum): a random number of them is tried, and the best alone is told.
+// GLMTrials asks for the regulariser of a logistic model that predicts the most rows rightly, among several
+// (curator.SearchMinimum). A random number of trials is made, and only the best is released.
 type GLMTrials struct {
-	// its Regularise, Curvature, Normalise and Choose are left out; Rows is needed where the policy does not say how
-	// many there are
+	// GLM is the model. Its Regularise, Curvature, Normalise and Choose are left out; Rows is needed unless the policy
+	// declares it.
 	GLM
 	Regularisers []string // decimals
 	Trials       float64  // how many there are on average; 0 is ten for each regulariser
@@ -61,7 +61,7 @@ func TryGLM(ctx context.Context, c *curator.Curator, q GLMTrials) (*GLMTried, er
 	return p.tried(q, r), nil
 }
 
-// ExplainTrials says before spending what TryGLM would cost; the noise is that of the first regulariser.
+// ExplainTrials states what TryGLM would cost. It spends nothing. The noise is that of the first regulariser.
 func ExplainTrials(ctx context.Context, c *curator.Curator, q GLMTrials) (*GLMTried, error) {
 	p, m, err := decideTrials(c, q)
 	if err != nil {

@@ -37,21 +37,21 @@ type Linear struct {
 	Table, Formula   string
 	Where            string // a condition on rows; "" for none
 	Method           string // "" is AdaSSP
-	// FindBounds is a part of the price, a decimal below 1, that finds narrower bounds of the numbers than are
-	// declared, where they are: about their quantiles 0.01 and 0.99. What lies beyond counts as at them. "" is for the
-	// declared ones.
+	// FindBounds is the share of the price, a decimal below 1, that finds narrower bounds of the numbers than the
+	// declared ones: about their quantiles 0.01 and 0.99. Values beyond the bounds count as at them. "" stands for the
+	// declared bounds.
 	FindBounds string
-	// Rows is about how many rows there are, for TheilSen: 0 where the policy says so. WithoutIntervals spends all of
-	// its price on the estimates.
+	// Rows is about how many rows there are, for TheilSen; 0 if the policy declares it. WithoutIntervals spends all of
+	// TheilSen's price on the estimates.
 	Rows             int64
 	WithoutIntervals bool
-	// Normalise is a part of the price, likewise, that finds the numbers' means and spreads: they are scaled by these
-	// in place of the declared bounds, and what lies beyond three spreads counts as at them. Coefficients are told for
-	// the columns as they are. "" is for the declared bounds.
+	// Normalise is likewise the share of the price that finds the numbers' means and spreads. The numbers are scaled by
+	// these in place of the declared bounds, and values beyond three spreads count as at them. Coefficients are those
+	// of the columns as they are. "" stands for the declared bounds.
 	Normalise string
-	// Choose is how many terms of the formula, or "auto" for as many as are worth it, are chosen from what is released
-	// of all of them: the model is then of these alone, at no further price, and intervals are wider for the choice. ""
-	// is all of them.
+	// Choose is the number of terms of the formula that are chosen, or "auto" for as many as are worthwhile. The choice
+	// is made from the released sums of all terms, at no further price, and intervals are wider for it. "" stands for
+	// all terms.
 	Choose string
 	// From is the release of an earlier regression, whose sums are computed with again, free. The formula is then of
 	// some of its terms ("" for all), and its response may be a number among them; Table and Where are those of the
@@ -92,9 +92,9 @@ type LinearFit struct {
 	Bounds        []formula.Bounds `json:"bounds"`           // that were found
 	Choice        *Choice          `json:"choice,omitempty"` // of terms; nil if none were chosen
 	Warnings      []string         `json:"warnings"`
-	// the released sums, in the units of the scaled predictors and response
+	// Measured are the released sums, in the units of the scaled predictors and response.
 	Measured []LinearSum `json:"measured"`
-	// of TheilSen, which has no standard errors and measures nothing
+	// Line is that of TheilSen, which has no standard errors and measures nothing.
 	Line *FittedLine `json:"line,omitempty"`
 	Paid
 }
@@ -102,7 +102,7 @@ type LinearFit struct {
 // LinearSum is a noisy sum that a regression is computed from.
 type LinearSum struct {
 	Name string `json:"name"`
-	// of a symmetric matrix the upper triangle, by row; nil in an explanation
+	// Values of a symmetric matrix are its upper triangle, by row. They are nil in an explanation.
 	Values      []float64    `json:"values,omitempty"`
 	Noise       string       `json:"noise"`
 	StdDev      float64      `json:"stddev"`              // of the noise
@@ -150,8 +150,8 @@ const (
 	squareShare   = "2"
 )
 
-// FitLinear fits a linear regression. Its loss is that of one curator.Moments, whose sums' shares are the price: what
-// follows is computed from what it released.
+// FitLinear fits a linear regression. Its loss is that of one measurement by Curator.Moments, whose sums share the
+// price. The rest is computed from the releases.
 //
 // Predictors and response are scaled by their declared bounds, and coefficients told for the columns as they are. With
 // z the scaled predictors and v the response, C₁ ≥ ‖z‖₁ and |v| ≤ C₂ = 1, the noise on Σzzᵀ is made
@@ -191,7 +191,7 @@ func FitLinear(ctx context.Context, c *curator.Curator, q Linear) (*LinearFit, e
 	return out, nil
 }
 
-// ExplainLinear says before spending what FitLinear would cost, and how noisy it would be.
+// ExplainLinear states what FitLinear would cost, and its noise. It spends nothing.
 func ExplainLinear(ctx context.Context, c *curator.Curator, q Linear) (*LinearExplanation, error) {
 	if q.Method == TheilSen {
 		return explainTheilSen(ctx, c, q)

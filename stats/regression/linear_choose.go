@@ -23,7 +23,7 @@ type Choice struct {
 	// whichever model is chosen.
 	Models     float64 `json:"coefficients_of_all_models"`
 	Confidence float64 `json:"confidence_of_each"` // of each interval by itself
-	// all such models were compared; else terms were added one by one, and exchanged
+	// Exhaustive reports that all such models were compared. Otherwise terms were added one by one, and exchanged.
 	Exhaustive bool `json:"exhaustive"`
 }
 

@@ -41,7 +41,7 @@ type solution struct {
 	least   float64       // the smallest eigenvalue of the noisy matrix that the ridge is for,
 	size    float64       // and a bound on the norm of its noise
 	inverse *mat.SymDense // of the matrix with its ridge
-	// the matrix without its negative eigenvalues: what sampling's covariance is in proportion to
+	// sampling is the matrix without its negative eigenvalues, to which the covariance of sampling is proportional.
 	sampling *mat.SymDense
 	sigma2   float64 // the residual variance: at or below 0 where noise hides it
 	error2   float64 // its standard deviation by the noise

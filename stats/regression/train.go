@@ -54,9 +54,9 @@ type Trained struct {
 	Activation string   `json:"activation,omitempty"`
 	Response   string   `json:"response"` // the column's name
 	Levels     []string `json:"levels"`   // of the response in words, by class; nil for numbers
-	// their mean over the last quarter of the steps, in the order of curator.TrainedModel
+	// Theta is the mean of the parameters over the last quarter of the steps, in the order of curator.TrainedModel.
 	Theta []float64 `json:"parameters"`
-	// of models that have them, of the columns as they are: without intervals
+	// Coefficients are those of the columns as they are, for models that have them, without intervals.
 	Coefficients []GLMCoefficient `json:"coefficients,omitempty"`
 	Steps        int64            `json:"steps"`
 	Clip         string           `json:"clip"`
@@ -69,7 +69,7 @@ type Trained struct {
 	where        string
 }
 
-// NoIntervals says why a model that was trained has none, and what has.
+// NoIntervals says why a trained model has no intervals, and which models have them.
 func (t *Trained) NoIntervals() string {
 	if t.Model == curator.NetworkModel || t.Model == curator.SoftmaxModel {
 		return "there are no intervals: what is trained depends on where it began and when it ended, and its " +
@@ -80,7 +80,7 @@ func (t *Trained) NoIntervals() string {
 		"an amount that noisy gradients do not tell; --method minimize has intervals that cover sampling and noise"
 }
 
-// TrainingStep is how far a training is. No loss is told: the rows are private.
+// TrainingStep is the progress of a training. It has no value of the loss, which would reveal the rows.
 type TrainingStep struct {
 	Step, Steps int64
 	Price       curator.Loss // of all steps: paid before the first
@@ -121,9 +121,9 @@ type gradients struct {
 // spec names the model that is trained.
 func (g *gradients) spec() Spec { return Spec{g.Kind, g.design.Formula.String(), g.design.Table} }
 
-// FitGradients trains a model. All steps are paid before the first, and each is durable before it is used, so that a
-// training that ended early goes on where it was, when it is asked for again: steps that were taken are given again, at
-// no cost, and lead to the same parameters. told, if not nil, is called after each step.
+// FitGradients trains a model. All steps are paid before the first, and each is durable before it is used. A training
+// that ended early continues where it stopped, when it is asked for again: its recorded steps are replayed at no cost,
+// and lead to the same parameters. told, if not nil, is called after each step.
 func FitGradients(
 	ctx context.Context, c *curator.Curator, q Gradients, told func(TrainingStep),
 ) (out *Trained, err error) {
@@ -176,7 +176,7 @@ func FitGradients(
 	return out, nil
 }
 
-// ExplainGradients says before spending what FitGradients would cost.
+// ExplainGradients states what FitGradients would cost. It spends nothing.
 func ExplainGradients(ctx context.Context, c *curator.Curator, q Gradients) (*GradientsExplanation, error) {
 	g, err := decideGradients(c, q)
 	if err != nil {
