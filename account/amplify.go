@@ -31,7 +31,7 @@ const (
 // Proof. Let neighbours differ in unit u, and e^ε′ = 1 + q(e^ε−1). Samples without u, of weight 1−q, give one
 // law M₀ on both.
 //
-// Under add/remove, samples with u give M₁ on the larger data set: P = (1−q)M₀ + qM₁ and Q = M₀, and M₀ and
+// Under add/remove, samples with u give M₁ on the larger dataset: P = (1−q)M₀ + qM₁ and Q = M₀, and M₀ and
 // M₁ are indistinguishable to (ε, δ), sample by sample. So P(S) − e^ε′·Q(S) = q(M₁(S) − e^ε·M₀(S))
 // ≤ qδ. In the other order, M₁(S) ≥ e^−ε(M₀(S) − δ), so that Q(S) − e^ε′·P(S) ≤ M₀(S)·(1 −
 // e^ε′(1 − q + q·e^−ε)) + e^(ε′−ε)·qδ, where the bracket is at most 0, since

@@ -19,7 +19,7 @@ const MostShuffled = 10_000_000
 // that at any other, so it is a mixture of three: with weight e^−ε₀/2 the law at the first person's value, with as
 // much that at the value that replaces it, and a rest. So each of the other n−1 is with probability e^−ε₀ a
 // clone of the first person, before or after by a fair coin; and the first person's own law is, by randomized response
-// at ε₀, one of two that are the same for both data sets. What tells the data sets apart is then no more than two
+// at ε₀, one of two that are the same for both datasets. What tells the datasets apart is then no more than two
 // counts, of a law P or its mirror Q: with C ~ Bin(n−1, e^−ε₀) clones, A ~ Bin(C, ½) of them of the first kind
 // and Δ ~ Bernoulli(e^ε₀/(1+e^ε₀)), P is of (A+Δ, C−A+1−Δ) and Q of (A+1−Δ, C−A+Δ). All people use
 // one randomizer; or, if their data are shuffled before anybody reports, the i-th in that order may use one that is

@@ -72,7 +72,7 @@ func TestProgramFailures(t *testing.T) {
 	}
 }
 
-// What can be read only once is no data set; it is refused, and nobody waits for it.
+// What can be read only once is no dataset; it is refused, and nobody waits for it.
 func TestPipesAreRefused(t *testing.T) {
 	a, _ := sides(t, "1", "2")
 	pipe := filepath.Join(t.TempDir(), "pipe")

@@ -12,7 +12,7 @@ import (
 	"testing"
 )
 
-// member is a mechanism that breaks its promise, with the promise, and two data sets that show it.
+// member is a mechanism that breaks its promise, with the promise, and two datasets that show it.
 type member struct {
 	name           string
 	epsilon, delta string

@@ -11,7 +11,7 @@ import (
 
 // Gaussian is the discrete Gaussian mechanism for a vector of integers [Canonne, Kamath & Steinke 2020].
 //
-// It is Rho-zCDP. Proof: let x, x′ be the vectors of neighbouring data sets, so that ‖x − x′‖₂² ≤
+// It is Rho-zCDP. Proof: let x, x′ be the vectors of neighbouring datasets, so that ‖x − x′‖₂² ≤
 // L2Squared =: Δ₂², and let σ² = Δ₂²/(2ρ). The noise on each coordinate is independent, with mass
 // proportional to exp(−z²/(2σ²)) over the integers. For one coordinate and an integer shift m, D_α(N + m ‖ N)
 // ≤ αm²/(2σ²) for all α > 1 [ibid., Proposition 5: the sum over the integers of exp(−(z − αm)²/(2σ²)) is

@@ -20,7 +20,7 @@ var ErrParameter = parameter.Err
 // Laplace is the discrete Laplace mechanism for a vector of integers [Dwork, McSherry, Nissim & Smith 2006; Ghosh,
 // Roughgarden & Sundararajan 2009].
 //
-// It is Epsilon-differentially private. Proof: let x, x′ be the vectors of neighbouring data sets, so that ‖x −
+// It is Epsilon-differentially private. Proof: let x, x′ be the vectors of neighbouring datasets, so that ‖x −
 // x′‖₁ ≤ Sensitivity =: Δ, and let b = Δ/ε. The noise on each coordinate is independent with mass f(z) =
 // c·exp(−|z|/b) over all integers, so every integer vector y is possible under both, and P(y|x)/P(y|x′) = ∏
 // f(y_i − x_i)/f(y_i − x′_i) ≤ ∏ exp(|x_i − x′_i|/b) ≤ exp(Δ/b) = exp(ε). The noise is sampled

@@ -17,7 +17,7 @@ import (
 // independent entries above the diagonal is, in the Frobenius norm, round where these have half of the diagonal's
 // variance.
 //
-// It is Rho-zCDP. Proof: let D be the difference between the true matrices of neighbouring data sets (of all matrices
+// It is Rho-zCDP. Proof: let D be the difference between the true matrices of neighbouring datasets (of all matrices
 // together), so that Σ_a D_aa² + 2Σ_{a<b} D_ab² = ‖D‖_F² ≤ L2Squared =: Δ². The noise on each given entry
 // is independent. By the bound of one coordinate (see Gaussian), which holds for every variance and every integer
 // shift, the Rényi divergence of order α between the outputs is at most α·(Σ_a D_aa²/(2σ²) + Σ_{a<b}

@@ -50,7 +50,7 @@ func (e Epsilon) Minus(f Epsilon) Epsilon { return Epsilon{e.minus(f.amount)} }
 func (e Epsilon) Times(k int64) Epsilon { return Epsilon{e.times(k)} }
 
 // Group is group privacy: what a mechanism of loss e promises k people together, kε [Dwork & Roth 2014, Theorem 2.2].
-// Between data sets that k steps of the neighbouring relation join, k ratios of at most e^ε multiply. A negative k
+// Between datasets that k steps of the neighbouring relation join, k ratios of at most e^ε multiply. A negative k
 // counts as 0.
 func (e Epsilon) Group(k int64) Epsilon { return e.Times(k) }
 

@@ -9,7 +9,7 @@ import (
 // Group is group privacy for (e, d)-differential privacy: with e.Group(k), the promise of such a mechanism to k people
 // together. It is d·(e^(kε) − 1)/(e^ε − 1), at ε = 0 k·d, rounded up and at most 1. A negative k counts as 0.
 //
-// Proof [Vadhan 2017, Lemma 2.2, before it bounds the sum by k·e^(kε)]: between data sets that k steps join, P₀(S)
+// Proof [Vadhan 2017, Lemma 2.2, before it bounds the sum by k·e^(kε)]: between datasets that k steps join, P₀(S)
 // ≤ e^ε·P₁(S) + δ ≤ e^ε(e^ε·P₂(S) + δ) + δ ≤ … ≤ e^(kε)·P_k(S) + δ·(1 + e^ε + … +
 // e^((k−1)ε)). ∎
 func (d Delta) Group(k int64, e Epsilon) Delta {

@@ -32,7 +32,7 @@ import (
 // E_Q[e^ε·1_{S∩F}]. These events are disjoint and one of them happens. Adding up gives P(S) ≤ E_Q[e^ε·1_S] +
 // Σδ_j.
 //
-// In general the i-th answer comes, on either data set, with weight 1−δ_i from a law P′_i or Q′_i that is within
+// In general the i-th answer comes, on either dataset, with weight 1−δ_i from a law P′_i or Q′_i that is within
 // ρ_i. Let P̃ be the measure on transcripts with density ∏(1−δ_i)P′_i, and Q̃ likewise: P̃ ≤ P, and P −
 // P̃ has mass at most Reserve, since Σδ_i ≤ Reserve on every path. The weights ∏(1−δ_i) are one function of
 // the transcript, with values in [0, 1], and a promise of (ε_j, δ_j) holds for such functions as for events, hence

@@ -43,7 +43,7 @@ type Likelihood struct{ Factor, Log *big.Rat }
 // It does not say that nothing is learned about a person: p(·|a) and p₋ᵢ(·|a) may both be far from the prior, for
 // example if a study finds a fact about everybody.
 //
-// For δ > 0 the bound fails with some probability over the output, and for a prior over many data sets what is known
+// For δ > 0 the bound fails with some probability over the output, and for a prior over many datasets what is known
 // is of statistical distance [Kasiviswanathan & Smith 2014]; MeaningOf has what holds of two hypotheses.
 type Inference struct {
 	Prior   []*big.Rat   // of each dataset: at least 0, and positive somewhere. The sum need not be 1

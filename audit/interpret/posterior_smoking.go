@@ -30,10 +30,10 @@ func SmokingStudy(e privacy.Epsilon) Study {
 	}
 }
 
-// Of the data sets, those with the same count among the others are alike to the study: they are one here, with their
+// Of the datasets, those with the same count among the others are alike to the study: they are one here, with their
 // number in its prior. The place of one is others·4 + 2·(Alice has cancer) + (smoking is harmful).
 
-// HarmfulIn is the event that smoking is harmful, over the data sets of Inference.
+// HarmfulIn is the event that smoking is harmful, over the datasets of Inference.
 func (s Study) HarmfulIn(x int) bool { return x&1 == 1 }
 
 // AliceIn is the event that Alice has lung cancer.
@@ -51,7 +51,7 @@ func (s Study) Inference(answer int64) (Inference, error) {
 	return s.after(prior, min(max(answer, 0), int64(s.Smokers))), nil
 }
 
-// after is the inference from an answer. Its lists of likelihoods are over the data sets of prior.
+// after is the inference from an answer. Its lists of likelihoods are over the datasets of prior.
 func (s Study) after(prior []*big.Rat, answer int64) Inference {
 	in := Inference{Prior: prior, Seen: make([]Likelihood, len(prior)), Without: make([]Likelihood, len(prior))}
 	for x := range prior {

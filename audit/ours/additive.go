@@ -115,7 +115,7 @@ func countingTree() Subject {
 	})
 }
 
-// noisyCounts is the law of a histogram with noise of scale histograms·Δ/ε, over data sets of at most one row more
+// noisyCounts is the law of a histogram with noise of scale histograms·Δ/ε, over datasets of at most one row more
 // or less.
 func noisyCounts(
 	e privacy.Epsilon, data [][]int64, names []string, histograms, low, high int64, counts func(rows []int64) []int64,

@@ -9,7 +9,7 @@ import (
 	"dither/privacy"
 )
 
-// The examples of mechanisms of order statistics: the domain 0…2, and data sets of at most two rows, of which a
+// The examples of mechanisms of order statistics: the domain 0…2, and datasets of at most two rows, of which a
 // person has one.
 var (
 	orderDomain = quantile.Domain{Lower: 0, Upper: 2}
@@ -28,7 +28,7 @@ func orders() []Subject {
 	}
 }
 
-// orderSubject is an example of one mechanism; its sides are data sets that are one row apart.
+// orderSubject is an example of one mechanism; its sides are datasets that are one row apart.
 func orderSubject(
 	name, about, source string, unit mechanism.Unit, sides [2][]int64,
 	release func(mechanism.Ordered) (quantile.OrderStatistics, error), law func(c *calc, data []int64) weights,

@@ -9,9 +9,9 @@ import (
 	"dither/privacy"
 )
 
-// smooth is of data sets of at most two rows of 0…3. Of a data set x with the median f, the noise is S/α times a
+// smooth is of datasets of at most two rows of 0…3. Of a dataset x with the median f, the noise is S/α times a
 // standard Cauchy variable, where S is the largest of e^(−βk)·A_k, A_k the most that one row more or less moves the
-// median of any data set at most k rows away [Nissim, Raskhodnikova & Smith 2007, Definitions 2.2 and 3.1], which is
+// median of any dataset at most k rows away [Nissim, Raskhodnikova & Smith 2007, Definitions 2.2 and 3.1], which is
 // looked for among all of them.
 //
 // β is 3e/4, and α the largest with α² ≤ 2(cosh e − 1) and α² ≤ 2e^β(cosh e − cosh β), e the loss of
@@ -76,7 +76,7 @@ func twiceMedian(rows []int64, upper int64) int64 {
 	return rows[(len(rows)-1)/2] + rows[len(rows)/2]
 }
 
-// cauchyScale is S/α. all are data sets of enough rows: those at most n rows more than the n, and their neighbours.
+// cauchyScale is S/α. all are datasets of enough rows: those at most n rows more than the n, and their neighbours.
 // Where all n rows are gone, one row moves the median by half of the domain, which is the most that is possible: terms
 // of k > n are less than that of n.
 func cauchyScale(e *big.Rat, rows []int64, all [][]int64, upper int64) exact.Interval {

@@ -65,7 +65,7 @@ func census(t town.Town, dealt int) (counts [6]int64) {
 	return counts
 }
 
-// world is one data set of the attacker's prior: the others, and Alice.
+// world is one dataset of the attacker's prior: the others, and Alice.
 type world struct {
 	others  [6]int64
 	alice   int

@@ -54,7 +54,7 @@ func renyi(alpha float64, p, q map[string]float64) float64 {
 	return math.Log1p(sum) / (alpha - 1)
 }
 
-// TestQuantilesArePrivate compares the distributions of the outputs on small domains for all data sets of few rows and
+// TestQuantilesArePrivate compares the distributions of the outputs on small domains for all datasets of few rows and
 // all their neighbours: no probability differs by more than ε, and no Rényi divergence is above αρ for the ρ of
 // BoundedRange.
 func TestQuantilesArePrivate(t *testing.T) {

@@ -23,7 +23,7 @@ import (
 // nearest integer and moved into the domain, which is post-processing. It is drawn exactly (sample.RoundedCauchy).
 //
 // It is e-differentially private for one step, e = Epsilon/steps, and so Epsilon-differentially private for as many
-// steps as join neighbours (Unit) by group privacy. Proof: two facts hold between data sets one step apart (see
+// steps as join neighbours (Unit) by group privacy. Proof: two facts hold between datasets one step apart (see
 // smoothBound): |f − f′| ≤ min(S̃, S̃′), and |ln S̃ − ln S̃′| ≤ β. The densities of f + s·Z are
 // p(o) = s/(π·Q(o)), Q(o) = (o − f)² + s², and p′(o) with f′, s′. The ratio R = p/p′ takes a value at
 // some o where R·s′·Q(o) − s·Q′(o) = 0 has a real root; a quarter of its discriminant is ss′·(R((f −

@@ -22,7 +22,7 @@ import (
 // the largest of these moves is half of the wider gap. Both are attained but for removals from few rows, where
 // additions attain them.
 //
-// At a distance. Let A_k be the largest local sensitivity of data sets at most k steps away. Then
+// At a distance. Let A_k be the largest local sensitivity of datasets at most k steps away. Then
 //
 //	A_k = 1/2·max{x_t − x_s : t − s = j + 1 for some j ≤ k, |s + t − (n + 1)| ≤ 1}.
 //

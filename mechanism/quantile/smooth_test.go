@@ -222,7 +222,7 @@ func (m Smooth) masses(t testing.TB, data []int64) []float64 {
 	return out
 }
 
-// TestSmoothIsPrivate compares the output's distributions for all small data sets and all their neighbours, of one step
+// TestSmoothIsPrivate compares the output's distributions for all small datasets and all their neighbours, of one step
 // and of several.
 func TestSmoothIsPrivate(t *testing.T) {
 	for _, c := range []struct {
@@ -313,7 +313,7 @@ func TestSmoothAlpha(t *testing.T) {
 	}
 }
 
-// TestMedianOfAges looks at ages capped at 115. The sensitivity over all data sets is 57.5: of ∅ the median is 57.5,
+// TestMedianOfAges looks at ages capped at 115. The sensitivity over all datasets is 57.5: of ∅ the median is 57.5,
 // and a value of 0 moves it to 0. No step moves it further, since the gaps that it moves across half of are at most
 // 115.
 func TestMedianOfAges(t *testing.T) {
@@ -344,7 +344,7 @@ func TestMedianOfAges(t *testing.T) {
 	}
 }
 
-// TestSmoothBesideLaplace prints what the noise is on two data sets, and from which ε on it is less than that of
+// TestSmoothBesideLaplace prints what the noise is on two datasets, and from which ε on it is less than that of
 // global sensitivity. Both are given by the median of |error| before rounding: ln 2·57.5/ε for Laplace noise of scale
 // 57.5/ε, s for Cauchy noise of scale s, which has no variance. A second table has the mean of |error| after rounding
 // to 0 … 115, which is what Cauchy's long tails are cut off by.
