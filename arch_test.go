@@ -62,9 +62,10 @@ var allowed = map[string][]string{
 	"internal/seal":       {"internal/csvtable", "internal/jsonlines", "internal/policy", "internal/value"},
 	// floor 4
 	"internal/bounded": {"internal/exact", "internal/policy", "internal/value"},
-	"internal/cost":    {"internal/bounded", "internal/policy", "internal/value"}, // what a question's running time may be
+	"internal/cost":    {"internal/bounded", "internal/policy", "internal/value"},                                                         // what a question's running time may be
+	"internal/bind":    {"internal/bounded", "internal/exact", "internal/nearest", "internal/policy", "internal/query", "internal/value"}, // what names and expressions mean
 	"internal/plan": {
-		"internal/bounded", "internal/cost", "internal/exact", "internal/policy", "internal/query", "internal/nearest", "internal/value", "mechanism", "mechanism/partition",
+		"internal/bind", "internal/bounded", "internal/cost", "internal/exact", "internal/policy", "internal/query", "internal/nearest", "internal/value", "mechanism", "mechanism/partition",
 		"noise", "privacy",
 	},
 	"internal/reuse":  {"internal/bounded", "internal/plan", "internal/value"}, // what follows from earlier releases

@@ -16,6 +16,7 @@ const (
 	inDuckDB   = "internal/engine/duckdb/"
 	inPostgres = "internal/engine/postgres/"
 	inPlan     = "internal/plan/"
+	inBind     = "internal/bind/"
 	inBounded  = "internal/bounded/"
 	inSeal     = "internal/seal/"
 	onDuckDB   = "duckdb"
@@ -222,10 +223,10 @@ var places = []place{
 	{file: inPlan + "vectors_bound.go", text: "e.weight = 2", right: "2", wrong: []string{"int64(1)"}},
 	{file: inPlan + "vectors_bound.go", text: "if !signed && (!s.Symmetric() || !doubled) {", right: "!signed && (!s.Symmetric() || !doubled)", wrong: []string{"false"}},
 	{file: inPlan + "vectors_bound.go", text: "if b.Cells() == 1 {", right: "b.Cells() == 1", wrong: []string{"true"}},
-	{file: inPlan + "join.go", text: "join.Single = s.l.source.Single && join.Most == 1", right: "join.Most == 1", wrong: []string{"true"}},
-	{file: inPlan + "perunit.go", text: "in.per.Single = len(in.keys) == 1", right: "len(in.keys) == 1", wrong: []string{"true"}},
-	{file: inPlan + "source.go", text: "= u.RowsPerUnit*n,", right: "u.RowsPerUnit*n", wrong: []string{"u.RowsPerUnit*max(n-1, 1)"}},
-	{file: inPlan + "source.go", text: "u.RowsPerUnit += v.RowsPerUnit", right: "v.RowsPerUnit", wrong: []string{"v.RowsPerUnit - 1"}},
+	{file: inBind + "join.go", text: "join.Single = s.l.Source.Single && join.Most == 1", right: "join.Most == 1", wrong: []string{"true"}},
+	{file: inBind + "perunit.go", text: "in.per.Single = len(in.keys) == 1", right: "len(in.keys) == 1", wrong: []string{"true"}},
+	{file: inBind + "source.go", text: "= u.RowsPerUnit*n,", right: "u.RowsPerUnit*n", wrong: []string{"u.RowsPerUnit*max(n-1, 1)"}},
+	{file: inBind + "source.go", text: "u.RowsPerUnit += v.RowsPerUnit", right: "v.RowsPerUnit", wrong: []string{"v.RowsPerUnit - 1"}},
 	{file: inPlan + "parts.go", text: "left[i] = left[i] && of[i]", right: "left[i] && of[i]", why: "a part too many is charged where it is left out: dearer, and no less private"},
 	{file: inPlan + "parts.go", text: "left[i] = left[i] || of[i]", right: "left[i] || of[i]", wrong: []string{"of[i]"}},
 	{file: inPlan + "parts.go", text: "left[i] = holds(v) != negative", right: "holds(v) != negative", wrong: []string{"holds(v) && !negative"}},

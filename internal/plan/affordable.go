@@ -4,6 +4,7 @@ import (
 	"math"
 	"strconv"
 
+	"dither/internal/bind"
 	"dither/internal/bounded"
 	"dither/internal/cost"
 	"dither/internal/query"
@@ -36,12 +37,12 @@ func (b *builder) unitWithin(looks ...*bounded.Statement) error {
 	if work.Steps <= limit {
 		return nil
 	}
-	unit := b.table.Unit.Column
+	unit := b.Table.Unit.Column
 	if unit == "" {
 		unit = "row"
 	}
 	at, hint := b.dear(work)
-	return refuse(at, hint, "the rows of one %s could take %s steps here (%s), more than the limit of %s",
+	return bind.Refuse(at, hint, "the rows of one %s could take %s steps here (%s), more than the limit of %s",
 		unit, Thousands(work.Steps), rowsInWords(work.Rows), Thousands(limit))
 }
 
@@ -94,10 +95,10 @@ func (b *builder) longest() (name string) {
 }
 
 func (b *builder) unitName() string {
-	if b.table.Unit.Column == "" {
+	if b.Table.Unit.Column == "" {
 		return "the unit"
 	}
-	return query.QuoteName(b.table.Unit.Column)
+	return query.QuoteName(b.Table.Unit.Column)
 }
 
 // patterns counts the LIKEs of the question.

@@ -5,6 +5,7 @@ import (
 	"math/big"
 	"slices"
 
+	"dither/internal/bind"
 	"dither/internal/bounded"
 	"dither/internal/query"
 	"dither/internal/value"
@@ -41,7 +42,7 @@ func (s *Search) String() string { return "bounds of " + s.Outer().String() }
 // found plans bounds => auto for a call's one argument.
 func (b *builder) found(x *query.Call, a *query.Argument) error {
 	if x.Name != "sum" && x.Name != "avg" || len(x.Args) != 1 || x.Distinct {
-		return refuse(a.At, "ask for SUM(x, bounds => auto) first, and give the bounds that it finds: bounds => (low, high)", "bounds are found for SUM and AVG only")
+		return bind.Refuse(a.At, "ask for SUM(x, bounds => auto) first, and give the bounds that it finds: bounds => (low, high)", "bounds are found for SUM and AVG only")
 	}
 	b.given.auto = true
 	return nil
@@ -49,8 +50,8 @@ func (b *builder) found(x *query.Call, a *query.Argument) error {
 
 // searched is the aggregate of e within bounds that are to be found. Till then it is planned at e's own.
 func (b *builder) searched(name string, e *bounded.Expr, at query.Pos) (Aggregate, error) {
-	if anyColumn(e, isUnbounded) && isUnbounded(e) {
-		return Aggregate{}, refuse(at, "give it outer bounds, as wide as you like: contribution_bounds_per_row => (-1000000, 1000000) beside bounds => auto; or the owner declares them",
+	if bind.AnyColumn(e, bind.IsUnbounded) && bind.IsUnbounded(e) {
+		return Aggregate{}, bind.Refuse(at, "give it outer bounds, as wide as you like: contribution_bounds_per_row => (-1000000, 1000000) beside bounds => auto; or the owner declares them",
 			"bounds are found within bounds that are known beforehand, and this has none")
 	}
 	outer, err := sumMeasure(e, false, at)
@@ -73,7 +74,7 @@ func (b *builder) searched(name string, e *bounded.Expr, at query.Pos) (Aggregat
 		return Aggregate{}, err
 	}
 	if sum.X.Weight() > bounded.MaxWeight {
-		return Aggregate{}, refuse(at, "simplify it", "this expression is too large once it is written out with its bounds")
+		return Aggregate{}, bind.Refuse(at, "simplify it", "this expression is too large once it is written out with its bounds")
 	}
 	if name == "sum" {
 		return Aggregate{Func: SumFunc, Sum: sum}, nil
@@ -103,21 +104,21 @@ func (s *Search) within(lo, hi *big.Int, centred bool) (*Measure, error) {
 	}
 	bound := func(n int64) *bounded.Expr {
 		if s.X.Type == value.Integer {
-			return constant(value.OfInt(n))
+			return bind.Constant(value.OfInt(n))
 		}
 		x, _ := outer.Units(big.NewInt(n)).Float64() // exact: at most 2^60 units, of 46 bits or fewer where they are real bounds
-		return constant(value.OfReal(min(max(x, s.X.Range.Lo), s.X.Range.Hi)))
+		return bind.Constant(value.OfReal(min(max(x, s.X.Range.Lo), s.X.Range.Hi)))
 	}
 	at := query.Pos{Line: 1, Column: 1}
-	inside, err := extreme(bounded.OpGreatest)([]*bounded.Expr{s.X, bound(low)}, at)
+	inside, err := bind.Extreme(bounded.OpGreatest)([]*bounded.Expr{s.X, bound(low)}, at)
 	if err == nil {
-		inside, err = extreme(bounded.OpLeast)([]*bounded.Expr{inside, bound(high)}, at)
+		inside, err = bind.Extreme(bounded.OpLeast)([]*bounded.Expr{inside, bound(high)}, at)
 	}
 	if err != nil {
 		return nil, err
 	}
-	there := logical(bounded.OpNot, &bounded.Expr{Op: bounded.OpNil, Type: value.Boolean, Args: []*bounded.Expr{s.X}})
-	x, err := choose([]*bounded.Expr{there}, []*bounded.Expr{inside, constant(value.NullOf(s.X.Type))}, at)
+	there := bind.Logical(bounded.OpNot, &bounded.Expr{Op: bounded.OpNil, Type: value.Boolean, Args: []*bounded.Expr{s.X}})
+	x, err := bind.Choose([]*bounded.Expr{there}, []*bounded.Expr{inside, bind.Constant(value.NullOf(s.X.Type))}, at)
 	if err != nil {
 		return nil, err
 	}
@@ -144,7 +145,7 @@ func (b *builder) looks() error {
 			h.L1, h.L2Squared = new(big.Int).Lsh(h.L1, 1), h.L2Squared.Lsh(h.L2Squared, 1)
 		}
 		if err := h.choose(); err != nil {
-			return refuse(query.Pos{}, "", "no noise can be chosen: %v", err)
+			return bind.Refuse(query.Pos{}, "", "no noise can be chosen: %v", err)
 		}
 		s.Histogram = h
 	}
@@ -162,7 +163,7 @@ func (p *Plan) Within(o Output) (lo, hi float64, of *Search, ok bool) {
 			return
 		}
 		m := p.Aggregates[q.Index].Sum
-		lo, hi = rangeFloats(m.X.Range, m.X.Type)
+		lo, hi = bind.RangeFloats(m.X.Range, m.X.Type)
 		of, ok = m.Search, true
 	})
 	return lo, hi, of, ok
@@ -202,7 +203,7 @@ func (p *Plan) Found(lower, upper []*big.Int) (*Plan, error) {
 		if found := replaced[a.Sum]; found != nil {
 			a.Sum = found
 			if a.Func == Average {
-				a.Lo, a.Hi = rangeFloats(found.X.Range, found.X.Type)
+				a.Lo, a.Hi = bind.RangeFloats(found.X.Range, found.X.Type)
 			}
 		}
 		out.Aggregates = append(out.Aggregates, a)

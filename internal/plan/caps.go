@@ -4,6 +4,7 @@ import (
 	"math/big"
 	"slices"
 
+	"dither/internal/bind"
 	"dither/internal/bounded"
 	"dither/internal/exact"
 	"dither/internal/policy"
@@ -18,9 +19,9 @@ import (
 // quotient. Where units alone are counted there is nothing to cap but groups. The choice does not look at data, so it says
 // nothing.
 func (b *builder) caps() error {
-	unit := b.table.Unit
+	unit := b.Table.Unit
 	if unit.IsRow() && b.maxGroups > 0 {
-		return refuse(query.Pos{}, "leave it out", "max_groups is for tables with a unit column: here each row is one unit")
+		return bind.Refuse(query.Pos{}, "leave it out", "max_groups is for tables with a unit column: here each row is one unit")
 	}
 	if err := b.unitColumn(); err != nil || b.plan.Unit == nil {
 		return err
@@ -66,23 +67,23 @@ func (b *builder) caps() error {
 // unitColumn makes the column that identifies a unit the plan's, which then has no caps yet. Where each row is a unit there is
 // none, and one row counts (in a relation, as many as it makes of one).
 func (b *builder) unitColumn() error {
-	unit := b.table.Unit
+	unit := b.Table.Unit
 	if unit.IsRow() {
 		b.plan.Caps = bounded.Caps{Rows: unit.RowsPerUnit}
 		return nil
 	}
-	if b.source != nil {
+	if b.Source != nil {
 		b.plan.Unit = &bounded.Column{Column: &policy.Column{Name: unit.Column}}
 		return nil
 	}
-	if b.names != nil {
-		b.declared(b.table.Column(unit.Column))
-	} else if _, err := b.column(&query.Column{Name: unit.Column}); err != nil {
+	if b.Names != nil {
+		b.Declared(b.Table.Column(unit.Column))
+	} else if _, err := b.Column(&query.Column{Name: unit.Column}); err != nil {
 		return err
 	}
-	for i := range b.columns {
-		if b.columns[i].Name == unit.Column {
-			b.plan.Unit = &b.columns[i]
+	for i := range b.Columns {
+		if b.Columns[i].Name == unit.Column {
+			b.plan.Unit = &b.Columns[i]
 		}
 	}
 	return nil
@@ -130,9 +131,9 @@ func (b *builder) noiseUnder(c bounded.Caps) float64 {
 // rowCap is how many rows of a unit count, at most: the policy's number, or fewer.
 func (b *builder) rowCap() int64 {
 	if b.maxRows > 0 {
-		return min(b.maxRows, b.table.Unit.RowsPerUnit)
+		return min(b.maxRows, b.Table.Unit.RowsPerUnit)
 	}
-	return b.table.Unit.RowsPerUnit
+	return b.Table.Unit.RowsPerUnit
 }
 
 // bound fixes how far the measure's vector of cells can move between neighbours, in grid units: L1, and the square of L2.

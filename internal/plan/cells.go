@@ -3,6 +3,7 @@ package plan
 import (
 	"math/big"
 
+	"dither/internal/bind"
 	"dither/internal/bounded"
 )
 
@@ -20,15 +21,15 @@ func (b *builder) clampCells(a Aggregate) error {
 	m.Cells = &bounded.Cells{Lo: floor, Hi: ceil}
 	own := *m
 	own.Cells = nil
-	least, most := own.CellBounds(bounded.Caps{RowsPerGroup: b.table.Unit.RowsPerGroup})
+	least, most := own.CellBounds(bounded.Caps{RowsPerGroup: b.Table.Unit.RowsPerGroup})
 	if floor.Cmp(most) > 0 || ceil.Cmp(least) < 0 {
-		return refuse(s.at, "", "the bounds leave nothing: within the policy one %s adds %s to %s to a group",
-			b.table.Unit.Column, short(m.Units(least)), short(m.Units(most)))
+		return bind.Refuse(s.at, "", "the bounds leave nothing: within the policy one %s adds %s to %s to a group",
+			b.Table.Unit.Column, short(m.Units(least)), short(m.Units(most)))
 	}
 	if floor.Cmp(least) < 0 || ceil.Cmp(most) > 0 {
 		m.Cells = m.Cells.Within(least, most) // as CellBounds does: however far they reach, it is one question
 		b.note("The bounds per group reach beyond what %s of one %s can add, %s to %s: those are taken.",
-			plural(b.table.Unit.RowsPerGroup, "row"), b.table.Unit.Column, short(m.Units(least)), short(m.Units(most)))
+			plural(b.Table.Unit.RowsPerGroup, "row"), b.Table.Unit.Column, short(m.Units(least)), short(m.Units(most)))
 	}
 	return nil
 }
@@ -39,11 +40,11 @@ func (b *builder) cellCaps(byGroups bounded.Caps, averages, distinct bool) error
 	at := b.tree.Items[0].Expr.Pos()
 	switch {
 	case averages:
-		return refuse(at, "ask for the average in a question of its own", "an average and bounds per group exclude each other: what a unit adds to a group is clamped, and a quotient of clamped numbers is no average")
+		return bind.Refuse(at, "ask for the average in a question of its own", "an average and bounds per group exclude each other: what a unit adds to a group is clamped, and a quotient of clamped numbers is no average")
 	case distinct:
-		return refuse(at, "ask for the distinct values in a question of their own", "COUNT(DISTINCT …) of values and bounds per group exclude each other: distinct values are bounded by a unit's rows")
+		return bind.Refuse(at, "ask for the distinct values in a question of their own", "COUNT(DISTINCT …) of values and bounds per group exclude each other: distinct values are bounded by a unit's rows")
 	case b.maxRows > 0:
-		return refuse(at, "leave one out", "max_rows_contributed and bounds per group exclude each other")
+		return bind.Refuse(at, "leave one out", "max_rows_contributed and bounds per group exclude each other")
 	}
 	b.plan.Caps = byGroups
 	return nil

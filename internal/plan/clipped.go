@@ -4,6 +4,7 @@ import (
 	"math/big"
 	"strconv"
 
+	"dither/internal/bind"
 	"dither/internal/query"
 	"dither/internal/value"
 )
@@ -15,26 +16,26 @@ import (
 func (b *builder) clipped(x *query.Call) (*query.Call, error) {
 	s := b.given.outside
 	if x.Star || x.Distinct || len(x.Args) != 1 || b.given.auto {
-		return nil, refuse(x.At, "write CLIPPED(x, bounds => (0, 100)), or CLIPPED(x)", "CLIPPED takes one value, and bounds that are known")
+		return nil, bind.Refuse(x.At, "write CLIPPED(x, bounds => (0, 100)), or CLIPPED(x)", "CLIPPED takes one value, and bounds that are known")
 	}
-	e, err := b.row(x.Args[0])
+	e, err := b.Row(x.Args[0])
 	if err != nil {
 		return nil, err
 	}
-	if isUntypedNull(e) || e.Type == value.Boolean {
-		return nil, refuse(x.At, "", "a number is needed here")
+	if bind.IsUntypedNull(e) || e.Type == value.Boolean {
+		return nil, bind.Refuse(x.At, "", "a number is needed here")
 	}
-	if err := numeric(e, x.At); err != nil {
+	if err := bind.Numeric(e, x.At); err != nil {
 		return nil, err
 	}
-	if s == nil && isUnbounded(e) {
-		return nil, refuse(x.At, "write CLIPPED(x, bounds => (low, high))", "this has no bounds that could move it")
+	if s == nil && bind.IsUnbounded(e) {
+		return nil, bind.Refuse(x.At, "write CLIPPED(x, bounds => (low, high))", "this has no bounds that could move it")
 	}
 	least, most := rangeRats(e.Range, e.Type)
 	low, high := ratLiteral(least, e.Type, x.At), ratLiteral(most, e.Type, x.At)
 	below, above := query.Le, query.Ge
 	if s != nil && e.Type == value.Integer && (!s.lo.IsInt() || !s.hi.IsInt()) {
-		return nil, refuse(s.at, "write whole numbers", "the bounds of an integer are integers")
+		return nil, bind.Refuse(s.at, "write whole numbers", "the bounds of an integer are integers")
 	}
 	if s != nil && s.lo.Cmp(least) > 0 {
 		low, below = ratLiteral(s.lo, e.Type, x.At), query.Lt

@@ -4,6 +4,7 @@ import (
 	"math/big"
 	"slices"
 
+	"dither/internal/bind"
 	"dither/internal/bounded"
 	"dither/internal/exact"
 	"dither/internal/query"
@@ -13,11 +14,11 @@ import (
 
 // countsUnits reports COUNT(DISTINCT unit), which counts units.
 func (b *builder) countsUnits(x *query.Call) bool {
-	if x.Name != "count" || !x.Distinct || len(x.Args) != 1 || b.table.Unit.IsRow() {
+	if x.Name != "count" || !x.Distinct || len(x.Args) != 1 || b.Table.Unit.IsRow() {
 		return false
 	}
 	c, ok := x.Args[0].(*query.Column)
-	return ok && b.isUnit(c)
+	return ok && b.IsUnit(c)
 }
 
 // countDistinct counts the units, where the unit's own column is counted, and else the distinct values of an expression.
@@ -31,21 +32,21 @@ func (b *builder) countsUnits(x *query.Call) bool {
 func (b *builder) countDistinct(x *query.Call) (Aggregate, error) {
 	if b.countsUnits(x) {
 		if c, ok := x.Args[0].(*query.Column); ok {
-			if _, err := b.column(c); err != nil {
+			if _, err := b.Column(c); err != nil {
 				return Aggregate{}, err
 			}
 		}
 		return Aggregate{Func: CountFunc, Count: countMeasure(bounded.CountUnits, nil)}, nil
 	}
 	if x.Name != "count" {
-		return Aggregate{}, refuse(x.At, "leave DISTINCT out, or ask for COUNT(DISTINCT x)", "DISTINCT goes with COUNT alone: one person can change which values there are, and so any sum of them")
+		return Aggregate{}, bind.Refuse(x.At, "leave DISTINCT out, or ask for COUNT(DISTINCT x)", "DISTINCT goes with COUNT alone: one person can change which values there are, and so any sum of them")
 	}
-	e, err := b.row(x.Args[0])
+	e, err := b.Row(x.Args[0])
 	if err != nil {
 		return Aggregate{}, err
 	}
-	if isUntypedNull(e) {
-		return Aggregate{}, refuse(x.At, "", "an aggregate of NULL says nothing")
+	if bind.IsUntypedNull(e) {
+		return Aggregate{}, bind.Refuse(x.At, "", "an aggregate of NULL says nothing")
 	}
 	e, few, err := b.listed(e, x.At)
 	if err != nil {
@@ -63,14 +64,14 @@ const mostListed = 64
 // statement sees to it: a column's values are those that cleaning leaves, and any other expression is NULL where it is none of the
 // known ones, should what is said of its values ever be wrong.
 func (b *builder) listed(e *bounded.Expr, at query.Pos) (listed *bounded.Expr, few int64, err error) {
-	values, ok := b.known(e)
+	values, ok := b.Known(e)
 	if !ok || e.Type == value.Real {
 		return e, 0, nil
 	}
 	slices.SortFunc(values, value.Compare)
 	values = slices.Compact(values)
 	few = int64(len(values))
-	switch cleaned := e.Op == bounded.OpColumn && b.source == nil; {
+	switch cleaned := e.Op == bounded.OpColumn && b.Source == nil; {
 	case cleaned, e.Type == value.Boolean, e.Op == bounded.OpConst:
 		return e, max(few, 1), nil
 	case few == 0, few > mostListed:
@@ -78,9 +79,9 @@ func (b *builder) listed(e *bounded.Expr, at query.Pos) (listed *bounded.Expr, f
 	}
 	in := &bounded.Expr{Op: bounded.OpIn, Type: value.Boolean, Args: []*bounded.Expr{e}, Nullable: e.Nullable}
 	for _, v := range values {
-		in.Args = append(in.Args, constant(v))
+		in.Args = append(in.Args, bind.Constant(v))
 	}
-	listed, err = choose([]*bounded.Expr{in}, []*bounded.Expr{e, constant(value.NullOf(e.Type))}, at)
+	listed, err = bind.Choose([]*bounded.Expr{in}, []*bounded.Expr{e, bind.Constant(value.NullOf(e.Type))}, at)
 	return listed, few, err
 }
 

@@ -1,30 +1,13 @@
 package plan
 
 import (
-	"fmt"
 	"strconv"
 
-	"dither/internal/query"
+	"dither/internal/bind"
 )
 
-// Error is a refusal: the question is outside what the policy or the dialect allows. It is a function of the question and
-// the policy alone.
-type Error struct {
-	Pos     query.Pos // the zero Pos where no one place is to blame
-	Message string
-	Hint    string
-}
-
-func (e *Error) Error() string {
-	if e.Pos.Line == 0 {
-		return e.Message
-	}
-	return fmt.Sprintf("%d:%d: %s", e.Pos.Line, e.Pos.Column, e.Message)
-}
-
-func refuse(at query.Pos, hint, format string, args ...any) *Error {
-	return &Error{Pos: at, Message: fmt.Sprintf(format, args...), Hint: hint}
-}
+// Error is a refusal of the planner, in whichever phase.
+type Error = bind.Error
 
 func plural(n int64, what string) string {
 	if n == 1 {

@@ -2,13 +2,9 @@ package plan
 
 import (
 	"cmp"
-	"fmt"
 	"slices"
 
 	"dither/internal/bounded"
-	"dither/internal/policy"
-	"dither/internal/query"
-	"dither/internal/value"
 )
 
 // MaxCells bounds the cells of one answer, and MaxNumbers its released numbers: cells times measures. A release must fit
@@ -17,143 +13,6 @@ const (
 	MaxCells   = 100_000
 	MaxNumbers = 200_000
 )
-
-// key finds the known values of a grouping expression, or refuses it.
-func (l *lowering) key(e *bounded.Expr, at query.Pos) (bounded.Key, error) {
-	values, ok := l.known(e)
-	if !ok || e.Type == value.Real { // reals are no names of groups: 0 and −0 would be one, and engines print them apart
-		return bounded.Key{}, refuse(at, l.unknownKeyHint(e), "the possible values of this GROUP BY expression are not known beforehand")
-	}
-	if l.nullGroup(e) {
-		values = append(values, value.NullOf(e.Type))
-	}
-	slices.SortFunc(values, value.Compare)
-	return bounded.Key{Expr: e, Values: slices.Compact(values)}, nil
-}
-
-func (l *lowering) unknownKeyHint(e *bounded.Expr) string {
-	if e.Op == bounded.OpColumn && l.names != nil && e.Type != value.Real {
-		if of := nameOf(l.names, e.Column).of; of.table != nil && of.table.Public {
-			return fmt.Sprintf("the owner can declare that its values are known, which are public, for column %s of table %s: values_from: %s.%s", of.column, of.table.Name, of.table.Name, of.column)
-		}
-	}
-	switch e.Type {
-	case value.Real:
-		return "group by FLOOR(x / width), or by CASE WHEN … THEN 'label' … END"
-	case value.Integer, value.Date:
-		return "the owner can declare bounds of at most 10,000 values; or group by CASE WHEN … THEN 'label' … END"
-	}
-	return "the owner can declare the column's values in the policy; or group by CASE WHEN … THEN 'label' … END"
-}
-
-// known lists the values other than NULL that e may take, if they are few and public.
-func (l *lowering) known(e *bounded.Expr) ([]value.Value, bool) {
-	switch e.Op {
-	case bounded.OpConst:
-		if e.Const.Null {
-			return nil, true
-		}
-		return []value.Value{e.Const}, true
-	case bounded.OpColumn:
-		if v := l.columns[e.Column].Values; v != nil {
-			return slices.Clone(v), true
-		}
-	case bounded.OpCase:
-		var out []*bounded.Expr
-		for i := 1; i < len(e.Args); i += 2 {
-			out = append(out, e.Args[i])
-		}
-		if v, ok := l.knownOfAll(append(out, e.Args[len(e.Args)-1])); ok {
-			return slices.DeleteFunc(v, func(v value.Value) bool { return outside(v, e.Range) }), true
-		}
-	case bounded.OpCoalesce, bounded.OpLeast, bounded.OpGreatest:
-		if v, ok := l.knownOfAll(e.Args); ok {
-			return slices.DeleteFunc(v, func(v value.Value) bool { return outside(v, e.Range) }), true
-		}
-	default:
-		if v, ok := l.image(e); ok {
-			return v, true
-		}
-	}
-	if e.Op == bounded.OpDateTrunc {
-		return truncated(e)
-	}
-	return knownByType(e)
-}
-
-// outside reports a number or date that the range rules out: LEAST(age / 10, 9) is never 10, and neither is what is computed from it.
-func outside(v value.Value, r bounded.Range) bool {
-	switch v.Type {
-	case value.Integer, value.Date:
-		return v.Int < r.IntLo || v.Int > r.IntHi
-	case value.Real:
-		return v.Real < r.Lo || v.Real > r.Hi
-	}
-	return false
-}
-
-// knownByType lists the values of booleans, and of integers and dates with a small range.
-func knownByType(e *bounded.Expr) ([]value.Value, bool) {
-	switch e.Type {
-	case value.Boolean:
-		return []value.Value{value.OfBool(false), value.OfBool(true)}, true
-	case value.Integer, value.Date:
-		lo, hi := e.Range.IntLo, e.Range.IntHi
-		if lo > hi || uint64(hi)-uint64(lo) >= policy.MaxKeys { // the difference modulo 2^64 is the difference: lo ≤ hi
-			return nil, false
-		}
-		out := make([]value.Value, hi-lo+1)
-		for i := range out {
-			out[i] = value.Value{Type: e.Type, Int: lo + int64(i)}
-		}
-		return out, true
-	}
-	return nil, false
-}
-
-func (l *lowering) knownOfAll(es []*bounded.Expr) ([]value.Value, bool) {
-	var out []value.Value
-	for _, e := range es {
-		v, ok := l.known(e)
-		if !ok || len(out)+len(v) > policy.MaxKeys {
-			return nil, false
-		}
-		out = append(out, v...)
-	}
-	return out, true
-}
-
-// nullGroup reports whether NULL is a group: where the owner declared a column nullable, or the expression itself makes
-// NULLs. A value that was cleaned to NULL in a column that is not nullable belongs to no group, and its row is dropped.
-func (l *lowering) nullGroup(e *bounded.Expr) bool {
-	found := false
-	e.Walk(func(x *bounded.Expr) {
-		switch x.Op {
-		case bounded.OpColumn:
-			found = found || l.columns[x.Column].Nullable
-		case bounded.OpConst:
-			found = found || x.Const.Null
-		default:
-			found = found || makesNull(x)
-		}
-	})
-	return found && e.Nullable
-}
-
-// makesNull reports whether the operation itself gives NULL for some arguments that are not.
-func makesNull(x *bounded.Expr) bool {
-	switch x.Op {
-	case bounded.OpDiv:
-		return x.Args[1].Range.Lo <= 0 && x.Args[1].Range.Hi >= 0
-	case bounded.OpMod:
-		return x.Args[1].Range.IntLo <= 0 && x.Args[1].Range.IntHi >= 0
-	case bounded.OpSqrt:
-		return x.Args[0].Range.Lo < 0
-	case bounded.OpLn:
-		return x.Args[0].Range.Lo <= 0
-	}
-	return false
-}
 
 // sortKeys puts keys in canonical order without repeats, and returns the place of each original one.
 func sortKeys(keys []bounded.Key) (sorted []bounded.Key, place []int) {

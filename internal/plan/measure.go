@@ -4,6 +4,7 @@ import (
 	"math"
 	"math/big"
 
+	"dither/internal/bind"
 	"dither/internal/bounded"
 	"dither/internal/query"
 	"dither/internal/value"
@@ -77,8 +78,8 @@ func sumMeasure(x *bounded.Expr, centred bool, at query.Pos) (*Measure, error) {
 // integerSum is exact. Where the middle of the range is a half, the grid is halves.
 func integerSum(x *bounded.Expr, centred bool, at query.Pos) (*bounded.Measure, error) {
 	lo, hi := x.Range.IntLo, x.Range.IntHi
-	if max(absInt(lo), absInt(hi)) >= 1<<(maxGridded-1) {
-		return nil, boundsNeeded(x, at)
+	if max(bind.AbsInt(lo), bind.AbsInt(hi)) >= 1<<(maxGridded-1) {
+		return nil, bind.BoundsNeeded(x, at)
 	}
 	m := &bounded.Measure{Kind: bounded.Sum, X: x, Lo: lo, Hi: hi}
 	if !centred {
@@ -95,8 +96,8 @@ func integerSum(x *bounded.Expr, centred bool, at query.Pos) (*bounded.Measure, 
 // realSum rounds each row to a grid so fine that rounding stays far below the noise.
 func realSum(x *bounded.Expr, centred bool, at query.Pos) (*bounded.Measure, error) {
 	lo, hi := x.Range.Lo, x.Range.Hi
-	if maxAbs(x.Range) > math.Ldexp(1, 100) {
-		return nil, boundsNeeded(x, at)
+	if bind.MaxAbs(x.Range) > math.Ldexp(1, 100) {
+		return nil, bind.BoundsNeeded(x, at)
 	}
 	middle := 0.0
 	if centred {
@@ -104,27 +105,12 @@ func realSum(x *bounded.Expr, centred bool, at query.Pos) (*bounded.Measure, err
 	}
 	reach := math.Max(math.Abs(lo-middle), math.Abs(hi-middle))
 	m := &bounded.Measure{Kind: bounded.Sum, X: x}
-	m.Grid = max(exponentAbove(reach)-gridBits, exponentAbove(maxAbs(x.Range))-maxGridded, finestGrid)
+	m.Grid = max(bind.ExponentAbove(reach)-gridBits, bind.ExponentAbove(bind.MaxAbs(x.Range))-maxGridded, finestGrid)
 	// The grid is a power of two: the divisions are exact but for results below the smallest double, which round to 0.
 	m.Centre = int64(math.RoundToEven(math.Ldexp(middle, -m.Grid)))
 	m.Lo = int64(math.Floor(math.Ldexp(lo, -m.Grid))) - m.Centre
 	m.Hi = int64(math.Ceil(math.Ldexp(hi, -m.Grid))) - m.Centre
 	return m, nil
-}
-
-func boundsNeeded(x *bounded.Expr, at query.Pos) error {
-	if anyColumn(x, isUnbounded) {
-		e := tooWide(x, at)
-		e.Hint = "the owner can declare bounds in the policy; or give them here, as in SUM(x, bounds => (low, high))"
-		return e
-	}
-	return refuse(at, "bound it: LEAST(GREATEST(x, low), high)", "the values to be added have bounds too wide for a sensitivity")
-}
-
-func anyColumn(e *bounded.Expr, is func(*bounded.Expr) bool) bool {
-	found := false
-	e.Walk(func(x *bounded.Expr) { found = found || x.Op == bounded.OpColumn && is(x) })
-	return found
 }
 
 // String is the measure's canonical text, without its share of the price.

@@ -5,6 +5,7 @@ import (
 	"math/big"
 	"slices"
 
+	"dither/internal/bind"
 	"dither/internal/bounded"
 	"dither/internal/exact"
 	"dither/internal/query"
@@ -32,25 +33,25 @@ type Mode struct {
 
 // mode finds or adds a mode, and is the value that it chooses.
 func (b *builder) mode(x query.Expr) (*Post, error) {
-	e, err := b.row(x)
+	e, err := b.Row(x)
 	if err != nil {
 		return nil, err
 	}
-	if isUntypedNull(e) {
-		return nil, refuse(x.Pos(), "", "an aggregate of NULL says nothing")
+	if bind.IsUntypedNull(e) {
+		return nil, bind.Refuse(x.Pos(), "", "an aggregate of NULL says nothing")
 	}
-	k, err := b.key(e, x.Pos())
+	k, err := b.Key(e, x.Pos())
 	if err != nil {
 		hint := "or choose among steps: MODE() WITHIN GROUP (ORDER BY FLOOR(x / width))"
 		if e.Type == value.Text {
 			hint = "or group by it, and count: GROUP BY x ORDER BY COUNT(*) DESC LIMIT 1"
 		}
-		return nil, refuse(x.Pos(), "the owner can declare the column's values in the policy; "+hint,
+		return nil, bind.Refuse(x.Pos(), "the owner can declare the column's values in the policy; "+hint,
 			"MODE chooses among values that are known beforehand, and those of this expression are not")
 	}
 	k.Values = slices.DeleteFunc(k.Values, func(v value.Value) bool { return v.Null })
 	if len(k.Values) == 0 {
-		return nil, refuse(x.Pos(), "", "there is no value to choose from")
+		return nil, bind.Refuse(x.Pos(), "", "there is no value to choose from")
 	}
 	m := &Mode{Of: k, text: fmt.Sprintf("mode of %s %q", k.Expr, k.Values)}
 	for i, a := range b.plan.Aggregates {

@@ -6,18 +6,11 @@ import (
 	"strconv"
 	"strings"
 
+	"dither/internal/bind"
 	"dither/internal/bounded"
 	"dither/internal/query"
 	"dither/internal/value"
 )
-
-// moments are the aggregates that are computed from averages of values, of their squares and of their products, with their
-// numbers of arguments.
-var moments = map[string]int{
-	"var_pop": 1, "var_samp": 1, "variance": 1, "stddev_pop": 1, "stddev_samp": 1, "stddev": 1,
-	"covar_pop": 2, "covar_samp": 2, "corr": 2,
-	"regr_slope": 2, "regr_intercept": 2, "regr_r2": 2, "regr_count": 2, "regr_avgy": 2, "regr_avgx": 2,
-}
 
 // build computes one of them. In PostgreSQL's order the dependent variable comes first.
 func (m *momentsOf) build(name string) *Post {
@@ -78,10 +71,10 @@ type variable struct {
 // moment plans such an aggregate.
 func (b *builder) moment(x *query.Call) (*Post, error) {
 	switch {
-	case x.Star || len(x.Args) != moments[x.Name]:
-		return nil, refuse(x.At, "", "%s takes %s", x.Name, plural(int64(moments[x.Name]), "argument"))
+	case x.Star || len(x.Args) != bind.Moments[x.Name]:
+		return nil, bind.Refuse(x.At, "", "%s takes %s", x.Name, plural(int64(bind.Moments[x.Name]), "argument"))
 	case x.Distinct:
-		return nil, refuse(x.At, "leave out DISTINCT", "DISTINCT is supported for counting units only")
+		return nil, bind.Refuse(x.At, "leave out DISTINCT", "DISTINCT is supported for counting units only")
 	}
 	m := &momentsOf{b: b, at: x.At, squares: map[[2]int]*Post{}, means: map[int]*Post{}}
 	for i, arg := range x.Args {
@@ -106,21 +99,21 @@ func (b *builder) moment(x *query.Call) (*Post, error) {
 }
 
 func (b *builder) variable(call *query.Call, x query.Expr) (variable, error) {
-	e, err := b.row(x)
+	e, err := b.Row(x)
 	if err != nil {
 		return variable{}, err
 	}
-	if isUntypedNull(e) {
-		return variable{}, refuse(call.At, "", "an aggregate of NULL says nothing")
+	if bind.IsUntypedNull(e) {
+		return variable{}, bind.Refuse(call.At, "", "an aggregate of NULL says nothing")
 	}
 	if e.Type == value.Boolean {
-		return variable{}, refuse(call.At, "CAST(… AS INTEGER) makes 1 and 0 of it", "%s needs a number, not a boolean", call.Name)
+		return variable{}, bind.Refuse(call.At, "CAST(… AS INTEGER) makes 1 and 0 of it", "%s needs a number, not a boolean", call.Name)
 	}
-	if err := numeric(e, call.At); err != nil {
+	if err := bind.Numeric(e, call.At); err != nil {
 		return variable{}, err
 	}
-	if isUnbounded(e) || e.Type == value.Integer && max(absInt(e.Range.IntLo), absInt(e.Range.IntHi)) > 1<<52 {
-		return variable{}, boundsNeeded(e, call.At)
+	if bind.IsUnbounded(e) || e.Type == value.Integer && max(bind.AbsInt(e.Range.IntLo), bind.AbsInt(e.Range.IntHi)) > 1<<52 {
+		return variable{}, bind.BoundsNeeded(e, call.At)
 	}
 	v := variable{x: x, expr: e}
 	centre := &query.Literal{At: call.At, Kind: query.IntegerLiteral}
@@ -129,13 +122,13 @@ func (b *builder) variable(call *query.Call, x query.Expr) (variable, error) {
 		v.centre, centre.Text = float64(middle), strconv.FormatInt(middle, 10)
 	} else {
 		v.centre = e.Range.Lo + (e.Range.Hi-e.Range.Lo)/2
-		if exponentBelow(v.centre) < bounded.TinyColumn { // such a constant counts as 0
+		if bind.ExponentBelow(v.centre) < bounded.TinyColumn { // such a constant counts as 0
 			v.centre = 0
 		}
 		centre.Kind, centre.Text = query.DecimalLiteral, strconv.FormatFloat(v.centre, 'e', -1, 64)
 	}
 	v.d = &query.Binary{At: call.At, Op: query.Sub, L: x, R: centre}
-	v.lo, v.hi = rangeFloats(e.Range, e.Type)
+	v.lo, v.hi = bind.RangeFloats(e.Range, e.Type)
 	return v, nil
 }
 
@@ -153,7 +146,7 @@ func (m *momentsOf) product(i, j int) *Post {
 		i, j = j, i
 	}
 	if m.squares[[2]int{i, j}] == nil {
-		e, err := m.b.row(&query.Binary{At: m.at, Op: query.Mul, L: m.x[i].d, R: m.x[j].d})
+		e, err := m.b.Row(&query.Binary{At: m.at, Op: query.Mul, L: m.x[i].d, R: m.x[j].d})
 		if err != nil {
 			m.err = err
 			return constantOf(0)

@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 
+	"dither/internal/bind"
 	"dither/internal/bounded"
 	"dither/internal/nearest"
 	"dither/internal/query"
@@ -35,31 +36,6 @@ var otherArguments = map[string][2]string{
 	"max_contributions_per_group":    {"how often a unit counts in a group is bounded by contribution_bounds_per_group", "write contribution_bounds_per_group => (0, n)"},
 }
 
-// oldAggregates are GoogleSQL's old names.
-var oldAggregates = map[string]string{
-	"anon_count": "count", "anon_sum": "sum", "anon_avg": "avg", "anon_var_pop": "var_pop", "anon_stddev_pop": "stddev_pop",
-}
-
-// renamed is a call by the name that is used here.
-func renamed(x *query.Call) *query.Call {
-	out := *x
-	if name, ok := oldAggregates[x.Name]; ok {
-		out.Name = name
-	}
-	if x.Name == "approx_count_distinct" && len(x.Args) == 1 && !x.Star {
-		out.Name, out.Distinct = "count", true
-	}
-	return &out
-}
-
-// unnamed refuses named arguments of what is no aggregate.
-func unnamed(x *query.Call) error {
-	if len(x.Named) == 0 {
-		return nil
-	}
-	return refuse(x.Named[0].At, "give the values in order", "named arguments are for aggregates, and %s is none", x.Name)
-}
-
 // arguments takes the named arguments off an aggregate's call: those on its price are kept in b.given for its claim, and bounds are put
 // around its argument. Beside bounds => auto, those of rows are the outer ones.
 func (b *builder) arguments(x *query.Call) (*query.Call, error) {
@@ -71,13 +47,13 @@ func (b *builder) arguments(x *query.Call) (*query.Call, error) {
 		a := &x.Named[i]
 		if !slices.Contains(argumentNames, a.Name) {
 			if why, ok := otherArguments[a.Name]; ok {
-				return nil, refuse(a.At, why[1], "%s is not supported: %s", a.Name, why[0])
+				return nil, bind.Refuse(a.At, why[1], "%s is not supported: %s", a.Name, why[0])
 			}
 			hint := "there is " + strings.Join(argumentNames, ", ")
 			if best := nearest.Name(a.Name, argumentNames); best != "" {
 				hint = "did you mean " + best + "?"
 			}
-			return nil, refuse(a.At, hint, "there is no argument %s", query.QuoteName(a.Name))
+			return nil, bind.Refuse(a.At, hint, "there is no argument %s", query.QuoteName(a.Name))
 		}
 		if a.Name == "weight" || a.Name == "epsilon" {
 			if err := b.given.price(b.policy, a); err != nil {
@@ -98,7 +74,7 @@ func (b *builder) arguments(x *query.Call) (*query.Call, error) {
 			continue
 		}
 		if bounded != "" {
-			return nil, refuse(a.At, "leave one out", "%s and %s say the same", bounded, a.Name)
+			return nil, bind.Refuse(a.At, "leave one out", "%s and %s say the same", bounded, a.Name)
 		}
 		bounded = a.Name
 		if err := b.perRow(&out, a); err != nil {
@@ -106,7 +82,7 @@ func (b *builder) arguments(x *query.Call) (*query.Call, error) {
 		}
 	}
 	if b.given.auto && b.given.cells != nil {
-		return nil, refuse(b.given.cells.at, "leave one out", "bounds => auto finds bounds of rows, not of groups")
+		return nil, bind.Refuse(b.given.cells.at, "leave one out", "bounds => auto finds bounds of rows, not of groups")
 	}
 	return &out, nil
 }
@@ -115,13 +91,13 @@ func (b *builder) arguments(x *query.Call) (*query.Call, error) {
 func span(a *query.Argument) (lo, hi *big.Rat, err error) {
 	low, high, ok := a.Pair()
 	if ok {
-		lo, hi = numberLiteral(low), numberLiteral(high)
+		lo, hi = bind.NumberLiteral(low), bind.NumberLiteral(high)
 	}
 	if lo == nil || hi == nil {
-		return nil, nil, refuse(a.At, "write "+a.Name+" => (0, 100)", "bounds are two constant numbers, the lower one first")
+		return nil, nil, bind.Refuse(a.At, "write "+a.Name+" => (0, 100)", "bounds are two constant numbers, the lower one first")
 	}
 	if lo.Cmp(hi) > 0 {
-		return nil, nil, refuse(a.At, "put the lower one first", "the lower bound is above the upper one")
+		return nil, nil, bind.Refuse(a.At, "put the lower one first", "the lower bound is above the upper one")
 	}
 	return lo, hi, nil
 }
@@ -137,23 +113,23 @@ func (b *builder) perRow(x *query.Call, a *query.Argument) error {
 	case x.Name == "clipped":
 		b.given.outside = &cellSpan{at: a.At, lo: lo, hi: hi}
 		return nil
-	case x.Name == "count" || x.Star || len(x.Args) == 0 || moments[x.Name] == 2:
-		return refuse(a.At, "leave it out", "%s has no one value that could have bounds", x.Name)
+	case x.Name == "count" || x.Star || len(x.Args) == 0 || bind.Moments[x.Name] == 2:
+		return bind.Refuse(a.At, "leave it out", "%s has no one value that could have bounds", x.Name)
 	}
-	e, err := b.row(x.Args[0])
+	e, err := b.Row(x.Args[0])
 	if err != nil {
 		return err
 	}
-	if !isNumber(e.Type) { // refused where it is added up
+	if !bind.IsNumber(e.Type) { // refused where it is added up
 		return nil
 	}
 	if e.Type == value.Integer && (!lo.IsInt() || !hi.IsInt()) {
-		return refuse(a.At, "write whole numbers", "the bounds of an integer are integers")
+		return bind.Refuse(a.At, "write whole numbers", "the bounds of an integer are integers")
 	}
 	at := a.At
 	least, most := rangeRats(e.Range, e.Type)
 	if lo.Cmp(most) > 0 || hi.Cmp(least) < 0 {
-		return refuse(at, "", "the bounds leave nothing: the values lie between %s and %s", short(least), short(most))
+		return bind.Refuse(at, "", "the bounds leave nothing: the values lie between %s and %s", short(least), short(most))
 	}
 	inside := x.Args[0]
 	if lo.Cmp(least) > 0 {
@@ -196,20 +172,20 @@ func (b *builder) perGroup(x *query.Call, a *query.Argument) error {
 		return err
 	}
 	counts := x.Name == "count" && !x.Distinct
-	switch row := b.table.Unit.IsRow(); {
-	case row && b.source != nil && b.table.Unit.RowsPerUnit > 1:
-		return refuse(a.At, "write contribution_bounds_per_row => (low, high)", "a row is a unit here, and the relation makes up to %d of it: nothing bounds what one adds to a group but bounds of rows", b.table.Unit.RowsPerUnit)
+	switch row := b.Table.Unit.IsRow(); {
+	case row && b.Source != nil && b.Table.Unit.RowsPerUnit > 1:
+		return bind.Refuse(a.At, "write contribution_bounds_per_row => (low, high)", "a row is a unit here, and the relation makes up to %d of it: nothing bounds what one adds to a group but bounds of rows", b.Table.Unit.RowsPerUnit)
 	case row && counts:
 		if lo.Sign() > 0 || hi.Cmp(big.NewRat(1, 1)) < 0 {
-			return refuse(a.At, "leave it out", "each row is a unit here, and counts as 1")
+			return bind.Refuse(a.At, "leave it out", "each row is a unit here, and counts as 1")
 		}
 		return nil
 	case row:
 		return b.perRow(x, a)
 	case x.Name == "count" && x.Distinct:
-		return refuse(a.At, "leave it out", "COUNT(DISTINCT …) has no bounds per group: who counts how often is bounded for the whole question")
+		return bind.Refuse(a.At, "leave it out", "COUNT(DISTINCT …) has no bounds per group: who counts how often is bounded for the whole question")
 	case !counts && x.Name != "sum":
-		return refuse(a.At, "write contribution_bounds_per_row => (low, high)", "%s has no bounds per group: what one %s adds to a group is bounded by rows", x.Name, b.table.Unit.Column)
+		return bind.Refuse(a.At, "write contribution_bounds_per_row => (low, high)", "%s has no bounds per group: what one %s adds to a group is bounded by rows", x.Name, b.Table.Unit.Column)
 	}
 	b.given.cells = &cellSpan{at: a.At, lo: lo, hi: hi}
 	return nil

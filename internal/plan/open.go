@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strconv"
 
+	"dither/internal/bind"
 	"dither/internal/bounded"
 	"dither/internal/policy"
 	"dither/internal/query"
@@ -29,22 +30,22 @@ type opening struct {
 //
 // Groups are then those of all keys together, of which each is selected, or not, as a whole, whichever of its keys are known.
 func (b *builder) openKey(e *bounded.Expr, at query.Pos) (bounded.Key, error) {
-	k, err := b.key(e, at)
+	k, err := b.Key(e, at)
 	if err == nil || b.opens == nil || e.Type == value.Real {
 		return k, err
 	}
-	if e.Op == bounded.OpColumn && b.unitStands(e) {
-		return bounded.Key{}, refuse(at, "GROUP BY it in a subquery in FROM, and aggregate outside: SELECT AVG(n) FROM (SELECT …, COUNT(*) AS n … GROUP BY …) q",
+	if e.Op == bounded.OpColumn && b.UnitStands(e) {
+		return bounded.Key{}, bind.Refuse(at, "GROUP BY it in a subquery in FROM, and aggregate outside: SELECT AVG(n) FROM (SELECT …, COUNT(*) AS n … GROUP BY …) q",
 			"each group would be one unit's: none would ever be released")
 	}
-	if err := b.opens.admits(b.unknownKeyHint(e), at); err != nil {
+	if err := b.opens.admits(b.UnknownKeyHint(e), at); err != nil {
 		return bounded.Key{}, err
 	}
 	if b.plan.Selection == nil {
 		b.plan.Selection = &Selection{}
 		b.claim(claim{parts: []part{b.plan.Selection}})
 	}
-	return bounded.Key{Expr: e, Open: true, Null: b.nullGroup(e)}, nil
+	return bounded.Key{Expr: e, Open: true, Null: b.NullGroup(e)}, nil
 }
 
 // admits refuses open keys under a budget that has no δ for them.
@@ -58,7 +59,7 @@ func (o *opening) admits(hint string, at query.Pos) error {
 		if p.Budget.Loss.Accountant() == privacy.Pure {
 			why = "which groups there are can only be told at a delta, which a pure budget has none of"
 		}
-		return refuse(at, hint+"; or declare a delta for selection: "+declare,
+		return bind.Refuse(at, hint+"; or declare a delta for selection: "+declare,
 			"the possible values of this GROUP BY expression are not known beforehand; %s", why)
 	case o.asked.MinUnits < 0 || o.asked.MinUnits > policy.MaxRowsPerUnit:
 		return &Error{Message: fmt.Sprintf("the least number of units of a group is between 1 and %d", policy.MaxRowsPerUnit)}

@@ -6,6 +6,7 @@ import (
 	"math/big"
 	"slices"
 
+	"dither/internal/bind"
 	"dither/internal/bounded"
 	"dither/internal/exact"
 	"dither/internal/query"
@@ -72,10 +73,10 @@ func (b *builder) selected() error {
 	rho, _ := s.share.ZCDP()
 	price, _ := b.plan.Price.ZCDP()
 	s.Groups, s.Loss = max(b.plan.Caps.Groups, 1), privacy.ZCDPLoss(rho, delta)
-	s.MinUnits = max(asked.MinUnits, b.table.MinUnits, 1)
+	s.MinUnits = max(asked.MinUnits, b.Table.MinUnits, 1)
 	b.plan.Price = privacy.ZCDPLoss(price, delta)
 	if err := s.choose(b.plan.Neighbours); err != nil {
-		return refuse(query.Pos{}, "ask for a larger --epsilon or --delta", "no selection of groups can be chosen: %v", err)
+		return bind.Refuse(query.Pos{}, "ask for a larger --epsilon or --delta", "no selection of groups can be chosen: %v", err)
 	}
 	return nil
 }

@@ -6,17 +6,12 @@ import (
 	"slices"
 	"strings"
 
+	"dither/internal/bind"
 	"dither/internal/exact"
 	"dither/internal/nearest"
 	"dither/internal/policy"
 	"dither/internal/query"
 	"dither/privacy"
-)
-
-// How the groups of an answer come about, as OPTIONS(group_selection_strategy = …) asks for it.
-const (
-	LaplaceThreshold = "laplace_threshold" // unknown groups are selected privately; known ones need no selection
-	PublicGroups     = "public_groups"     // every group is known beforehand
 )
 
 // optionNames are the options of GoogleSQL's clause, and of its old form.
@@ -45,10 +40,10 @@ func optioned(p *policy.Policy, t *policy.Table, tree *query.Select, r Request) 
 			if best := nearest.Name(o.Name, names); best != "" {
 				hint = "did you mean " + best + "?"
 			}
-			return r, refuse(o.At, hint, "there is no option %s", query.QuoteName(o.Name))
+			return r, bind.Refuse(o.At, hint, "there is no option %s", query.QuoteName(o.Name))
 		}
 		if _, twice := given[o.Name]; twice {
-			return r, refuse(o.At, "leave one out", "the option %s is given twice", o.Name)
+			return r, bind.Refuse(o.At, "leave one out", "the option %s is given twice", o.Name)
 		}
 		given[o.Name] = o
 	}
@@ -71,7 +66,7 @@ func together(given map[string]query.Option) error {
 	} {
 		_, first := given[two[0]]
 		if o, second := given[two[1]]; first && second {
-			return refuse(o.At, "leave one out", "%s and %s exclude each other", two[0], two[1])
+			return bind.Refuse(o.At, "leave one out", "%s and %s exclude each other", two[0], two[1])
 		}
 	}
 	return nil
@@ -93,15 +88,15 @@ func (r *Request) option(p *policy.Policy, t *policy.Table, o query.Option) (err
 	case "privacy_unit_column":
 		return unitOption(t, o)
 	case "group_selection_strategy":
-		r.GroupSelection, err = strategyOption(o)
+		r.GroupSelection, err = bind.StrategyOption(o)
 	case "min_privacy_units_per_group":
 		return r.leastUnits(o)
 	case "target_relative_error":
 		r.TargetError, err = targetOption(o)
 	case "group_selection_epsilon":
-		return refuse(o.At, "leave it out: the price is divided equally, and weight => 2 gives an aggregate more of it", "a share for selecting groups cannot be set")
+		return bind.Refuse(o.At, "leave it out: the price is divided equally, and weight => 2 gives an aggregate more of it", "a share for selecting groups cannot be set")
 	case "k_threshold":
-		return refuse(o.At, "write delta=1e-6 for it", "a threshold cannot be set as a number: it follows from delta")
+		return bind.Refuse(o.At, "write delta=1e-6 for it", "a threshold cannot be set as a number: it follows from delta")
 	}
 	return err
 }
@@ -114,7 +109,7 @@ func (r *Request) epsilon(p *policy.Policy, o query.Option) error {
 	}
 	price := p.Budget.Price(e)
 	if !r.Price.IsZero() && (!price.Within(r.Price) || !r.Price.Within(price)) {
-		return refuse(o.At, "leave one out", "the question's epsilon is not the price that it is asked at")
+		return bind.Refuse(o.At, "leave one out", "the question's epsilon is not the price that it is asked at")
 	}
 	r.Price = price
 	return nil
@@ -127,7 +122,7 @@ func (r *Request) delta(o query.Option) error {
 		return err
 	}
 	if !r.Unknown.Delta.IsZero() && d.Cmp(r.Unknown.Delta) != 0 {
-		return refuse(o.At, "leave one out", "the question's delta is not the one that it is asked at")
+		return bind.Refuse(o.At, "leave one out", "the question's delta is not the one that it is asked at")
 	}
 	r.Unknown.Delta = d
 	return nil
@@ -140,7 +135,7 @@ func (r *Request) leastUnits(o query.Option) error {
 		return err
 	}
 	if r.Unknown.MinUnits > 0 && r.Unknown.MinUnits != n {
-		return refuse(o.At, "leave one out", "the question's %s is not the --min-units that it is asked with", o.Name)
+		return bind.Refuse(o.At, "leave one out", "the question's %s is not the --min-units that it is asked with", o.Name)
 	}
 	r.Unknown.MinUnits = n
 	return nil
@@ -148,36 +143,36 @@ func (r *Request) leastUnits(o query.Option) error {
 
 // epsilonOf reads an ε: finite, above 0, and small enough to protect anybody.
 func epsilonOf(p *policy.Policy, name string, x query.Expr) (privacy.Epsilon, error) {
-	n := numberLiteral(x)
+	n := bind.NumberLiteral(x)
 	if n == nil || n.Sign() <= 0 {
-		return privacy.Epsilon{}, refuse(x.Pos(), "write "+name+" with a number, as 0.5", "an epsilon is a number above 0")
+		return privacy.Epsilon{}, bind.Refuse(x.Pos(), "write "+name+" with a number, as 0.5", "an epsilon is a number above 0")
 	}
 	if n.Cmp(big.NewRat(privacy.MaxEpsilon, 1)) > 0 {
-		return privacy.Epsilon{}, refuse(x.Pos(), "the policy's maximum for one question is "+p.Price.Maximum.Price().String(), "an epsilon above %d asks for an answer without noise to speak of: there is none", privacy.MaxEpsilon)
+		return privacy.Epsilon{}, bind.Refuse(x.Pos(), "the policy's maximum for one question is "+p.Price.Maximum.Price().String(), "an epsilon above %d asks for an answer without noise to speak of: there is none", privacy.MaxEpsilon)
 	}
 	return privacy.EpsilonOf(n)
 }
 
 func deltaOption(o query.Option) (privacy.Delta, error) {
-	n := numberLiteral(o.Value)
+	n := bind.NumberLiteral(o.Value)
 	if n == nil || n.Sign() < 0 || n.Cmp(big.NewRat(1, 1)) > 0 {
-		return privacy.Delta{}, refuse(o.Value.Pos(), "write delta=1e-6", "a delta is a number from 0 to 1")
+		return privacy.Delta{}, bind.Refuse(o.Value.Pos(), "write delta=1e-6", "a delta is a number from 0 to 1")
 	}
 	if n.Sign() == 0 {
 		return privacy.Delta{}, nil
 	}
 	d, err := privacy.ParseDelta(exact.FormatRat(n))
 	if err != nil {
-		return d, refuse(o.Value.Pos(), "write delta=1e-6", "a delta is a number from 0 to 1, and below 1 if it is to protect anybody")
+		return d, bind.Refuse(o.Value.Pos(), "write delta=1e-6", "a delta is a number from 0 to 1, and below 1 if it is to protect anybody")
 	}
 	return d, nil
 }
 
 // countOption reads a whole number from 1 on.
 func countOption(o query.Option) (int64, error) {
-	n := numberLiteral(o.Value)
+	n := bind.NumberLiteral(o.Value)
 	if n == nil || !n.IsInt() || n.Sign() <= 0 || n.Cmp(big.NewRat(policy.MaxRowsPerUnit, 1)) > 0 {
-		return 0, refuse(o.Value.Pos(), "write "+o.Name+"=2", "%s is a whole number from 1 to %d", o.Name, policy.MaxRowsPerUnit)
+		return 0, bind.Refuse(o.Value.Pos(), "write "+o.Name+"=2", "%s is a whole number from 1 to %d", o.Name, policy.MaxRowsPerUnit)
 	}
 	return n.Num().Int64(), nil
 }
@@ -189,7 +184,7 @@ func (r *Request) groups(t *policy.Table, o query.Option) error {
 		if t.Unit.IsRow() {
 			return nil
 		}
-		return refuse(o.Value.Pos(), fmt.Sprintf("write %s=%d, or max_rows_contributed=%d", o.Name, t.Unit.MaxGroups, t.Unit.RowsPerUnit),
+		return bind.Refuse(o.Value.Pos(), fmt.Sprintf("write %s=%d, or max_rows_contributed=%d", o.Name, t.Unit.MaxGroups, t.Unit.RowsPerUnit),
 			"without a bound on its groups one %s could change every group", t.Unit.Column)
 	}
 	n, err := countOption(o)
@@ -197,7 +192,7 @@ func (r *Request) groups(t *policy.Table, o query.Option) error {
 		return err
 	}
 	if r.MaxGroups > 0 && r.MaxGroups != n {
-		return refuse(o.At, "leave one out", "the question's %s is not the --max-groups that it is asked with", o.Name)
+		return bind.Refuse(o.At, "leave one out", "the question's %s is not the --max-groups that it is asked with", o.Name)
 	}
 	if !t.Unit.IsRow() || t.Unit.RowsPerUnit > 1 {
 		r.MaxGroups = n
@@ -210,33 +205,19 @@ func unitOption(t *policy.Table, o query.Option) error {
 	c, ok := o.Value.(*query.Column)
 	switch {
 	case !ok:
-		return refuse(o.Value.Pos(), "leave it out", "privacy_unit_column is a column's name")
+		return bind.Refuse(o.Value.Pos(), "leave it out", "privacy_unit_column is a column's name")
 	case t.Unit.IsRow():
-		return refuse(o.Value.Pos(), "leave it out", "in table %q each row is one unit, as its owner declares; a question cannot change that", t.Name)
+		return bind.Refuse(o.Value.Pos(), "leave it out", "in table %q each row is one unit, as its owner declares; a question cannot change that", t.Name)
 	case c.Name != t.Unit.Column:
-		return refuse(o.Value.Pos(), "write "+query.QuoteName(t.Unit.Column)+", or leave it out", "the unit of table %q is %q, as its owner declares; a question cannot change that", t.Name, t.Unit.Column)
+		return bind.Refuse(o.Value.Pos(), "write "+query.QuoteName(t.Unit.Column)+", or leave it out", "the unit of table %q is %q, as its owner declares; a question cannot change that", t.Name, t.Unit.Column)
 	}
 	return nil
 }
 
-func strategyOption(o query.Option) (string, error) {
-	word := ""
-	switch x := o.Value.(type) {
-	case *query.Column:
-		word = strings.ToLower(x.Name)
-	case *query.Literal:
-		word = strings.ToLower(x.Text)
-	}
-	if word != LaplaceThreshold && word != PublicGroups {
-		return "", refuse(o.Value.Pos(), "", "group_selection_strategy is LAPLACE_THRESHOLD or PUBLIC_GROUPS")
-	}
-	return word, nil
-}
-
 func targetOption(o query.Option) (*big.Rat, error) {
-	n := numberLiteral(o.Value)
+	n := bind.NumberLiteral(o.Value)
 	if n == nil || n.Sign() <= 0 || n.Cmp(big.NewRat(1, 1)) > 0 {
-		return nil, refuse(o.Value.Pos(), "write target_relative_error=0.05 for 5%", "a relative error is a number above 0 and at most 1")
+		return nil, bind.Refuse(o.Value.Pos(), "write target_relative_error=0.05 for 5%", "a relative error is a number above 0 and at most 1")
 	}
 	return n, nil
 }
@@ -245,36 +226,15 @@ func targetOption(o query.Option) (*big.Rat, error) {
 // of one whose groups are not.
 func (b *builder) selectionOptions() error {
 	switch open := b.plan.Selection != nil; {
-	case open && b.request.GroupSelection == PublicGroups:
-		return refuse(query.Pos{}, "leave out group_selection_strategy; or declare the values of what it groups by", "the groups are not known beforehand: they are no PUBLIC_GROUPS")
+	case open && b.request.GroupSelection == bind.PublicGroups:
+		return bind.Refuse(query.Pos{}, "leave out group_selection_strategy; or declare the values of what it groups by", "the groups are not known beforehand: they are no PUBLIC_GROUPS")
 	case b.request.Unknown.MinUnits > 1 && len(b.tree.GroupBy) == 0:
-		return refuse(query.Pos{}, "leave it out; HAVING COUNT(*) > 100 goes by a noisy number", "a least number of units is for groups, and this question has none")
+		return bind.Refuse(query.Pos{}, "leave it out; HAVING COUNT(*) > 100 goes by a noisy number", "a least number of units is for groups, and this question has none")
 	case !open && b.request.Unknown.MinUnits > 1:
-		return refuse(query.Pos{}, "leave it out", "a least number of units is for groups that are not known beforehand, and these are")
+		return bind.Refuse(query.Pos{}, "leave it out", "a least number of units is for groups that are not known beforehand, and these are")
 	}
-	if r := b.request; b.plan.Selection == nil && len(b.tree.GroupBy) > 0 && (r.GroupSelection == LaplaceThreshold || !r.Unknown.Delta.IsZero()) {
+	if r := b.request; b.plan.Selection == nil && len(b.tree.GroupBy) > 0 && (r.GroupSelection == bind.LaplaceThreshold || !r.Unknown.Delta.IsZero()) {
 		b.note("Every group is known beforehand: all are shown, none has to be selected, and no delta is spent.")
-	}
-	return nil
-}
-
-// unitQualified refuses a privacy_unit_column that names a table which is not in the question.
-func (l *lowering) unitQualified(tree *query.Select) error {
-	if tree.Options == nil {
-		return nil
-	}
-	for _, o := range tree.Options.List {
-		c, ok := o.Value.(*query.Column)
-		if o.Name != "privacy_unit_column" || !ok || c.Table == "" {
-			continue
-		}
-		tables := []string{l.alias}
-		if l.names != nil {
-			tables = l.tables()
-		}
-		if !slices.Contains(tables, c.Table) {
-			return refuse(o.Value.Pos(), suggestion(c.Table, tables), "there is no table %q in this question", c.Table)
-		}
 	}
 	return nil
 }

@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 
+	"dither/internal/bind"
 	"dither/internal/bounded"
 	"dither/internal/exact"
 	"dither/internal/query"
@@ -18,9 +19,6 @@ const (
 	ModeFunc     Func = "mode"
 )
 
-// orderAggregates are the names under which they are asked for.
-var orderAggregates = map[string]bool{"median": true, "percentile_cont": true, "percentile_disc": true, "approx_quantiles": true, "mode": true}
-
 // orderAggregate plans one.
 func (b *builder) orderAggregate(x *query.Call) (*Post, error) {
 	upper := strings.ToUpper(x.Name)
@@ -29,9 +27,9 @@ func (b *builder) orderAggregate(x *query.Call) (*Post, error) {
 	case err != nil:
 		return nil, err
 	case x.Star || x.Distinct:
-		return nil, refuse(x.At, "leave it out", "%s takes neither * nor DISTINCT", upper)
+		return nil, bind.Refuse(x.At, "leave it out", "%s takes neither * nor DISTINCT", upper)
 	case x.Name == "approx_quantiles":
-		return nil, refuse(x.At, "elsewhere write PERCENTILE_DISC(0.25) WITHIN GROUP (ORDER BY x)", "APPROX_QUANTILES gives several columns, and stands by itself in the SELECT list")
+		return nil, bind.Refuse(x.At, "elsewhere write PERCENTILE_DISC(0.25) WITHIN GROUP (ORDER BY x)", "APPROX_QUANTILES gives several columns, and stands by itself in the SELECT list")
 	}
 	of, rest, err := orderedBy(x, upper)
 	if err != nil {
@@ -52,7 +50,7 @@ func (b *builder) orderAggregate(x *query.Call) (*Post, error) {
 		}
 		return b.quantileAt(of, upper, rank)
 	}
-	return nil, refuse(x.At, orderForms[x.Name], "wrong arguments for %s", upper)
+	return nil, bind.Refuse(x.At, orderForms[x.Name], "wrong arguments for %s", upper)
 }
 
 // orderArguments takes the named arguments off: bounds are those of what is put in order.
@@ -99,7 +97,7 @@ func orderedBy(x *query.Call, upper string) (of query.Expr, rest []query.Expr, e
 	case len(rest) > 0:
 		of, rest = rest[0], rest[1:]
 	default:
-		return nil, nil, refuse(x.At, orderForms[x.Name], "wrong arguments for %s", upper)
+		return nil, nil, bind.Refuse(x.At, orderForms[x.Name], "wrong arguments for %s", upper)
 	}
 	if x.Filter != nil {
 		of = &query.Case{At: of.Pos(), Whens: []query.When{{Cond: x.Filter, Result: of}}}
@@ -117,7 +115,7 @@ func rankOf(x query.Expr) (*big.Rat, error) {
 			return r, nil
 		}
 	}
-	return nil, refuse(x.Pos(), "write a constant such as 0.5, which is the median", "a quantile's rank is a decimal from 0 to 1, of at most %d places", maxRankDigits)
+	return nil, bind.Refuse(x.Pos(), "write a constant such as 0.5, which is the median", "a quantile's rank is a decimal from 0 to 1, of at most %d places", maxRankDigits)
 }
 
 // approxQuantiles plans the columns of APPROX_QUANTILES(x, n), where an item is that: x_0, the least, to x_n, the greatest.
@@ -135,7 +133,7 @@ func (b *builder) approxQuantiles(item query.Item) (bool, error) {
 		return true, err
 	}
 	if x.Star || x.Distinct || x.Within != nil || len(rest) != 1 {
-		return true, refuse(x.At, orderForms[x.Name], "wrong arguments for APPROX_QUANTILES")
+		return true, bind.Refuse(x.At, orderForms[x.Name], "wrong arguments for APPROX_QUANTILES")
 	}
 	l, ok := rest[0].(*query.Literal)
 	n := new(big.Int)
@@ -143,7 +141,7 @@ func (b *builder) approxQuantiles(item query.Item) (bool, error) {
 		n.SetString(l.Text, 10)
 	}
 	if n.Sign() <= 0 || n.Cmp(big.NewInt(MaxApproxQuantiles)) > 0 {
-		return true, refuse(rest[0].Pos(), "write APPROX_QUANTILES(x, 4) for quartiles, which are x_0 to x_4", "the number of parts is a constant from 1 to %d", MaxApproxQuantiles)
+		return true, bind.Refuse(rest[0].Pos(), "write APPROX_QUANTILES(x, 4) for quartiles, which are x_0 to x_4", "the number of parts is a constant from 1 to %d", MaxApproxQuantiles)
 	}
 	base := item.Alias
 	if base == "" {
@@ -193,15 +191,15 @@ func (p *Plan) ModeAt(m *Mode) int {
 // rowsOnly are the caps under which values are counted for a mode: rows of a unit, in all cells together. Whatever cap the sums of the same
 // answer have, the looks for quantiles and modes have their own.
 func (b *builder) rowsOnly() bounded.Caps {
-	if b.table.Unit.IsRow() { // 1, or in a relation as many as it makes of one
-		return bounded.Caps{Rows: b.table.Unit.RowsPerUnit}
+	if b.Table.Unit.IsRow() { // 1, or in a relation as many as it makes of one
+		return bounded.Caps{Rows: b.Table.Unit.RowsPerUnit}
 	}
 	return bounded.Caps{Rows: b.rowCap()}
 }
 
 // orderedCaps are the caps under which rows are put in order in so many cells: by rows, or by groups where fewer rows of a unit then count.
 func (b *builder) orderedCaps(cells int) bounded.Caps {
-	unit, rows := b.table.Unit, b.rowsOnly()
+	unit, rows := b.Table.Unit, b.rowsOnly()
 	if unit.IsRow() {
 		return rows
 	}
@@ -274,7 +272,7 @@ func (b *builder) orders() error {
 	of := map[*bounded.Measure]int{}
 	for _, q := range p.Quantiles {
 		if of[q.Value]++; of[q.Value] > maxQuantiles {
-			return refuse(b.tree.Items[0].Expr.Pos(), "ask for fewer of them, or in two questions", "the answer would hold more than %d quantiles of one value", maxQuantiles)
+			return bind.Refuse(b.tree.Items[0].Expr.Pos(), "ask for fewer of them, or in two questions", "the answer would hold more than %d quantiles of one value", maxQuantiles)
 		}
 	}
 	if p.Sets != nil {
@@ -291,7 +289,7 @@ func (b *builder) chooseOrders(p *Plan) error {
 	}
 	for _, q := range p.Quantiles {
 		if err := q.choose(p.Neighbours, p.OrderCaps.MostRows(), p.Cells()); err != nil {
-			return refuse(b.tree.Items[0].Expr.Pos(), "ask for a larger --epsilon, or narrower bounds", "%v", err)
+			return bind.Refuse(b.tree.Items[0].Expr.Pos(), "ask for a larger --epsilon, or narrower bounds", "%v", err)
 		}
 	}
 	p.ordered = ordersOf(p.Quantiles)
@@ -302,7 +300,7 @@ func (b *builder) capOrders(p *Plan) error {
 	p.RowCaps, p.OrderCaps = b.rowsOnly(), b.orderedCaps(p.Cells())
 	for _, m := range p.Modes {
 		if p.Cells()*len(m.Of.Values) > MaxCells {
-			return refuse(b.tree.Items[0].Expr.Pos(), "group by less", "MODE would choose among more than %d values in all groups together", MaxCells)
+			return bind.Refuse(b.tree.Items[0].Expr.Pos(), "group by less", "MODE would choose among more than %d values in all groups together", MaxCells)
 		}
 		m.Rows = p.RowCaps.Rows
 	}

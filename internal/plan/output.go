@@ -3,12 +3,11 @@ package plan
 import (
 	"fmt"
 	"maps"
-	"math/big"
 	"slices"
 	"strconv"
 
+	"dither/internal/bind"
 	"dither/internal/bounded"
-	"dither/internal/exact"
 	"dither/internal/query"
 	"dither/internal/value"
 )
@@ -65,13 +64,9 @@ type OrderBy struct {
 	NullsFirst bool
 }
 
-func isAggregate(name string) bool {
-	return moments[name] > 0 || orderAggregates[name] || name == "count" || name == "sum" || name == "avg" || name == "clipped"
-}
-
 // aggregateNames are the names of all aggregates.
 func aggregateNames() []string {
-	return append(slices.AppendSeq(slices.Collect(maps.Keys(moments)), maps.Keys(orderAggregates)), "count", "sum", "avg", "clipped")
+	return append(slices.AppendSeq(slices.Collect(maps.Keys(bind.Moments)), maps.Keys(bind.OrderAggregates)), "count", "sum", "avg", "clipped")
 }
 
 // outputs lowers the SELECT list.
@@ -87,8 +82,8 @@ func (b *builder) outputs() error {
 		if err != nil {
 			return err
 		}
-		if post.Op != PostKey && post.Op != PostAggregate && !isNumber(post.Type) {
-			return refuse(item.Expr.Pos(), "put conditions in HAVING", "a column of an answer is a GROUP BY expression or a number")
+		if post.Op != PostKey && post.Op != PostAggregate && !bind.IsNumber(post.Type) {
+			return bind.Refuse(item.Expr.Pos(), "put conditions in HAVING", "a column of an answer is a GROUP BY expression or a number")
 		}
 		out := Output{Name: b.outputName(item), Post: post}
 		if post.Op == PostKey {
@@ -136,7 +131,7 @@ func (b *builder) having() (err error) {
 func (b *builder) orderBy() error {
 	for _, o := range b.tree.OrderBy {
 		x := b.resolveOutput(o.Expr)
-		if err := placed(o.Expr, x); err != nil {
+		if err := bind.Placed(o.Expr, x); err != nil {
 			return err
 		}
 		post, err := b.post(x)
@@ -154,18 +149,10 @@ func (b *builder) orderBy() error {
 
 // resolveAlias gives what GROUP BY 1 or GROUP BY alias stands for; a column of that name comes first.
 func (b *builder) resolveAlias(x query.Expr) query.Expr {
-	if c, ok := x.(*query.Column); ok && c.Table == "" && b.has(c.Name) {
+	if c, ok := x.(*query.Column); ok && c.Table == "" && b.Has(c.Name) {
 		return x
 	}
 	return b.resolveOutput(x)
-}
-
-// placed refuses an integer that stands for no item. PostgreSQL takes none for a constant there either, and what was meant would be left undone.
-func placed(x, resolved query.Expr) error {
-	if l, ok := x.(*query.Literal); ok && l.Kind == query.IntegerLiteral && resolved == x {
-		return refuse(l.At, "write the expression itself, or its place in SELECT, from 1 on", "SELECT has no item %s", l.Text)
-	}
-	return nil
 }
 
 // resolveOutput gives what ORDER BY 1 or ORDER BY alias stands for.
@@ -189,10 +176,10 @@ func (b *builder) resolveOutput(x query.Expr) query.Expr {
 // aggregate finds or adds the aggregate of a call.
 func (b *builder) aggregate(x *query.Call) (*Post, error) {
 	if x.Filter != nil && b.countsUnits(x) {
-		return nil, refuse(x.At, "put the condition into WHERE", "FILTER goes with no DISTINCT unit")
+		return nil, bind.Refuse(x.At, "put the condition into WHERE", "FILTER goes with no DISTINCT unit")
 	}
 	defer func() { b.given = given{} }()
-	if orderAggregates[x.Name] {
+	if bind.OrderAggregates[x.Name] {
 		return b.orderAggregate(x)
 	}
 	x, err := b.arguments(x)
@@ -202,8 +189,8 @@ func (b *builder) aggregate(x *query.Call) (*Post, error) {
 	if err != nil {
 		return nil, err
 	}
-	x = unfiltered(x)
-	if moments[x.Name] > 0 {
+	x = bind.Unfiltered(x)
+	if bind.Moments[x.Name] > 0 {
 		return b.moment(x)
 	}
 	a, err := b.newAggregate(x)
@@ -216,24 +203,6 @@ func (b *builder) aggregate(x *query.Call) (*Post, error) {
 	p := b.use(a)
 	b.claimed(p)
 	return p, nil
-}
-
-// unfiltered is the call without its FILTER: what an aggregate skips is NULL, so agg(x) FILTER (WHERE c) is agg(CASE WHEN c
-// THEN x END), and COUNT(*) that of 1.
-func unfiltered(x *query.Call) *query.Call {
-	if x.Filter == nil {
-		return x
-	}
-	out := *x
-	out.Filter, out.Args = nil, slices.Clone(x.Args)
-	if x.Star && x.Name == "count" {
-		out.Star = false
-		out.Args = []query.Expr{&query.Literal{At: x.At, Kind: query.IntegerLiteral, Text: "1"}}
-	}
-	if len(out.Args) > 0 { // one argument is enough: a pair of which one is NULL is skipped
-		out.Args[0] = &query.Case{At: x.At, Whens: []query.When{{Cond: x.Filter, Result: out.Args[0]}}}
-	}
-	return &out
 }
 
 // use finds or adds an aggregate, and is its released value.
@@ -271,25 +240,25 @@ func (b *builder) newAggregate(x *query.Call) (Aggregate, error) {
 		return Aggregate{Func: CountFunc, Count: countMeasure(bounded.CountRows, nil)}, nil
 	}
 	if x.Star || len(x.Args) != 1 {
-		return Aggregate{}, refuse(x.At, "", "%s takes one argument", x.Name)
+		return Aggregate{}, bind.Refuse(x.At, "", "%s takes one argument", x.Name)
 	}
 	if x.Distinct {
 		return b.countDistinct(x)
 	}
-	e, err := b.row(x.Args[0])
+	e, err := b.Row(x.Args[0])
 	if err != nil {
 		return Aggregate{}, err
 	}
-	if isUntypedNull(e) {
-		return Aggregate{}, refuse(x.At, "", "an aggregate of NULL says nothing")
+	if bind.IsUntypedNull(e) {
+		return Aggregate{}, bind.Refuse(x.At, "", "an aggregate of NULL says nothing")
 	}
 	if x.Name == "count" {
 		return Aggregate{Func: CountFunc, Count: countMeasure(bounded.CountValue, e)}, nil
 	}
 	if e.Type == value.Boolean {
-		return Aggregate{}, refuse(x.At, "write CASE WHEN … THEN 1 ELSE 0 END, or CAST(… AS INTEGER)", "%s needs a number, not a boolean", x.Name)
+		return Aggregate{}, bind.Refuse(x.At, "write CASE WHEN … THEN 1 ELSE 0 END, or CAST(… AS INTEGER)", "%s needs a number, not a boolean", x.Name)
 	}
-	if err := numeric(e, x.At); err != nil {
+	if err := bind.Numeric(e, x.At); err != nil {
 		return Aggregate{}, err
 	}
 	if b.given.auto {
@@ -307,14 +276,6 @@ func (b *builder) newAggregate(x *query.Call) (Aggregate, error) {
 
 // average is the sum of e over its count.
 func average(e *bounded.Expr, sum, count *Measure) Aggregate {
-	lo, hi := rangeFloats(e.Range, e.Type)
+	lo, hi := bind.RangeFloats(e.Range, e.Type)
 	return Aggregate{Func: Average, Sum: sum, Count: count, Lo: lo, Hi: hi}
-}
-
-// floats are the ends of a number's range, rounded outward.
-func rangeFloats(r bounded.Range, t value.Type) (lo, hi float64) {
-	if t == value.Integer {
-		return exact.FloatDown(new(big.Rat).SetInt64(r.IntLo)), exact.FloatUp(new(big.Rat).SetInt64(r.IntHi))
-	}
-	return r.Lo, r.Hi
 }

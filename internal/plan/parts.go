@@ -9,16 +9,16 @@ import (
 
 // confine finds the parts that a question is confined to, once its WHERE is known.
 func (b *builder) confine() error {
-	declared := b.table.Part
+	declared := b.Table.Part
 	if declared == nil || b.plan.Where == nil {
 		return nil
 	}
-	column := b.table.Column(declared.Column)
-	at := slices.IndexFunc(b.columns, func(c bounded.Column) bool { return c.Column == column })
+	column := b.Table.Column(declared.Column)
+	at := slices.IndexFunc(b.Columns, func(c bounded.Column) bool { return c.Column == column })
 	if at < 0 {
 		return nil // WHERE does not read it
 	}
-	known, ok := b.columns[at].Known()
+	known, ok := b.Columns[at].Known()
 	if !ok {
 		return nil
 	}

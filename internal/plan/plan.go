@@ -8,6 +8,7 @@ import (
 	"math/big"
 	"slices"
 
+	"dither/internal/bind"
 	"dither/internal/bounded"
 	"dither/internal/policy"
 	"dither/internal/query"
@@ -97,7 +98,7 @@ func newBuilder(p *policy.Policy, r Request) (*builder, error) {
 	if err != nil {
 		return nil, err
 	}
-	rows, err := relationOf(p, tree)
+	rows, err := bind.RelationOf(p, tree)
 	if err != nil {
 		return nil, err
 	}
@@ -107,10 +108,10 @@ func newBuilder(p *policy.Policy, r Request) (*builder, error) {
 	if r.MaxRows < 0 || r.MaxRows > policy.MaxRowsPerUnit {
 		return nil, &Error{Message: fmt.Sprintf("max_rows is between 1 and %d, or auto", policy.MaxRowsPerUnit)}
 	}
-	if err := rows.unitQualified(tree); err != nil {
+	if err := rows.UnitQualified(tree); err != nil {
 		return nil, err
 	}
-	if r, err = optioned(p, rows.table, tree, r); err != nil {
+	if r, err = optioned(p, rows.Table, tree, r); err != nil {
 		return nil, err
 	}
 	price, err := priceOf(p, r.Price)
@@ -118,36 +119,11 @@ func newBuilder(p *policy.Policy, r Request) (*builder, error) {
 		return nil, err
 	}
 	return &builder{
-		lowering: rows.lowering, within: rows.where, public: rows.keyed,
+		Scope: rows.Scope, within: rows.Where, public: rows.Keyed,
 		tree: tree, request: r, maxGroups: r.MaxGroups, maxRows: r.MaxRows,
 		policy: p, priced: !r.Price.IsZero(),
 		plan: &Plan{Neighbours: p.Population.Neighbours, Price: price, TargetError: r.TargetError, Priced: !r.Price.IsZero(), Asked: bounded.Caps{Rows: r.MaxRows, Groups: r.MaxGroups}, PolicyDigest: p.Digest()},
 	}, nil
-}
-
-func tableOf(p *policy.Policy, tree *query.Select) (*policy.Table, error) {
-	if t := p.Table(tree.From.Table); t != nil {
-		if t.Public {
-			return nil, refuse(tree.From.At, "read its source directly: it is public", "table %q is public and holds nothing to protect", t.Name)
-		}
-		return t, nil
-	}
-	return nil, noTable(p, tree.From.Table, tree.From.At)
-}
-
-func noTable(p *policy.Policy, name string, at query.Pos) error {
-	var names []string
-	for _, t := range p.Tables {
-		names = append(names, t.Name)
-	}
-	return refuse(at, suggestion(name, names), "there is no table %q", name)
-}
-
-func aliasOf(tree *query.Select) string {
-	if tree.From.Alias != "" {
-		return tree.From.Alias
-	}
-	return tree.From.Table
 }
 
 func priceOf(p *policy.Policy, asked privacy.Loss) (privacy.Loss, error) {
@@ -171,7 +147,7 @@ func priceOf(p *policy.Policy, asked privacy.Loss) (privacy.Loss, error) {
 
 // builder puts one plan together.
 type builder struct {
-	lowering
+	bind.Scope
 	tree      *query.Select
 	within    *bounded.Expr // what subqueries leave of the rows; nil for all
 	request   Request
@@ -191,7 +167,7 @@ type builder struct {
 	sets      [][]int             // the grouping sets, of GROUP BY's expressions; nil where there are none
 	setsAt    query.Pos           // where they stand
 	clash     error               // of two claims that are one
-	public    *publicGroups       // what the join for them asks for; nil where there is none
+	public    *bind.PublicJoin    // what the join for them asks for; nil where there is none
 	sums      []*VectorSum        // of rows' vectors, where they are asked for
 	opens     *opening            // admits groups that are not known; nil where a question needs them known
 }
@@ -222,10 +198,10 @@ func (b *builder) build() (*Plan, error) {
 
 // located fills in whose rows are read.
 func (b *builder) located() {
-	for i := range b.columns {
-		b.columns[i].Unread = b.source == nil && !b.read[b.columns[i].Column]
+	for i := range b.Columns {
+		b.Columns[i].Unread = b.Source == nil && !b.Resolved[b.Columns[i].Column]
 	}
-	b.plan.Table, b.plan.Columns, b.plan.Source, b.plan.Unranked = b.table.Name, b.columns, b.source, b.table.Unranked
+	b.plan.Table, b.plan.Columns, b.plan.Source, b.plan.Unranked = b.Table.Name, b.Columns, b.Source, b.Table.Unranked
 }
 
 // run takes steps until one refuses.
@@ -240,13 +216,13 @@ func run(steps ...func() error) error {
 
 func (b *builder) where() (err error) {
 	if b.tree.Where != nil {
-		b.plan.Where, err = b.condition(b.tree.Where)
+		b.plan.Where, err = b.Condition(b.tree.Where)
 	}
 	if err == nil {
-		b.plan.Where = conjunction(b.within, b.plan.Where)
+		b.plan.Where = bind.Conjunction(b.within, b.plan.Where)
 	}
 	if err == nil && b.plan.Where != nil && b.plan.Where.Weight() > bounded.MaxWeight {
-		err = refuse(query.Pos{}, "simplify them", "the conditions are too large once they are written out")
+		err = bind.Refuse(query.Pos{}, "simplify them", "the conditions are too large once they are written out")
 	}
 	return err
 }
@@ -255,15 +231,15 @@ func (b *builder) groupBy() error {
 	cells := 1
 	for _, x := range b.tree.GroupBy {
 		meant := b.resolveAlias(x)
-		if err := placed(x, meant); err != nil {
+		if err := bind.Placed(x, meant); err != nil {
 			return err
 		}
-		e, err := b.row(meant)
+		e, err := b.Row(meant)
 		if err != nil {
 			return err
 		}
-		if isUntypedNull(e) {
-			return refuse(x.Pos(), "", "NULL is not a group")
+		if bind.IsUntypedNull(e) {
+			return bind.Refuse(x.Pos(), "", "NULL is not a group")
 		}
 		k, err := b.openKey(e, x.Pos())
 		if err != nil {
@@ -272,7 +248,7 @@ func (b *builder) groupBy() error {
 		b.grouped = append(b.grouped, k)
 		b.plan.groupedBy = append(b.plan.groupedBy, query.Print(meant))
 		if cells *= max(len(k.Values), 1); cells > MaxCells {
-			return refuse(x.Pos(), "group by fewer or coarser expressions", "the answer would have more than %d cells", MaxCells)
+			return bind.Refuse(x.Pos(), "group by fewer or coarser expressions", "the answer would have more than %d cells", MaxCells)
 		}
 	}
 	b.plan.Keys, b.place = sortKeys(b.grouped)

@@ -4,6 +4,8 @@ import (
 	"maps"
 	"slices"
 
+	"dither/internal/bind"
+	"dither/internal/bounded"
 	"dither/internal/query"
 	"dither/internal/value"
 )
@@ -79,19 +81,19 @@ func (b *builder) post(x query.Expr) (*Post, error) {
 	}
 	switch x := x.(type) {
 	case *query.Literal:
-		e, err := literal(x)
+		e, err := bind.Literal(x)
 		if err != nil {
 			return nil, err
 		}
-		if isUntypedNull(e) {
-			return nil, refuse(x.At, "", "NULL says nothing here")
+		if bind.IsUntypedNull(e) {
+			return nil, bind.Refuse(x.At, "", "NULL says nothing here")
 		}
 		return &Post{Op: PostConst, Type: e.Type, Const: e.Const}, nil
 	case *query.Column:
-		if _, err := b.column(x); err != nil {
+		if _, err := b.Column(x); err != nil {
 			return nil, b.unlessAlias(x, err)
 		}
-		return nil, refuse(x.At, "add it to GROUP BY, or use COUNT, SUM or AVG of it", "column %q stands outside any aggregate", x.Name)
+		return nil, bind.Refuse(x.At, "add it to GROUP BY, or use COUNT, SUM or AVG of it", "column %q stands outside any aggregate", x.Name)
 	case *query.Call:
 		return b.postCall(x)
 	case *query.Unary:
@@ -105,9 +107,9 @@ func (b *builder) post(x query.Expr) (*Post, error) {
 	case *query.Is:
 		return b.postIs(x)
 	case *query.Cast:
-		return nil, refuse(x.At, "use ROUND", "CAST of a released value is not supported")
+		return nil, bind.Refuse(x.At, "use ROUND", "CAST of a released value is not supported")
 	}
-	return nil, refuse(x.Pos(), "use aggregates, constants, + - * / and ROUND",
+	return nil, bind.Refuse(x.Pos(), "use aggregates, constants, + - * / and ROUND",
 		"this expression is not supported outside an aggregate unless it stands in GROUP BY")
 }
 
@@ -116,9 +118,9 @@ func (b *builder) postKey(x query.Expr) (*Post, bool) {
 	if len(b.grouped) == 0 {
 		return nil, false
 	}
-	probe := b.lowering
-	probe.columns = slices.Clone(b.columns)
-	e, err := probe.row(x)
+	probe := b.Scope
+	probe.Columns = slices.Clone(b.Columns)
+	e, err := probe.Row(x)
 	if err != nil {
 		return nil, false
 	}
@@ -134,7 +136,7 @@ func (b *builder) postKey(x query.Expr) (*Post, bool) {
 func (b *builder) unlessAlias(x *query.Column, err error) error {
 	for _, item := range b.tree.Items {
 		if x.Table == "" && item.Alias == x.Name {
-			return refuse(x.At, "write what it stands for: "+query.Print(item.Expr),
+			return bind.Refuse(x.At, "write what it stands for: "+query.Print(item.Expr),
 				"%q is an alias: GROUP BY and ORDER BY take it, other expressions don't", x.Name)
 		}
 	}
@@ -154,36 +156,36 @@ func (b *builder) posts(xs ...query.Expr) ([]*Post, error) {
 }
 
 func (b *builder) postCall(x *query.Call) (*Post, error) {
-	x = renamed(x)
-	if isAggregate(x.Name) {
+	x = bind.Renamed(x)
+	if bind.IsAggregate(x.Name) {
 		return b.aggregate(x)
 	}
 	if x.Name == "grouping" {
 		return b.grouping(x)
 	}
-	if err := unnamed(x); err != nil {
+	if err := bind.Unnamed(x); err != nil {
 		return nil, err
 	}
 	op, ok := postFunctions[x.Name]
 	if !ok {
 		names := append(aggregateNames(), slices.Collect(maps.Keys(postFunctions))...)
 		slices.Sort(names)
-		return nil, refuse(x.At, functionHint(x.Name, names), "there is no function %q over released values", x.Name)
+		return nil, bind.Refuse(x.At, bind.FunctionHint(x.Name, names), "there is no function %q over released values", x.Name)
 	}
 	if x.Filter != nil {
-		return nil, refuse(x.At, "", "FILTER goes with an aggregate, and %s is none", x.Name)
+		return nil, bind.Refuse(x.At, "", "FILTER goes with an aggregate, and %s is none", x.Name)
 	}
 	digits := 0
 	args := x.Args
 	if op == PostRound && len(args) == 2 {
 		d, ok := smallInteger(args[1])
 		if !ok {
-			return nil, refuse(args[1].Pos(), "", "ROUND's second argument is a constant from 0 to 15")
+			return nil, bind.Refuse(args[1].Pos(), "", "ROUND's second argument is a constant from 0 to 15")
 		}
 		digits, args = d, args[:1]
 	}
 	if len(args) == 0 || (op == PostRound || op == PostAbs || op == PostSqrt) && len(args) != 1 || x.Star || x.Distinct {
-		return nil, refuse(x.At, "", "wrong arguments for %s", x.Name)
+		return nil, bind.Refuse(x.At, "", "wrong arguments for %s", x.Name)
 	}
 	ps, err := b.posts(args...)
 	if err != nil {
@@ -204,8 +206,8 @@ func smallInteger(x query.Expr) (int, bool) {
 // numbers checks that every argument is a number.
 func numbers(p *Post, at query.Pos) (*Post, error) {
 	for _, a := range p.Args {
-		if !isNumber(a.Type) {
-			return nil, refuse(at, "", "a number is needed here, and this is of type %s", a.Type)
+		if !bind.IsNumber(a.Type) {
+			return nil, bind.Refuse(at, "", "a number is needed here, and this is of type %s", a.Type)
 		}
 	}
 	return p, nil
@@ -229,7 +231,7 @@ func (b *builder) postUnary(x *query.Unary) (*Post, error) {
 func (b *builder) postBinary(x *query.Binary) (*Post, error) {
 	op, ok := postOps[x.Op]
 	if !ok {
-		return nil, refuse(x.At, "", "this operator is not supported on released values")
+		return nil, bind.Refuse(x.At, "", "this operator is not supported on released values")
 	}
 	if op == PostAnd || op == PostOr {
 		l, err := b.postCondition(x.L)
@@ -246,7 +248,7 @@ func (b *builder) postBinary(x *query.Binary) (*Post, error) {
 	if err != nil {
 		return nil, err
 	}
-	if _, ok := comparisons[x.Op]; ok {
+	if _, ok := bind.Comparisons[x.Op]; ok {
 		return postCompare(op, ps[0], ps[1], x.At)
 	}
 	return numbers(&Post{Op: op, Type: value.Real, Args: ps}, x.At)
@@ -256,12 +258,12 @@ func postCompare(op PostOp, l, r *Post, at query.Pos) (*Post, error) {
 	if l.Type == value.Date && r.Op == PostConst && r.Type == value.Text {
 		v, err := value.Parse(value.Date, r.Const.Text)
 		if err != nil {
-			return nil, refuse(at, "write it as '2026-01-31'", "%q is not a date", r.Const.Text)
+			return nil, bind.Refuse(at, "write it as '2026-01-31'", "%q is not a date", r.Const.Text)
 		}
 		r = &Post{Op: PostConst, Type: value.Date, Const: v}
 	}
-	if l.Type != r.Type && (!isNumber(l.Type) || !isNumber(r.Type)) {
-		return nil, refuse(at, mixHint(l.Type, r.Type, constants(l, r)), "%s and %s cannot be compared", l.Type, r.Type)
+	if l.Type != r.Type && (!bind.IsNumber(l.Type) || !bind.IsNumber(r.Type)) {
+		return nil, bind.Refuse(at, bind.MixHint(l.Type, r.Type, constants(l, r)), "%s and %s cannot be compared", l.Type, r.Type)
 	}
 	return &Post{Op: op, Type: value.Boolean, Args: []*Post{l, r}}, nil
 }
@@ -337,7 +339,17 @@ func (b *builder) postCondition(x query.Expr) (*Post, error) {
 		return nil, err
 	}
 	if p.Type != value.Boolean {
-		return nil, refuse(x.Pos(), "compare it with something", "a condition is needed here, and this is of type %s", p.Type)
+		return nil, bind.Refuse(x.Pos(), "compare it with something", "a condition is needed here, and this is of type %s", p.Type)
 	}
 	return p, nil
+}
+
+// constants are those among released values.
+func constants(ps ...*Post) (out []*bounded.Expr) {
+	for _, p := range ps {
+		if p.Op == PostConst {
+			out = append(out, bind.Constant(p.Const))
+		}
+	}
+	return out
 }

@@ -6,6 +6,7 @@ import (
 	"math/big"
 	"slices"
 
+	"dither/internal/bind"
 	"dither/internal/bounded"
 	"dither/internal/exact"
 	"dither/internal/query"
@@ -59,26 +60,26 @@ const (
 
 // quantileMeasure is what rows are ordered by.
 func (b *builder) quantileMeasure(x query.Expr, name string) (*bounded.Measure, error) {
-	e, err := b.row(x)
+	e, err := b.Row(x)
 	if err != nil {
 		return nil, err
 	}
 	switch {
-	case isUntypedNull(e):
-		return nil, refuse(x.Pos(), "", "an aggregate of NULL says nothing")
+	case bind.IsUntypedNull(e):
+		return nil, bind.Refuse(x.Pos(), "", "an aggregate of NULL says nothing")
 	case e.Type == value.Date:
 		return integerSum(e, false, x.Pos())
-	case !isNumber(e.Type):
-		return nil, refuse(x.Pos(), "MODE() WITHIN GROUP (ORDER BY x) tells the most frequent value", "%s needs a number or a date, and this is of type %s", name, e.Type)
+	case !bind.IsNumber(e.Type):
+		return nil, bind.Refuse(x.Pos(), "MODE() WITHIN GROUP (ORDER BY x) tells the most frequent value", "%s needs a number or a date, and this is of type %s", name, e.Type)
 	case e.Type == value.Integer:
 		return integerSum(e, false, x.Pos())
 	}
 	lo, hi := e.Range.Lo, e.Range.Hi
-	if maxAbs(e.Range) > math.Ldexp(1, 100) {
-		return nil, boundsNeeded(e, x.Pos())
+	if bind.MaxAbs(e.Range) > math.Ldexp(1, 100) {
+		return nil, bind.BoundsNeeded(e, x.Pos())
 	}
 	m := &bounded.Measure{Kind: bounded.Sum, X: e}
-	m.Grid = max(exponentAbove(hi-lo)-quantileBits, exponentAbove(maxAbs(e.Range))-maxGridded, finestGrid)
+	m.Grid = max(bind.ExponentAbove(hi-lo)-quantileBits, bind.ExponentAbove(bind.MaxAbs(e.Range))-maxGridded, finestGrid)
 	m.Lo, m.Hi = int64(math.Floor(math.Ldexp(lo, -m.Grid))), int64(math.Ceil(math.Ldexp(hi, -m.Grid)))
 	return m, nil
 }

@@ -3,6 +3,7 @@ package plan
 import (
 	"math/big"
 
+	"dither/internal/bind"
 	"dither/internal/bounded"
 	"dither/internal/policy"
 	"dither/internal/query"
@@ -24,10 +25,10 @@ func BuildRows(p *policy.Policy, r Request) (*Target, error) {
 		return nil, err
 	}
 	if len(b.tree.GroupBy) > 0 {
-		return nil, refuse(b.tree.Items[0].Expr.Pos(), "leave GROUP BY out", "rows are vectors, without groups")
+		return nil, bind.Refuse(b.tree.Items[0].Expr.Pos(), "leave GROUP BY out", "rows are vectors, without groups")
 	}
 	if len(b.tree.Items) > MaxItems {
-		return nil, refuse(b.tree.Items[0].Expr.Pos(), "select fewer", "a row has at most %d coordinates", MaxItems)
+		return nil, bind.Refuse(b.tree.Items[0].Expr.Pos(), "select fewer", "a row has at most %d coordinates", MaxItems)
 	}
 	if err := run(b.where, b.confine, b.items, b.rowCaps); err != nil {
 		return nil, err
@@ -47,20 +48,20 @@ func BuildRows(p *policy.Policy, r Request) (*Target, error) {
 func (b *builder) items() error {
 	for _, item := range b.tree.Items {
 		x := item.Expr
-		e, err := b.row(x)
+		e, err := b.Row(x)
 		if err != nil {
 			return err
 		}
-		if isUntypedNull(e) {
-			return refuse(x.Pos(), "", "a number is needed here")
+		if bind.IsUntypedNull(e) {
+			return bind.Refuse(x.Pos(), "", "a number is needed here")
 		}
 		nullable := e.Nullable
 		if e.Type == value.Boolean {
-			if e, err = b.row(indicator(x)); err != nil {
+			if e, err = b.Row(indicator(x)); err != nil {
 				return err
 			}
 		}
-		if err := numeric(e, x.Pos()); err != nil {
+		if err := bind.Numeric(e, x.Pos()); err != nil {
 			return err
 		}
 		m, err := sumMeasure(e, false, x.Pos())
@@ -69,15 +70,15 @@ func (b *builder) items() error {
 		}
 		b.plan.addMeasures(m)
 		if nullable {
-			there, err := b.is(&query.Is{At: x.Pos(), X: item.Expr, What: query.IsNull, Not: true})
+			there, err := b.Is(&query.Is{At: x.Pos(), X: item.Expr, What: query.IsNull, Not: true})
 			if err != nil {
 				return err
 			}
-			b.plan.Where = conjunction(b.plan.Where, there)
+			b.plan.Where = bind.Conjunction(b.plan.Where, there)
 		}
 	}
 	if b.plan.Where != nil && b.plan.Where.Weight() > bounded.MaxWeight {
-		return refuse(query.Pos{}, "simplify them", "the conditions are too large once they are written out")
+		return bind.Refuse(query.Pos{}, "simplify them", "the conditions are too large once they are written out")
 	}
 	return nil
 }

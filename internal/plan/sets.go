@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 
+	"dither/internal/bind"
 	"dither/internal/bounded"
 	"dither/internal/query"
 	"dither/internal/value"
@@ -221,7 +222,7 @@ func product(a, b [][]int, at query.Pos) ([][]int, error) {
 }
 
 func tooManySets(at query.Pos) error {
-	return refuse(at, "write the sets that are needed, with GROUPING SETS", "these are more than %d grouping sets", MaxSets)
+	return bind.Refuse(at, "write the sets that are needed, with GROUPING SETS", "these are more than %d grouping sets", MaxSets)
 }
 
 // groupSets makes the sets the plan's, once its keys are known: each once, the finer first, in an order that the keys alone decide. One that has all
@@ -243,7 +244,7 @@ func (b *builder) groupSets() error {
 		return nil
 	}
 	if p.Cells() == 0 && !p.Open() { // which together refuses
-		return refuse(b.setsAt, "group by something that has a value", "a GROUP BY expression has no possible value")
+		return bind.Refuse(b.setsAt, "group by something that has a value", "a GROUP BY expression has no possible value")
 	}
 	for _, keys := range of {
 		if !slices.ContainsFunc(p.Sets, func(g Grouping) bool { return slices.Equal(g.Keys, keys) }) {
@@ -254,7 +255,7 @@ func (b *builder) groupSets() error {
 		return cmp.Or(-cmp.Compare(len(x.Keys), len(y.Keys)), slices.Compare(x.Keys, y.Keys))
 	})
 	if !p.fittable() {
-		return refuse(b.setsAt, "ask for fewer sets, or group by fewer expressions", "so many sets of so many expressions are too much to be fitted together")
+		return bind.Refuse(b.setsAt, "ask for fewer sets, or group by fewer expressions", "so many sets of so many expressions are too much to be fitted together")
 	}
 	for _, keys := range of {
 		p.Shown = append(p.Shown, slices.IndexFunc(p.Sets, func(g Grouping) bool { return slices.Equal(g.Keys, keys) }))
@@ -303,10 +304,10 @@ func (b *builder) splitSets() error {
 		return nil
 	}
 	if p.Released()*len(p.Measures) > MaxNumbers {
-		return refuse(b.setsAt, "ask for fewer sets, or group by less", "the answer would hold more than %d numbers", MaxNumbers)
+		return bind.Refuse(b.setsAt, "ask for fewer sets, or group by less", "the answer would hold more than %d numbers", MaxNumbers)
 	}
 	if err := p.overSets(); err != nil {
-		return refuse(b.setsAt, "", "no noise can be chosen: %v", err)
+		return bind.Refuse(b.setsAt, "", "no noise can be chosen: %v", err)
 	}
 	return nil
 }
@@ -380,13 +381,13 @@ func (p *Plan) describeSets(w *strings.Builder) {
 // over it.
 func (b *builder) grouping(x *query.Call) (*Post, error) {
 	if x.Star || x.Distinct || x.Filter != nil || len(x.Args) == 0 || len(x.Args) > 31 {
-		return nil, refuse(x.At, "", "GROUPING takes GROUP BY expressions, at most 31")
+		return nil, bind.Refuse(x.At, "", "GROUPING takes GROUP BY expressions, at most 31")
 	}
 	out := &Post{Op: PostGrouping, Type: value.Integer}
 	for _, arg := range x.Args {
 		key, ok := b.postKey(b.resolveAlias(arg))
 		if !ok {
-			return nil, refuse(arg.Pos(), "", "GROUPING takes expressions that stand in GROUP BY, and this one does not")
+			return nil, bind.Refuse(arg.Pos(), "", "GROUPING takes expressions that stand in GROUP BY, and this one does not")
 		}
 		out.Args = append(out.Args, key)
 	}

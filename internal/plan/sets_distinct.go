@@ -3,6 +3,7 @@ package plan
 import (
 	"slices"
 
+	"dither/internal/bind"
 	"dither/internal/bounded"
 	"dither/internal/value"
 )
@@ -50,7 +51,7 @@ func inGroups(b *bounded.Statement, kept []int) *bounded.Expr {
 	where := b.Where
 	for i := range b.Keys {
 		if k := &b.Keys[i]; !k.NullGroup() && !slices.Contains(kept, i) {
-			where = conjunction(where, logical(bounded.OpNot, &bounded.Expr{Op: bounded.OpNil, Type: value.Boolean, Args: []*bounded.Expr{k.Expr}}))
+			where = bind.Conjunction(where, bind.Logical(bounded.OpNot, &bounded.Expr{Op: bounded.OpNil, Type: value.Boolean, Args: []*bounded.Expr{k.Expr}}))
 		}
 	}
 	return where

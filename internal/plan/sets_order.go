@@ -1,6 +1,9 @@
 package plan
 
-import "dither/privacy"
+import (
+	"dither/internal/bind"
+	"dither/privacy"
+)
 
 // Quantiles and modes over grouping sets: a total's median is no function of its parts' medians, so that each set is looked at by itself, in its own
 // cells, and nothing is fitted. A set's look is what the question would be with that set alone for its GROUP BY, of the same rows: those that are in a group by
@@ -36,10 +39,10 @@ func (b *builder) orderSets() error {
 		return nil
 	}
 	if p.Released()*p.Numbers() > MaxNumbers {
-		return refuse(b.setsAt, "ask for fewer sets, or group by less", "the answer would hold more than %d numbers", MaxNumbers)
+		return bind.Refuse(b.setsAt, "ask for fewer sets, or group by less", "the answer would hold more than %d numbers", MaxNumbers)
 	}
 	if n := len(p.Sets) * (len(p.OrderedValues()) + len(p.Modes)); n > maxOrderLooks {
-		return refuse(b.setsAt, "ask for fewer sets, or for fewer quantiles and modes", "quantiles and modes of so many sets would take %d looks at the rows, and at most %d are taken", n, maxOrderLooks)
+		return bind.Refuse(b.setsAt, "ask for fewer sets, or for fewer quantiles and modes", "quantiles and modes of so many sets would take %d looks at the rows, and at most %d are taken", n, maxOrderLooks)
 	}
 	alike := map[[2]int64]*Plan{} // by the rows that count of one unit, and whether there are several cells: all that a sensitivity depends on
 	for i := range p.Sets {

@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 
+	"dither/internal/bind"
 	"dither/internal/query"
 	"dither/privacy"
 )
@@ -82,10 +83,10 @@ func sortByText[T fmt.Stringer](all []T) {
 func (b *builder) split() error {
 	p := b.plan
 	if len(b.claims) == 0 {
-		return refuse(b.tree.Items[0].Expr.Pos(), "ask for COUNT(*), SUM(x) or AVG(x)", "the question has no aggregate")
+		return bind.Refuse(b.tree.Items[0].Expr.Pos(), "ask for COUNT(*), SUM(x) or AVG(x)", "the question has no aggregate")
 	}
 	if p.Cells()*p.Numbers() > MaxNumbers {
-		return refuse(b.tree.Items[0].Expr.Pos(), "ask for fewer aggregates, or group by less", "the answer would hold more than %d numbers", MaxNumbers)
+		return bind.Refuse(b.tree.Items[0].Expr.Pos(), "ask for fewer aggregates, or group by less", "the answer would hold more than %d numbers", MaxNumbers)
 	}
 	if b.clash != nil {
 		return b.clash
@@ -105,7 +106,7 @@ func (b *builder) split() error {
 		m.bound(p.Neighbours, p.Caps, len(p.Keys) > 0)
 		m.boundFew(p.Neighbours, p.Caps, cells)
 		if err := known.choose(m); err != nil {
-			return refuse(query.Pos{}, "", "no noise can be chosen: %v", err)
+			return bind.Refuse(query.Pos{}, "", "no noise can be chosen: %v", err)
 		}
 	}
 	return nil

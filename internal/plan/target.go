@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strings"
 
+	"dither/internal/bind"
 	"dither/internal/bounded"
 	"dither/internal/policy"
 	"dither/internal/query"
@@ -57,17 +58,17 @@ func BuildScores(p *policy.Policy, r Request) (*Target, error) {
 		case o.Post.Op == PostAggregate && len(b.plan.Aggregates[o.Post.Index].Measures()) == 1:
 			scores++
 		default:
-			return nil, refuse(b.tree.Items[i].Expr.Pos(), "ask for COUNT(*), COUNT(x) or SUM(x) itself", "a score is one count or sum")
+			return nil, bind.Refuse(b.tree.Items[i].Expr.Pos(), "ask for COUNT(*), COUNT(x) or SUM(x) itself", "a score is one count or sum")
 		}
 		t.Names, t.Order = append(t.Names, o.Name), append(t.Order, key)
 	}
 	for i := range b.grouped {
 		if !slices.Contains(t.Order, b.place[i]) {
-			return nil, refuse(b.tree.GroupBy[i].Pos(), "select it too", "what is chosen is told by its columns, and this is not among them")
+			return nil, bind.Refuse(b.tree.GroupBy[i].Pos(), "select it too", "what is chosen is told by its columns, and this is not among them")
 		}
 	}
 	if scores != 1 || len(b.plan.Measures) != 1 {
-		return nil, refuse(b.tree.Items[0].Expr.Pos(), "ask for one COUNT(*), COUNT(x) or SUM(x)", "candidates have one score, not %d", scores)
+		return nil, bind.Refuse(b.tree.Items[0].Expr.Pos(), "ask for one COUNT(*), COUNT(x) or SUM(x)", "candidates have one score, not %d", scores)
 	}
 	if err := b.scoreCaps(); err != nil {
 		return nil, err
@@ -91,7 +92,7 @@ func BuildOrder(p *policy.Policy, r Request) (*Target, error) {
 		return nil, err
 	}
 	if len(b.tree.Items) != 1 || len(b.tree.GroupBy) > 0 {
-		return nil, refuse(b.tree.Items[0].Expr.Pos(), "ask as in: SELECT age FROM people", "rows are put in the order of one value, without groups")
+		return nil, bind.Refuse(b.tree.Items[0].Expr.Pos(), "ask as in: SELECT age FROM people", "rows are put in the order of one value, without groups")
 	}
 	if err := run(b.where, b.confine, b.orderedValue); err != nil {
 		return nil, err
@@ -115,15 +116,15 @@ func (b *builder) plainly() error {
 	}
 	switch {
 	case b.sets != nil:
-		return refuse(b.setsAt, "group by one list of expressions", "ROLLUP, CUBE and GROUPING SETS are for tables of noisy numbers")
+		return bind.Refuse(b.setsAt, "group by one list of expressions", "ROLLUP, CUBE and GROUPING SETS are for tables of noisy numbers")
 	case b.tree.Having != nil, len(b.tree.OrderBy) > 0, b.tree.Limit != nil, b.tree.Offset != nil:
-		return refuse(query.Pos{}, "leave them out", "HAVING, ORDER BY and LIMIT are for tables of noisy numbers")
+		return bind.Refuse(query.Pos{}, "leave them out", "HAVING, ORDER BY and LIMIT are for tables of noisy numbers")
 	case b.maxRows > 0, b.request.AutoRows, b.request.TargetError != nil:
-		return refuse(query.Pos{}, "leave them out", "max_rows_contributed and target_relative_error are for tables of noisy numbers")
+		return bind.Refuse(query.Pos{}, "leave them out", "max_rows_contributed and target_relative_error are for tables of noisy numbers")
 	case b.maxGroups > 0:
-		return refuse(query.Pos{}, "leave it out", "max_groups plays no part here")
+		return bind.Refuse(query.Pos{}, "leave it out", "max_groups plays no part here")
 	case b.request.Unknown.Other, b.request.Unknown.MinUnits > 1:
-		return refuse(query.Pos{}, "leave them out", "a least number of units, and a group of all others, are for groups that are not known beforehand, and here all are")
+		return bind.Refuse(query.Pos{}, "leave them out", "a least number of units, and a group of all others, are for groups that are not known beforehand, and here all are")
 	}
 	return b.publicKeys()
 }
@@ -132,11 +133,11 @@ func (b *builder) plainly() error {
 func (b *builder) plainScore() error {
 	for _, c := range b.claims {
 		if c.terms != (terms{}) {
-			return refuse(c.terms.at, "leave it out", "a score has the whole price")
+			return bind.Refuse(c.terms.at, "leave it out", "a score has the whole price")
 		}
 	}
 	if len(b.plan.Searches) > 0 || b.plan.CellsClamped() {
-		return refuse(b.tree.Items[0].Expr.Pos(), "write bounds => (low, high)", "a score has bounds of rows, that are known")
+		return bind.Refuse(b.tree.Items[0].Expr.Pos(), "write bounds => (low, high)", "a score has bounds of rows, that are known")
 	}
 	return nil
 }
@@ -144,14 +145,14 @@ func (b *builder) plainScore() error {
 // orderedValue makes the plan's one measure of the one value.
 func (b *builder) orderedValue() error {
 	x := b.tree.Items[0].Expr
-	e, err := b.row(x)
+	e, err := b.Row(x)
 	if err != nil {
 		return err
 	}
-	if isUntypedNull(e) || e.Type == value.Boolean {
-		return refuse(x.Pos(), "", "a number is needed here")
+	if bind.IsUntypedNull(e) || e.Type == value.Boolean {
+		return bind.Refuse(x.Pos(), "", "a number is needed here")
 	}
-	if err := numeric(e, x.Pos()); err != nil {
+	if err := bind.Numeric(e, x.Pos()); err != nil {
 		return err
 	}
 	m, err := sumMeasure(e, false, x.Pos())
@@ -168,7 +169,7 @@ func (b *builder) scoreCaps() error {
 	if err := b.unitColumn(); err != nil || b.plan.Unit == nil {
 		return err
 	}
-	unit := b.table.Unit
+	unit := b.Table.Unit
 	b.plan.Caps = bounded.Caps{Rows: unit.RowsPerUnit}
 	if m := b.plan.Measures[0]; m.Kind == bounded.CountUnits || m.Kind != bounded.CountDistinct && unit.RowsPerGroup < unit.RowsPerUnit {
 		b.plan.Caps = bounded.Caps{Groups: int64(b.plan.Cells()), RowsPerGroup: unit.RowsPerGroup}
@@ -181,7 +182,7 @@ func (b *builder) rowCaps() error {
 	if err := b.unitColumn(); err != nil || b.plan.Unit == nil {
 		return err
 	}
-	b.plan.Caps = bounded.Caps{Rows: b.table.Unit.RowsPerUnit}
+	b.plan.Caps = bounded.Caps{Rows: b.Table.Unit.RowsPerUnit}
 	return nil
 }
 

@@ -4,6 +4,7 @@ import (
 	"slices"
 	"strings"
 
+	"dither/internal/bind"
 	"dither/internal/query"
 )
 
@@ -16,13 +17,13 @@ func (b *builder) together() error {
 	ordered := len(p.Quantiles)+len(p.Modes) > 0
 	at := b.tree.Items[0].Expr.Pos()
 	if p.Open() && ordered {
-		return refuse(at, "ask for counts and sums of such groups; or group by what has declared values", "quantiles and modes are for groups whose values are known beforehand")
+		return bind.Refuse(at, "ask for counts and sums of such groups; or group by what has declared values", "quantiles and modes are for groups whose values are known beforehand")
 	}
 	if p.Sets == nil {
 		return nil
 	}
 	if p.Open() {
-		return refuse(b.setsAt, b.setBySet(), "grouping sets are over groups whose values are known beforehand, and those of %s are not: what is selected in one set need not be in another, and would add up to no total", b.openKeys())
+		return bind.Refuse(b.setsAt, b.setBySet(), "grouping sets are over groups whose values are known beforehand, and those of %s are not: what is selected in one set need not be in another, and would add up to no total", b.openKeys())
 	}
 	if p.CellsClamped() {
 		b.note("Bounds per group are of the groups of all keys together; what one unit adds to a total is the sum of what is left of it there.")
@@ -72,16 +73,16 @@ func (b *builder) openKeys() string {
 // severalRows refuses what takes a unit that is a row to have one row, where a relation makes several of it: no column tells such units
 // apart, so that neither the number of units in a group can be told, nor a bound enforced on what one of them does there.
 func (b *builder) severalRows() error {
-	unit := b.table.Unit
-	if b.source == nil || !unit.IsRow() || unit.RowsPerUnit == 1 {
+	unit := b.Table.Unit
+	if b.Source == nil || !unit.IsRow() || unit.RowsPerUnit == 1 {
 		return nil
 	}
 	at, bounded := b.tree.Items[0].Expr.Pos(), func(n int64) bool { return n > 0 && n < unit.RowsPerUnit }
 	switch {
 	case b.plan.Open():
-		return refuse(at, "group by what has declared values; or join columns with rows_per_value: 1", "a row is a unit here, and the relation makes up to %d of it: groups that are not known beforehand would be selected by rows, not by units", unit.RowsPerUnit)
+		return bind.Refuse(at, "group by what has declared values; or join columns with rows_per_value: 1", "a row is a unit here, and the relation makes up to %d of it: groups that are not known beforehand would be selected by rows, not by units", unit.RowsPerUnit)
 	case bounded(b.request.MaxGroups), bounded(b.request.MaxRows):
-		return refuse(at, "leave it out", "a row is a unit here, and the relation makes up to %d of it: a question cannot bound these", unit.RowsPerUnit)
+		return bind.Refuse(at, "leave it out", "a row is a unit here, and the relation makes up to %d of it: a question cannot bound these", unit.RowsPerUnit)
 	}
 	return nil
 }
@@ -90,9 +91,9 @@ func (b *builder) severalRows() error {
 func (b *builder) plainArguments(at query.Pos) error {
 	switch {
 	case b.given.auto:
-		return refuse(at, "leave it out, or give them", "a quantile needs no bounds that are found: the rows decide where it lies")
+		return bind.Refuse(at, "leave it out, or give them", "a quantile needs no bounds that are found: the rows decide where it lies")
 	case b.given.cells != nil:
-		return refuse(b.given.cells.at, "write contribution_bounds_per_row => (low, high)", "a quantile is one of rows: it has no bounds per group")
+		return bind.Refuse(b.given.cells.at, "write contribution_bounds_per_row => (low, high)", "a quantile is one of rows: it has no bounds per group")
 	}
 	return nil
 }

@@ -8,6 +8,7 @@ import (
 	"math/big"
 	"slices"
 
+	"dither/internal/bind"
 	"dither/internal/bounded"
 	"dither/internal/exact"
 	"dither/internal/query"
@@ -97,15 +98,15 @@ func (b *builder) rowsWanted() error {
 	if !b.request.AutoRows {
 		return nil
 	}
-	unit, at := b.table.Unit, b.request.rowsAt
+	unit, at := b.Table.Unit, b.request.rowsAt
 	own := slices.ContainsFunc(b.claims, func(c claim) bool { return !c.terms.epsilon.IsZero() })
 	switch {
 	case unit.IsRow():
-		return refuse(at, "leave it out", "each row is a unit here, so that how many rows a unit has is no question")
+		return bind.Refuse(at, "leave it out", "each row is a unit here, so that how many rows a unit has is no question")
 	case unit.RowsPerUnit == 1:
-		return refuse(at, "leave it out", "one row of one %s counts: there is no less to be found", unit.Column)
+		return bind.Refuse(at, "leave it out", "one row of one %s counts: there is no less to be found", unit.Column)
 	case own:
-		return refuse(at, "write weight => 2 instead; or max_rows_contributed=3", "the bound on rows is found at a share of the price, and an aggregate has an epsilon of its own beside it")
+		return bind.Refuse(at, "write weight => 2 instead; or max_rows_contributed=3", "the bound on rows is found at a share of the price, and an aggregate has an epsilon of its own beside it")
 	}
 	s := &RowSearch{Most: unit.RowsPerUnit, Rank: b.request.RowsRank, Found: b.foundRows, Loss: b.plan.Price.Share(1, rowsShare)}
 	if s.Rank == nil {
@@ -132,7 +133,7 @@ func (b *builder) rowsLook() error {
 		return nil
 	}
 	if p.Caps.Rows == 0 && p.Caps.Groups <= 1 && len(p.Quantiles)+len(p.Modes) == 0 && p.Rows.Found == 0 {
-		return refuse(b.request.rowsAt, "leave it out", "nothing here depends on how many rows one %s has: each is counted once", b.table.Unit.Column)
+		return bind.Refuse(b.request.rowsAt, "leave it out", "nothing here depends on how many rows one %s has: each is counted once", b.Table.Unit.Column)
 	}
 	look := p.Statement // the same rows: those whose keys are none of a group are not among them
 	look.Where, look.Keys, look.Caps, look.Ordered, look.Other, look.Chosen = inGroups(&p.Statement, nil), nil, bounded.Caps{}, true, false, nil
@@ -169,7 +170,7 @@ func (p *Plan) describeRows(w io.Writer) {
 func (r *Request) rowsOption(o query.Option) error {
 	if c, ok := o.Value.(*query.Column); ok && c.Name == "auto" && c.Table == "" {
 		if r.MaxRows > 0 {
-			return refuse(o.At, "leave one out", "the question's %s is not the --max-rows that it is asked with", o.Name)
+			return bind.Refuse(o.At, "leave one out", "the question's %s is not the --max-rows that it is asked with", o.Name)
 		}
 		r.AutoRows, r.rowsAt = true, o.At
 		return nil
@@ -179,7 +180,7 @@ func (r *Request) rowsOption(o query.Option) error {
 		return err
 	}
 	if r.AutoRows || r.MaxRows > 0 && r.MaxRows != n {
-		return refuse(o.At, "leave one out", "the question's %s is not the --max-rows that it is asked with", o.Name)
+		return bind.Refuse(o.At, "leave one out", "the question's %s is not the --max-rows that it is asked with", o.Name)
 	}
 	r.MaxRows = n
 	return nil
@@ -189,13 +190,13 @@ func (r *Request) rowsOption(o query.Option) error {
 func (r *Request) rowsQuantile(o query.Option) error {
 	q, err := rankOf(o.Value)
 	if err == nil && q.Sign() == 0 {
-		err = refuse(o.Value.Pos(), "write max_rows_quantile=0.9", "a bound on rows that no unit's are below leaves out all but one row of each")
+		err = bind.Refuse(o.Value.Pos(), "write max_rows_quantile=0.9", "a bound on rows that no unit's are below leaves out all but one row of each")
 	}
 	if err != nil {
 		return err
 	}
 	if !r.AutoRows {
-		return refuse(o.At, "write max_rows_contributed=auto beside it", "max_rows_quantile is of the bound that is to be found")
+		return bind.Refuse(o.At, "write max_rows_contributed=auto beside it", "max_rows_quantile is of the bound that is to be found")
 	}
 	r.RowsRank = q
 	return nil

@@ -3,6 +3,7 @@ package plan
 import (
 	"math/big"
 
+	"dither/internal/bind"
 	"dither/internal/bounded"
 	"dither/internal/exact"
 	"dither/privacy"
@@ -177,7 +178,7 @@ func (m *Moments) Norms(k bounded.Block) (l1, l2squared *big.Int) { return block
 func box(coordinates []*bounded.Measure, ends [][2]*big.Int) (l1, l2squared *big.Int) {
 	l1, l2squared = new(big.Int), new(big.Int)
 	for i, m := range coordinates {
-		reach := big.NewInt(max(absInt(m.Lo), absInt(m.Hi)))
+		reach := big.NewInt(max(bind.AbsInt(m.Lo), bind.AbsInt(m.Hi)))
 		if ends != nil {
 			reach = new(big.Int).Abs(ends[i][0])
 			reach = exact.Larger(reach, new(big.Int).Abs(ends[i][1]))

@@ -9,6 +9,7 @@ import (
 	"slices"
 	"strings"
 
+	"dither/internal/bind"
 	"dither/internal/bounded"
 	"dither/internal/policy"
 	"dither/internal/value"
@@ -120,7 +121,7 @@ func (b *builder) vectors(r VectorRequest) error {
 
 // wrong is a refusal of what is asked beside the question's text.
 func (b *builder) wrong(hint, format string, args ...any) error {
-	return refuse(b.tree.Items[0].Expr.Pos(), hint, format, args...)
+	return bind.Refuse(b.tree.Items[0].Expr.Pos(), hint, format, args...)
 }
 
 // coordinates are the SELECT list's expressions.
@@ -134,31 +135,31 @@ func (b *builder) coordinates(r VectorRequest) (out []*bounded.Expr, err error) 
 	}
 	switch {
 	case len(b.tree.Items) > MaxCoordinates:
-		return nil, refuse(b.tree.Items[MaxCoordinates].Expr.Pos(), "leave some out", "more than %d coordinates", MaxCoordinates)
+		return nil, bind.Refuse(b.tree.Items[MaxCoordinates].Expr.Pos(), "leave some out", "more than %d coordinates", MaxCoordinates)
 	case total != len(b.tree.Items):
 		return nil, b.wrong("each coordinate is in one block", "the blocks' sizes add up to %d, and the question selects %s", total, plural(int64(len(b.tree.Items)), "coordinate"))
 	}
 	weight := 0
 	for _, item := range b.tree.Items {
-		e, err := b.row(item.Expr)
+		e, err := b.Row(item.Expr)
 		if err != nil {
 			return nil, err
 		}
 		at := item.Expr.Pos()
 		switch {
-		case isUntypedNull(e):
-			return nil, refuse(at, "", "a number is needed here")
+		case bind.IsUntypedNull(e):
+			return nil, bind.Refuse(at, "", "a number is needed here")
 		case e.Type == value.Boolean:
-			return nil, refuse(at, "CAST(… AS INTEGER) makes 1 and 0 of it", "a coordinate is a number, not a boolean")
+			return nil, bind.Refuse(at, "CAST(… AS INTEGER) makes 1 and 0 of it", "a coordinate is a number, not a boolean")
 		}
-		if err := numeric(e, at); err != nil {
+		if err := bind.Numeric(e, at); err != nil {
 			return nil, err
 		}
-		if isUnbounded(e) || e.Type == value.Real && maxAbs(e.Range) > math.Ldexp(1, 100) {
-			return nil, boundsNeeded(e, at)
+		if bind.IsUnbounded(e) || e.Type == value.Real && bind.MaxAbs(e.Range) > math.Ldexp(1, 100) {
+			return nil, bind.BoundsNeeded(e, at)
 		}
 		if weight += e.Weight(); weight > 4*bounded.MaxWeight {
-			return nil, refuse(at, "simplify them", "the coordinates are too large once they are written out")
+			return nil, bind.Refuse(at, "simplify them", "the coordinates are too large once they are written out")
 		}
 		out = append(out, e)
 	}
@@ -171,7 +172,7 @@ func (b *builder) block(k *bounded.Block, r BlockRequest, coordinates []*bounded
 	most := 0.0 // the norm that the ranges give, about
 	whole := true
 	for _, e := range coordinates {
-		lo, hi := rangeFloats(e.Range, e.Type)
+		lo, hi := bind.RangeFloats(e.Range, e.Type)
 		reach := math.Max(math.Abs(lo), math.Abs(hi))
 		if k.Norm == bounded.NormL1 {
 			most += reach
@@ -184,22 +185,22 @@ func (b *builder) block(k *bounded.Block, r BlockRequest, coordinates []*bounded
 	if r.Bound != nil {
 		bound, _ := r.Bound.Float64()
 		if math.IsInf(bound, 0) || bound > math.Ldexp(1, 110) || bound < math.Ldexp(1, -110) {
-			return nil, refuse(at, "a bound lies between 2^-110 and 2^110", "the bound of block %d cannot be taken", len(b.plan.Measures)+1)
+			return nil, bind.Refuse(at, "a bound lies between 2^-110 and 2^110", "the bound of block %d cannot be taken", len(b.plan.Measures)+1)
 		}
 		size = math.Min(size, bound)
 	}
-	k.Grid = max(exponentAbove(size)-vectorBits, finestGrid)
+	k.Grid = max(bind.ExponentAbove(size)-vectorBits, finestGrid)
 	if whole && k.Grid <= 0 && most <= math.Ldexp(1, vectorBits) && neverBelow(r.Bound, most) {
 		k.Grid = 0 // integers as they are
 	}
-	if exponentAbove(most)-k.Grid > maxGridded {
-		return nil, refuse(at, "narrow the coordinates, or give a larger bound", "the bound is too small beside the coordinates' ranges")
+	if bind.ExponentAbove(most)-k.Grid > maxGridded {
+		return nil, bind.Refuse(at, "narrow the coordinates, or give a larger bound", "the bound is too small beside the coordinates' ranges")
 	}
 	var out []*Measure
 	for i, e := range coordinates {
 		if k.Grid != 0 {
 			var err error
-			if e, err = promote(e, b.tree.Items[k.First+i].Expr.Pos()); err != nil {
+			if e, err = bind.Promote(e, b.tree.Items[k.First+i].Expr.Pos()); err != nil {
 				return nil, err
 			}
 		}

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"math/big"
 
+	"dither/internal/bind"
 	"dither/internal/policy"
 	"dither/internal/query"
 	"dither/privacy"
@@ -24,22 +25,22 @@ const (
 // price reads weight => 2, or epsilon => 0.3.
 func (t *terms) price(p *policy.Policy, a *query.Argument) (err error) {
 	if t.weight > 0 || !t.epsilon.IsZero() {
-		return refuse(a.At, "leave one out", "an aggregate has a weight or an epsilon of its own, not both")
+		return bind.Refuse(a.At, "leave one out", "an aggregate has a weight or an epsilon of its own, not both")
 	}
 	t.at = a.At
 	if len(a.Values) != 1 {
-		return refuse(a.At, "write "+a.Name+" => 2", "%s is one number", a.Name)
+		return bind.Refuse(a.At, "write "+a.Name+" => 2", "%s is one number", a.Name)
 	}
 	if a.Name == "epsilon" {
 		t.epsilon, err = epsilonOf(p, "epsilon =>", a.Values[0])
 		return err
 	}
-	n := numberLiteral(a.Values[0])
+	n := bind.NumberLiteral(a.Values[0])
 	if n != nil {
 		n.Mul(n, big.NewRat(weightUnit, 1))
 	}
 	if n == nil || n.Sign() <= 0 || !n.IsInt() || n.Cmp(big.NewRat(maxWeights*weightUnit, 1)) > 0 {
-		return refuse(a.At, "write weight => 2 for twice the share", "a weight is a number above 0 and at most %d, with at most three decimals", maxWeights)
+		return bind.Refuse(a.At, "write weight => 2 for twice the share", "a weight is a number above 0 and at most %d, with at most three decimals", maxWeights)
 	}
 	t.weight = n.Num().Int64()
 	return nil
@@ -53,7 +54,7 @@ func (t terms) or(o terms) (terms, error) {
 	case o.weight == 0 && o.epsilon.IsZero(), t.weight == o.weight && t.epsilon.Cmp(o.epsilon) == 0:
 		return t, nil
 	}
-	return t, refuse(o.at, "give it once", "the same aggregate has two weights")
+	return t, bind.Refuse(o.at, "give it once", "the same aggregate has two weights")
 }
 
 func (t terms) share() int64 {
@@ -79,7 +80,7 @@ func (b *builder) divide() error {
 		own, named = own.Plus(b.policy.Budget.Price(c.terms.epsilon)), c
 	}
 	if named != nil && !own.Within(p.Price) && (weights > 0 || b.priced) {
-		return refuse(named.terms.at, "ask at a larger price, or give them less", "the aggregates' own epsilons cost %s, more than the question's price, %s", own, p.Price)
+		return bind.Refuse(named.terms.at, "ask at a larger price, or give them less", "the aggregates' own epsilons cost %s, more than the question's price, %s", own, p.Price)
 	}
 	if named != nil && weights == 0 {
 		price, err := priceOf(b.policy, own)
@@ -96,7 +97,7 @@ func (b *builder) divide() error {
 		rest = rest.Minus(own)
 	}
 	if weights > 0 && rest.IsZero() {
-		return refuse(named.terms.at, "ask at a larger price, or give it less", "nothing of the price is left for the other aggregates")
+		return bind.Refuse(named.terms.at, "ask at a larger price, or give it less", "nothing of the price is left for the other aggregates")
 	}
 	known := shares{}
 	for _, c := range b.claims {

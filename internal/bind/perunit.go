@@ -1,4 +1,4 @@
-package plan
+package bind
 
 import (
 	"math"
@@ -24,20 +24,20 @@ var innerFunctions = map[string]bounded.InnerFunc{
 
 // inside lowers the list of a SELECT whose rows are grouped by the unit.
 type inside struct {
-	input *relation // materialized
+	input *Relation // materialized
 	per   *bounded.Source
-	keys  []named
+	keys  []Name
 	rows  int64
 }
 
 // perUnit is SELECT unit, aggregates FROM … GROUP BY unit: one row for each unit, or for each unit and further keys.
-func (r *relation) perUnit(s *query.Select) (*relation, error) {
+func (r *Relation) perUnit(s *query.Select) (*Relation, error) {
 	at := s.Items[0].Expr.Pos()
 	switch {
 	case r.public:
-		return nil, refuse(at, "leave the subquery out; or aggregate it before it is sealed", "public rows are not aggregated inside a subquery")
+		return nil, Refuse(at, "leave the subquery out; or aggregate it before it is sealed", "public rows are not aggregated inside a subquery")
 	case r.unit.IsRow():
-		return nil, refuse(at, "leave the aggregate to the outer SELECT", "each row is a unit here: it has no rows to aggregate")
+		return nil, Refuse(at, "leave the aggregate to the outer SELECT", "each row is a unit here: it has no rows to aggregate")
 	}
 	input := r.materialize()
 	in := &inside{input: r, rows: r.unit.RowsPerUnit, per: &bounded.Source{Op: bounded.PerUnit, Inputs: []*bounded.Source{input}, Units: true}}
@@ -46,7 +46,7 @@ func (r *relation) perUnit(s *query.Select) (*relation, error) {
 	for _, x := range s.GroupBy {
 		written := x
 		x = resolveItem(x, s.Items, r)
-		if err := placed(written, x); err != nil {
+		if err := Placed(written, x); err != nil {
 			return nil, err
 		}
 		n, err := r.item(query.Item{Expr: x})
@@ -54,7 +54,7 @@ func (r *relation) perUnit(s *query.Select) (*relation, error) {
 			return nil, err
 		}
 		if n.e.Type == value.Real {
-			return nil, refuse(x.Pos(), "group by FLOOR(x / width)", "a real number is no key")
+			return nil, Refuse(x.Pos(), "group by FLOOR(x / width)", "a real number is no key")
 		}
 		if n.unit {
 			byUnit = true
@@ -65,35 +65,35 @@ func (r *relation) perUnit(s *query.Select) (*relation, error) {
 		in.keys = append(in.keys, n)
 	}
 	if !byUnit {
-		return nil, refuse(at, "add the unit's column to GROUP BY"+r.unitName()+", and aggregate over persons outside", "inside a subquery, aggregates are over one unit's own rows")
+		return nil, Refuse(at, "add the unit's column to GROUP BY"+r.unitName()+", and aggregate over persons outside", "inside a subquery, aggregates are over one unit's own rows")
 	}
 	in.per.Single = len(in.keys) == 1
-	out := &relation{lowering: lowering{source: in.per, inside: in}, unit: r.unit, unitType: r.unitType, main: r.main}
+	out := &Relation{Scope: Scope{Source: in.per, inside: in}, unit: r.unit, unitType: r.unitType, main: r.main}
 	out.unit.RowsPerUnit = min(out.unit.RowsPerUnit, groups)
 	out.unit.MaxGroups, out.unit.RowsPerGroup = min(out.unit.MaxGroups, groups), min(out.unit.RowsPerGroup, groups)
-	out.columns = in.per.Columns
+	out.Columns = in.per.Columns
 	return out, out.innerList(s)
 }
 
 // innerList lowers the list and HAVING, and gives the relation its names.
-func (r *relation) innerList(s *query.Select) error {
-	var names []named
+func (r *Relation) innerList(s *query.Select) error {
+	var names []Name
 	for _, item := range s.Items {
 		if _, ok := item.Expr.(*query.Star); ok {
-			return refuse(item.Expr.Pos(), "name what is grouped by, and aggregates", "* has no place beside GROUP BY")
+			return Refuse(item.Expr.Pos(), "name what is grouped by, and aggregates", "* has no place beside GROUP BY")
 		}
-		e, err := r.row(item.Expr)
+		e, err := r.Row(item.Expr)
 		if err != nil {
 			return err
 		}
-		if isUntypedNull(e) {
-			return refuse(item.Expr.Pos(), "", "NULL alone has no type")
+		if IsUntypedNull(e) {
+			return Refuse(item.Expr.Pos(), "", "NULL alone has no type")
 		}
-		n := named{name: item.Alias, e: e}
+		n := Name{name: item.Alias, e: e}
 		if e.Op == bounded.OpColumn && e.Column < len(r.inside.keys) {
 			key := r.inside.keys[e.Column]
 			n.unit, n.of, n.copies = key.unit, key.of, key.copies
-			if rest := slices.DeleteFunc(slices.Clone(r.inside.keys), func(k named) bool { return k.unit }); len(rest) <= 1 && !key.unit {
+			if rest := slices.DeleteFunc(slices.Clone(r.inside.keys), func(k Name) bool { return k.unit }); len(rest) <= 1 && !key.unit {
 				n.copies = 1 // a row for each value
 			}
 			if n.name == "" {
@@ -105,7 +105,7 @@ func (r *relation) innerList(s *query.Select) error {
 		names = append(names, n)
 	}
 	if s.Having != nil {
-		e, err := r.condition(s.Having)
+		e, err := r.Condition(s.Having)
 		if err == nil {
 			err = r.restrict(e, s.Having.Pos())
 		}
@@ -113,15 +113,15 @@ func (r *relation) innerList(s *query.Select) error {
 			return err
 		}
 	}
-	r.per().Columns = r.columns
-	r.names, r.inside = names, nil
+	r.per().Columns = r.Columns
+	r.Names, r.inside = names, nil
 	return nil
 }
 
-func (r *relation) per() *bounded.Source { return r.inside.per }
+func (r *Relation) per() *bounded.Source { return r.inside.per }
 
-func (r *relation) unitName() string {
-	for _, n := range r.names {
+func (r *Relation) unitName() string {
+	for _, n := range r.Names {
 		if n.unit {
 			return ", " + query.QuoteName(n.name)
 		}
@@ -130,8 +130,8 @@ func (r *relation) unitName() string {
 }
 
 // groups is how many groups a unit may have with a further key: no more than its values, where they are few and known.
-func (r *relation) groups(so int64, e *bounded.Expr) int64 {
-	values, ok := r.known(e)
+func (r *Relation) groups(so int64, e *bounded.Expr) int64 {
+	values, ok := r.Known(e)
 	if !ok || so > math.MaxInt32 {
 		return math.MaxInt32
 	}
@@ -139,7 +139,7 @@ func (r *relation) groups(so int64, e *bounded.Expr) int64 {
 }
 
 // resolveItem gives what GROUP BY 1 or GROUP BY alias stands for; a column of that name comes first.
-func resolveItem(x query.Expr, items []query.Item, r *relation) query.Expr {
+func resolveItem(x query.Expr, items []query.Item, r *Relation) query.Expr {
 	switch x := x.(type) {
 	case *query.Literal:
 		n, err := strconv.Atoi(x.Text)
@@ -147,7 +147,7 @@ func resolveItem(x query.Expr, items []query.Item, r *relation) query.Expr {
 			return items[n-1].Expr
 		}
 	case *query.Column:
-		if x.Table != "" || r.has(x.Name) {
+		if x.Table != "" || r.Has(x.Name) {
 			return x
 		}
 		for _, item := range items {
@@ -161,7 +161,7 @@ func resolveItem(x query.Expr, items []query.Item, r *relation) query.Expr {
 
 // key recognises what is grouped by, by what it computes.
 func (in *inside) key(x query.Expr) (*bounded.Expr, bool) {
-	e, err := in.input.row(x)
+	e, err := in.input.Row(x)
 	if err != nil {
 		return nil, false
 	}
@@ -174,7 +174,7 @@ func (in *inside) key(x query.Expr) (*bounded.Expr, bool) {
 }
 
 // innerCall is an aggregate over the unit's rows, as a column.
-func (l *lowering) innerCall(x *query.Call) (*bounded.Expr, error) {
+func (l *Scope) innerCall(x *query.Call) (*bounded.Expr, error) {
 	in := l.inside
 	a, column, err := in.aggregate(x)
 	if err != nil {
@@ -185,14 +185,14 @@ func (l *lowering) innerCall(x *query.Call) (*bounded.Expr, error) {
 		i = len(in.per.Aggregates)
 		in.per.Aggregates = append(in.per.Aggregates, a)
 		in.per.Columns = append(in.per.Columns, column)
-		l.columns = in.per.Columns
+		l.Columns = in.per.Columns
 	}
 	return in.per.Column(len(in.keys) + i), nil
 }
 
 func (in *inside) aggregate(x *query.Call) (bounded.Inner, bounded.Column, error) {
 	no := func(hint, format string, args ...any) (bounded.Inner, bounded.Column, error) {
-		return bounded.Inner{}, bounded.Column{}, refuse(x.At, hint, format, args...)
+		return bounded.Inner{}, bounded.Column{}, Refuse(x.At, hint, format, args...)
 	}
 	if len(x.Named) > 0 {
 		return no("leave "+query.QuoteName(x.Named[0].Name)+" out; bounds of rows are written LEAST(GREATEST(x, low), high)", "over one unit's own rows an aggregate is exact: it has neither a share of the price nor bounds of its own")
@@ -201,7 +201,7 @@ func (in *inside) aggregate(x *query.Call) (bounded.Inner, bounded.Column, error
 	if distinct && (x.Filter != nil || x.Name != "count") {
 		return no("COUNT(DISTINCT x) alone", "DISTINCT goes with COUNT, and without FILTER")
 	}
-	x = unfiltered(x)
+	x = Unfiltered(x)
 	if x.Name == "count" && x.Star {
 		a := bounded.Inner{Func: bounded.InnerRows, Lo: 1, Hi: in.rows, Type: value.Integer}
 		return a, in.counted(a, "count"), nil
@@ -213,11 +213,11 @@ func (in *inside) aggregate(x *query.Call) (bounded.Inner, bounded.Column, error
 	if x.Star || len(x.Args) != 1 {
 		return no("", "%s takes one argument", x.Name)
 	}
-	e, err := in.input.row(x.Args[0])
+	e, err := in.input.Row(x.Args[0])
 	if err != nil {
 		return bounded.Inner{}, bounded.Column{}, err
 	}
-	if isUntypedNull(e) {
+	if IsUntypedNull(e) {
 		return no("", "an aggregate of NULL says nothing")
 	}
 	a := bounded.Inner{Func: f, X: e, Type: e.Type}
@@ -243,7 +243,7 @@ func (in *inside) aggregate(x *query.Call) (bounded.Inner, bounded.Column, error
 		c := in.input.output(x.Name, e)
 		return a, c, nil
 	}
-	if err := numeric(e, x.At); err != nil {
+	if err := Numeric(e, x.At); err != nil {
 		return bounded.Inner{}, bounded.Column{}, err
 	}
 	if f == bounded.InnerSum && e.Type == value.Integer {
@@ -261,9 +261,9 @@ func (in *inside) counted(a bounded.Inner, name string) bounded.Column {
 func (in *inside) column(a bounded.Inner, name string, r bounded.Range) bounded.Column {
 	e := &bounded.Expr{Op: bounded.OpConst, Type: a.Type, Const: value.NullOf(a.Type), Range: r, Nullable: true}
 	c := bounded.Column{Column: in.input.output(name, e).Column, Range: r, Weight: 1}
-	c.Values, c.Nullable = nil, a.X != nil && a.Type != value.Integer && in.input.nullGroup(a.X)
+	c.Values, c.Nullable = nil, a.X != nil && a.Type != value.Integer && in.input.NullGroup(a.X)
 	if a.Func == bounded.InnerSum {
-		c.Nullable = in.input.nullGroup(a.X)
+		c.Nullable = in.input.NullGroup(a.X)
 	}
 	if a.X != nil {
 		c.Weight = a.X.Weight() + 1
@@ -286,14 +286,14 @@ func (in *inside) integerSum(a bounded.Inner, x *query.Call) (bounded.Inner, bou
 // realSum is a sum or an average on a grid.
 func (in *inside) realSum(a bounded.Inner, x *query.Call) (bounded.Inner, bounded.Column, error) {
 	if a.X.Type == value.Integer {
-		if isUnbounded(a.X) {
+		if IsUnbounded(a.X) {
 			return a, bounded.Column{}, tooWide(a.X, x.At)
 		}
 		a.X = toReal(a.X)
 	}
 	a.Type = value.Real
-	if !soundRange(a.X.Range) || maxAbs(a.X.Range) > math.Ldexp(1, 100) {
-		return a, bounded.Column{}, boundsNeeded(a.X, x.At)
+	if !soundRange(a.X.Range) || MaxAbs(a.X.Range) > math.Ldexp(1, 100) {
+		return a, bounded.Column{}, BoundsNeeded(a.X, x.At)
 	}
 	lo, hi := a.X.Range.Lo, a.X.Range.Hi
 	bits := innerAverageBits
@@ -301,7 +301,7 @@ func (in *inside) realSum(a bounded.Inner, x *query.Call) (bounded.Inner, bounde
 		lo, hi = min(lo, lo*float64(in.rows)), max(hi, hi*float64(in.rows))
 		bits = innerSumBits
 	}
-	a.Grid = max(exponentAbove(math.Max(math.Abs(lo), math.Abs(hi)))-bits, finestInner)
+	a.Grid = max(ExponentAbove(math.Max(math.Abs(lo), math.Abs(hi)))-bits, finestInner)
 	a.Lo, a.Hi = int64(math.Floor(math.Ldexp(lo, -a.Grid))), int64(math.Ceil(math.Ldexp(hi, -a.Grid)))
 	r := bounded.Range{Lo: math.Ldexp(float64(a.Lo), a.Grid), Hi: math.Ldexp(float64(a.Hi), a.Grid), Tiny: a.Grid}
 	return a, in.column(a, x.Name, r), nil
@@ -320,7 +320,7 @@ func aggregates(x query.Expr) bool {
 	var parts []query.Expr
 	switch x := x.(type) {
 	case *query.Call:
-		if isAggregate(renamed(x).Name) || innerFunctions[x.Name] != "" || x.Filter != nil {
+		if IsAggregate(Renamed(x).Name) || innerFunctions[x.Name] != "" || x.Filter != nil {
 			return true
 		}
 		parts = x.Args

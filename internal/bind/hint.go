@@ -1,4 +1,4 @@
-package plan
+package bind
 
 import (
 	"fmt"
@@ -72,8 +72,8 @@ const (
 	quantile = "write MEDIAN(x), or PERCENTILE_CONT(0.9) WITHIN GROUP (ORDER BY x)"
 )
 
-// functionHint offers what to write instead of a function that there is not.
-func functionHint(name string, known []string) string {
+// FunctionHint offers what to write instead of a function that there is not.
+func FunctionHint(name string, known []string) string {
 	if hint, ok := otherFunctions[strings.ToLower(name)]; ok {
 		return hint
 	}
@@ -85,10 +85,11 @@ func functionHint(name string, known []string) string {
 
 // dontMix refuses two types where one is needed, and says how to write what was probably meant.
 func dontMix(at query.Pos, t value.Type, a *bounded.Expr, args []*bounded.Expr) *Error {
-	return refuse(at, mixHint(t, a.Type, append(slices.Clone(args), a)), "%s and %s don't mix here", t, a.Type)
+	return Refuse(at, MixHint(t, a.Type, append(slices.Clone(args), a)), "%s and %s don't mix here", t, a.Type)
 }
 
-func mixHint(t, u value.Type, args []*bounded.Expr) string {
+// MixHint says how to make values of two types comparable.
+func MixHint(t, u value.Type, args []*bounded.Expr) string {
 	between := func(x, y value.Type) bool { return t == x && u == y || t == y && u == x }
 	constantOf := func(t value.Type) (value.Value, bool) {
 		for _, a := range args {
@@ -161,16 +162,6 @@ func dated(op bounded.Op, a, b *bounded.Expr) (value.Value, bool) {
 	return value.OfDay(x + y), true
 }
 
-// constants are those among released values.
-func constants(ps ...*Post) (out []*bounded.Expr) {
-	for _, p := range ps {
-		if p.Op == PostConst {
-			out = append(out, constant(p.Const))
-		}
-	}
-	return out
-}
-
 // quoted is a value as a constant in SQL.
 func quoted(v value.Value) string {
 	switch v.Type {
@@ -186,22 +177,22 @@ func quoted(v value.Value) string {
 
 // unlisted refuses to compare a column that has a list of values with a constant that is not among them: the list is public,
 // the condition could never be what was meant, and a price would be paid for it.
-func (l *lowering) unlisted(e *bounded.Expr, at []query.Pos) error {
+func (l *Scope) unlisted(e *bounded.Expr, at []query.Pos) error {
 	for i, a := range e.Args {
 		column := a
 		if column.Op == bounded.OpToReal {
 			column = column.Args[0]
 		}
-		if column.Op != bounded.OpColumn || l.columns[column.Column].Values == nil {
+		if column.Op != bounded.OpColumn || l.Columns[column.Column].Values == nil {
 			continue
 		}
-		values := l.columns[column.Column].Values
+		values := l.Columns[column.Column].Values
 		listed := among(values, len(e.Args))
 		for j, c := range e.Args {
 			if j == i || c.Op != bounded.OpConst || c.Const.Null || listed(c.Const) {
 				continue
 			}
-			return refuse(at[j], valueHint(c.Const, values), "%s is not among the declared values of column %s", quoted(c.Const), query.QuoteName(column.Name))
+			return Refuse(at[j], valueHint(c.Const, values), "%s is not among the declared values of column %s", quoted(c.Const), query.QuoteName(column.Name))
 		}
 	}
 	return nil
@@ -252,4 +243,14 @@ func valueHint(c value.Value, values []value.Value) string {
 		all = append(all, quoted(v))
 	}
 	return "declared are " + strings.Join(all, ", ")
+}
+
+// BoundsNeeded refuses a sum of an expression without bounds, with the way to give them.
+func BoundsNeeded(x *bounded.Expr, at query.Pos) error {
+	if AnyColumn(x, IsUnbounded) {
+		e := tooWide(x, at)
+		e.Hint = "the owner can declare bounds in the policy; or give them here, as in SUM(x, bounds => (low, high))"
+		return e
+	}
+	return Refuse(at, "bound it: LEAST(GREATEST(x, low), high)", "the values to be added have bounds too wide for a sensitivity")
 }

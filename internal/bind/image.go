@@ -1,4 +1,4 @@
-package plan
+package bind
 
 import (
 	"slices"
@@ -14,7 +14,7 @@ import (
 //
 // It is sound: every value that an engine gives is in the list. By induction an argument's value is in its list, and Apply
 // computes from it what every engine does, to the last bit. Operations that engines round differently have no list.
-func (l *lowering) image(e *bounded.Expr) ([]value.Value, bool) {
+func (l *Scope) image(e *bounded.Expr) ([]value.Value, bool) {
 	if !e.Op.Arithmetic() {
 		return nil, false
 	}
@@ -26,7 +26,7 @@ func (l *lowering) image(e *bounded.Expr) ([]value.Value, bool) {
 	lists := make([][]value.Value, len(args))
 	size := 1
 	for i, a := range args {
-		v, ok := l.known(a)
+		v, ok := l.Known(a)
 		if !ok {
 			return nil, false
 		}

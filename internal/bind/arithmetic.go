@@ -1,4 +1,4 @@
-package plan
+package bind
 
 import (
 	"math"
@@ -10,31 +10,31 @@ import (
 	"dither/internal/value"
 )
 
-// literal lowers a constant. Decimal constants are doubles.
-func literal(x *query.Literal) (*bounded.Expr, error) {
+// Literal lowers a constant. Decimal constants are doubles.
+func Literal(x *query.Literal) (*bounded.Expr, error) {
 	switch x.Kind {
 	case query.NullLiteral:
 		return &bounded.Expr{Op: bounded.OpConst, Const: value.Value{Null: true}, Nullable: true}, nil
 	case query.BooleanLiteral:
-		return constant(value.OfBool(x.Bool)), nil
+		return Constant(value.OfBool(x.Bool)), nil
 	case query.StringLiteral:
 		v, err := value.Parse(value.Text, x.Text)
 		if err != nil {
-			return nil, refuse(x.At, "", "this text constant is too long")
+			return nil, Refuse(x.At, "", "this text constant is too long")
 		}
-		return constant(v), nil
+		return Constant(v), nil
 	case query.DateLiteral:
 		v, err := value.Parse(value.Date, x.Text)
 		if err != nil {
-			return nil, refuse(x.At, "write it as DATE '2026-01-31'", "%q is not a date", x.Text)
+			return nil, Refuse(x.At, "write it as DATE '2026-01-31'", "%q is not a date", x.Text)
 		}
-		return constant(v), nil
+		return Constant(v), nil
 	case query.IntegerLiteral:
 		n, err := strconv.ParseInt(x.Text, 10, 64)
-		if err != nil || absInt(n) > maxInteger {
-			return nil, refuse(x.At, "write it with a decimal point", "the integer %s is beyond ±2^62", x.Text)
+		if err != nil || AbsInt(n) > maxInteger {
+			return nil, Refuse(x.At, "write it with a decimal point", "the integer %s is beyond ±2^62", x.Text)
 		}
-		return constant(value.OfInt(n)), nil
+		return Constant(value.OfInt(n)), nil
 	}
 	return realLiteral(x)
 }
@@ -42,29 +42,29 @@ func literal(x *query.Literal) (*bounded.Expr, error) {
 func realLiteral(x *query.Literal) (*bounded.Expr, error) {
 	r, err := exact.ParseDecimal(x.Text)
 	if err != nil {
-		return nil, refuse(x.At, "", "the number %s cannot be read: %v", x.Text, err)
+		return nil, Refuse(x.At, "", "the number %s cannot be read: %v", x.Text, err)
 	}
 	f, _ := r.Float64()
-	if f != 0 && exponentBelow(f) < bounded.TinyColumn || r.Sign() != 0 && f == 0 {
-		return nil, refuse(x.At, "", "the number %s is below 2^-60 in magnitude, which counts as 0", x.Text)
+	if f != 0 && ExponentBelow(f) < bounded.TinyColumn || r.Sign() != 0 && f == 0 {
+		return nil, Refuse(x.At, "", "the number %s is below 2^-60 in magnitude, which counts as 0", x.Text)
 	}
 	if math.Abs(f) > math.Ldexp(1, 100) {
-		return nil, refuse(x.At, "", "the number %s is beyond 2^100", x.Text)
+		return nil, Refuse(x.At, "", "the number %s is beyond 2^100", x.Text)
 	}
-	return constant(value.OfReal(f)), nil
+	return Constant(value.OfReal(f)), nil
 }
 
 var arithmetic = map[query.BinaryOp]bounded.Op{
 	query.Add: bounded.OpAdd, query.Sub: bounded.OpSub, query.Mul: bounded.OpMul, query.Div: bounded.OpDiv, query.Mod: bounded.OpMod,
 }
 
-func (l *lowering) binary(x *query.Binary) (*bounded.Expr, error) {
+func (l *Scope) binary(x *query.Binary) (*bounded.Expr, error) {
 	if x.Op == query.And || x.Op == query.Or {
-		a, err := l.condition(x.L)
+		a, err := l.Condition(x.L)
 		if err != nil {
 			return nil, err
 		}
-		b, err := l.condition(x.R)
+		b, err := l.Condition(x.R)
 		if err != nil {
 			return nil, err
 		}
@@ -72,13 +72,13 @@ func (l *lowering) binary(x *query.Binary) (*bounded.Expr, error) {
 		if x.Op == query.Or {
 			op = bounded.OpOr
 		}
-		return logical(op, a, b), nil
+		return Logical(op, a, b), nil
 	}
 	args, err := l.rows([]query.Expr{x.L, x.R})
 	if err != nil {
 		return nil, err
 	}
-	if op, ok := comparisons[x.Op]; ok {
+	if op, ok := Comparisons[x.Op]; ok {
 		e, err := compare(op, args[0], args[1], x.At)
 		if err == nil && (op == bounded.OpEq || op == bounded.OpNe) {
 			err = l.unlisted(e, []query.Pos{x.L.Pos(), x.R.Pos()})
@@ -87,28 +87,28 @@ func (l *lowering) binary(x *query.Binary) (*bounded.Expr, error) {
 	}
 	op, ok := arithmetic[x.Op]
 	if !ok {
-		return nil, refuse(x.At, "", "this operator is not supported")
+		return nil, Refuse(x.At, "", "this operator is not supported")
 	}
 	return compute(op, args[0], args[1], x.At)
 }
 
 // compute builds a op b for numbers, proving that no cleaned row takes it out of range.
 func compute(op bounded.Op, a, b *bounded.Expr, at query.Pos) (*bounded.Expr, error) {
-	if isUntypedNull(a) || isUntypedNull(b) {
-		return nil, refuse(at, "", "arithmetic with NULL is always NULL")
+	if IsUntypedNull(a) || IsUntypedNull(b) {
+		return nil, Refuse(at, "", "arithmetic with NULL is always NULL")
 	}
 	for _, e := range []*bounded.Expr{a, b} {
-		if !isNumber(e.Type) {
-			return nil, refuse(at, arithmeticHint(op, a, b), "a number is needed here, and this is of type %s", e.Type)
+		if !IsNumber(e.Type) {
+			return nil, Refuse(at, arithmeticHint(op, a, b), "a number is needed here, and this is of type %s", e.Type)
 		}
 	}
 	if op == bounded.OpMod && (a.Type != value.Integer || b.Type != value.Integer) {
-		return nil, refuse(at, "", "%% is for integers")
+		return nil, Refuse(at, "", "%% is for integers")
 	}
 	if op == bounded.OpDiv || a.Type != b.Type {
 		for _, e := range []**bounded.Expr{&a, &b} {
 			var err error
-			if *e, err = promote(*e, at); err != nil {
+			if *e, err = Promote(*e, at); err != nil {
 				return nil, err
 			}
 		}
@@ -133,7 +133,7 @@ func compute(op bounded.Op, a, b *bounded.Expr, at query.Pos) (*bounded.Expr, er
 		e.Range, ok = divRange(a.Range, b.Range)
 		e.Nullable = e.Nullable || makesNull(e)
 	case bounded.OpMod:
-		e.Range, ok = modRange(a.Range, b.Range), !isUnbounded(a) // −2^63 % −1 has no value in 64 bits
+		e.Range, ok = modRange(a.Range, b.Range), !IsUnbounded(a) // −2^63 % −1 has no value in 64 bits
 		e.Nullable = e.Nullable || makesNull(e)
 	}
 	if !ok {
@@ -142,19 +142,19 @@ func compute(op bounded.Op, a, b *bounded.Expr, at query.Pos) (*bounded.Expr, er
 	return e, nil
 }
 
-// promote makes a Real of an Integer that is to be computed with, and so needs bounds.
-func promote(e *bounded.Expr, at query.Pos) (*bounded.Expr, error) {
+// Promote makes a Real of an Integer that is to be computed with, and so needs bounds.
+func Promote(e *bounded.Expr, at query.Pos) (*bounded.Expr, error) {
 	switch {
 	case e.Type != value.Integer:
 		return e, nil
-	case isUnbounded(e):
+	case IsUnbounded(e):
 		return nil, tooWide(e, at)
 	}
 	return toReal(e), nil
 }
 
 // caseWhen lowers CASE; the form with an operand becomes comparisons with it.
-func (l *lowering) caseWhen(x *query.Case) (*bounded.Expr, error) {
+func (l *Scope) caseWhen(x *query.Case) (*bounded.Expr, error) {
 	var conditions, results []*bounded.Expr
 	for _, w := range x.Whens {
 		var c *bounded.Expr
@@ -162,12 +162,12 @@ func (l *lowering) caseWhen(x *query.Case) (*bounded.Expr, error) {
 		if x.Operand != nil {
 			c, err = l.binary(&query.Binary{At: w.Cond.Pos(), Op: query.Eq, L: x.Operand, R: w.Cond})
 		} else {
-			c, err = l.condition(w.Cond)
+			c, err = l.Condition(w.Cond)
 		}
 		if err != nil {
 			return nil, err
 		}
-		r, err := l.row(w.Result)
+		r, err := l.Row(w.Result)
 		if err != nil {
 			return nil, err
 		}
@@ -176,15 +176,15 @@ func (l *lowering) caseWhen(x *query.Case) (*bounded.Expr, error) {
 	otherwise := &bounded.Expr{Op: bounded.OpConst, Const: value.Value{Null: true}, Nullable: true}
 	if x.Else != nil {
 		var err error
-		if otherwise, err = l.row(x.Else); err != nil {
+		if otherwise, err = l.Row(x.Else); err != nil {
 			return nil, err
 		}
 	}
-	return choose(conditions, append(results, otherwise), x.At)
+	return Choose(conditions, append(results, otherwise), x.At)
 }
 
-// choose builds a CASE: results has one more than conditions.
-func choose(conditions, results []*bounded.Expr, at query.Pos) (*bounded.Expr, error) {
+// Choose builds a CASE: results has one more than conditions.
+func Choose(conditions, results []*bounded.Expr, at query.Pos) (*bounded.Expr, error) {
 	t, err := unify(results, at)
 	if err != nil {
 		return nil, err

@@ -1,12 +1,21 @@
-package plan
+package bind
 
 import (
 	"math"
 	"math/big"
 
 	"dither/internal/bounded"
+	"dither/internal/exact"
 	"dither/internal/value"
 )
+
+// floats are the ends of a number's range, rounded outward.
+func RangeFloats(r bounded.Range, t value.Type) (lo, hi float64) {
+	if t == value.Integer {
+		return exact.FloatDown(new(big.Rat).SetInt64(r.IntLo)), exact.FloatUp(new(big.Rat).SetInt64(r.IntHi))
+	}
+	return r.Lo, r.Hi
+}
 
 // Limits within which arithmetic is admitted. They leave room for the doubling and centring that measures add.
 const (
@@ -22,13 +31,13 @@ func rangeOf(v value.Value) bounded.Range {
 	case v.Type == value.Integer, v.Type == value.Date:
 		return bounded.Range{IntLo: v.Int, IntHi: v.Int}
 	case v.Type == value.Real:
-		return bounded.Range{Lo: v.Real, Hi: v.Real, Tiny: exponentBelow(v.Real)}
+		return bounded.Range{Lo: v.Real, Hi: v.Real, Tiny: ExponentBelow(v.Real)}
 	}
 	return bounded.Range{}
 }
 
-// exponentBelow is the largest k with 2^k ≤ |x|, and 0 for 0.
-func exponentBelow(x float64) int {
+// ExponentBelow is the largest k with 2^k ≤ |x|, and 0 for 0.
+func ExponentBelow(x float64) int {
 	if x == 0 {
 		return 0
 	}
@@ -36,8 +45,8 @@ func exponentBelow(x float64) int {
 	return e - 1
 }
 
-// exponentAbove is the smallest k with |x| ≤ 2^k found from the exponent alone, and 0 for 0.
-func exponentAbove(x float64) int {
+// ExponentAbove is the smallest k with |x| ≤ 2^k found from the exponent alone, and 0 for 0.
+func ExponentAbove(x float64) int {
 	if x == 0 {
 		return 0
 	}
@@ -48,11 +57,12 @@ func exponentAbove(x float64) int {
 	return e
 }
 
-func maxAbs(r bounded.Range) float64 { return math.Max(math.Abs(r.Lo), math.Abs(r.Hi)) }
+// MaxAbs is the largest magnitude in a range of reals.
+func MaxAbs(r bounded.Range) float64 { return math.Max(math.Abs(r.Lo), math.Abs(r.Hi)) }
 
 // sound reports whether a Real range stays clear of overflow and underflow.
 func soundRange(r bounded.Range) bool {
-	return maxAbs(r) <= math.Ldexp(1, maxExponent) && r.Tiny >= minExponent
+	return MaxAbs(r) <= math.Ldexp(1, maxExponent) && r.Tiny >= minExponent
 }
 
 // union is the range of a value that lies in one of the two.
@@ -153,7 +163,7 @@ func mulRange(t value.Type, l, r bounded.Range) (bounded.Range, bool) {
 
 // divRange is the range of l / r over divisors other than 0, whose magnitude is at least 2^r.Tiny.
 func divRange(l, r bounded.Range) (bounded.Range, bool) {
-	bound := maxAbs(l) / math.Ldexp(1, r.Tiny)
+	bound := MaxAbs(l) / math.Ldexp(1, r.Tiny)
 	lo, hi := -bound, bound
 	if l.Lo >= 0 && r.Lo >= 0 || l.Hi <= 0 && r.Hi <= 0 {
 		lo = 0
@@ -164,22 +174,23 @@ func divRange(l, r bounded.Range) (bounded.Range, bool) {
 		c := []float64{l.Lo / r.Lo, l.Lo / r.Hi, l.Hi / r.Lo, l.Hi / r.Hi}
 		lo, hi = math.Max(lo, min4(c)), math.Min(hi, max4(c))
 	}
-	s := realRange(l.Tiny-exponentAbove(maxAbs(r))-1, lo, hi)
+	s := realRange(l.Tiny-ExponentAbove(MaxAbs(r))-1, lo, hi)
 	return s, soundRange(s)
 }
 
 func min4(c []float64) float64 { return math.Min(math.Min(c[0], c[1]), math.Min(c[2], c[3])) }
+
 func max4(c []float64) float64 { return math.Max(math.Max(c[0], c[1]), math.Max(c[2], c[3])) }
 
 // modRange is the range of l % r over divisors other than 0: the sign of l, smaller than both in magnitude or equal to l.
 func modRange(l, r bounded.Range) bounded.Range {
-	m := max(absInt(r.IntLo), absInt(r.IntHi)) - 1
+	m := max(AbsInt(r.IntLo), AbsInt(r.IntHi)) - 1
 	m = max(m, 0)
 	return bounded.Range{IntLo: max(min(l.IntLo, 0), -m), IntHi: min(max(l.IntHi, 0), m)}
 }
 
-// absInt saturates at the largest integer.
-func absInt(n int64) int64 {
+// AbsInt saturates at the largest integer.
+func AbsInt(n int64) int64 {
 	switch {
 	case n == math.MinInt64:
 		return math.MaxInt64

@@ -1,4 +1,4 @@
-package plan
+package bind
 
 import (
 	"fmt"
@@ -21,12 +21,12 @@ import (
 //
 // Where the policy says it of the public table's own column, the other table's column is cleaned in this question as if it took its values
 // from there: that changes the value of rows alone that are dropped, so that whatever else the question evaluates means what it
-// meant. Both hold only where every row is grouped by the column itself, which publicKeys sees to: a row of another value would else be in some group.
+// meant. Both hold only where every row is grouped by the column itself, which the planner sees to: a row of another value would else be in some group.
 
-// publicGroups is what a question must do that has such a join.
-type publicGroups struct {
-	at   query.Pos
-	hint string // how to group by its column
+// PublicJoin is what a question must do that has such a join.
+type PublicJoin struct {
+	At   query.Pos
+	Hint string // how to group by its column
 }
 
 // keepsPublic is the side of an outer join whose rows all stay, if it is a SELECT DISTINCT, and the other one.
@@ -42,7 +42,7 @@ func keepsPublic(j *query.Join) (public *query.Subquery, persons query.Relation)
 }
 
 // publicJoin is the relation of a question whose FROM is such a join; nil where it is none.
-func (f from) publicJoin(tree *query.Select) (*relation, error) {
+func (f from) publicJoin(tree *query.Select) (*Relation, error) {
 	j, ok := tree.From.Relation.(*query.Join)
 	if !ok {
 		return nil, nil
@@ -59,16 +59,16 @@ func (f from) publicJoin(tree *query.Select) (*relation, error) {
 	if err != nil {
 		return nil, err
 	}
-	public := groups.names[0]
+	public := groups.Names[0]
 	switch {
 	case persons.public:
-		return nil, refuse(j.At, "join each to the table of persons, one after the other", "two public tables are not joined by themselves")
+		return nil, Refuse(j.At, "join each to the table of persons, one after the other", "two public tables are not joined by themselves")
 	case !asksPublicGroups(tree):
-		return nil, refuse(j.At, "write SELECT WITH DIFFERENTIAL_PRIVACY OPTIONS(group_selection_strategy=PUBLIC_GROUPS) …, which shows exactly the groups that are there", "this join would make rows of nobody")
+		return nil, Refuse(j.At, "write SELECT WITH DIFFERENTIAL_PRIVACY OPTIONS(group_selection_strategy=PUBLIC_GROUPS) …, which shows exactly the groups that are there", "this join would make rows of nobody")
 	case shared(persons.tables(), groups.tables()) != "":
-		return nil, refuse(j.At, "give one of them an alias", "two tables are called %q here", public.table)
+		return nil, Refuse(j.At, "give one of them an alias", "two tables are called %q here", public.table)
 	case tree.Where != nil:
-		return nil, refuse(tree.Where.Pos(), "say it in a subquery: FROM (SELECT * FROM … WHERE …) AS t", "under PUBLIC_GROUPS nothing stands between the join and GROUP BY: WHERE would drop groups in which nobody is")
+		return nil, Refuse(tree.Where.Pos(), "say it in a subquery: FROM (SELECT * FROM … WHERE …) AS t", "under PUBLIC_GROUPS nothing stands between the join and GROUP BY: WHERE would drop groups in which nobody is")
 	}
 	key, err := persons.joinedBy(groups, j)
 	if err != nil {
@@ -77,16 +77,16 @@ func (f from) publicJoin(tree *query.Select) (*relation, error) {
 	if err := persons.keyedBy(key, public, j.At); err != nil {
 		return nil, err
 	}
-	persons.keyed = &publicGroups{at: j.At, hint: "write GROUP BY " + public.String()}
+	persons.Keyed = &PublicJoin{At: j.At, Hint: "write GROUP BY " + public.String()}
 	if j.Using != nil {
-		persons.keyed.hint = "write GROUP BY " + query.QuoteName(public.name)
-		merge(persons.names, j.Using, nil) // a name without a table is the public column's, whose rows all stay
+		persons.Keyed.Hint = "write GROUP BY " + query.QuoteName(public.name)
+		merge(persons.Names, j.Using, nil) // a name without a table is the public column's, whose rows all stay
 	}
-	public.e, public.group = key.e, true
+	public.e, public.Group = key.e, true
 	if key.of.table.Column(key.of.column).ValuesFrom != nil {
 		public.of = key.of
 	}
-	persons.names = append(persons.names, public)
+	persons.Names = append(persons.Names, public)
 	return persons, nil
 }
 
@@ -99,7 +99,7 @@ func asksPublicGroups(tree *query.Select) bool {
 		if o.Name != "group_selection_strategy" {
 			continue
 		}
-		if word, err := strategyOption(o); err == nil && word == PublicGroups {
+		if word, err := StrategyOption(o); err == nil && word == PublicGroups {
 			return true
 		}
 	}
@@ -107,7 +107,7 @@ func asksPublicGroups(tree *query.Select) bool {
 }
 
 // distinctPublic is the one column of a public table that SELECT DISTINCT takes; nil where the table is not public.
-func (f from) distinctPublic(sub *query.Subquery) (*relation, error) {
+func (f from) distinctPublic(sub *query.Subquery) (*Relation, error) {
 	all := *sub.Branches[0]
 	all.Distinct = false
 	r, err := f.selected(&all)
@@ -118,46 +118,46 @@ func (f from) distinctPublic(sub *query.Subquery) (*relation, error) {
 		return nil, nil // which is refused as any SELECT DISTINCT is
 	}
 	at := sub.Branches[0].DistinctAt
-	if r.source != nil || r.where != nil || len(r.names) != 1 || r.names[0].of.table == nil || len(all.GroupBy) > 0 || all.Having != nil {
-		return nil, refuse(at, "write (SELECT DISTINCT x FROM t), where x is a column of the public table t", "the groups of PUBLIC_GROUPS are all values of one column of a public table")
+	if r.Source != nil || r.Where != nil || len(r.Names) != 1 || r.Names[0].of.table == nil || len(all.GroupBy) > 0 || all.Having != nil {
+		return nil, Refuse(at, "write (SELECT DISTINCT x FROM t), where x is a column of the public table t", "the groups of PUBLIC_GROUPS are all values of one column of a public table")
 	}
-	r.names[0].table = sub.Alias
+	r.Names[0].table = sub.Alias
 	return r, nil
 }
 
 // joinedBy is the column of persons that the join equates with the public one.
-func (r *relation) joinedBy(public *relation, j *query.Join) (*named, error) {
-	n := public.names[0]
+func (r *Relation) joinedBy(public *Relation, j *query.Join) (*Name, error) {
+	n := public.Names[0]
 	no := func(at query.Pos) error {
-		return refuse(at, "write USING ("+query.QuoteName(n.name)+"), or ON t.x = p."+query.QuoteName(n.name)+"; and what else there is to say in a subquery", "a join for PUBLIC_GROUPS says that a column is the public one, and nothing else")
+		return Refuse(at, "write USING ("+query.QuoteName(n.name)+"), or ON t.x = p."+query.QuoteName(n.name)+"; and what else there is to say in a subquery", "a join for PUBLIC_GROUPS says that a column is the public one, and nothing else")
 	}
 	if j.Using != nil {
 		if len(j.Using) != 1 || j.Using[0] != n.name {
 			return nil, no(j.At)
 		}
-		return r.find(&query.Column{At: j.At, Name: n.name})
+		return r.Find(&query.Column{At: j.At, Name: n.name})
 	}
 	eq, ok := j.On.(*query.Binary)
 	if !ok || eq.Op != query.Eq {
 		return nil, no(j.On.Pos())
 	}
-	both := lowering{names: append(slices.Clone(r.names), n)}
-	var found *named
+	both := Scope{Names: append(slices.Clone(r.Names), n)}
+	var found *Name
 	publics := 0
 	for _, x := range []query.Expr{eq.L, eq.R} {
 		c, ok := x.(*query.Column)
 		if !ok {
 			return nil, no(x.Pos())
 		}
-		m, err := both.find(c)
+		m, err := both.Find(c)
 		if err != nil {
 			return nil, err
 		}
-		if m == &both.names[len(r.names)] {
+		if m == &both.Names[len(r.Names)] {
 			publics++
 			continue
 		}
-		if found, err = r.find(c); err != nil {
+		if found, err = r.Find(c); err != nil {
 			return nil, err
 		}
 	}
@@ -168,14 +168,14 @@ func (r *relation) joinedBy(public *relation, j *query.Join) (*named, error) {
 }
 
 // keyedBy makes the values of the public column the known ones of a column of persons, or says what the owner can declare.
-func (r *relation) keyedBy(key *named, public named, at query.Pos) error {
+func (r *Relation) keyedBy(key *Name, public Name, at query.Pos) error {
 	from := public.of.table.Column(public.of.column)
 	origin := public.of.table.Name + "." + public.of.column
 	if key.of.table == nil || key.e.Op != bounded.OpColumn {
-		return refuse(at, "join by a column of the table itself", "the values of %s are not known to be those of %s: it is computed", query.QuoteName(key.name), origin)
+		return Refuse(at, "join by a column of the table itself", "the values of %s are not known to be those of %s: it is computed", query.QuoteName(key.name), origin)
 	}
-	if r.unitStands(key.e) {
-		return refuse(at, "group by something else", "each group would be one unit's")
+	if r.UnitStands(key.e) {
+		return Refuse(at, "group by something else", "each group would be one unit's")
 	}
 	own := key.of.table.Column(key.of.column)
 	is := func(o *policy.Origin) bool {
@@ -185,62 +185,38 @@ func (r *relation) keyedBy(key *named, public named, at query.Pos) error {
 	switch {
 	case is(own.ValuesFrom):
 		of = own
-	case is(from.ValuesFrom) && own.ValuesFrom == nil && own.Values == nil && own.Lower == nil && own.Type == from.Type && r.source == nil:
+	case is(from.ValuesFrom) && own.ValuesFrom == nil && own.Values == nil && own.Lower == nil && own.Type == from.Type && r.Source == nil:
 		of = from
 	default:
 		instead := ""
 		if own.ValuesFrom != nil || own.Values != nil || own.Lower != nil {
 			instead = ", in place of what it declares now"
 		}
-		return refuse(at, fmt.Sprintf("the owner can declare, for column %s of table %s: values_from: %s%s", key.of.column, key.of.table.Name, origin, instead),
+		return Refuse(at, fmt.Sprintf("the owner can declare, for column %s of table %s: values_from: %s%s", key.of.column, key.of.table.Name, origin, instead),
 			"nothing declares that the groups of %s are the values of %s", query.QuoteName(key.name), origin)
 	}
 	if err := unfilled(of, at); err != nil {
 		return err
 	}
-	c := r.columns[key.e.Column]
+	c := r.Columns[key.e.Column]
 	cleaned := *c.Column
 	cleaned.Values, cleaned.ValuesFrom, cleaned.Nullable = of.Values, of.ValuesFrom, false
 	c.Column = &cleaned
-	if r.source == nil {
+	if r.Source == nil {
 		c.Range = bounded.CleanRange(&cleaned)
 	}
-	r.columns = slices.Clone(r.columns)
-	r.columns[key.e.Column] = c
-	return nil
-}
-
-// publicKeys refuses keys that the join says nothing about, and a question that has none: rows that it drops would be in some group.
-func (b *builder) publicKeys() error {
-	if b.public == nil {
-		return nil
-	}
-	for _, x := range b.tree.GroupBy {
-		c, ok := b.resolveAlias(x).(*query.Column)
-		if ok {
-			n, err := b.find(c)
-			if err != nil {
-				return err
-			}
-			ok = n.group
-		}
-		if !ok {
-			return refuse(x.Pos(), b.public.hint, "under PUBLIC_GROUPS everything in GROUP BY is the public table's column")
-		}
-	}
-	if len(b.tree.GroupBy) == 0 {
-		return refuse(b.public.at, b.public.hint, "a join for PUBLIC_GROUPS says nothing of a question that is not grouped by its column")
-	}
+	r.Columns = slices.Clone(r.Columns)
+	r.Columns[key.e.Column] = c
 	return nil
 }
 
 // distinct refuses SELECT DISTINCT anywhere else.
-func (r *relation) distinct(s *query.Select) error {
+func (r *Relation) distinct(s *query.Select) error {
 	no := func(hint string) error {
-		return refuse(s.DistinctAt, hint, "SELECT DISTINCT is not supported here: whether a row stays would depend on other persons' rows")
+		return Refuse(s.DistinctAt, hint, "SELECT DISTINCT is not supported here: whether a row stays would depend on other persons' rows")
 	}
 	if r.public {
-		return refuse(s.DistinctAt, "leave DISTINCT out, where the owner declares rows_per_value of what is joined by; or, for its values as groups, write OPTIONS(group_selection_strategy=PUBLIC_GROUPS) and t RIGHT JOIN (SELECT DISTINCT x FROM p) USING (x)",
+		return Refuse(s.DistinctAt, "leave DISTINCT out, where the owner declares rows_per_value of what is joined by; or, for its values as groups, write OPTIONS(group_selection_strategy=PUBLIC_GROUPS) and t RIGHT JOIN (SELECT DISTINCT x FROM p) USING (x)",
 			"SELECT DISTINCT of public rows only says which groups there are")
 	}
 	if r.unit.IsRow() || grouped(s) {
@@ -256,15 +232,15 @@ func (r *relation) distinct(s *query.Select) error {
 		byUnit = byUnit || n.unit
 		names = append(names, query.Print(item.Expr))
 	}
-	if i := slices.IndexFunc(r.names, func(n named) bool { return n.unit }); !byUnit && i >= 0 {
-		names = append([]string{r.names[i].String()}, names...)
+	if i := slices.IndexFunc(r.Names, func(n Name) bool { return n.unit }); !byUnit && i >= 0 {
+		names = append([]string{r.Names[i].String()}, names...)
 	}
 	list := strings.Join(names, ", ")
 	return no("write SELECT " + list + " … GROUP BY " + list + ": each person's own are then there once")
 }
 
 // String is the name as SQL reads it.
-func (n named) String() string {
+func (n Name) String() string {
 	if n.table == "" {
 		return query.QuoteName(n.name)
 	}

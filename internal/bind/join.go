@@ -1,4 +1,4 @@
-package plan
+package bind
 
 import (
 	"fmt"
@@ -21,7 +21,7 @@ import (
 //     row has become by what it was joined to before.
 //
 // The bound on the relation's rows is their product, which is enforced last, as for one table.
-func (f from) join(j *query.Join) (*relation, error) {
+func (f from) join(j *query.Join) (*Relation, error) {
 	l, err := f.relation(j.L)
 	if err != nil {
 		return nil, err
@@ -34,16 +34,16 @@ func (f from) join(j *query.Join) (*relation, error) {
 }
 
 // beside is the join of two relations as j says.
-func beside(l, r *relation, j *query.Join) (*relation, error) {
+func beside(l, r *Relation, j *query.Join) (*Relation, error) {
 	if both := shared(l.tables(), r.tables()); both != "" {
-		return nil, refuse(j.At, "give one of them an alias", "two tables are called %q here", both)
+		return nil, Refuse(j.At, "give one of them an alias", "two tables are called %q here", both)
 	}
 	left, swapped := j.Kind != query.InnerJoin, j.Kind == query.RightJoin
 	switch {
 	case l.public && r.public:
-		return nil, refuse(j.At, "join each to the table of persons, one after the other", "two public tables are not joined by themselves")
+		return nil, Refuse(j.At, "join each to the table of persons, one after the other", "two public tables are not joined by themselves")
 	case j.Kind == query.LeftJoin && l.public, j.Kind == query.RightJoin && r.public:
-		return nil, refuse(j.At, "write JOIN, or LEFT JOIN from the table of persons: a group of a known key (values, values_from) is shown where nobody is in it, too; or, with PUBLIC_GROUPS, keep (SELECT DISTINCT x FROM p)", "this join would make rows of nobody")
+		return nil, Refuse(j.At, "write JOIN, or LEFT JOIN from the table of persons: a group of a known key (values, values_from) is shown where nobody is in it, too; or, with PUBLIC_GROUPS, keep (SELECT DISTINCT x FROM p)", "this join would make rows of nobody")
 	case l.public:
 		swapped = true
 	}
@@ -70,11 +70,11 @@ func beside(l, r *relation, j *query.Join) (*relation, error) {
 		return nil, err
 	}
 	if swapped { // names in the order in which they were written, which stars and UNION ALL go by
-		n := len(side.l.names)
-		out.names = append(slices.Clone(out.names[n:]), out.names[:n]...)
+		n := len(side.l.Names)
+		out.Names = append(slices.Clone(out.Names[n:]), out.Names[:n]...)
 	}
 	if j.Using != nil {
-		merge(out.names, j.Using, side.l.tables())
+		merge(out.Names, j.Using, side.l.tables())
 	}
 	if l.public || j.Kind == query.RightJoin && !r.public {
 		out.main = r.main
@@ -92,7 +92,7 @@ func shared(a, b []string) string {
 }
 
 // merge lets a name that USING joined stand for one side's column: for the one whose rows all stay.
-func merge(names []named, using []string, kept []string) {
+func merge(names []Name, using []string, kept []string) {
 	for i := range names {
 		if slices.Contains(using, names[i].name) && !slices.Contains(kept, names[i].table) {
 			names[i].merged = true
@@ -102,12 +102,12 @@ func merge(names []named, using []string, kept []string) {
 
 // joining is a join under way: r is joined to l.
 type joining struct {
-	l, r  *relation
+	l, r  *Relation
 	left  bool // l's rows all stay
 	units bool // both have units
 	at    query.Pos
 
-	both     relation // the names of both, over the columns of both
+	both     Relation // the names of both, over the columns of both
 	pairs    []bounded.Pair
 	residual *bounded.Expr // an inner join's further conditions
 	onlyR    *bounded.Expr // a left join's conditions on r alone, over r's columns
@@ -121,9 +121,9 @@ func (s *joining) sameUnits() error {
 	s.units = true
 	switch {
 	case s.l.unit.IsRow() || s.r.unit.IsRow():
-		return refuse(s.at, "the owner can declare a unit column for both", "rows that are units by themselves are joined to public tables alone: no row of another table is the same unit's")
+		return Refuse(s.at, "the owner can declare a unit column for both", "rows that are units by themselves are joined to public tables alone: no row of another table is the same unit's")
 	case s.l.unitType != s.r.unitType:
-		return refuse(s.at, "the owner can declare both unit columns with one type", "the units of %q and %q are not the same: one is %s, the other %s", s.l.main, s.r.main, s.l.unitType, s.r.unitType)
+		return Refuse(s.at, "the owner can declare both unit columns with one type", "the units of %q and %q are not the same: one is %s, the other %s", s.l.main, s.r.main, s.l.unitType, s.r.unitType)
 	}
 	return nil
 }
@@ -133,44 +133,44 @@ func (s *joining) conditions(j *query.Join) error {
 	s.l.materialize()
 	s.r.materialize()
 	s.pairs, s.residual, s.onlyR, s.forward, s.backward, s.together = nil, nil, nil, nil, nil, false
-	n := len(s.l.columns)
-	s.both = relation{lowering: lowering{columns: append(slices.Clone(s.l.columns), s.r.columns...), source: &bounded.Source{Op: bounded.Join}}}
-	s.both.source.Columns = s.both.columns
-	s.both.names = s.beside(s.both.source)
+	n := len(s.l.Columns)
+	s.both = Relation{Scope: Scope{Columns: append(slices.Clone(s.l.Columns), s.r.Columns...), Source: &bounded.Source{Op: bounded.Join}}}
+	s.both.Source.Columns = s.both.Columns
+	s.both.Names = s.beside(s.both.Source)
 	conditions, err := s.conjuncts(j)
 	if err != nil {
 		return err
 	}
 	for _, x := range conditions {
-		e, err := s.both.condition(x)
+		e, err := s.both.Condition(x)
 		if err != nil {
 			return err
 		}
 		if e.Weight() > bounded.MaxWeight {
-			return refuse(x.Pos(), "simplify it", "this expression is too large once it is written out")
+			return Refuse(x.Pos(), "simplify it", "this expression is too large once it is written out")
 		}
 		if s.pair(e, n) {
 			continue
 		}
 		switch {
 		case !s.left:
-			s.residual = conjunction(s.residual, e)
-		case reads(e, n, len(s.both.columns)):
-			s.onlyR = conjunction(s.onlyR, shifted(e, n, s.r.source))
+			s.residual = Conjunction(s.residual, e)
+		case reads(e, n, len(s.both.Columns)):
+			s.onlyR = Conjunction(s.onlyR, shifted(e, n, s.r.Source))
 		default:
-			return refuse(x.Pos(), "say it of one side in a subquery: LEFT JOIN (SELECT … WHERE …) ON …", "beside equalities with its right side's columns, the condition of a LEFT JOIN speaks of its right side alone")
+			return Refuse(x.Pos(), "say it of one side in a subquery: LEFT JOIN (SELECT … WHERE …) ON …", "beside equalities with its right side's columns, the condition of a LEFT JOIN speaks of its right side alone")
 		}
 	}
 	return nil
 }
 
 // beside are the names of both sides, over a source that gives l's columns and then r's.
-func (s *joining) beside(both *bounded.Source) []named {
-	out := append(slices.Clone(s.l.names), s.r.names...)
+func (s *joining) beside(both *bounded.Source) []Name {
+	out := append(slices.Clone(s.l.Names), s.r.Names...)
 	for i := range out {
 		at := out[i].e.Column
-		if i >= len(s.l.names) {
-			at += len(s.l.columns)
+		if i >= len(s.l.Names) {
+			at += len(s.l.Columns)
 		}
 		out[i].e = both.Column(at)
 	}
@@ -184,18 +184,18 @@ func (s *joining) conjuncts(j *query.Join) ([]query.Expr, error) {
 	}
 	var out []query.Expr
 	for _, name := range j.Using {
-		l, err := s.l.find(&query.Column{At: s.at, Name: name})
+		l, err := s.l.Find(&query.Column{At: s.at, Name: name})
 		if err != nil {
 			return nil, err
 		}
-		r, err := s.r.find(&query.Column{At: s.at, Name: name})
+		r, err := s.r.Find(&query.Column{At: s.at, Name: name})
 		if err != nil {
 			return nil, err
 		}
 		if l.table == "" || r.table == "" {
-			return nil, refuse(s.at, "give it an alias", "USING is for tables and subqueries that have a name")
+			return nil, Refuse(s.at, "give it an alias", "USING is for tables and subqueries that have a name")
 		}
-		of := func(n *named) query.Expr { return &query.Column{At: s.at, Table: n.table, Name: n.name} }
+		of := func(n *Name) query.Expr { return &query.Column{At: s.at, Table: n.table, Name: n.name} }
 		out = append(out, &query.Binary{At: s.at, Op: query.Eq, L: of(l), R: of(r)})
 	}
 	return out, nil
@@ -219,9 +219,9 @@ func (s *joining) pair(e *bounded.Expr, n int) bool {
 		if b.Op != bounded.OpColumn || b.Column < n || !reads(a, 0, n) {
 			continue
 		}
-		s.pairs = append(s.pairs, bounded.Pair{L: shifted(a, 0, s.l.source), R: b.Column - n})
+		s.pairs = append(s.pairs, bounded.Pair{L: shifted(a, 0, s.l.Source), R: b.Column - n})
 		if a.Op == bounded.OpColumn {
-			s.meet(nameOf(s.both.names, a.Column), nameOf(s.both.names, b.Column), b.Column-n, a.Column)
+			s.meet(nameOf(s.both.Names, a.Column), nameOf(s.both.Names, b.Column), b.Column-n, a.Column)
 		}
 		return true
 	}
@@ -231,7 +231,7 @@ func (s *joining) pair(e *bounded.Expr, n int) bool {
 // meet notes what an equality of two columns says of units: that they are one, if both are units' columns, or if one side has its
 // unit through the other. (Any other reference may well lead to a row of somebody else, as from a visit to the doctor: of such,
 // only those of the same unit would meet, and a question that does not ask for that means something else.)
-func (s *joining) meet(l, r named, inR, inL int) {
+func (s *joining) meet(l, r Name, inR, inL int) {
 	s.together = s.together || l.unit && r.unit
 	if refers(l.of, r.of) {
 		s.forward = append(s.forward, inR)
@@ -280,31 +280,31 @@ func shifted(e *bounded.Expr, n int, side *bounded.Source) *bounded.Expr {
 }
 
 // keep leaves the rows of a materialized relation in which e is true; columns keep their places.
-func (r *relation) keep(e *bounded.Expr) {
-	out := &bounded.Source{Op: bounded.Select, Inputs: []*bounded.Source{r.source}, Where: e, Columns: r.columns, Units: r.source.Units, Single: r.source.Single}
-	for i := range r.columns {
-		out.Exprs = append(out.Exprs, r.source.Column(i))
+func (r *Relation) keep(e *bounded.Expr) {
+	out := &bounded.Source{Op: bounded.Select, Inputs: []*bounded.Source{r.Source}, Where: e, Columns: r.Columns, Units: r.Source.Units, Single: r.Source.Single}
+	for i := range r.Columns {
+		out.Exprs = append(out.Exprs, r.Source.Column(i))
 	}
-	names := slices.Clone(r.names)
+	names := slices.Clone(r.Names)
 	for i := range names {
 		names[i].e = out.Column(names[i].e.Column)
 	}
-	r.lowering = lowering{names: names, source: out, columns: out.Columns}
+	r.Scope = Scope{Names: names, Source: out, Columns: out.Columns}
 }
 
 // joined makes the source and its relation.
-func (s *joining) joined() (*relation, error) {
+func (s *joining) joined() (*Relation, error) {
 	if s.onlyR != nil {
 		s.r.keep(s.onlyR)
 	}
-	join := &bounded.Source{Op: bounded.Join, Inputs: []*bounded.Source{s.l.source, s.r.source}, Units: s.l.source.Units, Left: s.left, Pairs: s.pairs}
+	join := &bounded.Source{Op: bounded.Join, Inputs: []*bounded.Source{s.l.Source, s.r.Source}, Units: s.l.Source.Units, Left: s.left, Pairs: s.pairs}
 	unit, err := s.bound(join)
 	if err != nil {
 		return nil, err
 	}
-	join.Single = s.l.source.Single && join.Most == 1
-	join.Columns = slices.Clone(s.l.columns)
-	for _, c := range s.r.columns {
+	join.Single = s.l.Source.Single && join.Most == 1
+	join.Columns = slices.Clone(s.l.Columns)
+	for _, c := range s.r.Columns {
 		if s.left {
 			nullable := *c.Column
 			nullable.Nullable = true
@@ -312,19 +312,19 @@ func (s *joining) joined() (*relation, error) {
 		}
 		join.Columns = append(join.Columns, c)
 	}
-	out := &relation{unit: unit, unitType: s.l.unitType, main: s.l.main}
-	out.names = s.beside(join)
-	for i := range out.names {
-		n := &out.names[i]
+	out := &Relation{unit: unit, unitType: s.l.unitType, main: s.l.main}
+	out.Names = s.beside(join)
+	for i := range out.Names {
+		n := &out.Names[i]
 		n.most = 0
-		if i < len(s.l.names) {
+		if i < len(s.l.Names) {
 			n.copies = min(n.copies*join.Most, unit.RowsPerUnit)
 		} else {
 			n.copies = min(n.copies*s.partners, unit.RowsPerUnit)
 		}
-		n.unit = n.unit && (i < len(s.l.names) || !s.left && s.units)
+		n.unit = n.unit && (i < len(s.l.Names) || !s.left && s.units)
 	}
-	out.lowering = lowering{names: out.names, source: join, columns: join.Columns}
+	out.Scope = Scope{Names: out.Names, Source: join, Columns: join.Columns}
 	if s.residual != nil { // columns keep their places: what was lowered over both is over the join
 		err = out.restrict(s.residual, s.at)
 	}
@@ -332,7 +332,7 @@ func (s *joining) joined() (*relation, error) {
 }
 
 // copies are how many rows at most hold one row that a reference leads to by these columns.
-func copies(names []named, columns []int) int64 {
+func copies(names []Name, columns []int) int64 {
 	least := int64(policy.MaxRowsPerUnit)
 	for _, c := range columns {
 		least = min(least, nameOf(names, c).copies)
@@ -348,7 +348,7 @@ func (s *joining) bound(join *bounded.Source) (policy.Unit, error) {
 		most, hint := int64(0), ""
 		for _, p := range s.pairs {
 			join.Within = append(join.Within, p.R)
-			n := nameOf(s.r.names, p.R)
+			n := nameOf(s.r.Names, p.R)
 			if n.most > 0 && (most == 0 || n.most < most) {
 				most = n.most
 			}
@@ -357,20 +357,20 @@ func (s *joining) bound(join *bounded.Source) (policy.Unit, error) {
 			}
 		}
 		if len(s.pairs) == 0 {
-			return policy.Unit{}, refuse(s.at, "write ON t.x = p.x, where x is a column of the public table", "a public table is joined by an equality with one of its columns, which is no real number")
+			return policy.Unit{}, Refuse(s.at, "write ON t.x = p.x, where x is a column of the public table", "a public table is joined by an equality with one of its columns, which is no real number")
 		}
 		if most == 0 {
-			return policy.Unit{}, refuse(s.at, hint, "nothing says how many public rows one row could meet")
+			return policy.Unit{}, Refuse(s.at, hint, "nothing says how many public rows one row could meet")
 		}
 		join.Most = most
 		return times(s.l.unit, most, s.at)
 	case !s.together:
-		return policy.Unit{}, refuse(s.at, s.unitHint(), "two tables of persons are joined where the person is the same, and the condition does not say so")
+		return policy.Unit{}, Refuse(s.at, s.unitHint(), "two tables of persons are joined where the person is the same, and the condition does not say so")
 	case s.forward != nil:
-		join.Within, join.Most = s.forward, copies(s.r.names, s.forward)
+		join.Within, join.Most = s.forward, copies(s.r.Names, s.forward)
 		return times(s.l.unit, join.Most, s.at)
 	case s.backward != nil: // a left join of those who refer: each of l's rows at least once, and each of r's as often as what it refers to is there
-		join.Most, s.partners = s.r.unit.RowsPerUnit, copies(s.l.names, s.backward)
+		join.Most, s.partners = s.r.unit.RowsPerUnit, copies(s.l.Names, s.backward)
 		met, err := times(s.r.unit, s.partners, s.at)
 		if err != nil {
 			return policy.Unit{}, err
@@ -383,8 +383,8 @@ func (s *joining) bound(join *bounded.Source) (policy.Unit, error) {
 
 // unitHint writes the condition that is missing.
 func (s *joining) unitHint() string {
-	unit := func(r *relation) string {
-		for _, n := range r.names {
+	unit := func(r *Relation) string {
+		for _, n := range r.Names {
 			if n.unit {
 				return query.QuoteName(n.table) + "." + query.QuoteName(n.name)
 			}

@@ -1,4 +1,4 @@
-package plan
+package bind
 
 import (
 	"math"
@@ -7,8 +7,8 @@ import (
 	"dither/internal/value"
 )
 
-// What the conditions of a CASE say of its results: CASE WHEN x > 100 THEN 100 ELSE x END is at most 100. Only the CASE itself is the
-// narrower for it, not the x inside, which an engine may compute before it asks for the condition.
+// What the conditions of a CASE say of its results: CASE WHEN x > 100 THEN 100 ELSE x END is at most 100. Only the CASE
+// itself is the narrower for it, not the x inside, which an engine may compute before it asks for the condition.
 
 // branches is the range of a CASE: what each result may be where the conditions before it are not true, and its own is. Results that
 // are NULL, or that no row can reach, don't count.

@@ -1,4 +1,4 @@
-package plan
+package bind
 
 import (
 	"slices"
@@ -11,27 +11,27 @@ import (
 )
 
 // calendar lowers EXTRACT(field FROM date), its other spelling date_part('field', date), and date_trunc('unit', date).
-func (l *lowering) calendar(x *query.Call) (*bounded.Expr, error) {
+func (l *Scope) calendar(x *query.Call) (*bounded.Expr, error) {
 	op, words := bounded.OpDatePart, value.DateFields
 	if x.Name == "date_trunc" {
 		op, words = bounded.OpDateTrunc, value.DateUnits
 	}
 	if x.Star || x.Distinct || x.Filter != nil || len(x.Args) != 2 {
-		return nil, refuse(x.At, "", "%s takes a field and a date", x.Name)
+		return nil, Refuse(x.At, "", "%s takes a field and a date", x.Name)
 	}
 	word, ok := x.Args[0].(*query.Literal)
 	if !ok || word.Kind != query.StringLiteral {
-		return nil, refuse(x.At, "write EXTRACT(year FROM day), or date_trunc('month', day)", "%s takes a field in quotes, and then a date", x.Name)
+		return nil, Refuse(x.At, "write EXTRACT(year FROM day), or date_trunc('month', day)", "%s takes a field in quotes, and then a date", x.Name)
 	}
 	if !slices.Contains(words, strings.ToLower(word.Text)) {
-		return nil, refuse(x.At, "there is "+strings.Join(words, ", "), "%s of a date has no %q", x.Name, word.Text)
+		return nil, Refuse(x.At, "there is "+strings.Join(words, ", "), "%s of a date has no %q", x.Name, word.Text)
 	}
-	e, err := l.row(x.Args[1])
+	e, err := l.Row(x.Args[1])
 	if err != nil {
 		return nil, err
 	}
 	if e.Type != value.Date || e.Op == bounded.OpConst && e.Const.Null {
-		return nil, refuse(x.At, "", "%s needs a date", x.Name)
+		return nil, Refuse(x.At, "", "%s needs a date", x.Name)
 	}
 	out := &bounded.Expr{Op: op, Type: value.Integer, Args: []*bounded.Expr{e}, Text: strings.ToLower(word.Text), Nullable: e.Nullable}
 	if op == bounded.OpDateTrunc {

@@ -1,4 +1,4 @@
-package plan
+package bind
 
 import (
 	"slices"
@@ -9,28 +9,28 @@ import (
 	"dither/internal/value"
 )
 
-// relation is what a question, or a subquery, selects from, as it is put together: names that stand for expressions over the
+// Relation is what a question, or a subquery, selects from, as it is put together: names that stand for expressions over the
 // columns of one table or of a source, with a condition that is still to be applied. Subqueries that only select and rename thus
 // leave no trace: the question is the one that could have been written without them, and replays it.
-type relation struct {
-	lowering
+type Relation struct {
+	Scope
 	unit     policy.Unit // whose rows these are, and how many of one there may be
 	unitType value.Type  // of the unit's column; 0 where rows are units
 	public   bool
 	main     string        // the first table of persons, or of public rows
-	where    *bounded.Expr // nil for all rows
-	keyed    *publicGroups
+	Where    *bounded.Expr // nil for all rows
+	Keyed    *PublicJoin
 }
 
-// named is a name in a relation, and what is known of it.
-type named struct {
+// Name is a name in a relation, and what is known of it.
+type Name struct {
 	table, name string
 	e           *bounded.Expr
 	unit        bool   // it is the unit's column
 	merged      bool   // by USING: only with its table's name it is meant
 	of          origin // the table's column that it is, unchanged, if it is one
 	most        int64  // of public rows: so many at most have one value of it; 0 if nobody says
-	group       bool   // it is the public column that says which groups there are
+	Group       bool   // it is the public column that says which groups there are
 	copies      int64  // so many rows at most of one unit stem from one row of the table of which it is a column
 }
 
@@ -43,15 +43,15 @@ type origin struct {
 // from puts relations together.
 type from struct{ policy *policy.Policy }
 
-// relationOf is what a question selects from.
-func relationOf(p *policy.Policy, tree *query.Select) (*relation, error) {
+// RelationOf is what a question selects from.
+func RelationOf(p *policy.Policy, tree *query.Select) (*Relation, error) {
 	if tree.From.Relation == nil {
 		table, err := tableOf(p, tree)
 		if err != nil {
 			return nil, err
 		}
 		if table.Unit.Through == "" {
-			return &relation{lowering: lowering{table: table, alias: aliasOf(tree), read: map[*policy.Column]bool{}}, unit: table.Unit}, nil
+			return &Relation{Scope: Scope{Table: table, alias: aliasOf(tree), Resolved: map[*policy.Column]bool{}}, unit: table.Unit}, nil
 		}
 	}
 	r, err := from{p}.publicJoin(tree)
@@ -62,10 +62,10 @@ func relationOf(p *policy.Policy, tree *query.Select) (*relation, error) {
 		return nil, err
 	}
 	if r.public {
-		return nil, refuse(tree.From.At, "join it to a table of persons, or read its source directly", "this holds public rows alone, and nothing to protect")
+		return nil, Refuse(tree.From.At, "join it to a table of persons, or read its source directly", "this holds public rows alone, and nothing to protect")
 	}
-	if r.source != nil { // what asks for a table's unit, finds the relation's
-		r.table = &policy.Table{Name: r.main, Unit: r.unit, MinUnits: leastUnits(p, r.source)}
+	if r.Source != nil { // what asks for a table's unit, finds the relation's
+		r.Table = &policy.Table{Name: r.main, Unit: r.unit, MinUnits: leastUnits(p, r.Source)}
 	}
 	return r, nil
 }
@@ -81,7 +81,7 @@ func leastUnits(p *policy.Policy, s *bounded.Source) (least int64) {
 }
 
 // selects is what a SELECT reads, and the conditions of its WHERE that are still to be applied.
-func (f from) selects(s *query.Select) (*relation, query.Expr, error) {
+func (f from) selects(s *query.Select) (*Relation, query.Expr, error) {
 	if list, ok := s.From.Relation.(*query.List); ok {
 		return f.list(list, s.Where)
 	}
@@ -96,7 +96,7 @@ func relationIn(f query.From) query.Relation {
 	return &query.Table{At: f.At, Name: f.Table, Alias: f.Alias}
 }
 
-func (f from) relation(r query.Relation) (*relation, error) {
+func (f from) relation(r query.Relation) (*Relation, error) {
 	switch r := r.(type) {
 	case *query.Table:
 		return f.table(r)
@@ -105,10 +105,10 @@ func (f from) relation(r query.Relation) (*relation, error) {
 	case *query.Join:
 		return f.join(r)
 	}
-	return nil, refuse(r.Pos(), "", "this cannot stand in FROM")
+	return nil, Refuse(r.Pos(), "", "this cannot stand in FROM")
 }
 
-func (f from) table(r *query.Table) (*relation, error) {
+func (f from) table(r *query.Table) (*Relation, error) {
 	t := f.policy.Table(r.Name)
 	if t == nil {
 		return nil, noTable(f.policy, r.Name, r.At)
@@ -121,11 +121,11 @@ func (f from) table(r *query.Table) (*relation, error) {
 }
 
 // whole is all of a table.
-func (f from) whole(t *policy.Table, alias string) (*relation, error) {
-	out := &relation{lowering: lowering{table: t, alias: alias, read: map[*policy.Column]bool{}}, unit: t.Unit, public: t.Public, main: t.Name}
+func (f from) whole(t *policy.Table, alias string) (*Relation, error) {
+	out := &Relation{Scope: Scope{Table: t, alias: alias, Resolved: map[*policy.Column]bool{}}, unit: t.Unit, public: t.Public, main: t.Name}
 	for _, c := range t.Columns {
-		out.names = append(out.names, named{
-			table: alias, name: c.Name, e: out.declared(c), unit: !t.Public && c.Name == t.Unit.Column, of: origin{t, c.Name}, most: t.RowsPerValue[c.Name],
+		out.Names = append(out.Names, Name{
+			table: alias, name: c.Name, e: out.Declared(c), unit: !t.Public && c.Name == t.Unit.Column, of: origin{t, c.Name}, most: t.RowsPerValue[c.Name],
 			copies: 1,
 		})
 		if c.Name == t.Unit.Column {
@@ -139,8 +139,8 @@ func (f from) whole(t *policy.Table, alias string) (*relation, error) {
 }
 
 // owned gives the rows of a table that has its unit through a reference to that unit: see Owned.
-func (f from) owned(r *relation) error {
-	t := r.table
+func (f from) owned(r *Relation) error {
+	t := r.Table
 	to := t.References[t.Unit.Through]
 	owner := f.policy.Owner(t)
 	parent, err := f.whole(f.policy.Table(to.Table), to.Table)
@@ -152,7 +152,7 @@ func (f from) owned(r *relation) error {
 	key := func(s *bounded.Source, name string) int {
 		return slices.IndexFunc(s.Columns, func(c bounded.Column) bool { return c.Name == name })
 	}
-	out.ChildKey, out.ParentKey = key(child, t.Unit.Through), key(parent.source, to.Column)
+	out.ChildKey, out.ParentKey = key(child, t.Unit.Through), key(parent.Source, to.Column)
 	r.over(out)
 	r.unit.Column, r.unit.Through = owner.Unit.Column, ""
 	r.unitType = owner.Column(owner.Unit.Column).Type
@@ -160,52 +160,52 @@ func (f from) owned(r *relation) error {
 }
 
 // scan reads the one table, all its columns in its order.
-func (r *relation) scan() *bounded.Source {
-	out := &bounded.Source{Op: bounded.Scan, Table: r.table.Name, Columns: r.columns}
+func (r *Relation) scan() *bounded.Source {
+	out := &bounded.Source{Op: bounded.Scan, Table: r.Table.Name, Columns: r.Columns}
 	if r.unit.Column != "" && !r.public {
-		out.Unit, out.Units = r.table.Column(r.unit.Column), true
+		out.Unit, out.Units = r.Table.Column(r.unit.Column), true
 	}
 	return out
 }
 
 // over makes the relation one over a source that gives its names in their order.
-func (r *relation) over(s *bounded.Source) {
-	r.lowering = lowering{names: r.names, source: s, columns: s.Columns}
-	r.where = nil
-	for i := range r.names {
-		r.names[i].e = s.Column(i)
+func (r *Relation) over(s *bounded.Source) {
+	r.Scope = Scope{Names: r.Names, Source: s, Columns: s.Columns}
+	r.Where = nil
+	for i := range r.Names {
+		r.Names[i].e = s.Column(i)
 	}
 }
 
 // materialize makes a source of which each name is a column, and which the relation is over from then on. Where names are all that
 // a subquery gave, there is nothing to do.
-func (r *relation) materialize() *bounded.Source {
+func (r *Relation) materialize() *bounded.Source {
 	base := r.base()
-	if r.where != nil || slices.ContainsFunc(r.names, func(n named) bool { return n.e.Op != bounded.OpColumn }) {
+	if r.Where != nil || slices.ContainsFunc(r.Names, func(n Name) bool { return n.e.Op != bounded.OpColumn }) {
 		return r.project()
 	}
-	r.lowering = lowering{names: r.names, source: base, columns: base.Columns}
+	r.Scope = Scope{Names: r.Names, Source: base, Columns: base.Columns}
 	return base
 }
 
 // base is the source that names are over.
-func (r *relation) base() *bounded.Source {
-	if r.source == nil {
+func (r *Relation) base() *bounded.Source {
+	if r.Source == nil {
 		return r.scan()
 	}
-	return r.source
+	return r.Source
 }
 
 // project makes a source that gives the relation's names, in their order.
-func (r *relation) project() *bounded.Source {
+func (r *Relation) project() *bounded.Source {
 	base := r.base()
-	same := r.where == nil && len(r.names) == len(base.Columns)
-	for i, n := range r.names {
+	same := r.Where == nil && len(r.Names) == len(base.Columns)
+	for i, n := range r.Names {
 		same = same && n.e.Op == bounded.OpColumn && n.e.Column == i
 	}
 	if !same {
-		out := &bounded.Source{Op: bounded.Select, Inputs: []*bounded.Source{base}, Where: r.where, Units: base.Units, Single: base.Single}
-		for _, n := range r.names {
+		out := &bounded.Source{Op: bounded.Select, Inputs: []*bounded.Source{base}, Where: r.Where, Units: base.Units, Single: base.Single}
+		for _, n := range r.Names {
 			out.Exprs, out.Columns = append(out.Exprs, n.e), append(out.Columns, r.output(n.name, n.e))
 		}
 		base = out
@@ -215,17 +215,17 @@ func (r *relation) project() *bounded.Source {
 }
 
 // restrict adds a condition.
-func (r *relation) restrict(e *bounded.Expr, at query.Pos) error {
-	r.where = conjunction(r.where, e)
-	if r.where.Weight() > bounded.MaxWeight {
-		return refuse(at, "simplify it", "the conditions are too large once they are written out")
+func (r *Relation) restrict(e *bounded.Expr, at query.Pos) error {
+	r.Where = Conjunction(r.Where, e)
+	if r.Where.Weight() > bounded.MaxWeight {
+		return Refuse(at, "simplify it", "the conditions are too large once they are written out")
 	}
 	return nil
 }
 
 // subquery is a SELECT in FROM, or several under UNION ALL.
-func (f from) subquery(q *query.Subquery) (*relation, error) {
-	var out *relation
+func (f from) subquery(q *query.Subquery) (*Relation, error) {
+	var out *Relation
 	for i, s := range q.Branches {
 		r, err := f.selected(s)
 		if err != nil {
@@ -237,14 +237,14 @@ func (f from) subquery(q *query.Subquery) (*relation, error) {
 			return nil, err
 		}
 	}
-	for i := range out.names {
-		out.names[i].table, out.names[i].merged = q.Alias, false
+	for i := range out.Names {
+		out.Names[i].table, out.Names[i].merged = q.Alias, false
 	}
 	return out, nil
 }
 
 // selected is one SELECT in FROM.
-func (f from) selected(s *query.Select) (*relation, error) {
+func (f from) selected(s *query.Select) (*Relation, error) {
 	r, where, err := f.selects(s)
 	if err != nil {
 		return nil, err
@@ -253,7 +253,7 @@ func (f from) selected(s *query.Select) (*relation, error) {
 		return nil, r.distinct(s)
 	}
 	if where != nil {
-		e, err := r.condition(where)
+		e, err := r.Condition(where)
 		if err == nil {
 			err = r.restrict(e, where.Pos())
 		}
@@ -264,13 +264,13 @@ func (f from) selected(s *query.Select) (*relation, error) {
 	if grouped(s) {
 		return r.perUnit(s)
 	}
-	r.names, err = r.list(s.Items)
+	r.Names, err = r.list(s.Items)
 	return r, err
 }
 
 // list lowers the SELECT list of a subquery.
-func (r *relation) list(items []query.Item) ([]named, error) {
-	var out []named
+func (r *Relation) list(items []query.Item) ([]Name, error) {
+	var out []Name
 	for _, item := range items {
 		if star, ok := item.Expr.(*query.Star); ok {
 			all, err := r.star(star)
@@ -287,7 +287,7 @@ func (r *relation) list(items []query.Item) ([]named, error) {
 		out = append(out, n)
 	}
 	if len(out) > maxColumns {
-		return nil, refuse(items[0].Expr.Pos(), "select fewer", "a subquery gives at most %d columns", maxColumns)
+		return nil, Refuse(items[0].Expr.Pos(), "select fewer", "a subquery gives at most %d columns", maxColumns)
 	}
 	return out, nil
 }
@@ -295,33 +295,33 @@ func (r *relation) list(items []query.Item) ([]named, error) {
 // maxColumns bounds what a subquery gives: a list of stars could double it again and again.
 const maxColumns = 1000
 
-func (r *relation) star(x *query.Star) ([]named, error) {
-	var out []named
-	for i := range r.names {
-		if n := r.names[i]; x.Table == "" && !n.merged || x.Table != "" && n.table == x.Table {
+func (r *Relation) star(x *query.Star) ([]Name, error) {
+	var out []Name
+	for i := range r.Names {
+		if n := r.Names[i]; x.Table == "" && !n.merged || x.Table != "" && n.table == x.Table {
 			out = append(out, n)
 		}
 	}
 	if len(out) == 0 {
-		return nil, refuse(x.At, suggestion(x.Table, r.tables()), "there is no table %q here", x.Table)
+		return nil, Refuse(x.At, suggestion(x.Table, r.tables()), "there is no table %q here", x.Table)
 	}
 	return out, nil
 }
 
 // item is one name that a SELECT list gives. A column keeps what is known of it.
-func (r *relation) item(item query.Item) (named, error) {
-	e, err := r.row(item.Expr)
+func (r *Relation) item(item query.Item) (Name, error) {
+	e, err := r.Row(item.Expr)
 	if err != nil {
-		return named{}, err
+		return Name{}, err
 	}
-	if isUntypedNull(e) {
-		return named{}, refuse(item.Expr.Pos(), "write CAST(NULL AS integer)", "NULL alone has no type")
+	if IsUntypedNull(e) {
+		return Name{}, Refuse(item.Expr.Pos(), "write CAST(NULL AS integer)", "NULL alone has no type")
 	}
-	out := named{name: item.Alias, e: e}
+	out := Name{name: item.Alias, e: e}
 	if c, ok := item.Expr.(*query.Column); ok {
-		n, err := r.find(c)
+		n, err := r.Find(c)
 		if err != nil {
-			return named{}, err
+			return Name{}, err
 		}
 		out.unit, out.of, out.most, out.copies = n.unit, n.of, n.most, n.copies
 		if out.name == "" {

@@ -1,4 +1,8 @@
-package plan
+// Package bind gives the names and expressions of a question their meaning. From SQL's tree and a policy it makes a
+// relation, whose rows belong to one unit each, and typed expressions over its rows, which are total: none overflows,
+// fails, or leaves a function's domain. It is the first phase of planning, and knows nothing of bounds on units, noise
+// or prices.
+package bind
 
 import (
 	"strings"
@@ -9,38 +13,39 @@ import (
 	"dither/internal/value"
 )
 
-// lowering turns the syntax of one question over one table into typed, total expressions.
-type lowering struct {
-	table   *policy.Table
-	alias   string
-	read    map[*policy.Column]bool // of one table: some name was resolved to what reads it
-	columns []bounded.Column        // the columns the question uses, in order of first use; of a source, those that it gives
+// Scope is what names mean in one question. It turns the question's syntax into typed, total expressions over the rows
+// of one relation.
+type Scope struct {
+	Table    *policy.Table
+	alias    string
+	Resolved map[*policy.Column]bool // of one table: some name was resolved to what reads it
+	Columns  []bounded.Column        // the columns the question uses, in order of first use; of a source, those that it gives
 
 	// Where the question selects from more than one table's name:
-	names  []named         // what names stand for; nil for the table's own
-	source *bounded.Source // nil for one table
+	Names  []Name          // what names stand for; nil for the table's own
+	Source *bounded.Source // nil for one table
 	inside *inside         // of a SELECT that is grouped by the unit, inside a subquery
 }
 
-// column resolves a reference and makes sure that the engine cleans it.
-func (l *lowering) column(c *query.Column) (*bounded.Expr, error) {
+// Column resolves a reference and makes sure that the engine cleans it.
+func (l *Scope) Column(c *query.Column) (*bounded.Expr, error) {
 	switch {
 	case l.inside != nil:
-		return nil, refuse(c.At, "add it to GROUP BY, or aggregate it", "column %q stands outside any aggregate", c.Name)
-	case l.names != nil:
+		return nil, Refuse(c.At, "add it to GROUP BY, or aggregate it", "column %q stands outside any aggregate", c.Name)
+	case l.Names != nil:
 		return l.resolve(c)
 	}
 	if c.Table != "" && c.Table != l.alias {
-		return nil, refuse(c.At, suggestion(c.Table, []string{l.alias}), "there is no table %q in this question", c.Table)
+		return nil, Refuse(c.At, suggestion(c.Table, []string{l.alias}), "there is no table %q in this question", c.Table)
 	}
-	declared := l.table.Column(c.Name)
+	declared := l.Table.Column(c.Name)
 	if declared == nil {
-		return nil, refuse(c.At, noColumn(c.Name, columnNames(l.table)), "there is no column %q in table %q", c.Name, l.table.Name)
+		return nil, Refuse(c.At, noColumn(c.Name, columnNames(l.Table)), "there is no column %q in table %q", c.Name, l.Table.Name)
 	}
 	if err := unfilled(declared, c.At); err != nil {
 		return nil, err
 	}
-	e := l.declared(declared)
+	e := l.Declared(declared)
 	l.reads(e)
 	return e, nil
 }
@@ -53,8 +58,8 @@ func columnNames(t *policy.Table) []string {
 	return names
 }
 
-// row lowers an expression over one row.
-func (l *lowering) row(x query.Expr) (*bounded.Expr, error) {
+// Row lowers an expression over one row.
+func (l *Scope) Row(x query.Expr) (*bounded.Expr, error) {
 	if l.inside != nil {
 		if e, ok := l.inside.key(x); ok {
 			return e, nil
@@ -62,17 +67,17 @@ func (l *lowering) row(x query.Expr) (*bounded.Expr, error) {
 	}
 	e, err := l.dispatch(x)
 	if err == nil && e.Weight() > bounded.MaxWeight {
-		return nil, refuse(x.Pos(), "simplify it", "this expression is too large once it is written out")
+		return nil, Refuse(x.Pos(), "simplify it", "this expression is too large once it is written out")
 	}
 	return e, err
 }
 
-func (l *lowering) dispatch(x query.Expr) (*bounded.Expr, error) {
+func (l *Scope) dispatch(x query.Expr) (*bounded.Expr, error) {
 	switch x := x.(type) {
 	case *query.Column:
-		return l.column(x)
+		return l.Column(x)
 	case *query.Literal:
-		return literal(x)
+		return Literal(x)
 	case *query.Unary:
 		return l.unary(x)
 	case *query.Binary:
@@ -84,7 +89,7 @@ func (l *lowering) dispatch(x query.Expr) (*bounded.Expr, error) {
 	case *query.Like:
 		return l.like(x)
 	case *query.Is:
-		return l.is(x)
+		return l.Is(x)
 	case *query.Case:
 		return l.caseWhen(x)
 	case *query.Cast:
@@ -92,14 +97,14 @@ func (l *lowering) dispatch(x query.Expr) (*bounded.Expr, error) {
 	case *query.Call:
 		return l.call(x)
 	}
-	return nil, refuse(x.Pos(), "", "this expression is not supported here")
+	return nil, Refuse(x.Pos(), "", "this expression is not supported here")
 }
 
 // rows lowers several expressions.
-func (l *lowering) rows(xs []query.Expr) ([]*bounded.Expr, error) {
+func (l *Scope) rows(xs []query.Expr) ([]*bounded.Expr, error) {
 	out := make([]*bounded.Expr, len(xs))
 	for i, x := range xs {
-		e, err := l.row(x)
+		e, err := l.Row(x)
 		if err != nil {
 			return nil, err
 		}
@@ -108,9 +113,9 @@ func (l *lowering) rows(xs []query.Expr) ([]*bounded.Expr, error) {
 	return out, nil
 }
 
-// condition lowers an expression that must be Boolean.
-func (l *lowering) condition(x query.Expr) (*bounded.Expr, error) {
-	e, err := l.row(x)
+// Condition lowers an expression that must be Boolean.
+func (l *Scope) Condition(x query.Expr) (*bounded.Expr, error) {
+	e, err := l.Row(x)
 	if err != nil {
 		return nil, err
 	}
@@ -118,24 +123,24 @@ func (l *lowering) condition(x query.Expr) (*bounded.Expr, error) {
 }
 
 func asBoolean(e *bounded.Expr, at query.Pos) (*bounded.Expr, error) {
-	if isUntypedNull(e) {
-		return constant(value.NullOf(value.Boolean)), nil
+	if IsUntypedNull(e) {
+		return Constant(value.NullOf(value.Boolean)), nil
 	}
 	if e.Type != value.Boolean {
-		return nil, refuse(at, "compare it with something", "a condition is needed here, and this is of type %s", e.Type)
+		return nil, Refuse(at, "compare it with something", "a condition is needed here, and this is of type %s", e.Type)
 	}
 	return e, nil
 }
 
-func (l *lowering) unary(x *query.Unary) (*bounded.Expr, error) {
+func (l *Scope) unary(x *query.Unary) (*bounded.Expr, error) {
 	if x.Op == query.Not {
-		e, err := l.condition(x.X)
+		e, err := l.Condition(x.X)
 		if err != nil {
 			return nil, err
 		}
-		return logical(bounded.OpNot, e), nil
+		return Logical(bounded.OpNot, e), nil
 	}
-	e, err := l.row(x.X)
+	e, err := l.Row(x.X)
 	if err != nil {
 		return nil, err
 	}
@@ -143,13 +148,13 @@ func (l *lowering) unary(x *query.Unary) (*bounded.Expr, error) {
 }
 
 func negate(e *bounded.Expr, at query.Pos) (*bounded.Expr, error) {
-	if isUntypedNull(e) {
+	if IsUntypedNull(e) {
 		return e, nil
 	}
-	if err := numeric(e, at); err != nil {
+	if err := Numeric(e, at); err != nil {
 		return nil, err
 	}
-	zero := constant(value.OfInt(0))
+	zero := Constant(value.OfInt(0))
 	if e.Type == value.Real {
 		r := e.Range
 		r.Lo, r.Hi = -r.Hi, -r.Lo
@@ -162,8 +167,8 @@ func negate(e *bounded.Expr, at query.Pos) (*bounded.Expr, error) {
 	return &bounded.Expr{Op: bounded.OpNeg, Type: e.Type, Args: []*bounded.Expr{e}, Range: r, Nullable: e.Nullable}, nil
 }
 
-// logical builds AND, OR and NOT over Boolean arguments.
-func logical(op bounded.Op, args ...*bounded.Expr) *bounded.Expr {
+// Logical builds AND, OR and NOT over Boolean arguments.
+func Logical(op bounded.Op, args ...*bounded.Expr) *bounded.Expr {
 	return &bounded.Expr{Op: op, Type: value.Boolean, Args: args, Nullable: anyNullable(args)}
 }
 
@@ -176,13 +181,14 @@ func anyNullable(args []*bounded.Expr) bool {
 	return false
 }
 
-func (l *lowering) is(x *query.Is) (*bounded.Expr, error) {
+// Is lowers IS NULL, IS TRUE and their like.
+func (l *Scope) Is(x *query.Is) (*bounded.Expr, error) {
 	var e *bounded.Expr
 	var err error
 	if x.What == query.IsNull {
-		e, err = l.row(x.X)
+		e, err = l.Row(x.X)
 	} else {
-		e, err = l.condition(x.X)
+		e, err = l.Condition(x.X)
 	}
 	if err != nil {
 		return nil, err
@@ -193,10 +199,10 @@ func (l *lowering) is(x *query.Is) (*bounded.Expr, error) {
 	case query.IsTrue:
 		e = &bounded.Expr{Op: bounded.OpIs, Type: value.Boolean, Args: []*bounded.Expr{e}}
 	default: // IS FALSE
-		e = &bounded.Expr{Op: bounded.OpIs, Type: value.Boolean, Args: []*bounded.Expr{logical(bounded.OpNot, e)}}
+		e = &bounded.Expr{Op: bounded.OpIs, Type: value.Boolean, Args: []*bounded.Expr{Logical(bounded.OpNot, e)}}
 	}
 	if x.Not {
-		e = logical(bounded.OpNot, e)
+		e = Logical(bounded.OpNot, e)
 	}
 	return e, nil
 }
@@ -206,10 +212,10 @@ func unify(args []*bounded.Expr, at query.Pos) (value.Type, error) {
 	var t value.Type
 	for _, a := range args {
 		switch {
-		case isUntypedNull(a) || a.Type == t:
+		case IsUntypedNull(a) || a.Type == t:
 		case t == 0:
 			t = a.Type
-		case isNumber(t) && isNumber(a.Type):
+		case IsNumber(t) && IsNumber(a.Type):
 			t = value.Real
 		case t == value.Date && a.Op == bounded.OpConst && a.Type == value.Text:
 		case a.Type == value.Date && t == value.Text:
@@ -219,7 +225,7 @@ func unify(args []*bounded.Expr, at query.Pos) (value.Type, error) {
 		}
 	}
 	if t == 0 {
-		return 0, refuse(at, "NULL alone has no type", "the type of this expression is not known")
+		return 0, Refuse(at, "NULL alone has no type", "the type of this expression is not known")
 	}
 	for i, a := range args {
 		c, err := convert(a, t, at)
@@ -231,38 +237,40 @@ func unify(args []*bounded.Expr, at query.Pos) (value.Type, error) {
 	return t, nil
 }
 
-func isNumber(t value.Type) bool { return t == value.Integer || t == value.Real }
+// IsNumber reports a type to compute with.
+func IsNumber(t value.Type) bool { return t == value.Integer || t == value.Real }
 
 // convert gives e the type t, where that loses nothing: Integer → Real, a text constant → Date, NULL → anything.
 func convert(e *bounded.Expr, t value.Type, at query.Pos) (*bounded.Expr, error) {
 	switch {
 	case e.Type == t:
 		return e, nil
-	case isUntypedNull(e):
-		return constant(value.NullOf(t)), nil
+	case IsUntypedNull(e):
+		return Constant(value.NullOf(t)), nil
 	case e.Type == value.Integer && t == value.Real:
 		return toReal(e), nil
 	case e.Op == bounded.OpConst && e.Type == value.Text && t == value.Date:
 		v, err := value.Parse(value.Date, e.Const.Text)
 		if err != nil {
-			return nil, refuse(at, "write it as '2026-01-31'", "%q is not a date", e.Const.Text)
+			return nil, Refuse(at, "write it as '2026-01-31'", "%q is not a date", e.Const.Text)
 		}
-		return constant(v), nil
+		return Constant(v), nil
 	}
 	return nil, dontMix(at, t, e, []*bounded.Expr{e})
 }
 
 func toReal(e *bounded.Expr) *bounded.Expr {
 	if e.Op == bounded.OpConst {
-		return constant(value.OfReal(float64(e.Const.Int)))
+		return Constant(value.OfReal(float64(e.Const.Int)))
 	}
 	r := bounded.Range{Lo: float64(e.Range.IntLo), Hi: float64(e.Range.IntHi)}
 	return &bounded.Expr{Op: bounded.OpToReal, Type: value.Real, Args: []*bounded.Expr{e}, Range: r, Nullable: e.Nullable}
 }
 
-func numeric(e *bounded.Expr, at query.Pos) error {
-	if !isNumber(e.Type) {
-		return refuse(at, "", "a number is needed here, and this is of type %s", e.Type)
+// Numeric refuses an expression that is no number.
+func Numeric(e *bounded.Expr, at query.Pos) error {
+	if !IsNumber(e.Type) {
+		return Refuse(at, "", "a number is needed here, and this is of type %s", e.Type)
 	}
 	return nil
 }
@@ -271,18 +279,19 @@ func numeric(e *bounded.Expr, at query.Pos) error {
 func tooWide(e *bounded.Expr, at query.Pos) *Error {
 	var unbounded []string
 	e.Walk(func(x *bounded.Expr) {
-		if x.Op == bounded.OpColumn && isUnbounded(x) {
+		if x.Op == bounded.OpColumn && IsUnbounded(x) {
 			unbounded = append(unbounded, query.QuoteName(x.Name))
 		}
 	})
 	if len(unbounded) > 0 {
-		return refuse(at, "the owner can declare bounds in the policy; or bound it here: LEAST(GREATEST(x, low), high)",
+		return Refuse(at, "the owner can declare bounds in the policy; or bound it here: LEAST(GREATEST(x, low), high)",
 			"column %s has no declared bounds, so it may be compared but not computed with", strings.Join(unbounded, ", "))
 	}
-	return refuse(at, "narrow the arguments with LEAST and GREATEST", "this could overflow or underflow, given the declared bounds")
+	return Refuse(at, "narrow the arguments with LEAST and GREATEST", "this could overflow or underflow, given the declared bounds")
 }
 
-func isUnbounded(x *bounded.Expr) bool {
+// IsUnbounded reports a column whose values have no declared bounds.
+func IsUnbounded(x *bounded.Expr) bool {
 	if x.Type == value.Integer {
 		return x.Range.IntLo < -maxInteger || x.Range.IntHi > maxInteger
 	}

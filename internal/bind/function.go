@@ -1,4 +1,4 @@
-package plan
+package bind
 
 import (
 	"maps"
@@ -29,8 +29,8 @@ var scalars = map[string]scalar{
 	"exp":      {1, 1, number(exponential)},
 	"coalesce": {1, 50, coalesce},
 	"nullif":   {2, 2, nullIf},
-	"least":    {1, 50, extreme(bounded.OpLeast)},
-	"greatest": {1, 50, extreme(bounded.OpGreatest)},
+	"least":    {1, 50, Extreme(bounded.OpLeast)},
+	"greatest": {1, 50, Extreme(bounded.OpGreatest)},
 }
 
 // scalarNames are the names of all functions of a row.
@@ -38,15 +38,15 @@ func scalarNames() []string {
 	return slices.Sorted(slices.Values(append(slices.Collect(maps.Keys(scalars)), "extract", "date_part", "date_trunc", "width_bucket")))
 }
 
-func (l *lowering) call(x *query.Call) (*bounded.Expr, error) {
-	if l.inside != nil && (isAggregate(renamed(x).Name) || innerFunctions[x.Name] != "") {
+func (l *Scope) call(x *query.Call) (*bounded.Expr, error) {
+	if l.inside != nil && (IsAggregate(Renamed(x).Name) || innerFunctions[x.Name] != "") {
 		return l.innerCall(x)
 	}
-	if isAggregate(renamed(x).Name) {
-		return nil, refuse(x.At, "use it in SELECT, HAVING or ORDER BY, not inside WHERE, GROUP BY or another aggregate",
+	if IsAggregate(Renamed(x).Name) {
+		return nil, Refuse(x.At, "use it in SELECT, HAVING or ORDER BY, not inside WHERE, GROUP BY or another aggregate",
 			"the aggregate %s is not allowed here", x.Name)
 	}
-	if err := unnamed(x); err != nil {
+	if err := Unnamed(x); err != nil {
 		return nil, err
 	}
 	switch x.Name {
@@ -57,13 +57,13 @@ func (l *lowering) call(x *query.Call) (*bounded.Expr, error) {
 	}
 	f, ok := scalars[x.Name]
 	if !ok {
-		return nil, refuse(x.At, functionHint(x.Name, scalarNames()), "there is no function %q", x.Name)
+		return nil, Refuse(x.At, FunctionHint(x.Name, scalarNames()), "there is no function %q", x.Name)
 	}
 	if x.Filter != nil {
-		return nil, refuse(x.At, "", "FILTER goes with an aggregate, and %s is none", x.Name)
+		return nil, Refuse(x.At, "", "FILTER goes with an aggregate, and %s is none", x.Name)
 	}
 	if x.Star || x.Distinct || len(x.Args) < f.least || len(x.Args) > f.most {
-		return nil, refuse(x.At, "", "%s takes %d to %d arguments", x.Name, f.least, f.most)
+		return nil, Refuse(x.At, "", "%s takes %d to %d arguments", x.Name, f.least, f.most)
 	}
 	args, err := l.rows(x.Args)
 	if err != nil {
@@ -75,10 +75,10 @@ func (l *lowering) call(x *query.Call) (*bounded.Expr, error) {
 // number adapts a function of one number.
 func number(build func(e *bounded.Expr, at query.Pos) (*bounded.Expr, error)) func([]*bounded.Expr, query.Pos) (*bounded.Expr, error) {
 	return func(args []*bounded.Expr, at query.Pos) (*bounded.Expr, error) {
-		if isUntypedNull(args[0]) {
-			return nil, refuse(at, "", "a function of NULL is always NULL")
+		if IsUntypedNull(args[0]) {
+			return nil, Refuse(at, "", "a function of NULL is always NULL")
 		}
-		if err := numeric(args[0], at); err != nil {
+		if err := Numeric(args[0], at); err != nil {
 			return nil, err
 		}
 		return build(args[0], at)
@@ -89,13 +89,13 @@ func absolute(e *bounded.Expr, at query.Pos) (*bounded.Expr, error) {
 	out := &bounded.Expr{Op: bounded.OpAbs, Type: e.Type, Args: []*bounded.Expr{e}, Nullable: e.Nullable}
 	r := e.Range
 	if e.Type == value.Real {
-		out.Range = bounded.Range{Lo: math.Max(0, math.Max(r.Lo, -r.Hi)), Hi: maxAbs(r), Tiny: r.Tiny}
+		out.Range = bounded.Range{Lo: math.Max(0, math.Max(r.Lo, -r.Hi)), Hi: MaxAbs(r), Tiny: r.Tiny}
 		return out, nil
 	}
-	if isUnbounded(e) {
+	if IsUnbounded(e) {
 		return nil, tooWide(e, at)
 	}
-	out.Range = bounded.Range{IntLo: max(0, r.IntLo, -r.IntHi), IntHi: max(absInt(r.IntLo), absInt(r.IntHi))}
+	out.Range = bounded.Range{IntLo: max(0, r.IntLo, -r.IntHi), IntHi: max(AbsInt(r.IntLo), AbsInt(r.IntHi))}
 	return out, nil
 }
 
@@ -126,7 +126,7 @@ func toInteger(op bounded.Op, e *bounded.Expr, f func(float64) float64, at query
 }
 
 func squareRoot(e *bounded.Expr, at query.Pos) (*bounded.Expr, error) {
-	e, err := promote(e, at)
+	e, err := Promote(e, at)
 	if err != nil {
 		return nil, err
 	}
@@ -137,7 +137,7 @@ func squareRoot(e *bounded.Expr, at query.Pos) (*bounded.Expr, error) {
 // logarithm: over x > 0, where x ≥ 2^Tiny. A logarithm other than 0 is at least about 2^-53 away from it, the distance of
 // 1 to the nearest other double; 2^-55 leaves room for its rounding.
 func logarithm(e *bounded.Expr, at query.Pos) (*bounded.Expr, error) {
-	e, err := promote(e, at)
+	e, err := Promote(e, at)
 	if err != nil {
 		return nil, err
 	}
@@ -148,7 +148,7 @@ func logarithm(e *bounded.Expr, at query.Pos) (*bounded.Expr, error) {
 }
 
 func exponential(e *bounded.Expr, at query.Pos) (*bounded.Expr, error) {
-	e, err := promote(e, at)
+	e, err := Promote(e, at)
 	if err != nil {
 		return nil, err
 	}
@@ -156,7 +156,7 @@ func exponential(e *bounded.Expr, at query.Pos) (*bounded.Expr, error) {
 		return nil, tooWide(e, at)
 	}
 	lo, hi := outward(math.Exp(e.Range.Lo), math.Exp(e.Range.Hi))
-	r := bounded.Range{Lo: lo, Hi: hi, Tiny: exponentBelow(lo)}
+	r := bounded.Range{Lo: lo, Hi: hi, Tiny: ExponentBelow(lo)}
 	return &bounded.Expr{Op: bounded.OpExp, Type: value.Real, Args: []*bounded.Expr{e}, Range: r, Nullable: e.Nullable}, nil
 }
 
@@ -177,19 +177,19 @@ func nullIf(args []*bounded.Expr, at query.Pos) (*bounded.Expr, error) {
 	if err != nil {
 		return nil, err
 	}
-	return choose([]*bounded.Expr{eq}, []*bounded.Expr{constant(value.NullOf(args[0].Type)), args[0]}, at)
+	return Choose([]*bounded.Expr{eq}, []*bounded.Expr{Constant(value.NullOf(args[0].Type)), args[0]}, at)
 }
 
-// extreme builds LEAST and GREATEST, which pass over NULLs: the result is bounded by every argument that cannot be NULL,
+// Extreme builds LEAST and GREATEST, which pass over NULLs: the result is bounded by every argument that cannot be NULL,
 // and lies between the extremes of all.
-func extreme(op bounded.Op) func([]*bounded.Expr, query.Pos) (*bounded.Expr, error) {
+func Extreme(op bounded.Op) func([]*bounded.Expr, query.Pos) (*bounded.Expr, error) {
 	return func(args []*bounded.Expr, at query.Pos) (*bounded.Expr, error) {
 		t, err := unify(args, at)
 		if err != nil {
 			return nil, err
 		}
 		if t == value.Boolean {
-			return nil, refuse(at, "", "booleans have no order")
+			return nil, Refuse(at, "", "booleans have no order")
 		}
 		r, nullable := unionOf(args), true
 		for _, a := range args {
@@ -208,17 +208,17 @@ func extreme(op bounded.Op) func([]*bounded.Expr, query.Pos) (*bounded.Expr, err
 }
 
 // cast lowers CAST: to integer (reals round half to even), to real, or to the type that the expression has.
-func (l *lowering) cast(x *query.Cast) (*bounded.Expr, error) {
-	e, err := l.row(x.X)
+func (l *Scope) cast(x *query.Cast) (*bounded.Expr, error) {
+	e, err := l.Row(x.X)
 	if err != nil {
 		return nil, err
 	}
 	t, ok := value.ParseType(x.Type)
 	if !ok {
-		return nil, refuse(x.At, "", "there is no type %q", x.Type)
+		return nil, Refuse(x.At, "", "there is no type %q", x.Type)
 	}
 	switch {
-	case isUntypedNull(e) || e.Type == t || t == value.Real && e.Type == value.Integer:
+	case IsUntypedNull(e) || e.Type == t || t == value.Real && e.Type == value.Integer:
 		return convert(e, t, x.At)
 	case t == value.Date && e.Op == bounded.OpConst:
 		return convert(e, t, x.At)
@@ -227,5 +227,5 @@ func (l *lowering) cast(x *query.Cast) (*bounded.Expr, error) {
 	case t == value.Integer && e.Type == value.Boolean:
 		return &bounded.Expr{Op: bounded.OpToInteger, Type: t, Args: []*bounded.Expr{e}, Range: bounded.Range{IntLo: 0, IntHi: 1}, Nullable: e.Nullable}, nil
 	}
-	return nil, refuse(x.At, "use CASE", "%s cannot be cast to %s", e.Type, t)
+	return nil, Refuse(x.At, "use CASE", "%s cannot be cast to %s", e.Type, t)
 }

@@ -1,4 +1,4 @@
-package plan
+package bind
 
 import (
 	"math/big"
@@ -13,22 +13,22 @@ import (
 // widthBucket lowers WIDTH_BUCKET(x, low, high, n): the number from 1 to n of the one of n equal parts of [low, high) that x is
 // in, 0 below and n + 1 from high on. It is CASE WHEN x < low THEN 0 WHEN x >= high THEN n + 1 ELSE FLOOR((x − low) · n / (high −
 // low)) + 1 END, computed as that says; the part is held between 1 and n, whatever the division rounds to.
-func (l *lowering) widthBucket(x *query.Call) (*bounded.Expr, error) {
+func (l *Scope) widthBucket(x *query.Call) (*bounded.Expr, error) {
 	if x.Star || x.Distinct || x.Filter != nil || len(x.Args) != 4 {
-		return nil, refuse(x.At, "", "width_bucket takes a number, the lowest bound, the highest, and how many buckets")
+		return nil, Refuse(x.At, "", "width_bucket takes a number, the lowest bound, the highest, and how many buckets")
 	}
-	low, high, n := numberLiteral(x.Args[1]), numberLiteral(x.Args[2]), numberLiteral(x.Args[3])
+	low, high, n := NumberLiteral(x.Args[1]), NumberLiteral(x.Args[2]), NumberLiteral(x.Args[3])
 	if low == nil || high == nil || floatOf(low) >= floatOf(high) {
-		return nil, refuse(x.At, "write out two numbers, the lower one first", "width_bucket needs two bounds that are constants and in order")
+		return nil, Refuse(x.At, "write out two numbers, the lower one first", "width_bucket needs two bounds that are constants and in order")
 	}
 	if n == nil || !n.IsInt() || n.Sign() <= 0 || n.Cmp(big.NewRat(policy.MaxKeys-2, 1)) > 0 {
-		return nil, refuse(x.At, "", "width_bucket needs a constant number of buckets, from 1 to %d", policy.MaxKeys-2)
+		return nil, Refuse(x.At, "", "width_bucket needs a constant number of buckets, from 1 to %d", policy.MaxKeys-2)
 	}
-	e, err := l.row(x.Args[0])
+	e, err := l.Row(x.Args[0])
 	if err != nil {
 		return nil, err
 	}
-	if err := numeric(e, x.At); err != nil {
+	if err := Numeric(e, x.At); err != nil {
 		return nil, err
 	}
 	binary := func(op query.BinaryOp, a, b query.Expr) query.Expr {
@@ -44,7 +44,7 @@ func (l *lowering) widthBucket(x *query.Call) (*bounded.Expr, error) {
 	part := binary(query.Add, call("least", call("greatest", floor, whole(0)), whole(count-1)), whole(1))
 	inside := binary(query.Add, part, binary(query.Mul, whole(0), floor)) // NULL where x is: LEAST and GREATEST pass over it
 	var outside []query.When                                              // those that x's bounds allow
-	least, most := rangeFloats(e.Range, e.Type)
+	least, most := RangeFloats(e.Range, e.Type)
 	if least < floatOf(low) {
 		outside = append(outside, query.When{Cond: binary(query.Lt, of, lowest), Result: whole(0)})
 	}
@@ -52,13 +52,13 @@ func (l *lowering) widthBucket(x *query.Call) (*bounded.Expr, error) {
 		outside = append(outside, query.When{Cond: binary(query.Ge, of, highest), Result: whole(count + 1)})
 	}
 	if outside == nil {
-		return l.row(inside)
+		return l.Row(inside)
 	}
-	return l.row(&query.Case{At: x.At, Whens: outside, Else: inside})
+	return l.Row(&query.Case{At: x.At, Whens: outside, Else: inside})
 }
 
-// numberLiteral is a constant number, or nil.
-func numberLiteral(x query.Expr) *big.Rat {
+// NumberLiteral is a constant number, or nil.
+func NumberLiteral(x query.Expr) *big.Rat {
 	c, ok := x.(*query.Literal)
 	if !ok || c.Kind != query.IntegerLiteral && c.Kind != query.DecimalLiteral {
 		return nil

@@ -1,4 +1,4 @@
-package plan
+package bind
 
 import (
 	"slices"
@@ -9,7 +9,7 @@ import (
 
 // list joins a, b, …: each to those before it, by the equalities in WHERE that speak of it and of them. It gives the conditions that
 // are left. The question is the one that JOIN … ON would have asked.
-func (f from) list(list *query.List, where query.Expr) (*relation, query.Expr, error) {
+func (f from) list(list *query.List, where query.Expr) (*Relation, query.Expr, error) {
 	var conditions []query.Expr
 	if where != nil {
 		conditions = split(where)
@@ -32,7 +32,7 @@ func (f from) list(list *query.List, where query.Expr) (*relation, query.Expr, e
 			return true
 		})
 		if on == nil {
-			return nil, nil, refuse(item.Pos(), "write JOIN … ON a.x = b.x", "no equality in WHERE joins this to what stands before it")
+			return nil, nil, Refuse(item.Pos(), "write JOIN … ON a.x = b.x", "no equality in WHERE joins this to what stands before it")
 		}
 		if out, err = beside(out, next, &query.Join{At: item.Pos(), Kind: query.InnerJoin, On: on}); err != nil {
 			return nil, nil, err
@@ -46,17 +46,17 @@ func (f from) list(list *query.List, where query.Expr) (*relation, query.Expr, e
 }
 
 // joins reports an equality of something of one with something of the other.
-func joins(x query.Expr, one, other *relation) bool {
+func joins(x query.Expr, one, other *Relation) bool {
 	eq, ok := x.(*query.Binary)
 	if !ok || eq.Op != query.Eq {
 		return false
 	}
-	of := func(x query.Expr, r, not *relation) bool {
-		e, err := r.row(x)
-		if err != nil || !anyColumn(e, func(*bounded.Expr) bool { return true }) {
+	of := func(x query.Expr, r, not *Relation) bool {
+		e, err := r.Row(x)
+		if err != nil || !AnyColumn(e, func(*bounded.Expr) bool { return true }) {
 			return false
 		}
-		_, err = not.row(x)
+		_, err = not.Row(x)
 		return err != nil // a name that both have says nothing, and is refused as ambiguous
 	}
 	return of(eq.L, one, other) && of(eq.R, other, one) || of(eq.L, other, one) && of(eq.R, one, other)

@@ -1,4 +1,4 @@
-package plan
+package bind
 
 import (
 	"dither/internal/bounded"
@@ -6,14 +6,15 @@ import (
 	"dither/internal/value"
 )
 
-var comparisons = map[query.BinaryOp]bounded.Op{
+// Comparisons are the operations of the comparison operators.
+var Comparisons = map[query.BinaryOp]bounded.Op{
 	query.Eq: bounded.OpEq, query.Ne: bounded.OpNe, query.Lt: bounded.OpLt, query.Le: bounded.OpLe, query.Gt: bounded.OpGt, query.Ge: bounded.OpGe,
 }
 
 // compare builds a comparison of two values of one type. Booleans are only equal or not.
 func compare(op bounded.Op, a, b *bounded.Expr, at query.Pos) (*bounded.Expr, error) {
-	if isUntypedNull(a) || isUntypedNull(b) {
-		return nil, refuse(at, "write IS NULL or IS NOT NULL", "a comparison with NULL is never true")
+	if IsUntypedNull(a) || IsUntypedNull(b) {
+		return nil, Refuse(at, "write IS NULL or IS NOT NULL", "a comparison with NULL is never true")
 	}
 	args := []*bounded.Expr{a, b}
 	t, err := unify(args, at)
@@ -21,12 +22,12 @@ func compare(op bounded.Op, a, b *bounded.Expr, at query.Pos) (*bounded.Expr, er
 		return nil, err
 	}
 	if t == value.Boolean && op != bounded.OpEq && op != bounded.OpNe {
-		return nil, refuse(at, "", "booleans have no order")
+		return nil, Refuse(at, "", "booleans have no order")
 	}
 	return &bounded.Expr{Op: op, Type: value.Boolean, Args: args, Nullable: anyNullable(args)}, nil
 }
 
-func (l *lowering) between(x *query.Between) (*bounded.Expr, error) {
+func (l *Scope) between(x *query.Between) (*bounded.Expr, error) {
 	args, err := l.rows([]query.Expr{x.X, x.Lo, x.Hi})
 	if err != nil {
 		return nil, err
@@ -39,18 +40,18 @@ func (l *lowering) between(x *query.Between) (*bounded.Expr, error) {
 	if err != nil {
 		return nil, err
 	}
-	return negated(logical(bounded.OpAnd, lo, hi), x.Not), nil
+	return negated(Logical(bounded.OpAnd, lo, hi), x.Not), nil
 }
 
 func negated(e *bounded.Expr, not bool) *bounded.Expr {
 	if not {
-		return logical(bounded.OpNot, e)
+		return Logical(bounded.OpNot, e)
 	}
 	return e
 }
 
 // in lowers X IN (constants). A list with anything but constants becomes a disjunction.
-func (l *lowering) in(x *query.In) (*bounded.Expr, error) {
+func (l *Scope) in(x *query.In) (*bounded.Expr, error) {
 	args, err := l.rows(append([]query.Expr{x.X}, x.List...))
 	if err != nil {
 		return nil, err
@@ -58,7 +59,7 @@ func (l *lowering) in(x *query.In) (*bounded.Expr, error) {
 	constants := true
 	for i, a := range args[1:] {
 		if a.Op == bounded.OpConst && a.Const.Null {
-			return nil, refuse(x.List[i].Pos(), "write OR … IS NULL", "NULL in a list is never equal to anything")
+			return nil, Refuse(x.List[i].Pos(), "write OR … IS NULL", "NULL in a list is never equal to anything")
 		}
 		constants = constants && a.Op == bounded.OpConst
 	}
@@ -81,24 +82,24 @@ func (l *lowering) in(x *query.In) (*bounded.Expr, error) {
 		}
 		or = append(or, eq)
 	}
-	return negated(logical(bounded.OpOr, or...), x.Not), nil
+	return negated(Logical(bounded.OpOr, or...), x.Not), nil
 }
 
 // maxPatternBytes bounds a pattern, and with it the cost of matching: engines match in time linear in the text for each byte
 // of the pattern.
 const maxPatternBytes = 256
 
-func (l *lowering) like(x *query.Like) (*bounded.Expr, error) {
-	e, err := l.row(x.X)
+func (l *Scope) like(x *query.Like) (*bounded.Expr, error) {
+	e, err := l.Row(x.X)
 	if err != nil {
 		return nil, err
 	}
 	if e.Type != value.Text {
-		return nil, refuse(x.At, "", "LIKE needs a text, and this is of type %s", e.Type)
+		return nil, Refuse(x.At, "", "LIKE needs a text, and this is of type %s", e.Type)
 	}
 	pattern, ok := x.Pattern.(*query.Literal)
 	if !ok || pattern.Kind != query.StringLiteral {
-		return nil, refuse(x.Pattern.Pos(), "write the pattern as a constant", "the pattern of LIKE must be a constant text")
+		return nil, Refuse(x.Pattern.Pos(), "write the pattern as a constant", "the pattern of LIKE must be a constant text")
 	}
 	if err := checkPattern(pattern.Text, pattern.At); err != nil {
 		return nil, err
@@ -109,14 +110,14 @@ func (l *lowering) like(x *query.Like) (*bounded.Expr, error) {
 
 func checkPattern(p string, at query.Pos) error {
 	if len(p) > maxPatternBytes {
-		return refuse(at, "", "the pattern is longer than %d bytes", maxPatternBytes)
+		return Refuse(at, "", "the pattern is longer than %d bytes", maxPatternBytes)
 	}
 	for i := 0; i < len(p); i++ {
 		if p[i] != '\\' {
 			continue
 		}
 		if i++; i == len(p) {
-			return refuse(at, `write \\ for a backslash`, "the pattern ends in its escape character")
+			return Refuse(at, `write \\ for a backslash`, "the pattern ends in its escape character")
 		}
 	}
 	return nil

@@ -1,4 +1,4 @@
-package plan
+package bind
 
 import (
 	"slices"
@@ -9,39 +9,39 @@ import (
 )
 
 // unionAll is UNION ALL of two relations: what one unit has in both adds up.
-func unionAll(a, b *relation, at query.Pos) (*relation, error) {
+func unionAll(a, b *Relation, at query.Pos) (*Relation, error) {
 	switch {
 	case a.public != b.public:
-		return nil, refuse(at, "", "rows of persons and public rows don't mix in UNION ALL")
+		return nil, Refuse(at, "", "rows of persons and public rows don't mix in UNION ALL")
 	case a.unit.IsRow() != b.unit.IsRow() || a.unitType != b.unitType:
-		return nil, refuse(at, "the owner can declare both unit columns with one type", "the units of %q and %q are not the same", a.main, b.main)
-	case len(a.names) != len(b.names):
-		return nil, refuse(at, "select the same columns in each", "the SELECTs of UNION ALL have %d and %d columns", len(a.names), len(b.names))
+		return nil, Refuse(at, "the owner can declare both unit columns with one type", "the units of %q and %q are not the same", a.main, b.main)
+	case len(a.Names) != len(b.Names):
+		return nil, Refuse(at, "select the same columns in each", "the SELECTs of UNION ALL have %d and %d columns", len(a.Names), len(b.Names))
 	}
-	out := &relation{unit: a.unit, unitType: a.unitType, public: a.public, main: a.main}
+	out := &Relation{unit: a.unit, unitType: a.unitType, public: a.public, main: a.main}
 	var err error
 	if !a.public {
 		if out.unit, err = plus(a.unit, b.unit, at); err != nil {
 			return nil, err
 		}
 	}
-	for i := range a.names {
-		for _, n := range []named{a.names[i], b.names[i]} { // whose origin is forgotten here
+	for i := range a.Names {
+		for _, n := range []Name{a.Names[i], b.Names[i]} { // whose origin is forgotten here
 			if err := n.unfilled(at); err != nil {
 				return nil, err
 			}
 		}
-		both := []*bounded.Expr{a.names[i].e, b.names[i].e}
+		both := []*bounded.Expr{a.Names[i].e, b.Names[i].e}
 		if _, err := unify(both, at); err != nil {
 			return nil, err
 		}
-		a.names[i].e, b.names[i].e = both[0], both[1]
-		n := named{name: a.names[i].name, unit: a.names[i].unit && b.names[i].unit}
-		out.names = append(out.names, n)
+		a.Names[i].e, b.Names[i].e = both[0], both[1]
+		n := Name{name: a.Names[i].name, unit: a.Names[i].unit && b.Names[i].unit}
+		out.Names = append(out.Names, n)
 	}
-	s := &bounded.Source{Op: bounded.Union, Inputs: []*bounded.Source{a.project(), b.project()}, Units: a.source.Units}
-	for i, c := range a.columns {
-		s.Columns = append(s.Columns, hull(c, b.columns[i]))
+	s := &bounded.Source{Op: bounded.Union, Inputs: []*bounded.Source{a.project(), b.project()}, Units: a.Source.Units}
+	for i, c := range a.Columns {
+		s.Columns = append(s.Columns, hull(c, b.Columns[i]))
 	}
 	out.over(s)
 	return out, nil

@@ -1,0 +1,143 @@
+package bind
+
+import (
+	"cmp"
+	"slices"
+
+	"dither/internal/bounded"
+	"dither/internal/policy"
+	"dither/internal/query"
+)
+
+// Names in a relation. A name that several columns have must be qualified; which one was meant is never guessed.
+
+// Find is the name that a reference means.
+func (l *Scope) Find(c *query.Column) (*Name, error) {
+	var found *Name
+	known := c.Table == ""
+	for i := range l.Names {
+		n := &l.Names[i]
+		known = known || n.table == c.Table
+		if n.name != c.Name || c.Table == "" && n.merged || c.Table != "" && n.table != c.Table {
+			continue
+		}
+		if found != nil {
+			hint := "give one of them another name, with AS"
+			if found.table != n.table && n.table != "" && found.table != "" {
+				hint = "write " + query.QuoteName(found.table) + "." + query.QuoteName(n.name) + " or " + query.QuoteName(n.table) + "." + query.QuoteName(n.name)
+			}
+			return nil, Refuse(c.At, hint, "column %q is ambiguous", c.Name)
+		}
+		found = n
+	}
+	switch {
+	case !known:
+		return nil, Refuse(c.At, suggestion(c.Table, l.tables()), "there is no table %q in this question", c.Table)
+	case found == nil:
+		var names []string
+		for _, n := range l.Names {
+			if n.name != "" && (c.Table == "" || n.table == c.Table) && !slices.Contains(names, n.name) {
+				names = append(names, n.name)
+			}
+		}
+		return nil, Refuse(c.At, noColumn(c.Name, names), "there is no column %q here", c.Name)
+	}
+	return found, nil
+}
+
+// tables are the names of a relation's tables.
+func (l *Scope) tables() (out []string) {
+	for _, n := range l.Names {
+		if n.table != "" && !slices.Contains(out, n.table) {
+			out = append(out, n.table)
+		}
+	}
+	return out
+}
+
+// resolve is the expression that a reference means.
+func (l *Scope) resolve(c *query.Column) (*bounded.Expr, error) {
+	n, err := l.Find(c)
+	if err != nil {
+		return nil, err
+	}
+	l.reads(n.e)
+	return n.e, n.unfilled(c.At)
+}
+
+// reads notes which columns an expression reads that a name stands for. Names are the one way from a question to columns.
+func (l *Scope) reads(e *bounded.Expr) {
+	e.Walk(func(x *bounded.Expr) {
+		if x.Op == bounded.OpColumn && l.Resolved != nil {
+			l.Resolved[l.Columns[x.Column].Column] = true
+		}
+	})
+}
+
+// unfilled refuses a column whose values are those of a public table that tells none.
+func (n *Name) unfilled(at query.Pos) error {
+	if n.of.table == nil {
+		return nil
+	}
+	return unfilled(n.of.table.Column(n.of.column), at)
+}
+
+func unfilled(c *policy.Column, at query.Pos) error {
+	o := c.ValuesFrom
+	if o == nil || c.Values != nil {
+		return nil
+	}
+	return Refuse(at, "the owner can seal it: dither seal "+o.Table, "the values of column %q are those of %s.%s, and %s", c.Name, o.Table, o.Column, cmp.Or(o.Trouble, "they are not known here"))
+}
+
+// nameOf is the first name of a column.
+func nameOf(names []Name, column int) Name {
+	i := slices.IndexFunc(names, func(n Name) bool { return n.e.Op == bounded.OpColumn && n.e.Column == column })
+	if i < 0 {
+		return Name{}
+	}
+	return names[i]
+}
+
+// Declared is a column of the one table, which the engine cleans.
+func (l *Scope) Declared(c *policy.Column) *bounded.Expr {
+	index := slices.IndexFunc(l.Columns, func(o bounded.Column) bool { return o.Name == c.Name })
+	if index < 0 {
+		index = len(l.Columns)
+		l.Columns = append(l.Columns, bounded.Column{Column: c, Range: bounded.CleanRange(c)})
+	}
+	return &bounded.Expr{Op: bounded.OpColumn, Type: c.Type, Column: index, Name: c.Name, Range: l.Columns[index].Range, Nullable: true}
+}
+
+// Has reports that a name is a column's.
+func (l *Scope) Has(name string) bool {
+	if l.Names == nil {
+		return l.Table.Column(name) != nil
+	}
+	return slices.ContainsFunc(l.Names, func(n Name) bool { return n.name == name })
+}
+
+// UnitStands reports that an expression is the unit's column itself.
+func (l *Scope) UnitStands(e *bounded.Expr) bool {
+	if l.Names == nil {
+		return e.Name == l.Table.Unit.Column
+	}
+	return slices.ContainsFunc(l.Names, func(n Name) bool { return n.unit && n.e.Op == bounded.OpColumn && n.e.Column == e.Column })
+}
+
+// IsUnit reports that a reference means the unit's column.
+func (l *Scope) IsUnit(c *query.Column) bool {
+	if l.Names == nil {
+		return c.Name == l.Table.Unit.Column
+	}
+	n, err := l.Find(c)
+	return err == nil && n.unit
+}
+
+// Placed refuses an integer that stands for no item. PostgreSQL takes none for a constant there either, and what was meant would be left undone.
+func Placed(x, resolved query.Expr) error {
+	if l, ok := x.(*query.Literal); ok && l.Kind == query.IntegerLiteral && resolved == x {
+		return Refuse(l.At, "write the expression itself, or its place in SELECT, from 1 on", "SELECT has no item %s", l.Text)
+	}
+	return nil
+}

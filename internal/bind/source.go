@@ -1,0 +1,55 @@
+package bind
+
+import (
+	"dither/internal/bounded"
+	"dither/internal/policy"
+	"dither/internal/query"
+)
+
+// output is a column that holds e, as its readers see it. It weighs what e does, so that no expression is large once
+// columns are replaced by what they stand for, as an engine may.
+func (l *Scope) output(name string, e *bounded.Expr) bounded.Column {
+	c := &policy.Column{Name: name, Type: e.Type, Nullable: l.NullGroup(e)}
+	if values, ok := l.Known(e); ok && e.Type != 0 {
+		if all, ok := knownByType(e); !ok || len(values) < len(all) {
+			c.Values = values
+		}
+	}
+	if len(c.Values) == 0 {
+		c.Values = nil
+	}
+	return bounded.Column{Column: c, Range: e.Range, Weight: e.Weight()}
+}
+
+// Conjunction is a AND b, where either may be nil.
+func Conjunction(a, b *bounded.Expr) *bounded.Expr {
+	switch {
+	case a == nil:
+		return b
+	case b == nil:
+		return a
+	}
+	return Logical(bounded.OpAnd, a, b)
+}
+
+// times are the bounds of a unit where each of its rows becomes at most n.
+func times(u policy.Unit, n int64, at query.Pos) (policy.Unit, error) {
+	u.RowsPerUnit, u.MaxGroups, u.RowsPerGroup = u.RowsPerUnit*n, u.MaxGroups*n, u.RowsPerGroup*n
+	return u, fits(u, at)
+}
+
+// plus are the bounds of a unit that has what u and v bound.
+func plus(u, v policy.Unit, at query.Pos) (policy.Unit, error) {
+	u.RowsPerUnit += v.RowsPerUnit
+	u.MaxGroups += v.MaxGroups
+	u.RowsPerGroup += v.RowsPerGroup
+	return u, fits(u, at)
+}
+
+func fits(u policy.Unit, at query.Pos) error {
+	if u.RowsPerUnit > policy.MaxRowsPerUnit {
+		return Refuse(at, "the owner can declare fewer rows_per_unit; or count each person's rows in a subquery first, GROUP BY the person",
+			"one unit could have %d rows here, more than %d", u.RowsPerUnit, policy.MaxRowsPerUnit)
+	}
+	return nil
+}

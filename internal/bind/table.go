@@ -1,0 +1,31 @@
+package bind
+
+import (
+	"dither/internal/policy"
+	"dither/internal/query"
+)
+
+func tableOf(p *policy.Policy, tree *query.Select) (*policy.Table, error) {
+	if t := p.Table(tree.From.Table); t != nil {
+		if t.Public {
+			return nil, Refuse(tree.From.At, "read its source directly: it is public", "table %q is public and holds nothing to protect", t.Name)
+		}
+		return t, nil
+	}
+	return nil, noTable(p, tree.From.Table, tree.From.At)
+}
+
+func noTable(p *policy.Policy, name string, at query.Pos) error {
+	var names []string
+	for _, t := range p.Tables {
+		names = append(names, t.Name)
+	}
+	return Refuse(at, suggestion(name, names), "there is no table %q", name)
+}
+
+func aliasOf(tree *query.Select) string {
+	if tree.From.Alias != "" {
+		return tree.From.Alias
+	}
+	return tree.From.Table
+}
