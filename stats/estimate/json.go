@@ -7,7 +7,7 @@ import (
 	"dither/curator"
 )
 
-// MarshalJSON writes the estimates as docs/reference/json.md says. Missing numbers are null.
+// MarshalJSON writes the estimates as docs/reference/statistics.md says. Missing numbers are null.
 func (e *Result) MarshalJSON() ([]byte, error) {
 	type value struct {
 		Keys     map[string]any  `json:"keys,omitempty"`

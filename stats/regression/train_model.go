@@ -45,8 +45,8 @@ func (g *gradients) against(out *Trained, class, d int) (all []GLMCoefficient) {
 	return all
 }
 
-// Outputs are what the model says of a row of scaled predictors, in the order of Columns: the mean response, or each
-// class's probability. Of a row of another length, or where the parameters are not those of such a model, it is nil.
+// Outputs are the model's predictions for a row of scaled predictors, in the order of Columns: the mean response, or each
+// class's probability. They are nil if the row has another length, or the parameters are not those of such a model.
 func (t *Trained) Outputs(x []float64) []float64 {
 	if len(x) != len(t.Columns) || len(t.Theta) != t.parameters() {
 		return nil
