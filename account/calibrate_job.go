@@ -88,7 +88,7 @@ type openJob struct {
 // noise reports whether a larger parameter loses less.
 func (o *openJob) noise() bool { return o.key == "sigma" || o.key == "scale" }
 
-// job is the job with the parameter x; nil where x is beyond its limits.
+// job is the job with the parameter x; nil if x is beyond its limits.
 func (o *openJob) job(x *big.Rat) *Job {
 	open := o.steps[o.at]
 	if open.kind.key(o.key).check(x) != nil {

@@ -170,7 +170,7 @@ func (o *Optimal) solve(d *big.Float) (lower, upper float64) {
 	return max(lower, 0), upper
 }
 
-// logOf is ln((a−d)/b) rounded in a direction, and 0 where that is below 0.
+// logOf is ln((a−d)/b) rounded in a direction, and 0 if that is below 0.
 func logOf(a, d, b *big.Float, mode big.RoundingMode, bits uint) *big.Float {
 	x := new(big.Float).SetPrec(bits).SetMode(mode).Sub(a, d)
 	x.Sub(x.Quo(x, b), big.NewFloat(1))

@@ -50,7 +50,7 @@ func (k keep) whole(lo, hi *big.Float) (lower, upper float64) {
 	return max(lower, 0), min(upper, 1)
 }
 
-// rest brackets what d leaves for δ*: (d − (1−keep))/keep, which is below 0 where it leaves nothing.
+// rest brackets what d leaves for δ*: (d − (1−keep))/keep, which is below 0 if it leaves nothing.
 func (k keep) rest(d privacy.Delta) (least, most *big.Float) {
 	aim := exact.IntervalOf(d.Rat(), k.bits)
 	least = k.float(big.ToNegativeInf).Sub(k.lo, big.NewFloat(1))

@@ -11,8 +11,8 @@ import (
 
 // Figure is the result of one accountant: a certified upper bound, or the reason why it has none.
 type Figure struct {
-	Value float64 // an ε or a δ, rounded up; NaN where there is none
-	Why   string  // "" where Value holds
+	Value float64 // an ε or a δ, rounded up; NaN if there is none
+	Why   string  // "" if Value holds
 }
 
 // Told reports whether there is a value.

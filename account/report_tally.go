@@ -156,14 +156,14 @@ func (t *tally) zcdpDelta(e privacy.Epsilon) Figure {
 	return told(upper)
 }
 
-// deltaBelow is x > 0 as a δ, exactly; ok is false where x is 1 or more.
+// deltaBelow is x > 0 as a δ, exactly; ok is false if x is 1 or more.
 func deltaBelow(x *big.Float) (d privacy.Delta, ok bool) {
 	r, _ := x.Rat(nil)
 	d, err := privacy.DeltaOf(r)
 	return d, err == nil && r.Cmp(one) < 0
 }
 
-// shown is an ε in a sentence.
+// shown writes an ε for a sentence.
 func shown(e privacy.Epsilon) string {
 	f, _ := e.Rat().Float64()
 	return fmt.Sprintf("%.6g", f)

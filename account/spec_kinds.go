@@ -19,7 +19,7 @@ type kind struct {
 // key is a parameter.
 type key struct {
 	name  string
-	usual *big.Rat // nil where it must be given
+	usual *big.Rat // nil if it must be given
 	check func(*big.Rat) error
 }
 

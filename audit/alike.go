@@ -104,7 +104,7 @@ func extremes(parts []part) (least, most part) {
 // unlikely bounds the probability that an event's counts in parts of one side's runs differ so much, if all runs are
 // independent and alike.
 //
-// Proof. Let p be the event's probability, k a part's count, of n. Let d be 0 where |k − np| ≤ 1, and else
+// Proof. Let p be the event's probability, k a part's count, of n. Let d be 0 if |k − np| ≤ 1, and else
 // 2n·KL(c/n ‖ p), where c is k moved by one towards np. Then P(d ≥ z²) ≤ 2·Φ(−z), by the inequalities of
 // Zubkov & Serov 2013, P(X ≥ k) ≤ Φ(−√(2n·KL((k−1)/n ‖ p))) and its mirror image. So d is stochastically
 // at most χ² of one degree of freedom, and the sum of d over m parts, being independent, at most χ² of m degrees.

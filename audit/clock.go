@@ -23,7 +23,7 @@ type Clock struct {
 	// D is |Shift|/Sigma, or √2·Φ⁻¹(A) if that is larger, A being the probability that a run with the unit takes
 	// longer than one without it, or shorter: for normal times both are the same number. AtMost is the largest of the
 	// 99.9 % upper bounds of the two, and of |shift|/σ of the times as they are, whose rare long runs may be what
-	// tells. AtLeast is the larger of the lower bounds of the first two, 0 where there is none. D and AtMost are +Inf
+	// tells. AtLeast is the larger of the lower bounds of the first two, 0 if there is none. D and AtMost are +Inf
 	// where every run of one side is longer than every one of the other.
 	D, AtLeast, AtMost float64
 	// Gap is the largest difference between the two sides' shares of runs above a threshold.

@@ -12,7 +12,7 @@ type event struct {
 	atLeast   bool
 	threshold float64
 	likely    Side
-	feature   feature // what it is about; of none where that is everything
+	feature   feature // what it is about; of none if that is everything
 	id        int     // the candidate's
 	promise   promise
 }

@@ -124,7 +124,7 @@ func numberField(x float64) field {
 	return field{number: x + 0, is: numeric} // −0 + 0 is 0
 }
 
-// key is what a field is counted under as a token: "" where there is none, or nothing in it.
+// key is what a field is counted under as a token: "" if there is none, or nothing in it.
 func (f field) key() string {
 	if f.is == numeric && f.text == "" {
 		return strconv.FormatFloat(f.number, 'g', -1, 64)

@@ -56,7 +56,7 @@ func (c *coarse) cell(o *output) int {
 	return mostCells - 1
 }
 
-// cellName writes a cell; "" where there is none.
+// cellName writes a cell; "" if there is none.
 func (c *coarse) cellName(i int) string {
 	switch {
 	case i <= len(c.edges):

@@ -47,7 +47,7 @@ type ProgramError struct {
 	Side   Side
 	Done   int    // outputs before it, since the program was last asked
 	Detail string // what happened
-	Hint   string // what may help; "" where nothing is known to
+	Hint   string // what may help; "" if nothing is known to
 }
 
 // Error says what happened, and where.

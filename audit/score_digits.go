@@ -8,7 +8,7 @@ import (
 	"strings"
 )
 
-// lowBits is 1 where a number's lowest bit and its size are as they say, else 0.
+// lowBits is 1 if a number's lowest bit and its size are as they say, else 0.
 type lowBits struct {
 	feature
 	fine  bool // the lowest bit is below 2^grid; else it is not
@@ -85,7 +85,7 @@ func either(name, text string, atLeast bool, t float64) string {
 	return name + " is a number"
 }
 
-// residue is 1 where a number is so much more than a multiple of step, else 0.
+// residue is 1 if a number is so much more than a multiple of step, else 0.
 type residue struct {
 	feature
 	step, rest float64 // integers, after scaling by 10^decimals

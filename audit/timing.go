@@ -15,12 +15,12 @@ type Timing struct {
 	// half: about ½ if time reveals nothing about the side. By chance it is off by Chance, one standard deviation.
 	Slower, Chance float64
 	// Sizes is Spearman's rank correlation of a run's time with the size of its output: of the number's magnitude, or
-	// else of the text's length. NaN where one of them never changes, or where no run has a time of its own. By chance
+	// else of the text's length. NaN if one of them never changes, or where no run has a time of its own. By chance
 	// it is off by 1/√runs.
 	Sizes float64
 }
 
-// timing is what was timed in a recording; nil where a side has nothing.
+// timing is what was timed in a recording; nil if a side has nothing.
 func timing(r recording, paced bool) *Timing {
 	n, m := len(r.times[0]), len(r.times[1])
 	if n == 0 || m == 0 {
@@ -85,7 +85,7 @@ func ranks(x []float64) []float64 {
 	return out
 }
 
-// correlation is Pearson's; NaN where one of them is constant.
+// correlation is Pearson's; NaN if one of them is constant.
 func correlation(x, y []float64) float64 {
 	mean := func(x []float64) float64 {
 		sum := 0.0

@@ -150,7 +150,7 @@ func (f fit) total(x []float64) float64 {
 	return math.Max(0, sum)
 }
 
-// statistic is the statistic of noisy counts; 0 where they make nobody.
+// statistic is the statistic of noisy counts; 0 if they make nobody.
 func (f fit) statistic(x []float64) float64 {
 	n := f.total(x)
 	if !(n > 0) {

@@ -210,10 +210,10 @@ func (e estimated) least() float64 {
 	return least
 }
 
-// drowned holds where a row or a column that is estimated has fewer people than three standard deviations of the noise
-// on it. At such marginals a null distribution is far from the true one: without this rule a test at .05 rejected up to
-// .075 of what is true, and where half of that was asked for .0587 (.002) of two samples of 900 and 100 with 15 % in a
-// column, under Laplace noise of scale 10. (Simulated tables are not held to it: that makes p-values larger.)
+// drowned reports whether a row or a column that is estimated has fewer people than three standard deviations of the
+// noise on it. At such marginals a null distribution is far from the true one: without this rule a test at .05 rejected
+// up to .075 of what is true, and where half of that was asked for .0587 (.002) of two samples of 900 and 100 with 15 %
+// in a column, under Laplace noise of scale 10. (Simulated tables are not held to it: that makes p-values larger.)
 func (m model) drowned(e estimated) bool {
 	below := func(shares []float64, cells int) bool {
 		for _, p := range shares {

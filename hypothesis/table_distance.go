@@ -141,7 +141,7 @@ func dot(x, y []float64) (sum float64) {
 	return sum
 }
 
-// solve solves a symmetric positive system by Cholesky's decomposition, in place; false where it is singular.
+// solve solves a symmetric positive system by Cholesky's decomposition, in place; false if it is singular.
 func solve(a [][]float64, b []float64) ([]float64, bool) {
 	n := len(b)
 	for j := range n {

@@ -78,7 +78,7 @@ func (d DiscreteGaussian) StdDev() float64 {
 	return math.Nextafter(math.Sqrt(d.Variance()), math.Inf(1))
 }
 
-// Mass is P(X = x), to about 12 digits; 0 where it is below the least float.
+// Mass is P(X = x), to about 12 digits; 0 if it is below the least float.
 func (d DiscreteGaussian) Mass(x *big.Int) float64 {
 	e, _ := d.exponent(x).Float64() // rounded once
 	return math.Exp(-e) / d.normaliser()
@@ -109,7 +109,7 @@ func (d DiscreteGaussian) normaliser() float64 {
 	return z
 }
 
-// float is the float nearest to σ²: 0 where that is below the floats.
+// float is the float nearest to σ²; 0 if that is below the floats.
 func (d DiscreteGaussian) float() float64 { return d.floats.near }
 
 // exponent is x²/(2σ²), exactly.

@@ -96,7 +96,7 @@ func (d DiscreteLaplace) Draw() *big.Int {
 	return sample.DiscreteLaplace(source, d.scale)
 }
 
-// Variance is 2p/(1 − p)², in squared units, to about 12 digits (fewer below 2^−1022); 0 where it is below the
+// Variance is 2p/(1 − p)², in squared units, to about 12 digits (fewer below 2^−1022); 0 if it is below the
 // least float.
 func (d DiscreteLaplace) Variance() float64 {
 	rate := d.rate()
@@ -110,7 +110,7 @@ func (d DiscreteLaplace) StdDev() float64 {
 	return math.Sqrt2 * math.Exp(-rate/2) / -math.Expm1(-rate)
 }
 
-// Mass is P(X = x), to about 12 digits; 0 where it is below the least float.
+// Mass is P(X = x), to about 12 digits; 0 if it is below the least float.
 func (d DiscreteLaplace) Mass(x *big.Int) float64 {
 	return math.Tanh(d.rate()/2) * d.decay(new(big.Int).Abs(x)) // (1 − p)/(1 + p) = tanh(1/(2·scale))
 }

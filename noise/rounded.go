@@ -79,7 +79,7 @@ func (d RoundedGaussian) StdDev() float64 {
 	return math.Nextafter(math.Sqrt(d.Variance()), math.Inf(1))
 }
 
-// Mass is P(X = x), to about 12 digits; 0 where it is below the least float.
+// Mass is P(X = x), to about 12 digits; 0 if it is below the least float.
 //
 // Where σ is large it is a difference of nearly equal values. There, with z = x/σ, it is the density's integral over
 // the unit about x, φ(z)/σ·(1 + H₂(z)/(24σ²) + H₄(z)/(1920σ⁴) + H₆(z)/(322560σ⁶) + …) with Hermite's

@@ -79,7 +79,7 @@ func (d Staircase) Draw() *big.Int {
 	return sample.NewStaircase(d.length, d.step, d.epsilon).Draw(source, new(big.Int))
 }
 
-// base is b, to about 15 digits; 0 where it is below the floats. drop is 1 − b, likewise.
+// base is b, to about 15 digits; 0 if it is below the floats. drop is 1 − b, likewise.
 func (d Staircase) base() float64 { return math.Exp(-ratFloat(d.epsilon)) }
 func (d Staircase) drop() float64 { return -math.Expm1(-ratFloat(d.epsilon)) }
 
@@ -111,7 +111,7 @@ func (d Staircase) exponent(s *big.Int) *big.Rat {
 	return e.Mul(e, d.epsilon)
 }
 
-// Mass is P(X = x), to about 12 digits; 0 where it is below the least float.
+// Mass is P(X = x), to about 12 digits; 0 if it is below the least float.
 func (d Staircase) Mass(x *big.Int) float64 {
 	s, _ := d.stair(x)
 	return math.Exp(-ratFloat(d.exponent(s))) * d.drop() / d.divisor()
@@ -167,7 +167,7 @@ func (d Staircase) Quantile(alpha float64) *big.Int {
 	return bisect(enough.Mul(enough, d.length), func(k *big.Int) bool { return d.Tail(k) <= alpha })
 }
 
-// Variance is E X², in squared units, to about 12 digits; 0 where it is below the least float.
+// Variance is E X², in squared units, to about 12 digits; 0 if it is below the least float.
 func (d Staircase) Variance() float64 {
 	n, m, q := d.moments()
 	long, w, b := intFloat(d.length), d.drop(), d.base()
@@ -177,7 +177,7 @@ func (d Staircase) Variance() float64 {
 // StdDev is the square root of the variance, in units, with its accuracy.
 func (d Staircase) StdDev() float64 { return math.Sqrt(d.Variance()) }
 
-// MeanAbs is E|X|, in units, to about 12 digits; 0 where it is below the least float.
+// MeanAbs is E|X|, in units, to about 12 digits; 0 if it is below the least float.
 func (d Staircase) MeanAbs() float64 {
 	n, m, _ := d.moments()
 	return 2 / d.divisor() * (intFloat(d.length)/d.drop()*n*d.base() + m)

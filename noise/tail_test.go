@@ -15,7 +15,7 @@ const precision = 300
 
 func wide() *big.Float { return new(big.Float).SetPrec(precision) }
 
-// bigExp is e^(−r) for r ≥ 0 to some 250 bits, by Taylor's series at r/2⁶⁴ and squarings; 0 where it is below
+// bigExp is e^(−r) for r ≥ 0 to some 250 bits, by Taylor's series at r/2⁶⁴ and squarings; 0 if it is below
 // e^(−10⁶).
 func bigExp(r *big.Rat) *big.Float {
 	if r.Cmp(big.NewRat(1_000_000, 1)) > 0 {

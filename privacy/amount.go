@@ -98,7 +98,7 @@ func (a amount) mul(b amount) amount {
 	return amount{new(big.Rat).Mul(a.r, b.r)}
 }
 
-// times is k·a, and 0 where k is negative.
+// times is k·a, and 0 if k is negative.
 func (a amount) times(k int64) amount { return a.mul(amount{new(big.Rat).SetInt64(max(k, 0))}) }
 
 // share is the part num/den of a. It panics unless 0 ≤ num and 0 < den, because callers compute these numbers and do

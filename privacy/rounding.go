@@ -32,8 +32,8 @@ func refined(evaluate func(bits uint) exact.Interval, enough func(exact.Interval
 	}
 }
 
-// settled holds where the upper end is at most 0 or 10^−smallest, or the width is below a share of 2^−accuracy of
-// it.
+// settled reports whether the upper end is at most 0 or 10^−smallest, or the width is below a share of 2^−accuracy
+// of it.
 func settled(x exact.Interval) bool {
 	hi := x.Hi()
 	return hi.Sign() <= 0 || negligible(hi) || x.Width().Cmp(hi.SetMantExp(hi, -accuracy)) <= 0

@@ -80,7 +80,7 @@ func (t *Table) Rows() int {
 }
 
 // Anonymity is the largest k for which the table is k-anonymous [Sweeney 2002]: every row has at least k−1 others
-// that are like it in all columns but the sensitive one. It is 0 where there are no rows.
+// that are like it in all columns but the sensitive one. It is 0 if there are no rows.
 func (t *Table) Anonymity() int {
 	if t.Rows() == 0 {
 		return 0

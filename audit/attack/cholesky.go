@@ -17,7 +17,7 @@ func (q *symmetric) clear() { clear(q.lower) }
 func (q *symmetric) row(i int) []float64 { return q.lower[i*(i+1)/2 : (i+1)*(i+2)/2] }
 
 // factor replaces the matrix by its factor. A pivot that rounding has left without a digit is skipped: its unknown
-// stays as it is, as is usual in interior-point methods [Wright 1999]. It reports false where a number is no longer
+// stays as it is, as is usual in interior-point methods [Wright 1999]. It reports false if a number is no longer
 // finite.
 func (q *symmetric) factor() bool {
 	for i := range q.n {

@@ -20,7 +20,7 @@ import (
 type form struct {
 	kind              formKind
 	text              string   // as it was published
-	low, high         *big.Rat // of a span, nil where it has no such end; a number is both
+	low, high         *big.Rat // of a span, nil if it has no such end; a number is both
 	openLow, openHigh bool     // whether the end is not of it
 	prefix            string   // of a pattern, before its stars
 }

@@ -8,7 +8,7 @@ type targets struct{ x, w, below, above []float64 }
 // move is a step of everything.
 type move struct{ x, toX, toW, below, above, toBelow, toTop []float64 } // w moves by −x
 
-// step moves once. It reports false where rounding allows no further one.
+// step moves once. It reports false if rounding allows no further one.
 func (s *interior) step() bool {
 	if !s.factor() {
 		return false

@@ -29,7 +29,7 @@ func made(seed uint64, people, questions int, bound float64, fit Fit) program {
 	return p
 }
 
-// vertex is a point where as many constraints are tight as there are unknowns, or nil where they do not determine one.
+// vertex is a point where as many constraints are tight as there are unknowns, or nil if they do not determine one.
 func vertex(lines [][]float64, pick []int) []float64 {
 	n := len(pick)
 	a := make([][]float64, n)

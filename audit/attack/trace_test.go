@@ -82,7 +82,7 @@ func TestTrace(t *testing.T) {
 }
 
 // For somebody of whom the means know nothing every rank among 19 others is as probable as any, so that the p-value is
-// at most k/20 with probability k/20. (Scores are hardly ever alike here; where they are, p-values are larger.)
+// at most k/20 with probability k/20. (Scores are rarely alike here; where they are, p-values are larger.)
 func TestTraceNullLaw(t *testing.T) {
 	const runs, attributes, others = 3000, 40, 19
 	names := make([]string, attributes)

@@ -8,7 +8,7 @@ import (
 // amount is a number with an interval that contains it. If exact sums would have too many common denominators, only the
 // interval remains.
 type amount struct {
-	number *expsum.Number // nil where it is too large
+	number *expsum.Number // nil if it is too large
 	within exact.Interval
 }
 

@@ -157,7 +157,7 @@ func sorted(ids []int32) string {
 	return packed(numbers)
 }
 
-// divided are the values of a row divided by its sum; nil where that is 1.
+// divided are the values of a row divided by its sum; nil if that is 1.
 func (b *builder) divided(name string, row []int32, normalize bool) (map[int32]int32, error) {
 	sum, err := b.m.sum(b.work, row)
 	if err != nil {

@@ -13,11 +13,11 @@ import (
 type Excess struct {
 	Lower, Upper    float64 // δ is between them, ends included
 	Exact           string  // δ, where it has a short text
-	Input, Neighbor string  // where it is attained; "" where no two inputs are adjacent
+	Input, Neighbor string  // where it is attained; "" if no two inputs are adjacent
 	Row, Beside     int     // their places, from 0
 	Outputs         []int   // the event, as places from 0: all outputs that are more than e^ε times as probable
 
-	number *expsum.Number // δ; nil where bounds alone are known
+	number *expsum.Number // δ; nil if bounds alone are known
 	event  event
 }
 
@@ -102,7 +102,7 @@ func (s *stick) largest(a Adjacency) (Excess, error) {
 // reached is the sum of one event.
 type reached struct {
 	event
-	number       *expsum.Number // nil where it is too large to compute with
+	number       *expsum.Number // nil if it is too large to compute with
 	lower, upper float64
 }
 

@@ -10,12 +10,12 @@ import (
 // Loss is the smallest ε that a mechanism keeps, if it keeps one.
 type Loss struct {
 	Lower, Upper float64 // ε is between them, ends included; both +Inf where there is none
-	// ε in words of algebra: "1", "ln 3", "1/2 + ln 3"; "" where it has no short ones, or there is none
+	// ε in words of algebra: "1", "ln 3", "1/2 + ln 3"; "" if it has no short ones, or there is none
 	Exact   string
 	Ratio   Bounds  // e^ε
 	Witness Witness // where it is attained: P(Output | Input) = e^ε·P(Output | Neighbor)
 
-	ratio *expsum.Number // e^ε; nil where there is no ε
+	ratio *expsum.Number // e^ε; nil if there is no ε
 }
 
 // Private reports whether there is such an ε.

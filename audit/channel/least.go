@@ -16,7 +16,7 @@ var ErrDelta = errors.New("no δ from 0 to 1")
 type Relaxed struct {
 	Lower, Upper    float64 // ε is between them, ends included; both +Inf where there is none
 	Exact           string  // ε in words of algebra, if they are short
-	Input, Neighbor string  // two inputs for which no smaller one would do; "" where ε is 0
+	Input, Neighbor string  // two inputs for which no smaller one would do; "" if ε is 0
 	Row, Beside     int     // their places, from 0
 	Outputs         []int   // an event for which no smaller one would do, as places from 0
 

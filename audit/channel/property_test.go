@@ -41,7 +41,7 @@ func of(t *rapid.T, entries [][]*big.Rat) *channel.Matrix {
 	return m
 }
 
-// worst is e^ε over some ordered pairs, from the definition; nil where there is none.
+// worst is e^ε over some ordered pairs, from the definition; nil if there is none.
 func worst(m [][]*big.Rat, pairs [][2]int) *big.Rat {
 	most := big.NewRat(1, 1)
 	for _, p := range pairs {

@@ -24,7 +24,7 @@ func MostGuessed(p account.Approximate) float64 {
 
 // MostFound is the highest rate of true positives, rounded up, of any test between two hypotheses that the promise
 // joins, whose rate of false positives is at most alpha: the lesser of e^ε·α + δ and 1 − e^−ε(1 − α − δ)
-// [Wasserman & Zhou 2010; Kairouz, Oh & Viswanath 2015]. It is 1 where alpha is no rate.
+// [Wasserman & Zhou 2010; Kairouz, Oh & Viswanath 2015]. It is 1 if alpha is no rate.
 func MostFound(p account.Approximate, alpha *big.Rat) float64 {
 	if alpha == nil || alpha.Sign() < 0 {
 		return 1

@@ -55,7 +55,7 @@ type Inference struct {
 type Posterior struct {
 	with, without weights
 	sums          exact.Interval // ln Z₋/Z, but for the shifts
-	ratios        []float64      // upper bounds of |ln p(x)/p₋ᵢ(x)|; NaN where neither is possible
+	ratios        []float64      // upper bounds of |ln p(x)/p₋ᵢ(x)|; NaN if neither is possible
 	worst         int
 	bits          uint // of precision
 }
@@ -133,7 +133,7 @@ func (p Posterior) Of(event func(x int) bool) (with, without Between) {
 
 // EventRatio bounds |ln(p(S|a)/p₋ᵢ(S|a))| of one event from both sides. Both bounds are +Inf where one of the two
 // beliefs is 0 and the other is not, and, whatever the event, where the output is impossible without the person's data,
-// so that there is no p₋ᵢ. Both are NaN where both beliefs are 0, and of the zero Posterior. Where a belief is too
+// so that there is no p₋ᵢ. Both are NaN if both beliefs are 0, and of the zero Posterior. Where a belief is too
 // small to tell, the bounds are 0 and LogRatio's.
 func (p Posterior) EventRatio(event func(x int) bool) Between {
 	if len(p.ratios) == 0 {

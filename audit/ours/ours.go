@@ -32,7 +32,7 @@ type Subject struct {
 	Sides [2]string
 
 	domain domain
-	// law is the law over the domain; nil where certify stands in its place: bounds of the least δ at an ε over all
+	// law is the law over the domain; nil if certify stands in its place: bounds of the least δ at an ε over all
 	// neighbours. near are then the probabilities that those are bounds of, rounded, to compare draws with.
 	law     func() (*Law, error)
 	certify func(privacy.Epsilon) (lower, upper float64, err error)
@@ -173,7 +173,7 @@ func vectors(n int, low, high int64) (all [][]int64, names []string) {
 	return all, names
 }
 
-// adjacent are the pairs of inputs between which near holds.
+// adjacent are the pairs of inputs for which near returns true.
 func adjacent(n int, near func(i, j int) bool) (pairs [][2]int) {
 	for i := range n {
 		for j := range i {

@@ -28,8 +28,8 @@ func sparse() []Subject {
 	}
 }
 
-// sparseSubject has neighbours whose queries move by the sensitivity at most, and in one direction where they are
-// monotonic.
+// sparseSubject is a subject whose neighbours' queries change by at most the sensitivity, and in one direction if they
+// are monotonic.
 func sparseSubject(name, about string, queries int, m stream.SparseVector) Subject {
 	most := m.Sensitivity.Int64()
 	all, names := vectors(queries, 0, most)

@@ -9,10 +9,10 @@ import (
 
 // Part confines a question to some parts of its table, for parallel composition: it is charged to these parts alone.
 //
-// Its meaning: before anything else, of each unit only the rows in its own parts remain. The part of a row is the cleaned value of
-// Column; a row in which it is NULL is in none. A unit's own parts are the first PerUnit parts in the order of their rows' least
-// sealed rank: over all rows of the unit, before WHERE, so that they are the same in every question over this sealed version. Where
-// each row is a unit, or no unit has more than one row, nothing is dropped.
+// Its meaning: before anything else, of each unit only the rows in its own parts remain. The part of a row is the
+// cleaned value of Column; a row in which it is NULL is in none. A unit's own parts are the first PerUnit parts in the
+// order of their rows' least sealed rank: over all rows of the unit, before WHERE, so that they are the same in every
+// question over this sealed version. Where each row is a unit, or no unit has more than one row, nothing is dropped.
 //
 // Claim: a unit moves the answer only if one of its own parts is named. Proof. WHERE is true only in rows whose part is
 // one of Values (see confined). After the dropping, a row of the unit is in one of its own parts; if none of these is
@@ -40,7 +40,7 @@ func (p *Part) Names() []string {
 
 func (p *Part) String() string { return fmt.Sprintf("part %d of %q", p.PerUnit, p.Names()) }
 
-// PartText is the line of a canonical text that says which rows Part drops; "" where it drops none.
+// PartText is the line of a canonical text that says which rows Part drops; "" if it drops none.
 func (b *Statement) PartText() string {
 	if b.Part == nil {
 		return ""

@@ -30,12 +30,12 @@ const (
 
 // Source is a relation over sealed tables: a tree of the operations above.
 //
-// Its meaning is a function from each unit's own rows (and the public tables) to rows of that unit: rows of no two units ever meet.
-// Proof, by induction. A Scan's row is its unit's. An Owned row stands beside a unit's row that holds its key, once for every such
-// unit, and what other units hold adds or removes none of these. Select reads one row. Join puts a row beside one of the same unit, or
-// beside a public one; which of the second input's rows it may meet is decided among rows of that unit, or among public ones. Union
-// decides nothing. PerUnit reads the rows of one unit. So to remove a unit, with its rows in all tables, is to remove its rows of the
-// relation, and to change no other.
+// Its meaning is a function from each unit's own rows (and the public tables) to rows of that unit: rows of no two
+// units ever meet. Proof, by induction. A Scan's row is its unit's. An Owned row stands beside a unit's row that holds
+// its key, once for every such unit, and what other units hold adds or removes none of these. Select reads one row.
+// Join puts a row beside one of the same unit, or beside a public one; which of the second input's rows it may meet is
+// decided among rows of that unit, or among public ones. Union decides nothing. PerUnit reads the rows of one unit. So
+// to remove a unit, with its rows in all tables, is to remove its rows of the relation, and to change no other.
 //
 // Rows that units share. Where a table has its unit through a reference, rows of several units may refer to one row.
 // Owned makes a row of it for each of these units, and the row is in the data for as long as one of the units is.
@@ -47,9 +47,9 @@ const (
 // each pair (u, a) with u ≠ w is there as often as before, and no pair (w, a) is left. The second input may itself be
 // an Owned: the induction covers it. ∎
 //
-// How many rows a unit has is bounded last, by Caps, as for one table. Where rows are units of their own, no cap is enforced
-// in the end: a Join takes at most Most public rows for a row, and a Union each row once an input, so that the plan's number
-// of rows a unit holds by itself.
+// How many rows a unit has is bounded last, by Caps, as for one table. Where rows are units of their own, no cap is
+// enforced in the end: a Join takes at most Most public rows for a row, and a Union each row once an input, so that the
+// plan's number of rows a unit holds by itself.
 type Source struct {
 	Op      SourceOp
 	Inputs  []*Source
@@ -57,7 +57,7 @@ type Source struct {
 	Units   bool     // each row has a unit
 
 	Table string         // Scan
-	Unit  *policy.Column // Scan: nil where a row is a unit, is public, or is Owned
+	Unit  *policy.Column // Scan: nil if a row is a unit, is public, or is Owned
 
 	ChildKey, ParentKey int   // Owned: columns of the first and the second input
 	Stored              int64 // Owned: the policy's bound; the policy's digest has it, and the canonical text does not

@@ -62,7 +62,7 @@ func (l *lattice) coefficients(s uint64, i int, keys []int) []float64 {
 	return out
 }
 
-// inWords is coefficients in words of 64 bits; false where they might not suffice. Every number on the way is at most
+// inWords is coefficients in words of 64 bits; false if they might not suffice. Every number on the way is at most
 // the sum of the first ones, which are not negative, times the keys' sizes so far: n·((1 − 1/n)·in + without) and
 // n·(without − in/n) have coefficients of at most n, and each of the first numbers takes part in a later one once at
 // most.

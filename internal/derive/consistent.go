@@ -125,7 +125,7 @@ func averageOf(s, n *fitted, i int, alpha float64, agg plan.Aggregate) Estimate 
 	least, most := new(big.Rat).Sub(count, reach), new(big.Rat).Add(count, reach)
 	centre := s.Units(new(big.Int).SetInt64(s.Centre))
 	end := func(x *big.Rat, lower bool) *big.Rat {
-		// the end of x/n over the counts that are left, nil where there is none
+		// the end of x/n over the counts that are left, nil if there is none
 		if (x.Sign() < 0) == lower {
 			if least.Sign() <= 0 {
 				return nil

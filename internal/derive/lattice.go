@@ -37,7 +37,7 @@ type lattice struct {
 	sets     []uint64 // of each grouping, its keys
 	variance []*big.Rat
 	all      []uint64              // every T within some grouping, in order of its bits
-	weights  map[uint64][]*big.Rat // of T, for each grouping; nil where T is not within it
+	weights  map[uint64][]*big.Rat // of T, for each grouping; nil if T is not within it
 	sizesUp  map[[2]int64]float64  // what sizeUp found
 	firsts   []int                 // what first found
 }

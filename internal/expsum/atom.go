@@ -95,7 +95,8 @@ func (p *parser) enclosed() (*Number, error) {
 	return x, err
 }
 
-// inside is the text from the parenthesis that opens here to the one that closes it; "" where none does, or where nesting makes it costly to look.
+// inside is the text from the parenthesis that opens here to the one that closes it; "" if none does, or where nesting
+// makes it costly to look.
 func (p *parser) inside() string {
 	open := 0
 	for i := p.at; i < len(p.text) && p.depth < remembered; i++ {

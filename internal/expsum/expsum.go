@@ -4,10 +4,10 @@
 //
 // which are a field. The probabilities of most mechanisms with finitely many outputs are such numbers, and so is e^ε.
 //
-// By the theorem of Lindemann and Weierstrass the exponentials of different rationals are linearly independent over ℚ [Baker,
-// Transcendental Number Theory, Theorem 1.4]. So a sum whose equal powers are collected is zero if and only if it has no term:
-// equality is decided by algebra. Numbers that are unequal are told apart by intervals that are narrowed until they part, as they
-// must. Nothing here is a float but what is asked for as one, and that is a bound.
+// By the theorem of Lindemann and Weierstrass the exponentials of different rationals are linearly independent over ℚ
+// [Baker, Transcendental Number Theory, Theorem 1.4]. So a sum whose equal powers are collected is zero if and only if
+// it has no term: equality is decided by algebra. Numbers that are unequal are told apart by intervals that are
+// narrowed until they part, as they must. Nothing here is a float but what is asked for as one, and that is a bound.
 package expsum
 
 import (
@@ -25,14 +25,16 @@ var ErrZero = errors.New("division by zero")
 
 // Number is an exact real number, num/den. It never changes.
 //
-// den is above 0 and reduced as far as is cheap: it is 1 where the number is a sum; else it has several terms, the least of their
-// exponents is 0, and their coefficients are integers without a common divisor. num and den may have common factors all the same,
-// so that one number has several forms. But a number of a single term a·e^r, and so every rational, has one only.
+// den is above 0 and reduced as far as is cheap: it is 1 where the number is a sum; else it has several terms, the
+// least of their exponents is 0, and their coefficients are integers without a common divisor. num and den may have
+// common factors all the same, so that one number has several forms. But a number of a single term a·e^r, and so every
+// rational, has one only.
 type Number struct {
 	num sum
 	den *denominator
 
-	inverse atomic.Pointer[Number] // 1/x, once it is known: what is divided by the same number then shares a denominator
+	// 1/x, once it is known: what is divided by the same number then shares a denominator
+	inverse atomic.Pointer[Number]
 }
 
 func number(num sum, den *denominator) *Number { return &Number{num: num, den: den} }
@@ -132,7 +134,8 @@ func (w *Work) Add(x, y *Number) (*Number, error) {
 	return w.quotient(left.plus(right), den)
 }
 
-// Sum is Σ xᵢ, of which it takes the storage; or ErrSize. It adds up in pairs, and pairs of pairs, so that many powers of e are not merged one by one.
+// Sum is Σ xᵢ, of which it takes the storage; or ErrSize. It adds up in pairs, and pairs of pairs, so that many
+// powers of e are not merged one by one.
 func (w *Work) Sum(xs []*Number) (*Number, error) {
 	if len(xs) == 0 {
 		return number(nil, unit), nil
@@ -233,7 +236,7 @@ func (w *Work) Cmp(x, y *Number) (int, error) {
 	return left.plus(right.neg()).sign(w)
 }
 
-// Rat is x as a rational. ok is false where it is none.
+// Rat is x as a rational. ok is false if it is none.
 func (x *Number) Rat() (r *big.Rat, ok bool) {
 	switch {
 	case len(x.num) == 0:

@@ -19,8 +19,8 @@ const (
 	Poisson  Family = "poisson"
 )
 
-// Released is a minimum that was released: θ̂ + Z, θ̂ the minimum of F(θ) + Λ/2‖θ‖² over a ball; with Σℓ″xxᵀ and Σ(ℓ′)²xxᵀ at it, with noise of
-// their own. Triangles are lower ones, by row.
+// Released is a minimum that was released: θ̂ + Z, θ̂ the minimum of F(θ) + Λ/2‖θ‖² over a ball; with
+// Σℓ″xxᵀ and Σ(ℓ′)²xxᵀ at it, with noise of their own. Triangles are lower ones, by row.
 type Released struct {
 	Family                  Family
 	Theta                   []float64 // as it was released, in the ball or not
@@ -36,8 +36,8 @@ type Released struct {
 type Fit struct {
 	// Theta minimises F, by the released numbers: the regulariser's bias is taken out.
 	Theta []float64
-	// Sampling and Noise are covariances of Theta about the population's coefficients; Slack is what the correction may be off by, for each
-	// coefficient.
+	// Sampling and Noise are covariances of Theta about the population's coefficients; Slack is what the correction may
+	// be off by, for each coefficient.
 	Sampling, Noise *mat.Dense
 	Slack           []float64
 	weak            *mat.Dense // the projection on directions that the noise hides; nil: there are none
@@ -48,14 +48,17 @@ type Fit struct {
 
 // Infer removes the regulariser's bias, and computes how exact the result is.
 //
-// Let G = ∇F. At the minimum within the ball G(θ̂) = −Λθ̂, so that by the released numbers, to first order, G(θ̃) = −Λθ̃ + (H + Λ)Z with θ̃ = θ̂ + Z. The
-// zero of G is at θ̃ + δ with Hδ = Λθ̃: one Newton step on the released Hessian. The regulariser may be as large as the curvature, and then what is beyond
-// first order counts: weighted has a law of the rows to take it from, and three tenths of what that changes are allowed for in the intervals. Let J be the Hessian there. Then
+// Let G = ∇F. At the minimum within the ball G(θ̂) = −Λθ̂, so that by the released numbers, to first order,
+// G(θ̃) = −Λθ̃ + (H + Λ)Z with θ̃ = θ̂ + Z. The zero of G is at θ̃ + δ with Hδ = Λθ̃: one Newton
+// step on the released Hessian. The regulariser may be as large as the curvature, and then what is beyond first order
+// counts: weighted has a law of the rows to take it from, and three tenths of what that changes are allowed for in the
+// intervals. Let J be the Hessian there. Then
 //
 //	θ̃ + δ − θ₀ ≈ −J⁻¹·G(θ₀) + J⁻¹(H + Λ)Z − J⁻¹·E_H·δ,
 //
-// whose three terms are independent: sampling, of covariance J⁻¹·P·J⁻¹, P = Σ(ℓ′)²xxᵀ [Huber 1967], the noise of the minimum, and the noise of the Hessian.
-// [Wang, Kifer & Lee 2019] have the first two. The noise in P and in H makes variances uncertain: each is raised by the standard deviation that this gives it.
+// whose three terms are independent: sampling, of covariance J⁻¹·P·J⁻¹, P = Σ(ℓ′)²xxᵀ [Huber 1967], the
+// noise of the minimum, and the noise of the Hessian. [Wang, Kifer & Lee 2019] have the first two. The noise in P and
+// in H makes variances uncertain: each is raised by the standard deviation that this gives it.
 func Infer(r Released) *Fit {
 	d := len(r.Theta)
 	f := &Fit{Theta: append([]float64(nil), r.Theta...), Slack: make([]float64, d), laplace: r.Laplace, Sampling: mat.NewDense(d, d, nil), Noise: mat.NewDense(d, d, nil)}
@@ -129,8 +132,8 @@ func (f *Fit) bring(r Released) bool {
 	return l < r.Radius-2*r.ThetaSD
 }
 
-// spread is about how large the largest eigenvalue of a symmetric matrix of such noise is: 2σ√d for entries of the same variance, and a margin. What
-// is above it is told to within a quarter or so of itself.
+// spread is about how large the largest eigenvalue of a symmetric matrix of such noise is: 2σ√d for entries of the
+// same variance, and a margin. What is above it is told to within a quarter or so of itself.
 func (r Released) spread(sd float64) float64 {
 	s := 2*math.Sqrt(float64(len(r.Theta))) + 1
 	if r.Laplace {
@@ -139,7 +142,8 @@ func (r Released) spread(sd float64) float64 {
 	return s * sd
 }
 
-// correct finds δ, J⁻¹ on the directions that are told, and the sum of the rows' weights ℓ″ at θ + δ, which is +∞ where it is not told.
+// correct finds δ, J⁻¹ on the directions that are told, and the sum of the rows' weights ℓ″ at θ + δ, which
+// is +∞ where it is not told.
 func (f *Fit) correct(r Released, inverse *mat.Dense, e *spectral, least float64) (delta []float64, jacobian *mat.Dense, weight float64) {
 	pull := make([]float64, len(f.Theta))
 	for i, x := range f.Theta {
@@ -194,7 +198,8 @@ func (f *Fit) allow(change []float64, share float64) {
 	}
 }
 
-// inverse is J⁻¹ at θ + δ, on the directions that are told: J = ∂change/∂δ by differences, and J⁻¹ = (H⁻¹J)⁻¹·H⁻¹ there.
+// inverse is J⁻¹ at θ + δ, on the directions that are told: J = ∂change/∂δ by differences, and J⁻¹ =
+// (H⁻¹J)⁻¹·H⁻¹ there.
 //
 // The intercept's entry of J is the sum of the weights there.
 func (w *weighted) inverse(inverse *mat.Dense, delta []float64, intercept int) (out *mat.Dense, weight float64) {
@@ -276,7 +281,8 @@ func (f *Fit) spreads(r Released, jacobian, raised *mat.Dense, delta []float64) 
 		}
 	}
 	f.Noise.Add(f.Noise, sandwich(jacobian, c))
-	// How uncertain variances are: a of J⁻¹'s rows, aᵀE_P a has the variance τ²(2‖a‖⁴ − Σa⁴); and J⁻¹ is J⁻¹ − J⁻¹E_H J⁻¹, twice.
+	// How uncertain variances are: a of J⁻¹'s rows, aᵀE_P a has the variance τ²(2‖a‖⁴ − Σa⁴); and J⁻¹
+	// is J⁻¹ − J⁻¹E_H J⁻¹, twice.
 	for i := range d {
 		a := mat.Row(nil, i, jacobian)
 		fourth, second := 0.0, inner(a, a)
@@ -298,14 +304,17 @@ func (f *Fit) spreads(r Released, jacobian, raised *mat.Dense, delta []float64) 
 // Estimate is a number with its interval.
 type Estimate struct {
 	Value     float64
-	StdErr    float64 // of sampling and noise together; NaN where none is known
+	StdErr    float64 // of sampling and noise together; NaN if none is known
 	Noise     float64 // of the noise alone; likewise
 	Low, High float64 // −∞ and +∞ where none is known
-	Z, P      float64 // of the hypothesis that it is 0, whatever of the allowance: P is below 1 − confidence where the interval leaves 0 out
+	// of the hypothesis that it is 0, whatever of the allowance: P is below 1 − confidence where the interval leaves 0
+	// out
+	Z, P float64
 }
 
-// Estimate is that of a linear combination of the coefficients. The interval is of sampling, noise and the correction's allowance. A sum of independent variables, some normal and
-// some Laplace's, is quantiled as whichever of the two has the longer tail at its standard deviation.
+// Estimate is that of a linear combination of the coefficients. The interval is of sampling, noise and the correction's
+// allowance. A sum of independent variables, some normal and some Laplace's, is quantiled as whichever of the two has
+// the longer tail at its standard deviation.
 func (f *Fit) Estimate(weights []float64, confidence float64) Estimate {
 	e := Estimate{Value: inner(weights, f.Theta), StdErr: math.NaN(), Noise: math.NaN(), Low: math.Inf(-1), High: math.Inf(1), Z: math.NaN(), P: math.NaN()}
 	if f.unknown || f.weak != nil && length(times(f.weak, weights)) > 0.01*length(weights) {

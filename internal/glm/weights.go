@@ -6,13 +6,15 @@ import (
 	"gonum.org/v1/gonum/mat"
 )
 
-// weighted is what the Hessian at θ tells of the rows. With an intercept among the predictors, Σℓ″xxᵀ holds the sum of the weights ℓ″, and the
-// mean and the covariance of the predictors under these weights. The gradient at any other θ + δ is
+// weighted is what the Hessian at θ tells of the rows. With an intercept among the predictors, Σℓ″xxᵀ holds the
+// sum of the weights ℓ″, and the mean and the covariance of the predictors under these weights. The gradient at any
+// other θ + δ is
 //
 //	∇F(θ + δ) − ∇F(θ) = Σ (μ(z + u) − μ(z))·x = w·E[f(z, u)·x],   z = θ·x, u = δ·x, f = (μ(z + u) − μ(z))/μ′(z),
 //
-// with E over the rows by their weights. To first order f is u, and the right-hand side Hδ, whatever the rows are; beyond that their law matters,
-// of which two moments are known, and it is taken to be normal. So the error of this is one of third order, in what is itself a correction.
+// with E over the rows by their weights. To first order f is u, and the right-hand side Hδ, whatever the rows are;
+// beyond that their law matters, of which two moments are known, and it is taken to be normal. So the error of this is
+// one of third order, in what is itself a correction.
 type weighted struct {
 	family     Family
 	total      float64   // w
@@ -21,8 +23,8 @@ type weighted struct {
 	theta      []float64
 }
 
-// weigh reads a Hessian; nil where it does not tell a law. intercept is the place of the constant predictor, whose value is one; without one the mean is
-// taken to be 0, and rows to be of the largest weight, if it is a bounded one.
+// weigh reads a Hessian; nil if it does not tell a law. intercept is the place of the constant predictor, whose value
+// is one; without one the mean is taken to be 0, and rows to be of the largest weight, if it is a bounded one.
 func weigh(f Family, theta []float64, h mat.Matrix, intercept int, rows float64) *weighted {
 	d := len(theta)
 	w := &weighted{family: f, theta: theta, mean: make([]float64, d), covariance: mat.NewDense(d, d, nil)}
@@ -89,8 +91,8 @@ func (f Family) ratio(z, u float64) (value, byZ, byU float64) {
 	return value, value * (at - to), math.Exp(u)*r - value*to
 }
 
-// hermite is Gauss's rule for the standard normal law: the eigenvalues of the Jacobi matrix of Hermite's polynomials, and the squares of the first entries of
-// its eigenvectors [Golub & Welsch 1969].
+// hermite is Gauss's rule for the standard normal law: the eigenvalues of the Jacobi matrix of Hermite's polynomials,
+// and the squares of the first entries of its eigenvectors [Golub & Welsch 1969].
 func hermite(n int) (at, weight []float64) {
 	m := mat.NewSymDense(n, nil)
 	for i := 1; i < n; i++ {

@@ -91,7 +91,7 @@ func TestGoldenConstructs(t *testing.T) {
 	}
 }
 
-// charged is the key that was charged; nil where none was.
+// charged is the key that was charged; nil if none was.
 func (g golden) charged() any {
 	all, _ := g.Fresh["charged"].([]any)
 	if len(all) == 0 {
@@ -115,7 +115,8 @@ func plansOf(t *testing.T, name string, goldens []golden) (out []planned) {
 		if g.Ask.Do != "" || g.Ask.Follows || g.ID == name {
 			continue
 		}
-		if g.Ask.Within != "" || strings.Contains(g.Ask.SQL, "target_relative_error") { // its price is not the plan's to find
+		if g.Ask.Within != "" || strings.Contains(g.Ask.SQL, "target_relative_error") {
+			// its price is not the plan's to find
 			continue
 		}
 		p := planned{ID: g.ID, Files: planOf(t, files, g.Ask), Live: planOf(t, live, g.Ask)}
@@ -194,7 +195,7 @@ func planOf(t *testing.T, p *policy.Policy, a ask) figures {
 	return got
 }
 
-// rational writes a number, or "" where there is none yet.
+// rational writes a number, or "" if there is none yet.
 func rational(r *big.Rat) string {
 	if r == nil {
 		return ""

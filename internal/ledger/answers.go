@@ -108,7 +108,7 @@ func (a Answer) Values() (json.RawMessage, error) {
 	return r.Values, err
 }
 
-// AnswerOf gives the answer that a reservation paid for; ok is false where there is none.
+// AnswerOf gives the answer that a reservation paid for; ok is false if there is none.
 func (l *Ledger) AnswerOf(reserved uint64) (a Answer, ok bool, err error) {
 	err = l.locked(func() error {
 		var found answered

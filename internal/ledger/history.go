@@ -51,7 +51,7 @@ type ref struct {
 // The newest entries are in memory; the index finds those before base.
 type history struct {
 	base    uint64
-	past    *past // finds the entries before base; nil where there are none
+	past    *past // finds the entries before base; nil if there are none
 	refs    []ref // of the entries from base on
 	last    Head  // the newest entry
 	hasLast bool  // whether there is one

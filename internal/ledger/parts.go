@@ -161,7 +161,7 @@ func (a *account) fold(n privacy.Neighbours) {
 	a.parts = map[division]*divided{}
 }
 
-// spent is the total of all charges between the neighbours n.
+// spent is the total loss of all charges under the neighbouring relation n.
 func (a *account) spent(n privacy.Neighbours, by privacy.Accountant) privacy.Loss {
 	sum := a.whole.in(by)
 	for d, in := range a.parts {

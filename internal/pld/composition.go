@@ -109,7 +109,7 @@ const often = 1 << 24
 // roughly is a composition in which each mechanism that is used often and has losses of at most e was replaced by
 // Gaussian pairs of μ² = (π/2)·e², which dominate every e-private mechanism: binary randomised response has
 // log-odds of ±e, and so μ ≤ √(π/8)·2e, by the argument in curve.go; the other direction of a sampled mechanism
-// has no larger losses (pair.go). It is nil where none was, or where a mechanism has no such bound.
+// has no larger losses (pair.go). It is nil if none was, or where a mechanism has no such bound.
 func roughly(order []Step, detail int) chain {
 	var c chain
 	var gaussians bound

@@ -50,7 +50,7 @@ func TestExtremeRates(t *testing.T) {
 	}
 }
 
-// TestHardlySampled: what hardly ever runs keeps its own greatest loss, and its own rate.
+// TestHardlySampled: what rarely runs keeps its own greatest loss, and its own rate.
 func TestHardlySampled(t *testing.T) {
 	get := pair(t)
 	weak := get(pld.Subsample(get(pld.Pure(rat(t, "1/10"))), rat(t, "1e-300")))

@@ -26,7 +26,7 @@ var ErrParameter = errors.New("parameter")
 type Pair struct {
 	key      string
 	forward  family
-	backward family  // nil where it is forward
+	backward family  // nil if it is forward
 	top      float64 // no loss is above it
 	back     float64 // nor one of backward above that
 	variance bound   // μ² of a Gaussian pair: such pairs compose to one, whose μ² is the sum [Dong, Roth & Su 2022]

@@ -191,7 +191,7 @@ func (c chain) commonest() float64 {
 	return distance
 }
 
-// alike holds where all parts are lattices whose distances are multiples of one.
+// alike reports whether all parts are lattices whose distances are multiples of one.
 func (c chain) alike(distance float64) bool {
 	return distance > 0 && !slices.ContainsFunc(c, func(q part) bool {
 		d, _, on := q.spacing()

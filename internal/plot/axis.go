@@ -17,9 +17,9 @@ const far = 1e300
 // finite brings a number within what is drawn; NaN stays.
 func finite(x float64) float64 { return math.Max(-far, math.Min(far, x)) }
 
-// span is the range of a panel's axis: every value (and 0 under bars), and the ends of the intervals. One interval that is
-// much longer than the others would flatten them all, so ends reach at most the larger of all values' span and three typical
-// lengths beyond the values; what goes on is drawn with an arrow.
+// span is the range of a panel's axis: every value (and 0 under bars), and the ends of the intervals. One interval that
+// is much longer than the others would flatten them all, so ends reach at most the larger of all values' span and three
+// typical lengths beyond the values; what goes on is drawn with an arrow.
 //
 // The range is never empty.
 func (p *Panel) span() (low, high float64) {
@@ -76,7 +76,7 @@ func (p *Panel) span() (low, high float64) {
 	return roomy(finite(low), finite(high), p.Points)
 }
 
-// roomy widens a range a little, away from 0 where bars stand on it.
+// roomy widens a range a little, away from 0 if bars stand on it.
 func roomy(low, high float64, points bool) (float64, float64) {
 	switch {
 	case math.IsNaN(low) || math.IsNaN(high) || low > high:
@@ -145,8 +145,8 @@ const (
 	turnedPitch  = 13 // between labels that are turned
 )
 
-// labels names the groups below an axis whose groups have a pitch (points each): level where that fits, broken into lines
-// where each has room for words, else turned, and then as many of them as can be read.
+// labels names the groups below an axis whose groups have a pitch (points each): level where that fits, broken into
+// lines where each has room for words, else turned, and then as many of them as can be read.
 func labels(c *Chart, sty draw.TextStyle, pitch vg.Length) (out fixed, turned bool) {
 	names := make([]string, len(c.Groups))
 	var widest vg.Length
@@ -192,8 +192,8 @@ func nice(x float64) int {
 	}
 }
 
-// first is where labelling starts when only each step-th group is labelled: at a multiple of the step where groups are whole
-// numbers.
+// first is where labelling starts when only each step-th group is labelled: at a multiple of the step where groups are
+// whole numbers.
 func first(names []string, step int) int {
 	for i := range min(step, len(names)) {
 		if n, err := strconv.Atoi(names[i]); err == nil && n%step == 0 {

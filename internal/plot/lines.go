@@ -13,26 +13,29 @@ import (
 	"gonum.org/v1/plot/vg/draw"
 )
 
-// Lines is a picture of functions of a number: lines over two axes, the vertical one logarithmic, or linear where that is asked for.
+// Lines is a picture of functions of a number: lines over two axes, the vertical one logarithmic, or linear where that
+// is asked for.
 type Lines struct {
 	Title, Caption string
 	X, Y           string // what the axes are of
 	Linear         bool
-	Lines          []Line  // at most MaxSeries. Each has the colour of its place, and one with nothing to draw keeps it from others
-	Marked         []Point // that stand out, with the way from each axis to them
+	// at most MaxSeries. Each has the colour of its place, and one with nothing to draw keeps it from others
+	Lines  []Line
+	Marked []Point // that stand out, with the way from each axis to them
 }
 
 // Line is one function.
 type Line struct {
-	Name   string
-	Points []Point // by X. One whose Y has no logarithm where one is drawn, or whose X or Y is not finite, breaks the line
+	Name string
+	// by X. One whose Y has no logarithm where one is drawn, or whose X or Y is not finite, breaks the line
+	Points []Point
 }
 
 // Point is a place of a line.
 type Point struct{ X, Y float64 }
 
-// WriteLines draws lines and writes them. Its errors are ErrChart where there are more than MaxSeries, a format that is none, and
-// w's own.
+// WriteLines draws lines and writes them. Its errors are ErrChart where there are more than MaxSeries, a format that is
+// none, and w's own.
 func WriteLines(w io.Writer, f Format, l Lines) error {
 	if len(l.Lines) > MaxSeries {
 		return fmt.Errorf("%w: %d lines, at most %d are drawn", ErrChart, len(l.Lines), MaxSeries)
@@ -104,7 +107,8 @@ func newLinePage(l *Lines) *linePage {
 	return p
 }
 
-// place is where a point is drawn: its Y as a power of ten, or itself where the axis is linear. ok is false where it has no place.
+// place is where a point is drawn: its Y is a power of ten on a logarithmic axis, and itself on a linear one. ok is
+// false for a point outside the axes' domain.
 func (l *Lines) place(p Point) (q Point, ok bool) {
 	ok = !math.IsNaN(p.X) && math.Abs(p.X) <= far
 	if l.Linear {
@@ -131,8 +135,8 @@ func (p *linePage) draw(c draw.Canvas) {
 	})
 }
 
-// steps are the ticks of the vertical axis. Those of a logarithmic one are whole powers of ten, at most some ten of them, all written as
-// such.
+// steps are the ticks of the vertical axis. Those of a logarithmic one are whole powers of ten, at most some ten of
+// them, all written as such.
 func (p *linePage) steps() []plot.Tick {
 	if p.lines.Linear {
 		return ticks(p.low.Y, p.high.Y, 2*linearSteps) // the ends are multiples of the step already

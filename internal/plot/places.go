@@ -32,12 +32,12 @@ type PlacePanel struct {
 // Cross is a place of a series, with the intervals of both coordinates.
 type Cross struct {
 	Point
-	Low, High Point // NaN where there is no interval
+	Low, High Point // NaN if there is no interval
 	Series    int   // among Places.Series
 }
 
-// WritePlaces draws places and writes them. Its errors are ErrChart where there are more than MaxSeries or MaxPanels or a series is none, a format that is none, and
-// w's own.
+// WritePlaces draws places and writes them. Its errors are ErrChart where there are more than MaxSeries or MaxPanels or
+// a series is none, a format that is none, and w's own.
 func WritePlaces(w io.Writer, f Format, p Places) error {
 	if len(p.Series) > MaxSeries || len(p.Panels) > MaxPanels {
 		return fmt.Errorf("%w: %d series and %d panels, at most %d and %d are drawn", ErrChart, len(p.Series), len(p.Panels), MaxSeries, MaxPanels)

@@ -1,5 +1,5 @@
-// Package plot draws charts: groups along the horizontal axis, a bar or a point with its interval for each, as SVG, as PNG
-// or as lines of text. It knows nothing of where the numbers come from.
+// Package plot draws charts: groups along the horizontal axis, a bar or a point with its interval for each, as SVG, as
+// PNG or as lines of text. It knows nothing of where the numbers come from.
 //
 // A chart's texts may hold anything: what no picture can show is replaced, and markup is escaped. The same chart always
 // gives the same bytes.
@@ -27,7 +27,7 @@ var Formats = []Format{SVG, PNG}
 type Chart struct {
 	Title   string // runs of white space count as one space; cut where it fills two lines
 	Caption string // below the panels, small
-	Key     string // names the groups; "" where there is nothing to name
+	Key     string // names the groups; "" if there is nothing to name
 	Groups  []string
 	Ordered bool     // the groups are numbers or dates: what a label that is left out says is clear from its neighbours
 	Legend  string   // names the series

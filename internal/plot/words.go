@@ -7,9 +7,9 @@ import (
 	"unicode/utf8"
 )
 
-// Text draws a chart as lines of text of about that many columns: a bar for each number, its interval drawn over its end
-// (heavy within the bar, light beyond it), and the number in words. In colour, series are told apart by the terminal's
-// colours; without, by their names alone.
+// Text draws a chart as lines of text of about that many columns: a bar for each number, its interval drawn over its
+// end (heavy within the bar, light beyond it), and the number in words. In colour, series are told apart by the
+// terminal's colours; without, by their names alone.
 //
 // Its error is ErrChart.
 func Text(c Chart, columns int, colour bool) (string, error) {
@@ -130,8 +130,8 @@ func (d *cells) draw(m Mark) string {
 	return string(out)
 }
 
-// fill draws a bar between two places: in eighths of a cell at its right end, where there are such characters, in halves at its
-// left.
+// fill draws a bar between two places: in eighths of a cell at its right end, where there are such characters, in
+// halves at its left.
 func fill(out []rune, from, to float64) {
 	for i := range out {
 		left, right := math.Max(from, float64(i)), math.Min(to, float64(i+1))
@@ -162,7 +162,7 @@ func paint(bar string, series int) string {
 	return fmt.Sprintf("\x1b[%dm%s\x1b[0m%s", hues[series%len(hues)], bar[:end+size], bar[end+size:])
 }
 
-// scale names the ends of the axis, and 0 where it is neither.
+// scale names the ends of the axis, and 0 if it is neither.
 func (d *cells) scale() string {
 	out := []rune(strings.Repeat(" ", d.n))
 	put := func(at int, text string) {

@@ -46,7 +46,7 @@ type Race struct {
 // runner is an entrant with bounds on its time.
 type runner struct {
 	index     int64
-	weight    uint64 // w, or 0 where bigWeight holds it
+	weight    uint64 // w, or 0 if bigWeight holds it
 	score     int64  // s, unless bigScore holds it
 	bigWeight *big.Int
 	bigScore  *big.Int

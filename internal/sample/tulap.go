@@ -42,7 +42,7 @@ type Tulap struct {
 	whole interface { // of scale 1/ε, up to M: a difference of two geometric variables
 		Draw(src *entropy.Source, z *big.Int) *big.Int
 	}
-	reach         *big.Int   // M, or nil where nothing is cut off
+	reach         *big.Int   // M, or nil if nothing is cut off
 	cut, mirrored *Bernoulli // τ and 1 − τ
 }
 

@@ -37,7 +37,7 @@ type Options struct {
 	Postgres string
 	Seed     uint64
 	Planted  bool     // the planted class alone, under a policy that admits it
-	Program  []string // the command and its first arguments; nil where Doors has no Command
+	Program  []string // the command and its first arguments; nil if Doors has no Command
 	Progress func(pairs int, left time.Duration)
 }
 

@@ -244,7 +244,7 @@ func (m *Minimiser) glide(ctx context.Context, in *opaque.Reader, best *landscap
 	return best, nil
 }
 
-// newton is the minimum of J's second order expansion at l over the ball, or nil where doubles do not tell it: (H +
+// newton is the minimum of J's second order expansion at l over the ball, or nil if doubles do not tell it: (H +
 // νI)⁻¹(Hθ − ∇J), with the ν ≥ 0 that leads into the ball.
 func (m *Minimiser) newton(l *landscape) []float64 {
 	c := make([]float64, m.d)
@@ -286,7 +286,7 @@ func triangle(i, j int) int {
 	return i*(i+1)/2 + j
 }
 
-// solveRaised solves (H + νI)x = c by Cholesky's decomposition; nil where that breaks down.
+// solveRaised solves (H + νI)x = c by Cholesky's decomposition; nil if that breaks down.
 func solveRaised(h, c []float64, nu float64) []float64 {
 	d := len(c)
 	l := slices.Clone(h)

@@ -318,7 +318,7 @@ func TestMinimiserRefuses(t *testing.T) {
 }
 
 // Newton's method alone reaches the target, in a few passes, on problems of every kind and of regularisers, radii and
-// bounds over many scales: what is proved of the passes after it is hardly ever needed. (No promise rests on this; time
+// bounds over many scales: what is proved of the passes after it is rarely needed. (No promise rests on this; time
 // does.)
 func TestNewtonSuffices(t *testing.T) {
 	r := rand.New(rand.NewPCG(121, 122))

@@ -165,7 +165,7 @@ func (m Selection) law() (keepLaw, error) {
 	if err != nil {
 		return keepLaw{}, err
 	}
-	// δ·E(m) ≥ δ·e^((m−1)ε) is at least 1 where (m − 1)ε ≥ ln 1/δ.
+	// δ·E(m) ≥ δ·e^((m−1)ε) is at least 1 if (m − 1)ε ≥ ln 1/δ.
 	odds := new(big.Rat).Sub(big.NewRat(1, 1), delta)
 	log, _ := exact.IntervalOf(odds.Quo(odds, delta), 128).Log1p().Hi().Rat(nil)
 	last := exact.CeilRat(log.Quo(log, epsilon))
@@ -178,7 +178,7 @@ func (l keepLaw) certain(n *big.Int) bool {
 	return beyond.Cmp(l.last) >= 0
 }
 
-// keep is the closed form for n ≥ 1 that are not certain; above 1 where p_n is 1.
+// keep is the closed form for n ≥ 1 that are not certain; above 1 if p_n is 1.
 func (l keepLaw) keep(n *big.Int) sample.Real {
 	return func(bits uint) exact.Interval {
 		grown := func(n *big.Int) exact.Interval { // δ·E(n)

@@ -34,7 +34,7 @@ type AutomaticBounds struct {
 // Bounds is the release of AutomaticBounds.
 type Bounds struct {
 	Domain             // within the outer bounds
-	Found     bool     // false where no bin reached the threshold: the bounds are the outer ones
+	Found     bool     // false if no bin reached the threshold: the bounds are the outer ones
 	Threshold *big.Int // for noisy counts, at least 1
 	mechanism.Measurement
 }

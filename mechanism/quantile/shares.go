@@ -102,7 +102,7 @@ func (o *cutOrder) choose(first, last, levels int) choice {
 // fewRanks are as many as are all tried for the first to cut.
 const fewRanks = 16
 
-// suffice holds where n ranks fit into so many levels.
+// suffice reports whether n ranks fit into so many levels.
 func suffice(n, levels int) bool { return bits.Len(uint(n)) <= levels }
 
 // sum is the least sum of squared errors of ranks first … last in so many levels, 0 of none.

@@ -102,7 +102,7 @@ func (m Tree) value(place float64) int64 {
 }
 
 // shares is the point nearest to z among those of no negative coordinate that add up to total: max(0, z − τ) for the
-// τ that makes them do so. It is nil where total is not above 0.
+// τ that makes them do so. It is nil if total is not above 0.
 func shares(z []float64, total float64) []float64 {
 	if !(total > 0) {
 		return nil

@@ -16,7 +16,7 @@ import (
 
 // NoisyMax is report-noisy-max with its free gap [Dwork & Roth 2014, Claim 3.9; Ding, Wang, Zhang & Kifer 2019]: it
 // adds discrete Laplace noise to each score, and releases the index of the greatest and how far it is ahead. It is
-// NoisyTop with K = 1, where the proof stands.
+// NoisyTop with K = 1, which has the proof.
 type NoisyMax struct {
 	Sensitivity *big.Int // the most by which a score changes between neighbours, in the scores' unit; at least 1
 	Monotonic   bool     // between neighbours, no two scores change in opposite directions

@@ -70,7 +70,7 @@ func (m CountingFactorization) Begin() (*Counter, error) {
 	}, nil
 }
 
-// inverseDigits is how many digits M's entries get at first: so many that a floor is hardly ever in doubt, and a finer
+// inverseDigits is how many digits M's entries get at first: so many that a floor is rarely in doubt, and a finer
 // inverse not computed. An entry is off by err, in practice below Steps (newInverse), and the sizes of z sum to less
 // than 2⁴·σ·Steps but with a negligible probability. So Mz is known to within 2⁴·σ·Steps² units of
 // 2^−digits, which leaves a floor open with a probability of some 2⁵·σ·Steps²·2^−digits, below 2⁻⁵⁰.
@@ -178,7 +178,7 @@ func (n *rootNoise) next(src *entropy.Source) *big.Int {
 	}
 }
 
-// round is ⌊(Mz)_t + ½⌋ for the last t of z; ok is false where this precision does not tell. (Mz)_t is a multiple
+// round is ⌊(Mz)_t + ½⌋ for the last t of z; ok is false if this precision does not tell. (Mz)_t is a multiple
 // of 2^(−fractionBits·(t+1)), for so is each entry of M up to t, and from so many digits on there is no error: so
 // some precision does tell.
 func (in *inverse) round(z []*big.Int) (v *big.Int, ok bool) {

@@ -73,7 +73,7 @@ func oursNames() (names []string) {
 // oursLaw has the exact results about one of ours.
 type oursLaw struct {
 	exact         *ours.Exact // nil if its law is not written down
-	inputs, pairs int         // of the law's domain; 0 where it is a certified sum
+	inputs, pairs int         // of the law's domain; 0 if it is a certified sum
 	ideal, folded bool        // as ours.Law has them
 }
 

@@ -33,7 +33,7 @@ func release(columns []curator.Column, rows ...curator.Row) *curator.Release {
 	}
 }
 
-// values are a panel's numbers, by series; −1 where there is none.
+// values are a panel's numbers, by series; −1 if there is none.
 func values(p plot.Panel) [][]float64 {
 	out := make([][]float64, len(p.Marks))
 	for i, marks := range p.Marks {

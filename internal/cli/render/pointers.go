@@ -4,7 +4,7 @@ import (
 	"math"
 )
 
-// TextOrNull is a text, or nil where there is none.
+// TextOrNull is a text, or nil if there is none.
 func TextOrNull(text string) *string {
 	if text == "" {
 		return nil
@@ -12,7 +12,7 @@ func TextOrNull(text string) *string {
 	return &text
 }
 
-// NumberOrNull is a number, or nil where it is none.
+// NumberOrNull is a number, or nil if it is none.
 func NumberOrNull(x float64) *float64 {
 	if math.IsNaN(x) || math.IsInf(x, 0) {
 		return nil

@@ -139,7 +139,7 @@ func (d database) EachRow(b *bounded.Statement, add func(first bool, row []int64
 	return e.eachRow(context.Background(), b, from, add)
 }
 
-// MostRows is 0 where rows are read where they are.
+// MostRows is 0 if rows are read where they are.
 func (d database) MostRows(s *bounded.Source) (most int64, err error) {
 	if len(d.tables) == 0 || d.tables[tablesOf(&bounded.Statement{Source: s})[0].name].Copy == nil {
 		return 0, nil
