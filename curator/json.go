@@ -183,7 +183,8 @@ func (b *Budget) MarshalJSON() ([]byte, error) {
 		Group      *GroupLoss      `json:"group,omitempty"`
 		Persons    []PersonLoss    `json:"persons,omitempty"`
 	}{
-		b.Population, b.Neighbours, b.Budget, b.Spent, b.Remaining, b.Answers, b.Failures, b.GivenUp, b.Lost, decimal(b.Largest),
+		b.Population, b.Neighbours, b.Budget, b.Spent, b.Remaining, b.Answers, b.Failures, b.GivenUp, b.Lost,
+		decimal(b.Largest),
 		b.Period, b.Analysts, b.Divided, b.Group, b.Persons,
 	})
 }

@@ -31,7 +31,8 @@ func (r *Release) MarshalJSON() ([]byte, error) {
 		From       []string   `json:"from,omitzero"`
 		Whole      bool       `json:"whole,omitempty"`
 	}{
-		r.ID, r.SQL, decimal(r.Confidence), r.Columns, r.Groupings, rows, r.RowsBound, r.Price, r.Remaining, r.Replayed, r.From, r.Whole,
+		r.ID, r.SQL, decimal(r.Confidence), r.Columns, r.Groupings, rows, r.RowsBound, r.Price, r.Remaining, r.Replayed,
+		r.From, r.Whole,
 	})
 }
 
@@ -92,7 +93,9 @@ func (c Column) MarshalJSON() ([]byte, error) {
 		Bounds   *Bounds   `json:"bounds,omitempty"`
 		Expected *Expected `json:"expected,omitempty"`
 	}{
-		named{c.Name, c.Kind}, c.Mechanism, c.Scale, c.Sensitivity, s, orderedJSON(c.RankError, c.IntervalRows, c.Shortfall), c.Parts, c.Bounds, c.Expected,
+		named{c.Name, c.Kind},
+		c.Mechanism, c.Scale, c.Sensitivity, s,
+		orderedJSON(c.RankError, c.IntervalRows, c.Shortfall), c.Parts, c.Bounds, c.Expected,
 	})
 }
 

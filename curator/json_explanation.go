@@ -23,7 +23,8 @@ func (e *Explanation) MarshalJSON() ([]byte, error) {
 		Work        Work            `json:"work"`
 		Notes       []string        `json:"notes"`
 	}{
-		e.SQL, decimal(e.Confidence), e.Columns, e.Groupings, orNull(e.Cells), e.Selection, e.L2, e.Sensitivity, e.Price, e.Remaining, e.Affordable,
+		e.SQL, decimal(e.Confidence), e.Columns, e.Groupings, orNull(e.Cells), e.Selection, e.L2, e.Sensitivity,
+		e.Price, e.Remaining, e.Affordable,
 		decimal(e.Largest), e.Charged, e.Replayed, e.Reuse, e.Unit, e.RowsBound, e.Work, e.Notes,
 	})
 }
@@ -40,7 +41,10 @@ func (g GroupSelection) MarshalJSON() ([]byte, error) {
 		Half     int64    `json:"units_50"`
 		Nearly   int64    `json:"units_95"`
 		Surely   int64    `json:"units_999"`
-	}{g.Strategy, shareJSON(g.Share), orNull(decimal(g.Delta)), g.Groups, g.MinUnits, g.Other, g.Half, g.Nearly, g.Surely})
+	}{
+		g.Strategy, shareJSON(g.Share), orNull(decimal(g.Delta)), g.Groups, g.MinUnits, g.Other, g.Half,
+		g.Nearly, g.Surely,
+	})
 }
 
 // MarshalJSON writes how the question can be answered free.
@@ -76,7 +80,10 @@ func (u Unit) MarshalJSON() ([]byte, error) {
 		GroupSize       int64  `json:"group_size,omitempty"`
 		Group           any    `json:"group,omitempty"`
 		Change          any    `json:"change,omitempty"`
-	}{Column: u.Column, Neighbours: u.Neighbours, MaxRows: orNull(u.MaxRows), MaxGroups: orNull(u.MaxGroups), MaxRowsPerGroup: orNull(u.MaxRowsPerGroup)}
+	}{
+		Column: u.Column, Neighbours: u.Neighbours, MaxRows: orNull(u.MaxRows), MaxGroups: orNull(u.MaxGroups),
+		MaxRowsPerGroup: orNull(u.MaxRowsPerGroup),
+	}
 	if u.Column == "" {
 		out.Column = "row"
 	}

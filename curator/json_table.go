@@ -49,7 +49,8 @@ func (c TableColumn) MarshalJSON() ([]byte, error) {
 		References   string  `json:"references,omitempty"`
 		RowsPerValue int64   `json:"rows_per_value,omitempty"`
 	}{
-		c.Name, c.Type, orNull(c.Description), c.bound(c.Lower), c.bound(c.Upper), values, c.ValuesFrom, c.Nullable, c.References, max(c.RowsPerValue, 0),
+		c.Name, c.Type, orNull(c.Description), c.bound(c.Lower), c.bound(c.Upper), values, c.ValuesFrom, c.Nullable,
+		c.References, max(c.RowsPerValue, 0),
 	})
 }
 

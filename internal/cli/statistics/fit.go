@@ -9,6 +9,7 @@ import (
 
 	"dither/curator"
 	"dither/internal/cli/console"
+	"dither/internal/cli/render"
 	"dither/internal/nearest"
 	"dither/internal/plot"
 	"dither/stats/formula"
@@ -125,6 +126,19 @@ func fitting[E, F any](
 		}
 		return show(f)
 	})
+}
+
+// fixed writes a number with that many places, or none if it is not known.
+func fixed(x *float64, places int, none string) string {
+	if x == nil {
+		return none
+	}
+	return render.Fixed(*x, places)
+}
+
+// fixedInterval writes an interval. An end that it does not have is infinite.
+func fixedInterval(low, high *float64, places int) string {
+	return "[" + fixed(low, places, "−∞") + ", " + fixed(high, places, "∞") + "]"
 }
 
 // closing is what a paid result ends with: its warnings, its price, and its releases.

@@ -127,12 +127,11 @@ func showCalibration(s *console.Console, k *regression.Calibrated) {
 			places = min(places, p)
 		}
 	}
-	number := func(x float64, places int) string { return render.Fixed(x, places) }
 	for _, b := range k.Bins {
 		rate, said := "?", ""
 		digits := min(max(render.Decimals((b.Interval.High-b.Interval.Low)/2), 2), 4)
 		if b.Rate != nil {
-			rate = number(*b.Rate, digits)
+			rate = render.Fixed(*b.Rate, digits)
 		}
 		switch b.Off {
 		case 1:
@@ -141,8 +140,8 @@ func showCalibration(s *console.Console, k *regression.Calibrated) {
 			said, off = "fewer", true
 		}
 		rows = append(rows, []string{
-			number(b.Low, places) + " to " + number(b.High, places), render.Compact(math.Round(b.Rows)), rate,
-			"[" + number(b.Interval.Low, digits) + ", " + number(b.Interval.High, digits) + "]", said,
+			render.Fixed(b.Low, places) + " to " + render.Fixed(b.High, places), render.Compact(math.Round(b.Rows)), rate,
+			"[" + render.Fixed(b.Interval.Low, digits) + ", " + render.Fixed(b.Interval.High, digits) + "]", said,
 		})
 	}
 	if !off {

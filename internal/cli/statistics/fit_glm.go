@@ -211,15 +211,9 @@ func showGLM(s *console.Console, f glmFitted) error {
 		if c.StdError != nil {
 			places = render.Decimals(*c.StdError)
 		}
-		number := func(x *float64, none string) string {
-			if x == nil {
-				return none
-			}
-			return render.Fixed(*x, places)
-		}
 		row := []string{
-			c.Name, number(c.Estimate, "?"), number(c.StdError, "?"), number(c.Z, "?"), "?",
-			"[" + number(c.Low, "−∞") + ", " + number(c.High, "∞") + "]", "?", "",
+			c.Name, fixed(c.Estimate, places, "?"), fixed(c.StdError, places, "?"), "?", "?",
+			fixedInterval(c.Low, c.High, places), "?", "",
 		}
 		if c.Z != nil {
 			row[3], row[4] = render.Fixed(*c.Z, 2), pValue(*c.P)

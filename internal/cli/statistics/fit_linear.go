@@ -157,23 +157,15 @@ func pricePaid(price curator.Loss, replayed bool) string {
 
 func linearRows(f *regression.LinearFit) (rows [][]string) {
 	for _, c := range f.Coefficients {
-		row := []string{c.Name, "?", "?", "?", "?"}
+		row := []string{c.Name, "", "?", "", "?"}
 		places := 4
 		if c.StdError != nil {
 			places = render.Decimals(*c.StdError)
 			row[2] = render.Fixed(*c.StdError, places)
 			row[4] = render.Fixed(100**c.Privacy, 0) + " %"
 		}
-		if c.Estimate != nil {
-			row[1] = render.Fixed(*c.Estimate, places)
-		}
-		end := func(x *float64, none string) string {
-			if x == nil {
-				return none
-			}
-			return render.Fixed(*x, places)
-		}
-		row[3] = "[" + end(c.Low, "−∞") + ", " + end(c.High, "∞") + "]"
+		row[1] = fixed(c.Estimate, places, "?")
+		row[3] = fixedInterval(c.Low, c.High, places)
 		rows = append(rows, row)
 	}
 	return rows

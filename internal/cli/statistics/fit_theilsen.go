@@ -48,15 +48,9 @@ func theilSenRow(c regression.Coefficient, intervals bool) []string {
 	case c.Estimate != nil && *c.Estimate != 0:
 		places = render.Decimals(math.Abs(*c.Estimate) / 10)
 	}
-	number := func(x *float64, none string) string {
-		if x == nil {
-			return none
-		}
-		return render.Fixed(*x, places)
-	}
-	row := []string{c.Name, number(c.Estimate, "?")}
+	row := []string{c.Name, fixed(c.Estimate, places, "?")}
 	if intervals {
-		row = append(row, "["+number(c.Low, "−∞")+", "+number(c.High, "∞")+"]")
+		row = append(row, fixedInterval(c.Low, c.High, places))
 	}
 	return row
 }
