@@ -36,7 +36,7 @@ type Tree struct {
 // maxNodes bounds a tree's memory, to some 30 MB.
 const maxNodes = 1 << 18
 
-// NoisyTree is a released tree: its counts are level by level from the top, and from the left.
+// NoisyTree is a released tree. Its counts are in order of levels from the top, and within a level from left to right.
 type NoisyTree struct {
 	Tree Tree
 	mechanism.Measurement
