@@ -186,7 +186,7 @@ func wordsOf(text string) []word {
 
 func isSpace(r rune) bool { return r == ' ' || r == '\t' || r == '\n' || r == '\r' }
 
-// guess is a hint at the name that was meant.
+// guess suggests the name that was probably meant.
 func guess(name string, known []string) string {
 	if n := nearest.Name(name, known); n != "" {
 		return fmt.Sprintf(" (did you mean %s?)", n)

@@ -131,10 +131,10 @@ func (p Posterior) Of(event func(x int) bool) (with, without Between) {
 	return p.with.share(event), p.without.share(event)
 }
 
-// EventRatio bounds |ln(p(S|a)/p₋ᵢ(S|a))| of one event from both sides. Both bounds are +Inf where one of the two
-// beliefs is 0 and the other is not, and, whatever the event, where the output is impossible without the person's data,
-// so that there is no p₋ᵢ. Both are NaN if both beliefs are 0, and of the zero Posterior. Where a belief is too
-// small to tell, the bounds are 0 and LogRatio's.
+// EventRatio bounds |ln(p(S|a)/p₋ᵢ(S|a))| of one event from both sides. Both bounds are +Inf if exactly one of the
+// two beliefs is 0. They are also +Inf, for every event, if the output is impossible without the person's data, because
+// then p₋ᵢ does not exist. Both are NaN if both beliefs are 0, and for the zero Posterior. If a belief is too small
+// to compute, the bounds are 0 and LogRatio's.
 func (p Posterior) EventRatio(event func(x int) bool) Between {
 	if len(p.ratios) == 0 {
 		return Between{math.NaN(), math.NaN()}

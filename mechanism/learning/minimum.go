@@ -72,7 +72,7 @@ type Minimiser struct {
 	l2               *big.Int
 }
 
-// maxMinimised bounds the number of coefficients; their Hessian has its square.
+// maxMinimised bounds the number of coefficients, because a Hessian has its square many entries.
 const maxMinimised = 256
 
 // NewMinimiser fixes everything public. d is the number of predictors, bound bounds their norm, and u is the unit of
