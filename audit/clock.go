@@ -16,15 +16,16 @@ import (
 type Clock struct {
 	Pairs  int
 	Median [2]time.Duration // of one run without the unit, and with it
-	// Shift is the mean difference of a pair, with the unit less without it, of which the 5 % largest and smallest were
-	// moved to the quantile. Sigma is the standard deviation of one run's time: of differences within pairs, divided by
-	// √2, or of all times together, of which 2.5 % on either side are moved likewise; the lesser of both.
+	// Shift is the mean difference of a pair, the run with the unit minus the one without it, after clamping the 5 %
+	// largest and smallest differences to their quantiles. Sigma is the standard deviation of one run's time. It is the
+	// lesser of two estimates: from the differences within pairs, divided by √2; or from all times together, after
+	// clamping 2.5 % on either side.
 	Shift, Sigma time.Duration
-	// D is |Shift|/Sigma, or √2·Φ⁻¹(A) if that is larger, A being the probability that a run with the unit takes
-	// longer than one without it, or shorter: for normal times both are the same number. AtMost is the largest of the
-	// 99.9 % upper bounds of the two, and of |shift|/σ of the times as they are, whose rare long runs may be what
-	// tells. AtLeast is the larger of the lower bounds of the first two, 0 if there is none. D and AtMost are +Inf
-	// where every run of one side is longer than every one of the other.
+	// D is |Shift|/Sigma, or √2·Φ⁻¹(A) if that is larger. A is the probability that a run with the unit takes
+	// longer than one without it, or shorter; for normal times both numbers are equal. AtMost is the largest of three
+	// 99.9 % upper bounds: on these two, and on |shift|/σ of the unclamped times, because rare long runs may reveal the
+	// unit. AtLeast is the larger of the lower bounds on the first two, 0 without one. D and AtMost are +Inf if every
+	// run of one side is longer than every run of the other.
 	D, AtLeast, AtMost float64
 	// Gap is the largest difference between the two sides' shares of runs above a threshold.
 	Gap float64

@@ -128,7 +128,7 @@ func (p *parts) list(tokens []string) (text string, whole bool) {
 	return strings.Join(texts, ", ") + more, whole
 }
 
-// mostQuoted is how long a token may be that is written in full.
+// mostQuoted is the longest token that is written in full.
 const mostQuoted = 60
 
 // quote writes a token, a long one by its begin and its end.
