@@ -72,7 +72,7 @@ func (l *Ledger) prepare() error {
 	return torn.err
 }
 
-// commit writes those members that are admitted.
+// commit writes the members that are admitted.
 func (l *Ledger) commit(batch []*member) {
 	p := l.admit(batch)
 	if len(p.entries) == 0 {

@@ -27,7 +27,7 @@ type Curvature struct {
 	L2Squared *big.Int
 }
 
-// curvatureBits: what a row adds has up to 27 bits, so that sums over 2^32 rows stay within 64.
+// curvatureBits is the largest number of bits that a row adds, 27, so that sums over 2^32 rows fit in 64 bits.
 const curvatureBits = 27
 
 // Curvatures are those of the Hessian and of the gradients' products.

@@ -133,7 +133,7 @@ func (m NoisyTop) choose(src *entropy.Source, scores []mechanism.Exact) (NoisyRa
 	return NoisyRanking{Indices: indices, Gaps: gaps, Noise: dist, Loss: privacy.PureLoss(m.Epsilon)}, nil
 }
 
-// rank is i_1, …, i_K and the gaps after them.
+// rank returns i_1, …, i_K and the gaps after them.
 func rank(noisy []*big.Int, k int) (indices []int, gaps []*big.Int) {
 	order := make([]int, len(noisy))
 	for i := range order {

@@ -98,8 +98,8 @@ func cleaned(b *bounded.Statement, in *rows) string {
 	return sql
 }
 
-// columnsRead is what was read of every row, with its columns' names; for a table itself, with more columns beside
-// them.
+// columnsRead writes the columns read of every row, and returns their names. For a table that is read directly, it
+// writes more columns beside them.
 func columnsRead(b *bounded.Statement, in *rows, more ...string) (from string, raw []string) {
 	if in.copied {
 		return in.scan, columnNames(b)
