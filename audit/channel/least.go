@@ -29,7 +29,7 @@ func (r Relaxed) Private() bool { return r.ratio != nil }
 // Exponent is the exact ε. ok is false if there is none.
 func (r Relaxed) Exponent() (e Exponent, ok bool) { return Exponent{r.ratio}, r.ratio != nil }
 
-// Limits of the search: its steps, of which some ten are taken as a rule, and the entries of pairs that they look at.
+// Limits of the search: the number of its steps, usually about ten, and the number of entries of pairs that they read.
 const (
 	mostSteps = 1000
 	mostLeast = 8 * maxWork

@@ -12,7 +12,7 @@ func TextOrNull(text string) *string {
 	return &text
 }
 
-// NumberOrNull is a number, or nil if it is none.
+// NumberOrNull is a pointer to a number, or nil if it is not finite.
 func NumberOrNull(x float64) *float64 {
 	if math.IsNaN(x) || math.IsInf(x, 0) {
 		return nil
