@@ -229,7 +229,7 @@ func (r *recorder) Read(p []byte) (int, error) {
 	return n, nil
 }
 
-// replayer gives a recording.
+// replayer replays a recording.
 type replayer struct {
 	left  []byte
 	reads []int

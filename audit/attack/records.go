@@ -56,7 +56,7 @@ func records(r io.Reader, do func(line int, record []string) error) error {
 	}
 }
 
-// limited passes a file on as long as it keeps the limits: what reads it splits no record that is larger.
+// limited copies a file while it keeps the limits, so that the CSV reader never splits a larger record.
 type limited struct {
 	r                           io.Reader
 	total, record, fields, line int

@@ -100,8 +100,8 @@ type NoisyRanking struct {
 	Loss    privacy.Loss
 }
 
-// Select chooses K of the candidates. A K that is not in 1…n, or parameters that give no privacy or more noise than
-// is drawn, are ErrParameter.
+// Select chooses K of the candidates. A K that is not in 1…n, or parameters that give no privacy or need more noise
+// than can be drawn, are ErrParameter.
 func (m NoisyTop) Select(scores []mechanism.Exact) (NoisyRanking, error) {
 	source := entropy.System()
 	defer source.Wipe()
