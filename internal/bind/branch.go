@@ -37,7 +37,7 @@ func branches(conditions, results []*bounded.Expr) bounded.Range {
 	return out
 }
 
-// where is the range of e where the i-th condition is true and none before it is; false if that cannot be.
+// rangeWhere is the range of e where the i-th condition is true and none before it is; false if that cannot be.
 func rangeWhere(e *bounded.Expr, conditions []*bounded.Expr, i int) (r bounded.Range, possible bool) {
 	of, possible := e, true
 	if e.Op == bounded.OpToReal {
@@ -113,7 +113,7 @@ var (
 	opposite = map[bounded.Op]bounded.Op{bounded.OpEq: bounded.OpNe, bounded.OpNe: bounded.OpEq, bounded.OpLt: bounded.OpGe, bounded.OpLe: bounded.OpGt, bounded.OpGt: bounded.OpLe, bounded.OpGe: bounded.OpLt}
 )
 
-// compared is what is left of the range of values of type t that compare so with v; false if nothing is.
+// comparedRange is what is left of the range of values of type t that compare so with v; false if nothing is.
 func comparedRange(r bounded.Range, t value.Type, op bounded.Op, v value.Value) (bounded.Range, bool) {
 	up, down := op == bounded.OpGt || op == bounded.OpGe || op == bounded.OpEq, op == bounded.OpLt || op == bounded.OpLe || op == bounded.OpEq
 	switch {

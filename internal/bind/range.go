@@ -9,7 +9,7 @@ import (
 	"dither/internal/value"
 )
 
-// floats are the ends of a number's range, rounded outward.
+// RangeFloats are the ends of a number's range, rounded outward.
 func RangeFloats(r bounded.Range, t value.Type) (lo, hi float64) {
 	if t == value.Integer {
 		return exact.FloatDown(new(big.Rat).SetInt64(r.IntLo)), exact.FloatUp(new(big.Rat).SetInt64(r.IntHi))
@@ -60,12 +60,12 @@ func ExponentAbove(x float64) int {
 // MaxAbs is the largest magnitude in a range of reals.
 func MaxAbs(r bounded.Range) float64 { return math.Max(math.Abs(r.Lo), math.Abs(r.Hi)) }
 
-// sound reports whether a Real range stays clear of overflow and underflow.
+// soundRange reports whether a Real range stays clear of overflow and underflow.
 func soundRange(r bounded.Range) bool {
 	return MaxAbs(r) <= math.Ldexp(1, maxExponent) && r.Tiny >= minExponent
 }
 
-// union is the range of a value that lies in one of the two.
+// unionRange is the range of a value that lies in one of the two.
 func unionRange(r bounded.Range, s bounded.Range) bounded.Range {
 	return bounded.Range{
 		IntLo: min(r.IntLo, s.IntLo), IntHi: max(r.IntHi, s.IntHi),
@@ -93,7 +93,7 @@ func realRange(tiny int, candidates ...float64) bounded.Range {
 	return settledRange(bounded.Range{Lo: lo, Hi: hi, Tiny: tiny})
 }
 
-// settled moves an end that no value can take, being above 0 and below 2^Tiny in magnitude, outward to ±2^Tiny: ends are 0,
+// settledRange moves an end that no value can take, being above 0 and below 2^Tiny in magnitude, outward to ±2^Tiny: ends are 0,
 // or as large as values are, so that a grid chosen from them is no finer than values are.
 func settledRange(r bounded.Range) bounded.Range {
 	least := math.Ldexp(1, r.Tiny)
