@@ -97,7 +97,7 @@ func (c *Curator) stream(t Threshold) (*Stream, error) {
 	} else if t.Most > 0 {
 		terms.Moves = big.NewInt(t.Most)
 	}
-	by := q.asker()
+	by := release.Asker{Analyst: q.Analyst, Fresh: q.Fresh}
 	by.Question = fmt.Sprintf("stream about %s: above %s, %d times", query.QuoteName(t.Table), terms.Threshold, terms.Positives)
 	s, err := c.kernel.Stream(target, terms, by)
 	if err != nil {

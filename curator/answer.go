@@ -29,10 +29,10 @@ type Question struct {
 	Delta      string // of the selection of groups that are not known, a decimal; "" is the policy's default
 	MinUnits   int64  // such a group of so many units or fewer is all but never released; 0 is the policy's, which is the least
 	Other      bool   // one group more, of all rows whose group was not selected
-	Group      int64  // Explain tells what the answer means for so many units together; 0 for none
+	Group      int64  // of Explain alone: what the answer means for so many units together; 0 for none
 	Analyst    string // who asks: recorded, and held to the limit that the policy sets them, if any
-	Whole      bool   // counts are shown as non-negative whole numbers, which add up over the groupings of a question
-	Combine    bool   // answer from all earlier releases that tell the same, together, at no cost
+	Whole      bool   // of Answer and Explain: counts are shown as non-negative whole numbers, which add up over the groupings of a question
+	Combine    bool   // of Answer and Explain: answer from all earlier releases that tell the same, together, at no cost
 	Fresh      bool   // pay again and draw new noise, though the question was answered before
 }
 
@@ -54,6 +54,9 @@ type asked struct {
 // Errors are *Error. Refusals depend on the question, the policy and earlier prices alone, and come before any row is read.
 func (c *Curator) Answer(ctx context.Context, q Question) (*Release, error) {
 	ctx = c.kernel.Arrives(ctx)
+	if err := q.withoutGroup("Answer"); err != nil {
+		return nil, err
+	}
 	a, err := c.ask(q)
 	if err != nil {
 		return nil, c.public(err)
@@ -99,7 +102,7 @@ func (c *Curator) ask(q Question) (*asked, error) {
 	}
 	p = priced.plan
 	derived := priced.derived()
-	of, err := c.kernel.Query(p, q.asker(), recalledAs(p, request), derivable)
+	of, err := c.kernel.Query(p, release.Asker{Question: q.SQL, Analyst: q.Analyst, Fresh: q.Fresh}, recalledAs(p, request), derivable)
 	if err != nil {
 		return nil, err
 	}
@@ -128,11 +131,6 @@ func recalledAs(p *plan.Plan, request plan.Request) release.Recalled {
 func derivable(p *plan.Plan) error {
 	_, err := derive.New(p)
 	return err
-}
-
-// asker is who asks a question, in its own words.
-func (q Question) asker() release.Asker {
-	return release.Asker{Question: q.SQL, Analyst: q.Analyst, Fresh: q.Fresh}
 }
 
 // request is what a question asks of the plan. Its accuracy is ask's: the other primitives have none.

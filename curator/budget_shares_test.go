@@ -72,9 +72,9 @@ func TestSharesOfABudget(t *testing.T) {
 		}
 		_, err := c.Answer(ctx, Question{SQL: "SELECT COUNT(*) FROM visits WHERE ward = 'a'", Epsilon: "0.5", Analyst: "ann"})
 		check("ward a", err)
-		_, err = c.Smooth(ctx, Question{SQL: "SELECT age FROM visits WHERE ward = 'b'", Epsilon: "0.3", Analyst: "ann"})
+		_, err = c.Smooth(ctx, Request{SQL: "SELECT age FROM visits WHERE ward = 'b'", Epsilon: "0.3", Analyst: "ann"})
 		check("ward b", err)
-		_, err = c.Select(ctx, Selection{Question: Question{SQL: "SELECT day, COUNT(*) FROM bills WHERE day <= '2026-01-03' GROUP BY day", Epsilon: "0.4", Analyst: "ben"}})
+		_, err = c.Select(ctx, Selection{Request: Request{SQL: "SELECT day, COUNT(*) FROM bills WHERE day <= '2026-01-03' GROUP BY day", Epsilon: "0.4", Analyst: "ben"}})
 		check("three days", err)
 		_, err = c.Answer(ctx, Question{SQL: "SELECT SUM(euros) FROM bills WHERE day = DATE '2026-01-07'", Epsilon: "0.2", Analyst: "ben"})
 		check("another day", err)

@@ -51,7 +51,7 @@ func TestDamageIsNotCharged(t *testing.T) {
 		"above": func() error { _, err := c.Above(t.Context(), Threshold{Table: "people", Threshold: "10"}); return err },
 		"train": func() error { _, err := c.Train(t.Context(), logisticTraining()); return err },
 		"minimize": func() error {
-			_, err := c.Minimize(t.Context(), Minimisation{Question: Question{SQL: "SELECT x1, 1, y FROM people"}, Loss: LogisticLoss, Radius: "3", Regularise: "100", Rows: 60})
+			_, err := c.Minimize(t.Context(), Minimisation{Request: Request{SQL: "SELECT x1, 1, y FROM people"}, Loss: LogisticLoss, Radius: "3", Regularise: "100", Rows: 60})
 			return err
 		},
 	}

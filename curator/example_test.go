@@ -101,7 +101,7 @@ func ExampleCurator_Select() {
 	c, done := clinic()
 	defer done()
 	s, err := c.Select(context.Background(), curator.Selection{
-		Question: curator.Question{SQL: "SELECT ward, COUNT(*) FROM visits GROUP BY ward", Epsilon: "1"},
+		Request: curator.Request{SQL: "SELECT ward, COUNT(*) FROM visits GROUP BY ward", Epsilon: "1"},
 	})
 	if err != nil {
 		fmt.Println(err)
@@ -142,7 +142,7 @@ func ExampleCurator_Rank() {
 	c, done := clinic()
 	defer done()
 	r, err := c.Rank(context.Background(), curator.Quantiles{
-		Question: curator.Question{SQL: "SELECT age FROM visits"}, At: []string{"0.25", "0.5", "0.75"},
+		Request: curator.Request{SQL: "SELECT age FROM visits"}, At: []string{"0.25", "0.5", "0.75"},
 	})
 	if err != nil {
 		fmt.Println(err)
@@ -163,7 +163,7 @@ func ExampleCurator_Rank() {
 func ExampleCurator_Smooth() {
 	c, done := clinic()
 	defer done()
-	m, err := c.Smooth(context.Background(), curator.Question{SQL: "SELECT age FROM visits WHERE ward = 'north'"})
+	m, err := c.Smooth(context.Background(), curator.Request{SQL: "SELECT age FROM visits WHERE ward = 'north'"})
 	if err != nil {
 		fmt.Println(err)
 		return

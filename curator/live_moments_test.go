@@ -11,8 +11,8 @@ import (
 func TestLiveMoments(t *testing.T) {
 	c := liveLooks(t)
 	bills := Vectors{
-		Question: Question{SQL: "SELECT 1, euros / 10 FROM bills", Epsilon: "30", Fresh: true},
-		Blocks:   []Block{{2, L2, "1.2"}}, Sums: []Sum{Count(), First(0), Product(0, 0)},
+		Request: Request{SQL: "SELECT 1, euros / 10 FROM bills", Epsilon: "30", Fresh: true},
+		Blocks:  []Block{{2, L2, "1.2"}}, Sums: []Sum{Count(), First(0), Product(0, 0)},
 	}
 	near := func(what string, v *big.Int, s NoisySum, want float64) {
 		t.Helper()
@@ -54,7 +54,7 @@ func TestLiveMoments(t *testing.T) {
 			near(what, m.Sums[1].Values[i][0], m.Sums[1], want[1])
 		}
 	}
-	part := Vectors{Question: Question{SQL: "SELECT cost FROM visits WHERE ward = 'v'"}, Blocks: []Block{{1, L1, ""}}, Sums: []Sum{Count(), First(0)}}
+	part := Vectors{Request: Request{SQL: "SELECT cost FROM visits WHERE ward = 'v'"}, Blocks: []Block{{1, L1, ""}}, Sums: []Sum{Count(), First(0)}}
 	check("live")
 	if e, err := c.ExplainMoments(t.Context(), part); err != nil || e.Charged != nil {
 		t.Errorf("a part of a live table: charged to %q, %v", e.Charged, err)

@@ -31,7 +31,7 @@ func TestLiveRelationsTogether(t *testing.T) {
 		"SELECT price, age FROM " + joined: nil, "SELECT price, weight / 3 FROM lines JOIN parts USING (part)": nil, "SELECT n, s FROM (SELECT customer, COUNT(*) AS n, SUM(total) AS s FROM orders GROUP BY customer) q": nil,
 		"SELECT price, age FROM " + joined + " GROUP BY region": nil, "SELECT age, price FROM customers c LEFT JOIN orders o ON c.id = o.customer LEFT JOIN lines l ON l.number = o.number": {{10, 2}, {30, 5}},
 	} {
-		v := Vectors{Question: Question{SQL: sql, Fresh: true, Epsilon: "9"}, Blocks: []Block{{2, L2, ""}}, Sums: []Sum{Count(), First(0), Product(0, 0)}, Centres: centres}
+		v := Vectors{Request: Request{SQL: sql, Fresh: true, Epsilon: "9"}, Blocks: []Block{{2, L2, ""}}, Sums: []Sum{Count(), First(0), Product(0, 0)}, Centres: centres}
 		asked["vectors: "+sql] = func(c *Curator) (any, error) {
 			m, err := c.Moments(t.Context(), v)
 			if err != nil {

@@ -40,12 +40,16 @@ type Vector struct {
 }
 
 // Measure is the kernel's first primitive: a vector of bounded linear queries, with noise on each number. The question is one
-// that Answer takes, and the two replay each other: what is measured is the same, and Answer computes from it.
+// that Answer takes, and the two replay each other: what is measured is the same, and Answer computes from it. Whole and
+// Combine present an answer, so Measure refuses them.
 //
 // Its loss is the price by composition: the measures' shares add up to it, each measure's cells are one vector under one
 // mechanism (mechanism.Laplace or mechanism.Gaussian), whose sensitivity the plan proves.
 func (c *Curator) Measure(ctx context.Context, q Question) (*Measurements, error) {
 	ctx = c.kernel.Arrives(ctx)
+	if err := q.plainly("Measure"); err != nil {
+		return nil, err
+	}
 	a, err := c.ask(q)
 	if err != nil {
 		return nil, c.public(err)

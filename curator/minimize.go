@@ -23,7 +23,7 @@ const (
 // Minimisation asks for the coefficients θ that minimise a regularised empirical risk over the rows of a question: SELECT x1, x2, …, y
 // FROM t WHERE …. Rows in which an item is NULL do not count. Decimals are texts.
 type Minimisation struct {
-	Question
+	Request
 	Loss       string // one of the loss functions
 	Width      string // of HuberLoss
 	Bound      string // of the predictors' L2 norm: a longer vector is scaled down to it; "" is what the items' own ranges give
@@ -105,7 +105,7 @@ func (c *Curator) ExplainMinimize(_ context.Context, q Minimisation) (*Minimum, 
 
 // minimisation decides all that is public.
 func (c *Curator) minimisation(q Minimisation) (*release.Minimum, error) {
-	r, err := c.regress(q.Question, q.Bound)
+	r, err := c.regress(q.Request, q.Bound)
 	if err != nil {
 		return nil, err
 	}

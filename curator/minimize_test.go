@@ -80,7 +80,7 @@ func TestMinimize(t *testing.T) {
 		home := fitHome(t, terms.budget, "add-remove", 3000)
 		c := openHome(t, home)
 		q := Minimisation{
-			Question: Question{SQL: "SELECT x1, x2, 1, y FROM people", Epsilon: terms.price}, Loss: LogisticLoss, Radius: "5", Regularise: "50", Rows: 3000, Curvature: "0.5",
+			Request: Request{SQL: "SELECT x1, x2, 1, y FROM people", Epsilon: terms.price}, Loss: LogisticLoss, Radius: "5", Regularise: "50", Rows: 3000, Curvature: "0.5",
 		}
 		before, err := c.ExplainMinimize(t.Context(), q)
 		if err != nil || before.Replayed || before.Coefficients.Values != nil || spent(t, c) != "0" && terms.spent != "" {
@@ -118,7 +118,7 @@ func TestMinimize(t *testing.T) {
 			t.Errorf("again: %+v, %v", again, err)
 		}
 		p, err := c.Minimize(t.Context(), Minimisation{
-			Question: Question{SQL: "SELECT x1, 1, n FROM people", Epsilon: terms.price}, Loss: PoissonLoss, Radius: "1.5", Regularise: "100", Rows: 3000,
+			Request: Request{SQL: "SELECT x1, 1, n FROM people", Epsilon: terms.price}, Loss: PoissonLoss, Radius: "1.5", Regularise: "100", Rows: 3000,
 		})
 		if err != nil || p.Hessian != nil {
 			t.Fatal(err)
@@ -128,7 +128,7 @@ func TestMinimize(t *testing.T) {
 			t.Errorf("Poisson: %v, want %v: %g", theta, want, p.Sensitivity)
 		}
 		v, err := c.Minimize(t.Context(), Minimisation{
-			Question: Question{SQL: "SELECT x, 1, y FROM visits", Epsilon: terms.price}, Loss: LogisticLoss, Radius: "5", Regularise: "50", Rows: 1800,
+			Request: Request{SQL: "SELECT x, 1, y FROM visits", Epsilon: terms.price}, Loss: LogisticLoss, Radius: "5", Regularise: "50", Rows: 1800,
 		})
 		if err != nil || v.Sensitivity < 3*1.41/50 { // three rows of a person
 			t.Errorf("persons: %+v, %v", v, err)
@@ -182,7 +182,7 @@ func minimumOf(t *testing.T, home string, regularise float64, row func(r []float
 // What makes no sense is refused, with a reason, before anything is charged.
 func TestMinimizeRefuses(t *testing.T) {
 	c := openHome(t, fitHome(t, "{epsilon: 1}", "change-one", 20))
-	good := Minimisation{Question: Question{SQL: "SELECT x1, 1, y FROM people"}, Loss: LogisticLoss, Radius: "2", Regularise: "10", Rows: 20}
+	good := Minimisation{Request: Request{SQL: "SELECT x1, 1, y FROM people"}, Loss: LogisticLoss, Radius: "2", Regularise: "10", Rows: 20}
 	for says, change := range map[string]func(m *Minimisation){
 		"no loss function":             func(m *Minimisation) { m.Loss = "absolute" },
 		"the radius":                   func(m *Minimisation) { m.Radius = "0" },
@@ -202,8 +202,6 @@ func TestMinimizeRefuses(t *testing.T) {
 		"the bound of the predictors'": func(m *Minimisation) { m.Bound = "-1" },
 		"the share of the curvature":   func(m *Minimisation) { m.Curvature = "1" },
 		"so weak a regulariser":        func(m *Minimisation) { m.Regularise, m.Rows = "0.000001", 1<<40 },
-		"an accuracy is for":           func(m *Minimisation) { m.Within = "5%" },
-		"max_groups":                   func(m *Minimisation) { m.MaxGroups = 3 },
 		"the aggregate count":          func(m *Minimisation) { m.SQL = "SELECT COUNT(*), 1 FROM people" },
 		"1 to 256":                     func(m *Minimisation) { m.SQL = "SELECT " + strings.Repeat("x1, ", 257) + "y FROM people" },
 		"at most 1000 coordinates":     func(m *Minimisation) { m.SQL = "SELECT " + strings.Repeat("x1, ", 1000) + "y FROM people" },

@@ -16,7 +16,7 @@ import (
 // Vectors asks for sums of rows' vectors: SELECT x1, x2, y FROM t WHERE … GROUP BY region. The SELECT list are coordinates, each with bounds
 // that the policy or the expression gives; a row in which one is NULL does not count. The keys of GROUP BY have known values.
 type Vectors struct {
-	Question
+	Request
 	Blocks []Block // of consecutive coordinates: together all of them
 	Sums   []Sum   // what is added up, each one noisy vector with a share of the price
 	// Centres gives each row to the cell of the nearest of them to its first block, by the Euclidean distance; of equally near ones to the
@@ -119,10 +119,7 @@ func (c *Curator) Moments(ctx context.Context, v Vectors) (*Moments, error) {
 
 // moments plans a question about vectors.
 func (c *Curator) moments(v Vectors) (*release.Vectors, error) {
-	if v.Within != "" || v.At != "" {
-		return nil, &Error{Code: CodeUsage, Message: "an accuracy is for tables of noisy numbers", Hint: "give a price"}
-	}
-	request, err := c.request(v.Question)
+	request, err := c.request(v.Question())
 	if err != nil {
 		return nil, err
 	}

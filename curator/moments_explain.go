@@ -72,7 +72,7 @@ func (c *Curator) ExplainMoments(_ context.Context, v Vectors) (*MomentsExplanat
 		out.Bounds = append(out.Bounds, BlockBound{unit * float(l1), unit * math.Sqrt(float(l2squared)), k.Scale > 0, of})
 	}
 	p := &plan.Plan{Statement: m.Statement, Neighbours: m.Neighbours, Price: m.Price}
-	out.Unit = c.unit(&asked{Question: v.Question, plan: p})
+	out.Unit = c.unit(&asked{Question: v.Question(), plan: p})
 	out.Notes = momentsNotes(p, out)
 	return out, nil
 }

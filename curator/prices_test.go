@@ -238,12 +238,6 @@ func TestWithin(t *testing.T) {
 			t.Errorf("within %g: %g at %s, and %g at %s", most, x, price, y, less.Epsilon)
 		}
 	}
-	if _, err := c.Select(t.Context(), Selection{Question: Question{SQL: countSQL, Within: "3"}}); codeOf(err) != CodeUsage {
-		t.Error(err)
-	}
-	if _, err := c.Smooth(t.Context(), Question{SQL: "SELECT age FROM people", At: "95%"}); codeOf(err) != CodeUsage {
-		t.Error(err)
-	}
 }
 
 func must64(r *big.Rat) float64 { f, _ := r.Float64(); return f }

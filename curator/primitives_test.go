@@ -45,7 +45,7 @@ func primitives() []once {
 		}, countSQL},
 		{"select", func(ctx context.Context, c *Curator, sql string, q Question) (string, any, bool, error) {
 			q.SQL = sql
-			s, err := c.Select(ctx, Selection{Question: q})
+			s, err := c.Select(ctx, Selection{Request: requested(q)})
 			if err != nil {
 				return "", nil, false, err
 			}
@@ -53,7 +53,7 @@ func primitives() []once {
 		}, countSQL},
 		{"rank", func(ctx context.Context, c *Curator, sql string, q Question) (string, any, bool, error) {
 			q.SQL = sql
-			r, err := c.Rank(ctx, Quantiles{Question: q, At: []string{"0.1", "0.50"}})
+			r, err := c.Rank(ctx, Quantiles{Request: requested(q), At: []string{"0.1", "0.50"}})
 			if err != nil {
 				return "", nil, false, err
 			}
@@ -61,7 +61,7 @@ func primitives() []once {
 		}, "SELECT age FROM people"},
 		{"smooth", func(ctx context.Context, c *Curator, sql string, q Question) (string, any, bool, error) {
 			q.SQL = sql
-			m, err := c.Smooth(ctx, q)
+			m, err := c.Smooth(ctx, requested(q))
 			if err != nil {
 				return "", nil, false, err
 			}
@@ -69,7 +69,7 @@ func primitives() []once {
 		}, "SELECT height FROM people"},
 		{"moments", func(ctx context.Context, c *Curator, sql string, q Question) (string, any, bool, error) {
 			q.SQL = sql
-			m, err := c.Moments(ctx, Vectors{Question: q, Blocks: []Block{{2, L2, "200"}}, Sums: []Sum{Count(), First(0), Product(0, 0).Weighing("2.0")}})
+			m, err := c.Moments(ctx, Vectors{Request: requested(q), Blocks: []Block{{2, L2, "200"}}, Sums: []Sum{Count(), First(0), Product(0, 0).Weighing("2.0")}})
 			if err != nil {
 				return "", nil, false, err
 			}
@@ -77,7 +77,7 @@ func primitives() []once {
 		}, "SELECT age, height FROM people"},
 		{"minimize", func(ctx context.Context, c *Curator, sql string, q Question) (string, any, bool, error) {
 			q.SQL = sql
-			m, err := c.Minimize(ctx, Minimisation{Question: q, Loss: LogisticLoss, Bound: "120", Radius: "2", Regularise: "30", Rows: 4, Curvature: "0.2"})
+			m, err := c.Minimize(ctx, Minimisation{Request: requested(q), Loss: LogisticLoss, Bound: "120", Radius: "2", Regularise: "30", Rows: 4, Curvature: "0.2"})
 			if err != nil {
 				return "", nil, false, err
 			}
@@ -149,32 +149,31 @@ func TestPrimitivesRefuse(t *testing.T) {
 	}
 	rank := func(sql string, at ...string) func() error {
 		return func() error {
-			_, err := c.Rank(t.Context(), Quantiles{Question: Question{SQL: sql}, At: at})
+			_, err := c.Rank(t.Context(), Quantiles{Request: Request{SQL: sql}, At: at})
 			return err
 		}
 	}
 	above := func(x Threshold) func() error {
 		return func() error { _, err := c.Above(t.Context(), x); return err }
 	}
-	byRegion := Question{SQL: countSQL}
+	byRegion := Request{SQL: countSQL}
 	for name, bad := range map[string]struct {
 		try  func() error
 		code Code
 		says string
 	}{
-		"no groups":            {choose(Selection{Question: Question{SQL: "SELECT COUNT(*) FROM people"}}), CodePolicy, "nothing to choose"},
-		"an average":           {choose(Selection{Question: Question{SQL: "SELECT region, AVG(age) FROM people GROUP BY region"}}), CodePolicy, "count or sum"},
-		"more than there are":  {choose(Selection{Question: byRegion, Best: 4}), CodeUsage, "4 cannot be chosen"},
-		"fewer than none":      {choose(Selection{Question: byRegion, Best: -1}), CodeUsage, "cannot be chosen"},
-		"no such mechanism":    {choose(Selection{Question: byRegion, Mechanism: "coin"}), CodeUsage, "no mechanism"},
-		"two by flipping":      {choose(Selection{Question: byRegion, Best: 2, Mechanism: PermuteAndFlip}), CodeUsage, "no mechanism"},
-		"max groups":           {choose(Selection{Question: Question{SQL: countSQL, MaxGroups: 2}}), CodePolicy, "max_groups"},
-		"a price of nothing":   {choose(Selection{Question: Question{SQL: countSQL, Epsilon: "0"}}), CodeUsage, "above 0"},
-		"a price too high":     {choose(Selection{Question: Question{SQL: countSQL, Epsilon: "0.6"}}), CodePolicy, "maximum"},
-		"rho of a pure budget": {choose(Selection{Question: Question{SQL: countSQL, Rho: "0.1"}}), CodeUsage, "rho"},
-		"a confidence of 1":    {choose(Selection{Question: Question{SQL: countSQL, Confidence: "1"}}), CodeUsage, "confidence"},
+		"no groups":            {choose(Selection{Request: Request{SQL: "SELECT COUNT(*) FROM people"}}), CodePolicy, "nothing to choose"},
+		"an average":           {choose(Selection{Request: Request{SQL: "SELECT region, AVG(age) FROM people GROUP BY region"}}), CodePolicy, "count or sum"},
+		"more than there are":  {choose(Selection{Request: byRegion, Best: 4}), CodeUsage, "4 cannot be chosen"},
+		"fewer than none":      {choose(Selection{Request: byRegion, Best: -1}), CodeUsage, "cannot be chosen"},
+		"no such mechanism":    {choose(Selection{Request: byRegion, Mechanism: "coin"}), CodeUsage, "no mechanism"},
+		"two by flipping":      {choose(Selection{Request: byRegion, Best: 2, Mechanism: PermuteAndFlip}), CodeUsage, "no mechanism"},
+		"a price of nothing":   {choose(Selection{Request: Request{SQL: countSQL, Epsilon: "0"}}), CodeUsage, "above 0"},
+		"a price too high":     {choose(Selection{Request: Request{SQL: countSQL, Epsilon: "0.6"}}), CodePolicy, "maximum"},
+		"rho of a pure budget": {choose(Selection{Request: Request{SQL: countSQL, Rho: "0.1"}}), CodeUsage, "rho"},
+		"a confidence of 1":    {choose(Selection{Request: Request{SQL: countSQL}, Confidence: "1"}), CodeUsage, "confidence"},
 		"no such quantiles": {func() error {
-			_, err := c.Rank(t.Context(), Quantiles{Question: Question{SQL: "SELECT age FROM people"}, At: []string{"0.5"}, Mechanism: "guess"})
+			_, err := c.Rank(t.Context(), Quantiles{Request: Request{SQL: "SELECT age FROM people"}, At: []string{"0.5"}, Mechanism: "guess"})
 			return err
 		}, CodeUsage, "guess"},
 		"no quantiles":        {rank("SELECT age FROM people"), CodeUsage, "between 1 and 100"},
@@ -189,7 +188,7 @@ func TestPrimitivesRefuse(t *testing.T) {
 		"half a threshold":    {above(Threshold{Table: "people", Threshold: "1.5"}), CodeUsage, "whole number"},
 		"no threshold":        {above(Threshold{Table: "people"}), CodeUsage, "whole number"},
 		"a billion asked":     {above(Threshold{Table: "people", Threshold: "1", Questions: 1e9}), CodeUsage, "between 1 and 10000"},
-		"a group not told":    {choose(Selection{Question: Question{SQL: "SELECT COUNT(*) FROM people GROUP BY region"}}), CodePolicy, "select it too"},
+		"a group not told":    {choose(Selection{Request: Request{SQL: "SELECT COUNT(*) FROM people GROUP BY region"}}), CodePolicy, "select it too"},
 		"a billion above":     {above(Threshold{Table: "people", Threshold: "1", Above: 1e9}), CodeUsage, "between 1 and 10000"},
 		"below none":          {above(Threshold{Table: "people", Threshold: "1", Above: -1}), CodeUsage, "between 1 and 10000"},
 		"least":               {above(Threshold{Table: "people", Threshold: "1", Most: -1}), CodeUsage, "at least 1"},
@@ -400,4 +399,28 @@ func (d during) Rows(ctx context.Context, b *bounded.Statement, from engine.Seal
 func (d during) Aggregate(ctx context.Context, b *bounded.Statement, from engine.Sealed) ([][]mechanism.Exact, error) {
 	d.what()
 	return d.Engine.Aggregate(ctx, b, from)
+}
+
+// requested is a question's text, price and asker.
+func requested(q Question) Request {
+	return Request{SQL: q.SQL, Epsilon: q.Epsilon, Rho: q.Rho, Analyst: q.Analyst, Fresh: q.Fresh}
+}
+
+// An option that a verb does not obey is refused, free.
+func TestOptionsThatDoNotApply(t *testing.T) {
+	c := openHome(t, newHome(t))
+	sql := "SELECT COUNT(*) FROM people"
+	measure := func(q Question) error { _, err := c.Measure(t.Context(), q); return err }
+	answer := func(q Question) error { _, err := c.Answer(t.Context(), q); return err }
+	for what, err := range map[string]error{
+		"combine": measure(Question{SQL: sql, Combine: true}), "whole": measure(Question{SQL: sql, Whole: true}),
+		"a group": measure(Question{SQL: sql, Group: 2}), "an answer's group": answer(Question{SQL: sql, Group: 2}),
+	} {
+		if codeOf(err) != CodeUsage {
+			t.Errorf("%s: %v", what, err)
+		}
+	}
+	if s := must[ledger.State](t)(c.ledger.State()); s.Reservations != 0 {
+		t.Errorf("%d reservations", s.Reservations)
+	}
 }

@@ -12,9 +12,10 @@ import (
 // Quantiles asks for quantiles of one value: SELECT age FROM people WHERE …. Rows in which it is NULL do not count. Confidence is
 // of the RankError.
 type Quantiles struct {
-	Question
-	At        []string // rising decimals from 0 (the least value) to 1 (the greatest); "0.5" is the median
-	Mechanism string   // "" is EachQuantile
+	Request
+	Confidence string   // of the RankError, a decimal between 0 and 1; "" is 0.95
+	At         []string // rising decimals from 0 (the least value) to 1 (the greatest); "0.5" is the median
+	Mechanism  string   // "" is EachQuantile
 }
 
 // Ranked are released quantiles.
@@ -65,7 +66,7 @@ func (c *Curator) ranking(q *Quantiles) (_ *release.Quantiles, rankError float64
 	if err != nil {
 		return nil, 0, err
 	}
-	t, err := c.order(q.Question)
+	t, err := c.order(q.Request)
 	if err != nil {
 		return nil, 0, err
 	}
@@ -78,9 +79,6 @@ func (c *Curator) ranking(q *Quantiles) (_ *release.Quantiles, rankError float64
 			Code: CodeUsage, Message: fmt.Sprintf("no mechanism %q gives quantiles", name),
 			Hint: fmt.Sprintf("use %q, %q or %q", EachQuantile, RecursiveQuantiles, JointQuantiles),
 		}
-	}
-	if err := q.withoutAccuracy(); err != nil {
-		return nil, 0, err
 	}
 	r, err := c.kernel.Quantiles(t, q.asker(), q.Mechanism, at)
 	if err != nil {

@@ -30,7 +30,7 @@ func (c *Curator) ExplainRank(_ context.Context, q Quantiles) (*OrderExplanation
 }
 
 // ExplainSmooth says before spending what Smooth would cost.
-func (c *Curator) ExplainSmooth(_ context.Context, q Question) (*OrderExplanation, error) {
+func (c *Curator) ExplainSmooth(_ context.Context, q Request) (*OrderExplanation, error) {
 	m, err := c.smoothing(q)
 	if err != nil {
 		return nil, c.public(err)

@@ -190,12 +190,12 @@ func TestRelationsAreReplayed(t *testing.T) {
 func TestRelationsElsewhere(t *testing.T) {
 	t.Setenv("XDG_STATE_HOME", t.TempDir())
 	c := shopOf(t, "add-remove", true)
-	q := func(sql string) Question { return Question{SQL: sql, Epsilon: "100"} }
-	r := must[*Ranked](t)(c.Rank(t.Context(), Quantiles{Question: q("SELECT n FROM (SELECT customer, COUNT(*) AS n FROM orders GROUP BY customer) q"), At: []string{"1"}}))
+	q := func(sql string) Request { return Request{SQL: sql, Epsilon: "100"} }
+	r := must[*Ranked](t)(c.Rank(t.Context(), Quantiles{Request: q("SELECT n FROM (SELECT customer, COUNT(*) AS n FROM orders GROUP BY customer) q"), At: []string{"1"}}))
 	if r.Values[0].Whole.Int64() != 3 {
 		t.Errorf("%v", r.Values[0])
 	}
-	s := must[*Selected](t)(c.Select(t.Context(), Selection{Question: q("SELECT metal, COUNT(*) FROM lines JOIN parts USING (part) GROUP BY metal")}))
+	s := must[*Selected](t)(c.Select(t.Context(), Selection{Request: q("SELECT metal, COUNT(*) FROM lines JOIN parts USING (part) GROUP BY metal")}))
 	if s.Best[0].Group[0] != "brass" {
 		t.Errorf("%+v", s)
 	}

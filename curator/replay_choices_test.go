@@ -23,9 +23,9 @@ import (
 // law (package audit/ours).
 func replaySelect(t *testing.T, relation string, w twins) {
 	for i, s := range []Selection{
-		{Question: Question{SQL: "SELECT region, COUNT(*) FROM people GROUP BY region"}},
-		{Question: Question{SQL: "SELECT region, SUM(change) FROM people GROUP BY region"}, Mechanism: NoisyMax, Best: 2},
-		{Question: Question{SQL: "SELECT day, SUM(cost) FROM visits GROUP BY day"}, Mechanism: Exponential, Best: 3},
+		{Request: Request{SQL: "SELECT region, COUNT(*) FROM people GROUP BY region"}},
+		{Request: Request{SQL: "SELECT region, SUM(change) FROM people GROUP BY region"}, Mechanism: NoisyMax, Best: 2},
+		{Request: Request{SQL: "SELECT day, SUM(cost) FROM visits GROUP BY day"}, Mechanism: Exponential, Best: 3},
 	} {
 		s.Fresh = true
 		name := relation + ": " + s.SQL
@@ -99,9 +99,9 @@ func (w twins) exactly(t *testing.T, target *plan.Target, look func(*Curator, en
 // Rank: as Select. What it looks at is a multiset of rows: of it at most as many rows come or go as were said.
 func replayRank(t *testing.T, relation string, w twins) {
 	for i, q := range []Quantiles{
-		{Question: Question{SQL: "SELECT age FROM people"}, At: []string{"0.25", "0.5"}},
-		{Question: Question{SQL: "SELECT cost FROM visits"}, At: []string{"0.5", "0.75", "0.9"}, Mechanism: RecursiveQuantiles},
-		{Question: Question{SQL: "SELECT cost FROM visits"}, At: []string{"0.5"}, Mechanism: JointQuantiles},
+		{Request: Request{SQL: "SELECT age FROM people"}, At: []string{"0.25", "0.5"}},
+		{Request: Request{SQL: "SELECT cost FROM visits"}, At: []string{"0.5", "0.75", "0.9"}, Mechanism: RecursiveQuantiles},
+		{Request: Request{SQL: "SELECT cost FROM visits"}, At: []string{"0.5"}, Mechanism: JointQuantiles},
 	} {
 		q.Fresh = true
 		name := fmt.Sprint(relation, ": ", q.SQL, " ", q.Mechanism)
@@ -173,7 +173,7 @@ func TestReplaySmooth(t *testing.T) {
 		var got [2]float64
 		side := 0
 		r := w.replay(t, seed, func(c *Curator) ([]*big.Int, error) {
-			m, err := c.Smooth(t.Context(), Question{SQL: sql, Epsilon: fmt.Sprint(epsilon), Fresh: true})
+			m, err := c.Smooth(t.Context(), Request{SQL: sql, Epsilon: fmt.Sprint(epsilon), Fresh: true})
 			if err != nil {
 				return nil, err
 			}

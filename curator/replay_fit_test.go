@@ -18,9 +18,9 @@ func TestReplayMinimize(t *testing.T) {
 		"change-one, zCDP": newTwins(t, bothTerms, [2]string{another, somebody}, [2]string{anothers, somebodys}),
 	} {
 		for i, q := range []Minimisation{
-			{Question: Question{SQL: "SELECT age / 115.0, 1, change > 0 FROM people"}, Loss: LogisticLoss, Radius: "3", Regularise: "2", Rows: 5},
-			{Question: Question{SQL: "SELECT age / 115.0, 1, change FROM people"}, Loss: HuberLoss, Width: "4", Radius: "30", Regularise: "3", Rows: 5},
-			{Question: Question{SQL: "SELECT 1, cost / 10.0, cost FROM visits"}, Loss: PoissonLoss, Radius: "1", Regularise: "40", Rows: 3},
+			{Request: Request{SQL: "SELECT age / 115.0, 1, change > 0 FROM people"}, Loss: LogisticLoss, Radius: "3", Regularise: "2", Rows: 5},
+			{Request: Request{SQL: "SELECT age / 115.0, 1, change FROM people"}, Loss: HuberLoss, Width: "4", Radius: "30", Regularise: "3", Rows: 5},
+			{Request: Request{SQL: "SELECT 1, cost / 10.0, cost FROM visits"}, Loss: PoissonLoss, Radius: "1", Regularise: "40", Rows: 3},
 		} {
 			name := relation + ": " + q.Loss + ": " + q.SQL
 			p, err := w[0].minimisation(q)
@@ -62,8 +62,8 @@ func TestReplayTrain(t *testing.T) {
 	terms.budget += ", selection_delta: 5e-7"
 	w := newTwins(t, terms, [2]string{"", somebody}, [2]string{"", somebodys})
 	for i, q := range []Training{
-		{Question: Question{SQL: "SELECT age / 115.0, 1, change > 0 FROM people"}, Model: TrainedModel{Kind: LogisticModel}},
-		{Question: Question{SQL: "SELECT cost / 10.0, 1, cost FROM visits"}, Model: TrainedModel{Kind: NetworkModel, Classes: 3, Hidden: 2}},
+		{Request: Request{SQL: "SELECT age / 115.0, 1, change > 0 FROM people"}, Model: TrainedModel{Kind: LogisticModel}},
+		{Request: Request{SQL: "SELECT cost / 10.0, 1, cost FROM visits"}, Model: TrainedModel{Kind: NetworkModel, Classes: 3, Hidden: 2}},
 	} {
 		q.Clip, q.Rate, q.Multiplier, q.Steps, q.Rows = "0.25", "1", "3", 2, 5
 		tr, err := w[0].training(t.Context(), q)

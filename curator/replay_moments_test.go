@@ -17,20 +17,20 @@ import (
 // vectorQuestions are sums of vectors over the replayed homes.
 var vectorQuestions = []Vectors{
 	{
-		Question: Question{SQL: "SELECT age, change, height FROM people"},
-		Blocks:   []Block{{2, L1, ""}, {1, L2, ""}}, Sums: []Sum{Count(), First(0), First(1), Product(0, 0), Product(0, 1)},
+		Request: Request{SQL: "SELECT age, change, height FROM people"},
+		Blocks:  []Block{{2, L1, ""}, {1, L2, ""}}, Sums: []Sum{Count(), First(0), First(1), Product(0, 0), Product(0, 1)},
 	},
 	{
-		Question: Question{SQL: "SELECT age / 115, change / 10 FROM people GROUP BY region"},
-		Blocks:   []Block{{2, L2, "1"}}, Sums: []Sum{Product(0, 0), First(0).Weighing("2.5")},
+		Request: Request{SQL: "SELECT age / 115, change / 10 FROM people GROUP BY region"},
+		Blocks:  []Block{{2, L2, "1"}}, Sums: []Sum{Product(0, 0), First(0).Weighing("2.5")},
 	},
 	{
-		Question: Question{SQL: "SELECT cost, 1 FROM visits WHERE day <> 'fri'"},
-		Blocks:   []Block{{2, L1, "7.5"}}, Sums: []Sum{Count(), Product(0, 0)},
+		Request: Request{SQL: "SELECT cost, 1 FROM visits WHERE day <> 'fri'"},
+		Blocks:  []Block{{2, L1, "7.5"}}, Sums: []Sum{Count(), Product(0, 0)},
 	},
 	{
-		Question: Question{SQL: "SELECT cost, cost * cost FROM visits"},
-		Blocks:   []Block{{2, L2, ""}}, Sums: []Sum{Count(), First(0)}, Centres: [][]float64{{3, 9}, {4.5, 20}, {10, 100}},
+		Request: Request{SQL: "SELECT cost, cost * cost FROM visits"},
+		Blocks:  []Block{{2, L2, ""}}, Sums: []Sum{Count(), First(0)}, Centres: [][]float64{{3, 9}, {4.5, 20}, {10, 100}},
 	},
 }
 
@@ -134,7 +134,7 @@ func TestMomentsAsPlanned(t *testing.T) {
 			gauss(rho.Share(1, 4), 1), gauss(rho.Share(1, 4), 13325), symmetric(rho.Share(2, 4), 13325*13325),
 		}},
 	} {
-		v := Vectors{Question: Question{SQL: sql, Fresh: true}, Blocks: []Block{{2, L2, ""}}, Sums: []Sum{Count(), First(0), Product(0, 0).Weighing("2")}}
+		v := Vectors{Request: Request{SQL: sql, Fresh: true}, Blocks: []Block{{2, L2, ""}}, Sums: []Sum{Count(), First(0), Product(0, 0).Weighing("2")}}
 		got := drawnFrom(3, func() *Moments { return must[*Moments](t)(s.c.Moments(t.Context(), v)) })
 		drawn := drawnFrom(3, func() (out [][]*big.Int) {
 			for j, of := range s.noise {
@@ -164,7 +164,7 @@ func TestUnplannedMomentsStay(t *testing.T) {
 	c := zcdpTerms.alone(t)
 	var owner []error
 	c.options.OwnerErrors = func(err error) { owner = append(owner, err) }
-	v := Vectors{Question: Question{SQL: "SELECT age, change FROM people", Fresh: true}, Blocks: []Block{{2, L2, ""}}, Sums: []Sum{Product(0, 0)}}
+	v := Vectors{Request: Request{SQL: "SELECT age, change FROM people", Fresh: true}, Blocks: []Block{{2, L2, ""}}, Sums: []Sum{Product(0, 0)}}
 	of, err := c.moments(v)
 	if err != nil {
 		t.Fatal(err)
@@ -185,7 +185,7 @@ func TestUnplannedMomentsStay(t *testing.T) {
 // What is explained is what is charged, and is free.
 func TestExplainMoments(t *testing.T) {
 	c := pureTerms.alone(t)
-	v := Vectors{Question: Question{SQL: "SELECT cost FROM visits GROUP BY day"}, Blocks: []Block{{1, L1, "5"}}, Sums: []Sum{Count(), First(0), Product(0, 0)}}
+	v := Vectors{Request: Request{SQL: "SELECT cost FROM visits GROUP BY day"}, Blocks: []Block{{1, L1, "5"}}, Sums: []Sum{Count(), First(0), Product(0, 0)}}
 	e := must[*MomentsExplanation](t)(c.ExplainMoments(t.Context(), v))
 	if e.Price.Epsilon != "0.5" || !e.Affordable || e.Replayed || len(e.Cells) != 5 || e.Unit.MaxRows != 3 || spent(t, c) != "0" || len(e.Notes) != 2 {
 		t.Errorf("%+v", e)

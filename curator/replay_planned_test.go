@@ -175,14 +175,14 @@ func TestSelectedAsPlanned(t *testing.T) {
 		names  []string
 		direct func() ([]int, []*big.Int, error)
 	}{
-		{pure, Selection{Question: Question{SQL: byDay}, Mechanism: Exponential, Best: 3}, days, top(selection.TopExponential{K: 3, Sensitivity: s30, Monotonic: true, Epsilon: half}, costs)},
-		{pure, Selection{Question: Question{SQL: byRegion, Epsilon: "10"}, Mechanism: Exponential, Best: 2}, regions, top(selection.TopExponential{K: 2, Sensitivity: s10, Epsilon: ten}, changes)},
-		{zcdp, Selection{Question: Question{SQL: byDay}, Mechanism: Exponential, Best: 3}, days, top(selection.TopExponential{K: 3, Sensitivity: s30, Monotonic: true, Epsilon: eight}, costs)},
-		{pure, Selection{Question: Question{SQL: byDay, Epsilon: "10"}}, days, flip(selection.PermuteAndFlip{Sensitivity: s30, Monotonic: true, Epsilon: ten}, costs)},
-		{pure, Selection{Question: Question{SQL: byRegion, Epsilon: "10"}}, regions, flip(selection.PermuteAndFlip{Sensitivity: s10, Epsilon: ten}, changes)},
-		{pure, Selection{Question: Question{SQL: byDay}, Mechanism: NoisyMax, Best: 2}, days, noisy(selection.NoisyTop{K: 2, Sensitivity: s30, Monotonic: true, Epsilon: half}, costs)},
-		{pure, Selection{Question: Question{SQL: byRegion}, Mechanism: NoisyMax}, regions, noisy(selection.NoisyTop{K: 1, Sensitivity: s10, Epsilon: half}, changes)},
-		{zcdp, Selection{Question: Question{SQL: byRegion}, Mechanism: NoisyMax}, regions, noisy(selection.NoisyTop{K: 1, Sensitivity: s10, Epsilon: rho.Pure()}, changes)},
+		{pure, Selection{Request: Request{SQL: byDay}, Mechanism: Exponential, Best: 3}, days, top(selection.TopExponential{K: 3, Sensitivity: s30, Monotonic: true, Epsilon: half}, costs)},
+		{pure, Selection{Request: Request{SQL: byRegion, Epsilon: "10"}, Mechanism: Exponential, Best: 2}, regions, top(selection.TopExponential{K: 2, Sensitivity: s10, Epsilon: ten}, changes)},
+		{zcdp, Selection{Request: Request{SQL: byDay}, Mechanism: Exponential, Best: 3}, days, top(selection.TopExponential{K: 3, Sensitivity: s30, Monotonic: true, Epsilon: eight}, costs)},
+		{pure, Selection{Request: Request{SQL: byDay, Epsilon: "10"}}, days, flip(selection.PermuteAndFlip{Sensitivity: s30, Monotonic: true, Epsilon: ten}, costs)},
+		{pure, Selection{Request: Request{SQL: byRegion, Epsilon: "10"}}, regions, flip(selection.PermuteAndFlip{Sensitivity: s10, Epsilon: ten}, changes)},
+		{pure, Selection{Request: Request{SQL: byDay}, Mechanism: NoisyMax, Best: 2}, days, noisy(selection.NoisyTop{K: 2, Sensitivity: s30, Monotonic: true, Epsilon: half}, costs)},
+		{pure, Selection{Request: Request{SQL: byRegion}, Mechanism: NoisyMax}, regions, noisy(selection.NoisyTop{K: 1, Sensitivity: s10, Epsilon: half}, changes)},
+		{zcdp, Selection{Request: Request{SQL: byRegion}, Mechanism: NoisyMax}, regions, noisy(selection.NoisyTop{K: 1, Sensitivity: s10, Epsilon: rho.Pure()}, changes)},
 	} {
 		s.asked.Fresh = true
 		for seed := range byte(5) {
@@ -292,13 +292,13 @@ func TestOrdersAsPlanned(t *testing.T) {
 		{change, "", quantile.Smooth{Domain: domain, Unit: changed, Epsilon: ten}},
 		{zcdp, "", quantile.Smooth{Domain: domain, Unit: added, Epsilon: rho.Pure()}},
 	} {
-		q := Question{SQL: "SELECT cost FROM visits", Epsilon: "10", Fresh: true}
+		q := Request{SQL: "SELECT cost FROM visits", Epsilon: "10", Fresh: true}
 		for seed := range byte(5) {
 			got := drawnFrom(seed, func() (out []int64) {
 				if s.name == "" {
 					return []int64{must[*Median](t)(s.home.Smooth(t.Context(), q)).Value.Whole.Int64()}
 				}
-				for _, v := range must[*Ranked](t)(s.home.Rank(t.Context(), Quantiles{Question: q, At: texts, Mechanism: s.name})).Values {
+				for _, v := range must[*Ranked](t)(s.home.Rank(t.Context(), Quantiles{Request: q, At: texts, Mechanism: s.name})).Values {
 					out = append(out, v.Whole.Int64())
 				}
 				return out

@@ -15,7 +15,7 @@ import (
 // MinimumSearch asks for the best of several minima of a logistic risk, by how many rows they predict rightly: of other regularisers, or other balls. A random number of candidates is tried, each drawn
 // at random, and the best alone is told.
 type MinimumSearch struct {
-	Question
+	Request
 	Bound      string // of the predictors' norm, as of Minimisation
 	Rows       int64  // about how many there are, as there
 	Candidates []MinimumCandidate
@@ -99,7 +99,7 @@ func (c *Curator) minimaOf(q MinimumSearch) (*release.Search, error) {
 	if len(q.Candidates) < 1 || len(q.Candidates) > mostSearched {
 		return nil, &Error{Code: CodeUsage, Message: fmt.Sprintf("a search is among 1 to %d candidates", mostSearched)}
 	}
-	r, err := c.regress(q.Question, q.Bound)
+	r, err := c.regress(q.Request, q.Bound)
 	if err != nil {
 		return nil, err
 	}

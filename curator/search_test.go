@@ -13,7 +13,7 @@ func TestSearchMinimum(t *testing.T) {
 		home := fitHome(t, terms.budget, "add-remove", 3000)
 		c := openHome(t, home)
 		q := MinimumSearch{
-			Question: Question{SQL: "SELECT x1, x2, 1, y FROM people", Epsilon: terms.epsilon, Rho: terms.rho}, Rows: 3000, Trials: 40,
+			Request: Request{SQL: "SELECT x1, x2, 1, y FROM people", Epsilon: terms.epsilon, Rho: terms.rho}, Rows: 3000, Trials: 40,
 			Candidates: []MinimumCandidate{{"50", "0.001"}, {"50", "0.002"}, {"50", "5"}},
 		}
 		trial := "1"
@@ -58,7 +58,7 @@ func TestSearchMinimum(t *testing.T) {
 // What cannot be searched is refused, free; data that say nothing are no error.
 func TestSearchMinimumRefuses(t *testing.T) {
 	c := openHome(t, fitHome(t, "{epsilon: 1}", "change-one", 20))
-	good := MinimumSearch{Question: Question{SQL: "SELECT x1, 1, y FROM people", Epsilon: "0.2"}, Rows: 20, Candidates: []MinimumCandidate{{"10", "2"}, {"20", "2"}}}
+	good := MinimumSearch{Request: Request{SQL: "SELECT x1, 1, y FROM people", Epsilon: "0.2"}, Rows: 20, Candidates: []MinimumCandidate{{"10", "2"}, {"20", "2"}}}
 	for says, change := range map[string]func(m *MinimumSearch){
 		"1 to 64 candidates":         func(m *MinimumSearch) { m.Candidates = nil },
 		"runs on average":            func(m *MinimumSearch) { m.Trials = 1 },
@@ -69,7 +69,6 @@ func TestSearchMinimumRefuses(t *testing.T) {
 		"must be said":               func(m *MinimumSearch) { m.Rows = 0 },
 		"between 0 and 1, by its":    func(m *MinimumSearch) { m.SQL = "SELECT x1, 1, n FROM people" },
 		"price":                      func(m *MinimumSearch) { m.Epsilon = "2" },
-		"an accuracy is for":         func(m *MinimumSearch) { m.Within = "5%" },
 		"there is no table \"nope\"": func(m *MinimumSearch) { m.SQL = "SELECT x1, y FROM nope" },
 	} {
 		m := good
@@ -93,7 +92,7 @@ func TestSearchMinimumPasses(t *testing.T) {
 	c := openHome(t, fitHome(t, "{epsilon: 40}", "add-remove", 20))
 	passes := func(candidates ...MinimumCandidate) int64 {
 		m, err := c.minimaOf(MinimumSearch{
-			Question: Question{SQL: "SELECT x1, x2, 1, y FROM people", Epsilon: "6"}, Rows: 3000, Trials: 40, Candidates: candidates,
+			Request: Request{SQL: "SELECT x1, x2, 1, y FROM people", Epsilon: "6"}, Rows: 3000, Trials: 40, Candidates: candidates,
 		})
 		if err != nil {
 			t.Fatal(err)

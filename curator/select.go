@@ -11,11 +11,12 @@ import (
 )
 
 // Selection asks which groups of a question have the greatest score: SELECT region, COUNT(*) FROM people GROUP BY region. The
-// question has one count or sum; the scores themselves are not released. Confidence is of the Shortfall; MaxGroups is left out.
+// question has one count or sum; the scores themselves are not released.
 type Selection struct {
-	Question
-	Best      int    // how many groups; 0 is 1
-	Mechanism string // "" is PermuteAndFlip for one group under a pure budget, else Exponential
+	Request
+	Confidence string // of the Shortfall, a decimal between 0 and 1; "" is 0.95
+	Best       int    // how many groups; 0 is 1
+	Mechanism  string // "" is PermuteAndFlip for one group under a pure budget, else Exponential
 }
 
 // Selected is what a Selection releases.
@@ -50,7 +51,7 @@ func (c *Curator) Select(ctx context.Context, s Selection) (*Selected, error) {
 	if err != nil {
 		return nil, c.public(err)
 	}
-	request, err := c.request(s.Question)
+	request, err := c.request(s.Question())
 	if err != nil {
 		return nil, c.public(err)
 	}
@@ -61,9 +62,6 @@ func (c *Curator) Select(ctx context.Context, s Selection) (*Selected, error) {
 	name, err := selectorOf(t, s)
 	if err != nil {
 		return nil, c.public(err)
-	}
-	if err := s.withoutAccuracy(); err != nil {
-		return nil, err
 	}
 	m, err := c.kernel.Selection(t, s.asker(), name, s.Best)
 	if err != nil {

@@ -15,7 +15,7 @@ import (
 // LineQuestion asks for a line y = height + slope·(x − middle of x's range) through the rows of a question: SELECT x, y FROM t WHERE …. Rows in which
 // an item is NULL do not count. Of x 22 binary digits count, from its largest size on: select x - 2000 of years.
 type LineQuestion struct {
-	Question
+	Request
 	// Rows is about how many rows there are: declared by the policy (0), or released before. It is a parameter that no promise rests on: intervals are
 	// narrowest where it is right.
 	Rows int64
@@ -105,7 +105,7 @@ func (c *Curator) ExplainFitLine(_ context.Context, q LineQuestion) (*FittedLine
 
 // line decides all that is public.
 func (c *Curator) line(q LineQuestion) (*release.Line, error) {
-	r, err := c.regress(q.Question, "")
+	r, err := c.regress(q.Request, "")
 	if err != nil {
 		return nil, err
 	}
@@ -134,7 +134,7 @@ func (c *Curator) fittedLine(f *release.Line, q LineQuestion, s *release.Release
 	}
 	out.Remaining, out.Largest, out.Affordable = left(room), c.largest(room), s.Replayed || f.Price.Within(room)
 	p := &plan.Plan{Statement: f.Statement, Neighbours: f.Neighbours, Price: f.Price}
-	out.Unit = c.unit(&asked{Question: q.Question, plan: p})
+	out.Unit = c.unit(&asked{Question: q.Question(), plan: p})
 	if p.Unit != nil {
 		out.Notes = append(out.Notes, truncation(p))
 	}

@@ -75,7 +75,7 @@ func TestFitLine(t *testing.T) {
 	} {
 		t.Setenv("XDG_STATE_HOME", t.TempDir())
 		c := lineHome(t, terms.neighbours, terms.budget, "100", linePoints())
-		q := LineQuestion{Question: Question{SQL: "SELECT x, y FROM points", Epsilon: terms.price}}
+		q := LineQuestion{Request: Request{SQL: "SELECT x, y FROM points", Epsilon: terms.price}}
 		told, err := c.ExplainFitLine(t.Context(), q)
 		if err != nil || told.Replayed || !told.Affordable || told.ID != "" || told.Slope.Value != nil || told.Rows != 200 || len(told.Draws) != 4 || told.Slope.Most != 40 || told.Middle != 20 ||
 			told.Confidence != "0.95" || !(told.Slope.Noise > 0) || told.Slope.Noise > 0.5 {
@@ -113,7 +113,7 @@ func TestFitLine(t *testing.T) {
 		if plain, err := c.FitLine(t.Context(), q); err != nil || !plain.Replayed || plain.ID != low.ID {
 			t.Errorf("without intervals: %+v, %v", plain, err)
 		}
-		if f, err = c.FitLine(t.Context(), LineQuestion{Question: Question{SQL: "SELECT x, y FROM rows", Epsilon: "0.1"}, Rows: 5}); err != nil || f.Slope.Value == nil || len(f.Notes) < 2 {
+		if f, err = c.FitLine(t.Context(), LineQuestion{Request: Request{SQL: "SELECT x, y FROM rows", Epsilon: "0.1"}, Rows: 5}); err != nil || f.Slope.Value == nil || len(f.Notes) < 2 {
 			t.Errorf("several rows a unit: %+v, %v", f, err)
 		}
 	}
@@ -127,17 +127,16 @@ func TestFitLineRefuses(t *testing.T) {
 		LineQuestion
 		says string
 	}{
-		{LineQuestion{Question: Question{SQL: "SELECT x, n, y FROM points"}}, "one predictor"},
-		{LineQuestion{Question: Question{SQL: "SELECT y FROM points"}}, "predictors"},
-		{LineQuestion{Question: Question{SQL: "SELECT same, y FROM points"}}, "constant"},
-		{LineQuestion{Question: Question{SQL: "SELECT x, same FROM points"}}, "constant"},
-		{LineQuestion{Question: Question{SQL: "SELECT x, 5 FROM points"}}, "constant"},
-		{LineQuestion{Question: Question{SQL: "SELECT x, y FROM rows"}}, "how many rows"},
-		{LineQuestion{Question: Question{SQL: "SELECT x, y FROM points"}, Rows: -1}, "how many"},
-		{LineQuestion{Question: Question{SQL: "SELECT x, y FROM points"}, Rows: math.MaxInt64}, "how many"},
-		{LineQuestion{Question: Question{SQL: "SELECT x, y FROM points GROUP BY n"}}, "GROUP BY"},
-		{LineQuestion{Question: Question{SQL: "SELECT x, y FROM points", Epsilon: "0.6"}}, "maximum"},
-		{LineQuestion{Question: Question{SQL: "SELECT x, y FROM points", At: "0.9"}}, "accuracy"},
+		{LineQuestion{Request: Request{SQL: "SELECT x, n, y FROM points"}}, "one predictor"},
+		{LineQuestion{Request: Request{SQL: "SELECT y FROM points"}}, "predictors"},
+		{LineQuestion{Request: Request{SQL: "SELECT same, y FROM points"}}, "constant"},
+		{LineQuestion{Request: Request{SQL: "SELECT x, same FROM points"}}, "constant"},
+		{LineQuestion{Request: Request{SQL: "SELECT x, 5 FROM points"}}, "constant"},
+		{LineQuestion{Request: Request{SQL: "SELECT x, y FROM rows"}}, "how many rows"},
+		{LineQuestion{Request: Request{SQL: "SELECT x, y FROM points"}, Rows: -1}, "how many"},
+		{LineQuestion{Request: Request{SQL: "SELECT x, y FROM points"}, Rows: math.MaxInt64}, "how many"},
+		{LineQuestion{Request: Request{SQL: "SELECT x, y FROM points GROUP BY n"}}, "GROUP BY"},
+		{LineQuestion{Request: Request{SQL: "SELECT x, y FROM points", Epsilon: "0.6"}}, "maximum"},
 	} {
 		if f, err := c.FitLine(t.Context(), q.LineQuestion); err == nil || !strings.Contains(err.Error()+fmt.Sprint(err), q.says) {
 			t.Errorf("%s: %+v, %v", q.SQL, f, err)
@@ -147,13 +146,13 @@ func TestFitLineRefuses(t *testing.T) {
 		t.Errorf("spent %s", got)
 	}
 	// A table without rows, and one of few, have a line as any other.
-	if f, err := c.FitLine(t.Context(), LineQuestion{Question: Question{SQL: "SELECT x, y FROM points", Epsilon: "0.5"}, Rows: 1000}); err != nil || f.Slope.Value == nil || math.Abs(*f.Slope.Value) > 40 {
+	if f, err := c.FitLine(t.Context(), LineQuestion{Request: Request{SQL: "SELECT x, y FROM points", Epsilon: "0.5"}, Rows: 1000}); err != nil || f.Slope.Value == nil || math.Abs(*f.Slope.Value) > 40 {
 		t.Errorf("no rows: %+v, %v", f, err)
 	}
-	if f, err := c.FitLine(t.Context(), LineQuestion{Question: Question{SQL: "SELECT x, y FROM points WHERE x > 29", Epsilon: "0.5"}, Rows: 1000}); err != nil || f.Slope.Value == nil {
+	if f, err := c.FitLine(t.Context(), LineQuestion{Request: Request{SQL: "SELECT x, y FROM points WHERE x > 29", Epsilon: "0.5"}, Rows: 1000}); err != nil || f.Slope.Value == nil {
 		t.Errorf("a condition: %+v, %v", f, err)
 	}
-	if _, err := c.FitLine(t.Context(), LineQuestion{Question: Question{SQL: "SELECT x, n FROM points", Epsilon: "0.5"}}); codeOf(err) != CodeExhausted {
+	if _, err := c.FitLine(t.Context(), LineQuestion{Request: Request{SQL: "SELECT x, n FROM points", Epsilon: "0.5"}}); codeOf(err) != CodeExhausted {
 		t.Errorf("with nothing left: %v", err)
 	}
 }
@@ -168,7 +167,7 @@ func TestReplayFitLine(t *testing.T) {
 	} {
 		for i, sql := range []string{"SELECT age, change FROM people", "SELECT age, height FROM people", "SELECT day = 'mon', cost FROM visits"} {
 			for _, plain := range []bool{false, true} {
-				q := LineQuestion{Question: Question{SQL: sql, Epsilon: "20", Fresh: true}, Rows: 5, WithoutIntervals: plain}
+				q := LineQuestion{Request: Request{SQL: sql, Epsilon: "20", Fresh: true}, Rows: 5, WithoutIntervals: plain}
 				if !plain {
 					q.Rows = 100
 				}
@@ -210,7 +209,7 @@ func TestLiveFitLine(t *testing.T) {
 		for _, epsilon := range []string{"20", "1"} {
 			var lines []string
 			r := twins{file, live}.replay(t, byte(i), func(c *Curator) ([]*big.Int, error) {
-				f, err := c.FitLine(t.Context(), LineQuestion{Question: Question{SQL: sql, Epsilon: epsilon}})
+				f, err := c.FitLine(t.Context(), LineQuestion{Request: Request{SQL: sql, Epsilon: epsilon}})
 				if err == nil {
 					text, _ := json.Marshal([]LineEstimate{f.Slope, f.Height})
 					lines = append(lines, string(text))

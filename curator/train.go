@@ -33,7 +33,8 @@ type TrainedModel struct {
 // is charged ρ = ε²/2, and that δ beside it. With a Multiplier, Epsilon and Rho are left out; without one the least is found at which all
 // steps cost Epsilon.
 type Training struct {
-	Question
+	Request
+	Delta      string // of the price, a decimal; "" is the policy's default
 	Model      TrainedModel
 	Bound      string // of the predictors' L2 norm: a longer vector is scaled down to it; "" is what the items' own ranges give
 	Clip       string // of the L2 norm of what one unit adds to a step

@@ -81,7 +81,7 @@ func (c *Curator) training(ctx context.Context, q Training) (*Trainer, error) {
 			Hint: "Minimize fits logistic and Poisson models there",
 		}
 	}
-	asked := q.Question
+	asked := q.Request
 	asked.Epsilon, asked.Rho = "", ""
 	data, err := c.regress(asked, q.Bound)
 	if err != nil { // what is wrong with it is told before prices are computed
@@ -155,7 +155,7 @@ func (c *Curator) priced(ctx context.Context, q Training, step learning.NoisyGra
 
 // calibrated is the least multiplier at which all steps cost Epsilon at δ, or the policy's default price.
 func (c *Curator) calibrated(ctx context.Context, q Training, step learning.NoisyGradient, delta privacy.Delta) (*big.Rat, error) {
-	price, err := c.parsePrice(q.Question)
+	price, err := c.parsePrice(q.Question())
 	if err != nil {
 		return nil, err
 	}

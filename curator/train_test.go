@@ -24,7 +24,7 @@ const trainBudget = "{epsilon: 40, delta: 1e-4, selection_delta: 8e-5}"
 
 func logisticTraining() Training {
 	return Training{
-		Question: Question{SQL: "SELECT x1, x2, 1, y FROM people", Delta: "1e-5"}, Model: TrainedModel{Kind: LogisticModel},
+		Request: Request{SQL: "SELECT x1, x2, 1, y FROM people"}, Delta: "1e-5", Model: TrainedModel{Kind: LogisticModel},
 		Clip: "1", Rate: "1", Multiplier: "10", Steps: 12, Rows: 3000,
 	}
 }
@@ -139,7 +139,7 @@ func TestTrainModels(t *testing.T) {
 		{TrainedModel{Kind: NetworkModel, Classes: 2, Hidden: 4, Activation: "relu"}, "SELECT x, 1, y FROM visits", "1", 22},
 	} {
 		tr, err := c.Train(t.Context(), Training{
-			Question: Question{SQL: of.sql, Epsilon: "0.5", Delta: "1e-6"}, Model: of.model, Clip: "1", Rate: of.rate, Steps: 3, Rows: 600,
+			Request: Request{SQL: of.sql, Epsilon: "0.5"}, Delta: "1e-6", Model: of.model, Clip: "1", Rate: of.rate, Steps: 3, Rows: 600,
 		})
 		if err != nil {
 			t.Fatal(of.model, err)

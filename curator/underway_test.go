@@ -72,7 +72,7 @@ func TestAskedAtOncePaysOnce(t *testing.T) {
 			return m.ID + string(text), m.Replayed, err
 		},
 		"Select": func(c *Curator) (string, bool, error) {
-			s, err := c.Select(t.Context(), Selection{Question: Question{SQL: "SELECT region, COUNT(*) FROM people GROUP BY region"}, Best: 1})
+			s, err := c.Select(t.Context(), Selection{Request: Request{SQL: "SELECT region, COUNT(*) FROM people GROUP BY region"}, Best: 1})
 			if err != nil {
 				return "", false, err
 			}

@@ -15,16 +15,13 @@ import (
 // predictors (a constant 1 makes an intercept), and the last is the response.
 
 // regress plans one. bound is that of the predictors' norm, as a decimal; "" is what their own ranges give.
-func (c *Curator) regress(q Question, bound string) (*release.Regression, error) {
+func (c *Curator) regress(q Request, bound string) (*release.Regression, error) {
 	return c.regressAt(q, bound, privacy.Loss{})
 }
 
 // regressAt is regress at a price that is not the question's own; the zero loss is none.
-func (c *Curator) regressAt(q Question, bound string, price privacy.Loss) (*release.Regression, error) {
-	if err := q.withoutAccuracy(); err != nil {
-		return nil, err
-	}
-	request, err := c.request(q)
+func (c *Curator) regressAt(q Request, bound string, price privacy.Loss) (*release.Regression, error) {
+	request, err := c.request(q.Question())
 	if err != nil {
 		return nil, err
 	}

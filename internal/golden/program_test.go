@@ -108,6 +108,11 @@ func (a ask) question(fresh bool) curator.Question {
 	}
 }
 
+// request is the question's text, price and asker.
+func (a ask) request(fresh bool) curator.Request {
+	return curator.Request{SQL: a.SQL, Epsilon: a.Epsilon, Rho: a.Rho, Analyst: a.Analyst, Fresh: fresh}
+}
+
 // explained is what is foretold of a question, free: nothing that depends on what the ledger has, nor the bound on what
 // one unit costs, which the goldens are older than.
 func explained(ctx context.Context, c *curator.Curator, a ask) (figures, error) {

@@ -12,7 +12,9 @@ import (
 // asks are the ways of asking, by name.
 var asks = map[string]func(context.Context, *curator.Curator, ask, bool) (given, error){
 	"": func(ctx context.Context, c *curator.Curator, a ask, fresh bool) (given, error) {
-		r, err := c.Answer(ctx, a.question(fresh))
+		q := a.question(fresh)
+		q.Group = 0 // which explained takes: an answer says nothing of a group
+		r, err := c.Answer(ctx, q)
 		if err != nil {
 			return given{}, err
 		}
@@ -38,7 +40,7 @@ var asks = map[string]func(context.Context, *curator.Curator, ask, bool) (given,
 		}, nil
 	},
 	"select": func(ctx context.Context, c *curator.Curator, a ask, fresh bool) (given, error) {
-		s, err := c.Select(ctx, curator.Selection{Question: a.question(fresh), Best: a.Best, Mechanism: a.Mechanism})
+		s, err := c.Select(ctx, curator.Selection{Request: a.request(fresh), Confidence: a.Confidence, Best: a.Best, Mechanism: a.Mechanism})
 		if err != nil {
 			return given{}, err
 		}
@@ -48,7 +50,7 @@ var asks = map[string]func(context.Context, *curator.Curator, ask, bool) (given,
 		}, s.ID, s.Replayed}, nil
 	},
 	"rank": func(ctx context.Context, c *curator.Curator, a ask, fresh bool) (given, error) {
-		r, err := c.Rank(ctx, curator.Quantiles{Question: a.question(fresh), At: a.Ranks, Mechanism: a.Mechanism})
+		r, err := c.Rank(ctx, curator.Quantiles{Request: a.request(fresh), Confidence: a.Confidence, At: a.Ranks, Mechanism: a.Mechanism})
 		if err != nil {
 			return given{}, err
 		}
@@ -58,14 +60,14 @@ var asks = map[string]func(context.Context, *curator.Curator, ask, bool) (given,
 		}, nil
 	},
 	"smooth": func(ctx context.Context, c *curator.Curator, a ask, fresh bool) (given, error) {
-		m, err := c.Smooth(ctx, a.question(fresh))
+		m, err := c.Smooth(ctx, a.request(fresh))
 		if err != nil {
 			return given{}, err
 		}
 		return given{figures{"value": m.Value, "price": m.Price}, m.ID, m.Replayed}, nil
 	},
 	"moments": func(ctx context.Context, c *curator.Curator, a ask, fresh bool) (given, error) {
-		v := curator.Vectors{Question: a.question(fresh), Centres: a.Centres}
+		v := curator.Vectors{Request: a.request(fresh), Centres: a.Centres}
 		for _, b := range a.Blocks {
 			v.Blocks = append(v.Blocks, curator.Block{Size: b.Size, Norm: b.Norm, Bound: b.Bound})
 		}
@@ -92,7 +94,7 @@ var asks = map[string]func(context.Context, *curator.Curator, ask, bool) (given,
 	},
 	"minimize": func(ctx context.Context, c *curator.Curator, a ask, fresh bool) (given, error) {
 		m, err := c.Minimize(ctx, curator.Minimisation{
-			Question: a.question(fresh), Loss: a.Loss, Bound: a.Bound, Radius: a.Radius, Regularise: a.Regularise,
+			Request: a.request(fresh), Loss: a.Loss, Bound: a.Bound, Radius: a.Radius, Regularise: a.Regularise,
 			Rows: a.Rows, Curvature: a.Curvature,
 		})
 		if err != nil {
@@ -109,7 +111,7 @@ var asks = map[string]func(context.Context, *curator.Curator, ask, bool) (given,
 		return given{out, m.ID, m.Replayed}, nil
 	},
 	"search": func(ctx context.Context, c *curator.Curator, a ask, fresh bool) (given, error) {
-		q := curator.MinimumSearch{Question: a.question(fresh), Bound: a.Bound, Rows: a.Rows, Trials: a.Trials}
+		q := curator.MinimumSearch{Request: a.request(fresh), Bound: a.Bound, Rows: a.Rows, Trials: a.Trials}
 		for _, one := range a.Candidates {
 			q.Candidates = append(q.Candidates, curator.MinimumCandidate{Regularise: one[0], Radius: one[1]})
 		}
@@ -123,7 +125,7 @@ var asks = map[string]func(context.Context, *curator.Curator, ask, bool) (given,
 		}, m.ID, m.Replayed}, nil
 	},
 	"line": func(ctx context.Context, c *curator.Curator, a ask, fresh bool) (given, error) {
-		l, err := c.FitLine(ctx, curator.LineQuestion{Question: a.question(fresh), Rows: a.Rows, WithoutIntervals: a.Plain})
+		l, err := c.FitLine(ctx, curator.LineQuestion{Request: a.request(fresh), Rows: a.Rows, WithoutIntervals: a.Plain})
 		if err != nil {
 			return given{}, err
 		}
@@ -160,7 +162,7 @@ var asks = map[string]func(context.Context, *curator.Curator, ask, bool) (given,
 // train takes steps of a training, downhill at a fixed rate, and tells how many were recorded before.
 func train(ctx context.Context, c *curator.Curator, a ask, to int64, fresh bool) (figures, int64, error) {
 	t, err := c.Train(ctx, curator.Training{
-		Question: a.question(fresh), Model: curator.TrainedModel{
+		Request: a.request(fresh), Delta: a.Delta, Model: curator.TrainedModel{
 			Kind: a.Model, Classes: a.Classes, Hidden: a.Hidden,
 			Activation: a.Activation,
 		},

@@ -21,9 +21,9 @@ type kernelSource struct {
 	table   curator.Table
 	columns []column
 	task    task
-	price   curator.Loss       // of all of it
-	shares  []curator.Question // the price of each access
-	whole   *big.Rat           // the price, in ε or ρ
+	price   curator.Loss      // of all of it
+	shares  []curator.Request // the price of each access
+	whole   *big.Rat          // the price, in ε or ρ
 	parts   []*big.Rat
 	pay     bool
 	taken   []string // the releases that were paid
@@ -47,7 +47,7 @@ func newKernelSource(ctx context.Context, c *curator.Curator, of Request) (*kern
 	}
 	// The whole price is looked at as that of one look: the kernel knows the default, the largest, and what ε costs.
 	e, err := c.ExplainMoments(ctx,
-		s.vectors(access{kind: allRows, sums: true}, curator.Question{Epsilon: of.Epsilon, Rho: of.Rho}))
+		s.vectors(access{kind: allRows, sums: true}, curator.Request{Epsilon: of.Epsilon, Rho: of.Rho}))
 	if err != nil {
 		return nil, err
 	}
@@ -147,7 +147,7 @@ func (s *kernelSource) choose(ctx context.Context) error {
 	var buckets []int
 	if s.task.rows > 0 && s.task.d <= fewColumns {
 		deviation, _, err := s.foretell(ctx, access{kind: byBucket, buckets: s.task.twos()},
-			curator.Question{Epsilon: s.of.Epsilon, Rho: s.of.Rho})
+			curator.Request{Epsilon: s.of.Epsilon, Rho: s.of.Rho})
 		if err != nil {
 			return err
 		}
@@ -182,7 +182,7 @@ func (s *kernelSource) divide(ctx context.Context) error {
 		}
 		left = new(big.Rat).Sub(left, part)
 		s.parts = append(s.parts, part)
-		s.shares = append(s.shares, request.Priced(curator.Question{}, part, s.task.l2))
+		s.shares = append(s.shares, request.Priced(curator.Request{}, part, s.task.l2))
 	}
 	for i := range s.shares { // so that the policy refuses none of the prices halfway
 		if i > 1 && s.parts[i].Cmp(s.parts[i-1]) == 0 {
@@ -201,7 +201,7 @@ func (s *kernelSource) deviation(ctx context.Context, step int, l access) (count
 	return s.foretell(ctx, l, s.shares[step])
 }
 
-func (s *kernelSource) foretell(ctx context.Context, l access, price curator.Question) (count, sum float64, err error) {
+func (s *kernelSource) foretell(ctx context.Context, l access, price curator.Request) (count, sum float64, err error) {
 	e, err := s.kernel.ExplainMoments(ctx, s.vectors(l, price))
 	if err != nil {
 		return 0, 0, err
@@ -327,12 +327,12 @@ func (c *countingSource) take(ctx context.Context, step int, l access) (*cellSum
 }
 
 // unpaidFrom is an empty question at the price of all accesses from one on.
-func (s *kernelSource) unpaidFrom(step int) curator.Question {
+func (s *kernelSource) unpaidFrom(step int) curator.Request {
 	sum := new(big.Rat)
 	for _, p := range s.parts[step:] {
 		sum.Add(sum, p)
 	}
-	return request.Priced(curator.Question{}, sum, s.task.l2)
+	return request.Priced(curator.Request{}, sum, s.task.l2)
 }
 
 // room refuses a request that the remaining budget does not cover, before anything is paid.

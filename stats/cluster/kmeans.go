@@ -58,7 +58,7 @@ type Request struct {
 	Radius string
 	Seed   uint64 // 0 is 1
 
-	Epsilon, Rho string // the price of all of it; as of curator.Question
+	Epsilon, Rho string // the price of all of it; as of curator.Request
 	Confidence   string // of each interval by itself, a decimal; "" is 0.95
 	Analyst      string
 	Fresh        bool // pay for all accesses again, for new noise

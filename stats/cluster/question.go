@@ -12,7 +12,7 @@ import (
 )
 
 // vectors is an access as a question for the kernel.
-func (s *kernelSource) vectors(l access, price curator.Question) curator.Vectors {
+func (s *kernelSource) vectors(l access, price curator.Request) curator.Vectors {
 	q := price
 	q.Analyst, q.Fresh = s.of.Analyst, s.of.Fresh
 	var scaled []string
@@ -29,7 +29,7 @@ func (s *kernelSource) vectors(l access, price curator.Question) curator.Vectors
 		norm = curator.L2
 	}
 	v := curator.Vectors{
-		Question: q, Blocks: []curator.Block{{Size: len(s.columns), Norm: norm, Bound: s.of.Radius}},
+		Request: q, Blocks: []curator.Block{{Size: len(s.columns), Norm: norm, Bound: s.of.Radius}},
 		Sums: []curator.Sum{curator.Count()}, Centres: l.centres,
 	}
 	if l.sums {

@@ -15,9 +15,9 @@ import (
 // centre.
 func pressVectors(s Sample, f linearForms, bound string, products bool) curator.Vectors {
 	v := curator.Vectors{
-		Question: s.Question,
-		Blocks:   []curator.Block{{Size: len(f.unit), Norm: curator.L2, Bound: bound}},
-		Sums:     []curator.Sum{curator.Count(), curator.First(0).Weighing("19")},
+		Request: s.Request,
+		Blocks:  []curator.Block{{Size: len(f.unit), Norm: curator.L2, Bound: bound}},
+		Sums:    []curator.Sum{curator.Count(), curator.First(0).Weighing("19")},
 	}
 	if products {
 		v.Sums = []curator.Sum{curator.Count(), curator.First(0).Weighing("3"), curator.Product(0, 0).Weighing("8")}
@@ -162,11 +162,11 @@ func pressPlan(ctx context.Context, k asker, s Sample, p *Plan, covariance bool)
 		out := &Result{Keys: s.By, Confidence: confidence, Population: s.Population}
 		look := func(round int, f linearForms, norm float64) (*pressSums, error) {
 			v := pressVectors(s, f, sqlNumber(norm), products)
-			q, err := request.AtShare(s.Question, whole, shares[round])
+			q, err := request.AtShare(s.Request, whole, shares[round])
 			if err != nil {
 				return nil, err
 			}
-			v.Question = q
+			v.Request = q
 			v.SQL = s.sql(false, f.sql(s.Columns)...)
 			m, err := k.Moments(ctx, v)
 			if err != nil {
@@ -230,7 +230,7 @@ func pressPrices(
 			at = dense
 		}
 		v := pressVectors(s, at, "", products)
-		if v.Question, err = request.AtShare(s.Question, whole, share); err != nil {
+		if v.Request, err = request.AtShare(s.Request, whole, share); err != nil {
 			return whole, nil, err
 		}
 		v.SQL = s.sql(false, at.sql(s.Columns)...)

@@ -13,14 +13,14 @@ import (
 // shows is an error that names the price.
 func TestMoreThanACondition(t *testing.T) {
 	c := statstest.Grouped(t)
-	price := curator.Question{Epsilon: "1"}
+	price := curator.Request{Epsilon: "1"}
 	before := statstest.Remaining(t, c)
 	for _, s := range []Sample{
-		{Question: price, Table: "people", Columns: []string{"x"}, Where: "TRUE GROUP BY g"},
-		{Question: price, Table: "people", Columns: []string{"x"}, Where: "TRUE) GROUP BY (g"},
-		{Question: price, Table: "people", Columns: []string{"x"}, Where: "TRUE) LIMIT (0"},
-		{Question: price, Table: "people GROUP BY g", Columns: []string{"x"}},
-		{Question: price, Table: "people", Columns: strings.Split(strings.Repeat("x ", 1001), " ")[:1001]},
+		{Request: price, Table: "people", Columns: []string{"x"}, Where: "TRUE GROUP BY g"},
+		{Request: price, Table: "people", Columns: []string{"x"}, Where: "TRUE) GROUP BY (g"},
+		{Request: price, Table: "people", Columns: []string{"x"}, Where: "TRUE) LIMIT (0"},
+		{Request: price, Table: "people GROUP BY g", Columns: []string{"x"}},
+		{Request: price, Table: "people", Columns: strings.Split(strings.Repeat("x ", 1001), " ")[:1001]},
 	} {
 		for _, method := range []string{"", MethodCoinPress} {
 			for _, population := range []bool{false, true} {
@@ -39,7 +39,7 @@ func TestMoreThanACondition(t *testing.T) {
 	}
 	// LIMIT behind a relation is known by its answer alone.
 	s := Sample{
-		Question: curator.Question{Epsilon: "4"}, Table: "people LIMIT 0", Columns: []string{"x"},
+		Request: curator.Request{Epsilon: "4"}, Table: "people LIMIT 0", Columns: []string{"x"},
 		Population: true,
 	}
 	_, err := Quantile(t.Context(), c, s, "0.5")

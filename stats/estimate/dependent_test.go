@@ -25,7 +25,7 @@ func TestDependentRows(t *testing.T) {
 		strings.Replace(strings.Replace(string(policy), "epsilon: 1.2", "epsilon: 100", 1), "maximum: 0.5",
 			"maximum: 10", 1), "visits",
 		map[string]string{"randhie.csv": string(rows)})
-	s := Sample{Question: curator.Question{Epsilon: "2"}, Table: "visits", Columns: []string{"lpi"}}
+	s := Sample{Request: curator.Request{Epsilon: "2"}, Table: "visits", Columns: []string{"lpi"}}
 	for _, population := range []bool{true, false} {
 		for _, method := range []string{"", MethodCoinPress} {
 			s.Population, s.Method = population, method

@@ -70,7 +70,7 @@ func TestEstimateErrors(t *testing.T) {
 			truths := try.truths()
 			for range asks {
 				s := Sample{
-					Question: curator.Question{Epsilon: try.epsilon, Fresh: true}, Table: "people",
+					Request: curator.Request{Epsilon: try.epsilon, Fresh: true}, Table: "people",
 					Columns: quotedNames(table.columns), Method: try.method,
 				}
 				e, err := try.estimate(s)

@@ -17,11 +17,12 @@ import (
 // Sample says which rows an estimate is about, and what it may cost. The price, the confidence and the analyst are
 // those of its Question, whose SQL is left empty.
 type Sample struct {
-	curator.Question
-	Table   string   // or a relation, as FROM takes it
-	Columns []string // or expressions, as SELECT takes them
-	Where   string   // a condition, or ""
-	By      []string // keys, as GROUP BY takes them: an estimate for each group
+	curator.Request
+	Confidence string   // a decimal between 0 and 1; "" is 0.95
+	Table      string   // or a relation, as FROM takes it
+	Columns    []string // or expressions, as SELECT takes them
+	Where      string   // a condition, or ""
+	By         []string // keys, as GROUP BY takes them: an estimate for each group
 	// Method is the method of estimation. "" is the one with the least expected error; Plan.Why explains the choice.
 	Method string
 	// Population asks for intervals about the population that the rows are a sample of: they cover sampling and noise.
@@ -147,9 +148,9 @@ type asker interface {
 	Moments(context.Context, curator.Vectors) (*curator.Moments, error)
 	ExplainMoments(context.Context, curator.Vectors) (*curator.MomentsExplanation, error)
 	Rank(context.Context, curator.Quantiles) (*curator.Ranked, error)
-	Smooth(context.Context, curator.Question) (*curator.Median, error)
+	Smooth(context.Context, curator.Request) (*curator.Median, error)
 	ExplainRank(context.Context, curator.Quantiles) (*curator.OrderExplanation, error)
-	ExplainSmooth(context.Context, curator.Question) (*curator.OrderExplanation, error)
+	ExplainSmooth(context.Context, curator.Request) (*curator.OrderExplanation, error)
 	Tables() ([]curator.Table, error)
 }
 
@@ -171,8 +172,6 @@ func (s *Sample) check(methods ...string) error {
 	switch {
 	case s.SQL != "":
 		return request.Misuse("a sample names a table and columns", "the question of an estimate is made for it")
-	case s.Within != "" || s.At != "":
-		return request.Misuse("give a price", "an accuracy is for tables of noisy numbers")
 	case strings.TrimSpace(s.Table) == "":
 		return request.Misuse("name a table", "no table")
 	case len(s.Columns) == 0:
@@ -223,7 +222,14 @@ func (s *Sample) sql(withKeys bool, items ...string) string {
 
 // asking is the sample's question with another text.
 func (s *Sample) asking(sql string) curator.Question {
-	q := s.Question
+	q := s.requesting(sql).Question()
+	q.Confidence = s.Confidence
+	return q
+}
+
+// requesting is the sample's request with another text.
+func (s *Sample) requesting(sql string) curator.Request {
+	q := s.Request
 	q.SQL = sql
 	return q
 }
@@ -278,7 +284,7 @@ func (s *Sample) rangeOf(ctx context.Context, k asker, t curator.Table, column s
 		return low, high, nil
 	}
 	e, err := k.ExplainMoments(ctx, curator.Vectors{
-		Question: s.asking(s.sql(false, column)), Blocks: []curator.Block{{Size: 1, Norm: curator.L2}},
+		Request: s.requesting(s.sql(false, column)), Blocks: []curator.Block{{Size: 1, Norm: curator.L2}},
 		Sums: []curator.Sum{curator.Count()},
 	})
 	if err != nil {

@@ -48,7 +48,7 @@ func TestEstimatesOfRows(t *testing.T) {
 			truth[g] = statstest.Exact(xs, ys)
 		}
 		of := func(columns ...string) Sample {
-			return Sample{Question: curator.Question{Epsilon: "5"}, Table: "people", Columns: columns}
+			return Sample{Request: curator.Request{Epsilon: "5"}, Table: "people", Columns: columns}
 		}
 		try := func(s Sample, plan func(context.Context, *curator.Curator, Sample) (*Plan, error), values int) {
 			t.Helper()
@@ -160,8 +160,8 @@ func TestEstimatesOfRows(t *testing.T) {
 // and the widest interval.
 func TestEstimatesRefused(t *testing.T) {
 	c, _, _ := peopleOf(t, "epsilon: 3", 400)
-	price := curator.Question{Epsilon: "1"}
-	x := Sample{Question: price, Table: "people", Columns: []string{"x"}}
+	price := curator.Request{Epsilon: "1"}
+	x := Sample{Request: price, Table: "people", Columns: []string{"x"}}
 	with := func(change func(*Sample)) Sample {
 		s := x
 		change(&s)
@@ -169,14 +169,13 @@ func TestEstimatesRefused(t *testing.T) {
 	}
 	for i, s := range []Sample{
 		{},
-		{Question: price, Table: "people"},
-		{Question: price, Columns: []string{"x"}},
-		{Question: price, Table: "nosuch", Columns: []string{"x"}},
-		{Question: price, Table: "people", Columns: []string{"nosuch"}},
-		{Question: price, Table: "people", Columns: []string{"g"}},
-		{Question: price, Table: "people", Columns: []string{" "}},
+		{Request: price, Table: "people"},
+		{Request: price, Columns: []string{"x"}},
+		{Request: price, Table: "nosuch", Columns: []string{"x"}},
+		{Request: price, Table: "people", Columns: []string{"nosuch"}},
+		{Request: price, Table: "people", Columns: []string{"g"}},
+		{Request: price, Table: "people", Columns: []string{" "}},
 		with(func(s *Sample) { s.SQL = "SELECT 1" }),
-		with(func(s *Sample) { s.Within = "5%" }),
 		with(func(s *Sample) { s.Method = "nosuch" }),
 		with(func(s *Sample) { s.Where = "x >" }),
 		with(func(s *Sample) { s.By = []string{"nosuch"} }),

@@ -39,7 +39,7 @@ func ExampleMean() {
 	c, done := estimateClinic()
 	defer done()
 	e, err := estimate.Mean(context.Background(), c, estimate.Sample{
-		Question: curator.Question{Epsilon: "10"}, Table: "visits", Columns: []string{"minutes"}, By: []string{"ward"},
+		Request: curator.Request{Epsilon: "10"}, Table: "visits", Columns: []string{"minutes"}, By: []string{"ward"},
 	})
 	if err != nil {
 		fmt.Println(err)
@@ -59,7 +59,7 @@ func ExamplePlanCovariance() {
 	c, done := estimateClinic()
 	defer done()
 	p, err := estimate.PlanCovariance(context.Background(), c, estimate.Sample{
-		Question: curator.Question{Epsilon: "2"}, Table: "visits", Columns: []string{"cost", "minutes"},
+		Request: curator.Request{Epsilon: "2"}, Table: "visits", Columns: []string{"cost", "minutes"},
 		Deviations: []string{"40", "10"}, // about, as whoever knows clinics would say
 	})
 	if err != nil {
@@ -85,7 +85,7 @@ func ExampleQuantile() {
 	c, done := estimateClinic()
 	defer done()
 	e, err := estimate.Quantile(context.Background(), c, estimate.Sample{
-		Question: curator.Question{Epsilon: "10"}, Table: "visits", Columns: []string{"cost"},
+		Request: curator.Request{Epsilon: "10"}, Table: "visits", Columns: []string{"cost"},
 	}, "0.25", "0.5", "0.75")
 	if err != nil {
 		fmt.Println(err)

@@ -222,7 +222,7 @@ func populationPlan(
 		}
 	}
 	v := sums(columns)
-	v.Question = s.asking(s.sql(false, coordinates...))
+	v.Request = s.requesting(s.sql(false, coordinates...))
 	if err := momentsLook(ctx, k, s, p, v); err != nil {
 		return nil, err
 	}

@@ -47,7 +47,7 @@ func TestQuantilesPublished(t *testing.T) {
 			for method := range published {
 				for range asks {
 					s := Sample{
-						Question: curator.Question{Epsilon: "1", Fresh: true}, Table: "people",
+						Request: curator.Request{Epsilon: "1", Fresh: true}, Table: "people",
 						Columns: []string{"x"}, Method: method,
 					}
 					if method == MethodRecursive && m > 1 {
@@ -113,7 +113,7 @@ func TestPressPublishedFromTheCurator(t *testing.T) {
 				}, n)
 			for range asks {
 				s := Sample{
-					Question: curator.Question{Rho: "0.5", Fresh: true}, Table: "people", Columns: header,
+					Request: curator.Request{Rho: "0.5", Fresh: true}, Table: "people", Columns: header,
 					Deviations: slices.Repeat([]string{"1"}, d), Rounds: rounds,
 				}
 				e, err := Mean(t.Context(), c, s)

@@ -146,24 +146,24 @@ func quantileName(column, rank string) string { return "quantile(" + column + ",
 var rankMechanisms = map[string]string{MethodRecursive: curator.RecursiveQuantiles, MethodJoint: curator.JointQuantiles}
 
 // ordered states what an access to one column in its order would cost, and why it has no interval.
-func (p *Plan) ordered(q curator.Question, e *curator.OrderExplanation, note string) error {
-	p.Accesses = []Access{{SQL: q.SQL, What: p.Method + " quantiles", Price: e.Price}}
+func (p *Plan) ordered(sql, confidence string, e *curator.OrderExplanation, note string) error {
+	p.Accesses = []Access{{SQL: sql, What: p.Method + " quantiles", Price: e.Price}}
 	p.Price, p.Remaining, p.Affordable, p.Replayed = e.Price, e.Remaining, e.Affordable, e.Replayed
-	p.Confidence, p.Notes = q.Confidence, append(p.Notes, note)
+	p.Confidence, p.Notes = confidence, append(p.Notes, note)
 	_, err := request.Confidence(&p.Confidence)
 	return err
 }
 
 func planRank(ctx context.Context, k asker, s Sample, p *Plan, ranks []string) (*Plan, error) {
-	q := s.asking(s.sql(false, s.Columns[0]))
-	asked := curator.Quantiles{Question: q, At: ranks, Mechanism: rankMechanisms[p.Method]}
+	q := s.requesting(s.sql(false, s.Columns[0]))
+	asked := curator.Quantiles{Request: q, Confidence: s.Confidence, At: ranks, Mechanism: rankMechanisms[p.Method]}
 	e, err := k.ExplainRank(ctx, asked)
 	if err != nil {
 		return nil, err
 	}
 	const note = "The %s method has no intervals: how far it is off depends on how often values repeat, which nothing " +
 		"public bounds."
-	if err := p.ordered(q, e, fmt.Sprintf(note, p.Method)); err != nil {
+	if err := p.ordered(q.SQL, s.Confidence, e, fmt.Sprintf(note, p.Method)); err != nil {
 		return nil, err
 	}
 	p.run = func(ctx context.Context) (*Result, error) {
@@ -199,12 +199,12 @@ func planSmooth(ctx context.Context, k asker, s Sample, p *Plan, ranks []string)
 	if len(ranks) != 1 || ranks[0] != "0.5" {
 		return nil, request.Misuse("ask for the rank 0.5", "smooth sensitivity is of the median alone")
 	}
-	q := s.asking(s.sql(false, s.Columns[0]))
+	q := s.requesting(s.sql(false, s.Columns[0]))
 	e, err := k.ExplainSmooth(ctx, q)
 	if err != nil {
 		return nil, err
 	}
-	if err := p.ordered(q, e,
+	if err := p.ordered(q.SQL, s.Confidence, e,
 		"The smooth method has no interval: the scale of its noise is computed from the rows, and is "+
 			"a secret."); err != nil {
 		return nil, err
@@ -248,7 +248,7 @@ func planPopulationQuantiles(ctx context.Context, k asker, s Sample, p *Plan, ra
 	}
 	whole, countShare := p.Price, big.NewRat(1, 20)
 	count := s
-	if count.Question, err = request.AtShare(s.Question, whole, countShare); err != nil {
+	if count.Request, err = request.AtShare(s.Request, whole, countShare); err != nil {
 		return nil, err
 	}
 	count.Confidence = exact.FormatRat(new(big.Rat).Sub(big.NewRat(1, 1), big.NewRat(1, 500)))
@@ -258,7 +258,7 @@ func planPopulationQuantiles(ctx context.Context, k asker, s Sample, p *Plan, ra
 		return nil, request.Partly(err)
 	}
 	rest := s
-	if rest.Question, err = request.AtShare(s.Question, whole,
+	if rest.Request, err = request.AtShare(s.Request, whole,
 		new(big.Rat).Sub(big.NewRat(1, 1), countShare)); err != nil {
 		return nil, err
 	}

@@ -13,7 +13,7 @@ func TestQuantilesExplained(t *testing.T) {
 	c, _, _ := peopleOf(t, "epsilon: 3", 400)
 	of := func(method, epsilon string) Sample {
 		return Sample{
-			Question: curator.Question{Epsilon: epsilon}, Table: "people", Columns: []string{"x"},
+			Request: curator.Request{Epsilon: epsilon}, Table: "people", Columns: []string{"x"},
 			Method: method,
 		}
 	}

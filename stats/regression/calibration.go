@@ -18,7 +18,8 @@ import (
 // probability between 0.2 and 0.3, how many have the response. That is a measurement of its own, with a price: a
 // histogram of rows by bin and response, in which one row is in one cell.
 type Calibration struct {
-	curator.Question // the price, the confidence, who asks; its SQL is made from the model
+	curator.Request        // the price, and who asks; its SQL is made from the model
+	Confidence      string // a decimal between 0 and 1; "" is 0.95
 	// Where is a condition on rows: those that are counted. "" is the condition of the fit, and so the very rows that
 	// the model was fitted to, on which it is better calibrated than on others.
 	Where string
@@ -121,7 +122,8 @@ const millionth = 1_000_000
 
 // question is the histogram's.
 func (s scoring) question(q Calibration) (curator.Question, error) {
-	out := q.Question
+	out := q.Request.Question()
+	out.Confidence = q.Confidence
 	r := s.design.Response
 	if r.Low.Sign() != 0 || r.High.Cmp(big.NewRat(1, 1)) != 0 || r.Real {
 		return out, request.Misuse("", "rows are counted by a response of two values, and %s is none", r.Name)

@@ -114,7 +114,7 @@ func TestSomeLevelsAreCounted(t *testing.T) {
 		p, err := decideGLM(c,
 			GLM{
 				Family: Logistic, Table: "people", Formula: "g ~ age", Classes: of.Classes,
-				Question: curator.Question{Epsilon: "20"},
+				Request: curator.Request{Epsilon: "20"},
 			})
 		if err != nil || p.design.Response.Partial != of.some {
 			t.Errorf("%+v: %v", of, err)

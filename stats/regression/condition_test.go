@@ -12,12 +12,12 @@ func TestMoreThanACondition(t *testing.T) {
 	c := statstest.Grouped(t)
 	before := statstest.Remaining(t, c)
 	const where = "TRUE) GROUP BY (g"
-	price := curator.Question{Epsilon: "1"}
+	price := curator.Request{Epsilon: "1"}
 	if _, err := FitLinear(t.Context(), c,
-		Linear{Question: price, Table: "people", Formula: "y ~ x", Where: where}); err == nil {
+		Linear{Request: price, Table: "people", Formula: "y ~ x", Where: where}); err == nil {
 		t.Error("a regression of groups")
 	}
-	m := GLM{Question: price, Family: Logistic, Table: "people", Formula: "none ~ x", Where: where}
+	m := GLM{Request: price, Family: Logistic, Table: "people", Formula: "none ~ x", Where: where}
 	if _, err := FitGLM(t.Context(), c, m); err == nil {
 		t.Error("a logistic model of groups")
 	}

@@ -19,13 +19,13 @@ func ExampleGLMFit_Calibrate() {
 	ctx := context.Background()
 	fit, err := regression.FitGLM(ctx, c, regression.GLM{
 		Family: regression.Logistic, Table: "visits", Formula: "hlthf ~ disea", Where: "mdvis < 5", Rows: 15000,
-		Question: curator.Question{Epsilon: "0.4"},
+		Request: curator.Request{Epsilon: "0.4"},
 	})
 	if err != nil {
 		log.Fatal(err)
 	}
 	held, err := fit.Calibrate(ctx, c,
-		regression.Calibration{Question: curator.Question{Epsilon: "0.2"}, Where: "mdvis >= 5", Bins: 5})
+		regression.Calibration{Request: curator.Request{Epsilon: "0.2"}, Where: "mdvis >= 5", Bins: 5})
 	if err != nil {
 		log.Fatal(err)
 	}

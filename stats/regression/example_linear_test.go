@@ -19,7 +19,7 @@ func ExampleFitLinear() {
 	ctx := context.Background()
 	question := regression.Linear{
 		Table: "visits", Formula: "mdvis ~ lncoins + physlm",
-		Question: curator.Question{Epsilon: "0.3"},
+		Request: curator.Request{Epsilon: "0.3"},
 	}
 	told, err := regression.ExplainLinear(ctx, c, question) // free
 	if err != nil {

@@ -16,7 +16,7 @@ func ExampleFitGLM() {
 	defer done()
 	fit, err := regression.FitGLM(context.Background(), c, regression.GLM{
 		Family: regression.Logistic, Table: "trial", Formula: "recovered ~ dose",
-		Question: curator.Question{Epsilon: "2"},
+		Request: curator.Request{Epsilon: "2"},
 	})
 	if err != nil {
 		log.Fatal(err)
@@ -34,7 +34,7 @@ func ExampleFitGradients() {
 	steps := 0
 	model, err := regression.FitGradients(context.Background(), c, regression.Gradients{
 		Table: "trial", Formula: "recovered ~ dose", Hidden: 4, Steps: 60, Multiplier: "2",
-		Question: curator.Question{Delta: "1e-5"},
+		Delta: "1e-5",
 	}, func(regression.TrainingStep) { steps++ })
 	if err != nil {
 		log.Fatal(err)

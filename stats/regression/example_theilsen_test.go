@@ -41,7 +41,7 @@ tables:
 	ctx := context.Background()
 	question := regression.Linear{
 		Table: "plants", Formula: "height ~ hours", Method: regression.TheilSen,
-		Question: curator.Question{Epsilon: "20"},
+		Request: curator.Request{Epsilon: "20"},
 	}
 	told, err := regression.ExplainLinear(ctx, c, question) // free
 	if err != nil {

@@ -23,11 +23,12 @@ const (
 // GLM asks for a generalized linear model with its canonical link. Decimals are texts. "" stands for a default, which
 // is chosen from public terms alone.
 type GLM struct {
-	curator.Question // the price, the confidence, who asks; its SQL is made from what follows
-	Family           string
-	Table, Formula   string
-	Where            string // a condition on rows; "" for none
-	formula.Classes         // of a logistic model's response; the zero value takes them from the policy
+	curator.Request        // the price, the confidence, who asks; its SQL is made from what follows
+	Confidence      string // a decimal between 0 and 1; "" is 0.95
+	Family          string
+	Table, Formula  string
+	Where           string // a condition on rows; "" for none
+	formula.Classes        // of a logistic model's response; the zero value takes them from the policy
 	// Rows is about how many rows there are, if that is known or was released before. 0 stands for the number that the
 	// policy declares; if it declares none, a twentieth of the price pays for a noisy count.
 	Rows int64
@@ -124,8 +125,8 @@ type glmPlan struct {
 	radius     *big.Rat
 	declared   int64 // rows; 0: a count is paid for
 	price      curator.Loss
-	counting   curator.Question // at the count's part of the price
-	minimising curator.Question // at the minimum's: all of it where nothing is counted
+	counting   curator.Request // at the count's part of the price
+	minimising curator.Request // at the minimum's: all of it where nothing is counted
 }
 
 // FitGLM fits a model with Curator.Minimize. Noise is added to the minimum of a regularised risk, and to two sums, from

@@ -60,7 +60,7 @@ func decideGLMWithin(c *curator.Curator, q GLM, found []formula.Bounds) (*glmPla
 	if err := p.held(); err != nil {
 		return nil, err
 	}
-	p.minimising = p.Question
+	p.minimising = p.Request
 	trial, _, err := p.minimisation(glmRows, 0)
 	if err != nil {
 		return nil, err
@@ -74,10 +74,10 @@ func decideGLMWithin(c *curator.Curator, q GLM, found []formula.Bounds) (*glmPla
 		return p, nil
 	}
 	parts := big.NewRat(1, 20)
-	if p.counting, err = request.AtShare(p.Question, p.price, parts); err != nil {
+	if p.counting, err = request.AtShare(p.Request, p.price, parts); err != nil {
 		return nil, err
 	}
-	p.minimising, err = request.AtShare(p.Question, p.price, parts.Sub(big.NewRat(1, 1), parts))
+	p.minimising, err = request.AtShare(p.Request, p.price, parts.Sub(big.NewRat(1, 1), parts))
 	return p, err
 }
 
@@ -112,7 +112,7 @@ func (p *glmPlan) held() error {
 
 // count is the question that tells about how many rows there are.
 func (p *glmPlan) count() curator.Question {
-	q := p.counting
+	q := p.counting.Question()
 	of := "*"
 	if p.design.Response.Partial {
 		of = p.design.Response.SQL
@@ -127,7 +127,7 @@ func (p *glmPlan) minimisation(rows, spread float64) (curator.Minimisation, GLMT
 	// The regulariser grows in proportion where there are more rows than are said: twice as many, and the noise's,
 	// leave it as it is.
 	m := curator.Minimisation{
-		Question: p.minimising, Loss: p.Family, Bound: p.Bound, Radius: p.Radius, Regularise: p.Regularise,
+		Request: p.minimising, Loss: p.Family, Bound: p.Bound, Radius: p.Radius, Regularise: p.Regularise,
 		Rows: int64(2*rows + 8*spread), Curvature: p.Curvature,
 	}
 	m.SQL = p.sql

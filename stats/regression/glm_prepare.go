@@ -21,8 +21,8 @@ type preparation struct {
 	normalise, choose *big.Rat // the shares; nil for none
 	table             curator.Table
 	terms             int // how many are chosen; below 0 as many as are worth it
-	parts             []curator.Question
-	rest              curator.Question
+	parts             []curator.Request
+	rest              curator.Request
 }
 
 // choosingShare is of the price, where nobody says.
@@ -134,27 +134,27 @@ func (p *preparation) prepared(ctx context.Context, out *GLMFit, pay bool) (deci
 	}
 	final, formula := p.GLM, p.plan.design.Formula
 	if p.normalise != nil {
-		if known, err := p.scale(ctx, request.At(p.Question, p.parts[0]), out, pay); err != nil || !known {
+		if known, err := p.scale(ctx, request.At(p.Request, p.parts[0]), out, pay); err != nil || !known {
 			return nil, err
 		}
 	}
 	if p.choose != nil {
 		alpha, known := 0.0, false
 		if formula, alpha, known,
-			err = p.pick(ctx, request.At(p.Question, p.parts[len(p.parts)-1]), out, pay); err != nil || !known {
+			err = p.pick(ctx, request.At(p.Request, p.parts[len(p.parts)-1]), out, pay); err != nil || !known {
 			return nil, err
 		}
 		final.Confidence = exact.FormatRat(
 			exact.CeilDigits(new(big.Rat).Sub(big.NewRat(1, 1), new(big.Rat).SetFloat64(alpha)), 15))
 	}
-	final.Question, final.Formula = request.At(final.Question, p.rest), formula.String()
+	final.Request, final.Formula = request.At(final.Request, p.rest), formula.String()
 	final.Normalise, final.Choose, final.ChooseShare = "", "", ""
 	return decideGLMWithin(p.plan.c, final, out.Bounds)
 }
 
 // possible makes sure, before a look is paid, that what it and the later ones cost can be paid, and that the policy
 // takes each of their prices: with the declared bounds and all terms, which no look's price depends on.
-func (p *preparation) possible(ctx context.Context, told *curator.MomentsExplanation, parts []curator.Question) error {
+func (p *preparation) possible(ctx context.Context, told *curator.MomentsExplanation, parts []curator.Request) error {
 	left := p.plan.price
 	sum := new(big.Rat)
 	for _, q := range append(slices.Clone(parts), p.rest) {
@@ -173,12 +173,12 @@ func (p *preparation) possible(ctx context.Context, told *curator.MomentsExplana
 		return err
 	}
 	if p.choose != nil && len(parts) > 1 {
-		if _, err := p.linear(ctx, request.At(p.Question, parts[1]), nil); err != nil {
+		if _, err := p.linear(ctx, request.At(p.Request, parts[1]), nil); err != nil {
 			return request.Partly(err)
 		}
 	}
 	last := p.GLM
-	last.Question, last.Normalise, last.Choose, last.ChooseShare = request.At(last.Question, p.rest), "", "", ""
+	last.Request, last.Normalise, last.Choose, last.ChooseShare = request.At(last.Request, p.rest), "", "", ""
 	rest, err := decideGLM(p.plan.c, last)
 	if err == nil && rest.declared == 0 {
 		_, err = p.plan.c.Explain(ctx, rest.count())
@@ -192,7 +192,7 @@ func (p *preparation) numbers(d *formula.Design) []string {
 }
 
 // scale finds means and spreads.
-func (p *preparation) scale(ctx context.Context, q curator.Question, out *GLMFit, pay bool) (known bool, err error) {
+func (p *preparation) scale(ctx context.Context, q curator.Request, out *GLMFit, pay bool) (known bool, err error) {
 	n, err := newNormaliser(p.table, p.numbers(p.plan.design), p.Where, q, p.plan.price.Rho != "")
 	if err != nil || n == nil {
 		return true, err
@@ -218,9 +218,9 @@ func (p *preparation) scale(ctx context.Context, q curator.Question, out *GLMFit
 }
 
 // linear is the regression on all terms that they are chosen by.
-func (p *preparation) linear(ctx context.Context, q curator.Question, found []formula.Bounds) (l *linear, err error) {
+func (p *preparation) linear(ctx context.Context, q curator.Request, found []formula.Bounds) (l *linear, err error) {
 	l = &linear{
-		Linear: Linear{Question: q, Table: p.table.Name, Where: p.Where, Method: AdaSSP}, table: p.table,
+		Linear: Linear{Request: q, Confidence: p.Confidence, Table: p.table.Name, Where: p.Where, Method: AdaSSP}, table: p.table,
 		found: found,
 	}
 	if l.alpha, err = request.Confidence(&l.Confidence); err != nil {
@@ -236,7 +236,7 @@ func (p *preparation) linear(ctx context.Context, q curator.Question, found []fo
 // pick chooses terms by the sums of a linear regression: near to 0, a logistic model's coefficients are four times
 // those of the linear one, and what one explains the other does.
 func (p *preparation) pick(
-	ctx context.Context, q curator.Question, out *GLMFit, pay bool,
+	ctx context.Context, q curator.Request, out *GLMFit, pay bool,
 ) (f formula.Formula, alpha float64, known bool, err error) {
 	l, err := p.linear(ctx, q, out.Bounds)
 	if err != nil {

@@ -17,8 +17,8 @@ func TestGLMPrepared(t *testing.T) {
 	c, _ := glmHome(t, zcdpBudget, "100", 20000)
 	q := GLM{
 		Family: Logistic, Table: "people", Formula: "ill ~ age + x + g + debt + visits", Rows: 20000, Normalise: "0.1",
-		Choose:   "4",
-		Question: curator.Question{Rho: "50", Confidence: "0.9999999"},
+		Choose:  "4",
+		Request: curator.Request{Rho: "50"}, Confidence: "0.9999999",
 	}
 	told, err := ExplainGLM(t.Context(), c, q)
 	if err != nil || len(told.Notes) != 2 || told.Price.Rho != "50" {
@@ -82,7 +82,7 @@ func TestGLMPreparedOfNothing(t *testing.T) {
 			f, err := FitGLM(t.Context(), c,
 				GLM{
 					Family: Logistic, Table: "people", Formula: formula, Rows: 100, Normalise: "0.2", Choose: "auto",
-					Question: curator.Question{Epsilon: "1"},
+					Request: curator.Request{Epsilon: "1"},
 				})
 			if err != nil {
 				t.Errorf("%d rows, %s: %v", rows, formula, err)
@@ -106,7 +106,7 @@ func TestGLMPreparedWithinThePolicy(t *testing.T) {
 	c, _ := glmHome(t, "{epsilon: 40}", "40", 2000) // the least price is 0.004
 	plain := GLM{
 		Family: Logistic, Table: "people", Formula: "visits ~ age + x + debt",
-		Classes: formula.Classes{Positive: "1"}, Question: curator.Question{Epsilon: "10"},
+		Classes: formula.Classes{Positive: "1"}, Request: curator.Request{Epsilon: "10"},
 	}
 	q := plain
 	q.Normalise, q.Choose = "0.2", "2"

@@ -15,8 +15,8 @@ import (
 // fitted at its own price. Then one question counts, for each, the rows that it predicts rightly: those on the same
 // side of 1/2 as the response. The candidate with the largest noisy count wins.
 type GLMSearch struct {
-	Candidates []GLM            // of one table, condition and response
-	Score      curator.Question // the price of the counts; its SQL is made from the candidates
+	Candidates []GLM           // of one table, condition and response
+	Score      curator.Request // the price of the counts; its SQL is made from the candidates
 }
 
 // GLMSearched is the outcome of a search.
@@ -152,7 +152,7 @@ func (s *GLMSearched) releases() (ids []string) {
 
 // counting is the question of the counts.
 func (s GLMSearch) counting(counts []string) curator.Question {
-	q := s.Score
+	q := s.Score.Question()
 	var items []string
 	for i, count := range counts {
 		items = append(items, fmt.Sprintf("COUNT(CASE WHEN %s THEN 1 END) AS candidate%d", count, i+1))

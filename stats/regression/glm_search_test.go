@@ -14,7 +14,7 @@ import (
 // free.
 func TestSearchGLM(t *testing.T) {
 	c, _ := glmHome(t, "{rho: 1000, delta: 1e-6}", "40", 6000)
-	search := GLMSearch{Score: curator.Question{Epsilon: "2"}}
+	search := GLMSearch{Score: curator.Request{Epsilon: "2"}}
 	for _, formula := range []string{"ill ~ x", "ill ~ age + x + g", "ill ~ same"} {
 		q := GLM{Family: Logistic, Table: "people", Formula: formula, Rows: 6000}
 		q.Epsilon = "4"
@@ -72,10 +72,10 @@ func TestSearchGLMAgain(t *testing.T) {
 		curator.Question{SQL: "SELECT COUNT(*) FROM people WHERE g = 'a'", Rho: "795"}); err != nil {
 		t.Fatal(err)
 	}
-	search := GLMSearch{Score: curator.Question{Rho: "1"}}
+	search := GLMSearch{Score: curator.Request{Rho: "1"}}
 	for _, formula := range []string{"ill ~ x", "ill ~ age"} {
 		search.Candidates = append(search.Candidates,
-			GLM{Family: Logistic, Table: "people", Formula: formula, Question: curator.Question{Rho: "2"}})
+			GLM{Family: Logistic, Table: "people", Formula: formula, Request: curator.Request{Rho: "2"}})
 	}
 	s, err := SearchGLM(t.Context(), c, search)
 	if err != nil {

@@ -100,7 +100,7 @@ func decideTrials(c *curator.Curator, q GLMTrials) (*glmPlan, curator.MinimumSea
 			"about how many rows there are must be said")
 	}
 	// more rows than are said, up to twice as many, leave the regulariser as it is
-	m.Question, m.Bound, m.Rows = p.Question, p.Bound, 2*p.declared
+	m.Request, m.Bound, m.Rows = p.Request, p.Bound, 2*p.declared
 	m.SQL = p.sql
 	for _, text := range q.Regularisers {
 		r, err := exact.ParseDecimal(strings.TrimSpace(text))

@@ -15,7 +15,7 @@ func TestTryGLM(t *testing.T) {
 		c, _ := glmHome(t, budget, "40", 5000)
 		q := GLMTrials{GLM: GLM{
 			Family: Logistic, Table: "people", Formula: "ill ~ age + x + g", Rows: 5000,
-			Question: curator.Question{Epsilon: "9"},
+			Request: curator.Request{Epsilon: "9"},
 		}, Regularisers: []string{"20", "50 ", "200"}, Trials: 6}
 		told, err := ExplainTrials(t.Context(), c, q)
 		if err != nil || told.Replayed || !told.Affordable || told.Largest == "" || told.Correct != nil ||

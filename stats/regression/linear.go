@@ -33,10 +33,11 @@ const (
 
 // Linear asks for a linear regression by least squares.
 type Linear struct {
-	curator.Question // the price, the confidence, who asks; its SQL is made from what follows
-	Table, Formula   string
-	Where            string // a condition on rows; "" for none
-	Method           string // "" is AdaSSP
+	curator.Request        // the price, the confidence, who asks; its SQL is made from what follows
+	Confidence      string // a decimal between 0 and 1; "" is 0.95
+	Table, Formula  string
+	Where           string // a condition on rows; "" for none
+	Method          string // "" is AdaSSP
 	// FindBounds is the share of the price, a decimal below 1, that finds narrower bounds of the numbers than the
 	// declared ones: about their quantiles 0.01 and 0.99. Values beyond the bounds count as at them. "" stands for the
 	// declared bounds.
@@ -316,7 +317,7 @@ func (l *linear) read(c *curator.Curator) error {
 func (l *linear) plan(ctx context.Context, c *curator.Curator) (err error) {
 	var response string
 	response, l.at, l.half = l.design.Response.Scaled(l.design.Formula.Intercept)
-	l.vectors = curator.Vectors{Question: l.Question, Sums: []curator.Sum{curator.Product(0, 0), curator.Product(0, 1)}}
+	l.vectors = curator.Vectors{Request: l.Request, Sums: []curator.Sum{curator.Product(0, 0), curator.Product(0, 1)}}
 	l.vectors.SQL = l.design.Question(l.Where, response) + l.remark()
 	if l.Method == AdaSSP {
 		l.vectors.Sums[0], l.vectors.Sums[1] = l.vectors.Sums[0].Weighing(equationShare),

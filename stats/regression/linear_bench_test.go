@@ -69,7 +69,7 @@ func BenchmarkFitLinear(b *testing.B) {
 	plain = strings.Replace(plain, strings.Join(names, "+"), "sum("+strings.Join(names, "), sum(")+")", 1)
 	q := Linear{
 		Table: "points", Formula: "x9 ~ " + strings.Join(names[:9], " + "),
-		Question: curator.Question{Epsilon: "0.1", Fresh: true},
+		Request: curator.Request{Epsilon: "0.1", Fresh: true},
 	}
 	var ours, theirs time.Duration
 	for b.Loop() {

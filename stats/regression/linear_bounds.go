@@ -56,7 +56,7 @@ func (l *linear) findBounds(ctx context.Context, c *curator.Curator, pay bool) (
 			l.found = append(l.found, b)
 		}
 	}
-	l.Question = request.At(l.Question, rest)
+	l.Request = request.At(l.Request, rest)
 	return true, request.Stopped(l.planWithinFound(ctx, c), l.releases...)
 }
 
@@ -82,7 +82,7 @@ func (l *linear) planWithin(ctx context.Context, c *curator.Curator, found []for
 }
 
 // boundsLooks are the looks for bounds, at equal parts of their share of the price, and what is left of it.
-func (l *linear) boundsLooks(names []string) (looks []curator.Quantiles, rest curator.Question, err error) {
+func (l *linear) boundsLooks(names []string) (looks []curator.Quantiles, rest curator.Request, err error) {
 	share, err := request.Share(l.FindBounds)
 	if err != nil {
 		return nil, rest, err
@@ -90,7 +90,7 @@ func (l *linear) boundsLooks(names []string) (looks []curator.Quantiles, rest cu
 	each := share.Quo(share, big.NewRat(int64(len(names)), 1))
 	parts, rest, err := request.Divide(l.told.Price, slices.Repeat([]*big.Rat{each}, len(names))...)
 	for i, part := range parts {
-		q := curator.Quantiles{Question: request.At(l.Question, part), At: []string{"0.01", "0.99"}}
+		q := curator.Quantiles{Request: request.At(l.Request, part), Confidence: l.Confidence, At: []string{"0.01", "0.99"}}
 		q.SQL = "SELECT " + curator.SQLName(names[i]) + " FROM " + curator.SQLName(l.table.Name) +
 			request.Where(l.Where)
 		looks = append(looks, q)

@@ -19,7 +19,7 @@ func TestFoundBoundsAgain(t *testing.T) {
 		curator.Question{SQL: "SELECT COUNT(*) FROM points", Epsilon: "38"}); err != nil {
 		t.Fatal(err)
 	}
-	q := Linear{Table: "points", Formula: "y ~ x", FindBounds: "0.2", Question: curator.Question{Epsilon: "1.5"}}
+	q := Linear{Table: "points", Formula: "y ~ x", FindBounds: "0.2", Request: curator.Request{Epsilon: "1.5"}}
 	if e, err := ExplainLinear(t.Context(), c, q); err != nil || e.Replayed || !e.Affordable ||
 		e.Price.Epsilon != "1.5" {
 		t.Fatalf("%+v, %v", e, err)
@@ -59,10 +59,10 @@ func TestFoundBoundsAgain(t *testing.T) {
 		t.Errorf("%v, and %s remain", err, statstest.Remaining(t, c))
 	}
 	// Of a fit whose looks for bounds were taken before it was interrupted, the rest alone must be affordable.
-	q = Linear{Table: "points", Formula: "y ~ 1", FindBounds: "0.5", Question: curator.Question{Epsilon: "0.5"}}
+	q = Linear{Table: "points", Formula: "y ~ 1", FindBounds: "0.5", Request: curator.Request{Epsilon: "0.5"}}
 	look := curator.Quantiles{
-		Question: curator.Question{SQL: "SELECT y FROM points", Epsilon: "0.25"},
-		At:       []string{"0.01", "0.99"},
+		Request: curator.Request{SQL: "SELECT y FROM points", Epsilon: "0.25"},
+		At:      []string{"0.01", "0.99"},
 	}
 	if _, err := c.Rank(t.Context(), look); err != nil {
 		t.Fatal(err)
@@ -83,13 +83,13 @@ func TestBoundsOfExtremeColumns(t *testing.T) {
       huge: {type: real, bounds: [0, 1e+30]}
       y: {type: real, bounds: [0, 1]}
 `, "tiny,huge,y", func(i int) string { return fmt.Sprintf("%de-21,%de27,0.%03d", i%1000, i%1000, i%1000) }, 1000)
-	q := Linear{Table: "people", Formula: "tiny ~ y", FindBounds: "0.9", Question: curator.Question{Epsilon: "30"}}
+	q := Linear{Table: "people", Formula: "tiny ~ y", FindBounds: "0.9", Request: curator.Request{Epsilon: "30"}}
 	f, err := FitLinear(t.Context(), c, q)
 	if err != nil || len(f.Bounds) != 0 || !strings.Contains(strings.Join(f.Warnings, " "), "No bounds were found") {
 		t.Errorf("%+v, %v", f, err)
 	}
 	f, err = FitLinear(t.Context(), c,
-		Linear{Table: "people", Formula: "y ~ huge", Question: curator.Question{Epsilon: "20", Confidence: "0.999999"}})
+		Linear{Table: "people", Formula: "y ~ huge", Request: curator.Request{Epsilon: "20"}, Confidence: "0.999999"})
 	if err != nil {
 		t.Fatal(err)
 	}

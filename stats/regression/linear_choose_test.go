@@ -282,11 +282,11 @@ func TestLinearFromRelease(t *testing.T) {
 	for _, budget := range []string{pureBudget, zcdpBudget} {
 		for _, bounds := range []string{"", "0.2"} {
 			c := newHome(t, budget, 4000)
-			price := curator.Question{Epsilon: "30", Confidence: "0.9999999"}
+			price, sure := curator.Request{Epsilon: "30"}, "0.9999999"
 			whole, err := FitLinear(t.Context(), c,
 				Linear{
 					Table: "points", Formula: "y ~ x + g + flag + same", Where: "x >= 0 -- all\n",
-					FindBounds: bounds, Question: price,
+					FindBounds: bounds, Request: price, Confidence: sure,
 				})
 			if err != nil {
 				t.Fatal(err)
@@ -296,7 +296,7 @@ func TestLinearFromRelease(t *testing.T) {
 				t.Fatal(err)
 			}
 			part, err := FitLinear(t.Context(), c,
-				Linear{From: whole.ID, Formula: "y ~ x + g", Question: curator.Question{Confidence: "0.9999999"}})
+				Linear{From: whole.ID, Formula: "y ~ x + g", Confidence: "0.9999999"})
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -309,7 +309,7 @@ func TestLinearFromRelease(t *testing.T) {
 				}
 			}
 			chosen, err := FitLinear(t.Context(), c,
-				Linear{From: whole.ID, Choose: "2", Question: curator.Question{Confidence: "0.9"}})
+				Linear{From: whole.ID, Choose: "2", Confidence: "0.9"})
 			if err != nil || chosen.Choice == nil || !slices.Equal(chosen.Choice.Chosen, []string{"x", "g"}) ||
 				chosen.Choice.Models != 1*6+5*3 {
 				t.Fatalf("%+v, %v", chosen, err)
@@ -327,7 +327,7 @@ func TestLinearFromRelease(t *testing.T) {
 			again, err := FitLinear(t.Context(), c,
 				Linear{
 					Table: "points", Formula: "y ~ x + g + flag + same", Where: "x >= 0 -- all\n",
-					FindBounds: bounds, Only: "y ~ x + g", Question: price,
+					FindBounds: bounds, Only: "y ~ x + g", Request: price, Confidence: sure,
 				})
 			if err != nil || !again.Replayed || shown(again.Coefficients[1]) != shown(part.Coefficients[1]) {
 				t.Errorf("%+v, %v", again, err)
@@ -345,7 +345,7 @@ func TestLinearFromRelease(t *testing.T) {
 				"no release \"x\"":     {From: "x"},
 				"is no predictor":      {From: whole.ID, Formula: "y ~ x:g"},
 				"neither the response": {From: whole.ID, Formula: "flag ~ x"},
-				"computed from a":      {From: whole.ID, Question: curator.Question{Epsilon: "1"}},
+				"computed from a":      {From: whole.ID, Request: curator.Request{Epsilon: "1"}},
 				"bounds and the":       {From: whole.ID, Where: "x > 1"},
 				"none to all":          {From: whole.ID, Choose: "6"},
 				"table":                {From: whole.ID, Table: "other"},

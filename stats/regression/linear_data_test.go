@@ -76,7 +76,7 @@ func TestLinearRealData(t *testing.T) {
 		f, err := FitLinear(t.Context(), c,
 			Linear{
 				Table: s.table, Formula: s.formula,
-				Question: curator.Question{Epsilon: s.epsilon, Confidence: "0.9999999"},
+				Request: curator.Request{Epsilon: s.epsilon}, Confidence: "0.9999999",
 			})
 		if err != nil {
 			t.Fatal(err)

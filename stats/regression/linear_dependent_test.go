@@ -21,7 +21,7 @@ func TestDependentRowsOfARegression(t *testing.T) {
 	c := homeOf(t, strings.Replace(string(policy), "maximum: 0.5", "maximum: 1", 1), "randhie.csv",
 		string(rows), "visits")
 	f, err := FitLinear(t.Context(), c,
-		Linear{Question: curator.Question{Epsilon: "1"}, Table: "visits", Formula: "mdvis ~ lpi"})
+		Linear{Request: curator.Request{Epsilon: "1"}, Table: "visits", Formula: "mdvis ~ lpi"})
 	if err != nil || !strings.Contains(strings.Join(f.Warnings, " "), "A person may have several rows") {
 		t.Errorf("%+v, %v", f, err)
 	}

@@ -54,7 +54,7 @@ func (l *linear) remark() string {
 func recorded(ctx context.Context, c *curator.Curator, q Linear) (*linear, error) {
 	none := request.Misuse("name the release of a linear regression, as its output ends with",
 		"%s is none of a linear regression's that can be read again", q.From)
-	r, err := c.Asked(q.From, q.Question)
+	r, err := c.Asked(q.From, q.Request.Question())
 	if err != nil {
 		return nil, err
 	}
@@ -67,7 +67,7 @@ func recorded(ctx context.Context, c *curator.Curator, q Linear) (*linear, error
 	if json.Unmarshal([]byte(strings.TrimSuffix(r.Question[at+len(recordOpens):], recordCloses)), &of) != nil {
 		return nil, none
 	}
-	l := &linear{Linear: Linear{Question: q.Question, Formula: of.Formula, Method: of.Method}, replayed: true}
+	l := &linear{Linear: Linear{Request: q.Request, Confidence: q.Confidence, Formula: of.Formula, Method: of.Method}, replayed: true}
 	l.Epsilon, l.Rho, l.Fresh = r.Price.Epsilon, "", false
 	if r.Price.Rho != "" {
 		l.Epsilon, l.Rho = "", r.Price.Rho

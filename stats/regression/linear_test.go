@@ -80,7 +80,7 @@ func TestFitLinear(t *testing.T) {
 			// of the same categories
 			q := Linear{
 				Table: "points", Formula: formula, Method: method,
-				Question: curator.Question{Epsilon: "40", Confidence: "0.9999999"},
+				Request: curator.Request{Epsilon: "40"}, Confidence: "0.9999999",
 			}
 			told, err := ExplainLinear(t.Context(), c, q)
 			if err != nil {
@@ -152,7 +152,7 @@ func TestLectureNoise(t *testing.T) {
 	} {
 		home := homeOf(t, strings.Replace(policy, "NEIGHBOURS", c.neighbours, 1), "points.csv", "y,x\n1,1\n", "points")
 		told, err := ExplainLinear(t.Context(), home,
-			Linear{Table: "points", Formula: "y ~ x", Method: Lecture, Question: curator.Question{Epsilon: "0.5"}})
+			Linear{Table: "points", Formula: "y ~ x", Method: Lecture, Request: curator.Request{Epsilon: "0.5"}})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -175,7 +175,7 @@ func TestLinearFindsBounds(t *testing.T) {
 		c := newHome(t, budget, 4000)
 		q := Linear{
 			Table: "points", Formula: "y ~ x + g", FindBounds: "0.25",
-			Question: curator.Question{Epsilon: "20", Confidence: "0.9999999"},
+			Request: curator.Request{Epsilon: "20"}, Confidence: "0.9999999",
 		}
 		for _, replayed := range []bool{false, true} {
 			f, err := FitLinear(t.Context(), c, q)
@@ -263,16 +263,16 @@ func TestLinearBadInput(t *testing.T) {
 	}
 	c := newHome(t, pureBudget, 3)
 	for q, says := range map[Linear]string{
-		{Formula: "y ~ x", Table: "nowhere"}:                                             "no table",
-		{Formula: "y ~ x + z", Table: "points"}:                                          "no column",
-		{Formula: "y ~ x", Table: "points", Method: "ols"}:                               "no method",
-		{Formula: "y ~ x", Table: "points", Method: TheilSen}:                            "how many rows",
-		{Formula: "y ~ x", Table: "points", Rows: 5}:                                     "theil-sen",
-		{Formula: "y ~ x", Table: "points", Where: "z > 1"}:                              "z",
-		{Formula: "y ~ x", Table: "points", Where: "x > 1) GROUP BY (g"}:                 "brackets do not match",
-		{Formula: "y ~ x", Table: "points", Question: curator.Question{Confidence: "1"}}: "confidence",
-		{Formula: "y ~ x", Table: "points", Question: curator.Question{Rho: "1"}}:        "rho",
-		{Formula: "y ~ x", Table: "points", Question: curator.Question{Epsilon: "41"}}:   "maximum",
+		{Formula: "y ~ x", Table: "nowhere"}:                                         "no table",
+		{Formula: "y ~ x + z", Table: "points"}:                                      "no column",
+		{Formula: "y ~ x", Table: "points", Method: "ols"}:                           "no method",
+		{Formula: "y ~ x", Table: "points", Method: TheilSen}:                        "how many rows",
+		{Formula: "y ~ x", Table: "points", Rows: 5}:                                 "theil-sen",
+		{Formula: "y ~ x", Table: "points", Where: "z > 1"}:                          "z",
+		{Formula: "y ~ x", Table: "points", Where: "x > 1) GROUP BY (g"}:             "brackets do not match",
+		{Formula: "y ~ x", Table: "points", Confidence: "1"}:                         "confidence",
+		{Formula: "y ~ x", Table: "points", Request: curator.Request{Rho: "1"}}:      "rho",
+		{Formula: "y ~ x", Table: "points", Request: curator.Request{Epsilon: "41"}}: "maximum",
 	} {
 		var e *curator.Error
 		if _, err := FitLinear(t.Context(), c, q); !errors.As(err, &e) || !strings.Contains(e.Error(), says) {

@@ -104,7 +104,7 @@ func TestIntervalsUnderBothRelations(t *testing.T) {
 			for g := range neighboursGroups {
 				truth[g] = neighboursTruth(rows, g)
 			}
-			q := curator.Question{Epsilon: w.epsilon, Fresh: true}
+			q := curator.Request{Epsilon: w.epsilon, Fresh: true}
 			var few statstest.Covers // of all that are asked too seldom to be held to their rate alone
 			hold := func(what string, c statstest.Covers) {
 				t.Helper()
@@ -119,7 +119,7 @@ func TestIntervalsUnderBothRelations(t *testing.T) {
 				s estimate.Sample,
 			) {
 				t.Helper()
-				s.Question, s.Table = q, "people"
+				s.Request, s.Table = q, "people"
 				var held statstest.Covers
 				for range times {
 					e, err := ask(s)
@@ -188,7 +188,7 @@ func TestIntervalsUnderBothRelations(t *testing.T) {
 			linear := func(method, where string) func(int) (low, high *float64, err error) {
 				return func(i int) (low, high *float64, err error) {
 					l := Linear{
-						Question: q, Table: "people", Formula: "y ~ x", Method: method,
+						Request: q, Table: "people", Formula: "y ~ x", Method: method,
 						Where: strings.ReplaceAll(where, "$", fmt.Sprint(i%neighboursGroups)),
 					}
 					f, err := FitLinear(ctx, c, l)
@@ -202,7 +202,7 @@ func TestIntervalsUnderBothRelations(t *testing.T) {
 			slope("adassp", 2, neighboursGroups, linear(AdaSSP, "g = $"))
 			slope("logistic", 0.5, neighboursGroups, func(i int) (low, high *float64, err error) {
 				m := GLM{
-					Question: q, Family: Logistic, Table: "people", Formula: "ill ~ x",
+					Request: q, Family: Logistic, Table: "people", Formula: "ill ~ x",
 					Where: fmt.Sprintf("g = %d", i), Rows: 160,
 				}
 				f, err := FitGLM(ctx, c, m)

@@ -29,7 +29,7 @@ type normaliser struct {
 }
 
 // newNormaliser decides the look, at a price; nil where there are no numbers.
-func newNormaliser(t curator.Table, names []string, where string, q curator.Question, l2 bool) (*normaliser, error) {
+func newNormaliser(t curator.Table, names []string, where string, q curator.Request, l2 bool) (*normaliser, error) {
 	if len(names) == 0 {
 		return nil, nil
 	}
@@ -57,7 +57,7 @@ func newNormaliser(t curator.Table, names []string, where string, q curator.Ques
 		q.SQL += " WHERE (" + where + "\n)"
 	}
 	n.of = curator.Vectors{
-		Question: q, Blocks: []curator.Block{{
+		Request: q, Blocks: []curator.Block{{
 			Size: 2 * len(names), Norm: norm,
 			Bound: exact.FormatRat(exact.CeilDigits(bound, 9)),
 		}},
@@ -148,7 +148,7 @@ func (l *linear) normalise(ctx context.Context, c *curator.Curator, pay bool) (f
 	if err != nil {
 		return false, err
 	}
-	n, err := newNormaliser(l.table, l.design.Formula.Numbers(l.table), l.Where, request.At(l.Question, parts[0]),
+	n, err := newNormaliser(l.table, l.design.Formula.Numbers(l.table), l.Where, request.At(l.Request, parts[0]),
 		l.told.Price.Rho != "")
 	if err != nil || n == nil {
 		return true, err
@@ -169,16 +169,16 @@ func (l *linear) normalise(ctx context.Context, c *curator.Curator, pay bool) (f
 	if err != nil {
 		return false, err
 	}
-	l.found, l.Question, l.replayed, l.releases = within, request.At(l.Question, rest), l.replayed && m.Replayed,
+	l.found, l.Request, l.replayed, l.releases = within, request.At(l.Request, rest), l.replayed && m.Replayed,
 		append(l.releases, m.ID)
 	return true, request.Stopped(l.planWithinFound(ctx, c), l.releases...)
 }
 
 // plannable makes sure that the policy takes what is left of a price for the measurement, which must not turn out when
 // the first look is paid.
-func (l *linear) plannable(ctx context.Context, c *curator.Curator, rest curator.Question) error {
+func (l *linear) plannable(ctx context.Context, c *curator.Curator, rest curator.Request) error {
 	v := l.vectors
-	v.Question = request.At(v.Question, rest)
+	v.Request = request.At(v.Request, rest)
 	_, err := c.ExplainMoments(ctx, v)
 	return request.Partly(err)
 }

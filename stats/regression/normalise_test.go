@@ -17,7 +17,7 @@ func TestLinearNormalises(t *testing.T) {
 		c := newHome(t, budget, 4000)
 		q := Linear{
 			Table: "points", Formula: "y ~ x + same", Normalise: "0.25",
-			Question: curator.Question{Epsilon: "20", Confidence: "0.9999999"},
+			Request: curator.Request{Epsilon: "20"}, Confidence: "0.9999999",
 		}
 		for _, replayed := range []bool{false, true} {
 			f, err := FitLinear(t.Context(), c, q)
@@ -85,7 +85,7 @@ func TestNormaliseGains(t *testing.T) {
 	errors := map[string]float64{}
 	for _, share := range []string{"", "0.2"} {
 		f, err := FitLinear(t.Context(), c,
-			Linear{Table: "points", Formula: "y ~ x", Normalise: share, Question: curator.Question{Rho: "1"}})
+			Linear{Table: "points", Formula: "y ~ x", Normalise: share, Request: curator.Request{Rho: "1"}})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -128,7 +128,7 @@ func TestNormalBounds(t *testing.T) {
 // not taken for one that is normalised; and what was paid is free when the budget is gone.
 func TestLinearNormalisesWithinThePolicy(t *testing.T) {
 	c := newHome(t, "{epsilon: 40}", 400) // the least price is 0.004
-	q := Linear{Table: "points", Formula: "y ~ x", Question: curator.Question{Epsilon: "1"}}
+	q := Linear{Table: "points", Formula: "y ~ x", Request: curator.Request{Epsilon: "1"}}
 	plain, err := FitLinear(t.Context(), c, q)
 	if err != nil {
 		t.Fatal(err)

@@ -92,7 +92,7 @@ func decideLine(c *curator.Curator, q Linear) (*lineFit, error) {
 	response, l.at, l.half = l.design.Response.Scaled(true)
 	predictor := *l.design
 	predictor.Columns = predictor.Columns[1:]
-	l.question = curator.LineQuestion{Question: q.Question, Rows: q.Rows, WithoutIntervals: q.WithoutIntervals}
+	l.question = curator.LineQuestion{Request: q.Request, Rows: q.Rows, WithoutIntervals: q.WithoutIntervals}
 	l.question.SQL = predictor.Question(q.Where, response)
 	return l, nil
 }

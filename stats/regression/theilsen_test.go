@@ -26,7 +26,7 @@ func TestFitTheilSen(t *testing.T) {
 		} {
 			q := Linear{
 				Table: "points", Formula: formula, Where: of.where, Method: TheilSen, Rows: 800,
-				Question: curator.Question{Epsilon: "40"},
+				Request: curator.Request{Epsilon: "40"},
 			}
 			told, err := ExplainLinear(t.Context(), c, q)
 			if err != nil || told.Line == nil || !(told.Line.SlopeNoise > 0) || told.Line.Height.Estimate != nil ||
@@ -102,17 +102,17 @@ func TestTheilSenBadInput(t *testing.T) {
 		t.Fatal(err)
 	}
 	for q, says := range map[Linear]string{
-		{Formula: "y ~ x + same"}:             "one predictor",
-		{Formula: "y ~ x - 1"}:                "one predictor",
-		{Formula: "y ~ 1"}:                    "one predictor",
-		{Formula: "y ~ g"}:                    "one predictor",
-		{Formula: "y ~ x", FindBounds: "0.2"}: "bounds and terms are found",
-		{Formula: "y ~ x", Question: curator.Question{Confidence: "0.9"}}: "0.95",
-		{Formula: "y ~ x", Question: curator.Question{Confidence: "x"}}:   "confidence",
-		{Formula: "y ~ x", Rows: -5}:                                      "how many rows",
-		{Formula: "y ~ x", Rows: math.MaxInt64}:                           "how many rows",
-		{Formula: "y ~ x", Where: "x > 1) GROUP BY (g"}:                   "brackets do not match",
-		{Formula: "y ~ x", Question: curator.Question{Epsilon: "41"}}:     "maximum",
+		{Formula: "y ~ x + same"}:                                   "one predictor",
+		{Formula: "y ~ x - 1"}:                                      "one predictor",
+		{Formula: "y ~ 1"}:                                          "one predictor",
+		{Formula: "y ~ g"}:                                          "one predictor",
+		{Formula: "y ~ x", FindBounds: "0.2"}:                       "bounds and terms are found",
+		{Formula: "y ~ x", Confidence: "0.9"}:                       "0.95",
+		{Formula: "y ~ x", Confidence: "x"}:                         "confidence",
+		{Formula: "y ~ x", Rows: -5}:                                "how many rows",
+		{Formula: "y ~ x", Rows: math.MaxInt64}:                     "how many rows",
+		{Formula: "y ~ x", Where: "x > 1) GROUP BY (g"}:             "brackets do not match",
+		{Formula: "y ~ x", Request: curator.Request{Epsilon: "41"}}: "maximum",
 	} {
 		q.Table, q.Method = "points", TheilSen
 		if q.Rows == 0 {

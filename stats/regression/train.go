@@ -26,9 +26,10 @@ const (
 // response is a number, or for several classes an integer from 0. Everything is public and fixed beforehand. Decimals
 // are texts, and "" or 0 is a default that depends on public terms alone.
 type Gradients struct {
-	curator.Question // the price at its Delta, who asks; its SQL is made from what follows
-	Table, Formula   string
-	Where            string
+	curator.Request        // the price at its Delta, who asks; its SQL is made from what follows
+	Delta           string // of the price; "" is the policy's default
+	Table, Formula  string
+	Where           string
 	// of the response, of as many as there are for a softmax and a network; the zero value takes them from the policy
 	formula.Classes
 	Kind       string // "" is curator.NetworkModel
@@ -275,7 +276,7 @@ func decideGradients(c *curator.Curator, q Gradients) (*gradients, error) {
 		return nil, err
 	}
 	g.training = curator.Training{
-		Question: g.Question, Model: model, Bound: g.Bound, Clip: g.Clip, Rate: g.Rate, Multiplier: g.Multiplier,
+		Request: g.Request, Delta: g.Delta, Model: model, Bound: g.Bound, Clip: g.Clip, Rate: g.Rate, Multiplier: g.Multiplier,
 		Steps: g.Steps, Rows: g.Rows,
 	}
 	if g.training.Rate == "" { // whose refusal says that rows must be told

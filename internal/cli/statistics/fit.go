@@ -33,7 +33,8 @@ func fitModels() []fitModel {
 
 // fitOptions are the flags that all models have.
 type fitOptions struct {
-	curator.Question
+	curator.Request
+	Confidence                    string
 	table, formula, where, method string
 	from                          string // the release that it is computed from, for models that can be
 	explain                       bool

@@ -93,7 +93,7 @@ func runFitGLM(family string) func(*console.Console, *fitOptions, []string) erro
 		if err != nil || helped {
 			return err
 		}
-		q.Question, q.Table, q.Formula, q.Where = o.Question, o.table, o.formula, o.where
+		q.Request, q.Confidence, q.Table, q.Formula, q.Where = o.Request, o.Confidence, o.table, o.formula, o.where
 		if err := k.check(s, o); err != nil {
 			return err
 		}

@@ -60,9 +60,7 @@ func runFitNetwork(s *console.Console, o *fitOptions, args []string) error {
 
 // fitByGradients trains, with a line of progress where a person waits.
 func fitByGradients(s *console.Console, o *fitOptions, q *regression.Gradients, k *calibrationFlags) error {
-	delta := q.Delta
-	q.Question, q.Table, q.Formula, q.Where = o.Question, o.table, o.formula, o.where
-	q.Delta = delta
+	q.Request, q.Table, q.Formula, q.Where = o.Request, o.table, o.formula, o.where
 	return fitting(s, o,
 		func(c *curator.Curator) (out gradientsExplained, err error) {
 			if out.GradientsExplanation, err = regression.ExplainGradients(context.Background(), c, *q); err == nil {

@@ -13,7 +13,7 @@ import (
 
 // searchGLM fits several models, and shows the one that predicts best.
 func searchGLM(s *console.Console, o *fitOptions, q regression.GLM, others []string, epsilon string) error {
-	search := regression.GLMSearch{Score: curator.Question{Epsilon: epsilon, Analyst: o.Analyst, Fresh: o.Fresh}}
+	search := regression.GLMSearch{Score: curator.Request{Epsilon: epsilon, Analyst: o.Analyst, Fresh: o.Fresh}}
 	for _, formula := range append([]string{o.formula}, others...) {
 		q.Formula = formula
 		search.Candidates = append(search.Candidates, q)

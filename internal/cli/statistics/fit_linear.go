@@ -30,7 +30,7 @@ func runFitLinear(s *console.Console, o *fitOptions, args []string) error {
 	if err != nil || helped {
 		return err
 	}
-	q.Question, q.Table, q.Formula, q.Where, q.Method, q.From = o.Question, o.table, o.formula, o.where,
+	q.Request, q.Confidence, q.Table, q.Formula, q.Where, q.Method, q.From = o.Request, o.Confidence, o.table, o.formula, o.where,
 		o.method, o.from
 	return fitting(s, o,
 		func(c *curator.Curator) (*regression.LinearExplanation, error) {

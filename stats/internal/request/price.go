@@ -31,7 +31,7 @@ func Sum(prices ...curator.Loss) (sum *big.Rat, inRho bool, err error) {
 }
 
 // Priced is a question at a price, in ε or ρ.
-func Priced(q curator.Question, price *big.Rat, inRho bool) curator.Question {
+func Priced(q curator.Request, price *big.Rat, inRho bool) curator.Request {
 	if q.Epsilon, q.Rho = exact.FormatRat(price), ""; inRho {
 		q.Epsilon, q.Rho = "", q.Epsilon
 	}
@@ -39,7 +39,7 @@ func Priced(q curator.Question, price *big.Rat, inRho bool) curator.Question {
 }
 
 // AtShare is a question at an exact share of a price.
-func AtShare(q curator.Question, l curator.Loss, share *big.Rat) (curator.Question, error) {
+func AtShare(q curator.Request, l curator.Loss, share *big.Rat) (curator.Request, error) {
 	price, inRho, err := Price(l)
 	if err != nil {
 		return q, Misuse("", "a price that cannot be shared: %v", err)
@@ -57,7 +57,7 @@ func Share(text string) (*big.Rat, error) {
 }
 
 // Divide divides a price. It returns an empty question at each share, rounded down to six digits, and one at the rest.
-func Divide(price curator.Loss, shares ...*big.Rat) (parts []curator.Question, rest curator.Question, err error) {
+func Divide(price curator.Loss, shares ...*big.Rat) (parts []curator.Request, rest curator.Request, err error) {
 	whole, inRho, err := Price(price)
 	if err != nil {
 		return nil, rest, Misuse("", "the price %s cannot be divided", price)
@@ -75,7 +75,7 @@ func Divide(price curator.Loss, shares ...*big.Rat) (parts []curator.Question, r
 }
 
 // At is a question at the price of another.
-func At(q, price curator.Question) curator.Question {
+func At(q, price curator.Request) curator.Request {
 	q.Epsilon, q.Rho = price.Epsilon, price.Rho
 	return q
 }

@@ -15,7 +15,7 @@ func TestPartsOfAPrice(t *testing.T) {
 		price := big.NewRat(rapid.Int64Range(1, 1<<40).Draw(t, "numerator"),
 			rapid.Int64Range(1, 1<<40).Draw(t, "denominator"))
 		inRho := rapid.Bool().Draw(t, "in rho")
-		q := Priced(curator.Question{Analyst: "ann", Epsilon: "7"}, price, inRho)
+		q := Priced(curator.Request{Analyst: "ann", Epsilon: "7"}, price, inRho)
 		l := curator.Loss{Epsilon: q.Epsilon, Rho: q.Rho}
 		if (q.Rho != "") != inRho || (q.Epsilon != "") == inRho || q.Analyst != "ann" {
 			t.Fatalf("%s is written as %+v", price, q)
