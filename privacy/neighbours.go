@@ -11,9 +11,9 @@ import (
 type Neighbours int
 
 const (
-	// AddRemove: one database has all the rows of one unit (a person, or a row) that the other lacks ("unbounded").
+	// AddRemove says that one database has all the rows of one unit (a person, or a row) that the other lacks ("unbounded").
 	AddRemove Neighbours = iota + 1
-	// ChangeOne: the rows of one unit are replaced by those of another ("bounded"). If rows are units, a row is
+	// ChangeOne says that the rows of one unit are replaced by those of another ("bounded"). If rows are units, a row is
 	// replaced by a row of the same table. The number of units stays the same.
 	ChangeOne
 )

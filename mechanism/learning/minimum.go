@@ -170,15 +170,13 @@ func ceilSqrt(square *big.Int) *big.Int {
 	return root
 }
 
-// Sensitivity is the largest L2 distance between the minima of neighbours, before tolerances and the grid. Tolerance is
-// the largest distance of the result from the true minimum. Passes is the most times that the rows are read: a proven
-// bound for all possible rows, and far above the usual number.
+// Sensitivity is the largest L2 distance between the minima of neighbours, before tolerances and the grid.
 func (m *Minimiser) Sensitivity() float64 { return m.away }
 
-// Tolerance: see Sensitivity.
+// Tolerance is the largest distance of the result from the true minimum.
 func (m *Minimiser) Tolerance() float64 { return m.target + m.slack }
 
-// Passes: see Sensitivity.
+// Passes is the most times that the rows are read: a proven bound for all possible rows, and far above the usual number.
 func (m *Minimiser) Passes() int64 { return m.passes + m.glides + newtonPasses }
 
 // Tries is how often the rows are read at most before T̂ is run: by Newton's method, and by accelerated steps.

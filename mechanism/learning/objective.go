@@ -1,3 +1,5 @@
+// Package learning holds mechanisms that fit models: noisy gradients, objective perturbation, and lines through medians
+// of slopes.
 package learning
 
 import (

@@ -1,3 +1,5 @@
+// Package partition holds private selection of groups: which groups a release names, where the groups themselves are not
+// public.
 package partition
 
 import (

@@ -1,3 +1,5 @@
+// Package quantile holds mechanisms that release order statistics: one quantile or many, in one group or in many, and
+// bounds of the data.
 package quantile
 
 import (

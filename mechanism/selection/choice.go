@@ -1,3 +1,5 @@
+// Package selection holds mechanisms that choose among public candidates by a score of the data: the exponential
+// mechanism, report noisy max, permute-and-flip, the k best, and the best of repeated mechanisms.
 package selection
 
 import (

@@ -1,3 +1,5 @@
+// Package stream holds mechanisms that answer one after the other: running sums, and questions whether a count lies above a
+// threshold.
 package stream
 
 import (
