@@ -14,7 +14,6 @@ import (
 	"dither/audit"
 	"dither/internal/bounded"
 	"dither/internal/plan"
-	"dither/internal/policy"
 	"dither/internal/value"
 	"dither/mechanism"
 	"dither/mechanism/partition"
@@ -182,20 +181,6 @@ func TestOpenLimits(t *testing.T) {
 	if _, err := c.Answer(t.Context(), Question{SQL: sql, Fresh: true}); codeOf(err) != CodePolicy {
 		t.Errorf("%+v", err)
 	}
-}
-
-// openPlan plans a question about the shop.
-func openPlan(t *testing.T, neighbours, rho string, request plan.Request) *plan.Plan {
-	t.Helper()
-	p, err := policy.Decode(fmt.Appendf(nil, openShop, neighbours, rho, ""), ".")
-	if err != nil {
-		t.Fatal(err)
-	}
-	out, err := plan.Build(p, request)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return out
 }
 
 // Between neighbouring tables whose groups are the same, the released numbers differ by at most the planned sensitivity, with one
