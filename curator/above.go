@@ -33,7 +33,7 @@ type Threshold struct {
 type Stream struct {
 	Accuracy *Number // with 95 % for all questions together: above is at least the threshold minus this, and below, under it plus this
 	Price    Loss
-	curator  *Curator
+	curator  *Session
 	stream   *release.Stream
 	values   bool // they were asked for
 }
@@ -49,7 +49,10 @@ type Verdict struct {
 
 // Above is the kernel's third primitive: a stream of counts or sums against a threshold, by the sparse vector technique, with
 // gaps. Its whole price is reserved here, whatever will be asked; each verdict leaves after it is recorded.
-func (c *Curator) Above(ctx context.Context, t Threshold) (*Stream, error) {
+func (c *Session) Above(ctx context.Context, t Threshold) (*Stream, error) {
+	if err := c.asks(&t.Analyst); err != nil {
+		return nil, err
+	}
 	s, err := c.stream(t)
 	if err != nil {
 		return nil, c.public(err)
@@ -66,7 +69,7 @@ func (c *Curator) Above(ctx context.Context, t Threshold) (*Stream, error) {
 }
 
 // stream plans what is the same for all questions.
-func (c *Curator) stream(t Threshold) (*Stream, error) {
+func (c *Session) stream(t Threshold) (*Stream, error) {
 	usage := func(message, hint string) error { return &Error{Code: CodeUsage, Message: message, Hint: hint} }
 	threshold, err := exact.ParseDecimal(t.Threshold)
 	if err != nil || !threshold.IsInt() {

@@ -16,7 +16,7 @@ import (
 
 // adoptHarmless adopts the policy file where it is the first, while nothing has been spent, or where it changes nothing
 // that the budget rests on and loses no unfinished training.
-func (c *Curator) adoptHarmless() error {
+func (c *Session) adoptHarmless() error {
 	for {
 		err := c.adoptOnce()
 		if errors.Is(err, ledger.ErrReadOnly) {
@@ -29,7 +29,7 @@ func (c *Curator) adoptHarmless() error {
 	}
 }
 
-func (c *Curator) adoptOnce() error {
+func (c *Session) adoptOnce() error {
 	s, err := c.ledger.State()
 	if err != nil {
 		return err
@@ -83,12 +83,12 @@ const finishFirst = "put the policy in force back and finish it; or give it up b
 // says what would change.
 //
 // A change from rows to persons rests on how many rows a person has: then every version that was ever sealed is read.
-func (c *Curator) AcceptPolicy(ctx context.Context, dry bool) (*PolicyChange, error) {
+func (c *Owner) AcceptPolicy(ctx context.Context, dry bool) (*PolicyChange, error) {
 	return c.AcceptPolicyWith(ctx, AcceptOptions{Dry: dry})
 }
 
 // AcceptPolicyWith is AcceptPolicy with options.
-func (c *Curator) AcceptPolicyWith(ctx context.Context, o AcceptOptions) (*PolicyChange, error) {
+func (c *Owner) AcceptPolicyWith(ctx context.Context, o AcceptOptions) (*PolicyChange, error) {
 	file, err := policy.Load(filepath.Join(c.home, policy.FileName))
 	if err != nil {
 		return nil, homeError(err)
@@ -148,7 +148,7 @@ func (c *Curator) AcceptPolicyWith(ctx context.Context, o AcceptOptions) (*Polic
 }
 
 // inForce refuses where the ledger holds other terms than the policy file.
-func (c *Curator) inForce(s ledger.State) error {
+func (c *Session) inForce(s ledger.State) error {
 	if s.Terms.Digest == c.policy.Digest() {
 		return nil
 	}
@@ -192,7 +192,7 @@ func recorded(t ledger.Terms) policy.Terms {
 }
 
 // change compares the policy file with the terms in force: what changes, and the group that past losses count for.
-func (c *Curator) change(s ledger.State, checked ...policy.Check) ([]string, int64, error) {
+func (c *Session) change(s ledger.State, checked ...policy.Check) ([]string, int64, error) {
 	group, changes, err := policy.Reread(recorded(s.Terms), c.policy.Terms(), checked...)
 	if err != nil {
 		return nil, 0, &Error{
@@ -204,7 +204,7 @@ func (c *Curator) change(s ledger.State, checked ...policy.Check) ([]string, int
 }
 
 // checkedChange is change, with every fact about sealed rows that it rests on looked up.
-func (c *Curator) checkedChange(ctx context.Context, s ledger.State) ([]string, int64, error) {
+func (c *Session) checkedChange(ctx context.Context, s ledger.State) ([]string, int64, error) {
 	var checked []policy.Check
 	for {
 		changes, group, err := c.change(s, checked...)
@@ -229,7 +229,7 @@ func (c *Curator) checkedChange(ctx context.Context, s ledger.State) ([]string, 
 }
 
 // mostRows is the most rows that one value of a column has in any version of a table that the ledger recorded.
-func (c *Curator) mostRows(ctx context.Context, of policy.Check) (most int64, err error) {
+func (c *Session) mostRows(ctx context.Context, of policy.Check) (most int64, err error) {
 	sealer := sealing.Files(filepath.Join(c.home, "tmp"))
 	err = c.ledger.Entries(func(e ledger.Entry) error {
 		s, ok := e.Body.(ledger.Seal)

@@ -52,7 +52,10 @@ type asked struct {
 // released.
 //
 // Errors are *Error. Refusals depend on the question, the policy and earlier prices alone, and come before any row is read.
-func (c *Curator) Answer(ctx context.Context, q Question) (*Release, error) {
+func (c *Session) Answer(ctx context.Context, q Question) (*Release, error) {
+	if err := c.asks(&q.Analyst); err != nil {
+		return nil, err
+	}
 	ctx = c.kernel.Arrives(ctx)
 	if err := q.withoutGroup("Answer"); err != nil {
 		return nil, err
@@ -79,7 +82,7 @@ func (c *Curator) Answer(ctx context.Context, q Question) (*Release, error) {
 }
 
 // ask plans a question against the sealed version in force.
-func (c *Curator) ask(q Question) (*asked, error) {
+func (c *Session) ask(q Question) (*asked, error) {
 	if err := q.level(); err != nil {
 		return nil, err
 	}
@@ -134,7 +137,7 @@ func derivable(p *plan.Plan) error {
 }
 
 // request is what a question asks of the plan. Its accuracy is ask's: the other primitives have none.
-func (c *Curator) request(q Question) (plan.Request, error) {
+func (c *Session) request(q Question) (plan.Request, error) {
 	if err := c.permitted(q); err != nil {
 		return plan.Request{}, err
 	}
@@ -153,7 +156,7 @@ func (c *Curator) request(q Question) (plan.Request, error) {
 }
 
 // parsePrice reads the price that a question names; the zero loss if it names none.
-func (c *Curator) parsePrice(q Question) (privacy.Loss, error) {
+func (c *Session) parsePrice(q Question) (privacy.Loss, error) {
 	unusable := func(err error, hint string) (privacy.Loss, error) {
 		return privacy.Loss{}, &Error{Code: CodeUsage, Message: err.Error(), Hint: hint, cause: err}
 	}

@@ -16,7 +16,10 @@ type Asked struct {
 }
 
 // Asked reads what an earlier release was asked for, free, so that it can be asked for again. The price and the SQL of by count for nothing: it says who asks.
-func (c *Curator) Asked(id string, by Question) (*Asked, error) {
+func (c *Session) Asked(id string, by Question) (*Asked, error) {
+	if err := c.asks(&by.Analyst); err != nil {
+		return nil, err
+	}
 	if err := c.permitted(by); err != nil {
 		return nil, c.public(err)
 	}
@@ -32,7 +35,7 @@ func (c *Curator) Asked(id string, by Question) (*Asked, error) {
 }
 
 // named is an earlier release by its name, with what paid for it.
-func (c *Curator) named(id string) (a ledger.Answer, r ledger.Reservation, err error) {
+func (c *Session) named(id string) (a ledger.Answer, r ledger.Reservation, err error) {
 	none := &Error{Code: CodeUsage, Message: "there is no release " + strconv.Quote(id), Hint: "answers end with their release's name, as r12; `dither ledger list` shows them"}
 	number, err := strconv.ParseUint(strings.TrimPrefix(id, "r"), 10, 64)
 	if err != nil || !strings.HasPrefix(id, "r") {

@@ -85,10 +85,10 @@ type PersonLoss struct {
 }
 
 // Budget reports what was spent and what remains.
-func (c *Curator) Budget() (*Budget, error) { return c.BudgetFor(0) }
+func (c *Session) Budget() (*Budget, error) { return c.BudgetFor(0) }
 
 // BudgetFor is Budget, with what it means for a group of so many units; none for 0.
-func (c *Curator) BudgetFor(group int64) (*Budget, error) {
+func (c *Session) BudgetFor(group int64) (*Budget, error) {
 	if group < 0 {
 		return nil, &Error{Code: CodeUsage, Message: "a group has at least one unit"}
 	}

@@ -43,7 +43,7 @@ func recordedShares(t ledger.Terms, out policy.Terms) policy.Terms {
 }
 
 // permitted refuses who is not listed, where the policy lists who may ask: before a replay too.
-func (c *Curator) permitted(q Question) error {
+func (c *Session) permitted(q Question) error {
 	_, listed := c.policy.Analysts[q.Analyst]
 	switch {
 	case len(q.Analyst) > maxAnalystName || !utf8.ValidString(q.Analyst): // the ledger could count nothing for it
@@ -75,7 +75,7 @@ type AnalystBudget struct {
 	Remaining Loss   `json:"remaining"`
 }
 
-func (c *Curator) period(p *ledger.Period, told bool) *PeriodBudget {
+func (c *Session) period(p *ledger.Period, told bool) *PeriodBudget {
 	if p == nil {
 		return nil
 	}
@@ -86,7 +86,7 @@ func (c *Curator) period(p *ledger.Period, told bool) *PeriodBudget {
 	return out
 }
 
-func (c *Curator) analysts(asked map[string]ledger.Asked, told bool) (out []AnalystBudget) {
+func (c *Session) analysts(asked map[string]ledger.Asked, told bool) (out []AnalystBudget) {
 	for _, name := range slices.Sorted(maps.Keys(asked)) {
 		a := asked[name]
 		b := AnalystBudget{Name: name, Limit: left(a.Limit), Spent: left(a.Spent), Remaining: left(a.Remaining)}

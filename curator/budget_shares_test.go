@@ -31,7 +31,7 @@ tables:
     columns: {person: {type: integer}, day: {type: date, bounds: [2026-01-01, 2026-01-07]}, euros: {type: integer, bounds: [0, 50]}}
 `
 
-func sharesHome(t *testing.T, neighbours string) *Curator {
+func sharesHome(t *testing.T, neighbours string) *Owner {
 	t.Helper()
 	t.Setenv("XDG_STATE_HOME", t.TempDir())
 	home := filepath.Join(t.TempDir(), "home")

@@ -99,7 +99,7 @@ func standing(home string, p *policy.Policy) []string {
 	if err != nil {
 		return []string{"the ledger cannot be read: " + err.Error()}
 	}
-	c, s := &Curator{home: home, policy: p}, found.State
+	c, s := &Session{house: &house{home: home, policy: p}}, found.State
 	lines := append([]string{}, c.difference(s)...)
 	if s.Adopted && s.Terms.Digest != p.Digest() {
 		lost := losing(home, s)
@@ -129,7 +129,7 @@ func losing(home string, s ledger.State) (lines []string) {
 const takesOver = "it takes over when the home is next opened"
 
 // difference says what makes the policy file another one than the ledger's terms.
-func (c *Curator) difference(s ledger.State) []string {
+func (c *Session) difference(s ledger.State) []string {
 	switch {
 	case !s.Adopted:
 		return []string{"no policy is in force yet: " + takesOver}
@@ -163,7 +163,7 @@ func (c *Curator) difference(s ledger.State) []string {
 }
 
 // stale are the tables whose newest sealed version does not fit their declaration any more.
-func (c *Curator) stale() (tables []string) {
+func (c *Session) stale() (tables []string) {
 	for _, t := range c.policy.Tables {
 		if _, err := seal.Current(c.home, t); errors.As(err, new(*seal.StaleError)) {
 			tables = append(tables, t.Name)

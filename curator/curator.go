@@ -1,16 +1,17 @@
 // Package curator is the Go API of dither. It parses questions, plans and explains them, and presents what the kernel
 // (internal/release) releases.
 //
-// A Curator holds a home: a policy that the data owner wrote, sealed tables, and the ledger of everything that was
-// answered about the population in them. Answer takes a question in SQL and gives noisy numbers with error bars, at a price
+// A home has a policy that the data owner wrote, sealed tables, and the ledger of everything that was answered about
+// the population in them. Open gives an Owner, who also has the owner's verbs. A Session asks questions alone, and
+// Owner.For binds one to an analyst. Answer takes a question in SQL and gives noisy numbers with error bars, at a price
 // in ε that it reserves durably in the ledger before any row is read. When the budget is spent it refuses; what was
 // answered before can be asked again, free.
 //
 // What is promised: with all answers together, any two databases that are neighbours in the policy's sense give every
-// set of answers with probabilities within a factor of e^ε of each other, ε being the budget. It rests on four things, each
-// proved where it stands: what a unit can contribute is bounded by the statement that the engine runs (internal/plan);
-// noise is sampled exactly (internal/sample); the mechanism's loss is its price (mechanism); the filter admits no more
-// than the budget, for questions chosen adaptively (privacy).
+// set of answers with probabilities within a factor of e^ε of each other, ε being the budget. It rests on four things,
+// each proved where it stands: what a unit can contribute is bounded by the statement that the engine runs
+// (internal/plan); noise is sampled exactly (internal/sample); the mechanism's loss is its price (mechanism); the
+// filter admits no more than the budget, for questions chosen adaptively (privacy).
 package curator
 
 import (
@@ -27,8 +28,21 @@ import (
 	"dither/internal/release"
 )
 
-// Curator is an open home. It may be used by several goroutines, and several processes may open one home.
-type Curator struct {
+// Owner is an open home in its owner's hands: all questions, and the verbs that only the owner has. It may be used by
+// several goroutines, and several processes may open one home.
+type Owner struct{ *Session }
+
+// Session asks questions of an open home. A session that Owner.For made is bound to one analyst: a request that names
+// nobody is that analyst's, and one that names another is refused. It has none of the owner's verbs, so a door may hold
+// it for an analyst.
+type Session struct {
+	*house
+	analyst string // that it is bound to
+	bound   bool
+}
+
+// house is what all sessions of an open home share.
+type house struct {
 	home    string
 	policy  *policy.Policy
 	ledger  release.Records
@@ -40,24 +54,42 @@ type Curator struct {
 	stop    func()                // what runs in the background; nil where nothing does
 }
 
-// Options change how a Curator runs, not what it promises. The zero value is the default.
+// For is a session that is bound to an analyst; "" is who names nobody. It ends with the home.
+func (c *Owner) For(analyst string) *Session {
+	return &Session{house: c.house, analyst: analyst, bound: true}
+}
+
+// asks says who asks: the analyst that the session is bound to, if it is. It refuses another name.
+func (c *Session) asks(analyst *string) error {
+	switch {
+	case !c.bound || *analyst == c.analyst:
+		return nil
+	case *analyst == "":
+		*analyst = c.analyst
+		return nil
+	}
+	return &Error{Code: CodeAnalyst, Message: "the session is another analyst's", Hint: "leave Analyst out"}
+}
+
+// Options change how a home runs, not what it promises. The zero value is the default.
 type Options struct {
 	// Timeout bounds the engine's part of one answer; 0 is ten minutes. A question that takes longer fails, and stays
 	// charged.
 	Timeout time.Duration
-	// Analysts says that the answers go to analysts. Then a home is opened only if its policy has an answer_delay: they would see how long answers take.
+	// Analysts says that the answers go to analysts. Then a home is opened only if its policy has an answer_delay: they
+	// would see how long answers take.
 	Analysts bool
-	// OwnerErrors receives what an engine said when a question failed. It may quote rows: it is for the owner's eyes only,
-	// and must reach no analyst.
+	// OwnerErrors receives what an engine said when a question failed. It may quote rows: it is for the owner's eyes
+	// only, and must reach no analyst.
 	OwnerErrors func(error)
-	// VerifyLedger is for processes that run long: the whole ledger is verified in the background, with this pause between
-	// two times. 0 is never: opening verifies the entries since the newest checkpoint, and each entry that is used. Where
-	// something is wrong, OwnerErrors receives it, and no question is answered any more.
+	// VerifyLedger is for processes that run long: the whole ledger is verified in the background, with this pause
+	// between two times. 0 is never: opening verifies the entries since the newest checkpoint, and each entry that is
+	// used. Where something is wrong, OwnerErrors receives it, and no question is answered any more.
 	VerifyLedger time.Duration
 }
 
-// Init makes a folder a home: it creates the folder if need be, and the ledger; where nothing was before, also a .gitignore
-// of everything. It refuses where there is a ledger already. The policy file is the owner's to write.
+// Init makes a folder a home: it creates the folder if need be, and the ledger; where nothing was before, also a
+// .gitignore of everything. It refuses where there is a ledger already. The policy file is the owner's to write.
 func Init(home string) error {
 	if _, err := absolute(home); err != nil {
 		return err
@@ -85,10 +117,10 @@ func Init(home string) error {
 // Open opens a home. A policy file that is not the one in force is adopted where the change touches nothing that the
 // budget rests on; else Open succeeds and questions are refused with CodePolicyChanged until the owner accepts it
 // (AcceptPolicy).
-func Open(home string) (*Curator, error) { return OpenWith(home, Options{}) }
+func Open(home string) (*Owner, error) { return OpenWith(home, Options{}) }
 
 // OpenWith is Open with options.
-func OpenWith(home string, options Options) (*Curator, error) {
+func OpenWith(home string, options Options) (*Owner, error) {
 	home, err := absolute(home)
 	if err != nil {
 		return nil, err
@@ -108,7 +140,7 @@ func OpenWith(home string, options Options) (*Curator, error) {
 		}
 	}
 	p.Fix()
-	c := &Curator{home: home, policy: p, options: options}
+	c := &Owner{&Session{house: &house{home: home, policy: p, options: options}}}
 	k, err := release.Open(home, p, options.Timeout, c.tellOwner)
 	if err != nil {
 		e := toOwner(err)
@@ -131,15 +163,15 @@ func OpenWith(home string, options Options) (*Curator, error) {
 }
 
 // Close releases the home. Nothing is lost by not closing.
-func (c *Curator) Close() error {
+func (c *Owner) Close() error {
 	if c.stop != nil {
 		c.stop()
 	}
 	return c.kernel.Close()
 }
 
-// absolute is a home's full path. One with a file pattern's characters is refused: the shut engine matches no patterns, and
-// takes no path that could be one.
+// absolute is a home's full path. One with a file pattern's characters is refused: the shut engine matches no patterns,
+// and takes no path that could be one.
 func absolute(home string) (string, error) {
 	home, err := filepath.Abs(home)
 	if err != nil {
@@ -156,7 +188,7 @@ func homeError(err error) *Error {
 }
 
 // tellOwner hands over what only the owner may read.
-func (c *Curator) tellOwner(err error) {
+func (c *Session) tellOwner(err error) {
 	if c.options.OwnerErrors != nil {
 		c.options.OwnerErrors(err)
 	}

@@ -67,7 +67,7 @@ func write(t testing.TB, home, name, text string) {
 	}
 }
 
-func openHome(t testing.TB, home string) *Curator {
+func openHome(t testing.TB, home string) *Owner {
 	t.Helper()
 	c, err := Open(home)
 	if err != nil {
@@ -77,7 +77,7 @@ func openHome(t testing.TB, home string) *Curator {
 	return c
 }
 
-func spent(t testing.TB, c *Curator) string {
+func spent(t testing.TB, c *Owner) string {
 	t.Helper()
 	b, err := c.Budget()
 	if err != nil {
@@ -120,7 +120,7 @@ func TestChargeAndReplay(t *testing.T) {
 	if got := spent(t, c); got != "0.9" {
 		t.Errorf("spent %s, want .1 + 4 × .2", got)
 	}
-	for _, c := range []*Curator{c, openHome(t, home)} {
+	for _, c := range []*Owner{c, openHome(t, home)} {
 		again, err := c.Answer(t.Context(), Question{
 			SQL: "select COUNT(*) as many, region from people as p group by p.region having count(*) < 1e9", Confidence: "0.5",
 		})
@@ -261,7 +261,7 @@ func TestFailuresSuspend(t *testing.T) {
 		}
 	}
 	*inside(c).Engine = works
-	for _, c := range []*Curator{c, openHome(t, home)} {
+	for _, c := range []*Owner{c, openHome(t, home)} {
 		if _, err := c.Answer(t.Context(), other); codeOf(err) != CodeSuspended {
 			t.Errorf("answered after %d failures: %v", ledger.MaxFailures, err)
 		}

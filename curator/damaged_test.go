@@ -11,7 +11,7 @@ import (
 )
 
 // damage changes a byte of a sealed file in place, and gives what undoes it.
-func damage(t *testing.T, c *Curator, table string) (undo func()) {
+func damage(t *testing.T, c *Owner, table string) (undo func()) {
 	t.Helper()
 	v, err := seal.Current(c.home, c.policy.Table(table))
 	if err != nil {

@@ -27,7 +27,7 @@ const (
 
 // earlier are the releases that tell something of a question: of the same policy and the same sealed versions, with plans that have the very
 // replay keys that were recorded, so that what was measured is known from the plan.
-func (c *Curator) earlier(a *asked) ([]*derive.Earlier, []release.Released, error) {
+func (c *Session) earlier(a *asked) ([]*derive.Earlier, []release.Released, error) {
 	about := &ledger.Subject{}
 	if about.Measures, about.Conditions = reuse.Marks(a.plan); len(about.Measures) == 0 { // nothing does, whatever was released
 		return nil, nil, nil
@@ -67,7 +67,7 @@ type teller struct {
 }
 
 // tellers are the dearest of them, planned and read; the newest first.
-func (c *Curator) tellers(a *asked, answers iter.Seq[ledger.Answer]) ([]teller, error) {
+func (c *Session) tellers(a *asked, answers iter.Seq[ledger.Answer]) ([]teller, error) {
 	var out []teller
 	var unplanned []string
 	from, measures, numbers := origins(a.policy), 0, 0
@@ -139,7 +139,7 @@ func (t *teller) read() {
 
 // planOf plans a recorded question again, as it was recorded; nil where that does not give the recorded key: then something of it is not
 // known here.
-func (c *Curator) planOf(as plannedAs, r ledger.Reservation, a *asked) *plan.Plan {
+func (c *Session) planOf(as plannedAs, r ledger.Reservation, a *asked) *plan.Plan {
 	p, err := plan.Build(a.policy, again(r))
 	if err != nil || len(p.Searches) > 0 || p.Rows != nil || !slices.Equal(p.Tables(), a.plan.Tables()) || p.Key(a.look.Versions()...) != r.Key {
 		c.plans.miss(as)

@@ -21,7 +21,7 @@ func TestFindsEarlierAmongMany(t *testing.T) {
 		must[*Release](t)(c.Answer(t.Context(), Question{SQL: sql, Rho: "1"}))
 	}
 	next := Question{SQL: "SELECT COUNT(*) AS n FROM people WHERE change = 1 AND age > 7"}
-	for _, c := range []*Curator{c, openHome(t, c.home)} {
+	for _, c := range []*Owner{c, openHome(t, c.home)} {
 		if r := must[*Release](t)(c.Answer(t.Context(), next)); fmt.Sprint(r.From) != fmt.Sprint([]string{first.ID}) {
 			t.Errorf("from %v, not %s", r.From, first.ID)
 		}

@@ -65,7 +65,7 @@ func (e *Error) Unwrap() error { return e.cause }
 // public turns an error into one that an analyst may see. It fails closed: an unknown error becomes one uniform error, and
 // only the owner gets its text. A known error depends on the question, the policy, the ledger and the sealed store's
 // records, and on no row.
-func (c *Curator) public(err error) *Error {
+func (c *Session) public(err error) *Error {
 	var (
 		paid       *release.PaidError
 		unreserved *release.UnreservedError
@@ -86,7 +86,7 @@ func (c *Curator) public(err error) *Error {
 }
 
 // charged is public for an error after the reservation. Asking again may pay again, so Retry is false.
-func (c *Curator) charged(err error) *Error {
+func (c *Session) charged(err error) *Error {
 	known := worded(err)
 	if known == nil {
 		c.tellOwner(err)
@@ -208,7 +208,7 @@ func worded(err error) *Error {
 	case errors.Is(err, ledger.ErrAmbiguous):
 		return &Error{Code: CodeLedger, Charged: true, Message: err.Error(), Hint: "the price may have been charged: open the curator again", cause: err}
 	case errors.Is(err, seal.ErrNotSealed):
-		return &Error{Code: CodeNotSealed, Message: err.Error(), Hint: "the owner runs `dither seal`, or Curator.Seal", cause: err}
+		return &Error{Code: CodeNotSealed, Message: err.Error(), Hint: "the owner runs `dither seal`, or Owner.Seal", cause: err}
 	case errors.Is(err, ledger.ErrPolicyChanged), errors.Is(err, ledger.ErrNoPolicy), errors.Is(err, ledger.ErrStale):
 		return &Error{Code: CodePolicyChanged, Message: err.Error(), Hint: "open the curator again", cause: err}
 	case errors.Is(err, context.Canceled), errors.Is(err, context.DeadlineExceeded):
@@ -234,7 +234,7 @@ func afresh(fresh bool, err error) error {
 const againFree = "what was answered already can be asked again at no cost"
 
 // notReserved is public, and tells what could be paid where the price could not.
-func (c *Curator) notReserved(err error) *Error {
+func (c *Session) notReserved(err error) *Error {
 	e := c.public(err)
 	var exhausted *privacy.OverdrawError
 	if errors.As(err, &exhausted) {

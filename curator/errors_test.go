@@ -15,17 +15,17 @@ import (
 func TestUnknownErrorsAreTheOwnersAlone(t *testing.T) {
 	const secret = "alice earns 61000"
 	unforeseen := fmt.Errorf("reading a block: %w", errors.New(secret))
-	for name, words := range map[string]func(*Curator) *Error{
-		"before the charge": func(c *Curator) *Error { return c.public(unforeseen) },
-		"worded twice":      func(c *Curator) *Error { return c.public(c.public(unforeseen)) },
-		"after the charge":  func(c *Curator) *Error { return c.charged(unforeseen) },
-		"of a reservation":  func(c *Curator) *Error { return c.notReserved(unforeseen) },
-		"of a release":      func(c *Curator) *Error { return c.after(&release.Released{}, unforeseen) },
-		"of a replay":       func(c *Curator) *Error { return c.after(&release.Released{Replayed: true}, unforeseen) },
+	for name, words := range map[string]func(*Owner) *Error{
+		"before the charge": func(c *Owner) *Error { return c.public(unforeseen) },
+		"worded twice":      func(c *Owner) *Error { return c.public(c.public(unforeseen)) },
+		"after the charge":  func(c *Owner) *Error { return c.charged(unforeseen) },
+		"of a reservation":  func(c *Owner) *Error { return c.notReserved(unforeseen) },
+		"of a release":      func(c *Owner) *Error { return c.after(&release.Released{}, unforeseen) },
+		"of a replay":       func(c *Owner) *Error { return c.after(&release.Released{Replayed: true}, unforeseen) },
 	} {
 		t.Run(name, func(t *testing.T) {
 			var owner []string
-			c := &Curator{options: Options{OwnerErrors: func(err error) { owner = append(owner, err.Error()) }}}
+			c := &Owner{&Session{house: &house{options: Options{OwnerErrors: func(err error) { owner = append(owner, err.Error()) }}}}}
 			e := words(c)
 			text, err := json.Marshal(e)
 			if err != nil {
@@ -39,8 +39,8 @@ func TestUnknownErrorsAreTheOwnersAlone(t *testing.T) {
 			}
 		})
 	}
-	for _, e := range []*Error{(&Curator{}).public(unforeseen), (&Curator{}).charged(unforeseen)} {
-		if again := (&Curator{}).public(errors.New("another one")); e.Code == CodeInternal && *e != *again {
+	for _, e := range []*Error{(&Owner{&Session{house: new(house)}}).public(unforeseen), (&Owner{&Session{house: new(house)}}).charged(unforeseen)} {
+		if again := (&Owner{&Session{house: new(house)}}).public(errors.New("another one")); e.Code == CodeInternal && *e != *again {
 			t.Errorf("unknown errors differ: %v, %v", e, again)
 		}
 	}
@@ -48,7 +48,7 @@ func TestUnknownErrorsAreTheOwnersAlone(t *testing.T) {
 
 // What package ledger names is known: it is about the ledger, and about no row.
 func TestNamedErrorsOfTheLedgerAreTold(t *testing.T) {
-	c := &Curator{options: Options{OwnerErrors: func(err error) { t.Errorf("the owner alone is told %v", err) }}}
+	c := &Owner{&Session{house: &house{options: Options{OwnerErrors: func(err error) { t.Errorf("the owner alone is told %v", err) }}}}}
 	for _, err := range append(namedByLedger, &ledger.CorruptError{Line: 3, Err: errors.New("an edit")}, release.ErrUnreadable) {
 		if e := c.public(fmt.Errorf("asked: %w", err)); e.Code != CodeLedger || !strings.Contains(e.Message, err.Error()) {
 			t.Errorf("%v is told as %+v", err, e)

@@ -25,7 +25,7 @@ tables:
 `
 
 // clinic makes a home with 4,000 made-up visits, most of them to the north ward, of people of 20 to 60 years.
-func clinic() (c *curator.Curator, done func()) {
+func clinic() (c *curator.Owner, done func()) {
 	must := func(err error) {
 		if err != nil {
 			panic(err)
@@ -56,7 +56,7 @@ func clinic() (c *curator.Curator, done func()) {
 }
 
 // What an answer was computed from, later, by the release's name.
-func ExampleCurator_Measured() {
+func ExampleSession_Measured() {
 	c, done := clinic()
 	defer done()
 	r, err := c.Answer(context.Background(), curator.Question{SQL: "SELECT ward, AVG(age) FROM visits GROUP BY ward"})
@@ -80,7 +80,7 @@ func ExampleCurator_Measured() {
 }
 
 // Noisy counts with the exact distribution of their noise.
-func ExampleCurator_Measure() {
+func ExampleSession_Measure() {
 	c, done := clinic()
 	defer done()
 	m, err := c.Measure(context.Background(), curator.Question{SQL: "SELECT ward, COUNT(*) FROM visits GROUP BY ward"})
@@ -97,7 +97,7 @@ func ExampleCurator_Measure() {
 }
 
 // The ward with most visits. Its number is not released.
-func ExampleCurator_Select() {
+func ExampleSession_Select() {
 	c, done := clinic()
 	defer done()
 	s, err := c.Select(context.Background(), curator.Selection{
@@ -115,7 +115,7 @@ func ExampleCurator_Select() {
 }
 
 // Counts against a threshold: what is below it costs nothing more.
-func ExampleCurator_Above() {
+func ExampleSession_Above() {
 	c, done := clinic()
 	defer done()
 	stream, err := c.Above(context.Background(), curator.Threshold{Table: "visits", Threshold: "500", Above: 1, Epsilon: "4"})
@@ -138,7 +138,7 @@ func ExampleCurator_Above() {
 }
 
 // Quartiles, with how far off they may be in rows.
-func ExampleCurator_Rank() {
+func ExampleSession_Rank() {
 	c, done := clinic()
 	defer done()
 	r, err := c.Rank(context.Background(), curator.Quantiles{
@@ -160,7 +160,7 @@ func ExampleCurator_Rank() {
 }
 
 // The median with noise that fits how dense the values are about it. Its scale stays secret.
-func ExampleCurator_Smooth() {
+func ExampleSession_Smooth() {
 	c, done := clinic()
 	defer done()
 	m, err := c.Smooth(context.Background(), curator.Request{SQL: "SELECT age FROM visits WHERE ward = 'north'"})

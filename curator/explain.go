@@ -54,7 +54,10 @@ type Unit struct {
 }
 
 // Explain says before spending what the price and the error will be.
-func (c *Curator) Explain(_ context.Context, q Question) (*Explanation, error) {
+func (c *Session) Explain(_ context.Context, q Question) (*Explanation, error) {
+	if err := c.asks(&q.Analyst); err != nil {
+		return nil, err
+	}
 	a, err := c.ask(q)
 	if err != nil {
 		return nil, c.public(err)
@@ -121,7 +124,7 @@ func expected(a *asked, o plan.Output, rows int64) *Expected {
 	}
 }
 
-func (c *Curator) unit(a *asked) Unit {
+func (c *Session) unit(a *asked) Unit {
 	p := a.plan
 	u := c.policy.Table(p.Table).Unit
 	out := Unit{
@@ -149,7 +152,7 @@ func (c *Curator) unit(a *asked) Unit {
 const manyCells = 1000
 
 // notes says what the intervals leave out.
-func (c *Curator) notes(p *plan.Plan) []string {
+func (c *Session) notes(p *plan.Plan) []string {
 	notes := []string{"Intervals cover noise and rounding around the bounded answer; not sampling, and not what the bounds cut off."}
 	if p.Unit != nil && len(p.Measures) > 0 {
 		notes = append(notes, truncation(p))

@@ -167,7 +167,7 @@ func wideQuestions() map[string]Question {
 }
 
 // released fills the ledger with answers, of made-up numbers: what questions find there, without the time that answering takes.
-func released(t testing.TB, c *Curator, n int, ask func(int) Question) {
+func released(t testing.TB, c *Owner, n int, ask func(int) Question) {
 	t.Helper()
 	var next atomic.Int64
 	var wg sync.WaitGroup

@@ -7,7 +7,7 @@ import (
 )
 
 // askedFor is what an explanation asks for: bytes, and in how many pieces.
-func askedFor(t *testing.T, c *Curator, q Question) (bytes, pieces uint64) {
+func askedFor(t *testing.T, c *Owner, q Question) (bytes, pieces uint64) {
 	t.Helper()
 	if _, err := c.Explain(t.Context(), q); err != nil { // once for what is kept
 		t.Error(err)

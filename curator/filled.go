@@ -12,7 +12,7 @@ import (
 
 // filled is the policy that questions are planned under: columns whose values are those of a public table's have them, of its sealed
 // version in force. A public table is no secret, so it is read as it is; the number of its version is in the replay key.
-func (c *Curator) filled() *policy.Policy {
+func (c *Session) filled() *policy.Policy {
 	p := c.undivided()
 	takes := func(c *policy.Column) bool { return c.ValuesFrom != nil }
 	if !slices.ContainsFunc(p.Tables, func(t *policy.Table) bool { return slices.ContainsFunc(t.Columns, takes) }) {
@@ -37,7 +37,7 @@ func (c *Curator) filled() *policy.Policy {
 // undivided is the policy without the ranks and parts of tables that are read where they are, and change. Rows have the ranks that a copy gave them, or none; and who moves from one part to another between two
 // questions would lose what both were charged, and the budget would count one of them. So such questions are charged to everybody. Of a version that is replaced
 // by one of the other kind meanwhile, an engine refuses parts.
-func (c *Curator) undivided() *policy.Policy {
+func (c *Session) undivided() *policy.Policy {
 	out := c.policy
 	for i, t := range c.policy.Tables {
 		if !t.Source.Live() || t.Part == nil && (t.Public || t.Unit.IsRow()) {

@@ -3,7 +3,7 @@ package curator
 import "dither/internal/release"
 
 // inside is the kernel of a curator, opened; of nil, what all kernels share.
-func inside(c *Curator) release.Inside {
+func inside(c *Owner) release.Inside {
 	if c == nil {
 		return release.OpenForTests(nil)
 	}

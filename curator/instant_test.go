@@ -37,7 +37,7 @@ func delayedHome(t testing.TB, more string) string {
 }
 
 // waits opens a home with a clock that stands.
-func waits(t testing.TB, home string) (*Curator, *fakeClock) {
+func waits(t testing.TB, home string) (*Owner, *fakeClock) {
 	t.Helper()
 	c, f := openHome(t, home), newFakeClock()
 	*inside(c).Clock = f
@@ -109,7 +109,7 @@ func strike(clock *fakeClock) time.Time {
 
 // everyDoor is all that the doors of a home show an analyst: through this handle, through another one, and through one that is opened for it. What
 // only the owner's folder shows is not among it; the ledger's length is, since the next reservation's name tells it.
-func everyDoor(t *testing.T, handles ...*Curator) string {
+func everyDoor(t *testing.T, handles ...*Owner) string {
 	t.Helper()
 	var out strings.Builder
 	handles = append(handles, openHome(t, handles[0].home))
@@ -148,7 +148,7 @@ func everyDoor(t *testing.T, handles ...*Curator) string {
 	return out.String()
 }
 
-func heldKey(t *testing.T, c *Curator) string {
+func heldKey(t *testing.T, c *Owner) string {
 	return must[*asked](t)(c.ask(Question{SQL: countSQL})).look.Key()
 }
 

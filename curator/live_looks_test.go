@@ -38,7 +38,7 @@ tables:
 `
 
 // liveLooks is a home over three tables on a server, and the owner's URL: 200 persons in two wards and two regions, some of them in both.
-func liveLooks(t *testing.T) (c *Curator) {
+func liveLooks(t *testing.T) (c *Owner) {
 	t.Helper()
 	home, owner := liveHome(t)
 	role := os.Getenv("DITHER_TEST_CLINIC")

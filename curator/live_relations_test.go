@@ -17,7 +17,7 @@ import (
 var shopTables = []string{"customers", "orders", "lines", "parts"}
 
 // shopOnServer is shopOf's home, but for its rows, which are on a server, and the URL of its owner. Tables that are to be files stay files.
-func shopOnServer(t *testing.T, files ...string) (c *Curator, owner string) {
+func shopOnServer(t *testing.T, files ...string) (c *Owner, owner string) {
 	t.Helper()
 	owner = pgtest.Start(t).Database(t)
 	role := fmt.Sprintf("reader%d", time.Now().UnixNano())
@@ -67,7 +67,7 @@ func TestLiveRelations(t *testing.T) {
 		t.Helper()
 		for _, q := range relationsAsked {
 			var released [2][]*big.Int
-			for i, c := range []*Curator{files, live} {
+			for i, c := range []*Owner{files, live} {
 				m := drawnFrom(7, func() *Measurements {
 					return must[*Measurements](t)(c.Measure(t.Context(), Question{SQL: q.sql, Fresh: true}))
 				})
@@ -103,7 +103,7 @@ func TestLiveRelations(t *testing.T) {
 func TestLiveRelationsRefused(t *testing.T) {
 	t.Setenv("XDG_STATE_HOME", t.TempDir())
 	const sql, alone = "SELECT metal, COUNT(*) FROM lines JOIN parts USING (part) GROUP BY metal", "SELECT COUNT(*) FROM lines"
-	refused := func(c *Curator, code Code, text string) {
+	refused := func(c *Owner, code Code, text string) {
 		t.Helper()
 		before := spent(t, c)
 		_, err := c.Answer(t.Context(), Question{SQL: sql})

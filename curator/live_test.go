@@ -57,7 +57,7 @@ func initHome(t *testing.T, policy string) string {
 	return home
 }
 
-func sealLive(t *testing.T, c *Curator, table string) *SealReport {
+func sealLive(t *testing.T, c *Owner, table string) *SealReport {
 	t.Helper()
 	r, err := c.Seal(t.Context(), table, SealOptions{})
 	if err != nil {
@@ -67,7 +67,7 @@ func sealLive(t *testing.T, c *Curator, table string) *SealReport {
 }
 
 // count asks for the number of rows at so high a price that noise is nearly none.
-func count(t *testing.T, c *Curator, q Question) *Release {
+func count(t *testing.T, c *Owner, q Question) *Release {
 	t.Helper()
 	q.SQL = "SELECT COUNT(*) AS n FROM visits"
 	a, err := c.Answer(t.Context(), q)

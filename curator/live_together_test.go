@@ -13,13 +13,13 @@ func TestLiveRelationsTogether(t *testing.T) {
 	files := shopOf(t, "add-remove", true)
 	live, _ := shopOnServer(t)
 	const joined = "lines l JOIN orders o ON l.number = o.number JOIN customers c ON o.customer = c.id"
-	asked := map[string]func(c *Curator) (any, error){}
+	asked := map[string]func(c *Owner) (any, error){}
 	for _, sql := range []string{
 		"SELECT COUNT(*) FROM lines", "SELECT metal, SUM(price), COUNT(*) FROM lines JOIN parts USING (part) GROUP BY metal",
 		"SELECT region, MEDIAN(price) FROM " + joined + " GROUP BY region", "SELECT MODE(region), AVG(price, bounds => auto) FROM " + joined,
 		"SELECT COUNT(DISTINCT price) FROM " + joined + " WHERE age > 20",
 	} {
-		asked["rows found: "+sql] = func(c *Curator) (any, error) {
+		asked["rows found: "+sql] = func(c *Owner) (any, error) {
 			r, err := c.Answer(t.Context(), Question{SQL: sql, MaxRows: "auto", Fresh: true, Epsilon: "9"})
 			if err != nil {
 				return nil, err
@@ -32,7 +32,7 @@ func TestLiveRelationsTogether(t *testing.T) {
 		"SELECT price, age FROM " + joined + " GROUP BY region": nil, "SELECT age, price FROM customers c LEFT JOIN orders o ON c.id = o.customer LEFT JOIN lines l ON l.number = o.number": {{10, 2}, {30, 5}},
 	} {
 		v := Vectors{Request: Request{SQL: sql, Fresh: true, Epsilon: "9"}, Blocks: []Block{{2, L2, ""}}, Sums: []Sum{Count(), First(0), Product(0, 0)}, Centres: centres}
-		asked["vectors: "+sql] = func(c *Curator) (any, error) {
+		asked["vectors: "+sql] = func(c *Owner) (any, error) {
 			m, err := c.Moments(t.Context(), v)
 			if err != nil {
 				return nil, err
@@ -48,7 +48,7 @@ func TestLiveRelationsTogether(t *testing.T) {
 		t.Helper()
 		for name, ask := range asked {
 			var got [2]string
-			for i, c := range []*Curator{files, live} {
+			for i, c := range []*Owner{files, live} {
 				got[i] = drawnFrom(3, func() string {
 					answer, err := ask(c)
 					if err != nil {

@@ -20,7 +20,7 @@ func TestLiveValues(t *testing.T) {
 	c := liveLooks(t)
 	owner := strings.Replace(os.Getenv("DITHER_TEST_CLINIC"), strings.Fields(os.Getenv("DITHER_TEST_CLINIC"))[1], "user=owner", 1)
 	const sql = "SELECT region, COUNT(*) FROM visits GROUP BY region"
-	groups := func(c *Curator) (keys []string, r *Release) {
+	groups := func(c *Owner) (keys []string, r *Release) {
 		t.Helper()
 		r = must[*Release](t)(c.Answer(t.Context(), Question{SQL: sql}))
 		for _, row := range r.Rows {
@@ -35,7 +35,7 @@ func TestLiveValues(t *testing.T) {
 		t.Fatalf("%q", first)
 	}
 	pgtest.Exec(t, owner, "INSERT INTO clinic.regions VALUES ('west'), ('Ost'), ('west')")
-	for _, c := range []*Curator{c, openHome(t, c.home)} { // one that knows them, and one that reads them again
+	for _, c := range []*Owner{c, openHome(t, c.home)} { // one that knows them, and one that reads them again
 		again, same := groups(c)
 		if slices.Sort(again); !slices.Equal(again, want) || !same.Replayed || same.ID != r.ID {
 			t.Errorf("%q, %v", again, same.Replayed)
@@ -47,7 +47,7 @@ func TestLiveValues(t *testing.T) {
 		t.Errorf("%q, %v", now, other.Replayed)
 	}
 
-	refused := func(c *Curator, text string) {
+	refused := func(c *Owner, text string) {
 		t.Helper()
 		before := spent(t, c)
 		if _, err := c.Answer(t.Context(), Question{SQL: sql}); codeOf(err) != CodePolicy || !strings.Contains(err.Error(), text) || spent(t, c) != before {

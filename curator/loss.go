@@ -46,7 +46,7 @@ func (l Loss) String() string {
 }
 
 // loss tells what one mechanism, or several fixed in advance, lose: under zCDP with the ε that holds at the policy's δ.
-func (c *Curator) loss(l privacy.Loss) Loss {
+func (c *Session) loss(l privacy.Loss) Loss {
 	return c.losses.of(l, func() Loss {
 		if e, pure := l.Pure(); pure {
 			return Loss{Epsilon: e.String(), Delta: "0"}
@@ -93,7 +93,7 @@ func (s *losses) of(l privacy.Loss, tell func() Loss) Loss {
 }
 
 // account tells a sum of losses that were chosen one after the other.
-func (c *Curator) account(l privacy.Loss) Loss {
+func (c *Session) account(l privacy.Loss) Loss {
 	out := c.loss(l)
 	return *marked(&out)
 }
@@ -116,7 +116,7 @@ func left(l privacy.Loss) Loss {
 }
 
 // declared is the budget as the policy declares it.
-func (c *Curator) declared() Loss {
+func (c *Session) declared() Loss {
 	b := c.policy.Budget
 	if _, pure := b.Loss.Pure(); pure || b.Epsilon.IsZero() {
 		return c.loss(b.Loss)
@@ -127,7 +127,7 @@ func (c *Curator) declared() Loss {
 
 // largest is the largest --epsilon that a new question can have, as a decimal: of what remains, and of the policy's maximum; "0"
 // where that is below the policy's minimum.
-func (c *Curator) largest(remaining privacy.Loss) string {
+func (c *Session) largest(remaining privacy.Loss) string {
 	price := c.policy.Price
 	e := privacy.Min(remaining, price.Maximum).Price()
 	if most, err := privacy.EpsilonOf(big.NewRat(privacy.MaxEpsilon, 1)); err == nil && e.Cmp(most) > 0 {
@@ -140,7 +140,7 @@ func (c *Curator) largest(remaining privacy.Loss) string {
 }
 
 // group is what a loss means for k units together, or nil where there is no such bound.
-func (c *Curator) group(l privacy.Loss, k int64) *Loss {
+func (c *Session) group(l privacy.Loss, k int64) *Loss {
 	g, err := l.Group(k)
 	if err != nil {
 		return nil

@@ -45,7 +45,10 @@ type Vector struct {
 //
 // Its loss is the price by composition: the measures' shares add up to it, each measure's cells are one vector under one
 // mechanism (mechanism.Laplace or mechanism.Gaussian), whose sensitivity the plan proves.
-func (c *Curator) Measure(ctx context.Context, q Question) (*Measurements, error) {
+func (c *Session) Measure(ctx context.Context, q Question) (*Measurements, error) {
+	if err := c.asks(&q.Analyst); err != nil {
+		return nil, err
+	}
 	ctx = c.kernel.Arrives(ctx)
 	if err := q.plainly("Measure"); err != nil {
 		return nil, err
@@ -65,7 +68,7 @@ func (c *Curator) Measure(ctx context.Context, q Question) (*Measurements, error
 }
 
 // measurements are what was released of a question.
-func (c *Curator) measurements(a *asked, s *release.Released) (_ *Measurements, err error) {
+func (c *Session) measurements(a *asked, s *release.Released) (_ *Measurements, err error) {
 	out := &Measurements{ID: s.Name(), Grouped: a.plan.Grouped, RowsBound: c.rowsBound(a), Price: c.loss(a.plan.Price), Replayed: s.Replayed}
 	for _, k := range a.plan.Keys {
 		out.Keys = append(out.Keys, k.Expr.String())
@@ -107,7 +110,7 @@ func (c *Curator) measurements(a *asked, s *release.Released) (_ *Measurements, 
 }
 
 // measured takes the measures of a question: each measure's cells are one vector under one mechanism. Quantiles and modes follow.
-func (c *Curator) measured(ctx context.Context, a *asked) (*release.Released, error) {
+func (c *Session) measured(ctx context.Context, a *asked) (*release.Released, error) {
 	s, err := c.take(ctx, a.query)
 	if err != nil {
 		return nil, err
@@ -120,7 +123,7 @@ func (c *Curator) measured(ctx context.Context, a *asked) (*release.Released, er
 
 // settle makes the plan that of what was found and released beside the numbers: a bound on rows, bounds of values, which it takes off the numbers,
 // and groups.
-func (c *Curator) settle(a *asked, s *release.Released) (err error) {
+func (c *Session) settle(a *asked, s *release.Released) (err error) {
 	if a.plan.Rows != nil {
 		p, err := a.plan.WithRows(s.Rows)
 		if err == nil {

@@ -14,7 +14,10 @@ import (
 // are: of a release under another policy, of another version of a table, or with groups or bounds that were found, it does not.
 //
 // Nothing is spent and no row is read. An analyst, where it is given, must be permitted to ask the question now.
-func (c *Curator) Measured(id, analyst string) (*Measurements, error) {
+func (c *Session) Measured(id, analyst string) (*Measurements, error) {
+	if err := c.asks(&analyst); err != nil {
+		return nil, err
+	}
 	unknown := func(message string) (*Measurements, error) {
 		return nil, &Error{Code: CodeUsage, Message: "release " + strconv.Quote(id) + " " + message, Hint: "`dither ledger list` shows the releases; a question can be asked again"}
 	}

@@ -72,7 +72,10 @@ func (m *Minimum) Theta() []float64 {
 // Minimize is the kernel's primitive for convex risks: the minimum over the rows, with noise that covers how far one unit moves it,
 // the solver's tolerance and the grid (learning.Minimiser, where the proof stands). The two sums are of bounded contributions at the
 // coefficients that were released before them, and their noise is independent: the shares of the price add up.
-func (c *Curator) Minimize(ctx context.Context, q Minimisation) (*Minimum, error) {
+func (c *Session) Minimize(ctx context.Context, q Minimisation) (*Minimum, error) {
+	if err := c.asks(&q.Analyst); err != nil {
+		return nil, err
+	}
 	ctx = c.kernel.Arrives(ctx)
 	m, err := c.minimisation(q)
 	if err != nil {
@@ -86,7 +89,10 @@ func (c *Curator) Minimize(ctx context.Context, q Minimisation) (*Minimum, error
 }
 
 // ExplainMinimize tells what Minimize would give, free: everything but the values, the ID and what remains. Replayed says that it was released before.
-func (c *Curator) ExplainMinimize(_ context.Context, q Minimisation) (*Minimum, error) {
+func (c *Session) ExplainMinimize(_ context.Context, q Minimisation) (*Minimum, error) {
+	if err := c.asks(&q.Analyst); err != nil {
+		return nil, err
+	}
 	m, err := c.minimisation(q)
 	if err != nil {
 		return nil, c.public(err)
@@ -104,7 +110,7 @@ func (c *Curator) ExplainMinimize(_ context.Context, q Minimisation) (*Minimum, 
 }
 
 // minimisation decides all that is public.
-func (c *Curator) minimisation(q Minimisation) (*release.Minimum, error) {
+func (c *Session) minimisation(q Minimisation) (*release.Minimum, error) {
 	r, err := c.regress(q.Request, q.Bound)
 	if err != nil {
 		return nil, err
@@ -132,7 +138,7 @@ func (c *Curator) minimisation(q Minimisation) (*release.Minimum, error) {
 }
 
 // objective reads what is minimised over the rows of a regression.
-func (c *Curator) objective(r *release.Regression, q Minimisation) (o learning.Objective, err error) {
+func (c *Session) objective(r *release.Regression, q Minimisation) (o learning.Objective, err error) {
 	o = learning.Objective{Loss: learning.LossFunction(q.Loss)}
 	if o.Rows, err = c.aboutRows(r, q.Rows); err != nil {
 		return o, err
@@ -156,7 +162,7 @@ const numbersPerSecond = 1e8
 
 // timely refuses a minimum that may take longer than an answer may: that would be charged, and told as a failure. Newton's method takes a few passes for the smooth losses; Huber's it may
 // fail for, and then so many accelerated steps as public parameters say are taken.
-func (c *Curator) timely(m *learning.Minimiser, predictors int) error {
+func (c *Session) timely(m *learning.Minimiser, predictors int) error {
 	o := m.Objective()
 	timeout := c.kernel.Timeout()
 	if o.Loss != learning.HuberLoss || float64(m.Tries())*float64(o.Rows)*float64(predictors+1) <= numbersPerSecond*timeout.Seconds() {
@@ -169,7 +175,7 @@ func (c *Curator) timely(m *learning.Minimiser, predictors int) error {
 }
 
 // minimised reads what was released.
-func (c *Curator) minimised(m *release.Minimum, s *release.Released) (*Minimum, error) {
+func (c *Session) minimised(m *release.Minimum, s *release.Released) (*Minimum, error) {
 	out, err := c.told(m, s)
 	if err != nil {
 		return nil, c.after(s, err)
@@ -179,7 +185,7 @@ func (c *Curator) minimised(m *release.Minimum, s *release.Released) (*Minimum, 
 }
 
 // told puts numbers, where there are any, beside all that is public of them.
-func (c *Curator) told(m *release.Minimum, s *release.Released) (*Minimum, error) {
+func (c *Session) told(m *release.Minimum, s *release.Released) (*Minimum, error) {
 	out := &Minimum{ID: s.Name(), Names: m.Names[:m.Predictors()], Price: c.loss(m.Price), Replayed: s.Replayed, Sensitivity: m.Solver().Sensitivity(), Tolerance: m.Solver().Tolerance()}
 	out.Regularise, _ = m.Solver().Objective().Regularise.Float64()
 	out.Radius, _ = m.Solver().Objective().Radius.Float64()

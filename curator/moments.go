@@ -88,7 +88,10 @@ type NoisySum struct {
 // Its loss is the price by composition: the sums' shares add up to it, each sum's cells and entries are one vector under one mechanism
 // (mechanism.Laplace, mechanism.Gaussian, or mechanism.SymmetricGaussian for a block's product with itself), whose sensitivity the
 // plan proves. The norms are enforced on integers, row by row.
-func (c *Curator) Moments(ctx context.Context, v Vectors) (*Moments, error) {
+func (c *Session) Moments(ctx context.Context, v Vectors) (*Moments, error) {
+	if err := c.asks(&v.Analyst); err != nil {
+		return nil, err
+	}
 	ctx = c.kernel.Arrives(ctx)
 	of, err := c.moments(v)
 	if err != nil {
@@ -118,7 +121,7 @@ func (c *Curator) Moments(ctx context.Context, v Vectors) (*Moments, error) {
 }
 
 // moments plans a question about vectors.
-func (c *Curator) moments(v Vectors) (*release.Vectors, error) {
+func (c *Session) moments(v Vectors) (*release.Vectors, error) {
 	request, err := c.request(v.Question())
 	if err != nil {
 		return nil, err
@@ -163,7 +166,7 @@ func vectorRequest(v Vectors) (out plan.VectorRequest, err error) {
 }
 
 // sumsOf are a plan's sums without their values.
-func (c *Curator) sumsOf(m *plan.Moments) (out []NoisySum, err error) {
+func (c *Session) sumsOf(m *plan.Moments) (out []NoisySum, err error) {
 	for _, s := range m.Sums {
 		n := NoisySum{Name: s.Name(), Unit: m.RowVectors.Unit(&s.VectorSum), Loss: c.loss(s.Loss)}
 		parameter := s.Parameter

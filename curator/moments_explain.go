@@ -40,7 +40,10 @@ type BlockBound struct {
 }
 
 // ExplainMoments says before spending what Moments would cost.
-func (c *Curator) ExplainMoments(_ context.Context, v Vectors) (*MomentsExplanation, error) {
+func (c *Session) ExplainMoments(_ context.Context, v Vectors) (*MomentsExplanation, error) {
+	if err := c.asks(&v.Analyst); err != nil {
+		return nil, err
+	}
 	of, err := c.moments(v)
 	if err != nil {
 		return nil, c.public(err)

@@ -22,7 +22,7 @@ type GroupSelection struct {
 }
 
 // groupSelection tells a plan's; nil where its groups are known.
-func (c *Curator) groupSelection(p *plan.Plan) (*GroupSelection, error) {
+func (c *Session) groupSelection(p *plan.Plan) (*GroupSelection, error) {
 	s := p.Selection
 	if s == nil {
 		return nil, nil

@@ -35,7 +35,7 @@ tables:
 `
 
 // shop is a home with one table, sealed.
-func shop(t *testing.T, neighbours, rho, caps, orders string) *Curator {
+func shop(t *testing.T, neighbours, rho, caps, orders string) *Owner {
 	t.Helper()
 	home := filepath.Join(t.TempDir(), "home")
 	if err := Init(home); err != nil {
@@ -95,7 +95,7 @@ func TestOpenGroups(t *testing.T) {
 	if text := string(ledgerText); !strings.Contains(text, "apple") || strings.Contains(text, "secret-") {
 		t.Error("the ledger holds other groups than the answer")
 	}
-	for _, c := range []*Curator{c, openHome(t, c.home)} {
+	for _, c := range []*Owner{c, openHome(t, c.home)} {
 		again, err := c.Answer(t.Context(), Question{SQL: "SELECT AVG(cost) AS m, COUNT(*), gift, product FROM orders AS o GROUP BY gift, product HAVING COUNT(*) > 0 ORDER BY m"})
 		if err != nil || !again.Replayed || again.ID != r.ID || len(again.Rows) != len(r.Rows) {
 			t.Fatalf("%+v, %v", again, err)
@@ -211,7 +211,7 @@ func TestReplayOpen(t *testing.T) {
 					t.Fatal("another strategy is planned")
 				}
 				cells := 0
-				r := w.replay(t, byte(i), func(c *Curator) (numbers []*big.Int, err error) {
+				r := w.replay(t, byte(i), func(c *Owner) (numbers []*big.Int, err error) {
 					m, err := c.Measure(context.Background(), q)
 					if err != nil {
 						return nil, err

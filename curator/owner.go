@@ -15,7 +15,7 @@ import (
 )
 
 // Tables lists what may be asked about. It is read from the policy, free.
-func (c *Curator) Tables() ([]Table, error) {
+func (c *Session) Tables() ([]Table, error) {
 	state, err := c.ledger.State()
 	if err != nil {
 		return nil, c.public(err)

@@ -11,7 +11,7 @@ import (
 )
 
 // release shapes released numbers into an answer.
-func (c *Curator) release(a *asked, s *release.Released) (*Release, error) {
+func (c *Session) release(a *asked, s *release.Released) (*Release, error) {
 	remaining, err := c.remains(s)
 	if err != nil {
 		return nil, err
@@ -86,7 +86,7 @@ func estimate(e derive.Estimate) *Estimate {
 }
 
 // columns describes the answer's columns; with expected, also what error each will have.
-func (c *Curator) columns(a *asked, expected func(plan.Output) *Expected) []Column {
+func (c *Session) columns(a *asked, expected func(plan.Output) *Expected) []Column {
 	if a.plan.Sets != nil {
 		return c.setColumns(a)
 	}

@@ -45,7 +45,7 @@ func TestReplayFound(t *testing.T) {
 		} {
 			question := Question{SQL: sql, Epsilon: "4", Fresh: true}
 			var plans []*asked
-			r := w.replay(t, byte(i), func(c *Curator) (numbers []*big.Int, err error) {
+			r := w.replay(t, byte(i), func(c *Owner) (numbers []*big.Int, err error) {
 				a, err := c.ask(question)
 				if err != nil {
 					return nil, err
@@ -344,7 +344,7 @@ func TestPartsAddUp(t *testing.T) {
 }
 
 // chargeable says whether a plan's parts cost what its price is, as the kernel asks before it takes the plan.
-func chargeable(c *Curator, p *plan.Plan) error {
+func chargeable(c *Owner, p *plan.Plan) error {
 	_, err := c.kernel.Query(p, release.Asker{}, release.Recalled{}, derivable)
 	return err
 }

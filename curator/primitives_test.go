@@ -23,13 +23,13 @@ import (
 // it was released before.
 type once struct {
 	name string
-	call func(ctx context.Context, c *Curator, sql string, q Question) (id string, released any, replayed bool, err error)
+	call func(ctx context.Context, c *Owner, sql string, q Question) (id string, released any, replayed bool, err error)
 	sql  string
 }
 
 func primitives() []once {
 	return []once{
-		{"measure", func(ctx context.Context, c *Curator, sql string, q Question) (string, any, bool, error) {
+		{"measure", func(ctx context.Context, c *Owner, sql string, q Question) (string, any, bool, error) {
 			q.SQL = sql
 			m, err := c.Measure(ctx, q)
 			if err != nil {
@@ -43,7 +43,7 @@ func primitives() []once {
 			}
 			return m.ID, strings.Join(numbers, " "), m.Replayed, nil
 		}, countSQL},
-		{"select", func(ctx context.Context, c *Curator, sql string, q Question) (string, any, bool, error) {
+		{"select", func(ctx context.Context, c *Owner, sql string, q Question) (string, any, bool, error) {
 			q.SQL = sql
 			s, err := c.Select(ctx, Selection{Request: requested(q)})
 			if err != nil {
@@ -51,7 +51,7 @@ func primitives() []once {
 			}
 			return s.ID, s.Best[0].Group[0], s.Replayed, nil
 		}, countSQL},
-		{"rank", func(ctx context.Context, c *Curator, sql string, q Question) (string, any, bool, error) {
+		{"rank", func(ctx context.Context, c *Owner, sql string, q Question) (string, any, bool, error) {
 			q.SQL = sql
 			r, err := c.Rank(ctx, Quantiles{Request: requested(q), At: []string{"0.1", "0.50"}})
 			if err != nil {
@@ -59,7 +59,7 @@ func primitives() []once {
 			}
 			return r.ID, r.Values[0].String() + " " + r.Values[1].String(), r.Replayed, nil
 		}, "SELECT age FROM people"},
-		{"smooth", func(ctx context.Context, c *Curator, sql string, q Question) (string, any, bool, error) {
+		{"smooth", func(ctx context.Context, c *Owner, sql string, q Question) (string, any, bool, error) {
 			q.SQL = sql
 			m, err := c.Smooth(ctx, requested(q))
 			if err != nil {
@@ -67,7 +67,7 @@ func primitives() []once {
 			}
 			return m.ID, m.Value.String(), m.Replayed, nil
 		}, "SELECT height FROM people"},
-		{"moments", func(ctx context.Context, c *Curator, sql string, q Question) (string, any, bool, error) {
+		{"moments", func(ctx context.Context, c *Owner, sql string, q Question) (string, any, bool, error) {
 			q.SQL = sql
 			m, err := c.Moments(ctx, Vectors{Request: requested(q), Blocks: []Block{{2, L2, "200"}}, Sums: []Sum{Count(), First(0), Product(0, 0).Weighing("2.0")}})
 			if err != nil {
@@ -75,7 +75,7 @@ func primitives() []once {
 			}
 			return m.ID, fmt.Sprint(m.Sums[0].Values, m.Sums[1].Values, m.Sums[2].Values), m.Replayed, nil
 		}, "SELECT age, height FROM people"},
-		{"minimize", func(ctx context.Context, c *Curator, sql string, q Question) (string, any, bool, error) {
+		{"minimize", func(ctx context.Context, c *Owner, sql string, q Question) (string, any, bool, error) {
 			q.SQL = sql
 			m, err := c.Minimize(ctx, Minimisation{Request: requested(q), Loss: LogisticLoss, Bound: "120", Radius: "2", Regularise: "30", Rows: 4, Curvature: "0.2"})
 			if err != nil {

@@ -40,7 +40,7 @@ func chosenEstimate(v value.Value) *Estimate {
 func textNumber(text string, day int64) *Number { return &Number{Text: &text, Real: float64(day)} }
 
 // orderColumn describes a quantile's or a mode's column.
-func (c *Curator) orderColumn(out *Column, a *asked, o plan.Output) bool {
+func (c *Session) orderColumn(out *Column, a *asked, o plan.Output) bool {
 	q, m := a.derived.Ordered(o)
 	switch {
 	case q != nil:

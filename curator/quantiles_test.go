@@ -36,7 +36,7 @@ func replayQuantiles(t *testing.T, relation string, w twins) {
 		{"SELECT MEDIAN(age), MODE(change) FROM people GROUP BY GROUPING SETS (region, (age > 50), ())", 1},
 	} {
 		name := relation + ": " + q.sql
-		r := w.replay(t, byte(i), func(c *Curator) ([]*big.Int, error) {
+		r := w.replay(t, byte(i), func(c *Owner) ([]*big.Int, error) {
 			_, err := c.Answer(t.Context(), Question{SQL: q.sql, Fresh: true})
 			return nil, err
 		})
@@ -53,7 +53,7 @@ func replayOrder(t *testing.T, name, relation string, w twins, p *plan.Plan, mos
 	t.Helper()
 	for _, m := range p.Modes {
 		look := p.Counted(m)
-		d := w.exactly(t, &plan.Target{Statement: *look}, func(c *Curator, from engine.Sealed) ([]*big.Int, error) {
+		d := w.exactly(t, &plan.Target{Statement: *look}, func(c *Owner, from engine.Sealed) ([]*big.Int, error) {
 			cells, err := (*inside(c).Engine).Aggregate(t.Context(), look, from)
 			if err != nil {
 				return nil, err
@@ -73,7 +73,7 @@ func replayOrder(t *testing.T, name, relation string, w twins, p *plan.Plan, mos
 	}
 	for _, v := range p.OrderedValues() {
 		look := p.Ordered(v)
-		d := w.exactly(t, &plan.Target{Statement: *look}, func(c *Curator, from engine.Sealed) ([]*big.Int, error) {
+		d := w.exactly(t, &plan.Target{Statement: *look}, func(c *Owner, from engine.Sealed) ([]*big.Int, error) {
 			rows, err := (*inside(c).Engine).Order(t.Context(), look, from)
 			if err != nil {
 				return nil, err
@@ -95,7 +95,7 @@ func TestQuantilesAsPlanned(t *testing.T) {
 	e := func(text string) privacy.Epsilon { return must[privacy.Epsilon](t)(privacy.ParseEpsilon(text)) }
 	for _, home := range []struct {
 		name       string
-		c          *Curator
+		c          *Owner
 		neighbours privacy.Neighbours
 		count      func([]mechanism.Exact) (mechanism.Measurement, error)
 		draw       privacy.Epsilon

@@ -38,7 +38,10 @@ type Ranked struct {
 // is built on it; the proofs stand with quantile.Independent, ApproximateQuantiles and JointQuantiles. The rows stay
 // with the engine, which gives them in order, once or a few times; what is held here of them does not grow with their
 // number.
-func (c *Curator) Rank(ctx context.Context, q Quantiles) (*Ranked, error) {
+func (c *Session) Rank(ctx context.Context, q Quantiles) (*Ranked, error) {
+	if err := c.asks(&q.Analyst); err != nil {
+		return nil, err
+	}
 	ctx = c.kernel.Arrives(ctx)
 	r, rankError, err := c.ranking(&q)
 	if err != nil {
@@ -61,7 +64,7 @@ func (c *Curator) Rank(ctx context.Context, q Quantiles) (*Ranked, error) {
 }
 
 // ranking decides one, and writes q's parameters in one way.
-func (c *Curator) ranking(q *Quantiles) (_ *release.Quantiles, rankError float64, err error) {
+func (c *Session) ranking(q *Quantiles) (_ *release.Quantiles, rankError float64, err error) {
 	alpha, err := parseConfidence(&q.Confidence)
 	if err != nil {
 		return nil, 0, err

@@ -17,7 +17,10 @@ type OrderExplanation struct {
 }
 
 // ExplainRank says before spending what Rank would cost.
-func (c *Curator) ExplainRank(_ context.Context, q Quantiles) (*OrderExplanation, error) {
+func (c *Session) ExplainRank(_ context.Context, q Quantiles) (*OrderExplanation, error) {
+	if err := c.asks(&q.Analyst); err != nil {
+		return nil, err
+	}
 	r, rankError, err := c.ranking(&q)
 	if err != nil {
 		return nil, c.public(err)
@@ -30,7 +33,10 @@ func (c *Curator) ExplainRank(_ context.Context, q Quantiles) (*OrderExplanation
 }
 
 // ExplainSmooth says before spending what Smooth would cost.
-func (c *Curator) ExplainSmooth(_ context.Context, q Request) (*OrderExplanation, error) {
+func (c *Session) ExplainSmooth(_ context.Context, q Request) (*OrderExplanation, error) {
+	if err := c.asks(&q.Analyst); err != nil {
+		return nil, err
+	}
 	m, err := c.smoothing(q)
 	if err != nil {
 		return nil, c.public(err)
@@ -38,7 +44,7 @@ func (c *Curator) ExplainSmooth(_ context.Context, q Request) (*OrderExplanation
 	return c.explainOrder(m.Look())
 }
 
-func (c *Curator) explainOrder(l *release.Look) (out *OrderExplanation, err error) {
+func (c *Session) explainOrder(l *release.Look) (out *OrderExplanation, err error) {
 	out = &OrderExplanation{Price: c.loss(l.Price())}
 	if out.Replayed, err = c.kernel.Explicable(l); err != nil {
 		return nil, c.public(err)

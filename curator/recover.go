@@ -58,7 +58,7 @@ func RecoverLedger(home string, o RecoverOptions) (*Recovered, error) {
 		}
 		against = &h
 	}
-	c, s := &Curator{home: home, policy: p}, ledger.State{}
+	c, s := &Session{house: &house{home: home, policy: p}}, ledger.State{}
 	out := &Recovered{Lost: lost}
 	switch {
 	case lost == ledger.LostHead:

@@ -29,7 +29,7 @@ func tablesOf(s *bounded.Source) string {
 }
 
 // expectedRows is how many rows the owner expects of what a plan is about: of a relation, nobody says.
-func (c *Curator) expectedRows(p *plan.Plan) int64 {
+func (c *Session) expectedRows(p *plan.Plan) int64 {
 	if p.Source != nil {
 		return 0
 	}

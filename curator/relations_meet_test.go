@@ -21,7 +21,7 @@ tables:
   parts: {source: {csv: parts.csv}, public: true, rows_per_value: {kind: 1}, columns: {kind: {type: text}, metal: {type: text, values: [iron, brass]}}}
 `
 
-func meetHome(t *testing.T) (*Curator, string) {
+func meetHome(t *testing.T) (*Owner, string) {
 	t.Helper()
 	t.Setenv("XDG_STATE_HOME", t.TempDir())
 	home := filepath.Join(t.TempDir(), "home")

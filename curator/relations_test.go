@@ -35,7 +35,7 @@ const (
 	hisLines      = "91,bolt,9\n92,bolt,9\n93,bolt,9\n94,nut,9\n91,bolt,9\n91,bolt,9\n"
 )
 
-func shopOf(t *testing.T, neighbours string, his bool) *Curator {
+func shopOf(t *testing.T, neighbours string, his bool) *Owner {
 	t.Helper()
 	home := filepath.Join(t.TempDir(), "home")
 	if err := Init(home); err != nil {
@@ -107,7 +107,7 @@ func TestReplayOfRelations(t *testing.T) {
 		attained := 0
 		for _, q := range relationsAsked {
 			var released [2]*Measurements
-			for i, c := range []*Curator{without, with} {
+			for i, c := range []*Owner{without, with} {
 				released[i] = drawnFrom(7, func() *Measurements {
 					return must[*Measurements](t)(c.Measure(t.Context(), Question{SQL: q.sql}))
 				})

@@ -74,7 +74,7 @@ func TestReplayAnything(t *testing.T) {
 // answered checks that a question is answered on both sides, and charged alike.
 func (w twins) answered(t *testing.T, seed byte, q Question) {
 	t.Helper()
-	r := w.replay(t, seed, func(c *Curator) ([]*big.Int, error) {
+	r := w.replay(t, seed, func(c *Owner) ([]*big.Int, error) {
 		_, err := c.Answer(t.Context(), q)
 		return nil, err
 	})
@@ -96,7 +96,7 @@ func (w twins) answered(t *testing.T, seed byte, q Question) {
 func (w twins) summed(t *testing.T, seed byte, q Question, p *plan.Plan) (moved bool) {
 	t.Helper()
 	var vectors []Vector
-	r := w.replay(t, seed, func(c *Curator) (numbers []*big.Int, err error) {
+	r := w.replay(t, seed, func(c *Owner) (numbers []*big.Int, err error) {
 		m, err := c.Measure(t.Context(), q)
 		if err != nil {
 			return nil, err

@@ -30,7 +30,7 @@ func replaySelect(t *testing.T, relation string, w twins) {
 		s.Fresh = true
 		name := relation + ": " + s.SQL
 		best := 0
-		r := w.replay(t, byte(i), func(c *Curator) ([]*big.Int, error) {
+		r := w.replay(t, byte(i), func(c *Owner) ([]*big.Int, error) {
 			chosen, err := c.Select(t.Context(), s)
 			if err != nil {
 				return nil, err
@@ -49,7 +49,7 @@ func replaySelect(t *testing.T, relation string, w twins) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		d := w.exactly(t, target, func(c *Curator, from engine.Sealed) ([]*big.Int, error) {
+		d := w.exactly(t, target, func(c *Owner, from engine.Sealed) ([]*big.Int, error) {
 			cells, err := (*inside(c).Engine).Aggregate(t.Context(), &target.Statement, from)
 			if err != nil {
 				return nil, err
@@ -81,9 +81,9 @@ func someEpsilon(t *testing.T) privacy.Epsilon {
 
 // exactly is how far apart what a target's mechanism looks at is: a look with additive noise on the same bytes, which
 // cancels.
-func (w twins) exactly(t *testing.T, target *plan.Target, look func(*Curator, engine.Sealed) ([]*big.Int, error)) audit.Distances {
+func (w twins) exactly(t *testing.T, target *plan.Target, look func(*Owner, engine.Sealed) ([]*big.Int, error)) audit.Distances {
 	t.Helper()
-	d, err := w.replay(t, 0, func(c *Curator) ([]*big.Int, error) {
+	d, err := w.replay(t, 0, func(c *Owner) ([]*big.Int, error) {
 		version, err := c.kernel.Current(target.Table)
 		if err != nil {
 			return nil, err
@@ -105,7 +105,7 @@ func replayRank(t *testing.T, relation string, w twins) {
 	} {
 		q.Fresh = true
 		name := fmt.Sprint(relation, ": ", q.SQL, " ", q.Mechanism)
-		r := w.replay(t, byte(i), func(c *Curator) ([]*big.Int, error) {
+		r := w.replay(t, byte(i), func(c *Owner) ([]*big.Int, error) {
 			found, err := c.Rank(t.Context(), q)
 			if err == nil && len(found.Values) != len(q.At) {
 				err = errors.New("not as many as were asked for")
@@ -125,7 +125,7 @@ func (w twins) sameRows(t *testing.T, name, sql string) {
 		t.Fatal(err)
 	}
 	domain := quantile.Domain{Lower: target.Measures[0].Lo, Upper: target.Measures[0].Hi}
-	d := w.exactly(t, target, func(c *Curator, from engine.Sealed) ([]*big.Int, error) {
+	d := w.exactly(t, target, func(c *Owner, from engine.Sealed) ([]*big.Int, error) {
 		rows, err := (*inside(c).Engine).Order(t.Context(), &target.Statement, from)
 		if err != nil {
 			return nil, err
@@ -172,7 +172,7 @@ func TestReplaySmooth(t *testing.T) {
 	for seed := range byte(6) {
 		var got [2]float64
 		side := 0
-		r := w.replay(t, seed, func(c *Curator) ([]*big.Int, error) {
+		r := w.replay(t, seed, func(c *Owner) ([]*big.Int, error) {
 			m, err := c.Smooth(t.Context(), Request{SQL: sql, Epsilon: fmt.Sprint(epsilon), Fresh: true})
 			if err != nil {
 				return nil, err

@@ -27,7 +27,7 @@ func TestReplayMinimize(t *testing.T) {
 			if err != nil {
 				t.Fatal(name, err)
 			}
-			r := w.replay(t, byte(i), func(c *Curator) ([]*big.Int, error) {
+			r := w.replay(t, byte(i), func(c *Owner) ([]*big.Int, error) {
 				m, err := c.Minimize(t.Context(), q)
 				if err != nil {
 					return nil, err
@@ -46,7 +46,7 @@ func TestReplayMinimize(t *testing.T) {
 			share, _ := new(big.Rat).Quo(apart.L2Squared, allowed.L2Squared).Float64()
 			t.Logf("%s: %.3f of the squared L2 sensitivity", name, share)
 			q.Curvature, q.Fresh = "0.5", true
-			sameFlow(t, name, w.replay(t, byte(i), func(c *Curator) ([]*big.Int, error) {
+			sameFlow(t, name, w.replay(t, byte(i), func(c *Owner) ([]*big.Int, error) {
 				m, err := c.Minimize(t.Context(), q)
 				if err != nil {
 					return nil, err
@@ -76,7 +76,7 @@ func TestReplayTrain(t *testing.T) {
 		}
 		for step := range 2 {
 			q.Fresh = true
-			r := w.replay(t, byte(10+i), func(c *Curator) ([]*big.Int, error) {
+			r := w.replay(t, byte(10+i), func(c *Owner) ([]*big.Int, error) {
 				tr, err := c.Train(t.Context(), q)
 				if err != nil {
 					return nil, err

@@ -46,7 +46,7 @@ func replayMoments(t *testing.T, relation string, w twins) {
 		}
 		m := of.Plan()
 		var lengths []int
-		r := w.replay(t, byte(i), func(c *Curator) (numbers []*big.Int, err error) {
+		r := w.replay(t, byte(i), func(c *Owner) (numbers []*big.Int, err error) {
 			got, err := c.Moments(t.Context(), q)
 			if err != nil {
 				return nil, err
@@ -119,7 +119,7 @@ func TestMomentsAsPlanned(t *testing.T) {
 	const sql = "SELECT age, change FROM people"
 	exact := map[int][]int64{0: {5}, 1: {246, 1}, 2: {900 + 1600 + 13225 + 0 + 3721, 30 + 80 - 345 + 0 + 61, 1 + 4 + 9 + 0 + 1}}
 	for name, s := range map[string]struct {
-		c     *Curator
+		c     *Owner
 		noise []func(n int) ([]*big.Int, error)
 	}{
 		"pure": {pureTerms.alone(t), []func(int) ([]*big.Int, error){

@@ -56,7 +56,7 @@ func TestMeasuredAsPlanned(t *testing.T) {
 	type norms struct{ l1, l2squared int64 }
 	for _, home := range []struct {
 		name  string
-		c     *Curator
+		c     *Owner
 		price privacy.Loss
 		asked map[string][]norms // of each measure
 	}{
@@ -170,7 +170,7 @@ func TestSelectedAsPlanned(t *testing.T) {
 	s30, s10 := big.NewInt(30), big.NewInt(10)
 	ten := someEpsilon(t).Times(10)
 	for i, s := range []struct {
-		home   *Curator
+		home   *Owner
 		asked  Selection
 		names  []string
 		direct func() ([]int, []*big.Int, error)
@@ -222,7 +222,7 @@ func TestStreamsAsPlanned(t *testing.T) {
 	pure, change := pureTerms.alone(t), changeTerms.alone(t)
 	half := someEpsilon(t).Share(1, 2)
 	for i, s := range []struct {
-		home   *Curator
+		home   *Owner
 		opened Threshold
 		direct stream.SparseVector
 	}{
@@ -280,7 +280,7 @@ func TestOrdersAsPlanned(t *testing.T) {
 		Release(mechanism.Ordered) (quantile.OrderStatistics, error)
 	}
 	for i, s := range []struct {
-		home   *Curator
+		home   *Owner
 		name   string // "" is Smooth
 		direct releases
 	}{

@@ -34,7 +34,7 @@ func TestReplaySets(t *testing.T) {
 				t.Fatal(err)
 			}
 			var vectors []Vector
-			r := w.replay(t, byte(i), func(c *Curator) (numbers []*big.Int, err error) {
+			r := w.replay(t, byte(i), func(c *Owner) (numbers []*big.Int, err error) {
 				m, err := c.Measure(t.Context(), question)
 				if err != nil {
 					return nil, err

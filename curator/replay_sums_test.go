@@ -45,7 +45,7 @@ func (w twins) measured(t *testing.T, name string, seed byte, sql, elsewhere str
 		t.Fatal(err)
 	}
 	var cells [][]any
-	r := w.replay(t, seed, func(c *Curator) (numbers []*big.Int, err error) {
+	r := w.replay(t, seed, func(c *Owner) (numbers []*big.Int, err error) {
 		m, err := c.Measure(t.Context(), question)
 		if err != nil {
 			return nil, err
@@ -167,7 +167,7 @@ func TestReplayTells(t *testing.T) {
 	if v := w.measured(t, "the cap", 1, capped, "")[0]; v.apart.Within(v.allowed) != nil || v.apart.L1.Cmp(big.NewRat(3, 1)) != 0 {
 		t.Errorf("a cap that is kept: %v of %v", v.apart.L1, v.allowed.L1)
 	}
-	r := w.replay(t, 2, func(c *Curator) ([]*big.Int, error) {
+	r := w.replay(t, 2, func(c *Owner) ([]*big.Int, error) {
 		*inside(c).Engine = works[audit.Data]
 		if c == w[audit.Neighbor] {
 			*inside(c).Engine = during{works[audit.Neighbor], func() { _, _ = rand.Read(make([]byte, 1)) }}
@@ -181,7 +181,7 @@ func TestReplayTells(t *testing.T) {
 	if err := r.SameFlow(); !errors.Is(err, audit.ErrReads) || !errors.Is(err, audit.ErrExhausted) {
 		t.Errorf("a read that depends on rows: %v", err)
 	}
-	r = w.replay(t, 3, func(c *Curator) ([]*big.Int, error) {
+	r = w.replay(t, 3, func(c *Owner) ([]*big.Int, error) {
 		price := "0.25"
 		if c == w[audit.Neighbor] {
 			price = "0.5"
@@ -205,7 +205,7 @@ func replayAnswer(t *testing.T, relation string, w twins) {
 		{"SELECT SUM(cost), AVG(cost) FROM visits", []int64{30, 60}},
 		{"SELECT day, COUNT(*) FROM visits GROUP BY day HAVING COUNT(*) > -1000", []int64{3, 6}},
 	} {
-		r := w.replay(t, byte(i), func(c *Curator) (numbers []*big.Int, err error) {
+		r := w.replay(t, byte(i), func(c *Owner) (numbers []*big.Int, err error) {
 			a, err := c.Answer(t.Context(), Question{SQL: q.sql, Epsilon: "20", Fresh: true})
 			if err != nil {
 				return nil, err
@@ -254,7 +254,7 @@ func replayAbove(t *testing.T, relation string, w twins) {
 			1,
 		},
 	} {
-		r := w.replay(t, byte(i), func(c *Curator) (numbers []*big.Int, err error) {
+		r := w.replay(t, byte(i), func(c *Owner) (numbers []*big.Int, err error) {
 			stream, err := c.Above(t.Context(), s.threshold)
 			if err != nil {
 				return nil, err

@@ -72,7 +72,7 @@ const (
 )
 
 // twins are two homes that differ by one person, by side.
-type twins [2]*Curator
+type twins [2]*Owner
 
 // newTwins seals two homes of the same terms whose rows are those of replayPeople and replayVisits and the given ones.
 func newTwins(t *testing.T, with homeTerms, people, visits [2]string) (out twins) {
@@ -85,13 +85,13 @@ func newTwins(t *testing.T, with homeTerms, people, visits [2]string) (out twins
 }
 
 // alone is a home with the rows of replayPeople and replayVisits.
-func (with homeTerms) alone(t *testing.T) *Curator {
+func (with homeTerms) alone(t *testing.T) *Owner {
 	t.Helper()
 	t.Setenv("XDG_STATE_HOME", t.TempDir())
 	return with.home(t, "", "")
 }
 
-func (with homeTerms) home(t *testing.T, people, visits string) *Curator {
+func (with homeTerms) home(t *testing.T, people, visits string) *Owner {
 	t.Helper()
 	home := filepath.Join(t.TempDir(), "home")
 	if err := Init(home); err != nil {
@@ -131,7 +131,7 @@ func TestReplay(t *testing.T) {
 }
 
 // replay runs what on both, with bytes of a seed. Steps are what reached the ledgers, but for released numbers.
-func (w twins) replay(t *testing.T, seed byte, what func(*Curator) ([]*big.Int, error)) *audit.Replayed {
+func (w twins) replay(t *testing.T, seed byte, what func(*Owner) ([]*big.Int, error)) *audit.Replayed {
 	t.Helper()
 	source := mathrand.NewChaCha8([32]byte{seed})
 	r, err := audit.Replay(func(side audit.Side, random io.Reader, step func(string)) ([]*big.Rat, error) {
@@ -165,7 +165,7 @@ func (u *unending) Read(p []byte) (int, error) {
 
 // ledgerOf is what an accountant reads: each entry's kind and all that it says, but for released numbers, of which it tells
 // how many there are.
-func ledgerOf(t *testing.T, c *Curator) (out []string) {
+func ledgerOf(t *testing.T, c *Owner) (out []string) {
 	t.Helper()
 	err := c.ledger.Entries(func(e ledger.Entry) error {
 		body, err := json.Marshal(e.Body)

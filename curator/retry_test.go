@@ -99,7 +99,7 @@ func saysRetry(n ast.Node) bool {
 type retried struct {
 	code Code // of the error
 	// provoke gives the error, in c, and what asks again.
-	provoke func(t *testing.T, c *Curator) (func() error, error)
+	provoke func(t *testing.T, c *Owner) (func() error, error)
 	pays    int // reservations in all, once the question was asked again
 }
 
@@ -111,14 +111,14 @@ func (unavailable) Rehearse(context.Context, *bounded.Statement, engine.Sealed) 
 
 // Each place that says Retry is here, with a try: the question is asked again as it was, and not paid a second time. Asked afresh, no error says it.
 func TestRetryCostsNothingNew(t *testing.T) {
-	answer := func(c *Curator) func() error {
+	answer := func(c *Owner) func() error {
 		return func() error {
 			_, err := c.Answer(t.Context(), Question{SQL: "SELECT COUNT(*) FROM people"})
 			return err
 		}
 	}
 	tries := map[string]retried{
-		"curator Crowded": {CodeUnavailable, func(t *testing.T, c *Curator) (func() error, error) {
+		"curator Crowded": {CodeUnavailable, func(t *testing.T, c *Owner) (func() error, error) {
 			long := *inside(nil).TurnTime
 			defer func() { *inside(nil).TurnTime = long }()
 			for range release.RehearsalsOfOne {
@@ -133,7 +133,7 @@ func TestRetryCostsNothingNew(t *testing.T) {
 			saysNot(t, err)
 			return answer(c), answer(c)()
 		}, 1},
-		"curator Late": {CodeUnavailable, func(t *testing.T, c *Curator) (func() error, error) {
+		"curator Late": {CodeUnavailable, func(t *testing.T, c *Owner) (func() error, error) {
 			clock := newFakeClock()
 			*inside(c).Clock, c.policy.Delay = clock, &policy.Delay{Quantum: time.Second, Floor: time.Second, Factor: big.NewRat(1, 1), Rows: 1}
 			defer func() { c.policy.Delay = nil }()
@@ -144,7 +144,7 @@ func TestRetryCostsNothingNew(t *testing.T) {
 			_, err = c.Answer(ctx, Question{SQL: "SELECT COUNT(*) FROM people"})
 			return answer(c), err
 		}, 1},
-		"curator Unreachable": {CodeUnavailable, func(t *testing.T, c *Curator) (func() error, error) {
+		"curator Unreachable": {CodeUnavailable, func(t *testing.T, c *Owner) (func() error, error) {
 			works := *inside(c).Engine
 			*inside(c).Engine = unavailable{works}
 			for _, fresh := range []bool{true, false} {
@@ -158,7 +158,7 @@ func TestRetryCostsNothingNew(t *testing.T) {
 			}
 			return nil, nil
 		}, 1},
-		"curator Busy": {CodeUnavailable, func(t *testing.T, c *Curator) (func() error, error) {
+		"curator Busy": {CodeUnavailable, func(t *testing.T, c *Owner) (func() error, error) {
 			a, err := c.ask(Question{SQL: "SELECT COUNT(*) FROM people"})
 			if err != nil {
 				t.Fatal(err)
@@ -173,7 +173,7 @@ func TestRetryCostsNothingNew(t *testing.T) {
 			done()
 			return answer(c), err
 		}, 1},
-		"curator worded": {CodeCancelled, func(t *testing.T, c *Curator) (func() error, error) {
+		"curator worded": {CodeCancelled, func(t *testing.T, c *Owner) (func() error, error) {
 			ctx, cancel := context.WithCancel(t.Context())
 			cancel()
 			_, err := c.Answer(ctx, Question{SQL: "SELECT COUNT(*) FROM people", Fresh: true})
@@ -181,7 +181,7 @@ func TestRetryCostsNothingNew(t *testing.T) {
 			_, err = c.Answer(ctx, Question{SQL: "SELECT COUNT(*) FROM people"})
 			return answer(c), err
 		}, 1},
-		"curator stepGivenUp": {CodeCancelled, func(t *testing.T, c *Curator) (func() error, error) {
+		"curator stepGivenUp": {CodeCancelled, func(t *testing.T, c *Owner) (func() error, error) {
 			q := logisticTraining()
 			ctx, cancel := context.WithCancel(t.Context())
 			cancel()
@@ -198,7 +198,7 @@ func TestRetryCostsNothingNew(t *testing.T) {
 			q.Fresh = false
 			return func() error { return step(t.Context()) }, step(ctx)
 		}, 1},
-		"curator charged": {CodeHome, func(t *testing.T, c *Curator) (func() error, error) {
+		"curator charged": {CodeHome, func(t *testing.T, c *Owner) (func() error, error) {
 			tr, err := c.Train(t.Context(), logisticTraining())
 			if err != nil {
 				t.Fatal(err)
@@ -216,14 +216,14 @@ func TestRetryCostsNothingNew(t *testing.T) {
 			}
 			return again, err
 		}, 1},
-		"curator Seal": {CodeCancelled, func(t *testing.T, c *Curator) (func() error, error) {
+		"curator Seal": {CodeCancelled, func(t *testing.T, c *Owner) (func() error, error) {
 			edit(t, c.home, "people.csv", "1,,1,20\n", "1,,1,20\n0,0,1,3\n")
 			ctx, cancel := context.WithCancel(t.Context())
 			cancel()
 			_, err := c.Seal(ctx, "people", SealOptions{})
 			return func() error { _, err := c.Seal(t.Context(), "people", SealOptions{}); return err }, err
 		}, 0},
-		"curator AcceptPolicyWith": {CodePolicyChanged, func(t *testing.T, c *Curator) (func() error, error) {
+		"curator AcceptPolicyWith": {CodePolicyChanged, func(t *testing.T, c *Owner) (func() error, error) {
 			edit(t, c.home, "policy.yaml", "default: 0.1", "default: 0.2")
 			_, err := c.AcceptPolicy(t.Context(), false)
 			return func() error { _, err := openHome(t, c.home).AcceptPolicy(t.Context(), false); return err }, err

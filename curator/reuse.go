@@ -17,7 +17,7 @@ type Reuse struct {
 
 // reused answers a question from earlier releases, where it follows from them: nil where it does not, or where it has a release of its own.
 // It consults the ledger alone. An answer that is named a price is not answered by anything less exact than it would buy.
-func (c *Curator) reused(a *asked) (*release.Released, error) {
+func (c *Session) reused(a *asked) (*release.Released, error) {
 	if err := a.combinable(); err != nil || a.Fresh {
 		return nil, err
 	}
@@ -76,7 +76,7 @@ func (a *asked) namesPrice() bool {
 }
 
 // reusable is what reused would do, foretold.
-func (c *Curator) reusable(a *asked, replayed bool) (*Reuse, error) {
+func (c *Session) reusable(a *asked, replayed bool) (*Reuse, error) {
 	if err := a.combinable(); err != nil || replayed && !a.Combine || a.Fresh {
 		return nil, err
 	}

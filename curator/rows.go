@@ -12,7 +12,7 @@ import (
 
 // boundsOf are the bounds that a search found for an output, or in an explanation the widest that it can find; nil
 // where there is no search.
-func (c *Curator) boundsOf(p *plan.Plan, o plan.Output) *Bounds {
+func (c *Session) boundsOf(p *plan.Plan, o plan.Output) *Bounds {
 	lo, hi, s, ok := p.Within(o)
 	if !ok {
 		return nil
@@ -45,7 +45,7 @@ type RowsBound struct {
 }
 
 // rowsBound is what a plan's search is, and found.
-func (c *Curator) rowsBound(a *asked) *RowsBound {
+func (c *Session) rowsBound(a *asked) *RowsBound {
 	s := a.plan.Rows
 	if s == nil {
 		return nil

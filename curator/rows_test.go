@@ -44,7 +44,7 @@ func TestReplayFoundRows(t *testing.T) {
 				question.Epsilon = "20"
 			}
 			var plans []*asked
-			r := w.replay(t, byte(i), func(c *Curator) (numbers []*big.Int, err error) {
+			r := w.replay(t, byte(i), func(c *Owner) (numbers []*big.Int, err error) {
 				a, err := c.ask(question)
 				if err != nil {
 					return nil, err

@@ -41,7 +41,7 @@ type SealOptions struct {
 
 // Seal makes a new version of a table from its source: decoded strictly against the policy's declaration, checked, and
 // published under the next number. Questions read the newest version, and never the source. An *Error quotes no cell.
-func (c *Curator) Seal(ctx context.Context, table string, options SealOptions) (*SealReport, error) {
+func (c *Owner) Seal(ctx context.Context, table string, options SealOptions) (*SealReport, error) {
 	t := c.policy.Table(table)
 	if t == nil {
 		return nil, &Error{Code: CodeUsage, Message: "there is no table " + table + " in the policy"}
@@ -142,7 +142,7 @@ func barren(t *policy.Table, f seal.Facts) (warnings []string) {
 // sameContent refuses a version whose bytes another table was sealed from, or that is of the same table on a server (partitions of one
 // included), if its unit is another one: then what one person loses through both cannot be told from the units. Of a view that may show the
 // same rows it warns: it may as well show a list that many tables share. (A .duckdb file holds many tables: nothing is said of those.)
-func (c *Curator) sameContent(units map[string]string, t *policy.Table, v seal.Version) (warnings []string, _ error) {
+func (c *Session) sameContent(units map[string]string, t *policy.Table, v seal.Version) (warnings []string, _ error) {
 	if t.Source.Format == policy.DuckDB {
 		return nil, nil
 	}
@@ -169,7 +169,7 @@ func (c *Curator) sameContent(units map[string]string, t *policy.Table, v seal.V
 }
 
 // record puts a published version into the ledger, unless another process, or an earlier run, has recorded it.
-func (c *Curator) record(v seal.Version) error {
+func (c *Session) record(v seal.Version) error {
 	s, err := c.ledger.State()
 	if err != nil || s.Sealed[v.Table].Version >= v.Number {
 		return err
@@ -185,7 +185,7 @@ func (c *Curator) record(v seal.Version) error {
 
 // RemoveVersions is the owner's act of removing the files of old sealed versions; without numbers, of all but the newest. What was answered about them stays, and so do
 // their numbers and digests. Whether a person had more rows in them than a later policy says cannot be looked up any more.
-func (c *Curator) RemoveVersions(ctx context.Context, table string, numbers ...int) (removed []int, err error) {
+func (c *Owner) RemoveVersions(ctx context.Context, table string, numbers ...int) (removed []int, err error) {
 	if c.policy.Table(table) == nil {
 		return nil, &Error{Code: CodeUsage, Message: "there is no table " + table + " in the policy"}
 	}

@@ -54,7 +54,10 @@ const mostSearched = 64
 //
 // The time that the answer takes grows with the number of trials, which the proof needs to be secret: who can time answers learns about how many there were. In that they are like all whose time is not
 // the same always.
-func (c *Curator) SearchMinimum(ctx context.Context, q MinimumSearch) (*FoundMinimum, error) {
+func (c *Session) SearchMinimum(ctx context.Context, q MinimumSearch) (*FoundMinimum, error) {
+	if err := c.asks(&q.Analyst); err != nil {
+		return nil, err
+	}
 	ctx = c.kernel.Arrives(ctx)
 	m, err := c.minimaOf(q)
 	if err != nil {
@@ -73,7 +76,10 @@ func (c *Curator) SearchMinimum(ctx context.Context, q MinimumSearch) (*FoundMin
 }
 
 // ExplainSearch tells what SearchMinimum would cost, and its noise, free: everything but what it finds. The noise is that of the first candidate.
-func (c *Curator) ExplainSearch(_ context.Context, q MinimumSearch) (*FoundMinimum, error) {
+func (c *Session) ExplainSearch(_ context.Context, q MinimumSearch) (*FoundMinimum, error) {
+	if err := c.asks(&q.Analyst); err != nil {
+		return nil, err
+	}
 	m, err := c.minimaOf(q)
 	if err != nil {
 		return nil, c.public(err)
@@ -95,7 +101,7 @@ func (c *Curator) ExplainSearch(_ context.Context, q MinimumSearch) (*FoundMinim
 }
 
 // minimaOf decides all that is public.
-func (c *Curator) minimaOf(q MinimumSearch) (*release.Search, error) {
+func (c *Session) minimaOf(q MinimumSearch) (*release.Search, error) {
 	if len(q.Candidates) < 1 || len(q.Candidates) > mostSearched {
 		return nil, &Error{Code: CodeUsage, Message: fmt.Sprintf("a search is among 1 to %d candidates", mostSearched)}
 	}
@@ -142,7 +148,7 @@ func (c *Curator) minimaOf(q MinimumSearch) (*release.Search, error) {
 const trialPasses = 5
 
 // lasting refuses a search that would on average take longer than an answer may: that would be charged, and told as a failure. What it asks is public.
-func (c *Curator) lasting(m *release.Search) error {
+func (c *Session) lasting(m *release.Search) error {
 	timeout := c.kernel.Timeout()
 	rows := m.Solvers()[0].Objective().Rows
 	if m.Again().Mean()*trialPasses*float64(rows)*float64(m.Predictors()+1) <= numbersPerSecond*timeout.Seconds() {
@@ -155,7 +161,7 @@ func (c *Curator) lasting(m *release.Search) error {
 }
 
 // foundMinimum puts numbers, where there are any, beside all that is public of them.
-func (c *Curator) foundMinimum(m *release.Search, s *release.Released) (*FoundMinimum, error) {
+func (c *Session) foundMinimum(m *release.Search, s *release.Released) (*FoundMinimum, error) {
 	out := &FoundMinimum{
 		ID: s.Name(), Names: m.Names[:m.Predictors()], Trials: m.Again().Mean(), Missed: m.Again().Missed(1 / float64(len(m.Solvers()))), Price: c.loss(m.Cost()), Replayed: s.Replayed, Trial: Loss{Epsilon: m.Trial().String(), Delta: "0"},
 	}

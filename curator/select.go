@@ -42,7 +42,10 @@ type Chosen struct {
 // Select is the kernel's second primitive: the best of the groups of a question, by a score of bounded sensitivity. The groups
 // are known before (from the policy and the question); the loss is that of the mechanism it names, with the plan's
 // sensitivity of one score, and is the price.
-func (c *Curator) Select(ctx context.Context, s Selection) (*Selected, error) {
+func (c *Session) Select(ctx context.Context, s Selection) (*Selected, error) {
+	if err := c.asks(&s.Analyst); err != nil {
+		return nil, err
+	}
 	ctx = c.kernel.Arrives(ctx)
 	if s.Best == 0 {
 		s.Best = 1

@@ -9,7 +9,7 @@ import (
 )
 
 // groupings tells each grouping's share of the price and its noise; nil where there is one grouping alone.
-func (c *Curator) groupings(a *asked, expected bool) (out []Grouping) {
+func (c *Session) groupings(a *asked, expected bool) (out []Grouping) {
 	p, known := a.plan, scaled{}
 	for i, g := range p.Sets {
 		shown := Grouping{Cells: g.Cells(&p.Statement)}
@@ -60,7 +60,7 @@ func computedColumns(p *plan.Plan, mechanism string) []Column {
 
 // setColumns are those of an answer with grouping sets: fitted, but for what is no sum of its parts, which has the
 // noise of its grouping.
-func (c *Curator) setColumns(a *asked) []Column {
+func (c *Session) setColumns(a *asked) []Column {
 	out := computedColumns(a.plan, LeastSquares)
 	for i, o := range a.plan.Outputs {
 		out[i].Bounds = c.boundsOf(a.plan, o)

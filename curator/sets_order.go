@@ -18,7 +18,7 @@ type Ordering struct {
 }
 
 // orderings are those of a grouping.
-func (c *Curator) orderings(a *asked, g plan.Grouping) (out []Ordering) {
+func (c *Session) orderings(a *asked, g plan.Grouping) (out []Ordering) {
 	if g.Order == nil {
 		return nil
 	}

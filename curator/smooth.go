@@ -22,7 +22,10 @@ type Median struct {
 // Smooth is the kernel's fifth primitive: the median of one value, SELECT age FROM people, with noise that fits how dense
 // the values are about it (quantile.Smooth, where the proof stands). Rows in which it is NULL do not count. Against the
 // exponential mechanism's median (Rank) it needs many rows near the middle; it is not better in general.
-func (c *Curator) Smooth(ctx context.Context, q Request) (*Median, error) {
+func (c *Session) Smooth(ctx context.Context, q Request) (*Median, error) {
+	if err := c.asks(&q.Analyst); err != nil {
+		return nil, err
+	}
 	ctx = c.kernel.Arrives(ctx)
 	m, err := c.smoothing(q)
 	if err != nil {
@@ -41,7 +44,7 @@ func (c *Curator) Smooth(ctx context.Context, q Request) (*Median, error) {
 }
 
 // smoothing decides a look at a median.
-func (c *Curator) smoothing(q Request) (*release.Median, error) {
+func (c *Session) smoothing(q Request) (*release.Median, error) {
 	t, err := c.order(q)
 	if err != nil {
 		return nil, err
@@ -50,7 +53,7 @@ func (c *Curator) smoothing(q Request) (*release.Median, error) {
 }
 
 // order plans a look at rows in the order of one value.
-func (c *Curator) order(q Request) (*plan.Target, error) {
+func (c *Session) order(q Request) (*plan.Target, error) {
 	request, err := c.request(q.Question())
 	if err != nil {
 		return nil, err

@@ -7,7 +7,7 @@ import (
 )
 
 // take carries a primitive out, and words what goes wrong.
-func (c *Curator) take(ctx context.Context, p release.Primitive) (*release.Released, error) {
+func (c *Session) take(ctx context.Context, p release.Primitive) (*release.Released, error) {
 	s, err := c.kernel.Release(ctx, p)
 	if err != nil {
 		return nil, afresh(p.Look().Fresh(), c.public(err))
@@ -16,7 +16,7 @@ func (c *Curator) take(ctx context.Context, p release.Primitive) (*release.Relea
 }
 
 // after words an error that came after a release: what was paid for it now stays spent.
-func (c *Curator) after(s *release.Released, err error) *Error {
+func (c *Session) after(s *release.Released, err error) *Error {
 	if s.Replayed {
 		return c.public(err)
 	}
@@ -24,7 +24,7 @@ func (c *Curator) after(s *release.Released, err error) *Error {
 }
 
 // remains is what is left of the budget, to be told beside s. Where it cannot be told, s is recorded all the same.
-func (c *Curator) remains(s *release.Released) (Loss, error) {
+func (c *Session) remains(s *release.Released) (Loss, error) {
 	state, err := c.ledger.State()
 	if err == nil {
 		return left(state.Remaining), nil

@@ -67,7 +67,10 @@ const typicalResidual = 0.1
 // FitLine is the kernel's primitive for a robust line: the medians of the slopes of all pairs of rows, and of what rows have left of it
 // (learning.TheilSen, where the proof stands). It is the one look that brings rows of different units together, and within the kernel: of each pair no
 // more than a count leaves, into the exponential mechanism.
-func (c *Curator) FitLine(ctx context.Context, q LineQuestion) (*FittedLine, error) {
+func (c *Session) FitLine(ctx context.Context, q LineQuestion) (*FittedLine, error) {
+	if err := c.asks(&q.Analyst); err != nil {
+		return nil, err
+	}
 	ctx = c.kernel.Arrives(ctx)
 	f, err := c.line(q)
 	if err != nil {
@@ -86,7 +89,10 @@ func (c *Curator) FitLine(ctx context.Context, q LineQuestion) (*FittedLine, err
 }
 
 // ExplainFitLine tells what FitLine would give, free: everything but values, the ID, and ends of intervals.
-func (c *Curator) ExplainFitLine(_ context.Context, q LineQuestion) (*FittedLine, error) {
+func (c *Session) ExplainFitLine(_ context.Context, q LineQuestion) (*FittedLine, error) {
+	if err := c.asks(&q.Analyst); err != nil {
+		return nil, err
+	}
 	f, err := c.line(q)
 	if err != nil {
 		return nil, c.public(err)
@@ -104,7 +110,7 @@ func (c *Curator) ExplainFitLine(_ context.Context, q LineQuestion) (*FittedLine
 }
 
 // line decides all that is public.
-func (c *Curator) line(q LineQuestion) (*release.Line, error) {
+func (c *Session) line(q LineQuestion) (*release.Line, error) {
 	r, err := c.regress(q.Request, "")
 	if err != nil {
 		return nil, err
@@ -124,7 +130,7 @@ func (c *Curator) line(q LineQuestion) (*release.Line, error) {
 var errNoLine = fmt.Errorf("%w: it is no line that its question could have", release.ErrUnreadable)
 
 // fittedLine puts numbers, where there are any, beside all that is public of them.
-func (c *Curator) fittedLine(f *release.Line, q LineQuestion, s *release.Released) (*FittedLine, error) {
+func (c *Session) fittedLine(f *release.Line, q LineQuestion, s *release.Released) (*FittedLine, error) {
 	out := &FittedLine{
 		ID: s.Name(), Names: [2]string{f.Names[0], f.Names[1]}, Rows: f.Draw().Rows, Thinned: f.Draw().Thinning(), Price: c.loss(f.Price), Replayed: s.Replayed,
 	}

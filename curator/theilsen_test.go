@@ -37,7 +37,7 @@ tables:
       y: {type: real, bounds: [0, 1]}
 `
 
-func lineHome(t *testing.T, neighbours, budget, maximum, rows string) *Curator {
+func lineHome(t *testing.T, neighbours, budget, maximum, rows string) *Owner {
 	t.Helper()
 	home := initHome(t, strings.NewReplacer("NEIGHBOURS", neighbours, "BUDGET", budget, "MAXIMUM", maximum, "SOURCE", "{csv: points.csv}").Replace(linePolicy))
 	write(t, home, "points.csv", rows)
@@ -171,7 +171,7 @@ func TestReplayFitLine(t *testing.T) {
 				if !plain {
 					q.Rows = 100
 				}
-				r := w.replay(t, byte(i), func(c *Curator) ([]*big.Int, error) {
+				r := w.replay(t, byte(i), func(c *Owner) ([]*big.Int, error) {
 					f, err := c.FitLine(t.Context(), q)
 					if err == nil && (f.Slope.Value == nil || f.Height.Value == nil || (f.Confidence == "") != plain) {
 						err = fmt.Errorf("%+v", f)
@@ -208,7 +208,7 @@ func TestLiveFitLine(t *testing.T) {
 	for i, sql := range []string{"SELECT x, y FROM points", "SELECT n, x * 2 FROM points WHERE n > 3"} {
 		for _, epsilon := range []string{"20", "1"} {
 			var lines []string
-			r := twins{file, live}.replay(t, byte(i), func(c *Curator) ([]*big.Int, error) {
+			r := twins{file, live}.replay(t, byte(i), func(c *Owner) ([]*big.Int, error) {
 				f, err := c.FitLine(t.Context(), LineQuestion{Request: Request{SQL: sql, Epsilon: epsilon}})
 				if err == nil {
 					text, _ := json.Marshal([]LineEstimate{f.Slope, f.Height})

@@ -16,7 +16,7 @@ func TestFoundTogether(t *testing.T) {
 	t.Setenv("XDG_STATE_HOME", t.TempDir())
 	visits := zcdpTerms.home(t, "", crowd("%d,3,mon"))
 	orders := shop(t, "add-remove", "8", "", popular(200, "pear", "apple"))
-	for sql, c := range map[string]*Curator{
+	for sql, c := range map[string]*Owner{
 		"SELECT SUM(cost, bounds => auto) AS n, MEDIAN(cost), COUNT(*) FROM visits":                                                                visits,
 		"SELECT day, AVG(cost, bounds => auto) AS n, MODE(cost > 2) FROM visits GROUP BY day":                                                      visits,
 		"SELECT day, SUM(cost, bounds => auto) AS n, AVG(cost, bounds => auto), COUNT(*) FROM visits GROUP BY ROLLUP (day)":                        visits,
@@ -67,7 +67,7 @@ func TestReplayFoundOverSets(t *testing.T) {
 			"SELECT SUM(cost, contribution_bounds_per_group => (0, 12)) FROM visits GROUP BY ROLLUP (day)",
 		} {
 			var plans []*plan.Plan
-			r := w.replay(t, byte(i), func(c *Curator) (numbers []*big.Int, err error) {
+			r := w.replay(t, byte(i), func(c *Owner) (numbers []*big.Int, err error) {
 				a, err := c.ask(Question{SQL: sql, Epsilon: "16", Fresh: true})
 				if err != nil {
 					return nil, err

@@ -60,7 +60,7 @@ type Trainer struct {
 	Expected         float64
 	Price, Remaining Loss
 
-	curator  *Curator
+	curator  *Session
 	training *release.Training
 }
 
@@ -79,12 +79,15 @@ type Gradient struct {
 //
 // A training that was paid before goes on, unless it is asked for afresh. Where the owner lost it by a change since, the error is CodeUnfinished: to pay again
 // is to ask afresh.
-func (c *Curator) Train(ctx context.Context, q Training) (*Trainer, error) {
+func (c *Session) Train(ctx context.Context, q Training) (*Trainer, error) {
+	if err := c.asks(&q.Analyst); err != nil {
+		return nil, err
+	}
 	t, err := c.begin(ctx, q)
 	return t, afresh(q.Fresh, err)
 }
 
-func (c *Curator) begin(ctx context.Context, q Training) (*Trainer, error) {
+func (c *Session) begin(ctx context.Context, q Training) (*Trainer, error) {
 	t, err := c.training(ctx, q)
 	if err != nil {
 		return nil, c.public(err)

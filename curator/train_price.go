@@ -27,7 +27,10 @@ type TrainingExplanation struct {
 }
 
 // ExplainTrain tells what Train would give, free.
-func (c *Curator) ExplainTrain(ctx context.Context, q Training) (*TrainingExplanation, error) {
+func (c *Session) ExplainTrain(ctx context.Context, q Training) (*TrainingExplanation, error) {
+	if err := c.asks(&q.Analyst); err != nil {
+		return nil, err
+	}
 	t, err := c.training(ctx, q)
 	if err != nil {
 		return nil, c.public(err)
@@ -52,7 +55,7 @@ func (c *Curator) ExplainTrain(ctx context.Context, q Training) (*TrainingExplan
 func (t *Trainer) unit() *big.Rat { return bounded.GridUnit(t.training.Grid()) }
 
 // training decides all that is public.
-func (c *Curator) training(ctx context.Context, q Training) (*Trainer, error) {
+func (c *Session) training(ctx context.Context, q Training) (*Trainer, error) {
 	usage := func(format string, args ...any) error {
 		return &Error{Code: CodeUsage, Message: fmt.Sprintf(format, args...)}
 	}
@@ -122,7 +125,7 @@ func (c *Curator) training(ctx context.Context, q Training) (*Trainer, error) {
 }
 
 // priced fixes the noise, and what all steps cost together.
-func (c *Curator) priced(ctx context.Context, q Training, step learning.NoisyGradient) (*release.TrainingTerms, error) {
+func (c *Session) priced(ctx context.Context, q Training, step learning.NoisyGradient) (*release.TrainingTerms, error) {
 	delta, err := parseDelta(q.Delta)
 	if err != nil {
 		return nil, err
@@ -154,7 +157,7 @@ func (c *Curator) priced(ctx context.Context, q Training, step learning.NoisyGra
 }
 
 // calibrated is the least multiplier at which all steps cost Epsilon at δ, or the policy's default price.
-func (c *Curator) calibrated(ctx context.Context, q Training, step learning.NoisyGradient, delta privacy.Delta) (*big.Rat, error) {
+func (c *Session) calibrated(ctx context.Context, q Training, step learning.NoisyGradient, delta privacy.Delta) (*big.Rat, error) {
 	price, err := c.parsePrice(q.Question())
 	if err != nil {
 		return nil, err

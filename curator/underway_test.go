@@ -35,7 +35,7 @@ func (s *slow) Aggregate(ctx context.Context, b *bounded.Statement, from engine.
 const underwayQuestion = "SELECT region, COUNT(*), SUM(age) FROM people GROUP BY region"
 
 // slowly makes a home's engine one that waits.
-func slowly(c *Curator) (*slow, chan struct{}) {
+func slowly(c *Owner) (*slow, chan struct{}) {
 	let := make(chan struct{})
 	s := &slow{Engine: *inside(c).Engine, asked: make(chan struct{}, 100), let: let}
 	*inside(c).Engine = s
@@ -43,7 +43,7 @@ func slowly(c *Curator) (*slow, chan struct{}) {
 }
 
 // paidOf counts the reservations and releases of a ledger.
-func paidOf(t *testing.T, c *Curator) (reserved, released int) {
+func paidOf(t *testing.T, c *Owner) (reserved, released int) {
 	t.Helper()
 	s, err := c.ledger.State()
 	if err != nil {
@@ -54,8 +54,8 @@ func paidOf(t *testing.T, c *Curator) (reserved, released int) {
 
 // A question that is asked many times at once, through two curators of one home, is paid once, and all have the one release.
 func TestAskedAtOncePaysOnce(t *testing.T) {
-	for name, ask := range map[string]func(*Curator) (string, bool, error){
-		"Answer": func(c *Curator) (string, bool, error) {
+	for name, ask := range map[string]func(*Owner) (string, bool, error){
+		"Answer": func(c *Owner) (string, bool, error) {
 			r, err := c.Answer(t.Context(), Question{SQL: underwayQuestion})
 			if err != nil {
 				return "", false, err
@@ -63,7 +63,7 @@ func TestAskedAtOncePaysOnce(t *testing.T) {
 			text, err := json.Marshal(r.Rows)
 			return r.ID + string(text), r.Replayed, err
 		},
-		"Measure": func(c *Curator) (string, bool, error) {
+		"Measure": func(c *Owner) (string, bool, error) {
 			m, err := c.Measure(t.Context(), Question{SQL: underwayQuestion})
 			if err != nil {
 				return "", false, err
@@ -71,7 +71,7 @@ func TestAskedAtOncePaysOnce(t *testing.T) {
 			text, err := json.Marshal(m.Vectors[0].Values)
 			return m.ID + string(text), m.Replayed, err
 		},
-		"Select": func(c *Curator) (string, bool, error) {
+		"Select": func(c *Owner) (string, bool, error) {
 			s, err := c.Select(t.Context(), Selection{Request: Request{SQL: "SELECT region, COUNT(*) FROM people GROUP BY region"}, Best: 1})
 			if err != nil {
 				return "", false, err
@@ -89,7 +89,7 @@ func TestAskedAtOncePaysOnce(t *testing.T) {
 		var mu sync.Mutex
 		said, fresh := map[string]int{}, 0
 		for i := range askers {
-			c := []*Curator{one, two}[i%2]
+			c := []*Owner{one, two}[i%2]
 			wg.Go(func() {
 				text, replayed, err := ask(c)
 				mu.Lock()

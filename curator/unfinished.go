@@ -28,7 +28,7 @@ func namesOf(trainings []release.UnfinishedTraining) (names []string) {
 }
 
 // sealing keeps a new version of a table from being published while an unfinished training depends on the newest: no training begins between the check and the publishing.
-func (c *Curator) sealing(table string, abandon bool, lost *[]release.UnfinishedTraining) func(func() error) error {
+func (c *Session) sealing(table string, abandon bool, lost *[]release.UnfinishedTraining) func(func() error) error {
 	return func(publish func() error) error {
 		turn, err := c.kernel.Turn()
 		if err != nil {

@@ -44,7 +44,7 @@ func edit(t *testing.T, home, file, from, to string) {
 }
 
 // resumes checks that a training goes on where it was, and is not paid again.
-func resumes(t *testing.T, c *Curator, q Training, id string) {
+func resumes(t *testing.T, c *Owner, q Training, id string) {
 	t.Helper()
 	before, err := c.Budget()
 	if err != nil {
@@ -169,7 +169,7 @@ func TestAbandonedTrainings(t *testing.T) {
 	}
 }
 
-func pinnedOf(c *Curator) ([]release.UnfinishedTraining, error) {
+func pinnedOf(c *Owner) ([]release.UnfinishedTraining, error) {
 	s, err := c.ledger.State()
 	if err != nil {
 		return nil, err

@@ -39,7 +39,7 @@ tables:
 			t.Fatal(err)
 		}
 	}
-	keys := func(c *Curator) (all string, err error) {
+	keys := func(c *Owner) (all string, err error) {
 		for _, column := range []string{"region", "code", "since", "open"} {
 			a, err := c.ask(Question{SQL: "SELECT " + column + ", COUNT(*) FROM people GROUP BY " + column})
 			if err != nil {
@@ -56,7 +56,7 @@ tables:
 	if err != nil {
 		t.Fatal(err)
 	}
-	without := func() *Curator {
+	without := func() *Owner {
 		c := openHome(t, home)
 		*inside(c).Engine = failing{}
 		return c
@@ -100,7 +100,7 @@ func TestKeptValuesFollowTheDeclaration(t *testing.T) {
 	if err := Init(home); err != nil {
 		t.Fatal(err)
 	}
-	declare := func(bounds string) *Curator {
+	declare := func(bounds string) *Owner {
 		write(t, home, "policy.yaml", `
 version: 1
 population: {name: x}

@@ -15,12 +15,12 @@ import (
 // predictors (a constant 1 makes an intercept), and the last is the response.
 
 // regress plans one. bound is that of the predictors' norm, as a decimal; "" is what their own ranges give.
-func (c *Curator) regress(q Request, bound string) (*release.Regression, error) {
+func (c *Session) regress(q Request, bound string) (*release.Regression, error) {
 	return c.regressAt(q, bound, privacy.Loss{})
 }
 
 // regressAt is regress at a price that is not the question's own; the zero loss is none.
-func (c *Curator) regressAt(q Request, bound string, price privacy.Loss) (*release.Regression, error) {
+func (c *Session) regressAt(q Request, bound string, price privacy.Loss) (*release.Regression, error) {
 	request, err := c.request(q.Question())
 	if err != nil {
 		return nil, err
@@ -75,7 +75,7 @@ func portionOf(what, text string) (release.Portion, error) {
 }
 
 // aboutRows is about how many rows there are: as is said, or where that is 0 as the policy declares.
-func (c *Curator) aboutRows(r *release.Regression, said int64) (int64, error) {
+func (c *Session) aboutRows(r *release.Regression, said int64) (int64, error) {
 	if said == 0 && r.Source == nil {
 		said = c.policy.Table(r.Table).ExpectedRows
 	}

@@ -84,7 +84,7 @@ func (q *Question) level() error {
 
 // within is the plan of a question at the price that it should have; p itself where the question names no accuracy. It says how the
 // price was found.
-func (c *Curator) within(q Question, filled *policy.Policy, request plan.Request, p *plan.Plan, alpha float64) (*priced, string, error) {
+func (c *Session) within(q Question, filled *policy.Policy, request plan.Request, p *plan.Plan, alpha float64) (*priced, string, error) {
 	target := accuracy{}
 	if p.TargetError != nil {
 		percent := new(big.Rat).Mul(p.TargetError, big.NewRat(100, 1))

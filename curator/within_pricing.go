@@ -18,7 +18,7 @@ import (
 
 // pricing is the search for a price.
 type pricing struct {
-	c       *Curator
+	c       *Session
 	policy  *policy.Policy // that questions are planned under
 	request plan.Request
 	target  accuracy

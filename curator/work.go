@@ -20,7 +20,7 @@ type Work struct {
 // work is what the rows of one unit can make a look take, with all that the same answer looks at. Unbounded holds just
 // where some table is read on its server (a copy keeps to the policy), or has its unit through another. It is known before anything is charged, and reads
 // no row.
-func (c *Curator) work(l *release.Look) Work {
+func (c *Session) work(l *release.Look) Work {
 	p := c.filled()
 	of := cost.Of(p, l.Statements()...)
 	live := slices.ContainsFunc(l.Tables(), func(v seal.Version) bool { return v.Live && v.Copy == nil })
@@ -29,7 +29,7 @@ func (c *Curator) work(l *release.Look) Work {
 
 // Work is the cost of a question that answer_delay.factor multiplies, where every table has as many rows as rows says:
 // `dither audit timing --calibrate` divides times by it. It is free.
-func (c *Curator) Work(q Question, rows func(table string) int64) (*big.Int, error) {
+func (c *Session) Work(q Question, rows func(table string) int64) (*big.Int, error) {
 	a, err := c.ask(q)
 	if err != nil {
 		return nil, c.public(err)

@@ -164,7 +164,7 @@ func likelihood(answer, counts [6]int64, e privacy.Epsilon) interpret.Likelihood
 	return interpret.Likelihood{Factor: big.NewRat(1, 1), Log: log.Mul(log, e.Rat())}
 }
 
-var countedHomes = map[int64]*curator.Curator{}
+var countedHomes = map[int64]*curator.Owner{}
 
 // countedTown asks the real curator of a town of a size, anew each time, and checks that the noise is the one that the attacker reckons with.
 func countedTown(t *testing.T, size int64) (answer [6]int64) {

@@ -118,7 +118,7 @@ func TestGoldenReplays(t *testing.T) {
 }
 
 // resumed goes on with a training: what was recorded is given again, free, and the next step is drawn.
-func resumed(ctx context.Context, c *curator.Curator, home string, g golden) (figures, error) {
+func resumed(ctx context.Context, c *curator.Owner, home string, g golden) (figures, error) {
 	defer recorded(g.ID + " next")()
 	before, err := logged(home)
 	if err != nil {
@@ -141,7 +141,7 @@ func resumed(ctx context.Context, c *curator.Curator, home string, g golden) (fi
 }
 
 // computed asks a question afresh, under the randomness of its name.
-func computed(ctx context.Context, c *curator.Curator, home string, g golden) (figures, error) {
+func computed(ctx context.Context, c *curator.Owner, home string, g golden) (figures, error) {
 	defer recorded(g.ID)()
 	got, err := answered(ctx, c, home, g.Ask, true)
 	if err != nil || g.Ask.Do != "" {

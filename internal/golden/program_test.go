@@ -89,7 +89,7 @@ type sum struct {
 // figures are what a question gave: a JSON object.
 type figures = map[string]any
 
-func open(t testing.TB, home string) *curator.Curator {
+func open(t testing.TB, home string) *curator.Owner {
 	t.Helper()
 	c, err := curator.Open(home)
 	if err != nil {
@@ -115,7 +115,7 @@ func (a ask) request(fresh bool) curator.Request {
 
 // explained is what is foretold of a question, free: nothing that depends on what the ledger has, nor the bound on what
 // one unit costs, which the goldens are older than.
-func explained(ctx context.Context, c *curator.Curator, a ask) (figures, error) {
+func explained(ctx context.Context, c *curator.Owner, a ask) (figures, error) {
 	q := a.question(true)
 	q.Combine = false
 	e, err := c.Explain(ctx, q)
@@ -138,7 +138,7 @@ type given struct {
 
 // answered asks a question, and gives its figures with what the ledger has of it by then. A refusal is figures too:
 // its code, and where.
-func answered(ctx context.Context, c *curator.Curator, home string, a ask, fresh bool) (given, error) {
+func answered(ctx context.Context, c *curator.Owner, home string, a ask, fresh bool) (given, error) {
 	before, err := logged(home)
 	if err != nil {
 		return given{}, err
@@ -235,7 +235,7 @@ func tail(file string, from int64) ([]byte, error) {
 }
 
 // account is what a home's budget says, but for dates.
-func account(c *curator.Curator) (figures, error) {
+func account(c *curator.Owner) (figures, error) {
 	b, err := c.Budget()
 	if err != nil {
 		return nil, err

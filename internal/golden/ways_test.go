@@ -10,8 +10,8 @@ import (
 )
 
 // asks are the ways of asking, by name.
-var asks = map[string]func(context.Context, *curator.Curator, ask, bool) (given, error){
-	"": func(ctx context.Context, c *curator.Curator, a ask, fresh bool) (given, error) {
+var asks = map[string]func(context.Context, *curator.Owner, ask, bool) (given, error){
+	"": func(ctx context.Context, c *curator.Owner, a ask, fresh bool) (given, error) {
 		q := a.question(fresh)
 		q.Group = 0 // which explained takes: an answer says nothing of a group
 		r, err := c.Answer(ctx, q)
@@ -24,7 +24,7 @@ var asks = map[string]func(context.Context, *curator.Curator, ask, bool) (given,
 		}
 		return given{out, r.ID, r.Replayed}, nil
 	},
-	"measure": func(ctx context.Context, c *curator.Curator, a ask, fresh bool) (given, error) {
+	"measure": func(ctx context.Context, c *curator.Owner, a ask, fresh bool) (given, error) {
 		m, err := c.Measure(ctx, a.question(fresh))
 		if err != nil {
 			return given{}, err
@@ -39,7 +39,7 @@ var asks = map[string]func(context.Context, *curator.Curator, ask, bool) (given,
 			m.Replayed,
 		}, nil
 	},
-	"select": func(ctx context.Context, c *curator.Curator, a ask, fresh bool) (given, error) {
+	"select": func(ctx context.Context, c *curator.Owner, a ask, fresh bool) (given, error) {
 		s, err := c.Select(ctx, curator.Selection{Request: a.request(fresh), Confidence: a.Confidence, Best: a.Best, Mechanism: a.Mechanism})
 		if err != nil {
 			return given{}, err
@@ -49,7 +49,7 @@ var asks = map[string]func(context.Context, *curator.Curator, ask, bool) (given,
 			"shortfall": s.Shortfall, "price": s.Price,
 		}, s.ID, s.Replayed}, nil
 	},
-	"rank": func(ctx context.Context, c *curator.Curator, a ask, fresh bool) (given, error) {
+	"rank": func(ctx context.Context, c *curator.Owner, a ask, fresh bool) (given, error) {
 		r, err := c.Rank(ctx, curator.Quantiles{Request: a.request(fresh), Confidence: a.Confidence, At: a.Ranks, Mechanism: a.Mechanism})
 		if err != nil {
 			return given{}, err
@@ -59,14 +59,14 @@ var asks = map[string]func(context.Context, *curator.Curator, ask, bool) (given,
 			r.ID, r.Replayed,
 		}, nil
 	},
-	"smooth": func(ctx context.Context, c *curator.Curator, a ask, fresh bool) (given, error) {
+	"smooth": func(ctx context.Context, c *curator.Owner, a ask, fresh bool) (given, error) {
 		m, err := c.Smooth(ctx, a.request(fresh))
 		if err != nil {
 			return given{}, err
 		}
 		return given{figures{"value": m.Value, "price": m.Price}, m.ID, m.Replayed}, nil
 	},
-	"moments": func(ctx context.Context, c *curator.Curator, a ask, fresh bool) (given, error) {
+	"moments": func(ctx context.Context, c *curator.Owner, a ask, fresh bool) (given, error) {
 		v := curator.Vectors{Request: a.request(fresh), Centres: a.Centres}
 		for _, b := range a.Blocks {
 			v.Blocks = append(v.Blocks, curator.Block{Size: b.Size, Norm: b.Norm, Bound: b.Bound})
@@ -92,7 +92,7 @@ var asks = map[string]func(context.Context, *curator.Curator, ask, bool) (given,
 		}
 		return given{figures{"cells": m.Cells, "sums": sums, "price": m.Price}, m.ID, m.Replayed}, nil
 	},
-	"minimize": func(ctx context.Context, c *curator.Curator, a ask, fresh bool) (given, error) {
+	"minimize": func(ctx context.Context, c *curator.Owner, a ask, fresh bool) (given, error) {
 		m, err := c.Minimize(ctx, curator.Minimisation{
 			Request: a.request(fresh), Loss: a.Loss, Bound: a.Bound, Radius: a.Radius, Regularise: a.Regularise,
 			Rows: a.Rows, Curvature: a.Curvature,
@@ -110,7 +110,7 @@ var asks = map[string]func(context.Context, *curator.Curator, ask, bool) (given,
 		}
 		return given{out, m.ID, m.Replayed}, nil
 	},
-	"search": func(ctx context.Context, c *curator.Curator, a ask, fresh bool) (given, error) {
+	"search": func(ctx context.Context, c *curator.Owner, a ask, fresh bool) (given, error) {
 		q := curator.MinimumSearch{Request: a.request(fresh), Bound: a.Bound, Rows: a.Rows, Trials: a.Trials}
 		for _, one := range a.Candidates {
 			q.Candidates = append(q.Candidates, curator.MinimumCandidate{Regularise: one[0], Radius: one[1]})
@@ -124,7 +124,7 @@ var asks = map[string]func(context.Context, *curator.Curator, ask, bool) (given,
 			"missed": m.Missed, "trial": m.Trial, "price": m.Price,
 		}, m.ID, m.Replayed}, nil
 	},
-	"line": func(ctx context.Context, c *curator.Curator, a ask, fresh bool) (given, error) {
+	"line": func(ctx context.Context, c *curator.Owner, a ask, fresh bool) (given, error) {
 		l, err := c.FitLine(ctx, curator.LineQuestion{Request: a.request(fresh), Rows: a.Rows, WithoutIntervals: a.Plain})
 		if err != nil {
 			return given{}, err
@@ -134,7 +134,7 @@ var asks = map[string]func(context.Context, *curator.Curator, ask, bool) (given,
 			"thinned": l.Thinned, "price": l.Price,
 		}, l.ID, l.Replayed}, nil
 	},
-	"above": func(ctx context.Context, c *curator.Curator, a ask, _ bool) (given, error) {
+	"above": func(ctx context.Context, c *curator.Owner, a ask, _ bool) (given, error) {
 		s, err := c.Above(ctx, curator.Threshold{
 			Table: a.Table, Threshold: a.Threshold, Above: a.Above, Epsilon: a.Epsilon, Rho: a.Rho, Analyst: a.Analyst,
 			Most: a.Most, Values: a.Values,
@@ -153,14 +153,14 @@ var asks = map[string]func(context.Context, *curator.Curator, ask, bool) (given,
 		}
 		return given{figures{"accuracy": s.Accuracy, "verdicts": verdicts, "price": s.Price}, "", false}, nil
 	},
-	"train": func(ctx context.Context, c *curator.Curator, a ask, fresh bool) (given, error) {
+	"train": func(ctx context.Context, c *curator.Owner, a ask, fresh bool) (given, error) {
 		out, recorded, err := train(ctx, c, a, a.Taken, fresh)
 		return given{out, "", recorded >= a.Taken}, err
 	},
 }
 
 // train takes steps of a training, downhill at a fixed rate, and tells how many were recorded before.
-func train(ctx context.Context, c *curator.Curator, a ask, to int64, fresh bool) (figures, int64, error) {
+func train(ctx context.Context, c *curator.Owner, a ask, to int64, fresh bool) (figures, int64, error) {
 	t, err := c.Train(ctx, curator.Training{
 		Request: a.request(fresh), Delta: a.Delta, Model: curator.TrainedModel{
 			Kind: a.Model, Classes: a.Classes, Hidden: a.Hidden,

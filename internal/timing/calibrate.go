@@ -149,7 +149,7 @@ func (o Options) quotients(ctx context.Context, w Where, name string, with bool,
 		return nil, err
 	}
 	defer func() { err = errors.Join(err, h.close(context.WithoutCancel(ctx))) }()
-	all, err := questions(ctx, h.Curator, o.Seed)
+	all, err := questions(ctx, h.Owner, o.Seed)
 	if err != nil {
 		return nil, err
 	}

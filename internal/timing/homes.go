@@ -59,7 +59,7 @@ type Where struct {
 
 // home is one made-up home, open.
 type home struct {
-	*curator.Curator
+	*curator.Owner
 	path, state string
 	forget      func(context.Context) error
 }
@@ -94,7 +94,7 @@ func (w Where) make(ctx context.Context, name string, with bool) (_ *home, err e
 	if err := os.WriteFile(filepath.Join(h.path, "policy.yaml"), []byte(text), 0o600); err != nil {
 		return nil, err
 	}
-	if h.Curator, err = curator.Open(h.path); err != nil {
+	if h.Owner, err = curator.Open(h.path); err != nil {
 		return nil, err
 	}
 	_, err = h.Seal(ctx, table, curator.SealOptions{StateHome: h.state, Copy: schema})
@@ -103,7 +103,7 @@ func (w Where) make(ctx context.Context, name string, with bool) (_ *home, err e
 
 func (h *home) close(ctx context.Context) error {
 	err := h.forget(ctx)
-	if h.Curator != nil {
+	if h.Owner != nil {
 		err = errors.Join(err, h.Close())
 	}
 	return err

@@ -115,7 +115,7 @@ const mostTerms = 1000
 
 // questions are the classes with their costs; for each template the largest question that the policy admits. The policy
 // and the seed determine the choice.
-func questions(ctx context.Context, c *curator.Curator, seed uint64) ([]Question, error) {
+func questions(ctx context.Context, c *curator.Owner, seed uint64) ([]Question, error) {
 	out := fixed()
 	for i, q := range out {
 		e, err := c.Explain(ctx, curator.Question{SQL: q.SQL, Epsilon: Price})
@@ -150,10 +150,10 @@ func Legal(ctx context.Context, folder string, seed uint64) (all []Question, lim
 		return nil, 0, err
 	}
 	defer func() { err = errors.Join(err, h.close(ctx)) }()
-	if all, err = questions(ctx, h.Curator, seed); err != nil {
+	if all, err = questions(ctx, h.Owner, seed); err != nil {
 		return nil, 0, err
 	}
-	if refused, err := planted(ctx, h.Curator); err == nil {
+	if refused, err := planted(ctx, h.Owner); err == nil {
 		return nil, 0, fmt.Errorf("defect: the policy admits %q", refused[0].SQL)
 	}
 	e, err := h.Explain(ctx, curator.Question{SQL: all[0].SQL, Epsilon: Price})
@@ -164,7 +164,7 @@ func Legal(ctx context.Context, folder string, seed uint64) (all []Question, lim
 }
 
 // planted is a question whose limit is lifted.
-func planted(ctx context.Context, c *curator.Curator) ([]Question, error) {
+func planted(ctx context.Context, c *curator.Owner) ([]Question, error) {
 	var b strings.Builder
 	b.WriteString("WITH s AS (SELECT pid, age FROM visits WHERE pid = 1 AND married) SELECT COUNT(*) FROM s AS v1")
 	for i := 2; i <= plantedJoins; i++ {

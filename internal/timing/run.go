@@ -90,11 +90,11 @@ func Run(ctx context.Context, o Options) (_ *Report, err error) {
 		}
 		homes = append(homes, h)
 	}
-	choose := func(ctx context.Context, c *curator.Curator) ([]Question, error) { return questions(ctx, c, o.Seed) }
+	choose := func(ctx context.Context, c *curator.Owner) ([]Question, error) { return questions(ctx, c, o.Seed) }
 	if o.Planted {
 		choose = planted
 	}
-	asked, err := choose(ctx, homes[1].Curator)
+	asked, err := choose(ctx, homes[1].Owner)
 	if err != nil {
 		return nil, err
 	}

@@ -41,7 +41,7 @@ type Access struct {
 }
 
 // ExplainKMeans says before spending what KMeans would cost.
-func ExplainKMeans(ctx context.Context, c *curator.Curator, of Request) (*Explanation, error) {
+func ExplainKMeans(ctx context.Context, c *curator.Session, of Request) (*Explanation, error) {
 	s, err := newKernelSource(ctx, c, of)
 	if err != nil {
 		return nil, err

@@ -16,7 +16,7 @@ import (
 
 // kernelSource asks the kernel. Until pay is set it uses earlier releases alone, at no cost.
 type kernelSource struct {
-	kernel  *curator.Curator
+	kernel  *curator.Session
 	of      Request
 	table   curator.Table
 	columns []column
@@ -30,7 +30,7 @@ type kernelSource struct {
 }
 
 // newKernelSource validates a request, finds its price and divides it. It spends nothing.
-func newKernelSource(ctx context.Context, c *curator.Curator, of Request) (*kernelSource, error) {
+func newKernelSource(ctx context.Context, c *curator.Session, of Request) (*kernelSource, error) {
 	s := &kernelSource{kernel: c, of: of}
 	tables, err := c.Tables()
 	if err != nil {

@@ -33,7 +33,7 @@ tables:
 `
 
 // testHome is a home with rows "x,y,n" around three places, some of them with a NULL.
-func testHome(t testing.TB, edit func(string) string, rows int, more ...string) (*curator.Curator, string) {
+func testHome(t testing.TB, edit func(string) string, rows int, more ...string) (*curator.Session, string) {
 	t.Helper()
 	r := rand.New(rand.NewPCG(3, 4))
 	var b strings.Builder
@@ -55,7 +55,7 @@ func underRho(s string) string {
 	return strings.Replace(strings.Replace(s, "{epsilon: 100}", "{rho: 100, delta: 1e-6}", 1), ", maximum: 50", "", 1)
 }
 
-func spentOf(t *testing.T, c *curator.Curator) string {
+func spentOf(t *testing.T, c *curator.Session) string {
 	t.Helper()
 	b, err := c.Budget()
 	if err != nil {

@@ -112,7 +112,7 @@ const mostClusters = 64
 // rest alone.
 //
 // Errors are *curator.Error.
-func KMeans(ctx context.Context, c *curator.Curator, of Request) (*Result, error) {
+func KMeans(ctx context.Context, c *curator.Session, of Request) (*Result, error) {
 	s, err := newKernelSource(ctx, c, of)
 	if err != nil {
 		return nil, err

@@ -14,13 +14,13 @@ import (
 // which none is NULL. By default it measures the sum of vectors and the sum of their products, about the middle of the
 // declared bounds. With MethodCoinPress it measures in rounds. Intervals come from a simulation. With Population they
 // also cover sampling, from a normal distribution.
-func Covariance(ctx context.Context, c *curator.Curator, s Sample) (*Result, error) {
+func Covariance(ctx context.Context, c *curator.Session, s Sample) (*Result, error) {
 	p, err := PlanCovariance(ctx, c, s)
 	return run(ctx, p, err)
 }
 
 // PlanCovariance returns the plan that Covariance would carry out. It spends nothing.
-func PlanCovariance(ctx context.Context, c *curator.Curator, s Sample) (*Plan, error) {
+func PlanCovariance(ctx context.Context, c *curator.Session, s Sample) (*Plan, error) {
 	return planCovariance(ctx, c, s)
 }
 

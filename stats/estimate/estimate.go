@@ -141,7 +141,7 @@ func (e *Result) took(id string, price, remaining curator.Loss, replayed bool) {
 	e.Releases, e.Remaining = append(e.Releases, id), remaining
 }
 
-// asker is what an estimate asks of: a *curator.Curator.
+// asker is what an estimate asks of: a *curator.Session.
 type asker interface {
 	Answer(context.Context, curator.Question) (*curator.Release, error)
 	Explain(context.Context, curator.Question) (*curator.Explanation, error)
@@ -154,7 +154,7 @@ type asker interface {
 	Tables() ([]curator.Table, error)
 }
 
-var _ asker = (*curator.Curator)(nil)
+var _ asker = (*curator.Session)(nil)
 
 // runEstimate plans and runs.
 func run(ctx context.Context, p *Plan, err error) (*Result, error) {

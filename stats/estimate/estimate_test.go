@@ -21,7 +21,7 @@ const estimateColumns = `      x: {type: real, bounds: [0, 100]}
 `
 
 // peopleOf has x about 40 and y = x/4 and more, in groups a and b.
-func peopleOf(t testing.TB, budget string, n int) (c *curator.Curator, x, y []float64) {
+func peopleOf(t testing.TB, budget string, n int) (c *curator.Session, x, y []float64) {
 	t.Helper()
 	s := newSimulator()
 	c = statstest.People(t, budget, estimateColumns, "x,y,g,same,none", func(i int) string {
@@ -50,7 +50,7 @@ func TestEstimatesOfRows(t *testing.T) {
 		of := func(columns ...string) Sample {
 			return Sample{Request: curator.Request{Epsilon: "5"}, Table: "people", Columns: columns}
 		}
-		try := func(s Sample, plan func(context.Context, *curator.Curator, Sample) (*Plan, error), values int) {
+		try := func(s Sample, plan func(context.Context, *curator.Session, Sample) (*Plan, error), values int) {
 			t.Helper()
 			p, err := plan(t.Context(), c, s)
 			if err != nil {
@@ -133,8 +133,8 @@ func TestEstimatesOfRows(t *testing.T) {
 		s := of("x", "y")
 		s.Method = MethodAutomatic
 		try(s, PlanMean, 2)
-		quantiles := func(at ...string) func(context.Context, *curator.Curator, Sample) (*Plan, error) {
-			return func(ctx context.Context, c *curator.Curator, s Sample) (*Plan, error) {
+		quantiles := func(at ...string) func(context.Context, *curator.Session, Sample) (*Plan, error) {
+			return func(ctx context.Context, c *curator.Session, s Sample) (*Plan, error) {
 				return PlanQuantile(ctx, c, s, at...)
 			}
 		}
@@ -220,7 +220,7 @@ func TestEstimatesRefused(t *testing.T) {
 		with(func(s *Sample) { s.Columns = []string{"none", "x"} }),
 	} {
 		for _, population := range []bool{false, true} {
-			for _, of := range []func(context.Context, *curator.Curator, Sample) (*Result, error){
+			for _, of := range []func(context.Context, *curator.Session, Sample) (*Result, error){
 				Mean, Variance,
 				Covariance,
 			} {

@@ -11,7 +11,7 @@ import (
 )
 
 // estimateClinic makes a home with 20,000 made-up visits: costs of 50 to 149, and lengths that go with them.
-func estimateClinic() (c *curator.Curator, done func()) {
+func estimateClinic() (c *curator.Session, done func()) {
 	var rows strings.Builder
 	rows.WriteString("cost,minutes,ward\n")
 	for i := range 20_000 {

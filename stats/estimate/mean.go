@@ -17,13 +17,13 @@ import (
 //
 // With Population the mean takes 80 % of the price and the variance 20 %, and the interval comes from a simulation of
 // both noises and of sampling.
-func Mean(ctx context.Context, c *curator.Curator, s Sample) (*Result, error) {
+func Mean(ctx context.Context, c *curator.Session, s Sample) (*Result, error) {
 	p, err := PlanMean(ctx, c, s)
 	return run(ctx, p, err)
 }
 
 // PlanMean returns the plan that Mean would carry out. It spends nothing.
-func PlanMean(ctx context.Context, c *curator.Curator, s Sample) (*Plan, error) {
+func PlanMean(ctx context.Context, c *curator.Session, s Sample) (*Plan, error) {
 	return planMean(ctx, c, s)
 }
 
@@ -58,13 +58,13 @@ func planMean(ctx context.Context, k asker, s Sample) (*Plan, error) {
 // sums of squares about the middle of the bounds. The noise is that of SQL's VAR_SAMP. The intervals come from a
 // simulation, and are narrower than those of VAR_SAMP, whose proof holds for all data. With Population, sums of third
 // and fourth powers measure the sampling error of the variance.
-func Variance(ctx context.Context, c *curator.Curator, s Sample) (*Result, error) {
+func Variance(ctx context.Context, c *curator.Session, s Sample) (*Result, error) {
 	p, err := PlanVariance(ctx, c, s)
 	return run(ctx, p, err)
 }
 
 // PlanVariance returns the plan that Variance would carry out. It spends nothing.
-func PlanVariance(ctx context.Context, c *curator.Curator, s Sample) (*Plan, error) {
+func PlanVariance(ctx context.Context, c *curator.Session, s Sample) (*Plan, error) {
 	return planVariance(ctx, c, s)
 }
 

@@ -20,13 +20,13 @@ import (
 //
 // Population needs MethodIndependent, and no groups. A twentieth of the price then counts the rows, and the interval is
 // wider by the sampling error of ranks in so many rows.
-func Quantile(ctx context.Context, c *curator.Curator, s Sample, at ...string) (*Result, error) {
+func Quantile(ctx context.Context, c *curator.Session, s Sample, at ...string) (*Result, error) {
 	p, err := PlanQuantile(ctx, c, s, at...)
 	return run(ctx, p, err)
 }
 
 // PlanQuantile returns the plan that Quantile would carry out. It spends nothing.
-func PlanQuantile(ctx context.Context, c *curator.Curator, s Sample, at ...string) (*Plan, error) {
+func PlanQuantile(ctx context.Context, c *curator.Session, s Sample, at ...string) (*Plan, error) {
 	return planQuantile(ctx, c, s, at)
 }
 

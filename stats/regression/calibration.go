@@ -161,7 +161,7 @@ func (q Calibration) check() error {
 // ExplainCalibration states what a calibration of a logistic model over this table would cost, which does not depend on
 // its coefficients. It spends nothing.
 func ExplainCalibration(
-	_ context.Context, c *curator.Curator, table, formula, where string, k formula.Classes, q Calibration,
+	_ context.Context, c *curator.Session, table, formula, where string, k formula.Classes, q Calibration,
 ) (*CalibrationExplanation, error) {
 	d, err := classDesign(c, table, formula, nil, k, false)
 	if err != nil {
@@ -174,7 +174,7 @@ func ExplainCalibration(
 	return scoring{d, where, linearSQL(d, wide)}.explain(c, q)
 }
 
-func (s scoring) explain(c *curator.Curator, q Calibration) (*CalibrationExplanation, error) {
+func (s scoring) explain(c *curator.Session, q Calibration) (*CalibrationExplanation, error) {
 	if err := q.check(); err != nil {
 		return nil, err
 	}
@@ -200,7 +200,7 @@ func (s scoring) explain(c *curator.Curator, q Calibration) (*CalibrationExplana
 
 // Calibrate counts rows by their predicted probability and by their response. The model must be logistic. A calibration
 // that was released before is free.
-func (f *GLMFit) Calibrate(ctx context.Context, c *curator.Curator, q Calibration) (*Calibrated, error) {
+func (f *GLMFit) Calibrate(ctx context.Context, c *curator.Session, q Calibration) (*Calibrated, error) {
 	if f.Model != Logistic {
 		return nil, request.Misuse("", "a calibration is of probabilities, which a %s model has none of", f.Model)
 	}
@@ -208,7 +208,7 @@ func (f *GLMFit) Calibrate(ctx context.Context, c *curator.Curator, q Calibratio
 }
 
 // Calibrate is like GLMFit.Calibrate, for a logistic model that was trained.
-func (t *Trained) Calibrate(ctx context.Context, c *curator.Curator, q Calibration) (*Calibrated, error) {
+func (t *Trained) Calibrate(ctx context.Context, c *curator.Session, q Calibration) (*Calibrated, error) {
 	if t.Model != curator.LogisticModel {
 		return nil, request.Misuse("", "a calibration is of a logistic model, and not of a %s one", t.Model)
 	}
@@ -216,7 +216,7 @@ func (t *Trained) Calibrate(ctx context.Context, c *curator.Curator, q Calibrati
 }
 
 // calibrate asks, and makes rates of the counts.
-func (s scoring) calibrate(ctx context.Context, c *curator.Curator, q Calibration) (*Calibrated, error) {
+func (s scoring) calibrate(ctx context.Context, c *curator.Session, q Calibration) (*Calibrated, error) {
 	if err := q.check(); err != nil {
 		return nil, err
 	}

@@ -9,7 +9,7 @@ import (
 // classDesign reads a formula, and finds its design over a table of the policy, within bounds that were found and with
 // a response of classes; of more than two only where a model can have so many.
 func classDesign(
-	c *curator.Curator, table, text string, found []formula.Bounds, k formula.Classes, many bool,
+	c *curator.Session, table, text string, found []formula.Bounds, k formula.Classes, many bool,
 ) (*formula.Design, error) {
 	f, err := formula.Parse(text)
 	if err != nil {

@@ -115,7 +115,7 @@ type GLMExplanation struct {
 // glmPlan is a GLM, decided but for what a count would tell.
 type glmPlan struct {
 	GLM
-	c          *curator.Curator
+	c          *curator.Session
 	family     glm.Family
 	design     *formula.Design
 	sql        string
@@ -132,7 +132,7 @@ type glmPlan struct {
 // FitGLM fits a model with Curator.Minimize. Noise is added to the minimum of a regularised risk, and to two sums, from
 // which internal/glm computes the bias that the regulariser causes and the standard errors. The price pays for the
 // minimum and, unless the number of rows is given or declared, for a count before it.
-func FitGLM(ctx context.Context, c *curator.Curator, q GLM) (*GLMFit, error) {
+func FitGLM(ctx context.Context, c *curator.Session, q GLM) (*GLMFit, error) {
 	if q.Normalise != "" || q.Choose != "" {
 		return fitPrepared(ctx, c, q)
 	}
@@ -200,7 +200,7 @@ func (p *glmPlan) counted(ctx context.Context) (id string, rows, spread float64,
 
 // ExplainGLM states what FitGLM would cost, and its noise. It spends nothing. If a count is needed, the figures are for
 // 10,000 rows.
-func ExplainGLM(ctx context.Context, c *curator.Curator, q GLM) (*GLMExplanation, error) {
+func ExplainGLM(ctx context.Context, c *curator.Session, q GLM) (*GLMExplanation, error) {
 	p, err := decideGLM(c, q)
 	if err != nil {
 		return nil, err

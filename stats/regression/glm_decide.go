@@ -17,12 +17,12 @@ import (
 const glmRows = 10000
 
 // decideGLM decides what does not depend on the number of rows.
-func decideGLM(c *curator.Curator, q GLM) (*glmPlan, error) {
+func decideGLM(c *curator.Session, q GLM) (*glmPlan, error) {
 	return decideGLMWithin(c, q, nil)
 }
 
 // decideGLMWithin is decideGLM with bounds of numbers that were found.
-func decideGLMWithin(c *curator.Curator, q GLM, found []formula.Bounds) (*glmPlan, error) {
+func decideGLMWithin(c *curator.Session, q GLM, found []formula.Bounds) (*glmPlan, error) {
 	p := &glmPlan{GLM: q, c: c, family: glm.Family(q.Family)}
 	if q.Family != Logistic && q.Family != Poisson {
 		return nil, request.Misuse("", "a generalized linear model is %s or %s, not %q", Logistic, Poisson, q.Family)

@@ -29,7 +29,7 @@ type preparation struct {
 const choosingShare = "0.2"
 
 // newPreparation divides the price. It spends nothing.
-func newPreparation(_ *curator.Curator, q GLM, p *glmPlan) (*preparation, error) {
+func newPreparation(_ *curator.Session, q GLM, p *glmPlan) (*preparation, error) {
 	out := &preparation{GLM: q, plan: p}
 	var shares []*big.Rat
 	var err error
@@ -83,7 +83,7 @@ func (p *preparation) notes() (notes []string) {
 
 // fitPrepared prepares a model, and fits it for what is left of the price. All looks together cost the price, by
 // composition.
-func fitPrepared(ctx context.Context, c *curator.Curator, q GLM) (*GLMFit, error) {
+func fitPrepared(ctx context.Context, c *curator.Session, q GLM) (*GLMFit, error) {
 	whole, err := decideGLM(c, q)
 	if err != nil {
 		return nil, err

@@ -189,7 +189,7 @@ func TestFitGLMReal(t *testing.T) {
 	}
 }
 
-func (m realModel) compare(t *testing.T, c *curator.Curator, file string) {
+func (m realModel) compare(t *testing.T, c *curator.Session, file string) {
 	q := GLM{Family: m.family, Table: "visits", Formula: m.formula(), Bound: m.bound, Radius: m.radius}
 	q.Epsilon = m.epsilon
 	usual, err := FitGLM(t.Context(), c, q)

@@ -46,7 +46,7 @@ const maxCandidates = 32
 
 // SearchGLM fits all candidates, and chooses one. Its loss is the sum of the prices, by composition, whichever is
 // chosen: each fit and the counts are releases of the kernel. It begins only if the remaining budget covers all of it.
-func SearchGLM(ctx context.Context, c *curator.Curator, s GLMSearch) (*GLMSearched, error) {
+func SearchGLM(ctx context.Context, c *curator.Session, s GLMSearch) (*GLMSearched, error) {
 	if len(s.Candidates) < 2 || len(s.Candidates) > maxCandidates {
 		return nil, request.Misuse("", "a search is among 2 to %d models", maxCandidates)
 	}
@@ -102,7 +102,7 @@ func SearchGLM(ctx context.Context, c *curator.Curator, s GLMSearch) (*GLMSearch
 }
 
 // run fits, counts and chooses.
-func (s GLMSearch) run(ctx context.Context, c *curator.Curator, out *GLMSearched) error {
+func (s GLMSearch) run(ctx context.Context, c *curator.Session, out *GLMSearched) error {
 	var counts []string
 	out.Replayed = true
 	for _, q := range s.Candidates {

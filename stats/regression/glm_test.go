@@ -34,7 +34,7 @@ tables:
 
 // glmHome makes a sealed home of rows with logit P(ill) = −1.5 + .03·age + x − .8·(g is b), and ln E(visits) = .2
 // + .01·age + .5·x.
-func glmHome(t testing.TB, budget, most string, rows int) (*curator.Curator, string) {
+func glmHome(t testing.TB, budget, most string, rows int) (*curator.Session, string) {
 	t.Helper()
 	r := rand.New(rand.NewPCG(11, uint64(rows)))
 	var b strings.Builder

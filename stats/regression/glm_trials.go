@@ -49,7 +49,7 @@ type TriedCoefficient struct {
 }
 
 // TryGLM runs the search.
-func TryGLM(ctx context.Context, c *curator.Curator, q GLMTrials) (*GLMTried, error) {
+func TryGLM(ctx context.Context, c *curator.Session, q GLMTrials) (*GLMTried, error) {
 	p, m, err := decideTrials(c, q)
 	if err != nil {
 		return nil, err
@@ -62,7 +62,7 @@ func TryGLM(ctx context.Context, c *curator.Curator, q GLMTrials) (*GLMTried, er
 }
 
 // ExplainTrials states what TryGLM would cost. It spends nothing. The noise is that of the first regulariser.
-func ExplainTrials(ctx context.Context, c *curator.Curator, q GLMTrials) (*GLMTried, error) {
+func ExplainTrials(ctx context.Context, c *curator.Session, q GLMTrials) (*GLMTried, error) {
 	p, m, err := decideTrials(c, q)
 	if err != nil {
 		return nil, err
@@ -80,7 +80,7 @@ func ExplainTrials(ctx context.Context, c *curator.Curator, q GLMTrials) (*GLMTr
 	return out, nil
 }
 
-func decideTrials(c *curator.Curator, q GLMTrials) (*glmPlan, curator.MinimumSearch, error) {
+func decideTrials(c *curator.Session, q GLMTrials) (*glmPlan, curator.MinimumSearch, error) {
 	m := curator.MinimumSearch{Trials: q.Trials}
 	switch {
 	case q.Family != Logistic:

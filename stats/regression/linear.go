@@ -157,7 +157,7 @@ const (
 // Predictors and response are scaled by their declared bounds, and coefficients told for the columns as they are. With
 // z the scaled predictors and v the response, C₁ ≥ ‖z‖₁ and |v| ≤ C₂ = 1, the noise on Σzzᵀ is made
 // for C₁² at most, and that on Σzv for C₁C₂; under ρ for the L2 norms.
-func FitLinear(ctx context.Context, c *curator.Curator, q Linear) (*LinearFit, error) {
+func FitLinear(ctx context.Context, c *curator.Session, q Linear) (*LinearFit, error) {
 	if q.Method == TheilSen {
 		return fitTheilSen(ctx, c, q)
 	}
@@ -193,7 +193,7 @@ func FitLinear(ctx context.Context, c *curator.Curator, q Linear) (*LinearFit, e
 }
 
 // ExplainLinear states what FitLinear would cost, and its noise. It spends nothing.
-func ExplainLinear(ctx context.Context, c *curator.Curator, q Linear) (*LinearExplanation, error) {
+func ExplainLinear(ctx context.Context, c *curator.Session, q Linear) (*LinearExplanation, error) {
 	if q.Method == TheilSen {
 		return explainTheilSen(ctx, c, q)
 	}
@@ -263,7 +263,7 @@ func ExplainLinear(ctx context.Context, c *curator.Curator, q Linear) (*LinearEx
 }
 
 // decideLinear plans the measurement.
-func decideLinear(ctx context.Context, c *curator.Curator, q Linear) (*linear, error) {
+func decideLinear(ctx context.Context, c *curator.Session, q Linear) (*linear, error) {
 	if q.From != "" {
 		return decideAgain(ctx, c, q)
 	}
@@ -301,7 +301,7 @@ func decideLinear(ctx context.Context, c *curator.Curator, q Linear) (*linear, e
 }
 
 // read finds the table and the design of the question's formula.
-func (l *linear) read(c *curator.Curator) error {
+func (l *linear) read(c *curator.Session) error {
 	f, err := formula.Parse(l.Formula)
 	if err != nil {
 		return err
@@ -314,7 +314,7 @@ func (l *linear) read(c *curator.Curator) error {
 }
 
 // plan decides the measurement over the design, for the question's price.
-func (l *linear) plan(ctx context.Context, c *curator.Curator) (err error) {
+func (l *linear) plan(ctx context.Context, c *curator.Session) (err error) {
 	var response string
 	response, l.at, l.half = l.design.Response.Scaled(l.design.Formula.Intercept)
 	l.vectors = curator.Vectors{Request: l.Request, Sums: []curator.Sum{curator.Product(0, 0), curator.Product(0, 1)}}

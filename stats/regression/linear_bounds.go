@@ -14,7 +14,7 @@ import (
 // left of the price. Each look is a curator.Rank of two quantiles, for an equal part of the share; the looks and the
 // measurement together cost the price, by composition. Nothing is paid unless there is room for all that has not been
 // released before. Without pay it takes only what was; found says whether that is all of the bounds.
-func (l *linear) findBounds(ctx context.Context, c *curator.Curator, pay bool) (found bool, err error) {
+func (l *linear) findBounds(ctx context.Context, c *curator.Session, pay bool) (found bool, err error) {
 	names := l.design.Formula.Numbers(l.table)
 	if len(names) == 0 {
 		return true, nil
@@ -62,7 +62,7 @@ func (l *linear) findBounds(ctx context.Context, c *curator.Curator, pay bool) (
 
 // planWithinFound plans the measurement anew within the bounds that were found; within the declared ones where a
 // question cannot be asked with these, such as 1e-20 apart.
-func (l *linear) planWithinFound(ctx context.Context, c *curator.Curator) error {
+func (l *linear) planWithinFound(ctx context.Context, c *curator.Session) error {
 	err := l.planWithin(ctx, c, l.found)
 	if err != nil && len(l.found) > 0 {
 		l.found = nil
@@ -72,7 +72,7 @@ func (l *linear) planWithinFound(ctx context.Context, c *curator.Curator) error 
 }
 
 // planWithin plans the measurement within bounds that were found.
-func (l *linear) planWithin(ctx context.Context, c *curator.Curator, found []formula.Bounds) error {
+func (l *linear) planWithin(ctx context.Context, c *curator.Session, found []formula.Bounds) error {
 	design, err := l.design.Formula.DesignWith(l.table, formula.Options{Found: found})
 	if err != nil {
 		return err

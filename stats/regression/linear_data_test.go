@@ -94,7 +94,7 @@ func TestLinearRealData(t *testing.T) {
 	}
 }
 
-func homeOf(t *testing.T, policy, file, rows, table string) *curator.Curator {
+func homeOf(t *testing.T, policy, file, rows, table string) *curator.Session {
 	t.Helper()
 	c, _ := statstest.Sealed(t, policy, table, map[string]string{file: rows})
 	return c

@@ -51,7 +51,7 @@ func (l *linear) remark() string {
 
 // recorded plans the regression that a release was made by. What it gives is planned, and nothing else: whether it was
 // that one, FitLinear sees by the replay.
-func recorded(ctx context.Context, c *curator.Curator, q Linear) (*linear, error) {
+func recorded(ctx context.Context, c *curator.Session, q Linear) (*linear, error) {
 	none := request.Misuse("name the release of a linear regression, as its output ends with",
 		"%s is none of a linear regression's that can be read again", q.From)
 	r, err := c.Asked(q.From, q.Request.Question())
@@ -116,7 +116,7 @@ func recorded(ctx context.Context, c *curator.Curator, q Linear) (*linear, error
 }
 
 // decideAgain plans what is asked of an earlier regression's release.
-func decideAgain(ctx context.Context, c *curator.Curator, q Linear) (*linear, error) {
+func decideAgain(ctx context.Context, c *curator.Session, q Linear) (*linear, error) {
 	switch {
 	case q.Epsilon != "" || q.Rho != "" || q.Fresh:
 		return nil, request.Misuse("leave the price out", "what is computed from a release is free")

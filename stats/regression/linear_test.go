@@ -48,7 +48,7 @@ func ordinary(points []point) []float64 {
 }
 
 // newHome makes a sealed home of one table, of points that are made up, and what is odd beside them.
-func newHome(t testing.TB, budget string, n int) *curator.Curator {
+func newHome(t testing.TB, budget string, n int) *curator.Session {
 	t.Helper()
 	policy := "version: 1\npopulation: {name: made-up}\nbudget: " + budget +
 		"\nprice: {default: 1, maximum: 40}\ntables:\n  points:\n    source: {csv: points.csv}\n    unit: row\n    columns:\n" +

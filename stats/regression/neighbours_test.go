@@ -46,7 +46,7 @@ type neighboursRow struct {
 const neighboursGroups = 10
 
 // neighboursHome is a home with a policy, and its rows.
-func neighboursHome(t *testing.T, neighbours, budget string, persons bool) (*curator.Curator, []neighboursRow) {
+func neighboursHome(t *testing.T, neighbours, budget string, persons bool) (*curator.Session, []neighboursRow) {
 	t.Helper()
 	unit := "unit: row"
 	if persons {
@@ -224,7 +224,7 @@ func TestIntervalsUnderBothRelations(t *testing.T) {
 // neighboursClusters checks the sizes and means of Lloyd's last iteration, which are of the rows that were nearest to
 // the centres before it.
 func neighboursClusters(
-	t *testing.T, c *curator.Curator, rows []neighboursRow, epsilon string, times int,
+	t *testing.T, c *curator.Session, rows []neighboursRow, epsilon string, times int,
 ) (sizes, means statstest.Covers) {
 	t.Helper()
 	for i := range times {

@@ -69,7 +69,7 @@ func newNormaliser(t curator.Table, names []string, where string, q curator.Requ
 // find takes the look. A number whose spread its noise hides, or that hardly varies within three spreads of its bounds,
 // keeps the declared ones.
 func (n *normaliser) find(
-	ctx context.Context, c *curator.Curator,
+	ctx context.Context, c *curator.Session,
 ) (found []formula.Bounds, m *curator.Moments, err error) {
 	if m, err = c.Moments(ctx, n.of); err != nil {
 		return nil, nil, err
@@ -139,7 +139,7 @@ func normaliseNote(text string) (string, error) {
 // normalise scales the design's numbers by their means and spreads, and plans the measurement anew for what is left of
 // the price. Nothing is paid unless there is room for all of it, and the policy takes both parts. Without pay it takes
 // only what was released before; found says whether it was.
-func (l *linear) normalise(ctx context.Context, c *curator.Curator, pay bool) (found bool, err error) {
+func (l *linear) normalise(ctx context.Context, c *curator.Session, pay bool) (found bool, err error) {
 	share, err := request.Share(l.Normalise)
 	if err != nil {
 		return false, err
@@ -176,7 +176,7 @@ func (l *linear) normalise(ctx context.Context, c *curator.Curator, pay bool) (f
 
 // plannable makes sure that the policy takes what is left of a price for the measurement, which must not turn out when
 // the first look is paid.
-func (l *linear) plannable(ctx context.Context, c *curator.Curator, rest curator.Request) error {
+func (l *linear) plannable(ctx context.Context, c *curator.Session, rest curator.Request) error {
 	v := l.vectors
 	v.Request = request.At(v.Request, rest)
 	_, err := c.ExplainMoments(ctx, v)

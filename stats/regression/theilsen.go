@@ -58,7 +58,7 @@ type lineFit struct {
 }
 
 // decideLine plans a line.
-func decideLine(c *curator.Curator, q Linear) (*lineFit, error) {
+func decideLine(c *curator.Session, q Linear) (*lineFit, error) {
 	if alpha, err := request.Confidence(&q.Confidence); err != nil {
 		return nil, err
 	} else if math.Abs(alpha-0.05) > 1e-9 {
@@ -97,7 +97,7 @@ func decideLine(c *curator.Curator, q Linear) (*lineFit, error) {
 	return l, nil
 }
 
-func fitTheilSen(ctx context.Context, c *curator.Curator, q Linear) (*LinearFit, error) {
+func fitTheilSen(ctx context.Context, c *curator.Session, q Linear) (*LinearFit, error) {
 	l, err := decideLine(c, q)
 	if err != nil {
 		return nil, err
@@ -122,7 +122,7 @@ func fitTheilSen(ctx context.Context, c *curator.Curator, q Linear) (*LinearFit,
 	return out, nil
 }
 
-func explainTheilSen(ctx context.Context, c *curator.Curator, q Linear) (*LinearExplanation, error) {
+func explainTheilSen(ctx context.Context, c *curator.Session, q Linear) (*LinearExplanation, error) {
 	l, err := decideLine(c, q)
 	if err != nil {
 		return nil, err

@@ -126,7 +126,7 @@ func (g *gradients) spec() Spec { return Spec{g.Kind, g.design.Formula.String(),
 // that ended early continues where it stopped, when it is asked for again: its recorded steps are replayed at no cost,
 // and lead to the same parameters. told, if not nil, is called after each step.
 func FitGradients(
-	ctx context.Context, c *curator.Curator, q Gradients, told func(TrainingStep),
+	ctx context.Context, c *curator.Session, q Gradients, told func(TrainingStep),
 ) (out *Trained, err error) {
 	g, err := decideGradients(c, q)
 	if err != nil {
@@ -178,7 +178,7 @@ func FitGradients(
 }
 
 // ExplainGradients states what FitGradients would cost. It spends nothing.
-func ExplainGradients(ctx context.Context, c *curator.Curator, q Gradients) (*GradientsExplanation, error) {
+func ExplainGradients(ctx context.Context, c *curator.Session, q Gradients) (*GradientsExplanation, error) {
 	g, err := decideGradients(c, q)
 	if err != nil {
 		return nil, err
@@ -220,7 +220,7 @@ func certifiedEpsilon(price curator.Loss) string {
 }
 
 // decideGradients fixes all there is.
-func decideGradients(c *curator.Curator, q Gradients) (*gradients, error) {
+func decideGradients(c *curator.Session, q Gradients) (*gradients, error) {
 	g := &gradients{Gradients: q}
 	err := request.CheckCondition(q.Where)
 	if err != nil {

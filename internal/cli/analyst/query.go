@@ -67,7 +67,7 @@ func readAll(r io.Reader) (string, error) {
 }
 
 // ask opens the home, reads the question, and passes both to do. It first seals a table that was never sealed.
-func ask(s *console.Console, args []string, do func(*curator.Curator, curator.Question) error) error {
+func ask(s *console.Console, args []string, do func(*curator.Session, curator.Question) error) error {
 	q, file := questionFlags(s)
 	rest, helped, err := s.Parse(args)
 	if err != nil || helped {
@@ -80,7 +80,7 @@ func ask(s *console.Console, args []string, do func(*curator.Curator, curator.Qu
 	if err != nil {
 		return err
 	}
-	return s.Sealing(func(c *curator.Curator) error { return do(c, *q) })
+	return s.Sealing(func(c *curator.Session) error { return do(c, *q) })
 }
 
 // Query is `dither query`.
@@ -93,7 +93,7 @@ var Query = console.Verb{
 
 func runQuery(s *console.Console, args []string) error {
 	p := pictureFlags(s)
-	return ask(s, args, func(c *curator.Curator, q curator.Question) error {
+	return ask(s, args, func(c *curator.Session, q curator.Question) error {
 		if err := p.Check(s); err != nil {
 			return err
 		}
@@ -129,7 +129,7 @@ var Explain = console.Verb{
 
 func runExplain(s *console.Console, args []string) error {
 	group := s.GroupFlag()
-	return ask(s, args, func(c *curator.Curator, q curator.Question) error {
+	return ask(s, args, func(c *curator.Session, q curator.Question) error {
 		q.Group = *group
 		e, err := c.Explain(context.Background(), q)
 		if err != nil {
@@ -148,7 +148,7 @@ func runExplain(s *console.Console, args []string) error {
 }
 
 // answer asks, and shows progress on stderr at a terminal.
-func answer(s *console.Console, c *curator.Curator, q curator.Question) (*curator.Release, error) {
+func answer(s *console.Console, c *curator.Session, q curator.Question) (*curator.Release, error) {
 	if console.Obeys(s.Stderr) {
 		defer console.Spin(s.Stderr, "answering")()
 	}

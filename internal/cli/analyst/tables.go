@@ -22,7 +22,7 @@ func runTables(s *console.Console, args []string) error {
 	if _, helped, err := s.Parse(args); err != nil || helped {
 		return err
 	}
-	return s.With(func(c *curator.Curator) error {
+	return s.Asking(func(c *curator.Session) error {
 		tables, err := c.Tables()
 		if err != nil {
 			return err

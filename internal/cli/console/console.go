@@ -35,6 +35,7 @@ type Console struct {
 	Exit   int           // the exit code of a verb that answered: ExitRefused where a claim was refuted
 
 	verb    Verb            // the one at hand
+	analyst *string         // --analyst, of a verb that has it
 	formats []string        // that it prints
 	lost    error           // the first failure to write to Stdout
 	told    bool            // something was written there

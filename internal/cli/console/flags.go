@@ -64,8 +64,9 @@ func (s *Console) ConfidenceFlag(into *string) {
 	s.Flag(into, "confidence", "P", "the confidence of the intervals (default 0.95)")
 }
 
-// AnalystFlag declares --analyst.
+// AnalystFlag declares --analyst. The verb's session is bound to that analyst.
 func (s *Console) AnalystFlag(into *string) {
+	s.analyst = into
 	s.Flag(into, "analyst", "NAME",
 		"the name of the analyst, which is recorded; the policy's limit for that analyst applies")
 }

@@ -9,7 +9,7 @@ import (
 )
 
 // open opens the home.
-func (s *Console) open() (*curator.Curator, error) {
+func (s *Console) open() (*curator.Owner, error) {
 	var o curator.Options
 	if os.Getenv("DITHER_OWNER_ERRORS") != "" {
 		// Who runs the command line can read the files: this is the owner.
@@ -21,7 +21,7 @@ func (s *Console) open() (*curator.Curator, error) {
 }
 
 // With opens the home for do, and closes it.
-func (s *Console) With(do func(*curator.Curator) error) error {
+func (s *Console) With(do func(*curator.Owner) error) error {
 	c, err := s.open()
 	if err != nil {
 		return err
@@ -29,12 +29,26 @@ func (s *Console) With(do func(*curator.Curator) error) error {
 	return errors.Join(do(c), c.Close())
 }
 
-// Sealing opens the home for do. A table that was never sealed is sealed by its first use: only an owner runs this, and no question has been charged. A
-// join may need several.
-func (s *Console) Sealing(do func(*curator.Curator) error) error {
-	return s.With(func(c *curator.Curator) error {
+// Asking opens the home for the questions of the analyst that --analyst names. It hands over a session, which has none of the owner's
+// verbs.
+func (s *Console) Asking(do func(*curator.Session) error) error {
+	return s.With(func(c *curator.Owner) error { return do(s.session(c)) })
+}
+
+// session is bound to the analyst that --analyst names, where the verb has that flag.
+func (s *Console) session(c *curator.Owner) *curator.Session {
+	if s.analyst == nil {
+		return c.Session
+	}
+	return c.For(*s.analyst)
+}
+
+// Sealing is Asking, and a table that was never sealed is sealed by its first use: only an owner runs this, and no question has been
+// charged. A join may need several.
+func (s *Console) Sealing(do func(*curator.Session) error) error {
+	return s.With(func(c *curator.Owner) error {
 		for sealed := ""; ; {
-			err := do(c)
+			err := do(s.session(c))
 			var e *curator.Error
 			if !errors.As(err, &e) || e.Code != curator.CodeNotSealed || e.Table == sealed {
 				return err
@@ -49,7 +63,7 @@ func (s *Console) Sealing(do func(*curator.Curator) error) error {
 
 // Seal seals one table, with progress where a person watches, and prints the owner's report on stderr: an answer on stdout
 // stays an answer.
-func (s *Console) Seal(c *curator.Curator, table string, o curator.SealOptions) error {
+func (s *Console) Seal(c *curator.Owner, table string, o curator.SealOptions) error {
 	watched := isTerminal(s.Stderr)
 	if watched {
 		o.Progress = func(rows, bytes, total int64) {
@@ -70,7 +84,7 @@ func (s *Console) Seal(c *curator.Curator, table string, o curator.SealOptions) 
 }
 
 // sealMissing seals a table that never had a version: the first use.
-func (s *Console) sealMissing(c *curator.Curator, table string) error {
+func (s *Console) sealMissing(c *curator.Owner, table string) error {
 	tables, err := c.Tables()
 	if err != nil {
 		return err

@@ -79,7 +79,7 @@ func runBudget(s *console.Console, args []string) error {
 	if err := s.NoZeros(); err != nil {
 		return err
 	}
-	return s.With(func(c *curator.Curator) error {
+	return s.With(func(c *curator.Owner) error {
 		b, err := c.BudgetFor(*group)
 		if err != nil {
 			return err

@@ -52,7 +52,7 @@ func runPolicy(s *console.Console, args []string) error {
 }
 
 func acceptPolicy(s *console.Console, o curator.AcceptOptions) error {
-	return s.With(func(c *curator.Curator) error {
+	return s.With(func(c *curator.Owner) error {
 		change, err := c.AcceptPolicyWith(context.Background(), o)
 		if err != nil {
 			return err

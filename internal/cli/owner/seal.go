@@ -34,7 +34,7 @@ func runSeal(s *console.Console, args []string) error {
 	if remove != "" {
 		return removeVersions(s, names, remove)
 	}
-	return s.With(func(c *curator.Curator) error {
+	return s.With(func(c *curator.Owner) error {
 		if len(names) == 0 {
 			tables, err := c.Tables()
 			if err != nil {
@@ -63,7 +63,7 @@ func removeVersions(s *console.Console, tables []string, which string) error {
 	case err == nil:
 		numbers = []int{number}
 	}
-	return s.With(func(c *curator.Curator) error {
+	return s.With(func(c *curator.Owner) error {
 		for _, table := range tables {
 			removed, err := c.RemoveVersions(s.Context(), table, numbers...)
 			for _, n := range removed {

@@ -77,15 +77,15 @@ func runEstimate(s *console.Console, args []string) error {
 	if err != nil {
 		return err
 	}
-	return s.Sealing(func(c *curator.Curator) error { return estimated(s, c, o, plan) })
+	return s.Sealing(func(c *curator.Session) error { return estimated(s, c, o, plan) })
 }
 
-type estimatePlanner func(context.Context, *curator.Curator) (*estimate.Plan, error)
+type estimatePlanner func(context.Context, *curator.Session) (*estimate.Plan, error)
 
 func (o *estimateFlags) planner(kind string) (estimatePlanner, error) {
-	of := map[string]func(context.Context, *curator.Curator, estimate.Sample) (*estimate.Plan, error){
+	of := map[string]func(context.Context, *curator.Session, estimate.Sample) (*estimate.Plan, error){
 		"mean": estimate.PlanMean, "variance": estimate.PlanVariance, "covariance": estimate.PlanCovariance,
-		"quantile": func(ctx context.Context, c *curator.Curator, s estimate.Sample) (*estimate.Plan, error) {
+		"quantile": func(ctx context.Context, c *curator.Session, s estimate.Sample) (*estimate.Plan, error) {
 			ranks := commaList(o.ranks)
 			if len(ranks) == 0 {
 				ranks = []string{"0.5"}
@@ -97,7 +97,7 @@ func (o *estimateFlags) planner(kind string) (estimatePlanner, error) {
 		return nil, console.Usage("there is nothing called %q to estimate%s; there are %s", kind,
 			console.DidYouMean(nearest.Name(kind, estimateKinds)), strings.Join(estimateKinds, ", "))
 	}
-	return func(ctx context.Context, c *curator.Curator) (*estimate.Plan, error) {
+	return func(ctx context.Context, c *curator.Session) (*estimate.Plan, error) {
 		return of(ctx, c, o.Sample)
 	}, nil
 }
@@ -127,7 +127,7 @@ func commaList(text string) (out []string) {
 	return append(out, strings.TrimSpace(text[from:]))
 }
 
-func estimated(s *console.Console, c *curator.Curator, o *estimateFlags, plan estimatePlanner) error {
+func estimated(s *console.Console, c *curator.Session, o *estimateFlags, plan estimatePlanner) error {
 	ctx := s.Context()
 	p, err := plan(ctx, c)
 	if err != nil {

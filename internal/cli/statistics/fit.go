@@ -110,10 +110,10 @@ func (o *fitOptions) parsed(s *console.Console, args []string) (helped bool, err
 // fitting explains a fit, or fits and draws it. A fit whose picture or calibration cannot be had is told all the same:
 // it is paid.
 func fitting[E, F any](
-	s *console.Console, o *fitOptions, explain func(*curator.Curator) (E, error), tell func(E) error,
-	fit func(*curator.Curator) (F, error), show func(F) error,
+	s *console.Console, o *fitOptions, explain func(*curator.Session) (E, error), tell func(E) error,
+	fit func(*curator.Session) (F, error), show func(F) error,
 ) error {
-	return s.Sealing(func(c *curator.Curator) error {
+	return s.Sealing(func(c *curator.Session) error {
 		if o.explain {
 			e, err := explain(c)
 			if err != nil {

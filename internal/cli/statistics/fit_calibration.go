@@ -49,7 +49,7 @@ func (f *calibrationFlags) check(s *console.Console, o *fitOptions) error {
 
 // explained tells what the calibration of a model would cost; nil where none is asked for.
 func (f *calibrationFlags) explained(
-	c *curator.Curator, o *fitOptions, k formula.Classes,
+	c *curator.Session, o *fitOptions, k formula.Classes,
 ) (*regression.CalibrationExplanation, error) {
 	if !f.asked {
 		return nil, nil //nolint:nilnil // none is asked for
@@ -59,7 +59,7 @@ func (f *calibrationFlags) explained(
 
 // affordable refuses a fit after which the calibration could not be paid.
 func (f *calibrationFlags) affordable(
-	c *curator.Curator, o *fitOptions, k formula.Classes, price curator.Loss, replayed bool,
+	c *curator.Session, o *fitOptions, k formula.Classes, price curator.Loss, replayed bool,
 ) error {
 	e, err := f.explained(c, o, k)
 	if err != nil || e == nil || replayed {

@@ -145,14 +145,14 @@ func runFitGLM(family string) func(*console.Console, *fitOptions, []string) erro
 			return console.Usage("--method of a %s model is minimize or gradient, not %q", family, o.method)
 		}
 		return fitting(s, o,
-			func(c *curator.Curator) (out glmExplained, err error) {
+			func(c *curator.Session) (out glmExplained, err error) {
 				if out.GLMExplanation, err = regression.ExplainGLM(context.Background(), c, q); err == nil {
 					out.Calibration, err = k.explained(c, o, q.Classes)
 				}
 				return out, err
 			},
 			func(e glmExplained) error { return showGLMExplanation(s, e) },
-			func(c *curator.Curator) (out glmFitted, err error) {
+			func(c *curator.Session) (out glmFitted, err error) {
 				if k.asked {
 					e, err := regression.ExplainGLM(context.Background(), c, q)
 					if err != nil {

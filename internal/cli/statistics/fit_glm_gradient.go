@@ -62,14 +62,14 @@ func runFitNetwork(s *console.Console, o *fitOptions, args []string) error {
 func fitByGradients(s *console.Console, o *fitOptions, q *regression.Gradients, k *calibrationFlags) error {
 	q.Request, q.Table, q.Formula, q.Where = o.Request, o.table, o.formula, o.where
 	return fitting(s, o,
-		func(c *curator.Curator) (out gradientsExplained, err error) {
+		func(c *curator.Session) (out gradientsExplained, err error) {
 			if out.GradientsExplanation, err = regression.ExplainGradients(context.Background(), c, *q); err == nil {
 				out.Calibration, err = k.explained(c, o, q.Classes)
 			}
 			return out, err
 		},
 		func(e gradientsExplained) error { return showGradientsExplanation(s, e) },
-		func(c *curator.Curator) (out trained, err error) {
+		func(c *curator.Session) (out trained, err error) {
 			if k.asked {
 				e, err := regression.ExplainGradients(context.Background(), c, *q)
 				if err != nil {

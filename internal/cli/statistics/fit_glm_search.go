@@ -18,7 +18,7 @@ func searchGLM(s *console.Console, o *fitOptions, q regression.GLM, others []str
 		q.Formula = formula
 		search.Candidates = append(search.Candidates, q)
 	}
-	return s.Sealing(func(c *curator.Curator) error {
+	return s.Sealing(func(c *curator.Session) error {
 		if o.explain {
 			return console.Usage(
 				"--explain is of one model: a search costs what each of them does, and the counts' --score-epsilon")

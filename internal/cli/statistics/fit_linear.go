@@ -33,11 +33,11 @@ func runFitLinear(s *console.Console, o *fitOptions, args []string) error {
 	q.Request, q.Confidence, q.Table, q.Formula, q.Where, q.Method, q.From = o.Request, o.Confidence, o.table, o.formula, o.where,
 		o.method, o.from
 	return fitting(s, o,
-		func(c *curator.Curator) (*regression.LinearExplanation, error) {
+		func(c *curator.Session) (*regression.LinearExplanation, error) {
 			return regression.ExplainLinear(context.Background(), c, q)
 		},
 		func(e *regression.LinearExplanation) error { return showLinearExplanation(s, e) },
-		func(c *curator.Curator) (*regression.LinearFit, error) {
+		func(c *curator.Session) (*regression.LinearFit, error) {
 			return regression.FitLinear(s.Context(), c, q)
 		},
 		func(f *regression.LinearFit) error {

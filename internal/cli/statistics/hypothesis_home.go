@@ -26,7 +26,7 @@ func measure(
 	s *console.Console, o *testOptions, sql string, try func(cells int) error, do func(*released) error,
 ) error {
 	if o.given["release"] {
-		return s.With(func(c *curator.Curator) error {
+		return s.Asking(func(c *curator.Session) error {
 			m, err := c.Measured(o.get("release"), o.analyst)
 			if err != nil {
 				return err
@@ -44,11 +44,11 @@ func measure(
 	}
 	q := o.question()
 	q.SQL = sql
-	return s.Sealing(func(c *curator.Curator) error { return measured(s, o, c, q, try, do) })
+	return s.Sealing(func(c *curator.Session) error { return measured(s, o, c, q, try, do) })
 }
 
 func measured(
-	s *console.Console, o *testOptions, c *curator.Curator, q curator.Question, try func(cells int) error,
+	s *console.Console, o *testOptions, c *curator.Session, q curator.Question, try func(cells int) error,
 	do func(*released) error,
 ) error {
 	e, err := c.Explain(context.Background(), q)
@@ -171,7 +171,7 @@ func (r *released) counts(
 // columnOf is a column of the table as the policy declares it.
 func columnOf(s *console.Console, o *testOptions, name string) (column curator.TableColumn, err error) {
 	found := false
-	err = s.With(func(c *curator.Curator) error {
+	err = s.Asking(func(c *curator.Session) error {
 		tables, err := c.Tables()
 		for _, t := range tables {
 			for _, x := range t.Columns {

@@ -111,7 +111,7 @@ func (t *guide) step() error {
 	return nil
 }
 
-func (t *guide) seal(c *curator.Curator, table string) (*curator.SealReport, error) {
+func (t *guide) seal(c *curator.Owner, table string) (*curator.SealReport, error) {
 	report, err := c.Seal(t.ctx, table, curator.SealOptions{StateHome: t.state})
 	return report, errors.Join(err, t.step())
 }
@@ -180,7 +180,7 @@ func (t *guide) experiment() error {
 }
 
 // show prints a question as one would type it, with its answer or explanation.
-func (t *guide) show(c *curator.Curator, sql string, explain bool) error {
+func (t *guide) show(c *curator.Owner, sql string, explain bool) error {
 	if err := t.step(); err != nil {
 		return err
 	}

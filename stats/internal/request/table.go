@@ -7,7 +7,7 @@ import (
 )
 
 // Table finds a table of the policy by name, ignoring case.
-func Table(c *curator.Curator, name string) (curator.Table, error) {
+func Table(c *curator.Session, name string) (curator.Table, error) {
 	tables, err := c.Tables()
 	if err != nil {
 		return curator.Table{}, err

@@ -15,7 +15,7 @@ import (
 )
 
 // Example opens a home with these files, one of them policy.yaml, and seals a table of it. done removes the home.
-func Example(files fs.FS, table string) (c *curator.Curator, done func()) {
+func Example(files fs.FS, table string) (c *curator.Session, done func()) {
 	must := func(err error) {
 		if err != nil {
 			log.Fatal(err)
@@ -26,12 +26,12 @@ func Example(files fs.FS, table string) (c *curator.Curator, done func()) {
 	home := filepath.Join(dir, "home")
 	must(curator.Init(home))
 	must(os.CopyFS(home, files))
-	c, err = curator.Open(home)
+	owner, err := curator.Open(home)
 	must(err)
-	_, err = c.Seal(context.Background(), table, curator.SealOptions{StateHome: dir})
+	_, err = owner.Seal(context.Background(), table, curator.SealOptions{StateHome: dir})
 	must(err)
-	return c, func() {
-		must(c.Close())
+	return owner.Session, func() {
+		must(owner.Close())
 		must(os.RemoveAll(dir))
 	}
 }
@@ -43,7 +43,7 @@ func MadeUp(policy, source, rows string) fs.FS {
 
 // Trial makes an example's home of 20,000 made-up people, who were given doses about 2 and about 8: the more, the
 // likelier they recovered, half of them at 5.
-func Trial() (c *curator.Curator, done func()) {
+func Trial() (c *curator.Session, done func()) {
 	var rows strings.Builder
 	rows.WriteString("dose,days,recovered\n")
 	for i := range 20_000 {

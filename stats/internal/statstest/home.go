@@ -16,7 +16,7 @@ import (
 )
 
 // Sealed makes a home of a policy and the files beside it, and seals a table. The home closes when the test is done.
-func Sealed(t testing.TB, policy, table string, files map[string]string) (c *curator.Curator, home string) {
+func Sealed(t testing.TB, policy, table string, files map[string]string) (c *curator.Session, home string) {
 	t.Helper()
 	t.Setenv("XDG_STATE_HOME", t.TempDir())
 	home = filepath.Join(t.TempDir(), "home")
@@ -32,19 +32,19 @@ func Sealed(t testing.TB, policy, table string, files map[string]string) (c *cur
 	for name, text := range files {
 		write(name, text)
 	}
-	c, err := curator.Open(home)
+	owner, err := curator.Open(home)
 	if err != nil {
 		t.Fatal(err)
 	}
-	t.Cleanup(func() { _ = c.Close() })
-	if _, err := c.Seal(t.Context(), table, curator.SealOptions{}); err != nil {
+	t.Cleanup(func() { _ = owner.Close() })
+	if _, err := owner.Seal(t.Context(), table, curator.SealOptions{}); err != nil {
 		t.Fatal(err)
 	}
-	return c, home
+	return owner.Session, home
 }
 
 // People makes a home with one table, people, of n made-up rows.
-func People(t testing.TB, budget, columns, header string, rows func(i int) string, n int) *curator.Curator {
+func People(t testing.TB, budget, columns, header string, rows func(i int) string, n int) *curator.Session {
 	t.Helper()
 	dir := t.TempDir()
 	must := func(err error) {
@@ -72,16 +72,16 @@ tables:
 	}
 	must(os.WriteFile(filepath.Join(dir, "policy.yaml"), []byte(policy), 0o600))
 	must(os.WriteFile(filepath.Join(dir, "people.csv"), []byte(b.String()), 0o600))
-	c, err := curator.Open(dir)
+	owner, err := curator.Open(dir)
 	must(err)
-	t.Cleanup(func() { must(c.Close()) })
-	_, err = c.Seal(context.Background(), "people", curator.SealOptions{StateHome: t.TempDir()})
+	t.Cleanup(func() { must(owner.Close()) })
+	_, err = owner.Seal(context.Background(), "people", curator.SealOptions{StateHome: t.TempDir()})
 	must(err)
-	return c
+	return owner.Session
 }
 
 // Grouped makes a home of 300 people with numbers x and y, a group g, and a number that no row has.
-func Grouped(t testing.TB) *curator.Curator {
+func Grouped(t testing.TB) *curator.Session {
 	t.Helper()
 	columns := "      x: {type: real, bounds: [0, 100]}\n      y: {type: real, bounds: [-50, 50]}\n" +
 		"      g: {type: text, values: [a, b]}\n      none: {type: real, bounds: [0, 1], nullable: true}\n"
@@ -91,7 +91,7 @@ func Grouped(t testing.TB) *curator.Curator {
 }
 
 // Remaining is the remaining budget of a home, in ε or ρ.
-func Remaining(t testing.TB, c *curator.Curator) *big.Rat {
+func Remaining(t testing.TB, c *curator.Session) *big.Rat {
 	t.Helper()
 	b, err := c.Budget()
 	if err != nil {
