@@ -127,8 +127,8 @@ func (p Program) input(side Side) string {
 	return p.Neighbor
 }
 
-// Run runs the program until it has answered n times: in one process where it takes {runs}, else in n, one after
-// another.
+// Run runs the program until it has answered n times: in one process if the command has {runs}, otherwise in n
+// processes, one after another.
 func (p Program) Run(ctx context.Context, side Side, n int, yield func(output []byte) error) error {
 	argv, err := words(p.Command)
 	if err != nil {

@@ -9,10 +9,11 @@ import (
 	"dither/internal/ledger"
 )
 
-// ending is why an access ended without a release. Each depends on the question, the policy, the ledger and the clock,
+// Ending is why an access ended without a release. Each depends on the question, the policy, the ledger and the clock,
 // and on no row.
 type Ending int
 
+// The ways in which an access ends without a release.
 const (
 	Late            Ending = iota + 1 // it came to its reservation too late for its instant
 	Slow                              // by the policy's answer_delay it would leave later than an answer may take
@@ -33,7 +34,7 @@ const (
 	StepGivenUp                       // who asked gave a training's step up; it can be taken again
 )
 
-// endedError reports that an access ended without a release. The kernel's other errors are those of the ledger, of the
+// EndedError reports that an access ended without a release. The kernel's other errors are those of the ledger, of the
 // sealed store and of contexts, as they are.
 type EndedError struct {
 	How           Ending
@@ -57,7 +58,7 @@ func (e *EndedError) Unwrap() error { return e.Cause }
 // ended is the error of an ending that needs no more words.
 func ended(how Ending) error { return &EndedError{How: how} }
 
-// paidError reports an error that came after the reservation: the price stays spent.
+// PaidError reports an error that came after the reservation: the price stays spent.
 type PaidError struct{ Err error }
 
 func (e *PaidError) Error() string { return e.Err.Error() }
@@ -66,13 +67,13 @@ func (e *PaidError) Unwrap() error { return e.Err }
 // afterwards is err of what is paid for.
 func afterwards(err error) error { return &PaidError{err} }
 
-// unreservedError reports that the ledger did not admit a price.
+// UnreservedError reports that the ledger did not admit a price.
 type UnreservedError struct{ Err error }
 
 func (e *UnreservedError) Error() string { return e.Err.Error() }
 func (e *UnreservedError) Unwrap() error { return e.Err }
 
-// tableError reports what is wrong with a table's sealed version.
+// TableError reports what is wrong with a table's sealed version.
 type TableError struct {
 	Table string
 	Err   error
@@ -81,7 +82,7 @@ type TableError struct {
 func (e *TableError) Error() string { return e.Err.Error() }
 func (e *TableError) Unwrap() error { return e.Err }
 
-// parameterError reports that a mechanism refuses its parameters, which come from the policy and the question.
+// ParameterError reports that a mechanism refuses its parameters, which come from the policy and the question.
 type ParameterError struct {
 	Err   error
 	Price bool // a larger price would help, or narrower bounds
@@ -90,18 +91,18 @@ type ParameterError struct {
 func (e *ParameterError) Error() string { return e.Err.Error() }
 func (e *ParameterError) Unwrap() error { return e.Err }
 
-// inForceError reports that the ledger holds other terms than the policy that was read.
+// NotInForceError reports that the ledger holds other terms than the policy that was read.
 type NotInForceError struct{ State ledger.State }
 
 func (e *NotInForceError) Error() string { return "the policy is not the one in force" }
 
 var (
-	// errNotRecorded: a sealed version is not the one that the ledger recorded: the sealed folder was restored or
+	// ErrNotRecorded reports a sealed version that is not the one that the ledger recorded: the sealed folder was restored or
 	// replaced.
 	ErrNotRecorded = errors.New("the table's sealed version is not the one that the ledger recorded")
-	// errUnreadable reports a recorded release that its question cannot have.
+	// ErrUnreadable reports a recorded release that its question cannot have.
 	ErrUnreadable = errors.New("a recorded release is unreadable")
 )
 
-// rehearsalMemory is how much memory a rehearsal may take, in words.
+// RehearsalMemory is how much memory a rehearsal may take, in words.
 const RehearsalMemory = engine.RehearsalMemoryText

@@ -16,7 +16,7 @@ import (
 // reservation and nothing else: one entry, the release or the failure, is written at the instant, whatever happened
 // before. So no reader, in any process, can know sooner.
 
-// clock tells the time, and when it has come. Tests of this package have their own; nothing else sets another one.
+// Clock tells the time, and when it has come. Tests of this package have their own; nothing else sets another one.
 type Clock interface {
 	Now() time.Time
 	// Reaching is closed, or sent to, once it is at; stop gives up waiting.

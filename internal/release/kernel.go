@@ -22,7 +22,7 @@ import (
 	"dither/internal/seal"
 )
 
-// kernel is an open home's rows and ledger. It may be used by several goroutines, and several processes may open one
+// Kernel is an open home's rows and ledger. It may be used by several goroutines, and several processes may open one
 // home.
 type Kernel struct {
 	home      string
@@ -37,9 +37,10 @@ type Kernel struct {
 	trainings PaidTrainings
 }
 
+// DefaultTimeout is the Timeout of a kernel that was opened without a limit.
 const DefaultTimeout = 10 * time.Minute
 
-// openKernel opens the ledger of a home, and its engines. Owner hears what engines say.
+// Open opens the ledger of a home, and its engines. Owner hears what engines say.
 func Open(home string, p *policy.Policy, limit time.Duration, owner func(error)) (*Kernel, error) {
 	l, err := ledger.Open(home, time.Now)
 	if err != nil {
@@ -54,7 +55,7 @@ func Open(home string, p *policy.Policy, limit time.Duration, owner func(error))
 // Close gives back what the kernel holds. Nothing is lost by not closing.
 func (k *Kernel) Close() error { return errors.Join(k.engine.Close(), k.ledger.Close()) }
 
-// timeout is the time that the engine's part of an answer may take.
+// Timeout is the time that the engine's part of an answer may take.
 func (k *Kernel) Timeout() time.Duration {
 	if k.limit == 0 {
 		return DefaultTimeout
@@ -69,7 +70,7 @@ func (k *Kernel) tellOwner(err error) {
 	}
 }
 
-// newID is 128 random bits in hexadecimal.
+// NewID returns 128 random bits in hexadecimal.
 func NewID() string {
 	source := entropy.System()
 	return fmt.Sprintf("%016x%016x", source.Uint64(), source.Uint64())

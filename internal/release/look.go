@@ -15,7 +15,7 @@ import (
 	"dither/privacy"
 )
 
-// look is one access to rows, decided: all that is known of it before anything is spent.
+// Look is one access to rows, decided: all that is known of it before anything is spent.
 type Look struct {
 	question   string               // as the ledger records it
 	statements []*bounded.Statement // all that are carried out; the first one says whom the access is charged to
@@ -60,7 +60,7 @@ func (l *Look) Shape() [2]int { return l.shape }
 // Passes is about how often the rows are read; 0 is once.
 func (l *Look) Passes() int64 { return l.passes }
 
-// primitive is one way to look at rows. Only this package implements it, since only this package can name access:
+// Primitive is one way to look at rows. Only this package implements it, since only this package can name access:
 // whoever has a primitive has what was planned, and nothing that reads.
 type Primitive interface {
 	// Look is the access, decided. It is the same each time.
@@ -80,14 +80,14 @@ type reader struct {
 	dir    string // for what does not fit into memory
 }
 
-// values are what a primitive releases.
+// Values are what a primitive releases.
 type Values struct {
 	Numbers [][]*big.Int    // by row and column
 	Groups  [][]value.Value // that were selected, in the order of their keys; nil where they are known
 	Rows    int64           // the bound on rows that was found; 0 where none was looked for
 }
 
-// releasedValues are values that the ledger has.
+// Released are values that the ledger has.
 type Released struct {
 	Values
 	ID       uint64 // of the reservation
@@ -111,7 +111,7 @@ func (n numbersAlone) decode(text json.RawMessage) (v Values, err error) {
 	return v, err
 }
 
-// sources are the sealed versions that a look reads, for the ledger.
+// Sources are the sealed versions that a look reads, for the ledger.
 func (l *Look) Sources() (out []ledger.Source) {
 	for _, v := range l.tables {
 		out = append(out, ledger.Source{Table: v.Table, Version: v.Number})
@@ -127,7 +127,7 @@ func (l *Look) tableNames() (out []string) {
 	return out
 }
 
-// versions are their numbers.
+// Versions are their numbers.
 func (l *Look) Versions() (out []int) {
 	for _, v := range l.tables {
 		out = append(out, v.Number)
@@ -135,7 +135,7 @@ func (l *Look) Versions() (out []int) {
 	return out
 }
 
-// confinement is what a look is charged to: a table's parts; "" and nil where it is charged to everybody.
+// Confinement is what a look is charged to: a table's parts; "" and nil where it is charged to everybody.
 func (l *Look) Confinement() (table string, parts []string) {
 	if len(l.statements) == 0 || l.everybody {
 		return "", nil

@@ -12,7 +12,7 @@ import (
 	"dither/privacy"
 )
 
-// medianAccess is the median of one value, with noise that fits how dense the values are about it (quantile.Smooth,
+// Median is the median of one value, with noise that fits how dense the values are about it (quantile.Smooth,
 // where the proof stands).
 type Median struct {
 	numbersAlone

@@ -14,7 +14,7 @@ import (
 	"dither/privacy"
 )
 
-// quantilesAccess are quantiles over the integers of a plan's grid, by the exponential mechanism or what is built on
+// Quantiles are quantiles over the integers of a plan's grid, by the exponential mechanism or what is built on
 // it; the proofs stand with quantile.Independent, ApproximateQuantiles and JointQuantiles. The rows stay with the
 // engine, which gives them in order, once or a few times; what is held here of them does not grow with their number.
 type Quantiles struct {

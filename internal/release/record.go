@@ -10,7 +10,7 @@ import (
 	"dither/internal/plan"
 )
 
-// numbersOf are those of an answer, which p plans.
+// NumbersOf are those of an answer, which p plans.
 func NumbersOf(answer ledger.Answer, p *plan.Plan) ([][]*big.Int, error) {
 	values, err := answer.Values()
 	if err != nil {
@@ -40,7 +40,7 @@ func encode(numbers [][]*big.Int) json.RawMessage {
 	return append(b, ']')
 }
 
-// decode reads what encode wrote, of so many rows and columns.
+// Decode reads what encode wrote, of so many rows and columns.
 func Decode(values json.RawMessage, shape [2]int) ([][]*big.Int, error) {
 	if out, ok := asEncoded(values, shape); ok {
 		return out, nil

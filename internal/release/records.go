@@ -8,7 +8,7 @@ import (
 	"dither/internal/ledger"
 )
 
-// records is the ledger as everybody else sees it: what it has, and the owner's acts. Nothing of it reserves a price or
+// Records is the ledger as everybody else sees it: what it has, and the owner's acts. Nothing of it reserves a price or
 // records a release.
 type Records interface {
 	State() (ledger.State, error)

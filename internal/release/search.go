@@ -15,7 +15,7 @@ import (
 	"dither/privacy"
 )
 
-// searchAccess is the best of several minima of a logistic risk, by how many rows they predict rightly. Its price, E of
+// Search is the best of several minima of a logistic risk, by how many rows they predict rightly. Its price, E of
 // a pure budget or E²/2 of one in ρ, is that of all trials together, since each is E/3-differentially private and the
 // best of a random number of them costs three times what one does (selection.Repetition, where the proof stands). What
 // loses is neither told nor recorded, nor is the number of trials.

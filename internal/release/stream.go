@@ -15,7 +15,7 @@ import (
 	"dither/privacy"
 )
 
-// streamAccess tells of counts or sums whether they are above a threshold, by the sparse vector technique, with gaps.
+// Stream tells of counts or sums whether they are above a threshold, by the sparse vector technique, with gaps.
 // Its whole price is reserved when it opens, whatever will be asked. Each question is an access that was paid before:
 // the sequence without a reservation. Its verdict is recorded as a step, and then returned. A stream lives in this
 // process alone, since its noise does.
@@ -36,7 +36,7 @@ type Stream struct {
 // ID is its reservation.
 func (s *Stream) ID() uint64 { return s.id }
 
-// streamTerms are what is fixed for all questions of a stream.
+// StreamTerms are what is fixed for all questions of a stream.
 type StreamTerms struct {
 	Threshold *big.Int
 	Moves     *big.Int // by how much one unit moves a question's number, at most

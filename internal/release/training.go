@@ -17,7 +17,7 @@ import (
 	"dither/privacy"
 )
 
-// trainingAccess gives noisy gradients of a model over the rows of a regression (learning.NoisyGradient, where the
+// Training gives noisy gradients of a model over the rows of a regression (learning.NoisyGradient, where the
 // proof stands). Its whole price is reserved before the first step. Each step is an access that was paid before: the
 // sequence without a reservation. A step is durable in the training's journal and then in the ledger, which has its
 // digest, before it is told. A training that ended early goes on when it is asked for again: what was recorded is given
@@ -53,7 +53,7 @@ func (t *Training) Grid() int { return t.grid }
 // Noise is that of each number.
 func (t *Training) Noise() noise.RoundedGaussian { return t.noise }
 
-// trainingTerms are the steps of a training, and what they cost together.
+// TrainingTerms are the steps of a training, and what they cost together.
 type TrainingTerms struct {
 	step  learning.NoisyGradient
 	steps int64
@@ -66,8 +66,8 @@ func (t *TrainingTerms) Step() learning.NoisyGradient { return t.step }
 // Price is what all steps cost together.
 func (t *TrainingTerms) Price() privacy.Loss { return t.price }
 
-// trainingOf prices so many steps: the least ε at δ that their loss distribution is certified to have, rounded up, as a
-// ρ with that δ beside it.
+// PriceTraining prices so many steps: the least ε at δ that their loss distribution is certified to have, rounded up, as
+// a ρ with that δ beside it.
 func PriceTraining(step learning.NoisyGradient, steps int64, delta privacy.Delta) (*TrainingTerms, error) {
 	figure, err := trainprice.Epsilon(step, steps, delta)
 	if errors.Is(err, trainprice.ErrNone) {

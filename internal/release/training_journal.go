@@ -48,6 +48,7 @@ type place struct {
 	digest digest
 }
 
+// Reasons why a training's journal cannot be continued.
 var (
 	ErrJournal = errors.New("the journal of the training does not match the ledger")
 	ErrBusy    = errors.New("the training goes on elsewhere")

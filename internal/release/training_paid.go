@@ -18,7 +18,7 @@ type paidTraining struct {
 	closed bool   // it gets no more entries
 }
 
-// paidTrainings keeps what was read of trainings, so that no call reads the ledger again, and none reads what has
+// PaidTrainings keeps what was read of trainings, so that no call reads the ledger again, and none reads what has
 // nothing to do with a training.
 type PaidTrainings struct {
 	mu sync.Mutex

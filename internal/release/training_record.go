@@ -7,7 +7,7 @@ import (
 	"dither/internal/ledger"
 )
 
-// begun is what the ledger has of a reservation of a training: the hash of its entry, who paid, the digests of its
+// Begun is what the ledger has of a reservation of a training: the hash of its entry, who paid, the digests of its
 // steps, and whether they are all.
 type Begun struct {
 	entry ledger.Hash

@@ -16,7 +16,7 @@ import (
 // their values. So a change of any of these loses every unfinished training that depends on it, and is refused until
 // the training is finished, or the owner gives it up on purpose.
 
-// unfinished is a training that was paid and has steps left.
+// UnfinishedTraining is a training that was paid and has steps left.
 type UnfinishedTraining struct {
 	id      uint64
 	paid    ledger.Reservation
@@ -65,7 +65,7 @@ func (k *Kernel) Pinned(s ledger.State) ([]UnfinishedTraining, error) {
 	return pinned(k.ledger, &k.trainings, s)
 }
 
-// pinnedIn are those of a home that is not open.
+// PinnedIn are those of a home that is not open.
 func PinnedIn(home string, s ledger.State) ([]UnfinishedTraining, error) {
 	l, err := ledger.Open(home, time.Now)
 	if err != nil {

@@ -11,7 +11,7 @@ import (
 	"dither/mechanism"
 )
 
-// vectorsAccess are sums of rows' vectors and of their products. Each sum is one noisy vector, with one sensitivity for
+// Vectors are sums of rows' vectors and of their products. Each sum is one noisy vector, with one sensitivity for
 // all of its entries from the norms of its blocks.
 //
 // Its loss is the price by composition: the sums' shares add up to it, and each sum's cells and entries are one vector

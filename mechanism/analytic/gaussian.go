@@ -38,7 +38,7 @@ const maxCalibratedBits = 4096
 
 // NewGaussian calibrates noise, in some ten milliseconds. l2squared is the square of the L2 sensitivity of the whole
 // vector, in squared units of the values, and at least 1; e is above 0, d above 0 and below 1. Others, or those that
-// need need more noise than can be drawn, are mechanism.ErrParameter.
+// need more noise than can be drawn, are mechanism.ErrParameter.
 func NewGaussian(l2squared *big.Int, e privacy.Epsilon, d privacy.Delta) (Gaussian, error) {
 	if err := parameter.Epsilon(e); err != nil {
 		return Gaussian{}, err

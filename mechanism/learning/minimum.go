@@ -1,3 +1,5 @@
+// Package learning fits models: by noisy gradients, by output perturbation of the minimum of an empirical risk,
+// and by medians of slopes (Theil–Sen).
 package learning
 
 import (

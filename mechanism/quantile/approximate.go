@@ -1,3 +1,4 @@
+// Package quantile releases quantiles of integers, one or several, in one group or in many, and finds bounds for values.
 package quantile
 
 import (

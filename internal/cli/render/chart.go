@@ -137,7 +137,7 @@ func scales(r *curator.Release, keys []int) (groups, series scale) {
 	return groups, series
 }
 
-// read finds the outputs that the chart shows.
+// read assigns positions to the rows' names, in the order of the rows.
 func (a *scale) read(rows []curator.Row) {
 	a.places = map[string]int{}
 	for _, row := range rows {
