@@ -11,9 +11,10 @@ import (
 type Neighbours int
 
 const (
-	// AddRemove says that one database has all the rows of one unit (a person, or a row) that the other lacks ("unbounded").
+	// AddRemove means that one database has all the rows of one unit (a person, or a row) that the other lacks
+	// ("unbounded").
 	AddRemove Neighbours = iota + 1
-	// ChangeOne says that the rows of one unit are replaced by those of another ("bounded"). If rows are units, a row is
+	// ChangeOne means that the rows of one unit are replaced by those of another ("bounded"). If rows are units, a row is
 	// replaced by a row of the same table. The number of units stays the same.
 	ChangeOne
 )

@@ -1,5 +1,3 @@
-// Package learning fits models: by noisy gradients, by output perturbation of the minimum of an empirical risk,
-// and by medians of slopes (Theil–Sen).
 package learning
 
 import (

@@ -1,4 +1,4 @@
-// Package learning holds mechanisms that fit models: noisy gradients, objective perturbation, and lines through medians
+// Package learning holds mechanisms that fit models: noisy gradients, output perturbation, and lines through medians
 // of slopes.
 package learning
 

@@ -1,4 +1,3 @@
-// Package partition chooses which groups of a table may be released (private key selection), and releases their counts.
 package partition
 
 import (

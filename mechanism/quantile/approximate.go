@@ -1,4 +1,3 @@
-// Package quantile releases quantiles of integers, one or several, in one group or in many, and finds bounds for values.
 package quantile
 
 import (

@@ -1,4 +1,4 @@
-// Package stream holds mechanisms that answer one after the other: running sums, and questions whether a count lies above a
+// Package stream holds mechanisms that answer a sequence of questions: running sums, and whether a value is above a
 // threshold.
 package stream
 
