@@ -268,7 +268,8 @@ func (o *openJob) solve(ctx context.Context) (good float64, accountant string, e
 	return 0, "", fmt.Errorf("%w: no %s is certified to keep the promise", ErrParameter, o.key)
 }
 
-// tooLittle is the first of some increasing distances beyond x that is certified to miss the target; nil if none is.
+// tooLittle tries points with less noise than x, at increasing distances from it, and returns the first that is
+// certified to miss the target, or nil.
 func (o *openJob) tooLittle(x float64) *big.Rat {
 	for share := calibrationStep; share < 0.5; share *= 10 {
 		y := x * (1 - share)

@@ -26,7 +26,7 @@ func (v Verdict) String() string {
 // MarshalText writes the verdict as String does.
 func (v Verdict) MarshalText() ([]byte, error) { return []byte(v.String()), nil }
 
-// Other is the other side.
+// Other returns the side that s is not.
 func (s Side) Other() Side { return 1 - s }
 
 // String names the side: data, or neighbor.

@@ -107,7 +107,7 @@ func decayOf(d Distribution) func(t float64) float64 {
 	return func(float64) float64 { return 0 } // no other noise occurs
 }
 
-// smallDecay is that of a Gaussian of σ² = v < 1, by its definition.
+// smallDecay computes decayOf for a discrete Gaussian of σ² = v < 1, by summing its masses.
 func smallDecay(v float64) func(t float64) float64 {
 	const terms = 12
 	var masses [terms + 1]float64

@@ -2,10 +2,10 @@ package attack
 
 import "math"
 
-// targets are what a step aims each product of a slack and its multiplier at, less what it is now.
+// targets are, for each product of a slack and its multiplier, the value that a step aims at minus the present value.
 type targets struct{ x, w, below, above []float64 }
 
-// move is a step of everything.
+// move is one step of all variables: the unknowns, the slacks and the multipliers.
 type move struct{ x, toX, toW, below, above, toBelow, toTop []float64 } // w moves by −x
 
 // step moves once. It reports false if rounding allows no further one.

@@ -24,7 +24,7 @@ type Named struct {
 // 2.3].
 var warnedAt = big.NewRat(1, 100)
 
-// named computes it. 1 − (1−δ)ⁿ = 1 − e^−y with y = n·ln(1 + δ/(1−δ)).
+// named computes a Named for so many people. Its probability is 1 − (1−δ)ⁿ = 1 − e^−y with y = n·ln(1 + δ/(1−δ)).
 func named(d privacy.Delta, people int64) Named {
 	n := new(big.Rat).SetInt64(people)
 	many := new(big.Rat).Mul(n, d.Rat())
