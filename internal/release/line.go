@@ -13,7 +13,7 @@ import (
 	"dither/privacy"
 )
 
-// lineAccess is a robust line: the medians of the slopes of all pairs of rows, and of what rows have left of it
+// Line is a robust line: the medians of the slopes of all pairs of rows, and of what rows have left of it
 // (learning.TheilSen, where the proof stands). It is the one look that brings rows of different units together, and
 // within the kernel: of each pair no more than a count leaves, into the exponential mechanism.
 type Line struct {
@@ -33,6 +33,7 @@ func (f *Line) Shares() []privacy.Loss { return slices.Clone(f.shares) }
 // Silent reports that no interval is released.
 func (f *Line) Silent() bool { return f.silent }
 
+// LineDraws are the names of a line's draws.
 var LineDraws = []string{"slope", "height", "half-width of the slope", "half-width of the height"}
 
 // linePasses is about how often the rows are read for a line, by bisections of up to 62 bits.

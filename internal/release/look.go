@@ -33,7 +33,8 @@ type Look struct {
 	steps      int64    // how many are recorded before its release, at most; 0 where it is no stream and no training
 }
 
-// Recalled is what the ledger keeps beside a question for later questions to find its answer by. Nothing that is released depends on it.
+// Recalled is what the ledger keeps beside a question for later questions to find its answer by. Nothing that is
+// released depends on it.
 type Recalled struct {
 	Caps    *ledger.Caps                         // named beside the question; nil for none
 	Subject func(versions []int) *ledger.Subject // nil where no question follows from the answer
@@ -104,6 +105,7 @@ type numbersAlone struct{ look *Look }
 // Look implements primitive.
 func (n numbersAlone) Look() *Look { return n.look }
 
+//nolint:unparam // as Primitive has it
 func (n numbersAlone) encode(v Values) (json.RawMessage, error) { return encode(v.Numbers), nil }
 
 func (n numbersAlone) decode(text json.RawMessage) (v Values, err error) {

@@ -16,7 +16,7 @@ import (
 	"dither/privacy"
 )
 
-// minimumAccess is the minimum of a convex risk over the rows, with noise that covers how far one unit moves it, the
+// Minimum is the minimum of a convex risk over the rows, with noise that covers how far one unit moves it, the
 // solver's tolerance and the grid (learning.Minimiser, where the proof stands). The two sums of its curvature are of
 // bounded contributions at the coefficients that were released before them, and their noise is independent: the shares
 // of the price add up.
@@ -33,7 +33,7 @@ func (m *Minimum) Solver() *learning.Minimiser { return m.solver }
 // Parts are the coefficients, and the two sums.
 func (m *Minimum) Parts() []Part { return slices.Clone(m.parts) }
 
-// portion is a part of a price: so many of so many; of none, both are 0.
+// Portion is a part of a price: so many of so many; of none, both are 0.
 type Portion struct{ Of, Parts int64 }
 
 // Minimum is the primitive that minimises an objective over the rows of a regression. Curvature is the share of the
@@ -74,7 +74,7 @@ func minimiser(r *Regression, o learning.Objective) (*learning.Minimiser, error)
 	return m, nil
 }
 
-// part is a vector of integers that noise is added to.
+// Part is a vector of integers that noise is added to.
 type Part struct {
 	name          string
 	grid, cells   int
@@ -152,7 +152,7 @@ func (p *Part) choose() (err error) {
 	return err
 }
 
-// measure is the part as a measure: what it is charged, recorded and compared as.
+// Measure is the part as a measure: what it is charged, recorded and compared as.
 func (p *Part) Measure() *plan.Measure {
 	return &plan.Measure{Measure: bounded.Measure{Kind: bounded.CountRows}, L1: p.l1, L2Squared: p.l2squared, Loss: p.loss, Noise: p.noise, Parameter: p.parameter}
 }

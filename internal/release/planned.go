@@ -16,7 +16,7 @@ import (
 // there is a defect, and nothing leaves: the question fails as it does where an engine fails, and the owner is told
 // what it was.
 
-// errUnplanned is of a mechanism that is not the one that was planned.
+// ErrUnplanned is of a mechanism that is not the one that was planned.
 var ErrUnplanned = errors.New("defect: a mechanism that is not the planned one; please report it")
 
 // measuredAsPlanned compares a measurement with its plan: the noise, its exact parameter, and the loss.

@@ -11,7 +11,7 @@ import (
 	"dither/internal/plan"
 )
 
-// asker says who asks a question, and in which words.
+// Asker says who asks a question, and in which words.
 type Asker struct {
 	Question string // as the ledger records it
 	Analyst  string
@@ -30,7 +30,7 @@ func (l *Look) releases(rows, columns int) {
 	l.shape, l.bytes = [2]int{rows, columns}, bytesOf(rows, columns)
 }
 
-// queryAccess is a vector of bounded linear queries, with noise on each number; and quantiles and modes of the same
+// Query is a vector of bounded linear queries, with noise on each number; and quantiles and modes of the same
 // groups.
 //
 // Its loss is the price by composition: the shares of its searches, its selection of groups, its measures, quantiles

@@ -154,7 +154,7 @@ func choose(p *plan.Plan, m *plan.Mode, scores []mechanism.Exact) (_ selection.C
 	return s, selection.Exponential(flip).ZCDP(), err
 }
 
-// modeMechanism is which of the two chooses: under zCDP the exponential mechanism costs a quarter.
+// ModeMechanism is which of the two chooses: under zCDP the exponential mechanism costs a quarter.
 func ModeMechanism(m *plan.Mode) string {
 	if _, pure := m.Loss.Pure(); pure {
 		return PermuteAndFlip

@@ -16,7 +16,7 @@ import (
 	"dither/privacy"
 )
 
-// regression is such a question, planned.
+// Regression is a target with predictors and a response, planned: all its items but the last are predictors.
 type Regression struct {
 	*plan.Target
 	bound *big.Rat // of the predictors' L2 norm
@@ -35,9 +35,10 @@ func (k *Kernel) Regression(t *plan.Target, bound *big.Rat) (*Regression, error)
 // Bound is that of the predictors' L2 norm.
 func (r *Regression) Bound() *big.Rat { return new(big.Rat).Set(r.bound) }
 
+// Predictors is how many items there are beside the response.
 func (r *Regression) Predictors() int { return len(r.Measures) - 1 }
 
-// response is the last item.
+// Response is the last item.
 func (r *Regression) Response() *bounded.Measure { return r.Measures[len(r.Measures)-1] }
 
 // canonical writes what a release depends on beside the first measure, which Key writes.

@@ -13,7 +13,7 @@ import (
 	"dither/privacy"
 )
 
-// selectionAccess are the groups of a question with the greatest scores. They are known beforehand, from the policy and
+// Selection are the groups of a question with the greatest scores. They are known beforehand, from the policy and
 // the question. Its loss is that of the mechanism that it names, with the plan's sensitivity of one score, and is the
 // price.
 type Selection struct {

@@ -144,7 +144,7 @@ func (p *PaidTrainings) newest(l *ledger.Ledger, key string) (id uint64, found b
 	return id, found, err
 }
 
-// unfinished finds the trainings that are not finished and did not fail, oldest first, of which want takes what was
+// Unfinished finds the trainings that are not finished and did not fail, oldest first, of which want takes what was
 // paid.
 func (p *PaidTrainings) Unfinished(l *ledger.Ledger, want func(ledger.Reservation) bool) (out []UnfinishedTraining, err error) {
 	all, err := l.Unreleased()
@@ -165,7 +165,7 @@ func (p *PaidTrainings) Unfinished(l *ledger.Ledger, want func(ledger.Reservatio
 	return out, nil
 }
 
-// counted notes how many steps are recorded of each.
+// Counted notes how many steps are recorded of each.
 func (p *PaidTrainings) Counted(l *ledger.Ledger, all []UnfinishedTraining) error {
 	p.mu.Lock()
 	defer p.mu.Unlock()

@@ -122,7 +122,7 @@ const millionth = 1_000_000
 
 // question is the histogram's.
 func (s scoring) question(q Calibration) (curator.Question, error) {
-	out := q.Request.Question()
+	out := q.Question()
 	out.Confidence = q.Confidence
 	r := s.design.Response
 	if r.Low.Sign() != 0 || r.High.Cmp(big.NewRat(1, 1)) != 0 || r.Real {

@@ -54,7 +54,7 @@ func (l *linear) remark() string {
 func recorded(ctx context.Context, c *curator.Session, q Linear) (*linear, error) {
 	none := request.Misuse("name the release of a linear regression, as its output ends with",
 		"%s is none of a linear regression's that can be read again", q.From)
-	r, err := c.Asked(q.From, q.Request.Question())
+	r, err := c.Asked(q.From, q.Question())
 	if err != nil {
 		return nil, err
 	}
