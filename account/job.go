@@ -112,7 +112,7 @@ func (s Step) concentrated() (privacy.Rho, bool) {
 	return privacy.Rho{}, false
 }
 
-// epsilonOf is a loss of at least 0, which makes EpsilonOf's error impossible.
+// epsilonOf returns r as a loss. r must be at least 0; EpsilonOf fails only below 0.
 func epsilonOf(r *big.Rat) privacy.Epsilon {
 	e, _ := privacy.EpsilonOf(r)
 	return e
