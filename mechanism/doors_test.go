@@ -16,7 +16,7 @@ import (
 var doors = strings.Fields(`
 analytic:Gaussian.Measure
 learning:Minimiser.Correct learning:Minimiser.Curve learning:Minimiser.Minimum learning:NoisyGradient.Step learning:TheilSen.Release
-mechanism:Gaussian.Measure mechanism:Laplace.Measure mechanism:RoundedGaussian.Measure mechanism:Staircase.Measure
+mechanism:Gaussian.Measure mechanism:Laplace.Measure mechanism:NewPartition mechanism:RoundedGaussian.Measure mechanism:Staircase.Measure
 mechanism:SymmetricGaussian.Measure mechanism:Tulap.Measure
 partition:Counts.Select partition:Selection.Select partition:ThresholdGaussian.Measure partition:ThresholdLaplace.Measure
 quantile:Approximate.Release quantile:AutomaticBounds.Measure quantile:Cells.Release quantile:Independent.Release
@@ -30,8 +30,7 @@ stream:Counter.Next stream:SparseSession.Ask
 // exports are the exported names of mechanism/... that stand for something of an internal package: types and their
 // makers.
 var exports = strings.Fields(`
-mechanism:Exact mechanism:NewExact mechanism:Ordered mechanism:NewOrdered mechanism:OrderedCells mechanism:NewOrderedCells
-mechanism:Rows mechanism:RowShape mechanism:NewRows mechanism:Partition mechanism:NewPartition
+mechanism:Exact mechanism:Ordered mechanism:OrderedCells mechanism:Rows mechanism:RowShape mechanism:Partition
 mechanism:ErrOrder mechanism:ErrRows mechanism:ErrParameter
 `)
 
