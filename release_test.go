@@ -32,6 +32,9 @@ func TestTheKernelAloneReadsRows(t *testing.T) {
 	for folder, files := range sources(t, ".") {
 		for _, file := range files {
 			imported := importedAs(file)
+			if imported["."] != "" {
+				t.Errorf("%s imports all names of %s: what it names is not seen", folder, imported["."])
+			}
 			ast.Inspect(file, func(n ast.Node) bool {
 				s, ok := n.(*ast.SelectorExpr)
 				if !ok {

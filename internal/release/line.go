@@ -18,14 +18,21 @@ import (
 // within the kernel: of each pair no more than a count leaves, into the exponential mechanism.
 type Line struct {
 	numbersAlone
-	*Regression
-	draw   learning.TheilSen
-	shares []privacy.Loss
-	silent bool // intervals were asked for, and would have no ends
+	*Regression // for its methods; what is carried out is data
+	data        *Regression
+	draw        learning.TheilSen
+	shares      []privacy.Loss
+	silent      bool // intervals were asked for, and would have no ends
 }
 
-// Draw is the mechanism, with all that is public of it.
-func (f *Line) Draw() learning.TheilSen { return f.draw }
+// Draw is the mechanism, with all that is public of it. Its numbers are copies.
+func (f *Line) Draw() learning.TheilSen {
+	out := f.draw
+	for _, r := range []**big.Rat{&out.X.Low, &out.X.High, &out.Y.Low, &out.Y.High} {
+		*r = new(big.Rat).Set(*r)
+	}
+	return out
+}
 
 // Shares are the losses of the draws, in the order of LineDraws.
 func (f *Line) Shares() []privacy.Loss { return slices.Clone(f.shares) }
@@ -41,7 +48,7 @@ const linePasses = 64
 
 // Line is the primitive of a line through about so many rows of a regression with one predictor.
 func (k *Kernel) Line(r *Regression, rows int64, withoutIntervals bool, by Asker) (*Line, error) {
-	f := &Line{Regression: r}
+	f := &Line{Regression: r, data: r.copied()}
 	if err := f.prepare(rows, withoutIntervals); err != nil {
 		return nil, err
 	}
@@ -115,7 +122,7 @@ func (f *Line) epsilons() []*privacy.Epsilon {
 
 // access implements primitive.
 func (f *Line) access(ctx context.Context, from reader) (out Values, err error) {
-	rows, err := from.vectors(ctx, f.Regression)
+	rows, err := from.vectors(ctx, f.data)
 	if err != nil {
 		return out, err
 	}
@@ -125,7 +132,7 @@ func (f *Line) access(ctx context.Context, from reader) (out Values, err error) 
 		err = costsAsPlanned(line.Loss, f.draw.Loss())
 	}
 	if err == nil {
-		err = paidFor(f.Price, line.Loss, f.draw.BoundedRange())
+		err = paidFor(f.look.price, line.Loss, f.draw.BoundedRange())
 	}
 	if err != nil {
 		return out, err

@@ -40,6 +40,12 @@ type Recalled struct {
 	Subject func(versions []int) *ledger.Subject // nil where no question follows from the answer
 }
 
+// copied is a look of the same values.
+func (l *Look) copied() *Look {
+	out := *l
+	return &out
+}
+
 // Statements are all that are carried out. The first one says whom the access is charged to.
 func (l *Look) Statements() []*bounded.Statement { return slices.Clone(l.statements) }
 
@@ -64,8 +70,11 @@ func (l *Look) Passes() int64 { return l.passes }
 // Primitive is one way to look at rows. Only this package implements it, since only this package can name access:
 // whoever has a primitive has what was planned, and nothing that reads.
 type Primitive interface {
-	// Look is the access, decided. It is the same each time.
+	// Look is a copy of what is decided of the access. It is the same each time.
 	Look() *Look
+	// decided is what the kernel charges and carries out. It is unexported, and Look gives a copy, so that neither who
+	// embeds a primitive nor who writes to a Look can change the price.
+	decided() *Look
 	// access reads rows and gives what the mechanisms released of them. It compares each mechanism with what the look
 	// says of it. Its error may quote rows: it is for the owner's eyes only.
 	access(ctx context.Context, rows reader) (Values, error)
@@ -103,7 +112,9 @@ func (r *Released) Name() string { return fmt.Sprintf("r%d", r.ID) }
 type numbersAlone struct{ look *Look }
 
 // Look implements primitive.
-func (n numbersAlone) Look() *Look { return n.look }
+func (n numbersAlone) Look() *Look { return n.look.copied() }
+
+func (n numbersAlone) decided() *Look { return n.look }
 
 //nolint:unparam // as Primitive has it
 func (n numbersAlone) encode(v Values) (json.RawMessage, error) { return encode(v.Numbers), nil }

@@ -22,9 +22,10 @@ import (
 // of the price add up.
 type Minimum struct {
 	numbersAlone
-	*Regression
-	solver *learning.Minimiser
-	parts  []Part // the coefficients, and the two sums
+	*Regression // for its methods; what is carried out is data
+	data        *Regression
+	solver      *learning.Minimiser
+	parts       []Part // the coefficients, and the two sums
 }
 
 // Solver finds the minimum.
@@ -39,7 +40,7 @@ type Portion struct{ Of, Parts int64 }
 // Minimum is the primitive that minimises an objective over the rows of a regression. Curvature is the share of the
 // price of two sums about it.
 func (k *Kernel) Minimum(r *Regression, o learning.Objective, curvature Portion, by Asker) (*Minimum, error) {
-	m := &Minimum{Regression: r}
+	m := &Minimum{Regression: r, data: r.copied()}
 	var err error
 	if m.solver, err = minimiser(r, o); err != nil {
 		return nil, err
@@ -152,9 +153,12 @@ func (p *Part) choose() (err error) {
 	return err
 }
 
-// Measure is the part as a measure: what it is charged, recorded and compared as.
+// Measure is the part as a measure: what it is charged, recorded and compared as. Its numbers are copies.
 func (p *Part) Measure() *plan.Measure {
-	return &plan.Measure{Measure: bounded.Measure{Kind: bounded.CountRows}, L1: p.l1, L2Squared: p.l2squared, Loss: p.loss, Noise: p.noise, Parameter: p.parameter}
+	return &plan.Measure{
+		Measure: bounded.Measure{Kind: bounded.CountRows}, L1: p.L1(), L2Squared: p.L2Squared(), Loss: p.loss, Noise: p.noise,
+		Parameter: new(big.Rat).Set(p.parameter),
+	}
 }
 
 func (p *Part) recorded() ledger.Mechanism {
@@ -180,7 +184,7 @@ func (m *Minimum) describe() string {
 
 // access implements primitive.
 func (m *Minimum) access(ctx context.Context, from reader) (out Values, err error) {
-	rows, err := from.vectors(ctx, m.Regression)
+	rows, err := from.vectors(ctx, m.data)
 	if err != nil {
 		return out, err
 	}

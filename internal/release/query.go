@@ -71,7 +71,9 @@ func (k *Kernel) Query(p *plan.Plan, by Asker, as Recalled, usable func(*plan.Pl
 }
 
 // Look implements primitive.
-func (q *Query) Look() *Look { return q.look }
+func (q *Query) Look() *Look { return q.look.copied() }
+
+func (q *Query) decided() *Look { return q.look }
 
 // access implements primitive: what is found first, and then what is measured within it.
 func (q *Query) access(ctx context.Context, rows reader) (v Values, err error) {

@@ -25,5 +25,7 @@ type Records interface {
 	Resume() error
 }
 
-// Records is the home's ledger.
-func (k *Kernel) Records() Records { return k.ledger }
+// Records is the home's ledger. It is held to be nothing more: no type assertion finds what pays or records.
+func (k *Kernel) Records() Records { return records{k.ledger} }
+
+type records struct{ Records }

@@ -32,6 +32,12 @@ func (k *Kernel) Regression(t *plan.Target, bound *big.Rat) (*Regression, error)
 	return r, nil
 }
 
+// copied is a regression that its caller cannot change.
+func (r *Regression) copied() *Regression {
+	out := *r
+	return &out
+}
+
 // Bound is that of the predictors' L2 norm.
 func (r *Regression) Bound() *big.Rat { return new(big.Rat).Set(r.bound) }
 

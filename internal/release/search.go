@@ -21,13 +21,14 @@ import (
 // loses is neither told nor recorded, nor is the number of trials.
 type Search struct {
 	numbersAlone
-	*Regression
-	again   selection.Repetition
-	trial   privacy.Epsilon
-	price   privacy.Loss
-	solvers []*learning.Minimiser
-	minima  []Part // of each candidate
-	correct Part
+	*Regression // for its methods; what is carried out is data
+	data        *Regression
+	again       selection.Repetition
+	trial       privacy.Epsilon
+	price       privacy.Loss
+	solvers     []*learning.Minimiser
+	minima      []Part // of each candidate
+	correct     Part
 }
 
 // Again is how often trials are repeated.
@@ -51,7 +52,7 @@ func (m *Search) Correct() Part { return m.correct }
 // Search is the primitive that looks for the best of the minima of several objectives over the rows of a regression.
 // Score is the part of a trial's price that counts the rows predicted rightly.
 func (k *Kernel) Search(r *Regression, of []learning.Objective, again selection.Repetition, score Portion, by Asker) (*Search, error) {
-	m := &Search{Regression: r, again: again, price: r.Price}
+	m := &Search{Regression: r, data: r.copied(), again: again, price: r.Price}
 	m.divide(score)
 	for _, o := range of {
 		solver, err := minimiser(r, o)
@@ -143,7 +144,7 @@ func (m *Search) paid(minimum, count privacy.Loss) error {
 
 // access implements primitive.
 func (m *Search) access(ctx context.Context, from reader) (v Values, err error) {
-	rows, err := from.vectors(ctx, m.Regression)
+	rows, err := from.vectors(ctx, m.data)
 	if err != nil {
 		return v, err
 	}

@@ -15,7 +15,7 @@ import (
 // mechanisms release is recorded, durably, before it is returned. What fails after the reservation stays paid. If
 // answers have an instant, the entry that says what came of the access is written then, and the access ends then.
 func (k *Kernel) Release(ctx context.Context, p Primitive) (*Released, error) {
-	l, arrival := p.Look(), k.arrived(ctx)
+	l, arrival := p.decided(), k.arrived(ctx)
 
 	// Replay.
 	if !l.fresh {
@@ -111,7 +111,7 @@ func (k *Kernel) rehearsed(ctx context.Context, at *instant, l *Look, statements
 
 // replay is the newest release of the same access, or nil.
 func (k *Kernel) replay(p Primitive) (*Released, error) {
-	answer, ok, err := k.ledger.Find(p.Look().key)
+	answer, ok, err := k.ledger.Find(p.decided().key)
 	if err != nil || !ok {
 		return nil, err
 	}

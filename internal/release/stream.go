@@ -62,6 +62,7 @@ func (k *Kernel) Stream(t *plan.Target, terms StreamTerms, by Asker) (*Stream, e
 	}
 	l.everybody = true // its questions may be about any part
 	l.steps = int64(terms.Questions)
+	terms.Threshold, terms.Moves = new(big.Int).Set(terms.Threshold), new(big.Int).Set(terms.Moves)
 	s := &Stream{kernel: k, look: l, target: t, terms: terms}
 	if s.vector, err = s.mechanism(); err != nil {
 		return nil, err
@@ -71,7 +72,7 @@ func (k *Kernel) Stream(t *plan.Target, terms StreamTerms, by Asker) (*Stream, e
 }
 
 // Look is what is known of the stream before anything is spent.
-func (s *Stream) Look() *Look { return s.look }
+func (s *Stream) Look() *Look { return s.look.copied() }
 
 // Accuracy is how far verdicts are off, with probability 1 − beta for all questions together.
 func (s *Stream) Accuracy(beta float64) (*big.Int, error) {

@@ -45,7 +45,7 @@ type Training struct {
 func (t *Training) ID() uint64 { return t.id }
 
 // Terms are its steps, and what they cost together.
-func (t *Training) Terms() *TrainingTerms { return t.terms }
+func (t *Training) Terms() *TrainingTerms { return t.terms.copied() }
 
 // Grid is that of its numbers: they count 2^Grid.
 func (t *Training) Grid() int { return t.grid }
@@ -60,8 +60,24 @@ type TrainingTerms struct {
 	price privacy.Loss
 }
 
+// copied are terms that their caller cannot change.
+func (t *TrainingTerms) copied() *TrainingTerms {
+	out := *t
+	return &out
+}
+
 // Step is the mechanism of each step.
-func (t *TrainingTerms) Step() learning.NoisyGradient { return t.step }
+func (t *TrainingTerms) Step() learning.NoisyGradient { return copiedStep(t.step) }
+
+// copiedStep has numbers that nobody else holds.
+func copiedStep(m learning.NoisyGradient) learning.NoisyGradient {
+	for _, r := range []**big.Rat{&m.Clip, &m.Rate, &m.Multiplier} {
+		if *r != nil {
+			*r = new(big.Rat).Set(*r)
+		}
+	}
+	return m
+}
 
 // Price is what all steps cost together.
 func (t *TrainingTerms) Price() privacy.Loss { return t.price }
@@ -69,6 +85,7 @@ func (t *TrainingTerms) Price() privacy.Loss { return t.price }
 // PriceTraining prices so many steps: the least ε at δ that their loss distribution is certified to have, rounded up, as
 // a ρ with that δ beside it.
 func PriceTraining(step learning.NoisyGradient, steps int64, delta privacy.Delta) (*TrainingTerms, error) {
+	step = copiedStep(step)
 	figure, err := trainprice.Epsilon(step, steps, delta)
 	if errors.Is(err, trainprice.ErrNone) {
 		return nil, &EndedError{How: Unsupported, Message: "no accountant tells a finite ε of so little noise", Hint: "give a larger Multiplier"}
@@ -90,7 +107,8 @@ func (k *Kernel) Training(r *Regression, terms *TrainingTerms, needs map[string]
 	if pure || r.Neighbours != privacy.AddRemove || r.Unit == nil && r.Caps.Rows > 1 {
 		return nil, fmt.Errorf("%w: a training under a pure ε, among neighbours that change, or of rows whose unit is not known", ErrUnplanned)
 	}
-	t := &Training{kernel: k, data: r, terms: terms, needs: needs}
+	terms = terms.copied()
+	t := &Training{kernel: k, data: r.copied(), terms: terms, needs: maps.Clone(needs)}
 	step := terms.step
 	if t.noise, err = step.Noise(); err != nil {
 		return nil, &EndedError{How: Misused, Message: err.Error()}
@@ -113,7 +131,7 @@ func (k *Kernel) Training(r *Regression, terms *TrainingTerms, needs map[string]
 }
 
 // Look is what is known of the training before anything is spent.
-func (t *Training) Look() *Look { return t.look }
+func (t *Training) Look() *Look { return t.look.copied() }
 
 // Parameters is how many the model has.
 func (t *Training) Parameters() int { return t.terms.step.Model.Parameters() }
