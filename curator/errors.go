@@ -87,6 +87,10 @@ func (c *Session) public(err error) *Error {
 
 // charged is public for an error after the reservation. Asking again may pay again, so Retry is false.
 func (c *Session) charged(err error) *Error {
+	var held *release.NotInForceError
+	if errors.As(err, &held) {
+		err = c.inForce(held.State)
+	}
 	known := worded(err)
 	if known == nil {
 		c.tellOwner(err)
