@@ -30,7 +30,13 @@ import (
 
 // Owner is an open home in its owner's hands: all questions, and the verbs that only the owner has. It may be used by
 // several goroutines, and several processes may open one home.
-type Owner struct{ *Session }
+type Owner struct{ *session }
+
+// session is what an owner embeds: by this name nobody outside makes an owner of a session.
+type session = Session
+
+// Session is that of the owner, for what asks questions: it names no analyst, and any request may name one.
+func (c *Owner) Session() *Session { return c.session }
 
 // Session asks questions of an open home. A session that Owner.For made is bound to one analyst: a request that names
 // nobody is that analyst's, and one that names another is refused. It has none of the owner's verbs, so a door may hold

@@ -70,7 +70,7 @@ func run(seed uint64, epsilon, file string) (err error) {
 	if _, err := c.Seal(ctx, "points", curator.SealOptions{}); err != nil {
 		return err
 	}
-	found, err := cluster.KMeans(ctx, c.Session, cluster.Request{
+	found, err := cluster.KMeans(ctx, c.Session(), cluster.Request{
 		Table: "points", Columns: []string{"x", "y"}, K: clusters, Method: cluster.MethodLloyd, Iterations: iterations, Radius: "1", Seed: seed, Epsilon: epsilon,
 	})
 	if err != nil {

@@ -74,7 +74,7 @@ func BenchmarkFitLinear(b *testing.B) {
 	var ours, theirs time.Duration
 	for b.Loop() {
 		start := time.Now()
-		if _, err := FitLinear(b.Context(), c.Session, q); err != nil {
+		if _, err := FitLinear(b.Context(), c.Session(), q); err != nil {
 			b.Fatal(err)
 		}
 		ours += time.Since(start)

@@ -125,7 +125,7 @@ func TestFitGradientsKilled(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		_, _ = FitGradients(t.Context(), c.Session, smallTraining(), func(s TrainingStep) {
+		_, _ = FitGradients(t.Context(), c.Session(), smallTraining(), func(s TrainingStep) {
 			if s.Step == 17 {
 				_ = syscall.Kill(os.Getpid(), syscall.SIGKILL)
 			}

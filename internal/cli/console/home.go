@@ -38,7 +38,7 @@ func (s *Console) Asking(do func(*curator.Session) error) error {
 // session is bound to the analyst that --analyst names, where the verb has that flag.
 func (s *Console) session(c *curator.Owner) *curator.Session {
 	if s.analyst == nil {
-		return c.Session
+		return c.Session()
 	}
 	return c.For(*s.analyst)
 }

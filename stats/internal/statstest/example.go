@@ -30,7 +30,7 @@ func Example(files fs.FS, table string) (c *curator.Session, done func()) {
 	must(err)
 	_, err = owner.Seal(context.Background(), table, curator.SealOptions{StateHome: dir})
 	must(err)
-	return owner.Session, func() {
+	return owner.Session(), func() {
 		must(owner.Close())
 		must(os.RemoveAll(dir))
 	}

@@ -40,7 +40,7 @@ func Sealed(t testing.TB, policy, table string, files map[string]string) (c *cur
 	if _, err := owner.Seal(t.Context(), table, curator.SealOptions{}); err != nil {
 		t.Fatal(err)
 	}
-	return owner.Session, home
+	return owner.Session(), home
 }
 
 // People makes a home with one table, people, of n made-up rows.
@@ -77,7 +77,7 @@ tables:
 	t.Cleanup(func() { must(owner.Close()) })
 	_, err = owner.Seal(context.Background(), "people", curator.SealOptions{StateHome: t.TempDir()})
 	must(err)
-	return owner.Session
+	return owner.Session()
 }
 
 // Grouped makes a home of 300 people with numbers x and y, a group g, and a number that no row has.
