@@ -136,14 +136,14 @@ func TestWaitsForNothing(t *testing.T) {
 	if _, err := two.Answer(ctx, Question{SQL: underwayQuestion}); codeOf(err) != CodeCancelled {
 		t.Errorf("given up: %v", err)
 	}
-	two.options.Timeout = 30 * time.Millisecond
+	*inside(two).Limit = 30 * time.Millisecond
 	if _, err := two.Answer(t.Context(), Question{SQL: underwayQuestion}); codeOf(err) != CodeUnavailable {
 		t.Errorf("too long: %v", err)
 	}
 	if after := spent(t, one); after != before {
 		t.Errorf("spent is %s, and was %s", after, before)
 	}
-	two.options.Timeout = 0
+	*inside(two).Limit = 0
 	if r, err := two.Answer(t.Context(), Question{SQL: "SELECT SUM(age) FROM people"}); err != nil || r.Replayed {
 		t.Errorf("another question: %v", err)
 	}
