@@ -170,25 +170,18 @@ func (c *Session) sumsOf(m *plan.Moments) (out []NoisySum, err error) {
 	for _, s := range m.Sums {
 		n := NoisySum{Name: s.Name(), Unit: m.RowVectors.Unit(&s.VectorSum), Loss: c.loss(s.Loss)}
 		parameter := s.Parameter
-		if n.Noise, err = noiseOf(s.Noise, parameter); err != nil {
+		if n.Noise, err = s.Noise.Distribution(parameter); err != nil {
 			return nil, err
 		}
 		if s.Symmetric() {
 			if s.Noise == plan.Gaussian {
 				parameter = new(big.Rat).Quo(parameter, big.NewRat(2, 1))
 			}
-			if n.OffDiagonal, err = noiseOf(s.Noise, parameter); err != nil {
+			if n.OffDiagonal, err = s.Noise.Distribution(parameter); err != nil {
 				return nil, err
 			}
 		}
 		out = append(out, n)
 	}
 	return out, nil
-}
-
-func noiseOf(kind plan.Noise, parameter *big.Rat) (noise.Distribution, error) {
-	if kind == plan.Gaussian {
-		return noise.NewDiscreteGaussian(parameter)
-	}
-	return noise.NewDiscreteLaplace(parameter)
 }

@@ -1,6 +1,7 @@
 package bind
 
 import (
+	"maps"
 	"slices"
 
 	"dither/internal/query"
@@ -42,9 +43,17 @@ func Unnamed(x *query.Call) error {
 // OrderAggregates are the names under which they are asked for.
 var OrderAggregates = map[string]bool{"median": true, "percentile_cont": true, "percentile_disc": true, "approx_quantiles": true, "mode": true}
 
+// sums are the names of the aggregates that are made of one sum or count, or of both.
+var sums = []string{"count", "sum", "avg", "clipped"}
+
+// Aggregates are the names of all aggregates.
+func Aggregates() []string {
+	return append(slices.AppendSeq(slices.Collect(maps.Keys(Moments)), maps.Keys(OrderAggregates)), sums...)
+}
+
 // IsAggregate reports the name of an aggregate.
 func IsAggregate(name string) bool {
-	return Moments[name] > 0 || OrderAggregates[name] || name == "count" || name == "sum" || name == "avg" || name == "clipped"
+	return Moments[name] > 0 || OrderAggregates[name] || slices.Contains(sums, name)
 }
 
 // Unfiltered is the call without its FILTER: what an aggregate skips is NULL, so agg(x) FILTER (WHERE c) is agg(CASE WHEN c

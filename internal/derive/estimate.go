@@ -67,7 +67,7 @@ func (n *noises) released(m *plan.Measure) (*released, error) {
 func (n *noises) of(m *plan.Measure) (*released, error) {
 	i := n.number(m)
 	if n.all[i] == nil {
-		d, err := distribution(m)
+		d, err := NoiseOf(m)
 		if err != nil {
 			return nil, err
 		}
@@ -123,15 +123,7 @@ func (a *Answer) Ahead(alpha float64) {
 }
 
 // NoiseOf is the distribution of the noise on each of a measure's cells, in grid units. The error is of its parameter.
-func NoiseOf(m *plan.Measure) (noise.Distribution, error) { return distribution(m) }
-
-// distribution is that of a measure's noise.
-func distribution(m *plan.Measure) (noise.Distribution, error) {
-	if m.Noise == plan.Gaussian {
-		return noise.NewDiscreteGaussian(m.Parameter)
-	}
-	return noise.NewDiscreteLaplace(m.Parameter)
-}
+func NoiseOf(m *plan.Measure) (noise.Distribution, error) { return m.Noise.Distribution(m.Parameter) }
 
 // limit is the noise's quantile.
 func (r *released) limit(alpha float64) *big.Int {

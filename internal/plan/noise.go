@@ -1,6 +1,12 @@
 package plan
 
-import "dither/privacy"
+import (
+	"fmt"
+	"math/big"
+
+	"dither/noise"
+	"dither/privacy"
+)
 
 // chosen are measures whose noise was chosen. One of the same share and the same sensitivities as an earlier one has the very same numbers, which
 // are nobody's to change: a question of hundreds of aggregates has few of them.
@@ -33,6 +39,26 @@ const (
 	Laplace  Noise = "discrete laplace"
 	Gaussian Noise = "discrete gaussian"
 )
+
+// Distribution is the noise of this kind with a parameter: a scale, or a variance. The error is that of the parameter, or
+// of a kind that is none.
+func (n Noise) Distribution(parameter *big.Rat) (noise.Distribution, error) {
+	switch n {
+	case Laplace:
+		return noise.NewDiscreteLaplace(parameter)
+	case Gaussian:
+		return noise.NewDiscreteGaussian(parameter)
+	}
+	return nil, fmt.Errorf("%q is no kind of noise", string(n))
+}
+
+// Calibrated is the sensitivity that noise of this kind is calibrated to.
+func (n Noise) Calibrated(l1, l2Squared *big.Int) *big.Int {
+	if n == Gaussian {
+		return l2Squared
+	}
+	return l1
+}
 
 // choose takes the noise of least variance that the share of the price pays for. Under a pure ε only Laplace noise has a loss.
 // Under ρ, Gaussian noise has variance L2²/(2ρ) a cell, and Laplace noise of scale L1/√(2ρ), charged ε²/2 = ρ, about 2·L1²/(2ρ);

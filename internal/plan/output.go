@@ -2,7 +2,6 @@ package plan
 
 import (
 	"fmt"
-	"maps"
 	"slices"
 	"strconv"
 
@@ -62,11 +61,6 @@ type OrderBy struct {
 	Post       *Post
 	Desc       bool
 	NullsFirst bool
-}
-
-// aggregateNames are the names of all aggregates.
-func aggregateNames() []string {
-	return append(slices.AppendSeq(slices.Collect(maps.Keys(bind.Moments)), maps.Keys(bind.OrderAggregates)), "count", "sum", "avg", "clipped")
 }
 
 // outputs lowers the SELECT list.
@@ -268,10 +262,13 @@ func (b *builder) newAggregate(x *query.Call) (Aggregate, error) {
 	if err != nil {
 		return Aggregate{}, err
 	}
-	if x.Name == "sum" {
+	switch x.Name {
+	case "sum":
 		return Aggregate{Func: SumFunc, Sum: sum}, nil
+	case "avg":
+		return average(e, sum, countMeasure(bounded.CountValue, e)), nil
 	}
-	return average(e, sum, countMeasure(bounded.CountValue, e)), nil
+	return Aggregate{}, bind.Refuse(x.At, "", "%s is not computed from sums", x.Name)
 }
 
 // average is the sum of e over its count.

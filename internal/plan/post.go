@@ -168,7 +168,7 @@ func (b *builder) postCall(x *query.Call) (*Post, error) {
 	}
 	op, ok := postFunctions[x.Name]
 	if !ok {
-		names := append(aggregateNames(), slices.Collect(maps.Keys(postFunctions))...)
+		names := append(bind.Aggregates(), slices.Collect(maps.Keys(postFunctions))...)
 		slices.Sort(names)
 		return nil, bind.Refuse(x.At, bind.FunctionHint(x.Name, names), "there is no function %q over released values", x.Name)
 	}

@@ -36,13 +36,14 @@ func column(cells [][]mechanism.Exact, j int) []mechanism.Exact {
 
 // noisily runs the mechanism that the plan chose for a measure, on its vector of cells.
 func noisily(m *plan.Measure, vector []mechanism.Exact) (mechanism.Measurement, error) {
-	if m.Noise == plan.Gaussian {
+	switch m.Noise {
+	case plan.Gaussian:
 		rho, _ := m.Loss.ZCDP()
 		return mechanism.Gaussian{L2Squared: m.L2Squared, Rho: rho}.Measure(vector)
+	case plan.Laplace:
+		if e, pure := m.Loss.Pure(); pure {
+			return mechanism.Laplace{Sensitivity: m.L1, Epsilon: e}.Measure(vector)
+		}
 	}
-	e, pure := m.Loss.Pure()
-	if !pure { // no Laplace mechanism is planned under ρ
-		return mechanism.Measurement{}, mechanism.ErrParameter
-	}
-	return mechanism.Laplace{Sensitivity: m.L1, Epsilon: e}.Measure(vector)
+	return mechanism.Measurement{}, ErrUnplanned // as Laplace noise is under ρ
 }

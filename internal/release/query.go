@@ -190,9 +190,6 @@ type mechanismOfMeasure struct {
 
 // measureMechanism is a measure's noise on so many cells.
 func measureMechanism(m *plan.Measure, cells int) ledger.Mechanism {
-	sensitivity := m.L1
-	if m.Noise == plan.Gaussian {
-		sensitivity = m.L2Squared
-	}
+	sensitivity := m.Noise.Calibrated(m.L1, m.L2Squared)
 	return ledger.Mechanism{Name: string(m.Noise), Sensitivity: sensitivity.String(), Scale: exact.FormatRat(m.Parameter), Cells: cells}
 }

@@ -50,12 +50,9 @@ func (v *Vectors) access(ctx context.Context, rows reader) (out Values, err erro
 
 // sumMechanism is a sum's mechanism, for the ledger.
 func sumMechanism(m *plan.Moments, s *plan.VectorSum) ledger.Mechanism {
-	sensitivity, name := s.L1, string(s.Noise)
-	if s.Noise == plan.Gaussian {
-		sensitivity = s.L2Squared
-		if s.Symmetric() {
-			name += ", symmetric"
-		}
+	sensitivity, name := s.Noise.Calibrated(s.L1, s.L2Squared), string(s.Noise)
+	if s.Noise == plan.Gaussian && s.Symmetric() {
+		name += ", symmetric"
 	}
 	return ledger.Mechanism{
 		Name: name, Sensitivity: sensitivity.String(), Scale: exact.FormatRat(s.Parameter), Cells: m.Cells() * len(m.RowVectors.Terms(&s.VectorSum)),
