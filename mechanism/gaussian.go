@@ -17,7 +17,7 @@ import (
 // ≤ αm²/(2σ²) for all α > 1 [ibid., Proposition 5: the sum over the integers of exp(−(z − αm)²/(2σ²)) is
 // greatest where its centre is an integer, and there cancels with the normaliser]. Rényi divergences of independent
 // coordinates add up: D_α ≤ α·Σm_i²/(2σ²) ≤ αΔ₂²/(2σ²) = αρ. The noise is sampled exactly, in
-// integers, with σ² an exact rational: nothing in the argument is rounded.
+// integers, with σ² an exact rational: nothing in the argument is rounded. ∎
 type Gaussian struct {
 	L2Squared *big.Int    // the square of the whole vector's L2 sensitivity, in the values' unit; at least 1
 	Rho       privacy.Rho // the loss of the whole vector

@@ -24,7 +24,7 @@ var ErrParameter = parameter.Err
 // x′‖₁ ≤ Sensitivity =: Δ, and let b = Δ/ε. The noise on each coordinate is independent with mass f(z) =
 // c·exp(−|z|/b) over all integers, so every integer vector y is possible under both, and P(y|x)/P(y|x′) = ∏
 // f(y_i − x_i)/f(y_i − x′_i) ≤ ∏ exp(|x_i − x′_i|/b) ≤ exp(Δ/b) = exp(ε). The noise is sampled
-// exactly, in integers, with b an exact rational: nothing in the argument is rounded.
+// exactly, in integers, with b an exact rational: nothing in the argument is rounded. ∎
 type Laplace struct {
 	Sensitivity *big.Int        // the L1 sensitivity of the whole vector, in the values' unit; at least 1
 	Epsilon     privacy.Epsilon // the loss of the whole vector

@@ -16,7 +16,7 @@ import (
 // It is Epsilon-differentially private. Proof: the noise has P(z) = c·exp(−ε·s(|z|)), s(k) = ⌊(k + Δ −
 // r)/Δ⌋ (see noise.Staircase). For neighbours x, x′ with |x − x′| ≤ Sensitivity =: Δ and any output y, ||y
 // − x| − |y − x′|| ≤ Δ, so that s of the two differs by at most 1, and P(y|x)/P(y|x′) ≤ exp(ε). It is
-// sampled exactly.
+// sampled exactly. ∎
 //
 // A vector's loss does not follow from its L1 sensitivity, as it does for Laplace: ten coordinates that change by one
 // each cost up to ten times ε, not ε. So this mechanism is for one number, and refuses a vector.

@@ -152,7 +152,7 @@ func (b *builder) rowCap() int64 {
 // one cell, c and c′ both lie between as many rows' least and most, 0 included, so they differ by at most that length.
 // What a unit keeps is decided by its own rows alone in whichever form an engine writes a statement: its forms give one
 // answer, so that taking one by what was recorded of the file (engine.Sealed) changes no contribution.
-// At least 1 is taken: a sum that is 0 by its bounds gets noise all the same.
+// At least 1 is taken: a sum that is 0 by its bounds gets noise all the same. ∎
 func (m *Measure) bound(n privacy.Neighbours, caps bounded.Caps, grouped bool) {
 	lo, hi := big.NewInt(min(m.Lo, 0)), big.NewInt(max(m.Hi, 0)) // what is added to one cell
 	cells := int64(1)

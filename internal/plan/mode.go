@@ -22,7 +22,7 @@ import (
 // way, by at most c_k. What either mechanism loses is c times the length of an interval that holds all moves of its scores (the proofs there):
 // ε·c_k/R. Under change-one r_k rows leave the cell and s_k come, so that interval has a length of at most r_k + s_k, and Σ (r_k + s_k) ≤
 // 2R: the cell's loss is ε·(r_k + s_k)/(2R). Choices in several cells are independent given the data, and the losses ε_k add up to ε
-// at most. Under zCDP the exponential mechanism's are bounded ranges, of cost Σ ε_k²/8 ≤ (Σ ε_k)²/8 ≤ ε²/8.
+// at most. Under zCDP the exponential mechanism's are bounded ranges, of cost Σ ε_k²/8 ≤ (Σ ε_k)²/8 ≤ ε²/8. ∎
 type Mode struct {
 	Of   bounded.Key // the value, with its known values
 	Rows int64       // R

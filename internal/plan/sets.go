@@ -347,7 +347,7 @@ func (p *Plan) overSets() error {
 //
 // Change-one: as in bound's proof the L1 distance is at most twice as much, and the squared L2 distance at most 4Q, or 2Q where
 // contributions have one sign; with one cell alone, contributions lie between Groups·RowsPerGroup times the least and the most that
-// one row adds, 0 included, and so differ by at most that length.
+// one row adds, 0 included, and so differ by at most that length. ∎
 func (m *Measure) boundOver(n privacy.Neighbours, caps bounded.Caps, grouped bool, parts int64) {
 	m.bound(n, caps, grouped)
 	if caps.Rows > 0 || m.Kind == bounded.CountUnits || parts == 1 {

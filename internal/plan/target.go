@@ -200,13 +200,14 @@ func (t *Target) Unconfined() *Target {
 	return &out
 }
 
-// boundScore fixes Sensitivity and Monotonic.
+// boundScore fixes Sensitivity, the most by which one cell's score moves between neighbours, and Monotonic, which reports that no two
+// scores move in opposite directions.
 //
 // Proof. Let c be what a unit adds to one cell. Other units' contributions do not depend on it. Each row that counts adds an
 // integer in [Lo, Hi], and a row that does not 0. With k = Rows or RowsPerGroup, whichever bounds the unit (1 for
 // CountUnits), k·min(Lo, 0) ≤ c ≤ k·max(Hi, 0). Add/remove: the cell moves by c. Change-one: by c − c′, both in that range.
 // Under add/remove every cell moves up, or every cell down, where min(Lo, 0) or max(Hi, 0) is 0. At least 1 is taken: a score
-// that is 0 by its bounds is as private as any.
+// that is 0 by its bounds is as private as any. ∎
 func (t *Target) boundScore() {
 	m, k := t.Measures[0], t.Caps.Rows
 	if k == 0 {

@@ -58,7 +58,7 @@ type entry struct {
 // 2m²N₂ where c·c′ ≥ 0: where each entry has one sign (l_e = 0 or h_e = 0); and of the triangle with doubled entries, since there
 // c·c′ is, cell by cell, the inner product tr(CC′) of symmetric matrices that are sums of x xᵀ, which is Σ(x·x′)² ≥ 0.
 // With one cell, each entry of c and of c′ is in [m·l_e, m·h_e], so that they differ by at most m(h_e − l_e).
-// At least 1 is taken: a sum that is 0 by its bounds gets noise all the same.
+// At least 1 is taken: a sum that is 0 by its bounds gets noise all the same. ∎
 func vectorSensitivity(b *bounded.Statement, s *bounded.VectorSum, n privacy.Neighbours, doubled bool) (l1, l2squared *big.Int) {
 	entries := vectorEntries(b, s, doubled)
 	rowL1, rowL2 := rowNorms(b, s)

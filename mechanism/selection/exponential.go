@@ -20,7 +20,7 @@ import (
 // exp(c·d_j) of the terms of Z relative to those of Z′ lie in [exp(c·a), exp(c·(a + r))], and so does Z/Z′.
 // Hence ln(P(i)/P′(i)) = c·d_i − ln(Z/Z′) is at most c·r = ε in magnitude. Moreover c·d_i − ln(Z/Z′) lies
 // for all i in one interval of length c·r = ε: the mechanism is ε-bounded-range, which ZCDP uses. The choice is
-// sampled exactly, with c an exact rational: nothing in the argument is rounded.
+// sampled exactly, with c an exact rational: nothing in the argument is rounded. ∎
 //
 // It is sampled by a race in logarithms (sample.Race). Rejection, with a coin of probability exp(c·(u_i − max u))
 // for uniformly proposed candidates, would be as exact. But it reads the scores twice, and its number of rounds depends
@@ -63,7 +63,7 @@ func (m Exponential) ZCDP() privacy.Loss {
 //
 // Proof: of the weights relative to the best's, each of those that are more than t below it is less than exp(−c·t),
 // and there are fewer than n; all together weigh 1 or more. So P(shortfall > t) < n·exp(−c·t), which is β at that
-// t [Dwork & Roth 2014, Theorem 3.11].
+// t [Dwork & Roth 2014, Theorem 3.11]. ∎
 func (m Exponential) Shortfall(n *big.Int, beta float64) (float64, error) {
 	c, err := m.rate()
 	if err != nil {
