@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"os"
 	"os/exec"
+	"os/signal"
 	"path/filepath"
 	"strings"
 	"syscall"
@@ -17,6 +18,7 @@ import (
 // A question that is interrupted is given up: the ledger says so, the person is told in a line what becomes of its price, and the exit code is 130;
 // whatever the signal, and whatever asks. A second signal kills.
 func TestInterrupted(t *testing.T) {
+	heedHangups(t)
 	t.Setenv("XDG_STATE_HOME", t.TempDir())
 	dir := t.TempDir()
 	run := func(args ...string) []byte {
@@ -127,8 +129,18 @@ func TestInterrupted(t *testing.T) {
 	}
 }
 
+// heedHangups lets commands that a test starts heed SIGHUP, though the test was started with it ignored, as by nohup: what
+// a process handles is not ignored in those that it starts.
+func heedHangups(t *testing.T) {
+	t.Helper()
+	heard := make(chan os.Signal, 1)
+	signal.Notify(heard, syscall.SIGHUP)
+	t.Cleanup(func() { signal.Stop(heard) })
+}
+
 // What is started with signals ignored, as by nohup, goes on through them.
 func TestIgnoredSignals(t *testing.T) {
+	heedHangups(t)
 	for _, ignored := range []bool{true, false} {
 		args := []string{"-c", `trap "" HUP; exec dither audit laplace --runs 300000`}
 		if !ignored {
