@@ -36,8 +36,8 @@ type Replayed struct {
 	Exhausted      bool  // the neighbour asked for more than was recorded
 }
 
-// Distances are the distances of two outputs: the sum, the sum of squares and the largest of the absolute differences.
-// As sensitivities they are the declared limits; nil is not declared.
+// Distances measure how far two outputs are apart: the sum, the sum of squares, and the maximum of the absolute
+// differences of their numbers. As sensitivities they are declared limits; nil means that no limit is declared.
 type Distances struct{ L1, L2Squared, LInf *big.Rat }
 
 // What Check finds.

@@ -58,7 +58,7 @@ func (c *Session) adoptOnce() error {
 // unspent says that nothing was charged yet, by an opening neither: there is nothing to read again.
 func unspent(s ledger.State) bool { return s.Reservations == 0 && s.Torn == 0 && s.Spent.IsZero() }
 
-// PolicyChange is what accepting the policy file would mean.
+// PolicyChange lists the effects of accepting the policy file.
 type PolicyChange struct {
 	Changes []string
 	Group   int64 // every loss so far counts, under the new terms, as what it promised so many together: that many times ε, or its square times ρ

@@ -16,7 +16,7 @@ import (
 	"dither/privacy"
 )
 
-// Question is what an analyst asks.
+// Question is an analyst's query, with its price and the options of its answer.
 type Question struct {
 	SQL        string
 	Epsilon    string // the price, a decimal; "" is the policy's default. Under a zCDP budget ε costs ρ = ε²/2

@@ -7,7 +7,7 @@ import (
 	"dither/internal/ledger"
 )
 
-// Asked is what a release was paid for, as the ledger has it: its question, and its price. Neither says anything of rows.
+// Asked is the question and the price of a release, as the ledger records them. Both are independent of the rows.
 type Asked struct {
 	ID       string
 	Question string   // as it was recorded

@@ -32,8 +32,8 @@ type Budget struct {
 	Divided []string
 }
 
-// GroupLoss is what the account means for several units together, by group privacy, and for one whose rows are
-// exchanged for others: kε, or k²ρ. A loss is nil where there is no such bound.
+// GroupLoss is the loss of several units together, by group privacy (kε, or k²ρ), and of one unit whose rows are
+// exchanged for others. A loss is nil where there is no such bound.
 type GroupLoss struct {
 	Size  int64 `json:"size"`
 	Spent *Loss `json:"spent"` // so far
@@ -42,7 +42,7 @@ type GroupLoss struct {
 	Change *Loss `json:"change"`
 }
 
-// LostLoss is what was charged and got no answer. It is part of what was spent.
+// LostLoss is the loss of reservations that got no answer. It is part of the amount spent.
 type LostLoss struct {
 	Failed  int  `json:"failed"`   // questions that failed
 	GivenUp int  `json:"given_up"` // questions that their analyst gave up
@@ -51,9 +51,8 @@ type LostLoss struct {
 	Price   Loss `json:"price"`    // of all of these
 }
 
-// GivenUp is how many questions, and steps of trainings, one analyst has given up since the owner last looked into
-// them. After ten the analyst's are refused; after a hundred of all
-// analysts everybody's.
+// GivenUp counts the questions and steps of trainings that one analyst has cancelled since the owner last resumed. After
+// ten, dither refuses the analyst; after a hundred of all analysts, it refuses everybody.
 type GivenUp struct {
 	Analyst   string `json:"analyst"` // "" for those who name nobody
 	Questions int    `json:"questions"`

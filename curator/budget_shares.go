@@ -58,7 +58,7 @@ func (c *Session) permitted(q Question) error {
 
 const maxAnalystName = 63
 
-// PeriodBudget is how a budget that is granted per period stands.
+// PeriodBudget is the state of a budget that is granted per period.
 type PeriodBudget struct {
 	Per       string `json:"per"`   // "day", "week", "month", "quarter" or "year"
 	Grant     Loss   `json:"grant"` // of one period
@@ -67,7 +67,7 @@ type PeriodBudget struct {
 	Next      string `json:"next"` // when the next grant is: the day that begins, in UTC
 }
 
-// AnalystBudget is how one analyst's limit stands.
+// AnalystBudget is the state of one analyst's limit.
 type AnalystBudget struct {
 	Name      string `json:"name"`
 	Limit     Loss   `json:"limit"`

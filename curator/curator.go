@@ -35,7 +35,7 @@ type Owner struct{ *session }
 // session is what an owner embeds: by this name nobody outside makes an owner of a session.
 type session = Session
 
-// Session is that of the owner, for what asks questions: it names no analyst, and any request may name one.
+// Session returns the owner's session, for code that asks questions. It is bound to no analyst, and any request may name one.
 func (c *Owner) Session() *Session { return c.session }
 
 // Session asks questions of an open home. A session that Owner.For made is bound to one analyst: a request that names

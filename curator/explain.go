@@ -11,7 +11,7 @@ import (
 	"dither/privacy"
 )
 
-// Explanation is what a question would cost and how exact its answer would be. It spends nothing, and is computed from
+// Explanation states the price of a question and the expected error of its answer. It spends nothing, and is computed from
 // the question, the policy and the ledger: never from rows.
 type Explanation struct {
 	SQL         string

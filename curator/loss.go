@@ -61,7 +61,7 @@ func (c *Session) loss(l privacy.Loss) Loss {
 	})
 }
 
-// losses are those of ρ that were told last: each takes part of a millisecond to convert, and the parts of an answer mostly have the same.
+// losses caches the latest conversions of ρ to ε. A conversion takes part of a millisecond, and most parts of an answer have the same ρ.
 type losses struct {
 	mu   sync.Mutex
 	told map[string]Loss

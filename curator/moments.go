@@ -38,7 +38,7 @@ type Block struct {
 	Bound string // a decimal; "" is what the coordinates' own ranges give, with which no row is scaled
 }
 
-// Sum is what is added up. Make one with Count, First or Product.
+// Sum is one sum over the rows that count. Make one with Count, First or Product.
 type Sum struct {
 	Kind   string // "count", "first" or "product"
 	I, J   int    // blocks, from 0

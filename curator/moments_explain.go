@@ -10,7 +10,7 @@ import (
 	"dither/internal/plan"
 )
 
-// MomentsExplanation is what sums of vectors would cost, and how noisy they would be. It spends nothing, and is computed from the question, the
+// MomentsExplanation states the price and the noise of sums of vectors. It spends nothing, and is computed from the question, the
 // policy and the ledger: never from rows.
 type MomentsExplanation struct {
 	SQL           string
@@ -28,11 +28,11 @@ type MomentsExplanation struct {
 	Notes         []string
 }
 
-// Sensitivity is how far one unit can move a sum, over all its cells and entries. In L2 of a block's product with itself, entries off the diagonal count
+// Sensitivity is the most by which one unit can move a sum, over all its cells and entries. In L2 of a block's product with itself, entries off the diagonal count
 // twice where its noise is Gaussian.
 type Sensitivity struct{ L1, L2 float64 }
 
-// BlockBound is what a row's vector of a block is known to be at most, after scaling and rounding.
+// BlockBound bounds the norms of a row's vector in a block, after scaling and rounding.
 type BlockBound struct {
 	L1, L2 float64
 	Scaled bool     // longer rows are scaled down: the coordinates' ranges alone do not give the bound

@@ -6,7 +6,7 @@ import (
 	"dither/internal/release"
 )
 
-// OrderExplanation is what a Rank or a Smooth would cost. It spends nothing, and is computed from the question, the policy and the ledger: never from rows.
+// OrderExplanation states the price of a Rank or a Smooth. It spends nothing, and is computed from the question, the policy and the ledger: never from rows.
 type OrderExplanation struct {
 	RankError  *float64 // as of Ranked
 	Price      Loss

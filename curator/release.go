@@ -17,7 +17,7 @@ type Release struct {
 	Price      Loss
 	Remaining  Loss
 	Replayed   bool // answered from earlier releases, at no cost
-	// From are the releases that the answer was computed from, where it is none of them itself; its ID is then the first one's.
+	// From names the releases from which the answer was computed, if it is not itself one of them. ID is then the name of the first.
 	From  []string
 	Whole bool // counts are shown as whole numbers; intervals are about the estimates behind them
 }

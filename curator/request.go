@@ -2,7 +2,7 @@ package curator
 
 import "dither/internal/release"
 
-// Request is what every question to the rows has: its text, its price, and who asks.
+// Request has the fields of every question: its text, its price, and the analyst.
 type Request struct {
 	SQL     string
 	Epsilon string // the price, a decimal; "" is the policy's default. Under a zCDP budget ε costs ρ = ε²/2

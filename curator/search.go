@@ -23,12 +23,12 @@ type MinimumSearch struct {
 	Score      string  // the part of a trial's price that counts the rows predicted rightly, a decimal below 1; "" is 0.2
 }
 
-// MinimumCandidate is what may be chosen.
+// MinimumCandidate is one setting of the ridge penalty and the radius, which the search may choose.
 type MinimumCandidate struct {
 	Regularise, Radius string // as of Minimisation
 }
 
-// FoundMinimum is the best that was found.
+// FoundMinimum is the result of SearchMinimum: the candidate that won, and its coefficients.
 type FoundMinimum struct {
 	ID           string
 	Names        []string // of the predictors
@@ -46,7 +46,7 @@ type FoundMinimum struct {
 // mostSearched bounds the candidates of a search.
 const mostSearched = 64
 
-// SearchMinimum runs the search. It is one look: its price, E of a pure budget or E²/2 of one in ρ, is that of all trials together, since each is E/3-differentially private and the best of a random number of
+// SearchMinimum runs the search. It is one access: its price, E of a pure budget or E²/2 of one in ρ, pays for all trials together, since each is E/3-differentially private and the best of a random number of
 // them costs three times what one does (selection.Repetition, where the proof stands). A trial draws a candidate, adds discrete Laplace noise to its minimum (learning.Minimiser), and counts, with such noise, the
 // rows that this predicts rightly; the shares of both add up to E/3. What loses is neither told nor recorded, nor is the number of trials.
 //
@@ -75,7 +75,7 @@ func (c *Session) SearchMinimum(ctx context.Context, q MinimumSearch) (*FoundMin
 	return out, err
 }
 
-// ExplainSearch tells what SearchMinimum would cost, and its noise, free: everything but what it finds. The noise is that of the first candidate.
+// ExplainSearch states the price of SearchMinimum and the noise of its first candidate, at no cost.
 func (c *Session) ExplainSearch(_ context.Context, q MinimumSearch) (*FoundMinimum, error) {
 	if err := c.asks(&q.Analyst); err != nil {
 		return nil, err

@@ -19,7 +19,7 @@ type Selection struct {
 	Mechanism  string // "" is PermuteAndFlip for one group under a pure budget, else Exponential
 }
 
-// Selected is what a Selection releases.
+// Selected is the result of Select: the chosen groups and the error of the choice.
 type Selected struct {
 	ID        string
 	Keys      []string // the columns that name a group
@@ -40,8 +40,8 @@ type Chosen struct {
 }
 
 // Select is the kernel's second primitive: the best of the groups of a question, by a score of bounded sensitivity. The groups
-// are known before (from the policy and the question); the loss is that of the mechanism it names, with the plan's
-// sensitivity of one score, and is the price.
+// are known before (from the policy and the question); the price is the loss of the named mechanism, at the
+// sensitivity of one score that the plan proves.
 func (c *Session) Select(ctx context.Context, s Selection) (*Selected, error) {
 	if err := c.asks(&s.Analyst); err != nil {
 		return nil, err

@@ -58,8 +58,8 @@ func computedColumns(p *plan.Plan, mechanism string) []Column {
 	return out
 }
 
-// setColumns are those of an answer with grouping sets: fitted, but for what is no sum of its parts, which has the
-// noise of its grouping.
+// setColumns returns the columns of an answer with grouping sets. They are fitted, except columns that are no sum of
+// their parts: these have the noise of their grouping.
 func (c *Session) setColumns(a *asked) []Column {
 	out := computedColumns(a.plan, LeastSquares)
 	for i, o := range a.plan.Outputs {
@@ -100,7 +100,7 @@ type Grouping struct {
 	Expected []NamedExpected
 }
 
-// NamedExpected is what is expected of one column.
+// NamedExpected is the expected error of one column.
 type NamedExpected struct {
 	Column string
 	Expected

@@ -7,9 +7,8 @@ import (
 	"dither/internal/release"
 )
 
-// Ordering is what a column that is a quantile or a mode comes to in the rows of one grouping, which is looked at by
-// itself: its share of the price, and at the answer's confidence the errors that a Column tells of an answer with one
-// grouping.
+// Ordering is the price and the error of a quantile or a mode in one grouping, which dither measures separately. The
+// errors are those of Column, at the answer's confidence.
 type Ordering struct {
 	Column                             string
 	Mechanism                          string
@@ -17,7 +16,7 @@ type Ordering struct {
 	RankError, IntervalRows, Shortfall *float64
 }
 
-// orderings are those of a grouping.
+// orderings returns the orderings of a grouping's columns.
 func (c *Session) orderings(a *asked, g plan.Grouping) (out []Ordering) {
 	if g.Order == nil {
 		return nil

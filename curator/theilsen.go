@@ -61,7 +61,7 @@ type LineDraw struct {
 	Price Loss
 }
 
-// typicalResidual is that of LineEstimate.Noise, in parts of y's range.
+// typicalResidual is the residual that LineEstimate.Noise assumes, as a fraction of y's range.
 const typicalResidual = 0.1
 
 // FitLine is the kernel's primitive for a robust line: the medians of the slopes of all pairs of rows, and of what rows have left of it

@@ -18,7 +18,7 @@ const (
 	NetworkModel  = "network"  // one hidden layer, and Softmax's loss; with one class a regression
 )
 
-// TrainedModel says what is trained: see package gradient of this house for the order of its parameters, which are those of a matrix by row.
+// TrainedModel is the model to train. Package internal/gradient documents the order of its parameters; matrices are stored by row.
 type TrainedModel struct {
 	Kind       string
 	Classes    int    // of SoftmaxModel and NetworkModel
@@ -29,7 +29,7 @@ type TrainedModel struct {
 // Training asks for noisy gradients of a model over the rows of a question: SELECT x1, x2, …, y FROM t WHERE …. Rows in which an item is NULL
 // do not count. All parameters are public and fixed beforehand; decimals are texts, and a rate may be a fraction of two.
 //
-// The price is that of all steps together: the ε at Delta that the loss distribution of the steps is certified to have. A budget with a δ
+// The price pays for all steps together. It is the ε at Delta that the loss distribution of the steps is certified to have. A budget with a δ
 // is charged ρ = ε²/2, and that δ beside it. With a Multiplier, Epsilon and Rho are left out; without one the least is found at which all
 // steps cost Epsilon.
 type Training struct {

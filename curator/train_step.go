@@ -9,10 +9,10 @@ import (
 	"dither/internal/ledger"
 )
 
-// Done is how many steps were given in this process, and Recorded how many are: these are given again.
+// Done is the number of steps that this process has returned.
 func (t *Trainer) Done() int64 { return t.training.Told() }
 
-// Recorded is said there.
+// Recorded is the number of steps that are recorded. Step returns these again.
 func (t *Trainer) Recorded() int64 { return t.training.Recorded() }
 
 // Step gives the next step, at the parameters θ, which are public: they follow from the steps before. A step that was recorded before is given

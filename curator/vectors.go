@@ -14,7 +14,7 @@ import (
 // What the primitives have in common that pass over rows as vectors: SELECT x1, x2, …, y FROM t WHERE …. All items but the last are
 // predictors (a constant 1 makes an intercept), and the last is the response.
 
-// regress plans one. bound is that of the predictors' norm, as a decimal; "" is what their own ranges give.
+// regress plans a regression. bound limits the norm of the predictors, as a decimal; with "" their own ranges limit it.
 func (c *Session) regress(q Request, bound string) (*release.Regression, error) {
 	return c.regressAt(q, bound, privacy.Loss{})
 }

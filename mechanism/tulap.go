@@ -29,7 +29,7 @@ type Tulap struct {
 	Delta   privacy.Delta   // below 1
 }
 
-// TulapMeasurement is the release of Tulap.
+// TulapMeasurement is a released count: the noisy value, its noise, and the loss.
 type TulapMeasurement struct {
 	Value   *big.Rat        // a multiple of 2⁻⁶⁴
 	Noise   noise.Tulap     // its noise, of which Value has 64 binary digits

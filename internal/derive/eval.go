@@ -100,7 +100,8 @@ func (c *cell) amount(m *plan.Measure) *big.Rat {
 	return m.Units(c.sum(m))
 }
 
-// reachOf and stdDevOf are those of a measure, in its own unit.
+// reachOf is the half-width of the interval at level alpha of a measure, and stdDevOf its standard deviation, both in the
+// measure's own unit.
 func (c *cell) reachOf(m *plan.Measure, alpha float64) *big.Rat {
 	if c.grid != nil {
 		return c.grid.of[m].reachOf(c.place, alpha)

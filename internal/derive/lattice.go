@@ -346,7 +346,7 @@ type kind struct {
 	times       float64
 }
 
-// kinds are those of the noises in a fitted table's cell, in order.
+// kinds returns the noises in a cell of a fitted table, grouped by kind and in order.
 func (l *lattice) kinds(s uint64) []kind {
 	times := map[kind]float64{}
 	for i, other := range l.sets {

@@ -9,22 +9,22 @@ import (
 	"dither/noise"
 )
 
-// Shapes caches what fits to grouping sets share: the sizes of the keys, the groupings, and the ratios of their noises'
-// variances. Prices, and shares of a price, change those variances together, so the aggregates of a question, and a
-// question at many prices, mostly share one shape. The zero value is empty. It is not safe for concurrent use.
+// Shapes caches shapes of grouping sets. A shape consists of the sizes of the keys, the groupings, and the ratios
+// between the variances of the groupings' noises. A price, or a share of it, scales all variances alike, so most
+// aggregates of a question share one shape, at every price. The zero value is empty. It is not safe for concurrent use.
 type Shapes struct {
 	known map[string]*shape
 }
 
-// shape is a lattice of variances relative to the first grouping's, and everything but the noises of the laws of each
-// grouping's fitted cells.
+// shape is a lattice of variances, each divided by the first grouping's variance. It also has all that determines the
+// distribution of the noise in the fitted cells, except the noises themselves.
 type shape struct {
 	lattice *lattice
 	kinds   [][]kind // by grouping
 	same    []int    // for each grouping, the first with the same law
 }
 
-// of is the shape of a measure's tables.
+// of returns the shape of a measure's tables.
 func (s *Shapes) of(p *plan.Plan, j int) *shape {
 	variance := variances(p, j)
 	one, first := big.NewRat(1, 1), variance[0]
@@ -83,7 +83,7 @@ func newShape(l *lattice) *shape {
 	return out
 }
 
-// laws are those of each grouping's fitted cells.
+// laws returns, for each grouping, the distribution of the noise in its fitted cells.
 func (s *shape) laws(noises []noise.Distribution) []*noise.Combination {
 	var out []*noise.Combination
 	for i, like := range s.same {

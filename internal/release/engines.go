@@ -22,7 +22,7 @@ type engines struct {
 	serverOf map[string]string        // by table: "" for a file's
 }
 
-// ServerOf is how the policy calls the server that a table is on: "" where it is sealed from a file.
+// ServerOf is the policy's name of the server that holds a table; "" for a table that is sealed from a file.
 func ServerOf(t *policy.Table) string {
 	if !t.Source.Live() {
 		return ""

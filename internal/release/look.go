@@ -49,7 +49,7 @@ func (l *Look) copied() *Look {
 // Statements are all that are carried out. The first one says whom the access is charged to.
 func (l *Look) Statements() []*bounded.Statement { return slices.Clone(l.statements) }
 
-// Price is what the access costs.
+// Price is the loss that the access is charged.
 func (l *Look) Price() privacy.Loss { return l.price }
 
 // Tables are the sealed versions that the first statement reads, in the order of its Tables.
@@ -61,7 +61,7 @@ func (l *Look) Key() string { return l.key }
 // Fresh reports that the access is paid again, and draws new noise, though it was released before.
 func (l *Look) Fresh() bool { return l.fresh }
 
-// Shape is that of the numbers that are released, by row and column.
+// Shape is the number of rows and of columns of the released numbers.
 func (l *Look) Shape() [2]int { return l.shape }
 
 // Passes is about how often the rows are read; 0 is once.
@@ -90,7 +90,7 @@ type reader struct {
 	dir    string // for what does not fit into memory
 }
 
-// Values are what a primitive releases.
+// Values are the results that a primitive releases.
 type Values struct {
 	Numbers [][]*big.Int    // by row and column
 	Groups  [][]value.Value // that were selected, in the order of their keys; nil where they are known
@@ -105,7 +105,7 @@ type Released struct {
 	From     []string // the releases that they were computed from, where they are none themselves
 }
 
-// Name is the release's, in the ledger.
+// Name is the name of the release: r and the number of its reservation in the ledger.
 func (r *Released) Name() string { return fmt.Sprintf("r%d", r.ID) }
 
 // numbers is the half of a primitive that releases numbers alone.
@@ -132,7 +132,7 @@ func (l *Look) Sources() (out []ledger.Source) {
 	return out
 }
 
-// tableNames are their names.
+// tableNames are the names of the tables that a look reads.
 func (l *Look) tableNames() (out []string) {
 	for _, v := range l.tables {
 		out = append(out, v.Table)
@@ -140,7 +140,7 @@ func (l *Look) tableNames() (out []string) {
 	return out
 }
 
-// Versions are their numbers.
+// Versions are the numbers of the sealed versions that a look reads.
 func (l *Look) Versions() (out []int) {
 	for _, v := range l.tables {
 		out = append(out, v.Number)
@@ -148,7 +148,7 @@ func (l *Look) Versions() (out []int) {
 	return out
 }
 
-// Confinement is what a look is charged to: a table's parts; "" and nil where it is charged to everybody.
+// Confinement returns the table and the parts that a look is charged to; "" and nil if everybody is charged.
 func (l *Look) Confinement() (table string, parts []string) {
 	if len(l.statements) == 0 || l.everybody {
 		return "", nil
@@ -164,8 +164,8 @@ const (
 	stepBytes = 1 << 10
 )
 
-// bytesOf are those of so many rows of numbers, in columns. The ledger assures the disk's room for them, and proves
-// nothing by it: an answer that is longer is recorded if there is room, and fails if there is none.
+// bytesOf estimates the size of a release of so many rows and columns of numbers. The ledger reserves this room on the disk.
+// No promise rests on it: an answer that is longer is recorded if there is room, and fails if there is none.
 func bytesOf(rows, columns int) int64 { return int64(rows) * int64(columns+1) * numberBytes }
 
 // most is how many bytes follow the reservation of a look, at most.

@@ -49,8 +49,8 @@ func (e *engines) refuses(b *bounded.Statement, from engine.Sealed) error {
 	return nil
 }
 
-// Explicable says whether a look was released before, and refuses to explain one that is refused when it is asked for,
-// of which nobody is asked.
+// Explicable reports whether a look was released before. Otherwise it returns the refusal that the question would get,
+// without contacting a server.
 func (k *Kernel) Explicable(l *Look) (replayed bool, err error) {
 	if replayed, err = k.ReleasedBefore(l); replayed || err != nil {
 		return replayed, err

@@ -88,10 +88,10 @@ type Part struct {
 // Name says what the part is.
 func (p *Part) Name() string { return p.name }
 
-// Grid is that of its numbers: they count 2^Grid.
+// Grid is the exponent of the unit of its numbers: they count multiples of 2^Grid.
 func (p *Part) Grid() int { return p.grid }
 
-// Cells is how many numbers it has.
+// Cells is the number of its numbers.
 func (p *Part) Cells() int { return p.cells }
 
 // L1 is its sensitivity, in grid units.

@@ -16,7 +16,7 @@ import (
 // there is a defect, and nothing leaves: the question fails as it does where an engine fails, and the owner is told
 // what it was.
 
-// ErrUnplanned is of a mechanism that is not the one that was planned.
+// ErrUnplanned reports a mechanism that differs from the planned one.
 var ErrUnplanned = errors.New("defect: a mechanism that is not the planned one; please report it")
 
 // measuredAsPlanned compares a measurement with its plan: the noise, its exact parameter, and the loss.
@@ -38,8 +38,8 @@ func measuredAsPlanned(m *plan.Measure, got mechanism.Measurement) error {
 	return costsAsPlanned(got.Loss, m.Loss)
 }
 
-// symmetricAsPlanned is that of a measurement of symmetric matrices, whose noise off the diagonal has half of the
-// variance.
+// symmetricAsPlanned compares a measurement of symmetric matrices with its plan. Their noise off the diagonal has half
+// the variance.
 func symmetricAsPlanned(m *plan.Measure, got mechanism.SymmetricMeasurement) error {
 	d, ok := got.OffDiagonal.(noise.DiscreteGaussian)
 	if half := new(big.Rat).Quo(m.Parameter, big.NewRat(2, 1)); !ok || d.Sigma2().Cmp(half) != 0 {

@@ -63,7 +63,8 @@ func (q *Quantiles) access(ctx context.Context, rows reader) (v Values, err erro
 	return v, err
 }
 
-// RankError bounds how many rows lie between a value and its quantile, with probability 1 − beta.
+// RankError bounds the rank error of each released value: the number of rows between it and the true quantile. The bound
+// holds with probability 1 − beta.
 func (q *Quantiles) RankError(beta float64) (float64, error) {
 	return q.mechanism.RankError(beta)
 }

@@ -156,7 +156,7 @@ func (q *Query) decode(text json.RawMessage) (v Values, err error) {
 	return v, err
 }
 
-// mechanisms are a plan's, for the ledger.
+// mechanisms describes a plan's mechanisms for the ledger.
 func mechanisms(p *plan.Plan) (out []ledger.Mechanism) {
 	for _, m := range histograms(p) {
 		out = append(out, measureMechanism(m, maxBins))

@@ -33,7 +33,7 @@ func boundRows(p *plan.Plan) int {
 	return 0
 }
 
-// histograms are those of a plan's searches, as measures.
+// histograms returns the histogram of each search of a plan, as a measure.
 func histograms(p *plan.Plan) (out []*plan.Measure) {
 	for _, s := range p.Searches {
 		out = append(out, s.Histogram)

@@ -69,7 +69,7 @@ func decodeGroups(text json.RawMessage, of *bounded.Statement) ([][]value.Value,
 	return chosen, in.Values, nil
 }
 
-// selectionMechanism is that of the groups, for the ledger; the mechanisms after it are of the groups that it releases.
+// selectionMechanism describes the selection of groups for the ledger. The mechanisms after it measure the selected groups.
 func selectionMechanism(p *plan.Plan) (out []ledger.Mechanism, err error) {
 	if p.Selection == nil {
 		return nil, nil

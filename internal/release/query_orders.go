@@ -162,7 +162,7 @@ func ModeMechanism(m *plan.Mode) string {
 	return Exponential
 }
 
-// orderMechanisms are those of quantiles and modes, for the ledger: a scale is what scores are divided by in an
+// orderMechanisms describes the mechanisms of quantiles and modes for the ledger. A scale is the divisor of scores in an
 // exponent.
 func orderMechanisms(whole *plan.Plan) (out []ledger.Mechanism) {
 	for _, p := range whole.Orders() {

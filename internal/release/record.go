@@ -10,7 +10,7 @@ import (
 	"dither/internal/plan"
 )
 
-// NumbersOf are those of an answer, which p plans.
+// NumbersOf decodes the released numbers of an answer to plan p.
 func NumbersOf(answer ledger.Answer, p *plan.Plan) ([][]*big.Int, error) {
 	values, err := answer.Values()
 	if err != nil {

@@ -38,10 +38,10 @@ func (r *Regression) copied() *Regression {
 	return &out
 }
 
-// Bound is that of the predictors' L2 norm.
+// Bound is the bound on the L2 norm of the predictors.
 func (r *Regression) Bound() *big.Rat { return new(big.Rat).Set(r.bound) }
 
-// Predictors is how many items there are beside the response.
+// Predictors is the number of items beside the response.
 func (r *Regression) Predictors() int { return len(r.Measures) - 1 }
 
 // Response is the last item.

@@ -40,7 +40,7 @@ type turn struct {
 	granted chan struct{}
 }
 
-// rehearsals are those of this process.
+// rehearsals has the turns of all rehearsals in this process.
 var rehearsals = &turns{running: map[string]int{}}
 
 var errTurns = errors.New("too many questions wait for their rehearsal")

@@ -42,11 +42,11 @@ func (k *Kernel) recorded(l *Look) ledger.Reservation {
 	return r
 }
 
-// Room is what a look may cost now at most: within the budget of everybody or of its parts, the period's grant and the
+// Room is the highest price that a look may have now: within the budget of everybody or of its parts, the period's grant and the
 // analyst's limit.
 func (k *Kernel) Room(l *Look) (privacy.Loss, error) { return k.ledger.Room(k.reservation(l)) }
 
-// ReleasedBefore tells whether a look is a replay, and free.
+// ReleasedBefore reports that a look was released before, so that it is a free replay.
 func (k *Kernel) ReleasedBefore(l *Look) (ok bool, err error) {
 	if l.fresh {
 		return false, nil

@@ -15,8 +15,8 @@ import (
 	"dither/privacy"
 )
 
-// Search is the best of several minima of a logistic risk, by how many rows they predict rightly. Its price, E of
-// a pure budget or E²/2 of one in ρ, is that of all trials together, since each is E/3-differentially private and the
+// Search chooses among several minima of a logistic risk the one that predicts most rows correctly. Its price, E of
+// a pure budget or E²/2 of one in ρ, pays for all trials together, since each is E/3-differentially private and the
 // best of a random number of them costs three times what one does (selection.Repetition, where the proof stands). What
 // loses is neither told nor recorded, nor is the number of trials.
 type Search struct {
@@ -31,13 +31,13 @@ type Search struct {
 	correct     Part
 }
 
-// Again is how often trials are repeated.
+// Again is the random number of trials.
 func (m *Search) Again() selection.Repetition { return m.again }
 
-// Trial is what one trial costs.
+// Trial is the loss of one trial.
 func (m *Search) Trial() privacy.Epsilon { return m.trial }
 
-// Cost is what all trials cost together.
+// Cost is the price of all trials together.
 func (m *Search) Cost() privacy.Loss { return m.price }
 
 // Solvers find the minimum of each candidate.

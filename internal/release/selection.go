@@ -14,8 +14,7 @@ import (
 )
 
 // Selection are the groups of a question with the greatest scores. They are known beforehand, from the policy and
-// the question. Its loss is that of the mechanism that it names, with the plan's sensitivity of one score, and is the
-// price.
+// the question. The price is the loss of the named mechanism, at the sensitivity of one score that the plan proves.
 type Selection struct {
 	numbersAlone
 	target  *plan.Target
@@ -31,7 +30,7 @@ type Selection struct {
 // Mechanism is the name of the mechanism that selects.
 func (m *Selection) Mechanism() string { return m.name }
 
-// Epsilon is the mechanism's.
+// Epsilon is the ε at which the mechanism runs.
 func (m *Selection) Epsilon() privacy.Epsilon { return m.epsilon }
 
 // Selection is the primitive that selects the best groups of a target by a mechanism of a name, at the largest ε that

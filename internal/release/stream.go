@@ -33,10 +33,10 @@ type Stream struct {
 	ended   bool
 }
 
-// ID is its reservation.
+// ID is the number of its reservation in the ledger.
 func (s *Stream) ID() uint64 { return s.id }
 
-// StreamTerms are what is fixed for all questions of a stream.
+// StreamTerms are the settings that hold for all questions of a stream.
 type StreamTerms struct {
 	Threshold *big.Int
 	Moves     *big.Int // by how much one unit moves a question's number, at most
@@ -71,10 +71,11 @@ func (k *Kernel) Stream(t *plan.Target, terms StreamTerms, by Asker) (*Stream, e
 	return s, nil
 }
 
-// Look is what is known of the stream before anything is spent.
+// Look is a copy of the stream's plan, known before anything is spent: statements, price, mechanisms and replay key.
 func (s *Stream) Look() *Look { return s.look.copied() }
 
-// Accuracy is how far verdicts are off, with probability 1 − beta for all questions together.
+// Accuracy bounds the distance from the threshold at which verdicts can be wrong. The bound holds for all questions
+// together with probability 1 − beta.
 func (s *Stream) Accuracy(beta float64) (*big.Int, error) {
 	return s.vector.Accuracy(s.terms.Questions, beta)
 }
@@ -101,7 +102,7 @@ func (s *Stream) mechanism() (stream.SparseVector, error) {
 	return m, nil
 }
 
-// part is one of a stream's three noises, for the ledger.
+// part describes one of a stream's three noises for the ledger.
 func (s *Stream) part(name string, d noise.DiscreteLaplace, cells int) ledger.Mechanism {
 	return ledger.Mechanism{Name: SparseVector + ": " + name, Sensitivity: s.terms.Moves.String(), Scale: exact.FormatRat(d.Scale()), Cells: cells}
 }

@@ -47,10 +47,10 @@ func (t *Training) ID() uint64 { return t.id }
 // Terms are its steps, and what they cost together.
 func (t *Training) Terms() *TrainingTerms { return t.terms.copied() }
 
-// Grid is that of its numbers: they count 2^Grid.
+// Grid is the exponent of the unit of the numbers: they count multiples of 2^Grid.
 func (t *Training) Grid() int { return t.grid }
 
-// Noise is that of each number.
+// Noise is the distribution of the noise on each number.
 func (t *Training) Noise() noise.RoundedGaussian { return t.noise }
 
 // TrainingTerms are the steps of a training, and what they cost together.
@@ -79,7 +79,7 @@ func copiedStep(m learning.NoisyGradient) learning.NoisyGradient {
 	return m
 }
 
-// Price is what all steps cost together.
+// Price is the loss that all steps together are charged.
 func (t *TrainingTerms) Price() privacy.Loss { return t.price }
 
 // PriceTraining prices so many steps: the least ε at δ that their loss distribution is certified to have, rounded up, as
@@ -130,10 +130,10 @@ func (k *Kernel) Training(r *Regression, terms *TrainingTerms, needs map[string]
 	return t, nil
 }
 
-// Look is what is known of the training before anything is spent.
+// Look is a copy of the training's plan, known before anything is spent: statements, price, mechanisms and replay key.
 func (t *Training) Look() *Look { return t.look.copied() }
 
-// Parameters is how many the model has.
+// Parameters is the number of the model's parameters.
 func (t *Training) Parameters() int { return t.terms.step.Model.Parameters() }
 
 // Begin pays for the training, or goes on with one that was paid before, unless it is asked for afresh.

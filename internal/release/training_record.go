@@ -7,8 +7,8 @@ import (
 	"dither/internal/ledger"
 )
 
-// Begun is what the ledger has of a reservation of a training: the hash of its entry, who paid, the digests of its
-// steps, and whether they are all.
+// Begun is a training's reservation in the ledger: the hash of its entry, the payer, the digests of the recorded steps,
+// and whether the training has ended.
 type Begun struct {
 	entry ledger.Hash
 	payer string
@@ -16,10 +16,11 @@ type Begun struct {
 	ended bool
 }
 
-// Steps is how many steps the ledger has.
+// Steps is the number of steps that the ledger has.
 func (b Begun) Steps() int { return len(b.steps) }
 
-// Earlier finds the newest reservation of this very training that has not failed.
+// Earlier finds the newest reservation with the replay key of this training that has not failed. With fresh it finds
+// none.
 func (t *Training) Earlier(fresh bool) (newest Begun, found bool, err error) {
 	if fresh {
 		return Begun{}, false, nil

@@ -96,14 +96,14 @@ func (t *Training) takes(theta []float64) error {
 	return nil
 }
 
-// Told is how many steps were given in this process, and Recorded how many the ledger has: these are given again.
+// Told is the number of steps that this process has returned.
 func (t *Training) Told() int64 {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	return t.told
 }
 
-// Recorded is said there.
+// Recorded is the number of steps that the ledger has. Step returns these again.
 func (t *Training) Recorded() int64 {
 	t.mu.Lock()
 	defer t.mu.Unlock()

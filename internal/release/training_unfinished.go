@@ -24,10 +24,10 @@ type UnfinishedTraining struct {
 	givenUp bool // by the owner
 }
 
-// ID is its reservation.
+// ID is the number of its reservation in the ledger.
 func (u UnfinishedTraining) ID() uint64 { return u.id }
 
-// Steps is how many of its steps are recorded.
+// Steps is the number of its recorded steps.
 func (u UnfinishedTraining) Steps() int { return u.steps }
 
 // GivenUp reports that its owner gave it up.
@@ -65,7 +65,7 @@ func (k *Kernel) Pinned(s ledger.State) ([]UnfinishedTraining, error) {
 	return pinned(k.ledger, &k.trainings, s)
 }
 
-// PinnedIn are those of a home that is not open.
+// PinnedIn returns the pinned trainings of a home that is not open, and opens its ledger to read them.
 func PinnedIn(home string, s ledger.State) ([]UnfinishedTraining, error) {
 	l, err := ledger.Open(home, time.Now)
 	if err != nil {
@@ -75,8 +75,8 @@ func PinnedIn(home string, s ledger.State) ([]UnfinishedTraining, error) {
 	return pinned(l, new(PaidTrainings), s)
 }
 
-// PinnedOn are those of them that depend on a table's newest version: they read it, or a column of theirs may take its
-// values from it.
+// PinnedOn returns the pinned trainings that depend on a table's newest version: they read the table, or one of their
+// columns may take its values from it.
 func (k *Kernel) PinnedOn(table string) ([]UnfinishedTraining, error) {
 	s, err := k.ledger.State()
 	if err != nil {

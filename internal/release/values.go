@@ -12,7 +12,7 @@ import (
 	"dither/internal/value"
 )
 
-// publicValues are those of public tables' columns, looked up once for each sealed version.
+// publicValues caches the values of public tables' columns, looked up once for each sealed version.
 type publicValues struct {
 	mu    sync.Mutex
 	known map[policy.Origin][]value.Value

@@ -15,9 +15,9 @@ import (
 // one again. A mark is a short digest of a canonical text: different texts may have one, and what is found by marks
 // is compared in full.
 
-// Marks are those of what Follow compares: of each measure, and of each condition of WHERE. Where q tells something
-// of p, they have a measure in common, and p has every condition that q has. There are none where nothing follows
-// from the plan.
+// Marks returns a mark for each measure and for each condition of WHERE, which Follow compares. If a release of q answers
+// a part of p, then p and q have a measure in common, and p has every condition of q. The lists are empty if nothing
+// follows from the plan.
 func Marks(p *plan.Plan) (measures, conditions []string) {
 	if !Followable(p) {
 		return nil, nil
@@ -42,8 +42,8 @@ func Marks(p *plan.Plan) (measures, conditions []string) {
 	return measures, slices.Compact(conditions)
 }
 
-// MarkAtAnyPrice is one for the same question at every price: of what plan.Canonical tells, but for prices and
-// noise, and for which values keys have.
+// MarkAtAnyPrice returns a mark that a question has at every price. It covers the text of plan.Canonical without prices,
+// noise and the values of keys.
 func MarkAtAnyPrice(p *plan.Plan, versions ...int) string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "%s %q %v %v\ncaps %+v\nwhere %s\n", p.PolicyDigest, p.Tables(), versions, p.Neighbours, p.Caps, p.Where)

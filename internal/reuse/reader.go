@@ -89,7 +89,7 @@ func (s *expressions) at(h uint64, e *bounded.Expr) int {
 	return -1
 }
 
-// further are the conditions that the plan's WHERE has beyond another's; false where it lacks one.
+// further returns the conditions of the plan's WHERE that q lacks, or false if the plan lacks a condition of q.
 func (r *Reader) further(q *bounded.Expr) ([]*bounded.Expr, bool) {
 	of := r.conjunction(q)
 	shared := make([]bool, len(r.conditions.all))
@@ -131,7 +131,7 @@ type overKeys struct {
 	is   *Following
 }
 
-// measure is the place of the same measure among q's, or −1.
+// measure returns the index of the same measure among the measures of q, or −1.
 func (c *comparison) measure(m *plan.Measure) int {
 	if c.measures == nil {
 		c.measures = make(map[uint64][]int, len(c.q.Measures))
@@ -159,7 +159,7 @@ func (c *comparison) hash(m *plan.Measure) uint64 {
 	return h.Sum64()
 }
 
-// rows reports that p's rows are those of picked cells of q.
+// rows reports that picked cells of q hold exactly the rows of p.
 func (c *comparison) rows() bool {
 	if !c.known {
 		c.known, c.same = true, c.compareRows()
@@ -167,7 +167,7 @@ func (c *comparison) rows() bool {
 	return c.same
 }
 
-// cells are those of q's table that make up each cell of g; nil where none do.
+// cells returns, for each cell of g, the cells of q's table that add up to it; nil if none do.
 func (c *comparison) cells(g plan.Grouping) *Following {
 	i := slices.IndexFunc(c.tables, func(t overKeys) bool { return slices.Equal(t.keys, g.Keys) })
 	if i < 0 {

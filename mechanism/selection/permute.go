@@ -13,8 +13,8 @@ import (
 )
 
 // PermuteAndFlip goes through the candidates in a random order and takes the first whose coin, of probability
-// exp(c·(u_i − u*)) with u* = max u, shows heads [McKenna & Sheldon 2020]; c is that of Exponential. A best
-// candidate's coin always does, so it ends.
+// exp(c·(u_i − u*)) with u* = max u, shows heads [McKenna & Sheldon 2020]; c is the factor of Exponential. The coin of
+// a candidate with the highest score always shows heads, so the search ends.
 //
 // Law: let each candidate come at a uniform time in [0, 1], and p_j = exp(c·(u_j − u*)). i is taken if its coin
 // shows heads and no other came before with heads, so

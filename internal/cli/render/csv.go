@@ -5,7 +5,7 @@ import (
 	"io"
 )
 
-// WriteCSV writes records as they are to a file or a pipe. A terminal obeys some characters, and a key may be a row's: there none of these is left.
+// WriteCSV writes records as CSV. For a terminal it replaces the characters that a terminal obeys, because a key may come from a row.
 func WriteCSV(w io.Writer, terminal bool, records [][]string) error {
 	if terminal {
 		shown := make([][]string, len(records))

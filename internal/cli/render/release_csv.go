@@ -6,7 +6,8 @@ import (
 	"dither/curator"
 )
 
-// ReleaseRecords are an answer's, with four columns for each measure: its value, and NAME_stddev, NAME_low, NAME_high.
+// ReleaseRecords returns an answer as the records of a CSV file, the header first. Each measure has four columns: its
+// value, NAME_stddev, NAME_low and NAME_high.
 func ReleaseRecords(r *curator.Release) [][]string {
 	out := [][]string{csvHeader(r)}
 	for _, row := range r.Rows {

@@ -14,7 +14,7 @@ func lossShare(l curator.Loss) string {
 	return text
 }
 
-// columnShare is that of a column that is one measure.
+// columnShare is a column's part of the price; – if the column is not a single measure.
 func columnShare(c curator.Column) string {
 	if c.Scale == nil && c.RankError == nil && c.Shortfall == nil {
 		return "–"

@@ -25,7 +25,7 @@ type Sealer struct {
 
 var _ seal.Backend = (*Sealer)(nil)
 
-// NewSealer makes a sealer that spills into folders (0700) in tmp, which it makes and removes.
+// NewSealer returns a sealer. Each of its calls creates a folder of mode 0700 in tmp to spill into, and removes it.
 func NewSealer(tmp string) *Sealer { return &Sealer{tmp: tmp} }
 
 // sealMemory is the most that DuckDB may hold before it spills or fails.
