@@ -38,7 +38,7 @@ func (e *Earlier) latticeOf(j int) *fittedOnce {
 	return e.fits[j]
 }
 
-// Reader is what the answer reads earlier releases with.
+// Reader returns the reader of earlier releases that the answer uses.
 func (a *Answer) Reader() *reuse.Reader {
 	if a.reader == nil {
 		a.reader = reuse.NewReader(a.plan)

@@ -104,5 +104,5 @@ var (
 	ErrUnreadable = errors.New("a recorded release is unreadable")
 )
 
-// RehearsalMemory is how much memory a rehearsal may take, in words.
+// RehearsalMemory states the memory limit of a rehearsal in words.
 const RehearsalMemory = engine.RehearsalMemoryText

@@ -52,7 +52,7 @@ func (k *Kernel) Arrives(ctx context.Context) context.Context {
 	return context.WithValue(ctx, arrivalKey{}, k.clock.Now())
 }
 
-// DelayOf is how long after its arrival the answer of a look leaves; 0 where the policy says nothing of it. It is a
+// DelayOf is the time between a look's arrival and the departure of its answer; 0 if the policy has no answer_delay. It is a
 // function of the statements, of the policy, and of how often the rows are read.
 func (k *Kernel) DelayOf(l *Look) (time.Duration, error) {
 	d := k.policy.Delay
@@ -67,7 +67,7 @@ func (k *Kernel) DelayOf(l *Look) (time.Duration, error) {
 	return after, nil
 }
 
-// Work is what answer_delay.factor multiplies: the cost of a look's statements, as often as rows are read.
+// Work is the amount that answer_delay.factor multiplies: the cost of a look's statements, times the number of times that rows are read.
 func (k *Kernel) Work(l *Look, rows func(table string) int64) *big.Int {
 	work := cost.Work(k.policy, rows, l.statements...)
 	return work.Mul(work, big.NewInt(max(l.passes, 1)))

@@ -33,8 +33,8 @@ type Look struct {
 	steps      int64    // how many are recorded before its release, at most; 0 where it is no stream and no training
 }
 
-// Recalled is what the ledger keeps beside a question for later questions to find its answer by. Nothing that is
-// released depends on it.
+// Recalled has the facts that the ledger keeps beside a question. Later questions find its answer by them. Nothing
+// that is released depends on them.
 type Recalled struct {
 	Caps    *ledger.Caps                         // named beside the question; nil for none
 	Subject func(versions []int) *ledger.Subject // nil where no question follows from the answer

@@ -94,7 +94,7 @@ func (p *Part) Grid() int { return p.grid }
 // Cells is the number of its numbers.
 func (p *Part) Cells() int { return p.cells }
 
-// L1 is its sensitivity, in grid units.
+// L1 is its L1 sensitivity, in grid units.
 func (p *Part) L1() *big.Int { return new(big.Int).Set(p.l1) }
 
 // L2Squared is the square of its sensitivity in L2, in grid units.

@@ -41,10 +41,10 @@ type Training struct {
 	ended   bool
 }
 
-// ID is its reservation, once it has begun.
+// ID is the number of its reservation in the ledger, once it has begun.
 func (t *Training) ID() uint64 { return t.id }
 
-// Terms are its steps, and what they cost together.
+// Terms are the steps of the training, and their price.
 func (t *Training) Terms() *TrainingTerms { return t.terms.copied() }
 
 // Grid is the exponent of the unit of the numbers: they count multiples of 2^Grid.
@@ -53,7 +53,7 @@ func (t *Training) Grid() int { return t.grid }
 // Noise is the distribution of the noise on each number.
 func (t *Training) Noise() noise.RoundedGaussian { return t.noise }
 
-// TrainingTerms are the steps of a training, and what they cost together.
+// TrainingTerms are the steps of a training, and their price.
 type TrainingTerms struct {
 	step  learning.NoisyGradient
 	steps int64
