@@ -25,8 +25,7 @@ test: prerequisites
 	$(GO) test -race -run 'Report|Clip|Poisson|StepReplays|Minim|Newton|Correct|Rows|AtOnce|Handles|Kill' ./account ./mechanism/... ./internal/ledger
 	$(GO) test -race -run 'AtOnce|Concurrent|Sealing|Instant|Turns|Rehears|Underway|Waits|LastMoment|GivenUp|Suspend|Steps|Verdicts|Earlier|Within|Another|Kept' ./curator
 	$(GO) test -race -run 'Threads|Processes|Tmp|Sweep|Rehears|GivenUp|TimeIsUp|Cut|Passes|Moves|Full|Changes' ./internal/engine/duckdb ./internal/engine/postgres
-	$(GO) test -shuffle=on $$(comm -23 <($(GO) list ./... | sort) <($(shared)) | grep -vE '/internal/engine/(duckdb|postgres)$$')
-	$(GO) test -shuffle=on ./internal/engine/duckdb ./internal/engine/postgres -rapid.checks=60 # 100 in their long forms
+	$(GO) test -shuffle=on $$(comm -23 <($(GO) list ./... | sort) <($(shared)))
 	cd testdata/embed && $(GO) test ./...
 
 # The slow forms: more kills, more cases, larger samples, 50,000 questions of the replay audit. Some 40 minutes on two cores; `make test-long SHARE=3/6` is the third of six shares.

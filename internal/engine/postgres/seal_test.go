@@ -144,7 +144,7 @@ func TestKindsOfRelation(t *testing.T) {
 	b.exec(t, "DROP MATERIALIZED VIEW k; CREATE SEQUENCE k")
 	declared.Columns[0].Name = "last_value"
 	if _, err := (Sealer{}).Look(context.Background(), &declared); err == nil ||
-		!strings.Contains(err.Error(), "no table") {
+		!strings.Contains(err.Error(), "neither a table nor a view") {
 		t.Errorf("%v", err)
 	}
 }
