@@ -28,7 +28,7 @@ test: prerequisites
 	$(GO) test -shuffle=on $$(comm -23 <($(GO) list ./... | sort) <($(shared)))
 	cd testdata/embed && $(GO) test ./...
 
-# The slow forms: more kills, more cases, larger samples, 50,000 questions of the replay audit. Some 40 minutes on two cores; `make test-long SHARE=3/6` is the third of six shares.
+# The slow forms: more kills, more cases, larger samples, 50,000 questions of the replay audit. Some 40 minutes on two cores; `make test-long SHARE=3/20` is the third of twenty shares.
 SHARE ?=
 test-long: prerequisites
 	@GO='$(GO)' .ci/long $(SHARE)
