@@ -63,8 +63,10 @@ func (s *space) assure(f file, from, n, more int64) error {
 // nil.
 func (l *Ledger) MakeRoom(reservation uint64) error {
 	return l.locked(func() error {
-		l.space.set(reservation, max(l.space.follows[reservation], stepSize))
+		before := l.space.follows[reservation]
+		l.space.set(reservation, max(before, stepSize))
 		if err := l.space.assure(l.file, l.log.size, 0, l.space.sum); err != nil {
+			l.space.set(reservation, before) // else others' reservations would be asked for this room, too
 			return notWritten(err)
 		}
 		return nil
