@@ -59,8 +59,8 @@ func advancedMoments(parts []Repeated) (mean, squares exact.Interval) {
 }
 
 // advancedSlack is the slack, rounded up, at which Advanced returns an ε of at most e:
-// exp(−(e−mean)²/(2Σkᵢεᵢ²)). There is none below 1 if e is not above the mean, and none is returned if
-// Advanced does not accept an εᵢ.
+// exp(−(e−mean)²/(2Σkᵢεᵢ²)). It returns false if no slack below 1 exists, because e is at most the mean, and if an εᵢ is
+// one that Advanced refuses.
 func advancedSlack(parts []Repeated, e privacy.Epsilon) (slack *big.Float, ok bool) {
 	for _, p := range parts {
 		if p.Epsilon.Rat().Cmp(big.NewRat(steepest, 1)) > 0 {

@@ -27,7 +27,7 @@ type Calibration struct {
 	Mechanism string
 	Parameter string  // "sigma" or "scale"
 	Value     float64 // certified, both as a float and as its shortest decimal text
-	// less noise that is certified to miss the target; nil if none is known
+	// TooLittle is the parameter of less noise that is certified to miss the target, or nil if none is known.
 	TooLittle  *big.Rat
 	Accountant string // the accountant that certifies the value
 }

@@ -11,8 +11,8 @@ import (
 	"dither/account"
 )
 
-// What is found keeps the promise as an account of the job tells it, read as a decimal; for jobs of one mechanism it is
-// what is known otherwise; and what is too little is told to break the promise.
+// The parameter that is found, read as a decimal, meets the target by an account of the job. Where a published
+// figure is given, the parameter equals it. The parameter TooLittle misses the target.
 func TestCalibrateJob(t *testing.T) {
 	p := promise(t, "1", "1e-6")
 	mixed := []string{

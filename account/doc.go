@@ -4,8 +4,8 @@
 // Which accountant may enforce a budget. A budget is spent by mechanisms that are chosen one after another, with their
 // parameters, each in the light of the answers so far. Only a filter may admit them, and privacy.Filter is one: the
 // plain sum of ε [Rogers, Roth, Ullman & Vadhan 2016], or the sum of ρ of approximate zCDP [Feldman & Zrnic 2021;
-// Whitehouse, Ramdas, Rogers & Wu 2023], with the proof at its type. privacy.Odometer states the loss at the moment
-// when somebody decides to stop.
+// Whitehouse, Ramdas, Rogers & Wu 2023], with the proof at its type. privacy.Odometer reports the
+// loss at a stopping time that may depend on the answers.
 //
 // Why the others may only report. Advanced composition with its constant, optimal composition [Kairouz, Oh & Viswanath
 // 2017; Murtagh & Vadhan 2016], privacy loss distributions, and Rényi's divergence at its best order each take the

@@ -153,8 +153,8 @@ func gaussianDelta(mu2, epsilon *big.Rat) gaussianPoint {
 	}
 }
 
-// gaussianAt evaluates δ at one precision. far is true if |a| is beyond gaussianRange, and φ(a) alone is told:
-// R(x) ≤ 1/x, so δ ≤ φ(a)·R(a) ≤ φ(a) for the a above 1, and for those below −1 1 − δ = φ(a)·(R(−a)
+// gaussianAt evaluates δ at one precision. If |a| is beyond gaussianRange, far is true and only φ(a) is returned. It bounds
+// δ or 1 − δ: R(x) ≤ 1/x, so δ ≤ φ(a)·R(a) ≤ φ(a) for the a above 1, and for those below −1 1 − δ = φ(a)·(R(−a)
 // + R(b)) ≤ 2φ(a), as b ≥ −a. 2φ(1400) is below e^(−980 000).
 func gaussianAt(mu2, epsilon *big.Rat, bits uint) (g gaussianPoint, far bool) {
 	const gaussianRange = 1400

@@ -82,9 +82,9 @@ func best(epsilons []float64, longest int, reading func(asked []int) float64) fl
 	return s.worst(make([]int, len(epsilons)), make([]int, len(epsilons)), 1, 1)
 }
 
-// TestOdometerOutlivesStoppers: no choice of questions and of a time to stop gains more than δ, counted exactly, over
-// all adversaries that the toy has. The same adversaries gain more than δ against ρ_spent converted as if fixed in
-// advance.
+// TestOdometerOutlivesStoppers checks that no adversary of a toy model gains more than δ, whatever questions it chooses and
+// whenever it stops. It counts all of them exactly. The same adversaries gain more than δ against ρ_spent converted as if
+// fixed in advance.
 func TestOdometerOutlivesStoppers(t *testing.T) {
 	for _, c := range []struct {
 		epsilons []string
