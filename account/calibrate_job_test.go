@@ -11,8 +11,8 @@ import (
 	"dither/account"
 )
 
-// The parameter that is found, read as a decimal, meets the target by an account of the job. Where a published
-// figure is given, the parameter equals it. The parameter TooLittle misses the target.
+// The parameter that is found, read as a decimal, meets the target by an account of the job. Where the table
+// has a figure, the parameter equals it. The parameter TooLittle misses the target.
 func TestCalibrateJob(t *testing.T) {
 	p := promise(t, "1", "1e-6")
 	mixed := []string{
