@@ -49,15 +49,15 @@ type Session struct {
 
 // house is what all sessions of an open home share.
 type house struct {
-	home    string
-	policy  *policy.Policy
-	ledger  release.Records
-	kernel  *release.Kernel // the one way to rows
-	options Options
-	losses  losses
-	plans   plans
-	held    atomic.Pointer[Error] // why the policy file did not take over: it would lose unfinished trainings
-	stop    func()                // what runs in the background; nil where nothing does
+	home     string
+	policy   *policy.Policy
+	ledger   release.Records
+	kernel   *release.Kernel // the one way to rows
+	listener func(error)     // Options.OwnerErrors; nil where nobody listens
+	losses   losses
+	plans    plans
+	held     atomic.Pointer[Error] // why the policy file did not take over: it would lose unfinished trainings
+	stop     func()                // what runs in the background; nil where nothing does
 }
 
 // For is a session that is bound to an analyst; "" is who names nobody. It ends with the home.
@@ -146,7 +146,7 @@ func OpenWith(home string, options Options) (*Owner, error) {
 		}
 	}
 	p.Fix()
-	c := &Owner{&Session{house: &house{home: home, policy: p, options: options}}}
+	c := &Owner{&Session{house: &house{home: home, policy: p, listener: options.OwnerErrors}}}
 	k, err := release.Open(home, p, options.Timeout, c.tellOwner)
 	if err != nil {
 		e := toOwner(err)
@@ -195,7 +195,7 @@ func homeError(err error) *Error {
 
 // tellOwner hands over what only the owner may read.
 func (c *Session) tellOwner(err error) {
-	if c.options.OwnerErrors != nil {
-		c.options.OwnerErrors(err)
+	if c.listener != nil {
+		c.listener(err)
 	}
 }

@@ -223,7 +223,7 @@ func TestFailureStaysCharged(t *testing.T) {
 	reserved := ""
 	*inside(c).Engine = failing{func() { reserved = spent(t, c) }}
 	var owner error
-	c.options.OwnerErrors = func(err error) { owner = err }
+	c.listener = func(err error) { owner = err }
 	_, err := c.Answer(t.Context(), Question{SQL: countSQL})
 	var e *Error
 	if !errors.As(err, &e) || e.Code != CodeFailed || !e.Charged || e.Retry {
@@ -285,7 +285,7 @@ func TestRehearsalComesFirst(t *testing.T) {
 	c := openHome(t, newHome(t))
 	*inside(c).Engine = untried{failing{func() { t.Error("the engine read rows") }}}
 	var owner error
-	c.options.OwnerErrors = func(err error) { owner = err }
+	c.listener = func(err error) { owner = err }
 	if _, err := c.Answer(t.Context(), Question{SQL: countSQL}); codeOf(err) != CodePolicy || owner == nil {
 		t.Errorf("%v; the owner was told %v", err, owner)
 	}

@@ -25,7 +25,7 @@ func TestUnknownErrorsAreTheOwnersAlone(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			var owner []string
-			c := &Owner{&Session{house: &house{options: Options{OwnerErrors: func(err error) { owner = append(owner, err.Error()) }}}}}
+			c := &Owner{&Session{house: &house{listener: func(err error) { owner = append(owner, err.Error()) }}}}
 			e := words(c)
 			text, err := json.Marshal(e)
 			if err != nil {
@@ -48,7 +48,7 @@ func TestUnknownErrorsAreTheOwnersAlone(t *testing.T) {
 
 // What package ledger names is known: it is about the ledger, and about no row.
 func TestNamedErrorsOfTheLedgerAreTold(t *testing.T) {
-	c := &Owner{&Session{house: &house{options: Options{OwnerErrors: func(err error) { t.Errorf("the owner alone is told %v", err) }}}}}
+	c := &Owner{&Session{house: &house{listener: func(err error) { t.Errorf("the owner alone is told %v", err) }}}}
 	for _, err := range append(namedByLedger, &ledger.CorruptError{Line: 3, Err: errors.New("an edit")}, release.ErrUnreadable) {
 		if e := c.public(fmt.Errorf("asked: %w", err)); e.Code != CodeLedger || !strings.Contains(e.Message, err.Error()) {
 			t.Errorf("%v is told as %+v", err, e)

@@ -62,7 +62,7 @@ func TestInterplay(t *testing.T) {
 			t.Fatal(err)
 		}
 		var owner error
-		c.options.OwnerErrors = func(err error) { owner = err }
+		c.listener = func(err error) { owner = err }
 		for _, table := range []string{"regions", "people"} {
 			if _, err := c.Seal(t.Context(), table, SealOptions{Shared: true}); err != nil {
 				t.Fatal(err)

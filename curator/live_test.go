@@ -102,7 +102,7 @@ func TestLiveTable(t *testing.T) {
 		t.Errorf("version %d\n%s", r.Version, r.Text)
 	}
 	var told []error
-	c.options.OwnerErrors = func(err error) { told = append(told, err) }
+	c.listener = func(err error) { told = append(told, err) }
 	first := count(t, c, Question{})
 	near(t, first, 30)
 	if a := count(t, c, Question{}); !a.Replayed || a.ID != first.ID {
@@ -268,7 +268,7 @@ func TestLiveFailures(t *testing.T) {
 	c := openHome(t, home)
 	sealLive(t, c, "visits")
 	var told []error
-	c.options.OwnerErrors = func(err error) { told = append(told, err) }
+	c.listener = func(err error) { told = append(told, err) }
 	works := os.Getenv("DITHER_TEST_CLINIC")
 	fails := func(name string, code Code, charged bool) {
 		t.Helper()

@@ -29,7 +29,7 @@ func (e endless) Rehearse(ctx context.Context, _ *bounded.Statement, _ engine.Se
 func TestRehearsalsEnd(t *testing.T) {
 	c := openHome(t, newHome(t))
 	told := 0
-	c.options.OwnerErrors = func(err error) { told++ }
+	c.listener = func(err error) { told++ }
 	asked := make(chan struct{}, 10)
 	*inside(c).Engine = endless{*inside(c).Engine, asked}
 	long, turn := *inside(nil).RehearsalTime, *inside(nil).TurnTime

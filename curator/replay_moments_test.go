@@ -163,7 +163,7 @@ func TestMomentsAsPlanned(t *testing.T) {
 func TestUnplannedMomentsStay(t *testing.T) {
 	c := zcdpTerms.alone(t)
 	var owner []error
-	c.options.OwnerErrors = func(err error) { owner = append(owner, err) }
+	c.listener = func(err error) { owner = append(owner, err) }
 	v := Vectors{Request: Request{SQL: "SELECT age, change FROM people", Fresh: true}, Blocks: []Block{{2, L2, ""}}, Sums: []Sum{Product(0, 0)}}
 	of, err := c.moments(v)
 	if err != nil {

@@ -315,7 +315,7 @@ func TestOrdersAsPlanned(t *testing.T) {
 func TestUnplannedStays(t *testing.T) {
 	c := pureTerms.alone(t)
 	var owner []error
-	c.options.OwnerErrors = func(err error) { owner = append(owner, err) }
+	c.listener = func(err error) { owner = append(owner, err) }
 	a := must[*asked](t)(c.ask(Question{SQL: "SELECT SUM(cost) FROM visits", Fresh: true}))
 	good := a.plan.Measures[0].Parameter
 	a.plan.Measures[0].Parameter = new(big.Rat).Add(good, big.NewRat(1, 1)) // as if less noise than that had been drawn
