@@ -36,7 +36,9 @@ func NewJob(steps ...Step) (*Job, error) {
 		needs := map[Scheme]privacy.Neighbours{Poisson: privacy.AddRemove, FixedSize: privacy.ChangeOne}[s.scheme]
 		if needs != 0 && j.relation != 0 && needs != j.relation {
 			return nil, fmt.Errorf(
-				"%w: Poisson sampling amplifies under add/remove and sampling of a fixed size under change-one, and a job has one relation", ErrParameter)
+				"%w: Poisson sampling amplifies under add/remove and sampling of a fixed size under change-one, and a job has one relation",
+				ErrParameter,
+			)
 		}
 		j.relation = max(j.relation, needs)
 		once := s

@@ -68,17 +68,23 @@ func notes(s sample) []string {
 		out = append(
 			out, fmt.Sprintf(
 				"Every run of both sides gave %s: either the mechanism does not read its input, or it has no noise here, or its noise has a constant seed.",
-				quote(first[0])))
+				quote(first[0]),
+			))
 	case constant:
 		out = append(
 			out, fmt.Sprintf(
-				"Every run of one side gave %s, and every run of the other %s: there is no noise, or its seed is a constant.", quote(first[0]), quote(first[1])))
+				"Every run of one side gave %s, and every run of the other %s: there is no noise, or its seed is a constant.",
+				quote(first[0]),
+				quote(first[1]),
+			))
 	}
 	if fields := slices.Sorted(maps.Keys(counts)); len(fields) > 1 && fields[len(fields)-1] > 1 {
 		out = append(
 			out, fmt.Sprintf(
 				"The number of fields in an output varies, from %d to %d. If it should not, look at how the program writes its answers.",
-				fields[0], fields[len(fields)-1]))
+				fields[0],
+				fields[len(fields)-1],
+			))
 	}
 	return out
 }
@@ -171,8 +177,16 @@ func gridsInWords(f feature, s sample) []string {
 			out = append(
 				out, fmt.Sprintf(
 					"%s: %d of %d numbers of %s lie off the grid that %s's numbers of the same size lie on, most of them between %s and %s, where all of %s's are multiples of %s.",
-					f.name, off, numbers[side], side, side.Other(), powerOf(2, worst-1), powerOf(2, worst), side.Other(),
-					powerOf(2, binades[worst].finest[side.Other()])))
+					f.name,
+					off,
+					numbers[side],
+					side,
+					side.Other(),
+					powerOf(2, worst-1),
+					powerOf(2, worst),
+					side.Other(),
+					powerOf(2, binades[worst].finest[side.Other()]),
+				))
 		}
 	}
 	return out

@@ -31,7 +31,9 @@ type Threshold struct {
 // Stream answers questions against one threshold, until so many were asked or above. It may be used by several goroutines, and lives
 // in this process alone: what was not asked when it ends stays paid.
 type Stream struct {
-	Accuracy *Number // with 95 % for all questions together: above is at least the threshold minus this, and below, under it plus this
+	// with 95 % for all questions together: above is at least the threshold minus this, and below, under it plus
+	// this
+	Accuracy *Number
 	Price    Loss
 	curator  *Session
 	stream   *release.Stream
@@ -76,13 +78,26 @@ func (c *Session) stream(t Threshold) (*Stream, error) {
 		return nil, usage("the threshold is a whole number", "such as 100")
 	}
 	if t.Above < 0 || t.Above > maxQuestions || t.Questions < 0 || t.Questions > maxQuestions {
-		return nil, usage(fmt.Sprintf("Questions, and how many of them may be Above, are between 1 and %d", maxQuestions), "0 is the default")
+		return nil, usage(
+			fmt.Sprintf("Questions, and how many of them may be Above, are between 1 and %d", maxQuestions),
+			"0 is the default",
+		)
 	}
-	terms := release.StreamTerms{Threshold: threshold.Num(), Positives: max(t.Above, 1), Questions: t.Questions, Values: t.Values}
+	terms := release.StreamTerms{
+		Threshold: threshold.Num(),
+		Positives: max(t.Above, 1),
+		Questions: t.Questions,
+		Values:    t.Values,
+	}
 	if terms.Questions == 0 {
 		terms.Questions = max(100, t.Above)
 	}
-	q := Question{SQL: "SELECT COUNT(*) FROM " + query.QuoteName(t.Table), Epsilon: t.Epsilon, Rho: t.Rho, Analyst: t.Analyst}
+	q := Question{
+		SQL:     "SELECT COUNT(*) FROM " + query.QuoteName(t.Table),
+		Epsilon: t.Epsilon,
+		Rho:     t.Rho,
+		Analyst: t.Analyst,
+	}
 	request, err := c.request(q)
 	if err != nil {
 		return nil, err
@@ -92,7 +107,10 @@ func (c *Session) stream(t Threshold) (*Stream, error) {
 		return nil, err
 	}
 	if target.Source != nil {
-		return nil, usage("a stream is about one table whose rows have a unit of their own", "ask about the table that it refers to")
+		return nil, usage(
+			"a stream is about one table whose rows have a unit of their own",
+			"ask about the table that it refers to",
+		)
 	}
 	terms.Moves = target.Sensitivity
 	if t.Most < 0 {
@@ -101,7 +119,12 @@ func (c *Session) stream(t Threshold) (*Stream, error) {
 		terms.Moves = big.NewInt(t.Most)
 	}
 	by := release.Asker{Analyst: q.Analyst, Fresh: q.Fresh}
-	by.Question = fmt.Sprintf("stream about %s: above %s, %d times", query.QuoteName(t.Table), terms.Threshold, terms.Positives)
+	by.Question = fmt.Sprintf(
+		"stream about %s: above %s, %d times",
+		query.QuoteName(t.Table),
+		terms.Threshold,
+		terms.Positives,
+	)
 	s, err := c.kernel.Stream(target, terms, by)
 	if err != nil {
 		return nil, err

@@ -61,10 +61,13 @@ func unspent(s ledger.State) bool { return s.Reservations == 0 && s.Torn == 0 &&
 // PolicyChange lists the effects of accepting the policy file.
 type PolicyChange struct {
 	Changes []string
-	Group   int64 // every loss so far counts, under the new terms, as what it promised so many together: that many times ε, or its square times ρ
-	Spent   Loss  // what is spent then
-	Budget  Loss
-	Stale   []string // tables whose declaration changed since they were sealed: questions about them wait for the next sealing
+	// every loss so far counts, under the new terms, as what it promised so many together: that many times ε, or
+	// its square times ρ
+	Group  int64
+	Spent  Loss // what is spent then
+	Budget Loss
+	// tables whose declaration changed since they were sealed: questions about them wait for the next sealing
+	Stale []string
 	// Abandoned are the unfinished trainings that the change gives up, by name. Their prices stay spent.
 	Abandoned []string
 }
@@ -94,7 +97,12 @@ func (c *Owner) AcceptPolicyWith(ctx context.Context, o AcceptOptions) (*PolicyC
 		return nil, homeError(err)
 	}
 	if file.Digest() != c.policy.Digest() { // what the owner accepts is what they see
-		return nil, &Error{Code: CodePolicyChanged, Message: "the policy file changed since it was read", Hint: "open the curator again", Retry: true}
+		return nil, &Error{
+			Code:    CodePolicyChanged,
+			Message: "the policy file changed since it was read",
+			Hint:    "open the curator again",
+			Retry:   true,
+		}
 	}
 	s, err := c.ledger.State()
 	if err != nil {
@@ -106,13 +114,23 @@ func (c *Owner) AcceptPolicyWith(ctx context.Context, o AcceptOptions) (*PolicyC
 	}
 	spent, err := reread(s.Spent, c.policy.Budget.Loss, group)
 	if err != nil {
-		return nil, &Error{Code: CodePolicy, Message: err.Error(), Hint: "go back to the policy in force, or begin a new home", cause: err}
+		return nil, &Error{
+			Code:    CodePolicy,
+			Message: err.Error(),
+			Hint:    "go back to the policy in force, or begin a new home",
+			cause:   err,
+		}
 	}
 	out := &PolicyChange{Changes: changes, Group: group, Spent: c.account(spent), Budget: c.declared(), Stale: c.stale()}
 	if group > 1 && !spent.Within(c.policy.Budget.Loss) {
 		return out, &Error{
-			Code: CodePolicy, Hint: "raise the budget knowingly, or go back to the policy in force",
-			Message: fmt.Sprintf("under the new terms the answers given so far would have cost %v, more than the budget of %v", out.Spent, out.Budget),
+			Code: CodePolicy,
+			Hint: "raise the budget knowingly, or go back to the policy in force",
+			Message: fmt.Sprintf(
+				"under the new terms the answers given so far would have cost %v, more than the budget of %v",
+				out.Spent,
+				out.Budget,
+			),
 		}
 	}
 	if s.Terms.Digest == c.policy.Digest() {
@@ -166,8 +184,9 @@ func (c *Session) inForce(s ledger.State) error {
 		}
 	}
 	return &Error{
-		Code: CodePolicyChanged, Message: fmt.Sprintf("the policy file is not the one in force: %s", strings.Join(changes, "; ")),
-		Hint: "the owner runs `dither policy accept`",
+		Code:    CodePolicyChanged,
+		Message: fmt.Sprintf("the policy file is not the one in force: %s", strings.Join(changes, "; ")),
+		Hint:    "the owner runs `dither policy accept`",
 	}
 }
 

@@ -18,22 +18,28 @@ import (
 
 // Question is an analyst's query, with its price and the options of its answer.
 type Question struct {
-	SQL        string
-	Epsilon    string // the price, a decimal; "" is the policy's default. Under a zCDP budget ε costs ρ = ε²/2
-	Rho        string // the price in ρ, under a zCDP budget; at most one of both
-	Within     string // in place of a price, how exact each value should be: "5%" of it, or a number in its unit such as "12"
+	SQL     string
+	Epsilon string // the price, a decimal; "" is the policy's default. Under a zCDP budget ε costs ρ = ε²/2
+	Rho     string // the price in ρ, under a zCDP budget; at most one of both
+	// in place of a price, how exact each value should be: "5%" of it, or a number in its unit such as "12"
+	Within     string
 	At         string // the Confidence at which it should be, also as "95%"
 	Confidence string // of the intervals, a decimal between 0 and 1; "" is 0.95
 	MaxGroups  int64  // of one unit, where a column identifies it; 0 is the policy's
-	MaxRows    string // likewise, a number, never more than the policy's; "auto" finds it first, at a tenth of the price; "" is the policy's
-	Delta      string // of the selection of groups that are not known, a decimal; "" is the policy's default
-	MinUnits   int64  // such a group of so many units or fewer is all but never released; 0 is the policy's, which is the least
-	Other      bool   // one group more, of all rows whose group was not selected
-	Group      int64  // of Explain alone: what the answer means for so many units together; 0 for none
-	Analyst    string // who asks: recorded, and held to the limit that the policy sets them, if any
-	Whole      bool   // of Answer and Explain: counts are shown as non-negative whole numbers, which add up over the groupings of a question
-	Combine    bool   // of Answer and Explain: answer from all earlier releases that tell the same, together, at no cost
-	Fresh      bool   // pay again and draw new noise, though the question was answered before
+	// likewise, a number, never more than the policy's; "auto" finds it first, at a tenth of the price; "" is the
+	// policy's
+	MaxRows string
+	Delta   string // of the selection of groups that are not known, a decimal; "" is the policy's default
+	// such a group of so many units or fewer is all but never released; 0 is the policy's, which is the least
+	MinUnits int64
+	Other    bool   // one group more, of all rows whose group was not selected
+	Group    int64  // of Explain alone: what the answer means for so many units together; 0 for none
+	Analyst  string // who asks: recorded, and held to the limit that the policy sets them, if any
+	// of Answer and Explain: counts are shown as non-negative whole numbers, which add up over the groupings of a
+	// question
+	Whole   bool
+	Combine bool // of Answer and Explain: answer from all earlier releases that tell the same, together, at no cost
+	Fresh   bool // pay again and draw new noise, though the question was answered before
 }
 
 // asked is a question that has been planned.
@@ -105,16 +111,35 @@ func (c *Session) ask(q Question) (*asked, error) {
 	}
 	p = priced.plan
 	derived := priced.derived()
-	of, err := c.kernel.Query(p, release.Asker{Question: q.SQL, Analyst: q.Analyst, Fresh: q.Fresh}, recalledAs(p, request), derivable)
+	of, err := c.kernel.Query(
+		p,
+		release.Asker{Question: q.SQL, Analyst: q.Analyst, Fresh: q.Fresh},
+		recalledAs(p, request),
+		derivable,
+	)
 	if err != nil {
 		return nil, err
 	}
 	if derived == nil {
 		if derived, err = derive.New(p); err != nil {
-			return nil, &Error{Code: CodePolicy, Message: err.Error(), Hint: "ask for a larger --epsilon, or narrower bounds", cause: err}
+			return nil, &Error{
+				Code:    CodePolicy,
+				Message: err.Error(),
+				Hint:    "ask for a larger --epsilon, or narrower bounds",
+				cause:   err,
+			}
 		}
 	}
-	return &asked{Question: q, policy: filled, plan: p, query: of, look: of.Look(), alpha: alpha, derived: derived, priced: how}, nil
+	return &asked{
+		Question: q,
+		policy:   filled,
+		plan:     p,
+		query:    of,
+		look:     of.Look(),
+		alpha:    alpha,
+		derived:  derived,
+		priced:   how,
+	}, nil
 }
 
 // recalledAs is what later questions find the answer to a plan by.
@@ -151,7 +176,12 @@ func (c *Session) request(q Question) (plan.Request, error) {
 	}
 	delta, err := parseDelta(q.Delta)
 	return plan.Request{
-		SQL: q.SQL, Price: price, MaxGroups: q.MaxGroups, MaxRows: rows, AutoRows: auto, Unknown: plan.Unknown{Delta: delta, MinUnits: q.MinUnits, Other: q.Other},
+		SQL:       q.SQL,
+		Price:     price,
+		MaxGroups: q.MaxGroups,
+		MaxRows:   rows,
+		AutoRows:  auto,
+		Unknown:   plan.Unknown{Delta: delta, MinUnits: q.MinUnits, Other: q.Other},
 	}, err
 }
 
@@ -194,7 +224,12 @@ func parseConfidence(text *string) (float64, error) {
 		err = errors.New("it must lie between 0 and 1")
 	}
 	if err != nil {
-		return 0, &Error{Code: CodeUsage, Message: "invalid confidence: " + err.Error(), Hint: "a confidence is a decimal such as 0.95", cause: err}
+		return 0, &Error{
+			Code:    CodeUsage,
+			Message: "invalid confidence: " + err.Error(),
+			Hint:    "a confidence is a decimal such as 0.95",
+			cause:   err,
+		}
 	}
 	*text = exact.FormatRat(r)
 	alpha, _ := new(big.Rat).Sub(big.NewRat(1, 1), r).Float64()

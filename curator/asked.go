@@ -36,7 +36,11 @@ func (c *Session) Asked(id string, by Question) (*Asked, error) {
 
 // named is an earlier release by its name, with what paid for it.
 func (c *Session) named(id string) (a ledger.Answer, r ledger.Reservation, err error) {
-	none := &Error{Code: CodeUsage, Message: "there is no release " + strconv.Quote(id), Hint: "answers end with their release's name, as r12; `dither ledger list` shows them"}
+	none := &Error{
+		Code:    CodeUsage,
+		Message: "there is no release " + strconv.Quote(id),
+		Hint:    "answers end with their release's name, as r12; `dither ledger list` shows them",
+	}
 	number, err := strconv.ParseUint(strings.TrimPrefix(id, "r"), 10, 64)
 	if err != nil || !strings.HasPrefix(id, "r") {
 		return a, r, none

@@ -96,18 +96,39 @@ func (c *Session) BudgetFor(group int64) (*Budget, error) {
 		return nil, c.public(err)
 	}
 	out := &Budget{
-		Population: s.Terms.Population, Neighbours: s.Terms.Neighbours.String(),
-		Budget: left(s.Budget), Spent: left(s.Spent), Remaining: left(s.Remaining), Largest: c.largest(s.Remaining), Answers: s.Answers, Failures: s.Failures, GivenUp: givenUpBy(s), Lost: lost(s.Lost),
+		Population: s.Terms.Population,
+		Neighbours: s.Terms.Neighbours.String(),
+		Budget: left(
+			s.Budget,
+		),
+		Spent:     left(s.Spent),
+		Remaining: left(s.Remaining),
+		Largest:   c.largest(s.Remaining),
+		Answers:   s.Answers,
+		Failures:  s.Failures,
+		GivenUp:   givenUpBy(s),
+		Lost:      lost(s.Lost),
 	}
 	told := s.Terms.Digest == c.policy.Digest()
-	out.Period, out.Analysts, out.Divided = c.period(s.Period, told), c.analysts(s.Analysts, told), slices.Sorted(maps.Keys(s.Terms.Parts))
+	out.Period, out.Analysts, out.Divided = c.period(
+		s.Period,
+		told,
+	), c.analysts(
+		s.Analysts,
+		told,
+	), slices.Sorted(
+		maps.Keys(s.Terms.Parts),
+	)
 	if !told {
 		return out, nil // the file says nothing of what is in force: not at which δ an ε is told either
 	}
 	out.Budget, out.Spent = c.declared(), c.account(s.Spent)
 	for _, t := range c.policy.Tables {
 		if m := t.Unit.PersonRows; m > 0 {
-			out.Persons = append(out.Persons, PersonLoss{Table: t.Name, Rows: m, Spent: marked(c.group(s.Spent, m)), Limit: c.group(s.Budget, m)})
+			out.Persons = append(
+				out.Persons,
+				PersonLoss{Table: t.Name, Rows: m, Spent: marked(c.group(s.Spent, m)), Limit: c.group(s.Budget, m)},
+			)
 		}
 	}
 	if group > 0 {

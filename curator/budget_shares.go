@@ -51,9 +51,17 @@ func (c *Session) permitted(q Question) error {
 	case listed || len(c.policy.Analysts) == 0:
 		return nil
 	case q.Analyst == "":
-		return &Error{Code: CodeAnalyst, Message: "the policy lists who may ask, and nobody is named", Hint: "say --analyst NAME, or Question.Analyst"}
+		return &Error{
+			Code:    CodeAnalyst,
+			Message: "the policy lists who may ask, and nobody is named",
+			Hint:    "say --analyst NAME, or Question.Analyst",
+		}
 	}
-	return &Error{Code: CodeAnalyst, Message: "the policy lists who may ask, and " + q.Analyst + " is not among them", Hint: "the owner can add them to the policy"}
+	return &Error{
+		Code:    CodeAnalyst,
+		Message: "the policy lists who may ask, and " + q.Analyst + " is not among them",
+		Hint:    "the owner can add them to the policy",
+	}
 }
 
 const maxAnalystName = 63
@@ -79,7 +87,13 @@ func (c *Session) period(p *ledger.Period, told bool) *PeriodBudget {
 	if p == nil {
 		return nil
 	}
-	out := &PeriodBudget{Per: p.Per, Grant: left(p.Loss), Spent: left(p.Spent), Remaining: left(p.Remaining), Next: p.Next.Format(time.DateOnly)}
+	out := &PeriodBudget{
+		Per:       p.Per,
+		Grant:     left(p.Loss),
+		Spent:     left(p.Spent),
+		Remaining: left(p.Remaining),
+		Next:      p.Next.Format(time.DateOnly),
+	}
 	if told {
 		out.Grant, out.Spent = c.loss(p.Loss), c.account(p.Spent)
 	}
@@ -107,15 +121,31 @@ func charged(l *release.Look) []string {
 // sharing says how a policy shares its budget.
 func sharing(p *policy.Policy) (lines []string) {
 	if g := p.Budget.Grant; g.Per != "" {
-		lines = append(lines, fmt.Sprintf("%s per %s are granted, %s in all; what a %s leaves is not carried over", g.Loss, g.Per, p.Budget.Loss, g.Per))
+		lines = append(
+			lines,
+			fmt.Sprintf(
+				"%s per %s are granted, %s in all; what a %s leaves is not carried over",
+				g.Loss,
+				g.Per,
+				p.Budget.Loss,
+				g.Per,
+			),
+		)
 	}
 	for _, name := range slices.Sorted(maps.Keys(p.Analysts)) {
 		lines = append(lines, fmt.Sprintf("%s may spend %s of it", name, p.Analysts[name]))
 	}
 	for _, t := range p.Tables {
 		if t.Part != nil {
-			lines = append(lines, fmt.Sprintf("table %s: one unit counts in %s of %s in questions that are confined to some, and these alone are charged",
-				t.Name, plural(t.Part.PerUnit, "part"), t.Part.Column))
+			lines = append(
+				lines,
+				fmt.Sprintf(
+					"table %s: one unit counts in %s of %s in questions that are confined to some, and these alone are charged",
+					t.Name,
+					plural(t.Part.PerUnit, "part"),
+					t.Part.Column,
+				),
+			)
 		}
 	}
 	return lines

@@ -21,21 +21,36 @@ func CheckPolicy(home string) ([]string, error) {
 	if err != nil {
 		return nil, homeError(err)
 	}
-	lines := []string{fmt.Sprintf("population %s (%s), budget %s, a question costs %s by default, %s at least and %s at most",
-		p.Population.Name, p.Population.Neighbours, p.Budget.Loss.Short(false), p.Price.Default.Short(true),
-		p.Price.Minimum.Short(true), p.Price.Maximum.Short(false))}
+	lines := []string{
+		fmt.Sprintf("population %s (%s), budget %s, a question costs %s by default, %s at least and %s at most",
+			p.Population.Name, p.Population.Neighbours, p.Budget.Loss.Short(false), p.Price.Default.Short(true),
+			p.Price.Minimum.Short(true), p.Price.Maximum.Short(false)),
+	}
 	if p.Budget.Loss.Within(p.Price.Maximum) {
-		lines = append(lines, "one question may cost the whole budget, and so may a write to the ledger that a crash damaged: price.maximum bounds both")
+		lines = append(
+			lines,
+			"one question may cost the whole budget, and so may a write to the ledger that a crash damaged: price.maximum bounds both",
+		)
 	}
 	lines = append(lines, sharing(p)...)
 	if p.Delay != nil {
 		lines = append(lines, fmt.Sprintf("answers leave at %s", p.Delay))
 	} else if len(p.Analysts) > 0 {
-		lines = append(lines, "analysts are listed and there is no answer_delay: how long an answer takes may reveal rows (`dither audit timing` measures how much)")
+		lines = append(
+			lines,
+			"analysts are listed and there is no answer_delay: how long an answer takes may reveal rows (`dither audit timing` measures how much)",
+		)
 	}
 	_, selecting := p.Price.Maximum.ZCDP()
 	if !selecting.IsZero() {
-		lines = append(lines, fmt.Sprintf("groups that are not known beforehand cost a question δ = %s more by default, %s at most", p.Price.Delta, selecting))
+		lines = append(
+			lines,
+			fmt.Sprintf(
+				"groups that are not known beforehand cost a question δ = %s more by default, %s at most",
+				p.Price.Delta,
+				selecting,
+			),
+		)
 	}
 	for _, t := range p.Tables {
 		lines = append(lines, fmt.Sprintf("table %s: %s", t.Name, plural(len(t.Columns), "column")))
@@ -75,8 +90,11 @@ func isThere(s policy.Source) bool {
 func changed(home string, p *policy.Policy) (lines []string) {
 	for _, t := range p.Tables {
 		if at := seal.Changed(home, t); at != "" {
-			lines = append(lines, fmt.Sprintf("table %s: it seems to have changed since it was sealed, as was first noticed at %s: "+
-				"seal it again, so that answers about it have a number of their own", t.Name, at))
+			lines = append(
+				lines,
+				fmt.Sprintf("table %s: it seems to have changed since it was sealed, as was first noticed at %s: "+
+					"seal it again, so that answers about it have a number of their own", t.Name, at),
+			)
 		}
 	}
 	return lines
@@ -109,7 +127,10 @@ func standing(home string, p *policy.Policy) []string {
 		lines = append(lines, lost...)
 	}
 	for _, t := range c.stale() {
-		lines = append(lines, fmt.Sprintf("table %s: its declaration changed since it was sealed: questions wait for `dither seal`", t))
+		lines = append(
+			lines,
+			fmt.Sprintf("table %s: its declaration changed since it was sealed: questions wait for `dither seal`", t),
+		)
 	}
 	return append(lines, changed(home, p)...)
 }
@@ -121,7 +142,13 @@ func losing(home string, s ledger.State) (lines []string) {
 		return []string{"the ledger cannot be read: " + err.Error()}
 	}
 	for _, u := range trainings {
-		lines = append(lines, fmt.Sprintf("training %s is paid and unfinished, and would be lost: the change waits until it is finished, or for `dither policy accept --abandon`", u))
+		lines = append(
+			lines,
+			fmt.Sprintf(
+				"training %s is paid and unfinished, and would be lost: the change waits until it is finished, or for `dither policy accept --abandon`",
+				u,
+			),
+		)
 	}
 	return lines
 }
@@ -145,7 +172,9 @@ func (c *Session) difference(s ledger.State) []string {
 	var refused *policy.ChangeError
 	switch {
 	case errors.As(err, &refused) && refused.Missing != nil:
-		return []string{"this is not the policy in force. `dither policy accept` looks into the sealed rows first: " + refused.Error()}
+		return []string{
+			"this is not the policy in force. `dither policy accept` looks into the sealed rows first: " + refused.Error(),
+		}
 	case err != nil:
 		return []string{"this is not the policy in force, and cannot be accepted: " + err.Error()}
 	case len(changes) == 0 && group == 1:

@@ -141,8 +141,9 @@ func OpenWith(home string, options Options) (*Owner, error) {
 	}
 	if options.Analysts && p.Delay == nil {
 		return nil, &Error{
-			Code: CodePolicy, Message: "the policy has no answer_delay: analysts would see how long each answer takes, which depends on rows",
-			Hint: "the owner declares one (docs/reference/policy.md)",
+			Code:    CodePolicy,
+			Message: "the policy has no answer_delay: analysts would see how long each answer takes, which depends on rows",
+			Hint:    "the owner declares one (docs/reference/policy.md)",
 		}
 	}
 	p.Fix()
@@ -184,7 +185,11 @@ func absolute(home string) (string, error) {
 		return "", homeError(err)
 	}
 	if strings.ContainsAny(home, "*?[") {
-		return "", &Error{Code: CodeHome, Message: "the home's path " + home + ` contains one of "*?["`, Hint: "use another folder"}
+		return "", &Error{
+			Code:    CodeHome,
+			Message: "the home's path " + home + ` contains one of "*?["`,
+			Hint:    "use another folder",
+		}
 	}
 	return home, nil
 }

@@ -29,7 +29,8 @@ const (
 // replay keys that were recorded, so that what was measured is known from the plan.
 func (c *Session) earlier(a *asked) ([]*derive.Earlier, []release.Released, error) {
 	about := &ledger.Subject{}
-	if about.Measures, about.Conditions = reuse.Marks(a.plan); len(about.Measures) == 0 { // nothing does, whatever was released
+	// nothing does, whatever was released
+	if about.Measures, about.Conditions = reuse.Marks(a.plan); len(about.Measures) == 0 {
 		return nil, nil, nil
 	}
 	sources, digest := a.look.Sources(), c.policy.Digest()
@@ -50,7 +51,13 @@ func (c *Session) earlier(a *asked) ([]*derive.Earlier, []release.Released, erro
 			return nil, nil, t.err
 		}
 		if t.numbers != nil {
-			out, names = append(out, &derive.Earlier{Plan: t.plan, Numbers: t.numbers}), append(names, release.Released{ID: t.answer.Reserved})
+			out, names = append(
+				out,
+				&derive.Earlier{Plan: t.plan, Numbers: t.numbers},
+			), append(
+				names,
+				release.Released{ID: t.answer.Reserved},
+			)
 		}
 	}
 	return out, names, nil
@@ -134,14 +141,16 @@ func (t *teller) read() {
 		t.err = err
 		return
 	}
-	t.numbers, _ = release.Decode(values, [2]int{t.plan.Released(), len(t.plan.Measures)}) // else it tells nothing, whatever it is
+	// else it tells nothing, whatever it is
+	t.numbers, _ = release.Decode(values, [2]int{t.plan.Released(), len(t.plan.Measures)})
 }
 
 // planOf plans a recorded question again, as it was recorded; nil where that does not give the recorded key: then something of it is not
 // known here.
 func (c *Session) planOf(as plannedAs, r ledger.Reservation, a *asked) *plan.Plan {
 	p, err := plan.Build(a.policy, again(r))
-	if err != nil || len(p.Searches) > 0 || p.Rows != nil || !slices.Equal(p.Tables(), a.plan.Tables()) || p.Key(a.look.Versions()...) != r.Key {
+	if err != nil || len(p.Searches) > 0 || p.Rows != nil || !slices.Equal(p.Tables(), a.plan.Tables()) ||
+		p.Key(a.look.Versions()...) != r.Key {
 		c.plans.miss(as)
 		return nil
 	}

@@ -19,23 +19,27 @@ type Code string
 
 // The codes.
 const (
-	CodeUsage         Code = "usage"          // an argument that is no ε, no confidence, …
-	CodeSQL           Code = "sql"            // the text is not SQL, or not of the dialect
-	CodePolicy        Code = "policy"         // the policy does not allow the question
-	CodeAnalyst       Code = "analyst"        // the policy lists who may ask, and this is none of them
-	CodeExhausted     Code = "exhausted"      // the price is above what remains of the budget
-	CodeNotSealed     Code = "not_sealed"     // the table has no sealed version for its declaration
-	CodeStale         Code = "stale"          // the sealed version does not fit the policy or the ledger: the owner seals again
+	CodeUsage     Code = "usage"      // an argument that is no ε, no confidence, …
+	CodeSQL       Code = "sql"        // the text is not SQL, or not of the dialect
+	CodePolicy    Code = "policy"     // the policy does not allow the question
+	CodeAnalyst   Code = "analyst"    // the policy lists who may ask, and this is none of them
+	CodeExhausted Code = "exhausted"  // the price is above what remains of the budget
+	CodeNotSealed Code = "not_sealed" // the table has no sealed version for its declaration
+	// the sealed version does not fit the policy or the ledger: the owner seals again
+	CodeStale         Code = "stale"
 	CodeSource        Code = "source"         // a source could not be sealed: exact facts, for the owner's eyes only
 	CodePolicyChanged Code = "policy_changed" // the policy file changed in a way that its owner must accept first
 	CodeLedger        Code = "ledger"         // the ledger cannot be read or written
 	CodeHome          Code = "home"           // the home or its policy cannot be used
-	CodeUnfinished    Code = "unfinished"     // a training that is paid and unfinished would be lost, or was lost by a change and would be paid again
-	CodeFailed        Code = "failed"         // the question failed after its price was reserved
-	CodeInternal      Code = "internal"       // an error whose details only the owner sees
-	CodeSuspended     Code = "suspended"      // too many questions failed, or were given up: the owner looks into it first
-	CodeCancelled     Code = "cancelled"      // the caller gave up: before anything was reserved unless Charged
-	CodeUnavailable   Code = "unavailable"    // the server that holds the table cannot be asked, or the same question is being answered and takes too long; nothing was reserved
+	// a training that is paid and unfinished would be lost, or was lost by a change and would be paid again
+	CodeUnfinished Code = "unfinished"
+	CodeFailed     Code = "failed"    // the question failed after its price was reserved
+	CodeInternal   Code = "internal"  // an error whose details only the owner sees
+	CodeSuspended  Code = "suspended" // too many questions failed, or were given up: the owner looks into it first
+	CodeCancelled  Code = "cancelled" // the caller gave up: before anything was reserved unless Charged
+	// the server that holds the table cannot be asked, or the same question is being answered and takes too long;
+	// nothing was reserved
+	CodeUnavailable Code = "unavailable"
 )
 
 // Error is the one error type at the kernel's edge. All of it may be shown to an analyst: it depends on the question, the
@@ -131,8 +135,20 @@ func untold() *Error {
 
 // namedByLedger are the errors of package ledger that are worded as they are, beside those that have words of their own.
 var namedByLedger = []error{
-	ledger.ErrMissing, ledger.ErrExists, ledger.ErrHeadMissing, ledger.ErrHeadUnreadable, ledger.ErrNewer, ledger.ErrMoved, ledger.ErrNotFile,
-	ledger.ErrClosed, ledger.ErrClock, ledger.ErrInvalid, ledger.ErrPrice, ledger.ErrParts, ledger.ErrNotReserved, ledger.ErrIncompatible,
+	ledger.ErrMissing,
+	ledger.ErrExists,
+	ledger.ErrHeadMissing,
+	ledger.ErrHeadUnreadable,
+	ledger.ErrNewer,
+	ledger.ErrMoved,
+	ledger.ErrNotFile,
+	ledger.ErrClosed,
+	ledger.ErrClock,
+	ledger.ErrInvalid,
+	ledger.ErrPrice,
+	ledger.ErrParts,
+	ledger.ErrNotReserved,
+	ledger.ErrIncompatible,
 	ledger.ErrTooLarge,
 }
 
@@ -142,7 +158,8 @@ func recordsAreBroken(err error) bool {
 		return true
 	}
 	is := func(known error) bool { return errors.Is(err, known) }
-	return slices.ContainsFunc(namedByLedger, is) || is(release.ErrUnreadable) || is(release.ErrJournal) || is(release.ErrBusy)
+	return slices.ContainsFunc(namedByLedger, is) || is(release.ErrUnreadable) || is(release.ErrJournal) ||
+		is(release.ErrBusy)
 }
 
 // worded turns an error of the policy, the plan, the ledger or the sealed store into an *Error; nil where it knows none.
@@ -160,7 +177,9 @@ func worded(err error) *Error {
 		damaged   *seal.DamagedError
 	)
 	switch {
-	case errors.As(err, new(*release.PaidError)), errors.As(err, new(*release.UnreservedError)), errors.As(err, new(*release.NotInForceError)):
+	case errors.As(err, new(*release.PaidError)),
+		errors.As(err, new(*release.UnreservedError)),
+		errors.As(err, new(*release.NotInForceError)):
 		return nil // public has more to say
 	case errors.As(err, &already):
 		return already
@@ -179,9 +198,23 @@ func worded(err error) *Error {
 	case errors.Is(err, release.ErrUnplanned): // before anything was charged: afterwards the owner alone is told
 		return &Error{Code: CodePolicy, Message: err.Error(), cause: err}
 	case errors.As(err, &syntax):
-		return &Error{Code: CodeSQL, Message: syntax.Message, Hint: syntax.Hint, Line: syntax.Pos.Line, Column: syntax.Pos.Column, cause: err}
+		return &Error{
+			Code:    CodeSQL,
+			Message: syntax.Message,
+			Hint:    syntax.Hint,
+			Line:    syntax.Pos.Line,
+			Column:  syntax.Pos.Column,
+			cause:   err,
+		}
 	case errors.As(err, &refusal):
-		return &Error{Code: CodePolicy, Message: refusal.Message, Hint: refusal.Hint, Line: refusal.Pos.Line, Column: refusal.Pos.Column, cause: err}
+		return &Error{
+			Code:    CodePolicy,
+			Message: refusal.Message,
+			Hint:    refusal.Hint,
+			Line:    refusal.Pos.Line,
+			Column:  refusal.Pos.Column,
+			cause:   err,
+		}
 	case errors.As(err, &limited):
 		return &Error{Code: CodeExhausted, Message: limited.Error(), Hint: againFree, cause: err}
 	case errors.Is(err, ledger.ErrAnalyst):
@@ -189,7 +222,13 @@ func worded(err error) *Error {
 	case errors.As(err, &exhausted):
 		return &Error{Code: CodeExhausted, Message: exhausted.Error(), Hint: againFree, cause: err}
 	case errors.As(err, &damaged):
-		return &Error{Code: CodeStale, Message: err.Error(), Hint: "the owner restores the home's file from a backup, or runs `dither seal`", Table: damaged.Table, cause: err}
+		return &Error{
+			Code:    CodeStale,
+			Message: err.Error(),
+			Hint:    "the owner restores the home's file from a backup, or runs `dither seal`",
+			Table:   damaged.Table,
+			cause:   err,
+		}
 	case errors.As(err, &stale), errors.Is(err, release.ErrNotRecorded), errors.Is(err, ledger.ErrNotSealed):
 		return &Error{Code: CodeStale, Message: err.Error(), Hint: "the owner runs `dither seal`", cause: err}
 	case errors.Is(err, ledger.ErrSuspended):
@@ -199,8 +238,11 @@ func worded(err error) *Error {
 		}
 	case errors.Is(err, ledger.ErrFull):
 		return &Error{
-			Code: CodeLedger, Retry: true, Message: "the ledger could not be written, since its disk is full: nothing was recorded or charged",
-			Hint: "the owner makes room on the disk of the home; then ask again", cause: err,
+			Code:    CodeLedger,
+			Retry:   true,
+			Message: "the ledger could not be written, since its disk is full: nothing was recorded or charged",
+			Hint:    "the owner makes room on the disk of the home; then ask again",
+			cause:   err,
 		}
 	case errors.Is(err, ledger.ErrNotWritten):
 		return &Error{
@@ -208,15 +250,37 @@ func worded(err error) *Error {
 			Hint: "the owner looks at the disk of the home; then ask again", cause: err,
 		}
 	case errors.Is(err, ledger.ErrReadOnly):
-		return &Error{Code: CodeHome, Message: err.Error() + ": only what was answered before is answered", Hint: "ask where the home can be written", cause: err}
+		return &Error{
+			Code:    CodeHome,
+			Message: err.Error() + ": only what was answered before is answered",
+			Hint:    "ask where the home can be written",
+			cause:   err,
+		}
 	case errors.Is(err, ledger.ErrAmbiguous):
-		return &Error{Code: CodeLedger, Charged: true, Message: err.Error(), Hint: "the price may have been charged: open the curator again", cause: err}
+		return &Error{
+			Code:    CodeLedger,
+			Charged: true,
+			Message: err.Error(),
+			Hint:    "the price may have been charged: open the curator again",
+			cause:   err,
+		}
 	case errors.Is(err, seal.ErrNotSealed):
-		return &Error{Code: CodeNotSealed, Message: err.Error(), Hint: "the owner runs `dither seal`, or Owner.Seal", cause: err}
+		return &Error{
+			Code:    CodeNotSealed,
+			Message: err.Error(),
+			Hint:    "the owner runs `dither seal`, or Owner.Seal",
+			cause:   err,
+		}
 	case errors.Is(err, ledger.ErrPolicyChanged), errors.Is(err, ledger.ErrNoPolicy), errors.Is(err, ledger.ErrStale):
 		return &Error{Code: CodePolicyChanged, Message: err.Error(), Hint: "open the curator again", cause: err}
 	case errors.Is(err, context.Canceled), errors.Is(err, context.DeadlineExceeded):
-		return &Error{Code: CodeCancelled, Message: "the question was given up before its price was charged", Hint: againFree, Retry: true, cause: err}
+		return &Error{
+			Code:    CodeCancelled,
+			Message: "the question was given up before its price was charged",
+			Hint:    againFree,
+			Retry:   true,
+			cause:   err,
+		}
 	case recordsAreBroken(err):
 		return &Error{Code: CodeLedger, Message: err.Error(), cause: err}
 	}
@@ -279,25 +343,42 @@ func endings(e *release.EndedError) *Error {
 	switch e.How {
 	case release.Late:
 		return &Error{
-			Code: CodeUnavailable, Message: "the question came to its turn too late to be answered in time, and was not asked", Retry: true,
-			Hint: "ask again; if it happens often, the owner makes answer_delay.floor larger",
+			Code:    CodeUnavailable,
+			Message: "the question came to its turn too late to be answered in time, and was not asked",
+			Retry:   true,
+			Hint:    "ask again; if it happens often, the owner makes answer_delay.floor larger",
 		}
 	case release.Slow:
 		return &Error{
-			Code:    CodePolicy,
-			Message: fmt.Sprintf("by the policy's answer_delay the answer would leave later than the %s that an answer may take", e.Limit),
-			Hint:    "ask about fewer tables, with fewer and shorter expressions",
+			Code: CodePolicy,
+			Message: fmt.Sprintf(
+				"by the policy's answer_delay the answer would leave later than the %s that an answer may take",
+				e.Limit,
+			),
+			Hint: "ask about fewer tables, with fewer and shorter expressions",
 		}
 	case release.Crowded:
-		return &Error{Code: CodeUnavailable, Message: "too many questions wait for their rehearsal; nothing was charged", Hint: "ask again later", Retry: true}
+		return &Error{
+			Code:    CodeUnavailable,
+			Message: "too many questions wait for their rehearsal; nothing was charged",
+			Hint:    "ask again later",
+			Retry:   true,
+		}
 	case release.Busy:
 		return &Error{
-			Code: CodeUnavailable, Message: "the same question is being answered, and takes its time; nothing was charged", Retry: true,
-			Hint: "ask again later: its answer is then given again, free",
+			Code:    CodeUnavailable,
+			Message: "the same question is being answered, and takes its time; nothing was charged",
+			Retry:   true,
+			Hint:    "ask again later: its answer is then given again, free",
 		}
 	case release.Costly:
 		return &Error{
-			Code: CodePolicy, Message: fmt.Sprintf("over a few made-up rows the question already takes more than %s, or %s", e.Limit, release.RehearsalMemory),
+			Code: CodePolicy,
+			Message: fmt.Sprintf(
+				"over a few made-up rows the question already takes more than %s, or %s",
+				e.Limit,
+				release.RehearsalMemory,
+			),
 			Hint: "join fewer tables, or a table less often with itself, or write shorter expressions",
 		}
 	case release.Unreachable:

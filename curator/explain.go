@@ -26,13 +26,14 @@ type Explanation struct {
 	Affordable  bool   // the price is within what remains
 	Largest     string // the largest ε that one question can be asked at now: under zCDP a price of ε costs ρ = ε²/2
 	Replayed    bool   // the answer has been released before, and would be given again at no cost
-	Reuse       *Reuse // how the question can be answered from earlier releases, at no cost; nil where it cannot, or one is its own
-	Unit        Unit
-	RowsBound   *RowsBound // where the bound on rows is to be found first; else nil
-	Groupings   []Grouping // where GROUP BY has several grouping sets: the share of each, and the error of its rows
-	Charged     []string   // the parts that it is charged to: questions about others do not add to it; nil for everybody
-	Work        Work
-	Notes       []string // what an analyst should know before reading the intervals
+	// how the question can be answered from earlier releases, at no cost; nil where it cannot, or one is its own
+	Reuse     *Reuse
+	Unit      Unit
+	RowsBound *RowsBound // where the bound on rows is to be found first; else nil
+	Groupings []Grouping // where GROUP BY has several grouping sets: the share of each, and the error of its rows
+	Charged   []string   // the parts that it is charged to: questions about others do not add to it; nil for everybody
+	Work      Work
+	Notes     []string // what an analyst should know before reading the intervals
 }
 
 // Unit says who is protected in an answer, and within which bounds.
@@ -44,7 +45,8 @@ type Unit struct {
 	// MaxRowsPerGroup bounds what one unit adds to one group, as much as so many rows; 0 where rows bound it.
 	MaxRowsPerGroup int64
 	Bound           string // the same in words
-	PersonRows      int64  // where a unit is a row of something a person has many of: the rows a person, as declared; else 0
+	// where a unit is a row of something a person has many of: the rows a person, as declared; else 0
+	PersonRows int64
 	// Person is what a person with PersonRows rows is promised by this answer alone; nil if PersonRows is 0.
 	Person *Loss
 	// Group is what GroupSize units together are promised by it, if that was asked; Change what one whose rows are exchanged
@@ -80,7 +82,15 @@ func (c *Session) Explain(_ context.Context, q Question) (*Explanation, error) {
 		}
 	}
 	rows := c.expectedRows(a.plan)
-	notes, columns := slices.Concat(c.notes(a.plan), rowsNotes(a.plan, a.alpha), orderNotes(a.plan, a.alpha), a.plan.Notes), c.columns(a, func(o plan.Output) *Expected { return expected(a, o, rows) })
+	notes, columns := slices.Concat(
+		c.notes(a.plan),
+		rowsNotes(a.plan, a.alpha),
+		orderNotes(a.plan, a.alpha),
+		a.plan.Notes,
+	), c.columns(
+		a,
+		func(o plan.Output) *Expected { return expected(a, o, rows) },
+	)
 	if after, _ := c.kernel.DelayOf(a.look); after > 0 && !replayed { // answerable has refused what has none
 		notes = append(notes, fmt.Sprintf("%s%s after the question arrives.", leavesNote, after))
 	}
@@ -97,18 +107,33 @@ func (c *Session) Explain(_ context.Context, q Question) (*Explanation, error) {
 	l1, _ := a.plan.Sensitivity().Float64()
 	l2squared, _ := a.plan.L2Squared().Float64()
 	return &Explanation{
-		SQL: a.SQL, Confidence: a.Confidence, Cells: knownCells(a.plan), Selection: chosen, Groupings: c.groupings(a, true), Sensitivity: l1, L2: math.Sqrt(l2squared),
-		Columns: columns,
-		Price:   c.loss(a.plan.Price), Remaining: left(room), Largest: c.largest(room),
-		Affordable: replayed || reuse != nil && reuse.Taken || a.plan.Price.Within(room), Replayed: replayed, Reuse: reuse,
-		Unit: c.unit(a), RowsBound: c.rowsBound(a), Charged: charged(a.look), Work: c.work(a.look), Notes: notes,
+		SQL:         a.SQL,
+		Confidence:  a.Confidence,
+		Cells:       knownCells(a.plan),
+		Selection:   chosen,
+		Groupings:   c.groupings(a, true),
+		Sensitivity: l1,
+		L2:          math.Sqrt(l2squared),
+		Columns:     columns,
+		Price:       c.loss(a.plan.Price),
+		Remaining:   left(room),
+		Largest:     c.largest(room),
+		Affordable:  replayed || reuse != nil && reuse.Taken || a.plan.Price.Within(room),
+		Replayed:    replayed,
+		Reuse:       reuse,
+		Unit:        c.unit(a),
+		RowsBound:   c.rowsBound(a),
+		Charged:     charged(a.look),
+		Work:        c.work(a.look),
+		Notes:       notes,
 	}, nil
 }
 
 // unforetold reports a column whose error nothing says beforehand.
 func unforetold(columns []Column) bool {
 	return slices.ContainsFunc(columns, func(c Column) bool {
-		return c.Expected != nil && c.Mechanism != Constant && !foretoldInRows(c) && math.IsNaN(c.Expected.StdDev) && math.IsNaN(c.Expected.HalfWidthTimesN)
+		return c.Expected != nil && c.Mechanism != Constant && !foretoldInRows(c) && math.IsNaN(c.Expected.StdDev) &&
+			math.IsNaN(c.Expected.HalfWidthTimesN)
 	})
 }
 
@@ -153,12 +178,20 @@ const manyCells = 1000
 
 // notes says what the intervals leave out.
 func (c *Session) notes(p *plan.Plan) []string {
-	notes := []string{"Intervals cover noise and rounding around the bounded answer; not sampling, and not what the bounds cut off."}
+	notes := []string{
+		"Intervals cover noise and rounding around the bounded answer; not sampling, and not what the bounds cut off.",
+	}
 	if p.Unit != nil && len(p.Measures) > 0 {
 		notes = append(notes, truncation(p))
 	}
 	if n := p.Cells(); n > manyCells && p.Selection == nil && len(p.Keys) > 0 {
-		notes = append(notes, fmt.Sprintf("All %d groups that there may be are released, whoever is in them. Bounds or values that the policy declares, or CASE, make them fewer.", n))
+		notes = append(
+			notes,
+			fmt.Sprintf(
+				"All %d groups that there may be are released, whoever is in them. Bounds or values that the policy declares, or CASE, make them fewer.",
+				n,
+			),
+		)
 	}
 	notes = append(notes, openNotes(p)...)
 	notes = append(notes, setsNotes(p)...)
@@ -169,7 +202,13 @@ func (c *Session) notes(p *plan.Plan) []string {
 		notes = append(notes, confinedTo(p))
 	} else if t := c.policy.Table(p.Table); t != nil && t.Part != nil && t.Source.Live() && p.Source == nil && p.Where != nil &&
 		slices.ContainsFunc(p.Columns, func(c bounded.Column) bool { return c.Name == t.Part.Column }) {
-		notes = append(notes, fmt.Sprintf("Charged to everybody: to some parts of %s alone only where a copy of the table is read, and WHERE leaves no others.", SQLName(t.Part.Column)))
+		notes = append(
+			notes,
+			fmt.Sprintf(
+				"Charged to everybody: to some parts of %s alone only where a copy of the table is read, and WHERE leaves no others.",
+				SQLName(t.Part.Column),
+			),
+		)
 	}
 	for _, a := range p.Aggregates {
 		if a.Func == plan.Average {
@@ -187,15 +226,25 @@ func truncation(p *plan.Plan) string {
 		noise += ", but that of a count of distinct values no further than there are values in its groups"
 	}
 	if p.Caps.Rows > 0 {
-		return fmt.Sprintf("Of one %s at most %s, of those that WHERE leaves; the others are left out, so counts and sums may be low. %s; max_groups plays no part%s.",
-			p.Unit.Name, countingRows(p.Caps.Rows), noise, unlessUnits(p))
+		return fmt.Sprintf(
+			"Of one %s at most %s, of those that WHERE leaves; the others are left out, so counts and sums may be low. %s; max_groups plays no part%s.",
+			p.Unit.Name,
+			countingRows(p.Caps.Rows),
+			noise,
+			unlessUnits(p),
+		)
 	}
 	noise = "Noise grows in proportion to max_groups and to max_rows_per_group"
 	if p.Price.Accountant() == privacy.ZCDP {
 		noise = "Noise grows in proportion to max_rows_per_group, and to the square root of max_groups"
 	}
-	return fmt.Sprintf("One %s counts in at most %s, and adds to each at most as much as %s can; the rest is cut off, so counts and sums are off. %s.",
-		p.Unit.Name, plural(p.Caps.Groups, "group"), plural(p.Caps.RowsPerGroup, "row"), noise)
+	return fmt.Sprintf(
+		"One %s counts in at most %s, and adds to each at most as much as %s can; the rest is cut off, so counts and sums are off. %s.",
+		p.Unit.Name,
+		plural(p.Caps.Groups, "group"),
+		plural(p.Caps.RowsPerGroup, "row"),
+		noise,
+	)
 }
 
 // countingRows says how many rows count.
@@ -217,15 +266,34 @@ func unlessUnits(p *plan.Plan) string {
 // confinedTo says what a question that is confined to parts is charged to, and what it leaves out.
 func confinedTo(p *plan.Plan) string {
 	name, n := SQLName(p.Columns[p.Part.Column].Name), int64(len(p.Part.Values))
-	text := fmt.Sprintf("Charged to %s of %s only: of questions about different ones, and none about all, only the dearest counts", plural(n, "part"), name)
+	text := fmt.Sprintf(
+		"Charged to %s of %s only: of questions about different ones, and none about all, only the dearest counts",
+		plural(n, "part"),
+		name,
+	)
 	if p.Part.PerUnit > 1 {
-		text = fmt.Sprintf("Charged to %s of %s only: of all parts, the %d dearest count", plural(n, "part"), name, p.Part.PerUnit)
+		text = fmt.Sprintf(
+			"Charged to %s of %s only: of all parts, the %d dearest count",
+			plural(n, "part"),
+			name,
+			p.Part.PerUnit,
+		)
 	}
 	if p.Neighbours == privacy.ChangeOne {
-		text = fmt.Sprintf("Charged to %s of %s only: of all parts, the %d dearest count", plural(n, "part"), name, 2*p.Part.PerUnit)
+		text = fmt.Sprintf(
+			"Charged to %s of %s only: of all parts, the %d dearest count",
+			plural(n, "part"),
+			name,
+			2*p.Part.PerUnit,
+		)
 	}
 	if p.Unit == nil {
 		return text + "."
 	}
-	return fmt.Sprintf("%s. Of one %s at most %s counts, the first of its rows; its rows in others are left out.", text, p.Unit.Name, plural(p.Part.PerUnit, "part"))
+	return fmt.Sprintf(
+		"%s. Of one %s at most %s counts, the first of its rows; its rows in others are left out.",
+		text,
+		p.Unit.Name,
+		plural(p.Part.PerUnit, "part"),
+	)
 }

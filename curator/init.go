@@ -61,7 +61,12 @@ func draft(ctx context.Context, home string, o InitOptions) (text []byte, notes 
 		return nil, nil, err
 	}
 	s := policy.Sketch{Table: tableName(from), Unit: o.Unit}
-	s.Source = policy.Source{Format: formatOf(from), Path: relative(home, from), File: from, Dialect: policy.DefaultDialect(from)}
+	s.Source = policy.Source{
+		Format:  formatOf(from),
+		Path:    relative(home, from),
+		File:    from,
+		Dialect: policy.DefaultDialect(from),
+	}
 	if err := o.dialect(&s.Source); err != nil {
 		return nil, nil, err
 	}
@@ -97,7 +102,11 @@ func (o InitOptions) dialect(s *policy.Source) error {
 	if o.Delimiter != "" {
 		c, ok := policy.ParseDelimiter(o.Delimiter)
 		if !ok || c == s.Dialect.Quote {
-			return &Error{Code: CodeUsage, Message: "a delimiter is one ASCII character that is no letter, digit or quote, or tab", Hint: "as in --delimiter ';'"}
+			return &Error{
+				Code:    CodeUsage,
+				Message: "a delimiter is one ASCII character that is no letter, digit or quote, or tab",
+				Hint:    "as in --delimiter ';'",
+			}
 		}
 		s.Dialect.Delimiter = c
 	}

@@ -15,10 +15,14 @@ import (
 // Measurements are the noisy vectors that a question is answered from, with the exact distribution of their noise: what
 // any later computation starts from, at no cost.
 type Measurements struct {
-	ID        string   // of the release in the ledger
-	Keys      []string // the expressions that name a cell, in an order of their own: whichever the question named first, it is the same release
-	Grouped   []int    // of each expression of GROUP BY, in the question's order, its place among Keys
-	Cells     [][]any  // of each cell, its keys' values: nil, int64, float64, string or bool; a date is its text. nil also where it is a total
+	ID string // of the release in the ledger
+	// the expressions that name a cell, in an order of their own: whichever the question named first, it is the
+	// same release
+	Keys    []string
+	Grouped []int // of each expression of GROUP BY, in the question's order, its place among Keys
+	// of each cell, its keys' values: nil, int64, float64, string or bool; a date is its text. nil also where it is
+	// a total
+	Cells     [][]any
 	Vectors   []Vector
 	RowsBound *RowsBound // where the bound on rows was found; else nil
 	Price     Loss
@@ -28,8 +32,10 @@ type Measurements struct {
 
 // Vector is one noisy vector: a count or a sum for every cell.
 type Vector struct {
-	Name   string             // "sum", "count", or "distinct" of a count of distinct values
-	Of     string             // the expression that is added up, as plans write it: an operation and its arguments in parentheses; of a count, what is not NULL in the rows that count, or ""
+	Name string // "sum", "count", or "distinct" of a count of distinct values
+	// the expression that is added up, as plans write it: an operation and its arguments in parentheses; of a
+	// count, what is not NULL in the rows that count, or ""
+	Of     string
 	Values []*big.Int         // by cell, in Units
 	First  int                // the cell of the first value; not 0 where several groupings have vectors of their own
 	Unit   *big.Rat           // of the values: 1 for counts
@@ -58,7 +64,11 @@ func (c *Session) Measure(ctx context.Context, q Question) (*Measurements, error
 		return nil, c.public(err)
 	}
 	if len(a.plan.Quantiles)+len(a.plan.Modes) > 0 {
-		return nil, &Error{Code: CodeUsage, Message: "Measure gives sums and counts, and no quantiles or modes", Hint: "use Answer, or Rank"}
+		return nil, &Error{
+			Code:    CodeUsage,
+			Message: "Measure gives sums and counts, and no quantiles or modes",
+			Hint:    "use Answer, or Rank",
+		}
 	}
 	s, err := c.measured(ctx, a)
 	if err != nil {
@@ -69,7 +79,13 @@ func (c *Session) Measure(ctx context.Context, q Question) (*Measurements, error
 
 // measurements are what was released of a question.
 func (c *Session) measurements(a *asked, s *release.Released) (_ *Measurements, err error) {
-	out := &Measurements{ID: s.Name(), Grouped: a.plan.Grouped, RowsBound: c.rowsBound(a), Price: c.loss(a.plan.Price), Replayed: s.Replayed}
+	out := &Measurements{
+		ID:        s.Name(),
+		Grouped:   a.plan.Grouped,
+		RowsBound: c.rowsBound(a),
+		Price:     c.loss(a.plan.Price),
+		Replayed:  s.Replayed,
+	}
 	for _, k := range a.plan.Keys {
 		out.Keys = append(out.Keys, k.Expr.String())
 	}
@@ -77,7 +93,8 @@ func (c *Session) measurements(a *asked, s *release.Released) (_ *Measurements, 
 		out.Keys = append(out.Keys, plan.OtherName)
 	}
 	for _, g := range a.plan.Groupings() {
-		first, n, keys := len(out.Cells), len(s.Numbers), a.plan.CellKeys // of groups that were not known, those that were released
+		// of groups that were not known, those that were released
+		first, n, keys := len(out.Cells), len(s.Numbers), a.plan.CellKeys
 		if a.plan.Sets != nil {
 			n, keys = g.Cells(&a.plan.Statement), func(i int) []value.Value { return g.CellKeys(&a.plan.Statement, i) }
 		}
@@ -89,7 +106,14 @@ func (c *Session) measurements(a *asked, s *release.Released) (_ *Measurements, 
 			if err != nil {
 				return nil, c.after(s, err)
 			}
-			v := Vector{Name: m.Name(), First: first, Unit: m.Unit(), Centre: m.Units(big.NewInt(m.Centre)), Noise: d, Loss: c.loss(m.Loss)}
+			v := Vector{
+				Name:   m.Name(),
+				First:  first,
+				Unit:   m.Unit(),
+				Centre: m.Units(big.NewInt(m.Centre)),
+				Noise:  d,
+				Loss:   c.loss(m.Loss),
+			}
 			if m.Kind == bounded.Sum || m.Kind == bounded.CountValue {
 				v.Of = m.X.String()
 			}

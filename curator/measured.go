@@ -19,7 +19,11 @@ func (c *Session) Measured(id, analyst string) (*Measurements, error) {
 		return nil, err
 	}
 	unknown := func(message string) (*Measurements, error) {
-		return nil, &Error{Code: CodeUsage, Message: "release " + strconv.Quote(id) + " " + message, Hint: "`dither ledger list` shows the releases; a question can be asked again"}
+		return nil, &Error{
+			Code:    CodeUsage,
+			Message: "release " + strconv.Quote(id) + " " + message,
+			Hint:    "`dither ledger list` shows the releases; a question can be asked again",
+		}
 	}
 	answer, paid, err := c.named(id)
 	if err != nil {
@@ -47,7 +51,10 @@ func (c *Session) Measured(id, analyst string) (*Measurements, error) {
 	if err != nil {
 		return nil, c.public(err)
 	}
-	return c.measurements(&asked{Question: q, plan: p}, &release.Released{ID: answer.Reserved, Values: release.Values{Numbers: numbers}, Replayed: true})
+	return c.measurements(
+		&asked{Question: q, plan: p},
+		&release.Released{ID: answer.Reserved, Values: release.Values{Numbers: numbers}, Replayed: true},
+	)
 }
 
 // sums reports that each mechanism adds noise to sums.

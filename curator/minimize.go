@@ -24,11 +24,13 @@ const (
 // FROM t WHERE …. Rows in which an item is NULL do not count. Decimals are texts.
 type Minimisation struct {
 	Request
-	Loss       string // one of the loss functions
-	Width      string // of HuberLoss
-	Bound      string // of the predictors' L2 norm: a longer vector is scaled down to it; "" is what the items' own ranges give
-	Radius     string // of the ball that θ is in
-	Regularise string // Λ: the larger, the less noise, and the nearer to 0 θ is; it is added to the risk of all rows together
+	Loss  string // one of the loss functions
+	Width string // of HuberLoss
+	// of the predictors' L2 norm: a longer vector is scaled down to it; "" is what the items' own ranges give
+	Bound  string
+	Radius string // of the ball that θ is in
+	// Λ: the larger, the less noise, and the nearer to 0 θ is; it is added to the risk of all rows together
+	Regularise string
 	// Rows is about how many rows there are: declared by the policy (0), or released before. Where there are more of them, Λ grows in
 	// proportion. It is a parameter that no promise rests on.
 	Rows int64
@@ -165,11 +167,18 @@ const numbersPerSecond = 1e8
 func (c *Session) timely(m *learning.Minimiser, predictors int) error {
 	o := m.Objective()
 	timeout := c.kernel.Timeout()
-	if o.Loss != learning.HuberLoss || float64(m.Tries())*float64(o.Rows)*float64(predictors+1) <= numbersPerSecond*timeout.Seconds() {
+	if o.Loss != learning.HuberLoss ||
+		float64(m.Tries())*float64(o.Rows)*float64(predictors+1) <= numbersPerSecond*timeout.Seconds() {
 		return nil
 	}
 	return &Error{
-		Code: CodePolicy, Message: fmt.Sprintf("over %d rows so weak a regulariser and so narrow a width may take %d passes, which is more than the %s that an answer may take", o.Rows, m.Tries(), timeout),
+		Code: CodePolicy,
+		Message: fmt.Sprintf(
+			"over %d rows so weak a regulariser and so narrow a width may take %d passes, which is more than the %s that an answer may take",
+			o.Rows,
+			m.Tries(),
+			timeout,
+		),
 		Hint: "make Regularise or Width larger, Bound smaller, or say that there are fewer Rows",
 	}
 }
@@ -186,7 +195,14 @@ func (c *Session) minimised(m *release.Minimum, s *release.Released) (*Minimum, 
 
 // told puts numbers, where there are any, beside all that is public of them.
 func (c *Session) told(m *release.Minimum, s *release.Released) (*Minimum, error) {
-	out := &Minimum{ID: s.Name(), Names: m.Names[:m.Predictors()], Price: c.loss(m.Price), Replayed: s.Replayed, Sensitivity: m.Solver().Sensitivity(), Tolerance: m.Solver().Tolerance()}
+	out := &Minimum{
+		ID:          s.Name(),
+		Names:       m.Names[:m.Predictors()],
+		Price:       c.loss(m.Price),
+		Replayed:    s.Replayed,
+		Sensitivity: m.Solver().Sensitivity(),
+		Tolerance:   m.Solver().Tolerance(),
+	}
 	out.Regularise, _ = m.Solver().Objective().Regularise.Float64()
 	out.Radius, _ = m.Solver().Objective().Radius.Float64()
 	out.Bound, _ = m.Bound().Float64()

@@ -156,10 +156,16 @@ func vectorRequest(v Vectors) (out plan.VectorRequest, err error) {
 		return r
 	}
 	for _, b := range v.Blocks {
-		out.Blocks = append(out.Blocks, plan.BlockRequest{Size: b.Size, Norm: bounded.Norm(b.Norm), Bound: number(b.Bound, "bound")})
+		out.Blocks = append(
+			out.Blocks,
+			plan.BlockRequest{Size: b.Size, Norm: bounded.Norm(b.Norm), Bound: number(b.Bound, "bound")},
+		)
 	}
 	for _, s := range v.Sums {
-		out.Sums = append(out.Sums, plan.SumRequest{Kind: bounded.SumKind(s.Kind), I: s.I, J: s.J, Weight: number(s.Weight, "weight")})
+		out.Sums = append(
+			out.Sums,
+			plan.SumRequest{Kind: bounded.SumKind(s.Kind), I: s.I, J: s.J, Weight: number(s.Weight, "weight")},
+		)
 	}
 	out.Centres = v.Centres
 	return out, err

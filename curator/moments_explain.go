@@ -91,7 +91,13 @@ func momentsNotes(p *plan.Plan, of *MomentsExplanation) (notes []string) {
 	}
 	for i, b := range of.Bounds {
 		if b.Scaled {
-			notes = append(notes, fmt.Sprintf("Rows whose block %d is longer than its bound are scaled down to it: sums are of the scaled rows.", i+1))
+			notes = append(
+				notes,
+				fmt.Sprintf(
+					"Rows whose block %d is longer than its bound are scaled down to it: sums are of the scaled rows.",
+					i+1,
+				),
+			)
 		}
 	}
 	if p.Source != nil {

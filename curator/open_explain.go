@@ -29,7 +29,14 @@ func (c *Session) groupSelection(p *plan.Plan) (*GroupSelection, error) {
 	}
 	_, delta := s.Loss.ZCDP()
 	out := &GroupSelection{
-		Strategy: string(s.Strategy), Share: c.loss(s.Loss), Delta: delta.String(), Groups: s.Groups, MinUnits: s.MinUnits, Other: p.Other,
+		Strategy: string(
+			s.Strategy,
+		),
+		Share:    c.loss(s.Loss),
+		Delta:    delta.String(),
+		Groups:   s.Groups,
+		MinUnits: s.MinUnits,
+		Other:    p.Other,
 	}
 	for probability, units := range map[float64]*int64{0.5: &out.Half, 0.95: &out.Nearly, 0.999: &out.Surely} {
 		n, err := s.Units(probability)
@@ -54,10 +61,19 @@ func openNotes(p *plan.Plan) []string {
 	if p.Selection == nil {
 		return nil
 	}
-	notes := []string{fmt.Sprintf("How many groups there are is not known: those of few units are left out, and no more than %d are released, those of the greatest noisy numbers. "+
-		"Whether a group is released depends on the number of its units alone.", p.MaxChosen())}
+	notes := []string{
+		fmt.Sprintf(
+			"How many groups there are is not known: those of few units are left out, and no more than %d are released, those of the greatest noisy numbers. "+
+				"Whether a group is released depends on the number of its units alone.",
+			p.MaxChosen(),
+		),
+	}
 	if p.Other {
-		notes[0] = fmt.Sprintf("How many groups there are is not known: those of few units, and those beyond %d, are together in the last row, where %s is true.", p.MaxChosen(), p.Outputs[len(p.Outputs)-1].Name)
+		notes[0] = fmt.Sprintf(
+			"How many groups there are is not known: those of few units, and those beyond %d, are together in the last row, where %s is true.",
+			p.MaxChosen(),
+			p.Outputs[len(p.Outputs)-1].Name,
+		)
 	}
 	return notes
 }

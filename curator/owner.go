@@ -22,7 +22,14 @@ func (c *Session) Tables() ([]Table, error) {
 	}
 	var out []Table
 	for _, t := range c.filled().Tables {
-		table := Table{Name: t.Name, Description: t.Description, Public: t.Public, Unit: t.Unit.Column, Through: t.Unit.Through, ExpectedRows: t.ExpectedRows}
+		table := Table{
+			Name:         t.Name,
+			Description:  t.Description,
+			Public:       t.Public,
+			Unit:         t.Unit.Column,
+			Through:      t.Unit.Through,
+			ExpectedRows: t.ExpectedRows,
+		}
 		table.ManyRows = t.Unit.RowsPerUnit > 1 || t.Unit.PersonRows > 1
 		if owner := c.policy.Owner(t); owner != nil {
 			table.Unit = owner.Unit.Column
@@ -52,15 +59,18 @@ func (c *Session) Tables() ([]Table, error) {
 type Table struct {
 	Name, Description string
 	Public            bool
-	Unit              string // the column that identifies a unit, of this table or of the one that Through leads to; "" where each row is one
-	Through           string // the reference through which a row belongs to a unit; "" where it needs none
-	ManyRows          bool   // a person may have several rows that count, so that rows are not independent: by rows_per_unit, or person_rows
-	ExpectedRows      int64  // as declared; 0 if not
-	Part              string // the column by whose values questions may be charged; "" if none
-	PartsPerUnit      int64  // in how many of these one unit counts; 0 without
-	Version           int    // the sealed version in force; 0 if there is none
-	NeverSealed       bool   // no version was ever sealed: the first use may
-	Columns           []TableColumn
+	// the column that identifies a unit, of this table or of the one that Through leads to; "" where each row is
+	// one
+	Unit    string
+	Through string // the reference through which a row belongs to a unit; "" where it needs none
+	// a person may have several rows that count, so that rows are not independent: by rows_per_unit, or person_rows
+	ManyRows     bool
+	ExpectedRows int64  // as declared; 0 if not
+	Part         string // the column by whose values questions may be charged; "" if none
+	PartsPerUnit int64  // in how many of these one unit counts; 0 without
+	Version      int    // the sealed version in force; 0 if there is none
+	NeverSealed  bool   // no version was ever sealed: the first use may
+	Columns      []TableColumn
 }
 
 // TableColumn describes a column as the policy declares it.
@@ -71,7 +81,8 @@ type TableColumn struct {
 	ValuesFrom              string   // the table and column whose values these are, or ""
 	Nullable                bool
 	References              string // table.column of what its value names, or ""
-	RowsPerValue            int64  // of a public table: a join takes at most so many rows of one value; 0 if that is not declared
+	// of a public table: a join takes at most so many rows of one value; 0 if that is not declared
+	RowsPerValue int64
 }
 
 // SQLName is a table's or a column's name as a question writes it: in double quotes if it needs them.
@@ -106,7 +117,10 @@ func apart(p *policy.Policy, t *policy.Table) string {
 	for of := t; of != nil && of.Unit.Through != ""; {
 		of = p.Table(of.References[of.Unit.Through].Table)
 		if of != nil && release.ServerOf(of) != release.ServerOf(t) {
-			return fmt.Sprintf("its unit is found through table %s, which is elsewhere: no question about it can be answered until both are on one server, or both are sealed from files", of.Name)
+			return fmt.Sprintf(
+				"its unit is found through table %s, which is elsewhere: no question about it can be answered until both are on one server, or both are sealed from files",
+				of.Name,
+			)
 		}
 	}
 	return ""

@@ -17,8 +17,19 @@ func (c *Session) release(a *asked, s *release.Released) (*Release, error) {
 		return nil, err
 	}
 	out := &Release{
-		ID: s.Name(), SQL: a.SQL, Confidence: a.Confidence, Columns: c.columns(a, nil),
-		Price: c.loss(a.plan.Price), Remaining: remaining, Replayed: s.Replayed, Groupings: c.groupings(a, false), From: s.From, Whole: a.Whole, RowsBound: c.rowsBound(a),
+		ID:         s.Name(),
+		SQL:        a.SQL,
+		Confidence: a.Confidence,
+		Columns:    c.columns(a, nil),
+		Price: c.loss(
+			a.plan.Price,
+		),
+		Remaining: remaining,
+		Replayed:  s.Replayed,
+		Groupings: c.groupings(a, false),
+		From:      s.From,
+		Whole:     a.Whole,
+		RowsBound: c.rowsBound(a),
 	}
 	if s.From != nil {
 		out.Columns, out.Groupings = computedColumns(a.plan, EarlierReleases), nil
@@ -106,7 +117,11 @@ func (c *Session) columns(a *asked, expected func(plan.Output) *Expected) []Colu
 		out[i].Bounds = c.boundsOf(a.plan, o)
 		if m := a.derived.Single(o); m != nil {
 			scale, sensitivity := known.of(m)
-			out[i].Mechanism, out[i].Scale, out[i].Sensitivity, out[i].Share = string(m.Noise), &scale, &sensitivity, c.loss(m.Loss)
+			out[i].Mechanism, out[i].Scale, out[i].Sensitivity, out[i].Share = string(
+				m.Noise,
+			), &scale, &sensitivity, c.loss(
+				m.Loss,
+			)
 			continue
 		}
 		if c.orderColumn(&out[i], a, o) {

@@ -58,13 +58,25 @@ func (c *Session) orderColumn(out *Column, a *asked, o plan.Output) bool {
 // orderNotes says what is to be known of quantiles and modes before they are read.
 func orderNotes(p *plan.Plan, alpha float64) (notes []string) {
 	if len(p.Quantiles) > 0 {
-		notes = append(notes, "A quantile's error is foretold in rows, in the order of the value; in values it depends on how dense the rows are there, which the interval tells: its ends are further private quantiles, and a third of the price each.")
+		notes = append(
+			notes,
+			"A quantile's error is foretold in rows, in the order of the value; in values it depends on how dense the rows are there, which the interval tells: its ends are further private quantiles, and a third of the price each.",
+		)
 		if alpha < plan.BracketAlpha {
-			notes = append(notes, fmt.Sprintf("A quantile's interval is made for a confidence of %.4g %% at most: above it, it is the bounds.", 100*(1-plan.BracketAlpha)))
+			notes = append(
+				notes,
+				fmt.Sprintf(
+					"A quantile's interval is made for a confidence of %.4g %% at most: above it, it is the bounds.",
+					100*(1-plan.BracketAlpha),
+				),
+			)
 		}
 	}
 	if len(p.Modes) > 0 {
-		notes = append(notes, "MODE chooses one of the known values. With the stated confidence its rows are fewer than those of the most frequent one by no more than the shortfall.")
+		notes = append(
+			notes,
+			"MODE chooses one of the known values. With the stated confidence its rows are fewer than those of the most frequent one by no more than the shortfall.",
+		)
 	}
 	orders := p.Orders()
 	if p.Unit == nil || orders == nil {
@@ -80,10 +92,22 @@ func orderNotes(p *plan.Plan, alpha float64) (notes []string) {
 		}
 	}
 	if len(p.Quantiles) > 0 {
-		notes = append(notes, fmt.Sprintf("For quantiles at most %s of one %s count, %s%s.", plural(caps.MostRows(), "row"), p.Unit.Name, where, eachGroup(caps)))
+		notes = append(
+			notes,
+			fmt.Sprintf(
+				"For quantiles at most %s of one %s count, %s%s.",
+				plural(caps.MostRows(), "row"),
+				p.Unit.Name,
+				where,
+				eachGroup(caps),
+			),
+		)
 	}
 	if len(p.Modes) > 0 {
-		notes = append(notes, fmt.Sprintf("For modes at most %s of one %s count, %s.", plural(rows, "row"), p.Unit.Name, where))
+		notes = append(
+			notes,
+			fmt.Sprintf("For modes at most %s of one %s count, %s.", plural(rows, "row"), p.Unit.Name, where),
+		)
 	}
 	return notes
 }

@@ -52,7 +52,14 @@ func (c *Session) Rank(ctx context.Context, q Quantiles) (*Ranked, error) {
 		return nil, err
 	}
 	t := r.Target()
-	out := &Ranked{ID: s.Name(), At: q.At, Mechanism: q.Mechanism, Confidence: q.Confidence, Price: c.loss(t.Price), Replayed: s.Replayed}
+	out := &Ranked{
+		ID:         s.Name(),
+		At:         q.At,
+		Mechanism:  q.Mechanism,
+		Confidence: q.Confidence,
+		Price:      c.loss(t.Price),
+		Replayed:   s.Replayed,
+	}
 	if q.Mechanism == EachQuantile {
 		out.RankError = &rankError
 	}
@@ -99,7 +106,11 @@ const maxQuantiles = 100
 // ranksOf reads the ranks that are asked for, and writes them in one way, with the mechanism's name.
 func ranksOf(q *Quantiles) (at []*big.Rat, err error) {
 	usage := func(message string) error {
-		return &Error{Code: CodeUsage, Message: message, Hint: "quantiles are rising decimals from 0 to 1, such as 0.25, 0.5, 0.75"}
+		return &Error{
+			Code:    CodeUsage,
+			Message: message,
+			Hint:    "quantiles are rising decimals from 0 to 1, such as 0.25, 0.5, 0.75",
+		}
 	}
 	if len(q.At) < 1 || len(q.At) > maxQuantiles {
 		return nil, usage(fmt.Sprintf("between 1 and %d quantiles are asked for at once", maxQuantiles))

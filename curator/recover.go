@@ -66,17 +66,27 @@ func RecoverLedger(home string, o RecoverOptions) (*Recovered, error) {
 			out.Lines = append(out.Lines, fmt.Sprintf("ledger.head is written again, for %d entries", s.Head.Index+1))
 		}
 	case against != nil:
-		return nil, usage("a head says nothing of what a log had spent that is lost", "say what was spent (--spent), if it was kept")
+		return nil, usage(
+			"a head says nothing of what a log had spent that is lost",
+			"say what was spent (--spent), if it was kept",
+		)
 	default:
 		if s, err = ledger.RecoverLog(home, release.NewID(), terms(p, ledger.Terms{}), spent, time.Now); err == nil {
-			out.Lines = append(out.Lines, "ledger.log is begun anew, under the policy file", "run `dither seal`, so that the sealed versions are in it; earlier answers are lost")
+			out.Lines = append(
+				out.Lines,
+				"ledger.log is begun anew, under the policy file",
+				"run `dither seal`, so that the sealed versions are in it; earlier answers are lost",
+			)
 		}
 	}
 	if err != nil {
 		return nil, toOwner(err)
 	}
 	if against == nil && spent == nil {
-		out.Lines = append(out.Lines, "neither a head nor a sum was kept: the whole budget counts as spent, unless the owner raises it")
+		out.Lines = append(
+			out.Lines,
+			"neither a head nor a sum was kept: the whole budget counts as spent, unless the owner raises it",
+		)
 	}
 	out.Spent, out.Budget = c.account(s.Spent), c.declared()
 	out.Lines = append(out.Lines, fmt.Sprintf("spent %v of %v", out.Spent, out.Budget))
@@ -91,7 +101,12 @@ func parseSpent(p *policy.Policy, text string) (*privacy.Loss, error) {
 	if p.Budget.Loss.Accountant() == privacy.Pure {
 		e, err := privacy.ParseEpsilon(text)
 		if err != nil {
-			return nil, &Error{Code: CodeUsage, Message: "what was spent: " + err.Error(), Hint: "an ε, such as 1.25", cause: err}
+			return nil, &Error{
+				Code:    CodeUsage,
+				Message: "what was spent: " + err.Error(),
+				Hint:    "an ε, such as 1.25",
+				cause:   err,
+			}
 		}
 		loss := privacy.PureLoss(e)
 		return &loss, nil
@@ -105,7 +120,12 @@ func parseSpent(p *policy.Policy, text string) (*privacy.Loss, error) {
 		err = errors.Join(err, wrong)
 	}
 	if err != nil {
-		return nil, &Error{Code: CodeUsage, Message: "what was spent: " + err.Error(), Hint: "ρ, or ρ,δ, such as 0.01,0.00001", cause: err}
+		return nil, &Error{
+			Code:    CodeUsage,
+			Message: "what was spent: " + err.Error(),
+			Hint:    "ρ, or ρ,δ, such as 0.01,0.00001",
+			cause:   err,
+		}
 	}
 	loss := privacy.ZCDPLoss(rho, delta)
 	return &loss, nil

@@ -10,13 +10,28 @@ import (
 
 // relationNotes say what a relation of several tables, or of one that is aggregated, leaves out beside the caps.
 func relationNotes(p *plan.Plan) []string {
-	notes := []string{"The rows are those of a relation of " + strings.Join(p.Tables(), ", ") + ": the bound on one unit's rows follows from those of its tables, and is the last to be applied."}
+	notes := []string{
+		"The rows are those of a relation of " + strings.Join(
+			p.Tables(),
+			", ",
+		) + ": the bound on one unit's rows follows from those of its tables, and is the last to be applied.",
+	}
 	p.Source.Walk(func(s *bounded.Source) {
 		switch {
 		case s.Op == bounded.Join && s.Inputs[1].Units && !s.Inputs[1].Single && len(s.Within) == 0:
-			notes = append(notes, fmt.Sprintf("Of one unit at most %s of %s meet the others, of those that its own WHERE leaves; conditions outside come later.", plural(s.Most, "row"), tablesOf(s.Inputs[1])))
+			notes = append(
+				notes,
+				fmt.Sprintf(
+					"Of one unit at most %s of %s meet the others, of those that its own WHERE leaves; conditions outside come later.",
+					plural(s.Most, "row"),
+					tablesOf(s.Inputs[1]),
+				),
+			)
 		case s.Op == bounded.Owned:
-			notes = append(notes, fmt.Sprintf("Rows of %s that refer to no row of %s are left out.", tablesOf(s.Inputs[0]), tablesOf(s.Inputs[1])))
+			notes = append(
+				notes,
+				fmt.Sprintf("Rows of %s that refer to no row of %s are left out.", tablesOf(s.Inputs[0]), tablesOf(s.Inputs[1])),
+			)
 		case s.Op == bounded.PerUnit:
 			notes = append(notes, "Counts and sums over one unit's own rows are clamped to what rows_per_unit rows can have.")
 		}

@@ -44,13 +44,14 @@ const (
 
 // Column describes a column of an answer.
 type Column struct {
-	Name        string
-	Kind        Kind
-	Mechanism   string   // "" for a key
-	Scale       *float64 // of the noise, in the column's unit; nil where it has no one scale
-	Sensitivity *float64 // of the column's vector of cells, in its unit: L1 for Laplace noise, L2 for Gaussian; nil likewise
-	Share       Loss     // of the price, where the column is one measure
-	Parts       []Part   // what a quotient or another expression is computed from
+	Name      string
+	Kind      Kind
+	Mechanism string   // "" for a key
+	Scale     *float64 // of the noise, in the column's unit; nil where it has no one scale
+	// of the column's vector of cells, in its unit: L1 for Laplace noise, L2 for Gaussian; nil likewise
+	Sensitivity *float64
+	Share       Loss   // of the price, where the column is one measure
+	Parts       []Part // what a quotient or another expression is computed from
 	Expected    *Expected
 	// Of a quantile: with the answer's confidence, how many rows (in the order of the value) lie between the value and the quantile at
 	// most, and between the quantile and the ends of its interval. Both are functions of public parameters.
@@ -83,7 +84,8 @@ type Expected struct {
 	// For an average: its first-order standard deviation and half-width are these numbers divided by the number of rows
 	// averaged, near the middle of the bounds.
 	StdDevTimesN, HalfWidthTimesN float64
-	N                             int64 // the owner's declared number of rows, if any, that HalfWidth and StdDev are given for
+	// the owner's declared number of rows, if any, that HalfWidth and StdDev are given for
+	N int64
 }
 
 // Row is one row of an answer, a cell for each column.

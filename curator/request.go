@@ -25,9 +25,17 @@ func (r Request) asker() release.Asker {
 func (q Question) plainly(verb string) error {
 	switch {
 	case q.Whole:
-		return &Error{Code: CodeUsage, Message: verb + " presents no answer that could be shown in whole numbers", Hint: "leave Whole out"}
+		return &Error{
+			Code:    CodeUsage,
+			Message: verb + " presents no answer that could be shown in whole numbers",
+			Hint:    "leave Whole out",
+		}
 	case q.Combine:
-		return &Error{Code: CodeUsage, Message: verb + " combines no earlier releases", Hint: "leave Combine out, or use Answer"}
+		return &Error{
+			Code:    CodeUsage,
+			Message: verb + " combines no earlier releases",
+			Hint:    "leave Combine out, or use Answer",
+		}
 	}
 	return q.withoutGroup(verb)
 }
@@ -37,5 +45,9 @@ func (q Question) withoutGroup(verb string) error {
 	if q.Group == 0 {
 		return nil
 	}
-	return &Error{Code: CodeUsage, Message: verb + " says nothing of a group of units", Hint: "leave Group out, or use Explain"}
+	return &Error{
+		Code:    CodeUsage,
+		Message: verb + " says nothing of a group of units",
+		Hint:    "leave Group out, or use Explain",
+	}
 }

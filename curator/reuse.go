@@ -10,9 +10,10 @@ type Reuse struct {
 	From []string // the releases
 	// Taken says that asking gives this answer. Else the question names a price, and what it buys is more exact; a question that
 	// names none takes it.
-	Taken    bool
-	Expected []NamedExpected // of the columns that are no keys, in the rows of the first grouping: in that of them where it is largest
-	Differ   bool            // these rows' errors differ, as those of months of 28 to 31 days
+	Taken bool
+	// of the columns that are no keys, in the rows of the first grouping: in that of them where it is largest
+	Expected []NamedExpected
+	Differ   bool // these rows' errors differ, as those of months of 28 to 31 days
 }
 
 // reused answers a question from earlier releases, where it follows from them: nil where it does not, or where it has a release of its own.
@@ -48,7 +49,11 @@ func (a *asked) combinable() error {
 	case !a.Combine:
 		return nil
 	case a.Fresh:
-		return &Error{Code: CodeUsage, Message: "what is measured afresh is not combined", Hint: "ask afresh first, and then combine"}
+		return &Error{
+			Code:    CodeUsage,
+			Message: "what is measured afresh is not combined",
+			Hint:    "ask afresh first, and then combine",
+		}
 	case !reuse.Followable(a.plan):
 		return &Error{
 			Code:    CodeUsage,
@@ -65,8 +70,9 @@ func (a *asked) uncombined() error {
 		return nil
 	}
 	return &Error{
-		Code: CodeUsage, Message: "there are no earlier releases to combine that tell this: of the same table as it is sealed now, the same rows and bounds, and the same groups or finer ones",
-		Hint: "ask without combining",
+		Code:    CodeUsage,
+		Message: "there are no earlier releases to combine that tell this: of the same table as it is sealed now, the same rows and bounds, and the same groups or finer ones",
+		Hint:    "ask without combining",
 	}
 }
 

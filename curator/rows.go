@@ -51,7 +51,12 @@ func (c *Session) rowsBound(a *asked) *RowsBound {
 		return nil
 	}
 	return &RowsBound{
-		Unit: a.plan.Unit.Name, Rows: s.Found, Most: s.Most, Quantile: exact.FormatRat(s.Rank), RankError: s.RankError(a.alpha), Share: c.loss(s.Loss),
+		Unit:      a.plan.Unit.Name,
+		Rows:      s.Found,
+		Most:      s.Most,
+		Quantile:  exact.FormatRat(s.Rank),
+		RankError: s.RankError(a.alpha),
+		Share:     c.loss(s.Loss),
 	}
 }
 
@@ -62,10 +67,18 @@ func rowsNotes(p *plan.Plan, alpha float64) []string {
 		return nil
 	}
 	q, _ := s.Rank.Float64()
-	note := fmt.Sprintf("How many rows of one %s count is found first, for a tenth of the price: so many, or about, that of all that have any, %s have no more. It is not known before asking. "+
-		"The errors that are told are those at the policy's bound, %s; with a lower one they are smaller, in proportion where rows bound a unit.", p.Unit.Name, strconv.FormatFloat(100*q, 'g', 6, 64)+" %", plural(s.Most, "row"))
+	note := fmt.Sprintf(
+		"How many rows of one %s count is found first, for a tenth of the price: so many, or about, that of all that have any, %s have no more. It is not known before asking. "+
+			"The errors that are told are those at the policy's bound, %s; with a lower one they are smaller, in proportion where rows bound a unit.",
+		p.Unit.Name,
+		strconv.FormatFloat(100*q, 'g', 6, 64)+" %",
+		plural(s.Most, "row"),
+	)
 	if n := s.EnoughUnits(alpha); n < 1e15 {
-		note += fmt.Sprintf(" Where fewer than about %.3g have any, it says little of them: it may be any number up to the policy's bound, from 1 on.", n)
+		note += fmt.Sprintf(
+			" Where fewer than about %.3g have any, it says little of them: it may be any number up to the policy's bound, from 1 on.",
+			n,
+		)
 	}
 	return []string{note}
 }
@@ -77,7 +90,11 @@ func parseRows(text string) (rows int64, auto bool, err error) {
 	}
 	rows, err = strconv.ParseInt(text, 10, 64)
 	if err != nil || rows < 1 {
-		return 0, false, &Error{Code: CodeUsage, Message: "a bound on rows is a whole number from 1 on, or auto", Hint: "say --max-rows 3, or --max-rows auto"}
+		return 0, false, &Error{
+			Code:    CodeUsage,
+			Message: "a bound on rows is a whole number from 1 on, or auto",
+			Hint:    "say --max-rows 3, or --max-rows auto",
+		}
 	}
 	return rows, false, nil
 }

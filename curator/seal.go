@@ -28,8 +28,10 @@ type SealReport struct {
 
 // SealOptions change how a source is sealed.
 type SealOptions struct {
-	Shared  bool // seal although another home's budget covers the same source
-	Abandon bool // seal although unfinished trainings depend on the newest version: they are given up, and their prices stay spent
+	Shared bool // seal although another home's budget covers the same source
+	// seal although unfinished trainings depend on the newest version: they are given up, and their prices stay
+	// spent
+	Abandon bool
 	// Copy is a schema on the server of a live table: a copy of the rows is made there, which questions then read. It does not change with the
 	// table, and is quicker where persons are units.
 	Copy     string
@@ -54,13 +56,24 @@ func (c *Owner) Seal(ctx context.Context, table string, options SealOptions) (*S
 		return nil, toOwner(err)
 	}
 	if options.Copy != "" && !t.Source.Live() {
-		return nil, &Error{Code: CodeUsage, Message: "table " + table + " is sealed from a file, which is copied anyway", Hint: "leave --copy out"}
+		return nil, &Error{
+			Code:    CodeUsage,
+			Message: "table " + table + " is sealed from a file, which is copied anyway",
+			Hint:    "leave --copy out",
+		}
 	}
 	tmp := filepath.Join(c.home, "tmp")
 	if err := os.MkdirAll(tmp, 0o700); err != nil {
 		return nil, homeError(err)
 	}
-	o := seal.Options{LedgerID: before.ID, Shared: options.Shared, Copy: options.Copy, Values: taken(c.policy, table), After: before.Sealed[table].Version, Recorded: before.Sealed[table].SHA256}
+	o := seal.Options{
+		LedgerID: before.ID,
+		Shared:   options.Shared,
+		Copy:     options.Copy,
+		Values:   taken(c.policy, table),
+		After:    before.Sealed[table].Version,
+		Recorded: before.Sealed[table].SHA256,
+	}
 	if options.Progress != nil {
 		o.Progress = func(p seal.Progress) { options.Progress(p.Rows, p.Bytes, p.TotalBytes) }
 	}
@@ -83,7 +96,13 @@ func (c *Owner) Seal(ctx context.Context, table string, options SealOptions) (*S
 	}
 	if err != nil && errors.Is(ctx.Err(), context.Canceled) {
 		c.tellOwner(err)
-		return nil, &Error{Code: CodeCancelled, Message: "the sealing of table " + t.Name + " was given up", Hint: "seal it again", Table: t.Name, Retry: true}
+		return nil, &Error{
+			Code:    CodeCancelled,
+			Message: "the sealing of table " + t.Name + " was given up",
+			Hint:    "seal it again",
+			Table:   t.Name,
+			Retry:   true,
+		}
 	}
 	var lost *Error
 	if errors.As(err, &lost) {
@@ -112,7 +131,13 @@ func (c *Owner) Seal(ctx context.Context, table string, options SealOptions) (*S
 		return nil, toOwner(err)
 	}
 	if len(trainings) > 0 {
-		report.Warnings = append(report.Warnings, "given up, since the version that they were about is no longer the newest: training "+strings.Join(namesOf(trainings), ", "))
+		report.Warnings = append(
+			report.Warnings,
+			"given up, since the version that they were about is no longer the newest: training "+strings.Join(
+				namesOf(trainings),
+				", ",
+			),
+		)
 	}
 	if t.Source.Live() {
 		if err := seal.DropCopies(ctx, c.home, t, sealing.Server(), version); err != nil {
@@ -133,7 +158,13 @@ func barren(t *policy.Table, f seal.Facts) (warnings []string) {
 			lost += c.Outside
 		}
 		if lost >= f.Rows {
-			warnings = append(warnings, fmt.Sprintf("column %q: no value is left, every one is NULL to questions: are its type, values and null text right?", c.Name))
+			warnings = append(
+				warnings,
+				fmt.Sprintf(
+					"column %q: no value is left, every one is NULL to questions: are its type, values and null text right?",
+					c.Name,
+				),
+			)
 		}
 	}
 	return warnings
@@ -157,11 +188,18 @@ func (c *Session) sameContent(units map[string]string, t *policy.Table, v seal.V
 		switch like {
 		case seal.Same:
 			return nil, &Error{
-				Code: CodeSource, Message: fmt.Sprintf("table %s holds what table %s, whose unit is another, was sealed from", t.Name, name),
-				Hint: "declare one table for one source, and change its unit if need be",
+				Code:    CodeSource,
+				Message: fmt.Sprintf("table %s holds what table %s, whose unit is another, was sealed from", t.Name, name),
+				Hint:    "declare one table for one source, and change its unit if need be",
 			}
 		case seal.MayMeet:
-			warnings = append(warnings, fmt.Sprintf("it may show rows of table %s, whose unit is another: where it does, a person's loss is more than the budget says", name))
+			warnings = append(
+				warnings,
+				fmt.Sprintf(
+					"it may show rows of table %s, whose unit is another: where it does, a person's loss is more than the budget says",
+					name,
+				),
+			)
 		case seal.Apart:
 		}
 	}
@@ -202,7 +240,16 @@ func (c *Owner) RemoveVersions(ctx context.Context, table string, numbers ...int
 	}
 	for _, n := range numbers {
 		if n >= newest {
-			return removed, &Error{Code: CodeUsage, Message: fmt.Sprintf("table %s: version %d is not an old one: the newest is %d, which questions read", table, n, newest), Table: table}
+			return removed, &Error{
+				Code: CodeUsage,
+				Message: fmt.Sprintf(
+					"table %s: version %d is not an old one: the newest is %d, which questions read",
+					table,
+					n,
+					newest,
+				),
+				Table: table,
+			}
 		}
 		if err := seal.Remove(ctx, c.home, table, n); err != nil {
 			return removed, homeError(err)

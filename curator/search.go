@@ -34,8 +34,9 @@ type FoundMinimum struct {
 	Names        []string // of the predictors
 	Best         int      // of the candidates
 	Coefficients Vector
-	Correct      Vector  // one number: how many rows were predicted rightly, noisy; being the best of several, it is rather too large
-	Trials       float64 // how many there were on average: how many there were is a secret
+	// one number: how many rows were predicted rightly, noisy; being the best of several, it is rather too large
+	Correct Vector
+	Trials  float64 // how many there were on average: how many there were is a secret
 	// Missed is the probability that a given candidate was never tried.
 	Missed           float64
 	Trial            Loss // of each, pure
@@ -126,7 +127,10 @@ func (c *Session) minimaOf(q MinimumSearch) (*release.Search, error) {
 	}
 	var objectives []learning.Objective
 	for _, candidate := range q.Candidates {
-		o, err := c.objective(r, Minimisation{Loss: LogisticLoss, Rows: q.Rows, Regularise: candidate.Regularise, Radius: candidate.Radius})
+		o, err := c.objective(
+			r,
+			Minimisation{Loss: LogisticLoss, Rows: q.Rows, Regularise: candidate.Regularise, Radius: candidate.Radius},
+		)
 		if err != nil {
 			return nil, err
 		}
@@ -155,7 +159,13 @@ func (c *Session) lasting(m *release.Search) error {
 		return nil
 	}
 	return &Error{
-		Code: CodePolicy, Message: fmt.Sprintf("about %.4g trials over %d rows would take longer than the %s that an answer may take", m.Again().Mean(), rows, timeout),
+		Code: CodePolicy,
+		Message: fmt.Sprintf(
+			"about %.4g trials over %d rows would take longer than the %s that an answer may take",
+			m.Again().Mean(),
+			rows,
+			timeout,
+		),
 		Hint: "ask for fewer trials on average",
 	}
 }
@@ -163,7 +173,13 @@ func (c *Session) lasting(m *release.Search) error {
 // foundMinimum puts numbers, where there are any, beside all that is public of them.
 func (c *Session) foundMinimum(m *release.Search, s *release.Released) (*FoundMinimum, error) {
 	out := &FoundMinimum{
-		ID: s.Name(), Names: m.Names[:m.Predictors()], Trials: m.Again().Mean(), Missed: m.Again().Missed(1 / float64(len(m.Solvers()))), Price: c.loss(m.Cost()), Replayed: s.Replayed, Trial: Loss{Epsilon: m.Trial().String(), Delta: "0"},
+		ID:       s.Name(),
+		Names:    m.Names[:m.Predictors()],
+		Trials:   m.Again().Mean(),
+		Missed:   m.Again().Missed(1 / float64(len(m.Solvers()))),
+		Price:    c.loss(m.Cost()),
+		Replayed: s.Replayed,
+		Trial:    Loss{Epsilon: m.Trial().String(), Delta: "0"},
 	}
 	var coefficients, correct [][]*big.Int
 	if len(s.Numbers) > 0 {

@@ -35,8 +35,9 @@ type Selected struct {
 
 // Chosen is one group.
 type Chosen struct {
-	Group []any    // the values of Keys
-	Lead  *float64 // of NoisyMax: by how much, at least, its noisy score was ahead of the next one's; nil where there is none
+	Group []any // the values of Keys
+	// of NoisyMax: by how much, at least, its noisy score was ahead of the next one's; nil where there is none
+	Lead *float64
 }
 
 // Select is the kernel's second primitive: the best of the groups of a question, by a score of bounded sensitivity. The groups
@@ -81,8 +82,13 @@ func (c *Session) Select(ctx context.Context, s Selection) (*Selected, error) {
 	unit, _ := t.Measures[0].Unit().Float64()
 	sensitivity, _ := t.Measures[0].Units(t.Sensitivity).Float64()
 	out := &Selected{
-		ID: found.Name(), Mechanism: m.Mechanism(), Sensitivity: sensitivity, Shortfall: exact.MulUp(shortfall, unit), Confidence: s.Confidence,
-		Price: c.loss(t.Price), Replayed: found.Replayed,
+		ID:          found.Name(),
+		Mechanism:   m.Mechanism(),
+		Sensitivity: sensitivity,
+		Shortfall:   exact.MulUp(shortfall, unit),
+		Confidence:  s.Confidence,
+		Price:       c.loss(t.Price),
+		Replayed:    found.Replayed,
 	}
 	for i, key := range t.Order {
 		if key >= 0 {
@@ -123,7 +129,11 @@ func chosenOf(t *plan.Target, row []*big.Int, unit float64) (chosen Chosen, err 
 func selectorOf(t *plan.Target, s Selection) (string, error) {
 	switch {
 	case t.Cells() < 2:
-		return "", &Error{Code: CodePolicy, Message: "there is one group, and nothing to choose", Hint: "GROUP BY what is to be chosen"}
+		return "", &Error{
+			Code:    CodePolicy,
+			Message: "there is one group, and nothing to choose",
+			Hint:    "GROUP BY what is to be chosen",
+		}
 	case s.Best < 1 || s.Best > t.Cells():
 		return "", &Error{Code: CodeUsage, Message: fmt.Sprintf("%d cannot be chosen from %d groups", s.Best, t.Cells())}
 	}

@@ -107,7 +107,12 @@ type NamedExpected struct {
 }
 
 func foretold(f derive.Forecast) Expected {
-	return Expected{StdDev: f.StdDev, HalfWidth: f.HalfWidth, StdDevTimesN: f.StdDevTimesN, HalfWidthTimesN: f.HalfWidthTimesN}
+	return Expected{
+		StdDev:          f.StdDev,
+		HalfWidth:       f.HalfWidth,
+		StdDevTimesN:    f.StdDevTimesN,
+		HalfWidthTimesN: f.HalfWidthTimesN,
+	}
 }
 
 const (

@@ -24,9 +24,13 @@ func sketchCSV(src policy.Source, chosen bool) (columns []policy.SketchColumn, e
 	err = withCSV(src, func(header []string, next func() ([]string, error)) error {
 		if c := unsplit(header, src.Dialect); c != 0 && !chosen {
 			return &Error{
-				Code:    CodeUsage,
-				Message: fmt.Sprintf("the header of %s reads as one field that holds %s: the delimiter is another one", src.File, character(c)),
-				Hint:    "say --delimiter " + character(c) + "; or --delimiter ',' if it is one name",
+				Code: CodeUsage,
+				Message: fmt.Sprintf(
+					"the header of %s reads as one field that holds %s: the delimiter is another one",
+					src.File,
+					character(c),
+				),
+				Hint: "say --delimiter " + character(c) + "; or --delimiter ',' if it is one name",
 			}
 		}
 		if err := checkHeader(src.File, header); err != nil {
@@ -117,8 +121,12 @@ func doubt(t *policy.Table) (text string) {
 	}
 	_ = withCSV(t.Source, func(header []string, _ func() ([]string, error)) error {
 		if c := unsplit(header, t.Source.Dialect); c != 0 {
-			text = fmt.Sprintf("the header of %s reads as one field that holds %s: is that the delimiter? (source: {delimiter: %s})",
-				t.Source.Path, character(c), character(c))
+			text = fmt.Sprintf(
+				"the header of %s reads as one field that holds %s: is that the delimiter? (source: {delimiter: %s})",
+				t.Source.Path,
+				character(c),
+				character(c),
+			)
 		}
 		return nil
 	})
@@ -139,8 +147,9 @@ func checkHeader(file string, header []string) error {
 		}
 		if wrong != "" {
 			return &Error{
-				Code: CodeUsage, Message: fmt.Sprintf("the header of %s: the name in field %d of %d %s", file, i+1, len(header), wrong),
-				Hint: "is the first line a header, and the delimiter right (--delimiter)? If so, rename it in the file",
+				Code:    CodeUsage,
+				Message: fmt.Sprintf("the header of %s: the name in field %d of %d %s", file, i+1, len(header), wrong),
+				Hint:    "is the first line a header, and the delimiter right (--delimiter)? If so, rename it in the file",
 			}
 		}
 	}

@@ -37,7 +37,11 @@ func (c *Session) Smooth(ctx context.Context, q Request) (*Median, error) {
 	}
 	t := m.Target()
 	out := &Median{
-		ID: s.Name(), Value: gridNumber(t.Measures[0], s.Numbers[0][0]), Mechanism: SmoothSensitivity, Price: c.loss(t.Price), Replayed: s.Replayed,
+		ID:        s.Name(),
+		Value:     gridNumber(t.Measures[0], s.Numbers[0][0]),
+		Mechanism: SmoothSensitivity,
+		Price:     c.loss(t.Price),
+		Replayed:  s.Replayed,
 	}
 	out.Remaining, err = c.remains(s)
 	return out, err

@@ -116,7 +116,11 @@ func (c *Session) line(q LineQuestion) (*release.Line, error) {
 		return nil, err
 	}
 	if r.Predictors() != 1 {
-		return nil, &Error{Code: CodeUsage, Message: "a line has one predictor", Hint: "as in: SELECT age, income FROM people"}
+		return nil, &Error{
+			Code:    CodeUsage,
+			Message: "a line has one predictor",
+			Hint:    "as in: SELECT age, income FROM people",
+		}
 	}
 	rows, err := c.aboutRows(r, q.Rows)
 	if err != nil {
@@ -132,7 +136,12 @@ var errNoLine = fmt.Errorf("%w: it is no line that its question could have", rel
 // fittedLine puts numbers, where there are any, beside all that is public of them.
 func (c *Session) fittedLine(f *release.Line, q LineQuestion, s *release.Released) (*FittedLine, error) {
 	out := &FittedLine{
-		ID: s.Name(), Names: [2]string{f.Names[0], f.Names[1]}, Rows: f.Draw().Rows, Thinned: f.Draw().Thinning(), Price: c.loss(f.Price), Replayed: s.Replayed,
+		ID:       s.Name(),
+		Names:    [2]string{f.Names[0], f.Names[1]},
+		Rows:     f.Draw().Rows,
+		Thinned:  f.Draw().Thinning(),
+		Price:    c.loss(f.Price),
+		Replayed: s.Replayed,
 	}
 	room, err := c.kernel.Room(f.Look())
 	if err != nil {
@@ -148,10 +157,19 @@ func (c *Session) fittedLine(f *release.Line, q LineQuestion, s *release.Release
 		out.Notes = append(out.Notes, "A person may have several rows: intervals take rows for independent.")
 	}
 	if out.Thinned > 0 {
-		out.Notes = append(out.Notes, fmt.Sprintf("One row of %d takes part, by chance: pairs of more than some thousands are too many.", 1<<out.Thinned))
+		out.Notes = append(
+			out.Notes,
+			fmt.Sprintf("One row of %d takes part, by chance: pairs of more than some thousands are too many.", 1<<out.Thinned),
+		)
 	}
 	if f.Silent() {
-		out.Notes = append(out.Notes, fmt.Sprintf("At this price intervals from about %s would seldom have ends: all of it is spent on the estimates.", plural(out.Rows, "row")))
+		out.Notes = append(
+			out.Notes,
+			fmt.Sprintf(
+				"At this price intervals from about %s would seldom have ends: all of it is spent on the estimates.",
+				plural(out.Rows, "row"),
+			),
+		)
 	}
 	for i, share := range f.Shares() {
 		out.Draws = append(out.Draws, LineDraw{release.LineDraws[i], c.loss(share)})
@@ -180,7 +198,14 @@ func (c *Session) fittedLine(f *release.Line, q LineQuestion, s *release.Release
 		}
 	}
 	if astray := max(out.Slope.Astray, out.Height.Astray); astray > 0.01 {
-		out.Notes = append(out.Notes, fmt.Sprintf("With about %s at this price, the probability that an estimate falls anywhere is of the order of %s.", plural(out.Rows, "row"), strconv.FormatFloat(astray, 'g', 1, 64)))
+		out.Notes = append(
+			out.Notes,
+			fmt.Sprintf(
+				"With about %s at this price, the probability that an estimate falls anywhere is of the order of %s.",
+				plural(out.Rows, "row"),
+				strconv.FormatFloat(astray, 'g', 1, 64),
+			),
+		)
 	}
 	if len(f.Shares()) > 2 {
 		out.Confidence = learning.WidthConfidence
@@ -197,12 +222,16 @@ type scaledLine struct {
 }
 
 func (s scaledLine) estimate(to *LineEstimate, value, width *big.Int) error {
-	to.Steps, to.Most, to.Noise, to.Astray = math.Ldexp(s.unit, -s.bits), s.unit*s.most, s.unit*s.drawn.Noise, s.drawn.Astray
+	to.Steps, to.Most, to.Noise, to.Astray = math.Ldexp(
+		s.unit,
+		-s.bits,
+	), s.unit*s.most, s.unit*s.drawn.Noise, s.drawn.Astray
 	if value == nil {
 		return nil
 	}
 	edge := int64(math.Ldexp(s.most, s.bits))
-	if !value.IsInt64() || value.Int64() < -edge || value.Int64() >= edge || width != nil && (!width.IsInt64() || width.Int64() < 1 || width.Int64() > 2*edge) {
+	if !value.IsInt64() || value.Int64() < -edge || value.Int64() >= edge ||
+		width != nil && (!width.IsInt64() || width.Int64() < 1 || width.Int64() > 2*edge) {
 		return errNoLine
 	}
 	in := func(v float64) *float64 { x := s.at + v*to.Steps; return &x }

@@ -34,9 +34,10 @@ type TrainedModel struct {
 // steps cost Epsilon.
 type Training struct {
 	Request
-	Delta      string // of the price, a decimal; "" is the policy's default
-	Model      TrainedModel
-	Bound      string // of the predictors' L2 norm: a longer vector is scaled down to it; "" is what the items' own ranges give
+	Delta string // of the price, a decimal; "" is the policy's default
+	Model TrainedModel
+	// of the predictors' L2 norm: a longer vector is scaled down to it; "" is what the items' own ranges give
+	Bound      string
 	Clip       string // of the L2 norm of what one unit adds to a step
 	Rate       string // at which units are sampled for a step, such as 256/60000
 	Multiplier string // of the noise: its σ is Multiplier × Clip
@@ -102,5 +103,9 @@ func (c *Session) begin(ctx context.Context, q Training) (*Trainer, error) {
 
 // failedElsewhere reports a training that failed in another process just now.
 func failedElsewhere() *Error {
-	return &Error{Code: CodeFailed, Message: "the training failed elsewhere, or its owner gave it up", Hint: "asking for it again begins another one, at its full price"}
+	return &Error{
+		Code:    CodeFailed,
+		Message: "the training failed elsewhere, or its owner gave it up",
+		Hint:    "asking for it again begins another one, at its full price",
+	}
 }

@@ -48,7 +48,14 @@ func (c *Session) ExplainTrain(ctx context.Context, q Training) (*TrainingExplan
 		}
 	}
 	return &TrainingExplanation{
-		Parameters: t.Parameters, Multiplier: t.Multiplier, Noise: t.training.Noise(), Unit: t.unit(), Expected: t.Expected, Price: t.Price, Recorded: int64(b.Steps()), Begun: begun,
+		Parameters: t.Parameters,
+		Multiplier: t.Multiplier,
+		Noise:      t.training.Noise(),
+		Unit:       t.unit(),
+		Expected:   t.Expected,
+		Price:      t.Price,
+		Recorded:   int64(b.Steps()),
+		Begun:      begun,
 	}, nil
 }
 
@@ -69,19 +76,24 @@ func (c *Session) training(ctx context.Context, q Training) (*Trainer, error) {
 	if step.Clip, err = positive("the clip", q.Clip); err != nil {
 		return nil, err
 	}
-	if step.Rate, err = exact.ParseRat(q.Rate); err != nil || step.Rate.Sign() <= 0 || step.Rate.Cmp(big.NewRat(1, 1)) > 0 {
+	if step.Rate, err = exact.ParseRat(
+		q.Rate,
+	); err != nil || step.Rate.Sign() <= 0 ||
+		step.Rate.Cmp(big.NewRat(1, 1)) > 0 {
 		return nil, usage("the rate of sampling is above 0, and at most 1, as 0.01 or 256/60000, and not %q", q.Rate)
 	}
 	if c.policy.Budget.Loss.Accountant() == privacy.Pure {
 		return nil, &Error{
-			Code: CodePolicy, Message: "the budget is an ε alone, and what noisy gradients promise is an ε at a δ: no such budget pays for it",
-			Hint: "the owner can give the budget a delta; Minimize fits logistic and Poisson models under an ε alone",
+			Code:    CodePolicy,
+			Message: "the budget is an ε alone, and what noisy gradients promise is an ε at a δ: no such budget pays for it",
+			Hint:    "the owner can give the budget a delta; Minimize fits logistic and Poisson models under an ε alone",
 		}
 	}
 	if c.policy.Population.Neighbours != privacy.AddRemove {
 		return nil, &Error{
-			Code: CodePolicy, Message: "what a Poisson sample saves is proved for neighbours by adding or removing one, and this policy's are by changing one",
-			Hint: "Minimize fits logistic and Poisson models there",
+			Code:    CodePolicy,
+			Message: "what a Poisson sample saves is proved for neighbours by adding or removing one, and this policy's are by changing one",
+			Hint:    "Minimize fits logistic and Poisson models there",
 		}
 	}
 	asked := q.Request
@@ -91,7 +103,11 @@ func (c *Session) training(ctx context.Context, q Training) (*Trainer, error) {
 		return nil, err
 	}
 	if data.Unit == nil && data.Caps.Rows > 1 {
-		return nil, &Error{Code: CodePolicy, Message: "a relation that makes several rows of one unit does not tell which are one unit's", Hint: "ask about one table, or about persons"}
+		return nil, &Error{
+			Code:    CodePolicy,
+			Message: "a relation that makes several rows of one unit does not tell which are one unit's",
+			Hint:    "ask about one table, or about persons",
+		}
 	}
 	m := q.Model
 	step.Model = learning.NewModel(m.Kind, data.Predictors(), m.Classes, m.Hidden, m.Activation)
@@ -103,7 +119,11 @@ func (c *Session) training(ctx context.Context, q Training) (*Trainer, error) {
 		units = c.policy.Table(data.Table).ExpectedRows
 	}
 	if units < 1 {
-		return nil, &Error{Code: CodeUsage, Message: "about how many units there are must be said: the mean of a step is its sum over the rate times that number", Hint: "give Rows (--rows): a number that is known, or that was released; or declare expected_rows"}
+		return nil, &Error{
+			Code:    CodeUsage,
+			Message: "about how many units there are must be said: the mean of a step is its sum over the rate times that number",
+			Hint:    "give Rows (--rows): a number that is known, or that was released; or declare expected_rows",
+		}
 	}
 	needs := c.kernel.Dependencies(data.Tables())
 	terms, err := c.priced(ctx, q, step)
@@ -115,7 +135,12 @@ func (c *Session) training(ctx context.Context, q Training) (*Trainer, error) {
 	}
 	by := q.asker()
 	by.Question = SubsampledGaussian + ", " + m.Kind + ": " + q.SQL
-	t := &Trainer{curator: c, Steps: q.Steps, Multiplier: exact.FormatRat(terms.Step().Multiplier), Price: c.loss(terms.Price())}
+	t := &Trainer{
+		curator:    c,
+		Steps:      q.Steps,
+		Multiplier: exact.FormatRat(terms.Step().Multiplier),
+		Price:      c.loss(terms.Price()),
+	}
 	if t.training, err = c.kernel.Training(data, terms, needs, by); err != nil {
 		return nil, err
 	}
@@ -141,9 +166,17 @@ func (c *Session) priced(ctx context.Context, q Training, step learning.NoisyGra
 	}
 	switch {
 	case q.Rho != "":
-		return nil, &Error{Code: CodeUsage, Message: "the price of a training is told in ε at a δ", Hint: "give Epsilon, or Multiplier"}
+		return nil, &Error{
+			Code:    CodeUsage,
+			Message: "the price of a training is told in ε at a δ",
+			Hint:    "give Epsilon, or Multiplier",
+		}
 	case q.Multiplier != "" && q.Epsilon != "":
-		return nil, &Error{Code: CodeUsage, Message: "of the noise and the price one is given, and the other follows", Hint: "leave Epsilon out, or Multiplier"}
+		return nil, &Error{
+			Code:    CodeUsage,
+			Message: "of the noise and the price one is given, and the other follows",
+			Hint:    "leave Epsilon out, or Multiplier",
+		}
 	case q.Multiplier != "":
 		if step.Multiplier, err = positive("the multiplier", q.Multiplier); err != nil {
 			return nil, err
@@ -157,7 +190,12 @@ func (c *Session) priced(ctx context.Context, q Training, step learning.NoisyGra
 }
 
 // calibrated is the least multiplier at which all steps cost Epsilon at δ, or the policy's default price.
-func (c *Session) calibrated(ctx context.Context, q Training, step learning.NoisyGradient, delta privacy.Delta) (*big.Rat, error) {
+func (c *Session) calibrated(
+	ctx context.Context,
+	q Training,
+	step learning.NoisyGradient,
+	delta privacy.Delta,
+) (*big.Rat, error) {
 	price, err := c.parsePrice(q.Question())
 	if err != nil {
 		return nil, err

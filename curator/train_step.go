@@ -42,7 +42,14 @@ func stepGivenUp() *Error {
 
 // gradient tells a step.
 func (t *Trainer) gradient(number int64, values []*big.Int, replayed bool) *Gradient {
-	g := &Gradient{Step: number, Values: values, Unit: t.unit(), Noise: t.training.Noise(), Replayed: replayed, Mean: make([]float64, len(values))}
+	g := &Gradient{
+		Step:     number,
+		Values:   values,
+		Unit:     t.unit(),
+		Noise:    t.training.Noise(),
+		Replayed: replayed,
+		Mean:     make([]float64, len(values)),
+	}
 	for i, v := range values {
 		f, _ := new(big.Float).SetInt(v).Float64()
 		g.Mean[i] = math.Ldexp(f, t.training.Grid()) / t.Expected

@@ -16,7 +16,11 @@ func wouldLose(change string, trainings []release.UnfinishedTraining, hint strin
 	for _, u := range trainings {
 		names = append(names, u.String())
 	}
-	return &Error{Code: CodeUnfinished, Message: fmt.Sprintf("%s would lose what is paid and unfinished: training %s", change, strings.Join(names, ", ")), Hint: hint}
+	return &Error{
+		Code:    CodeUnfinished,
+		Message: fmt.Sprintf("%s would lose what is paid and unfinished: training %s", change, strings.Join(names, ", ")),
+		Hint:    hint,
+	}
 }
 
 // namesOf are the trainings' names.
@@ -39,7 +43,11 @@ func (c *Session) sealing(table string, abandon bool, lost *[]release.Unfinished
 			return err
 		}
 		if !abandon {
-			if err := wouldLose("a new version of table "+table, *lost, "finish it first; `dither seal --abandon "+table+"` gives it up: its price stays spent"); err != nil {
+			if err := wouldLose(
+				"a new version of table "+table,
+				*lost,
+				"finish it first; `dither seal --abandon "+table+"` gives it up: its price stays spent",
+			); err != nil {
 				return err
 			}
 		}

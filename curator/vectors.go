@@ -33,7 +33,11 @@ func (c *Session) regressAt(q Request, bound string, price privacy.Loss) (*relea
 		return nil, err
 	}
 	if len(t.Measures) < 2 {
-		return nil, &Error{Code: CodeUsage, Message: "there are predictors, and then a response", Hint: "as in: SELECT age, 1, ill FROM people"}
+		return nil, &Error{
+			Code:    CodeUsage,
+			Message: "there are predictors, and then a response",
+			Hint:    "as in: SELECT age, 1, ill FROM people",
+		}
 	}
 	if bound != "" {
 		norm, err := positive("the bound of the predictors' norm", bound)
@@ -47,11 +51,19 @@ func (c *Session) regressAt(q Request, bound string, price privacy.Loss) (*relea
 		squares.Add(squares, new(big.Rat).Mul(m.Reach(), m.Reach()))
 	}
 	if squares.Sign() == 0 {
-		return nil, &Error{Code: CodePolicy, Message: "all predictors are 0 by their bounds", Hint: "select one that varies, or a constant 1"}
+		return nil, &Error{
+			Code:    CodePolicy,
+			Message: "all predictors are 0 by their bounds",
+			Hint:    "select one that varies, or a constant 1",
+		}
 	}
 	root := math.Nextafter(math.Sqrt(exact.FloatUp(squares)), math.Inf(1))
 	if math.IsInf(root, 0) {
-		return nil, &Error{Code: CodePolicy, Message: "the predictors' bounds are too wide for a norm", Hint: "give a bound of the norm"}
+		return nil, &Error{
+			Code:    CodePolicy,
+			Message: "the predictors' bounds are too wide for a norm",
+			Hint:    "give a bound of the norm",
+		}
 	}
 	return c.kernel.Regression(t, new(big.Rat).SetFloat64(root))
 }
@@ -69,7 +81,10 @@ func positive(what, text string) (*big.Rat, error) {
 func portionOf(what, text string) (release.Portion, error) {
 	r, err := exact.ParseDecimal(text)
 	if err != nil || r.Sign() <= 0 || r.Cmp(big.NewRat(1, 1)) >= 0 || !r.Denom().IsInt64() || r.Denom().Int64() > 1<<30 {
-		return release.Portion{}, &Error{Code: CodeUsage, Message: fmt.Sprintf("%s is a decimal above 0 and below 1, not %q", what, text)}
+		return release.Portion{}, &Error{
+			Code:    CodeUsage,
+			Message: fmt.Sprintf("%s is a decimal above 0 and below 1, not %q", what, text),
+		}
 	}
 	return release.Portion{Of: r.Num().Int64(), Parts: r.Denom().Int64()}, nil
 }
@@ -80,7 +95,11 @@ func (c *Session) aboutRows(r *release.Regression, said int64) (int64, error) {
 		said = c.policy.Table(r.Table).ExpectedRows
 	}
 	if said == 0 {
-		return 0, &Error{Code: CodeUsage, Message: "about how many rows there are must be said", Hint: "give Rows: a number that is known, or that was released; or declare expected_rows"}
+		return 0, &Error{
+			Code:    CodeUsage,
+			Message: "about how many rows there are must be said",
+			Hint:    "give Rows: a number that is known, or that was released; or declare expected_rows",
+		}
 	}
 	return said, nil
 }

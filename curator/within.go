@@ -55,7 +55,12 @@ func parseAccuracy(text string) (accuracy, error) {
 		}
 	}
 	if err != nil {
-		return accuracy{}, &Error{Code: CodeUsage, Message: "invalid accuracy: " + err.Error(), Hint: "an accuracy is 5% of each value, or a number in the answer's unit such as 12", cause: err}
+		return accuracy{}, &Error{
+			Code:    CodeUsage,
+			Message: "invalid accuracy: " + err.Error(),
+			Hint:    "an accuracy is 5% of each value, or a number in the answer's unit such as 12",
+			cause:   err,
+		}
 	}
 	most := exact.FloatDown(r)
 	return accuracy{most: most, relative: relative, text: text}, nil
@@ -84,7 +89,13 @@ func (q *Question) level() error {
 
 // within is the plan of a question at the price that it should have; p itself where the question names no accuracy. It says how the
 // price was found.
-func (c *Session) within(q Question, filled *policy.Policy, request plan.Request, p *plan.Plan, alpha float64) (*priced, string, error) {
+func (c *Session) within(
+	q Question,
+	filled *policy.Policy,
+	request plan.Request,
+	p *plan.Plan,
+	alpha float64,
+) (*priced, string, error) {
 	target := accuracy{}
 	if p.TargetError != nil {
 		percent := new(big.Rat).Mul(p.TargetError, big.NewRat(100, 1))
@@ -96,7 +107,11 @@ func (c *Session) within(q Question, filled *policy.Policy, request plan.Request
 			return nil, "", err
 		}
 		if p.TargetError != nil && (asked.most != target.most || !asked.relative) {
-			return nil, "", &Error{Code: CodeUsage, Message: "the accuracy is given twice, and differently", Hint: "leave one out"}
+			return nil, "", &Error{
+				Code:    CodeUsage,
+				Message: "the accuracy is given twice, and differently",
+				Hint:    "leave one out",
+			}
 		}
 		target = asked
 	}
@@ -104,19 +119,47 @@ func (c *Session) within(q Question, filled *policy.Policy, request plan.Request
 	case target.most == 0:
 		return &priced{plan: p}, "", nil
 	case q.Epsilon != "" || q.Rho != "" || p.Priced: // beside its text, or in it
-		return nil, "", &Error{Code: CodeUsage, Message: "a question has a price or an accuracy, not both", Hint: "leave one out"}
+		return nil, "", &Error{
+			Code:    CodeUsage,
+			Message: "a question has a price or an accuracy, not both",
+			Hint:    "leave one out",
+		}
 	case p.OwnEpsilons:
-		return nil, "", &Error{Code: CodePolicy, Message: "a question whose aggregates have an epsilon of their own has no other price to be found", Hint: "leave out epsilon =>, or the accuracy"}
+		return nil, "", &Error{
+			Code:    CodePolicy,
+			Message: "a question whose aggregates have an epsilon of their own has no other price to be found",
+			Hint:    "leave out epsilon =>, or the accuracy",
+		}
 	case len(p.Searches) > 0:
-		return nil, "", &Error{Code: CodePolicy, Message: "how exact an answer within found bounds is depends on what is found", Hint: "give the bounds, or a price"}
+		return nil, "", &Error{
+			Code:    CodePolicy,
+			Message: "how exact an answer within found bounds is depends on what is found",
+			Hint:    "give the bounds, or a price",
+		}
 	case p.Rows != nil:
-		return nil, "", &Error{Code: CodePolicy, Message: "how exact an answer with a found bound on rows is depends on what is found", Hint: "give the bound, as in --max-rows 3, or a price"}
+		return nil, "", &Error{
+			Code:    CodePolicy,
+			Message: "how exact an answer with a found bound on rows is depends on what is found",
+			Hint:    "give the bound, as in --max-rows 3, or a price",
+		}
 	case len(p.Quantiles)+len(p.Modes) > 0:
-		return nil, "", &Error{Code: CodePolicy, Message: "how exact a quantile or a mode is in its value depends on the rows around it, and no price follows from it", Hint: "ask for the others by themselves; or give a price, whose error in rows explain tells"}
+		return nil, "", &Error{
+			Code:    CodePolicy,
+			Message: "how exact a quantile or a mode is in its value depends on the rows around it, and no price follows from it",
+			Hint:    "ask for the others by themselves; or give a price, whose error in rows explain tells",
+		}
 	}
 	asked := *p
 	asked.Priced = true // as at any price that is found
-	s := &pricing{c: c, policy: filled, request: request, target: target, alpha: alpha, asked: &asked, tried: []*priced{{plan: &asked}}}
+	s := &pricing{
+		c:       c,
+		policy:  filled,
+		request: request,
+		target:  target,
+		alpha:   alpha,
+		asked:   &asked,
+		tried:   []*priced{{plan: &asked}},
+	}
 	if err := s.gather(&p.Statement); err != nil {
 		return nil, "", err
 	}

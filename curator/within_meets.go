@@ -31,7 +31,11 @@ func (s *pricing) meets(price privacy.Loss) (excess float64, why string, err err
 		return s.foretold(p, d)
 	}
 	if len(s.basis.numbers)*len(p.Outputs) > maxForetold {
-		return none, "", &Error{Code: CodePolicy, Message: "the answer has too many values to foretell each one's error", Hint: "give a price"}
+		return none, "", &Error{
+			Code:    CodePolicy,
+			Message: "the answer has too many values to foretell each one's error",
+			Hint:    "give a price",
+		}
 	}
 	if excess, why, direct := s.direct(p, d); direct {
 		return excess, why, nil

@@ -25,7 +25,8 @@ func (s *pricing) tidy() (out []privacy.Epsilon) {
 	for range sort.Search(all-low, func(n int) bool { e := at(low + n); return e.IsZero() || !within(e) }) {
 		out = append(out, at(low+len(out)))
 	}
-	if e := price.Maximum.Price(); within(e) && price.Minimum.Within(s.c.policy.Budget.Price(e)) && (len(out) == 0 || out[len(out)-1].Cmp(e) < 0) {
+	if e := price.Maximum.Price(); within(e) && price.Minimum.Within(s.c.policy.Budget.Price(e)) &&
+		(len(out) == 0 || out[len(out)-1].Cmp(e) < 0) {
 		out = append(out, e)
 	}
 	return out

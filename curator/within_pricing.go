@@ -40,8 +40,10 @@ type basis struct {
 
 // priced is the question at a price.
 type priced struct {
-	plan  *plan.Plan
-	every *derive.Answer // what derives every cell, whichever HAVING and LIMIT show; nil where it was not asked for, or there is no such noise
+	plan *plan.Plan
+	// what derives every cell, whichever HAVING and LIMIT show; nil where it was not asked for, or there is no such
+	// noise
+	every *derive.Answer
 }
 
 // derived is what derives the answer; nil where it is not known yet.
@@ -112,7 +114,9 @@ func (s *pricing) gather(b *bounded.Statement) error {
 		return err
 	}
 	mark := reuse.MarkAtAnyPrice(s.asked, versions...)
-	answers, err := s.c.ledger.Answers(func(of *ledger.About) bool { return of.Subject != nil && of.Subject.Question == mark })
+	answers, err := s.c.ledger.Answers(
+		func(of *ledger.About) bool { return of.Subject != nil && of.Subject.Question == mark },
+	)
 	if err != nil {
 		return err
 	}
@@ -167,7 +171,13 @@ func (s *pricing) cheapest(fresh bool) (*priced, string, error) {
 			return nil, "", err
 		}
 		return nil, "", &Error{
-			Code: CodePolicy, Message: fmt.Sprintf("no price up to the policy's maximum, %s, should give every value within %s: %s", s.policy.Price.Maximum, s.target.text, why),
+			Code: CodePolicy,
+			Message: fmt.Sprintf(
+				"no price up to the policy's maximum, %s, should give every value within %s: %s",
+				s.policy.Price.Maximum,
+				s.target.text,
+				why,
+			),
 			Hint: "ask for less accuracy, fewer values or coarser groups",
 		}
 	}
@@ -179,7 +189,12 @@ func (s *pricing) cheapest(fresh bool) (*priced, string, error) {
 		from = "from the number of rows that the owner expects"
 	}
 	p, err := s.at(s.policy.Budget.Price(tidy[i]))
-	return p, fmt.Sprintf("The price is the least, to two digits, at which every value should be within %s, %s.%s", s.target.text, from, s.fewer()), err
+	return p, fmt.Sprintf(
+		"The price is the least, to two digits, at which every value should be within %s, %s.%s",
+		s.target.text,
+		from,
+		s.fewer(),
+	), err
 }
 
 // fewer says that caps may leave fewer rows than the owner expects, where the price was found from these: how many they leave is not public.
@@ -196,9 +211,19 @@ func (s *pricing) fewer() string {
 	case count == 0 || count >= expects:
 		return ""
 	case s.target.relative:
-		return fmt.Sprintf(" Of one %s at most %s: where some have more, the number is below the one that the owner expects, and its error may be more than %s of it.", p.Unit.Name, countingRows(count), s.target.text)
+		return fmt.Sprintf(
+			" Of one %s at most %s: where some have more, the number is below the one that the owner expects, and its error may be more than %s of it.",
+			p.Unit.Name,
+			countingRows(count),
+			s.target.text,
+		)
 	case slices.ContainsFunc(p.Aggregates, func(a plan.Aggregate) bool { return a.Func == plan.Average }):
-		return fmt.Sprintf(" Of one %s at most %s: where some have more, an average is over fewer rows than the owner expects, and its error may be more than %s.", p.Unit.Name, countingRows(count), s.target.text)
+		return fmt.Sprintf(
+			" Of one %s at most %s: where some have more, an average is over fewer rows than the owner expects, and its error may be more than %s.",
+			p.Unit.Name,
+			countingRows(count),
+			s.target.text,
+		)
 	}
 	return ""
 }

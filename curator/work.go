@@ -11,10 +11,12 @@ import (
 
 // Work bounds what the rows of one unit can make a question take: a function of the question and the policy alone.
 type Work struct {
-	Steps     int64 // of which each is about a nanosecond of one core, at worst
-	Limit     int64 // the policy's: a question beyond it is refused
-	Rows      int64 // the most rows that one unit can become at one place, before caps
-	Unbounded bool  // nothing bounds how many rows one unit has in some table, which is read on its server or belongs to units through another; Steps is as if the policy did
+	Steps int64 // of which each is about a nanosecond of one core, at worst
+	Limit int64 // the policy's: a question beyond it is refused
+	Rows  int64 // the most rows that one unit can become at one place, before caps
+	// nothing bounds how many rows one unit has in some table, which is read on its server or belongs to units
+	// through another; Steps is as if the policy did
+	Unbounded bool
 }
 
 // work is what the rows of one unit can make a look take, with all that the same answer looks at. Unbounded holds just

@@ -23,7 +23,8 @@ func gaussian() Subject {
 	all, names := vectors(1, 0, 2)
 	noise := func() masses { return discreteGaussian(big.NewRat(4, 1)) } // Δ₂²/(2ρ)
 	return subject(Subject{
-		Name: "gaussian", About: "discrete Gaussian noise on one number that one person moves by 2, ρ = ½, read at δ = 1/1000",
+		Name:   "gaussian",
+		About:  "discrete Gaussian noise on one number that one person moves by 2, ρ = ½, read at δ = 1/1000",
 		Source: "Canonne, Kamath & Steinke 2020",
 		at:     gaussianDelta(),
 		domain: domain{inputs: names, pair: [2]int{0, 2}, draw: func(i int) (drawn, error) {

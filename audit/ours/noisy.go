@@ -172,7 +172,8 @@ func noisyTop() Subject {
 	all, names := vectors(3, 0, 1)
 	pairs := adjacent(len(all), func(int, int) bool { return true })
 	return subject(Subject{
-		Name: "noisy-top", About: "the first two of three candidates by noisy scores, and by how much, scores 0 and 1 that move by 1",
+		Name:   "noisy-top",
+		About:  "the first two of three candidates by noisy scores, and by how much, scores 0 and 1 that move by 1",
 		Source: "Qiao, Su & Zhang 2021; Ding, Wang, Zhang & Kifer 2019",
 		domain: domain{
 			inputs: names, pair: [2]int{place(all, 1, 1, 0), place(all, 0, 0, 1)},

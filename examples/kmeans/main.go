@@ -71,7 +71,14 @@ func run(seed uint64, epsilon, file string) (err error) {
 		return err
 	}
 	found, err := cluster.KMeans(ctx, c.Session(), cluster.Request{
-		Table: "points", Columns: []string{"x", "y"}, K: clusters, Method: cluster.MethodLloyd, Iterations: iterations, Radius: "1", Seed: seed, Epsilon: epsilon,
+		Table:      "points",
+		Columns:    []string{"x", "y"},
+		K:          clusters,
+		Method:     cluster.MethodLloyd,
+		Iterations: iterations,
+		Radius:     "1",
+		Seed:       seed,
+		Epsilon:    epsilon,
 	})
 	if err != nil {
 		return err
@@ -80,7 +87,13 @@ func run(seed uint64, epsilon, file string) (err error) {
 	for t := range iterations {
 		without = append(without, step(points, without[t]))
 	}
-	fmt.Printf("%d rows, %d clusters, %s under %s; the mean squared distance to the nearest centre:\n\n t   without privacy   with\n", rows, clusters, found.Price, "change-one")
+	fmt.Printf(
+		"%d rows, %d clusters, %s under %s; the mean squared distance to the nearest centre:\n\n t   without privacy   with\n",
+		rows,
+		clusters,
+		found.Price,
+		"change-one",
+	)
 	for t := range found.Trace {
 		fmt.Printf("%2d   %15.4f   %.4f\n", t, cost(points, without[t]), cost(points, found.Trace[t]))
 	}
@@ -153,9 +166,19 @@ func cost(points [][2]float64, centres [][]float64) float64 {
 func drawn(file string, points [][2]float64, without [][][]float64, found *cluster.Result) (err error) {
 	none := plot.Point{X: math.NaN(), Y: math.NaN()}
 	picture := plot.Places{
-		Title:   "Centres over six iterations, with and without privacy",
-		Caption: fmt.Sprintf("%d made-up rows with ‖x‖₁ ≤ 1, neighbours change one of them; %d clusters; %s for %d iterations, with Laplace noise of scale 2/ε′, ε′ = ε/%d", rows, clusters, found.Price, iterations, 2*iterations),
-		X:       "x", Y: "y", Low: plot.Point{X: -1, Y: -1}, High: plot.Point{X: 1, Y: 1},
+		Title: "Centres over six iterations, with and without privacy",
+		Caption: fmt.Sprintf(
+			"%d made-up rows with ‖x‖₁ ≤ 1, neighbours change one of them; %d clusters; %s for %d iterations, with Laplace noise of scale 2/ε′, ε′ = ε/%d",
+			rows,
+			clusters,
+			found.Price,
+			iterations,
+			2*iterations,
+		),
+		X:      "x",
+		Y:      "y",
+		Low:    plot.Point{X: -1, Y: -1},
+		High:   plot.Point{X: 1, Y: 1},
 		Series: []string{"without privacy", "with privacy"},
 	}
 	for t := range iterations {
@@ -165,7 +188,10 @@ func drawn(file string, points [][2]float64, without [][][]float64, found *clust
 		}
 		for series, centres := range [][][]float64{without[t], found.Trace[t]} {
 			for _, c := range centres {
-				panel.Crosses = append(panel.Crosses, plot.Cross{Point: plot.Point{X: c[0], Y: c[1]}, Low: none, High: none, Series: series})
+				panel.Crosses = append(
+					panel.Crosses,
+					plot.Cross{Point: plot.Point{X: c[0], Y: c[1]}, Low: none, High: none, Series: series},
+				)
 			}
 		}
 		picture.Panels = append(picture.Panels, panel)

@@ -37,8 +37,31 @@ var (
 	modes      = []string{"AIR", "FOB", "MAIL", "RAIL", "REG AIR", "SHIP", "TRUCK"}
 	regions    = []string{"AFRICA", "AMERICA", "ASIA", "EUROPE", "MIDDLE EAST"}
 	nations    = []string{
-		"ALGERIA", "ARGENTINA", "BRAZIL", "CANADA", "EGYPT", "ETHIOPIA", "FRANCE", "GERMANY", "INDIA", "INDONESIA", "IRAN", "IRAQ", "JAPAN", "JORDAN", "KENYA",
-		"MOROCCO", "MOZAMBIQUE", "PERU", "CHINA", "ROMANIA", "SAUDI ARABIA", "VIETNAM", "RUSSIA", "UNITED KINGDOM", "UNITED STATES",
+		"ALGERIA",
+		"ARGENTINA",
+		"BRAZIL",
+		"CANADA",
+		"EGYPT",
+		"ETHIOPIA",
+		"FRANCE",
+		"GERMANY",
+		"INDIA",
+		"INDONESIA",
+		"IRAN",
+		"IRAQ",
+		"JAPAN",
+		"JORDAN",
+		"KENYA",
+		"MOROCCO",
+		"MOZAMBIQUE",
+		"PERU",
+		"CHINA",
+		"ROMANIA",
+		"SAUDI ARABIA",
+		"VIETNAM",
+		"RUSSIA",
+		"UNITED KINGDOM",
+		"UNITED STATES",
 	}
 	regionOf = []int{0, 1, 1, 1, 4, 0, 3, 3, 2, 2, 4, 4, 2, 4, 0, 0, 0, 1, 2, 3, 4, 2, 3, 3, 1}
 )
@@ -152,8 +175,24 @@ func (s star) write(folder string, each func(item)) error {
 				last = i.order
 				put("orders", "%d,%d,%s,%s", i.order, n, dayText(i.orderDay), priorities[i.priority])
 			}
-			put("lineitem", "%d,%d,%d,%d,%d.%02d,0.%02d,0.%02d,%s,%s,%s,%s,%s,%s", i.order, i.part, i.supplier, i.quantity,
-				i.price/100, i.price%100, i.discount, i.tax, i.returned, i.status, dayText(i.shipDay), dayText(i.commitDay), dayText(i.receipt), modes[i.mode])
+			put(
+				"lineitem",
+				"%d,%d,%d,%d,%d.%02d,0.%02d,0.%02d,%s,%s,%s,%s,%s,%s",
+				i.order,
+				i.part,
+				i.supplier,
+				i.quantity,
+				i.price/100,
+				i.price%100,
+				i.discount,
+				i.tax,
+				i.returned,
+				i.status,
+				dayText(i.shipDay),
+				dayText(i.commitDay),
+				dayText(i.receipt),
+				modes[i.mode],
+			)
 			each(i)
 		})
 		put("customer", "%d,%d,%s", n, nation, segments[segment])

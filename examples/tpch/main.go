@@ -101,7 +101,13 @@ func run(s star) (err error) {
 			return err
 		}
 	}
-	fmt.Printf("%d customers, %d orders, %d lines; sealed in %.1f s.\n\n", s.customers(), orders, lines, time.Since(began).Seconds())
+	fmt.Printf(
+		"%d customers, %d orders, %d lines; sealed in %.1f s.\n\n",
+		s.customers(),
+		orders,
+		lines,
+		time.Since(began).Seconds(),
+	)
 	fmt.Println("| question | cells | median error | worst | seconds |\n| --- | --: | --: | --: | --: |")
 	var refused []string
 	for i, q := range questions {
@@ -119,7 +125,14 @@ func run(s star) (err error) {
 		}
 		seconds := time.Since(began).Seconds()
 		off := errorsOf(r, truths[i], q.ratio)
-		fmt.Printf("| %s | %d | %s | %s | %.2f |\n", q.name, len(off), percent(off[len(off)/2]), percent(off[len(off)-1]), seconds)
+		fmt.Printf(
+			"| %s | %d | %s | %s | %.2f |\n",
+			q.name,
+			len(off),
+			percent(off[len(off)/2]),
+			percent(off[len(off)-1]),
+			seconds,
+		)
 	}
 	fmt.Println("\nErrors are of each cell, relative to the truth without any bounds. Refused:")
 	for _, text := range refused {

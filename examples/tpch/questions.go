@@ -46,7 +46,9 @@ WHERE c_mktsegment = 'BUILDING' AND o_orderdate < DATE '1995-03-15' AND l_shipda
 WHERE c_custkey = o_custkey AND l_orderkey = o_orderkey AND l_suppkey = s_suppkey AND c_nationkey = s_nationkey AND s_nationkey = n_nationkey AND n_regionkey = r_regionkey
 AND r_name = 'ASIA' AND o_orderdate >= DATE '1994-01-01' AND o_orderdate < DATE '1995-01-01' GROUP BY n_name`,
 		truth: func(s star, i item, add func(string, int, float64)) {
-			if regions[regionOf[i.nation]] == "ASIA" && s.supplierNation(i.supplier) == i.nation && i.orderDay >= day("1994-01-01") && i.orderDay < day("1995-01-01") {
+			if regions[regionOf[i.nation]] == "ASIA" && s.supplierNation(i.supplier) == i.nation &&
+				i.orderDay >= day("1994-01-01") &&
+				i.orderDay < day("1995-01-01") {
 				add(nations[i.nation], 0, revenue(i))
 			}
 		},
@@ -56,7 +58,8 @@ AND r_name = 'ASIA' AND o_orderdate >= DATE '1994-01-01' AND o_orderdate < DATE 
 		sql: `SELECT SUM(l_extendedprice * l_discount) FROM lineitem
 WHERE l_shipdate >= DATE '1994-01-01' AND l_shipdate < DATE '1995-01-01' AND l_discount BETWEEN 0.05 AND 0.07 AND l_quantity < 24`,
 		truth: func(_ star, i item, add func(string, int, float64)) {
-			if i.shipDay >= day("1994-01-01") && i.shipDay < day("1995-01-01") && i.discount >= 5 && i.discount <= 7 && i.quantity < 24 {
+			if i.shipDay >= day("1994-01-01") && i.shipDay < day("1995-01-01") && i.discount >= 5 && i.discount <= 7 &&
+				i.quantity < 24 {
 				add("", 0, float64(i.price)/100*float64(i.discount)/100)
 			}
 		},
@@ -80,7 +83,9 @@ WHERE l_returnflag = 'R' AND o_orderdate >= DATE '1993-10-01' AND o_orderdate < 
 FROM orders JOIN lineitem ON o_orderkey = l_orderkey WHERE l_shipmode IN ('MAIL', 'SHIP') AND l_commitdate < l_receiptdate AND l_shipdate < l_commitdate
 AND l_receiptdate >= DATE '1994-01-01' AND l_receiptdate < DATE '1995-01-01' GROUP BY l_shipmode`,
 		truth: func(_ star, i item, add func(string, int, float64)) {
-			if m := modes[i.mode]; (m == "MAIL" || m == "SHIP") && i.commitDay < i.receipt && i.shipDay < i.commitDay && i.receipt >= day("1994-01-01") && i.receipt < day("1995-01-01") {
+			if m := modes[i.mode]; (m == "MAIL" || m == "SHIP") && i.commitDay < i.receipt && i.shipDay < i.commitDay &&
+				i.receipt >= day("1994-01-01") &&
+				i.receipt < day("1995-01-01") {
 				column := 1
 				if i.priority < 2 {
 					column = 0

@@ -17,7 +17,11 @@ var Moments = map[string]int{
 
 // oldAggregates are GoogleSQL's old names.
 var oldAggregates = map[string]string{
-	"anon_count": "count", "anon_sum": "sum", "anon_avg": "avg", "anon_var_pop": "var_pop", "anon_stddev_pop": "stddev_pop",
+	"anon_count":      "count",
+	"anon_sum":        "sum",
+	"anon_avg":        "avg",
+	"anon_var_pop":    "var_pop",
+	"anon_stddev_pop": "stddev_pop",
 }
 
 // Renamed is a call by the name that is used here.
@@ -41,7 +45,13 @@ func Unnamed(x *query.Call) error {
 }
 
 // OrderAggregates are the names under which they are asked for.
-var OrderAggregates = map[string]bool{"median": true, "percentile_cont": true, "percentile_disc": true, "approx_quantiles": true, "mode": true}
+var OrderAggregates = map[string]bool{
+	"median":           true,
+	"percentile_cont":  true,
+	"percentile_disc":  true,
+	"approx_quantiles": true,
+	"mode":             true,
+}
 
 // sums are the names of the aggregates that are made of one sum or count, or of both.
 var sums = []string{"count", "sum", "avg", "clipped"}

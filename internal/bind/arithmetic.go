@@ -55,7 +55,11 @@ func realLiteral(x *query.Literal) (*bounded.Expr, error) {
 }
 
 var arithmetic = map[query.BinaryOp]bounded.Op{
-	query.Add: bounded.OpAdd, query.Sub: bounded.OpSub, query.Mul: bounded.OpMul, query.Div: bounded.OpDiv, query.Mod: bounded.OpMod,
+	query.Add: bounded.OpAdd,
+	query.Sub: bounded.OpSub,
+	query.Mul: bounded.OpMul,
+	query.Div: bounded.OpDiv,
+	query.Mod: bounded.OpMod,
 }
 
 func (l *Scope) binary(x *query.Binary) (*bounded.Expr, error) {

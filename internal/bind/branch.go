@@ -109,13 +109,29 @@ func said(c *bounded.Expr, holds bool, f func(x *bounded.Expr, op bounded.Op, v 
 }
 
 var (
-	turned   = map[bounded.Op]bounded.Op{bounded.OpEq: bounded.OpEq, bounded.OpNe: bounded.OpNe, bounded.OpLt: bounded.OpGt, bounded.OpLe: bounded.OpGe, bounded.OpGt: bounded.OpLt, bounded.OpGe: bounded.OpLe}
-	opposite = map[bounded.Op]bounded.Op{bounded.OpEq: bounded.OpNe, bounded.OpNe: bounded.OpEq, bounded.OpLt: bounded.OpGe, bounded.OpLe: bounded.OpGt, bounded.OpGt: bounded.OpLe, bounded.OpGe: bounded.OpLt}
+	turned = map[bounded.Op]bounded.Op{
+		bounded.OpEq: bounded.OpEq,
+		bounded.OpNe: bounded.OpNe,
+		bounded.OpLt: bounded.OpGt,
+		bounded.OpLe: bounded.OpGe,
+		bounded.OpGt: bounded.OpLt,
+		bounded.OpGe: bounded.OpLe,
+	}
+	opposite = map[bounded.Op]bounded.Op{
+		bounded.OpEq: bounded.OpNe,
+		bounded.OpNe: bounded.OpEq,
+		bounded.OpLt: bounded.OpGe,
+		bounded.OpLe: bounded.OpGt,
+		bounded.OpGt: bounded.OpLe,
+		bounded.OpGe: bounded.OpLt,
+	}
 )
 
 // comparedRange is what is left of the range of values of type t that compare so with v; false if nothing is.
 func comparedRange(r bounded.Range, t value.Type, op bounded.Op, v value.Value) (bounded.Range, bool) {
-	up, down := op == bounded.OpGt || op == bounded.OpGe || op == bounded.OpEq, op == bounded.OpLt || op == bounded.OpLe || op == bounded.OpEq
+	up, down := op == bounded.OpGt || op == bounded.OpGe ||
+		op == bounded.OpEq, op == bounded.OpLt || op == bounded.OpLe ||
+		op == bounded.OpEq
 	switch {
 	case t == value.Real && v.Type == value.Real:
 		if up {

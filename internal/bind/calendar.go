@@ -21,7 +21,12 @@ func (l *Scope) calendar(x *query.Call) (*bounded.Expr, error) {
 	}
 	word, ok := x.Args[0].(*query.Literal)
 	if !ok || word.Kind != query.StringLiteral {
-		return nil, Refuse(x.At, "write EXTRACT(year FROM day), or date_trunc('month', day)", "%s takes a field in quotes, and then a date", x.Name)
+		return nil, Refuse(
+			x.At,
+			"write EXTRACT(year FROM day), or date_trunc('month', day)",
+			"%s takes a field in quotes, and then a date",
+			x.Name,
+		)
 	}
 	if !slices.Contains(words, strings.ToLower(word.Text)) {
 		return nil, Refuse(x.At, "there is "+strings.Join(words, ", "), "%s of a date has no %q", x.Name, word.Text)
@@ -33,7 +38,13 @@ func (l *Scope) calendar(x *query.Call) (*bounded.Expr, error) {
 	if e.Type != value.Date || e.Op == bounded.OpConst && e.Const.Null {
 		return nil, Refuse(x.At, "", "%s needs a date", x.Name)
 	}
-	out := &bounded.Expr{Op: op, Type: value.Integer, Args: []*bounded.Expr{e}, Text: strings.ToLower(word.Text), Nullable: e.Nullable}
+	out := &bounded.Expr{
+		Op:       op,
+		Type:     value.Integer,
+		Args:     []*bounded.Expr{e},
+		Text:     strings.ToLower(word.Text),
+		Nullable: e.Nullable,
+	}
 	if op == bounded.OpDateTrunc {
 		out.Type = value.Date
 	}

@@ -8,7 +8,12 @@ import (
 
 // Comparisons are the operations of the comparison operators.
 var Comparisons = map[query.BinaryOp]bounded.Op{
-	query.Eq: bounded.OpEq, query.Ne: bounded.OpNe, query.Lt: bounded.OpLt, query.Le: bounded.OpLe, query.Gt: bounded.OpGt, query.Ge: bounded.OpGe,
+	query.Eq: bounded.OpEq,
+	query.Ne: bounded.OpNe,
+	query.Lt: bounded.OpLt,
+	query.Le: bounded.OpLe,
+	query.Gt: bounded.OpGt,
+	query.Ge: bounded.OpGe,
 }
 
 // compare builds a comparison of two values of one type. Booleans are only equal or not.
@@ -104,7 +109,13 @@ func (l *Scope) like(x *query.Like) (*bounded.Expr, error) {
 	if err := checkPattern(pattern.Text, pattern.At); err != nil {
 		return nil, err
 	}
-	like := &bounded.Expr{Op: bounded.OpLike, Type: value.Boolean, Args: []*bounded.Expr{e}, Text: pattern.Text, Nullable: e.Nullable}
+	like := &bounded.Expr{
+		Op:       bounded.OpLike,
+		Type:     value.Boolean,
+		Args:     []*bounded.Expr{e},
+		Text:     pattern.Text,
+		Nullable: e.Nullable,
+	}
 	return negated(like, x.Not), nil
 }
 

@@ -51,7 +51,10 @@ func RelationOf(p *policy.Policy, tree *query.Select) (*Relation, error) {
 			return nil, err
 		}
 		if table.Unit.Through == "" {
-			return &Relation{Scope: Scope{Table: table, alias: aliasOf(tree), Resolved: map[*policy.Column]bool{}}, unit: table.Unit}, nil
+			return &Relation{
+				Scope: Scope{Table: table, alias: aliasOf(tree), Resolved: map[*policy.Column]bool{}},
+				unit:  table.Unit,
+			}, nil
 		}
 	}
 	r, err := from{p}.publicJoin(tree)
@@ -62,7 +65,11 @@ func RelationOf(p *policy.Policy, tree *query.Select) (*Relation, error) {
 		return nil, err
 	}
 	if r.public {
-		return nil, Refuse(tree.From.At, "join it to a table of persons, or read its source directly", "this holds public rows alone, and nothing to protect")
+		return nil, Refuse(
+			tree.From.At,
+			"join it to a table of persons, or read its source directly",
+			"this holds public rows alone, and nothing to protect",
+		)
 	}
 	if r.Source != nil { // what asks for a table's unit, finds the relation's
 		r.Table = &policy.Table{Name: r.main, Unit: r.unit, MinUnits: leastUnits(p, r.Source)}
@@ -122,10 +129,20 @@ func (f from) table(r *query.Table) (*Relation, error) {
 
 // whole is all of a table.
 func (f from) whole(t *policy.Table, alias string) (*Relation, error) {
-	out := &Relation{Scope: Scope{Table: t, alias: alias, Resolved: map[*policy.Column]bool{}}, unit: t.Unit, public: t.Public, main: t.Name}
+	out := &Relation{
+		Scope:  Scope{Table: t, alias: alias, Resolved: map[*policy.Column]bool{}},
+		unit:   t.Unit,
+		public: t.Public,
+		main:   t.Name,
+	}
 	for _, c := range t.Columns {
 		out.Names = append(out.Names, Name{
-			table: alias, name: c.Name, e: out.Declared(c), unit: !t.Public && c.Name == t.Unit.Column, of: origin{t, c.Name}, most: t.RowsPerValue[c.Name],
+			table:  alias,
+			name:   c.Name,
+			e:      out.Declared(c),
+			unit:   !t.Public && c.Name == t.Unit.Column,
+			of:     origin{t, c.Name},
+			most:   t.RowsPerValue[c.Name],
 			copies: 1,
 		})
 		if c.Name == t.Unit.Column {
@@ -148,7 +165,13 @@ func (f from) owned(r *Relation) error {
 		return err
 	}
 	child := r.scan()
-	out := &bounded.Source{Op: bounded.Owned, Inputs: []*bounded.Source{child, parent.materialize()}, Columns: child.Columns, Units: true, Stored: t.Stored()}
+	out := &bounded.Source{
+		Op:      bounded.Owned,
+		Inputs:  []*bounded.Source{child, parent.materialize()},
+		Columns: child.Columns,
+		Units:   true,
+		Stored:  t.Stored(),
+	}
 	key := func(s *bounded.Source, name string) int {
 		return slices.IndexFunc(s.Columns, func(c bounded.Column) bool { return c.Name == name })
 	}
@@ -204,7 +227,13 @@ func (r *Relation) project() *bounded.Source {
 		same = same && n.e.Op == bounded.OpColumn && n.e.Column == i
 	}
 	if !same {
-		out := &bounded.Source{Op: bounded.Select, Inputs: []*bounded.Source{base}, Where: r.Where, Units: base.Units, Single: base.Single}
+		out := &bounded.Source{
+			Op:     bounded.Select,
+			Inputs: []*bounded.Source{base},
+			Where:  r.Where,
+			Units:  base.Units,
+			Single: base.Single,
+		}
 		for _, n := range r.Names {
 			out.Exprs, out.Columns = append(out.Exprs, n.e), append(out.Columns, r.output(n.name, n.e))
 		}

@@ -35,7 +35,9 @@ var scalars = map[string]scalar{
 
 // scalarNames are the names of all functions of a row.
 func scalarNames() []string {
-	return slices.Sorted(slices.Values(append(slices.Collect(maps.Keys(scalars)), "extract", "date_part", "date_trunc", "width_bucket")))
+	return slices.Sorted(
+		slices.Values(append(slices.Collect(maps.Keys(scalars)), "extract", "date_part", "date_trunc", "width_bucket")),
+	)
 }
 
 func (l *Scope) call(x *query.Call) (*bounded.Expr, error) {
@@ -73,7 +75,9 @@ func (l *Scope) call(x *query.Call) (*bounded.Expr, error) {
 }
 
 // number adapts a function of one number.
-func number(build func(e *bounded.Expr, at query.Pos) (*bounded.Expr, error)) func([]*bounded.Expr, query.Pos) (*bounded.Expr, error) {
+func number(
+	build func(e *bounded.Expr, at query.Pos) (*bounded.Expr, error),
+) func([]*bounded.Expr, query.Pos) (*bounded.Expr, error) {
 	return func(args []*bounded.Expr, at query.Pos) (*bounded.Expr, error) {
 		if IsUntypedNull(args[0]) {
 			return nil, Refuse(at, "", "a function of NULL is always NULL")
@@ -100,7 +104,13 @@ func absolute(e *bounded.Expr, at query.Pos) (*bounded.Expr, error) {
 }
 
 func sign(e *bounded.Expr, _ query.Pos) (*bounded.Expr, error) {
-	return &bounded.Expr{Op: bounded.OpSign, Type: value.Integer, Args: []*bounded.Expr{e}, Range: bounded.Range{IntLo: -1, IntHi: 1}, Nullable: e.Nullable}, nil
+	return &bounded.Expr{
+		Op:       bounded.OpSign,
+		Type:     value.Integer,
+		Args:     []*bounded.Expr{e},
+		Range:    bounded.Range{IntLo: -1, IntHi: 1},
+		Nullable: e.Nullable,
+	}, nil
 }
 
 // rounding builds floor, ceil and round: from Real to Integer, and nothing to do for an Integer.
@@ -131,7 +141,13 @@ func squareRoot(e *bounded.Expr, at query.Pos) (*bounded.Expr, error) {
 		return nil, err
 	}
 	r := realRange(min(e.Range.Tiny, 0)/2-1, math.Sqrt(math.Max(e.Range.Lo, 0)), math.Sqrt(math.Max(e.Range.Hi, 0)))
-	return &bounded.Expr{Op: bounded.OpSqrt, Type: value.Real, Args: []*bounded.Expr{e}, Range: r, Nullable: e.Nullable || e.Range.Lo < 0}, nil
+	return &bounded.Expr{
+		Op:       bounded.OpSqrt,
+		Type:     value.Real,
+		Args:     []*bounded.Expr{e},
+		Range:    r,
+		Nullable: e.Nullable || e.Range.Lo < 0,
+	}, nil
 }
 
 // logarithm: over x > 0, where x ≥ 2^Tiny. A logarithm other than 0 is at least about 2^-53 away from it, the distance of
@@ -144,7 +160,13 @@ func logarithm(e *bounded.Expr, at query.Pos) (*bounded.Expr, error) {
 	smallest := math.Max(e.Range.Lo, math.Ldexp(1, e.Range.Tiny))
 	lo, hi := outward(math.Log(smallest), math.Log(math.Max(e.Range.Hi, smallest)))
 	r := settledRange(bounded.Range{Lo: lo, Hi: hi, Tiny: -55})
-	return &bounded.Expr{Op: bounded.OpLn, Type: value.Real, Args: []*bounded.Expr{e}, Range: r, Nullable: e.Nullable || e.Range.Lo <= 0}, nil
+	return &bounded.Expr{
+		Op:       bounded.OpLn,
+		Type:     value.Real,
+		Args:     []*bounded.Expr{e},
+		Range:    r,
+		Nullable: e.Nullable || e.Range.Lo <= 0,
+	}, nil
 }
 
 func exponential(e *bounded.Expr, at query.Pos) (*bounded.Expr, error) {
@@ -157,7 +179,13 @@ func exponential(e *bounded.Expr, at query.Pos) (*bounded.Expr, error) {
 	}
 	lo, hi := outward(math.Exp(e.Range.Lo), math.Exp(e.Range.Hi))
 	r := bounded.Range{Lo: lo, Hi: hi, Tiny: ExponentBelow(lo)}
-	return &bounded.Expr{Op: bounded.OpExp, Type: value.Real, Args: []*bounded.Expr{e}, Range: r, Nullable: e.Nullable}, nil
+	return &bounded.Expr{
+		Op:       bounded.OpExp,
+		Type:     value.Real,
+		Args:     []*bounded.Expr{e},
+		Range:    r,
+		Nullable: e.Nullable,
+	}, nil
 }
 
 func coalesce(args []*bounded.Expr, at query.Pos) (*bounded.Expr, error) {
@@ -225,7 +253,13 @@ func (l *Scope) cast(x *query.Cast) (*bounded.Expr, error) {
 	case t == value.Integer && e.Type == value.Real:
 		return toInteger(bounded.OpToInteger, e, math.RoundToEven, x.At)
 	case t == value.Integer && e.Type == value.Boolean:
-		return &bounded.Expr{Op: bounded.OpToInteger, Type: t, Args: []*bounded.Expr{e}, Range: bounded.Range{IntLo: 0, IntHi: 1}, Nullable: e.Nullable}, nil
+		return &bounded.Expr{
+			Op:       bounded.OpToInteger,
+			Type:     t,
+			Args:     []*bounded.Expr{e},
+			Range:    bounded.Range{IntLo: 0, IntHi: 1},
+			Nullable: e.Nullable,
+		}, nil
 	}
 	return nil, Refuse(x.At, "use CASE", "%s cannot be cast to %s", e.Type, t)
 }

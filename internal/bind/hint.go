@@ -20,7 +20,10 @@ func suggestion(name string, candidates []string) string {
 		if query.QuoteName(c) == c {
 			return fmt.Sprintf("write %s without quotes: in quotes a name keeps its case", c)
 		}
-		return fmt.Sprintf(`write "%s" in double quotes: unquoted names are folded to lower case`, strings.ReplaceAll(c, `"`, `""`))
+		return fmt.Sprintf(
+			`write "%s" in double quotes: unquoted names are folded to lower case`,
+			strings.ReplaceAll(c, `"`, `""`),
+		)
 	}
 	switch best := nearest.Name(name, candidates); {
 	case best == "":
@@ -58,13 +61,33 @@ func noColumn(name string, columns []string) string {
 
 // otherFunctions are functions that people know from elsewhere, with what to write here.
 var otherFunctions = map[string]string{
-	"regr_sxx": "it is REGR_COUNT(y, x) * VAR_POP(x)", "regr_syy": "it is REGR_COUNT(y, x) * VAR_POP(y)", "regr_sxy": "it is REGR_COUNT(y, x) * COVAR_POP(y, x)",
-	"std": "write STDDEV", "to_char": onDates, "year": onDates, "month": onDates, "day": onDates, "age": onDates,
-	"quantile": quantile, "quantile_cont": quantile, "quantile_disc": quantile, "approx_quantile": quantile, "approx_percentile": quantile,
-	"concat": "there is no text to put together: group by both expressions", "if": "write CASE WHEN … THEN … ELSE … END",
-	"iif": "write CASE WHEN … THEN … ELSE … END", "ifnull": "write COALESCE(a, b)", "nvl": "write COALESCE(a, b)",
-	"pow": "write x * x, or EXP(y * LN(x))", "power": "write x * x, or EXP(y * LN(x))", "mod": "write a % b", "div": "write FLOOR(a / b)",
-	"log": "write LN(x), or LN(x) / LN(10)", "log10": "write LN(x) / LN(10)", "trunc": "write FLOOR or CEIL", "truncate": "write FLOOR or CEIL",
+	"regr_sxx":          "it is REGR_COUNT(y, x) * VAR_POP(x)",
+	"regr_syy":          "it is REGR_COUNT(y, x) * VAR_POP(y)",
+	"regr_sxy":          "it is REGR_COUNT(y, x) * COVAR_POP(y, x)",
+	"std":               "write STDDEV",
+	"to_char":           onDates,
+	"year":              onDates,
+	"month":             onDates,
+	"day":               onDates,
+	"age":               onDates,
+	"quantile":          quantile,
+	"quantile_cont":     quantile,
+	"quantile_disc":     quantile,
+	"approx_quantile":   quantile,
+	"approx_percentile": quantile,
+	"concat":            "there is no text to put together: group by both expressions",
+	"if":                "write CASE WHEN … THEN … ELSE … END",
+	"iif":               "write CASE WHEN … THEN … ELSE … END",
+	"ifnull":            "write COALESCE(a, b)",
+	"nvl":               "write COALESCE(a, b)",
+	"pow":               "write x * x, or EXP(y * LN(x))",
+	"power":             "write x * x, or EXP(y * LN(x))",
+	"mod":               "write a % b",
+	"div":               "write FLOOR(a / b)",
+	"log":               "write LN(x), or LN(x) / LN(10)",
+	"log10":             "write LN(x) / LN(10)",
+	"trunc":             "write FLOOR or CEIL",
+	"truncate":          "write FLOOR or CEIL",
 }
 
 const (
@@ -192,7 +215,13 @@ func (l *Scope) unlisted(e *bounded.Expr, at []query.Pos) error {
 			if j == i || c.Op != bounded.OpConst || c.Const.Null || listed(c.Const) {
 				continue
 			}
-			return Refuse(at[j], valueHint(c.Const, values), "%s is not among the declared values of column %s", quoted(c.Const), query.QuoteName(column.Name))
+			return Refuse(
+				at[j],
+				valueHint(c.Const, values),
+				"%s is not among the declared values of column %s",
+				quoted(c.Const),
+				query.QuoteName(column.Name),
+			)
 		}
 	}
 	return nil
@@ -252,5 +281,9 @@ func BoundsNeeded(x *bounded.Expr, at query.Pos) error {
 		e.Hint = "the owner can declare bounds in the policy; or give them here, as in SUM(x, bounds => (low, high))"
 		return e
 	}
-	return Refuse(at, "bound it: LEAST(GREATEST(x, low), high)", "the values to be added have bounds too wide for a sensitivity")
+	return Refuse(
+		at,
+		"bound it: LEAST(GREATEST(x, low), high)",
+		"the values to be added have bounds too wide for a sensitivity",
+	)
 }

@@ -19,7 +19,11 @@ func (l *Scope) widthBucket(x *query.Call) (*bounded.Expr, error) {
 	}
 	low, high, n := NumberLiteral(x.Args[1]), NumberLiteral(x.Args[2]), NumberLiteral(x.Args[3])
 	if low == nil || high == nil || floatOf(low) >= floatOf(high) {
-		return nil, Refuse(x.At, "write out two numbers, the lower one first", "width_bucket needs two bounds that are constants and in order")
+		return nil, Refuse(
+			x.At,
+			"write out two numbers, the lower one first",
+			"width_bucket needs two bounds that are constants and in order",
+		)
 	}
 	if n == nil || !n.IsInt() || n.Sign() <= 0 || n.Cmp(big.NewRat(policy.MaxKeys-2, 1)) > 0 {
 		return nil, Refuse(x.At, "", "width_bucket needs a constant number of buckets, from 1 to %d", policy.MaxKeys-2)
@@ -42,8 +46,9 @@ func (l *Scope) widthBucket(x *query.Call) (*bounded.Expr, error) {
 	width := binary(query.Sub, highest, lowest)
 	floor := call("floor", binary(query.Div, binary(query.Mul, binary(query.Sub, of, lowest), whole(count)), width))
 	part := binary(query.Add, call("least", call("greatest", floor, whole(0)), whole(count-1)), whole(1))
-	inside := binary(query.Add, part, binary(query.Mul, whole(0), floor)) // NULL where x is: LEAST and GREATEST pass over it
-	var outside []query.When                                              // those that x's bounds allow
+	// NULL where x is: LEAST and GREATEST pass over it
+	inside := binary(query.Add, part, binary(query.Mul, whole(0), floor))
+	var outside []query.When // those that x's bounds allow
 	least, most := RangeFloats(e.Range, e.Type)
 	if least < floatOf(low) {
 		outside = append(outside, query.When{Cond: binary(query.Lt, of, lowest), Result: whole(0)})

@@ -41,9 +41,17 @@ func beside(l, r *Relation, j *query.Join) (*Relation, error) {
 	left, swapped := j.Kind != query.InnerJoin, j.Kind == query.RightJoin
 	switch {
 	case l.public && r.public:
-		return nil, Refuse(j.At, "join each to the table of persons, one after the other", "two public tables are not joined by themselves")
+		return nil, Refuse(
+			j.At,
+			"join each to the table of persons, one after the other",
+			"two public tables are not joined by themselves",
+		)
 	case j.Kind == query.LeftJoin && l.public, j.Kind == query.RightJoin && r.public:
-		return nil, Refuse(j.At, "write JOIN, or LEFT JOIN from the table of persons: a group of a known key (values, values_from) is shown where nobody is in it, too; or, with PUBLIC_GROUPS, keep (SELECT DISTINCT x FROM p)", "this join would make rows of nobody")
+		return nil, Refuse(
+			j.At,
+			"write JOIN, or LEFT JOIN from the table of persons: a group of a known key (values, values_from) is shown where nobody is in it, too; or, with PUBLIC_GROUPS, keep (SELECT DISTINCT x FROM p)",
+			"this join would make rows of nobody",
+		)
 	case l.public:
 		swapped = true
 	}
@@ -121,9 +129,21 @@ func (s *joining) sameUnits() error {
 	s.units = true
 	switch {
 	case s.l.unit.IsRow() || s.r.unit.IsRow():
-		return Refuse(s.at, "the owner can declare a unit column for both", "rows that are units by themselves are joined to public tables alone: no row of another table is the same unit's")
+		return Refuse(
+			s.at,
+			"the owner can declare a unit column for both",
+			"rows that are units by themselves are joined to public tables alone: no row of another table is the same unit's",
+		)
 	case s.l.unitType != s.r.unitType:
-		return Refuse(s.at, "the owner can declare both unit columns with one type", "the units of %q and %q are not the same: one is %s, the other %s", s.l.main, s.r.main, s.l.unitType, s.r.unitType)
+		return Refuse(
+			s.at,
+			"the owner can declare both unit columns with one type",
+			"the units of %q and %q are not the same: one is %s, the other %s",
+			s.l.main,
+			s.r.main,
+			s.l.unitType,
+			s.r.unitType,
+		)
 	}
 	return nil
 }
@@ -134,7 +154,9 @@ func (s *joining) conditions(j *query.Join) error {
 	s.r.materialize()
 	s.pairs, s.residual, s.onlyR, s.forward, s.backward, s.together = nil, nil, nil, nil, nil, false
 	n := len(s.l.Columns)
-	s.both = Relation{Scope: Scope{Columns: append(slices.Clone(s.l.Columns), s.r.Columns...), Source: &bounded.Source{Op: bounded.Join}}}
+	s.both = Relation{
+		Scope: Scope{Columns: append(slices.Clone(s.l.Columns), s.r.Columns...), Source: &bounded.Source{Op: bounded.Join}},
+	}
 	s.both.Source.Columns = s.both.Columns
 	s.both.Names = s.beside(s.both.Source)
 	conditions, err := s.conjuncts(j)
@@ -158,7 +180,11 @@ func (s *joining) conditions(j *query.Join) error {
 		case reads(e, n, len(s.both.Columns)):
 			s.onlyR = Conjunction(s.onlyR, shifted(e, n, s.r.Source))
 		default:
-			return Refuse(x.Pos(), "say it of one side in a subquery: LEFT JOIN (SELECT … WHERE …) ON …", "beside equalities with its right side's columns, the condition of a LEFT JOIN speaks of its right side alone")
+			return Refuse(
+				x.Pos(),
+				"say it of one side in a subquery: LEFT JOIN (SELECT … WHERE …) ON …",
+				"beside equalities with its right side's columns, the condition of a LEFT JOIN speaks of its right side alone",
+			)
 		}
 	}
 	return nil
@@ -281,7 +307,14 @@ func shifted(e *bounded.Expr, n int, side *bounded.Source) *bounded.Expr {
 
 // keep leaves the rows of a materialized relation in which e is true; columns keep their places.
 func (r *Relation) keep(e *bounded.Expr) {
-	out := &bounded.Source{Op: bounded.Select, Inputs: []*bounded.Source{r.Source}, Where: e, Columns: r.Columns, Units: r.Source.Units, Single: r.Source.Single}
+	out := &bounded.Source{
+		Op:      bounded.Select,
+		Inputs:  []*bounded.Source{r.Source},
+		Where:   e,
+		Columns: r.Columns,
+		Units:   r.Source.Units,
+		Single:  r.Source.Single,
+	}
 	for i := range r.Columns {
 		out.Exprs = append(out.Exprs, r.Source.Column(i))
 	}
@@ -297,7 +330,13 @@ func (s *joining) joined() (*Relation, error) {
 	if s.onlyR != nil {
 		s.r.keep(s.onlyR)
 	}
-	join := &bounded.Source{Op: bounded.Join, Inputs: []*bounded.Source{s.l.Source, s.r.Source}, Units: s.l.Source.Units, Left: s.left, Pairs: s.pairs}
+	join := &bounded.Source{
+		Op:     bounded.Join,
+		Inputs: []*bounded.Source{s.l.Source, s.r.Source},
+		Units:  s.l.Source.Units,
+		Left:   s.left,
+		Pairs:  s.pairs,
+	}
 	unit, err := s.bound(join)
 	if err != nil {
 		return nil, err
@@ -353,11 +392,19 @@ func (s *joining) bound(join *bounded.Source) (policy.Unit, error) {
 				most = n.most
 			}
 			if n.of.table != nil && hint == "" {
-				hint = fmt.Sprintf("the owner can declare, for table %s, rows_per_value: {%s: 1}, if each value is there once", n.of.table.Name, n.of.column)
+				hint = fmt.Sprintf(
+					"the owner can declare, for table %s, rows_per_value: {%s: 1}, if each value is there once",
+					n.of.table.Name,
+					n.of.column,
+				)
 			}
 		}
 		if len(s.pairs) == 0 {
-			return policy.Unit{}, Refuse(s.at, "write ON t.x = p.x, where x is a column of the public table", "a public table is joined by an equality with one of its columns, which is no real number")
+			return policy.Unit{}, Refuse(
+				s.at,
+				"write ON t.x = p.x, where x is a column of the public table",
+				"a public table is joined by an equality with one of its columns, which is no real number",
+			)
 		}
 		if most == 0 {
 			return policy.Unit{}, Refuse(s.at, hint, "nothing says how many public rows one row could meet")
@@ -365,11 +412,17 @@ func (s *joining) bound(join *bounded.Source) (policy.Unit, error) {
 		join.Most = most
 		return times(s.l.unit, most, s.at)
 	case !s.together:
-		return policy.Unit{}, Refuse(s.at, s.unitHint(), "two tables of persons are joined where the person is the same, and the condition does not say so")
+		return policy.Unit{}, Refuse(
+			s.at,
+			s.unitHint(),
+			"two tables of persons are joined where the person is the same, and the condition does not say so",
+		)
 	case s.forward != nil:
 		join.Within, join.Most = s.forward, copies(s.r.Names, s.forward)
 		return times(s.l.unit, join.Most, s.at)
-	case s.backward != nil: // a left join of those who refer: each of l's rows at least once, and each of r's as often as what it refers to is there
+	// a left join of those who refer: each of l's rows at least once, and each of r's as often as what it refers to
+	// is there
+	case s.backward != nil:
 		join.Most, s.partners = s.r.unit.RowsPerUnit, copies(s.l.Names, s.backward)
 		met, err := times(s.r.unit, s.partners, s.at)
 		if err != nil {

@@ -14,7 +14,11 @@ import (
 func (l *Scope) Key(e *bounded.Expr, at query.Pos) (bounded.Key, error) {
 	values, ok := l.Known(e)
 	if !ok || e.Type == value.Real { // reals are no names of groups: 0 and −0 would be one, and engines print them apart
-		return bounded.Key{}, Refuse(at, l.UnknownKeyHint(e), "the possible values of this GROUP BY expression are not known beforehand")
+		return bounded.Key{}, Refuse(
+			at,
+			l.UnknownKeyHint(e),
+			"the possible values of this GROUP BY expression are not known beforehand",
+		)
 	}
 	if l.NullGroup(e) {
 		values = append(values, value.NullOf(e.Type))
@@ -27,7 +31,13 @@ func (l *Scope) Key(e *bounded.Expr, at query.Pos) (bounded.Key, error) {
 func (l *Scope) UnknownKeyHint(e *bounded.Expr) string {
 	if e.Op == bounded.OpColumn && l.Names != nil && e.Type != value.Real {
 		if of := nameOf(l.Names, e.Column).of; of.table != nil && of.table.Public {
-			return fmt.Sprintf("the owner can declare that its values are known, which are public, for column %s of table %s: values_from: %s.%s", of.column, of.table.Name, of.table.Name, of.column)
+			return fmt.Sprintf(
+				"the owner can declare that its values are known, which are public, for column %s of table %s: values_from: %s.%s",
+				of.column,
+				of.table.Name,
+				of.table.Name,
+				of.column,
+			)
 		}
 	}
 	switch e.Type {

@@ -32,7 +32,11 @@ func (f from) list(list *query.List, where query.Expr) (*Relation, query.Expr, e
 			return true
 		})
 		if on == nil {
-			return nil, nil, Refuse(item.Pos(), "write JOIN … ON a.x = b.x", "no equality in WHERE joins this to what stands before it")
+			return nil, nil, Refuse(
+				item.Pos(),
+				"write JOIN … ON a.x = b.x",
+				"no equality in WHERE joins this to what stands before it",
+			)
 		}
 		if out, err = beside(out, next, &query.Join{At: item.Pos(), Kind: query.InnerJoin, On: on}); err != nil {
 			return nil, nil, err

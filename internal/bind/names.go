@@ -24,7 +24,15 @@ func (l *Scope) Find(c *query.Column) (*Name, error) {
 		if found != nil {
 			hint := "give one of them another name, with AS"
 			if found.table != n.table && n.table != "" && found.table != "" {
-				hint = "write " + query.QuoteName(found.table) + "." + query.QuoteName(n.name) + " or " + query.QuoteName(n.table) + "." + query.QuoteName(n.name)
+				hint = "write " + query.QuoteName(
+					found.table,
+				) + "." + query.QuoteName(
+					n.name,
+				) + " or " + query.QuoteName(
+					n.table,
+				) + "." + query.QuoteName(
+					n.name,
+				)
 			}
 			return nil, Refuse(c.At, hint, "column %q is ambiguous", c.Name)
 		}
@@ -87,7 +95,15 @@ func unfilled(c *policy.Column, at query.Pos) error {
 	if o == nil || c.Values != nil {
 		return nil
 	}
-	return Refuse(at, "the owner can seal it: dither seal "+o.Table, "the values of column %q are those of %s.%s, and %s", c.Name, o.Table, o.Column, cmp.Or(o.Trouble, "they are not known here"))
+	return Refuse(
+		at,
+		"the owner can seal it: dither seal "+o.Table,
+		"the values of column %q are those of %s.%s, and %s",
+		c.Name,
+		o.Table,
+		o.Column,
+		cmp.Or(o.Trouble, "they are not known here"),
+	)
 }
 
 // nameOf is the first name of a column.
@@ -106,7 +122,14 @@ func (l *Scope) Declared(c *policy.Column) *bounded.Expr {
 		index = len(l.Columns)
 		l.Columns = append(l.Columns, bounded.Column{Column: c, Range: bounded.CleanRange(c)})
 	}
-	return &bounded.Expr{Op: bounded.OpColumn, Type: c.Type, Column: index, Name: c.Name, Range: l.Columns[index].Range, Nullable: true}
+	return &bounded.Expr{
+		Op:       bounded.OpColumn,
+		Type:     c.Type,
+		Column:   index,
+		Name:     c.Name,
+		Range:    l.Columns[index].Range,
+		Nullable: true,
+	}
 }
 
 // Has reports that a name is a column's.
@@ -122,7 +145,10 @@ func (l *Scope) UnitStands(e *bounded.Expr) bool {
 	if l.Names == nil {
 		return e.Name == l.Table.Unit.Column
 	}
-	return slices.ContainsFunc(l.Names, func(n Name) bool { return n.unit && n.e.Op == bounded.OpColumn && n.e.Column == e.Column })
+	return slices.ContainsFunc(
+		l.Names,
+		func(n Name) bool { return n.unit && n.e.Op == bounded.OpColumn && n.e.Column == e.Column },
+	)
 }
 
 // IsUnit reports that a reference means the unit's column.

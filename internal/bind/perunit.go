@@ -18,8 +18,14 @@ const (
 )
 
 var innerFunctions = map[string]bounded.InnerFunc{
-	"count": bounded.InnerCount, "sum": bounded.InnerSum, "avg": bounded.InnerAverage, "min": bounded.InnerMin, "max": bounded.InnerMax,
-	"bool_or": bounded.InnerAny, "bool_and": bounded.InnerAll, "every": bounded.InnerAll,
+	"count":    bounded.InnerCount,
+	"sum":      bounded.InnerSum,
+	"avg":      bounded.InnerAverage,
+	"min":      bounded.InnerMin,
+	"max":      bounded.InnerMax,
+	"bool_or":  bounded.InnerAny,
+	"bool_and": bounded.InnerAll,
+	"every":    bounded.InnerAll,
 }
 
 // inside lowers the list of a SELECT whose rows are grouped by the unit.
@@ -35,12 +41,24 @@ func (r *Relation) perUnit(s *query.Select) (*Relation, error) {
 	at := s.Items[0].Expr.Pos()
 	switch {
 	case r.public:
-		return nil, Refuse(at, "leave the subquery out; or aggregate it before it is sealed", "public rows are not aggregated inside a subquery")
+		return nil, Refuse(
+			at,
+			"leave the subquery out; or aggregate it before it is sealed",
+			"public rows are not aggregated inside a subquery",
+		)
 	case r.unit.IsRow():
-		return nil, Refuse(at, "leave the aggregate to the outer SELECT", "each row is a unit here: it has no rows to aggregate")
+		return nil, Refuse(
+			at,
+			"leave the aggregate to the outer SELECT",
+			"each row is a unit here: it has no rows to aggregate",
+		)
 	}
 	input := r.materialize()
-	in := &inside{input: r, rows: r.unit.RowsPerUnit, per: &bounded.Source{Op: bounded.PerUnit, Inputs: []*bounded.Source{input}, Units: true}}
+	in := &inside{
+		input: r,
+		rows:  r.unit.RowsPerUnit,
+		per:   &bounded.Source{Op: bounded.PerUnit, Inputs: []*bounded.Source{input}, Units: true},
+	}
 	groups := int64(1)
 	byUnit := false
 	for _, x := range s.GroupBy {
@@ -65,7 +83,11 @@ func (r *Relation) perUnit(s *query.Select) (*Relation, error) {
 		in.keys = append(in.keys, n)
 	}
 	if !byUnit {
-		return nil, Refuse(at, "add the unit's column to GROUP BY"+r.unitName()+", and aggregate over persons outside", "inside a subquery, aggregates are over one unit's own rows")
+		return nil, Refuse(
+			at,
+			"add the unit's column to GROUP BY"+r.unitName()+", and aggregate over persons outside",
+			"inside a subquery, aggregates are over one unit's own rows",
+		)
 	}
 	in.per.Single = len(in.keys) == 1
 	out := &Relation{Scope: Scope{Source: in.per, inside: in}, unit: r.unit, unitType: r.unitType, main: r.main}
@@ -93,7 +115,11 @@ func (r *Relation) innerList(s *query.Select) error {
 		if e.Op == bounded.OpColumn && e.Column < len(r.inside.keys) {
 			key := r.inside.keys[e.Column]
 			n.unit, n.of, n.copies = key.unit, key.of, key.copies
-			if rest := slices.DeleteFunc(slices.Clone(r.inside.keys), func(k Name) bool { return k.unit }); len(rest) <= 1 && !key.unit {
+			if rest := slices.DeleteFunc(
+				slices.Clone(r.inside.keys),
+				func(k Name) bool { return k.unit },
+			); len(rest) <= 1 &&
+				!key.unit {
 				n.copies = 1 // a row for each value
 			}
 			if n.name == "" {
@@ -195,7 +221,10 @@ func (in *inside) aggregate(x *query.Call) (bounded.Inner, bounded.Column, error
 		return bounded.Inner{}, bounded.Column{}, Refuse(x.At, hint, format, args...)
 	}
 	if len(x.Named) > 0 {
-		return no("leave "+query.QuoteName(x.Named[0].Name)+" out; bounds of rows are written LEAST(GREATEST(x, low), high)", "over one unit's own rows an aggregate is exact: it has neither a share of the price nor bounds of its own")
+		return no(
+			"leave "+query.QuoteName(x.Named[0].Name)+" out; bounds of rows are written LEAST(GREATEST(x, low), high)",
+			"over one unit's own rows an aggregate is exact: it has neither a share of the price nor bounds of its own",
+		)
 	}
 	distinct := x.Distinct
 	if distinct && (x.Filter != nil || x.Name != "count") {

@@ -62,13 +62,25 @@ func (f from) publicJoin(tree *query.Select) (*Relation, error) {
 	public := groups.Names[0]
 	switch {
 	case persons.public:
-		return nil, Refuse(j.At, "join each to the table of persons, one after the other", "two public tables are not joined by themselves")
+		return nil, Refuse(
+			j.At,
+			"join each to the table of persons, one after the other",
+			"two public tables are not joined by themselves",
+		)
 	case !asksPublicGroups(tree):
-		return nil, Refuse(j.At, "write SELECT WITH DIFFERENTIAL_PRIVACY OPTIONS(group_selection_strategy=PUBLIC_GROUPS) …, which shows exactly the groups that are there", "this join would make rows of nobody")
+		return nil, Refuse(
+			j.At,
+			"write SELECT WITH DIFFERENTIAL_PRIVACY OPTIONS(group_selection_strategy=PUBLIC_GROUPS) …, which shows exactly the groups that are there",
+			"this join would make rows of nobody",
+		)
 	case shared(persons.tables(), groups.tables()) != "":
 		return nil, Refuse(j.At, "give one of them an alias", "two tables are called %q here", public.table)
 	case tree.Where != nil:
-		return nil, Refuse(tree.Where.Pos(), "say it in a subquery: FROM (SELECT * FROM … WHERE …) AS t", "under PUBLIC_GROUPS nothing stands between the join and GROUP BY: WHERE would drop groups in which nobody is")
+		return nil, Refuse(
+			tree.Where.Pos(),
+			"say it in a subquery: FROM (SELECT * FROM … WHERE …) AS t",
+			"under PUBLIC_GROUPS nothing stands between the join and GROUP BY: WHERE would drop groups in which nobody is",
+		)
 	}
 	key, err := persons.joinedBy(groups, j)
 	if err != nil {
@@ -118,8 +130,13 @@ func (f from) distinctPublic(sub *query.Subquery) (*Relation, error) {
 		return nil, nil // which is refused as any SELECT DISTINCT is
 	}
 	at := sub.Branches[0].DistinctAt
-	if r.Source != nil || r.Where != nil || len(r.Names) != 1 || r.Names[0].of.table == nil || len(all.GroupBy) > 0 || all.Having != nil {
-		return nil, Refuse(at, "write (SELECT DISTINCT x FROM t), where x is a column of the public table t", "the groups of PUBLIC_GROUPS are all values of one column of a public table")
+	if r.Source != nil || r.Where != nil || len(r.Names) != 1 || r.Names[0].of.table == nil || len(all.GroupBy) > 0 ||
+		all.Having != nil {
+		return nil, Refuse(
+			at,
+			"write (SELECT DISTINCT x FROM t), where x is a column of the public table t",
+			"the groups of PUBLIC_GROUPS are all values of one column of a public table",
+		)
 	}
 	r.Names[0].table = sub.Alias
 	return r, nil
@@ -129,7 +146,15 @@ func (f from) distinctPublic(sub *query.Subquery) (*Relation, error) {
 func (r *Relation) joinedBy(public *Relation, j *query.Join) (*Name, error) {
 	n := public.Names[0]
 	no := func(at query.Pos) error {
-		return Refuse(at, "write USING ("+query.QuoteName(n.name)+"), or ON t.x = p."+query.QuoteName(n.name)+"; and what else there is to say in a subquery", "a join for PUBLIC_GROUPS says that a column is the public one, and nothing else")
+		return Refuse(
+			at,
+			"write USING ("+query.QuoteName(
+				n.name,
+			)+"), or ON t.x = p."+query.QuoteName(
+				n.name,
+			)+"; and what else there is to say in a subquery",
+			"a join for PUBLIC_GROUPS says that a column is the public one, and nothing else",
+		)
 	}
 	if j.Using != nil {
 		if len(j.Using) != 1 || j.Using[0] != n.name {
@@ -172,7 +197,13 @@ func (r *Relation) keyedBy(key *Name, public Name, at query.Pos) error {
 	from := public.of.table.Column(public.of.column)
 	origin := public.of.table.Name + "." + public.of.column
 	if key.of.table == nil || key.e.Op != bounded.OpColumn {
-		return Refuse(at, "join by a column of the table itself", "the values of %s are not known to be those of %s: it is computed", query.QuoteName(key.name), origin)
+		return Refuse(
+			at,
+			"join by a column of the table itself",
+			"the values of %s are not known to be those of %s: it is computed",
+			query.QuoteName(key.name),
+			origin,
+		)
 	}
 	if r.UnitStands(key.e) {
 		return Refuse(at, "group by something else", "each group would be one unit's")
@@ -192,8 +223,19 @@ func (r *Relation) keyedBy(key *Name, public Name, at query.Pos) error {
 		if own.ValuesFrom != nil || own.Values != nil || own.Lower != nil {
 			instead = ", in place of what it declares now"
 		}
-		return Refuse(at, fmt.Sprintf("the owner can declare, for column %s of table %s: values_from: %s%s", key.of.column, key.of.table.Name, origin, instead),
-			"nothing declares that the groups of %s are the values of %s", query.QuoteName(key.name), origin)
+		return Refuse(
+			at,
+			fmt.Sprintf(
+				"the owner can declare, for column %s of table %s: values_from: %s%s",
+				key.of.column,
+				key.of.table.Name,
+				origin,
+				instead,
+			),
+			"nothing declares that the groups of %s are the values of %s",
+			query.QuoteName(key.name),
+			origin,
+		)
 	}
 	if err := unfilled(of, at); err != nil {
 		return err
@@ -213,11 +255,18 @@ func (r *Relation) keyedBy(key *Name, public Name, at query.Pos) error {
 // distinct refuses SELECT DISTINCT anywhere else.
 func (r *Relation) distinct(s *query.Select) error {
 	no := func(hint string) error {
-		return Refuse(s.DistinctAt, hint, "SELECT DISTINCT is not supported here: whether a row stays would depend on other persons' rows")
+		return Refuse(
+			s.DistinctAt,
+			hint,
+			"SELECT DISTINCT is not supported here: whether a row stays would depend on other persons' rows",
+		)
 	}
 	if r.public {
-		return Refuse(s.DistinctAt, "leave DISTINCT out, where the owner declares rows_per_value of what is joined by; or, for its values as groups, write OPTIONS(group_selection_strategy=PUBLIC_GROUPS) and t RIGHT JOIN (SELECT DISTINCT x FROM p) USING (x)",
-			"SELECT DISTINCT of public rows only says which groups there are")
+		return Refuse(
+			s.DistinctAt,
+			"leave DISTINCT out, where the owner declares rows_per_value of what is joined by; or, for its values as groups, write OPTIONS(group_selection_strategy=PUBLIC_GROUPS) and t RIGHT JOIN (SELECT DISTINCT x FROM p) USING (x)",
+			"SELECT DISTINCT of public rows only says which groups there are",
+		)
 	}
 	if r.unit.IsRow() || grouped(s) {
 		return no("leave DISTINCT out; COUNT(DISTINCT x) counts values")

@@ -19,7 +19,8 @@ type Scope struct {
 	Table    *policy.Table
 	alias    string
 	Resolved map[*policy.Column]bool // of one table: some name was resolved to what reads it
-	Columns  []bounded.Column        // the columns the question uses, in order of first use; of a source, those that it gives
+	// the columns the question uses, in order of first use; of a source, those that it gives
+	Columns []bounded.Column
 
 	// Where the question selects from more than one table's name:
 	Names  []Name          // what names stand for; nil for the table's own
@@ -40,7 +41,13 @@ func (l *Scope) Column(c *query.Column) (*bounded.Expr, error) {
 	}
 	declared := l.Table.Column(c.Name)
 	if declared == nil {
-		return nil, Refuse(c.At, noColumn(c.Name, columnNames(l.Table)), "there is no column %q in table %q", c.Name, l.Table.Name)
+		return nil, Refuse(
+			c.At,
+			noColumn(c.Name, columnNames(l.Table)),
+			"there is no column %q in table %q",
+			c.Name,
+			l.Table.Name,
+		)
 	}
 	if err := unfilled(declared, c.At); err != nil {
 		return nil, err
@@ -287,7 +294,11 @@ func tooWide(e *bounded.Expr, at query.Pos) *Error {
 		return Refuse(at, "the owner can declare bounds in the policy; or bound it here: LEAST(GREATEST(x, low), high)",
 			"column %s has no declared bounds, so it may be compared but not computed with", strings.Join(unbounded, ", "))
 	}
-	return Refuse(at, "narrow the arguments with LEAST and GREATEST", "this could overflow or underflow, given the declared bounds")
+	return Refuse(
+		at,
+		"narrow the arguments with LEAST and GREATEST",
+		"this could overflow or underflow, given the declared bounds",
+	)
 }
 
 // IsUnbounded reports a column whose values have no declared bounds.

@@ -48,8 +48,13 @@ func plus(u, v policy.Unit, at query.Pos) (policy.Unit, error) {
 
 func fits(u policy.Unit, at query.Pos) error {
 	if u.RowsPerUnit > policy.MaxRowsPerUnit {
-		return Refuse(at, "the owner can declare fewer rows_per_unit; or count each person's rows in a subquery first, GROUP BY the person",
-			"one unit could have %d rows here, more than %d", u.RowsPerUnit, policy.MaxRowsPerUnit)
+		return Refuse(
+			at,
+			"the owner can declare fewer rows_per_unit; or count each person's rows in a subquery first, GROUP BY the person",
+			"one unit could have %d rows here, more than %d",
+			u.RowsPerUnit,
+			policy.MaxRowsPerUnit,
+		)
 	}
 	return nil
 }

@@ -8,7 +8,12 @@ import (
 func tableOf(p *policy.Policy, tree *query.Select) (*policy.Table, error) {
 	if t := p.Table(tree.From.Table); t != nil {
 		if t.Public {
-			return nil, Refuse(tree.From.At, "read its source directly: it is public", "table %q is public and holds nothing to protect", t.Name)
+			return nil, Refuse(
+				tree.From.At,
+				"read its source directly: it is public",
+				"table %q is public and holds nothing to protect",
+				t.Name,
+			)
 		}
 		return t, nil
 	}

@@ -14,9 +14,21 @@ func unionAll(a, b *Relation, at query.Pos) (*Relation, error) {
 	case a.public != b.public:
 		return nil, Refuse(at, "", "rows of persons and public rows don't mix in UNION ALL")
 	case a.unit.IsRow() != b.unit.IsRow() || a.unitType != b.unitType:
-		return nil, Refuse(at, "the owner can declare both unit columns with one type", "the units of %q and %q are not the same", a.main, b.main)
+		return nil, Refuse(
+			at,
+			"the owner can declare both unit columns with one type",
+			"the units of %q and %q are not the same",
+			a.main,
+			b.main,
+		)
 	case len(a.Names) != len(b.Names):
-		return nil, Refuse(at, "select the same columns in each", "the SELECTs of UNION ALL have %d and %d columns", len(a.Names), len(b.Names))
+		return nil, Refuse(
+			at,
+			"select the same columns in each",
+			"the SELECTs of UNION ALL have %d and %d columns",
+			len(a.Names),
+			len(b.Names),
+		)
 	}
 	out := &Relation{unit: a.unit, unitType: a.unitType, public: a.public, main: a.main}
 	var err error

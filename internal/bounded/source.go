@@ -152,6 +152,13 @@ func (s *Source) write(w *strings.Builder) {
 func (s *Source) Column(i int) *Expr {
 	c := s.Columns[i]
 	return &Expr{
-		Op: OpColumn, Type: c.Type, Column: i, Name: c.Name, Derived: s.Op != Scan, Range: c.Range, Nullable: true, size: c.Weight,
+		Op:       OpColumn,
+		Type:     c.Type,
+		Column:   i,
+		Name:     c.Name,
+		Derived:  s.Op != Scan,
+		Range:    c.Range,
+		Nullable: true,
+		size:     c.Weight,
 	}
 }

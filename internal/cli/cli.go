@@ -23,12 +23,27 @@ const Version = "0.1.0-dev"
 // verbs lists the verbs in the order of help.
 func verbs() []console.Verb {
 	return []console.Verb{
-		owner.Init, owner.Policy, owner.Seal,
-		analyst.Tables, analyst.Explain, analyst.Query,
-		statistics.Test, statistics.Fit, statistics.Estimate, statistics.Cluster,
-		owner.Budget, owner.Ledger,
-		laboratory.Account, laboratory.Calibrate, laboratory.Interpret, laboratory.Attack, laboratory.Channel, laboratory.Audit,
-		tour.Demo, completionVerb(), versionVerb,
+		owner.Init,
+		owner.Policy,
+		owner.Seal,
+		analyst.Tables,
+		analyst.Explain,
+		analyst.Query,
+		statistics.Test,
+		statistics.Fit,
+		statistics.Estimate,
+		statistics.Cluster,
+		owner.Budget,
+		owner.Ledger,
+		laboratory.Account,
+		laboratory.Calibrate,
+		laboratory.Interpret,
+		laboratory.Attack,
+		laboratory.Channel,
+		laboratory.Audit,
+		tour.Demo,
+		completionVerb(),
+		versionVerb,
 	}
 }
 

@@ -167,7 +167,12 @@ _dither() {
 `)
 	known, other := valued(all)
 	for _, f := range known {
-		fmt.Fprintf(&b, "\t%s) COMPREPLY=($(compgen -W %q -- \"$current\")); return ;;\n", console.Dashed(f.name), strings.Join(f.among, " "))
+		fmt.Fprintf(
+			&b,
+			"\t%s) COMPREPLY=($(compgen -W %q -- \"$current\")); return ;;\n",
+			console.Dashed(f.name),
+			strings.Join(f.among, " "),
+		)
 	}
 	fmt.Fprintf(&b, "\t%s) COMPREPLY=(); return ;;\n\tesac\n\tcase $verb in\n", strings.Join(other, "|"))
 	var names []string

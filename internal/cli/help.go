@@ -15,9 +15,14 @@ func help(s *console.Console) {
 	for _, c := range verbs() {
 		g.Add("  "+c.Name, c.About)
 	}
-	s.Print("%s\n  dither help COMMAND   its arguments and flags\n  -C HOME               %s\n  --version             the version\n\n",
-		g.Text("   "), console.AboutHome)
-	s.Print("exit: 0 answered, 2 usage, 3 refused, unsupported SQL or a claim refuted, 4 budget exhausted, 1 anything else\n")
+	s.Print(
+		"%s\n  dither help COMMAND   its arguments and flags\n  -C HOME               %s\n  --version             the version\n\n",
+		g.Text("   "),
+		console.AboutHome,
+	)
+	s.Print(
+		"exit: 0 answered, 2 usage, 3 refused, unsupported SQL or a claim refuted, 4 budget exhausted, 1 anything else\n",
+	)
 }
 
 // runHelp prints the help of a verb, which declares its flags and does nothing else when it is asked for help.

@@ -230,7 +230,12 @@ func (m meter) joined(s *bounded.Source) metered {
 	if !r.public {
 		most = max(min(most, r.rows), 1)
 	}
-	out := metered{rows: multiplied(l.rows, most), steps: l.steps, unit: l.unit, columns: append(slices.Clone(l.columns), r.columns...)}
+	out := metered{
+		rows:    multiplied(l.rows, most),
+		steps:   l.steps,
+		unit:    l.unit,
+		columns: append(slices.Clone(l.columns), r.columns...),
+	}
 	out.most = max(out.rows, l.most)
 	pairs := int64(stepsGroup)
 	if !r.public {
@@ -273,7 +278,8 @@ func (m meter) perUnit(s *bounded.Source) metered {
 	row, groups, unknown := sum(stepsRow, met(in.unit)), int64(1), 0
 	for i, e := range s.Exprs {
 		steps, width := eval(e, in.columns, false)
-		again, _ := eval(e, in.columns, true) // in a condition on the key, which may be applied to rows before they are grouped
+		// in a condition on the key, which may be applied to rows before they are grouped
+		again, _ := eval(e, in.columns, true)
 		row = sum(row, steps, stepsGroup, copied(width))
 		out.columns = append(out.columns, narrowed(cell{width, again}, s.Columns[i]))
 		if values, ok := s.Columns[i].Known(); ok {

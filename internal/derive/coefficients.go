@@ -66,7 +66,12 @@ func (l *lattice) coefficients(s uint64, i int, keys []int) []float64 {
 // the sum of the first ones, which are not negative, times the keys' sizes so far: n·((1 − 1/n)·in + without) and
 // n·(without − in/n) have coefficients of at most n, and each of the first numbers takes part in a later one once at
 // most.
-func (l *lattice) inWords(s uint64, keys []int, weights []*big.Rat, subsets []uint64) (x []int64, denominator int64, ok bool) {
+func (l *lattice) inWords(
+	s uint64,
+	keys []int,
+	weights []*big.Rat,
+	subsets []uint64,
+) (x []int64, denominator int64, ok bool) {
 	common, last := int64(1), (*big.Rat)(nil)
 	for _, w := range weights {
 		if w == last {

@@ -163,7 +163,13 @@ func (a *Answer) grids(sums [][]*big.Int) []*grid {
 		fit := a.fits[j]
 		values, denominators := fit.fit(tables(p, j, sums))
 		for i := range p.Sets {
-			out[i].of[m] = &fitted{released: a.measures[m], values: values[i], denominator: denominators[i], laws: fit.laws[i : i+1], direct: fit.lattice == nil}
+			out[i].of[m] = &fitted{
+				released:    a.measures[m],
+				values:      values[i],
+				denominator: denominators[i],
+				laws:        fit.laws[i : i+1],
+				direct:      fit.lattice == nil,
+			}
 		}
 	}
 	return out
@@ -245,7 +251,14 @@ func (a *Answer) setCells(sums [][]*big.Int, alpha float64) []*cell {
 			rows = a.rowsOf(shown, sums)
 		}
 		for i := range g.grouping.Cells(&a.plan.Statement) {
-			c := &cell{answer: a, keys: g.grouping.CellKeys(&a.plan.Statement, i), alpha: alpha, known: map[estimated]Estimate{}, grid: g, place: i}
+			c := &cell{
+				answer: a,
+				keys:   g.grouping.CellKeys(&a.plan.Statement, i),
+				alpha:  alpha,
+				known:  map[estimated]Estimate{},
+				grid:   g,
+				place:  i,
+			}
 			if rows != nil {
 				c.sums = rows[i]
 			}

@@ -60,7 +60,13 @@ func (n *noises) released(m *plan.Measure) (*released, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &released{Measure: m, noise: of.noise, unit: math.Ldexp(1, m.Grid), limits: of.limits, quantiles: map[float64]*big.Int{}}, nil
+	return &released{
+		Measure:   m,
+		noise:     of.noise,
+		unit:      math.Ldexp(1, m.Grid),
+		limits:    of.limits,
+		quantiles: map[float64]*big.Int{},
+	}, nil
 }
 
 // of returns the noise of a measure, with the results about it.

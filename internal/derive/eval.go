@@ -126,7 +126,13 @@ func exactly(v value.Value) Estimate {
 		return Estimate{Value: v.Real, Interval: Interval{v.Real, v.Real}}
 	}
 	n := big.NewInt(v.Int)
-	return Estimate{Value: float64(v.Int), Whole: n, Interval: around(new(big.Rat).SetInt(n), new(big.Rat).SetInt(n)), WholeLow: n, WholeHigh: n}
+	return Estimate{
+		Value:     float64(v.Int),
+		Whole:     n,
+		Interval:  around(new(big.Rat).SetInt(n), new(big.Rat).SetInt(n)),
+		WholeLow:  n,
+		WholeHigh: n,
+	}
 }
 
 // combine applies an operation to values and, by interval arithmetic, to intervals.

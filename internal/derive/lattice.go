@@ -58,7 +58,8 @@ func variances(p *plan.Plan, j int) (out []*big.Rat) {
 	var first *plan.Measure
 	for _, g := range p.Groupings() {
 		m := g.Measures[j]
-		if first != nil && m.Noise == first.Noise && (m.Parameter == first.Parameter || m.Parameter.Cmp(first.Parameter) == 0) {
+		if first != nil && m.Noise == first.Noise &&
+			(m.Parameter == first.Parameter || m.Parameter.Cmp(first.Parameter) == 0) {
 			out = append(out, out[0])
 			continue
 		}

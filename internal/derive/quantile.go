@@ -31,7 +31,10 @@ func (c *cell) quantile(q *plan.Quantile, alpha float64) Estimate {
 	}
 	half := new(big.Rat).Quo(m.Unit(), big.NewRat(2, 1))
 	bounds := Interval{m.X.Range.Lo, m.X.Range.Hi}
-	e := Estimate{StdDev: math.NaN(), Interval: around(new(big.Rat).Sub(m.Units(low), half), new(big.Rat).Add(m.Units(high), half)).within(bounds)}
+	e := Estimate{
+		StdDev:   math.NaN(),
+		Interval: around(new(big.Rat).Sub(m.Units(low), half), new(big.Rat).Add(m.Units(high), half)).within(bounds),
+	}
 	x, _ := m.Units(v).Float64()
 	e.Value = math.Min(math.Max(x, bounds.Low), bounds.High)
 	return e

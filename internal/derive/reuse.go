@@ -94,7 +94,11 @@ func (a *Answer) From(earlier []*Earlier, combine, asExact bool) (used []int, ok
 // told returns, for the release's table over the keys that a following names, the law of each cell's error, and a
 // function that computes the table: from all numbers of the measure, fitted together, or from those of one grouping
 // alone.
-func (e *Earlier) told(f reuse.Following, noises []noise.Distribution, alone int) (law *noise.Combination, values func() ([]*big.Int, *big.Int)) {
+func (e *Earlier) told(
+	f reuse.Following,
+	noises []noise.Distribution,
+	alone int,
+) (law *noise.Combination, values func() ([]*big.Int, *big.Int)) {
 	name := fmt.Sprint(f.Measure, f.Keys, alone)
 	law = e.laws[name]
 	if alone >= 0 {
@@ -292,7 +296,10 @@ func averaged(of [][]*fitted) []*fitted {
 	}
 	out := make([]*fitted, len(of[0]))
 	for g := range out {
-		out[g] = &fitted{laws: averageLaws(of, g, shares), later: func() ([]*big.Int, *big.Int) { return weighted(of, g, weights, total) }}
+		out[g] = &fitted{
+			laws:  averageLaws(of, g, shares),
+			later: func() ([]*big.Int, *big.Int) { return weighted(of, g, weights, total) },
+		}
 	}
 	return out
 }

@@ -63,7 +63,12 @@ func (p *parser) atom() (*Number, error) {
 		}
 		r, ok := x.Rat()
 		if !ok {
-			return nil, fmt.Errorf("%w: exp at character %d is of %s, which is no rational", ErrSyntax, utf8.RuneCountInString(p.text[:start])+1, x.short())
+			return nil, fmt.Errorf(
+				"%w: exp at character %d is of %s, which is no rational",
+				ErrSyntax,
+				utf8.RuneCountInString(p.text[:start])+1,
+				x.short(),
+			)
 		}
 		return Exp(r)
 	}

@@ -64,7 +64,12 @@ func (p *parser) unexpected() error {
 		return fmt.Errorf("%w: it ends too early", ErrSyntax)
 	}
 	r, _ := utf8.DecodeRuneInString(p.text[p.at:])
-	return fmt.Errorf("%w: unexpected %s at character %d", ErrSyntax, strconv.QuoteRune(r), utf8.RuneCountInString(p.text[:p.at])+1)
+	return fmt.Errorf(
+		"%w: unexpected %s at character %d",
+		ErrSyntax,
+		strconv.QuoteRune(r),
+		utf8.RuneCountInString(p.text[:p.at])+1,
+	)
 }
 
 // opened counts one more level of nesting.

@@ -46,7 +46,13 @@ func (t Terms) Choose() Choice {
 			minimum := t.noise(1-share, math.Sqrt(d)) * t.Moves * t.Steep * t.Bound / (c * h)
 			hessian := t.noise(share/2, (d+1)/2) * t.Moves * t.Bend * t.Bound * t.Bound
 			products := t.noise(share/2, (d+1)/2) * t.Moves * t.Steep * t.Steep * t.Bound * t.Bound
-			v := square((1+c)*minimum) + square(hessian*c*usualCoefficient*math.Sqrt(d)/h) + square(0.08*c*c*usualCoefficient) + products/(h*h)
+			v := square(
+				(1+c)*minimum,
+			) + square(
+				hessian*c*usualCoefficient*math.Sqrt(d)/h,
+			) + square(
+				0.08*c*c*usualCoefficient,
+			) + products/(h*h)
 			// What noise hides of the curvature, and of it twice as much as Infer asks for, has no intervals.
 			hidden := 2 * (2*math.Sqrt(d) + 1) * hessian / h
 			if v *= 1 + square(hidden); v < square(best.Expected) {

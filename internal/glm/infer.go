@@ -61,11 +61,19 @@ type Fit struct {
 // in H makes variances uncertain: each is raised by the standard deviation that this gives it.
 func Infer(r Released) *Fit {
 	d := len(r.Theta)
-	f := &Fit{Theta: append([]float64(nil), r.Theta...), Slack: make([]float64, d), laplace: r.Laplace, Sampling: mat.NewDense(d, d, nil), Noise: mat.NewDense(d, d, nil)}
+	f := &Fit{
+		Theta:    append([]float64(nil), r.Theta...),
+		Slack:    make([]float64, d),
+		laplace:  r.Laplace,
+		Sampling: mat.NewDense(d, d, nil),
+		Noise:    mat.NewDense(d, d, nil),
+	}
 	inside := f.bring(r)
 	if r.Hessian == nil || r.Products == nil {
 		f.unknown = true
-		f.warn("no sums for intervals were paid for: the coefficients are drawn towards 0 by the regulariser, and have no intervals")
+		f.warn(
+			"no sums for intervals were paid for: the coefficients are drawn towards 0 by the regulariser, and have no intervals",
+		)
 		return f
 	}
 	h := symmetric(d, r.Hessian)
@@ -78,14 +86,18 @@ func Infer(r Released) *Fit {
 	least := r.spread(r.HessSD)
 	if e.values[0] < least {
 		f.weak = e.apply(func(l float64) float64 { return indicator(l < least) })
-		f.warn("in some direction the rows tell less than the noise hides (a constant or collinear predictor, too few rows, or too low a price): coefficients that have a part in it are drawn towards 0, and have no intervals")
+		f.warn(
+			"in some direction the rows tell less than the noise hides (a constant or collinear predictor, too few rows, or too low a price): coefficients that have a part in it are drawn towards 0, and have no intervals",
+		)
 	}
 	inverse := e.apply(func(l float64) float64 { return indicator(l >= least) / max(l, least) })
 	raised := e.apply(func(l float64) float64 { return max(l, 0) + r.Regularise })
 	delta, jacobian, weight := f.correct(r, inverse, e, least)
 	if r.Intercept >= 0 && weight < 3*r.ThetaSD*raised.At(r.Intercept, r.Intercept) {
 		f.unknown = true
-		f.warn("as far as the noise tells, the model is certain of nearly all rows (one class alone, classes that a predictor separates, or no rows at all): there are no intervals, since coefficients could be any larger")
+		f.warn(
+			"as far as the noise tells, the model is certain of nearly all rows (one class alone, classes that a predictor separates, or no rows at all): there are no intervals, since coefficients could be any larger",
+		)
 	}
 	for i := range f.Theta {
 		f.Theta[i] += delta[i]
@@ -96,11 +108,15 @@ func Infer(r Released) *Fit {
 			f.Theta[i] *= r.Radius / l
 		}
 		f.unknown = true
-		f.warn("without the regulariser's bias the coefficients would be outside the ball that they are held in (one class alone, classes that a predictor separates, a regulariser far above the curvature, or a radius that is too small for them): they are drawn back to it, and have no intervals; a larger radius may tell, at a larger noise")
+		f.warn(
+			"without the regulariser's bias the coefficients would be outside the ball that they are held in (one class alone, classes that a predictor separates, a regulariser far above the curvature, or a radius that is too small for them): they are drawn back to it, and have no intervals; a larger radius may tell, at a larger noise",
+		)
 	}
 	if !inside {
 		f.unknown = true
-		f.warn("the minimum is at the edge of the ball that coefficients are held in, where nothing tells how far they would have gone: there are no intervals; give a larger radius")
+		f.warn(
+			"the minimum is at the edge of the ball that coefficients are held in, where nothing tells how far they would have gone: there are no intervals; give a larger radius",
+		)
 	}
 	for i := range d {
 		if x := f.Theta[i] + f.Slack[i] + f.Sampling.At(i, i) + f.Noise.At(i, i); math.IsNaN(x) || math.IsInf(x, 0) {
@@ -144,7 +160,12 @@ func (r Released) spread(sd float64) float64 {
 
 // correct finds δ, J⁻¹ on the directions that are told, and the sum of the rows' weights ℓ″ at θ + δ, which
 // is +∞ where it is not told.
-func (f *Fit) correct(r Released, inverse *mat.Dense, e *spectral, least float64) (delta []float64, jacobian *mat.Dense, weight float64) {
+func (f *Fit) correct(
+	r Released,
+	inverse *mat.Dense,
+	e *spectral,
+	least float64,
+) (delta []float64, jacobian *mat.Dense, weight float64) {
 	pull := make([]float64, len(f.Theta))
 	for i, x := range f.Theta {
 		pull[i] = r.Regularise * x
@@ -182,7 +203,9 @@ func (f *Fit) correct(r Released, inverse *mat.Dense, e *spectral, least float64
 	}
 	if !(length(beyond) <= 1.5*length(first)) {
 		f.unknown = true
-		f.warn("what the regulariser took away is mostly beyond what its curvature tells (classes that a predictor separates, or all but so): the correction is of first order, and there are no intervals, since coefficients could be any larger; a smaller regulariser, at a higher price, may tell")
+		f.warn(
+			"what the regulariser took away is mostly beyond what its curvature tells (classes that a predictor separates, or all but so): the correction is of first order, and there are no intervals, since coefficients could be any larger; a smaller regulariser, at a higher price, may tell",
+		)
 		f.allow(first, 0.5)
 		return first, inverse, math.Inf(1)
 	}
@@ -316,7 +339,15 @@ type Estimate struct {
 // allowance. A sum of independent variables, some normal and some Laplace's, is quantiled as whichever of the two has
 // the longer tail at its standard deviation.
 func (f *Fit) Estimate(weights []float64, confidence float64) Estimate {
-	e := Estimate{Value: inner(weights, f.Theta), StdErr: math.NaN(), Noise: math.NaN(), Low: math.Inf(-1), High: math.Inf(1), Z: math.NaN(), P: math.NaN()}
+	e := Estimate{
+		Value:  inner(weights, f.Theta),
+		StdErr: math.NaN(),
+		Noise:  math.NaN(),
+		Low:    math.Inf(-1),
+		High:   math.Inf(1),
+		Z:      math.NaN(),
+		P:      math.NaN(),
+	}
 	if f.unknown || f.weak != nil && length(times(f.weak, weights)) > 0.01*length(weights) {
 		return e
 	}

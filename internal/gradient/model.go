@@ -78,7 +78,11 @@ type Scratch struct{ hidden, outputs, back []float64 }
 
 // NewScratch makes one for a model.
 func (m Model) NewScratch() *Scratch {
-	return &Scratch{hidden: make([]float64, m.Hidden), outputs: make([]float64, m.Classes), back: make([]float64, m.Hidden)}
+	return &Scratch{
+		hidden:  make([]float64, m.Hidden),
+		outputs: make([]float64, m.Classes),
+		back:    make([]float64, m.Hidden),
+	}
 }
 
 // Add adds the gradient of a row's loss at θ to g. The model must be valid; θ and g have its number of parameters,

@@ -42,7 +42,11 @@ func (s *Search) String() string { return "bounds of " + s.Outer().String() }
 // found plans bounds => auto for a call's one argument.
 func (b *builder) found(x *query.Call, a *query.Argument) error {
 	if x.Name != "sum" && x.Name != "avg" || len(x.Args) != 1 || x.Distinct {
-		return bind.Refuse(a.At, "ask for SUM(x, bounds => auto) first, and give the bounds that it finds: bounds => (low, high)", "bounds are found for SUM and AVG only")
+		return bind.Refuse(
+			a.At,
+			"ask for SUM(x, bounds => auto) first, and give the bounds that it finds: bounds => (low, high)",
+			"bounds are found for SUM and AVG only",
+		)
 	}
 	b.given.auto = true
 	return nil
@@ -51,14 +55,21 @@ func (b *builder) found(x *query.Call, a *query.Argument) error {
 // searched is the aggregate of e within bounds that are to be found. Till then it is planned at e's own.
 func (b *builder) searched(name string, e *bounded.Expr, at query.Pos) (Aggregate, error) {
 	if bind.AnyColumn(e, bind.IsUnbounded) && bind.IsUnbounded(e) {
-		return Aggregate{}, bind.Refuse(at, "give it outer bounds, as wide as you like: contribution_bounds_per_row => (-1000000, 1000000) beside bounds => auto; or the owner declares them",
-			"bounds are found within bounds that are known beforehand, and this has none")
+		return Aggregate{}, bind.Refuse(
+			at,
+			"give it outer bounds, as wide as you like: contribution_bounds_per_row => (-1000000, 1000000) beside bounds => auto; or the owner declares them",
+			"bounds are found within bounds that are known beforehand, and this has none",
+		)
 	}
 	outer, err := sumMeasure(e, false, at)
 	if err != nil {
 		return Aggregate{}, err
 	}
-	s := &Search{X: e, Look: bounded.Statement{Measures: []*bounded.Measure{&outer.Measure}, Ordered: true}, FalsePositive: falsePositive}
+	s := &Search{
+		X:             e,
+		Look:          bounded.Statement{Measures: []*bounded.Measure{&outer.Measure}, Ordered: true},
+		FalsePositive: falsePositive,
+	}
 	for _, o := range b.plan.Searches {
 		if o.String() == s.String() {
 			s = o
@@ -67,14 +78,20 @@ func (b *builder) searched(name string, e *bounded.Expr, at query.Pos) (Aggregat
 	if !slices.Contains(b.plan.Searches, s) {
 		b.plan.Searches = append(b.plan.Searches, s)
 	}
-	b.note("Bounds are looked for first, at half of the aggregate's share of the price. The error that is told is that within the widest bounds there are; it is smaller within narrower ones.")
+	b.note(
+		"Bounds are looked for first, at half of the aggregate's share of the price. The error that is told is that within the widest bounds there are; it is smaller within narrower ones.",
+	)
 	lo, hi := big.NewInt(outer.Lo), big.NewInt(outer.Hi)
 	sum, err := s.within(lo, hi, name == "avg")
 	if err != nil {
 		return Aggregate{}, err
 	}
 	if sum.X.Weight() > bounded.MaxWeight {
-		return Aggregate{}, bind.Refuse(at, "simplify it", "this expression is too large once it is written out with its bounds")
+		return Aggregate{}, bind.Refuse(
+			at,
+			"simplify it",
+			"this expression is too large once it is written out with its bounds",
+		)
 	}
 	if name == "sum" {
 		return Aggregate{Func: SumFunc, Sum: sum}, nil
@@ -106,7 +123,8 @@ func (s *Search) within(lo, hi *big.Int, centred bool) (*Measure, error) {
 		if s.X.Type == value.Integer {
 			return bind.Constant(value.OfInt(n))
 		}
-		x, _ := outer.Units(big.NewInt(n)).Float64() // exact: at most 2^60 units, of 46 bits or fewer where they are real bounds
+		// exact: at most 2^60 units, of 46 bits or fewer where they are real bounds
+		x, _ := outer.Units(big.NewInt(n)).Float64()
 		return bind.Constant(value.OfReal(min(max(x, s.X.Range.Lo), s.X.Range.Hi)))
 	}
 	at := query.Pos{Line: 1, Column: 1}
@@ -137,7 +155,9 @@ func (b *builder) looks() error {
 	for _, s := range b.plan.Searches {
 		outer := s.Outer()
 		s.Look = b.plan.Statement // the same rows, but those of groups that are not known are among them
-		s.Look.Keys, s.Look.Other, s.Look.Measures, s.Look.Ordered, s.Look.Caps = nil, false, []*bounded.Measure{outer}, true, b.rowsOnly()
+		s.Look.Keys, s.Look.Other, s.Look.Measures, s.Look.Ordered, s.Look.Caps = nil, false, []*bounded.Measure{
+			outer,
+		}, true, b.rowsOnly()
 		m := big.NewInt(s.Look.Caps.Rows)
 		h := countMeasure(bounded.CountValue, s.X)
 		h.L1, h.L2Squared, h.Loss = m, new(big.Int).Mul(m, m), s.Loss

@@ -72,7 +72,14 @@ func (w *measureWriter) write(b *strings.Builder, m *Measure) {
 const semantics = 1
 
 // describeStatement writes what any release depends on, but for its measures and their mechanisms.
-func describeStatement(b *bounded.Statement, w *strings.Builder, digest string, versions []int, n privacy.Neighbours, price privacy.Loss) {
+func describeStatement(
+	b *bounded.Statement,
+	w *strings.Builder,
+	digest string,
+	versions []int,
+	n privacy.Neighbours,
+	price privacy.Loss,
+) {
 	fmt.Fprintf(w, "semantics %d\npolicy %s\n", semantics, digest)
 	for i, table := range b.Tables() {
 		fmt.Fprintf(w, "table %q version %d\n", table, versions[i])
@@ -84,7 +91,14 @@ func describeStatement(b *bounded.Statement, w *strings.Builder, digest string, 
 	if b.Source != nil {
 		fmt.Fprintf(w, "from %s\n", b.Source)
 	}
-	fmt.Fprintf(w, "price %s\ncaps rows=%d groups=%d rows_per_group=%d\n", price, b.Caps.Rows, b.Caps.Groups, b.Caps.RowsPerGroup)
+	fmt.Fprintf(
+		w,
+		"price %s\ncaps rows=%d groups=%d rows_per_group=%d\n",
+		price,
+		b.Caps.Rows,
+		b.Caps.Groups,
+		b.Caps.RowsPerGroup,
+	)
 	w.WriteString(b.PartText())
 	describeValues(b, w)
 	if b.Where != nil {

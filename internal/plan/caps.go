@@ -21,7 +21,11 @@ import (
 func (b *builder) caps() error {
 	unit := b.Table.Unit
 	if unit.IsRow() && b.maxGroups > 0 {
-		return bind.Refuse(query.Pos{}, "leave it out", "max_groups is for tables with a unit column: here each row is one unit")
+		return bind.Refuse(
+			query.Pos{},
+			"leave it out",
+			"max_groups is for tables with a unit column: here each row is one unit",
+		)
 	}
 	if err := b.unitColumn(); err != nil || b.plan.Unit == nil {
 		return err

@@ -40,9 +40,17 @@ func (b *builder) cellCaps(byGroups bounded.Caps, averages, distinct bool) error
 	at := b.tree.Items[0].Expr.Pos()
 	switch {
 	case averages:
-		return bind.Refuse(at, "ask for the average in a question of its own", "an average and bounds per group exclude each other: what a unit adds to a group is clamped, and a quotient of clamped numbers is no average")
+		return bind.Refuse(
+			at,
+			"ask for the average in a question of its own",
+			"an average and bounds per group exclude each other: what a unit adds to a group is clamped, and a quotient of clamped numbers is no average",
+		)
 	case distinct:
-		return bind.Refuse(at, "ask for the distinct values in a question of their own", "COUNT(DISTINCT …) of values and bounds per group exclude each other: distinct values are bounded by a unit's rows")
+		return bind.Refuse(
+			at,
+			"ask for the distinct values in a question of their own",
+			"COUNT(DISTINCT …) of values and bounds per group exclude each other: distinct values are bounded by a unit's rows",
+		)
 	case b.maxRows > 0:
 		return bind.Refuse(at, "leave one out", "max_rows_contributed and bounds per group exclude each other")
 	}

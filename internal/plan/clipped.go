@@ -16,7 +16,11 @@ import (
 func (b *builder) clipped(x *query.Call) (*query.Call, error) {
 	s := b.given.outside
 	if x.Star || x.Distinct || len(x.Args) != 1 || b.given.auto {
-		return nil, bind.Refuse(x.At, "write CLIPPED(x, bounds => (0, 100)), or CLIPPED(x)", "CLIPPED takes one value, and bounds that are known")
+		return nil, bind.Refuse(
+			x.At,
+			"write CLIPPED(x, bounds => (0, 100)), or CLIPPED(x)",
+			"CLIPPED takes one value, and bounds that are known",
+		)
 	}
 	e, err := b.Row(x.Args[0])
 	if err != nil {
@@ -49,7 +53,12 @@ func (b *builder) clipped(x *query.Call) (*query.Call, error) {
 		R: &query.Binary{At: x.At, Op: above, L: x.Args[0], R: high},
 	})
 	one := &query.Literal{At: x.At, Kind: query.IntegerLiteral, Text: "1"}
-	return &query.Call{At: x.At, Name: "count", Filter: x.Filter, Args: []query.Expr{&query.Case{At: x.At, Whens: []query.When{{Cond: cond, Result: one}}}}}, nil
+	return &query.Call{
+		At:     x.At,
+		Name:   "count",
+		Filter: x.Filter,
+		Args:   []query.Expr{&query.Case{At: x.At, Whens: []query.When{{Cond: cond, Result: one}}}},
+	}, nil
 }
 
 // ratLiteral is a number as a constant of a type.

@@ -39,7 +39,11 @@ func (b *builder) countDistinct(x *query.Call) (Aggregate, error) {
 		return Aggregate{Func: CountFunc, Count: countMeasure(bounded.CountUnits, nil)}, nil
 	}
 	if x.Name != "count" {
-		return Aggregate{}, bind.Refuse(x.At, "leave DISTINCT out, or ask for COUNT(DISTINCT x)", "DISTINCT goes with COUNT alone: one person can change which values there are, and so any sum of them")
+		return Aggregate{}, bind.Refuse(
+			x.At,
+			"leave DISTINCT out, or ask for COUNT(DISTINCT x)",
+			"DISTINCT goes with COUNT alone: one person can change which values there are, and so any sum of them",
+		)
 	}
 	e, err := b.Row(x.Args[0])
 	if err != nil {
@@ -114,7 +118,13 @@ func (m *Measure) boundFew(n privacy.Neighbours, caps bounded.Caps, cells int) {
 		}
 		squares = min(2*squares, corner(l1, k))
 	}
-	m.L1, m.L2Squared = exact.Smaller(m.L1, big.NewInt(max(l1, 1))), exact.Smaller(m.L2Squared, big.NewInt(max(squares, 1)))
+	m.L1, m.L2Squared = exact.Smaller(
+		m.L1,
+		big.NewInt(max(l1, 1)),
+	), exact.Smaller(
+		m.L2Squared,
+		big.NewInt(max(squares, 1)),
+	)
 }
 
 // corner is the greatest sum of squares of numbers from 0 to k that add up to at most x.

@@ -19,9 +19,10 @@ type Measure struct {
 	L2Squared *big.Int     // the square of the L2 sensitivity
 	Loss      privacy.Loss // its share of the price
 	Noise     Noise        // on each cell
-	Parameter *big.Rat     // of the noise, in grid units: the scale L1/ε of Laplace, σ² = L2Squared/(2ρ) of Gaussian noise
-	Rounding  *big.Int     // rounding to the grid moves a cell by at most so many grid units
-	Search    *Search      // which finds the bounds of X before they are added up; nil where they are known
+	// of the noise, in grid units: the scale L1/ε of Laplace, σ² = L2Squared/(2ρ) of Gaussian noise
+	Parameter *big.Rat
+	Rounding  *big.Int // rounding to the grid moves a cell by at most so many grid units
+	Search    *Search  // which finds the bounds of X before they are added up; nil where they are known
 	centred   bool
 	text      string // String's, where it was written when the measure was made
 }

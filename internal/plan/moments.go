@@ -107,12 +107,18 @@ func (b *builder) variable(call *query.Call, x query.Expr) (variable, error) {
 		return variable{}, bind.Refuse(call.At, "", "an aggregate of NULL says nothing")
 	}
 	if e.Type == value.Boolean {
-		return variable{}, bind.Refuse(call.At, "CAST(… AS INTEGER) makes 1 and 0 of it", "%s needs a number, not a boolean", call.Name)
+		return variable{}, bind.Refuse(
+			call.At,
+			"CAST(… AS INTEGER) makes 1 and 0 of it",
+			"%s needs a number, not a boolean",
+			call.Name,
+		)
 	}
 	if err := bind.Numeric(e, call.At); err != nil {
 		return variable{}, err
 	}
-	if bind.IsUnbounded(e) || e.Type == value.Integer && max(bind.AbsInt(e.Range.IntLo), bind.AbsInt(e.Range.IntHi)) > 1<<52 {
+	if bind.IsUnbounded(e) ||
+		e.Type == value.Integer && max(bind.AbsInt(e.Range.IntLo), bind.AbsInt(e.Range.IntHi)) > 1<<52 {
 		return variable{}, bind.BoundsNeeded(e, call.At)
 	}
 	v := variable{x: x, expr: e}
@@ -224,5 +230,9 @@ func root(a *Post) *Post   { return &Post{Op: PostSqrt, Type: value.Real, Args: 
 
 // within clamps.
 func within(x *Post, lo, hi float64) *Post {
-	return &Post{Op: PostGreatest, Type: value.Real, Args: []*Post{constantOf(lo), {Op: PostLeast, Type: value.Real, Args: []*Post{constantOf(hi), x}}}}
+	return &Post{
+		Op:   PostGreatest,
+		Type: value.Real,
+		Args: []*Post{constantOf(lo), {Op: PostLeast, Type: value.Real, Args: []*Post{constantOf(hi), x}}},
+	}
 }

@@ -27,13 +27,25 @@ type cellSpan struct {
 }
 
 // argumentNames are the named arguments of aggregates.
-var argumentNames = []string{"weight", "epsilon", "bounds", "contribution_bounds_per_row", "contribution_bounds_per_group"}
+var argumentNames = []string{
+	"weight",
+	"epsilon",
+	"bounds",
+	"contribution_bounds_per_row",
+	"contribution_bounds_per_group",
+}
 
 // otherArguments are GoogleSQL's that mean nothing here, with the reason.
 var otherArguments = map[string][2]string{
-	"report_format":                  {"a report is no number", "an answer always has its interval; --format json writes both"},
+	"report_format": {
+		"a report is no number",
+		"an answer always has its interval; --format json writes both",
+	},
 	"contribution_bounding_strategy": {"how a unit is bounded is chosen for the whole question", "leave it out"},
-	"max_contributions_per_group":    {"how often a unit counts in a group is bounded by contribution_bounds_per_group", "write contribution_bounds_per_group => (0, n)"},
+	"max_contributions_per_group": {
+		"how often a unit counts in a group is bounded by contribution_bounds_per_group",
+		"write contribution_bounds_per_group => (0, n)",
+	},
 }
 
 // arguments takes the named arguments off an aggregate's call: those on its price are kept in b.given for its claim, and bounds are put
@@ -94,7 +106,11 @@ func span(a *query.Argument) (lo, hi *big.Rat, err error) {
 		lo, hi = bind.NumberLiteral(low), bind.NumberLiteral(high)
 	}
 	if lo == nil || hi == nil {
-		return nil, nil, bind.Refuse(a.At, "write "+a.Name+" => (0, 100)", "bounds are two constant numbers, the lower one first")
+		return nil, nil, bind.Refuse(
+			a.At,
+			"write "+a.Name+" => (0, 100)",
+			"bounds are two constant numbers, the lower one first",
+		)
 	}
 	if lo.Cmp(hi) > 0 {
 		return nil, nil, bind.Refuse(a.At, "put the lower one first", "the lower bound is above the upper one")
@@ -139,7 +155,12 @@ func (b *builder) perRow(x *query.Call, a *query.Argument) error {
 		inside = &query.Call{At: at, Name: "least", Args: []query.Expr{inside, ratLiteral(hi, e.Type, at)}}
 	}
 	if lo.Cmp(least) < 0 || hi.Cmp(most) > 0 {
-		b.note("The bounds of %s reach beyond what its argument can be, %s to %s as declared: those are taken.", strings.ToUpper(x.Name), short(least), short(most))
+		b.note(
+			"The bounds of %s reach beyond what its argument can be, %s to %s as declared: those are taken.",
+			strings.ToUpper(x.Name),
+			short(least),
+			short(most),
+		)
 	}
 	if inside != x.Args[0] {
 		there := &query.Is{At: at, X: x.Args[0], What: query.IsNull, Not: true}
@@ -174,7 +195,12 @@ func (b *builder) perGroup(x *query.Call, a *query.Argument) error {
 	counts := x.Name == "count" && !x.Distinct
 	switch row := b.Table.Unit.IsRow(); {
 	case row && b.Source != nil && b.Table.Unit.RowsPerUnit > 1:
-		return bind.Refuse(a.At, "write contribution_bounds_per_row => (low, high)", "a row is a unit here, and the relation makes up to %d of it: nothing bounds what one adds to a group but bounds of rows", b.Table.Unit.RowsPerUnit)
+		return bind.Refuse(
+			a.At,
+			"write contribution_bounds_per_row => (low, high)",
+			"a row is a unit here, and the relation makes up to %d of it: nothing bounds what one adds to a group but bounds of rows",
+			b.Table.Unit.RowsPerUnit,
+		)
 	case row && counts:
 		if lo.Sign() > 0 || hi.Cmp(big.NewRat(1, 1)) < 0 {
 			return bind.Refuse(a.At, "leave it out", "each row is a unit here, and counts as 1")
@@ -183,9 +209,19 @@ func (b *builder) perGroup(x *query.Call, a *query.Argument) error {
 	case row:
 		return b.perRow(x, a)
 	case x.Name == "count" && x.Distinct:
-		return bind.Refuse(a.At, "leave it out", "COUNT(DISTINCT …) has no bounds per group: who counts how often is bounded for the whole question")
+		return bind.Refuse(
+			a.At,
+			"leave it out",
+			"COUNT(DISTINCT …) has no bounds per group: who counts how often is bounded for the whole question",
+		)
 	case !counts && x.Name != "sum":
-		return bind.Refuse(a.At, "write contribution_bounds_per_row => (low, high)", "%s has no bounds per group: what one %s adds to a group is bounded by rows", x.Name, b.Table.Unit.Column)
+		return bind.Refuse(
+			a.At,
+			"write contribution_bounds_per_row => (low, high)",
+			"%s has no bounds per group: what one %s adds to a group is bounded by rows",
+			x.Name,
+			b.Table.Unit.Column,
+		)
 	}
 	b.given.cells = &cellSpan{at: a.At, lo: lo, hi: hi}
 	return nil

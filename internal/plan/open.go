@@ -15,9 +15,11 @@ import (
 
 // Unknown is what a question asks of groups whose keys are not known beforehand.
 type Unknown struct {
-	Delta    privacy.Delta // of their selection; zero: the policy's default
-	MinUnits int64         // a group of so many units or fewer is released with a probability of at most Delta; 0: the policy's, which is the least there can be. Refused where groups are known
-	Other    bool          // one group more, of all rows whose group was not selected
+	Delta privacy.Delta // of their selection; zero: the policy's default
+	// a group of so many units or fewer is released with a probability of at most Delta; 0: the policy's, which is
+	// the least there can be. Refused where groups are known
+	MinUnits int64
+	Other    bool // one group more, of all rows whose group was not selected
 }
 
 // opening is what a builder needs to admit open keys.
@@ -35,8 +37,11 @@ func (b *builder) openKey(e *bounded.Expr, at query.Pos) (bounded.Key, error) {
 		return k, err
 	}
 	if e.Op == bounded.OpColumn && b.UnitStands(e) {
-		return bounded.Key{}, bind.Refuse(at, "GROUP BY it in a subquery in FROM, and aggregate outside: SELECT AVG(n) FROM (SELECT …, COUNT(*) AS n … GROUP BY …) q",
-			"each group would be one unit's: none would ever be released")
+		return bounded.Key{}, bind.Refuse(
+			at,
+			"GROUP BY it in a subquery in FROM, and aggregate outside: SELECT AVG(n) FROM (SELECT …, COUNT(*) AS n … GROUP BY …) q",
+			"each group would be one unit's: none would ever be released",
+		)
 	}
 	if err := b.opens.admits(b.UnknownKeyHint(e), at); err != nil {
 		return bounded.Key{}, err

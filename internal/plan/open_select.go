@@ -21,7 +21,8 @@ type Strategy string
 
 // The strategies, both by the number of units that count in a group.
 const (
-	Thresholded Strategy = "gaussian threshold"  // released where it is above a threshold with noise: partition.ThresholdGaussian
+	// released where it is above a threshold with noise: partition.ThresholdGaussian
+	Thresholded Strategy = "gaussian threshold"
 	Optimal     Strategy = "partition selection" // released with the largest probability: partition.Selection
 )
 
@@ -43,8 +44,9 @@ const (
 // count whose units count elsewhere (of a unit so many rows count, and the unit in fewer groups): but no such set is ever released. ∎
 type Selection struct {
 	Strategy Strategy
-	Groups   int64                // in which a unit counts, at most
-	MinUnits int64                // a group of so many units or fewer is released with a probability of at most δ; at least 1
+	Groups   int64 // in which a unit counts, at most
+	// a group of so many units or fewer is released with a probability of at most δ; at least 1
+	MinUnits int64
 	Loss     privacy.Loss         // ρ, and the δ
 	Optimal  partition.Parameters // of either strategy the parameters
 	Gaussian partition.ThresholdGaussian
@@ -76,7 +78,12 @@ func (b *builder) selected() error {
 	s.MinUnits = max(asked.MinUnits, b.Table.MinUnits, 1)
 	b.plan.Price = privacy.ZCDPLoss(price, delta)
 	if err := s.choose(b.plan.Neighbours); err != nil {
-		return bind.Refuse(query.Pos{}, "ask for a larger --epsilon or --delta", "no selection of groups can be chosen: %v", err)
+		return bind.Refuse(
+			query.Pos{},
+			"ask for a larger --epsilon or --delta",
+			"no selection of groups can be chosen: %v",
+			err,
+		)
 	}
 	return nil
 }
@@ -89,7 +96,8 @@ func (s *Selection) choose(n privacy.Neighbours) error {
 		differ *= 2
 	}
 	s.Optimal = partition.Parameters{
-		Epsilon: rho.Share(1, differ).Pure().Times(differ), // K groups at ε/K each cost K·(ε/K)²/2: at ε/K = √(2ρ/K), ρ
+		// K groups at ε/K each cost K·(ε/K)²/2: at ε/K = √(2ρ/K), ρ
+		Epsilon: rho.Share(1, differ).Pure().Times(differ),
 		Delta:   delta, Keys: differ, MinUnits: s.MinUnits,
 	}
 	s.Gaussian = partition.ThresholdGaussian{

@@ -17,8 +17,16 @@ import (
 // optionNames are the options of GoogleSQL's clause, and of its old form.
 var (
 	optionNames = []string{
-		"epsilon", "delta", "max_groups_contributed", "max_rows_contributed", "max_rows_quantile", "privacy_unit_column", "group_selection_strategy",
-		"group_selection_epsilon", "min_privacy_units_per_group", "target_relative_error",
+		"epsilon",
+		"delta",
+		"max_groups_contributed",
+		"max_rows_contributed",
+		"max_rows_quantile",
+		"privacy_unit_column",
+		"group_selection_strategy",
+		"group_selection_epsilon",
+		"min_privacy_units_per_group",
+		"target_relative_error",
 	}
 	oldOptionNames = []string{"epsilon", "delta", "kappa", "k_threshold", "privacy_unit_column", "max_groups_contributed"}
 )
@@ -94,7 +102,11 @@ func (r *Request) option(p *policy.Policy, t *policy.Table, o query.Option) (err
 	case "target_relative_error":
 		r.TargetError, err = targetOption(o)
 	case "group_selection_epsilon":
-		return bind.Refuse(o.At, "leave it out: the price is divided equally, and weight => 2 gives an aggregate more of it", "a share for selecting groups cannot be set")
+		return bind.Refuse(
+			o.At,
+			"leave it out: the price is divided equally, and weight => 2 gives an aggregate more of it",
+			"a share for selecting groups cannot be set",
+		)
 	case "k_threshold":
 		return bind.Refuse(o.At, "write delta=1e-6 for it", "a threshold cannot be set as a number: it follows from delta")
 	}
@@ -145,10 +157,19 @@ func (r *Request) leastUnits(o query.Option) error {
 func epsilonOf(p *policy.Policy, name string, x query.Expr) (privacy.Epsilon, error) {
 	n := bind.NumberLiteral(x)
 	if n == nil || n.Sign() <= 0 {
-		return privacy.Epsilon{}, bind.Refuse(x.Pos(), "write "+name+" with a number, as 0.5", "an epsilon is a number above 0")
+		return privacy.Epsilon{}, bind.Refuse(
+			x.Pos(),
+			"write "+name+" with a number, as 0.5",
+			"an epsilon is a number above 0",
+		)
 	}
 	if n.Cmp(big.NewRat(privacy.MaxEpsilon, 1)) > 0 {
-		return privacy.Epsilon{}, bind.Refuse(x.Pos(), "the policy's maximum for one question is "+p.Price.Maximum.Price().String(), "an epsilon above %d asks for an answer without noise to speak of: there is none", privacy.MaxEpsilon)
+		return privacy.Epsilon{}, bind.Refuse(
+			x.Pos(),
+			"the policy's maximum for one question is "+p.Price.Maximum.Price().String(),
+			"an epsilon above %d asks for an answer without noise to speak of: there is none",
+			privacy.MaxEpsilon,
+		)
 	}
 	return privacy.EpsilonOf(n)
 }
@@ -163,7 +184,11 @@ func deltaOption(o query.Option) (privacy.Delta, error) {
 	}
 	d, err := privacy.ParseDelta(exact.FormatRat(n))
 	if err != nil {
-		return d, bind.Refuse(o.Value.Pos(), "write delta=1e-6", "a delta is a number from 0 to 1, and below 1 if it is to protect anybody")
+		return d, bind.Refuse(
+			o.Value.Pos(),
+			"write delta=1e-6",
+			"a delta is a number from 0 to 1, and below 1 if it is to protect anybody",
+		)
 	}
 	return d, nil
 }
@@ -172,7 +197,13 @@ func deltaOption(o query.Option) (privacy.Delta, error) {
 func countOption(o query.Option) (int64, error) {
 	n := bind.NumberLiteral(o.Value)
 	if n == nil || !n.IsInt() || n.Sign() <= 0 || n.Cmp(big.NewRat(policy.MaxRowsPerUnit, 1)) > 0 {
-		return 0, bind.Refuse(o.Value.Pos(), "write "+o.Name+"=2", "%s is a whole number from 1 to %d", o.Name, policy.MaxRowsPerUnit)
+		return 0, bind.Refuse(
+			o.Value.Pos(),
+			"write "+o.Name+"=2",
+			"%s is a whole number from 1 to %d",
+			o.Name,
+			policy.MaxRowsPerUnit,
+		)
 	}
 	return n.Num().Int64(), nil
 }
@@ -184,8 +215,12 @@ func (r *Request) groups(t *policy.Table, o query.Option) error {
 		if t.Unit.IsRow() {
 			return nil
 		}
-		return bind.Refuse(o.Value.Pos(), fmt.Sprintf("write %s=%d, or max_rows_contributed=%d", o.Name, t.Unit.MaxGroups, t.Unit.RowsPerUnit),
-			"without a bound on its groups one %s could change every group", t.Unit.Column)
+		return bind.Refuse(
+			o.Value.Pos(),
+			fmt.Sprintf("write %s=%d, or max_rows_contributed=%d", o.Name, t.Unit.MaxGroups, t.Unit.RowsPerUnit),
+			"without a bound on its groups one %s could change every group",
+			t.Unit.Column,
+		)
 	}
 	n, err := countOption(o)
 	if err != nil {
@@ -207,9 +242,20 @@ func unitOption(t *policy.Table, o query.Option) error {
 	case !ok:
 		return bind.Refuse(o.Value.Pos(), "leave it out", "privacy_unit_column is a column's name")
 	case t.Unit.IsRow():
-		return bind.Refuse(o.Value.Pos(), "leave it out", "in table %q each row is one unit, as its owner declares; a question cannot change that", t.Name)
+		return bind.Refuse(
+			o.Value.Pos(),
+			"leave it out",
+			"in table %q each row is one unit, as its owner declares; a question cannot change that",
+			t.Name,
+		)
 	case c.Name != t.Unit.Column:
-		return bind.Refuse(o.Value.Pos(), "write "+query.QuoteName(t.Unit.Column)+", or leave it out", "the unit of table %q is %q, as its owner declares; a question cannot change that", t.Name, t.Unit.Column)
+		return bind.Refuse(
+			o.Value.Pos(),
+			"write "+query.QuoteName(t.Unit.Column)+", or leave it out",
+			"the unit of table %q is %q, as its owner declares; a question cannot change that",
+			t.Name,
+			t.Unit.Column,
+		)
 	}
 	return nil
 }
@@ -217,7 +263,11 @@ func unitOption(t *policy.Table, o query.Option) error {
 func targetOption(o query.Option) (*big.Rat, error) {
 	n := bind.NumberLiteral(o.Value)
 	if n == nil || n.Sign() <= 0 || n.Cmp(big.NewRat(1, 1)) > 0 {
-		return nil, bind.Refuse(o.Value.Pos(), "write target_relative_error=0.05 for 5%", "a relative error is a number above 0 and at most 1")
+		return nil, bind.Refuse(
+			o.Value.Pos(),
+			"write target_relative_error=0.05 for 5%",
+			"a relative error is a number above 0 and at most 1",
+		)
 	}
 	return n, nil
 }
@@ -227,13 +277,26 @@ func targetOption(o query.Option) (*big.Rat, error) {
 func (b *builder) selectionOptions() error {
 	switch open := b.plan.Selection != nil; {
 	case open && b.request.GroupSelection == bind.PublicGroups:
-		return bind.Refuse(query.Pos{}, "leave out group_selection_strategy; or declare the values of what it groups by", "the groups are not known beforehand: they are no PUBLIC_GROUPS")
+		return bind.Refuse(
+			query.Pos{},
+			"leave out group_selection_strategy; or declare the values of what it groups by",
+			"the groups are not known beforehand: they are no PUBLIC_GROUPS",
+		)
 	case b.request.Unknown.MinUnits > 1 && len(b.tree.GroupBy) == 0:
-		return bind.Refuse(query.Pos{}, "leave it out; HAVING COUNT(*) > 100 goes by a noisy number", "a least number of units is for groups, and this question has none")
+		return bind.Refuse(
+			query.Pos{},
+			"leave it out; HAVING COUNT(*) > 100 goes by a noisy number",
+			"a least number of units is for groups, and this question has none",
+		)
 	case !open && b.request.Unknown.MinUnits > 1:
-		return bind.Refuse(query.Pos{}, "leave it out", "a least number of units is for groups that are not known beforehand, and these are")
+		return bind.Refuse(
+			query.Pos{},
+			"leave it out",
+			"a least number of units is for groups that are not known beforehand, and these are",
+		)
 	}
-	if r := b.request; b.plan.Selection == nil && len(b.tree.GroupBy) > 0 && (r.GroupSelection == bind.LaplaceThreshold || !r.Unknown.Delta.IsZero()) {
+	if r := b.request; b.plan.Selection == nil && len(b.tree.GroupBy) > 0 &&
+		(r.GroupSelection == bind.LaplaceThreshold || !r.Unknown.Delta.IsZero()) {
 		b.note("Every group is known beforehand: all are shown, none has to be selected, and no delta is spent.")
 	}
 	return nil

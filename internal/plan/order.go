@@ -29,7 +29,11 @@ func (b *builder) orderAggregate(x *query.Call) (*Post, error) {
 	case x.Star || x.Distinct:
 		return nil, bind.Refuse(x.At, "leave it out", "%s takes neither * nor DISTINCT", upper)
 	case x.Name == "approx_quantiles":
-		return nil, bind.Refuse(x.At, "elsewhere write PERCENTILE_DISC(0.25) WITHIN GROUP (ORDER BY x)", "APPROX_QUANTILES gives several columns, and stands by itself in the SELECT list")
+		return nil, bind.Refuse(
+			x.At,
+			"elsewhere write PERCENTILE_DISC(0.25) WITHIN GROUP (ORDER BY x)",
+			"APPROX_QUANTILES gives several columns, and stands by itself in the SELECT list",
+		)
 	}
 	of, rest, err := orderedBy(x, upper)
 	if err != nil {
@@ -115,7 +119,12 @@ func rankOf(x query.Expr) (*big.Rat, error) {
 			return r, nil
 		}
 	}
-	return nil, bind.Refuse(x.Pos(), "write a constant such as 0.5, which is the median", "a quantile's rank is a decimal from 0 to 1, of at most %d places", maxRankDigits)
+	return nil, bind.Refuse(
+		x.Pos(),
+		"write a constant such as 0.5, which is the median",
+		"a quantile's rank is a decimal from 0 to 1, of at most %d places",
+		maxRankDigits,
+	)
 }
 
 // approxQuantiles plans the columns of APPROX_QUANTILES(x, n), where an item is that: x_0, the least, to x_n, the greatest.
@@ -141,7 +150,12 @@ func (b *builder) approxQuantiles(item query.Item) (bool, error) {
 		n.SetString(l.Text, 10)
 	}
 	if n.Sign() <= 0 || n.Cmp(big.NewInt(MaxApproxQuantiles)) > 0 {
-		return true, bind.Refuse(rest[0].Pos(), "write APPROX_QUANTILES(x, 4) for quartiles, which are x_0 to x_4", "the number of parts is a constant from 1 to %d", MaxApproxQuantiles)
+		return true, bind.Refuse(
+			rest[0].Pos(),
+			"write APPROX_QUANTILES(x, 4) for quartiles, which are x_0 to x_4",
+			"the number of parts is a constant from 1 to %d",
+			MaxApproxQuantiles,
+		)
 	}
 	base := item.Alias
 	if base == "" {
@@ -272,7 +286,12 @@ func (b *builder) orders() error {
 	of := map[*bounded.Measure]int{}
 	for _, q := range p.Quantiles {
 		if of[q.Value]++; of[q.Value] > maxQuantiles {
-			return bind.Refuse(b.tree.Items[0].Expr.Pos(), "ask for fewer of them, or in two questions", "the answer would hold more than %d quantiles of one value", maxQuantiles)
+			return bind.Refuse(
+				b.tree.Items[0].Expr.Pos(),
+				"ask for fewer of them, or in two questions",
+				"the answer would hold more than %d quantiles of one value",
+				maxQuantiles,
+			)
 		}
 	}
 	if p.Sets != nil {
@@ -300,7 +319,12 @@ func (b *builder) capOrders(p *Plan) error {
 	p.RowCaps, p.OrderCaps = b.rowsOnly(), b.orderedCaps(p.Cells())
 	for _, m := range p.Modes {
 		if p.Cells()*len(m.Of.Values) > MaxCells {
-			return bind.Refuse(b.tree.Items[0].Expr.Pos(), "group by less", "MODE would choose among more than %d values in all groups together", MaxCells)
+			return bind.Refuse(
+				b.tree.Items[0].Expr.Pos(),
+				"group by less",
+				"MODE would choose among more than %d values in all groups together",
+				MaxCells,
+			)
 		}
 		m.Rows = p.RowCaps.Rows
 	}
@@ -312,9 +336,24 @@ func (p *Plan) describeOrders(w io.Writer) {
 	if len(p.Quantiles)+len(p.Modes) == 0 {
 		return
 	}
-	_, _ = fmt.Fprintf(w, "ordered rows=%d groups=%d rows_per_group=%d counted rows=%d\n", p.OrderCaps.Rows, p.OrderCaps.Groups, p.OrderCaps.RowsPerGroup, p.RowCaps.Rows)
+	_, _ = fmt.Fprintf(
+		w,
+		"ordered rows=%d groups=%d rows_per_group=%d counted rows=%d\n",
+		p.OrderCaps.Rows,
+		p.OrderCaps.Groups,
+		p.OrderCaps.RowsPerGroup,
+		p.RowCaps.Rows,
+	)
 	for _, q := range p.Quantiles {
-		_, _ = fmt.Fprintf(w, "%s draws %s sensitivity %s offset %d %s\n", q, q.Draw().Rat().RatString(), q.Sensitivity.RatString(), q.Offset, q.Loss)
+		_, _ = fmt.Fprintf(
+			w,
+			"%s draws %s sensitivity %s offset %d %s\n",
+			q,
+			q.Draw().Rat().RatString(),
+			q.Sensitivity.RatString(),
+			q.Offset,
+			q.Loss,
+		)
 	}
 	for _, m := range p.Modes {
 		_, _ = fmt.Fprintf(w, "%s draws %s sensitivity %d %s\n", m, m.Epsilon().Rat().RatString(), m.Rows, m.Loss)

@@ -77,7 +77,11 @@ func (b *builder) outputs() error {
 			return err
 		}
 		if post.Op != PostKey && post.Op != PostAggregate && !bind.IsNumber(post.Type) {
-			return bind.Refuse(item.Expr.Pos(), "put conditions in HAVING", "a column of an answer is a GROUP BY expression or a number")
+			return bind.Refuse(
+				item.Expr.Pos(),
+				"put conditions in HAVING",
+				"a column of an answer is a GROUP BY expression or a number",
+			)
 		}
 		out := Output{Name: b.outputName(item), Post: post}
 		if post.Op == PostKey {
@@ -250,7 +254,12 @@ func (b *builder) newAggregate(x *query.Call) (Aggregate, error) {
 		return Aggregate{Func: CountFunc, Count: countMeasure(bounded.CountValue, e)}, nil
 	}
 	if e.Type == value.Boolean {
-		return Aggregate{}, bind.Refuse(x.At, "write CASE WHEN … THEN 1 ELSE 0 END, or CAST(… AS INTEGER)", "%s needs a number, not a boolean", x.Name)
+		return Aggregate{}, bind.Refuse(
+			x.At,
+			"write CASE WHEN … THEN 1 ELSE 0 END, or CAST(… AS INTEGER)",
+			"%s needs a number, not a boolean",
+			x.Name,
+		)
 	}
 	if err := bind.Numeric(e, x.At); err != nil {
 		return Aggregate{}, err

@@ -43,12 +43,14 @@ type Plan struct {
 	// TargetError is the relative error that the question asks for in place of a price, or nil. Build plans it at whatever price
 	// the request has.
 	TargetError *big.Rat
-	OwnEpsilons bool         // some aggregate has an ε of its own
-	Priced      bool         // the question names its price, in its text or beside it
-	Asked       bounded.Caps // the bounds on a unit's rows and groups that the question names, in its text or beside it; 0 where it names none
-	Notes       []string     // what an asker should know of how the question was taken
-	Grouped     []int        // of each GROUP BY expression, in the question's order, its place among Keys
-	groupedBy   []string     // these expressions as the question writes them
+	OwnEpsilons bool // some aggregate has an ε of its own
+	Priced      bool // the question names its price, in its text or beside it
+	// the bounds on a unit's rows and groups that the question names, in its text or beside it; 0 where it names
+	// none
+	Asked     bounded.Caps
+	Notes     []string // what an asker should know of how the question was taken
+	Grouped   []int    // of each GROUP BY expression, in the question's order, its place among Keys
+	groupedBy []string // these expressions as the question writes them
 
 	policy  *policy.Policy // that WithRows plans the question under again
 	request Request        // likewise
@@ -119,10 +121,23 @@ func newBuilder(p *policy.Policy, r Request) (*builder, error) {
 		return nil, err
 	}
 	return &builder{
-		Scope: rows.Scope, within: rows.Where, public: rows.Keyed,
-		tree: tree, request: r, maxGroups: r.MaxGroups, maxRows: r.MaxRows,
-		policy: p, priced: !r.Price.IsZero(),
-		plan: &Plan{Neighbours: p.Population.Neighbours, Price: price, TargetError: r.TargetError, Priced: !r.Price.IsZero(), Asked: bounded.Caps{Rows: r.MaxRows, Groups: r.MaxGroups}, PolicyDigest: p.Digest()},
+		Scope:     rows.Scope,
+		within:    rows.Where,
+		public:    rows.Keyed,
+		tree:      tree,
+		request:   r,
+		maxGroups: r.MaxGroups,
+		maxRows:   r.MaxRows,
+		policy:    p,
+		priced:    !r.Price.IsZero(),
+		plan: &Plan{
+			Neighbours:   p.Population.Neighbours,
+			Price:        price,
+			TargetError:  r.TargetError,
+			Priced:       !r.Price.IsZero(),
+			Asked:        bounded.Caps{Rows: r.MaxRows, Groups: r.MaxGroups},
+			PolicyDigest: p.Digest(),
+		},
 	}, nil
 }
 
@@ -179,7 +194,12 @@ func (b *builder) groupBy() error {
 		b.grouped = append(b.grouped, k)
 		b.plan.groupedBy = append(b.plan.groupedBy, query.Print(meant))
 		if cells *= max(len(k.Values), 1); cells > MaxCells {
-			return bind.Refuse(x.Pos(), "group by fewer or coarser expressions", "the answer would have more than %d cells", MaxCells)
+			return bind.Refuse(
+				x.Pos(),
+				"group by fewer or coarser expressions",
+				"the answer would have more than %d cells",
+				MaxCells,
+			)
 		}
 	}
 	b.plan.Keys, b.place = sortKeys(b.grouped)

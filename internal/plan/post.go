@@ -93,7 +93,12 @@ func (b *builder) post(x query.Expr) (*Post, error) {
 		if _, err := b.Column(x); err != nil {
 			return nil, b.unlessAlias(x, err)
 		}
-		return nil, bind.Refuse(x.At, "add it to GROUP BY, or use COUNT, SUM or AVG of it", "column %q stands outside any aggregate", x.Name)
+		return nil, bind.Refuse(
+			x.At,
+			"add it to GROUP BY, or use COUNT, SUM or AVG of it",
+			"column %q stands outside any aggregate",
+			x.Name,
+		)
 	case *query.Call:
 		return b.postCall(x)
 	case *query.Unary:
@@ -170,7 +175,12 @@ func (b *builder) postCall(x *query.Call) (*Post, error) {
 	if !ok {
 		names := append(bind.Aggregates(), slices.Collect(maps.Keys(postFunctions))...)
 		slices.Sort(names)
-		return nil, bind.Refuse(x.At, bind.FunctionHint(x.Name, names), "there is no function %q over released values", x.Name)
+		return nil, bind.Refuse(
+			x.At,
+			bind.FunctionHint(x.Name, names),
+			"there is no function %q over released values",
+			x.Name,
+		)
 	}
 	if x.Filter != nil {
 		return nil, bind.Refuse(x.At, "", "FILTER goes with an aggregate, and %s is none", x.Name)
@@ -263,7 +273,13 @@ func postCompare(op PostOp, l, r *Post, at query.Pos) (*Post, error) {
 		r = &Post{Op: PostConst, Type: value.Date, Const: v}
 	}
 	if l.Type != r.Type && (!bind.IsNumber(l.Type) || !bind.IsNumber(r.Type)) {
-		return nil, bind.Refuse(at, bind.MixHint(l.Type, r.Type, constants(l, r)), "%s and %s cannot be compared", l.Type, r.Type)
+		return nil, bind.Refuse(
+			at,
+			bind.MixHint(l.Type, r.Type, constants(l, r)),
+			"%s and %s cannot be compared",
+			l.Type,
+			r.Type,
+		)
 	}
 	return &Post{Op: op, Type: value.Boolean, Args: []*Post{l, r}}, nil
 }
@@ -339,7 +355,12 @@ func (b *builder) postCondition(x query.Expr) (*Post, error) {
 		return nil, err
 	}
 	if p.Type != value.Boolean {
-		return nil, bind.Refuse(x.Pos(), "compare it with something", "a condition is needed here, and this is of type %s", p.Type)
+		return nil, bind.Refuse(
+			x.Pos(),
+			"compare it with something",
+			"a condition is needed here, and this is of type %s",
+			p.Type,
+		)
 	}
 	return p, nil
 }

@@ -24,7 +24,11 @@ func (b *builder) publicKeys() error {
 		}
 	}
 	if len(b.tree.GroupBy) == 0 {
-		return bind.Refuse(b.public.At, b.public.Hint, "a join for PUBLIC_GROUPS says nothing of a question that is not grouped by its column")
+		return bind.Refuse(
+			b.public.At,
+			b.public.Hint,
+			"a join for PUBLIC_GROUPS says nothing of a question that is not grouped by its column",
+		)
 	}
 	return nil
 }

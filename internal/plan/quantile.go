@@ -70,7 +70,13 @@ func (b *builder) quantileMeasure(x query.Expr, name string) (*bounded.Measure, 
 	case e.Type == value.Date:
 		return integerSum(e, false, x.Pos())
 	case !bind.IsNumber(e.Type):
-		return nil, bind.Refuse(x.Pos(), "MODE() WITHIN GROUP (ORDER BY x) tells the most frequent value", "%s needs a number or a date, and this is of type %s", name, e.Type)
+		return nil, bind.Refuse(
+			x.Pos(),
+			"MODE() WITHIN GROUP (ORDER BY x) tells the most frequent value",
+			"%s needs a number or a date, and this is of type %s",
+			name,
+			e.Type,
+		)
 	case e.Type == value.Integer:
 		return integerSum(e, false, x.Pos())
 	}

@@ -222,7 +222,12 @@ func product(a, b [][]int, at query.Pos) ([][]int, error) {
 }
 
 func tooManySets(at query.Pos) error {
-	return bind.Refuse(at, "write the sets that are needed, with GROUPING SETS", "these are more than %d grouping sets", MaxSets)
+	return bind.Refuse(
+		at,
+		"write the sets that are needed, with GROUPING SETS",
+		"these are more than %d grouping sets",
+		MaxSets,
+	)
 }
 
 // groupSets makes the sets the plan's, once its keys are known: each once, the finer first, in an order that the keys alone decide. One that has all
@@ -255,7 +260,11 @@ func (b *builder) groupSets() error {
 		return cmp.Or(-cmp.Compare(len(x.Keys), len(y.Keys)), slices.Compare(x.Keys, y.Keys))
 	})
 	if !p.fittable() {
-		return bind.Refuse(b.setsAt, "ask for fewer sets, or group by fewer expressions", "so many sets of so many expressions are too much to be fitted together")
+		return bind.Refuse(
+			b.setsAt,
+			"ask for fewer sets, or group by fewer expressions",
+			"so many sets of so many expressions are too much to be fitted together",
+		)
 	}
 	for _, keys := range of {
 		p.Shown = append(p.Shown, slices.IndexFunc(p.Sets, func(g Grouping) bool { return slices.Equal(g.Keys, keys) }))
@@ -304,7 +313,12 @@ func (b *builder) splitSets() error {
 		return nil
 	}
 	if p.Released()*len(p.Measures) > MaxNumbers {
-		return bind.Refuse(b.setsAt, "ask for fewer sets, or group by less", "the answer would hold more than %d numbers", MaxNumbers)
+		return bind.Refuse(
+			b.setsAt,
+			"ask for fewer sets, or group by less",
+			"the answer would hold more than %d numbers",
+			MaxNumbers,
+		)
 	}
 	if err := p.overSets(); err != nil {
 		return bind.Refuse(b.setsAt, "", "no noise can be chosen: %v", err)

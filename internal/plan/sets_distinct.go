@@ -29,7 +29,15 @@ func (p *Plan) SetLook(g Grouping) *bounded.Statement {
 		return nil
 	}
 	look := p.Statement
-	look.Where, look.Keys, look.Measures, look.Caps = inGroups(&p.Statement, g.Keys), nil, stated(own), p.capsOver(g, own[0])
+	look.Where, look.Keys, look.Measures, look.Caps = inGroups(
+		&p.Statement,
+		g.Keys,
+	), nil, stated(
+		own,
+	), p.capsOver(
+		g,
+		own[0],
+	)
 	for _, k := range g.Keys {
 		look.Keys = append(look.Keys, p.Keys[k])
 	}
@@ -51,7 +59,10 @@ func inGroups(b *bounded.Statement, kept []int) *bounded.Expr {
 	where := b.Where
 	for i := range b.Keys {
 		if k := &b.Keys[i]; !k.NullGroup() && !slices.Contains(kept, i) {
-			where = bind.Conjunction(where, bind.Logical(bounded.OpNot, &bounded.Expr{Op: bounded.OpNil, Type: value.Boolean, Args: []*bounded.Expr{k.Expr}}))
+			where = bind.Conjunction(
+				where,
+				bind.Logical(bounded.OpNot, &bounded.Expr{Op: bounded.OpNil, Type: value.Boolean, Args: []*bounded.Expr{k.Expr}}),
+			)
 		}
 	}
 	return where

@@ -39,12 +39,24 @@ func (b *builder) orderSets() error {
 		return nil
 	}
 	if p.Released()*p.Numbers() > MaxNumbers {
-		return bind.Refuse(b.setsAt, "ask for fewer sets, or group by less", "the answer would hold more than %d numbers", MaxNumbers)
+		return bind.Refuse(
+			b.setsAt,
+			"ask for fewer sets, or group by less",
+			"the answer would hold more than %d numbers",
+			MaxNumbers,
+		)
 	}
 	if n := len(p.Sets) * (len(p.OrderedValues()) + len(p.Modes)); n > maxOrderLooks {
-		return bind.Refuse(b.setsAt, "ask for fewer sets, or for fewer quantiles and modes", "quantiles and modes of so many sets would take %d looks at the rows, and at most %d are taken", n, maxOrderLooks)
+		return bind.Refuse(
+			b.setsAt,
+			"ask for fewer sets, or for fewer quantiles and modes",
+			"quantiles and modes of so many sets would take %d looks at the rows, and at most %d are taken",
+			n,
+			maxOrderLooks,
+		)
 	}
-	alike := map[[2]int64]*Plan{} // by the rows that count of one unit, and whether there are several cells: all that a sensitivity depends on
+	// by the rows that count of one unit, and whether there are several cells: all that a sensitivity depends on
+	alike := map[[2]int64]*Plan{}
 	for i := range p.Sets {
 		of, err := b.orderOver(p.Sets[i], alike)
 		if err != nil {

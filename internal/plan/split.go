@@ -86,7 +86,12 @@ func (b *builder) split() error {
 		return bind.Refuse(b.tree.Items[0].Expr.Pos(), "ask for COUNT(*), SUM(x) or AVG(x)", "the question has no aggregate")
 	}
 	if p.Cells()*p.Numbers() > MaxNumbers {
-		return bind.Refuse(b.tree.Items[0].Expr.Pos(), "ask for fewer aggregates, or group by less", "the answer would hold more than %d numbers", MaxNumbers)
+		return bind.Refuse(
+			b.tree.Items[0].Expr.Pos(),
+			"ask for fewer aggregates, or group by less",
+			"the answer would hold more than %d numbers",
+			MaxNumbers,
+		)
 	}
 	if b.clash != nil {
 		return b.clash

@@ -58,17 +58,30 @@ func BuildScores(p *policy.Policy, r Request) (*Target, error) {
 		case o.Post.Op == PostAggregate && len(b.plan.Aggregates[o.Post.Index].Measures()) == 1:
 			scores++
 		default:
-			return nil, bind.Refuse(b.tree.Items[i].Expr.Pos(), "ask for COUNT(*), COUNT(x) or SUM(x) itself", "a score is one count or sum")
+			return nil, bind.Refuse(
+				b.tree.Items[i].Expr.Pos(),
+				"ask for COUNT(*), COUNT(x) or SUM(x) itself",
+				"a score is one count or sum",
+			)
 		}
 		t.Names, t.Order = append(t.Names, o.Name), append(t.Order, key)
 	}
 	for i := range b.grouped {
 		if !slices.Contains(t.Order, b.place[i]) {
-			return nil, bind.Refuse(b.tree.GroupBy[i].Pos(), "select it too", "what is chosen is told by its columns, and this is not among them")
+			return nil, bind.Refuse(
+				b.tree.GroupBy[i].Pos(),
+				"select it too",
+				"what is chosen is told by its columns, and this is not among them",
+			)
 		}
 	}
 	if scores != 1 || len(b.plan.Measures) != 1 {
-		return nil, bind.Refuse(b.tree.Items[0].Expr.Pos(), "ask for one COUNT(*), COUNT(x) or SUM(x)", "candidates have one score, not %d", scores)
+		return nil, bind.Refuse(
+			b.tree.Items[0].Expr.Pos(),
+			"ask for one COUNT(*), COUNT(x) or SUM(x)",
+			"candidates have one score, not %d",
+			scores,
+		)
 	}
 	if err := b.scoreCaps(); err != nil {
 		return nil, err
@@ -92,7 +105,11 @@ func BuildOrder(p *policy.Policy, r Request) (*Target, error) {
 		return nil, err
 	}
 	if len(b.tree.Items) != 1 || len(b.tree.GroupBy) > 0 {
-		return nil, bind.Refuse(b.tree.Items[0].Expr.Pos(), "ask as in: SELECT age FROM people", "rows are put in the order of one value, without groups")
+		return nil, bind.Refuse(
+			b.tree.Items[0].Expr.Pos(),
+			"ask as in: SELECT age FROM people",
+			"rows are put in the order of one value, without groups",
+		)
 	}
 	if err := run(b.where, b.confine, b.orderedValue); err != nil {
 		return nil, err
@@ -116,15 +133,27 @@ func (b *builder) plainly() error {
 	}
 	switch {
 	case b.sets != nil:
-		return bind.Refuse(b.setsAt, "group by one list of expressions", "ROLLUP, CUBE and GROUPING SETS are for tables of noisy numbers")
+		return bind.Refuse(
+			b.setsAt,
+			"group by one list of expressions",
+			"ROLLUP, CUBE and GROUPING SETS are for tables of noisy numbers",
+		)
 	case b.tree.Having != nil, len(b.tree.OrderBy) > 0, b.tree.Limit != nil, b.tree.Offset != nil:
 		return bind.Refuse(query.Pos{}, "leave them out", "HAVING, ORDER BY and LIMIT are for tables of noisy numbers")
 	case b.maxRows > 0, b.request.AutoRows, b.request.TargetError != nil:
-		return bind.Refuse(query.Pos{}, "leave them out", "max_rows_contributed and target_relative_error are for tables of noisy numbers")
+		return bind.Refuse(
+			query.Pos{},
+			"leave them out",
+			"max_rows_contributed and target_relative_error are for tables of noisy numbers",
+		)
 	case b.maxGroups > 0:
 		return bind.Refuse(query.Pos{}, "leave it out", "max_groups plays no part here")
 	case b.request.Unknown.Other, b.request.Unknown.MinUnits > 1:
-		return bind.Refuse(query.Pos{}, "leave them out", "a least number of units, and a group of all others, are for groups that are not known beforehand, and here all are")
+		return bind.Refuse(
+			query.Pos{},
+			"leave them out",
+			"a least number of units, and a group of all others, are for groups that are not known beforehand, and here all are",
+		)
 	}
 	return b.publicKeys()
 }
@@ -137,7 +166,11 @@ func (b *builder) plainScore() error {
 		}
 	}
 	if len(b.plan.Searches) > 0 || b.plan.CellsClamped() {
-		return bind.Refuse(b.tree.Items[0].Expr.Pos(), "write bounds => (low, high)", "a score has bounds of rows, that are known")
+		return bind.Refuse(
+			b.tree.Items[0].Expr.Pos(),
+			"write bounds => (low, high)",
+			"a score has bounds of rows, that are known",
+		)
 	}
 	return nil
 }
@@ -171,7 +204,8 @@ func (b *builder) scoreCaps() error {
 	}
 	unit := b.Table.Unit
 	b.plan.Caps = bounded.Caps{Rows: unit.RowsPerUnit}
-	if m := b.plan.Measures[0]; m.Kind == bounded.CountUnits || m.Kind != bounded.CountDistinct && unit.RowsPerGroup < unit.RowsPerUnit {
+	if m := b.plan.Measures[0]; m.Kind == bounded.CountUnits ||
+		m.Kind != bounded.CountDistinct && unit.RowsPerGroup < unit.RowsPerUnit {
 		b.plan.Caps = bounded.Caps{Groups: int64(b.plan.Cells()), RowsPerGroup: unit.RowsPerGroup}
 	}
 	return nil

@@ -17,16 +17,27 @@ func (b *builder) together() error {
 	ordered := len(p.Quantiles)+len(p.Modes) > 0
 	at := b.tree.Items[0].Expr.Pos()
 	if p.Open() && ordered {
-		return bind.Refuse(at, "ask for counts and sums of such groups; or group by what has declared values", "quantiles and modes are for groups whose values are known beforehand")
+		return bind.Refuse(
+			at,
+			"ask for counts and sums of such groups; or group by what has declared values",
+			"quantiles and modes are for groups whose values are known beforehand",
+		)
 	}
 	if p.Sets == nil {
 		return nil
 	}
 	if p.Open() {
-		return bind.Refuse(b.setsAt, b.setBySet(), "grouping sets are over groups whose values are known beforehand, and those of %s are not: what is selected in one set need not be in another, and would add up to no total", b.openKeys())
+		return bind.Refuse(
+			b.setsAt,
+			b.setBySet(),
+			"grouping sets are over groups whose values are known beforehand, and those of %s are not: what is selected in one set need not be in another, and would add up to no total",
+			b.openKeys(),
+		)
 	}
 	if p.CellsClamped() {
-		b.note("Bounds per group are of the groups of all keys together; what one unit adds to a total is the sum of what is left of it there.")
+		b.note(
+			"Bounds per group are of the groups of all keys together; what one unit adds to a total is the sum of what is left of it there.",
+		)
 	}
 	return nil
 }
@@ -53,7 +64,10 @@ func (b *builder) setBySet() string {
 			break
 		}
 	}
-	return "ask a question for each grouping: " + strings.Join(each, "; ") + ". Beside unknown groups, --other has the rows of those that are not selected"
+	return "ask a question for each grouping: " + strings.Join(
+		each,
+		"; ",
+	) + ". Beside unknown groups, --other has the rows of those that are not selected"
 }
 
 // mostHinted is how many questions a hint writes out.
@@ -80,9 +94,19 @@ func (b *builder) severalRows() error {
 	at, bounded := b.tree.Items[0].Expr.Pos(), func(n int64) bool { return n > 0 && n < unit.RowsPerUnit }
 	switch {
 	case b.plan.Open():
-		return bind.Refuse(at, "group by what has declared values; or join columns with rows_per_value: 1", "a row is a unit here, and the relation makes up to %d of it: groups that are not known beforehand would be selected by rows, not by units", unit.RowsPerUnit)
+		return bind.Refuse(
+			at,
+			"group by what has declared values; or join columns with rows_per_value: 1",
+			"a row is a unit here, and the relation makes up to %d of it: groups that are not known beforehand would be selected by rows, not by units",
+			unit.RowsPerUnit,
+		)
 	case bounded(b.request.MaxGroups), bounded(b.request.MaxRows):
-		return bind.Refuse(at, "leave it out", "a row is a unit here, and the relation makes up to %d of it: a question cannot bound these", unit.RowsPerUnit)
+		return bind.Refuse(
+			at,
+			"leave it out",
+			"a row is a unit here, and the relation makes up to %d of it: a question cannot bound these",
+			unit.RowsPerUnit,
+		)
 	}
 	return nil
 }
@@ -91,9 +115,17 @@ func (b *builder) severalRows() error {
 func (b *builder) plainArguments(at query.Pos) error {
 	switch {
 	case b.given.auto:
-		return bind.Refuse(at, "leave it out, or give them", "a quantile needs no bounds that are found: the rows decide where it lies")
+		return bind.Refuse(
+			at,
+			"leave it out, or give them",
+			"a quantile needs no bounds that are found: the rows decide where it lies",
+		)
 	case b.given.cells != nil:
-		return bind.Refuse(b.given.cells.at, "write contribution_bounds_per_row => (low, high)", "a quantile is one of rows: it has no bounds per group")
+		return bind.Refuse(
+			b.given.cells.at,
+			"write contribution_bounds_per_row => (low, high)",
+			"a quantile is one of rows: it has no bounds per group",
+		)
 	}
 	return nil
 }

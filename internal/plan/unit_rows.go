@@ -106,9 +106,18 @@ func (b *builder) rowsWanted() error {
 	case unit.RowsPerUnit == 1:
 		return bind.Refuse(at, "leave it out", "one row of one %s counts: there is no less to be found", unit.Column)
 	case own:
-		return bind.Refuse(at, "write weight => 2 instead; or max_rows_contributed=3", "the bound on rows is found at a share of the price, and an aggregate has an epsilon of its own beside it")
+		return bind.Refuse(
+			at,
+			"write weight => 2 instead; or max_rows_contributed=3",
+			"the bound on rows is found at a share of the price, and an aggregate has an epsilon of its own beside it",
+		)
 	}
-	s := &RowSearch{Most: unit.RowsPerUnit, Rank: b.request.RowsRank, Found: b.foundRows, Loss: b.plan.Price.Share(1, rowsShare)}
+	s := &RowSearch{
+		Most:  unit.RowsPerUnit,
+		Rank:  b.request.RowsRank,
+		Found: b.foundRows,
+		Loss:  b.plan.Price.Share(1, rowsShare),
+	}
 	if s.Rank == nil {
 		s.Rank = defaultRowsRank()
 	}
@@ -133,10 +142,18 @@ func (b *builder) rowsLook() error {
 		return nil
 	}
 	if p.Caps.Rows == 0 && p.Caps.Groups <= 1 && len(p.Quantiles)+len(p.Modes) == 0 && p.Rows.Found == 0 {
-		return bind.Refuse(b.request.rowsAt, "leave it out", "nothing here depends on how many rows one %s has: each is counted once", b.Table.Unit.Column)
+		return bind.Refuse(
+			b.request.rowsAt,
+			"leave it out",
+			"nothing here depends on how many rows one %s has: each is counted once",
+			b.Table.Unit.Column,
+		)
 	}
 	look := p.Statement // the same rows: those whose keys are none of a group are not among them
-	look.Where, look.Keys, look.Caps, look.Ordered, look.Other, look.Chosen = inGroups(&p.Statement, nil), nil, bounded.Caps{}, true, false, nil
+	look.Where, look.Keys, look.Caps, look.Ordered, look.Other, look.Chosen = inGroups(
+		&p.Statement,
+		nil,
+	), nil, bounded.Caps{}, true, false, nil
 	look.Measures = []*bounded.Measure{{Kind: bounded.UnitRows, Lo: 1, Hi: p.Rows.Most}}
 	p.Rows.Look = look
 	return nil
@@ -150,7 +167,8 @@ func (p *Plan) WithRows(rows int64) (*Plan, error) {
 		return nil, errors.New("a bound on rows that was not to be found")
 	}
 	out, err := buildWithin(p.policy, p.request, rows)
-	if err == nil && (len(out.Measures) != len(p.Measures) || out.Numbers() != p.Numbers() || out.Released() != p.Released()) {
+	if err == nil &&
+		(len(out.Measures) != len(p.Measures) || out.Numbers() != p.Numbers() || out.Released() != p.Released()) {
 		err = errors.New("defect: another plan")
 	}
 	return out, err
@@ -159,7 +177,14 @@ func (p *Plan) WithRows(rows int64) (*Plan, error) {
 // describeRows writes what the release of a bound depends on, and of a plan with it what it is.
 func (p *Plan) describeRows(w io.Writer) {
 	if s := p.Rows; s != nil {
-		_, _ = fmt.Fprintf(w, "rows %s draws %s sensitivity %s %s\n", s, s.Draw().Rat().RatString(), s.Sensitivity.RatString(), s.Loss)
+		_, _ = fmt.Fprintf(
+			w,
+			"rows %s draws %s sensitivity %s %s\n",
+			s,
+			s.Draw().Rat().RatString(),
+			s.Sensitivity.RatString(),
+			s.Loss,
+		)
 		if s.Found > 0 {
 			_, _ = fmt.Fprintf(w, "rows found %d\n", s.Found)
 		}
@@ -190,13 +215,21 @@ func (r *Request) rowsOption(o query.Option) error {
 func (r *Request) rowsQuantile(o query.Option) error {
 	q, err := rankOf(o.Value)
 	if err == nil && q.Sign() == 0 {
-		err = bind.Refuse(o.Value.Pos(), "write max_rows_quantile=0.9", "a bound on rows that no unit's are below leaves out all but one row of each")
+		err = bind.Refuse(
+			o.Value.Pos(),
+			"write max_rows_quantile=0.9",
+			"a bound on rows that no unit's are below leaves out all but one row of each",
+		)
 	}
 	if err != nil {
 		return err
 	}
 	if !r.AutoRows {
-		return bind.Refuse(o.At, "write max_rows_contributed=auto beside it", "max_rows_quantile is of the bound that is to be found")
+		return bind.Refuse(
+			o.At,
+			"write max_rows_contributed=auto beside it",
+			"max_rows_quantile is of the bound that is to be found",
+		)
 	}
 	r.RowsRank = q
 	return nil

@@ -59,7 +59,12 @@ type entry struct {
 // c·c′ is, cell by cell, the inner product tr(CC′) of symmetric matrices that are sums of x xᵀ, which is Σ(x·x′)² ≥ 0.
 // With one cell, each entry of c and of c′ is in [m·l_e, m·h_e], so that they differ by at most m(h_e − l_e).
 // At least 1 is taken: a sum that is 0 by its bounds gets noise all the same. ∎
-func vectorSensitivity(b *bounded.Statement, s *bounded.VectorSum, n privacy.Neighbours, doubled bool) (l1, l2squared *big.Int) {
+func vectorSensitivity(
+	b *bounded.Statement,
+	s *bounded.VectorSum,
+	n privacy.Neighbours,
+	doubled bool,
+) (l1, l2squared *big.Int) {
 	entries := vectorEntries(b, s, doubled)
 	rowL1, rowL2 := rowNorms(b, s)
 	apart1, apart2, signed := new(big.Int), new(big.Int), true

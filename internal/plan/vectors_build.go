@@ -71,14 +71,28 @@ func BuildMoments(p *policy.Policy, r Request, v VectorRequest) (*Moments, error
 	if err := b.plainly(); err != nil {
 		return nil, err
 	}
-	if err := run(b.where, b.confine, b.groupBy, func() error { return b.vectors(v) }, b.severalRows, b.rowCaps); err != nil {
+	if err := run(
+		b.where,
+		b.confine,
+		b.groupBy,
+		func() error { return b.vectors(v) },
+		b.severalRows,
+		b.rowCaps,
+	); err != nil {
 		return nil, err
 	}
 	b.located()
 	if err := b.boundVectors(v); err != nil {
 		return nil, err
 	}
-	out := &Moments{Statement: b.plan.Statement, Sums: b.sums, Neighbours: b.plan.Neighbours, Price: b.plan.Price, Grouped: b.place, digest: b.plan.PolicyDigest}
+	out := &Moments{
+		Statement:  b.plan.Statement,
+		Sums:       b.sums,
+		Neighbours: b.plan.Neighbours,
+		Price:      b.plan.Price,
+		Grouped:    b.place,
+		digest:     b.plan.PolicyDigest,
+	}
 	if err := b.unitWithin(&out.Statement); err != nil {
 		return nil, err
 	}
@@ -129,15 +143,29 @@ func (b *builder) coordinates(r VectorRequest) (out []*bounded.Expr, err error) 
 	total := 0
 	for i, k := range r.Blocks {
 		if k.Size < 1 || k.Norm != bounded.NormL1 && k.Norm != bounded.NormL2 || k.Bound != nil && k.Bound.Sign() <= 0 {
-			return nil, b.wrong(`a block has at least one coordinate, the norm "l1" or "l2", and a bound above 0 or none`, "block %d is none", i+1)
+			return nil, b.wrong(
+				`a block has at least one coordinate, the norm "l1" or "l2", and a bound above 0 or none`,
+				"block %d is none",
+				i+1,
+			)
 		}
 		total = min(total+min(k.Size, MaxCoordinates+1), MaxCoordinates+1)
 	}
 	switch {
 	case len(b.tree.Items) > MaxCoordinates:
-		return nil, bind.Refuse(b.tree.Items[MaxCoordinates].Expr.Pos(), "leave some out", "more than %d coordinates", MaxCoordinates)
+		return nil, bind.Refuse(
+			b.tree.Items[MaxCoordinates].Expr.Pos(),
+			"leave some out",
+			"more than %d coordinates",
+			MaxCoordinates,
+		)
 	case total != len(b.tree.Items):
-		return nil, b.wrong("each coordinate is in one block", "the blocks' sizes add up to %d, and the question selects %s", total, plural(int64(len(b.tree.Items)), "coordinate"))
+		return nil, b.wrong(
+			"each coordinate is in one block",
+			"the blocks' sizes add up to %d, and the question selects %s",
+			total,
+			plural(int64(len(b.tree.Items)), "coordinate"),
+		)
 	}
 	weight := 0
 	for _, item := range b.tree.Items {
@@ -185,7 +213,12 @@ func (b *builder) block(k *bounded.Block, r BlockRequest, coordinates []*bounded
 	if r.Bound != nil {
 		bound, _ := r.Bound.Float64()
 		if math.IsInf(bound, 0) || bound > math.Ldexp(1, 110) || bound < math.Ldexp(1, -110) {
-			return nil, bind.Refuse(at, "a bound lies between 2^-110 and 2^110", "the bound of block %d cannot be taken", len(b.plan.Measures)+1)
+			return nil, bind.Refuse(
+				at,
+				"a bound lies between 2^-110 and 2^110",
+				"the bound of block %d cannot be taken",
+				len(b.plan.Measures)+1,
+			)
 		}
 		size = math.Min(size, bound)
 	}
@@ -194,7 +227,11 @@ func (b *builder) block(k *bounded.Block, r BlockRequest, coordinates []*bounded
 		k.Grid = 0 // integers as they are
 	}
 	if bind.ExponentAbove(most)-k.Grid > maxGridded {
-		return nil, bind.Refuse(at, "narrow the coordinates, or give a larger bound", "the bound is too small beside the coordinates' ranges")
+		return nil, bind.Refuse(
+			at,
+			"narrow the coordinates, or give a larger bound",
+			"the bound is too small beside the coordinates' ranges",
+		)
 	}
 	var out []*Measure
 	for i, e := range coordinates {
@@ -240,7 +277,8 @@ func enforceBound(k *bounded.Block, bound *big.Rat, coordinates []*bounded.Measu
 	units := new(big.Rat).Quo(bound, bounded.GridUnit(k.Grid))
 	scale := new(big.Int).Quo(units.Num(), units.Denom())
 	l1, l2squared := box(coordinates, nil)
-	if k.Norm == bounded.NormL1 && l1.Cmp(scale) <= 0 || k.Norm == bounded.NormL2 && l2squared.Cmp(new(big.Int).Mul(scale, scale)) <= 0 {
+	if k.Norm == bounded.NormL1 && l1.Cmp(scale) <= 0 ||
+		k.Norm == bounded.NormL2 && l2squared.Cmp(new(big.Int).Mul(scale, scale)) <= 0 {
 		return
 	}
 	k.Scale = scale.Int64()
@@ -296,13 +334,23 @@ func (b *builder) centres(of [][]float64) error {
 	first := v.Blocks[0]
 	for i, c := range of {
 		if len(c) != first.Size {
-			return b.wrong("", "centre %d has %s, and the first block has %d", i+1, plural(int64(len(c)), "coordinate"), first.Size)
+			return b.wrong(
+				"",
+				"centre %d has %s, and the first block has %d",
+				i+1,
+				plural(int64(len(c)), "coordinate"),
+				first.Size,
+			)
 		}
 		on := make([]int64, len(c))
 		for j, x := range c {
 			at := math.RoundToEven(math.Ldexp(x, -first.Grid))
 			if !(math.Abs(at) <= 1<<centreBits) {
-				return b.wrong("move it closer to where the coordinates are", "centre %d is not a number, or more than twice as far out as any row", i+1)
+				return b.wrong(
+					"move it closer to where the coordinates are",
+					"centre %d is not a number, or more than twice as far out as any row",
+					i+1,
+				)
 			}
 			on[j] = int64(at)
 		}
@@ -346,7 +394,10 @@ func weightOf(r SumRequest) (int64, error) {
 	}
 	n := new(big.Rat).Mul(r.Weight, big.NewRat(weightUnit, 1))
 	if n.Sign() <= 0 || !n.IsInt() || n.Cmp(big.NewRat(maxWeights*weightUnit, 1)) > 0 {
-		return 0, &Error{Message: fmt.Sprintf("a weight is a number above 0 and at most %d, with at most three decimals", maxWeights), Hint: "such as 2 for twice the share"}
+		return 0, &Error{
+			Message: fmt.Sprintf("a weight is a number above 0 and at most %d, with at most three decimals", maxWeights),
+			Hint:    "such as 2 for twice the share",
+		}
 	}
 	return n.Num().Int64(), nil
 }

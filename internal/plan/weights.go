@@ -40,7 +40,12 @@ func (t *terms) price(p *policy.Policy, a *query.Argument) (err error) {
 		n.Mul(n, big.NewRat(weightUnit, 1))
 	}
 	if n == nil || n.Sign() <= 0 || !n.IsInt() || n.Cmp(big.NewRat(maxWeights*weightUnit, 1)) > 0 {
-		return bind.Refuse(a.At, "write weight => 2 for twice the share", "a weight is a number above 0 and at most %d, with at most three decimals", maxWeights)
+		return bind.Refuse(
+			a.At,
+			"write weight => 2 for twice the share",
+			"a weight is a number above 0 and at most %d, with at most three decimals",
+			maxWeights,
+		)
 	}
 	t.weight = n.Num().Int64()
 	return nil
@@ -80,7 +85,13 @@ func (b *builder) divide() error {
 		own, named = own.Plus(b.policy.Budget.Price(c.terms.epsilon)), c
 	}
 	if named != nil && !own.Within(p.Price) && (weights > 0 || b.priced) {
-		return bind.Refuse(named.terms.at, "ask at a larger price, or give them less", "the aggregates' own epsilons cost %s, more than the question's price, %s", own, p.Price)
+		return bind.Refuse(
+			named.terms.at,
+			"ask at a larger price, or give them less",
+			"the aggregates' own epsilons cost %s, more than the question's price, %s",
+			own,
+			p.Price,
+		)
 	}
 	if named != nil && weights == 0 {
 		price, err := priceOf(b.policy, own)
@@ -97,7 +108,11 @@ func (b *builder) divide() error {
 		rest = rest.Minus(own)
 	}
 	if weights > 0 && rest.IsZero() {
-		return bind.Refuse(named.terms.at, "ask at a larger price, or give it less", "nothing of the price is left for the other aggregates")
+		return bind.Refuse(
+			named.terms.at,
+			"ask at a larger price, or give it less",
+			"nothing of the price is left for the other aggregates",
+		)
 	}
 	known := shares{}
 	for _, c := range b.claims {

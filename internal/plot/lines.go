@@ -68,14 +68,25 @@ func newLinePage(l *Lines) *linePage {
 		}
 	}
 	// A chart with some groups has the full width; none of them is drawn.
-	p := &linePage{page: newPage(&Chart{Title: l.Title, Caption: l.Caption, Key: l.X, Groups: make([]string, 9), Series: names}), lines: l}
+	p := &linePage{
+		page:  newPage(&Chart{Title: l.Title, Caption: l.Caption, Key: l.X, Groups: make([]string, 9), Series: names}),
+		lines: l,
+	}
 	p.swatch = func(hue color.NRGBA) color.NRGBA { return hue }
 	for _, entries := range p.legend {
 		for i := range entries {
 			entries[i].series = places[entries[i].series]
 		}
 	}
-	p.height = 2*margin + line(titleStyle)*vg.Length(len(p.title)) + line(legendStyle)*vg.Length(len(p.legend)) + legendGap +
+	p.height = 2*margin + line(
+		titleStyle,
+	)*vg.Length(
+		len(p.title),
+	) + line(
+		legendStyle,
+	)*vg.Length(
+		len(p.legend),
+	) + legendGap +
 		p.foot() + lineHeight + headroom
 	p.low, p.high = Point{math.Inf(1), math.Inf(1)}, Point{math.Inf(-1), math.Inf(-1)}
 	reach := func(points []Point) {
@@ -103,7 +114,12 @@ func newLinePage(l *Lines) *linePage {
 		}
 		step = roundStep((p.high.Y - p.low.Y) / linearSteps)
 	}
-	p.low.Y, p.high.Y = math.Floor(p.low.Y/step)*step, math.Max(math.Ceil(p.high.Y/step)*step, (math.Floor(p.low.Y/step)+1)*step)
+	p.low.Y, p.high.Y = math.Floor(
+		p.low.Y/step,
+	)*step, math.Max(
+		math.Ceil(p.high.Y/step)*step,
+		(math.Floor(p.low.Y/step)+1)*step,
+	)
 	return p
 }
 

@@ -100,13 +100,24 @@ func (d *drawn) mark(c draw.Canvas, hue color.NRGBA, m Mark, at, width vg.Length
 		line = draw.LineStyle{Color: hue, Width: min(1.4, width/3)}
 	} else if !math.IsNaN(value) {
 		half := width * 0.46
-		c.FillPolygon(light(hue), []vg.Point{{X: at - half, Y: y(0)}, {X: at - half, Y: y(value)}, {X: at + half, Y: y(value)}, {X: at + half, Y: y(0)}})
+		c.FillPolygon(
+			light(hue),
+			[]vg.Point{
+				{X: at - half, Y: y(0)},
+				{X: at - half, Y: y(value)},
+				{X: at + half, Y: y(value)},
+				{X: at + half, Y: y(0)},
+			},
+		)
 	}
 	if !math.IsNaN(m.Low) && !math.IsNaN(m.High) && m.Low != m.High {
 		d.whisker(c, line, m, at, min(crossbar, width*0.34), y)
 	}
 	if d.Points && !math.IsNaN(value) {
-		c.DrawGlyphNoClip(draw.GlyphStyle{Color: hue, Radius: min(pointRadius, width*0.6), Shape: draw.CircleGlyph{}}, vg.Point{X: at, Y: y(value)})
+		c.DrawGlyphNoClip(
+			draw.GlyphStyle{Color: hue, Radius: min(pointRadius, width*0.6), Shape: draw.CircleGlyph{}},
+			vg.Point{X: at, Y: y(value)},
+		)
 	}
 }
 
@@ -116,7 +127,10 @@ func (d *drawn) whisker(c draw.Canvas, line draw.LineStyle, m Mark, at, half vg.
 	c.StrokeLine2(line, at, bottom, at, top)
 	end := func(open bool, to, inward vg.Length) {
 		if open {
-			c.StrokeLines(line, []vg.Point{{X: at - half, Y: to + inward*arrow}, {X: at, Y: to}, {X: at + half, Y: to + inward*arrow}})
+			c.StrokeLines(
+				line,
+				[]vg.Point{{X: at - half, Y: to + inward*arrow}, {X: at, Y: to}, {X: at + half, Y: to + inward*arrow}},
+			)
 			return
 		}
 		c.StrokeLine2(line, at-half, to, at+half, to)

@@ -98,8 +98,18 @@ func newPage(c *Chart) *page {
 		caption += ". An arrow: the interval goes on."
 	}
 	p.caption = wrap(captionStyle, caption, inner*0.9, 4) // likewise
-	p.height = 2*margin + line(titleStyle)*vg.Length(len(p.title)) + line(legendStyle)*vg.Length(len(p.legend)) + legendGap +
-		p.foot() + vg.Length(max(1, len(c.Panels)))*(p.panelHeight()+headroom) + p.labelHeight()
+	p.height = 2*margin + line(
+		titleStyle,
+	)*vg.Length(
+		len(p.title),
+	) + line(
+		legendStyle,
+	)*vg.Length(
+		len(p.legend),
+	) + legendGap +
+		p.foot() + vg.Length(
+		max(1, len(c.Panels)),
+	)*(p.panelHeight()+headroom) + p.labelHeight()
 	return p
 }
 
@@ -214,7 +224,11 @@ func (p *page) drawPanels(c draw.Canvas) {
 	for i, row := range plot.Align(plots, tiles, draw.Crop(c, p.indent, 0, 0, 0)) {
 		plots[i][0].Draw(row[0])
 		data := plots[i][0].DataCanvas(row[0])
-		c.FillText(nameStyle, vg.Point{X: c.Min.X, Y: data.Max.Y + 12}, cut(nameStyle, clean(p.panels[i].Name), p.width-2*margin))
+		c.FillText(
+			nameStyle,
+			vg.Point{X: c.Min.X, Y: data.Max.Y + 12},
+			cut(nameStyle, clean(p.panels[i].Name), p.width-2*margin),
+		)
 	}
 }
 

@@ -40,7 +40,14 @@ type Cross struct {
 // a series is none, a format that is none, and w's own.
 func WritePlaces(w io.Writer, f Format, p Places) error {
 	if len(p.Series) > MaxSeries || len(p.Panels) > MaxPanels {
-		return fmt.Errorf("%w: %d series and %d panels, at most %d and %d are drawn", ErrChart, len(p.Series), len(p.Panels), MaxSeries, MaxPanels)
+		return fmt.Errorf(
+			"%w: %d series and %d panels, at most %d and %d are drawn",
+			ErrChart,
+			len(p.Series),
+			len(p.Panels),
+			MaxSeries,
+			MaxPanels,
+		)
 	}
 	for _, panel := range p.Panels {
 		for _, c := range panel.Crosses {
@@ -69,7 +76,12 @@ const (
 )
 
 func newPlacePage(of *Places) *placePage {
-	p := &placePage{page: newPage(&Chart{Title: of.Title, Caption: of.Caption, Key: of.X, Groups: make([]string, 9), Series: of.Series}), places: of}
+	p := &placePage{
+		page: newPage(
+			&Chart{Title: of.Title, Caption: of.Caption, Key: of.X, Groups: make([]string, 9), Series: of.Series},
+		),
+		places: of,
+	}
 	p.swatch = func(hue color.NRGBA) color.NRGBA { return hue }
 	p.columns = max(1, min(3, len(of.Panels)))
 	rows := (max(1, len(of.Panels)) + p.columns - 1) / p.columns
@@ -77,10 +89,21 @@ func newPlacePage(of *Places) *placePage {
 	if p.columns == 1 {
 		each = placeAlone
 	}
-	p.height = 2*margin + line(titleStyle)*vg.Length(len(p.title)) + line(legendStyle)*vg.Length(len(p.legend)) + legendGap + p.foot() +
-		vg.Length(rows)*(each+headroom)
+	p.height = 2*margin + line(
+		titleStyle,
+	)*vg.Length(
+		len(p.title),
+	) + line(
+		legendStyle,
+	)*vg.Length(
+		len(p.legend),
+	) + legendGap + p.foot() +
+		vg.Length(
+			rows,
+		)*(each+headroom)
 	p.low, p.high = of.Low, of.High
-	if !(p.low.X < p.high.X) || !(p.low.Y < p.high.Y) || math.IsInf(p.high.X-p.low.X, 0) || math.IsInf(p.high.Y-p.low.Y, 0) {
+	if !(p.low.X < p.high.X) || !(p.low.Y < p.high.Y) || math.IsInf(p.high.X-p.low.X, 0) ||
+		math.IsInf(p.high.Y-p.low.Y, 0) {
 		p.low, p.high = of.reach()
 	}
 	return p
@@ -137,7 +160,11 @@ func (p *placePage) draw(c draw.Canvas) {
 				if i+j == 0 && p.places.Y != "" {
 					name = p.places.Y + "   " + name
 				}
-				c.FillText(nameStyle, vg.Point{X: canvas.Min.X, Y: data.Max.Y + 10}, cut(nameStyle, clean(name), canvas.Max.X-canvas.Min.X))
+				c.FillText(
+					nameStyle,
+					vg.Point{X: canvas.Min.X, Y: data.Max.Y + 10},
+					cut(nameStyle, clean(name), canvas.Max.X-canvas.Min.X),
+				)
 			}
 		}
 	})
@@ -152,7 +179,11 @@ func (p *placePage) placeAxes(of *PlacePanel) *plot.Plot {
 	out.X.Tick.Label, out.Y.Tick.Label = tickStyle, tickStyle
 	out.X.Tick.Label.XAlign, out.X.Tick.Label.YAlign = text.XCenter, text.YTop
 	out.Y.Tick.Label.XAlign, out.Y.Tick.Label.YAlign = text.XRight, text.YCenter
-	out.X.Tick.Marker, out.Y.Tick.Marker = fixed(ticks(p.low.X, p.high.X, 20/(p.columns+1))), fixed(ticks(p.low.Y, p.high.Y, 6))
+	out.X.Tick.Marker, out.Y.Tick.Marker = fixed(
+		ticks(p.low.X, p.high.X, 20/(p.columns+1)),
+	), fixed(
+		ticks(p.low.Y, p.high.Y, 6),
+	)
 	out.Add(&placedPanel{of, p})
 	return out
 }
@@ -182,7 +213,10 @@ func (d *placedPanel) Plot(c draw.Canvas, axes *plot.Plot) {
 	}
 	for _, at := range d.Dots {
 		if shown(at) {
-			c.DrawGlyph(draw.GlyphStyle{Color: palette[6], Radius: dotRadius, Shape: draw.CircleGlyph{}}, vg.Point{X: x(at.X), Y: y(at.Y)})
+			c.DrawGlyph(
+				draw.GlyphStyle{Color: palette[6], Radius: dotRadius, Shape: draw.CircleGlyph{}},
+				vg.Point{X: x(at.X), Y: y(at.Y)},
+			)
 		}
 	}
 	for _, at := range d.Crosses {
@@ -193,10 +227,22 @@ func (d *placedPanel) Plot(c draw.Canvas, axes *plot.Plot) {
 		whisker := draw.LineStyle{Color: light(hue), Width: 1}
 		within := func(v, low, high float64) float64 { return math.Max(low, math.Min(high, v)) }
 		if at.Low.X <= at.High.X {
-			c.StrokeLine2(whisker, x(within(at.Low.X, p.low.X, p.high.X)), y(at.Y), x(within(at.High.X, p.low.X, p.high.X)), y(at.Y))
+			c.StrokeLine2(
+				whisker,
+				x(within(at.Low.X, p.low.X, p.high.X)),
+				y(at.Y),
+				x(within(at.High.X, p.low.X, p.high.X)),
+				y(at.Y),
+			)
 		}
 		if at.Low.Y <= at.High.Y {
-			c.StrokeLine2(whisker, x(at.X), y(within(at.Low.Y, p.low.Y, p.high.Y)), x(at.X), y(within(at.High.Y, p.low.Y, p.high.Y)))
+			c.StrokeLine2(
+				whisker,
+				x(at.X),
+				y(within(at.Low.Y, p.low.Y, p.high.Y)),
+				x(at.X),
+				y(within(at.High.Y, p.low.Y, p.high.Y)),
+			)
 		}
 		arm := draw.LineStyle{Color: hue, Width: 1.8}
 		here := vg.Point{X: x(at.X), Y: y(at.Y)}

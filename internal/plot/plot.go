@@ -64,7 +64,14 @@ var ErrChart = errors.New("plot: no such chart")
 // show.
 func (c *Chart) check() error {
 	if len(c.Series) > MaxSeries || len(c.Panels) > MaxPanels {
-		return fmt.Errorf("%w: %d series and %d panels, at most %d and %d are drawn", ErrChart, len(c.Series), len(c.Panels), MaxSeries, MaxPanels)
+		return fmt.Errorf(
+			"%w: %d series and %d panels, at most %d and %d are drawn",
+			ErrChart,
+			len(c.Series),
+			len(c.Panels),
+			MaxSeries,
+			MaxPanels,
+		)
 	}
 	for _, p := range c.Panels {
 		if len(p.Marks) != c.series() {

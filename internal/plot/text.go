@@ -25,7 +25,10 @@ func clean(s string) string {
 			break
 		}
 		switch {
-		case r == utf8.RuneError, unicode.IsControl(r), unicode.In(r, unicode.Cf, unicode.Co, unicode.Zl, unicode.Zp), r&0xfffe == 0xfffe:
+		case r == utf8.RuneError,
+			unicode.IsControl(r),
+			unicode.In(r, unicode.Cf, unicode.Co, unicode.Zl, unicode.Zp),
+			r&0xfffe == 0xfffe:
 			r = '·'
 		}
 		b.WriteRune(r)

@@ -67,7 +67,14 @@ func (c *Chart) panelText(b *strings.Builder, p *Panel, columns int, colour bool
 				bar = paint(bar, s)
 			}
 			text := clean(m.Text)
-			fmt.Fprintf(b, " %s %s %s%s\n", runes(c.name(s, g), names), bar, strings.Repeat(" ", max(words-utf8.RuneCountInString(text), 0)), text)
+			fmt.Fprintf(
+				b,
+				" %s %s %s%s\n",
+				runes(c.name(s, g), names),
+				bar,
+				strings.Repeat(" ", max(words-utf8.RuneCountInString(text), 0)),
+				text,
+			)
 		}
 	}
 	fmt.Fprintf(b, " %s %s\n", runes("", names), d.scale())

@@ -47,7 +47,12 @@ func writeSVG(w io.Writer, p picture) error {
 	if _, err := canvas.WriteTo(&out); err != nil {
 		return fmt.Errorf("plot: %w", err)
 	}
-	_, err := w.Write(bytes.ReplaceAll(out.Bytes(),
-		[]byte(`style="font-family:Liberation Sans;`), []byte(`style="font-family:'Liberation Sans',Arial,Helvetica,sans-serif;`)))
+	_, err := w.Write(bytes.ReplaceAll(
+		out.Bytes(),
+		[]byte(
+			`style="font-family:Liberation Sans;`,
+		),
+		[]byte(`style="font-family:'Liberation Sans',Arial,Helvetica,sans-serif;`),
+	))
 	return err
 }

@@ -48,7 +48,9 @@ func (r *reader) part(f field, t *Table) *Part {
 	}
 	if t.Unit.Through != "" {
 		f.failKey(
-			"", "a table that belongs to its units through a reference has no parts: questions about it are relations, which are charged to everybody")
+			"",
+			"a table that belongs to its units through a reference has no parts: questions about it are relations, which are charged to everybody",
+		)
 		return nil
 	}
 	if t.Unit.IsRow() && p.PerUnit != 1 {

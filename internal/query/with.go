@@ -164,7 +164,8 @@ func (l *lowering) unordered(s *pg.SelectStmt, at Pos) error {
 	case s.GetLimitCount() != nil || s.GetLimitOffset() != nil:
 		return &Error{
 			Pos:     at,
-			Message: "LIMIT inside a subquery is not supported: whether a row stays would depend on other persons' rows", Hint: "leave it out; rows of one person are limited by the policy",
+			Message: "LIMIT inside a subquery is not supported: whether a row stays would depend on other persons' rows",
+			Hint:    "leave it out; rows of one person are limited by the policy",
 		}
 	case len(s.GetSortClause()) > 0:
 		return &Error{Pos: at, Message: "ORDER BY inside a subquery says nothing", Hint: "order the answer"}

@@ -31,7 +31,12 @@ func ServerOf(t *policy.Table) string {
 }
 
 func newEngines(p *policy.Policy, sealed, tmp string) *engines {
-	e := &engines{files: duckdb.New(sealed, tmp), live: map[string]engine.Engine{}, servers: map[string]engine.Engine{}, serverOf: map[string]string{}}
+	e := &engines{
+		files:    duckdb.New(sealed, tmp),
+		live:     map[string]engine.Engine{},
+		servers:  map[string]engine.Engine{},
+		serverOf: map[string]string{},
+	}
 	together := map[string]map[string]policy.Source{}
 	for _, t := range p.Tables {
 		if !t.Source.Live() {
@@ -70,7 +75,11 @@ func (e *engines) holding(table string) engine.Engine {
 }
 
 // Aggregate implements engine.Engine.
-func (e *engines) Aggregate(ctx context.Context, b *bounded.Statement, from engine.Sealed) ([][]mechanism.Exact, error) {
+func (e *engines) Aggregate(
+	ctx context.Context,
+	b *bounded.Statement,
+	from engine.Sealed,
+) ([][]mechanism.Exact, error) {
 	return e.of(b).Aggregate(ctx, b, from)
 }
 
@@ -85,7 +94,11 @@ func (e *engines) Order(ctx context.Context, b *bounded.Statement, from engine.S
 }
 
 // OrderCells implements engine.Engine.
-func (e *engines) OrderCells(ctx context.Context, b *bounded.Statement, from engine.Sealed) (mechanism.OrderedCells, error) {
+func (e *engines) OrderCells(
+	ctx context.Context,
+	b *bounded.Statement,
+	from engine.Sealed,
+) (mechanism.OrderedCells, error) {
 	return e.of(b).OrderCells(ctx, b, from)
 }
 

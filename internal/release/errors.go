@@ -15,23 +15,24 @@ type Ending int
 
 // The ways in which an access ends without a release.
 const (
-	Late            Ending = iota + 1 // it came to its reservation too late for its instant
-	Slow                              // by the policy's answer_delay it would leave later than an answer may take
-	Crowded                           // too many rehearsals wait, or it waited for its own too long
-	Busy                              // the same access is under way, and took longer than an answer may
-	Costly                            // its rehearsal took too much time or memory
-	Unevaluable                       // its rehearsal failed
-	Unreachable                       // the server that holds its table cannot be asked
-	Unsupported                       // the engine does not do what it asks; Message and Hint say what
-	Unwritable                        // the home's folder cannot be written; Cause says why
-	Failed                            // it failed after the reservation, whatever the reason
-	GivenUp                           // who asked gave it up after the reservation
-	Resealed                          // a table was sealed again since its stream or training began; Message and Hint say which
-	Over                              // its stream or training has no further step; Message and Hint say why
-	Misused                           // what a step was asked with is not what it takes; Message and Hint say why
-	LostBefore                        // its training was paid before, and cannot go on; Message and Hint say why
-	FailedElsewhere                   // its training failed in another process, or its owner gave it up
-	StepGivenUp                       // who asked gave a training's step up; it can be taken again
+	Late        Ending = iota + 1 // it came to its reservation too late for its instant
+	Slow                          // by the policy's answer_delay it would leave later than an answer may take
+	Crowded                       // too many rehearsals wait, or it waited for its own too long
+	Busy                          // the same access is under way, and took longer than an answer may
+	Costly                        // its rehearsal took too much time or memory
+	Unevaluable                   // its rehearsal failed
+	Unreachable                   // the server that holds its table cannot be asked
+	Unsupported                   // the engine does not do what it asks; Message and Hint say what
+	Unwritable                    // the home's folder cannot be written; Cause says why
+	Failed                        // it failed after the reservation, whatever the reason
+	GivenUp                       // who asked gave it up after the reservation
+	// a table was sealed again since its stream or training began; Message and Hint say which
+	Resealed
+	Over            // its stream or training has no further step; Message and Hint say why
+	Misused         // what a step was asked with is not what it takes; Message and Hint say why
+	LostBefore      // its training was paid before, and cannot go on; Message and Hint say why
+	FailedElsewhere // its training failed in another process, or its owner gave it up
+	StepGivenUp     // who asked gave a training's step up; it can be taken again
 )
 
 // EndedError reports that an access ended without a release. The kernel's other errors are those of the ledger, of the

@@ -41,8 +41,15 @@ type Inside struct {
 // OpenForTests opens a kernel to a test. Without a kernel it opens what all kernels share.
 func OpenForTests(k *Kernel) Inside {
 	in := Inside{
-		RehearsalTime: &rehearsalTime, TurnTime: &turnTime, Turn: rehearsals.take, HandedOver: &handedOver, CrashPoint: &crashPoint,
-		Encode: (*Query).encode, Most: (*Look).most, Noisily: noisily, Selecting: selecting,
+		RehearsalTime: &rehearsalTime,
+		TurnTime:      &turnTime,
+		Turn:          rehearsals.take,
+		HandedOver:    &handedOver,
+		CrashPoint:    &crashPoint,
+		Encode:        (*Query).encode,
+		Most:          (*Look).most,
+		Noisily:       noisily,
+		Selecting:     selecting,
 		Ranking: func(t *plan.Target, name string, at []*big.Rat) (privacy.Loss, privacy.Epsilon, error) {
 			m, e, err := orderer(t, name, at)
 			if err != nil {

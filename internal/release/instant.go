@@ -81,7 +81,12 @@ func (k *Kernel) instantOf(l *Look, arrival time.Time) (*instant, error) {
 	}
 	d := k.policy.Delay
 	leaves := arrival.Add(after)
-	return &instant{arrival: arrival, begun: arrival.Add(d.Floor), cut: leaves.Add(-min(d.Floor, d.Quantum) / cutShare), leaves: leaves}, nil
+	return &instant{
+		arrival: arrival,
+		begun:   arrival.Add(d.Floor),
+		cut:     leaves.Add(-min(d.Floor, d.Quantum) / cutShare),
+		leaves:  leaves,
+	}, nil
 }
 
 // cutShare is which part of the floor, or of the quantum if that is less, an engine has to stop in. Whether it does
@@ -116,7 +121,12 @@ var (
 // to. What run has given by then is returned; if there is nothing, that is errUnfinished, and run is left alone: it was
 // told to stop, and nobody waits for it. So run must share nothing with its caller but what it returns, or what is read
 // only if it has returned. What is returned too late is discarded, if it can be.
-func watched[T any](ctx context.Context, k *Kernel, at *instant, run func(context.Context) (T, error)) (none T, err error) {
+func watched[T any](
+	ctx context.Context,
+	k *Kernel,
+	at *instant,
+	run func(context.Context) (T, error),
+) (none T, err error) {
 	if at == nil {
 		ctx, cancel := context.WithTimeout(ctx, k.Timeout())
 		defer cancel()
@@ -128,7 +138,8 @@ func watched[T any](ctx context.Context, k *Kernel, at *instant, run func(contex
 			go discarded(results)
 		}
 	}()
-	within, stop := context.WithTimeout(ctx, k.Timeout()) // which is later: for a server that is never told to stop, as its asker was killed
+	// which is later: for a server that is never told to stop, as its asker was killed
+	within, stop := context.WithTimeout(ctx, k.Timeout())
 	defer stop()
 	go func() {
 		var r result[T]

@@ -53,10 +53,24 @@ func (k *Kernel) Line(r *Regression, rows int64, withoutIntervals bool, by Asker
 		return nil, err
 	}
 	var mechanisms []ledger.Mechanism
-	text := fmt.Sprintf("%s rows=%d thinned=%d x=%s..%s y=%s..%s", TheilSen, f.draw.Rows, f.draw.Thinning(), f.draw.X.Low.RatString(), f.draw.X.High.RatString(), f.draw.Y.Low.RatString(), f.draw.Y.High.RatString())
+	text := fmt.Sprintf(
+		"%s rows=%d thinned=%d x=%s..%s y=%s..%s",
+		TheilSen,
+		f.draw.Rows,
+		f.draw.Thinning(),
+		f.draw.X.Low.RatString(),
+		f.draw.X.High.RatString(),
+		f.draw.Y.Low.RatString(),
+		f.draw.Y.High.RatString(),
+	)
 	epsilons := f.epsilons()
 	for i, moves := range f.draw.Moves() {
-		m := ledger.Mechanism{Name: Exponential + ": " + LineDraws[i], Sensitivity: exact.FormatRat(moves), Scale: exact.FormatRat(new(big.Rat).Quo(moves, epsilons[i].Rat())), Cells: 1}
+		m := ledger.Mechanism{
+			Name:        Exponential + ": " + LineDraws[i],
+			Sensitivity: exact.FormatRat(moves),
+			Scale:       exact.FormatRat(new(big.Rat).Quo(moves, epsilons[i].Rat())),
+			Cells:       1,
+		}
 		mechanisms = append(mechanisms, m)
 		text += fmt.Sprintf("\n%s %s %s", m.Name, m.Sensitivity, m.Scale)
 	}
@@ -77,7 +91,11 @@ func (f *Line) prepare(rows int64, withoutIntervals bool) error {
 		m := f.Measures[i]
 		*to = learning.Range{Low: m.Units(big.NewInt(m.Lo)), High: m.Units(big.NewInt(m.Hi))}
 		if to.Low.Cmp(to.High) >= 0 {
-			return &EndedError{How: Unsupported, Message: fmt.Sprintf("%s is a constant, by its bounds", f.Names[i]), Hint: "select what varies"}
+			return &EndedError{
+				How:     Unsupported,
+				Message: fmt.Sprintf("%s is a constant, by its bounds", f.Names[i]),
+				Hint:    "select what varies",
+			}
 		}
 	}
 	f.divide(withoutIntervals)

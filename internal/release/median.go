@@ -29,7 +29,10 @@ func (k *Kernel) Median(t *plan.Target, by Asker) (*Median, error) {
 	reach := big.NewInt(m.smooth.Upper - m.smooth.Lower) // public: how far one unit could move the median of some table
 	reach.Add(reach, big.NewInt(1))
 	l, err := k.targetLook(t, by, ledger.Mechanism{
-		Name: SmoothSensitivity, Sensitivity: reach.String(), Scale: exact.FormatRat(new(big.Rat).Inv(m.smooth.Epsilon.Rat())), Cells: 1,
+		Name:        SmoothSensitivity,
+		Sensitivity: reach.String(),
+		Scale:       exact.FormatRat(new(big.Rat).Inv(m.smooth.Epsilon.Rat())),
+		Cells:       1,
 	}, 1, 1)
 	m.numbersAlone = numbersAlone{l}
 	return m, err

@@ -28,13 +28,21 @@ func (e *engines) meet(b *bounded.Statement) error {
 	}
 	if at(two) == "" {
 		return &engine.RefusedError{
-			Message: fmt.Sprintf("table %s is on a server, and table %s was sealed from a file: no rows leave the server, and none are sent to it", query.QuoteName(one), query.QuoteName(two)),
-			Hint:    "the owner seals all tables of a relation from files, or declares all of them on one server",
+			Message: fmt.Sprintf(
+				"table %s is on a server, and table %s was sealed from a file: no rows leave the server, and none are sent to it",
+				query.QuoteName(one),
+				query.QuoteName(two),
+			),
+			Hint: "the owner seals all tables of a relation from files, or declares all of them on one server",
 		}
 	}
 	return &engine.RefusedError{
-		Message: fmt.Sprintf("tables %s and %s are on two servers, as the policy calls them: no rows are sent from one to the other", query.QuoteName(one), query.QuoteName(two)),
-		Hint:    "the owner declares all tables of a relation on one server, by one name of it",
+		Message: fmt.Sprintf(
+			"tables %s and %s are on two servers, as the policy calls them: no rows are sent from one to the other",
+			query.QuoteName(one),
+			query.QuoteName(two),
+		),
+		Hint: "the owner declares all tables of a relation on one server, by one name of it",
 	}
 }
 

@@ -68,7 +68,12 @@ func minimiser(r *Regression, o learning.Objective) (*learning.Minimiser, error)
 		return nil, err
 	}
 	o.Response = r.Response().Reach()
-	m, err := learning.NewMinimiser(o, r.Predictors(), r.bound, mechanism.Unit{Neighbours: r.Neighbours, MaxRows: r.Caps.Rows})
+	m, err := learning.NewMinimiser(
+		o,
+		r.Predictors(),
+		r.bound,
+		mechanism.Unit{Neighbours: r.Neighbours, MaxRows: r.Caps.Rows},
+	)
 	if err != nil {
 		return nil, &ParameterError{Err: err}
 	}
@@ -108,9 +113,17 @@ func fitting(loss learning.LossFunction, y *bounded.Measure) error {
 	lo, hi := y.Units(big.NewInt(y.Lo)), y.Units(big.NewInt(y.Hi))
 	switch {
 	case loss == learning.LogisticLoss && (lo.Sign() < 0 || hi.Cmp(big.NewRat(1, 1)) > 0):
-		return &EndedError{How: Unsupported, Message: "the response of a logistic loss lies between 0 and 1, by its bounds", Hint: "select a condition, as in: SELECT age, 1, income > 100 FROM people"}
+		return &EndedError{
+			How:     Unsupported,
+			Message: "the response of a logistic loss lies between 0 and 1, by its bounds",
+			Hint:    "select a condition, as in: SELECT age, 1, income > 100 FROM people",
+		}
 	case loss == learning.PoissonLoss && lo.Sign() < 0:
-		return &EndedError{How: Unsupported, Message: "the response of a Poisson loss is a count: not below 0, by its bounds", Hint: "select GREATEST(y, 0)"}
+		return &EndedError{
+			How:     Unsupported,
+			Message: "the response of a Poisson loss is a count: not below 0, by its bounds",
+			Hint:    "select GREATEST(y, 0)",
+		}
 	case y.Reach().Sign() == 0:
 		return &EndedError{How: Unsupported, Message: "the response is 0 by its bounds", Hint: "select what varies"}
 	}
@@ -126,9 +139,18 @@ func (m *Minimum) share(curvature Portion) error {
 		each := m.Price.Share(curvature.Of, 2*curvature.Parts)
 		hessian, products := m.solver.Curvatures()
 		size := m.Predictors() * (m.Predictors() + 1) / 2
-		m.parts = append(m.parts,
+		m.parts = append(
+			m.parts,
 			Part{name: "curvature", grid: hessian.Grid, cells: size, l1: hessian.L1, l2squared: hessian.L2Squared, loss: each},
-			Part{name: "products of gradients", grid: products.Grid, cells: size, l1: products.L1, l2squared: products.L2Squared, loss: each})
+			Part{
+				name:      "products of gradients",
+				grid:      products.Grid,
+				cells:     size,
+				l1:        products.L1,
+				l2squared: products.L2Squared,
+				loss:      each,
+			},
+		)
 		rest = rest.Minus(each).Minus(each)
 	}
 	m.parts[0].loss = rest
@@ -174,10 +196,28 @@ func (m *Minimum) describe() string {
 	if o.Width != nil {
 		width = " width=" + exact.FormatRat(o.Width)
 	}
-	text := fmt.Sprintf("%s %s%s radius=%s regularise=%s rows=%d tolerance=%g passes=%d", OutputPerturbation, o.Loss, width,
-		exact.FormatRat(o.Radius), exact.FormatRat(o.Regularise), o.Rows, m.solver.Tolerance(), m.solver.Passes())
+	text := fmt.Sprintf(
+		"%s %s%s radius=%s regularise=%s rows=%d tolerance=%g passes=%d",
+		OutputPerturbation,
+		o.Loss,
+		width,
+		exact.FormatRat(o.Radius),
+		exact.FormatRat(o.Regularise),
+		o.Rows,
+		m.solver.Tolerance(),
+		m.solver.Passes(),
+	)
 	for _, p := range m.parts {
-		text += fmt.Sprintf("\n%s grid=%d l1=%s l2squared=%s %s %s %s", p.name, p.grid, p.l1, p.l2squared, p.noise, p.parameter.RatString(), p.loss)
+		text += fmt.Sprintf(
+			"\n%s grid=%d l1=%s l2squared=%s %s %s %s",
+			p.name,
+			p.grid,
+			p.l1,
+			p.l2squared,
+			p.noise,
+			p.parameter.RatString(),
+			p.loss,
+		)
 	}
 	return text
 }

@@ -33,7 +33,15 @@ func measuredAsPlanned(m *plan.Measure, got mechanism.Measurement) error {
 		}
 	}
 	if parameter == nil || parameter.Cmp(m.Parameter) != 0 {
-		return fmt.Errorf("%w: the noise of %s is %T of parameter %v, and was planned as %s of %s", ErrUnplanned, m, got.Noise, parameter, m.Noise, m.Parameter)
+		return fmt.Errorf(
+			"%w: the noise of %s is %T of parameter %v, and was planned as %s of %s",
+			ErrUnplanned,
+			m,
+			got.Noise,
+			parameter,
+			m.Noise,
+			m.Parameter,
+		)
 	}
 	return costsAsPlanned(got.Loss, m.Loss)
 }
@@ -43,7 +51,13 @@ func measuredAsPlanned(m *plan.Measure, got mechanism.Measurement) error {
 func symmetricAsPlanned(m *plan.Measure, got mechanism.SymmetricMeasurement) error {
 	d, ok := got.OffDiagonal.(noise.DiscreteGaussian)
 	if half := new(big.Rat).Quo(m.Parameter, big.NewRat(2, 1)); !ok || d.Sigma2().Cmp(half) != 0 {
-		return fmt.Errorf("%w: the noise off the diagonal is %T, and was planned as %s of %s", ErrUnplanned, got.OffDiagonal, m.Noise, half)
+		return fmt.Errorf(
+			"%w: the noise off the diagonal is %T, and was planned as %s of %s",
+			ErrUnplanned,
+			got.OffDiagonal,
+			m.Noise,
+			half,
+		)
 	}
 	return measuredAsPlanned(m, got.Measurement)
 }

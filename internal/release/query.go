@@ -191,5 +191,10 @@ type mechanismOfMeasure struct {
 // measureMechanism is a measure's noise on so many cells.
 func measureMechanism(m *plan.Measure, cells int) ledger.Mechanism {
 	sensitivity := m.Noise.Calibrated(m.L1, m.L2Squared)
-	return ledger.Mechanism{Name: string(m.Noise), Sensitivity: sensitivity.String(), Scale: exact.FormatRat(m.Parameter), Cells: cells}
+	return ledger.Mechanism{
+		Name:        string(m.Noise),
+		Sensitivity: sensitivity.String(),
+		Scale:       exact.FormatRat(m.Parameter),
+		Cells:       cells,
+	}
 }

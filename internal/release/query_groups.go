@@ -75,7 +75,9 @@ func selectionMechanism(p *plan.Plan) (out []ledger.Mechanism, err error) {
 		return nil, nil
 	}
 	sensitivity, scale, err := p.Selection.Parameter()
-	return []ledger.Mechanism{{Name: string(p.Selection.Strategy), Sensitivity: sensitivity, Scale: scale, Cells: p.MaxChosen()}}, err
+	return []ledger.Mechanism{
+		{Name: string(p.Selection.Strategy), Sensitivity: sensitivity, Scale: scale, Cells: p.MaxChosen()},
+	}, err
 }
 
 // selected takes the measures of groups that are not known: they are selected, and then measured.
@@ -84,7 +86,11 @@ func selectionMechanism(p *plan.Plan) (out []ledger.Mechanism, err error) {
 // (plan.Selection, the proof). The groups that are released are public from there on, so Other, which is measured of
 // the rows outside them, is one cell more of a vector with fixed cells: what a unit adds is bounded over all of these
 // together, after the selection.
-func (q *Query) selected(ctx context.Context, p *plan.Plan, rows reader) (chosen [][]value.Value, numbers [][]*big.Int, err error) {
+func (q *Query) selected(
+	ctx context.Context,
+	p *plan.Plan,
+	rows reader,
+) (chosen [][]value.Value, numbers [][]*big.Int, err error) {
 	p, bounds, err := q.search(ctx, p, rows)
 	if err != nil {
 		return nil, nil, err

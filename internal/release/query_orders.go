@@ -55,7 +55,13 @@ func takeOrder(ctx context.Context, p *plan.Plan, from reader, numbers [][]*big.
 }
 
 // takeQuantiles draws all quantiles of one value, in the same passes over the rows.
-func takeQuantiles(ctx context.Context, p *plan.Plan, v *bounded.Measure, from reader, drawn map[*plan.Quantile][][]int64) error {
+func takeQuantiles(
+	ctx context.Context,
+	p *plan.Plan,
+	v *bounded.Measure,
+	from reader,
+	drawn map[*plan.Quantile][][]int64,
+) error {
 	m, of := quantilesOf(p, v)
 	if err := soughtAsPlanned(m, of); err != nil {
 		return err
@@ -91,7 +97,12 @@ func takeQuantiles(ctx context.Context, p *plan.Plan, v *bounded.Measure, from r
 // quantilesOf is the mechanism of a value's quantiles: of each the value at its rank, and those that bracket it.
 func quantilesOf(p *plan.Plan, v *bounded.Measure) (m quantile.Cells, of []*plan.Quantile) {
 	m = quantile.Cells{
-		Domain: quantile.Domain{Lower: v.Lo, Upper: v.Hi}, Unit: mechanism.Unit{Neighbours: p.Neighbours, MaxRows: p.OrderCaps.MostRows()}, Cells: p.Cells(),
+		Domain: quantile.Domain{
+			Lower: v.Lo,
+			Upper: v.Hi,
+		},
+		Unit:  mechanism.Unit{Neighbours: p.Neighbours, MaxRows: p.OrderCaps.MostRows()},
+		Cells: p.Cells(),
 	}
 	for _, q := range p.Quantiles {
 		if q.Value != v {
@@ -109,7 +120,13 @@ func quantilesOf(p *plan.Plan, v *bounded.Measure) (m quantile.Cells, of []*plan
 func soughtAsPlanned(m quantile.Cells, of []*plan.Quantile) error {
 	for i, q := range of {
 		if d := m.Sensitivity(q.Rank); d.Cmp(q.Sensitivity) != 0 {
-			return fmt.Errorf("%w: the sensitivity of %s is %s, and was planned as %s", ErrUnplanned, q, d.RatString(), q.Sensitivity.RatString())
+			return fmt.Errorf(
+				"%w: the sensitivity of %s is %s, and was planned as %s",
+				ErrUnplanned,
+				q,
+				d.RatString(),
+				q.Sensitivity.RatString(),
+			)
 		}
 		t, err := m.Bracket(3*i, plan.BracketAlpha/2)
 		if err != nil || t > q.Offset {
@@ -145,7 +162,11 @@ func takeMode(ctx context.Context, p *plan.Plan, m *plan.Mode, from reader, numb
 // choose runs the mechanism of a mode in one cell. Least is its cost under zCDP, where that is less than a pure loss of
 // as much.
 func choose(p *plan.Plan, m *plan.Mode, scores []mechanism.Exact) (_ selection.Choice, least privacy.Loss, err error) {
-	flip := selection.PermuteAndFlip{Sensitivity: big.NewInt(m.Rows), Monotonic: p.Neighbours == privacy.AddRemove, Epsilon: m.Epsilon()}
+	flip := selection.PermuteAndFlip{
+		Sensitivity: big.NewInt(m.Rows),
+		Monotonic:   p.Neighbours == privacy.AddRemove,
+		Epsilon:     m.Epsilon(),
+	}
 	if ModeMechanism(m) == PermuteAndFlip {
 		s, err := flip.Select(scores)
 		return s, least, err
@@ -169,8 +190,15 @@ func orderMechanisms(whole *plan.Plan) (out []ledger.Mechanism) {
 		for _, q := range p.Quantiles {
 			scale := new(big.Rat).Quo(q.Sensitivity, q.Draw().Rat())
 			out = append(out, ledger.Mechanism{
-				Name: fmt.Sprintf("%s at %s and %d rows to either side", Exponential, q.Rank.RatString(), q.Offset), Sensitivity: exact.FormatRat(q.Sensitivity),
-				Scale: exact.FormatRat(scale.Add(scale, scale)), Cells: 3 * p.Cells(),
+				Name: fmt.Sprintf(
+					"%s at %s and %d rows to either side",
+					Exponential,
+					q.Rank.RatString(),
+					q.Offset,
+				),
+				Sensitivity: exact.FormatRat(q.Sensitivity),
+				Scale:       exact.FormatRat(scale.Add(scale, scale)),
+				Cells:       3 * p.Cells(),
 			})
 		}
 		for _, m := range p.Modes {
@@ -179,7 +207,12 @@ func orderMechanisms(whole *plan.Plan) (out []ledger.Mechanism) {
 				reach.Lsh(reach, 1)
 			}
 			out = append(out, ledger.Mechanism{
-				Name: ModeMechanism(m), Sensitivity: fmt.Sprint(m.Rows), Scale: exact.FormatRat(new(big.Rat).Quo(new(big.Rat).SetInt(reach), m.Epsilon().Rat())), Cells: p.Cells(),
+				Name: ModeMechanism(
+					m,
+				),
+				Sensitivity: fmt.Sprint(m.Rows),
+				Scale:       exact.FormatRat(new(big.Rat).Quo(new(big.Rat).SetInt(reach), m.Epsilon().Rat())),
+				Cells:       p.Cells(),
 			})
 		}
 	}

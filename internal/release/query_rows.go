@@ -49,8 +49,14 @@ func (l *Look) searchingRows(p *plan.Plan) {
 func rowsMechanism(s *plan.RowSearch) ledger.Mechanism {
 	scale := new(big.Rat).Quo(s.Sensitivity, s.Draw().Rat())
 	return ledger.Mechanism{
-		Name: fmt.Sprintf("%s at %s of rows per unit", Exponential, s.Rank.RatString()), Sensitivity: exact.FormatRat(s.Sensitivity),
-		Scale: exact.FormatRat(scale.Add(scale, scale)), Cells: 1,
+		Name: fmt.Sprintf(
+			"%s at %s of rows per unit",
+			Exponential,
+			s.Rank.RatString(),
+		),
+		Sensitivity: exact.FormatRat(s.Sensitivity),
+		Scale:       exact.FormatRat(scale.Add(scale, scale)),
+		Cells:       1,
 	}
 }
 
@@ -64,7 +70,13 @@ func drawRows(ctx context.Context, p *plan.Plan, from reader) (int64, error) {
 		return 0, err
 	}
 	m := quantile.Single{
-		Domain: quantile.Domain{Lower: 1, Upper: s.Most}, Unit: mechanism.Unit{Neighbours: p.Neighbours, MaxRows: 1}, Rank: s.Rank, Epsilon: s.Draw(),
+		Domain: quantile.Domain{
+			Lower: 1,
+			Upper: s.Most,
+		},
+		Unit:    mechanism.Unit{Neighbours: p.Neighbours, MaxRows: 1},
+		Rank:    s.Rank,
+		Epsilon: s.Draw(),
 	}
 	found, err := m.Release(counts)
 	if err != nil {

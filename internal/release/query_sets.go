@@ -27,7 +27,13 @@ func summed(p *plan.Plan, g plan.Grouping, cells [][]mechanism.Exact) [][]mechan
 
 // cellsOver are the cells of a grouping: sums of those of all keys, but for measures that are no sums, which are looked
 // at over the grouping's own.
-func cellsOver(ctx context.Context, p *plan.Plan, g plan.Grouping, all [][]mechanism.Exact, from reader) ([][]mechanism.Exact, error) {
+func cellsOver(
+	ctx context.Context,
+	p *plan.Plan,
+	g plan.Grouping,
+	all [][]mechanism.Exact,
+	from reader,
+) ([][]mechanism.Exact, error) {
 	out, look := summed(p, g, all), p.SetLook(g)
 	if look == nil {
 		return out, nil

@@ -58,7 +58,14 @@ func (r *Regression) canonical(mechanism string) string {
 }
 
 // regressionLook is a look at a regression.
-func (k *Kernel) regressionLook(r *Regression, by Asker, price privacy.Loss, mechanism string, of []ledger.Mechanism, rows, columns int) (*Look, error) {
+func (k *Kernel) regressionLook(
+	r *Regression,
+	by Asker,
+	price privacy.Loss,
+	mechanism string,
+	of []ledger.Mechanism,
+	rows, columns int,
+) (*Look, error) {
 	l, versions, err := k.lookAt(&r.Statement, by)
 	if err != nil {
 		return nil, err

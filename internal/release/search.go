@@ -51,7 +51,13 @@ func (m *Search) Correct() Part { return m.correct }
 
 // Search is the primitive that looks for the best of the minima of several objectives over the rows of a regression.
 // Score is the part of a trial's price that counts the rows predicted rightly.
-func (k *Kernel) Search(r *Regression, of []learning.Objective, again selection.Repetition, score Portion, by Asker) (*Search, error) {
+func (k *Kernel) Search(
+	r *Regression,
+	of []learning.Objective,
+	again selection.Repetition,
+	score Portion,
+	by Asker,
+) (*Search, error) {
 	m := &Search{Regression: r, data: r.copied(), again: again, price: r.Price}
 	m.divide(score)
 	for _, o := range of {
@@ -75,7 +81,11 @@ func (k *Kernel) Search(r *Regression, of []learning.Objective, again selection.
 	}
 	mechanisms := []ledger.Mechanism{m.minima[0].recorded(), m.correct.recorded()}
 	for i := range mechanisms {
-		mechanisms[i].Name = fmt.Sprintf("%s, of the best of a random number of trials, %.4g on average", mechanisms[i].Name, m.again.Mean())
+		mechanisms[i].Name = fmt.Sprintf(
+			"%s, of the best of a random number of trials, %.4g on average",
+			mechanisms[i].Name,
+			m.again.Mean(),
+		)
 	}
 	l, err := k.regressionLook(r, by, m.price, m.describe(), mechanisms, r.Predictors()+2, 1)
 	if err != nil {
@@ -107,7 +117,11 @@ func (m *Search) divide(score Portion) {
 		whole = rho.Pure()
 	}
 	m.trial = whole.Share(1, 3)
-	m.correct = Part{name: "rows predicted rightly", cells: 1, loss: privacy.PureLoss(m.trial.Share(score.Of, score.Parts))}
+	m.correct = Part{
+		name:  "rows predicted rightly",
+		cells: 1,
+		loss:  privacy.PureLoss(m.trial.Share(score.Of, score.Parts)),
+	}
 }
 
 func (m *Search) scored() privacy.Epsilon {
@@ -120,7 +134,19 @@ func (m *Search) describe() string {
 	text := fmt.Sprintf("the best of about %s trials of %s", m.again.Gamma().RatString(), m.trial)
 	for i, s := range m.solvers {
 		o, p := s.Objective(), m.minima[i]
-		text += fmt.Sprintf("\n%s %s radius=%s regularise=%s rows=%d tolerance=%g passes=%d grid=%d l1=%s %s", OutputPerturbation, o.Loss, exact.FormatRat(o.Radius), exact.FormatRat(o.Regularise), o.Rows, s.Tolerance(), s.Passes(), p.grid, p.l1, p.parameter.RatString())
+		text += fmt.Sprintf(
+			"\n%s %s radius=%s regularise=%s rows=%d tolerance=%g passes=%d grid=%d l1=%s %s",
+			OutputPerturbation,
+			o.Loss,
+			exact.FormatRat(o.Radius),
+			exact.FormatRat(o.Regularise),
+			o.Rows,
+			s.Tolerance(),
+			s.Passes(),
+			p.grid,
+			p.l1,
+			p.parameter.RatString(),
+		)
 	}
 	return text + fmt.Sprintf("\ncorrect l1=%s %s", m.correct.l1, m.correct.parameter.RatString())
 }

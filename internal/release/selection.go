@@ -103,7 +103,12 @@ func (m *Selection) chooseAsPlanned(t *plan.Target, scores []mechanism.Exact) ([
 
 // parameters are a mechanism's, for the ledger: the scale is what scores are divided by in an exponent.
 func (m *Selection) parameters(t *plan.Target) ledger.Mechanism {
-	return ledger.Mechanism{Name: m.name, Sensitivity: t.Sensitivity.String(), Scale: exact.FormatRat(m.scale(t)), Cells: m.best}
+	return ledger.Mechanism{
+		Name:        m.name,
+		Sensitivity: t.Sensitivity.String(),
+		Scale:       exact.FormatRat(m.scale(t)),
+		Cells:       m.best,
+	}
 }
 
 func (m *Selection) scale(t *plan.Target) *big.Rat {
@@ -118,7 +123,12 @@ func (m *Selection) scale(t *plan.Target) *big.Rat {
 var noLead = big.NewInt(-1)
 
 func (s *Selection) exponential() {
-	m := selection.TopExponential{Sensitivity: s.target.Sensitivity, Monotonic: s.target.Monotonic, Epsilon: s.epsilon, K: s.best}
+	m := selection.TopExponential{
+		Sensitivity: s.target.Sensitivity,
+		Monotonic:   s.target.Monotonic,
+		Epsilon:     s.epsilon,
+		K:           s.best,
+	}
 	s.choose = func(scores []mechanism.Exact) (rows [][]*big.Int, _ told, err error) {
 		ranking, err := m.Select(scores)
 		for _, i := range ranking.Indices {
@@ -139,7 +149,12 @@ func (s *Selection) permuteAndFlip() {
 }
 
 func (s *Selection) noisyMax() {
-	m := selection.NoisyTop{Sensitivity: s.target.Sensitivity, Monotonic: s.target.Monotonic, Epsilon: s.epsilon, K: s.best}
+	m := selection.NoisyTop{
+		Sensitivity: s.target.Sensitivity,
+		Monotonic:   s.target.Monotonic,
+		Epsilon:     s.epsilon,
+		K:           s.best,
+	}
 	s.choose = func(scores []mechanism.Exact) (rows [][]*big.Int, _ told, err error) {
 		ranking, err := m.Select(scores)
 		if err != nil {

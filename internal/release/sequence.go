@@ -93,7 +93,12 @@ type found struct {
 
 // rehearsed makes ready, before anything is charged, what an access needs: the sealed versions hold the bytes that were
 // sealed and stay until done is called, its statements can be carried out over made-up rows, and there is time enough.
-func (k *Kernel) rehearsed(ctx context.Context, at *instant, l *Look, statements ...*bounded.Statement) (rows reader, done func(), err error) {
+func (k *Kernel) rehearsed(
+	ctx context.Context,
+	at *instant,
+	l *Look,
+	statements ...*bounded.Statement,
+) (rows reader, done func(), err error) {
 	done, err = k.hold(ctx, l.tables)
 	if err != nil {
 		return reader{}, nil, err

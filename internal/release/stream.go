@@ -85,7 +85,11 @@ func (s *Stream) Accuracy(beta float64) (*big.Int, error) {
 func (s *Stream) mechanism() (stream.SparseVector, error) {
 	epsilon := pureWithin(s.target.Price)
 	m := stream.SparseVector{
-		Sensitivity: s.terms.Moves, Monotonic: s.target.Neighbours == privacy.AddRemove, Epsilon: epsilon, Gap: true, Positives: s.terms.Positives,
+		Sensitivity: s.terms.Moves,
+		Monotonic:   s.target.Neighbours == privacy.AddRemove,
+		Epsilon:     epsilon,
+		Gap:         true,
+		Positives:   s.terms.Positives,
 	}
 	if s.terms.Values {
 		m.Epsilon = epsilon.Share(1, 2)
@@ -104,7 +108,12 @@ func (s *Stream) mechanism() (stream.SparseVector, error) {
 
 // part describes one of a stream's three noises for the ledger.
 func (s *Stream) part(name string, d noise.DiscreteLaplace, cells int) ledger.Mechanism {
-	return ledger.Mechanism{Name: SparseVector + ": " + name, Sensitivity: s.terms.Moves.String(), Scale: exact.FormatRat(d.Scale()), Cells: cells}
+	return ledger.Mechanism{
+		Name:        SparseVector + ": " + name,
+		Sensitivity: s.terms.Moves.String(),
+		Scale:       exact.FormatRat(d.Scale()),
+		Cells:       cells,
+	}
 }
 
 // Open pays for the stream, and draws the noise of its threshold. No row is read.
@@ -132,7 +141,11 @@ func (s *Stream) Open(ctx context.Context) error {
 
 // Ask tells of one question, which build plans at the stream's price. Refusals are free, and leave the stream as it
 // was; after a failure it has ended.
-func (s *Stream) Ask(ctx context.Context, text string, build func(privacy.Loss) (*plan.Target, error)) (*verdict, error) {
+func (s *Stream) Ask(
+	ctx context.Context,
+	text string,
+	build func(privacy.Loss) (*plan.Target, error),
+) (*verdict, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	k := s.kernel
@@ -181,7 +194,10 @@ func (s *Stream) admits(t *plan.Target) error {
 	m := t.Measures[0]
 	switch {
 	case t.Source != nil:
-		return refused("a question of a stream is about one table, without joins, UNION ALL and aggregates in subqueries", "ask it outside the stream")
+		return refused(
+			"a question of a stream is about one table, without joins, UNION ALL and aggregates in subqueries",
+			"ask it outside the stream",
+		)
 	case t.Table != s.target.Table:
 		return refused(fmt.Sprintf("this stream is about table %q", s.target.Table), "open another one")
 	case t.Cells() != 1 || len(t.Keys) > 0:
@@ -189,7 +205,14 @@ func (s *Stream) admits(t *plan.Target) error {
 	case m.Grid != 0:
 		return refused("a threshold is for whole numbers", "ask for a count, or for a sum of integers")
 	case t.Sensitivity.Cmp(s.terms.Moves) > 0:
-		return refused(fmt.Sprintf("one unit can move this by %s, and a question of this stream by %s at most", t.Sensitivity, s.terms.Moves), "narrow it, or open a stream with a larger Most")
+		return refused(
+			fmt.Sprintf(
+				"one unit can move this by %s, and a question of this stream by %s at most",
+				t.Sensitivity,
+				s.terms.Moves,
+			),
+			"narrow it, or open a stream with a larger Most",
+		)
 	case t.Neighbours == privacy.AddRemove && m.Lo < 0:
 		return refused("a question of a stream adds up what is not negative", "bound it: GREATEST(x, 0)")
 	}
@@ -210,7 +233,11 @@ func (s *Stream) current(t *plan.Target) error {
 		return err
 	}
 	if table.Number != s.look.tables[0].Number {
-		return &EndedError{How: Resealed, Message: "the table was sealed again since the stream began", Hint: "open another one"}
+		return &EndedError{
+			How:     Resealed,
+			Message: "the table was sealed again since the stream began",
+			Hint:    "open another one",
+		}
 	}
 	return nil
 }

@@ -98,7 +98,13 @@ func (k *Kernel) known(v seal.Version) engine.Sealed {
 			if err := seal.NoteChange(v, time.Now()); err != nil {
 				k.tellOwner(err)
 			}
-			k.tellOwner(fmt.Errorf("table %s: it seems to have changed since version %d was sealed: seal it again, so that answers about it have a number of their own", v.Table, v.Number))
+			k.tellOwner(
+				fmt.Errorf(
+					"table %s: it seems to have changed since version %d was sealed: seal it again, so that answers about it have a number of their own",
+					v.Table,
+					v.Number,
+				),
+			)
 		}}
 	}
 	return duckdb.Known(v, k.policy.Table(v.Table))

@@ -88,7 +88,11 @@ func PriceTraining(step learning.NoisyGradient, steps int64, delta privacy.Delta
 	step = copiedStep(step)
 	figure, err := trainprice.Epsilon(step, steps, delta)
 	if errors.Is(err, trainprice.ErrNone) {
-		return nil, &EndedError{How: Unsupported, Message: "no accountant tells a finite ε of so little noise", Hint: "give a larger Multiplier"}
+		return nil, &EndedError{
+			How:     Unsupported,
+			Message: "no accountant tells a finite ε of so little noise",
+			Hint:    "give a larger Multiplier",
+		}
 	}
 	if err != nil {
 		return nil, &EndedError{How: Misused, Message: err.Error()}
@@ -102,10 +106,18 @@ func PriceTraining(step learning.NoisyGradient, steps int64, delta privacy.Delta
 
 // Training decides a training over the rows of a regression, which is planned at the terms' price. Needs are the
 // versions that its key names, by table. Begin pays for it.
-func (k *Kernel) Training(r *Regression, terms *TrainingTerms, needs map[string]int, by Asker) (_ *Training, err error) {
+func (k *Kernel) Training(
+	r *Regression,
+	terms *TrainingTerms,
+	needs map[string]int,
+	by Asker,
+) (_ *Training, err error) {
 	_, pure := k.policy.Budget.Loss.Pure()
 	if pure || r.Neighbours != privacy.AddRemove || r.Unit == nil && r.Caps.Rows > 1 {
-		return nil, fmt.Errorf("%w: a training under a pure ε, among neighbours that change, or of rows whose unit is not known", ErrUnplanned)
+		return nil, fmt.Errorf(
+			"%w: a training under a pure ε, among neighbours that change, or of rows whose unit is not known",
+			ErrUnplanned,
+		)
 	}
 	terms = terms.copied()
 	t := &Training{kernel: k, data: r.copied(), terms: terms, needs: maps.Clone(needs)}
@@ -120,9 +132,26 @@ func (k *Kernel) Training(r *Regression, terms *TrainingTerms, needs map[string]
 	t.grid = grid
 	square := new(big.Int).Mul(big.NewInt(clip), big.NewInt(clip))
 	of := fmt.Sprintf("%s, rate %s, %d steps", SubsampledGaussian, exact.FormatRat(step.Rate), terms.steps)
-	text := fmt.Sprintf("%s\nmodel %+v\nclip %s on 2^%d\nmultiplier %s\ncosts %s", of, step.Model, exact.FormatRat(step.Clip), grid, exact.FormatRat(step.Multiplier), terms.price)
-	t.look, err = k.regressionLook(r, by, terms.price, text,
-		[]ledger.Mechanism{{Name: of, Sensitivity: square.String(), Scale: exact.FormatRat(t.noise.Sigma2()), Cells: step.Model.Parameters()}}, 0, 0)
+	text := fmt.Sprintf(
+		"%s\nmodel %+v\nclip %s on 2^%d\nmultiplier %s\ncosts %s",
+		of,
+		step.Model,
+		exact.FormatRat(step.Clip),
+		grid,
+		exact.FormatRat(step.Multiplier),
+		terms.price,
+	)
+	t.look, err = k.regressionLook(
+		r,
+		by,
+		terms.price,
+		text,
+		[]ledger.Mechanism{
+			{Name: of, Sensitivity: square.String(), Scale: exact.FormatRat(t.noise.Sigma2()), Cells: step.Model.Parameters()},
+		},
+		0,
+		0,
+	)
 	if err != nil {
 		return nil, err
 	}
@@ -177,8 +206,13 @@ func (t *Training) reserve(fresh bool) error {
 	} else if found {
 		return nil
 	}
-	if now := k.Dependencies(t.look.tableNames()); !maps.Equal(now, t.needs) { // sealed again since it was planned: nobody would find it under its key
-		return &EndedError{How: Resealed, Message: "a table was sealed again just now; nothing was charged", Hint: "ask again"}
+	// sealed again since it was planned: nobody would find it under its key
+	if now := k.Dependencies(t.look.tableNames()); !maps.Equal(now, t.needs) {
+		return &EndedError{
+			How:     Resealed,
+			Message: "a table was sealed again just now; nothing was charged",
+			Hint:    "ask again",
+		}
 	}
 	t.id, _, err = k.reserve(t.look)
 	return err
@@ -222,7 +256,8 @@ func (t *Training) hold() (err error) {
 
 // notNow reports that the ledger takes no step at the moment, for a reason that passes.
 func notNow(err error) bool {
-	return errors.Is(err, ledger.ErrNotWritten) || errors.Is(err, ledger.ErrReadOnly) || errors.Is(err, ledger.ErrSuspended)
+	return errors.Is(err, ledger.ErrNotWritten) || errors.Is(err, ledger.ErrReadOnly) ||
+		errors.Is(err, ledger.ErrSuspended)
 }
 
 // recordDurable records the step that is durable in the journal alone, if there is one.

@@ -146,7 +146,10 @@ func (p *PaidTrainings) newest(l *ledger.Ledger, key string) (id uint64, found b
 
 // Unfinished finds the trainings that are not finished and did not fail, oldest first, of which want takes what was
 // paid.
-func (p *PaidTrainings) Unfinished(l *ledger.Ledger, want func(ledger.Reservation) bool) (out []UnfinishedTraining, err error) {
+func (p *PaidTrainings) Unfinished(
+	l *ledger.Ledger,
+	want func(ledger.Reservation) bool,
+) (out []UnfinishedTraining, err error) {
 	all, err := l.Unreleased()
 	if err != nil {
 		return nil, err

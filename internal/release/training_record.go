@@ -51,7 +51,9 @@ func (t *Training) record(step int64, d digest) error {
 	if step == t.terms.steps {
 		err = t.kernel.ledger.Release(t.id, values)
 	} else {
-		err = t.kernel.ledger.Step(ledger.Step{Reservation: t.id, Question: fmt.Sprintf("step %d of %d", step, t.terms.steps), Values: values})
+		err = t.kernel.ledger.Step(
+			ledger.Step{Reservation: t.id, Question: fmt.Sprintf("step %d of %d", step, t.terms.steps), Values: values},
+		)
 	}
 	if err == nil {
 		t.sealed = step

@@ -17,7 +17,10 @@ import (
 // step that was recorded before is given again, for the same θ alone. Refusals leave the training as it was, and so
 // does a ctx that ends; after a failure it has ended. A step that is given up while its rows are read counts like a
 // question that is given up.
-func (t *Training) Step(ctx context.Context, theta []float64) (number int64, values []*big.Int, replayed bool, err error) {
+func (t *Training) Step(
+	ctx context.Context,
+	theta []float64,
+) (number int64, values []*big.Int, replayed bool, err error) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	arrival := t.kernel.clock.Now() // once the step before it is done
@@ -48,7 +51,8 @@ func (t *Training) Step(ctx context.Context, theta []float64) (number int64, val
 	if err != nil {
 		return 0, nil, false, err
 	}
-	if values, err = t.draw(ctx, leaves, slices.Clone(theta)); err != nil { // θ is cloned: a step that is not waited for still reads it
+	// θ is cloned: a step that is not waited for still reads it
+	if values, err = t.draw(ctx, leaves, slices.Clone(theta)); err != nil {
 		return 0, nil, false, err
 	}
 	crashPoint("drawn")
@@ -141,7 +145,11 @@ func (t *Training) draw(ctx context.Context, at *instant, theta []float64) ([]*b
 			return nil, afterwards(err)
 		}
 		if now.Number != v.Number && t.rows == nil {
-			return nil, &EndedError{How: Resealed, Message: "the table was sealed again since the training began", Hint: "begin another one"}
+			return nil, &EndedError{
+				How:     Resealed,
+				Message: "the table was sealed again since the training began",
+				Hint:    "begin another one",
+			}
 		}
 	}
 	if t.rows == nil { // nothing is lost where the file is damaged by now: the step can be taken when it was restored
@@ -176,7 +184,9 @@ func (t *Training) draw(ctx context.Context, at *instant, theta []float64) ([]*b
 	switch {
 	case err == nil:
 		return d.noisy.Values, nil
-	case at == nil && ctx.Err() != nil, errors.Is(err, errGivenUp): // by the caller, be it a time that ran out: to give a step up, and to see how long it takes, is theirs at any moment. Nothing was told, and it can be taken again
+	// by the caller, be it a time that ran out: to give a step up, and to see how long it takes, is theirs at any
+	// moment. Nothing was told, and it can be taken again
+	case at == nil && ctx.Err() != nil, errors.Is(err, errGivenUp):
 		return nil, t.givenUp()
 	}
 	_ = t.give()

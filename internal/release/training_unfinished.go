@@ -92,7 +92,11 @@ func (k *Kernel) PinnedOn(table string) ([]UnfinishedTraining, error) {
 
 // takesFrom reports that a column of t takes its values from another table.
 func takesFrom(t *policy.Table, table string) bool {
-	return t != nil && slices.ContainsFunc(t.Columns, func(c *policy.Column) bool { return c.ValuesFrom != nil && c.ValuesFrom.Table == table })
+	return t != nil &&
+		slices.ContainsFunc(
+			t.Columns,
+			func(c *policy.Column) bool { return c.ValuesFrom != nil && c.ValuesFrom.Table == table },
+		)
 }
 
 // Abandon records that the owner gives trainings up, once the change that loses them is made. One that is finished or
@@ -124,7 +128,11 @@ func (t *Training) Unsurprising() error {
 			}
 			u = all[i]
 			return &EndedError{
-				How: LostBefore, Message: fmt.Sprintf("this training was paid before, as %s, and cannot go on: the owner changed the policy or sealed a table again since", u),
+				How: LostBefore,
+				Message: fmt.Sprintf(
+					"this training was paid before, as %s, and cannot go on: the owner changed the policy or sealed a table again since",
+					u,
+				),
 				Hint: "ask for it afresh (--fresh) to pay for a new one in full",
 			}
 		}

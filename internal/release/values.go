@@ -21,7 +21,9 @@ type publicValues struct {
 // Reasons why the values of a public table's column are not known.
 var (
 	ErrUnread   = errors.New("its sealed version is unreadable")
-	ErrNotNoted = errors.New("that table, which is on a server, was sealed before they were asked for, or as it was declared before: seal it again")
+	ErrNotNoted = errors.New(
+		"that table, which is on a server, was sealed before they were asked for, or as it was declared before: seal it again",
+	)
 )
 
 // Values gives the values of a public table's column.

@@ -55,7 +55,9 @@ func kept(v seal.Version, c *policy.Column) ([]value.Value, bool) {
 		return nil, false
 	}
 	var k keptValues
-	if json.Unmarshal(text, &k) != nil || k.Format != keptFormat || k.Of != v.SHA256 || k.Column != c.Name || k.Declared != declared(c) || k.SHA256 != digestOf(k.Values) {
+	if json.Unmarshal(text, &k) != nil || k.Format != keptFormat || k.Of != v.SHA256 || k.Column != c.Name ||
+		k.Declared != declared(c) ||
+		k.SHA256 != digestOf(k.Values) {
 		return nil, false
 	}
 	var out []value.Value

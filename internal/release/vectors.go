@@ -55,7 +55,10 @@ func sumMechanism(m *plan.Moments, s *plan.VectorSum) ledger.Mechanism {
 		name += ", symmetric"
 	}
 	return ledger.Mechanism{
-		Name: name, Sensitivity: sensitivity.String(), Scale: exact.FormatRat(s.Parameter), Cells: m.Cells() * len(m.RowVectors.Terms(&s.VectorSum)),
+		Name:        name,
+		Sensitivity: sensitivity.String(),
+		Scale:       exact.FormatRat(s.Parameter),
+		Cells:       m.Cells() * len(m.RowVectors.Terms(&s.VectorSum)),
 	}
 }
 
@@ -83,7 +86,14 @@ func noisySums(m *plan.Moments, cells [][]mechanism.Exact) ([][]*big.Int, error)
 
 // noisySum runs the mechanism that the plan chose for a sum on its entries, cell by cell.
 func noisySum(m *plan.Moments, s *plan.VectorSum, vector []mechanism.Exact) ([]*big.Int, error) {
-	planned := &plan.Measure{Measure: bounded.Measure{Kind: bounded.Sum}, L1: s.L1, L2Squared: s.L2Squared, Loss: s.Loss, Noise: s.Noise, Parameter: s.Parameter}
+	planned := &plan.Measure{
+		Measure:   bounded.Measure{Kind: bounded.Sum},
+		L1:        s.L1,
+		L2Squared: s.L2Squared,
+		Loss:      s.Loss,
+		Noise:     s.Noise,
+		Parameter: s.Parameter,
+	}
 	if s.Noise == plan.Gaussian && s.Symmetric() {
 		rho, _ := s.Loss.ZCDP()
 		d := m.RowVectors.Blocks[s.I].Size

@@ -46,7 +46,16 @@ func Marks(p *plan.Plan) (measures, conditions []string) {
 // noise and the values of keys.
 func MarkAtAnyPrice(p *plan.Plan, versions ...int) string {
 	var b strings.Builder
-	fmt.Fprintf(&b, "%s %q %v %v\ncaps %+v\nwhere %s\n", p.PolicyDigest, p.Tables(), versions, p.Neighbours, p.Caps, p.Where)
+	fmt.Fprintf(
+		&b,
+		"%s %q %v %v\ncaps %+v\nwhere %s\n",
+		p.PolicyDigest,
+		p.Tables(),
+		versions,
+		p.Neighbours,
+		p.Caps,
+		p.Where,
+	)
 	b.WriteString(p.PartText())
 	if p.Source != nil {
 		fmt.Fprintln(&b, "from", p.Source)

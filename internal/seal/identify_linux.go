@@ -15,5 +15,11 @@ func identify(f *os.File) (identity, bool) {
 	if !ok {
 		return identity{}, false
 	}
-	return identity{uint64(s.Dev), s.Ino, s.Size, s.Mtim.Nano(), s.Ctim.Nano()}, true //nolint:unconvert // Dev is narrower elsewhere
+	return identity{
+		uint64(s.Dev),
+		s.Ino,
+		s.Size,
+		s.Mtim.Nano(),
+		s.Ctim.Nano(),
+	}, true //nolint:unconvert // Dev is narrower elsewhere
 }

@@ -180,10 +180,25 @@ func decodeManifest(text []byte, folder, table string) ([]Version, error) {
 			return nil, fmt.Errorf("the manifest is damaged: version %d, file %q", v.Number, v.File)
 		}
 		versions[i] = Version{
-			Table: table, Number: v.Number, File: filepath.Join(folder, v.File), SHA256: v.SHA256, Bytes: v.Bytes,
-			Rows:   v.Rows,
-			Sealed: v.Sealed, Schema: v.Schema, SourceSHA256: v.SourceSHA256, SourceFiles: v.SourceFiles, SourceBytes: v.SourceBytes, Facts: v.Facts, Stored: v.Stored,
-			Live: v.Live, Relation: v.Relation, Family: v.Family, Shows: v.Shows, Copy: v.Copy, Removed: v.Removed,
+			Table:        table,
+			Number:       v.Number,
+			File:         filepath.Join(folder, v.File),
+			SHA256:       v.SHA256,
+			Bytes:        v.Bytes,
+			Rows:         v.Rows,
+			Sealed:       v.Sealed,
+			Schema:       v.Schema,
+			SourceSHA256: v.SourceSHA256,
+			SourceFiles:  v.SourceFiles,
+			SourceBytes:  v.SourceBytes,
+			Facts:        v.Facts,
+			Stored:       v.Stored,
+			Live:         v.Live,
+			Relation:     v.Relation,
+			Family:       v.Family,
+			Shows:        v.Shows,
+			Copy:         v.Copy,
+			Removed:      v.Removed,
 		}
 	}
 	return versions, nil
@@ -196,9 +211,24 @@ func encodeManifest(table string, versions []Version) ([]byte, error) {
 			m.Format = 2
 		}
 		m.Versions = append(m.Versions, versionJSON{
-			Number: v.Number, File: versionFile(v.Number, v.Live), SHA256: v.SHA256, Bytes: v.Bytes, Rows: v.Rows, Sealed: v.Sealed,
-			Schema: v.Schema, SourceSHA256: v.SourceSHA256, SourceFiles: v.SourceFiles, SourceBytes: v.SourceBytes, Facts: v.Facts, Stored: v.Stored,
-			Live: v.Live, Relation: v.Relation, Family: v.Family, Shows: v.Shows, Copy: v.Copy, Removed: v.Removed,
+			Number:       v.Number,
+			File:         versionFile(v.Number, v.Live),
+			SHA256:       v.SHA256,
+			Bytes:        v.Bytes,
+			Rows:         v.Rows,
+			Sealed:       v.Sealed,
+			Schema:       v.Schema,
+			SourceSHA256: v.SourceSHA256,
+			SourceFiles:  v.SourceFiles,
+			SourceBytes:  v.SourceBytes,
+			Facts:        v.Facts,
+			Stored:       v.Stored,
+			Live:         v.Live,
+			Relation:     v.Relation,
+			Family:       v.Family,
+			Shows:        v.Shows,
+			Copy:         v.Copy,
+			Removed:      v.Removed,
 		})
 	}
 	text, err := json.MarshalIndent(m, "", "  ")

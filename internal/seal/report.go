@@ -53,7 +53,11 @@ func (r Report) String() string {
 			r.Facts.UnitsOver, r.Facts.RowsOver)
 	}
 	if r.Facts.UnitsLeftOut > 0 {
-		line("  units with more rows than stored_rows_per_unit: %d; %d of their rows were left out of the sealed version", r.Facts.UnitsLeftOut, r.Facts.RowsLeftOut)
+		line(
+			"  units with more rows than stored_rows_per_unit: %d; %d of their rows were left out of the sealed version",
+			r.Facts.UnitsLeftOut,
+			r.Facts.RowsLeftOut,
+		)
 	}
 	if r.Facts.NullUnits > 0 {
 		line("  rows whose unit is NULL, which no question sees: %d", r.Facts.NullUnits)

@@ -45,8 +45,17 @@ func (c ChiSquared) Check() error {
 			worst = cell
 		}
 	}
-	return fmt.Errorf("χ² = %.4g over %d cells has p = %.3g, below the false-alarm rate %g; worst are cells %d to %d: %d observed, %.6g expected",
-		statistic, len(cells), p, c.FalseAlarm, worst.first, worst.last, worst.observed, worst.expected)
+	return fmt.Errorf(
+		"χ² = %.4g over %d cells has p = %.3g, below the false-alarm rate %g; worst are cells %d to %d: %d observed, %.6g expected",
+		statistic,
+		len(cells),
+		p,
+		c.FalseAlarm,
+		worst.first,
+		worst.last,
+		worst.observed,
+		worst.expected,
+	)
 }
 
 // cell is a run of neighbouring cells.

@@ -81,6 +81,14 @@ func (g *gap) check(n int, falseAlarm float64) error {
 	if g.width <= limit {
 		return nil
 	}
-	return fmt.Errorf("the distribution functions are %.4g apart at %v (%.6g sampled, %.6g expected), beyond %.4g for %d values at the false-alarm rate %g",
-		g.width, g.where, g.sampled, g.real, limit, n, falseAlarm)
+	return fmt.Errorf(
+		"the distribution functions are %.4g apart at %v (%.6g sampled, %.6g expected), beyond %.4g for %d values at the false-alarm rate %g",
+		g.width,
+		g.where,
+		g.sampled,
+		g.real,
+		limit,
+		n,
+		falseAlarm,
+	)
 }

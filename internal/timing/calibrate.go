@@ -116,7 +116,9 @@ func Calibrate(ctx context.Context, o Options) (_ *Calibration, err error) {
 		}
 	}
 	if c.Heaviest.Cost == nil || c.Heaviest.Nanoseconds() == 0 {
-		return nil, errors.New("no question was measured whose rows take any time: leave --class and --planted out, or measure more --rows")
+		return nil, errors.New(
+			"no question was measured whose rows take any time: leave --class and --planted out, or measure more --rows",
+		)
 	}
 	c.Factor = roundedUp(Margin * c.Heaviest.Nanoseconds())
 	floor := Margin * quiet
@@ -143,7 +145,13 @@ func roundedUp(x float64) float64 {
 }
 
 // quotients asks each question of one home until a moment, at least leastRuns times, and once more at the beginning.
-func (o Options) quotients(ctx context.Context, w Where, name string, with bool, until time.Time) (out []Quotient, err error) {
+func (o Options) quotients(
+	ctx context.Context,
+	w Where,
+	name string,
+	with bool,
+	until time.Time,
+) (out []Quotient, err error) {
 	h, err := w.make(ctx, name, with)
 	if err != nil {
 		return nil, err

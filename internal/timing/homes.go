@@ -120,7 +120,17 @@ func (w Where) writeFile(file string, with bool) (err error) {
 	_, _ = out.WriteString("pid,age,days,day,kind,note,married\n") // Flush gives the error
 	kinds := []string{"ward", "home", "street"}
 	for i := range w.Rows {
-		_, _ = fmt.Fprintf(out, "%d,%d.5,%d,20%02d-03-%02d,%s,nothing,%t\n", i+10, i%90, i%1000, i%30, 1+i%28, kinds[i%3], i%2 == 0)
+		_, _ = fmt.Fprintf(
+			out,
+			"%d,%d.5,%d,20%02d-03-%02d,%s,nothing,%t\n",
+			i+10,
+			i%90,
+			i%1000,
+			i%30,
+			1+i%28,
+			kinds[i%3],
+			i%2 == 0,
+		)
 	}
 	long := strings.Repeat("x", noteBytes-4)
 	for i := int64(0); with && i < w.Unit; i++ {

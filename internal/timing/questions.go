@@ -29,7 +29,10 @@ func fixed() []Question {
 		{Name: "count", SQL: "SELECT COUNT(*) FROM visits"},
 		{Name: "groups", SQL: "SELECT kind, COUNT(*), AVG(days) FROM visits WHERE age > 30 GROUP BY kind"},
 		{Name: "median", SQL: "SELECT MEDIAN(age) FROM visits"},
-		{Name: "persons", SQL: "SELECT COUNT(*) FROM (SELECT pid, COUNT(*) AS n, MAX(day) AS last FROM visits GROUP BY pid) AS p WHERE n > 3"},
+		{
+			Name: "persons",
+			SQL:  "SELECT COUNT(*) FROM (SELECT pid, COUNT(*) AS n, MAX(day) AS last FROM visits GROUP BY pid) AS p WHERE n > 3",
+		},
 		{Name: "like", SQL: "SELECT COUNT(*) FROM visits WHERE note LIKE '%special%requests%'"},
 	}
 }

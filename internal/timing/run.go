@@ -177,7 +177,18 @@ func (o Options) ask(ctx context.Context, h *home, c Class) (time.Duration, erro
 		_, err := h.Answer(ctx, curator.Question{SQL: c.SQL, Epsilon: Price, Fresh: true})
 		return time.Since(begun), err
 	}
-	args := append(slices.Clone(o.Program[1:]), "-C", h.path, "query", "--fresh", "--epsilon", Price, "--format", "json", "-")
+	args := append(
+		slices.Clone(o.Program[1:]),
+		"-C",
+		h.path,
+		"query",
+		"--fresh",
+		"--epsilon",
+		Price,
+		"--format",
+		"json",
+		"-",
+	)
 	cmd := exec.CommandContext(ctx, o.Program[0], args...)
 	var complaint bytes.Buffer
 	cmd.Stdin, cmd.Stdout, cmd.Stderr = strings.NewReader(c.SQL), io.Discard, &complaint

@@ -38,7 +38,29 @@ func (t Town) Person(id int64) Person {
 
 // ages are the weights of five years each, from 0–4 on; the last takes in 115.
 var ages = []int{
-	5900, 6100, 6300, 6400, 6600, 7000, 6900, 6600, 6200, 6000, 6200, 6500, 6300, 5400, 4400, 3000, 1900, 1100, 500, 150, 30, 6, 4,
+	5900,
+	6100,
+	6300,
+	6400,
+	6600,
+	7000,
+	6900,
+	6600,
+	6200,
+	6000,
+	6200,
+	6500,
+	6300,
+	5400,
+	4400,
+	3000,
+	1900,
+	1100,
+	500,
+	150,
+	30,
+	6,
+	4,
 }
 
 func (s *stream) age() int {
@@ -116,7 +138,18 @@ func cancers(age int, smokes bool) int {
 }
 
 // growth are mean heights in millimetres at the ages, with straight lines between.
-var growth = []struct{ age, height int }{{0, 650}, {1, 800}, {2, 880}, {5, 1100}, {10, 1390}, {13, 1570}, {16, 1690}, {18, 1710}, {50, 1710}, {maxAge, 1640}}
+var growth = []struct{ age, height int }{
+	{0, 650},
+	{1, 800},
+	{2, 880},
+	{5, 1100},
+	{10, 1390},
+	{13, 1570},
+	{16, 1690},
+	{18, 1710},
+	{50, 1710},
+	{maxAge, 1640},
+}
 
 func (s *stream) height(age int) int {
 	if s.chance(20) {

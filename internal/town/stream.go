@@ -15,7 +15,9 @@ const (
 
 // newStream is the stream of one person.
 func newStream(seed uint64, id int64, p purpose) *stream {
-	return &stream{splitmix.At(splitmix.Mix(splitmix.Mix(splitmix.Mix(seed)+uint64(p)*splitmix.Step) + uint64(id)*splitmix.Step))}
+	return &stream{
+		splitmix.At(splitmix.Mix(splitmix.Mix(splitmix.Mix(seed)+uint64(p)*splitmix.Step) + uint64(id)*splitmix.Step)),
+	}
 }
 
 // chance is true with the probability of p in a thousand.

@@ -55,7 +55,13 @@ func Epsilon(m learning.NoisyGradient, steps int64, d privacy.Delta) (*big.Rat, 
 // Multiplier is about the least noise multiplier with which so many steps at m's rate are (e, d)-differentially private; it
 // ignores m's own multiplier. The error is mechanism.ErrParameter, or ctx's own: one account may take a second, and a search makes
 // some ten.
-func Multiplier(ctx context.Context, m learning.NoisyGradient, steps int64, e privacy.Epsilon, d privacy.Delta) (*big.Rat, error) {
+func Multiplier(
+	ctx context.Context,
+	m learning.NoisyGradient,
+	steps int64,
+	e privacy.Epsilon,
+	d privacy.Delta,
+) (*big.Rat, error) {
 	m.Multiplier = big.NewRat(1, 1)
 	if err := m.CheckSampling(); err != nil {
 		return nil, err

@@ -220,7 +220,14 @@ func (p *preparation) scale(ctx context.Context, q curator.Request, out *GLMFit,
 // linear is the regression on all terms that they are chosen by.
 func (p *preparation) linear(ctx context.Context, q curator.Request, found []formula.Bounds) (l *linear, err error) {
 	l = &linear{
-		Linear: Linear{Request: q, Confidence: p.Confidence, Table: p.table.Name, Where: p.Where, Method: AdaSSP}, table: p.table,
+		Linear: Linear{
+			Request:    q,
+			Confidence: p.Confidence,
+			Table:      p.table.Name,
+			Where:      p.Where,
+			Method:     AdaSSP,
+		},
+		table: p.table,
 		found: found,
 	}
 	if l.alpha, err = request.Confidence(&l.Confidence); err != nil {

@@ -67,7 +67,10 @@ func recorded(ctx context.Context, c *curator.Session, q Linear) (*linear, error
 	if json.Unmarshal([]byte(strings.TrimSuffix(r.Question[at+len(recordOpens):], recordCloses)), &of) != nil {
 		return nil, none
 	}
-	l := &linear{Linear: Linear{Request: q.Request, Confidence: q.Confidence, Formula: of.Formula, Method: of.Method}, replayed: true}
+	l := &linear{
+		Linear:   Linear{Request: q.Request, Confidence: q.Confidence, Formula: of.Formula, Method: of.Method},
+		replayed: true,
+	}
 	l.Epsilon, l.Rho, l.Fresh = r.Price.Epsilon, "", false
 	if r.Price.Rho != "" {
 		l.Epsilon, l.Rho = "", r.Price.Rho

@@ -276,8 +276,15 @@ func decideGradients(c *curator.Session, q Gradients) (*gradients, error) {
 		return nil, err
 	}
 	g.training = curator.Training{
-		Request: g.Request, Delta: g.Delta, Model: model, Bound: g.Bound, Clip: g.Clip, Rate: g.Rate, Multiplier: g.Multiplier,
-		Steps: g.Steps, Rows: g.Rows,
+		Request:    g.Request,
+		Delta:      g.Delta,
+		Model:      model,
+		Bound:      g.Bound,
+		Clip:       g.Clip,
+		Rate:       g.Rate,
+		Multiplier: g.Multiplier,
+		Steps:      g.Steps,
+		Rows:       g.Rows,
 	}
 	if g.training.Rate == "" { // whose refusal says that rows must be told
 		g.training.Rate = "1"

@@ -28,5 +28,10 @@ func Visits(ctx context.Context, home string) (string, error) {
 	if visits.Value == nil || visits.Low == nil || visits.High == nil { // too few rows for the noise: nothing can be said
 		return "no average: so few rows that the noise hides them", nil
 	}
-	return fmt.Sprintf("%.2f visits a year, between %.2f and %.2f", visits.Value.Real, visits.Low.Real, visits.High.Real), nil
+	return fmt.Sprintf(
+		"%.2f visits a year, between %.2f and %.2f",
+		visits.Value.Real,
+		visits.Low.Real,
+		visits.High.Real,
+	), nil
 }

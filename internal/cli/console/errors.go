@@ -63,10 +63,19 @@ func asError(err error) *curator.Error {
 		return e
 	}
 	if errors.Is(err, ErrUsage) {
-		return &curator.Error{Code: curator.CodeUsage, Message: strings.TrimPrefix(err.Error(), "usage: "), Hint: "try `dither help`"}
+		return &curator.Error{
+			Code:    curator.CodeUsage,
+			Message: strings.TrimPrefix(err.Error(), "usage: "),
+			Hint:    "try `dither help`",
+		}
 	}
 	if errors.Is(err, context.Canceled) { // between two questions
-		return &curator.Error{Code: curator.CodeCancelled, Message: "it was given up", Hint: "what was answered already can be asked again at no cost", Retry: true}
+		return &curator.Error{
+			Code:    curator.CodeCancelled,
+			Message: "it was given up",
+			Hint:    "what was answered already can be asked again at no cost",
+			Retry:   true,
+		}
 	}
 	return &curator.Error{Code: curator.CodeHome, Message: err.Error()}
 }

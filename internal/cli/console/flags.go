@@ -23,7 +23,8 @@ func (s *Console) Flag(into any, name, value, about string) {
 	case func(string) error:
 		s.Flags.Func(name, help, into)
 	default:
-		panic(fmt.Sprintf("flag %s: %T holds no value", name, into)) // a mistake of this program, which printing its help would find
+		// a mistake of this program, which printing its help would find
+		panic(fmt.Sprintf("flag %s: %T holds no value", name, into))
 	}
 }
 

@@ -20,7 +20,13 @@ func (s *Console) Kinds(verb string, kinds, args []string, declare func(kind int
 	}
 	kind := slices.Index(kinds, args[0])
 	if kind < 0 {
-		return Usage("there is no %s %q%s; there are %s", verb, args[0], DidYouMean(nearest.Name(args[0], kinds)), strings.Join(kinds, ", "))
+		return Usage(
+			"there is no %s %q%s; there are %s",
+			verb,
+			args[0],
+			DidYouMean(nearest.Name(args[0], kinds)),
+			strings.Join(kinds, ", "),
+		)
 	}
 	declare(kind)
 	rest, helped, err := s.Parse(args[1:])

@@ -38,8 +38,12 @@ func attackDifference(s *console.Console, o *attackOptions) error {
 	r := attackReport{
 		intro: "How many people have the secret? And how many of all but one? The difference is that person's secret. Both are asked\n" +
 			"once or more often, in other words each time, and the attacker takes means. The secret is guessed, in " +
-			render.Plural(o.runs, "run") + ":",
-		header: []string{"curator"}, right: []bool{false, true, true, true, true},
+			render.Plural(
+				o.runs,
+				"run",
+			) + ":",
+		header: []string{"curator"},
+		right:  []bool{false, true, true, true, true},
 		words: "A coin guesses 50 %. Fixed noise is averaged away. Ours divides its ε over all the answers, so that asking more often\n" +
 			"tells less each time. " + mostGuessedWords,
 		value: map[string]any{"attack": "difference", "asked": asked, "runs": o.runs, "seed": o.seed},
@@ -149,8 +153,9 @@ func anonymized(s *console.Console, o *attackOptions) error {
 			"Two hospitals publish a k-anonymous table each, of %d made-up patients with one of %d diseases. %d patients are\n"+
 				"in both. Age and postal code tell the disease for certain of so many of these, on average of %s:",
 			hospitalPatients, hospitalDiseases, hospitalBoth, render.Plural(runs, "run")),
-		header: []string{"k", "by one table", "by both"}, right: []bool{true, true, true},
-		words: "Each table alone keeps its k. k-anonymity says nothing of two tables together; promises of differential privacy add up.",
+		header: []string{"k", "by one table", "by both"},
+		right:  []bool{true, true, true},
+		words:  "Each table alone keeps its k. k-anonymity says nothing of two tables together; promises of differential privacy add up.",
 	}
 	for _, k := range ks {
 		e, err := exposed(k)

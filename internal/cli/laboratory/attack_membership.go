@@ -51,8 +51,13 @@ func attackMembership(s *console.Console, o *attackOptions) error {
 		intro: fmt.Sprintf(
 			"The means of %d attributes, each 0 or 1, of %d made-up people are published. Who knows somebody's attributes asks\n"+
 				"whether that person is among them. So many members are found, at %g %% false alarms among others, over %s:",
-			o.attributes, o.people, 100*falseAlarms, render.Plural(o.runs, "group")),
-		header: []string{"curator", "found", "at most"}, right: []bool{false, true, true},
+			o.attributes,
+			o.people,
+			100*falseAlarms,
+			render.Plural(o.runs, "group"),
+		),
+		header: []string{"curator", "found", "at most"},
+		right:  []bool{false, true, true},
 		words: "Noise is added to each sum, before it is divided by the number of people. Who guesses blindly finds 5 %. \"At most\" is what\n" +
 			"ε leaves to any test with so many false alarms, on average, where ε is for another person in the member's place. The\n" +
 			"noise of ours is real: its figures vary.",
@@ -135,7 +140,8 @@ func traceTable(s *console.Console, o *attackOptions) error {
 	r := attackReport{
 		intro: fmt.Sprintf("Do the means of %s know of the person? %s of the same population are compared.",
 			render.Plural(t.Attributes, "attribute"), persons(t.Reference)),
-		header: []string{"compared", "score as high, or higher", "p-value"}, right: []bool{true, true, true},
+		header: []string{"compared", "score as high, or higher", "p-value"},
+		right:  []bool{true, true, true},
 		rows: [][]string{{
 			strconv.Itoa(t.Reference), strconv.Itoa(t.Higher),
 			render.ShortPower(strconv.FormatFloat(t.PValue, 'g', 4, 64)),

@@ -147,7 +147,8 @@ func listOurs(s *console.Console, o audit.Options, picture string) error {
 	}
 	s.Print(
 		"dither's own mechanisms, each on a small example. What is declared is true of data of any size; \"exactly\" is the least that is\n" +
-			"true of all neighbours of the example, by its law. Where the two are the same, no less could be declared.\n\n")
+			"true of all neighbours of the example, by its law. Where the two are the same, no less could be declared.\n\n",
+	)
 	s.Print("%s", g.Text("  "))
 	s.Print(
 		"\n`dither audit NAME` checks one of them, and runs it. To audit a program of your own: `dither help audit`.\n")
@@ -165,7 +166,8 @@ func oursText(subject ours.Subject, claim audit.Claim, l oursLaw) string {
 	x := l.exact
 	if x == nil {
 		b.WriteString(
-			"Exactly   Its law is not written down here. What follows are runs, which can refute the claim and cannot prove it.\n")
+			"Exactly   Its law is not written down here. What follows are runs, which can refute the claim and cannot prove it.\n",
+		)
 		fmt.Fprintf(&b, "\nRuns of the mechanism itself, on %s and on %s:\n", subject.Sides[0], subject.Sides[1])
 		return b.String()
 	}
@@ -191,7 +193,8 @@ func oursText(subject ours.Subject, claim audit.Claim, l oursLaw) string {
 		b.WriteString(": whether the claim is true there is not known.\n")
 	case smaller:
 		b.WriteString(
-			".\n          That is within the claim, on this example. For data of any size no less is promised than what is declared.\n")
+			".\n          That is within the claim, on this example. For data of any size no less is promised than what is declared.\n",
+		)
 	case x.Attained:
 		b.WriteString(": the claim is true there, and no smaller one would be.\n")
 	default:
@@ -203,7 +206,8 @@ func oursText(subject ours.Subject, claim audit.Claim, l oursLaw) string {
 	}
 	if l.ideal {
 		b.WriteString(
-			"          (The law is of ideal arithmetic: for the errors of its own the mechanism pays with a little more noise.)\n")
+			"          (The law is of ideal arithmetic: for the errors of its own the mechanism pays with a little more noise.)\n",
+		)
 	}
 	if pure && x.Loss.Witness.Output != "" && !strings.Contains(x.Loss.Witness.Output, "ever more") {
 		w := x.Loss.Witness

@@ -121,13 +121,19 @@ func timingCalibrationText(c *timing.Calibration) string {
 			milliseconds(q.Took), milliseconds(q.Overhead), fmt.Sprintf("%.2g", q.Nanoseconds()))
 	}
 	fmt.Fprintf(
-		&b, "%s\nThe longest time of each question, from its arrival to its answer, of made-up rows and one unit that makes it\n"+
+		&b,
+		"%s\nThe longest time of each question, from its arrival to its answer, of made-up rows and one unit that makes it\n"+
 			"take longest. Its cost is that of all rows and of one unit, in steps. Its overhead is its shortest time over 100\n"+
 			"rows without that unit. The factor is %d times the largest quotient (time − overhead) / cost of questions of a\n"+
 			"billion steps or more (%s). The floor is %d times the longest time that the factor does not cover.\n"+
 			"A question that is not answered at its instant fails and stays charged. So a loaded machine must be measured\n"+
 			"loaded, with as many questions at once as it will have. rows stands for tables that declare no expected_rows:\n"+
 			"write your own number.\n\n%s\n",
-		g.Text("  "), timing.Margin, c.Heaviest.Name, timing.Margin, c.Line())
+		g.Text("  "),
+		timing.Margin,
+		c.Heaviest.Name,
+		timing.Margin,
+		c.Line(),
+	)
 	return b.String()
 }

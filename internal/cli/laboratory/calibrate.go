@@ -196,11 +196,13 @@ func calibrationText(c account.Calibration, t account.Target) string {
 	case "gaussian":
 		b.WriteString(
 			"\nThe figure is for continuous Gaussian noise, and for what is computed from it, as when it is rounded to integers\n" +
-				"that the values are of too. The discrete Gaussian has its own: calibrate discrete-gaussian.")
+				"that the values are of too. The discrete Gaussian has its own: calibrate discrete-gaussian.",
+		)
 	case "laplace":
 		b.WriteString(
 			"\nThe figure is for continuous Laplace noise, and for what is computed from it, as when it is rounded to integers\n" +
-				"that the values are of too. Discrete Laplace noise, which dither itself draws, loses more at the same scale: calibrate discrete-laplace.")
+				"that the values are of too. Discrete Laplace noise, which dither itself draws, loses more at the same scale: calibrate discrete-laplace.",
+		)
 	case "discrete-laplace":
 		b.WriteString(
 			"\nThe values are integers, and the noise too: a value k with a probability in proportion to e^(−|k|/scale).")

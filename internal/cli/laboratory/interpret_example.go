@@ -144,12 +144,17 @@ func (x *smoking) moral() string {
 	bound := 2 * floatUp(x.Epsilon.Rat())
 	return filled(
 		"The insurer's belief of Alice moves a lot, and her premium with it. So it would have moved had she stayed away: what was learned is "+
-			"of smoking, not of her.") + "\n\n" +
+			"of smoking, not of her.",
+	) + "\n\n" +
 		filled(
 			fmt.Sprintf(
 				"That is what is promised: of any event, after any answer and whatever was believed before, |ln| of that ratio is at most "+
 					"2ε = %s [Kasiviswanathan & Smith 2014]. In this study it is at most %s, at an answer of %d. Were the exact count published, an insurer who knows the "+
-					"other smokers would know Alice's row.", upTo(bound), upTo(x.ratio), x.at))
+					"other smokers would know Alice's row.",
+				upTo(bound),
+				upTo(x.ratio),
+				x.at,
+			))
 }
 
 func (x *smoking) chart() plot.Chart {

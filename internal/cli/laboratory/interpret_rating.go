@@ -82,5 +82,12 @@ func (i interpreted) verdict() string {
 	}
 	return fmt.Sprintf(
 		"%se^ε, by which %s may multiply the probability of an answer%s, is at most %s (up to %d is strong, to %d moderate, to %s weak).",
-		word, what, apart, times(floatUp(i.Person.Promise.Epsilon.Rat())), strongTo, moderateTo, grouping(weakTo))
+		word,
+		what,
+		apart,
+		times(floatUp(i.Person.Promise.Epsilon.Rat())),
+		strongTo,
+		moderateTo,
+		grouping(weakTo),
+	)
 }

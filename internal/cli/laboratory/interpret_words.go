@@ -76,7 +76,9 @@ func (i interpreted) words() string {
 func (i interpreted) warning() string {
 	n := i.Named
 	about := fmt.Sprintf(
-		"with probability up to δ = %s, over the answer's randomness, the promise lets an answer give her away entirely.", i.typed["delta"])
+		"with probability up to δ = %s, over the answer's randomness, the promise lets an answer give her away entirely.",
+		i.typed["delta"],
+	)
 	if n.Warned {
 		limit := downTo(float(new(big.Rat).Quo(big.NewRat(1, 100), new(big.Rat).SetInt64(n.People))))
 		about = fmt.Sprintf("Warning: %s A δ should be at most %s here, by this program's rule of thumb, 1/(100n).",
@@ -97,8 +99,14 @@ func (i interpreted) warning() string {
 	}
 	return fmt.Sprintf(
 		"%s The worst that it permits, which need not be what is done here, publishes the record of %s%s with that probability: "+
-			"somebody's with probability %s, and %s %s on average.", about, each, assumed, upTo(n.Probability.Upper),
-		many(i.named()), records)
+			"somebody's with probability %s, and %s %s on average.",
+		about,
+		each,
+		assumed,
+		upTo(n.Probability.Upper),
+		many(i.named()),
+		records,
+	)
 }
 
 // suspicion explains the change of the belief in the first row.
@@ -186,7 +194,9 @@ func (i interpreted) anybody() string {
 	return filled(
 		fmt.Sprintf(
 			"Whatever anybody believes, on whatever grounds: after an answer its odds are within a factor of e^2ε = %s of those %s.",
-			times(2*floatUp(i.Person.Promise.Epsilon.Rat())), other))
+			times(2*floatUp(i.Person.Promise.Epsilon.Rat())),
+			other,
+		))
 }
 
 func (i interpreted) prior() string { return exactly(i.Scenario.Prior, i.typed["prior"]) }

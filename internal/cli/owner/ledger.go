@@ -177,7 +177,9 @@ func verifyLedger(s *console.Console, against string) error {
 	}
 	if at := r.State.Clock; at.After(time.Now().Add(time.Hour)) {
 		s.Print(
-			"an entry is dated %s, later than now: grants wait for that date, unless `dither ledger clock` sets it right\n", at.Format(time.RFC3339))
+			"an entry is dated %s, later than now: grants wait for that date, unless `dither ledger clock` sets it right\n",
+			at.Format(time.RFC3339),
+		)
 	}
 	s.Print("spent %s of %s\n", r.State.Spent, r.State.Budget)
 	return nil

@@ -50,7 +50,10 @@ func mergeLedgers(s *console.Console, homes []string, rows int64, into string) e
 	last := m.Homes[len(m.Homes)-1]
 	if last.Group != 1 {
 		return fmt.Errorf(
-			"%s protects less than the others do together: its losses count ×%d in their relation. Change its policy first", into, last.Group)
+			"%s protects less than the others do together: its losses count ×%d in their relation. Change its policy first",
+			into,
+			last.Group,
+		)
 	}
 	loss := privacy.Loss{}
 	if m.Spent.Accountant() == privacy.ZCDP {
@@ -73,7 +76,11 @@ func mergeLedgers(s *console.Console, homes []string, rows int64, into string) e
 		return fmt.Errorf(
 			"%s has the spending of one of the others already, as it was then; nothing was charged now. What has been spent there since counts beside it, and "+
 				"the sum above counts twice what was charged. Let only one of the homes answer from here on; where several have gone on, charge all of them to a new home: "+
-				"dither ledger merge %s %s --into NEW", into, strings.Join(homes, " "), into)
+				"dither ledger merge %s %s --into NEW",
+			into,
+			strings.Join(homes, " "),
+			into,
+		)
 	}
 	if err != nil {
 		return err

@@ -59,7 +59,9 @@ func acceptPolicy(s *console.Console, o curator.AcceptOptions) error {
 		}
 		for _, t := range change.Stale {
 			s.Note(
-				"warning: the declaration of table %s changed since it was sealed: questions about it wait for `dither seal`\n", render.Printable(t))
+				"warning: the declaration of table %s changed since it was sealed: questions about it wait for `dither seal`\n",
+				render.Printable(t),
+			)
 		}
 		for _, id := range change.Abandoned {
 			s.Print("- training %s is given up: its price stays spent\n", id)

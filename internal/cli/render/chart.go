@@ -33,7 +33,10 @@ func ChartOf(r *curator.Release) plot.Chart {
 	groups, series := scales(r, keys)
 	if len(groups.keys) == 1 && orderly(rows, groups.keys[0]) {
 		c.Ordered = true
-		slices.SortStableFunc(rows, func(a, b curator.Row) int { return compareKeys(a[groups.keys[0]].Key, b[groups.keys[0]].Key) })
+		slices.SortStableFunc(
+			rows,
+			func(a, b curator.Row) int { return compareKeys(a[groups.keys[0]].Key, b[groups.keys[0]].Key) },
+		)
 	}
 	groups.read(rows)
 	c.Key, c.Groups = groups.title(r), groups.names

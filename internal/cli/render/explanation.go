@@ -15,12 +15,23 @@ func ExplanationText(e *curator.Explanation) string {
 	var b strings.Builder
 	switch {
 	case e.Reuse != nil && e.Reuse.Taken:
-		fmt.Fprintf(&b, "price      free: answered from %s%s (--fresh pays %s)\n", strings.Join(e.Reuse.From, ", "), reuseErrors(e.Reuse), e.Price)
+		fmt.Fprintf(
+			&b,
+			"price      free: answered from %s%s (--fresh pays %s)\n",
+			strings.Join(e.Reuse.From, ", "),
+			reuseErrors(e.Reuse),
+			e.Price,
+		)
 	case e.Replayed:
 		b.WriteString("price      free: this was released before (--fresh pays again)\n")
 	default:
 		if e.Reuse != nil {
-			fmt.Fprintf(&b, "free       from %s, without naming a price%s\n", strings.Join(e.Reuse.From, ", "), reuseErrors(e.Reuse))
+			fmt.Fprintf(
+				&b,
+				"free       from %s, without naming a price%s\n",
+				strings.Join(e.Reuse.From, ", "),
+				reuseErrors(e.Reuse),
+			)
 		}
 		fmt.Fprintf(&b, "price      %s of the remaining %s%s\n", e.Price, e.Remaining, tooMuch(e))
 	}
@@ -33,10 +44,20 @@ func ExplanationText(e *curator.Explanation) string {
 		b.WriteString(rowsToFind(e.RowsBound))
 	}
 	if e.Unit.PersonRows > 0 {
-		fmt.Fprintf(&b, "a person   with %d rows is promised %s by this answer\n", e.Unit.PersonRows, LossOrNone(e.Unit.Person))
+		fmt.Fprintf(
+			&b,
+			"a person   with %d rows is promised %s by this answer\n",
+			e.Unit.PersonRows,
+			LossOrNone(e.Unit.Person),
+		)
 	}
 	if e.Unit.GroupSize > 0 {
-		fmt.Fprintf(&b, "a group    of %s together is promised %s by this answer\n", Plural(int(e.Unit.GroupSize), "unit"), LossOrNone(e.Unit.Group))
+		fmt.Fprintf(
+			&b,
+			"a group    of %s together is promised %s by this answer\n",
+			Plural(int(e.Unit.GroupSize), "unit"),
+			LossOrNone(e.Unit.Group),
+		)
 		if e.Unit.Change != nil {
 			fmt.Fprintf(&b, "a change   of one unit's rows into others: %s\n", e.Unit.Change)
 		}
@@ -47,8 +68,20 @@ func ExplanationText(e *curator.Explanation) string {
 		sensitivity = ""
 	}
 	if g := e.Selection; g != nil {
-		fmt.Fprintf(&b, "groups     not known beforehand: selected by %s, at δ = %s; one unit counts in at most %d\n", g.Strategy, g.Delta, g.Groups)
-		fmt.Fprintf(&b, "released   from %d units on with 50 %%, %d with 95 %%, %d with 99.9 %% probability\n", g.Half, g.Nearly, g.Surely)
+		fmt.Fprintf(
+			&b,
+			"groups     not known beforehand: selected by %s, at δ = %s; one unit counts in at most %d\n",
+			g.Strategy,
+			g.Delta,
+			g.Groups,
+		)
+		fmt.Fprintf(
+			&b,
+			"released   from %d units on with 50 %%, %d with 95 %%, %d with 99.9 %% probability\n",
+			g.Half,
+			g.Nearly,
+			g.Surely,
+		)
 		if g.MinUnits > 1 {
 			fmt.Fprintf(&b, "hardly     a group of %d units or fewer: with a probability of at most δ\n", g.MinUnits)
 		}
@@ -89,7 +122,12 @@ func workText(e *curator.Explanation) string {
 	if e.Work.Rows > 1 {
 		rows = fmt.Sprintf(", which has up to %s rows at one place", curator.Thousands(e.Work.Rows))
 	}
-	return fmt.Sprintf("work       at most %s of %s steps for one unit%s\n", curator.Thousands(e.Work.Steps), curator.Thousands(e.Work.Limit), rows)
+	return fmt.Sprintf(
+		"work       at most %s of %s steps for one unit%s\n",
+		curator.Thousands(e.Work.Steps),
+		curator.Thousands(e.Work.Limit),
+		rows,
+	)
 }
 
 func tooMuch(e *curator.Explanation) string {

@@ -43,7 +43,10 @@ func groupingTables(e *curator.Explanation) [2][][]string {
 	for _, s := range e.Groupings {
 		by, rows := groupedBy(s), Plural(s.Cells, "row")
 		for _, v := range s.Vectors {
-			vectors = append(vectors, []string{by, rows, v.Name + ": " + v.Mechanism, v.Share.String(), Compact(v.Sensitivity), Compact(v.Scale)})
+			vectors = append(
+				vectors,
+				[]string{by, rows, v.Name + ": " + v.Mechanism, v.Share.String(), Compact(v.Sensitivity), Compact(v.Scale)},
+			)
 			by, rows = "", ""
 		}
 		for _, x := range s.Orders {
@@ -52,7 +55,12 @@ func groupingTables(e *curator.Explanation) [2][][]string {
 		}
 		by = groupedBy(s)
 		for _, x := range s.Orders {
-			of := curator.Column{RankError: x.RankError, IntervalRows: x.IntervalRows, Shortfall: x.Shortfall, Expected: &curator.Expected{}}
+			of := curator.Column{
+				RankError:    x.RankError,
+				IntervalRows: x.IntervalRows,
+				Shortfall:    x.Shortfall,
+				Expected:     &curator.Expected{},
+			}
 			fitted = append(fitted, []string{by, x.Column, forecast(of)})
 			by = ""
 		}

@@ -7,7 +7,8 @@ import (
 
 // steers reports a character that could steer a terminal, or the order in which it writes.
 func steers(r rune) bool {
-	return r < ' ' || r >= 0x7f && r < 0xa0 || r == 0x61c || r >= 0x200e && r <= 0x200f || r >= 0x2028 && r <= 0x202e || r >= 0x2066 && r <= 0x2069
+	return r < ' ' || r >= 0x7f && r < 0xa0 || r == 0x61c || r >= 0x200e && r <= 0x200f || r >= 0x2028 && r <= 0x202e ||
+		r >= 0x2066 && r <= 0x2069
 }
 
 // PrintableJSON writes such characters as escapes, which mean the same. (In JSON they can stand in strings only; the

@@ -35,6 +35,15 @@ func footer(r *curator.Release) string {
 	if len(r.Rows) == 0 {
 		empty = "no rows: no group was released, or HAVING, LIMIT or OFFSET left none\n"
 	}
-	return empty + foundBounds(r) + shortfalls(r) + fmt.Sprintf("%s, remaining %s; %s intervals cover noise, not sampling (%s)\n",
-		paid(r), r.Remaining, Percent(r.Confidence), r.ID)
+	return empty + foundBounds(
+		r,
+	) + shortfalls(
+		r,
+	) + fmt.Sprintf(
+		"%s, remaining %s; %s intervals cover noise, not sampling (%s)\n",
+		paid(r),
+		r.Remaining,
+		Percent(r.Confidence),
+		r.ID,
+	)
 }

@@ -34,16 +34,31 @@ func ExplanationMarkdown(e *curator.Explanation) string {
 			rows = append(rows, []string{c.Name, "key"})
 			continue
 		}
-		rows = append(rows, []string{c.Name, c.Mechanism, columnShare(c), optional(c.Sensitivity), optional(c.Scale), forecast(c)})
+		rows = append(
+			rows,
+			[]string{c.Name, c.Mechanism, columnShare(c), optional(c.Sensitivity), optional(c.Scale), forecast(c)},
+		)
 		for _, p := range c.Parts {
-			rows = append(rows, []string{c.Name + ": " + p.Name, p.Mechanism, lossShare(p.Share), Compact(p.Sensitivity), Compact(p.Scale)})
+			rows = append(
+				rows,
+				[]string{c.Name + ": " + p.Name, p.Mechanism, lossShare(p.Share), Compact(p.Sensitivity), Compact(p.Scale)},
+			)
 		}
 		if b := c.Bounds; b != nil {
 			rows = append(rows, []string{c.Name + ": bounds", "search", lossShare(b.Share), "", "", "within " + boundsText(b)})
 		}
 	}
 	out := MarkdownList(head) + "\n" + MarkdownTable(
-		[]string{"column", "mechanism", "share", "sensitivity", "noise scale", "expected error, " + Percent(e.Confidence)}, []bool{3: true, 4: true}, rows,
+		[]string{
+			"column",
+			"mechanism",
+			"share",
+			"sensitivity",
+			"noise scale",
+			"expected error, " + Percent(e.Confidence),
+		},
+		[]bool{3: true, 4: true},
+		rows,
 	)
 	out += groupingsMarkdown(e)
 	for _, n := range e.Notes {

@@ -51,7 +51,12 @@ func shortfalls(r *curator.Release) string {
 			}
 		}
 		if most != nil {
-			fmt.Fprintf(&b, "%s: at most %s fewer than the most frequent\n", Printable(c.Name), Plural(int(math.Ceil(*most)), "row"))
+			fmt.Fprintf(
+				&b,
+				"%s: at most %s fewer than the most frequent\n",
+				Printable(c.Name),
+				Plural(int(math.Ceil(*most)), "row"),
+			)
 		}
 	}
 	return b.String()
@@ -68,6 +73,12 @@ func foundRows(b *curator.RowsBound) string {
 
 // rowsToFind says how a bound on rows is found.
 func rowsToFind(b *curator.RowsBound) string {
-	return fmt.Sprintf("rows       how many of one %s count is found first, for %s: the %s quantile, within %s units; at most %d\n",
-		Printable(b.Unit), lossShare(b.Share), b.Quantile, Compact(math.Ceil(b.RankError)), b.Most)
+	return fmt.Sprintf(
+		"rows       how many of one %s count is found first, for %s: the %s quantile, within %s units; at most %d\n",
+		Printable(b.Unit),
+		lossShare(b.Share),
+		b.Quantile,
+		Compact(math.Ceil(b.RankError)),
+		b.Most,
+	)
 }

@@ -176,7 +176,10 @@ func (t *guide) experiment() error {
 	t.Print("  refused: %s\n", e)
 	t.Print("\n... and what was answered can still be read, free: in other words, rounded, filtered, sorted.\n")
 	return t.show(
-		c, "SELECT LEAST(mdvis, 10) AS visits, ROUND(COUNT(*)) AS n FROM visits\nGROUP BY 1 HAVING COUNT(*) > 1000 ORDER BY n DESC", false)
+		c,
+		"SELECT LEAST(mdvis, 10) AS visits, ROUND(COUNT(*)) AS n FROM visits\nGROUP BY 1 HAVING COUNT(*) > 1000 ORDER BY n DESC",
+		false,
+	)
 }
 
 // show prints a question as one would type it, with its answer or explanation.

@@ -8,7 +8,12 @@ import (
 
 // Known is a sealed file of t with the facts recorded at sealing. t is nil if the policy no longer has the table.
 func Known(v seal.Version, t *policy.Table) engine.Sealed {
-	out := engine.Sealed{Table: v.Table, File: v.File, OneRowEach: v.Facts.MaxRowsPerUnit <= 1, Complete: v.Facts.Complete()}
+	out := engine.Sealed{
+		Table:      v.Table,
+		File:       v.File,
+		OneRowEach: v.Facts.MaxRowsPerUnit <= 1,
+		Complete:   v.Facts.Complete(),
+	}
 	out.MostRows, out.MostPerKey, out.Stored = v.Bounds(t)
 	return out
 }

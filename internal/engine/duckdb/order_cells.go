@@ -26,7 +26,12 @@ func orderedRows(b *bounded.Statement, rows string) string {
 
 // rowsOfUnits counts how often each clamped number of rows per unit occurs. Of the rows it reads only the unit.
 func rowsOfUnits(m *bounded.Measure, rows string) string {
-	return fmt.Sprintf("SELECT m0, count(*) FROM (SELECT least(greatest(count(*), %s), %s) AS m0 FROM (%s) GROUP BY u) GROUP BY m0", integer(m.Lo), integer(m.Hi), rows)
+	return fmt.Sprintf(
+		"SELECT m0, count(*) FROM (SELECT least(greatest(count(*), %s), %s) AS m0 FROM (%s) GROUP BY u) GROUP BY m0",
+		integer(m.Lo),
+		integer(m.Hi),
+		rows,
+	)
 }
 
 // cappedCells keeps, of each unit's rows, the first Caps.RowsPerGroup in each cell, by sealed rank, and of its cells
@@ -34,8 +39,16 @@ func rowsOfUnits(m *bounded.Measure, rows string) string {
 // unit have the same first row.
 func cappedCells(b *bounded.Statement, rows string) string {
 	cell := strings.Join(append([]string{"u"}, engine.KeyNames(b)...), ", ")
-	placed := fmt.Sprintf("SELECT *, row_number() OVER (PARTITION BY %[1]s ORDER BY q) AS r, min(q) OVER (PARTITION BY %[1]s) AS f FROM (%[2]s)", cell, rows)
-	few := fmt.Sprintf("SELECT *, dense_rank() OVER (PARTITION BY u ORDER BY f) AS c FROM (%s) WHERE r <= %d", placed, b.Caps.RowsPerGroup)
+	placed := fmt.Sprintf(
+		"SELECT *, row_number() OVER (PARTITION BY %[1]s ORDER BY q) AS r, min(q) OVER (PARTITION BY %[1]s) AS f FROM (%[2]s)",
+		cell,
+		rows,
+	)
+	few := fmt.Sprintf(
+		"SELECT *, dense_rank() OVER (PARTITION BY u ORDER BY f) AS c FROM (%s) WHERE r <= %d",
+		placed,
+		b.Caps.RowsPerGroup,
+	)
 	return fmt.Sprintf("SELECT * FROM (%s) WHERE c <= %d", few, b.Caps.Groups)
 }
 

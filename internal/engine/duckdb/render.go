@@ -120,8 +120,12 @@ func cappedRows(b *bounded.Statement, scan string, known engine.Sealed) string {
 	}
 	few := filtered(fmt.Sprintf("%s <= %d", rowsColumn, b.Caps.Rows))
 	many := filtered(fmt.Sprintf("%s > %d", rowsColumn, b.Caps.Rows))
-	return fmt.Sprintf("%s UNION ALL SELECT * EXCLUDE (r) FROM (SELECT *, row_number() OVER (PARTITION BY u ORDER BY q) AS r FROM (%s)) WHERE r <= %d",
-		few, many, b.Caps.Rows)
+	return fmt.Sprintf(
+		"%s UNION ALL SELECT * EXCLUDE (r) FROM (SELECT *, row_number() OVER (PARTITION BY u ORDER BY q) AS r FROM (%s)) WHERE r <= %d",
+		few,
+		many,
+		b.Caps.Rows,
+	)
 }
 
 // cellsOfUnits writes one row for each unit and each cell that it keeps: the first Caps.Groups cells in the order of
@@ -173,5 +177,10 @@ func cellBounded(b *bounded.Statement, m *bounded.Measure, name string) string {
 		return name
 	}
 	lo, hi := m.CellBounds(b.Caps)
-	return fmt.Sprintf("CASE WHEN %[1]s < %[2]s THEN %[2]s WHEN %[1]s > %[3]s THEN %[3]s ELSE CAST(%[1]s AS HUGEINT) END", name, sealHugeint(lo), sealHugeint(hi))
+	return fmt.Sprintf(
+		"CASE WHEN %[1]s < %[2]s THEN %[2]s WHEN %[1]s > %[3]s THEN %[3]s ELSE CAST(%[1]s AS HUGEINT) END",
+		name,
+		sealHugeint(lo),
+		sealHugeint(hi),
+	)
 }

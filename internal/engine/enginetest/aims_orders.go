@@ -57,8 +57,14 @@ func aimsAtOrders() []aim {
 			questions: plainly("SELECT s, MEDIAN(i) FROM p GROUP BY s"),
 		},
 		{
-			at: "distinct values, in groups that change", change: true,
-			rows:      map[string][2]string{"p": {"person=1 s=a k=5; person=1 s=a k=0; person=1 s=a k=-3; person=2 s=B k=5", "person=1 s=it's k=5; person=1 s=it's k=0; person=1 s=it's k=-3; person=2 s=B k=5"}},
+			at:     "distinct values, in groups that change",
+			change: true,
+			rows: map[string][2]string{
+				"p": {
+					"person=1 s=a k=5; person=1 s=a k=0; person=1 s=a k=-3; person=2 s=B k=5",
+					"person=1 s=it's k=5; person=1 s=it's k=0; person=1 s=it's k=-3; person=2 s=B k=5",
+				},
+			},
 			questions: plainly("SELECT s, COUNT(DISTINCT k) FROM p GROUP BY s"),
 		},
 		{

@@ -70,8 +70,12 @@ func aimsAtRelations() []aim {
 			questions: plainly("SELECT a.s, MEDIAN(a.i) FROM p a JOIN r b ON a.k = b.rk GROUP BY a.s"),
 		},
 		{
-			at: "one row more than may count, for a training", relation: true,
-			rows: map[string][2]string{"p": {"person=1 k=5 i=1; person=1 k=5 i=2; person=1 k=5 i=3; person=1 k=5 i=4; person=2 k=5", "person=2 k=5"}, "r": {"rk=5", "rk=5"}},
+			at:       "one row more than may count, for a training",
+			relation: true,
+			rows: map[string][2]string{
+				"p": {"person=1 k=5 i=1; person=1 k=5 i=2; person=1 k=5 i=3; person=1 k=5 i=4; person=2 k=5", "person=2 k=5"},
+				"r": {"rk=5", "rk=5"},
+			},
 			questions: []question{
 				asking("rows", "SELECT a.i FROM p a JOIN r b ON a.k = b.rk"),
 				asking("values", "SELECT a.i FROM p a JOIN r b ON a.k = b.rk"),
@@ -100,18 +104,34 @@ func aimsAtRelations() []aim {
 			questions: []question{asking("rows", "SELECT a.i FROM p a JOIN r b ON a.k = b.rk")},
 		},
 		{
-			at: "a unit's rows, of which it has one in each group", relation: true,
+			at:       "a unit's rows, of which it has one in each group",
+			relation: true,
 			rows: map[string][2]string{"p": {
 				"person=1 s=a; person=1 s=B; person=1 s=; person=2 s=a",
 				"person=2 s=a",
 			}},
-			questions: []question{{Request: plan.Request{SQL: "SELECT COUNT(*) FROM (SELECT person AS u, s, COUNT(*) AS n FROM p GROUP BY person, s) a", MaxRows: 1}}},
+			questions: []question{
+				{
+					Request: plan.Request{
+						SQL:     "SELECT COUNT(*) FROM (SELECT person AS u, s, COUNT(*) AS n FROM p GROUP BY person, s) a",
+						MaxRows: 1,
+					},
+				},
+			},
 		},
 		{
-			at: "a unit's one row, and several that it meets", relation: true,
-			edit:      []string{"{rk: 1, rs: 2}", "{rk: 2, rs: 2}", ofPersons, "rows_per_unit: 5"},
-			rows:      map[string][2]string{"p": {"person=1 *5; person=2", "person=2"}, "r": {"rk=5 *2", "rk=5 *2"}},
-			questions: []question{{Request: plan.Request{SQL: "SELECT COUNT(*) FROM (SELECT person AS u, COUNT(*) AS n FROM p GROUP BY person) a JOIN r b ON a.n = b.rk", MaxRows: 1}}},
+			at:       "a unit's one row, and several that it meets",
+			relation: true,
+			edit:     []string{"{rk: 1, rs: 2}", "{rk: 2, rs: 2}", ofPersons, "rows_per_unit: 5"},
+			rows:     map[string][2]string{"p": {"person=1 *5; person=2", "person=2"}, "r": {"rk=5 *2", "rk=5 *2"}},
+			questions: []question{
+				{
+					Request: plan.Request{
+						SQL:     "SELECT COUNT(*) FROM (SELECT person AS u, COUNT(*) AS n FROM p GROUP BY person) a JOIN r b ON a.n = b.rk",
+						MaxRows: 1,
+					},
+				},
+			},
 		},
 	}
 }

@@ -21,9 +21,14 @@ func aimsAtSums() []aim {
 			questions: plainly("SELECT COUNT(DISTINCT k) FROM p"),
 		},
 		{
-			at:        "the number of values that there can be, where a unit has others",
-			edit:      []string{ofPersons, "rows_per_unit: 5"},
-			rows:      map[string][2]string{"p": {"person=1 k=1 s=p; person=1 k=2 s=q; person=1 k=3 s=r; person=1 k=4 s=s; person=1 k=-3 s=t; person=2 k=5", "person=2 k=5"}},
+			at:   "the number of values that there can be, where a unit has others",
+			edit: []string{ofPersons, "rows_per_unit: 5"},
+			rows: map[string][2]string{
+				"p": {
+					"person=1 k=1 s=p; person=1 k=2 s=q; person=1 k=3 s=r; person=1 k=4 s=s; person=1 k=-3 s=t; person=2 k=5",
+					"person=2 k=5",
+				},
+			},
 			questions: plainly("SELECT COUNT(DISTINCT k), COUNT(DISTINCT s) FROM p"),
 		},
 		{
@@ -32,8 +37,10 @@ func aimsAtSums() []aim {
 			questions: plainly("SELECT k, SUM(i) FROM p GROUP BY ROLLUP (k)"),
 		},
 		{
-			at:   "both ends of what a unit adds to a group",
-			rows: map[string][2]string{"p": {"person=1 k=5 i=9 *2; person=1 k=0 i=9 *2; person=1 k=-3 i=9 *2; person=2 i=1", "person=2 i=1"}},
+			at: "both ends of what a unit adds to a group",
+			rows: map[string][2]string{
+				"p": {"person=1 k=5 i=9 *2; person=1 k=0 i=9 *2; person=1 k=-3 i=9 *2; person=2 i=1", "person=2 i=1"},
+			},
 			questions: plainly("SELECT k, SUM(i) FROM p GROUP BY k", "SELECT k, SUM(-i) FROM p GROUP BY k",
 				"SELECT k, COUNT(*) FROM p GROUP BY k", "SELECT k, COUNT(DISTINCT person) FROM p GROUP BY k"),
 		},

@@ -43,9 +43,15 @@ func RandomWorld(t *rapid.T, parts bool) World {
 	}
 	if w.Relation {
 		w.Text = relationPolicyText(neighbours, grouped)
-		edit = append(edit, "rows_per_unit: 2, columns: {who: {type: integer", stored(number("visits", 1, 4))+", columns: {who: {type: "+unit,
-			"rows_per_unit: 4, columns: {parent", stored(number("lines", 1, 9))+", columns: {parent",
-			"rows_per_unit: 2, max_groups: 1, columns: {up", stored(number("further lines", 1, 3))+", max_groups: 1, columns: {up")
+		edit = append(
+			edit,
+			"rows_per_unit: 2, columns: {who: {type: integer",
+			stored(number("visits", 1, 4))+", columns: {who: {type: "+unit,
+			"rows_per_unit: 4, columns: {parent",
+			stored(number("lines", 1, 9))+", columns: {parent",
+			"rows_per_unit: 2, max_groups: 1, columns: {up",
+			stored(number("further lines", 1, 3))+", max_groups: 1, columns: {up",
+		)
 		if from {
 			edit = append(edit, `s: {type: text, values: [a, B, ""], nullable: true}`,
 				"s: {type: text, values_from: r.rs, nullable: true}")
@@ -57,9 +63,13 @@ func RandomWorld(t *rapid.T, parts bool) World {
 				" part: {column: k, per_unit: 2},", "")
 		}
 		if from {
-			edit = append(edit, `s: {type: text, values: [a, B, "it's", ""], nullable: true}`,
-				"s: {type: text, values_from: r.rs, nullable: true}", "tables:",
-				"tables:\n  r: {source: {csv: r.csv}, public: true, columns: {rs: {type: text, values: [a, B, \"it's\", \"\"], nullable: true}}}")
+			edit = append(
+				edit,
+				`s: {type: text, values: [a, B, "it's", ""], nullable: true}`,
+				"s: {type: text, values_from: r.rs, nullable: true}",
+				"tables:",
+				"tables:\n  r: {source: {csv: r.csv}, public: true, columns: {rs: {type: text, values: [a, B, \"it's\", \"\"], nullable: true}}}",
+			)
 		}
 	}
 	w.Text = []byte(strings.NewReplacer(edit...).Replace(string(w.Text)))

@@ -43,7 +43,12 @@ func relationPolicyText(neighbours, rowsPerGroup string) []byte {
 
 // StoredRelations is RelationPolicy with no more stored rows of a unit than may count in an answer.
 func StoredRelations(neighbours string) []byte {
-	return regexp.MustCompile(`\brows_per_unit: (\d+)`).ReplaceAll(RelationPolicy(neighbours, false), []byte("rows_per_unit: $1, stored_rows_per_unit: $1"))
+	return regexp.MustCompile(
+		`\brows_per_unit: (\d+)`,
+	).ReplaceAll(
+		RelationPolicy(neighbours, false),
+		[]byte("rows_per_unit: $1, stored_rows_per_unit: $1"),
+	)
 }
 
 // Recorded returns the facts that sealing records about a table's rows and that bound the rows of one unit.
@@ -360,7 +365,12 @@ func (g generator) inner(depth int) columnsOf {
 		f = " FILTER (WHERE " + cond + ")"
 	}
 	list := fmt.Sprintf(
-		"COUNT(*)%[2]s AS n, SUM(%[1]s)%[2]s AS sum, AVG(%[1]s) AS avg, MIN(%[1]s) AS lo, MAX(%[1]s) + 1 AS hi, COUNT(DISTINCT %[3]s) AS d, BOOL_OR(%[4]s) AS o, BOOL_AND(%[4]s) AS e", n, f, key, cond)
+		"COUNT(*)%[2]s AS n, SUM(%[1]s)%[2]s AS sum, AVG(%[1]s) AS avg, MIN(%[1]s) AS lo, MAX(%[1]s) + 1 AS hi, COUNT(DISTINCT %[3]s) AS d, BOOL_OR(%[4]s) AS o, BOOL_AND(%[4]s) AS e",
+		n,
+		f,
+		key,
+		cond,
+	)
 	by, having := who, ""
 	if g.chance(3) {
 		by += ", " + key

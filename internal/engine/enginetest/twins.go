@@ -78,8 +78,17 @@ func (w *Twins) Check() (moves []Move, err error) {
 			return moves, err
 		}
 		r := s.Look.Caps.Rows
-		if note(Move{Kind: "found", Moved: gone+come > 0}); gone > r || come > r*one || big.NewInt(gone+come).Cmp(s.Histogram.L1) > 0 || gone*gone+come*come > s.Histogram.L2Squared.Int64() {
-			return moves, w.breach("of a search's rows %d go and %d come, of %d, and %s in its histogram", gone, come, r, s.Histogram.L1)
+		if note(
+			Move{Kind: "found", Moved: gone+come > 0},
+		); gone > r || come > r*one || big.NewInt(gone+come).Cmp(s.Histogram.L1) > 0 ||
+			gone*gone+come*come > s.Histogram.L2Squared.Int64() {
+			return moves, w.breach(
+				"of a search's rows %d go and %d come, of %d, and %s in its histogram",
+				gone,
+				come,
+				r,
+				s.Histogram.L1,
+			)
 		}
 	}
 	if q, err = w.found(q); err != nil {
@@ -148,7 +157,15 @@ func (w *Twins) sums(q *plan.Plan, note func(Move)) error {
 func (w *Twins) within(of []*plan.Measure, l1, l2squared []*big.Int, note func(Move), kind string, keys any) error {
 	for i, m := range of {
 		if note(Move{kind, l1[i].Sign() > 0, m}); l1[i].Cmp(m.L1) > 0 || l2squared[i].Cmp(m.L2Squared) > 0 {
-			return w.breach("measure %s over keys %v moves by %s, squared L2 %s; planned %s, %s", m, keys, l1[i], l2squared[i], m.L1, m.L2Squared)
+			return w.breach(
+				"measure %s over keys %v moves by %s, squared L2 %s; planned %s, %s",
+				m,
+				keys,
+				l1[i],
+				l2squared[i],
+				m.L1,
+				m.L2Squared,
+			)
 		}
 	}
 	return nil

@@ -116,5 +116,11 @@ func (t tally) bounded(b *bounded.Statement, m *bounded.Measure, name string) st
 		return cellBounded(b, m, name)
 	}
 	lo, hi := m.CellBounds(b.Caps)
-	return fmt.Sprintf("CAST(least(greatest(%s, CAST('%s' AS %[4]s)), CAST('%[3]s' AS %[4]s)) AS bigint)", name, lo, hi, t.as)
+	return fmt.Sprintf(
+		"CAST(least(greatest(%s, CAST('%s' AS %[4]s)), CAST('%[3]s' AS %[4]s)) AS bigint)",
+		name,
+		lo,
+		hi,
+		t.as,
+	)
 }

@@ -54,13 +54,18 @@ func read(c bounded.Column, of kind) string {
 			value.MaxTextBytes)
 	case c.Type == value.Date:
 		return fmt.Sprintf(
-			"CASE WHEN %[1]s BETWEEN DATE '0001-01-01' AND DATE '9999-12-31' THEN CAST(%[1]s - DATE '1970-01-01' AS bigint) END", x)
+			"CASE WHEN %[1]s BETWEEN DATE '0001-01-01' AND DATE '9999-12-31' THEN CAST(%[1]s - DATE '1970-01-01' AS bigint) END",
+			x,
+		)
 	case c.Type == value.Real && of == numeric:
 		// A cast of a numeric raises an error if the double would be infinite, or 0 for a numeric that is not. NaN is
 		// above every number.
 		return fmt.Sprintf(
 			"CASE WHEN abs(%[1]s) < CAST('1e-30' AS numeric) THEN %[2]s WHEN abs(%[1]s) < CAST('%[3]s' AS numeric) THEN CAST(%[1]s AS double precision) END",
-			x, double(0), overflow)
+			x,
+			double(0),
+			overflow,
+		)
 	case c.Type == value.Real:
 		return "CAST(" + x + " AS double precision)"
 	}
@@ -80,7 +85,12 @@ func clean(c bounded.Column, x string) string {
 	case c.Type == value.Real:
 		return cleanReal(x, c.Range.Lo, c.Range.Hi)
 	case (c.Type == value.Date || c.Type == value.Integer) && c.Lower != nil:
-		return fmt.Sprintf("CASE WHEN %[1]s IS NOT NULL THEN least(greatest(%[1]s, %[2]s), %[3]s) END", x, integer(c.Range.IntLo), integer(c.Range.IntHi))
+		return fmt.Sprintf(
+			"CASE WHEN %[1]s IS NOT NULL THEN least(greatest(%[1]s, %[2]s), %[3]s) END",
+			x,
+			integer(c.Range.IntLo),
+			integer(c.Range.IntHi),
+		)
 	}
 	return x
 }

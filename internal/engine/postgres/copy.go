@@ -37,7 +37,13 @@ var copiedKinds = map[value.Type][]kind{
 
 // Copy implements seal.Server.
 func (Sealer) Copy(ctx context.Context, t *policy.Table, schema, table string) (seal.Found, error) {
-	return inspect(ctx, t, "READ WRITE", t.Stored(), func(ctx context.Context, l *look) error { return l.copy(ctx, schema, table) })
+	return inspect(
+		ctx,
+		t,
+		"READ WRITE",
+		t.Stored(),
+		func(ctx context.Context, l *look) error { return l.copy(ctx, schema, table) },
+	)
 }
 
 func (l *look) copy(ctx context.Context, schema, table string) error {
@@ -94,10 +100,24 @@ func (l *look) ranked() string {
 	if unit == "" {
 		return "SELECT " + list(out) + from
 	}
-	ranked := fmt.Sprintf("SELECT %s, CAST(row_number() OVER w AS integer) AS %s, CAST(count(*) OVER (PARTITION BY %[3]s) AS integer) AS %[4]s%[5]s "+
-		"WHERE %[3]s IS NOT NULL WINDOW w AS (PARTITION BY %[3]s ORDER BY %[6]s, %[7]s)",
-		list(out), rankColumn, unit, rowsColumn, from, hashed(list(all)), list(all))
-	return fmt.Sprintf("SELECT * FROM (%s) AS r WHERE %s <= %d ORDER BY %s, %[2]s", ranked, rankColumn, l.stored, identifier(l.table.Unit.Column))
+	ranked := fmt.Sprintf(
+		"SELECT %s, CAST(row_number() OVER w AS integer) AS %s, CAST(count(*) OVER (PARTITION BY %[3]s) AS integer) AS %[4]s%[5]s "+
+			"WHERE %[3]s IS NOT NULL WINDOW w AS (PARTITION BY %[3]s ORDER BY %[6]s, %[7]s)",
+		list(out),
+		rankColumn,
+		unit,
+		rowsColumn,
+		from,
+		hashed(list(all)),
+		list(all),
+	)
+	return fmt.Sprintf(
+		"SELECT * FROM (%s) AS r WHERE %s <= %d ORDER BY %s, %[2]s",
+		ranked,
+		rankColumn,
+		l.stored,
+		identifier(l.table.Unit.Column),
+	)
 }
 
 func (l *look) constraints(name string) []string {
@@ -113,8 +133,12 @@ func (l *look) constraints(name string) []string {
 func (l *look) freeze(ctx context.Context, name string) error {
 	grantees := []string{"PUBLIC", "CURRENT_USER"}
 	err := l.query(
-		ctx, "SELECT DISTINCT rolname FROM pg_class, aclexplode(relacl) AS a JOIN pg_roles AS r ON r.oid = a.grantee WHERE pg_class.oid = CAST("+quoted(name)+" AS regclass)",
-		func(row [][]byte) error { grantees = append(grantees, identifier(string(row[0]))); return nil })
+		ctx,
+		"SELECT DISTINCT rolname FROM pg_class, aclexplode(relacl) AS a JOIN pg_roles AS r ON r.oid = a.grantee WHERE pg_class.oid = CAST("+quoted(
+			name,
+		)+" AS regclass)",
+		func(row [][]byte) error { grantees = append(grantees, identifier(string(row[0]))); return nil },
+	)
 	if err != nil {
 		return err
 	}

@@ -24,15 +24,28 @@ func orderedRows(b *bounded.Statement, rows string) string {
 
 // rowsOfUnits counts how often each clamped number of rows per unit occurs. Of the rows it reads only the unit.
 func rowsOfUnits(m *bounded.Measure, rows string) string {
-	return fmt.Sprintf("SELECT m0, count(*) FROM (SELECT least(greatest(count(*), %s), %s) AS m0 FROM (%s) AS r GROUP BY u) AS m GROUP BY m0 ORDER BY m0", integer(m.Lo), integer(m.Hi), rows)
+	return fmt.Sprintf(
+		"SELECT m0, count(*) FROM (SELECT least(greatest(count(*), %s), %s) AS m0 FROM (%s) AS r GROUP BY u) AS m GROUP BY m0 ORDER BY m0",
+		integer(m.Lo),
+		integer(m.Hi),
+		rows,
+	)
 }
 
 // cappedCells keeps, of each unit's rows, the first Caps.RowsPerGroup in each cell, by place, and of its cells the
 // first Caps.Groups, by the place of their first row. Both depend on that unit's own rows alone, as in render.
 func cappedCells(b *bounded.Statement, rows string) string {
 	cell := list([]string{"u"}, engine.KeyNames(b))
-	placed := fmt.Sprintf("SELECT *, row_number() OVER (PARTITION BY %[1]s ORDER BY q) AS r, min(q) OVER (PARTITION BY %[1]s) AS f FROM (%[2]s) AS p", cell, rows)
-	few := fmt.Sprintf("SELECT *, dense_rank() OVER (PARTITION BY u ORDER BY f) AS c FROM (%s) AS p WHERE r <= %d", placed, b.Caps.RowsPerGroup)
+	placed := fmt.Sprintf(
+		"SELECT *, row_number() OVER (PARTITION BY %[1]s ORDER BY q) AS r, min(q) OVER (PARTITION BY %[1]s) AS f FROM (%[2]s) AS p",
+		cell,
+		rows,
+	)
+	few := fmt.Sprintf(
+		"SELECT *, dense_rank() OVER (PARTITION BY u ORDER BY f) AS c FROM (%s) AS p WHERE r <= %d",
+		placed,
+		b.Caps.RowsPerGroup,
+	)
 	return fmt.Sprintf("SELECT * FROM (%s) AS p WHERE c <= %d", few, b.Caps.Groups)
 }
 

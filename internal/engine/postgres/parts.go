@@ -23,10 +23,29 @@ func owned(b *bounded.Statement, in *rows) *rows {
 	unit, columns := identifier(b.Unit.Name), list(columnNames(b), []string{rankColumn, rowsColumn})
 	parts := fmt.Sprintf("SELECT %s, %s AS %s FROM %s OFFSET 0",
 		columns, clean(c, identifier(c.Name)), partColumn, in.scan)
-	first := fmt.Sprintf("SELECT *, min(%s) OVER (PARTITION BY %s, %s) AS %s FROM (%s) AS p WHERE %[3]s IS NOT NULL", rankColumn, unit, partColumn, firstColumn, parts)
-	places := fmt.Sprintf("SELECT *, dense_rank() OVER (PARTITION BY %s ORDER BY %s) AS %s FROM (%s) AS p", unit, firstColumn, placeColumn, first)
+	first := fmt.Sprintf(
+		"SELECT *, min(%s) OVER (PARTITION BY %s, %s) AS %s FROM (%s) AS p WHERE %[3]s IS NOT NULL",
+		rankColumn,
+		unit,
+		partColumn,
+		firstColumn,
+		parts,
+	)
+	places := fmt.Sprintf(
+		"SELECT *, dense_rank() OVER (PARTITION BY %s ORDER BY %s) AS %s FROM (%s) AS p",
+		unit,
+		firstColumn,
+		placeColumn,
+		first,
+	)
 	out := *in
-	out.scan = fmt.Sprintf("(SELECT %s FROM (%s) AS p WHERE %s <= %d) AS own", columns, places, placeColumn, b.Part.PerUnit)
+	out.scan = fmt.Sprintf(
+		"(SELECT %s FROM (%s) AS p WHERE %s <= %d) AS own",
+		columns,
+		places,
+		placeColumn,
+		b.Part.PerUnit,
+	)
 	return &out
 }
 

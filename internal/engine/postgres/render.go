@@ -205,7 +205,13 @@ func contribution(b *bounded.Statement, i int) string {
 	case clampIsIdle(b, m):
 		return fmt.Sprintf("coalesce(v%d, %s)", i, integer(0))
 	}
-	return fmt.Sprintf("CASE WHEN v%[1]d IS NULL THEN %[2]s ELSE least(greatest(v%[1]d, %[3]s), %[4]s) END", i, integer(0), integer(m.Lo), integer(m.Hi))
+	return fmt.Sprintf(
+		"CASE WHEN v%[1]d IS NULL THEN %[2]s ELSE least(greatest(v%[1]d, %[3]s), %[4]s) END",
+		i,
+		integer(0),
+		integer(m.Lo),
+		integer(m.Hi),
+	)
 }
 
 // cappedRows writes the rows that count: of each unit, the first Caps.Rows of the remaining ones.

@@ -22,8 +22,13 @@ func cappedCopy(b *bounded.Statement, in *rows) string {
 		return filtered(rankColumn, "<=")
 	}
 	columns := list(engine.KeyNames(b), names("v", len(b.Measures)), []string{"u", "q"})
-	return fmt.Sprintf("SELECT %[1]s FROM (%[2]s) AS few UNION ALL SELECT %[1]s FROM (SELECT *, row_number() OVER (PARTITION BY u ORDER BY q) AS r FROM (%[3]s) AS many) AS p WHERE r <= %[4]d",
-		columns, filtered(rowsColumn, "<="), filtered(rowsColumn, ">"), b.Caps.Rows)
+	return fmt.Sprintf(
+		"SELECT %[1]s FROM (%[2]s) AS few UNION ALL SELECT %[1]s FROM (SELECT *, row_number() OVER (PARTITION BY u ORDER BY q) AS r FROM (%[3]s) AS many) AS p WHERE r <= %[4]d",
+		columns,
+		filtered(rowsColumn, "<="),
+		filtered(rowsColumn, ">"),
+		b.Caps.Rows,
+	)
 }
 
 // ordered reads a copy in the order of its key, (unit, rank), if rows have to be sorted by their unit. The server's

@@ -31,7 +31,13 @@ func (Sealer) Look(ctx context.Context, t *policy.Table, values ...string) (seal
 
 // inspect reads a table, and then runs more in the same transaction, which ends with the connection. stored is how many
 // rows of a unit a copy keeps; 0 without a copy.
-func inspect(ctx context.Context, t *policy.Table, mode string, stored int64, then func(context.Context, *look) error) (found seal.Found, err error) {
+func inspect(
+	ctx context.Context,
+	t *policy.Table,
+	mode string,
+	stored int64,
+	then func(context.Context, *look) error,
+) (found seal.Found, err error) {
 	config, err := configure(t.Source)
 	if err != nil {
 		return found, err
@@ -102,11 +108,13 @@ func (l *look) kinds(context.Context) error {
 	case "v":
 		l.warn(
 			"it is a view: nothing tells when its rows change, and who is in which row is what the view makes of it: a person's rows " +
-				"must come from that person's data alone, the same ones each time it is read")
+				"must come from that person's data alone, the same ones each time it is read",
+		)
 	}
 	if l.foreign {
 		l.warn(
-			"some of its rows are on another server: what is between the two servers reads exact values, and dither knows nothing of that way")
+			"some of its rows are on another server: what is between the two servers reads exact values, and dither knows nothing of that way",
+		)
 	}
 	return nil
 }
@@ -116,19 +124,22 @@ func (l *look) warn(text string) { l.found.Warnings = append(l.found.Warnings, t
 // ignored are the columns that are not declared.
 func (l *look) ignored(ctx context.Context) error {
 	return l.query(
-		ctx, "SELECT attname FROM pg_attribute WHERE attnum > 0 AND NOT attisdropped AND attrelid = "+l.regclass()+" ORDER BY attnum",
+		ctx,
+		"SELECT attname FROM pg_attribute WHERE attnum > 0 AND NOT attisdropped AND attrelid = "+l.regclass()+" ORDER BY attnum",
 		func(row [][]byte) error {
 			if name := string(row[0]); l.table.Column(name) == nil {
 				l.found.Ignored = append(l.found.Ignored, name)
 			}
 			return nil
-		})
+		},
+	)
 }
 
 // role warns if the role may do more than read.
 func (l *look) role(ctx context.Context) error {
 	return l.query(
-		ctx, "SELECT current_user, rolsuper, has_table_privilege("+l.regclass()+", 'INSERT, UPDATE, DELETE, TRUNCATE') FROM pg_roles WHERE rolname = current_user",
+		ctx,
+		"SELECT current_user, rolsuper, has_table_privilege("+l.regclass()+", 'INSERT, UPDATE, DELETE, TRUNCATE') FROM pg_roles WHERE rolname = current_user",
 		func(row [][]byte) error {
 			switch {
 			case string(row[1]) == "t":
@@ -139,7 +150,8 @@ func (l *look) role(ctx context.Context) error {
 					row[0]))
 			}
 			return nil
-		})
+		},
+	)
 }
 
 // count counts rows, and digests the values read: a sum of the rows' hashes, which does not depend on their order.
@@ -163,7 +175,9 @@ func (l *look) count(ctx context.Context) error {
 		}
 	}
 	hash := fmt.Sprintf(
-		"sum(CAST(hash_record_extended(ROW(%s), 1) AS numeric)), sum(CAST(hash_record_extended(ROW(%[1]s), 2) AS numeric))", list(all))
+		"sum(CAST(hash_record_extended(ROW(%s), 1) AS numeric)), sum(CAST(hash_record_extended(ROW(%[1]s), 2) AS numeric))",
+		list(all),
+	)
 	sql := "SELECT count(*), " + hash + ", " + list(counts) + " FROM (SELECT " + list(read) + " FROM " + l.scan +
 		" OFFSET 0) AS x"
 	return l.query(ctx, sql, func(row [][]byte) error {
@@ -229,8 +243,15 @@ func (l *look) units(ctx context.Context) error {
 			return nil
 		}
 		key := slices.IndexFunc(t.Columns, func(c *policy.Column) bool { return c.Name == t.Unit.Through })
-		return l.numbers(ctx, fmt.Sprintf("SELECT coalesce(max(n), 0) FROM (SELECT count(*) AS n FROM (SELECT %s AS k FROM %s OFFSET 0) AS x WHERE k IS NOT NULL GROUP BY k) AS g",
-			readColumn(t.Columns[key], l.of[key]), l.scan), &f.MaxRowsPerKey)
+		return l.numbers(
+			ctx,
+			fmt.Sprintf(
+				"SELECT coalesce(max(n), 0) FROM (SELECT count(*) AS n FROM (SELECT %s AS k FROM %s OFFSET 0) AS x WHERE k IS NOT NULL GROUP BY k) AS g",
+				readColumn(t.Columns[key], l.of[key]),
+				l.scan,
+			),
+			&f.MaxRowsPerKey,
+		)
 	}
 	i := slices.IndexFunc(t.Columns, func(c *policy.Column) bool { return c.Name == t.Unit.Column })
 	f.NullUnits = f.Columns[i].Nulls
@@ -239,9 +260,15 @@ func (l *look) units(ctx context.Context) error {
 	if l.stored > 0 {
 		kept = fmt.Sprintf("least(count(*), %d)", l.stored)
 	}
-	sql := fmt.Sprintf("SELECT count(*), coalesce(max(n), 0), count(*) %s, coalesce(sum(n - %d) %[1]s, 0), count(*) FILTER (WHERE n < had), coalesce(sum(had - n), 0) "+
-		"FROM (SELECT %[5]s AS n, count(*) AS had FROM (SELECT %[3]s AS u FROM %[4]s OFFSET 0) AS x WHERE u IS NOT NULL GROUP BY u) AS g",
-		over, t.Unit.RowsPerUnit, readColumn(t.Columns[i], l.of[i]), l.scan, kept)
+	sql := fmt.Sprintf(
+		"SELECT count(*), coalesce(max(n), 0), count(*) %s, coalesce(sum(n - %d) %[1]s, 0), count(*) FILTER (WHERE n < had), coalesce(sum(had - n), 0) "+
+			"FROM (SELECT %[5]s AS n, count(*) AS had FROM (SELECT %[3]s AS u FROM %[4]s OFFSET 0) AS x WHERE u IS NOT NULL GROUP BY u) AS g",
+		over,
+		t.Unit.RowsPerUnit,
+		readColumn(t.Columns[i], l.of[i]),
+		l.scan,
+		kept,
+	)
 	return l.numbers(ctx, sql, &f.Units, &f.MaxRowsPerUnit, &f.UnitsOver, &f.RowsOver, &f.UnitsLeftOut, &f.RowsLeftOut)
 }
 

@@ -87,7 +87,10 @@ func visitsOf(t town.Town) func([]value.Value) error {
 		}
 		v := visits[at]
 		at++
-		copy(row, []value.Value{value.OfInt(v.Person), value.OfDay(int64(v.Day)), value.OfText(v.Department), fraction(v.Cost, 100)})
+		copy(
+			row,
+			[]value.Value{value.OfInt(v.Person), value.OfDay(int64(v.Day)), value.OfText(v.Department), fraction(v.Cost, 100)},
+		)
 		return nil
 	}
 }

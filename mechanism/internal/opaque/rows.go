@@ -75,7 +75,9 @@ func NewRows(s RowShape) (*Rows, error) {
 		return nil, fmt.Errorf("%w: a unit needs between 1 and 2^40 rows", parameter.Err)
 	case s.Most > 1 && s.Most > maxUnitBytes/int64(4*len(s.Grids)+4): // so that no unit's rows decide whether it fails
 		return nil, fmt.Errorf(
-			"%w: the rows of one unit are held together, and may be too large for that: fewer rows, or fewer predictors", parameter.Err)
+			"%w: the rows of one unit are held together, and may be too large for that: fewer rows, or fewer predictors",
+			parameter.Err,
+		)
 	}
 	r := &Rows{shape: s, record: 4*(len(s.Grids)-1) + 8, x: make([]int64, len(s.Grids)-1)}
 	r.grid, r.reach = GridOf(s.Bound, ReachBits)
