@@ -12,45 +12,47 @@ import (
 	"dither/privacy"
 )
 
-// Threshold opens a stream of questions, each told to be above a threshold or below it.
+// Threshold opens a [Stream]: a sequence of questions, each answered with above or below one threshold.
 type Threshold struct {
-	Table        string // that all questions are about
-	Threshold    string // a whole number
-	Above        int    // the stream ends after so many that are above; 0 is 1
-	Epsilon, Rho string // the price of the whole stream, as of a Question
-	Analyst      string // who asks
-	// Most is how far one unit may move a question's count or sum, in whole numbers; 0 is how far it moves COUNT(*). A question
-	// that it could move further is refused, free.
+	Table        string // the table that all questions of the stream are about
+	Threshold    string // the threshold, a whole number in decimal digits
+	Above        int    // the stream ends after this many questions above the threshold; 0 means 1
+	Epsilon, Rho string // the price of the whole stream, as in Question
+	Analyst      string // the analyst who asks
+	// Most is the largest amount by which one unit may change a question's count or sum. 0 means the sensitivity of
+	// COUNT(*). A question with a larger sensitivity is refused, free.
 	Most int64
-	// Questions is how many may be asked; 0 is 100. Those below cost nothing more, but each is one more chance to be wrong.
+	// Questions is the largest number of questions; 0 means 100, or Above if that is more. Questions below the
+	// threshold add no cost. Each question adds to the probability that a verdict is wrong.
 	Questions int
-	// Values asks for the noisy numbers of what is above, at half of the price.
+	// Values requests a noisy number for each question above the threshold. It takes half of the price.
 	Values bool
 }
 
-// Stream answers questions against one threshold, until so many were asked or above. It may be used by several goroutines, and lives
-// in this process alone: what was not asked when it ends stays paid.
+// Stream answers questions against one threshold until the limit on questions, or on questions above, is reached.
+// Several goroutines may use it. It lives in this process only: when the process ends, the price of unused
+// questions stays spent.
 type Stream struct {
-	// with 95 % for all questions together: above is at least the threshold minus this, and below, under it plus
-	// this
+	// With probability 95 %, all verdicts together are right within Accuracy: "above" means at least the threshold
+	// minus Accuracy, and "below" means less than the threshold plus Accuracy.
 	Accuracy *Number
 	Price    Loss
 	curator  *Session
 	stream   *release.Stream
-	values   bool // they were asked for
+	values   bool // Threshold.Values was set
 }
 
 // Verdict is the answer to one question of a Stream.
 type Verdict struct {
-	ID    string // of the stream's reservation in the ledger, and the question's number
+	ID    string // the name of the stream's reservation in the ledger, with the number of the question
 	Above bool
-	Gap   *Number // of what is above, by how much its noisy number was above the noisy threshold; at no further cost
-	Value *Number // of what is above, where values were asked for: its number with noise of its own
-	Left  int     // how many more may be above; 0 where the stream has ended
+	Gap   *Number // if Above: the noisy number minus the noisy threshold, at no further cost; else nil
+	Value *Number // if Above and Threshold.Values: the question's number with independent noise; else nil
+	Left  int     // how many more questions may be above; 0 when the stream has ended
 }
 
-// Above is the kernel's third primitive: a stream of counts or sums against a threshold, by the sparse vector technique, with
-// gaps. Its whole price is reserved here, whatever will be asked; each verdict leaves after it is recorded.
+// Above opens a stream of counts or sums against a threshold, by the sparse vector technique with gaps. It reserves
+// the whole price at once, whatever questions follow. Each verdict is recorded before it is returned.
 func (c *Session) Above(ctx context.Context, t Threshold) (*Stream, error) {
 	if err := c.asks(&t.Analyst); err != nil {
 		return nil, err
@@ -70,7 +72,7 @@ func (c *Session) Above(ctx context.Context, t Threshold) (*Stream, error) {
 	return s, nil
 }
 
-// stream plans what is the same for all questions.
+// stream plans everything that is the same for all questions of a stream.
 func (c *Session) stream(t Threshold) (*Stream, error) {
 	usage := func(message, hint string) error { return &Error{Code: CodeUsage, Message: message, Hint: hint} }
 	threshold, err := exact.ParseDecimal(t.Threshold)
@@ -132,12 +134,13 @@ func (c *Session) stream(t Threshold) (*Stream, error) {
 	return &Stream{curator: c, stream: s, values: t.Values}, nil
 }
 
-// maxQuestions bounds how long a stream may be.
+// maxQuestions is the largest number of questions in a stream.
 const maxQuestions = 10_000
 
-// Ask tells whether a question's count or sum is above the threshold. The question is as one of Select, without groups: SELECT
-// COUNT(*) FROM visits WHERE cost > 5. Refusals are free, and leave the stream as it was; after a failure it has ended. Where answers have an instant,
-// each verdict has its own, and is recorded then.
+// Ask reports whether a question's count or sum is above the threshold. The question is like one of
+// [Session.Select], without groups: SELECT COUNT(*) FROM visits WHERE cost > 5. A refusal is free and leaves the
+// stream as it was. A failure ends the stream. If the policy has an answer_delay, each verdict has its own release
+// time, and is recorded then.
 func (s *Stream) Ask(ctx context.Context, sql string) (*Verdict, error) {
 	v, err := s.stream.Ask(ctx, sql, func(price privacy.Loss) (*plan.Target, error) {
 		return plan.BuildScores(s.curator.filled(), plan.Request{SQL: sql, Price: price})
@@ -155,7 +158,7 @@ func (s *Stream) Ask(ctx context.Context, sql string) (*Verdict, error) {
 	return out, nil
 }
 
-// Close ends the stream. What it cost stays spent.
+// Close ends the stream. Its price stays spent.
 func (s *Stream) Close() error {
 	if err := s.stream.Close(); err != nil {
 		return s.curator.public(err)

@@ -14,15 +14,16 @@ import (
 	"dither/privacy"
 )
 
-// adoptHarmless adopts the policy file where it is the first, while nothing has been spent, or where it changes nothing
-// that the budget rests on and loses no unfinished training.
+// adoptHarmless puts the policy file in force if no owner needs to decide. That is so for the first policy, and for
+// any policy while nothing has been spent. Later it is so if the change affects nothing that the budget rests on,
+// and loses no unfinished training.
 func (c *Session) adoptHarmless() error {
 	for {
 		err := c.adoptOnce()
 		if errors.Is(err, ledger.ErrReadOnly) {
-			return nil // inForce says it when a question is asked
+			return nil // inForce reports the difference when a question is asked
 		}
-		// Another process may adopt at the same moment: then there is something new to compare with.
+		// Another process adopted a policy at the same time: compare with the new state.
 		if !errors.Is(err, ledger.ErrStale) {
 			return err
 		}
@@ -49,43 +50,46 @@ func (c *Session) adoptOnce() error {
 		return err
 	}
 	if held := wouldLose("the changed policy file", trainings, finishFirst); held != nil {
-		c.held.Store(held) // inForce says it when a question is asked
+		c.held.Store(held) // inForce reports the difference when a question is asked
 		return nil
 	}
 	return c.ledger.Adopt(terms(c.policy, s.Terms), 1, s.Head)
 }
 
-// unspent says that nothing was charged yet, by an opening neither: there is nothing to read again.
+// unspent reports whether nothing has been charged yet, not even for a damaged ledger entry. Then no past loss must
+// be converted to new terms.
 func unspent(s ledger.State) bool { return s.Reservations == 0 && s.Torn == 0 && s.Spent.IsZero() }
 
 // PolicyChange lists the effects of accepting the policy file.
 type PolicyChange struct {
 	Changes []string
-	// every loss so far counts, under the new terms, as what it promised so many together: that many times ε, or
-	// its square times ρ
+	// The number of units that past losses count for under the new terms: each past loss is multiplied by Group in
+	// ε, or by Group² in ρ.
 	Group  int64
-	Spent  Loss // what is spent then
+	Spent  Loss // what is spent under the new terms
 	Budget Loss
-	// tables whose declaration changed since they were sealed: questions about them wait for the next sealing
+	// tables whose declaration changed since they were sealed. Questions about them are refused until they are
+	// sealed again
 	Stale []string
-	// Abandoned are the unfinished trainings that the change gives up, by name. Their prices stay spent.
+	// Abandoned names the unfinished trainings that the change ends. Their prices stay spent.
 	Abandoned []string
 }
 
-// AcceptOptions change what AcceptPolicyWith does.
+// AcceptOptions are the options of [Owner.AcceptPolicyWith].
 type AcceptOptions struct {
-	Dry     bool // say what would change, and change nothing
-	Abandon bool // accept a change that loses unfinished trainings: it gives them up
+	Dry     bool // report the effects, and change nothing
+	Abandon bool // accept the change even if it ends unfinished trainings
 }
 
-// finishFirst is what an owner does about a change of the policy that would lose a training.
+// finishFirst is the hint for an owner whose change of the policy would lose a training.
 const finishFirst = "put the policy in force back and finish it; or give it up by `dither policy accept --abandon`: its price stays spent"
 
-// AcceptPolicy is the owner's act of putting a changed policy file in force: the population, its neighbours, units, sources
-// or budget. Losses recorded before are read again under the new terms, or the change is refused. With dry set it only
-// says what would change.
+// AcceptPolicy puts a changed policy file in force. A change of the population, its neighbours, units, sources or
+// budget needs this decision of the owner. Past losses are converted to the new terms; if that is impossible, the
+// change is refused. With dry set, AcceptPolicy only reports the effects.
 //
-// A change from rows to persons rests on how many rows a person has: then every version that was ever sealed is read.
+// A change of the unit from rows to persons depends on how many rows a person has. Then AcceptPolicy reads every
+// version that was ever sealed.
 func (c *Owner) AcceptPolicy(ctx context.Context, dry bool) (*PolicyChange, error) {
 	return c.AcceptPolicyWith(ctx, AcceptOptions{Dry: dry})
 }
@@ -96,7 +100,7 @@ func (c *Owner) AcceptPolicyWith(ctx context.Context, o AcceptOptions) (*PolicyC
 	if err != nil {
 		return nil, homeError(err)
 	}
-	if file.Digest() != c.policy.Digest() { // what the owner accepts is what they see
+	if file.Digest() != c.policy.Digest() { // the owner must accept the file that this process has read
 		return nil, &Error{
 			Code:    CodePolicyChanged,
 			Message: "the policy file changed since it was read",
@@ -146,7 +150,7 @@ func (c *Owner) AcceptPolicyWith(ctx context.Context, o AcceptOptions) (*PolicyC
 		}
 	}
 	out.Abandoned = namesOf(trainings)
-	if o.Dry { // what the ledger would refuse, it refuses now
+	if o.Dry { // a dry run returns the ledger's refusals too
 		if err := c.ledger.MayAdopt(terms(c.policy, s.Terms), group); err != nil {
 			return nil, toOwner(err)
 		}
@@ -165,7 +169,7 @@ func (c *Owner) AcceptPolicyWith(ctx context.Context, o AcceptOptions) (*PolicyC
 	return out, nil
 }
 
-// inForce refuses where the ledger holds other terms than the policy file.
+// inForce returns an error unless the policy file is the policy that the ledger has in force.
 func (c *Session) inForce(s ledger.State) error {
 	if s.Terms.Digest == c.policy.Digest() {
 		return nil
@@ -177,7 +181,8 @@ func (c *Session) inForce(s ledger.State) error {
 	if held := c.held.Load(); held != nil {
 		return held
 	}
-	if len(changes) == 0 { // Open would have adopted it: the file was accepted, or changed, since
+	// Open adopts such a change. So the file was accepted, or changed, after this home was opened
+	if len(changes) == 0 {
 		return &Error{
 			Code: CodePolicyChanged, Message: "the policy in force is another one than was read here",
 			Hint: "open the curator again, where the home can be written",
@@ -190,8 +195,8 @@ func (c *Session) inForce(s ledger.State) error {
 	}
 }
 
-// terms are what the ledger records of a policy that takes over from the terms in force: tables that it no longer has are
-// remembered with their units, so that none comes back as something else.
+// terms returns the terms that the ledger records when policy p replaces the terms old. Tables that p no longer has
+// stay in the terms with their units, so that no table of that name can return with another unit.
 func terms(p *policy.Policy, old ledger.Terms) ledger.Terms {
 	t := p.Terms().After(recorded(old))
 	return sharesOf(t, ledger.Terms{
@@ -202,7 +207,7 @@ func terms(p *policy.Policy, old ledger.Terms) ledger.Terms {
 	})
 }
 
-// recorded are the terms in force, as the policy package compares them.
+// recorded returns the ledger's terms in the form that package policy compares.
 func recorded(t ledger.Terms) policy.Terms {
 	return recordedShares(t, policy.Terms{
 		Population: t.Population, Neighbours: t.Neighbours, Budget: t.Budget, Maximum: t.MaxPrice, Units: t.Units,
@@ -210,7 +215,8 @@ func recorded(t ledger.Terms) policy.Terms {
 	})
 }
 
-// change compares the policy file with the terms in force: what changes, and the group that past losses count for.
+// change compares the policy file with the terms in force. It returns the changes in words, and the number of units
+// that each past loss counts for under the new terms.
 func (c *Session) change(s ledger.State, checked ...policy.Check) ([]string, int64, error) {
 	group, changes, err := policy.Reread(recorded(s.Terms), c.policy.Terms(), checked...)
 	if err != nil {
@@ -222,7 +228,7 @@ func (c *Session) change(s ledger.State, checked ...policy.Check) ([]string, int
 	return changes, group, nil
 }
 
-// checkedChange is change, with every fact about sealed rows that it rests on looked up.
+// checkedChange is change, but it also looks up every fact about sealed rows that the comparison depends on.
 func (c *Session) checkedChange(ctx context.Context, s ledger.State) ([]string, int64, error) {
 	var checked []policy.Check
 	for {
@@ -247,7 +253,8 @@ func (c *Session) checkedChange(ctx context.Context, s ledger.State) ([]string, 
 	}
 }
 
-// mostRows is the most rows that one value of a column has in any version of a table that the ledger recorded.
+// mostRows returns the largest number of rows that share one value of a column, over all recorded versions of the
+// table.
 func (c *Session) mostRows(ctx context.Context, of policy.Check) (most int64, err error) {
 	sealer := sealing.Files(filepath.Join(c.home, "tmp"))
 	err = c.ledger.Entries(func(e ledger.Entry) error {
@@ -269,8 +276,9 @@ func (c *Session) mostRows(ctx context.Context, of policy.Check) (most int64, er
 	return most, err
 }
 
-// reread is what a sum of losses comes to for a group of so many, at most, as the new budget's accountant counts. (The ledger
-// reads each loss by itself: pure losses that become zCDP then add up to less.)
+// reread returns an upper bound on the spent loss, for a group of units, in the terms of the new budget's
+// accountant. The ledger itself converts each loss separately. Pure losses that are converted to zCDP separately
+// add up to less.
 func reread(spent, budget privacy.Loss, group int64) (privacy.Loss, error) {
 	if group > 1 {
 		var err error

@@ -19,45 +19,51 @@ import (
 // Question is an analyst's query, with its price and the options of its answer.
 type Question struct {
 	SQL     string
-	Epsilon string // the price, a decimal; "" is the policy's default. Under a zCDP budget ε costs ρ = ε²/2
-	Rho     string // the price in ρ, under a zCDP budget; at most one of both
-	// in place of a price, how exact each value should be: "5%" of it, or a number in its unit such as "12"
+	Epsilon string // the price, a decimal; "" is the policy's default. Under a zCDP budget, ε costs ρ = ε²/2
+	Rho     string // the price in ρ, under a zCDP budget. At most one of Epsilon and Rho is set
+	// the accuracy to pay for, instead of a price: the margin of error of each value, as "5%" of the value or as a
+	// number in its unit such as "12"
 	Within     string
-	At         string // the Confidence at which it should be, also as "95%"
-	Confidence string // of the intervals, a decimal between 0 and 1; "" is 0.95
-	MaxGroups  int64  // of one unit, where a column identifies it; 0 is the policy's
-	// likewise, a number, never more than the policy's; "auto" finds it first, at a tenth of the price; "" is the
-	// policy's
+	At         string // the confidence for Within, such as "95%" or "0.95". It sets Confidence
+	Confidence string // the confidence of the intervals, a decimal between 0 and 1; "" is 0.95
+	// the number of groups in which one unit counts, if a column identifies units; 0 is the policy's limit
+	MaxGroups int64
+	// the number of rows that count for one unit, at most the policy's limit; "" is that limit. With "auto", a
+	// tenth of the price pays for finding a limit first
 	MaxRows string
-	Delta   string // of the selection of groups that are not known, a decimal; "" is the policy's default
-	// such a group of so many units or fewer is all but never released; 0 is the policy's, which is the least
+	Delta   string // the δ for private key selection, a decimal; "" is the policy's default
+	// an unknown key with this many units or fewer is released with probability at most δ. 0 is the policy's
+	// number, and no smaller number is allowed
 	MinUnits int64
-	Other    bool   // one group more, of all rows whose group was not selected
-	Group    int64  // of Explain alone: what the answer means for so many units together; 0 for none
-	Analyst  string // who asks: recorded, and held to the limit that the policy sets them, if any
-	// of Answer and Explain: counts are shown as non-negative whole numbers, which add up over the groupings of a
-	// question
-	Whole   bool
-	Combine bool // of Answer and Explain: answer from all earlier releases that tell the same, together, at no cost
-	Fresh   bool // pay again and draw new noise, though the question was answered before
+	Other    bool // add one group for all rows whose key was not selected
+	// for Explain only: state what the answer promises to a group of this many units together; 0 for no statement
+	Group int64
+	// the analyst who asks. The ledger records the name, and the policy may limit what this analyst spends
+	Analyst string
+	// for Answer and Explain: show counts as non-negative whole numbers that add up over the question's groupings
+	Whole bool
+	// for Answer and Explain: compute the answer from all earlier releases that determine it, combined, at no cost
+	Combine bool
+	Fresh   bool // pay again and draw new noise, even if the question was answered before
 }
 
 // asked is a question that has been planned.
 type asked struct {
 	Question
-	policy  *policy.Policy // that it was planned under
+	policy  *policy.Policy // the policy that the question was planned under
 	plan    *plan.Plan
 	query   *release.Query
-	look    *release.Look // its
+	look    *release.Look // the query's access to the rows
 	alpha   float64       // 1 − confidence, rounded down
 	derived *derive.Answer
-	priced  string // how its price was found; "" if it was given
+	priced  string // how the price was found, in words; "" if the question named it
 }
 
-// Answer answers a question: its plan's measures are taken as Measure says, and the answer is computed from what they
-// released.
+// Answer answers a question. It replays or measures what the plan needs, and computes the answer from those
+// releases.
 //
-// Errors are *Error. Refusals depend on the question, the policy and earlier prices alone, and come before any row is read.
+// Errors are *Error. Refusals depend only on the question, the policy and earlier prices, and come before any row
+// is read.
 func (c *Session) Answer(ctx context.Context, q Question) (*Release, error) {
 	if err := c.asks(&q.Analyst); err != nil {
 		return nil, err
@@ -142,7 +148,7 @@ func (c *Session) ask(q Question) (*asked, error) {
 	}, nil
 }
 
-// recalledAs is what later questions find the answer to a plan by.
+// recalledAs returns what the ledger records with a release so that later questions can find it.
 func recalledAs(p *plan.Plan, request plan.Request) release.Recalled {
 	out := release.Recalled{Subject: func(versions []int) *ledger.Subject {
 		about := &ledger.Subject{Question: reuse.MarkAtAnyPrice(p, versions...)}
@@ -155,13 +161,13 @@ func recalledAs(p *plan.Plan, request plan.Request) release.Recalled {
 	return out
 }
 
-// derivable says whether values and intervals can be computed from what a plan releases.
+// derivable returns an error unless values and intervals can be computed from a plan's releases.
 func derivable(p *plan.Plan) error {
 	_, err := derive.New(p)
 	return err
 }
 
-// request is what a question asks of the plan. Its accuracy is ask's: the other primitives have none.
+// request translates a question into a request to the planner. It leaves out Within and At, which only ask handles.
 func (c *Session) request(q Question) (plan.Request, error) {
 	if err := c.permitted(q); err != nil {
 		return plan.Request{}, err
@@ -185,7 +191,7 @@ func (c *Session) request(q Question) (plan.Request, error) {
 	}, err
 }
 
-// parsePrice reads the price that a question names; the zero loss if it names none.
+// parsePrice returns the price that a question names, or the zero loss if it names none.
 func (c *Session) parsePrice(q Question) (privacy.Loss, error) {
 	unusable := func(err error, hint string) (privacy.Loss, error) {
 		return privacy.Loss{}, &Error{Code: CodeUsage, Message: err.Error(), Hint: hint, cause: err}
@@ -213,8 +219,8 @@ func (c *Session) parsePrice(q Question) (privacy.Loss, error) {
 	return privacy.Loss{}, nil
 }
 
-// parseConfidence reads a confidence, setting the default, and gives 1 − confidence rounded down: an interval's level is
-// never below the one that was asked for.
+// parseConfidence reads a confidence, or sets it to the default. It returns 1 − confidence rounded down, so that no
+// interval has less than the requested confidence.
 func parseConfidence(text *string) (float64, error) {
 	if *text == "" {
 		*text = "0.95"

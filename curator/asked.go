@@ -7,15 +7,16 @@ import (
 	"dither/internal/ledger"
 )
 
-// Asked is the question and the price of a release, as the ledger records them. Both are independent of the rows.
+// Asked is the question and the price of a release, as the ledger records them. Neither depends on the rows.
 type Asked struct {
 	ID       string
-	Question string   // as it was recorded
-	Tables   []string // that it was asked of
+	Question string   // the recorded text
+	Tables   []string // the tables that the question reads
 	Price    Loss
 }
 
-// Asked reads what an earlier release was asked for, free, so that it can be asked for again. The price and the SQL of by count for nothing: it says who asks.
+// Asked returns the recorded question and price of an earlier release, free, so that a caller can ask it again.
+// Only the analyst of by matters: its SQL and price are ignored.
 func (c *Session) Asked(id string, by Question) (*Asked, error) {
 	if err := c.asks(&by.Analyst); err != nil {
 		return nil, err
@@ -34,7 +35,7 @@ func (c *Session) Asked(id string, by Question) (*Asked, error) {
 	return out, nil
 }
 
-// named is an earlier release by its name, with what paid for it.
+// named returns the earlier release called id, such as "r7", and the reservation that paid for it.
 func (c *Session) named(id string) (a ledger.Answer, r ledger.Reservation, err error) {
 	none := &Error{
 		Code:    CodeUsage,

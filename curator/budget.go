@@ -8,55 +8,61 @@ import (
 	"dither/privacy"
 )
 
-// Budget is a population's account.
+// Budget is the state of a population's budget.
 type Budget struct {
 	Population string
 	Neighbours string
 	Budget     Loss
 	Spent      Loss
 	Remaining  Loss
-	// the largest ε that one question can be asked at now: under zCDP a price of ε costs ρ = ε²/2
-	Largest  string
-	Answers  int       // released so far, replays not counted
-	Failures int       // questions that failed, and were charged, since the owner last looked into them
-	GivenUp  []GivenUp // likewise, those that were given up and count towards a suspension, by analyst
-	Lost     *LostLoss // what was charged and got no answer; nil where nothing was
-	// Persons says what each table's spending promises a person, where a unit is a row of something that a person has
-	// many of.
+	// the largest ε that one question can be asked at now. Under zCDP a price of ε costs ρ = ε²/2
+	Largest string
+	Answers int // the number of releases so far, without replays
+	// charged questions that failed since the owner last reset this number with `dither ledger resume`
+	Failures int
+	GivenUp  []GivenUp // by analyst: charged questions that were cancelled since then, which count towards a suspension
+	Lost     *LostLoss // charges that bought no answer; nil if there are none
+	// Persons has an entry for each table whose unit is a row although a person has many rows. It states what the
+	// spending means for a person.
 	Persons []PersonLoss
-	Group   *GroupLoss // if one was asked about
+	Group   *GroupLoss // for BudgetFor with a group, else nil
 
-	Period   *PeriodBudget   // where the budget is granted per period; Budget is then the lifetime's
-	Analysts []AnalystBudget // where the policy lists who may ask
-	// the tables whose questions may be charged to their parts: Remaining is of questions about everybody
+	Period   *PeriodBudget   // set if the budget is granted per period. Field Budget is then the lifetime budget
+	Analysts []AnalystBudget // set if the policy lists its analysts
+	// tables whose questions may be charged to parts. For these, Remaining is what is left for questions about
+	// everybody
 	Divided []string
 }
 
-// GroupLoss is the loss of several units together, by group privacy (kε, or k²ρ), and of one unit whose rows are
-// exchanged for others. A loss is nil where there is no such bound.
+// GroupLoss is the loss of several units together, by group privacy (kε, or k²ρ). It also holds the loss of one
+// unit whose rows are exchanged for others. A loss is nil if there is no such bound.
 type GroupLoss struct {
 	Size  int64 `json:"size"`
-	Spent *Loss `json:"spent"` // so far
-	Limit *Loss `json:"limit"` // when the whole budget is spent
-	// what is spent, for one unit whose rows change; nil where the policy's neighbours say so already
+	Spent *Loss `json:"spent"` // the group's loss so far
+	Limit *Loss `json:"limit"` // the group's loss once the whole budget is spent
+	// the loss so far of one unit whose rows are exchanged. nil if the policy's neighbours are change-one, since
+	// then Budget.Spent already is that loss
 	Change *Loss `json:"change"`
 }
 
-// LostLoss is the loss of reservations that got no answer. It is part of the amount spent.
+// LostLoss counts reservations that bought no answer, and their loss. The loss is part of the amount spent.
 type LostLoss struct {
-	Failed  int  `json:"failed"`   // questions that failed
-	GivenUp int  `json:"given_up"` // questions that their analyst gave up
-	Open    int  `json:"open"`     // questions of which nothing is recorded: they were killed, or are running
-	Torn    int  `json:"torn"`     // writes that a power cut or a kill tore, each charged as the largest price
-	Price   Loss `json:"price"`    // of all of these
+	Failed  int `json:"failed"`   // questions that failed
+	GivenUp int `json:"given_up"` // questions that the analyst cancelled
+	// questions without a recorded outcome: they are running, or their process was killed
+	Open int `json:"open"`
+	// ledger writes that a power cut or a kill left incomplete. Each is charged the largest price
+	Torn  int  `json:"torn"`
+	Price Loss `json:"price"` // the loss of all of these
 }
 
 // GivenUp counts the questions and steps of trainings that one analyst has cancelled since the owner last resumed. After
 // ten, dither refuses the analyst; after a hundred of all analysts, it refuses everybody.
 type GivenUp struct {
-	Analyst   string `json:"analyst"` // "" for those who name nobody
+	Analyst   string `json:"analyst"` // "" for requests without an analyst's name
 	Questions int    `json:"questions"`
-	Suspended bool   `json:"suspended"` // the analyst's questions are refused until the owner has looked into it
+	// the analyst's questions are refused until the owner runs `dither ledger resume`
+	Suspended bool `json:"suspended"`
 }
 
 func givenUpBy(s ledger.State) (out []GivenUp) {
@@ -73,20 +79,20 @@ func lost(l *ledger.Lost) *LostLoss {
 	return &LostLoss{Failed: l.Failed, GivenUp: l.GivenUp, Open: l.Open, Torn: l.Torn, Price: left(l.Loss)}
 }
 
-// PersonLoss is the loss that all answers so far can mean for one person of a table whose unit is a row, by group
-// privacy: spent times the declared rows a person, or its square times ρ, as if every answer had been about this
-// table.
+// PersonLoss is what all answers so far can mean for one person of a table whose unit is a row, by group privacy.
+// With m declared rows a person, it is m times the ε spent, or m² times the ρ spent, as if every answer had been
+// about this table.
 type PersonLoss struct {
 	Table string `json:"table"`
 	Rows  int64  `json:"rows"`
 	Spent *Loss  `json:"spent"`
-	Limit *Loss  `json:"limit"` // when the whole budget is spent
+	Limit *Loss  `json:"limit"` // the person's loss once the whole budget is spent
 }
 
-// Budget reports what was spent and what remains.
+// Budget reports what is spent and what remains.
 func (c *Session) Budget() (*Budget, error) { return c.BudgetFor(0) }
 
-// BudgetFor is Budget, with what it means for a group of so many units; none for 0.
+// BudgetFor is Budget, and also reports the loss of a group of that many units. With group 0 it leaves that out.
 func (c *Session) BudgetFor(group int64) (*Budget, error) {
 	if group < 0 {
 		return nil, &Error{Code: CodeUsage, Message: "a group has at least one unit"}
@@ -120,7 +126,7 @@ func (c *Session) BudgetFor(group int64) (*Budget, error) {
 		maps.Keys(s.Terms.Parts),
 	)
 	if !told {
-		return out, nil // the file says nothing of what is in force: not at which δ an ε is told either
+		return out, nil // The policy file is not the one in force. So it cannot say at which δ to state an ε.
 	}
 	out.Budget, out.Spent = c.declared(), c.account(s.Spent)
 	for _, t := range c.policy.Tables {

@@ -12,7 +12,8 @@ import (
 	"dither/internal/release"
 )
 
-// What the ledger and the policy call how a budget is shared: among parts, periods and analysts.
+// The functions below convert between the policy's and the ledger's types for how a budget is shared: among parts,
+// periods and analysts.
 
 func sharesOf(t policy.Terms, out ledger.Terms) ledger.Terms {
 	for name, p := range t.Parts {
@@ -42,11 +43,12 @@ func recordedShares(t ledger.Terms, out policy.Terms) policy.Terms {
 	return out
 }
 
-// permitted refuses who is not listed, where the policy lists who may ask: before a replay too.
+// permitted refuses an analyst whom the policy does not list, if it lists any. The check comes before a replay too.
 func (c *Session) permitted(q Question) error {
 	_, listed := c.policy.Analysts[q.Analyst]
 	switch {
-	case len(q.Analyst) > maxAnalystName || !utf8.ValidString(q.Analyst): // the ledger could count nothing for it
+	// the ledger cannot count charges under such a name
+	case len(q.Analyst) > maxAnalystName || !utf8.ValidString(q.Analyst):
 		return &Error{Code: CodeUsage, Message: "an analyst's name has at most 63 bytes, in UTF-8"}
 	case listed || len(c.policy.Analysts) == 0:
 		return nil
@@ -69,10 +71,10 @@ const maxAnalystName = 63
 // PeriodBudget is the state of a budget that is granted per period.
 type PeriodBudget struct {
 	Per       string `json:"per"`   // "day", "week", "month", "quarter" or "year"
-	Grant     Loss   `json:"grant"` // of one period
-	Spent     Loss   `json:"spent"` // in this one
+	Grant     Loss   `json:"grant"` // the amount granted for one period
+	Spent     Loss   `json:"spent"` // spent in the current period
 	Remaining Loss   `json:"remaining"`
-	Next      string `json:"next"` // when the next grant is: the day that begins, in UTC
+	Next      string `json:"next"` // the first day of the next period, in UTC
 }
 
 // AnalystBudget is the state of one analyst's limit.
@@ -112,13 +114,13 @@ func (c *Session) analysts(asked map[string]ledger.Asked, told bool) (out []Anal
 	return out
 }
 
-// charged says which parts a look is charged to, if not to everybody.
+// charged returns the parts that an access is charged to, or nil if it is charged to everybody.
 func charged(l *release.Look) []string {
 	_, parts := l.Confinement()
 	return parts
 }
 
-// sharing says how a policy shares its budget.
+// sharing describes in words how a policy shares its budget.
 func sharing(p *policy.Policy) (lines []string) {
 	if g := p.Budget.Grant; g.Per != "" {
 		lines = append(

@@ -14,8 +14,8 @@ import (
 	"dither/internal/value"
 )
 
-// CheckPolicy reads a home's policy file and says, for its owner, what it allows and what it leaves open. Of a
-// source it reads no more than a CSV file's header, and it spends nothing.
+// CheckPolicy reads a home's policy file and describes to the owner what the policy allows and leaves undeclared.
+// It reads no row of a source, only the header of a CSV file. It spends nothing.
 func CheckPolicy(home string) ([]string, error) {
 	p, err := policy.Load(filepath.Join(home, policy.FileName))
 	if err != nil {
@@ -76,7 +76,7 @@ func CheckPolicy(home string) ([]string, error) {
 	return append(lines, standing(home, p)...), nil
 }
 
-// isThere reports a source that has a file.
+// isThere reports whether a source's file exists, or at least one file that matches its pattern.
 func isThere(s policy.Source) bool {
 	if s.IsPattern() {
 		files, err := filepath.Glob(s.File)
@@ -86,7 +86,7 @@ func isThere(s policy.Source) bool {
 	return err == nil
 }
 
-// changed names the tables on servers that were seen to have changed since they were sealed.
+// changed lists the server tables that have been seen to change since they were sealed.
 func changed(home string, p *policy.Policy) (lines []string) {
 	for _, t := range p.Tables {
 		if at := seal.Changed(home, t); at != "" {
@@ -107,8 +107,8 @@ func plural[T int | int64](n T, what string) string {
 	return fmt.Sprintf("%d %ss", n, what)
 }
 
-// standing says how the policy file of a home stands to the one in force, if there is a ledger, and what would have to be
-// sealed again. It changes nothing: the ledger is read alone.
+// standing describes how a home's policy file differs from the policy in force, and which tables must be sealed
+// again. It returns nil if the home has no ledger. It only reads the ledger, and changes nothing.
 func standing(home string, p *policy.Policy) []string {
 	found, err := ledger.Verify(home, nil)
 	if errors.Is(err, ledger.ErrMissing) {
@@ -135,7 +135,7 @@ func standing(home string, p *policy.Policy) []string {
 	return append(lines, changed(home, p)...)
 }
 
-// losing says which unfinished trainings a changed policy would lose.
+// losing lists the unfinished trainings that a changed policy would lose.
 func losing(home string, s ledger.State) (lines []string) {
 	trainings, err := release.PinnedIn(home, s)
 	if err != nil {
@@ -155,7 +155,7 @@ func losing(home string, s ledger.State) (lines []string) {
 
 const takesOver = "it takes over when the home is next opened"
 
-// difference says what makes the policy file another one than the ledger's terms.
+// difference describes how the policy file differs from the ledger's terms.
 func (c *Session) difference(s ledger.State) []string {
 	switch {
 	case !s.Adopted:
@@ -191,7 +191,7 @@ func (c *Session) difference(s ledger.State) []string {
 	return lines
 }
 
-// stale are the tables whose newest sealed version does not fit their declaration any more.
+// stale returns the tables whose newest sealed version no longer fits their declaration.
 func (c *Session) stale() (tables []string) {
 	for _, t := range c.policy.Tables {
 		if _, err := seal.Current(c.home, t); errors.As(err, new(*seal.StaleError)) {
@@ -201,7 +201,7 @@ func (c *Session) stale() (tables []string) {
 	return tables
 }
 
-// gapOf says what cannot be asked of a column as it is declared.
+// gapOf describes the uses of a column that its declaration rules out, or returns "".
 func gapOf(t *policy.Table, c *policy.Column, selecting bool) string {
 	known := t.Public || c.Name == t.Unit.Column || c.Lower != nil || c.Values != nil || c.Type == value.Boolean
 	switch {

@@ -1,17 +1,20 @@
-// Package curator is the Go API of dither. It parses questions, plans and explains them, and presents what the kernel
+// Package curator is the Go API of dither. It parses, plans and explains questions, and presents what the kernel
 // (internal/release) releases.
 //
-// A home has a policy that the data owner wrote, sealed tables, and the ledger of everything that was answered about
-// the population in them. Open gives an Owner, who also has the owner's verbs. A Session asks questions alone, and
-// Owner.For binds one to an analyst. Answer takes a question in SQL and gives noisy numbers with error bars, at a price
-// in ε that it reserves durably in the ledger before any row is read. When the budget is spent it refuses; what was
-// answered before can be asked again, free.
+// A home holds the owner's policy, the sealed tables, and the ledger of every answer about its population. [Open]
+// returns an [Owner], who can ask questions and also has the owner's operations. A [Session] can only ask
+// questions, and [Owner.For] binds one to an analyst. [Session.Answer] takes a question in SQL and returns noisy
+// numbers with margins of error. Its price in ε is reserved durably in the ledger before any row is read. When the
+// budget is spent, new questions are refused. Earlier questions can be asked again, free.
 //
-// What is promised: with all answers together, any two databases that are neighbours in the policy's sense give every
-// set of answers with probabilities within a factor of e^ε of each other, ε being the budget. It rests on four things,
-// each proved where it stands: what a unit can contribute is bounded by the statement that the engine runs
-// (internal/plan); noise is sampled exactly (internal/sample); the mechanism's loss is its price (mechanism); the
-// filter admits no more than the budget, for questions chosen adaptively (privacy).
+// The promise: take two databases that are neighbours by the policy, and any set of answers. Under a pure budget of
+// ε, the probability of that set, over all answers together, differs by at most a factor of e^ε. This rests on four
+// claims, each proved beside its code:
+//
+// - the engine's statement bounds what a unit contributes (internal/plan);
+// - noise is sampled exactly (internal/sample);
+// - the price of a mechanism is its loss (mechanism);
+// - the filter admits no more than the budget, for adaptively chosen questions (privacy).
 package curator
 
 import (
@@ -28,44 +31,48 @@ import (
 	"dither/internal/release"
 )
 
-// Owner is an open home in its owner's hands: all questions, and the verbs that only the owner has. It may be used by
-// several goroutines, and several processes may open one home.
+// Owner is an open home with all rights: it asks questions, and has the operations that only the data owner may
+// use. Several goroutines may use it, and several processes may open one home.
 type Owner struct{ *session }
 
-// session is what an owner embeds: by this name nobody outside makes an owner of a session.
+// session has an unexported name, so that no other package can build an Owner from a Session.
 type session = Session
 
-// Session returns the owner's session, for code that asks questions. It is bound to no analyst, and any request may name one.
+// Session returns a session with the owner's right to name any analyst in a request. Pass it to code that only asks
+// questions.
 func (c *Owner) Session() *Session { return c.session }
 
-// Session asks questions of an open home. A session that Owner.For made is bound to one analyst: a request that names
-// nobody is that analyst's, and one that names another is refused. It has none of the owner's verbs, so a door may hold
-// it for an analyst.
+// Session asks questions of an open home. A session from [Owner.For] is bound to one analyst: a request without a
+// name counts as that analyst's, and a request with another name is refused. A Session has none of the owner's
+// operations, so a server may hold one for an analyst.
 type Session struct {
 	*house
-	analyst string // that it is bound to
+	analyst string // the analyst that the session is bound to, if bound
 	bound   bool
 }
 
-// house is what all sessions of an open home share.
+// house is the state that all sessions of an open home share.
 type house struct {
 	home     string
 	policy   *policy.Policy
 	ledger   release.Records
-	kernel   *release.Kernel // the one way to rows
-	listener func(error)     // Options.OwnerErrors; nil where nobody listens
+	kernel   *release.Kernel // the only way to read rows for a question
+	listener func(error)     // Options.OwnerErrors, or nil
 	losses   losses
 	plans    plans
-	held     atomic.Pointer[Error] // why the policy file did not take over: it would lose unfinished trainings
-	stop     func()                // what runs in the background; nil where nothing does
+	// the error for questions if the policy file was not adopted because it would lose unfinished trainings
+	held atomic.Pointer[Error]
+	stop func() // stops the background verification; nil if there is none
 }
 
-// For is a session that is bound to an analyst; "" is who names nobody. It ends with the home.
+// For returns a session that is bound to an analyst. "" is a session for requests without a name. Closing the home
+// ends the session.
 func (c *Owner) For(analyst string) *Session {
 	return &Session{house: c.house, analyst: analyst, bound: true}
 }
 
-// asks says who asks: the analyst that the session is bound to, if it is. It refuses another name.
+// asks fills in the session's analyst if the request names nobody, and refuses any other name. An unbound session
+// accepts every name.
 func (c *Session) asks(analyst *string) error {
 	switch {
 	case !c.bound || *analyst == c.analyst:
@@ -77,25 +84,27 @@ func (c *Session) asks(analyst *string) error {
 	return &Error{Code: CodeAnalyst, Message: "the session is another analyst's", Hint: "leave Analyst out"}
 }
 
-// Options change how a home runs, not what it promises. The zero value is the default.
+// Options change how a home runs, but not its privacy promise. The zero value is the default.
 type Options struct {
-	// Timeout bounds the engine's part of one answer; 0 is ten minutes. A question that takes longer fails, and stays
-	// charged.
+	// Timeout limits the engine's time for one answer; 0 is ten minutes. A question that takes longer fails, and
+	// stays charged.
 	Timeout time.Duration
-	// Analysts says that the answers go to analysts. Then a home is opened only if its policy has an answer_delay: they
-	// would see how long answers take.
+	// Analysts means that answers go to analysts. Then the home opens only if its policy has an answer_delay,
+	// because analysts can see how long answers take.
 	Analysts bool
-	// OwnerErrors receives what an engine said when a question failed. It may quote rows: it is for the owner's eyes
-	// only, and must reach no analyst.
+	// OwnerErrors receives an engine's error text when a question fails. The text may quote rows: show it to the
+	// owner only, never to an analyst.
 	OwnerErrors func(error)
-	// VerifyLedger is for processes that run long: the whole ledger is verified in the background, with this pause
-	// between two times. 0 is never: opening verifies the entries since the newest checkpoint, and each entry that is
-	// used. Where something is wrong, OwnerErrors receives it, and no question is answered any more.
+	// VerifyLedger is the pause between two verifications of the whole ledger in the background, for processes that
+	// run long. 0 means none: opening the home only verifies the entries since the newest checkpoint, and each
+	// entry that is used. If a verification fails, OwnerErrors receives the error, and every further question is
+	// refused.
 	VerifyLedger time.Duration
 }
 
-// Init makes a folder a home: it creates the folder if need be, and the ledger; where nothing was before, also a
-// .gitignore of everything. It refuses where there is a ledger already. The policy file is the owner's to write.
+// Init makes a folder a home. It creates the folder if needed, and the ledger. In an empty folder it also writes a
+// .gitignore that excludes everything. It returns an error if there is a ledger already. The owner writes the
+// policy file.
 func Init(home string) error {
 	if _, err := absolute(home); err != nil {
 		return err
@@ -111,18 +120,18 @@ func Init(home string) error {
 		return toOwner(err)
 	}
 	if len(found) > 0 {
-		return nil // whoever keeps other files here decides what a version control sees
+		return nil // in a folder with other files, the user decides what version control tracks
 	}
-	// What a home holds is private: no version control may pick it up by itself.
+	// The home's files are private: version control must not pick them up by default.
 	if err := os.WriteFile(filepath.Join(home, ".gitignore"), []byte("*\n"), 0o600); err != nil {
 		return homeError(err)
 	}
 	return nil
 }
 
-// Open opens a home. A policy file that is not the one in force is adopted where the change touches nothing that the
-// budget rests on; else Open succeeds and questions are refused with CodePolicyChanged until the owner accepts it
-// (AcceptPolicy).
+// Open opens a home. If the policy file is not the policy in force, and the change affects nothing that the budget
+// rests on, Open adopts it. Otherwise Open succeeds, but questions are refused with CodePolicyChanged until the
+// owner calls [Owner.AcceptPolicy].
 func Open(home string) (*Owner, error) { return OpenWith(home, Options{}) }
 
 // OpenWith is Open with options.
@@ -169,7 +178,7 @@ func OpenWith(home string, options Options) (*Owner, error) {
 	return c, nil
 }
 
-// Close releases the home. Nothing is lost by not closing.
+// Close closes the home. A process that ends without it loses nothing.
 func (c *Owner) Close() error {
 	if c.stop != nil {
 		c.stop()
@@ -177,8 +186,8 @@ func (c *Owner) Close() error {
 	return c.kernel.Close()
 }
 
-// absolute is a home's full path. One with a file pattern's characters is refused: the shut engine matches no patterns,
-// and takes no path that could be one.
+// absolute returns a home's absolute path. It refuses a path with characters of a file pattern, because the
+// confined engine accepts no path that could be one.
 func absolute(home string) (string, error) {
 	home, err := filepath.Abs(home)
 	if err != nil {
@@ -198,7 +207,7 @@ func homeError(err error) *Error {
 	return &Error{Code: CodeHome, Message: err.Error(), cause: err}
 }
 
-// tellOwner hands over what only the owner may read.
+// tellOwner passes an error that only the owner may read to Options.OwnerErrors.
 func (c *Session) tellOwner(err error) {
 	if c.listener != nil {
 		c.listener(err)

@@ -17,19 +17,20 @@ import (
 	"dither/internal/reuse"
 )
 
-// What is looked at for one question, the most exact first, as far as prices tell: so many earlier releases that may tell something of it, with so
-// many measures and numbers.
+// Limits on the earlier releases that are examined for one question: the number of releases, of their measures and
+// of their numbers. The releases with the highest price per measure come first.
 const (
 	mostEarlier         = 100
 	mostEarlierMeasures = 1_000
 	mostEarlierNumbers  = 20_000
 )
 
-// earlier are the releases that tell something of a question: of the same policy and the same sealed versions, with plans that have the very
-// replay keys that were recorded, so that what was measured is known from the plan.
+// earlier returns the earlier releases that help to answer a question, and their names. Each has the same policy
+// and the same sealed versions. Each was planned again, and the new plan has the recorded replay key. So the plan
+// determines what the recorded numbers measure.
 func (c *Session) earlier(a *asked) ([]*derive.Earlier, []release.Released, error) {
 	about := &ledger.Subject{}
-	// nothing does, whatever was released
+	// no release can help to answer such a question
 	if about.Measures, about.Conditions = reuse.Marks(a.plan); len(about.Measures) == 0 {
 		return nil, nil, nil
 	}
@@ -63,17 +64,17 @@ func (c *Session) earlier(a *asked) ([]*derive.Earlier, []release.Released, erro
 	return out, names, nil
 }
 
-// teller is an earlier release that may tell something of a question.
+// teller is an earlier release that may help to answer a question.
 type teller struct {
 	answer  ledger.Answer
 	as      plannedAs
-	paid    ledger.Reservation // of one that is to be planned
+	paid    ledger.Reservation // the reservation, if the question must still be planned
 	plan    *plan.Plan
-	numbers [][]*big.Int // nil where it tells nothing
+	numbers [][]*big.Int // nil if the release does not help
 	err     error
 }
 
-// tellers are the dearest of them, planned and read; the newest first.
+// tellers returns the candidates with the highest price per measure, planned and read, the newest first.
 func (c *Session) tellers(a *asked, answers iter.Seq[ledger.Answer]) ([]teller, error) {
 	var out []teller
 	var unplanned []string
@@ -116,12 +117,13 @@ func (c *Session) tellers(a *asked, answers iter.Seq[ledger.Answer]) ([]teller, 
 	return out, nil
 }
 
-// dearest are those that cost most for each of their measures, falling; of those that cost the same, which comes first.
+// dearest returns at most mostEarlier answers with the highest price per measure, in falling order. Answers of
+// equal price keep their order.
 func dearest(answers iter.Seq[ledger.Answer]) (out []ledger.Answer) {
 	each := func(a ledger.Answer) float64 { return a.Rho / float64(max(len(a.About.Subject.Measures), 1)) }
 	for a := range answers {
 		i, _ := slices.BinarySearchFunc(out, each(a), func(o ledger.Answer, rho float64) int {
-			if each(o) >= rho { // before a
+			if each(o) >= rho { // o comes before a
 				return -1
 			}
 			return 1
@@ -134,19 +136,19 @@ func dearest(answers iter.Seq[ledger.Answer]) (out []ledger.Answer) {
 	return out
 }
 
-// read reads the numbers.
+// read reads the release's numbers.
 func (t *teller) read() {
 	values, err := t.answer.Values()
 	if err != nil {
 		t.err = err
 		return
 	}
-	// else it tells nothing, whatever it is
+	// if they cannot be decoded, the release does not help
 	t.numbers, _ = release.Decode(values, [2]int{t.plan.Released(), len(t.plan.Measures)})
 }
 
-// planOf plans a recorded question again, as it was recorded; nil where that does not give the recorded key: then something of it is not
-// known here.
+// planOf plans a recorded question again. It returns nil unless the plan has the recorded replay key: otherwise the
+// question had options that the ledger does not record.
 func (c *Session) planOf(as plannedAs, r ledger.Reservation, a *asked) *plan.Plan {
 	p, err := plan.Build(a.policy, again(r))
 	if err != nil || len(p.Searches) > 0 || p.Rows != nil || !slices.Equal(p.Tables(), a.plan.Tables()) ||
@@ -158,7 +160,7 @@ func (c *Session) planOf(as plannedAs, r ledger.Reservation, a *asked) *plan.Pla
 	return p
 }
 
-// again is what a recorded question asks of the plan, as far as it was recorded.
+// again returns the request for a recorded question, with the options that the ledger records.
 func again(r ledger.Reservation) plan.Request {
 	out := plan.Request{SQL: r.Question, Price: r.Loss}
 	if r.Caps != nil {
@@ -167,20 +169,22 @@ func again(r ledger.Reservation) plan.Request {
 	return out
 }
 
-// plans are those of recorded questions that were planned again last, and which are not found so.
+// plans caches the plans of recorded questions, and remembers the recorded questions that cannot be planned again.
 type plans struct {
 	mu     sync.Mutex
-	found  map[uint64]*plan.Plan // by reservation
+	found  map[uint64]*plan.Plan // by reservation number
 	missed map[plannedAs]bool
 }
 
-// plannedAs is a reservation, with the origins of values that it is planned with.
+// plannedAs identifies an attempt to plan a recorded question again: the reservation, and the versions from which
+// columns take their values.
 type plannedAs struct {
 	reservation uint64
 	origins     string
 }
 
-// of is the plan of a reservation, whoever looks for it; nil where there is known to be none.
+// of returns the plan of a reservation, if the cache has it. With known true and a nil plan, the reservation cannot
+// be planned again.
 func (s *plans) of(m plannedAs) (p *plan.Plan, known bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -206,7 +210,7 @@ func (s *plans) miss(m plannedAs) {
 	s.missed[m] = true
 }
 
-// origins are the versions of the public tables that columns have their values of.
+// origins lists the versions of the public tables from which columns take their values, as one text.
 func origins(p *policy.Policy) string {
 	var out []int
 	for _, t := range p.Tables {

@@ -14,46 +14,49 @@ import (
 	"dither/privacy"
 )
 
-// Code says what kind of thing went wrong. New codes may be added.
+// Code is the kind of an error. New codes may be added.
 type Code string
 
-// The codes.
+// The codes of errors.
 const (
-	CodeUsage     Code = "usage"      // an argument that is no ε, no confidence, …
-	CodeSQL       Code = "sql"        // the text is not SQL, or not of the dialect
+	CodeUsage     Code = "usage"      // an argument is invalid, such as an ε or a confidence
+	CodeSQL       Code = "sql"        // the text is not SQL, or not in dither's dialect
 	CodePolicy    Code = "policy"     // the policy does not allow the question
-	CodeAnalyst   Code = "analyst"    // the policy lists who may ask, and this is none of them
-	CodeExhausted Code = "exhausted"  // the price is above what remains of the budget
+	CodeAnalyst   Code = "analyst"    // the policy lists its analysts, and this name is not among them
+	CodeExhausted Code = "exhausted"  // the price is more than what remains of the budget
 	CodeNotSealed Code = "not_sealed" // the table has no sealed version for its declaration
-	// the sealed version does not fit the policy or the ledger: the owner seals again
-	CodeStale         Code = "stale"
-	CodeSource        Code = "source"         // a source could not be sealed: exact facts, for the owner's eyes only
-	CodePolicyChanged Code = "policy_changed" // the policy file changed in a way that its owner must accept first
+	// the sealed version does not fit the policy or the ledger: the owner must seal again
+	CodeStale Code = "stale"
+	// a source could not be sealed. The message has exact facts, for the owner only
+	CodeSource        Code = "source"
+	CodePolicyChanged Code = "policy_changed" // the policy file changed in a way that the owner must accept first
 	CodeLedger        Code = "ledger"         // the ledger cannot be read or written
 	CodeHome          Code = "home"           // the home or its policy cannot be used
-	// a training that is paid and unfinished would be lost, or was lost by a change and would be paid again
+	// a change would lose a paid, unfinished training, or has lost one that would now be charged again
 	CodeUnfinished Code = "unfinished"
-	CodeFailed     Code = "failed"    // the question failed after its price was reserved
-	CodeInternal   Code = "internal"  // an error whose details only the owner sees
-	CodeSuspended  Code = "suspended" // too many questions failed, or were given up: the owner looks into it first
-	CodeCancelled  Code = "cancelled" // the caller gave up: before anything was reserved unless Charged
-	// the server that holds the table cannot be asked, or the same question is being answered and takes too long;
-	// nothing was reserved
+	CodeFailed     Code = "failed"   // the question failed after its price was reserved
+	CodeInternal   Code = "internal" // an error whose details are for the owner only
+	// too many questions failed or were cancelled: new ones are refused until the owner resumes
+	CodeSuspended Code = "suspended"
+	CodeCancelled Code = "cancelled" // the caller cancelled. Nothing was reserved unless Charged is set
+	// the server that holds the table cannot be reached, or another caller's same question takes too long. Nothing
+	// was reserved
 	CodeUnavailable Code = "unavailable"
 )
 
-// Error is the one error type at the kernel's edge. All of it may be shown to an analyst: it depends on the question, the
-// policy and the ledger, never on rows. The one exception is CodeSource, which only Seal gives, to the owner.
+// Error is the only error type that the kernel's users see. An analyst may read all of it: it depends on the
+// question, the policy and the ledger, never on rows. The exception is CodeSource, which only [Owner.Seal] and
+// [Owner.AcceptPolicy] return, to the owner.
 type Error struct {
 	Code         Code
 	Message      string
 	Hint         string // what to do about it; may be empty
-	Line, Column int    // in the question's text; 0 where no one place is to blame
-	Table        string // with CodeNotSealed: which
-	Retry        bool   // asking again unchanged may succeed, and pays nothing a second time
+	Line, Column int    // the position in the question's text; 0 if the error has no single position
+	Table        string // the table, for errors about one table's sealed version
+	Retry        bool   // the same request may succeed later, and would not be charged a second time
 	Charged      bool   // the price was reserved, and stays spent
 
-	cause error // for the owner; never an engine's
+	cause error // the underlying error, for the owner; never an engine's error
 }
 
 func (e *Error) Error() string {
@@ -63,12 +66,12 @@ func (e *Error) Error() string {
 	return e.Message + " (" + e.Hint + ")"
 }
 
-// Unwrap gives the cause where it is no engine's: those may quote rows.
+// Unwrap returns the underlying error. It is nil for an engine's error, whose text may quote rows.
 func (e *Error) Unwrap() error { return e.cause }
 
-// public turns an error into one that an analyst may see. It fails closed: an unknown error becomes one uniform error, and
-// only the owner gets its text. A known error depends on the question, the policy, the ledger and the sealed store's
-// records, and on no row.
+// public turns an error into one that an analyst may see. A known error depends on the question, the policy, the
+// ledger and the records of sealed versions, and on no row. Every unknown error becomes one uniform error, and only
+// the owner receives its text.
 func (c *Session) public(err error) *Error {
 	var (
 		paid       *release.PaidError
@@ -104,20 +107,21 @@ func (c *Session) charged(err error) *Error {
 	e.Charged, e.Retry = true, false
 	var step *release.EndedError
 	switch {
-	case errors.As(err, &step) && step.How == release.StepGivenUp: // it can be taken again
+	case errors.As(err, &step) && step.How == release.StepGivenUp: // the step can be repeated
 		e.Retry = true
-	case errors.Is(err, release.ErrBusy): // once it is given back elsewhere
+	// another process holds the training; it can continue once that process closes it
+	case errors.Is(err, release.ErrBusy):
 		e.Code, e.Retry = CodeHome, true
 	}
-	if errors.Is(err, ledger.ErrNotWritten) { // the answer's entry was not written; the reservation is
+	if errors.Is(err, ledger.ErrNotWritten) { // the reservation was written, but the answer's entry was not
 		e.Message = "the ledger could not be written: the answer is not recorded, and not given; its price stays spent"
 		e.Hint = "the owner looks whether the disk of the home is full; asking again is charged again"
 	}
 	return &e
 }
 
-// toOwner turns an error of an owner's act into one that the owner sees. No analyst sees it, so it keeps an unknown
-// error's text.
+// toOwner turns an error of an owner's operation into an *Error. It keeps the text of an unknown error, because no
+// analyst sees it.
 func toOwner(err error) *Error {
 	if e := worded(err); e != nil {
 		return e
@@ -125,7 +129,7 @@ func toOwner(err error) *Error {
 	return &Error{Code: CodeLedger, Message: err.Error(), cause: err}
 }
 
-// untold is the one error that stands for all unknown ones.
+// untold returns the uniform error that replaces every unknown error.
 func untold() *Error {
 	return &Error{
 		Code: CodeInternal, Message: "the question could not be answered, for a reason that only the owner is told",
@@ -133,7 +137,7 @@ func untold() *Error {
 	}
 }
 
-// namedByLedger are the errors of package ledger that are worded as they are, beside those that have words of their own.
+// namedByLedger lists the errors of package ledger whose own text is shown. [worded] has other texts for the rest.
 var namedByLedger = []error{
 	ledger.ErrMissing,
 	ledger.ErrExists,
@@ -152,7 +156,8 @@ var namedByLedger = []error{
 	ledger.ErrTooLarge,
 }
 
-// recordsAreBroken reports an error about what the ledger, or a journal beside it, has recorded.
+// recordsAreBroken reports whether an error is about the records themselves: the ledger's, or those of a training's
+// journal.
 func recordsAreBroken(err error) bool {
 	if errors.As(err, new(*ledger.CorruptError)) || errors.As(err, new(*ledger.RolledBackError)) {
 		return true
@@ -162,7 +167,8 @@ func recordsAreBroken(err error) bool {
 		is(release.ErrBusy)
 }
 
-// worded turns an error of the policy, the plan, the ledger or the sealed store into an *Error; nil where it knows none.
+// worded turns an error of the policy, the plan, the ledger or the sealed versions into an *Error. It returns nil
+// for any other error.
 func worded(err error) *Error {
 	var (
 		already   *Error
@@ -180,7 +186,7 @@ func worded(err error) *Error {
 	case errors.As(err, new(*release.PaidError)),
 		errors.As(err, new(*release.UnreservedError)),
 		errors.As(err, new(*release.NotInForceError)):
-		return nil // public has more to say
+		return nil // public handles these
 	case errors.As(err, &already):
 		return already
 	case errors.As(err, &ended):
@@ -195,7 +201,8 @@ func worded(err error) *Error {
 			known.Table = table.Table
 		}
 		return known
-	case errors.Is(err, release.ErrUnplanned): // before anything was charged: afterwards the owner alone is told
+	// Before the reservation. After it, worded does not see this error: only the owner does.
+	case errors.Is(err, release.ErrUnplanned):
 		return &Error{Code: CodePolicy, Message: err.Error(), cause: err}
 	case errors.As(err, &syntax):
 		return &Error{
@@ -287,8 +294,8 @@ func worded(err error) *Error {
 	return nil
 }
 
-// afresh is err of a question that was asked afresh, or not. Asked again, unchanged, such a question is paid again, and so is
-// whatever the caller asked before it: Retry is not said.
+// afresh clears Retry in the error of a question that was asked with Fresh. Such a question pays again each time,
+// and so does anything that the caller asked before it.
 func afresh(fresh bool, err error) error {
 	var e *Error
 	if !fresh || !errors.As(err, &e) || !e.Retry {
@@ -301,7 +308,8 @@ func afresh(fresh bool, err error) error {
 
 const againFree = "what was answered already can be asked again at no cost"
 
-// notReserved is public, and tells what could be paid where the price could not.
+// notReserved is public for an error before the reservation. If the price exceeds what remains, the hint names a
+// price that would fit.
 func (c *Session) notReserved(err error) *Error {
 	e := c.public(err)
 	var exhausted *privacy.OverdrawError
@@ -320,7 +328,8 @@ func (c *Session) notReserved(err error) *Error {
 	return e
 }
 
-// givenUp is the one error of a question that was given up after its reservation, whatever it would have come to.
+// givenUp returns the uniform error for a question that was cancelled after its reservation, whatever its outcome
+// would have been.
 func givenUp() *Error {
 	return &Error{
 		Code: CodeCancelled, Charged: true,
@@ -329,7 +338,8 @@ func givenUp() *Error {
 	}
 }
 
-// failed is the one error of a question that fails after its reservation, whatever the reason: it says nothing of it.
+// failed returns the uniform error for a question that fails after its reservation. It does not depend on the
+// reason.
 func failed() *Error {
 	return &Error{
 		Code: CodeFailed, Charged: true,
@@ -338,7 +348,7 @@ func failed() *Error {
 	}
 }
 
-// endings words how an access ended.
+// endings returns the *Error for the way in which an access ended.
 func endings(e *release.EndedError) *Error {
 	switch e.How {
 	case release.Late:

@@ -11,51 +11,59 @@ import (
 	"dither/privacy"
 )
 
-// Explanation states the price of a question and the expected error of its answer. It spends nothing, and is computed from
-// the question, the policy and the ledger: never from rows.
+// Explanation states the price of a question and the expected error of its answer. It spends nothing. It is
+// computed from the question, the policy and the ledger, never from rows.
 type Explanation struct {
-	SQL         string
-	Confidence  string
-	Columns     []Column
-	Cells       int             // of the answer, before HAVING and LIMIT; 0 where Selection decides which there are
-	Selection   *GroupSelection // nil where the groups are known
-	Sensitivity float64         // the L1 sensitivity of the whole vector of released numbers, each in its own unit
-	L2          float64         // and its L2 sensitivity
+	SQL        string
+	Confidence string
+	Columns    []Column
+	// the number of cells of the answer, before HAVING and LIMIT; 0 if private key selection decides
+	Cells       int
+	Selection   *GroupSelection // nil if all keys are known
+	Sensitivity float64         // the L1 sensitivity of the vector of all released numbers, each in its own unit
+	L2          float64         // the L2 sensitivity of the same vector
 	Price       Loss
 	Remaining   Loss
 	Affordable  bool   // the price is within what remains
-	Largest     string // the largest ε that one question can be asked at now: under zCDP a price of ε costs ρ = ε²/2
-	Replayed    bool   // the answer has been released before, and would be given again at no cost
-	// how the question can be answered from earlier releases, at no cost; nil where it cannot, or one is its own
+	Largest     string // the largest ε that one question can be asked at now. Under zCDP a price of ε costs ρ = ε²/2
+	Replayed    bool   // the answer has been released before, and would be replayed at no cost
+	// how the question can be answered from earlier releases, at no cost; nil if it cannot, or if it has a release
+	// of its own
 	Reuse     *Reuse
 	Unit      Unit
-	RowsBound *RowsBound // where the bound on rows is to be found first; else nil
-	Groupings []Grouping // where GROUP BY has several grouping sets: the share of each, and the error of its rows
-	Charged   []string   // the parts that it is charged to: questions about others do not add to it; nil for everybody
-	Work      Work
-	Notes     []string // what an analyst should know before reading the intervals
+	RowsBound *RowsBound // the bound on rows, if the question asks to find it first; else nil
+	// for a GROUP BY with several grouping sets: each set's share of the price, and the error of its rows
+	Groupings []Grouping
+	// the parts that the question is charged to; nil if it is charged to everybody. Charges to other parts do not
+	// add to these
+	Charged []string
+	Work    Work
+	Notes   []string // facts that an analyst should know before reading the intervals
 }
 
-// Unit says who is protected in an answer, and within which bounds.
+// Unit describes the protected unit of an answer, and the bounds on its contribution.
 type Unit struct {
 	Column     string // the column that identifies a unit; "" where each row is one
 	Neighbours string
-	MaxRows    int64 // at most so many rows of one unit count; 0 where groups bound it
-	MaxGroups  int64 // in at most so many groups; 0 where rows bound it (but for counts of units)
-	// MaxRowsPerGroup bounds what one unit adds to one group, as much as so many rows; 0 where rows bound it.
+	MaxRows    int64 // the number of rows that count for one unit; 0 if the bound is on groups
+	// the number of groups in which one unit counts; 0 if the bound is on rows, except for counts of units
+	MaxGroups int64
+	// MaxRowsPerGroup bounds what one unit adds to one group: at most as much as this many rows can. 0 if the bound
+	// is on rows.
 	MaxRowsPerGroup int64
-	Bound           string // the same in words
-	// where a unit is a row of something a person has many of: the rows a person, as declared; else 0
+	Bound           string // the same bounds in words
+	// the declared rows of a person, for a table whose unit is a row although a person has many; else 0
 	PersonRows int64
-	// Person is what a person with PersonRows rows is promised by this answer alone; nil if PersonRows is 0.
+	// Person is what this answer alone promises to a person with PersonRows rows; nil if PersonRows is 0.
 	Person *Loss
-	// Group is what GroupSize units together are promised by it, if that was asked; Change what one whose rows are exchanged
-	// for others is, nil where the neighbours say so already.
+	// Group is what this answer promises to GroupSize units together, if Question.Group asked for it. Change is
+	// what it promises to one unit whose rows are exchanged for others. Change is nil if the policy's neighbours
+	// are change-one, since then the price already says it.
 	GroupSize     int64
 	Group, Change *Loss
 }
 
-// Explain says before spending what the price and the error will be.
+// Explain states the price of a question and the expected error of its answer, at no cost.
 func (c *Session) Explain(_ context.Context, q Question) (*Explanation, error) {
 	if err := c.asks(&q.Analyst); err != nil {
 		return nil, err
@@ -91,7 +99,8 @@ func (c *Session) Explain(_ context.Context, q Question) (*Explanation, error) {
 		a,
 		func(o plan.Output) *Expected { return expected(a, o, rows) },
 	)
-	if after, _ := c.kernel.DelayOf(a.look); after > 0 && !replayed { // answerable has refused what has none
+	// Answerable has refused a question without a release time
+	if after, _ := c.kernel.DelayOf(a.look); after > 0 && !replayed {
 		notes = append(notes, fmt.Sprintf("%s%s after the question arrives.", leavesNote, after))
 	}
 	if a.priced != "" {
@@ -129,7 +138,7 @@ func (c *Session) Explain(_ context.Context, q Question) (*Explanation, error) {
 	}, nil
 }
 
-// unforetold reports a column whose error nothing says beforehand.
+// unforetold reports whether some column's error cannot be predicted.
 func unforetold(columns []Column) bool {
 	return slices.ContainsFunc(columns, func(c Column) bool {
 		return c.Expected != nil && c.Mechanism != Constant && !foretoldInRows(c) && math.IsNaN(c.Expected.StdDev) &&
@@ -137,10 +146,10 @@ func unforetold(columns []Column) bool {
 	})
 }
 
-// expected turns the derivation's forecast into the public form.
+// expected returns the predicted error of an output in its public form.
 func expected(a *asked, o plan.Output, rows int64) *Expected {
 	if len(a.plan.Keys) > 0 || a.plan.Where != nil {
-		rows = 0 // the declared number is of the whole table
+		rows = 0 // the declared number of rows is that of the whole table
 	}
 	f := a.derived.Forecast(o, a.alpha, rows)
 	return &Expected{
@@ -172,11 +181,11 @@ func (c *Session) unit(a *asked) Unit {
 	return out
 }
 
-// manyCells is from how many groups on an explanation says that all of them will be there: more than anybody reads, as the years from 1 to 9999
-// of a date without bounds.
+// manyCells is the number of groups above which an explanation warns that all groups are released. It is more than
+// anybody reads. The years 1 to 9999 of a date without bounds are an example.
 const manyCells = 1000
 
-// notes says what the intervals leave out.
+// notes returns what an analyst should know about the intervals: above all, what they do not cover.
 func (c *Session) notes(p *plan.Plan) []string {
 	notes := []string{
 		"Intervals cover noise and rounding around the bounded answer; not sampling, and not what the bounds cut off.",
@@ -219,7 +228,7 @@ func (c *Session) notes(p *plan.Plan) []string {
 	return notes
 }
 
-// truncation says what the caps leave out, and what they cost.
+// truncation describes what contribution bounding leaves out, and how the bounds affect the noise.
 func truncation(p *plan.Plan) string {
 	noise := "Noise grows in proportion to rows_per_unit"
 	if slices.ContainsFunc(p.Measures, func(m *plan.Measure) bool { return m.Values > 0 && m.Values < p.Caps.Rows }) {
@@ -247,7 +256,7 @@ func truncation(p *plan.Plan) string {
 	)
 }
 
-// countingRows says how many rows count.
+// countingRows returns text such as "3 rows count", for n rows.
 func countingRows(n int64) string {
 	if n == 1 {
 		return "1 row counts"
@@ -255,7 +264,7 @@ func countingRows(n int64) string {
 	return plural(n, "row") + " count"
 }
 
-// unlessUnits names what a cap on groups bounds beside a cap on rows.
+// unlessUnits names the bound on groups that applies beside a bound on rows, or returns "".
 func unlessUnits(p *plan.Plan) string {
 	if p.Caps.Groups == 0 || len(p.Keys) == 0 {
 		return ""
@@ -263,7 +272,7 @@ func unlessUnits(p *plan.Plan) string {
 	return ", but that one " + p.Unit.Name + " is counted in at most " + plural(p.Caps.Groups, "group")
 }
 
-// confinedTo says what a question that is confined to parts is charged to, and what it leaves out.
+// confinedTo describes which parts a question is charged to, and which rows it leaves out.
 func confinedTo(p *plan.Plan) string {
 	name, n := SQLName(p.Columns[p.Part.Column].Name), int64(len(p.Part.Values))
 	text := fmt.Sprintf(

@@ -10,8 +10,9 @@ import (
 	"dither/internal/value"
 )
 
-// filled is the policy that questions are planned under: columns whose values are those of a public table's have them, of its sealed
-// version in force. A public table is no secret, so it is read as it is; the number of its version is in the replay key.
+// filled returns the policy that questions are planned under. A column may take its values from a public table:
+// filled reads them from that table's newest sealed version. A public table is not secret, so it is read without
+// noise. The replay key includes the number of its version.
 func (c *Session) filled() *policy.Policy {
 	p := c.undivided()
 	takes := func(c *policy.Column) bool { return c.ValuesFrom != nil }
@@ -34,9 +35,11 @@ func (c *Session) filled() *policy.Policy {
 	})
 }
 
-// undivided is the policy without the ranks and parts of tables that are read where they are, and change. Rows have the ranks that a copy gave them, or none; and who moves from one part to another between two
-// questions would lose what both were charged, and the budget would count one of them. So such questions are charged to everybody. Of a version that is replaced
-// by one of the other kind meanwhile, an engine refuses parts.
+// undivided returns the policy without the parts and ranks of live tables that are read in place. Such rows have no
+// ranks, since only a copy assigns them. Charging parts would be unsound there: rows may change between two
+// questions. A unit that moves from one part to another would then lose both charges, and the budget would count
+// only one. So these questions are charged to everybody. If a new version replaces one of the other kind before the
+// access, the engine refuses parts.
 func (c *Session) undivided() *policy.Policy {
 	out := c.policy
 	for i, t := range c.policy.Tables {

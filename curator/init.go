@@ -11,16 +11,18 @@ import (
 	"dither/internal/policy"
 )
 
-// InitOptions say what a new home's policy is drafted from.
+// InitOptions describe the source from which a new home's policy is drafted.
 type InitOptions struct {
-	From string // a CSV (or .csv.gz), Parquet or .duckdb file; "" drafts a template
-	Unit string // the column of From that identifies a person; "" where each row is a unit
-	// Delimiter and Null are how a CSV file is written, as the policy takes them: "" is a comma, and an empty field.
+	From string // a CSV (or .csv.gz), JSON lines, Parquet or .duckdb file; "" drafts a template
+	Unit string // the column of From that identifies a person; "" if each row is a unit
+	// Delimiter and Null describe a CSV file, in the policy's notation. "" is a comma for Delimiter, and an empty
+	// field for Null.
 	Delimiter, Null string
 }
 
-// InitDraft makes a folder a home, as Init does, and writes a draft of its policy where there is none: names and types from
-// the source, bounds and values as questions for the owner to answer from public knowledge. It returns notes for the owner.
+// InitDraft makes a folder a home, as [Init] does. If the folder has no policy, it writes a draft: names and types
+// come from the source, and bounds and values are questions that the owner answers from public knowledge. It
+// returns notes for the owner.
 func InitDraft(ctx context.Context, home string, o InitOptions) ([]string, error) {
 	file := filepath.Join(home, policy.FileName)
 	_, err := os.Lstat(file)
@@ -50,7 +52,7 @@ func InitDraft(ctx context.Context, home string, o InitOptions) ([]string, error
 	return append(notes, "drafted "+file+": answer its questions, then `dither policy check`"), nil
 }
 
-// draft writes a policy from a source's names and types.
+// draft returns the text of a policy with a source's names and types, and notes for the owner.
 func draft(ctx context.Context, home string, o InitOptions) (text []byte, notes []string, err error) {
 	if o.From == "" {
 		text, err = policy.Draft(policy.Sketch{})
@@ -93,7 +95,7 @@ func draft(ctx context.Context, home string, o InitOptions) (text []byte, notes 
 	return text, notes, err
 }
 
-// dialect sets what the options say of a CSV file.
+// dialect copies the options for CSV files into a source.
 func (o InitOptions) dialect(s *policy.Source) error {
 	if s.Format != policy.CSV && (o.Delimiter != "" || o.Null != "") {
 		return &Error{Code: CodeUsage, Message: "a delimiter and a null text are for CSV files"}
@@ -113,7 +115,8 @@ func (o InitOptions) dialect(s *policy.Source) error {
 	return nil
 }
 
-// relative names a file from the home's folder where that is possible, so that both can move together.
+// relative returns a file's path relative to the home, if there is one, so that both can move together. Otherwise
+// it returns file.
 func relative(home, file string) string {
 	if home, err := filepath.Abs(home); err == nil {
 		if path, err := filepath.Rel(home, file); err == nil {
@@ -123,7 +126,7 @@ func relative(home, file string) string {
 	return file
 }
 
-// tableName makes a name that needs no quotes in SQL from a file's name.
+// tableName returns a table name made from a file's name. SQL accepts it without quotes.
 func tableName(file string) string {
 	name, _, _ := strings.Cut(strings.ToLower(filepath.Base(file)), ".")
 	name = strings.Map(func(r rune) rune {

@@ -10,11 +10,11 @@ import (
 	"dither/internal/exact"
 )
 
-// The JSON of answers, as docs/reference/json.md says. Types whose fields are their JSON carry tags where they are
-// declared; for the others a struct with tags stands here.
+// This file writes the JSON that docs/reference/json.md documents. A type whose fields match its JSON has tags at
+// its declaration. The other types are copied into structs with tags here.
 
-// marshal is json.Marshal that leaves <, > and & as they are: questions are full of them, and no browser reads this
-// raw.
+// marshal is json.Marshal, but it does not escape <, > and &. Questions often contain them, and no browser reads
+// this text as HTML.
 func marshal(v any) ([]byte, error) {
 	var b bytes.Buffer
 	e := json.NewEncoder(&b)
@@ -25,7 +25,7 @@ func marshal(v any) ([]byte, error) {
 	return bytes.TrimSuffix(b.Bytes(), []byte("\n")), nil
 }
 
-// members is a JSON object whose names are data. They keep their order.
+// members is a JSON object whose member names come from data. It keeps their order.
 type members []member
 
 type member struct {
@@ -52,7 +52,7 @@ func (m members) MarshalJSON() ([]byte, error) {
 	return append(text, '}'), nil
 }
 
-// orNull is null for a zero, in place of 0 or "".
+// orNull returns nil for the zero value, so that JSON shows null instead of 0 or "".
 func orNull[T comparable](x T) *T {
 	if x == *new(T) {
 		return nil
@@ -60,7 +60,7 @@ func orNull[T comparable](x T) *T {
 	return &x
 }
 
-// decimal is an exact decimal as a JSON number, and a fraction as its nearest double.
+// decimal is an exact decimal that becomes a JSON number. A fraction becomes its nearest double.
 type decimal string
 
 func (d decimal) MarshalJSON() ([]byte, error) {
@@ -73,7 +73,7 @@ func (d decimal) MarshalJSON() ([]byte, error) {
 	return json.Marshal(x / y)
 }
 
-// finite is null for NaN and infinities.
+// finite is a double that becomes null if it is NaN or infinite.
 type finite float64
 
 func (x finite) MarshalJSON() ([]byte, error) {
@@ -83,10 +83,10 @@ func (x finite) MarshalJSON() ([]byte, error) {
 	return json.Marshal(float64(x))
 }
 
-// maxSafe is the largest integer that every JSON reader keeps exactly.
+// maxSafe is 2^53. Every JSON reader keeps integers up to it exactly.
 const maxSafe = 1 << 53
 
-// MarshalJSON writes a number. An integer beyond 2^53 is a string, so that no reader rounds it.
+// MarshalJSON writes a number. An integer beyond 2^53 becomes a string, so that no reader rounds it.
 func (n Number) MarshalJSON() ([]byte, error) {
 	if n.Text != nil {
 		return marshal(*n.Text)
@@ -112,7 +112,7 @@ func (n Number) String() string {
 	return exact.FormatFloat(n.Real, 'g', -1)
 }
 
-// unsigned takes the sign from a zero.
+// unsigned returns x, with 0 for −0.
 func unsigned(x float64) float64 {
 	if x == 0 {
 		return 0
@@ -120,14 +120,15 @@ func unsigned(x float64) float64 {
 	return x
 }
 
-// MarshalJSON writes {"epsilon", "delta", "rho"}. rho is null if the loss is pure, and epsilon if none is stated. An
-// epsilon that is not proved at every moment is "epsilon_if_fixed" instead.
+// MarshalJSON writes {"epsilon", "delta", "rho"}. rho is null for a pure loss, and epsilon is null if none is
+// stated. For a Loss with IfFixed, epsilon is null, and a further member "epsilon_if_fixed" holds its value.
 func (l Loss) MarshalJSON() ([]byte, error) {
 	out := struct {
 		Epsilon *decimal `json:"epsilon"`
 		Delta   *decimal `json:"delta"`
 		Rho     *decimal `json:"rho"`
-		IfFixed any      `json:"epsilon_if_fixed,omitempty"` // nil is left out, a nil *decimal is null
+		// a nil interface is omitted; a nil *decimal would become null
+		IfFixed any `json:"epsilon_if_fixed,omitempty"`
 	}{orNull(decimal(l.Epsilon)), orNull(decimal(l.Delta)), orNull(decimal(l.Rho)), nil}
 	if l.IfFixed {
 		out.Epsilon, out.IfFixed = nil, out.Epsilon
@@ -135,7 +136,7 @@ func (l Loss) MarshalJSON() ([]byte, error) {
 	return marshal(out)
 }
 
-// share is the member for a share of the price: ε if the price is pure, else ρ.
+// share holds a share of the price in JSON: ε for a pure price, else ρ.
 type share struct {
 	Rho     *decimal `json:"rho,omitempty"`
 	Epsilon *decimal `json:"epsilon,omitempty"`
@@ -164,7 +165,7 @@ func (e *Error) MarshalJSON() ([]byte, error) {
 	}{text{e.Code, e.Message, e.Hint, orNull(e.Line), orNull(e.Column), e.Retry, e.Charged}})
 }
 
-// MarshalJSON writes the account.
+// MarshalJSON writes the state of the budget.
 func (b *Budget) MarshalJSON() ([]byte, error) {
 	return marshal(struct {
 		Population string          `json:"population"`

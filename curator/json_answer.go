@@ -58,7 +58,7 @@ func (e Estimate) MarshalJSON() ([]byte, error) {
 	}{e.Value, e.StdDev, e.Low, e.High, parts})
 }
 
-// ordered are the members of a quantile's or a mode's column.
+// ordered holds the members that only columns of quantiles and modes have.
 type ordered struct {
 	RankError    *finite `json:"rank_error,omitempty"`
 	IntervalRows *finite `json:"interval_rows,omitempty"`
@@ -132,7 +132,7 @@ func (b *RowsBound) MarshalJSON() ([]byte, error) {
 	}{b.Unit, orNull(b.Rows), b.Most, decimal(b.Quantile), finite(b.RankError), shareJSON(b.Share)})
 }
 
-// MarshalJSON writes the expectation, and null for what nothing is known of.
+// MarshalJSON writes the predicted error. NaN becomes null, or is left out for an average's numbers.
 func (e Expected) MarshalJSON() ([]byte, error) {
 	out := struct {
 		StdDev          finite   `json:"stddev"`
@@ -172,7 +172,7 @@ func (x Ordering) MarshalJSON() ([]byte, error) {
 	}{x.Column, x.Mechanism, shareJSON(x.Share), orderedJSON(x.RankError, x.IntervalRows, x.Shortfall)})
 }
 
-// named is an object of expectations by column.
+// named returns an object with the predicted error of each column.
 func named(all []NamedExpected) members {
 	out := members{}
 	for _, e := range all {

@@ -1,6 +1,6 @@
 package curator
 
-// MarshalJSON writes all of a release but its rows, and what is expected.
+// MarshalJSON writes the members of a release except its rows, and adds the predicted errors.
 func (e *Explanation) MarshalJSON() ([]byte, error) {
 	return marshal(struct {
 		SQL         string          `json:"sql"`
@@ -29,7 +29,7 @@ func (e *Explanation) MarshalJSON() ([]byte, error) {
 	})
 }
 
-// MarshalJSON writes the selection.
+// MarshalJSON writes the key selection.
 func (g GroupSelection) MarshalJSON() ([]byte, error) {
 	return marshal(struct {
 		Strategy string `json:"strategy"`
@@ -47,7 +47,7 @@ func (g GroupSelection) MarshalJSON() ([]byte, error) {
 	})
 }
 
-// MarshalJSON writes how the question can be answered free.
+// MarshalJSON writes how the question can be answered free from earlier releases.
 func (r *Reuse) MarshalJSON() ([]byte, error) {
 	return marshal(struct {
 		From     []string `json:"from"`
@@ -57,7 +57,7 @@ func (r *Reuse) MarshalJSON() ([]byte, error) {
 	}{r.From, r.Taken, named(r.Expected), r.Differ})
 }
 
-// MarshalJSON writes the bound on a unit's work.
+// MarshalJSON writes the bounds on the engine's work.
 func (w Work) MarshalJSON() ([]byte, error) {
 	return marshal(struct {
 		Steps   int64 `json:"steps"`
@@ -76,10 +76,11 @@ func (u Unit) MarshalJSON() ([]byte, error) {
 		MaxGroups       *int64 `json:"max_groups"`
 		MaxRowsPerGroup *int64 `json:"max_rows_per_group"`
 		PersonRows      int64  `json:"person_rows,omitempty"`
-		Person          any    `json:"person,omitempty"` // a nil *Loss is null
-		GroupSize       int64  `json:"group_size,omitempty"`
-		Group           any    `json:"group,omitempty"`
-		Change          any    `json:"change,omitempty"`
+		// an interface, so that a nil *Loss becomes null and is not omitted
+		Person    any   `json:"person,omitempty"`
+		GroupSize int64 `json:"group_size,omitempty"`
+		Group     any   `json:"group,omitempty"`
+		Change    any   `json:"change,omitempty"`
 	}{
 		Column: u.Column, Neighbours: u.Neighbours, MaxRows: orNull(u.MaxRows), MaxGroups: orNull(u.MaxGroups),
 		MaxRowsPerGroup: orNull(u.MaxRowsPerGroup),

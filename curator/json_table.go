@@ -2,7 +2,7 @@ package curator
 
 import "math/big"
 
-// MarshalJSON writes the table: null for what is not declared, or not sealed.
+// MarshalJSON writes the table. Undeclared properties, and the version of an unsealed table, are null.
 func (t Table) MarshalJSON() ([]byte, error) {
 	out := struct {
 		Name         string        `json:"name"`
@@ -31,9 +31,9 @@ func (t Table) MarshalJSON() ([]byte, error) {
 	return marshal(out)
 }
 
-// MarshalJSON writes the column. Bounds and values are of the column's type; a date is its text.
+// MarshalJSON writes the column. Bounds and values have the column's JSON type; a date is a string.
 func (c TableColumn) MarshalJSON() ([]byte, error) {
-	var values []any // nil is null
+	var values []any // stays nil, and so null, if there are none
 	for _, v := range c.Values {
 		values = append(values, c.literal(v))
 	}
@@ -61,14 +61,14 @@ func (c TableColumn) bound(text string) any {
 	return c.literal(text)
 }
 
-// literal is a bound or a value in its column's type.
+// literal converts the text of a bound or a value to the column's JSON type.
 func (c TableColumn) literal(text string) any {
 	switch c.Type {
 	case "boolean":
 		return text == "true"
 	case "integer":
 		if n, ok := new(big.Int).SetString(text, 10); ok {
-			return wholeNumber(n) // as in an answer: a string beyond 2^53
+			return wholeNumber(n) // beyond 2^53 a string, as in answers
 		}
 	case "real":
 		return decimal(text)

@@ -8,20 +8,20 @@ import (
 	"dither/privacy"
 )
 
-// Loss is a privacy loss, or a budget, as the accountant that rules the budget counts it: a pure ε, or ρ of zCDP, told as an
-// ε at a δ beside it.
+// Loss is a privacy loss or a budget, in the terms of the budget's accountant: a pure ε, or a ρ of zCDP with an ε
+// at a δ that it implies.
 type Loss struct {
-	Epsilon string // exact where pure; under zCDP a bound, rounded up, "" where none is told
-	Delta   string // at which Epsilon holds; "0" where pure
-	Rho     string // exact; "" where pure
-	// IfFixed marks an Epsilon that would hold had the losses behind it been fixed in advance. Where they were chosen one after
-	// the other, what is proved of all answers together is the budget, in Rho; the ε of a part is as if it had been fixed.
+	Epsilon string // exact if pure. Under zCDP an upper bound, or "" if none is stated
+	Delta   string // the δ at which Epsilon holds; "0" if pure
+	Rho     string // exact; "" if pure
+	// IfFixed means that Epsilon would hold if all parameters of the losses had been fixed in advance. Questions
+	// that are chosen after seeing earlier answers only have the budget's guarantee, in Rho.
 	IfFixed bool
-	left    bool // what remains: rounded down where it is shortened
+	left    bool // the loss is a remaining budget: shortening rounds it down
 }
 
-// String writes "ε = 0.1", or "ρ = 0.005 (ε = 0.49 at δ = 1e-6)", shortened to a few digits: what remains rounded down, all
-// else up.
+// String returns "ε = 0.1", or "ρ = 0.005 (ε = 0.49 at δ = 1e-6)", with a few digits. It rounds a remaining budget
+// down and every other loss up.
 func (l Loss) String() string {
 	round := exact.CeilDigits
 	if l.left {
@@ -45,7 +45,8 @@ func (l Loss) String() string {
 	return text + ")"
 }
 
-// loss tells what one mechanism, or several fixed in advance, lose: under zCDP with the ε that holds at the policy's δ.
+// loss returns the public form of a loss. Under zCDP it states the ε at the policy's δ. That ε holds for one
+// mechanism, or for several that were fixed in advance.
 func (c *Session) loss(l privacy.Loss) Loss {
 	return c.losses.of(l, func() Loss {
 		if e, pure := l.Pure(); pure {
@@ -61,11 +62,12 @@ func (c *Session) loss(l privacy.Loss) Loss {
 	})
 }
 
-// losses caches the latest conversions of ρ to ε. A conversion takes part of a millisecond, and most parts of an answer have the same ρ.
+// losses caches the latest conversions of ρ to ε. A conversion takes part of a millisecond, and most parts of an
+// answer have the same ρ.
 type losses struct {
 	mu   sync.Mutex
 	told map[string]Loss
-	same map[privacy.Loss]Loss // by the very same numbers, which are not written out to be found
+	same map[privacy.Loss]Loss // keyed by the identical loss value, which avoids formatting it
 }
 
 const maxLosses = 1000
@@ -92,13 +94,13 @@ func (s *losses) of(l privacy.Loss, tell func() Loss) Loss {
 	return out
 }
 
-// account tells a sum of losses that were chosen one after the other.
+// account returns the public form of a sum of losses whose questions were chosen adaptively.
 func (c *Session) account(l privacy.Loss) Loss {
 	out := c.loss(l)
 	return *marked(&out)
 }
 
-// marked marks the ε of a sum of losses that were chosen one after the other.
+// marked sets IfFixed if the loss has a ρ. It is for sums of losses whose questions were chosen adaptively.
 func marked(l *Loss) *Loss {
 	if l != nil {
 		l.IfFixed = l.Rho != ""
@@ -106,7 +108,8 @@ func marked(l *Loss) *Loss {
 	return l
 }
 
-// left tells what remains of a budget. Under zCDP no ε is told: two losses' ε do not add up to that of both.
+// left returns the public form of a remaining budget. Under zCDP it states no ε, because the ε of two losses do not
+// add up to the ε of their sum.
 func left(l privacy.Loss) Loss {
 	if e, pure := l.Pure(); pure {
 		return Loss{Epsilon: e.String(), Delta: "0", left: true}
@@ -115,7 +118,7 @@ func left(l privacy.Loss) Loss {
 	return Loss{Delta: own.String(), Rho: rho.String(), left: true}
 }
 
-// declared is the budget as the policy declares it.
+// declared returns the budget as the policy declares it.
 func (c *Session) declared() Loss {
 	b := c.policy.Budget
 	if _, pure := b.Loss.Pure(); pure || b.Epsilon.IsZero() {
@@ -125,8 +128,8 @@ func (c *Session) declared() Loss {
 	return Loss{Epsilon: b.Epsilon.String(), Delta: b.Delta.String(), Rho: rho.String()}
 }
 
-// largest is the largest --epsilon that a new question can have, as a decimal: of what remains, and of the policy's maximum; "0"
-// where that is below the policy's minimum.
+// largest returns the largest ε that a new question can have, as a decimal. It is within what remains and within
+// the policy's maximum price. It returns "0" if that is below the policy's minimum price.
 func (c *Session) largest(remaining privacy.Loss) string {
 	price := c.policy.Price
 	e := privacy.Min(remaining, price.Maximum).Price()
@@ -139,7 +142,7 @@ func (c *Session) largest(remaining privacy.Loss) string {
 	return e.String()
 }
 
-// group is what a loss means for k units together, or nil where there is no such bound.
+// group returns the loss of k units together, or nil if there is no such bound.
 func (c *Session) group(l privacy.Loss, k int64) *Loss {
 	g, err := l.Group(k)
 	if err != nil {

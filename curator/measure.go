@@ -12,45 +12,47 @@ import (
 	"dither/noise"
 )
 
-// Measurements are the noisy vectors that a question is answered from, with the exact distribution of their noise: what
-// any later computation starts from, at no cost.
+// Measurements are the noisy vectors from which a question is answered, with the exact distribution of their noise.
+// Any later computation on them is free.
 type Measurements struct {
-	ID string // of the release in the ledger
-	// the expressions that name a cell, in an order of their own: whichever the question named first, it is the
-	// same release
+	ID string // the name of the release in the ledger
+	// the expressions that identify a cell, in canonical order. The order in the question's text does not matter,
+	// so it does not change the release
 	Keys    []string
-	Grouped []int // of each expression of GROUP BY, in the question's order, its place among Keys
-	// of each cell, its keys' values: nil, int64, float64, string or bool; a date is its text. nil also where it is
-	// a total
+	Grouped []int // for each expression of GROUP BY, in the question's order, its index in Keys
+	// for each cell, the values of its keys: nil, int64, float64, string or bool. A date is a string. nil is NULL,
+	// or a total over that key
 	Cells     [][]any
 	Vectors   []Vector
-	RowsBound *RowsBound // where the bound on rows was found; else nil
+	RowsBound *RowsBound // the bound on rows, if the question asked to find it first; else nil
 	Price     Loss
 	Remaining Loss
-	Replayed  bool // from an earlier release, at no cost
+	Replayed  bool // returned from an earlier release, at no cost
 }
 
 // Vector is one noisy vector: a count or a sum for every cell.
 type Vector struct {
-	Name string // "sum", "count", or "distinct" of a count of distinct values
-	// the expression that is added up, as plans write it: an operation and its arguments in parentheses; of a
-	// count, what is not NULL in the rows that count, or ""
+	Name string // "sum", "count", or "distinct" for a count of distinct values
+	// the expression that is summed, in the notation of plans: operations with their arguments in parentheses. For
+	// a count of values, the expression that must not be NULL; "" for a count of rows
 	Of     string
-	Values []*big.Int         // by cell, in Units
-	First  int                // the cell of the first value; not 0 where several groupings have vectors of their own
-	Unit   *big.Rat           // of the values: 1 for counts
-	Centre *big.Rat           // what was subtracted from each row's value before the sum, in the value's own unit
-	Bounds [2]*big.Rat        // the least and the largest value of a row, likewise, before Centre was subtracted
-	Noise  noise.Distribution // of each value independently, in Units
+	Values []*big.Int // one per cell, in units of Unit
+	// the index of the cell of Values[0]. It is not 0 if several groupings have vectors of their own
+	First  int
+	Unit   *big.Rat // the unit of Values; 1 for counts
+	Centre *big.Rat // the number subtracted from each row's value before summing, in the value's own unit
+	// the least and the greatest value of a row, before Centre was subtracted, in the value's own unit
+	Bounds [2]*big.Rat
+	Noise  noise.Distribution // the noise, independent for each value, in units of Unit
 	Loss   Loss               // the vector's share of the price
 }
 
-// Measure is the kernel's first primitive: a vector of bounded linear queries, with noise on each number. The question is one
-// that Answer takes, and the two replay each other: what is measured is the same, and Answer computes from it. Whole and
-// Combine present an answer, so Measure refuses them.
+// Measure releases a vector of bounded linear queries, with noise on each number. It takes the questions that
+// [Session.Answer] takes. Both make the same measurements, so each replays the other's releases. Measure refuses
+// the options Whole and Combine, which only change how an answer is presented.
 //
-// Its loss is the price by composition: the measures' shares add up to it, each measure's cells are one vector under one
-// mechanism (mechanism.Laplace or mechanism.Gaussian), whose sensitivity the plan proves.
+// By composition, the loss is the price: the measures' shares add up to it. The cells of one measure form one
+// vector under one mechanism (mechanism.Laplace or mechanism.Gaussian), and the plan proves its sensitivity.
 func (c *Session) Measure(ctx context.Context, q Question) (*Measurements, error) {
 	if err := c.asks(&q.Analyst); err != nil {
 		return nil, err
@@ -77,7 +79,7 @@ func (c *Session) Measure(ctx context.Context, q Question) (*Measurements, error
 	return c.measurements(a, s)
 }
 
-// measurements are what was released of a question.
+// measurements returns the public form of a question's released numbers.
 func (c *Session) measurements(a *asked, s *release.Released) (_ *Measurements, err error) {
 	out := &Measurements{
 		ID:        s.Name(),
@@ -93,7 +95,7 @@ func (c *Session) measurements(a *asked, s *release.Released) (_ *Measurements, 
 		out.Keys = append(out.Keys, plan.OtherName)
 	}
 	for _, g := range a.plan.Groupings() {
-		// of groups that were not known, those that were released
+		// for unknown keys, the cells that were released
 		first, n, keys := len(out.Cells), len(s.Numbers), a.plan.CellKeys
 		if a.plan.Sets != nil {
 			n, keys = g.Cells(&a.plan.Statement), func(i int) []value.Value { return g.CellKeys(&a.plan.Statement, i) }
@@ -117,7 +119,7 @@ func (c *Session) measurements(a *asked, s *release.Released) (_ *Measurements, 
 			if m.Kind == bounded.Sum || m.Kind == bounded.CountValue {
 				v.Of = m.X.String()
 			}
-			if m.Kind == bounded.CountDistinct { // which is no count of rows
+			if m.Kind == bounded.CountDistinct { // a count of distinct values does not count rows
 				v.Name, v.Of = "distinct", m.X.String()
 			}
 			for i, end := range []int64{m.Lo, m.Hi} {
@@ -133,7 +135,8 @@ func (c *Session) measurements(a *asked, s *release.Released) (_ *Measurements, 
 	return out, err
 }
 
-// measured takes the measures of a question: each measure's cells are one vector under one mechanism. Quantiles and modes follow.
+// measured replays or releases everything that a question needs: its measures, then quantiles and modes. The cells
+// of one measure are one vector under one mechanism.
 func (c *Session) measured(ctx context.Context, a *asked) (*release.Released, error) {
 	s, err := c.take(ctx, a.query)
 	if err != nil {
@@ -145,8 +148,8 @@ func (c *Session) measured(ctx context.Context, a *asked) (*release.Released, er
 	return s, nil
 }
 
-// settle makes the plan that of what was found and released beside the numbers: a bound on rows, bounds of values, which it takes off the numbers,
-// and groups.
+// settle completes the question's plan with what was released beside the measures: a bound on rows, bounds of
+// values, and the selected groups. It removes the numbers of the search for bounds from s.
 func (c *Session) settle(a *asked, s *release.Released) (err error) {
 	if a.plan.Rows != nil {
 		p, err := a.plan.WithRows(s.Rows)
@@ -168,7 +171,7 @@ func (c *Session) settle(a *asked, s *release.Released) (err error) {
 		s.Numbers = s.Numbers[2:]
 	}
 	if a.plan.Selection != nil {
-		return a.follow(a.plan.Choose(s.Groups)) // its noises are those of the plan that ask prepared
+		return a.follow(a.plan.Choose(s.Groups)) // the selection does not change the noise that ask prepared
 	}
 	return nil
 }

@@ -9,11 +9,12 @@ import (
 	"dither/internal/release"
 )
 
-// Measured are the noisy vectors of an earlier release of sums and counts, by its name, such as "r7": at no cost, whatever it was asked for. Its
-// question is planned again at the price that was recorded, and only a plan of the very key that was recorded tells what its numbers
-// are: of a release under another policy, of another version of a table, or with groups or bounds that were found, it does not.
+// Measured returns the noisy vectors of an earlier release of sums and counts, by its name, such as "r7". It costs
+// nothing and reads no row. The analyst must be permitted to ask the question now.
 //
-// Nothing is spent and no row is read. An analyst, where it is given, must be permitted to ask the question now.
+// Measured plans the recorded question again, at its recorded price. Only a plan with the recorded replay key
+// determines what the numbers measure. It returns an error for a release under another policy, about another
+// version of a table, with selected groups, or with bounds that were found.
 func (c *Session) Measured(id, analyst string) (*Measurements, error) {
 	if err := c.asks(&analyst); err != nil {
 		return nil, err
@@ -57,7 +58,7 @@ func (c *Session) Measured(id, analyst string) (*Measurements, error) {
 	)
 }
 
-// sums reports that each mechanism adds noise to sums.
+// sums reports whether every mechanism adds noise to sums or counts.
 func sums(mechanisms []ledger.Mechanism) bool {
 	return !slices.ContainsFunc(mechanisms, func(m ledger.Mechanism) bool {
 		return m.Name != string(plan.Laplace) && m.Name != string(plan.Gaussian)

@@ -2,31 +2,33 @@ package curator
 
 import "dither/internal/release"
 
-// Mechanisms that a Selection may name.
+// Mechanisms that a [Selection] may name.
 const (
-	Exponential    = release.Exponential    // under zCDP it costs a quarter of the others
-	PermuteAndFlip = release.PermuteAndFlip // under a pure ε never worse; for one group alone
-	NoisyMax       = release.NoisyMax       // and by how much, at no further cost
+	// any number of groups. Under zCDP its loss is a quarter of that of the others
+	Exponential    = release.Exponential
+	PermuteAndFlip = release.PermuteAndFlip // chooses one group only. Under a pure ε it is never worse than Exponential
+	NoisyMax       = release.NoisyMax       // it also releases the lead of each chosen group, at no further cost
 )
 
-// Mechanisms that Quantiles may name.
+// Mechanisms that [Quantiles] may name.
 const (
-	EachQuantile       = release.EachQuantile       // the only one with a bound that holds for all data
-	RecursiveQuantiles = release.RecursiveQuantiles // by recursion: for many quantiles of values that seldom repeat
-	JointQuantiles     = release.JointQuantiles     // over some thousand bins of the domain
+	// each quantile by itself. Only this mechanism has an error bound that holds for all data
+	EachQuantile       = release.EachQuantile
+	RecursiveQuantiles = release.RecursiveQuantiles // for many quantiles of values that seldom repeat
+	JointQuantiles     = release.JointQuantiles     // all quantiles together, over some thousand bins of the domain
 )
 
-// SmoothSensitivity is the mechanism of a Median.
+// SmoothSensitivity is the mechanism of a [Median].
 const SmoothSensitivity = release.SmoothSensitivity
 
-// SparseVector is the mechanism of a Stream.
+// SparseVector is the mechanism of a [Stream].
 const SparseVector = release.SparseVector
 
-// OutputPerturbation is the mechanism of a Minimum.
+// OutputPerturbation is the mechanism of a [Minimum].
 const OutputPerturbation = release.OutputPerturbation
 
-// TheilSen is the mechanism of a FittedLine.
+// TheilSen is the mechanism of a [FittedLine].
 const TheilSen = release.TheilSen
 
-// SubsampledGaussian is the mechanism of a Trainer.
+// SubsampledGaussian is the mechanism of a [Trainer].
 const SubsampledGaussian = release.SubsampledGaussian

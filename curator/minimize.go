@@ -13,48 +13,55 @@ import (
 	"dither/noise"
 )
 
-// Loss functions that a Minimisation may name.
+// Loss functions that a [Minimisation] may name.
 const (
-	LogisticLoss = string(learning.LogisticLoss) // of a response from 0 to 1
-	PoissonLoss  = string(learning.PoissonLoss)  // of a count; Radius × Bound is 30 at most
-	HuberLoss    = string(learning.HuberLoss)    // squares as far as Width, and straight beyond
+	LogisticLoss = string(learning.LogisticLoss) // the logistic loss of a response from 0 to 1
+	PoissonLoss  = string(learning.PoissonLoss)  // the Poisson loss of a count; Radius × Bound may be 30 at most
+	HuberLoss    = string(learning.HuberLoss)    // quadratic for residuals up to Width, and linear beyond
 )
 
-// Minimisation asks for the coefficients θ that minimise a regularised empirical risk over the rows of a question: SELECT x1, x2, …, y
-// FROM t WHERE …. Rows in which an item is NULL do not count. Decimals are texts.
+// Minimisation asks for the coefficients θ that minimise a regularised empirical risk over the rows of a question:
+// SELECT x1, x2, …, y FROM t WHERE …. Rows with a NULL in the SELECT list do not count. Numbers are decimals in
+// text.
 type Minimisation struct {
 	Request
-	Loss  string // one of the loss functions
-	Width string // of HuberLoss
-	// of the predictors' L2 norm: a longer vector is scaled down to it; "" is what the items' own ranges give
+	Loss  string // the name of a loss function
+	Width string // the width, for HuberLoss only
+	// the bound of the predictors' L2 norm: a longer vector is scaled down to it. "" takes the norm that the ranges
+	// of the predictors imply
 	Bound  string
-	Radius string // of the ball that θ is in
-	// Λ: the larger, the less noise, and the nearer to 0 θ is; it is added to the risk of all rows together
+	Radius string // the radius of the ball that contains θ
+	// the ridge penalty Λ, added to the risk of all rows together. A larger one means less noise, and a θ closer to
+	// 0
 	Regularise string
-	// Rows is about how many rows there are: declared by the policy (0), or released before. Where there are more of them, Λ grows in
-	// proportion. It is a parameter that no promise rests on.
+	// Rows is the approximate number of rows: a released number, or 0 for the number that the policy declares. If
+	// the table has more rows, Λ grows in proportion. The privacy guarantee does not depend on Rows.
 	Rows int64
-	// Curvature is the share of the price, a decimal below 1, of the two sums that intervals are computed from; "" for neither.
+	// Curvature is the share of the price for the two sums that intervals are computed from, a decimal below 1. ""
+	// releases neither sum.
 	Curvature string
 }
 
-// Minimum is a released minimum, in which noise of a known distribution is added to each coefficient.
+// Minimum is a released minimum. Each coefficient has noise of a known distribution.
 type Minimum struct {
 	ID           string
-	Names        []string // of the predictors
+	Names        []string // the names of the predictors
 	Coefficients Vector
-	// Hessian and Products are the sums over rows of ℓ″·xxᵀ and of (ℓ′)²·xxᵀ at the released coefficients (those of Theta), without the
-	// regulariser: of each the lower triangle, by row. nil where they were not asked for.
+	// Hessian is the sum of ℓ″·xxᵀ over the rows, and Products the sum of (ℓ′)²·xxᵀ, both at the coefficients of
+	// Theta and without the ridge penalty. Each holds the lower triangle, row by row. Both are nil unless Curvature
+	// asked for them.
 	Hessian, Products *Vector
-	// Sensitivity is how far the minima of neighbours are apart at most, Tolerance how far from the true minimum the solver may be:
-	// both in L2, and functions of public parameters. Regularise and Radius are as given; Bound is that of the norm.
+	// Sensitivity is the largest L2 distance between the minima of neighbouring datasets. Tolerance is the largest
+	// L2 distance of the solver's result from the true minimum. Both depend on public parameters only. Regularise
+	// and Radius are as requested; Bound is the bound of the predictors' norm.
 	Sensitivity, Tolerance    float64
 	Regularise, Radius, Bound float64
 	Price, Remaining          Loss
 	Replayed                  bool
 }
 
-// Theta are the released coefficients, in their own units, brought into the ball: post-processing.
+// Theta returns the released coefficients in their own units, projected onto the ball of the given Radius. This is
+// post-processing.
 func (m *Minimum) Theta() []float64 {
 	unit, _ := m.Coefficients.Unit.Float64()
 	out, length := make([]float64, len(m.Coefficients.Values)), 0.0
@@ -71,9 +78,10 @@ func (m *Minimum) Theta() []float64 {
 	return out
 }
 
-// Minimize is the kernel's primitive for convex risks: the minimum over the rows, with noise that covers how far one unit moves it,
-// the solver's tolerance and the grid (learning.Minimiser, where the proof stands). The two sums are of bounded contributions at the
-// coefficients that were released before them, and their noise is independent: the shares of the price add up.
+// Minimize releases the minimum of a convex risk over the rows, with noise. The noise covers the largest change by
+// one unit, the solver's tolerance and the rounding to the grid (learning.Minimiser has the proof). The two sums
+// for Curvature are bounded contributions, evaluated at the coefficients already released, with independent noise.
+// So the shares of the price add up.
 func (c *Session) Minimize(ctx context.Context, q Minimisation) (*Minimum, error) {
 	if err := c.asks(&q.Analyst); err != nil {
 		return nil, err
@@ -90,7 +98,8 @@ func (c *Session) Minimize(ctx context.Context, q Minimisation) (*Minimum, error
 	return c.minimised(m, s)
 }
 
-// ExplainMinimize tells what Minimize would give, free: everything but the values, the ID and what remains. Replayed says that it was released before.
+// ExplainMinimize returns, free, what [Session.Minimize] would: everything but the values, the ID and what remains.
+// Replayed reports whether it was released before.
 func (c *Session) ExplainMinimize(_ context.Context, q Minimisation) (*Minimum, error) {
 	if err := c.asks(&q.Analyst); err != nil {
 		return nil, err
@@ -111,7 +120,7 @@ func (c *Session) ExplainMinimize(_ context.Context, q Minimisation) (*Minimum, 
 	return out, nil
 }
 
-// minimisation decides all that is public.
+// minimisation builds the access from a request, using public information only.
 func (c *Session) minimisation(q Minimisation) (*release.Minimum, error) {
 	r, err := c.regress(q.Request, q.Bound)
 	if err != nil {
@@ -139,7 +148,7 @@ func (c *Session) minimisation(q Minimisation) (*release.Minimum, error) {
 	return m, c.timely(m.Solver(), m.Predictors())
 }
 
-// objective reads what is minimised over the rows of a regression.
+// objective returns the risk that a request minimises over the rows of a regression.
 func (c *Session) objective(r *release.Regression, q Minimisation) (o learning.Objective, err error) {
 	o = learning.Objective{Loss: learning.LossFunction(q.Loss)}
 	if o.Rows, err = c.aboutRows(r, q.Rows); err != nil {
@@ -159,11 +168,12 @@ func (c *Session) objective(r *release.Regression, q Minimisation) (o learning.O
 	return o, err
 }
 
-// numbersPerSecond is how many predictors of rows a pass reads in a second, about.
+// numbersPerSecond is about how many predictor values the solver reads in a second.
 const numbersPerSecond = 1e8
 
-// timely refuses a minimum that may take longer than an answer may: that would be charged, and told as a failure. Newton's method takes a few passes for the smooth losses; Huber's it may
-// fail for, and then so many accelerated steps as public parameters say are taken.
+// timely refuses a minimum that may take longer than an answer may take. Such a question would be charged and then
+// fail. For the smooth losses, Newton's method needs a few passes. For Huber's loss it may not converge: then the
+// solver takes a number of accelerated steps that public parameters determine.
 func (c *Session) timely(m *learning.Minimiser, predictors int) error {
 	o := m.Objective()
 	timeout := c.kernel.Timeout()
@@ -183,7 +193,7 @@ func (c *Session) timely(m *learning.Minimiser, predictors int) error {
 	}
 }
 
-// minimised reads what was released.
+// minimised returns the public form of a released minimum, with what remains of the budget.
 func (c *Session) minimised(m *release.Minimum, s *release.Released) (*Minimum, error) {
 	out, err := c.told(m, s)
 	if err != nil {
@@ -193,7 +203,7 @@ func (c *Session) minimised(m *release.Minimum, s *release.Released) (*Minimum, 
 	return out, err
 }
 
-// told puts numbers, where there are any, beside all that is public of them.
+// told returns the public form of a minimum. If s has no numbers, as for an explanation, it leaves the values out.
 func (c *Session) told(m *release.Minimum, s *release.Released) (*Minimum, error) {
 	out := &Minimum{
 		ID:          s.Name(),
@@ -230,7 +240,7 @@ func (c *Session) told(m *release.Minimum, s *release.Released) (*Minimum, error
 	return out, nil
 }
 
-// vector is a part with its released numbers.
+// vectorOf returns a part of the release as a Vector.
 func vectorOf(p *release.Part, d noise.Distribution, rows [][]*big.Int) Vector {
 	unit := bounded.GridUnit(p.Grid())
 	v := Vector{Name: p.Name(), Unit: unit, Centre: new(big.Rat), Noise: d}

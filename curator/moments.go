@@ -13,14 +13,16 @@ import (
 	"dither/noise"
 )
 
-// Vectors asks for sums of rows' vectors: SELECT x1, x2, y FROM t WHERE … GROUP BY region. The SELECT list are coordinates, each with bounds
-// that the policy or the expression gives; a row in which one is NULL does not count. The keys of GROUP BY have known values.
+// Vectors asks for sums over rows of vectors: SELECT x1, x2, y FROM t WHERE … GROUP BY region. Each item of the
+// SELECT list is a coordinate, with bounds from the policy or the expression. A row with a NULL coordinate does not
+// count. The keys of GROUP BY must be known.
 type Vectors struct {
 	Request
-	Blocks []Block // of consecutive coordinates: together all of them
-	Sums   []Sum   // what is added up, each one noisy vector with a share of the price
-	// Centres gives each row to the cell of the nearest of them to its first block, by the Euclidean distance; of equally near ones to the
-	// first. At most 64; none goes with GROUP BY. They are rounded to the block's grid.
+	Blocks []Block // consecutive coordinates; together the blocks contain all coordinates
+	Sums   []Sum   // the sums to release. Each is one noisy vector with a share of the price
+	// Centres makes one cell per centre instead of GROUP BY. Each row belongs to the cell of the centre nearest to
+	// its first block, by Euclidean distance; the first centre wins a tie. At most 64. The centres are rounded to
+	// the block's grid.
 	Centres [][]float64
 }
 
@@ -30,40 +32,42 @@ const (
 	L2 = "l2"
 )
 
-// Block is consecutive coordinates whose norm is bounded together: the noise on what they are in grows with the bound. A row whose vector
-// is longer is scaled down to it.
+// Block is a run of consecutive coordinates with one bound on their norm. The noise of a sum over the block grows
+// with the bound. A row with a longer vector is scaled down to the bound.
 type Block struct {
 	Size  int
 	Norm  string // L1 or L2
-	Bound string // a decimal; "" is what the coordinates' own ranges give, with which no row is scaled
+	Bound string // a decimal. "" is the norm that the coordinates' own ranges imply; then no row is scaled
 }
 
-// Sum is one sum over the rows that count. Make one with Count, First or Product.
+// Sum is one sum over the rows that count. Make one with [Count], [First] or [Product].
 type Sum struct {
 	Kind   string // "count", "first" or "product"
-	I, J   int    // blocks, from 0
-	Weight string // of its share of the price, a decimal; "" is 1
+	I, J   int    // indices of blocks, from 0
+	Weight string // the weight of its share of the price, a decimal; "" is 1
 }
 
-// Count is the number of rows that count.
+// Count returns the sum that counts the rows.
 func Count() Sum { return Sum{Kind: string(bounded.SumOne)} }
 
-// First is Σx of block i.
+// First returns the sum Σx over the vectors x of block i.
 func First(i int) Sum { return Sum{Kind: string(bounded.SumFirst), I: i} }
 
-// Product is Σ x yᵀ of blocks i and j, row by row; where they are the same its upper triangle, with the diagonal.
+// Product returns the sum Σ x yᵀ over the vectors x of block i and y of block j, row by row. If i equals j, it is
+// the upper triangle with the diagonal.
 func Product(i, j int) Sum { return Sum{Kind: string(bounded.SumProduct), I: i, J: j} }
 
-// Weighing is s with a weight.
+// Weighing returns s with a weight for its share of the price.
 func (s Sum) Weighing(weight string) Sum {
 	s.Weight = weight
 	return s
 }
 
-// Moments are released sums of rows' vectors.
+// Moments are released sums of the rows' vectors.
 type Moments struct {
-	ID        string
-	Cells     [][]any    // of each cell its keys' values, in the order of GROUP BY; of centres their number, from 0
+	ID string
+	// for each cell, the values of its keys in the order of GROUP BY; with Centres, the index of the centre, from 0
+	Cells     [][]any
 	Sums      []NoisySum // in the order of Vectors.Sums
 	Price     Loss
 	Remaining Loss
@@ -73,21 +77,22 @@ type Moments struct {
 // NoisySum is one noisy vector over all cells.
 type NoisySum struct {
 	Name   string
-	Values [][]*big.Int // by cell, then entry, in Units
+	Values [][]*big.Int // by cell, then by entry, in units of Unit
 	Unit   *big.Rat
-	Noise  noise.Distribution // of each value independently, in Units
-	// OffDiagonal is that of the entries off the diagonal of a block's product with itself: under ρ their noise has half of
-	// the variance, at no cost. Nil for other sums.
+	Noise  noise.Distribution // the noise, independent for each value, in units of Unit
+	// OffDiagonal is the noise of the off-diagonal entries of a block's product with itself. Under ρ its variance
+	// is half of that of Noise, at no cost. nil for other sums.
 	OffDiagonal noise.Distribution
 	Loss        Loss // the sum's share of the price
 }
 
-// Moments adds up rows' vectors with one sensitivity for all entries of each sum, from the norms of their blocks: less noise than a Measure of
-// each coordinate and product would have. It is the first primitive, Measure, for vectors.
+// Moments releases sums of the rows' vectors. Each sum has one sensitivity for all its entries, derived from the
+// norms of the blocks. This needs less noise than a [Session.Measure] of each coordinate and product.
 //
-// Its loss is the price by composition: the sums' shares add up to it, each sum's cells and entries are one vector under one mechanism
-// (mechanism.Laplace, mechanism.Gaussian, or mechanism.SymmetricGaussian for a block's product with itself), whose sensitivity the
-// plan proves. The norms are enforced on integers, row by row.
+// By composition, the loss is the price: the sums' shares add up to it. The cells and entries of a sum form one
+// vector under one mechanism, and the plan proves its sensitivity. The mechanism is mechanism.Laplace or
+// mechanism.Gaussian, or mechanism.SymmetricGaussian for a block's product with itself. The norms are enforced on
+// integers, row by row.
 func (c *Session) Moments(ctx context.Context, v Vectors) (*Moments, error) {
 	if err := c.asks(&v.Analyst); err != nil {
 		return nil, err
@@ -143,7 +148,7 @@ func (c *Session) moments(v Vectors) (*release.Vectors, error) {
 	return c.kernel.Vectors(m, by)
 }
 
-// vectorRequest reads a question's numbers.
+// vectorRequest parses the blocks' bounds and the sums' weights.
 func vectorRequest(v Vectors) (out plan.VectorRequest, err error) {
 	number := func(text, what string) *big.Rat {
 		if text == "" || err != nil {
@@ -171,7 +176,7 @@ func vectorRequest(v Vectors) (out plan.VectorRequest, err error) {
 	return out, err
 }
 
-// sumsOf are a plan's sums without their values.
+// sumsOf returns the sums of a plan, without values.
 func (c *Session) sumsOf(m *plan.Moments) (out []NoisySum, err error) {
 	for _, s := range m.Sums {
 		n := NoisySum{Name: s.Name(), Unit: m.RowVectors.Unit(&s.VectorSum), Loss: c.loss(s.Loss)}

@@ -10,36 +10,36 @@ import (
 	"dither/internal/plan"
 )
 
-// MomentsExplanation states the price and the noise of sums of vectors. It spends nothing, and is computed from the question, the
-// policy and the ledger: never from rows.
+// MomentsExplanation states the price and the noise of sums of vectors. It spends nothing. It is computed from the
+// question, the policy and the ledger, never from rows.
 type MomentsExplanation struct {
 	SQL           string
-	Cells         [][]any       // as of Moments
+	Cells         [][]any       // as in Moments
 	Sums          []NoisySum    // without values
-	Sensitivities []Sensitivity // of each sum, in its own unit
-	Bounds        []BlockBound  // of each block
+	Sensitivities []Sensitivity // one per sum, in the sum's own unit
+	Bounds        []BlockBound  // one per block
 	Price         Loss
 	Remaining     Loss
 	Affordable    bool   // the price is within what remains
 	Largest       string // the largest ε that one question can be asked at now
-	Replayed      bool   // it has been released before, and would be given again at no cost
+	Replayed      bool   // the answer has been released before, and would be replayed at no cost
 	Unit          Unit
-	Charged       []string // the parts that it is charged to; nil for everybody
+	Charged       []string // the parts that the question is charged to; nil if it is charged to everybody
 	Notes         []string
 }
 
-// Sensitivity is the most by which one unit can move a sum, over all its cells and entries. In L2 of a block's product with itself, entries off the diagonal count
-// twice where its noise is Gaussian.
+// Sensitivity is the largest change of a sum by one unit, over all its cells and entries. For a block's product
+// with itself under Gaussian noise, L2 counts the off-diagonal entries twice.
 type Sensitivity struct{ L1, L2 float64 }
 
-// BlockBound bounds the norms of a row's vector in a block, after scaling and rounding.
+// BlockBound bounds the L1 and L2 norms of a row's vector in a block, after scaling and rounding.
 type BlockBound struct {
 	L1, L2 float64
-	Scaled bool     // longer rows are scaled down: the coordinates' ranges alone do not give the bound
-	Unit   *big.Rat // of the grid that coordinates are rounded to
+	Scaled bool     // longer rows are scaled down, because the coordinates' ranges alone do not imply the bound
+	Unit   *big.Rat // the spacing of the grid that coordinates are rounded to
 }
 
-// ExplainMoments says before spending what Moments would cost.
+// ExplainMoments states the price and the noise of [Session.Moments], at no cost.
 func (c *Session) ExplainMoments(_ context.Context, v Vectors) (*MomentsExplanation, error) {
 	if err := c.asks(&v.Analyst); err != nil {
 		return nil, err

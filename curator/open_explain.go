@@ -8,20 +8,20 @@ import (
 	"dither/privacy"
 )
 
-// GroupSelection says how the groups of an answer are selected, where they are not known beforehand: from public
-// parameters alone, since how many there are is not known.
+// GroupSelection describes how an answer selects its unknown keys. It depends on public parameters only, because
+// the number of keys is not public.
 type GroupSelection struct {
-	Strategy string // by name: "gaussian threshold" or "partition selection"
-	Share    Loss   // of the price, with the δ that the whole answer costs
-	Delta    string // that δ
-	Groups   int64  // in how many of them one unit counts, at most
-	MinUnits int64  // a group of so many units or fewer is released with a probability of at most Delta
-	Other    bool   // one group more, of all rows whose group was not selected
-	// Of how many units a group is to be released with a probability of 50 %, 95 % and 99.9 %.
+	Strategy string // "gaussian threshold" or "partition selection"
+	Share    Loss   // the selection's share of the price, with the whole δ of the answer
+	Delta    string // the δ of the selection
+	Groups   int64  // the number of groups in which one unit counts
+	MinUnits int64  // a group with this many units or fewer is released with probability at most Delta
+	Other    bool   // one more group holds all rows whose key was not selected
+	// The number of units that a group needs to be released with a probability of 50 %, 95 % and 99.9 %.
 	Half, Nearly, Surely int64
 }
 
-// groupSelection tells a plan's; nil where its groups are known.
+// groupSelection returns the selection of a plan, or nil if all keys are known.
 func (c *Session) groupSelection(p *plan.Plan) (*GroupSelection, error) {
 	s := p.Selection
 	if s == nil {
@@ -48,7 +48,7 @@ func (c *Session) groupSelection(p *plan.Plan) (*GroupSelection, error) {
 	return out, nil
 }
 
-// knownCells is how many cells an answer has, or 0 where that is not known.
+// knownCells returns the number of cells of an answer, or 0 if private key selection decides it.
 func knownCells(p *plan.Plan) int {
 	if p.Open() {
 		return 0
@@ -56,7 +56,7 @@ func knownCells(p *plan.Plan) int {
 	return p.Released()
 }
 
-// openNotes says what a table of selected groups leaves out.
+// openNotes describes what an answer with selected keys leaves out.
 func openNotes(p *plan.Plan) []string {
 	if p.Selection == nil {
 		return nil
@@ -78,7 +78,7 @@ func openNotes(p *plan.Plan) []string {
 	return notes
 }
 
-// parseDelta reads the δ of a question.
+// parseDelta reads the δ of a question; "" is the zero δ.
 func parseDelta(text string) (privacy.Delta, error) {
 	if text == "" {
 		return privacy.Delta{}, nil

@@ -14,7 +14,7 @@ import (
 	"dither/internal/value"
 )
 
-// Tables lists what may be asked about. It is read from the policy, free.
+// Tables lists the tables that the policy declares, at no cost.
 func (c *Session) Tables() ([]Table, error) {
 	state, err := c.ledger.State()
 	if err != nil {
@@ -59,17 +59,17 @@ func (c *Session) Tables() ([]Table, error) {
 type Table struct {
 	Name, Description string
 	Public            bool
-	// the column that identifies a unit, of this table or of the one that Through leads to; "" where each row is
-	// one
+	// the column that identifies a unit, in this table or in the one that Through leads to; "" if each row is a
+	// unit
 	Unit    string
-	Through string // the reference through which a row belongs to a unit; "" where it needs none
-	// a person may have several rows that count, so that rows are not independent: by rows_per_unit, or person_rows
+	Through string // the reference through which a row belongs to a unit; "" if none is needed
+	// a person may have several rows that count, by rows_per_unit or person_rows. Then rows are not independent
 	ManyRows     bool
-	ExpectedRows int64  // as declared; 0 if not
-	Part         string // the column by whose values questions may be charged; "" if none
-	PartsPerUnit int64  // in how many of these one unit counts; 0 without
-	Version      int    // the sealed version in force; 0 if there is none
-	NeverSealed  bool   // no version was ever sealed: the first use may
+	ExpectedRows int64  // the declared number of rows; 0 if none is declared
+	Part         string // the column whose values are the parts that questions may be charged to; "" if none
+	PartsPerUnit int64  // the number of parts in which one unit counts; 0 without parts
+	Version      int    // the number of the newest sealed version; 0 if there is none
+	NeverSealed  bool   // no version was ever sealed
 	Columns      []TableColumn
 }
 
@@ -78,17 +78,17 @@ type TableColumn struct {
 	Name, Description, Type string
 	Lower, Upper            string   // declared bounds, or ""
 	Values                  []string // declared values, or nil
-	ValuesFrom              string   // the table and column whose values these are, or ""
+	ValuesFrom              string   // the public column, as table.column, whose values are this column's values; or ""
 	Nullable                bool
-	References              string // table.column of what its value names, or ""
-	// of a public table: a join takes at most so many rows of one value; 0 if that is not declared
+	References              string // the column, as table.column, that a value of this column refers to; or ""
+	// for a public table: the number of rows with one value of this column that a join uses; 0 if none is declared
 	RowsPerValue int64
 }
 
-// SQLName is a table's or a column's name as a question writes it: in double quotes if it needs them.
+// SQLName returns a table's or a column's name as a question writes it, in double quotes if needed.
 func SQLName(name string) string { return query.QuoteName(name) }
 
-// Thousands writes a number with commas.
+// Thousands writes a number with commas, such as 12,345.
 func Thousands(n int64) string { return plan.Thousands(n) }
 
 func bound(t value.Type, r *big.Rat) string {
@@ -112,7 +112,8 @@ func tableColumn(c *policy.Column) TableColumn {
 	return out
 }
 
-// apart says of a table that its unit is found in a table that is elsewhere: then every question about it is refused.
+// apart returns an explanation if a table's unit is found through a table on another server or in a file, and else
+// "". Every question about such a table is refused.
 func apart(p *policy.Policy, t *policy.Table) string {
 	for of := t; of != nil && of.Unit.Through != ""; {
 		of = p.Table(of.References[of.Unit.Through].Table)

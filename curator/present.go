@@ -10,7 +10,7 @@ import (
 	"dither/internal/value"
 )
 
-// release shapes released numbers into an answer.
+// release builds the public form of an answer from released numbers.
 func (c *Session) release(a *asked, s *release.Released) (*Release, error) {
 	remaining, err := c.remains(s)
 	if err != nil {
@@ -96,7 +96,8 @@ func estimate(e derive.Estimate) *Estimate {
 	return out
 }
 
-// columns describes the answer's columns; with expected, also what error each will have.
+// columns describes the answer's columns. If expected is not nil, it also states the error that each column will
+// have.
 func (c *Session) columns(a *asked, expected func(plan.Output) *Expected) []Column {
 	if a.plan.Sets != nil {
 		return c.setColumns(a)
@@ -151,7 +152,7 @@ func mechanismOf(p *plan.Plan, o plan.Output, parts int) string {
 	return Derived
 }
 
-// scaled has what scales found of measures, of which many have the very same numbers.
+// scaled caches the results of scales. Many measures share the same parameters.
 type scaled map[scaledBy][2]float64
 
 type scaledBy struct {
@@ -171,7 +172,8 @@ func (s scaled) of(m *plan.Measure) (scale, sensitivity float64) {
 	return found[0], found[1]
 }
 
-// scales are a measure's noise and its sensitivity in its own unit: scale and L1 of Laplace noise, σ and L2 of Gaussian.
+// scales returns the noise scale and the sensitivity of a measure, in the measure's own unit. They are the scale
+// and the L1 sensitivity for Laplace noise, and σ and the L2 sensitivity for Gaussian noise.
 func scales(m *plan.Measure) (scale, sensitivity float64) {
 	unit, _ := m.Unit().Float64()
 	parameter, _ := m.Parameter.Float64()

@@ -11,7 +11,7 @@ import (
 	"dither/internal/value"
 )
 
-// shown is an output's estimate: dates as dates, and what was chosen from a list as itself.
+// shown returns the estimate of an output. It shows dates as dates, and the value of a mode as that value.
 func shown(o plan.Output, e derive.Estimate) *Estimate {
 	switch {
 	case e.Choice != nil:
@@ -23,7 +23,7 @@ func shown(o plan.Output, e derive.Estimate) *Estimate {
 	return estimate(e)
 }
 
-// chosenEstimate is a value without an interval. What is computed from it has one: the numbers that it was chosen from.
+// chosenEstimate returns a chosen value, which has no interval.
 func chosenEstimate(v value.Value) *Estimate {
 	out := &Estimate{Chosen: true}
 	switch {
@@ -36,10 +36,10 @@ func chosenEstimate(v value.Value) *Estimate {
 	return out
 }
 
-// textNumber is a date, with its day, or a text.
+// textNumber returns the Number of a date, with its day number, or of a text.
 func textNumber(text string, day int64) *Number { return &Number{Text: &text, Real: float64(day)} }
 
-// orderColumn describes a quantile's or a mode's column.
+// orderColumn describes a quantile's or a mode's column. It reports false for any other column.
 func (c *Session) orderColumn(out *Column, a *asked, o plan.Output) bool {
 	q, m := a.derived.Ordered(o)
 	switch {
@@ -55,7 +55,7 @@ func (c *Session) orderColumn(out *Column, a *asked, o plan.Output) bool {
 	return true
 }
 
-// orderNotes says what is to be known of quantiles and modes before they are read.
+// orderNotes returns what an analyst should know about quantiles and modes before reading them.
 func orderNotes(p *plan.Plan, alpha float64) (notes []string) {
 	if len(p.Quantiles) > 0 {
 		notes = append(
@@ -112,7 +112,7 @@ func orderNotes(p *plan.Plan, alpha float64) (notes []string) {
 	return notes
 }
 
-// eachGroup says how they are shared out.
+// eachGroup describes how the rows that count for one unit are divided among groups, or returns "".
 func eachGroup(c bounded.Caps) string {
 	if c.Rows > 0 {
 		return ""
@@ -120,10 +120,11 @@ func eachGroup(c bounded.Caps) string {
 	return fmt.Sprintf(": %s in each of %s", plural(c.RowsPerGroup, "row"), plural(c.Groups, "group"))
 }
 
-// foretoldInRows is the expectation of such a column: none in its own unit.
+// foretoldInRows reports whether a column's error is predicted in rows, as for quantiles and modes, and not in the
+// column's own unit.
 func foretoldInRows(c Column) bool { return c.RankError != nil || c.Shortfall != nil }
 
-// ordersIn holds where an output is computed from a quantile or a mode.
+// ordersIn reports whether an output is computed from a quantile or a mode.
 func ordersIn(p *plan.Plan, o plan.Output) (found bool) {
 	o.Post.Walk(func(q *plan.Post) {
 		found = found || q.Op == plan.PostAggregate && len(p.Aggregates[q.Index].Measures()) == 0

@@ -9,35 +9,35 @@ import (
 	"dither/internal/release"
 )
 
-// Quantiles asks for quantiles of one value: SELECT age FROM people WHERE …. Rows in which it is NULL do not count. Confidence is
-// of the RankError.
+// Quantiles asks for quantiles of one value: SELECT age FROM people WHERE …. Rows in which the value is NULL do not
+// count.
 type Quantiles struct {
 	Request
-	Confidence string   // of the RankError, a decimal between 0 and 1; "" is 0.95
+	Confidence string   // the confidence of Ranked.RankError, a decimal between 0 and 1; "" is 0.95
 	At         []string // rising decimals from 0 (the least value) to 1 (the greatest); "0.5" is the median
 	Mechanism  string   // "" is EachQuantile
 }
 
-// Ranked are released quantiles.
+// Ranked holds released quantiles.
 type Ranked struct {
 	ID        string
 	At        []string
-	Values    []*Number // of each of At
+	Values    []*Number // one for each of At
 	Mechanism string
-	// RankError bounds, with probability Confidence for all values together, how many rows (in the order of the value) lie
-	// between each and the quantile that was asked for. It is a function of public parameters, and nil where there is no
-	// such bound: the errors of the other mechanisms depend on how often values repeat. How far off a value itself is depends on
-	// how dense the rows are there, which further quantiles tell.
+	// RankError bounds the number of rows, in the order of the value, between each value and the requested
+	// quantile. The bound holds for all values together with probability Confidence. It is a function of public
+	// parameters. It is nil for the mechanisms RecursiveQuantiles and JointQuantiles, whose errors depend on how
+	// often values repeat. The error of a value in its own unit depends on how dense the rows are there, which
+	// further quantiles can show.
 	RankError        *float64
 	Confidence       string
 	Price, Remaining Loss
 	Replayed         bool
 }
 
-// Rank is the kernel's fourth primitive: quantiles over the integers of the plan's grid, by the exponential mechanism or what
-// is built on it; the proofs stand with quantile.Independent, ApproximateQuantiles and JointQuantiles. The rows stay
-// with the engine, which gives them in order, once or a few times; what is held here of them does not grow with their
-// number.
+// Rank releases quantiles over the integers of the plan's grid, by the exponential mechanism or one built on it.
+// The proofs are with quantile.Independent, ApproximateQuantiles and JointQuantiles. The engine returns the rows in
+// order, once or a few times. The memory used here does not grow with the number of rows.
 func (c *Session) Rank(ctx context.Context, q Quantiles) (*Ranked, error) {
 	if err := c.asks(&q.Analyst); err != nil {
 		return nil, err
@@ -70,7 +70,7 @@ func (c *Session) Rank(ctx context.Context, q Quantiles) (*Ranked, error) {
 	return out, err
 }
 
-// ranking decides one, and writes q's parameters in one way.
+// ranking builds the access for a request, and brings the request's parameters into canonical form.
 func (c *Session) ranking(q *Quantiles) (_ *release.Quantiles, rankError float64, err error) {
 	alpha, err := parseConfidence(&q.Confidence)
 	if err != nil {
@@ -100,10 +100,10 @@ func (c *Session) ranking(q *Quantiles) (_ *release.Quantiles, rankError float64
 	return r, rankError, nil
 }
 
-// maxQuantiles bounds how many are asked for at once.
+// maxQuantiles is the largest number of quantiles in one request.
 const maxQuantiles = 100
 
-// ranksOf reads the ranks that are asked for, and writes them in one way, with the mechanism's name.
+// ranksOf parses the requested ranks. It writes them back in canonical form, and sets the default mechanism.
 func ranksOf(q *Quantiles) (at []*big.Rat, err error) {
 	usage := func(message string) error {
 		return &Error{

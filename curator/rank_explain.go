@@ -6,17 +6,18 @@ import (
 	"dither/internal/release"
 )
 
-// OrderExplanation states the price of a Rank or a Smooth. It spends nothing, and is computed from the question, the policy and the ledger: never from rows.
+// OrderExplanation states the price of a [Session.Rank] or a [Session.Smooth]. It spends nothing. It is computed
+// from the question, the policy and the ledger, never from rows.
 type OrderExplanation struct {
-	RankError  *float64 // as of Ranked
+	RankError  *float64 // as in Ranked
 	Price      Loss
 	Remaining  Loss
-	Affordable bool   // the price is within what remains, or it has been released before
+	Affordable bool   // the price is within what remains, or the answer has been released before
 	Largest    string // the largest ε that one question can be asked at now
-	Replayed   bool   // it has been released before, and would be given again at no cost
+	Replayed   bool   // the answer has been released before, and would be replayed at no cost
 }
 
-// ExplainRank says before spending what Rank would cost.
+// ExplainRank states the price and the rank error of [Session.Rank], at no cost.
 func (c *Session) ExplainRank(_ context.Context, q Quantiles) (*OrderExplanation, error) {
 	if err := c.asks(&q.Analyst); err != nil {
 		return nil, err
@@ -32,7 +33,7 @@ func (c *Session) ExplainRank(_ context.Context, q Quantiles) (*OrderExplanation
 	return out, err
 }
 
-// ExplainSmooth says before spending what Smooth would cost.
+// ExplainSmooth states the price of [Session.Smooth], at no cost.
 func (c *Session) ExplainSmooth(_ context.Context, q Request) (*OrderExplanation, error) {
 	if err := c.asks(&q.Analyst); err != nil {
 		return nil, err

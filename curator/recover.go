@@ -13,22 +13,22 @@ import (
 	"dither/privacy"
 )
 
-// RecoverOptions say what the owner kept elsewhere of a ledger whose head file or log was lost.
+// RecoverOptions hold what the owner has kept outside the home about a ledger whose file was lost.
 type RecoverOptions struct {
 	Against string // the newest head that `dither ledger head` printed
-	Spent   string // what was spent: an ε; or ρ, or ρ,δ, where the budget is one of zCDP
+	Spent   string // the loss spent, if known: an ε; or ρ, or ρ,δ, for a zCDP budget
 }
 
-// Recovered says what RecoverLedger did.
+// Recovered describes what RecoverLedger did.
 type Recovered struct {
 	Lost          string // "head" or "log"
 	Spent, Budget Loss
-	Lines         []string // the same, for its owner
+	Lines         []string // the same in words, for the owner
 }
 
-// RecoverLedger is the owner's act of going on after ledger.head or ledger.log was lost. A lost head is written again, where the log's chain is whole. A lost log
-// is begun anew under the policy file, and the tables are sealed again. What may have been spent and is not known any more counts as spent: without what
-// the options say, all of the budget.
+// RecoverLedger restores a ledger after ledger.head or ledger.log was lost. It writes a lost head again if the
+// log's chain is intact. It begins a lost log anew under the policy file; the tables must then be sealed again. Any
+// loss that may have been spent and is no longer known counts as spent. Without options, that is the whole budget.
 func RecoverLedger(home string, o RecoverOptions) (*Recovered, error) {
 	usage := func(message, hint string) error { return &Error{Code: CodeUsage, Message: message, Hint: hint} }
 	home, err := absolute(home)
@@ -93,7 +93,7 @@ func RecoverLedger(home string, o RecoverOptions) (*Recovered, error) {
 	return out, nil
 }
 
-// parseSpent reads a sum of losses, as the policy's budget counts them; nil of "".
+// parseSpent reads a loss in the terms of the policy's budget. It returns nil for "".
 func parseSpent(p *policy.Policy, text string) (*privacy.Loss, error) {
 	if text == "" {
 		return nil, nil

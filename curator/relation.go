@@ -8,7 +8,8 @@ import (
 	"dither/internal/plan"
 )
 
-// relationNotes say what a relation of several tables, or of one that is aggregated, leaves out beside the caps.
+// relationNotes describe what a relation leaves out apart from contribution bounding. A relation joins several
+// tables, or aggregates one.
 func relationNotes(p *plan.Plan) []string {
 	notes := []string{
 		"The rows are those of a relation of " + strings.Join(
@@ -43,7 +44,8 @@ func tablesOf(s *bounded.Source) string {
 	return strings.Join((&bounded.Statement{Source: s}).Tables(), ", ")
 }
 
-// expectedRows is how many rows the owner expects of what a plan is about: of a relation, nobody says.
+// expectedRows returns the number of rows that the owner declared for a plan's table, or 0 if the plan is about a
+// relation.
 func (c *Session) expectedRows(p *plan.Plan) int64 {
 	if p.Source != nil {
 		return 0

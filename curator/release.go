@@ -5,24 +5,25 @@ import (
 	"math/big"
 )
 
-// Release is one answer.
+// Release is the answer to a question.
 type Release struct {
-	ID         string // of the release in the ledger
+	ID         string // the name of the release in the ledger
 	SQL        string
-	Confidence string // of each cell's interval
+	Confidence string // the confidence of each cell's interval
 	Columns    []Column
-	Groupings  []Grouping // where GROUP BY has several grouping sets
+	Groupings  []Grouping // set if GROUP BY has several grouping sets
 	Rows       []Row
-	RowsBound  *RowsBound // how many rows of one unit count, where that was found first; else nil
+	RowsBound  *RowsBound // the bound on one unit's rows, if the question asked to find it first; else nil
 	Price      Loss
 	Remaining  Loss
-	Replayed   bool // answered from earlier releases, at no cost
-	// From names the releases from which the answer was computed, if it is not itself one of them. ID is then the name of the first.
+	Replayed   bool // returned from earlier releases, at no cost
+	// From names the earlier releases that the answer was computed from, if it has no release of its own. ID is
+	// then the first of them.
 	From  []string
-	Whole bool // counts are shown as whole numbers; intervals are about the estimates behind them
+	Whole bool // counts are shown as whole numbers; the intervals are those of the estimates before rounding
 }
 
-// Kind tells the columns that name a row from those that hold released numbers.
+// Kind distinguishes columns that identify a row from columns of released numbers.
 type Kind string
 
 // The kinds of column.
@@ -34,12 +35,13 @@ const (
 // Mechanisms that a column may name.
 const (
 	DiscreteLaplace  = "discrete laplace"  // noise of Scale on the sum or count itself
-	DiscreteGaussian = "discrete gaussian" // noise of Scale σ, likewise
+	DiscreteGaussian = "discrete gaussian" // noise of standard deviation Scale on the sum or count itself
 	Ratio            = "ratio"             // a quotient of noisy Parts
-	Derived          = "derived"           // computed otherwise from noisy Parts
-	LeastSquares     = "least squares"     // fitted to the noisy vectors of several groupings, whose noise stands there
-	EarlierReleases  = "earlier releases"  // computed from earlier releases, whose noise stands there
-	Constant         = "constant"          // computed from nothing private
+	Derived          = "derived"           // another expression of noisy Parts
+	// fitted to the noisy vectors of several groupings. Groupings describes their noise
+	LeastSquares    = "least squares"
+	EarlierReleases = "earlier releases" // computed from earlier releases, which have their own noise
+	Constant        = "constant"         // a constant, without noise
 )
 
 // Column describes a column of an answer.
@@ -47,78 +49,83 @@ type Column struct {
 	Name      string
 	Kind      Kind
 	Mechanism string   // "" for a key
-	Scale     *float64 // of the noise, in the column's unit; nil where it has no one scale
-	// of the column's vector of cells, in its unit: L1 for Laplace noise, L2 for Gaussian; nil likewise
+	Scale     *float64 // the noise scale, in the column's unit; nil if the column has no single scale
+	// the sensitivity of the column's vector of cells, in its unit: L1 for Laplace noise, L2 for Gaussian noise;
+	// nil if Scale is nil
 	Sensitivity *float64
-	Share       Loss   // of the price, where the column is one measure
-	Parts       []Part // what a quotient or another expression is computed from
+	Share       Loss   // the share of the price, if the column is a single measure
+	Parts       []Part // the noisy numbers that an expression is computed from
 	Expected    *Expected
-	// Of a quantile: with the answer's confidence, how many rows (in the order of the value) lie between the value and the quantile at
-	// most, and between the quantile and the ends of its interval. Both are functions of public parameters.
+	// For a quantile, both bound a number of rows in the order of the value, at the answer's confidence. RankError
+	// is for the rows between the released value and the quantile. IntervalRows is for those between the quantile
+	// and an end of its interval. Both are functions of public parameters.
 	RankError, IntervalRows *float64
-	// Of a mode: likewise, how many rows fewer the chosen value has than the most frequent one.
+	// For a mode: the largest number of rows, at the answer's confidence, by which the chosen value has fewer than
+	// the most frequent one.
 	Shortfall *float64
-	Bounds    *Bounds // where they are found: of an answer what was found, of an explanation the widest there are
+	// set if the question asks to find bounds: in an answer the bounds found, in an explanation the widest possible
+	Bounds *Bounds
 }
 
-// Bounds are those that a column's values were held within, where a search found them.
+// Bounds are the bounds to which a column's values are clamped, if a search finds them.
 type Bounds struct {
 	Low, High float64
-	Share     Loss // of the search
+	Share     Loss // the search's share of the price
 }
 
-// Part is a noisy sum or count behind a column.
+// Part is a noisy sum or count that a column is computed from.
 type Part struct {
 	Name        string
 	Mechanism   string
 	Scale       float64
 	Sensitivity float64 // L1 for Laplace noise, L2 for Gaussian
 	Share       Loss
-	Centre      float64 // what was subtracted from each row's value before the sum
+	Centre      float64 // the number subtracted from each row's value before summing
 }
 
-// Expected says before a question is paid what its error will be. It is a function of public parameters alone.
+// Expected is the predicted error of a column. It is a function of public parameters only.
 type Expected struct {
-	StdDev    float64 // NaN where there is none
-	HalfWidth float64 // of the interval; NaN where it depends on N
-	// For an average: its first-order standard deviation and half-width are these numbers divided by the number of rows
-	// averaged, near the middle of the bounds.
+	StdDev    float64 // NaN if it is not known
+	HalfWidth float64 // half the width of the interval; NaN if it depends on the number of rows
+	// For an average: dividing these numbers by the number of averaged rows gives its standard deviation and
+	// half-width, to first order. They are for averages near the middle of the bounds.
 	StdDevTimesN, HalfWidthTimesN float64
-	// the owner's declared number of rows, if any, that HalfWidth and StdDev are given for
+	// the declared number of rows for which HalfWidth and StdDev are computed, if the owner declared one
 	N int64
 }
 
 // Row is one row of an answer, a cell for each column.
 type Row []Cell
 
-// Cell is a key's value (nil, int64, float64, string or bool; a date is its text) or an estimate.
+// Cell is a key's value or an estimate. A key's value is nil, int64, float64, string or bool; a date is a string.
 type Cell struct {
 	Key      any
-	Summed   bool // the row is a total over this key, which is nil
+	Summed   bool // the row is a total over this key, whose value is nil
 	Estimate *Estimate
 }
 
-// Estimate is a number with its error bar. The interval covers noise and rounding around the bounded quantity: what the
-// cleaned and capped rows add up to. It covers neither sampling nor what the bounds cut off.
+// Estimate is a number with its interval. The interval covers noise and rounding around the bounded quantity, which
+// is computed from cleaned values after contribution bounding. It covers neither sampling nor what the bounds cut
+// off.
 type Estimate struct {
-	Value     *Number  // nil where there is none: an average over a count that is not positive, a quotient by 0
-	StdDev    *float64 // nil where there is none
-	Low, High *Number  // nil where the interval has no such end
+	Value     *Number  // nil if there is none, as for an average over a count that is not positive, or a quotient by 0
+	StdDev    *float64 // nil if there is none
+	Low, High *Number  // nil for an end that the interval does not have
 	Parts     []NamedEstimate
-	Chosen    bool // from a list: the value has no interval
+	Chosen    bool // the value was chosen from a list, and has no interval
 }
 
-// NamedEstimate is a part's estimate.
+// NamedEstimate is the estimate of a named part.
 type NamedEstimate struct {
 	Name string
 	Estimate
 }
 
-// Number is a whole number of any size, or a double; of a quantile of dates a date, and of a mode the value that was chosen.
+// Number is a whole number of any size, or a double. A quantile of dates is a date, and a mode may be a text.
 type Number struct {
 	Whole *big.Int // nil for a double, a date or a text
-	Real  float64  // the number, or the double nearest to Whole; of a date the days since 1970-01-01
-	Text  *string  // of a date or a text; else nil
+	Real  float64  // the number, or the double nearest to Whole; for a date, the days since 1970-01-01
+	Text  *string  // the text of a date or a text value; else nil
 }
 
 func realNumber(x float64) *Number {

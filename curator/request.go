@@ -2,26 +2,28 @@ package curator
 
 import "dither/internal/release"
 
-// Request has the fields of every question: its text, its price, and the analyst.
+// Request holds the fields that all kinds of questions share.
 type Request struct {
 	SQL     string
-	Epsilon string // the price, a decimal; "" is the policy's default. Under a zCDP budget ε costs ρ = ε²/2
-	Rho     string // the price in ρ, under a zCDP budget; at most one of both
-	Analyst string // who asks: recorded, and held to the limit that the policy sets them, if any
-	Fresh   bool   // pay again and draw new noise, though the question was answered before
+	Epsilon string // the price, a decimal; "" is the policy's default. Under a zCDP budget, ε costs ρ = ε²/2
+	Rho     string // the price in ρ, under a zCDP budget. At most one of Epsilon and Rho is set
+	// the analyst who asks. The ledger records the name, and the policy may limit what this analyst spends
+	Analyst string
+	Fresh   bool // pay again and draw new noise, even if the question was answered before
 }
 
-// Question is the request as a question without further options.
+// Question returns a [Question] with the request's fields and no further options.
 func (r Request) Question() Question {
 	return Question{SQL: r.SQL, Epsilon: r.Epsilon, Rho: r.Rho, Analyst: r.Analyst, Fresh: r.Fresh}
 }
 
-// asker is who makes a request, in its own words.
+// asker returns the request's text, analyst and Fresh option as the kernel takes them.
 func (r Request) asker() release.Asker {
 	return release.Asker{Question: r.SQL, Analyst: r.Analyst, Fresh: r.Fresh}
 }
 
-// plainly refuses options of a question that only present an answer, where none is presented.
+// plainly refuses the options of a question that only change how an answer is presented. It is for operations that
+// present no answer.
 func (q Question) plainly(verb string) error {
 	switch {
 	case q.Whole:
@@ -40,7 +42,7 @@ func (q Question) plainly(verb string) error {
 	return q.withoutGroup(verb)
 }
 
-// withoutGroup refuses a group of units, about which Explain alone says something.
+// withoutGroup refuses the option Group, which only Explain supports.
 func (q Question) withoutGroup(verb string) error {
 	if q.Group == 0 {
 		return nil

@@ -5,19 +5,20 @@ import (
 	"dither/internal/reuse"
 )
 
-// Reuse says how a question can be answered from earlier releases, at no cost.
+// Reuse describes how a question can be answered from earlier releases, at no cost.
 type Reuse struct {
-	From []string // the releases
-	// Taken says that asking gives this answer. Else the question names a price, and what it buys is more exact; a question that
-	// names none takes it.
+	From []string // the names of the releases
+	// Taken means that asking returns this free answer. It is false if the question names a price that buys a more
+	// exact answer.
 	Taken bool
-	// of the columns that are no keys, in the rows of the first grouping: in that of them where it is largest
+	// for each column except keys, the largest error over the rows of the first grouping
 	Expected []NamedExpected
-	Differ   bool // these rows' errors differ, as those of months of 28 to 31 days
+	Differ   bool // the errors of these rows differ, as for months with 28 to 31 days
 }
 
-// reused answers a question from earlier releases, where it follows from them: nil where it does not, or where it has a release of its own.
-// It consults the ledger alone. An answer that is named a price is not answered by anything less exact than it would buy.
+// reused answers a question from earlier releases, without reading any row. It returns nil if they do not determine
+// the answer, or if the question has a release of its own. If the question names a price, it also returns nil if
+// paying that price would give a more exact answer.
 func (c *Session) reused(a *asked) (*release.Released, error) {
 	if err := a.combinable(); err != nil || a.Fresh {
 		return nil, err
@@ -43,7 +44,7 @@ func (c *Session) reused(a *asked) (*release.Released, error) {
 	return out, nil
 }
 
-// combinable refuses to combine what is not told by several releases, whatever was released.
+// combinable refuses the option Combine for questions that earlier releases can never answer together.
 func (a *asked) combinable() error {
 	switch {
 	case !a.Combine:
@@ -64,7 +65,7 @@ func (a *asked) combinable() error {
 	return nil
 }
 
-// uncombined refuses where no release tells what is to be combined; nil where nothing is.
+// uncombined refuses the option Combine if no earlier release answers the question. Without Combine it returns nil.
 func (a *asked) uncombined() error {
 	if !a.Combine {
 		return nil
@@ -76,12 +77,13 @@ func (a *asked) uncombined() error {
 	}
 }
 
-// namesPrice reports that the question has a price of its own: beside it, in its options, of an aggregate, or for an accuracy.
+// namesPrice reports whether the question names a price: in a field of Question, in its SQL options, for one
+// aggregate, or as an accuracy.
 func (a *asked) namesPrice() bool {
 	return !a.Combine && (a.plan.Priced || a.plan.OwnEpsilons)
 }
 
-// reusable is what reused would do, foretold.
+// reusable describes what reused would return, with the predicted errors.
 func (c *Session) reusable(a *asked, replayed bool) (*Reuse, error) {
 	if err := a.combinable(); err != nil || replayed && !a.Combine || a.Fresh {
 		return nil, err

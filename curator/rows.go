@@ -10,8 +10,8 @@ import (
 	"dither/internal/plan"
 )
 
-// boundsOf are the bounds that a search found for an output, or in an explanation the widest that it can find; nil
-// where there is no search.
+// boundsOf returns the bounds that a search found for an output. In an explanation it returns the widest bounds
+// that the search can find. It returns nil if there is no search.
 func (c *Session) boundsOf(p *plan.Plan, o plan.Output) *Bounds {
 	lo, hi, s, ok := p.Within(o)
 	if !ok {
@@ -20,7 +20,7 @@ func (c *Session) boundsOf(p *plan.Plan, o plan.Output) *Bounds {
 	return &Bounds{Low: lo, High: hi, Share: c.loss(s.Loss)}
 }
 
-// follow makes p, of which more is known by now, the plan that the answer is derived by.
+// follow replaces the plan by p, in which more is known, and derives the answer by p from now on.
 func (a *asked) follow(p *plan.Plan) error {
 	d, err := derive.New(p)
 	if err != nil {
@@ -33,18 +33,20 @@ func (a *asked) follow(p *plan.Plan) error {
 	return nil
 }
 
-// RowsBound tells of the bound on one unit's rows that was found first, where a question asks for that.
+// RowsBound describes the bound on one unit's rows, if a question asks to find it first.
 type RowsBound struct {
-	Unit     string // the column that identifies a unit
-	Rows     int64  // so many rows of one unit count; in an explanation 0: it is not known before asking
-	Most     int64  // the policy's bound: it is never more
-	Quantile string // which one of the units' numbers of rows it is, "0.99"
-	// at the answer's confidence: between its place among these numbers and the quantile's lie no more units
+	Unit string // the column that identifies a unit
+	// the number of rows that count for one unit; 0 in an explanation, because it is not known before asking
+	Rows     int64
+	Most     int64  // the policy's bound, which Rows never exceeds
+	Quantile string // Rows approximates this quantile of the units' numbers of rows, such as "0.99"
+	// the largest number of units, at the answer's confidence, between Rows and the exact quantile, in the order of
+	// their numbers of rows
 	RankError float64
 	Share     Loss
 }
 
-// rowsBound is what a plan's search is, and found.
+// rowsBound returns what a plan's search for a bound on rows found, or nil if there is no search.
 func (c *Session) rowsBound(a *asked) *RowsBound {
 	s := a.plan.Rows
 	if s == nil {
@@ -60,7 +62,7 @@ func (c *Session) rowsBound(a *asked) *RowsBound {
 	}
 }
 
-// rowsNotes say what finding a bound comes to.
+// rowsNotes describe the search for a bound on rows.
 func rowsNotes(p *plan.Plan, alpha float64) []string {
 	s := p.Rows
 	if s == nil {
@@ -83,7 +85,7 @@ func rowsNotes(p *plan.Plan, alpha float64) []string {
 	return []string{note}
 }
 
-// parseRows reads the bound on rows that a question names: auto, or a number.
+// parseRows reads the bound on rows that a question names: "auto", or a number. "" gives 0.
 func parseRows(text string) (rows int64, auto bool, err error) {
 	if auto = strings.EqualFold(text, "auto"); auto || text == "" {
 		return 0, auto, nil

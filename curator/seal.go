@@ -16,33 +16,34 @@ import (
 	"dither/internal/sealing"
 )
 
-// Sealing is the owner's alone: no analyst's door may lead here.
+// Only an owner may seal: these methods belong to [Owner], and a server must not offer them to analysts.
 
-// SealReport says what a sealing found, in exact counts: it is for the owner's eyes, and not private.
+// SealReport describes a sealing, with exact counts. It is for the owner only, and is not private.
 type SealReport struct {
 	Table     string
 	Version   int
-	Unchanged bool   // nothing had changed, and no version was made
+	Unchanged bool   // the source had not changed, so no new version was made
 	Text      string // the whole report
 }
 
-// SealOptions change how a source is sealed.
+// SealOptions are the options of [Owner.Seal].
 type SealOptions struct {
-	Shared bool // seal although another home's budget covers the same source
-	// seal although unfinished trainings depend on the newest version: they are given up, and their prices stay
+	Shared bool // seal even if another home's budget covers the same source
+	// seal even if unfinished trainings depend on the newest version. The sealing ends them, and their prices stay
 	// spent
 	Abandon bool
-	// Copy is a schema on the server of a live table: a copy of the rows is made there, which questions then read. It does not change with the
-	// table, and is quicker where persons are units.
+	// Copy names a schema on the server of a live table. Sealing copies the rows into it, and questions read the
+	// copy. A copy does not change with the table, and is faster if persons are the units.
 	Copy     string
 	Progress func(rows, bytes, totalBytes int64)
-	// StateHome is where it is noted which home sealed which source, instead of the user's own $XDG_STATE_HOME: for homes that
-	// do not last, which should claim nothing.
+	// StateHome replaces the user's $XDG_STATE_HOME, the folder that records which home sealed which source. It is
+	// for temporary homes, which should leave no such record.
 	StateHome string
 }
 
-// Seal makes a new version of a table from its source: decoded strictly against the policy's declaration, checked, and
-// published under the next number. Questions read the newest version, and never the source. An *Error quotes no cell.
+// Seal makes a new version of a table from its source. It decodes the source strictly by the policy's declaration,
+// checks it, and publishes it under the next number. Questions read the newest version, never the source. An *Error
+// quotes no cell.
 func (c *Owner) Seal(ctx context.Context, table string, options SealOptions) (*SealReport, error) {
 	t := c.policy.Table(table)
 	if t == nil {
@@ -147,14 +148,14 @@ func (c *Owner) Seal(ctx context.Context, table string, options SealOptions) (*S
 	return &SealReport{Table: table, Version: version.Number, Unchanged: report.Unchanged, Text: report.String()}, nil
 }
 
-// barren names the columns of which questions see no value: what was meant to be declared is probably another thing.
+// barren warns about columns in which every value is NULL to questions. Such a column is probably declared wrongly.
 func barren(t *policy.Table, f seal.Facts) (warnings []string) {
 	for i, c := range f.Columns {
 		if i >= len(t.Columns) || f.Rows == 0 {
 			break
 		}
 		lost := c.Nulls + c.Special
-		if t.Columns[i].Values != nil { // beyond bounds a value counts as the bound; beyond values it is NULL
+		if t.Columns[i].Values != nil { // outside bounds a value is clamped; outside declared values it is NULL
 			lost += c.Outside
 		}
 		if lost >= f.Rows {
@@ -170,9 +171,10 @@ func barren(t *policy.Table, f seal.Facts) (warnings []string) {
 	return warnings
 }
 
-// sameContent refuses a version whose bytes another table was sealed from, or that is of the same table on a server (partitions of one
-// included), if its unit is another one: then what one person loses through both cannot be told from the units. Of a view that may show the
-// same rows it warns: it may as well show a list that many tables share. (A .duckdb file holds many tables: nothing is said of those.)
+// sameContent refuses a version with the rows of another table whose unit differs. That is so if both were sealed
+// from the same bytes, or from the same server table or a partition of it. One person's loss through both tables
+// would not follow from the units. For a view that may show the same rows, it only warns, because the view may show
+// a list that many tables share. It does not check .duckdb files, since one file holds many tables.
 func (c *Session) sameContent(units map[string]string, t *policy.Table, v seal.Version) (warnings []string, _ error) {
 	if t.Source.Format == policy.DuckDB {
 		return nil, nil
@@ -206,14 +208,14 @@ func (c *Session) sameContent(units map[string]string, t *policy.Table, v seal.V
 	return warnings, nil
 }
 
-// record puts a published version into the ledger, unless another process, or an earlier run, has recorded it.
+// record writes a published version into the ledger, unless another process or an earlier run has recorded it.
 func (c *Session) record(v seal.Version) error {
 	s, err := c.ledger.State()
 	if err != nil || s.Sealed[v.Table].Version >= v.Number {
 		return err
 	}
 	err = c.ledger.Sealed(v.Table, v.Number, v.SHA256)
-	if errors.Is(err, ledger.ErrInvalid) { // recorded by another process in between
+	if errors.Is(err, ledger.ErrInvalid) { // perhaps another process has recorded it since
 		if s, again := c.ledger.State(); again == nil && s.Sealed[v.Table].Version >= v.Number {
 			return nil
 		}
@@ -221,8 +223,9 @@ func (c *Session) record(v seal.Version) error {
 	return err
 }
 
-// RemoveVersions is the owner's act of removing the files of old sealed versions; without numbers, of all but the newest. What was answered about them stays, and so do
-// their numbers and digests. Whether a person had more rows in them than a later policy says cannot be looked up any more.
+// RemoveVersions deletes the files of old sealed versions, and returns their numbers. Without numbers it deletes
+// all versions but the newest. Releases about the versions stay, and so do the versions' numbers and digests. A
+// later policy that depends on how many rows a person had in them can no longer be checked.
 func (c *Owner) RemoveVersions(ctx context.Context, table string, numbers ...int) (removed []int, err error) {
 	if c.policy.Table(table) == nil {
 		return nil, &Error{Code: CodeUsage, Message: "there is no table " + table + " in the policy"}
@@ -259,7 +262,7 @@ func (c *Owner) RemoveVersions(ctx context.Context, table string, numbers ...int
 	return removed, nil
 }
 
-// taken are the columns of a public table whose values are those of other tables' columns.
+// taken returns the columns of a public table from which other tables' columns take their values.
 func taken(p *policy.Policy, table string) (out []string) {
 	for _, t := range p.Tables {
 		for _, c := range t.Columns {

@@ -12,49 +12,57 @@ import (
 	"dither/privacy"
 )
 
-// MinimumSearch asks for the best of several minima of a logistic risk, by how many rows they predict rightly: of other regularisers, or other balls. A random number of candidates is tried, each drawn
-// at random, and the best alone is told.
+// MinimumSearch asks for the best of several minima of a logistic risk, by the number of rows that each predicts
+// correctly. The candidates differ in their ridge penalty or radius. The search tries a random number of randomly
+// drawn candidates, and releases only the best trial.
 type MinimumSearch struct {
 	Request
-	Bound      string // of the predictors' norm, as of Minimisation
-	Rows       int64  // about how many there are, as there
+	Bound      string // the bound of the predictors' norm, as in Minimisation
+	Rows       int64  // the approximate number of rows, as in Minimisation
 	Candidates []MinimumCandidate
-	Trials     float64 // how many there are on average, from 2 to 1000; 0 is ten for each candidate
-	Score      string  // the part of a trial's price that counts the rows predicted rightly, a decimal below 1; "" is 0.2
+	Trials     float64 // the average number of trials, from 2 to 1000; 0 is ten for each candidate
+	// the share of a trial's price that pays for counting the correctly predicted rows, a decimal below 1; "" is
+	// 0.2
+	Score string
 }
 
 // MinimumCandidate is one setting of the ridge penalty and the radius, which the search may choose.
 type MinimumCandidate struct {
-	Regularise, Radius string // as of Minimisation
+	Regularise, Radius string // as in Minimisation
 }
 
 // FoundMinimum is the result of SearchMinimum: the candidate that won, and its coefficients.
 type FoundMinimum struct {
 	ID           string
-	Names        []string // of the predictors
-	Best         int      // of the candidates
+	Names        []string // the names of the predictors
+	Best         int      // the index of the winning candidate
 	Coefficients Vector
-	// one number: how many rows were predicted rightly, noisy; being the best of several, it is rather too large
+	// one number: the noisy count of correctly predicted rows. It tends to be too large, because the best of
+	// several trials is chosen
 	Correct Vector
-	Trials  float64 // how many there were on average: how many there were is a secret
+	Trials  float64 // the average number of trials. The actual number is secret
 	// Missed is the probability that a given candidate was never tried.
 	Missed           float64
-	Trial            Loss // of each, pure
+	Trial            Loss // the pure loss of one trial
 	Price, Remaining Loss
 	Replayed         bool
 }
 
-// mostSearched bounds the candidates of a search.
+// mostSearched is the largest number of candidates of a search.
 const mostSearched = 64
 
-// SearchMinimum runs the search. It is one access: its price, E of a pure budget or E²/2 of one in ρ, pays for all trials together, since each is E/3-differentially private and the best of a random number of
-// them costs three times what one does (selection.Repetition, where the proof stands). A trial draws a candidate, adds discrete Laplace noise to its minimum (learning.Minimiser), and counts, with such noise, the
-// rows that this predicts rightly; the shares of both add up to E/3. What loses is neither told nor recorded, nor is the number of trials.
+// SearchMinimum runs the search in one access. Its price is E for a pure budget, or E²/2 for a budget in ρ, and it
+// pays for all trials. Each trial is E/3-differentially private. Releasing the best of a random number of trials
+// costs three times the price of one (selection.Repetition has the proof). A trial draws a candidate and adds
+// discrete Laplace noise to its minimum (learning.Minimiser). It then counts the rows that this minimum predicts
+// correctly, with discrete Laplace noise. The shares of both add up to E/3. Losing trials and the number of trials
+// are neither released nor recorded.
 //
-// A search that runs out of time is charged, and nothing comes of it. That it was given up after so many trials costs no more (the proof holds for a number that is cut off).
+// A search that exceeds the time limit fails, and stays charged. Stopping after a number of trials costs no extra
+// loss: the proof also covers a truncated number of trials.
 //
-// The time that the answer takes grows with the number of trials, which the proof needs to be secret: who can time answers learns about how many there were. In that they are like all whose time is not
-// the same always.
+// The proof needs the number of trials to be secret, but the running time grows with it. So anybody who can time
+// answers learns about that number. The remedy is an answer_delay in the policy.
 func (c *Session) SearchMinimum(ctx context.Context, q MinimumSearch) (*FoundMinimum, error) {
 	if err := c.asks(&q.Analyst); err != nil {
 		return nil, err
@@ -76,7 +84,7 @@ func (c *Session) SearchMinimum(ctx context.Context, q MinimumSearch) (*FoundMin
 	return out, err
 }
 
-// ExplainSearch states the price of SearchMinimum and the noise of its first candidate, at no cost.
+// ExplainSearch states the price of [Session.SearchMinimum] and the noise of its first candidate, at no cost.
 func (c *Session) ExplainSearch(_ context.Context, q MinimumSearch) (*FoundMinimum, error) {
 	if err := c.asks(&q.Analyst); err != nil {
 		return nil, err
@@ -101,7 +109,7 @@ func (c *Session) ExplainSearch(_ context.Context, q MinimumSearch) (*FoundMinim
 	return out, nil
 }
 
-// minimaOf decides all that is public.
+// minimaOf builds the access from a request, using public information only.
 func (c *Session) minimaOf(q MinimumSearch) (*release.Search, error) {
 	if len(q.Candidates) < 1 || len(q.Candidates) > mostSearched {
 		return nil, &Error{Code: CodeUsage, Message: fmt.Sprintf("a search is among 1 to %d candidates", mostSearched)}
@@ -148,10 +156,12 @@ func (c *Session) minimaOf(q MinimumSearch) (*release.Search, error) {
 	return m, c.lasting(m)
 }
 
-// trialPasses is about how often a trial reads the rows, at the least: Newton's method some times, and the count once.
+// trialPasses is about the least number of times that a trial reads the rows: a few steps of Newton's method, and
+// one pass to count.
 const trialPasses = 5
 
-// lasting refuses a search that would on average take longer than an answer may: that would be charged, and told as a failure. What it asks is public.
+// lasting refuses a search that would on average take longer than an answer may take. Such a search would be
+// charged and then probably fail. The decision depends on public information only.
 func (c *Session) lasting(m *release.Search) error {
 	timeout := c.kernel.Timeout()
 	rows := m.Solvers()[0].Objective().Rows
@@ -170,7 +180,8 @@ func (c *Session) lasting(m *release.Search) error {
 	}
 }
 
-// foundMinimum puts numbers, where there are any, beside all that is public of them.
+// foundMinimum returns the public form of a search's result. If s has no numbers, as for an explanation, it leaves
+// the values out and describes the first candidate.
 func (c *Session) foundMinimum(m *release.Search, s *release.Released) (*FoundMinimum, error) {
 	out := &FoundMinimum{
 		ID:       s.Name(),

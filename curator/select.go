@@ -10,39 +10,40 @@ import (
 	"dither/internal/release"
 )
 
-// Selection asks which groups of a question have the greatest score: SELECT region, COUNT(*) FROM people GROUP BY region. The
-// question has one count or sum; the scores themselves are not released.
+// Selection asks which groups of a question have the greatest score: SELECT region, COUNT(*) FROM people GROUP BY
+// region. The score is the question's one count or sum. The scores themselves are not released.
 type Selection struct {
 	Request
-	Confidence string // of the Shortfall, a decimal between 0 and 1; "" is 0.95
-	Best       int    // how many groups; 0 is 1
+	Confidence string // the confidence of Selected.Shortfall, a decimal between 0 and 1; "" is 0.95
+	Best       int    // the number of groups to choose; 0 is 1
 	Mechanism  string // "" is PermuteAndFlip for one group under a pure budget, else Exponential
 }
 
 // Selected is the result of Select: the chosen groups and the error of the choice.
 type Selected struct {
 	ID        string
-	Keys      []string // the columns that name a group
-	Best      []Chosen // the first one first
+	Keys      []string // the columns that identify a group
+	Best      []Chosen // in the order in which they were chosen
 	Mechanism string
-	// Sensitivity is how far one unit moves a score. With probability Confidence no group's score was more than Shortfall above
-	// that of any group chosen in its place. Both are in the scores' unit, and functions of public parameters.
+	// Sensitivity is the largest change of a score by one unit. Take any chosen group, and any group that could
+	// have been chosen instead. With probability Confidence, the second one's score is at most Shortfall above the
+	// first one's. Both are in the unit of the scores, and are functions of public parameters.
 	Sensitivity, Shortfall float64
 	Confidence             string
 	Price, Remaining       Loss
 	Replayed               bool
 }
 
-// Chosen is one group.
+// Chosen is one chosen group.
 type Chosen struct {
-	Group []any // the values of Keys
-	// of NoisyMax: by how much, at least, its noisy score was ahead of the next one's; nil where there is none
+	Group []any // the values of Selected.Keys
+	// for NoisyMax, a lower bound on the difference between its noisy score and the next one; nil if there is none
 	Lead *float64
 }
 
-// Select is the kernel's second primitive: the best of the groups of a question, by a score of bounded sensitivity. The groups
-// are known before (from the policy and the question); the price is the loss of the named mechanism, at the
-// sensitivity of one score that the plan proves.
+// Select releases the groups with the best scores, where the score has a bounded sensitivity. The policy and the
+// question determine all groups in advance. The price is the loss of the named mechanism, at the sensitivity of one
+// score that the plan proves.
 func (c *Session) Select(ctx context.Context, s Selection) (*Selected, error) {
 	if err := c.asks(&s.Analyst); err != nil {
 		return nil, err
@@ -106,7 +107,7 @@ func (c *Session) Select(ctx context.Context, s Selection) (*Selected, error) {
 	return out, err
 }
 
-// chosenOf reads a row of a release: a group's index, and its lead, which is −1 where there is none.
+// chosenOf decodes a row of a release: the index of a group, and its lead or −1.
 func chosenOf(t *plan.Target, row []*big.Int, unit float64) (chosen Chosen, err error) {
 	if !row[0].IsInt64() || row[0].Sign() < 0 || row[0].Int64() >= int64(t.Cells()) {
 		return chosen, fmt.Errorf("%w: it chose group %s", release.ErrUnreadable, row[0])
@@ -125,7 +126,7 @@ func chosenOf(t *plan.Target, row []*big.Int, unit float64) (chosen Chosen, err 
 	return chosen, nil
 }
 
-// selectorOf is the name of a selection's mechanism.
+// selectorOf returns the mechanism of a selection, or refuses an invalid request.
 func selectorOf(t *plan.Target, s Selection) (string, error) {
 	switch {
 	case t.Cells() < 2:

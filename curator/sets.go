@@ -8,7 +8,8 @@ import (
 	"dither/internal/release"
 )
 
-// groupings tells each grouping's share of the price and its noise; nil where there is one grouping alone.
+// groupings describes each grouping's share of the price and its noise. It returns nil if there is only one
+// grouping. With expected set, it includes the predicted errors.
 func (c *Session) groupings(a *asked, expected bool) (out []Grouping) {
 	p, known := a.plan, scaled{}
 	for i, g := range p.Sets {
@@ -33,7 +34,7 @@ func (c *Session) groupings(a *asked, expected bool) (out []Grouping) {
 	return out
 }
 
-// vectorName tells a grouping's vectors apart.
+// vectorName returns a name that is unique among one grouping's vectors.
 func vectorName(m *plan.Measure) string {
 	if !m.Additive() {
 		return "distinct"
@@ -41,8 +42,8 @@ func vectorName(m *plan.Measure) string {
 	return m.Name()
 }
 
-// computedColumns describes the columns of an answer whose numbers are none that were released: what they are computed
-// from stands with the groupings, or with earlier releases.
+// computedColumns describes the columns of an answer whose numbers are computed from several noisy vectors. The
+// noise of those is described with the groupings, or with the earlier releases.
 func computedColumns(p *plan.Plan, mechanism string) []Column {
 	out := make([]Column, len(p.Outputs))
 	for i, o := range p.Outputs {
@@ -58,8 +59,8 @@ func computedColumns(p *plan.Plan, mechanism string) []Column {
 	return out
 }
 
-// setColumns returns the columns of an answer with grouping sets. They are fitted, except columns that are no sum of
-// their parts: these have the noise of their grouping.
+// setColumns describes the columns of an answer with grouping sets. Most are fitted by least squares. Distinct
+// counts, quantiles and modes are not sums of their parts: they keep the mechanism of their grouping.
 func (c *Session) setColumns(a *asked) []Column {
 	out := computedColumns(a.plan, LeastSquares)
 	for i, o := range a.plan.Outputs {
@@ -79,7 +80,7 @@ func (c *Session) setColumns(a *asked) []Column {
 	return out
 }
 
-// noisy reports that an output is computed from aggregates.
+// noisy reports whether an output is computed from aggregates.
 func noisy(o plan.Output) bool {
 	found := false
 	if o.Post != nil {
@@ -88,15 +89,15 @@ func noisy(o plan.Output) bool {
 	return found
 }
 
-// Grouping is one grouping set of an answer: the expressions that its rows have as keys, and its noisy vectors. An
-// answer's numbers are fitted to all of them.
+// Grouping is one grouping set of an answer: the expressions that are its rows' keys, and its noisy vectors. The
+// answer's numbers are fitted to the vectors of all groupings.
 type Grouping struct {
 	Keys    []string
 	Cells   int
 	Vectors []Part
-	Orders  []Ordering // the columns that are quantiles and modes
-	// Expected is, for each column of the answer that is no key, what its error is in this grouping's rows; nil but in
-	// an Explanation.
+	Orders  []Ordering // one for each column that is a quantile or a mode
+	// Expected has the predicted error in this grouping's rows for each column that is not a key. It is set in an
+	// Explanation only.
 	Expected []NamedExpected
 }
 
@@ -125,7 +126,7 @@ const (
 const distinctSetsNote = "What is distinct in two groups is not that of both added up: distinct counts are each grouping's own, with the noise that they were measured with, and " +
 	"nothing is fitted to them. One unit counts in a grouping's groups as often as in an answer of that grouping alone."
 
-// setsNotes say how several groupings go together.
+// setsNotes describe how the numbers of several groupings are related.
 func setsNotes(p *plan.Plan) []string {
 	if p.Sets == nil {
 		return nil

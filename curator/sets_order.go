@@ -7,8 +7,8 @@ import (
 	"dither/internal/release"
 )
 
-// Ordering is the price and the error of a quantile or a mode in one grouping, which dither measures separately. The
-// errors are those of Column, at the answer's confidence.
+// Ordering is the price and the error of a quantile or a mode in one grouping. Each grouping is measured
+// separately. The errors are those of [Column], at the answer's confidence.
 type Ordering struct {
 	Column                             string
 	Mechanism                          string
@@ -16,7 +16,7 @@ type Ordering struct {
 	RankError, IntervalRows, Shortfall *float64
 }
 
-// orderings returns the orderings of a grouping's columns.
+// orderings returns the Ordering of each quantile and mode in a grouping.
 func (c *Session) orderings(a *asked, g plan.Grouping) (out []Ordering) {
 	if g.Order == nil {
 		return nil

@@ -15,11 +15,12 @@ import (
 	"dither/internal/sealing"
 )
 
-// separators are what people put between the fields of a "CSV" file.
+// separators are the common delimiters of CSV files.
 const separators = ",;\t|"
 
-// sketchCSV reads a header and guesses types from the first records, for a draft that its owner corrects. Unless chosen, a
-// delimiter that splits nothing is refused: the draft would be of one column that nobody means.
+// sketchCSV reads a header and guesses types from the first records, for a draft that the owner corrects. If the
+// owner chose no delimiter, it refuses a header that reads as one field but contains another separator. The draft
+// would have a single, meaningless column.
 func sketchCSV(src policy.Source, chosen bool) (columns []policy.SketchColumn, err error) {
 	err = withCSV(src, func(header []string, next func() ([]string, error)) error {
 		if c := unsplit(header, src.Dialect); c != 0 && !chosen {
@@ -40,7 +41,7 @@ func sketchCSV(src policy.Source, chosen bool) (columns []policy.SketchColumn, e
 			record, err := next()
 			for i, field := range record {
 				if field == src.Dialect.Null {
-					record[i] = "" // which says nothing of a type
+					record[i] = "" // NULL gives no evidence of a type
 				}
 			}
 			return record, err
@@ -53,9 +54,9 @@ func sketchCSV(src policy.Source, chosen bool) (columns []policy.SketchColumn, e
 	return columns, err
 }
 
-// withText hands over a source of texts, as it is inside what may be compressed.
+// withText calls do with a reader of a source's text, decompressed if needed.
 func withText(src policy.Source, do func(io.Reader) error) error {
-	if info, err := os.Stat(src.File); err != nil { // before opening: opening a pipe would wait
+	if info, err := os.Stat(src.File); err != nil { // checked before opening, because opening a pipe would block
 		return err
 	} else if !info.Mode().IsRegular() {
 		return fmt.Errorf("%s is not a regular file", src.File)
@@ -64,7 +65,7 @@ func withText(src policy.Source, do func(io.Reader) error) error {
 	if err != nil {
 		return err
 	}
-	defer func() { _ = f.Close() }() // it was only read
+	defer func() { _ = f.Close() }() // the file was only read, so an error of Close loses nothing
 	var in io.Reader = f
 	if src.Dialect.Gzip {
 		z, err := gzip.NewReader(f)
@@ -76,7 +77,8 @@ func withText(src policy.Source, do func(io.Reader) error) error {
 	return do(in)
 }
 
-// withCSV hands over a CSV source's header and what reads the records after it, loosely: sealing is strict.
+// withCSV calls do with a CSV source's header and a function that reads the next record. It parses leniently,
+// unlike sealing.
 func withCSV(src policy.Source, do func(header []string, next func() ([]string, error)) error) error {
 	return withText(src, func(in io.Reader) error {
 		const enough = 16 << 20
@@ -91,8 +93,8 @@ func withCSV(src policy.Source, do func(header []string, next func() ([]string, 
 	})
 }
 
-// unsplit is the separator that a header of a single field holds, most often if there are several, or 0: then the delimiter
-// is probably that one.
+// unsplit returns the probable delimiter if a header reads as a single field: the separator that the field contains
+// most often. It returns 0 if there is none.
 func unsplit(header []string, d policy.Dialect) (found rune) {
 	if len(header) != 1 {
 		return 0
@@ -106,7 +108,7 @@ func unsplit(header []string, d policy.Dialect) (found rune) {
 	return found
 }
 
-// character writes a delimiter as the policy and the command line take it.
+// character writes a delimiter as the policy and the command line do.
 func character(c rune) string {
 	if c == '\t' {
 		return "tab"
@@ -114,7 +116,8 @@ func character(c rune) string {
 	return "'" + string(c) + "'"
 }
 
-// doubt says what is odd about a CSV source's header, for the owner, or "". What cannot be read is sealing's to tell.
+// doubt describes what is odd about a CSV source's header, for the owner, or returns "". It ignores read errors,
+// which sealing reports.
 func doubt(t *policy.Table) (text string) {
 	if t.Source.Format != policy.CSV || !t.Source.Dialect.Header {
 		return ""
@@ -133,7 +136,8 @@ func doubt(t *policy.Table) (text string) {
 	return text
 }
 
-// checkHeader refuses names that no policy can hold, by their place alone: a file without a header has a person's row there.
+// checkHeader refuses names that a policy cannot hold. The error states their positions only, because the first
+// line of a file without a header is a person's row.
 func checkHeader(file string, header []string) error {
 	seen := map[string]int{}
 	for i, name := range header {
@@ -156,7 +160,7 @@ func checkHeader(file string, header []string) error {
 	return nil
 }
 
-// sketchTyped takes names and types from a Parquet file or a table of a .duckdb file.
+// sketchTyped reads names and types from a Parquet file, or from a table of a .duckdb file.
 func sketchTyped(ctx context.Context, src policy.Source) (columns []policy.SketchColumn, skipped []string, err error) {
 	tmp, err := os.MkdirTemp("", "dither-init-")
 	if err != nil {

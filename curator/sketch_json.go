@@ -13,8 +13,8 @@ import (
 	"dither/internal/value"
 )
 
-// sketchJSON names the keys of a file's first objects, in the order of their first, with a type that fits every value seen, and those that
-// hold lists or objects. Sealing is strict; this is not.
+// sketchJSON returns the keys of a file's first objects, in order of first appearance, each with a type that fits
+// all values seen. It returns the keys that hold lists or objects as skipped. It is lenient, unlike sealing.
 func sketchJSON(src policy.Source) (columns []policy.SketchColumn, skipped []string, err error) {
 	var header []string
 	kinds := map[string][]value.Type{}
@@ -55,7 +55,7 @@ func sketchJSON(src policy.Source) (columns []policy.SketchColumn, skipped []str
 	}
 	for _, key := range header {
 		switch {
-		case policy.CheckName(key) != "": // which no policy can hold
+		case policy.CheckName(key) != "": // a name that no policy can hold
 		case slices.Contains(kinds[key], 0):
 			skipped = append(skipped, key)
 		default:
@@ -65,10 +65,10 @@ func sketchJSON(src policy.Source) (columns []policy.SketchColumn, skipped []str
 	return columns, skipped, nil
 }
 
-// sketchedObjects is how many objects a sketch looks at.
+// sketchedObjects is the number of objects that a sketch reads.
 const sketchedObjects = 1000
 
-// typeOf is the type that a JSON value fits; 0 for lists and objects, which are not sealed.
+// typeOf returns the type that fits a JSON value, or 0 for null, lists and objects.
 func typeOf(found any) value.Type {
 	switch x := found.(type) {
 	case bool:
@@ -87,7 +87,7 @@ func typeOf(found any) value.Type {
 	return 0
 }
 
-// common is one type for values of several: text, which takes strings alone, where no other does.
+// common returns a type that fits values of all given types: text if no other type fits.
 func common(kinds []value.Type) value.Type {
 	switch {
 	case len(kinds) == 1:

@@ -9,8 +9,8 @@ import (
 	"dither/internal/release"
 )
 
-// Median is a released median. It has no error bar: the scale of its noise is computed from the rows, and stays secret, and so
-// does whatever would tell it.
+// Median is a released median. It has no interval: the scale of its noise is computed from the rows, and is secret,
+// like everything that would reveal it.
 type Median struct {
 	ID               string
 	Value            *Number
@@ -19,9 +19,9 @@ type Median struct {
 	Replayed         bool
 }
 
-// Smooth is the kernel's fifth primitive: the median of one value, SELECT age FROM people, with noise that fits how dense
-// the values are about it (quantile.Smooth, where the proof stands). Rows in which it is NULL do not count. Against the
-// exponential mechanism's median (Rank) it needs many rows near the middle; it is not better in general.
+// Smooth releases the median of one value, SELECT age FROM people, with noise that adapts to the density of the
+// values around it (quantile.Smooth has the proof). Rows in which the value is NULL do not count. To be better than
+// [Session.Rank] with the exponential mechanism, it needs many rows near the median. In general it is not better.
 func (c *Session) Smooth(ctx context.Context, q Request) (*Median, error) {
 	if err := c.asks(&q.Analyst); err != nil {
 		return nil, err
@@ -47,7 +47,7 @@ func (c *Session) Smooth(ctx context.Context, q Request) (*Median, error) {
 	return out, err
 }
 
-// smoothing decides a look at a median.
+// smoothing builds the access for a median.
 func (c *Session) smoothing(q Request) (*release.Median, error) {
 	t, err := c.order(q)
 	if err != nil {
@@ -56,7 +56,7 @@ func (c *Session) smoothing(q Request) (*release.Median, error) {
 	return c.kernel.Median(t, q.asker())
 }
 
-// order plans a look at rows in the order of one value.
+// order plans an access to the rows in the order of one value.
 func (c *Session) order(q Request) (*plan.Target, error) {
 	request, err := c.request(q.Question())
 	if err != nil {
@@ -65,7 +65,7 @@ func (c *Session) order(q Request) (*plan.Target, error) {
 	return plan.BuildOrder(c.filled(), request)
 }
 
-// gridNumber is a gridded value in its own unit: a whole number of integers.
+// gridNumber converts a value from grid units to its own unit. An integer becomes a whole number.
 func gridNumber(m *bounded.Measure, v *big.Int) *Number {
 	if !m.Rounds() && m.Grid == 0 {
 		return wholeNumber(v)

@@ -6,7 +6,7 @@ import (
 	"dither/internal/release"
 )
 
-// take carries a primitive out, and words what goes wrong.
+// take runs a primitive, and returns errors as *Error.
 func (c *Session) take(ctx context.Context, p release.Primitive) (*release.Released, error) {
 	s, err := c.kernel.Release(ctx, p)
 	if err != nil {
@@ -15,7 +15,7 @@ func (c *Session) take(ctx context.Context, p release.Primitive) (*release.Relea
 	return s, nil
 }
 
-// after words an error that came after a release: what was paid for it now stays spent.
+// after returns the *Error for a failure after s was released. If s was not replayed, its price stays spent.
 func (c *Session) after(s *release.Released, err error) *Error {
 	if s.Replayed {
 		return c.public(err)
@@ -23,7 +23,7 @@ func (c *Session) after(s *release.Released, err error) *Error {
 	return c.charged(err)
 }
 
-// remains is what is left of the budget, to be told beside s. Where it cannot be told, s is recorded all the same.
+// remains returns what remains of the budget, to be reported with s. If that fails, s is recorded all the same.
 func (c *Session) remains(s *release.Released) (Loss, error) {
 	state, err := c.ledger.State()
 	if err == nil {

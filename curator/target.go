@@ -1,6 +1,7 @@
 package curator
 
-// unusable is a mechanism's refusal of its parameters, which come from the policy and the question.
+// unusable returns the *Error for a mechanism that refused its parameters. The parameters come from the policy and
+// the question.
 func unusable(err error) *Error {
 	return &Error{
 		Code:    CodePolicy,

@@ -12,29 +12,31 @@ import (
 	"dither/mechanism/learning"
 )
 
-// LineQuestion asks for a line y = height + slope·(x − middle of x's range) through the rows of a question: SELECT x, y FROM t WHERE …. Rows in which
-// an item is NULL do not count. Of x 22 binary digits count, from its largest size on: select x - 2000 of years.
+// LineQuestion asks for a line y = height + slope·(x − middle of x's range) through the rows of a question: SELECT
+// x, y FROM t WHERE …. Rows in which x or y is NULL do not count. Only the leading 22 binary digits of x are used,
+// counted from its largest possible size. So select x - 2000 for years.
 type LineQuestion struct {
 	Request
-	// Rows is about how many rows there are: declared by the policy (0), or released before. It is a parameter that no promise rests on: intervals are
-	// narrowest where it is right.
+	// Rows is the approximate number of rows: a released number, or 0 for the number that the policy declares. The
+	// privacy guarantee does not depend on it. Intervals are narrowest if it is right.
 	Rows int64
-	// WithoutIntervals spends all of the price on the estimates. So is it spent where, with so many rows, intervals would seldom have ends.
+	// WithoutIntervals spends the whole price on the estimates. That also happens, without the option, if intervals
+	// for this many rows would seldom have finite ends.
 	WithoutIntervals bool
 }
 
-// FittedLine is a released line. Its estimates are in the units of the question's items. What a price pays for is told by Draws, in the order in which
-// they are made: slope, height, and the half-widths of both.
+// FittedLine is a released line. Its estimates are in the units of the question's items. Draws lists the shares of
+// the price, in the order of the draws: slope, height, and the half-widths of both.
 type FittedLine struct {
 	ID            string
-	Names         [2]string // of x and y
+	Names         [2]string // the names of x and y
 	X, Y          [2]float64
-	Middle        float64 // of x's range: where the height is told
+	Middle        float64 // the middle of x's range, at which Height is stated
 	Slope, Height LineEstimate
-	Confidence    string // of both intervals together; "" where there are none
+	Confidence    string // the confidence of both intervals together; "" without intervals
 	Draws         []LineDraw
-	Rows          int64 // about how many there are, as was said
-	Thinned       int   // one row of 2^Thinned takes part
+	Rows          int64 // the approximate number of rows, as requested or declared
+	Thinned       int   // a random 1 of 2^Thinned rows is used
 	Price         Loss
 	Remaining     Loss
 	Affordable    bool
@@ -44,14 +46,17 @@ type FittedLine struct {
 	Notes         []string
 }
 
-// LineEstimate is the slope or the height. An end is nil where there is none within the domain, or no interval was asked for.
+// LineEstimate is the slope or the height. An end of the interval is nil if it would lie outside the domain, or if
+// there is no interval.
 type LineEstimate struct {
-	Value     *float64 // nil of an explanation
+	Value     *float64 // nil in an explanation
 	Low, High *float64
-	Steps     float64 // values are multiples of it
-	Most      float64 // and they lie within Most of 0, or of the middle of y's range
-	// Noise is about what the draw adds to the error, as a standard deviation, to first order, with as many rows as was said, spread evenly over x's
-	// range, and residuals of a tenth of y's range. Astray is about the probability, likewise, that the draw falls anywhere.
+	Steps     float64 // the spacing of the possible values
+	// the largest distance of a value from 0 for the slope, or from the middle of y's range for the height
+	Most float64
+	// Noise is the approximate standard deviation that the draw adds, to first order. Astray is the approximate
+	// probability that the draw falls anywhere in the domain. Both assume Rows rows, spread evenly over x's range,
+	// with residuals of a tenth of y's range.
 	Noise, Astray float64
 }
 
@@ -64,9 +69,9 @@ type LineDraw struct {
 // typicalResidual is the residual that LineEstimate.Noise assumes, as a fraction of y's range.
 const typicalResidual = 0.1
 
-// FitLine is the kernel's primitive for a robust line: the medians of the slopes of all pairs of rows, and of what rows have left of it
-// (learning.TheilSen, where the proof stands). It is the one look that brings rows of different units together, and within the kernel: of each pair no
-// more than a count leaves, into the exponential mechanism.
+// FitLine releases a robust line: the median of the slopes of all pairs of rows, and the median of the rows'
+// residuals (learning.TheilSen has the proof). It is the only access that combines rows of different units, and it
+// does so inside the kernel. For the pairs, only a count enters the exponential mechanism.
 func (c *Session) FitLine(ctx context.Context, q LineQuestion) (*FittedLine, error) {
 	if err := c.asks(&q.Analyst); err != nil {
 		return nil, err
@@ -88,7 +93,8 @@ func (c *Session) FitLine(ctx context.Context, q LineQuestion) (*FittedLine, err
 	return out, err
 }
 
-// ExplainFitLine tells what FitLine would give, free: everything but values, the ID, and ends of intervals.
+// ExplainFitLine returns, free, what [Session.FitLine] would: everything but the values, the ID, and the ends of
+// the intervals.
 func (c *Session) ExplainFitLine(_ context.Context, q LineQuestion) (*FittedLine, error) {
 	if err := c.asks(&q.Analyst); err != nil {
 		return nil, err
@@ -109,7 +115,7 @@ func (c *Session) ExplainFitLine(_ context.Context, q LineQuestion) (*FittedLine
 	return out, nil
 }
 
-// line decides all that is public.
+// line builds the access from a request, using public information only.
 func (c *Session) line(q LineQuestion) (*release.Line, error) {
 	r, err := c.regress(q.Request, "")
 	if err != nil {
@@ -133,7 +139,8 @@ func (c *Session) line(q LineQuestion) (*release.Line, error) {
 
 var errNoLine = fmt.Errorf("%w: it is no line that its question could have", release.ErrUnreadable)
 
-// fittedLine puts numbers, where there are any, beside all that is public of them.
+// fittedLine returns the public form of a line. If s has no numbers, as for an explanation, it leaves the values
+// out.
 func (c *Session) fittedLine(f *release.Line, q LineQuestion, s *release.Released) (*FittedLine, error) {
 	out := &FittedLine{
 		ID:       s.Name(),
@@ -213,7 +220,8 @@ func (c *Session) fittedLine(f *release.Line, q LineQuestion, s *release.Release
 	return out, nil
 }
 
-// scaledLine is how a released integer reads: at + unit·v/2^bits, within most.
+// scaledLine describes how a released integer v becomes a number: at + unit·v/2^bits. The number lies within
+// unit·most of at.
 type scaledLine struct {
 	at, unit float64
 	bits     int

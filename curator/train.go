@@ -9,55 +9,58 @@ import (
 	"dither/noise"
 )
 
-// Models that a TrainedModel may be.
+// Kinds of a [TrainedModel].
 const (
-	LinearModel   = "linear"   // (θ·x − y)²/2
-	LogisticModel = "logistic" // of a response from 0 to 1
-	PoissonModel  = "poisson"  // of a count
-	SoftmaxModel  = "softmax"  // of a class from 0 to Classes − 1
-	NetworkModel  = "network"  // one hidden layer, and Softmax's loss; with one class a regression
+	LinearModel   = "linear"   // linear regression, with the loss (θ·x − y)²/2
+	LogisticModel = "logistic" // logistic regression, for a response from 0 to 1
+	PoissonModel  = "poisson"  // Poisson regression, for a count
+	SoftmaxModel  = "softmax"  // for a class from 0 to Classes − 1
+	NetworkModel  = "network"  // one hidden layer, with the softmax loss; with one class, a regression
 )
 
-// TrainedModel is the model to train. Package internal/gradient documents the order of its parameters; matrices are stored by row.
+// TrainedModel is the model to train. Package internal/gradient documents the order of its parameters. Matrices are
+// stored by row.
 type TrainedModel struct {
 	Kind       string
-	Classes    int    // of SoftmaxModel and NetworkModel
-	Hidden     int    // units of NetworkModel
-	Activation string // of them: "tanh" (or ""), or "relu"
+	Classes    int    // the number of classes, for SoftmaxModel and NetworkModel
+	Hidden     int    // the number of hidden units, for NetworkModel
+	Activation string // the activation of the hidden units: "tanh" (or ""), or "relu"
 }
 
-// Training asks for noisy gradients of a model over the rows of a question: SELECT x1, x2, …, y FROM t WHERE …. Rows in which an item is NULL
-// do not count. All parameters are public and fixed beforehand; decimals are texts, and a rate may be a fraction of two.
+// Training asks for noisy gradients of a model over the rows of a question: SELECT x1, x2, …, y FROM t WHERE ….
+// Rows with a NULL in the SELECT list do not count. All parameters are public and fixed in advance. Numbers are
+// decimals in text, and Rate may be a fraction.
 //
-// The price pays for all steps together. It is the ε at Delta that the loss distribution of the steps is certified to have. A budget with a δ
-// is charged ρ = ε²/2, and that δ beside it. With a Multiplier, Epsilon and Rho are left out; without one the least is found at which all
-// steps cost Epsilon.
+// The price pays for all steps together: it is an ε that provably holds at Delta, by the privacy loss distribution
+// of the steps. The budget, which must have a δ, is charged ρ = ε²/2 and Delta. With Multiplier set, Epsilon and
+// Rho must be empty. Without it, the kernel finds the least multiplier at which all steps together cost Epsilon.
 type Training struct {
 	Request
-	Delta string // of the price, a decimal; "" is the policy's default
+	Delta string // the δ of the price, a decimal; "" is the policy's default
 	Model TrainedModel
-	// of the predictors' L2 norm: a longer vector is scaled down to it; "" is what the items' own ranges give
+	// the bound of the predictors' L2 norm: a longer vector is scaled down to it. "" takes the norm that the ranges
+	// of the predictors imply
 	Bound      string
-	Clip       string // of the L2 norm of what one unit adds to a step
-	Rate       string // at which units are sampled for a step, such as 256/60000
-	Multiplier string // of the noise: its σ is Multiplier × Clip
+	Clip       string // the bound on the L2 norm of what one unit adds to a step
+	Rate       string // the probability with which a unit is sampled for a step, such as 256/60000
+	Multiplier string // the noise multiplier: the noise has σ = Multiplier × Clip
 	Steps      int64
-	// Rows is about how many units there are: declared by the policy (0), or released before. A step's mean is its sum divided by
-	// Rate × Rows, and never by how many were sampled.
+	// Rows is the approximate number of units: a released number, or 0 for the number that the policy declares. A
+	// step's mean is its sum divided by Rate × Rows, never by the number of sampled units.
 	Rows int64
 }
 
-// maxSteps bounds a training: each step is an entry of the ledger.
+// maxSteps is the largest number of steps of a training. The ledger has an entry for each step.
 const maxSteps = 1_000_000
 
-// Trainer gives the steps of a training, one after the other. It may be used by several goroutines. All steps are paid when it
-// begins. Each is durable before it is told; a training that ended early, whatever ended it, goes on when it is asked for again: what was recorded
-// is given again, and never drawn again.
+// Trainer runs the steps of a training, one after the other. Several goroutines may use it. The whole price is paid
+// before the first step. Each step is stored durably before it is returned. An interrupted training continues when
+// the same training is requested again: recorded steps are returned again, with the same noise.
 type Trainer struct {
 	ID               string
-	Parameters       int    // of the model
-	Steps            int64  // of the training
-	Multiplier       string // of the noise, exact
+	Parameters       int    // the number of parameters of the model
+	Steps            int64  // the number of steps of the training
+	Multiplier       string // the noise multiplier, exact
 	Expected         float64
 	Price, Remaining Loss
 
@@ -65,21 +68,23 @@ type Trainer struct {
 	training *release.Training
 }
 
-// Gradient is a released step: the sum of the gradients of a sample of the units, each clipped, with noise on each coordinate.
+// Gradient is a released step: the sum of clipped gradients over a sample of the units, with noise on each
+// coordinate.
 type Gradient struct {
-	Step     int64      // from 1
-	Values   []*big.Int // in Units
+	Step     int64      // the number of the step, from 1
+	Values   []*big.Int // in units of Unit
 	Unit     *big.Rat
-	Noise    noise.Distribution // of each value, in Units
-	Mean     []float64          // the values divided by the expected number of units in a sample
-	Replayed bool               // it was recorded before
+	Noise    noise.Distribution // the noise of each value, in units of Unit
+	Mean     []float64          // Values in their own unit, divided by the expected number of units in a sample
+	Replayed bool               // the step had been recorded before
 }
 
-// Train is the kernel's primitive for models without a minimum to perturb: noisy gradients (learning.NoisyGradient, where the proof
-// stands). Its whole price is reserved here, before the first step. No loss of the rows is ever told.
+// Train begins or continues a training by noisy gradients (learning.NoisyGradient has the proof). It is for models
+// whose minimum cannot be perturbed. It reserves the whole price before the first step. It never releases the value
+// of the training loss.
 //
-// A training that was paid before goes on, unless it is asked for afresh. Where the owner lost it by a change since, the error is CodeUnfinished: to pay again
-// is to ask afresh.
+// A training that was paid before continues, unless Fresh is set. If a change by the owner ended the earlier
+// training, the error has CodeUnfinished. Setting Fresh then pays for a new one.
 func (c *Session) Train(ctx context.Context, q Training) (*Trainer, error) {
 	if err := c.asks(&q.Analyst); err != nil {
 		return nil, err
@@ -101,7 +106,7 @@ func (c *Session) begin(ctx context.Context, q Training) (*Trainer, error) {
 	return t, err
 }
 
-// failedElsewhere reports a training that failed in another process just now.
+// failedElsewhere returns the error for a training that has failed in another process or was given up by its owner.
 func failedElsewhere() *Error {
 	return &Error{
 		Code:    CodeFailed,

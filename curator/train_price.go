@@ -14,19 +14,19 @@ import (
 	"dither/privacy"
 )
 
-// TrainingExplanation says before a training is paid what it would cost, and its noise.
+// TrainingExplanation states the price and the noise of a training before it is paid.
 type TrainingExplanation struct {
-	Parameters int                // of the model
-	Multiplier string             // of the noise, exact
-	Noise      noise.Distribution // of each value of a step, in Units
+	Parameters int                // the number of parameters of the model
+	Multiplier string             // the noise multiplier, exact
+	Noise      noise.Distribution // the noise of each value of a step, in units of Unit
 	Unit       *big.Rat
-	Expected   float64 // units in a sample
+	Expected   float64 // the expected number of units in a sample
 	Price      Loss
-	Recorded   int64 // steps that were recorded of this very training: all is paid already where it was begun
+	Recorded   int64 // the number of recorded steps of this training. If Begun is set, the whole price is already paid
 	Begun      bool
 }
 
-// ExplainTrain tells what Train would give, free.
+// ExplainTrain returns the price and the noise of [Session.Train], at no cost.
 func (c *Session) ExplainTrain(ctx context.Context, q Training) (*TrainingExplanation, error) {
 	if err := c.asks(&q.Analyst); err != nil {
 		return nil, err
@@ -61,7 +61,7 @@ func (c *Session) ExplainTrain(ctx context.Context, q Training) (*TrainingExplan
 
 func (t *Trainer) unit() *big.Rat { return bounded.GridUnit(t.training.Grid()) }
 
-// training decides all that is public.
+// training builds the Trainer from a request, using public information only.
 func (c *Session) training(ctx context.Context, q Training) (*Trainer, error) {
 	usage := func(format string, args ...any) error {
 		return &Error{Code: CodeUsage, Message: fmt.Sprintf(format, args...)}
@@ -99,7 +99,7 @@ func (c *Session) training(ctx context.Context, q Training) (*Trainer, error) {
 	asked := q.Request
 	asked.Epsilon, asked.Rho = "", ""
 	data, err := c.regress(asked, q.Bound)
-	if err != nil { // what is wrong with it is told before prices are computed
+	if err != nil { // report errors of the question before the slow computation of the price
 		return nil, err
 	}
 	if data.Unit == nil && data.Caps.Rows > 1 {
@@ -149,7 +149,7 @@ func (c *Session) training(ctx context.Context, q Training) (*Trainer, error) {
 	return t, nil
 }
 
-// priced fixes the noise, and what all steps cost together.
+// priced determines the noise multiplier and the price of all steps together.
 func (c *Session) priced(ctx context.Context, q Training, step learning.NoisyGradient) (*release.TrainingTerms, error) {
 	delta, err := parseDelta(q.Delta)
 	if err != nil {
@@ -189,7 +189,8 @@ func (c *Session) priced(ctx context.Context, q Training, step learning.NoisyGra
 	return release.PriceTraining(step, q.Steps, delta)
 }
 
-// calibrated is the least multiplier at which all steps cost Epsilon at δ, or the policy's default price.
+// calibrated returns the least multiplier at which all steps together cost the question's Epsilon at δ. Without
+// Epsilon it uses the policy's default price.
 func (c *Session) calibrated(
 	ctx context.Context,
 	q Training,
@@ -205,7 +206,7 @@ func (c *Session) calibrated(
 	}
 	z, err := trainprice.Multiplier(ctx, step, q.Steps, price.Price(), delta)
 	if err != nil {
-		if ctx.Err() != nil { // nothing was reserved
+		if ctx.Err() != nil { // cancelled by the caller; nothing was reserved
 			return nil, err
 		}
 		return nil, &Error{Code: CodeUsage, Message: err.Error(), cause: err}

@@ -15,15 +15,16 @@ func (t *Trainer) Done() int64 { return t.training.Told() }
 // Recorded is the number of steps that are recorded. Step returns these again.
 func (t *Trainer) Recorded() int64 { return t.training.Recorded() }
 
-// Step gives the next step, at the parameters θ, which are public: they follow from the steps before. A step that was recorded before is given
-// again, for the same θ alone. Refusals leave the training as it was, and so does a ctx that ends; after a failure it has ended.
-// But a step that is given up while its rows are read counts like a question that is given up: after ten the analyst
-// is suspended.
+// Step runs the next step at the public parameters θ, which may depend on earlier steps. A recorded step is
+// returned again, but only for the same θ. A refusal, or a cancelled ctx, leaves the training as it was. A failure
+// ends it. A step that is cancelled while its rows are read counts like a cancelled question: after ten of these,
+// the analyst is suspended.
 func (t *Trainer) Step(ctx context.Context, theta []float64) (*Gradient, error) {
 	number, values, replayed, err := t.training.Step(ctx, theta)
 	if err != nil {
 		e := t.curator.public(err)
-		if errors.Is(err, ledger.ErrNotWritten) { // the step is drawn, and is recorded when the training is asked for again
+		// the noise is drawn already; the step is recorded when the training is requested again
+		if errors.Is(err, ledger.ErrNotWritten) {
 			e.Hint = stepGivenUp().Hint
 		}
 		return nil, afresh(t.training.Look().Fresh(), e)
@@ -31,7 +32,7 @@ func (t *Trainer) Step(ctx context.Context, theta []float64) (*Gradient, error) 
 	return t.gradient(number, values, replayed), nil
 }
 
-// stepGivenUp: a training was paid when it began, and is lost by none of its steps.
+// stepGivenUp returns the error for a cancelled step. The training stays paid and can continue.
 func stepGivenUp() *Error {
 	return &Error{
 		Code: CodeCancelled, Charged: true, Retry: true,
@@ -40,7 +41,7 @@ func stepGivenUp() *Error {
 	}
 }
 
-// gradient tells a step.
+// gradient returns the public form of a step.
 func (t *Trainer) gradient(number int64, values []*big.Int, replayed bool) *Gradient {
 	g := &Gradient{
 		Step:     number,
@@ -57,5 +58,5 @@ func (t *Trainer) gradient(number int64, values []*big.Int, replayed bool) *Grad
 	return g
 }
 
-// Close gives back what the training holds. It can be asked for again, and goes on where it was.
+// Close releases the training's lock and memory. The training can be requested again, and then continues.
 func (t *Trainer) Close() error { return t.training.Close() }

@@ -7,7 +7,7 @@ import (
 	"dither/internal/release"
 )
 
-// wouldLose refuses a change that trainings do not survive; nil where there are none.
+// wouldLose returns an error if a change would end unfinished trainings, and nil if there are none.
 func wouldLose(change string, trainings []release.UnfinishedTraining, hint string) *Error {
 	if len(trainings) == 0 {
 		return nil
@@ -23,7 +23,7 @@ func wouldLose(change string, trainings []release.UnfinishedTraining, hint strin
 	}
 }
 
-// namesOf are the trainings' names.
+// namesOf returns the names of trainings, such as "r7".
 func namesOf(trainings []release.UnfinishedTraining) (names []string) {
 	for _, u := range trainings {
 		names = append(names, fmt.Sprintf("r%d", u.ID()))
@@ -31,14 +31,16 @@ func namesOf(trainings []release.UnfinishedTraining) (names []string) {
 	return names
 }
 
-// sealing keeps a new version of a table from being published while an unfinished training depends on the newest: no training begins between the check and the publishing.
+// sealing returns a guard that publishes a new version of a table under the kernel's lock. It refuses if an
+// unfinished training depends on the newest version, unless abandon is set. It stores these trainings in lost. The
+// lock ensures that no training begins between the check and the publication.
 func (c *Session) sealing(table string, abandon bool, lost *[]release.UnfinishedTraining) func(func() error) error {
 	return func(publish func() error) error {
 		turn, err := c.kernel.Turn()
 		if err != nil {
 			return err
 		}
-		defer func() { _ = turn.Close() }() // which gives the lock back
+		defer func() { _ = turn.Close() }() // releases the lock
 		if *lost, err = c.kernel.PinnedOn(table); err != nil {
 			return err
 		}

@@ -11,15 +11,17 @@ import (
 	"dither/privacy"
 )
 
-// What the primitives have in common that pass over rows as vectors: SELECT x1, x2, …, y FROM t WHERE …. All items but the last are
-// predictors (a constant 1 makes an intercept), and the last is the response.
+// The functions below are for primitives that read rows as vectors: SELECT x1, x2, …, y FROM t WHERE …. The last
+// item is the response, and all other items are predictors. A constant 1 makes an intercept.
 
-// regress plans a regression. bound limits the norm of the predictors, as a decimal; with "" their own ranges limit it.
+// regress plans a regression. bound limits the L2 norm of the predictors, as a decimal; with "" the ranges of the
+// predictors limit it.
 func (c *Session) regress(q Request, bound string) (*release.Regression, error) {
 	return c.regressAt(q, bound, privacy.Loss{})
 }
 
-// regressAt is regress at a price that is not the question's own; the zero loss is none.
+// regressAt is regress at the given price instead of the question's own. The zero loss means the question's own
+// price.
 func (c *Session) regressAt(q Request, bound string, price privacy.Loss) (*release.Regression, error) {
 	request, err := c.request(q.Question())
 	if err != nil {
@@ -68,7 +70,7 @@ func (c *Session) regressAt(q Request, bound string, price privacy.Loss) (*relea
 	return c.kernel.Regression(t, new(big.Rat).SetFloat64(root))
 }
 
-// positive reads a decimal above 0.
+// positive parses a decimal above 0.
 func positive(what, text string) (*big.Rat, error) {
 	r, err := exact.ParseDecimal(text)
 	if err != nil || r.Sign() <= 0 {
@@ -77,7 +79,7 @@ func positive(what, text string) (*big.Rat, error) {
 	return r, nil
 }
 
-// portionOf reads a part of a price: a decimal above 0 and below 1.
+// portionOf parses a share of a price: a decimal above 0 and below 1.
 func portionOf(what, text string) (release.Portion, error) {
 	r, err := exact.ParseDecimal(text)
 	if err != nil || r.Sign() <= 0 || r.Cmp(big.NewRat(1, 1)) >= 0 || !r.Denom().IsInt64() || r.Denom().Int64() > 1<<30 {
@@ -89,7 +91,8 @@ func portionOf(what, text string) (release.Portion, error) {
 	return release.Portion{Of: r.Num().Int64(), Parts: r.Denom().Int64()}, nil
 }
 
-// aboutRows is about how many rows there are: as is said, or where that is 0 as the policy declares.
+// aboutRows returns said, the approximate number of rows in a request. If that is 0, it returns the number that the
+// policy declares.
 func (c *Session) aboutRows(r *release.Regression, said int64) (int64, error) {
 	if said == 0 && r.Source == nil {
 		said = c.policy.Table(r.Table).ExpectedRows

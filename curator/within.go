@@ -11,19 +11,20 @@ import (
 	"dither/internal/policy"
 )
 
-// Accuracy first: a question may name the error that it should have in place of a price, and is asked at the least price that should
-// give it. That price is found from what is public: the plan, and the policy's expected_rows; or from an earlier answer to the very same question at
-// another price, whose released numbers stand for the true ones. Rows are never looked at for it, so that the price says nothing; and it
-// is a promise of what should be, not of what will be: an answer always has its own intervals.
+// A question may name an accuracy instead of a price. It is then asked at the least price that should give this
+// accuracy. The price is found from public facts: the plan and the policy's expected_rows, or an earlier answer to
+// the same question at another price. The released numbers of that answer then stand for the exact ones. No row is
+// read to find the price, so the price reveals nothing. The accuracy is a prediction: the answer has its own
+// intervals.
 
-// accuracy is how wide half an interval may be: absolutely, or as a part of the value's size.
+// accuracy is the largest permitted half-width of an interval: a number, or a fraction of the value's size.
 type accuracy struct {
 	most     float64
 	relative bool
 	text     string
 }
 
-// of is the most that half an interval may be about a value.
+// of returns the largest permitted half-width around a value.
 func (t accuracy) of(value float64) float64 {
 	if t.relative {
 		return t.most * math.Abs(value)
@@ -31,18 +32,19 @@ func (t accuracy) of(value float64) float64 {
 	return t.most
 }
 
-// times is half an interval about a value as a multiple of the most that it may be: at most 1 where it may be so wide, and infinite where none may.
+// times returns half divided by the largest permitted half-width around a value. The result is at most 1 exactly if
+// half is permitted. It is infinite if the permitted half-width is 0, or if half is not finite.
 func (t accuracy) times(half, value float64) float64 {
 	switch most := t.of(value); {
 	case half <= most:
-		return math.Min(half/most, 1) // NaN of 0 in 0, which compares as no excess
+		return math.Min(half/most, 1) // 0/0 is NaN, which compares as no excess
 	case most > 0 && half <= math.MaxFloat64:
 		return math.Max(half/most, math.Nextafter(1, 2))
 	}
 	return math.Inf(1)
 }
 
-// parseAccuracy reads "5%" or "12".
+// parseAccuracy reads an accuracy such as "5%" or "12".
 func parseAccuracy(text string) (accuracy, error) {
 	number, relative := strings.CutSuffix(strings.TrimSpace(text), "%")
 	r, err := exact.ParseDecimal(strings.TrimSpace(number))
@@ -66,7 +68,7 @@ func parseAccuracy(text string) (accuracy, error) {
 	return accuracy{most: most, relative: relative, text: text}, nil
 }
 
-// level takes At, "95%" or "0.95", as the confidence.
+// level copies At, such as "95%" or "0.95", into Confidence. It refuses two different values.
 func (q *Question) level() error {
 	if q.At == "" {
 		return nil
@@ -87,8 +89,8 @@ func (q *Question) level() error {
 	return nil
 }
 
-// within is the plan of a question at the price that it should have; p itself where the question names no accuracy. It says how the
-// price was found.
+// within returns the plan of a question at the price that its accuracy needs, and says in words how the price was
+// found. It returns p itself if the question names no accuracy.
 func (c *Session) within(
 	q Question,
 	filled *policy.Policy,
@@ -118,7 +120,7 @@ func (c *Session) within(
 	switch {
 	case target.most == 0:
 		return &priced{plan: p}, "", nil
-	case q.Epsilon != "" || q.Rho != "" || p.Priced: // beside its text, or in it
+	case q.Epsilon != "" || q.Rho != "" || p.Priced: // a price in a field of q, or in the SQL text
 		return nil, "", &Error{
 			Code:    CodeUsage,
 			Message: "a question has a price or an accuracy, not both",
@@ -150,7 +152,7 @@ func (c *Session) within(
 		}
 	}
 	asked := *p
-	asked.Priced = true // as at any price that is found
+	asked.Priced = true // so that the plan is the same as at an explicit price
 	s := &pricing{
 		c:       c,
 		policy:  filled,

@@ -12,11 +12,12 @@ import (
 	"dither/privacy"
 )
 
-// maxForetold bounds the numbers whose intervals are computed at each price that is tried.
+// maxForetold is the largest number of intervals that are computed for each price tried.
 const maxForetold = 20_000
 
-// meets asks whether every value should be exact enough at a price. The largest half of an interval is so many times what it may be: at most 1
-// where each is exact enough, and else why says what is not; infinite where there is none.
+// meets computes whether every value should be accurate enough at a price. excess is the largest half-width
+// relative to what is permitted: at most 1 if every value is accurate enough. Otherwise why names a value that is
+// not. excess is infinite if a value has no finite interval.
 func (s *pricing) meets(price privacy.Loss) (excess float64, why string, err error) {
 	none := math.Inf(1)
 	t, err := s.at(price)
@@ -59,13 +60,13 @@ func (s *pricing) meets(price privacy.Loss) (excess float64, why string, err err
 	return excess, why, nil
 }
 
-// known reports an output that has no error: a key, or what is computed from nothing that is noisy.
+// known reports whether an output has no error: it is a key, or a constant.
 func known(p *plan.Plan, d *derive.Answer, o plan.Output) bool {
 	return o.Post == nil || mechanismOf(p, o, len(d.Parts(o))) == Constant && d.Single(o) == nil
 }
 
-// direct is meets where each value is a released number itself: its error is one for all cells, and is held to the value of the least size, which
-// is no other at another price.
+// direct computes the result of meets if each value is itself a released number. Then all cells of a column have
+// one error, and the value of least size decides. That value is the same at every price.
 func (s *pricing) direct(p *plan.Plan, d *derive.Answer) (excess float64, why string, direct bool) {
 	if p.Sets != nil {
 		return 0, "", false
@@ -91,7 +92,8 @@ func (s *pricing) direct(p *plan.Plan, d *derive.Answer) (excess float64, why st
 	return excess, why, true
 }
 
-// least is the number of the least size that was released of a measure, which no price puts elsewhere in the canonical order.
+// least returns the released number of least size of measure j. A plan's measures have the same order at every
+// price.
 func (b *basis) least(p *plan.Plan, j int) *big.Int {
 	if b.sizes == nil {
 		b.sizes = make([]*big.Int, len(p.Measures))
@@ -106,8 +108,8 @@ func (b *basis) least(p *plan.Plan, j int) *big.Int {
 	return b.sizes[j]
 }
 
-// foretold is meets from public knowledge alone. Where what was least exact at another price is not exact enough at this one, the others are not
-// looked at.
+// foretold computes the result of meets from public facts alone. It begins with the output that was least accurate
+// at the price tried before. If that one is not accurate enough, it skips the others.
 func (s *pricing) foretold(p *plan.Plan, d *derive.Answer) (excess float64, why string, err error) {
 	a := &asked{plan: p, derived: d, alpha: s.alpha}
 	rows := s.c.expectedRows(p)
@@ -131,7 +133,7 @@ func (s *pricing) foretold(p *plan.Plan, d *derive.Answer) (excess float64, why 
 	return excess, why, nil
 }
 
-// foretoldOf is foretold of one output.
+// foretoldOf computes the result of foretold for one output.
 func (s *pricing) foretoldOf(a *asked, o plan.Output, rows int64) (excess float64, why string, err error) {
 	p, d := a.plan, a.derived
 	if known(p, d, o) {
@@ -145,7 +147,7 @@ func (s *pricing) foretoldOf(a *asked, o plan.Output, rows int64) (excess float6
 	if p.Sets == nil {
 		half = expected(a, o, rows).HalfWidth
 	}
-	for i := range p.Sets { // of which each has an error of its own
+	for i := range p.Sets { // each grouping has its own error
 		half = math.Max(half, d.ForecastIn(i, o, s.alpha).HalfWidth)
 	}
 	if math.IsNaN(half) {
@@ -157,10 +159,10 @@ func (s *pricing) foretoldOf(a *asked, o plan.Output, rows int64) (excess float6
 	return excess, why, nil
 }
 
-// missing refuses, and says what would help.
+// missing returns the error for a price that cannot be found, with a hint.
 func (s *pricing) missing(p *plan.Plan, o plan.Output, what string) *Error {
 	hint := "ask once at a price: the answer is then known, and this starts from it"
-	if p.Open() { // which groups there would be is not known all the same
+	if p.Open() { // which keys another price would release is not known
 		hint = "give a price"
 	}
 	if o.Post.Op == plan.PostAggregate && !s.target.relative {

@@ -8,11 +8,12 @@ import (
 	"dither/privacy"
 )
 
-// tidy are the ε of two digits between the policy's least and greatest price, rising, and the greatest.
+// tidy returns the candidate prices in rising order: every ε of two digits between the policy's minimum and maximum
+// price, and the maximum.
 func (s *pricing) tidy() (out []privacy.Epsilon) {
-	const first, last = -12, 2 // exponents
+	const first, last = -12, 2 // decimal exponents
 	price := s.c.policy.Price
-	at := func(i int) privacy.Epsilon { // rising; 0 where it is beyond what an ε may be
+	at := func(i int) privacy.Epsilon { // the i-th ε of two digits, in rising order; the zero ε if that is out of range
 		e, _ := privacy.ParseEpsilon(strconv.Itoa(10+i%90) + "e" + strconv.Itoa(first+i/90-1))
 		return e
 	}
@@ -32,11 +33,12 @@ func (s *pricing) tidy() (out []privacy.Epsilon) {
 	return out
 }
 
-// leastPrice is the index of the least price at which there is no excess, of rising ones of which the dearer have less; their number where there
-// is none. excess tells how many times too wide intervals are: they are about in proportion to 1/ε, so that what one price has says which to look at
-// next, guess first. Few are looked at that way; and never more than some beyond those of a bisection.
+// leastPrice returns the index of the least price whose excess is at most 1, or len(prices) if there is none. The
+// prices rise, and the excess must not rise with them. It tries the price at index guess first. Half-widths are
+// roughly proportional to 1/ε, so the excess at one price suggests the next one to try. After six such steps, it
+// bisects.
 func leastPrice(prices []privacy.Epsilon, guess int, excess func(privacy.Epsilon) (float64, error)) (int, error) {
-	short, enough := -1, len(prices) // excess at the one, and none at the other
+	short, enough := -1, len(prices) // the excess is too large at index short, and not at index enough
 	next := max(0, min(guess, len(prices)-1))
 	for looks := 0; enough-short > 1; looks++ {
 		of, err := excess(prices[next])
@@ -57,12 +59,12 @@ func leastPrice(prices []privacy.Epsilon, guess int, excess func(privacy.Epsilon
 	return enough, nil
 }
 
-// from is the index of the least price of an ε or more.
+// from returns the index of the least price of at least epsilon.
 func from(prices []privacy.Epsilon, epsilon float64) int {
 	return sort.Search(len(prices), func(i int) bool { f, _ := prices[i].Rat().Float64(); return f >= epsilon*(1-1e-9) })
 }
 
-// guess is the index of the price that should do, by how many times too wide intervals are at another.
+// guess returns the index of the price that should suffice, given the excess at another price.
 func (s *pricing) guess(prices []privacy.Epsilon, at privacy.Loss, excess float64) int {
 	same := sort.Search(len(prices), func(i int) bool { return at.Within(s.policy.Budget.Price(prices[i])) })
 	if same == len(prices) || !(excess > 0) || excess > math.MaxFloat64 {

@@ -16,37 +16,37 @@ import (
 	"dither/privacy"
 )
 
-// pricing is the search for a price.
+// pricing is the search for the least price that gives a question its accuracy.
 type pricing struct {
 	c       *Session
-	policy  *policy.Policy // that questions are planned under
+	policy  *policy.Policy // the policy that questions are planned under
 	request plan.Request
 	target  accuracy
 	alpha   float64
 	shapes  derive.Shapes
-	asked   *plan.Plan // at the price that it would have without
+	asked   *plan.Plan // the question's plan at its price before the search
 	tried   []*priced
-	worst   *int   // the output that was least exact when all were looked at last; nil before
-	basis   *basis // the dearest of the earlier answers to the question; nil where there are none
+	worst   *int   // the index of the least accurate output, when all outputs were last examined; nil before that
+	basis   *basis // an earlier answer to the question, at the highest price; nil if there is none
 }
 
-// basis is an answer to the same question, from which the price is found.
+// basis is an earlier answer to the same question. The search takes its numbers for the exact ones.
 type basis struct {
 	price   privacy.Loss
 	name    string
 	numbers [][]*big.Int
-	sizes   []*big.Int // what least found
+	sizes   []*big.Int // cache of the method least
 }
 
-// priced is the question at a price.
+// priced is the question planned at one price.
 type priced struct {
 	plan *plan.Plan
-	// what derives every cell, whichever HAVING and LIMIT show; nil where it was not asked for, or there is no such
-	// noise
+	// derives every cell, without HAVING and LIMIT. nil before it is needed, or if noise of this size cannot be
+	// drawn
 	every *derive.Answer
 }
 
-// derived is what derives the answer; nil where it is not known yet.
+// derived returns the derivation of the answer; nil if every is nil.
 func (t *priced) derived() *derive.Answer {
 	if t.every == nil {
 		return nil
@@ -54,7 +54,7 @@ func (t *priced) derived() *derive.Answer {
 	return t.every.Showing(t.plan)
 }
 
-// at plans the question at a price, once.
+// at returns the question's plan at a price. It plans each price once.
 func (s *pricing) at(price privacy.Loss) (*priced, error) {
 	for _, t := range s.tried {
 		if t.plan.Price.Within(price) && price.Within(t.plan.Price) {
@@ -75,7 +75,7 @@ func (s *pricing) plan(price privacy.Loss) (*priced, error) {
 	return &priced{plan: p}, err
 }
 
-// ahead plans the question at prices that will be looked at, at once.
+// ahead plans the question at several prices in parallel.
 func (s *pricing) ahead(prices ...privacy.Epsilon) {
 	tried := make([]*priced, len(prices))
 	parallel.Each(len(prices), func(i int) {
@@ -90,23 +90,23 @@ func (s *pricing) ahead(prices ...privacy.Epsilon) {
 	}
 }
 
-// every is what derives every cell at a price; nil where there is no such noise.
+// every returns the derivation of every cell at a price, or nil if noise of this size cannot be drawn.
 func (s *pricing) every(t *priced) *derive.Answer {
 	if t.every == nil {
 		every := *t.plan
 		every.Having, every.Limit, every.Offset = nil, nil, 0
-		t.every, _ = s.shapes.New(&every) // the error is of noise beyond what can be drawn
+		t.every, _ = s.shapes.New(&every) // the error means that the noise is too large to be drawn
 	}
 	return t.every
 }
 
-// maxPlannedAgain bounds the answers to a question that are planned again before one has its key.
+// maxPlannedAgain is the largest number of earlier answers that gather plans again.
 const maxPlannedAgain = 8
 
-// gather finds the dearest answer to the very same question at another price, the newest of these: one whose replay key is the question's
-// at the price that was recorded.
+// gather finds the earlier answer to the same question at the highest price. Only an answer whose recorded replay
+// key is the question's key at the recorded price qualifies.
 func (s *pricing) gather(b *bounded.Statement) error {
-	if s.asked.Open() { // of groups that another price might not release
+	if s.asked.Open() { // another price might release other keys
 		return nil
 	}
 	_, versions, err := s.c.kernel.Sealed(b)
@@ -127,7 +127,7 @@ func (s *pricing) gather(b *bounded.Statement) error {
 			return err
 		}
 		t, err := s.at(r.Loss)
-		if err != nil || t.plan.Key(versions...) != r.Key { // of other weights
+		if err != nil || t.plan.Key(versions...) != r.Key { // asked with other weights
 			continue
 		}
 		numbers, err := release.NumbersOf(answer, t.plan)
@@ -140,8 +140,8 @@ func (s *pricing) gather(b *bounded.Statement) error {
 	return nil
 }
 
-// cheapest finds the least price that should do: that of an earlier answer, if one does and no new noise is wanted; else the least
-// of two digits.
+// cheapest returns the plan at the least price that should suffice. That is the price of an earlier answer, if that
+// answer is accurate enough and Fresh is not set. Otherwise it is the least ε of two digits.
 func (s *pricing) cheapest(fresh bool) (*priced, string, error) {
 	basis, begin := s.basis, s.asked.Price
 	if basis != nil && !fresh {
@@ -157,7 +157,8 @@ func (s *pricing) cheapest(fresh bool) (*priced, string, error) {
 	}
 	tidy := s.tidy()
 	guess := s.guess(tidy, begin, excess)
-	s.ahead(tidy[max(0, guess-1):min(guess+1, len(tidy))]...) // at the one it should do, and at the other not
+	// the guess should suffice, and the price below it should not
+	s.ahead(tidy[max(0, guess-1):min(guess+1, len(tidy))]...)
 	i, err := leastPrice(tidy, guess, func(e privacy.Epsilon) (float64, error) {
 		excess, _, err := s.meets(s.policy.Budget.Price(e))
 		return excess, err
@@ -197,7 +198,8 @@ func (s *pricing) cheapest(fresh bool) (*priced, string, error) {
 	), err
 }
 
-// fewer says that caps may leave fewer rows than the owner expects, where the price was found from these: how many they leave is not public.
+// fewer returns a note that contribution bounding may leave fewer rows than the owner expects, if the price was
+// found from that number. How many rows are left is not public.
 func (s *pricing) fewer() string {
 	p, expects := s.asked, s.c.expectedRows(s.asked)
 	if s.basis != nil || p.Unit == nil || expects == 0 || len(p.Keys) > 0 || p.Where != nil {
@@ -205,7 +207,7 @@ func (s *pricing) fewer() string {
 	}
 	count := p.Caps.Rows
 	if count == 0 {
-		count = p.Caps.RowsPerGroup // there is one group
+		count = p.Caps.RowsPerGroup // a question without keys has one group
 	}
 	switch {
 	case count == 0 || count >= expects:

@@ -9,19 +9,21 @@ import (
 	"dither/internal/seal"
 )
 
-// Work bounds what the rows of one unit can make a question take: a function of the question and the policy alone.
+// Work bounds the engine's work for the rows of one unit. It is a function of the question and the policy.
 type Work struct {
-	Steps int64 // of which each is about a nanosecond of one core, at worst
-	Limit int64 // the policy's: a question beyond it is refused
-	Rows  int64 // the most rows that one unit can become at one place, before caps
-	// nothing bounds how many rows one unit has in some table, which is read on its server or belongs to units
-	// through another; Steps is as if the policy did
+	Steps int64 // the number of steps. A step takes at most about one nanosecond of one core
+	Limit int64 // the policy's limit on Steps: a question beyond it is refused
+	// the largest number of rows that one unit's rows can become at any point of the statement, before contribution
+	// bounding
+	Rows int64
+	// Steps relies on a number of rows per unit that nothing enforces, because a table is read on its server, or
+	// its unit is found through another table
 	Unbounded bool
 }
 
-// work is what the rows of one unit can make a look take, with all that the same answer looks at. Unbounded holds just
-// where some table is read on its server (a copy keeps to the policy), or has its unit through another. It is known before anything is charged, and reads
-// no row.
+// work returns the bounds on the engine's work for all statements of an access. It reads no row, and is known
+// before anything is charged. Unbounded is set if a statement reads a live table in place, or a table whose unit is
+// found through another table. A copy on the server keeps the policy's limit on rows.
 func (c *Session) work(l *release.Look) Work {
 	p := c.filled()
 	of := cost.Of(p, l.Statements()...)
@@ -29,8 +31,8 @@ func (c *Session) work(l *release.Look) Work {
 	return Work{Steps: of.Steps, Limit: p.MostUnitCost(), Rows: of.Rows, Unbounded: of.Unbounded && live || of.Owned}
 }
 
-// Work is the cost of a question that answer_delay.factor multiplies, where every table has as many rows as rows says:
-// `dither audit timing --calibrate` divides times by it. It is free.
+// Work returns the amount that answer_delay.factor multiplies for a question, if each table has the number of rows
+// that rows returns. `dither audit timing --calibrate` divides measured times by it. It is free.
 func (c *Session) Work(q Question, rows func(table string) int64) (*big.Int, error) {
 	a, err := c.ask(q)
 	if err != nil {
