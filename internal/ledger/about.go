@@ -5,7 +5,7 @@ import (
 	"errors"
 )
 
-// encode writes the subject of an answer for the index, as texts with their lengths.
+// encode returns the index's encoding of a: its texts and numbers in order, each text preceded by its length.
 func (a *About) encode() []byte {
 	var b []byte
 	text := func(s string) { b = append(binary.AppendUvarint(b, uint64(len(s))), s...) }
@@ -31,9 +31,9 @@ func (a *About) encode() []byte {
 
 var errAbout = errors.New("what an answer is about is unreadable")
 
-// decodeAbout reads what encode wrote.
+// decodeAbout decodes the output of encode. It returns errAbout for any other data.
 func decodeAbout(data []byte) (*About, error) {
-	bad, all := false, string(data) // every text is a part of it
+	bad, all := false, string(data) // all is one string, so that every decoded text can share its memory
 	number := func() uint64 {
 		n, size := binary.Uvarint(data)
 		if size <= 0 || n > 1<<40 {

@@ -6,9 +6,10 @@ import (
 	"errors"
 )
 
-// decodeAgain decodes a line that this process has decoded before, and whose hash it kept. The hash proves that the
-// line is the same, and the first decoding was strict. So decodeAgain only takes the line apart. It finds the values of
-// a release, which make up nearly all of a ledger, without parsing them.
+// decodeAgain decodes a line that this process has already decoded once. known is the hash of the line at that
+// time. If the hash still matches, the line is unchanged and has passed the strict checks. decodeAgain then skips
+// those checks, and copies the values of a release without parsing them. Values make up nearly all of a ledger. If
+// the hash differs, decodeAgain returns an error.
 func decodeAgain(line []byte, known Hash) (Entry, error) {
 	if sha256.Sum256(line) == known {
 		if e, ok := takenApart(line); ok {
@@ -23,8 +24,8 @@ func decodeAgain(line []byte, known Hash) (Entry, error) {
 	return e, err
 }
 
-// takenApart returns a reservation or a release from a line that decodeLine is known to accept. For any other entry, ok
-// is false.
+// takenApart decodes a reservation or a release from a line that decodeLine accepts. For any other kind of entry,
+// ok is false.
 func takenApart(line []byte) (e Entry, ok bool) {
 	frame := (&walker{data: line}).fields()
 	for _, of := range []struct {
@@ -49,7 +50,7 @@ func takenApart(line []byte) (e Entry, ok bool) {
 	return e, ok
 }
 
-// fields returns the texts of an object's values by key. No key is repeated.
+// fields parses a JSON object and returns the text of each value by its key. The object must have no repeated key.
 func (w *walker) fields() map[string][]byte {
 	out := map[string][]byte{}
 	if w.peek() != '{' {
@@ -60,11 +61,11 @@ func (w *walker) fields() map[string][]byte {
 		if err != nil {
 			return nil
 		}
-		w.peek() // ':'
+		w.peek() // skip spaces before ':'
 		w.pos++
 		w.peek()
 		start := w.pos
-		_ = w.value(nil) // always nil
+		_ = w.value(nil) // the error is always nil, because there is no shape to check
 		out[key] = w.data[start:w.pos]
 	}
 	return out

@@ -2,12 +2,13 @@ package ledger
 
 import "dither/privacy"
 
-// checkAnalyst refuses an analyst whom the terms do not list. If the terms list nobody, anybody may ask.
+// checkAnalyst returns ErrAnalyst for an analyst whom the terms do not list. If the terms list nobody, every
+// analyst is accepted.
 //
-// Analysts' limits lie within the budget. They protect nobody by themselves, because analysts may share what they
-// learn. The budget, which every charge counts against, is the only promise. An analyst's limit counts every price in
-// full, even the price of a question about some parts. A fragment counts against no limit, because nobody knows whose
-// it was.
+// Analysts' limits protect nobody by themselves, because analysts may share what they learn. Only the budget
+// protects people, and every charge counts against it. An analyst's limit counts every price in full, even the
+// price of a question that is confined to some parts. The charge for a fragment counts against no analyst's limit,
+// because nobody knows whose reservation was lost in it.
 func (h *history) checkAnalyst(name string) error {
 	if _, known := h.terms.Analysts[name]; !known && len(h.terms.Analysts) > 0 {
 		return ErrAnalyst
@@ -15,7 +16,7 @@ func (h *history) checkAnalyst(name string) error {
 	return nil
 }
 
-// chargeAnalyst adds a price to what its analyst has spent.
+// chargeAnalyst adds the price of a reservation to the spending of its analyst.
 func (h *history) chargeAnalyst(r Reservation) {
 	if r.Analyst == "" {
 		return
@@ -26,11 +27,11 @@ func (h *history) chargeAnalyst(r Reservation) {
 	h.analysts[r.Analyst].add(r.Loss)
 }
 
-// Asked is what one analyst has spent, and what remains.
+// Asked is an analyst's limit, with the amounts spent and remaining.
 type Asked struct {
 	Limit     privacy.Loss `json:"limit"`
 	Spent     privacy.Loss `json:"spent"`
-	Remaining privacy.Loss `json:"remaining"` // of the limit alone
+	Remaining privacy.Loss `json:"remaining"` // of this limit; the budget may leave less
 }
 
 func (h *history) askedBy(name string, limit privacy.Loss) Asked {
@@ -41,7 +42,7 @@ func (h *history) askedBy(name string, limit privacy.Loss) Asked {
 	return Asked{Limit: limit, Spent: f.Spent(), Remaining: f.Remaining()}
 }
 
-// asked returns the state of every limit.
+// asked returns the state of every analyst's limit by name, or nil if the terms list no analysts.
 func (h *history) asked() map[string]Asked {
 	if h.terms == nil || len(h.terms.Analysts) == 0 {
 		return nil

@@ -13,43 +13,45 @@ import (
 	"dither/privacy"
 )
 
-// Questions look for earlier answers by subject, to see what follows from them. The history keeps the subject of every
-// answer in memory, each distinct subject once, so that a search does not read a ledger of many thousand entries again.
+// To reuse releases, the planner searches the earlier answers by subject. The history keeps the subject of every
+// answer in memory, each distinct subject once. So a search need not read thousands of entries again.
 
-// About is the subject of a reservation's answer, as far as a search for answers needs it.
+// About is the subject of an answer: the digest of its policy, the sealed tables that were read, and the marks of
+// its question. Searches for earlier answers compare it.
 type About struct {
 	Policy  string
 	Sources []Source
 	Subject *Subject
 }
 
-// answered is an answer, given by its entries.
+// answered is an answer that the history or the index knows, with the indices of its release and of its reservation
+// (paying).
 type answered struct {
-	key             string // "" if the index found it, except by its key
+	key             string // the replay key; "" if the index found the answer by its subject or its reservation
 	about           *About
 	rho             float64
 	release, paying uint64
 }
 
-// waiting is a reservation that has neither its release nor its failure yet.
+// waiting is a reservation that has neither its release nor a recorded failure yet.
 type waiting struct {
 	key   string
 	about *About
 	rho   float64
-	loss  privacy.Loss // as it counts in the terms in force
-	told  bool         // whether one of its steps was released
+	loss  privacy.Loss // the price, converted to the terms in force
+	told  bool         // whether a step of the reservation was recorded
 
-	analyst string // who asked
+	analyst string // the analyst who is charged
 }
 
-// rhoOf is roughly what a loss amounts to in ρ.
+// rhoOf returns the ρ of a loss as zCDP, rounded to a float64. It serves to compare prices, not to account.
 func rhoOf(l privacy.Loss) float64 {
 	rho, _ := l.ZCDP()
 	size, _ := rho.Rat().Float64()
 	return size
 }
 
-// about returns the subject of a reservation. All equal subjects share one value.
+// about returns the subject of a reservation. Reservations with equal subjects get the same pointer.
 func (h *history) about(r Reservation) *About {
 	out := &About{Policy: r.Policy, Sources: r.Sources, Subject: r.Subject}
 	var b strings.Builder
@@ -70,11 +72,11 @@ func (h *history) about(r Reservation) *About {
 	return out
 }
 
-// Answer is a reservation with its release. Its methods read the entries on demand.
+// Answer is a reservation and its release. Its methods read the two entries from the log when they are called.
 type Answer struct {
 	Reserved uint64  // the index of the reservation's entry
-	Rho      float64 // roughly what it cost, in ρ
-	About    *About  // not to be changed
+	Rho      float64 // approximate price as zCDP
+	About    *About  // shared with other answers: do not change it
 
 	of      *Ledger
 	release uint64
@@ -82,7 +84,7 @@ type Answer struct {
 
 func (l *Ledger) answer(a answered) Answer { return Answer{a.paying, a.rho, a.about, l, a.release} }
 
-// Reservation reads the reservation that paid for the answer.
+// Reservation reads the reservation that paid for the answer from the log.
 func (a Answer) Reservation() (Reservation, error) {
 	e, err := a.of.Entry(a.Reserved)
 	if err != nil {
@@ -95,7 +97,7 @@ func (a Answer) Reservation() (Reservation, error) {
 	return r, err
 }
 
-// Values reads the released values.
+// Values reads the released values from the log.
 func (a Answer) Values() (json.RawMessage, error) {
 	e, err := a.of.Entry(a.release)
 	if err != nil {
@@ -108,7 +110,8 @@ func (a Answer) Values() (json.RawMessage, error) {
 	return r.Values, err
 }
 
-// AnswerOf gives the answer that a reservation paid for; ok is false if there is none.
+// AnswerOf returns the answer that a reservation paid for. reserved is the index of the reservation's entry. If
+// there is no release, ok is false.
 func (l *Ledger) AnswerOf(reserved uint64) (a Answer, ok bool, err error) {
 	err = l.locked(func() error {
 		var found answered
@@ -120,7 +123,7 @@ func (l *Ledger) AnswerOf(reserved uint64) (a Answer, ok bool, err error) {
 	return a, ok && err == nil, err
 }
 
-// Answers returns the answers whose subject want accepts, newest first. The caller must not change an About.
+// Answers returns, newest first, the answers for which want returns true. want must not change its argument.
 func (l *Ledger) Answers(want func(*About) bool) (iter.Seq[Answer], error) {
 	answers, err := l.wanted(want)
 	if errors.Is(err, errIndex) {
@@ -140,7 +143,7 @@ func (l *Ledger) Answers(want func(*About) bool) (iter.Seq[Answer], error) {
 	}, nil
 }
 
-// wanted returns the answers whose subject want accepts, newest first. It calls want without holding the lock.
+// wanted returns, newest first, the answers for which want returns true. It calls want without holding the lock.
 func (l *Ledger) wanted(want func(*About) bool) (out []answered, err error) {
 	var answers []answered
 	var old *past

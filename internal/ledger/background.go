@@ -9,13 +9,14 @@ import (
 	"time"
 )
 
-// VerifyInBackground verifies the whole chain repeatedly, as Verify does, until ctx is done. It is for long-running
-// processes, because Open reads only the entries since the newest checkpoint. It returns at once. It does not hold the
-// lock, because acknowledged entries do not change.
+// VerifyInBackground starts a goroutine that verifies the whole chain again and again, as Verify does, until ctx is
+// done. It waits for pause between two verifications. Long-running processes need it, because Open reads only the
+// entries since the newest checkpoint. VerifyInBackground returns at once. Verification does not hold the lock,
+// because acknowledged entries do not change.
 //
-// If the chain is wrong, every later method of l returns that error, so that nothing more is admitted or released, and
-// failed is called with it, once. If the log cannot be read for another reason, VerifyInBackground tries again; the
-// third such error in a row counts as wrong.
+// If the chain is wrong, every later method of l returns the error, so nothing more is admitted or released.
+// VerifyInBackground then calls failed once with the error, and stops. If the log cannot be read for another
+// reason, it tries again. After three such errors in a row it treats the chain as wrong.
 func (l *Ledger) VerifyInBackground(ctx context.Context, pause time.Duration, failed func(error)) {
 	go func() {
 		unread := 0
@@ -40,40 +41,40 @@ func (l *Ledger) VerifyInBackground(ctx context.Context, pause time.Duration, fa
 	}()
 }
 
-// isWrong reports whether an error concerns the log's contents, and not a failure to read it.
+// isWrong reports whether err means that the log's contents are wrong. Otherwise the log could not be read.
 func isWrong(err error) bool {
 	var corrupt *CorruptError
 	var back *RolledBackError
 	return errors.As(err, &corrupt) || errors.As(err, &back) || errors.Is(err, ErrNewer) || errors.Is(err, ErrMissing)
 }
 
-// stop makes every later method return err. Closing the file releases the lock.
+// stop makes every later method return err. It closes the file, which releases the lock.
 func (l *Ledger) stop(err error) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	if l.failed == nil {
 		l.failed = err
-		_ = l.file.Close() // nothing is being written, since writers hold mu
+		_ = l.file.Close() // no write is in progress, because writers hold mu
 	}
 }
 
-// verifyOnce reads the log from its beginning up to the newest entry that l has seen, and checks that this entry is
-// there.
+// verifyOnce reads the log from its beginning to the newest entry that l has read. It returns an error if the chain
+// is wrong or lacks this entry.
 func (l *Ledger) verifyOnce(ctx context.Context) error {
 	l.mu.Lock()
 	tip, begun, end, failed := l.log.last, l.log.hasLast, l.log.tipEnd, l.failed
 	l.mu.Unlock()
 	switch {
 	case failed != nil:
-		return ErrClosed // there is nothing to stop
-	case !begun: // the index was damaged and a full reading failed: the next call returns the error
+		return ErrClosed // VerifyInBackground has nothing to stop
+	case !begun: // the index was damaged and reading the whole log failed: the next call of a method returns the error
 		return nil
 	}
 	f, err := openLog(l.fsys, l.dir, os.O_RDONLY)
 	if err != nil {
 		return err
 	}
-	defer func() { _ = f.Close() }() // it was only read
+	defer func() { _ = f.Close() }() // error ignored: the file was only read
 	again := newLog(f, l.every)
 	again.passBy(tip)
 	again.until = &tip.Index
@@ -86,7 +87,7 @@ func (l *Ledger) verifyOnce(ctx context.Context) error {
 	return nil
 }
 
-// stoppable is a reader that stops once ctx is done.
+// stoppable is a reader that returns ctx's error once ctx is done.
 type stoppable struct {
 	ctx context.Context
 	io.ReaderAt

@@ -5,12 +5,13 @@ import (
 	"fmt"
 )
 
-// errUnlinked reports an entry that has the next index, but does not follow the line before it.
+// errUnlinked reports an entry that has the expected index, but does not contain the hash of the line before it.
 var errUnlinked = errors.New("it does not follow the entry before it")
 
-// blame decides which line was changed when an entry, line number, does not contain the hash of the line before it. The
-// line after an entry contains that entry's hash. If the next line agrees with this one, the line before was changed;
-// if not, this one was. Without a next line, it may be either.
+// blame returns a *CorruptError that names the line that was changed. It is called for an entry e, on line number,
+// that does not contain the hash of the line before it. To decide between these two lines, blame reads the line
+// after e. If that line contains e's hash, the line before e was changed. If not, e was changed. If there is no
+// readable next entry, the error names both lines.
 func (l *log) blame(r *lineReader, e Entry, number uint64) error {
 	before := number - 1
 	if n := len(l.refs); n > 0 {

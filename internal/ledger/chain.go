@@ -13,27 +13,29 @@ import (
 	"time"
 )
 
-// FormatVersion is the version of the lines that this program writes, and the newest that it reads.
+// FormatVersion is the newest version of lines that this program writes and reads.
 //
-// Each line has the least version that can express it, so that older programs can read a ledger that uses nothing new.
+// Each line has the least version that can express it, so older programs can read a ledger that uses nothing newer.
 // Version 2 adds parts, grants, analysts and openings. Version 3 adds the subjects by which answers are found, the
-// options named beside a question, and questions that were given up. Version 4 adds free fragments, corrections of the
-// clock, recoveries, checkpoints, and questions and steps that were given up and count towards a suspension.
+// bounds named beside a question, and questions that were given up. Version 4 adds free fragments, corrections of
+// the clock, recoveries and checkpoints. It also adds questions and steps that were given up and count towards a
+// suspension.
 const FormatVersion = 4
 
-// maxLine bounds a line without its newline, so that a hostile file cannot exhaust memory.
+// maxLine is the largest size of a line in bytes, without its newline. It keeps a hostile file from exhausting
+// memory.
 const maxLine = 64<<20 + 64<<10
 
-// Hash is the SHA-256 of a line.
+// Hash is the SHA-256 of a line, without its newline.
 type Hash [sha256.Size]byte
 
-// String writes h in hexadecimal.
+// String returns h in lower-case hexadecimal.
 func (h Hash) String() string { return hex.EncodeToString(h[:]) }
 
-// MarshalText writes what String writes.
+// MarshalText returns the output of String.
 func (h Hash) MarshalText() ([]byte, error) { return []byte(h.String()), nil }
 
-// UnmarshalText reads what String wrote: 64 lower-case hexadecimal digits.
+// UnmarshalText parses the output of String: 64 lower-case hexadecimal digits.
 func (h *Hash) UnmarshalText(text []byte) error {
 	if len(text) != 2*len(h) || !isHex(string(text)) {
 		return errors.New("not a hash")
@@ -42,26 +44,26 @@ func (h *Hash) UnmarshalText(text []byte) error {
 	return err
 }
 
-// Head names the newest entry of a log; its hash covers all entries before it. It is the checkpoint that an owner keeps
-// elsewhere.
+// Head is the index and the hash of the newest entry of a log. The hash covers all earlier entries. Owners keep
+// heads elsewhere as checkpoints.
 type Head struct {
 	Index uint64
 	Hash  Hash
 }
 
-// String writes "INDEX:HASH".
+// String returns h as "INDEX:HASH".
 func (h Head) String() string { return fmt.Sprintf("%d:%s", h.Index, h.Hash) }
 
-// MarshalText writes what String writes.
+// MarshalText returns the output of String.
 func (h Head) MarshalText() ([]byte, error) { return []byte(h.String()), nil }
 
-// UnmarshalText reads what String wrote.
+// UnmarshalText parses the output of String.
 func (h *Head) UnmarshalText(text []byte) (err error) {
 	*h, err = ParseHead(string(text))
 	return err
 }
 
-// ParseHead reads what String wrote, with or without one newline after it.
+// ParseHead parses the output of Head.String, with or without one newline at the end.
 func ParseHead(text string) (Head, error) {
 	index, hash, ok := strings.Cut(strings.TrimSuffix(text, "\n"), ":")
 	if !ok {
@@ -78,7 +80,7 @@ func ParseHead(text string) (Head, error) {
 	return h, nil
 }
 
-// frame is a line whose body is not yet decoded. The keys are written in this order.
+// frame is a line with its body still encoded. Lines have the keys in this order.
 type frame struct {
 	V    int             `json:"v"`
 	N    uint64          `json:"n"`
@@ -88,7 +90,7 @@ type frame struct {
 	Body json.RawMessage `json:"body"`
 }
 
-// encodeLine writes an entry as a line, without its newline.
+// encodeLine returns an entry as a line, without its newline.
 func encodeLine(index uint64, prev Hash, at time.Time, body Body) ([]byte, error) {
 	raw, err := marshal(body)
 	if err != nil {
@@ -97,7 +99,7 @@ func encodeLine(index uint64, prev Hash, at time.Time, body Body) ([]byte, error
 	return marshal(frame{V: version(body), N: index, Prev: prev, At: at.UTC(), Kind: body.kind(), Body: raw})
 }
 
-// marshal is json.Marshal without escaping <, > and &, because people read the log.
+// marshal is json.Marshal without escaping of <, > and &, because people read the log.
 func marshal(v any) ([]byte, error) {
 	var b bytes.Buffer
 	enc := json.NewEncoder(&b)
@@ -108,11 +110,11 @@ func marshal(v any) ([]byte, error) {
 	return bytes.TrimSuffix(b.Bytes(), []byte("\n")), nil
 }
 
-// errFragment reports a line that is not JSON: the rest of an unfinished write. No proper prefix of an entry is JSON.
-// So every other unreadable line is corruption, and no unfinished entry is mistaken for it.
+// errFragment reports a line that is not JSON, so it is a part of an interrupted write. No proper prefix of an
+// entry is JSON. Therefore an unreadable line that is JSON is corruption, never an interrupted write.
 var errFragment = errors.New("not a whole entry")
 
-// decodeLine decodes one line strictly. Its error is errFragment, ErrNewer, or a description of the fault.
+// decodeLine decodes one line strictly. Its error is errFragment, ErrNewer, or a description of what is wrong.
 func decodeLine(line []byte) (Entry, error) {
 	if !json.Valid(line) {
 		return Entry{}, errFragment
@@ -141,7 +143,7 @@ func decodeLine(line []byte) (Entry, error) {
 	return Entry{Index: f.N, Kind: f.Kind, Time: f.At, Prev: f.Prev, Hash: sha256.Sum256(line), Body: body}, nil
 }
 
-// version is the least version of the format that a body can be written in.
+// version returns the least version of the format that can express a body.
 func version(b Body) int {
 	switch b := b.(type) {
 	case Adoption:
@@ -176,8 +178,8 @@ func version(b Body) int {
 	return 1
 }
 
-// newer reports whether a line has a newer version. It reads v alone, since nothing else of a newer line may be
-// understood.
+// newer reports whether a line has a newer version than this program reads. It reads only the key v, because a
+// newer line may hold other things in a form unknown to this program.
 func newer(line []byte) bool {
 	var probe struct {
 		V int `json:"v"`
@@ -185,7 +187,7 @@ func newer(line []byte) bool {
 	return json.Unmarshal(line, &probe) == nil && probe.V > FormatVersion
 }
 
-// The shapes of what a line holds.
+// The shapes of a line and of each kind of body.
 var (
 	frameShape       = shapeOf(reflect.TypeFor[frame]())
 	genesisShape     = shapeOf(reflect.TypeFor[Genesis]())

@@ -10,8 +10,9 @@ import (
 	"dither/internal/ledger/index"
 )
 
-// keepShort writes a checkpoint if the log has passed a place that no checkpoint covers, so that the next reader begins
-// there. It runs after an append, without the lock on the log. A failure costs only time: a later append tries again.
+// keepShort writes a checkpoint if one is due, so that later readers have little to read. A checkpoint is due when
+// the log has passed a place, as cadence defines it, that no checkpoint covers. keepShort runs after an append,
+// without the lock on the log. A failure costs only time, because a later append tries again.
 func (l *Ledger) keepShort() {
 	if !l.due.Load() || !l.checkpoint.CompareAndSwap(false, true) {
 		return
@@ -26,27 +27,27 @@ func (l *Ledger) keepShort() {
 	l.noteDue()
 }
 
-// noteDue notes whether a checkpoint is due.
+// noteDue updates l.due, which says whether a checkpoint is due.
 func (l *Ledger) noteDue() {
 	l.due.Store(l.failed == nil && len(l.log.pending) > 0 && l.log.count() >= l.retry)
 }
 
-// writeCheckpoint writes the index up to the newest place, durably; then its checkpoint into the log; then the
-// checkpoint's position. It computes and writes everything but the checkpoint's own line without the lock on the log,
-// because nothing before a place changes.
+// writeCheckpoint writes a checkpoint for the newest place, in three steps. It writes and syncs the index up to the
+// place, appends the checkpoint entry to the log, and writes the entry's position to the checkpoint file. Only the
+// append holds the lock on the log, because nothing before a place changes.
 func (l *Ledger) writeCheckpoint() error {
 	lock, err := lockIndex(l.fsys, l.dir)
-	if err != nil || lock == nil { // otherwise another process is writing it
+	if err != nil || lock == nil { // with a nil lock, another process is writing the index
 		return err
 	}
-	defer func() { _ = lock.Close() }() // which unlocks it
+	defer func() { _ = lock.Close() }() // closing unlocks it
 
 	l.mu.Lock()
 	offset, known := int64(0), l.log.past
 	if known != nil {
 		offset = known.size()
 	}
-	var missing []*place // from the index
+	var missing []*place // places whose segments the index lacks
 	for _, p := range slices.Concat(l.log.covered, l.log.pending) {
 		if p.entries > l.log.base {
 			missing = append(missing, &place{from: p.from, refs: p.refs, answers: p.answers})
@@ -56,9 +57,9 @@ func (l *Ledger) writeCheckpoint() error {
 	if n := len(l.log.pending); n > 0 {
 		newest = l.log.pending[n-1]
 	}
-	l.log.unindexed = false // it is about to be mended
+	l.log.unindexed = false // this function writes the missing segments
 	l.mu.Unlock()
-	if newest == nil { // another process was quicker
+	if newest == nil { // another process wrote the checkpoint first
 		return nil
 	}
 	if err := writeSegments(l.fsys, l.dir, known, offset, missing); err != nil {
@@ -77,7 +78,7 @@ func (l *Ledger) writeCheckpoint() error {
 	return err
 }
 
-// lockIndex locks the index for writing; it returns nil if another process holds the lock.
+// lockIndex locks the index for writing. It returns nil if another process holds the lock.
 func lockIndex(fsys fileSystem, dir string) (file, error) {
 	lock, err := fsys.Open(filepath.Join(dir, indexLockName), os.O_RDWR|os.O_CREATE, 0o600)
 	if err != nil {
@@ -85,23 +86,24 @@ func lockIndex(fsys fileSystem, dir string) (file, error) {
 	}
 	taken, err := lock.TryLock()
 	if err != nil || !taken {
-		_ = lock.Close() // nothing was written
+		_ = lock.Close() // error ignored: nothing was written
 		return nil, err
 	}
 	return lock, nil
 }
 
-// writeSegments writes segments to the index file, durably, after those that it is known to contain.
+// writeSegments writes the segments of missing to the index file at offset, after the segments in known, and syncs
+// the file. It returns an error if the file no longer contains the last segment of known.
 func writeSegments(fsys fileSystem, dir string, known *past, offset int64, missing []*place) error {
 	f, err := fsys.Open(filepath.Join(dir, indexName), os.O_RDWR|os.O_CREATE, 0o600)
 	if err != nil {
 		return err
 	}
-	defer func() { _ = f.Close() }() // what was synced is durable
+	defer func() { _ = f.Close() }() // error ignored: the data is synced before
 	if known != nil && len(known.parts) > 0 {
 		last := known.parts[len(known.parts)-1]
 		if _, err := index.Open(f, offset-last.Size, last.Size, last.Root); err != nil {
-			return err // the file was replaced
+			return err // another process replaced the file
 		}
 	}
 	for _, p := range missing {
@@ -125,7 +127,7 @@ func writeAt(f file, data []byte, offset int64) error {
 	return err
 }
 
-// pointer returns the checkpoint file's text for the newest checkpoint.
+// pointer returns the content of the checkpoint file for the newest checkpoint.
 func (h *history) pointer() ([]byte, error) {
 	c := h.newestCheckpoint
 	if c == nil || h.past == nil || h.past.to() < c.body.Entries {
@@ -142,7 +144,7 @@ func (h *history) pointer() ([]byte, error) {
 	return slices.Concat(first, []byte("\n"), c.state), nil
 }
 
-// replaceFile replaces a file durably. At every moment the name has one complete content.
+// replaceFile durably replaces a file. At every moment the file has its complete old or its complete new content.
 func replaceFile(fsys fileSystem, dir, name string, data []byte) error {
 	temp := filepath.Join(dir, name+".tmp")
 	f, err := fsys.Open(temp, os.O_WRONLY|os.O_CREATE|os.O_TRUNC, 0o600)
@@ -157,7 +159,7 @@ func replaceFile(fsys fileSystem, dir, name string, data []byte) error {
 		err = fsys.Rename(temp, filepath.Join(dir, name))
 	}
 	if err != nil {
-		_ = fsys.Remove(temp) // on a full disk it would be in the way
+		_ = fsys.Remove(temp) // a leftover would take space on a full disk
 		return err
 	}
 	return fsys.SyncDir(dir)

@@ -6,30 +6,31 @@ import (
 	"time"
 )
 
-// Correction records that the owner corrects the clock after an entry was dated too late. From then on the clock is
-// this entry's date, and not the latest date of all entries. Without a correction, one entry dated 2100 would end all
-// grants until then.
+// Correction records that the owner corrects the ledger's clock after an entry was dated too late. The clock is the
+// latest date of any entry. From a correction on, the clock starts again at the date of the correction's entry.
+// Without it, one entry dated 2100 would stop all grants until then.
 //
 // # No period's grant is given twice
 //
-// Claim: whatever the dates of the entries and however often the clock is corrected, the grants that are given belong
-// to periods that do not overlap, but for those on both sides of a change of terms that begins grants, or grants by
-// another period; and each is of a period that the date of some entry lies in. So all charges admitted until the terms
-// change add up to at most one grant for each period that entries were dated in: those of an honest clock, and those
-// that a wrong date opened.
+// Claim: no two grants are given for overlapping periods, whatever the dates of the entries, and however often the
+// owner corrects the clock. There is one exception. If a change of terms introduces grants or changes the length of
+// their periods, a grant before the change and a grant after it may overlap. Each grant is for a period that
+// contains the date of some entry. So the charges admitted between two changes of terms add up to at most one grant
+// for each period that contains the date of an entry, whether that date is right or wrong.
 //
-// Proof. A grant is given where the account of the period is emptied: in enter, adopt and correct, and nowhere else,
-// for the period of the clock, which is the date of an entry. Between two corrections the clock never goes back, and
-// enter empties only for a period that begins after the running one: so these periods do not overlap. A correction
-// takes all that were given before it into closed, and from then on enter and correct empty the account for no period
-// that overlaps one of those. By induction no two overlap. A charge is admitted only within what the account leaves of
-// the grant; where a period gives none, the account that ran before goes on, which has its own grant once. ∎ The
-// lifetime is a filter of its own, which no clock touches.
+// Proof. A grant is given when an empty account begins for a period. Only enter, adopt and correct begin one. Each
+// does so only for the period of the clock, and the clock is the date of an entry. Between two corrections the
+// clock never goes back, and enter begins an account only for a period that starts after the current one. So the
+// periods between two corrections do not overlap. A correction moves all periods granted so far into closed. From
+// then on, enter and correct begin no account for a period that overlaps a period in closed. By induction, no two
+// periods with a grant overlap. A charge is admitted only within what remains of the current account's grant. If a
+// period gets no grant, the previous account continues, and its grant was given once. ∎ The budget of all periods
+// together is a separate filter, which does not depend on the clock.
 type Correction struct {
-	Ahead time.Time `json:"ahead"` // what the clock was: the latest date of any entry until then
+	Ahead time.Time `json:"ahead"` // the clock before the correction: the latest date of any entry until then
 }
 
-// ErrClockRight reports that no entry is dated later than the computer's clock, so there is nothing to correct.
+// ErrClockRight reports that no entry has a later date than the computer's clock, so nothing needs correction.
 var ErrClockRight = errors.New("no entry is dated later than the computer's clock")
 
 func (Correction) kind() Kind { return KindClock }
@@ -41,8 +42,9 @@ func (c Correction) validate() error {
 	return nil
 }
 
-// CorrectClock records that the owner sets the ledger's clock to the computer's, after an entry was dated later. It
-// returns ErrClockRight if none was.
+// CorrectClock records that the owner sets the ledger's clock to the computer's clock, because some entry has a
+// later date. It returns the ledger's clock before the correction. It returns ErrClockRight if no entry has a later
+// date.
 func (l *Ledger) CorrectClock() (ahead time.Time, err error) {
 	s, err := l.State()
 	if err != nil {
@@ -62,7 +64,8 @@ func (h *history) checkCorrection(c Correction, at time.Time) error {
 	return nil
 }
 
-// correct sets the clock back.
+// correct sets the clock to at, the date of a correction. It begins a new account if the period of at does not
+// overlap a period whose grant was already given.
 func (h *history) correct(at time.Time) {
 	h.clock = at
 	h.closed, h.issued = mergeSpans(append(h.closed, h.issued...)), nil
@@ -75,29 +78,30 @@ func (h *history) correct(at time.Time) {
 	}
 }
 
-// span is a time from its beginning up to its end.
+// span is a half-open interval of time: it contains From, but not To.
 type span struct {
 	From time.Time `json:"from"`
 	To   time.Time `json:"to"`
 }
 
-// issue notes that the grant of the running period was given.
+// issue records in issued that the grant of the current period was given.
 func (h *history) issue() {
 	h.issued = mergeSpans(append(h.issued, span{h.period, h.terms.Grant.next(h.period)}))
 }
 
-// isClosed reports whether a grant before the newest correction covers a part of this period.
+// isClosed reports whether the period that begins at start overlaps a period whose grant was given before the
+// newest correction.
 func (h *history) isClosed(start time.Time) bool {
 	end := h.terms.Grant.after(start)
 	return slices.ContainsFunc(h.closed, func(s span) bool { return s.From.Before(end) && start.Before(s.To) })
 }
 
-// nextGrant is the latest time at which, by the calendar, the first period after the one that began at start gives a
-// grant.
+// nextGrant returns the time of the next grant after the period that began at start. It skips periods that overlap
+// one whose grant was given before a correction. The result follows the calendar, and is at most lastTime.
 func (h *history) nextGrant(start time.Time) time.Time {
 	g := h.terms.Grant
 	next := g.next(start)
-	for _, s := range h.closed { // which rise
+	for _, s := range h.closed { // in ascending order
 		if s.From.Before(g.after(next)) && next.Before(s.To) {
 			if next = g.start(s.To); next.Before(s.To) {
 				next = g.next(next)
@@ -110,7 +114,7 @@ func (h *history) nextGrant(start time.Time) time.Time {
 	return next
 }
 
-// mergeSpans sorts spans and joins those that meet.
+// mergeSpans returns spans in ascending order, with spans that overlap or touch joined into one.
 func mergeSpans(spans []span) []span {
 	spans = slices.Clone(spans)
 	slices.SortFunc(spans, func(a, b span) int { return a.From.Compare(b.From) })

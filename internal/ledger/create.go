@@ -11,9 +11,9 @@ import (
 
 // Create begins a ledger in the existing directory dir. id is 128 random bits in hexadecimal.
 //
-// Create returns ErrExists if a log or a head file exists, even a damaged one: it overwrites nothing. If it fails, it
-// removes its own files. Only a kill in between can leave a log without a head, or a head without a log. Nothing can
-// have been reserved there, and the owner may delete it.
+// Create overwrites nothing: it returns ErrExists if a log or a head file exists, even a damaged one. If it fails,
+// it removes its own files. If the process is killed during Create, one of the two files may exist without the
+// other. Nothing was reserved there, and the owner may delete the file.
 func Create(dir, id string, now time.Time) error { return create(system{}, dir, id, now) }
 
 func create(fsys fileSystem, dir, id string, now time.Time) (err error) {
@@ -40,20 +40,20 @@ func create(fsys fileSystem, dir, id string, now time.Time) (err error) {
 	if err != nil {
 		return fmt.Errorf("creating the ledger: %w", err)
 	}
-	// The lock keeps out processes that open the log before its head exists. If the log is removed, they find that it
-	// moved.
+	// Another process may open the log before the head file exists. The lock makes it wait. If Create fails and
+	// removes the log, that process then gets ErrMoved.
 	if err = f.Lock(true); err == nil {
 		if err = writeAll(f, append(line, '\n')); err == nil {
 			_, err = replaceHeads(fsys, dir, slot{head: Head{Index: 0, Hash: e.Hash}, end: int64(len(line))})
 		}
 	}
 	if err != nil {
-		_ = fsys.Remove(headPath) // best effort: the first error is returned
+		_ = fsys.Remove(headPath) // errors ignored: the first error is returned
 		_ = fsys.Remove(logPath)
 		_ = f.Close()
 		return fmt.Errorf("creating the ledger: %w", err)
 	}
-	_ = f.Close() // all is durable already
+	_ = f.Close() // error ignored: everything is durable already
 	return nil
 }
 

@@ -9,76 +9,81 @@ import (
 	"dither/privacy"
 )
 
-// Errors of the files. No message quotes what the ledger holds.
+// Errors of the files. No message quotes the ledger's contents.
 var (
-	// ErrMissing: there is no ledger here. It is never re-created, except by Create.
+	// ErrMissing reports that the directory has no log. Only Create and RecoverLog write a new one.
 	ErrMissing = errors.New(
 		"no ledger here: ledger.log is missing; restore it, or `dither ledger recover`, or begin a new home")
-	// ErrExists: Create found a ledger, or the remains of one.
+	// ErrExists reports that the directory already has a log or a head file.
 	ErrExists = errors.New("a ledger, or a part of one, is already here")
-	// ErrHeadMissing: the log has lost its head file, and with it the evidence that its end was not cut off.
+	// ErrHeadMissing reports that the head file is missing. Without it, nothing proves that the end of the log was
+	// not cut off.
 	ErrHeadMissing = errors.New("ledger.head is missing: `dither ledger recover` writes it again")
-	// ErrHeadUnreadable: the head file does not hold one head.
+	// ErrHeadUnreadable reports that the head file contains no valid head.
 	ErrHeadUnreadable = errors.New("ledger.head is unreadable: `dither ledger recover` writes it again")
-	// ErrNewer: a newer program has written here. This one does not understand it, and touches nothing.
+	// ErrNewer reports that a newer program wrote this ledger. This program does not understand its format, and
+	// changes nothing.
 	ErrNewer = errors.New("the ledger has a newer format than this program: use a newer dither")
-	// ErrMoved: the log in the directory is no longer the one that was opened.
+	// ErrMoved reports that the log in the directory is no longer the file that was opened.
 	ErrMoved = errors.New("ledger.log was removed or replaced while it was open: open the ledger again")
-	// ErrNotFile: ledger.log or ledger.head is a directory, a pipe or a device.
+	// ErrNotFile reports that ledger.log or ledger.head is not a regular file, but for example a directory or a
+	// pipe.
 	ErrNotFile = errors.New("not a regular file")
-	// ErrNotWritten: a write failed and was taken back. Nothing is recorded, nothing is charged, and the handle stays
-	// usable.
+	// ErrNotWritten reports that a write failed and was taken back. Nothing is recorded or charged, and the handle
+	// stays usable.
 	ErrNotWritten = errors.New("the ledger could not be written: nothing was recorded")
-	// ErrFull is ErrNotWritten on a disk without room, or over its quota.
+	// ErrFull is an ErrNotWritten whose cause is a full disk or an exceeded quota.
 	ErrFull = fmt.Errorf("%w, since its disk is full", ErrNotWritten)
-	// ErrAmbiguous: a write failed, and so did taking it back. The entry may or may not be there; if it is, it counts
-	// as spent. The handle takes no further calls: open the ledger again to find out.
+	// ErrAmbiguous reports that a write failed and could not be taken back. The entry may be in the log, and then
+	// it counts as spent. Every later call on the handle fails. Open the ledger again to find out.
 	ErrAmbiguous = errors.New("writing the ledger failed and the entry may count as spent: open the ledger again")
-	// ErrReadOnly: this process cannot write the home.
+	// ErrReadOnly reports that this process has no permission to write the home.
 	ErrReadOnly = errors.New("the home is read-only")
-	// ErrClosed: the handle was closed.
+	// ErrClosed reports that the handle was closed.
 	ErrClosed = errors.New("the ledger is closed")
 )
 
-// Refusals. Nothing was written, and asking again gives the same answer. (A price above the remaining budget is a
-// *privacy.OverdrawError.)
+// Refusals. Nothing was written, and the same call gives the same error while the ledger stays as it is. (The
+// refusal of a price above the remaining budget is a *privacy.OverdrawError.)
 var (
-	// ErrClock: no entry can have the time of the computer's clock.
+	// ErrClock reports that the computer's clock shows a year that no entry can be dated in.
 	ErrClock = errors.New("the computer's clock is outside of the years 0 to 9999: set it")
-	// ErrInvalid: the ledger cannot record an argument.
+	// ErrInvalid reports an argument that the ledger cannot record.
 	ErrInvalid = errors.New("not valid in the ledger")
-	// ErrNoPolicy: no terms have been adopted.
+	// ErrNoPolicy reports that the ledger has no terms yet.
 	ErrNoPolicy = errors.New("no policy has been adopted")
-	// ErrPolicyChanged: the price was computed under other terms than those adopted now.
+	// ErrPolicyChanged reports a price that was computed under other terms than those in force.
 	ErrPolicyChanged = errors.New("another policy has been adopted meanwhile: read it again")
-	// ErrPrice: the price is zero, or above the maximum that the terms allow.
+	// ErrPrice reports a price that is zero, or above the maximum that the terms allow.
 	ErrPrice = errors.New("the policy does not allow this price")
-	// ErrAnalyst: the terms list who may ask, and the reservation names another analyst, or none.
+	// ErrAnalyst reports that the terms list the authorised analysts, and the reservation names another analyst or
+	// none.
 	ErrAnalyst = errors.New("the policy lists the analysts who may ask, and this is not one of them")
-	// ErrParts: a reservation is confined to parts of a table, but the terms divide that table into none, or it reads
-	// other tables too.
+	// ErrParts reports a reservation that is confined to parts of a table, although the terms do not divide that
+	// table into parts or the reservation also reads other tables.
 	ErrParts = errors.New("the table is not divided into parts")
-	// ErrNotSealed: the ledger has no seal of a source of the reservation.
+	// ErrNotSealed reports a reservation that reads a version of a table that was never sealed.
 	ErrNotSealed = errors.New("this version of the table was never sealed")
-	// ErrSuspended: MaxFailures questions have failed since the owner last looked into it. A *SuspendedError is an
-	// ErrSuspended too.
+	// ErrSuspended reports that MaxFailures questions have failed since the owner's last Resume. A *SuspendedError
+	// is an ErrSuspended too.
 	ErrSuspended = errors.New("too many questions have failed")
-	// ErrNotReserved: a release or a failure names no open reservation.
+	// ErrNotReserved reports a release, step or failure that names no open reservation.
 	ErrNotReserved = errors.New("no open reservation has this index")
-	// ErrIncompatible: these terms cannot follow those adopted before, with this factor.
+	// ErrIncompatible reports new terms under which the past charges cannot be counted, at all or with the given
+	// group.
 	ErrIncompatible = errors.New("the change of terms cannot be accounted for")
-	// ErrStale: an entry was appended after the new terms were compared with those in force.
+	// ErrStale reports that an entry was appended after the caller read the state.
 	ErrStale = errors.New("the ledger has changed meanwhile: try again")
-	// ErrTooLarge: the entry is larger than a line may be.
+	// ErrTooLarge reports an entry that is longer than a line may be.
 	ErrTooLarge = errors.New("the entry is too large for the ledger")
 )
 
-// LimitError is a refusal by a limit within the budget, or because the budget leaves too little for some parts. It
-// depends on public prices only.
+// LimitError reports a price that exceeds a limit within the budget: an analyst's limit, a period's grant, or what
+// the budget leaves for some parts. It depends on public prices only.
 type LimitError struct {
-	Of   string // what is exhausted: "the grant of this month", "the limit of alice"
+	Of   string // the exhausted limit, for example "the grant of this month" or "the limit of alice"
 	Err  *privacy.OverdrawError
-	Next time.Time // when the next grant comes, if it would pay the price; else zero
+	Next time.Time // the time of the next grant if it would pay the price; otherwise zero
 }
 
 func (e *LimitError) Error() string {
@@ -90,14 +95,15 @@ func (e *LimitError) Error() string {
 	return text
 }
 
-// Unwrap gives the filter's refusal.
+// Unwrap returns e.Err.
 func (e *LimitError) Unwrap() error { return e.Err }
 
-// CorruptError reports a log that this program did not write: it was edited, cut in the middle, or reordered.
+// CorruptError reports a log that this program did not write as it stands: it was edited, cut in the middle, or
+// reordered.
 type CorruptError struct {
-	Line uint64 // of the file, from 1
-	Or   uint64 // if not 0, the fault may be in that line instead
-	Err  error  // what is wrong with it
+	Line uint64 // line of the file, from 1
+	Or   uint64 // if not 0, another line that may be the wrong one instead
+	Err  error  // what is wrong with the line
 }
 
 func (e *CorruptError) Error() string {
@@ -108,14 +114,14 @@ func (e *CorruptError) Error() string {
 	return fmt.Sprintf("ledger.log is corrupt at line %s: %v; restore the home from a backup", at, e.Err)
 }
 
-// Unwrap gives what is wrong with the line.
+// Unwrap returns e.Err.
 func (e *CorruptError) Unwrap() error { return e.Err }
 
-// RolledBackError reports a log that lacks an entry which it once had: it was cut, replaced by an older copy, or
-// rewritten.
+// RolledBackError reports a log that lacks an entry which it once contained: it was cut, replaced by an older copy,
+// or rewritten.
 type RolledBackError struct {
-	Want Head // the entry that the head file or a checkpoint requires
-	Have Head // the newest entry, or the entry at the index of Want
+	Want Head // the missing entry, which the head file or a kept head names
+	Have Head // the newest entry, or the entry that the log has at Want's index
 }
 
 func (e *RolledBackError) Error() string {
@@ -128,7 +134,7 @@ func (e *RolledBackError) Error() string {
 		e.Want.Index)
 }
 
-// notWritten is ErrNotWritten, or ErrFull, with its cause.
+// notWritten returns ErrNotWritten with its cause, or ErrFull with its cause if the disk is full.
 func notWritten(cause error) error {
 	for _, full := range []error{syscall.ENOSPC, syscall.EDQUOT, syscall.EFBIG} {
 		if errors.Is(cause, full) {
@@ -138,5 +144,5 @@ func notWritten(cause error) error {
 	return fmt.Errorf("%w: %w", ErrNotWritten, cause)
 }
 
-// ambiguous is ErrAmbiguous with its cause.
+// ambiguous returns ErrAmbiguous with its cause.
 func ambiguous(cause error) error { return fmt.Errorf("%w: %w", ErrAmbiguous, cause) }

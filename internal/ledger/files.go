@@ -13,47 +13,48 @@ import (
 const (
 	logName  = "ledger.log"
 	headName = "ledger.head"
-	tempName = "ledger.head.tmp" // written only under the lock, so one name is enough
+	tempName = "ledger.head.tmp" // one name is enough, because it is written only under the lock
 )
 
-// fileSystem has every operation on files that the ledger makes, so that tests can fail each in both ways: not done,
-// and done but reported as failed.
+// fileSystem lists every file operation that the ledger uses. Tests replace it to fail each operation in two ways:
+// not done, or done but reported as failed.
 type fileSystem interface {
 	Open(name string, flag int, perm fs.FileMode) (file, error)
 	Exists(name string) (bool, error)
 	Rename(from, to string) error
 	Remove(name string) error
 	SyncDir(dir string) error
-	// Same reports whether name is the file that f is open on.
+	// Same reports whether name is still the file that f has open.
 	Same(name string, f file) (bool, error)
 }
 
-// file is an open file. Lock waits for, and then excludes, every other open file on the same name, in this process and
-// in others.
+// file is an open file. Lock waits until no other open file on the same name holds the lock, in this process or
+// another, and then takes it.
 type file interface {
 	io.ReaderAt
 	io.Writer
-	io.WriterAt // never on the log, which is append-only
+	io.WriterAt // not used on the log, which is append-only
 	io.Closer
 	Truncate(size int64) error
-	// Allocate makes sure that the file can grow to end without more space on its disk. It leaves the size as it is. It
-	// returns errNoAllocate if it cannot make sure.
+	// Allocate reserves disk space so that the file can grow to end. It does not change the file's size. It returns
+	// errNoAllocate if the file system cannot reserve space.
 	Allocate(from, end int64) error
-	Size() (int64, error) // ErrNotFile for what is not a regular file
-	Sync() error          // of the bytes and the size
+	Size() (int64, error) // returns ErrNotFile if this is not a regular file
+	Sync() error          // makes the bytes and the size durable
 	Lock(exclusive bool) error
-	// TryLock is Lock without waiting: taken is false if another file holds the lock.
+	// TryLock is Lock without waiting. If another open file holds the lock, taken is false.
 	TryLock() (taken bool, err error)
 	Unlock() error
 }
 
-// system is the real file system.
+// system is the operating system's file system.
 type system struct{}
 
 type systemFile struct{ *os.File }
 
 func (system) Open(name string, flag int, perm fs.FileMode) (file, error) {
-	// A pipe must not block the open; Size refuses it. On regular files the flag has no effect.
+	// O_NONBLOCK keeps the open from blocking on a pipe, which Size refuses later. It has no effect on regular
+	// files.
 	f, err := os.OpenFile(name, flag|syscall.O_NONBLOCK, perm)
 	if err != nil {
 		return nil, err
@@ -73,7 +74,7 @@ func (system) Rename(from, to string) error { return os.Rename(from, to) }
 
 func (system) Remove(name string) error { return os.Remove(name) }
 
-// SyncDir makes the names in dir durable.
+// SyncDir makes the names of the files in dir durable.
 func (system) SyncDir(dir string) error {
 	d, err := os.Open(filepath.Clean(dir))
 	if err != nil {

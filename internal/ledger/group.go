@@ -6,19 +6,19 @@ import (
 	"sync"
 )
 
-// member is one entry that a caller waits for.
+// member is an entry that a caller waits to have written.
 type member struct {
 	body Body
-	may  func() error // asked under the lock; nil refuses nothing
-	most int64        // of a reservation: bytes of values that follow it
+	may  func() error // further check, called under the lock; nil accepts
+	most int64        // for a reservation: the bytes of values that may follow it
 
 	index uint64
 	err   error
-	turn  chan bool // true: the caller writes the next batch; false: the entry is done
+	turn  chan bool // receives true if the caller must write the next batch, false if its entry is done
 }
 
-// grouped reports whether other entries may be written with m. A change of terms, or of charges beside answers, gets a
-// write of its own.
+// grouped reports whether one write may contain m and other entries. A change of terms, or a charge that is not a
+// reservation, is written alone.
 func (m *member) grouped() bool {
 	switch m.body.(type) {
 	case Reservation, Release, Step, Failure, StepGivenUp:
@@ -27,17 +27,19 @@ func (m *member) grouped() bool {
 	return false
 }
 
-// maxBatch is how many entries one write has at most.
+// maxBatch is the largest number of entries in one write.
 const maxBatch = 64
 
-// queue holds the callers that wait while another writes. The first of them leads the next batch.
+// queue holds the callers that wait while another caller writes. The first of them writes the next batch, for all
+// its members.
 type queue struct {
 	mu      sync.Mutex
 	waiting []*member
-	led     bool // a caller writes or is about to; otherwise nobody waits
+	led     bool // whether some caller writes or is about to; if false, nobody waits
 }
 
-// append writes an entry, together with those of other waiting callers. On return it is durable.
+// append writes an entry, perhaps in one batch with those of other callers. When append returns without an error,
+// the entry is durable.
 func (l *Ledger) append(m *member) (uint64, error) {
 	if err := m.body.validate(); err != nil {
 		return 0, err
@@ -55,7 +57,7 @@ func (l *Ledger) append(m *member) (uint64, error) {
 	return m.index, nil
 }
 
-// join reports whether m leads.
+// join adds m to the queue, and reports whether m's caller must write the next batch.
 func (q *queue) join(m *member) bool {
 	m.turn = make(chan bool, 1)
 	q.mu.Lock()
@@ -66,7 +68,8 @@ func (q *queue) join(m *member) bool {
 	return leads
 }
 
-// take returns the next batch. Its first member is the leader.
+// take removes the next batch from the queue and returns it. Its first member is that of the caller who writes it.
+// The batch has at most most members.
 func (q *queue) take(most int) []*member {
 	q.mu.Lock()
 	defer q.mu.Unlock()
@@ -79,7 +82,7 @@ func (q *queue) take(most int) []*member {
 	return batch
 }
 
-// done ends the batch: it calls the next leader, and the callers that waited for the batch.
+// done wakes the callers that waited for the batch, and the caller that writes the next one.
 func (q *queue) done(batch []*member) {
 	q.mu.Lock()
 	defer q.mu.Unlock()
@@ -91,7 +94,7 @@ func (q *queue) done(batch []*member) {
 	}
 }
 
-// lead writes the batch whose first member is the caller.
+// lead writes the next batch, whose first member is the caller's.
 func (l *Ledger) lead() {
 	var batch []*member
 	err := l.locked(func() error {
@@ -99,7 +102,7 @@ func (l *Ledger) lead() {
 		if l.alone {
 			most = 1
 		} else {
-			runtime.Gosched() // so that callers that the last batch has just answered can join this one
+			runtime.Gosched() // lets callers whose entries were just written join this batch
 		}
 		batch = l.queue.take(most)
 		l.write(batch)
@@ -114,7 +117,7 @@ func (l *Ledger) lead() {
 		l.noteDue()
 		return nil
 	})
-	if batch == nil { // nothing was tried
+	if batch == nil { // locked failed before any entry was tried
 		batch = l.queue.take(maxBatch)
 		refuse(batch, err)
 	}
@@ -127,7 +130,8 @@ func refuse(batch []*member, err error) {
 	}
 }
 
-// unfound returns the members of a batch that were not written because the index is damaged, and clears their errors.
+// unfound returns the members of a batch that were not written because the index is damaged. It clears their
+// errors.
 func unfound(batch []*member) (out []*member) {
 	for _, m := range batch {
 		if errors.Is(m.err, errIndex) {

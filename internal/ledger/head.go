@@ -12,30 +12,30 @@ import (
 	"strings"
 )
 
-// The head file has two slots, written in turn: whatever happens to a write, the other slot holds the previous head.
-// Older programs kept one line of text there. This program reads it too, and replaces it by slots before the first
-// append.
+// The head file has two slots, which are written in turn. If the write of one slot fails, the other slot still
+// holds the previous head. Older programs kept one line of text in the file. This program reads that form too, and
+// replaces it by slots before its first append.
 const (
-	slotSpace    = 4096 // from one slot to the next, so that no block of a disk holds both
-	slotText     = 256  // of these, the bytes written
+	slotSpace    = 4096 // bytes from one slot to the next, so that no disk block holds both
+	slotText     = 256  // bytes of a slot that are written
 	headFileSize = 2 * slotSpace
 	slotMagic    = "dither-head "
 	slotVersion  = "1"
-	firstSeq     = 2   // of the newest slot of a new file
-	maxTextHead  = 128 // more than the longest text of older programs: 20 digits, a colon, 64 digits, a newline
+	firstSeq     = 2   // sequence number of the newest slot of a new file
+	maxTextHead  = 128 // more than the older form can have: 20 digits, a colon, 64 digits, a newline
 )
 
-// slot is one of the two: the newest entry at some moment.
+// slot is the content of one of the two slots: the newest entry when the slot was written.
 type slot struct {
-	seq  uint64 // one more than in the slot written before
+	seq  uint64 // sequence number: 1 more than in the slot written before
 	head Head
-	end  int64 // of the entry's line in the log, without its newline
-	// charged says whether a fragment after the entry costs its price. Usually it does not; but a fragment that once
-	// counted as spent continues to count.
+	end  int64 // offset in the log of the end of the entry's line, without its newline
+	// charged says that a fragment after the entry counts as spent, because an earlier reader counted it so.
+	// Usually it is false.
 	charged bool
 }
 
-// text writes a slot: a line of slotText bytes, with a checksum.
+// text returns the slot's encoding: a line of slotText bytes, with a checksum.
 func (s slot) text() []byte {
 	costs := "free"
 	if s.charged {
@@ -47,8 +47,8 @@ func (s slot) text() []byte {
 	return []byte(line + strings.Repeat(" ", slotText-1-len(line)) + "\n")
 }
 
-// parseSlot parses the output of text, byte for byte; ok is false for anything else. It returns ErrNewer for a slot of
-// a newer version.
+// parseSlot parses the output of text. For any other text, ok is false. For a slot of a newer version it returns
+// ErrNewer.
 func parseSlot(text []byte) (s slot, ok bool, err error) {
 	rest, ours := bytes.CutPrefix(text, []byte(slotMagic))
 	if version, _, _ := bytes.Cut(rest, []byte(" ")); ours && len(version) < 4 && string(version) > slotVersion {
@@ -68,24 +68,25 @@ func parseSlot(text []byte) (s slot, ok bool, err error) {
 	return s, bytes.Equal(s.text(), text), nil
 }
 
-// heads is a head file as it was read.
+// heads is the content of a head file.
 type heads struct {
 	slots  [2]slot
 	valid  [2]bool
-	raw    [2][]byte // of each slot
-	newest int       // of the slots, a valid one
-	old    bool      // the file is of the older form, and slots[0] is its only one
+	raw    [2][]byte // the bytes of each slot
+	newest int       // index of the newest valid slot
+	old    bool      // the file has the older form; only slots[0] is used
 }
 
 func (h *heads) head() Head { return h.slots[h.newest].head }
 
-// sure reports whether the newest slot is the last one that was written durably: the other slot is its predecessor. A
-// slot that was lost, or half written, leaves a gap.
+// sure reports whether the newest slot is the last one that was written durably. This is known if the other slot
+// has the preceding sequence number. A lost or half-written slot would leave a gap.
 func (h *heads) sure() bool {
 	return !h.old && h.valid[0] && h.valid[1] && h.slots[h.newest].seq == h.slots[1-h.newest].seq+1
 }
 
-// readHeads reads the head file of dir.
+// readHeads reads the head file of dir. It returns ErrHeadMissing, ErrHeadUnreadable, ErrNewer, or an error of the
+// file system.
 func readHeads(fsys fileSystem, dir string) (*heads, error) {
 	f, err := fsys.Open(filepath.Join(dir, headName), os.O_RDONLY, 0)
 	if errors.Is(err, fs.ErrNotExist) {
@@ -94,7 +95,7 @@ func readHeads(fsys fileSystem, dir string) (*heads, error) {
 	if err != nil {
 		return nil, fmt.Errorf("reading ledger.head: %w", err)
 	}
-	defer func() { _ = f.Close() }() // it was only read
+	defer func() { _ = f.Close() }() // error ignored: the file was only read
 	size, err := f.Size()
 	if err != nil {
 		return nil, fmt.Errorf("reading ledger.head: %w", err)
@@ -134,7 +135,7 @@ func parseHeads(text []byte) (*heads, error) {
 	return h, nil
 }
 
-// advanced is h with a newer head in the slot that was the older one.
+// advanced returns a copy of h in which to replaces the older slot and becomes the newest.
 func (h *heads) advanced(to slot) *heads {
 	next, i := *h, 1-h.newest
 	to.seq = h.slots[h.newest].seq + 1
@@ -142,7 +143,8 @@ func (h *heads) advanced(to slot) *heads {
 	return &next
 }
 
-// writeSlot writes the text of one slot, durably. The slot's blocks exist since the file was made.
+// writeSlot durably writes the text of slot i. It allocates nothing, because the slot's disk blocks exist since the
+// file was created.
 func writeSlot(fsys fileSystem, dir string, i int, text []byte) error {
 	f, err := fsys.Open(filepath.Join(dir, headName), os.O_RDWR, 0)
 	if err != nil {
@@ -151,24 +153,24 @@ func writeSlot(fsys fileSystem, dir string, i int, text []byte) error {
 	if err = writeAt(f, text, int64(i)*slotSpace); err == nil {
 		err = f.Sync()
 	}
-	_ = f.Close() // what was synced is durable
+	_ = f.Close() // error ignored: the data is synced
 	return err
 }
 
-// syncHeads makes the head file durable in its present state.
+// syncHeads makes the present content of the head file durable.
 func syncHeads(fsys fileSystem, dir string) error {
 	f, err := fsys.Open(filepath.Join(dir, headName), os.O_RDONLY, 0)
 	if err != nil {
 		return err
 	}
 	err = f.Sync()
-	_ = f.Close() // it was only read
+	_ = f.Close() // error ignored: the file was only read
 	return err
 }
 
-// replaceHeads replaces the head file durably by one with both slots, of which the older names the same entry, and
-// returns its content. The caller holds the lock, and has made the log durable up to the entry. At every moment the
-// name holds one complete file, the old one or the new one.
+// replaceHeads durably replaces the head file by one whose two slots both name the entry of s, and returns its
+// content. The caller holds the lock, and has made the log durable up to that entry. At every moment the file is
+// complete, old or new.
 func replaceHeads(fsys fileSystem, dir string, s slot) (*heads, error) {
 	before := s
 	before.seq, s.seq = firstSeq-1, firstSeq
@@ -182,7 +184,7 @@ func replaceHeads(fsys fileSystem, dir string, s slot) (*heads, error) {
 	return parseHeads(data)
 }
 
-// writeAll writes and syncs.
+// writeAll writes data and syncs the file.
 func writeAll(f file, data []byte) error {
 	n, err := f.Write(data)
 	if err == nil && n < len(data) {

@@ -9,95 +9,98 @@ import (
 	"dither/privacy"
 )
 
-// State is the ledger's state at one entry: a copy.
+// State is a copy of the ledger's state after its newest entry.
 type State struct {
 	ID      string    `json:"id"`
 	Created time.Time `json:"created"`
 	Head    Head      `json:"head"`
 
-	Adopted bool         `json:"adopted"` // whether there are terms
+	Adopted bool         `json:"adopted"` // whether the ledger has terms
 	Terms   Terms        `json:"terms"`
 	Budget  privacy.Loss `json:"budget"`
-	// in the terms' relation; above Budget after a change of terms, an opening, or a fragment that may concern parts
-	Spent     privacy.Loss `json:"spent"`
-	Remaining privacy.Loss `json:"remaining"` // the largest admissible price, apart from the terms' maximum
+	// under the terms' relation; may exceed Budget after a change of terms, an opening, a recovery, or a charged
+	// fragment where tables have parts
+	Spent privacy.Loss `json:"spent"`
+	// the largest loss that one more reservation may have, apart from the terms' maximum price
+	Remaining privacy.Loss `json:"remaining"`
 
-	// the latest date of an entry, or the owner's correction of it: grants follow this clock
-	Clock    time.Time        `json:"clock"`
-	Period   *Period          `json:"period,omitempty"`   // where the budget is granted per period
-	Analysts map[string]Asked `json:"analysts,omitempty"` // where the terms list them
+	// the latest date of an entry, or the owner's correction of it; it decides the current period of grants
+	Clock  time.Time `json:"clock"`
+	Period *Period   `json:"period,omitempty"` // nil unless the budget is granted per period
+	// analyst → limit and spending; nil unless the terms list analysts
+	Analysts map[string]Asked `json:"analysts,omitempty"`
 
 	Reservations int `json:"reservations"`
-	Answers      int `json:"answers"`  // reservations that have their release
-	Failures     int `json:"failures"` // since the owner last looked into them
-	// likewise, by analyst: the questions and steps given up that count
+	Answers      int `json:"answers"`  // reservations with a release
+	Failures     int `json:"failures"` // failed questions since the owner's last Resume
+	// analyst → questions and steps cancelled since the last Resume that count towards MaxGivenUp
 	GivenUp map[string]int `json:"given_up,omitempty"`
-	Torn    int            `json:"torn"` // fragments charged, one at the end of the log included
+	Torn    int            `json:"torn"` // charged fragments, including one at the end of the log
 	// charges without an answer; nil if none
 	Lost   *Lost           `json:"lost,omitempty"`
-	Sealed map[string]Seal `json:"sealed"` // the newest version of each table
+	Sealed map[string]Seal `json:"sealed"` // table → its newest version
 }
 
-// ref finds an entry in the log.
+// ref is the position of an entry in the log, and its hash.
 type ref struct {
 	hash   Hash
-	line   uint64 // of the file, from 1
+	line   uint64 // line of the file, from 1
 	offset int64
-	length int // of the line, without its newline
+	length int // length of the line in bytes, without its newline
 }
 
 // history is the state after the entries 0 … count()−1, which form a chain and obey every rule of check.
 //
-// The newest entries are in memory; the index finds those before base.
+// Positions and answers of the newest entries are in memory. The index has those of the entries before base.
 type history struct {
 	base    uint64
-	past    *past // finds the entries before base; nil if there are none
-	refs    []ref // of the entries from base on
+	past    *past // looks up the entries before base; nil if base is 0 or no index is used
+	refs    []ref // positions of the entries from base on
 	last    Head  // the newest entry
-	hasLast bool  // whether there is one
-	tipEnd  int64 // of its line, without its newline
+	hasLast bool  // whether there is an entry
+	tipEnd  int64 // offset of the end of the newest entry's line, without its newline
 
 	created  time.Time
 	id       string
-	terms    *Terms    // nil until adopted
-	charges  *account  // all charges, in the relation of terms
-	inPeriod *account  // the charges of the period, if there are grants
-	period   time.Time // when that began
-	clock    time.Time // the latest time of any entry since the clock was corrected
-	issued   []span    // the periods whose grants were given since then
-	closed   []span    // those before
+	terms    *Terms    // nil until the owner adopts a policy
+	charges  *account  // all charges, under the terms' relation
+	inPeriod *account  // charges since the current period's grant began, if there are grants
+	period   time.Time // start of the current period
+	clock    time.Time // latest date of any entry since the last correction of the clock
+	issued   []span    // periods whose grants were given since the last correction
+	closed   []span    // periods whose grants were given before it
 	analysts map[string]*tally
-	origins  map[string]bool // other ledgers that were charged
-	impure   bool            // some loss has no pure ε
-	sealed   map[string]Seal // newest of each table
+	origins  map[string]bool // ids of other ledgers whose spending was charged here
+	impure   bool            // whether some loss has no pure ε
+	sealed   map[string]Seal // newest version of each table
 	versions map[Source]bool // every sealed version
 
-	reservations int                 // how many there were
+	reservations int                 // number of all reservations
 	waiting      map[uint64]*waiting // reservations with neither release nor failure, by index
-	answered     int                 // how many have their release
-	newest       map[string]int      // replay key → which of answers is its newest
-	answers      []answered          // those whose releases are from base on, in their order
+	answered     int                 // number of reservations with a release
+	newest       map[string]int      // replay key → position in answers of its newest answer
+	answers      []answered          // answers whose releases are at or after base, in order of release
 	kinds        map[string]*About   // each distinct subject, by its text
-	lost         losing              // the cost of reservations without an answer so far
-	tornLoss     *tally              // what fragments cost
-	failures     int                 // reservations that failed since the last resumption
+	lost         losing              // total loss of reservations without an answer
+	tornLoss     *tally              // total loss of fragments
+	failures     int                 // failed reservations since the last Resume
 	torn         int
-	abandoned    map[uint64]bool // reservations given up without counting
+	abandoned    map[uint64]bool // cancelled reservations that do not count towards a limit
 
-	// analyst → the questions and steps given up since the last resumption that count
+	// analyst → questions and steps cancelled since the last Resume that count towards MaxGivenUp
 	givenUpBy map[string]int
 
 	every            cadence
 	passed           passed          // the newest place
 	pending          []*place        // places that no checkpoint covers, in order
 	covered          []*place        // places that a checkpoint covers, whose entries are still in memory
-	begun            Checkpoint      // the checkpoint at which this reader began; none if it read everything
-	begunAt          uint64          // the index of its entry
-	unindexed        bool            // the index file is incomplete: keep everything in memory
-	newestCheckpoint *located        // the newest that this reader met and checked
-	spill            func(*place)    // called with each place that is passed, if set; it may forget
-	witness          map[uint64]Hash // hashes of entries that are never forgotten
-	source           io.ReaderAt     // the log, for entries to read again
+	begun            Checkpoint      // the checkpoint from which this reader started; zero if it read the whole log
+	begunAt          uint64          // index of that checkpoint's entry
+	unindexed        bool            // whether the index file is incomplete, so that everything must stay in memory
+	newestCheckpoint *located        // the newest checkpoint that this reader read and checked
+	spill            func(*place)    // if set, called with each place as it is passed; it may call forget
+	witness          map[uint64]Hash // hashes to keep when entries are forgotten, by index
+	source           io.ReaderAt     // the log, to read entries again
 }
 
 func newHistory(every cadence) *history {
@@ -111,15 +114,16 @@ func newHistory(every cadence) *history {
 	}
 }
 
-// tip returns the newest entry's head; ok is false before the first entry.
+// tip returns the newest entry's head. Before the first entry, ok is false.
 func (h *history) tip() (head Head, ok bool) {
 	return h.last, h.hasLast
 }
 
-// count is how many entries there are.
+// count returns the number of entries.
 func (h *history) count() uint64 { return h.base + uint64(len(h.refs)) }
 
-// room is the least amount that any limit leaves.
+// room returns the largest loss that every limit on r admits: the analyst's limit, the period's grant and the
+// budget.
 func (h *history) room(r Reservation, at time.Time) (privacy.Loss, error) {
 	if h.terms == nil {
 		return privacy.Loss{}, ErrNoPolicy
@@ -135,7 +139,7 @@ func (h *history) room(r Reservation, at time.Time) (privacy.Loss, error) {
 	return left, nil
 }
 
-// roomAfter is room; with pending, after the charge for the fragment at the end of the log.
+// roomAfter is room. If pending is set, it first charges the fragment at the end of the log.
 func (h *history) roomAfter(pending bool, r Reservation, at time.Time) (privacy.Loss, error) {
 	if !pending || h.terms == nil {
 		return h.room(r, at)
@@ -150,23 +154,24 @@ func (h *history) roomAfter(pending bool, r Reservation, at time.Time) (privacy.
 	return after.room(r, at)
 }
 
-// division returns the division and the parts that confine a reservation.
+// division returns the division and the parts to which a reservation is confined. Both are zero if it is not
+// confined. It returns ErrParts if the table is not divided, or if the reservation reads other tables too.
 func (h *history) division(c *Confined, from []Source) (d division, parts []string, err error) {
 	if c == nil {
 		return d, nil, nil
 	}
 	parting, divided := h.terms.Parts[c.Table]
 	if !divided || len(from) != 1 || from[0].Table != c.Table {
-		// a question that reads other tables may concern anybody
+		// rows of other tables may belong to any unit
 		return d, nil, ErrParts
 	}
 	return division{from[0], parting}, c.Parts, nil
 }
 
-// by is the accountant of the terms.
+// by returns the accountant of the terms' budget.
 func (h *history) by() privacy.Accountant { return h.budget().Accountant() }
 
-// spentIn is the total of all charges, under an accountant.
+// spentIn returns the total loss of all charges under an accountant.
 func (h *history) spentIn(by privacy.Accountant) privacy.Loss {
 	n := privacy.AddRemove
 	if h.terms != nil {
@@ -175,17 +180,17 @@ func (h *history) spentIn(by privacy.Accountant) privacy.Loss {
 	return h.charges.spent(n, by)
 }
 
-// spent is the total of all charges, under the accountant of the terms.
+// spent returns the total loss of all charges under the accountant of the terms.
 func (h *history) spent() privacy.Loss { return h.spentIn(h.by()) }
 
-// charge adds a loss: to everybody, or to parts.
+// charge adds a loss to the charges of everybody or, if parts is not empty, to those of the parts of d.
 func (h *history) charge(l privacy.Loss, d division, parts []string) {
 	h.impure = h.impure || l.Accountant() != privacy.Pure
 	h.charges.charge(l, d, parts)
 	h.inPeriod.charge(l, d, parts)
 }
 
-// filter is the budget filter with the whole history recorded.
+// filter returns a filter for the budget that already counts all charges.
 func (h *history) filter() *privacy.Filter {
 	f := privacy.NewFilter(h.budget())
 	f.Record(h.spent())
@@ -199,7 +204,7 @@ func (h *history) budget() privacy.Loss {
 	return h.terms.Budget
 }
 
-// maxPrice is the most that one reservation can have cost: nothing before terms are adopted.
+// maxPrice returns the largest price of one reservation, or zero before terms are adopted.
 func (h *history) maxPrice() privacy.Loss {
 	if h.terms == nil {
 		return privacy.Loss{}
@@ -207,10 +212,12 @@ func (h *history) maxPrice() privacy.Loss {
 	return h.terms.MaxPrice
 }
 
-// fragmentCharge is the present charge for a fragment. The fragment may be a reservation that was admitted, which cost
-// at most the maximum price, and at most what remained. If there are parts, it may have concerned parts with more left
-// than others: then it cost at most what the charges to everybody leave of the budget. That amount is charged to
-// everybody, even beyond the budget.
+// fragmentCharge returns the charge for a fragment under the present terms. The fragment may be a reservation that
+// was admitted. Its price was then at most the maximum price, and at most what remained of the budget.
+//
+// If tables have parts, the reservation may have been confined to parts for which more remained than for others.
+// Its price was then at most the budget minus the charges to everybody. That amount is charged to everybody, even
+// beyond the budget.
 func (h *history) fragmentCharge() privacy.Loss {
 	if len(h.charges.parts) == 0 && (h.terms == nil || len(h.terms.Parts) == 0) {
 		return privacy.Min(h.maxPrice(), h.filter().Remaining())
@@ -218,7 +225,7 @@ func (h *history) fragmentCharge() privacy.Loss {
 	return privacy.Min(h.maxPrice(), h.budget().Minus(h.charges.whole.in(h.by())))
 }
 
-// apply adds an entry that check accepted.
+// apply adds an entry that check accepted. at is its position in the log.
 func (h *history) apply(e Entry, at ref) {
 	if _, kept := h.witness[h.count()]; kept {
 		h.witness[h.count()] = at.hash
@@ -234,7 +241,7 @@ func (h *history) apply(e Entry, at ref) {
 	h.pass(at)
 }
 
-// take changes the state by one entry.
+// take updates the state for one entry.
 func (h *history) take(e Entry, at ref) {
 	switch b := e.Body.(type) {
 	case Checkpoint:
@@ -247,7 +254,7 @@ func (h *history) take(e Entry, at ref) {
 		h.sealed[b.Table] = b
 		h.versions[Source{b.Table, b.Version}] = true
 	case Reservation:
-		d, parts, _ := h.division(b.Confined, b.Sources) // checkReservation tried it
+		d, parts, _ := h.division(b.Confined, b.Sources) // no error: checkReservation has done the same
 		h.charge(b.Loss, d, parts)
 		h.chargeAnalyst(b)
 		h.reservations++
@@ -262,7 +269,8 @@ func (h *history) take(e Entry, at ref) {
 		h.tell(w)
 		delete(h.waiting, b.Reservation)
 	case Step:
-		// A step charges nothing and is found by no key: its reservation has paid, and only a release is a replay.
+		// A step costs nothing, because its reservation has paid. No key finds it, because only a release is
+		// replayed.
 		h.tell(h.waiting[b.Reservation])
 	case Failure:
 		h.end(h.waiting[b.Reservation], b.GivenUp)
@@ -296,16 +304,17 @@ func (h *history) take(e Entry, at ref) {
 	}
 }
 
-// adopt adopts terms, and converts the charges so far to them.
+// adopt puts terms into force, and converts the past charges to them.
 //
-// Parts that the terms no longer define, or define otherwise, stay a division of their own: the confinement that
-// earlier questions enforced does not change, and new divisions are added. Charges to everybody stay charges to
-// everybody. A running period's account continues; without one, the first period begins with nothing spent.
+// Old charges to parts keep their division, even if the new terms divide the table otherwise or not at all, because
+// those questions enforced the old division. Losses under new divisions are added to them. Charges to everybody
+// stay charges to everybody. If the old terms had grants, the current period's account continues. Otherwise it
+// starts empty.
 func (h *history) adopt(a Adoption) {
 	if a.Group > 1 && h.terms != nil { // without terms there are no charges
 		for _, of := range []*account{h.charges, h.inPeriod} {
 			of.fold(h.terms.Neighbours)
-			_ = of.whole.group(a.Group) // checkAdoption tried it
+			_ = of.whole.group(a.Group) // no error: checkAdoption has done the same
 		}
 		for _, t := range h.analysts {
 			_ = t.group(a.Group)
@@ -324,8 +333,8 @@ func (h *history) adopt(a Adoption) {
 	h.issue()
 }
 
-// state returns a copy of the state at a time. With pending, a fragment stands at the end of the log, and counts as
-// spent.
+// state returns a copy of the state. Grants are those at the time now. If pending is set, the fragment at the end
+// of the log counts as spent.
 func (h *history) state(pending bool, now time.Time) State {
 	tip, _ := h.tip()
 	torn := lossOf(h.by(), nil)

@@ -8,8 +8,9 @@ import (
 	"dither/privacy"
 )
 
-// check reports whether e may be the next entry. It changes nothing. Every entry that it accepts keeps the invariants:
-// nothing is released without a reservation, and nothing is admitted beyond the budget of the terms at that moment.
+// check returns nil if e may be the next entry. It does not change the visible state. Every entry that it accepts
+// keeps two invariants: nothing is released without a reservation, and nothing is admitted beyond the budget in
+// force.
 func (h *history) check(e Entry) error {
 	tip, begun := h.tip()
 	if _, genesis := e.Body.(Genesis); genesis == begun {
@@ -61,7 +62,8 @@ func (h *history) check(e Entry) error {
 	case Recovery:
 		return h.checkRecovery(b)
 	case Torn:
-		if b.Unacknowledged { // the log alone cannot show it: the writer of this entry read the head file
+		// the writer of this entry relied on the head file, which a reader of the log cannot check
+		if b.Unacknowledged {
 			return nil
 		}
 		if most := h.maxPrice(); !b.Loss.Within(most) || !most.Within(b.Loss) {
@@ -72,7 +74,7 @@ func (h *history) check(e Entry) error {
 	return errors.New("unknown kind of entry")
 }
 
-// checkOpen accepts the index of a reservation that has neither release nor failure.
+// checkOpen returns ErrNotReserved unless the index is that of a reservation with neither release nor failure.
 func (h *history) checkOpen(reservation uint64) error {
 	if h.waiting[reservation] == nil {
 		return ErrNotReserved
@@ -80,15 +82,16 @@ func (h *history) checkOpen(reservation uint64) error {
 	return nil
 }
 
-// checkAdoption checks that the charges so far can be converted to the new terms (docs/design/0002-ledger.md).
+// checkAdoption returns ErrIncompatible if the past charges cannot be converted to the new terms
+// (docs/design/0002-ledger.md).
 func (h *history) checkAdoption(a Adoption) error {
 	if h.terms == nil || h.spentIn(privacy.ZCDP).IsZero() {
-		return nil // there are no charges to read again
+		return nil // there are no charges to convert
 	}
 	old := h.terms
 	switch {
 	case old.Neighbours == privacy.ChangeOne && a.Terms.Neighbours == privacy.AddRemove:
-		// Under change-one, nothing is promised about the number of units.
+		// Change-one promises nothing about the number of units.
 		return fmt.Errorf("%w: change-one cannot become add-remove once something is spent", ErrIncompatible)
 	case old.Neighbours != a.Terms.Neighbours && a.Group < 2:
 		return fmt.Errorf("%w: from add-remove to change-one past charges count at least twice", ErrIncompatible)
@@ -97,8 +100,8 @@ func (h *history) checkAdoption(a Adoption) error {
 	}
 	_, had := old.units()
 	if _, has := a.Terms.units(); len(h.origins) > 0 && has && !had {
-		// The loss of an opening or of a recovery protects one row, and the number of rows that a person has in those
-		// tables is unknown.
+		// An opening or a recovery has a loss for one row. Nobody knows how many rows a person has in the other
+		// ledger's tables.
 		return fmt.Errorf(
 			"%w: what other ledgers or lost entries spent was charged as of rows, and has no loss of persons",
 			ErrIncompatible)
@@ -109,7 +112,7 @@ func (h *history) checkAdoption(a Adoption) error {
 	return nil
 }
 
-// group is Loss.Group. A group of one leaves a loss as it is.
+// group is Loss.Group, except that it returns l itself for a group of one.
 func group(l privacy.Loss, k int64) (privacy.Loss, error) {
 	if k == 1 {
 		return l, nil
@@ -153,17 +156,17 @@ func (h *history) checkReservation(r Reservation, at time.Time) error {
 	return nil
 }
 
-// limit is one limit on a reservation, with its amount and remainder.
+// limit is one of the limits that a reservation must fit.
 type limit struct {
-	of     string // "" for the budget
+	of     string // name of the limit in messages; "" for the budget
 	budget privacy.Loss
 	left   func() privacy.Loss
-	fits   func() bool // if set and true, the price is within the remainder
-	next   *limit      // for a grant, the following one, unspent
-	begins time.Time   // when that is
+	fits   func() bool // quick test, if set: true means that the price fits, false means that left must decide
+	next   *limit      // for a grant: the next period's grant, unspent
+	begins time.Time   // when next is given
 }
 
-// admits reports whether a price is within the remainder. If not, it also returns the remainder.
+// admits reports whether a price fits the limit. If not, it also returns what remains of the limit.
 func (l *limit) admits(price privacy.Loss) (left privacy.Loss, fits bool) {
 	if l.fits != nil && l.fits() {
 		return left, true
@@ -172,8 +175,8 @@ func (l *limit) admits(price privacy.Loss) (left privacy.Loss, fits bool) {
 	return left, price.Within(left)
 }
 
-// nextFor is the time of the next grant, if that grant would pay a price that the present one does not, and the other
-// limits admit it.
+// nextFor returns the time of the next grant if that grant and all other limits admit the price. Otherwise it
+// returns zero.
 func (l *limit) nextFor(price privacy.Loss, others []limit) time.Time {
 	if l.next == nil {
 		return time.Time{}
@@ -186,7 +189,7 @@ func (l *limit) nextFor(price privacy.Loss, others []limit) time.Time {
 	return l.begins
 }
 
-// limitOf returns the limit that an account sets.
+// limitOf returns the limit that a budget sets on the charges in a, for the reservation r.
 func (h *history) limitOf(of string, a *account, budget privacy.Loss, r Reservation, d division, parts []string) limit {
 	n := h.terms.Neighbours
 	return limit{
@@ -196,7 +199,7 @@ func (h *history) limitOf(of string, a *account, budget privacy.Loss, r Reservat
 	}
 }
 
-// limits returns all limits: the analyst's, the period's, the budget's.
+// limits returns all limits on a reservation, in this order: the analyst's limit, the period's grant, the budget.
 func (h *history) limits(r Reservation, at time.Time) (out []limit, err error) {
 	d, parts, err := h.division(r.Confined, r.Sources)
 	if err != nil {

@@ -18,9 +18,9 @@ import (
 
 // Ledger is an open ledger. Any number of goroutines may use it, and any number of processes may use its directory.
 //
-// Every method first takes the lock and reads what others appended, so its results and effects concern the newest
-// entry. After a failed write, every method returns ErrAmbiguous: only opening the ledger again shows what reached the
-// disk.
+// Methods that need the newest state take the lock and first read what other processes appended. After a write that
+// failed and could not be taken back, every method returns ErrAmbiguous, because only opening the ledger again
+// shows what reached the disk.
 type Ledger struct {
 	fsys fileSystem
 	dir  string
@@ -28,22 +28,23 @@ type Ledger struct {
 
 	queue      queue
 	every      cadence
-	due        atomic.Bool // a checkpoint is to be written
-	checkpoint atomic.Bool // a checkpoint is being written
+	due        atomic.Bool // whether a checkpoint is due
+	checkpoint atomic.Bool // whether a checkpoint is being written
 
-	mu     sync.Mutex // guards what follows; the lock on the file is taken inside it
+	mu     sync.Mutex // guards the fields below; a goroutine locks mu first, then the file
 	file   file
 	log    log
-	heads  *heads // the head file, as it was last read or written
-	failed error  // why every further call fails
-	frozen bool   // this process cannot write it, but can read its entries
-	alone  bool   // the last write failed: the next one has a single entry
+	heads  *heads // the head file as last read or written
+	failed error  // if not nil, the error of every further call
+	frozen bool   // this process can read the log, but not write it
+	alone  bool   // the last write failed, so the next batch has a single entry
 	space  space
-	retry  uint64 // no checkpoint is tried before this many entries
+	retry  uint64 // the number of entries before which no checkpoint is tried
 }
 
-// Open opens the ledger in dir and reads all of it. now dates new entries. If this process cannot write dir, all
-// reading works, and every append returns ErrReadOnly.
+// Open opens the ledger in dir. It reads the entries since the newest checkpoint, or all entries if there is no
+// usable checkpoint. now returns the time for new entries. If this process cannot write dir, the methods that read
+// work, and every append returns ErrReadOnly.
 //
 // The error is ErrMissing, ErrHeadMissing, ErrHeadUnreadable, ErrNewer, ErrNotFile, a *CorruptError, a
 // *RolledBackError, or an error of the file system.
@@ -67,13 +68,14 @@ func openWith(fsys fileSystem, dir string, now func() time.Time, every cadence) 
 	warmed := l.log.hasLast
 	err = l.locked(func() error { return nil })
 	if err != nil && warmed && l.failed == nil {
-		// The error concerns the whole log. And entries read without the lock may have been taken back before they were
-		// acknowledged.
+		// Read the whole log again, under the lock. Entries that were read without the lock may have been taken
+		// back before they were acknowledged. And an error must concern the whole log, not the part since a
+		// checkpoint.
 		l.log = newLog(f, every)
 		err = l.locked(func() error { return nil })
 	}
 	if err != nil {
-		_ = l.Close() // nothing was written through it
+		_ = l.Close() // error ignored: nothing was written
 		return nil, err
 	}
 	return l, nil
@@ -94,24 +96,24 @@ func openLog(fsys fileSystem, dir string, flag int) (file, error) {
 	return f, nil
 }
 
-// Close releases the handle. Acknowledged entries are durable without it.
+// Close closes the handle. Acknowledged entries are durable without Close.
 func (l *Ledger) Close() error {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	if l.failed != nil {
-		return nil // fail closed the file
+		return nil // fail or stop has closed the file
 	}
 	l.failed = ErrClosed
 	if l.log.past != nil {
-		_ = l.log.past.file.Close() // it was only read
+		_ = l.log.past.file.Close() // error ignored: the file was only read
 	}
 	return l.file.Close()
 }
 
-// ReadOnly reports that this process cannot write the ledger.
+// ReadOnly reports whether this process can only read the ledger.
 func (l *Ledger) ReadOnly() bool { return l.frozen }
 
-// Head is the newest entry that this handle has seen.
+// Head returns the newest entry that this handle has read. It does not read what others appended.
 func (l *Ledger) Head() Head {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -119,7 +121,7 @@ func (l *Ledger) Head() Head {
 	return tip
 }
 
-// State reads what others appended, and returns the resulting state.
+// State reads what others appended, and returns the ledger's state.
 func (l *Ledger) State() (State, error) {
 	var s State
 	err := l.locked(func() error {
@@ -129,8 +131,9 @@ func (l *Ledger) State() (State, error) {
 	return s, err
 }
 
-// Room is the largest loss that a reservation like r could have now, apart from the terms' maximum price. r's own loss
-// is ignored. Room is zero for analysts who are not authorised. A fragment at the end of the log is charged first.
+// Room returns the largest loss that a reservation like r could have now, apart from the terms' maximum price. It
+// ignores r's own loss. It counts a fragment at the end of the log as spent. For an analyst whom the terms do not
+// list it returns ErrAnalyst.
 func (l *Ledger) Room(r Reservation) (left privacy.Loss, err error) {
 	err = l.locked(func() error {
 		left, err = l.log.roomAfter(l.log.owes(), r, l.now())
@@ -139,7 +142,8 @@ func (l *Ledger) Room(r Reservation) (left privacy.Loss, err error) {
 	return left, err
 }
 
-// Find returns the newest answer for a replay key; ok is false if there is none. Both of its entries are durable.
+// Find returns the newest answer for a replay key. Both of its entries are durable. If there is no answer, ok is
+// false.
 func (l *Ledger) Find(key string) (a Answer, ok bool, err error) {
 	err = l.locked(func() error {
 		var found answered
@@ -151,11 +155,11 @@ func (l *Ledger) Find(key string) (a Answer, ok bool, err error) {
 	return a, ok && err == nil, err
 }
 
-// Entries calls fn with every entry, oldest first, until fn returns an error. It does not hold the lock meanwhile, so
-// it may miss entries appended after the call began.
+// Entries calls fn with every entry, oldest first, until fn returns an error. It does not hold the lock during
+// these calls, so it may miss entries that are appended after it began.
 func (l *Ledger) Entries(fn func(Entry) error) error { return l.EntriesFrom(0, fn) }
 
-// EntriesFrom is Entries from index from on.
+// EntriesFrom is Entries beginning at index from.
 func (l *Ledger) EntriesFrom(from uint64, fn func(Entry) error) error {
 	var to uint64
 	if err := l.locked(func() error { to = l.log.count(); return nil }); err != nil {
@@ -184,14 +188,14 @@ func (l *Ledger) EntriesFrom(from uint64, fn func(Entry) error) error {
 	return nil
 }
 
-// Entry reads an entry again. This handle must have returned its index before.
+// Entry reads the entry with index i from the log. The handle must have read or written that entry before.
 func (l *Ledger) Entry(i uint64) (Entry, error) {
 	e, _, err := l.EntryHaving(i, "")
 	return e, err
 }
 
-// EntryHaving is Entry for an entry whose line contains text. Otherwise it checks the hash and decodes nothing, which
-// takes a tenth of the time.
+// EntryHaving returns the entry with index i if its line contains text. Otherwise has is false: EntryHaving then
+// only checks the line's hash, which takes a tenth of the time of decoding.
 func (l *Ledger) EntryHaving(i uint64, text string) (e Entry, has bool, err error) {
 	var at ref
 	if err := l.known(func() (err error) { at, err = l.log.at(i); return err }); err != nil {
@@ -211,8 +215,8 @@ func (l *Ledger) EntryHaving(i uint64, text string) (e Entry, has bool, err erro
 	return e, err == nil, err
 }
 
-// known runs fn, which looks up entries that were read before, without reading what others appended. If the index is
-// damaged, known reads everything again and runs fn again.
+// known runs fn, which looks up entries that this handle has already read. It does not read what others appended.
+// If the index is damaged, known reads the whole log again and then repeats fn.
 func (l *Ledger) known(fn func() error) error {
 	l.mu.Lock()
 	if l.failed != nil {
@@ -224,10 +228,10 @@ func (l *Ledger) known(fn func() error) error {
 	if !errors.Is(err, errIndex) {
 		return err
 	}
-	return l.locked(fn) // which reads everything again
+	return l.locked(fn) // locked reads the whole log, because the index is damaged
 }
 
-// locked runs fn with the lock held, after reading everything that others appended.
+// locked reads everything that others appended, then runs fn, all with the lock held.
 func (l *Ledger) locked(fn func() error) error {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -238,13 +242,13 @@ func (l *Ledger) locked(fn func() error) error {
 		return fmt.Errorf("locking the ledger: %w", err)
 	}
 	err := l.refreshed(fn)
-	if errors.Is(err, errIndex) && l.failed == nil { // nothing was written: fn uses the index before it writes
+	if errors.Is(err, errIndex) && l.failed == nil { // fn may be repeated: it reads the index before it writes anything
 		l.unindex()
 		err = l.refreshed(fn)
 	}
-	if l.failed == nil { // otherwise the file is closed, and so unlocked
+	if l.failed == nil { // if l failed, the file is closed, which released the lock
 		if unlocking := l.file.Unlock(); unlocking != nil {
-			_ = l.fail(unlocking) // fn's effects stay
+			_ = l.fail(unlocking) // error ignored: fn has already taken effect
 		}
 	}
 	return err
@@ -257,14 +261,14 @@ func (l *Ledger) refreshed(fn func() error) error {
 	return fn()
 }
 
-// unindex forgets everything, so that the log is read again from its beginning, without its index.
+// unindex discards everything in memory. The next refresh then reads the log from its beginning, without the index.
 func (l *Ledger) unindex() {
 	l.log = newLog(l.file, l.every)
-	l.log.unindexed = true // until it is written again
+	l.log.unindexed = true // until the index is written again
 }
 
-// refresh reads what others appended, and compares it with the head file. On return the head file names the newest
-// entry.
+// refresh reads what others appended, and checks it against the head file. When it returns without an error, the
+// head file names the newest entry.
 func (l *Ledger) refresh() error {
 	same, err := l.fsys.Same(filepath.Join(l.dir, logName), l.file)
 	if err != nil {
@@ -279,13 +283,13 @@ func (l *Ledger) refresh() error {
 		return err
 	}
 	if l.heads == nil && begun && h.head().Index < read.Index {
-		// This reader read the entry without the lock, while the head file named it. Its writer has taken it back
-		// since, so another entry may stand there.
+		// This reader read its newest entry without the lock, when the head file named it. The entry's writer has
+		// taken it back since, so another entry may be in its place.
 		return &RolledBackError{Want: read, Have: h.head()}
 	}
 	if !h.old && (l.heads == nil || l.heads.old || l.heads.slots[l.heads.newest] != h.slots[h.newest]) {
-		// Another process wrote that slot, and may have died before it was durable. This process is about to rely on
-		// it.
+		// Another process wrote that slot, and may have died before the slot was durable. Make it durable before
+		// relying on it.
 		if err := syncHeads(l.fsys, l.dir); err != nil && (!l.frozen || !unsyncable(err)) {
 			return l.fail(err)
 		}
@@ -299,8 +303,8 @@ func (l *Ledger) refresh() error {
 		return fmt.Errorf("%w, and its newest entries were not acknowledged: open it once where it can be written",
 			ErrReadOnly)
 	}
-	// Another process appended and ended before it replaced the head, perhaps before the entry was durable. It reported
-	// the entry to nobody. This process is about to report it, so it makes the entry durable first.
+	// Another process appended an entry and died before it wrote the head file, perhaps before the entry was
+	// durable. It reported the entry to nobody. Make the entry durable before this process reports it.
 	if err := l.file.Sync(); err != nil {
 		return l.fail(err)
 	}
@@ -310,14 +314,14 @@ func (l *Ledger) refresh() error {
 	return nil
 }
 
-// unsyncable reports a file system that has nothing to make durable, because it is read-only, such as an image (ISO
-// 9660, SquashFS).
+// unsyncable reports whether err means that a read-only file system, such as an image (ISO 9660, SquashFS), cannot
+// sync. Nothing needs a sync there.
 func unsyncable(err error) bool {
 	return errors.Is(err, syscall.EINVAL) || errors.Is(err, syscall.EROFS)
 }
 
-// nameTip makes the head file name the newest entry, durably. If a fragment after that entry counts as spent, the head
-// file says so, because the entry has moved since the fragment was found.
+// nameTip durably writes the newest entry into the head file. If a fragment after that entry counts as spent, the
+// slot says so. Otherwise a later reader could take the fragment for a free one.
 func (l *Ledger) nameTip() (err error) {
 	s := l.log.newestSlot()
 	if l.heads.old {
@@ -334,8 +338,8 @@ func (l *Ledger) nameTip() (err error) {
 	return err
 }
 
-// keepName makes the names of the head file and the log durable before anything is acknowledged, because the process
-// that created them may have died before it did so.
+// keepName makes the names of the head file and the log durable, because the process that created them may have
+// died before it did so. It must be called before anything is acknowledged.
 func (l *Ledger) keepName() error {
 	if l.heads.slots[l.heads.newest].seq > firstSeq {
 		return nil
@@ -343,7 +347,7 @@ func (l *Ledger) keepName() error {
 	return l.fsys.SyncDir(l.dir)
 }
 
-// catchUp extends l to the end of f and compares it with the head file, which it returns.
+// catchUp reads the log to the end of f, checks it against the head file, and returns the head file's content.
 func (l *log) catchUp(fsys fileSystem, dir string, f file) (*heads, error) {
 	size, err := f.Size()
 	if err != nil {
@@ -359,14 +363,15 @@ func (l *log) catchUp(fsys fileSystem, dir string, f file) (*heads, error) {
 	return h, l.hold(h)
 }
 
-// newestSlot is the slot for the newest entry.
+// newestSlot returns a slot that names the newest entry.
 func (l *log) newestSlot() slot {
 	return slot{head: l.last, end: l.tipEnd, charged: l.owes()}
 }
 
-// fail makes the handle unusable. Closing the file releases the lock.
+// fail makes every later call return ErrAmbiguous, and returns it with its cause. It closes the file, which
+// releases the lock.
 func (l *Ledger) fail(cause error) error {
 	l.failed = ambiguous(cause)
-	_ = l.file.Close() // the cause says more
+	_ = l.file.Close() // error ignored: cause says more
 	return l.failed
 }

@@ -8,8 +8,8 @@ import (
 	"syscall"
 )
 
-// flock waits for the lock on f's open file. The kernel releases it when the file is closed, and so also when the
-// process is killed. Two files that one process opened exclude each other like those of two processes.
+// flock waits for the lock on f and takes it. The kernel releases the lock when the file is closed, also when the
+// process is killed. Two open files exclude each other even if one process opened both.
 func flock(f *os.File, exclusive bool) error {
 	how := syscall.LOCK_SH
 	if exclusive {
@@ -18,7 +18,7 @@ func flock(f *os.File, exclusive bool) error {
 	return flockRetry(f, how)
 }
 
-// tryFlock is flock that does not wait.
+// tryFlock takes the exclusive lock without waiting. If another open file holds it, taken is false.
 func tryFlock(f *os.File) (taken bool, err error) {
 	err = flockRetry(f, syscall.LOCK_EX|syscall.LOCK_NB)
 	if errors.Is(err, syscall.EWOULDBLOCK) {

@@ -7,33 +7,33 @@ import (
 )
 
 // Lost is the total charge without an answer: for reservations that have neither a release nor a step, and for
-// fragments. It stays spent, because somebody may have seen what was drawn.
+// fragments. This charge stays spent, because somebody may have seen what was drawn.
 type Lost struct {
-	// reservations recorded as failed, except those that were given up
+	// reservations with a recorded failure, except cancelled ones
 	Failed  int `json:"failed"`
-	GivenUp int `json:"given_up"` // those that their analysts gave up
-	// reservations without such a record: the analyst's process was killed, or is still running
+	GivenUp int `json:"given_up"` // reservations that were cancelled
+	// reservations without a release or a failure: in progress, or left by a process that was killed
 	Open int `json:"open"`
-	Torn int `json:"torn"` // fragments
-	// the total of these, under the terms' accountant; each counts in full, whatever parts it covers
+	Torn int `json:"torn"` // charged fragments
+	// their total loss, under the terms' accountant; each loss counts in full, even if it was confined to parts
 	Loss privacy.Loss `json:"loss"`
 }
 
-// losing is the running total of the reservations that have neither a release nor a step, so that no question has to
-// add them up.
+// losing is the running total of the losses of the reservations that have neither a release nor a step. Keeping it
+// saves every question from adding them up.
 //
-// The total is exact, and its δ is not capped at 1. So removing one loss leaves the total of the others.
+// The total is exact, and its δ may exceed 1. So subtracting one loss leaves the exact total of the others.
 type losing struct {
 	failed, givenUp, open int
 
-	pure  privacy.Epsilon // the losses that are pure
-	rho   privacy.Rho     // all losses as zCDP, each by itself
-	delta *big.Rat        // likewise; not changed once set
+	pure  privacy.Epsilon // sum of the pure losses
+	rho   privacy.Rho     // sum of all losses, each converted to zCDP
+	delta *big.Rat        // sum of their δ; replaced, never changed in place
 }
 
 func newLosing() losing { return losing{delta: new(big.Rat)} }
 
-// add adds a reservation's loss to the total.
+// add adds a reservation's loss to the sums.
 func (s *losing) add(l privacy.Loss) {
 	rho, delta := l.ZCDP()
 	s.rho, s.delta = s.rho.Plus(rho), new(big.Rat).Add(s.delta, delta.Rat())
@@ -42,7 +42,7 @@ func (s *losing) add(l privacy.Loss) {
 	}
 }
 
-// remove removes a loss that is part of the total.
+// remove subtracts a loss that was added before.
 func (s *losing) remove(l privacy.Loss) {
 	rho, delta := l.ZCDP()
 	s.rho, s.delta = s.rho.Minus(rho), new(big.Rat).Sub(s.delta, delta.Rat())
@@ -51,12 +51,12 @@ func (s *losing) remove(l privacy.Loss) {
 	}
 }
 
-// group converts every loss to its guarantee for groups of k units. kε and k²ρ are linear in ε and in ρ, so the
-// conversion of the total is the total of the conversions. A δ above 0 has no such form; but then the spent loss has
-// none either, and the terms were refused.
+// group converts every loss to the loss of groups of k units. kε and k²ρ are linear in ε and in ρ, so converting
+// the total equals adding the converted losses. A δ above 0 has no such conversion, but then checkAdoption has
+// refused the terms.
 func (s *losing) group(k int64) { s.pure, s.rho = s.pure.Group(k), s.rho.Group(k) }
 
-// in is the total under an accountant.
+// in returns the total under an accountant.
 func (s *losing) in(by privacy.Accountant) privacy.Loss {
 	if by == privacy.Pure {
 		return privacy.PureLoss(s.pure)
@@ -64,13 +64,13 @@ func (s *losing) in(by privacy.Accountant) privacy.Loss {
 	return lossOf(by, []*big.Rat{s.rho.Rat(), new(big.Rat).Set(s.delta)})
 }
 
-// lose counts a reservation as lost until one of its answers is recorded.
+// lose counts a new reservation as lost until a release or a step is recorded.
 func (h *history) lose(w *waiting) {
 	h.lost.open++
 	h.lost.add(w.loss)
 }
 
-// tell counts a reservation as answered, at least in part: it is not lost.
+// tell counts a reservation as answered, at least in part, so its loss leaves the total.
 func (h *history) tell(w *waiting) {
 	if w.told {
 		return
@@ -80,7 +80,7 @@ func (h *history) tell(w *waiting) {
 	h.lost.remove(w.loss)
 }
 
-// end counts a reservation as one that will get no further answer.
+// end counts a reservation as failed or given up, if none of its answers was recorded. Its loss stays in the total.
 func (h *history) end(w *waiting, givenUp bool) {
 	switch {
 	case w.told:
@@ -93,7 +93,8 @@ func (h *history) end(w *waiting, givenUp bool) {
 	h.lost.open--
 }
 
-// groupLost converts the lost losses to their guarantee for groups of k units.
+// groupLost converts the losses of fragments and of reservations without an answer to the losses of groups of k
+// units.
 func (h *history) groupLost(k int64) {
 	_ = h.tornLoss.group(k)
 	h.lost.group(k)
@@ -104,7 +105,8 @@ func (h *history) groupLost(k int64) {
 	}
 }
 
-// lostSoFar is the lost loss so far, including a fragment at the end of the log.
+// lostSoFar returns the total charge without an answer, or nil if there is none. torn is the number of fragments,
+// and pending is the charge for the one at the end of the log.
 func (h *history) lostSoFar(torn int, pending privacy.Loss) *Lost {
 	out := &Lost{Failed: h.lost.failed, GivenUp: h.lost.givenUp, Open: h.lost.open, Torn: torn}
 	if *out == (Lost{}) {

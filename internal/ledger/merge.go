@@ -9,17 +9,17 @@ import (
 	"dither/privacy"
 )
 
-// ErrUnits reports ledgers whose losses have no known common unit.
+// ErrUnits reports ledgers whose losses cannot be converted to one common unit.
 var ErrUnits = errors.New("the ledgers protect different units")
 
-// Merged is what several ledgers have spent together on people who are in all of them.
+// Merged is what several ledgers together have spent on people who are in all of them.
 type Merged struct {
-	Neighbours privacy.Neighbours `json:"neighbours"` // the common relation
-	Unit       string             `json:"unit"`       // "person", or "row" where both protect rows alone
+	Neighbours privacy.Neighbours `json:"neighbours"` // the relation of Spent
+	Unit       string             `json:"unit"`       // "person", or "row" if all ledgers protect rows alone
 	Spent      privacy.Loss       `json:"spent"`
 	Homes      []Part             `json:"homes"`
-	// Twice lists ledgers whose spending is in Spent more than once, because it was charged to another of them
-	// (Opened). Spent is then an upper bound.
+	// Twice lists the ids of ledgers whose spending is in Spent more than once, because it was charged to another
+	// merged ledger (Opened). Spent is then an upper bound.
 	Twice []string `json:"twice,omitempty"`
 }
 
@@ -27,27 +27,33 @@ type Merged struct {
 type Part struct {
 	Origin
 	Population string       `json:"population"`
-	Group      int64        `json:"group"`  // its losses count as their guarantee for groups of this many units
-	Spent      privacy.Loss `json:"spent"`  // counted so
-	Budget     privacy.Loss `json:"budget"` // likewise; its δ counts for no group
-	// Over reports that the total is beyond this budget. Unknown reports that the total cannot be compared with it: a
-	// loss in ρ against a pure ε.
+	Group      int64        `json:"group"`  // Spent and Budget are for groups of this many of the ledger's own units
+	Spent      privacy.Loss `json:"spent"`  // loss so far, for such groups
+	Budget     privacy.Loss `json:"budget"` // budget, for such groups; its δ is set to 0 if Group is above 1
+	// Over reports that the total exceeds this budget. Unknown reports that the total is in ρ and this budget is a
+	// pure ε, so they cannot be compared.
 	Over    bool `json:"over"`
 	Unknown bool `json:"unknown"`
 }
 
-// Merge adds up what separate ledgers have spent on people who are in all of them, under common neighbours and units.
-// It only reads, and it undoes no overspending.
+// Merge adds up what separate ledgers have spent on people who are in all of them, under common neighbours and
+// units. It only reads the ledgers, and it cannot undo overspending.
 //
-// Merge first converts each ledger's losses to the common relation, as Adopt would. If any ledger is under change-one,
-// add-remove becomes change-one, ×2. If any protects persons, rows become persons of at most rows rows in each table,
-// × that number; persons who are units beside them add 1. (policy.Reread has the proof: a chain of that many old
-// neighbours.) Then the losses add up, as zCDP if any is in ρ. Answers of several curators about one person are one
-// adaptively chosen sequence, whoever asked, and each was admitted by its own filter; so the total is proved as of now.
-// Nothing bounds it from here on, because no curator knows the others' later answers.
+// Merge first converts each ledger's losses to the common relation, as Adopt would:
 //
-// The error is ErrUnits if some ledgers protect rows, others persons, and rows is 0; or if rows under change-one would
-// have to count as persons, because nothing is promised there about how many rows somebody has.
+//   - If any ledger uses change-one, add-remove becomes change-one, which doubles the group.
+//   - If any ledger protects persons, or rows is above 0, each row becomes a part of a person who has at most rows
+//     rows in each table. The group is rows times the number of tables whose unit is a row, plus 1 if the ledger also
+//     protects persons.
+//
+// (policy.Reread has the proof: new neighbours are joined by a chain of that many old neighbours.) Then Merge adds
+// the losses, as zCDP if any ledger is in zCDP. The answers of several curators about one person form one
+// adaptively chosen sequence, and each ledger's own filter admitted its answers. So the total holds for all answers
+// so far. Nothing bounds it from now on, because no curator knows the others' later answers.
+//
+// Merge returns ErrUnits if some ledgers protect rows and others persons, but rows is 0. It also returns ErrUnits
+// if rows under change-one would have to count as persons, because change-one promises nothing about how many rows
+// a person has.
 func Merge(dirs []string, rows int64) (Merged, error) {
 	if len(dirs) < 2 || rows < 0 || rows > maxRows {
 		return Merged{}, invalid("two ledgers or more, and at most a million rows of one person")
@@ -108,10 +114,10 @@ func Merge(dirs []string, rows int64) (Merged, error) {
 
 const (
 	rowUnit = "row"
-	maxRows = 1_000_000 // the bound in policies
+	maxRows = 1_000_000 // the largest bound that a policy may declare
 )
 
-// units counts the tables whose unit is a row, and reports whether any has persons.
+// units returns the number of tables whose unit is a row, and whether any table has persons.
 func (t *Terms) units() (rows int64, persons bool) {
 	for _, unit := range t.Units {
 		switch unit {
@@ -125,7 +131,7 @@ func (t *Terms) units() (rows int64, persons bool) {
 	return rows, persons
 }
 
-// counted converts a ledger's losses to the common relation.
+// counted returns a ledger's spending and budget, converted to the relation and unit of m and to the accountant by.
 func (l *log) counted(m Merged, by privacy.Accountant, rows int64) (Part, error) {
 	tip, _ := l.tip()
 	p := Part{Origin: Origin{ID: l.id, Head: tip.String()}, Population: l.terms.Population, Group: 1}
@@ -150,7 +156,7 @@ func (l *log) counted(m Merged, by privacy.Accountant, rows int64) (Part, error)
 		spent = spent.Plus(l.fragmentCharge())
 	}
 	if rho, kept := budget.ZCDP(); p.Group > 1 && !kept.IsZero() {
-		// nothing was spent of it, or Spent does not exist: it counts for no group
+		// δ counts for no group: either none of it was spent, or the conversion of spent below fails
 		budget = privacy.ZCDPLoss(rho, privacy.Delta{})
 	}
 	var err error

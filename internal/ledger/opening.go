@@ -6,20 +6,21 @@ import (
 	"dither/privacy"
 )
 
-// Opening records that the owner charges the spending of other ledgers on the same people, in the relation of the terms
-// in force. It is charged to everybody, even beyond the budget, and to no period, because it happened before.
+// Opening records that the owner charges this ledger for what other ledgers have spent on the same people. Loss is
+// in the relation of the terms in force. It is charged to everybody, even beyond the budget. It counts against no
+// period's grant, because it was spent before.
 type Opening struct {
 	Loss privacy.Loss `json:"loss"`
 	From []Origin     `json:"from"` // at least one
 }
 
-// ErrCharged reports that another ledger's spending was charged before. It is an ErrInvalid.
+// ErrCharged reports that another ledger's spending was already charged to this one. It is an ErrInvalid.
 var ErrCharged = fmt.Errorf("%w: what that ledger had spent was charged already", ErrInvalid)
 
-// Origin is another ledger as it was read.
+// Origin identifies another ledger, and its newest entry when it was read.
 type Origin struct {
 	ID   string `json:"id"`
-	Head string `json:"head"` // as Head writes it
+	Head string `json:"head"` // in the form of Head.String
 }
 
 func (Opening) kind() Kind { return KindOpening }
@@ -39,12 +40,16 @@ func (o Opening) validate() error {
 	return nil
 }
 
-// Opened charges the spending of other ledgers. The error is ErrNoPolicy without terms; ErrIncompatible if a loss in ρ
-// meets a pure budget; ErrCharged for a ledger that was charged before, because this ledger does not know what that one
-// has spent since; ErrInvalid for this ledger itself.
+// Opened charges this ledger for what other ledgers have spent. The errors are
 //
-// The caller converted the loss to the ledger's relation at seen (its Origin in Merged). If an entry was appended
-// since, Opened writes nothing and returns ErrStale: convert the loss again.
+// - ErrNoPolicy if this ledger has no terms,
+// - ErrIncompatible if the loss is in ρ and the budget is pure,
+// - ErrCharged for a ledger that was already charged, because this ledger does not know what the other has spent since,
+// - ErrInvalid if a ledger of o is this ledger itself, or named twice.
+//
+// The caller converted the loss to this ledger's relation, from the state at the head seen (the Origin of this
+// ledger in Merged). If an entry was appended since, Opened writes nothing and returns ErrStale. The caller must
+// then convert the loss again.
 func (l *Ledger) Opened(o Opening, seen Head) error {
 	_, err := l.append(&member{body: o, may: l.still(seen)})
 	return err

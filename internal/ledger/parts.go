@@ -7,24 +7,25 @@ import (
 	"dither/privacy"
 )
 
-// Parting divides a table's rows for parallel composition. In questions that are confined to parts, each unit counts in
-// at most Most parts, the same ones in every such question.
+// Parting divides the units of a table into parts, for parallel composition. If a question is confined to parts,
+// each unit counts in at most Most parts. They are the same parts in every such question.
 type Parting struct {
-	Term string `json:"term"` // of the column, as the policy writes it: another term is another division
-	Most int64  `json:"most"` // the most parts of one unit, ≥ 1
+	Term string `json:"term"` // text of the dividing column in the policy; another text is another division
+	Most int64  `json:"most"` // the most parts that one unit may have, ≥ 1
 }
 
-// Confined names the parts of a table that a reservation covers: its result depends only on the rows of units in these
-// parts. A reservation without parts covers everybody.
+// Confined names the parts of a table to which a reservation is confined: its result depends only on the rows of
+// units in these parts. A reservation without a Confined counts for every unit.
 type Confined struct {
 	Table string   `json:"table"`
 	Parts []string `json:"parts"` // sorted, distinct
 }
 
-// tally is a sum of losses, in both forms.
+// tally is a sum of losses, kept for both accountants.
 type tally struct {
-	pure privacy.Loss // the losses that are pure
-	zcdp privacy.Loss // all losses as zCDP, each by itself: (Σε)²/2 would be more than Σε²/2
+	pure privacy.Loss // sum of the pure losses
+	// sum of all losses, each converted to zCDP: the conversion (Σε)²/2 of the pure sum would exceed Σε²/2
+	zcdp privacy.Loss
 }
 
 func newTally() *tally { return &tally{zcdp: privacy.ZCDPLoss(privacy.Rho{}, privacy.Delta{})} }
@@ -38,13 +39,13 @@ func (t *tally) add(l privacy.Loss) {
 
 func (t *tally) plus(o *tally) { t.pure, t.zcdp = t.pure.Plus(o.pure), t.zcdp.Plus(o.zcdp) }
 
-// group converts every loss to its guarantee for groups of k units. On an error nothing changes.
+// group converts every loss to the loss of groups of k units. On an error t does not change.
 func (t *tally) group(k int64) error {
 	zcdp, err := group(t.zcdp, k)
 	if err != nil {
 		return err
 	}
-	t.pure, _ = group(t.pure, k) // a pure loss has one for every group
+	t.pure, _ = group(t.pure, k) // no error: a pure loss can be converted for every group
 	t.zcdp = zcdp
 	return nil
 }
@@ -56,39 +57,43 @@ func (t *tally) in(a privacy.Accountant) privacy.Loss {
 	return t.pure
 }
 
-// account computes the total loss of the unit that loses most.
+// account computes the total loss of the unit with the largest total.
 //
 // # Parallel composition
 //
-// A division is of one sealed version of one table, under one Parting. In every question that is confined to some of
-// its parts, the engine leaves of each unit only the rows in its own parts: at most Most of them, found by a rule that
-// reads this unit's rows in this version alone and is the same in every question (plan.Part). So a unit's own parts are
-// fixed with its rows, and what a confined question finds does not depend on the rows of a unit none of whose own parts
-// it names.
+// A division is one sealed version of one table under one Parting. A question may be confined to some parts of a
+// division. In each such question, the engine keeps of each unit only the rows in the unit's own parts. A unit has
+// at most Most own parts. The rule that chooses them reads only this unit's rows in this version, and is the same
+// in every question (bounded.Part). So a unit's rows fix its own parts. If a confined question names none of a
+// unit's own parts, its exact result does not depend on that unit's rows.
 //
-// Theorem. Let whole be the sum of the losses of the questions that are confined to none, and for each division d let
-// L_d(p) be the sum of the losses of those that name p, T_d the sum of all its confined ones, each once. Let W_d =
-// min(T_d, the sum of the k_d largest L_d(p)), k_d = Most under add/remove and 2·Most under change-one. If at every
-// moment whole + Σ_d W_d is within the budget, then all answers together are, however questions and prices were chosen
-// from earlier answers.
+// Theorem. If whole + Σ_d W_d is within the budget at every moment, then the loss of all answers together is within
+// the budget, however the questions and prices depend on earlier answers. Here whole is the sum of the losses of
+// the questions that are not confined. For each division d, L_d(p) is the sum of the losses of the questions that
+// name its part p, and T_d is the sum of the losses of all questions confined in d, each counted once. W_d is the
+// lesser of T_d and the sum of the k_d largest L_d(p). k_d is Most under add/remove and 2·Most under change-one.
 //
-// Proof. Fix two neighbours. Under add/remove they differ by one unit; let Q_d be its own parts in d, a function of its
-// rows, so at most Most, and known before any question is asked. Under change-one they differ by a unit and the one in
-// its place; let Q_d be both's own parts, at most 2·Most. A question that is confined in d to parts of which none is
-// in Q_d finds the same rows in both, so its answer, given the earlier ones, has the same law on both: its loss between
-// these two is 0. Any other's is at most its price. Hence the losses between these two add up, on every path of
-// answers, to at most whole + Σ_d min(T_d, Σ_{p∈Q_d} L_d(p)) ≤ whole + Σ_d W_d, which the filter keeps within
-// the budget: and privacy.Filter's proof holds for these two with these losses, which are functions of the earlier
-// answers too. That is so for a pure budget, and for (ρ, δ), whose two parts are bounded each by itself. As the two
-// neighbours were any, the theorem follows. ∎
+// Proof. Fix two neighbours. For each division d, define a set Q_d of parts. Under add/remove the neighbours differ
+// by one unit. Q_d is the set of that unit's own parts in d, so it has at most Most parts. Under change-one the
+// neighbours differ by a unit and its replacement. Q_d is the set of the own parts of both, so it has at most
+// 2·Most parts. In either case Q_d depends on the units' rows only, so it is fixed before any question is asked.
 //
-// The divisions of several tables, and of several versions of one table, add up: nothing says that a unit's part in one
-// is its part in another. A later version may hold other rows of a unit, and so have it in another part.
+// Consider a question that is confined in d and names no part in Q_d. It finds the same rows in both neighbours. So
+// its answer, given the earlier answers, has the same law on both, and its loss between these two is 0. The loss of
+// any other question is at most its price. On every path of answers, the losses between these two neighbours
+// therefore add up to at most whole + Σ_d min(T_d, Σ_{p∈Q_d} L_d(p)) ≤ whole + Σ_d W_d. The filter keeps this bound
+// within the budget. The losses between these two are functions of the earlier answers, so the proof of
+// privacy.Filter applies to them. It applies to a pure budget, and to (ρ, δ), where ρ and δ are bounded separately.
+// The two neighbours were arbitrary, so the theorem follows. ∎
 //
-// Re-reading as a group of k (Ledger.Adopt) takes whole + Σ_d W_d, and counts it as everybody's from then on. In a
-// chain of k old neighbours a question i has a loss in c_i ≤ k of the steps, and the same law on both sides of the
-// others: over the chain it loses c_i·ε_i, or c_i²·ρ_i ≤ k·c_i·ρ_i. The losses of one step add up to at most
-// whole + Σ_d W_d, so Σ c_i·ε_i is at most k times that, and Σ c_i²·ρ_i at most k² times.
+// The W_d of several tables, and of several versions of one table, add up. A unit's part in one table says nothing
+// about its part in another. A later version may hold other rows of a unit, and so put the unit into another part.
+//
+// Adopt with a group of k converts the total whole + Σ_d W_d, and charges the result to everybody from then on.
+// Claim: this bounds the loss of k old units together. Proof. Join the two datasets by a chain of k old neighbours.
+// A question i has a loss in c_i ≤ k steps of the chain, and the same law on both sides of each other step. So over
+// the chain its loss is c_i·ε_i, or c_i²·ρ_i ≤ k·c_i·ρ_i. The losses of one step add up to at most whole + Σ_d W_d.
+// Hence Σ c_i·ε_i is at most k times that sum, and Σ c_i²·ρ_i is at most k² times that sum. ∎
 type account struct {
 	whole *tally
 	parts map[division]*divided
@@ -100,20 +105,20 @@ type division struct {
 	parting Parting
 }
 
-// divided has the charges to the parts of one division.
+// divided holds the charges to the parts of one division.
 type divided struct {
-	total *tally // of every charge once
+	total *tally // every charge, counted once whatever number of parts it names
 	of    map[string]*tally
 	known map[reading]bound
 }
 
-// bound is an upper bound of W_d.
+// bound is an upper bound of W_d; exact means that it equals W_d.
 type bound struct {
 	loss  privacy.Loss
 	exact bool
 }
 
-// reading has the parameters of W_d beside the charges.
+// reading is what W_d depends on, apart from the charges.
 type reading struct {
 	n  privacy.Neighbours
 	by privacy.Accountant
@@ -121,7 +126,7 @@ type reading struct {
 
 func newAccount() *account { return &account{whole: newTally(), parts: map[division]*divided{}} }
 
-// charge adds a loss: to everybody, or to the parts of d.
+// charge adds a loss to the charges of everybody or, if parts is not empty, to those of the parts of d.
 func (a *account) charge(l privacy.Loss, d division, parts []string) {
 	if len(parts) == 0 {
 		a.whole.add(l)
@@ -133,7 +138,7 @@ func (a *account) charge(l privacy.Loss, d division, parts []string) {
 		a.parts[d] = in
 	}
 	in.total.add(l)
-	for r, b := range in.known { // at most so many of the largest receive the charge
+	for r, b := range in.known { // raise each known bound by the most that this charge can add to W_d
 		if x, err := l.In(r.by); err == nil {
 			in.known[r] = bound{loss: b.loss.Plus(times(x, d, r.n, parts))}
 		}
@@ -146,14 +151,14 @@ func (a *account) charge(l privacy.Loss, d division, parts []string) {
 	}
 }
 
-// plus is a with one more loss charged to everybody. The two share the charges to parts.
+// plus returns a copy of a with one more loss charged to everybody. The copy shares the charges to parts with a.
 func (a *account) plus(l privacy.Loss) *account {
 	whole := *a.whole
 	whole.add(l)
 	return &account{whole: &whole, parts: a.parts}
 }
 
-// fold converts all charges into one charge to everybody, of their total between the neighbours n.
+// fold replaces all charges to parts by one charge to everybody: their total under the neighbouring relation n.
 func (a *account) fold(n privacy.Neighbours) {
 	for d, in := range a.parts {
 		a.whole.plus(&tally{pure: in.worst(d, n, privacy.Pure), zcdp: in.worst(d, n, privacy.ZCDP)})
@@ -161,7 +166,7 @@ func (a *account) fold(n privacy.Neighbours) {
 	a.parts = map[division]*divided{}
 }
 
-// spent is the total loss of all charges under the neighbouring relation n.
+// spent returns the total loss of all charges, under the neighbouring relation n and an accountant.
 func (a *account) spent(n privacy.Neighbours, by privacy.Accountant) privacy.Loss {
 	sum := a.whole.in(by)
 	for d, in := range a.parts {
@@ -170,7 +175,8 @@ func (a *account) spent(n privacy.Neighbours, by privacy.Accountant) privacy.Los
 	return sum
 }
 
-// times is the most that a charge to parts adds to W_d.
+// times returns the most that a charge l to parts can add to W_d: l times the number of its parts in which two
+// neighbours can differ. Without parts it returns l.
 func times(l privacy.Loss, d division, n privacy.Neighbours, parts []string) privacy.Loss {
 	if len(parts) == 0 {
 		return l
@@ -178,8 +184,8 @@ func times(l privacy.Loss, d division, n privacy.Neighbours, parts []string) pri
 	return l.Share(min(d.parting.most(n), int64(len(parts))), 1)
 }
 
-// fits reports whether a price is within room, from bounds that need not visit every part. It may return false although
-// the price is within room.
+// fits reports whether a price is within room. It uses upper bounds that need not visit every part, so it may
+// return false although the price is within room.
 func (a *account) fits(price, budget privacy.Loss, n privacy.Neighbours, d division, parts []string) bool {
 	by := budget.Accountant()
 	x, err := price.In(by)
@@ -197,13 +203,15 @@ func (a *account) fits(price, budget privacy.Loss, n privacy.Neighbours, d divis
 	return sum.Within(budget)
 }
 
-// room is the largest loss that can be charged to everybody, or to the parts of d, within the budget. It is zero once
-// any component of the budget is exceeded.
+// room returns the largest loss that can be charged within the budget: to everybody or, if parts is not empty, to
+// the parts of d. It is zero if any component of the budget is exceeded.
 //
-// Charging x to the set S of parts keeps W_d within t if one of two conditions holds: T_d + x ≤ t; or, for every j,
-// the j largest of S, each with x more, and the Most − j largest of the others add up to at most t. So x is the
-// larger of t − T_d and the least (t − a_j)/j, where a_j is that sum without x; the second applies only if a_0 ≤
-// t. Each of ρ and δ is solved separately.
+// Let t be the budget minus all charges outside division d. Charging x to the set S of parts keeps W_d within t if
+// one of two conditions holds. First: T_d + x ≤ t. Second: for every j from 0 to Most, the j largest L_d(p) in S,
+// each with x added, and the Most − j largest L_d(p) outside S add up to at most t. (2·Most replaces Most under
+// change-one.) Let a_j be that sum without x. The first condition holds for x ≤ t − T_d. The second holds for x ≤
+// (t − a_j)/j for every j ≥ 1, provided that a_0 ≤ t. The result is the larger of the two bounds on x. room solves
+// ρ and δ separately.
 func (a *account) room(budget privacy.Loss, n privacy.Neighbours, d division, parts []string) privacy.Loss {
 	by := budget.Accountant()
 	if len(parts) == 0 {
@@ -232,7 +240,7 @@ func (a *account) room(budget privacy.Loss, n privacy.Neighbours, d division, pa
 	return lossOf(by, room)
 }
 
-// most is the number of parts in which two neighbours can differ.
+// most returns the largest number of parts in which two neighbours can differ.
 func (p Parting) most(n privacy.Neighbours) int64 {
 	if n == privacy.ChangeOne {
 		return 2 * p.Most
@@ -240,7 +248,7 @@ func (p Parting) most(n privacy.Neighbours) int64 {
 	return p.Most
 }
 
-// worst is W_d.
+// worst returns W_d.
 func (in *divided) worst(d division, n privacy.Neighbours, by privacy.Accountant) privacy.Loss {
 	if b := in.known[reading{n, by}]; b.exact {
 		return b.loss
@@ -262,7 +270,9 @@ func (in *divided) worst(d division, n privacy.Neighbours, by privacy.Accountant
 	return w
 }
 
-// room solves one component; nil if the budget is exceeded.
+// room computes account.room for one component of the budget, ε, ρ or δ. t is the amount left for this division,
+// and most is the number of parts in which neighbours can differ. If the charges already exceed t, room returns
+// nil.
 func (in *divided) room(axis int, t *big.Rat, by privacy.Accountant, most int64, parts []string) *big.Rat {
 	var inside, outside []*big.Rat
 	for p, charged := range in.of {
@@ -289,11 +299,12 @@ func (in *divided) room(axis int, t *big.Rat, by privacy.Accountant, most int64,
 	return once
 }
 
-// leastRoom is the least (t − a_j)/j over j from 1, or nil if some a_j is above t.
+// leastRoom returns the least (t − a_j)/j over j ≥ 1, as account.room defines it, or nil if some a_j exceeds t.
+// inside has the charges to the parts of S, and outside those to the other parts.
 func leastRoom(inside, outside []*big.Rat, t *big.Rat, most int64) (least *big.Rat) {
 	descending(inside)
 	descending(outside)
-	others := []*big.Rat{new(big.Rat)} // the sums of the largest 0, 1, … of the others
+	others := []*big.Rat{new(big.Rat)} // others[i] is the sum of the i largest of outside
 	for i := 0; i < len(outside) && int64(i) < most; i++ {
 		others = append(others, new(big.Rat).Add(others[i], outside[i]))
 	}
@@ -316,10 +327,10 @@ func leastRoom(inside, outside []*big.Rat, t *big.Rat, most int64) (least *big.R
 	return least
 }
 
-// top is the sum of the k largest.
+// top returns the sum of the k largest values. It may sort values.
 func top(values []*big.Rat, k int64) *big.Rat {
 	sum := new(big.Rat)
-	if k == 1 { // the usual case, without sorting
+	if k == 1 { // the usual case needs no sorting
 		for _, x := range values {
 			if x.Cmp(sum) > 0 {
 				sum = x
@@ -338,7 +349,7 @@ func descending(values []*big.Rat) {
 	slices.SortFunc(values, func(x, y *big.Rat) int { return y.Cmp(x) })
 }
 
-// amounts copies a loss's ε, or its ρ and δ.
+// amounts returns copies of a loss's ε, or of its ρ and δ.
 func amounts(l privacy.Loss) []*big.Rat {
 	if e, pure := l.Pure(); pure {
 		return []*big.Rat{e.Rat()}
@@ -347,16 +358,16 @@ func amounts(l privacy.Loss) []*big.Rat {
 	return []*big.Rat{rho.Rat(), delta.Rat()}
 }
 
-// lossOf is the loss with these amounts; without amounts, the zero loss.
+// lossOf returns the loss with these amounts: ε, or ρ and δ. Missing amounts are zero.
 func lossOf(by privacy.Accountant, amounts []*big.Rat) privacy.Loss {
 	for len(amounts) < 2 {
 		amounts = append(amounts, new(big.Rat))
 	}
 	if by == privacy.Pure {
-		e, _ := privacy.EpsilonOf(amounts[0]) // not negative
+		e, _ := privacy.EpsilonOf(amounts[0]) // error ignored: the amount is not negative
 		return privacy.PureLoss(e)
 	}
-	if one := big.NewRat(1, 1); amounts[1].Cmp(one) > 0 { // a sum of δ can be: it promises nothing
+	if one := big.NewRat(1, 1); amounts[1].Cmp(one) > 0 { // a sum of δ may exceed 1; δ = 1 promises nothing either
 		amounts[1] = one
 	}
 	rho, _ := privacy.RhoOf(amounts[0])

@@ -12,18 +12,19 @@ import (
 	"dither/internal/ledger/index"
 )
 
-// past finds entries that are no longer in memory, in the index file. Its segments follow each other from entry 0 to a
-// place. A past never changes: a history that forgets more gets another one.
+// past looks up entries that are no longer in memory, in the index file. Its segments are consecutive and begin
+// with entry 0. A past never changes: a history that forgets more entries gets a new past.
 type past struct {
 	file     file
-	parts    []part // of the file
+	parts    []part // root and size of each segment, in file order
 	segments []*index.Segment
 }
 
-// errIndex reports an index that does not match the ledger. It costs only time: everything is read again from the log.
+// errIndex reports an index that does not match the ledger. The ledger then reads the whole log again, which costs
+// only time.
 var errIndex = errors.New("ledger.index is damaged")
 
-// damaged is the error of an index that could not be read.
+// damaged wraps an error in errIndex; nil stays nil.
 func damaged(err error) error {
 	if err == nil {
 		return nil
@@ -31,7 +32,7 @@ func damaged(err error) error {
 	return fmt.Errorf("%w: %w", errIndex, err)
 }
 
-// with is p with one more segment at the end; nil if the file does not have it.
+// with returns a copy of p with one more segment at the end, or nil if the file does not contain it.
 func (p *past) with(next part) *past {
 	s, err := index.Open(p.file, p.size(), next.Size, next.Root)
 	if err != nil || s.From() != p.to() {
@@ -40,7 +41,7 @@ func (p *past) with(next part) *past {
 	return &past{p.file, append(slices.Clip(p.parts), next), append(slices.Clip(p.segments), s)}
 }
 
-// size is how many bytes of the file the segments take.
+// size returns the number of bytes of the segments.
 func (p *past) size() (n int64) {
 	for _, s := range p.parts {
 		n += s.Size
@@ -48,7 +49,7 @@ func (p *past) size() (n int64) {
 	return n
 }
 
-// to is the index after the last entry.
+// to returns the index of the last entry plus 1.
 func (p *past) to() uint64 {
 	if len(p.segments) == 0 {
 		return 0
@@ -56,7 +57,7 @@ func (p *past) to() uint64 {
 	return p.segments[len(p.segments)-1].To()
 }
 
-// of is the segment with an entry, which must be before to.
+// of returns the segment that contains an entry, whose index must be below to.
 func (p *past) of(entry uint64) *index.Segment {
 	i, _ := slices.BinarySearchFunc(p.segments, entry+1,
 		func(s *index.Segment, end uint64) int { return cmp.Compare(s.To(), end) })
@@ -67,8 +68,8 @@ func refOf(e index.Entry) ref {
 	return ref{hash: e.Hash, line: e.Line, offset: e.Offset, length: e.Length}
 }
 
-// at returns the position of entry i, which must exist. It returns errIndex for an entry that was not read yet: after a
-// damaged index, a full reading may have failed.
+// at returns the position of entry i. It returns errIndex if this history has not read entry i. That happens if the
+// index was damaged and the reading of the whole log then failed.
 func (h *history) at(i uint64) (ref, error) {
 	if i >= h.count() {
 		return ref{}, errIndex
@@ -83,8 +84,8 @@ func (h *history) at(i uint64) (ref, error) {
 	return refOf(e), damaged(err)
 }
 
-// span returns the positions of the entries from i on, as many as one lookup finds, at most to entry to. Errors are
-// those of at.
+// span returns positions of consecutive entries, from entry i up to, but not including, entry to. It may return
+// fewer, as many as one lookup finds. The errors are those of at.
 func (h *history) span(i, to uint64) ([]ref, error) {
 	if to > h.count() {
 		return nil, errIndex
@@ -104,7 +105,7 @@ func (h *history) span(i, to uint64) ([]ref, error) {
 	return out, damaged(err)
 }
 
-// hashAt is the hash of entry i, which must exist.
+// hashAt returns the hash of entry i, which must exist.
 func (h *history) hashAt(i uint64) (Hash, error) {
 	if i == h.last.Index {
 		return h.last.Hash, nil
@@ -116,7 +117,7 @@ func (h *history) hashAt(i uint64) (Hash, error) {
 	return r.hash, err
 }
 
-// find returns the newest answer with a replay key; ok is false if there is none.
+// find returns the newest answer with a replay key. If there is none, ok is false.
 func (h *history) find(key string) (a answered, ok bool, err error) {
 	if i, ok := h.newest[key]; ok {
 		return h.answers[i], true, nil
@@ -142,7 +143,7 @@ func (h *history) find(key string) (a answered, ok bool, err error) {
 	return a, false, nil
 }
 
-// answerTo returns the answer that a reservation paid for; ok is false if there is none.
+// answerTo returns the answer that a reservation paid for. If there is none, ok is false.
 func (h *history) answerTo(reservation uint64) (a answered, ok bool, err error) {
 	if i := slices.IndexFunc(h.answers, func(a answered) bool { return a.paying == reservation }); i >= 0 {
 		return h.answers[i], true, nil
@@ -171,7 +172,7 @@ func answeredOf(a index.Answer) (answered, error) {
 	return answered{about: about, rho: a.Rho, release: a.Release, paying: a.Paying}, damaged(err)
 }
 
-// confirmAnswer compares the answer that the index found for a key with the reservation.
+// confirmAnswer returns errIndex if the index found an answer for a.key whose reservation has another key.
 func (h *history) confirmAnswer(a answered) error {
 	r, err := h.reservation(a.paying)
 	if err == nil && r.Key != a.key {
@@ -180,7 +181,7 @@ func (h *history) confirmAnswer(a answered) error {
 	return err
 }
 
-// reservation reads a reservation again.
+// reservation reads the reservation with index i from the log.
 func (h *history) reservation(i uint64) (Reservation, error) {
 	at, err := h.at(i)
 	if err != nil {
@@ -197,7 +198,8 @@ func (h *history) reservation(i uint64) (Reservation, error) {
 	return r, nil
 }
 
-// recall reads what a release needs to know of its reservation, if that was forgotten.
+// recall reads a reservation from the log again, if its key and subject are no longer in memory. A release needs
+// them.
 func (h *history) recall(reservation uint64) error {
 	w := h.waiting[reservation]
 	if w.about != nil {
@@ -211,13 +213,12 @@ func (h *history) recall(reservation uint64) error {
 	return nil
 }
 
-// recallError reports that something which an entry needs could not be read again, so the entry itself could not be
-// judged.
+// recallError reports that the reservation of a release could not be read again. The release itself may be valid.
 type recallError struct{ error }
 
 func (e *recallError) Unwrap() error { return e.error }
 
-// readEntry reads an entry again. It needs no lock, because acknowledged entries do not change.
+// readEntry reads an entry from the log again. It needs no lock, because acknowledged entries do not change.
 func readEntry(log io.ReaderAt, r ref) (Entry, error) {
 	line, err := readLine(log, r)
 	if err != nil {
@@ -242,8 +243,8 @@ func decodeAt(line []byte, r ref) (Entry, error) {
 	return e, nil
 }
 
-// forget drops everything before entry to from memory. A past still finds it. Without one, nothing before to can be
-// looked up, and reservations that wait for an answer stay in memory.
+// forget drops the positions and answers of all entries before entry to from memory. has still looks them up. If
+// has is nil, they cannot be looked up any more, and the keys and subjects of open reservations stay in memory.
 func (h *history) forget(to uint64, has *past) {
 	h.refs = slices.Clone(h.refs[to-h.base:])
 	kept := slices.IndexFunc(h.answers, func(a answered) bool { return a.release >= to })
@@ -267,7 +268,7 @@ func (h *history) forget(to uint64, has *past) {
 	}
 }
 
-// forgetIndexed drops from memory the entries that checkpoints cover, as far as the index file has them.
+// forgetIndexed forgets the entries that checkpoints cover and that are in the index file.
 func (h *history) forgetIndexed(fsys fileSystem, dir string) {
 	if len(h.covered) == 0 || h.unindexed {
 		return
@@ -286,7 +287,8 @@ func (h *history) forgetIndexed(fsys fileSystem, dir string) {
 	h.unindexed = len(h.covered) > 0
 }
 
-// forgetPlace drops everything before a place, the first one after base, if the index file has it.
+// forgetPlace forgets everything before p, which must be the first place after base. If the index file lacks p's
+// segment, it forgets nothing and returns false.
 func (h *history) forgetPlace(p *place) bool {
 	p.settle()
 	next := h.past.with(p.segment)

@@ -7,20 +7,21 @@ import (
 	"dither/privacy"
 )
 
-// Grant is the part of the budget that may be spent in each period. The budget itself is the cap of all periods
+// Grant is the amount of the budget that may be spent in each period. The budget itself limits all periods
 // together.
 //
-// Periods follow the calendar in UTC, with weeks from Monday. The clock is the latest time of any entry, or of the
-// entry about to be written if that is later. It never goes back, unless the owner corrects it (Correction). So a
-// computer's clock that is set back opens no period again. One that is set forward opens at most one period, because a
-// period's remainder is not carried over, and periods without entries grant nothing. The cap holds whatever the clock
-// says: an admitted price passes two filters, and privacy.Filter's proof for the cap assumes nothing about the other.
+// Periods follow the calendar in UTC, with weeks from Monday. The ledger's clock is the latest time of any entry,
+// or of the entry about to be written if that is later. The clock never goes back, unless the owner corrects it
+// ([Correction]). So setting a computer's clock back does not reopen an earlier period. Setting it forward opens at
+// most one period, because unspent grants are not carried over and periods without entries grant nothing. The
+// budget holds whatever the clock shows: an admitted price passes both filters, and the proof of privacy.Filter for
+// the budget does not depend on the grant's filter.
 type Grant struct {
 	Per  string       `json:"per"`  // "day", "week", "month", "quarter" or "year"
-	Loss privacy.Loss `json:"loss"` // counted as the budget is, and within it
+	Loss privacy.Loss `json:"loss"` // the amount; under the budget's accountant, and within the budget
 }
 
-// Periods are the periods that a policy may grant for.
+// Periods returns the names of the periods for which a policy may grant.
 func Periods() []string { return []string{"day", "week", "month", "quarter", "year"} }
 
 func (g *Grant) validate(budget privacy.Loss) error {
@@ -38,10 +39,10 @@ func (g *Grant) validate(budget privacy.Loss) error {
 // lastTime is the latest time that an entry can have.
 var lastTime = time.Date(9999, time.December, 31, 23, 59, 59, 999_999_999, time.UTC)
 
-// datable reports a time that an entry can have.
+// datable reports whether an entry can have the time t.
 func datable(t time.Time) bool { year := t.UTC().Year(); return 0 <= year && year <= 9999 }
 
-// start is when the period of t began.
+// start returns the beginning of the period that contains t.
 func (g *Grant) start(t time.Time) time.Time {
 	if t.UTC().Year() > 9999 { // no later period exists
 		t = lastTime
@@ -61,7 +62,7 @@ func (g *Grant) start(t time.Time) time.Time {
 	return time.Date(year, month, day, 0, 0, 0, 0, time.UTC)
 }
 
-// next is the end of the period that began at start: the latest one, by the calendar.
+// next returns the end of the period that began at start, or lastTime if that is earlier.
 func (g *Grant) next(start time.Time) time.Time {
 	if t := g.after(start); t.Before(lastTime) {
 		return t
@@ -83,16 +84,16 @@ func (g *Grant) after(start time.Time) time.Time {
 	return start.AddDate(0, 0, 1)
 }
 
-// Period is the state of a period's grant.
+// Period is the state of the current period's grant.
 type Period struct {
 	Grant
 	Start     time.Time    `json:"start"`
-	Next      time.Time    `json:"next"` // when the next grant comes
+	Next      time.Time    `json:"next"` // time of the next grant, by the calendar
 	Spent     privacy.Loss `json:"spent"`
-	Remaining privacy.Loss `json:"remaining"` // of the grant, or of the budget if that is less
+	Remaining privacy.Loss `json:"remaining"` // of the grant, or of the budget if less remains of it
 }
 
-// granted returns the account of the period of t, and the period's beginning.
+// granted returns the account in which a charge at time t counts, and the beginning of its period.
 func (h *history) granted(t time.Time) (*account, time.Time) {
 	if t.Before(h.clock) {
 		t = h.clock
@@ -101,13 +102,15 @@ func (h *history) granted(t time.Time) (*account, time.Time) {
 	switch {
 	case !start.After(h.period):
 		return h.inPeriod, h.period
-	case h.isClosed(start): // its grant was given before the clock was corrected
+	// the period's grant was given before the clock was corrected, so the current account continues
+	case h.isClosed(start):
 		return h.inPeriod, start
 	}
 	return newAccount(), start
 }
 
-// periodAt is the state of the grant at t, or nil.
+// periodAt returns the state of the grant at time t, or nil if there are no grants. pending is the charge for a
+// fragment at the end of the log.
 func (h *history) periodAt(t time.Time, pending privacy.Loss) *Period {
 	if h.terms == nil || h.terms.Grant == nil {
 		return nil
@@ -122,7 +125,7 @@ func (h *history) periodAt(t time.Time, pending privacy.Loss) *Period {
 	return p
 }
 
-// enter makes the clock's period the one that charges count in.
+// enter begins the clock's period: charges count in its account from now on.
 func (h *history) enter() {
 	if h.terms == nil || h.terms.Grant == nil {
 		return

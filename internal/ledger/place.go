@@ -7,12 +7,13 @@ import (
 	"dither/internal/ledger/index"
 )
 
-// Checkpoint records the state after the entries before a place, so that a reader may begin there
-// (docs/design/0002-ledger.md says how far it is trusted). Version 4.
+// Checkpoint records a digest of the state after the first Entries entries, which end at a place (cadence defines
+// places). A reader may start from there instead of reading those entries. docs/design/0002-ledger.md says what is
+// trusted then. Version 4.
 type Checkpoint struct {
-	Entries uint64 `json:"entries"` // before the place
-	State   Hash   `json:"state"`   // SHA-256 of the state's encoding (snapshot)
-	Index   Hash   `json:"index"`   // of the index's segments, one after the other (place.settle)
+	Entries uint64 `json:"entries"` // number of entries before the place
+	State   Hash   `json:"state"`   // SHA-256 of the encoded state (snapshot)
+	Index   Hash   `json:"index"`   // digest of all segments of the index up to the place (place.settle)
 }
 
 func (Checkpoint) kind() Kind { return KindCheckpoint }
@@ -24,44 +25,45 @@ func (c Checkpoint) validate() error {
 	return nil
 }
 
-// cadence defines the places. It is a rule of the format: readers with another cadence would not recognise the
-// checkpoints.
+// cadence says how often a log has places, the positions that a checkpoint may cover. The first place is the
+// beginning of the log. Each next place is the first end of an entry that is at least the given number of entries
+// or of bytes after the previous place.
 //
-// The places of a log form a chain. The first is its beginning. The next is the first end of an entry that is the given
-// number of entries or bytes after the previous place.
+// The cadence belongs to the format: a reader with another cadence would reject the checkpoints.
 type cadence struct {
 	entries uint64
 	bytes   int64
 }
 
-// usual is the cadence of version 4. A reader reads one stretch between two places, and everything since.
+// usual is the cadence of version 4. Open reads at most the entries between two places, and those since the newest
+// place.
 var usual = cadence{entries: 16_384, bytes: 16 << 20}
 
-// place is a place that the log passed, and that no checkpoint covers so far.
+// place is a place that this reader passed. It has what a checkpoint and an index segment need.
 type place struct {
-	entries uint64 // before it
-	end     int64  // of the last of them, without its newline
-	state   []byte // at the place, encoded
+	entries uint64 // number of entries before the place
+	end     int64  // offset of the end of the last of these entries, without its newline
+	state   []byte // the encoded state at the place
 	digest  Hash   // of state
 
-	// The index's content for the stretch that ends here. The slices do not change.
+	// Rows of the index segment from the previous place to this one. The slices do not change.
 	from    uint64
 	refs    []ref
 	answers []answered
 
-	before   *place // the previous place; nil if chained has its digest
+	before   *place // the previous place; nil if chained is its digest
 	settling sync.Once
-	chained  Hash // of the segments before; after settle, with this one
+	chained  Hash // digest of the segments before this one; settle adds this one
 	segment  part
 }
 
-// part is a segment of the index file. Parts follow each other.
+// part is the digest and size of one segment of the index file.
 type part struct {
 	Root index.Hash
 	Size int64
 }
 
-// rows returns the rows of the segment.
+// rows returns the rows of the index segment that ends at p.
 func (p *place) rows() index.Rows {
 	rows := index.Rows{
 		From: p.from, Entries: make([]index.Entry, len(p.refs)),
@@ -83,15 +85,15 @@ func (p *place) rows() index.Rows {
 	return rows
 }
 
-// indexKey is the index's key for a replay key.
+// indexKey returns the key in the index for a replay key: the first half of its SHA-256.
 func indexKey(key string) (k index.Key) {
 	sum := sha256.Sum256([]byte(key))
 	copy(k[:], sum[:])
 	return k
 }
 
-// settle computes the digest of the segment, and of all segments up to it. It needs no lock, because nothing that it
-// reads changes.
+// settle computes the digest of p's segment, and of all segments up to it. It needs no lock, because the fields
+// that it reads do not change.
 func (p *place) settle() {
 	p.settling.Do(func() {
 		_, p.segment = p.encode()
@@ -103,13 +105,13 @@ func (p *place) settle() {
 	})
 }
 
-// encode writes the segment.
+// encode returns the bytes of p's segment, with their digest and size.
 func (p *place) encode() ([]byte, part) {
 	data, root := index.Encode(p.rows())
 	return data, part{root, int64(len(data))}
 }
 
-// chain is the index's digest after one more segment.
+// chain returns the digest of the index after one more segment. before is the digest without it.
 func chain(before Hash, next part) Hash {
 	return sha256.Sum256(append(before[:len(before):len(before)], next.Root[:]...))
 }
@@ -120,7 +122,7 @@ func (p *place) body() Checkpoint {
 	return Checkpoint{Entries: p.entries, State: p.digest, Index: p.chained}
 }
 
-// pass notes a place if the newest entry ends at one.
+// pass adds a place to h.pending if the newest entry, at position at, ends at a place.
 func (h *history) pass(at ref) {
 	end := at.offset + int64(at.length)
 	if h.count()-h.passed.entries < h.every.entries && end-h.passed.end < h.every.bytes {
@@ -142,19 +144,20 @@ func (h *history) pass(at ref) {
 	}
 }
 
-// passed is the newest place.
+// passed is the newest place, or the beginning of the log.
 type passed struct {
 	entries uint64
 	end     int64
-	// nil if a checkpoint covers it and this reader did not pass it: then chained is the index's digest there
+	// nil at the beginning of the log, or if this reader started from a checkpoint there; chained is then the
+	// index's digest
 	place   *place
 	chained Hash
 }
 
-// checkCheckpoint compares a checkpoint with what this reader found at its place.
+// checkCheckpoint compares a checkpoint with the state and the index that this reader computed at the same place.
 //
-// A reader that began at a checkpoint relies on that one. It accepts earlier checkpoints in the log unchecked, because
-// it does not use them; a reader of the whole log checks them.
+// A reader that started from a checkpoint trusts that checkpoint. It also accepts earlier checkpoints without a
+// comparison, because it does not use them. A reader of the whole log compares every checkpoint.
 func (h *history) checkCheckpoint(c Checkpoint, index uint64) error {
 	if index < h.begunAt && c.Entries < h.begun.Entries || index == h.begunAt && c == h.begun {
 		return nil
@@ -170,7 +173,7 @@ func (h *history) checkCheckpoint(c Checkpoint, index uint64) error {
 	return invalid("a checkpoint is of one of the places since the one before")
 }
 
-// cover notes a checkpoint: the places that it covers need no further one.
+// cover moves the places up to that of checkpoint c from pending to covered. at is the position of its entry.
 func (h *history) cover(c Checkpoint, at ref) {
 	for i, p := range h.pending {
 		if p.entries == c.Entries {
@@ -182,7 +185,7 @@ func (h *history) cover(c Checkpoint, at ref) {
 	}
 }
 
-// located is a checkpoint with its position and what it covers.
+// located is a checkpoint with the position of its entry and the encoded state that it covers.
 type located struct {
 	at    ref
 	state []byte

@@ -11,31 +11,38 @@ import (
 	"dither/privacy"
 )
 
-// Recovery records that the owner continues after losing the head file or the log. Spending that is no longer known is
+// Recovery records that the owner continues after losing the head file or the log. Spending that may be lost is
 // charged to everybody.
 //
-// Claim: if the owner's figures are true, a recovery never lowers what was spent. Proof. Let S be what was acknowledged
-// as spent. Where neither a trusted head nor a sum is given, the charge leaves nothing of the budget, and each entry
-// that was acknowledged was within the budget of its time. With a sum, which was at least S when it was noted and
-// nothing was spent since, the charge brings what is spent up to it. With a head H that was the newest one when it was
-// kept, the log holds H's entry, and by the chain of hashes every entry before it as it was written: so all that was
-// spent up to H is counted. Nothing here can tell whether entries after H were cut off: whoever keeps heads keeps the
-// newest. ∎ What is charged may have been spent in the period that runs, and counts as of that, too: no grant is
-// given twice, and less may be left of it than there was.
+// Claim: if the owner's figures are true, a recovery never lowers the amount spent. Proof. Let S be the amount that
+// was acknowledged as spent. There are three cases.
+//
+// First, the owner gives neither a head that was kept elsewhere nor a sum. Then the charge leaves nothing of the
+// budget. Each acknowledged entry was within the budget of its time.
+//
+// Second, the owner gives a sum, which was at least S when the owner noted it, and nothing was spent since. Then
+// the charge raises the spent amount to the sum.
+//
+// Third, the owner gives a head H that was the newest one when it was kept. The log contains H's entry and, by the
+// chain of hashes, every entry before it as it was written. So all spending up to H is counted. No check here can
+// detect that entries after H were cut off, so the owner must keep the newest head. ∎
+//
+// The charge may have been spent in the current period, so it also counts against that period's grant. So no grant
+// is spent twice, although less of the current grant may remain than before.
 type Recovery struct {
 	Lost string        `json:"lost"`           // LostHead or LostLog
-	Kept string        `json:"kept,omitempty"` // the head that the owner kept elsewhere, as Head writes it
-	Sum  *privacy.Loss `json:"sum,omitempty"`  // what was spent, according to the owner
-	Loss *privacy.Loss `json:"loss,omitempty"` // the charge
+	Kept string        `json:"kept,omitempty"` // a head that the owner kept elsewhere, in the form of Head.String
+	Sum  *privacy.Loss `json:"sum,omitempty"`  // the amount spent, according to the owner
+	Loss *privacy.Loss `json:"loss,omitempty"` // the charge; nil if there is none
 }
 
-// What may be lost.
+// The files that may be lost.
 const (
 	LostHead = "head"
 	LostLog  = "log"
 )
 
-// ErrNotLost reports that both files exist, so there is nothing to recover.
+// ErrNotLost reports that both files exist and belong together, so there is nothing to recover.
 var ErrNotLost = errors.New("neither ledger.log nor ledger.head is lost: there is nothing to recover")
 
 func (Recovery) kind() Kind { return KindRecovery }
@@ -65,7 +72,7 @@ func (h *history) checkRecovery(r Recovery) error {
 }
 
 func (h *history) applyRecovery(r Recovery) {
-	if r.Lost == LostLog || r.Kept == "" { // nobody knows how many rows of a person the lost answers concerned
+	if r.Lost == LostLog || r.Kept == "" { // nobody knows how many rows of one person the lost answers used
 		h.origins[LostLog] = true
 	}
 	if r.Loss != nil {
@@ -73,8 +80,8 @@ func (h *history) applyRecovery(r Recovery) {
 	}
 }
 
-// Missing returns which of the files in dir is lost: LostHead if the head file is missing, unreadable or belongs to a
-// lost log; LostLog; or "".
+// Missing returns which file of the ledger in dir is lost. It returns LostLog if the log is missing, and LostHead
+// if the head file is missing, unreadable or belongs to a log that was lost earlier. Otherwise it returns "".
 func Missing(dir string) (string, error) { return missing(system{}, dir) }
 
 func missing(fsys fileSystem, dir string) (string, error) {
@@ -86,7 +93,7 @@ func missing(fsys fileSystem, dir string) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	defer func() { _ = f.Close() }() // it was only read; closing unlocks
+	defer func() { _ = f.Close() }() // error ignored: the file was only read; closing unlocks it
 	if err := f.Lock(false); err != nil {
 		return "", fmt.Errorf("locking the ledger: %w", err)
 	}
@@ -108,11 +115,11 @@ func missing(fsys fileSystem, dir string) (string, error) {
 	return "", nil
 }
 
-// recoveryIndex is the index of the Recovery entry in a log that replaces a lost one.
+// recoveryIndex is the index of the Recovery entry in a log that RecoverLog began.
 const recoveryIndex = 2
 
-// replaces reports whether a head belongs to the log that this one replaces. In that case the recovery was interrupted
-// before its own head file had the name.
+// replaces reports whether this log replaces a lost log to which the head old belongs. RecoverLog was then
+// interrupted before it replaced the head file.
 func (l *log) replaces(f file, old Head) bool {
 	if !l.hasLast || l.last.Index < recoveryIndex {
 		return false
@@ -126,9 +133,9 @@ func (l *log) replaces(f file, old Head) bool {
 	return err == nil && ok && r.Lost == LostLog && r.Kept == old.String()
 }
 
-// RecoverHead writes a new head file for a log whose chain is complete. against, if given, is a head that was kept
-// elsewhere: the newest one. The log must contain it. spent is what was spent, if the owner noted it. Without either,
-// all that remains of the budget is charged.
+// RecoverHead writes a new head file for a log whose chain is complete. If against is not nil, it is the newest
+// head that the owner kept elsewhere, and the log must contain its entry. If spent is not nil, it is the amount
+// spent according to the owner's notes. If both are nil, RecoverHead charges all that remains of the budget.
 func RecoverHead(dir string, against *Head, spent *privacy.Loss, now func() time.Time) (State, error) {
 	return recoverHead(system{}, dir, against, spent, now)
 }
@@ -138,7 +145,7 @@ func recoverHead(fsys fileSystem, dir string, against *Head, spent *privacy.Loss
 	if err != nil {
 		return State{}, err
 	}
-	defer func() { _ = f.Close() }() // everything is durable by then
+	defer func() { _ = f.Close() }() // error ignored: everything is durable by then
 	if err := f.Lock(true); err != nil {
 		return State{}, fmt.Errorf("locking the ledger: %w", err)
 	}
@@ -186,8 +193,8 @@ func recoverHead(fsys fileSystem, dir string, against *Head, spent *privacy.Loss
 	return l.state(false, now()), nil
 }
 
-// missingFrom is the charge that raises the spent loss to sum; without sum, all that remains, unless the log is
-// trusted. nil means no charge.
+// missingFrom returns the charge of a recovery, or nil for none. If sum is set, the charge raises the spent loss to
+// sum. Otherwise it is all that remains of the budget or, if trusted is set, nothing.
 func (h *history) missingFrom(sum *privacy.Loss, trusted bool) *privacy.Loss {
 	loss := h.budget().Minus(h.charges.whole.in(h.by()))
 	switch {
@@ -204,7 +211,7 @@ func (h *history) missingFrom(sum *privacy.Loss, trusted bool) *privacy.Loss {
 	return &loss
 }
 
-// writeAlone appends an entry, durably, to a log that has no head file.
+// writeAlone durably appends an entry to a log that has no head file.
 func (l *log) writeAlone(f file, at time.Time, body Body) error {
 	if err := body.validate(); err != nil {
 		return err
@@ -234,10 +241,10 @@ func (l *log) writeAlone(f file, at time.Time, body Body) error {
 	return l.extend(f, l.size+int64(len(data)))
 }
 
-// RecoverLog begins a new ledger in dir, whose log was lost, under the terms of the owner's policy. spent is what the
-// lost ledger had spent, in the relation of these terms; without it, the whole budget is charged. RecoverLog replaces
-// an old head file once the new log is durable. Until then Create refuses the directory, so nobody begins an uncharged
-// ledger there.
+// RecoverLog begins a new ledger in dir, whose log was lost, under the terms of the owner's policy. spent is the
+// lost ledger's spending, in the relation of these terms. If spent is nil, RecoverLog charges the whole budget. It
+// replaces an old head file only after the new log is durable. Until then Create refuses the directory, so nobody
+// can begin a ledger there without the charge.
 func RecoverLog(dir, id string, terms Terms, spent *privacy.Loss, now func() time.Time) (State, error) {
 	return recoverLog(system{}, dir, id, terms, spent, now)
 }
@@ -270,7 +277,7 @@ func recoverLog(
 	r.Loss = l.missingFrom(spent, false)
 	write(r)
 	if err == nil {
-		err = f.Lock(true) // processes that open it before its head exists wait
+		err = f.Lock(true) // makes processes wait that open the new log before its head file exists
 	}
 	if err == nil {
 		err = fsys.Rename(temp, logPath)
@@ -283,7 +290,7 @@ func recoverLog(
 		return State{}, err
 	}
 	if _, err := replaceHeads(fsys, dir, l.newestSlot()); err != nil {
-		_ = fsys.Remove(logPath) // no reader accepts it, because the head file is not its own
+		_ = fsys.Remove(logPath) // no reader accepts this log, because the head file is not its own
 		return State{}, err
 	}
 	return l.state(false, now()), nil

@@ -11,26 +11,27 @@ import (
 )
 
 const (
-	indexName     = "ledger.index"      // the segments, one after the other
-	indexLockName = "ledger.index.lock" // locked by the process that writes both
-	// the position of this index's newest checkpoint, and the state at its place
+	indexName     = "ledger.index"      // the segments of the index, one after the other
+	indexLockName = "ledger.index.lock" // locked by the process that writes the index or the checkpoint file
+	// the position of the newest checkpoint entry, and the state that it covers
 	checkpointName = "ledger.checkpoint"
 )
 
-// pointer is the first line of the checkpoint file; the state at the place follows it. Neither is trusted: the log's
-// line that the pointer names has the digests of the state and the segments.
+// pointer is the first line of the checkpoint file. The encoded state follows it. Neither is trusted: the
+// checkpoint entry in the log, to which the pointer points, has digests of the state and of the segments.
 type pointer struct {
-	Offset int64  `json:"offset"` // of the checkpoint's line
-	Length int    `json:"length"` // of it, without its newline
+	Offset int64  `json:"offset"` // offset of the checkpoint entry's line in the log
+	Length int    `json:"length"` // length of that line, without its newline
 	Parts  []part `json:"segments"`
 }
 
 var errNoIndex = errors.New("no index")
 
-// warm reads the log up to the head file's entry without any lock, as far as everything is in order, so that several
-// processes may read at once. These entries were acknowledged and stay as they are, with one exception: the head file
-// may have named the last of them briefly, in a write that was taken back; refresh detects that. warm writes a missing
-// index only if write is set.
+// warm reads the log up to the entry that the head file names. It takes no lock, so several processes may read at
+// once. On any error it returns a log of which nothing was read.
+//
+// Acknowledged entries never change. But the head file may have briefly named an entry whose write was then taken
+// back. refresh detects that. If write is set, warm writes a missing index.
 func warm(fsys fileSystem, dir string, f file, every cadence, write bool) log {
 	heads, err := readHeads(fsys, dir)
 	if err != nil {
@@ -53,9 +54,9 @@ func warm(fsys fileSystem, dir string, f file, every cadence, write bool) log {
 	return l
 }
 
-// rebuilt reads the whole log, and writes its index along the way, so that memory holds only the entries since the
-// newest place. It returns errNoIndex if the log is short or the index cannot be written. One process builds the index;
-// others wait for it if they will find a checkpoint then.
+// rebuilt reads the whole log and writes its index along the way, so memory holds only the entries since the newest
+// place. One process builds the index. Others wait for it if a checkpoint file exists. rebuilt returns errNoIndex
+// if the log is short or the index cannot be written.
 func rebuilt(fsys fileSystem, dir string, f file, head Head, every cadence) (log, error) {
 	if head.Index < every.entries {
 		if size, err := f.Size(); err != nil || size < every.bytes {
@@ -75,9 +76,9 @@ func rebuilt(fsys fileSystem, dir string, f file, head Head, every cadence) (log
 		}
 		return restored(fsys, dir, f, head, every)
 	}
-	defer func() { _ = lock.Close() }() // which unlocks it
+	defer func() { _ = lock.Close() }() // closing unlocks it
 	if l, err := restored(fsys, dir, f, head, every); err == nil {
-		return l, nil // somebody was quicker
+		return l, nil // another process built the index first
 	}
 	out, err := fsys.Open(filepath.Join(dir, indexName), os.O_RDWR|os.O_CREATE, 0o600)
 	if err != nil {
@@ -89,7 +90,7 @@ func rebuilt(fsys fileSystem, dir string, f file, head Head, every cadence) (log
 		if l.unindexed {
 			return
 		}
-		if !l.forgetPlace(p) { // the file lacks it
+		if !l.forgetPlace(p) { // the file lacks p's segment
 			data, _ := p.encode()
 			l.unindexed = writeAt(out, data, l.past.size()) != nil || !l.forgetPlace(p)
 		}
@@ -97,26 +98,26 @@ func rebuilt(fsys fileSystem, dir string, f file, head Head, every cadence) (log
 	err = l.readTo(f, head)
 	l.spill = nil
 	if err != nil {
-		_ = out.Close() // its content is checked again before use
+		_ = out.Close() // error ignored: every reader checks the file's content before it uses it
 		return log{}, errNoIndex
 	}
 	if text, err := l.pointer(); err == nil && out.Sync() == nil {
-		_ = replaceFile(fsys, dir, checkpointName, text) // on failure the next reader builds it again
+		_ = replaceFile(fsys, dir, checkpointName, text) // error ignored: the next reader then builds the index again
 	}
 	return l, nil
 }
 
-// indexPatience is how long to wait for the process that writes the index. That process may be stopped, and the log can
-// be read without the index.
+// indexPatience is how long to wait for the process that writes the index. After that, the log is read without the
+// index, because that process may be stopped.
 var indexPatience = 10 * time.Minute
 
-// waitIndex waits for the process that writes the index. It returns errNoIndex if that takes too long.
+// waitIndex waits until no process writes the index. It returns errNoIndex if that takes longer than indexPatience.
 func waitIndex(fsys fileSystem, dir string) error {
 	lock, err := fsys.Open(filepath.Join(dir, indexLockName), os.O_RDWR|os.O_CREATE, 0o600)
 	if err != nil {
 		return err
 	}
-	defer func() { _ = lock.Close() }() // which unlocks it
+	defer func() { _ = lock.Close() }() // closing unlocks it
 	for end := time.Now().Add(indexPatience); ; time.Sleep(20 * time.Millisecond) {
 		if taken, err := lock.TryLock(); taken || err != nil {
 			return err
@@ -127,7 +128,7 @@ func waitIndex(fsys fileSystem, dir string) error {
 	}
 }
 
-// readTo reads up to an acknowledged entry.
+// readTo reads the log up to the acknowledged entry head. It returns errNoIndex if the log has another entry there.
 func (l *log) readTo(f file, head Head) error {
 	size, err := f.Size()
 	if err != nil {
@@ -142,11 +143,11 @@ func (l *log) readTo(f file, head Head) error {
 	return err
 }
 
-// restored is a log that begins at its newest checkpoint and is read up to the head file's entry. It returns errNoIndex
-// if there is no checkpoint to begin at.
+// restored returns a log that starts from its newest checkpoint and is read up to the entry head, which the head
+// file names. It returns errNoIndex if there is no usable checkpoint.
 //
-// The checkpoint's digests prove the state and the segments. The checkpoint itself is the one that was written, because
-// the hashes of the lines after it lead from its line to the entry that the head file names.
+// The checkpoint's digests prove the state and the segments. The checkpoint entry itself is proved by the chain:
+// the hashes of the following lines lead from it to the entry that the head file names.
 func restored(fsys fileSystem, dir string, f file, head Head, every cadence) (log, error) {
 	text, err := readFile(fsys, filepath.Join(dir, checkpointName))
 	if err != nil {
@@ -177,13 +178,13 @@ func restored(fsys fileSystem, dir string, f file, head Head, every cadence) (lo
 		}
 	}
 	if err != nil {
-		_ = h.past.file.Close() // it was only read
+		_ = h.past.file.Close() // error ignored: the file was only read
 		return log{}, errNoIndex
 	}
 	return l, nil
 }
 
-// read reads the checkpoint.
+// read returns the checkpoint that p points to, and its entry.
 func (p pointer) read(f file) (Checkpoint, Entry, error) {
 	if p.Length < 0 || p.Length > maxCheckpoint || p.Offset < 0 {
 		return Checkpoint{}, Entry{}, errNoIndex
@@ -200,13 +201,13 @@ func (p pointer) read(f file) (Checkpoint, Entry, error) {
 	return c, e, nil
 }
 
-// maxCheckpoint is above the length of a checkpoint's longest line.
+// maxCheckpoint exceeds the length in bytes of any checkpoint's line.
 const maxCheckpoint = 1 << 10
 
-// openPast opens the segments, and checks that they are those of a checkpoint.
+// openPast opens the segments of the index. It returns errNoIndex if they are not those of the checkpoint c.
 func openPast(fsys fileSystem, dir string, parts []part, c Checkpoint) (*past, error) {
 	var chained Hash
-	for _, next := range parts { // before reading them or taking memory as they demand
+	for _, next := range parts { // before any of them is read or takes memory
 		chained = chain(chained, next)
 	}
 	if chained != c.Index {
@@ -221,23 +222,23 @@ func openPast(fsys fileSystem, dir string, parts []part, c Checkpoint) (*past, e
 		p = p.with(parts[i])
 	}
 	if p == nil || p.to() != c.Entries {
-		_ = f.Close() // it was only read
+		_ = f.Close() // error ignored: the file was only read
 		return nil, errNoIndex
 	}
 	return p, nil
 }
 
-// maxFile bounds the bytes read of a checkpoint file, so that a hostile file cannot exhaust memory. A longer state is
-// not used.
+// maxFile is the largest size in bytes of a checkpoint file that is read. It keeps a hostile file from exhausting
+// memory. A larger file is ignored.
 const maxFile = 256 << 20
 
-// readFile reads a whole file.
+// readFile returns the content of a file of at most maxFile bytes.
 func readFile(fsys fileSystem, name string) ([]byte, error) {
 	f, err := fsys.Open(name, os.O_RDONLY, 0)
 	if err != nil {
 		return nil, err
 	}
-	defer func() { _ = f.Close() }() // it was only read
+	defer func() { _ = f.Close() }() // error ignored: the file was only read
 	size, err := f.Size()
 	if err != nil {
 		return nil, err

@@ -11,26 +11,26 @@ import (
 	"dither/privacy"
 )
 
-// log is the part of the file that was read: a history, and its end.
+// log is the part of the log file that was read: its history, and what follows the last entry.
 type log struct {
 	*history
-	end      int64  // just after the last entry, and its newline if it has one
-	open     bool   // the last entry has no newline yet
-	lines    uint64 // lines up to end, including those inside fragments
-	size     int64  // everything that was read
+	end      int64  // offset after the last entry, and after its newline if it has one
+	open     bool   // whether the last entry has no newline yet
+	lines    uint64 // number of lines up to end, including those inside fragments
+	size     int64  // number of bytes read, including a fragment
 	fragment *fragment
 
-	until *uint64 // if set, the last entry to read
+	until *uint64 // if set, the index of the last entry to read
 }
 
-// newLog is a log of which nothing was read yet.
+// newLog returns a log of which nothing was read yet.
 func newLog(f io.ReaderAt, every cadence) log {
 	h := newHistory(every)
 	h.source = f
 	return log{history: h}
 }
 
-// ended reports that the file ends with a newline.
+// ended reports whether the file ends with a newline.
 func (l *log) ended() bool {
 	if l.fragment != nil {
 		return l.fragment.ended
@@ -38,23 +38,24 @@ func (l *log) ended() bool {
 	return !l.open
 }
 
-// owes reports that a fragment after the last entry counts as spent.
+// owes reports whether there is a fragment after the last entry that counts as spent.
 func (l *log) owes() bool { return l.fragment != nil && !l.fragment.free }
 
-// fragment is the text after the last entry that is no entry: a write that did not finish, perhaps followed by attempts
-// to record that. A write of several entries may have lost any of its blocks, so complete lines may stand in it.
+// fragment is the text after the last entry: an interrupted write, perhaps followed by interrupted attempts to
+// record it. One write contains several entries, and a crash can lose any of its disk blocks. So a fragment may
+// contain complete lines.
 type fragment struct {
-	line   uint64 // its first line
+	line   uint64 // number of its first line
 	lines  uint64
-	whole  uint64 // lines of JSON among them
-	bytes  int64  // without the newline that ends it, if it has one
+	whole  uint64 // how many of its lines are valid JSON
+	bytes  int64  // length without its last newline, if it has one
 	digest hash.Hash
-	ended  bool // by a newline
-	free   bool // nothing in it was acknowledged, so nothing was drawn for it
+	ended  bool // whether it ends with a newline
+	free   bool // whether no entry in it was acknowledged, so that nothing was drawn for it
 }
 
-// maxWhole is how many complete lines a fragment may have: far more than one write, or several failed writes in a row,
-// can leave. A log with more was edited.
+// maxWhole is the largest number of complete lines in a fragment. One interrupted write, or several in a row, leave
+// far fewer. A log with more was edited.
 const maxWhole = 4 * maxBatch
 
 func (f *fragment) add(line []byte, ended, whole bool) {
@@ -70,10 +71,10 @@ func (f *fragment) add(line []byte, ended, whole bool) {
 
 func (f *fragment) write(b []byte) {
 	f.bytes += int64(len(b))
-	f.digest.Write(b) // never fails
+	f.digest.Write(b) // Write of a hash never fails
 }
 
-// body returns the entry that records f. Unless f is free, the entry has the charge.
+// body returns the entry that records f. If f is not free, the entry has the given charge.
 func (f *fragment) body(charge privacy.Loss) Torn {
 	var sum Hash
 	f.digest.Sum(sum[:0])
@@ -83,8 +84,8 @@ func (f *fragment) body(charge privacy.Loss) Torn {
 	return Torn{Bytes: f.bytes, SHA256: sum.String(), Loss: charge}
 }
 
-// extend reads from the end of the log to size, and applies every entry that it finds. On an error, earlier entries
-// stay applied. It does not change the file.
+// extend reads from the end of the log to size, and applies every entry that it finds. On an error, the entries
+// before the error stay applied. It does not change the file.
 func (l *log) extend(f io.ReaderAt, size int64) error {
 	if size < l.end {
 		tip, _ := l.tip()
@@ -132,7 +133,7 @@ func (l *log) readLines(r *lineReader) error {
 		if ended {
 			offset++
 		}
-		if len(line) == 0 && torn == nil { // an editor's newline: the ledger never writes an empty line
+		if len(line) == 0 && torn == nil { // an editor added a newline: the ledger never writes an empty line
 			l.end, l.open, l.lines = offset, false, number
 			continue
 		}
@@ -144,7 +145,8 @@ func (l *log) readLines(r *lineReader) error {
 			if torn == nil {
 				torn = &fragment{line: number, digest: sha256.New()}
 			}
-			torn.add(line, ended, !errors.Is(err, errFragment)) // hold decides whether complete lines may stand in it
+			// hold decides later whether the fragment may contain complete lines
+			torn.add(line, ended, !errors.Is(err, errFragment))
 			continue
 		case torn == nil && err == nil && e.Kind == KindTorn:
 			err = errors.New("there is no fragment before it")
@@ -160,7 +162,7 @@ func (l *log) readLines(r *lineReader) error {
 			return recall.error
 		}
 		if err != nil {
-			// Keep only the text: callers that test whether an error is a refusal must not find one here.
+			// Keep only the text: a caller that tests for refusals with errors.Is must not find one here.
 			return &CorruptError{Line: number, Err: errors.New(err.Error())}
 		}
 		l.apply(e, ref{hash: e.Hash, line: number, offset: start, length: len(line)})
@@ -174,11 +176,12 @@ func (f *fragment) recordedBy(e Entry) bool {
 	return ok && have.Bytes == want.Bytes && have.SHA256 == want.SHA256
 }
 
-// hold compares the log with the head file, and decides what a fragment at its end costs.
+// hold checks the log against the head file, and decides whether a fragment at its end is free.
 //
-// A fragment is free, and was never acknowledged, if the head file is sure and its entry stands before the fragment
-// (docs/design/0002-ledger.md has the proof). Complete lines in it then belong to the same write. Otherwise the
-// fragment costs what it may have been, and complete lines in it are corruption.
+// A fragment is free if the head file is sure, its newest slot does not say "charged", and its entry stands before
+// the fragment (docs/design/0002-ledger.md proves that no entry in the fragment was acknowledged). Complete lines
+// in a free fragment belong to the same write. A fragment that is not free counts as spent, and complete lines in
+// it are corruption.
 func (l *log) hold(h *heads) error {
 	want := h.head()
 	if f := l.fragment; f != nil {
@@ -192,7 +195,7 @@ func (l *log) hold(h *heads) error {
 	return l.confirm(want)
 }
 
-// confirm checks that the log still holds an acknowledged entry.
+// confirm returns a *RolledBackError unless the log contains the acknowledged entry want.
 func (l *log) confirm(want Head) error {
 	tip, ok := l.tip()
 	if !ok || want.Index > tip.Index {
@@ -207,14 +210,14 @@ func (l *log) confirm(want Head) error {
 
 var errTooLong = errors.New("it is longer than any entry")
 
-// lineReader splits lines of at most maxLine bytes.
+// lineReader splits its input into lines of at most maxLine bytes.
 type lineReader struct {
 	r    *bufio.Reader
 	line []byte
 }
 
-// next returns a line without its newline, and whether it had one. The line is valid until the next call. After the
-// last line the error is io.EOF.
+// next returns a line without its newline. ended says whether the line had a newline. The line is valid until the
+// next call. After the last line the error is io.EOF, and for a longer line it is errTooLong.
 func (r *lineReader) next() (line []byte, ended bool, err error) {
 	r.line = r.line[:0]
 	for {

@@ -13,25 +13,26 @@ import (
 	"dither/privacy"
 )
 
-// snapshot is the state at a place: everything of a history except what the index has. The entries before the place
-// determine its text: JSON with its keys in this order, maps sorted, numbers exact.
+// snapshot is the state at a place: everything in a history except what the index holds. Its encoding is JSON with
+// the keys in this order, sorted maps and exact numbers. So the entries before the place determine its encoding
+// byte for byte.
 //
-// TestSnapshotHasAll fails if a field of history is missing here. Omit a new field from the text while it is empty,
-// because the digests of older checkpoints cover texts without it.
+// TestSnapshotHasAll fails if a field of history is missing here. Give a new field the option omitempty, because
+// the digests of older checkpoints are of encodings without it.
 type snapshot struct {
 	Tip     Head      `json:"tip"`
-	End     int64     `json:"end"`  // the end of the tip's line, without its newline
-	Line    uint64    `json:"line"` // of it in the file
+	End     int64     `json:"end"`  // offset of the end of Tip's line, without its newline
+	Line    uint64    `json:"line"` // number of Tip's line in the file
 	ID      string    `json:"id"`
 	Created time.Time `json:"created"`
 	Clock   time.Time `json:"clock"`
-	Issued  []span    `json:"issued"` // also without a grant now: later terms may give one again
+	Issued  []span    `json:"issued"` // present even without grants, because later terms may grant again
 	Closed  []span    `json:"closed"`
 
 	Terms    *Terms                `json:"terms"`
 	Impure   bool                  `json:"impure"`
 	Charges  accountText           `json:"charges"`
-	Period   *periodText           `json:"period"` // nil without a grant
+	Period   *periodText           `json:"period"` // nil without grants
 	Analysts map[string]tallyText  `json:"analysts"`
 	Origins  []string              `json:"origins"`
 	Sealed   map[string]Seal       `json:"sealed"`
@@ -40,9 +41,9 @@ type snapshot struct {
 	Lost     losingText            `json:"lost"`
 	TornLoss tallyText             `json:"torn_loss"`
 	GivenUp  map[string]int        `json:"given_up_by"`
-	Counts   [numbersOfCounts]uint `json:"counts"` // reservations, answers, failures, fragments
+	Counts   [numbersOfCounts]uint `json:"counts"` // numbers of reservations, answers, failures and charged fragments
 
-	Abandoned []uint64 `json:"abandoned,omitempty"` // reservations, sorted
+	Abandoned []uint64 `json:"abandoned,omitempty"` // cancelled reservations that do not count towards a limit, sorted
 }
 
 const numbersOfCounts = 4
@@ -64,11 +65,11 @@ type periodText struct {
 	In    accountText `json:"in"`
 }
 
-// tallyText is a tally: ε of its pure losses, ρ and δ of all.
+// tallyText is the encoding of a tally: ε of its pure losses, then ρ and δ of all its losses.
 type tallyText [3]ratText
 
-// waitingText groups the reservations that wait for their answer, have the same price (ε, or ρ and δ) and the same
-// analyst.
+// waitingText is the encoding of the open reservations with the same price (ε, or ρ and δ), the same analyst and
+// the same Told.
 type waitingText struct {
 	Loss []ratText `json:"loss"`
 	Told bool      `json:"told"`
@@ -79,10 +80,10 @@ type waitingText struct {
 type losingText struct {
 	Failed  int        `json:"failed"`
 	GivenUp int        `json:"given_up"`
-	Sum     [3]ratText `json:"sum"` // ε, ρ and δ
+	Sum     [3]ratText `json:"sum"` // ε, ρ and δ of the total
 }
 
-// ratText is a non-negative exact number of any length.
+// ratText is the encoding of a non-negative rational number of any length.
 type ratText struct{ *big.Rat }
 
 func (r ratText) MarshalText() ([]byte, error) { return []byte(r.RatString()), nil }
@@ -155,7 +156,7 @@ func (t accountText) account() (*account, error) {
 	return out, nil
 }
 
-// snapshot encodes the state after the newest entry.
+// snapshot returns the encoded state after the newest entry, which is at the position at.
 func (h *history) snapshot(at ref) []byte {
 	s := snapshot{
 		Tip: h.last, End: at.offset + int64(at.length), Line: at.line, ID: h.id, Created: h.created.UTC(),
@@ -180,13 +181,13 @@ func (h *history) snapshot(at ref) []byte {
 		s.Period = &periodText{h.period.UTC(), textOfAccount(h.inPeriod)}
 	}
 	text, err := marshal(s)
-	if err != nil { // a date beyond the calendar, which no entry has
+	if err != nil { // impossible: only a date outside the years 0 to 9999 fails, and no entry has one
 		return nil
 	}
 	return text
 }
 
-// waitingTexts groups the open reservations by price and analyst.
+// waitingTexts groups the open reservations by price, analyst and Told.
 func (h *history) waitingTexts() []waitingText {
 	type same struct {
 		loss, by string
@@ -212,7 +213,8 @@ func (h *history) waitingTexts() []waitingText {
 	return out
 }
 
-// historyOf is the history of a snapshot, without the entries that the index has.
+// historyOf returns the history that a snapshot encodes. It lacks the positions and answers of the entries, which
+// the index holds.
 func historyOf(text []byte, every cadence) (*history, *snapshot, error) {
 	var s snapshot
 	decoder := json.NewDecoder(bytes.NewReader(text))
@@ -266,7 +268,7 @@ func historyOf(text []byte, every cadence) (*history, *snapshot, error) {
 	return h, &s, h.wait(&s)
 }
 
-// wait restores the reservations that wait for an answer, and the lost losses.
+// wait restores the open reservations, and the total loss of reservations without an answer.
 func (h *history) wait(s *snapshot) error {
 	for _, w := range s.Waiting {
 		by := privacy.Pure

@@ -5,36 +5,37 @@ import (
 	"syscall"
 )
 
-// space is the disk space that a handle has secured for the entries that may still follow its open reservations.
-// Several handles on one log use each other's space, so only chunk stands between a full disk and a release without
-// room. Such a release costs its price, and breaks nothing.
+// space is the disk space that a handle has reserved on the file system, for entries that may still follow its open
+// reservations. Handles on one log use each other's space. If the disk is full, a handle may therefore find its
+// space used up by another, beyond the rounding to chunk. A release then fails and its price stays spent, but the
+// ledger stays correct.
 type space struct {
-	end     int64            // the log can grow to here
-	cannot  bool             // the file system cannot secure space
-	follows map[uint64]int64 // reservation → bytes
-	sum     int64            // of these
+	end     int64            // offset to which the log can grow
+	cannot  bool             // whether the file system cannot reserve space
+	follows map[uint64]int64 // reservation → bytes that may still follow it
+	sum     int64            // sum of follows
 }
 
 const (
-	// frameSize is above the size of a failure, and of a release without its values.
+	// frameSize exceeds the size of a failure, and of a release without its values.
 	frameSize = 256
-	// stepSize is above the size of a step, and of the entry that a step was given up.
+	// stepSize exceeds the size of a step, and of the entry for a cancelled step.
 	stepSize = 8 << 10
-	// chunk is the granularity in which space is secured, if the disk has so much.
+	// chunk is the unit to which reserved space is rounded up, if the disk has that much.
 	chunk = 64 << 10
-	// maxFollows is the most space secured for one reservation.
+	// maxFollows is the most space that is reserved for one reservation.
 	maxFollows = 8 << 20
-	// giveBack is the most space that stays secured when no reservation is open.
+	// giveBack is the most space that stays reserved when no reservation is open.
 	giveBack = 1 << 20
 )
 
-// errNoAllocate: this file system cannot secure space.
+// errNoAllocate reports that this file system cannot reserve space.
 var errNoAllocate = errors.New("the file system cannot assure space")
 
 func followsOf(most int64) int64 { return min(max(most, 0), maxFollows) + frameSize }
 
-// assure secures n bytes after from, and more bytes for later entries. A file system that cannot secure space is no
-// error.
+// assure reserves n bytes of disk space from offset from on, and more bytes after them for later entries. If the
+// file system cannot reserve space, assure returns nil.
 func (s *space) assure(f file, from, n, more int64) error {
 	end := from + n + more
 	if s.cannot || end <= s.end {
@@ -58,22 +59,22 @@ func (s *space) assure(f file, from, n, more int64) error {
 	return nil
 }
 
-// MakeRoom secures space for the next step of a reservation, or for the entry that the step was given up, before rows
-// are read for it. The error is ErrFull or ErrNotWritten. On a file system that cannot secure space, MakeRoom returns
-// nil.
+// MakeRoom reserves disk space for the next step of a reservation, or for the entry that the step was cancelled.
+// Call it before rows are read for the step. It returns ErrFull or ErrNotWritten. If the file system cannot reserve
+// space, it returns nil.
 func (l *Ledger) MakeRoom(reservation uint64) error {
 	return l.locked(func() error {
 		before := l.space.follows[reservation]
 		l.space.set(reservation, max(before, stepSize))
 		if err := l.space.assure(l.file, l.log.size, 0, l.space.sum); err != nil {
-			l.space.set(reservation, before) // else others' reservations would be asked for this room, too
+			l.space.set(reservation, before) // otherwise later calls would also need this space
 			return notWritten(err)
 		}
 		return nil
 	})
 }
 
-// note records what was written: a reservation keeps its room until it has its release.
+// note updates the space for an entry that was written. A reservation keeps its space until its release or failure.
 func (s *space) note(m *member, written int64) {
 	switch b := m.body.(type) {
 	case Reservation:
@@ -89,7 +90,7 @@ func (s *space) note(m *member, written int64) {
 	}
 }
 
-// use takes the bytes written for a reservation that stays open out of its room.
+// use subtracts the bytes written for an open reservation from its space.
 func (s *space) use(reservation uint64, written int64) {
 	if left, ours := s.follows[reservation]; ours {
 		s.set(reservation, max(left-written, frameSize))

@@ -22,7 +22,7 @@ func (f systemFile) Allocate(from, end int64) error {
 	}
 }
 
-// Sync makes the bytes and the size durable. Nothing depends on file times.
+// Sync makes the bytes and the size of f durable. It uses fdatasync, because nothing depends on the file's times.
 func (f systemFile) Sync() error {
 	for {
 		err := syscall.Fdatasync(int(f.Fd()))

@@ -13,25 +13,25 @@ import (
 
 // shape describes the JSON that marshal writes for a type.
 //
-// encoding/json takes the last of repeated keys, ignores the case of keys, and leaves missing fields at zero. So two
-// readers could see two different losses in one line, under one hash. The shape is checked first to rule that out.
+// encoding/json uses the last of repeated keys, ignores the case of keys, and leaves missing fields at zero. So two
+// readers could see two different losses in one line with one hash. Checking the shape first rules that out.
 type shape struct {
-	any    bool              // a json.RawMessage, or a type that checks itself: anything
-	fields map[string]*shape // of a struct, each required unless optional; else nil
-	elem   *shape            // of a list or a map; else nil
+	any    bool              // for a json.RawMessage or a type that checks itself: any value is accepted
+	fields map[string]*shape // key → shape, for a struct; otherwise nil
+	elem   *shape            // shape of the elements of a list or map; otherwise nil
 
-	required int // how many of the fields must be there
+	required int // number of keys that are not optional
 	optional map[string]bool
 }
 
 var (
 	rawMessage = reflect.TypeFor[json.RawMessage]()
-	lossType   = reflect.TypeFor[privacy.Loss]() // decodes itself as strictly
+	lossType   = reflect.TypeFor[privacy.Loss]() // its decoder is strict itself
 	textReader = reflect.TypeFor[encoding.TextUnmarshaler]()
 	jsonReader = reflect.TypeFor[json.Unmarshaler]()
 )
 
-// shapeOf builds the shape of a type. The shapes of the ledger's own types are built once.
+// shapeOf returns the shape of a type.
 func shapeOf(t reflect.Type) *shape {
 	p := reflect.PointerTo(t)
 	switch {
@@ -58,25 +58,25 @@ func shapeOf(t reflect.Type) *shape {
 	}
 }
 
-// unmarshalStrict decodes valid JSON into *v. It refuses null, and a key that is unknown, missing, repeated or in
-// another case. It does not look into a json.RawMessage.
+// unmarshalStrict decodes valid JSON into *v, and checks it against the shape s. It refuses null, and keys that are
+// unknown, missing, repeated or in another case. It does not check the content of a json.RawMessage.
 func unmarshalStrict(data []byte, s *shape, v any) error {
 	if err := (&walker{data: data}).value(s); err != nil {
 		return err
 	}
 	if err := json.Unmarshal(data, v); err != nil {
-		return errors.New("a value of the wrong type") // the cause may quote the value
+		return errors.New("a value of the wrong type") // not the decoder's error, which may quote the value
 	}
 	return nil
 }
 
-// walker walks through JSON that is known to be valid, so every delimiter is where it expects it.
+// walker reads JSON that is known to be valid, so it does not check delimiters.
 type walker struct {
 	data []byte
 	pos  int
 }
 
-// peek returns the next byte that is not a space; 0 at the end.
+// peek skips white space and returns the next byte without consuming it, or 0 at the end.
 func (w *walker) peek() byte {
 	for w.pos < len(w.data) {
 		switch c := w.data[w.pos]; c {
@@ -89,7 +89,7 @@ func (w *walker) peek() byte {
 	return 0
 }
 
-// value skips one value, and checks it against s. It does not check the inside if s is nil.
+// value skips one value and checks it against s. A nil s accepts any value.
 func (w *walker) value(s *shape) error {
 	if s != nil && s.any {
 		s = nil
@@ -123,10 +123,10 @@ func (w *walker) object(s *shape) error {
 	}
 	for w.pos++; w.peek() == '"'; {
 		key := w.text()
-		w.peek() // ':'
+		w.peek() // skip spaces before ':'
 		w.pos++
 		if s == nil {
-			_ = w.value(nil) // always nil
+			_ = w.value(nil) // the error is always nil, because there is no shape to check
 			w.comma()
 			continue
 		}
@@ -205,7 +205,7 @@ func (w *walker) scalar() {
 	}
 }
 
-// keyName decodes a key, so that two spellings of one key are equal.
+// keyName decodes a key, so that two spellings of one key compare as equal.
 func keyName(quoted []byte) (string, error) {
 	if bytes.IndexByte(quoted, '\\') < 0 && len(quoted) >= 2 {
 		return string(quoted[1 : len(quoted)-1]), nil

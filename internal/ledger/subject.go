@@ -2,23 +2,25 @@ package ledger
 
 import "slices"
 
-// Caps are bounds on a unit's rows and groups that a question named beside its text. A bound of 0 was not named.
+// Caps are bounds on a unit's rows and groups that accompany a question, outside its text. 0 means no bound.
 type Caps struct {
 	Rows   int64 `json:"rows"`
 	Groups int64 `json:"groups"`
 }
 
-// Subject is the subject of an answer, as marks: short digests of texts that the caller writes. Different texts may
-// have the same mark, so a caller that finds an answer by its marks compares the subjects itself.
+// Subject describes an answer by marks, so that other questions can find it. A mark is a short digest of a text
+// that the caller writes. Different texts may have the same mark. So a caller that finds an answer by its marks
+// must compare the texts themselves.
 type Subject struct {
-	Question string `json:"question"` // the same at every price
-	// the measured quantities; none if no other question follows from them
+	Question string `json:"question"` // mark of the question without its price
+	// marks of the measured quantities; empty if no other question can use the answer
 	Measures   []string `json:"measures,omitempty"`
-	Conditions []string `json:"conditions,omitempty"` // conditions that hold for all measured rows
+	Conditions []string `json:"conditions,omitempty"` // marks of conditions that hold for all measured rows
 }
 
-// MayTell reports whether an answer about s may answer a part of a question about q: they have a quantity in common,
-// and s excludes no row that q includes.
+// MayTell reports whether an answer with the subject s may answer a part of a question with the subject q. This is
+// so if they share a measured quantity, and every condition of s is a condition of q, so that s excludes no row
+// that q includes.
 func (s *Subject) MayTell(q *Subject) bool {
 	return s != nil &&
 		slices.ContainsFunc(s.Measures, func(m string) bool { return slices.Contains(q.Measures, m) }) &&
@@ -39,7 +41,7 @@ func (s *Subject) validate() error {
 	return nil
 }
 
-// markDigits is the length of a mark, in hexadecimal digits.
+// markDigits is the number of hexadecimal digits of a mark.
 const markDigits = 16
 
 // marks returns all marks of s.

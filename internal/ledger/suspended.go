@@ -5,28 +5,30 @@ import (
 	"maps"
 )
 
-// A question that is given up is charged, and yet it lets an engine run for somebody who no longer waits. So an analyst
-// who gives up too many may ask nothing more until the owner has looked into it. When all analysts together have given
-// up too many, nobody may ask. Only the analyst's decision and its moment count, never a row.
+// A cancelled question is charged, but it makes an engine run for an analyst who no longer waits. So after
+// MaxGivenUp cancelled questions an analyst may ask nothing more until the owner records a Resume. After
+// MaxAllGivenUp of all analysts together, nobody may ask. The count depends on the analyst's decision and its time
+// only, never on a row.
 //
-// At most MaxGivenUp of one analyst count towards MaxAllGivenUp: an analyst may give up any number of questions in
-// progress, and must not stop the others from asking.
+// Each analyst counts at most MaxGivenUp times towards MaxAllGivenUp. An analyst may cancel any number of questions
+// in progress, and must not be able to stop the others from asking.
 //
-// A given-up step of a training counts as a question does, though the training goes on, because each lets an engine run
-// for nobody. It counts for the analyst who gave it up, even if another one paid. Questions and steps that a killed
-// process leaves do not count.
+// A cancelled step of a training counts like a question, although the training continues, because it also makes an
+// engine run for nobody. It counts for the analyst who cancelled it, even if another one paid. Questions and steps
+// that end because a process is killed do not count.
 //
-// Lines of version 4 count. Older ones, of which there may be any number, do not. So every old ledger stays valid.
+// Only lines of version 4 count. Older ledgers may have any number of older lines, so they stay valid.
 const (
-	// of one analyst, since the owner last looked into them; questions that name no analyst share one count
+	// of one analyst, since the last Resume; all questions without an analyst share one count
 	MaxGivenUp    = 10
-	MaxAllGivenUp = 100 // of all analysts, at most MaxGivenUp of each
+	MaxAllGivenUp = 100 // of all analysts together, of each at most MaxGivenUp
 )
 
-// SuspendedError names the analysts who may ask nothing until the owner has looked into it. It is an ErrSuspended.
+// SuspendedError reports that an analyst, or every analyst, may ask nothing until the owner records a Resume. It is
+// an ErrSuspended.
 type SuspendedError struct {
-	Analyst string // the analyst who gave up MaxGivenUp questions or steps; "" for questions that name none
-	All     bool   // all together have given up MaxAllGivenUp
+	Analyst string // the analyst who cancelled MaxGivenUp questions or steps; "" means those without an analyst
+	All     bool   // whether all analysts together cancelled MaxAllGivenUp
 }
 
 func (e *SuspendedError) Error() string {
@@ -39,10 +41,11 @@ func (e *SuspendedError) Error() string {
 	return fmt.Sprintf("%d questions or steps of %s have been given up", MaxGivenUp, e.Analyst)
 }
 
-// Is reports that it is an ErrSuspended.
+// Is reports whether target is ErrSuspended.
 func (e *SuspendedError) Is(target error) bool { return target == ErrSuspended }
 
-// suspended refuses an analyst after too many failures, or after too many given-up questions.
+// suspended returns ErrSuspended or a *SuspendedError if an analyst may ask nothing now, because of too many
+// failures or too many cancelled questions. givenUp has the cancelled ones by analyst.
 func suspended(failures int, givenUp map[string]int, analyst string) error {
 	all := 0
 	for _, n := range givenUp {
@@ -59,13 +62,14 @@ func suspended(failures int, givenUp map[string]int, analyst string) error {
 	return nil
 }
 
-// Suspended returns ErrSuspended for an analyst who may ask nothing until the owner has looked into it.
+// Suspended returns ErrSuspended or a *SuspendedError if an analyst may ask nothing until the owner records a
+// Resume. Otherwise it returns nil.
 func (s State) Suspended(analyst string) error { return suspended(s.Failures, s.GivenUp, analyst) }
 
-// asker is the analyst of a waiting reservation.
+// asker returns the analyst of an open reservation.
 func (h *history) asker(reservation uint64) string { return h.waiting[reservation].analyst }
 
-// givenUpSoFar copies the counts; nil if there are none.
+// givenUpSoFar returns a copy of givenUpBy, or nil if it is empty.
 func (h *history) givenUpSoFar() map[string]int {
 	if len(h.givenUpBy) == 0 {
 		return nil

@@ -5,13 +5,14 @@ import (
 	"slices"
 )
 
-// Unreleased is a reservation that has no release and did not fail.
+// Unreleased is a reservation that is open, or that was cancelled without counting towards a limit.
 type Unreleased struct {
-	Reservation uint64 // the index of its entry
-	Abandoned   bool   // the owner gave it up, or its analyst did before that counted; otherwise it is open
+	Reservation uint64 // index of the reservation's entry
+	// cancelled by the owner, or by its analyst before cancellations counted; if false, the reservation is open
+	Abandoned bool
 }
 
-// Unreleased returns all such reservations, oldest first. It reads no entry.
+// Unreleased returns all such reservations, oldest first. It reads no entry from the log.
 func (l *Ledger) Unreleased() (out []Unreleased, err error) {
 	err = l.locked(func() error {
 		out = make([]Unreleased, 0, len(l.log.waiting)+len(l.log.abandoned))
@@ -27,7 +28,7 @@ func (l *Ledger) Unreleased() (out []Unreleased, err error) {
 	return out, err
 }
 
-// Waits reports whether a reservation is open: it has neither release nor failure.
+// Waits reports whether a reservation is open: it has neither a release nor a recorded failure.
 func (l *Ledger) Waits(reservation uint64) (open bool, err error) {
 	err = l.locked(func() error {
 		open = l.log.waiting[reservation] != nil

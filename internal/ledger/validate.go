@@ -10,12 +10,12 @@ import (
 	"dither/privacy"
 )
 
-// Limits on texts, far above what a policy or a question may hold.
+// Limits on the lengths of texts and on numbers, far above those of a policy or a question.
 const (
 	maxName     = 1 << 10
 	maxQuestion = 1 << 20
 	maxHex      = 128
-	maxParts    = 1 << 20 // of one unit
+	maxParts    = 1 << 20 // the most parts of one unit
 )
 
 func invalid(what string) error {
@@ -185,13 +185,13 @@ func (t Torn) validate() error {
 	return nil
 }
 
-// isName reports a short text of at least one character.
+// isName reports whether s is valid UTF-8 of 1 to maxName bytes.
 func isName(s string) bool { return s != "" && len(s) <= maxName && utf8.ValidString(s) }
 
-// mayAsk reports a valid analyst's name; "" names nobody.
+// mayAsk reports whether s may name the analyst of a reservation; "" names nobody.
 func mayAsk(s string) bool { return s == "" || isName(s) }
 
-// isDigest reports a hexadecimal digest or key of any usual length.
+// isDigest reports whether s has 16 to maxHex hexadecimal digits.
 func isDigest(s string) bool { return len(s) >= 16 && len(s) <= maxHex && isHex(s) }
 
 func isHex(s string) bool { return strings.Trim(s, "0123456789abcdef") == "" }

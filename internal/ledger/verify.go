@@ -9,17 +9,17 @@ import (
 
 // Report is the result of a successful Verify.
 type Report struct {
-	State    State  `json:"state"` // at the time of the newest entry
+	State    State  `json:"state"` // grants in it are those at the newest entry's time
 	Entries  uint64 `json:"entries"`
 	HeadFile Head   `json:"head_file"`
-	Behind   uint64 `json:"behind"`   // entries that the head file lacks, after a crash
-	Fragment int64  `json:"fragment"` // bytes of a fragment at the end
+	Behind   uint64 `json:"behind"`   // number of entries after the one that the head file names, because of a crash
+	Fragment int64  `json:"fragment"` // length in bytes of a fragment at the end of the log; 0 without one
 	Charged  bool   `json:"charged"`  // whether the fragment counts as spent in State
 }
 
-// Verify reads the whole ledger in dir without changing it, and checks every rule that Open checks: the chain, each
-// entry in the light of those before it, and the head file. against, if not nil, is a head that was kept elsewhere, and
-// the log must still contain it. Only such a head shows that the directory was restored or rewritten as a whole.
+// Verify reads the whole ledger in dir without changing it. It checks every rule: the chain, each entry against
+// those before it, the checkpoints, and the head file. If against is not nil, it is a head that was kept elsewhere,
+// and the log must contain its entry. Only this check detects that the whole directory was restored or rewritten.
 func Verify(dir string, against *Head) (Report, error) { return verify(system{}, dir, against) }
 
 func verify(fsys fileSystem, dir string, against *Head) (Report, error) {
@@ -51,22 +51,23 @@ func verifyWith(fsys fileSystem, dir string, against *Head, every cadence) (Repo
 	return r, nil
 }
 
-// load reads the ledger in dir and its head file without changing anything: all of it, or from its newest checkpoint
-// on. Entries cannot be looked up afterwards, except for the hashes in keep.
+// load reads the ledger in dir and its head file without changing them. If whole is set, it reads the log from its
+// beginning, otherwise from its newest checkpoint. Afterwards no entries can be looked up, except for the hashes at
+// the indices of keep.
 func load(fsys fileSystem, dir string, every cadence, whole bool, keep ...Head) (*log, *heads, error) {
 	f, err := openLog(fsys, dir, os.O_RDONLY)
 	if err != nil {
 		return nil, nil, err
 	}
-	defer func() { _ = f.Close() }() // it was only read; closing unlocks
+	defer func() { _ = f.Close() }() // error ignored: the file was only read; closing unlocks it
 	l, err := acknowledged(fsys, dir, f, every, whole, keep)
 	if err == nil && l.past != nil {
-		defer func() { _ = l.past.file.Close() }() // it was only read
+		defer func() { _ = l.past.file.Close() }() // error ignored: the file was only read
 	}
 	if err := f.Lock(false); err != nil {
 		return nil, nil, fmt.Errorf("locking the ledger: %w", err)
 	}
-	if now, unread := readHeads(fsys, dir); unread == nil { // otherwise catchUp returns the error
+	if now, unread := readHeads(fsys, dir); unread == nil { // on an error, catchUp returns it below
 		keep = append(keep, now.head())
 		if l.witness != nil && now.head().Index >= l.count() {
 			l.witness[now.head().Index] = Hash{}
@@ -77,14 +78,14 @@ func load(fsys fileSystem, dir string, every cadence, whole bool, keep ...Head) 
 			return &l, h, nil
 		}
 	}
-	l = newLog(f, every) // the error concerns the whole log
+	l = newLog(f, every) // read the whole log again: an error must concern all of it
 	l.passBy(keep...)
 	h, err := l.catchUp(fsys, dir, f)
 	return &l, h, err
 }
 
-// acknowledged reads the ledger up to the head file's entry, without the lock: so far the log does not change, and
-// nobody has to wait while a long one is read.
+// acknowledged reads the ledger up to the entry that the head file names. It takes no lock: this part of the log
+// does not change, and no other process should wait while a long log is read.
 func acknowledged(fsys fileSystem, dir string, f file, every cadence, whole bool, keep []Head) (log, error) {
 	h, err := readHeads(fsys, dir)
 	if err != nil {
@@ -101,7 +102,8 @@ func acknowledged(fsys fileSystem, dir string, f file, every cadence, whole bool
 	return l, err
 }
 
-// passBy makes a reader check the state at each place, and forget everything before it except some hashes.
+// passBy makes h forget the entries before each place that it passes, except for the hashes at the indices of keep.
+// h also computes the digests of each place, to check its checkpoint.
 func (h *history) passBy(keep ...Head) {
 	h.witness = map[uint64]Hash{}
 	for _, k := range keep {

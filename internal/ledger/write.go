@@ -6,13 +6,13 @@ import (
 	"io"
 )
 
-// pending is an admitted batch that is not yet written.
+// pending is a batch that was admitted and is not yet written.
 type pending struct {
-	from    int64 // where the log ends
+	from    int64 // offset of the end of the log, where the batch begins
 	data    []byte
 	entries []admitted
-	applied int       // how many of the entries are in the history already
-	refused []*member // perhaps because of earlier entries in the batch
+	applied int       // number of the entries that are already in the history
+	refused []*member // refused after an entry of the batch was applied, so perhaps because of it
 }
 
 type admitted struct {
@@ -21,8 +21,8 @@ type admitted struct {
 	at ref
 }
 
-// write appends a batch. The caller holds the lock and has read the log to its end. Each member gets its index or its
-// error.
+// write appends a batch. The caller holds the lock and has read the log to its end. write sets the index or the
+// error of each member.
 func (l *Ledger) write(batch []*member) {
 	wanted := admissible(batch)
 	if len(wanted) == 0 {
@@ -33,13 +33,13 @@ func (l *Ledger) write(batch []*member) {
 		refuse(wanted, err)
 		return
 	}
-	if charges { // this records the fragment's cost, which nobody has seen
+	if charges { // prepare has recorded the fragment, so the checks may now give another result
 		wanted = admissible(wanted)
 	}
 	l.commit(wanted)
 }
 
-// admissible returns the members whose checks under the lock pass.
+// admissible calls the check m.may of each member, and returns the members that pass.
 func admissible(batch []*member) (wanted []*member) {
 	for _, m := range batch {
 		if m.may != nil {
@@ -52,10 +52,11 @@ func admissible(batch []*member) (wanted []*member) {
 	return wanted
 }
 
-// prepare makes the log and its head file ready for an entry: the head has slots, and a fragment is recorded.
+// prepare makes the log and its head file ready for the next entry. It converts an older head file to slots, and
+// records a fragment.
 func (l *Ledger) prepare() error {
 	if l.heads.old {
-		// The new head file names the same entry as before, so if this fails either file is right.
+		// The new head file names the same entry as the old one. If this write fails, either file is right.
 		h, err := replaceHeads(l.fsys, l.dir, l.log.newestSlot())
 		if err != nil {
 			return notWritten(err)
@@ -72,7 +73,7 @@ func (l *Ledger) prepare() error {
 	return torn.err
 }
 
-// commit writes the members that are admitted.
+// commit admits the members of a batch, writes the admitted ones, and sets the index or the error of each.
 func (l *Ledger) commit(batch []*member) {
 	p := l.admit(batch)
 	if len(p.entries) == 0 {
@@ -80,10 +81,11 @@ func (l *Ledger) commit(batch []*member) {
 	}
 	err := l.assure(p)
 	if err != nil && len(batch) > 1 {
-		// Some members may have room: a release must not fail because a reservation has none.
+		// There is no space for the whole batch. Try each member alone: a release must not fail because a
+		// reservation finds no space.
 		unread := l.reload()
 		for _, m := range batch {
-			if m.err = unread; unread == nil && m.may != nil { // some members before it may be written by now
+			if m.err = unread; unread == nil && m.may != nil { // members before m may be written by now
 				m.err = m.may()
 			}
 			if m.err == nil {
@@ -107,7 +109,7 @@ func (l *Ledger) commit(batch []*member) {
 		a.m.err = err
 	}
 	if l.failed != nil {
-		// refused members were not written: they were refused because of entries whose fate is unknown
+		// Refused members were not written. They were refused because of entries that may or may not be in the log.
 		err = ErrNotWritten
 	}
 	for _, m := range p.refused {
@@ -121,15 +123,15 @@ func (l *Ledger) commit(batch []*member) {
 	}
 }
 
-// apply adds to the history the entries that it lacks.
+// apply applies the entries of p that are not yet in the history.
 func (l *Ledger) apply(p *pending) {
 	for ; p.applied < len(p.entries); p.applied++ {
 		l.log.apply(p.entries[p.applied].e, p.entries[p.applied].at)
 	}
 }
 
-// admit checks each member against everything before it, including earlier members of its batch, and applies all but
-// the last to the history.
+// admit checks each member against the history, including earlier members of its batch. It applies all admitted
+// entries except the last to the history.
 func (l *Ledger) admit(batch []*member) *pending {
 	p := &pending{from: l.log.size}
 	number := l.log.lines
@@ -137,7 +139,7 @@ func (l *Ledger) admit(batch []*member) *pending {
 		number += l.log.fragment.lines
 	}
 	if !l.log.ended() {
-		p.data = []byte{'\n'} // in the same write, because a newline alone is nothing
+		p.data = []byte{'\n'} // in the same write as the entries, because an empty line costs nothing
 	}
 	for _, m := range batch {
 		if l.apply(p); p.applied > 0 && m.may != nil {
@@ -163,7 +165,7 @@ func (l *Ledger) admit(batch []*member) *pending {
 	return p
 }
 
-// line returns the line of the next entry, if it is admitted.
+// line encodes m as the next entry, and returns an error if the entry is not admitted.
 func (l *Ledger) line(m *member) ([]byte, Entry, error) {
 	tip, _ := l.log.tip()
 	now := l.now()
@@ -177,14 +179,15 @@ func (l *Ledger) line(m *member) ([]byte, Entry, error) {
 	if len(line) > maxLine {
 		return nil, Entry{}, ErrTooLarge
 	}
-	e, err := decodeLine(line) // write nothing that could not be read again
+	e, err := decodeLine(line) // decode it as a reader would, to write nothing unreadable
 	if err == nil {
 		err = l.log.check(e)
 	}
 	return line, e, err
 }
 
-// assure secures space for a batch, and for what its reservations and earlier ones may still need.
+// assure reserves disk space for a batch. If the batch contains a reservation, assure also reserves space for the
+// entries that may follow all open reservations.
 func (l *Ledger) assure(p *pending) error {
 	more, reserves := l.space.sum, false
 	for _, a := range p.entries {
@@ -199,8 +202,8 @@ func (l *Ledger) assure(p *pending) error {
 	return l.space.assure(l.file, p.from, int64(len(p.data)), more)
 }
 
-// put makes a batch durable, then the head that names its last entry. On an error, either nothing of the batch is on
-// disk or the handle is unusable.
+// put makes a batch durable, and then the head that names its last entry. On an error, either no entry of the batch
+// is on disk, or the handle has failed.
 func (l *Ledger) put(p *pending) error {
 	if err := writeAll(l.file, p.data); err != nil {
 		return l.takeBack(p, err)
@@ -217,7 +220,7 @@ func (l *Ledger) put(p *pending) error {
 	i := next.newest
 	if err := writeSlot(l.fsys, l.dir, i, next.raw[i]); err != nil {
 		if back := writeSlot(l.fsys, l.dir, i, l.heads.raw[i]); back != nil {
-			return l.fail(err) // the slot may name the entry, so the entry stays
+			return l.fail(err) // the slot may name the entry, so the entry must stay
 		}
 		return l.takeBack(p, err)
 	}
@@ -225,14 +228,14 @@ func (l *Ledger) put(p *pending) error {
 	return nil
 }
 
-// takeBack truncates the log to where it ended before a batch. No slot names any entry of the batch, and nobody has
-// read it, because the lock was held meanwhile.
+// takeBack truncates the log to where it ended before a batch. This is safe: no slot names an entry of the batch,
+// and nobody has read one, because the lock was held all the time.
 func (l *Ledger) takeBack(p *pending, cause error) error {
 	size, err := l.file.Size()
-	if err != nil || size < p.from || size > p.from+int64(len(p.data)) { // otherwise another process has written
+	if err != nil || size < p.from || size > p.from+int64(len(p.data)) { // another process has written
 		return l.fail(cause)
 	}
-	l.space.end = 0 // truncating returns the secured space
+	l.space.end = 0 // truncating also releases the reserved space
 	if err := l.file.Truncate(p.from); err != nil {
 		return l.fail(cause)
 	}
@@ -242,7 +245,7 @@ func (l *Ledger) takeBack(p *pending, cause error) error {
 	return notWritten(cause)
 }
 
-// settle takes a durable batch into memory.
+// settle updates memory after a batch was made durable: the history, the end of the log, and the reserved space.
 func (l *Ledger) settle(p *pending) {
 	l.apply(p)
 	end, last := p.from+int64(len(p.data)), p.entries[len(p.entries)-1]
@@ -252,12 +255,12 @@ func (l *Ledger) settle(p *pending) {
 	}
 	if l.space.sum == 0 && l.space.end > end+giveBack {
 		l.space.end = 0
-		// the log's size: this returns only the space secured after it, best effort
+		// Truncating to the log's own size releases only the space reserved after it. A failure does not matter.
 		_ = l.file.Truncate(end)
 	}
 }
 
-// reload reads the log again, because memory and file differ. If that fails, the next call does it.
+// reload reads the log again after memory and file came to differ. If that fails, the next call tries again.
 func (l *Ledger) reload() error {
 	l.log = newLog(l.file, l.every)
 	if again, err := restored(l.fsys, l.dir, l.file, l.heads.head(), l.every); err == nil {

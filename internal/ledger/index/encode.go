@@ -1,9 +1,9 @@
-// Package index writes and reads the segments of a ledger's index: where entries stand in the log, and which of them
-// answer which question.
+// Package index writes and reads the segments of a ledger's index. The index says where entries are in the log, and
+// which entries answer which questions.
 //
-// A segment covers the entries from one index to another, and never changes. Its root is a digest of the whole segment,
-// so a reader that knows the root detects any changed byte. A lookup reads and checks only the blocks that it needs.
-// The rows determine a segment byte for byte.
+// A segment covers the entries from one index to another, and never changes. Its root is a digest of the whole
+// segment, so a reader that knows the root detects any changed byte. A lookup reads and checks only the blocks that
+// it needs. Equal rows always give the same bytes.
 //
 // # Format
 //
@@ -11,14 +11,15 @@
 //
 //	magic, first entry (8), number of entries (8), of answers (8), of keys (8), bytes of kinds (8), bytes of the filter (8)
 //	the filter: a Bloom filter of the keys
-//	the SHA-256 of each block of 4096 bytes of the payload, of which the last may be shorter
+//	the SHA-256 of each block of 4096 bytes of the payload; the last block may be shorter
 //	the payload:
-//	  entries: offset (8), line (8), length (4), hash (32), in their order
-//	  answers: paying (8), release (8), bits of ρ (8), where its kind begins (8); sorted by paying
+//	  entries: offset (8), line (8), length (4), hash (32), in log order
+//	  answers: index of the reservation (8), of the release (8), bits of ρ (8), offset of its kind (8); sorted by reservation
 //	  keys: key (16), number of its newest answer (8); sorted, each once
-//	  kinds: length (4), what it is about, number of answers (4), their numbers (4 each); sorted by what they are about, each once
+//	  kinds: length (4), subject, number of answers (4), numbers of these answers (4 each); sorted by subject, each subject once
 //
-// The root is the SHA-256 of what stands before the payload.
+// The number of an answer is its position in the list of answers. The root is the SHA-256 of everything before the
+// payload.
 package index
 
 import (
@@ -34,10 +35,10 @@ import (
 // Hash is a SHA-256.
 type Hash = [sha256.Size]byte
 
-// Key is the key by which answers are looked up.
+// Key is the key by which an answer is looked up: a digest of its replay key.
 type Key [16]byte
 
-// Entry is where an entry stands in the log.
+// Entry is the position of an entry in the log, and its hash.
 type Entry struct {
 	Offset int64
 	Line   uint64
@@ -48,16 +49,16 @@ type Entry struct {
 // Answer is a release with the reservation that paid for it.
 type Answer struct {
 	Key             Key
-	Paying, Release uint64 // the indices of their entries
+	Paying, Release uint64 // indices of the entries of the reservation and of the release
 	Rho             float64
-	About           []byte // its subject: opaque here
+	About           []byte // the answer's subject, in an encoding that this package does not read
 }
 
-// Rows are the content of a segment.
+// Rows is the content of a segment.
 type Rows struct {
-	From    uint64 // the index of the first entry
+	From    uint64 // index of the first entry
 	Entries []Entry
-	Answers []Answer // in the order of their releases
+	Answers []Answer // in order of release
 }
 
 // ErrDamaged reports a segment that does not match its root.
@@ -70,25 +71,25 @@ const (
 	entrySize = 8 + 8 + 4 + 32
 	paidSize  = 4 * 8
 	keySize   = 16 + 8
-	perKey    = 10 // bits of the filter; one key in a hundred that is not there passes it
+	perKey    = 10 // bits of the filter per key; about one absent key in a hundred passes the filter
 	probes    = 7
 )
 
-// Encode writes a segment, and its root.
+// Encode returns the bytes of a segment and its root.
 func Encode(r Rows) (data []byte, root Hash) {
-	order := make([]int, len(r.Answers)) // by paying
+	order := make([]int, len(r.Answers)) // positions in r.Answers, sorted by reservation
 	for i := range order {
 		order[i] = i
 	}
 	slices.SortFunc(order, func(i, j int) int { return cmp.Compare(r.Answers[i].Paying, r.Answers[j].Paying) })
-	number := make([]uint32, len(order)) // of each answer in that order
+	number := make([]uint32, len(order)) // position in r.Answers → number in the segment
 	for n, i := range order {
 		number[i] = uint32(n)
 	}
 	kinds, starts := encodeKinds(r.Answers, number)
 	newest := map[Key]uint32{}
 	for i, a := range r.Answers {
-		newest[a.Key] = number[i] // the last one stays
+		newest[a.Key] = number[i] // later answers overwrite earlier ones
 	}
 	keys := make([]Key, 0, len(newest))
 	for k := range newest {
@@ -134,8 +135,8 @@ func Encode(r Rows) (data []byte, root Hash) {
 	return append(head, p...), sha256.Sum256(head)
 }
 
-// encodeKinds writes each distinct subject once, with the numbers of its answers, and returns the position of each
-// answer's subject.
+// encodeKinds encodes each distinct subject once, with the numbers of its answers. It returns for each answer the
+// offset of its subject in data. number has the number of each answer.
 func encodeKinds(answers []Answer, number []uint32) (data []byte, starts []uint64) {
 	of := map[string][]int{}
 	var abouts []string
@@ -161,7 +162,7 @@ func encodeKinds(answers []Answer, number []uint32) (data []byte, starts []uint6
 	return data, starts
 }
 
-// bits are the bits that stand for a key in a filter of size bytes.
+// bits yields the positions of the bits that represent a key in a filter of size bytes.
 func bits(k Key, size int) func(func(uint64) bool) {
 	return func(yield func(uint64) bool) {
 		if size == 0 {

@@ -11,25 +11,26 @@ import (
 	"sort"
 )
 
-// Segment is a segment in a file. Any number of goroutines may use it.
+// Segment is an open segment of an index file. Any number of goroutines may use it.
 type Segment struct {
 	file    io.ReaderAt
-	payload int64 // where it begins in the file
-	size    int64 // of the payload
+	payload int64 // offset of the payload in the file
+	size    int64 // length of the payload in bytes
 	from    uint64
 	entries int64
 	answers int64
 	keys    int64
-	kinds   int64 // bytes
+	kinds   int64 // length of the kinds in bytes
 	filter  []byte
 	digests []byte
 }
 
-// mostBytes bounds the bytes before a segment's payload, so that a hostile file cannot exhaust memory.
+// mostBytes is the largest size of the part before a segment's payload. It keeps a hostile file from exhausting
+// memory.
 const mostBytes = 1 << 30
 
-// Open opens the segment at an offset of a file, with this size and root. It reads everything before the payload. For
-// any other content it returns ErrDamaged.
+// Open opens the segment at an offset of a file. It reads everything before the payload. If the segment does not
+// have this size and root, Open returns ErrDamaged.
 func Open(file io.ReaderAt, offset, size int64, root Hash) (*Segment, error) {
 	head := make([]byte, headSize)
 	if size < int64(headSize) || readFull(file, head, offset) != nil || string(head[:len(magic)]) != magic {
@@ -65,16 +66,16 @@ func readFull(file io.ReaderAt, p []byte, offset int64) error {
 	return nil
 }
 
-// From is the index of the first entry.
+// From returns the index of the first entry.
 func (s *Segment) From() uint64 { return s.from }
 
-// To is the index after the last entry's.
+// To returns the index of the last entry plus 1.
 func (s *Segment) To() uint64 { return s.from + uint64(s.entries) }
 
-// Answers is the number of answers.
+// Answers returns the number of answers.
 func (s *Segment) Answers() int64 { return s.answers }
 
-// read reads and checks a part of the payload.
+// read returns a part of the payload, after it has checked the digests of the blocks.
 func (s *Segment) read(offset, length int64) ([]byte, error) {
 	if offset < 0 || length < 0 || offset > s.size || length > s.size-offset {
 		return nil, ErrDamaged
@@ -104,7 +105,7 @@ func entryOf(b []byte) Entry {
 	return e
 }
 
-// Entry returns where an entry stands. Its index must be at least From and below To.
+// Entry returns the position of the entry with an index, which must be at least From and below To.
 func (s *Segment) Entry(index uint64) (Entry, error) {
 	all, err := s.Entries(index, index+1)
 	if err != nil {
@@ -113,7 +114,7 @@ func (s *Segment) Entry(index uint64) (Entry, error) {
 	return all[0], nil
 }
 
-// Entries returns where the entries from one index to another stand. Both must be between From and To.
+// Entries returns the positions of the entries from index from up to, but not including, to.
 func (s *Segment) Entries(from, to uint64) ([]Entry, error) {
 	if from < s.from || to < from || to > s.To() {
 		return nil, ErrDamaged
@@ -129,7 +130,8 @@ func (s *Segment) Entries(from, to uint64) ([]Entry, error) {
 	return out, nil
 }
 
-// answer returns the answer with a number, without its key.
+// answer returns the answer with a number, without its Key and About. kind is the offset of its subject among the
+// kinds.
 func (s *Segment) answer(number int64) (a Answer, kind int64, err error) {
 	if number < 0 || number >= s.answers {
 		return a, 0, ErrDamaged
@@ -148,7 +150,7 @@ func answerOf(b []byte) (a Answer, kind int64) {
 	return a, int64(binary.BigEndian.Uint64(b[24:]))
 }
 
-// whole is answer with its subject.
+// whole returns the answer with a number, with its About but without its Key.
 func (s *Segment) whole(number int64) (Answer, error) {
 	a, kind, err := s.answer(number)
 	if err != nil {
@@ -166,7 +168,7 @@ func (s *Segment) whole(number int64) (Answer, error) {
 	return a, err
 }
 
-// Newest returns the newest answer with a key; ok is false if there is none.
+// Newest returns the newest answer with a key. If the segment has none, ok is false.
 func (s *Segment) Newest(k Key) (a Answer, ok bool, err error) {
 	for bit := range bits(k, len(s.filter)) {
 		if s.filter[bit/8]&(1<<(bit%8)) == 0 {
@@ -193,7 +195,7 @@ func (s *Segment) Newest(k Key) (a Answer, ok bool, err error) {
 	return a, err == nil, err
 }
 
-// Of returns the answer that a reservation paid for; ok is false if this segment does not have it.
+// Of returns the answer that the reservation with the index paying paid for. If the segment has none, ok is false.
 func (s *Segment) Of(paying uint64) (a Answer, ok bool, err error) {
 	number, found, err := s.search(s.answers, func(i int64) (int, error) {
 		a, _, err := s.answer(i)
@@ -206,7 +208,8 @@ func (s *Segment) Of(paying uint64) (a Answer, ok bool, err error) {
 	return a, err == nil, err
 }
 
-// search finds the equal one among n ordered rows.
+// search finds, by bisection, the row for which compare returns 0 among n sorted rows. compare returns the order of
+// row i relative to that row.
 func (s *Segment) search(n int64, compare func(int64) (int, error)) (at int64, found bool, err error) {
 	i, found := sort.Find(int(n), func(i int) int {
 		if err != nil {
@@ -219,12 +222,12 @@ func (s *Segment) search(n int64, compare func(int64) (int, error)) (at int64, f
 	return int64(i), found && err == nil, err
 }
 
-// Kinds calls fn with each distinct subject, and with a function that reads its answers in the order of their releases,
-// without Key and About.
+// Kinds calls fn with each distinct subject. The function answers, if called, reads the answers with that subject
+// in order of release, without Key and About.
 func (s *Segment) Kinds(fn func(about []byte, answers func() ([]Answer, error)) error) error {
 	const window = 16 * block
 	start, at := s.size-s.kinds, int64(0)
-	var have []byte // the bytes read, from at on
+	var have []byte // bytes that were read, beginning at offset at
 	need := func(n int64) error {
 		if int64(len(have)) >= n {
 			return nil
