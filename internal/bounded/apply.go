@@ -7,14 +7,14 @@ import (
 	"dither/internal/value"
 )
 
-// Apply computes the expression's own operation on the values of its arguments, NULL among them. Every engine gives
-// this very value, to the last bit, if Agreed holds; Apply panics where it does not.
+// Apply applies e's operation to the values of its arguments, which may be NULL. If e.Op is [Op.Agreed], every
+// engine computes this same value, to the last bit. For any other operation Apply panics.
 //
-// Proof. The operations that choose or compare round nothing. Integer operations are exact within the ranges that
-// were proved when the expression was built. IEEE 754 rounds + − × ÷ of doubles correctly, and the roundings to
-// integers are exact. The operations that engines round differently (SQRT, LN, EXP) are not Agreed. ∎
+// Proof. The operations that choose or compare round nothing. Integer operations are exact, because the ranges that
+// were proved when the expression was built exclude overflow. IEEE 754 rounds + − × ÷ of doubles correctly, and the
+// roundings to integers are exact. The operations that engines round differently (SQRT, LN, EXP) are not Agreed. ∎
 func (e *Expr) Apply(args ...value.Value) value.Value {
-	switch e.Op { // those that a NULL among the arguments need not make NULL
+	switch e.Op { // these operations may return a value even if an argument is NULL
 	case OpConst:
 		return e.Const
 	case OpNil:
@@ -54,10 +54,12 @@ func (e *Expr) Apply(args ...value.Value) value.Value {
 	return apply2(e, args[0], args[1])
 }
 
-// Agreed reports an operation for which Apply gives the value of every engine.
+// Agreed reports whether all engines compute op alike, to the last bit. Apply supports exactly these operations.
+// OpColumn is not one of them, because its value comes from a row.
 func (op Op) Agreed() bool { return op == OpConst || op.Arithmetic() || judged[op] }
 
-// Arithmetic reports an Agreed operation that computes a value of one or two others, or converts one.
+// Arithmetic reports whether op is an Agreed operation that computes or converts: it maps one or two values to a
+// new value.
 func (op Op) Arithmetic() bool { return arithmetic[op] }
 
 var arithmetic = map[Op]bool{
@@ -65,14 +67,14 @@ var arithmetic = map[Op]bool{
 	OpAbs: true, OpSign: true, OpFloor: true, OpCeil: true, OpRound: true, OpDatePart: true, OpDateTrunc: true,
 }
 
-// judged are the operations that choose or compare.
+// judged holds the Agreed operations that choose or compare.
 var judged = map[Op]bool{
 	OpEq: true, OpNe: true, OpLt: true, OpLe: true, OpGt: true, OpGe: true, OpIn: true, OpLike: true,
 	OpNot: true, OpAnd: true, OpOr: true, OpNil: true, OpIs: true,
 	OpCase: true, OpCoalesce: true, OpLeast: true, OpGreatest: true,
 }
 
-// apply1 is an operation on one value that is not NULL.
+// apply1 applies e's operation to one value that is not NULL.
 func apply1(e *Expr, x value.Value) value.Value {
 	switch e.Op {
 	case OpNeg:
@@ -105,8 +107,8 @@ func apply1(e *Expr, x value.Value) value.Value {
 	panic("bounded: no operation on one known value: " + string(e.Op))
 }
 
-// apply2 is an operation on two values that are not NULL. The conversions keep a compiler from fusing an operation
-// with the next one, which would round once instead of twice.
+// apply2 applies e's operation to two values that are not NULL. The conversions to float64 forbid the compiler to
+// fuse an operation with the next one, which would round once instead of twice.
 func apply2(e *Expr, x, y value.Value) value.Value {
 	whole := e.Type == value.Integer
 	switch {

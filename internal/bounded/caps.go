@@ -8,17 +8,19 @@ import (
 	"dither/internal/exact"
 )
 
-// Caps bound what one unit may contribute to an answer. The engine enforces them in every question. 0 means no cap.
-// Either Rows is set, or Groups and RowsPerGroup are. Beside Rows, Groups applies to CountUnits alone.
+// Caps bounds how much one unit may contribute to an answer. The engine enforces the caps in every question. A
+// field is 0 if it sets no cap. A capped statement sets either Rows, or both Groups and RowsPerGroup. If Groups is
+// set beside Rows, it applies to measures of kind CountUnits only.
 type Caps struct {
-	// how many of a unit's remaining rows count: the first ones, in an order of that unit's own rows, by sealed rank if
-	// they have one
+	// Rows is how many of a unit's rows count, after WHERE. The first rows in an order of that unit's own rows are
+	// kept: the order of their sealed ranks, if they have ranks.
 	Rows         int64
 	Groups       int64 // the most cells in which a unit counts
-	RowsPerGroup int64 // what a unit adds to a cell is clamped to the most that this many rows can add
+	RowsPerGroup int64 // a unit's sum in a cell is clamped to the most that this many rows can add
 }
 
-// MostRows is how many rows of one unit remain under the caps on ordered rows, in all cells together.
+// MostRows returns the most rows of one unit that count, in all cells together, if the caps apply to rows:
+// [Statement.Ordered].
 func (c Caps) MostRows() int64 {
 	if c.Rows > 0 {
 		return c.Rows
@@ -26,7 +28,7 @@ func (c Caps) MostRows() int64 {
 	return c.Groups * c.RowsPerGroup
 }
 
-// String writes the caps for people.
+// String describes the caps for people, for example "3 groups, 2 rows worth in each".
 func (c Caps) String() string {
 	var parts []string
 	add := func(n int64, what, more string) {
@@ -43,11 +45,12 @@ func (c Caps) String() string {
 	return strings.Join(parts, ", ")
 }
 
-// Cells clamps what one unit adds to one cell to [Lo, Hi], in grid units: contribution_bounds_per_group. The policy's
-// max_rows_per_group still applies (Measure.CellBounds takes the narrower at each end).
+// Cells is the policy's contribution_bounds_per_group: what one unit adds to one cell is clamped to [Lo, Hi], in
+// grid units. The policy's max_rows_per_group still applies. [Measure.CellBounds] takes the narrower bound at each
+// end.
 type Cells struct{ Lo, Hi *big.Int }
 
-// Within narrows the bounds to [lo, hi].
+// Within returns the intersection of c and [lo, hi].
 func (c *Cells) Within(lo, hi *big.Int) *Cells {
 	return &Cells{exact.Larger(c.Lo, lo), exact.Smaller(c.Hi, hi)}
 }

@@ -8,24 +8,25 @@ import (
 	"dither/internal/value"
 )
 
-// Column is a column that a question reads, with the cleaning that the policy declares for it.
+// Column is a column that a question reads, with the policy's rules for cleaning its values.
 type Column struct {
 	*policy.Column
-	Range Range // of the cleaned value
+	Range Range // range of the cleaned value
 
-	Weight int  // the weight of the expression that it stands for, if it is no table's column
-	Unread bool // the question does not name it; a relation of one table has all its columns
+	Weight int  // if a subquery computes the column: the [Expr.Weight] of its expression
+	Unread bool // the question does not name the column; a statement over one table lists all columns of the table
 }
 
-// PublicColumn is a column of a public table, cleaned like any other.
+// PublicColumn returns the Column for a column of a public table. Its values are cleaned like those of any other
+// table.
 func PublicColumn(c *policy.Column) Column { return Column{Column: c, Range: CleanRange(c)} }
 
-// TinyColumn is an exponent: magnitudes below 2^TinyColumn are cleaned to 0.
+// TinyColumn is an exponent: cleaning replaces real values of magnitude below 2^TinyColumn by 0.
 const TinyColumn = -60
 
-// CleanRange is the range of a column's cleaned value. Every question cleans a column before anything else reads it:
-// NaN, ±Inf and undeclared values become NULL; magnitudes below 2^-60 become 0; all others are clamped to the declared
-// bounds. So the range holds whatever the sealed file says.
+// CleanRange returns the range of a column's cleaned value. Every question cleans a column before anything else
+// reads it. NaN, ±Inf and undeclared values become NULL. Real values of magnitude below 2^-60 become 0. All other
+// values are clamped to the declared bounds. So the range holds for any contents of the sealed file.
 func CleanRange(c *policy.Column) Range {
 	switch c.Type {
 	case value.Integer, value.Date:
@@ -53,8 +54,8 @@ func CleanRange(c *policy.Column) Range {
 	return Range{}
 }
 
-// RealBound is the double nearest to a real column's declared bound. Engines clamp to it, and ranges start from it, so
-// that both mean the same number.
+// RealBound returns the double that is nearest to a declared bound of a real column. Engines clamp to this double,
+// and ranges start from it, so both use the same number.
 func RealBound(r *big.Rat) float64 {
 	x, _ := r.Float64()
 	return x

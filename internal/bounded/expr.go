@@ -6,13 +6,14 @@ import (
 	"dither/internal/value"
 )
 
-// Op is what an Expr does.
+// Op is the operation of an Expr.
 type Op string
 
-// The operations of a row expression. Every one is total: for all cleaned inputs it returns a value within the node's
-// Range, or NULL, and never an error. Unless stated otherwise, a NULL argument gives NULL.
+// The operations of an expression over one row. Every operation is total: for all cleaned inputs it returns NULL or
+// a value within the node's Range, and never an error. Unless the comment says otherwise, the result is NULL if an
+// argument is NULL.
 const (
-	OpColumn Op = "column" // the cleaned column
+	OpColumn Op = "column" // a column's cleaned value
 	OpConst  Op = "const"
 
 	OpNeg Op = "neg"
@@ -20,74 +21,76 @@ const (
 	OpSub Op = "sub"
 	OpMul Op = "mul"
 	OpDiv Op = "div" // Real; NULL if the divisor is 0
-	OpMod Op = "mod" // Integer, the sign of the dividend; NULL if the divisor is 0
+	OpMod Op = "mod" // Integer, with the sign of the dividend; NULL if the divisor is 0
 
 	OpToReal    Op = "to_real"    // Integer → Real
-	OpToInteger Op = "to_integer" // Real → Integer, half to even; Boolean → 0 or 1
+	OpToInteger Op = "to_integer" // Real → Integer, rounded half to even; Boolean → 0 or 1
 
-	OpEq  Op = "eq" // comparisons are of two arguments of one type
+	OpEq  Op = "eq" // comparisons take two arguments of the same type
 	OpNe  Op = "ne"
 	OpLt  Op = "lt"
 	OpLe  Op = "le"
 	OpGt  Op = "gt"
 	OpGe  Op = "ge"
-	OpIn  Op = "in"   // first argument among the constants that follow
-	OpNot Op = "not"  // three-valued
-	OpAnd Op = "and"  // three-valued, any number of arguments
-	OpOr  Op = "or"   // three-valued, any number of arguments
-	OpNil Op = "null" // IS NULL: never NULL
-	OpIs  Op = "true" // IS TRUE: never NULL
+	OpIn  Op = "in"   // whether the first argument equals one of the other arguments, which are constants
+	OpNot Op = "not"  // in three-valued logic, like AND and OR
+	OpAnd Op = "and"  // takes any number of arguments
+	OpOr  Op = "or"   // takes any number of arguments
+	OpNil Op = "null" // IS NULL; the result is never NULL
+	OpIs  Op = "true" // IS TRUE; the result is never NULL
 
-	OpLike Op = "like" // Text holds the pattern; backslash escapes
+	OpLike Op = "like" // Text holds the pattern; a backslash escapes the next character
 
-	OpCase     Op = "case"     // condition, result, condition, result, …, otherwise
-	OpCoalesce Op = "coalesce" // the first that is not NULL
-	OpLeast    Op = "least"    // of those that are not NULL
-	OpGreatest Op = "greatest" // of those that are not NULL
+	OpCase     Op = "case"     // arguments: condition, result, condition, result, …, result otherwise
+	OpCoalesce Op = "coalesce" // the first argument that is not NULL
+	OpLeast    Op = "least"    // the least of the arguments that are not NULL
+	OpGreatest Op = "greatest" // the greatest of the arguments that are not NULL
 
 	OpAbs   Op = "abs"
-	OpSign  Op = "sign"  // → Integer
+	OpSign  Op = "sign"  // result is an Integer
 	OpFloor Op = "floor" // Real → Integer
 	OpCeil  Op = "ceil"  // Real → Integer
-	OpRound Op = "round" // Real → Integer, half away from zero
-	OpSqrt  Op = "sqrt"  // NULL below 0
-	OpLn    Op = "ln"    // NULL at and below 0
+	OpRound Op = "round" // Real → Integer, rounded half away from zero
+	OpSqrt  Op = "sqrt"  // NULL for a negative argument
+	OpLn    Op = "ln"    // NULL for an argument ≤ 0
 	OpExp   Op = "exp"
 
 	OpDatePart  Op = "date_part"  // Date → Integer; Text is one of value.DateFields
 	OpDateTrunc Op = "date_trunc" // Date → Date; Text is one of value.DateUnits
 )
 
-// Expr is a typed expression over one row's cleaned columns. It is total (see Op) and reads nothing but its row.
+// Expr is a typed expression over the cleaned columns of one row. It is total (see [Op]) and reads nothing else.
 type Expr struct {
-	Op       Op
-	Type     value.Type
-	Args     []*Expr
-	Const    value.Value // OpConst
-	Column   int         // OpColumn: the index in Bounded.Columns
-	Name     string      // OpColumn: the column's name
-	Derived  bool        // OpColumn: of a source other than a table, whose columns are identified by position
-	Text     string      // OpLike: the pattern; OpDatePart and OpDateTrunc: the field
-	Range    Range       // the range of a non-NULL value; for Integer and Real
-	Nullable bool        // NULL is a possible value
+	Op     Op
+	Type   value.Type
+	Args   []*Expr
+	Const  value.Value // for OpConst
+	Column int         // for OpColumn: the index in Statement.Columns, or in the columns of the Source's input
+	Name   string      // for OpColumn: the column's name
+	// for OpColumn: the column of a Source that is no Scan, so its index identifies it, and not its name
+	Derived  bool
+	Text     string // for OpLike: the pattern; for OpDatePart and OpDateTrunc: the field of the date
+	Range    Range  // the range of the value if it is not NULL; for Integer, Date and Real
+	Nullable bool   // whether the value may be NULL
 
-	size int // see weight
+	size int // the weight, or 0 if it is not computed yet
 }
 
-// Range bounds the values of an expression. It proves that no operation above it overflows, underflows or leaves a
-// function's domain. For an Integer expression IntLo and IntHi are the bounds; for a Real one Lo and Hi are, and every
-// value but 0 has magnitude at least 2^Tiny.
+// Range bounds the values of an expression. Ranges prove that no operation overflows, underflows or leaves a
+// function's domain. For an Integer or Date expression, the bounds are IntLo and IntHi. For a Real expression, they
+// are Lo and Hi, and every value except 0 has magnitude at least 2^Tiny.
 type Range struct {
 	IntLo, IntHi int64
 	Lo, Hi       float64
 	Tiny         int
 }
 
-// MaxWeight bounds the weight of an expression.
+// MaxWeight is the largest weight of an expression that a question may contain.
 const MaxWeight = 5_000
 
-// Weight counts the nodes of the expression as an engine's SQL writes it out: shared parts, and arguments repeated by a
-// domain check or a rounding, count each time. It is cached in size, so that a deep nest is walked only once.
+// Weight returns the number of nodes that e has when an engine writes it as SQL, or MaxWeight+1 if there are more.
+// A subexpression counts as often as it is written: for example twice in a domain check or a rounding. The first
+// call stores the result in e, so a deep expression is walked only once.
 func (e *Expr) Weight() int {
 	if e.size == 0 {
 		n := 1
@@ -102,7 +105,7 @@ func (e *Expr) Weight() int {
 	return e.size
 }
 
-// Walk calls f for e and everything below it.
+// Walk calls f for e and for every expression below it.
 func (e *Expr) Walk(f func(*Expr)) {
 	f(e)
 	for _, a := range e.Args {
@@ -110,10 +113,11 @@ func (e *Expr) Walk(f func(*Expr)) {
 	}
 }
 
-// String is the expression's canonical text: two expressions with the same text compute the same.
+// String returns the expression's canonical text. Two expressions with the same text compute the same value.
 func (e *Expr) String() string { return string(e.append(nil)) }
 
-// append writes it behind b: such texts are written for every expression of a question, more than once.
+// append appends the canonical text to b. It avoids allocations, because a question needs the text of every
+// expression more than once.
 func (e *Expr) append(b []byte) []byte {
 	switch e.Op {
 	case OpColumn:

@@ -6,10 +6,11 @@ import (
 	"dither/internal/value"
 )
 
-// InnerFunc is an aggregate over one unit's own rows.
+// InnerFunc is an aggregate function over the rows of one unit.
 type InnerFunc string
 
-// The aggregates inside a unit. They skip NULLs. Without any value, counts are 0 and the others NULL.
+// The aggregate functions over one unit's rows. InnerRows counts rows. All others skip NULLs; over no values, a
+// count is 0 and any other result is NULL.
 const (
 	InnerRows     InnerFunc = "rows"
 	InnerCount    InnerFunc = "count"
@@ -18,16 +19,17 @@ const (
 	InnerAverage  InnerFunc = "avg"
 	InnerMin      InnerFunc = "min"
 	InnerMax      InnerFunc = "max"
-	InnerAny      InnerFunc = "any" // some value is true
+	InnerAny      InnerFunc = "any" // true if some value is true
 	InnerAll      InnerFunc = "all"
 )
 
-// Inner is one aggregate over one unit's own rows: exact, and a pure function of them.
+// Inner is one aggregate over the rows of one unit. It is exact, and depends on that unit's rows alone.
 //
-// Counts, and sums of integers, are clamped to [Lo, Hi], the range for rows_per_unit rows. Sums of reals, and averages,
-// are in units of 2^Grid: each row's value is rounded to an integer number of units, so that the order of rows has no
-// effect. A sum is clamped to [Lo, Hi]. An average is Lo + the integer nearest to Σ(x − Lo)/n, with ties upward. The
-// result is that number times 2^Grid, which a double holds exactly.
+// Counts, and sums of integers, are clamped to [Lo, Hi]: the range for as many rows as the policy's rows_per_unit
+// allows. Sums of reals, and averages, are computed in units of 2^Grid. Each row's value is rounded to an integer
+// number of units, so the order of the rows has no effect. A sum is clamped to [Lo, Hi]. An average of n values x
+// is Lo plus the integer nearest to Σ(x − Lo)/n, with ties rounded up. The result is this integer times 2^Grid,
+// which a double holds exactly.
 type Inner struct {
 	Func   InnerFunc
 	X      *Expr // nil for InnerRows
@@ -36,12 +38,12 @@ type Inner struct {
 	Type   value.Type
 }
 
-// Gridded reports whether rows are rounded to the grid.
+// Gridded reports whether a rounds each row's value to a multiple of 2^Grid.
 func (a Inner) Gridded() bool {
 	return a.Func == InnerAverage || a.Func == InnerSum && a.X.Type == value.Real
 }
 
-// String is the aggregate's canonical text.
+// String returns the aggregate's canonical text.
 func (a Inner) String() string {
 	x := ""
 	if a.X != nil {

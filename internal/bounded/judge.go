@@ -2,7 +2,8 @@ package bounded
 
 import "dither/internal/value"
 
-// connected is AND, or OR, of three-valued arguments: the one that is decided by any decides it.
+// connected computes AND (decisive is false) or OR (decisive is true) in three-valued logic. The result is decisive
+// if any argument is. Otherwise it is NULL if any argument is NULL.
 func connected(args []value.Value, decisive bool) value.Value {
 	out := value.OfBool(!decisive)
 	for _, a := range args {
@@ -16,7 +17,8 @@ func connected(args []value.Value, decisive bool) value.Value {
 	return out
 }
 
-// firstOrExtreme is the first, the least or the greatest of those that are not NULL.
+// firstOrExtreme returns the first, the least or the greatest argument that is not NULL, according to e.Op. It
+// returns NULL if all are NULL.
 func firstOrExtreme(e *Expr, args []value.Value) value.Value {
 	out := value.NullOf(e.Type)
 	for _, a := range args {
@@ -29,7 +31,8 @@ func firstOrExtreme(e *Expr, args []value.Value) value.Value {
 	return out
 }
 
-// Holds reports whether a comparison holds of two values of that order.
+// Holds reports whether comparison is true of two values x and y, where order is the sign of x compared with y: −1,
+// 0 or 1.
 func Holds(comparison Op, order int) bool {
 	switch comparison {
 	case OpEq:
@@ -46,8 +49,9 @@ func Holds(comparison Op, order int) bool {
 	return order >= 0
 }
 
-// like matches a text. It tries what follows the last % that it met at one place after the other, and nothing
-// before it again.
+// like reports whether text matches a LIKE pattern. On a mismatch it lets the last % match one more character and
+// tries again. It never reconsiders an earlier %, which is not needed for correctness and would take exponential
+// time.
 func like(text, pattern []rune) bool {
 	at, p, star, resume := 0, 0, -1, 0
 	for at < len(text) {

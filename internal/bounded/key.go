@@ -9,13 +9,13 @@ import (
 	"dither/internal/value"
 )
 
-// Key is one GROUP BY expression with every value it may take. The values come from the policy and the question, never
-// from rows. Each is returned, even if no row has it.
+// Key is one GROUP BY expression with all values that it may take. The values come from the policy and the
+// question, never from rows. Every value gets a group in the answer, even if no row has it.
 type Key struct {
 	Expr   *Expr
-	Values []value.Value // distinct, sorted, NULL last if NULL is a group
-	Open   bool          // the values are unknown: private key selection decides which are released
-	Null   bool          // Open: NULL is a group
+	Values []value.Value // distinct and sorted; ends with NULL if NULL is a group
+	Open   bool          // the values are unknown, and private key selection decides which are released
+	Null   bool          // if Open: rows whose key is NULL form a group
 }
 
 // NullGroup reports whether NULL is one of the key's values.
@@ -32,12 +32,13 @@ func (k *Key) Index(v value.Value) int {
 	return i
 }
 
-// SortGroups sorts groups by their keys.
+// SortGroups sorts groups by the values of their keys, in the order of the keys.
 func SortGroups(groups [][]value.Value) {
 	slices.SortFunc(groups, func(x, y []value.Value) int { return slices.CompareFunc(x, y, value.Compare) })
 }
 
-// GroupName is a text that identifies a group: different groups of the same keys have different names.
+// GroupName returns a text that identifies a group by the values of its keys. Different groups of the same keys
+// have different names. [Statement.Group] parses it.
 func GroupName(keys []value.Value) string {
 	var b strings.Builder
 	for _, v := range keys {
@@ -53,7 +54,7 @@ func GroupName(keys []value.Value) string {
 	return b.String()
 }
 
-// Group parses a name.
+// Group returns the key values of the group that GroupName names. It returns an error if name is not such a text.
 func (b *Statement) Group(name string) ([]value.Value, error) {
 	unreadable := fmt.Errorf("the name of a group is unreadable")
 	out := make([]value.Value, 0, len(b.Keys))
@@ -79,7 +80,8 @@ func (b *Statement) Group(name string) ([]value.Value, error) {
 	return out, nil
 }
 
-// keyText is a key in the name of a group; a date is its number. readText parses it.
+// keyText returns the text of a key value within a group's name. A date is written as its day number. readText
+// parses the text.
 func keyText(v value.Value) string {
 	if v.Type == value.Date {
 		return strconv.FormatInt(v.Int, 10)
@@ -95,7 +97,7 @@ func readText(t value.Type, text string) (value.Value, error) {
 	return ReadKey(t, text)
 }
 
-// ReadKey parses a key's text, whatever characters a text holds.
+// ReadKey parses the text of a key value of type t. A text value may hold any characters.
 func ReadKey(t value.Type, text string) (value.Value, error) {
 	if t == value.Text {
 		return value.OfText(text), nil

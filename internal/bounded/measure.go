@@ -10,38 +10,39 @@ import (
 	"dither/internal/value"
 )
 
-// Kind is the quantity that a measure adds up.
+// Kind is the quantity that a measure sums or counts.
 type Kind string
 
 // The kinds of measure.
 const (
-	CountRows  Kind = "rows"   // rows
-	CountValue Kind = "values" // rows whose X is not NULL
-	CountUnits Kind = "units"  // units with at least one row
-	Sum        Kind = "sum"    // X, over the rows in which it is not NULL
-	// CountDistinct counts the distinct values of X, over the rows in which it is not NULL. It is not a sum of rows'
-	// contributions: see the proof at countDistinct.
+	CountRows  Kind = "rows"   // counts rows
+	CountValue Kind = "values" // counts rows whose X is not NULL
+	CountUnits Kind = "units"  // counts units with at least one row
+	Sum        Kind = "sum"    // sums X over the rows in which it is not NULL
+	// CountDistinct counts the distinct values of X, without NULL. Units may share a value, so the count is not a
+	// sum of contributions by unit. The proof of its sensitivity is at countDistinct in package plan.
 	CountDistinct Kind = "distinct"
-	// UnitRows is not a sum: it asks, in order, how many rows each unit has (RowSearch).
+	// UnitRows is no sum: it is each unit's number of rows, read in increasing order. The search for a row cap uses
+	// it (RowSearch in package plan).
 	UnitRows Kind = "rows of units"
 )
 
-// Measure is one bounded linear query on every cell at once: a vector of integer sums in units of 2^Grid.
+// Measure is one bounded linear query, evaluated in every cell: a vector of integer sums, in units of 2^Grid.
 //
-// Each row contributes an integer that is a pure function of that row alone: clamp(rint(X / 2^Grid) − Centre, Lo,
-// Hi), and 1 for a count. Everything above a row is integer addition, so neither the order of rows nor a float can
-// change what one unit contributes. The sensitivity is computed from these integers.
+// Each row contributes an integer that is a pure function of that row. It is 1 for a count, and clamp(rint(X /
+// 2^Grid) − Centre, Lo, Hi) for a sum. All other arithmetic is integer addition, so neither the order of rows nor
+// floating-point rounding can change what one unit contributes. The sensitivity is computed from these integers.
 type Measure struct {
 	Kind   Kind
-	X      *Expr  // CountValue, CountDistinct, Sum
-	Grid   int    // the grid's unit is 2^Grid
-	Centre int64  // in grid units; subtracted from each row's value
-	Lo, Hi int64  // in grid units, after centring: the bounds of one row's contribution
-	Cells  *Cells // bounds on what one unit adds to one cell; nil for those of RowsPerGroup rows
-	Values int64  // CountDistinct: the most values that X has; 0 if unknown
+	X      *Expr  // for CountValue, CountDistinct and Sum
+	Grid   int    // values are counted in grid units of 2^Grid
+	Centre int64  // subtracted from each row's value, in grid units
+	Lo, Hi int64  // bounds of one row's contribution after subtracting Centre, in grid units
+	Cells  *Cells // bounds on what one unit adds to one cell; if nil, the most that Caps.RowsPerGroup rows can add
+	Values int64  // for CountDistinct: the most distinct values that X can have; 0 if unknown
 }
 
-// String is the measure's canonical text.
+// String returns the measure's canonical text.
 func (m *Measure) String() string {
 	b := append(make([]byte, 0, 128), m.Kind...)
 	if m.X != nil {
@@ -59,7 +60,7 @@ func (m *Measure) String() string {
 	return string(b)
 }
 
-// Name is the measured quantity, in a word.
+// Name returns "sum" or "count", for people.
 func (m *Measure) Name() string {
 	if m.Kind == Sum {
 		return "sum"
@@ -67,36 +68,36 @@ func (m *Measure) Name() string {
 	return "count"
 }
 
-// Rounds reports whether rows are rounded to the grid: X is Real.
+// Rounds reports whether each row's value is rounded to the grid. Only sums of reals are.
 func (m *Measure) Rounds() bool { return m.Kind == Sum && m.X.Type == value.Real }
 
-// Additive reports whether the measure of a group is the sum of those of its parts. Distinct counts are not additive,
-// because a value may occur in several parts.
+// Additive reports whether the measure of a union of disjoint groups is the sum of the groups' measures. Counts of
+// units and of distinct values are not additive, because a unit or a value may occur in several groups.
 func (m *Measure) Additive() bool { return m.Kind != CountUnits && m.Kind != CountDistinct }
 
-// CellBounds are the least and the most that one unit adds to a cell under RowsPerGroup: the amount of that many rows,
-// but no more than the measure's own Cells allow.
+// CellBounds returns the least and the most that one unit adds to one cell, in grid units. They are the amounts
+// that c.RowsPerGroup rows can add, narrowed to m.Cells if it is set.
 func (m *Measure) CellBounds(c Caps) (lo, hi *big.Int) {
 	g := big.NewInt(c.RowsPerGroup)
 	if m.Kind == CountUnits {
 		g.SetInt64(1)
 	}
 	lo, hi = new(big.Int).Mul(g, big.NewInt(min(m.Lo, 0))), new(big.Int).Mul(g, big.NewInt(max(m.Hi, 0)))
-	if m.Cells != nil { // they overlap with these (clampCells)
+	if m.Cells != nil { // the planner made m.Cells overlap lo and hi: clampCells in package plan
 		lo, hi = exact.Larger(lo, m.Cells.Lo), exact.Smaller(hi, m.Cells.Hi)
 	}
 	return lo, hi
 }
 
-// Units converts a number of grid units to the measure's own unit.
+// Units converts n grid units to the unit of X.
 func (m *Measure) Units(n *big.Int) *big.Rat {
 	return new(big.Rat).Mul(new(big.Rat).SetInt(n), m.Unit())
 }
 
-// Unit is the grid's unit, 2^Grid.
+// Unit returns the grid unit, 2^Grid.
 func (m *Measure) Unit() *big.Rat { return GridUnit(m.Grid) }
 
-// GridUnit is 2^grid.
+// GridUnit returns 2^grid.
 func GridUnit(grid int) *big.Rat {
 	one := big.NewInt(1)
 	if grid < 0 {
@@ -105,7 +106,7 @@ func GridUnit(grid int) *big.Rat {
 	return new(big.Rat).SetInt(new(big.Int).Lsh(one, uint(grid)))
 }
 
-// Reach is the largest absolute value that a row adds, in the measure's own unit.
+// Reach returns the largest absolute value that a row can add, in the unit of X.
 func (m *Measure) Reach() *big.Rat {
 	most := m.Hi
 	if m.Lo == math.MinInt64 || -m.Lo > most {

@@ -7,13 +7,13 @@ import (
 	"dither/internal/value"
 )
 
-// Same reports that two expressions are one tree. They then compute the same value of every row, under one policy
-// and one version of the tables: columns are told apart by their names, or by their places in a source that is no
-// table.
+// Same reports whether two expressions are the same tree. Under one policy and one version of the tables, they then
+// compute the same value for every row. A column of a table is identified by its name, and any other column by its
+// index.
 //
-// Two expressions that are the same have one String, and two of one type with one String are the same: both compare
-// the operation, the text or constant or column that it names, and the arguments, in order. Range and Nullable
-// follow from these, and are not compared.
+// Same expressions have the same String. Conversely, two expressions of one type with the same String are the same.
+// Same and String both use the operation, the arguments in order, and the node's text, constant or column. Range
+// and Nullable follow from these, so Same does not compare them.
 func (e *Expr) Same(o *Expr) bool {
 	switch {
 	case e == o:
@@ -38,12 +38,13 @@ func (e *Expr) Same(o *Expr) bool {
 	return true
 }
 
-// Same reports that two keys group by the same expression with the same known values.
+// Same reports whether two keys group by the same expression with the same known values.
 func (k *Key) Same(o *Key) bool {
 	return k.Expr.Same(o.Expr) && slices.EqualFunc(k.Values, o.Values, value.Identical)
 }
 
-// Same reports that each row contributes the same integer to two measures: they then have one String.
+// Same reports whether every row contributes the same integer to both measures, with the same bounds for each cell.
+// Such measures have the same String.
 func (m *Measure) Same(o *Measure) bool {
 	if m.Kind != o.Kind || m.Grid != o.Grid || m.Centre != o.Centre || m.Lo != o.Lo || m.Hi != o.Hi || !m.X.Same(o.X) {
 		return false
@@ -54,7 +55,7 @@ func (m *Measure) Same(o *Measure) bool {
 	return m.Cells.Lo.Cmp(o.Cells.Lo) == 0 && m.Cells.Hi.Cmp(o.Cells.Hi) == 0
 }
 
-// Hash writes an expression into a hash: the same bytes for two that are the Same.
+// Hash writes e into h. Expressions that are Same write the same bytes.
 func (e *Expr) Hash(h *maphash.Hash) {
 	_, _ = h.WriteString(string(e.Op))
 	switch e.Op {

@@ -10,77 +10,86 @@ import (
 // SourceOp is the operation of a Source.
 type SourceOp string
 
-// The operations of a Source. Each assigns every row to one unit, by a rule that reads no other unit's rows.
+// The operations of a Source. Each assigns every row to at most one unit, by a rule that reads no other unit's
+// rows.
 const (
-	// Scan returns a sealed table's rows, with every column cleaned, except rows whose unit is NULL.
+	// Scan returns the rows of a sealed table, with every column cleaned. It drops rows whose unit is NULL.
 	Scan SourceOp = "scan"
-	// Owned returns the first input's rows, which have no unit, once for every unit with a row of the second input that
-	// has their key. Of one unit it returns at most Stored rows, chosen by that unit's rows alone.
+	// Owned assigns units to the rows of the first input, which have none. A row of the first input is returned
+	// once for each unit that has a row with the same key in the second input. At most Stored rows of one unit are
+	// returned, chosen by that unit's rows alone.
 	Owned SourceOp = "owned"
-	// Select returns the rows of its input for which Where is true, with Exprs for columns.
+	// Select returns the rows of its input for which Where is true. Its columns are Exprs.
 	Select SourceOp = "select"
-	// Join pairs rows whose Pairs are equal; if both inputs have units, only rows of one unit. Of the second input it
-	// uses at most Most rows of one value of Within (and of one unit, if Units).
+	// Join pairs rows of its two inputs whose Pairs are equal. If both inputs have units, it pairs rows of the same
+	// unit only. It uses at most Most rows of the second input for each value of the columns Within, and for each
+	// unit if the second input has units.
 	Join SourceOp = "join"
-	// Union returns the rows of all inputs, whose columns have the same types.
+	// Union returns the rows of all inputs. The inputs have columns of the same types.
 	Union SourceOp = "union"
-	// PerUnit returns one row for each unit and value of Exprs, with Inner aggregates over that unit's own rows.
+	// PerUnit returns one row for each unit and each value of Exprs, with Aggregates over that unit's rows with
+	// this value.
 	PerUnit SourceOp = "per unit"
 )
 
 // Source is a relation over sealed tables: a tree of the operations above.
 //
-// Its meaning is a function from each unit's own rows (and the public tables) to rows of that unit: rows of no two
-// units ever meet. Proof, by induction. A Scan's row is its unit's. An Owned row stands beside a unit's row that holds
-// its key, once for every such unit, and what other units hold adds or removes none of these. Select reads one row.
-// Join puts a row beside one of the same unit, or beside a public one; which of the second input's rows it may meet is
-// decided among rows of that unit, or among public ones. Union decides nothing. PerUnit reads the rows of one unit. So
-// to remove a unit, with its rows in all tables, is to remove its rows of the relation, and to change no other.
+// Claim: a source maps each unit's own rows, together with the public tables, to rows of that unit; rows of two
+// units never meet. Proof, by induction over the tree. A row of a Scan belongs to its unit. Owned puts a row beside
+// a unit if a row of that unit holds its key, once for every such unit; the rows that other units hold add or
+// remove none of these. Select reads one row. Join puts a row beside a row of the same unit, or beside a public
+// row. Which rows of the second input it may use is decided among rows of that unit, or among public rows. Union
+// decides nothing. PerUnit reads the rows of one unit. So removing a unit, with its rows in all tables, removes the
+// unit's rows from the relation and changes no other row.
 //
-// Rows that units share. Where a table has its unit through a reference, rows of several units may refer to one row.
-// Owned makes a row of it for each of these units, and the row is in the data for as long as one of the units is.
-// Claim: to remove a unit w is to remove the rows of w from Owned, and to change no other. Let A be the first input's
-// rows, a multiset. For a in A let U(a) be the set of units of which some row of the second input has the key of a. It
-// is a set: two rows of one unit make no second copy. Owned is the multiset of the pairs (u, a), for a in A and u in
-// U(a). By induction, removing w removes from the second input the rows of w alone, so that U(a) becomes U(a) without
-// w. A loses only rows of w alone, with U(a) = {w}, and perhaps rows of nobody, with U(a) empty, which make no pair. So
-// each pair (u, a) with u ≠ w is there as often as before, and no pair (w, a) is left. The second input may itself be
-// an Owned: the induction covers it. ∎
+// Rows that units share. If a table has its unit through a reference, rows of several units may refer to one row.
+// Owned makes a copy of this row for each of these units, and the row is in the data as long as one of the units
+// is.
 //
-// How many rows a unit has is bounded last, by Caps, as for one table. Where rows are units of their own, no cap is
-// enforced in the end: a Join takes at most Most public rows for a row, and a Union each row once an input, so that the
-// plan's number of rows a unit holds by itself.
+// Claim: removing a unit w removes the rows of w from Owned and changes no other row. Let A be the first input's
+// rows, a multiset. For a in A let U(a) be the set of units with a row of the second input that has the key of a.
+// It is a set: two rows of one unit make no second copy. Before Stored applies, Owned is the multiset of the pairs
+// (u, a) for a in A and u in U(a). By induction, removing w removes only the rows of w from the second input, so
+// U(a) becomes U(a) without w. A loses only rows a with U(a) = {w}, and perhaps rows with U(a) empty, which make no
+// pair. So each pair (u, a) with u ≠ w occurs as often as before, and no pair (w, a) is left. Stored then chooses
+// among the rows of one unit. The second input may itself be an Owned, which the induction covers. ∎
+//
+// Caps bounds a unit's number of rows after the whole relation, as for one table. If each row is a unit, no cap is
+// enforced at the end. Then a Join pairs a row with at most Most public rows, and a Union uses each row once for
+// each of its inputs, so the planned number of rows of a unit holds by construction.
 type Source struct {
 	Op      SourceOp
 	Inputs  []*Source
-	Columns []Column // what it gives
-	Units   bool     // each row has a unit
+	Columns []Column // the columns of the rows that the source returns
+	Units   bool     // whether each row has a unit
 
-	Table string         // Scan
-	Unit  *policy.Column // Scan: nil if a row is a unit, is public, or is Owned
+	Table string // for Scan
+	// for Scan: nil if each row is a unit, if the table is public, or if an Owned assigns the units
+	Unit *policy.Column
 
-	ChildKey, ParentKey int   // Owned: columns of the first and the second input
-	Stored              int64 // Owned: the policy's bound; the policy's digest has it, and the canonical text does not
+	ChildKey, ParentKey int // for Owned: the key's column in the first and in the second input
+	// for Owned: the policy's bound; it is in the policy's digest, so the canonical text omits it
+	Stored int64
 
-	Where *Expr   // Select: nil for all rows
-	Exprs []*Expr // Select: the columns; PerUnit: the keys, which are the first columns
+	Where *Expr   // for Select: nil keeps all rows
+	Exprs []*Expr // for Select: the columns; for PerUnit: the keys, which are its first columns
 
-	Left   bool   // Join: rows of the first input without a partner stay, with NULLs
-	Pairs  []Pair // Join: at least one, unless Units
-	Within []int  // Join: of the second input's columns
-	Most   int64  // Join
+	Left   bool   // for Join: keep rows of the first input without a partner, with NULLs for the second input's columns
+	Pairs  []Pair // for Join: at least one, unless both inputs have units
+	Within []int  // for Join: indices of columns of the second input
+	Most   int64  // for Join: see the constant
 
-	Aggregates []Inner // PerUnit: the further columns
-	Single     bool    // no unit has more than one row, by construction
+	Aggregates []Inner // for PerUnit: the columns after the keys
+	Single     bool    // by construction, no unit has more than one row
 }
 
-// Pair is an equality of a Join: column L of the first input, and column R of the second.
+// Pair is an equality of a Join: expression L over the first input equals column R of the second.
 type Pair struct {
 	L *Expr
 	R int
 }
 
-// Walk calls f for s and everything below it.
+// Walk calls f for s and for every source below it.
 func (s *Source) Walk(f func(*Source)) {
 	f(s)
 	for _, in := range s.Inputs {
@@ -88,7 +97,7 @@ func (s *Source) Walk(f func(*Source)) {
 	}
 }
 
-// Expressions calls f for every expression of the source itself.
+// Expressions calls f for every expression of s itself, without those of its inputs.
 func (s *Source) Expressions(f func(*Expr)) {
 	if s.Where != nil {
 		f(s.Where)
@@ -106,8 +115,8 @@ func (s *Source) Expressions(f func(*Expr)) {
 	}
 }
 
-// String is the source's canonical text: two sources with the same text mean the same, under one policy. Columns of a
-// table appear by name, those of any other source by position.
+// String returns the source's canonical text. Under one policy, two sources with the same text have the same rows.
+// A table's columns appear by name, and the columns of any other source by index.
 func (s *Source) String() string {
 	var b strings.Builder
 	s.write(&b)
@@ -120,7 +129,8 @@ func (s *Source) write(w *strings.Builder) {
 	case Scan:
 		fmt.Fprintf(w, " %q", s.Table)
 		for _, c := range s.Columns {
-			// positions matter to the operations above, but the order in a policy is not part of its digest
+			// Operations refer to columns by index, so their order matters. The policy's digest does not fix the
+			// order.
 			fmt.Fprintf(w, " %q", c.Name)
 		}
 	case Owned:
@@ -148,7 +158,7 @@ func (s *Source) write(w *strings.Builder) {
 	w.WriteByte(')')
 }
 
-// Column is an expression for the i-th column.
+// Column returns the expression that reads the i-th column of s.
 func (s *Source) Column(i int) *Expr {
 	c := s.Columns[i]
 	return &Expr{

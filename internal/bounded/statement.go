@@ -1,6 +1,6 @@
-// Package bounded is all that an engine knows of a question: the bounded statement, with the relation that it reads,
-// its expressions, keys, measures and caps. This package defines what a statement means. Package plan decides which
-// statement a question becomes, and an engine decides how to read the rows.
+// Package bounded defines the bounded statement: all that an engine knows of a question. It contains the relation
+// that the statement reads, and its expressions, keys, measures and caps. This package defines what a statement
+// means. Package plan decides which statement a question becomes, and an engine decides how to read the rows.
 package bounded
 
 import (
@@ -10,39 +10,44 @@ import (
 	"dither/internal/value"
 )
 
-// Statement is the aggregate that an engine runs over one sealed table, or a Source of several. It is the only form of
-// access to rows.
+// Statement is the aggregate that an engine runs over one sealed table, or over a Source of several tables. It is
+// the only form of access to rows.
 //
-// Its meaning: take the rows whose unit is not NULL, with every column cleaned, and of these the rows that Part leaves.
-// Keep those for which Where is true and every key has one of its known values. Bound what each unit adds, by Caps,
-// with a choice that reads that unit's own rows alone. Return, for every cell, each measure's integer sum.
+// Its meaning: take the rows whose unit is not NULL, with every column cleaned. Drop the rows that Part drops. Keep
+// the rows for which Where is true and every key has one of its known values. Bound the contribution of each unit
+// by Caps; which rows count depends on that unit's own rows alone. Return, for every cell, the integer sum of each
+// measure.
 type Statement struct {
 	Table    string
-	Source   *Source // set for a relation: then Table is the first table of persons, and Columns are Source's
+	Source   *Source // if set, Table is the relation's first table with units, and Columns are those of Source
 	Unit     *Column // nil if each row is a unit
-	Unranked bool    // Reads orders a unit's rows, and not a sealed rank
+	Unranked bool    // a unit's rows are ordered by the columns that Reads returns, because they have no sealed rank
 	Columns  []Column
-	Where    *Expr // nil for all rows
+	Where    *Expr // nil keeps all rows
 	Keys     []Key // in canonical order
 	Measures []*Measure
 	Caps     Caps
-	Part     *Part // the parts to which the question is confined; nil for everything
-	// Ordered asks for rows in place of sums: for every cell, how often each gridded value of the one measure occurs,
-	// in increasing order, without NULLs. Then RowsPerGroup caps a unit's rows in a cell, by sealed rank, and Groups
-	// its cells, by the first row of each. For UnitRows the values are the units' remaining numbers of rows, clamped to
-	// Lo and Hi, one for each unit that has any; no cap applies.
+	Part     *Part // the parts to which the question is confined; nil if it is not confined
+	// Ordered asks for the distribution of values in place of sums. The result states, for every cell, how often
+	// each gridded value of the one measure occurs, in increasing order of the values, without NULLs. Caps.Groups
+	// then keeps the cells in which a unit's first rows lie. Caps.RowsPerGroup keeps the unit's first rows in each
+	// cell. Both use the order of sealed ranks. For a measure of kind UnitRows, the values are the numbers of rows
+	// that the units have left, clamped to Lo and Hi: one value for each unit with a row. No cap applies to them.
 	Ordered bool
-	// Chosen are the released groups of keys of which some are Open: for each group the values of all keys. Other asks
-	// for one more group, of all rows in none of them.
+	// Chosen holds the released groups if some keys are Open: for each group the values of all keys. If Other is
+	// set, the answer has one more group, of all rows that are in none of the Chosen groups.
 	Chosen [][]value.Value
 	Other  bool
-	// RowVectors are added up in place of the measures, which are then their coordinates.
+	// RowVectors, if set, replaces the sums of Measures by sums of vectors. The measures are then the vectors'
+	// coordinates.
 	RowVectors *Vectors
 
-	reads []int // the plan's reads, shared by all its statements so that the same rows of a unit count
+	// If not nil, what Reads returns. All statements of a plan share it, so that the same rows of a unit count in
+	// each.
+	reads []int
 }
 
-// Tables are the tables that b reads, each once, sorted by name.
+// Tables returns the names of the tables that b reads, without repetition, sorted.
 func (b *Statement) Tables() []string {
 	if b.Source == nil {
 		return []string{b.Table}
@@ -57,8 +62,9 @@ func (b *Statement) Tables() []string {
 	return slices.Compact(out)
 }
 
-// Reads are the columns that conditions, keys and measures read, in the order of their names: the same for all
-// statements with one canonical text.
+// Reads returns the indices of the columns that the conditions, keys and measures read, in the order of the
+// columns' names. Statements with the same canonical text read the same columns. After [Statement.ReadingToo],
+// Reads includes the columns of the further expressions.
 func (b *Statement) Reads() []int {
 	if b.reads != nil {
 		return b.reads
@@ -66,15 +72,16 @@ func (b *Statement) Reads() []int {
 	return b.readBy(nil)
 }
 
-// ReadingToo returns b with the columns of further expressions included in Reads: all statements of a plan read the
-// same columns, so that the same rows of a unit count.
+// ReadingToo returns a copy of b whose Reads includes the columns of the expressions more. All statements of a plan
+// then read the same columns, so that the same rows of a unit count in each.
 func (b *Statement) ReadingToo(more []*Expr) Statement {
 	out := *b
 	out.reads = b.readBy(more)
 	return out
 }
 
-// Weigh computes the weights of all expressions that b reads, so that Weight writes nothing later.
+// Weigh computes the weights of all expressions of b. Later calls of [Expr.Weight] then only read, so they are safe
+// for concurrent use.
 func (b *Statement) Weigh() {
 	if b.Where != nil {
 		b.Where.Weight()
@@ -89,7 +96,8 @@ func (b *Statement) Weigh() {
 	}
 }
 
-// readBy are the columns that b and further expressions read.
+// readBy returns the indices of the columns that b and the expressions more read, in the order of the columns'
+// names.
 func (b *Statement) readBy(more []*Expr) []int {
 	out := []int{}
 	gather := func(x *Expr) {
@@ -105,7 +113,7 @@ func (b *Statement) readBy(more []*Expr) []int {
 	return out
 }
 
-// walk calls f for everything that is read of b's rows: conditions, keys and measures.
+// walk calls f for every expression that b evaluates on its rows, and for its subexpressions.
 func (b *Statement) walk(f func(*Expr)) {
 	if b.Where != nil {
 		b.Where.Walk(f)
@@ -120,7 +128,7 @@ func (b *Statement) walk(f func(*Expr)) {
 	}
 }
 
-// Constants are the constants that b's expressions name.
+// Constants returns the constants, except NULL, in b's expressions and in those of its Source.
 func Constants(b *Statement) (out []value.Value) {
 	gather := func(x *Expr) {
 		if x.Op == OpConst && !x.Const.Null {
@@ -134,7 +142,9 @@ func Constants(b *Statement) (out []value.Value) {
 	return out
 }
 
-// Cells is how many cells an answer has: the product of the keys' numbers of values.
+// Cells returns the number of cells of the answer. If all keys are known, it is the product of their numbers of
+// values. If some are unknown, it is the number of released groups. With centres of vectors, it is the number of
+// centres.
 func (b *Statement) Cells() int {
 	if b.Open() {
 		return b.chosenCells()
@@ -149,7 +159,8 @@ func (b *Statement) Cells() int {
 	return n
 }
 
-// CellKeys returns the key values of the i-th cell; the last key runs fastest.
+// CellKeys returns the key values of the i-th cell. The last key changes fastest. With centres of vectors, the only
+// key value is i.
 func (b *Statement) CellKeys(i int) []value.Value {
 	if b.Open() {
 		return b.chosenKeys(i)
@@ -166,7 +177,7 @@ func (b *Statement) CellKeys(i int) []value.Value {
 	return out
 }
 
-// KeyTypes are the types of CellKeys.
+// KeyTypes returns the types of the values that CellKeys returns.
 func (b *Statement) KeyTypes() []value.Type {
 	var out []value.Type
 	for _, k := range b.Keys {
@@ -175,18 +186,18 @@ func (b *Statement) KeyTypes() []value.Type {
 	if b.Other {
 		out = append(out, value.Boolean)
 	}
-	if b.Centred() { // the centre's number
+	if b.Centred() { // the index of the centre
 		out = append(out, value.Integer)
 	}
 	return out
 }
 
-// Open reports whether the groups are unknown: some key's values are.
+// Open reports whether the values of some key are unknown.
 func (b *Statement) Open() bool {
 	return slices.ContainsFunc(b.Keys, func(k Key) bool { return k.Open })
 }
 
-// chosenCells is how many groups have been released.
+// chosenCells returns the number of released groups, with the group of Other.
 func (b *Statement) chosenCells() int {
 	if b.Other {
 		return len(b.Chosen) + 1
@@ -194,8 +205,8 @@ func (b *Statement) chosenCells() int {
 	return len(b.Chosen)
 }
 
-// chosenKeys are the keys of the i-th released group. With Other, which comes last, each has a boolean more that says
-// whether it is Other.
+// chosenKeys returns the keys of the i-th released group. If Other is set, each group has a further boolean key,
+// which is true for the group of Other alone. That group comes last, and its other keys are NULL.
 func (b *Statement) chosenKeys(i int) []value.Value {
 	if i < len(b.Chosen) {
 		if b.Other {
@@ -210,25 +221,26 @@ func (b *Statement) chosenKeys(i int) []value.Value {
 	return append(out, value.OfBool(true))
 }
 
-// Counting is b with one more measure: how many units count in each group. Groups of unknown keys are selected by it.
+// Counting returns a copy of b with one more measure: the number of units in each group. Private key selection
+// reads it.
 func (b *Statement) Counting() *Statement {
 	out := *b
 	out.Measures = append(slices.Clone(b.Measures), &Measure{Kind: CountUnits, Hi: 1})
 	return &out
 }
 
-// CellsClamped reports whether some measure is bounded per unit and cell. Then a unit's total in a cell must be known
-// before it is added, even if each unit has one row.
+// CellsClamped reports whether some measure has Cells: bounds on what a unit adds to a cell. The engine must then
+// sum a unit's rows in a cell before it adds the sum to the cell, even if each unit has one row.
 func (b *Statement) CellsClamped() bool {
 	return slices.ContainsFunc(b.Measures, func(m *Measure) bool { return m.Cells != nil })
 }
 
-// CountsRows reports whether b asks for the units' numbers of rows, in order.
+// CountsRows reports whether b asks for the numbers of rows of its units, by a measure of kind UnitRows.
 func (b *Statement) CountsRows() bool {
 	return len(b.Measures) == 1 && b.Measures[0].Kind == UnitRows
 }
 
-// Width is how many numbers a cell has.
+// Width returns how many numbers each cell has.
 func (b *Statement) Width() int {
 	if b.RowVectors == nil {
 		return len(b.Measures)
@@ -236,10 +248,11 @@ func (b *Statement) Width() int {
 	return len(b.RowVectors.AllTerms())
 }
 
-// Centred reports whether a row's cell is that of its nearest centre.
+// Centred reports whether b assigns each row to the cell of its nearest centre.
 func (b *Statement) Centred() bool { return b.RowVectors != nil && len(b.RowVectors.Centres) > 0 }
 
-// Confinement returns the table and the parts to which a charge is confined, or "" and none.
+// Confinement returns the table and the parts to which the question is charged, or "" and nil if it is not
+// confined.
 func (b *Statement) Confinement() (table string, parts []string) {
 	if b.Part == nil {
 		return "", nil

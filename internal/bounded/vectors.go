@@ -5,20 +5,22 @@ import (
 	"math/big"
 )
 
-// Vectors replaces the sums of measures by sums of vectors, which consist of each row's measures and products of its
-// coordinates.
+// Vectors asks for sums of vectors in place of sums of measures. The entries of a vector are a row's coordinates or
+// products of two coordinates.
 //
-// Its meaning, of rows that count (none of whose measures is NULL; Caps keep a unit's rows by rows alone): each measure, clamped, is a
-// coordinate, an integer on the grid of its block. Where a block has a Scale and the coordinates' norm exceeds it, they are multiplied by
-// Scale over that norm, and rounded; a row that is then longer than Most, which none is (see Block), is left out. Where there are Centres,
-// the row's cell is the nearest of them to the first block. A cell's numbers are the sums of Terms.
+// Its meaning: rows with a NULL coordinate are dropped, and Caps.Rows bounds each unit's rows. Each measure of a
+// row, clamped to its bounds, is a coordinate: an integer in grid units of its block. If a block has a Scale and
+// the norm of its coordinates exceeds it, the coordinates are multiplied by Scale over that norm, and rounded. A
+// row that is then longer than Most would be dropped, but none is: see [Block]. If there are Centres, the row's
+// cell is the centre that is nearest to the first block. The numbers of a cell are the sums of the Terms.
 type Vectors struct {
-	Blocks  []Block
-	Sums    []*VectorSum
-	Centres [][]int64 // of the first block's size, on its grid; nil for none
+	Blocks []Block
+	Sums   []*VectorSum
+	// points in the coordinates of the first block, in its grid units; nil if rows are not assigned to centres
+	Centres [][]int64
 }
 
-// Norm measures the length of a row's coordinates.
+// Norm measures the length of a block's coordinates.
 type Norm string
 
 // The norms.
@@ -27,47 +29,54 @@ const (
 	NormL2 Norm = "l2"
 )
 
-// Block is consecutive coordinates on one grid, of which a norm is bounded together.
+// Block is a range of consecutive coordinates with one grid, whose norm is bounded.
 //
-// Claim: no row is longer than Most, so dropping longer rows drops none. Proof. Let v be the coordinates, n their true
-// norm, and s the norm in doubles: integers of at most 62 bits are converted, squared and added, at most MaxCoordinates
-// of them, with a relative error below 2^-40 in all. If s ≤ Scale, then n ≤ Scale(1 + 2^-40), and Scale ≤ 2^26.
-// Else each coordinate becomes rint(v·f), f = Scale/s: what is rounded differs from v·Scale/n by less than
-// 2^-38·Scale ≤ 2^-12. So the result is within 1/2 + 2^-12 in each of d coordinates of a vector of norm Scale: its
-// L1 norm is at most Scale + d/2 + 1, its L2 norm at most Scale + √d/2 + 1. Sensitivities do not rest on this: Most
-// is enforced on the integers.
+// Claim: no row is longer than Most after scaling, so the check against Most drops none. Proof. Let v be the
+// coordinates, n their true norm, and s the norm computed in doubles. At most MaxCoordinates integers of at most 62
+// bits are converted, squared and added, with a total relative error below 2^-40. If s ≤ Scale, then n ≤ Scale(1 +
+// 2^-40), and Scale ≤ 2^26. Otherwise each coordinate becomes rint(v·f) with f = Scale/s, and v·f differs from
+// v·Scale/n by less than 2^-38·Scale ≤ 2^-12. So in each of the d coordinates, the result is within 1/2 + 2^-12 of
+// a vector of norm Scale. Its L1 norm is at most Scale + d/2 + 1, and its L2 norm is at most Scale + √d/2 + 1. The
+// planned Most is at least that. ∎
+//
+// Sensitivities do not rely on this claim, because Most is enforced on the integers. MaxCoordinates is a constant
+// of package plan.
 type Block struct {
-	First, Size int // coordinates
+	First, Size int // the index of the first coordinate, and the number of coordinates
 	Norm        Norm
-	Grid        int // the unit of its coordinates is 2^Grid
-	// longer row vectors are scaled down to it, in grid units; 0 if the coordinates' ranges allow none longer
+	Grid        int // coordinates are in grid units of 2^Grid
+	// longer vectors are scaled down to this norm, in grid units; 0 if no coordinates within their ranges are
+	// longer
 	Scale int64
-	Most  int64 // with Scale: no row vector that counts is longer
+	Most  int64 // if Scale is set: the largest norm of a row that counts, in grid units
 }
 
-// SumKind is the content of a VectorSum.
+// SumKind is the kind of a VectorSum.
 type SumKind string
 
-// The kinds of sums.
+// The kinds of vector sums.
 const (
-	SumOne     SumKind = "count"   // rows
-	SumFirst   SumKind = "first"   // Σ x of a block
-	SumProduct SumKind = "product" // Σ x yᵀ of two blocks; of one with itself the upper triangle
+	SumOne   SumKind = "count" // the number of rows
+	SumFirst SumKind = "first" // Σ x, where x is a row's coordinates in one block
+	// Σ x yᵀ, where x and y are a row's coordinates in two blocks; if the blocks are the same, the upper triangle
+	// only
+	SumProduct SumKind = "product"
 )
 
-// VectorSum is one vector of each cell: its entries, in the order of Terms.
+// VectorSum is one vector of each cell. Its entries are in the order of [Vectors.Terms].
 type VectorSum struct {
 	Kind SumKind
-	I, J int // blocks
+	I, J int // indices of blocks
 }
 
-// Symmetric reports whether a sum is the upper triangle of Σ x xᵀ.
+// Symmetric reports whether s is the upper triangle of Σ x xᵀ.
 func (s *VectorSum) Symmetric() bool { return s.Kind == SumProduct && s.I == s.J }
 
-// Term is one number of a cell: a sum over rows of 1, of a coordinate, or of a product of two.
-type Term struct{ A, B int } // coordinates; −1 for none
+// Term is one number of a cell: a sum over rows of 1, of a coordinate, or of a product of two coordinates.
+type Term struct{ A, B int } // indices of coordinates; −1 for none
 
-// Terms are a sum's entries: those of a product row by row, and of a symmetric product from the diagonal on.
+// Terms returns the entries of s. A product's entries are listed row by row, and those of a symmetric product start
+// at the diagonal in each row.
 func (v *Vectors) Terms(s *VectorSum) (out []Term) {
 	if s.Kind == SumOne {
 		return []Term{{-1, -1}}
@@ -90,7 +99,7 @@ func (v *Vectors) Terms(s *VectorSum) (out []Term) {
 	return out
 }
 
-// AllTerms are the terms of all sums.
+// AllTerms returns the terms of all sums, in order.
 func (v *Vectors) AllTerms() (out []Term) {
 	for _, s := range v.Sums {
 		out = append(out, v.Terms(s)...)
@@ -98,7 +107,7 @@ func (v *Vectors) AllTerms() (out []Term) {
 	return out
 }
 
-// Grid is the exponent of a sum's unit: an entry is in units of 2^Grid.
+// Grid returns the exponent g of the sum's unit: an entry counts multiples of 2^g.
 func (v *Vectors) Grid(s *VectorSum) int {
 	switch s.Kind {
 	case SumOne:
@@ -109,15 +118,15 @@ func (v *Vectors) Grid(s *VectorSum) int {
 	return v.Blocks[s.I].Grid + v.Blocks[s.J].Grid
 }
 
-// Unit is 2^Grid.
+// Unit returns the unit of the sum's entries, 2^Grid(s).
 func (v *Vectors) Unit(s *VectorSum) *big.Rat { return GridUnit(v.Grid(s)) }
 
-// String is a block's canonical text.
+// String returns the block's canonical text.
 func (k Block) String() string {
 	return fmt.Sprintf("%d from %d norm %s grid=%d scale=%d most=%d", k.Size, k.First, k.Norm, k.Grid, k.Scale, k.Most)
 }
 
-// Name describes a sum in words.
+// Name describes a sum in words, for people.
 func (s *VectorSum) Name() string {
 	switch s.Kind {
 	case SumOne:
