@@ -25,8 +25,8 @@ func PublicColumn(c *policy.Column) Column { return Column{Column: c, Range: Cle
 const TinyColumn = -60
 
 // CleanRange returns the range of a column's cleaned value. Every question cleans a column before anything else
-// reads it. NaN, ±Inf and undeclared values become NULL. Real values of magnitude below 2^-60 become 0. All other
-// values are clamped to the declared bounds. So the range holds for any contents of the sealed file.
+// reads it. NaN, ±Inf and undeclared values become NULL. Real values of magnitude below 2^-60 become 0. Then
+// numbers and dates are clamped to the declared bounds. So the range holds for any contents of the sealed file.
 func CleanRange(c *policy.Column) Range {
 	switch c.Type {
 	case value.Integer, value.Date:

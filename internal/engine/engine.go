@@ -1,5 +1,6 @@
-// Package engine is the interface to the rows: an engine runs a bounded statement over one sealed table, or a relation
-// of several, and returns opaque integers. An engine decides nothing: the plan has proved the statement.
+// Package engine is the interface to the rows. An engine runs a bounded statement over one sealed table, or over a
+// relation of several, and returns opaque integers. An engine decides nothing about privacy: the planner has
+// already proved the statement's sensitivity.
 package engine
 
 import (
@@ -12,109 +13,119 @@ import (
 	"dither/mechanism"
 )
 
-// Engine runs bounded statements over sealed files, or over a server's tables. It must apply everything that a
-// statement says: noise relies on its Caps, and charges rely on its Part. Rehearse refuses what an engine does not
-// support.
+// Engine runs bounded statements over sealed files, or over a server's tables. It must apply every part of a
+// statement: the noise relies on its Caps, and the charge relies on its Part. Rehearse refuses statements that the
+// engine does not support.
 type Engine interface {
-	// Aggregate returns the measures' exact sums for every cell of b, in the order of Cells. Its error may quote rows,
-	// so only the owner may see it.
+	// Aggregate returns the exact sum of each measure for every cell of b, in the order of
+	// [bounded.Statement.CellKeys]. Its error may quote rows, so only the owner may see it.
 	Aggregate(ctx context.Context, b *bounded.Statement, from Sealed) ([][]mechanism.Exact, error)
-	// Groups returns, for a b with unknown keys (Open), the groups that exist, with their measures' exact sums. Its
-	// error may quote rows. After a selection (Chosen), Aggregate returns the chosen groups alone.
+	// Groups returns the groups that exist, with the exact sums of their measures, for a statement with unknown
+	// keys ([bounded.Statement.Open]). Its error may quote rows. Once groups are selected (b.Chosen), Aggregate
+	// returns their sums.
 	Groups(ctx context.Context, b *bounded.Statement, from Sealed) (*Groups, error)
-	// Order returns the values of b's one measure, which b asks for Ordered. The mechanism scans them later, in as many
-	// passes as it needs, each with ctx. Errors of a pass may quote rows.
+	// Order returns the values of the one measure of a statement that is Ordered. A mechanism reads them later, in
+	// as many passes as it needs. Every pass uses ctx, and its error may quote rows.
 	Order(ctx context.Context, b *bounded.Statement, from Sealed) (mechanism.Ordered, error)
-	// OrderCells is Order for every cell of b, in the order of Cells.
+	// OrderCells is like Order, with the values of every cell of b, in the order of [bounded.Statement.CellKeys].
 	OrderCells(ctx context.Context, b *bounded.Statement, from Sealed) (mechanism.OrderedCells, error)
-	// Rows adds the rows of b that count, as plan.BuildRows planned them: each row's measures as integers, the rows of
-	// one unit one after the other. The result must not depend on the order of the units, or of a unit's rows. Its
-	// error may quote rows; on an error, discard partial output.
+	// Rows passes each row of b that counts to into: the row's measures as integers. The rows of one unit follow
+	// each other. The result must not depend on the order of the units, nor on the order of a unit's rows. The
+	// error may quote rows. On an error, into is incomplete and must be discarded.
 	Rows(ctx context.Context, b *bounded.Statement, from Sealed, into *mechanism.Rows) error
-	// Values returns the distinct values of a column of a PUBLIC table, cleaned, without NULL, in order, and at most
-	// most of them.
+	// Values returns the distinct cleaned values of a column of a PUBLIC table, in increasing order, without NULL.
+	// It returns no more than most values.
 	Values(ctx context.Context, c bounded.Column, from Sealed, most int) ([]value.Value, error)
-	// Rehearse runs b over made-up rows of extreme values, and over no sealed row. A statement that fails here must not
-	// run on sealed rows: a row could decide whether it fails, and no noise would hide that. A live table in from must
-	// exist and be the one that was sealed. Rehearse takes bounded time (ctx's) and memory, or fails with ErrRehearsal.
+	// Rehearse runs b over made-up rows of extreme values, and reads no sealed row. A statement that fails here
+	// must not run on sealed rows: a row could decide whether it fails, and no noise would hide the failure. If
+	// from is a live table, Rehearse also checks that the table exists and is the one that was sealed. Rehearse
+	// takes bounded time (that of ctx) and memory, or fails with an error that wraps ErrRehearsal.
 	Rehearse(ctx context.Context, b *bounded.Statement, from Sealed) error
 	Close() error
 }
 
-// Sealed is a version of a table, with the facts that sealing recorded about this very file. The facts make an answer
-// quicker and never change it. The sensitivity depends on that, because they are facts about all units' rows.
+// Sealed is a sealed version of a table, with the facts that sealing recorded about this version. The facts concern
+// the rows of all units. An engine may use them to run a quicker statement, but they never change an answer. The
+// sensitivity relies on this.
 //
-// Claim: a fact that one unit's rows decide does not change what any other unit adds. Let D be sealed data, and D′
-// the same without the unit w, or with another in its place. The facts of D and D′ may differ, and with them the form
-// of a statement. Let v be a unit of both. It has the same rows in both, with the same ranks, since a rank depends on
-// v's rows alone. So it is enough to show, in one database, that the short form which a true fact selects keeps the
-// same rows and cells of v as the long form. Then both databases keep the rows and cells of v that the long form keeps.
-//   - OneRowEach is true: v has at most one row, of rank 1. The long form keeps it. Each cap that is set is at least 1;
-//     v is in one part, and PerUnit is at least 1; v is in one cell. The short form caps nothing, and keeps it. The
-//     clamp of a unit's sum in a cell (CellsClamped) stands in both forms. The same holds for a relation in which units
-//     have one row each (duckdb's sealedFiles.single): Select returns at most one row for a row, and so does Join if
-//     Most is 1.
+// Claim: if the rows of one unit change a fact, they still do not change what any other unit adds. Let D be sealed
+// data, and D′ the same data without the unit w, or with other rows in its place. The facts of D and D′ may differ,
+// and so may the form of a statement. Let v be a unit of both. Its rows are the same in both, and so are their
+// ranks, since a rank depends on v's rows alone. So one database remains to be considered: it suffices that the
+// short form, which a true fact selects, keeps the same rows and cells of v as the long form. Then D and D′ both
+// keep the rows and cells of v that the long form keeps.
+//   - OneRowEach is true: v has at most one row, of rank 1. The long form keeps this row: each cap that is set is
+//     at least 1, v is in one part and PerUnit is at least 1, and v is in one cell. The short form caps nothing,
+//     and keeps the row too. Both forms clamp a unit's sum in a cell (CellsClamped). The same argument holds for a
+//     relation in which each unit has at most one row (duckdb's sealedFiles.single): Select returns at most one row
+//     for each row of its input, and so does Join if Most is 1.
 //   - Complete is true of every column that keys and coordinates read, and nothing else drops a row
-//     (AllRowsAreLeft): all rows of v are left, with the ranks 1, 2, …, n. The short form keeps the ranks up to
-//     Caps.Rows. The long form keeps all rows if n ≤ Caps.Rows, and else the first Caps.Rows in the order of ranks.
-//     Both are the ranks up to Caps.Rows. A test for NULL that the short form omits (Kept) is true of every row.
-//   - MostRows and MostPerKey are true: if they permit omitting the bound of a bounded.Owned, v has no more rows there
-//     than Stored (OwnedFit), and the long form keeps them all. ∎
+//     (AllRowsAreLeft). So all rows of v are left, with the ranks 1, 2, …, n. The short form keeps the ranks up to
+//     Caps.Rows. The long form keeps all rows if n ≤ Caps.Rows, and otherwise the first Caps.Rows rows in the order
+//     of ranks. Both are the ranks up to Caps.Rows. The short form omits tests for NULL (Kept) only where they are
+//     true of every row.
+//   - MostRows and MostPerKey are true. They permit omitting the bound of a bounded.Owned only if v has no more
+//     rows there than Stored (OwnedFit). Then the long form keeps all of them. ∎
 //
-// The proof needs each fact to be true of its own database: a file is read with the facts recorded about it.
+// The proof needs each fact to be true of its own database. So a file is always read with the facts recorded about
+// that file.
 type Sealed struct {
 	File       string
 	OneRowEach bool            // no unit has more than one row
-	Complete   map[string]bool // columns in which no value is NULL, NaN or infinite
-	// Stored is how many rows of one unit count in this version: those of the lowest ranks. It is 0 if sealing kept no
-	// more (policy.Table.Stored).
+	Complete   map[string]bool // the columns without NULL, NaN and infinite values
+	// Stored is the largest number of rows of one unit that count in this version: those of the lowest ranks. It is
+	// 0 if the version has no more rows of a unit than this (policy.Table.Stored).
 	Stored int64
-	// MostRows is the most rows of one unit. MostPerKey is the most rows that refer to one row, if rows have their unit
-	// through a reference. Both are 0 if not recorded.
+	// MostRows is the largest number of rows of one unit. MostPerKey is the largest number of rows that refer to
+	// the same row, for a table whose rows have their unit through a reference. A field is 0 if sealing did not
+	// record it.
 	MostRows, MostPerKey int64
-	// Tables are the sealed versions by table, if the rows are those of a bounded.Source.
+	// Tables holds the sealed versions by table name, if the statement has a bounded.Source.
 	Tables map[string]Sealed
-	Table  string // the name of the table
+	Table  string // the table's name
 
-	// A live table has no file, and no recorded fact about its rows is used. Relation is the server's identity of the
-	// table. Another relation that took its name is not read, because the promise is to the units of this one.
+	// Relation is the server's identity of a live table. Another relation that took the table's name is not read,
+	// because the promise covers the units of the sealed relation. A live table has no file, and no recorded fact
+	// about its rows is used.
 	Relation string
 
-	// State is the server's state of the table at sealing, if the server has one. Changed is called with the present
-	// state if it differs. That is for the owner alone, and changes no answer.
+	// State is the server's state of the table at sealing, if the server reports one. If the present state differs,
+	// the engine calls Changed with it. Only the owner sees this, and it changes no answer.
 	State   string
 	Changed func(state string)
 
-	// Copy is a copy on the server, made at sealing, that is read instead of the table.
+	// Copy is a copy of the table on the server, made at sealing. If it is set, the engine reads it in place of the
+	// table.
 	Copy *Copy
 }
 
-// Copy is a table in a schema, with the server's identity of it and its number of rows.
+// Copy identifies a copy on a server: its schema and name, the server's identity of the table, and its number of
+// rows.
 type Copy struct {
 	Schema, Table, Relation string
 	Rows                    int64
 }
 
-// RefusedError is Rehearse's error for a statement that the engine does not support. Nothing is charged. It concerns
-// the question and how its tables were sealed, and no row.
+// RefusedError is the error of Rehearse for a statement that the engine does not support. Nothing is charged. The
+// error depends on the question and on how its tables were sealed, and on no row.
 type RefusedError struct{ Message, Hint string }
 
 // Error returns the message.
 func (e *RefusedError) Error() string { return e.Message }
 
-// ErrUnavailable is wrapped by Rehearse's error if the server failed and not the statement: it cannot be reached, or
-// its table is not as declared. It does not depend on any row.
+// ErrUnavailable is wrapped by the error of Rehearse if the server caused the failure, and not the statement: the
+// server cannot be reached, or its table is not as declared. The error does not depend on any row.
 var ErrUnavailable = errors.New("the table's server is not available")
 
-// Cells collects an engine's result rows into the answer's cells: the product of the keys' known values, with the last
-// key running fastest. Cells without a row are 0.
+// Cells adds up an engine's result rows by cell. The cells are in the order of [bounded.Statement.CellKeys]. A cell
+// without a result row is 0.
 type Cells struct {
 	b     *bounded.Statement
 	sums  [][]*big.Int
-	place map[string]int // of the cells of unknown keys
+	place map[string]int // the index of each cell by its group's name, for unknown keys
 }
 
-// NewCells starts with every cell 0.
+// NewCells returns Cells with a 0 for every cell and measure of b.
 func NewCells(b *bounded.Statement) *Cells {
 	c := &Cells{b: b, sums: make([][]*big.Int, b.Cells())}
 	for i := range c.sums {
@@ -132,7 +143,7 @@ func NewCells(b *bounded.Statement) *Cells {
 	return c
 }
 
-// Add adds a result row to its cell. A nil sum counts as 0. A row with an unknown key belongs to no cell.
+// Add adds a result row to its cell. A nil sum counts as 0. A row with a key value that b does not list is ignored.
 func (c *Cells) Add(keys []value.Value, sums []*big.Int) {
 	cell := c.index(keys)
 	if cell < 0 {
@@ -145,7 +156,7 @@ func (c *Cells) Add(keys []value.Value, sums []*big.Int) {
 	}
 }
 
-// index is the index of the cell with these keys, or −1.
+// index returns the index of the cell with these keys, or −1 if there is none.
 func (c *Cells) index(keys []value.Value) int {
 	if c.place != nil {
 		if i, ok := c.place[bounded.GroupName(keys)]; ok {
@@ -156,7 +167,7 @@ func (c *Cells) index(keys []value.Value) int {
 	return CellOf(c.b, keys)
 }
 
-// Exact turns the sums into opaque values.
+// Exact returns the sums as opaque values.
 func (c *Cells) Exact() [][]mechanism.Exact {
 	out := make([][]mechanism.Exact, len(c.sums))
 	for i, sums := range c.sums {

@@ -8,8 +8,9 @@ import (
 	"dither/internal/value"
 )
 
-// Expression writes e over the cleaned columns c0, c1, …. It writes the operations that all dialects share; the
-// dialect's functions write constants and all other operations over their arguments.
+// Expression returns the SQL of e over the cleaned columns c0, c1, …. It writes the operations that all dialects
+// share. The function constant writes a constant, and operation writes any other operation, given the SQL of its
+// arguments.
 func Expression(
 	e *bounded.Expr, constant func(value.Value) string, operation func(e *bounded.Expr, args []string) string,
 ) string {
@@ -26,7 +27,7 @@ func Expression(
 		return "(" + args[0] + " IN (" + strings.Join(args[1:], ", ") + "))"
 	case bounded.OpCase:
 		return CaseWhen(args)
-	case bounded.OpCoalesce, bounded.OpLeast, bounded.OpGreatest: // the last two skip NULLs here
+	case bounded.OpCoalesce, bounded.OpLeast, bounded.OpGreatest: // least and greatest skip NULLs in both dialects
 		return string(e.Op) + "(" + strings.Join(args, ", ") + ")"
 	}
 	if op, ok := Infix[e.Op]; ok {
@@ -35,7 +36,7 @@ func Expression(
 	return operation(e, args)
 }
 
-// Operands converts arguments for a template.
+// Operands returns args as the arguments of a call of fmt.Sprintf.
 func Operands(args []string) []any {
 	out := make([]any, len(args))
 	for i, a := range args {

@@ -9,29 +9,30 @@ import (
 	"dither/mechanism"
 )
 
-// Unchosen is b before the selection of groups.
+// Unchosen returns a copy of b as it was before groups were selected: without Chosen and Other.
 func Unchosen(b *bounded.Statement) *bounded.Statement {
 	out := *b
 	out.Chosen, out.Other = nil, false
 	return &out
 }
 
-// Groups are the existing groups of unknown keys: those in which at least one unit counts. For each it holds the keys,
-// the number of units, and the measures' exact sums. The set of groups and its size are as secret as the sums. So
-// Groups exposes only an opaque partition for each group, from which a mechanism selects, and the keys of the selected
-// groups.
+// Groups holds the existing groups of unknown keys: those in which at least one unit counts. For each group it
+// holds the keys, the number of units, and the exact sums of the measures. The set of groups and its size are as
+// secret as the sums. So Groups exposes only an opaque partition for each group, from which a mechanism selects,
+// and the keys of the groups that a mechanism selected.
 type Groups struct {
 	b     *bounded.Statement
 	names []string
 	units []*big.Int
-	sums  []*big.Int // of one group after the other
+	sums  []*big.Int // the sums of the first group, then those of the second, and so on
 }
 
-// NewGroups starts without groups, for a bounded statement without Counting.
+// NewGroups returns an empty Groups for b, which is a statement before [bounded.Statement.Counting].
 func NewGroups(b *bounded.Statement) *Groups { return &Groups{b: b} }
 
-// Add adds a group: a result row of b.Counting(), whose last sum is the number of units. A nil sum counts as 0. A row
-// in which no unit counts makes no group. No two rows have the same keys: mechanisms refuse groups with the same name.
+// Add adds a group: a result row of b.Counting(), whose last sum is the number of units. A nil sum counts as 0. A
+// row with no unit is ignored. No two calls may have the same keys, because mechanisms refuse two groups with the
+// same name.
 func (g *Groups) Add(keys []value.Value, sums []*big.Int) {
 	last := len(g.b.Measures)
 	units := sums[last]
@@ -47,7 +48,7 @@ func (g *Groups) Add(keys []value.Value, sums []*big.Int) {
 	}
 }
 
-// Units returns the groups as partitions, with their numbers of units.
+// Units returns the groups as partitions: their names, with their numbers of units.
 func (g *Groups) Units() []mechanism.Partition {
 	out := make([]mechanism.Partition, len(g.names))
 	for i, name := range g.names {
@@ -56,8 +57,8 @@ func (g *Groups) Units() []mechanism.Partition {
 	return out
 }
 
-// Chosen returns the keys and the exact sums of the groups whose names a mechanism released, in that order. An error is
-// a defect, and quotes no key.
+// Chosen returns the keys and the exact sums of the groups with these names, in the order of names. The names must
+// be those that a mechanism released. An error is a defect of the program, and quotes no key.
 func (g *Groups) Chosen(names []string) (keys [][]value.Value, sums [][]mechanism.Exact, err error) {
 	place := make(map[string]int, len(names))
 	for i, name := range names {

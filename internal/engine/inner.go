@@ -8,16 +8,18 @@ import (
 	"dither/internal/bounded"
 )
 
-// Inside is how an engine writes aggregates inside a unit, in addition to its Dialect.
+// Inside is the part of an engine's dialect that aggregates inside a unit need, in addition to Dialect.
 type Inside struct {
 	Dialect
 	Expression func(*bounded.Expr) string
-	Clamped    func(whole string, lo, hi int64) string // an integer of any size, clamped to lo and hi
-	// the integer nearest to the average of x, with no value below lo; NULL or anything if there is no row
+	Clamped    func(whole string, lo, hi int64) string // SQL of the integer whole, of any size, clamped to [lo, hi]
+	// Average returns the SQL of the integer nearest to the average of x, whose values are at least lo. Its result
+	// over no rows is never used.
 	Average func(x string, lo int64) string
 }
 
-// PerUnit writes a SELECT with one row for each unit and each value of the keys of s, over rows with the unit u.
+// PerUnit returns a SELECT with one row for each unit and each value of the keys of s. The rows of input have their
+// unit in column u.
 func (d Inside) PerUnit(s *bounded.Source, input string) string {
 	row, group, out := []string{"u"}, []string{"u"}, []string{"u"}
 	for i, e := range s.Exprs {
@@ -35,8 +37,8 @@ func (d Inside) PerUnit(s *bounded.Source, input string) string {
 		" AS a" + d.Fence + ") AS g" + GroupBy(group)
 }
 
-// value is what an aggregate inside a unit reads of a row: on its grid, an integer below 2^63 in size, rounded half to
-// even.
+// value returns the SQL of the value that aggregate a reads in a row. If a is gridded, the value is an integer in
+// grid units, rounded half to even, of magnitude below 2^63.
 func (d Inside) value(a bounded.Inner) string {
 	x := d.Expression(a.X)
 	if a.Gridded() {
@@ -45,9 +47,9 @@ func (d Inside) value(a bounded.Inner) string {
 	return x
 }
 
-// aggregate writes one aggregate over x. Sums are exact integers of any size. A clamped integer that is multiplied by a
-// power of two fits a double (plan.Inner), and the product is 0 only for 0, since powers are above 2^-1000: it neither
-// rounds nor raises an error.
+// aggregate returns the SQL of aggregate a over x. Sums are exact integers of any size. A clamped integer times its
+// power of two fits a double (plan.Inner). Since the powers are above 2^-1000, the product is 0 only if the integer
+// is 0. So the multiplication neither rounds nor raises an error.
 func (d Inside) aggregate(a bounded.Inner, x string) string {
 	clamped := func(n string) string { return d.Clamped(n, a.Lo, a.Hi) }
 	some := func(what string) string { return "CASE WHEN count(" + x + ") > 0 THEN " + what + " END" }
@@ -68,12 +70,12 @@ func (d Inside) aggregate(a bounded.Inner, x string) string {
 	case bounded.InnerAll:
 		return "bool_and(" + x + ")"
 	case bounded.InnerSum:
-		if !a.Gridded() { // least and greatest skip NULL, which must stay NULL
+		if !a.Gridded() { // some(…) makes the result NULL if no value exists: least and greatest in clamped skip NULL
 			return some(clamped("sum(" + x + ")"))
 		}
 		return some(scaled("sum(" + x + ")"))
 	case bounded.InnerAverage:
 		return some(scaled(d.Average(x, a.Lo)))
 	}
-	panic("engine: no aggregate " + string(a.Func)) // the plan has no other
+	panic("engine: no aggregate " + string(a.Func)) // unreachable: plans contain no other function
 }

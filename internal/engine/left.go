@@ -6,8 +6,9 @@ import (
 	"dither/internal/bounded"
 )
 
-// AllRowsAreLeft reports whether neither WHERE, nor a key, nor a part, nor a NULL coordinate drops a row, given which
-// columns have a value in every row. A wrong true keeps fewer rows of a unit than possible, never more.
+// AllRowsAreLeft reports whether no row can be dropped by WHERE, by a key, by a part or by a NULL coordinate. The
+// map complete states which columns have a value in every row. If the result were true by mistake, fewer rows of a
+// unit would be kept than possible, never more.
 func AllRowsAreLeft(b *bounded.Statement, complete map[string]bool) bool {
 	for _, k := range b.Keys {
 		if !k.NullGroup() && !neverNull(b, k.Expr, complete) {
@@ -21,12 +22,13 @@ func AllRowsAreLeft(b *bounded.Statement, complete map[string]bool) bool {
 	return b.Where == nil && b.Part == nil
 }
 
-// neverNull reports whether e has a value in every row: its columns do, and its operations map values to values.
+// neverNull reports whether e has a value in every row: its columns have one, and its operations return a value for
+// values.
 func neverNull(b *bounded.Statement, e *bounded.Expr, complete map[string]bool) bool {
 	switch e.Op {
 	case bounded.OpColumn:
 		c := b.Columns[e.Column]
-		return complete[c.Name] && c.Values == nil // undeclared values become NULL
+		return complete[c.Name] && c.Values == nil // cleaning makes undeclared values NULL
 	case bounded.OpConst:
 		return !e.Const.Null
 	case bounded.OpAdd, bounded.OpSub, bounded.OpMul, bounded.OpNeg, bounded.OpToReal, bounded.OpToInteger,

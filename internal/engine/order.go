@@ -9,7 +9,7 @@ import (
 	"dither/internal/value"
 )
 
-// CellOf is the index of the cell with these key values, or −1 if one is unknown.
+// CellOf returns the index of the cell with these key values, or −1 if b does not list one of the values.
 func CellOf(b *bounded.Statement, keys []value.Value) int {
 	if b.Centred() {
 		return int(keys[0].Int)
@@ -25,31 +25,33 @@ func CellOf(b *bounded.Statement, keys []value.Value) int {
 	return cell
 }
 
-// Tally is the number of rows of a cell that have a value.
+// Tally is a number of rows of one cell that have the same value.
 type Tally struct {
 	Keys         []value.Value
 	Value, Count int64
 }
 
-// tallied is a tally with its cell.
+// tallied is a Tally with the index of its cell, or −1.
 type tallied struct {
 	Tally
 	cell int
 }
 
-// ScanCells is a pass over the tallies of b in the order of their values, in pages, for engines that hold a whole page.
-// page passes the tallies whose value is at least from, in order of value, but at most most of them. The last value of
-// a full page may be incomplete; the next page begins with it again. Cells with one value come in their own order.
+// ScanCells returns one pass over the tallies of b, in increasing order of their values. It reads them in pages of
+// at most size tallies, because some drivers hold a whole result in memory. The function page passes tallies with
+// values of at least from to each, in order of their values, and stops after most tallies. A full page may lack
+// some tallies of its last value, so the next page begins with this value again. Tallies with the same value are
+// yielded in the order of their cells.
 func ScanCells(
 	b *bounded.Statement, size int, page func(from int64, most int, each func(Tally) error) error,
 ) func(yield func(cell int, value, count int64) bool) error {
 	return func(yield func(cell int, value, count int64) bool) error {
 		from, most := int64(math.MinInt64), size
 		for {
-			var last []tallied // the tallies of the greatest value so far
+			var last []tallied // the tallies with the greatest value read so far
 			seen, enough := 0, false
-			// Engines return cells with one value in any order. Sorting them makes the random draws a function of the
-			// rows and the randomness alone.
+			// Engines return tallies with the same value in any order. Sorting them makes the random draws a
+			// function of the rows and the randomness alone.
 			flush := func() {
 				slices.SortFunc(last, func(x, y tallied) int {
 					return cmp.Or(cmp.Compare(x.cell, y.cell), cmp.Compare(x.Count, y.Count))
@@ -79,7 +81,7 @@ func ScanCells(
 			if next := last[0].Value; next > from {
 				from = next
 			} else {
-				most *= 2 // a page of one value
+				most *= 2 // all tallies of the page have the same value
 			}
 		}
 	}

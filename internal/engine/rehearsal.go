@@ -9,36 +9,36 @@ import (
 	"dither/internal/value"
 )
 
-// RehearsalRows is how many made-up rows a rehearsal runs over.
+// RehearsalRows is the number of made-up rows of a table in a rehearsal.
 const RehearsalRows = 192
 
-// RehearsalMemory is the most memory of a rehearsal, in MB, if the engine can bound it; RehearsalMemoryText is its
-// text.
+// RehearsalMemory is the largest memory of a rehearsal in MB, if the engine can limit it. RehearsalMemoryText is
+// the same limit for messages.
 const (
 	RehearsalMemory     = 1024
 	RehearsalMemoryText = "1 GB of memory"
 )
 
-// ErrRehearsal is wrapped by Rehearse's error if the rehearsal took too much time or memory. It depends on the
-// statement and the made-up rows alone.
+// ErrRehearsal is wrapped by the error of Rehearse if the rehearsal took too much time or memory. The error depends
+// on the statement and the made-up rows alone.
 var ErrRehearsal = errors.New("the rehearsal takes too much time or memory")
 
-// Mixed makes n rows of columns' made-up values, combined so that across the rows values of different columns meet in
-// many ways. Each column has at least one value.
+// Mixed returns n rows, given the made-up values of each column. It combines them so that many different values of
+// any two columns occur together in a row. Each column needs at least one value.
 func Mixed[T any](columns [][]T, n int) [][]T {
 	rows := make([][]T, n)
 	for r := range rows {
 		rows[r] = make([]T, len(columns))
-		step := uint64(r) // may overflow: some questions have many columns
+		step := uint64(r) // may overflow for many columns, which does no harm
 		for i, values := range columns {
 			rows[r][i] = values[step%uint64(len(values))]
-			step = step*31 + uint64(r/(i+2)+i+7) // only to vary which values meet
+			step = step*31 + uint64(r/(i+2)+i+7) // any numbers that vary the combinations would do
 		}
 	}
 	return rows
 }
 
-// Corners are extreme values of a type as a table may hold them, and b's constants with their neighbours.
+// Corners returns extreme values of type t that a table may hold, and the constants of b with their neighbours.
 func Corners(b *bounded.Statement, t value.Type) []value.Value {
 	values := []value.Value{value.NullOf(t)}
 	integers := []int64{0, 1, -1, 2, 1 << 31, 1 << 53, math.MaxInt64, math.MinInt64, math.MinInt64 + 1}

@@ -9,16 +9,17 @@ import (
 	"dither/internal/value"
 )
 
-// The parts that statements over a bounded.Source share: which of a unit's rows count, when not all do, is the same on
-// every engine.
+// The parts of statements over a bounded.Source that all engines share. They decide which of a unit's rows count if
+// not all do, so all engines must decide alike.
 
-// Content is a column by which rows are ordered.
+// Content is a column of a row's contents, by which rows are ordered.
 type Content struct {
 	Name string
 	Type value.Type
 }
 
-// Contents are a row's keys and values. Rows of a unit with equal contents add the same, whichever of them count.
+// Contents returns the columns of a row's contents: its keys and values. Rows of one unit with equal contents
+// contribute the same, so it does not matter which of them count.
 func Contents(b *bounded.Statement) (out []Content) {
 	for i, k := range b.Keys {
 		out = append(out, Content{fmt.Sprintf("k%d", i), k.Expr.Type})
@@ -27,7 +28,7 @@ func Contents(b *bounded.Statement) (out []Content) {
 		out = append(out, Content{"o", value.Boolean})
 	}
 	for i, m := range b.Measures {
-		of := value.Integer // on a grid
+		of := value.Integer // sums and counts are integers on a grid
 		if m.Kind == bounded.CountDistinct {
 			of = m.X.Type
 		}
@@ -36,10 +37,10 @@ func Contents(b *bounded.Statement) (out []Content) {
 	return out
 }
 
-// Digested is the text whose SHA-256 comes first in the order: the unit as a text, if there is one, and the contents.
-// The digest favours neither small nor large values. Since the unit is part of it, it does not favour the same values
-// for all units either, which would bias sums and quantiles however many units there are. It omits reals, because each
-// engine writes them in its own way. It is "" if nothing remains.
+// Digested returns the SQL of the text whose SHA-256 orders the rows of a unit. The text consists of the unit, if
+// the SQL for it is not "", and of the contents. A digest prefers neither small nor large values. It includes the
+// unit because otherwise it would prefer the same values in all units, which would bias sums and quantiles. It
+// omits reals, because engines write them differently. Digested returns "" if nothing remains.
 func Digested(unit string, contents []Content) string {
 	var parts []string
 	if unit != "" {
@@ -53,37 +54,39 @@ func Digested(unit string, contents []Content) string {
 	return strings.Join(parts, " || '|' || ")
 }
 
-// WithinOnce are the columns by which a join partitions its second input's rows, each once. ON a.k = r.k AND a.i = r.k
-// names r.k twice; that partitions no further, and a name that a subselect has twice is ambiguous.
+// WithinOnce returns the columns Within of a join without repetition. ON a.k = r.k AND a.i = r.k, for example,
+// lists r.k twice. A repetition would not change the partition, but SQL refuses a subselect with two columns of the
+// same name.
 func WithinOnce(s *bounded.Source) []int {
 	out := slices.Clone(s.Within)
 	slices.Sort(out)
 	return slices.Compact(out)
 }
 
-// Enough is a number of rows of a unit that all count, with their groups, whatever their order. Statements do not rank
-// a unit with so few rows: the place q of each of its rows is 0.
+// Enough returns the largest number of rows of a unit for which no order of the rows matters: all these rows count,
+// and all their groups. Statements do not rank a unit with so few rows. The column q, a row's place in the order of
+// its unit's rows, is 0 in each of them.
 //
-// Claim: every consumer of q keeps all rows and cells of such a unit, as it would with true places. Let the unit have n
-// ≤ Enough remaining rows. The places in one unit are all 0, or are all true ones: 1, 2, …. No consumer compares
-// the places of two units.
-//   - A cap on rows keeps q ≤ Rows. It keeps 0; and true places are at most n ≤ Rows.
+// Claim: everything that reads q keeps all rows and cells of such a unit, as it would with true places. Let the
+// unit have n ≤ Enough rows left. Within one unit, either all places are 0, or all are the true ones, 1, 2, ….
+// Nothing compares the places of two units.
+//   - A cap on rows keeps q ≤ Rows. It keeps q = 0. True places are at most n ≤ Rows, so it keeps them too.
 //   - A cap on groups orders a unit's cells by their least q, numbers them by row_number or dense_rank, and keeps
-//     the numbers up to Groups. The unit has at most n ≤ Groups cells, so each number is at most Groups, however ties
-//     fall. This includes Groups beside a cap on rows, which is for counts of units.
-//   - Rows in order are numbered within a cell, and the numbers up to RowsPerGroup are kept. A cell has at most n ≤
-//     RowsPerGroup rows of the unit.
-//   - A join takes the rows of its second input with q ≤ Most, and ranks the parts of more than Most rows: as a cap
-//     on rows. So does a bounded.Owned with q ≤ Stored.
+//     the numbers up to Groups. The unit has at most n ≤ Groups cells, so each number is at most Groups, whatever
+//     the order of ties. This includes a cap Groups beside a cap on rows, which is for counts of units.
+//   - An ordered statement numbers the unit's rows in a cell, and keeps the numbers up to RowsPerGroup. A cell has
+//     at most n ≤ RowsPerGroup rows of the unit.
+//   - A join keeps the rows of its second input with q ≤ Most. It ranks the parts with more than Most rows, as a
+//     cap on rows does. So does a bounded.Owned with q ≤ Stored.
 //
-// Nothing else reads q. What a unit adds is a sum or a count over the kept rows, which no order changes. So it is the
-// same function of the unit's own rows as with true places. ∎
+// Nothing else reads q. The contribution of a unit is a sum or a count over the kept rows, which no order changes.
+// So it is the same function of the unit's own rows as with true places. ∎
 func Enough(b *bounded.Statement) int64 {
 	least := b.Caps.Rows
 	if b.Caps.Groups > 0 && (least == 0 || b.Caps.Groups < least) {
 		least = b.Caps.Groups
 	}
-	if b.Ordered && b.Caps.Groups > 0 { // then the rows in a group are counted too
+	if b.Ordered && b.Caps.Groups > 0 { // the rows of each cell are capped too
 		least = min(least, b.Caps.RowsPerGroup)
 	}
 	return least

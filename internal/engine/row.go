@@ -9,8 +9,9 @@ import (
 	"dither/internal/bounded"
 )
 
-// Gridded is a row's value in grid units, before clamping: a pure function of the row. For a measure that rounds, X is
-// 0 or far above 2^-1000 in size, so its product with a power of two is exact, and 0 only for 0.
+// Gridded returns the SQL of a row's value for m, in grid units, before clamping: a pure function of the row. If m
+// rounds, its X is 0 or of a magnitude far above 2^-1000. Then its product with a power of two is exact, and is 0
+// only if X is 0.
 func (d Dialect) Gridded(m *bounded.Measure, expression func(*bounded.Expr) string) string {
 	switch m.Kind {
 	case bounded.CountValue:
@@ -33,15 +34,15 @@ func (d Dialect) Gridded(m *bounded.Measure, expression func(*bounded.Expr) stri
 	return x
 }
 
-// FirstOfValue is 1 in exactly one of a cell's rows with the same value of measure i, and 0 in the others. Its sum is
-// the number of distinct values.
+// FirstOfValue returns SQL that is 1 in one row of each cell for each distinct value of measure i, and 0 in the
+// other rows. Its sum is the number of distinct values in the cell.
 func (d Dialect) FirstOfValue(b *bounded.Statement, i int) string {
 	v := "v" + strconv.Itoa(i)
 	return fmt.Sprintf("CASE WHEN %s IS NOT NULL AND row_number() OVER (PARTITION BY %s) = 1 THEN %s ELSE %s END",
 		v, strings.Join(append(KeyNames(b), v), ", "), d.Integer(1), d.Integer(0))
 }
 
-// SumUp adds the contributions m0, m1, … of rows or of units per cell.
+// SumUp returns a SELECT that sums the contributions m0, m1, … of the rows (or units) of from, by cell.
 func SumUp(b *bounded.Statement, from string) string {
 	out := KeyNames(b)
 	for i := range b.Measures {
@@ -53,7 +54,8 @@ func SumUp(b *bounded.Statement, from string) string {
 	return "SELECT " + strings.Join(out, ", ") + " FROM (" + from + ") AS m" + GroupBy(KeyNames(b))
 }
 
-// KeysAndValues are a row's keys k0, k1, … and gridded values v0, v1, … (NULL if a measure has none).
+// KeysAndValues returns the SQL of a row's keys k0, k1, … and gridded values v0, v1, …. A value is NULL if the row
+// has none for that measure.
 func KeysAndValues(
 	b *bounded.Statement, expression func(*bounded.Expr) string, gridded func(*bounded.Measure) string,
 ) (out []string) {

@@ -9,17 +9,18 @@ import (
 	"dither/internal/value"
 )
 
-// The parts of statements that all dialects share. Rows have the unit u, the keys k0, k1, …, and o if some of them
-// belong to Other.
+// The parts of statements that all dialects share. In these statements, column u holds the unit of a row, and k0,
+// k1, … hold its keys. If the statement has the group Other, column o is true in the rows of that group.
 
-// Infix are the operations written between their arguments.
+// Infix holds the operations that are written between their arguments.
 var Infix = map[bounded.Op]string{
 	bounded.OpAdd: "+", bounded.OpSub: "-", bounded.OpMul: "*", bounded.OpEq: "=", bounded.OpNe: "<>",
 	bounded.OpLt: "<", bounded.OpLe: "<=", bounded.OpGt: ">", bounded.OpGe: ">=", bounded.OpAnd: "AND",
 	bounded.OpOr: "OR",
 }
 
-// CaseWhen writes alternating conditions and results, and the result otherwise.
+// CaseWhen returns a CASE expression. The arguments are conditions and results in turn, and finally the result
+// otherwise.
 func CaseWhen(args []string) string {
 	var b strings.Builder
 	b.WriteString("(CASE")
@@ -30,7 +31,7 @@ func CaseWhen(args []string) string {
 	return b.String()
 }
 
-// KeyNames are the columns that name a cell.
+// KeyNames returns the names of the columns that identify a cell.
 func KeyNames(b *bounded.Statement) []string {
 	var out []string
 	for i := range b.Keys {
@@ -42,7 +43,7 @@ func KeyNames(b *bounded.Statement) []string {
 	return out
 }
 
-// GroupBy is the GROUP BY clause; empty without names.
+// GroupBy returns the GROUP BY clause for these columns, or "" if there are none.
 func GroupBy(names []string) string {
 	if len(names) == 0 {
 		return ""
@@ -50,8 +51,9 @@ func GroupBy(names []string) string {
 	return " GROUP BY " + strings.Join(names, ", ")
 }
 
-// Kept is the WHERE that drops rows without a unit, rows with a NULL key unless NULL is a group, and vectors with a
-// NULL coordinate. It omits tests for columns in complete, which have a value in every row.
+// Kept returns a WHERE clause, or "". It drops rows whose unit is NULL, rows with a NULL key unless NULL is a
+// group, and vectors with a NULL coordinate. It omits the tests of coordinates that cannot be NULL, because the
+// columns in complete have a value in every row.
 func Kept(b *bounded.Statement, complete map[string]bool) string {
 	var conditions []string
 	if b.Unit != nil {
@@ -70,7 +72,8 @@ func Kept(b *bounded.Statement, complete map[string]bool) string {
 			}
 		}
 		if len(values) > 0 {
-			// integers: their & is NULL if one of them is, and cannot overflow; one test is quicker than many
+			// The bitwise AND of integers is NULL if one of them is, and cannot overflow. One such test is quicker
+			// than a test for each column.
 			conditions = append(conditions, "("+strings.Join(values, " & ")+") IS NOT NULL")
 		}
 	}
@@ -80,7 +83,8 @@ func Kept(b *bounded.Statement, complete map[string]bool) string {
 	return " WHERE " + strings.Join(conditions, " AND ")
 }
 
-// Keys reads the keys at the beginning of a result row.
+// Keys returns the key values at the beginning of a result row. types lists their types, and read converts a
+// driver's value.
 func Keys[Cell any](
 	types []value.Type, row []Cell, read func(value.Type, Cell) (value.Value, error),
 ) ([]value.Value, error) {

@@ -6,14 +6,14 @@ import (
 	"dither/internal/bounded"
 )
 
-// OwnedFit reports that no unit has more rows of an Owned than its Stored, by the facts recorded about the tables below
-// it. Then no row needs to be left out. Proof: a unit's rows refer to at most as many rows as it has of the second
-// input, and at most MostPerKey refer to each. ∎
+// OwnedFit reports whether the facts recorded about the tables below s, a bounded.Owned, prove that no unit has
+// more than s.Stored rows there. Then no row needs to be left out. Proof: a unit's rows refer to at most as many
+// rows as the unit has in the second input, and at most MostPerKey rows refer to each. ∎
 func OwnedFit(s *bounded.Source, known func(table string) Sealed) bool {
 	return owned(s, known) <= s.Stored
 }
 
-// owned bounds the rows of one unit before Stored applies.
+// owned returns an upper bound on the number of rows of one unit in s, before Stored applies.
 func owned(s *bounded.Source, known func(table string) Sealed) int64 {
 	child, parent := s.Inputs[0], s.Inputs[1]
 	if child.Op != bounded.Scan {

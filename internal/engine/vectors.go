@@ -9,24 +9,26 @@ import (
 	"dither/internal/bounded"
 )
 
-// Dialect is how an engine writes statements about vectors.
+// Dialect describes how an engine writes SQL for the parts of statements that this package writes.
 type Dialect struct {
 	Integer func(int64) string
 	Double  func(float64) string
 	BigInt  string // names of types
 	Real    string
-	Fence   string // ends a SELECT that must not be written into the one around it
-	// Factor is a type of integers up to 10^9 whose products are quicker than BigInt's, and Total a type for the sums
-	// of either. "" stands for BigInt, and for the type that sum returns.
+	Fence   string // text that ends a SELECT which the planner must not merge into the enclosing SELECT
+	// Factor is a type of integers up to 10^9 whose products are quicker than those of BigInt. Total is the type of
+	// sums of such integers and products. If Factor is "", BigInt is used; if Total is "", a sum has the type that
+	// the server chooses.
 	Factor, Total string
 }
 
-// VectorSums writes the sums of the vectors of b's rows: its keys k0, k1, … or the number of the nearest centre, and
-// then its terms. rows has the coordinates v0, v1, …, none of which is NULL, and is already capped per unit.
+// VectorSums returns the statement for the sums of the vectors of b. Its result has the keys k0, k1, … or the index
+// of the nearest centre, and then one column for each term. The rows have the coordinates v0, v1, …, none of which
+// is NULL, and each unit's rows are already capped.
 //
-// The stages, from the inside out; unneeded ones are omitted: clamp the coordinates (a0, a1, …); scale the blocks
-// that may be too long, and drop those that are still too long; find the nearest centre; add up products. Each
-// coordinate is computed once per row.
+// The stages, from the inside out, of which unneeded ones are omitted: clamp the coordinates (a0, a1, …); scale the
+// blocks that may be too long, and drop rows that are still too long; find the nearest centre; add up. Each
+// coordinate is computed once in each row.
 func VectorSums(b *bounded.Statement, rows string, d Dialect) string {
 	w := vectors{Statement: b, d: d, keys: KeyNames(b)}
 	rows = w.clamped(rows)
@@ -58,7 +60,7 @@ func VectorSums(b *bounded.Statement, rows string, d Dialect) string {
 	return "SELECT " + w.list(sums) + " FROM (" + rows + ") AS r" + GroupBy(w.keys)
 }
 
-// vectors writes one statement.
+// vectors writes the statement of VectorSums, stage by stage.
 type vectors struct {
 	*bounded.Statement
 	d    Dialect
@@ -73,7 +75,7 @@ func (w *vectors) stage(of []string, from, where string) string {
 	return "SELECT " + w.list(of) + " FROM (" + from + ") AS r" + where + w.d.Fence
 }
 
-// factors casts the coordinates to d.Factor, which holds all of them: see Block.
+// factors casts the coordinates to d.Factor, which can hold all of them: see [bounded.Block].
 func (w *vectors) factors(rows string) string {
 	var out []string
 	for _, a := range w.all() {
@@ -82,9 +84,9 @@ func (w *vectors) factors(rows string) string {
 	return w.stage(out, rows, "")
 }
 
-// clamped writes the coordinates as integers between their measures' ends. The ranges prove these ends, so the clamp
-// changes nothing. Cleaning already bounds a column's own values, and a constant is bounded too; only computed values
-// are clamped once more.
+// clamped writes the coordinates as integers between Lo and Hi of their measures. It omits the clamp for columns of
+// tables and for constants, because cleaning has bounded them. The ranges of computed values prove these bounds
+// too, so clamping them changes nothing and is a second safeguard.
 func (w *vectors) clamped(rows string) string {
 	var out []string
 	for i, m := range w.Measures {
@@ -102,7 +104,7 @@ func (w *vectors) clamped(rows string) string {
 	return w.stage(out, rows, "")
 }
 
-// cleaned reports a column or a constant, as an integer or a real.
+// cleaned reports whether e is a column of a table or a constant, possibly converted to a real.
 func cleaned(e *bounded.Expr) bool {
 	if e.Op == bounded.OpToReal {
 		e = e.Args[0]
@@ -110,7 +112,7 @@ func cleaned(e *bounded.Expr) bool {
 	return e.Op == bounded.OpColumn && !e.Derived || e.Op == bounded.OpConst
 }
 
-// coordinates are the names of a block's coordinates, or of all.
+// coordinates returns the column names of a block's coordinates.
 func coordinates(k bounded.Block) (out []string) {
 	for i := k.First; i < k.First+k.Size; i++ {
 		out = append(out, "a"+strconv.Itoa(i))
@@ -118,7 +120,8 @@ func coordinates(k bounded.Block) (out []string) {
 	return out
 }
 
-// scaled multiplies too long blocks by a factor.
+// scaled scales the blocks whose norm exceeds Scale down to it. It drops the rows in which the norm of the scaled
+// integers exceeds Most.
 func (w *vectors) scaled(rows string) string {
 	var reals, factors, products, norms, kept []string
 	for i, k := range w.RowVectors.Blocks {
@@ -164,7 +167,7 @@ func (w *vectors) all() (out []string) {
 	return out
 }
 
-// length is a block's norm in doubles, of double coordinates, added up from the first to the last.
+// length returns the SQL of a block's norm, computed in doubles and added from the first coordinate to the last.
 func (w *vectors) length(k bounded.Block) string {
 	if k.Norm == bounded.NormL2 {
 		return "sqrt(" + added(k, "(%[1]s * %[1]s)") + ")"
@@ -172,7 +175,7 @@ func (w *vectors) length(k bounded.Block) string {
 	return added(k, "abs(%[1]s)")
 }
 
-// added is a sum over a block's coordinates.
+// added returns the SQL of the sum of term over a block's coordinates.
 func added(k bounded.Block, term string) string {
 	sum := ""
 	for _, a := range coordinates(k) {
@@ -185,9 +188,9 @@ func added(k bounded.Block, term string) string {
 	return sum
 }
 
-// integerNorm is the norm of integer coordinates (for L2 its square), and the same of Most. It is computed in doubles,
-// and exactly: the terms are non-negative integers. While their sum is below 2^53, it is exact; after that it stays at
-// 2^53 or above, and Most² is below that.
+// integerNorm returns the SQL of the norm of a block's integer coordinates, or its square for L2, and the SQL of
+// Most or its square. The norm is a double. The comparison with Most is exact: the terms are non-negative integers,
+// so their sum is exact below 2^53. A larger sum stays at 2^53 or above, and Most² is below 2^53.
 func (w *vectors) integerNorm(k bounded.Block) (norm, most string) {
 	x := "CAST(%[1]s AS " + w.d.Real + ")"
 	if k.Norm == bounded.NormL2 {
@@ -196,8 +199,8 @@ func (w *vectors) integerNorm(k bounded.Block) (norm, most string) {
 	return added(k, "abs("+x+")"), w.d.Double(float64(k.Most))
 }
 
-// nearest adds the number of the nearest centre, which becomes a key: the c with the least Σ(a − c)² = Σa² +
-// Σc(c − 2a).
+// nearest adds a key: the index of the nearest centre. This is the centre c with the least Σ(a − c)² = Σa² + Σc(c −
+// 2a), and the first such centre if several are equally near.
 func (w *vectors) nearest(rows string) string {
 	names := w.all()
 	var scores, least, out []string

@@ -12,23 +12,26 @@ import (
 	"dither/internal/value"
 )
 
-// In the SQL written here an Integer is a BIGINT, a Real a DOUBLE, a Date the BIGINT number of its day. Every operand
-// is in parentheses or a call, every constant carries its type: nothing is left to precedence or to literal typing.
+// In the SQL of this package, an Integer is a BIGINT, a Real is a DOUBLE, and a Date is a BIGINT, the number of its
+// day. Every operand is in parentheses or is a call, and every constant states its type. So the meaning does not
+// depend on operator precedence or on the types of literals.
 
-// identifier quotes a name.
+// identifier returns a quoted name.
 func identifier(name string) string { return `"` + strings.ReplaceAll(name, `"`, `""`) + `"` }
 
-// text quotes a text constant. No NUL reaches it, because values and questions that contain one are refused.
+// text returns a quoted text constant. s contains no NUL byte, because values and questions that contain one are
+// refused.
 func text(s string) string { return "'" + strings.ReplaceAll(s, "'", "''") + "'" }
 
 func integer(n int64) string {
-	if n == math.MinInt64 { // its digits alone are no BIGINT
+	if n == math.MinInt64 { // the literal 9223372036854775808, to be negated, would exceed a BIGINT
 		return "CAST('-9223372036854775808' AS BIGINT)"
 	}
 	return "CAST(" + strconv.FormatInt(n, 10) + " AS BIGINT)"
 }
 
-// double writes the shortest decimal that parses back to x. A cast from text parses it with correct rounding.
+// double returns SQL for the double x: the shortest decimal that parses back to x, as a text. The cast from text
+// rounds correctly.
 func double(x float64) string { return "CAST('" + strconv.FormatFloat(x, 'e', -1, 64) + "' AS DOUBLE)" }
 
 var typeNames = map[value.Type]string{
@@ -58,11 +61,12 @@ func constants(vs []value.Value) string {
 	return strings.Join(out, ", ")
 }
 
-// clean writes a column's cleaned value over the sealed file's column. It is total, whatever the file holds.
+// clean returns the SQL of a column's cleaned value over the column of the sealed file. It returns a value or NULL
+// for anything that the file may hold.
 func clean(c bounded.Column) string {
 	name := identifier(c.Name)
 	if c.Type == value.Date {
-		// A difference of dates is a BIGINT; the special dates ±infinity have none.
+		// A difference of two dates is a BIGINT, but not for the special dates ±infinity.
 		name = fmt.Sprintf("CASE WHEN isfinite(%s) THEN %s - DATE '1970-01-01' END", name, name)
 	}
 	switch {
@@ -84,9 +88,10 @@ func clean(c bounded.Column) string {
 
 func hasBounds(c *policy.Column) bool { return c.Lower != nil }
 
-// cleanReal maps NaN and ±Inf (isfinite is false for both) to NULL and magnitudes below 2^-60 to 0, and clamps the
-// rest. Values within the bounds take the first branch, which is quick, and costs nothing if the file's statistics say
-// that all are; NaN is above every number.
+// cleanReal returns SQL that maps NaN and ±Inf to NULL and magnitudes below 2^-60 to 0, and clamps the result to
+// [lo, hi]. (isfinite is false for NaN and ±Inf.) Values within the bounds take the first branch, which is quick.
+// If the file's statistics show that all values are within the bounds, DuckDB need not test them. NaN does not take
+// this branch, because DuckDB orders it above every number.
 func cleanReal(name string, lo, hi float64) string {
 	const least = 0x1p-60
 	inside, zero := name, double(math.Min(math.Max(0, lo), hi))
@@ -105,15 +110,16 @@ func cleanReal(name string, lo, hi float64) string {
 	)
 }
 
-// templates write an operation over its arguments, %[1]s being the first.
+// templates holds the SQL of operations. %[1]s stands for the first argument.
 var templates = map[bounded.Op]string{
 	bounded.OpNeg: "(-%[1]s)",
-	// NULL if the divisor is 0: for reals by the setting ieee_floating_point_ops, for integers always. (nullif would
-	// write the divisor twice when it is bound, so nested divisors would double each other.)
+	// The quotient is NULL if the divisor is 0: for reals because of the setting ieee_floating_point_ops, for
+	// integers always. nullif is not used: DuckDB's binder would duplicate the divisor, so nested divisors would
+	// grow exponentially.
 	bounded.OpDiv:    "(%[1]s / %[2]s)",
 	bounded.OpMod:    "(%[1]s %% %[2]s)",
 	bounded.OpToReal: "CAST(%[1]s AS DOUBLE)",
-	// A cast from DOUBLE rounds half to even, one from BOOLEAN gives 0 or 1.
+	// A cast from DOUBLE rounds half to even. A cast from BOOLEAN returns 0 or 1.
 	bounded.OpToInteger: "CAST(%[1]s AS BIGINT)",
 	bounded.OpNot:       "(NOT %[1]s)",
 	bounded.OpNil:       "(%[1]s IS NULL)",
@@ -128,10 +134,10 @@ var templates = map[bounded.Op]string{
 	bounded.OpExp:       "exp(%[1]s)",
 }
 
-// expression writes e over the cleaned columns c0, c1, ….
+// expression returns the SQL of e over the cleaned columns c0, c1, ….
 func expression(e *bounded.Expr) string { return engine.Expression(e, constant, operation) }
 
-// operation writes an operation that differs between dialects.
+// operation returns the SQL of an operation that dialects write differently, given the SQL of its arguments.
 func operation(e *bounded.Expr, args []string) string {
 	switch e.Op {
 	case bounded.OpLike:
@@ -145,16 +151,16 @@ func operation(e *bounded.Expr, args []string) string {
 	return "(" + fmt.Sprintf(templates[e.Op], engine.Operands(args)...) + ")"
 }
 
-// date is the date of a day's number. A cleaned day is within the years 1 to 9999, and so is the first day of its month
-// or year.
+// date returns the SQL of the DATE with a given day number. A cleaned day lies within the years 1 to 9999, and so
+// does the first day of its month or year.
 func date(day string) string { return "(DATE '1970-01-01' + CAST(" + day + " AS INTEGER))" }
 
 func column(i int) string { return "c" + strconv.Itoa(i) }
 
-// like writes LIKE so that its cost is linear in the text. DuckDB's own LIKE is linear for % alone; with _ it is
-// quadratic, and with ESCAPE exponential in the number of %. One row could then delay a question for hours, and so
-// reveal its presence. Such patterns are matched by DuckDB's regular expressions (RE2), which never backtrack. A
-// regular expression's characters are code points, as LIKE's are.
+// like returns the SQL of x LIKE pattern with a cost linear in the length of the text. DuckDB's own LIKE is linear
+// for patterns with % alone. With _ it is quadratic, and with ESCAPE it is exponential in the number of %. One row
+// could then delay a question for hours, and so reveal its presence. So patterns with _ or a backslash are matched
+// by DuckDB's regular expressions (RE2), which never backtrack. A character is a Unicode code point in both.
 func like(x, pattern string) string {
 	if !strings.ContainsAny(pattern, `_\`) {
 		return "(" + x + " LIKE " + text(pattern) + ")"
@@ -176,7 +182,7 @@ func like(x, pattern string) string {
 	return "regexp_full_match(" + x + ", " + text(re.String()) + ", 's')"
 }
 
-// literalByte writes a byte of UTF-8 text that stands for itself in a regular expression.
+// literalByte returns a regular expression for one byte of a UTF-8 text.
 func literalByte(c byte) string {
 	if c >= 0x80 || c >= '0' && c <= '9' || c >= 'A' && c <= 'Z' || c >= 'a' && c <= 'z' {
 		return string([]byte{c})

@@ -14,8 +14,8 @@ import (
 	"dither/internal/value"
 )
 
-// Groups implements engine.Engine. It runs the statement of b with the number of units beside its measures; the result
-// rows are the existing groups.
+// Groups implements [engine.Engine]. It runs the statement of b with the number of units as a further measure. The
+// result rows are the existing groups.
 func (e *Engine) Groups(ctx context.Context, b *bounded.Statement, from engine.Sealed) (*engine.Groups, error) {
 	counting := engine.Unchosen(b).Counting()
 	sql, err := statement(counting, from)
@@ -29,8 +29,8 @@ func (e *Engine) Groups(ctx context.Context, b *bounded.Statement, from engine.S
 	return groups, nil
 }
 
-// rehearseOpen runs both statements of unknown keys: the one for the existing groups, and the one for chosen groups, of
-// which there are none here.
+// rehearseOpen rehearses the statements of a question with unknown keys. The first finds the existing groups. The
+// second, if b.Other is set, sums the chosen groups, and runs with an empty list of them.
 func (e *Engine) rehearseOpen(ctx context.Context, b *bounded.Statement) error {
 	counting := engine.Unchosen(b).Counting()
 	err := e.rehearse(ctx, rehearsed(counting))
@@ -40,8 +40,9 @@ func (e *Engine) rehearseOpen(ctx context.Context, b *bounded.Statement) error {
 	return errors.Join(err, e.rehearse(ctx, rehearsed(b)))
 }
 
-// relabelled gives rows of the chosen groups their keys, and all other rows those of Other: o, and NULL for each key.
-// The caps come after it, so they bound what a unit adds to the chosen groups and Other together.
+// relabelled returns rows with their keys replaced by those of the answer's groups. Rows of a chosen group keep
+// their keys. All other rows get the keys of Other: column o is true, and each key is NULL. Caps apply after this
+// step, so they bound what a unit adds to the chosen groups and Other together.
 func relabelled(b *bounded.Statement, rows string) string {
 	if !b.Other {
 		return rows
@@ -49,7 +50,7 @@ func relabelled(b *bounded.Statement, rows string) string {
 	var units, keys, names, on, values []string
 	if b.Unit != nil {
 		units = []string{"u", "q"}
-		if b.Source != nil { // whose rows are ordered later
+		if b.Source != nil { // rows of a Source get their order q later
 			units = units[:1]
 		}
 	}
@@ -67,8 +68,8 @@ func relabelled(b *bounded.Statement, rows string) string {
 		strings.Join(on, " AND ")
 }
 
-// chosenRows writes a row for each chosen group: TRUE, and its keys. The keys of each column are in one text, because a
-// statement with that many constants takes seconds to plan.
+// chosenRows returns a SELECT with one row for each chosen group: TRUE, and its keys. The values of each key are
+// joined into one text, because DuckDB takes seconds to plan a statement with so many constants.
 func chosenRows(b *bounded.Statement) string {
 	row, lists := []string{"TRUE"}, []string{}
 	for i, k := range b.Keys {
@@ -81,7 +82,7 @@ func chosenRows(b *bounded.Statement) string {
 		row = append(row, fmt.Sprintf("CASE WHEN %s <> '%s' THEN %s END", x, listedNull, fromList(k.Expr.Type, x)))
 	}
 	rows := "SELECT " + strings.Join(row, ", ") + " FROM (SELECT " + strings.Join(lists, ", ") + ")"
-	if len(b.Chosen) == 0 { // an empty list has the same text as a list of one empty text
+	if len(b.Chosen) == 0 { // without this, splitting the empty text would return one row
 		rows += " WHERE FALSE"
 	}
 	return rows
@@ -89,7 +90,7 @@ func chosenRows(b *bounded.Statement) string {
 
 const listedNull = "-"
 
-// listed writes a key in a list, without a comma; fromList reads it back.
+// listed returns the text of a key in a list, without a comma. fromList returns SQL that reads it back.
 func listed(v value.Value) string {
 	switch {
 	case v.Null:

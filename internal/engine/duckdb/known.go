@@ -6,7 +6,8 @@ import (
 	"dither/internal/seal"
 )
 
-// Known is a sealed file of t with the facts recorded at sealing. t is nil if the policy no longer has the table.
+// Known returns the sealed version v with the facts recorded at its sealing. t is its table in the current policy,
+// or nil if the policy no longer has the table.
 func Known(v seal.Version, t *policy.Table) engine.Sealed {
 	out := engine.Sealed{
 		Table:      v.Table,

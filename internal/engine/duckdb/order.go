@@ -11,11 +11,12 @@ import (
 	"dither/mechanism"
 )
 
-// defaultPage is how many distinct values one statement of a pass returns, because the driver holds a whole result.
+// defaultPage is how many distinct values one statement of a pass returns. The driver holds a whole result in
+// memory.
 const defaultPage = 1 << 22
 
-// Order implements engine.Engine. A pass runs a statement for each page of distinct values, in order. The database
-// groups and sorts them, on disk if necessary.
+// Order implements [engine.Engine]. A pass runs one statement for each page of distinct values, in increasing
+// order. DuckDB groups and sorts them, on disk if necessary.
 func (e *Engine) Order(ctx context.Context, b *bounded.Statement, from engine.Sealed) (mechanism.Ordered, error) {
 	scan, err := e.scan(ctx, b, from)
 	if err != nil {
@@ -24,7 +25,7 @@ func (e *Engine) Order(ctx context.Context, b *bounded.Statement, from engine.Se
 	return mechanism.NewOrdered(scan), nil
 }
 
-// scan is a pass over the values of b's one measure.
+// scan returns one pass over the values of b's one measure.
 func (e *Engine) scan(
 	ctx context.Context, b *bounded.Statement, from engine.Sealed,
 ) (func(yield func(value, count int64) bool) error, error) {
@@ -33,7 +34,7 @@ func (e *Engine) scan(
 		return nil, err
 	}
 	return func(yield func(value, count int64) bool) error {
-		after := int64(math.MinInt64) // below every value
+		after := int64(math.MinInt64) // the last value read; no value is as small as its initial value
 		for {
 			values, enough := 0, false
 			statement := fmt.Sprintf("SELECT * FROM (%s) WHERE m0 > %s ORDER BY m0 LIMIT %d",

@@ -12,7 +12,8 @@ import (
 	"dither/mechanism"
 )
 
-// orderedRows counts, by cell, how often each non-NULL contribution m0 occurs among rows.
+// orderedRows returns a SELECT that counts how often each contribution m0 occurs among rows, by cell and without
+// NULLs.
 func orderedRows(b *bounded.Statement, rows string) string {
 	if b.CountsRows() {
 		return rowsOfUnits(b.Measures[0], rows)
@@ -24,7 +25,8 @@ func orderedRows(b *bounded.Statement, rows string) string {
 		engine.GroupBy(names)
 }
 
-// rowsOfUnits counts how often each clamped number of rows per unit occurs. Of the rows it reads only the unit.
+// rowsOfUnits returns a SELECT that counts how often each number of rows per unit occurs, clamped to m.Lo and m.Hi.
+// It reads the column u of rows and no other.
 func rowsOfUnits(m *bounded.Measure, rows string) string {
 	return fmt.Sprintf(
 		"SELECT m0, count(*) FROM (SELECT least(greatest(count(*), %s), %s) AS m0 FROM (%s) GROUP BY u) GROUP BY m0",
@@ -34,9 +36,10 @@ func rowsOfUnits(m *bounded.Measure, rows string) string {
 	)
 }
 
-// cappedCells keeps, of each unit's rows, the first Caps.RowsPerGroup in each cell, by sealed rank, and of its cells
-// the first Caps.Groups, by the rank of their first row. Both depend on that unit's own rows alone. No two cells of a
-// unit have the same first row.
+// cappedCells returns the rows that count under the caps of an ordered statement. In each cell of a unit, it keeps
+// the first Caps.RowsPerGroup rows in the order of q. Among a unit's cells, it keeps the first Caps.Groups in the
+// order of their first rows. Both choices depend on that unit's own rows alone. Two cells of a unit never have the
+// same first row.
 func cappedCells(b *bounded.Statement, rows string) string {
 	cell := strings.Join(append([]string{"u"}, engine.KeyNames(b)...), ", ")
 	placed := fmt.Sprintf(
@@ -52,7 +55,8 @@ func cappedCells(b *bounded.Statement, rows string) string {
 	return fmt.Sprintf("SELECT * FROM (%s) WHERE c <= %d", few, b.Caps.Groups)
 }
 
-// OrderCells implements engine.Engine. A pass runs a statement for each page of cells' values, in the order of values.
+// OrderCells implements [engine.Engine]. A pass runs one statement for each page of values of all cells, in
+// increasing order of the values.
 func (e *Engine) OrderCells(
 	ctx context.Context, b *bounded.Statement, from engine.Sealed,
 ) (mechanism.OrderedCells, error) {
@@ -63,7 +67,7 @@ func (e *Engine) OrderCells(
 	return mechanism.NewOrderedCells(b.Cells(), scan), nil
 }
 
-// scanCells is a pass over the values of all cells.
+// scanCells returns one pass over the values of all cells.
 func (e *Engine) scanCells(
 	ctx context.Context, b *bounded.Statement, from engine.Sealed,
 ) (func(yield func(cell int, value, count int64) bool) error, error) {

@@ -7,11 +7,12 @@ import (
 	"dither/internal/engine"
 )
 
-// partColumn holds a row's part while a unit's own parts are determined.
+// partColumn is the column that holds a row's part while owned finds the own parts of each unit.
 const partColumn = "__dither_part"
 
-// owned returns the rows of a scan that are in their unit's own parts (plan.Part): those of its first PerUnit parts, in
-// the order of their rows' least sealed rank. That choice reads all of the unit's rows, and no others.
+// owned returns the rows of scan that are in their unit's own parts: see [bounded.Part]. These are the first
+// PerUnit parts of the unit, in the order of the least sealed rank of its rows in each. The choice depends on the
+// unit's rows alone.
 func owned(b *bounded.Statement, scan string, known engine.Sealed) string {
 	if b.Part == nil || b.Unit == nil || known.OneRowEach {
 		return scan

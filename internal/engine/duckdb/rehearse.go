@@ -15,10 +15,8 @@ import (
 	"dither/internal/value"
 )
 
-// Rehearse runs b's statement over made-up rows of extreme values. If a statement can fail here, a row could decide
-// whether the question fails, which noise does not hide, so the question must not run. The plan proves that no
-// statement can fail (every expression is total); the rehearsal is a second check, and a failure here is a defect of
-// the plan. It reads no sealed file.
+// Rehearse implements [engine.Engine]. It reads no sealed file. The planner makes every expression total, so no
+// statement should fail. The rehearsal is a second check of this, and a failure is a defect of the plan.
 func (e *Engine) Rehearse(ctx context.Context, b *bounded.Statement, _ engine.Sealed) error {
 	if b.Open() {
 		return e.rehearseOpen(ctx, b)
@@ -26,7 +24,7 @@ func (e *Engine) Rehearse(ctx context.Context, b *bounded.Statement, _ engine.Se
 	return e.rehearse(ctx, rehearsed(b))
 }
 
-// rehearse runs one statement on the stage.
+// rehearse runs a statement in the rehearsal engine, e.stage, whose memory is limited.
 func (e *Engine) rehearse(ctx context.Context, statement string) error {
 	err := e.stage.run(ctx, statement, func([]driver.Value) error { return nil })
 	var said *driverpkg.Error
@@ -36,7 +34,7 @@ func (e *Engine) rehearse(ctx context.Context, statement string) error {
 	return err
 }
 
-// rehearsed is b's statement over made-up rows.
+// rehearsed returns the statement of b over made-up rows.
 func rehearsed(b *bounded.Statement) string {
 	if b.Source == nil {
 		return render(b, madeUp(b), engine.Sealed{})
@@ -44,7 +42,7 @@ func rehearsed(b *bounded.Statement) string {
 	return renderSource(b, sealedFiles{scans: madeUpTables(b)})
 }
 
-// madeUp writes rows of the sealed columns that b reads.
+// madeUp returns made-up rows with the sealed columns that b reads.
 func madeUp(b *bounded.Statement) string {
 	columns := make([][]string, len(b.Columns))
 	names := make([]string, len(b.Columns))
@@ -58,7 +56,8 @@ func madeUp(b *bounded.Statement) string {
 	return madeUpOf(names, columns, engine.RehearsalRows)
 }
 
-// madeUpTables writes rows for every table of a Source: fewer rows for more tables, since joins multiply them.
+// madeUpTables returns made-up rows for every table of a Source. It makes fewer rows for each table if there are
+// more tables, because joins multiply them.
 func madeUpTables(b *bounded.Statement) map[string]string {
 	columns, names, scans := map[string][][]string{}, map[string][]string{}, 0
 	add := func(table, column string, of value.Type) {
@@ -86,7 +85,7 @@ func madeUpTables(b *bounded.Statement) map[string]string {
 	return out
 }
 
-// madeUpOf writes n rows of the named columns, each with its values.
+// madeUpOf returns n rows of the named columns, made of the given values of each column.
 func madeUpOf(names []string, columns [][]string, n int) string {
 	if len(columns) == 0 {
 		return "(SELECT 1)"
@@ -98,7 +97,7 @@ func madeUpOf(names []string, columns [][]string, n int) string {
 	return "(SELECT * FROM (VALUES " + strings.Join(rows, ", ") + ") AS made_up(" + strings.Join(names, ", ") + "))"
 }
 
-// corners are engine.Corners as a sealed file holds them.
+// corners returns the SQL of engine.Corners, as values of a sealed file.
 func corners(b *bounded.Statement, t value.Type) (out []string) {
 	for _, v := range engine.Corners(b, t) {
 		out = append(out, sealedConstant(v))
@@ -106,7 +105,7 @@ func corners(b *bounded.Statement, t value.Type) (out []string) {
 	return out
 }
 
-// sealedConstant writes a value as a sealed file holds it, in which a date is a DATE.
+// sealedConstant returns the SQL of a value as a sealed file holds it. There a date is a DATE.
 func sealedConstant(v value.Value) string {
 	switch {
 	case v.Type == value.Date && v.Null:

@@ -11,18 +11,19 @@ import (
 	"dither/internal/value"
 )
 
-// dialect is DuckDB's form of the shared parts of statements.
+// dialect is DuckDB's dialect for the statements that package engine writes.
 var dialect = engine.Dialect{
 	Integer: integer, Double: double, BigInt: "BIGINT", Real: "DOUBLE",
 	Factor: "DECIMAL(9, 0)", Total: "HUGEINT",
 }
 
-// render writes the one statement that answers b over a scan of the sealed file. Its columns are the keys k0, k1, …
-// and then each measure's sum. For an ordered measure they are, by cell, its values m0 and how many rows have each.
+// render returns the statement that answers b over scan, which reads the sealed file. Its result has the keys k0,
+// k1, … and then the sum of each measure. For an ordered measure, the result has the keys, a value m0, and the
+// number of rows with this value.
 //
-// The stages, from the inside out: clean the columns; keep the rows of WHERE, and evaluate keys and gridded values; if
-// units have several rows, keep each unit's rows and cells within the caps; add up. If each unit has one row, no cap
-// can exclude anything, so that stage is omitted, unless what a unit adds to a cell has bounds of its own.
+// The stages, from the inside out: clean the columns; apply WHERE, and evaluate keys and gridded values; keep each
+// unit's rows and cells within the caps; add up. If each unit has one row, no cap can exclude anything. Then the
+// stage of caps is omitted, unless the amount that a unit adds to a cell has bounds of its own.
 func render(b *bounded.Statement, scan string, known engine.Sealed) string {
 	scan = owned(b, scan, known)
 	rows := evaluated(b, scan, known)
@@ -38,7 +39,7 @@ func render(b *bounded.Statement, scan string, known engine.Sealed) string {
 	return addedUp(b, rows)
 }
 
-// addedUp is the output for the rows that count.
+// addedUp returns the outermost stage of the statement, over the rows that count.
 func addedUp(b *bounded.Statement, rows string) string {
 	switch {
 	case b.Ordered:
@@ -49,19 +50,20 @@ func addedUp(b *bounded.Statement, rows string) string {
 	return engine.SumUp(b, contributed(b, rows))
 }
 
-// contributed writes the keys and contributions m0, m1, … of rows.
+// contributed returns a SELECT of the keys and the contributions m0, m1, … of rows.
 func contributed(b *bounded.Statement, rows string) string {
 	return "SELECT " + strings.Join(append(engine.KeyNames(b), contributions(b)...), ", ") + " FROM (" + rows + ")"
 }
 
-// evaluated writes the kept rows: the unit u and the rank q if they exist, the keys, and the gridded values v0, v1, …
-// (NULL if a measure has none).
+// evaluated returns a SELECT of the rows that pass WHERE and have known keys. Its columns are the unit u and the
+// rank q if rows have units, the keys, and the gridded values v0, v1, …. A value is NULL if the row has none for
+// that measure.
 func evaluated(b *bounded.Statement, scan string, known engine.Sealed) string {
 	var cleaned, row []string
 	for i, c := range b.Columns {
 		cleaned = append(cleaned, clean(c)+" AS "+column(i))
 	}
-	if b.Unit != nil { // as sealed: cleaning must not merge two units
+	if b.Unit != nil { // the unit is not cleaned: cleaning could merge two units
 		cleaned, row = append(cleaned, identifier(b.Unit.Name)+" AS u", rankColumn+" AS q"), append(row, "u", "q")
 	}
 	if len(cleaned) == 0 {
@@ -76,16 +78,16 @@ func evaluated(b *bounded.Statement, scan string, known engine.Sealed) string {
 	return relabelled(b, "SELECT * FROM ("+sql+")"+engine.Kept(b, known.Complete))
 }
 
-// gridded is a row's value in grid units, before clamping: a pure function of the row.
+// gridded returns the SQL of a row's value for m, in grid units, before clamping: a pure function of the row.
 func gridded(m *bounded.Measure) string {
 	x := dialect.Gridded(m, expression)
-	if m.Kind == bounded.CountDistinct && m.X.Type == value.Real { // 0 and −0 are one value
+	if m.Kind == bounded.CountDistinct && m.X.Type == value.Real { // 0 and −0 count as one value
 		x = "CASE WHEN (" + x + ") = 0 THEN CAST(0 AS DOUBLE) ELSE (" + x + ") END"
 	}
 	return x
 }
 
-// contributions clamp each row's gridded value; NULL contributes 0.
+// contributions returns the SQL of each measure's contribution, the clamped gridded value. A NULL contributes 0.
 func contributions(b *bounded.Statement) []string {
 	var out []string
 	for i, m := range b.Measures {
@@ -102,12 +104,13 @@ func contributions(b *bounded.Statement) []string {
 	return out
 }
 
-// cappedRows writes the rows that count: of each unit, the first Caps.Rows of the remaining ones, in the order of their
-// sealed rank, which depends on that unit's rows alone. The recorded facts select the form of the statement, and depend
-// on all units' rows; the kept rows of one unit do not (engine.Sealed has the proof).
+// cappedRows returns the rows that count under Caps.Rows: the first rows of each unit that pass WHERE, in the order
+// of their sealed ranks. A rank depends on its unit's rows alone. The recorded facts select the form of the
+// statement. They depend on the rows of all units, but the kept rows of one unit do not: [engine.Sealed] has the
+// proof.
 //
-// If all rows remain, these are the rows of the lowest ranks, and the cap is a filter. Otherwise only units with more
-// rows than the cap need it, and they are few if the cap was well chosen.
+// If no row can be dropped, the first rows are those of the lowest ranks, and the cap is a filter. Otherwise only
+// units with more rows than the cap need a window, and a well-chosen cap leaves few such units.
 func cappedRows(b *bounded.Statement, scan string, known engine.Sealed) string {
 	filtered := func(condition string) string {
 		return evaluated(b, fmt.Sprintf("(SELECT * FROM %s WHERE %s)", scan, condition), known)
@@ -128,9 +131,9 @@ func cappedRows(b *bounded.Statement, scan string, known engine.Sealed) string {
 	)
 }
 
-// cellsOfUnits writes one row for each unit and each cell that it keeps: the first Caps.Groups cells in the order of
-// their rows' least sealed rank, so the choice depends on that unit's own rows alone. No two cells of a unit have the
-// same least rank, because a row is in one cell.
+// cellsOfUnits returns a SELECT with one row for each unit and each of its cells that count. These are the first
+// Caps.Groups cells of the unit, in the order of the least sealed rank of their rows, so the choice depends on that
+// unit's own rows alone. Two cells of a unit never have the same least rank, because a row is in one cell.
 func cellsOfUnits(b *bounded.Statement, rows string) string {
 	keys := engine.KeyNames(b)
 	cell := append([]string{"u"}, keys...)
@@ -139,7 +142,7 @@ func cellsOfUnits(b *bounded.Statement, rows string) string {
 		name := fmt.Sprintf("m%d", i)
 		sum := "sum"
 		if m.Kind == bounded.CountUnits {
-			sum = "max" // once per cell, however many rows
+			sum = "max" // 1 for a cell, however many rows the unit has there
 		}
 		sums = append(sums, fmt.Sprintf("%s(%s) AS %s", sum, name, name))
 		out = append(out, cellBounded(b, m, name)+" AS "+name)
@@ -161,14 +164,13 @@ func cellsOfUnits(b *bounded.Statement, rows string) string {
 	return "SELECT " + strings.Join(out, ", ") + " FROM (" + cells + ")"
 }
 
-// cellsCapped reports whether a unit can be in more cells than it counts in. If no more rows count than cells, it
-// cannot.
+// cellsCapped reports whether a unit's rows that count can lie in more cells than Caps.Groups.
 func cellsCapped(b *bounded.Statement) bool {
 	return len(b.Keys) > 0 && (b.Caps.Rows == 0 || b.Caps.Rows > b.Caps.Groups)
 }
 
-// cellBounded clamps what a unit adds to a cell. Beside a cap on rows, which bounds the other measures, the cap on
-// cells applies to CountUnits alone.
+// cellBounded returns the SQL that clamps what a unit adds to a cell. If the statement caps rows, the sums need no
+// further bound, and Caps.Groups applies only to measures of kind CountUnits.
 func cellBounded(b *bounded.Statement, m *bounded.Measure, name string) string {
 	if b.Caps.RowsPerGroup == 0 {
 		if m.Kind == bounded.CountUnits && cellsCapped(b) {

@@ -9,14 +9,15 @@ import (
 	"dither/internal/engine"
 )
 
-// sealedFiles are the tables that a Source reads, with the facts recorded about them.
+// sealedFiles holds the tables that a Source reads, by name: the SQL that scans each, and the facts recorded about
+// it.
 type sealedFiles struct {
 	scans      map[string]string
 	oneRowEach map[string]bool
-	known      map[string]engine.Sealed // their recorded facts
+	known      map[string]engine.Sealed // all facts
 }
 
-// single reports whether no unit has more than one row: by construction, or by the recorded facts.
+// single reports whether no unit has more than one row in s, by construction or by the recorded facts.
 func (f sealedFiles) single(s *bounded.Source) bool {
 	switch {
 	case s.Single:
@@ -29,8 +30,9 @@ func (f sealedFiles) single(s *bounded.Source) bool {
 	return false
 }
 
-// renderSource is render for the rows of a Source. Each node is a SELECT with its cleaned columns c0, c1, …, and the
-// unit u if there is one. If no unit has more than one row, no cap can exclude anything.
+// renderSource is like render, for a statement over a Source. Each operation of the Source becomes a SELECT with
+// the columns c0, c1, … and, if its rows have units, the unit u. If no unit has more than one row, no cap can
+// exclude anything, and the stage of caps is omitted as in render.
 func renderSource(b *bounded.Statement, files sealedFiles) string {
 	rows := evaluatedSource(b, files)
 	if b.Unit != nil && (!files.single(b.Source) || b.CellsClamped()) {
@@ -50,7 +52,8 @@ func renderSource(b *bounded.Statement, files sealedFiles) string {
 	return addedUp(b, rows)
 }
 
-// evaluatedSource writes the kept rows: the unit u if there is one, the keys, and the gridded values.
+// evaluatedSource returns a SELECT of the rows that pass WHERE and have known keys, with the unit u if rows have
+// units, the keys, and the gridded values.
 func evaluatedSource(b *bounded.Statement, files sealedFiles) string {
 	var row []string
 	if b.Unit != nil {
@@ -67,8 +70,9 @@ func evaluatedSource(b *bounded.Statement, files sealedFiles) string {
 	return relabelled(b, "SELECT * FROM ("+sql+")"+engine.Kept(b, nil))
 }
 
-// rankedBy numbers the rows of each part by a digest of their unit and their contents, and then by the contents. This
-// order depends on that part's own rows alone.
+// rankedBy returns SQL that numbers the rows of each part, from 1. The order is by a digest of the unit and the
+// contents, and then by the contents. It depends on that part's own rows alone. part lists the columns that
+// identify a part.
 func rankedBy(part []string, contents []engine.Content) string {
 	var order []string
 	unit := ""
@@ -88,9 +92,9 @@ func rankedBy(part []string, contents []engine.Content) string {
 	return "row_number() OVER (" + window + ")"
 }
 
-// ranked adds the rank q of each row within its part, by its contents. In parts with at most enough rows, all of which
-// are used, q is 0, so only the few larger parts are sorted (engine.Enough has the proof). If a column of the part is
-// NULL, q is 0 too: such rows meet none.
+// ranked adds the column q to rows: the number of a row within its part, from rankedBy. In parts with at most
+// enough rows, q is 0, so only the few larger parts are sorted. All rows of a smaller part are used: engine.Enough
+// has the proof. If a column of part is NULL, q is 0 too, because such rows match no other row.
 func ranked(rows string, part []string, contents []engine.Content, enough int64) string {
 	on := make([]string, len(part))
 	for i, c := range part {
@@ -104,7 +108,7 @@ func ranked(rows string, part []string, contents []engine.Content, enough int64)
 		rankedBy(part, contents), same)
 }
 
-// source writes a Source over the scans of its tables.
+// source returns a SELECT of the rows of s.
 func source(s *bounded.Source, files sealedFiles) string {
 	var inputs []string
 	for _, in := range s.Inputs {
@@ -145,7 +149,7 @@ func source(s *bounded.Source, files sealedFiles) string {
 	panic("duckdb: no source " + string(s.Op))
 }
 
-// contentsOf are all columns of a source.
+// contentsOf returns all columns of s.
 func contentsOf(s *bounded.Source) (out []engine.Content) {
 	for i, c := range s.Columns {
 		out = append(out, engine.Content{Name: column(i), Type: c.Type})
@@ -153,7 +157,7 @@ func contentsOf(s *bounded.Source) (out []engine.Content) {
 	return out
 }
 
-// names are the unit, if there is one, and the columns from the n-th on.
+// names returns a list of columns of s: the unit u if its rows have units, and the columns from index n on.
 func names(s *bounded.Source, n int) string {
 	var out []string
 	if s.Units {
@@ -168,7 +172,8 @@ func names(s *bounded.Source, n int) string {
 	return strings.Join(out, ", ")
 }
 
-// outputs are the unit, and the source's expressions as columns.
+// outputs returns a list of output columns: the unit u if the rows of s have units, and the expressions of s, named
+// from index n on.
 func outputs(s *bounded.Source, n int) string {
 	var out []string
 	if s.Units {
@@ -183,7 +188,8 @@ func outputs(s *bounded.Source, n int) string {
 	return strings.Join(out, ", ")
 }
 
-// scanned writes a table's cleaned columns, and the unit as it is sealed: cleaning must not merge two units.
+// scanned returns a SELECT of a table's cleaned columns. The unit u is not cleaned, because cleaning could merge
+// two units.
 func scanned(s *bounded.Source, scan string) string {
 	var cleaned []string
 	for i, c := range s.Columns {
@@ -200,7 +206,8 @@ func scanned(s *bounded.Source, scan string) string {
 	return "SELECT " + strings.Join(cleaned, ", ") + " FROM " + scan + where
 }
 
-// joined writes the second input's rows, at most Most of one part, beside the first's.
+// joined returns the SELECT of a Join. It uses at most Most rows of each part of the second input. single reports
+// that the second input has at most one row for each unit, so this cap is omitted.
 func joined(s *bounded.Source, left, right string, single bool) string {
 	n, second := len(s.Inputs[0].Columns), s.Inputs[1]
 	var part, row, on []string
@@ -235,13 +242,13 @@ func joined(s *bounded.Source, left, right string, single bool) string {
 		strings.Join(out, ", "), left, word, strings.Join(row, ", "), right, strings.Join(on, " AND "))
 }
 
-// inside is DuckDB's form of aggregates inside a unit. Sums are exact HUGEINTs.
+// inside is DuckDB's dialect for aggregates inside a unit. Sums are exact HUGEINTs.
 var inside = engine.Inside{
 	Dialect: dialect, Expression: expression,
 	Clamped: func(whole string, lo, hi int64) string {
 		return fmt.Sprintf("CAST(least(greatest(%s, %s), %s) AS BIGINT)", whole, integer(lo), integer(hi))
 	},
-	Average: func(x string, lo int64) string { // the dividend is not negative
+	Average: func(x string, lo int64) string { // rounds down, because the dividend is not negative
 		above := fmt.Sprintf("(sum(%s) - CAST(%s AS HUGEINT) * count(%[1]s))", x, integer(lo))
 		return fmt.Sprintf("((2 * %s + count(%s)) // (2 * count(%[2]s)) + %s)", above, x, integer(lo))
 	},

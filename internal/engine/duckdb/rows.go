@@ -11,10 +11,11 @@ import (
 	"dither/mechanism"
 )
 
-// defaultRowPage is roughly how many rows of a file one statement returns, because the driver holds a whole result.
+// defaultRowPage is roughly how many rows one statement returns. The driver holds a whole result in memory.
 const defaultRowPage = 1 << 21
 
-// Rows implements engine.Engine. It runs a statement for each page of rows. A unit's rows are adjacent in one page.
+// Rows implements [engine.Engine]. It runs one statement for each page of rows. All rows of a unit are in one page,
+// and follow each other.
 func (e *Engine) Rows(ctx context.Context, b *bounded.Statement, from engine.Sealed, into *mechanism.Rows) error {
 	if err := e.eachRow(ctx, b, from, into.Add); err != nil {
 		return err
@@ -22,7 +23,8 @@ func (e *Engine) Rows(ctx context.Context, b *bounded.Statement, from engine.Sea
 	return into.Seal()
 }
 
-// eachRow passes each row's integers to add, and whether the row is its unit's first.
+// eachRow passes the integers of each row to add. The argument first reports whether the row is the first of its
+// unit.
 func (e *Engine) eachRow(
 	ctx context.Context, b *bounded.Statement, from engine.Sealed, add func(first bool, row []int64) error,
 ) error {
@@ -32,7 +34,7 @@ func (e *Engine) eachRow(
 	}
 	row := make([]int64, len(b.Measures))
 	for _, statement := range statements {
-		var unit driver.Value // of the previous row; never NULL
+		var unit driver.Value // unit of the previous row; units are never NULL
 		grouped := strings.HasPrefix(statement, groupedRows)
 		err := e.run(ctx, statement, func(values []driver.Value) error {
 			first := true
@@ -56,10 +58,11 @@ func (e *Engine) eachRow(
 	return nil
 }
 
-// groupedRows begins a statement whose rows have a unit with several rows.
+// groupedRows is the beginning of a statement whose units may have several rows. The first column of its result is
+// the unit.
 const groupedRows = "SELECT u, "
 
-// rowPages are the statements, one per page.
+// rowPages returns the statements for the rows of b, one for each page.
 func (e *Engine) rowPages(ctx context.Context, b *bounded.Statement, from engine.Sealed) ([]string, error) {
 	if b.Source != nil {
 		return e.sourcePages(ctx, b, from)
@@ -102,7 +105,8 @@ func (e *Engine) pages(rows int64) int64 {
 	return max((rows+int64(e.rowPage)-1)/int64(e.rowPage), 1)
 }
 
-// rowsOf writes the contributions m0, m1, … of each row that counts, after its unit u if units have several rows.
+// rowsOf returns a SELECT of the contributions m0, m1, … of each row that counts. If units may have several rows,
+// the unit u comes first, and the rows are sorted by it.
 func rowsOf(b *bounded.Statement, scan string, known engine.Sealed) string {
 	scan = owned(b, scan, known)
 	if b.Unit == nil || known.OneRowEach {

@@ -9,9 +9,9 @@ import (
 	"dither/internal/engine"
 )
 
-// sourcePages are the statements for the rows of a Source. One statement suffices if the tables are so small, or a
-// count shows, that the rows fit a page. Otherwise each statement computes the whole Source and returns the units (or,
-// if rows are units, the rows) whose hash belongs to its page.
+// sourcePages returns the statements for the rows of a Source, one for each page. One page suffices if the sizes of
+// the tables or a count of the rows show that all rows fit it. Otherwise each statement computes the whole Source,
+// and returns the units whose hash belongs to its page. If each row is a unit, it does the same with the rows.
 func (e *Engine) sourcePages(ctx context.Context, b *bounded.Statement, from engine.Sealed) ([]string, error) {
 	page := func(condition string) (string, error) {
 		return statementOf(b, from,
@@ -61,9 +61,10 @@ func (e *Engine) sourcePages(ctx context.Context, b *bounded.Statement, from eng
 	return out, nil
 }
 
-// mostRows bounds the number of rows of a Source, given those of its tables.
+// mostRows returns an upper bound on the number of rows of a Source, given the numbers of rows of its tables.
+// Bounds above 2^40 are returned as 2^40.
 func mostRows(s *bounded.Source, tables map[string]int64) int64 {
-	const enough = 1 << 40 // enough for several pages, and far from overflow
+	const enough = 1 << 40 // more than any page, and far from overflow
 	if s.Op == bounded.Scan {
 		return tables[s.Table]
 	}
@@ -84,7 +85,8 @@ func mostRows(s *bounded.Source, tables map[string]int64) int64 {
 	return rows * times
 }
 
-// rowsOfSource is rowsOf for the rows of a Source that satisfy a condition; "" for all.
+// rowsOfSource is like rowsOf, for the rows of a Source that satisfy a condition. The condition "" selects all
+// rows.
 func rowsOfSource(b *bounded.Statement, files sealedFiles, condition string) string {
 	rows := evaluatedSource(b, files)
 	kept := func(rows string, conditions ...string) string {

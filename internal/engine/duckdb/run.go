@@ -1,5 +1,6 @@
-// Package duckdb is the embedded engine: a DuckDB that can reach nothing but the sealed files, and runs nothing but the
-// SELECT statements that this package writes for bounded statements.
+// Package duckdb is the embedded engine: a DuckDB that can read only the sealed files, and runs only the SELECT
+// statements that this package writes for bounded statements. Its [Sealer] writes the sealed files, in separate
+// databases.
 package duckdb
 
 import (
@@ -21,23 +22,23 @@ import (
 	"dither/mechanism"
 )
 
-// Engine is one locked-down DuckDB. Several goroutines may use it.
+// Engine is one DuckDB without access to anything but sealed files. It is safe for concurrent use.
 type Engine struct {
 	sealed, tmp string
-	page        int // how many distinct values are read at a time
-	rowPage     int // and how many rows
+	page        int // the number of distinct values that one statement returns
+	rowPage     int // the number of rows that one statement returns
 
 	mu sync.Mutex
 	db *sql.DB // nil until the first question
 
-	stage *Engine // the engine for rehearsals; nil in a stage
-	small bool    // a stage: it has little memory, one thread, and no room on disk
+	stage *Engine // the engine that runs rehearsals; nil in that engine itself
+	small bool    // whether this is a rehearsal engine, with little memory, one thread and no disk
 }
 
 var _ engine.Engine = (*Engine)(nil)
 
-// New makes an engine that may read files below sealed and spill into tmp, and nothing else. DuckDB starts with the
-// first question.
+// New returns an engine that may read files below the folder sealed, may spill into the folder tmp, and may reach
+// nothing else. DuckDB starts with the first question.
 func New(sealed, tmp string) *Engine {
 	return &Engine{
 		sealed: sealed, tmp: tmp, page: defaultPage, rowPage: defaultRowPage,
@@ -45,7 +46,7 @@ func New(sealed, tmp string) *Engine {
 	}
 }
 
-// Close releases the database.
+// Close closes the databases of e and of its rehearsal engine.
 func (e *Engine) Close() (err error) {
 	if e.stage != nil {
 		err = e.stage.Close()
@@ -60,8 +61,8 @@ func (e *Engine) Close() (err error) {
 	return err
 }
 
-// lock returns the settings for every new connection's database, in this order. The last statement makes all settings
-// final. Afterwards no file outside the sealed folder, no extension and no other database can be reached.
+// lock returns the statements that set up a new database, in this order. The last one makes all settings final.
+// From then on, DuckDB can reach no file outside the sealed folder, no extension and no other database.
 func (e *Engine) lock() []string {
 	var bounds []string
 	if e.small {
@@ -92,7 +93,7 @@ func (e *Engine) open() (*sql.DB, error) {
 	}
 	locked := false
 	connector, err := driverpkg.NewConnector("", func(c driver.ExecerContext) error {
-		if locked { // the settings belong to the database, and are final
+		if locked { // the settings hold for the whole database and are final
 			return nil
 		}
 		for _, statement := range e.lock() {
@@ -107,14 +108,14 @@ func (e *Engine) open() (*sql.DB, error) {
 		return nil, err
 	}
 	db := sql.OpenDB(connector)
-	if err := db.Ping(); err != nil { // one connection applies the locks before others exist
+	if err := db.Ping(); err != nil { // a first connection applies the settings before any other exists
 		return nil, errors.Join(err, db.Close())
 	}
 	e.db = db
 	return db, nil
 }
 
-// Aggregate implements engine.Engine.
+// Aggregate implements [engine.Engine].
 func (e *Engine) Aggregate(ctx context.Context, b *bounded.Statement, from engine.Sealed) ([][]mechanism.Exact, error) {
 	sql, err := statement(b, from)
 	if err != nil {
@@ -127,7 +128,7 @@ func (e *Engine) Aggregate(ctx context.Context, b *bounded.Statement, from engin
 	return cells.Exact(), nil
 }
 
-// statement is the statement that answers b over sealed files.
+// statement returns the SQL that answers b over sealed files.
 func statement(b *bounded.Statement, from engine.Sealed) (string, error) {
 	if b.Source == nil {
 		scan, err := storedScan(from)
@@ -139,7 +140,7 @@ func statement(b *bounded.Statement, from engine.Sealed) (string, error) {
 	return statementOf(b, from, renderSource)
 }
 
-// statementOf is a statement over the sealed files of a Source.
+// statementOf returns the SQL that render writes for b, a statement with a Source, over its sealed files.
 func statementOf(
 	b *bounded.Statement, from engine.Sealed, render func(*bounded.Statement, sealedFiles) string,
 ) (string, error) {
@@ -158,8 +159,8 @@ func statementOf(
 	return render(b, files), nil
 }
 
-// storedScan reads a sealed file's rows, at most Stored of each unit. A version that was sealed with more is filtered
-// by rank: the rows are those that sealing would have kept (sealTable).
+// storedScan returns SQL that reads a sealed file, with at most known.Stored rows of each unit. If sealing kept
+// more rows of a unit, a filter by rank leaves those that it would keep today: see sealTable.
 func storedScan(known engine.Sealed) (string, error) {
 	scan, err := sealScan(known.File)
 	if err == nil && known.Stored > 0 {
@@ -168,7 +169,7 @@ func storedScan(known engine.Sealed) (string, error) {
 	return scan, err
 }
 
-// run runs one statement, and passes its rows to each.
+// run runs one statement and passes each result row to each.
 func (e *Engine) run(ctx context.Context, statement string, each func([]driver.Value) error) error {
 	db, err := e.open()
 	if err != nil {
@@ -182,7 +183,7 @@ func (e *Engine) run(ctx context.Context, statement string, each func([]driver.V
 	return conn.Raw(func(c any) error { return query(ctx, c, statement, each) })
 }
 
-// query prepares one statement, checks that it is a SELECT, and passes its rows to each.
+// query prepares one statement, checks that it is a SELECT, and passes each result row to each.
 func query(ctx context.Context, raw any, statement string, each func([]driver.Value) error) (err error) {
 	c, ok := raw.(driver.ConnPrepareContext)
 	if !ok {
@@ -219,7 +220,7 @@ func query(ctx context.Context, raw any, statement string, each func([]driver.Va
 	}
 }
 
-// collect reads one result row and adds it to its cell.
+// collect returns a function that reads the keys and sums of one result row and passes them to add.
 func collect(b *bounded.Statement, add func([]value.Value, []*big.Int)) func([]driver.Value) error {
 	types := b.KeyTypes()
 	return func(row []driver.Value) error {
@@ -240,7 +241,7 @@ func collect(b *bounded.Statement, add func([]value.Value, []*big.Int)) func([]d
 	}
 }
 
-// scalar reads a key.
+// scalar converts a key of a result row to a value of type t.
 func scalar(t value.Type, v driver.Value) (value.Value, error) {
 	switch v := v.(type) {
 	case nil:
@@ -255,7 +256,8 @@ func scalar(t value.Type, v driver.Value) (value.Value, error) {
 	return value.Value{}, fmt.Errorf("duckdb: a key of Go type %T", v)
 }
 
-// whole reads a sum: NULL for no rows, otherwise a HUGEINT or a smaller integer.
+// whole converts a sum of a result row, a HUGEINT or a smaller integer. It returns nil for NULL, the sum of no
+// rows.
 func whole(v driver.Value) (*big.Int, error) {
 	switch v := v.(type) {
 	case nil:

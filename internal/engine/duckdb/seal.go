@@ -16,27 +16,28 @@ import (
 	"dither/internal/value"
 )
 
-// Sealer writes, imports and inspects sealed files for the owner. Each call uses a DuckDB of its own, in memory, with
-// bounded memory, a private folder to spill into, and only built-in extensions. Its errors name rows and columns, never
-// a cell's content.
+// Sealer writes, imports and inspects sealed files for the owner. Each call uses an in-memory DuckDB of its own.
+// This DuckDB has limited memory, a private folder to spill into, and built-in extensions only. Errors name rows
+// and columns, and never quote the content of a cell.
 type Sealer struct {
 	tmp string
 }
 
 var _ seal.Backend = (*Sealer)(nil)
 
-// NewSealer returns a sealer. Each of its calls creates a folder of mode 0700 in tmp to spill into, and removes it.
+// NewSealer returns a Sealer. Each of its calls makes a folder of mode 0700 in tmp to spill into, and removes it at
+// the end.
 func NewSealer(tmp string) *Sealer { return &Sealer{tmp: tmp} }
 
-// sealMemory is the most that DuckDB may hold before it spills or fails.
+// sealMemory is how much memory DuckDB may use before it spills or fails.
 const sealMemory = "2GB"
 
-// sealRowGroup ends a row group early if its rows are long: then writing from one thread takes a few times this much
-// memory, whatever the rows are. DuckDB offers the setting only if it need not keep the order of rows; one thread keeps
-// it anyway.
+// sealRowGroup limits the size of a row group. Writing from one thread then needs only a few times this much
+// memory, even if rows are long. DuckDB accepts the setting only if it need not keep the order of rows. With one
+// thread it keeps the order anyway.
 const sealRowGroup = "128MB"
 
-// sealSettings are the first statements, in this order.
+// sealSettings returns the first statements of a sealing database, in order.
 func sealSettings(folder string) []string {
 	return []string{
 		"SET temp_directory = " + text(folder),
@@ -47,7 +48,7 @@ func sealSettings(folder string) []string {
 	}
 }
 
-// with runs f on a fresh database and removes what it spilled.
+// with calls f with a connection to a new database. Afterwards it closes the database and removes what it spilled.
 func (s *Sealer) with(ctx context.Context, f func(*sql.Conn) error) (err error) {
 	folder, done, err := s.folder()
 	if err != nil {
@@ -79,8 +80,9 @@ func (s *Sealer) with(ctx context.Context, f func(*sql.Conn) error) (err error) 
 	return nil
 }
 
-// sealError keeps DuckDB's text about files, names and memory. Of its other errors, which may quote a cell, it keeps
-// the kind alone. Other errors pass unchanged.
+// sealError removes the contents of cells from a DuckDB error. It keeps the text of errors about files, names and
+// memory. Of any other DuckDB error, whose text may quote a cell, it keeps the kind alone. An error that is not
+// DuckDB's is returned unchanged.
 func sealError(err error) error {
 	var e *driverpkg.Error
 	if !errors.As(err, &e) {
@@ -107,12 +109,13 @@ func sealFirstLine(s string) string {
 	return line[:min(len(line), 400)]
 }
 
-// sealTypes are the types of a sealed file's columns.
+// sealTypes holds the DuckDB type of a sealed column, by the declared type.
 var sealTypes = map[value.Type]string{
 	value.Integer: "BIGINT", value.Real: "DOUBLE", value.Text: "VARCHAR", value.Boolean: "BOOLEAN", value.Date: "DATE",
 }
 
-// sealCopy writes the rows of a SELECT, in their order, to a file that exists and keeps its mode.
+// sealCopy writes the rows of the SELECT from, in their order, to a file that already exists. The file keeps its
+// mode.
 func sealCopy(ctx context.Context, conn *sql.Conn, from, file string) error {
 	return sealRun(ctx, conn,
 		"SET threads = 1",
@@ -131,24 +134,25 @@ func sealRun(ctx context.Context, conn *sql.Conn, statements ...string) error {
 	return nil
 }
 
-// Columns that sealing adds to the files of tables whose units are persons: the rank of a row among its unit's rows,
-// from 1, and how many rows the unit has.
+// Columns that sealing adds to the files of tables with a column that identifies units: the rank of a row among its
+// unit's rows, from 1, and the number of the unit's rows.
 const (
 	rankColumn = "__dither_rank"
 	rowsColumn = "__dither_rows"
 )
 
-// sealTable writes the rows of a SELECT as a table's sealed file. If a column identifies the unit, the file is
-// clustered by it, and each unit's rows are ranked, so that a cap on them is a filter. The rank of a row depends on
-// that unit's rows alone, and on their content: a hash, then the values themselves. Rows that are equal in all of them
-// are interchangeable.
+// sealTable writes the rows of the SELECT from as the sealed file of table t. If a column identifies the unit, the
+// file is sorted by it, and the rows of each unit are ranked, so that a cap on rows is a filter. The rank of a row
+// depends on the content of that unit's rows alone: rows are ordered by a hash and then by their values. Rows with
+// equal values are interchangeable. sealTable keeps the first t.Stored() rows of each unit, in the order of ranks.
 //
-// Claim: leaving rows out at sealing is safe, whatever they say: two tables that differ in one unit's rows are sealed
-// as two that differ in that unit's rows. sealTable keeps the first t.Stored() rows of a unit, in the order of ranks.
-// Proof: which rows of a unit are kept, as a multiset, is a function of that unit's rows, as a multiset, and of the
-// policy's bound; no other unit's row, no order and no name of a file affects it. So removing a unit removes its kept
-// rows and no others, and replacing it replaces them. The file's fact about a unit's rows (rowsColumn, how many the
-// source has) also depends on that unit alone. ∎ Rows whose unit is NULL all stay, because no question reads them.
+// Claim: leaving out rows at sealing is safe. If two tables differ only in the rows of one unit, so do their sealed
+// files. Proof: the kept rows of a unit, as a multiset, are a function of that unit's rows, as a multiset, and of
+// the policy's bound. No other unit's row, no order and no file name affects them. So removing a unit removes its
+// kept rows and no others, and replacing it replaces them. The column rowsColumn, a unit's number of rows in the
+// source, also depends on that unit alone. ∎
+//
+// All rows whose unit is NULL are kept, because no question reads them.
 func sealTable(ctx context.Context, conn *sql.Conn, t *policy.Table, from, file string) (err error) {
 	if !filepath.IsAbs(file) { // DuckDB would expand ~/x
 		return fmt.Errorf("%s is not an absolute path", file)
@@ -156,7 +160,7 @@ func sealTable(ctx context.Context, conn *sql.Conn, t *policy.Table, from, file 
 	if t.Public || t.Unit.Column == "" {
 		return sealCopy(ctx, conn, from, file)
 	}
-	raw := file + ".raw" // beside it, so that cleaning up after a killed sealing removes it
+	raw := file + ".raw" // in the same folder, so that cleaning up after a killed sealing removes it
 	if err := os.WriteFile(raw, nil, 0o600); err != nil {
 		return err
 	}
@@ -190,8 +194,8 @@ func sealTable(ctx context.Context, conn *sql.Conn, t *policy.Table, from, file 
 	)
 }
 
-// sealScan reads one Parquet file, whatever its path looks like: it matches no pattern, and derives no column from
-// folders.
+// sealScan returns SQL that reads one Parquet file. The path is taken literally: it is not matched as a pattern,
+// and its folders do not become columns.
 func sealScan(file string) (string, error) {
 	pattern, err := sealLiteralPath(file)
 	if err != nil {
@@ -200,8 +204,9 @@ func sealScan(file string) (string, error) {
 	return "read_parquet(" + text(pattern) + ", hive_partitioning = false, union_by_name = false)", nil
 }
 
-// sealLiteralPath writes a path as a DuckDB pattern that matches it alone. A path without wildcards stays as it is; a
-// pattern cannot express a backslash.
+// sealLiteralPath returns a DuckDB pattern that matches path and nothing else. A path without wildcards is such a
+// pattern. If a path has both a wildcard and a backslash, sealLiteralPath returns an error, because a pattern
+// cannot express the backslash.
 func sealLiteralPath(path string) (string, error) {
 	if !strings.ContainsAny(path, "*?[") {
 		return path, nil
@@ -212,7 +217,7 @@ func sealLiteralPath(path string) (string, error) {
 	return strings.NewReplacer("[", "[[]", "*", "[*]", "?", "[?]").Replace(path), nil
 }
 
-// sealNames refuses columns that DuckDB cannot tell apart.
+// sealNames returns an error if two column names differ only in case: DuckDB cannot distinguish them.
 func sealNames(t *policy.Table) error {
 	seen := make(map[string]string)
 	for _, c := range t.Columns {

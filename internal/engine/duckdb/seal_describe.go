@@ -11,20 +11,21 @@ import (
 	"dither/internal/value"
 )
 
-// SealSource is what a typed source contributes to a policy's draft: names and types, and nothing from rows.
+// SealSource describes the columns of a Parquet or DuckDB source, for the draft of a policy. It contains names and
+// types, and nothing from rows.
 type SealSource struct {
 	Columns []SealSourceColumn
-	Skipped []string // "name (TYPE)": columns of types that are not sealed
+	Skipped []string // columns whose type cannot be sealed, as "name (TYPE)"
 }
 
-// SealSourceColumn is a column that could be declared.
+// SealSourceColumn is a column of a source that a policy can declare.
 type SealSourceColumn struct {
 	Name string
 	Type value.Type
 }
 
-// DescribeSource reads the columns of a Parquet file (the first that a pattern matches), or of a table in a .duckdb
-// file.
+// DescribeSource returns the columns of a Parquet file, or of a table in a .duckdb file. If the file is a pattern,
+// it describes the first file that matches.
 func (s *Sealer) DescribeSource(ctx context.Context, src policy.Source) (SealSource, error) {
 	var out SealSource
 	if src.IsPattern() {
@@ -58,7 +59,8 @@ func (s *Sealer) DescribeSource(ctx context.Context, src policy.Source) (SealSou
 	return out, err
 }
 
-// sealDraftType is the first type, in this order, to which a source's type can be converted.
+// sealDraftType returns the type that a draft declares for a source's type: the first, in the order of the loop, to
+// which sealing can convert it. It returns false if there is none.
 func sealDraftType(kind string) (value.Type, bool) {
 	for _, t := range []value.Type{value.Integer, value.Real, value.Boolean, value.Date, value.Text} {
 		if sealable(kind, t) {

@@ -16,15 +16,16 @@ import (
 	"dither/internal/value"
 )
 
-// sealSource is a typed table that DuckDB can read: its relation in SQL and its columns.
+// sealSource is a table with typed columns that DuckDB can read.
 type sealSource struct {
 	from  string
 	names []string
-	types map[string]string // as DuckDB spells them
+	types map[string]string // in DuckDB's spelling
 }
 
-// Import implements seal.Backend. One pass checks every value against the declaration; a second one copies. A faulty
-// value is a *csvtable.Error with the row's number in the source's order.
+// Import implements seal.Backend. The first pass over the source checks every value against the declaration, and
+// the second copies the rows. For an invalid value, the error is a *csvtable.Error with the row's number in the
+// order of the source.
 func (s *Sealer) Import(
 	ctx context.Context, file string, t *policy.Table, files []string,
 ) (invalids []csvtable.Invalid, err error) {
@@ -52,8 +53,8 @@ func (s *Sealer) Import(
 	return invalids, err
 }
 
-// openSealSource attaches a source and reads its columns' names and types. Each of several files must have all columns
-// of the first, with the same types, so that no value is converted before it is checked.
+// openSealSource opens a source and reads the names and types of its columns. If there are several files, each must
+// have all columns of the first file, with the same types. So no value is converted before it is checked.
 func openSealSource(ctx context.Context, conn *sql.Conn, src policy.Source, files []string) (*sealSource, error) {
 	switch src.Format {
 	case policy.Parquet:
@@ -69,7 +70,7 @@ func openSealSource(ctx context.Context, conn *sql.Conn, src policy.Source, file
 	}
 }
 
-// openSealFiles reads Parquet files as one relation.
+// openSealFiles opens Parquet files as one relation.
 func openSealFiles(ctx context.Context, conn *sql.Conn, files []string) (first *sealSource, err error) {
 	var scans []string
 	for _, file := range files {
@@ -98,7 +99,7 @@ func openSealFiles(ctx context.Context, conn *sql.Conn, files []string) (first *
 		}
 		scans = append(scans, scan)
 	}
-	if len(scans) > 1 { // by name, because their order may differ
+	if len(scans) > 1 { // columns are matched by name, because their order may differ
 		names := make([]string, len(first.names))
 		for i, name := range first.names {
 			names[i] = identifier(name)
@@ -109,7 +110,7 @@ func openSealFiles(ctx context.Context, conn *sql.Conn, files []string) (first *
 	return first, nil
 }
 
-// describeSealSource reads a relation's columns.
+// describeSealSource reads the names and types of the columns of the relation from.
 func describeSealSource(ctx context.Context, conn *sql.Conn, from string) (*sealSource, error) {
 	s := &sealSource{from: from, types: make(map[string]string)}
 	describe := "SELECT column_name, column_type FROM (DESCRIBE SELECT * FROM " + from + ")" //nolint:gosec // from is quoted by sealScan or identifier
@@ -129,7 +130,8 @@ func describeSealSource(ctx context.Context, conn *sql.Conn, from string) (*seal
 	return s, rows.Err()
 }
 
-// attachSealSource opens a database file for reading. Only its base tables are read: a view could read anything.
+// attachSealSource opens a database file for reading and returns the SQL name of the source's table. It accepts
+// base tables only, because a view could read anything.
 func attachSealSource(ctx context.Context, conn *sql.Conn, src policy.Source, file string) (string, error) {
 	if info, err := os.Stat(file + ".wal"); err == nil && info.Size() > 0 {
 		return "", errors.New(
@@ -164,11 +166,11 @@ func attachSealSource(ctx context.Context, conn *sql.Conn, src policy.Source, fi
 	return "dither_source." + identifier(schemas[0]) + "." + identifier(src.Table), nil
 }
 
-// sealColumn is a declared column, and how the source's column is converted to it.
+// sealColumn is a declared column, with the SQL that converts the source's column to it.
 type sealColumn struct {
 	*policy.Column
-	cast string // the source's value as the sealed type; NULL if it has none
-	fits string // whether the source's value, not NULL, can be sealed
+	cast string // SQL of the source's value as the sealed type; NULL if it cannot be converted
+	fits string // SQL of whether the source's value can be sealed, if it is not NULL
 }
 
 func (c sealColumn) converted() string { return "CASE WHEN " + c.fits + " THEN " + c.cast + " END" }
@@ -184,8 +186,8 @@ func sealIsInteger(kind string) bool {
 	return sealWholeDecimal.MatchString(kind)
 }
 
-// sealable reports whether a source's type may become a declared one. TIMESTAMP is no date, because the end of its day
-// depends on a time zone.
+// sealable reports whether a source's column of type kind can be declared as type t. A TIMESTAMP cannot be a date,
+// because the end of its day depends on a time zone.
 func sealable(kind string, t value.Type) bool {
 	switch t {
 	case value.Integer:
@@ -202,7 +204,7 @@ func sealable(kind string, t value.Type) bool {
 	return false
 }
 
-// columns pairs the declared columns with the source's, by name.
+// columns finds the source's column for each declared column, by name.
 func (s *sealSource) columns(t *policy.Table) ([]sealColumn, error) {
 	out := make([]sealColumn, len(t.Columns))
 	for i, c := range t.Columns {
@@ -232,7 +234,8 @@ func (s *sealSource) columns(t *policy.Table) ([]sealColumn, error) {
 	return out, nil
 }
 
-// sealKindName is a type's name without an ENUM's values, which are cells.
+// sealKindName returns the name of a DuckDB type for messages. For an ENUM it omits the values, because they are
+// contents of cells.
 func sealKindName(kind string) string {
 	if strings.HasPrefix(kind, "ENUM(") {
 		return "ENUM"
@@ -240,9 +243,11 @@ func sealKindName(kind string) string {
 	return sealFirstLine(kind)
 }
 
-// check counts, per column, the values that do not fit and the forbidden NULLs, and refuses or reports them.
+// check counts the values of each column that cannot be sealed, and the NULLs in columns that are not nullable. It
+// returns an error for the first fault that the policy does not allow. Other faults become NULL, and it returns
+// their numbers.
 func (s *sealSource) check(ctx context.Context, conn *sql.Conn, columns []sealColumn) ([]csvtable.Invalid, error) {
-	faults := make([]string, 0, 2*len(columns)) // two conditions per column
+	faults := make([]string, 0, 2*len(columns)) // two conditions for each column
 	counts := []string{"count(*)"}
 	for _, c := range columns {
 		x := identifier(c.Name)
@@ -289,7 +294,8 @@ func (s *sealSource) check(ctx context.Context, conn *sql.Conn, columns []sealCo
 	return invalids, nil
 }
 
-// first is the 1-based number, in the source's order, of the first row whose column satisfies a condition.
+// first returns the number, from 1 in the order of the source, of the first row whose column satisfies a condition.
+// It returns 0 if there is none.
 func (s *sealSource) first(ctx context.Context, conn *sql.Conn, column, condition string) (row int64, err error) {
 	x := identifier(column)
 	err = conn.QueryRowContext(ctx,

@@ -46,7 +46,8 @@ func sealInspectColumns(ctx context.Context, conn *sql.Conn, from string, t *pol
 	return conn.QueryRowContext(ctx, "SELECT "+strings.Join(counts, ", ")+" FROM "+from).Scan(into...)
 }
 
-// sealCount counts the rows that satisfy a condition: 0 without any, unlike count_if, which is NULL then.
+// sealCount returns SQL that counts the rows that satisfy a condition. Over no rows it is 0, unlike DuckDB's
+// count_if, which is NULL.
 func sealCount(condition string) string { return "count(*) FILTER (WHERE " + condition + ")" }
 
 func sealInspectUnits(ctx context.Context, conn *sql.Conn, from string, t *policy.Table, facts *seal.Facts) error {
@@ -81,8 +82,8 @@ func sealInspectUnits(ctx context.Context, conn *sql.Conn, from string, t *polic
 		Scan(&facts.Units, &facts.MaxRowsPerUnit, &facts.UnitsOver, &facts.RowsOver, &facts.UnitsLeftOut, &facts.RowsLeftOut)
 }
 
-// MostRows is the most rows of a sealed file that share one value of a column, which must have the given type. It
-// ignores rows in which the column is NULL.
+// MostRows returns the largest number of rows of a sealed file that have the same value in a column. It ignores
+// rows in which the column is NULL. It returns an error if the column does not exist with type of.
 func (s *Sealer) MostRows(ctx context.Context, file, column string, of value.Type) (most int64, err error) {
 	err = s.with(ctx, func(conn *sql.Conn) error {
 		from, err := sealScan(file)
@@ -103,7 +104,7 @@ func (s *Sealer) MostRows(ctx context.Context, file, column string, of value.Typ
 	return most, err
 }
 
-// sealOutside is the condition that a column's non-NULL value is outside its declared values or bounds.
+// sealOutside returns the condition that a column's value, if not NULL, is outside its declared values or bounds.
 func sealOutside(c *policy.Column) string {
 	x := identifier(c.Name)
 	switch {
@@ -138,8 +139,8 @@ func sealLiteral(v value.Value) string {
 	return constant(v)
 }
 
-// sealBelow writes a comparison with the double nearest a bound that is true of a double exactly if the bound is above
-// it.
+// sealBelow returns the operator and right side of a comparison: a double x satisfies it if and only if x is below
+// bound. The right side is the double that is nearest to bound.
 func sealBelow(bound *big.Rat) string {
 	d, _ := bound.Float64()
 	if math.IsInf(d, 0) || new(big.Rat).SetFloat64(d).Cmp(bound) >= 0 {
@@ -156,13 +157,15 @@ func sealAbove(bound *big.Rat) string {
 	return " >= " + double(d)
 }
 
-func sealFloor(r *big.Rat) *big.Int { return new(big.Int).Div(r.Num(), r.Denom()) } // Euclidean, of a positive divisor
+// Div rounds down, because the denominator is positive
+func sealFloor(r *big.Rat) *big.Int { return new(big.Int).Div(r.Num(), r.Denom()) }
 
 func sealCeil(r *big.Rat) *big.Int {
 	return new(big.Int).Neg(new(big.Int).Div(new(big.Int).Neg(r.Num()), r.Denom()))
 }
 
-// sealHugeint writes an integer; one beyond 64 bits is written as some HUGEINT beyond them.
+// sealHugeint returns SQL for an integer. An integer of magnitude above 2^100 is replaced by ±2^100, which is still
+// beyond every sum and every 64-bit value.
 func sealHugeint(n *big.Int) string {
 	limit := new(big.Int).Lsh(big.NewInt(1), 100)
 	switch {

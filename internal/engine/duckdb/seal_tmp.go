@@ -8,37 +8,37 @@ import (
 	"syscall"
 )
 
-// sealPrefix begins the names of the folders that sealings spill into.
+// sealPrefix is the prefix of the names of folders that sealings spill into.
 const sealPrefix = "seal-"
 
-// folder makes a folder to spill into (0700), and holds it until done, which removes it. Sweep leaves held folders
-// alone.
+// folder makes a folder of mode 0700 to spill into, and locks it. The function done removes the folder and releases
+// the lock. [Sweep] does not remove locked folders.
 func (s *Sealer) folder() (path string, done func(), err error) {
 	if err := os.MkdirAll(s.tmp, 0o700); err != nil {
 		return "", nil, err
 	}
 	Sweep(s.tmp)
 	for {
-		path, err := os.MkdirTemp(s.tmp, sealPrefix) // 0700
+		path, err := os.MkdirTemp(s.tmp, sealPrefix) // mode 0700
 		if err != nil {
 			return "", nil, err
 		}
 		held, err := holdFolder(path)
 		if errors.Is(err, errHeld) {
-			continue // another process swept it before it was held
+			continue // another process swept the folder before it was locked
 		}
 		if err != nil {
 			return "", nil, errors.Join(err, os.RemoveAll(path))
 		}
 		return path, func() {
-			_ = os.RemoveAll(path) // while it is held
+			_ = os.RemoveAll(path) // still locked
 			_ = held.Close()
 		}, nil
 	}
 }
 
-// Sweep removes the folders in tmp that killed sealings left. A folder that a sealing holds, in this process or
-// another, stays.
+// Sweep removes the folders in tmp that killed sealings left. It keeps folders that a running sealing has locked,
+// in this process or another.
 func Sweep(tmp string) {
 	left, _ := os.ReadDir(tmp)
 	for _, e := range left {
@@ -53,10 +53,11 @@ func Sweep(tmp string) {
 	}
 }
 
-// errHeld: another process holds the folder, or has removed it.
+// errHeld means that another process has locked the folder, or has removed it.
 var errHeld = errors.New("the folder is in use")
 
-// holdFolder locks a folder for as long as it is open. The kernel releases the lock when its process ends.
+// holdFolder locks a folder until the returned file is closed. The operating system releases the lock when the
+// process ends.
 func holdFolder(path string) (*os.File, error) {
 	f, err := os.Open(path)
 	if errors.Is(err, os.ErrNotExist) {

@@ -14,8 +14,8 @@ import (
 	"dither/internal/value"
 )
 
-// Write implements seal.Backend. The rows stream through a table function straight into the Parquet writer, in order
-// and on one thread. Only the current row group is in memory, and the same rows make the same file.
+// Write implements seal.Backend. The rows stream through a table function into the Parquet writer, in order and on
+// one thread. Only the current row group is in memory. The same rows make the same file.
 func (s *Sealer) Write(ctx context.Context, file string, t *policy.Table, next func(row []value.Value) error) error {
 	if err := sealNames(t); err != nil {
 		return err
@@ -31,12 +31,12 @@ func (s *Sealer) Write(ctx context.Context, file string, t *policy.Table, next f
 		return sealTable(ctx, conn, t, "SELECT "+strings.Join(rows.selected(), ", ")+" FROM dither_rows()", file)
 	})
 	if rows.err != nil {
-		return rows.err // DuckDB's version of it says less
+		return rows.err // more specific than DuckDB's error
 	}
 	return err
 }
 
-// sealRows is a DuckDB table function over next. DuckDB calls it from one thread at a time.
+// sealRows is a DuckDB table function that reads its rows from next. DuckDB calls it from one thread at a time.
 type sealRows struct {
 	columns []*policy.Column
 	next    func([]value.Value) error
@@ -45,15 +45,16 @@ type sealRows struct {
 	err     error
 }
 
-// errSealSource stops DuckDB. The cause stays in sealRows.err, and must not become part of a message.
+// errSealSource makes DuckDB stop. The cause is kept in sealRows.err, so that it does not become part of a DuckDB
+// message.
 var errSealSource = errors.New("the source failed")
 
 var sealRowTypes = map[value.Type]driverpkg.Type{
 	value.Integer: driverpkg.TYPE_BIGINT, value.Real: driverpkg.TYPE_DOUBLE, value.Text: driverpkg.TYPE_VARCHAR,
-	value.Boolean: driverpkg.TYPE_BOOLEAN, value.Date: driverpkg.TYPE_INTEGER, // the day's number
+	value.Boolean: driverpkg.TYPE_BOOLEAN, value.Date: driverpkg.TYPE_INTEGER, // a date is the number of its day
 }
 
-// selected are the table function's columns under their declared names and as their sealed types.
+// selected returns the SQL of the columns of the table function, with their declared names and sealed types.
 func (r *sealRows) selected() []string {
 	out := make([]string, len(r.columns))
 	for i, c := range r.columns {
@@ -66,26 +67,26 @@ func (r *sealRows) selected() []string {
 	return out
 }
 
-// ColumnInfos implements ChunkTableSource.
+// ColumnInfos implements driverpkg.ChunkTableSource.
 func (r *sealRows) ColumnInfos() []driverpkg.ColumnInfo {
 	out := make([]driverpkg.ColumnInfo, len(r.columns))
 	for i, c := range r.columns {
 		t, err := driverpkg.NewTypeInfo(sealRowTypes[c.Type])
 		if err != nil {
-			r.err = fmt.Errorf("column %q: %w", c.Name, err) // T stays nil, which DuckDB refuses
+			r.err = fmt.Errorf("column %q: %w", c.Name, err) // T stays nil, and DuckDB refuses such a column
 		}
 		out[i] = driverpkg.ColumnInfo{Name: fmt.Sprintf("c%d", i), T: t}
 	}
 	return out
 }
 
-// Cardinality implements ChunkTableSource: it is unknown.
+// Cardinality implements driverpkg.ChunkTableSource. It returns nil: the number of rows is unknown.
 func (r *sealRows) Cardinality() *driverpkg.CardinalityInfo { return nil }
 
-// Init implements ChunkTableSource.
+// Init implements driverpkg.ChunkTableSource. It does nothing.
 func (r *sealRows) Init() {}
 
-// FillChunk implements ChunkTableSource.
+// FillChunk implements driverpkg.ChunkTableSource. It fills a chunk with the next rows.
 func (r *sealRows) FillChunk(chunk driverpkg.DataChunk) error {
 	n := 0
 	for capacity := driverpkg.GetDataChunkCapacity(); n < capacity && !r.ended; {
@@ -121,7 +122,7 @@ func (r *sealRows) put(chunk driverpkg.DataChunk, n int) error {
 		case v.Type == value.Boolean:
 			err = driverpkg.SetChunkValue(chunk, i, n, v.Bool)
 		case v.Type == value.Date:
-			err = driverpkg.SetChunkValue(chunk, i, n, int32(v.Int)) // within MinDay and MaxDay
+			err = driverpkg.SetChunkValue(chunk, i, n, int32(v.Int)) // the day is within value.MinDay and value.MaxDay
 		default:
 			err = fmt.Errorf("column %q: no value", r.columns[i].Name)
 		}

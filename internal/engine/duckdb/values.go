@@ -11,7 +11,7 @@ import (
 	"dither/internal/value"
 )
 
-// Values implements engine.Engine, for public tables alone, as the kernel ensures.
+// Values implements [engine.Engine]. The kernel calls it for public tables only.
 func (e *Engine) Values(ctx context.Context, c bounded.Column, from engine.Sealed, most int) ([]value.Value, error) {
 	scan, err := sealScan(from.File)
 	if err != nil {
