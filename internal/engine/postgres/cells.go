@@ -10,12 +10,13 @@ import (
 	"dither/internal/engine"
 )
 
-// cellsOfUnits writes one row for each unit and each cell that it keeps: the first Caps.Groups cells by their first row
-// or, if rows have no places, by a hash of unit and keys.
+// cellsOfUnits returns a SELECT with one row for each unit and each of its cells that count. These are the first
+// Caps.Groups cells of the unit, in the order of their first rows. If rows have no places, the order is by a hash
+// of the unit and the keys.
 //
-// Rows are sorted by unit and cell, and then added up as they come. The planner would prefer a hash table of all cells,
-// since it expects few. With many cells that table outgrows its memory, and the cells would still have to be sorted by
-// unit. This way only a unit's few cells are sorted at a time.
+// The statement sorts rows by unit and cell before it groups them. Without the sort, the planner would choose a
+// hash table of all cells, since it expects few. With many cells, that table would exceed its memory, and the cells
+// would still have to be sorted by unit. With the sort, the server sorts the few cells of one unit at a time.
 func cellsOfUnits(b *bounded.Statement, in *rows, rows string) string {
 	keys := engine.KeyNames(b)
 	cell := append([]string{"u"}, keys...)
@@ -45,8 +46,8 @@ func cellsOfUnits(b *bounded.Statement, in *rows, rows string) string {
 	return "SELECT " + list(out) + " FROM (" + cells + ") AS f"
 }
 
-// tally is how a unit's rows in a cell are added up: each row's contribution (empty if rows are only counted), its
-// aggregate, and the type in which that is exact.
+// tally is the SQL that sums a unit's rows in a cell: the contribution of one row ("" if rows are only counted),
+// the aggregate, and the type of its result, in which it is exact.
 type tally struct{ row, sum, as string }
 
 const (
@@ -55,13 +56,13 @@ const (
 	asNumeric = "numeric"
 )
 
-// tallied chooses the cheapest exact way. Sums of bigint are numeric, of any size, and creating millions of numerics is
-// what costs.
+// tallied returns the cheapest tally that is exact. The server's sum of bigint is a numeric of any size, and
+// creating millions of numerics is slow.
 func tallied(b *bounded.Statement, m *bounded.Measure, contribution, name string) tally {
 	lo, hi := m.CellBounds(b.Caps)
 	small := b.Caps.RowsPerGroup == 0 || lo.IsInt64() && hi.IsInt64()
 	switch {
-	case m.Kind == bounded.CountUnits && small: // once per cell, however many rows
+	case m.Kind == bounded.CountUnits && small: // 1 for a cell, however many rows the unit has there
 		return tally{"", integer(1), asInteger}
 	case m.Kind == bounded.CountRows && m.Lo <= 1 && 1 <= m.Hi && small:
 		return tally{"", "count(*)", asInteger}
@@ -71,27 +72,29 @@ func tallied(b *bounded.Statement, m *bounded.Measure, contribution, name string
 	return tally{contribution, "sum(" + name + ")", asNumeric}
 }
 
-// integersOfDouble is the size up to which doubles hold all integers.
+// integersOfDouble is 2^53: doubles represent all integers of magnitude up to it.
 var integersOfDouble = new(big.Int).Lsh(big.NewInt(1), 53)
 
-// exactInDoubles reports that what a unit adds to a cell, clamped, is the same whether it is added up in doubles, in
-// any order, or exactly.
+// exactInDoubles reports whether a unit's sum in a cell, after clamping, is certainly the same in doubles, in any
+// order of addition, as in exact arithmetic.
 //
-// Proof. Let L = 2^53. Doubles hold every integer of size up to L, and L itself. The server's sum of doubles is a tree
-// of additions of two numbers, each rounded to the nearest double. A row's contribution is an integer of size below
-// 2^63; it is cast to a double, which is exact up to size L and keeps the order beyond. NULL contributes 0.
+// Proof. Let L = 2^53. Doubles represent every integer of magnitude up to L. The server's sum of doubles is a tree
+// of additions of two numbers, each rounded to the nearest double. A row's contribution is an integer of magnitude
+// below 2^63. The cast to a double is exact up to magnitude L, and keeps the order beyond. NULL contributes 0.
 //
-// With a cap of n rows of size at most M and n·M ≤ L, every partial sum is an integer of size at most L, and so
-// exact.
+// First case: Caps.Rows is n, contributions have magnitude at most M, and n·M ≤ L. Every partial sum is an integer
+// of magnitude at most L, so it is exact.
 //
-// Otherwise the contributions are not negative, and the sum is clamped to at most hi ≤ L. Say that a computed number
-// stands for an integer if it equals it, or if both are at least L. A cast stands for its row's contribution. Let a and
-// b stand for A and B. If A + B ≤ L, then a = A and b = B, or one of A and B is L and the other 0, and a + b is exact
-// or at least L with A + B = L. If A + B > L, then a or b is at least L, or both are exact and their sum exceeds L; the
-// rounded sum is at least L, since rounding keeps the order and L is a double. By induction the whole sum stands for
-// the exact one: both are equal, or both are at least L ≥ hi and are clamped to hi. No sum is infinite: at most 2^32
-// rows of less than 2^63 are added. The clamped number, or in the first case the sum, is an integer of size at most L,
-// and its cast to bigint is exact. ∎
+// Second case: contributions are not negative, and the sum is clamped to at most hi ≤ L. A computed number is said
+// to stand for an integer if the two are equal, or if both are at least L. The cast of a contribution stands for
+// the contribution. Let a and b stand for A and B. If A + B ≤ L, then either a = A and b = B, or one of A and B is
+// L and the other is 0. In both cases, a + b is exact, or it is at least L and A + B = L. If A + B > L, then a or b
+// is at least L, or both are exact and their sum exceeds L. The rounded sum is at least L, since rounding keeps the
+// order and L is a double. By induction, the whole sum stands for the exact sum: the two are equal, or both are at
+// least L ≥ hi and are clamped to hi. No sum is infinite, because at most 2^32 rows of less than 2^63 are added.
+//
+// The result, which is clamped in the second case, is an integer of magnitude at most L. So its cast to bigint is
+// exact. ∎
 func exactInDoubles(b *bounded.Statement, m *bounded.Measure) bool {
 	if b.Caps.Rows > 0 && b.Caps.RowsPerGroup == 0 {
 		most := new(big.Int).Abs(big.NewInt(m.Lo))
@@ -104,7 +107,7 @@ func exactInDoubles(b *bounded.Statement, m *bounded.Measure) bool {
 	return m.Lo >= 0 && hi.Cmp(integersOfDouble) <= 0
 }
 
-// bounded is cellBounded in the tally's type, as an integer.
+// bounded is like cellBounded, for a sum of the tally's type. Unless this type is numeric, the result is a bigint.
 func (t tally) bounded(b *bounded.Statement, m *bounded.Measure, name string) string {
 	if t.as == asNumeric {
 		return cellBounded(b, m, name)

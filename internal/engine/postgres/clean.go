@@ -9,8 +9,8 @@ import (
 	"dither/internal/value"
 )
 
-// kind is the number (OID) of a type on the server. Those of built-in types are fixed. A domain counts as its base
-// type.
+// kind is the object identifier (OID) of a type on the server. Built-in types have fixed identifiers. A column with
+// a domain as its type has the kind of the domain's base type.
 type kind uint32
 
 const (
@@ -27,8 +27,8 @@ const (
 	numeric   kind = 1700
 )
 
-// kinds are the server's types that may stand for a declared one. A timestamp is no date, because the end of its day
-// depends on a time zone.
+// kinds lists the server's types that a column of each declared type may have. A timestamp cannot be a date,
+// because the end of its day depends on a time zone.
 var kinds = map[value.Type][]kind{
 	value.Integer: {smallint, integer4, bigint},
 	value.Real:    {real4, real8, numeric, smallint, integer4, bigint},
@@ -40,9 +40,9 @@ var kinds = map[value.Type][]kind{
 // overflow is the least number that rounds to an infinite double.
 var overflow = new(big.Int).Sub(new(big.Int).Lsh(big.NewInt(1), 1024), new(big.Int).Lsh(big.NewInt(1), 970))
 
-// read writes the value of the declared type that the server's column holds, or NULL if it holds none: a text of more
-// than 4096 bytes, a day outside the years 1 to 9999, a numeric beyond the doubles. It raises an error for no value. It
-// reads a char(n) without its padding.
+// read returns the SQL of a column's value as its declared type. The value is NULL if it is a text of more than
+// 4096 bytes, a day outside the years 1 to 9999, or a numeric beyond the range of doubles. A char(n) is read
+// without its padding. No value raises an error.
 func read(c bounded.Column, of kind) string {
 	x := identifier(c.Name)
 	switch {
@@ -58,8 +58,9 @@ func read(c bounded.Column, of kind) string {
 			x,
 		)
 	case c.Type == value.Real && of == numeric:
-		// A cast of a numeric raises an error if the double would be infinite, or 0 for a numeric that is not. NaN is
-		// above every number.
+		// The cast of a numeric raises an error if the double would be infinite, or if it would be 0 for a numeric
+		// other than 0. The comparisons exclude these values, and NaN too, which the server orders above every
+		// number.
 		return fmt.Sprintf(
 			"CASE WHEN abs(%[1]s) < CAST('1e-30' AS numeric) THEN %[2]s WHEN abs(%[1]s) < CAST('%[3]s' AS numeric) THEN CAST(%[1]s AS double precision) END",
 			x,
@@ -72,12 +73,13 @@ func read(c bounded.Column, of kind) string {
 	return x
 }
 
-// readAsItIs reports that read does nothing to the column, or next to nothing.
+// readAsItIs reports whether read leaves the column as it is, or almost so, and is cheap to repeat.
 func readAsItIs(c bounded.Column, of kind) bool {
 	return c.Type == value.Integer || c.Type == value.Boolean || of == real8
 }
 
-// clean writes a column's cleaned value over its read value. It is total.
+// clean returns the SQL of a column's cleaned value, given the SQL x of the value that read returns. No value
+// raises an error.
 func clean(c bounded.Column, x string) string {
 	switch {
 	case c.Values != nil:
@@ -95,8 +97,9 @@ func clean(c bounded.Column, x string) string {
 	return x
 }
 
-// cleanReal maps NaN, which is above every number here, and ±Inf to NULL and magnitudes below 2^-60 to 0 (and −0 to
-// 0), and clamps the rest. The first test, which is quick, passes clean values on.
+// cleanReal returns SQL that maps NaN and ±Inf to NULL, and magnitudes below 2^-60 and −0 to 0, and clamps the
+// result to [lo, hi]. The first test is quick and passes clean values. NaN fails the tests because the server
+// orders it above every number.
 func cleanReal(x string, lo, hi float64) string {
 	const least = 0x1p-60
 	from, to := math.Max(lo, least), hi

@@ -15,21 +15,22 @@ import (
 	"dither/internal/value"
 )
 
-// A copy is a table in a schema of the owner's. It holds the declared columns as they were read when the source was
-// sealed, in the types that statements compute with. If the unit is a column, a unit's rows are adjacent, each with its
-// rank among them and with their number; rows without a unit are left out.
+// A copy is a table that sealing makes on the server, in a schema that the owner names. It holds the declared
+// columns as they were read at sealing, in the types that statements compute with. If a column identifies the unit,
+// rows without a unit are left out, and the rows of a unit are stored together. Each row then has its rank among
+// the unit's rows in rankColumn, and the unit's number of rows in rowsColumn.
 //
-// Claim: the facts about a copy on which an answer's sensitivity depends are enforced, or checked at each question. The
-// primary key (unit, rank) and the condition 1 ≤ rank ≤ rows, which the server enforces, leave at most n rows of a
-// unit with a rank up to n, whatever else is in the table. All of a unit's rows stated their true number when the copy
-// was made, and the seal identifies the table in that file (relation, filenode). Since then only a superuser could
-// write to it, and the server counted no row written later.
+// Claim: the facts about a copy on which the sensitivity depends are enforced by the server or checked at each
+// question. The server enforces the primary key (unit, rank) and the condition 1 ≤ rank ≤ rows. So at most n rows
+// of a unit have a rank up to n, whatever else is in the table. When the copy was made, rowsColumn was true in all
+// of a unit's rows, and the sealed version records the table and its file (relation, filenode). Since then, only a
+// superuser could write to the table, and each question checks that the server counted no later write.
 const (
 	rankColumn = "__dither_rank"
 	rowsColumn = "__dither_rows"
 )
 
-// copiedKinds are the kinds of a copy's columns. A date is the number of its day.
+// copiedKinds lists the kinds of a copy's columns. A date is stored as the number of its day.
 var copiedKinds = map[value.Type][]kind{
 	value.Integer: {bigint}, value.Date: {bigint}, value.Real: {real8}, value.Text: {plainText},
 	value.Boolean: {boolean},
@@ -48,7 +49,7 @@ func (Sealer) Copy(ctx context.Context, t *policy.Table, schema, table string) (
 
 func (l *look) copy(ctx context.Context, schema, table string) error {
 	name := identifier(schema) + "." + identifier(table)
-	// A sealing that was cut off may have left a table with this name, which no version has yet.
+	// An interrupted sealing may have left a table of this name, which belongs to no version yet.
 	statements := append([]string{"DROP TABLE IF EXISTS " + name, "CREATE TABLE " + name + " AS " + l.ranked()},
 		l.constraints(name)...)
 	statements = append(statements,
@@ -79,11 +80,11 @@ func (l *look) copy(ctx context.Context, schema, table string) error {
 
 func (s *session) run(ctx context.Context, sql string) error { return s.conn.Exec(ctx, sql).Close() }
 
-// ranked writes the copy's rows. A row's rank depends on its unit's rows alone: on a hash of its columns and then on
-// the columns themselves. Rows whose order is undetermined are therefore equal in every column (−0 and 0 compare
-// equal; questions clean −0 to 0). Of each unit only the policy's number of stored rows is kept. Which rows these are
-// is a function of that unit's rows and of the policy, so removing or replacing a unit changes no other unit's rows in
-// the copy.
+// ranked returns the SELECT of a copy's rows. A row's rank depends on its unit's rows alone: rows are ordered by a
+// hash of their columns, and then by the columns. Rows whose order this leaves open are equal in every column,
+// except that −0 and 0 compare equal, and every question cleans −0 to 0. The copy keeps as many rows of a unit as
+// the policy allows, l.stored. Which rows these are depends on that unit's rows and the policy alone. So removing
+// or replacing a unit changes no other unit's rows in the copy.
 func (l *look) ranked() string {
 	var read, out, all []string
 	unit := ""
@@ -129,7 +130,7 @@ func (l *look) constraints(name string) []string {
 		name, identifier(l.table.Unit.Column), rankColumn, rowsColumn)}
 }
 
-// freeze revokes write permission from everybody who had it, including the copy's owner.
+// freeze revokes all permissions to write to a copy, including those of its owner.
 func (l *look) freeze(ctx context.Context, name string) error {
 	grantees := []string{"PUBLIC", "CURRENT_USER"}
 	err := l.query(
@@ -147,9 +148,9 @@ func (l *look) freeze(ctx context.Context, name string) error {
 			", "))
 }
 
-// guards describes a copy: its file; whether it is a plain table, without rules; whether anybody may write to it;
-// whether its key and its condition hold; and whether more rows were written than it had. REGCLASS, UNIT, RANK and ROWS
-// are placeholders.
+// guards is a query that describes a copy. Its columns are: the table's file; whether it is a plain table without
+// rules; whether anybody may write to it; whether its primary key is valid; whether its condition is valid; and
+// whether no row was changed since it was made. REGCLASS, UNIT, RANK and ROWS are placeholders.
 const guards = `SELECT pg_relation_filenode(c.oid), relkind = 'r' AND NOT relhasrules,
  EXISTS (SELECT FROM aclexplode(coalesce(relacl, acldefault('r', relowner))) WHERE privilege_type IN ('INSERT', 'UPDATE', 'DELETE', 'TRUNCATE'))
   OR EXISTS (SELECT FROM pg_attribute AS a, aclexplode(attacl) WHERE attrelid = c.oid AND privilege_type IN ('INSERT', 'UPDATE')),
@@ -160,7 +161,7 @@ const guards = `SELECT pg_relation_filenode(c.oid), relkind = 'r' AND NOT relhas
  pg_stat_get_tuples_updated(c.oid) + pg_stat_get_tuples_deleted(c.oid) = 0 AND pg_stat_get_tuples_inserted(c.oid) <= ROWS
  FROM pg_class AS c WHERE c.oid = CAST(REGCLASS AS regclass)`
 
-// guarded returns a copy's identity, after checking that it is as it was made.
+// guarded returns a copy's identity. It returns an error if the copy is no longer as it was made.
 func (s *session) guarded(ctx context.Context, name, unit string, rows int64) (relation string, err error) {
 	id, err := s.identify(ctx, name)
 	if err != nil {
@@ -190,7 +191,7 @@ func (s *session) guarded(ctx context.Context, name, unit string, rows int64) (r
 	return relation, err
 }
 
-// openCopy is open for the copy of a version.
+// openCopy is like open, for the copy of a sealed version. unit is the name of the unit's column, or "".
 func (e *Engine) openCopy(
 	ctx context.Context, s *session, columns []*policy.Column, from *engine.Copy, unit string,
 ) (*rows, error) {

@@ -1,6 +1,6 @@
-// Package postgres answers questions on the owner's own PostgreSQL server. A question becomes one read-only statement,
-// which this package writes for a bounded statement. Only its result leaves the server: sums and counts, unknown keys,
-// ordered values, and for Rows each row's bounded integers. Errors may quote rows, so they are for the owner alone.
+// Package postgres answers questions on the owner's own PostgreSQL server. It turns each bounded statement into one
+// read-only SQL statement. Only the result leaves the server: sums and counts, unknown keys, ordered values, or,
+// for Rows, the bounded integers of each row. Errors may quote rows, so only the owner may see them.
 package postgres
 
 import (
@@ -16,30 +16,30 @@ import (
 	"dither/mechanism"
 )
 
-// Engine answers questions about one table or view, or about relations of several on one server (Over). Several
-// goroutines may use it: each statement has a connection of its own.
+// Engine answers questions about one table or view, or, if [Over] made it, about relations of several tables on one
+// server. It is safe for concurrent use, because each statement has its own connection.
 type Engine struct {
 	source policy.Source
-	tables map[string]policy.Source // the tables of relations
-	page   int                      // how many distinct values are fetched at a time
+	tables map[string]policy.Source // the tables of relations, by their names in the policy
+	page   int                      // the number of distinct values fetched at a time
 	hash   func(columns string) string
 	idle   idle
 }
 
 var _ engine.Engine = (*Engine)(nil)
 
-// New makes an engine over a source. It connects at the first question.
+// New returns an engine for one table or view. It connects at the first question.
 func New(source policy.Source) *Engine {
 	return &Engine{source: source, page: defaultPage, hash: hashed}
 }
 
-// Close implements engine.Engine. Between questions only waiting connections are held.
+// Close implements [engine.Engine]. It closes the connections that rehearsals have left open.
 func (e *Engine) Close() error {
 	e.idle.end()
 	return nil
 }
 
-// Aggregate implements engine.Engine.
+// Aggregate implements [engine.Engine].
 func (e *Engine) Aggregate(ctx context.Context, b *bounded.Statement, from engine.Sealed) ([][]mechanism.Exact, error) {
 	cells := engine.NewCells(b)
 	if err := e.sums(ctx, b, from, cells.Add); err != nil {
@@ -62,9 +62,10 @@ func (e *Engine) sums(
 	return in.still(ctx)
 }
 
-// prepare begins a session for the tables that b reads, and reports changes.
+// prepare begins a session with the tables that b reads. It calls Sealed.Changed of each table that has changed
+// since sealing.
 func (e *Engine) prepare(ctx context.Context, b *bounded.Statement, from engine.Sealed) (*session, *rows, error) {
-	if err := refuse(b, from); err != nil { // as the rehearsal did
+	if err := refuse(b, from); err != nil { // the rehearsal refused the same statements
 		return nil, nil, err
 	}
 	s, err := e.begin(ctx)
@@ -82,7 +83,7 @@ func (e *Engine) prepare(ctx context.Context, b *bounded.Statement, from engine.
 	return s, in, nil
 }
 
-// changed reports each table that seems to have changed since it was sealed.
+// changed calls Sealed.Changed for each table of in whose state on the server differs from its state at sealing.
 func (s *session) changed(ctx context.Context, in *rows, from engine.Sealed) error {
 	for name, one := range in.tables {
 		if err := s.changed(ctx, one, from.Tables[name]); err != nil {
@@ -99,7 +100,7 @@ func (s *session) changed(ctx context.Context, in *rows, from engine.Sealed) err
 	return err
 }
 
-// find finds what to read for b: the table, the sealed version's copy of it, or several tables.
+// find locates the rows that b reads: the table, or the copy of its sealed version, or the tables of a relation.
 func (e *Engine) find(ctx context.Context, s *session, b *bounded.Statement, from engine.Sealed) (*rows, error) {
 	if b.Source != nil {
 		return e.findAll(ctx, s, b, from)
@@ -118,29 +119,29 @@ func (e *Engine) find(ctx context.Context, s *session, b *bounded.Statement, fro
 	return in.keeping(from.Stored), err
 }
 
-// rows describe the source of a statement's rows.
+// rows describes where a statement's rows come from: one table, a copy of it, or the tables of a relation.
 type rows struct {
-	name string // the relation's
+	name string // the qualified name of the table, view or copy
 	scan string // the FROM item: the relation, or rows that stand for it
-	of   []kind // of the columns that are read
+	of   []kind // the kinds of the columns that are read
 	hash func(columns string) string
 
-	inOrder bool // a copy's rows are ordered by unit and rank
+	inOrder bool // the statement needs a copy's rows in the order of unit and rank
 
 	identity
-	now func(context.Context) (relation string, err error) // the relation that the name leads to now
+	now func(context.Context) (relation string, err error) // looks up which relation the name refers to at this moment
 
-	copied   bool // whether it is a copy made at sealing
+	copied   bool // the rows are those of a copy made at sealing
 	complete map[string]bool
-	where    string // the filter on a copy's rows
+	where    string // filter on the rows of a copy, or ""
 
-	tables  map[string]*rows         // of a relation: the source of the rows
-	known   map[string]engine.Sealed // their recorded facts, if they are copies
-	columns []bounded.Column         // of a relation's table: the columns that are read, with kinds in of
+	tables  map[string]*rows         // for a relation: its tables by name; nil for one table
+	known   map[string]engine.Sealed // the facts recorded at sealing, by table; only those of copies are used
+	columns []bounded.Column         // for a table of a relation: the columns that are read, whose kinds are in of
 }
 
-// keeping reads of a copy at most stored rows of each unit, those of the lowest ranks, which are all that a new copy
-// has; 0 for all.
+// keeping restricts a copy to the first stored rows of each unit, in the order of ranks. A copy made today would
+// have no others. 0 keeps all rows.
 func (in *rows) keeping(stored int64) *rows {
 	if in != nil && stored > 0 {
 		in.scan = fmt.Sprintf("(SELECT * FROM %s WHERE %s <= %d) AS s", in.scan, rankColumn, stored)
@@ -148,12 +149,12 @@ func (in *rows) keeping(stored int64) *rows {
 	return in
 }
 
-// hashed is the hash that spreads which rows a unit keeps.
+// hashed returns SQL that hashes the listed columns. The order by this hash decides which rows of a unit count.
 func hashed(columns string) string { return "hash_record_extended(ROW(" + columns + "), 1)" }
 
-// open finds the source's relation, whose columns must be as declared, and keeps it from being changed or dropped until
-// the transaction ends. If a sealed version names its relation, no other relation may have taken its name, because the
-// promise is to the units of that one.
+// open locates the source's relation and checks that its columns are as declared. It locks the relation against
+// being changed or dropped until the transaction ends. If the sealed version from names its relation, open returns
+// an error if the name now leads to another relation: the promise covers the units of the sealed relation.
 func (e *Engine) open(ctx context.Context, s *session, columns []*policy.Column, from engine.Sealed) (*rows, error) {
 	name := relationOf(e.source)
 	of, err := s.columns(ctx, name, columns, kinds)
@@ -174,7 +175,7 @@ func (e *Engine) open(ctx context.Context, s *session, columns []*policy.Column,
 		id, err := s.identify(ctx, name)
 		return id.relation, err
 	}
-	if id.kind == "v" { // a fence: the view's expressions are computed once per row
+	if id.kind == "v" { // OFFSET 0 makes the server compute the view's expressions once for each row
 		read := make([]string, len(columns))
 		for i, c := range columns {
 			read[i] = identifier(c.Name)
@@ -184,7 +185,8 @@ func (e *Engine) open(ctx context.Context, s *session, columns []*policy.Column,
 	return in, nil
 }
 
-// still fails if the name leads to another relation than before. Unlike a table's name, nothing locks a schema's name.
+// still returns an error if the relation's name leads to another relation than before. The name can change its
+// meaning, because PostgreSQL does not lock the name of a schema.
 func (in *rows) still(ctx context.Context) error {
 	relation, err := in.now(ctx)
 	if err == nil && !same(relation, in.relation) {
@@ -205,7 +207,7 @@ func declared(columns []bounded.Column) []*policy.Column {
 
 func relationOf(s policy.Source) string { return identifier(s.Schema) + "." + identifier(s.Table) }
 
-// collect reads one result row and adds it to its cell.
+// collect returns a function that reads the keys and sums of one result row and passes them to add.
 func collect(b *bounded.Statement, add func([]value.Value, []*big.Int)) func([][]byte) error {
 	types := b.KeyTypes()
 	return func(row [][]byte) error {
@@ -219,7 +221,7 @@ func collect(b *bounded.Statement, add func([]value.Value, []*big.Int)) func([][
 		sums := make([]*big.Int, b.Width())
 		for i := range sums {
 			text := row[len(keys)+i]
-			if text == nil { // over no rows
+			if text == nil { // the sum of no rows
 				continue
 			}
 			n, ok := new(big.Int).SetString(string(text), 10)
@@ -233,7 +235,7 @@ func collect(b *bounded.Statement, add func([]value.Value, []*big.Int)) func([][
 	}
 }
 
-// scalar reads a key from its text.
+// scalar parses the text of a key as a value of type t.
 func scalar(t value.Type, text []byte) (value.Value, error) {
 	switch {
 	case text == nil:

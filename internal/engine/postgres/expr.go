@@ -11,22 +11,24 @@ import (
 	"dither/internal/value"
 )
 
-// In the SQL written here an Integer is a bigint, a Real a double precision, a Date the bigint number of its day, and a
-// text has the collation "C", which orders by bytes. Every operand is in parentheses or a call, every constant carries
-// its type: nothing is left to precedence or to literal typing.
+// In the SQL of this package, an Integer is a bigint, a Real is a double precision, and a Date is a bigint, the
+// number of its day. Texts have the collation "C", which orders them by bytes. Every operand is in parentheses or
+// is a call, and every constant states its type. So the meaning does not depend on operator precedence or on the
+// types of literals.
 
-// identifier quotes a name.
+// identifier returns a quoted name.
 func identifier(name string) string { return `"` + strings.ReplaceAll(name, `"`, `""`) + `"` }
 
-// quoted is a text between quotes, in which backslashes stand for themselves (standard_conforming_strings). No NUL
-// reaches it, because values and questions that contain one are refused.
+// quoted returns a text in quotes, in which a backslash stands for itself (standard_conforming_strings). s contains
+// no NUL byte, because values and questions that contain one are refused.
 func quoted(s string) string { return "'" + strings.ReplaceAll(s, "'", "''") + "'" }
 
 func text(s string) string { return "(CAST(" + quoted(s) + ` AS text) COLLATE "C")` }
 
 func integer(n int64) string { return "CAST('" + strconv.FormatInt(n, 10) + "' AS bigint)" }
 
-// double writes the shortest decimal that parses back to x. A cast from text parses it with correct rounding.
+// double returns SQL for the double x: the shortest decimal that parses back to x, as a text. The cast from text
+// rounds correctly.
 func double(x float64) string {
 	return "CAST('" + strconv.FormatFloat(x, 'e', -1, 64) + "' AS double precision)"
 }
@@ -63,13 +65,14 @@ func constants(vs []value.Value) string {
 // belowHalf is the largest double below 1/2.
 var belowHalf = math.Nextafter(0.5, 0)
 
-// templates write an operation over its arguments, %[1]s being the first.
+// templates holds the SQL of operations. %[1]s stands for the first argument.
 //
-// PostgreSQL raises an error if a floating-point result overflows, or if exp, or × or ÷ of nonzero numbers, gives 0.
-// The plan's ranges prove that neither happens (plan.Range): sizes stay within 2^±900, and a product or quotient is at
-// least 2^−900 or the question is refused. nullif makes division by 0 NULL, and reads its argument once. A root or
-// logarithm stands under a condition on its own argument. So if the planner evaluates constants beforehand, in a branch
-// that no row takes, the condition is constant as well, and the failing branch is left out.
+// PostgreSQL raises an error if a floating-point result overflows. It also raises one if exp, or a product or
+// quotient of nonzero numbers, results in 0. The ranges of expressions prove that neither happens (bounded.Range):
+// magnitudes stay within 2^±900, and the planner refuses a question in which a product or quotient could be below
+// 2^−900. Division by 0 is NULL by nullif, which evaluates its argument once. A root or logarithm is guarded by a
+// condition on its argument. If the argument is constant, the server may evaluate the root in advance even in a
+// branch that no row takes. Then the condition is constant too, and the server omits the failing branch.
 var templates = map[bounded.Op]string{
 	bounded.OpNeg:    "(- %[1]s)",
 	bounded.OpToReal: "CAST(%[1]s AS double precision)",
@@ -77,22 +80,23 @@ var templates = map[bounded.Op]string{
 	bounded.OpNil:    "(%[1]s IS NULL)",
 	bounded.OpIs:     "(%[1]s IS TRUE)",
 	bounded.OpAbs:    "abs(%[1]s)",
-	// of a bigint: its nearest double has its sign
+	// the argument is a bigint; its nearest double has the same sign
 	bounded.OpSign:  "CAST(sign(CAST(%[1]s AS double precision)) AS bigint)",
 	bounded.OpFloor: "CAST(floor(%[1]s) AS bigint)",
 	bounded.OpCeil:  "CAST(ceil(%[1]s) AS bigint)",
-	// PostgreSQL's round takes halves to even. This takes halves away from zero: with h the largest double below ½ and
-	// x ≥ 0, the sum x + h reaches the next integer exactly if x's fraction is ½ or more.
+	// PostgreSQL's round of a double rounds halves to even. This SQL rounds halves away from zero: with h the
+	// largest double below 1/2 and x ≥ 0, the sum x + h reaches the next integer if and only if the fraction of x
+	// is at least 1/2.
 	bounded.OpRound: "CAST(sign(%[1]s) * floor(abs(%[1]s) + " + double(belowHalf) + ") AS bigint)",
 	bounded.OpSqrt:  "CASE WHEN %[1]s >= " + double(0) + " THEN sqrt(%[1]s) END",
 	bounded.OpLn:    "CASE WHEN %[1]s > " + double(0) + " THEN ln(%[1]s) END",
 	bounded.OpExp:   "exp(%[1]s)",
 }
 
-// expression writes e over the cleaned columns c0, c1, ….
+// expression returns the SQL of e over the cleaned columns c0, c1, ….
 func expression(e *bounded.Expr) string { return engine.Expression(e, constant, operation) }
 
-// operation writes an operation that differs between dialects.
+// operation returns the SQL of an operation that dialects write differently, given the SQL of its arguments.
 func operation(e *bounded.Expr, args []string) string {
 	switch e.Op {
 	case bounded.OpDiv:
@@ -100,12 +104,12 @@ func operation(e *bounded.Expr, args []string) string {
 	case bounded.OpMod:
 		return "(" + args[0] + " % nullif(" + args[1] + ", " + integer(0) + "))"
 	case bounded.OpToInteger:
-		if e.Args[0].Type == value.Boolean { // it has no direct cast to bigint
+		if e.Args[0].Type == value.Boolean { // a boolean has no direct cast to bigint
 			return "CAST(CAST(" + args[0] + " AS integer) AS bigint)"
 		}
-		return "CAST(" + args[0] + " AS bigint)" // half to even
+		return "CAST(" + args[0] + " AS bigint)" // rounds half to even
 	case bounded.OpLike:
-		// linear in the text for each byte of the pattern; backslash is the escape
+		// The cost is linear in the text for each byte of the pattern. A backslash is the escape character.
 		return "(" + args[0] + " LIKE " + text(e.Text) + ")"
 	case bounded.OpDatePart:
 		return "CAST(date_part(" + quoted(e.Text) + ", " + timestamp(args[0]) + ") AS bigint)"
@@ -116,8 +120,9 @@ func operation(e *bounded.Expr, args []string) string {
 	return "(" + fmt.Sprintf(templates[e.Op], engine.Operands(args)...) + ")"
 }
 
-// timestamp is the beginning of a day, without a time zone: date_trunc of a date would use the session's. A cleaned day
-// is within the years 1 to 9999, and so is the first day of its month or year.
+// timestamp returns the SQL of the first moment of a day, without a time zone. date_trunc of a date would use the
+// session's time zone. A cleaned day lies within the years 1 to 9999, and so does the first day of its month or
+// year.
 func timestamp(day string) string {
 	return "CAST(DATE '1970-01-01' + CAST(" + day + " AS integer) AS timestamp without time zone)"
 }

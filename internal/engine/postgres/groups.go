@@ -12,8 +12,8 @@ import (
 	"dither/internal/value"
 )
 
-// Groups implements engine.Engine. It runs the statement of b with the number of units beside its measures; the result
-// rows are the existing groups.
+// Groups implements [engine.Engine]. It runs the statement of b with the number of units as a further measure. The
+// result rows are the existing groups.
 func (e *Engine) Groups(ctx context.Context, b *bounded.Statement, from engine.Sealed) (*engine.Groups, error) {
 	groups := engine.NewGroups(b)
 	if err := e.sums(ctx, engine.Unchosen(b).Counting(), from, groups.Add); err != nil {
@@ -22,11 +22,12 @@ func (e *Engine) Groups(ctx context.Context, b *bounded.Statement, from engine.S
 	return groups, nil
 }
 
-// relabelled gives rows of the chosen groups their keys, and all other rows those of Other: o, and NULL for each key.
-// The caps come after it, so they bound what a unit adds to the chosen groups and Other together. The new keys are a
-// function of the row's own keys and of released groups. A row has one group, because the chosen groups differ.
+// relabelled returns rows with their keys replaced by those of the answer's groups. Rows of a chosen group keep
+// their keys. All other rows get the keys of Other: column o is true, and each key is NULL. Caps apply after this
+// step, so they bound what a unit adds to the chosen groups and Other together. The new keys depend on the row's
+// own keys and on released groups alone. A row belongs to one group, because the chosen groups differ.
 //
-// Keys match if both are NULL or both are equal, in a form that the server can look up in a hash table.
+// Two keys match if both are NULL or both are equal. The SQL of this test lets the server use a hash table.
 func relabelled(b *bounded.Statement, in *rows, rows string) string {
 	var carried []string
 	if b.Unit != nil {
@@ -38,7 +39,7 @@ func relabelled(b *bounded.Statement, in *rows, rows string) string {
 	return relabelledBeside(b, carried, rows)
 }
 
-// relabelledBeside is relabelled with further columns beside keys and values.
+// relabelledBeside is relabelled for rows that also have the columns carried, which it keeps.
 func relabelledBeside(b *bounded.Statement, carried []string, rows string) string {
 	if !b.Other {
 		return rows
@@ -57,8 +58,8 @@ func relabelledBeside(b *bounded.Statement, carried []string, rows string) strin
 		") AS chosen(" + list([]string{"t"}, chosen) + ") ON " + strings.Join(on, " AND ")
 }
 
-// chosenRows writes a row for each chosen group: TRUE, and its keys. The keys of each column are in one text, because a
-// statement with that many constants takes long to plan.
+// chosenRows returns a SELECT with one row for each chosen group: TRUE, and its keys. The values of each key are
+// joined into one text, because the server takes long to plan a statement with so many constants.
 func chosenRows(b *bounded.Statement) string {
 	row, lists := []string{"TRUE"}, []string{}
 	for i, k := range b.Keys {
@@ -76,7 +77,8 @@ func chosenRows(b *bounded.Statement) string {
 
 const listedNull = "-"
 
-// listed writes a key in a list, without a comma, and never as the empty text; fromList reads it back.
+// listed returns the text of a key in a list. It contains no comma and is never empty. fromList returns SQL that
+// reads it back.
 func listed(v value.Value) string {
 	switch {
 	case v.Null:

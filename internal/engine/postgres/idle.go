@@ -9,13 +9,15 @@ import (
 	"github.com/jackc/pgx/v5/pgconn"
 )
 
-// linger is how long a connection waits for the question for which it was rehearsed.
+// linger is how long the connection of a rehearsal waits for its question.
 const linger = 5 * time.Second
 
-// most is how many connections wait at once, because questions refused after their rehearsal leave theirs behind.
+// most is the largest number of waiting connections. Questions that are refused after their rehearsal leave their
+// connections behind.
 const most = 8
 
-// idle keeps the connections of rehearsals, so that the question itself, which is paid for by then, needs no new one.
+// idle keeps the connections of rehearsals. The question itself, which is paid by then, can so use a connection
+// that works.
 type idle struct {
 	busy  sync.Mutex
 	free  []*waiting
@@ -28,7 +30,7 @@ type waiting struct {
 	timer *time.Timer
 }
 
-// put keeps a connection, outside any transaction, for a while.
+// put keeps a connection, on which no transaction is open, for the time linger. at identifies its server.
 func (i *idle) put(at string, s *session) {
 	i.busy.Lock()
 	defer i.busy.Unlock()
@@ -60,7 +62,7 @@ func (i *idle) remove(w *waiting) bool {
 	return n >= 0
 }
 
-// take returns a connection to that server, or nil.
+// take removes and returns a waiting connection to the server at, or nil if there is none.
 func (i *idle) take(at string) *session {
 	i.busy.Lock()
 	defer i.busy.Unlock()
@@ -74,7 +76,7 @@ func (i *idle) take(at string) *session {
 	return nil
 }
 
-// end closes all connections.
+// end closes all waiting connections. Later calls of put close theirs at once.
 func (i *idle) end() {
 	i.busy.Lock()
 	defer i.busy.Unlock()
@@ -86,7 +88,7 @@ func (i *idle) end() {
 	i.free = nil
 }
 
-// begin begins a transaction on a waiting connection, or on a new one.
+// begin begins a transaction on a waiting connection, or on a new one if none works.
 func (e *Engine) begin(ctx context.Context) (*session, error) {
 	at := whereabouts(e.source)
 	if s := e.idle.take(at); s != nil {

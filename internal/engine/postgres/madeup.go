@@ -6,8 +6,8 @@ import (
 	"dither/internal/policy"
 )
 
-// MakeUp runs statements on the server whose URL an environment variable holds. They make and drop tables of made-up
-// rows for audits. No statement about real people's rows uses it.
+// MakeUp runs SQL statements on the server whose URL the environment variable holds. Audits use it to create and
+// drop tables of made-up rows. It is never used for rows about real people.
 func MakeUp(ctx context.Context, variable, sql string) error {
 	config, err := configure(policy.Source{Format: policy.Postgres, URLEnv: variable})
 	if err != nil {

@@ -11,7 +11,8 @@ import (
 	"dither/mechanism"
 )
 
-// orderedRows counts, by cell and in the order of m0, how often each non-NULL contribution m0 occurs among rows.
+// orderedRows returns a SELECT that counts how often each contribution m0 occurs among rows, by cell and without
+// NULLs. Its result is sorted by m0.
 func orderedRows(b *bounded.Statement, rows string) string {
 	if b.CountsRows() {
 		return rowsOfUnits(b.Measures[0], rows)
@@ -22,7 +23,8 @@ func orderedRows(b *bounded.Statement, rows string) string {
 		") AS r WHERE v0 IS NOT NULL) AS m GROUP BY " + names + " ORDER BY m0"
 }
 
-// rowsOfUnits counts how often each clamped number of rows per unit occurs. Of the rows it reads only the unit.
+// rowsOfUnits returns a SELECT that counts how often each number of rows per unit occurs, clamped to m.Lo and m.Hi.
+// It reads the column u of rows and no other.
 func rowsOfUnits(m *bounded.Measure, rows string) string {
 	return fmt.Sprintf(
 		"SELECT m0, count(*) FROM (SELECT least(greatest(count(*), %s), %s) AS m0 FROM (%s) AS r GROUP BY u) AS m GROUP BY m0 ORDER BY m0",
@@ -32,8 +34,9 @@ func rowsOfUnits(m *bounded.Measure, rows string) string {
 	)
 }
 
-// cappedCells keeps, of each unit's rows, the first Caps.RowsPerGroup in each cell, by place, and of its cells the
-// first Caps.Groups, by the place of their first row. Both depend on that unit's own rows alone, as in render.
+// cappedCells returns the rows that count under the caps of an ordered statement. In each cell of a unit, it keeps
+// the first Caps.RowsPerGroup rows by their places. Among a unit's cells, it keeps the first Caps.Groups in the
+// order of their first rows. Both choices depend on that unit's own rows alone: see render.
 func cappedCells(b *bounded.Statement, rows string) string {
 	cell := list([]string{"u"}, engine.KeyNames(b))
 	placed := fmt.Sprintf(
@@ -49,11 +52,11 @@ func cappedCells(b *bounded.Statement, rows string) string {
 	return fmt.Sprintf("SELECT * FROM (%s) AS p WHERE c <= %d", few, b.Caps.Groups)
 }
 
-// defaultPage is how many distinct values are fetched at a time.
+// defaultPage is the number of distinct values that the engine fetches at a time.
 const defaultPage = 1 << 16
 
-// Order implements engine.Engine. All passes read the values that the first pass found. These and a connection are held
-// until ctx ends; if ctx never ends, the connection is never released.
+// Order implements [engine.Engine]. The first pass runs the statement, and the server keeps its result for later
+// passes. The result and a connection are held until ctx ends. If ctx never ends, the connection is never released.
 func (e *Engine) Order(ctx context.Context, b *bounded.Statement, from engine.Sealed) (mechanism.Ordered, error) {
 	scan, err := e.scan(ctx, b, from)
 	if err != nil {
@@ -62,7 +65,7 @@ func (e *Engine) Order(ctx context.Context, b *bounded.Statement, from engine.Se
 	return mechanism.NewOrdered(scan), nil
 }
 
-// OrderCells implements engine.Engine, as Order.
+// OrderCells implements [engine.Engine]. It holds a connection as Order does.
 func (e *Engine) OrderCells(
 	ctx context.Context, b *bounded.Statement, from engine.Sealed,
 ) (mechanism.OrderedCells, error) {
@@ -73,7 +76,7 @@ func (e *Engine) OrderCells(
 	return mechanism.NewOrderedCells(b.Cells(), scan), nil
 }
 
-// scan is a pass over the values of b's one measure.
+// scan returns a function that passes over the values of b's one measure.
 func (e *Engine) scan(
 	ctx context.Context, b *bounded.Statement, from engine.Sealed,
 ) (func(yield func(value, count int64) bool) error, error) {
@@ -89,7 +92,7 @@ func (e *Engine) scan(
 	}, nil
 }
 
-// scanCells is a pass over the values of all cells. A row with unknown keys is in none.
+// scanCells returns a function that passes over the values of all cells. It ignores result rows with unknown keys.
 func (e *Engine) scanCells(
 	ctx context.Context, b *bounded.Statement, from engine.Sealed,
 ) (func(yield func(cell int, value, count int64) bool) error, error) {
@@ -114,9 +117,10 @@ func (e *Engine) scanCells(
 	}, nil
 }
 
-// pass goes through the rows of b's statement until each wants no more. It uses a cursor, which the server advances
-// page by page, and which later passes move back to its beginning. The server keeps the rows of a SCROLL cursor and
-// does not run its statement again: over a view that draws random numbers, another run would be another table.
+// pass returns a function that passes the rows of b's statement to each, until each returns false for more. It uses
+// a cursor. The server advances the cursor page by page, and later passes move it back to its beginning. The server
+// keeps the rows of a SCROLL cursor and does not run the statement again. Over a view that draws random numbers, a
+// second run would be a different table.
 func (e *Engine) pass(
 	ctx context.Context, b *bounded.Statement, from engine.Sealed,
 ) (func(each func(row [][]byte) (more bool, err error)) error, error) {
@@ -124,7 +128,7 @@ func (e *Engine) pass(
 	if err != nil {
 		return nil, err
 	}
-	var busy sync.Mutex // a connection is for one goroutine at a time
+	var busy sync.Mutex // a connection serves one goroutine at a time
 	context.AfterFunc(ctx, func() {
 		busy.Lock()
 		defer busy.Unlock()

@@ -6,15 +6,15 @@ import (
 	"dither/internal/bounded"
 )
 
-// owned returns the rows of a copy that are in their unit's own parts (plan.Part): those of its first PerUnit parts, in
-// the order of their rows' least rank. That choice reads all of the unit's rows, and no others, before anything else is
-// decided. No two parts have the same least rank, since the ranks of a unit's rows differ (the copy's key). Rows
-// without a part are left out.
+// owned restricts a copy to the rows that are in their unit's own parts: see [bounded.Part]. These are the first
+// PerUnit parts of the unit, in the order of the least rank of its rows in each. The choice reads all rows of the
+// unit and no others, before any other step. No two parts of a unit have the same least rank, because the copy's
+// key makes the ranks of a unit's rows distinct. Rows without a part are left out.
 //
-// It applies to copies alone, whose rows and ranks do not change. So a unit's own parts are the same in every question
-// about a sealed version, on which charges to parts depend. In a table whose rows change they would not be, even if
-// they were chosen by content: a person who moves from one part to another between two questions would lose what both
-// parts were charged (refuse).
+// Questions about parts need a copy: its rows and ranks do not change, so a unit has the same own parts in every
+// question about a sealed version. Charges to parts rely on this. In a table whose rows change, a person could move
+// from one part to another between two questions. Then both questions would read that person's rows, and each would
+// be charged to one part alone. So refuse excludes such tables.
 func owned(b *bounded.Statement, in *rows) *rows {
 	if b.Part == nil || b.Unit == nil {
 		return in
@@ -49,7 +49,7 @@ func owned(b *bounded.Statement, in *rows) *rows {
 	return &out
 }
 
-// Names of the columns that a row gets while a unit's own parts are determined.
+// Names of columns that owned adds to rows and removes again.
 const (
 	partColumn  = "__dither_part"
 	firstColumn = "__dither_first"

@@ -7,12 +7,13 @@ import (
 	"dither/internal/engine"
 )
 
-// Refuses returns what Rehearse refuses before it contacts the server, so that a caller can know without one.
+// Refuses returns the error with which Rehearse refuses b before it contacts the server, or nil. It contacts no
+// server.
 func (*Engine) Refuses(b *bounded.Statement, from engine.Sealed) error { return refuse(b, from) }
 
-// refuse refuses every part of a bounded statement that this engine does not support: charges and noise depend on each
-// part, so none may be ignored. It reads no row and no table. (TestEveryFieldIsKnown compares the fields of
-// bounded.Statement with this function, so a new field needs a decision.)
+// refuse returns an error if b has a part that this engine does not support. Charges and noise depend on each part
+// of a statement, so the engine must not ignore any. refuse reads no row and no table. TestEveryFieldIsKnown
+// compares the fields of bounded.Statement with this function, so that a new field needs a decision here.
 func refuse(b *bounded.Statement, from engine.Sealed) error {
 	if b.Source != nil {
 		if err := refuseSource(b, from); err != nil {
@@ -35,13 +36,13 @@ func refuse(b *bounded.Statement, from engine.Sealed) error {
 	case b.Other && !b.Open(), len(b.Chosen) > 0 && !b.Open():
 		return unknown("groups that are chosen among known ones")
 	case b.Unit == nil && (b.CellsClamped() || b.Caps.RowsPerGroup > 0):
-		// rows without a unit would be added up before they are clamped
+		// Without a unit, rows are added up before they could be clamped.
 		return unknown("bounds per group without a unit's column")
 	case b.Unit != nil && !b.Ordered && b.CellsClamped() && b.Caps.RowsPerGroup == 0:
 		return unknown("bounds per group beside a cap on rows")
 	case b.CountsRows() && (!b.Ordered || b.Unit == nil || len(b.Keys) > 0 || b.Caps != bounded.Caps{}):
 		return unknown("these numbers of rows")
-	case b.CountsRows(): // clamped, whatever a unit has
+	case b.CountsRows(): // the numbers of rows are clamped, so no cap is needed
 	case b.Unit != nil && (b.Caps.Rows == 0) == (b.Caps.RowsPerGroup == 0), b.Caps.RowsPerGroup > 0 &&
 		b.Caps.Groups == 0:
 		return unknown("these caps")
@@ -61,16 +62,16 @@ func refuse(b *bounded.Statement, from engine.Sealed) error {
 func refuseMeasure(b *bounded.Statement, m *bounded.Measure) string {
 	switch m.Kind {
 	case bounded.CountRows:
-	case bounded.CountUnits: // once per cell: grouping alone shows who is in it
+	case bounded.CountUnits: // counted once in each cell: grouping by unit and cell suffices
 		if b.Unit != nil && b.Caps.Groups == 0 {
 			return "a count of units without a cap on groups"
 		}
-	case bounded.CountDistinct: // a value whose one row is in a group beyond the cap would be lost
+	case bounded.CountDistinct: // if the only row with a value were in a group beyond the cap, the value would be lost
 		if b.Unit != nil && b.Caps.Rows == 0 {
 			return "a count of distinct values without a cap on rows"
 		}
 	case bounded.CountValue, bounded.Sum:
-	case bounded.UnitRows: // refuse checks the rest
+	case bounded.UnitRows: // refuse checks the rest of the statement
 		if !b.CountsRows() {
 			return "numbers of rows beside something else"
 		}
@@ -83,7 +84,7 @@ func refuseMeasure(b *bounded.Statement, m *bounded.Measure) string {
 	return ""
 }
 
-// known reports whether every operation of e can be written.
+// known reports whether this package can write every operation of e.
 func known(e *bounded.Expr) bool {
 	all := true
 	e.Walk(func(x *bounded.Expr) {
@@ -94,7 +95,7 @@ func known(e *bounded.Expr) bool {
 	return all
 }
 
-// written are the operations that expression writes individually.
+// written lists the operations that functions write. All others have a template.
 var written = []bounded.Op{
 	bounded.OpColumn, bounded.OpConst, bounded.OpDiv, bounded.OpMod, bounded.OpToInteger, bounded.OpIn, bounded.OpLike,
 	bounded.OpDatePart, bounded.OpDateTrunc, bounded.OpCase,

@@ -7,7 +7,8 @@ import (
 	"dither/internal/engine"
 )
 
-// isCopied reports whether copies are read: of all tables, or of none (refuseSource).
+// isCopied reports whether the statement reads copies. refuseSource ensures that a relation reads copies of all its
+// tables, or of none.
 func isCopied(from engine.Sealed) bool {
 	for _, one := range from.Tables {
 		return one.Copy != nil
@@ -15,8 +16,8 @@ func isCopied(from engine.Sealed) bool {
 	return from.Copy != nil
 }
 
-// refuseSource is refuse for the relation of b. Reading some tables in place and copies of others would break no
-// promise, but the answer would combine rows of different moments.
+// refuseSource is refuse for the relation of b. A relation may not combine tables read in place with copies of
+// others. That would break no promise, but the answer would combine rows of different times.
 func refuseSource(b *bounded.Statement, from engine.Sealed) error {
 	copied := isCopied(from)
 	for _, one := range from.Tables {
@@ -42,7 +43,7 @@ func refuseSource(b *bounded.Statement, from engine.Sealed) error {
 	return nil
 }
 
-// refuseNode describes the unsupported part of a node, or returns "".
+// refuseNode describes what this engine does not support in s, not counting its inputs, or returns "".
 func refuseNode(s *bounded.Source) string {
 	inputs := map[bounded.SourceOp]int{
 		bounded.Scan: 0, bounded.Owned: 2, bounded.Select: 1, bounded.Join: 2,
@@ -72,12 +73,13 @@ func refuseNode(s *bounded.Source) string {
 	return ""
 }
 
-// bounds reports whether a join limits how many rows of its second input meet one of its first, by a value that is
-// equal in them.
+// bounds reports whether a join limits how many rows of its second input join one row of the first. The limit is by
+// the unit, or by columns Within that are compared for equality.
 func bounds(s *bounded.Source) bool {
 	for _, i := range s.Within {
 		if !slices.ContainsFunc(s.Pairs, func(p bounded.Pair) bool { return p.R == i }) {
-			return false // rows in which it is NULL were left out before
+			// only an equality with the column bounds the rows that meet, and drops those in which it is NULL
+			return false
 		}
 	}
 	second := s.Inputs[1].Units

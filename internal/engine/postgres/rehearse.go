@@ -15,9 +15,10 @@ import (
 	"dither/internal/value"
 )
 
-// Rehearse implements engine.Engine: it checks that the table is as declared and the one that was sealed, and then runs
-// b's statement over made-up rows. Real columns are made up as double precision and then as numeric, whose extremes
-// differ. The connection is kept for the question, which might otherwise find none after its price is paid.
+// Rehearse implements [engine.Engine]. It checks that the table is as declared and is the one that was sealed. Then
+// it runs b's statement over made-up rows. It does so twice if there are real columns: as double precision and as
+// numeric, whose extreme values differ. The connection is kept for the question itself. A question that finds no
+// connection would fail after its price is paid.
 func (e *Engine) Rehearse(ctx context.Context, b *bounded.Statement, from engine.Sealed) error {
 	if err := refuse(b, from); err != nil {
 		return err
@@ -25,7 +26,7 @@ func (e *Engine) Rehearse(ctx context.Context, b *bounded.Statement, from engine
 	ctx, cancel := context.WithTimeout(ctx, patience)
 	defer cancel()
 	s, err := e.beginAnew(ctx)
-	if err != nil { // waiting connections may have filled the server
+	if err != nil { // waiting connections may have exhausted the server's limit
 		if s, err = e.begin(ctx); err != nil {
 			return unavailable(err)
 		}
@@ -65,8 +66,8 @@ func (e *Engine) rehearse(ctx context.Context, s *session, b *bounded.Statement,
 	return nil
 }
 
-// statements are the statements that answer b. For unknown keys they are one for the existing groups, and another if
-// the groups that are not chosen form one group.
+// statements returns the statements that answer b. For unknown keys, the first finds the existing groups. There is
+// a second only if b.Other is set: it sums the chosen groups and Other.
 func statements(b *bounded.Statement) []*bounded.Statement {
 	switch {
 	case !b.Open():
@@ -79,15 +80,17 @@ func statements(b *bounded.Statement) []*bounded.Statement {
 
 func unavailable(err error) error { return fmt.Errorf("%w: %w", engine.ErrUnavailable, err) }
 
-// patience is how long a rehearsal may take. Only a missing server or a locked table takes longer.
+// patience is the largest duration of a rehearsal. Only a missing server or a locked table takes longer.
 const patience = 30 * time.Second
 
-// bound limits the server's resources for the rest of the transaction. Its time is already limited.
+// bound limits the memory and the processes of the server for the rest of the transaction. Its time is limited
+// already.
 func (s *session) bound(ctx context.Context) error {
 	return s.conn.Exec(ctx, "SET LOCAL work_mem = '64MB'; SET LOCAL max_parallel_workers_per_gather = 0").Close()
 }
 
-// exceeds reports that a statement exceeded its limits on the server: time (57014, or ctx's), memory or disk (53).
+// exceeds reports whether err means that a statement exceeded a limit: its time (SQLSTATE 57014, or the deadline of
+// ctx), or memory or disk (class 53).
 func exceeds(ctx context.Context, err error) bool {
 	var raised *pgconn.PgError
 	if errors.As(err, &raised) {
@@ -96,15 +99,15 @@ func exceeds(ctx context.Context, err error) bool {
 	return err != nil && errors.Is(ctx.Err(), context.DeadlineExceeded)
 }
 
-// blames reports that the server blames the statement: its values (SQLSTATE 22), its form (42, 0A, XX) or its size
-// (54).
+// blames reports whether the server's error concerns the statement: its values (SQLSTATE class 22), its form (42,
+// 0A, XX) or its size (54).
 func blames(err error) bool {
 	var raised *pgconn.PgError
 	return errors.As(err, &raised) && len(raised.Code) == 5 &&
 		slices.Contains([]string{"22", "42", "0A", "XX", "54"}, raised.Code[:2])
 }
 
-// made are the sets of made-up rows over which b is tried, one after the other.
+// made returns the sources of made-up rows over which b is rehearsed, one after the other.
 func (e *Engine) made(b *bounded.Statement, from engine.Sealed) []*rows {
 	copied := isCopied(from)
 	if copied && b.Source == nil {
@@ -121,7 +124,7 @@ func (e *Engine) made(b *bounded.Statement, from engine.Sealed) []*rows {
 	return []*rows{first, of(b, numeric)}
 }
 
-// hasReals reports whether some column is read as a double, for which a numeric may stand too.
+// hasReals reports whether some column may hold either doubles or numerics: a real column that is not a copy's.
 func (in *rows) hasReals() bool {
 	for _, one := range in.tables {
 		if one.hasReals() {
@@ -131,14 +134,14 @@ func (in *rows) hasReals() bool {
 	return !in.copied && slices.Contains(in.of, real8)
 }
 
-// madeUp writes rows of the columns that b reads.
+// madeUp returns made-up rows with the columns that b reads.
 func (e *Engine) madeUp(b *bounded.Statement, real kind) *rows {
 	in := madeUpOf(b, b.Columns, real, engine.RehearsalRows)
 	in.hash = e.hash
 	return in
 }
 
-// madeUpOf writes n rows of some columns.
+// madeUpOf returns n made-up rows with some columns. Real columns have the type real.
 func madeUpOf(b *bounded.Statement, of []bounded.Column, real kind, n int) *rows {
 	in := &rows{}
 	columns := make([][]string, len(of))
@@ -157,7 +160,7 @@ func madeUpOf(b *bounded.Statement, of []bounded.Column, real kind, n int) *rows
 	return in
 }
 
-// copiedCorners are extreme values as a copy holds them.
+// copiedCorners returns the SQL of extreme values of each column, as values of a copy.
 func copiedCorners(b *bounded.Statement, of []bounded.Column) [][]string {
 	columns := make([][]string, len(of))
 	for i, c := range of {
@@ -168,7 +171,7 @@ func copiedCorners(b *bounded.Statement, of []bounded.Column) [][]string {
 	return columns
 }
 
-// madeUpCopy writes rows of a copy.
+// madeUpCopy returns made-up rows of a copy.
 func (e *Engine) madeUpCopy(b *bounded.Statement, complete map[string]bool) *rows {
 	in := &rows{hash: e.hash, copied: true, complete: complete}
 	columns, names := copiedCorners(b, b.Columns), columnNames(b)
@@ -201,7 +204,7 @@ func mixed(columns [][]string, names []string, n int) string {
 	return "(VALUES " + strings.Join(made, ", ") + ") AS made_up(" + strings.Join(names, ", ") + ")"
 }
 
-// stored writes a value as a table holds it.
+// stored returns the SQL of a value as a table on the server holds it, in a column of kind of.
 func stored(v value.Value, of kind) string {
 	switch {
 	case of == dateKind && v.Null:
@@ -216,7 +219,7 @@ func stored(v value.Value, of kind) string {
 	return constant(v)
 }
 
-// beyond are values that a table on the server may hold, but that are not of the declared type.
+// beyond lists values of columns on the server that are outside the range of the declared type.
 var beyond = map[kind][]string{
 	plainText: {text(strings.Repeat("y", value.MaxTextBytes+1))},
 	dateKind: {

@@ -6,21 +6,22 @@ import (
 	"strings"
 )
 
-// identity is a server's identity of a relation, whatever name led to it.
+// identity is what the server knows about a relation, independent of the name that led to it.
 type identity struct {
-	kind string // as pg_class writes it: r, p, m or v
-	// relation is cluster/database/number; for a view it also has a digest of the definitions of all views that it
-	// shows. A server reveals its cluster's number only to some roles; "?" stands for it otherwise.
+	kind string // the relkind of pg_class: r, p, m or v
+	// relation is the text cluster/database/number. For a view, a digest of the definitions of all views that it
+	// shows follows. Servers reveal the number of their cluster to some roles only. Otherwise "?" stands for it.
 	relation string
-	// family are the topmost tables that may hold the relation's rows, as cluster/database/number: a partition's rows
-	// are its parent's too. A view's family is itself; shows has the tables that it shows.
+	// family lists the topmost tables that may hold the relation's rows, as cluster/database/number. For a
+	// partition, this includes its parent table, which holds the same rows. For a view, it is the view itself, and
+	// shows lists the topmost tables whose rows the view shows.
 	family, shows []string
-	foreign       bool // some rows stand on another server
+	foreign       bool // some rows are stored on another server
 }
 
-// identities finds, for one relation: its kind, database and number; whether some of what it shows is foreign; a digest
-// of its views' rules; the topmost tables of all that it shows; and whether the role may know the cluster's number. It
-// reads no row.
+// identities is a query about one relation that reads no row. Its columns are: the kind, database and number of the
+// relation; whether a relation that it shows is foreign; a digest of the rules of its views; the topmost tables of
+// all that it shows; and whether the role may read the cluster's number.
 const identities = `WITH RECURSIVE self AS (SELECT oid, relkind FROM pg_class WHERE oid = CAST(RELATION AS regclass)),
  shown(rel, kind) AS (SELECT oid, relkind FROM self UNION SELECT c.oid, c.relkind FROM shown CROSS JOIN LATERAL (
   SELECT refobjid AS next FROM pg_depend JOIN pg_rewrite AS r ON classid = CAST('pg_rewrite' AS regclass) AND objid = r.oid
@@ -36,8 +37,8 @@ SELECT relkind, concat_ws('/', (SELECT oid FROM pg_database WHERE datname = curr
 
 var errNoTable = errors.New("it is neither a table nor a view of this database")
 
-// identify refuses anything but a table or view, and a table with rows on another server, because exact values would
-// travel from there.
+// identify returns the identity of a relation. It returns an error if the relation is neither a table nor a view,
+// or if a table has rows on another server. Exact values of such rows would travel between the servers.
 func (s *session) identify(ctx context.Context, relation string) (id identity, err error) {
 	var number, database, digest, tops string
 	mayKnow := false
@@ -80,7 +81,8 @@ func (s *session) identify(ctx context.Context, relation string) (id identity, e
 	return id, nil
 }
 
-// same reports whether two descriptions are of one relation, as far as both say.
+// same reports whether two values of identity.relation describe the same relation. An unknown cluster "?" equals
+// any other.
 func same(a, b string) bool {
 	of, in, _ := strings.Cut(a, "/")
 	alsoOf, alsoIn, _ := strings.Cut(b, "/")

@@ -10,29 +10,35 @@ import (
 	"dither/internal/engine"
 )
 
-// render writes the one statement that answers b over rows. Its columns are the keys k0, k1, … (and o, whether it is
-// the group of Other) and then each measure's sum. For an ordered measure they are, by cell, its values and how many
-// rows have each, in order.
+// render returns the statement that answers b over in. Its result has the keys k0, k1, …, the column o if b has the
+// group Other, and then the sum of each measure. For an ordered measure, the result has the keys, a value, and the
+// number of rows with this value, sorted by the value.
 //
-// The stages, from the inside out: read and clean the columns; keep the rows of WHERE, and evaluate keys and gridded
-// values; keep each unit's rows and cells within the caps; add up. OFFSET 0 makes a stage a fence: without it the
-// planner copies a stage's expressions into the next stage as often as they are named there. If each is named once, it
-// may (fenceOf).
+// The stages, from the inside out: read and clean the columns; apply WHERE, and evaluate keys and gridded values;
+// keep each unit's rows and cells within the caps; add up. OFFSET 0 at the end of a stage is a fence: without it,
+// the planner copies an expression of the stage into the next stage as often as that stage names it. A stage needs
+// no fence if the next stage names each of its expressions once: see fenceOf.
 //
-// Claim: a unit's own rows alone decide which rows and cells it keeps. A row's place among its unit's rows that are
-// left is its row_number() in the order of a hash of its cleaned columns, as far as anything reads them
-// (bounded.Statement.Reads), and then of these columns themselves, over PARTITION BY u (which is the same in all of
-// them, and left out of the order). Let R be the multiset of the unit's rows that are left, a row being these columns.
-// The order compares nothing but cleaned columns, each in a total order (bigint, boolean, double without NaN and −0,
-// text by its bytes; NULL last), so rows of one place are the same in every column, and the multiset of the first n
-// rows is a function of R and n, whatever order the rows arrive in. Keys and contributions are functions of the cleaned
-// columns; so is, then, what the unit adds under a cap on rows. A unit's cells are in the order of the least place of
-// their rows or, where rows have none, of a hash of the unit and the cell's keys; and then of these keys, in which they
-// differ: a total order, which is a function of R too. The rows of other units appear nowhere in this. ∎ (The hash
-// only spreads which rows are kept. That it collides, or is another one on another server, matters to no proof.)
+// Claim: the rows and cells of a unit that count depend on that unit's own rows alone. Let R be the multiset of the
+// unit's rows that pass WHERE, where a row consists of the cleaned columns that the statement reads
+// (bounded.Statement.Reads). A row's place is its row_number() among the unit's rows in R, by PARTITION BY u. The
+// order is by a hash of the row's columns, and then by the columns other than the unit. Each column has a total
+// order: bigint, boolean, double without NaN and −0, or text by its bytes; NULL comes last. So rows that the order
+// does not distinguish are equal in every column. The multiset of the first n rows is therefore a function of R and
+// n, in whatever order the rows arrive. Keys and contributions are functions of the cleaned columns. So what the
+// unit adds under a cap on rows is a function of R too.
 //
-// No fact recorded at sealing is used, because rows may have changed since. In a copy, the place q is the rank that the
-// row got when the copy was made, which by the same argument is a function of its unit's rows.
+// Under a cap on groups, a unit's cells are in the order of the least place of their rows. If rows have no places,
+// they are in the order of a hash of the unit and the cell's keys. Cells that this does not distinguish are ordered
+// by their keys, in which they differ. This is a total order and a function of R. No row of another unit takes part
+// in any of this. ∎
+//
+// The hash only spreads which rows are kept. The proof does not depend on collisions, nor on whether servers hash
+// alike.
+//
+// No fact recorded at sealing is used for a table that is read in place, because its rows may have changed. In a
+// copy, the place q is the rank that the row got when the copy was made. By the same argument, the rank is a
+// function of its unit's rows.
 func render(b *bounded.Statement, in *rows) string {
 	if b.Source != nil {
 		return renderSource(b, in)
@@ -49,13 +55,14 @@ func render(b *bounded.Statement, in *rows) string {
 	return addedUp(b, rows)
 }
 
-// dialect is PostgreSQL's form of the shared parts of statements. Sums of bigint are exact numerics of any size.
+// dialect is PostgreSQL's dialect for the statements that package engine writes. The server's sums of bigint are
+// exact numerics of any size.
 var dialect = engine.Dialect{
 	Integer: integer, Double: double, BigInt: "bigint", Real: "double precision",
 	Fence: " OFFSET 0",
 }
 
-// addedUp is the output for the rows that count.
+// addedUp returns the outermost stage of the statement, over the rows that count.
 func addedUp(b *bounded.Statement, rows string) string {
 	switch {
 	case b.Ordered:
@@ -82,9 +89,9 @@ func names(prefix string, n int) []string {
 	return out
 }
 
-// cleaned writes the cleaned columns c0, c1, … of every row; for a copy with places, also each row's rank as q.
-// Cleaning merges no two units: a unit's column has neither bounds nor values, so its cleaned value is its own, or
-// NULL.
+// cleaned returns a SELECT of the cleaned columns c0, c1, … of every row. If the rows are a copy's and need places,
+// it adds each row's rank as q. Cleaning cannot merge two units: the column of the unit has neither bounds nor
+// values, so cleaning leaves it as it is.
 func cleaned(b *bounded.Statement, in *rows) string {
 	from, raw := columnsRead(b, in)
 	columns := cleanColumns(b, raw)
@@ -98,8 +105,8 @@ func cleaned(b *bounded.Statement, in *rows) string {
 	return sql
 }
 
-// columnsRead writes the columns read of every row, and returns their names. For a table that is read directly, it
-// writes more columns beside them.
+// columnsRead returns a FROM item with the columns of every row as read returns them, and the names of these
+// columns. For a table that is read in place, it adds the columns more.
 func columnsRead(b *bounded.Statement, in *rows, more ...string) (from string, raw []string) {
 	if in.copied {
 		return in.scan, columnNames(b)
@@ -112,7 +119,7 @@ func columnsRead(b *bounded.Statement, in *rows, more ...string) (from string, r
 		asItIs = asItIs && readAsItIs(c, in.of[i])
 	}
 	fence := " OFFSET 0"
-	if asItIs { // naming it several times costs nothing
+	if asItIs { // naming such a column several times costs nothing
 		fence = ""
 	}
 	return "(SELECT " + list(columns, more) + " FROM " + in.scan + fence + ") AS x", raw
@@ -126,8 +133,9 @@ func cleanColumns(b *bounded.Statement, raw []string) []string {
 	return out
 }
 
-// evaluated writes the remaining rows: the keys, the gridded values v0, v1, … (NULL if a measure has none), and, if
-// units have several rows, the unit u and, if a cap may leave rows out, the row's place q.
+// evaluated returns a SELECT of the rows that pass WHERE and have known keys. Its columns are the keys, the gridded
+// values v0, v1, …, the unit u if rows have units, and the row's place q if it is needed: see placed. A value is
+// NULL if the row has none for that measure.
 func evaluated(b *bounded.Statement, in *rows) string {
 	row := engine.KeysAndValues(b, expression, gridded)
 	var carried []string
@@ -142,7 +150,7 @@ func evaluated(b *bounded.Statement, in *rows) string {
 			columns := placing(b)
 			carried = append(append(carried, columns...), in.hash(list(columns))+" AS h")
 			place = ", row_number() OVER (PARTITION BY u ORDER BY " + list([]string{"h"}, columns[1:]) + ") AS q"
-			fence = "" // the window is one
+			fence = "" // the window function acts as a fence
 		}
 	}
 	where := ""
@@ -161,15 +169,16 @@ func evaluated(b *bounded.Statement, in *rows) string {
 	return relabelled(b, in, "SELECT "+out+place+" FROM ("+sql+fence+") AS e"+engine.Kept(b, nil))
 }
 
-// placed reports whether rows have a place: if a cap may leave some of a unit's rows out, or, in a copy or after
-// relabelling, some of its cells.
+// placed reports whether the statement needs the place of each row. It does if a cap may leave out some of a unit's
+// rows. It also does if a cap may leave out some of a unit's cells and either the rows are a copy's or the keys
+// were relabelled.
 func placed(b *bounded.Statement, in *rows) bool {
 	return b.Unit != nil &&
 		(b.Caps.Rows > 0 || len(b.Keys) > 0 && (in.copied || b.Other) || b.Ordered && b.Caps.Groups > 0)
 }
 
-// placing are the columns that order a unit's rows, the unit's first, so that the same rows count in all questions with
-// one canonical text.
+// placing returns the columns that order a unit's rows, with the unit's column first. They are the same for all
+// questions with one canonical text, so the same rows count.
 func placing(b *bounded.Statement) []string {
 	out := []string{column(unitOf(b))}
 	for _, i := range b.Reads() {
@@ -184,10 +193,11 @@ func unitOf(b *bounded.Statement) int {
 	return slices.IndexFunc(b.Columns, func(c bounded.Column) bool { return c.Name == b.Unit.Name })
 }
 
-// gridded is a row's value in grid units, before clamping. (Among distinct reals 0 and −0 are equal here.)
+// gridded returns the SQL of a row's value for m, in grid units, before clamping. The server treats 0 and −0 as one
+// value.
 func gridded(m *bounded.Measure) string { return dialect.Gridded(m, expression) }
 
-// contributions are the values that rows add, as m0, m1, ….
+// contributions returns the SQL of each measure's contribution, as m0, m1, ….
 func contributions(b *bounded.Statement) []string {
 	var out []string
 	for i := range b.Measures {
@@ -196,7 +206,8 @@ func contributions(b *bounded.Statement) []string {
 	return out
 }
 
-// contribution clamps a row's gridded value; NULL contributes 0.
+// contribution returns the SQL of a row's contribution to measure i: the clamped gridded value. A NULL contributes
+// 0.
 func contribution(b *bounded.Statement, i int) string {
 	m := b.Measures[i]
 	switch {
@@ -214,7 +225,7 @@ func contribution(b *bounded.Statement, i int) string {
 	)
 }
 
-// cappedRows writes the rows that count: of each unit, the first Caps.Rows of the remaining ones.
+// cappedRows returns a SELECT of the rows that count under Caps.Rows: the first rows of each unit that pass WHERE.
 func cappedRows(b *bounded.Statement, in *rows) string {
 	switch {
 	case b.Unit == nil || b.Caps.Rows == 0:
@@ -225,8 +236,8 @@ func cappedRows(b *bounded.Statement, in *rows) string {
 	return fmt.Sprintf("SELECT * FROM (%s) AS p WHERE q <= %d", evaluated(b, in), b.Caps.Rows)
 }
 
-// cellBounded clamps what a unit adds to a cell. Beside a cap on rows, which bounds the other measures, the cap on
-// cells applies to CountUnits alone.
+// cellBounded returns the SQL that clamps what a unit adds to a cell. If the statement caps rows, the sums need no
+// further bound, and Caps.Groups applies only to measures of kind CountUnits.
 func cellBounded(b *bounded.Statement, m *bounded.Measure, name string) string {
 	if b.Caps.RowsPerGroup == 0 {
 		if m.Kind == bounded.CountUnits && len(b.Keys) > 0 {

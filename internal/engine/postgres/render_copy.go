@@ -7,10 +7,10 @@ import (
 	"dither/internal/engine"
 )
 
-// cappedCopy is cappedRows over a copy. If all rows remain, these are the rows of the lowest ranks, and the cap is a
-// filter. Otherwise only units with more rows than the cap need it, and they are few if the cap was well chosen. The
-// recorded facts select the form of the statement, and depend on all units' rows; the kept rows of one unit do not
-// (engine.Sealed has the proof).
+// cappedCopy is cappedRows over a copy. If no row can be dropped, the first rows are those of the lowest ranks, and
+// the cap is a filter. Otherwise only units with more rows than the cap need a window, and a well-chosen cap leaves
+// few such units. The recorded facts select the form of the statement. They depend on the rows of all units, but
+// the kept rows of one unit do not: [engine.Sealed] has the proof.
 func cappedCopy(b *bounded.Statement, in *rows) string {
 	filtered := func(column, op string) string {
 		some := *in
@@ -31,9 +31,9 @@ func cappedCopy(b *bounded.Statement, in *rows) string {
 	)
 }
 
-// ordered reads a copy in the order of its key, (unit, rank), if rows have to be sorted by their unit. The server's
-// planner then sorts the rows of one unit at a time, in little memory and without a file. Each stage repeats the order
-// with the unit's name, because a fence hides it.
+// ordered returns an ORDER BY clause that reads a copy in the order of its key, (unit, rank), if rows will be
+// sorted by their unit. The server then sorts the rows of one unit at a time, in little memory and without a file.
+// Each stage repeats the clause with its own name of the unit, because a fence hides the order from the next stage.
 func ordered(b *bounded.Statement, in *rows, unit string) string {
 	switch {
 	case !in.copied || b.Unit == nil || b.Caps.Groups == 0 && !in.inOrder:

@@ -12,18 +12,19 @@ import (
 	"dither/internal/value"
 )
 
-// rowsAreAddedUp reports whether each row is a unit, and contributions are added up as they are.
+// rowsAreAddedUp reports whether each row is a unit and the statement only adds up contributions of rows.
 func rowsAreAddedUp(b *bounded.Statement) bool {
 	return b.Unit == nil && !b.Ordered && b.RowVectors == nil && !b.Other &&
 		!slices.ContainsFunc(b.Measures, func(m *bounded.Measure) bool { return m.Kind == bounded.CountDistinct })
 }
 
-// sumOfRows writes, for row units, what the server's own GROUP BY would do, as far as possible. It groups rows by the
-// values read for a key's column, and cleans the groups' keys instead of each row's. Groups that become equal are added
-// up once more, and groups whose key is no group are left out then. Cleaning is a function of the value read, so rows
-// of one group have one key, and sums are exact in any order.
+// sumOfRows returns a statement for rows that are units, close to the server's own GROUP BY. It groups rows by the
+// values read of a key's column, and cleans the keys of the groups in place of those of each row. If cleaning makes
+// several groups equal, they are added up once more. Groups whose key is NULL are dropped then, unless NULL is a
+// group. Cleaning is a function of the value read, so all rows of a group have one cleaned key. Sums are exact in
+// any order.
 //
-// A stage is a fence only if the next one names an expression of it several times.
+// A stage is a fence only if the next stage names one of its expressions several times.
 func sumOfRows(b *bounded.Statement, in *rows) string {
 	var stored, found, keys, values, contributed, sums, cleanKeys []string
 	fence, again := "", false
@@ -37,7 +38,7 @@ func sumOfRows(b *bounded.Statement, in *rows) string {
 		switch {
 		case in.copied:
 			from = identifier(c.Name)
-		case c.Type == value.Integer: // whose type becomes bigint for groups, too
+		case c.Type == value.Integer: // groups by the server's own type, and casts to bigint afterwards
 			from, x = fmt.Sprintf("z%d", i), "CAST("+key+" AS bigint)"
 			stored = append(stored, identifier(c.Name)+" AS "+from)
 		}
@@ -80,32 +81,33 @@ func sumOfRows(b *bounded.Statement, in *rows) string {
 	return "SELECT * FROM (" + out + ") AS s" + engine.Kept(b, nil)
 }
 
-// isOne reports whether every row contributes 1.
+// isOne reports whether every row contributes 1 to m.
 func isOne(m *bounded.Measure) bool {
 	return (m.Kind == bounded.CountRows || m.Kind == bounded.CountUnits) && m.Lo <= 1 && 1 <= m.Hi
 }
 
-// clampIsIdle reports that no gridded value of the measure lies outside its bounds: those of a count, or of a column
-// whose cleaned range lies within them.
+// clampIsIdle reports whether clamping cannot change a gridded value of m. This is so for a count. It is also so
+// for a column whose cleaned range lies within the measure's bounds.
 //
-// Claim: if it returns true, coalesce(v, 0) equals the clamped value for every row, so a row adds no more than the
-// sensitivity assumes. A NULL adds 0 in both. A count's only other value is 1, which is between Lo and Hi. For a sum, X
-// is a column of a table, with bounds and without a list of values. Its cleaned value is in c.Range: clean clamps it,
-// and c.Range holds the 0 that tiny magnitudes become. Dialect.Gridded takes it to the grid. For a real it multiplies
-// by a power of two, which is exact at these magnitudes, and rounds half to even; for an integer it multiplies by 1 or
-// 2. Then it subtracts a constant. Each step keeps the order of numbers, and none overflows, by most. So v lies between
-// the results for the ends of c.Range. They are computed here by the same operations of IEEE 754 that the server uses.
-// The last line compares them with m.Lo and m.Hi. Bounds that a search found, or a question gave, may be narrower than
-// c.Range: then it is false, and the clamp is written. ∎
+// Claim: if it returns true, coalesce(v, 0) equals the clamped value in every row, so a row adds no more than the
+// sensitivity assumes. Proof. A NULL adds 0 in both. The only other value of a count is 1, which is between Lo and
+// Hi. For a sum, X is a column of a table, with bounds and without a list of values. Its cleaned value is in
+// c.Range: clean clamps the value, and c.Range contains the 0 that replaces tiny magnitudes, or its clamped value.
+// Dialect.Gridded converts the value to the grid. For a real, it multiplies by a power of two, which is exact at
+// these magnitudes, and rounds half to even. For an integer, it multiplies by 1 or 2. Then it subtracts a constant.
+// Each step keeps the order of numbers, and none overflows, because magnitudes are below the constant most. So v
+// lies between the results for the two ends of c.Range. They are computed here by the same IEEE 754 operations that
+// the server uses, and the last line compares them with m.Lo and m.Hi. Bounds that a search found or a question
+// gave may be narrower than c.Range. Then the result is false, and the clamp is written. ∎
 func clampIsIdle(b *bounded.Statement, m *bounded.Measure) bool {
 	if m.Kind == bounded.CountRows || m.Kind == bounded.CountUnits || m.Kind == bounded.CountValue {
 		return m.Lo <= 1 && 1 <= m.Hi
 	}
 	if m.Kind != bounded.Sum || b.Source != nil || m.X.Op != bounded.OpColumn || b.Columns[m.X.Column].Values != nil {
-		// a relation's columns are computed, and not cleaned
+		// A relation's columns are computed, so their values are not cleaned.
 		return false
 	}
-	const most = 1 << 61 // whose differences do not overflow
+	const most = 1 << 61 // differences of integers below it do not overflow
 	var lo, hi int64
 	switch c := b.Columns[m.X.Column]; {
 	case m.Rounds():
@@ -123,8 +125,9 @@ func clampIsIdle(b *bounded.Statement, m *bounded.Measure) bool {
 	return m.Centre > -most && m.Centre < most && lo-m.Centre >= m.Lo && hi-m.Centre <= m.Hi
 }
 
-// fenceOf keeps the planner from copying columns, each "… AS name", into the following stage as often as they are
-// named there. It is empty if no computed column is named twice.
+// fenceOf returns " OFFSET 0" if the text after, the following stage, names a computed column several times, and ""
+// otherwise. Without this fence, the planner would copy the column's expression to each place that names it. Each
+// column has the form "… AS name".
 func fenceOf(columns []string, after string) string {
 	for _, c := range columns {
 		if parts := aliased.FindStringSubmatch(c); parts == nil ||

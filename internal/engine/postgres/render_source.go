@@ -10,21 +10,23 @@ import (
 	"dither/internal/value"
 )
 
-// renderSource is render for the rows of a Source. Each node is a SELECT with its cleaned columns c0, c1, …, and the
-// unit u if there is one. A node that computes is a fence, like a stage of render; a join computes only what it
-// compares.
+// renderSource is render for the rows of a Source. Each operation of the Source becomes a SELECT with the columns
+// c0, c1, … and, if its rows have units, the unit u. An operation that computes expressions is a fence, like a
+// stage of render. A join computes only the expressions that it compares.
 //
-// That no two units' rows meet is the plan's proof (bounded.Source); each node here gives the rows that it speaks of.
-// It remains to show that a choice among a unit's rows depends on that unit alone, and is the same on every engine. Let
-// R be the multiset of the rows of a part (a unit's, or in a join a unit's or value's of Within), a row being its
-// contents. ranked compares nothing but contents: a digest of unit and contents, and then the contents, each in a total
-// order (bigint, boolean, double without NaN, text by its bytes; NULL last). Rows of which the order is open are equal
-// in all contents, but for −0 and 0, which no expression tells apart; so the multiset of the first n is a function of
-// R and n, whatever order rows arrive in. A unit's cells are in the order of the least place of their rows, and no two
-// have the same. (Where a unit has so few rows that no cap can leave out any of them, or any of their cells, all their
-// places are 0, and all are taken.) Of what was recorded at sealing only how many rows refer to one is relied on, of
-// copies (engine.OwnedFit has the proof); where no unit has more than one row by construction, no cap can cut anything
-// off. ∎
+// Claim: every choice among rows of a unit depends on that unit's rows alone, and is the same on every engine.
+// (That rows of two units never meet is proved at bounded.Source.) Proof. Let R be the multiset of the rows of a
+// part, where a row consists of its contents. A part is the rows of a unit, or, in a join, the rows with one unit
+// or one value of the columns Within. ranked compares contents only: a digest of the unit and the contents, and
+// then the contents. Each column has a total order: bigint, boolean, double without NaN, or text by its bytes; NULL
+// comes last. So rows that the order does not distinguish are equal in all contents, except for −0 and 0, which no
+// expression distinguishes. The multiset of the first n rows is therefore a function of R and n, in whatever order
+// the rows arrive. A unit's cells are in the order of the least place of their rows, and no two cells have the same
+// least place. If a unit has so few rows that no cap can leave out a row or a cell, all its places are 0, and all
+// its rows and cells count (engine.Enough).
+//
+// Only one kind of recorded fact is used, for copies: how many rows a unit has, and how many rows refer to one row
+// (engine.OwnedFit has the proof). If by construction no unit has more than one row, no cap can exclude anything. ∎
 func renderSource(b *bounded.Statement, in *rows) string {
 	rows := evaluatedSource(b, in)
 	if b.Unit != nil && (!b.Source.Single || b.CellsClamped()) {
@@ -44,7 +46,7 @@ func renderSource(b *bounded.Statement, in *rows) string {
 	return addedUp(b, rows)
 }
 
-// unitType is the type of a Source's unit, or 0.
+// unitType returns the type of the unit of s, or 0 if its rows have no units.
 func unitType(s *bounded.Source) (of value.Type) {
 	s.Walk(func(s *bounded.Source) {
 		if s.Op == bounded.Scan && s.Unit != nil {
@@ -54,7 +56,8 @@ func unitType(s *bounded.Source) (of value.Type) {
 	return of
 }
 
-// evaluatedSource writes the kept rows: the unit u if there is one, the keys, and the gridded values.
+// evaluatedSource returns a SELECT of the rows that pass WHERE and have known keys, with the unit u if rows have
+// units, the keys, and the gridded values.
 func evaluatedSource(b *bounded.Statement, in *rows) string {
 	row := engine.KeysAndValues(b, expression, gridded)
 	var unit []string
@@ -68,8 +71,8 @@ func evaluatedSource(b *bounded.Statement, in *rows) string {
 	return relabelledBeside(b, unit, "SELECT * FROM ("+sql+" OFFSET 0) AS e"+engine.Kept(b, nil))
 }
 
-// part is the group within which rows are numbered: those of one unit, with this type or 0, and of one value of each of
-// some columns.
+// part describes the sets of rows within which rows are numbered. All rows of a part have the same unit, of type
+// unit, unless unit is 0. They also have the same values in the columns within.
 type part struct {
 	unit   value.Type
 	within []string
@@ -82,10 +85,10 @@ func (p part) columns() []string {
 	return append([]string{"u"}, p.within...)
 }
 
-// ranked adds to rows, which have their part's unit and their contents, the place q of each within its part: in the
-// order of a digest of unit and contents, and then of the contents. In parts with at most enough rows, all of which are
-// used, q is 0, so only the few larger parts are sorted; engine.Enough proves that this is correct for everything that
-// reads q. No column of a part is NULL.
+// ranked adds the place q to rows: a row's number within its part. The order is by a digest of the unit and the
+// contents, and then by the contents. In parts with at most enough rows, q is 0, so only the few larger parts are
+// sorted. All rows of a smaller part are used: engine.Enough proves that this is correct for everything that reads
+// q. No column of p is NULL in any row.
 func ranked(rows string, p part, contents []engine.Content, enough int64) string {
 	var columns, order []string
 	unit := ""
@@ -113,7 +116,7 @@ func ranked(rows string, p part, contents []engine.Content, enough int64) string
 		rows, of, enough, list(columns), meets, window)
 }
 
-// unitText writes the unit as the digest has it; a day is 2000-12-31.
+// unitText returns the SQL of the unit as a text, for the digest. The form of a date is 2000-12-31.
 func unitText(of value.Type) string {
 	if of == value.Date {
 		return "CAST(DATE '1970-01-01' + CAST(u AS integer) AS text)"
@@ -121,7 +124,7 @@ func unitText(of value.Type) string {
 	return "CAST(u AS text)"
 }
 
-// node writes a Source over its tables.
+// node returns a SELECT of the rows of s.
 func node(s *bounded.Source, in *rows) string {
 	inputs := make([]string, len(s.Inputs))
 	for i, input := range s.Inputs {
@@ -136,7 +139,7 @@ func node(s *bounded.Source, in *rows) string {
 			list([]string{"b.u AS u"}, names("c", len(s.Columns))), inputs[0], s.ParentKey, inputs[1], s.ChildKey)
 		if !in.tables[s.Inputs[0].Table].copied ||
 			engine.OwnedFit(s, func(table string) engine.Sealed { return in.known[table] }) {
-			return rows // all rows of a table that is read in place
+			return rows // a table that is read in place keeps all rows
 		}
 		return fmt.Sprintf("SELECT %s FROM (%s) AS p WHERE q <= %d", list([]string{"u"}, names("c", len(s.Columns))),
 			ranked(rows, part{unit: unitType(s)}, contentsOf(s), s.Stored), s.Stored)
@@ -157,10 +160,10 @@ func node(s *bounded.Source, in *rows) string {
 	case bounded.PerUnit:
 		return inside.PerUnit(s, inputs[0])
 	}
-	panic("postgres: no source " + string(s.Op)) // refuse knows them all
+	panic("postgres: no source " + string(s.Op)) // unreachable: refuse excludes other operations
 }
 
-// contentsOf are all columns of a source.
+// contentsOf returns all columns of s.
 func contentsOf(s *bounded.Source) (out []engine.Content) {
 	for i, c := range s.Columns {
 		out = append(out, engine.Content{Name: column(i), Type: c.Type})
@@ -168,7 +171,7 @@ func contentsOf(s *bounded.Source) (out []engine.Content) {
 	return out
 }
 
-// unitOfRows is the unit, if rows have one.
+// unitOfRows returns the column of the unit, or nil if the rows of s have no units.
 func unitOfRows(s *bounded.Source) []string {
 	if s.Units {
 		return []string{"u"}
@@ -176,7 +179,7 @@ func unitOfRows(s *bounded.Source) []string {
 	return nil
 }
 
-// outputs are the unit, and the source's expressions as columns.
+// outputs returns a list of output columns: the unit u if the rows of s have units, and the expressions of s.
 func outputs(s *bounded.Source) string {
 	out := unitOfRows(s)
 	for i, e := range s.Exprs {
@@ -185,8 +188,8 @@ func outputs(s *bounded.Source) string {
 	return list(out)
 }
 
-// scanned writes a table's cleaned columns, and the unit as it was read: it has neither bounds nor values, so cleaning
-// does not merge two units.
+// scanned returns a SELECT of a table's cleaned columns. The unit u is not cleaned. Its column has neither bounds
+// nor values, so its cleaned value would be the same.
 func scanned(s *bounded.Source, in *rows) string {
 	var raw, cleaned []string
 	asItIs, where := true, ""
@@ -201,14 +204,14 @@ func scanned(s *bounded.Source, in *rows) string {
 		where = " WHERE u IS NOT NULL"
 	}
 	from := "SELECT " + list(raw) + " FROM " + in.scan
-	if !asItIs { // naming it several times has a cost
+	if !asItIs { // naming such a column several times has a cost
 		from += " OFFSET 0"
 	}
 	return "SELECT " + list(cleaned) + " FROM (" + from + ") AS x" + where + " OFFSET 0"
 }
 
-// joined writes the second input's rows, at most Most of one part, beside the first's. Rows in which a column of Within
-// is NULL meet none.
+// joined returns the SELECT of a Join. It uses at most Most rows of each part of the second input. Rows of the
+// second input with NULL in a column of Within are left out, because they match no row.
 func joined(s *bounded.Source, left, right string) string {
 	n, second := len(s.Inputs[0].Columns), s.Inputs[1]
 	var row, on, out []string
@@ -250,8 +253,8 @@ func joined(s *bounded.Source, left, right string) string {
 		list(out, names("c", len(s.Columns))), left, word, list(row), right, strings.Join(on, " AND "))
 }
 
-// cellsOfSource writes one row for each unit and each cell that it keeps: the first Caps.Groups cells by their first
-// row.
+// cellsOfSource returns a SELECT with one row for each unit and each of its cells that count: the first Caps.Groups
+// cells in the order of their first rows.
 func cellsOfSource(b *bounded.Statement, rows string) string {
 	keys := engine.KeyNames(b)
 	cell := append([]string{"u"}, keys...)
@@ -260,7 +263,7 @@ func cellsOfSource(b *bounded.Statement, rows string) string {
 		name := fmt.Sprintf("m%d", i)
 		sum := "sum"
 		if m.Kind == bounded.CountUnits {
-			sum = "max" // once per cell, however many rows
+			sum = "max" // 1 for a cell, however many rows the unit has there
 		}
 		sums = append(sums, fmt.Sprintf("%s(%s) AS %[2]s", sum, name))
 		out = append(out, cellBounded(b, m, name)+" AS "+name)

@@ -11,7 +11,7 @@ import (
 	"dither/mechanism"
 )
 
-// Rows implements engine.Engine. It runs one statement, and adds its rows as they come.
+// Rows implements [engine.Engine]. It runs one statement, and passes its rows on as they arrive.
 func (e *Engine) Rows(ctx context.Context, b *bounded.Statement, from engine.Sealed, into *mechanism.Rows) error {
 	if err := e.eachRow(ctx, b, from, into.Add); err != nil {
 		return err
@@ -19,7 +19,8 @@ func (e *Engine) Rows(ctx context.Context, b *bounded.Statement, from engine.Sea
 	return into.Seal()
 }
 
-// eachRow passes each row's integers to add, and whether the row is its unit's first.
+// eachRow passes the integers of each row to add. The argument first reports whether the row is the first of its
+// unit.
 func (e *Engine) eachRow(
 	ctx context.Context, b *bounded.Statement, from engine.Sealed, add func(first bool, row []int64) error,
 ) error {
@@ -53,8 +54,8 @@ func (e *Engine) eachRow(
 	return in.still(ctx)
 }
 
-// rowsOf writes the contributions m0, m1, … of each row that counts. If units may have several rows, the unit u comes
-// first and orders the rows, so that a unit's rows are adjacent.
+// rowsOf returns a SELECT of the contributions m0, m1, … of each row that counts. If rows have units, the unit u
+// comes first, and the rows are sorted by it.
 func rowsOf(b *bounded.Statement, in *rows) string {
 	var from string
 	if b.Source != nil {
@@ -68,7 +69,7 @@ func rowsOf(b *bounded.Statement, in *rows) string {
 	return "SELECT u, " + list(contributions(b)) + " FROM (" + from + ") AS r ORDER BY u"
 }
 
-// rowsOfSource writes the rows of a Source that count.
+// rowsOfSource returns a SELECT of the rows of a Source that count.
 func rowsOfSource(b *bounded.Statement, in *rows) string {
 	rows := evaluatedSource(b, in)
 	if b.Unit == nil || b.Source.Single {

@@ -18,19 +18,19 @@ import (
 	"dither/internal/value"
 )
 
-// Sealer reads tables on servers for sealing.
+// Sealer inspects and copies tables on servers, for sealing.
 type Sealer struct{}
 
 var _ seal.Server = Sealer{}
 
-// Look implements seal.Server: the table's kind and columns, then two statements over its rows, all in one transaction.
-// Its errors quote no row.
+// Look implements seal.Server. It reads the table's kind and columns, and then runs its statements over the rows,
+// all in one transaction. Errors quote no row.
 func (Sealer) Look(ctx context.Context, t *policy.Table, values ...string) (seal.Found, error) {
 	return inspect(ctx, t, "READ ONLY", 0, func(ctx context.Context, l *look) error { return l.values(ctx, values) })
 }
 
-// inspect reads a table, and then runs more in the same transaction, which ends with the connection. stored is how many
-// rows of a unit a copy keeps; 0 without a copy.
+// inspect inspects a table and then calls then, in the same transaction. The transaction ends with the connection.
+// stored is the number of rows of a unit that a copy keeps, or 0 if no copy is made.
 func inspect(
 	ctx context.Context,
 	t *policy.Table,
@@ -47,9 +47,9 @@ func inspect(
 		return found, err
 	}
 	defer s.end()
-	// The counters first, in a transaction of their own: they are live, while rows are those of the next one's
-	// snapshot. A change in between is then told as one, though it is in what is sealed; the other way round it would
-	// never be told.
+	// The server's counters of changes are read first, in a transaction of their own. They are always current, but
+	// the rows are those of the next transaction's snapshot. So a change between the two is reported, although the
+	// sealed rows include it. In the opposite order, a change could be missed forever.
 	if err := s.begin(ctx); err != nil {
 		return found, err
 	}
@@ -76,8 +76,9 @@ func inspect(
 	return found, nil
 }
 
-// unquoted drops the server's text once rows were read, because a view's functions may put anything into it. It keeps
-// errors about the server alone: it is full or unreachable, time is up, or a permission is missing.
+// unquoted removes the server's text from an error after rows were read, because a view's functions may put
+// anything into it. It keeps errors that concern the server alone: the server is full or unreachable, the time is
+// up, or a permission is missing.
 func unquoted(err error) error {
 	var raised *pgconn.PgError
 	if !errors.As(err, &raised) || len(raised.Code) != 5 ||
@@ -88,18 +89,19 @@ func unquoted(err error) error {
 	return fmt.Errorf("it has a row that cannot be read (SQLSTATE %s): a view fails on it", raised.Code)
 }
 
-// look is the inspection of one table.
+// look is the inspection of one table, with its connection.
 type look struct {
 	*session
 	*rows
 	table  *policy.Table
 	found  *seal.Found
-	stored int64 // for a copy: how many rows of one unit it keeps; 0 without a copy
+	stored int64 // the number of rows of one unit that a copy keeps; 0 if no copy is made
 }
 
 func (l *look) regclass() string { return "CAST(" + quoted(l.name) + " AS regclass)" }
 
-// kinds notes the server's identity of the relation, and checks it.
+// kinds records the server's identity of the relation, and warns if its rows may change unnoticed or are on another
+// server.
 func (l *look) kinds(context.Context) error {
 	l.found.Relation, l.found.Family, l.found.Shows = l.relation, l.family, l.shows
 	switch l.kind {
@@ -121,7 +123,7 @@ func (l *look) kinds(context.Context) error {
 
 func (l *look) warn(text string) { l.found.Warnings = append(l.found.Warnings, text) }
 
-// ignored are the columns that are not declared.
+// ignored records the names of columns that the policy does not declare.
 func (l *look) ignored(ctx context.Context) error {
 	return l.query(
 		ctx,
@@ -135,7 +137,7 @@ func (l *look) ignored(ctx context.Context) error {
 	)
 }
 
-// role warns if the role may do more than read.
+// role warns if the server's role may do more than read.
 func (l *look) role(ctx context.Context) error {
 	return l.query(
 		ctx,
@@ -154,7 +156,8 @@ func (l *look) role(ctx context.Context) error {
 	)
 }
 
-// count counts rows, and digests the values read: a sum of the rows' hashes, which does not depend on their order.
+// count counts rows, and NULL, special and out-of-range values of each column. It also computes a digest of all
+// values: a sum of hashes of the rows, which does not depend on their order.
 func (l *look) count(ctx context.Context) error {
 	columns := l.table.Columns
 	var read, counts, all []string
@@ -164,7 +167,7 @@ func (l *look) count(ctx context.Context) error {
 		all = append(all, x)
 		lost, special, outside := fmt.Sprintf("NOT n%d AND x%[1]d IS NULL", i), "FALSE", sealOutside(c, x)
 		switch {
-		case c.Type == value.Real && l.of[i] == numeric: // NaN, ±∞ and what is beyond the doubles
+		case c.Type == value.Real && l.of[i] == numeric: // NaN, ±∞ and numbers beyond the range of doubles
 			lost, special = "FALSE", lost
 		case c.Type == value.Real:
 			special = x + " IN (CAST('NaN' AS double precision), CAST('Infinity' AS double precision), CAST('-Infinity' AS double precision))"
@@ -206,7 +209,7 @@ func (l *look) count(ctx context.Context) error {
 	})
 }
 
-// declared are the columns that were read, as they were read.
+// declared returns the names, types and kinds of the columns that were read, as a text.
 func (l *look) declared() string {
 	out := make([]string, len(l.table.Columns))
 	for i, c := range l.table.Columns {
@@ -217,7 +220,8 @@ func (l *look) declared() string {
 
 func readColumn(c *policy.Column, of kind) string { return read(bounded.Column{Column: c}, of) }
 
-// sealOutside is the condition that the value read of a column is outside its declared values or bounds.
+// sealOutside returns the condition that x, a column's value as read returns it, is outside the declared values or
+// bounds.
 func sealOutside(c *policy.Column, x string) string {
 	switch {
 	case c.Values != nil:
@@ -237,7 +241,7 @@ func (l *look) units(ctx context.Context) error {
 	switch {
 	case t.Public:
 		return nil
-	case t.Unit.Column == "": // a row is one, or of the unit of another table's row
+	case t.Unit.Column == "": // each row is a unit, or has its unit through a row of another table
 		f.Units, f.MaxRowsPerUnit = f.Rows, min(f.Rows, 1)
 		if t.Unit.Through == "" || l.stored == 0 {
 			return nil
@@ -272,7 +276,7 @@ func (l *look) units(ctx context.Context) error {
 	return l.numbers(ctx, sql, &f.Units, &f.MaxRowsPerUnit, &f.UnitsOver, &f.RowsOver, &f.UnitsLeftOut, &f.RowsLeftOut)
 }
 
-// numbers reads one row of numbers.
+// numbers runs a query for one row of numbers, and stores them in out.
 func (l *look) numbers(ctx context.Context, sql string, out ...*int64) error {
 	return l.query(ctx, sql, func(row [][]byte) error {
 		for i, into := range out {

@@ -14,22 +14,23 @@ import (
 	"dither/internal/value"
 )
 
-// session is one connection with one transaction. It reads one snapshot, and writes nothing.
+// session is one connection. Its transactions are read-only, unless sealing makes or drops a copy, and each reads
+// one snapshot.
 type session struct{ conn *pgconn.PgConn }
 
-// oldest is the oldest version on which tests ran.
+// oldest is the oldest version of PostgreSQL on which the tests ran.
 const oldest = 15
 
-// settings fix the meaning and the rights of a statement, whatever the settings of the server, the role and the
-// database. JIT compilation costs more than it gains here. row_security off makes hidden rows an error instead of a
-// silently smaller table.
+// settings fix the meaning and the rights of a statement, independent of the settings of the server, the role and
+// the database. JIT compilation costs more than it saves here. With row_security off, rows hidden from the role
+// cause an error, and not a silently smaller table.
 var settings = []string{
 	"search_path = pg_catalog, pg_temp", "client_encoding = 'UTF8'", "standard_conforming_strings = on",
 	"transform_null_equals = off",
 	"DateStyle = 'ISO, YMD'", "TimeZone = 'UTC'", "row_security = off", "jit = off", "cursor_tuple_fraction = 1",
 }
 
-// connect opens a connection. No transaction has begun on it.
+// connect opens a connection. It begins no transaction.
 func connect(ctx context.Context, config *pgconn.Config) (*session, error) {
 	conn, err := pgconn.ConnectConfig(ctx, config)
 	if err != nil {
@@ -43,14 +44,14 @@ func connect(ctx context.Context, config *pgconn.Config) (*session, error) {
 	return s, nil
 }
 
-// begin begins a transaction, which sees the rows at the moment of its first statement. Its statements and idle time
-// end with ctx: the server itself enforces that, even if this process is gone.
+// begin begins a read-only transaction, which sees the rows at the moment of its first statement. The server itself
+// ends its statements and its idle time at the deadline of ctx, even if this process no longer exists.
 func (s *session) begin(ctx context.Context) error {
 	return s.transaction(ctx, "READ ONLY")
 }
 
 func (s *session) transaction(ctx context.Context, mode string) error {
-	limit := int64(0) // none
+	limit := int64(0) // no limit
 	if deadline, ok := ctx.Deadline(); ok {
 		limit = max(time.Until(deadline).Milliseconds(), 1)
 	}
@@ -64,10 +65,11 @@ func (s *session) transaction(ctx context.Context, mode string) error {
 	return s.conn.Exec(ctx, sql.String()).Close()
 }
 
-// leave ends the transaction, and keeps the connection.
+// leave ends the transaction and keeps the connection.
 func (s *session) leave(ctx context.Context) error { return s.conn.Exec(ctx, "ROLLBACK").Close() }
 
-// check refuses a server for which statements are not written. It uses only what came with the connection.
+// check returns an error for a server whose version or encoding this package does not support. It uses only the
+// parameters that the server sent when the connection was made.
 func (s *session) check() error {
 	version := s.conn.ParameterStatus("server_version")
 	major, _ := strconv.Atoi(version[:len(version)-len(strings.TrimLeft(version, "0123456789"))])
@@ -81,18 +83,18 @@ func (s *session) check() error {
 	return nil
 }
 
-// end closes the connection, and with it the transaction.
+// end closes the connection, which ends the transaction.
 func (s *session) end() {
 	ctx, cancel := context.WithTimeout(context.Background(), goodbye)
 	defer cancel()
 	_ = s.conn.Close(ctx)
 }
 
-// goodbye is how long to wait for the end of a connection, and for a cancelled server.
+// goodbye is how long to wait for the end of a connection, and for a server that was asked to cancel a statement.
 const goodbye = 2 * time.Second
 
-// query runs one statement, and passes the texts of its rows' columns to each; nil stands for NULL. They are valid
-// until each returns.
+// query runs one statement and passes each result row to each: the texts of its columns, with nil for NULL. The
+// texts are valid until each returns.
 func (s *session) query(ctx context.Context, sql string, each func(row [][]byte) error) error {
 	result := s.conn.ExecParams(ctx, sql, nil, nil, nil, nil)
 	var failed error
@@ -100,16 +102,16 @@ func (s *session) query(ctx context.Context, sql string, each func(row [][]byte)
 		failed = each(result.Values())
 	}
 	if failed != nil {
-		s.end() // without reading the rest
+		s.end() // closes the connection without reading the remaining rows
 		return failed
 	}
 	_, err := result.Close()
 	return err
 }
 
-// columns are the kinds of a relation's columns. The statement that finds them reads no row, and keeps the relation
-// from being changed or dropped until the transaction ends. A kind that may not stand for the declared type is an
-// error.
+// columns returns the kinds of a relation's columns. Its statement reads no row, and locks the relation against
+// being changed or dropped until the transaction ends. It returns an error if a column's kind is not among those of
+// its declared type.
 func (s *session) columns(
 	ctx context.Context, relation string, columns []*policy.Column, kinds map[value.Type][]kind,
 ) ([]kind, error) {
@@ -118,7 +120,7 @@ func (s *session) columns(
 		names[i] = identifier(c.Name)
 	}
 	result := s.conn.ExecParams(ctx, "SELECT "+list(names)+" FROM "+relation+" LIMIT 0", nil, nil, nil, nil)
-	result.NextRow() // there is no row, but its description is known
+	result.NextRow() // no row is returned, but the columns are described
 	out := make([]kind, len(columns))
 	fields := result.FieldDescriptions()
 	for i := range min(len(out), len(fields)) {
@@ -143,9 +145,9 @@ func (s *session) typeName(ctx context.Context, of kind) (name string) {
 	return name
 }
 
-// state summarises, without reading rows, whether they changed: for a table and all that inherit from it, its file and
-// how many rows were ever inserted, updated and deleted. It is "" for a view, of which nothing is known. The counts may
-// lag by a second or so, and the file changes when the same rows are rewritten.
+// state returns a summary of a relation that changes when its rows change, without reading rows. For a table and
+// all tables that inherit from it, it has the file and the numbers of rows ever inserted, updated and deleted. For
+// a view it is "". The counts may lag by about a second. The file also changes when the same rows are rewritten.
 func (s *session) state(ctx context.Context, relation string) (state string, err error) {
 	err = s.query(
 		ctx,

@@ -10,18 +10,18 @@ import (
 	"dither/internal/policy"
 )
 
-// Over makes an engine over relations of tables of one server, by their names in the policy, and over nothing else. It
-// connects at the first question.
+// Over returns an engine for relations of tables on one server. tables holds them by their names in the policy, and
+// the engine reads no other table. It connects at the first question.
 func Over(tables map[string]policy.Source) *Engine {
 	e := &Engine{tables: tables, page: defaultPage, hash: hashed}
-	for _, s := range tables { // any of them names the server
+	for _, s := range tables { // all tables name the same server
 		e.source = policy.Source{Format: s.Format, Service: s.Service, URLEnv: s.URLEnv, Local: s.Local}
 	}
 	return e
 }
 
-// findAll finds the tables of b's Source, each as find does, and reads all of them at one moment: that of the
-// transaction.
+// findAll locates the tables of b's Source, each as find does. All of them are read in one transaction, at one
+// moment.
 func (e *Engine) findAll(ctx context.Context, s *session, b *bounded.Statement, from engine.Sealed) (*rows, error) {
 	all := &rows{hash: e.hash, tables: map[string]*rows{}, known: from.Tables}
 	for _, read := range tablesOf(b) {
@@ -46,7 +46,8 @@ func (e *Engine) findAll(ctx context.Context, s *session, b *bounded.Statement, 
 		all.tables[read.name] = in
 	}
 	all.now = func(ctx context.Context) (string, error) {
-		if err := s.run(ctx, anyJoins); err != nil { // for the catalogue, which the planner can estimate
+		// restores the planner's choice for queries of the catalogue, which it can estimate
+		if err := s.run(ctx, anyJoins); err != nil {
 			return "", err
 		}
 		for _, in := range all.tables {
@@ -59,18 +60,20 @@ func (e *Engine) findAll(ctx context.Context, s *session, b *bounded.Statement, 
 	return all, s.run(ctx, hashJoins)
 }
 
-// hashJoins makes the planner join tables in the order of the statement, and by hash tables. Then the cost of a join is
-// that of its inputs and its result, and a unit's part in these is bounded (cost.Of). Every join has an equality
-// for the lookup. The planner cannot estimate how many rows come through a fence. If it expects one row and a unit has
-// a thousand, it may compare each of them with every row of the other table; or it may first join two tables that share
-// nothing but the unit, and form a million pairs of a thousand rows.
+// hashJoins makes the planner join tables in the order of the statement, and by hash tables only. The cost of a
+// join is then that of its inputs and its result, and the share of one unit in these is bounded (cost.Of). Every
+// join has an equality, which a hash table needs. Otherwise the planner could choose badly, because it cannot
+// estimate how many rows pass a fence. If it expects one row where a unit has a thousand, it may compare each of
+// them with every row of the other table. Or it may first join two tables that have only the unit in common, and
+// form a million pairs of a unit's rows.
 const hashJoins = "SET LOCAL enable_hashjoin = on; SET LOCAL enable_nestloop = off; SET LOCAL enable_mergejoin = off; " +
 	"SET LOCAL join_collapse_limit = 1; SET LOCAL from_collapse_limit = 1"
 
-// anyJoins lifts these restrictions again.
+// anyJoins undoes hashJoins.
 const anyJoins = "RESET enable_hashjoin; RESET enable_nestloop; RESET enable_mergejoin; RESET join_collapse_limit; RESET from_collapse_limit"
 
-// tableRead is a table that a Source reads.
+// tableRead is a table that a Source reads: its name, the name of its unit's column or "", and the columns that are
+// read.
 type tableRead struct {
 	name, unit string
 	columns    []bounded.Column
@@ -78,7 +81,7 @@ type tableRead struct {
 
 func (t tableRead) declared() []*policy.Column { return declared(t.columns) }
 
-// tablesOf are the tables of b's Source, in the order of their names, each with all columns that some scan reads.
+// tablesOf returns the tables of b's Source, sorted by name, each with all columns that some Scan reads.
 func tablesOf(b *bounded.Statement) (out []tableRead) {
 	for _, name := range b.Tables() {
 		t := tableRead{name: name}
@@ -105,12 +108,12 @@ func (t *tableRead) add(c bounded.Column) {
 	}
 }
 
-// kindOf is the kind of a column that is read.
+// kindOf returns the kind of the column with this name.
 func (in *rows) kindOf(name string) kind {
 	return in.of[slices.IndexFunc(in.columns, func(c bounded.Column) bool { return c.Name == name })]
 }
 
-// readable writes the reading of a column, which in a copy was read already.
+// readable returns the SQL that reads a column. A column of a copy was read when the copy was made.
 func (in *rows) readable(c bounded.Column) string {
 	if in.copied {
 		return identifier(c.Name)
@@ -118,7 +121,8 @@ func (in *rows) readable(c bounded.Column) string {
 	return read(c, in.kindOf(c.Name))
 }
 
-// madeUpAll writes rows of every table, as on the server or as in copies: fewer rows for more tables.
+// madeUpAll returns made-up rows for every table of a Source, as tables on the server or as copies. It makes fewer
+// rows for each table if there are more tables, because joins multiply them.
 func (e *Engine) madeUpAll(b *bounded.Statement, real kind, copied bool) *rows {
 	all := &rows{hash: e.hash, tables: map[string]*rows{}}
 	scans := 0
@@ -139,5 +143,5 @@ func (e *Engine) madeUpAll(b *bounded.Statement, real kind, copied bool) *rows {
 	return all
 }
 
-// leastMadeUp is the least number of made-up rows of a table.
+// leastMadeUp is the smallest number of made-up rows of a table.
 const leastMadeUp = 40

@@ -11,7 +11,7 @@ import (
 	"dither/internal/value"
 )
 
-// values notes the distinct values of some columns of a public table, cleaned, in the state in which it is sealed.
+// values records the distinct cleaned values of some columns of a public table, as they are at sealing.
 func (l *look) values(ctx context.Context, columns []string) error {
 	if !l.table.Public {
 		return nil
@@ -49,9 +49,9 @@ func (l *look) values(ctx context.Context, columns []string) error {
 	return nil
 }
 
-// Values implements engine.Engine, for copies alone. Releases are read by a version's values, and a table's values may
-// change. For a table that is read in place, sealing notes the values (look.values). It is for public tables, as the
-// kernel ensures.
+// Values implements [engine.Engine], for copies only: the meaning of a release depends on the values of its
+// version, and the values of a table on a server may change. For a table that is read in place, sealing records the
+// values: see look.values. The kernel calls Values for public tables only.
 func (e *Engine) Values(ctx context.Context, c bounded.Column, from engine.Sealed, most int) ([]value.Value, error) {
 	if from.Copy == nil {
 		return nil, &engine.RefusedError{

@@ -12,8 +12,8 @@ import (
 	"dither/internal/policy"
 )
 
-// configure finds a source's server as libpq would: by a named service or an environment variable, the PG… variables,
-// ~/.pg_service.conf and ~/.pgpass.
+// configure returns the connection settings of a source's server. It finds them as libpq does: from a named service
+// or an environment variable, the PG… variables, ~/.pg_service.conf and ~/.pgpass.
 func configure(source policy.Source) (*pgconn.Config, error) {
 	where := whereabouts(source)
 	if where == "" {
@@ -34,7 +34,7 @@ func configure(source policy.Source) (*pgconn.Config, error) {
 	return config, nil
 }
 
-// whereabouts is the connection string of a source's server.
+// whereabouts returns the connection string of a source's server, or "" if its environment variable is not set.
 func whereabouts(source policy.Source) string {
 	if source.URLEnv != "" {
 		return os.Getenv(source.URLEnv)
@@ -46,10 +46,10 @@ var errNotPrivate = errors.New(
 	"postgres: exact sums would travel over the network to a server that is not known for sure: " +
 		"say sslmode=verify-full, and sslrootcert where its certificate is no public one")
 
-// private refuses a connection on which somebody could listen, or answer in the server's place. It accepts a local
-// socket, the machine itself, and TLS with a certificate that is verified for the host's name or (verify-ca) by an
-// authority that the owner names. Without a named authority, verify-ca would accept any host's certificate by any
-// public authority.
+// private returns an error if somebody could read a connection, or answer in the server's place. It accepts a local
+// socket, the local machine, and TLS with a verified certificate. The certificate must be verified for the host's
+// name, or (verify-ca) by an authority that the owner names. Without a named authority, verify-ca would accept any
+// host's certificate from any public authority.
 func private(config *pgconn.Config) error {
 	ways := append([]*pgconn.FallbackConfig{{Host: config.Host, TLSConfig: config.TLSConfig}}, config.Fallbacks...)
 	for _, way := range ways {

@@ -2,5 +2,5 @@ package pgtest
 
 import "syscall"
 
-// mortal makes a process end when the tests end, however they end.
+// mortal returns attributes of a process that make it end when the tests end, for whatever reason.
 func mortal() *syscall.SysProcAttr { return &syscall.SysProcAttr{Pdeathsig: syscall.SIGQUIT} }

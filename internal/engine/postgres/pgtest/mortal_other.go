@@ -4,5 +4,5 @@ package pgtest
 
 import "syscall"
 
-// mortal does nothing here: Main ends the server.
+// mortal returns no special attributes: on this system, only Main and Stop end the server.
 func mortal() *syscall.SysProcAttr { return &syscall.SysProcAttr{} }

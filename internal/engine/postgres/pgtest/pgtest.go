@@ -1,5 +1,5 @@
-// Package pgtest runs a PostgreSQL server for a test binary, in a temporary folder, on a local socket. It ends with the
-// tests.
+// Package pgtest runs a PostgreSQL server for a test binary. The server uses a temporary folder and a local socket,
+// and ends with the tests.
 package pgtest
 
 import (
@@ -24,12 +24,13 @@ import (
 	"github.com/jackc/pgx/v5/pgconn"
 )
 
-// Server is a running server. Its owner's name is "owner", and it trusts everybody who can reach the socket.
+// Server is a running server. Its superuser is named "owner". Anyone who can reach the socket may connect as any
+// user.
 type Server struct {
 	folder string
 	stop   chan struct{}
 	done   chan struct{}
-	icu    bool // whether it was built with ICU, as Debian's is
+	icu    bool // whether it was built with ICU, as Debian's server is
 }
 
 var (
@@ -38,16 +39,17 @@ var (
 	failure error
 )
 
-// errAbsent: the Debian package is not installed.
+// errAbsent means that PostgreSQL is not installed.
 var errAbsent = errors.New("PostgreSQL is not installed (apt-get install postgresql)")
 
-// Main runs a binary's tests, and ends the server if they started one.
+// Main runs the tests of a binary, and ends the server if a test started it.
 func Main(m *testing.M) {
-	m.Run() // what it found stays the binary's result
+	m.Run() // Go uses the result of m.Run as the exit code
 	Stop()
 }
 
-// Stop ends the server, if one was started, for a binary whose tests something else runs. No test may follow.
+// Stop ends the server, if it was started. It is for binaries that do not run their tests through Main. No test may
+// follow.
 func Stop() {
 	if running != nil {
 		close(running.stop)
@@ -56,8 +58,8 @@ func Stop() {
 	}
 }
 
-// Start returns the binary's server, which it starts the first time. Without the package it skips the test, or fails it
-// if DITHER_TEST_NEEDS_POSTGRES is set; a server that does not start fails the test.
+// Start returns the binary's server. The first call starts it. If PostgreSQL is not installed, Start skips the
+// test, or fails it if DITHER_TEST_NEEDS_POSTGRES is set. If the server does not start, Start fails the test.
 func Start(t testing.TB) *Server {
 	t.Helper()
 	once.Do(func() { running, failure = start() })
@@ -70,16 +72,16 @@ func Start(t testing.TB) *Server {
 	return running
 }
 
-// URL is the URL of a database of the server for a user.
+// URL returns the connection string for a user and a database.
 func (s *Server) URL(user, database string) string {
 	return fmt.Sprintf("host=%s user=%s dbname=%s", s.folder, user, database)
 }
 
-// ICU reports whether the server knows ICU's collations: Debian's does.
+// ICU reports whether the server has the collations of ICU. Debian's server has them.
 func (s *Server) ICU() bool { return s.icu }
 
-// NeedICU skips a test if the server does not know ICU's collations, or fails it if DITHER_TEST_NEEDS_POSTGRES is set,
-// which asks for Debian's server.
+// NeedICU skips a test if the server lacks the collations of ICU. If DITHER_TEST_NEEDS_POSTGRES is set, it fails
+// the test.
 func (s *Server) NeedICU(t testing.TB) {
 	t.Helper()
 	switch {
@@ -91,8 +93,8 @@ func (s *Server) NeedICU(t testing.TB) {
 	}
 }
 
-// Database makes an empty database for a test, and returns its URL for the owner. Its texts are not ordered by bytes
-// unless a statement says so.
+// Database creates an empty database for a test, and returns its connection string for the user owner. If the
+// server has ICU, texts are not ordered by bytes unless a statement demands it.
 func (s *Server) Database(t testing.TB) string {
 	t.Helper()
 	name := fmt.Sprintf("db%d", time.Now().UnixNano())
@@ -104,7 +106,7 @@ func (s *Server) Database(t testing.TB) string {
 	return s.URL("owner", name)
 }
 
-// Exec runs statements.
+// Exec runs SQL statements. An error fails the test.
 func Exec(t interface {
 	Helper()
 	Fatal(args ...any)
@@ -156,7 +158,7 @@ func start() (*Server, error) {
 	server.SysProcAttr, server.Dir, server.Stderr = attr, folder, &log
 	started := make(chan error)
 	go func() {
-		runtime.LockOSThread() // a mortal server dies with the thread that began it
+		runtime.LockOSThread() // the system ends the server with the thread that started it: see mortal
 		started <- server.Start()
 		<-s.stop
 		_ = server.Process.Signal(syscall.SIGQUIT)
@@ -183,11 +185,11 @@ func start() (*Server, error) {
 	return nil, fmt.Errorf("the server does not answer:\n%s", log.String())
 }
 
-// prefix begins the names of servers' folders.
+// prefix is the prefix of the names of servers' folders.
 const prefix = "dither-pg-"
 
-// makeFolder makes a server's folder, and removes those that killed tests left. A socket's path may have 107 bytes; if
-// the name of the temporary folder is too long, it uses another one.
+// makeFolder creates a server's folder, and removes folders that killed tests left. The path of a socket may have
+// at most 107 bytes. If the path of the folder in is too long, makeFolder uses /tmp.
 func makeFolder(in string) (string, error) {
 	if len(in) > 107-len("/"+prefix+"0123456789/.s.PGSQL.5432") {
 		in = "/tmp"
@@ -201,7 +203,7 @@ func makeFolder(in string) (string, error) {
 	return os.MkdirTemp(in, prefix)
 }
 
-// abandoned reports that no process serves a folder any more, and none is about to.
+// abandoned reports whether no process uses a server's folder, or is about to.
 func abandoned(folder string) bool {
 	info, err := os.Stat(folder)
 	if err != nil || time.Since(info.ModTime()) < 10*time.Minute {
@@ -216,7 +218,8 @@ func abandoned(folder string) bool {
 	return err == nil && errors.Is(syscall.Kill(pid, 0), syscall.ESRCH)
 }
 
-// binaries is the folder of the newest server, or DITHER_TEST_POSTGRES_BIN.
+// binaries returns the folder of PostgreSQL's programs: DITHER_TEST_POSTGRES_BIN if it is set, and otherwise the
+// newest version that is installed.
 func binaries() (string, error) {
 	if bin := os.Getenv("DITHER_TEST_POSTGRES_BIN"); bin != "" {
 		return bin, nil
@@ -238,7 +241,7 @@ func binaries() (string, error) {
 	return "", errAbsent
 }
 
-// postgres is the system user of that name, which Debian's package creates.
+// postgres returns the system user of this name, which Debian's package creates.
 func postgres() (*syscall.Credential, error) {
 	u, err := user.Lookup("postgres")
 	if err != nil {
