@@ -78,7 +78,7 @@ func refuseNode(s *bounded.Source) string {
 func bounds(s *bounded.Source) bool {
 	for _, i := range s.Within {
 		if !slices.ContainsFunc(s.Pairs, func(p bounded.Pair) bool { return p.R == i }) {
-			// only an equality with the column bounds the rows that meet, and drops those in which it is NULL
+			// joined drops rows with NULL in this column, which is correct only if the column is compared
 			return false
 		}
 	}

@@ -14,8 +14,8 @@ import (
 	"dither/internal/value"
 )
 
-// session is one connection. Its transactions are read-only, unless sealing makes or drops a copy, and each reads
-// one snapshot.
+// session is one connection. Each of its transactions reads one snapshot. Transactions are read-only, unless they
+// make or drop a copy.
 type session struct{ conn *pgconn.PgConn }
 
 // oldest is the oldest version of PostgreSQL on which the tests ran.
