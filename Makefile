@@ -5,6 +5,7 @@ GO    ?= go
 TOOL   = $(GO) tool -modfile=tools/go.mod
 BIN    = bin/dither
 FUZZTIME ?= 5s
+PART ?= 1/1
 BENCH ?= ./...
 
 .PHONY: demo test test-long lint fuzz bench build clean prerequisites
@@ -40,16 +41,17 @@ lint: prerequisites
 	cd testdata/embed && $(GO) vet ./...
 	$(TOOL) golangci-lint run ./...
 
-# Every fuzz target for FUZZTIME each. A package is compiled once for all of its targets, and two at a time; each target has both cores.
+# Every fuzz target for FUZZTIME each, or with PART=2/4 every fourth, from the second on. A package is compiled once for all of its targets, and two at a time;
+# each target has both cores.
 fuzz: prerequisites
 	@set -e; dir=$$(mktemp -d); trap 'rm -rf "$$dir"' EXIT; cache=$$($(GO) env GOCACHE)/fuzz/$$($(GO) list -m); \
-	 packages=$$(grep -rlE --include='*_test.go' '^func Fuzz' . | xargs -n1 dirname | sort -u); \
-	 xargs -P2 -I{} $(GO) test -c -vet=off -fuzz=. -o "$$dir/{}/fuzz" {} <<<"$$packages"; \
-	 for p in $$packages; do \
-	  for f in $$(grep -hoE '^func Fuzz[A-Za-z0-9_]+' $$p/*_test.go | sed 's/func //'); do \
-	    echo "$$p $$f"; (cd $$p && "$$dir/$$p/fuzz" -test.run '^$$' -test.fuzz "^$$f$$" -test.fuzztime $(FUZZTIME) -test.fuzzminimizetime 50x \
-	      -test.fuzzcachedir "$$cache/$$p"); \
-	  done; done
+	 targets=$$(grep -roE --include='*_test.go' '^func Fuzz[A-Za-z0-9_]+' . | sed -E 's,/[^/]*:func , ,' | LC_ALL=C sort \
+	   | awk -v part='$(PART)' '{ split(part, p, "/") } NR % p[2] == p[1] % p[2]'); \
+	 xargs -P2 -I{} $(GO) test -c -vet=off -fuzz=. -o "$$dir/{}/fuzz" {} <<<"$$(cut -d' ' -f1 <<<"$$targets" | sort -u)"; \
+	 while read -r p f; do \
+	   echo "$$p $$f"; (cd $$p && "$$dir/$$p/fuzz" -test.run '^$$' -test.fuzz "^$$f$$" -test.fuzztime $(FUZZTIME) -test.fuzzminimizetime 50x \
+	     -test.fuzzcachedir "$$cache/$$p" </dev/null); \
+	 done <<<"$$targets"
 
 bench: prerequisites
 	$(GO) test -run '^$$' -bench . -benchmem $(BENCH)

@@ -109,6 +109,37 @@ func TestSharesAreTheWhole(t *testing.T) {
 	}
 }
 
+// TestSharesWithoutTheLongest: a limit leaves out the tests of .ci/times that take longer, and no others.
+func TestSharesWithoutTheLongest(t *testing.T) {
+	all := share(t, 1, 1)
+	t.Setenv("MOST", "100")
+	var less []string
+	for i := range 3 {
+		less = append(less, share(t, i+1, 3)...)
+	}
+	out := map[string]bool{}
+	for _, name := range all {
+		if !slices.Contains(less, name) {
+			out[strings.Fields(name)[1]] = true
+		}
+	}
+	text, err := os.ReadFile(".ci/times")
+	if err != nil {
+		t.Fatal(err)
+	}
+	longest := map[string]bool{}
+	for line := range strings.Lines(string(text)) {
+		if fields := strings.Fields(line); fields[0] != "#" {
+			if s, err := strconv.ParseFloat(fields[0], 64); err == nil && s > 100 {
+				longest[fields[1]] = true
+			}
+		}
+	}
+	if !maps.Equal(out, longest) || len(longest) == 0 {
+		t.Errorf("MOST=100 leaves out %v, and not %v", slices.Sorted(maps.Keys(out)), slices.Sorted(maps.Keys(longest)))
+	}
+}
+
 // TestSharesAreAlike: by the times in .ci/times, of tests that exist, each of six shares takes about as long as another.
 func TestSharesAreAlike(t *testing.T) {
 	text, err := os.ReadFile(".ci/times")
