@@ -5,11 +5,12 @@
 //   - stats/cluster: k-means;
 //   - stats/formula: the model formulas of regressions.
 //
-// Each method asks the curator for measurements, at a price, and computes from their releases. No package here can read
-// rows or spend budget but through the curator. A method that makes several accesses to the rows has one price, and
-// divides it beforehand. It begins only if the remaining budget covers all of it. Each method has a function that
-// states its price and the expected error, free.
+// Each method asks the curator for measurements, at a price, and computes from their releases. The packages reach
+// the rows and the budget only through the curator. A method that makes several accesses to the rows has one price,
+// which it divides among them beforehand. It starts only if the remaining budget covers the whole price. Each
+// method has a function that states its price and the expected error, free.
 //
-// Errors are *curator.Error, and name the releases that were paid before them. A result that noise makes unusable, such
-// as a variance below 0, comes with a warning, which depends on the releases alone. No result is NaN or infinite.
+// Errors are *curator.Error. The error of an access names the releases that the method had already paid for. A
+// result that noise makes unusable, such as a negative variance, comes with a warning, which depends only on the
+// releases. No result is NaN or infinite.
 package stats

@@ -1,5 +1,5 @@
-// Command dither is a trusted curator for sensitive data: it answers questions about populations in SQL, with noise that
-// protects each person, and a budget that says when to stop.
+// Command dither is a trusted curator for sensitive data. It answers SQL questions about populations. Noise
+// protects each person in the data, and a privacy budget limits all answers together.
 package main
 
 import (

@@ -1,5 +1,6 @@
-// Package heights carries four mechanisms that tell a person's height, a whole number of centimetres from 50 to 250, as matrices of
-// probabilities: what a first lecture on differential privacy asks of. They are made here rather than stored, since most of their entries are alike.
+// Package heights contains four example mechanisms as matrices of probabilities. Their input is a person's height,
+// in whole centimetres from 50 to 250. A first lecture on differential privacy can ask which of them are private.
+// The matrices are computed, not stored, because most of their entries are equal.
 package heights
 
 import (
@@ -8,20 +9,20 @@ import (
 	"strings"
 )
 
-// Example is a mechanism by its name.
+// Example describes a mechanism.
 type Example struct {
 	Name  string
-	About string // what it does
-	Cost  string // what is known of its ε
+	About string // description of what it does
+	Cost  string // ε of the mechanism, or "no ε"
 }
 
-// The heights, in centimetres.
+// Bounds of the heights, in centimetres.
 const (
 	lowest  = 50
 	highest = 250
 )
 
-// Examples lists the mechanisms.
+// Examples returns the mechanisms.
 func Examples() []Example {
 	return []Example{
 		{"truth", "tells the height", "no ε"},
@@ -31,10 +32,11 @@ func Examples() []Example {
 	}
 }
 
-// ErrName reports a name of no example.
+// ErrName is the error for a name that belongs to no example.
 var ErrName = errors.New("there is no such example")
 
-// CSV is the matrix of an example: a first line of the outputs, then a line for each height. ErrName where there is none.
+// CSV returns the matrix of an example as CSV: a first line with the outputs, then a line for each height. The
+// error is [ErrName] if there is no such example.
 func CSV(name string) ([]byte, error) {
 	switch name {
 	case "truth":

@@ -1,5 +1,6 @@
-// k-means in the manner of McSherry (2009), on made-up rows: the centres of Lloyd's algorithm with and without privacy, from the same beginning, over six
-// iterations; drawn beside each other. The rows are made up, so that those without privacy can be shown too.
+// Command kmeans shows k-means with and without privacy, as McSherry (2009) does. Both run Lloyd's algorithm for
+// six iterations from the same starting centres. It draws the centres of each iteration side by side. The rows are
+// made up, so the results without privacy can be shown too.
 //
 //	go run ./examples/kmeans --plot kmeans.svg
 package main
@@ -108,7 +109,7 @@ func run(seed uint64, epsilon, file string) (err error) {
 	return drawn(file, points, without, found)
 }
 
-// made are rows around three places, within ‖x‖₁ ≤ 1.
+// made returns made-up rows around three points, with ‖x‖₁ ≤ 1.
 func made(seed uint64) (out [][2]float64) {
 	words := splitmix.At(splitmix.Mix(seed))
 	uniform := func() float64 { return (float64(words.Word()>>11) + 0.5) / (1 << 53) }
@@ -134,7 +135,7 @@ func nearest(p [2]float64, centres [][]float64) (best int, least float64) {
 	return best, least
 }
 
-// step is an iteration of Lloyd's algorithm without privacy.
+// step makes one iteration of Lloyd's algorithm without privacy.
 func step(points [][2]float64, centres [][]float64) [][]float64 {
 	sums := make([][3]float64, len(centres))
 	for _, p := range points {
@@ -162,7 +163,7 @@ func cost(points [][2]float64, centres [][]float64) float64 {
 	return sum / float64(len(points))
 }
 
-// drawn writes the picture: of each iteration the centres that it begins with.
+// drawn writes the chart, which has a panel for each iteration with the centres at its start.
 func drawn(file string, points [][2]float64, without [][][]float64, found *cluster.Result) (err error) {
 	none := plot.Point{X: math.NaN(), Y: math.NaN()}
 	picture := plot.Places{

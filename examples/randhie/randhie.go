@@ -1,4 +1,4 @@
-// Package randhie carries an example home: the RAND Health Insurance Experiment and a policy for it.
+// Package randhie contains an example home: the RAND Health Insurance Experiment, with a policy.
 package randhie
 
 import "embed"

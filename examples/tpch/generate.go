@@ -10,22 +10,22 @@ import (
 	"dither/internal/splitmix"
 )
 
-// The schema is TPC-H's, with the columns that its questions 1, 3, 5, 6, 10, 12, 14 and 18 need; the values are drawn as its specification says, or
-// nearly. Nobody in it is real.
+// The schema is TPC-H's, with the columns that its questions 1, 3, 5, 6, 10, 12, 14 and 18 need. The values
+// approximately follow the distributions of its specification. All data are made up.
 
-// item is a row of lineitem with what it belongs to: a row of the schema's widest join.
+// item is a row of lineitem, joined with its order and customer.
 type item struct {
-	customer, nation, segment   int // nation: the customer's
+	customer, nation, segment   int // nation is the customer's
 	order, orderDay, priority   int
 	part, supplier              int
 	quantity, discount, tax     int // discount and tax in hundredths
-	price                       int // in cents, of the whole quantity
+	price                       int // in cents, for the whole quantity
 	shipDay, commitDay, receipt int
 	mode                        int
 	returned, status            string
 }
 
-// star is a generator of it.
+// star generates the tables of the schema.
 type star struct {
 	scale float64
 	seed  uint64
@@ -69,7 +69,7 @@ var (
 func day(text string) int {
 	t, err := time.Parse(time.DateOnly, text)
 	if err != nil {
-		panic(err) // a constant of this file
+		panic(err) // not reached: the text is a constant of this file
 	}
 	return int(t.Unix() / 86400)
 }
@@ -82,7 +82,7 @@ func (s star) customers() int { return max(1, int(150_000*s.scale)) }
 func (s star) parts() int     { return max(1, int(200_000*s.scale)) }
 func (s star) suppliers() int { return max(1, int(10_000*s.scale)) }
 
-// stream of one thing's draws: a function of the seed, the kind and the number alone.
+// stream returns the random draws for one row. They are a function of the seed, the kind of row and its number.
 func (s star) stream(kind, n int) splitmix.Stream {
 	return splitmix.At(splitmix.Mix(splitmix.Mix(s.seed+uint64(kind)*splitmix.Step) + uint64(n)))
 }
@@ -92,16 +92,17 @@ func (s star) supplierNation(n int) int {
 	return r.Below(len(nations))
 }
 
-// promotion holds for a sixth of the parts.
+// promotion reports whether a part is a promotion, which holds for about a sixth of the parts.
 func (s star) promotion(n int) bool {
 	r := s.stream(2, n)
 	return r.Below(6) == 0
 }
 
-// cents is a part's price.
+// cents returns the price of a part.
 func cents(part int) int { return 90_000 + (part/10)%20_001 + 100*(part%1_000) }
 
-// customer draws one, with all items of all orders: a third of the customers has none.
+// customer draws a customer, and calls each for all items of the customer's orders. A third of the customers has no
+// orders.
 func (s star) customer(n int, each func(i item)) (nation, segment int) {
 	r := s.stream(3, n)
 	nation, segment = r.Below(len(nations)), r.Below(len(segments))
@@ -131,10 +132,11 @@ func (s star) customer(n int, each func(i item)) (nation, segment int) {
 	return nation, segment
 }
 
-// write makes the files of a home, and hands over each item.
+// write writes the source files of a home, and calls each for every item.
 func (s star) write(folder string, each func(item)) error {
 	open := map[string]*bufio.Writer{}
-	put := func(table, format string, args ...any) { _, _ = fmt.Fprintf(open[table], format+"\n", args...) } // Flush tells
+	// Flush reports the error
+	put := func(table, format string, args ...any) { _, _ = fmt.Fprintf(open[table], format+"\n", args...) }
 	files := []*os.File{}
 	for name, header := range map[string]string{
 		"customer": "c_custkey,c_nationkey,c_mktsegment",
@@ -210,7 +212,7 @@ func (s star) write(folder string, each func(item)) error {
 	return nil
 }
 
-// quarter of the year that a day is in.
+// quarter returns the quarter of the year of a day, from "1" to "4".
 func quarter(n int) string {
 	return fmt.Sprint((int(time.Unix(int64(n)*86400, 0).UTC().Month())-1)/3 + 1)
 }

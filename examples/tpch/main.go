@@ -1,5 +1,5 @@
-// A star schema in the manner of TPC-H, made up, with the customer as the unit: what dither answers of its questions 1, 3, 5, 6, 10, 12, 14 and 18, how
-// far from the truth at ε = 1 each, and why it refuses what it refuses.
+// Command tpch makes up a star schema like TPC-H's, with the customer as the unit. It asks TPC-H's questions 1, 3,
+// 5, 6, 10, 12, 14 and 18 at ε = 1 each. It prints the error of each answer, and the reason for each refusal.
 //
 //	go run ./examples/tpch --scale 0.1
 package main
@@ -24,7 +24,7 @@ import (
 //go:embed policy.yaml
 var policyText []byte
 
-// large is how many pieces make an order large.
+// large is the quantity of an order above which the order counts as large.
 const large = 250
 
 func main() {
@@ -141,7 +141,7 @@ func run(s star) (err error) {
 	return nil
 }
 
-// errorsOf are the relative errors of the cells whose truth is not 0, rising.
+// errorsOf returns the relative errors of the cells whose true value is not 0, in ascending order.
 func errorsOf(r *curator.Release, truth map[string][]float64, ratio bool) []float64 {
 	var out []float64
 	for _, row := range r.Rows {

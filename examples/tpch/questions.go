@@ -1,14 +1,15 @@
 package main
 
-// question is one of TPC-H's, in the shape in which it can be answered; asked is what of the original names a person's own rows, and is refused.
+// question is one of TPC-H's questions, in a form that can be answered. asked is the original form, if it is
+// refused because its groups identify a person's own rows.
 type question struct {
 	name, sql, asked string
-	// truth adds what an item contributes to a column of the group that it is in.
+	// truth calls add for each column to which an item contributes, with the item's group.
 	truth func(s star, i item, add func(group string, column int, x float64))
-	ratio bool // the one column is 100 times the first sum over the second
+	ratio bool // the only column is 100 times the first sum divided by the second
 }
 
-// revenue of an item, in the currency's unit.
+// revenue returns the revenue of an item, in units of the currency.
 func revenue(i item) float64 { return float64(i.price) / 100 * (1 - float64(i.discount)/100) }
 
 var questions = []question{

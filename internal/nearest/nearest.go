@@ -1,13 +1,14 @@
-// Package nearest finds the name that a mistyped one was probably meant to be.
+// Package nearest suggests the known name that a mistyped word probably means.
 package nearest
 
 import "strings"
 
-// maxWord bounds the length of compared words: the cost is the product of two lengths.
+// maxWord is the longest word, in bytes, that is compared. It limits the cost of a comparison, which is the product
+// of the two lengths.
 const maxWord = 64
 
-// Name is the known name closest to word, ignoring case, or "" if none is close: at most two edits, and fewer than half
-// of the name's letters.
+// Name returns the known name closest to word, or "" if none is close. It ignores case. A close name is at most two
+// edits away, and the edits are fewer than half of its bytes.
 func Name(word string, known []string) string {
 	if len(word) > maxWord {
 		return ""
@@ -24,7 +25,7 @@ func Name(word string, known []string) string {
 	return best
 }
 
-// edits is the Levenshtein distance in bytes.
+// edits returns the Levenshtein distance between a and b, in bytes.
 func edits(a, b string) int {
 	row := make([]int, len(b)+1)
 	for j := range row {

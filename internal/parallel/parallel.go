@@ -7,8 +7,8 @@ import (
 	"sync/atomic"
 )
 
-// Each calls fn(0), fn(1), …, fn(n − 1), once each, on all processors, and returns when all have returned. They
-// begin in that order.
+// Each calls fn(0), fn(1), …, fn(n − 1), once each, on all processors, and returns when every call has returned.
+// The calls start in this order.
 func Each(n int, fn func(i int)) {
 	var next atomic.Int64
 	var wg sync.WaitGroup

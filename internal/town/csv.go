@@ -7,14 +7,14 @@ import (
 	"time"
 )
 
-// The columns of the two tables, in the order of their files and of the policy.
+// The column names of the two tables, in the order of their files and of the policy.
 const (
 	peopleHeader = "person_id,age,party,region,income,voted,smoker,lung_cancer,height_cm,group_quarters,race\n"
 	visitsHeader = "person_id,day,department,cost\n"
 )
 
-// WritePeople writes the table people as CSV, and returns its number of rows. NULL is the empty field. The unknown
-// height of a person with an odd number is written "n/a", which is not a number.
+// WritePeople writes the table people as CSV and returns its number of rows. NULL is an empty field. For a person
+// with an odd number, an unknown height is written as "n/a", which is not a number.
 func (t Town) WritePeople(w io.Writer) (rows int64, err error) {
 	out := bufio.NewWriterSize(w, 1<<16)
 	_, err = out.WriteString(peopleHeader)
@@ -33,7 +33,7 @@ func (t Town) WritePeople(w io.Writer) (rows int64, err error) {
 	return rows, out.Flush()
 }
 
-// WriteVisits writes the table visits as CSV, and returns its number of rows. NULL is the empty field.
+// WriteVisits writes the table visits as CSV and returns its number of rows. NULL is an empty field.
 func (t Town) WriteVisits(w io.Writer) (rows int64, err error) {
 	out := bufio.NewWriterSize(w, 1<<16)
 	_, err = out.WriteString(visitsHeader)
@@ -81,7 +81,7 @@ func (p Person) appendCSV(b []byte) []byte {
 	return append(b, '\n')
 }
 
-// days are the year's, as text.
+// days holds the dates of the year, as text.
 var days = func() (out [yearDays]string) {
 	for i := range out {
 		out[i] = time.Unix((firstDay+int64(i))*86400, 0).UTC().Format(time.DateOnly)
@@ -100,7 +100,7 @@ func (v Visit) appendCSV(b []byte) []byte {
 	return append(b, '\n')
 }
 
-// appendDecimal writes n / 10^places, for n ≥ 0.
+// appendDecimal appends n / 10^places as a decimal, for n ≥ 0.
 func appendDecimal(b []byte, n int64, places int) []byte {
 	unit := int64(1)
 	for range places {

@@ -6,14 +6,15 @@ var (
 	races   = []string{"white", "black", "asian", "native", "other"}
 )
 
-// The least and greatest ages and incomes of the town.
+// Limits of ages, in years, and of incomes, in dollars. grown is the age of majority.
 const (
 	maxAge    = 115
 	grown     = 18
 	maxIncome = 20_000_000
 )
 
-// Person draws the person with a number, from 1 on. Numbers beyond Size are those of a larger town.
+// Person draws the person with the given number, counting from 1. A number above Size belongs to a larger town with
+// the same seed.
 func (t Town) Person(id int64) Person {
 	s := newStream(t.seed, id, forPerson)
 	p := Person{ID: id, Age: s.age(), Race: races[s.pick(700, 130, 60, 15, 95)]}
@@ -36,7 +37,7 @@ func (t Town) Person(id int64) Person {
 	return p
 }
 
-// ages are the weights of five years each, from 0–4 on; the last takes in 115.
+// ages holds the weight of each five-year age group, starting with ages 0–4. The last group includes age 115.
 var ages = []int{
 	5900,
 	6100,
@@ -71,11 +72,11 @@ func (s *stream) age() int {
 	return 5*group + s.Below(width)
 }
 
-// byRegion are the parties' weights in each region, at the age of 48.
+// byRegion holds the parties' weights in each region, at age 48.
 var byRegion = [][3]int{{500, 330, 170}, {420, 410, 170}, {330, 520, 150}, {460, 360, 180}}
 
-// party is "" for minors, and for 3 adults in 100. With each year of age one in a thousand changes from the first party
-// to the second.
+// party draws a party, or "" for a minor and for 3 % of adults. With each year of age, one person in a thousand
+// moves from the first party to the second.
 func (s *stream) party(age, region int) string {
 	if age < grown || s.chance(30) {
 		return ""
@@ -84,7 +85,7 @@ func (s *stream) party(age, region int) string {
 	return parties[s.pick(w[0]-shift, w[1]+shift, w[2])]
 }
 
-// turnout is how many in a thousand vote.
+// turnout returns the number of voters in a thousand.
 func turnout(age int, party string) int {
 	p := 300 + 8*(min(age, 80)-grown) - 10*max(age-80, 0)
 	switch party {
@@ -118,7 +119,7 @@ func (s *stream) income(age int) int64 {
 	return min(income, maxIncome)
 }
 
-// smokers are so many in a thousand.
+// smokers returns the number of smokers in a thousand.
 func smokers(age int) int {
 	if age < 65 {
 		return 280
@@ -126,7 +127,7 @@ func smokers(age int) int {
 	return 150
 }
 
-// cancers are so many in a thousand.
+// cancers returns the number of people in a thousand with lung cancer.
 func cancers(age int, smokes bool) int {
 	switch {
 	case age < 35:
@@ -137,7 +138,7 @@ func cancers(age int, smokes bool) int {
 	return 2 + (min(age, 85)-35)/4
 }
 
-// growth are mean heights in millimetres at the ages, with straight lines between.
+// growth holds mean heights in millimetres at some ages. Heights between these ages are interpolated linearly.
 var growth = []struct{ age, height int }{
 	{0, 650},
 	{1, 800},
@@ -162,14 +163,14 @@ func (s *stream) height(age int) int {
 			break
 		}
 	}
-	if age >= 13 { // two sexes, which no column tells
+	if age >= 13 { // two sexes, which no column records
 		mean += 65 - 130*s.Below(2)
 	}
 	h := mean + int(s.normal()*int64(mean)/(26*one))
 	return max(500, min(h, 2500))
 }
 
-// groupQuarters are so many in a thousand.
+// groupQuarters returns the number of people in a thousand who live in group quarters.
 func groupQuarters(age int, race string) int {
 	switch {
 	case race == "asian":

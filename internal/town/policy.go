@@ -6,16 +6,17 @@ import (
 	"strings"
 )
 
-// Format is how the town's files are written.
+// Format is the format of the town's source files.
 type Format string
 
-// The formats.
+// Formats of the town's source files.
 const (
 	CSV     Format = "csv"
 	Parquet Format = "parquet"
 )
 
-// RowsPerUnit is how many visits of a person the policy lets count. Some people have more. On average it is 5/2.
+// RowsPerUnit is the policy's limit on the visits that count for one person. Some people have more. The average is
+// 5/2 visits.
 const RowsPerUnit = 20
 
 // declared is the policy, with gaps. Its bounds are common knowledge about such towns. Its sizes follow from the town's
@@ -24,7 +25,7 @@ const RowsPerUnit = 20
 //go:embed policy.yaml
 var declared string
 
-// Policy is the text of the town's policy: its two tables, in files of the format beside it.
+// Policy returns the text of the town's policy, for source files of the given format in the policy's folder.
 func (t Town) Policy(f Format) string {
 	return strings.NewReplacer(
 		"FORMAT", string(f), "PEOPLE", strconv.FormatInt(t.people, 10), "VISITS", strconv.FormatInt(5*t.people/2, 10),

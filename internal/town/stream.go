@@ -2,10 +2,10 @@ package town
 
 import "dither/internal/splitmix"
 
-// stream is a sequence of pseudorandom words. Anybody who sees one output can compute all others.
+// stream is a sequence of pseudorandom words. From one output, all others can be computed, so it is not for noise.
 type stream struct{ splitmix.Stream }
 
-// purpose separates the draws for one table from those for the other.
+// purpose identifies the table for which numbers are drawn, so that the draws of the two tables differ.
 type purpose uint64
 
 const (
@@ -13,17 +13,18 @@ const (
 	forVisits
 )
 
-// newStream is the stream of one person.
+// newStream returns the stream of one person for one purpose.
 func newStream(seed uint64, id int64, p purpose) *stream {
 	return &stream{
 		splitmix.At(splitmix.Mix(splitmix.Mix(splitmix.Mix(seed)+uint64(p)*splitmix.Step) + uint64(id)*splitmix.Step)),
 	}
 }
 
-// chance is true with the probability of p in a thousand.
+// chance returns true with probability p/1000.
 func (s *stream) chance(p int) bool { return s.Below(1000) < p }
 
-// pick is an index of weights, each as probable as its weight is large. Weights are not negative, and one is positive.
+// pick returns a random index of weights, with probability proportional to the weight. Weights must not be
+// negative, and at least one must be positive.
 func (s *stream) pick(weights ...int) int {
 	total := 0
 	for _, w := range weights {
@@ -38,11 +39,11 @@ func (s *stream) pick(weights ...int) int {
 	return len(weights) - 1 // not reached
 }
 
-// one is the standard deviation of normal, and the 1 of exponents: 2¹⁶.
+// one is 2¹⁶. It is the standard deviation of [stream.normal], and the unit of the exponents of [scale].
 const one = 1 << 16
 
-// normal is approximately normal with mean 0 and standard deviation one: the sum of twelve uniform 16-bit numbers,
-// minus its mean (Irwin and Hall). It lies within six standard deviations.
+// normal returns an approximately normal number with mean 0 and standard deviation [one]. It is the sum of twelve
+// uniform 16-bit numbers minus its mean (Irwin and Hall), so it lies within six standard deviations.
 func (s *stream) normal() int64 {
 	sum := int64(-6 * (one - 1))
 	for range 3 {
@@ -52,18 +53,19 @@ func (s *stream) normal() int64 {
 	return sum
 }
 
-// roots are 2^(1/2), 2^(1/4), 2^(1/8), … in units of 2⁻³¹, to the nearest.
+// roots are 2^(1/2), 2^(1/4), 2^(1/8), …, rounded to integers in units of 2⁻³¹.
 var roots = [16]uint64{
 	3037000500, 2553802834, 2341847524, 2242560872, 2194507417, 2170868212, 2159144272, 2153306067,
 	2150392887, 2148937775, 2148210589, 2147847087, 2147665360, 2147574502, 2147529075, 2147506361,
 }
 
-// scale is about x · 2^(exponent/one), for 0 ≤ x < 2³¹ and exponents within ± 16 one where the result is below 2⁶².
+// scale returns approximately x · 2^(exponent/one). It requires 0 ≤ x < 2³¹, an exponent within ±16·one, and a
+// result below 2⁶².
 func scale(x, exponent int64) int64 {
 	m := uint64(1) << 31
 	for i, r := range roots {
 		if exponent>>(15-i)&1 == 1 {
-			m = m * r >> 31 // both below 2³²
+			m = m * r >> 31 // both factors are below 2³²
 		}
 	}
 	y := int64(uint64(x) * m >> 31)
@@ -74,7 +76,8 @@ func scale(x, exponent int64) int64 {
 	return y << whole
 }
 
-// logNormal has the median given, and doublings/100 times doubled or halved at one standard deviation.
+// logNormal draws from a log-normal distribution with the given median. One standard deviation multiplies or
+// divides the median by 2^(doublings/100).
 func (s *stream) logNormal(median, doublings int64) int64 {
 	return scale(median, s.normal()*doublings/100)
 }

@@ -2,7 +2,7 @@ package town
 
 import "iter"
 
-// Year is the year of all visits, and MaxVisits the most visits of one person.
+// Year is the year of all visits, and MaxVisits the largest number of visits of one person.
 const (
 	Year      = 2025
 	MaxVisits = 5000
@@ -13,7 +13,7 @@ const (
 	yearDays = 365
 )
 
-// The departments, by number.
+// Indices of departments.
 const (
 	general = iota
 	emergency
@@ -25,10 +25,10 @@ const (
 
 var departments = []string{"general", "emergency", "cardiology", "oncology", "orthopaedics", "paediatrics"}
 
-// medianCosts are in cents.
+// medianCosts holds the median cost of a visit to each department, in cents.
 var medianCosts = []int64{9_000, 45_000, 38_000, 90_000, 26_000, 8_000}
 
-// Visits draws the visits of a person of the town, at most MaxVisits, in no particular order.
+// Visits draws the visits of a person, at most MaxVisits, in no particular order.
 func (t Town) Visits(p Person) iter.Seq[Visit] {
 	return func(yield func(Visit) bool) {
 		s := newStream(t.seed, p.ID, forVisits)
@@ -46,14 +46,14 @@ func (t Town) Visits(p Person) iter.Seq[Visit] {
 	}
 }
 
-// count is how often the person comes. Most counts are geometric; one person in a thousand has P(count > x) = √(20/x), cut
-// off at MaxVisits.
+// count draws a person's number of visits. Most counts are geometric. For one person in a thousand, P(count > x) =
+// √(20/x), and the count is at most MaxVisits.
 func (s *stream) count(p Person) int {
 	if s.chance(1) {
 		k := int64(s.Below(1<<16) + 1)
 		return int(min(20<<32/(k*k), MaxVisits))
 	}
-	again := 500 // in a thousand
+	again := 500 // probability of one more visit, in thousandths
 	switch {
 	case p.Age >= 65:
 		again = 740
@@ -75,7 +75,7 @@ func (s *stream) count(p Person) int {
 	return n
 }
 
-// wards are the weights of the departments.
+// wards returns the weights of the departments for a person.
 func wards(p Person) [6]int {
 	w := [6]int{general: 550, emergency: 170, cardiology: 80, oncology: 50, orthopaedics: 150}
 	switch {
@@ -94,7 +94,7 @@ func wards(p Person) [6]int {
 	return w
 }
 
-// day is any of the year's, but for weekends, when fewer go elsewhere than to the emergency.
+// day draws a day of the year. Except for emergencies, fewer visits are on weekends.
 func (s *stream) day(department int) int {
 	day := firstDay + s.Below(yearDays)
 	if weekday := (day + 4) % 7; department != emergency && (weekday == 0 || weekday == 6) { // 1970-01-01 was a Thursday

@@ -2,28 +2,29 @@ package cluster
 
 import "math"
 
-// Score says how well so many clusters separate the rows.
+// Score states how well k clusters separate the rows.
 type Score struct {
 	K int `json:"k"`
-	// Silhouette is the mean over rows of 1 − a/b, with a the distance to the nearest centre and b the distance to the
-	// next. Rows are those of released groups.
+	// Silhouette is the mean over rows of 1 − a/b, where a is the distance to the nearest centre and b the distance
+	// to the second nearest. The rows are represented by the released groups.
 	Silhouette float64 `json:"silhouette"`
-	// StdDev is the standard deviation of the noise on the difference to the best silhouette, to first order. The same
-	// noise chooses the centres.
+	// StdDev is the standard deviation, to first order, of the noise on the difference to the best silhouette. It
+	// ignores that the same noise affected the choice of the centres.
 	StdDev float64 `json:"stddev"`
 }
 
-// looks is for how many clusters rows are looked at.
+// looks returns the number of clusters for which the accesses to the rows are made.
 func (t task) looks() int { return max(t.k, t.most) }
 
-// bestCentres are the centres of released points with noisy weights: of t.k clusters, or of as many from t.least on as
-// have the best simplified silhouette (Hruschka, de Castro and Campello, "Evolutionary algorithms for clustering
-// gene-expression data", ICDM 2004). It is a function of what was released, so that it costs nothing whatever it tries.
-// Where noise could make the difference, by a standard deviation of it, the fewer are taken.
+// bestCentres returns the centres of released points with noisy weights. Without t.least, it returns t.k centres.
+// Otherwise it chooses the number of clusters, from t.least to t.k, with the best simplified silhouette (Hruschka,
+// de Castro and Campello, "Evolutionary algorithms for clustering gene-expression data", ICDM 2004). It takes a
+// smaller number if the difference is within one standard deviation of the noise. The choice is post-processing, so
+// it costs nothing.
 //
-// Only cells whose noisy count is three standard deviations above 0 are scored: in the others centres stand where noise
-// happens to be, and look well apart. For the same reason a number is taken only where the noisy count of each of its
-// clusters is three standard deviations above 0.
+// Only cells whose noisy count is three standard deviations above 0 are scored. In other cells, centres follow the
+// noise and would seem well separated. For the same reason, a number of clusters is eligible only if the noisy
+// count of each of its clusters is three standard deviations above 0.
 func (r *result) bestCentres(
 	t *task, points [][]float64, weights []float64, absent []bool, deviation, within float64, use int,
 ) [][]float64 {
@@ -79,8 +80,9 @@ func (r *result) bestCentres(
 	return all[taken]
 }
 
-// silhouettes are the points' own; of cells in which no row can be 0. Within is the variance of rows within a cell,
-// which is in both distances: without it a centre on each cell would be best.
+// silhouettes returns the silhouette of each point, or 0 for a cell that can contain no row. within is the variance
+// of rows within a cell. It is added to both squared distances, because otherwise one centre for each cell would be
+// best.
 func silhouettes(points [][]float64, absent []bool, within float64, centres [][]float64) []float64 {
 	out := make([]float64, len(points))
 	for i, p := range points {
@@ -103,8 +105,8 @@ func silhouettes(points [][]float64, absent []bool, within float64, centres [][]
 	return out
 }
 
-// allClear tells whether each cluster's noisy count is three standard deviations above 0. The sum over its cells is
-// what its size is told as, and has their noise, of one deviation each.
+// allClear reports whether each cluster's noisy count is more than three standard deviations above 0. The count is
+// the sum over the cluster's cells. deviation is the standard deviation of the noise of one cell.
 func allClear(points [][]float64, absent []bool, weights []float64, deviation float64, centres [][]float64) bool {
 	sums, cells := make([]float64, len(centres)), make([]float64, len(centres))
 	for i, p := range points {

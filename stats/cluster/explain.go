@@ -11,36 +11,38 @@ import (
 	"dither/internal/exact"
 )
 
-// Explanation is the price of clusters, and the noise on the numbers that they are computed from. It follows from the
-// request, the policy and the ledger, never from rows, and costs nothing.
+// Explanation states the price of clusters, and the noise on the numbers from which they are computed. It depends
+// on the request, the policy and the ledger, never on rows. Obtaining it is free.
 type Explanation struct {
 	Method   string   `json:"method"`
 	Columns  []string `json:"columns"`
 	Accesses []Access `json:"looks"`
-	// Buckets are those of the grid method, for each column; nil if their number follows from a noisy count.
+	// Buckets holds the number of buckets of each column in the grid method. It is nil if these numbers depend on a
+	// noisy count.
 	Buckets    []int         `json:"buckets,omitempty"`
-	Price      curator.Loss  `json:"price"`  // of all accesses together
-	Unpaid     *curator.Loss `json:"unpaid"` // of accesses without an earlier release; nil if there are none
+	Price      curator.Loss  `json:"price"`  // price of all accesses together
+	Unpaid     *curator.Loss `json:"unpaid"` // price of the accesses without an earlier release; nil if there are none
 	Remaining  curator.Loss  `json:"remaining"`
 	Affordable bool          `json:"affordable"`
-	Largest    string        `json:"largest_epsilon"` // the largest ε that one question can cost now
-	Replayed   bool          `json:"replayed"`        // all of it was released before, and costs nothing now
+	Largest    string        `json:"largest_epsilon"` // largest ε that one question can cost now
+	Replayed   bool          `json:"replayed"`        // all accesses are replays, so they cost nothing now
 	Unit       curator.Unit  `json:"-"`
 	Notes      []string      `json:"notes"`
 }
 
-// Access is one access to the rows, or several that are alike.
+// Access is one access to the rows, or several accesses of the same kind.
 type Access struct {
 	What  string      `json:"what"`
 	Times int         `json:"times"`
-	Price json.Number `json:"price"` // of each, in the budget's ε or ρ
-	// Count is the standard deviation of the noise on each cell's count. Sums are those on a cell's sums of the
-	// columns, in the columns' own units about the middle of their bounds; nil if there are no sums.
+	Price json.Number `json:"price"` // price of each access, in the budget's ε or ρ
+	// Count is the standard deviation of the noise on each cell's count. Sums are the standard deviations of the
+	// noise on a cell's sums of the columns. The sums are relative to the middle of each column's bounds, in the
+	// column's own units. Sums is nil if the access measures only counts.
 	Count float64   `json:"stddev_count"`
 	Sums  []float64 `json:"stddev_sums,omitempty"`
 }
 
-// ExplainKMeans says before spending what KMeans would cost.
+// ExplainKMeans states what KMeans would cost. It spends nothing.
 func ExplainKMeans(ctx context.Context, c *curator.Session, of Request) (*Explanation, error) {
 	s, err := newKernelSource(ctx, c, of)
 	if err != nil {
@@ -51,7 +53,7 @@ func ExplainKMeans(ctx context.Context, c *curator.Session, of Request) (*Explan
 		return nil, err
 	}
 	if done != nil {
-		unpaid = len(s.parts) - 1 // whose price is not asked for: what remains is
+		unpaid = len(s.parts) - 1 // any step will do, because its price is not reported: only the remaining budget is
 	}
 	room, err := s.roomFor(ctx, unpaid)
 	if err != nil {
@@ -72,16 +74,17 @@ func ExplainKMeans(ctx context.Context, c *curator.Session, of Request) (*Explan
 		return nil, err
 	}
 	for _, n := range room.Notes {
-		if !strings.Contains(n, "block 1") { // the radius, of which there is a note in other words
+		if !strings.Contains(n, "block 1") { // the note on the radius, which s.notes words differently
 			out.Notes = append(out.Notes, n)
 		}
 	}
 	return out, nil
 }
 
-// explainLooks lists the looks with their noise.
+// explainLooks adds the accesses and their noise to an explanation.
 func (s *kernelSource) explainLooks(ctx context.Context, out *Explanation) error {
-	two := [][]float64{make([]float64, s.task.d), make([]float64, s.task.d)} // any two cells: noise is the same in all
+	// two arbitrary cells, because the noise is the same in all cells
+	two := [][]float64{make([]float64, s.task.d), make([]float64, s.task.d)}
 	two = two[:min(2, s.task.k)]
 	halves := &treeNode{below: &treeNode{}, beyond: &treeNode{leaf: 1}}
 	total := access{kind: allRows, sums: true}

@@ -9,12 +9,14 @@ import (
 	"dither/noise"
 )
 
-// runGrid is EUGkM: noisy counts of a grid's cells, and k-means of the cells' middles with these weights.
+// runGrid is EUGkM: it releases noisy counts of the cells of a grid, and applies k-means to the midpoints of the
+// cells with these counts as weights.
 //
-// With M cells, a part of the space with a share r of them gets noise of a standard deviation of √(rM)·σ, and at
-// its border, of about M^(1−1/d) cells, N/M rows each may lie on the wrong side: an error in proportion to
-// N·M^(−1/d). These are alike where M^(1/2 + 1/d) is in proportion to N/σ, so that M = (Nε/10)^(2d/(2+d)) with σ
-// = √2/ε, which is the paper's; its 10 was found by experiment. Here ε is √2/σ, whatever the noise is.
+// The number M of cells balances two errors. Consider a part of the space that contains a share r of the cells. The
+// noise of its count has a standard deviation of √(rM)·σ. About M^(1−1/d) cells lie on its border, and the N/M rows
+// of each may lie on the wrong side. This error is proportional to N·M^(−1/d). The two errors balance if M^(1/2 +
+// 1/d) is proportional to N/σ, which gives M = (Nε/10)^(2d/(2+d)) with σ = √2/ε. This is the formula of the paper,
+// whose authors found the 10 by experiment. Here, ε stands for √2/σ with every kind of noise.
 func runGrid(ctx context.Context, t task, s source) (*result, error) {
 	out := &result{}
 	rows, step := t.rows, 0
@@ -40,7 +42,7 @@ func runGrid(ctx context.Context, t task, s source) (*result, error) {
 		return nil, err
 	}
 	middles := t.middles(out.buckets)
-	within := 0.0 // of rows that are spread evenly over a cell
+	within := 0.0 // variance of rows that are spread evenly over a cell
 	for i, n := range out.buckets {
 		within += t.halfBucket(i, n) * t.halfBucket(i, n) / 3
 	}
@@ -49,18 +51,18 @@ func runGrid(ctx context.Context, t task, s source) (*result, error) {
 	return out, nil
 }
 
-// Bounds of a grid: of its cells, and of a column's buckets.
+// mostCells is the largest number of cells of a grid, and mostBuckets the largest number of buckets of a column.
 const (
 	mostCells   = 50_000
 	mostBuckets = 5_000
 )
 
-// twos is the coarsest grid.
+// twos returns the coarsest grid, which has two buckets for each column.
 func (t task) twos() []int { return slices.Repeat([]int{2}, t.d) }
 
-// gridBuckets is how many buckets each column has: so many that there are about M cells, at least two each, together
-// enough for k cells, and not more than the kernel answers at once. A column of fewer whole numbers has one for each,
-// and leaves more to the others.
+// gridBuckets returns the number of buckets of each column, at least two, so that the grid has about M cells. There
+// are enough cells for k clusters, and at most as many as the kernel answers at once. A column with fewer integers
+// within its bounds has one bucket for each, which leaves more buckets to the other columns.
 func gridBuckets(t task, rows, deviation float64) []int {
 	d := float64(t.d)
 	epsilon := math.Sqrt2 / math.Max(deviation, 1e-300)
@@ -86,12 +88,12 @@ func gridBuckets(t task, rows, deviation float64) []int {
 		}
 		total *= float64(out[i])
 	}
-	for total > mostCells { // by rounding up
+	for total > mostCells { // possible because bucket numbers are rounded up
 		widest := slices.Index(out, slices.Max(out))
 		total *= float64(out[widest]-1) / float64(out[widest])
 		out[widest]--
 	}
-	for total < float64(t.looks()) { // by rounding down
+	for total < float64(t.looks()) { // possible because bucket numbers are rounded down
 		least := -1
 		for i, n := range out {
 			if (t.values == nil || t.values[i] == 0 || n < t.values[i]) && (least < 0 || n < out[least]) {
@@ -107,7 +109,8 @@ func gridBuckets(t task, rows, deviation float64) []int {
 	return out
 }
 
-// ends are those of what the buckets of a column divide: whole numbers are in the middle of theirs.
+// ends returns the half-width of the range that a column's buckets divide. It is 1, or slightly more for a column
+// of integers, so that each integer is in the middle of its bucket.
 func (t task) ends(column int) float64 {
 	if t.values == nil || t.values[column] < 2 {
 		return 1
@@ -115,7 +118,7 @@ func (t task) ends(column int) float64 {
 	return 1 + 1/float64(t.values[column]-1)
 }
 
-// halfBucket is how far a value can be from its bucket's middle.
+// halfBucket returns the largest distance of a value from the middle of its bucket.
 func (t task) halfBucket(column, buckets int) float64 {
 	if t.values != nil && t.values[column] == buckets {
 		return 0
@@ -123,7 +126,7 @@ func (t task) halfBucket(column, buckets int) float64 {
 	return t.ends(column) / float64(buckets)
 }
 
-// middles are the middles of a grid's cells in the cube: the last coordinate varies fastest.
+// middles returns the midpoints of a grid's cells in the cube [−1, 1]^d. The last coordinate varies fastest.
 func (t task) middles(buckets []int) [][]float64 {
 	out := [][]float64{nil}
 	for i, n := range buckets {
@@ -138,13 +141,15 @@ func (t task) middles(buckets []int) [][]float64 {
 	return out
 }
 
-// assignCells gives each cell of a grid to the nearest centre, and tells each cluster's size and the mean of its cells'
-// middles.
+// assignCells assigns each cell of a grid to the nearest centre. It computes the size of each cluster, and the mean
+// of its cells' midpoints.
 //
-// A mean r of rows at middles m_i with counts n_i + Z_i solves Σ(n_i + Z_i)(m_i − r) = ΣZ_i(m_i − r); the
-// interval is of those r at which the left is within the quantile of the right. It is found at the released mean: to
-// the first order. Which cells are a cluster's was chosen by the same noise. A row is within half a bucket of its
-// cell's middle, and so is the mean of rows of that of middles: the interval is longer by that at each end.
+// Let a cluster have cells with midpoints m_i and noisy counts n_i + Z_i. The mean r of its rows' midpoints solves
+// Σ(n_i + Z_i)(m_i − r) = ΣZ_i(m_i − r). The interval consists of the r for which the left side is within the
+// quantile of the right side. The quantile is computed at the released mean, so the interval is accurate to first
+// order. It ignores that the same noise decided which cells form the cluster. A row is within half a bucket of its
+// cell's midpoint, so the mean of rows is within half a bucket of the mean of midpoints. The interval is extended
+// by this amount at each end.
 func (r *result) assignCells(t task, middles [][]float64, cells *cellSums, centres [][]float64) {
 	of := make([][]int, len(centres))
 	for i, p := range middles {
@@ -174,7 +179,7 @@ func (r *result) assignCells(t task, middles [][]float64, cells *cellSums, centr
 		for x, v := range centre {
 			number := Number{v, -1, 1}
 			if pool.count > 0 {
-				away := map[float64]float64{} // how many cells of the cluster are so far from its mean
+				away := map[float64]float64{} // number of the cluster's cells by their distance from its mean
 				for _, i := range of[j] {
 					away[math.Abs(middles[i][x]-v)]++
 				}

@@ -1,31 +1,33 @@
 package cluster
 
-// byChance bounds the probability that any empty group of a tree counts as clear.
+// byChance bounds the probability that some empty group of a tree counts as clear of noise.
 const byChance = 0.001
 
-// clearCount is a noisy count that no empty one of so many cells exceeds, except with a probability of at most byChance
-// in all: the noise is symmetric, so that one side of it has half of the tail.
+// clearCount returns a noisy count that, with probability at least 1 − byChance, no empty cell among the given
+// number exceeds. The noise is symmetric, so one side has half of the tail.
 func (c *cellSums) clearCount(cells int) float64 {
 	most, _ := c.countNoise.Quantile(2 * byChance / float64(cells)).Float64()
 	return max(1, most)
 }
 
-// assignGroups clusters a tree's groups. Groups whose counts are clear of noise are points at their noisy means, with
-// their noisy counts as weights; a released centre is the mean of the clear groups nearest to it. Every other group
-// joins the cluster that is nearest to its kin: the clear groups that are nearest to it in the tree. A cluster has all
-// rows of its groups, and its intervals are about these.
+// assignGroups clusters the groups of a tree. A group is clear if its noisy count exceeds [cellSums.clearCount].
+// The clear groups are points at their noisy means, weighted by their noisy counts. A released centre is the mean
+// of the clear groups nearest to it. Every other group joins the cluster that is nearest to its kin, which is the
+// mean of the clear groups nearest to it in the tree. A cluster contains all rows of its groups, and its intervals
+// are about these rows.
 //
-// An interval by the law of the noise in a cluster's groups holds where that noise has no part in which groups these
-// are. A rule that leaves groups of low counts out gives it a part: of the groups that are in, the noise is Z given N +
-// Z > c, and for Laplace's of scale b and N < c that has the mean c − N + b. At c = 2√2·b, twice the deviation,
-// ½·exp(−2√2) = 3 % of empty groups are in, each with 3.8b rows that do not exist: with 7 of 14 groups empty,
-// sizes were too large by 2 rows, and 93.2 % of 95 % intervals held. Of clusters that a group of noise made alone, none
-// held.
+// An interval from the distribution of the noise is valid if this noise does not influence which groups form the
+// cluster. A rule that leaves out groups with low counts violates this condition. Suppose that a group with N rows
+// and noise Z is kept if N + Z > c. The noise of a kept group has the distribution of Z given N + Z > c. For
+// Laplace noise of scale b and N < c, the mean of this distribution is c − N + b. Take c = 2√2·b, which is twice
+// the standard deviation. Then ½·exp(−2√2) = 3 % of empty groups are kept, each with 3.8b nonexistent rows on
+// average. With 7 of 14 groups empty, sizes were too large by 2 rows, and only 93.2 % of the 95 % intervals held.
+// If a cluster consisted of one group of noise, its interval never held.
 //
-// Here a group that is not clear has the same cluster whatever its noise is, and with a probability of at least 1 −
-// byChance all empty groups are so. The noise keeps two parts of a lower order: a group of few rows is clear by chance,
-// and then lies at its own mean; and the mean of a clear one moves by the share that noise has in its count. So
-// intervals hold about as often as they say: TestKMeansTreeCoverage measures it.
+// Here, a group that is not clear has the same cluster for every value of its noise. With probability at least 1 −
+// byChance, this includes all empty groups. The noise still has two effects of a lower order. A group with few rows
+// may be clear by chance, and then lies at its own mean. The mean of a clear group moves by the noise's share of
+// its count. Intervals therefore hold about as often as they state; TestKMeansTreeCoverage measures it.
 func (r *result) assignGroups(t task, cells *cellSums, tree *treeNode) {
 	means, clear := make([][]float64, r.leaves), cells.clearCount(r.leaves)
 	var points [][]float64
@@ -66,13 +68,14 @@ func (r *result) assignGroups(t task, cells *cellSums, tree *treeNode) {
 	}
 }
 
-// assignAll makes all groups one cluster: what is left to tell where none of them is clear of noise.
+// assignAll puts all groups into one cluster. It is used if no group is clear of noise.
 //
-// That none is clear bounds the noise of every group from above, which makes their sum too small. So the intervals
-// leave out half as much as they say: where 5 % may miss, the law of the noise is asked for 97.5 %.
-// TestKMeansWholeCoverage measures that this is enough: of 14 kinds of tables, between 1 and 4 % missed. (The first
-// look has a count and a sum of all rows too. They are no better: they decide how far groups are divided, and where few
-// tables come to this, up to 17 % of intervals of that count missed.)
+// The fact that no group is clear bounds the noise of every group from above, which makes the sum of the counts too
+// small. The intervals therefore use half of the stated error probability: for 95 % intervals, the 97.5 % quantile
+// of the noise. TestKMeansWholeCoverage shows that this is enough: for 14 kinds of tables, between 1 and 4 % of
+// intervals missed. The count and the sum of all rows in the first access would not be better. They determine how
+// far groups are divided, so they are biased too. For tables that seldom come to this case, up to 17 % of intervals
+// from that count missed.
 func (r *result) assignAll(t task, cells *cellSums, middle []float64) {
 	var p pool
 	groups := make([]int, r.leaves)
@@ -87,9 +90,9 @@ func (r *result) assignAll(t task, cells *cellSums, middle []float64) {
 			"them apart.")
 }
 
-// places calls tell with each leaf and where its rows are taken to lie: at the leaf's mean, or, without one, at that of
-// its kin. Kin is the mean of the clear leaves nearest to this node, outside it. A leaf without a mean has no part in
-// its own place.
+// places calls tell for each leaf, with the point where its rows are assumed to lie. The point is the leaf's mean,
+// or kin for a leaf without a mean. kin is the mean of the clear leaves that are nearest to this node in the tree
+// and outside it. A leaf without a mean does not influence its own point.
 func (n *treeNode) places(
 	t task, cells *cellSums, means [][]float64, kin []float64, tell func(leaf int, place []float64),
 ) {
@@ -109,7 +112,7 @@ func (n *treeNode) places(
 	}
 }
 
-// clears adds up the leaves of a node that have means.
+// clears adds to p the leaves below a node that have means.
 func (n *treeNode) clears(cells *cellSums, means [][]float64, p *pool) {
 	if n.below != nil {
 		n.below.clears(cells, means, p)

@@ -6,7 +6,7 @@ import (
 	"dither/noise"
 )
 
-// noiseLaws finds quantiles of the noise in counts and sums, each once.
+// noiseLaws computes quantiles of the noise in sums of counts and coordinates, and caches them.
 type noiseLaws struct {
 	alpha  float64
 	limits map[noiseLaw]float64
@@ -19,9 +19,10 @@ type noiseLaw struct {
 	size       float64
 }
 
-// limit is what |Z_a − r·Z_n| exceeds with a probability of at most alpha, for |r| ≤ size: Z_a and Z_n are sums of
-// the noises of so many numbers, of coordinates and of counts. In |r| it grows: both noises are symmetric and unimodal,
-// so what is added spreads their sum (Birnbaum, "On random variables with comparable peakedness", 1948).
+// limit returns a number that |Z_a − r·Z_n| exceeds with probability at most alpha, for all |r| ≤ size. Z_a and Z_n
+// are the noise of the pool's sum of coordinates and of its sum of counts. The bound at |r| = size suffices,
+// because the quantile grows with |r|. The reason is that both noises are symmetric and unimodal (Birnbaum, "On
+// random variables with comparable peakedness", 1948).
 func (l *noiseLaws) limit(p *pool, size float64) float64 {
 	key := noiseLaw{p.countNoise, p.noise, p.unit, p.times, size}
 	if q, ok := l.limits[key]; ok {
@@ -40,13 +41,14 @@ func (l *noiseLaws) limit(p *pool, size float64) float64 {
 	return q
 }
 
-// limitSizes are where the limit is found: between two of them that of the larger holds.
+// limitSizes are the values of |r| at which limit is computed. Between two values, the limit of the larger one
+// applies.
 var limitSizes = []float64{0, 0.125, 0.25, 0.5, 0.75, 1}
 
-// mean is an interval for A/N, the mean of a coordinate of the rows that the pool's counts and sums are of, from a = A
-// + Z_a and n = N + Z_n: all r between −1 and 1 with |a − rn| ≤ limit(|r|). It holds A/N with a probability of at
-// least 1 − alpha, since a − rn is Z_a − rZ_n where r = A/N: by the law of the noise, for the cells as they were
-// asked about.
+// mean returns an interval for A/N, the mean of one coordinate over the N rows of a pool. The released numbers are
+// a = A + Z_a and n = N + Z_n. The interval consists of all r in [−1, 1] with |a − rn| ≤ limit(|r|). It contains
+// A/N with probability at least 1 − alpha, because a − rn equals Z_a − rZ_n at r = A/N. The probability assumes
+// that the noise did not influence the choice of the cells.
 func (l *noiseLaws) mean(p *pool, a float64) (low, high float64) {
 	low, high = math.Inf(1), math.Inf(-1)
 	for i := 1; i < len(limitSizes); i++ {
@@ -65,14 +67,14 @@ func (l *noiseLaws) mean(p *pool, a float64) (low, high float64) {
 			}
 		}
 	}
-	if low > high { // noise went so far that it speaks against every r, which tells of no r
+	if low > high { // the noise excludes every r, so nothing is known of r
 		return -1, 1
 	}
 	return low, high
 }
 
-// cluster is what a pool says of its cluster; fallback is the centre where there is less than a row for each of so many
-// looks.
+// cluster returns the size and the centre of a pool's cluster. looks is the number of accesses that the pool adds
+// up. The centre is fallback if the pool has less than one row for each access.
 func (p *pool) cluster(t task, l *noiseLaws, fallback []float64, looks int) scaledCluster {
 	times := float64(max(p.times, 1))
 	var c noise.Combination

@@ -14,22 +14,22 @@ import (
 	"dither/stats/internal/request"
 )
 
-// kernelSource asks the kernel. Until pay is set it uses earlier releases alone, at no cost.
+// kernelSource makes accesses through the kernel. Until pay is set, it uses only earlier releases, at no cost.
 type kernelSource struct {
 	kernel  *curator.Session
 	of      Request
 	table   curator.Table
 	columns []column
 	task    task
-	price   curator.Loss      // of all of it
-	shares  []curator.Request // the price of each access
+	price   curator.Loss      // price of all accesses together
+	shares  []curator.Request // price of each access, as a request
 	whole   *big.Rat          // the price, in ε or ρ
 	parts   []*big.Rat
 	pay     bool
-	taken   []string // the releases that were paid
+	taken   []string // releases that were paid
 }
 
-// newKernelSource validates a request, finds its price and divides it. It spends nothing.
+// newKernelSource validates a request, determines its price and divides it among the accesses. It spends nothing.
 func newKernelSource(ctx context.Context, c *curator.Session, of Request) (*kernelSource, error) {
 	s := &kernelSource{kernel: c, of: of}
 	tables, err := c.Tables()
@@ -45,7 +45,8 @@ func newKernelSource(ctx context.Context, c *curator.Session, of Request) (*kern
 	if err := request.CheckCondition(of.Where); err != nil {
 		return nil, err
 	}
-	// The whole price is looked at as that of one look: the kernel knows the default, the largest, and what ε costs.
+	// Explain one access at the whole price. The kernel supplies the default price, checks the largest price, and
+	// converts ε to the budget's unit.
 	e, err := c.ExplainMoments(ctx,
 		s.vectors(access{kind: allRows, sums: true}, curator.Request{Epsilon: of.Epsilon, Rho: of.Rho}))
 	if err != nil {
@@ -63,7 +64,7 @@ func newKernelSource(ctx context.Context, c *curator.Session, of Request) (*kern
 	return s, s.divide(ctx)
 }
 
-// decide validates all but the price.
+// decide validates the request except for its price, and builds the task.
 func (s *kernelSource) decide() error {
 	of := &s.of
 	t := task{
@@ -139,7 +140,7 @@ const (
 	mostIterations    = 100
 )
 
-// choose picks a method from public numbers if the request names none.
+// choose selects a method by public numbers if the request names none.
 func (s *kernelSource) choose(ctx context.Context) error {
 	if s.task.method != "" {
 		return nil
@@ -162,8 +163,8 @@ func (s *kernelSource) choose(ctx context.Context) error {
 	return nil
 }
 
-// divide gives each access its share of the price, rounded down to twelve digits, and the last access the rest. The
-// shares add up to the price.
+// divide gives each access its share of the price, rounded down to twelve digits, and gives the last access the
+// rest. The shares add up to the price.
 func (s *kernelSource) divide(ctx context.Context) error {
 	whole, _, err := request.Price(s.price)
 	if err != nil {
@@ -184,7 +185,7 @@ func (s *kernelSource) divide(ctx context.Context) error {
 		s.parts = append(s.parts, part)
 		s.shares = append(s.shares, request.Priced(curator.Request{}, part, s.task.l2))
 	}
-	for i := range s.shares { // so that the policy refuses none of the prices halfway
+	for i := range s.shares { // check each price now, so that the policy refuses none of them midway
 		if i > 1 && s.parts[i].Cmp(s.parts[i-1]) == 0 {
 			continue
 		}
@@ -238,7 +239,7 @@ func (s *kernelSource) take(ctx context.Context, step int, l access) (*cellSums,
 	return cellsOf(m, l, len(s.columns))
 }
 
-// cellsOf puts the cells of a release in the access's order.
+// cellsOf arranges the cells of a release in the order of the access.
 func cellsOf(m *curator.Moments, l access, d int) (*cellSums, error) {
 	out := &cellSums{countNoise: m.Sums[0].Noise, id: m.ID, replayed: m.Replayed, remaining: m.Remaining}
 	n := map[string]int{
@@ -281,7 +282,7 @@ func cellsOf(m *curator.Moments, l access, d int) (*cellSums, error) {
 			}
 		}
 		if at < 0 || at >= n || l.kind == allRows && len(m.Cells) > 1 {
-			// a condition on rows that closes its own bracket
+			// a condition whose brackets do not match
 			return nil, request.Misuse("give a condition on rows, and nothing else",
 				"the clusters' cells are not those of the question")
 		}
@@ -302,8 +303,8 @@ func cellsOf(m *curator.Moments, l access, d int) (*cellSums, error) {
 // run runs the method.
 func (s *kernelSource) run(ctx context.Context) (*result, error) { return runMethod(ctx, s.task, s) }
 
-// rehearse runs the method on earlier releases, at no cost. It returns the result if they suffice, and else the index
-// of the first unpaid access.
+// rehearse runs the method on earlier releases, at no cost. It returns the result if they suffice, or otherwise the
+// index of the first unpaid access.
 func (s *kernelSource) rehearse(ctx context.Context) (out *result, unpaid int, err error) {
 	counted := &countingSource{source: s}
 	if out, err = runMethod(ctx, s.task, counted); errors.Is(err, errUnpaid) {
@@ -312,7 +313,7 @@ func (s *kernelSource) rehearse(ctx context.Context) (out *result, unpaid int, e
 	return out, counted.taken, err
 }
 
-// countingSource counts accesses.
+// countingSource counts the accesses that succeeded.
 type countingSource struct {
 	source
 	taken int
@@ -326,7 +327,7 @@ func (c *countingSource) take(ctx context.Context, step int, l access) (*cellSum
 	return cells, err
 }
 
-// unpaidFrom is an empty question at the price of all accesses from one on.
+// unpaidFrom returns an empty request at the total price of all accesses from the given index on.
 func (s *kernelSource) unpaidFrom(step int) curator.Request {
 	sum := new(big.Rat)
 	for _, p := range s.parts[step:] {
@@ -351,7 +352,7 @@ func (s *kernelSource) room(ctx context.Context, from int) error {
 	}
 }
 
-// roomFor explains the unpaid accesses as one new access.
+// roomFor explains the unpaid accesses as one new access. from is the index of the first unpaid access.
 func (s *kernelSource) roomFor(ctx context.Context, from int) (*curator.MomentsExplanation, error) {
 	v := s.vectors(access{kind: allRows, sums: true}, s.unpaidFrom(from))
 	v.Fresh = true

@@ -7,16 +7,18 @@ import (
 	"dither/noise"
 )
 
-// runLloyd is Lloyd's algorithm on noisy counts and sums: with ε′ = ε/2T, in each of T iterations the rows that are
-// nearest to each centre are counted and added up, each at ε′, and a centre becomes the noisy sum over the noisy
-// count; one whose noisy count is below 1 begins anew, uniformly in the space.
+// runLloyd is Lloyd's algorithm on noisy counts and sums. In each of T iterations, it counts and adds up the rows
+// that are nearest to each centre. Each of these two measurements costs ε′ = ε/2T. The new centre is the noisy sum
+// divided by the noisy count. A centre whose noisy count is below 1 restarts at a uniformly random point of the
+// space. Other centres are moved into the space that contains the rows.
 //
-// Where a row's L1 norm is at most 1 and a neighbour changes one row, counts and sums both move by at most 2, and their
-// noise is Laplace's of scale 2/ε′. In general the kernel's sensitivities hold (plan's proof), which come to these.
-// Centres are moved into the space that rows are in.
+// Suppose that a row's L₁ norm is at most 1 and that neighbours differ by a change of one row. Then counts and sums
+// both change by at most 2, and their Laplace noise has the scale 2/ε′. The kernel's general sensitivities, which
+// package plan proves, come to these values.
 //
-// The counts and sums of the last iterations are added up, from where a cluster began anew if it did, and the centres
-// are of these: where rows keep their clusters, the noise of m iterations is that of one over √m.
+// The released clusters add up the counts and sums of the last iterations, or of those after a cluster's last
+// restart. If rows keep their clusters, the noise of the mean of m iterations is that of one iteration divided by
+// √m.
 func runLloyd(ctx context.Context, t task, s source) (*result, error) {
 	centres := make([][]float64, t.k)
 	start := randomStream(t.seed, 0)
@@ -40,7 +42,7 @@ func runLloyd(ctx context.Context, t task, s source) (*result, error) {
 				pooled[j].add(cells, j)
 			}
 			if cells.counts[j] < 1 {
-				if step < t.iterations-1 { // what was added up is of another place
+				if step < t.iterations-1 { // the sums so far belong to the centre's old place
 					pooled[j] = pool{}
 				}
 				centres[j] = randomStream(t.seed, 1, step, j).point(t)
@@ -64,7 +66,7 @@ func runLloyd(ctx context.Context, t task, s source) (*result, error) {
 	return out, nil
 }
 
-// divided is a vector over a number.
+// divided returns the vector x divided by a number.
 func divided(x []float64, by float64) []float64 {
 	out := make([]float64, len(x))
 	for i, v := range x {
@@ -73,14 +75,14 @@ func divided(x []float64, by float64) []float64 {
 	return out
 }
 
-// pool adds up noisy counts and sums of cells.
+// pool adds up noisy counts and sums of several cells.
 type pool struct {
 	count             float64
 	sum               []float64
 	times             int
 	countNoise, noise noise.Distribution
-	unit              float64   // of sums' noise
-	centre            []float64 // the released centre, where it is not sum over count
+	unit              float64   // unit of the sums' noise
+	centre            []float64 // released centre, if it is not sum/count
 }
 
 func (p *pool) add(c *cellSums, cell int) {

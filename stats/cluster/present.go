@@ -6,7 +6,7 @@ import (
 	"slices"
 )
 
-// present brings a result back to the columns' own units.
+// present converts a result to the columns' own units.
 func (s *kernelSource) present(r *result) *Result {
 	out := &Result{
 		Method: s.task.method, Confidence: json.Number(s.of.Confidence), Scores: r.scores, Restarts: r.restarts,
@@ -48,7 +48,7 @@ func (s *kernelSource) present(r *result) *Result {
 const noiseAlone = "A cluster may be of noise alone: the interval of its size holds 0. Fewer clusters, or a larger " +
 	"price, would tell."
 
-// notes say what the numbers are about.
+// notes explains the meaning of the numbers and of their intervals.
 func (s *kernelSource) notes() []string {
 	notes := []string{
 		"Distances are between columns scaled to -1 ... 1 by their declared bounds; rows with a NULL in one of them " +

@@ -11,7 +11,7 @@ import (
 	"dither/stats/internal/request"
 )
 
-// vectors is an access as a question for the kernel.
+// vectors returns the question for the kernel that makes an access.
 func (s *kernelSource) vectors(l access, price curator.Request) curator.Vectors {
 	q := price
 	q.Analyst, q.Fresh = s.of.Analyst, s.of.Fresh
@@ -38,7 +38,7 @@ func (s *kernelSource) vectors(l access, price curator.Request) curator.Vectors 
 	return v
 }
 
-// keys are the GROUP BY items of an access's cells.
+// keys returns the GROUP BY items that define an access's cells.
 func (s *kernelSource) keys(l access) (out []string) {
 	switch l.kind {
 	case byBucket:
@@ -57,7 +57,7 @@ func (s *kernelSource) keys(l access) (out []string) {
 	return out
 }
 
-// leafOf is the SQL of the leaf's number below a node, by the names of sides.
+// leafOf returns the SQL that computes the number of a row's leaf below a node, from the names of the sides.
 func (s *kernelSource) leafOf(n *treeNode, depth int) string {
 	if n.below == nil {
 		return strconv.Itoa(n.leaf)
@@ -66,7 +66,7 @@ func (s *kernelSource) leafOf(n *treeNode, depth int) string {
 		s.leafOf(n.below, depth+1) + " END"
 }
 
-// side is a name for the side of a plane, which no column has.
+// side returns a name for the side of a plane. No column of the table has this name.
 func (s *kernelSource) side(plane int) string {
 	for name := fmt.Sprintf("side_%d", plane+1); ; name = "_" + name {
 		if !slices.ContainsFunc(s.table.Columns,
@@ -76,7 +76,8 @@ func (s *kernelSource) side(plane int) string {
 	}
 }
 
-// from is the FROM clause of an access: the table, and for leaves the sides of the planes by name.
+// from returns the FROM clause of an access: the table or, for leaves, a subquery that names the sides of the
+// planes.
 func (s *kernelSource) from(l access) string {
 	text := curator.SQLName(s.table.Name) + request.Where(s.of.Where)
 	if l.kind != byLeaf {
@@ -92,9 +93,9 @@ func (s *kernelSource) from(l access) string {
 	return "(SELECT " + strings.Join(names, ", ") + " FROM " + text + ") AS sides"
 }
 
-// beyond is the SQL of being on the far side of a plane, in the columns' own units: rounding moves the plane by a
-// trifle, and that is all. The sum is one of sums of a few terms each: the kernel takes no longer chain of additions,
-// since each could lose digits.
+// beyond returns the SQL condition that a row lies on the far side of a plane, in the columns' own units. Rounding
+// the constants moves the plane slightly, which is harmless. The sum is split into sums of a few terms, because
+// each addition could lose digits and the kernel refuses longer chains.
 func (s *kernelSource) beyond(p plane) string {
 	var sums []string
 	offset := p.offset
@@ -117,7 +118,7 @@ func (s *kernelSource) beyond(p plane) string {
 
 const termsOfASum = 5
 
-// decimal writes nine digits of a number, in SQL a real one; what the kernel counts as 0 is 0.
+// decimal writes a number with nine digits, as a real number in SQL. Numbers that the kernel treats as 0 become 0.
 func decimal(x float64) string {
 	if math.Abs(x) < 1.0/(1<<59) {
 		x = 0

@@ -7,26 +7,29 @@ import (
 	"dither/noise"
 )
 
-// source answers accesses: the kernel, or in simulations made-up rows with noise by the kernel's laws.
+// source makes accesses. It is the kernel or, in simulations, made-up rows with noise from the kernel's
+// distributions.
 type source interface {
-	// take carries out an access. step is its index in the shares.
+	// take makes the access with the given index in the shares.
 	take(ctx context.Context, step int, l access) (*cellSums, error)
-	// deviation foretells the standard deviation of the counts' noise, and that of the sums', scaled: from public
+	// deviation returns the standard deviations of the noise on the counts and on the scaled sums. It uses public
 	// numbers alone.
 	deviation(ctx context.Context, step int, l access) (count, sum float64, err error)
 }
 
-// Kinds of an access's cells.
+// Kinds of cells that an access counts.
 const (
-	allRows  = "total"   // one, of all rows
-	byCentre = "centres" // by the nearest centre
-	// of a grid with so many buckets of each coordinate: that of the last coordinate varies fastest
+	allRows  = "total"   // a single cell with all rows
+	byCentre = "centres" // one cell for each centre, with the rows nearest to it
+	// one cell for each combination of the coordinates' buckets; the last coordinate varies fastest
 	byBucket = "buckets"
-	bySide   = "sides"  // by the sides of planes: the first is the highest bit of the cell's number
-	byLeaf   = "leaves" // by the leaf that the cell of bySide belongs to
+	// one cell for each combination of the sides of planes; the first plane is the highest bit of the cell's number
+	bySide = "sides"
+	byLeaf = "leaves" // one cell for each leaf, which joins cells of bySide
 )
 
-// access is one access to the rows: counts of rows by cells, and on request sums of their scaled vectors.
+// access is one access to the rows. It counts the rows of each cell, and if sums is set also adds up their scaled
+// vectors.
 type access struct {
 	kind    string
 	sums    bool
@@ -34,22 +37,22 @@ type access struct {
 	buckets []int
 	planes  []plane
 	tree    *treeNode
-	leaf    []int // of each cell of the planes
+	leaf    []int // leaf of each combination of sides
 	leaves  int
-	about   string // for the ledger
+	about   string // description for the ledger
 }
 
-// plane is the plane normal·x = offset; a row is beyond it where normal·x is larger.
+// plane is the plane normal·x = offset. A row x is beyond it if normal·x > offset.
 type plane struct {
 	normal []float64
 	offset float64
 }
 
-// cellSums are released counts and sums, scaled.
+// cellSums are released counts and sums in scaled units, by cell.
 type cellSums struct {
 	counts               []float64
 	sums                 [][]float64
-	absent               []bool // of byBucket: no row can be in the cell, and no number of it was released
+	absent               []bool // for byBucket: no row can be in the cell, so it has no released count
 	countNoise, sumNoise noise.Distribution
 	sumUnit              float64
 	id                   string
@@ -57,7 +60,7 @@ type cellSums struct {
 	remaining            curator.Loss
 }
 
-// take carries out an access and records its release.
+// take makes an access and records its release in the result.
 func (r *result) take(ctx context.Context, s source, step int, l access) (*cellSums, error) {
 	cells, err := s.take(ctx, step, l)
 	if err != nil {

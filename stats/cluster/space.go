@@ -12,13 +12,13 @@ import (
 	"dither/stats/internal/scale"
 )
 
-// column is a column of the space that rows are clustered in, scaled to between −1 and 1 by its declared bounds.
+// column is a column by which rows are clustered, scaled to between −1 and 1 by its declared bounds.
 type column struct {
 	scale.Column
-	values int // how many whole numbers are within the bounds of an integer column, at most mostBuckets; 0 of others
+	values int // number of integers within the bounds of an integer column, if at most mostBuckets; otherwise 0
 }
 
-// findSpace finds the columns in the table's policy.
+// findSpace returns the request's table and its columns, by which rows are clustered.
 func findSpace(tables []curator.Table, of Request) (curator.Table, []column, error) {
 	var names []string
 	for _, t := range tables {
@@ -38,7 +38,7 @@ func meant(name string, names []string) string {
 	return ""
 }
 
-// mostColumns bounds a space.
+// mostColumns is the largest number of columns.
 const mostColumns = 25
 
 func columnsOf(t curator.Table, names []string) (out []column, err error) {
@@ -81,9 +81,9 @@ func columnOf(c curator.TableColumn) (out column, err error) {
 	return out, nil
 }
 
-// bucket is the SQL of which of n equal parts of the column's range a value is in, from 1; its upper bound is in the
-// last. The range of whole numbers is longer by a half at both ends, so that a bucket's numbers lie about its middle. A
-// NULL is in the first, where it does not count.
+// bucket returns the SQL of a value's bucket, from 1 to n. The buckets divide the column's range into n equal
+// parts, and the upper bound is in the last. For integers, the range is longer by a half at both ends, so that the
+// middle of a bucket is the mean of its integers. NULL is in bucket 1; the kernel does not count such rows.
 func (c column) bucket(n int) string {
 	low, high := c.Low, c.High
 	if c.values > 0 {

@@ -6,11 +6,11 @@ import (
 	"dither/internal/splitmix"
 )
 
-// stream is public randomness: anybody who knows the seed knows it all. It chooses where to begin, and never protects
-// anything.
+// stream is public randomness: it is determined by the public seed. It chooses starting points and never protects
+// rows.
 type stream struct{ words splitmix.Stream }
 
-// randomStream is the stream of a seed for one use of it.
+// randomStream returns the stream of a seed for one use, which the numbers in use identify.
 func randomStream(seed uint64, use ...int) *stream {
 	state := splitmix.Mix(seed)
 	for _, u := range use {
@@ -19,25 +19,25 @@ func randomStream(seed uint64, use ...int) *stream {
 	return &stream{splitmix.At(state)}
 }
 
-// uniform is in [0, 1).
+// uniform returns a number in [0, 1).
 func (s *stream) uniform() float64 { return float64(s.words.Word()>>11) / (1 << 53) }
 
-// exponential has mean 1.
+// exponential returns a draw from the exponential distribution with mean 1.
 func (s *stream) exponential() float64 { return -math.Log1p(-s.uniform()) }
 
-// normal is standard, by Box and Muller's method.
+// normal returns a draw from the standard normal distribution, by the method of Box and Muller.
 func (s *stream) normal() float64 {
 	return math.Sqrt(2*s.exponential()) * math.Cos(2*math.Pi*s.uniform())
 }
 
-// rounded rounds what is part of a question, so that the last bits of a function that processors compute differently
-// change none.
+// rounded rounds a number for use in a question. Processors may compute the last bits of a function differently,
+// and rounding keeps the question the same.
 func rounded(x float64) float64 { return math.Round(x*(1<<20)) / (1 << 20) }
 
-// mostTries bounds how often a point of the ball is drawn that lies outside the cube.
+// mostTries is the largest number of attempts to draw a point of the ball that lies inside the cube.
 const mostTries = 1000
 
-// point is uniform in the cube [−1, 1]^d, within the radius.
+// point returns a uniform point of the cube [−1, 1]^d within the radius.
 func (s *stream) point(t task) []float64 {
 	x := make([]float64, t.d)
 	for range mostTries {
@@ -46,14 +46,16 @@ func (s *stream) point(t task) []float64 {
 			for i := range x {
 				x[i] = 2*s.uniform() - 1
 			}
-		case t.l2: // a direction, and the radius of a ball of d dimensions
+		case t.l2: // a random direction times a random radius, uniform in the d-dimensional ball
 			n := 0.0
 			for i := range x {
 				x[i] = s.normal()
 				n = math.Hypot(n, x[i])
 			}
 			s.stretch(x, t.radius*math.Pow(s.uniform(), 1/float64(t.d))/n)
-		default: // d + 1 exponentials over their sum are uniform on the simplex, and the first d in the corner below it
+		// d + 1 exponentials divided by their sum are uniform on the simplex; the first d are uniform in the corner
+		// below it
+		default:
 			n := s.exponential()
 			for i := range x {
 				x[i] = s.exponential()
@@ -83,7 +85,7 @@ func (s *stream) stretch(x []float64, by float64) {
 	}
 }
 
-// sameVector holds where two points are the same but for rounding.
+// sameVector reports whether two points are equal up to rounding.
 func sameVector(x, y []float64) bool {
 	for i := range x {
 		if math.Abs(x[i]-y[i]) > 1e-9 {

@@ -11,14 +11,13 @@ import (
 
 func sortedKeys(m map[float64]float64) []float64 { return slices.Sorted(maps.Keys(m)) }
 
-// runTree is k-means of a coreset: groups of rows that lie on the same sides of random planes through the noisy mean of
-// all rows. The prefixes of the sides are a tree; a node is divided while its noisy count is at least three times the
-// least that is worth a mean of its own. The noisy means of the leaves whose counts are clear of noise, weighted by
-// their noisy counts, are clustered, and the other leaves join these clusters. Where no leaf is clear, all rows are one
-// cluster.
+// runTree is k-means of a coreset. The rows are grouped by their sides of random planes through the noisy mean of
+// all rows. The prefixes of the sides form a tree. A node is divided if its noisy count is at least three times
+// [leastCount]. The leaves whose counts are clear of noise are clustered by their noisy means, weighted by their
+// noisy counts. The other leaves join these clusters. If no leaf is clear of noise, all rows are one cluster.
 //
-// It takes three looks: all rows' count and sum; the counts of all combinations of sides, of which a node's is a sum;
-// the leaves' counts and sums.
+// The method makes three accesses: the count and sum of all rows, the counts of all combinations of sides, and the
+// counts and sums of the leaves. The count of a node is the sum over its combinations of sides.
 func runTree(ctx context.Context, t task, s source) (*result, error) {
 	out := &result{}
 	all, err := out.take(ctx, s, 0, access{kind: allRows, sums: true, about: "all rows"})
@@ -62,13 +61,13 @@ func runTree(ctx context.Context, t task, s source) (*result, error) {
 	return out, nil
 }
 
-// mostPlanes and fewestPlanes bound the tree's depth.
+// fewestPlanes and mostPlanes limit the depth of the tree.
 const (
 	fewestPlanes = 8
 	mostPlanes   = 9
 )
 
-// randomPlanes are random planes through a point: enough for eight groups a cluster.
+// randomPlanes returns random planes through a point, enough for eight groups for each cluster.
 func randomPlanes(t task, through []float64) []plane {
 	s := randomStream(t.seed, 4)
 	out := make([]plane, max(fewestPlanes, min(mostPlanes, bits.Len(uint(8*t.looks()-1)))))
@@ -86,23 +85,24 @@ func randomPlanes(t task, through []float64) []plane {
 	return out
 }
 
-// leastCount is the least noisy count that is worth a mean of its own: its mean is off by a tenth of the space's
-// radius, √d, times √d for the length of the noise, or it is half of an average cluster.
+// leastCount returns the least noisy count n for which a group deserves a mean of its own. In d dimensions the
+// noise on the mean has a length of √d·deviation/n. At n = 10·deviation, this is a tenth of √d, the radius of the
+// space. Half of an average cluster is enough too.
 func leastCount(t task, rows, deviation float64) float64 {
 	return math.Max(1, math.Min(10*deviation, rows/float64(2*t.looks())))
 }
 
-// treeNode is a node of the tree: of the rows that are below, or beyond, the planes that lead to it. Its own plane is
-// that of its depth.
+// treeNode is a node of the tree. It contains the rows on one combination of sides of the planes above it. The
+// plane that divides a node is determined by the node's depth.
 type treeNode struct {
-	from, to      int // of the cells of bySide
+	from, to      int // range of its cells in bySide
 	count         float64
-	below, beyond *treeNode // nil of a leaf
-	leaf          int       // its number
+	below, beyond *treeNode // nil for a leaf
+	leaf          int       // number of the leaf
 }
 
-// growTree divides nodes, the largest first, by noisy counts of all combinations of sides, until none is left of at
-// least three times the least or there are most divisions; and numbers the leaves.
+// growTree divides nodes, largest first, and numbers the leaves. counts are the noisy counts of all combinations of
+// sides. It stops when each node has less than three times the least count, or after most divisions.
 func growTree(counts []float64, least float64, most int) (root *treeNode, leaf []int, leaves int) {
 	node := func(from, to int) *treeNode {
 		n := &treeNode{from: from, to: to}
@@ -147,6 +147,6 @@ func growTree(counts []float64, least float64, most int) (root *treeNode, leaf [
 	return root, leaf, leaves
 }
 
-// mostDivisions bounds how often the tree divides, by how long a statement the kernel takes: each division writes out
-// its plane.
+// mostDivisions returns the largest number of divisions of the tree. Each division writes out its plane, and the
+// kernel limits the length of a statement.
 func mostDivisions(d int) int { return min(127, 4000/(4*d+8)) }

@@ -2,17 +2,17 @@ package cluster
 
 import "math"
 
-// Bounds of k-means of released points.
+// Limits of k-means on released points.
 const (
 	mostBeginnings = 24
 	mostRounds     = 60
-	mostWork       = 1e8 // coordinates that the first rounds of all beginnings look at, about
+	mostWork       = 1e8 // approximate limit on the coordinates that the first rounds of all starts read
 )
 
-// weightedCentres is k-means of points with weights, by Lloyd's algorithm from several beginnings, each chosen as
-// k-means++ does (Arthur and Vassilvitskii, 2007); the best by its cost. Noisy weights may be negative: they count as
-// they are, since what is left out would bias the centres towards empty places, but no centre begins there. It gives
-// fewer than k centres where fewer points have weight above 0.
+// weightedCentres applies k-means to weighted points: Lloyd's algorithm from several k-means++ starts (Arthur and
+// Vassilvitskii, 2007). It returns the centres with the lowest cost. Noisy weights may be negative. They are used
+// unchanged, because leaving them out would bias the centres towards empty places, but no centre starts at such a
+// point. If fewer than k points have a positive weight, it returns fewer than k centres.
 func weightedCentres(t task, points [][]float64, weights []float64, s *stream) (best [][]float64) {
 	var heavy []int
 	for i, w := range weights {
@@ -34,7 +34,7 @@ func weightedCentres(t task, points [][]float64, weights []float64, s *stream) (
 			if now < lowest {
 				best, lowest = centres, now
 			}
-			if now >= cost { // with negative weights it can rise
+			if now >= cost { // possible with negative weights
 				break
 			}
 			centres, cost = next, now
@@ -43,8 +43,8 @@ func weightedCentres(t task, points [][]float64, weights []float64, s *stream) (
 	return best
 }
 
-// spreadCentres chooses k of the heavy points, each with a probability in proportion to its weight times the squared
-// distance to those that were chosen.
+// spreadCentres chooses k of the heavy points. The probability of a point is proportional to its weight times its
+// squared distance from the points chosen so far.
 func spreadCentres(points [][]float64, weights []float64, heavy []int, k int, s *stream) (centres [][]float64) {
 	far := make([]float64, len(heavy))
 	for i := range far {
@@ -64,7 +64,7 @@ func spreadCentres(points [][]float64, weights []float64, heavy []int, k int, s 
 				}
 			}
 		}
-		if chosen < 0 { // all points stand where a centre is
+		if chosen < 0 { // every point coincides with a chosen centre
 			chosen = len(centres)
 		}
 		c := points[heavy[chosen]]
@@ -79,8 +79,8 @@ func spreadCentres(points [][]float64, weights []float64, heavy []int, k int, s 
 	return centres
 }
 
-// lloydStep is one iteration: each centre becomes the mean of what is nearest to it, where that has weight. The cost is
-// that of the centres which it is given.
+// lloydStep makes one iteration: each centre becomes the mean of the points nearest to it, unless their total
+// weight is below 1. cost is the cost of the given centres, not of the returned ones.
 func lloydStep(t task, points [][]float64, weights []float64, centres [][]float64) (next [][]float64, cost float64) {
 	total := make([]float64, len(centres))
 	next = make([][]float64, len(centres))

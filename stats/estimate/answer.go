@@ -10,7 +10,8 @@ import (
 	"dither/curator"
 )
 
-// answerPlan is an estimate that one answer of the kernel is, whose intervals are the kernel's.
+// answerPlan plans an estimate that is one answer of the kernel. items are the SQL expressions of the answer, and
+// names are the names of their estimates. The intervals are the kernel's.
 func answerPlan(ctx context.Context, k asker, s Sample, p *Plan, items, names []string) (*Plan, error) {
 	q := s.asking(s.sql(true, items...))
 	e, err := k.Explain(ctx, q)
@@ -52,7 +53,7 @@ func answerPlan(ctx context.Context, k asker, s Sample, p *Plan, items, names []
 	return p, nil
 }
 
-// ofRelease are an answer's numbers.
+// ofRelease converts the numbers of an answer to estimates.
 func ofRelease(s Sample, r *curator.Release, names []string) *Result {
 	out := &Result{
 		Keys: s.By, Confidence: r.Confidence, Releases: []string{r.ID}, Price: []curator.Loss{r.Price},
@@ -81,7 +82,7 @@ func ofRelease(s Sample, r *curator.Release, names []string) *Result {
 	return out
 }
 
-// foretold says in words what error a column is expected to have.
+// foretold describes the expected error of a column in words, or returns "" if none is known.
 func foretold(c curator.Column) string {
 	e := c.Expected
 	switch {

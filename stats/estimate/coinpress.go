@@ -8,39 +8,41 @@ import (
 	"gonum.org/v1/gonum/mat"
 )
 
-// CoinPress (Biswas, Dong, Kamath and Ullman, "CoinPress: practical private mean and covariance estimation", NeurIPS
-// 2020) estimates in rounds. Each measures the rows within a region that the rounds before have found: about what was
-// released, as large as rows of a normal distribution, the error of what was found, and no more. So its noise is that
-// of a region that fits, where the declared bounds are loose.
+// CoinPress (Biswas, Dong, Kamath and Ullman, "CoinPress: practical private mean and covariance estimation",
+// NeurIPS 2020) estimates a mean or a covariance in rounds. Each round measures the rows within a region. The next
+// region is centred at the released mean, and is as large as normally distributed rows and the error of that
+// release require. The noise of the last round is therefore that of a narrow region, even if the declared bounds
+// are loose.
 //
-// Privacy rests on nothing of this: each round is sums of vectors whose norm the kernel enforces (curator.Moments), at
-// its share of the price, with a region that is a function of earlier releases. What the distribution is decides only
-// how good the estimate is: rows beyond the region are moved to its edge. Of normal rows one in a hundred at most lies
-// outside γ.
+// Privacy does not depend on this method. Each round is a sum of vectors whose norm the kernel bounds
+// (curator.Moments), at a share of the price, with a region that is a function of earlier releases. The
+// distribution of the rows affects only the accuracy: rows outside a region are moved to its edge. Of normally
+// distributed rows, at most one in a hundred lies outside the radius [pressGamma].
 
-// maxRounds bounds a CoinPress.
+// maxRounds is the largest number of rounds of CoinPress.
 const maxRounds = 10
 
-// pressBeta is the part of normal rows that a region may leave out.
+// pressBeta is the largest fraction of normally distributed rows that a region may exclude.
 const pressBeta = 0.01
 
-// pressGamma bounds the norm of a standard normal vector of d coordinates but with probability β: √(d + 2√(d ln
-// 1/β) + 2 ln 1/β) (Laurent and Massart 2000).
+// pressGamma returns a bound on the norm of a standard normal vector with d coordinates, which the norm exceeds
+// with probability at most β: √(d + 2√(d ln 1/β) + 2 ln 1/β) (Laurent and Massart 2000).
 func pressGamma(d int) float64 {
 	l := math.Log(1 / pressBeta)
 	return math.Sqrt(float64(d) + 2*math.Sqrt(float64(d)*l) + 2*l)
 }
 
-// pressClip is the radius about a centre that is at most r off, within which normal rows lie: r + γ by the triangle
-// inequality; and √(r² + 6r + γ²), since along the way to the centre, one direction, a row is at most 3 off but
-// for one in a thousand.
+// pressClip returns the radius of a region about a centre whose error is at most r. Normal rows lie within it with
+// high probability. Let γ be [pressGamma]. The triangle inequality gives the radius r + γ. The other radius is √(r²
+// + 6r + γ²). It holds because a row's component along the direction of the centre's error exceeds 3 with a
+// probability of only one in a thousand.
 func pressClip(r float64, d int) float64 {
 	g := pressGamma(d)
 	return math.Min(math.Sqrt(r*r+6*r+g*g), r+g)
 }
 
-// pressShares are the rounds' shares of the price, in thousandths: about three quarters for the last, and the rest in
-// equal parts.
+// pressShares returns the rounds' shares of the price, in multiples of 1/1000. The last round gets about three
+// quarters, and the others share the rest equally.
 func pressShares(rounds int) []*big.Rat {
 	out, left := make([]*big.Rat, rounds), int64(1000)
 	for i := range rounds - 1 {
@@ -51,14 +53,14 @@ func pressShares(rounds int) []*big.Rat {
 	return out
 }
 
-// linearForms are coordinates w = A(u − c) of u = (x − middle)/unit, of columns x.
+// linearForms are coordinates w = A(u − c) with u = (x − middle)/unit, where x are the columns' values.
 type linearForms struct {
-	a            [][]float64 // lower triangular
+	a            [][]float64 // A, lower triangular
 	centre       []float64   // c
 	middle, unit []float64
 }
 
-// plainForms are u themselves.
+// plainForms returns the coordinates w = u.
 func plainForms(middle, unit []float64) linearForms {
 	d := len(unit)
 	f := linearForms{centre: make([]float64, d), middle: middle, unit: unit}
@@ -70,10 +72,12 @@ func plainForms(middle, unit []float64) linearForms {
 	return f
 }
 
-// leastConstant is below every constant of a question but 0: the kernel refuses smaller ones.
+// leastConstant is the smallest absolute value of a nonzero constant in a question. The kernel refuses smaller
+// constants.
 const leastConstant = 0x1p-59
 
-// settle makes 0 of those coefficients that no question can have: the coordinates are what they are asked as.
+// settle sets to 0 the coefficients that are too small to be constants of a question. The forms then equal the
+// expressions that the kernel evaluates.
 func (f *linearForms) settle() {
 	for i, row := range f.a {
 		for j := range row {
@@ -84,7 +88,7 @@ func (f *linearForms) settle() {
 	}
 }
 
-// sql are the coordinates as expressions of the columns, with decimal constants.
+// sql returns the coordinates as SQL expressions of the columns, with decimal constants.
 func (f linearForms) sql(columns []string) []string {
 	out := make([]string, len(f.a))
 	for i, row := range f.a {
@@ -109,27 +113,27 @@ func (f linearForms) sql(columns []string) []string {
 	return out
 }
 
-// pressSums are one round's sums: the count, Σw, and of a covariance Σwwᵀ.
+// pressSums are the sums of one round: the count, Σw, and for a covariance also Σwwᵀ.
 type pressSums = vectorSums
 
-// pressLook measures a round: sums of the rows' vectors within a norm.
+// pressLook measures one round. It returns the sums of the vectors f of the rows, whose norm is limited to norm.
 type pressLook func(round int, f linearForms, norm float64) (*pressSums, error)
 
-// pressed is what the last round left: its sums, of the vectors f.
+// pressed is the outcome of the last round: its sums, and the coordinates and the norm in which they were measured.
 type pressed struct {
 	sums    *pressSums
 	forms   linearForms
 	norm    float64
-	unusual bool // a round's count was no more than its noise, so that it found nothing
+	unusual bool // the count of some round was no larger than its noise, so that round found no smaller region
 }
 
-// counted tells whether a noisy count is more than its noise may be.
+// counted reports whether a noisy count is at least 2 and more than five standard deviations of its noise.
 func counted(v *pressSums) bool { return v.count > 5*v.law.count.deviation && v.count >= 2 }
 
-// pressMean finds where the mean is, of rows whose covariance is at most the identity in the coordinates u, in a ball
-// of a radius about 0.
+// pressMean runs the rounds for a mean. In the coordinates f, the rows' covariance must be at most the identity,
+// and the mean must lie within the given radius of 0.
 func pressMean(d int, f linearForms, radius float64, rounds int, look pressLook) (out pressed, err error) {
-	out.forms, out.norm = f, radius // no row lies outside: nothing is scaled in the first round
+	out.forms, out.norm = f, radius // the first region contains every row, so no row is moved
 	for t := range rounds {
 		if out.sums, err = look(t, out.forms, out.norm); err != nil || t == rounds-1 {
 			return out, err
@@ -150,14 +154,15 @@ func pressMean(d int, f linearForms, radius float64, rounds int, look pressLook)
 	return out, nil
 }
 
-// pressRadius is how far off a round's mean may be: sampling and the sums' noise in every coordinate, and the count's
-// noise along the way.
+// pressRadius returns a bound on the error of a round's mean. It adds the sampling error and the noise of the sums
+// in every coordinate to the error from the noise of the count. The latter is proportional to shift, the distance
+// that the centre moves.
 func pressRadius(d int, n float64, law vectorLaw, shift float64) float64 {
 	sd := law.first[0].deviation / n
 	return math.Sqrt(1/n+sd*sd)*pressGamma(d) + 3*shift*law.count.deviation/n
 }
 
-// means are the sums' means in the columns' units; NaN where there are too few rows.
+// means returns the means of the sums in the columns' units, or NaN if the noisy count is less than 2.
 func (p *pressed) means(v *pressSums) []float64 {
 	d := len(p.forms.unit)
 	out := make([]float64, d)
@@ -175,7 +180,8 @@ func (p *pressed) means(v *pressSums) []float64 {
 	return out
 }
 
-// covariances is the covariance matrix of the sums in the columns' units, with n − 1 below.
+// covariances returns the covariance matrix of the sums in the columns' units, with n − 1 in the denominator. Its
+// entries are NaN if the noisy count is less than 2.
 func (p *pressed) covariances(v *pressSums) [][]float64 {
 	d := len(p.forms.unit)
 	out := pressZero(d)
@@ -190,7 +196,7 @@ func (p *pressed) covariances(v *pressSums) [][]float64 {
 			out[i][j] = (v.products[0][i][j] - v.first[0][i]*v.first[0][j]/v.count) / (v.count - 1)
 		}
 	}
-	// A⁻¹ S A⁻ᵀ: solve for the columns, transpose, and again.
+	// Compute A⁻¹ S A⁻ᵀ: twice, transpose and solve for each row.
 	for range 2 {
 		out = pressTransposed(out)
 		for i := range out {
@@ -205,9 +211,9 @@ func (p *pressed) covariances(v *pressSums) [][]float64 {
 	return out
 }
 
-// pressCovariance finds a region that fits rows with any covariance, from coordinates u in [−1, 1]: each round bounds
-// the rows' covariance from above by what it released, and the next is about its mean, in coordinates in which that
-// bound is the identity.
+// pressCovariance runs the rounds for a covariance, starting from coordinates in [−1, 1]. Each round derives an
+// upper bound on the rows' covariance from its release. The next round uses coordinates centred at the released
+// mean, in which that upper bound is the identity.
 func pressCovariance(d int, f linearForms, norm float64, rounds int, look pressLook) (out pressed, err error) {
 	out.forms, out.norm = f, norm
 	for t := range rounds {
@@ -224,8 +230,9 @@ func pressCovariance(d int, f linearForms, norm float64, rounds int, look pressL
 	return out, nil
 }
 
-// narrowed are the coordinates in which the covariance that was released, raised by what its noise may have taken from
-// it, is the identity; and how far off the mean may be in them. It is not ok where the count is no more than noise.
+// narrowed returns the coordinates for the next round, and a bound on the error of the mean in them. In these
+// coordinates, the released covariance is the identity after it is raised by the amount that noise may have taken
+// from it. ok is false if the noisy count is not [counted], or if the matrices have no decomposition.
 func (p *pressed) narrowed(d int) (next linearForms, radius float64, ok bool) {
 	v := p.sums
 	if !counted(v) {
@@ -246,9 +253,9 @@ func (p *pressed) narrowed(d int) (next linearForms, radius float64, ok bool) {
 	if !e.Factorize(s, true) {
 		return next, 0, false
 	}
-	// Noise of variance σ² on the diagonal and σ²/2 off it has a spectral norm of about √(2d)·σ, and more than t
-	// above that with probability below exp(−t²/2σ²). Off-diagonal noise that is larger, as under ε, makes it larger
-	// in proportion.
+	// A symmetric matrix of noise with variance σ² on the diagonal and σ²/2 off it has a spectral norm of about
+	// √(2d)·σ. The norm exceeds this by more than t with probability below exp(−t²/2σ²). Larger noise off the
+	// diagonal, as under ε, raises the norm in proportion.
 	deviation := math.Max(v.law.products[0].deviation, math.Sqrt2*v.law.off[0].deviation)
 	raise := deviation * (math.Sqrt(2*float64(d)) + math.Sqrt(2*math.Log(2/pressBeta))) / n
 	values := e.Values(nil)
@@ -272,8 +279,9 @@ func (p *pressed) narrowed(d int) (next linearForms, radius float64, ok bool) {
 	for i, c := range p.forms.centre {
 		next.centre[i] += c
 	}
-	// The mean's error in the new coordinates: its noise, times the trace of the transformation; sampling, in
-	// coordinates in which it is at most 1/n.
+	// The error of the mean in the new coordinates has three parts: the noise of the sums, which grows with the
+	// trace of the transformation, sampling, and the noise of the count. The sampling variance is at most 1/n in
+	// each coordinate.
 	inverse, trace := pressInverse(l), 0.0
 	for _, row := range inverse {
 		for _, x := range row {
@@ -314,7 +322,7 @@ func pressTransposed(m [][]float64) [][]float64 {
 	return out
 }
 
-// pressCholesky is the lower triangular L of LLᵀ = m; not ok where m is not positive definite.
+// pressCholesky returns the lower triangular matrix l with l·lᵀ = m. ok is false if m is not positive definite.
 func pressCholesky(m [][]float64) (l [][]float64, ok bool) {
 	l = pressZero(len(m))
 	for i := range m {
@@ -336,7 +344,7 @@ func pressCholesky(m [][]float64) (l [][]float64, ok bool) {
 	return l, true
 }
 
-// pressSolve is x of Lx = b.
+// pressSolve returns the solution x of l·x = b for a lower triangular matrix l.
 func pressSolve(l [][]float64, b []float64) []float64 {
 	x := make([]float64, len(b))
 	for i := range l {
@@ -361,7 +369,7 @@ func pressInverse(l [][]float64) [][]float64 {
 	return out
 }
 
-// pressProduct is the product of two lower triangular matrices.
+// pressProduct returns the product of two lower triangular matrices.
 func pressProduct(a, b [][]float64) [][]float64 {
 	out := pressZero(len(a))
 	for i := range a {

@@ -11,8 +11,8 @@ import (
 	"dither/stats/internal/request"
 )
 
-// pressWeights are the sums of a round with the weights of their shares: a count that is off moves only what is off the
-// centre.
+// pressVectors returns the sums of one round, weighted by their shares of the price. The count has a small share,
+// because an error in it affects only the distance from the centre. products adds the sum of products.
 func pressVectors(s Sample, f linearForms, bound string, products bool) curator.Vectors {
 	v := curator.Vectors{
 		Request: s.Request,
@@ -25,9 +25,9 @@ func pressVectors(s Sample, f linearForms, bound string, products bool) curator.
 	return v
 }
 
-// chooseMoments chooses between sums of bounded values and CoinPress by the error that is expected of the values of a
-// normal distribution: of the noise alone, from the declared bounds, the declared deviations and the expected number of
-// rows.
+// chooseMoments chooses between sums of bounded values and CoinPress by their expected noise for normally
+// distributed values. It compares the two from the declared bounds, the declared deviations and the expected number
+// of rows.
 func chooseMoments(k asker, s Sample, p *Plan) error {
 	if len(s.Deviations) > 0 && len(s.Deviations) != len(s.Columns) {
 		return request.Misuse("a deviation for each column", "%d deviations for %d columns", len(s.Deviations),
@@ -63,8 +63,8 @@ func chooseMoments(k asker, s Sample, p *Plan) error {
 		}
 		box = math.Hypot(box, (high-low)/2/units[i])
 	}
-	// What remains of the region after rounds that find as much as n rows tell, were there no noise, times what the
-	// last share's noise is larger.
+	// fitted is the radius of the last region if the earlier rounds had only sampling error, divided by the last
+	// round's share of the price.
 	fitted := pressClip(pressGamma(d)/math.Sqrt(n), d) / 0.75
 	if p.Kind == "covariance" {
 		box, fitted = box*box, fitted*fitted*0.75
@@ -82,7 +82,7 @@ func chooseMoments(k asker, s Sample, p *Plan) error {
 	return nil
 }
 
-// deviationsOf reads them; nil where there are none.
+// deviationsOf parses the sample's deviations. It returns nil if there are none.
 func deviationsOf(s Sample) (out []float64, err error) {
 	for _, text := range s.Deviations {
 		r, err := exact.ParseDecimal(text)
@@ -98,10 +98,12 @@ func deviationsOf(s Sample) (out []float64, err error) {
 	return out, nil
 }
 
-// maxPressed bounds CoinPress's covariances, whose coordinates are forms of all columns in one statement.
+// maxPressed is the largest number of columns in a CoinPress estimate that measures products. Each coordinate is an
+// expression of all columns, in one statement.
 const maxPressed = 30
 
-// pressPlan plans CoinPress: of a mean with known deviations in balls, else with the covariance.
+// pressPlan plans CoinPress. A mean with declared deviations is estimated in balls. Any other estimate measures the
+// covariance too.
 func pressPlan(ctx context.Context, k asker, s Sample, p *Plan, covariance bool) (*Plan, error) {
 	confidence := s.Confidence
 	alpha, err := request.Confidence(&confidence)
@@ -203,8 +205,9 @@ func pressPlan(ctx context.Context, k asker, s Sample, p *Plan, covariance bool)
 	return p, nil
 }
 
-// pressPrices finds the price of all rounds, and makes sure that it can be paid, before the first: the whole as one
-// question, then each round's share for forms as large as any will be.
+// pressPrices computes the price of all rounds and checks before the first round that the remaining budget covers
+// it. It explains the whole as one question, then each round at its share, with expressions at least as long as any
+// round's.
 func pressPrices(
 	ctx context.Context, k asker, s Sample, p *Plan, f linearForms, products bool, rounds int,
 ) (whole curator.Loss, shares []*big.Rat, err error) {
@@ -220,7 +223,7 @@ func pressPrices(
 		dense.a = pressZero(len(f.unit))
 		for i := range dense.a {
 			for j := 0; j <= i; j++ {
-				dense.a[i][j] = -0.12345678901234567 // as long as a constant can be, but for its exponent
+				dense.a[i][j] = -0.12345678901234567 // as long as any constant, except for an exponent
 			}
 		}
 	}
@@ -247,7 +250,7 @@ func pressPrices(
 	return whole, shares, nil
 }
 
-// pressedMeans are the means of the last round, with intervals by simulation.
+// pressedMeans returns the means of the last round, with intervals by simulation.
 func pressedMeans(p *pressed, s Sample, ranges [][2]float64, alpha float64, deviations []float64) (out []Value) {
 	d := len(s.Columns)
 	means := p.means(p.sums)

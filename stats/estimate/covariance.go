@@ -71,8 +71,8 @@ func covarianceNotes(s Sample) []string {
 	return append(notes, "Intervals cover noise, not sampling, by simulation from what was released.")
 }
 
-// boundedForms are the columns about the middle of their bounds, in half of their widths: none is further than 1 from
-// 0. What is constant is in its own unit.
+// boundedForms returns each column relative to the middle of its bounds, in units of half their width, so that its
+// absolute value is at most 1. A column with equal bounds keeps its own unit.
 func boundedForms(ctx context.Context, k asker, s Sample) (forms linearForms, ranges [][2]float64, err error) {
 	t, err := s.declaredTable(k)
 	if err != nil {
@@ -92,7 +92,8 @@ func boundedForms(ctx context.Context, k asker, s Sample) (forms linearForms, ra
 	return plainForms(middle, unit), ranges, nil
 }
 
-// covarianceValues are the means, covariances and correlations of a cell.
+// covarianceValues returns the means, variances, covariances and correlations of a cell. If the noisy count is too
+// small for estimates, note says so.
 func covarianceValues(
 	p *pressed, s Sample, ranges [][2]float64, keys []any, alpha float64, symmetric func(int) bool,
 ) (out []Value, note string) {
@@ -119,7 +120,8 @@ func covarianceValues(
 			add(m[i] + sampled()*math.Sqrt(math.Max(math.Max(c[i][i], covariances[i][i]), 0)/v.count))
 		}
 		for i := range d {
-			for j := i; j < d; j++ { // as of a simulated draw (see simulated), no less than what is told
+			// use the larger sampling variance of the draw and of the release, as [simulated] does
+			for j := i; j < d; j++ {
 				add(
 					c[i][j] + sampled()*math.Sqrt(
 						math.Max(math.Max(normalProduct(c, i, j), normalProduct(covariances, i, j)), 0)/(v.count-1)))
@@ -163,11 +165,12 @@ func covarianceValues(
 	return out, note
 }
 
-// normalProduct is the variance of the product of two normal variables about their means: that of a sample's covariance
-// is an n-th of it.
+// normalProduct returns the variance of the product of two centred normal variables with covariance matrix c. The
+// variance of a sample covariance is about this divided by n.
 func normalProduct(c [][]float64, i, j int) float64 { return c[i][i]*c[j][j] + c[i][j]*c[i][j] }
 
-// correlated is a correlation, moved by z on Fisher's scale; NaN where a noisy variance is not positive.
+// correlated returns a correlation, shifted by z on Fisher's scale. It returns NaN if a noisy variance is not
+// positive.
 func correlated(c [][]float64, i, j int, z float64) float64 {
 	if !(c[i][i] > 0 && c[j][j] > 0) {
 		return math.NaN()

@@ -9,45 +9,48 @@ import (
 	"dither/noise"
 )
 
-// Intervals by simulation. Released numbers T̂ are exact ones T with noise of a known law that is symmetric about 0,
-// so T̂ with other noise of that law stands about T̂ as T̂ does about T, and what is computed from such draws
-// spreads about the estimate as the estimate does about the truth, as far as it is linear over the noise's size. The
-// interval is between the draws' quantiles. For a population's parameter each draw is moved further by the error of
-// sampling, of the size that the draw itself tells.
+// Intervals come from simulation. A released number T̂ is an exact number T plus noise of a known distribution that
+// is symmetric about 0. Add fresh noise of the same distribution to T̂: the result relates to T̂ as T̂ relates to
+// T. An estimate computed from such draws therefore spreads about the released estimate as that estimate spreads
+// about its true value. This holds as far as the estimate is linear over the range of the noise. The interval lies
+// between two quantiles of the draws. For a parameter of the population, each draw also gets a random sampling
+// error, whose size is estimated from the draw itself.
 //
-// All of it is computed from what was released, with a generator that anybody can foretell: the same release has the
-// same intervals.
+// The simulation uses only releases and a generator with a fixed seed: the same release always has the same
+// intervals.
 
-// drawsFor is how many draws an interval rests on: of 95 % its ends are where 2.5 % ± 0.16 % of the law lie beyond.
+// drawsFor returns the number of draws for an interval with confidence 1 − alpha. At 95 %, the fraction of the
+// distribution beyond each end is 2.5 % with a standard error of 0.16 %.
 func drawsFor(alpha float64) int { return int(math.Min(math.Max(10_000, 100/alpha), 100_000)) }
 
-// noiseLaw is the law of a number's noise, in the number's unit.
+// noiseLaw is the distribution of a number's noise: Laplace or Gaussian, with its standard deviation in the
+// number's unit.
 type noiseLaw struct {
 	deviation float64
 	laplace   bool
 }
 
-// noiseLawOf is that of a released vector. Its integers are so fine that their law and its continuous form are the same
-// for an interval: a discrete Laplace of scale t has the variance of a continuous one of about t, and likewise the
-// Gaussian.
+// noiseLawOf returns the noise law of a released vector whose integers count multiples of unit. The continuous law
+// replaces the discrete one, because the unit is too small to affect an interval. A discrete Laplace distribution
+// of scale t has about the variance of a continuous one of scale t, and the Gaussian likewise.
 func noiseLawOf(d noise.Distribution, unit *big.Rat) noiseLaw {
 	u, _ := unit.Float64()
 	_, laplace := d.(noise.DiscreteLaplace)
 	return noiseLaw{d.StdDev() * u, laplace}
 }
 
-// simulator draws noise.
+// simulator draws pseudorandom noise from a fixed seed.
 type simulator struct{ stream splitmix.Stream }
 
 func newSimulator() *simulator { return &simulator{splitmix.At(splitmix.Mix(0x6573_7469_6d61_7465))} }
 
-// uniform is in (0, 1), at the middle of one of 2^53 parts.
+// uniform returns a number in (0, 1): the midpoint of one of 2^53 equal parts.
 func (s *simulator) uniform() float64 { return (float64(s.stream.Word()>>11) + 0.5) / (1 << 53) }
 
-// normal is a standard normal variable.
+// normal returns a draw from the standard normal distribution.
 func (s *simulator) normal() float64 { return math.Sqrt2 * math.Erfinv(2*s.uniform()-1) }
 
-// noise is drawn from a law.
+// noise returns a draw from a noise law.
 func (s *simulator) noise(l noiseLaw) float64 {
 	if !l.laplace {
 		return l.deviation * s.normal()
@@ -56,23 +59,25 @@ func (s *simulator) noise(l noiseLaw) float64 {
 	return -math.Copysign(math.Log1p(-2*math.Abs(u)), u) * l.deviation / math.Sqrt2
 }
 
-// vectorSums are released sums of one cell, in the coordinates' own units: of symmetric products the full matrix.
+// vectorSums are the released sums of one cell, in the units of the coordinates. A symmetric product is stored as
+// its full matrix.
 type vectorSums struct {
 	count    float64
-	first    [][]float64   // by block
-	products [][][]float64 // by number of the product sum: a matrix
+	first    [][]float64   // indexed by block
+	products [][][]float64 // one matrix for each product sum
 
 	law vectorLaw
 }
 
-// vectorLaw is the law of all of their noise.
+// vectorLaw holds the noise laws of [vectorSums].
 type vectorLaw struct {
 	count         noiseLaw
 	first         []noiseLaw
-	products, off []noiseLaw // off the diagonal
+	products, off []noiseLaw // off is for the entries off the diagonal
 }
 
-// sumsOfCell reads a cell of a release: a count, then the first moments of blocks in their order, then products.
+// sumsOfCell reads the sums of one cell from a release: the count, the first moments of blocks in their order, and
+// the products.
 func sumsOfCell(m *curator.Moments, v curator.Vectors, cell int) (out vectorSums) {
 	for i, s := range v.Sums {
 		noisy := m.Sums[i]
@@ -98,7 +103,8 @@ func sumsOfCell(m *curator.Moments, v curator.Vectors, cell int) (out vectorSums
 	return out
 }
 
-// matrixOf puts a product's entries in their places.
+// matrixOf arranges the entries of a product as a matrix. Of a symmetric matrix, values holds only the upper
+// triangle.
 func matrixOf(values []float64, rows, columns int, symmetric bool) [][]float64 {
 	out := make([][]float64, rows)
 	for i := range out {
@@ -116,7 +122,7 @@ func matrixOf(values []float64, rows, columns int, symmetric bool) [][]float64 {
 	return out
 }
 
-// room is where drawn puts what it draws.
+// room allocates sums of the same shape, into which [vectorSums.drawn] writes.
 func (v *vectorSums) room() *vectorSums {
 	out := &vectorSums{law: v.law}
 	for _, x := range v.first {
@@ -132,7 +138,8 @@ func (v *vectorSums) room() *vectorSums {
 	return out
 }
 
-// drawn puts the sums with other noise into out; symmetric tells which products have one noise for two entries.
+// drawn writes the sums plus fresh noise to out. symmetric reports whether a product is symmetric, so that two
+// entries share one draw of noise.
 func (v *vectorSums) drawn(s *simulator, symmetric func(product int) bool, out *vectorSums) {
 	out.count = v.count + s.noise(v.law.count)
 	for i, x := range v.first {
@@ -157,11 +164,12 @@ func (v *vectorSums) drawn(s *simulator, symmetric func(product int) bool, out *
 	}
 }
 
-// estimated is a value with the interval of its draws, within what is possible. An interval always holds its value.
+// fromDraws returns an estimate with the interval of its draws, both clamped to the possible range from least to
+// most. An interval always contains its value.
 //
-// Where a value is beyond what is possible, and is told as the nearest that is, its interval begins there as long as it
-// was: what is left of the interval would be short, or a point, the more so the farther off noise has moved the value.
-// It holds whatever the other did.
+// If the value lies outside the possible range, it is clamped, and the interval is extended by the same shift.
+// Without this extension the interval could shrink to a point when noise moves the value far outside. The extended
+// interval contains the original one, so it covers at least as often.
 func fromDraws(name string, keys []any, value float64, draws *spread, least, most float64) Value {
 	out := Value{Keys: keys, Name: name}
 	deviation, low, high := draws.interval()
@@ -174,7 +182,7 @@ func fromDraws(name string, keys []any, value float64, draws *spread, least, mos
 			out.StdError = &deviation
 		}
 	} else {
-		low, high = math.Inf(-1), math.Inf(1) // nothing is known of it
+		low, high = math.Inf(-1), math.Inf(1) // an undefined value has an unbounded interval
 	}
 	out.Low, out.High = numberOf(clamp(low)), numberOf(clamp(high))
 	return out

@@ -14,91 +14,94 @@ import (
 	"dither/stats/internal/request"
 )
 
-// Sample says which rows an estimate is about, and what it may cost. The price, the confidence and the analyst are
-// those of its Question, whose SQL is left empty.
+// Sample selects the rows and columns of an estimate, and the most that it may cost. The embedded Request sets the
+// price and the analyst, and its SQL must be empty.
 type Sample struct {
 	curator.Request
 	Confidence string   // a decimal between 0 and 1; "" is 0.95
-	Table      string   // or a relation, as FROM takes it
-	Columns    []string // or expressions, as SELECT takes them
-	Where      string   // a condition, or ""
-	By         []string // keys, as GROUP BY takes them: an estimate for each group
-	// Method is the method of estimation. "" is the one with the least expected error; Plan.Why explains the choice.
+	Table      string   // or a relation, as in FROM
+	Columns    []string // or expressions, as in SELECT
+	Where      string   // a condition; "" selects all rows
+	By         []string // keys, as in GROUP BY, for an estimate for each group
+	// Method is the method of estimation. "" chooses the one with the least expected error, and Plan.Why explains
+	// the choice.
 	Method string
-	// Population asks for intervals about the population that the rows are a sample of: they cover sampling and noise.
-	// Otherwise they are about these rows.
+	// Population asks for intervals about the population of which the rows are a sample. Such intervals cover
+	// sampling and noise. Otherwise the intervals are about these rows and cover noise alone.
 	Population bool
-	// Deviations are for CoinPress: about how far each column's values lie from their mean, as decimals that are known
-	// without access to the rows. For a mean they bound the standard deviations of uncorrelated columns. For a
-	// covariance they serve only the choice of a method.
+	// Deviations are for CoinPress: the approximate standard deviation of each column, as decimals that are known
+	// without access to the rows. A mean treats them as upper bounds, of columns that are uncorrelated. A
+	// covariance uses them only to choose a method.
 	Deviations []string
-	Rounds     int // of CoinPress; 0 is its usual number
+	Rounds     int // number of rounds of CoinPress; 0 selects the default
 }
 
-// Methods that a Sample may name.
+// Methods for Sample.Method.
 const (
 	MethodBounded     = "bounded"     // sums of values within their bounds
-	MethodAutomatic   = "automatic"   // bounds are found first, within the declared ones
-	MethodCoinPress   = "coinpress"   // in rounds, each within what the last one found
-	MethodIndependent = "independent" // each quantile by itself, with an interval
-	MethodRecursive   = "recursive"   // many quantiles of values that seldom repeat
-	MethodJoint       = "joint"       // several quantiles at once
-	MethodSmooth      = "smooth"      // a median with noise that fits the data
+	MethodAutomatic   = "automatic"   // sums within narrower bounds, which are found privately first
+	MethodCoinPress   = "coinpress"   // rounds, each within a region that the previous round found
+	MethodIndependent = "independent" // each quantile separately, with an interval
+	MethodRecursive   = "recursive"   // many quantiles together, for values that seldom repeat
+	MethodJoint       = "joint"       // several quantiles together
+	MethodSmooth      = "smooth"      // the median, with noise that adapts to the data
 )
 
-// Value is one estimate with its interval.
+// Value is one estimate with its standard error and its interval. A nil Value means that there is no estimate. A
+// nil Low or High means that the interval is unbounded on that side.
 type Value struct {
-	Keys      []any  // of its group
-	Name      string // of what
+	Keys      []any  // keys of its group
+	Name      string // name of the statistic, such as mean(x)
 	Value     *curator.Number
-	StdError  *float64 // nil where there is none
+	StdError  *float64 // nil if unknown
 	Low, High *curator.Number
 }
 
-// Result holds the estimates of a Plan that was carried out.
+// Result holds the estimates of a [Plan] that was run.
 type Result struct {
 	Kind       string // "mean", "variance", "covariance" or "quantile"
 	Method     string
-	Keys       []string // the expressions that name a group
+	Keys       []string // key expressions that identify a group
 	Values     []Value
 	Confidence string
-	Population bool     // the intervals cover sampling too
-	Releases   []string // in the ledger
-	// Price holds the price of each release that was paid now, or of each release if all of them were released before.
+	Population bool     // the intervals cover sampling as well as noise
+	Releases   []string // names in the ledger
+	// Price holds the price of each release that was paid now. If every release is a replay, it holds the price
+	// that each one had cost.
 	Price     []curator.Loss
 	Remaining curator.Loss
-	Replayed  bool     // all of it was released before, and cost nothing now
-	Notes     []string // what should be known before reading the intervals
+	Replayed  bool     // every release is a replay, so the estimates cost nothing now
+	Notes     []string // what the reader must know to interpret the intervals
 }
 
-// Plan is an estimate that has been decided on: its accesses to the rows, and their price. It has spent nothing, and no
-// row has been read.
+// Plan is an estimate with a chosen method, its accesses to the rows and their price. Planning spends nothing and
+// reads no row.
 type Plan struct {
 	Kind, Method string
-	Why          string // how the method was chosen
+	Why          string // reason for the choice of method
 	Accesses     []Access
-	Price        curator.Loss // of all accesses together
+	Price        curator.Loss // price of all accesses together
 	Remaining    curator.Loss
 	Affordable   bool
-	Replayed     bool   // the first access was released before
-	Confidence   string // of the intervals
+	Replayed     bool   // the first access has been released before
+	Confidence   string // confidence of the intervals
 	Notes        []string
-	foretelling  []string // those of Notes that are about what is foretold, which its answer has no need of
+	foretelling  []string // the Notes about expected errors, which a result does not need
 
-	dependent bool // its intervals take for independent what need not be
+	dependent bool // the intervals treat rows as independent although a person may have several
 
 	run func(context.Context) (*Result, error)
 }
 
-// Access is one measurement of a plan.
+// Access is one reading of the rows in a plan.
 type Access struct {
-	SQL      string // "" where it follows from what an earlier one finds
-	What     string // what is measured
+	SQL      string // "" if it depends on earlier accesses
+	What     string // description of the measurement
 	Price    curator.Loss
-	Expected string // of its error, in words; "" where none is foretold
+	Expected string // expected error in words; "" if none is known
 }
 
-// Run carries the plan out. Errors are *curator.Error; the accesses before a failure stay paid.
+// Run carries out the plan. Errors are *curator.Error. The accesses before a failure stay paid.
 func (p *Plan) Run(ctx context.Context) (*Result, error) {
 	out, err := p.run(ctx)
 	if err != nil {
@@ -116,8 +119,8 @@ func (p *Plan) Run(ctx context.Context) (*Result, error) {
 	return out, nil
 }
 
-// payable refuses to begin what cannot be paid to its end. What was released before is tried all the same: it may all
-// have been.
+// payable refuses a plan whose whole price exceeds the remaining budget. It permits a plan whose first access is a
+// replay, because the other accesses may be replays too.
 func (p *Plan) payable() error {
 	if p.Affordable || p.Replayed {
 		return nil
@@ -126,8 +129,8 @@ func (p *Plan) payable() error {
 		"the price of all looks", p.Price, p.Remaining)
 }
 
-// took notes one of several releases. One that was taken twice is one: where a round found nothing, the next is the
-// same question.
+// took records a release. A release that the result already holds is not recorded twice: if a round found nothing,
+// the next round asks the same question.
 func (e *Result) took(id string, price, remaining curator.Loss, replayed bool) {
 	if slices.Contains(e.Releases, id) {
 		return
@@ -135,13 +138,13 @@ func (e *Result) took(id string, price, remaining curator.Loss, replayed bool) {
 	switch first := len(e.Releases) == 0; {
 	case first || replayed == e.Replayed:
 		e.Price, e.Replayed = append(e.Price, price), replayed
-	case !replayed: // the earlier ones were not paid now
+	case !replayed: // the earlier releases were replays
 		e.Price, e.Replayed = []curator.Loss{price}, false
 	}
 	e.Releases, e.Remaining = append(e.Releases, id), remaining
 }
 
-// asker is what an estimate asks of: a *curator.Session.
+// asker has the methods of a *curator.Session that estimates use.
 type asker interface {
 	Answer(context.Context, curator.Question) (*curator.Release, error)
 	Explain(context.Context, curator.Question) (*curator.Explanation, error)
@@ -156,7 +159,7 @@ type asker interface {
 
 var _ asker = (*curator.Session)(nil)
 
-// runEstimate plans and runs.
+// run runs a plan, unless planning failed with err.
 func run(ctx context.Context, p *Plan, err error) (*Result, error) {
 	if err != nil {
 		return nil, err
@@ -164,10 +167,11 @@ func run(ctx context.Context, p *Plan, err error) (*Result, error) {
 	return p.Run(ctx)
 }
 
-// maxColumns is above what a question takes: more are refused before anything is made of them.
+// maxColumns is the largest number of columns in a sample. It is above the limit of a question, and stops huge
+// inputs early.
 const maxColumns = 1000
 
-// check refuses a sample that makes no question.
+// check refuses a sample from which no question can be made. methods are the methods that the estimate supports.
 func (s *Sample) check(methods ...string) error {
 	switch {
 	case s.SQL != "":
@@ -198,7 +202,8 @@ func (s *Sample) check(methods ...string) error {
 	return request.Misuse("use "+strings.Join(methods, ", "), "no method %q estimates this", s.Method)
 }
 
-// grouped refuses cells that the sample did not ask for, as of a relation with GROUP BY behind it.
+// grouped refuses a question whose number of cells contradicts the sample. For example, the sample's Table may be a
+// relation that ends with GROUP BY.
 func (s *Sample) grouped(cells int) error {
 	if len(s.By) == 0 && cells != 1 {
 		return request.Misuse("name groups by their keys (By), and nothing but a relation as the table",
@@ -207,7 +212,8 @@ func (s *Sample) grouped(cells int) error {
 	return nil
 }
 
-// sql selects items from the sample's rows, in its groups.
+// sql returns a SELECT statement of the items from the sample's rows, grouped by the sample's keys. withKeys puts
+// the keys before the items.
 func (s *Sample) sql(withKeys bool, items ...string) string {
 	if withKeys {
 		items = append(append([]string{}, s.By...), items...)
@@ -220,21 +226,22 @@ func (s *Sample) sql(withKeys bool, items ...string) string {
 	return text
 }
 
-// asking is the sample's question with another text.
+// asking returns the sample's question with the given SQL.
 func (s *Sample) asking(sql string) curator.Question {
 	q := s.requesting(sql).Question()
 	q.Confidence = s.Confidence
 	return q
 }
 
-// requesting is the sample's request with another text.
+// requesting returns the sample's request with the given SQL.
 func (s *Sample) requesting(sql string) curator.Request {
 	q := s.Request
 	q.SQL = sql
 	return q
 }
 
-// declaredTable is the table that a sample is about, if it names one.
+// declaredTable returns the policy's table that the sample names, or the zero Table if the sample is about another
+// relation.
 func (s *Sample) declaredTable(k asker) (curator.Table, error) {
 	tables, err := k.Tables()
 	if err != nil {
@@ -248,7 +255,8 @@ func (s *Sample) declaredTable(k asker) (curator.Table, error) {
 	return curator.Table{}, nil
 }
 
-// expectedRows is how many rows the owner expects; 0 if nobody says.
+// expectedRows returns the declared number of rows. It returns 0 if none is declared, or if the sample has a
+// condition or groups.
 func (s *Sample) expectedRows(t curator.Table) int64 {
 	if strings.TrimSpace(s.Where) != "" || len(s.By) > 0 {
 		return 0
@@ -256,7 +264,8 @@ func (s *Sample) expectedRows(t curator.Table) int64 {
 	return t.ExpectedRows
 }
 
-// declaredRange are a column's bounds as the policy declares them: of an expression none are known here.
+// declaredRange returns the declared bounds of a numeric column. ok is false for an expression and for a column
+// without bounds.
 func declaredRange(t curator.Table, column string) (low, high float64, ok bool) {
 	for _, c := range t.Columns {
 		if !sameName(column, c.Name) || c.Type != "integer" && c.Type != "real" {
@@ -278,7 +287,8 @@ func declaredRange(t curator.Table, column string) (low, high float64, ok bool) 
 	return 0, 0, false
 }
 
-// rangeOf is a column's declared bounds; of an expression how far it reaches from 0, as the kernel says, free.
+// rangeOf returns the declared bounds of a column. For an expression it returns the bounds ±b, where b is the
+// kernel's bound on the absolute value. The explanation that states b is free.
 func (s *Sample) rangeOf(ctx context.Context, k asker, t curator.Table, column string) (low, high float64, err error) {
 	if low, high, ok := declaredRange(t, column); ok {
 		return low, high, nil
@@ -293,14 +303,14 @@ func (s *Sample) rangeOf(ctx context.Context, k asker, t curator.Table, column s
 	return -e.Bounds[0].L2, e.Bounds[0].L2, nil
 }
 
-// sameName tells whether a text is a name, in quotes or without.
+// sameName reports whether a text is the given name, with or without quotes.
 func sameName(text, name string) bool {
 	text = strings.TrimSpace(text)
 	return text == name || text == curator.SQLName(name) || strings.EqualFold(text, name) &&
 		curator.SQLName(name) == name
 }
 
-// estimatedNumber is a number, or nil where there is none.
+// numberOf returns a number, or nil if x is NaN or infinite.
 func numberOf(x float64) *curator.Number {
 	if math.IsNaN(x) || math.IsInf(x, 0) {
 		return nil

@@ -7,7 +7,8 @@ import (
 	"dither/curator"
 )
 
-// MarshalJSON writes the estimates as docs/reference/statistics.md says. Missing numbers are null.
+// MarshalJSON writes the estimates in the form that docs/reference/statistics.md documents. Missing numbers are
+// null.
 func (e *Result) MarshalJSON() ([]byte, error) {
 	type value struct {
 		Keys     map[string]any  `json:"keys,omitempty"`
@@ -46,7 +47,7 @@ func (e *Result) MarshalJSON() ([]byte, error) {
 	})
 }
 
-// MarshalJSON writes the plan.
+// MarshalJSON writes the plan in the form that docs/reference/statistics.md documents.
 func (p *Plan) MarshalJSON() ([]byte, error) {
 	type look struct {
 		SQL      *string      `json:"sql"`
@@ -78,7 +79,7 @@ func (p *Plan) MarshalJSON() ([]byte, error) {
 	})
 }
 
-// plainJSON leaves <, > and & as they are.
+// plainJSON encodes v as JSON without escaping <, > and &.
 func plainJSON(v any) ([]byte, error) {
 	var b bytes.Buffer
 	e := json.NewEncoder(&b)

@@ -11,11 +11,11 @@ import (
 	"dither/stats/internal/student"
 )
 
-// Mean estimates the means of a sample's columns. By default each is a noisy sum of bounded and centred values over a
-// noisy count (SQL's AVG), with its interval. MethodAutomatic finds bounds first. MethodCoinPress is for columns with
-// loose bounds.
+// Mean estimates the means of a sample's columns. By default, each mean is SQL's AVG: a noisy sum of bounded,
+// centred values over a noisy count, with its interval. MethodAutomatic finds narrower bounds first.
+// MethodCoinPress is for columns with loose bounds.
 //
-// With Population the mean takes 80 % of the price and the variance 20 %, and the interval comes from a simulation of
+// With Population, the mean takes 80 % of the price and the variance 20 %. The interval comes from a simulation of
 // both noises and of sampling.
 func Mean(ctx context.Context, c *curator.Session, s Sample) (*Result, error) {
 	p, err := PlanMean(ctx, c, s)
@@ -54,10 +54,10 @@ func planMean(ctx context.Context, k asker, s Sample) (*Plan, error) {
 	return answerPlan(ctx, k, s, p, items, names)
 }
 
-// Variance estimates the variances of a sample's columns, with n − 1 in the denominator, from noisy counts, sums, and
-// sums of squares about the middle of the bounds. The noise is that of SQL's VAR_SAMP. The intervals come from a
-// simulation, and are narrower than those of VAR_SAMP, whose proof holds for all data. With Population, sums of third
-// and fourth powers measure the sampling error of the variance.
+// Variance estimates the variances of a sample's columns, with n − 1 in the denominator. It measures noisy counts,
+// sums, and sums of squares about the middle of the bounds. The noise is that of SQL's VAR_SAMP. The intervals come
+// from a simulation. They are narrower than those of VAR_SAMP, which are proved for all data. With Population, sums
+// of third and fourth powers measure the sampling error of the variance.
 func Variance(ctx context.Context, c *curator.Session, s Sample) (*Result, error) {
 	p, err := PlanVariance(ctx, c, s)
 	return run(ctx, p, err)
@@ -88,11 +88,11 @@ func namesOf(what string, columns []string) []string {
 	return out
 }
 
-// centredColumn is a column with the middle of its declared bounds.
+// centredColumn is a column relative to the middle of its declared bounds.
 type centredColumn struct {
-	sql       string // the column less its middle
+	sql       string // the column minus its middle
 	middle    float64
-	low, high float64 // of the column
+	low, high float64 // bounds of the column itself
 }
 
 func centredOn(column string, low, high float64) centredColumn {
@@ -104,16 +104,17 @@ func centredOn(column string, low, high float64) centredColumn {
 	return out
 }
 
-// sqlNumber is the decimal of a double, exactly.
+// sqlNumber returns the shortest decimal that parses to the double x.
 func sqlNumber(x float64) string { return strconv.FormatFloat(x, 'g', -1, 64) }
 
-// populationSums are what is asked about each column, for an interval about the population.
+// populationSums returns the vector sums that a plan measures for its columns.
 type populationSums func(columns []centredColumn) curator.Vectors
 
-// populationValue computes from a cell's sums a value, and the deviation that sampling gives it.
+// populationValue computes one column's estimate from the sums of a cell. It returns the value, the standard
+// deviation of its sampling error, and the least and the greatest possible value.
 type populationValue func(v *vectorSums, column int, of centredColumn) (value, sampling, least, most float64)
 
-// meanSums: 80 % of the price for counts and sums, 20 % for squares.
+// meanSums spends 80 % of the price on counts and sums, and 20 % on squares.
 func meanSums(columns []centredColumn) (v curator.Vectors) {
 	v.Sums = []curator.Sum{curator.Count().Weighing(strconv.Itoa(4 * len(columns)))}
 	for i := range columns {
@@ -132,8 +133,8 @@ func meanOf(v *vectorSums, column int, of centredColumn) (value, sampling, least
 	return of.middle + m, math.Sqrt(math.Max(variance, 0) / (v.count - 1)), of.low, of.high
 }
 
-// squareSums: equal shares for counts, sums and squares, these less the middle of what they can be, which halves their
-// noise.
+// squareSums spends equal shares on counts, sums and squares. Each square is taken relative to the middle of its
+// range, which halves its noise.
 func squareSums(columns []centredColumn) (v curator.Vectors) {
 	v.Sums = []curator.Sum{curator.Count().Weighing(strconv.Itoa(len(columns)))}
 	for i := range columns {
@@ -143,7 +144,8 @@ func squareSums(columns []centredColumn) (v curator.Vectors) {
 	return v
 }
 
-// square is the coordinate of a column's squares: between 0 and the square of half the width, less the half of that.
+// square returns the SQL of a column's square relative to the middle of its range. The square lies between 0 and
+// the square of half the column's width.
 func (c centredColumn) square() string {
 	most := c.mostSquare()
 	return "LEAST(GREATEST(" + c.sql + " * " + c.sql + ", 0.0), " + sqlNumber(most) + "::real) - " +
@@ -160,14 +162,14 @@ func squareOf(v *vectorSums, column int, of centredColumn) (value, sampling, lea
 	return (squares - m*m) * v.count / (v.count - 1), 0, 0, mostVariance(v, of)
 }
 
-// mostVariance is the greatest that values within their bounds may have: half of them at each end. The fewer they are
-// the greater it is, with n − 1 below, so that it is of as few as the noisy count leaves room for.
+// mostVariance returns the largest variance of values within the bounds: half of the values are at each end. With n
+// − 1 in the denominator it is larger for fewer rows, so it uses the noisy count minus six standard deviations.
 func mostVariance(v *vectorSums, of centredColumn) float64 {
 	half, n := (of.high-of.low)/2, math.Max(v.count-6*v.law.count.deviation, 2)
 	return half * half * n / (n - 1)
 }
 
-// varianceSums: beside the squares those sums that tell the fourth central moment.
+// varianceSums adds to the squares the sums from which the fourth central moment is computed.
 func varianceSums(columns []centredColumn) (v curator.Vectors) {
 	k := len(columns)
 	v.Sums = []curator.Sum{curator.Count().Weighing(strconv.Itoa(2 * k))}
@@ -192,7 +194,7 @@ func varianceOf(v *vectorSums, column int, of centredColumn) (value, sampling, l
 	return second * n / (n - 1), math.Sqrt(math.Max(fourth-second*second, 0) / n), least, most
 }
 
-// populationPlan measures each column's sums, and simulates.
+// populationPlan plans an estimate that measures vector sums of the columns and simulates its intervals.
 func populationPlan(
 	ctx context.Context, k asker, s Sample, p *Plan, names []string, sums populationSums, of populationValue,
 ) (*Plan, error) {
@@ -246,7 +248,8 @@ func populationPlan(
 	return p, nil
 }
 
-// measures makes one measurement of vectors the plan's run. tell adds the estimates of each cell.
+// measures sets the plan's run to one measurement of the vectors v. tell adds the estimates of each cell to the
+// result.
 func (p *Plan) measures(
 	k asker, s Sample, v curator.Vectors, confidence string, tell func(out *Result, sums *vectorSums, keys []any),
 ) {
@@ -265,9 +268,10 @@ func (p *Plan) measures(
 	}
 }
 
-// simulated are the estimates of one cell. A draw that tells less of sampling than the estimate is taken to tell as
-// much: the root of a noisy variance that may be cut off at 0 is too small too often, and an interval that is somewhat
-// wide is honest.
+// simulated returns the estimates of one cell with simulated intervals. The sampling error of a draw uses the
+// larger of two standard deviations: the draw's and the estimate's. A draw's noisy variance may be truncated at 0,
+// which makes its root too small too often. The larger one makes the interval somewhat too wide rather than too
+// narrow.
 func simulated(
 	v *vectorSums, columns []centredColumn, names []string, keys []any, alpha float64, symmetric func(int) bool,
 	sampling bool, of populationValue,
@@ -294,7 +298,8 @@ func simulated(
 	return out
 }
 
-// productSymmetric tells which of a question's products are of a block with itself.
+// productSymmetric returns a function that reports whether a product sum of the question is the product of a block
+// with itself.
 func productSymmetric(v curator.Vectors) func(int) bool {
 	var is []bool
 	for _, s := range v.Sums {
@@ -312,7 +317,7 @@ func groupWords(keys []any) string {
 	return fmt.Sprintf("of group %v ", keys)
 }
 
-// momentsLook explains a plan's only look.
+// momentsLook explains the single access of a plan and enters it in the plan.
 func momentsLook(ctx context.Context, k asker, s Sample, p *Plan, v curator.Vectors) error {
 	e, err := k.ExplainMoments(ctx, v)
 	if err != nil {
@@ -338,7 +343,7 @@ func momentsLook(ctx context.Context, k asker, s Sample, p *Plan, v curator.Vect
 const dependentNote = "A person may have several rows: the part of an interval that is sampling's takes rows for " +
 	"independent."
 
-// ofMoments begins the estimates that are computed from a release.
+// ofMoments returns a result for a release, without estimates yet.
 func ofMoments(s Sample, m *curator.Moments, confidence string) *Result {
 	return &Result{
 		Keys: s.By, Confidence: confidence, Population: s.Population, Releases: []string{m.ID},

@@ -5,11 +5,11 @@ import (
 	"slices"
 )
 
-// spread is where drawsFor draws lie: their deviation, and the interval that leaves alpha of them out, half at each
-// end. Of the draws it keeps those about its ends alone, since a matrix has thousands of entries with as many draws
-// each. A draw that is no number counts at both ends.
+// spread collects [drawsFor] draws and computes their standard deviation and the interval that excludes a fraction
+// alpha of them, half at each end. It stores only the draws near the ends, because a matrix has thousands of
+// entries with as many draws each. A draw that is NaN or infinite counts as excluded at both ends.
 type spread struct {
-	beyond        int  // so many are left out at each end, if all are numbers
+	beyond        int  // number of draws to exclude at each end if all are finite
 	low, high     tail // of the draws, and of their negatives
 	none, n       int
 	mean, squares float64
@@ -41,8 +41,8 @@ func (s *spread) add(x float64) {
 	s.high.add(-x)
 }
 
-// interval is the draws' deviation, and their interval: open where too many are no numbers, or alpha is such that too
-// few draws tell it.
+// interval returns the draws' standard deviation and their interval. The interval is unbounded if fewer than 10
+// finite draws lie beyond an end.
 func (s *spread) interval() (deviation, low, high float64) {
 	out := s.beyond - s.none
 	if out < 10 {
@@ -51,11 +51,11 @@ func (s *spread) interval() (deviation, low, high float64) {
 	return math.Sqrt(s.squares / float64(s.n)), s.low.at(out), -s.high.at(out)
 }
 
-// tail keeps the least of many numbers.
+// tail keeps the keep smallest of the numbers that are added to it.
 type tail struct {
 	keep   int
 	values []float64
-	most   float64 // of those that are kept, once there are enough
+	most   float64 // largest number kept, or +∞ until enough numbers have been added
 }
 
 func newTail(keep int) tail { return tail{keep: keep, most: math.Inf(1)} }
@@ -71,7 +71,7 @@ func (t *tail) add(x float64) {
 	}
 }
 
-// at is the n-th least, from 1.
+// at returns the n-th smallest number, counting from 1.
 func (t *tail) at(n int) float64 {
 	slices.Sort(t.values)
 	return t.values[n-1]

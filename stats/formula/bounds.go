@@ -10,19 +10,19 @@ import (
 	"dither/internal/exact"
 )
 
-// Bounds are bounds of a column that an earlier release found.
+// Bounds are bounds of a column that an earlier release found privately.
 type Bounds struct {
 	Column string  `json:"column"`
 	Low    float64 `json:"low"`
 	High   float64 `json:"high"`
-	// Mean and Spread are the noisy mean and standard deviation that the bounds follow from, if the column was
-	// normalised; else 0.
+	// Mean and Spread are the noisy mean and standard deviation from which the bounds were computed. They are 0
+	// unless the column was normalised.
 	Mean      float64 `json:"mean,omitempty"`
 	Spread    float64 `json:"spread,omitempty"`
 	low, high *big.Rat
 }
 
-// Between makes bounds of two rationals.
+// Between returns the bounds of a column from two rationals.
 func Between(column string, low, high *big.Rat) Bounds {
 	b := Bounds{Column: column, low: low, high: high}
 	b.Low, _ = low.Float64()
@@ -30,10 +30,11 @@ func Between(column string, low, high *big.Rat) Bounds {
 	return b
 }
 
-// Ends are the bounds as decimals, as questions contain them.
+// Ends returns the bounds as the decimals that questions contain.
 func (b Bounds) Ends() (low, high *big.Rat) { return b.low, b.high }
 
-// InDecimals rounds the bounds to decimals of nine digits, for questions. It reports whether they are a range.
+// InDecimals returns the bounds rounded to decimals of nine significant digits, which a question can contain. ok
+// reports whether the numbers are finite and Low is below High after rounding.
 func (b Bounds) InDecimals() (out Bounds, ok bool) {
 	for _, x := range []float64{b.Low, b.High, b.Mean, b.Spread} {
 		if math.IsNaN(x) || math.IsInf(x, 0) {
@@ -46,7 +47,7 @@ func (b Bounds) InDecimals() (out Bounds, ok bool) {
 	return b, wrong == nil && wrongly == nil && b.low.Cmp(b.high) < 0
 }
 
-// Numbers are the names of a model's numeric columns, the response among them.
+// Numbers returns the names of the numeric columns in a model. It includes the response if that is numeric.
 func (f Formula) Numbers(t curator.Table) (names []string) {
 	d := &designer{table: t, formula: f}
 	add := func(f Factor) {

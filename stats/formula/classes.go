@@ -12,21 +12,22 @@ import (
 	"dither/stats/internal/request"
 )
 
-// Classes names the values of a response that a model distinguishes. The zero Classes takes them from the policy.
+// Classes selects the values of a categorical response that a model distinguishes. The zero Classes uses the values
+// in the policy.
 type Classes struct {
-	// Levels are the values in the order of the classes, from class 0. With two levels, the model is of the probability
-	// of the second. Rows with another value do not count. nil stands for all values that the policy declares, in its
-	// order, or for false and true.
+	// Levels are the values in the order of their classes, starting with class 0. With two levels, the model
+	// predicts the probability of the second. Rows with a value outside Levels do not count. nil means all values
+	// that the policy declares, in the policy's order. For a boolean, nil means false, then true.
 	Levels []string
-	// Positive is the value whose probability is modelled, against all others together.
+	// Positive is the value whose probability the model predicts, against all other values.
 	Positive string
 }
 
-// Given reports that the classes are not the policy's.
+// Given reports whether the caller selected classes, rather than leaving them to the policy.
 func (k Classes) Given() bool { return len(k.Levels) > 0 || k.Positive != "" }
 
-// some reports that rows may have values that are none of the classes. Then the declared number of rows does not tell
-// how many count.
+// some reports whether a row may have a value outside Levels. Such rows do not count, so the declared number of
+// rows does not say how many rows count.
 func (k Classes) some(c curator.TableColumn) bool {
 	if len(k.Levels) == 0 {
 		return false
@@ -35,7 +36,8 @@ func (k Classes) some(c curator.TableColumn) bool {
 	return err != nil || slices.ContainsFunc(all, func(word string) bool { return !slices.Contains(k.Levels, word) })
 }
 
-// classified is a response of classes. Its SQL is the number of the class, or NULL for a value that is no class.
+// classified returns the response for a categorical column. Its SQL is the number of the row's class, or NULL if
+// the row's value is in no class.
 func (d *designer) classified(c curator.TableColumn) (r Response, err error) {
 	k := d.options.Classes
 	r = Response{Name: c.Name, Column: c.Name, Low: new(big.Rat), High: big.NewRat(1, 1)}
@@ -77,7 +79,8 @@ func (d *designer) classified(c curator.TableColumn) (r Response, err error) {
 	return r, nil
 }
 
-// against is one value against all others, or against those that are named.
+// against returns a response that is 1 for the value k.Positive and 0 for every other value. If words is not empty,
+// rows with a value outside words are NULL.
 func (d *designer) against(c curator.TableColumn, k Classes, words, literals []string) (r Response, err error) {
 	if len(words) > 0 && !slices.Contains(words, k.Positive) {
 		hint := ""

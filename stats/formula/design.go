@@ -11,66 +11,67 @@ import (
 	"dither/stats/internal/scale"
 )
 
-// Design is a formula's model matrix over a table: each predictor is an SQL expression of a row. The formula and the
-// policy determine all of it.
+// Design is the model matrix of a formula over a table. Each predictor is an SQL expression of a row. The formula
+// and the policy determine the whole design.
 //
-// A number is scaled by its declared bounds to between −1 and 1, so that noise affects all predictors alike. It is
-// centred if the model has the columns that centring adds. A category has an indicator for each declared value but the
-// first, and for the first too if the model lacks the term without the category. A row in which a column is NULL has
-// NULL coordinates, and does not count.
+// A number is scaled to between −1 and 1 by its declared bounds, so that noise affects all predictors alike. It is
+// also centred if the model contains every column that centring adds. A category has one indicator for each
+// declared value except the first. The first value has an indicator too if the model lacks the same term without
+// the category. A row in which a column is NULL has NULL coordinates and does not count.
 type Design struct {
 	Formula  Formula
 	Table    string
 	Response Response
-	Columns  []Column // the intercept first, if the model has one
-	// MostOfL1 and MostOfL2 bound the norms of a row's scaled predictors, up to the rounding of doubles: at most one
-	// indicator of a term is 1. Box reports that the ranges of the columns imply the same bounds.
+	Columns  []Column // starts with the intercept, if the model has one
+	// MostOfL1 and MostOfL2 bound the L₁ and the L₂ norm of a row's scaled predictors, up to the rounding of
+	// doubles. They use the fact that at most one indicator of a term is 1 in a row. Box reports whether the bounds
+	// of the single columns imply the same norms without this fact.
 	MostOfL1, MostOfL2 *big.Rat
 	Box                bool
-	ManyRows           bool        // a person may have several rows, so that rows are not independent
-	Weights            [][]float64 // Weights[k][j] is the share of scaled coefficient j in raw coefficient k
-	Terms              []Term      // the terms that have columns, without the intercept
-	TermOf             []int       // the term of each column; -1 for the intercept
+	ManyRows           bool        // a person may have several rows, so rows are not independent
+	Weights            [][]float64 // raw coefficient k = Σ_j Weights[k][j] · scaled coefficient j
+	Terms              []Term      // terms that have columns, without the intercept
+	TermOf             []int       // index in Terms for each column; −1 for the intercept
 }
 
-// Response is the response variable of a model. It lies between Low and High.
+// Response is the response variable of a model. Its value lies between Low and High.
 type Response struct {
-	Name      string // with the value whose probability is modelled, if any
+	Name      string // includes the value whose probability is modelled, if any
 	Column    string
-	SQL       string // a boolean is 1 or 0; a category is the number of its class, from 0
+	SQL       string // a boolean is 1 or 0; a category is the number of its class, starting at 0
 	Low, High *big.Rat
-	Levels    []string // the classes of a category, in words
-	Real      bool     // it may be any number between Low and High
-	Partial   bool     // it is NULL in rows whose value is none of the classes
+	Levels    []string // values of the classes of a category, in words
+	Real      bool     // the value may be any real number between Low and High
+	Partial   bool     // SQL is NULL for rows whose value is in no class
 }
 
-// Column is one predictor.
+// Column is one predictor of a design.
 type Column struct {
 	Name string
 	SQL  string   // the scaled predictor
-	Most *big.Rat // bounds the absolute value in every row
-	// Width is that of the unscaled column: its upper less its lower bound. For a product of columns it is the product
+	Most *big.Rat // an upper bound on the absolute value of SQL in every row
+	// Width is the upper minus the lower bound of the unscaled column. For a product of columns, it is the product
 	// of their widths.
 	Width float64
 }
 
-// InterceptName names the intercept.
+// InterceptName is the name of the intercept in results.
 const InterceptName = "(Intercept)"
 
-// maxPredictors bounds a design.
+// maxPredictors is the largest number of predictors in a design, including the intercept.
 const maxPredictors = 99
 
-// Design builds the model matrix over a table of the policy. Errors are *curator.Error, with CodeUsage.
+// Design returns the model matrix over a table of the policy. Errors are *curator.Error, with CodeUsage.
 func (f Formula) Design(t curator.Table) (*Design, error) { return f.DesignWith(t, Options{}) }
 
-// Options change what the policy declares about the columns.
+// Options override parts of the policy's declarations of the columns.
 type Options struct {
-	Found   []Bounds // narrower bounds of some columns: values beyond them are clamped
-	Classes Classes  // of the response
-	Several bool     // the response may have more than two classes
+	Found   []Bounds // narrower bounds for some columns, to which values are clamped
+	Classes Classes  // classes of the response
+	Several bool     // permits a response with more than two classes
 }
 
-// DesignWith is Design with options.
+// DesignWith returns the model matrix as [Formula.Design] does, with options.
 func (f Formula) DesignWith(t curator.Table, o Options) (*Design, error) {
 	d := &designer{table: t, formula: f, places: map[string]int{}, options: o}
 	out := &Design{Formula: f, Table: t.Name, ManyRows: t.ManyRows}
@@ -88,7 +89,7 @@ func (f Formula) DesignWith(t curator.Table, o Options) (*Design, error) {
 			if err != nil {
 				return nil, err
 			}
-			if !slices.Contains(variables, v) { // factor(g) and g, where g is a category anyway
+			if !slices.Contains(variables, v) { // skips duplicates, such as factor(g) and g where g is a category
 				variables = append(variables, v)
 			}
 		}
@@ -115,7 +116,7 @@ func (f Formula) DesignWith(t curator.Table, o Options) (*Design, error) {
 	return out, nil
 }
 
-// Names are the names of the columns.
+// Names returns the names of the design's columns.
 func (d *Design) Names() (names []string) {
 	for _, c := range d.Columns {
 		names = append(names, c.Name)
@@ -123,8 +124,8 @@ func (d *Design) Names() (names []string) {
 	return names
 }
 
-// Question selects the scaled predictors, followed by the items of more, from the rows that meet a condition; ""
-// selects all rows.
+// Question returns a SELECT statement of the scaled predictors, followed by the items in more. It selects the rows
+// that meet the condition where, or all rows if where is "".
 func (d *Design) Question(where string, more ...string) string {
 	var items []string
 	for _, c := range d.Columns {
@@ -134,7 +135,7 @@ func (d *Design) Question(where string, more ...string) string {
 		request.Where(where)
 }
 
-// Raw converts coefficients of the scaled predictors to those of the unscaled columns.
+// Raw converts coefficients of the scaled predictors to coefficients of the unscaled columns.
 func (d *Design) Raw(scaled []float64) []float64 {
 	out := make([]float64, len(d.Columns))
 	for k, row := range d.Weights {
@@ -147,7 +148,8 @@ func (d *Design) Raw(scaled []float64) []float64 {
 	return out
 }
 
-// Bound is a decimal that bounds the norm of every row's scaled predictors. The norm is curator.L1 or curator.L2.
+// Bound returns a decimal upper bound on the norm of every row's scaled predictors. norm is curator.L1 or
+// curator.L2.
 func (d *Design) Bound(norm string) string {
 	most := d.MostOfL1
 	if norm == curator.L2 {
@@ -156,7 +158,8 @@ func (d *Design) Bound(norm string) string {
 	return exact.FormatRat(exact.CeilDigits(new(big.Rat).Mul(most, big.NewRat(1000001, 1000000)), 9))
 }
 
-// Scaled is the SQL of the response scaled to between −1 and 1, with y = at + half·scaled. Without centre, at is 0.
+// Scaled returns the SQL expression of the response scaled to between −1 and 1, where response = at + half·scaled.
+// Without centre, at is 0.
 func (r Response) Scaled(centre bool) (sql string, at, half float64) {
 	c, h := new(big.Rat), largestRat(new(big.Rat).Abs(r.Low), new(big.Rat).Abs(r.High))
 	if centre {

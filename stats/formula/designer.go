@@ -10,26 +10,27 @@ import (
 	"dither/stats/internal/request"
 )
 
-// designer builds a Design.
+// designer collects the variables, terms and columns from which it builds a [Design].
 type designer struct {
 	table     curator.Table
 	formula   Formula
 	variables []variable
-	terms     [][]int // the variables of each term; the intercept, which is first, has none
+	terms     [][]int // indices of each term's variables; the intercept is first and has none
 	columns   []*rawColumn
-	places    map[string]int // of raw columns by key
+	places    map[string]int // indices in columns by [rawColumn.key]
 	options   Options
 }
 
-// rawColumn is a column of the model matrix: a product of numbers, and of indicators of one value each.
+// rawColumn is an unscaled column of the model matrix: a product of numbers and of indicators of one value each.
 type rawColumn struct {
 	term    int
-	numbers []int       // variables, in the order of the term
-	levels  map[int]int // of each categorical variable its level
-	order   []int       // all variables, in the order of the term
+	numbers []int       // indices of numeric variables, in the order of the term
+	levels  map[int]int // level of each categorical variable, by the variable's index
+	order   []int       // indices of all variables, in the order of the term
 }
 
-// key identifies a raw column regardless of the order of its factors. It leaves out the numbers in without.
+// key returns a text that identifies the raw column regardless of the order of its factors. It leaves out the
+// numeric variables in without.
 func (c *rawColumn) key(without ...int) string {
 	var parts []string
 	for _, v := range c.numbers {
@@ -44,7 +45,7 @@ func (c *rawColumn) key(without ...int) string {
 	return strings.Join(parts, " ")
 }
 
-// column finds a column by name, ignoring case.
+// column returns the table's column with this name, ignoring case.
 func (d *designer) column(name string) (curator.TableColumn, error) {
 	var names []string
 	for _, c := range d.table.Columns {
@@ -60,8 +61,9 @@ func (d *designer) column(name string) (curator.TableColumn, error) {
 	return curator.TableColumn{}, request.Misuse(hint, "the table %s has no column %q", d.table.Name, name)
 }
 
-// expand makes the columns of a term: one for each combination of its categories' values. If the model has the term
-// without a category, it leaves out that category's first value, which the others are then compared with.
+// expand adds the columns of a term: one for each combination of values of its categories. If the model already
+// spans the term without a category, expand leaves out the first value of that category. This value is then the
+// reference with which the other values are compared.
 func (d *designer) expand(term int) error {
 	variables := d.terms[term]
 	made := []*rawColumn{{term: term, levels: map[int]int{}, order: variables}}
@@ -103,8 +105,8 @@ func (d *designer) expand(term int) error {
 	return nil
 }
 
-// spanned reports that the model has a term, or columns that add up to it: the indicators of an earlier category add up
-// to the intercept.
+// spanned reports whether the model contains the term rest, or columns that add up to it. The indicators of a
+// category add up to the intercept. For this case, only terms before the given one count.
 func (d *designer) spanned(rest []int, before int) bool {
 	for i, other := range d.terms {
 		if sameSet(other, rest) || len(rest) == 0 && i < before && len(other) == 1 &&
@@ -115,7 +117,7 @@ func (d *designer) spanned(rest []int, before int) bool {
 	return false
 }
 
-// name is the name of a raw column in results.
+// name returns the name of a raw column in results.
 func (d *designer) name(c *rawColumn) string {
 	if len(c.order) == 0 {
 		return InterceptName

@@ -1,8 +1,8 @@
-// Package formula reads model formulas such as y ~ x1 + g + x1:g, and turns them into a Design: for each predictor an
-// SQL expression of a row that lies between −1 and 1, and the map from coefficients of the scaled predictors to those
-// of the columns as they are.
+// Package formula parses model formulas such as y ~ x1 + g + x1:g and turns them into a [Design]. A design has an
+// SQL expression for each predictor, with values between −1 and 1. It also converts coefficients of the scaled
+// predictors to coefficients of the unscaled columns.
 //
-// A design follows from the formula and the policy alone. Nothing here reads a row or spends budget.
+// The formula and the policy determine the design. The package reads no row and spends no budget.
 package formula
 
 import (
@@ -12,8 +12,8 @@ import (
 	"unicode/utf8"
 )
 
-// Formula is a model as statisticians write it: y ~ x1 + x2 + g + x1:x2. Terms are those of the right-hand side,
-// ordered by their number of factors. They leave out the intercept, which every model has unless its formula contains 0
+// Formula is a model in statistical notation: y ~ x1 + x2 + g + x1:x2. Terms are the terms of the right-hand side,
+// ordered by their number of factors, without the intercept. A model has an intercept unless its formula contains 0
 // + or - 1.
 type Formula struct {
 	Response  string
@@ -21,16 +21,16 @@ type Formula struct {
 	Intercept bool
 }
 
-// Term is a product of columns: one for a main effect, several for an interaction.
+// Term is a product of columns. A main effect has one column; an interaction has several.
 type Term []Factor
 
-// Factor is a column in a term.
+// Factor is one column in a term.
 type Factor struct {
 	Column      string
-	Categorical bool // factor(x): by its declared values, though they are numbers
+	Categorical bool // written as factor(x): the declared values of x are categories, even if they are numbers
 }
 
-// String is the formula in canonical form.
+// String returns the formula in canonical form.
 func (f Formula) String() string {
 	var terms []string
 	if !f.Intercept {
@@ -56,7 +56,7 @@ func (t Term) String() string {
 	return strings.Join(parts, ":")
 }
 
-// Quote writes a name as a formula does.
+// Quote writes a column's name as a formula needs it, with quotes if necessary.
 func Quote(name string) string {
 	first, _ := utf8.DecodeRuneInString(name)
 	plain := name != "" && !unicode.IsDigit(first)
@@ -71,12 +71,12 @@ func Quote(name string) string {
 
 func nameRune(r rune) bool { return r == '_' || r == '.' || unicode.IsLetter(r) || unicode.IsDigit(r) }
 
-// same reports the same product, in whatever order.
+// same reports whether two terms are the same product, in any order.
 func (t Term) same(other Term) bool {
 	return len(t) == len(other) && !slices.ContainsFunc(t, func(f Factor) bool { return !slices.Contains(other, f) })
 }
 
-// times is the product of two terms; a factor times itself is itself.
+// times returns the product of two terms. A factor that is in both appears once.
 func (t Term) times(other Term) Term {
 	out := slices.Clone(t)
 	for _, f := range other {

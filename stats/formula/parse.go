@@ -10,22 +10,23 @@ import (
 	"dither/curator"
 )
 
-// Limits of a formula.
+// Limits on the size of a formula.
 const (
-	maxFormula = 4096 // bytes
+	maxFormula = 4096 // in bytes
 	maxTerms   = 100
-	maxFactors = 4 // of one term
+	maxFactors = 4 // in one term
 )
 
-// Parse reads a formula:
+// Parse parses a formula:
 //
 //	formula = name "~" ["-"] operand {("+" | "-") operand}
 //	operand = "0" | "1" | product
 //	product = factor {(":" | "*") factor}
 //	factor  = name | "factor" "(" name ")"
 //
-// "a:b" is the interaction, "a*b" is a + b + a:b, "- 1" and "+ 0" leave the intercept out, and "- term" takes a term
-// away again. Names of other than letters, digits, _ and . are quoted, "education-num" or `education-num`.
+// "a:b" is the interaction of a and b, and "a*b" means a + b + a:b. "- 1" and "+ 0" remove the intercept, and "-
+// term" removes a term. A name with characters other than letters, digits, _ and . needs quotes: "education-num" or
+// `education-num`.
 func Parse(text string) (Formula, error) {
 	p := &reader{text: text}
 	if len(text) > maxFormula {
@@ -37,11 +38,11 @@ func Parse(text string) (Formula, error) {
 	return p.formula()
 }
 
-// formulaToken is a name, or a sign.
+// lexeme is one token of a formula: a name or a sign.
 type lexeme struct {
 	name string
-	sign rune // 0 of a name
-	at   int  // in bytes
+	sign rune // 0 for a name
+	at   int  // offset in bytes
 }
 
 type reader struct {
@@ -56,7 +57,7 @@ func (p *reader) wrong(format string, args ...any) error {
 	}
 }
 
-// read divides the text into tokens.
+// read splits the text into tokens.
 func (p *reader) read() error {
 	if !utf8.ValidString(p.text) {
 		return p.wrong("it is not UTF-8")
@@ -99,7 +100,8 @@ func (p *reader) read() error {
 	return nil
 }
 
-// quotedName reads up to the closing quote, which is doubled within a name.
+// quotedName reads a name up to its closing quote. Inside a name, the quote character is written twice. end is the
+// offset after the closing quote, or −1 if there is no closing quote.
 func quotedName(text string, quote rune) (name string, end int) {
 	var b strings.Builder
 	for i := 0; i < len(text); i++ {
@@ -117,7 +119,7 @@ func quotedName(text string, quote rune) (name string, end int) {
 	return "", -1
 }
 
-// sign takes a sign, if it is the next token.
+// sign consumes the next token if it is the sign r, and reports whether it did.
 func (p *reader) sign(r rune) bool {
 	if len(p.tokens) == 0 || p.tokens[0].sign != r {
 		return false
@@ -126,7 +128,7 @@ func (p *reader) sign(r rune) bool {
 	return true
 }
 
-// name takes a name.
+// name consumes the next token, which must be a name.
 func (p *reader) name() (string, error) {
 	if len(p.tokens) == 0 {
 		return "", p.wrong("it ends where a name is needed")
@@ -160,7 +162,7 @@ func (p *reader) formula() (f Formula, err error) {
 			return f, p.wrong("+ or - is needed at %d", p.tokens[0].at+1)
 		}
 	}
-	// Interactions come after what they are made of, as in a table of results.
+	// Put interactions after the main effects that they contain, as in a table of results.
 	slices.SortStableFunc(f.Terms, func(a, b Term) int { return len(a) - len(b) })
 	for _, t := range f.Terms {
 		for _, x := range t {
@@ -172,7 +174,7 @@ func (p *reader) formula() (f Formula, err error) {
 	return f, nil
 }
 
-// operand adds or takes away an intercept or terms.
+// operand parses an operand and adds its terms or the intercept to f, or removes them if minus is true.
 func (p *reader) operand(f *Formula, minus bool) error {
 	switch {
 	case p.sign('1'):
@@ -201,13 +203,13 @@ func (p *reader) operand(f *Formula, minus bool) error {
 	return nil
 }
 
-// product reads a:b and a*b: the terms that it stands for.
+// product parses a product and returns the terms that it stands for.
 func (p *reader) product() ([]Term, error) {
 	first, err := p.factor()
 	if err != nil {
 		return nil, err
 	}
-	// a*b:c is a + b:c + a:b:c: a colon binds more tightly.
+	// A colon binds more tightly than an asterisk: a*b:c means a + b:c + a:b:c.
 	terms, group := []Term{}, Term{first}
 	for {
 		colon := p.sign(':')
@@ -229,10 +231,11 @@ func (p *reader) product() ([]Term, error) {
 	}
 }
 
-// crossed is terms * t: the terms, t, and each of them with t.
+// crossed returns the terms of terms * t: the terms, t, and the product of each of them with t.
 func (p *reader) crossed(terms []Term, t Term) ([]Term, error) {
 	out := slices.Clone(terms)
-	add := func(t Term) { // once: a*a is a, and a*a*a... would be twice as many terms with each factor
+	// skips duplicates: a*a means a, and without this check each further *a would double the terms
+	add := func(t Term) {
 		if !slices.ContainsFunc(out, t.same) {
 			out = append(out, t)
 		}
@@ -249,7 +252,7 @@ func (p *reader) crossed(terms []Term, t Term) ([]Term, error) {
 	return out, nil
 }
 
-// factor reads a column, or factor(column).
+// factor parses a column name or factor(name).
 func (p *reader) factor() (f Factor, err error) {
 	if f.Column, err = p.name(); err != nil || len(p.tokens) == 0 || p.tokens[0].sign != '(' {
 		return f, err

@@ -7,18 +7,20 @@ import (
 	"dither/stats/internal/scale"
 )
 
-// affine is the form (x − centre)/half in which a number enters a scaled column.
+// affine is the form (x − centre)/half of a numeric variable x in a scaled column.
 type affine struct {
 	variable     int
 	centre, half *big.Rat
 }
 
-// scale makes the scaled columns, and the map from their coefficients to those of the raw columns.
+// scale adds the scaled columns to a design, and the matrix that converts their coefficients to those of the raw
+// columns.
 //
-// Scaled column j is z_j = Π_{x∈C}(x − c)/h · Π_{x∈N∖C} x/h · Π indicators, where C are the centred
-// numbers. Expanded, it is a sum over the subsets S of C of raw columns, N∖S with the same indicators, times
-// Π_{x∈S}(−c) / Πh; so Σ_j γ_j z_j = Σ_k β_k raw_k with β_k = Σ_j γ_j·(coefficient of raw_k in z_j). A
-// number is centred if the model has all of these raw columns.
+// Let N be the numbers of column j, C ⊆ N the centred ones, and c and h the centre and half-width of a number x.
+// Scaled column j is z_j = Π_{x∈C}(x − c)/h · Π_{x∈N∖C} x/h · Π indicators. Its expansion is a sum over the subsets
+// S of C. The summand of S is the raw column with the numbers N∖S and the same indicators, times Π_{x∈S}(−c) / Πh.
+// Hence Σ_j γ_j z_j = Σ_k β_k raw_k with β_k = Σ_j γ_j·(coefficient of raw_k in z_j). A number is centred only if
+// the model contains all of these raw columns.
 func (d *designer) scale(out *Design) {
 	n := len(d.columns)
 	transform := make([][]*big.Rat, n)
@@ -28,7 +30,7 @@ func (d *designer) scale(out *Design) {
 			transform[k][j] = new(big.Rat)
 		}
 	}
-	most := make([]*big.Rat, len(d.terms)) // of each term: at most one of its columns is not 0 in a row
+	most := make([]*big.Rat, len(d.terms)) // bound of each term, since at most one of its columns is nonzero in a row
 	boxL1, boxL2 := new(big.Rat), new(big.Rat)
 	for j, c := range d.columns {
 		column, forms := d.scaled(c)
@@ -55,7 +57,7 @@ func (d *designer) scale(out *Design) {
 	}
 }
 
-// scaled is the scaled form of a raw column.
+// scaled returns the scaled column of a raw column, and the affine forms of its numbers.
 func (d *designer) scaled(c *rawColumn) (Column, []affine) {
 	column := Column{Name: d.name(c), Most: big.NewRat(1, 1), Width: 1}
 	var centred []int
@@ -90,8 +92,8 @@ func (d *designer) scaled(c *rawColumn) (Column, []affine) {
 	return column, forms
 }
 
-// closed reports that the model has all columns that centring variable v adds, when the variables in centred are
-// centred too.
+// closed reports whether the model contains every column that centring variable v adds to c, if the variables in
+// centred are centred too.
 func (d *designer) closed(c *rawColumn, centred []int, v int) bool {
 	for mask := range 1 << len(centred) {
 		without := []int{v}
@@ -107,7 +109,8 @@ func (d *designer) closed(c *rawColumn, centred []int, v int) bool {
 	return true
 }
 
-// expanded adds scaled column j, expanded in raw columns, to the transform.
+// expanded adds the coefficients of scaled column j to the transform, whose rows are raw columns and whose columns
+// are scaled columns.
 func (d *designer) expanded(j int, c *rawColumn, forms []affine, transform [][]*big.Rat) {
 	over := big.NewRat(1, 1)
 	var centred []affine

@@ -12,16 +12,16 @@ import (
 	"dither/stats/internal/scale"
 )
 
-// variable is a column of the table in its role in the model.
+// variable is a table's column as a number or a category in the model.
 type variable struct {
-	name      string // in results
+	name      string // name in results
 	sql       string
-	levels    []string // the values of a category, in SQL; nil for a number
-	names     []string // the same in words
-	low, high *big.Rat // of a number
+	levels    []string // values of a category in SQL; nil for a number
+	names     []string // values of a category in words
+	low, high *big.Rat // bounds of a number
 }
 
-// variable finds or adds the variable of a factor, and returns its index.
+// variable returns the index of a factor's variable, which it adds if it is new.
 func (d *designer) variable(f Factor) (int, error) {
 	c, err := d.column(f.Column)
 	if err != nil {
@@ -51,7 +51,7 @@ func (d *designer) variable(f Factor) (int, error) {
 	return at, nil
 }
 
-// response builds the response from the left-hand side.
+// response returns the response variable of the formula's left-hand side.
 func (d *designer) response() (r Response, err error) {
 	c, err := d.column(d.formula.Response)
 	if err != nil {
@@ -88,7 +88,8 @@ func (d *designer) response() (r Response, err error) {
 	return r, nil
 }
 
-// number is a numeric column, clamped to the bounds that were found, if any.
+// number returns the SQL and the bounds of a numeric column. If the options contain found bounds for the column,
+// the SQL clamps it to these.
 func (d *designer) number(c curator.TableColumn) (sql string, low, high *big.Rat, err error) {
 	sql = curator.SQLName(c.Name)
 	low, high, err = scale.Bounds(c, undeclaredBounds)
@@ -102,7 +103,7 @@ func (d *designer) number(c curator.TableColumn) (sql string, low, high *big.Rat
 	return sql, low, high, err
 }
 
-// levels are the declared values of a category, in SQL and in words.
+// levels returns the declared values of a category, in SQL and in words.
 func levels(c curator.TableColumn) (sql, words []string, err error) {
 	values := c.Values
 	if c.Type == "boolean" && values == nil {

@@ -14,19 +14,20 @@ import (
 	"dither/stats/internal/request"
 )
 
-// Calibration asks how well a model's probabilities are those that rows have: of the rows to which it gives a
-// probability between 0.2 and 0.3, how many have the response. That is a measurement of its own, with a price: a
-// histogram of rows by bin and response, in which one row is in one cell.
+// Calibration asks how well a model's probabilities agree with the rows. For example, among the rows to which the
+// model gives a probability between 0.2 and 0.3, it estimates the fraction that has the response. A calibration is
+// a measurement with a price of its own: a histogram of the rows by bin and response, in which each row is in one
+// cell.
 type Calibration struct {
-	curator.Request        // the price, and who asks; its SQL is made from the model
+	curator.Request        // the price and the analyst; the SQL is generated from the model
 	Confidence      string // a decimal between 0 and 1; "" is 0.95
-	// Where is a condition on rows: those that are counted. "" is the condition of the fit, and so the very rows that
-	// the model was fitted to, on which it is better calibrated than on others.
+	// Where is the condition that selects the rows to count. "" repeats the condition of the fit. The model is then
+	// compared with the rows to which it was fitted, on which it is better calibrated than on others.
 	Where string
-	Bins  int // of equal widths from 0 to 1; 0 is 10
+	Bins  int // number of bins of equal width from 0 to 1; 0 means 10
 }
 
-// maxCalibrationBins: the counts of more would be noise.
+// maxCalibrationBins is the largest number of bins. With more bins, the counts would be mostly noise.
 const maxCalibrationBins = 50
 
 // Calibrated is a comparison of predicted probabilities with observed rates.
@@ -34,42 +35,43 @@ type Calibrated struct {
 	ID       string           `json:"id"`
 	Response string           `json:"response"`
 	Where    string           `json:"where"`
-	Same     bool             `json:"same_rows"` // the rows that are counted are those that the model was fitted to
-	Bins     []CalibrationBin `json:"bins"`      // those that predictors within their bounds can be in
+	Same     bool             `json:"same_rows"` // the counted rows are those to which the model was fitted
+	Bins     []CalibrationBin `json:"bins"`      // the bins that are possible for predictors within their bounds
 	Noise    string           `json:"noise"`
-	StdDev   float64          `json:"stddev"` // of the noise on each count
+	StdDev   float64          `json:"stddev"` // standard deviation of the noise on each count
 	Warnings []string         `json:"warnings"`
 	Paid
 	Formula    string      `json:"-"`
 	Table      string      `json:"-"`
-	Of         int         `json:"-"` // how many bins there would be from 0 to 1
+	Of         int         `json:"-"` // number of bins from 0 to 1, possible or not
 	Confidence json.Number `json:"-"`
 }
 
-// CalibrationBin is one bin. Its interval covers sampling and noise, each bin by itself.
+// CalibrationBin is one bin of predicted probabilities. Its interval covers sampling and noise, for this bin alone.
 type CalibrationBin struct {
-	Low  float64  `json:"predicted_low"`
-	High float64  `json:"predicted_high"`
-	Rows float64  `json:"rows"`          // a noisy count: it may be below 0
-	Rate *float64 `json:"observed_rate"` // of the response among them; nil if noise hides whether there are any
-	// Interval is that of the rate.
+	Low  float64 `json:"predicted_low"`
+	High float64 `json:"predicted_high"`
+	Rows float64 `json:"rows"` // noisy count, which may be negative
+	// fraction of the rows with the response; nil if the count is no larger than its noise
+	Rate *float64 `json:"observed_rate"`
+	// Interval is the interval of the observed rate.
 	Interval struct {
 		Low        float64     `json:"low"`
 		High       float64     `json:"high"`
 		Confidence json.Number `json:"confidence"`
 	} `json:"interval"`
-	// Off is 1 if the rows have the response more often than any probability in the bin, so that the interval is all
-	// above it, and −1 if less often. Otherwise it is 0, and the model may be right. By chance, at most the share of
-	// bins that the confidence leaves out is off.
+	// Off is 1 if the whole interval lies above the bin: the rows have the response more often than any probability
+	// in the bin. Off is −1 if the whole interval lies below the bin. Otherwise Off is 0, and the model may be
+	// right. For a correct model, the expected fraction of bins with Off ≠ 0 is at most 1 − confidence.
 	Off int `json:"off"`
 }
 
-// CalibrationExplanation states what a calibration would cost. It costs nothing.
+// CalibrationExplanation states what a calibration would cost. Obtaining it is free.
 type CalibrationExplanation struct {
-	SQL  string `json:"sql"` // with coefficients that are not the model's, if there is none yet
+	SQL  string `json:"sql"` // contains placeholder coefficients if there is no fitted model yet
 	Bins int    `json:"bins"`
-	// StdDev is that of the noise on each count. Among n rows, half of which have the response, the noise of a rate is
-	// about StdDev/(√2·n).
+	// StdDev is the standard deviation of the noise on each count. For a bin with n rows, half of which have the
+	// response, the noise of the rate has a standard deviation of about StdDev/(√2·n).
 	StdDev     float64      `json:"stddev"`
 	Price      curator.Loss `json:"price"`
 	Replayed   bool         `json:"replayed"`
@@ -77,8 +79,8 @@ type CalibrationExplanation struct {
 	Affordable bool         `json:"-"`
 }
 
-// AffordableWith reports whether the remaining budget covers a fit of that price and the calibration. A calibration
-// that was made before is free. The zero Loss stands for a fit that was made before.
+// AffordableWith reports whether the remaining budget covers both the calibration and a fit of the given price. A
+// calibration that was released before is free. A zero Loss means that the fit was released before.
 func (e *CalibrationExplanation) AffordableWith(fit curator.Loss) bool {
 	if fit == (curator.Loss{}) || e.Replayed {
 		return e.Affordable
@@ -86,27 +88,28 @@ func (e *CalibrationExplanation) AffordableWith(fit curator.Loss) bool {
 	return request.Affordable(e.Remaining, e.Price, fit)
 }
 
-// scoring is a logistic model.
+// scoring is a fitted logistic model whose probabilities are calibrated.
 type scoring struct {
 	design *formula.Design
-	fitted string // the condition of the rows that it was fitted to
-	linear string // the linear predictor, in SQL
+	fitted string // condition of the rows to which it was fitted
+	linear string // SQL of the linear predictor
 }
 
-// binned is the bin of a logistic model's probability in SQL, from 0 on, where z is its linear predictor in millionths;
-// NULL where that is, which LEAST and GREATEST would pass over. It is held within ±30, where the probability is 0 or 1
-// but for 1e-13, so that its exponential is a double whatever the coefficients.
+// binned returns the SQL of the bin of a row's probability, counting from 0, where z is the linear predictor in
+// millionths. The bin is NULL where z is NULL, because LEAST and GREATEST would ignore the NULL. The linear
+// predictor is clamped to ±30, so that its exponential fits in a double for all coefficients. There, the
+// probability differs from 0 or 1 by less than 1e-13.
 func binned(bins int) string {
 	return fmt.Sprintf(
 		"CASE WHEN z IS NOT NULL THEN LEAST(FLOOR(%d / (1 + EXP(-LEAST(GREATEST(z / %d.0, -30), 30)))), %d) END", bins,
 		millionth, bins-1)
 }
 
-// linearSQL is a linear predictor in SQL, in millionths: each term is rounded to a whole number, so that sums are
-// exact, whatever their order and however many. (Of a sum of many doubles no range analysis tells how near to 0 it may
-// come.)
+// linearSQL returns the SQL of a linear predictor in millionths. Each term is rounded to an integer, so that the
+// sum is exact in any order and for any number of terms. For a sum of many doubles, range analysis could not bound
+// the distance from 0.
 func linearSQL(d *formula.Design, scaled []float64) string {
-	const far = 1e8 // where a probability is 0 or 1 anyway
+	const far = 1e8 // a coefficient at which the probability is 0 or 1 anyway
 	terms := []string{"0"}
 	for i, column := range d.Columns {
 		if i < len(scaled) {
@@ -117,10 +120,10 @@ func linearSQL(d *formula.Design, scaled []float64) string {
 	return strings.Join(terms, " + ")
 }
 
-// millionth is how many units of linearSQL are 1.
+// millionth is the number of units of [linearSQL] in 1.
 const millionth = 1_000_000
 
-// question is the histogram's.
+// question returns the question of the histogram.
 func (s scoring) question(q Calibration) (curator.Question, error) {
 	out := q.Question()
 	out.Confidence = q.Confidence
@@ -137,7 +140,7 @@ func (s scoring) question(q Calibration) (curator.Question, error) {
 	}
 	from := fmt.Sprintf("SELECT %s AS z, %s AS response FROM %s",
 		s.linear, r.SQL, curator.SQLName(s.design.Table)) + request.Where(where)
-	// One key tells the bin and the response: of several a release has its own order.
+	// A single key encodes the bin and the response, because a release may reorder several keys.
 	out.SQL = fmt.Sprintf(
 		"SELECT 2 * bin + response, COUNT(*) FROM (SELECT %s AS bin, response FROM (%s) AS linear) AS scored"+
 			" WHERE bin IS NOT NULL AND response IS NOT NULL GROUP BY 2 * bin + response", binned(q.bins()), from)
@@ -158,8 +161,8 @@ func (q Calibration) check() error {
 	return nil
 }
 
-// ExplainCalibration states what a calibration of a logistic model over this table would cost, which does not depend on
-// its coefficients. It spends nothing.
+// ExplainCalibration states what a calibration of a logistic model over this table would cost. The cost does not
+// depend on the coefficients. ExplainCalibration spends nothing.
 func ExplainCalibration(
 	_ context.Context, c *curator.Session, table, formula, where string, k formula.Classes, q Calibration,
 ) (*CalibrationExplanation, error) {
@@ -167,7 +170,7 @@ func ExplainCalibration(
 	if err != nil {
 		return nil, err
 	}
-	wide := make([]float64, len(d.Columns)) // with which every bin is possible
+	wide := make([]float64, len(d.Columns)) // placeholder coefficients with which every bin is possible
 	for i := range wide {
 		wide[i] = 50
 	}
@@ -198,8 +201,8 @@ func (s scoring) explain(c *curator.Session, q Calibration) (*CalibrationExplana
 	return out, nil
 }
 
-// Calibrate counts rows by their predicted probability and by their response. The model must be logistic. A calibration
-// that was released before is free.
+// Calibrate counts rows by their predicted probability and their response. The model must be logistic. A
+// calibration that was released before is free.
 func (f *GLMFit) Calibrate(ctx context.Context, c *curator.Session, q Calibration) (*Calibrated, error) {
 	if f.Model != Logistic {
 		return nil, request.Misuse("", "a calibration is of probabilities, which a %s model has none of", f.Model)
@@ -207,7 +210,7 @@ func (f *GLMFit) Calibrate(ctx context.Context, c *curator.Session, q Calibratio
 	return scoring{f.design, f.where, linearSQL(f.design, f.scaled)}.calibrate(ctx, c, q)
 }
 
-// Calibrate is like GLMFit.Calibrate, for a logistic model that was trained.
+// Calibrate counts rows as [GLMFit.Calibrate] does, for a trained logistic model.
 func (t *Trained) Calibrate(ctx context.Context, c *curator.Session, q Calibration) (*Calibrated, error) {
 	if t.Model != curator.LogisticModel {
 		return nil, request.Misuse("", "a calibration is of a logistic model, and not of a %s one", t.Model)
@@ -215,7 +218,7 @@ func (t *Trained) Calibrate(ctx context.Context, c *curator.Session, q Calibrati
 	return scoring{t.design, t.where, linearSQL(t.design, t.Theta)}.calibrate(ctx, c, q)
 }
 
-// calibrate asks, and makes rates of the counts.
+// calibrate measures the histogram and computes rates from its counts.
 func (s scoring) calibrate(ctx context.Context, c *curator.Session, q Calibration) (*Calibrated, error) {
 	if err := q.check(); err != nil {
 		return nil, err
@@ -252,7 +255,7 @@ func (s scoring) calibrate(ctx context.Context, c *curator.Session, q Calibratio
 	}
 	counts := map[int64]float64{}
 	for i, keys := range m.Cells {
-		if cell, ok := keys[0].(int64); ok { // NULL the condition leaves out
+		if cell, ok := keys[0].(int64); ok { // a key is never NULL, because the condition excludes NULL
 			counts[cell], _ = new(big.Float).SetInt(v.Values[i-v.First]).Float64()
 		}
 	}

@@ -6,16 +6,19 @@ import (
 	"dither/noise"
 )
 
-// rateInterval is of a probability r, from the noisy counts of rows with and without what is counted: all r that a test
-// does not reject, whose statistic is T(r) = (1 − r)·N₁ − r·N₀. Of n rows, n of which nobody knows, T has the
-// mean 0 at the true r whatever n is, and the variance n·r(1 − r) of sampling and s²((1 − r)² + r²) of noise of
-// variance s² on each count. So
+// rateInterval returns an interval for a probability r, from the noisy counts N₁ of rows with a property and N₀ of
+// rows without it. sd is the standard deviation of the noise on each count. The interval contains all r that a test
+// does not reject. The statistic of the test is T(r) = (1 − r)·N₁ − r·N₀.
 //
-//	|T(r)| ≤ ½ + q·√(n̂·r(1 − r) + s²((1 − r)² + r²)),
+// Let n be the unknown number of rows, and s² the variance of the noise on each count. At the true r, T has mean 0
+// for every n. Its variance is n·r(1 − r) from sampling plus s²((1 − r)² + r²) from noise. The test therefore
+// accepts r if
 //
-// where n̂, N₁ + N₀ and q of its own standard deviations, is rarely below n, and ½ is for counts being whole (the
-// score interval of Wilson with the correction for continuity, where there is no noise). q is the larger of the
-// quantiles of a normal variable and, where noise is Laplace's, of that.
+//	|T(r)| ≤ ½ + q·√(n̂·r(1 − r) + s²((1 − r)² + r²)).
+//
+// Here n̂ is N₁ + N₀ plus q of its standard deviations, so that it is rarely below n. The ½ is the correction for
+// continuity, because counts are integers. Without noise, the result is Wilson's score interval with this
+// correction. q is the normal quantile or, with Laplace noise, the larger of the normal and the Laplace quantile.
 func rateInterval(ones, zeros, sd float64, laplace bool, alpha float64) (low, high float64) {
 	q := math.Sqrt2 * math.Erfinv(1-alpha)
 	if laplace {
@@ -42,13 +45,13 @@ func rateInterval(ones, zeros, sd float64, laplace bool, alpha float64) (low, hi
 			high = r
 		}
 	}
-	if math.IsNaN(low) { // narrower than a part, or beyond what is possible: the nearest
+	if math.IsNaN(low) { // no grid point is accepted, so return the grid point nearest to acceptance
 		low, high = at, at
 	}
-	return max(low-1.0/parts, 0), min(high+1.0/parts, 1) // the ends are within the next parts
+	return max(low-1.0/parts, 0), min(high+1.0/parts, 1) // the exact ends lie within one grid step of these
 }
 
-// noiseOfCounts is what rateInterval needs of a law.
+// noiseOfCounts returns the parameters of a noise distribution that [rateInterval] needs.
 func noiseOfCounts(d noise.Distribution) (sd float64, laplace bool) {
 	_, laplace = d.(noise.DiscreteLaplace)
 	return d.StdDev(), laplace

@@ -6,8 +6,8 @@ import (
 	"dither/stats/internal/request"
 )
 
-// classDesign reads a formula, and finds its design over a table of the policy, within bounds that were found and with
-// a response of classes; of more than two only where a model can have so many.
+// classDesign parses a formula and returns its design over a table of the policy. found are narrower bounds of
+// columns, and k selects the classes of the response. many permits more than two classes.
 func classDesign(
 	c *curator.Session, table, text string, found []formula.Bounds, k formula.Classes, many bool,
 ) (*formula.Design, error) {

@@ -14,53 +14,56 @@ import (
 	"dither/stats/internal/request"
 )
 
-// Families of a GLM.
+// Families of a [GLM].
 const (
-	Logistic = string(glm.Logistic) // of a response from 0 to 1
-	Poisson  = string(glm.Poisson)  // of a count
+	Logistic = string(glm.Logistic) // for a response from 0 to 1
+	Poisson  = string(glm.Poisson)  // for counts
 )
 
-// GLM asks for a generalized linear model with its canonical link. Decimals are texts. "" stands for a default, which
-// is chosen from public terms alone.
+// GLM asks for a generalized linear model with its canonical link. Decimals are texts. "" selects a default, which
+// depends only on public terms.
 type GLM struct {
-	curator.Request        // the price, the confidence, who asks; its SQL is made from what follows
+	curator.Request        // the price and the analyst; the SQL is generated from the other fields
 	Confidence      string // a decimal between 0 and 1; "" is 0.95
 	Family          string
 	Table, Formula  string
-	Where           string // a condition on rows; "" for none
-	formula.Classes        // of a logistic model's response; the zero value takes them from the policy
-	// Rows is about how many rows there are, if that is known or was released before. 0 stands for the number that the
-	// policy declares; if it declares none, a twentieth of the price pays for a noisy count.
+	Where           string // a condition on rows; "" selects all rows
+	formula.Classes        // classes of a logistic model's response; the zero value takes them from the policy
+	// Rows is the approximate number of rows, if it is known or was released before. 0 uses the number that the
+	// policy declares. If the policy declares none, a twentieth of the price pays for a noisy count.
 	Rows int64
-	// Bound is on the L2 norm of the scaled predictors; a longer row is scaled down. "" is the norm that the declared
-	// bounds give.
+	// Bound bounds the L₂ norm of the scaled predictors. A row with a larger norm is scaled down to it. "" uses the
+	// norm that follows from the declared bounds.
 	Bound      string
-	Radius     string // of the ball that coefficients of the scaled predictors are held in
-	Regularise string // Λ
-	// Curvature is the share of the price for the two sums behind intervals and the bias correction; "0" for none.
+	Radius     string // radius of the ball to which the coefficients of the scaled predictors are restricted
+	Regularise string // Λ, the regularisation parameter
+	// Curvature is the share of the price for the two sums from which intervals and the bias correction are
+	// computed. "0" omits these sums.
 	Curvature string
-	// Normalise is the share of the price that finds the numbers' means and spreads, as for a Linear.
+	// Normalise is the share of the price that estimates the means and spreads of the numeric columns, as in
+	// [Linear].
 	Normalise string
-	// Choose is the number of terms that are chosen for a logistic model, or "auto", as for a Linear. The choice is
-	// made from the sums of a linear regression on all terms; ChooseShare is the share of the price that releases them,
-	// "" for 0.2.
+	// Choose is the number of terms to select for a logistic model, or "auto", as in [Linear]. The selection uses
+	// the sums of a linear regression on all terms. ChooseShare is the share of the price that releases these sums;
+	// "" means 0.2.
 	Choose, ChooseShare string
 }
 
-// GLMFit is a fitted model. Coefficients are those of the columns as they are.
+// GLMFit is a fitted model. Its coefficients refer to the unscaled columns.
 type GLMFit struct {
-	// IDs are those of the releases that it is computed from: of the count, if one was paid for, and of the minimum.
+	// IDs are the releases from which the fit is computed: the preparing releases and the count, if there are any,
+	// and the minimum.
 	IDs []string `json:"ids"`
 	Spec
-	Response string `json:"response"` // the column's name
-	// Levels are the two values of a response, in words: the probability of the second is modelled.
+	Response string `json:"response"` // name of the column
+	// Levels are the two values of a categorical response. The model predicts the probability of the second.
 	Levels       []string         `json:"levels"`
 	Coefficients []GLMCoefficient `json:"coefficients"`
 	Confidence   json.Number      `json:"confidence"`
 	About        string           `json:"intervals_about"`
 	GLMTerms     `json:"terms"`
-	Bounds       []formula.Bounds `json:"bounds,omitempty"` // by which numbers were normalised
-	Choice       *Choice          `json:"choice,omitempty"` // of terms; nil if none were chosen
+	Bounds       []formula.Bounds `json:"bounds,omitempty"` // bounds by which numbers were normalised
+	Choice       *Choice          `json:"choice,omitempty"` // selection of terms; nil if no terms were selected
 	Warnings     []string         `json:"warnings"`
 	Paid
 	scaled []float64 // coefficients of the scaled predictors
@@ -68,39 +71,42 @@ type GLMFit struct {
 	where  string
 }
 
-// GLMCoefficient is a coefficient with its error, of sampling and of noise together. What is nil is not known.
+// GLMCoefficient is a coefficient with its error from sampling and noise together. A nil field is unknown.
 type GLMCoefficient struct {
-	Class    string   `json:"class,omitempty"` // of a softmax: the class that it is of, against the first; else ""
+	// in a softmax model, the class that is compared with the first class; otherwise ""
+	Class    string   `json:"class,omitempty"`
 	Name     string   `json:"name"`
 	Estimate *float64 `json:"estimate"`
 	StdError *float64 `json:"std_error"`
-	Privacy  *float64 `json:"noise_error"` // the noise's part of it
+	Privacy  *float64 `json:"noise_error"` // standard error due to noise alone
 	Low      *float64 `json:"low"`
 	High     *float64 `json:"high"`
-	Z        *float64 `json:"z"` // of the hypothesis that it is 0
+	Z        *float64 `json:"z"` // z statistic of the hypothesis that the coefficient is 0
 	P        *float64 `json:"p_value"`
-	Width    float64  `json:"-"` // of the column, by the declared bounds: Estimate·Width are comparable
+	Width    float64  `json:"-"` // width of the column's declared bounds; the products Estimate·Width are comparable
 }
 
-// GLMTerms are what a model is fitted with.
+// GLMTerms are the parameters with which a model is fitted.
 type GLMTerms struct {
 	Rows       float64 `json:"about_rows"`
-	Counted    bool    `json:"counted"` // by a noisy count
+	Counted    bool    `json:"counted"` // Rows is a noisy count
 	Bound      float64 `json:"bound"`
 	Radius     float64 `json:"radius"`
 	Regularise float64 `json:"regularise"`
-	Curvature  float64 `json:"curvature"` // the share
-	// Expected is about the error that noise gives a coefficient of a scaled predictor; nil if it was not foreseen.
+	Curvature  float64 `json:"curvature"` // share of the price
+	// Expected is the approximate error that noise adds to a coefficient of a scaled predictor. It is nil if the
+	// error was not predicted.
 	Expected *float64 `json:"expected_error"`
 }
 
-// GLMExplanation states what a model would cost, and its noise. It costs nothing.
+// GLMExplanation states what a model would cost and how large its noise would be. Obtaining it is free.
 type GLMExplanation struct {
 	Spec
 	SQL     string   `json:"sql"`
 	Columns []string `json:"columns"`
 	Noise   string   `json:"noise"`
-	// StdDev is that of the noise on a coefficient of a scaled predictor, before the bias correction.
+	// StdDev is the standard deviation of the noise on a coefficient of a scaled predictor, before the bias
+	// correction.
 	StdDev      float64 `json:"stddev"`
 	Sensitivity float64 `json:"sensitivity"`
 	GLMTerms    `json:"terms"`
@@ -112,7 +118,7 @@ type GLMExplanation struct {
 	Levels   []string `json:"-"`
 }
 
-// glmPlan is a GLM, decided but for what a count would tell.
+// glmPlan is a validated [GLM]. It lacks only the parameters that depend on a count of the rows.
 type glmPlan struct {
 	GLM
 	c          *curator.Session
@@ -121,17 +127,18 @@ type glmPlan struct {
 	sql        string
 	confidence float64 // 1 − α
 	bound      float64
-	most       float64 // of the norm, by the declared bounds
+	most       float64 // bound on the norm of the scaled predictors by the declared bounds
 	radius     *big.Rat
-	declared   int64 // rows; 0: a count is paid for
+	declared   int64 // number of rows; 0 means that a count is paid for
 	price      curator.Loss
-	counting   curator.Request // at the count's part of the price
-	minimising curator.Request // at the minimum's: all of it where nothing is counted
+	counting   curator.Request // priced at the count's part of the price
+	minimising curator.Request // priced at the minimum's part of the price, which is the whole price without a count
 }
 
-// FitGLM fits a model with Curator.Minimize. Noise is added to the minimum of a regularised risk, and to two sums, from
-// which internal/glm computes the bias that the regulariser causes and the standard errors. The price pays for the
-// minimum and, unless the number of rows is given or declared, for a count before it.
+// FitGLM fits a model with [curator.Session.Minimize]. Noise is added to the minimum of a regularised risk and to
+// two sums. From these, internal/glm computes standard errors and corrects the bias that the regulariser causes.
+// The price pays for the minimum. It also pays for a preceding count unless the number of rows is given or
+// declared.
 func FitGLM(ctx context.Context, c *curator.Session, q GLM) (*GLMFit, error) {
 	if q.Normalise != "" || q.Choose != "" {
 		return fitPrepared(ctx, c, q)
@@ -143,10 +150,10 @@ func FitGLM(ctx context.Context, c *curator.Session, q GLM) (*GLMFit, error) {
 	return p.fit(ctx)
 }
 
-// spec names the plan's model.
+// spec returns the plan's model.
 func (p *glmPlan) spec() Spec { return Spec{p.Family, p.design.Formula.String(), p.design.Table} }
 
-// fit carries out what was decided.
+// fit carries out the plan.
 func (p *glmPlan) fit(ctx context.Context) (*GLMFit, error) {
 	q, c := p.GLM, p.c
 	out := &GLMFit{
@@ -182,7 +189,7 @@ func (p *glmPlan) fit(ctx context.Context) (*GLMFit, error) {
 	return out, nil
 }
 
-// counted is the noisy count of rows, with its noise's standard deviation.
+// counted returns the noisy count of rows, and the standard deviation of its noise as spread.
 func (p *glmPlan) counted(ctx context.Context) (id string, rows, spread float64, err error) {
 	n, err := p.c.Measure(ctx, p.count())
 	if err != nil {
@@ -198,8 +205,8 @@ func (p *glmPlan) counted(ctx context.Context) (id string, rows, spread float64,
 	return n.ID, x * unit, v.Noise.StdDev() * unit, nil
 }
 
-// ExplainGLM states what FitGLM would cost, and its noise. It spends nothing. If a count is needed, the figures are for
-// 10,000 rows.
+// ExplainGLM states what FitGLM would cost and how large its noise would be. It spends nothing. If a count is
+// needed and was not released before, the figures are for 10,000 rows.
 func ExplainGLM(ctx context.Context, c *curator.Session, q GLM) (*GLMExplanation, error) {
 	p, err := decideGLM(c, q)
 	if err != nil {
@@ -212,7 +219,7 @@ func ExplainGLM(ctx context.Context, c *curator.Session, q GLM) (*GLMExplanation
 	out := &GLMExplanation{Notes: prepared.notes()}
 	price := p.price
 	known := true
-	if q.Normalise != "" || q.Choose != "" { // of looks that were taken before it is known what they lead to
+	if q.Normalise != "" || q.Choose != "" { // use the preparing releases if they exist already
 		decided, err := prepared.prepared(ctx, &GLMFit{}, false)
 		if err != nil {
 			return nil, err
@@ -264,7 +271,7 @@ func ExplainGLM(ctx context.Context, c *curator.Session, q GLM) (*GLMExplanation
 	return out, nil
 }
 
-// affordable refuses a fit whose minimum could not be paid for after its count was.
+// affordable refuses a fit if the remaining budget covers the count but not the minimum.
 func (p *glmPlan) affordable(ctx context.Context) error {
 	told, err := p.c.Explain(ctx, p.count())
 	if err != nil || told.Replayed || request.Affordable(told.Remaining, p.price) {
@@ -273,7 +280,8 @@ func (p *glmPlan) affordable(ctx context.Context) error {
 	return request.Exhausted("ask at a lower price", "the price", p.price, told.Remaining)
 }
 
-// tell computes the model from what was released.
+// tell computes the coefficients from the released minimum. few means that the noisy count of rows is within its
+// noise of 0.
 func (p *glmPlan) tell(out *GLMFit, m *curator.Minimum, few bool) {
 	values := func(v *curator.Vector) (x []float64, sd float64) {
 		if v == nil {
@@ -321,7 +329,7 @@ func (p *glmPlan) tell(out *GLMFit, m *curator.Minimum, few bool) {
 	}
 }
 
-// glmNumber is nil for what is no number.
+// glmNumber returns nil if x is NaN or infinite.
 func glmNumber(x float64) *float64 {
 	if math.IsNaN(x) || math.IsInf(x, 0) {
 		return nil

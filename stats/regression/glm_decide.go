@@ -13,15 +13,15 @@ import (
 	"dither/stats/internal/request"
 )
 
-// glmRows is the size of a table of which nothing is known.
+// glmRows is the number of rows that explanations assume if the number is unknown.
 const glmRows = 10000
 
-// decideGLM decides what does not depend on the number of rows.
+// decideGLM plans a model, except for the parameters that depend on the number of rows.
 func decideGLM(c *curator.Session, q GLM) (*glmPlan, error) {
 	return decideGLMWithin(c, q, nil)
 }
 
-// decideGLMWithin is decideGLM with bounds of numbers that were found.
+// decideGLMWithin plans a model as [decideGLM] does, within narrower bounds that were found.
 func decideGLMWithin(c *curator.Session, q GLM, found []formula.Bounds) (*glmPlan, error) {
 	p := &glmPlan{GLM: q, c: c, family: glm.Family(q.Family)}
 	if q.Family != Logistic && q.Family != Poisson {
@@ -81,7 +81,7 @@ func decideGLMWithin(c *curator.Session, q GLM, found []formula.Bounds) (*glmPla
 	return p, err
 }
 
-// held fixes the predictors' norm and the ball.
+// held sets the bound on the predictors' norm and the radius of the coefficients.
 func (p *glmPlan) held() error {
 	if p.Bound == "" {
 		p.Bound = p.design.Bound(curator.L2)
@@ -101,7 +101,7 @@ func (p *glmPlan) held() error {
 		return nil
 	}
 	p.radius = big.NewRat(10, 1)
-	if p.family == glm.Poisson { // no mean is larger than the response's bound, or e
+	if p.family == glm.Poisson { // this radius permits means up to the response's upper bound, and at least up to e
 		high, _ := p.design.Response.High.Float64()
 		r := min(max(math.Log(max(high, 1)), 1), 29) / max(p.bound, 1e-9)
 		p.radius = exact.CeilDigits(new(big.Rat).SetFloat64(r), 4)
@@ -110,7 +110,7 @@ func (p *glmPlan) held() error {
 	return nil
 }
 
-// count is the question that tells about how many rows there are.
+// count returns the question that counts the rows.
 func (p *glmPlan) count() curator.Question {
 	q := p.counting.Question()
 	of := "*"
@@ -121,11 +121,12 @@ func (p *glmPlan) count() curator.Question {
 	return q
 }
 
-// minimisation is what the kernel is asked, for about so many rows, which are told to within a spread.
+// minimisation returns the request for the kernel and the model's parameters. rows is the approximate number of
+// rows, and spread is its standard deviation.
 func (p *glmPlan) minimisation(rows, spread float64) (curator.Minimisation, GLMTerms, error) {
 	rows = min(max(rows, 20), 1e12)
-	// The regulariser grows in proportion where there are more rows than are said: twice as many, and the noise's,
-	// leave it as it is.
+	// The kernel increases the regulariser in proportion if there are more rows than Rows. Doubling the number and
+	// adding eight standard deviations of its noise avoids this.
 	m := curator.Minimisation{
 		Request: p.minimising, Loss: p.Family, Bound: p.Bound, Radius: p.Radius, Regularise: p.Regularise,
 		Rows: int64(2*rows + 8*spread), Curvature: p.Curvature,
@@ -157,13 +158,13 @@ func (p *glmPlan) minimisation(rows, spread float64) (curator.Minimisation, GLMT
 	return m, terms, nil
 }
 
-// glmDecimal writes a positive number with three digits.
+// glmDecimal writes a positive number with three significant digits, rounded up.
 func glmDecimal(x float64) string {
 	return exact.FormatRat(exact.CeilDigits(new(big.Rat).SetFloat64(x), 3))
 }
 
-// choose finds the regulariser and the share of the sums, from public terms: what neighbours may differ in is asked of
-// the kernel.
+// choose selects the regulariser and the share of the price for the two sums. It uses public terms alone. The
+// kernel's explanation implies the number of rows by which neighbours may differ.
 func (p *glmPlan) choose(m curator.Minimisation, rows float64) (glm.Choice, error) {
 	m.Curvature = ""
 	if m.Regularise == "" {

@@ -13,22 +13,22 @@ import (
 	"dither/stats/internal/request"
 )
 
-// preparation is what is found for a generalized linear model before it is fitted, each for a share of its price: by
-// what its numbers are scaled, and of which terms it is.
+// preparation is the work before a generalized linear model is fitted. It finds the means and spreads by which
+// numbers are scaled, and selects terms. Each step has a share of the price.
 type preparation struct {
 	GLM
-	plan              *glmPlan // at the whole price, of all terms
-	normalise, choose *big.Rat // the shares; nil for none
+	plan              *glmPlan // plan with all terms, at the whole price
+	normalise, choose *big.Rat // shares of the price; nil for a step that is not requested
 	table             curator.Table
-	terms             int // how many are chosen; below 0 as many as are worth it
+	terms             int // number of terms to select; negative for as many as improve the prediction
 	parts             []curator.Request
 	rest              curator.Request
 }
 
-// choosingShare is of the price, where nobody says.
+// choosingShare is the default share of the price for selecting terms.
 const choosingShare = "0.2"
 
-// newPreparation divides the price. It spends nothing.
+// newPreparation divides the price of the plan p among the steps. It spends nothing.
 func newPreparation(_ *curator.Session, q GLM, p *glmPlan) (*preparation, error) {
 	out := &preparation{GLM: q, plan: p}
 	var shares []*big.Rat
@@ -62,7 +62,7 @@ func newPreparation(_ *curator.Session, q GLM, p *glmPlan) (*preparation, error)
 	return out, err
 }
 
-// notes foretell it.
+// notes describes the steps for an explanation.
 func (p *preparation) notes() (notes []string) {
 	if p.normalise != nil {
 		notes = append(notes,
@@ -81,8 +81,8 @@ func (p *preparation) notes() (notes []string) {
 	return notes
 }
 
-// fitPrepared prepares a model, and fits it for what is left of the price. All looks together cost the price, by
-// composition.
+// fitPrepared prepares a model and fits it for the rest of the price. By composition, all accesses together cost
+// the price.
 func fitPrepared(ctx context.Context, c *curator.Session, q GLM) (*GLMFit, error) {
 	whole, err := decideGLM(c, q)
 	if err != nil {
@@ -104,7 +104,7 @@ func fitPrepared(ctx context.Context, c *curator.Session, q GLM) (*GLMFit, error
 	f.IDs, f.Replayed, f.Price = append(out.IDs, f.IDs...), f.Replayed && out.Replayed, whole.price
 	f.Choice, f.Confidence = out.Choice, json.Number(whole.Confidence)
 	names := p.numbers(decided.design)
-	for _, b := range out.Bounds { // of the numbers that are in the model that was chosen
+	for _, b := range out.Bounds { // bounds of the numbers in the selected model
 		if slices.Contains(names, b.Column) {
 			f.Bounds = append(f.Bounds, b)
 		}
@@ -117,7 +117,8 @@ func fitPrepared(ctx context.Context, c *curator.Session, q GLM) (*GLMFit, error
 	}
 	if f.Choice != nil {
 		f.Warnings = append(f.Warnings, f.Choice.words())
-		for i := range f.Coefficients { // as many hypotheses were there to be tested
+		// correct each p-value for the number of hypotheses that the selection could have tested
+		for i := range f.Coefficients {
 			if x := f.Coefficients[i].P; x != nil {
 				*x = min(1, *x*f.Choice.Models)
 			}
@@ -126,8 +127,8 @@ func fitPrepared(ctx context.Context, c *curator.Session, q GLM) (*GLMFit, error
 	return f, nil
 }
 
-// prepared takes the looks, and decides the model that they lead to. Without pay it takes only those that were released
-// before: the model is nil where one was not.
+// prepared carries out the steps and plans the model that results from them. If pay is false, it uses only steps
+// that were released before, and returns a nil model if one of them was not.
 func (p *preparation) prepared(ctx context.Context, out *GLMFit, pay bool) (decided *glmPlan, err error) {
 	if p.table, err = request.Table(p.plan.c, p.Table); err != nil {
 		return nil, err
@@ -152,8 +153,9 @@ func (p *preparation) prepared(ctx context.Context, out *GLMFit, pay bool) (deci
 	return decideGLMWithin(p.plan.c, final, out.Bounds)
 }
 
-// possible makes sure, before a look is paid, that what it and the later ones cost can be paid, and that the policy
-// takes each of their prices: with the declared bounds and all terms, which no look's price depends on.
+// possible checks that a preparation can be completed, before an access is paid. The remaining budget must cover
+// that access and all later ones, and the policy must permit each of their prices. parts are the prices of the
+// steps that remain. The check uses the declared bounds and all terms, because prices depend on neither.
 func (p *preparation) possible(ctx context.Context, told *curator.MomentsExplanation, parts []curator.Request) error {
 	left := p.plan.price
 	sum := new(big.Rat)
@@ -186,12 +188,13 @@ func (p *preparation) possible(ctx context.Context, told *curator.MomentsExplana
 	return request.Partly(err)
 }
 
-// numbers are those among the predictors: what a response is, the loss says.
+// numbers returns the numeric predictors. It leaves out the response, whose range the loss function determines.
 func (p *preparation) numbers(d *formula.Design) []string {
 	return slices.DeleteFunc(d.Formula.Numbers(p.table), func(name string) bool { return name == d.Response.Column })
 }
 
-// scale finds means and spreads.
+// scale finds the means and spreads of the numeric predictors. known is false if that would need a new release and
+// pay is false.
 func (p *preparation) scale(ctx context.Context, q curator.Request, out *GLMFit, pay bool) (known bool, err error) {
 	n, err := newNormaliser(p.table, p.numbers(p.plan.design), p.Where, q, p.plan.price.Rho != "")
 	if err != nil || n == nil {
@@ -217,7 +220,7 @@ func (p *preparation) scale(ctx context.Context, q curator.Request, out *GLMFit,
 	return true, nil
 }
 
-// linear is the regression on all terms that they are chosen by.
+// linear returns the linear regression on all terms from which terms are selected.
 func (p *preparation) linear(ctx context.Context, q curator.Request, found []formula.Bounds) (l *linear, err error) {
 	l = &linear{
 		Linear: Linear{
@@ -240,8 +243,8 @@ func (p *preparation) linear(ctx context.Context, q curator.Request, found []for
 	return l, l.plan(ctx, p.plan.c)
 }
 
-// pick chooses terms by the sums of a linear regression: near to 0, a logistic model's coefficients are four times
-// those of the linear one, and what one explains the other does.
+// pick selects terms by the sums of a linear regression. Near 0, the coefficients of a logistic model are four
+// times those of the linear model, so the same terms explain the response.
 func (p *preparation) pick(
 	ctx context.Context, q curator.Request, out *GLMFit, pay bool,
 ) (f formula.Formula, alpha float64, known bool, err error) {

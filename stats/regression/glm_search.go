@@ -11,22 +11,23 @@ import (
 	"dither/stats/internal/request"
 )
 
-// GLMSearch chooses among logistic models of one response, with different predictors or regularisers. Each candidate is
-// fitted at its own price. Then one question counts, for each, the rows that it predicts rightly: those on the same
-// side of 1/2 as the response. The candidate with the largest noisy count wins.
+// GLMSearch selects one of several logistic models of the same response, which differ in predictors or
+// regularisers. Each candidate is fitted at its own price. Then one question counts, for each candidate, the rows
+// that it predicts correctly: the predicted probability is on the same side of 1/2 as the response. The candidate
+// with the largest noisy count wins.
 type GLMSearch struct {
-	Candidates []GLM           // of one table, condition and response
-	Score      curator.Request // the price of the counts; its SQL is made from the candidates
+	Candidates []GLM           // must have the same table, condition and response
+	Score      curator.Request // the price of the counts; the SQL is generated from the candidates
 }
 
 // GLMSearched is the outcome of a search.
 type GLMSearched struct {
-	ID         string      `json:"id"` // of the release of the counts
+	ID         string      `json:"id"` // release of the counts
 	Candidates []Candidate `json:"candidates"`
-	Best       int         `json:"best"`  // the index of the chosen candidate
-	Model      *GLMFit     `json:"model"` // its fit
-	// Price is that of all fits and of the counts together, in Unit: they add up, and the choice is computed from the
-	// releases.
+	Best       int         `json:"best"`  // index of the winning candidate
+	Model      *GLMFit     `json:"model"` // fit of the winning candidate
+	// Price is the price of all fits and of the counts together, in Unit. By composition, the prices add up. The
+	// selection is post-processing.
 	Price     string       `json:"price"`
 	Unit      string       `json:"unit"` // "epsilon" or "rho"
 	Remaining curator.Loss `json:"remaining"`
@@ -36,16 +37,18 @@ type GLMSearched struct {
 // Candidate is one model of a search.
 type Candidate struct {
 	Formula string  `json:"formula"`
-	Correct float64 `json:"correct"` // the rows that it predicts rightly, a noisy count
-	StdDev  float64 `json:"stddev"`  // of that noise
+	Correct float64 `json:"correct"` // noisy count of the rows that it predicts correctly
+	StdDev  float64 `json:"stddev"`  // standard deviation of the noise
 	Fit     *GLMFit `json:"-"`
 }
 
-// maxCandidates bounds a search: the counts of more would be lost in their noise.
+// maxCandidates is the largest number of candidates. With more of them, noise would hide the differences between
+// the counts.
 const maxCandidates = 32
 
-// SearchGLM fits all candidates, and chooses one. Its loss is the sum of the prices, by composition, whichever is
-// chosen: each fit and the counts are releases of the kernel. It begins only if the remaining budget covers all of it.
+// SearchGLM fits all candidates and selects one. By composition, its loss is the sum of all prices, because each
+// fit and the counts are releases of the kernel. SearchGLM starts only if the remaining budget covers the whole
+// price.
 func SearchGLM(ctx context.Context, c *curator.Session, s GLMSearch) (*GLMSearched, error) {
 	if len(s.Candidates) < 2 || len(s.Candidates) > maxCandidates {
 		return nil, request.Misuse("", "a search is among 2 to %d models", maxCandidates)
@@ -76,7 +79,7 @@ func SearchGLM(ctx context.Context, c *curator.Session, s GLMSearch) (*GLMSearch
 		}
 		prices, replayed = append(prices, told.Price), replayed && told.Replayed
 		radius, _ := p.radius.Float64()
-		// as long as the real ones are in the question
+		// placeholder coefficients, at least as long in SQL as the fitted ones
 		widest := slices.Repeat([]float64{-radius}, len(p.design.Columns))
 		counts = append(counts, p.correct(widest))
 	}
@@ -101,7 +104,7 @@ func SearchGLM(ctx context.Context, c *curator.Session, s GLMSearch) (*GLMSearch
 	return out, s.run(ctx, c, out)
 }
 
-// run fits, counts and chooses.
+// run fits the candidates, counts their correct predictions, and selects one.
 func (s GLMSearch) run(ctx context.Context, c *curator.Session, out *GLMSearched) error {
 	var counts []string
 	out.Replayed = true
@@ -142,7 +145,7 @@ func (s GLMSearch) run(ctx context.Context, c *curator.Session, out *GLMSearched
 	return nil
 }
 
-// releases are those of the fits so far.
+// releases returns the releases of all fits so far.
 func (s *GLMSearched) releases() (ids []string) {
 	for _, k := range s.Candidates {
 		ids = append(ids, k.Fit.IDs...)
@@ -150,7 +153,7 @@ func (s *GLMSearched) releases() (ids []string) {
 	return ids
 }
 
-// counting is the question of the counts.
+// counting returns the question that counts correct predictions.
 func (s GLMSearch) counting(counts []string) curator.Question {
 	q := s.Score.Question()
 	var items []string
@@ -162,7 +165,7 @@ func (s GLMSearch) counting(counts []string) curator.Question {
 	return q
 }
 
-// correct is the condition of a row that the model of these coefficients predicts rightly.
+// correct returns the SQL condition that holds for a row that the model with these coefficients predicts correctly.
 func (p *glmPlan) correct(scaled []float64) string {
 	z, y := linearSQL(p.design, scaled), p.design.Response.SQL
 	return fmt.Sprintf("(%s > 0 AND %s > 0.5) OR (%s <= 0 AND %s <= 0.5)", z, y, z, y)

@@ -12,33 +12,34 @@ import (
 	"dither/stats/internal/request"
 )
 
-// GLMTrials asks for the regulariser of a logistic model that predicts the most rows rightly, among several
-// (curator.SearchMinimum). A random number of trials is made, and only the best is released.
+// GLMTrials asks for the regulariser, among several, with which a logistic model predicts the most rows correctly.
+// The kernel makes a random number of trials and releases only the best (curator.SearchMinimum).
 type GLMTrials struct {
-	// GLM is the model. Its Regularise, Curvature, Normalise and Choose are left out; Rows is needed unless the policy
-	// declares it.
+	// GLM is the model. Its Regularise, Curvature, Normalise and Choose must be empty. Rows is required unless the
+	// policy declares the number of rows.
 	GLM
 	Regularisers []string // decimals
-	Trials       float64  // how many there are on average; 0 is ten for each regulariser
+	Trials       float64  // average number of trials; 0 means ten for each regulariser
 }
 
-// GLMTried is the best model that was found. Coefficients are those of the columns as they are, and have no intervals:
-// the regulariser, which was chosen by the rows, draws them towards 0.
+// GLMTried is the best model of the trials. Its coefficients refer to the unscaled columns and have no intervals.
+// The regulariser, which was selected by the rows, shrinks them towards 0.
 type GLMTried struct {
 	ID string `json:"id,omitempty"`
 	Spec
 	Regularise   json.Number        `json:"regularise,omitempty"`
 	Coefficients []TriedCoefficient `json:"coefficients"`
-	// Correct counts the rows that are predicted rightly, and CorrectError is its noise's standard deviation: as the
-	// best of several, the count is rather too large. Both are nil in an explanation.
+	// Correct is the noisy count of rows that the model predicts correctly, and CorrectError is the standard
+	// deviation of its noise. The count tends to be too large, because it is the best of several. Both are nil in
+	// an explanation.
 	Correct      *float64     `json:"correct"`
 	CorrectError *float64     `json:"correct_stddev"`
 	Trials       float64      `json:"trials_on_average"`
-	Missed       float64      `json:"missed"` // the probability that a given regulariser was never tried
+	Missed       float64      `json:"missed"` // probability that a given regulariser was never tried
 	Trial        curator.Loss `json:"trial_price"`
 	Paid
 	Affordable bool   `json:"-"`
-	Largest    string `json:"-"` // of an explanation: the largest ε that could be asked at
+	Largest    string `json:"-"` // in an explanation, the largest affordable ε of one question
 }
 
 // TriedCoefficient is a coefficient with the standard deviation of its noise.
@@ -48,7 +49,7 @@ type TriedCoefficient struct {
 	Noise    float64  `json:"noise_error"`
 }
 
-// TryGLM runs the search.
+// TryGLM runs the trials and returns the best model.
 func TryGLM(ctx context.Context, c *curator.Session, q GLMTrials) (*GLMTried, error) {
 	p, m, err := decideTrials(c, q)
 	if err != nil {
@@ -61,7 +62,7 @@ func TryGLM(ctx context.Context, c *curator.Session, q GLMTrials) (*GLMTried, er
 	return p.tried(q, r), nil
 }
 
-// ExplainTrials states what TryGLM would cost. It spends nothing. The noise is that of the first regulariser.
+// ExplainTrials states what TryGLM would cost. It spends nothing. The stated noise is for the first regulariser.
 func ExplainTrials(ctx context.Context, c *curator.Session, q GLMTrials) (*GLMTried, error) {
 	p, m, err := decideTrials(c, q)
 	if err != nil {
@@ -99,7 +100,7 @@ func decideTrials(c *curator.Session, q GLMTrials) (*glmPlan, curator.MinimumSea
 		return nil, m, request.Misuse("say --rows, a number that is known or was released",
 			"about how many rows there are must be said")
 	}
-	// more rows than are said, up to twice as many, leave the regulariser as it is
+	// the kernel keeps the regulariser for up to twice the declared number of rows
 	m.Request, m.Bound, m.Rows = p.Request, p.Bound, 2*p.declared
 	m.SQL = p.sql
 	for _, text := range q.Regularisers {
@@ -112,7 +113,7 @@ func decideTrials(c *curator.Session, q GLMTrials) (*glmPlan, curator.MinimumSea
 	return p, m, nil
 }
 
-// tried puts the result in the columns' own units.
+// tried converts a result to the units of the unscaled columns.
 func (p *glmPlan) tried(q GLMTrials, r *curator.FoundMinimum) *GLMTried {
 	out := &GLMTried{
 		ID: r.ID, Spec: p.spec(), Regularise: json.Number(strings.TrimSpace(q.Regularisers[r.Best])),

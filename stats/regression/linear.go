@@ -1,9 +1,9 @@
 // Package regression fits models to a table's rows from noisy releases.
 //
 // FitLinear fits a linear regression by least squares or by the method of Theil and Sen. FitGLM fits a logistic or
-// Poisson model by a perturbed minimum; SearchGLM chooses among several models, and TryGLM among regularisers.
-// FitGradients trains models and networks with noisy gradients. Calibrate compares a logistic model's predictions with
-// observed rates. Each has an Explain function that states its price, free.
+// Poisson model by perturbing a minimum. SearchGLM selects one of several models, and TryGLM selects a regulariser.
+// FitGradients trains models and networks with noisy gradients. Calibrate compares a logistic model's predictions
+// with observed rates. Each of them has an Explain function that states its price, free.
 package regression
 
 import (
@@ -18,112 +18,115 @@ import (
 	"dither/stats/internal/request"
 )
 
-// Methods of a Linear.
+// Methods of a [Linear].
 const (
-	// AdaSSP measures Σxxᵀ, Σxy and Σy², and adds a ridge where the noise comes near to the smallest eigenvalue of
-	// Σxxᵀ.
+	// AdaSSP measures Σxxᵀ, Σxy and Σy². It adds a ridge if the noise is close to the smallest eigenvalue of Σxxᵀ.
 	AdaSSP = "adassp"
-	// Lecture measures Σxxᵀ and Σxy, each for half of the price, and solves the normal equations as they are. There is
-	// no residual variance, so that intervals are about the coefficients that the rows have.
+	// Lecture measures Σxxᵀ and Σxy, each for half of the price, and solves the normal equations without a ridge.
+	// It has no residual variance, so its intervals are about the coefficients of these rows, not of a population.
 	Lecture = "lecture"
-	// TheilSen takes the median of the slopes of all pairs of rows: for one predictor and few rows, with outliers or
-	// without.
+	// TheilSen estimates the median of the slopes of all pairs of rows. It is for one predictor and few rows, and
+	// resists outliers.
 	TheilSen = "theil-sen"
 )
 
-// Linear asks for a linear regression by least squares.
+// Linear asks for a linear regression.
 type Linear struct {
-	curator.Request        // the price, the confidence, who asks; its SQL is made from what follows
+	curator.Request        // the price and the analyst; the SQL is generated from the other fields
 	Confidence      string // a decimal between 0 and 1; "" is 0.95
 	Table, Formula  string
-	Where           string // a condition on rows; "" for none
-	Method          string // "" is AdaSSP
+	Where           string // a condition on rows; "" selects all rows
+	Method          string // "" means AdaSSP
 	// FindBounds is the share of the price, a decimal below 1, that finds narrower bounds of the numbers than the
-	// declared ones: about their quantiles 0.01 and 0.99. Values beyond the bounds count as at them. "" stands for the
-	// declared bounds.
+	// declared ones. The bounds are private estimates of the quantiles 0.01 and 0.99, to which values are clamped.
+	// "" uses the declared bounds.
 	FindBounds string
-	// Rows is about how many rows there are, for TheilSen; 0 if the policy declares it. WithoutIntervals spends all of
-	// TheilSen's price on the estimates.
+	// Rows is the approximate number of rows, for TheilSen. 0 uses the number that the policy declares.
+	// WithoutIntervals spends the whole price of TheilSen on the estimates.
 	Rows             int64
 	WithoutIntervals bool
-	// Normalise is likewise the share of the price that finds the numbers' means and spreads. The numbers are scaled by
-	// these in place of the declared bounds, and values beyond three spreads count as at them. Coefficients are those
-	// of the columns as they are. "" stands for the declared bounds.
+	// Normalise is the share of the price that finds the means and spreads of the numbers. The numbers are then
+	// scaled by these instead of by the declared bounds. Values beyond three spreads from the mean are clamped.
+	// Coefficients still refer to the unscaled columns. "" uses the declared bounds.
 	Normalise string
-	// Choose is the number of terms of the formula that are chosen, or "auto" for as many as are worthwhile. The choice
-	// is made from the released sums of all terms, at no further price, and intervals are wider for it. "" stands for
-	// all terms.
+	// Choose is the number of terms to select from the formula, or "auto" to select as many as improve the
+	// prediction. The selection uses the released sums of all terms and costs nothing more, but intervals become
+	// wider. "" uses all terms.
 	Choose string
-	// From is the release of an earlier regression, whose sums are computed with again, free. The formula is then of
-	// some of its terms ("" for all), and its response may be a number among them; Table and Where are those of the
-	// release, and neither a price nor bounds are looked for.
+	// From is the release of an earlier regression from whose sums this one is computed, free. Formula then
+	// contains some of the terms of the earlier formula, or is "" for all. Its response may be one of the earlier
+	// numeric predictors. Table and Where are those of the release. The price and FindBounds must be empty.
 	From string
-	// Only is a formula of some of the terms of Formula, which is measured: for what else was asked before, free, in
-	// other words than From.
+	// Only is a formula with some of the terms of Formula. The regression measures Formula and fits Only. If the
+	// sums of Formula were released before, the fit is free, as with From.
 	Only string
 }
 
-// Coefficient is a coefficient of the columns as they are. What is nil is not known.
+// Coefficient is a coefficient of the unscaled columns. A nil field is unknown.
 type Coefficient struct {
 	Name     string   `json:"name"`
 	Estimate *float64 `json:"estimate"`
-	StdError *float64 `json:"std_error"` // to first order, of sampling and of noise together
-	Privacy  *float64 `json:"privacy"`   // the noise's part of StdError²
-	Low      *float64 `json:"low"`       // of the interval; nil if it has no such end
+	StdError *float64 `json:"std_error"` // to first order, from sampling and noise together
+	Privacy  *float64 `json:"privacy"`   // the noise's share of StdError²
+	Low      *float64 `json:"low"`       // lower end of the interval; nil if it is unbounded below
 	High     *float64 `json:"high"`
-	// Width is that of the predictor, by the declared bounds: Estimate·Width are comparable. It is 1 for the intercept
-	// and for categories.
+	// Width is the width of the predictor's declared bounds, so the products Estimate·Width are comparable. It is 1
+	// for the intercept and for categories.
 	Width float64 `json:"-"`
 }
 
-// LinearFit is a linear regression.
+// LinearFit is a fitted linear regression.
 type LinearFit struct {
 	ID       string   `json:"id"`
-	Releases []string `json:"releases"` // all that it is computed from: those of the bounds that were found, and ID
+	Releases []string `json:"releases"` // all releases from which the fit is computed: those that found bounds, then ID
 	Spec
 	Method        string           `json:"method"`
 	Coefficients  []Coefficient    `json:"coefficients"`
 	Confidence    json.Number      `json:"confidence"`
 	About         string           `json:"intervals_about"`
-	ResidualError *float64         `json:"residual_error"` // the residual standard deviation
+	ResidualError *float64         `json:"residual_error"` // residual standard deviation
 	RSquared      *float64         `json:"r_squared"`
-	Rows          *float64         `json:"rows"`             // how many rows counted, noisy
-	RowsError     *float64         `json:"rows_stddev"`      // the standard deviation of that noise
-	Ridge         float64          `json:"ridge"`            // that was added to Σzzᵀ of the scaled predictors
-	Bounds        []formula.Bounds `json:"bounds"`           // that were found
-	Choice        *Choice          `json:"choice,omitempty"` // of terms; nil if none were chosen
+	Rows          *float64         `json:"rows"`             // noisy number of rows that count
+	RowsError     *float64         `json:"rows_stddev"`      // standard deviation of the noise on Rows
+	Ridge         float64          `json:"ridge"`            // ridge added to Σzzᵀ of the scaled predictors z
+	Bounds        []formula.Bounds `json:"bounds"`           // bounds that were found privately
+	Choice        *Choice          `json:"choice,omitempty"` // selection of terms; nil if no terms were selected
 	Warnings      []string         `json:"warnings"`
-	// Measured are the released sums, in the units of the scaled predictors and response.
+	// Measured are the released sums, in units of the scaled predictors and the scaled response.
 	Measured []LinearSum `json:"measured"`
-	// Line is that of TheilSen, which has no standard errors and measures nothing.
+	// Line is the result of TheilSen beyond the coefficients. TheilSen has no standard errors and no Measured.
 	Line *FittedLine `json:"line,omitempty"`
 	Paid
 }
 
-// LinearSum is a noisy sum that a regression is computed from.
+// LinearSum is one of the noisy sums from which a regression is computed.
 type LinearSum struct {
 	Name string `json:"name"`
-	// Values of a symmetric matrix are its upper triangle, by row. They are nil in an explanation.
-	Values      []float64    `json:"values,omitempty"`
-	Noise       string       `json:"noise"`
-	StdDev      float64      `json:"stddev"`              // of the noise
-	OffDiagonal *float64     `json:"stddev_off_diagonal"` // of the noise off the diagonal of a symmetric matrix
+	// Values are the sum's entries. For a symmetric matrix, they are the upper triangle by row. They are nil in an
+	// explanation.
+	Values []float64 `json:"values,omitempty"`
+	Noise  string    `json:"noise"`
+	StdDev float64   `json:"stddev"` // standard deviation of the noise
+	// standard deviation of the noise off the diagonal of a symmetric matrix
+	OffDiagonal *float64     `json:"stddev_off_diagonal"`
 	Price       curator.Loss `json:"price"`
 }
 
-// LinearExplanation states what a regression would cost, and its noise. It costs nothing.
+// LinearExplanation states what a regression would cost and how large its noise would be. Obtaining it is free.
 type LinearExplanation struct {
 	Spec
 	Method  string      `json:"method"`
-	SQL     string      `json:"sql"` // of the scaled predictors and response
+	SQL     string      `json:"sql"` // selects the scaled predictors and response
 	Columns []string    `json:"columns"`
 	Sums    []LinearSum `json:"measured"`       // without values
-	Line    *FittedLine `json:"line,omitempty"` // of TheilSen, without values
-	// NoiseNorm bounds the norm of the noise on Σzzᵀ with probability 0.95. Unless rows times the least variance of
-	// scaled predictors in any direction are far above it, there are no estimates of coefficients. TheilSen has none.
+	Line    *FittedLine `json:"line,omitempty"` // for TheilSen, without values
+	// NoiseNorm bounds the norm of the noise on Σzzᵀ with probability 0.95, where z are the scaled predictors.
+	// Coefficients can be estimated only if the number of rows times the least variance of z in any direction is
+	// far above NoiseNorm. It is nil for TheilSen.
 	NoiseNorm *float64 `json:"noise_norm"`
-	// LeastSpread is the least standard deviation of scaled predictors in any direction at which that is so with as
-	// many rows as the owner expects; nil if the policy does not say how many.
+	// LeastSpread is the standard deviation of z at which the expected number of rows times the variance equals
+	// NoiseNorm. The least standard deviation of z in any direction must be far above it. LeastSpread is nil if the
+	// policy declares no expected number of rows.
 	LeastSpread *float64 `json:"least_spread"`
 	Quoted
 	Replayed bool         `json:"replayed"`
@@ -131,32 +134,34 @@ type LinearExplanation struct {
 	Unit     curator.Unit `json:"-"`
 }
 
-// linear is a regression, decided.
+// linear is a validated [Linear] with its measurement.
 type linear struct {
 	Linear
 	design   *formula.Design
 	vectors  curator.Vectors
 	told     *curator.MomentsExplanation
 	alpha    float64
-	at, half float64 // of the response
+	at, half float64 // response = at + half·scaled response
 	table    curator.Table
 	found    []formula.Bounds
-	releases []string // of the looks for bounds
-	replayed bool     // none of them was a new one
+	releases []string // releases that found bounds
+	replayed bool     // every release that found bounds is a replay
 }
 
-// shares of the price that AdaSSP measures with: that of Σy² is small, since it only tells the residual variance.
+// Weights of the sums by which AdaSSP divides its price. The weight of Σy² is small, because Σy² determines only
+// the residual variance.
 const (
 	equationShare = "9"
 	squareShare   = "2"
 )
 
-// FitLinear fits a linear regression. Its loss is that of one measurement by Curator.Moments, whose sums share the
-// price. The rest is computed from the releases.
+// FitLinear fits a linear regression. AdaSSP and Lecture pay for one measurement by [curator.Session.Moments],
+// whose sums share the price. FindBounds and Normalise pay for their releases from the same price. The rest is
+// post-processing.
 //
-// Predictors and response are scaled by their declared bounds, and coefficients told for the columns as they are. With
-// z the scaled predictors and v the response, C₁ ≥ ‖z‖₁ and |v| ≤ C₂ = 1, the noise on Σzzᵀ is made
-// for C₁² at most, and that on Σzv for C₁C₂; under ρ for the L2 norms.
+// The declared bounds scale the predictors and the response, and the coefficients are converted to the unscaled
+// columns. Let z be the scaled predictors and v the scaled response, with ‖z‖₁ ≤ C₁ and |v| ≤ C₂ = 1. The noise on
+// Σzzᵀ is calibrated to at most C₁², and the noise on Σzv to C₁C₂. Under ρ, the same holds for the L₂ norms.
 func FitLinear(ctx context.Context, c *curator.Session, q Linear) (*LinearFit, error) {
 	if q.Method == TheilSen {
 		return fitTheilSen(ctx, c, q)
@@ -192,7 +197,7 @@ func FitLinear(ctx context.Context, c *curator.Session, q Linear) (*LinearFit, e
 	return out, nil
 }
 
-// ExplainLinear states what FitLinear would cost, and its noise. It spends nothing.
+// ExplainLinear states what FitLinear would cost and how large its noise would be. It spends nothing.
 func ExplainLinear(ctx context.Context, c *curator.Session, q Linear) (*LinearExplanation, error) {
 	if q.Method == TheilSen {
 		return explainTheilSen(ctx, c, q)
@@ -224,7 +229,7 @@ func ExplainLinear(ctx context.Context, c *curator.Session, q Linear) (*LinearEx
 	}
 	switch {
 	case q.FindBounds != "" && !known:
-		out.Replayed = false // a fit within the declared bounds is another one
+		out.Replayed = false // the release within the declared bounds is a different one
 		out.Notes = append(out.Notes,
 			fmt.Sprintf(
 				"The noise is what all of the price would give with the declared bounds; %s of it finds narrower ones.",
@@ -237,7 +242,7 @@ func ExplainLinear(ctx context.Context, c *curator.Session, q Linear) (*LinearEx
 		if err != nil {
 			return nil, err
 		}
-		out.Replayed = false // a fit with the declared bounds is another one
+		out.Replayed = false // the release within the declared bounds is a different one
 		out.Notes = append(out.Notes, note)
 	case q.Normalise != "" && len(l.releases) > 0:
 		out.Notes = append(out.Notes,
@@ -262,7 +267,7 @@ func ExplainLinear(ctx context.Context, c *curator.Session, q Linear) (*LinearEx
 	return out, nil
 }
 
-// decideLinear plans the measurement.
+// decideLinear validates a request and plans its measurement.
 func decideLinear(ctx context.Context, c *curator.Session, q Linear) (*linear, error) {
 	if q.From != "" {
 		return decideAgain(ctx, c, q)
@@ -300,7 +305,7 @@ func decideLinear(ctx context.Context, c *curator.Session, q Linear) (*linear, e
 	return l, l.plan(ctx, c)
 }
 
-// read finds the table and the design of the question's formula.
+// read finds the table and builds the design of the formula.
 func (l *linear) read(c *curator.Session) error {
 	f, err := formula.Parse(l.Formula)
 	if err != nil {
@@ -313,7 +318,7 @@ func (l *linear) read(c *curator.Session) error {
 	return err
 }
 
-// plan decides the measurement over the design, for the question's price.
+// plan plans the measurement over the design, at the price of the request.
 func (l *linear) plan(ctx context.Context, c *curator.Session) (err error) {
 	var response string
 	response, l.at, l.half = l.design.Response.Scaled(l.design.Formula.Intercept)
@@ -327,7 +332,7 @@ func (l *linear) plan(ctx context.Context, c *curator.Session) (err error) {
 			l.vectors.Sums = append(l.vectors.Sums, curator.Count().Weighing(squareShare))
 		}
 	}
-	// The norm that suits the noise: L1 under ε, L2 under ρ.
+	// Use the norm that suits the noise: L₁ under ε, L₂ under ρ.
 	for _, norm := range []string{curator.L2, curator.L1} {
 		l.vectors.Blocks = l.blocks(norm)
 		if l.told, err = c.ExplainMoments(ctx, l.vectors); err != nil {
@@ -344,8 +349,8 @@ func (l *linear) plan(ctx context.Context, c *curator.Session) (err error) {
 	return nil
 }
 
-// blocks are the predictors and the response, with a bound where it is below what the columns' ranges give: with a
-// margin, so that no row is scaled down.
+// blocks returns the blocks of the predictors and of the response. The predictors have an explicit bound if it is
+// below the bound that follows from the columns' ranges. Its margin ensures that no row is scaled down.
 func (l *linear) blocks(norm string) []curator.Block {
 	predictors := curator.Block{Size: len(l.design.Columns), Norm: norm}
 	if !l.design.Box {

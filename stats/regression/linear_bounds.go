@@ -10,10 +10,12 @@ import (
 	"dither/stats/internal/request"
 )
 
-// findBounds looks for narrower bounds of the design's numbers, and plans the measurement anew within them for what is
-// left of the price. Each look is a curator.Rank of two quantiles, for an equal part of the share; the looks and the
-// measurement together cost the price, by composition. Nothing is paid unless there is room for all that has not been
-// released before. Without pay it takes only what was; found says whether that is all of the bounds.
+// findBounds finds narrower bounds of the design's numbers, and plans the measurement again within them for the
+// rest of the price. Each number needs one access, a curator.Rank of two quantiles, for an equal part of the share.
+// By composition, these accesses and the measurement together cost the price.
+//
+// findBounds pays only if the remaining budget covers everything that has not been released before. If pay is
+// false, it uses only earlier releases. found reports whether they provide all bounds.
 func (l *linear) findBounds(ctx context.Context, c *curator.Session, pay bool) (found bool, err error) {
 	names := l.design.Formula.Numbers(l.table)
 	if len(names) == 0 {
@@ -60,8 +62,8 @@ func (l *linear) findBounds(ctx context.Context, c *curator.Session, pay bool) (
 	return true, request.Stopped(l.planWithinFound(ctx, c), l.releases...)
 }
 
-// planWithinFound plans the measurement anew within the bounds that were found; within the declared ones where a
-// question cannot be asked with these, such as 1e-20 apart.
+// planWithinFound plans the measurement again within the bounds that were found. If the question is refused with
+// these bounds, for example because they are only 1e-20 apart, it uses the declared bounds.
 func (l *linear) planWithinFound(ctx context.Context, c *curator.Session) error {
 	err := l.planWithin(ctx, c, l.found)
 	if err != nil && len(l.found) > 0 {
@@ -71,7 +73,7 @@ func (l *linear) planWithinFound(ctx context.Context, c *curator.Session) error 
 	return err
 }
 
-// planWithin plans the measurement within bounds that were found.
+// planWithin plans the measurement again within the given bounds.
 func (l *linear) planWithin(ctx context.Context, c *curator.Session, found []formula.Bounds) error {
 	design, err := l.design.Formula.DesignWith(l.table, formula.Options{Found: found})
 	if err != nil {
@@ -81,7 +83,8 @@ func (l *linear) planWithin(ctx context.Context, c *curator.Session, found []for
 	return l.plan(ctx, c)
 }
 
-// boundsLooks are the looks for bounds, at equal parts of their share of the price, and what is left of it.
+// boundsLooks returns the requests for bounds, each at an equal part of their share of the price. rest is priced at
+// the remainder.
 func (l *linear) boundsLooks(names []string) (looks []curator.Quantiles, rest curator.Request, err error) {
 	share, err := request.Share(l.FindBounds)
 	if err != nil {
@@ -98,7 +101,7 @@ func (l *linear) boundsLooks(names []string) (looks []curator.Quantiles, rest cu
 	return looks, rest, err
 }
 
-// boundsFrom are the released quantiles as bounds; none where they are one value.
+// boundsFrom returns two released quantiles as bounds. ok is false if they do not form a range.
 func boundsFrom(name string, r *curator.Ranked) (b formula.Bounds, ok bool) {
 	if len(r.Values) != 2 || r.Values[0] == nil || r.Values[1] == nil {
 		return b, false

@@ -13,27 +13,28 @@ import (
 	"gonum.org/v1/gonum/mat"
 )
 
-// Choice says how terms of a formula were chosen: from sums of all of them that had been released, so at no further
-// price.
+// Choice describes a selection of terms from a formula. The selection uses released sums of all terms, so it costs
+// nothing more.
 type Choice struct {
-	Of     []string `json:"of"` // the terms that there were
+	Of     []string `json:"of"` // all terms of the formula
 	Chosen []string `json:"chosen"`
-	// Models is how many coefficients there are in all models that might have been chosen, at most. Each is given an
-	// equal part of what the intervals may fail by: so they hold together, with the confidence that was asked for,
-	// whichever model is chosen.
+	// Models is an upper bound on the number of coefficients in all models that could have been selected. The
+	// intervals share their total error probability equally among these coefficients. All intervals therefore hold
+	// together, with the requested confidence, for every selection.
 	Models     float64 `json:"coefficients_of_all_models"`
-	Confidence float64 `json:"confidence_of_each"` // of each interval by itself
-	// Exhaustive reports that all such models were compared. Otherwise terms were added one by one, and exchanged.
+	Confidence float64 `json:"confidence_of_each"` // confidence of each interval by itself
+	// Exhaustive reports whether all such models were compared. Otherwise terms were added one by one, and then
+	// exchanged.
 	Exhaustive bool `json:"exhaustive"`
 }
 
-// automatically is the choice of as many terms as are worth it.
+// automatically selects as many terms as improve the prediction.
 const automatically = "auto"
 
-// mostCompared bounds how many models are compared one by one.
+// mostCompared is the largest number of models for an exhaustive comparison.
 const mostCompared = 4096
 
-// termsOf reads how many terms are to be chosen; -1 for as many as are worth it.
+// termsOf parses the number of terms to select. It returns −1 for "auto".
 func termsOf(d *formula.Design, text string) (int, error) {
 	if !d.Formula.Intercept {
 		return 0, request.Misuse("leave out 0 + or - 1", "terms are chosen beside an intercept")
@@ -49,10 +50,12 @@ func termsOf(d *formula.Design, text string) (int, error) {
 	return k, nil
 }
 
-// leastAlpha is how little an interval may fail by: further out in its tail no law is known well enough.
+// leastAlpha is the smallest error probability of an interval. Further out in the tail, no distribution is known
+// accurately enough.
 const leastAlpha = 1e-12
 
-// choosable is termsOf, where intervals can allow for so many models: alpha is what they may fail by together.
+// choosable parses the number of terms as [termsOf] does. It returns an error if intervals cannot be widened for
+// that many models. alpha is the total error probability of the intervals.
 func choosable(d *formula.Design, text string, alpha float64) (int, error) {
 	k, err := termsOf(d, text)
 	if err != nil {
@@ -65,9 +68,10 @@ func choosable(d *formula.Design, text string, alpha float64) (int, error) {
 	return k, nil
 }
 
-// candidates bounds the number of coefficients of all models of k of the design's terms (of any number where k is below
-// 0): the intercept is in each, and a column in those that have its term. Models that lack what an interaction is made
-// of are counted though none is chosen.
+// candidates returns an upper bound on the number of coefficients in all models with k of the design's terms. A
+// negative k means any number of terms. The intercept is in each model, and a column is in the models that contain
+// its term. The count includes models that lack a factor of one of their interactions, although such a model is
+// never selected.
 func candidates(d *formula.Design, k int) float64 {
 	terms, columns := int64(len(d.Terms)), big.NewInt(int64(len(d.Columns)-1))
 	all, with := new(big.Int), new(big.Int)
@@ -85,8 +89,8 @@ func candidates(d *formula.Design, k int) float64 {
 	return n
 }
 
-// needsOf are, of each term, the others that it is a product of: a model without these is none of its kind, and its
-// columns would be centred otherwise.
+// needsOf returns, for each term, the set of other terms of which it is a product, as bits. A model that contains
+// the term must contain these, because its columns would otherwise be centred differently.
 func needsOf(d *formula.Design) []uint64 {
 	out := make([]uint64, len(d.Terms))
 	for i, t := range d.Terms {
@@ -100,19 +104,20 @@ func needsOf(d *formula.Design) []uint64 {
 	return out
 }
 
-// chooser compares models by what was released.
+// chooser compares models by their estimated risk, from released sums.
 type chooser struct {
-	q      *normalEquations // of all terms
+	q      *normalEquations // equations of all terms
 	d      *formula.Design
 	needs  []uint64
-	sigma2 float64 // of the residuals, with all terms
+	sigma2 float64 // residual variance with all terms
 	known  map[uint64]float64
 }
 
-// maxChosenFrom bounds from how many terms a choice is made.
+// maxChosenFrom is the largest number of terms among which a selection is made.
 const maxChosenFrom = 60
 
-// choose finds the k terms (as many as are worth it where k is below 0) with which the response is foretold best.
+// choose selects the k terms that predict the response best. A negative k means any number of terms. The result is
+// a bit set. exhaustive reports whether all models were compared.
 func (q *normalEquations) choose(d *formula.Design, k int) (set uint64, exhaustive bool, err error) {
 	n := len(d.Terms)
 	if n > maxChosenFrom {
@@ -123,7 +128,7 @@ func (q *normalEquations) choose(d *formula.Design, k int) (set uint64, exhausti
 	if !ok {
 		return 0, false, request.Misuse("", "the released sums are singular: nothing can be chosen by them")
 	}
-	q.size, q.sized = s.size, true // no part of a matrix of noise has a larger norm
+	q.size, q.sized = s.size, true // the noise of a submatrix has at most the norm of the noise of the whole matrix
 	defer func() { q.sized = false }()
 	if s.sigma2 > 0 {
 		c.sigma2 = math.Min(1, s.sigma2)
@@ -138,7 +143,8 @@ func (q *normalEquations) choose(d *formula.Design, k int) (set uint64, exhausti
 	return c.stepwise(k), false, nil
 }
 
-// all compares all models.
+// all compares every model with k terms and returns the one with the least risk. A negative k means any number of
+// terms.
 func (c *chooser) all(k int) (best uint64) {
 	least := math.Inf(1)
 	compare := func(set uint64) {
@@ -167,7 +173,7 @@ func (c *chooser) all(k int) (best uint64) {
 	return best
 }
 
-// whole reports that a model has what its interactions are made of.
+// whole reports whether a model contains the factors of all of its interactions.
 func (c *chooser) whole(set uint64) bool {
 	for i, needs := range c.needs {
 		if set>>i&1 == 1 && needs&^set != 0 {
@@ -177,7 +183,7 @@ func (c *chooser) whole(set uint64) bool {
 	return true
 }
 
-// stepwise adds the best term again and again, and then exchanges one for another as long as that is better.
+// stepwise adds the best term repeatedly, then exchanges single terms as long as the risk falls.
 func (c *chooser) stepwise(k int) uint64 {
 	set, best := uint64(0), uint64(0)
 	for size := 0; size < len(c.d.Terms) && (k < 0 || size < k); size++ {
@@ -202,7 +208,8 @@ func (c *chooser) stepwise(k int) uint64 {
 	return set
 }
 
-// neighbour is the best model with one term more, or with one in the place of another.
+// neighbour returns the model with the least risk that adds one term to set, or exchanges one term if exchange is
+// true.
 func (c *chooser) neighbour(set uint64, exchange bool) (best uint64, least float64) {
 	best, least = set, math.Inf(1)
 	for i := range c.d.Terms {
@@ -228,9 +235,10 @@ func (c *chooser) neighbour(set uint64, exchange bool) (best uint64, least float
 	return best, least
 }
 
-// risk is what a model's squared errors of prediction add up to, but for a constant: Mallows' Cp, with the part of it
-// that is the noise's. At the fitted γ, Σv² − 2γb + γᵀAγ is too small, by pσ² for what is fitted of the
-// rows' own errors and by tr(A⁻¹V) for what is fitted of the noise; a prediction has these errors once more.
+// risk estimates the sum of a model's squared prediction errors, up to a constant. It is Mallows' Cp with a term
+// for the noise. At the fitted coefficients γ, Σv² − 2γb + γᵀAγ is too small, for two reasons. γ fits the rows' own
+// errors, which removes pσ² for p coefficients. γ also fits the noise, which removes tr(A⁻¹V), where V is the
+// noise's covariance. A prediction has both errors once more, so risk adds each of them twice.
 func (c *chooser) risk(set uint64) float64 {
 	if r, ok := c.known[set]; ok {
 		return r
@@ -254,7 +262,7 @@ func (c *chooser) risk(set uint64) float64 {
 	return r
 }
 
-// columns are those of the intercept and of some terms.
+// columns returns the indices of the intercept's column and the columns of a set of terms.
 func (c *chooser) columns(set uint64) (out []int) {
 	for j, t := range c.d.TermOf {
 		if t < 0 || set>>t&1 == 1 {
@@ -264,8 +272,9 @@ func (c *chooser) columns(set uint64) (out []int) {
 	return out
 }
 
-// of are the equations of some of the predictors, and of a response that is another of them, or -1 for the response
-// itself. The noise on these parts of the sums is that of the sums: independent, entry by entry.
+// of returns the equations for the given predictors. response is the index of a predictor that serves as the
+// response, or −1 for the original response. The noise of the parts is the same as in the whole: independent for
+// each entry.
 func (q *normalEquations) of(columns []int, response int) *normalEquations {
 	n := len(columns)
 	out := &normalEquations{
@@ -289,7 +298,7 @@ func (q *normalEquations) of(columns []int, response int) *normalEquations {
 	return out
 }
 
-// chosenOf is the formula of some of the design's terms.
+// chosenOf returns the formula with only the terms in set.
 func chosenOf(d *formula.Design, set uint64) formula.Formula {
 	f := d.Formula
 	f.Terms = nil
@@ -301,7 +310,7 @@ func chosenOf(d *formula.Design, set uint64) formula.Formula {
 	return f
 }
 
-// choiceAmong tells a choice, and gives each of its intervals its part of alpha.
+// choiceAmong describes a selection, and returns the part of alpha for each of its intervals.
 func choiceAmong(d *formula.Design, set uint64, k int, exhaustive bool, alpha float64) (*Choice, float64) {
 	out := &Choice{Models: candidates(d, k), Exhaustive: exhaustive, Chosen: []string{}}
 	for i, t := range d.Terms {
@@ -315,7 +324,7 @@ func choiceAmong(d *formula.Design, set uint64, k int, exhaustive bool, alpha fl
 	return out, alpha
 }
 
-// words says what a choice is.
+// words describes a selection for the reader of a fit.
 func (c *Choice) words() string {
 	how := "all such models were compared"
 	if !c.Exhaustive {
@@ -327,7 +336,7 @@ func (c *Choice) words() string {
 		len(c.Chosen), len(c.Of), how, strconv.FormatFloat(c.Models, 'g', 6, 64))
 }
 
-// choiceNote foretells a choice.
+// choiceNote describes a future selection for an explanation.
 func choiceNote(d *formula.Design, k int, alpha float64) string {
 	many := "as many as are worth it"
 	if k >= 0 {

@@ -13,7 +13,7 @@ import (
 	"dither/stats/internal/request"
 )
 
-// lawOf is the noise of the measured sums, in the units of the scaled columns.
+// lawOf returns the noise of the measured sums, in units of the scaled columns.
 func lawOf(sums []curator.NoisySum) (n equationNoise) {
 	variance := func(d noise.Distribution, unit *big.Rat) float64 {
 		u, _ := unit.Float64()
@@ -32,7 +32,7 @@ func lawOf(sums []curator.NoisySum) (n equationNoise) {
 	return n
 }
 
-// sum tells a measured sum.
+// sum converts measured sum i to a [LinearSum].
 func (l *linear) sum(i int, s curator.NoisySum) LinearSum {
 	unit, _ := s.Unit.Float64()
 	out := LinearSum{
@@ -55,7 +55,7 @@ func (l *linear) sum(i int, s curator.NoisySum) LinearSum {
 	return out
 }
 
-// newLinearFit is a fit without coefficients, whose intervals are about the population.
+// newLinearFit returns a fit without coefficients, whose intervals are about the population.
 func newLinearFit(id string, d *formula.Design, method string, paid Paid) *LinearFit {
 	return &LinearFit{
 		ID: id, Spec: Spec{LinearModel, d.Formula.String(), d.Table}, Method: method,
@@ -64,7 +64,7 @@ func newLinearFit(id string, d *formula.Design, method string, paid Paid) *Linea
 	}
 }
 
-// fit computes the regression from what was released.
+// fit computes the regression from the released sums.
 func (l *linear) fit(m *curator.Moments) (*LinearFit, error) {
 	of, q, choice, err := l.narrowed(l.equations(m))
 	if err != nil {
@@ -76,7 +76,7 @@ func (l *linear) fit(m *curator.Moments) (*LinearFit, error) {
 		out.About = AboutRows
 	}
 	names := of.design.Formula.Numbers(l.table)
-	for _, b := range l.found { // of the numbers that are in this model
+	for _, b := range l.found { // bounds of the numbers in this model
 		if slices.Contains(names, b.Column) {
 			out.Bounds = append(out.Bounds, b)
 		}
@@ -106,7 +106,7 @@ func (l *linear) fit(m *curator.Moments) (*LinearFit, error) {
 	return out, nil
 }
 
-// tell solves the equations, and brings the solution to the columns as they are.
+// tell solves the equations and enters the coefficients of the unscaled columns in the fit.
 func (l *linear) tell(out *LinearFit, q *normalEquations) {
 	if finite(q.rows) {
 		sd := math.Sqrt(q.noise.rows)
@@ -174,7 +174,7 @@ func (l *linear) tell(out *LinearFit, q *normalEquations) {
 	}
 }
 
-// residual tells the residual variance, and how much of the response's is explained.
+// residual enters the residual error and R² in the fit.
 func (l *linear) residual(out *LinearFit, q *normalEquations, s *solution) {
 	if !(s.sigma2 > 0) {
 		out.warn("Noise hides the residual variance: intervals take a larger one.")

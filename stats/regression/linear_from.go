@@ -14,15 +14,15 @@ import (
 	"gonum.org/v1/gonum/mat"
 )
 
-// What a regression was planned from stands behind its question, in a comment that the ledger has too. It is no part of
-// what is asked, and nothing rests on it: whoever reads it plans the regression again, and it was that one if its
-// replay key is the recorded one.
+// The SQL of a regression ends with a comment that describes the model, so the ledger records the description. It
+// is no part of the question, and privacy does not depend on it. A reader of the comment plans the regression
+// again. The plan is that of the release if its replay key equals the recorded one.
 
-// linearRecord is what the comment says.
+// linearRecord is the content of the comment.
 type linearRecord struct {
 	Formula string            `json:"formula"`
 	Method  string            `json:"method"`
-	Within  []json.RawMessage `json:"within,omitempty"` // [column, lower, upper], of bounds that were found
+	Within  []json.RawMessage `json:"within,omitempty"` // [column, lower, upper] for bounds that were found
 }
 
 const (
@@ -30,7 +30,7 @@ const (
 	recordCloses = " */"
 )
 
-// remark is the comment.
+// remark returns the comment.
 func (l *linear) remark() string {
 	of := linearRecord{Formula: l.design.Formula.String(), Method: l.Method}
 	for _, b := range l.found {
@@ -45,12 +45,12 @@ func (l *linear) remark() string {
 	if err != nil {
 		return ""
 	}
-	// A slash in JSON may be written \/ as well: so nothing in it ends the comment, or begins another.
+	// JSON permits \/ for a slash. With slashes escaped, the text cannot end the SQL comment or open another.
 	return recordOpens + strings.ReplaceAll(string(text), "/", `\/`) + recordCloses
 }
 
-// recorded plans the regression that a release was made by. What it gives is planned, and nothing else: whether it was
-// that one, FitLinear sees by the replay.
+// recorded plans the regression of the release q.From, from the comment of its question. It returns an error unless
+// the plan would replay a release. [FitLinear] checks that this release is q.From.
 func recorded(ctx context.Context, c *curator.Session, q Linear) (*linear, error) {
 	none := request.Misuse("name the release of a linear regression, as its output ends with",
 		"%s is none of a linear regression's that can be read again", q.From)
@@ -118,7 +118,7 @@ func recorded(ctx context.Context, c *curator.Session, q Linear) (*linear, error
 	return l, nil
 }
 
-// decideAgain plans what is asked of an earlier regression's release.
+// decideAgain plans a regression from the sums of an earlier release.
 func decideAgain(ctx context.Context, c *curator.Session, q Linear) (*linear, error) {
 	switch {
 	case q.Epsilon != "" || q.Rho != "" || q.Fresh:
@@ -138,7 +138,7 @@ func decideAgain(ctx context.Context, c *curator.Session, q Linear) (*linear, er
 	return l, l.narrowable()
 }
 
-// narrowable makes sure, before anything is paid, that what is asked of the sums can be computed from them.
+// narrowable checks, before anything is paid, that the requested models can be computed from the sums.
 func (l *linear) narrowable() error {
 	d := l.design
 	if l.Only != "" {
@@ -159,7 +159,8 @@ func (l *linear) narrowable() error {
 	return err
 }
 
-// part makes the regression one of some of the predictors, by a formula; its response may be one of the others.
+// part returns the regression with the formula f, from the sums of l. It also returns the indices of its predictors
+// in l's design. The third result is the index of the predictor that is its response, or −1 for l's own response.
 func (l *linear) part(f formula.Formula) (*linear, []int, int, error) {
 	d, err := f.DesignWith(l.table, formula.Options{Found: l.found})
 	if err != nil {
@@ -198,7 +199,7 @@ func (l *linear) part(f formula.Formula) (*linear, []int, int, error) {
 	return &out, columns, response, nil
 }
 
-// equations are what was released.
+// equations returns the released sums as normal equations.
 func (l *linear) equations(m *curator.Moments) *normalEquations {
 	values := func(i int) []float64 { return l.sum(i, m.Sums[i]).Values }
 	p := len(l.design.Columns)
@@ -225,8 +226,8 @@ func (l *linear) equations(m *curator.Moments) *normalEquations {
 	return q
 }
 
-// narrowed is the regression of what is asked of the released sums: the whole of it, another formula's, or that of
-// chosen terms.
+// narrowed returns the regression that the request fits: the whole one, that of l.Only, or that of the selected
+// terms.
 func (l *linear) narrowed(q *normalEquations) (*linear, *normalEquations, *Choice, error) {
 	of, choice := l, (*Choice)(nil)
 	if l.Only != "" {

@@ -6,40 +6,46 @@ import (
 	"gonum.org/v1/gonum/mat"
 )
 
-// form is a linear form w·γ of the coefficients, and what is known of it.
+// form is the estimate of a linear form w·γ of the coefficients γ.
 type form struct {
 	estimate          float64
-	sampling, privacy float64 // variances, to first order
-	low, high         float64 // of its interval: infinite where there is no such end
-	weak              bool    // an end is missing
+	sampling, privacy float64 // variances to first order
+	low, high         float64 // interval; an end is infinite if the interval is unbounded there
+	weak              bool    // an end of the interval is infinite
 }
 
-// Intervals invert a test. At the true coefficients γ, b̂ − Âγ = Σ z e + f − Eγ: a vector of mean 0, whatever
-// Â is, with the covariance V(γ) = σ²·Σzzᵀ + cov(f − Eγ). So S(γ) = (b̂ − Âγ)ᵀV(γ)⁻¹(b̂ −
-// Âγ) tests them [Anderson & Rubin 1949], and the t with min{S(γ): w·γ = t} ≤ q² are an interval for w·γ, q
-// being the quantile of |w·Â⁻¹(b̂ − Âγ)| in its standard deviations. Where the noisy matrix is far from
-// singular the interval is that of the delta method; where it is near singular the interval grows, and loses its ends
-// where the equations say nothing of w·γ, as Fieller's does in one dimension. (That the least S over the other
-// coefficients has no larger quantiles than with one degree of freedom, however weak the equations are, is the theorem
-// of Guggenberger, Kleibergen, Mavroeidis & Chen, Econometrica 2012, of covariances that are a Kronecker product; here
-// it is shown by simulation.)
+// inverter computes intervals by inverting a test.
+//
+// Let γ be the true coefficients. Then b̂ − Âγ = Σ z e + f − Eγ is a vector of mean 0 for every Â. Its covariance
+// is V(γ) = σ²·Σzzᵀ + cov(f − Eγ). The statistic S(γ) = (b̂ − Âγ)ᵀV(γ)⁻¹(b̂ − Âγ) tests γ [Anderson & Rubin 1949].
+// An interval for w·γ consists of the t with min{S(γ): w·γ = t} ≤ q². Here q is the quantile of |w·Â⁻¹(b̂ − Âγ)| in
+// units of its standard deviation.
+//
+// If the noisy matrix Â is far from singular, the interval is that of the delta method. If it is close to singular,
+// the interval grows. The interval becomes unbounded if the equations do not determine w·γ, like Fieller's interval
+// in one dimension.
+//
+// The method needs this: however weak the equations are, the least S over the other coefficients has no larger
+// quantiles than with one degree of freedom. For covariances that are a Kronecker product, this is the theorem of
+// Guggenberger, Kleibergen, Mavroeidis & Chen, Econometrica 2012. For the covariances here, simulation shows it.
 type inverter struct {
 	q      *normalEquations
 	s      *solution
-	spread float64       // σ², or 0 for intervals about the rows' own coefficients
-	direct *mat.SymDense // Â⁻¹
+	spread float64       // σ², or 0 for intervals about the coefficients of these rows
+	direct *mat.SymDense // Â⁻¹; nil if Â is singular
 }
 
-// far is where an interval is taken to have no end, in the units of scaled coefficients.
+// far is the distance at which the search for an end of an interval stops, in units of scaled coefficients. The
+// interval is then unbounded on that side.
 const far = 1e4
 
-// interval is the interval of w·γ at a confidence 1 − alpha.
+// interval returns the estimate and the interval of w·γ at confidence 1 − alpha.
 func (v *inverter) interval(w []float64, alpha float64) form {
 	out := form{}
 	for i, x := range w {
 		out.estimate += x * v.s.gamma[i]
 	}
-	// To first order: the estimate is w·(Â+λI)⁻¹b̂.
+	// To first order, the estimate is w·(Â+λI)⁻¹b̂, where λ is the ridge.
 	direction := multiply(v.s.inverse, w)
 	noise := v.q.noise.covariance(v.s.gamma)
 	for i, x := range direction {
@@ -49,7 +55,7 @@ func (v *inverter) interval(w []float64, alpha float64) form {
 		}
 	}
 	wide := *v
-	varies := 0.0 // what sampling adds to the variance in the test
+	varies := 0.0 // sampling's part of the variance in the test
 	if v.spread > 0 {
 		wide.spread = v.s.widened(v.spread, alpha)
 		varies = out.sampling / v.spread * wide.spread
@@ -73,7 +79,8 @@ func (v *inverter) interval(w []float64, alpha float64) form {
 		out.high = p.end(middle, step, q*q, far*size)
 	}
 	out.weak = math.IsInf(out.low, 0) || math.IsInf(out.high, 0)
-	// With a ridge the estimate may lie outside: what the equations speak against is not told.
+	// With a ridge, the estimate may lie outside the interval. Clamp it, because the equations contradict values
+	// outside.
 	out.estimate = math.Max(out.low, math.Min(out.high, out.estimate))
 	return out
 }
@@ -87,16 +94,17 @@ func largestAt(w []float64) (at int) {
 	return at
 }
 
-// profile is the least S(γ) where w·γ = t.
+// profile computes the function t ↦ min{S(γ): w·γ = t}.
 type profile struct {
 	*inverter
 	w     []float64
 	pivot int
-	gamma []float64 // where it was last least, to begin from
+	gamma []float64 // minimiser at the previous t, from which the next search starts
 }
 
-// end is where the profile rises above the limit, going from the middle by steps; infinite where it does not within the
-// reach. The root of the profile is nearly straight, so that the end is found by false position.
+// end returns the point where the profile rises above the limit, searching from the middle in multiples of step. It
+// returns an infinity if the profile stays below the limit within the reach. The root of the profile is nearly
+// linear, so false position finds the point.
 func (p *profile) end(middle, step, limit, reach float64) float64 {
 	above := func(d float64) float64 { return math.Sqrt(p.at(middle+d)) - math.Sqrt(limit) }
 	p.gamma = nil
@@ -117,7 +125,7 @@ func (p *profile) end(middle, step, limit, reach float64) float64 {
 		if over <= 1e-3 || math.Abs(outside-inside) <= 1e-3*math.Abs(outside) {
 			break
 		}
-		part := math.Max(0.05, math.Min(0.95, -under/(over-under))) // +∞ over gives the middle's side
+		part := math.Max(0.05, math.Min(0.95, -under/(over-under))) // if over is +∞, stay near the middle
 		mid := inside + part*(outside-inside)
 		if at := above(mid); at <= 0 {
 			inside, under = mid, at
@@ -128,9 +136,9 @@ func (p *profile) end(middle, step, limit, reach float64) float64 {
 	return middle + outside
 }
 
-// at is the profile at t: γ's pivot is what makes w·γ = t, and the others are by least squares in the metric of V,
-// which is found by iteration. A γ that is not the best gives a larger S, so an iteration that stops early could make
-// an interval too short; it stops where S no longer falls.
+// at returns the profile at t. The pivot's coefficient is set so that w·γ = t. Iterated least squares with the
+// metric V(γ) finds the other coefficients. A γ that is not the minimiser gives a larger S, so an iteration that
+// stops early could make an interval too short. The iteration therefore continues until S no longer falls.
 func (p *profile) at(t float64) float64 {
 	q, n := p.q, len(p.q.b)
 	gamma := p.gamma
@@ -176,7 +184,7 @@ func (p *profile) at(t float64) float64 {
 	return best
 }
 
-// pivotal is the pivot's coefficient that makes w·γ = t.
+// pivotal returns the pivot's coefficient for which w·γ = t.
 func (p *profile) pivotal(gamma []float64, t float64) float64 {
 	for i, x := range p.w {
 		if i != p.pivot {
@@ -186,8 +194,8 @@ func (p *profile) pivotal(gamma []float64, t float64) float64 {
 	return t / p.w[p.pivot]
 }
 
-// closer is one step of generalised least squares: with M the columns of Â along the γ that keep w·γ, δ =
-// (MᵀV⁻¹M)⁻¹MᵀV⁻¹r.
+// closer makes one step of generalised least squares and returns the new γ. Let M be the columns of Â along the
+// directions of γ that keep w·γ constant, and r the residual. The step is δ = (MᵀV⁻¹M)⁻¹MᵀV⁻¹r.
 func (p *profile) closer(gamma []float64, weighted *mat.VecDense, factor *mat.Cholesky) ([]float64, bool) {
 	n := len(gamma)
 	m := mat.NewDense(n, n-1, nil)
@@ -229,7 +237,7 @@ func (p *profile) closer(gamma []float64, weighted *mat.VecDense, factor *mat.Ch
 	return next, finite(next...)
 }
 
-// covariance is V(γ).
+// covariance returns V(γ).
 func (v *inverter) covariance(gamma []float64) *mat.SymDense {
 	out := v.q.noise.covariance(gamma)
 	if v.spread > 0 {
@@ -242,7 +250,7 @@ func (v *inverter) covariance(gamma []float64) *mat.SymDense {
 	return out
 }
 
-// newInverter makes intervals from the equations, with a residual variance.
+// newInverter returns an inverter for the equations. spread is the residual variance.
 func newInverter(q *normalEquations, s *solution, spread float64) *inverter {
 	v := &inverter{q: q, s: s, spread: spread}
 	if s.ridge == 0 {

@@ -2,16 +2,16 @@ package regression
 
 import "math"
 
-// quantile is the x that |X| exceeds with probability alpha, X being d·(Σ z e + f − Eγ) over its standard
-// deviation: of Gaussian noise and sampling the normal one. Laplace noise has the characteristic function 1/(1 +
-// b²t²), so that of X is known, and its distribution is that function's integral: P(|X| ≤ x) = (2/π)∫ sin(tx)/t
-// φ(t) dt.
+// quantile returns the x that |X| exceeds with probability alpha, where X is d·(Σ z e + f − Eγ) divided by its
+// standard deviation. For Gaussian noise, X is normal. Laplace noise with scale b has the characteristic function
+// 1/(1 + b²t²), so the characteristic function φ of X is known. The distribution of X follows by integration: P(|X|
+// ≤ x) = (2/π)∫ sin(tx)/t φ(t) dt.
 func (n equationNoise) quantile(d, gamma []float64, sampling, alpha float64) float64 {
 	normal := math.Sqrt2 * math.Erfinv(1-alpha)
 	if !n.laplace {
 		return normal
 	}
-	var scales []float64 // b² of each noise, in X
+	var scales []float64 // b² of each noise term of X
 	total := sampling
 	add := func(weight, variance float64) {
 		if v := weight * weight * variance; v > 0 {
@@ -31,8 +31,8 @@ func (n equationNoise) quantile(d, gamma []float64, sampling, alpha float64) flo
 	if alpha < smallTail {
 		return tailBound(scales, sampling, total, alpha)
 	}
-	// φ at the middles of steps: what is left out beyond the last is below 1e-5, or 1e-7 where alpha is small, and X is
-	// within 2π/step but for a probability that is much less.
+	// Tabulate φ at the midpoints of steps. The part of the integral beyond the last step is below 1e-5, or below
+	// 1e-7 for a small alpha. |X| exceeds 2π/step only with a much smaller probability.
 	const step = 0.05
 	last, little := 400.0, 1e-9
 	if alpha < 1e-3 {
@@ -67,12 +67,12 @@ func (n equationNoise) quantile(d, gamma []float64, sampling, alpha float64) flo
 	return high
 }
 
-// smallTail is the probability below which the integral's error is no longer small.
+// smallTail is the probability below which the error of the numerical integral would be too large.
 const smallTail = 1e-6
 
-// tailBound is an x that |X| exceeds with probability alpha at most, by Chernoff's bound: P(|X| > x) ≤
-// 2·e^(−tx)·M(t) for all t, M being X's moment generating function, the product of 1/(1 − b²t²) and of
-// sampling's e^(s²t²/2).
+// tailBound returns an x that |X| exceeds with probability at most alpha, by Chernoff's bound: P(|X| > x) ≤
+// 2·e^(−tx)·M(t) for all t. M is the moment generating function of X. It is the product of a factor 1/(1 − b²t²)
+// for each noise term and of e^(s²t²/2) for sampling.
 func tailBound(scales []float64, sampling, total, alpha float64) float64 {
 	largest := 0.0
 	for _, b := range scales {
@@ -84,7 +84,7 @@ func tailBound(scales []float64, sampling, total, alpha float64) float64 {
 		for _, b := range scales {
 			log -= math.Log1p(-b / total * t * t)
 		}
-		if x := log / t; x < best { // NaN is none
+		if x := log / t; x < best { // false if x is NaN
 			best = x
 		}
 	}

@@ -9,59 +9,61 @@ import (
 	"gonum.org/v1/gonum/mat"
 )
 
-// normalEquations are Σ z zᵀ, Σ z v and Σ v² of the rows' predictors z and response v, each with noise of a known
-// law. The noise E of the first is symmetric and its entries are independent otherwise, as are those of the noise f of
-// the second.
+// normalEquations are noisy sums over the rows' predictors z and response v: a = Σ z zᵀ, b = Σ z v and c = Σ v².
+// The noise E of a is a symmetric matrix with independent entries on and above the diagonal. The noise f of b has
+// independent entries.
 type normalEquations struct {
 	a       *mat.SymDense
 	b       []float64
 	c       float64
-	rows    float64 // noisy too
+	rows    float64 // noisy number of rows
 	noise   equationNoise
-	squares bool    // Σ v² is there, so that there is a residual variance
-	size    float64 // of the noise on a: noise.norm
-	sized   bool    // and of that on a once its predictors are centred, which is not looked for
-	// intercept says that the first predictor is the constant 1.
+	squares bool    // c was measured, so the residual variance can be estimated
+	size    float64 // bound on the norm of the noise on a, from noise.norm
+	// size also bounds the noise on a after its predictors are centred, so solve does not compute that norm
+	sized bool
+	// intercept reports whether the first predictor is the constant 1.
 	intercept bool
 }
 
-// equationNoise are the noises' variances, and whether they are Laplace's: else they are Gaussian.
+// equationNoise holds the variances of the noise. laplace reports whether it is Laplace rather than Gaussian noise.
 type equationNoise struct {
 	diagonal, offDiagonal, b, c, rows float64
 	laplace                           bool
 }
 
-// ridgeLevel is the probability that the ridge's bound on the noise fails.
+// ridgeLevel is the probability that the bound on the noise for the ridge fails.
 const ridgeLevel = 0.05
 
-// solution is what follows from the equations.
+// solution is the solution of [normalEquations].
 type solution struct {
-	gamma   []float64 // the coefficients
+	gamma   []float64 // coefficients
 	ridge   float64
-	least   float64       // the smallest eigenvalue of the noisy matrix that the ridge is for,
-	size    float64       // and a bound on the norm of its noise
-	inverse *mat.SymDense // of the matrix with its ridge
-	// sampling is the matrix without its negative eigenvalues, to which the covariance of sampling is proportional.
+	least   float64       // smallest eigenvalue of the noisy matrix that gets the ridge
+	size    float64       // bound on the norm of the noise of that matrix
+	inverse *mat.SymDense // inverse of a with its ridge
+	// sampling is the matrix a without its negative eigenvalues. The covariance of the sampling error is
+	// proportional to it.
 	sampling *mat.SymDense
-	sigma2   float64 // the residual variance: at or below 0 where noise hides it
-	error2   float64 // its standard deviation by the noise
-	freedom  float64 // rows less predictors
+	sigma2   float64 // estimated residual variance, which noise can make negative
+	error2   float64 // standard deviation of sigma2 due to noise
+	freedom  float64 // number of rows minus number of predictors
 }
 
-// solve finds the coefficients: (Â + λD)⁻¹b̂, with λ = 0 or, where ridged is set, the λ of AdaSSP [Wang,
+// solve returns the coefficients (Â + λD)⁻¹b̂. λ is 0 unless ridged is true. Then λ follows AdaSSP [Wang,
 // "Revisiting differentially private linear regression: optimal and adaptive prediction & estimation in unbounded
-// domain", UAI 2018].
+// domain", UAI 2018]. ok is false if the matrix is singular.
 //
-// There the noise's size t is the bound of a tail, and a third of the price tells the smallest eigenvalue of the
-// matrix. Here t is a quantile of ‖E‖, the norm of noise of the law at hand, and by Weyl's inequality λ_min(A) ≥
-// λ_min(Â) − ‖E‖: the released matrix tells its smallest eigenvalue itself, at no price, on the same event that
-// ‖E‖ ≤ t. On it λ = max(0, t − max(0, λ_min(Â) − t)) makes λ_min(A) + λ ≥ t ≥ ‖E‖, which is
-// what the ridge is for.
+// In that paper, the noise's size t is a tail bound, and a third of the price releases the smallest eigenvalue of
+// the matrix A. Here, t is a quantile of ‖E‖, the norm of the actual noise. By Weyl's inequality, λ_min(A) ≥
+// λ_min(Â) − ‖E‖. The released matrix Â therefore bounds the smallest eigenvalue itself, at no price, on the same
+// event ‖E‖ ≤ t. On this event, λ = max(0, t − max(0, λ_min(Â) − t)) ensures λ_min(A) + λ ≥ t ≥ ‖E‖, which is the
+// purpose of the ridge.
 //
-// A ridge on the intercept would draw the mean of the response towards the middle of its bounds, and give what is
-// missing to whatever predictor is nearly constant. So where there is one, predictors are first centred at their
-// released means, which is only another way to write the same equations, and the ridge and what is said above is of the
-// others.
+// A ridge on the intercept would shrink the mean of the response towards the middle of its bounds, and shift the
+// difference to a nearly constant predictor. If there is an intercept, solve therefore first centres the other
+// predictors at their released means. This is only another form of the same equations. The ridge and the argument
+// above then apply to the other predictors alone.
 func (q *normalEquations) solve(ridged bool) (*solution, bool) {
 	p := len(q.b)
 	t, free := q.centring()
@@ -99,8 +101,8 @@ func (q *normalEquations) solve(ridged bool) (*solution, bool) {
 	return s, finite(s.gamma...)
 }
 
-// centring is the matrix T that makes predictors z into Tz: less their released means, with the intercept as it is; and
-// how many predictors a ridge is not for.
+// centring returns the matrix t that transforms predictors z into tz. It subtracts the released means and leaves
+// the intercept unchanged. free is the number of predictors that get no ridge.
 func (q *normalEquations) centring() (t *mat.Dense, free int) {
 	p := len(q.b)
 	t = plain(p)
@@ -124,7 +126,7 @@ func symmetric(m mat.Matrix) *mat.SymDense {
 	return out
 }
 
-// positive is a matrix without its negative eigenvalues.
+// positive returns a matrix without its negative eigenvalues.
 func positive(a *mat.SymDense) (*mat.SymDense, bool) {
 	var e mat.EigenSym
 	if !e.Factorize(a, true) {
@@ -141,9 +143,8 @@ func positive(a *mat.SymDense) (*mat.SymDense, bool) {
 	return out, true
 }
 
-// residual estimates the residual variance. For any γ, Σv² − 2γ·b + γᵀAγ is Σ(v − z·γ)²; with noise,
-// and at γ̂ which fits the noise too, it is too small by about tr(A⁻¹V), V being the covariance of the noise f −
-// Eγ of the equations.
+// residual estimates the residual variance. For every γ, Σ(v − z·γ)² = Σv² − 2γ·b + γᵀAγ. With noise this is too
+// small by about tr(A⁻¹V), because γ̂ fits the noise too. V is the covariance of the noise f − Eγ of the equations.
 func (q *normalEquations) residual(s *solution) {
 	if !q.squares {
 		return
@@ -176,9 +177,10 @@ func (q *normalEquations) residual(s *solution) {
 	s.sigma2, s.error2 = fit/s.freedom, math.Sqrt(variance)/s.freedom
 }
 
-// spread is the variance that the sampling error of intervals is computed with: the estimate and one standard deviation
-// of the noise on it, and no more than a response between −1 and 1 can have. (The noise on it hardly matters where it
-// is large: it is of the order of the noise on the equations, whose square is their variance.)
+// spread returns the residual variance for the sampling error of intervals. It is the estimate plus one standard
+// deviation of its noise, and at most 1, which is the largest variance of a response between −1 and 1. The choice
+// matters little where that noise is large: the noise then has the order of the noise on the equations, and the
+// variance of the equations' noise is the square of that.
 func (s *solution) spread() float64 {
 	if math.IsNaN(s.sigma2) {
 		return 1
@@ -186,8 +188,9 @@ func (s *solution) spread() float64 {
 	return math.Min(1, math.Max(0, s.sigma2)+s.error2)
 }
 
-// covariance is that of the noise f − Eγ of the equations at coefficients γ: entry (i, i) is of f_i and of Σ_j
-// E_ij γ_j, and entry (i, j) of E_ij alone, which is in the one with γ_j and in the other with γ_i.
+// covariance returns the covariance of the noise f − Eγ of the equations at coefficients γ. Entry (i, i) is the
+// variance of f_i − Σ_j E_ij γ_j. Entry (i, j) comes from E_ij alone, which is multiplied by γ_j in equation i and
+// by γ_i in equation j.
 func (n equationNoise) covariance(gamma []float64) *mat.SymDense {
 	total := 0.0
 	for _, g := range gamma {
@@ -203,8 +206,8 @@ func (n equationNoise) covariance(gamma []float64) *mat.SymDense {
 	return v
 }
 
-// norm is a quantile of the spectral norm of T·E·Tᵀ without its first rows and columns: by simulation, the same at
-// every run. It fails as a bound with probability ridgeLevel.
+// norm returns a quantile of the spectral norm of T·E·Tᵀ without its first free rows and columns. It is computed by
+// simulation with a fixed seed. As a bound on the norm it fails with probability ridgeLevel.
 func (n equationNoise) norm(t *mat.Dense, free int) float64 {
 	p, _ := t.Dims()
 	draws := max(100, min(400, 4000/p))
@@ -237,7 +240,7 @@ func (n equationNoise) norm(t *mat.Dense, free int) float64 {
 	return norms[int(math.Ceil(float64(draws)*(1-ridgeLevel)))-1]
 }
 
-// plain is T where nothing is centred.
+// plain returns the identity matrix, which centres nothing.
 func plain(p int) *mat.Dense {
 	t := mat.NewDense(p, p, nil)
 	for i := range p {
@@ -246,7 +249,7 @@ func plain(p int) *mat.Dense {
 	return t
 }
 
-// standardNoise is a made-up number of mean 0 and variance 1.
+// standardNoise returns a pseudorandom draw with mean 0 and variance 1.
 func standardNoise(words *splitmix.Stream, laplace bool) float64 {
 	u := (float64(words.Word()>>11) + 0.5) / (1 << 53)
 	if !laplace {

@@ -6,10 +6,11 @@ import (
 	"dither/stats/internal/student"
 )
 
-// widened returns the sampling variance that intervals of level alpha use. The residual variance is an estimate, with
-// as many degrees of freedom as there are rows less predictors. So without noise the quantile is Student's t in place
-// of the normal z, and s²·(t/z)² has that of z. The result is at most 1: that is the largest variance of a response
-// between −1 and 1, and with it z is right.
+// widened returns the residual variance that intervals of level alpha use. The residual variance is an estimate
+// with as many degrees of freedom as rows minus predictors. Without noise, the right quantile is therefore
+// Student's t instead of the normal z. The normal quantile with the variance s²·(t/z)² has the same effect. The
+// result is at most 1, which is the largest variance of a response between −1 and 1. At this largest variance, z is
+// correct.
 func (s *solution) widened(spread, alpha float64) float64 {
 	if spread >= 1 || s.freedom < 1 {
 		return spread

@@ -15,20 +15,21 @@ import (
 	"dither/stats/internal/scale"
 )
 
-// normalSpreads is how many spreads about its mean a normalised number is held within.
+// normalSpreads is the number of spreads about its mean to which a normalised number is clamped.
 const normalSpreads = 3
 
-// normaliser finds means and spreads, of numbers scaled by their declared bounds: Σz and Σ(z² − ½), and how many
-// rows there are, by one look of the kernel's. What follows are functions of what it released. With d numbers, a row's
-// (z, z² − ½) has at most the L1 norm 3d/2 and the squared L2 norm 5d/4, since |z| ≤ 1; the kernel holds rows to
-// it.
+// normaliser estimates the means and spreads of numbers z that are scaled by their declared bounds. One access
+// measures Σz, Σ(z² − ½) and the number of rows. The bounds are post-processing of this release.
+//
+// With d numbers, a row's vector of all z and z² − ½ has an L₁ norm of at most 3d/2 and a squared L₂ norm of at
+// most 5d/4, because |z| ≤ 1. The kernel enforces the bound on every row.
 type normaliser struct {
 	table   curator.Table
 	columns []scale.Column
 	of      curator.Vectors
 }
 
-// newNormaliser decides the look, at a price; nil where there are no numbers.
+// newNormaliser plans the access at the price of q. l2 selects the L₂ norm. It returns nil if there are no numbers.
 func newNormaliser(t curator.Table, names []string, where string, q curator.Request, l2 bool) (*normaliser, error) {
 	if len(names) == 0 {
 		return nil, nil
@@ -51,7 +52,7 @@ func newNormaliser(t curator.Table, names []string, where string, q curator.Requ
 	if l2 {
 		norm, bound = curator.L2, scale.RootAbove(big.NewRat(int64(5*len(names)), 4))
 	}
-	bound.Mul(bound, big.NewRat(1000001, 1000000)) // so that the rounding of doubles scales no row down
+	bound.Mul(bound, big.NewRat(1000001, 1000000)) // margin, so that rounding of doubles scales no row down
 	q.SQL = "SELECT " + strings.Join(items, ", ") + " FROM " + curator.SQLName(t.Name)
 	if strings.TrimSpace(where) != "" {
 		q.SQL += " WHERE (" + where + "\n)"
@@ -66,8 +67,8 @@ func newNormaliser(t curator.Table, names []string, where string, q curator.Requ
 	return n, nil
 }
 
-// find takes the look. A number whose spread its noise hides, or that hardly varies within three spreads of its bounds,
-// keeps the declared ones.
+// find makes the access and returns the bounds that it found. A number keeps its declared bounds if noise hides its
+// spread, or if its variance is above 1.
 func (n *normaliser) find(
 	ctx context.Context, c *curator.Session,
 ) (found []formula.Bounds, m *curator.Moments, err error) {
@@ -93,14 +94,14 @@ func (n *normaliser) find(
 	return found, m, nil
 }
 
-// normalBounds are a column's, by noisy sums.
+// normalBounds returns the bounds of one column from its noisy sums. ok is false if noise hides the spread.
 func normalBounds(c scale.Column, rows, rowsError, first, second, sumError float64) (b formula.Bounds, ok bool) {
 	if !(rows > 4*rowsError) || rows < 2 {
 		return b, false
 	}
 	mean := math.Max(-1, math.Min(1, first/rows))
 	variance := second/rows + 0.5 - mean*mean
-	// To first order, of the noise on both sums and on the count.
+	// Error of the variance to first order, from the noise on both sums and on the count.
 	off := math.Sqrt(sumError*sumError*(1+4*mean*mean)+rowsError*rowsError*(variance-0.5)*(variance-0.5)) / rows
 	if !(variance > 4*off) || variance > 1 {
 		return b, false
@@ -114,7 +115,7 @@ func normalBounds(c scale.Column, rows, rowsError, first, second, sumError float
 	return b.InDecimals()
 }
 
-// keptBounds tells which numbers were not normalised; "" where all were.
+// keptBounds returns a note that names the numbers that were not normalised, or "" if all were.
 func keptBounds(names []string, found []formula.Bounds) string {
 	names = slices.DeleteFunc(slices.Clone(names), func(name string) bool {
 		return slices.ContainsFunc(found, func(b formula.Bounds) bool { return b.Column == name })
@@ -125,7 +126,7 @@ func keptBounds(names []string, found []formula.Bounds) string {
 	return strings.Join(names, ", ") + ": scaled by the declared bounds, since noise hides the spread within them"
 }
 
-// normaliseNote foretells what normalising costs.
+// normaliseNote describes for an explanation what normalising costs.
 func normaliseNote(text string) (string, error) {
 	share, err := request.Share(text)
 	if err != nil {
@@ -136,9 +137,9 @@ func normaliseNote(text string) (string, error) {
 			"and spreads, by which they are scaled.", exact.FormatRat(share)), nil
 }
 
-// normalise scales the design's numbers by their means and spreads, and plans the measurement anew for what is left of
-// the price. Nothing is paid unless there is room for all of it, and the policy takes both parts. Without pay it takes
-// only what was released before; found says whether it was.
+// normalise scales the design's numbers by their means and spreads, and plans the measurement again for the rest of
+// the price. It pays only if the remaining budget covers the whole price and the policy permits both parts. If pay
+// is false, it uses only an earlier release. found reports whether there is one.
 func (l *linear) normalise(ctx context.Context, c *curator.Session, pay bool) (found bool, err error) {
 	share, err := request.Share(l.Normalise)
 	if err != nil {
@@ -174,8 +175,8 @@ func (l *linear) normalise(ctx context.Context, c *curator.Session, pay bool) (f
 	return true, request.Stopped(l.planWithinFound(ctx, c), l.releases...)
 }
 
-// plannable makes sure that the policy takes what is left of a price for the measurement, which must not turn out when
-// the first look is paid.
+// plannable checks that the policy permits the rest of a price for the measurement. Otherwise the refusal would
+// come only after the first access was paid.
 func (l *linear) plannable(ctx context.Context, c *curator.Session, rest curator.Request) error {
 	v := l.vectors
 	v.Request = request.At(v.Request, rest)

@@ -2,33 +2,33 @@ package regression
 
 import "dither/curator"
 
-// Spec names a model, in results and explanations alike.
+// Spec identifies a model in results and explanations.
 type Spec struct {
 	Model   string `json:"model"` // "linear", a family of a GLM, or a kind of trained model
 	Formula string `json:"formula"`
 	Table   string `json:"table"`
 }
 
-// Paid is what a result cost.
+// Paid states what a result cost.
 type Paid struct {
 	Price     curator.Loss `json:"price"`
 	Remaining curator.Loss `json:"remaining"`
-	Replayed  bool         `json:"replayed"` // all of it was released before, and is free
+	Replayed  bool         `json:"replayed"` // every release of the result is a replay, and so free
 }
 
-// Quoted is what a result would cost.
+// Quoted states what a result would cost.
 type Quoted struct {
 	Price      curator.Loss `json:"price"`
 	Remaining  curator.Loss `json:"remaining"`
 	Affordable bool         `json:"affordable"`
-	Largest    string       `json:"-"` // the largest ε that one question can be asked at now
+	Largest    string       `json:"-"` // largest ε that one question may cost now
 }
 
-// Values of About, the subject of intervals.
+// Values of About: the coefficients that the intervals cover.
 const (
-	AboutRows       = "rows"       // the coefficients that these rows have
-	AboutPopulation = "population" // those of the population that the rows are drawn from
+	AboutRows       = "rows"       // coefficients that exact computation on these rows would give
+	AboutPopulation = "population" // coefficients of the population from which the rows are drawn
 )
 
-// LinearModel is the Spec.Model of a linear regression.
+// LinearModel is the value of Spec.Model for a linear regression.
 const LinearModel = "linear"

@@ -9,22 +9,23 @@ import (
 	"dither/stats/internal/request"
 )
 
-// FittedLine is what Theil and Sen's method says beside the coefficients.
+// FittedLine is the result of the Theil–Sen method beyond the coefficients.
 type FittedLine struct {
-	// At is the middle of the predictor's bounds, and Height the line there: it has the narrowest interval.
+	// At is the middle of the predictor's range, and Height is the line's value there. Of all points of the line,
+	// it has the narrowest interval.
 	At     float64
 	Height Coefficient
-	// SlopeNoise and HeightNoise are about what the draws add to the errors, as standard deviations: with as many rows
-	// as is said, spread evenly over the predictor's bounds, and residuals of a tenth of the response's range.
-	// SlopeMost is the steepest slope that is sought.
+	// SlopeNoise and HeightNoise are the approximate errors that the random draws add, as standard deviations. They
+	// assume the stated number of rows, spread evenly over the predictor's bounds, and residuals of a tenth of the
+	// response's range. SlopeMost is the steepest slope that the method considers.
 	SlopeNoise, HeightNoise, SlopeMost float64
-	Rows                               int64 // about how many there are, as the policy or the question says
-	Thinned                            int   // one row of 2^Thinned takes part
+	Rows                               int64 // approximate number of rows, from the policy or the question
+	Thinned                            int   // one row in 2^Thinned takes part
 	Intervals                          bool
-	Draws                              []curator.LineDraw // what the price pays for
+	Draws                              []curator.LineDraw // the random draws for which the price pays
 }
 
-// MarshalJSON writes the line, with its height's estimate and interval beside it.
+// MarshalJSON writes the line, with the estimate and the interval of its height at the same level.
 func (l *FittedLine) MarshalJSON() ([]byte, error) {
 	type draw struct {
 		Name  string       `json:"name"`
@@ -51,13 +52,13 @@ func (l *FittedLine) MarshalJSON() ([]byte, error) {
 	})
 }
 
-// lineFit is a line's question, decided: the predictor z and the response v are scaled as for the other methods.
+// lineFit is a validated Theil–Sen request. The predictor z and the response v are scaled as for the other methods.
 type lineFit struct {
 	linear
 	question curator.LineQuestion
 }
 
-// decideLine plans a line.
+// decideLine validates a request and plans its line.
 func decideLine(c *curator.Session, q Linear) (*lineFit, error) {
 	if alpha, err := request.Confidence(&q.Confidence); err != nil {
 		return nil, err
@@ -139,24 +140,24 @@ func explainTheilSen(ctx context.Context, c *curator.Session, q Linear) (*Linear
 	}, nil
 }
 
-// line brings what is told beside the coefficients to the units of the columns.
+// line converts the results beyond the coefficients to the units of the columns.
 func (l *lineFit) line(f *curator.FittedLine) *FittedLine {
 	out := &FittedLine{Rows: f.Rows, Thinned: f.Thinned, Intervals: f.Confidence != "", Draws: f.Draws}
 	slope := l.slopes()
 	out.SlopeNoise, out.SlopeMost, out.HeightNoise = math.Abs(slope)*f.Slope.Noise, math.Abs(slope)*f.Slope.Most,
 		l.half*f.Height.Noise
-	// z = from[1][1]·x + from[0][1].
+	// The scaled predictor is z = Weights[1][1]·x + Weights[0][1].
 	out.At = (f.Middle - l.design.Weights[0][1]) / l.design.Weights[1][1]
 	out.Height = l.form(f, 0, 1)
 	out.Height.Name, out.Height.Width = l.design.Response.Name, 1
 	return out
 }
 
-// slopes is what a slope in scaled columns is multiplied by.
+// slopes returns the factor that converts a slope of scaled columns to one of the unscaled columns.
 func (l *lineFit) slopes() float64 { return l.half * l.design.Weights[1][1] }
 
-// coefficients are those of the columns as they are: at x = 0 the predictor is z₀ = from[0][1] in scaled columns,
-// z₀ − Middle away from where the height is told.
+// coefficients returns the coefficients of the unscaled columns. At x = 0, the scaled predictor is z₀ =
+// Weights[0][1], which is z₀ − f.Middle away from the point where the height is measured.
 func (l *lineFit) coefficients(f *curator.FittedLine) []Coefficient {
 	intercept := l.form(f, l.design.Weights[0][1]-f.Middle, 1)
 	slope := l.form(f, 1, 0)
@@ -172,8 +173,8 @@ func (l *lineFit) coefficients(f *curator.FittedLine) []Coefficient {
 	return []Coefficient{intercept, slope}
 }
 
-// form is half·(a·slope + b·height), and the response's centre where b is 1: its interval holds whenever those of
-// slope and height both do.
+// form returns half·(a·slope + b·height), plus b times the response's centre. Its interval holds whenever the
+// intervals of the slope and the height both hold.
 func (l *lineFit) form(f *curator.FittedLine, a, b float64) (out Coefficient) {
 	if f.Slope.Value == nil {
 		return out

@@ -16,48 +16,50 @@ import (
 	"dither/stats/internal/request"
 )
 
-// Optimisers of a Gradients. Both compute from noisy gradients alone.
+// Optimisers of [Gradients]. Both use only noisy gradients.
 const (
 	Adam = "adam" // [Kingma & Ba 2015]
 	SGD  = "sgd"
 )
 
-// Gradients asks for a model that is trained by noisy gradients [Abadi et al. 2016]: one of curator's kinds. Its
-// response is a number, or for several classes an integer from 0. Everything is public and fixed beforehand. Decimals
-// are texts, and "" or 0 is a default that depends on public terms alone.
+// Gradients asks for a model of one of curator's kinds, trained with noisy gradients [Abadi et al. 2016]. The
+// response is a number, or the number of a class, counting from 0. All parameters are public and fixed in advance.
+// Decimals are texts. "" or 0 selects a default, which depends only on public terms.
 type Gradients struct {
-	curator.Request        // the price at its Delta, who asks; its SQL is made from what follows
-	Delta           string // of the price; "" is the policy's default
+	curator.Request        // the price at Delta, and the analyst; the SQL is generated from the other fields
+	Delta           string // δ of the price; "" uses the policy's default
 	Table, Formula  string
 	Where           string
-	// of the response, of as many as there are for a softmax and a network; the zero value takes them from the policy
+	// Classes are the classes of the response. A softmax model and a network permit more than two. The zero value
+	// takes them from the policy.
 	formula.Classes
-	Kind       string // "" is curator.NetworkModel
-	Hidden     int    // units of a network; 0 is 16
+	Kind       string // "" means curator.NetworkModel
+	Hidden     int    // hidden neurons of a network; 0 means 16
 	Activation string
-	Bound      string // of the L2 norm of the scaled predictors; "" is what the declared bounds give
-	Clip       string // of a unit's gradient; "" is 1
-	Rate       string // of sampling units; "" is about 256 units a step
-	Multiplier string // of the noise; "" is the least at which all steps cost the price
-	Steps      int64  // 0 is 500
-	Rows       int64  // about how many units; 0 is what the policy declares
-	Optimiser  string // "" is Adam
-	Learning   string // how far a step goes; "" is .05 for Adam, and 1 for SGD
+	Bound      string // bound on the L₂ norm of the scaled predictors; "" uses the norm from the declared bounds
+	Clip       string // bound on the norm of a unit's gradient; "" means 1
+	Rate       string // sampling rate of units; "" gives about 256 units a step
+	Multiplier string // noise multiplier; "" uses the least one for which all steps cost the price
+	Steps      int64  // 0 means 500
+	Rows       int64  // approximate number of units; 0 uses the number that the policy declares
+	Optimiser  string // "" means Adam
+	Learning   string // learning rate; "" means 0.05 for Adam and 1 for SGD
 }
 
-// Trained is a model that was trained. Its predictions are public, for any predictors.
+// Trained is a trained model. Its predictions for any predictors are post-processing, and so free.
 type Trained struct {
 	ID string `json:"id"`
 	Spec
-	Columns    []string `json:"columns"` // the predictors, scaled
+	Columns    []string `json:"columns"` // names of the scaled predictors
 	Classes    int      `json:"classes,omitempty"`
 	Hidden     int      `json:"hidden,omitempty"`
 	Activation string   `json:"activation,omitempty"`
-	Response   string   `json:"response"` // the column's name
-	Levels     []string `json:"levels"`   // of the response in words, by class; nil for numbers
-	// Theta is the mean of the parameters over the last quarter of the steps, in the order of curator.TrainedModel.
+	Response   string   `json:"response"` // name of the column
+	Levels     []string `json:"levels"`   // values of the response's classes in words; nil for a numeric response
+	// Theta is the mean of the parameters over the last quarter of the steps, in the order that
+	// curator.TrainedModel documents.
 	Theta []float64 `json:"parameters"`
-	// Coefficients are those of the columns as they are, for models that have them, without intervals.
+	// Coefficients are the coefficients of the unscaled columns, without intervals. They are nil for a network.
 	Coefficients []GLMCoefficient `json:"coefficients,omitempty"`
 	Steps        int64            `json:"steps"`
 	Clip         string           `json:"clip"`
@@ -65,12 +67,12 @@ type Trained struct {
 	Multiplier   string           `json:"multiplier"`
 	Optimiser    string           `json:"optimiser"`
 	Learning     string           `json:"learning"`
-	Paid                          // Replayed: all of its steps were recorded before
+	Paid                          // Replayed means that all steps had been recorded before
 	design       *formula.Design
 	where        string
 }
 
-// NoIntervals says why a trained model has no intervals, and which models have them.
+// NoIntervals explains why a trained model has no intervals, and names an alternative.
 func (t *Trained) NoIntervals() string {
 	if t.Model == curator.NetworkModel || t.Model == curator.SoftmaxModel {
 		return "there are no intervals: what is trained depends on where it began and when it ended, and its " +
@@ -81,14 +83,15 @@ func (t *Trained) NoIntervals() string {
 		"an amount that noisy gradients do not tell; --method minimize has intervals that cover sampling and noise"
 }
 
-// TrainingStep is the progress of a training. It has no value of the loss, which would reveal the rows.
+// TrainingStep is the progress of a training. It does not contain the value of the loss, which would reveal the
+// rows.
 type TrainingStep struct {
 	Step, Steps int64
-	Price       curator.Loss // of all steps: paid before the first
+	Price       curator.Loss // price of all steps, paid before the first
 	Replayed    bool
 }
 
-// GradientsExplanation states what a training would cost. It costs nothing.
+// GradientsExplanation states what a training would cost. Obtaining it is free.
 type GradientsExplanation struct {
 	Spec
 	SQL        string   `json:"sql"`
@@ -99,19 +102,19 @@ type GradientsExplanation struct {
 	Clip       string   `json:"clip"`
 	Rate       string   `json:"rate"`
 	Multiplier string   `json:"multiplier"`
-	StdDev     float64  `json:"stddev"` // of the noise on each coordinate of a step's mean gradient
-	// Epsilon and Delta are those of all steps together, certified by their loss distribution; the price is ρ = ε²/2,
-	// and δ. Delta is "" if it is the policy's.
+	StdDev     float64  `json:"stddev"` // standard deviation of the noise on each coordinate of a step's mean gradient
+	// Epsilon and Delta bound the loss of all steps together, certified by their privacy loss distribution. The
+	// price is ρ = ε²/2, and δ. Delta is "" if it is the policy's default.
 	Epsilon string `json:"epsilon"`
 	Delta   string `json:"delta"`
 	Quoted
 	Begun    bool     `json:"begun"`
 	Levels   []string `json:"levels"`
 	Response string   `json:"-"`
-	Expected float64  `json:"-"` // units in a sample
+	Expected float64  `json:"-"` // expected number of units in a sample
 }
 
-// gradients is a Gradients, decided.
+// gradients is a validated [Gradients] with its training.
 type gradients struct {
 	Gradients
 	design   *formula.Design
@@ -119,12 +122,12 @@ type gradients struct {
 	learning float64
 }
 
-// spec names the model that is trained.
+// spec returns the model that is trained.
 func (g *gradients) spec() Spec { return Spec{g.Kind, g.design.Formula.String(), g.design.Table} }
 
-// FitGradients trains a model. All steps are paid before the first, and each is durable before it is used. A training
-// that ended early continues where it stopped, when it is asked for again: its recorded steps are replayed at no cost,
-// and lead to the same parameters. told, if not nil, is called after each step.
+// FitGradients trains a model. All steps are paid before the first, and each is recorded durably before it is used.
+// A training that was interrupted continues when the same request is made again. Its recorded steps are replayed at
+// no cost and lead to the same parameters. told, if not nil, is called after each step.
 func FitGradients(
 	ctx context.Context, c *curator.Session, q Gradients, told func(TrainingStep),
 ) (out *Trained, err error) {
@@ -203,7 +206,7 @@ func ExplainGradients(ctx context.Context, c *curator.Session, q Gradients) (*Gr
 	}, nil
 }
 
-// certifiedEpsilon is the ε whose ε²/2 a training is charged, to seven decimals, rounded up.
+// certifiedEpsilon returns the ε of a price ρ = ε²/2, rounded up to seven decimals.
 func certifiedEpsilon(price curator.Loss) string {
 	rho, err := exact.ParseRat(price.Rho)
 	if err != nil {
@@ -219,7 +222,7 @@ func certifiedEpsilon(price curator.Loss) string {
 	return exact.FormatRat(new(big.Rat).SetFrac(root, big.NewInt(places)))
 }
 
-// decideGradients fixes all there is.
+// decideGradients validates a request and fills in its defaults.
 func decideGradients(c *curator.Session, q Gradients) (*gradients, error) {
 	g := &gradients{Gradients: q}
 	err := request.CheckCondition(q.Where)
@@ -286,18 +289,18 @@ func decideGradients(c *curator.Session, q Gradients) (*gradients, error) {
 		Steps:      g.Steps,
 		Rows:       g.Rows,
 	}
-	if g.training.Rate == "" { // whose refusal says that rows must be told
+	if g.training.Rate == "" { // the kernel's refusal then asks for the number of rows
 		g.training.Rate = "1"
 	}
 	g.training.SQL = g.design.Question(q.Where, g.design.Response.SQL)
 	return g, nil
 }
 
-// mostLearning bounds how far a step goes: scaled predictors have coefficients of about 1.
+// mostLearning is the largest learning rate. The coefficients of scaled predictors are about 1.
 const mostLearning = 10_000
 
-// otherSteps says of steps that were recorded at other parameters what made them: the same question, with another
-// optimiser or other steps.
+// otherSteps adds a hint to the error for steps that were recorded at other parameters. The cause is an earlier
+// training of the same question with another optimiser or learning rate.
 func otherSteps(err error) error {
 	var e *curator.Error
 	if !errors.As(err, &e) || e.Code != curator.CodeUsage {
@@ -309,11 +312,13 @@ func otherSteps(err error) error {
 	return &told
 }
 
-// maxClasses keeps a model of a response whose bounds are wide from being made by mistake.
+// maxClasses is the largest number of classes. It prevents a model with a class for each integer of a response with
+// wide bounds.
 const maxClasses = 1000
 
-// classes is how many there are: a response of two values is one of two classes, and a number without a class of its
-// own makes a regression.
+// classes returns the number of classes of a softmax model or a network. A response with two values has two
+// classes. classes returns 1 for a network on a numeric response, which makes a regression, and 0 for other kinds
+// of models.
 func (g *gradients) classes(t curator.Table) (int, error) {
 	if g.Kind != curator.SoftmaxModel && g.Kind != curator.NetworkModel {
 		return 0, nil
@@ -335,8 +340,8 @@ func (g *gradients) classes(t curator.Table) (int, error) {
 		"the classes of %s are not declared", r.Name)
 }
 
-// start is where every training begins: at 0, but for the weights of a network, which differ by a fixed rule so that
-// its units do.
+// start returns the initial parameters of every training: 0, except for the weights of a network. A fixed hash
+// makes these weights differ, so that the hidden neurons differ.
 func (g *gradients) start(parameters int) []float64 {
 	theta := make([]float64, parameters)
 	if g.Kind != curator.NetworkModel {
@@ -351,13 +356,13 @@ func (g *gradients) start(parameters int) []float64 {
 		var b [8]byte
 		binary.BigEndian.PutUint64(b[:], uint64(i))
 		h := sha256.Sum256(b[:])
-		u := float64(binary.BigEndian.Uint64(h[:8])>>11)*0x1p-52 - 1 // from −1 to 1
+		u := float64(binary.BigEndian.Uint64(h[:8])>>11)*0x1p-52 - 1 // in [−1, 1)
 		theta[i] = u / math.Sqrt(float64(inputs))
 	}
 	return theta
 }
 
-// optimiser moves parameters by noisy gradients.
+// optimiser returns a function that updates n parameters by a noisy gradient.
 func (g *gradients) optimiser(n int) func(theta, gradient []float64) {
 	if g.Optimiser == SGD {
 		return func(theta, gradient []float64) {

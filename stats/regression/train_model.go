@@ -7,7 +7,7 @@ import (
 	"dither/curator"
 )
 
-// describe names the predictors, and tells coefficients where the model has them.
+// describe enters the names of the predictors in the model, and the coefficients of models that have them.
 func (g *gradients) describe(out *Trained) {
 	var raw []float64
 	if g.Kind == curator.LogisticModel || g.Kind == curator.PoissonModel || g.Kind == curator.LinearModel {
@@ -27,8 +27,8 @@ func (g *gradients) describe(out *Trained) {
 	}
 }
 
-// against are the coefficients of a class less those of the first: of the logarithm of how much more likely it is than
-// that [McFadden 1974].
+// against returns the coefficients of a class minus those of the first class. They are the coefficients of the
+// logarithm of the class's odds against the first [McFadden 1974].
 func (g *gradients) against(out *Trained, class, d int) (all []GLMCoefficient) {
 	name := fmt.Sprint(class)
 	if class < len(out.Levels) {
@@ -45,8 +45,9 @@ func (g *gradients) against(out *Trained, class, d int) (all []GLMCoefficient) {
 	return all
 }
 
-// Outputs are the model's predictions for a row of scaled predictors, in the order of Columns: the mean response, or each
-// class's probability. They are nil if the row has another length, or the parameters are not those of such a model.
+// Outputs returns the model's predictions for a row of scaled predictors, in the order of Columns: the mean
+// response, or the probability of each class. It returns nil if the row has the wrong length or Theta does not fit
+// the model.
 func (t *Trained) Outputs(x []float64) []float64 {
 	if len(x) != len(t.Columns) || len(t.Theta) != t.parameters() {
 		return nil
@@ -105,7 +106,7 @@ func (t *Trained) Outputs(x []float64) []float64 {
 	return z
 }
 
-// parameters is how many the model has.
+// parameters returns the number of parameters of the model.
 func (t *Trained) parameters() int {
 	switch d := len(t.Columns); t.Model {
 	case curator.LinearModel, curator.LogisticModel, curator.PoissonModel:

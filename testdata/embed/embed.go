@@ -8,7 +8,8 @@ import (
 	"fmt"
 )
 
-// Visits asks the home for the average number of visits, and tells what to do where there is no answer.
+// Visits asks the curator of a home for the average number of visits and returns the answer in words. If the budget
+// is spent, it returns the advice of the curator's error.
 func Visits(ctx context.Context, home string) (string, error) {
 	c, err := curator.Open(home)
 	if err != nil {
@@ -25,7 +26,8 @@ func Visits(ctx context.Context, home string) (string, error) {
 		return "", err
 	}
 	visits := r.Rows[0][0].Estimate
-	if visits.Value == nil || visits.Low == nil || visits.High == nil { // too few rows for the noise: nothing can be said
+	// too few rows for the noise, so the average has no value
+	if visits.Value == nil || visits.Low == nil || visits.High == nil {
 		return "no average: so few rows that the noise hides them", nil
 	}
 	return fmt.Sprintf(

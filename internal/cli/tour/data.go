@@ -16,10 +16,10 @@ import (
 	"dither/internal/town/parquet"
 )
 
-// defaultTown is the default folder of a town.
+// defaultTown is the default name of a town's folder.
 const defaultTown = "town"
 
-// runDemoData makes a town to try dither with: a home with made-up data.
+// runDemoData creates a home with a made-up town.
 func runDemoData(s *console.Console, args []string) error {
 	rows, seed, format, folder := int64(0), uint64(1), string(town.CSV), defaultTown
 	s.Flag(&rows, "rows", "N", "the number of people in the town")
@@ -53,11 +53,12 @@ func rowsOf(table string, n int64) string {
 	return fmt.Sprintf("%s (%s)", table, render.Plural(int(n), "row"))
 }
 
-// build makes a new folder a home with a town's data and policy, and returns the tables' numbers of rows. On an error
-// nothing is left. It does not touch an existing folder. It writes the policy last, because without a policy there is
-// no home yet.
+// build creates a folder as the home of a town, with its data and policy, and returns the numbers of rows of its
+// tables. The folder must not exist. After an error, build removes the folder. It writes the policy last, because a
+// folder without a policy is no home yet.
 func build(t town.Town, format town.Format, folder string) (people, visits int64, err error) {
-	if folder, err = filepath.Abs(folder); err != nil { // the engine would take a ~ for the home folder
+	// a relative path could begin with ~, which the engine would replace by the user's folder
+	if folder, err = filepath.Abs(folder); err != nil {
 		return 0, 0, err
 	}
 	if err := os.Mkdir(folder, 0o700); errors.Is(err, fs.ErrExist) {
@@ -87,7 +88,7 @@ func build(t town.Town, format town.Format, folder string) (people, visits int64
 	return people, visits, writeNew(filepath.Join(folder, "policy.yaml"), []byte(t.Policy(format)))
 }
 
-// writeTown writes the tables as CSV.
+// writeTown writes the town's tables as CSV.
 func writeTown(t town.Town, folder string) (people, visits int64, err error) {
 	if people, err = stream(filepath.Join(folder, "people.csv"), t.WritePeople); err != nil {
 		return 0, 0, err
@@ -96,7 +97,7 @@ func writeTown(t town.Town, folder string) (people, visits int64, err error) {
 	return people, visits, err
 }
 
-// stream writes a new file with write, and returns its number of rows.
+// stream creates a file, fills it with write, and returns its number of rows.
 func stream(name string, write func(io.Writer) (int64, error)) (rows int64, err error) {
 	f, err := os.OpenFile(name, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
 	if err != nil {

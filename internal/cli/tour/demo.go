@@ -1,4 +1,5 @@
-// Package tour holds dither demo: a tour on real and made-up data, and a made-up town to play with.
+// Package tour contains the command dither demo: a tour on real and made-up data, and a made-up town for
+// experiments.
 package tour
 
 import (
@@ -47,7 +48,7 @@ var tour = []struct{ why, sql string }{
 	},
 }
 
-// Demo is `dither demo`.
+// Demo is the command `dither demo`.
 var Demo = console.Verb{
 	Name:  "demo",
 	Args:  "[--keep DIR] | data --rows N [--seed S] [--format csv|parquet] [--out DIR]",
@@ -55,7 +56,8 @@ var Demo = console.Verb{
 	Run:   runDemo,
 }
 
-// runDemo runs the whole tour on the RAND table and on a made-up town, in a folder of its own; or only makes a town.
+// runDemo shows the tour on the RAND table and on a made-up town, in a temporary folder unless --keep names one.
+// With the argument data, it only creates a town.
 func runDemo(s *console.Console, args []string) (err error) {
 	if len(args) > 0 && args[0] == "data" {
 		return runDemoData(s, args[1:])
@@ -74,11 +76,11 @@ func runDemo(s *console.Console, args []string) (err error) {
 		return err
 	}
 	defer func() { err = errors.Join(err, os.RemoveAll(folder)) }()
-	// If it is interrupted, or its output is closed, the tour ends as after an error: it leaves nothing.
+	// After an interruption or a closed output, the tour ends as after an error, and removes its folder.
 	ctx, stop := console.Interruptible()
 	defer stop()
 	pipe := make(chan os.Signal, 1)
-	signal.Notify(pipe, syscall.SIGPIPE) // then it is an error of the write
+	signal.Notify(pipe, syscall.SIGPIPE) // a closed output then fails the write instead of ending the process
 	defer signal.Stop(pipe)
 	t := &guide{Console: s, ctx: ctx, home: keep, state: filepath.Join(folder, "state")}
 	if t.home == "" {
@@ -93,14 +95,15 @@ func runDemo(s *console.Console, args []string) (err error) {
 	return t.town(filepath.Join(t.home, defaultTown))
 }
 
-// guide leads through the tour.
+// guide runs the tour.
 type guide struct {
 	*console.Console
-	ctx         context.Context //nolint:containedctx // of this one tour
-	home, state string          // state is the folder of claims: a home that lasts a minute claims no source
+	ctx context.Context //nolint:containedctx // of this one tour
+	// state is the folder that records sources in use, apart from the user's own: the home of a tour is temporary
+	home, state string
 }
 
-// step reports whether to continue the tour.
+// step returns an error if the tour must end: its output is lost, or it was interrupted.
 func (t *guide) step() error {
 	if err := t.Lost(); err != nil {
 		return err
@@ -116,7 +119,7 @@ func (t *guide) seal(c *curator.Owner, table string) (*curator.SealReport, error
 	return report, errors.Join(err, t.step())
 }
 
-// unpack makes a home from the example.
+// unpack creates a home from the example randhie.
 func unpack(home string) error {
 	if err := curator.Init(home); err != nil {
 		return err
@@ -133,7 +136,7 @@ func unpack(home string) error {
 	})
 }
 
-// writeNew writes a new file, so that it leaves alone a folder in use.
+// writeNew creates a file, and fails if it exists, so that it never overwrites a folder in use.
 func writeNew(name string, text []byte) error {
 	f, err := os.OpenFile(name, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
 	if err != nil {
@@ -143,7 +146,7 @@ func writeNew(name string, text []byte) error {
 	return errors.Join(err, f.Close())
 }
 
-// experiment runs the first part of the tour, and announces each step.
+// experiment runs the part of the tour on the RAND table.
 func (t *guide) experiment() error {
 	c, err := curator.Open(t.home)
 	if err != nil {
@@ -182,7 +185,7 @@ func (t *guide) experiment() error {
 	)
 }
 
-// show prints a question as one would type it, with its answer or explanation.
+// show prints a question as a user would type it, with its answer or its explanation.
 func (t *guide) show(c *curator.Owner, sql string, explain bool) error {
 	if err := t.step(); err != nil {
 		return err

@@ -5,13 +5,13 @@ import (
 	"dither/internal/town"
 )
 
-// The town of the tour.
+// Size and seed of the town in the tour.
 const (
 	tourPeople = 20_000
 	tourSeed   = 1
 )
 
-// histogram is a question with 116 cells. Its HAVING chooses among released numbers, which is free.
+// histogram is a question with 116 cells. Its HAVING selects among released numbers, which is free.
 const histogram = "SELECT age, COUNT(*) AS people FROM people GROUP BY age HAVING age IN (0, 20, 40, 60, 80, 100)"
 
 // townTour lists the demo's questions about the town, in order.
@@ -43,7 +43,7 @@ var townTour = []struct {
 	},
 }
 
-// town runs the second part of the tour, on a town of its own in a new folder.
+// town runs the part of the tour on a made-up town, in a new folder.
 func (t *guide) town(home string) error {
 	made, err := town.New(tourPeople, tourSeed)
 	if err != nil {

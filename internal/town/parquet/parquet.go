@@ -1,4 +1,5 @@
-// Package parquet writes the made-up town of package town as Parquet files, through the engine's writer of sealed files.
+// Package parquet writes the made-up town of package town as Parquet files, with the engine's writer of sealed
+// files.
 package parquet
 
 import (
@@ -14,8 +15,8 @@ import (
 	"dither/internal/value"
 )
 
-// Write makes people.parquet and visits.parquet, 0600, in the folder, which holds neither, and returns their numbers of rows.
-// The rows stream: one person's are held at a time. On an error, files may be left.
+// Write writes people.parquet and visits.parquet in the folder, with permissions 0600, and returns their numbers of
+// rows. Neither file may exist. Only one person's rows are in memory at a time. An error may leave files behind.
 func Write(ctx context.Context, t town.Town, folder string) (people, visits int64, err error) {
 	p, err := policy.Decode([]byte(t.Policy(town.Parquet)), folder)
 	if err != nil {
@@ -44,7 +45,7 @@ func Write(ctx context.Context, t town.Town, folder string) (people, visits int6
 	return people, visits, err
 }
 
-// create makes an empty file, which the writer then replaces.
+// create creates an empty file, which the writer replaces.
 func create(name string) error {
 	f, err := os.OpenFile(name, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
 	if err != nil {
@@ -53,9 +54,11 @@ func create(name string) error {
 	return f.Close()
 }
 
-// peopleOf fills in one person's row after another, in the order of the policy's columns.
+// peopleOf returns a function that fills in one person's row at each call, in the order of the policy's columns,
+// and then returns io.EOF.
 //
-// DuckDB calls from a thread of its own, where a coroutine of iter.Pull may not be resumed; hence these cursors.
+// The function is a cursor, not a coroutine of iter.Pull, because DuckDB calls it from a thread of its own, where a
+// coroutine cannot be resumed.
 func peopleOf(t town.Town) func([]value.Value) error {
 	id := int64(0)
 	return func(row []value.Value) error {
@@ -73,10 +76,10 @@ func peopleOf(t town.Town) func([]value.Value) error {
 	}
 }
 
-// visitsOf fills in one visit's row after another.
+// visitsOf returns a function that fills in one visit's row at each call, and then returns io.EOF.
 func visitsOf(t town.Town) func([]value.Value) error {
 	id, at := int64(0), 0
-	var visits []town.Visit // of one person
+	var visits []town.Visit // visits of the current person
 	return func(row []value.Value) error {
 		for at == len(visits) {
 			if id == t.Size() {
@@ -116,7 +119,7 @@ func smoker(a town.Answer) value.Value {
 	return value.OfBool(a == town.Yes)
 }
 
-// fraction is the double nearest to n / unit, which is what CSV's decimal reads as.
+// fraction returns the double nearest to n / unit, which is also the value of the decimal in the CSV file.
 func fraction(n, unit int64) value.Value {
 	if n == town.Unknown {
 		return value.NullOf(value.Real)

@@ -2,7 +2,8 @@ package request
 
 import "strings"
 
-// Where is the WHERE clause of a condition; "" if there is none. The line break ends a comment in the condition.
+// Where returns the WHERE clause for a condition, or "" if the condition is empty. The clause puts a line break
+// before its closing bracket, so that a comment in the condition cannot hide the bracket.
 func Where(condition string) string {
 	if strings.TrimSpace(condition) == "" {
 		return ""
@@ -10,9 +11,9 @@ func Where(condition string) string {
 	return " WHERE (" + condition + "\n)"
 }
 
-// CheckCondition refuses a condition whose brackets do not match. Such a text could close the brackets around it and
-// append GROUP BY or LIMIT, and the method would misread what was measured. It is no privacy risk: every question is
-// planned and paid for as it reads.
+// CheckCondition refuses a condition whose brackets do not match. An unmatched bracket could close the brackets
+// that [Where] adds and append GROUP BY or LIMIT. The method would then misread the measurement. This is no privacy
+// risk: every question is planned and charged as it is written.
 func CheckCondition(condition string) error {
 	depth, text := 0, condition
 	skip := func(length int) { text = text[min(length, len(text)):] }

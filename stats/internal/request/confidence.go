@@ -6,8 +6,8 @@ import (
 	"dither/internal/exact"
 )
 
-// Confidence reads a confidence, 0.95 if the text is empty, and returns α = 1 − confidence. It replaces the text by
-// the shortest form.
+// Confidence parses a confidence level and returns α = 1 − confidence. An empty text means 0.95. Confidence
+// replaces the text by the shortest form of the number.
 func Confidence(text *string) (alpha float64, err error) {
 	if *text == "" {
 		*text = "0.95"

@@ -1,6 +1,6 @@
-// Package request holds what the statistical methods share when they ask the curator: they check conditions and
-// confidences, divide one price among several accesses to the rows, and report which accesses were paid when a method
-// stops midway.
+// Package request holds the parts that statistical methods share when they ask the curator. It checks conditions
+// and confidence levels, divides one price among several accesses to the rows, and reports the accesses that were
+// paid when a method stops midway.
 package request
 
 import (
@@ -9,7 +9,7 @@ import (
 	"dither/curator"
 )
 
-// Misuse is the error of a request that cannot be carried out; hint says what to ask instead.
+// Misuse returns the error for a request that cannot be carried out. hint suggests a valid request.
 func Misuse(hint, format string, args ...any) error {
 	return &curator.Error{Code: curator.CodeUsage, Message: fmt.Sprintf(format, args...), Hint: hint}
 }

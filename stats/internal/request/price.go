@@ -7,7 +7,7 @@ import (
 	"dither/internal/exact"
 )
 
-// Price is a loss as one number, and whether that number is ρ rather than ε.
+// Price returns a loss as one number. inRho reports whether the number is ρ rather than ε.
 func Price(l curator.Loss) (price *big.Rat, inRho bool, err error) {
 	text := l.Epsilon
 	if l.Rho != "" {
@@ -17,7 +17,7 @@ func Price(l curator.Loss) (price *big.Rat, inRho bool, err error) {
 	return price, inRho, err
 }
 
-// Sum adds prices of one budget.
+// Sum adds prices, which must all be in the same unit: ε or ρ.
 func Sum(prices ...curator.Loss) (sum *big.Rat, inRho bool, err error) {
 	sum = new(big.Rat)
 	for _, l := range prices {
@@ -30,7 +30,7 @@ func Sum(prices ...curator.Loss) (sum *big.Rat, inRho bool, err error) {
 	return sum, inRho, nil
 }
 
-// Priced is a question at a price, in ε or ρ.
+// Priced returns the request q with its price set to price: ρ if inRho is true, otherwise ε.
 func Priced(q curator.Request, price *big.Rat, inRho bool) curator.Request {
 	if q.Epsilon, q.Rho = exact.FormatRat(price), ""; inRho {
 		q.Epsilon, q.Rho = "", q.Epsilon
@@ -38,7 +38,7 @@ func Priced(q curator.Request, price *big.Rat, inRho bool) curator.Request {
 	return q
 }
 
-// AtShare is a question at an exact share of a price.
+// AtShare returns the request q at the given share of the price l, without rounding.
 func AtShare(q curator.Request, l curator.Loss, share *big.Rat) (curator.Request, error) {
 	price, inRho, err := Price(l)
 	if err != nil {
@@ -47,7 +47,7 @@ func AtShare(q curator.Request, l curator.Loss, share *big.Rat) (curator.Request
 	return Priced(q, price.Mul(price, share), inRho), nil
 }
 
-// Share reads a share of a price, a decimal between 0 and 1.
+// Share parses a share of a price: a decimal strictly between 0 and 1.
 func Share(text string) (*big.Rat, error) {
 	r, err := exact.ParseDecimal(text)
 	if err != nil || r.Sign() <= 0 || r.Cmp(big.NewRat(1, 1)) >= 0 {
@@ -56,7 +56,8 @@ func Share(text string) (*big.Rat, error) {
 	return r, nil
 }
 
-// Divide divides a price. It returns an empty question at each share, rounded down to six digits, and one at the rest.
+// Divide divides a price. parts has one empty request for each share, priced at that share of the price, rounded
+// down to six decimal places. rest is an empty request priced at the remainder, which must be positive.
 func Divide(price curator.Loss, shares ...*big.Rat) (parts []curator.Request, rest curator.Request, err error) {
 	whole, inRho, err := Price(price)
 	if err != nil {
@@ -74,7 +75,7 @@ func Divide(price curator.Loss, shares ...*big.Rat) (parts []curator.Request, re
 	return parts, Priced(rest, left, inRho), nil
 }
 
-// At is a question at the price of another.
+// At returns the request q at the price of another request.
 func At(q, price curator.Request) curator.Request {
 	q.Epsilon, q.Rho = price.Epsilon, price.Rho
 	return q
@@ -90,7 +91,8 @@ func Affordable(remaining curator.Loss, prices ...curator.Loss) bool {
 	return err == nil && sum.Cmp(room) <= 0
 }
 
-// Payable refuses a price that the remaining budget does not cover. largest is the largest ε that a question may cost.
+// Payable returns an error if the remaining budget does not cover the price. largest is the largest ε that a
+// question may cost.
 func Payable(remaining, price curator.Loss, largest string) error {
 	if Affordable(remaining, price) {
 		return nil
@@ -98,7 +100,8 @@ func Payable(remaining, price curator.Loss, largest string) error {
 	return Exhausted("ask at --epsilon "+largest+" or less", "the price", price, remaining)
 }
 
-// Exhausted is the error of a price above the remaining budget.
+// Exhausted returns the error for a price above the remaining budget. what names the price at the start of the
+// message.
 func Exhausted(hint, what string, price, remaining curator.Loss) error {
 	return &curator.Error{
 		Code:    curator.CodeExhausted,

@@ -7,8 +7,8 @@ import (
 	"dither/curator"
 )
 
-// Stopped adds to the hint of an error which releases preceded it. Their prices stay spent, and they are free when
-// asked for again.
+// Stopped adds to the hint of an error the releases that the method made before it failed. Their prices stay spent,
+// and asking for them again is free.
 func Stopped(err error, releases ...string) error {
 	var e *curator.Error
 	if len(releases) == 0 || !errors.As(err, &e) {
@@ -23,7 +23,8 @@ func Stopped(err error, releases ...string) error {
 	return &told
 }
 
-// Partly explains a price that the policy refuses: it is a part of the price that the user asked for.
+// Partly adds a hint to the error for a price that the policy refuses. The hint says that the refused price is one
+// access's part of the price that the user gave.
 func Partly(err error) error {
 	var e *curator.Error
 	if !errors.As(err, &e) || e.Code != curator.CodePolicy || !strings.HasPrefix(e.Message, "a price of ") {

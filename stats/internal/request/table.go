@@ -20,5 +20,5 @@ func Table(c *curator.Session, name string) (curator.Table, error) {
 	return curator.Table{}, Misuse("`dither tables` lists them", "there is no table %q", name)
 }
 
-// ManyRows reports that a unit or a person may have several rows, which are then not independent.
+// ManyRows reports whether a unit or a person may have several rows. Such rows are not independent of each other.
 func ManyRows(u curator.Unit) bool { return u.Column != "" && u.MaxRows != 1 || u.PersonRows > 1 }

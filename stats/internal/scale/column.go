@@ -1,4 +1,4 @@
-// Package scale writes the SQL that brings declared numbers to between −1 and 1, so that bounds and noise are alike
+// Package scale writes the SQL that scales declared numbers to between −1 and 1, so that bounds and noise are alike
 // for all columns.
 package scale
 
@@ -11,8 +11,8 @@ import (
 	"dither/stats/internal/request"
 )
 
-// Column is a numeric column x of a table, scaled to (x − centre)·factor: between −1 and 1, by its declared
-// bounds.
+// Column is a numeric column x of a table, scaled to (x − centre)·factor. The declared bounds place the scaled
+// value between −1 and 1.
 type Column struct {
 	Name           string
 	Low, High      *big.Rat // the declared bounds
@@ -20,11 +20,11 @@ type Column struct {
 	Middle, Half   float64 // x = middle + half·scaled
 }
 
-// factorDigits are those of a factor.
+// factorDigits is the number of decimal places of a factor.
 const factorDigits = 12
 
-// Of scales a column. Errors are *curator.Error, with CodeUsage; undeclared is the hint where the column has no
-// declared bounds.
+// Of returns the scaled form of a column. Its errors are *curator.Error with CodeUsage. undeclared is the hint of
+// the error for a column without declared bounds.
 func Of(c curator.TableColumn, undeclared string) (out Column, err error) {
 	out.Name = c.Name
 	if out.Low, out.High, err = Bounds(c, undeclared); err != nil {
@@ -32,8 +32,8 @@ func Of(c curator.TableColumn, undeclared string) (out Column, err error) {
 	}
 	out.centre = new(big.Rat).Add(out.Low, out.High)
 	out.centre.Mul(out.centre, big.NewRat(1, 2))
-	// Engines multiply faster than they divide. The factor is a decimal, rounded down, and the scaled column is defined
-	// by it.
+	// The SQL multiplies by a factor because engines multiply faster than they divide. The factor is a decimal,
+	// rounded down, and it defines the scaled column exactly.
 	out.factor = new(big.Rat).Quo(big.NewRat(2, 1), new(big.Rat).Sub(out.High, out.Low))
 	out.factor = exact.FloorDigits(out.factor, factorDigits)
 	out.Middle, _ = out.centre.Float64()
@@ -41,7 +41,7 @@ func Of(c curator.TableColumn, undeclared string) (out Column, err error) {
 	return out, nil
 }
 
-// SQL is the scaled column in SQL.
+// SQL returns the SQL expression of the scaled column.
 func (c Column) SQL() string {
 	text := curator.SQLName(c.Name)
 	switch c.centre.Sign() {
@@ -56,15 +56,15 @@ func (c Column) SQL() string {
 	return text
 }
 
-// Raw converts a scaled number to the column's own unit, and clamps it to the column's bounds.
+// Raw converts a scaled number to the column's own unit and clamps it to the column's bounds.
 func (c Column) Raw(x float64) float64 {
 	low, _ := c.Low.Float64()
 	high, _ := c.High.Float64()
 	return math.Max(low, math.Min(high, c.Middle+c.Half*x))
 }
 
-// Bounds are the declared bounds of a numeric column, or the least and the greatest of its declared values. undeclared
-// is the hint of the error if it has neither.
+// Bounds returns the declared bounds of a numeric column. Without bounds, it returns the least and the greatest
+// declared value. undeclared is the hint of the error for a column that has neither.
 func Bounds(c curator.TableColumn, undeclared string) (low, high *big.Rat, err error) {
 	texts := c.Values
 	if c.Lower != "" {

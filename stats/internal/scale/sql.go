@@ -6,7 +6,7 @@ import (
 	"dither/internal/exact"
 )
 
-// Affine is the SQL of (x − centre)/half.
+// Affine returns the SQL expression of (x − centre)/half.
 func Affine(x string, centre, half *big.Rat) string {
 	switch centre.Sign() {
 	case 1:
@@ -20,7 +20,7 @@ func Affine(x string, centre, half *big.Rat) string {
 	return x
 }
 
-// Decimal is a rational in SQL. A whole number beyond 64 bits gets a decimal point.
+// Decimal writes a rational as an SQL number. A whole number that does not fit in 64 bits gets a decimal point.
 func Decimal(r *big.Rat) string {
 	text := exact.FormatRat(r)
 	if r.IsInt() && !r.Num().IsInt64() {
@@ -29,7 +29,7 @@ func Decimal(r *big.Rat) string {
 	return text
 }
 
-// RootAbove is a decimal that exceeds √r by less than 1e-6, or equals it.
+// RootAbove returns √r rounded up to six decimal places.
 func RootAbove(r *big.Rat) *big.Rat {
 	const places = 1000000
 	scaled := new(big.Rat).Mul(r, big.NewRat(places*places, 1))

@@ -14,7 +14,8 @@ import (
 	"dither/curator"
 )
 
-// Example opens a home with these files, one of them policy.yaml, and seals a table of it. done removes the home.
+// Example makes a home with these files, one of which is policy.yaml, and seals the table. It returns a session,
+// and a function done that removes the home.
 func Example(files fs.FS, table string) (c *curator.Session, done func()) {
 	must := func(err error) {
 		if err != nil {
@@ -36,13 +37,13 @@ func Example(files fs.FS, table string) (c *curator.Session, done func()) {
 	}
 }
 
-// MadeUp are the files of a home with made-up rows.
+// MadeUp returns the files of a home: policy.yaml, and the file source with the given rows.
 func MadeUp(policy, source, rows string) fs.FS {
 	return fstest.MapFS{"policy.yaml": {Data: []byte(policy)}, source: {Data: []byte(rows)}}
 }
 
-// Trial makes an example's home of 20,000 made-up people, who were given doses about 2 and about 8: the more, the
-// likelier they recovered, half of them at 5.
+// Trial makes a home with a table of 20,000 made-up people. Half of them got doses near 2, the others near 8. The
+// probability of recovery rises with the dose and is one half at dose 5.
 func Trial() (c *curator.Session, done func()) {
 	var rows strings.Builder
 	rows.WriteString("dose,days,recovered\n")

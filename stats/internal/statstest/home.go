@@ -1,5 +1,5 @@
-// Package statstest supports the tests of the statistical packages: sealed homes with made-up rows, exact statistics of
-// such rows, and a count of the intervals that hold the truth.
+// Package statstest supports the tests of the statistical packages: sealed homes with made-up rows, exact
+// statistics of such rows, and a count of the intervals that contain the true value.
 package statstest
 
 import (
@@ -15,7 +15,8 @@ import (
 	"dither/internal/exact"
 )
 
-// Sealed makes a home of a policy and the files beside it, and seals a table. The home closes when the test is done.
+// Sealed makes a home from a policy and source files, seals a table, and returns a session and the home's path. The
+// home closes when the test ends.
 func Sealed(t testing.TB, policy, table string, files map[string]string) (c *curator.Session, home string) {
 	t.Helper()
 	t.Setenv("XDG_STATE_HOME", t.TempDir())
@@ -43,7 +44,7 @@ func Sealed(t testing.TB, policy, table string, files map[string]string) (c *cur
 	return owner.Session(), home
 }
 
-// People makes a home with one table, people, of n made-up rows.
+// People makes a home with one table named people, which has n made-up rows. rows returns row i as a line of CSV.
 func People(t testing.TB, budget, columns, header string, rows func(i int) string, n int) *curator.Session {
 	t.Helper()
 	dir := t.TempDir()
@@ -80,7 +81,8 @@ tables:
 	return owner.Session()
 }
 
-// Grouped makes a home of 300 people with numbers x and y, a group g, and a number that no row has.
+// Grouped makes a home of 300 people with two numeric columns x and y, a group g, and a column named none that is
+// NULL in every row.
 func Grouped(t testing.TB) *curator.Session {
 	t.Helper()
 	columns := "      x: {type: real, bounds: [0, 100]}\n      y: {type: real, bounds: [-50, 50]}\n" +
@@ -90,7 +92,7 @@ func Grouped(t testing.TB) *curator.Session {
 	}, 300)
 }
 
-// Remaining is the remaining budget of a home, in ε or ρ.
+// Remaining returns the remaining budget of a home, in ε or ρ.
 func Remaining(t testing.TB, c *curator.Session) *big.Rat {
 	t.Helper()
 	b, err := c.Budget()

@@ -9,7 +9,7 @@ import (
 	"dither/internal/stattest"
 )
 
-// Exact are the statistics of two columns without noise, under the names of their estimates.
+// Exact returns the exact statistics of two columns, by the names that estimates have.
 func Exact(x, y []float64) map[string]float64 {
 	mean := func(v []float64) float64 {
 		sum := 0.0
@@ -35,10 +35,10 @@ func Exact(x, y []float64) map[string]float64 {
 	}
 }
 
-// Covers counts the intervals that hold a truth.
+// Covers counts intervals: Of in all, and Held that contain the true value.
 type Covers struct{ Held, Of int }
 
-// Add counts an interval, whose ends are nil where it is open.
+// Add counts one interval. A nil end means that the interval is unbounded on that side.
 func (c *Covers) Add(low, high *curator.Number, truth float64) {
 	c.Of++
 	if (low == nil || low.Real <= truth) && (high == nil || truth <= high.Real) {
@@ -46,7 +46,8 @@ func (c *Covers) Add(low, high *curator.Number, truth float64) {
 	}
 }
 
-// Check fails where fewer than 95 % of the intervals hold the truth. It fails by mistake once in a million.
+// Check fails the test if significantly fewer than 95 % of the intervals contain the true value. Its false-alarm
+// rate is at most one in a million.
 func (c *Covers) Check(t *testing.T, what string) {
 	t.Helper()
 	t.Logf("%s: %d of %d 95 %% intervals hold the truth", what, c.Held, c.Of)
