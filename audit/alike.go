@@ -7,19 +7,21 @@ import (
 	"math"
 )
 
-// ErrUnlike reports runs of one side that are not alike, or not independent, so that no conclusion is possible: their
-// noise was drawn for many at once, or from a shared seed, or the mechanism changes as it runs.
+// ErrUnlike reports that the runs of one side are not independent and identically distributed, so that no
+// conclusion is possible. Typical causes are noise that was drawn once for many runs, noise from a shared seed, and
+// a mechanism that changes as it runs.
 var ErrUnlike = errors.New("the runs are not alike")
 
-// tally counts one event on one side, by turn, and by stretch of consecutive runs.
+// tally counts the runs of one side in which one event happened, by turn and by block. A block is a stretch of
+// consecutive runs.
 type tally struct {
 	turns, blocks []part
 }
 
-// part is how often an event was seen in some runs.
+// part counts, in a group of runs, the runs in which an event was seen, and all runs.
 type part struct{ seen, runs int }
 
-// Sizes of stretches of runs.
+// A side's tested runs are divided into at most mostBlocks blocks of at least blockRuns runs.
 const (
 	mostBlocks = 128
 	blockRuns  = 40
@@ -32,7 +34,8 @@ func (t tally) seen() (n int) {
 	return n
 }
 
-// test counts how often each event happens in n runs of each side.
+// test runs each side that many times, in turns. It counts how often each event happens on each side: entry
+// [i][side] of the result belongs to events[i].
 func (a *audit) test(ctx context.Context, events []event, runs int) ([][2]tally, error) {
 	turns, blocks := min(turnsOf, runs), max(1, min(mostBlocks, runs/blockRuns))
 	if !a.paced() {
@@ -66,10 +69,11 @@ func (p *part) add(has bool) {
 	}
 }
 
-// alike reports runs that are not alike: a side on which an event's counts, by turn or by block, differ more than those
-// of independent, identically distributed runs do, except with probability allowed over all these tests.
+// alike returns [ErrUnlike] if an event's counts on one side, by turn or by block, differ more than counts of
+// independent, identically distributed runs do. If all runs are independent and identically distributed, it returns
+// an error with probability at most allowed, over all events together.
 func (a *audit) alike(events []event, tallies [][2]tally, allowed float64) error {
-	allowed /= float64(max(1, 4*len(events))) // two sides, turns and blocks
+	allowed /= float64(max(1, 4*len(events))) // each event is tested by turns and by blocks, on two sides
 	for i, sides := range tallies {
 		for side, t := range sides {
 			for _, parts := range [2][]part{t.turns, t.blocks} {
@@ -87,7 +91,7 @@ func (a *audit) alike(events []event, tallies [][2]tally, allowed float64) error
 	return nil
 }
 
-// extremes are the parts with the smallest and the largest share.
+// extremes returns the parts in which the event has the smallest and the largest relative frequency.
 func extremes(parts []part) (least, most part) {
 	least, most = parts[0], parts[0]
 	for _, p := range parts {
@@ -101,15 +105,17 @@ func extremes(parts []part) (least, most part) {
 	return least, most
 }
 
-// unlikely bounds the probability that an event's counts in parts of one side's runs differ so much, if all runs are
-// independent and alike.
+// unlikely returns an upper bound on the probability that an event's counts in these parts of one side's runs
+// differ at least as much as they do, if all runs are independent and identically distributed.
 //
-// Proof. Let p be the event's probability, k a part's count, of n. Let d be 0 if |k − np| ≤ 1, and else
-// 2n·KL(c/n ‖ p), where c is k moved by one towards np. Then P(d ≥ z²) ≤ 2·Φ(−z), by the inequalities of
-// Zubkov & Serov 2013, P(X ≥ k) ≤ Φ(−√(2n·KL((k−1)/n ‖ p))) and its mirror image. So d is stochastically
-// at most χ² of one degree of freedom, and the sum of d over m parts, being independent, at most χ² of m degrees.
-// What is computed is at most that sum: the least over all p. ∎ The sum is convex in p, so that golden sections find
-// the least; they miss it by a relative 1e-9, for which 1e-6 is taken off.
+// Proof. Let p be the event's probability, and k the event's count in a part of n runs. Let d be 0 if |k − np| ≤ 1.
+// Otherwise let d = 2n·KL(c/n ‖ p), where c is k moved by one towards np. Zubkov & Serov 2013 prove P(X ≥ k) ≤
+// Φ(−√(2n·KL((k−1)/n ‖ p))) and its mirror image, so P(d ≥ z²) ≤ 2·Φ(−z). So d is stochastically at most χ² with
+// one degree of freedom. The m parts are independent, so the sum of their d is stochastically at most χ² with m
+// degrees of freedom. The code minimises this sum over p, so its value is at most the sum at the true p. ∎
+//
+// The sum is convex in p, so a golden-section search finds its minimum, up to a relative error of 1e-9. The code
+// subtracts a relative 1e-6 to cover that error.
 func unlikely(parts []part) float64 {
 	low, high := 1.0, 0.0
 	for _, p := range parts {
@@ -140,7 +146,7 @@ func unlikely(parts []part) float64 {
 	return chiSquared(min(atX, atY)*(1-1e-6), len(parts))
 }
 
-// distance is d above, of a part.
+// distance returns the d of one part, as defined in the proof of [unlikely].
 func distance(s part, p float64) float64 {
 	n, k := float64(s.runs), float64(s.seen)
 	c := max(k-1, min(n*p, k+1))
@@ -157,8 +163,8 @@ func divergence(x, m float64) float64 {
 	return deviance(x, m)
 }
 
-// chiSquared bounds P(χ² ≥ x) of so many degrees of freedom: exactly that, of an even number of them, which is a
-// Poisson sum.
+// chiSquared returns an upper bound on P(χ² ≥ x) with the given degrees of freedom. For an even number it is that
+// probability, as a sum of Poisson probabilities, rounded up. An odd number is first raised to the next even one.
 func chiSquared(x float64, degrees int) float64 {
 	h := x / 2
 	sum, term := 0.0, 1.0

@@ -6,63 +6,72 @@ import (
 	"time"
 )
 
-// Clock compares the running times of two neighbouring datasets, one without a unit and one with it. It holds an upper
-// bound on the shift of the times, and a lower bound on what one threshold on them reveals. Neither proves that the
-// clock reveals nothing.
+// Clock compares the running times of two neighbouring datasets, one without a unit and one with it. It holds an
+// upper bound on the shift between their times, and a lower bound on the privacy loss that one threshold on the
+// times shows. Neither bound proves that the times reveal nothing.
 //
-// The bounds hold for pairs of runs, one of each side in random order, on the machine and under the load of the
-// measurement. Differences within a pair have independent signs if the sides are alike, however the load drifts, so the
-// bounds treat pairs as independent.
+// The bounds are for pairs of runs. A pair is one run of each side, in random order, on the machine and under the
+// load of the measurement. If the sides have the same distribution of times, the differences within pairs have
+// independent signs, even if the load drifts. So the bounds treat pairs as independent.
 type Clock struct {
 	Pairs  int
-	Median [2]time.Duration // of one run without the unit, and with it
-	// Shift is the mean difference of a pair, the run with the unit minus the one without it, after clamping the 5 %
-	// largest and smallest differences to their quantiles. Sigma is the standard deviation of one run's time. It is the
-	// lesser of two estimates: from the differences within pairs, divided by √2; or from all times together, after
-	// clamping 2.5 % on either side.
+	Median [2]time.Duration // median time of one run: without the unit, with the unit
+	// Shift is the mean difference within a pair: the time with the unit minus the time without it. Before the mean
+	// is taken, the largest 5 % and the smallest 5 % of the differences are clamped to their quantiles. Sigma is
+	// the standard deviation of one run's time. It is the smaller of two estimates. The first is the standard
+	// deviation of the clamped differences, corrected for the clamping, divided by √2. The second is the standard
+	// deviation of all times, with 2.5 % at each end clamped.
 	Shift, Sigma time.Duration
-	// D is |Shift|/Sigma, or √2·Φ⁻¹(A) if that is larger. A is the probability that a run with the unit takes
-	// longer than one without it, or shorter; for normal times both numbers are equal. AtMost is the largest of three
-	// 99.9 % upper bounds: on these two, and on |shift|/σ of the unclamped times, because rare long runs may reveal the
-	// unit. AtLeast is the larger of the lower bounds on the first two, 0 without one. D and AtMost are +Inf if every
-	// run of one side is longer than every run of the other.
+	// D is the larger of |Shift|/Sigma and √2·Φ⁻¹(A). A is the probability that a run with the unit takes longer
+	// than a run without it, or the probability that it takes less time if that is larger. For normal times
+	// |Shift|/Sigma and √2·Φ⁻¹(A) are equal.
+	//
+	// AtLeast is the larger of the 99.9 % lower bounds on these two numbers, and at least 0. AtMost is the largest
+	// of three 99.9 % upper bounds: on these two numbers, and on |shift|/σ of the unclamped times, because rare
+	// long runs may reveal the unit. D and AtMost are +Inf if every run of one side is longer than every run of the
+	// other.
 	D, AtLeast, AtMost float64
-	// Gap is the largest difference between the two sides' shares of runs above a threshold.
+	// Gap is the largest difference, over all thresholds, between the shares of the two sides' runs that take
+	// longer than the threshold.
 	Gap float64
-	// Epsilon is a lower bound, with 95 % confidence, on the ε that one run's time has: the log of the ratio of the two
-	// sides' probabilities of a time beyond Threshold (below it where Longer is false). The first half of the pairs
-	// chose the threshold; Counts are of the Tested pairs of the second half.
+	// Epsilon is a lower bound, with 95 % confidence, on the ε of releasing one run's time. It bounds the logarithm
+	// of the ratio of the two sides' probabilities of one event. The event is a time above Threshold if Longer is
+	// true, and a time of at most Threshold otherwise. The first half of the pairs chose the event. Counts are the
+	// runs of each side with the event, among the Tested pairs of the second half.
 	Epsilon   float64
 	Threshold time.Duration
 	Longer    bool
-	Likely    int // the side on which the event is likelier: 0 without the unit, 1 with it
+	Likely    int // the side with the higher probability of the event: 0 without the unit, 1 with it
 	Counts    [2]int
 	Tested    int
 }
 
-// Constants of the bounds.
+// The confidence of the bounds of [Clock], and the share of clamped times.
 const (
-	// clockZ is the 99.95 % quantile of the normal law: 99.9 % two-sided. Only the upper side is used, so the bounds
-	// hold with a little more than 99.9 %.
+	// clockZ is the 99.95 % quantile of the normal distribution: 99.9 % two-sided. Only the upper side is used, so
+	// the confidence of each bound is a little more than 99.9 %.
 	clockZ     = 3.2905
-	clockAlpha = 0.025 // of each end of the two Clopper–Pearson bounds, 95 % together
-	edge       = 0.025 // of the times on either side are moved to a quantile, and twice as much of differences
+	clockAlpha = 0.025 // error probability of each of two Clopper–Pearson bounds: 95 % confidence together
+	edge       = 0.025 // share of times clamped at each end; twice as much of differences
 )
 
-// MostTold is the largest allowed d·√k: the total shift, in standard deviations, after k questions that an analyst
-// may repeat.
+// MostTold is the largest d·√k that dither accepts: the total shift, in standard deviations, after k repetitions of
+// a question.
 const MostTold = 0.5
 
-// Repeats is how many repetitions the bound allows: the largest k with AtMost·√k ≤ MostTold.
+// Repeats returns the largest number of repetitions k with AtMost·√k ≤ MostTold. The result is not rounded to an
+// integer.
 func (c *Clock) Repeats() float64 { return (MostTold / c.AtMost) * (MostTold / c.AtMost) }
 
-// ReachableRepeats is the most repetitions that this many pairs can show, even if times reveal nothing: the mean of n
-// differences is uncertain by σ·√(2/n), so AtMost is at least about 3.29·√(2/n).
+// ReachableRepeats returns the largest [Clock.Repeats] that a measurement with that many pairs can show, even if
+// times reveal nothing. The mean of n differences has a standard error of σ·√(2/n), so AtMost is at least about
+// 3.29·√(2/n).
 func ReachableRepeats(pairs int) float64 {
 	return MostTold * MostTold * float64(pairs) / (2 * clockZ * clockZ)
 }
 
-// ClockOf compares the times of pairs of runs; without[i] and with[i] are of one pair. There are at least 4 pairs.
+// ClockOf compares the times of pairs of runs: without[i] and with[i] are the times of pair i. It needs at least 4
+// pairs.
 func ClockOf(without, with []time.Duration) *Clock {
 	n := len(with)
 	c := &Clock{Pairs: n, Median: [2]time.Duration{median(without), median(with)}}
@@ -78,7 +87,7 @@ func ClockOf(without, with []time.Duration) *Clock {
 	return c
 }
 
-// bounds are an estimate of d with its bounds.
+// bounds is an estimate d of a shift in standard deviations, with a lower and an upper bound.
 type bounds struct{ low, d, high float64 }
 
 func median(all []time.Duration) time.Duration {
@@ -94,15 +103,17 @@ func inSeconds(all []time.Duration) []float64 {
 	return out
 }
 
-// shifted is |shift|/σ with its bounds, where such a share of the times on either side, and twice as much of the
-// differences, is held to the quantile: then a few long runs move neither the mean nor σ. Numbers that are held are
-// bounded, so the mean of differences is normal enough for some hundred pairs; its error is that of a winsorised mean
-// [Tukey & McLaughlin 1963]. Beside it the bound has d²/n for the error of σ, four times what it is of normal times.
+// shifted returns the mean shift, σ, and |shift|/σ with its bounds. It clamps a share of the times at each end to
+// the quantile, and twice that share of the differences. So a few long runs move neither the mean nor σ.
 //
-// With a share of 0 only the upper bound is used. It is for long runs that only one side has, in a share p of its runs.
-// They hardly move ranks and quantiles, and yet 1/p repetitions show one. Once they are long enough, d is √(2p) or
-// close to it, so that d·√k sees them. If none was among n pairs, p is below 7/n with 99.9 %, and the bound allows
-// for that: it is at least clockZ·√(2/n) > √(14/n).
+// Clamped numbers are bounded, so the mean of some hundred differences is nearly normal. Its standard error is that
+// of a winsorised mean [Tukey & McLaughlin 1963]. The bound adds d²/n to the squared error, for the error of σ.
+// That is four times the value for normal times.
+//
+// With a share of 0, [ClockOf] uses only the upper bound. This case detects long runs that only one side has, in a
+// share p of its runs. Such runs hardly move ranks and quantiles, but among 1/p repetitions one is expected. If
+// they are long enough, d is close to √(2p), so d·√k accounts for them. If no such run is among n pairs, p is below
+// 7/n with 99.9 % confidence. The upper bound allows for such a p: it is at least clockZ·√(2/n) > √(14/n).
 func shifted(sides [2][]float64, share float64) (shift, sigma float64, _ bounds) {
 	differences := make([]float64, len(sides[0]))
 	for i := range differences {
@@ -114,7 +125,7 @@ func shifted(sides [2][]float64, share float64) (shift, sigma float64, _ bounds)
 	_, deviation := moments(held(all, share))
 	sigma = min(deviation, spread/math.Sqrt2)
 	if sigma == 0 {
-		if shift == 0 { // a clock that is too coarse to show anything
+		if shift == 0 { // the clock is too coarse to show any difference
 			return shift, sigma, bounds{high: math.Inf(1)}
 		}
 		return shift, sigma, bounds{0, math.Inf(1), math.Inf(1)}
@@ -124,7 +135,7 @@ func shifted(sides [2][]float64, share float64) (shift, sigma float64, _ bounds)
 	return shift, sigma, bounds{d - off, d, d + off}
 }
 
-// held are numbers, of which so large a share on either side is moved to the quantile.
+// held returns a copy of x in which the given share of the numbers at each end is clamped to the quantile.
 func held(x []float64, share float64) []float64 {
 	sorted := slices.Sorted(slices.Values(x))
 	low, high := sorted[int(share*float64(len(x)))], sorted[len(x)-1-int(share*float64(len(x)))]
@@ -135,7 +146,7 @@ func held(x []float64, share float64) []float64 {
 	return out
 }
 
-// moments are the mean and the standard deviation.
+// moments returns the mean and the sample standard deviation of x.
 func moments(x []float64) (mean, deviation float64) {
 	for _, v := range x {
 		mean += v / float64(len(x))
@@ -146,10 +157,13 @@ func moments(x []float64) (mean, deviation float64) {
 	return mean, math.Sqrt(deviation / float64(max(len(x)-1, 1)))
 }
 
-// ranked is √2·Φ⁻¹(A) and its bounds. A is estimated by Mann and Whitney's statistic, and its error by its
-// projection on pairs [DeLong, DeLong & Clarke-Pearson 1988], in which the two runs of a pair may depend on each other:
-// A − ½ is half the mean over pairs of F₀(with) − F₁(without), F being the sides' distribution functions, and
-// has the variance of that mean, not a quarter of it, since F₀ and F₁ are estimated of the same runs.
+// ranked returns √2·Φ⁻¹(A) with its bounds. The estimate of A is Mann and Whitney's statistic. Its error is
+// computed from its projection on pairs [DeLong, DeLong & Clarke-Pearson 1988], which allows the two runs of a pair
+// to depend on each other.
+//
+// Let F₀ and F₁ be the distribution functions of the sides without and with the unit. A − ½ is half the mean, over
+// pairs, of F₀(with) − F₁(without). The variance of this estimate is the full variance of that mean, not a quarter
+// of it, because F₀ and F₁ are estimated from the same runs.
 func ranked(sides [2][]float64) bounds {
 	n := float64(len(sides[0]))
 	sorted := [2][]float64{slices.Sorted(slices.Values(sides[0])), slices.Sorted(slices.Values(sides[1]))}
@@ -158,11 +172,11 @@ func ranked(sides [2][]float64) bounds {
 		placed[i] = below(sorted[0], sides[1][i]) - below(sorted[1], sides[0][i])
 	}
 	mean, deviation := moments(placed)
-	from, off := math.Abs(mean)/2, clockZ*deviation/math.Sqrt(n)+1/n // of ½
+	from, off := math.Abs(mean)/2, clockZ*deviation/math.Sqrt(n)+1/n // from is the estimate of |A − ½|
 	return bounds{apart(max(from-off, 0)), apart(from), apart(from + off)}
 }
 
-// apart is √2·Φ⁻¹(½ + a).
+// apart returns √2·Φ⁻¹(½ + a), or +Inf for a ≥ ½.
 func apart(a float64) float64 {
 	if a >= 0.5 {
 		return math.Inf(1)
@@ -170,7 +184,7 @@ func apart(a float64) float64 {
 	return 2 * math.Erfinv(2*a)
 }
 
-// below is the share of sorted numbers that are below x, those that are equal counting half.
+// below returns the share of sorted numbers that are less than x. Numbers equal to x count half.
 func below(sorted []float64, x float64) float64 {
 	from, _ := slices.BinarySearch(sorted, x)
 	to := from
@@ -180,7 +194,8 @@ func below(sorted []float64, x float64) float64 {
 	return float64(from+to) / 2 / float64(len(sorted))
 }
 
-// gap is the Kolmogorov–Smirnov statistic.
+// gap returns the Kolmogorov–Smirnov statistic of the two sides: the largest difference of their empirical
+// distribution functions.
 func gap(sides [2][]float64) (most float64) {
 	a, b := slices.Sorted(slices.Values(sides[0])), slices.Sorted(slices.Values(sides[1]))
 	for i, j := 0, 0; i < len(a) && j < len(b); {
@@ -196,7 +211,8 @@ func gap(sides [2][]float64) (most float64) {
 	return most
 }
 
-// threshold chooses an event on the first pairs, and bounds what it reveals on the others.
+// threshold chooses the event that looks most revealing on the first pairs, and bounds its ε on the second pairs.
+// It sets the fields of c that describe the event.
 func (c *Clock) threshold(first, second [2][]time.Duration) {
 	candidates := slices.Sorted(slices.Values(slices.Concat(first[0], first[1])))
 	best := math.Inf(-1)
@@ -215,7 +231,7 @@ func (c *Clock) threshold(first, second [2][]time.Duration) {
 	c.Epsilon = max(0, lossAtLeast(c.Counts, c.Tested, c.Likely))
 }
 
-// mostThresholds bounds how many are tried.
+// mostThresholds is about the largest number of thresholds that [Clock.threshold] tries.
 const mostThresholds = 400
 
 func over(times []time.Duration, threshold time.Duration, longer bool) (n int) {
@@ -227,7 +243,7 @@ func over(times []time.Duration, threshold time.Duration, longer bool) (n int) {
 	return n
 }
 
-// promising approximates lossAtLeast quickly, by Wilson's bounds.
+// promising returns a quick approximation of [lossAtLeast], from Wilson's confidence bounds.
 func promising(counts [2]int, n, likely int) float64 {
 	bound := func(k int, sign float64) float64 {
 		const z = 1.96
@@ -237,7 +253,8 @@ func promising(counts [2]int, n, likely int) float64 {
 	return math.Log(max(bound(counts[likely], -1), 0) / bound(counts[1-likely], 1))
 }
 
-// lossAtLeast bounds ln(p/q) from below, p being the event's probability on the likely side and q on the other.
+// lossAtLeast returns a lower bound on ln(p/q), where p is the event's probability on the side likely, and q its
+// probability on the other side.
 func lossAtLeast(counts [2]int, n, likely int) float64 {
 	low, _ := between(counts[likely], n, clockAlpha)
 	_, high := between(counts[1-likely], n, clockAlpha)

@@ -6,10 +6,10 @@ import (
 	"strings"
 )
 
-// keptComplaint is how much of a process's stderr is kept, at the beginning and at the end.
+// keptComplaint is the number of bytes kept from the beginning of a process's stderr, and from its end.
 const keptComplaint = 4 << 10
 
-// head keeps the beginning and the end of what is written to it.
+// head is a writer that keeps the first and the last keptComplaint bytes of what is written to it.
 type head struct{ text, tail []byte }
 
 func (h *head) Write(p []byte) (int, error) {
@@ -19,7 +19,7 @@ func (h *head) Write(p []byte) (int, error) {
 	return len(p), nil
 }
 
-// line is the first meaningful line; for a Python traceback the last one.
+// line returns the first line that is not empty. For a Python traceback it returns the last line.
 func (h *head) line() string {
 	text := string(bytes.ToValidUTF8(bytes.TrimSpace(h.text), []byte("�")))
 	if strings.HasPrefix(text, "Traceback") {
@@ -30,7 +30,7 @@ func (h *head) line() string {
 	return strings.TrimSpace(line)
 }
 
-// crash is a failed process, with text that may help.
+// crash returns the error for a process that failed after done outputs. complaint is a line of its stderr, or "".
 func (c call) crash(done int, ended error, complaint string) error {
 	detail := ended.Error() + " after " + outputs(c.before+done)
 	if complaint != "" {

@@ -6,9 +6,9 @@ import (
 	"slices"
 )
 
-// feature is a property of an output that an event can concern.
+// feature is a property of an output. Events are defined by the value of a feature.
 type feature struct {
-	name string // "the output", "coordinate 3"
+	name string // for example "the output" or "coordinate 3"
 	is   aspect
 	of   func(*output) field
 }
@@ -17,40 +17,41 @@ type feature struct {
 type aspect byte
 
 const (
-	ofWhole      aspect = iota // the output itself
-	ofCoordinate               // one of its fields, as it stands
-	ofDifference               // of two coordinates
-	ofText                     // a text that was made of the output
-	ofFigure                   // a number, or a place, that was computed
+	ofWhole      aspect = iota // the whole output
+	ofCoordinate               // one field of the output, unchanged
+	ofDifference               // the difference of two coordinates
+	ofText                     // a text computed from the output
+	ofFigure                   // a computed number or position
 )
 
-// digits reports whether the digits of a feature are, nearly, those of a number that the mechanism returned.
+// digits reports whether the digits of a feature are, up to rounding, the digits of numbers that the mechanism
+// returned.
 func (f feature) digits() bool {
 	return f.is == ofWhole || f.is == ofCoordinate || f.is == ofDifference
 }
 
-// The limits on features of one kind.
+// The limits on the number of features of one kind.
 const (
 	mostCoordinates = 24
 	mostWords       = 4
 	mostPatterns    = 8
-	allPairs        = 6 // coordinates of which every two are compared; of more, neighbours
+	allPairs        = 6 // up to this many coordinates, every two are compared; beyond it, only successive ones
 )
 
-// sample is the observations of some runs.
+// sample holds the parsed outputs of some runs, by side.
 type sample [2][]output
 
-// part is the first n observations of each side.
+// part returns the first n outputs of each side, or all of them if there are fewer.
 func (s sample) part(n int) sample {
 	return sample{s[0][:min(n, len(s[0]))], s[1][:min(n, len(s[1]))]}
 }
 
-// census describes the parts of outputs.
+// census describes the fields of a sample's outputs.
 type census struct {
-	fewest, most int // fields
+	fewest, most int // the smallest and the largest number of fields in an output
 	words        map[string]int
-	numbers      bool // there are some
-	beyond       bool // some have more fields than are kept
+	numbers      bool // whether any field is a number
+	beyond       bool // whether any output has more than mostFields fields
 }
 
 func censusOf(s sample) census {
@@ -72,7 +73,7 @@ func censusOf(s sample) census {
 	return c
 }
 
-// featuresOf lists the features to examine for such outputs.
+// featuresOf lists the features to examine for the outputs in s.
 func featuresOf(s sample) []feature {
 	c := censusOf(s)
 	if c.most <= 1 {
@@ -100,7 +101,7 @@ func featuresOf(s sample) []feature {
 	return append(features, shapes...)
 }
 
-// whole reports an output with at most one field.
+// whole returns the whole output as one field: as a number if the output is a single number.
 func whole(o *output) field {
 	if o.count == 1 {
 		return field{o.text, o.fields[0].number, o.fields[0].is}
@@ -117,12 +118,13 @@ func coordinate(i int) func(*output) field {
 	}
 }
 
-// coordinateFeature is the coordinate at i, which is called by its number from 1.
+// coordinateFeature returns the feature for the field with index i. Names of coordinates count from 1.
 func coordinateFeature(i int) feature {
 	return feature{fmt.Sprintf("coordinate %d", i+1), ofCoordinate, coordinate(i)}
 }
 
-// coordinates are the most informative of d coordinates, and the differences of pairs of them.
+// coordinates returns features for the most informative of d coordinates, and for differences between pairs of
+// them. There are at most mostCoordinates coordinates.
 func coordinates(s sample, d int) []feature {
 	chosen := make([]int, d)
 	for i := range chosen {
@@ -163,7 +165,7 @@ func difference(i, j int) feature {
 	}}
 }
 
-// numbered reports that a coordinate is a number somewhere.
+// numbered reports whether coordinate i is a number in any output of s.
 func numbered(s sample, i int) bool {
 	for _, side := range s {
 		for j := range side {

@@ -6,7 +6,7 @@ import (
 	"strings"
 )
 
-// overall are the features of all numbers together.
+// overall lists the features that are computed from all numbers of an output.
 var overall = []feature{
 	{"the sum of the coordinates", ofFigure, func(o *output) field {
 		sum := 0.0
@@ -20,7 +20,7 @@ var overall = []feature{
 	{"the place of the largest coordinate", ofFigure, func(o *output) field { i, _ := extreme(o, 1); return place(i) }},
 }
 
-// place is the number of a coordinate, from 1.
+// place returns position i, counted from 1, as a field. For i < 0 it returns the word "none".
 func place(i int) field {
 	if i < 0 {
 		return field{text: "none", is: word}
@@ -28,7 +28,8 @@ func place(i int) field {
 	return numberField(float64(i + 1))
 }
 
-// extreme is the largest number of an output, times a sign, and where it first stands.
+// extreme returns the largest number of an output if sign is 1, and the smallest if sign is −1, with the index
+// where it first occurs. If the output has no number, the index is −1.
 func extreme(o *output, sign float64) (at int, best field) {
 	at, best = -1, field{is: outside}
 	for i, f := range o.fields {
@@ -43,7 +44,7 @@ var firstUnlike = feature{"the place of the first coordinate unlike coordinate 1
 	return place(slices.IndexFunc(o.fields, func(f field) bool { return f.text != o.fields[0].text }))
 }}
 
-// distinct detects ties.
+// distinct counts the different coordinates of an output, so that an event can detect equal ones.
 var distinct = feature{"the number of distinct coordinates", ofFigure, func(o *output) field {
 	texts := make([]string, len(o.fields))
 	for i, f := range o.fields {
@@ -53,7 +54,7 @@ var distinct = feature{"the number of distinct coordinates", ofFigure, func(o *o
 	return numberField(float64(len(slices.Compact(texts))))
 }}
 
-// mostSigns is up to how many fields the signs of all are one token.
+// mostSigns is the largest number of fields for which the feature signs is used.
 const mostSigns = 12
 
 var signs = feature{"the row of signs of the coordinates", ofText, func(o *output) field {
@@ -73,13 +74,13 @@ var signs = feature{"the row of signs of the coordinates", ofText, func(o *outpu
 	return field{text: b.String(), is: word}
 }}
 
-// beyond describes the fields that are not kept.
+// beyond is a hash of the fields that are not kept.
 var beyond = feature{fmt.Sprintf("the hash of the fields after number %d", mostFields), ofText, func(o *output) field {
 	return field{text: fmt.Sprintf("%016x", o.rest), is: word}
 }}
 
-// shapes describe how an output is written, whatever its numbers are: separators, brackets, signs, exponents, trailing
-// zeros.
+// shapes describe the format of an output apart from its digits: separators, brackets, signs, exponents, and in the
+// first form also the number of digits.
 var shapes = []feature{
 	{
 		"the output, with 9 for each digit,", ofText,
@@ -91,7 +92,8 @@ var shapes = []feature{
 	},
 }
 
-// shape is an output with every digit, or run of digits, replaced by the same character.
+// shape returns the output's text with every digit replaced by 9. If rows is true, every run of digits becomes a
+// single 9.
 func shape(o *output, rows bool) string {
 	text := o.text[:o.begin]
 	b := make([]byte, 0, len(text))

@@ -8,8 +8,12 @@ import (
 	"strings"
 )
 
-// wordFeatures are those of outputs in which some coordinates are words: how many, where each word first stands, which
-// coordinates are words, and the numbers of outputs that agree in that.
+// wordFeatures returns the features of outputs in which some coordinates are words:
+//
+// - how many fields are words, and how many are each of the most frequent words;
+// - the position of the first occurrence of each of those words;
+// - the pattern of words and numbers in the output;
+// - each number in the outputs that share one of the most frequent patterns.
 func wordFeatures(s sample, c census) []feature {
 	features := []feature{{
 		"the number of fields that are no numbers", ofFigure,
@@ -52,7 +56,7 @@ func wordFeatures(s sample, c census) []feature {
 	return features
 }
 
-// counted is the number of fields of a kind.
+// counted returns a function that counts the fields of an output for which is holds.
 func counted(is func(field) bool) func(*output) field {
 	return func(o *output) field {
 		n := 0
@@ -65,7 +69,8 @@ func counted(is func(field) bool) func(*output) field {
 	}
 }
 
-// likeness is the number at i, of the outputs of a pattern.
+// likeness returns a feature: the number with index i, in outputs with pattern p. The feature is outside for all
+// other outputs.
 func likeness(p string, i int) feature {
 	return feature{
 		fmt.Sprintf("the output is like %s and coordinate %d", quote(p), i+1), ofFigure,
@@ -78,7 +83,7 @@ func likeness(p string, i int) feature {
 	}
 }
 
-// pattern is an output with # for each number; a word that begins with # or with \ gets a \ before it.
+// pattern returns the output with # in place of each number. A word that begins with # or \ gets a \ before it.
 func pattern(o *output) string {
 	var b strings.Builder
 	for i, f := range o.fields {
@@ -97,7 +102,7 @@ func pattern(o *output) string {
 	return b.String()
 }
 
-// frequent are the most frequent of some texts, at most so many.
+// frequent returns the keys with the highest counts, in falling order: at most the given number of them.
 func frequent(counts map[string]int, most int) []string {
 	texts := slices.SortedFunc(maps.Keys(counts), func(a, b string) int {
 		return cmp.Or(cmp.Compare(counts[b], counts[a]), strings.Compare(a, b))

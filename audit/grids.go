@@ -2,11 +2,11 @@ package audit
 
 import "math"
 
-// fewDecimals is the number of decimals up to which numbers count as rounded in decimal: then their lowest bits carry
-// no information of their own.
+// fewDecimals is the largest number of decimal places at which a feature's numbers count as rounded in decimal. The
+// lowest bits of such numbers carry no further information.
 const fewDecimals = 9
 
-// grids learns from the lowest bits and digits of a feature.
+// grids returns candidate scores that look at the lowest bits and digits of a feature.
 func grids(f feature, s sample) []candidate {
 	most := 0
 	for side := range s {
@@ -29,10 +29,10 @@ func grids(f feature, s sample) []candidate {
 	return out
 }
 
-// lowBitsOf are, for each side that may be likelier, the quarter of the plane of sizes and lowest bits that tells most
-// in the sample.
+// lowBitsOf returns, for each side, the [lowBits] score that best shows that side in the sample. It tries every
+// division of the numbers by size and by the position of the lowest bit, into four quarters.
 func lowBitsOf(f feature, s sample) []candidate {
-	low, high, fine, coarse := mostSize, leastSize, mostSize, leastGrid // of those in the sample
+	low, high, fine, coarse := mostSize, leastSize, mostSize, leastGrid // the ranges of sizes and grids in the sample
 	each := func(see func(side, size, grid int)) {
 		for side := range s {
 			for i := range s[side] {
@@ -50,7 +50,8 @@ func lowBitsOf(f feature, s sample) []candidate {
 		return nil
 	}
 	width, depth := high-low+2, coarse-fine+2
-	sums := make([][2]int, width*depth) // at (e, g): of the runs below size e and grid g, of those with a number
+	// at (e, g): the numbers of each side with a size index of at most e and a grid index of at most g
+	sums := make([][2]int, width*depth)
 	at := func(e, g int) *[2]int { return &sums[e*depth+g] }
 	each(func(side, size, grid int) { at(size-low+1, grid-fine+1)[side]++ })
 	for e := 1; e < width; e++ {
@@ -68,7 +69,7 @@ func lowBitsOf(f feature, s sample) []candidate {
 			for quarter := range 4 {
 				b := lowBits{f, quarter&1 == 0, g + fine, quarter&2 == 0, e - 1 + low}
 				if b.small && e == width-1 {
-					b.size = mostSize // whatever comes
+					b.size = mostSize // include larger numbers in later runs
 				}
 				var counts [2]int
 				for side := range counts {
@@ -103,13 +104,14 @@ func lowBitsOf(f feature, s sample) []candidate {
 	return out
 }
 
-// How many numbers a step is learned from, and how many decimals may be in it.
+// residueOf learns from at most stepRuns numbers, and only from numbers with at most mostDecimals decimal places.
 const (
 	stepRuns     = 2000
 	mostDecimals = 6
 )
 
-// residueOf finds the step that one side's numbers are apart by multiples of, if it is more than the last digit.
+// residueOf finds the step of one side's numbers: the largest step such that all differences between the numbers
+// are its multiples. It returns false if the step is just the last decimal place, or if there are too few numbers.
 func residueOf(f feature, of []output) (residue, bool) {
 	r := residue{feature: f}
 	var numbers []field
@@ -147,7 +149,7 @@ func residueOf(f feature, of []output) (residue, bool) {
 	return r, true
 }
 
-// gcd is the greatest common divisor of integers below 2^53.
+// gcd returns the greatest common divisor of integers below 2^53.
 func gcd(a, b float64) float64 {
 	for b != 0 {
 		a, b = b, math.Mod(a, b)

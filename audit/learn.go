@@ -6,14 +6,15 @@ import (
 	"slices"
 )
 
-// event is a set of outputs: those whose score is at least, or at most, a threshold.
+// event is a set of outputs: those whose score is at least a threshold, or those whose score is at most a
+// threshold.
 type event struct {
 	score     score
 	atLeast   bool
 	threshold float64
 	likely    Side
-	feature   feature // what it is about; of none if that is everything
-	id        int     // the candidate's
+	feature   feature // the feature that a report's histogram shows for this event
+	id        int     // the id of the event's candidate
 	promise   promise
 }
 
@@ -22,31 +23,31 @@ func (e *event) has(o *output) bool {
 	return e.atLeast && x >= e.threshold || !e.atLeast && x <= e.threshold
 }
 
-// clause says what the event is, and whether that is the whole of it.
+// clause describes the event in words, and reports whether the description is complete.
 func (e *event) clause() (text string, whole bool) { return e.score.event(e.atLeast, e.threshold) }
 
-// promise is what an event should show in the runs to come.
+// promise predicts what the tests will show for an event.
 type promise struct {
-	ratio      float64 // of the bounds on both probabilities, after δ
-	difference float64 // of the bounds, at the claim's ε
+	ratio      float64 // (low − δ)/high, with low and high the predicted bounds on the event's probabilities
+	difference float64 // low − e^ε·high, at the claim's ε
 }
 
-// candidate is a score with a penalty for complexity: of two about equally promising scores, the simpler is taken.
+// candidate is a score with a penalty for complexity. Of two about equally promising scores, the simpler wins.
 type candidate struct {
 	score   score
 	feature feature
 	id      int
-	penalty float64 // by which the logarithm of its ratio must be larger
+	penalty float64 // subtracted from the logarithm of an event's ratio
 }
 
-// Sizes of learning.
+// The sizes of learning.
 const (
-	firstLook  = 2000 // runs on a side in which every score is tried
-	manyTokens = 64   // so many that a set of them says little to a reader
-	finalists  = 8    // scores, for each aim and by each measure, that are tried in all
+	firstLook  = 2000 // runs of each side on which every score is tried
+	manyTokens = 64   // sets of more tokens than this are hard to read, and get a larger penalty
+	finalists  = 8    // scores that are tried on the whole sample: this many for each aim and each number of tests
 )
 
-// propose learns all scores from a sample.
+// propose returns candidate scores, learned from a sample.
 func propose(features []feature, s sample) []candidate {
 	var out []candidate
 	gridded := 0
@@ -74,7 +75,8 @@ func propose(features []feature, s sample) []candidate {
 	return out
 }
 
-// together are the scores of all coordinates; none if there is one coordinate only.
+// together returns candidate scores that combine all coordinates. If no output has more than one coordinate, it
+// returns none.
 func together(s sample) []candidate {
 	d := 0
 	for _, side := range s {
@@ -96,17 +98,20 @@ func together(s sample) []candidate {
 	return out
 }
 
-// figureOf is a score as a feature, for pictures.
+// figureOf turns a score into a feature, so that a histogram can show it.
 func figureOf(s score, name string) feature {
 	return feature{name, ofFigure, func(o *output) field { return numberField(s.of(o)) }}
 }
 
-// choose finds the most promising event, for each side on which an event may be likelier and for each aim. Scores are
-// learned from one sample, and thresholds and scores are compared on the other, so that overfitted scores do not win.
+// choose returns the most promising event for each aim. An aim is a large ratio or a large difference of the
+// probabilities, with a given side as the likelier one. Scores are learned from the sample learned. Thresholds and
+// scores are compared on the sample compared, so that an overfitted score does not win. tests is the number of runs
+// that will test each event.
 func (a *audit) choose(features []feature, learned, compared sample, tests int) []event {
 	candidates := propose(features, learned)
 	keep := map[int]bool{}
-	for _, runs := range []int{tests, math.MaxInt32} { // by what so many tests will show, and by what any number would
+	// scores are compared at the actual number of tests, and at an unlimited number
+	for _, runs := range []int{tests, math.MaxInt32} {
 		for _, look := range a.compare(candidates, compared.part(firstLook), runs) {
 			order := make([]int, len(candidates))
 			for i := range order {
@@ -139,12 +144,12 @@ func (a *audit) choose(features []feature, learned, compared sample, tests int) 
 		}
 	}
 	if len(events) == 0 && len(hopeless) > 0 {
-		return hopeless[:1] // a report tells of something
+		return hopeless[:1] // report at least one event, even an unpromising one
 	}
 	return events
 }
 
-// same reports the same event, even if it was chosen for another aim.
+// same reports whether two events are equal, apart from the aim for which they were chosen.
 func (e event) same(f event) bool {
 	return e.id == f.id && e.atLeast == f.atLeast && e.threshold == f.threshold && e.likely == f.likely
 }

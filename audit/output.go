@@ -9,38 +9,41 @@ import (
 	"strings"
 )
 
-// output is one run's output as events see it: as a text, and as fields.
+// output is the output of one run in the form that events use: as a text, and as a list of fields.
 type output struct {
 	text   string
-	fields []field // the first mostFields of them
-	count  int     // how many there are
-	rest   uint64  // a hash of those beyond
-	begin  int     // so many bytes of text are the output's begin: all of it, unless it is long
+	fields []field // the first mostFields fields
+	count  int     // the number of all fields
+	rest   uint64  // a hash of the fields after the first mostFields
+	// the number of bytes of text that come from the output: all, unless the output was too long to keep
+	begin int
 }
 
-// field is a part of an output: a number, or a word that is none.
+// field is a part of an output: a number or a word.
 type field struct {
 	text   string
-	number float64 // where numeric: finite
+	number float64 // finite; 0 unless the field is numeric
 	is     kind
 }
 
 type kind byte
 
 const (
-	absent kind = iota // there is no such part
+	absent kind = iota // the output has no such field
 	word
 	numeric
-	outside // the feature has no meaning here: no event about it happens
+	outside // the feature is not defined for this output, so the output is in no event of the feature
 )
 
-// The limits on what is kept of one output. The rest still counts, in the text's hash and in the number of fields.
+// The limits on what is kept of one output. The text ends in a hash of a longer output, and count includes the
+// fields that are not kept.
 const (
 	mostFields = 256
 	mostText   = 4096
 )
 
-// separators end a field. Brackets and quotes are among them, so that JSON's arrays and objects fall into their parts.
+// separators are the characters that end a field. They include brackets and quotes, so that JSON arrays and objects
+// are split into their parts.
 const separators = " \t\r\n,;:=|[](){}\"'"
 
 var separates = func() (is [256]bool) {
@@ -50,7 +53,8 @@ var separates = func() (is [256]bool) {
 	return is
 }()
 
-// parse reads an output. Of a long one it keeps copies of parts, and not the whole.
+// parse splits an output into fields. It trims white space at both ends. For an output longer than mostText it
+// copies the parts that it keeps, so that the rest can be freed.
 func parse(text []byte) output {
 	var o output
 	whole := strings.TrimSpace(string(text))
@@ -58,7 +62,7 @@ func parse(text []byte) output {
 	long := len(whole) > mostText
 	if long {
 		hash := fnv.New64a()
-		_, _ = hash.Write([]byte(whole)) // it never fails
+		_, _ = hash.Write([]byte(whole)) // a hash returns no error
 		begin := strings.ToValidUTF8(whole[:mostText], "")
 		o.text, o.begin = fmt.Sprintf("%s… (%d bytes, hash %x)", begin, len(whole), hash.Sum64()), len(begin)
 	}
@@ -73,7 +77,7 @@ func parse(text []byte) output {
 			i++
 		}
 		if o.count++; o.count > mostFields {
-			_, _ = rest.Write([]byte(whole[begin:i] + " ")) // it never fails
+			_, _ = rest.Write([]byte(whole[begin:i] + " ")) // a hash returns no error
 			continue
 		}
 		if o.fields == nil && i < len(whole) {
@@ -91,10 +95,10 @@ func parse(text []byte) output {
 	return o
 }
 
-// size is about how many bytes are kept of an output, beside its fields' numbers.
+// size returns about how many bytes of memory the texts of an output take.
 func (o *output) size() int {
 	n := len(o.text) + 1
-	if o.begin < len(o.text) { // the fields are copies
+	if o.begin < len(o.text) { // the fields have texts of their own
 		for _, f := range o.fields {
 			n += len(f.text)
 		}
@@ -102,29 +106,29 @@ func (o *output) size() int {
 	return n
 }
 
-// fieldOf reads a field. A number that is not finite is a word: NaN has no place among numbers, and an infinity is an
-// event of its own.
+// fieldOf returns the field with a given text. NaN and infinities are words: NaN has no order, and an infinity
+// should be an event of its own.
 func fieldOf(text string) field {
 	if len(text) > mostText {
 		return field{text: text[:mostText], is: word}
 	}
 	if c := text[0]; c >= '0' && c <= '9' || c == '-' || c == '+' || c == '.' {
 		if x, err := strconv.ParseFloat(text, 64); err == nil && !math.IsInf(x, 0) && !math.IsNaN(x) {
-			return field{text, x + 0, numeric} // −0 + 0 is 0
+			return field{text, x + 0, numeric} // adding 0 turns −0 into 0
 		}
 	}
 	return field{text: text, is: word}
 }
 
-// numberField is a computed number, without a text of its own.
+// numberField returns a computed number as a field without text. For NaN and infinities the field is outside.
 func numberField(x float64) field {
 	if math.IsNaN(x) || math.IsInf(x, 0) {
 		return field{is: outside}
 	}
-	return field{number: x + 0, is: numeric} // −0 + 0 is 0
+	return field{number: x + 0, is: numeric} // adding 0 turns −0 into 0
 }
 
-// key is what a field is counted under as a token: "" if there is none, or nothing in it.
+// key returns the text under which a field is counted as a token. It is "" for an absent field.
 func (f field) key() string {
 	if f.is == numeric && f.text == "" {
 		return strconv.FormatFloat(f.number, 'g', -1, 64)
@@ -132,24 +136,23 @@ func (f field) key() string {
 	return f.text
 }
 
-// granularity is the least power of two that divides x ≠ 0 with an odd quotient: the place of its lowest bit. Each
-// float64 has one.
+// granularity returns the position of the lowest bit of x ≠ 0: the integer g such that x is an odd multiple of 2^g.
 func granularity(x float64) int {
 	fraction, exponent := math.Frexp(x)
 	return exponent - 53 + bits.TrailingZeros64(uint64(math.Abs(fraction)*(1<<53)))
 }
 
-// magnitude is the least k with |x| < 2^k, for x ≠ 0.
+// magnitude returns the least integer k with |x| < 2^k, for x ≠ 0.
 func magnitude(x float64) int {
 	_, exponent := math.Frexp(x)
 	return exponent
 }
 
-// noDecimals is the number of decimals of 0: it is a multiple of every power of ten.
+// noDecimals is returned by decimals for 0, which is a multiple of every power of ten.
 const noDecimals = -1000
 
-// decimals is the number of digits after the point that a field needs in decimal, by its own text. It is negative where
-// zeros end it before the point: −2 for 300. Only numbers have it.
+// decimals returns the least integer n such that the number in the field's text is a multiple of 10^−n. For 300 it
+// is −2. For a field that is not a number, ok is false.
 func decimals(f field) (places int, ok bool) {
 	switch {
 	case f.is != numeric:
@@ -159,7 +162,7 @@ func decimals(f field) (places int, ok bool) {
 	}
 	text := f.key()
 	if strings.ContainsAny(text, "xX") {
-		text = strconv.FormatFloat(f.number, 'f', max(0, -granularity(f.number)), 64) // all its digits
+		text = strconv.FormatFloat(f.number, 'f', max(0, -granularity(f.number)), 64) // with all digits
 	}
 	mantissa, exponent, scientific := strings.Cut(strings.ToLower(text), "e")
 	if scientific {

@@ -8,16 +8,16 @@ import (
 	"strings"
 )
 
-// The limits on pairs of coordinates.
+// The limits on pairs of coordinates, and on the cells of a coordinate.
 const (
-	mostPaired = 12 // coordinates
+	mostPaired = 12 // coordinates of which every two are compared
 	coarseBins = 4
-	mostCells  = 8 // of one coordinate: its bins, some words, and all else
-	bestPairs  = 3 // that are scores of their own
+	mostCells  = 8 // per coordinate: its ranges, its most frequent words, and one cell for everything else
+	bestPairs  = 3 // pairs that become candidate scores on their own
 )
 
-// coarse divides a coordinate into few cells: four ranges with a quarter of its numbers each, its most frequent words,
-// and everything else.
+// coarse divides a coordinate into few cells: four ranges with about a quarter of its numbers each, its most
+// frequent words, and one cell for everything else.
 type coarse struct {
 	feature
 	edges []float64
@@ -26,7 +26,7 @@ type coarse struct {
 
 func coarseOf(f feature, s sample) *coarse {
 	p := cutInto(coarseBins, f, s)
-	for len(p.edges) >= coarseBins { // few distinct numbers, each by itself: take every other edge
+	for len(p.edges) >= coarseBins { // each of few distinct numbers has a bin of its own: drop every other edge
 		p.edges = everyOther(p.edges)
 	}
 	words := p.listed(func(share) bool { return true })
@@ -40,7 +40,7 @@ func everyOther(x []float64) (out []float64) {
 	return out
 }
 
-// cell is the place of an output.
+// cell returns the index of the cell that contains the output's coordinate.
 func (c *coarse) cell(o *output) int {
 	f := c.of(o)
 	if f.is == numeric {
@@ -56,7 +56,7 @@ func (c *coarse) cell(o *output) int {
 	return mostCells - 1
 }
 
-// cellName writes a cell; "" if there is none.
+// cellName describes cell i in words. It returns "" if no output can be in this cell.
 func (c *coarse) cellName(i int) string {
 	switch {
 	case i <= len(c.edges):
@@ -69,8 +69,8 @@ func (c *coarse) cellName(i int) string {
 	return ""
 }
 
-// pair is the log-likelihood ratio of two coordinates' joint cells: the information that is in their correlation alone,
-// such as whether they are equal.
+// pair is a score: the log-likelihood ratio of the joint cells of two coordinates. It uses information that only
+// their dependence holds, for example whether they are equal.
 type pair struct {
 	a, b  *coarse
 	cells [mostCells][mostCells]share
@@ -78,7 +78,7 @@ type pair struct {
 
 func (p *pair) of(o *output) float64 { return p.cells[p.a.cell(o)][p.b.cell(o)].ratio }
 
-// each visits the cells that there are.
+// each calls see for each pair of cells that outputs can be in.
 func (p *pair) each(see func(name string, s share)) {
 	for i := range mostCells {
 		for j := range mostCells {
@@ -123,7 +123,7 @@ func (p *pair) terms() []Term {
 	return []Term{t}
 }
 
-// tells is how far the cells distinguish the sides.
+// tells returns the L₁ distance between the two sides' relative frequencies of the cells.
 func (p *pair) tells(runs [2]int) (sum float64) {
 	for _, row := range p.cells {
 		for _, s := range row {
@@ -134,10 +134,10 @@ func (p *pair) tells(runs [2]int) (sum float64) {
 	return sum
 }
 
-// paired is the sum of the scores of all pairs.
+// paired is a score: the sum of the scores of all pairs of coordinates.
 type paired struct {
 	all   []*coarse
-	pairs [][]*pair // of all[i] and the ones after it
+	pairs [][]*pair // pairs[i] holds the pairs of all[i] with each later coordinate
 }
 
 func (s paired) of(o *output) float64 {
@@ -171,7 +171,8 @@ func (s paired) terms() (out []Term) {
 	return out
 }
 
-// pairsOf learns the pairs of d coordinates: their sum, and the most informative ones.
+// pairsOf learns the scores of all pairs among d coordinates. It returns their sum, and the most informative pairs,
+// as candidates.
 func pairsOf(d int, s sample) []candidate {
 	sum := paired{pairs: make([][]*pair, d)}
 	for i := range d {
@@ -213,7 +214,7 @@ func pairsOf(d int, s sample) []candidate {
 	return out
 }
 
-// cellFeature is the pair's cell as a word, for pictures.
+// cellFeature returns the cell of a pair, as a word, so that a histogram can show it.
 func (p *pair) cellFeature() feature {
 	return feature{p.name(), ofFigure, func(o *output) field {
 		return field{text: "(" + p.a.cellName(p.a.cell(o)) + "; " + p.b.cellName(p.b.cell(o)) + ")", is: word}

@@ -5,33 +5,36 @@ import (
 	"slices"
 )
 
-// parts is the log-likelihood ratio of the parts of a range: of tokens, and of bins of numbers. It is positive for
-// parts that are likelier on Data.
+// parts is a score: the log-likelihood ratios of the parts of a feature's range. Parts are tokens (texts) and bins
+// of numbers. The ratio is positive for parts that are more frequent on Data.
 type parts struct {
 	feature
 	tokens map[string]share
-	edges  []float64 // ascending: bin i is from edges[i−1] to below edges[i]
-	bins   []share   // one more than edges, or none at all: then numbers are tokens too
+	edges  []float64 // ascending; bin i holds the numbers from edges[i−1] up to, but not including, edges[i]
+	bins   []share   // one more than edges; nil if numbers are counted as tokens
 	runs   [2]int
 }
 
-// share is how often a part was seen on each side, and its log-likelihood ratio.
+// share counts the runs of each side in which a part was seen, and holds its log-likelihood ratio.
 type share struct {
 	counts [2]int
 	ratio  float64
 }
 
-// The limits on bins, and on distinguished tokens.
+// The limits on bins.
 const (
 	mostBins    = 40
-	binRuns     = 60 // on a side, for each bin
-	mostSymbols = 12 // distinct numbers up to which each is a bin
+	binRuns     = 60 // numbers per bin, on each side
+	mostSymbols = 12 // at most this many distinct numbers get a bin each
 )
 
-// learnParts divides a feature's range: numbers into bins of about equal counts, and words into single words.
+// learnParts divides a feature's range into parts: numbers into bins of about equal counts, and each word into a
+// part of its own.
 func learnParts(f feature, s sample) *parts { return cutInto(mostBins, f, s) }
 
-// cutInto divides a range into at most n bins.
+// cutInto divides the numbers of a feature's range into bins, and counts each word as a token. There are at most as
+// many bins as given, and fewer if the sample is small. But up to mostSymbols distinct numbers always get a bin
+// each.
 func cutInto(bins int, f feature, s sample) *parts {
 	p := &parts{feature: f, tokens: map[string]share{}, runs: [2]int{len(s[0]), len(s[1])}}
 	var numbers [2][]float64
@@ -60,7 +63,7 @@ func cutInto(bins int, f feature, s sample) *parts {
 	return p
 }
 
-// learnTokens takes each text for itself.
+// learnTokens counts each distinct value of a feature as a token, including numbers.
 func learnTokens(f feature, s sample) *parts {
 	p := &parts{feature: f, tokens: map[string]share{}, runs: [2]int{len(s[0]), len(s[1])}}
 	for side := range s {
@@ -80,7 +83,7 @@ func (p *parts) count(token string, side int) {
 	p.tokens[token] = t
 }
 
-// cut chooses the edges between sorted numbers.
+// cut chooses the edges of the bins from the sorted numbers of both sides.
 func (p *parts) cut(sorted []float64, bins int) {
 	distinct := slices.Compact(slices.Clone(sorted))
 	if len(distinct) <= max(bins, mostSymbols) {
@@ -99,12 +102,12 @@ func (p *parts) cut(sorted []float64, bins int) {
 	}
 }
 
-// shortest is the number with the fewest digits above low and up to high.
+// shortest returns a number with few digits that is above low, and at most high.
 func shortest(low, high float64) float64 {
 	for digits := range 16 {
 		unit := math.Pow(10, math.Floor(math.Log10(math.Max(math.Abs(low), math.Abs(high))))-float64(digits))
 		if x := shorten(math.Floor(high/unit) * unit); x > low && x <= high {
-			return x + 0 // never −0
+			return x + 0 // adding 0 turns −0 into 0
 		}
 	}
 	return high + 0
@@ -118,12 +121,12 @@ func (p *parts) bin(x float64) int {
 	return i
 }
 
-// rate computes the ratio. It adds one to each count, so that rare parts carry little weight.
+// rate computes the part's log-likelihood ratio. It adds 1 to each count, so that rare parts carry little weight.
 func (s *share) rate(runs [2]int) {
 	s.ratio = math.Log(float64(s.counts[0]+1)/float64(s.counts[1]+1)) + math.Log(float64(runs[1]+1)/float64(runs[0]+1))
 }
 
-// rate computes the ratios of all parts.
+// rate computes the log-likelihood ratios of all parts.
 func (p *parts) rate() {
 	for k, s := range p.tokens {
 		s.rate(p.runs)
@@ -142,10 +145,10 @@ func (p *parts) of(o *output) float64 {
 	case f.is == numeric && p.bins != nil:
 		return p.bins[p.bin(f.number)].ratio
 	}
-	return p.tokens[f.key()].ratio // 0 of what was never seen
+	return p.tokens[f.key()].ratio // 0 for a token that was not seen while learning
 }
 
-// tells is how far the parts distinguish the sides: the total variation distance of the counts.
+// tells returns the total variation distance between the two sides' relative frequencies of the parts.
 func (p *parts) tells() float64 {
 	sum := 0.0
 	add := func(s share) {
@@ -161,7 +164,7 @@ func (p *parts) tells() float64 {
 	return sum / 2
 }
 
-// repeats reports whether some token was seen often enough to learn from it.
+// repeats reports whether some token was seen at least four times.
 func (p *parts) repeats() bool {
 	for _, s := range p.tokens {
 		if s.counts[0]+s.counts[1] >= 4 {

@@ -8,18 +8,19 @@ import (
 	"strings"
 )
 
-// The most pieces of a range, and of tokens in one piece, that are written out.
+// mostPieces limits the intervals and words that a clause lists, and the tokens that each of them lists.
 const mostPieces = 6
 
-// event writes a set of parts. Bins are intervals of numbers; a token that was never seen has the score 0. Whatever is
-// a number is told apart from what is none, so that the clause holds of exactly the outputs that the event has.
+// event describes a set of parts as a clause. Bins become intervals, and a token that was not seen while learning
+// has score 0. The clause distinguishes numbers from words, so that it holds for exactly the outputs in the event.
+// whole is false if the clause leaves out a part or shortens a token.
 func (p *parts) event(atLeast bool, t float64) (clause string, whole bool) {
 	in := func(s share) bool { return atLeast && s.ratio >= t || !atLeast && s.ratio <= t }
 	unseen := atLeast && 0 >= t || !atLeast && 0 <= t
 	pieces := p.intervals(in)
 	all := len(pieces) == 1 && pieces[0] == "is a number"
 	whole = true
-	tokens := p.listed(func(s share) bool { return in(s) != unseen }) // those that are named
+	tokens := p.listed(func(s share) bool { return in(s) != unseen }) // the tokens that the clause names
 	names, listedAll := p.list(tokens)
 	switch n := len(tokens); {
 	case unseen && n == 0 && (all || p.bins == nil):
@@ -52,7 +53,7 @@ func noneOf(n int) string {
 	return "is none of "
 }
 
-// intervals are the bins of a kind, those side by side as one.
+// intervals describes the bins for which in holds. Adjacent bins become one interval.
 func (p *parts) intervals(in func(share) bool) (pieces []string) {
 	for i := 0; i < len(p.bins); i++ {
 		if !in(p.bins[i]) {
@@ -67,7 +68,7 @@ func (p *parts) intervals(in func(share) bool) (pieces []string) {
 	return pieces
 }
 
-// listed are the tokens of a kind, the most frequent first.
+// listed returns the tokens for which wanted holds, the most frequent first.
 func (p *parts) listed(wanted func(share) bool) (out []string) {
 	for token, s := range p.tokens {
 		if wanted(s) {
@@ -78,16 +79,16 @@ func (p *parts) listed(wanted func(share) bool) (out []string) {
 	return out
 }
 
-// byCount puts the more frequent token first.
+// byCount compares two tokens for sorting: the more frequent token comes first.
 func (p *parts) byCount(a, b string) int {
 	x, y := p.tokens[a].counts, p.tokens[b].counts
 	return cmp.Or(cmp.Compare(y[0]+y[1], x[0]+x[1]), strings.Compare(a, b))
 }
 
-// stretch writes bins from..to as one interval.
+// stretch describes the bins from..to as one interval.
 func (p *parts) stretch(from, to int) string { return stretch(p.edges, from, to) }
 
-// stretch writes what lies between edges, from bin to bin.
+// stretch describes the bins from..to between the given edges as one interval.
 func stretch(edges []float64, from, to int) string {
 	switch {
 	case from == 0 && to == len(edges):
@@ -100,7 +101,7 @@ func stretch(edges []float64, from, to int) string {
 	return "in [" + number(edges[from-1]) + ", " + number(edges[to]) + ")"
 }
 
-// token writes one: what was computed has no quotes, since no output holds it.
+// token describes one token in words. Tokens from the output's text are quoted, and computed values are not.
 func (f feature) token(text string) string {
 	switch {
 	case text == "" && f.is == ofCoordinate:
@@ -113,7 +114,7 @@ func (f feature) token(text string) string {
 	return quote(text)
 }
 
-// list writes some tokens, if not too many, and reports whether that is all of them, in full.
+// list joins up to mostPieces tokens. whole reports whether it lists every token in full.
 func (p *parts) list(tokens []string) (text string, whole bool) {
 	more := ""
 	if n := len(tokens) - mostPieces; n > 0 {
@@ -128,10 +129,10 @@ func (p *parts) list(tokens []string) (text string, whole bool) {
 	return strings.Join(texts, ", ") + more, whole
 }
 
-// mostQuoted is the longest token that is written in full.
+// mostQuoted is the length of the longest token that quote writes in full, in characters.
 const mostQuoted = 60
 
-// quote writes a token, a long one by its begin and its end.
+// quote puts a token in quotes. It leaves out the middle of a long one.
 func quote(text string) string {
 	const end = 15
 	if r := []rune(text); len(r) > mostQuoted {
@@ -140,7 +141,8 @@ func quote(text string) string {
 	return strconv.Quote(text)
 }
 
-// histogram is what the parts show, at most so many of them.
+// histogram returns the counts of the parts, in at most the given number of entries. The last entry may combine the
+// rarest tokens.
 func (p *parts) histogram(most int) Histogram {
 	h := Histogram{Of: p.name, Runs: p.runs}
 	add := func(name string, s share) {
@@ -169,10 +171,10 @@ func (p *parts) histogram(most int) Histogram {
 	return h
 }
 
-// mostTerms is how many tokens of a feature have their weights told.
+// mostTerms is the largest number of tokens of one feature whose weights a report lists.
 const mostTerms = 1000
 
-// terms are the weights of all parts.
+// terms returns the weights of all parts as one term.
 func (p *parts) terms() []Term {
 	t := Term{Of: p.name}
 	for i, s := range p.bins {
@@ -183,7 +185,7 @@ func (p *parts) terms() []Term {
 	for _, k := range tokens[:len(tokens)-t.Omitted] {
 		name := p.token(k)
 		if len(k) > mostQuoted {
-			name = strconv.Quote(k) // in full
+			name = strconv.Quote(k) // not shortened
 		}
 		t.Parts = append(t.Parts, Weight{name, p.tokens[k].ratio})
 	}

@@ -15,20 +15,20 @@ import (
 	"unicode/utf8"
 )
 
-// call is one process of a program, with limits on its time and output.
+// call describes one process of a program, with limits on its time and output.
 type call struct {
 	argv    []string
 	side    Side
-	file    string // of its side
-	stdin   string // the same, or ""
+	file    string // the file of this side
+	stdin   string // equal to file, or "" if the process has no standard input
 	timeout time.Duration
-	before  int // outputs of earlier processes
+	before  int // outputs of earlier processes of the same run
 }
 
-// What a process may print.
+// longestOutput is the largest number of bytes of one output.
 const longestOutput = 1 << 20
 
-// lines takes n outputs, one a line.
+// lines runs a process that prints n outputs, one per line, and passes each to yield.
 func (c call) lines(ctx context.Context, n int, yield func([]byte) error) error {
 	return c.process(ctx, func(out io.Reader) (done int, err error) {
 		lines := bufio.NewScanner(out)
@@ -70,7 +70,7 @@ func (c call) lines(ctx context.Context, n int, yield func([]byte) error) error 
 	})
 }
 
-// whole takes all printed text as one output.
+// whole runs a process that prints one output, and passes it to yield.
 func (c call) whole(ctx context.Context, yield func([]byte) error) error {
 	var text []byte
 	return c.process(ctx, func(out io.Reader) (int, error) {
@@ -92,7 +92,8 @@ func (c call) whole(ctx context.Context, yield func([]byte) error) error {
 	})
 }
 
-// text refuses output that is not UTF-8, or has control characters.
+// text returns an error if an output is not UTF-8, or contains control characters. done is the number of earlier
+// outputs.
 func (c call) text(output []byte, done int) error {
 	if !utf8.Valid(output) {
 		return c.fails(ErrGarbage, done, fmt.Sprintf("output %d is not UTF-8", done+1),
@@ -110,12 +111,12 @@ func (c call) fails(kind error, done int, detail, hint string) error {
 	return &ProgramError{Kind: kind, Side: c.side, Done: c.before + done, Detail: detail, Hint: hint}
 }
 
-// process runs one process. take reads its output, and end judges the number of outputs once the process has ended
-// successfully.
+// process runs one process. take reads its output. If the process succeeds, end checks the number of outputs that
+// take returned.
 //
-// The process has a group of its own. The rest of the group is killed when the process ends, when its time is up, when
-// ctx ends, and when take fails. A child that left the group may live on, but cannot delay the audit: the pipe is
-// closed when time is up.
+// The process runs in a process group of its own. The group is killed when the process ends, when its time is up,
+// when ctx ends, and when take returns an error. A child that left the group may live on. It cannot delay the
+// audit, because the pipe is closed when the time is up.
 func (c call) process(ctx context.Context, take func(io.Reader) (int, error), end func(done int) error) error {
 	if err := ctx.Err(); err != nil {
 		return err
@@ -124,7 +125,7 @@ func (c call) process(ctx context.Context, take func(io.Reader) (int, error), en
 	defer cancel()
 	cmd := exec.Command(c.argv[0], c.argv[1:]...)
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
-	cmd.WaitDelay = time.Second // for stderr, which others may hold
+	cmd.WaitDelay = time.Second // a child of the process may hold stderr open
 	complaint := &head{}
 	cmd.Stderr = complaint
 	if c.stdin != "" {
@@ -132,7 +133,7 @@ func (c call) process(ctx context.Context, take func(io.Reader) (int, error), en
 		if err != nil {
 			return c.fails(ErrInput, 0, reason(err), "")
 		}
-		defer func() { _ = in.Close() }() // it was only read
+		defer func() { _ = in.Close() }() // closing a file that was only read cannot lose data
 		cmd.Stdin = in
 	}
 	out, err := cmd.StdoutPipe()
@@ -161,7 +162,7 @@ func (c call) process(ctx context.Context, take func(io.Reader) (int, error), en
 	group.reaped()
 	err = cmd.Wait()
 	stop()
-	if errors.Is(err, exec.ErrWaitDelay) { // it ended well; something it started holds stderr
+	if errors.Is(err, exec.ErrWaitDelay) { // the process succeeded, but a child holds stderr open
 		err = nil
 	}
 	var program *ProgramError

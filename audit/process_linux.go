@@ -5,9 +5,10 @@ import (
 	"syscall"
 )
 
-// awaitEnd returns when a child has ended, and leaves it to be waited for: until then its number cannot be another's.
+// awaitEnd returns when a child process has ended. It does not reap the child, so that the system cannot reuse its
+// process number yet.
 func awaitEnd(child int) {
-	const byNumber = 1 // P_PID
+	const byNumber = 1 // P_PID in C
 	for {
 		_, _, err := syscall.Syscall6(syscall.SYS_WAITID, byNumber, uintptr(child), 0,
 			syscall.WEXITED|syscall.WNOWAIT, 0, 0)

@@ -9,8 +9,8 @@ import (
 	"time"
 )
 
-// awaitEnd returns when a child has ended, and leaves it to be waited for: until then its number cannot be another's.
-// Where no system call is known for that, ps is asked.
+// awaitEnd returns when a child process has ended. It does not reap the child, so that the system cannot reuse its
+// process number yet. It polls ps, because systems other than Linux may lack a system call for this.
 func awaitEnd(child int) {
 	for pause := time.Millisecond; ; pause = min(2*pause, 100*time.Millisecond) {
 		state, err := exec.Command("ps", "-o", "stat=", "-p", strconv.Itoa(child)).Output()

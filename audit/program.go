@@ -11,25 +11,25 @@ import (
 	"time"
 )
 
-// Program is a mechanism that is a program in any language: each run answers once from the file of its side. The sides'
-// files are two neighbouring datasets, made by the auditor.
+// Program is a mechanism that is a program in any language. Each run answers once, from the file of its side. Input
+// and Neighbor name the files of the two neighbouring datasets.
 //
-// Command is split into words as a shell does, but no shell runs. In each word {input} stands for the name of the
-// side's file; if no word has it, the file is standard input. {runs} stands for a number n: the program then prints n
-// independent answers, one per line. If no word has it, each run is a process, and its answer is everything it prints,
-// without white space at both ends.
+// Command is split into words as a shell does, but no shell runs. In each word, {input} stands for the name of the
+// side's file. If no word contains {input}, the program reads the file from standard input. {runs} stands for a
+// number n: the program then prints n independent answers, one per line. If no word contains {runs}, each run is a
+// process of its own. Its answer is everything that it prints, without white space at both ends.
 type Program struct {
 	Command         string
 	Input, Neighbor string
-	Timeout         time.Duration // of one process; 0: DefaultTimeout
+	Timeout         time.Duration // for one process; 0 means DefaultTimeout
 }
 
-// DefaultTimeout is how long one process may take.
+// DefaultTimeout is the time that one process may take if [Program] sets no other.
 const DefaultTimeout = time.Minute
 
 const inputMark, runsMark = "{input}", "{runs}"
 
-// Reasons why a program cannot be audited. A *ProgramError says which, and what happened.
+// The kinds of [ProgramError]: why a program cannot be audited.
 var (
 	ErrMissing = errors.New("it cannot be started")
 	ErrInput   = errors.New("its input cannot be read")
@@ -41,27 +41,28 @@ var (
 	ErrGarbage = errors.New("it prints what is no text")
 )
 
-// ProgramError is a failure of a program under audit.
+// ProgramError is the failure of a program under audit.
 type ProgramError struct {
-	Kind   error // one of the above
+	Kind   error // one of the errors above
 	Side   Side
-	Done   int    // outputs before it, since the program was last asked
-	Detail string // what happened
-	Hint   string // what may help; "" if nothing is known to
+	Done   int    // outputs before the failure, in the same call of Run
+	Detail string // what happened, in words
+	Hint   string // how to fix it, or ""
 }
 
-// Error says what happened, and where.
+// Error says what happened, and on which side.
 func (e *ProgramError) Error() string {
 	return fmt.Sprintf("the program, on %s: %v: %s", e.Side, e.Kind, e.Detail)
 }
 
-// Unwrap is the kind of failure.
+// Unwrap returns the kind of failure.
 func (e *ProgramError) Unwrap() error { return e.Kind }
 
-// Batched reports that one process gives many answers.
+// Batched reports whether one process prints many answers.
 func (p Program) Batched() bool { return strings.Contains(p.Command, runsMark) }
 
-// Check reports, before anything runs, an invalid command, a missing program, and an unreadable file.
+// Check returns an error if the command is invalid, if the program does not exist, or if an input file cannot be
+// read. It runs nothing.
 func (p Program) Check() error {
 	argv, err := words(p.Command)
 	if err != nil {
@@ -71,7 +72,7 @@ func (p Program) Check() error {
 		return fmt.Errorf("%w: the timeout is below 0", ErrCommand)
 	}
 	for side := Data; side <= Neighbor; side++ {
-		if !strings.Contains(argv[0], inputMark) { // else the file is the program
+		if !strings.Contains(argv[0], inputMark) { // otherwise the file itself is the program
 			if _, err := exec.LookPath(argv[0]); err != nil {
 				return &ProgramError{
 					Kind: ErrMissing, Side: side, Detail: reason(err),
@@ -86,7 +87,7 @@ func (p Program) Check() error {
 	return nil
 }
 
-// readable reports a file that is not there, or that cannot be read again and again.
+// readable returns an error if the file of a side is missing, or cannot be read repeatedly.
 func (p Program) readable(side Side) error {
 	name := p.input(side)
 	info, err := os.Stat(name)
@@ -107,7 +108,7 @@ func (p Program) readable(side Side) error {
 	return f.Close()
 }
 
-// reason is an error's text without the name of the system call.
+// reason returns an error's text without the name of the system call.
 func reason(err error) string {
 	var path *os.PathError
 	var run *exec.Error
@@ -127,8 +128,8 @@ func (p Program) input(side Side) string {
 	return p.Neighbor
 }
 
-// Run runs the program until it has answered n times: in one process if the command has {runs}, otherwise in n
-// processes, one after another.
+// Run runs the program until it has answered n times. If the command contains {runs}, one process gives all
+// answers. Otherwise n processes run one after another.
 func (p Program) Run(ctx context.Context, side Side, n int, yield func(output []byte) error) error {
 	argv, err := words(p.Command)
 	if err != nil {

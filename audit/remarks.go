@@ -11,14 +11,14 @@ import (
 )
 
 var (
-	// openMark is a mark that lost its brace, or has too much in it.
+	// openMark matches a misspelt mark: a brace and the name of a mark that does not form {input} or {runs}
 	openMark = regexp.MustCompile(`(?i)\{\s*(runs?|inputs?)\b`)
-	// shells take a program as an argument, in which a name is read as a part of it.
+	// shells names the shells that take a script as an argument; a file name inside that script is parsed as code
 	shells = map[string]bool{"sh": true, "bash": true, "dash": true, "zsh": true, "ksh": true}
 	plain  = regexp.MustCompile(`^[A-Za-z0-9_./+-]*$`)
 )
 
-// Remarks are likely mistakes in how a program is to be audited, although it can be.
+// Remarks returns warnings about likely mistakes in the command and the files. They do not prevent an audit.
 func (p Program) Remarks() (out []string) {
 	argv, err := words(p.Command)
 	if err != nil {
@@ -44,18 +44,18 @@ func (p Program) Remarks() (out []string) {
 	return out
 }
 
-// sameContents compares two files.
+// sameContents reports whether two files have equal contents.
 func sameContents(a, b string) (same bool, err error) {
 	f, err := os.Open(a)
 	if err != nil {
 		return false, err
 	}
-	defer func() { _ = f.Close() }() // it was only read
+	defer func() { _ = f.Close() }() // closing a file that was only read cannot lose data
 	g, err := os.Open(b)
 	if err != nil {
 		return false, err
 	}
-	defer func() { _ = g.Close() }() // it was only read
+	defer func() { _ = g.Close() }() // closing a file that was only read cannot lose data
 	x, y := make([]byte, 1<<16), make([]byte, 1<<16)
 	for {
 		n, errX := io.ReadFull(f, x)

@@ -9,19 +9,20 @@ import (
 	"slices"
 )
 
-// Replayable is a mechanism whose only source of randomness is random: it runs on one side, and returns its output as
-// numbers. It may call step to report where it is (a branch taken, a row of its log); steps are compared as texts. It
-// should read no more bytes than it needs: through a buffer, reads show only blocks.
+// Replayable is a mechanism that takes all its randomness from random. It runs on one side, and returns its output
+// as numbers. It may call step to record what it does, for example the branch that it takes. Steps are compared as
+// texts. It should read no more bytes than it needs: if it reads through a buffer, the comparison of reads sees
+// only blocks.
 type Replayable func(side Side, random io.Reader, step func(string)) ([]*big.Rat, error)
 
 // Reading is the record of one side's run.
 type Reading struct {
-	Reads  []int // how many bytes each read asked for
+	Reads  []int // the number of bytes that each read requested
 	Steps  []string
-	Output []*big.Rat // nil where the mechanism failed
+	Output []*big.Rat // nil if the mechanism failed
 }
 
-// Bytes is how many bytes were asked for.
+// Bytes returns the number of bytes that all reads together requested.
 func (r Reading) Bytes() (total int64) {
 	for _, n := range r.Reads {
 		total += int64(n)
@@ -29,18 +30,19 @@ func (r Reading) Bytes() (total int64) {
 	return total
 }
 
-// Replayed is the result of Replay: both runs on the same randomness.
+// Replayed is the result of [Replay]: the records of two runs with the same randomness.
 type Replayed struct {
 	Data, Neighbor Reading
-	Unread         int64 // bytes of the recording that the neighbour did not read
-	Exhausted      bool  // the neighbour asked for more than was recorded
+	Unread         int64 // bytes of the recording that the neighbour's run did not read
+	Exhausted      bool  // whether the neighbour's run requested more bytes than were recorded
 }
 
-// Distances measure how far two outputs are apart: the sum, the sum of squares, and the maximum of the absolute
-// differences of their numbers. As sensitivities they are declared limits; nil means that no limit is declared.
+// Distances measures how far apart two outputs are. Of the differences of their numbers it holds the sum of
+// absolute values, the sum of squares, and the largest absolute value. The same type declares sensitivities, as
+// limits on these distances. A nil limit means that none is declared.
 type Distances struct{ L1, L2Squared, LInf *big.Rat }
 
-// What Check finds.
+// The findings of [Replayed.Check].
 var (
 	ErrExhausted = errors.New("the neighbour asks for more randomness than was recorded")
 	ErrUnread    = errors.New("the neighbour leaves recorded randomness unread")
@@ -50,20 +52,24 @@ var (
 	ErrApart     = errors.New("the outputs are further apart than declared")
 )
 
-// Replay runs m on the data with fresh bytes of random, which it records, and then on the neighbour with the same
-// bytes. An error is random's or m's own. A neighbour that runs out of bytes is a finding, and not an error (Check).
+// Replay runs m on the data with fresh bytes from random, and records the bytes. Then it runs m on the neighbour
+// with the recorded bytes. It returns an error if random fails, or if m fails. If the neighbour's run needs more
+// bytes than were recorded, that is not an error but a finding of [Replayed.Check].
 //
-// The result is exact, for these two datasets and these bytes. Consider a mechanism that adds noise of one fixed
-// distribution to an exact answer, with the same draws whatever the data. The difference of the two outputs is then the
-// difference of the exact answers, because the noise cancels. If it exceeds the declared sensitivity for one pair of
-// neighbours, the promise is broken, whatever the noise: refuting a sensitivity needs no statistics. If it is within
-// the sensitivity for pairs that include the worst one, and the noise has the declared law (which Replay does not
-// check), the promise holds. Replay does not find the worst pair; the caller chooses it.
+// The result is exact, for these two datasets and these bytes. Consider a mechanism that adds noise of a fixed
+// distribution to an exact answer, and draws the same noise on both datasets. The noise cancels, so the difference
+// of the two outputs is the difference of the exact answers. If it exceeds the declared sensitivity for one pair of
+// neighbours, the promise is broken for every noise distribution. So refuting a sensitivity needs no statistics.
 //
-// Equal reads and steps show that on this pair neither the choice of noise nor the records and charges depended on the
-// differing row. The converse does not prove a leak: a rejection sampler may draw a number of bits that depends on its
-// parameter, and a mechanism that chooses (such as an exponential mechanism) need not return the same output for
-// neighbours on the same bytes. Their laws matter, and are checked otherwise (package channel).
+// The promise holds if two conditions are met. The difference is within the sensitivity for pairs that include the
+// worst pair. And the noise has the declared distribution, which Replay does not check. Replay does not find the
+// worst pair: the caller chooses the pair.
+//
+// Equal reads and steps show, for this pair, that the differing row changed neither the choice of noise nor the
+// records and charges. Unequal ones do not prove a leak. The number of bits that a rejection sampler draws may
+// depend on its parameter. A mechanism that chooses, such as the exponential mechanism, need not return the same
+// output on neighbours for the same bytes. To check such a mechanism, compare its distributions instead (package
+// channel).
 func Replay(m Replayable, random io.Reader) (*Replayed, error) {
 	out := new(Replayed)
 	recorder := &recorder{from: random}
@@ -79,7 +85,8 @@ func Replay(m Replayable, random io.Reader) (*Replayed, error) {
 	return out, nil
 }
 
-// run is one side's run.
+// run runs m on one side and fills r. If m runs out of recorded bytes so often that the replayer panics, run
+// returns ErrExhausted.
 func (r *Reading) run(m Replayable, side Side, random io.Reader, reads *[]int) (err error) {
 	defer func() {
 		r.Reads = *reads
@@ -102,7 +109,7 @@ func (r *Reading) run(m Replayable, side Side, random io.Reader, reads *[]int) (
 	return nil
 }
 
-// Distance is the distance of two outputs, exactly. Outputs of different lengths are ErrLengths.
+// Distance returns the exact distances between two outputs, or [ErrLengths] if their lengths differ.
 func Distance(a, b []*big.Rat) (Distances, error) {
 	if len(a) != len(b) {
 		return Distances{}, fmt.Errorf("%w: %d numbers and %d", ErrLengths, len(a), len(b))
@@ -120,7 +127,7 @@ func Distance(a, b []*big.Rat) (Distances, error) {
 	return out, nil
 }
 
-// Within reports each distance that exceeds its declared limit, as ErrApart.
+// Within returns an error that joins an [ErrApart] for each distance above its declared limit.
 func (d Distances) Within(declared Distances) error {
 	var found []error
 	for _, norm := range []struct {
@@ -135,8 +142,8 @@ func (d Distances) Within(declared Distances) error {
 	return errors.Join(found...)
 }
 
-// SameFlow reports each difference between the two runs in their reads and their steps: ErrExhausted, ErrUnread,
-// ErrReads and ErrSteps.
+// SameFlow returns an error for each difference between the reads or the steps of the two runs: ErrExhausted,
+// ErrUnread, ErrReads and ErrSteps, joined.
 func (r *Replayed) SameFlow() error {
 	var found []error
 	a, b := r.Data, r.Neighbor
@@ -157,10 +164,11 @@ func (r *Replayed) SameFlow() error {
 	return errors.Join(found...)
 }
 
-// Apart is how far the two outputs are apart; or ErrLengths.
+// Apart returns the distances between the outputs of the two runs, or [ErrLengths].
 func (r *Replayed) Apart() (Distances, error) { return Distance(r.Data.Output, r.Neighbor.Output) }
 
-// Check is SameFlow, and whether the outputs are within the declared distances.
+// Check returns the errors of [Replayed.SameFlow], joined with those of comparing the outputs with the declared
+// distances.
 func (r *Replayed) Check(declared Distances) error {
 	apart, err := r.Apart()
 	if err == nil {
@@ -169,7 +177,7 @@ func (r *Replayed) Check(declared Distances) error {
 	return errors.Join(r.SameFlow(), err)
 }
 
-// differ is the first place where two lists differ, or −1.
+// differ returns the first index at which two lists differ, or −1 if they are equal.
 func differ[T int | string](a, b []T) int {
 	for i := range min(len(a), len(b)) {
 		if a[i] != b[i] {
@@ -189,7 +197,7 @@ func stepAt(steps []string, i int) string {
 	return "missing"
 }
 
-// Integers are outputs of integers. A nil one stays nil, which Replay refuses.
+// Integers returns integers as the output of a [Replayable]. A nil integer stays nil, which [Replay] refuses.
 func Integers(values ...*big.Int) []*big.Rat {
 	out := make([]*big.Rat, len(values))
 	for i, v := range values {
@@ -200,7 +208,7 @@ func Integers(values ...*big.Int) []*big.Rat {
 	return out
 }
 
-// Floats are outputs of floating-point numbers, exactly. NaN and infinities are an error.
+// Floats returns floating-point numbers, exactly, as the output of a [Replayable]. NaN and infinities are an error.
 func Floats(values ...float64) ([]*big.Rat, error) {
 	out := make([]*big.Rat, len(values))
 	for i, v := range values {
@@ -212,14 +220,14 @@ func Floats(values ...float64) ([]*big.Rat, error) {
 	return out, nil
 }
 
-// recorder keeps what it reads.
+// recorder is a reader that records the bytes that it reads from another reader.
 type recorder struct {
 	from  io.Reader
 	bytes []byte
 	reads []int
 }
 
-// Read fills all of p, so that the length of a read is the mechanism's choice and not the source's.
+// Read fills all of p, so that the mechanism alone decides the length of each read.
 func (r *recorder) Read(p []byte) (int, error) {
 	n, err := io.ReadFull(r.from, p)
 	r.bytes, r.reads = append(r.bytes, p[:n]...), append(r.reads, len(p))
@@ -229,17 +237,17 @@ func (r *recorder) Read(p []byte) (int, error) {
 	return n, nil
 }
 
-// replayer replays a recording.
+// replayer is a reader that returns recorded bytes.
 type replayer struct {
 	left  []byte
 	reads []int
-	short int // reads that failed
+	short int // the number of reads that failed
 }
 
-// patience is how many reads may fail before a panic stops a mechanism that ignores errors.
+// patience is the number of reads that may fail. One more panics, to stop a mechanism that ignores errors.
 const patience = 1000
 
-// Read fills all of p, or fails.
+// Read fills all of p, or returns [ErrExhausted].
 func (r *replayer) Read(p []byte) (int, error) {
 	if r.short == 0 {
 		r.reads = append(r.reads, len(p))

@@ -13,30 +13,30 @@ import (
 // ErrOptions reports invalid options of an audit.
 var ErrOptions = errors.New("invalid audit")
 
-// Options are the parameters of an audit. The zero value means 20,000 runs on each side, no claim, and a confidence of
-// 0.999999.
+// Options are the parameters of an audit. The zero value means 20,000 runs of each side, no claim, and a confidence
+// of 0.999999.
 type Options struct {
-	Runs       int     // on each side, from 100 to a thousand million
-	Claim      *Claim  // what is to be refuted; nil: the audit bounds ε at δ = 0
-	Confidence float64 // of all bounds together, in [1/2, 1)
+	Runs       int     // on each side, from 100 to 1,000,000,000
+	Claim      *Claim  // the claim to refute; if nil, the audit bounds ε at δ = 0
+	Confidence float64 // of all bounds together; at least 1/2 and below 1
 
-	// Progress, if set, is called about every second, and after each turn, with the number of finished runs and of all
-	// runs, of both sides.
+	// Progress, if set, is called after each turn and about once a second. Its arguments are the numbers of
+	// finished runs and of all runs, on both sides together.
 	Progress func(done, all int)
 }
 
-// The defaults, and what an audit needs at least.
+// The defaults, and the smallest number of runs on each side.
 const (
 	DefaultRuns       = 20_000
 	DefaultConfidence = 0.999999
 	fewestRuns        = 100
 )
 
-// Func is a mechanism in this process: it runs once on a side, and returns its output as text. Calls are independent of
-// each other, and made one after another.
+// Func is a mechanism in this process. It runs once on a side, and returns its output as text. Calls must be
+// independent of each other. They are made one after another.
 type Func func(side Side) string
 
-// Run runs f, n times.
+// Run calls f n times, and passes each output to yield.
 func (f Func) Run(ctx context.Context, side Side, n int, yield func(output []byte) error) error {
 	for i := range n {
 		if i%1024 == 0 && ctx.Err() != nil {
@@ -49,28 +49,31 @@ func (f Func) Run(ctx context.Context, side Side, n int, yield func(output []byt
 	return nil
 }
 
-// Run audits a mechanism: it learns from some runs which events are likelier on one side than on the other, and tests
-// them on further runs.
+// Run audits a mechanism. It learns from some runs which events are likelier on one side than on the other. Then it
+// tests these events on further runs.
 //
-// Claim: if runs are independent and, on each side, identically distributed, Run refutes a true claim with probability
-// at most 1 − Confidence. Proof: the runs that test an event have no part in learning it; so, given what was learned,
-// an event's count on a side is binomial, with the event's probability on that side. For each of the events, at most
-// four, two ends of Clopper–Pearson intervals are used: that below its probability p on the side where it is said to
-// be likelier, and that above its probability q on the other. Each end is wrong with probability at most α = (1 −
-// Confidence − u)/(2 · events), so that some end is wrong with at most 1 − Confidence − u. Where none is, (ε,
-// δ)-differential privacy between the two sides, p ≤ e^ε·q + δ, gives ε ≥ ln((low − δ)/high) and δ ≥ low
-// − e^ε·high for each event; a claim that contradicts one is refuted. ∎ So a true claim is refuted with
-// probability at most 1 − Confidence, of the whole audit and both directions together.
+// Claim: if runs are independent and, on each side, identically distributed, Run refutes a true claim with
+// probability at most 1 − Confidence. This covers the whole audit, in both directions.
 //
-// The mechanism must keep its runs independent and alike, and Run tests this: if an event's counts differ between turns
-// more than chance allows, except with probability u, at most 1e-9, there is no report but ErrUnlike. So noise that is
+// Proof. The runs that test an event have no part in learning it. So, given what was learned, an event's count on a
+// side is binomial, with the event's probability on that side. There are at most four events, and Run uses two ends
+// of Clopper–Pearson intervals for each. The low end bounds the event's probability p on the side where learning
+// found it likelier. The high end bounds its probability q on the other side. Each end is wrong with probability at
+// most α = (1 − Confidence − u)/(2 · events), where u is defined below. So the probability that some end is wrong
+// is at most 1 − Confidence − u. If no end is wrong, (ε, δ)-differential privacy between the two sides, p ≤ e^ε·q +
+// δ, gives ε ≥ ln((low − δ)/high) and δ ≥ low − e^ε·high for each event. A claim is refuted only if it contradicts
+// one of these. ∎
+//
+// The mechanism must keep its runs independent and identically distributed. Run tests this. If an event's counts
+// differ more between turns than chance allows, Run returns [ErrUnlike] instead of a report. For independent and
+// identically distributed runs, this happens with probability at most u, which is at most 1e-9. So noise that is
 // drawn once for many answers, or from a shared seed, does not look like a difference between the sides.
 //
-// The two sides run in turns, so that changes over time (a machine that gets warm) affect both. The audit needs no
-// meaning of an output: docs/explanation/checking.md lists the kinds of events.
+// The two sides run in turns, so that changes over time, such as a machine that gets warm, affect both sides. The
+// audit does not need to know the meaning of an output: docs/explanation/checking.md lists the kinds of events.
 //
-// Errors are ErrOptions, ctx's, the mechanism's own, ErrUnlike, ErrRepeats, and ErrIncomparable if no two outputs have
-// anything in common.
+// Run returns ErrOptions, ctx's error, the mechanism's error, ErrUnlike, or ErrRepeats. It returns ErrIncomparable
+// if no two outputs have anything in common.
 func Run(ctx context.Context, m Mechanism, o Options) (*Report, error) {
 	a, err := newAudit(m, o)
 	if err != nil {
@@ -79,18 +82,18 @@ func Run(ctx context.Context, m Mechanism, o Options) (*Report, error) {
 	return a.run(ctx)
 }
 
-// audit is an audit in progress.
+// audit is the state of an audit in progress.
 type audit struct {
 	Options
 	mechanism Mechanism
-	delta     float64 // the claim's δ, rounded up
-	factor    float64 // e^ε of the claim, rounded up; NaN without one
-	done      int     // runs
-	turned    uint64  // turns
-	told      time.Time
+	delta     float64   // the claim's δ, rounded up
+	factor    float64   // e^ε of the claim, rounded up; NaN without a claim
+	done      int       // finished runs of both sides
+	turned    uint64    // turns so far; decides which side runs first in the next turn
+	told      time.Time // of the last call of Progress
 	repeats   repeats
-	clock     time.Time          // when the last output was dealt with
-	turnTimes [2][]time.Duration // of a run, on average over each turn: where runs are batched
+	clock     time.Time          // when the handling of the last output ended
+	turnTimes [2][]time.Duration // for a [Batcher]: the mean time of a run in each turn, by side
 }
 
 func newAudit(m Mechanism, o Options) (*audit, error) {
@@ -169,20 +172,22 @@ func (a *audit) run(ctx context.Context) (*Report, error) {
 	return r, nil
 }
 
-// remarker is a mechanism with caveats of its own.
+// remarker is a mechanism that has warnings of its own for the report.
 type remarker interface{ Remarks() []string }
 
-// unlike is the probability with which alike runs may be reported as unlike. It is part of what the confidence leaves.
+// unlike returns the probability with which independent, identically distributed runs may be reported as
+// [ErrUnlike]. It is part of the probability of error that the confidence allows.
 func (a *audit) unlike() float64 {
 	return math.Min(1e-9, exact.DivDown(exact.SubDown(1, a.Confidence), 1000))
 }
 
-// alpha is the probability with which each end of so many events' intervals may be wrong.
+// alpha returns the probability with which each end of an interval may be wrong, if the audit tests this number of
+// events.
 func (a *audit) alpha(events int) float64 {
 	return exact.DivDown(exact.SubDown(exact.SubDown(1, a.Confidence), a.unlike()), float64(2*max(1, events)))
 }
 
-// judge computes an event's bounds, of so many events.
+// judge computes the bounds of a finding. events is the number of events that the audit tests.
 func (a *audit) judge(f *Finding, events int) {
 	alpha := a.alpha(events)
 	f.Low, _ = between(f.Counts[f.Likely], f.Runs, alpha)
@@ -193,7 +198,8 @@ func (a *audit) judge(f *Finding, events int) {
 	}
 }
 
-// conclude gives the verdict. P ≤ e^ε·Q + δ fails for an event where its bound on δ is above the claim's.
+// conclude sets the verdict and the report's bounds, and moves the finding with the largest Epsilon to the front.
+// The claim is refuted if an event's lower bound on δ exceeds the claim's δ.
 func (a *audit) conclude(r *Report) {
 	alpha := a.alpha(len(r.Findings))
 	low, _ := between(r.Tested, r.Tested, alpha)

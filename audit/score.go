@@ -7,18 +7,20 @@ import (
 	"strings"
 )
 
-// score orders outputs. An event is that a score is at least, or at most, a threshold.
+// score gives each output a number. An event is the set of outputs with a score of at least, or at most, a
+// threshold.
 type score interface {
-	// of is an output's score; NaN if it has none, so that it is in no event of this score.
+	// of returns an output's score. It returns NaN for an output without a score, which is then in no event of this
+	// score.
 	of(o *output) float64
-	// event describes, as a clause, the outputs whose score is at least t, or at most t, and reports whether the clause
-	// is complete. If so, it holds for exactly those outputs.
+	// event describes, as a clause, the outputs with a score of at least t, or at most t. whole reports whether the
+	// clause holds for exactly those outputs.
 	event(atLeast bool, t float64) (clause string, whole bool)
-	// terms are the weights that an output's score is the sum of; none where the clause says all.
+	// terms returns the weights whose sum is the score. It returns nil if the clause needs no weights.
 	terms() []Term
 }
 
-// height is a number itself: its events are half-lines.
+// height is the score of a number by its value. Its events are half-lines.
 type height struct{ feature }
 
 func (h height) of(o *output) float64 {
@@ -48,7 +50,7 @@ func (places) terms() []Term  { return nil }
 func (lowBits) terms() []Term { return nil }
 func (residue) terms() []Term { return nil }
 
-// places is the number of decimals that a number needs: its events are multiples of powers of ten.
+// places is the score of a number by its decimal places. Its events are the multiples of a power of ten.
 type places struct{ feature }
 
 func (p places) of(o *output) float64 {
@@ -75,10 +77,10 @@ func (p places) event(atLeast bool, t float64) (string, bool) {
 	return p.name + " is a multiple of " + powerOf(10, -n), true
 }
 
-// leastDecimals is what no number other than 0 is below.
+// leastDecimals is below the number of decimals of every number other than 0.
 const leastDecimals = -400
 
-// powerOf writes base^k, in full where that is short.
+// powerOf writes base^k, as a decimal or a fraction if that is short.
 func powerOf(base, k int) string {
 	switch x := math.Pow(float64(base), float64(k)); {
 	case k >= 0 && x <= 1e6 || base == 10 && k >= -6 && k < 0:
@@ -89,7 +91,7 @@ func powerOf(base, k int) string {
 	return fmt.Sprintf("%d^%s", base, strings.Replace(strconv.Itoa(k), "-", "−", 1))
 }
 
-// total is the sum of the scores of parts, each of a coordinate: a naive Bayes score.
+// total is the sum of the scores of all coordinates: a naive Bayes score.
 type total struct {
 	parts []*parts
 }

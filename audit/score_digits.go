@@ -8,12 +8,12 @@ import (
 	"strings"
 )
 
-// lowBits is 1 if a number's lowest bit and its size are as they say, else 0.
+// lowBits is a score: 1 if a number's lowest bit and its size meet the two conditions in the fields, and 0 if not.
 type lowBits struct {
 	feature
-	fine  bool // the lowest bit is below 2^grid; else it is not
+	fine  bool // whether the lowest bit must be below 2^grid, or at 2^grid or above
 	grid  int
-	small bool // the number is below 2^size in magnitude; else it is not
+	small bool // whether the absolute value must be below 2^size, or at least 2^size
 	size  int
 }
 
@@ -33,7 +33,8 @@ func indicator(is bool) float64 {
 	return 0
 }
 
-// granule is a number's size, and the place of its lowest bit, within bounds. That of 0 is beyond them all.
+// granule returns the magnitude and the granularity of a number, limited to a range. For 0 it returns a size below
+// that of every other number, and a grid above theirs.
 func granule(x float64) (size, grid int) {
 	if x == 0 {
 		return leastSize, mostSize
@@ -49,8 +50,8 @@ const (
 func (b lowBits) event(atLeast bool, t float64) (string, bool) {
 	size := ""
 	switch {
-	case b.small && b.size >= mostSize: // any
-	case !b.small && b.size <= leastSize && b.fine: // 0 is a multiple of everything
+	case b.small && b.size >= mostSize: // every number meets the condition
+	case !b.small && b.size <= leastSize && b.fine: // the clause ends in "no multiple of", which already excludes 0
 	case !b.small && b.size <= leastSize:
 		size = " other than 0"
 	case b.small && b.size <= leastSize:
@@ -72,7 +73,8 @@ func (b lowBits) event(atLeast bool, t float64) (string, bool) {
 	return either(b.name, text, atLeast, t), true
 }
 
-// either is the event of a score that is 1 of numbers of which a text holds, 0 of others, and of nothing else.
+// either describes the event of a score with two values: 1 for numbers that text describes, and 0 for all other
+// numbers.
 func either(name, text string, atLeast bool, t float64) string {
 	switch {
 	case atLeast && t > 1, !atLeast && t < 0:
@@ -85,10 +87,10 @@ func either(name, text string, atLeast bool, t float64) string {
 	return name + " is a number"
 }
 
-// residue is 1 if a number is so much more than a multiple of step, else 0.
+// residue is a score: 1 if a number is a multiple of step plus rest, and 0 if not.
 type residue struct {
 	feature
-	step, rest float64 // integers, after scaling by 10^decimals
+	step, rest float64 // integers: the true values times 10^decimals
 	decimals   int
 }
 
@@ -104,7 +106,8 @@ func (r residue) of(o *output) float64 {
 	return indicator(ok && modulo(n, r.step) == r.rest)
 }
 
-// large is the same of numbers whose integers floats cannot count, by their digits.
+// large is the case of [residue.of] for numbers beyond 2^53, after scaling by 10^decimals. It computes with the
+// digits, because floats lack the precision.
 func (r residue) large(x float64) bool {
 	text := strconv.FormatFloat(x, 'f', -1, 64)
 	whole, fraction, _ := strings.Cut(text, ".")
@@ -125,7 +128,7 @@ func (r residue) event(atLeast bool, t float64) (string, bool) {
 	return either(r.name, text, atLeast, t), true
 }
 
-// shorten takes the last digits away, which arithmetic made.
+// shorten rounds x to 12 significant digits, which removes rounding errors.
 func shorten(x float64) float64 {
 	y, err := strconv.ParseFloat(strconv.FormatFloat(x, 'g', 12, 64), 64)
 	if err != nil {
@@ -134,7 +137,7 @@ func shorten(x float64) float64 {
 	return y
 }
 
-// scaled is a number times 10^decimals, if that is an integer below 2^53.
+// scaled returns a number times 10^decimals, and reports whether that is an integer below 2^53.
 func scaled(f field, decimals int) (float64, bool) {
 	n := math.Round(f.number * math.Pow(10, float64(decimals)))
 	y := n / math.Pow(10, float64(decimals))

@@ -7,13 +7,14 @@ import (
 	"slices"
 )
 
-// ErrIncomparable reports outputs that have nothing in common, from which no events can be learned.
+// ErrIncomparable reports outputs that have nothing in common, so that no event can be learned from them.
 var ErrIncomparable = errors.New("nothing to compare")
 
-// comparable reports an error for outputs of which none is a number, and no part occurs twice.
+// comparable returns [ErrIncomparable] if almost no field of the outputs is a number, and almost no field or whole
+// output occurs twice.
 func comparable(s sample) error {
 	s = s.part(5000)
-	var counts []map[string]int // by coordinate, and of all fields together last
+	var counts []map[string]int // counts of each text, by coordinate
 	all, numbers, n := map[string]int{}, 0, 0
 	for _, side := range s {
 		for i := range side {
@@ -47,7 +48,7 @@ func comparable(s sample) error {
 		ErrIncomparable, n, len(all), quote(s[0][0].text))
 }
 
-// notes are peculiarities of the outputs.
+// notes returns warnings about unusual outputs.
 func notes(s sample) []string {
 	var out []string
 	constant := true
@@ -89,15 +90,15 @@ func notes(s sample) []string {
 	return out
 }
 
-// The data needed to recognise a grid.
+// The limits on the search for grids.
 const (
-	leastInBinade = 30 // numbers of one size, on a side
-	scanned       = 4  // coordinates
+	leastInBinade = 30 // numbers of one magnitude that a side must have
+	scanned       = 4  // coordinates that are described
 	coarsest      = 1024
 )
 
-// support describes the grids on which each side's numbers lie, and how many numbers of one side lie off the other's
-// grid.
+// support describes the grids on which each side's numbers lie. It also states how many numbers of one side lie off
+// the other side's grid.
 func support(features []feature, s sample) []string {
 	var out []string
 	told := 0
@@ -116,7 +117,8 @@ func support(features []feature, s sample) []string {
 	return out
 }
 
-// binade counts the numbers of one size: how many there are on a side, and the finest grid that one of them needs.
+// binade describes each side's numbers of one magnitude: how many there are, the lowest position of a last bit, and
+// the counts of numbers by that position.
 type binade struct {
 	numbers [2]int
 	finest  [2]int
@@ -192,7 +194,7 @@ func gridsInWords(f feature, s sample) []string {
 	return out
 }
 
-// grid is one side's, in words.
+// grid describes the grid of one side's numbers.
 func grid(side Side, finest, places [2]int) string {
 	n := places[side]
 	switch {
@@ -204,7 +206,8 @@ func grid(side Side, finest, places [2]int) string {
 	return fmt.Sprintf("all numbers of %s are multiples of %s", side, powerOf(2, finest[side]))
 }
 
-// shown is the histogram of what the first finding is about; of the whole output where nothing was found.
+// shown returns the histogram of the first finding's feature. If nothing was found, it returns that of the whole
+// output.
 func shown(found []Finding, features []feature, s sample) Histogram {
 	const bins, parts = 16, 24
 	f := features[0]

@@ -7,20 +7,20 @@ import (
 	"time"
 )
 
-// Timing is how long runs took. No promise covers it, and it is not part of the verdict.
+// Timing describes how long runs took. No promise covers it, and it does not affect the verdict.
 type Timing struct {
-	Runs   [2]int           // that were timed on each side: of batched runs, the batches
-	Median [2]time.Duration // of one run, on each side
-	// Slower is the share of pairs of runs, one of each side, in which the run on Data took longer, with ties counted
-	// half: about ½ if time reveals nothing about the side. By chance it is off by Chance, one standard deviation.
+	Runs   [2]int           // timed runs of each side; for a [Batcher], timed turns
+	Median [2]time.Duration // median time of one run, by side
+	// Slower is the share of pairs, of one run of each side, in which the run on Data took longer. Ties count half.
+	// It is about ½ if the time reveals nothing about the side. Chance is its standard error in that case.
 	Slower, Chance float64
-	// Sizes is Spearman's rank correlation of a run's time with the size of its output: of the number's magnitude, or
-	// else of the text's length. NaN if one of them never changes, or where no run has a time of its own. By chance
-	// it is off by 1/√runs.
+	// Sizes is Spearman's rank correlation between a run's time and the size of its output. The size is the
+	// absolute value of a number, or the length of a text. Sizes is NaN if all times or all sizes are equal, and
+	// for a [Batcher]. Its standard error is about 1/√runs.
 	Sizes float64
 }
 
-// timing is what was timed in a recording; nil if a side has nothing.
+// timing summarises the times of a recording. It returns nil if a side has no times.
 func timing(r recording, paced bool) *Timing {
 	n, m := len(r.times[0]), len(r.times[1])
 	if n == 0 || m == 0 {
@@ -49,7 +49,7 @@ func timing(r recording, paced bool) *Timing {
 	return t
 }
 
-// sizes are the outputs' sizes, one side after the other.
+// sizes returns the sizes of the outputs: first those of Data, then those of Neighbor.
 func sizes(s sample) []float64 {
 	var out []float64
 	for _, side := range s {
@@ -64,7 +64,7 @@ func sizes(s sample) []float64 {
 	return out
 }
 
-// ranks are the ranks of numbers, from 1; equal ones share the mean of theirs.
+// ranks returns the rank of each number, from 1. Equal numbers share the mean of their ranks.
 func ranks(x []float64) []float64 {
 	order := make([]int, len(x))
 	for i := range order {
@@ -85,7 +85,7 @@ func ranks(x []float64) []float64 {
 	return out
 }
 
-// correlation is Pearson's; NaN if one of them is constant.
+// correlation returns Pearson's correlation, or NaN if x or y is constant.
 func correlation(x, y []float64) float64 {
 	mean := func(x []float64) float64 {
 		sum := 0.0

@@ -8,14 +8,15 @@ import (
 	"sync"
 )
 
-// trial is a score's best event for an aim, with its value.
+// trial is a score's best event for one aim, and its value for that aim.
 type trial struct {
 	event event
 	value float64
 }
 
-// compare finds the best event of each score, for each aim: a large ratio with each side the likelier, and with a claim
-// a large difference too.
+// compare returns the best event of each candidate for each aim. The aims are a large ratio of the probabilities,
+// with each side as the likelier one. With a claim, a large difference is two further aims. Entry [aim][i] belongs
+// to candidates[i].
 func (a *audit) compare(candidates []candidate, s sample, tests int) [][]trial {
 	aims := 2
 	if a.Claim != nil {
@@ -46,7 +47,7 @@ func (a *audit) compare(candidates []candidate, s sample, tests int) [][]trial {
 	return out
 }
 
-// trials tries every threshold of a score.
+// trials tries every threshold of a candidate's score. It returns the best event for each of the four aims.
 func (a *audit) trials(c candidate, s sample, tests int) (best [4]trial) {
 	for i := range best {
 		best[i].value = math.Inf(-1)
@@ -91,7 +92,8 @@ func (a *audit) trials(c candidate, s sample, tests int) (best [4]trial) {
 	return best
 }
 
-// shortAbove is a number with few digits above low and up to high, so that a threshold reads well.
+// shortAbove returns a number with few digits that is above low and at most high, or high if the two are equal. A
+// threshold with few digits is easier to read.
 func shortAbove(low, high float64) float64 {
 	if low == high {
 		return high
@@ -99,13 +101,13 @@ func shortAbove(low, high float64) float64 {
 	return shortest(low, high)
 }
 
-// scoredRun is one run's score.
+// scoredRun is the score of one run.
 type scoredRun struct {
 	score float64
 	side  Side
 }
 
-// scores are those of a sample that there are, in order.
+// scores returns the scores of the outputs in a sample, in ascending order. It leaves out outputs without a score.
 func scores(s score, of sample) []scoredRun {
 	out := make([]scoredRun, 0, len(of[0])+len(of[1]))
 	for side := range of {
@@ -119,9 +121,9 @@ func scores(s score, of sample) []scoredRun {
 	return out
 }
 
-// guesser predicts the bounds of an event in the tests from its counts in a sample, cautiously: by one standard
-// deviation and one run, because the best of many candidates looks better than it is. (A guess can cost an audit power,
-// never its soundness.)
+// guesser returns a function that predicts the bounds of an event in the tests from its counts in a sample. The
+// prediction is cautious by one standard deviation and one run, because the best of many candidates looks better
+// than it is. A wrong prediction can make an audit weaker, but not unsound.
 func (a *audit) guesser(runs [2]int, tests int) func(likely, other int, side Side) promise {
 	z := math.Log(8 / (1 - a.Confidence))
 	n := float64(tests)
@@ -140,13 +142,13 @@ func (a *audit) guesser(runs [2]int, tests int) func(likely, other int, side Sid
 	}
 }
 
-// lowGuess is about the end below a probability of e^−z, of an event with the share p of n runs: where n·KL(p ‖
-// low) = z.
+// lowGuess returns about the lower confidence bound, with error probability e^−z, for an event with the share p of
+// n runs. The bound solves n·KL(p ‖ low) = z.
 func lowGuess(p, z, n float64) float64 {
 	if p == 0 {
 		return 0
 	}
-	if r := z / (n * p); r > 0.5 { // the shares are small, or n is: of Poisson's law
+	if r := z / (n * p); r > 0.5 { // for few expected events, use the Poisson distribution
 		x := 0.0
 		for range 4 {
 			x = math.Exp(x - 1 - r)

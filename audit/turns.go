@@ -9,29 +9,30 @@ import (
 	"time"
 )
 
-// Batcher is a Mechanism that may have its own way of running. If Batched is true, a call of Run costs something beside
-// the runs, so there should be few calls, and the time between two outputs means nothing.
+// Batcher is a Mechanism that may run in batches. If Batched returns true, each call of Run has a fixed cost, so an
+// audit makes few calls. The time between two outputs then means nothing.
 type Batcher interface {
 	Mechanism
 	Batched() bool
 }
 
-// paced reports whether the time between two outputs is that of a run.
+// paced reports whether the time between two outputs is the time of one run.
 func (a *audit) paced() bool {
 	b, ok := a.mechanism.(Batcher)
 	return !ok || !b.Batched()
 }
 
-// The turns of each side in a stretch of runs: for testing, and for learning.
+// The number of turns of each side: in testing, in testing a [Batcher], and in learning from a [Batcher].
 const (
 	turnsOf        = 16
 	turnsOfBatched = 12
-	turnsOfLearned = 2 // where runs are batched
+	turnsOfLearned = 2 // other mechanisms use turnsOf
 )
 
-// turns runs both sides times runs each, in turns. The order of the sides in a turn looks random, but is the same in
-// every audit, so that a deterministic mechanism can be audited again. Anything that changes with time, steadily or
-// periodically, changes on both sides, or else within each of them, where alike finds it.
+// turns divides the runs of each side into turns, and runs the two sides alternately. The order of the sides in a
+// turn looks random, but is the same in every audit, so that an audit of a deterministic mechanism can be repeated.
+// A change over time either affects both sides alike, or makes one side's turns differ, which [audit.alike]
+// detects.
 func (a *audit) turns(ctx context.Context, turns, runs int, see func(side Side, turn int, output []byte)) error {
 	for turn, left := 0, runs; turn < turns; turn++ {
 		n := left / (turns - turn)
@@ -47,7 +48,8 @@ func (a *audit) turns(ctx context.Context, turns, runs int, see func(side Side, 
 	return nil
 }
 
-// mixed is SplitMix64's mixing of a number's bits [Steele, Lea & Flood 2014]. No privacy depends on it, and no bound.
+// mixed returns the mixed bits of n, by the mixing function of SplitMix64 [Steele, Lea & Flood 2014]. Neither
+// privacy nor any bound depends on it.
 func mixed(n uint64) uint64 {
 	z := n * 0x9e3779b97f4a7c15
 	z = (z ^ z>>30) * 0xbf58476d1ce4e5b9
@@ -58,12 +60,13 @@ func mixed(n uint64) uint64 {
 // errMore reports a mechanism that returns more outputs than requested.
 var errMore = errors.New("the mechanism gave more outputs than runs")
 
-// turn is one call of the mechanism.
+// turn runs the mechanism n times on one side, and passes each output to see. It returns [ErrRepeats] if a turn's
+// outputs repeat those of an earlier turn.
 func (a *audit) turn(ctx context.Context, side Side, n int, see func(output []byte)) error {
 	if err := ctx.Err(); err != nil {
 		return err
 	}
-	seen, digested := 0, min(n-n%4, mostDigested) // turns of nearly the same length are compared
+	seen, digested := 0, min(n-n%4, mostDigested) // rounded down, so that turns of nearly equal length can be compared
 	digest := maphash.Hash{}
 	digest.SetSeed(seed)
 	begun := time.Now()
@@ -73,7 +76,7 @@ func (a *audit) turn(ctx context.Context, side Side, n int, see func(output []by
 			return errMore
 		}
 		if seen <= digested {
-			_, _ = digest.Write(output) // it never fails
+			_, _ = digest.Write(output) // a hash returns no error
 			_ = digest.WriteByte(0)
 		}
 		see(output)
@@ -95,7 +98,7 @@ func (a *audit) turn(ctx context.Context, side Side, n int, see func(output []by
 	return err
 }
 
-// mostDigested is how many outputs of a turn are compared with those of others.
+// mostDigested is the largest number of outputs of a turn that are compared with those of other turns.
 const mostDigested = 500
 
 // tell reports progress.
@@ -107,16 +110,17 @@ func (a *audit) tell() {
 
 var seed = maphash.MakeSeed()
 
-// ErrRepeats reports a mechanism that returns the same outputs in the same order again: its noise restarts from a
+// ErrRepeats reports a mechanism that returned the same outputs in the same order again. Its noise restarts from a
 // constant, so its runs are not independent, and no conclusion is possible.
 var ErrRepeats = errors.New(
 	"the same outputs came again in the same order: is the noise's seed a constant, or the clock's second? Each run needs fresh noise",
 )
 
-// repeats remembers the outputs of each turn.
+// repeats remembers a digest of the outputs of each turn, by side.
 type repeats struct {
 	turns [2]map[turnDigest]bool
-	// collision is, for each side, the bits of surprise in two independent outputs being the same; 0 until it is known.
+	// collision is, for each side, −log₂ of the probability that two independent outputs are equal. It is 0 until
+	// [repeats.expect] has estimated it.
 	collision [2]float64
 }
 
@@ -125,11 +129,13 @@ type turnDigest struct {
 	hash uint64
 }
 
-// certain is how many bits of surprise rule out chance.
+// certain is the number of bits that rules out chance: a repetition by chance would have probability below
+// 2^−certain.
 const certain = 100
 
-// add notes a turn, and reports one that was there before, if that can be no chance: n independent outputs are those of
-// another turn with probability (Σ p²)ⁿ.
+// add records a turn of n outputs. It returns [ErrRepeats] if an earlier turn had the same digest, unless chance
+// could explain that. If p are the probabilities of the outputs, two independent turns of n outputs are equal with
+// probability (Σ p²)ⁿ.
 func (r *repeats) add(side Side, n int, hash uint64) error {
 	if r.turns[side] == nil {
 		r.turns[side] = map[turnDigest]bool{}
@@ -142,7 +148,7 @@ func (r *repeats) add(side Side, n int, hash uint64) error {
 	return nil
 }
 
-// expect learns how surprising a repetition is.
+// expect estimates r.collision from a sample.
 func (r *repeats) expect(s sample) {
 	for side := range s {
 		counts := map[string]float64{}
@@ -159,20 +165,20 @@ func (r *repeats) expect(s sample) {
 	}
 }
 
-// recording is what is kept of some runs.
+// recording holds the outputs of some runs, with their times.
 type recording struct {
 	sample sample
-	times  [2][]time.Duration // from the output before, or the turn's begin, to each output
+	times  [2][]time.Duration // the time from the previous output, or from the turn's begin, to each output
 }
 
-// What is kept of the runs that are learned from, on each side. Where outputs are long, fewer are kept.
+// The limits on what is kept of the runs for learning, on each side. If outputs are long, fewer are kept.
 const (
 	mostLearned = 100_000
 	mostBytes   = 16 << 20
-	mostKept    = 1 << 19 // fields
+	mostKept    = 1 << 19 // fields of all outputs
 )
 
-// record runs both sides and keeps their outputs.
+// record runs both sides, and appends their outputs and times to r.
 func (a *audit) record(ctx context.Context, runs int, r *recording) error {
 	var bytes, cells [2]int
 	turns := min(turnsOf, runs)
@@ -192,7 +198,7 @@ func (a *audit) record(ctx context.Context, runs int, r *recording) error {
 	})
 }
 
-// and is both recordings.
+// and returns both recordings as one.
 func (r recording) and(s recording) recording {
 	for side := range r.sample {
 		r.sample[side] = append(r.sample[side][:len(r.sample[side]):len(r.sample[side])], s.sample[side]...)

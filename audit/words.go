@@ -6,12 +6,12 @@ import (
 	"strings"
 )
 
-// ErrCommand reports a command line that cannot be parsed, or that names no program.
+// ErrCommand reports an invalid command line, or one that names no program.
 var ErrCommand = errors.New("invalid command")
 
-// words splits a command line as a shell does: at white space, but not within '…' or "…"; a backslash takes the
-// next character as it stands, except within '…'; within "…" it does so for ", \, $ and ` alone. Nothing is
-// expanded, and no shell is run.
+// words splits a command line into words, as a shell does. White space separates words, except within '…' and "…".
+// A backslash quotes the next character. Within '…' it is an ordinary character, and within "…" it quotes only ",
+// \, $ and `. Nothing is expanded, and no shell runs.
 func words(line string) ([]string, error) {
 	var out []string
 	var word strings.Builder
