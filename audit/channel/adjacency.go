@@ -6,19 +6,20 @@ import (
 	"strconv"
 )
 
-// Adjacency is the symmetric set of pairs of inputs that a mechanism must make indistinguishable. The zero value has
-// all pairs.
+// Adjacency is the symmetric set of pairs of inputs between which a mechanism must be private. The zero value
+// contains all pairs.
 type Adjacency struct {
 	listed bool
-	pairs  [][2]int // of rows, from 0, the smaller first, each once
+	pairs  [][2]int // pairs of different rows, counted from 0; the smaller row first; no duplicates
 }
 
-// AllPairs is the adjacency of every two inputs, as in the local model, or for datasets of one person whose every value
-// may change.
+// AllPairs returns the adjacency of every two inputs. It describes the local model, or datasets of one person whose
+// values may change arbitrarily.
 func AllPairs() Adjacency { return Adjacency{} }
 
-// Pairs is the adjacency of some pairs of rows, from 0. Duplicates, either order and a row paired with itself do no
-// harm. A missing row is ErrMatrix when the pairs are used.
+// Pairs returns the adjacency of the given pairs of rows, counted from 0. The order within a pair does not matter,
+// and duplicates and pairs of equal rows are ignored. If a row does not exist, methods that use the adjacency
+// return ErrMatrix.
 func Pairs(pairs [][2]int) Adjacency {
 	a := Adjacency{listed: true}
 	seen := map[[2]int]bool{}
@@ -32,7 +33,7 @@ func Pairs(pairs [][2]int) Adjacency {
 	return a
 }
 
-// check reports a row that m lacks.
+// check returns an error if the adjacency contains a row that m does not have.
 func (a Adjacency) check(m *Matrix) error {
 	for _, p := range a.pairs {
 		if p[0] < 0 || p[1] >= len(m.inputs) {
@@ -42,7 +43,7 @@ func (a Adjacency) check(m *Matrix) error {
 	return nil
 }
 
-// count is how many ordered pairs there are.
+// count returns the number of ordered pairs.
 func (a Adjacency) count(m *Matrix) int {
 	if a.listed {
 		return 2 * len(a.pairs)
@@ -68,10 +69,12 @@ func (a Adjacency) each(m *Matrix, f func(row, beside int)) {
 	}
 }
 
-// ReadPairs reads an adjacency of m's inputs from CSV: two fields a line, each the name of a row or, if no row has a
-// number for a name, the number of one, from 1. A first line whose first field is "input" or "inputs" is skipped, if
-// neither of its fields is a row. What names no row is ErrMatrix: a pair that is left out would be one that is not
-// checked. So are pairs none of which is of two rows, as there is nothing to check then.
+// ReadPairs reads an adjacency of m's inputs from CSV. Each line has two fields, which name two rows. If no row's
+// name looks like a number, a field may also be the number of a row, from 1. A first line whose first field is
+// "input" or "inputs" is skipped if neither of its fields is a row.
+//
+// A field that is no row is ErrMatrix, because a pair that is left out would not be checked. Pairs without any two
+// different rows are also ErrMatrix, because there is nothing to check.
 func ReadPairs(r io.Reader, m *Matrix) (Adjacency, error) {
 	t, err := readTable(r, maxCells, 0)
 	if err != nil {
@@ -116,8 +119,8 @@ func ReadPairs(r io.Reader, m *Matrix) (Adjacency, error) {
 	return a, nil
 }
 
-// Listed reports whether pairs are listed, instead of all.
+// Listed reports whether the adjacency is a list of pairs. Otherwise it contains all pairs.
 func (a Adjacency) Listed() bool { return a.listed }
 
-// Len is how many pairs are listed.
+// Len returns the number of listed unordered pairs. It is 0 if the adjacency contains all pairs.
 func (a Adjacency) Len() int { return len(a.pairs) }

@@ -5,18 +5,18 @@ import (
 	"dither/internal/expsum"
 )
 
-// amount is a number with an interval that contains it. If exact sums would have too many common denominators, only the
-// interval remains.
+// amount is a number with an interval that contains it. If the exact number would have too many terms, only the
+// interval is kept.
 type amount struct {
-	number *expsum.Number // nil if it is too large
+	number *expsum.Number // nil if it would have too many terms
 	within exact.Interval
 }
 
-// mostTerms bounds, as a product, the terms of two numbers of different denominators that are computed with: what has
-// more is too long to be shown anyway.
+// mostTerms is the largest product of the numbers of terms of two numbers with different denominators that are
+// combined exactly. A larger result would be too long to show.
 const mostTerms = 1 << 10
 
-// amountDigits is how many binary digits of a number an interval tells.
+// amountDigits is the precision of intervals, in binary digits.
 const amountDigits = 176
 
 func amountOf(w *expsum.Work, x *expsum.Number) (amount, error) {
@@ -32,7 +32,7 @@ func (a amount) less(w *expsum.Work, b amount) amount {
 	return amount{both(a, b, w.Sub), a.within.Sub(b.within)}
 }
 
-// over is a/b, b being above 0, and so its interval.
+// over returns a/b, where b and its interval are above 0.
 func (a amount) over(w *expsum.Work, b amount) amount {
 	return amount{both(a, b, w.Quo), a.within.Quo(b.within)}
 }
@@ -49,7 +49,7 @@ func both(a, b amount, operation func(x, y *expsum.Number) (*expsum.Number, erro
 	return x
 }
 
-// bounds are the floats next to the number; where it is too large, those around its interval.
+// bounds returns the nearest floats below and above the number, or around its interval if the number is nil.
 func (a amount) bounds(w *expsum.Work) (Bounds, error) {
 	if a.number == nil {
 		lower, upper := a.within.Floats()
@@ -59,7 +59,7 @@ func (a amount) bounds(w *expsum.Work) (Bounds, error) {
 	return Bounds{lower, upper, short(a.number)}, err
 }
 
-// short is the text of a number, if it is short.
+// short returns the text of a number, or "" if the text is longer than shown.
 func short(x *expsum.Number) string {
 	if x.Terms() > shown || x.Words() > shown {
 		return ""

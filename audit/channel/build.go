@@ -10,17 +10,18 @@ import (
 	"dither/internal/expsum"
 )
 
-// builder collects the entries of a matrix. Equal entries are one value: a matrix of thousands of cells has a handful,
-// as a rule.
+// builder collects the entries of a matrix. Equal entries share one value, because a matrix with thousands of
+// entries usually has few different ones.
 type builder struct {
 	m      Matrix
 	work   *expsum.Work
 	memory expsum.Memory
-	byText map[string]int32 // as it was written
-	byForm map[string]int32 // as the number writes itself, if that is short
+	byText map[string]int32 // values by the text of the entry
+	byForm map[string]int32 // values by the canonical text of the number, for short numbers
 }
 
-// newBuilder is one for so many entries, whose arithmetic w does.
+// newBuilder returns a builder for a matrix of this size. w does its arithmetic and limits its work. It returns
+// ErrMatrix if the size or the names are invalid.
 func newBuilder(w *expsum.Work, inputs, outputs []string, rows, columns int) (*builder, error) {
 	switch {
 	case rows == 0:
@@ -45,7 +46,7 @@ func newBuilder(w *expsum.Work, inputs, outputs []string, rows, columns int) (*b
 	return b, nil
 }
 
-// repeated is a name that occurs twice.
+// repeated returns the first name that occurs twice, if there is one.
 func repeated(names []string) (name string, twice bool) {
 	seen := map[string]bool{}
 	for _, name := range names {
@@ -57,7 +58,7 @@ func repeated(names []string) (name string, twice bool) {
 	return "", false
 }
 
-// row adds the entries of row i.
+// row appends the entries of row i.
 func (b *builder) row(texts []string, i int) error {
 	if len(texts) != len(b.m.outputs) {
 		return wrong("row %s has %d entries and the first has %d", b.m.inputs[i], len(texts), len(b.m.outputs))
@@ -83,11 +84,12 @@ func (b *builder) row(texts []string, i int) error {
 	return nil
 }
 
-// errNegative reports a number below 0.
+// errNegative reports a negative entry.
 var errNegative = errors.New("it is negative")
 
-// id is the place of a number among the values. There are floats next to each; where finding them takes too long,
-// because its digits cancel, it is expsum.ErrSize.
+// id returns the index of a number among the values, and adds the number if it is new. Each value also gets floats
+// just below and above it. It returns expsum.ErrSize if computing these takes too long, because leading digits
+// cancel.
 func (b *builder) id(x *expsum.Number) (int32, error) {
 	form := ""
 	if x.Terms() <= fewTerms && x.Words() <= fewWords {
@@ -115,14 +117,14 @@ func (b *builder) id(x *expsum.Number) (int32, error) {
 	return id, nil
 }
 
-// Up to how many powers of e, and how long fractions, a number is written out to compare it with others.
+// A number is looked up by its canonical text if it has at most fewTerms powers of e, and at most fewWords words.
 const (
 	fewTerms = 8
 	fewWords = 64
 )
 
-// matrix is what was collected, its rows checked to sum to 1, or divided by their sums. Rows that are permutations of
-// each other are summed once.
+// matrix returns the collected matrix. It checks that each row sums to 1, or divides each row by its sum if
+// normalize is set. The sum is computed once for all rows that are permutations of each other.
 func (b *builder) matrix(normalize bool) (*Matrix, error) {
 	columns := len(b.m.outputs)
 	known := map[string]map[int32]int32{}
@@ -147,7 +149,7 @@ func (b *builder) matrix(normalize bool) (*Matrix, error) {
 	return &m, nil
 }
 
-// sorted is a key of a map for some numbers in any order.
+// sorted returns a map key that is equal for lists with the same numbers in any order.
 func sorted(ids []int32) string {
 	numbers := make([]int64, len(ids))
 	for i, id := range ids {
@@ -157,7 +159,8 @@ func sorted(ids []int32) string {
 	return packed(numbers)
 }
 
-// divided are the values of a row divided by its sum; nil if that is 1.
+// divided maps each value of a row to the value divided by the row's sum. It returns nil if the sum is 1. If the
+// sum is not 1 and normalize is false, it returns an error.
 func (b *builder) divided(name string, row []int32, normalize bool) (map[int32]int32, error) {
 	sum, err := b.m.sum(b.work, row)
 	if err != nil {
@@ -174,7 +177,7 @@ func (b *builder) divided(name string, row []int32, normalize bool) (map[int32]i
 	case sum.IsZero():
 		return nil, wrong("row %s is of zeros alone: it cannot be divided by its sum", name)
 	}
-	inverse, err := b.work.Quo(one(), sum) // once: the row's entries then share its denominator
+	inverse, err := b.work.Quo(one(), sum) // one inverse for the whole row, so that its entries share a denominator
 	if err != nil {
 		return nil, wrong("row %s, divided by its sum: %w", name, err)
 	}
@@ -194,7 +197,7 @@ func (b *builder) divided(name string, row []int32, normalize bool) (map[int32]i
 	return quotients, nil
 }
 
-// sum adds up entries, each value times how often it occurs.
+// sum returns the sum of the entries with the given ids. It multiplies each value by its count.
 func (m *Matrix) sum(w *expsum.Work, ids []int32) (*expsum.Number, error) {
 	counts := map[int32]int64{}
 	var order []int32
@@ -217,7 +220,7 @@ func (m *Matrix) sum(w *expsum.Work, ids []int32) (*expsum.Number, error) {
 	return w.Sum(all)
 }
 
-// offBy says by how much a row's sum is not 1.
+// offBy returns the error that states by how much a row's sum differs from 1. order is the sign of the difference.
 func offBy(w *expsum.Work, row string, sum *expsum.Number, order int) error {
 	more := "more"
 	off, err := w.Sub(sum, one())
@@ -240,7 +243,7 @@ func offBy(w *expsum.Work, row string, sum *expsum.Number, order int) error {
 	return wrong("row %s sums to %s than 1, by %s", row, more, about)
 }
 
-// shown is the length up to which an exact number is shown.
+// shown is the length, in characters, up to which an exact number is shown.
 const shown = 60
 
 func cut(text string) string {

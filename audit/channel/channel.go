@@ -1,11 +1,12 @@
-// Package channel checks finite mechanisms exactly: those with finitely many inputs and outputs, given by the matrix of
-// their probabilities.
+// Package channel checks finite mechanisms exactly. A finite mechanism has finitely many inputs and outputs, and is
+// given by the matrix of its probabilities.
 //
-// A mechanism M is ε-differentially private if P(M(x) = y) ≤ e^ε·P(M(x′) = y) for all adjacent inputs x, x′
-// and all outputs y. For finitely many outputs single ones suffice, since sums of such inequalities give the inequality
-// for sets of outputs [Dwork & Roth 2014, Definition 2.4]. Here the probabilities are exact numbers, quotients of sums
-// of rationals times e to rational powers, so the smallest such ε, or its absence, is found exactly. The package
-// judges the given matrix. Whether a program has these probabilities is another question.
+// A mechanism M is ε-differentially private if P(M(x) = y) ≤ e^ε·P(M(x′) = y) for all adjacent inputs x, x′ and all
+// outputs y. For finitely many outputs it suffices to consider single outputs: adding these inequalities gives the
+// inequality for a set of outputs [Dwork & Roth 2014, Definition 2.4]. The probabilities are exact numbers:
+// quotients of sums of rationals times e to rational powers. So the package computes the smallest such ε exactly,
+// or proves that there is none. It judges only the given matrix. Whether a program has these probabilities is
+// another question.
 package channel
 
 import (
@@ -17,32 +18,33 @@ import (
 	"dither/internal/expsum"
 )
 
-// ErrMatrix reports an invalid matrix: ragged, empty, too large, or with numbers that are not probabilities.
+// ErrMatrix reports an invalid matrix: rows of different length, no entries, too many entries, or rows that are not
+// probability distributions. It also reports invalid names, pairs of rows and priors.
 var ErrMatrix = errors.New("no matrix of probabilities")
 
-// Matrix is a mechanism with finitely many inputs, its rows, and finitely many outputs, its columns. An entry is the
-// probability of the output given the input. It never changes. Make one with New, Of or Read.
+// Matrix is a mechanism with finitely many inputs, its rows, and finitely many outputs, its columns. An entry is
+// the probability of the output given the input. A Matrix is immutable. [New], [Of] and [Read] create one.
 type Matrix struct {
 	inputs, outputs []string
-	cells           []int32 // row by row, a place in values each
+	cells           []int32 // for each entry, row by row, its index in values
 	values          []value
 }
 
-// value is a number that entries have.
+// value is the value of one or more entries, with floats below and above it.
 type value struct {
 	number       *expsum.Number
 	lower, upper float64
 }
 
-// Limits of a matrix.
+// Limits on a matrix: the number of its entries, and of its rows or columns.
 const (
 	maxCells = 1 << 22
 	maxSide  = 1 << 20
 )
 
-// New is the matrix of entries[row][column], each a text such as "0.25", "1/3" or "exp(1)/(200 + exp(1))", parsed
-// exactly. nil labels are 1, 2, … Every row must sum to exactly 1. Otherwise the error is ErrMatrix, which says where
-// and by how much.
+// New returns the matrix of entries[row][column]. An entry is a text such as "0.25", "1/3" or "exp(1)/(200 +
+// exp(1))", and is parsed exactly. If inputs or outputs is nil, the names are 1, 2, … Every row must sum to exactly
+// 1. Otherwise New returns ErrMatrix, and the error says which row differs, and by how much.
 func New(inputs, outputs []string, entries [][]string) (*Matrix, error) {
 	columns := 0
 	if len(entries) > 0 {
@@ -60,7 +62,7 @@ func New(inputs, outputs []string, entries [][]string) (*Matrix, error) {
 	return b.matrix(false)
 }
 
-// Of is the matrix of rational entries; else as New.
+// Of returns the matrix of rational entries. A nil entry is 0. Everything else is as in [New].
 func Of(inputs, outputs []string, entries [][]*big.Rat) (*Matrix, error) {
 	columns := 0
 	if len(entries) > 0 {
@@ -85,20 +87,20 @@ func Of(inputs, outputs []string, entries [][]*big.Rat) (*Matrix, error) {
 	return b.matrix(false)
 }
 
-// Inputs are the names of the rows.
+// Inputs returns the names of the rows.
 func (m *Matrix) Inputs() []string { return append([]string(nil), m.inputs...) }
 
-// Outputs are the names of the columns.
+// Outputs returns the names of the columns.
 func (m *Matrix) Outputs() []string { return append([]string(nil), m.outputs...) }
 
-// At is the entry in a row and a column, from 0, as an exact text. It panics outside the matrix.
+// At returns an entry as an exact text. row and column count from 0. It panics outside the matrix.
 func (m *Matrix) At(row, column int) string { return m.value(row, column).number.String() }
 
 func (m *Matrix) id(row, column int) int32 { return m.cells[row*len(m.outputs)+column] }
 
 func (m *Matrix) value(row, column int) value { return m.values[m.id(row, column)] }
 
-// numbered are the labels, or 1, 2, … where there are none.
+// numbered returns a copy of labels, or the labels 1 to n if labels is nil.
 func numbered(labels []string, n int) []string {
 	if labels != nil {
 		return append([]string(nil), labels...)

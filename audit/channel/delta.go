@@ -8,30 +8,33 @@ import (
 	"dither/internal/expsum"
 )
 
-// Excess is the δ of a mechanism at some ε: the most by which the probability of an event under an input can exceed
-// e^ε times its probability under an adjacent one.
+// Excess is the δ of a mechanism at some ε: the largest amount by which the probability of an event under one input
+// exceeds e^ε times its probability under an adjacent input.
 type Excess struct {
-	Lower, Upper    float64 // δ is between them, ends included
-	Exact           string  // δ, where it has a short text
-	Input, Neighbor string  // where it is attained; "" if no two inputs are adjacent
-	Row, Beside     int     // their places, from 0
-	Outputs         []int   // the event, as places from 0: all outputs that are more than e^ε times as probable
+	Lower, Upper    float64 // δ lies in [Lower, Upper]
+	Exact           string  // δ as a text, or "" if the text would be long
+	Input, Neighbor string  // inputs that attain δ; "" if no two inputs are adjacent
+	Row, Beside     int     // rows of Input and Neighbor, from 0
+	// the event, as columns from 0: all outputs more than e^ε times as probable under Input as under Neighbor
+	Outputs []int
 
-	number *expsum.Number // δ; nil if bounds alone are known
+	number *expsum.Number // δ; nil if only its bounds are known
 	event  event
 }
 
-// Delta is the smallest δ for which m is (ε, δ)-differentially private under an adjacency: the largest, over ordered
-// pairs of adjacent inputs, of
+// Delta returns the smallest δ for which m is (ε, δ)-differentially private under an adjacency. It is the largest
+// value, over ordered pairs x, x′ of adjacent inputs, of
 //
-//	Σ_y max(0, P(y|x) − e^ε·P(y|x′)),
+//	Σ_y max(0, P(y|x) − e^ε·P(y|x′)).
 //
-// since of all events the sum over the outputs where the summand is positive is the largest [Dwork & Roth 2014,
-// Definition 2.4; the hockey-stick divergence]. At ε = 0 it is the total variation distance.
+// The reason is that P(S|x) − e^ε·P(S|x′) is largest for the event S of all outputs with a positive summand [Dwork
+// & Roth 2014, Definition 2.4]. The sum is the hockey-stick divergence. At ε = 0 it is the total variation
+// distance.
 //
-// It takes time in proportion to pairs × outputs: ErrWork beyond 2³⁰ of them, or 2²⁵ ordered pairs. All pairs
-// are first looked at in floats, whose error is bounded; those that may be the largest by that bound are compared
-// exactly. Only where they are very many the two bounds differ by that error, of some 10⁻¹³.
+// The time is proportional to pairs × outputs. Delta returns [ErrWork] if this product exceeds 2³⁰, or if there are
+// more than 2²⁵ ordered pairs. It first computes the sum of every pair in floats, with a proved error bound. Then
+// it computes exactly the sums that may be the largest within that error. If there are too many of these, the
+// result is not exact: its two bounds differ by the error of the floats, about 10⁻¹³.
 func (m *Matrix) Delta(a Adjacency, e Exponent) (Excess, error) {
 	return m.delta(question(), a, e)
 }
@@ -44,15 +47,15 @@ func (m *Matrix) delta(work *expsum.Work, a Adjacency, e Exponent) (x Excess, er
 	return s.largest(a)
 }
 
-// Limit is the δ that remains however large ε is: the largest probability, over ordered pairs of adjacent inputs, of
-// the outputs that are impossible under the other. It is 0 if and only if m is ε-differentially private for some ε.
-// The rest is as in Delta.
+// Limit returns the δ that remains however large ε is: the largest probability, over ordered pairs of adjacent
+// inputs, of the outputs that are possible under the first and impossible under the second. It is 0 if and only if
+// m is ε-differentially private for some ε. Limits and errors are those of [Matrix.Delta].
 func (m *Matrix) Limit(a Adjacency) (Excess, error) {
 	s := stick{m: m, work: question(), lower: math.Inf(1), upper: math.Inf(1), room: maxExact, looks: maxLooks}
 	return s.largest(a)
 }
 
-// largest is the largest sum, and where.
+// largest returns the largest sum over all ordered pairs, and the event that attains it.
 func (s *stick) largest(a Adjacency) (Excess, error) {
 	if err := a.check(s.m); err != nil {
 		return Excess{}, err
@@ -71,7 +74,7 @@ func (s *stick) largest(a Adjacency) (Excess, error) {
 	s.known, s.sides = map[string]*reached{}, map[[2]int32]bool{}
 	var failed error
 	var best *reached
-	a.each(s.m, func(x, beside int) { // computed a second time rather than kept: there may be millions
+	a.each(s.m, func(x, beside int) { // computed again instead of stored, because there may be millions of sums
 		if failed != nil || s.rough(row(x), row(beside)) < floor {
 			return
 		}
@@ -99,14 +102,15 @@ func (s *stick) largest(a Adjacency) (Excess, error) {
 	return found, nil
 }
 
-// reached is the sum of one event.
+// reached is an event with the value P(S|x) − c·P(S|x′) that it reaches.
 type reached struct {
 	event
 	number       *expsum.Number // nil if it is too large to compute with
 	lower, upper float64
 }
 
-// over reports that r is larger than o.
+// over reports whether the value of r is larger than that of o. If exact comparison is too expensive, it sets
+// s.undecided and compares lower bounds.
 func (s *stick) over(r, o *reached) bool {
 	switch {
 	case o == nil || r.lower > o.upper:
@@ -122,7 +126,7 @@ func (s *stick) over(r, o *reached) bool {
 	return r.lower > o.lower
 }
 
-// excess is what is told of the largest sum.
+// excess returns the public form of the largest sum.
 func (s *stick) excess(r *reached) Excess {
 	x := Excess{
 		Lower: r.lower, Upper: r.upper, number: r.number, event: r.event,
@@ -134,8 +138,8 @@ func (s *stick) excess(r *reached) Excess {
 	return x
 }
 
-// bounded is the answer where too many sums may be the largest: one of them is a lower bound, and floats give the upper
-// one.
+// bounded returns the result if too many sums may be the largest. The lower bound is one of these sums, and the
+// upper bound comes from floats.
 func (s *stick) bounded(best *reached, top float64) (Excess, error) {
 	x := s.excess(best)
 	x.number, x.Exact = nil, ""
@@ -143,5 +147,5 @@ func (s *stick) bounded(best *reached, top float64) (Excess, error) {
 	return x, nil
 }
 
-// errMany reports that too many sums would be compared exactly.
+// errMany reports that there are too many sums to compare exactly.
 var errMany = errors.New("too many candidates")

@@ -7,38 +7,38 @@ import (
 	"dither/internal/expsum"
 )
 
-// Loss is the smallest ε that a mechanism keeps, if it keeps one.
+// Loss is the smallest ε that a mechanism keeps, or the fact that it keeps none.
 type Loss struct {
-	Lower, Upper float64 // ε is between them, ends included; both +Inf where there is none
-	// ε in words of algebra: "1", "ln 3", "1/2 + ln 3"; "" if it has no short ones, or there is none
+	Lower, Upper float64 // ε lies in [Lower, Upper]; both are +Inf if there is no ε
+	// Exact is ε as a formula: "1", "ln 3", "1/2 + ln 3". It is "" if the formula would be long, or if no ε exists.
 	Exact   string
 	Ratio   Bounds  // e^ε
-	Witness Witness // where it is attained: P(Output | Input) = e^ε·P(Output | Neighbor)
+	Witness Witness // where ε is attained: P(Output | Input) = e^ε·P(Output | Neighbor)
 
 	ratio *expsum.Number // e^ε; nil if there is no ε
 }
 
-// Private reports whether there is such an ε.
+// Private reports whether the mechanism keeps any ε.
 func (l Loss) Private() bool { return l.ratio != nil }
 
-// Exponent is the exact ε, for Delta. ok is false if there is none.
+// Exponent returns the exact ε, as an argument of [Matrix.Delta]. ok is false if there is no ε.
 func (l Loss) Exponent() (e Exponent, ok bool) { return Exponent{l.ratio}, l.ratio != nil }
 
-// Witness is an output and two adjacent inputs, with the largest ratio of the output's probabilities.
+// Witness is an output and two adjacent inputs with the largest ratio of the output's probabilities.
 type Witness struct {
 	Input, Neighbor, Output string  // their names
-	Row, Beside, Column     int     // their places, from 0
+	Row, Beside, Column     int     // rows of Input and Neighbor, and column of Output, from 0
 	P, Q                    string  // P(Output | Input) and P(Output | Neighbor), exactly
-	PValue, QValue          float64 // floats next to them
+	PValue, QValue          float64 // the floats just above P and Q
 }
 
-// Epsilon is the smallest ε for which m is ε-differentially private under an adjacency, exactly. If some output is
-// possible under one input and impossible under its neighbour there is none, and the witness is the likeliest such
-// output. A mechanism whose adjacent rows are all equal loses 0, and so does one without adjacent rows.
+// Epsilon returns the smallest ε for which m is ε-differentially private under an adjacency, exactly. If an output
+// is possible under one input and impossible under an adjacent one, there is no such ε. The witness is then the
+// most probable such output. ε is 0 if all adjacent rows are equal, and if no rows are adjacent.
 //
-// Over all pairs it takes the largest and the smallest entry of every column, else every pair and column. Errors are
-// ErrMatrix, where the adjacency names a row that is not there, ErrWork, and expsum's where entries cannot be compared
-// exactly.
+// For all pairs, Epsilon compares the largest and the smallest entry of every column. For listed pairs, it compares
+// every pair in every column. It returns ErrMatrix if the adjacency contains a row that does not exist, ErrWork if
+// there are too many pairs, and an error of package expsum if entries cannot be compared exactly.
 func (m *Matrix) Epsilon(a Adjacency) (Loss, error) {
 	if err := a.check(m); err != nil {
 		return Loss{}, err
@@ -72,7 +72,7 @@ func (m *Matrix) Epsilon(a Adjacency) (Loss, error) {
 	return s.loss()
 }
 
-// extremes are the rows of the largest and the smallest entry of a column.
+// extremes returns the rows of the largest and of the smallest entry of a column.
 func (m *Matrix) extremes(w *expsum.Work, column int) (most, least int, err error) {
 	for row := range m.inputs {
 		more, err := m.compare(w, m.id(row, column), m.id(most, column))
@@ -90,13 +90,13 @@ func (m *Matrix) extremes(w *expsum.Work, column int) (most, least int, err erro
 			least = row
 		}
 	}
-	if most == least && len(m.inputs) > 1 { // all are equal: any other row shows it
+	if most == least && len(m.inputs) > 1 { // all entries are equal: any two rows serve
 		least = (most + 1) % len(m.inputs)
 	}
 	return most, least, nil
 }
 
-// compare compares two values.
+// compare returns the order of two values: −1, 0 or 1.
 func (m *Matrix) compare(w *expsum.Work, a, b int32) (int, error) {
 	x, y := m.values[a], m.values[b]
 	switch {
@@ -110,18 +110,18 @@ func (m *Matrix) compare(w *expsum.Work, a, b int32) (int, error) {
 	return w.Cmp(x.number, y.number)
 }
 
-// search is the largest ratio of two entries so far, and floats around it. An infinite ratio is nil.
+// search holds the largest ratio of two entries found so far, with floats around it. A nil ratio is infinite.
 type search struct {
 	m            *Matrix
 	work         *expsum.Work
 	ratio        *expsum.Number
 	lower, upper float64
-	seen         map[[2]int32]bool // ratios that were tried
+	seen         map[[2]int32]bool // pairs of values that were compared
 	found        bool
-	at           [3]int // row, neighbour, column
+	at           [3]int // row, adjacent row and column of the largest ratio
 }
 
-// try looks at P(column | row)/P(column | beside).
+// try compares P(column | row)/P(column | beside) with the largest ratio so far, and keeps the larger one.
 func (s *search) try(row, beside, column int) error {
 	ids := [2]int32{s.m.id(row, column), s.m.id(beside, column)}
 	p, q := s.m.values[ids[0]], s.m.values[ids[1]]
@@ -131,7 +131,7 @@ func (s *search) try(row, beside, column int) error {
 		return nil
 	}
 	at := [3]int{row, beside, column}
-	if q.upper == 0 { // it is 0: above 0 it would have a bound above 0
+	if q.upper == 0 { // q is 0, because a positive number has a positive upper bound
 		if p.upper == 0 {
 			return nil
 		}
@@ -194,7 +194,7 @@ func (s *search) loss() (Loss, error) {
 	return l, nil
 }
 
-// logText is ln x in words of algebra, if they are short.
+// logText returns ln x as a formula, or "" if the formula would be long.
 func logText(x *expsum.Number) string {
 	if x.Terms() > shown || x.Words() > shown {
 		return ""

@@ -10,18 +10,18 @@ import (
 	"dither/internal/expsum"
 )
 
-// ErrExponent reports a text or a number that is not an ε of at least 0.
+// ErrExponent reports a text or a number that is not a valid ε: it must be at least 0.
 var ErrExponent = errors.New("no ε of at least 0")
 
-// Exponent is an exact ε ≥ 0: a rational, or the logarithm of a number in this package's arithmetic. The zero value
-// is 0.
+// Exponent is an exact ε ≥ 0: a rational, the logarithm of a number that package expsum can represent, or the sum
+// of both. The zero value is 0.
 type Exponent struct {
-	ratio *expsum.Number // e^ε; nil is 1
+	ratio *expsum.Number // e^ε; nil stands for 1
 }
 
 func one() *expsum.Number { return expsum.Rat(big.NewRat(1, 1)) }
 
-// power is e^ε.
+// power returns e^ε.
 func (e Exponent) power() *expsum.Number {
 	if e.ratio == nil {
 		return one()
@@ -29,7 +29,7 @@ func (e Exponent) power() *expsum.Number {
 	return e.ratio
 }
 
-// exponentOf is ln ratio; ErrExponent where it is below 0.
+// exponentOf returns ln ratio, or ErrExponent if ratio is below 1.
 func exponentOf(ratio *expsum.Number) (Exponent, error) {
 	if order, err := question().Cmp(ratio, one()); err != nil || order < 0 {
 		return Exponent{}, errors.Join(ErrExponent, err)
@@ -37,7 +37,8 @@ func exponentOf(ratio *expsum.Number) (Exponent, error) {
 	return Exponent{ratio}, nil
 }
 
-// ExponentOf is a rational ε. A negative one, nil, and one beyond 10,000 are ErrExponent.
+// ExponentOf returns a rational ε. It returns ErrExponent for nil, for a negative number, and for a number above
+// 10,000.
 func ExponentOf(r *big.Rat) (Exponent, error) {
 	if r == nil {
 		return Exponent{}, ErrExponent
@@ -49,8 +50,9 @@ func ExponentOf(r *big.Rat) (Exponent, error) {
 	return exponentOf(c)
 }
 
-// ParseExponent reads a rational ("0.5", "1/3"), a logarithm ("ln 3", "ln(3/2)"), or both ("1/2 + ln 3"), exactly. What
-// a logarithm is of stands in parentheses, or is a plain number. Else ErrExponent.
+// ParseExponent reads a rational ("0.5", "1/3"), a logarithm ("ln 3", "ln(3/2)"), or a rational plus or minus a
+// logarithm ("1/2 + ln 3"), exactly. The argument of a logarithm must be in parentheses, unless it is a plain
+// number. Any other text is ErrExponent.
 func ParseExponent(text string) (Exponent, error) {
 	fail := func(err error) (Exponent, error) {
 		return Exponent{}, fmt.Errorf("%w: %q: %w", ErrExponent, cut(text), err)
@@ -105,13 +107,14 @@ func ParseExponent(text string) (Exponent, error) {
 	case order < 0:
 		return fail(errors.New("it is below 0"))
 	}
-	if _, _, err := work.Log(c); err != nil { // its digits cancel too far
+	if _, _, err := work.Log(c); err != nil { // too many digits cancel to compute ε
 		return fail(err)
 	}
 	return Exponent{c}, nil
 }
 
-// single reports a text without operators outside of parentheses, so that nobody can read it in two ways.
+// single reports whether a text is one plain number or one expression in parentheses. Without this rule, "ln 3 + 1"
+// would be ambiguous.
 func single(text string) bool {
 	open := 0
 	for i, c := range text {
@@ -129,10 +132,10 @@ func single(text string) bool {
 	return text != ""
 }
 
-// Floats are a float not above ε and one not below it.
+// Floats returns a float that is at most ε, and one that is at least ε.
 func (e Exponent) Floats() (lower, upper float64, err error) { return question().Log(e.power()) }
 
-// String is ε in words of algebra, if they are short, else about what it is.
+// String returns ε as a formula, or an approximation if the formula would be long.
 func (e Exponent) String() string {
 	if text := logText(e.power()); text != "" {
 		return text

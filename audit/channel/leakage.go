@@ -8,31 +8,32 @@ import (
 	"dither/internal/expsum"
 )
 
-// Leakage is how much one output helps to guess the input, for somebody who knows the inputs' distribution, applies
-// Bayes' rule, and guesses once [Smith 2009; Braun, Chatzikokolakis & Palamidessi 2009]: Bayes vulnerability, before
-// and after.
+// Leakage states how much one output helps to guess the input. The guesser knows the distribution of the inputs,
+// applies Bayes' rule, and guesses once [Smith 2009; Braun, Chatzikokolakis & Palamidessi 2009]. The literature
+// calls Before and After the prior and the posterior Bayes vulnerability.
 type Leakage struct {
-	Before Bounds // the probability of guessing right without an output: max_x π(x)
-	After  Bounds // with one: Σ_y max_x π(x)·P(y|x)
+	Before Bounds // probability of a right guess without the output: max_x π(x)
+	After  Bounds // probability of a right guess with the output: Σ_y max_x π(x)·P(y|x)
 
-	Multiplicative Bounds // After/Before; its binary logarithm is min-entropy leakage, in bits
+	Multiplicative Bounds // After/Before; its binary logarithm is the min-entropy leakage, in bits
 	Additive       Bounds // After − Before
-	Capacity       Bounds // the largest After/Before of any prior: Σ_y max_x P(y|x), that of the uniform one
+	Capacity       Bounds // largest After/Before over all priors: Σ_y max_x P(y|x), attained by the uniform prior
 
 	Surest Guess
 }
 
-// Bounds enclose a number, ends included.
+// Bounds is an interval that contains a number: [Lower, Upper].
 type Bounds struct {
 	Lower, Upper float64
-	Exact        string // the number, where it has a short text
+	Exact        string // the number as a text, or "" if the text would be long
 }
 
-// Leakage computes it for a prior distribution of the inputs: a text for each, as in New, with a sum of exactly 1; nil
-// is the uniform one. Another prior is ErrMatrix. Errors may also be expsum's, if entries cannot be compared exactly.
+// Leakage computes the leakage for a prior distribution of the inputs. The prior has one text for each input, as in
+// [New], and must sum to exactly 1. A nil prior is the uniform distribution. An invalid prior is ErrMatrix. Leakage
+// returns an error of package expsum if entries cannot be compared exactly.
 //
-// Where m keeps ε over all pairs, Capacity is at most e^ε, since max_x P(y|x) ≤ e^ε·min_x P(y|x), and the sum
-// over y of the least entries is at most 1.
+// Claim: if m is ε-differentially private over all pairs, Capacity is at most e^ε. Proof: max_x P(y|x) ≤ e^ε·min_x
+// P(y|x) for every output y, and the sum of min_x P(y|x) over y is at most 1. ∎
 func (m *Matrix) Leakage(prior []string) (l Leakage, err error) {
 	w := question()
 	pi, err := m.prior(w, prior)
@@ -73,12 +74,12 @@ func (m *Matrix) Leakage(prior []string) (l Leakage, err error) {
 			return l, err
 		}
 	}
-	l.Additive.Lower = max(l.Additive.Lower, 0) // what is seen can be ignored
+	l.Additive.Lower = max(l.Additive.Lower, 0) // a guesser may ignore the output
 	l.Surest, err = m.surest(w, pi)
 	return l, err
 }
 
-// prior is a matrix of one row.
+// prior returns the prior distribution as a matrix of one row.
 func (m *Matrix) prior(w *expsum.Work, texts []string) (*Matrix, error) {
 	if texts == nil {
 		texts = make([]string, len(m.inputs))
@@ -99,7 +100,7 @@ func (m *Matrix) prior(w *expsum.Work, texts []string) (*Matrix, error) {
 	return b.matrix(false)
 }
 
-// likeliest is the largest entry of a prior. It is above 0, as their sum is 1.
+// likeliest returns the largest entry of a prior. It is above 0, because the entries sum to 1.
 func (m *Matrix) likeliest(w *expsum.Work) (amount, error) {
 	best := m.cells[0]
 	for _, id := range m.cells {
@@ -114,7 +115,7 @@ func (m *Matrix) likeliest(w *expsum.Work) (amount, error) {
 	return amountOf(w, m.values[best].number)
 }
 
-// guessed is Σ_y max_x π(x)·P(y|x).
+// guessed returns Σ_y max_x π(x)·P(y|x).
 func (m *Matrix) guessed(w *expsum.Work, pi *Matrix) (amount, error) {
 	total, err := amountOf(w, expsum.Rat(new(big.Rat)))
 	if err != nil {

@@ -9,41 +9,44 @@ import (
 	"dither/internal/expsum"
 )
 
-// ErrDelta reports a number that is not a δ from 0 to 1.
+// ErrDelta reports a δ that is not between 0 and 1.
 var ErrDelta = errors.New("no δ from 0 to 1")
 
-// Relaxed is the smallest ε that a mechanism keeps at some δ, if it keeps one.
+// Relaxed is the smallest ε that a mechanism keeps at some δ, or the fact that it keeps none.
 type Relaxed struct {
-	Lower, Upper    float64 // ε is between them, ends included; both +Inf where there is none
-	Exact           string  // ε in words of algebra, if they are short
-	Input, Neighbor string  // two inputs for which no smaller one would do; "" if ε is 0
-	Row, Beside     int     // their places, from 0
-	Outputs         []int   // an event for which no smaller one would do, as places from 0
+	Lower, Upper    float64 // ε lies in [Lower, Upper]; both are +Inf if there is no ε
+	Exact           string  // ε as a formula, or "" if the formula would be long
+	Input, Neighbor string  // inputs that rule out every smaller ε; "" if ε is 0
+	Row, Beside     int     // rows of Input and Neighbor, from 0
+	Outputs         []int   // the event that rules out every smaller ε, as columns from 0
 
 	ratio *expsum.Number
 }
 
-// Private reports whether there is such an ε.
+// Private reports whether the mechanism keeps any ε at this δ.
 func (r Relaxed) Private() bool { return r.ratio != nil }
 
-// Exponent is the exact ε. ok is false if there is none.
+// Exponent returns the exact ε. ok is false if there is no ε.
 func (r Relaxed) Exponent() (e Exponent, ok bool) { return Exponent{r.ratio}, r.ratio != nil }
 
-// Limits of the search: the number of its steps, usually about ten, and the number of entries of pairs that they read.
+// Limits of the search: the number of steps, which is usually about ten, and the number of entries that all steps
+// read.
 const (
 	mostSteps = 1000
 	mostLeast = 8 * maxWork
 )
 
-// Least is the smallest ε ≥ 0 for which m is (ε, δ)-differentially private under an adjacency, exactly. δ is from
-// 0 to 1, else ErrDelta.
+// Least returns the smallest ε ≥ 0 for which m is (ε, δ)-differentially private under an adjacency, exactly. It
+// returns ErrDelta if δ is not between 0 and 1.
 //
-// As a function of c = e^ε, δ is the largest of finitely many lines P(S|x) − c·P(S|x′), over events S and
-// adjacent x, x′: it is convex, and falls. So from c = 1, the step to where the line that is the largest at c takes
-// the value δ never passes the c that is sought, and is exact; a step that goes nowhere has found it. Each line is met
-// once at most, so this ends. Where the line does not fall, P(S|x′) = 0 and P(S|x) > δ: there is no ε.
+// Claim: the search ends at the smallest ε. Proof: as a function of c = e^ε, the smallest δ is the maximum of 0 and
+// finitely many lines P(S|x) − c·P(S|x′), over events S and adjacent x, x′. So it is convex, and does not increase.
+// The search begins at c = 1. Each step takes the line that is the maximum at c, and moves c to where this line has
+// the value δ. A maximum of lines lies above each of them, so a step never passes the c that is sought. If the
+// maximum at c is at most δ, c is the result. Each line is used at most once, so the search ends. If the line does
+// not fall, P(S|x′) = 0 and P(S|x) > δ, so there is no ε. ∎
 //
-// Errors are those of Delta, and ErrWork where Delta tells bounds alone.
+// Errors are those of [Matrix.Delta]. Least also returns ErrWork if Delta finds only bounds.
 func (m *Matrix) Least(a Adjacency, delta *big.Rat) (Relaxed, error) {
 	if delta == nil || delta.Sign() < 0 || delta.Cmp(big.NewRat(1, 1)) > 0 {
 		return Relaxed{}, ErrDelta
@@ -88,7 +91,7 @@ func (m *Matrix) Least(a Adjacency, delta *big.Rat) (Relaxed, error) {
 	return Relaxed{}, fmt.Errorf("%w: more than %d steps", ErrWork, mostSteps)
 }
 
-// told adds the numbers to what was found.
+// told fills in Lower, Upper and Exact from the ratio.
 func (r Relaxed) told(work *expsum.Work) (Relaxed, error) {
 	if r.ratio == nil {
 		r.Lower, r.Upper = math.Inf(1), math.Inf(1)

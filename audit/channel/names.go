@@ -6,19 +6,27 @@ import (
 	"strings"
 )
 
-// names takes the names off the lines. nil are none.
+// names removes the names from the lines of a table and returns them. inputs or outputs is nil if the table has no
+// such names.
 //
-//   - The first line names the outputs if its first field is "input" or "inputs", or empty, or if no field after the
-//     first is a number.
-//   - The first field of each line names the input if there is a first line of names that begins so, or if the first
-//     field of any line is no number, or if the first line of names is one field shorter than the next.
+//   - The first line names the outputs if its first field is empty, "input" or "inputs". It also does so if none of
+//     its other fields is a number.
+//   - The first field of each line names the input in three cases: if the first line begins with an empty field,
+//     "input" or "inputs"; if the first field of any line is not a number; and if the first line contains names and
+//     is one field shorter than the next line.
 //
-// No row may be taken for names, as what it shows would be missed, so what can be read in both ways is refused: a line
-// that begins with "input" and goes on with numbers, if they are no different whole numbers or the next line begins
-// with that word, too; one with an empty field before numbers alone; and a first line of another word and different
-// whole numbers, as reported,0,1, which names outputs as often as it is the row of a mechanism without noise. And no
-// name may be taken for a number. Where rows sum to 1 it hardly can. Where they are normalized it can, so that names
-// must be announced: by a first line whose first field is "input".
+// A row must not be taken for names, because it would then not be checked. So a first line that could be either is
+// an error:
+//
+//   - It begins with "input" or "inputs", and numbers follow. It is accepted as names only if the numbers are
+//     different integers and the next line does not begin with "input".
+//   - It begins with another word, and at least two different integers and nothing else follow. An example is
+//     reported,0,1: it could name outputs, or be a row of a mechanism without noise.
+//   - It begins with an empty field, and only numbers follow.
+//
+// A name must not be taken for a number. Where rows must sum to 1, such an error would be noticed. Where rows are
+// normalized it would not. So names are then accepted only if the first field of the first line is "input" or
+// "inputs".
 func (t *table) names(normalize bool) (inputs, outputs []string, err error) {
 	if len(t.lines) == 0 {
 		return nil, nil, nil
@@ -64,12 +72,12 @@ func (t *table) names(normalize bool) (inputs, outputs []string, err error) {
 	return inputs, outputs, nil
 }
 
-// isInput reports the word that begins a line of names.
+// isInput reports whether a field is the word "input" or "inputs", which begins a line of names.
 func isInput(text string) bool {
 	return strings.EqualFold(text, "input") || strings.EqualFold(text, "inputs")
 }
 
-// differentWholes reports whole numbers without a point, no two alike.
+// differentWholes reports whether all fields are integers without a decimal point, and all are different.
 func differentWholes(fields []string) bool {
 	seen := map[string]bool{}
 	for _, text := range fields {
@@ -81,8 +89,8 @@ func differentWholes(fields []string) bool {
 	return true
 }
 
-// mayBeNames reports that the first field of each line, or the fields of the first line, count up in steps of 1, as
-// names often do.
+// mayBeNames reports whether the first fields of the lines, or the fields of the first line, are numbers that rise
+// in steps of 1, as names often do.
 func (t *table) mayBeNames() bool {
 	column := make([]string, len(t.lines))
 	for i, line := range t.lines {
@@ -91,7 +99,7 @@ func (t *table) mayBeNames() bool {
 	return counting(column) || counting(t.lines[0])
 }
 
-// counting reports two decimals or more, each one more than the one before it.
+// counting reports whether there are at least two texts, and each is a number one larger than the text before it.
 func counting(texts []string) bool {
 	last := 0.
 	for i, text := range texts {
@@ -106,8 +114,8 @@ func counting(texts []string) bool {
 
 func unlike(text string) bool { return !numeric(text) }
 
-// numeric reports a text that is meant as a number, well or badly: no name is taken for one that it may hide an error
-// of.
+// numeric reports whether a text is meant as a number, even a malformed one. Such a text is never a name, because
+// taking it for a name could hide an error.
 func numeric(text string) bool {
 	switch strings.ToLower(strings.TrimLeft(text, "+-")) {
 	case "", "nan", "inf", "infinity", "na", "null", "none":

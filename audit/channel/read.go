@@ -11,21 +11,24 @@ import (
 	"strings"
 )
 
-// Options say how a matrix is read.
+// Options determine how [Read] reads a matrix.
 type Options struct {
-	// divide each row by its sum: for weights, and for what a program printed whose rows sum to 1 but for rounding
+	// Normalize divides each row by its sum. It is for weights, and for output of programs whose rows sum to 1 only
+	// up to rounding.
 	Normalize bool
-	Delimiter rune // between fields: , ; | : or a tab; 0 is a comma
+	Delimiter rune // between fields: , ; | : or a tab; 0 means a comma
 }
 
-// maxBytes limits a file.
+// maxBytes is the largest size of a file.
 const maxBytes = 1 << 26
 
-// Read reads a matrix from CSV: a line for each input, of two at least, the probabilities of the outputs separated by
-// commas, or by o.Delimiter, each as New reads them. Names may stand around them, by the rules of names. A byte order
-// mark, CR LF, empty lines and spaces around fields do no harm. Lines of different length, more than 2²² entries (by
-// the length of the first line, before more is read) or 64 MiB, names that may be numbers, rows that do not sum to 1,
-// and whatever New refuses are ErrMatrix.
+// Read reads a matrix from CSV. Each line is one input, and its fields are the probabilities of the outputs, in the
+// form that [New] accepts. There must be at least two inputs. o.Delimiter separates fields. The first line may name
+// the outputs, and the first fields may name the inputs: docs/explanation/checking.md has the rules. Read ignores a
+// byte order mark, CR before LF, empty lines, and spaces around fields.
+//
+// Read returns ErrMatrix for whatever New refuses, for more than 2²² entries, for more than 64 MiB, and for names
+// that may be numbers. With o.Normalize, rows need not sum to 1.
 func Read(r io.Reader, o Options) (*Matrix, error) {
 	t, err := readTable(r, maxCells, o.Delimiter)
 	if err != nil {
@@ -58,10 +61,11 @@ func Read(r io.Reader, o Options) (*Matrix, error) {
 	return m, err
 }
 
-// table is the lines of a file of comma-separated fields.
+// table holds the lines of a CSV file, each as a list of fields.
 type table struct{ lines [][]string }
 
-// readTable reads at most so many fields.
+// readTable reads a CSV file. It returns ErrMatrix for a file with many more fields than most, or of more than
+// maxBytes.
 func readTable(r io.Reader, most int, delimiter rune) (*table, error) {
 	if delimiter == 0 {
 		delimiter = ','
@@ -72,7 +76,7 @@ func readTable(r io.Reader, most int, delimiter rune) (*table, error) {
 	limited := &io.LimitedReader{R: r, N: maxBytes + 1}
 	in := bufio.NewReader(limited)
 	if mark, err := in.Peek(3); err == nil && bytes.Equal(mark, []byte("\xef\xbb\xbf")) {
-		_, _ = in.Discard(len(mark)) // it is buffered
+		_, _ = in.Discard(len(mark)) // the mark is in the buffer, so this cannot fail
 	}
 	records := csv.NewReader(in)
 	records.Comma, records.FieldsPerRecord, records.TrimLeadingSpace = delimiter, -1, delimiter != '\t'

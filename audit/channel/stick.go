@@ -8,56 +8,60 @@ import (
 	"dither/internal/expsum"
 )
 
-// stick computes Σ_y max(0, p − c·q) of pairs of rows.
+// stick computes the sums Σ_y max(0, p − c·q) for pairs of rows, where p and q are the rows' entries in column y.
 type stick struct {
 	m            *Matrix
 	work         *expsum.Work
-	c            *expsum.Number      // e^ε; nil is larger than any
-	lower, upper float64             // around it
-	sides        map[[2]int32]bool   // whether p > c·q, of values that floats cannot tell
-	known        map[string]*reached // by the values of the event
-	room         int                 // for summands that are added exactly
-	looks        int                 // at entries of pairs, to tell whether their sum is known
-	undecided    bool                // two sums could not be compared exactly
+	c            *expsum.Number      // e^ε; nil stands for infinity
+	lower, upper float64             // floats below and above c
+	sides        map[[2]int32]bool   // whether p > c·q, for pairs of values that floats could not decide
+	known        map[string]*reached // sums by the values of their summands
+	room         int                 // summands that may still be added exactly
+	looks        int                 // entries of pairs that may still be read
+	undecided    bool                // whether two sums could not be compared exactly
 }
 
-// event is the pair of rows and its outputs y with p > c·q.
+// event is a pair of rows with the set of outputs y for which p > c·q.
 type event struct {
 	row, beside int
 	outputs     []int
 }
 
-// mostFactor bounds the floats that take the place of c: times the least positive float it stays far below the error
-// that is allowed for.
+// mostFactor is the largest float that stands for c. Times the smallest positive float, it is still far below the
+// error that [stick.slack] allows.
 const mostFactor = 0x1p1000
 
-// rough is Σ_y max(0, p − c·q) in floats. Its error is at most slack.
+// rough returns Σ_y max(0, p − c·q), computed in floats. Its error is at most s.slack().
 func (s *stick) rough(p, q []float64) float64 {
 	c := min(s.lower, mostFactor)
 	sum := 0.
 	for i, x := range p {
 		t := x - c*q[i]
-		sum += t + math.Abs(t) // 2t or 0, exactly, and without a branch
+		sum += t + math.Abs(t) // this adds exactly 2t or 0, without a branch
 	}
 	return sum / 2
 }
 
-// slack bounds the error of rough, where c ≤ mostFactor. Let u = 2⁻⁵³. The floats of p, q and c are those next
-// below them, and so within 4u of them, relatively: no value is kept, and no c taken, of which that is not certain. If
-// c·q < 2p, the float of a summand is off by at most 20u·p for c·q, 4u·p for p and 2u·p for the subtraction; if
-// c·q ≥ 2p, both summands are 0. As Σp = 1 that is 26u in all; adding n numbers whose sum is at most 1 + 26u costs
-// n·u(1 + 26u) more; and what underflows, n·2⁻⁷³. The bound has twice the room. ∎
+// slack returns a bound on the error of [stick.rough], for c ≤ mostFactor.
 //
-// Where c is larger than mostFactor, rough is of a smaller c: it is too large, if anything.
+// Proof. Let u = 2⁻⁵³. The floats of p, q and c are the floats just below them, so their relative error is at most
+// 4u: a number for which this is uncertain is refused earlier. If c·q ≥ 2p, the exact and the computed summand are
+// 0. If c·q < 2p, a summand's error is at most 20u·p from c·q, 4u·p from p, and 2u·p from the subtraction. As Σp =
+// 1, the summands together are off by at most 26u. Adding n numbers whose sum is at most 1 + 26u costs at most
+// n·u(1 + 26u) more. Underflow costs at most n·2⁻⁷³. The returned bound is twice as large as needed. ∎
+//
+// If c is larger than mostFactor, rough uses mostFactor in its place. Its result is then an upper bound on the sum,
+// up to the same error.
 func (s *stick) slack() float64 { return float64(len(s.m.outputs)+32) * 0x1p-52 }
 
-// How many summands are added up exactly, and at how many entries is looked to tell which.
+// Limits of exact comparison: the summands that are added exactly, and the entries that are read to find them.
 const (
 	maxExact = 1 << 22
 	maxLooks = 1 << 26
 )
 
-// reach is the exact sum of a pair of rows.
+// reach returns the exact value of a pair of rows, and the event that attains it. It returns errMany if a limit is
+// exceeded.
 func (s *stick) reach(row, beside int) (*reached, error) {
 	e := event{row: row, beside: beside}
 	var key []int64
@@ -68,7 +72,7 @@ func (s *stick) reach(row, beside int) (*reached, error) {
 	ps, qs := s.m.cells[row*columns:][:columns], s.m.cells[beside*columns:][:columns]
 	for y, p := range ps {
 		q := qs[y]
-		if p == q { // c ≥ 1
+		if p == q { // the summand is not positive, because c ≥ 1
 			continue
 		}
 		positive, err := s.positive(p, q)
@@ -104,7 +108,7 @@ func (s *stick) reach(row, beside int) (*reached, error) {
 	return r, nil
 }
 
-// form is the same for two lists of summands if and only if one is a permutation of the other.
+// form returns a map key. Two lists of summands have the same key if and only if one is a permutation of the other.
 func (s *stick) form(summands []int64) string {
 	if n := int64(len(s.m.values)); n <= fewValues {
 		counts := make([]int64, n*n)
@@ -117,14 +121,14 @@ func (s *stick) form(summands []int64) string {
 	return packed(summands)
 }
 
-// fewValues is up to how many values the summands are counted rather than sorted.
+// fewValues is the largest number of values for which [stick.form] counts the summands instead of sorting them.
 const fewValues = 16
 
-// positive reports p > c·q.
+// positive reports whether p > c·q, where p and q are indices of values.
 func (s *stick) positive(p, q int32) (bool, error) {
 	x, y := &s.m.values[p], &s.m.values[q]
 	switch {
-	case x.upper < y.lower: // as most are: c ≥ 1
+	case x.upper < y.lower: // the most frequent case; it suffices because c ≥ 1
 		return false, nil
 	case y.upper == 0:
 		return x.upper > 0, nil

@@ -7,17 +7,18 @@ import (
 	"dither/internal/expsum"
 )
 
-// Guess is the guess of which one can be surest: the output and the input with the largest probability of the input
-// given the output. It is the first of equally sure ones, or of ones so close that 50 digits do not distinguish them.
+// Guess is the most certain guess: the output and the input with the largest posterior probability of the input
+// given the output. If several are equally probable, or equal in the first 50 digits, it is the first of them.
 type Guess struct {
 	Input, Output string
-	Row, Column   int    // their places, from 0
-	Before, After Bounds // its probability: π(x), and π(x)·P(y|x)/P(y)
+	Row, Column   int    // row of Input and column of Output, from 0
+	Before, After Bounds // the probability of Input: π(x) without the output, and π(x)·P(y|x)/P(y) with it
 }
 
-// surest is the surest guess; its After holds the largest of all posterior probabilities.
+// surest returns the most certain guess. Its After contains the largest of all posterior probabilities.
 func (m *Matrix) surest(w *expsum.Work, pi *Matrix) (g Guess, err error) {
-	// of the posterior probabilities for an output, at most; and of all, at least
+	// largest holds, for each output, an upper bound on its largest posterior probability. floor is a lower bound
+	// on the largest posterior probability over all outputs.
 	largest, floor := make([]float64, len(m.outputs)), 0.
 	for y := range m.outputs {
 		least, most := m.roughly(pi, y)
@@ -34,7 +35,7 @@ func (m *Matrix) surest(w *expsum.Work, pi *Matrix) (g Guess, err error) {
 		switch {
 		case err != nil:
 			return g, err
-		case row < 0: // impossible
+		case row < 0: // the output is impossible
 			continue
 		case !found || p.Lo().Cmp(best.Hi()) > 0:
 			best, g.Row, g.Column = p, row, y
@@ -55,9 +56,9 @@ func (m *Matrix) surest(w *expsum.Work, pi *Matrix) (g Guess, err error) {
 	return g, err
 }
 
-// roughly bounds the largest posterior probability for an output, in floats.
+// roughly returns bounds on the largest posterior probability for an output, in floats.
 func (m *Matrix) roughly(pi *Matrix, y int) (least, most float64) {
-	lower, upper, low, high := 0., 0., 0., 0. // around P(y), and around the largest summand
+	lower, upper, low, high := 0., 0., 0., 0. // floats around P(y), and around the largest π(x)·P(y|x)
 	for x := range m.inputs {
 		p, q := pi.value(0, x), m.value(x, y)
 		l, h := exact.MulDown(p.lower, q.lower), exact.MulUp(p.upper, q.upper)
@@ -65,15 +66,15 @@ func (m *Matrix) roughly(pi *Matrix, y int) (least, most float64) {
 		low, high = max(low, l), max(high, h)
 	}
 	switch {
-	case upper == 0: // impossible
+	case upper == 0: // the output is impossible
 		return 0, 0
-	case lower == 0: // so rare that floats do not tell
+	case lower == 0: // P(y) is too small for floats
 		return 0, 1
 	}
 	return min(exact.DivDown(low, upper), 1), min(exact.DivUp(high, lower), 1)
 }
 
-// joints are the products π(x)·P(y|x) that were met, by the places of their factors.
+// joints caches the products π(x)·P(y|x), by the indices of their factors.
 type joints map[[2]int32]exact.Interval
 
 func (j joints) of(w *expsum.Work, pi, m *Matrix, ids [2]int32) (exact.Interval, error) {
@@ -91,10 +92,10 @@ func (j joints) of(w *expsum.Work, pi, m *Matrix, ids [2]int32) (exact.Interval,
 	return x, err
 }
 
-// posterior is the likeliest input given an output, and its probability then. The row is −1 where the output is
-// impossible.
+// posterior returns the input with the largest posterior probability given an output, and this probability. row is
+// −1 if the output is impossible.
 func (m *Matrix) posterior(w *expsum.Work, joint joints, pi *Matrix, y int) (row int, p exact.Interval, err error) {
-	counts, order := map[[2]int32]int64{}, []int{} // of each product, how often it occurs; and a row of each
+	counts, order := map[[2]int32]int64{}, []int{} // counts of each product, and one row for each different product
 	possible := 0
 	for x := range m.inputs {
 		prior, q := pi.value(0, x), m.value(x, y)

@@ -6,7 +6,7 @@ import (
 	"dither/internal/expsum"
 )
 
-// weight is how probable an event is under two inputs.
+// weight is the probability of an event under two inputs.
 type weight struct{ p, q *expsum.Number }
 
 func (m *Matrix) weigh(w *expsum.Work, e event) (of weight, err error) {
@@ -24,9 +24,9 @@ func (m *Matrix) weigh(w *expsum.Work, e event) (of weight, err error) {
 	return of, err
 }
 
-// over is p − c·q; or expsum.ErrSize.
+// over returns p − c·q, or expsum.ErrSize.
 func (of weight) over(w *expsum.Work, c *expsum.Number) (*expsum.Number, error) {
-	if c == nil { // larger than any, and q is 0
+	if c == nil { // c is infinite, and q is 0
 		return of.p, nil
 	}
 	x, err := w.Mul(c, of.q)
@@ -36,7 +36,8 @@ func (of weight) over(w *expsum.Work, c *expsum.Number) (*expsum.Number, error) 
 	return w.Sub(of.p, x)
 }
 
-// bounds are floats around p − c·q, which is at least 0, where that is too large to compute with.
+// bounds returns floats below and above p − c·q. It is for numbers that are too large for [weight.over]. The true
+// value is at least 0.
 func (of weight) bounds(w *expsum.Work, c *expsum.Number) (lower, upper float64, err error) {
 	const digits = 512
 	p, err := w.Interval(of.p, digits)
@@ -55,7 +56,7 @@ func (of weight) bounds(w *expsum.Work, c *expsum.Number) (lower, upper float64,
 	return max(lower, 0), upper, nil
 }
 
-// packed is a map key for some numbers.
+// packed returns a list of numbers as a map key.
 func packed(numbers []int64) string {
 	out := make([]byte, 0, 8*len(numbers))
 	for _, n := range numbers {
@@ -64,7 +65,7 @@ func packed(numbers []int64) string {
 	return string(out)
 }
 
-// floats are the entries as floats, row by row, each at most its entry.
+// floats returns, row by row, the floats just below the entries.
 func (m *Matrix) floats() []float64 {
 	out := make([]float64, len(m.cells))
 	for i, id := range m.cells {

@@ -7,31 +7,31 @@ import (
 	"dither/internal/expsum"
 )
 
-// ErrWork reports a matrix and an adjacency that would take too long.
+// ErrWork reports a matrix and an adjacency for which a computation would take too long.
 var ErrWork = errors.New("too much work")
 
-// Limits on the work. Within them an answer takes seconds at most.
+// Limits on the work in floats. Within them, a result takes a few seconds at most.
 const (
-	maxWork   = 1 << 30 // entries of pairs of rows, in floats
+	maxWork   = 1 << 30 // entries of all pairs of rows, computed in floats
 	maxPairs  = 1 << 25 // ordered pairs of rows
 	maxListed = 1 << 25 // entries of listed pairs, whose ratios are compared one by one
 )
 
-// Limits of exact arithmetic, in the units of expsum.Work. A matrix of 201 × 201 powers of e, normalized with as many
-// denominators, takes 29 million of them, and 21 million for its leakage; a thousand rows of a thousand large integers,
-// normalized, 112 for each entry.
+// Limits on exact arithmetic, in units of [expsum.Work]. For scale: a matrix of 201 × 201 powers of e, normalized
+// with as many denominators, takes 29 million units to read, and 21 million for its leakage. A normalized matrix of
+// 1,000 × 1,000 large integers takes 112 units an entry.
 const (
-	readUnits     = 1 << 25 // to read a matrix
-	entryUnits    = 1 << 7  // and for each entry
-	questionUnits = 1 << 25 // to answer a question about it
+	readUnits     = 1 << 25 // for reading a matrix
+	entryUnits    = 1 << 7  // more for each entry
+	questionUnits = 1 << 25 // for one computation on a matrix
 )
 
-// reading is the work limit for reading a matrix.
+// reading returns the work limit for reading a matrix of this size.
 func reading(rows, columns int) *expsum.Work {
 	return expsum.NewWork(readUnits + int64(min(rows*columns, maxCells))*entryUnits)
 }
 
-// question is the work limit for one question.
+// question returns the work limit for one computation on a matrix.
 func question() *expsum.Work { return expsum.NewWork(questionUnits) }
 
 func tooMuch(pairs, columns, most int) error {
