@@ -9,9 +9,9 @@ import (
 	"dither/privacy"
 )
 
-// epsilonOf is a loss in this package's examples.
+// epsilonOf returns the ε num/den for an example.
 func epsilonOf(num, den int64) privacy.Epsilon {
-	e, _ := privacy.EpsilonOf(big.NewRat(num, den)) // a zero one, which every mechanism refuses, where it is none
+	e, _ := privacy.EpsilonOf(big.NewRat(num, den)) // an invalid ε becomes 0, which every mechanism refuses
 	return e
 }
 
@@ -23,7 +23,7 @@ func exactly(values ...int64) []mechanism.Exact {
 	return out
 }
 
-// integers are the values of a measurement; the noise of the examples is small.
+// integers returns the values of a measurement as int64. The noise of the examples is small enough for that.
 func integers(values []*big.Int) []int64 {
 	out := make([]int64, len(values))
 	for i, v := range values {
@@ -32,7 +32,7 @@ func integers(values []*big.Int) []int64 {
 	return out
 }
 
-// rate is that at which a two-sided geometric distribution of the scale sensitivity/ε falls: ε/sensitivity.
+// rate returns ε/sensitivity: the decay rate of the two-sided geometric distribution with scale sensitivity/ε.
 func rate(e privacy.Epsilon, sensitivity int64) *big.Rat {
 	return new(big.Rat).Quo(e.Rat(), big.NewRat(sensitivity, 1))
 }
@@ -64,12 +64,12 @@ func laplace() Subject {
 	})
 }
 
-// neighbouringNumbers are numbers that differ by one.
+// neighbouringNumbers returns the pairs of numbers below n that differ by 1.
 func neighbouringNumbers(n int) [][2]int {
 	return adjacent(n, func(i, j int) bool { return i-j == 1 })
 }
 
-// counted are the sums that a counter gives of a stream, and its loss.
+// counted returns the running sums that a counter releases for a stream, and its loss.
 func counted(stream []int64, begin func() (*stream.Counter, error)) (sums []int64, loss privacy.Loss, err error) {
 	counter, err := begin()
 	if err != nil {
@@ -85,9 +85,9 @@ func counted(stream []int64, begin func() (*stream.Counter, error)) (sums []int6
 	return sums, counter.Loss(), nil
 }
 
-// countingTree: with three steps the blocks are [1], [1, 2] and [3], and the sums x₁ + a, x₁ + x₂ + b and x₁ +
-// x₂ + b + x₃ + c, of independent a, b, c of scale 2Δ/ε. The law is of the first two and of the third's
-// difference from the second.
+// countingTree is a subject with three steps. The blocks of the tree are [1], [1, 2] and [3]. So the sums are x₁ +
+// a, x₁ + x₂ + b and x₁ + x₂ + b + x₃ + c, with independent noises a, b, c of scale 2Δ/ε. The law is the joint
+// distribution of the first two sums and of the difference between the third and the second.
 func countingTree() Subject {
 	m := stream.CountingTree{Steps: 3, Sensitivity: big.NewInt(1)}
 	e := epsilonOf(1, 1)
@@ -115,8 +115,8 @@ func countingTree() Subject {
 	})
 }
 
-// noisyCounts is the law of a histogram with noise of scale histograms·Δ/ε, over datasets of at most one row more
-// or less.
+// noisyCounts returns the law of histograms with discrete Laplace noise of scale histograms·Δ/ε on each count. One
+// row changes one count in each histogram. Neighbours are datasets that differ by one row.
 func noisyCounts(
 	e privacy.Epsilon, data [][]int64, names []string, histograms, low, high int64, counts func(rows []int64) []int64,
 ) (*Law, error) {

@@ -6,7 +6,7 @@ import (
 	"dither/internal/expsum"
 )
 
-// calc computes with exact numbers. After an error every result is 0, and err is the first error.
+// calc computes with exact numbers. It keeps the first error in err. After an error, every result is 0.
 type calc struct{ err error }
 
 func (c *calc) keep(x *expsum.Number, err error) *expsum.Number {
@@ -23,10 +23,10 @@ func (c *calc) rat(num, den int64) *expsum.Number { return expsum.Rat(big.NewRat
 
 func (c *calc) parse(text string) *expsum.Number { return c.keep(expsum.Parse(text)) }
 
-// exp is e^r.
+// exp returns e^r.
 func (c *calc) exp(r *big.Rat) *expsum.Number { return c.keep(expsum.Exp(r)) }
 
-// power is e^(k·r).
+// power returns e^(k·r).
 func (c *calc) power(r *big.Rat, k int64) *expsum.Number {
 	return c.exp(new(big.Rat).Mul(r, big.NewRat(k, 1)))
 }
@@ -51,25 +51,25 @@ func (c *calc) mul(xs ...*expsum.Number) *expsum.Number {
 
 func (c *calc) quo(x, y *expsum.Number) *expsum.Number { return c.keep(x.Quo(y)) }
 
-// geometric is the two-sided geometric distribution, P(z) = (1 − b)/(1 + b)·b^|z| over the integers with b =
-// e^(−rate) [Ghosh, Roughgarden & Sundararajan 2009, Definition 2.1]: the discrete Laplace distribution of scale
-// 1/rate. All its values are multiplied by 1 + b.
+// geometric is the two-sided geometric distribution over the integers, P(z) = (1 − b)/(1 + b)·b^|z| with b =
+// e^(−rate) [Ghosh, Roughgarden & Sundararajan 2009, Definition 2.1]. It is the discrete Laplace distribution of
+// scale 1/rate. Its methods return probabilities multiplied by 1 + b.
 type geometric struct{ rate *big.Rat }
 
-// total is 1 + b.
+// total returns 1 + b, the sum of all probabilities times 1 + b.
 func (g geometric) total(c *calc) *expsum.Number { return c.add(c.rat(1, 1), g.b(c, 1)) }
 
-// b is bᵏ.
+// b returns bᵏ, with b = e^(−rate).
 func (g geometric) b(c *calc, k int64) *expsum.Number { return c.power(g.rate, -k) }
 
-// at is that of z: (1 − b)·b^|z|.
+// at returns P(Z = z) times 1 + b, which is (1 − b)·b^|z|.
 func (g geometric) at(c *calc, z int64) *expsum.Number {
 	k := max(z, -z)
 	return c.sub(g.b(c, k), g.b(c, k+1))
 }
 
-// above is that of z and all beyond: bᶻ for z ≥ 1, as Σ_{k≥z} (1 − b)bᵏ, and by symmetry 1 + b − b^(1−z)
-// else.
+// above returns P(Z ≥ z) times 1 + b. For z ≥ 1 this is Σ_{k≥z} (1 − b)bᵏ = bᶻ. For z < 1 it is 1 + b − b^(1−z), by
+// symmetry.
 func (g geometric) above(c *calc, z int64) *expsum.Number {
 	if z >= 1 {
 		return g.b(c, z)
@@ -77,19 +77,19 @@ func (g geometric) above(c *calc, z int64) *expsum.Number {
 	return c.sub(g.total(c), g.b(c, 1-z))
 }
 
-// clampedAt is that of min(max(x + z, low), high) = y.
+// clampedAt returns the probability, times 1 + b, that min(max(x + Z, low), high) = y.
 func (g geometric) clampedAt(c *calc, x, y, low, high int64) *expsum.Number {
 	switch y {
 	case low:
-		return g.above(c, x-low) // z ≤ low − x, which is as likely as z ≥ x − low
+		return g.above(c, x-low) // P(Z ≤ low − x) = P(Z ≥ x − low)
 	case high:
 		return g.above(c, high-x)
 	}
 	return g.at(c, y-x)
 }
 
-// noisyVector is the law of a vector with independent noise on each coordinate, clamped. Its outputs are of the names
-// that label gives.
+// noisyVector returns the distribution of the vector x with independent noise on each coordinate, clamped to [low,
+// high]. The function label names the outputs.
 func (g geometric) noisyVector(c *calc, x []int64, low, high int64) (w weights) {
 	w.total = c.rat(1, 1)
 	for range x {
@@ -106,7 +106,7 @@ func (g geometric) noisyVector(c *calc, x []int64, low, high int64) (w weights) 
 	return w
 }
 
-// least is the least of some numbers.
+// least returns the smallest of xs.
 func (c *calc) least(xs ...*expsum.Number) *expsum.Number {
 	best := xs[0]
 	for _, x := range xs[1:] {
@@ -119,7 +119,7 @@ func (c *calc) least(xs ...*expsum.Number) *expsum.Number {
 	return best
 }
 
-// above says whether x > r; after an error nothing is.
+// above reports whether x > r. After an error it returns false.
 func (c *calc) above(x *expsum.Number, r *big.Rat) bool {
 	if c.err != nil {
 		return false
@@ -129,7 +129,7 @@ func (c *calc) above(x *expsum.Number, r *big.Rat) bool {
 	return order > 0
 }
 
-// within is that of all magnitudes up to k: Σ (1 − b)·b^|z|.
+// within returns P(|Z| ≤ k) times 1 + b, which is Σ_{|z|≤k} (1 − b)·b^|z|.
 func (c *calc) within(g geometric, k int64) *expsum.Number {
 	return c.sub(c.sub(g.total(c), g.b(c, k+1)), g.b(c, k+1))
 }

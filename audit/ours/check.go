@@ -10,19 +10,20 @@ import (
 	"dither/internal/expsum"
 )
 
-// Exact is the result of checking a subject's claim against its law.
+// Exact is the result of checking a subject's claim against its law, or against certified bounds.
 type Exact struct {
-	// For a law: the smallest ε that it keeps over all its pairs of neighbours, at δ = 0; nil without a law.
+	// Loss is the smallest ε that the law keeps over all its pairs of neighbours, at δ = 0. It is nil if there is
+	// no law.
 	Loss *channel.Loss
-	// The least δ that it keeps at the claim's ε is between these.
+	// DeltaLower and DeltaUpper are bounds on the smallest δ that is kept at the claim's ε.
 	DeltaLower, DeltaUpper float64
-	// Holds reports that the claim is kept, and Fails that it is not; if bounds are too wide to decide, neither is set.
-	// Attained reports that no smaller ε is kept (for a claim without δ), or no smaller δ (for one with it), up to the
-	// last digit of the claim.
+	// Holds reports that the claim is kept, and Fails that it is not. If the bounds are too wide to decide, both
+	// are false. Attained reports that the claim is tight, up to rounding: no smaller ε is kept, or, for a claim
+	// with δ, no smaller δ.
 	Holds, Fails, Attained bool
 }
 
-// Exact checks the claim against the law, or against certified bounds. ok is false if there is neither.
+// Exact checks the claim against the law, or against certified bounds. ok is false if the subject has neither.
 func (s Subject) Exact() (x *Exact, ok bool, err error) {
 	switch {
 	case s.law != nil:
@@ -39,7 +40,7 @@ func (s Subject) Exact() (x *Exact, ok bool, err error) {
 	return nil, false, nil
 }
 
-// Law is the subject's law; ok is false if it is not written down.
+// Law returns the subject's law. ok is false if the subject has none.
 func (s Subject) Law() (l *Law, ok bool, err error) {
 	if s.law == nil {
 		return nil, false, nil
@@ -48,10 +49,10 @@ func (s Subject) Law() (l *Law, ok bool, err error) {
 	return l, true, err
 }
 
-// nearly is a share by which a claim may be above the least that could be said.
+// nearly is the relative tolerance for rounding errors, when a claim is compared with computed bounds.
 const nearly = 1e-12
 
-// compared is a claim with δ against bounds of the least δ.
+// compared compares a claim with bounds on the smallest δ.
 func compared(claim audit.Claim, lower, upper float64) *Exact {
 	declared := claim.Delta.Rat()
 	below := new(big.Rat).SetFloat64(lower)
@@ -61,7 +62,7 @@ func compared(claim audit.Claim, lower, upper float64) *Exact {
 	}
 }
 
-// atMost compares a bound with a rational; the bound may be off by its own rounding.
+// atMost reports whether upper is at most declared, up to the tolerance nearly.
 func atMost(upper float64, declared *big.Rat) bool {
 	return new(big.Rat).SetFloat64(upper).Cmp(new(big.Rat).Mul(declared, new(big.Rat).SetFloat64(1+nearly))) <= 0
 }
@@ -89,7 +90,7 @@ func (l *Law) check(claim audit.Claim) (*Exact, error) {
 		return nil, err
 	}
 	x.Holds, x.Fails = order <= 0, order > 0
-	if l.Rounded { // by far less than nearly
+	if l.Rounded { // the rounding of probabilities is far below the tolerance nearly
 		x.Holds = x.Holds &&
 			new(big.Rat).SetFloat64(loss.Upper).Cmp(new(big.Rat).Mul(claim.Epsilon.Rat(),
 				new(big.Rat).SetFloat64(1-nearly))) < 0
@@ -101,7 +102,7 @@ func (l *Law) check(claim audit.Claim) (*Exact, error) {
 	return x, nil
 }
 
-// withDelta is check for a claim with δ.
+// withDelta checks a claim with a positive δ. loss is the smallest ε at δ = 0.
 func (l *Law) withDelta(claim audit.Claim, loss channel.Loss) (*Exact, error) {
 	e, err := channel.ExponentOf(claim.Epsilon.Rat())
 	if err != nil {
@@ -116,7 +117,7 @@ func (l *Law) withDelta(claim audit.Claim, loss channel.Loss) (*Exact, error) {
 		if err != nil {
 			return nil, err
 		}
-		if loss.Private() { // p − e^ε·q ≤ p·(1 − e^(ε − ε*)) where p ≤ e^ε*·q
+		if loss.Private() { // p ≤ e^ε*·q implies p − e^ε·q ≤ p·(1 − e^(ε − ε*))
 			own, _ := claim.Epsilon.Rat().Float64()
 			rest *= min(1, max(0, exact.SubUp(1, exact.ExpDown(exact.SubDown(own*(1-nearly), loss.Upper)))))
 		}
@@ -130,7 +131,7 @@ func (l *Law) withDelta(claim audit.Claim, loss channel.Loss) (*Exact, error) {
 	return x, nil
 }
 
-// loss is the smallest ε of the matrix and the limits together.
+// loss returns the smallest ε of the matrix and the limits together.
 func (l *Law) loss() (channel.Loss, error) {
 	loss, err := l.Matrix.Epsilon(channel.Pairs(l.Neighbors))
 	if err != nil || !loss.Private() {
@@ -149,8 +150,9 @@ func (l *Law) loss() (channel.Loss, error) {
 	return loss, nil
 }
 
-// limitsMatrix are limits as a matrix, of which ratios are told: each over a number so large that what the rows lack of
-// 1, which is other, is nearly the same in all.
+// limitsMatrix returns the limits as a matrix of probabilities, in which only the ratios within a column matter. It
+// divides the limits by a large number. The remaining probability of each row is in the column other, and is nearly
+// equal in all rows.
 func limitsMatrix(inputs []string, limits []Limit) (*channel.Matrix, error) {
 	c := new(calc)
 	large := c.rat(0, 1)
@@ -175,7 +177,7 @@ func limitsMatrix(inputs []string, limits []Limit) (*channel.Matrix, error) {
 	return channel.New(inputs, append(outputs, other), entries)
 }
 
-// rest bounds the largest probability of what is other, of any input.
+// rest returns an upper bound on the probability of the output other, over all inputs.
 func (l *Law) rest() (most float64, err error) {
 	j := slices.Index(l.Matrix.Outputs(), other)
 	for i := range l.Matrix.Inputs() {

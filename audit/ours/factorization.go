@@ -9,10 +9,10 @@ import (
 	"dither/privacy"
 )
 
-// countingFactorization is of two steps. The square root of the matrix of prefix sums is R = (1 0; ½ 1), and what is
-// released is x₁ + ⌊u₁ + ½⌋ and x₁ + x₂ + ⌊u₁/2 + u₂ + ½⌋ [Fichtenberger, Henzinger & Upadhyay
-// 2023], where u is discrete Gaussian noise of σ² = (1 + ¼)Δ²/(2ρ), the squared norm of R's first column, on the
-// multiples of 2⁻³⁰.
+// countingFactorization is a subject with two steps. The square root of the matrix of prefix sums is R = (1 0; ½
+// 1). The released sums are x₁ + ⌊u₁ + ½⌋ and x₁ + x₂ + ⌊u₁/2 + u₂ + ½⌋ [Fichtenberger, Henzinger & Upadhyay 2023].
+// Here u₁ and u₂ are discrete Gaussian noise on the multiples of 2⁻³⁰ with σ² = (1 + ¼)Δ²/(2ρ), where 1 + ¼ is the
+// squared norm of R's first column.
 func countingFactorization() Subject {
 	m := stream.CountingFactorization{Steps: 2, Sensitivity: big.NewInt(1), Rho: rhoOf(2)}
 	all, names := vectors(2, 0, 1)
@@ -28,7 +28,8 @@ func countingFactorization() Subject {
 		}},
 		certify: func(e privacy.Epsilon) (lower, upper float64, err error) {
 			r := law()
-			for _, by := range [][2]int64{{1, 1}, {0, 1}} { // of a step, the sums from it on move
+			// a change in step 1 moves both sums, and a change in step 2 the second sum
+			for _, by := range [][2]int64{{1, 1}, {0, 1}} {
 				for _, sign := range []int64{1, -1} {
 					low, high := r.shifted(e, sign*by[0], sign*by[1])
 					lower, upper = max(lower, low), max(upper, high)
@@ -53,23 +54,27 @@ func countingFactorization() Subject {
 	})
 }
 
-// rounded is the law of (⌊u₁ + ½⌋, ⌊u₁/2 + u₂ + ½⌋) for independent u of one σ², about 0.
+// rounded is the distribution of (⌊u₁ + ½⌋, ⌊u₁/2 + u₂ + ½⌋) for independent normal u₁, u₂ with variance σ². Index
+// (0, 0) of at is the pair (0, 0), and beyond is the probability of all pairs that are not in at.
 //
-// For normal u, these are rectangles of two normal variables of the deviations σ and σ√(5/4), of correlation r =
-// 1/√5. With h and k in deviations, the density is Σ_n (rⁿ/n!)·Heₙ(h)φ(h)·Heₙ(k)φ(k) [Mehler 1866], and
-// the integral of Heₙφ is −He_{n−1}φ, so that the mass of a rectangle is
+// Each pair is a rectangle of two normal variables with standard deviations σ and σ√(5/4), and correlation r =
+// 1/√5. Let h and k be the two variables, each divided by its standard deviation. Their density is Σ_n
+// (rⁿ/n!)·Heₙ(h)φ(h)·Heₙ(k)φ(k) [Mehler 1866]. The integral of Heₙφ is −He_{n−1}φ. So the probability of a
+// rectangle is
 //
 //	ΔΦ(h)·ΔΦ(k) + Σ_{n≥1} (rⁿ/n!)·Δ(He_{n−1}φ)(h)·Δ(He_{n−1}φ)(k),
 //
-// Δ from one side to the other. As |Heₙ(x)φ(x)| < ½·√n! [Cramér's inequality, 1.0865/√(2π) < ½], the terms
-// from n = N on come to at most Σ rⁿ/n ≤ r^N/(1 − r) in size.
+// where Δ is the difference between the two sides of the rectangle. By Cramér's inequality |Heₙ(x)φ(x)| < ½·√n!
+// (its constant 1.0865/√(2π) is below ½). So the terms from n = N on sum to at most Σ rⁿ/n ≤ r^N/(1 − r) in
+// absolute value.
 //
-// What is rounded is not normal u. The discrete Gaussian on multiples of η = 2⁻³⁰ and the rounding of a normal
-// variable to them are apart by at most η²/σ² in total variation: the mass of a cell is that of its middle but for
-// 1/24 of the largest second derivative there. And the rounding moves u by at most η/2, and u₁/2 + u₂ by ¾η, so
-// it takes either of the two over an edge with a probability of at most 2·¾η times the sum of the density at edges a
-// unit apart, which is at most 2. In all the law of the mechanism is within 2·η²/σ² + 6η < 2⁻²⁷ of this one,
-// in total variation.
+// Claim: the mechanism's distribution is within a total variation distance of 2⁻²⁷ of this one. Proof: the
+// mechanism draws discrete Gaussian noise on the multiples of η = 2⁻³⁰. This noise is within total variation
+// distance η²/σ² of a normal variable that is rounded to these multiples: the probability of a cell equals η times
+// the density at its middle, up to 1/24 of the largest second derivative there. The rounding moves u₁ by at most
+// η/2, and u₁/2 + u₂ by at most ¾η. So it takes either of these over an edge with probability at most 2·¾η times
+// the sum of the density at edges a unit apart. This sum is at most 2. Together the distance is at most 2·η²/σ² +
+// 6η < 2⁻²⁷. ∎
 type rounded struct {
 	at     map[[2]int64]exact.Interval
 	beyond exact.Interval
@@ -111,13 +116,14 @@ func newRounded(sigma2 *big.Rat) rounded {
 	return out
 }
 
-// differencesOf are, of each unit about an integer within the reach, ΔΦ and then Δ(He_{n−1}φ) for n from 1, of a
-// variable of a deviation.
+// differencesOf returns the differences in the formula of [rounded], for a normal variable with the given standard
+// deviation. Entry i belongs to the unit interval around the integer i − roundedReach. It holds ΔΦ, and then
+// Δ(He_{n−1}φ) for n = 1, 2, …
 func differencesOf(deviation exact.Interval) (out [][]exact.Interval) {
-	edge := func(twice int64) []exact.Interval { // Φ and He_{n−1}φ at twice/2
+	edge := func(twice int64) []exact.Interval { // Φ and He_{n−1}φ at twice/2, divided by the standard deviation
 		x := exact.IntervalOf(big.NewRat(twice, 2), gaussianBits).Quo(deviation)
 		values := []exact.Interval{x.NormalCDF()}
-		before, now := whole(0), x.NormalDensity() // He_{n+1} = x·Heₙ − n·He_{n−1}
+		before, now := whole(0), x.NormalDensity() // uses He_{n+1} = x·Heₙ − n·He_{n−1}
 		for n := int64(0); len(values) < mehlerTerms; n++ {
 			values = append(values, now)
 			before, now = now, x.Mul(now).Sub(whole(n).Mul(before))
@@ -136,7 +142,7 @@ func differencesOf(deviation exact.Interval) (out [][]exact.Interval) {
 	return out
 }
 
-// mass is that of two roundings; 0 beyond the reach, where beyond has it.
+// mass returns the probability of a pair of rounded values. It returns 0 for a pair that is not in r.at.
 func (r rounded) mass(first, second int64) exact.Interval {
 	if p, ok := r.at[[2]int64{first, second}]; ok {
 		return p
@@ -144,7 +150,8 @@ func (r rounded) mass(first, second int64) exact.Interval {
 	return whole(0)
 }
 
-// shifted is the least δ at ε beside the same law moved by so much.
+// shifted returns bounds on the smallest δ at ε between this distribution and the same one, shifted by (first,
+// second).
 func (r rounded) shifted(e privacy.Epsilon, first, second int64) (lower, upper float64) {
 	var p, q []exact.Interval
 	for at := range r.at {

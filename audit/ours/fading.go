@@ -8,7 +8,7 @@ import (
 	"dither/internal/expsum"
 )
 
-// fading is Σ coefficient·e^(−rate·t) as a function of t = 0, 1, 2, …
+// fading is a sum of exponentials: the function Σ coefficient·e^(−rate·t) of t = 0, 1, 2, …
 type fading []struct {
 	coefficient *expsum.Number
 	rate        *big.Rat
@@ -21,7 +21,7 @@ func (f fading) with(coefficient *expsum.Number, rate *big.Rat) fading {
 	}{coefficient, rate})
 }
 
-// times is the product of two.
+// times returns the product of two such functions.
 func (f fading) times(c *calc, g fading) (out fading) {
 	for _, a := range f {
 		for _, b := range g {
@@ -31,14 +31,15 @@ func (f fading) times(c *calc, g fading) (out fading) {
 	return out
 }
 
-// factor is a function of the threshold's noise: the chance of an answer, given that noise.
+// factor is the conditional probability of an answer, as a function of the threshold's noise z.
 type factor interface {
 	at(c *calc, z int64) *expsum.Number
-	// beyond is the function at ±(far + t), t = 0, 1, …, where far is beyond all its corners; sign is 1 or −1.
+	// beyond returns the function t ↦ at(sign·(far + t)), t = 0, 1, …, where sign is 1 or −1. far must be so large
+	// that the function is a sum of exponentials from there on.
 	beyond(c *calc, sign, far int64) fading
 }
 
-// mass is that of centre + η = z, times 1 + b.
+// mass is the factor P(centre + η = z)·(1 + b), for noise η with the geometric distribution.
 type mass struct {
 	geometric
 	centre int64
@@ -50,7 +51,7 @@ func (m mass) beyond(c *calc, sign, far int64) fading {
 	return fading{}.with(m.at(c, sign*far), m.rate)
 }
 
-// least is P(centre + η ≤ z), times 1 + b.
+// least is the factor P(centre + η ≤ z)·(1 + b), for noise η with the geometric distribution.
 type least struct {
 	geometric
 	centre int64
@@ -66,7 +67,7 @@ func (m least) beyond(c *calc, sign, far int64) fading {
 	return fading{}.with(whole, new(big.Rat)).with(c.sub(m.at(c, far), whole), m.rate)
 }
 
-// rising is what mass comes to for gaps ever larger, over bᵍ: (1 − b)·b^(z − centre).
+// rising is the limit of the factor [mass], divided by bᵍ, as the gap g grows: (1 − b)·b^(z − centre).
 type rising struct {
 	geometric
 	centre int64
@@ -80,8 +81,8 @@ func (m rising) beyond(c *calc, sign, far int64) fading {
 	return fading{}.with(m.at(c, sign*far), new(big.Rat).Mul(m.rate, big.NewRat(sign, 1)))
 }
 
-// summed is Σ over all integers z of the product of factors, times ∏ (1 − e^(−r)) over rates, which are all that
-// occur in tails.
+// summed returns Σ_z ∏ f(z), over all integers z and all factors f, times ∏ (1 − e^(−r)) over the given rates. The
+// rates must include every rate that occurs in a tail of the product. far is as in [factor].
 func summed(c *calc, rates []*big.Rat, far int64, factors ...factor) *expsum.Number {
 	one := c.rat(1, 1)
 	others := func(except int) *expsum.Number {

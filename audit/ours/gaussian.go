@@ -8,20 +8,22 @@ import (
 	"dither/privacy"
 )
 
-// The masses of Gaussian noise are not finite sums of exponentials. Their laws are certified sums, in intervals of a
-// fixed number of binary digits, over integers up to gaussianReach. The rest is bounded, and counted against the claim.
+// Probabilities of Gaussian noise are not finite sums of exponentials. They are computed in intervals of
+// gaussianBits binary digits, for integers up to gaussianReach in absolute value. The probability of all other
+// integers is bounded, and the bound is added to the computed δ.
 const (
 	gaussianBits  = 128
 	gaussianReach = 40
 )
 
-// masses are the probabilities of the integers −gaussianReach … gaussianReach, and of all others together.
+// masses holds the probabilities of the integers −gaussianReach … gaussianReach, and the total probability of all
+// other integers.
 type masses struct {
 	at     []exact.Interval
 	beyond exact.Interval
 }
 
-// mass is that of z; 0 beyond the reach, where beyond has it.
+// mass returns the probability of z. It returns 0 for |z| > gaussianReach, whose probability is part of beyond.
 func (m masses) mass(z int64) exact.Interval {
 	if z < -gaussianReach || z > gaussianReach {
 		return exact.IntervalOf(new(big.Rat), gaussianBits)
@@ -31,9 +33,9 @@ func (m masses) mass(z int64) exact.Interval {
 
 func whole(n int64) exact.Interval { return exact.IntervalOf(big.NewRat(n, 1), gaussianBits) }
 
-// discreteGaussian is P(z) ∝ exp(−z²/(2σ²)) [Canonne, Kamath & Steinke 2020, Definition 1]. Beyond r =
-// gaussianReach, with q = exp(−r/σ²), exp(−(r + j)²/(2σ²)) ≤ exp(−r²/(2σ²))·qʲ, so that both tails
-// are at most 2·exp(−r²/(2σ²))·q/(1 − q).
+// discreteGaussian returns the distribution P(z) ∝ exp(−z²/(2σ²)) [Canonne, Kamath & Steinke 2020, Definition 1].
+// To bound the tails, let r = gaussianReach and q = exp(−r/σ²). Then exp(−(r + j)²/(2σ²)) ≤ exp(−r²/(2σ²))·qʲ, so
+// both tails together are at most 2·exp(−r²/(2σ²))·q/(1 − q).
 func discreteGaussian(sigma2 *big.Rat) masses {
 	term := func(z int64) exact.Interval {
 		x := new(big.Rat).Quo(big.NewRat(-z*z, 2), sigma2)
@@ -54,10 +56,11 @@ func discreteGaussian(sigma2 *big.Rat) masses {
 	return m
 }
 
-// roundedGaussian is the mass of round(σN): Φ((z + ½)/σ) − Φ((z − ½)/σ), N standard normal.
+// roundedGaussian returns the distribution of round(σN) for a standard normal N: P(z) = Φ((z + ½)/σ) − Φ((z −
+// ½)/σ).
 func roundedGaussian(sigma2 *big.Rat) masses {
 	sigma := exact.IntervalOf(sigma2, gaussianBits).Sqrt()
-	tail := func(twice int64) exact.Interval { // P(σN > twice/2), twice > 0
+	tail := func(twice int64) exact.Interval { // P(σN > twice/2), for twice > 0
 		return exact.IntervalOf(big.NewRat(twice, 2), gaussianBits).Quo(sigma).NormalTail()
 	}
 	var m masses
@@ -73,7 +76,8 @@ func roundedGaussian(sigma2 *big.Rat) masses {
 	return m
 }
 
-// excess bounds Σ max(0, p − e^ε·q) over the listed outputs: the least δ at ε between two output distributions.
+// excess returns an interval that contains Σ max(0, p − e^ε·q) over the listed outputs. Over all outputs, this sum
+// is the smallest δ at ε between two output distributions.
 func excess(e privacy.Epsilon, p, q []exact.Interval) exact.Interval {
 	grown := exact.IntervalOf(e.Rat(), gaussianBits).Exp()
 	zero, total := whole(0), whole(0)
@@ -89,8 +93,9 @@ func excess(e privacy.Epsilon, p, q []exact.Interval) exact.Interval {
 	return total
 }
 
-// unlisted adds to an excess over listed outputs the largest contribution of the others: all of their probability,
-// beyond; or, if q's was taken as 0, less by e^ε times as much.
+// unlisted returns bounds on the smallest δ, given the sum over the listed outputs. beyond is the probability of
+// the outputs that are not listed. They add at most beyond. If q was taken as 0 for an output whose true q is part
+// of beyond, the sum is too large by at most e^ε·beyond.
 func unlisted(e privacy.Epsilon, listed, beyond exact.Interval) (lower, upper float64) {
 	less := exact.IntervalOf(e.Rat(), gaussianBits).Exp().Mul(beyond)
 	lower, _ = listed.Sub(less).Floats()
@@ -98,7 +103,8 @@ func unlisted(e privacy.Epsilon, listed, beyond exact.Interval) (lower, upper fl
 	return max(0, lower), upper
 }
 
-// shifted is the least δ at ε of noise on integers that are up to most apart.
+// shifted returns bounds on the smallest δ at ε, for this noise on integers that differ by at most the given
+// number.
 func (m masses) shifted(e privacy.Epsilon, most int64) (lower, upper float64) {
 	for by := int64(1); by <= most; by++ {
 		var p, q []exact.Interval
@@ -111,7 +117,7 @@ func (m masses) shifted(e privacy.Epsilon, most int64) (lower, upper float64) {
 	return lower, upper
 }
 
-// on is the law of one number with this noise, rounded.
+// on returns the law of one number with this noise. Its probabilities are rounded.
 func (m masses) on(all [][]int64, names []string) (*Law, error) {
 	var outputs []string
 	for y := int64(-gaussianReach); y <= gaussianReach; y++ {
@@ -125,7 +131,8 @@ func (m masses) on(all [][]int64, names []string) (*Law, error) {
 	})
 }
 
-// gaussianDelta is the δ at which zCDP losses are converted here, chosen so that runs can come near it.
+// gaussianDelta is the δ at which zCDP losses of these subjects are converted to ε. It is large enough for an audit
+// of runs to come near the claim.
 func gaussianDelta() privacy.Delta { return deltaOf(1, 1000) }
 
 func rhoOf(den int64) privacy.Rho {
@@ -133,7 +140,7 @@ func rhoOf(den int64) privacy.Rho {
 	return r
 }
 
-// orError is s, or s with an error of its making.
+// orError returns s with err set, unless s already has an error.
 func (s Subject) orError(err error) Subject {
 	if s.err == nil {
 		s.err = err
@@ -141,13 +148,12 @@ func (s Subject) orError(err error) Subject {
 	return s
 }
 
-// threshold is the least τ for which 1 + Z > τ has a probability of at most δ [Korolova, Kenthapadi, Mishra &
-// Ntoulas 2009].
+// threshold returns the smallest τ with P(1 + Z > τ) ≤ δ [Korolova, Kenthapadi, Mishra & Ntoulas 2009].
 func (m masses) threshold(d privacy.Delta) (int64, error) {
 	limit := exact.IntervalOf(d.Rat(), gaussianBits)
 	tail := m.beyond.Mul(exact.IntervalOf(big.NewRat(1, 2), gaussianBits))
 	for z := int64(gaussianReach); z >= 0; z-- {
-		next := tail.Add(m.mass(z)) // P(Z ≥ z), and tail is P(Z > z)
+		next := tail.Add(m.mass(z)) // next is P(Z ≥ z), and tail is P(Z > z)
 		if next.Lo().Cmp(limit.Hi()) > 0 && tail.Hi().Cmp(limit.Lo()) <= 0 {
 			return z + 1, nil
 		}

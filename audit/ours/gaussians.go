@@ -21,7 +21,7 @@ func gaussians() []Subject {
 func gaussian() Subject {
 	m := mechanism.Gaussian{L2Squared: big.NewInt(4), Rho: rhoOf(2)}
 	all, names := vectors(1, 0, 2)
-	noise := func() masses { return discreteGaussian(big.NewRat(4, 1)) } // Δ₂²/(2ρ)
+	noise := func() masses { return discreteGaussian(big.NewRat(4, 1)) } // σ² = Δ₂²/(2ρ)
 	return subject(Subject{
 		Name:   "gaussian",
 		About:  "discrete Gaussian noise on one number that one person moves by 2, ρ = ½, read at δ = 1/1000",
@@ -39,8 +39,8 @@ func gaussian() Subject {
 	})
 }
 
-// analyticGaussian takes σ² from the mechanism, which finds it by a search; that it is enough is certified here, and
-// that it is the one that is drawn with is told by draws.
+// analyticGaussian is a subject whose law uses a number from the mechanism: σ², which the mechanism finds by a
+// search. The law certifies that this σ² suffices. A comparison with draws tests that the mechanism uses it.
 func analyticGaussian() Subject {
 	m, err := analytic.NewGaussian(big.NewInt(4), epsilonOf(1, 1), deltaOf(1, 100))
 	all, names := vectors(1, 0, 2)
@@ -80,8 +80,8 @@ func analyticGaussian() Subject {
 	return s.orError(err)
 }
 
-// countingTreeGaussian is as countingTree, of noise of σ² = LΔ²/(2ρ) on each block, L = 2: of the three blocks'
-// noisy sums the first step moves two, and each of the others one or two.
+// countingTreeGaussian is like [countingTree], with Gaussian noise of variance σ² = LΔ²/(2ρ) on each block, where L
+// = 2. The first step is in two of the three blocks, and each other step in one or two.
 func countingTreeGaussian() Subject {
 	m := stream.CountingTree{Steps: 3, Sensitivity: big.NewInt(1)}
 	all, names := vectors(3, 0, 1)
@@ -101,8 +101,8 @@ func countingTreeGaussian() Subject {
 			d.text = label(v...)
 			return d, nil
 		}},
-		// The blocks are [1], [1, 2] and [3]; δ rises with the shifts, and those of a step are (1, 1, 0), (0, 1, 0) or
-		// (0, 0, 1).
+		// The blocks are [1], [1, 2] and [3], so one step shifts their sums by (1, 1, 0), (0, 1, 0) or (0, 0, 1).
+		// The last two are equivalent, and δ rises with the shifts.
 		certify: func(e privacy.Epsilon) (lower, upper float64, err error) {
 			n := noise()
 			for _, by := range [][2]int64{{1, 1}, {0, 1}} {
@@ -136,7 +136,7 @@ func countingTreeGaussian() Subject {
 	})
 }
 
-// treeReach is how far the blocks' noise is summed.
+// treeReach is the largest absolute value of a block's noise in the sums.
 const treeReach = 14
 
 func thresholdGaussian() Subject {
@@ -145,9 +145,9 @@ func thresholdGaussian() Subject {
 		Threshold: partition.Threshold{MaxPerCell: big.NewInt(1), Keys: 1, Delta: deltaOf(1, 100)},
 	}
 	all, names, _ := units(1, 8)
-	// row is dropped, and then each number that may be kept.
+	// row returns the probabilities of the outputs: dropped first, then each number that may be kept.
 	row := func() (func(n int64) []exact.Interval, masses, int64, error) {
-		noise := discreteGaussian(big.NewRat(1, 1)) // Δ₂²/(2ρ)
+		noise := discreteGaussian(big.NewRat(1, 1)) // σ² = Δ₂²/(2ρ)
 		at, err := noise.threshold(m.Delta)
 		return func(n int64) []exact.Interval {
 			kept, all := whole(0), []exact.Interval{{}}

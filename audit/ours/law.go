@@ -12,43 +12,47 @@ import (
 	"dither/internal/expsum"
 )
 
-// Law is the law of a mechanism over a small domain, as the literature defines it, with all pairs of neighbours.
+// Law is the law of a mechanism: its exact output distribution for each input of a small domain, as the literature
+// defines it, with all pairs of neighbouring inputs.
 type Law struct {
 	Matrix    *channel.Matrix
-	Neighbors [][2]int // of rows
+	Neighbors [][2]int // pairs of rows, from 0
 
-	// Limits are what outputs that are counted as "other" come to, the further out they are: of each limit, the
-	// probabilities under each input over a factor that is common to all. The ratios of what is "other" are between
-	// those of outputs that are listed and these, so that the smallest ε is that of the matrix and the limits together.
+	// Limits describe the outputs that the matrix counts together as "other". They are sequences of outputs that
+	// move further and further out. The ratio of two inputs' probabilities of such an output lies between the
+	// ratios of listed outputs and the ratios of the limits. So the smallest ε is that of the matrix and the limits
+	// together.
 	Limits []Limit
-	// Folded says that outputs with other ratios are counted together as "other", so that of the least δ the matrix
-	// gives a lower bound alone.
+	// Folded says that outputs with different ratios are counted together as "other". The smallest δ of the matrix
+	// is then only a lower bound.
 	Folded bool
-	// Rounded says that probabilities are no sums of exponentials, and rounded to roundedBits binary digits.
+	// Rounded says that the probabilities are not sums of exponentials. They are rounded to roundedBits binary
+	// digits.
 	Rounded bool
-	// Ideal says that the law is of ideal arithmetic, and the mechanism within a public factor of it, for which it
-	// takes a smaller ε.
+	// Ideal says that the law assumes ideal arithmetic. The mechanism's probabilities are within a public factor of
+	// the law's, and it uses a smaller ε to pay for this factor.
 	Ideal bool
 
-	smallest func() (channel.Loss, error) // loss, computed once
+	smallest func() (channel.Loss, error) // the method loss, computed once
 }
 
-// Limit is the limit of outputs that lie ever further out.
+// Limit is the limit of the probabilities of a sequence of outputs that move further and further out. Each
+// probability is divided by a factor that is common to all inputs.
 type Limit struct {
 	Output string
-	At     []*expsum.Number // by input
+	At     []*expsum.Number // one number for each input
 }
 
-// other is the column of all outputs that a law does not distinguish.
+// other is the column for all outputs that a law does not list.
 const other = "other"
 
-// weights are one row of a law: of each output its probability times total.
+// weights is one row of a law. of holds the probability of each output, multiplied by total.
 type weights struct {
 	of    map[string]*expsum.Number
 	total *expsum.Number
 }
 
-// add adds weight to an output.
+// add adds x to the weight of an output.
 func (w *weights) add(c *calc, output string, x *expsum.Number) {
 	if w.of == nil {
 		w.of = map[string]*expsum.Number{}
@@ -59,7 +63,8 @@ func (w *weights) add(c *calc, output string, x *expsum.Number) {
 	w.of[output] = x
 }
 
-// lawOf is a law of rows of weights. What the outputs of a row lack of its total is that of other.
+// lawOf returns the law with the given rows of weights. If the weights of a row sum to less than its total, the
+// rest is the weight of the output other.
 func lawOf(inputs []string, pairs [][2]int, row func(c *calc, input int) weights) (*Law, error) {
 	c, columns := new(calc), map[string]bool{}
 	rows := make([]weights, len(inputs))
@@ -105,7 +110,7 @@ func newLaw(m *channel.Matrix, pairs [][2]int) *Law {
 	return l
 }
 
-// Probabilities are the row of an input, as floats near the exact ones.
+// Probabilities returns the output distribution of an input, as floats close to the exact values.
 func (l *Law) Probabilities(input int) ([]float64, error) {
 	out := make([]float64, len(l.Matrix.Outputs()))
 	for j := range out {
@@ -118,7 +123,7 @@ func (l *Law) Probabilities(input int) ([]float64, error) {
 	return out, nil
 }
 
-// Column is the place of an output.
+// Column returns the index of an output. If the output is not listed, it returns the index of "other".
 func (l *Law) Column(output string) (int, error) {
 	outputs := l.Matrix.Outputs()
 	for _, name := range []string{output, other} {
@@ -129,12 +134,12 @@ func (l *Law) Column(output string) (int, error) {
 	return 0, fmt.Errorf("the law has no output %q", output)
 }
 
-// roundedBits are those that probabilities are rounded to where they are no sums of exponentials: ratios of those above
-// 2⁻⁴⁰ are then off by a share of 2⁻⁸⁰ at most, where nearly is 2⁻⁴⁰.
+// roundedBits is the number of binary digits of probabilities that are not sums of exponentials. Ratios of
+// probabilities above 2⁻⁴⁰ then have a relative error of at most 2⁻⁸⁰, while the tolerance nearly is about 2⁻⁴⁰.
 const roundedBits = 120
 
-// roundedLaw is a law of rows of certified probabilities, in the order of outputs, but for the last of them, which has
-// the rest.
+// roundedLaw returns a law with rows of certified probabilities, in the order of outputs. row returns all but the
+// last of them. The last output gets the rest of the probability.
 func roundedLaw(inputs []string, pairs [][2]int, outputs []string, row func(input int) []exact.Interval) (*Law, error) {
 	entries := make([][]*big.Rat, len(inputs))
 	unit := new(big.Int).Lsh(big.NewInt(1), roundedBits)

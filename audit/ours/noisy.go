@@ -8,9 +8,10 @@ import (
 	"dither/mechanism/selection"
 )
 
-// differences is P(η₁ + o₁ = η₂ + o₂ = …) for independent two-sided geometric variables: the sum of ∏(1
-// − b)·b^|z − o_j| over all integers z, times (1 + b)ⁿ·(1 − bⁿ)/(1 − b)ⁿ, so that no quotient is left.
-// Below and above all o_j terms fall by bⁿ from one z to the next.
+// differences returns P(η₁ + o₁ = η₂ + o₂ = …) for independent geometric variables ηⱼ and offsets oⱼ, times (1 +
+// b)ⁿ·(1 − bⁿ)/(1 − b)ⁿ. The probability is the sum of ∏(1 − b)/(1 + b)·b^|z − oⱼ| over all integers z, and the
+// factor makes the result free of quotients. Below and above all offsets, the terms fall by bⁿ from one z to the
+// next.
 func (g geometric) differences(c *calc, offsets ...int64) *expsum.Number {
 	n, low, high := int64(len(offsets)), slices.Min(offsets), slices.Max(offsets)
 	at := func(z int64) *expsum.Number {
@@ -28,12 +29,12 @@ func (g geometric) differences(c *calc, offsets ...int64) *expsum.Number {
 	if high > low {
 		ends = c.add(ends, at(high))
 	} else {
-		ends = c.add(ends, c.mul(ends, g.b(c, n))) // both tails, of which z = low is in one
+		ends = c.add(ends, c.mul(ends, g.b(c, n))) // both tails; z = low is in one of them
 	}
 	return c.add(ends, c.mul(inner, c.sub(c.rat(1, 1), g.b(c, n))))
 }
 
-// differencesTotal is what differences are given times: (1 + b)ⁿ(1 − bⁿ)/(1 − b)ⁿ.
+// differencesTotal returns the factor (1 + b)ⁿ(1 − bⁿ)/(1 − b)ⁿ by which [geometric.differences] multiplies.
 func (g geometric) differencesTotal(c *calc, n int) *expsum.Number {
 	one := c.rat(1, 1)
 	total := c.sub(one, g.b(c, int64(n)))
@@ -43,16 +44,18 @@ func (g geometric) differencesTotal(c *calc, n int) *expsum.Number {
 	return total
 }
 
-// rankings is the law of the order of noisy scores with all gaps between them: A_{i_r} ≥ A_{i_{r+1}} + [i_{r+1} <
-// i_r], and g_r is by how much [Ding, Wang, Zhang & Kifer 2019, with ties broken by place]. Gaps up to most are told
-// apart.
+// rankings returns the joint distribution of the order of the noisy scores A₁, A₂, … and of the gaps between them.
+// In the order i₁, i₂, …, the gap g_r is A_{i_r} − A_{i_{r+1}}, minus 1 if i_{r+1} < i_r, because ties are broken
+// by index [Ding, Wang, Zhang & Kifer 2019]. Only the first told candidates are named, and only outputs with gaps
+// up to most are listed.
 func (g geometric) rankings(c *calc, scores []int64, most int64, told int) (w weights) {
 	n := len(scores)
 	w.total = g.differencesTotal(c, n)
 	lists, _ := vectors(n-1, 0, most)
 	for _, order := range permutations(n) {
 		for _, gaps := range lists {
-			// A_{i_r} − A_{i_n} − u_{i_r}: what η of i_r is above the common z, sign changed
+			// With offset u_{i_r} − (A_{i_r} − A_{i_n}), the noise of every candidate brings it to the same number
+			// z = A_{i_n}.
 			offsets := make([]int64, n)
 			above := int64(0)
 			for r := n - 1; r >= 0; r-- {
@@ -70,32 +73,34 @@ func (g geometric) rankings(c *calc, scores []int64, most int64, told int) (w we
 	return w
 }
 
-// limits are what rankings come to where some of the gaps grow: of two candidates the one, of three either or both.
+// limits returns the limits of the probabilities in [geometric.rankings] as some gaps grow. With two candidates
+// there is one gap. With three there are two, and either or both may grow.
 //
-// Of two, with D the distance of the offsets, differences are bᴰ(D + k), k a constant, times a constant. D is the gap
-// plus a constant of the input, so that the ratio of two inputs is a constant times a quotient of linear functions of
-// the gap: it lies between that of the least gap for which this holds and the limit, where D + k cancels.
+// Two candidates: let D be the distance between the offsets. The value of differences is bᴰ(D + k), times a
+// constant, with a constant k. D is the gap plus a constant of the input. So the ratio of two inputs is a constant
+// times a quotient of two linear functions of the gap. From the least gap for which D has this form, the ratio lies
+// between its value there and its limit, in which D + k cancels.
 //
-// Of three, with A and B the distances of the middle offset from the least and from the greatest, they are b^(A+B)·(C
-// − κ(bᴬ + bᴮ)), times a constant. A and B are the gaps plus constants of the input, as soon as the gaps are at
-// least 1, so that the ratio of two inputs is a constant times a quotient of linear functions of (s, t) = (b^g₁,
-// b^g₂), whose denominator is above 0. On a rectangle, and on a side of one, such a quotient is greatest at a corner:
-// at gaps of 1, 0 or without end.
+// Three candidates: let A and B be the distances of the middle offset from the least and from the greatest. The
+// value of differences is b^(A+B)·(C − κ(bᴬ + bᴮ)), times a constant. For gaps of at least 1, A and B are the gaps
+// plus constants of the input. So the ratio of two inputs is a constant times a quotient of two linear functions of
+// (s, t) = (b^g₁, b^g₂), with a positive denominator. On a rectangle, and on a side of it, such a quotient is
+// largest at a corner. The corners are gaps of 0, gaps of 1, and infinite gaps.
 func (g geometric) limits(c *calc, all [][]int64, told int) (out []Limit) {
 	n := len(all[0])
 	one := c.rat(1, 1)
-	whole := c.quo(g.total(c), c.sub(one, g.b(c, 1)))                                   // C = (1 + b)/(1 − b)
+	whole := c.quo(g.total(c), c.sub(one, g.b(c, 1)))                                   // C, which is (1 + b)/(1 − b)
 	less := c.sub(c.quo(one, c.sub(one, g.b(c, 1))), c.quo(one, c.sub(one, g.b(c, 3)))) // κ
 	last, _ := vectors(1, 0, 1)
 	for _, order := range permutations(n) {
 		name := label(order[:told]...) + " by "
-		tie := func(r int) int64 { // A of order[r] is above that of the next by the gap and this
+		tie := func(r int) int64 { // A of order[r] exceeds A of order[r+1] by the gap plus this
 			if order[r+1] < order[r] {
 				return 1
 			}
 			return 0
 		}
-		// offsets' distance, less the gap
+		// the distance between two successive offsets, without the gap
 		apart := func(u []int64, r int) int64 { return u[order[r+1]] - u[order[r]] + tie(r) }
 		if n == 2 {
 			limit := Limit{Output: name + "ever more"}
@@ -114,7 +119,8 @@ func (g geometric) limits(c *calc, all [][]int64, told int) (out []Limit) {
 			first := Limit{Output: name + "ever more, " + label(gap...)}
 			second := Limit{Output: name + label(gap...) + ", ever more"}
 			for _, u := range all {
-				// One distance is d, whichever of the two is greater; the other grows from the far one of them.
+				// The two offsets whose gap is fixed are d apart, in either order. The third offset moves away, and
+				// A + B is its distance from the farther of the two.
 				d := apart(u, 1) + gap[0]
 				near := c.sub(whole, c.mul(less, g.b(c, max(d, -d))))
 				first.At = append(first.At, c.mul(g.b(c, apart(u, 0)+max(d, 0)), near))
@@ -128,7 +134,7 @@ func (g geometric) limits(c *calc, all [][]int64, told int) (out []Limit) {
 	return out
 }
 
-// rankingLaw is a law of rankings, with its limits.
+// rankingLaw returns the law of [geometric.rankings], with its limits.
 func (g geometric) rankingLaw(names []string, pairs [][2]int, all [][]int64, most int64, told int) (*Law, error) {
 	l, err := lawOf(names, pairs, func(c *calc, i int) weights { return g.rankings(c, all[i], most, told) })
 	if err != nil {
@@ -139,7 +145,7 @@ func (g geometric) rankingLaw(names []string, pairs [][2]int, all [][]int64, mos
 	return l, c.err
 }
 
-// noisyMax is of two candidates, of whom the gap tells the whole difference.
+// noisyMax is a subject with two candidates, so the gap reveals the whole difference of the noisy scores.
 func noisyMax(s scores) Subject {
 	const most = 6
 	m := selection.NoisyMax{Sensitivity: big.NewInt(s.sensitivity), Monotonic: s.monotonic, Epsilon: epsilonOf(1, 1)}
@@ -165,7 +171,7 @@ func noisyMax(s scores) Subject {
 	})
 }
 
-// noisyTop is two of three, so that both gaps are told.
+// noisyTop is a subject that selects two of three candidates, so the output contains both gaps.
 func noisyTop() Subject {
 	const k, most = 2, 1
 	m := selection.NoisyTop{K: k, Sensitivity: big.NewInt(1), Epsilon: epsilonOf(2, 1)}

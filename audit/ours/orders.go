@@ -9,8 +9,8 @@ import (
 	"dither/privacy"
 )
 
-// The examples of mechanisms of order statistics: the domain 0…2, and datasets of at most two rows, of which a
-// person has one.
+// The domain and the unit of the subjects for order statistics: values from 0 to 2, datasets of at most two rows,
+// and one row for each person.
 var (
 	orderDomain = quantile.Domain{Lower: 0, Upper: 2}
 	orderUnit   = mechanism.Unit{Neighbours: privacy.AddRemove, MaxRows: 1}
@@ -28,7 +28,7 @@ func orders() []Subject {
 	}
 }
 
-// orderSubject is an example of one mechanism; its sides are datasets that are one row apart.
+// orderSubject returns the subject for one mechanism of order statistics. sides are two neighbouring datasets.
 func orderSubject(
 	name, about, source string, unit mechanism.Unit, sides [2][]int64,
 	release func(mechanism.Ordered) (quantile.OrderStatistics, error), law func(c *calc, data []int64) weights,
@@ -49,16 +49,17 @@ func orderSubject(
 	})
 }
 
-// share is a row's weight at a place of a section.
+// share is the position and the weight of a row in a section of the data.
 type share struct {
 	at     int64
 	weight *big.Rat
 }
 
-// chances is P(o) ∝ exp(−ε·d(o)/(2Δ)) over o from low to high, d(o) = max(0, B(o) − q·n, q·n − A(o)),
-// where B is what lies below o, A what lies at or below, and n all [Smith 2011, with ties as the rank error counts
-// them]; Δ = max(q, 1 − q) for a row more or less, and 1 for a row that is exchanged, times those of a unit [ibid.].
-// Weights begin at low; total is their sum.
+// chances returns the exponential mechanism for a quantile of rank q: P(o) ∝ exp(−ε·d(o)/(2Δ)) for o from low to
+// high [Smith 2011]. The rank error is d(o) = max(0, B(o) − q·n, q·n − A(o)), where B(o) is the weight of the rows
+// below o, A(o) the weight of the rows at or below o, and n the weight of all rows. For one row, Δ is max(q, 1 − q)
+// if a row is added or removed, and 1 if it is changed. For a unit it is multiplied by the unit's rows. p[0]
+// belongs to low, and total is the sum of p.
 func chances(
 	c *calc, unit mechanism.Unit, rows []share, low, high int64, q *big.Rat, e *big.Rat,
 ) (p []*expsum.Number, total *expsum.Number) {
@@ -97,7 +98,7 @@ func chances(
 	return p, c.add(p...)
 }
 
-// wholeRows are rows that count wholly.
+// wholeRows returns the rows with weight 1 each.
 func wholeRows(data []int64) (rows []share) {
 	for _, x := range data {
 		rows = append(rows, share{x, big.NewRat(1, 1)})
@@ -143,9 +144,9 @@ func independentQuantiles() Subject {
 		})
 }
 
-// approximateQuantiles recurses [Kaplan, Schnapp & Stemmer 2022, Algorithm 1]: the median v with a share of ε, and
-// then the median of what lies on either side, whose rows at v are halved, with the rest of ε. The shares are those
-// that the mechanism tells.
+// approximateQuantiles is a subject that recurses [Kaplan, Schnapp & Stemmer 2022, Algorithm 1]. It finds the
+// median v with a share of ε. With the rest of ε, it finds the median of the rows on each side of v. A row at v
+// counts half on each side. The shares are those that the mechanism declares.
 func approximateQuantiles() Subject {
 	m := quantile.Approximate{
 		Domain: orderDomain, Unit: orderUnit, Ranks: []*big.Rat{big.NewRat(1, 4), big.NewRat(1, 2), big.NewRat(3, 4)},
@@ -184,12 +185,13 @@ func approximateQuantiles() Subject {
 		})
 }
 
-// jointQuantiles has a bin for each integer, of two levels. A row has (2l + 1)/4 of its mass before level l of its bin.
+// jointQuantiles is a subject with one bin for each integer, and two levels in each bin. A row has (2l + 1)/4 of
+// its mass before level l of its bin.
 //
-// P(sequence) ∝ w·exp(−ε·d/(2Δ)), d = Σ|n_j − g_j·n| over the masses n_j between its places, Δ = 2(1 −
-// min g), and w is 1/2 for a place that occurs twice [Gillenwater, Joseph & Kulesza 2021, section 3]. The mechanism
-// computes in floats with the public error that it charges, so that its ε is smaller than this law's by a share of
-// some 10⁻¹⁰.
+// The law is P(sequence) ∝ w·exp(−ε·d/(2Δ)), with d = Σ|n_j − g_j·n| over the masses n_j between the positions of
+// the sequence, and Δ = 2(1 − min g). w is 1/2 if a position occurs twice, and 1 if not [Gillenwater, Joseph &
+// Kulesza 2021, section 3]. The mechanism computes in floats and pays for a public bound on their error. So its ε
+// is smaller than that of this law, by a relative 10⁻¹⁰ or so.
 func jointQuantiles() Subject {
 	m := quantile.Joint{
 		Domain: orderDomain, Unit: orderUnit, Ranks: []*big.Rat{big.NewRat(1, 4), big.NewRat(3, 4)}, Bins: orderPoints,
@@ -238,7 +240,7 @@ func jointQuantiles() Subject {
 	s.law = func() (*Law, error) {
 		l, err := law()
 		if err == nil {
-			l.Ideal = true // nobody else has it yet
+			l.Ideal = true // no other goroutine has l yet
 		}
 		return l, err
 	}

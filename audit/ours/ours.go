@@ -1,12 +1,13 @@
-// Package ours holds dither's own mechanisms as subjects of audits. Each has a small example with a worst pair of
-// neighbours, and runs like any other program (audit.Run). If its law can be written down, it also has that law, for an
-// exact check over all neighbours of a small domain (package channel).
+// Package ours contains dither's own mechanisms as subjects of audits. Each subject is a mechanism on a small
+// example, with a worst pair of neighbours. [audit.Run] can audit it like any other program. If the exact output
+// distribution (the law) can be written down, the subject also has it, so that package channel can check all
+// neighbours of a small domain.
 //
-// Laws are written down from the definitions in the literature, in exact numbers. They share no code with the
-// mechanisms: neither samplers, nor scales, thresholds and normalising constants (except one σ² that is found by a
-// search). The tests of this package check by sampling that the code has these laws. Together this is more than an
-// audit of runs, which can only refute: the law is within the declared loss for every pair of the domain, and the code
-// follows the law as far as that many draws can show.
+// Laws are written from the definitions in the literature, in exact numbers. They do not use the mechanisms'
+// samplers, scales, thresholds or normalising constants. There are two exceptions: a σ² that a search finds, and
+// the shares of ε in a recursion. The tests of this package compare draws with the laws. Together this shows more
+// than an audit of runs, which can only refute. Every pair of the domain is within the declared loss, and the code
+// follows the law as closely as the number of draws can show.
 package ours
 
 import (
@@ -23,42 +24,47 @@ import (
 // Subject is one of dither's mechanisms, on an example.
 type Subject struct {
 	Name   string
-	About  string // one line: what it is, and on what example
+	About  string // one line: the mechanism and the example
 	Source string // the mechanism's source in the literature
 
-	// Claim is what the mechanism declares: its Loss, or its (ε, δ). A loss in zCDP is converted at a δ.
+	// Claim is the mechanism's declared loss in ε, or its (ε, δ). A zCDP loss is converted at a δ.
 	Claim audit.Claim
-	// Sides are the two datasets of Run, in words. No neighbours of the domain are easier to distinguish.
+	// Sides describe the two neighbouring datasets on which [Subject.Run] runs. No other neighbours of the domain
+	// are easier to distinguish.
 	Sides [2]string
 
 	domain domain
-	// law is the law over the domain; nil if certify stands in its place: bounds of the least δ at an ε over all
-	// neighbours. near are then the probabilities that those are bounds of, rounded, to compare draws with.
+	// law returns the law over the domain. If law is nil, certify takes its place: it returns bounds on the
+	// smallest δ at an ε, over all neighbours. near then returns the probabilities behind these bounds, rounded,
+	// for comparison with draws.
 	law     func() (*Law, error)
 	certify func(privacy.Epsilon) (lower, upper float64, err error)
 	near    func() (*Law, error)
-	at      privacy.Delta // at which a loss of zCDP is read
-	err     error         // of making the example: a defect, reported by Run
+	at      privacy.Delta // the δ at which a zCDP loss is converted
+	err     error         // why the example could not be made; a defect, which Err returns
 }
 
-// domain is the inputs of a subject, by index, and the mechanism on them.
+// domain is the list of a subject's inputs, with the mechanism that runs on an input given by its index. pair is
+// the worst pair of neighbours.
 type domain struct {
 	inputs []string
 	pair   [2]int
 	draw   func(input int) (drawn, error)
-	many   func(input, runs int) ([]string, error) // many draws at once, folded; nil if they are made one by one
+	// many draws at once, as folded texts; nil if there is no faster way than draw
+	many func(input, runs int) ([]string, error)
 }
 
-// drawn is one output: its full text, and the part that the law distinguishes, if that is less.
+// drawn is one output of a mechanism. folded is the part of the text that the law distinguishes.
 type drawn struct {
 	text   string
 	folded string
 	loss   privacy.Loss
 	claim  *audit.Claim // set if the mechanism declares (ε, δ) beside its loss
-	shares int64        // of how many parts of ε the loss is a sum; 0 is 1
+	shares int64        // the number of equal parts of ε that compose to the loss; 0 means 1
 }
 
-// Run is the real mechanism on the two sides: its public method, with the system's entropy.
+// Run returns the mechanism on the two sides as the subject of an audit. It calls the public method, with the
+// system's randomness.
 func (s Subject) Run() audit.Mechanism {
 	return audit.Func(func(side audit.Side) string {
 		out, err := s.domain.draw(s.domain.pair[side])
@@ -69,18 +75,18 @@ func (s Subject) Run() audit.Mechanism {
 	})
 }
 
-// Draw runs the mechanism on an input of the law's domain, and returns the output under the law's name.
+// Draw runs the mechanism on an input of the law's domain, and returns the name that the law uses for the output.
 func (s Subject) Draw(input int) (string, error) {
 	out, err := s.domain.draw(input)
 	return out.folded, err
 }
 
-// All is every subject, ordered by kind.
+// All returns every subject, ordered by kind.
 func All() []Subject {
 	return slices.Concat(additive(), gaussians(), responses(), selections(), sparse(), orders(), partitions())
 }
 
-// Find returns the subject with a name.
+// Find returns the subject with the given name.
 func Find(name string) (Subject, bool) {
 	all := All()
 	i := slices.IndexFunc(all, func(s Subject) bool { return s.Name == name })
@@ -90,7 +96,7 @@ func Find(name string) (Subject, bool) {
 	return all[i], true
 }
 
-// subject completes s: its claim is what its outputs come with; and its sides are named.
+// subject completes s: it sets the claim from an output of the mechanism, and the names of the sides.
 func subject(s Subject) Subject {
 	out, err := s.domain.draw(s.domain.pair[0])
 	s.err = err
@@ -109,8 +115,9 @@ func subject(s Subject) Subject {
 	return s
 }
 
-// claims is what an output declares: (ε, δ) if it has one, a pure loss, or a zCDP loss, read at a δ. If it has (ε,
-// δ) and a loss of approximate zCDP with the same δ, that loss is (ε²/2, δ), or (ε²/(2k), δ) with k parts.
+// claims returns the claim that an output declares. This is its (ε, δ) if it has one, else its pure loss, else its
+// zCDP loss converted at δ = at. If it has both (ε, δ) and an approximate zCDP loss with the same δ, that loss must
+// be (ε²/2, δ), or (ε²/(2k), δ) for k parts. If the two disagree, claims returns an error.
 func (d drawn) claims(at privacy.Delta) (audit.Claim, error) {
 	e, pure := d.loss.Pure()
 	switch rho, delta := d.loss.ZCDP(); {
@@ -127,10 +134,10 @@ func (d drawn) claims(at privacy.Delta) (audit.Claim, error) {
 	return audit.Claim{Epsilon: e, Delta: at}, err
 }
 
-// Err is the fault of the example: nil, or the tests fail.
+// Err returns an error if the example could not be made. The tests require nil.
 func (s Subject) Err() error { return s.err }
 
-// label joins numbers as a law names its outputs.
+// label returns numbers as the text under which a law lists them.
 func label[T int | int64](values ...T) string {
 	texts := make([]string, len(values))
 	for i, v := range values {
@@ -139,14 +146,14 @@ func label[T int | int64](values ...T) string {
 	return strings.Join(texts, " ")
 }
 
-// plain is an output that the law distinguishes completely.
+// plain returns an output that the law distinguishes completely.
 func plain[T int | int64](loss privacy.Loss, values ...T) drawn {
 	text := label(values...)
 	return drawn{text: text, folded: text, loss: loss}
 }
 
-// clamped is a vector of which the law knows each number between low and high alone. That is post-processing, and for
-// noise whose ratios beyond the ends are the same as at them it loses nothing.
+// clamped returns a vector as an output whose folded text has each number clamped to [low, high]. Clamping is
+// post-processing. It loses nothing if, beyond each end, the ratios of probabilities are the same as at that end.
 func clamped(loss privacy.Loss, low, high int64, values ...int64) drawn {
 	folded := make([]int64, len(values))
 	for i, v := range values {
@@ -155,7 +162,7 @@ func clamped(loss privacy.Loss, low, high int64, values ...int64) drawn {
 	return drawn{text: label(values...), folded: label(folded...), loss: loss}
 }
 
-// vectors are all lists of n of the numbers from low to high, the last running fastest, and their names.
+// vectors returns all lists of n numbers from low to high, and their names. The last number changes fastest.
 func vectors(n int, low, high int64) (all [][]int64, names []string) {
 	all = [][]int64{nil}
 	for range n {
@@ -173,7 +180,7 @@ func vectors(n int, low, high int64) (all [][]int64, names []string) {
 	return all, names
 }
 
-// adjacent are the pairs of inputs for which near returns true.
+// adjacent returns the pairs of indices below n for which near returns true.
 func adjacent(n int, near func(i, j int) bool) (pairs [][2]int) {
 	for i := range n {
 		for j := range i {
@@ -185,7 +192,7 @@ func adjacent(n int, near func(i, j int) bool) (pairs [][2]int) {
 	return pairs
 }
 
-// apart is the distance of two vectors, in L1 and in L∞ norm.
+// apart returns the distance of two vectors in the L₁ and in the L∞ norm.
 func apart(a, b []int64) (l1, most int64) {
 	for i := range a {
 		d := max(a[i]-b[i], b[i]-a[i])

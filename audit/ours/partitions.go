@@ -27,7 +27,7 @@ func partitions() []Subject {
 	}
 }
 
-// keyed are partitions of so many units each, if any.
+// keyed returns one partition for each positive number of units.
 func keyed(units []int64) (out []mechanism.Partition) {
 	for i, n := range units {
 		if n > 0 {
@@ -39,8 +39,9 @@ func keyed(units []int64) (out []mechanism.Partition) {
 
 const dropped = "dropped"
 
-// left is what leaves of partitions: of each its number, of which those above most are as one, or whether it is kept.
-// Keys that nobody has are told by themselves, which no law forgives.
+// left returns the output of a partition mechanism. For each key it contains "dropped", or "kept" with the noisy
+// number if there is one. Folding replaces numbers above most by most. A kept key that is not in the input is
+// listed separately. No law contains such an output, so a comparison with the law fails.
 func left(keys int, kept []partition.Kept, most int64) drawn {
 	text := slices.Repeat([]string{dropped}, keys)
 	folded := slices.Clone(text)
@@ -59,7 +60,8 @@ func left(keys int, kept []partition.Kept, most int64) drawn {
 	return drawn{text: strings.Join(text, "; "), folded: strings.Join(folded, "; ")}
 }
 
-// units are so many partitions of 0 to most units each, and their names; neighbours differ by at most one unit in each.
+// units returns all inputs of the given number of partitions with 0 to most units each, their names, and the pairs
+// of neighbours. Neighbours differ by at most one unit in each partition.
 func units(keys int, most int64) (all [][]int64, names []string, pairs [][2]int) {
 	all, names = vectors(keys, 0, most)
 	for i, v := range all {
@@ -68,7 +70,8 @@ func units(keys int, most int64) (all [][]int64, names []string, pairs [][2]int)
 	return all, names, adjacent(len(all), func(i, j int) bool { _, most := apart(all[i], all[j]); return most <= 1 })
 }
 
-// partitioned is a subject whose mechanism treats each partition separately, with the law of one partition.
+// partitioned returns the subject for a mechanism that treats each partition separately. one is the law of one
+// partition with n units.
 func partitioned(
 	name, about, source string, keys int, most int64, draw func(x []mechanism.Partition, keys int) (drawn, error),
 	one func(c *calc, n int64) weights,
@@ -80,7 +83,7 @@ func partitioned(
 			inputs: names, pair: [2]int{0, place(all, slices.Repeat([]int64{1}, keys)...)},
 			draw: func(i int) (drawn, error) { return draw(keyed(all[i]), keys) },
 			many: func(i, runs int) (outputs []string, err error) {
-				// each partition is treated by itself: many are as many draws
+				// partitions are independent, so one call with many partitions makes many draws
 				out, err := draw(keyed(slices.Repeat(all[i], runs)), keys*runs)
 				for each := range slices.Chunk(strings.Split(out.folded, "; "), keys) {
 					outputs = append(outputs, strings.Join(each, "; "))
@@ -110,7 +113,7 @@ func partitioned(
 	})
 }
 
-// perKey are the shares of ε and δ that one of so many keys has.
+// perKey returns the shares of ε and δ for one key.
 func perKey(m partition.Parameters) (e, d *big.Rat) {
 	keys := big.NewRat(m.Keys, 1)
 	return new(big.Rat).Quo(m.Epsilon.Rat(), keys), new(big.Rat).Quo(m.Delta.Rat(), keys)
@@ -135,7 +138,8 @@ func partitionSelection(name string, of partition.Parameters, most int64) Subjec
 			out.loss, out.claim, out.shares = loss, &audit.Claim{Epsilon: of.Epsilon, Delta: of.Delta}, of.Keys
 			return out, err
 		},
-		// p₀ = 0, p_n = min(e^ε·p_{n−1} + δ, 1 − e^(−ε)·(1 − p_{n−1} − δ), 1) [ibid., Theorem 1].
+		// The probability of keeping n units is p_n, where p₀ = 0 and p_n = min(e^ε·p_{n−1} + δ, 1 − e^(−ε)·(1 −
+		// p_{n−1} − δ), 1) [ibid., Theorem 1].
 		func(c *calc, n int64) (w weights) {
 			one, delta, p := c.rat(1, 1), expsum.Rat(d), c.rat(0, 1)
 			for range n {
@@ -153,9 +157,10 @@ func partitionSelection(name string, of partition.Parameters, most int64) Subjec
 func partitionCounts(name string, of partition.Parameters, most int64) Subject {
 	m := partition.Counts{Parameters: of}
 	e, d := perKey(of)
-	const greatest = 40 // beyond what n + V can be
+	const greatest = 40 // larger than any possible n + V
 	g := geometric{e}
-	// V is the two-sided geometric variable given |V| ≤ k, k the least with P(V = k) ≤ δ; kept is n + V > k.
+	// V is the two-sided geometric variable conditioned on |V| ≤ k, for the smallest k with P(V = k) ≤ δ. A
+	// partition of n units is kept if n + V > k.
 	reach := func(c *calc) (k int64) {
 		for c.above(c.quo(g.at(c, k), c.within(g, k)), d) {
 			k++
@@ -184,16 +189,17 @@ func partitionCounts(name string, of partition.Parameters, most int64) Subject {
 		})
 }
 
-// thresholdLaplace has a sensitivity of one unit in each of so many keys.
+// thresholdLaplace is a subject in which one unit adds at most 1 to each of the keys, so the sensitivity is the
+// number of keys.
 func thresholdLaplace(name string, keys, most int64) Subject {
 	m := partition.ThresholdLaplace{
 		Laplace:   mechanism.Laplace{Sensitivity: big.NewInt(keys), Epsilon: epsilonOf(1, 1)},
 		Threshold: partition.Threshold{MaxPerCell: big.NewInt(1), Keys: keys, Delta: deltaOf(1, 100)},
 	}
 	g := geometric{rate(m.Epsilon, keys)}
-	// above every number of units and the threshold: from there on ratios are what they are there
+	// above every number of units and above the threshold; from there on, the ratios of probabilities are constant
 	greatest := most + 4*keys
-	// τ is the least for which 1 + Z > τ has a probability of at most δ over the keys.
+	// least returns the smallest threshold τ with P(1 + Z > τ) ≤ δ/keys.
 	least := func(c *calc) int64 {
 		limit, t := new(big.Rat).Quo(m.Delta.Rat(), big.NewRat(keys, 1)), int64(1)
 		for c.above(c.quo(g.above(c, t), g.total(c)), limit) {

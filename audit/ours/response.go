@@ -26,7 +26,7 @@ func randomizedResponse() Subject {
 			}
 			return plain(privacy.PureLoss(e), answer), nil
 		}},
-		// The first coin tells the truth, and else the second one answers.
+		// If the first coin shows heads, the answer is the truth. Otherwise the second coin decides it.
 		law: func() (*Law, error) {
 			return lawOf([]string{"0", "1"}, neighbouringNumbers(2), func(c *calc, i int) (w weights) {
 				w.total = c.rat(1, 1)

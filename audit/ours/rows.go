@@ -7,8 +7,8 @@ import (
 	"dither/privacy"
 )
 
-// multisets are all datasets of at most n rows with values 0 … values − 1, each in increasing order, smaller ones
-// first.
+// multisets returns all datasets of at most the given number of rows, with values from 0 to values − 1, and their
+// names. The rows of each dataset are in ascending order. Smaller datasets come first.
 func multisets(values int64, rows int) (all [][]int64, names []string) {
 	all = [][]int64{nil}
 	level := all
@@ -31,7 +31,7 @@ func multisets(values int64, rows int) (all [][]int64, names []string) {
 	return all, names
 }
 
-// rowsApart is the number of rows by which two datasets differ.
+// rowsApart returns the number of rows that must be added or removed to turn one dataset into the other.
 func rowsApart(a, b []int64) int {
 	differ, i, j := 0, 0, 0
 	for i < len(a) || j < len(b) {
@@ -47,13 +47,13 @@ func rowsApart(a, b []int64) int {
 	return differ
 }
 
-// oneRowApart are the pairs of datasets of which one has one row more.
+// oneRowApart returns the pairs of datasets of which one has one row more.
 func oneRowApart(data [][]int64) [][2]int {
 	return adjacent(len(data), func(i, j int) bool { return rowsApart(data[i], data[j]) == 1 })
 }
 
-// neighboursOf are the pairs that a unit joins: as many rows more or less as it has at most, or as many exchanged for
-// others.
+// neighboursOf returns the pairs of datasets that differ in one unit. Either the unit's rows are added or removed,
+// or they are exchanged for as many other rows.
 func neighboursOf(data [][]int64, unit mechanism.Unit) [][2]int {
 	most, _ := joins(unit)
 	return adjacent(len(data), func(i, j int) bool {
@@ -64,8 +64,8 @@ func neighboursOf(data [][]int64, unit mechanism.Unit) [][2]int {
 	})
 }
 
-// joins is by how many rows more or less neighbours differ: by those of a unit, or twice as many where one is
-// exchanged.
+// joins returns the largest number of rows added or removed between neighbours, as an int and as an int64. It is
+// the number of a unit's rows, or twice that number if rows are exchanged.
 func joins(unit mechanism.Unit) (most int, steps int64) {
 	steps = unit.MaxRows
 	if unit.Neighbours == privacy.ChangeOne {
@@ -74,7 +74,7 @@ func joins(unit mechanism.Unit) (most int, steps int64) {
 	return int(steps), steps
 }
 
-// ordered is a dataset as an engine returns it.
+// ordered returns a dataset in the form in which an engine returns it.
 func ordered(rows []int64) mechanism.Ordered {
 	return mechanism.NewOrdered(func(yield func(value, count int64) bool) error {
 		for _, x := range rows {

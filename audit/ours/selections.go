@@ -16,16 +16,17 @@ func selections() []Subject {
 	}
 }
 
-// scores are the known properties of scores: how much each may change, and whether all changes have the same direction.
+// scores describes how the scores of neighbours may differ: the largest change of a score, and whether all scores
+// change in the same direction.
 type scores struct {
-	name        string // of this kind, after that of the mechanism
+	name        string // suffix of the subject's name
 	sensitivity int64
 	monotonic   bool
 }
 
 var plainScores = scores{"", 1, false}
 
-// lists are all lists of n scores of 0, 1 and 2, with their neighbours.
+// lists returns all lists of n scores from 0 to 2, their names, and the pairs of neighbours.
 func (s scores) lists(n int) (all [][]int64, names []string, pairs [][2]int) {
 	all, names = vectors(n, 0, 2)
 	return all, names, adjacent(len(all), func(i, j int) bool {
@@ -34,8 +35,8 @@ func (s scores) lists(n int) (all [][]int64, names []string, pairs [][2]int) {
 	})
 }
 
-// rate is the factor of scores in an exponent: ε/(2Δ), or ε/Δ for monotonic scores, divided by the number of
-// choices.
+// rate returns the factor c in the weight exp(c·score): ε/(2Δ), or ε/Δ for monotonic scores, divided by the number
+// of choices.
 func (s scores) rate(e privacy.Epsilon, choices int64) *big.Rat {
 	reach := choices * s.sensitivity
 	if !s.monotonic {
@@ -44,12 +45,13 @@ func (s scores) rate(e privacy.Epsilon, choices int64) *big.Rat {
 	return rate(e, reach)
 }
 
-// place is that of a list of scores.
+// place returns the index of a list of scores.
 func place(all [][]int64, scores ...int64) int {
 	return slices.IndexFunc(all, func(v []int64) bool { return slices.Equal(v, scores) })
 }
 
-// proportional is P(i) ∝ exp(c·u_i) [McSherry & Talwar 2007].
+// proportional returns the weights exp(c·u_i) of scores u_i [McSherry & Talwar 2007], where rate is c, and the sum
+// of the weights.
 func proportional(c *calc, rate *big.Rat, scores []int64) (p []*expsum.Number, total *expsum.Number) {
 	for _, u := range scores {
 		p = append(p, c.power(rate, u))
@@ -84,8 +86,9 @@ func exponential(s scores) Subject {
 	})
 }
 
-// exponentialIntervals: an output in a run of so many integers of one score has exp(c·u) over the sum of all integers'
-// weights.
+// exponentialIntervals is a subject that selects an integer. The integers are in runs, and all integers of a run
+// have the same score u. The probability of an integer is exp(c·u), divided by the sum of these weights over all
+// integers.
 func exponentialIntervals() Subject {
 	m := selection.Exponential{Sensitivity: big.NewInt(1), Epsilon: epsilonOf(1, 1)}
 	lengths := []int64{1, 2, 3}
@@ -130,8 +133,9 @@ func exponentialIntervals() Subject {
 	})
 }
 
-// permuteAndFlip: in each order of the candidates, the first whose coin shows heads [McKenna & Sheldon 2020, Algorithm
-// 1]: of n! orders, that which takes i as the k-th has the chance p_i·∏(1 − p_j) over those before it.
+// permuteAndFlip is a subject that goes through the candidates in random order, and selects the first one whose
+// coin shows heads [McKenna & Sheldon 2020, Algorithm 1]. The law sums over all n! orders. In an order with i in
+// position k, the probability of i is p_i·∏(1 − p_j), over the candidates j before i.
 func permuteAndFlip(s scores) Subject {
 	m := selection.PermuteAndFlip{
 		Sensitivity: big.NewInt(s.sensitivity), Monotonic: s.monotonic,
@@ -169,7 +173,7 @@ func permuteAndFlip(s scores) Subject {
 	})
 }
 
-// permutations are those of 0 … n − 1.
+// permutations returns all permutations of 0 … n − 1.
 func permutations(n int) [][]int {
 	all := [][]int{{}}
 	for k := range n {
@@ -184,8 +188,8 @@ func permutations(n int) [][]int {
 	return all
 }
 
-// topExponential peels: the exponential mechanism at ε/K among those who are left [Bhaskar, Laxman, Smith & Thakurta
-// 2010].
+// topExponential is a subject that selects repeatedly: it uses the exponential mechanism with ε/K on the candidates
+// that remain [Bhaskar, Laxman, Smith & Thakurta 2010].
 func topExponential(s scores) Subject {
 	const k = 2
 	m := selection.TopExponential{

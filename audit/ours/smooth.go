@@ -9,14 +9,16 @@ import (
 	"dither/privacy"
 )
 
-// smooth is of datasets of at most two rows of 0…3. Of a dataset x with the median f, the noise is S/α times a
-// standard Cauchy variable, where S is the largest of e^(−βk)·A_k, A_k the most that one row more or less moves the
-// median of any dataset at most k rows away [Nissim, Raskhodnikova & Smith 2007, Definitions 2.2 and 3.1], which is
-// looked for among all of them.
+// smooth is a subject on datasets of at most two rows with values 0…3. The noise on the median of a dataset x is
+// S/α times a standard Cauchy variable. S is the largest value of e^(−βk)·A_k, where A_k is the largest change of
+// the median by adding or removing one row, over all datasets that differ from x in at most k rows [Nissim,
+// Raskhodnikova & Smith 2007, Definitions 2.2 and 3.1]. The law computes A_k by a search through all these
+// datasets.
 //
-// β is 3e/4, and α the largest with α² ≤ 2(cosh e − 1) and α² ≤ 2e^β(cosh e − cosh β), e the loss of
-// one row: with these it is e-differentially private, as package mechanism proves. There α is rounded down, by a share
-// of some 10⁻¹⁵, so that its noise is wider than that of this law.
+// Let e be the loss of one row. Then β is 3e/4, and α is the largest number with α² ≤ 2(cosh e − 1) and α² ≤
+// 2e^β(cosh e − cosh β). With these parameters the mechanism is e-differentially private, as package mechanism
+// proves. The mechanism rounds α down by a relative 10⁻¹⁵ or so, so its noise is slightly wider than that of this
+// law.
 func smooth() Subject {
 	return smoothSubject("smooth", "the median of at most two rows of 0…3 with noise that fits the data", orderUnit, 2)
 }
@@ -50,7 +52,7 @@ func smoothSubject(name, about string, unit mechanism.Unit, rows int) Subject {
 				scale := cauchyScale(e, data[i], all, upper)
 				f := half.Mul(exact.IntervalOf(big.NewRat(twiceMedian(data[i], upper), 1), smoothBits))
 				before := exact.IntervalOf(new(big.Rat), smoothBits)
-				for o := int64(0); o < upper; o++ { // f + s·Z < o + ½
+				for o := int64(0); o < upper; o++ { // the event f + s·Z < o + ½, for the median f and the noise s·Z
 					x := exact.IntervalOf(big.NewRat(2*o+1, 2), smoothBits).Sub(f).Quo(scale)
 					upTo := half.Add(arctan(x).Quo(exact.Pi(smoothBits)))
 					p, before = append(p, upTo.Sub(before)), upTo
@@ -67,8 +69,8 @@ func smoothSubject(name, about string, unit mechanism.Unit, rows int) Subject {
 
 const smoothBits = 192
 
-// twiceMedian is x_⌊c⌋ + x_⌈c⌉ of n values in order, c = (n + 1)/2, and of none the sum of the domain's ends, 0
-// and upper.
+// twiceMedian returns twice the median of rows in ascending order: x_⌊c⌋ + x_⌈c⌉ with c = (n + 1)/2. The median of
+// no rows is the middle of the domain [0, upper].
 func twiceMedian(rows []int64, upper int64) int64 {
 	if len(rows) == 0 {
 		return upper
@@ -76,11 +78,13 @@ func twiceMedian(rows []int64, upper int64) int64 {
 	return rows[(len(rows)-1)/2] + rows[len(rows)/2]
 }
 
-// cauchyScale is S/α. all are datasets of enough rows: those at most n rows more than the n, and their neighbours.
-// Where all n rows are gone, one row moves the median by half of the domain, which is the most that is possible: terms
-// of k > n are less than that of n.
+// cauchyScale returns S/α, as defined at [smooth]. For n rows, all must contain every dataset that differs in at
+// most n rows, and the neighbours of these datasets.
+//
+// The search ends at k = n. If all n rows are removed, one row moves the median by half of the domain. This is the
+// largest change possible, so the terms for k > n are smaller than the term for n.
 func cauchyScale(e *big.Rat, rows []int64, all [][]int64, upper int64) exact.Interval {
-	twice := make([]int64, len(rows)+1) // of A_k
+	twice := make([]int64, len(rows)+1) // 2·A_k
 	for _, near := range all {
 		k := rowsApart(rows, near)
 		if k > len(rows) {
@@ -114,8 +118,9 @@ func cauchyScale(e *big.Rat, rows []int64, all [][]int64, upper int64) exact.Int
 	return largest.Quo(square.Sqrt())
 }
 
-// arctan is Euler's series x/(1 + x²)·Σ_k Π_{j≤k} (2j/(2j+1))·yᵏ, y = x²/(1 + x²), for |x| ≤ 1, where all
-// terms after one come to less than it; beyond it is ±π/2 − arctan 1/x.
+// arctan returns arctan x. For |x| ≤ 1 it sums Euler's series x/(1 + x²)·Σ_k Π_{j≤k} (2j/(2j+1))·yᵏ with y = x²/(1
+// + x²). In this series, the sum of all terms after one term is less than that term. For other x it uses arctan x =
+// ±π/2 − arctan 1/x.
 func arctan(x exact.Interval) exact.Interval {
 	of := func(num, den int64) exact.Interval { return exact.IntervalOf(big.NewRat(num, den), smoothBits) }
 	zero, one := of(0, 1), of(1, 1)

@@ -7,12 +7,12 @@ import (
 	"dither/mechanism/stream"
 )
 
-// A session of two queries of 0 or 1 against the threshold 1, which ends with so many that are above; gaps up to 3 are
-// told apart, and values between −3 and 4.
+// The example is a session of queries with values 0 or 1 against the threshold 1. It ends after a given number of
+// answers above the threshold. The law lists gaps up to 3. It clamps values to [−3, 4].
 const (
 	sparseAt   = 1
 	sparseGaps = 3
-	sparseFar  = 6 // beyond all corners: queries and gaps are within 4 of the threshold
+	sparseFar  = 6 // from here on, all factors are sums of exponentials: queries and gaps are within 4 of the threshold
 	sparseLow  = -3
 	sparseHigh = 4
 )
@@ -28,8 +28,8 @@ func sparse() []Subject {
 	}
 }
 
-// sparseSubject is a subject whose neighbours' queries change by at most the sensitivity, and in one direction if they
-// are monotonic.
+// sparseSubject returns the subject for a session with the given number of queries. The queries of neighbours
+// differ by at most the sensitivity. If m is monotonic, they all differ in the same direction.
 func sparseSubject(name, about string, queries int, m stream.SparseVector) Subject {
 	most := m.Sensitivity.Int64()
 	all, names := vectors(queries, 0, most)
@@ -59,7 +59,7 @@ func sparseSubject(name, about string, queries int, m stream.SparseVector) Subje
 	})
 }
 
-// oneWay says that no two numbers move in opposite directions.
+// oneWay reports whether no two numbers change in opposite directions from a to b.
 func oneWay(a, b []int64) bool {
 	up, down := false, false
 	for i := range a {
@@ -68,7 +68,8 @@ func oneWay(a, b []int64) bool {
 	return !up || !down
 }
 
-// sparseDraw names a session's answers: for each query whether it is below, or above and by how much, and its value.
+// sparseDraw runs a session and returns its answers as text. For each query it says whether it is below or above,
+// with the gap and the value if there are any.
 func sparseDraw(m stream.SparseVector, queries []int64) (drawn, error) {
 	session, err := m.Begin()
 	if err != nil {

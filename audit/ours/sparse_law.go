@@ -10,12 +10,13 @@ import (
 	"dither/mechanism/stream"
 )
 
-// sparseVector is a mechanism with the noises that its definition gives it: ρ of scale Δ/ε₁ and ν of 2cΔ/ε₂,
-// or of cΔ/ε₂ where queries are monotonic, with ε₁ + ε₂ = ε in the ratio 1 : (2c)^⅔, or 1 : c^⅔, down to
-// thousandths [Lyu, Su & Li 2017, Algorithm 7]; values have noise of scale cΔ/ε₃.
+// sparseVector is the mechanism with the noise that its definition prescribes [Lyu, Su & Li 2017, Algorithm 7]. The
+// threshold's noise ρ has scale Δ/ε₁. The queries' noise ν has scale 2cΔ/ε₂, or cΔ/ε₂ for monotonic queries. ε is
+// divided into ε₁ and ε₂ in the ratio 1 : (2c)^⅔, or 1 : c^⅔, rounded down to thousandths. The noise of values has
+// scale cΔ/ε₃.
 type sparseVector struct {
 	stream.SparseVector
-	threshold, query, value geometric // value has no rate where none are told
+	threshold, query, value geometric // value.rate is nil if no values are released
 }
 
 func sparseNoises(m stream.SparseVector) sparseVector {
@@ -24,7 +25,7 @@ func sparseNoises(m stream.SparseVector) sparseVector {
 	if m.Monotonic {
 		each = c
 	}
-	thousandths := int64(1) // (each)^⅔ in thousandths, rounded down: the last t with t³ ≤ each²·10⁹
+	thousandths := int64(1) // the rounded ratio in thousandths: the largest t with t³ ≤ each²·10⁹
 	for (thousandths+1)*(thousandths+1)*(thousandths+1) <= each*each*1e9 {
 		thousandths++
 	}
@@ -40,8 +41,8 @@ func sparseNoises(m stream.SparseVector) sparseVector {
 	return v
 }
 
-// chance sums over the threshold's noise the chances of answers to some of the queries [Lyu, Su & Li 2017, Theorem 2],
-// of all of which total is the sum, times what summed multiplies by; those that are not asked are as good as asked.
+// chance returns the probability of the given answers to the first queries, times v.total(c, queries). It sums over
+// the threshold's noise [Lyu, Su & Li 2017, Theorem 2]. Queries without a given answer may have any answer.
 func (v sparseVector) chance(c *calc, queries int, answers ...factor) (p *expsum.Number) {
 	p = summed(c, v.rates(queries), sparseFar, append(slices.Clone(answers), mass{v.threshold, 0})...)
 	for range queries - len(answers) {
@@ -61,7 +62,8 @@ func (v sparseVector) total(c *calc, queries int) *expsum.Number {
 	return p
 }
 
-// rates are those at which products of factors fall: −1 is of one that rises instead.
+// rates returns the decay rates that occur in the tails of the products of factors. The rate with k = −1 belongs to
+// the factor [rising], which grows.
 func (v sparseVector) rates(queries int) (rates []*big.Rat) {
 	for k := int64(-1); k <= int64(queries); k++ {
 		r := new(big.Rat).Mul(v.query.rate, big.NewRat(k, 1))
@@ -72,14 +74,17 @@ func (v sparseVector) rates(queries int) (rates []*big.Rat) {
 	return rates
 }
 
-// below is q + ν ≤ T + ρ − 1, above by g is q + ν = T + ρ + g, and above without a gap is what is not below.
+// below returns the probability of the answer "below", given the threshold's noise ρ. For a query q with noise ν
+// and the threshold T, "below" means q + ν ≤ T + ρ − 1, and "above by g" means q + ν = T + ρ + g. "Above" without a
+// gap is the complement of "below".
 func (v sparseVector) below(q int64) factor { return least{v.query, q - sparseAt + 1} }
 
-// law goes through the answers: before are the factors of those so far, and until is their chance.
+// law returns the distribution of the answers to a list of queries. It goes through all sequences of answers.
+// before holds the factors of the answers so far, and until is their probability, times v.total.
 func (v sparseVector) law(c *calc, queries []int64) (w weights) {
 	w.total = v.total(c, len(queries))
 	var answer func(i, left int, name string, before []factor, until, told *expsum.Number)
-	// A value splits the chance of its answer by a share, told.
+	// told is the probability of the released values, given the answers.
 	answer = func(i, left int, name string, before []factor, until, told *expsum.Number) {
 		if i == len(queries) || left == 0 {
 			w.add(c, name, c.mul(until, told))
@@ -112,10 +117,11 @@ func (v sparseVector) law(c *calc, queries []int64) (w weights) {
 	return w
 }
 
-// notBelow is the chance of what is above: the whole less that of below.
+// notBelow returns the probability of the answer "above", given the threshold's noise. It is the complement of
+// [sparseVector.below].
 func (v sparseVector) notBelow(c *calc, q int64) factor { return rest{v.below(q), v.query.total(c)} }
 
-// rest is a whole less a factor.
+// rest is the factor whole − f, where f is the embedded factor.
 type rest struct {
 	factor
 	whole *expsum.Number
@@ -131,12 +137,16 @@ func (r rest) beyond(c *calc, sign, far int64) (out fading) {
 	return out
 }
 
-// limits are what the last answer comes to where its gap grows, after so many below. With a = e^−(rate of ρ), b =
-// e^−(rate of ν), i answers below and gaps beyond all corners, the chance is αbᵍ + β(abⁱ)ᵍ: for z ≥ −g,
-// which has b^(g+z), the sum of a^|z|·b^z·∏ b^|z| is a constant less a tail from −g on, and what is beyond −g
-// is a geometric series. So the ratio of two inputs is a quotient of linear functions of (abⁱ/b)ᵍ, and between that
-// of the least such gap and its limit, the quotient of the α. They are here, over bᵍ and where a < b; for a session
-// that ends with the first that is above.
+// limits returns the limits of the probabilities of "above by g" after i answers "below", as the gap g grows. It is
+// for sessions that end with the first answer "above".
+//
+// Let a = e^−(rate of ρ) and b = e^−(rate of ν). For gaps beyond far, the probability has the form αbᵍ + β(abⁱ)ᵍ.
+// To see this, split the sum over the threshold's noise z at −g. For z ≥ −g the last factor is b^(g+z), and the sum
+// of a^|z|·b^z·∏ b^|z| is a constant minus a tail that begins at −g. For z < −g the sum is a geometric series.
+//
+// So the ratio of two inputs is a quotient of linear functions of (abⁱ/b)ᵍ. It lies between its value at the least
+// such gap and its limit. As a < b, the limit is the quotient of the two α. The method returns the α, which are the
+// limits of the probabilities divided by bᵍ.
 func (v sparseVector) limits(c *calc, all [][]int64) (out []Limit) {
 	for i := range all[0] {
 		limit := Limit{Output: strings.Repeat("below; ", i) + "above by ever more"}

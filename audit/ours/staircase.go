@@ -8,26 +8,27 @@ import (
 	"dither/mechanism"
 )
 
-// steps is P(Z = z) ∝ e^(−ε·s(|z|)), s(k) = ⌊(k + Δ − r)/Δ⌋ [Geng & Viswanath 2014, the discrete case]: s
-// is 0 for k < r, and then rises by 1 after every Δ.
+// steps is the staircase distribution P(Z = z) ∝ e^(−ε·s(|z|)) with s(k) = ⌊(k + Δ − r)/Δ⌋ [Geng & Viswanath 2014,
+// the discrete case]. Δ is length. s is 0 for k < r, and then rises by 1 after every Δ integers.
 type steps struct {
 	epsilon   *big.Rat
 	length, r int64
 }
 
-// at is e^(−ε·s(|z|)).
+// at returns e^(−ε·s(|z|)).
 func (s steps) at(c *calc, z int64) *expsum.Number {
 	return c.power(s.epsilon, -((max(z, -z) + s.length - s.r) / s.length))
 }
 
-// total is Σ at: 2r − 1 of the first step, and twice Δ·b/(1 − b) of all others, b = e^(−ε).
+// total returns the sum of at(z) over all z. The first step contributes 2r − 1, and all other steps together
+// contribute 2Δ·b/(1 − b), with b = e^(−ε).
 func (s steps) total(c *calc) *expsum.Number {
 	b, one := c.power(s.epsilon, -1), c.rat(1, 1)
 	return c.add(c.rat(2*s.r-1, 1), c.quo(c.mul(c.rat(2*s.length, 1), b), c.sub(one, b)))
 }
 
-// bestStep is the r in 1 … Δ of the least expected error [ibid.], by summing up to where a term is below 10⁻³⁰
-// of the first.
+// bestStep returns the r in 1 … Δ with the smallest expected error [ibid.]. It sums up to terms that are below
+// 10⁻³⁰ of the first one.
 func bestStep(epsilon float64, length int64, squared bool) (best int64) {
 	least := math.Inf(1)
 	for r := int64(1); r <= length; r++ {
@@ -50,9 +51,9 @@ func bestStep(epsilon float64, length int64, squared bool) (best int64) {
 	return best
 }
 
-// folded is y, or, beyond the ends, what is a multiple of Δ nearer and within Δ of an end: all such y have the same
-// ratios of probabilities, since each is e^(−ε) times the one before under every input between the ends, so that
-// nothing is lost.
+// folded returns y moved by multiples of Δ until it is less than Δ outside [low, high], if it is further outside.
+// This loses nothing. Outside the interval, a step of Δ multiplies the probability under every input by e^(−ε), so
+// the ratios of probabilities stay the same.
 func (s steps) folded(y, low, high int64) int64 {
 	for y < low-s.length+1 {
 		y += s.length
@@ -83,11 +84,12 @@ func staircase(name string, squared bool) Subject {
 			return lawOf(names, adjacent(len(all), func(int, int) bool { return true }),
 				func(c *calc, i int) (w weights) {
 					w.total = s.total(c)
-					x, from, to := all[i][0], low-s.r, high+s.r // beyond which every step under any input is one of Δ
+					// outside [from, to], every step has the length Δ under every input
+					x, from, to := all[i][0], low-s.r, high+s.r
 					many := c.sub(c.rat(1, 1), c.power(s.epsilon, -1))
 					for y := from - length + 1; y < to+length; y++ {
 						p := s.at(c, y-x)
-						if y <= from || y >= to { // with all that are folded into it
+						if y <= from || y >= to { // includes all outputs that are folded into y
 							p = c.quo(p, many)
 						}
 						w.add(c, label(y), p)

@@ -9,15 +9,16 @@ import (
 	"dither/privacy"
 )
 
-// The Tulap noise is a two-sided geometric variable plus one that is uniform on (−½, ½), given that it is between
-// its q/2 quantiles, q = 2δb/(1 − b + 2δb), b = e^(−ε) [Awan & Slavković 2018, Theorem 3.8]. Its distribution
-// function at −(m − ½ + v), 0 ≤ v < 1, is bᵐ(1 − v(1 − b))/(1 + b) before that.
+// tulapNoise is the Tulap distribution: the sum of a two-sided geometric variable and a uniform variable on (−½,
+// ½), conditioned on lying between its q/2 quantiles. Here q = 2δb/(1 − b + 2δb) and b = e^(−ε) [Awan & Slavković
+// 2018, Theorem 3.8]. Before the conditioning, the distribution function at −(m − ½ + v), for 0 ≤ v < 1, is bᵐ(1 −
+// v(1 − b))/(1 + b).
 type tulapNoise struct {
 	geometric
-	q, v  *expsum.Number // v and m are of the bound, m − ½ + v
+	q, v  *expsum.Number // the noise is between ±(m − ½ + v)
 	m     int64
-	split float64 // v
-	// the lengths of the parts that each unit about an integer has, by the bound and its mirror image
+	split float64 // v as a float
+	// The ends of the noise divide each unit interval around an integer into three parts. These are their lengths.
 	parts [3]*expsum.Number
 }
 
@@ -27,7 +28,7 @@ func newTulap(c *calc, e privacy.Epsilon, d privacy.Delta) tulapNoise {
 	b := n.b(c, 1)
 	half := c.quo(c.mul(delta, b), c.add(one, c.sub(c.mul(c.rat(2, 1), delta, b), b))) // q/2
 	n.q = c.add(half, half)
-	edge := c.mul(half, n.total(c)) // = bᵐ(1 − v(1 − b))
+	edge := c.mul(half, n.total(c)) // edge is bᵐ(1 − v(1 − b))
 	for c.err == nil {
 		order, err := n.b(c, n.m+1).Cmp(edge)
 		if c.keep(edge, err); order < 0 {
@@ -45,7 +46,8 @@ func newTulap(c *calc, e privacy.Epsilon, d privacy.Delta) tulapNoise {
 	return n
 }
 
-// part is where in the unit about an integer a fraction from −½ to ½ lies.
+// part returns the index of the part that contains the fraction f. f is between −½ and ½, relative to the nearest
+// integer.
 func (n tulapNoise) part(f float64) int {
 	edge := n.split - .5
 	low, high := min(edge, -edge), max(edge, -edge)
@@ -58,10 +60,10 @@ func (n tulapNoise) part(f float64) int {
 	return 2
 }
 
-// may says whether noise whose nearest integer is k may be in a part: about m up to v − ½, and about −m from ½
-// − v.
+// may reports whether noise with the nearest integer k can be in a part. The interval around m is possible up to v
+// − ½, and the interval around −m from ½ − v on.
 func (n tulapNoise) may(k int64, part int) bool {
-	parts := 1 // of an outermost unit, from the inner side
+	parts := 1 // possible parts of an outermost interval, counted from the inner side
 	if n.split > .5 {
 		parts = 2
 	}
@@ -93,7 +95,8 @@ func tulap(name string, d privacy.Delta) Subject {
 				return drawn{}, err
 			}
 			nearest := new(big.Rat).Add(out.Value, big.NewRat(1, 2))
-			n := new(big.Int).Div(nearest.Num(), nearest.Denom()) // Euclidean, as the denominator is above 0: the floor
+			// Div rounds down, because the denominator is positive
+			n := new(big.Int).Div(nearest.Num(), nearest.Denom())
 			result := clamped(out.Loss, low, high, n.Int64())
 			result.text = out.Value.FloatString(20)
 			if !d.IsZero() {
@@ -103,8 +106,8 @@ func tulap(name string, d privacy.Delta) Subject {
 			result.claim = &audit.Claim{Epsilon: out.Epsilon, Delta: out.Delta}
 			return result, nil
 		}},
-		// Without a bound the fraction is that of the uniform variable, whatever the count: the nearest integers tell
-		// all there is.
+		// If δ is 0, the noise is unbounded, and the fraction of the output has the same uniform distribution for
+		// every count. So only the nearest integer depends on the count.
 		law: func() (*Law, error) {
 			return lawOf(names, neighbouringNumbers(len(all)), func(c *calc, i int) (w weights) {
 				if d.IsZero() {
