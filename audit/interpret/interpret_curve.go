@@ -12,27 +12,27 @@ import (
 	"dither/privacy"
 )
 
-// negligible is a δ that does not affect a test's power.
+// negligible is a δ that is too small to affect a test's power.
 var negligible = big.NewRat(1, 100_000)
 
-// slow reports that accountants take long for a δ: for samples, and for a choice, which no loss distribution describes
-// exactly.
+// slow reports whether an accountant takes long to compute a δ. This is so for samples, and for exponential
+// mechanisms, which no loss distribution describes exactly.
 func slow(steps []account.Step) bool {
 	return slices.ContainsFunc(steps, func(s account.Step) bool {
 		return strings.Contains(s.String(), "sampling=") || strings.HasPrefix(s.String(), "exponential ")
 	})
 }
 
-// curve computes δ(ε) of a job, each value once.
+// curve computes δ(ε) of a job, and computes each value only once.
 type curve struct {
 	job    *account.Job
 	seen   map[float64]float64
-	far    float64 // the ε up to which powers are sought
+	far    float64 // power is computed from the curve between −far and far
 	slow   bool
 	failed error
 }
 
-// delta is δ(e), rounded up, and 1 if no accountant has a value.
+// delta returns δ(e), rounded up. It returns 1 if no accountant has a value.
 func (c *curve) delta(e float64) float64 {
 	if d, ok := c.seen[e]; ok {
 		return d
@@ -49,14 +49,16 @@ func (c *curve) delta(e float64) float64 {
 	return c.seen[e]
 }
 
-// farthest bounds the ε at which power is computed: e^−farthest does not affect a test.
+// farthest limits the ε at which power is computed. e^−farthest is too small to affect a test.
 const farthest = 40
 
-// power is the least that is found of the two bounds, over t = e^e: t·α + δ(e) where e ≥ 0, and, where e is below
-// 0, 1 − t(1 − α − δ(−e)). The second is t·α + D(t) too, where D(t) is the largest P(S) − t·Q(S): with
-// S's complement, and P and Q exchanged, D(t) = 1 − t + t·δ(−e). D is convex, a maximum of what is linear in t.
-// So there is one valley, which golden sections find. That the accountants' figures are not quite δ costs tightness,
-// never truth.
+// power returns an upper bound on the true positive rate of a test at level alpha.
+//
+// It minimises a bound over t = e^e. For e ≥ 0 the bound is t·α + δ(e), and for e < 0 it is 1 − t(1 − α − δ(−e)).
+// Let D(t) be the largest value of P(S) − t·Q(S) over events S. Both bounds are t·α + D(t): for e < 0, taking the
+// complement of S and exchanging P and Q gives D(t) = 1 − t + t·δ(−e). D is convex, because it is a maximum of
+// linear functions of t. So the bound has one valley, and a golden-section search finds it. The accountants'
+// figures may exceed δ. This makes the bound less tight, but it still holds.
 func (c *curve) power(alpha *big.Rat) float64 {
 	level := exact.FloatUp(alpha)
 	bound := func(e float64) float64 {
@@ -68,10 +70,10 @@ func (c *curve) power(alpha *big.Rat) float64 {
 	}
 	low, high := -c.far, c.far
 	if level > 0 {
-		high = max(0, min(high, -math.Log(level))) // beyond, e^ε·α is more than 1
+		high = max(0, min(high, -math.Log(level))) // for larger e the bound e^e·α is above 1
 	}
 	least := min(1, bound(low), bound(0), bound(high))
-	if least <= level+little { // no test has less power than its level
+	if least <= level+little { // the power of the best test is at least its level
 		return least
 	}
 	if c.slow {
@@ -80,9 +82,10 @@ func (c *curve) power(alpha *big.Rat) float64 {
 	return max(0, min(least, valley(bound, low, high)))
 }
 
-// guess is the e that is best if the job is Gaussian noise, as many mechanisms together nearly are [Dong, Roth & Su
-// 2022, Theorem 3.4]: with the total variation of N(0, 1) and N(μ, 1), the logarithm of their densities' ratio at the
-// threshold of the test of this level. Any guess gives a bound.
+// guess returns the e that would be best if the job were Gaussian noise. Many mechanisms together are close to
+// Gaussian noise [Dong, Roth & Su 2022, Theorem 3.4]. guess finds the μ for which N(0, 1) and N(μ, 1) have the
+// job's total variation distance. It returns the logarithm of the ratio of their densities at the threshold of the
+// test with this level. Every e gives a valid bound, so a bad guess costs only tightness.
 func (c *curve) guess(level float64) float64 {
 	mu := 2 * math.Sqrt2 * math.Erfinv(c.delta(0))
 	e := mu*math.Sqrt2*math.Erfinv(1-2*level) - mu*mu/2
@@ -92,15 +95,15 @@ func (c *curve) guess(level float64) float64 {
 	return e
 }
 
-// A valley's range is shortened, to 0.618 of it each time, so often at most, or until f is the same all over it but for
-// so little.
+// The limits of [valley]: the largest number of steps, each of which shortens the interval to 0.618 of its length,
+// and the variation of f at which it stops.
 const (
 	tries  = 30
 	little = 1e-8
 )
 
-// valley returns roughly the least value of a function with one valley between low and high, among the points that it
-// tried.
+// valley returns about the smallest value of f between low and high, if f has a single valley. The result is the
+// smallest value among the points that it tried.
 func valley(f func(float64) float64, low, high float64) float64 {
 	golden := (math.Sqrt(5) - 1) / 2
 	left, right := high-golden*(high-low), low+golden*(high-low)

@@ -11,10 +11,10 @@ import (
 
 var errUngrouped = errors.New("the job has no form for a group")
 
-// grows is, for each mechanism of a spec, the key that grows with the steps between the hypotheses, and the power of
-// the steps that it grows by. Sensitivities add up by the triangle inequality; losses by privacy.Epsilon.Group, and the
-// range of a choice's loss, which is what "exponential" stands for, likewise; ρ by Bun & Steinke 2016, Proposition
-// 1.9; μ by Dong, Roth & Su 2022, Theorem 2.14.
+// grows describes, for each mechanism of a spec, how its promise changes between hypotheses that are k steps apart:
+// the parameter named key is multiplied by k^power. For sensitivities, this is the triangle inequality. For ε it is
+// privacy.Epsilon.Group. The same argument holds for the range of the loss of an exponential mechanism. For ρ it is
+// Bun & Steinke 2016, Proposition 1.9. For μ it is Dong, Roth & Su 2022, Theorem 2.14.
 var grows = map[string]struct {
 	key   string
 	power int
@@ -24,15 +24,16 @@ var grows = map[string]struct {
 	"exponential":      {"epsilon", 1}, "pure": {"epsilon", 1}, "zcdp": {"rho", 2}, "gdp": {"mu", 1},
 }
 
-// groupStep is a step between hypotheses that are k steps apart. The error is errUngrouped if there is none: for
-// samples, for losses known at one ε or at one order, and for parameters beyond a spec's limits.
+// groupStep returns the step of a job for hypotheses that are that many steps of the neighbouring relation apart.
+// It returns errUngrouped if there is no such step: for samples, for losses known at one ε or one order only, and
+// for parameters beyond the limits of a spec.
 func groupStep(s account.Step, steps int64) (account.Step, error) {
 	words := strings.Fields(s.String())
 	grow, ok := grows[words[0]]
 	if !ok {
 		return account.Step{}, errUngrouped
 	}
-	value := big.NewRat(1, 1) // of a sensitivity that is not written
+	value := big.NewRat(1, 1) // the sensitivity of a spec that does not state it
 	kept := words[:1]
 	for _, word := range words[1:] {
 		key, text, _ := strings.Cut(word, "=")

@@ -12,25 +12,28 @@ import (
 	"dither/privacy"
 )
 
-// MeaningOfJob reads the promise of a job, given by its specs as account.ParseStep reads them. Its advantage and power
-// come from its own curve δ(ε), which is below any single promise; its beliefs come from the least ε that an
-// accountant has at d. If none has one, as for Gaussian noise at a d of 0, no reading is Told.
+// MeaningOfJob interprets the promise of a job, whose specs have the form that account.ParseStep reads. Advantage
+// and power come from the job's own curve δ(ε), which lies below every single promise. Beliefs come from the
+// smallest ε that an accountant finds at d. If no accountant finds one, as for Gaussian noise at d = 0, no reading
+// is Told. The bounds are
 //
 //	advantage ≤ δ(0)
-//	power     ≤ the least, over ε ≥ 0, of e^ε·α + δ(ε) and of 1 − e^−ε(1 − α − δ(ε))
+//	power     ≤ the smallest value, over ε ≥ 0, of e^ε·α + δ(ε) and of 1 − e^−ε(1 − α − δ(ε))
 //
-// [MeaningOf; that the least over all ε is all that the curve says of tests is the duality of Dong, Roth & Su 2022].
-// Any ε gives a bound; those that are tried come near the least.
+// by the arguments of [MeaningOf]. Every ε gives a bound, and MeaningOfJob tries values near the best one. No curve
+// gives a smaller bound than the smallest over all ε, by the duality of Dong, Roth & Su 2022.
 //
-// k steps of the neighbouring relation are another job where every mechanism has a form for them: noise for a
-// sensitivity that is k times as large, ε times k for a promise or a choice, ρ times k², μ times k. For whatever
-// else, as a sample, a bound by group privacy and by the triangle inequality of total variation, k·δ(0), is told.
+// For k steps of the neighbouring relation, MeaningOfJob uses another job if every mechanism has a form for k
+// steps. The sensitivity of noise is multiplied by k, and so are the ε of a promise or of an exponential mechanism,
+// and μ. ρ is multiplied by k². For other mechanisms, such as samples, MeaningOfJob uses two bounds: group privacy,
+// and k·δ(0) by the triangle inequality of the total variation distance.
 //
-// The relation is the one that the job needs: add/remove for Poisson samples, change-one for samples of a fixed size
-// and for randomized response, where it is plain who answered. Any other job holds under the one of the Scenario.
+// The neighbouring relation is the one that the job needs. It is add/remove for Poisson samples. It is change-one
+// for samples of a fixed size, and for randomized response, where the set of participants is public. Any other job
+// holds under the relation of the Scenario.
 //
-// Errors are those of a Scenario, of account.ParseStep and of account.NewJob, a relation that does not fit the job, and
-// a d of 1: all are account.ErrParameter.
+// All errors are account.ErrParameter: an invalid Scenario, specs that account.ParseStep or account.NewJob refuse,
+// a relation that does not fit the job, and d = 1.
 func MeaningOfJob(specs []string, d privacy.Delta, s Scenario) (Meaning, error) {
 	if err := s.check(); err != nil {
 		return Meaning{}, err
@@ -85,7 +88,7 @@ func MeaningOfJob(specs []string, d privacy.Delta, s Scenario) (Meaning, error) 
 	return m, nil
 }
 
-// relationOf is the relation for reading a job, given the requested one, or 0 for none.
+// relationOf returns the neighbouring relation for a job. asked is the requested relation, or 0 for none.
 func relationOf(parts []account.Step, asked privacy.Neighbours) (privacy.Neighbours, error) {
 	job, err := account.NewJob(parts...)
 	if err != nil {
@@ -107,19 +110,21 @@ func relationOf(parts []account.Step, asked privacy.Neighbours) (privacy.Neighbo
 	return asked, nil
 }
 
-// grouped is the meaning for k steps that follows from a job's reading for one step, for any job.
+// grouped returns the reading for that many steps that follows from the reading for one step. It holds for every
+// job.
 func grouped(one Reading, steps int64, s Scenario) Reading {
 	r := Reading{Steps: steps, Advantage: 1, Power: 1}
 	if one.Told {
 		r = readingOf(one.Promise, steps, s)
 	}
 	r.Advantage = min(r.Advantage, exact.MulUp(one.Advantage, exact.FloatUp(new(big.Rat).SetInt64(steps))))
-	r.Power = min(r.Power, exact.AddUp(exact.FloatUp(s.Alpha), r.Advantage)) // P(S) ≤ Q(S) + total variation
+	// P(S) is at most Q(S) + the total variation distance
+	r.Power = min(r.Power, exact.AddUp(exact.FloatUp(s.Alpha), r.Advantage))
 	return r
 }
 
-// jobFor computes a job's own curve between hypotheses that are k steps apart. The error is errUngrouped if it has none
-// for them.
+// jobFor computes a reading from the job's own curve, for hypotheses that are that many steps apart. It returns
+// errUngrouped if the job has no form for them.
 func jobFor(one []account.Step, steps int64, d privacy.Delta, s Scenario) (Reading, error) {
 	parts := slices.Clone(one)
 	if steps > 1 {
@@ -148,7 +153,7 @@ func jobFor(one []account.Step, steps int64, d privacy.Delta, s Scenario) (Readi
 		r.Steps = steps
 	}
 	c := curve{job: job, seen: map[float64]float64{}, far: farthest, slow: slow(parts)}
-	if r.Told && d.Rat().Cmp(negligible) <= 0 { // beyond, δ(ε) falls by no more than d
+	if r.Told && d.Rat().Cmp(negligible) <= 0 { // for larger ε, δ(ε) falls by at most d
 		c.far = min(c.far, exact.FloatUp(r.Promise.Epsilon.Rat()))
 	}
 	r.Advantage = min(r.Advantage, c.delta(0))

@@ -9,59 +9,63 @@ import (
 	"dither/internal/exact"
 )
 
-// Likelihood is the probability of the observed output under one dataset: Factor·e^Log, exactly. A nil Factor is 0, a
-// nil Log 0, so the zero value is an output that the dataset cannot produce. A factor common to the likelihoods of all
-// datasets, with a person's data and without, may be left out, such as the normalising sum of additive noise.
+// Likelihood is the probability of the observed output under one dataset: Factor·e^Log, exactly. A nil Factor is 0,
+// and a nil Log is 0. So the zero value is the likelihood of an output that the dataset cannot produce. A factor
+// common to all likelihoods, with a person's data and without, may be left out. An example is the normalising sum
+// of additive noise.
 type Likelihood struct{ Factor, Log *big.Rat }
 
-// Inference is what an attacker does after seeing an output a: Bayes' rule, over finitely many datasets, twice. The
-// first time it uses the output's probability under each dataset x. The second time it uses that under x₋ᵢ, in
-// which the data of person i are replaced by a default (under change-one) or removed (under add/remove): what the
-// attacker would believe about x, and so about person i, if that person's data had not been used.
+// Inference is what an attacker infers from an output a, by Bayes' rule over finitely many datasets. The rule is
+// applied twice. The first time uses the probability of a under each dataset x. The second time uses its
+// probability under x₋ᵢ, in which the data of person i are removed (add/remove) or replaced by a default
+// (change-one). The second belief is what the attacker would believe if person i's data had not been used.
 //
-// The datasets may also stand for hypotheses about the world behind them. A dataset that two hypotheses can both
-// produce is listed twice.
+// The datasets may also stand for hypotheses about the world. A dataset that two hypotheses can produce is then
+// listed twice.
 //
-// Theorem 1 [Kasiviswanathan & Smith 2014, "On the semantics of differential privacy: a Bayesian formulation"]. If the
-// mechanism is ε-differentially private, and x₋ᵢ is one step of the neighbouring relation from x, then for every
-// prior, whatever it holds of how people depend on one another, every i, every output a that is possible and every
-// event S
+// Theorem 1 [Kasiviswanathan & Smith 2014, "On the semantics of differential privacy: a Bayesian formulation"].
+// Claim: the two beliefs differ by at most a factor of e^2ε. Precisely, let the mechanism be ε-differentially
+// private, and x₋ᵢ one step of the neighbouring relation from x. Then for every prior, every person i, every
+// possible output a and every event S,
 //
 //	e^−2ε·p₋ᵢ(S|a) ≤ p(S|a) ≤ e^2ε·p₋ᵢ(S|a),
 //
-// and the odds of S, p(S)/p(not S), are within a factor of e^±2ε likewise.
+// and the odds of S, p(S)/p(not S), differ by at most the same factor. The prior may contain any dependence between
+// people.
 //
-// Proof. Let π be the prior, P_x the law of the output, Z = Σ_x π(x)P_x(a) and Z₋ = Σ_x π(x)P_x₋ᵢ(a). For
-// every x
+// Proof. Let π be the prior, P_x the distribution of the output under x, Z = Σ_x π(x)P_x(a) and Z₋ = Σ_x
+// π(x)P_x₋ᵢ(a). For every x
 //
-//	p(x|a)/p₋ᵢ(x|a) = P_x(a)/P_x₋ᵢ(a) · Z₋/Z,
+//	p(x|a)/p₋ᵢ(x|a) = P_x(a)/P_x₋ᵢ(a) · Z₋/Z.
 //
-// where the first factor is within e^±ε by the promise and the second, being a mean of inverse such factors, too.
-// p(S) is a mean, weighted by p₋ᵢ(x) over S, of p(x)/p₋ᵢ(x), times p₋ᵢ(S): hence within the same bounds. In
-// a quotient of odds Z₋/Z cancels, and what is left is one such mean of the first factors over another. ∎
+// The first factor is between e^−ε and e^ε by the promise. The second factor is a mean of inverse such factors, so
+// it is in the same range. p(S)/p₋ᵢ(S) is the mean of p(x)/p₋ᵢ(x) over S, weighted by p₋ᵢ(x), so it satisfies the
+// same bounds. In a quotient of odds, Z₋/Z cancels. What remains is the quotient of two means of the first factor.
+// ∎
 //
-// It does not say that nothing is learned about a person: p(·|a) and p₋ᵢ(·|a) may both be far from the prior, for
-// example if a study finds a fact about everybody.
+// The theorem does not say that an attacker learns nothing about a person. Both p(·|a) and p₋ᵢ(·|a) may be far from
+// the prior, for example if a study finds a fact about everybody.
 //
-// For δ > 0 the bound fails with some probability over the output, and for a prior over many datasets what is known
-// is of statistical distance [Kasiviswanathan & Smith 2014]; MeaningOf has what holds of two hypotheses.
+// For δ > 0 the bound fails with some probability over the output. For a prior over many datasets, the known
+// results concern the statistical distance [Kasiviswanathan & Smith 2014]. [MeaningOf] has bounds for two
+// hypotheses.
 type Inference struct {
-	Prior   []*big.Rat   // of each dataset: at least 0, and positive somewhere. The sum need not be 1
-	Seen    []Likelihood // of the output, under each dataset
-	Without []Likelihood // of the same output, under each dataset with the person's data replaced or removed
+	Prior   []*big.Rat   // the prior weight of each dataset: at least 0, and not all 0; the sum need not be 1
+	Seen    []Likelihood // the likelihood of the output under each dataset
+	Without []Likelihood // the same, with the person's data removed or replaced
 }
 
-// Posterior is the belief in each dataset after the output.
+// Posterior holds the beliefs in each dataset after the output: with the person's data, and without.
 type Posterior struct {
 	with, without weights
-	sums          exact.Interval // ln Z₋/Z, but for the shifts
-	ratios        []float64      // upper bounds of |ln p(x)/p₋ᵢ(x)|; NaN if neither is possible
+	sums          exact.Interval // ln(Z₋/Z), apart from the shifts of the weights
+	ratios        []float64      // upper bounds on |ln p(x)/p₋ᵢ(x)|; NaN if both are 0
 	worst         int
-	bits          uint // of precision
+	bits          uint // the precision
 }
 
-// Posterior applies Bayes' rule. Lists of different lengths, a negative prior or factor, and an output that is
-// impossible under every dataset of the prior are account.ErrParameter.
+// Posterior applies Bayes' rule. It returns account.ErrParameter if the lists differ in length, if a prior or a
+// factor is negative, or if the output is impossible under every dataset of the prior.
 func (in Inference) Posterior() (Posterior, error) {
 	if len(in.Prior) == 0 || len(in.Seen) != len(in.Prior) || len(in.Without) != len(in.Prior) {
 		return Posterior{}, fmt.Errorf("%w: each data set has a prior and two likelihoods", account.ErrParameter)
@@ -93,7 +97,8 @@ func (in Inference) Posterior() (Posterior, error) {
 	return p, nil
 }
 
-// ratio is |ln p(x) − ln p₋ᵢ(x)|, rounded up: from the likelihoods themselves, so that nothing underflows.
+// ratio returns |ln p(x) − ln p₋ᵢ(x)|, rounded up. It computes with the logarithms of the likelihoods, so that
+// nothing underflows.
 func (p Posterior) ratio(x int, in Inference) float64 {
 	seen, without := p.with.can[x], p.without.can[x]
 	switch {
@@ -114,10 +119,10 @@ func (p Posterior) ratio(x int, in Inference) float64 {
 	return max(-lower, upper)
 }
 
-// LogRatio is the largest |ln(p(S|a)/p₋ᵢ(S|a))| over all events S, rounded up, with the dataset that attains it: an
-// event's ratio is a mean of those of its datasets, so none is further from 1 than the furthest of one dataset. It is
-// +Inf if something is possible after the output with the person's data and not without, or the other way round. For
-// the zero Posterior it is NaN.
+// LogRatio returns the largest |ln(p(S|a)/p₋ᵢ(S|a))| over all events S, rounded up, and the dataset that attains
+// it. A single dataset attains it, because an event's ratio is a mean of the ratios of its datasets. The result is
+// +Inf if some dataset is possible after the output with the person's data and impossible without, or the reverse.
+// For the zero Posterior it is NaN.
 func (p Posterior) LogRatio() (upper float64, at int) {
 	if len(p.ratios) == 0 {
 		return math.NaN(), 0
@@ -125,16 +130,19 @@ func (p Posterior) LogRatio() (upper float64, at int) {
 	return p.ratios[p.worst], p.worst
 }
 
-// Of is the belief in an event, given by its datasets: with the person's data, and without. If the output is impossible
-// without it, there is no such belief, and the second is NaN. For the zero Posterior both are NaN.
+// Of returns the belief in an event: with the person's data, and without. The event is given by the indices of its
+// datasets. If the output is impossible without the person's data, the second belief does not exist, and is NaN.
+// For the zero Posterior both are NaN.
 func (p Posterior) Of(event func(x int) bool) (with, without Between) {
 	return p.with.share(event), p.without.share(event)
 }
 
-// EventRatio bounds |ln(p(S|a)/p₋ᵢ(S|a))| of one event from both sides. Both bounds are +Inf if exactly one of the
-// two beliefs is 0. They are also +Inf, for every event, if the output is impossible without the person's data, because
-// then p₋ᵢ does not exist. Both are NaN if both beliefs are 0, and for the zero Posterior. If a belief is too small
-// to compute, the bounds are 0 and LogRatio's.
+// EventRatio returns bounds on |ln(p(S|a)/p₋ᵢ(S|a))| for one event S.
+//
+// Both bounds are +Inf if exactly one of the two beliefs is 0. They are also +Inf, for every event, if the output
+// is impossible without the person's data, because p₋ᵢ then does not exist. Both are NaN if both beliefs are 0, and
+// for the zero Posterior. If a belief is too small to compute, the bounds are 0 and the result of
+// [Posterior.LogRatio].
 func (p Posterior) EventRatio(event func(x int) bool) Between {
 	if len(p.ratios) == 0 {
 		return Between{math.NaN(), math.NaN()}
@@ -149,7 +157,7 @@ func (p Posterior) EventRatio(event func(x int) bool) Between {
 		return Between{math.NaN(), math.NaN()}
 	case seen != other:
 		return Between{math.Inf(1), math.Inf(1)}
-	case with.Lo().Sign() <= 0 || without.Lo().Sign() <= 0: // too small to tell
+	case with.Lo().Sign() <= 0 || without.Lo().Sign() <= 0: // too small to compute
 		return Between{0, p.ratios[p.worst]}
 	}
 	lower, upper := with.Log().Sub(without.Log()).Add(p.sums).Floats()

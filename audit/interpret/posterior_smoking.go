@@ -8,21 +8,21 @@ import (
 	"dither/privacy"
 )
 
-// Study is a standard example of lectures. A study publishes a noisy count of how many of its smokers have lung cancer,
-// and an insurer who knows that Alice smokes raises her premium. Was her privacy violated? The insurer learned that
-// smoking is harmful, which the study would have shown without her [Kasiviswanathan & Smith 2014; Dwork & Roth 2014,
-// Section 1.1].
+// Study is a standard example in lectures on privacy. A study publishes a noisy count of its smokers who have lung
+// cancer. An insurer knows that Alice smokes, and raises her premium. Was her privacy violated? The insurer learned
+// that smoking is harmful. The study would have shown that without Alice's data [Kasiviswanathan & Smith 2014;
+// Dwork & Roth 2014, Section 1.1].
 //
-// The insurer knows who the smokers are, and believes with probability Prior that smoking is harmful. If it is, each
-// smoker independently has lung cancer with probability Harmful, otherwise with probability Harmless. Noise is discrete
-// Laplace of scale 1/ε.
+// The insurer knows who the smokers are, and believes with probability Prior that smoking is harmful. If it is
+// harmful, each smoker independently has lung cancer with probability Harmful, and otherwise with probability
+// Harmless. The noise is discrete Laplace of scale 1/ε.
 type Study struct {
-	Smokers                  int // Alice among them: 1 to 100
+	Smokers                  int // 1 to 100, including Alice
 	Prior, Harmless, Harmful *big.Rat
 	Epsilon                  privacy.Epsilon
 }
 
-// SmokingStudy is the study with the example's figures.
+// SmokingStudy returns the study with the figures of the example.
 func SmokingStudy(e privacy.Epsilon) Study {
 	return Study{
 		Smokers: 100, Prior: big.NewRat(1, 2), Harmless: big.NewRat(1, 50),
@@ -30,19 +30,21 @@ func SmokingStudy(e privacy.Epsilon) Study {
 	}
 }
 
-// Of the datasets, those with the same count among the others are alike to the study: they are one here, with their
-// number in its prior. The place of one is others·4 + 2·(Alice has cancer) + (smoking is harmful).
+// The datasets of [Study.Inference] are classes of datasets with the same count among the other smokers, because
+// the study cannot distinguish these. The prior of a class is the sum over its datasets. The index of a class is
+// others·4 + 2·(Alice has cancer) + (smoking is harmful).
 
-// HarmfulIn is the event that smoking is harmful, over the datasets of Inference.
+// HarmfulIn reports whether smoking is harmful in dataset x of [Study.Inference].
 func (s Study) HarmfulIn(x int) bool { return x&1 == 1 }
 
-// AliceIn is the event that Alice has lung cancer.
+// AliceIn reports whether Alice has lung cancer in dataset x of [Study.Inference].
 func (s Study) AliceIn(x int) bool { return x>>1&1 == 1 }
 
-// Inference is what the insurer infers from an answer. An invalid study is account.ErrParameter.
+// Inference returns what the insurer infers from an answer. It returns account.ErrParameter if the study is
+// invalid.
 //
-// An answer beyond 0 or Smokers counts as that end, and has the same meaning, because there the noise's probabilities
-// are in the same proportions.
+// An answer below 0 or above Smokers is moved to the nearest end. It means the same as that end, because beyond the
+// ends the noise's probabilities have constant ratios.
 func (s Study) Inference(answer int64) (Inference, error) {
 	prior, err := s.priors()
 	if err != nil {
@@ -51,7 +53,7 @@ func (s Study) Inference(answer int64) (Inference, error) {
 	return s.after(prior, min(max(answer, 0), int64(s.Smokers))), nil
 }
 
-// after is the inference from an answer. Its lists of likelihoods are over the datasets of prior.
+// after returns the inference from an answer, with likelihoods for each dataset of prior.
 func (s Study) after(prior []*big.Rat, answer int64) Inference {
 	in := Inference{Prior: prior, Seen: make([]Likelihood, len(prior)), Without: make([]Likelihood, len(prior))}
 	for x := range prior {
@@ -61,10 +63,10 @@ func (s Study) after(prior []*big.Rat, answer int64) Inference {
 	return in
 }
 
-// mostSmokers keeps the running time of LargestRatio, which tries every answer, below about a second.
+// mostSmokers keeps the running time of [Study.LargestRatio], which tries every answer, below about a second.
 const mostSmokers = 100
 
-// priors are the insurer's beliefs in the datasets before the study.
+// priors returns the insurer's beliefs in the datasets before the study.
 func (s Study) priors() ([]*big.Rat, error) {
 	one := big.NewRat(1, 1)
 	if s.Smokers < 1 || s.Smokers > mostSmokers {
@@ -94,14 +96,14 @@ func (s Study) priors() ([]*big.Rat, error) {
 	return prior, nil
 }
 
-// likelihood is that of the noise, without its normalising factor.
+// likelihood returns the likelihood of a value of the noise, without the normalising factor.
 func (s Study) likelihood(noise int64) Likelihood {
 	away := new(big.Rat).SetInt64(-max(noise, -noise))
 	return Likelihood{Factor: big.NewRat(1, 1), Log: away.Mul(away, s.Epsilon.Rat())}
 }
 
-// LargestRatio is the largest |ln(p(S|a)/p₋ᵢ(S|a))| over all events and all answers, rounded up, with the answer
-// that attains it.
+// LargestRatio returns the largest |ln(p(S|a)/p₋ᵢ(S|a))| over all events S and all answers a, rounded up, and the
+// answer that attains it.
 func (s Study) LargestRatio() (upper float64, answer int64, err error) {
 	prior, err := s.priors()
 	if err != nil {
@@ -119,7 +121,7 @@ func (s Study) LargestRatio() (upper float64, answer int64, err error) {
 	return upper, answer, nil
 }
 
-// binomial is the law of the number of successes among n.
+// binomial returns the distribution of the number of successes in n trials.
 func binomial(n int, p *big.Rat) []*big.Rat {
 	law := []*big.Rat{big.NewRat(1, 1)}
 	fail := new(big.Rat).Sub(big.NewRat(1, 1), p)

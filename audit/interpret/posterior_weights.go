@@ -9,18 +9,20 @@ import (
 	"dither/internal/exact"
 )
 
-// weights are prior times likelihood, divided by e^shift, where shift is the largest Log.
+// weights holds, for each dataset, its prior times its likelihood, divided by e^shift. shift is the largest Log of
+// a possible dataset.
 type weights struct {
 	each  []exact.Interval
-	can   []bool // that the weight is above 0
+	can   []bool // whether each weight is above 0
 	shift *big.Rat
 	sum   exact.Interval
 	none  bool // every weight is 0
 	bits  uint
 }
 
-// precision is that of beliefs, which differ, with a person's data and without, by as little as the likelihoods'
-// logarithms do.
+// precision returns the number of binary digits for computing beliefs. The beliefs with and without a person's data
+// may differ by as little as the logarithms of the likelihoods do. So small differences between these logarithms
+// need more digits.
 func precision(lists ...[]Likelihood) uint {
 	const usual, most = 192, 4096
 	bits := usual
@@ -35,8 +37,8 @@ func precision(lists ...[]Likelihood) uint {
 	return uint(min(bits, most))
 }
 
-// least is a Log that is as good as −∞ beside 0: the sum's digits do not reach so far. The weight is then from 0 to
-// e^least.
+// least is a logarithm so small that, beside a weight of 1, its weight is below the precision. A weight with a
+// smaller logarithm is taken as the interval from 0 to e^least.
 const least = -4096
 
 func weigh(prior []*big.Rat, likelihoods []Likelihood, memo map[string]exact.Interval, bits uint) (weights, error) {
@@ -65,7 +67,7 @@ func weigh(prior []*big.Rat, likelihoods []Likelihood, memo map[string]exact.Int
 	return w, nil
 }
 
-// decay is e^r for r ≤ 0.
+// decay returns e^r for r ≤ 0. memo caches the results.
 func decay(r *big.Rat, memo map[string]exact.Interval, bits uint) exact.Interval {
 	name := r.RatString()
 	if x, ok := memo[name]; ok {
