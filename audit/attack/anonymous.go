@@ -9,24 +9,25 @@ import (
 	"strings"
 )
 
-// Limits of a published table.
+// Limits on published tables.
 const (
 	MostRows    = 1_000_000
 	MostColumns = 256
 	MostCells   = 1 << 22 // rows × columns
-	MostTables  = 8       // that are intersected
-	mostPairs   = 1 << 20 // of sensitive values that are compared
+	MostTables  = 8       // tables that can be intersected
+	mostPairs   = 1 << 20 // pairs of sensitive values that can be compared
 )
 
-// Table is a published table about people without their names. One column is sensitive. The others, the
-// quasi-identifiers, are generalised so that several rows are equal in them.
+// Table is a published table about people without their names. One column is sensitive. The other columns are
+// quasi-identifiers: they are generalised so that several rows are equal in all of them.
 type Table struct {
 	columns   []string
 	sensitive int
 	rows      [][]string
 }
 
-// ReadTable reads a table from CSV whose first line names its columns. The error is ErrTable, or the reader's own.
+// ReadTable reads a table from CSV. The first line names the columns, and sensitive is the name of the sensitive
+// column. It returns ErrTable for an invalid table, or the reader's own error.
 func ReadTable(r io.Reader, sensitive string) (*Table, error) {
 	t := &Table{}
 	err := records(r, func(_ int, record []string) error {
@@ -49,7 +50,7 @@ func ReadTable(r io.Reader, sensitive string) (*Table, error) {
 	return t, nil
 }
 
-// named finds the sensitive column.
+// named checks the names of the columns and finds the sensitive one.
 func (t *Table) named(sensitive string) error {
 	seen := map[string]bool{}
 	for _, name := range t.columns {
@@ -71,7 +72,7 @@ func (t *Table) named(sensitive string) error {
 	return nil
 }
 
-// Rows is the number of rows.
+// Rows returns the number of rows.
 func (t *Table) Rows() int {
 	if t == nil {
 		return 0
@@ -79,8 +80,8 @@ func (t *Table) Rows() int {
 	return len(t.rows)
 }
 
-// Anonymity is the largest k for which the table is k-anonymous [Sweeney 2002]: every row has at least k−1 others
-// that are like it in all columns but the sensitive one. It is 0 if there are no rows.
+// Anonymity returns the largest k for which the table is k-anonymous [Sweeney 2002]: every row is equal to at least
+// k−1 other rows in all columns except the sensitive one. It returns 0 if there are no rows.
 func (t *Table) Anonymity() int {
 	if t.Rows() == 0 {
 		return 0
@@ -98,16 +99,16 @@ func (t *Table) Anonymity() int {
 	return slices.Min(slices.Collect(maps.Values(classes)))
 }
 
-// Found is the information in one table about a person.
+// Found is what one table says about one person.
 type Found struct {
-	Rows   int            // that may be the person's
-	Values map[string]int // the sensitive values of those rows, as they were published, and in how many each stands
-	Lacks  []string       // what is known of the person, and has no column here: it excludes no row
+	Rows   int            // the number of rows that may be the person's
+	Values map[string]int // the sensitive values of those rows, as published, with the number of rows for each
+	Lacks  []string       // known columns that the table does not have; they exclude no row
 	unread map[string]bool
 }
 
-// about finds the rows that agree with everything known about a person. A row with values in an unknown notation may be
-// the person's.
+// about finds the rows that agree with everything known about a person. A row with a value in an unknown notation
+// may be the person's.
 func (t *Table) about(known map[string]string) Found {
 	out := Found{Values: map[string]int{}, unread: map[string]bool{}}
 	for _, name := range slices.Sorted(maps.Keys(known)) {
@@ -115,7 +116,7 @@ func (t *Table) about(known map[string]string) Found {
 			out.Lacks = append(out.Lacks, name)
 		}
 	}
-	told := make([]map[string]verdict, len(t.columns)) // by the value in a column
+	told := make([]map[string]verdict, len(t.columns)) // caches the verdicts by column and value
 	for i := range told {
 		told[i] = map[string]verdict{}
 	}
@@ -151,7 +152,7 @@ func (t *Table) about(known map[string]string) Found {
 	return out
 }
 
-// forms are the possible forms of the sensitive value: all of them, or just over mostPairs.
+// forms returns the possible forms of the person's sensitive value. It stops once it has more than mostPairs.
 func (f Found) forms() []form {
 	var out []form
 	for _, text := range slices.Sorted(maps.Keys(f.Values)) {
@@ -162,31 +163,32 @@ func (f Found) forms() []form {
 	return distinct(out)
 }
 
-// distinct keeps one form of each text, sorted.
+// distinct sorts forms by their text and removes duplicates.
 func distinct(forms []form) []form {
 	slices.SortFunc(forms, func(a, b form) int { return strings.Compare(a.text, b.text) })
 	return slices.CompactFunc(forms, func(a, b form) bool { return a.text == b.text })
 }
 
-// Intersection is the information in several tables about one person.
+// Intersection is what several tables together say about one person.
 type Intersection struct {
-	Tables  []Found  // the information in each alone
-	Left    []string // the sensitive values that all of them leave possible, sorted; "*" is any
-	Certain bool     // whether exactly one value is left
-	Unread  []string // published values that were not understood, sorted: they exclude nothing
+	Tables  []Found  // what each table says alone
+	Left    []string // the sensitive values that all tables leave possible, sorted; "*" stands for any value
+	Certain bool     // whether exactly one value is possible
+	Unread  []string // published values in an unknown notation, sorted; they exclude nothing
 }
 
-// Intersect finds what several tables together leave possible about a person who is in all of them, given the values of
-// some columns for that person [Ganta, Kasiviswanathan & Smith 2008]. However large the k for which each table is
-// k-anonymous, only one value may remain, which is then the person's. If none remains, the person is not in all tables,
-// or the known values are wrong. Tables without any of the known columns are accepted too.
+// Intersect returns the sensitive values that several tables together leave possible for a person who is in all of
+// them [Ganta, Kasiviswanathan & Smith 2008]. known holds the person's values in some columns. Even if each table
+// is k-anonymous for a large k, only one value may remain, which is then the person's. If no value remains, the
+// person is not in all tables, or a known value is wrong. A table may lack some or all of the known columns.
 //
-// A published value, sensitive or not, may be generalised, in the notations that docs/explanation/checking.md lists.
-// A value excludes another only if Intersect understands the notations of both. So an unknown notation never excludes
-// too much. Words count as they stand: Intersect does not know that Europe contains France.
+// A published value may be generalised, in the notations that docs/explanation/checking.md lists. A value excludes
+// another one only if Intersect understands the notations of both, so an unknown notation never excludes too much.
+// Words are compared as texts: Intersect does not know that Europe contains France.
 //
-// The error is ErrParameter without tables or with more than MostTables, if nothing is known, if no table has a known
-// column other than the sensitive one, or if there are too many sensitive values to compare.
+// Intersect returns ErrParameter if there are no tables, or more than MostTables, or a table without rows. It also
+// returns it if nothing is known, if a known column is in no table or is sensitive in all, and if there are too
+// many sensitive values to compare.
 func Intersect(tables []*Table, known map[string]string) (Intersection, error) {
 	switch {
 	case len(tables) == 0 || len(known) == 0:

@@ -2,8 +2,8 @@ package attack
 
 import "math"
 
-// symmetric is a symmetric matrix, stored as its lower triangle, row by row; later its Cholesky factor is stored in the
-// same place.
+// symmetric is a symmetric n × n matrix. Its lower triangle is stored row by row. factor stores the Cholesky factor
+// in the same place.
 type symmetric struct {
 	n     int
 	lower []float64
@@ -13,12 +13,12 @@ func newSymmetric(n int) *symmetric { return &symmetric{n, make([]float64, n*(n+
 
 func (q *symmetric) clear() { clear(q.lower) }
 
-// row is row i up to the diagonal.
+// row returns row i up to and including the diagonal.
 func (q *symmetric) row(i int) []float64 { return q.lower[i*(i+1)/2 : (i+1)*(i+2)/2] }
 
-// factor replaces the matrix by its factor. A pivot that rounding has left without a digit is skipped: its unknown
-// stays as it is, as is usual in interior-point methods [Wright 1999]. It reports false if a number is no longer
-// finite.
+// factor replaces the matrix by its Cholesky factor. If rounding leaves no correct digit of a pivot, factor makes
+// the pivot huge, so that solve leaves the corresponding unknown at about 0. This is usual in interior-point
+// methods [Wright 1999]. factor returns false if a number is not finite.
 func (q *symmetric) factor() bool {
 	for i := range q.n {
 		r := q.row(i)
@@ -47,7 +47,7 @@ func (q *symmetric) factor() bool {
 	return true
 }
 
-// solve replaces b by the solution, once the matrix is factored.
+// solve replaces b by the solution of the system of equations with right side b. The matrix must be factored.
 func (q *symmetric) solve(b []float64) {
 	for i := range q.n {
 		r := q.row(i)

@@ -12,8 +12,8 @@ import (
 // Curator is a simulated curator that answers counts about made-up people.
 type Curator struct {
 	kind    kind
-	bound   float64         // of fixed noise
-	epsilon privacy.Epsilon // of a budget
+	bound   float64         // of the noise of a [Bounded] curator
+	epsilon privacy.Epsilon // the budget of a curator made by [Ours]
 }
 
 type kind int
@@ -24,11 +24,12 @@ const (
 	budgeted
 )
 
-// Truthful answers exactly.
+// Truthful returns a curator that answers exactly.
 func Truthful() Curator { return Curator{} }
 
-// Bounded adds noise that is uniform in [-bound, bound], drawn for each answer, however many there are. It promises
-// nothing, and its noise comes from the simulation's seed. A bound outside (0, 10⁹] is ErrParameter.
+// Bounded returns a curator that adds noise uniform in [-bound, bound]. The bound is the same however many answers
+// it gives. The curator keeps no privacy promise, and its noise comes from the seed of the simulation. A bound
+// outside (0, 10⁹] is ErrParameter.
 func Bounded(bound float64) (Curator, error) {
 	if !(bound > 0 && bound <= farOff) {
 		return Curator{}, fmt.Errorf("%w: a bound of noise is above 0 and at most 1e9, not %g", ErrParameter, bound)
@@ -36,10 +37,13 @@ func Bounded(bound float64) (Curator, error) {
 	return Curator{kind: fixed, bound: bound}, nil
 }
 
-// Ours divides a budget of ε among all the answers of an attack, with discrete Laplace noise of package mechanism. The
-// noise is real: it comes from the system, and no seed repeats it. ε is for a change of one person's bit or record
-// with a known number of people (change-one), because the attacker asks for somebody's value. Under add/remove, which
-// dither's own releases use by default, a promise of ε is one of 2ε for such a change. An ε of 0 is ErrParameter.
+// Ours returns a curator that divides a budget of ε among all answers of an attack, with the discrete Laplace noise
+// of package mechanism. The noise comes from the system's randomness, so no seed repeats it. An ε of 0 is
+// ErrParameter.
+//
+// ε is for changing one person's bit or record among a known number of people (change-one), because the attacker
+// asks for a person's value. dither's own releases use add/remove by default. A promise of ε under add/remove is a
+// promise of 2ε for such a change.
 func Ours(e privacy.Epsilon) (Curator, error) {
 	if e.IsZero() {
 		return Curator{}, fmt.Errorf("%w: a budget is above 0", ErrParameter)
@@ -47,18 +51,18 @@ func Ours(e privacy.Epsilon) (Curator, error) {
 	return Curator{kind: budgeted, epsilon: e}, nil
 }
 
-// Epsilon is the budget; ok is false for a curator that promises nothing.
+// Epsilon returns the budget. ok is false for a curator without a privacy promise.
 func (c Curator) Epsilon() (e privacy.Epsilon, ok bool) { return c.epsilon, c.kind == budgeted }
 
-// Noise is the bound of fixed noise; ok is false for other curators.
+// Noise returns the bound of a [Bounded] curator. ok is false for other curators.
 func (c Curator) Noise() (bound float64, ok bool) { return c.bound, c.kind == fixed }
 
-// farOff bounds the distance of an answer from 0: beyond it, a float could not use the answer. Clamping is
-// post-processing, so the promise holds.
+// farOff is the largest absolute value of an answer. Larger answers are clamped, because floats could not compute
+// with them. Clamping is post-processing, so a promise still holds.
 const farOff = 1e9
 
-// answer answers counts. One person changes them by at most sensitivity, in the sum of all. Fixed noise is drawn from
-// s.
+// answer returns the curator's answers to counts. One person changes the counts by at most sensitivity, in the sum
+// of all absolute changes. The noise of a [Bounded] curator is drawn from s.
 func (c Curator) answer(counts []int64, sensitivity int64, s *stream) ([]float64, error) {
 	out := make([]float64, len(counts))
 	if c.kind == budgeted {
@@ -85,14 +89,14 @@ func (c Curator) answer(counts []int64, sensitivity int64, s *stream) ([]float64
 	return out, nil
 }
 
-// Rate is a share measured over independent runs: its mean, and the standard deviation of one run, which is 0 for a
-// single run.
+// Rate is a share measured in independent runs: the mean over the runs, and the standard deviation of one run.
+// StdDev is 0 for a single run.
 type Rate struct {
 	Mean, StdDev float64
 	Runs         int
 }
 
-// rateOf summarises runs.
+// rateOf returns the mean and the standard deviation of the shares of several runs.
 func rateOf(shares []float64) Rate {
 	r := Rate{Runs: len(shares)}
 	for _, x := range shares {

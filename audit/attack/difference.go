@@ -2,28 +2,28 @@ package attack
 
 import "fmt"
 
-// Differencing simulates the oldest attack: ask how many people have a secret bit, and how many people other than one.
-// The difference is that person's bit. Against noise the attacker asks each question repeatedly, in other words each
-// time, and takes means.
+// Differencing simulates the oldest attack. The attacker asks how many people have a secret bit, and asks the same
+// about all people except one. The difference is that person's bit. Against noise, the attacker asks both questions
+// repeatedly, in different words, and takes means.
 type Differencing struct {
 	Pairs int // how often both questions are asked; at most MostQuestions
 	Runs  int // at most MostRuns, and Pairs × Runs at most 2²¹
 	Seed  uint64
 }
 
-// mostAsked bounds the pairs of all runs.
+// mostAsked is the largest value of Pairs × Runs.
 const mostAsked = 1 << 21
 
-// others is how many other people there are: the attack does not depend on it.
+// others is the number of other people. The attack does not depend on it.
 const others = 100
 
-// Run is the share of runs in which the bit, 0 or 1 with equal probability, is guessed correctly. If noise is fixed,
-// its mean over many answers vanishes.
+// Run returns the share of runs in which the attacker guesses the bit correctly. The bit is 0 or 1 with equal
+// probability. Against a [Bounded] curator, the mean of its noise over many answers tends to 0.
 //
-// A budget is divided among all the answers. The curator cannot know the target, and most people are in both questions,
-// so the sensitivity is that of 2·Pairs answers for a change of one person's bit. Any attack guesses at most
-// e^ε/(1+e^ε) on average (interpret.MostGuessed). The draws of fixed noise are a function of the seed. The error is
-// ErrParameter.
+// A budget is divided among all answers. The curator cannot know the target, and most people are counted in both
+// questions. So the sensitivity is that of 2·Pairs answers, for a change of one person's bit. No attack guesses
+// more than e^ε/(1+e^ε) of the bits on average (interpret.MostGuessed). The seed determines everything except the
+// noise of a budget. Invalid fields are ErrParameter.
 func (d Differencing) Run(c Curator) (Rate, error) {
 	switch {
 	case d.Pairs < 1 || d.Pairs > MostQuestions:

@@ -6,23 +6,23 @@ import (
 	"strings"
 )
 
-// A published value may be
+// form is a possible meaning of a published value. The notations are
 //
-//	28              itself; numbers are equal as numbers
-//	*, ?, NA, –     anything, as nothing at all is
-//	130**           whatever has the characters before the stars, and one for each star
+//	28              the value itself; numbers are compared as numbers
+//	*, ?, NA, –     any value; an empty text also means any value
+//	130**           any text that begins with 130, and has one more character for each star
 //	20-29           a number from 20 to 29, both included; also 20–29, 20..29, 20 to 29
-//	[20,30), [90,)  a number of an interval, with or without its ends, or with one of them
-//	<30, >=40, 90+  a number on one side
-//	{flu,cold}      any of several such values; also flu|cold
+//	[20,30), [90,)  a number in an interval, with or without its ends; an end may be missing
+//	<30, >=40, 90+  a number below or above a limit
+//	{flu,cold}      one of several values; also flu|cold
 //
-// and any other text is that text, unless it looks as if it said something else (unread).
+// Any other text stands for itself. A text that resembles a notation, but is none, is unread.
 type form struct {
 	kind              formKind
-	text              string   // as it was published
-	low, high         *big.Rat // of a span, nil if it has no such end; a number is both
-	openLow, openHigh bool     // whether the end is not of it
-	prefix            string   // of a pattern, before its stars
+	text              string   // as published
+	low, high         *big.Rat // the ends of a span; nil for an end that is missing; equal for a number
+	openLow, openHigh bool     // whether the span excludes the end
+	prefix            string   // of a pattern: the characters before its stars
 }
 
 type formKind int
@@ -32,10 +32,10 @@ const (
 	span
 	pattern
 	anything
-	unread // a notation that is none of these
+	unread // an unknown notation
 )
 
-// How spans are written.
+// The notations of spans.
 var (
 	decimal   = `([-+]?(?:[0-9]{1,30}(?:\.[0-9]{0,30})?|\.[0-9]{1,30}))`
 	plain     = regexp.MustCompile(`^` + decimal + `$`)
@@ -46,16 +46,16 @@ var (
 	upward   = regexp.MustCompile(`^` + decimal + `\s*\+$`)
 )
 
-// suppressed are texts that stand for a value that was left out.
+// suppressed lists the texts, in capitals, that stand for a suppressed value.
 var suppressed = map[string]bool{
 	"": true, "*": true, "?": true, "NA": true, "N/A": true, "NULL": true, "-": true,
 	"–": true, "—": true, "…": true,
 }
 
-// mostNested is how deep sets may lie in sets.
+// mostNested is the largest depth of sets within sets.
 const mostNested = 4
 
-// parse reads a published value: what it may be, at least one form.
+// parse returns the possible forms of a published value. There is at least one.
 func parse(text string) []form { return nested(text, mostNested) }
 
 func nested(text string, depth int) []form {
@@ -83,7 +83,7 @@ func nested(text string, depth int) []form {
 	return out
 }
 
-// split cuts a text at a separator that is in no brackets.
+// split divides a text at each separator that is not inside brackets.
 func split(text string, separator rune) []string {
 	var out []string
 	depth, from := 0, 0
@@ -100,14 +100,14 @@ func split(text string, separator rune) []string {
 	return append(out, text[from:])
 }
 
-// single reads a value that is no set.
+// single returns the form of a value that is not a set.
 func single(text string) form {
 	f := form{kind: span, text: text}
 	if plain.MatchString(text) {
 		return exactly(text)
 	} else if m := closedEnd.FindStringSubmatch(text); m != nil {
 		if f.low, f.high = number(m[1]), number(m[2]); f.low.Cmp(f.high) > 0 {
-			return form{text: text} // a code, as the month 2020-05
+			return form{text: text} // a code, such as the month 2020-05
 		}
 		return f
 	} else if m := interval.FindStringSubmatch(text); m != nil {
@@ -134,7 +134,7 @@ func single(text string) form {
 	return f
 }
 
-// exactly is a value that is known: a number, or a word.
+// exactly returns the form of a known value: a number or a word.
 func exactly(text string) form {
 	if !plain.MatchString(text) {
 		return form{text: text}
@@ -143,12 +143,12 @@ func exactly(text string) form {
 	return form{kind: span, text: text, low: x, high: x}
 }
 
-// exact reports a form that is one value.
+// exact reports whether a form is a single value.
 func (f form) exact() bool {
 	return f.kind == word || f.kind == span && f.low != nil && f.high != nil && f.low.Cmp(f.high) == 0
 }
 
-// empty reports a span with nothing in it.
+// empty reports whether a span contains no number.
 func (f form) empty() bool {
 	if f.low == nil || f.high == nil {
 		return false
@@ -157,7 +157,7 @@ func (f form) empty() bool {
 	return c > 0 || c == 0 && (f.openLow || f.openHigh)
 }
 
-// number is a text that plain matches, and nil for none.
+// number returns the number that a text denotes, or nil for an empty text. The text must match the pattern decimal.
 func number(text string) *big.Rat {
 	if text == "" {
 		return nil

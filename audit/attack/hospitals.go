@@ -2,7 +2,7 @@ package attack
 
 import (
 	"bytes"
-	_ "embed" // the two tables
+	_ "embed" // for the two tables
 )
 
 //go:embed hospitals/east.csv
@@ -11,5 +11,6 @@ var east []byte
 //go:embed hospitals/west.csv
 var west []byte
 
-// Hospitals is a made-up example of the intersection of two tables, one 4-anonymous and one 5-anonymous, as CSV files.
+// Hospitals returns two made-up tables as CSV files, as an example for [Intersect]. One is 4-anonymous, and the
+// other 5-anonymous.
 func Hospitals() (eastern, western []byte) { return bytes.Clone(east), bytes.Clone(west) }

@@ -6,20 +6,20 @@ import (
 	"math"
 )
 
-// Fit is the norm of the residuals to minimise when no secret explains the answers exactly.
+// Fit is the norm of the residuals that a reconstruction minimises.
 type Fit int
 
-// The fits.
+// The norms that a reconstruction can minimise.
 const (
-	// LeastSum is the least sum of absolute residuals, which forgives some answers that are far off [Dwork, McSherry &
-	// Talwar 2007].
+	// LeastSum minimises the sum of the absolute residuals. It tolerates some answers that are far off [Dwork,
+	// McSherry & Talwar 2007].
 	LeastSum Fit = iota
-	// LeastMax is the least largest residual: the attack on noise that is known to be bounded [after Dinur & Nissim
-	// 2003].
+	// LeastMax minimises the largest absolute residual. It is the attack on noise with a known bound [after Dinur &
+	// Nissim 2003].
 	LeastMax
 )
 
-// ParseFit reads "sum" or "max".
+// ParseFit returns the fit named "sum" or "max". Other texts are ErrParameter.
 func ParseFit(text string) (Fit, error) {
 	switch text {
 	case "sum":
@@ -30,7 +30,7 @@ func ParseFit(text string) (Fit, error) {
 	return 0, fmt.Errorf("%w: a fit is sum or max, not %q", ErrParameter, text)
 }
 
-// check refuses an unknown fit.
+// check returns ErrParameter for an unknown fit.
 func (f Fit) check() error {
 	if f != LeastSum && f != LeastMax {
 		return fmt.Errorf("%w: there is no fit %d", ErrParameter, int(f))
@@ -38,7 +38,7 @@ func (f Fit) check() error {
 	return nil
 }
 
-// String is "sum" or "max".
+// String returns "sum" or "max".
 func (f Fit) String() string {
 	if f == LeastMax {
 		return "max"
@@ -46,11 +46,11 @@ func (f Fit) String() string {
 	return "sum"
 }
 
-// errNotSolved reports a linear program whose certificate did not close.
+// errNotSolved reports a linear program for which the search found no solution with a small enough gap.
 var errNotSolved = errors.New("the linear program was not solved")
 
-// program is a linear program: the x in [0, 1]ⁿ that makes ‖answers − Ax‖ least, in the norm that fit says.
-// Each row of A is 0 but for the columns that it lists, where it is 1.
+// program is a linear program: find x in [0, 1]ⁿ that minimises ‖answers − Ax‖, in the norm fit. rows holds, for
+// each row of A, the columns with entry 1. All other entries are 0.
 type program struct {
 	people  int
 	rows    [][]int32
@@ -58,26 +58,28 @@ type program struct {
 	fit     Fit
 }
 
-// solution is a point of a program with its certificate: no point has a norm below lower.
+// solution is a point x of a program, with its norm value. No point has a norm below lower.
 type solution struct {
 	x            []float64
 	value, lower float64
 }
 
-// Limits of the iteration.
+// Limits of the search: the number of steps, and two relative gaps between value and lower.
 const (
 	mostSteps = 100
-	closed    = 1e-9 // the relative gap at which a program is solved
-	tolerated = 1e-6 // the one with which its solution is still one
+	closed    = 1e-9 // the search ends at this gap
+	tolerated = 1e-6 // a solution with a larger gap is an error
 )
 
-// solve is a primal-dual interior-point method with Mehrotra's corrector [Mehrotra 1992; Nocedal & Wright 2006,
-// §14.2], begun at a feasible point. Each step factors one positive definite matrix with a row for each person.
+// solve finds a solution by a primal-dual interior-point method with Mehrotra's corrector, from a feasible point
+// [Mehrotra 1992; Nocedal & Wright 2006, §14.2]. Each step factors one positive definite matrix with a row for each
+// person.
 //
-// The result does not rest on the iteration: for any y in the unit ball of the dual norm and any x in the box, ‖a −
-// Ax‖ ≥ yᵀ(a − Ax) ≥ aᵀy − Σⱼ max(0, (Aᵀy)ⱼ), by Hölder, then as 0 ≤ x ≤ 1. The right side is
-// computed from the y that is found, scaled into the ball, and a gap above 10⁻⁶ of 1 + ‖a − Ax‖ is an error.
-// As answers lie within −n and 2n, that is small beside a person for the largest residual, and for the mean one.
+// Claim: the norm of every x in [0, 1]ⁿ is at least lower. Proof: let y be in the unit ball of the dual norm. Then
+// ‖a − Ax‖ ≥ yᵀ(a − Ax) by Hölder's inequality, and yᵀ(a − Ax) ≥ aᵀy − Σⱼ max(0, (Aᵀy)ⱼ) because 0 ≤ x ≤ 1. lower
+// is the last expression, for the y that the search finds, scaled into the ball. ∎ So the result does not depend on
+// the correctness of the search. A gap above 10⁻⁶ of 1 + ‖a − Ax‖ is an error. Answers are between −n and 2n, so
+// this gap is far below one person, in the largest residual and in the mean residual.
 func (p program) solve() (solution, error) {
 	s := newInterior(p)
 	best := s.certify()
@@ -97,13 +99,14 @@ func (p program) solve() (solution, error) {
 
 func (s solution) gap() float64 { return (s.value - s.lower) / (1 + math.Abs(s.value)) }
 
-// interior is a point strictly inside: x and w = 1 − x; for each row the slacks below = t − (a − Ax) and above =
-// t + (a − Ax), where t bounds the residual (a t for each row, whose sum is least; or one t for all); and the
-// multiplier of each. Products of a slack and its multiplier all fall to 0.
+// interior is a point of the search, with all variables above 0. x holds the unknowns, and w is 1 − x. For each
+// row, t bounds the residual, and the slacks are below = t − (a − Ax) and above = t + (a − Ax). LeastSum has one t
+// for each row, and LeastMax one t for all rows. toX, toW, toBelow and toTop are the multipliers of x, w, below and
+// above. The search moves all products of a variable and its multiplier to 0.
 type interior struct {
 	program
-	x, w, toX, toW               []float64 // by person
-	below, above, toBelow, toTop []float64 // by row
+	x, w, toX, toW               []float64 // one entry for each person
+	below, above, toBelow, toTop []float64 // one entry for each row
 	matrix                       *symmetric
 }
 
@@ -139,13 +142,13 @@ func newInterior(p program) *interior {
 	}
 	size := n
 	if p.fit == LeastMax {
-		size++ // the one t
+		size++ // for the common t
 	}
 	s.matrix = newSymmetric(size)
 	return s
 }
 
-// residuals are a − Ax.
+// residuals returns a − Ax, with a the answers.
 func (p program) residuals(x []float64) []float64 {
 	out := make([]float64, len(p.rows))
 	for i, row := range p.rows {
@@ -154,7 +157,7 @@ func (p program) residuals(x []float64) []float64 {
 	return out
 }
 
-// dot is the product of a row and x.
+// dot returns the product of a row of A and x.
 func dot(row []int32, x []float64) float64 {
 	sum := 0.0
 	for _, j := range row {
@@ -163,8 +166,8 @@ func dot(row []int32, x []float64) float64 {
 	return sum
 }
 
-// certify computes the norm at x and the bound by the multipliers, both from the answers and not from the iteration's
-// slacks.
+// certify returns the norm at x and the lower bound from the multipliers. It computes both from the answers, not
+// from the slacks of the search.
 func (s *interior) certify() solution {
 	out := solution{x: append([]float64(nil), s.x...)}
 	for j, x := range out.x {
@@ -191,6 +194,6 @@ func (s *interior) certify() solution {
 	for _, v := range image {
 		out.lower -= math.Max(0, v)
 	}
-	out.lower = math.Max(0, out.lower) // no norm is below 0
+	out.lower = math.Max(0, out.lower) // norms are never negative
 	return out
 }

@@ -2,13 +2,13 @@ package attack
 
 import "math"
 
-// targets are, for each product of a slack and its multiplier, the value that a step aims at minus the present value.
+// targets holds, for each product of a variable and its multiplier, the change that a step aims at.
 type targets struct{ x, w, below, above []float64 }
 
-// move is one step of all variables: the unknowns, the slacks and the multipliers.
-type move struct{ x, toX, toW, below, above, toBelow, toTop []float64 } // w moves by −x
+// move is the change of all variables and multipliers in one step.
+type move struct{ x, toX, toW, below, above, toBelow, toTop []float64 } // w changes by −x
 
-// step moves once. It reports false if rounding allows no further one.
+// step makes one step. It returns false if rounding prevents further progress.
 func (s *interior) step() bool {
 	if !s.factor() {
 		return false
@@ -40,7 +40,7 @@ func add(to, by []float64, times float64) {
 	}
 }
 
-// weight is what a row weighs: the quotients of its multipliers by its slacks.
+// weight holds the quotients of a row's two multipliers by its two slacks.
 type weight struct{ lower, upper float64 }
 
 func (s *interior) weight(i int) weight {
@@ -50,9 +50,10 @@ func (s *interior) weight(i int) weight {
 func (w weight) sum() float64        { return w.lower + w.upper }
 func (w weight) difference() float64 { return w.lower - w.upper }
 
-// factor builds and factors the matrix of a step. With D₁ and D₂ the quotients of the multipliers and slacks of
-// each row, and E those of x and w added up, it is Aᵀ·4D₁D₂/(D₁+D₂)·A + E once each row's own t is
-// eliminated; where there is one t it is Aᵀ(D₁+D₂)A + E, bordered by Aᵀ(D₁−D₂)1.
+// factor builds and factors the matrix of a step. Let D₁ and D₂ hold the quotients of multipliers and slacks of
+// each row, and E the sum of these quotients for x and w. For LeastSum, each row's t is eliminated, and the matrix
+// is Aᵀ·4D₁D₂/(D₁+D₂)·A + E. For LeastMax it is Aᵀ(D₁+D₂)A + E, with one more row and column for t, which hold
+// Aᵀ(D₁−D₂)1.
 func (s *interior) factor() bool {
 	q := s.matrix
 	q.clear()
@@ -62,7 +63,7 @@ func (s *interior) factor() bool {
 		if s.fit == LeastSum {
 			own = 4 * (w.lower / w.sum()) * w.upper
 		}
-		for a, j := range row { // columns ascend: the lower triangle
+		for a, j := range row { // columns ascend, so this fills the lower triangle
 			line := q.row(int(j))
 			for _, k := range row[:a+1] {
 				line[k] += own
@@ -82,7 +83,8 @@ func (s *interior) factor() bool {
 	return q.factor()
 }
 
-// meanAfter is the mean product of a slack and its multiplier after so much of a move.
+// meanAfter returns the mean product of a variable and its multiplier, after the variables make the share primal of
+// a move, and the multipliers the share dual.
 func (s *interior) meanAfter(m move, primal, dual float64) float64 {
 	sum := 0.0
 	for j := range s.x {
@@ -95,7 +97,8 @@ func (s *interior) meanAfter(m move, primal, dual float64) float64 {
 	return sum / float64(2*s.people+2*len(s.rows))
 }
 
-// gaps aims every product at aim, less the second-order term of a predicted move where there is one.
+// gaps returns the changes that move every product to aim. If p is not nil, it subtracts the second-order term of
+// the predicted move p.
 func (s *interior) gaps(aim float64, p *move) targets {
 	out := targets{
 		make([]float64, s.people), make([]float64, s.people), make([]float64, len(s.rows)),
@@ -118,11 +121,12 @@ func (s *interior) gaps(aim float64, p *move) targets {
 	return out
 }
 
-// toward is Newton's move to such products that keeps the constraints of both programs.
+// toward returns Newton's move for the given targets. The move preserves the constraints of the primal and the dual
+// program.
 func (s *interior) toward(g targets) move {
 	m, n := len(s.rows), s.people
 	right := make([]float64, s.matrix.n)
-	bound := make([]float64, m) // what each row gives its t
+	bound := make([]float64, m) // each row's term in the equation for t
 	for i, row := range s.rows {
 		w := s.weight(i)
 		lower, upper := g.below[i]/s.below[i], g.above[i]/s.above[i]
@@ -164,7 +168,8 @@ func (s *interior) toward(g targets) move {
 	return out
 }
 
-// reach is how far the slacks and the multipliers can go, at most 1, keeping a share of their distance from 0.
+// reach returns the largest shares of a move that keep all variables, and all multipliers, above 0. The shares are
+// at most 1. Each variable covers at most the share keep of its distance to 0.
 func (s *interior) reach(m move, keep float64) (primal, dual float64) {
 	most := func(at, by []float64, sign, so float64) float64 {
 		for i, d := range by {

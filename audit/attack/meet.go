@@ -7,16 +7,16 @@ import (
 	"dither/internal/exact"
 )
 
-// verdict is whether two published values can belong to one person.
+// verdict says whether two published values can belong to one person.
 type verdict int
 
 const (
 	no     verdict = iota
-	unsure         // it is not understood, and so possible: conclude nothing from it
+	unsure         // possible, because a notation is unknown; nothing follows
 	yes
 )
 
-// covers reports whether a published value may be a known one, which is exact.
+// covers reports whether a published value may stand for a known exact value.
 func covers(published, known string) verdict {
 	if published == known {
 		return yes
@@ -29,7 +29,8 @@ func covers(published, known string) verdict {
 	return out
 }
 
-// meet is what two forms leave together, or one that holds it where they are not understood.
+// meet returns a form for the values that both forms allow. If a notation is not understood, the result may allow
+// more values, and the verdict is unsure.
 func meet(a, b form) (form, verdict) {
 	switch {
 	case a.kind == anything:
@@ -45,10 +46,10 @@ func meet(a, b form) (form, verdict) {
 	case a.kind == word && b.kind == word && !strings.EqualFold(a.text, b.text):
 		return form{}, no
 	}
-	return narrower(a, b), unsure // a notation that is not known; a number and a word; Flu and flu
+	return narrower(a, b), unsure // an unknown notation; a number and a word; two words that differ in case only
 }
 
-// narrower is the one that is exact, if any is.
+// narrower returns b if it is exact, and otherwise a.
 func narrower(a, b form) form {
 	if b.exact() {
 		return b
@@ -56,7 +57,7 @@ func narrower(a, b form) form {
 	return a
 }
 
-// cut is what two spans have in common.
+// cut returns the intersection of two spans.
 func (f form) cut(g form) (form, verdict) {
 	out := f
 	if g.low != nil {
@@ -87,7 +88,7 @@ func (f form) cut(g form) (form, verdict) {
 	return out, yes
 }
 
-// same reports spans with the same ends.
+// same reports whether two spans have the same ends.
 func (f form) same(g form) bool {
 	if (f.low == nil) != (g.low == nil) || (f.high == nil) != (g.high == nil) || f.openLow != g.openLow ||
 		f.openHigh != g.openHigh {
@@ -96,15 +97,15 @@ func (f form) same(g form) bool {
 	return (f.low == nil || f.low.Cmp(g.low) == 0) && (f.high == nil || f.high.Cmp(g.high) == 0)
 }
 
-// match is what a pattern leaves of another form. One star is often written for all the characters that follow, so that
-// other lengths are not excluded.
+// match returns the form for the values that fit both the pattern f and the form g. One star is often written for
+// several characters, so a text of another length is not excluded, but unsure.
 func (f form) match(g form) (form, verdict) {
 	if g.kind == pattern && len(g.prefix) < len(f.prefix) {
-		f, g = g, f // the longer prefix says more
+		f, g = g, f // the longer prefix is more specific
 	}
 	switch {
 	case g.kind != pattern && !g.exact():
-		return narrower(f, g), unsure // 2* and 20-29
+		return narrower(f, g), unsure // for example 2* and 20-29
 	case !strings.HasPrefix(strings.ToLower(g.text), strings.ToLower(f.prefix)):
 		return form{}, no
 	case strings.HasPrefix(g.text, f.prefix) && utf8.RuneCountInString(g.text) == utf8.RuneCountInString(f.text):

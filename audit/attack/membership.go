@@ -6,17 +6,17 @@ import (
 	"slices"
 )
 
-// Membership simulates the tracing of members. The means of many attributes of a group are published, each attribute 0
-// or 1, as in a genome. An attacker who knows somebody's attributes, and the frequency of each in the population,
-// infers from the means whether that person is in the group.
+// Membership simulates the tracing of members. The means of many attributes of a group are published. Each
+// attribute is 0 or 1, as in a genome. The attacker knows a person's attributes, and the frequency of each
+// attribute in the population. The attacker infers from the means whether the person is in the group.
 type Membership struct {
-	People     int // of the group
+	People     int // in the group
 	Attributes int
-	Runs       int // groups
+	Runs       int // number of groups
 	Seed       uint64
 }
 
-// Limits of a simulation: of its work, of the attributes, of those of a group, and of the people scored.
+// Limits of a simulation: people × attributes × runs, attributes, people × attributes, and people × runs.
 const (
 	mostCells      = 1 << 31
 	mostAttributes = 1 << 20
@@ -24,20 +24,20 @@ const (
 	mostScored     = 1 << 22
 )
 
-// Tracing compares the scores of members with those of others.
-type Tracing struct{ in, out []float64 } // scores, the largest first
+// Tracing holds the scores of members and of other people.
+type Tracing struct{ in, out []float64 } // in descending order
 
-// Run makes up groups, has a curator answer the sum of each attribute, and scores every member and as many others. The
-// score of a person x is ⟨x − p, q − p⟩, where q are the published means and p the frequencies in the
-// population [Dwork, Smith, Steinke, Ullman & Vadhan 2015; after Homer et al. 2008]. It is 0 on average for an x that
-// has nothing to do with q, and the variance of all the attributes over the number of people for a member: with more
-// attributes than people that stands out.
+// Run makes up groups, asks the curator for the sum of each attribute, and scores every member and as many other
+// people. The score of a person x is ⟨x − p, q − p⟩, where q are the published means and p the frequencies in the
+// population [Dwork, Smith, Steinke, Ullman & Vadhan 2015; after Homer et al. 2008]. For a person unrelated to q,
+// the mean score is 0. For a member it is the total variance of the attributes, divided by the number of people.
+// With more attributes than people, the scores of members stand out.
 //
-// A budget is divided over all the attributes: somebody in another's place changes each sum by at most 1, so all of
-// them by at most their number, which is the sensitivity that the noise is for; ε is for that change. Whoever tests
-// for a member tells the group from one with a stranger in the member's place: interpret.MostFound bounds how many are
-// found. Frequencies are uniform in [0.1, 0.9]. All but the noise of a budget is a function of the seed. The error is
-// ErrParameter.
+// A budget ε is divided among all attributes. If one person takes another's place, each sum changes by at most 1.
+// So the sensitivity of all sums is the number of attributes, and ε is for this change. A test for membership
+// distinguishes the group from the same group with a stranger in the member's place, so interpret.MostFound bounds
+// the share of members found. Frequencies are uniform in [0.1, 0.9]. The seed determines everything except the
+// noise of a budget. Invalid fields are ErrParameter.
 func (m Membership) Run(c Curator) (Tracing, error) {
 	switch {
 	case m.People < 2 || m.Attributes < 1 || m.Runs < 1:
@@ -84,7 +84,7 @@ func (m Membership) Run(c Curator) (Tracing, error) {
 	return t, nil
 }
 
-// population draws people with independent attributes of such frequencies.
+// population draws people with independent attributes. Attribute j has the frequency p[j].
 func population(s *stream, p []float64, people int) [][]bool {
 	out := make([][]bool, people)
 	for i := range out {
@@ -96,7 +96,7 @@ func population(s *stream, p []float64, people int) [][]bool {
 	return out
 }
 
-// score is ⟨x − p, q − p⟩.
+// score returns ⟨x − p, q − p⟩.
 func score(x []bool, p, q []float64) float64 {
 	sum := 0.0
 	for j, has := range x {
@@ -109,8 +109,9 @@ func score(x []bool, p, q []float64) float64 {
 	return sum
 }
 
-// TruePositives is the share of members found when at most a share alpha of others is taken for members, among the
-// people scored. With few people both shares scatter widely around the true ones.
+// TruePositives returns the share of members found by the best threshold that takes at most a share alpha of the
+// other people for members. Both are shares of the people scored. With few people, they differ widely from the true
+// rates.
 func (t Tracing) TruePositives(alpha float64) float64 {
 	found := 0.0
 	for _, p := range t.Curve() {
@@ -121,15 +122,17 @@ func (t Tracing) TruePositives(alpha float64) float64 {
 	return found
 }
 
-// Operating is one threshold of a test: the share of others taken for members, and the share of members found.
+// Operating is the result of one threshold: the share of other people taken for members, and the share of members
+// found.
 type Operating struct{ FalsePositives, TruePositives float64 }
 
-// Curve is every threshold's, from none taken to all: the receiver's operating characteristic.
+// Curve returns the results of all thresholds, from the one that takes nobody for a member to the one that takes
+// everybody: the receiver operating characteristic.
 func (t Tracing) Curve() []Operating {
 	out := []Operating{{}}
 	in, off := 0, 0
 	for in < len(t.in) || off < len(t.out) {
-		// All whose score is the largest that is left are taken at once.
+		// All people with the largest remaining score pass the threshold together.
 		var largest float64
 		if off == len(t.out) || in < len(t.in) && t.in[in] > t.out[off] {
 			largest = t.in[in]

@@ -5,22 +5,22 @@ import (
 	"slices"
 )
 
-// Anonymized simulates two hospitals, each of which publishes a k-anonymous table of its patients, some of whom were in
+// Anonymized simulates two hospitals. Each publishes a k-anonymous table of its patients, and some patients are in
 // both.
 type Anonymized struct {
-	Patients int // of each hospital
-	Both     int // how many of them are in both
-	Diseases int // equally frequent
+	Patients int // in each hospital
+	Both     int // patients who are in both hospitals
+	Diseases int // number of diseases, all equally frequent
 	K        int
 	Runs     int
 	Seed     uint64
 }
 
-// Exposed is the share of those in both hospitals whose disease an attacker who knows their age and postal code learns
-// for certain.
+// Exposed is the share of the patients in both hospitals whose disease an attacker learns for certain. The attacker
+// knows their age and postal code.
 type Exposed struct {
-	One  Rate // by the first table alone
-	Both Rate // by the two together
+	One  Rate // from the first table alone
+	Both Rate // from both tables
 }
 
 // patient is a made-up person: an age, a postal code, and a disease.
@@ -29,14 +29,15 @@ type patient struct {
 	disease int
 }
 
-// Sizes of the made-up world.
+// Ages, postal codes, and the limits of a simulation.
 const (
 	youngest, ages, codes = 18, 73, 100
 	mostPatients          = 100_000
 	mostTreated           = 1 << 24 // patients × runs
 )
 
-// Run publishes, and intersects for each person in both. All is a function of the seed. The error is ErrParameter.
+// Run publishes the tables of both hospitals, and intersects them for each patient in both. The seed determines the
+// result. Invalid fields are ErrParameter.
 func (a Anonymized) Run() (Exposed, error) {
 	switch {
 	case a.Patients < 1 || a.Patients > mostPatients:
@@ -61,14 +62,15 @@ func (a Anonymized) Run() (Exposed, error) {
 		for i := range world {
 			world[i] = patient{[2]int{youngest + s.Below(ages), s.Below(codes)}, s.Below(a.Diseases)}
 		}
-		// The last of the first hospital are the first of the second.
+		// The last patients of the first hospital are the first patients of the second.
 		first, second := anonymize(world[:a.Patients], a.K), anonymize(world[a.Patients-a.Both:], a.K)
 		for i := range a.Both {
 			left := first[a.Patients-a.Both+i]
 			if left&(left-1) == 0 {
 				one[run]++
 			}
-			if left &= second[i]; left&(left-1) == 0 { // never 0: the person's own disease is in both
+			// left is never 0, because both sets contain the person's disease
+			if left &= second[i]; left&(left-1) == 0 {
 				both[run]++
 			}
 		}
@@ -77,11 +79,13 @@ func (a Anonymized) Run() (Exposed, error) {
 	return Exposed{rateOf(one), rateOf(both)}, nil
 }
 
-// anonymize makes a k-anonymous table by strict Mondrian [LeFevre, DeWitt & Ramakrishnan 2006]: patients are halved at
-// the median of what spreads most among them, as long as both halves keep k; each part is published with the ranges of
-// its members. It returns the set of diseases that the table tells of each patient's part, as bits.
+// anonymize makes a k-anonymous table by strict Mondrian [LeFevre, DeWitt & Ramakrishnan 2006]. It divides the
+// patients at the median of the attribute that varies most among them, as long as both halves have at least k
+// patients. Each final part is published with the ranges of its members. For each patient, the result is the set of
+// diseases in the patient's part, as bits.
 //
-// Whoever is in the table and in the ranges of a part is a member of it: strict parts do not overlap.
+// Parts do not overlap. So a patient in the table whose attributes are in the ranges of a part is a member of that
+// part.
 func anonymize(patients []patient, k int) []uint64 {
 	out := make([]uint64, len(patients))
 	order := make([]int, len(patients))

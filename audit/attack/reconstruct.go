@@ -14,20 +14,20 @@ const (
 	mostWork int64 = 1 << 32 // people² × questions × runs
 )
 
-// Counts is a table of published counts. Each question counts how many people of a known group have a secret bit, and
-// each answer is the published count.
+// Counts is a table of published counts. Each question counts how many people of a known group have a secret bit.
 type Counts struct {
 	program program
 	drawnIn int
 }
 
-// NewCounts makes a table of questions, each of which says for each person whether they are counted, with their
-// answers. No count of n people is below 0 or above n, so an answer below −n becomes −n, and one above 2n becomes
-// 2n: then an answer that is far off does not cost the others their digits. (It does not affect the least sum of
-// residuals: it lowers the sum by the same amount for all secrets.)
+// NewCounts makes a table from questions and answers. questions[i][j] says whether question i counts person j. A
+// count of n people is between 0 and n, so an answer below −n is clamped to −n, and one above 2n to 2n. This keeps
+// extreme answers from costing the others precision. It does not affect the result of LeastSum, because it lowers
+// the sum of residuals by the same amount for all secrets.
 //
-// The error is ErrParameter if questions differ in length, if there is not one answer for each, if there are none or
-// more than MostPeople and MostQuestions, and if an answer is not finite or beyond ±10⁹.
+// NewCounts returns ErrParameter if questions differ in length, or if there is not one answer for each. It also
+// does so if there are no questions or people, if there are more than MostPeople or MostQuestions, and if an answer
+// is not finite or beyond ±10⁹.
 func NewCounts(questions [][]bool, answers []float64) (*Counts, error) {
 	switch {
 	case len(questions) == 0 || len(questions[0]) == 0:
@@ -64,46 +64,46 @@ func NewCounts(questions [][]bool, answers []float64) (*Counts, error) {
 	return c, nil
 }
 
-// People is the number of people asked about.
+// People returns the number of people that the questions are about.
 func (c *Counts) People() int { return c.program.people }
 
-// Questions is the number of answers.
+// Questions returns the number of questions.
 func (c *Counts) Questions() int { return len(c.program.rows) }
 
-// DrawnIn is how many answers were clamped because they were too far from every count.
+// DrawnIn returns the number of answers that [NewCounts] clamped because they were too far from any possible count.
 func (c *Counts) DrawnIn() int { return c.drawnIn }
 
-// Bit is a reconstruction's belief about a person's bit.
+// Bit is what a reconstruction concludes about a person's bit.
 type Bit int8
 
-// The beliefs.
+// The possible conclusions about a bit.
 const (
 	Zero Bit = iota
 	One
-	Undecided // the answers are explained as well by either
+	Undecided // both values explain the answers equally well
 )
 
-// halfway is how near a fraction is to ½ that decides nothing.
+// halfway is the distance from ½ within which a fraction decides nothing.
 const halfway = 1e-6
 
-// Secrets is the result of a reconstruction.
+// Secrets is the result of a reconstruction, with one entry for each person.
 type Secrets struct {
-	Fractions []float64 // each person's, in [0, 1], that explain the answers best
-	Bits      []Bit     // the same, rounded: what the attacker believes
-	Residual  float64   // what the best fractions leave unexplained, in the norm of the fit
-	AtLeast   float64   // no fractions leave less, to rounding: the certificate
+	Fractions []float64 // the numbers in [0, 1] that explain the answers best
+	Bits      []Bit     // the fractions, rounded: what the attacker concludes
+	Residual  float64   // the norm of what the fractions leave unexplained
+	AtLeast   float64   // a certified lower bound on the residual of all fractions, up to rounding
 }
 
-// Reconstruct finds the secret bits that explain the answers best: it relaxes them to fractions, which makes the search
-// a linear program, and rounds [Dinur & Nissim 2003, Theorem 3; Dwork, McSherry & Talwar 2007]. With answers to many
-// random questions about n people, and noise well below √n, almost all bits are right. So no curator can give such
-// answers and protect anybody.
+// Reconstruct finds the secret bits that explain the answers best. It relaxes the bits to fractions, which turns
+// the search into a linear program, and rounds the solution [Dinur & Nissim 2003, Theorem 3; Dwork, McSherry &
+// Talwar 2007]. If there are answers to many random questions about n people, and the noise is well below √n,
+// almost all bits are right. So no curator can give such answers and protect anybody.
 //
-// The fractions need not be the only best ones. What is certified is that none are better by more than Residual −
-// AtLeast, which is at most 10⁻⁶·(1 + Residual), and nearly always far less.
+// Other fractions may be equally good. The certificate says that none are better by more than Residual − AtLeast,
+// which is at most 10⁻⁶·(1 + Residual), and usually much less.
 //
-// The error is ErrParameter for an unknown fit and for a table without questions. Otherwise it reports a linear program
-// that rounding prevented from being solved.
+// Reconstruct returns ErrParameter for an unknown fit, and for a table without questions. It returns another error
+// if rounding prevents a solution.
 func (c *Counts) Reconstruct(fit Fit) (Secrets, error) {
 	if err := fit.check(); err != nil {
 		return Secrets{}, err
@@ -129,8 +129,8 @@ func (c *Counts) Reconstruct(fit Fit) (Secrets, error) {
 	return s, nil
 }
 
-// Recovered is the share of the bits that are right; an undecided bit counts one half, like a coin. A truth about other
-// people, or none, is ErrParameter.
+// Recovered returns the share of the bits that are right. An undecided bit counts one half, like a coin. It returns
+// ErrParameter if truth is empty, or has another length than the bits.
 func (s Secrets) Recovered(truth []bool) (float64, error) {
 	if len(truth) != len(s.Bits) || len(truth) == 0 {
 		return 0, fmt.Errorf("%w: the truth is of %d people, the table of %d", ErrParameter, len(truth), len(s.Bits))
@@ -147,21 +147,21 @@ func (s Secrets) Recovered(truth []bool) (float64, error) {
 	return right / float64(len(truth)), nil
 }
 
-// Reconstruction simulates reconstruction: made-up people with a random secret bit each, and counts of random groups,
-// in which each person is with probability 1/2.
+// Reconstruction simulates a reconstruction. Made-up people have a random secret bit each. Each question counts a
+// random group, which contains each person with probability 1/2.
 type Reconstruction struct {
 	People, Questions, Runs int
 	Fit                     Fit
 	Seed                    uint64
 }
 
-// Run is the share of the bits that is recovered from a curator's answers. People, questions and fixed noise are
-// functions of the seed and the run; and with more questions the first ones stay.
+// Run returns the share of the bits that is recovered from a curator's answers. The seed and the number of the run
+// determine people, questions, and the noise of a [Bounded] curator. More questions do not change the first ones.
 //
-// A budget ε is divided over all the questions: a bit that changes moves each answer by at most 1, so all of them
-// together by at most their number, which is the sensitivity that the noise is for; ε is for that change. The secrets
-// are independent and uniform, so that at most e^ε/(1+e^ε) of them is recovered on average, by any attack
-// (interpret.MostGuessed).
+// A budget ε is divided among all questions. If one bit changes, each answer changes by at most 1, so the
+// sensitivity of all answers is the number of questions, and ε is for this change. The secrets are independent and
+// uniform. So no attack recovers more than e^ε/(1+e^ε) of them on average (interpret.MostGuessed). Invalid fields
+// are ErrParameter.
 func (r Reconstruction) Run(c Curator) (Rate, error) {
 	switch {
 	case r.People < 1 || r.People > MostPeople:
@@ -193,7 +193,7 @@ func (r Reconstruction) Run(c Curator) (Rate, error) {
 	return rateOf(shares), nil
 }
 
-// simulate makes up the people of a run, asks, and has a curator answer.
+// simulate makes up the people and questions of a run, and returns the curator's answers with the true bits.
 func (r Reconstruction) simulate(run uint64, c Curator) (*Counts, []bool, error) {
 	people, asked, noise := newStream(r.Seed, run, 0), newStream(r.Seed, run, 1), newStream(r.Seed, run, 2)
 	truth := make([]bool, r.People)

@@ -9,9 +9,10 @@ import (
 	"strconv"
 )
 
-// ReadCounts reads published counts from CSV: a line for each question, with 1 for each person who is counted and 0 for
-// each who is not, and the answer as the last field. A first line that is neither and ends in no number names the
-// columns, and is passed over. What is wrong is ErrTable, or the reader's own error.
+// ReadCounts reads published counts from CSV. Each line is one question. It has a field for each person, 1 if the
+// question counts the person and 0 if not, and then the answer. The first line is skipped as names of columns if
+// its last field is not a number, and another field is neither 0 nor 1. It returns ErrTable for an invalid file, or
+// the reader's own error.
 func ReadCounts(r io.Reader) (*Counts, error) {
 	var questions [][]bool
 	var answers []float64
@@ -54,7 +55,8 @@ func ReadCounts(r io.Reader) (*Counts, error) {
 	return NewCounts(questions, answers)
 }
 
-// named reports a line that ends in no number, and has a field before that is no bit.
+// named reports whether a line names the columns: its last field is not a number, and another field is neither 0
+// nor 1.
 func named(record []string) bool {
 	last := len(record) - 1
 	if _, err := strconv.ParseFloat(record[last], 64); err == nil {
@@ -63,7 +65,7 @@ func named(record []string) bool {
 	return slices.ContainsFunc(record[:last], func(text string) bool { return text != "0" && text != "1" })
 }
 
-// ReadBits reads each person's true bit from CSV: as many 0 and 1, on however many lines.
+// ReadBits reads the true bits of all people from CSV: one 0 or 1 for each person, on any number of lines.
 func ReadBits(r io.Reader) ([]bool, error) {
 	var out []bool
 	err := records(r, func(_ int, record []string) error {
@@ -91,7 +93,7 @@ func bitOf(text string) (bool, error) {
 	return false, fmt.Errorf("it is 0 or 1, not %q", shortened(text))
 }
 
-// shortened is a text as messages quote it.
+// shortened returns the text, cut to 40 characters for a message.
 func shortened(text string) string {
 	if runes := []rune(text); len(runes) > 40 {
 		return string(runes[:40]) + "…"

@@ -9,7 +9,7 @@ import (
 	"strings"
 )
 
-// Limits of a file that is read: of the whole, of a record, and of one value.
+// Limits on a CSV file: bytes in all, bytes in a record, fields in a record, and bytes in a value.
 const (
 	mostBytes  = 32 << 20
 	mostRecord = 8 << 20
@@ -17,11 +17,11 @@ const (
 	mostValue  = 4096
 )
 
-// byteOrder begins a file that some programs write.
+// byteOrder is the mark with which some programs begin a file.
 const byteOrder = "\ufeff"
 
-// records reads the records of a CSV file, all of one length, and gives each with its line. What is wrong with the
-// file, do's errors included, is ErrTable with the line.
+// records reads the records of a CSV file, which must all have the same length, and passes each to do with its line
+// number. It returns ErrTable, with the line, if the file is invalid or if do returns an error.
 func records(r io.Reader, do func(line int, record []string) error) error {
 	text := bufio.NewReader(r)
 	if mark, err := text.Peek(len(byteOrder)); err == nil && string(mark) == byteOrder {
@@ -56,11 +56,12 @@ func records(r io.Reader, do func(line int, record []string) error) error {
 	}
 }
 
-// limited copies a file while it keeps the limits, so that the CSV reader never splits a larger record.
+// limited passes on a file and enforces the limits while it does so. It runs before the CSV reader, so that the CSV
+// reader never holds a larger record.
 type limited struct {
 	r                           io.Reader
 	total, record, fields, line int
-	quoted                      bool // a line's end in quotes ends no record
+	quoted                      bool // inside quotes, where the end of a line does not end a record
 }
 
 func (b *limited) Read(to []byte) (int, error) {

@@ -6,10 +6,11 @@ import (
 	"math/big"
 )
 
-// NameAndShame is the mechanism that publishes each person's whole record with probability δ, and otherwise nothing
-// about the person. It shows what a δ allows: it is (0, δ)-differentially private, so that no event is more probable
-// by more than δ whatever a person's record is, and yet no ε holds without the δ: what it publishes of a person has
-// probability δ under one record and 0 under another. So a δ must be far below 1 over the number of people.
+// NameAndShame is the mechanism that, for each person, publishes the whole record with probability δ, and otherwise
+// nothing. It shows what a δ permits. It is (0, δ)-differentially private: a change of a person's record makes no
+// event more probable by more than δ. But it keeps no ε with a smaller δ, because it publishes a given record with
+// probability δ if that is the person's record, and with probability 0 if not. So δ must be far below 1 over the
+// number of people.
 type NameAndShame struct {
 	People int      // at most 10⁹
 	Delta  *big.Rat // in [0, 1)
@@ -26,8 +27,8 @@ func (n NameAndShame) check() (float64, error) {
 	return math.Min(f, 1-0x1p-53), nil
 }
 
-// Simulate runs the mechanism and returns the share of runs in which a record was published, which happens with
-// probability 1 − (1−δ)ⁿ (interpret.Shamed). The draws are SplitMix64's, from the seed.
+// Simulate runs the mechanism, and returns the share of runs that published some record. Its expectation is 1 −
+// (1−δ)ⁿ for n people (interpret.Shamed). The draws come from SplitMix64 with the given seed.
 func (n NameAndShame) Simulate(runs int, seed uint64) (Rate, error) {
 	delta, err := n.check()
 	if err != nil {
@@ -50,8 +51,8 @@ func (n NameAndShame) Simulate(runs int, seed uint64) (Rate, error) {
 	return rateOf(leaked), nil
 }
 
-// Channel is what the mechanism does with one person's record, which is "0" or "1", as the matrix of a channel: for
-// each record the probability of publishing nothing, the record 0, and the record 1.
+// Channel returns the mechanism on one person's record, which is "0" or "1", as a matrix of probabilities. For each
+// record it has the probability of publishing nothing, of publishing "0", and of publishing "1".
 func (n NameAndShame) Channel() (outputs []string, records [2][]*big.Rat, err error) {
 	if _, err := n.check(); err != nil {
 		return nil, records, err

@@ -9,18 +9,18 @@ import (
 	"strconv"
 )
 
-// Attributes is a table of numbers whose columns have names: the attributes of people, 0 or 1 each, or their published
-// means.
+// Attributes is a table of numbers with named columns: people's attributes, which are 0 or 1, or the published
+// means of attributes.
 type Attributes struct {
 	names []string
 	rows  [][]float64
 }
 
-// MostValues bounds such a table.
+// MostValues is the largest number of values in a table of attributes.
 const MostValues = 1 << 24
 
-// ReadAttributes reads a table from CSV: a line of names, and then lines of numbers. The error is ErrTable, or the
-// reader's own.
+// ReadAttributes reads a table from CSV: a line of names, and then lines of numbers. It returns ErrTable for an
+// invalid table, or the reader's own error.
 func ReadAttributes(r io.Reader) (*Attributes, error) {
 	a := &Attributes{}
 	err := records(r, func(_ int, record []string) error {
@@ -58,7 +58,7 @@ func ReadAttributes(r io.Reader) (*Attributes, error) {
 	return a, nil
 }
 
-// as gives the rows in the order of other names, as bits.
+// as returns the rows as bits, with the columns in the order of names. what names the table in errors.
 func (a *Attributes) as(names []string, what string) ([][]bool, error) {
 	place, at := make(map[string]int, len(a.names)), make([]int, len(names))
 	for i, name := range a.names {
@@ -84,22 +84,24 @@ func (a *Attributes) as(names []string, what string) ([][]bool, error) {
 	return out, nil
 }
 
-// Traced is the information in published means about one person.
+// Traced is what published means reveal about one person.
 type Traced struct {
 	Attributes int
-	Reference  int     // how many others are compared
-	Higher     int     // of them, how many score as high or higher
+	Reference  int     // the number of other people for comparison
+	Higher     int     // how many of them score at least as high as the person
 	PValue     float64 // (1 + Higher)/(1 + Reference)
 }
 
-// Trace tests whether a person was in the group whose means are published. It scores the person, and people of the same
-// population who are known not to be in the group, by ⟨x − p, q − p⟩, where p are the frequencies among all of
-// them. If the person is just another member of the population, unrelated to the means, all of them are exchangeable
-// and p treats them alike; so PValue is at most α with probability at most α, for any α.
+// Trace tests whether a person was in the group whose means are published. It scores the person, and reference
+// people of the same population who are known not to be in the group. The score is ⟨x − p, q − p⟩, where q are the
+// published means and p the frequencies among all these people.
 //
-// Attributes are matched by the names of the means. The error is ErrParameter if one is missing, if there is not
-// exactly one line of means and one person, if there are fewer than 19 others, or if a person's attribute is neither 0
-// nor 1.
+// Claim: for a person of the population who is unrelated to the means, PValue is at most α with probability at most
+// α, for every α. Proof: the person and the reference people are then exchangeable, and p treats them alike. ∎
+//
+// Attributes are matched by the names in means. Trace returns ErrParameter if an attribute is missing, if there is
+// not exactly one line of means and one person, if there are fewer than 19 reference people, or if a person's
+// attribute is neither 0 nor 1.
 func Trace(means, person, reference *Attributes) (Traced, error) {
 	if means == nil || person == nil || reference == nil {
 		return Traced{}, fmt.Errorf("%w: a table is missing", ErrParameter)
