@@ -6,47 +6,49 @@ import (
 	"dither/mechanism/internal/opaque"
 )
 
-// Engines pass exact values to mechanisms in one of these types. Engines make such values and anybody may hand them on,
-// but only packages below this one can open them: see package opaque.
+// These types hide exact (non-private) values on their way from an engine to a mechanism. Engines create the
+// values, and any package may pass them on. Only mechanism and the packages in its directory can read them: see
+// package opaque.
 type (
-	// Exact is an exact integer.
+	// Exact is one exact integer.
 	Exact = opaque.Exact
-	// Ordered is a multiset of exact integers, scanned in increasing order.
+	// Ordered is a multiset of exact integers that is scanned in increasing order.
 	Ordered = opaque.Ordered
-	// OrderedCells are the exact integers of several cells.
+	// OrderedCells holds a multiset of exact integers for each of several cells.
 	OrderedCells = opaque.OrderedCells
-	// Rows are exact rows that a mechanism passes over again and again.
+	// Rows holds exact rows that a mechanism reads in several passes.
 	Rows = opaque.Rows
-	// RowShape is the public shape of Rows.
+	// RowShape is the public shape of Rows: the grid of each column and the limits of the rows.
 	RowShape = opaque.RowShape
-	// Partition is a key that exists in the data, with an exact value.
+	// Partition is a key that occurs in the data, with an exact value.
 	Partition = opaque.Partition
 )
 
-// The errors that report malformed values.
+// ErrOrder and ErrRows report malformed values.
 var (
 	ErrOrder = opaque.ErrOrder
 	ErrRows  = opaque.ErrRows
 )
 
-// The constructors are functions, and no variables: whoever imports this package could put a function of their own into
-// a variable, and would be given all that engines find.
+// The constructors below are functions, not variables. A package could otherwise assign its own function to the
+// variable and receive every exact value that an engine passes.
 
-// NewExact is opaque.NewExact: it hides a copy of an integer.
+// NewExact returns an Exact that hides a copy of v. It is opaque.NewExact.
 func NewExact(v *big.Int) Exact { return opaque.NewExact(v) }
 
-// NewOrdered is opaque.NewOrdered: it hides a sequence of values with their numbers of rows, in increasing order.
+// NewOrdered returns an Ordered that hides a sequence of values in increasing order, each with its number of rows.
+// It is opaque.NewOrdered.
 func NewOrdered(scan func(yield func(value, count int64) bool) error) Ordered {
 	return opaque.NewOrdered(scan)
 }
 
-// NewOrderedCells is opaque.NewOrderedCells: it hides such a sequence for each of several cells.
+// NewOrderedCells returns an OrderedCells that hides one such sequence for each cell. It is opaque.NewOrderedCells.
 func NewOrderedCells(cells int, scan func(yield func(cell int, value, count int64) bool) error) OrderedCells {
 	return opaque.NewOrderedCells(cells, scan)
 }
 
-// NewRows is opaque.NewRows: it makes room for rows of a shape.
+// NewRows returns a Rows of the given shape, without rows. It is opaque.NewRows.
 func NewRows(s RowShape) (*Rows, error) { return opaque.NewRows(s) }
 
-// NewPartition is opaque.NewPartition: it hides a key and its value.
+// NewPartition returns a Partition that hides a key and its value. It is opaque.NewPartition.
 func NewPartition(key string, value Exact) Partition { return opaque.NewPartition(key, value) }

@@ -11,19 +11,20 @@ import (
 
 // Gaussian is the discrete Gaussian mechanism for a vector of integers [Canonne, Kamath & Steinke 2020].
 //
-// It is Rho-zCDP. Proof: let x, x′ be the vectors of neighbouring datasets, so that ‖x − x′‖₂² ≤
-// L2Squared =: Δ₂², and let σ² = Δ₂²/(2ρ). The noise on each coordinate is independent, with mass
-// proportional to exp(−z²/(2σ²)) over the integers. For one coordinate and an integer shift m, D_α(N + m ‖ N)
-// ≤ αm²/(2σ²) for all α > 1 [ibid., Proposition 5: the sum over the integers of exp(−(z − αm)²/(2σ²)) is
-// greatest where its centre is an integer, and there cancels with the normaliser]. Rényi divergences of independent
-// coordinates add up: D_α ≤ α·Σm_i²/(2σ²) ≤ αΔ₂²/(2σ²) = αρ. The noise is sampled exactly, in
-// integers, with σ² an exact rational: nothing in the argument is rounded. ∎
+// Claim: the mechanism is Rho-zCDP. Proof: let x and x′ be the vectors of neighbouring datasets. Then ‖x − x′‖₂² ≤
+// L2Squared =: Δ₂². Let σ² = Δ₂²/(2ρ). The noise on each coordinate is independent, with mass proportional to
+// exp(−z²/(2σ²)) over the integers. For one coordinate and an integer shift m, D_α(N + m ‖ N) ≤ αm²/(2σ²) for all α
+// > 1. This is Proposition 5 of the paper: the sum over the integers of exp(−(z − αm)²/(2σ²)) is greatest when its
+// centre is an integer, and then it cancels with the normaliser. Rényi divergences of independent coordinates add
+// up: D_α ≤ α·Σm_i²/(2σ²) ≤ αΔ₂²/(2σ²) = αρ. The sampler draws exact integers, and σ² is an exact rational, so no
+// step of the argument is rounded. ∎
 type Gaussian struct {
-	L2Squared *big.Int    // the square of the whole vector's L2 sensitivity, in the values' unit; at least 1
+	L2Squared *big.Int    // the squared L2 sensitivity of the whole vector, in squared units of the values; at least 1
 	Rho       privacy.Rho // the loss of the whole vector
 }
 
-// Sigma2 is the noise's parameter, L2Squared/(2·Rho), exactly; or ErrParameter.
+// Sigma2 returns the noise's parameter σ² = L2Squared/(2·Rho), exactly. It returns ErrParameter if L2Squared or Rho
+// is not above 0.
 func (m Gaussian) Sigma2() (*big.Rat, error) {
 	if m.L2Squared == nil || m.L2Squared.Sign() <= 0 || m.Rho.IsZero() {
 		return nil, fmt.Errorf("%w: the Gaussian mechanism needs a sensitivity and a rho above 0", ErrParameter)
@@ -31,8 +32,8 @@ func (m Gaussian) Sigma2() (*big.Rat, error) {
 	return privacy.GaussianSigma2(m.L2Squared, m.Rho)
 }
 
-// Measure releases x with independent noise on each value. The error is ErrParameter or the noise's own, and depends on
-// the parameters alone.
+// Measure releases x with independent noise on each value. The error is ErrParameter or comes from package noise.
+// It depends on the parameters alone.
 func (m Gaussian) Measure(x []Exact) (Measurement, error) {
 	sigma2, err := m.Sigma2()
 	if err != nil {

@@ -1,5 +1,5 @@
-// Package mechanism holds the randomised mechanisms as pure functions from exact values and public parameters to a
-// noisy measurement. It knows nothing of tables, questions or budgets.
+// Package mechanism contains the randomised mechanisms. Each is a pure function from exact values and public
+// parameters to a noisy measurement. The package knows nothing about tables, questions or budgets.
 package mechanism
 
 import (
@@ -14,30 +14,32 @@ import (
 	"dither/privacy"
 )
 
-// ErrParameter reports a mechanism whose parameters give no privacy: an unset, zero or negative sensitivity, or no ε.
+// ErrParameter reports parameters that give no privacy: a sensitivity that is missing, zero or negative, or a
+// missing ε.
 var ErrParameter = parameter.Err
 
 // Laplace is the discrete Laplace mechanism for a vector of integers [Dwork, McSherry, Nissim & Smith 2006; Ghosh,
 // Roughgarden & Sundararajan 2009].
 //
-// It is Epsilon-differentially private. Proof: let x, x′ be the vectors of neighbouring datasets, so that ‖x −
-// x′‖₁ ≤ Sensitivity =: Δ, and let b = Δ/ε. The noise on each coordinate is independent with mass f(z) =
-// c·exp(−|z|/b) over all integers, so every integer vector y is possible under both, and P(y|x)/P(y|x′) = ∏
-// f(y_i − x_i)/f(y_i − x′_i) ≤ ∏ exp(|x_i − x′_i|/b) ≤ exp(Δ/b) = exp(ε). The noise is sampled
-// exactly, in integers, with b an exact rational: nothing in the argument is rounded. ∎
+// Claim: the mechanism is Epsilon-differentially private. Proof: let x and x′ be the vectors of neighbouring
+// datasets. Then ‖x − x′‖₁ ≤ Sensitivity =: Δ. Let b = Δ/ε. The noise on each coordinate is independent with mass
+// f(z) = c·exp(−|z|/b) over all integers. So every integer vector y is possible under both datasets, and
+// P(y|x)/P(y|x′) = ∏ f(y_i − x_i)/f(y_i − x′_i) ≤ ∏ exp(|x_i − x′_i|/b) ≤ exp(Δ/b) = exp(ε). The sampler draws
+// exact integers, and b is an exact rational, so no step of the argument is rounded. ∎
 type Laplace struct {
 	Sensitivity *big.Int        // the L1 sensitivity of the whole vector, in the values' unit; at least 1
 	Epsilon     privacy.Epsilon // the loss of the whole vector
 }
 
-// Measurement is the release of a mechanism: noisy values, with everything public about their noise.
+// Measurement is the release of a mechanism: noisy values, the distribution of their noise, and the loss.
 type Measurement struct {
 	Values []*big.Int
-	Noise  noise.Distribution // of each value, independently
-	Loss   privacy.Loss       // of all values together
+	Noise  noise.Distribution // the noise of each value; independent between values
+	Loss   privacy.Loss       // the loss of all values together
 }
 
-// Scale is the noise's scale, Sensitivity/Epsilon, exactly; or ErrParameter.
+// Scale returns the noise's scale, Sensitivity/Epsilon, exactly. It returns ErrParameter if Sensitivity or Epsilon
+// is not above 0.
 func (m Laplace) Scale() (*big.Rat, error) {
 	if m.Sensitivity == nil || m.Sensitivity.Sign() <= 0 || m.Epsilon.IsZero() {
 		return nil, fmt.Errorf("%w: the Laplace mechanism needs a sensitivity and an epsilon above 0", ErrParameter)
@@ -45,8 +47,8 @@ func (m Laplace) Scale() (*big.Rat, error) {
 	return privacy.LaplaceScale(m.Sensitivity, m.Epsilon)
 }
 
-// Measure releases x with independent noise on each value. The error is ErrParameter or the noise's own, and depends on
-// the parameters alone.
+// Measure releases x with independent noise on each value. The error is ErrParameter or comes from package noise.
+// It depends on the parameters alone.
 func (m Laplace) Measure(x []Exact) (Measurement, error) {
 	scale, err := m.Scale()
 	if err != nil {
@@ -59,7 +61,7 @@ func (m Laplace) Measure(x []Exact) (Measurement, error) {
 	return measure(x, sample.NewLaplace(scale), dist, privacy.PureLoss(m.Epsilon)), nil
 }
 
-// measure adds independent noise to each value.
+// measure adds an independent draw of noisy to each value, and returns the sums with dist and loss.
 func measure(x []Exact, noisy sample.Sampler, dist noise.Distribution, loss privacy.Loss) Measurement {
 	source := entropy.System()
 	defer source.Wipe()

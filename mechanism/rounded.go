@@ -11,18 +11,19 @@ import (
 
 // RoundedGaussian is the continuous Gaussian mechanism for a vector of integers, rounded to integers.
 //
-// It is Δ₂²/(2σ²)-zCDP, σ² = Sigma2 and Δ₂² = L2Squared. Proof: let y = x + σN, N a vector of independent
-// standard normal variables. N(x, σ²) and N(x′, σ²) have a Rényi divergence of α(x − x′)²/(2σ²) for all
-// α > 1, which adds up over coordinates, and rounding y to the nearest integers looks at nothing but y, so that it
-// does not raise the divergence [Bun & Steinke 2016, Proposition 1.6 and Lemma 1.8]. As x is a vector of integers, the
-// rounded y is x + round(σN), which is what is released. round(σN) is sampled exactly, with σ² an exact rational
-// (noise.RoundedGaussian). ∎
+// Claim: the mechanism is Δ₂²/(2σ²)-zCDP, where σ² = Sigma2 and Δ₂² = L2Squared. Proof: let y = x + σN, where N is
+// a vector of independent standard normal variables. For one coordinate, the Rényi divergence between N(x, σ²) and
+// N(x′, σ²) is α(x − x′)²/(2σ²) for all α > 1. Divergences add up over the coordinates. Rounding y to the nearest
+// integers is post-processing, which does not raise the divergence [Bun & Steinke 2016, Proposition 1.6 and Lemma
+// 1.8]. Since x is a vector of integers, the rounded y equals x + round(σN), which is the release. round(σN) is
+// sampled exactly, and σ² is an exact rational (see noise.RoundedGaussian). ∎
 type RoundedGaussian struct {
-	L2Squared *big.Int // the square of the L2 sensitivity of the whole vector, in the values' unit; at least 1
-	Sigma2    *big.Rat // above 0, in the same unit
+	L2Squared *big.Int // the squared L2 sensitivity of the whole vector, in squared units of the values; at least 1
+	Sigma2    *big.Rat // the variance before rounding, in the same unit; above 0
 }
 
-// Noise is the noise's distribution; or ErrParameter.
+// Noise returns the noise's distribution. It returns ErrParameter if L2Squared or Sigma2 is not above 0, or if
+// Sigma2 is too large to sample.
 func (m RoundedGaussian) Noise() (noise.RoundedGaussian, error) {
 	if m.L2Squared == nil || m.L2Squared.Sign() <= 0 || m.Sigma2 == nil || m.Sigma2.Sign() <= 0 {
 		return noise.RoundedGaussian{},
@@ -35,7 +36,7 @@ func (m RoundedGaussian) Noise() (noise.RoundedGaussian, error) {
 	return dist, nil
 }
 
-// Loss is Δ₂²/(2σ²), exactly; or ErrParameter.
+// Loss returns the zCDP loss Δ₂²/(2σ²), exactly, or ErrParameter.
 func (m RoundedGaussian) Loss() (privacy.Loss, error) {
 	if _, err := m.Noise(); err != nil {
 		return privacy.Loss{}, err
@@ -48,7 +49,7 @@ func (m RoundedGaussian) Loss() (privacy.Loss, error) {
 	return privacy.ZCDPLoss(loss, privacy.Delta{}), nil
 }
 
-// Measure releases x with independent noise on each value. The error is ErrParameter, and depends on the parameters
+// Measure releases x with independent noise on each value. The error is ErrParameter. It depends on the parameters
 // alone.
 func (m RoundedGaussian) Measure(x []Exact) (Measurement, error) {
 	dist, err := m.Noise()

@@ -9,24 +9,25 @@ import (
 	"dither/privacy"
 )
 
-// Staircase is the staircase mechanism for one integer [Geng & Viswanath 2014, the discrete case]. Among all
-// Epsilon-differentially private noises that do not depend on the value, it has the least expected error. At a
-// sensitivity of 1 it is the discrete Laplace mechanism; it gains if the sensitivity is large and ε is above about 1.
+// Staircase is the staircase mechanism for one integer [Geng & Viswanath 2014, the discrete case]. It has the least
+// expected error among all Epsilon-differentially private mechanisms whose noise does not depend on the value. At a
+// sensitivity of 1 it is the discrete Laplace mechanism. It is better than Laplace if the sensitivity is large and
+// ε is above about 1.
 //
-// It is Epsilon-differentially private. Proof: the noise has P(z) = c·exp(−ε·s(|z|)), s(k) = ⌊(k + Δ −
-// r)/Δ⌋ (see noise.Staircase). For neighbours x, x′ with |x − x′| ≤ Sensitivity =: Δ and any output y, ||y
-// − x| − |y − x′|| ≤ Δ, so that s of the two differs by at most 1, and P(y|x)/P(y|x′) ≤ exp(ε). It is
-// sampled exactly. ∎
+// Claim: the mechanism is Epsilon-differentially private. Proof: the noise has P(z) = c·exp(−ε·s(|z|)), where s(k)
+// = ⌊(k + Δ − r)/Δ⌋ (see noise.Staircase). For neighbours x and x′ with |x − x′| ≤ Sensitivity =: Δ and any output
+// y, ||y − x| − |y − x′|| ≤ Δ. So s(|y − x|) and s(|y − x′|) differ by at most 1, and P(y|x)/P(y|x′) ≤ exp(ε). The
+// noise is sampled exactly. ∎
 //
-// A vector's loss does not follow from its L1 sensitivity, as it does for Laplace: ten coordinates that change by one
-// each cost up to ten times ε, not ε. So this mechanism is for one number, and refuses a vector.
+// The loss of a vector does not follow from its L1 sensitivity, unlike for Laplace. For example, ten coordinates
+// that change by 1 each may cost ten times ε, not ε. So the mechanism releases one number, and refuses a vector.
 type Staircase struct {
-	Sensitivity *big.Int        // the most by which the integer changes between neighbours; at least 1
+	Sensitivity *big.Int        // the most that the integer changes between neighbours; at least 1
 	Epsilon     privacy.Epsilon // the loss
-	Squared     bool            // minimise the expected squared error instead of the absolute error
+	Squared     bool            // minimise the expected squared error, not the expected absolute error
 }
 
-// Noise is the noise's distribution; or ErrParameter.
+// Noise returns the noise's distribution, with the step that minimises the chosen error, or ErrParameter.
 func (m Staircase) Noise() (noise.Staircase, error) {
 	if m.Sensitivity == nil || m.Sensitivity.Sign() <= 0 || m.Epsilon.IsZero() {
 		return noise.Staircase{},
@@ -44,7 +45,7 @@ func (m Staircase) Noise() (noise.Staircase, error) {
 }
 
 // Measure releases the one integer of x with noise. The error is ErrParameter, also if x does not have exactly one
-// integer. It depends on the parameters and the length of x alone.
+// integer. It depends only on the parameters and the length of x.
 func (m Staircase) Measure(x []Exact) (Measurement, error) {
 	if len(x) != 1 {
 		return Measurement{},

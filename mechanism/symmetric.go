@@ -11,34 +11,37 @@ import (
 	"dither/privacy"
 )
 
-// SymmetricGaussian is the discrete Gaussian mechanism for symmetric matrices of integers, each given as its upper
-// triangle, diagonal included, row by row. The noise on an entry of the diagonal has σ² = L2Squared/(2·Rho), and off
-// it σ²/2: as an entry off the diagonal stands in the matrix twice, a symmetric matrix of Gaussian noise with
-// independent entries above the diagonal is, in the Frobenius norm, round where these have half of the diagonal's
-// variance.
+// SymmetricGaussian is the discrete Gaussian mechanism for symmetric matrices of integers. Each matrix is given as
+// its upper triangle, row by row, with the diagonal. The noise on a diagonal entry has the parameter σ² =
+// L2Squared/(2·Rho). The noise on an entry off the diagonal has σ²/2: that entry occurs twice in the matrix, so
+// half the variance gives noise that is spherical in the Frobenius norm.
 //
-// It is Rho-zCDP. Proof: let D be the difference between the true matrices of neighbouring datasets (of all matrices
-// together), so that Σ_a D_aa² + 2Σ_{a<b} D_ab² = ‖D‖_F² ≤ L2Squared =: Δ². The noise on each given entry
-// is independent. By the bound of one coordinate (see Gaussian), which holds for every variance and every integer
-// shift, the Rényi divergence of order α between the outputs is at most α·(Σ_a D_aa²/(2σ²) + Σ_{a<b}
-// D_ab²/(2·σ²/2)) = α·(Σ_a D_aa² + 2Σ_{a<b} D_ab²)/(2σ²) ≤ αΔ²/(2σ²) = αρ. σ² and σ²/2 are
-// exact rationals, and sampled exactly. With the same σ² on all entries the loss is the same where D is diagonal, so
-// the half is free.
+// Claim: the mechanism is Rho-zCDP. Proof: let D be the difference between the exact matrices of neighbouring
+// datasets, all matrices together. Then Σ_a D_aa² + 2Σ_{a<b} D_ab² = ‖D‖_F² ≤ L2Squared =: Δ². The noise on each
+// given entry is independent. The bound for one coordinate (see Gaussian) holds for every variance and every
+// integer shift. So the Rényi divergence of order α between the outputs is at most α·(Σ_a D_aa²/(2σ²) + Σ_{a<b}
+// D_ab²/(2·σ²/2)) = α·(Σ_a D_aa² + 2Σ_{a<b} D_ab²)/(2σ²) ≤ αΔ²/(2σ²) = αρ. σ² and σ²/2 are exact rationals, and the
+// noise is sampled exactly. ∎
+//
+// If D is diagonal, σ² on all entries has the same loss. So the lower noise off the diagonal costs nothing.
 type SymmetricGaussian struct {
-	Dimension int // of each matrix
-	// the square of the Frobenius norm of all matrices' difference, entries off the diagonal counted twice; at least 1
+	Dimension int // the number of rows of each matrix
+	// the squared Frobenius norm of the difference of all matrices, which counts entries off the diagonal twice; at
+	// least 1
 	L2Squared *big.Int
 	Rho       privacy.Rho // the loss of all entries together
 }
 
-// SymmetricMeasurement is a Measurement whose Noise is that of the diagonals.
+// SymmetricMeasurement is the release of SymmetricGaussian. Measurement.Noise is the noise of the diagonal entries,
+// OffDiagonal that of all others.
 type SymmetricMeasurement struct {
 	Measurement
 	OffDiagonal noise.Distribution
 }
 
-// Measure releases matrices, one after the other, with independent noise on each entry. The error is ErrParameter or
-// the noise's own, and a function of the parameters and of the number of entries alone.
+// Measure releases the matrices whose upper triangles x lists one after the other, with independent noise on each
+// entry. The error is ErrParameter or comes from package noise. It depends only on the parameters and the number of
+// entries.
 func (m SymmetricGaussian) Measure(x []Exact) (SymmetricMeasurement, error) {
 	source := entropy.System()
 	defer source.Wipe()
@@ -80,5 +83,5 @@ func (m SymmetricGaussian) measure(source *entropy.Source, x []Exact) (Symmetric
 	return out, nil
 }
 
-// maxDimension keeps the number of entries far from overflow.
+// maxDimension limits the dimension so that the number of entries cannot overflow.
 const maxDimension = 1 << 15

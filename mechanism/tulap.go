@@ -12,18 +12,19 @@ import (
 	"dither/privacy"
 )
 
-// Tulap is the mechanism for one count of sensitivity 1 whose noise is the truncated-uniform-Laplace distribution, from
-// which the most powerful tests of a proportion are derived [Awan & Slavković 2018].
+// Tulap is a mechanism for one count of sensitivity 1. Its noise has the truncated-uniform-Laplace distribution, on
+// which the most powerful tests of a proportion are based [Awan & Slavković 2018].
 //
-// It is (Epsilon, Delta)-differentially private, and pure at a Delta of 0. Proof: the density f of the noise N is
-// c·b^|m| where the integer nearest to the noise is m, b = e^(−ε), up to a bound |N| ≤ t, and 0 beyond (see
-// noise.Tulap). Adding 1 to x changes |m| by 1, so that f(y − x) ≤ e^ε·f(y − x′) wherever f(y − x′) > 0.
-// So for every event S, P(S|x) − e^ε·P(S|x′) is at most the probability, under x, of what is impossible under
-// x′, which is P(N < −t + 1) for x′ = x + 1 and by symmetry for x − 1. With F the distribution function before
-// the conditioning, F(−t) = q/2 and F(1 − t) = e^ε·F(−t), since t ≥ ½: hence it is (e^ε − 1)(q/2)/(1 −
-// q), and this is δ for q = 2δb/(1 − b + 2δb). Here t ≥ ½ since (q/2)(1 + b)/b = δ(1 + b)/(1 − b + 2δb) ≤
-// 1, so q/2 ≤ F(−½) = b/(1 + b). Releasing 64 binary digits of the fraction, rounded down, is post-processing. The
-// noise is sampled exactly. ∎
+// Claim: the mechanism is (Epsilon, Delta)-differentially private. At Delta = 0 it is purely Epsilon-differentially
+// private. Proof: let b = e^(−ε), and let m be the integer nearest to the noise N. The density f of N is c·b^|m|
+// for |N| ≤ t, and 0 beyond the bound t (see noise.Tulap). Adding 1 to x changes |m| by 1, so f(y − x) ≤ e^ε·f(y −
+// x′) wherever f(y − x′) > 0. So for every event S, P(S|x) − e^ε·P(S|x′) is at most the probability, under x, of
+// the outputs that are impossible under x′. For x′ = x + 1 that probability is P(N < −t + 1), and by symmetry it is
+// the same for x′ = x − 1. Let F be the distribution function before the conditioning on |N| ≤ t. Then F(−t) = q/2,
+// and F(1 − t) = e^ε·F(−t) since t ≥ ½. Hence P(N < −t + 1) = (e^ε − 1)(q/2)/(1 − q), which is δ for q = 2δb/(1 − b
+// + 2δb). The condition t ≥ ½ holds since (q/2)(1 + b)/b = δ(1 + b)/(1 − b + 2δb) ≤ 1, so q/2 ≤ F(−½) = b/(1 + b).
+// The release keeps 64 binary digits of the fraction, rounded down, which is post-processing. The noise is sampled
+// exactly. ∎
 type Tulap struct {
 	Epsilon privacy.Epsilon // above 0
 	Delta   privacy.Delta   // below 1
@@ -31,14 +32,14 @@ type Tulap struct {
 
 // TulapMeasurement is a released count: the noisy value, its noise, and the loss.
 type TulapMeasurement struct {
-	Value   *big.Rat        // a multiple of 2⁻⁶⁴
-	Noise   noise.Tulap     // its noise, of which Value has 64 binary digits
-	Epsilon privacy.Epsilon // the loss is (Epsilon, Delta)
+	Value   *big.Rat        // the noisy count, a multiple of 2⁻⁶⁴
+	Noise   noise.Tulap     // the distribution of the noise before it is rounded down to 64 binary digits
+	Epsilon privacy.Epsilon // Epsilon and Delta are the loss
 	Delta   privacy.Delta
-	Loss    privacy.Loss // the same for an accountant: pure at a Delta of 0, else by approximate zCDP
+	Loss    privacy.Loss // the loss for an accountant: pure if Delta is 0, otherwise approximate zCDP
 }
 
-// Measure releases x with noise. The error is ErrParameter, and depends on the parameters alone.
+// Measure releases x with noise. The error is ErrParameter. It depends on the parameters alone.
 func (m Tulap) Measure(x Exact) (TulapMeasurement, error) {
 	source := entropy.System()
 	defer source.Wipe()
@@ -62,14 +63,15 @@ func (m Tulap) measure(src *entropy.Source, x Exact) (TulapMeasurement, error) {
 	}, nil
 }
 
-// approximateLoss is the loss of an (e, d)-differentially private mechanism: pure where d is 0, else (ε²/2, d) of
-// approximate zCDP.
+// approximateLoss returns the loss of any (e, d)-differentially private mechanism: pure e if d is 0, otherwise
+// (ε²/2, d) in approximate zCDP.
 //
-// Proof: the output distributions on neighbours are those of one randomized function of a pair of canonical ones, which
-// are mixtures: with weight d of two of disjoint supports, and with 1 − d of the pair of an ε-randomized response
-// [Kairouz, Oh & Viswanath 2015, the dominating mechanism of section 3]. The function keeps the weights of the
-// mixtures, and the ε-indistinguishability of the second parts, which is (ε²/2)-zCDP [Bun & Steinke 2016,
-// Proposition 1.4].
+// Proof of the second case: let P and Q be the output distributions on neighbours. One randomised function maps a
+// canonical pair of distributions to P and Q. The canonical distributions are mixtures. With weight d they draw
+// from two distributions with disjoint supports. With weight 1 − d they draw from the two distributions of an
+// ε-randomised response [Kairouz, Oh & Viswanath 2015, the dominating mechanism of section 3]. The function keeps
+// the mixture weights. It also keeps the ε-indistinguishability of the second components, which implies (ε²/2)-zCDP
+// [Bun & Steinke 2016, Proposition 1.4].
 func approximateLoss(e privacy.Epsilon, d privacy.Delta) privacy.Loss {
 	if d.IsZero() {
 		return privacy.PureLoss(e)

@@ -1,5 +1,5 @@
-// Package analytic holds the Gaussian mechanism with the least noise that is (ε, δ)-differentially private. Package
-// account calibrates its noise. The kernel's own mechanisms may not use account, so this package stands beside them.
+// Package analytic contains the (ε, δ)-differentially private Gaussian mechanism with the least noise. Package
+// account calibrates the noise. Package mechanism may not import account, so this mechanism has its own package.
 package analytic
 
 import (
@@ -13,32 +13,32 @@ import (
 	"dither/privacy"
 )
 
-// Gaussian is the Gaussian mechanism for a vector of integers with the least noise that is (ε, δ)-differentially
-// private, by the analytic calibration [Balle & Wang 2018].
+// Gaussian is the Gaussian mechanism for a vector of integers, with the least noise that is (ε, δ)-differentially
+// private. The noise follows the analytic calibration [Balle & Wang 2018].
 //
-// It releases what mechanism.RoundedGaussian does, with σ² = account.GaussianSigma2. Proof: let y = x + σN, N a
-// vector of independent standard normal variables. For neighbours at most Δ₂ apart the least δ at ε of y is
-// Φ(Δ₂/(2σ) − εσ/Δ₂) − e^ε·Φ(−Δ₂/(2σ) − εσ/Δ₂) at most [ibid., Theorem 8], and that is
-// certified to be at most the given one, in interval arithmetic and for the very rational σ² that is sampled.
-// Rounding y is post-processing. ∎
+// A Gaussian draws its release from mechanism.RoundedGaussian with σ² = account.GaussianSigma2. Claim: the release
+// is (ε, δ)-differentially private. Proof: let y = x + σN, where N is a vector of independent standard normal
+// variables. For neighbours at distance at most Δ₂, the least δ of y at ε is at most Φ(Δ₂/(2σ) − εσ/Δ₂) −
+// e^ε·Φ(−Δ₂/(2σ) − εσ/Δ₂) [ibid., Theorem 8]. Interval arithmetic certifies that this expression is at most the
+// given δ, for the same rational σ² that is sampled. Rounding y is post-processing. ∎
 //
-// The discrete Gaussian of the same σ² would not suffice: its mass is not that of any rounding, and its least δ at
-// ε = 1 and σ = 1 is .14135, compared with .12694 for the continuous one.
+// The discrete Gaussian with the same σ² would need a larger δ, because its mass is not that of a rounded Gaussian.
+// At ε = 1 and σ = 1 its least δ is .14135, compared with .12694 for the continuous one.
 //
-// A Gaussian is immutable. NewGaussian makes it, and calibrates once for any number of measurements. The zero value
-// measures nothing.
+// A Gaussian is immutable. NewGaussian calibrates it once, for any number of measurements. Measuring with the zero
+// value is an error.
 type Gaussian struct {
 	epsilon privacy.Epsilon
 	delta   privacy.Delta
-	rounded mechanism.RoundedGaussian // without a variance in the zero value alone
+	rounded mechanism.RoundedGaussian // Sigma2 is nil only in the zero value
 }
 
-// maxCalibratedBits bounds the δ for which noise is calibrated: 10⁻¹⁰⁰⁰ has fewer bits.
+// maxCalibratedBits is the most bits that δ's denominator may have. The denominator of 10⁻¹⁰⁰⁰ has fewer.
 const maxCalibratedBits = 4096
 
-// NewGaussian calibrates noise, in some ten milliseconds. l2squared is the square of the L2 sensitivity of the whole
-// vector, in squared units of the values, and at least 1; e is above 0, d above 0 and below 1. Others, or those that
-// need more noise than can be drawn, are mechanism.ErrParameter.
+// NewGaussian calibrates the noise, which takes some ten milliseconds. l2squared is the squared L2 sensitivity of
+// the whole vector, in squared units of the values. It returns mechanism.ErrParameter unless l2squared ≥ 1, e > 0
+// and 0 < d < 1, and if the noise would be too large to draw.
 func NewGaussian(l2squared *big.Int, e privacy.Epsilon, d privacy.Delta) (Gaussian, error) {
 	if err := parameter.Epsilon(e); err != nil {
 		return Gaussian{}, err
@@ -68,8 +68,8 @@ func (m Gaussian) check() error {
 	return nil
 }
 
-// Noise is the distribution of each value's noise; its Sigma2 is σ², a short rational. The error is
-// mechanism.ErrParameter, for the zero value.
+// Noise returns the distribution of each value's noise. Its Sigma2 is σ², a short rational. The zero value returns
+// mechanism.ErrParameter.
 func (m Gaussian) Noise() (noise.RoundedGaussian, error) {
 	if err := m.check(); err != nil {
 		return noise.RoundedGaussian{}, err
@@ -77,11 +77,11 @@ func (m Gaussian) Noise() (noise.RoundedGaussian, error) {
 	return m.rounded.Noise()
 }
 
-// Guarantee is the promise, for all values together: (ε, δ)-differential privacy.
+// Guarantee returns ε and δ: all values of one measurement together are (ε, δ)-differentially private.
 func (m Gaussian) Guarantee() (privacy.Epsilon, privacy.Delta) { return m.epsilon, m.delta }
 
-// Measure releases x with independent noise on each value. Its Loss is the zCDP of the noise; an accountant of (ε, δ)
-// has Guarantee. The error is mechanism.ErrParameter, for the zero value.
+// Measure releases x with independent noise on each value. The measurement's Loss is in zCDP. An accountant of (ε,
+// δ) uses Guarantee instead. The zero value returns mechanism.ErrParameter.
 func (m Gaussian) Measure(x []mechanism.Exact) (mechanism.Measurement, error) {
 	if err := m.check(); err != nil {
 		return mechanism.Measurement{}, err

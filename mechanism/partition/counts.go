@@ -10,31 +10,32 @@ import (
 	"dither/privacy"
 )
 
-// Counts selects partitions and releases the number of units of those that it keeps, for the price of one
-// [Desfontaines, Voss, Gipson & Mandayam 2022, the truncated geometric noise]: it adds to the number the discrete
-// Laplace noise V of scale 1/ε that is conditioned on |V| ≤ k, and keeps the partition if the sum is above k +
-// MinUnits − 1.
+// Counts selects keys and also releases the number of units of each key that it keeps, for the price of the
+// selection alone [Desfontaines, Voss, Gipson & Mandayam 2022, the truncated geometric noise]. It adds noise V to
+// the number of units. V is discrete Laplace noise of scale 1/ε, conditioned on |V| ≤ k. Counts keeps the key if
+// the sum is above k + MinUnits − 1.
 //
-// It is (Epsilon, Delta)-differentially private. Proof: with the shares of one key, and b = e^(−ε), P(V = v) =
-// c·b^|v|, c = (1 − b)/(1 + b − 2b^(k+1)). For numbers n and n + 1, P(V = v) ≤ e^ε·P(V = v ± 1) but where the
-// latter is 0, at one v of |v| = k, and so the sums are (ε, c·b^k)-differentially private, and what becomes of them
-// is post-processing. k is the least integer with c·b^k ≤ δ. A partition of fewer than MinUnits units has a sum of
-// at most k + MinUnits − 1 and is never kept, so one that is not there is as good as there. By perKey that is enough.
-// V is sampled exactly. ∎
+// Claim: Counts is (Epsilon, Delta)-differentially private. Proof: let ε and δ be the shares of one key, and b =
+// e^(−ε). Then P(V = v) = c·b^|v|, where c = (1 − b)/(1 + b − 2b^(k+1)). For the numbers of units n and n + 1, P(V
+// = v) ≤ e^ε·P(V = v ± 1), except if P(V = v ± 1) is 0. That happens at a single v, with |v| = k. So the sums are
+// (ε, c·b^k)-differentially private, and the rest is post-processing. k is the least integer with c·b^k ≤ δ. A key
+// with fewer than MinUnits units has a sum of at most k + MinUnits − 1 and is never kept. So a key that is absent
+// from the data has the same release as a key with no units. By perKey, this bound for one key is enough. V is
+// sampled exactly. ∎
 //
-// A released count is always within k of the exact one. Given that it is kept, it is biased, and the more so the fewer
-// units there are.
+// A released count always differs from the exact one by at most k. Given that the key is kept, the count is biased
+// upwards, most of all for keys with few units.
 type Counts struct{ Parameters }
 
-// CountSelection is the release of Counts.
+// CountSelection is the release of [Counts.Select].
 type CountSelection struct {
-	Kept  []Kept   // in byte order of the keys
-	Reach *big.Int // no count is further than this from the exact one
+	Kept  []Kept   // the kept keys and their noisy counts, in byte order of the keys
+	Reach *big.Int // k: no count differs from the exact one by more
 	Loss  privacy.Loss
 }
 
-// Reach is k; or ErrParameter. c·b^k ≤ δ if and only if b^k ≤ δ(1 + b)/(1 − b + 2δb), so that k is
-// sample.Crossing.
+// Reach returns k, the largest possible error of a released count, or ErrParameter. c·b^k ≤ δ if and only if b^k ≤
+// δ(1 + b)/(1 − b + 2δb), so k is sample.Crossing.
 func (m Counts) Reach() (*big.Int, error) {
 	epsilon, delta, err := m.perKey()
 	if err != nil {
@@ -43,8 +44,8 @@ func (m Counts) Reach() (*big.Int, error) {
 	return sample.Crossing(epsilon, delta), nil
 }
 
-// Select returns the keys and noisy numbers of units of the partitions that it keeps, given all existing partitions
-// with their exact numbers. The error is ErrParameter, which depends on the parameters alone, or ErrKeys.
+// Select returns the keys that it keeps and their noisy numbers of units. units lists every key in the data with
+// its exact number of units. The error is ErrParameter, which depends on the parameters alone, or ErrKeys.
 func (m Counts) Select(units []mechanism.Partition) (CountSelection, error) {
 	source := entropy.System()
 	defer source.Wipe()

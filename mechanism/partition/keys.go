@@ -13,23 +13,23 @@ import (
 	"dither/mechanism/internal/opaque"
 )
 
-// Kept is a released partition.
+// Kept is a released key with its noisy value.
 type Kept struct {
 	Key   string
 	Value *big.Int
 }
 
-// ErrKeys reports two partitions with one key. It is a defect of the engine, which did not group, and says nothing
+// ErrKeys reports two partitions with the same key. It means that the engine failed to group, and says nothing
 // about the values.
 var ErrKeys = errors.New("two partitions have the same key")
 
-// byKey sorts the partitions by the bytes of their keys; or returns ErrKeys.
+// byKey returns the partitions sorted by the bytes of their keys, or ErrKeys.
 //
-// Mechanisms process partitions in that order. They release the partitions that they keep, and no trace of the others:
-// neither their number nor an empty place. So the order of a release is a function of its keys.
+// Mechanisms process partitions in this order. A release contains only the kept partitions and no trace of the
+// others: no number, no empty place. So the order of a release depends only on the keys in it.
 func byKey(partitions []mechanism.Partition) ([]mechanism.Partition, error) {
 	type keyed struct {
-		first uint64 // eight bytes of the key, which usually decide
+		first uint64 // the key's first eight bytes, which usually decide
 		mechanism.Partition
 	}
 	order := func(p, q keyed) int {
@@ -40,7 +40,8 @@ func byKey(partitions []mechanism.Partition) ([]mechanism.Partition, error) {
 	}
 	keys := make([]keyed, len(partitions))
 	for i, p := range partitions {
-		// a key that is shorter comes before those that begin with it, and is compared with them in full
+		// A key shorter than eight bytes is padded with zeros. Keys whose first eight bytes are equal are compared
+		// in full.
 		var first [8]byte
 		copy(first[:], opaque.Key(p))
 		keys[i] = keyed{binary.BigEndian.Uint64(first[:]), p}

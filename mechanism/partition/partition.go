@@ -1,5 +1,5 @@
-// Package partition holds private selection of groups: which groups a release names, where the groups themselves are not
-// public.
+// Package partition implements private key selection: the choice of the keys of a GROUP BY that a release names, if
+// the keys themselves are not public.
 package partition
 
 import (
@@ -15,28 +15,32 @@ import (
 	"dither/privacy"
 )
 
-// Parameters are the price and the least number of units of private key selection (partitions are the keys of a GROUP
-// BY that are not public). Selection looks at the number of units of a partition. A partition without units is never
-// kept, so it suffices to pass the existing ones. Their set and number are secret: a release names only those that are
-// kept.
+// Parameters holds the price of private key selection and the least number of units of a released key. A partition
+// is one key of a GROUP BY whose keys are not public, with its units. A partition without units is never kept, so
+// the caller passes only those that exist in the data. Their set and their number are secret. A release names only
+// the kept ones.
 type Parameters struct {
-	// Epsilon and Delta are the loss of selection from all partitions together: both above 0, Delta below 1.
+	// Epsilon and Delta are the loss of selection among all partitions together. Both are above 0, and Delta is
+	// below 1.
 	Epsilon privacy.Epsilon
 	Delta   privacy.Delta
-	// Keys is the most partitions whose number of units may differ between neighbours, each by one: the keys of a unit
-	// if one is added or removed, and twice that if one is changed, which leaves some keys and takes others. At least
-	// 1.
+	// Keys is the most partitions whose number of units may differ between neighbours, each by 1. At least 1. If a
+	// unit is added or removed, Keys is the most keys that one unit may have. If a unit is changed, Keys is twice
+	// that number, since the unit leaves its old keys and joins new ones.
 	Keys int64
-	// MinUnits is the least number of units of a partition that may be kept; 0 and 1 add nothing to selection. The
-	// number of units is lowered by MinUnits − 1 before anything else, so no exact number is ever tested, and
-	// partitions with slightly more units are usually dropped too.
+	// MinUnits is the least number of units of a partition that may be kept. 0 and 1 have no effect. Selection
+	// first subtracts MinUnits − 1 from the number of units, so it never tests an exact number. Partitions with
+	// slightly more units than MinUnits are therefore usually dropped too.
 	MinUnits int64
 }
 
-// perKey is the ε and the δ of each of Keys partitions; or ErrParameter.
+// perKey returns one key's share of Epsilon and of Delta: each divided by Keys. Invalid parameters are
+// ErrParameter.
 //
-// Whether a partition is kept does not depend on the others, and all but Keys of them have the same law under
-// neighbours. So their losses add up [Dwork, Kenthapadi, McSherry, Mironov & Naor 2006].
+// Claim: if the decision on each single key is private with these shares, the whole selection is (Epsilon,
+// Delta)-differentially private. Proof: the decision on one partition does not depend on the others. All but Keys
+// partitions have the same distribution under neighbours. So the losses of Keys partitions add up [Dwork,
+// Kenthapadi, McSherry, Mironov & Naor 2006].
 func (m Parameters) perKey() (epsilon, delta *big.Rat, err error) {
 	d := m.Delta.Rat()
 	switch {
@@ -59,9 +63,10 @@ func (m Parameters) perKey() (epsilon, delta *big.Rat, err error) {
 	return share.Rat(), m.Delta.Share(1, m.Keys).Rat(), nil
 }
 
-// Loss is the loss as an accountant of zCDP counts it, or ErrParameter. Each of Keys partitions is (ε,
-// δ)-differentially private with the shares of one key, and so costs (ε²/2, δ) of approximate zCDP; together that
-// is (Epsilon²/(2·Keys), Delta). By itself the whole is (Epsilon, Delta)-differentially private.
+// Loss returns the loss for an accountant of zCDP, (Epsilon²/(2·Keys), Delta), or ErrParameter. Each of Keys
+// partitions is (ε, δ)-differentially private with the shares of one key, which costs (ε²/2, δ) in approximate
+// zCDP. The sum over Keys partitions is the returned loss. In terms of differential privacy, the whole selection is
+// (Epsilon, Delta)-differentially private.
 func (m Parameters) Loss() (privacy.Loss, error) {
 	if _, _, err := m.perKey(); err != nil {
 		return privacy.Loss{}, err
@@ -69,30 +74,30 @@ func (m Parameters) Loss() (privacy.Loss, error) {
 	return privacy.ZCDPLoss(m.Epsilon.Rho().Share(1, m.Keys), m.Delta), nil
 }
 
-// beyond is the number of units minus (MinUnits − 1).
+// beyond returns the partition's number of units minus (MinUnits − 1).
 func (m Parameters) beyond(p mechanism.Partition) *big.Int {
 	return new(big.Int).Sub(opaque.Open(p.Exact), big.NewInt(max(m.MinUnits, 1)-1))
 }
 
-// Selection keeps each partition with the largest possible probability [Desfontaines, Voss, Gipson & Mandayam 2022,
-// "Differentially private partition selection"]. With n the number of units beyond MinUnits − 1, and ε and δ the
-// shares of one key, that probability is
+// Selection keeps each partition with the largest probability that is (ε, δ)-differentially private [Desfontaines,
+// Voss, Gipson & Mandayam 2022, "Differentially private partition selection"]. Let n be the number of units minus
+// (MinUnits − 1), and let ε and δ be the shares of one key. The probability is
 //
 //	p₀ = 0,  p_n = min(e^ε·p_{n−1} + δ, 1 − e^(−ε)·(1 − p_{n−1} − δ), 1).
 //
-// It is (Epsilon, Delta)-differentially private. Proof: one partition's answer is a bit. For numbers n and n − 1 of
-// units, p_n ≤ e^ε·p_{n−1} + δ and 1 − p_{n−1} ≤ e^ε·(1 − p_n) + δ hold by construction, as does p_n
-// ≥ p_{n−1}, of which the other two inequalities follow. By perKey that is enough. A partition that is there under
-// one neighbour only has n ≤ 1 there, and is as good as there with n ≤ 0 under the other. p_n is no rational, and
-// is sampled exactly. ∎
+// Claim: Selection is (Epsilon, Delta)-differentially private. Proof: the answer for one partition is a bit. For
+// the numbers of units n and n − 1, p_n ≤ e^ε·p_{n−1} + δ and 1 − p_{n−1} ≤ e^ε·(1 − p_n) + δ hold by construction.
+// p_n ≥ p_{n−1} also holds, and the other two inequalities follow from it. By perKey, this bound for one key is
+// enough. A partition that exists under only one neighbour has n ≤ 1 there. Under the other neighbour, its absence
+// is equivalent to a partition with n ≤ 0. p_n is irrational, and is sampled exactly. ∎
 type Selection struct{ Parameters }
 
-// Select returns the keys of the partitions that it keeps, in byte order, given all existing partitions with their
-// exact numbers of units. The error is ErrParameter, which depends on the parameters alone, or ErrKeys.
+// Select returns the keys that it keeps, in byte order. units lists every key in the data with its exact number of
+// units. The error is ErrParameter, which depends on the parameters alone, or ErrKeys.
 //
-// Time and memory grow with the number of partitions, and with the number of distinct numbers of units among them: each
-// of these needs a coin, which takes about 50 µs. Numbers at which a partition is certainly kept need none; with the
-// shares of one key these are at least 2·ln(1/δ)/ε + 3 beyond MinUnits − 1.
+// Time and memory grow with the number of partitions. They also grow with the number of distinct numbers of units,
+// since each needs its own coin, which takes about 50 µs. A partition that is certain to be kept needs no coin.
+// With the shares of one key, that is the case from 2·ln(1/δ)/ε + 3 units beyond MinUnits − 1 on.
 func (m Selection) Select(units []mechanism.Partition) ([]string, error) {
 	source := entropy.System()
 	defer source.Wipe()
@@ -108,7 +113,7 @@ func (m Selection) choose(src *entropy.Source, units []mechanism.Partition) ([]s
 	if err != nil {
 		return nil, err
 	}
-	coins := map[string]*sample.Bernoulli{} // one coin for each number of units
+	coins := map[string]*sample.Bernoulli{} // one coin for each distinct number of units
 	keep := func(n *big.Int) bool {
 		switch {
 		case n.Sign() <= 0:
@@ -131,7 +136,8 @@ func (m Selection) choose(src *entropy.Source, units []mechanism.Partition) ([]s
 	return kept, nil
 }
 
-// Probability is the probability of keeping a partition with n units, near the real value; or ErrParameter.
+// Probability returns the probability of keeping a partition with the given number of units, as a float near the
+// exact value, or ErrParameter.
 func (m Selection) Probability(units int64) (float64, error) {
 	law, err := m.law()
 	if err != nil {
@@ -148,39 +154,41 @@ func (m Selection) Probability(units int64) (float64, error) {
 	return min(max(p, 0), 1), nil
 }
 
-// keepLaw is the closed form of p_n: with E(n) = (e^(nε) − 1)/(e^ε − 1) and k the crossing, p_n = δ·E(n) up to
-// k, and
+// keepLaw evaluates p_n, the probability of [Selection], in closed form. Let E(n) = (e^(nε) − 1)/(e^ε − 1), and let
+// k be the crossing. Up to k, p_n = δ·E(n). After k, until the value reaches 1,
 //
-//	p_{k+m} = 1 − e^(−mε)·(1 − p_k − δ·E(m)),
+//	p_{k+m} = 1 − e^(−mε)·(1 − p_k − δ·E(m)).
 //
-// from there on, until it is 1. Proof: both solve their recursion. The first term of the minimum is at most the second
-// if and only if p_{n−1} ≤ (1 − δ)/(e^ε + 1), and k is the least n with δ·E(n) above that.
+// Proof: each formula solves its recursion. The first term of the minimum is at most the second if and only if
+// p_{n−1} ≤ (1 − δ)/(e^ε + 1), and k is the least n with δ·E(n) above (1 − δ)/(e^ε + 1).
 type keepLaw struct {
 	epsilon, delta *big.Rat
 	crossing       *big.Int // k
 	last           *big.Int // from k + last on, p_n is 1
 }
 
-// law prepares the closed form.
+// law returns the closed form for m, or ErrParameter.
 func (m Selection) law() (keepLaw, error) {
 	epsilon, delta, err := m.perKey()
 	if err != nil {
 		return keepLaw{}, err
 	}
-	// δ·E(m) ≥ δ·e^((m−1)ε) is at least 1 if (m − 1)ε ≥ ln 1/δ.
+	// δ·E(m) ≥ δ·e^((m−1)ε), which is at least 1 if (m − 1)ε ≥ ln 1/δ.
 	odds := new(big.Rat).Sub(big.NewRat(1, 1), delta)
 	log, _ := exact.IntervalOf(odds.Quo(odds, delta), 128).Log1p().Hi().Rat(nil)
 	last := exact.CeilRat(log.Quo(log, epsilon))
 	return keepLaw{epsilon, delta, sample.Crossing(epsilon, delta), last.Add(last, big.NewInt(1))}, nil
 }
 
-// certain holds for n so large that p_n is 1 without a look at more digits.
+// certain reports whether n is so large that p_n is known to be 1. For some smaller n, p_n is 1 too, but only keep
+// finds out.
 func (l keepLaw) certain(n *big.Int) bool {
 	beyond := new(big.Int).Sub(n, l.crossing)
 	return beyond.Cmp(l.last) >= 0
 }
 
-// keep is the closed form for n ≥ 1 that are not certain; above 1 if p_n is 1.
+// keep returns the closed form of p_n, to any precision, for n ≥ 1 that are not certain. The closed form is above 1
+// if p_n is 1.
 func (l keepLaw) keep(n *big.Int) sample.Real {
 	return func(bits uint) exact.Interval {
 		grown := func(n *big.Int) exact.Interval { // δ·E(n)

@@ -14,48 +14,53 @@ import (
 	"dither/privacy"
 )
 
-// Threshold drops noisy values of partitions (the keys of a GROUP BY that are not public), so that each remaining value
-// can be released with its key. It drops values not above τ. τ is an integer at which a partition that one unit alone
-// makes is released with probability at most Delta/Keys: the least such integer, up to the rounding of a quantile, if
-// Delta/Keys is below ½ and MinUnits at most 1. From ½ on it is as at ½, and a smaller one would suffice.
+// Threshold drops the noisy value of a partition if it is not above τ, so that each remaining value can be released
+// with its key. (A partition is a key of a GROUP BY whose keys are not public.) τ is an integer. A partition that
+// consists of one unit alone exceeds it with probability at most Delta/Keys. If Delta/Keys is below ½ and MinUnits
+// is at most 1, τ is the least such integer, up to the rounding of a quantile. If Delta/Keys is ½ or more, τ has
+// the value for ½, although a smaller one would suffice.
 //
-// It costs Delta beside the noise's own loss: where the noise is ε-differentially private (ρ-zCDP) on the values of a
-// fixed list of partitions, the release is (ε, Delta)-differentially private (Delta-approximately ρ-zCDP), for
-// neighbours that are alike but for one unit of each, if any, and either of add-remove and change-one. Proof: let D and
-// D′ be neighbours, C the partitions that both have, and M the mechanism on the values of C alone, dropping what is
-// not above τ, which is post-processing. Of D's partitions that D′ lacks there are at most Keys, each with the
-// contribution of D's one unit alone, at most MaxPerCell, and with independent noise: with a probability 1 − η, η
-// ≤ 1 − (1 − Delta/Keys)^Keys ≤ Delta, none of them is released, and then D's output is M(D). So D's output is
-// the mixture (1 − η)·M(D) + η·P″, and hence one with Delta in place of η, (1 − Delta)·M(D) + Delta·P‴;
-// and likewise that of D′. M(D) and M(D′) are within the noise's loss of each other. That is approximate zCDP by
-// definition [Bun & Steinke 2016, Definition 8.1], and with ε-indistinguishable parts, P(S) ≤ (1 −
-// Delta)·e^ε·M(D′)(S) + Delta ≤ e^ε·Q(S) + Delta. ∎
+// Claim: Threshold adds Delta to the loss of the noise. Suppose that the noise is ε-differentially private (or
+// ρ-zCDP) on the values of a fixed list of partitions. Then the release is (ε, Delta)-differentially private (or
+// Delta-approximately ρ-zCDP). This holds for add-remove and for change-one neighbours, which differ in at most one
+// unit of each dataset.
 //
-// Delta is not doubled where one unit is changed: each side drops its own. The noise's sensitivity is: it is that of
-// the values of C. What is released is the keys and values that are not dropped, in the order of those keys, and no
-// trace of the others.
+// Proof: let D and D′ be neighbours, and let C be the partitions that both have. Let M be the mechanism on the
+// values of C alone. M drops the values that are not above τ, which is post-processing. D has at most Keys
+// partitions that D′ lacks. Each of them has only the contribution of D's one unit, at most MaxPerCell, and
+// independent noise. With a probability 1 − η, where η ≤ 1 − (1 − Delta/Keys)^Keys ≤ Delta, none of them is
+// released, and then D's output is M(D). So D's output is the mixture (1 − η)·M(D) + η·P″. It is therefore also a
+// mixture with Delta in place of η, (1 − Delta)·M(D) + Delta·P‴. The same holds for D′. M(D) and M(D′) are within
+// the noise's loss of each other. That is approximate zCDP by definition [Bun & Steinke 2016, Definition 8.1]. If
+// the components are ε-indistinguishable, then P(S) ≤ (1 − Delta)·e^ε·M(D′)(S) + Delta ≤ e^ε·Q(S) + Delta, where P
+// and Q are the outputs of D and D′. ∎
+//
+// Changing one unit does not double Delta, because each dataset drops its own partitions. It does double the
+// noise's sensitivity, which is that of the values of C. The release has the kept keys and values, in byte order of
+// the keys, and no trace of the others.
 type Threshold struct {
-	// MaxPerCell is the most that one unit contributes to the value of one partition: 1 if values are numbers of units.
-	// At least 1.
+	// MaxPerCell is the most that one unit contributes to the value of one partition. It is 1 if the values are
+	// numbers of units. At least 1.
 	MaxPerCell *big.Int
-	// Keys is the most partitions in which a unit may be: at least 1.
+	// Keys is the most partitions in which one unit may be. At least 1.
 	Keys int64
-	// Delta is that of the release: above 0 and below 1.
+	// Delta is the δ of the release: above 0 and below 1.
 	Delta privacy.Delta
-	// MinUnits raises τ by (MinUnits − 1)·MaxPerCell, so that a partition of no more than MinUnits units is released
-	// with a probability of at most Delta/Keys. 0 and 1 do not.
+	// MinUnits raises τ by (MinUnits − 1)·MaxPerCell. A partition of at most MinUnits units is then released with
+	// probability at most Delta/Keys. 0 and 1 have no effect.
 	MinUnits int64
 }
 
-// errNarrow is of a sensitivity that one partition's contribution is beyond: one of the two is not what it is said to
-// be.
+// errNarrow returns the error for a MaxPerCell that exceeds the sensitivity of all partitions together: one of the
+// two declarations must be wrong.
 func errNarrow() error {
 	return fmt.Errorf("%w: one unit contributes more to a partition than the sensitivity of all of them",
 		mechanism.ErrParameter)
 }
 
-// at is τ for a noise: P(c + X > τ) ≤ Delta/Keys, where c = MaxPerCell. X is symmetric, so that P(X > k) = P(|X| >
-// k)/2 for k ≥ 0, and the quantile's promise is certified.
+// at returns τ for the noise X ~ dist: an integer with P(c + X > τ) ≤ Delta/Keys, where c = max(MinUnits,
+// 1)·MaxPerCell. X is symmetric, so P(X > k) = P(|X| > k)/2 for k ≥ 0. [noise.Distribution] certifies the bound of
+// its Quantile.
 func (m Threshold) at(dist noise.Distribution) (*big.Int, error) {
 	switch {
 	case m.MaxPerCell == nil || m.MaxPerCell.Sign() <= 0:
@@ -79,30 +84,31 @@ func (m Threshold) at(dist noise.Distribution) (*big.Int, error) {
 	return k.Add(k, units.Mul(units, m.MaxPerCell)), nil
 }
 
-// ThresholdRelease is the release of a thresholded mechanism.
+// ThresholdRelease is the release of ThresholdLaplace or ThresholdGaussian.
 type ThresholdRelease struct {
-	Kept      []Kept   // in byte order of the keys
+	Kept      []Kept   // the kept keys and their noisy values, in byte order of the keys
 	Threshold *big.Int // τ
 
-	// Noise is what each value got before it met the threshold. Given that a value is released, its noise is another:
-	// it is above τ less the exact value, so not of mean 0, and of no symmetry. An interval of Noise.Quantile about a
-	// released value holds the exact one with a probability that may be anything, down to 0: for an exact 4 and τ = 7
-	// whatever is released is more than 3 away.
+	// Noise is the distribution of the noise that was added to each value before the comparison with τ. Given that
+	// a value is released, its noise is above τ minus the exact value, so its mean is not 0 and it is not
+	// symmetric. An interval of width Noise.Quantile around a released value may cover the exact value with any
+	// probability, even 0. For example, if the exact value is 4 and τ = 7, every released value is more than 3
+	// away.
 	Noise noise.Distribution
 	Loss  privacy.Loss
 }
 
-// ThresholdLaplace is Laplace on the values of partitions that are not public, of which those above a threshold are
-// released. It is (Laplace.Epsilon, Threshold.Delta)-differentially private.
+// ThresholdLaplace adds Laplace noise to the values of partitions whose keys are not public, and releases those
+// above a threshold. It is (Laplace.Epsilon, Threshold.Delta)-differentially private.
 //
-// Sensitivity is the L1 sensitivity of the values of all partitions together: Keys·MaxPerCell where a unit is added or
-// removed, and twice that where one is changed.
+// Sensitivity is the L1 sensitivity of the values of all partitions together. It is Keys·MaxPerCell if a unit is
+// added or removed, and twice that if a unit is changed.
 type ThresholdLaplace struct {
 	mechanism.Laplace
 	Threshold
 }
 
-// At is τ; or ErrParameter.
+// At returns τ, or ErrParameter.
 func (m ThresholdLaplace) At() (*big.Int, error) {
 	_, dist, err := m.noisy()
 	if err != nil {
@@ -126,8 +132,8 @@ func (m ThresholdLaplace) noisy() (sample.Sampler, noise.Distribution, error) {
 	return sample.NewLaplace(scale), dist, nil
 }
 
-// Measure releases the values, with noise, and the keys of those partitions that are above the threshold with it. The
-// error is ErrParameter, and a function of the parameters alone, or ErrKeys.
+// Measure adds noise to the values, and releases the keys and noisy values above the threshold. The error is
+// ErrParameter, which depends on the parameters alone, or ErrKeys.
 func (m ThresholdLaplace) Measure(x []mechanism.Partition) (ThresholdRelease, error) {
 	noisy, dist, err := m.noisy()
 	if err != nil {
@@ -136,18 +142,18 @@ func (m ThresholdLaplace) Measure(x []mechanism.Partition) (ThresholdRelease, er
 	return m.release(x, noisy, dist, privacy.ZCDPLoss(m.Epsilon.Rho(), m.Delta))
 }
 
-// ThresholdGaussian is Gaussian on the values of partitions that are not public, of which those above a threshold are
-// released. It is Threshold.Delta-approximately Gaussian.Rho-zCDP.
+// ThresholdGaussian adds Gaussian noise to the values of partitions whose keys are not public, and releases those
+// above a threshold. It is Threshold.Delta-approximately Gaussian.Rho-zCDP.
 //
-// L2Squared is the squared L2 sensitivity of the values of all partitions together: Keys·MaxPerCell² where a unit is
-// added or removed. Where one is changed it is up to 4·Keys·MaxPerCell², and 2·Keys·MaxPerCell² if no
+// L2Squared is the squared L2 sensitivity of the values of all partitions together. It is Keys·MaxPerCell² if a
+// unit is added or removed. If a unit is changed it is up to 4·Keys·MaxPerCell², or up to 2·Keys·MaxPerCell² if no
 // contribution is negative.
 type ThresholdGaussian struct {
 	mechanism.Gaussian
 	Threshold
 }
 
-// At is τ; or ErrParameter.
+// At returns τ, or ErrParameter.
 func (m ThresholdGaussian) At() (*big.Int, error) {
 	_, dist, err := m.noisy()
 	if err != nil {
@@ -171,8 +177,8 @@ func (m ThresholdGaussian) noisy() (sample.Sampler, noise.Distribution, error) {
 	return sample.NewGaussian(sigma2), dist, nil
 }
 
-// Measure releases the values, with noise, and the keys of those partitions that are above the threshold with it. The
-// error is ErrParameter, and a function of the parameters alone, or ErrKeys.
+// Measure adds noise to the values, and releases the keys and noisy values above the threshold. The error is
+// ErrParameter, which depends on the parameters alone, or ErrKeys.
 func (m ThresholdGaussian) Measure(x []mechanism.Partition) (ThresholdRelease, error) {
 	noisy, dist, err := m.noisy()
 	if err != nil {
@@ -181,7 +187,7 @@ func (m ThresholdGaussian) Measure(x []mechanism.Partition) (ThresholdRelease, e
 	return m.release(x, noisy, dist, privacy.ZCDPLoss(m.Rho, m.Delta))
 }
 
-// release adds noise to each value, and keeps what is above τ.
+// release adds noise to each value of x, and keeps the sums above τ.
 func (m Threshold) release(
 	x []mechanism.Partition, noisy sample.Sampler, dist noise.Distribution, loss privacy.Loss,
 ) (ThresholdRelease, error) {

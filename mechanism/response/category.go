@@ -14,15 +14,15 @@ import (
 	"dither/privacy"
 )
 
-// Category asks for one of Categories values of each person [k-ary randomized response: Kairouz, Oh & Viswanath 2014]:
-// the answer is the true one with probability p = e^ε/(e^ε + k − 1), and each other one with q = 1/(e^ε + k −
-// 1).
+// Category asks each person for one of k = Categories values [k-ary randomised response: Kairouz, Oh & Viswanath
+// 2014]. The answer is the true value with probability p = e^ε/(e^ε + k − 1), and each other value with probability
+// q = 1/(e^ε + k − 1).
 //
-// It is Epsilon-differentially private between any two values of a person, as the largest ratio of an answer's
-// probabilities is p/q = e^ε. It is sampled exactly, though p is no rational.
+// Claim: Category is Epsilon-differentially private between any two values of a person. Proof: the largest ratio of
+// an answer's probabilities is p/q = e^ε. The answer is sampled exactly, although p is irrational.
 type Category struct {
-	Categories int64           // k: at least 2
-	Epsilon    privacy.Epsilon // of each person's answer: above 0
+	Categories int64           // k, at least 2
+	Epsilon    privacy.Epsilon // the loss of each person's answer; above 0
 }
 
 func (m Category) check() error {
@@ -32,7 +32,7 @@ func (m Category) check() error {
 	return parameter.Epsilon(m.Epsilon)
 }
 
-// truth is p, to any precision.
+// truth returns p, to any precision.
 func (m Category) truth() sample.Real {
 	e, others := m.Epsilon.Rat(), new(big.Rat).SetInt64(m.Categories-1)
 	return func(bits uint) exact.Interval {
@@ -41,8 +41,9 @@ func (m Category) truth() sample.Real {
 	}
 }
 
-// Respond gives an answer from 0 to Categories − 1 for each person's value, independently. A value below 0 counts as
-// 0, and one beyond the categories as the last. The error is ErrParameter, and a function of the parameters alone.
+// Respond returns an answer from 0 to Categories − 1 for each person's value, independently. A value below 0 counts
+// as 0, and a value above Categories − 1 as Categories − 1. The error is ErrParameter. It depends on the parameters
+// alone.
 func (m Category) Respond(x []mechanism.Exact) ([]int64, error) {
 	source := entropy.System()
 	defer source.Wipe()
@@ -58,7 +59,7 @@ func (m Category) respond(src *entropy.Source, x []mechanism.Exact) ([]int64, er
 	for i, e := range x {
 		value, other := m.category(e), int64(src.Below64(uint64(m.Categories-1)))
 		if other >= value {
-			other++ // one of the others, each alike
+			other++ // a uniform choice among the other values
 		}
 		answers[i] = other
 		if truth.Draw(src) {
@@ -68,7 +69,7 @@ func (m Category) respond(src *entropy.Source, x []mechanism.Exact) ([]int64, er
 	return answers, nil
 }
 
-// category is the clamped value.
+// category returns e's value, clamped to 0 … Categories − 1.
 func (m Category) category(e mechanism.Exact) int64 {
 	v := opaque.Open(e)
 	switch {
@@ -80,7 +81,7 @@ func (m Category) category(e mechanism.Exact) int64 {
 	return v.Int64()
 }
 
-// Channel is p and q, near the real values; or ErrParameter.
+// Channel returns p and q, as floats near the exact values, or ErrParameter.
 func (m Category) Channel() (p, q float64, err error) {
 	if err := m.check(); err != nil {
 		return 0, 0, err
@@ -90,10 +91,10 @@ func (m Category) Channel() (p, q float64, err error) {
 	return p, p * math.Exp(-e), nil
 }
 
-// Count estimates how many of persons persons have one value, given how many answered it. The estimate is unbiased:
-// (answers − persons·q)/(p − q). With c the true count, its variance over the answers is (c·p(1 − p) + (persons
-// − c)·q(1 − q))/(p − q)². This is linear in c, so inserting the estimate for c estimates it without bias too.
-// Both are floats near the real values.
+// Count estimates the number of persons with one value, given the number of answers with that value. The estimate
+// (answers − persons·q)/(p − q) is unbiased. If c is the true count, the variance over the random answers is (c·p(1
+// − p) + (persons − c)·q(1 − q))/(p − q)². The variance is linear in c, so the formula with the estimate in place
+// of c is an unbiased estimate of it. Both results are floats near the exact values.
 func (m Category) Count(answers, persons int64) (count, variance float64, err error) {
 	p, q, err := m.Channel()
 	if err != nil {

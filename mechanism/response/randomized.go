@@ -1,5 +1,5 @@
-// Package response holds mechanisms that randomise each person's own answer, so that the collected data are already
-// private.
+// Package response contains mechanisms that randomise each person's own answer, so that the collected data are
+// already private.
 package response
 
 import (
@@ -13,23 +13,24 @@ import (
 	"dither/privacy"
 )
 
-// Randomized asks each person for one bit, with an answer that can be denied [Warner 1965]: a first coin decides
-// whether to answer truthfully; otherwise a second coin gives the answer. With two fair coins, as in textbooks, its
-// loss is exactly ln 3.
+// Randomized asks each person for one bit, in a way that the person can deny the answer [Warner 1965]. A first coin
+// decides whether to answer truthfully. If not, a second coin gives the answer. With two fair coins, as in
+// textbooks, the loss is exactly ln 3.
 //
-// With a true bit of 1, it answers 1 with probability a = Truth + (1 − Truth)·Yes, and with one of 0 with d = (1 −
-// Truth)·Yes < a. The four probabilities are rational, and so is the largest ratio of one answer's under the two bits,
-// e^ε = max(a/d, (1 − d)/(1 − a)): that is its loss between any two values of one person's bit. Coins of rational
-// probabilities are tossed exactly.
+// If the true bit is 1, the answer is 1 with probability a = Truth + (1 − Truth)·Yes. If the true bit is 0, the
+// answer is 1 with probability d = (1 − Truth)·Yes < a. All four probabilities are rational. The loss between any
+// two values of one person's bit is the largest ratio of an answer's probabilities under the two bits: e^ε =
+// max(a/d, (1 − d)/(1 − a)). The coins, whose probabilities are rational, are tossed exactly.
 //
-// Each person's answer is private by itself, so no curator need be trusted, and no promise depends on other persons'
-// answers.
+// Each answer is private by itself. So no curator need be trusted, and the guarantee does not depend on other
+// persons' answers.
 type Randomized struct {
-	Truth *big.Rat // the probability of the truth: above 0 and below 1
-	Yes   *big.Rat // the probability that the second coin says 1: above 0 and below 1
+	Truth *big.Rat // the probability of a truthful answer; above 0 and below 1
+	Yes   *big.Rat // the probability that the second coin says 1; above 0 and below 1
 }
 
-// channel is a and d; or ErrParameter. Above 0 and below 1 are they, since Truth and Yes are.
+// channel returns a and d (see [Randomized]), or ErrParameter. Both are above 0 and below 1, since Truth and Yes
+// are.
 func (m Randomized) channel() (a, d *big.Rat, err error) {
 	one := big.NewRat(1, 1)
 	for _, p := range []*big.Rat{m.Truth, m.Yes} {
@@ -47,10 +48,11 @@ func (m Randomized) channel() (a, d *big.Rat, err error) {
 	return new(big.Rat).Add(m.Truth, d), d, nil
 }
 
-// maxCoinBits limits the fractions of coins. Longer ones are probably a mistake, or an attempt to exhaust memory.
+// maxCoinBits limits the denominators of the coins' probabilities. A longer fraction is probably a mistake, or an
+// attempt to exhaust memory.
 const maxCoinBits = 4096
 
-// Channel is the probability of each answer under each bit, exactly: Channel()[bit][answer]; or ErrParameter.
+// Channel returns the exact probability of each answer under each bit, as Channel()[bit][answer], or ErrParameter.
 func (m Randomized) Channel() (p [2][2]*big.Rat, err error) {
 	a, d, err := m.channel()
 	if err != nil {
@@ -60,7 +62,7 @@ func (m Randomized) Channel() (p [2][2]*big.Rat, err error) {
 	return [2][2]*big.Rat{{new(big.Rat).Sub(one, d), d}, {new(big.Rat).Sub(one, a), a}}, nil
 }
 
-// Ratio is e^ε, exactly; or ErrParameter.
+// Ratio returns e^ε, exactly, or ErrParameter.
 func (m Randomized) Ratio() (*big.Rat, error) {
 	p, err := m.Channel()
 	if err != nil {
@@ -73,7 +75,7 @@ func (m Randomized) Ratio() (*big.Rat, error) {
 	return yes, nil
 }
 
-// Epsilon is the logarithm of Ratio, rounded up to 17 significant digits; or ErrParameter.
+// Epsilon returns the logarithm of Ratio, rounded up to 17 significant digits, or ErrParameter.
 func (m Randomized) Epsilon() (privacy.Epsilon, error) {
 	ratio, err := m.Ratio()
 	if err != nil {
@@ -84,8 +86,8 @@ func (m Randomized) Epsilon() (privacy.Epsilon, error) {
 	return privacy.EpsilonOf(exact.CeilDigits(up, 17))
 }
 
-// Respond gives an answer for each person's bit, independently: the true bit is whether the exact value is other than
-// 0. The error is ErrParameter, and a function of the parameters alone.
+// Respond returns an independent answer for each person. A person's true bit is 1 if the exact value is not 0. The
+// error is ErrParameter. It depends on the parameters alone.
 func (m Randomized) Respond(x []mechanism.Exact) ([]bool, error) {
 	source := entropy.System()
 	defer source.Wipe()
@@ -98,7 +100,7 @@ func (m Randomized) respond(src *entropy.Source, x []mechanism.Exact) ([]bool, e
 	}
 	answers := make([]bool, len(x))
 	for i, e := range x {
-		// Both coins are tossed for everybody: the draws, and their number, do not depend on the bit.
+		// Both coins are tossed for everybody, so the number of draws does not depend on the bit.
 		truth, yes := toss(src, m.Truth), toss(src, m.Yes)
 		answers[i] = yes
 		if truth {
@@ -111,15 +113,15 @@ func (m Randomized) respond(src *entropy.Source, x []mechanism.Exact) ([]bool, e
 // toss returns true with probability p, exactly.
 func toss(src *entropy.Source, p *big.Rat) bool { return src.Below(p.Denom()).Cmp(p.Num()) < 0 }
 
-// Count estimates how many of so many persons have the bit, from how many answered 1: without bias, as E[ones] =
-// count·Truth + persons·d. It may be below 0 or above persons. The variance of it over the coins is, with c the true
-// count,
+// Count estimates the number of persons whose true bit is 1, given that ones of persons answered 1. The estimate is
+// unbiased, since E[ones] = count·Truth + persons·d. It may be below 0 or above persons. If c is the true count,
+// the variance of the estimate over the coins is
 //
-//	(c·a(1 − a) + (persons − c)·d(1 − d))/Truth²,
+//	(c·a(1 − a) + (persons − c)·d(1 − d))/Truth².
 //
-// which is linear in c, so that with the estimate in place of c it is an unbiased estimate of the variance; at d = 1
-// − a it does not depend on c. Both are exact. A number of answers below 0 or above persons is ErrParameter: answers
-// are no secret.
+// This is linear in c, so the formula with the estimate in place of c is an unbiased estimate of the variance. At d
+// = 1 − a it does not depend on c. Both results are exact. If ones is below 0 or above persons, the error is
+// ErrParameter. That error may depend on the answers, because answers are not secret.
 func (m Randomized) Count(ones, persons int64) (count, variance *big.Rat, err error) {
 	a, d, err := m.channel()
 	if err != nil {

@@ -1,5 +1,6 @@
-// Package selection holds mechanisms that choose among public candidates by a score of the data: the exponential
-// mechanism, report noisy max, permute-and-flip, the k best, and the best of repeated mechanisms.
+// Package selection contains mechanisms that choose among public candidates by a score that depends on the data:
+// the exponential mechanism, report noisy max, permute-and-flip, top-k selection, and the best of repeated
+// mechanisms.
 package selection
 
 import (
@@ -12,15 +13,15 @@ import (
 	"dither/privacy"
 )
 
-// Choice is the release of a mechanism that chooses from a list: the chosen index, and the loss. The list's length and
-// order are public.
+// Choice is the release of a mechanism that chooses from a list: the index of the chosen candidate, and the loss.
+// The list's length and order are public.
 type Choice struct {
 	Index int
 	Loss  privacy.Loss
 }
 
-// exponentialShortfall bounds (ln n + ln(1/β))/c from above. A β that is no probability above 0, or an n below 1, is
-// ErrParameter.
+// exponentialShortfall returns an upper bound on (ln n + ln(1/beta))/c. It returns ErrParameter unless 0 < beta ≤ 1
+// and n ≥ 1.
 func exponentialShortfall(c *big.Rat, n *big.Int, beta float64) (float64, error) {
 	if err := parameter.Probability(beta); err != nil {
 		return 0, err

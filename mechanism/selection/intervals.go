@@ -12,26 +12,28 @@ import (
 	"dither/privacy"
 )
 
-// OutputInterval is a run of integer outputs with one score: all o with From ≤ o < To. It is empty if To is not above
-// From. Its ends are exact values too, because they may be a person's.
+// OutputInterval is a range of integer outputs with the same score: all o with From ≤ o < To. It is empty if To ≤
+// From. Its ends are also exact values, because they may come from a person's data.
 type OutputInterval struct {
 	From, To mechanism.Exact
 	Score    mechanism.Exact
 }
 
-// IntegerChoice is an integer chosen from a space of outputs.
+// IntegerChoice is the release of [Exponential.SelectWithin].
 type IntegerChoice struct {
 	Value *big.Int
 	Loss  privacy.Loss
 }
 
-// SelectWithin is Select over a space of integers too large to be listed: disjoint intervals, given in any order, over
-// each of which the score is constant. It returns an integer o with P(o) ∝ exp(c·u(o)), exactly: an interval is
-// chosen in proportion to its length times exp(c·u), and then an integer in it uniformly.
+// SelectWithin is Select for a range of integer outputs that is too large to list. space yields disjoint intervals
+// in any order, and the score is constant on each interval. SelectWithin returns an integer o with P(o) ∝
+// exp(c·u(o)), exactly. It chooses an interval in proportion to its length times exp(c·u), and then an integer of
+// the interval uniformly.
 //
-// Sensitivity is that of u(o) at each output o. The promise is Select's, if the union of the intervals is the same
-// between neighbours: it is public, and how it is cut into intervals, and in how many, need not be. Intervals are seen
-// once and not kept. An empty space is ErrParameter.
+// Sensitivity is that of the score u(o) at each output o. The privacy guarantee is that of Select, if the union of
+// the intervals is the same for neighbours. The union is public, but the division into intervals and their number
+// may depend on the data. SelectWithin reads each interval once and does not store the sequence. An empty union is
+// ErrParameter.
 func (m Exponential) SelectWithin(space iter.Seq[OutputInterval]) (IntegerChoice, error) {
 	source := entropy.System()
 	defer source.Wipe()

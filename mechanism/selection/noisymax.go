@@ -14,24 +14,25 @@ import (
 	"dither/privacy"
 )
 
-// NoisyMax is report-noisy-max with its free gap [Dwork & Roth 2014, Claim 3.9; Ding, Wang, Zhang & Kifer 2019]: it
-// adds discrete Laplace noise to each score, and releases the index of the greatest and how far it is ahead. It is
-// NoisyTop with K = 1, which has the proof.
+// NoisyMax is report noisy max with a free gap [Dwork & Roth 2014, Claim 3.9; Ding, Wang, Zhang & Kifer 2019]. It
+// adds discrete Laplace noise to each score. It releases the index of the greatest noisy score, and the gap to the
+// next one. It is NoisyTop with K = 1, where the proof is.
 type NoisyMax struct {
-	Sensitivity *big.Int // the most by which a score changes between neighbours, in the scores' unit; at least 1
+	Sensitivity *big.Int // the most that one score changes between neighbours, in the scores' unit; at least 1
 	Monotonic   bool     // between neighbours, no two scores change in opposite directions
 	Epsilon     privacy.Epsilon
 }
 
-// GapChoice is a choice with the gap to the next.
+// GapChoice is the release of NoisyMax: the chosen index, and the gap to the next candidate.
 type GapChoice struct {
 	Index int
-	Gap   *big.Int              // as in NoisyRanking; nil for a single candidate
-	Noise noise.DiscreteLaplace // of each score, independently
+	Gap   *big.Int              // as in NoisyRanking; nil if there is one candidate
+	Noise noise.DiscreteLaplace // the noise of each score; independent between scores
 	Loss  privacy.Loss
 }
 
-// Select chooses one of the candidates. No candidates, or parameters that give no privacy, are ErrParameter.
+// Select chooses one of the candidates, whose scores it gets. An empty list, or parameters that give no privacy,
+// are ErrParameter.
 func (m NoisyMax) Select(scores []mechanism.Exact) (GapChoice, error) {
 	source := entropy.System()
 	defer source.Wipe()
@@ -54,61 +55,65 @@ func (m NoisyMax) top() NoisyTop {
 	return NoisyTop{K: 1, Sensitivity: m.Sensitivity, Monotonic: m.Monotonic, Epsilon: m.Epsilon}
 }
 
-// Shortfall bounds how far below the best score the chosen one is, with probability at least 1 − beta, among n
-// candidates.
+// Shortfall returns a bound on how far the chosen score is below the best one, among n candidates. The bound holds
+// with probability at least 1 − beta.
 func (m NoisyMax) Shortfall(n int, beta float64) (*big.Int, error) { return m.top().Shortfall(n, beta) }
 
-// NoisyTop adds discrete Laplace noise of scale b to each of n scores, and releases the K greatest in order, with the
-// gaps between them [Qiao, Su & Zhang 2021, for the order; Ding, Wang, Zhang & Kifer 2019, for the gaps]. b = 2KΔ/ε,
-// or KΔ/ε where scores are monotonic.
+// NoisyTop adds discrete Laplace noise of scale b to each of n scores. It releases the indices of the K greatest
+// noisy scores, in order, with the gaps between them. The order is due to [Qiao, Su & Zhang 2021], the gaps to
+// [Ding, Wang, Zhang & Kifer 2019]. The scale b is 2KΔ/ε, or KΔ/ε if the scores are monotonic.
 //
-// Let A_j = u_j + η_j. Of two, i is before j if A_i > A_j, or if A_i = A_j and i < j. In integers that is A_i ≥ A_j
-// + [j < i], where [·] is 1 or 0. If i_1, …, i_n is the order, the gaps released are, for r = 1, …, min(K, n −
-// 1),
+// Let A_j = u_j + η_j be the noisy scores. Candidate i is before candidate j if A_i > A_j, or if A_i = A_j and i <
+// j. For integers, that means A_i ≥ A_j + [j < i], where [·] is 1 if the condition holds and 0 otherwise. Let i_1,
+// …, i_n be the order. The released gaps are, for r = 1, …, min(K, n − 1),
 //
-//	g_r = A_{i_r} − A_{i_{r+1}} − [i_{r+1} < i_r] ≥ 0,
+//	g_r = A_{i_r} − A_{i_{r+1}} − [i_{r+1} < i_r] ≥ 0.
 //
-// and nothing else is released about i_{K+1}.
+// Nothing else is released about i_{K+1}.
 //
-// It is Epsilon-differentially private. Proof, for K < n: fix an output (i_1, …, i_K; g_1, …, g_K) and the noise of
-// the candidates that are not in it, and let M = max over those j of A_j + [j < i_K]. This maximum is at i_{K+1}: who
-// is before all others of them in the order has the greatest A and, of those with that A, the least index; and who has
-// less has less by 1 or more. So the output arises exactly where A_{i_K} = M + g_K and A_{i_r} = A_{i_{r+1}} + [i_{r+1}
-// < i_r] + g_r for r < K: the noise of i_r is M − u_{i_r} plus a constant of the output. For a neighbour, with the
-// same noise elsewhere, it is M′ − u′_{i_r} plus the same constant. M′ − M is between the least and the
-// greatest d_j = u′_j − u_j of the others, so the noise shifts by an integer (M′ − M) − d_{i_r} of magnitude
-// at most 2Δ; at most Δ where scores are monotonic, for then both terms have one sign. The mass of the discrete
-// Laplace changes at most by exp(2Δ/b) = exp(ε/K) each time, or exp(Δ/b), and by exp(ε) for all K. Sum over the
-// noise that was fixed. For K = n take the noise of i_n in place of the others', and let M = A_{i_n}. ∎
+// Claim: the mechanism is Epsilon-differentially private. Proof for K < n: fix an output (i_1, …, i_K; g_1, …,
+// g_K), and fix the noise of all candidates outside the output. Let M be the maximum of A_j + [j < i_K] over those
+// candidates. The maximum is attained at j = i_{K+1}. Among the candidates outside the output, i_{K+1} has the
+// greatest A, and the least index of those with that A. Every candidate with a smaller A has an A that is smaller
+// by at least 1. So the output occurs exactly if A_{i_K} = M + g_K, and A_{i_r} = A_{i_{r+1}} + [i_{r+1} < i_r] +
+// g_r for r < K. In other words, the noise of i_r is M − u_{i_r} plus a constant that the output determines. For a
+// neighbour with the same fixed noise, the noise of i_r is M′ − u′_{i_r} plus the same constant. M′ − M lies
+// between the least and the greatest d_j = u′_j − u_j of the candidates outside the output. So the noise of i_r
+// shifts by an integer (M′ − M) − d_{i_r}. Its magnitude is at most 2Δ, and at most Δ if the scores are monotonic,
+// because then both terms have the same sign. The mass of the discrete Laplace distribution changes by a factor of
+// at most exp(2Δ/b) = exp(ε/K) for each r (exp(Δ/b) if monotonic), so by at most exp(ε) for all K. Summing over the
+// fixed noise completes the case K < n. For K = n, fix the noise of i_n instead of the noise outside the output,
+// and let M = A_{i_n}. ∎
 //
-// The gap A_{i_r} − A_{i_{r+1}} is g_r or g_r + 1, because the gap cannot reveal the position of the next candidate
-// in the list. It is the difference of two scores with independent noise, of variance at most 4b². As an estimate of
-// the difference it is biased upwards if scores are close, because of the choice.
+// The difference A_{i_r} − A_{i_{r+1}} is g_r or g_r + 1, because the gap must not reveal the next candidate's
+// position in the list. It is the difference of two scores with independent noise, whose variance is at most 4b².
+// As an estimate of the scores' difference, the gap is biased upwards if the scores are close, because the
+// candidates were chosen by their noisy scores.
 type NoisyTop struct {
-	K           int      // how many to choose: at least 1, and at most the number of candidates
-	Sensitivity *big.Int // the most by which a score changes between neighbours, in the scores' unit; at least 1
+	K           int      // the number of candidates to choose; at least 1, and at most the number of candidates
+	Sensitivity *big.Int // the most that one score changes between neighbours, in the scores' unit; at least 1
 	Monotonic   bool     // between neighbours, no two scores change in opposite directions
 	Epsilon     privacy.Epsilon
 }
 
-// NoisyRanking is an ordered choice of several candidates with gaps: Gaps[r] is the least by which the noisy score of
-// Indices[r] exceeds that of the next candidate, chosen or not.
+// NoisyRanking is the release of NoisyTop: the chosen candidates in order, with gaps. The noisy score of Indices[r]
+// exceeds that of the next candidate, chosen or not, by at least Gaps[r].
 type NoisyRanking struct {
 	Indices []int
-	Gaps    []*big.Int            // one for each index, except the last of all candidates
-	Noise   noise.DiscreteLaplace // of each score, independently
+	Gaps    []*big.Int            // one for each index, except for the last of all candidates
+	Noise   noise.DiscreteLaplace // the noise of each score; independent between scores
 	Loss    privacy.Loss
 }
 
-// Select chooses K of the candidates. A K that is not in 1…n, or parameters that give no privacy or need more noise
-// than can be drawn, are ErrParameter.
+// Select chooses K of the candidates, whose scores it gets. The error is ErrParameter if K is not between 1 and the
+// number of candidates, if the parameters give no privacy, or if the noise would be too large to draw.
 func (m NoisyTop) Select(scores []mechanism.Exact) (NoisyRanking, error) {
 	source := entropy.System()
 	defer source.Wipe()
 	return m.choose(source, scores)
 }
 
-// Noise is the noise that each score gets.
+// Noise returns the distribution of the noise on each score.
 func (m NoisyTop) Noise() (noise.DiscreteLaplace, error) {
 	if m.K < 1 {
 		return noise.DiscreteLaplace{}, fmt.Errorf("%w: %d cannot be chosen", mechanism.ErrParameter, m.K)
@@ -133,7 +138,7 @@ func (m NoisyTop) choose(src *entropy.Source, scores []mechanism.Exact) (NoisyRa
 	return NoisyRanking{Indices: indices, Gaps: gaps, Noise: dist, Loss: privacy.PureLoss(m.Epsilon)}, nil
 }
 
-// rank returns i_1, …, i_K and the gaps after them.
+// rank returns the indices i_1, …, i_K and their gaps.
 func rank(noisy []*big.Int, k int) (indices []int, gaps []*big.Int) {
 	order := make([]int, len(noisy))
 	for i := range order {
@@ -151,9 +156,10 @@ func rank(noisy []*big.Int, k int) (indices []int, gaps []*big.Int) {
 	return order[:k:k], gaps
 }
 
-// Shortfall bounds, with probability at least 1 − beta for all K choices together, how far each is below the best
-// that was left for it, among n candidates: 2a, where no noise is beyond ±a with probability 1 − beta. Proof: if i
-// is taken while j is left, A_i ≥ A_j, and u_j − u_i ≤ η_i − η_j ≤ 2a.
+// Shortfall returns a bound on how far each choice is below the best candidate that remained for it, among n
+// candidates. The bound holds for all K choices together with probability at least 1 − beta. It is 2a, where all
+// noise is between −a and a with probability at least 1 − beta. Proof: if i is chosen while j remains, then A_i ≥
+// A_j, so u_j − u_i ≤ η_i − η_j ≤ 2a.
 func (m NoisyTop) Shortfall(n int, beta float64) (*big.Int, error) {
 	dist, err := m.Noise()
 	if err != nil {

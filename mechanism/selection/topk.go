@@ -9,26 +9,28 @@ import (
 	"dither/privacy"
 )
 
-// TopExponential chooses K candidates, in order, by peeling: the exponential mechanism K times, each time among those
-// who are left, at ε/K each [Bhaskar, Laxman, Smith & Thakurta 2010].
+// TopExponential chooses K candidates, in order, by peeling [Bhaskar, Laxman, Smith & Thakurta 2010]. It runs the
+// exponential mechanism K times at ε/K, each time on the remaining candidates.
 //
-// It is Epsilon-differentially private: given the choices before, the next is one of Exponential at ε/K from a public
-// list, and losses add. Its ZCDP is that of K choices. All are drawn in one race, whose first K are what peeling draws,
-// exactly (sample.Race).
+// Claim: the mechanism is Epsilon-differentially private. Proof: given the previous choices, the next one is a
+// choice of Exponential at ε/K from a public list. Losses add up. ∎ For the same reason, its ZCDP is that of K
+// choices. The implementation draws all K in one race, whose first K winners have exactly the distribution of
+// peeling (sample.Race).
 type TopExponential struct {
-	K           int      // how many to choose: at least 1, and at most the number of candidates
-	Sensitivity *big.Int // the most by which a score changes between neighbours, in the scores' unit; at least 1
+	K           int      // the number of candidates to choose; at least 1, and at most the number of candidates
+	Sensitivity *big.Int // the most that one score changes between neighbours, in the scores' unit; at least 1
 	Monotonic   bool     // between neighbours, no two scores change in opposite directions
 	Epsilon     privacy.Epsilon
 }
 
-// Ranking is an ordered choice of several candidates.
+// Ranking is the release of TopExponential: the chosen candidates in order, and the loss.
 type Ranking struct {
 	Indices []int
 	Loss    privacy.Loss
 }
 
-// Select chooses K of the candidates. A K that is not in 1…n, or parameters that give no privacy, are ErrParameter.
+// Select chooses K of the candidates, whose scores it gets. The error is ErrParameter if K is not between 1 and the
+// number of candidates, or if the parameters give no privacy.
 func (m TopExponential) Select(scores []mechanism.Exact) (Ranking, error) {
 	source := entropy.System()
 	defer source.Wipe()
@@ -43,7 +45,7 @@ func (m TopExponential) choose(src *entropy.Source, scores []mechanism.Exact) (R
 	return Ranking{Indices: indices, Loss: privacy.PureLoss(m.Epsilon)}, nil
 }
 
-// each is one choice of the K. Without a K it has no ε, and so no rate.
+// each returns the mechanism of a single choice, at ε/K. If K < 1 its ε is 0, so rate returns ErrParameter.
 func (m TopExponential) each() Exponential {
 	one := Exponential{Sensitivity: m.Sensitivity, Monotonic: m.Monotonic}
 	if m.K > 0 {
@@ -52,15 +54,15 @@ func (m TopExponential) each() Exponential {
 	return one
 }
 
-// ZCDP is the loss of all K choices under zCDP: K·(ε/K)²/8. It may be charged in place of the Ranking's own loss,
-// never beside it.
+// ZCDP returns the loss of all K choices under zCDP: K·(ε/K)²/8. An accountant may charge it instead of the
+// Ranking's own loss, not in addition.
 func (m TopExponential) ZCDP() privacy.Loss {
 	return privacy.ZCDPLoss(m.each().Epsilon.BoundedRange().Times(int64(m.K)), privacy.Delta{})
 }
 
-// Shortfall bounds, with probability at least 1 − beta for all K choices together, how far each is below the best
-// that was left for it, among n candidates: 2ΔK(ln n + ln(K/β))/ε, rounded up (Exponential.Shortfall at ε/K and
-// β/K).
+// Shortfall returns a bound on how far each choice is below the best candidate that remained for it, among n
+// candidates. The bound holds for all K choices together with probability at least 1 − beta. It is
+// Exponential.Shortfall at ε/K and β/K: 2ΔK(ln n + ln(K/β))/ε for scores that are not monotonic, rounded up.
 func (m TopExponential) Shortfall(n *big.Int, beta float64) (float64, error) {
 	c, err := m.each().rate()
 	if err != nil {

@@ -1,5 +1,4 @@
-// Package stream holds mechanisms that answer a sequence of questions: running sums, and whether a value is above a
-// threshold.
+// Package stream contains mechanisms for sequences: running sums, and tests of queries against thresholds.
 package stream
 
 import (
@@ -17,13 +16,13 @@ import (
 	"dither/privacy"
 )
 
-// Counter releases the running sum of a stream of integers after each step: the exact sum so far, plus noise that is
-// drawn for the whole stream together and shared by the steps. Only one goroutine may use it. Printing it in any way
-// shows only that it exists.
+// Counter releases the running sum of a stream of integers after each step. A released sum is the exact sum so far
+// plus noise. Noise variables are shared between steps. A Counter must not be used concurrently. Printing one shows
+// only that it exists.
 //
-// Its mechanism is one of CountingTree or CountingFactorization. Each of those measures linear functions of the stream
-// with independent noise, and computes sums from what it measured. As all of it is linear, what comes out is the exact
-// sum plus the same combination of the noise alone, and that is how it is computed here.
+// CountingTree and CountingFactorization create Counters. Each of these mechanisms measures linear functions of the
+// stream with independent noise, and computes the sums from the measurements. Since every step is linear, a sum
+// equals the exact sum plus the same linear combination of the noise alone. The code computes it in this form.
 type Counter struct {
 	steps, now int
 	sum        *big.Int
@@ -31,16 +30,17 @@ type Counter struct {
 	loss       privacy.Loss
 }
 
-// streamNoise is the noise on the sums of a stream.
+// streamNoise is the noise on the running sums of a stream.
 type streamNoise interface {
-	next(src *entropy.Source) *big.Int // the noise of the next step
+	next(src *entropy.Source) *big.Int // next returns the noise on the next step's sum
 	variance(step int) float64
 }
 
-// Format reveals nothing, whatever the verb.
+// Format writes a fixed text, for every verb.
 func (*Counter) Format(f fmt.State, _ rune) { _, _ = io.WriteString(f, redactedSession) }
 
-// Next takes the stream's next value, and returns the noisy sum up to it. After the last step it is ErrEnded.
+// Next adds the stream's next value, and returns the noisy sum up to and including it. After the last step it
+// returns ErrEnded.
 func (c *Counter) Next(x mechanism.Exact) (*big.Int, error) {
 	source := entropy.System()
 	defer source.Wipe()
@@ -57,11 +57,11 @@ func (c *Counter) add(src *entropy.Source, x mechanism.Exact) (*big.Int, error) 
 	return z.Add(z, c.sum), nil
 }
 
-// Loss is the price of the whole stream, spent at its beginning.
+// Loss returns the loss of the whole stream, which is charged when the stream begins.
 func (c *Counter) Loss() privacy.Loss { return c.loss }
 
-// Variance is an upper bound, up to a relative 1e-12, on the variance of the sum after a step in 1, …, Steps, in
-// squared units; 0 for any other step.
+// Variance returns an upper bound on the variance of the sum after the given step, in squared units. The bound is
+// valid up to a relative error of 1e-12. It is 0 if step is not in 1, …, Steps.
 func (c *Counter) Variance(step int) float64 {
 	if step < 1 || step > c.steps {
 		return 0
@@ -69,24 +69,28 @@ func (c *Counter) Variance(step int) float64 {
 	return c.noise.variance(step)
 }
 
-// CountingTree counts continually by a binary tree over a stream of Steps values [Dwork, Naor, Pitassi & Rothblum 2010;
-// Chan, Shi & Song 2011]: the sum of each aligned block of 2ⁱ steps that ends within the stream gets noise, and the
-// sum of the first t is made of one block for each 1 in t's binary digits. It remembers one noisy block of each size.
+// CountingTree releases running sums with a binary tree over a stream of Steps values [Dwork, Naor, Pitassi &
+// Rothblum 2010; Chan, Shi & Song 2011]. The sum of each aligned block of 2ⁱ steps that ends within the stream gets
+// independent noise. The sum of the first t steps consists of one block for each 1 in the binary digits of t. The
+// mechanism stores one noisy block of each size.
 //
-// Between neighbours, one value of the stream moves by at most Sensitivity =: Δ. Proof of the losses: a step lies in
-// at most one block of each of the sizes 2⁰, …, 2^(L−1), L = ⌊log₂ Steps⌋ + 1, that is in at most L blocks.
-// So the vector of all block sums moves by at most LΔ in L1 norm, and by at most LΔ² in squared L2 norm. With
-// discrete Laplace noise of scale LΔ/ε on each it is ε-differentially private (Laplace), with discrete Gaussian
-// noise of σ² = LΔ²/(2ρ) it is ρ-zCDP (Gaussian). Sums are computed from it alone. The stream may be chosen with
-// a view of what came before: blocks are measured one after another, each at the loss of its own shift, and those of
-// the blocks that hold the step add up to what was said, whatever is chosen (privacy.Filter). Who can change several
-// steps is a group of that many (privacy.Loss.Group).
+// Between neighbours, one value of the stream changes by at most Sensitivity =: Δ. Claim: with the noise below, the
+// mechanism is ε-differentially private ([CountingTree.Laplace]) or ρ-zCDP ([CountingTree.Gaussian]). Proof: a step
+// lies in at most one block of each of the sizes 2⁰, …, 2^(L−1), where L = ⌊log₂ Steps⌋ + 1. That is at most L
+// blocks. So the vector of all block sums changes by at most LΔ in L1 norm, and by at most LΔ² in squared L2 norm.
+// Discrete Laplace noise of scale LΔ/ε on each block makes the vector ε-differentially private. Discrete Gaussian
+// noise with σ² = LΔ²/(2ρ) makes it ρ-zCDP. The sums are computed from the noisy vector alone.
+//
+// The stream may be chosen adaptively. The blocks are measured one after another, each at the loss of its own
+// change. The losses of the blocks that contain the changed step add up to at most the stated loss, whatever the
+// values are (privacy.Filter). If several steps may change, the loss is that of a group of that many
+// (privacy.Loss.Group).
 type CountingTree struct {
 	Steps       int      // the length of the stream, fixed in advance; at least 1
-	Sensitivity *big.Int // the most by which one step's value changes between neighbours, in its unit; at least 1
+	Sensitivity *big.Int // the most that one value changes between neighbours, in the values' unit; at least 1
 }
 
-// levels is L.
+// levels returns L, the most blocks that contain one step, or ErrParameter.
 func (m CountingTree) levels() (int64, error) {
 	switch {
 	case m.Steps < 1:
@@ -97,8 +101,8 @@ func (m CountingTree) levels() (int64, error) {
 	return int64(bits.Len(uint(m.Steps))), nil
 }
 
-// Laplace begins a stream with pure loss e. Parameters that give no privacy, or need more noise than can be drawn, are
-// ErrParameter.
+// Laplace starts a stream with pure loss e. It returns ErrParameter if the parameters give no privacy, or if the
+// noise would be too large to draw.
 func (m CountingTree) Laplace(e privacy.Epsilon) (*Counter, error) {
 	levels, err := m.levels()
 	if err != nil {
@@ -111,8 +115,8 @@ func (m CountingTree) Laplace(e privacy.Epsilon) (*Counter, error) {
 	return m.begin(sample.NewLaplace(dist.Scale()), dist, privacy.PureLoss(e)), nil
 }
 
-// Gaussian begins a stream with zCDP loss r. Parameters that give no privacy, or need more noise than can be drawn, are
-// ErrParameter.
+// Gaussian starts a stream with zCDP loss r. It returns ErrParameter if the parameters give no privacy, or if the
+// noise would be too large to draw.
 func (m CountingTree) Gaussian(r privacy.Rho) (*Counter, error) {
 	levels, err := m.levels()
 	if err != nil {
@@ -130,7 +134,7 @@ func (m CountingTree) begin(s sample.Sampler, dist noise.Distribution, loss priv
 	return &Counter{steps: m.Steps, sum: new(big.Int), noise: &treeNoise{each: s, dist: dist}, loss: loss}
 }
 
-// gaussianFor is the discrete Gaussian for a squared L2 sensitivity, or ErrParameter.
+// gaussianFor returns the discrete Gaussian noise for a squared L2 sensitivity and the loss r, or ErrParameter.
 func gaussianFor(l2squared *big.Int, r privacy.Rho) (noise.DiscreteGaussian, error) {
 	sigma2, err := mechanism.Gaussian{L2Squared: l2squared, Rho: r}.Sigma2()
 	if err != nil {
@@ -143,7 +147,8 @@ func gaussianFor(l2squared *big.Int, r privacy.Rho) (noise.DiscreteGaussian, err
 	return dist, nil
 }
 
-// treeNoise is the noise of the blocks that make the current sum, by the power of two of their size.
+// treeNoise generates the noise of CountingTree. blocks[i] is the noise of the block of 2ⁱ steps in the current
+// sum, or nil if there is none.
 type treeNoise struct {
 	each   sample.Sampler
 	dist   noise.Distribution
@@ -151,9 +156,9 @@ type treeNoise struct {
 	blocks [bits.UintSize]*big.Int
 }
 
-// next draws the noise of the block that ends at the next step and is part of its sum: of 2ⁱ steps, i the number of
-// zeros that the step's binary digits end in. Smaller blocks are within it. (Those that are never part of a sum need no
-// draw.)
+// next draws the noise of the block that ends at the next step and is part of that step's sum. The block has 2ⁱ
+// steps, where i is the number of trailing zeros of the step in binary. It replaces the smaller blocks, which it
+// contains. Blocks that are never part of a sum need no draw.
 func (n *treeNoise) next(src *entropy.Source) *big.Int {
 	n.step++
 	zeros := bits.TrailingZeros(uint(n.step))

@@ -14,31 +14,32 @@ import (
 	"dither/privacy"
 )
 
-// CountingFactorization counts continually by the square root of the matrix of prefix sums [Fichtenberger, Henzinger &
-// Upadhyay 2023; Henzinger, Upadhyay & Upadhyay 2023].
+// CountingFactorization releases running sums by the square root of the matrix of prefix sums [Fichtenberger,
+// Henzinger & Upadhyay 2023; Henzinger, Upadhyay & Upadhyay 2023].
 //
-// Let A be the lower triangular matrix of ones, which makes sums of the stream x, and R = A^½ that with entries
-// f_{t−j}, f_k = C(2k, k)/4ᵏ, so that A = R·R. R̃ is R in integers: its entries are f_k·2^fractionBits, rounded,
-// with f_0 = 1 exact, so that R̃ is invertible. The mechanism measures y = R̃x + z with discrete Gaussian noise z_t
-// of σ² = Δ²N²/(2ρ), and post-processes it to ⌊My + ½⌋, where M = A·R̃⁻¹.
+// Let A be the lower triangular matrix of ones, so that Ax are the running sums of the stream x. Let R = A^½, whose
+// entries are f_{t−j} with f_k = C(2k, k)/4ᵏ, so that A = R·R. R̃ is an integer version of R: its entries are
+// f_k·2^fractionBits, rounded. f_0 = 1 is exact, so R̃ is invertible. The mechanism measures y = R̃x + z, where the
+// z_t are discrete Gaussian noise with σ² = Δ²N²/(2ρ). It then post-processes y to ⌊My + ½⌋, where M = A·R̃⁻¹.
 //
-// It is Rho-zCDP. Proof: where one value of the stream moves by an integer d, |d| ≤ Sensitivity =: Δ, y moves by d
-// times a column of R̃, integers whose squares sum to at most d²·N², N² = Σ_{k<Steps} f̃_k², that of the first
-// column. So Δ²N² is the squared L2 sensitivity of an integer vector, and y is ρ-zCDP as Gaussian is. The rest sees
-// y alone. ∎ A stream may be chosen with a view of what came before: y_t is measured one after another, at a loss of
-// d²f̃_{t−j}²/(2σ²) each that adds up to at most ρ whatever is chosen (privacy.Filter).
+// Claim: the mechanism is Rho-zCDP. Proof: suppose that one value of the stream changes by an integer d with |d| ≤
+// Sensitivity =: Δ. Then y changes by d times a column of R̃. The squares of this change sum to at most d²·N²,
+// where N² = Σ_{k<Steps} f̃_k² is that of the first column. So Δ²N² is the squared L2 sensitivity of an integer
+// vector, and y is ρ-zCDP, as mechanism.Gaussian proves. The rest depends on y alone. ∎ The stream may be chosen
+// adaptively: each y_t is measured in turn, at a loss of d²f̃_{t−j}²/(2σ²). These losses add up to at most ρ
+// whatever the values are (privacy.Filter).
 //
-// My = Ax + Mz whatever R̃ is, so rounding R costs no bias, and little of the variance; and as Ax is an integer, ⌊My
-// + ½⌋ = Ax + ⌊Mz + ½⌋. That is how it is computed: from the exact sum and the noise, with M in fixed point, at
-// a precision that is raised where the floor would be in doubt. So the floor is exact, and the noise of each sum is the
-// rounding of a variable that is symmetric about 0.
+// My = Ax + Mz for every R̃, so rounding R costs no bias and little variance. Since Ax is an integer vector, ⌊My +
+// ½⌋ = Ax + ⌊Mz + ½⌋. The code computes this form: from the exact sum and the noise, with M in fixed point. It
+// raises the precision whenever the floor would be in doubt. So the floor is exact, and the noise of each sum is a
+// rounded variable that is symmetric about 0.
 //
-// Its variance after t steps is near Δ²/(2ρ)·(Σ_{k<Steps} f_k²)·(Σ_{k<t} f_k²) ≈ Δ²/(2ρ)·((ln Steps)/π
-// + 1.07)², against the tree's Δ²/(2ρ)·L·(number of 1s in t's binary digits). It remembers the noise of all
-// steps, and takes time in proportion to their square: half a second for 4096.
+// The variance after t steps is near Δ²/(2ρ)·(Σ_{k<Steps} f_k²)·(Σ_{k<t} f_k²) ≈ Δ²/(2ρ)·((ln Steps)/π + 1.07)².
+// For CountingTree it is Δ²/(2ρ)·L·(number of 1s in t's binary digits). CountingFactorization stores the noise of
+// all steps, and its time grows with the square of their number: half a second for 4096.
 type CountingFactorization struct {
 	Steps       int         // the length of the stream, fixed in advance; from 1 to MaxFactorizationSteps
-	Sensitivity *big.Int    // the most by which one step's value changes between neighbours, in its unit; at least 1
+	Sensitivity *big.Int    // the most that one value changes between neighbours, in the values' unit; at least 1
 	Rho         privacy.Rho // the loss of the whole stream
 }
 
@@ -46,11 +47,12 @@ type CountingFactorization struct {
 const MaxFactorizationSteps = 1 << 14
 
 const (
-	fractionBits = 30 // of R̃'s entries
-	spareDigits  = 64 // of M's entries, beyond those that inverseDigits counts
+	fractionBits = 30 // binary digits of R̃'s entries after the point
+	spareDigits  = 64 // extra digits of M's entries; see inverseDigits
 )
 
-// Begin prepares a stream. Parameters that give no privacy, or need more noise than can be drawn, are ErrParameter.
+// Begin starts a stream. It returns ErrParameter if the parameters give no privacy, or if the noise would be too
+// large to draw.
 func (m CountingFactorization) Begin() (*Counter, error) {
 	switch {
 	case m.Steps < 1 || m.Steps > MaxFactorizationSteps:
@@ -70,18 +72,19 @@ func (m CountingFactorization) Begin() (*Counter, error) {
 	}, nil
 }
 
-// inverseDigits is how many digits M's entries get at first: so many that a floor is rarely in doubt, and a finer
-// inverse not computed. An entry is off by err, in practice below Steps (newInverse), and the sizes of z sum to less
-// than 2⁴·σ·Steps but with a negligible probability. So Mz is known to within 2⁴·σ·Steps² units of
-// 2^−digits, which leaves a floor open with a probability of some 2⁵·σ·Steps²·2^−digits, below 2⁻⁵⁰.
-// (Such a floor is settled too: see next.)
+// inverseDigits returns the initial number of binary digits of M's entries after the point. It is large enough that
+// a floor is rarely in doubt and a finer inverse is rarely computed. An entry's error is at most err, which is
+// below Steps in practice (see newInverse). The magnitudes of z sum to less than 2⁴·σ·Steps except with negligible
+// probability. So Mz is known to within 2⁴·σ·Steps² units of 2^−digits. The floor is in doubt with a probability of
+// some 2⁵·σ·Steps²·2^−digits, which is below 2⁻⁵⁰. In that case, rootNoise.next raises the precision.
 func inverseDigits(sigma2 *big.Rat, steps int) uint {
 	whole := new(big.Int).Quo(sigma2.Num(), sigma2.Denom())
 	return uint(whole.BitLen()/2+1+2*bits.Len(uint(steps))) + spareDigits
 }
 
-// rootColumn is R̃'s first column: f_k·2^fractionBits, rounded to the nearest, by f_k = f_{k−1}·(2k − 1)/(2k) in
-// 64 more digits. (How it is rounded is of no consequence, as long as all agree.)
+// rootColumn returns the first column of R̃: f_k·2^fractionBits, rounded to the nearest integer. It computes f_k =
+// f_{k−1}·(2k − 1)/(2k) with 64 extra digits. The direction of rounding does not matter, as long as every use of R̃
+// has the same entries.
 func rootColumn(steps int) []int64 {
 	const guard = 64
 	out, f := make([]int64, steps), new(big.Int).Lsh(big.NewInt(1), fractionBits+guard)
@@ -96,7 +99,7 @@ func rootColumn(steps int) []int64 {
 	return out
 }
 
-// squaredNorm is Σ f̃², exactly.
+// squaredNorm returns Σ f̃², exactly.
 func squaredNorm(column []int64) *big.Int {
 	total, square := new(big.Int), new(big.Int)
 	for _, f := range column {
@@ -106,20 +109,21 @@ func squaredNorm(column []int64) *big.Int {
 	return total
 }
 
-// inverse is the first column of M, in fixed point.
+// inverse is the first column of M = A·R̃⁻¹, in fixed point.
 type inverse struct {
 	digits  uint
-	entries []*big.Int // M_k·2^digits, each within err
+	entries []*big.Int // M_k·2^digits, each with an error of at most err
 	err     *big.Int
 }
 
-// newInverse solves M·R̃·D = 1, D the matrix of differences, A's inverse. Let c be the first column of R̃D; then
-// Σ_j c_j·M_{k−j} is 1 for k = 0 and else 0.
+// newInverse returns the first column of M with the given precision. M solves M·R̃·D = 1, where D is the matrix of
+// differences, the inverse of A. Let c be the first column of R̃D. Then Σ_j c_j·M_{k−j} is 1 for k = 0, and 0 for k
+// > 0.
 //
-// With all in units of 2^−digits, entries G_k = −⌊Σ_{j≥1} c_j·G_{k−j}/c_0⌋ leave integers e_k = Σ_j
-// c_j·G_{k−j}, 0 ≤ e_k < c_0, in place of 0; e_0 = 0. So G − 2^digits·M = M∗e, and with K = Σ e_k and m =
-// max |M_k|·2^digits, |G_k − 2^digits·M_k| ≤ m·K/2^digits =: b. Since m ≤ max |G| + b, b ≤ max
-// |G|·K/(2^digits − K): err, rounded up. K is below 2^(fractionBits+14), far below 2^digits.
+// Error bound, in units of 2^−digits: the code computes G_k = −⌊Σ_{j≥1} c_j·G_{k−j}/c_0⌋. So Σ_j c_j·G_{k−j} is not
+// 0 but an integer e_k, 0 ≤ e_k < c_0, with e_0 = 0. Hence G − 2^digits·M = M∗e. Let K = Σ e_k and m = max
+// |M_k|·2^digits. Then |G_k − 2^digits·M_k| ≤ m·K/2^digits =: b. Since m ≤ max |G| + b, b ≤ max |G|·K/(2^digits −
+// K). The field err is this bound, rounded up. K is below 2^(fractionBits+14), far below 2^digits.
 func newInverse(root []int64, digits uint) *inverse {
 	c := make([]*big.Int, len(root))
 	for k, f := range root {
@@ -151,14 +155,14 @@ func newInverse(root []int64, digits uint) *inverse {
 	return in
 }
 
-// rootNoise is ⌊Mz + ½⌋, step by step.
+// rootNoise generates ⌊Mz + ½⌋, step by step.
 type rootNoise struct {
 	each    sample.Sampler
 	dist    noise.DiscreteGaussian
 	root    []int64
-	inverse *inverse   // of the first precision, which is public
-	finest  *inverse   // of the highest that a floor has needed so far
-	drawn   []*big.Int // z so far
+	inverse *inverse   // the inverse at the initial precision, which is public
+	finest  *inverse   // the inverse at the highest precision that any floor has needed so far
+	drawn   []*big.Int // the draws z so far
 }
 
 func newRootNoise(each sample.Sampler, dist noise.DiscreteGaussian, root []int64, digits uint) *rootNoise {
@@ -166,8 +170,8 @@ func newRootNoise(each sample.Sampler, dist noise.DiscreteGaussian, root []int64
 	return &rootNoise{each: each, dist: dist, root: root, inverse: in, finest: in}
 }
 
-// next raises the precision where it does not tell the floor, and stays there. What variance says does not depend on
-// that.
+// next draws the next z and returns the noise of the next sum. If the precision does not determine the floor, next
+// doubles it, and later steps keep the higher precision. variance always uses the initial precision.
 func (n *rootNoise) next(src *entropy.Source) *big.Int {
 	n.drawn = append(n.drawn, n.each.Draw(src, new(big.Int)))
 	for {
@@ -178,9 +182,9 @@ func (n *rootNoise) next(src *entropy.Source) *big.Int {
 	}
 }
 
-// round is ⌊(Mz)_t + ½⌋ for the last t of z; ok is false if this precision does not tell. (Mz)_t is a multiple
-// of 2^(−fractionBits·(t+1)), for so is each entry of M up to t, and from so many digits on there is no error: so
-// some precision does tell.
+// round returns ⌊(Mz)_t + ½⌋, where z has t + 1 elements. ok is false if this precision does not determine the
+// floor. (Mz)_t is a multiple of 2^(−fractionBits·(t+1)), since each entry of M up to t is. With that many digits
+// there is no error, so some precision determines the floor.
 func (in *inverse) round(z []*big.Int) (v *big.Int, ok bool) {
 	sum, size, product := new(big.Int), new(big.Int), new(big.Int)
 	for j, drawn := range z {
@@ -199,8 +203,8 @@ func (in *inverse) round(z []*big.Int) (v *big.Int, ok bool) {
 	return low, low.Cmp(high) == 0
 }
 
-// variance bounds that of ⌊v + ½⌋, v = (Mz)_t: rounding moves v by at most ½, so the deviation is at most v's
-// plus ½.
+// variance returns an upper bound on the variance of ⌊v + ½⌋, where v = (Mz)_t. Rounding moves v by at most ½, so
+// the standard deviation is at most that of v plus ½.
 func (n *rootNoise) variance(step int) float64 {
 	sum := new(big.Int)
 	for _, g := range n.inverse.entries[:step] {

@@ -1,4 +1,4 @@
-// Package mechtest makes values for the tests of mechanisms. Only tests import it.
+// Package mechtest builds values for the tests of mechanisms. Only tests import it.
 package mechtest
 
 import (
@@ -10,11 +10,11 @@ import (
 	"dither/privacy"
 )
 
-// FalseAlarm is the rate at which each statistical check on fresh randomness fails by chance, where a test names no
-// other.
+// FalseAlarm is the probability that a statistical check on fresh randomness fails by chance, unless the test names
+// another.
 const FalseAlarm = 1e-6
 
-// Exacts hides integers.
+// Exacts hides each of the integers.
 func Exacts(values ...int64) []opaque.Exact {
 	out := make([]opaque.Exact, len(values))
 	for i, v := range values {
@@ -23,37 +23,37 @@ func Exacts(values ...int64) []opaque.Exact {
 	return out
 }
 
-// Epsilon is the ε of a text, as 0.5 or 1/2.
+// Epsilon parses an ε from text, such as 0.5 or 1/2. It fails the test if the text is invalid.
 func Epsilon(t testing.TB, text string) privacy.Epsilon {
 	t.Helper()
 	return must(privacy.EpsilonOf(ratio(t, text)))(t)
 }
 
-// Delta is the δ of a text.
+// Delta parses a δ from text. It fails the test if the text is invalid.
 func Delta(t testing.TB, text string) privacy.Delta {
 	t.Helper()
 	return must(privacy.DeltaOf(ratio(t, text)))(t)
 }
 
-// Rho is the ρ of a text.
+// Rho parses a ρ from text. It fails the test if the text is invalid.
 func Rho(t testing.TB, text string) privacy.Rho {
 	t.Helper()
 	return must(privacy.RhoOf(ratio(t, text)))(t)
 }
 
-// EpsilonRatio is an ε of num/den.
+// EpsilonRatio returns the ε num/den.
 func EpsilonRatio(t testing.TB, num, den int64) privacy.Epsilon {
 	t.Helper()
 	return must(privacy.EpsilonOf(big.NewRat(num, den)))(t)
 }
 
-// RhoRatio is a ρ of num/den.
+// RhoRatio returns the ρ num/den.
 func RhoRatio(t testing.TB, num, den int64) privacy.Rho {
 	t.Helper()
 	return must(privacy.RhoOf(big.NewRat(num, den)))(t)
 }
 
-// Multisets lists all multisets of at most size values 0 … values−1, in increasing order each.
+// Multisets returns all multisets of at most size elements from 0 … values−1, each in increasing order.
 func Multisets(values, size int) [][]int64 {
 	all := [][]int64{{}}
 	for from := 0; size > 0; size-- {

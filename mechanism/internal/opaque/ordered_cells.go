@@ -2,26 +2,26 @@ package opaque
 
 import "fmt"
 
-// OrderedCells are the exact integers of several cells on their way from an engine to a mechanism, in one sequence that
-// can be scanned again and again. The zero value has no cells.
+// OrderedCells holds the exact integers of several cells that an engine passes to a mechanism. It is one sequence
+// that can be scanned repeatedly. The zero value has no cells.
 type OrderedCells struct {
 	redacted
 	cells int
 	scan  func(yield func(cell int, value, count int64) bool) error
 }
 
-// NewOrderedCells hides a sequence. scan is that of NewOrdered, except that each value comes with its cell, from 0 on:
-// values rise within each cell, and cells may come in any order.
+// NewOrderedCells returns an OrderedCells that hides a sequence. scan is as in NewOrdered, except that each value
+// comes with its cell, numbered from 0. The values increase within each cell. The cells may come in any order.
 func NewOrderedCells(cells int, scan func(yield func(cell int, value, count int64) bool) error) OrderedCells {
 	return OrderedCells{cells: max(cells, 0), scan: scan}
 }
 
-// CellsOf is the number of cells, which is public.
+// CellsOf returns the number of cells, which is public.
 func CellsOf(o OrderedCells) int { return o.cells }
 
-// ScanCells opens the values of all cells: it calls visit for each value of a cell, clamped to [lower, upper], with the
-// number of rows that have it. Within a cell values rise strictly, and counts are above 0. It returns the number of
-// rows of each cell. An error may come after some of the visits.
+// ScanCells opens the values of all cells. It calls visit for each distinct value of a cell, clamped to [lower,
+// upper], with its number of rows. Within a cell, the values increase strictly, and the counts are above 0.
+// ScanCells returns the number of rows of each cell. It may return an error after some of the visits.
 func ScanCells(o OrderedCells, lower, upper int64, visit func(cell int, value, count int64)) ([]int64, error) {
 	at := make([]progress, o.cells)
 	visits := make([]func(value, count int64), o.cells)

@@ -12,30 +12,30 @@ const Redacted = "[exact]"
 
 var errRedacted = errors.New("an exact value is not to be encoded")
 
-// redacted is embedded in every opaque type: printing or logging one shows only that it exists, and encoding one fails.
-// fmt's verbs %p and %w do not call Format. They print the addresses of the contents, and never the values.
+// redacted is embedded in every opaque type. Printing or logging a value shows only Redacted, and encoding it
+// fails. fmt's verbs %p and %w do not call Format. They print the addresses of the contents, never the values.
 type redacted struct{}
 
-// String reveals nothing.
+// String returns Redacted.
 func (redacted) String() string { return Redacted }
 
-// GoString reveals nothing.
+// GoString returns Redacted.
 func (redacted) GoString() string { return Redacted }
 
-// Format reveals nothing, whatever the verb.
+// Format writes Redacted, for every verb.
 func (redacted) Format(f fmt.State, _ rune) { _, _ = io.WriteString(f, Redacted) }
 
-// LogValue reveals nothing.
+// LogValue returns Redacted.
 func (redacted) LogValue() slog.Value { return slog.StringValue(Redacted) }
 
-// MarshalJSON is an error: an exact value must not be encoded by accident.
+// MarshalJSON returns an error, so that an exact value cannot be encoded by accident.
 func (redacted) MarshalJSON() ([]byte, error) { return nil, errRedacted }
 
-// MarshalText is an error.
+// MarshalText returns an error.
 func (redacted) MarshalText() ([]byte, error) { return nil, errRedacted }
 
-// MarshalBinary is an error.
+// MarshalBinary returns an error.
 func (redacted) MarshalBinary() ([]byte, error) { return nil, errRedacted }
 
-// GobEncode is an error.
+// GobEncode returns an error.
 func (redacted) GobEncode() ([]byte, error) { return nil, errRedacted }

@@ -13,57 +13,60 @@ import (
 	"dither/mechanism/internal/parameter"
 )
 
-// Rows are exact rows on their way from an engine to a mechanism that reads them repeatedly. A row is a vector of
-// predictors x and a response y; the rows of one unit are adjacent. Engines add rows; OpenRows reads them.
+// Rows holds exact rows that an engine passes to a mechanism, which reads them repeatedly. A row is a vector of
+// predictors x and a response y. The rows of one unit are adjacent. Engines add rows with [Rows.Add]. OpenRows
+// opens them for reading.
 //
-// Each stored row is a pure function of its own integers: x is an integer vector with ‖x‖₂ ≤ reach, in units of
-// 2^grid, and y a double. Neither depends on the other rows, or on their order.
+// Each stored row depends only on its own integers, not on other rows or their order. x is an integer vector in
+// units of 2^grid with ‖x‖₂ ≤ reach. y is a float64.
 //
-// Beyond some megabytes, rows are kept in an unnamed file in Dir with mode 0600, which disappears with the process.
+// If the rows need more than inMemory bytes, they are stored in an unnamed file in Dir with mode 0600, which
+// disappears with the process.
 type Rows struct {
 	redacted
 	shape RowShape
-	grid  int   // of the predictors
-	reach int64 // the norm's bound, on that grid
-	// the factors of a coordinate's integers: to the grid, and for the response to its own unit
+	grid  int   // the predictors are in units of 2^grid
+	reach int64 // the bound on the predictors' L2 norm, in units of 2^grid
+	// one factor for each coordinate: a predictor's factor converts to grid units, the response's to its own unit
 	scales []float64
-	record int // bytes of a row
+	record int // bytes per row
 
 	buffer []byte // complete records that are not in the file yet
 	file   *os.File
-	stored int64 // bytes in the file
+	stored int64 // number of bytes in the file
 	rows   int64
-	starts []int64 // the number of each unit's first row; nil as long as each unit has one row
+	starts []int64 // the index of each unit's first row; nil if each unit has one row
 
-	unit   [][]byte // the rows of the present unit
+	unit   [][]byte // the rows of the current unit, not yet sorted
 	x      []int64
 	sealed bool
 }
 
-// RowShape is the public shape of rows, known before there are any.
+// RowShape is the public shape of rows, known before any row is added.
 type RowShape struct {
-	Grids []int    // the coordinates' integers are in units of 2^Grids[i]; the last one is the response
-	Bound *big.Rat // on the predictors' L2 norm, in their own units; a longer vector is scaled down to it
-	Most  int64    // rows of a unit
+	Grids []int    // coordinate i is an integer in units of 2^Grids[i]; the last coordinate is the response
+	Bound *big.Rat // the bound on the predictors' L2 norm, in their own units; a longer vector is scaled down to it
+	Most  int64    // the most rows of one unit
 	Dir   string   // the folder of the file
 }
 
 const (
-	// ReachBits is a number of bits: the norm's bound is between 2^22 and 2^23 units of the grid. A row's predictor is
-	// rounded by half a unit.
+	// ReachBits is the number of bits of the norm's bound in grid units, which is between 2^22 and 2^23. Rounding a
+	// predictor to the grid moves it by at most half a grid unit.
 	ReachBits = 23
-	// maxPredictors keeps sums of squares, and statements, within bounds.
+	// maxPredictors limits the predictors, so that sums of squares fit in 64 bits and statements stay short.
 	maxPredictors = 1024
-	// inMemory is how many bytes are held without a file.
+	// inMemory is the number of bytes from which rows are stored in a file.
 	inMemory = 64 << 20
-	// maxUnitBytes bounds what may be held of one unit.
+	// maxUnitBytes limits the memory for the rows of one unit.
 	maxUnitBytes = 1 << 28
 )
 
-// ErrRows reports rows that do not match their shape. It is a defect of the engine, and says nothing about the values.
+// ErrRows reports rows that do not match their shape. It is a defect of the engine, and says nothing about the
+// values.
 var ErrRows = errors.New("rows that are not of the shape that was asked for")
 
-// NewRows makes room for rows. The error is parameter.Err.
+// NewRows returns a Rows of the given shape, without rows. The error is parameter.Err.
 func NewRows(s RowShape) (*Rows, error) {
 	switch {
 	case len(s.Grids) < 2 || len(s.Grids) > maxPredictors+1:
@@ -73,7 +76,8 @@ func NewRows(s RowShape) (*Rows, error) {
 			parameter.Err)
 	case s.Most < 1 || s.Most > parameter.MaxUnitRows:
 		return nil, fmt.Errorf("%w: a unit needs between 1 and 2^40 rows", parameter.Err)
-	case s.Most > 1 && s.Most > maxUnitBytes/int64(4*len(s.Grids)+4): // so that no unit's rows decide whether it fails
+	// a limit on the shape, so that no unit's rows can cause a failure
+	case s.Most > 1 && s.Most > maxUnitBytes/int64(4*len(s.Grids)+4):
 		return nil, fmt.Errorf(
 			"%w: the rows of one unit are held together, and may be too large for that: fewer rows, or fewer predictors",
 			parameter.Err,
@@ -93,8 +97,8 @@ func NewRows(s RowShape) (*Rows, error) {
 	return r, nil
 }
 
-// Add adds a row: its coordinates' integers, the response last. first begins a new unit. The error is ErrRows, or the
-// file's.
+// Add adds a row: the integers of its coordinates, with the response last. first means that the row begins a new
+// unit. The error is ErrRows or comes from the file.
 func (r *Rows) Add(first bool, row []int64) error {
 	if r.sealed || len(row) != len(r.shape.Grids) {
 		return ErrRows
@@ -111,13 +115,13 @@ func (r *Rows) Add(first bool, row []int64) error {
 	for i, v := range row[:d] {
 		r.x[i] = 0
 		if v != 0 {
-			// else a coordinate far coarser than the grid, whose scale is beyond the doubles, has what is no number
+			// v = 0 is skipped: if its scale overflows to infinity, the product would be NaN.
 			x := math.RoundToEven(float64(v) * r.scales[i])
 			r.x[i] = int64(min(max(x, -Farthest), Farthest))
 		}
 	}
 	Shorten(r.x, r.reach)
-	if r.shape.Most == 1 { // nothing to put in order
+	if r.shape.Most == 1 { // a unit of one row needs no sorting
 		for _, x := range r.x {
 			r.buffer = binary.LittleEndian.AppendUint32(r.buffer, uint32(int32(x)))
 		}
@@ -133,7 +137,8 @@ func (r *Rows) Add(first bool, row []int64) error {
 	return nil
 }
 
-// flushUnit sorts the rows of a unit by their bytes, an order that depends on these rows alone.
+// flushUnit sorts the current unit's rows by their bytes and appends them to the buffer. The order depends on these
+// rows alone.
 func (r *Rows) flushUnit() error {
 	if len(r.unit) == 0 {
 		return nil
@@ -148,7 +153,7 @@ func (r *Rows) flushUnit() error {
 	return r.spill()
 }
 
-// spill writes the buffer to the file once it is large.
+// spill writes the buffer to the file once the buffer holds inMemory bytes.
 func (r *Rows) spill() error {
 	if len(r.buffer) < inMemory {
 		return nil
@@ -158,7 +163,7 @@ func (r *Rows) spill() error {
 
 func (r *Rows) write() error {
 	if r.file == nil {
-		f, err := os.CreateTemp(r.shape.Dir, "rows-*") // 0600
+		f, err := os.CreateTemp(r.shape.Dir, "rows-*") // CreateTemp sets mode 0600
 		if err != nil {
 			return err
 		}
@@ -174,7 +179,7 @@ func (r *Rows) write() error {
 	return err
 }
 
-// Seal ends the adding.
+// Seal ends the adding of rows. Only sealed rows can be opened.
 func (r *Rows) Seal() error {
 	if err := r.flushUnit(); err != nil {
 		return err
@@ -186,7 +191,7 @@ func (r *Rows) Seal() error {
 	return nil
 }
 
-// Close releases the memory and the file.
+// Close clears the memory and closes the file.
 func (r *Rows) Close() error {
 	clear(r.buffer)
 	r.buffer, r.starts, r.rows = nil, nil, 0

@@ -7,7 +7,8 @@ import (
 	"dither/internal/exact"
 )
 
-// GridOf is a grid 2^g, and the largest integer n of at most bits bits with n·2^g ≤ r.
+// GridOf returns a grid 2^g for numbers up to r, and the largest integer n of at most the given number of bits with
+// n·2^g ≤ r.
 func GridOf(r *big.Rat, bits int) (g int, n int64) {
 	g = r.Num().BitLen() - r.Denom().BitLen() - bits // r/2^g is between 2^(bits-1) and 2^(bits+1)
 	for {
@@ -19,7 +20,7 @@ func GridOf(r *big.Rat, bits int) (g int, n int64) {
 	}
 }
 
-// shiftedRat is r·2^n.
+// shiftedRat returns r·2^n.
 func shiftedRat(r *big.Rat, n int) *big.Rat {
 	p := new(big.Int).Lsh(big.NewInt(1), uint(max(n, -n)))
 	if n < 0 {
@@ -28,16 +29,17 @@ func shiftedRat(r *big.Rat, n int) *big.Rat {
 	return new(big.Rat).Mul(r, new(big.Rat).SetInt(p))
 }
 
-// Farthest is the most by which a predictor may differ from 0 before its row is scaled down, in grid units. Sums of
-// squares of maxPredictors such numbers are below 2^62.
+// Farthest is the bound to which each predictor is clamped before its row is scaled down, in grid units. The sum of
+// the squares of maxPredictors such numbers is at most 2^62.
 const Farthest = 1 << (ReachBits + 3)
 
-// Shorten scales an integer vector down to an L2 norm of at most reach, which is at least 0. It rounds towards 0, so
-// that the vector never becomes longer, whatever was rounded before.
+// Shorten scales an integer vector down to an L2 norm of at most reach, which is at least 0. It rounds towards 0.
 //
-// Proof. Let s be the norm, S ≥ s. Where S ≤ reach, s ≤ reach. Else each x_i becomes an integer of a size of at
-// most |x_i|·reach/S: the norm is then at most s·reach/S ≤ reach. S is an integer: the double square root of the
-// double of a sum of squares below 2^63, raised by a part in 2^40 and 1, which is more than those two roundings took.
+// Claim: the norm of the result is at most reach, despite rounding. Proof: let s be the norm, and let S be the
+// integer by which the code divides. S ≥ s: the code computes the square root as a float64 from a float64 sum of
+// squares, which is below 2^63. It then raises the root by one part in 2^40, rounds it up, and adds 1, which is
+// more than the two rounding errors. If s ≤ reach, the vector is unchanged. Otherwise each x_i becomes an integer
+// of magnitude at most |x_i|·reach/S, so the norm is at most s·reach/S ≤ reach. ∎
 func Shorten(x []int64, reach int64) {
 	sum := uint64(0)
 	for _, v := range x {
@@ -48,6 +50,6 @@ func Shorten(x []int64, reach int64) {
 	}
 	s := int64(math.Ceil(math.Sqrt(float64(sum))*(1+0x1p-40))) + 1
 	for i, v := range x {
-		x[i] = v * reach / s // of Go's integers, towards 0; below 2^59
+		x[i] = v * reach / s // integer division rounds towards 0; the product is below 2^59
 	}
 }

@@ -9,10 +9,11 @@ import (
 	"sync"
 )
 
-// Reader reads opened Rows.
+// Reader reads the contents of Rows.
 type Reader Rows
 
-// OpenRows opens rows. It returns ErrRows unless they are sealed and have this number of predictors.
+// OpenRows opens rows for reading. It returns ErrRows unless the rows are sealed and have the given number of
+// predictors.
 func OpenRows(r *Rows, predictors int) (*Reader, error) {
 	if r == nil || !r.sealed || len(r.x) != predictors {
 		return nil, ErrRows
@@ -20,25 +21,25 @@ func OpenRows(r *Rows, predictors int) (*Reader, error) {
 	return (*Reader)(r), nil
 }
 
-// Grid says what an integer of a predictor stands for: 2^Grid.
+// Grid returns the g of the predictors' grid: they are integers in units of 2^g.
 func (r *Reader) Grid() int { return r.grid }
 
-// Reach is the bound of the predictors' norm, on the grid.
+// Reach returns the bound on the predictors' L2 norm, in grid units.
 func (r *Reader) Reach() int64 { return r.reach }
 
-// Most is the bound of a unit's rows.
+// Most returns the most rows of one unit.
 func (r *Reader) Most() int64 { return r.shape.Most }
 
-// Rows is the number of rows.
+// Rows returns the number of rows.
 func (r *Reader) Rows() int64 { return r.rows }
 
-// Record is the number of bytes of a row.
+// Record returns the number of bytes per row.
 func (r *Reader) Record() int { return r.record }
 
-// Stored reports whether the rows are in a file: then Read uses its scratch.
+// Stored reports whether the rows are in a file. If so, Read copies them to its scratch buffer.
 func (r *Reader) Stored() bool { return r.file != nil }
 
-// Units is the number of units.
+// Units returns the number of units.
 func (r *Reader) Units() int64 {
 	if r.starts != nil {
 		return int64(len(r.starts))
@@ -46,7 +47,7 @@ func (r *Reader) Units() int64 {
 	return r.rows
 }
 
-// Span is the range of a unit's rows: from, and up to but without to.
+// Span returns the range of a unit's rows: from inclusive, to exclusive.
 func (r *Reader) Span(unit int64) (from, to int64) {
 	if r.starts == nil {
 		return unit, unit + 1
@@ -57,7 +58,8 @@ func (r *Reader) Span(unit int64) (from, to int64) {
 	return from, to
 }
 
-// Read returns the records of the rows from one to another: those in memory, or a copy in scratch.
+// Read returns the records of the rows in [from, to). It returns the memory itself, or a copy in scratch if the
+// rows are in a file.
 func (r *Reader) Read(from, to int64, scratch []byte) ([]byte, error) {
 	a, b := from*int64(r.record), to*int64(r.record)
 	if r.file == nil {
@@ -68,7 +70,8 @@ func (r *Reader) Read(from, to int64, scratch []byte) ([]byte, error) {
 	return scratch, err
 }
 
-// Decode decodes a record: the predictors as integers and as doubles, in the given units, and the response.
+// Decode decodes the record b. It stores the predictors in integers (grid units) and in x (multiplied by unit), and
+// returns the response.
 func (r *Reader) Decode(b []byte, integers []int64, x []float64, unit float64) (y float64) {
 	for i := range x {
 		v := int32(binary.LittleEndian.Uint32(b[4*i:]))
@@ -77,11 +80,11 @@ func (r *Reader) Decode(b []byte, integers []int64, x []float64, unit float64) (
 	return math.Float64frombits(binary.LittleEndian.Uint64(b[4*len(x):]))
 }
 
-// blockRows is how many rows a worker takes at a time.
+// blockRows is the number of rows in a block, which one worker processes at a time.
 const blockRows = 4096
 
-// Each distributes all rows among workers, in blocks: it calls work with the worker's number and a block's records. The
-// result must not depend on which worker gets which rows.
+// Each distributes all rows to workers in blocks. It calls work with the worker's number and the records of a
+// block. The result must not depend on which worker gets which block.
 func (r *Reader) Each(ctx context.Context, workers int, work func(worker int, records []byte)) error {
 	blocks := make(chan int64)
 	errs := make([]error, workers)

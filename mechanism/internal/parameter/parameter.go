@@ -1,4 +1,5 @@
-// Package parameter checks the public parameters that mechanisms share, and derives noise from them. It sees no data.
+// Package parameter checks the public parameters that mechanisms share, and derives noise from them. It never sees
+// data.
 package parameter
 
 import (
@@ -9,19 +10,19 @@ import (
 	"dither/privacy"
 )
 
-// Err reports parameters with which a mechanism gives no privacy, or with which it cannot compute. Package mechanism
+// Err reports parameters that give a mechanism no privacy, or with which it cannot compute. Package mechanism
 // exports it as ErrParameter.
 var Err = errors.New("invalid mechanism parameter")
 
-// Limits on the numbers in exponentials. A number beyond them is probably a mistake, or an attempt to exhaust memory.
+// Limits on ε and δ. A number beyond a limit is probably a mistake, or an attempt to exhaust memory.
 const (
-	maxEpsilonBits  = 2048 // of an ε's denominator
-	maxEpsilonShift = 200  // an ε is above 2^−(maxEpsilonShift + 1)
-	longestEpsilon  = 4096 // of the two parts of an ε that is not in an exponential
-	MaxDeltaBits    = 2048 // of a δ's denominator
+	maxEpsilonBits  = 2048 // bits of the denominator of an ε that is used in an exponential
+	maxEpsilonShift = 200  // an ε that is used in an exponential is above 2^−(maxEpsilonShift + 1)
+	longestEpsilon  = 4096 // bits of the numerator and of the denominator of any other ε
+	MaxDeltaBits    = 2048 // bits of a δ's denominator
 )
 
-// Epsilon returns Err for an ε that is 0 or beyond the limits.
+// Epsilon checks an ε that is used in an exponential. It returns Err if ε is 0 or beyond the limits.
 func Epsilon(e privacy.Epsilon) error {
 	r := e.Rat()
 	switch {
@@ -35,7 +36,8 @@ func Epsilon(e privacy.Epsilon) error {
 	return nil
 }
 
-// Rate returns Err for an ε that is 0, or too long for the rate of a race.
+// Rate checks an ε that is used as the rate of a race (see sample.Race). It returns Err if ε is 0 or too long a
+// fraction.
 func Rate(e privacy.Epsilon) error {
 	if r := e.Rat(); r.Sign() == 0 || max(r.Num().BitLen(), r.Denom().BitLen()) > longestEpsilon {
 		return fmt.Errorf("%w: an epsilon above 0, of at most %d bits", Err, longestEpsilon)
@@ -43,7 +45,7 @@ func Rate(e privacy.Epsilon) error {
 	return nil
 }
 
-// Probability returns Err for a β that is not above 0 and at most 1.
+// Probability returns Err unless 0 < beta ≤ 1.
 func Probability(beta float64) error {
 	if !(beta > 0) || !(beta <= 1) {
 		return fmt.Errorf("%w: a bound fails with a probability above 0 and at most 1", Err)
@@ -51,10 +53,11 @@ func Probability(beta float64) error {
 	return nil
 }
 
-// MaxUnitRows keeps sensitivities within 64 bits.
+// MaxUnitRows limits the rows of one unit, so that sensitivities fit in 64 bits.
 const MaxUnitRows = 1 << 40
 
-// Unit returns Err unless the neighbouring relation is known, and a unit has between 1 and MaxUnitRows rows.
+// Unit returns Err unless n is a known neighbouring relation and rows, the most rows of one unit, is between 1 and
+// MaxUnitRows.
 func Unit(n privacy.Neighbours, rows int64) error {
 	if n != privacy.AddRemove && n != privacy.ChangeOne {
 		return fmt.Errorf("%w: no neighbouring relation", Err)
@@ -65,7 +68,8 @@ func Unit(n privacy.Neighbours, rows int64) error {
 	return nil
 }
 
-// Within reports whether a positive rational is between 2^-bits and 2^bits, and not too long.
+// Within reports whether the positive rational r is roughly between 2^-bits and 2^bits, by the lengths of its two
+// parts, and neither part is longer than 4096 bits.
 func Within(r *big.Rat, bits int) bool {
 	size := r.Num().BitLen() - r.Denom().BitLen()
 	return size >= -bits && size <= bits && r.Num().BitLen() <= 4096 && r.Denom().BitLen() <= 4096

@@ -9,15 +9,17 @@ import (
 	"dither/privacy"
 )
 
-// maxRateBits limits the size of a sensitivity and of the two parts of ε. A larger one is probably a mistake.
+// maxRateBits limits the bits of a sensitivity and of ε's numerator and denominator. A longer number is probably a
+// mistake.
 const maxRateBits = 4096
 
-// SelectionRate is the factor of scores in an exponent: ε over the range of the scores' sensitivity Δ.
+// SelectionRate returns the factor by which a selection multiplies scores in an exponent: ε/(2Δ), or ε/Δ if the
+// scores are monotonic. Δ is the sensitivity of one score.
 //
-// Claim: between neighbours, the difference of two scores moves by at most 2Δ, and by at most Δ where scores are
-// monotonic, that is where no two scores move in opposite directions. Let d_i be the movement of score i, |d_i| ≤ Δ.
-// Only differences of scores decide a choice, and |d_i − d_j| ≤ 2Δ; it is at most Δ where d_i and d_j have the
-// same sign. ∎
+// Claim: between neighbours, the difference of two scores changes by at most 2Δ. It changes by at most Δ if the
+// scores are monotonic, which means that no two scores change in opposite directions. Proof: let d_i be the change
+// of score i, |d_i| ≤ Δ. Only differences of scores decide a choice. |d_i − d_j| ≤ 2Δ, and |d_i − d_j| ≤ Δ if d_i
+// and d_j have the same sign. ∎
 func SelectionRate(sensitivity *big.Int, monotonic bool, e privacy.Epsilon) (*big.Rat, error) {
 	switch {
 	case sensitivity == nil || sensitivity.Sign() <= 0:
@@ -36,7 +38,8 @@ func SelectionRate(sensitivity *big.Int, monotonic bool, e privacy.Epsilon) (*bi
 	return rate.Quo(rate, new(big.Rat).SetInt(reach)), nil
 }
 
-// SelectionNoise is discrete Laplace noise of scale k·Δ/ε, or 2kΔ/ε for scores that are not monotonic; or Err.
+// SelectionNoise returns discrete Laplace noise of scale 2kΔ/ε, or kΔ/ε if the scores are monotonic. Invalid
+// parameters are Err.
 func SelectionNoise(sensitivity *big.Int, monotonic bool, e privacy.Epsilon, k int) (noise.DiscreteLaplace, error) {
 	c, err := SelectionRate(sensitivity, monotonic, e)
 	if err != nil {
@@ -50,7 +53,8 @@ func SelectionNoise(sensitivity *big.Int, monotonic bool, e privacy.Epsilon, k i
 	return dist, nil
 }
 
-// Simultaneous is an a such that, with probability at least 1 − beta, all of n draws are between −a and a.
+// Simultaneous returns an integer a such that, with probability at least 1 − beta, all n draws from dist are
+// between −a and a.
 func Simultaneous(dist noise.DiscreteLaplace, n int, beta float64) (*big.Int, error) {
 	if err := Probability(beta); err != nil {
 		return nil, err
