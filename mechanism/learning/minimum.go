@@ -13,48 +13,50 @@ import (
 	"dither/privacy"
 )
 
-// A Minimiser returns the minimum of an Objective as a vector of integers with a known sensitivity, to which Laplace or
-// Gaussian then adds noise: output perturbation [Chaudhuri, Monteleoni & Sarwate 2011, Section 3.1; Wu et al. 2017],
-// made exact for the numbers computed. Noise inside the objective would need the exact minimum of a continuous density.
-// Here the solver's tolerance, its floating point and the grid are part of the sensitivity, so nothing is assumed about
-// its path.
+// Minimiser computes the minimum of an Objective as a vector of integers with a known sensitivity. Laplace or
+// Gaussian noise is then added to the vector. This is output perturbation [Chaudhuri, Monteleoni & Sarwate 2011,
+// Section 3.1; Wu et al. 2017], made exact for computed numbers. (Noise inside the objective would need the exact
+// minimum of a continuous density.) The solver's tolerance, its floating-point errors and the grid are part of the
+// sensitivity, so the proof assumes nothing about the solver's path.
 //
-// Let R be the bound of the norm, m the rows of a unit at most, r the radius, and s, b the bounds of |ℓ′| and
-// ℓ″ (curveOf). J is Λ(n)-strongly convex, Λ(n) ≥ Λ. (Λ and r are the doubles next to what is given.)
+// Let R be the bound on the norm of the predictors, m the most rows of a unit, and r the radius. Let s and b be the
+// bounds on |ℓ′| and ℓ″ (curveOf). J is Λ(n)-strongly convex, Λ(n) ≥ Λ. (Λ and r are the given numbers, rounded
+// down to float64.)
 //
-// Lemma 1: the minima θ, θ′ of J, J′ of neighbours over the ball B are at most Δ = (a·m·s·R + Λ·m·r/N)/Λ
-// apart, where a = 1 under add/remove and 2 under change-one; and at most 2r. Proof. J is convex and differentiable on
-// B, so that ⟨∇J(θ), θ′ − θ⟩ ≥ 0 and ⟨∇J′(θ′), θ − θ′⟩ ≥ 0. By strong convexity
-// Λ‖θ − θ′‖² ≤ ⟨∇J′(θ) − ∇J′(θ′), θ − θ′⟩ ≤ ⟨∇J′(θ) − ∇J(θ), θ −
-// θ′⟩ ≤ ‖∇J′(θ) − ∇J(θ)‖·‖θ − θ′‖. The two gradients at θ differ by those of the rows
-// that one has and the other lacks, m in each at most (in one of them under add/remove), ‖ℓ′x‖ ≤ sR each; and
-// by (Λ(n′) − Λ(n))θ, where |Λ(n′) − Λ(n)| ≤ Λ|n′ − n|/N, |n′ − n| ≤ m and ‖θ‖ ≤ r.
-// ∎
+// Lemma 1. Claim: let θ and θ′ be the minima of J and J′ over the ball B, for neighbours. Their distance is at most
+// Δ = (a·m·s·R + Λ·m·r/N)/Λ, where a = 1 under add-remove and a = 2 under change-one. It is also at most 2r. Proof.
+// J is convex and differentiable on B, so ⟨∇J(θ), θ′ − θ⟩ ≥ 0 and ⟨∇J′(θ′), θ − θ′⟩ ≥ 0. By strong convexity, Λ‖θ −
+// θ′‖² ≤ ⟨∇J′(θ) − ∇J′(θ′), θ − θ′⟩ ≤ ⟨∇J′(θ) − ∇J(θ), θ − θ′⟩ ≤ ‖∇J′(θ) − ∇J(θ)‖·‖θ − θ′‖. The two gradients at θ
+// differ by two terms. The first is the gradients of the rows that one dataset has and the other lacks: at most m
+// rows of each dataset (of one dataset under add-remove), each with ‖ℓ′x‖ ≤ sR. The second is (Λ(n′) − Λ(n))θ,
+// where |Λ(n′) − Λ(n)| ≤ Λ|n′ − n|/N, |n′ − n| ≤ m and ‖θ‖ ≤ r. ∎
 //
-// Lemma 2: let β ≥ n·b·R² + Λ(n), κ = β/Λ(n), and T(θ) = P(θ − ∇J(θ)/β), P the projection on B. T is
-// a contraction of B by 1 − 1/κ, and its fixed point is the minimum θ*. So ‖θ − θ*‖ ≤ κ·‖θ −
-// T(θ)‖, and with a T̂ that is computed to within η of T, ‖θ − θ*‖ ≤ κ·‖θ − T̂(θ)‖ + κη,
-// and K steps of T̂ from any point of B end within (1 − 1/κ)^K·2r + κη of it. Proof. P is not expansive;
-// ∇J(θ) − ∇J(φ) = H(θ − φ) with H the mean of the Hessian along the segment, of eigenvalues between Λ(n)
-// and β; those of I − H/β are between 0 and 1 − 1/κ. The rest is Banach's. ∎
+// Lemma 2. Let β ≥ n·b·R² + Λ(n) and κ = β/Λ(n). Let T(θ) = P(θ − ∇J(θ)/β), where P is the projection on B. Claim:
+// T contracts B by 1 − 1/κ, and its fixed point is the minimum θ*. So ‖θ − θ*‖ ≤ κ·‖θ − T(θ)‖. For a T̂ that is
+// computed to within η of T, ‖θ − θ*‖ ≤ κ·‖θ − T̂(θ)‖ + κη. K steps of T̂ from any point of B end within (1 −
+// 1/κ)^K·2r + κη of θ*. Proof. P is not expansive. ∇J(θ) − ∇J(φ) = H(θ − φ), where H is the mean of the Hessian
+// along the segment. The eigenvalues of H are between Λ(n) and β, so those of I − H/β are between 0 and 1 − 1/κ.
+// The rest is Banach's fixed-point theorem. ∎
 //
-// Lemma 3: κη ≤ E, which the public parameters alone fix, whatever n. Proof. ℓ′ of a row is computed and
-// rounded to a multiple of 2^-k within e of its true value: z is off by at most (d+2)·2^-52·r·R, a sum of d
-// products; ℓ′ by b times that, and by 2^-46·(s + reach + |y|) for its own operations, math.Exp being right to
-// 2^-47 of itself (it is to 2^-52); the rounding is half a multiple. Products of these integers and the predictors' are
-// added up as integers: exactly, in any order. So the sum is off by at most n·e·R; its conversion to doubles and the
-// regulariser's term by 2^-50·Λ(n)·r more (and a part of e). Divided by β, with κ/β = 1/Λ(n) ≤ 1/Λ and
-// n/Λ(n) ≤ N/Λ, that is N·R·e/Λ + 2^-50·r. The step and the projection, which shortens what is not within a
-// part in 2^42 of the ball so that it is inside, are off by 2^-50·(s/(Rb) + 2r) + 2^-41·r, times κ ≤ N·b·R²/Λ
+// Lemma 3. Claim: κη ≤ E for every n, where E depends on public parameters alone. Proof. ℓ′ of a row is computed
+// and rounded to a multiple of 2^-k. Its total error is at most e, which has three parts. First, z is a sum of d
+// products and off by at most (d+2)·2^-52·r·R, and ℓ′ by b times that. Second, the operations for ℓ′ itself are off
+// by 2^-46·(s + reach + |y|), if math.Exp has a relative error of at most 2^-47 (its error is at most 2^-52).
+// Third, rounding is off by half a multiple of 2^-k. The products of these integers and the predictors' integers
+// are added as integers: exactly, in any order. So the sum is off by at most n·e·R. Its conversion to float64 and
+// the regulariser's term add at most 2^-50·Λ(n)·r (and a part of e). Divided by β, with κ/β = 1/Λ(n) ≤ 1/Λ and
+// n/Λ(n) ≤ N/Λ, the error is N·R·e/Λ + 2^-50·r. The projection shortens every vector that is longer than (1 −
+// 2^-42)·r to that length. The step and the projection are off by 2^-50·(s/(Rb) + 2r) + 2^-41·r, times κ ≤ N·b·R²/Λ
 // + 1. ∎
 //
-// A minimum is accepted where κ·‖θ − T̂(θ)‖ ≤ t, t public, and so is within τ = t + E of the true one.
-// Newton's method is tried first, and then accelerated steps, each for a public number of passes; where what they find
-// is not accepted, T̂ itself is run as often as Lemma 2 needs for t, a public number too. Which of them it was may
-// show in the time that it took, and in nothing else, unless that time is more than an answer may take: see Passes.
+// A minimum is accepted if κ·‖θ − T̂(θ)‖ ≤ t, where t is public. It is then within τ = t + E of the true minimum.
+// The solver first tries Newton's method, then accelerated steps, each for a public number of passes over the rows.
+// If neither result is accepted, it runs T̂ for the number of passes that Lemma 2 needs for t, which is also
+// public. The method that succeeds affects the running time and nothing else, unless the time exceeds the limit for
+// an answer: see Passes.
 //
-// The minimum is rounded to integers in units of 2^Grid. Between neighbours these differ by at most (Δ + 2τ)/2^Grid +
-// √d in L2, and by √d times that in L1, both rounded up. ∎
+// Sensitivity: the minimum is rounded to integers in units of 2^Grid. Between neighbours these differ by at most (Δ
+// + 2τ)/2^Grid + √d in L2 norm, and by √d times that in L1 norm, both rounded up. ∎
 type Minimiser struct {
 	objective Objective
 	unit      mechanism.Unit
@@ -62,21 +64,22 @@ type Minimiser struct {
 	curve     curve
 
 	r, lambda, bound float64 // the radius, Λ and R
-	reach            int64   // the reach of rows, and their grid
+	reach            int64   // the bound on the predictors' norm in grid units, and the exponent of their grid
 	rowGrid          int
-	slopeBits        int // k
+	slopeBits        int // k: slopes ℓ′ are rounded to multiples of 2^-k
 	target, slack    float64
-	passes, glides   int64   // the numbers of passes of T̂ and of accelerated steps
-	away             float64 // Δ
+	passes, glides   int64   // the most passes of T̂ and of accelerated steps
+	away             float64 // Δ, the distance between the minima of neighbours
 	grid             int
 	l2               *big.Int
 }
 
-// maxMinimised bounds the number of coefficients, because a Hessian has its square many entries.
+// maxMinimised is the largest number of coefficients. A Hessian has the square of that number of entries.
 const maxMinimised = 256
 
-// NewMinimiser fixes everything public. d is the number of predictors, bound bounds their norm, and u is the unit of
-// privacy. Invalid parameters, or parameters that leave nothing but rounding, are ErrParameter.
+// NewMinimiser computes everything that does not depend on rows. d is the number of predictors, bound is a bound on
+// their norm, and u is the privacy unit. It returns ErrParameter for invalid parameters, and if the arithmetic
+// would be too imprecise for them.
 func NewMinimiser(o Objective, d int, bound *big.Rat, u mechanism.Unit) (*Minimiser, error) {
 	if err := parameter.Unit(u.Neighbours, u.MaxRows); err != nil {
 		return nil, err
@@ -110,11 +113,11 @@ func NewMinimiser(o Objective, d int, bound *big.Rat, u mechanism.Unit) (*Minimi
 	return m, nil
 }
 
-// slopeBits is how large an ℓ′ is, as an integer: with a predictor's 23 bits a product has 60.
+// slopeBits is the number of bits of an ℓ′ as an integer. A product with a predictor of 23 bits has 60 bits.
 const slopeBits = 37
 
-// tolerances are Lemmas 1 to 3 in numbers. All terms are positive, and the few roundings of each are far below the part
-// in 2^30 that is added in the end.
+// tolerances evaluates the bounds of Lemmas 1 to 3. All terms are positive, and each has few roundings. Each bound
+// is increased by one part in 2^30, which is far more than the roundings.
 func (m *Minimiser) tolerances() error {
 	up := func(x float64) float64 { return x * (1 + 0x1p-30) }
 	n, rows := float64(m.objective.Rows), float64(m.unit.MaxRows)
@@ -140,7 +143,7 @@ func (m *Minimiser) tolerances() error {
 	return nil
 }
 
-// sensitivities are in units of a grid on which Δ + 2τ has 20 bits.
+// sensitivities chooses the grid so that Δ + 2τ has 20 bits, and computes the L2 sensitivity in its units.
 func (m *Minimiser) sensitivities() {
 	total := (m.away + 2*(m.target+m.slack)) * (1 + 0x1p-30)
 	_, e := math.Frexp(total)
@@ -149,16 +152,16 @@ func (m *Minimiser) sensitivities() {
 	m.l2 = big.NewInt(int64(l2))
 }
 
-// Objective is what it was made for.
+// Objective returns the objective that m minimises.
 func (m *Minimiser) Objective() Objective { return m.objective }
 
-// Grid says what an integer of the minimum stands for: 2^Grid.
+// Grid returns the exponent of the minimum's unit: its integers are in units of 2^Grid.
 func (m *Minimiser) Grid() int { return m.grid }
 
-// L2Squared is the square of the minimum's sensitivity, in squared units of the grid.
+// L2Squared returns the squared L2 sensitivity of the minimum, in squared units of the grid.
 func (m *Minimiser) L2Squared() *big.Int { return new(big.Int).Mul(m.l2, m.l2) }
 
-// L1 is its sensitivity in L1: at most √d times that in L2.
+// L1 returns the L1 sensitivity of the minimum, in units of the grid: at most √d times the L2 sensitivity.
 func (m *Minimiser) L1() *big.Int {
 	square := m.L2Squared()
 	return ceilSqrt(square.Mul(square, big.NewInt(int64(m.d))))
@@ -172,20 +175,22 @@ func ceilSqrt(square *big.Int) *big.Int {
 	return root
 }
 
-// Sensitivity is the largest L2 distance between the minima of neighbours, before tolerances and the grid.
+// Sensitivity returns the largest L2 distance between the minima of neighbours, before tolerances and rounding to
+// the grid.
 func (m *Minimiser) Sensitivity() float64 { return m.away }
 
-// Tolerance is the largest distance of the result from the true minimum.
+// Tolerance returns the largest distance of the result from the true minimum, before rounding to the grid.
 func (m *Minimiser) Tolerance() float64 { return m.target + m.slack }
 
-// Passes is the most times that the rows are read: a proven bound for all possible rows, and far above the usual number.
+// Passes returns the most times that the rows are read. It is a proven bound for all rows, and far above the usual
+// number.
 func (m *Minimiser) Passes() int64 { return m.passes + m.glides + newtonPasses }
 
-// Tries is how often the rows are read at most before T̂ is run: by Newton's method, and by accelerated steps.
+// Tries returns the most times that Newton's method and accelerated steps together read the rows, before T̂ is run.
 func (m *Minimiser) Tries() int64 { return m.glides + newtonPasses }
 
-// Minimum returns the minimum over rows, on the grid. The error is the rows' own, or ErrRows if they are not those that
-// it was made for.
+// Minimum returns the minimum over rows, in units of the grid. The error is ErrRows if the rows do not have the
+// shape that m expects, or comes from reading the rows.
 func (m *Minimiser) Minimum(ctx context.Context, rows *mechanism.Rows) ([]mechanism.Exact, error) {
 	theta, err := m.solve(ctx, rows)
 	if err != nil {

@@ -10,12 +10,12 @@ import (
 	"dither/mechanism"
 )
 
-// CorrectSensitivity is the most by which one unit changes the number of rows that Correct counts, for any θ: each of
-// its m rows counts as 0 or 1, under change-one in place of m others.
+// CorrectSensitivity returns the most that one unit changes the result of Correct, for any θ. Each of the unit's m
+// rows counts as 0 or 1. Under change-one they replace m other rows.
 func (m *Minimiser) CorrectSensitivity() *big.Int { return big.NewInt(m.unit.MaxRows) }
 
-// Correct counts the rows for which a logistic model with a released θ predicts correctly whether the response is
-// above 1/2: the rows with θ·x > 0 exactly if it is. Both are pure functions of the row and θ.
+// Correct counts the rows whose response a logistic model with a released θ predicts correctly. A prediction is
+// correct if θ·x > 0 exactly when the response is above 1/2. Both sides are pure functions of the row and θ.
 func (m *Minimiser) Correct(ctx context.Context, rows *mechanism.Rows, theta []float64) (mechanism.Exact, error) {
 	if len(theta) != m.d || math.IsNaN(norm(theta)) || math.IsInf(norm(theta), 0) || m.objective.Loss != LogisticLoss {
 		return mechanism.Exact{},

@@ -11,26 +11,28 @@ import (
 	"dither/privacy"
 )
 
-// Curvature has the ingredients of intervals about a minimum [Wang, Kifer & Lee 2019, Section 5]: at a released θ, the
-// sums over rows of ℓ″·xxᵀ and of (ℓ′)²·xxᵀ, without the regulariser. Each is given by its lower
-// triangle, row by row, in integers of a grid.
+// Curvature describes one of the two sums that intervals around a minimum need [Wang, Kifer & Lee 2019, Section 5].
+// At a released θ, these are the sums over rows of ℓ″·xxᵀ and of (ℓ′)²·xxᵀ, without the regulariser. Each sum is
+// given by its lower triangle, row by row, as integers in units of 2^Grid. L1 and L2Squared are its sensitivities
+// in these units.
 //
-// A row's entries are the doubles fl(w·x_i·x_j), 0 ≤ w ≤ W (W = b, or s²), divided by a power of two and cut
-// towards 0: pure functions of the row and θ. Each is of a size of at most W·|x_i|·|x_j|·(1 + 2^-51). So the
-// triangle's L2 norm is at most W·‖x‖₂²·(1 + 2^-51) ≤ W·R²·(1 + 2^-51), all of xxᵀ having ‖x‖₂²
-// and the triangle being a part of it; and its L1 norm, as the triangle's is (‖x‖₁² + ‖x‖₂²)/2 and
-// ‖x‖₁² ≤ d‖x‖₂², at most (d + 1)/2 times that. A unit has m rows at most; under change-one twice as
-// many differ. The sums are of integers, and exact.
+// Proof of the sensitivities: a row's entries are the float64 products fl(w·x_i·x_j), where 0 ≤ w ≤ W (W = b for
+// the first sum, s² for the second). They are divided by a power of two and truncated towards 0. So they are pure
+// functions of the row and θ, and each has a magnitude of at most W·|x_i|·|x_j|·(1 + 2^-51). The L2 norm of xxᵀ is
+// ‖x‖₂², and the triangle is a part of xxᵀ. So the triangle's L2 norm is at most W·‖x‖₂²·(1 + 2^-51) ≤ W·R²·(1 +
+// 2^-51). The L1 norm of the triangle of xxᵀ is (‖x‖₁² + ‖x‖₂²)/2, and ‖x‖₁² ≤ d‖x‖₂². So the triangle's L1 norm is
+// at most (d + 1)/2 times the bound on its L2 norm. A unit has at most m rows. Under change-one, twice as many rows
+// differ. The sums are sums of integers, and exact. ∎
 type Curvature struct {
 	Grid      int
 	L1        *big.Int
 	L2Squared *big.Int
 }
 
-// curvatureBits is the largest number of bits that a row adds, 27, so that sums over 2^32 rows fit in 64 bits.
+// curvatureBits is the largest number of bits that a row adds, so that sums over 2^32 rows fit in 64 bits.
 const curvatureBits = 27
 
-// Curvatures are those of the Hessian and of the gradients' products.
+// Curvatures returns the Curvature of the Hessian, Σ ℓ″·xxᵀ, and that of the gradients' products, Σ (ℓ′)²·xxᵀ.
 func (m *Minimiser) Curvatures() (hessian, products Curvature) {
 	of := func(most float64) Curvature {
 		bound := most * m.bound * m.bound * (1 + 0x1p-40)
@@ -50,8 +52,8 @@ func (m *Minimiser) Curvatures() (hessian, products Curvature) {
 	return of(m.curve.bend), of(m.curve.steep * m.curve.steep)
 }
 
-// Curve returns both sums at θ, which it first moves into the ball. The error is ErrParameter, ErrRows, or the rows'
-// own.
+// Curve returns both sums at θ, after projecting θ into the ball. The error is ErrParameter, ErrRows, or comes from
+// reading the rows.
 func (m *Minimiser) Curve(
 	ctx context.Context, rows *mechanism.Rows, theta []float64,
 ) (hessian, products []mechanism.Exact, err error) {
@@ -108,7 +110,7 @@ func (m *Minimiser) Curve(
 	return add(0), add(1), nil
 }
 
-// integer is the sum.
+// integer returns the sum as a big.Int.
 func (s sum128) integer() *big.Int {
 	v := new(big.Int).Lsh(big.NewInt(s.hi), 64)
 	return v.Add(v, new(big.Int).SetUint64(s.lo))

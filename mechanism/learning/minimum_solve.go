@@ -11,10 +11,10 @@ import (
 	"dither/mechanism/internal/opaque"
 )
 
-// newtonPasses is the number of passes for which Newton's method is tried.
+// newtonPasses is the most passes over the rows for Newton's method.
 const newtonPasses = 100
 
-// sum128 is an exact sum of 64-bit integers, of up to 2^64 of them.
+// sum128 is the exact sum of up to 2^64 64-bit integers.
 type sum128 struct {
 	hi int64
 	lo uint64
@@ -32,30 +32,31 @@ func (s *sum128) plus(o sum128) {
 	s.hi += o.hi + int64(carry)
 }
 
-// float is the sum to within 2^-52 of itself.
+// float returns the sum with a relative error of at most 2^-52.
 func (s sum128) float() float64 {
-	if s.hi < 0 { // of the opposite
+	if s.hi < 0 { // negate the sum, so that both parts are positive
 		lo, borrow := bits.Sub64(0, s.lo, 0)
 		return -(float64(-s.hi-int64(borrow))*0x1p64 + float64(lo))
 	}
 	return float64(s.hi)*0x1p64 + float64(s.lo)
 }
 
-// landscape is J at one θ: its gradient with a certified error, and the data for Newton's method, in doubles.
+// landscape is J near one θ: its gradient with a certified error, and data for Newton's method, as float64.
 type landscape struct {
 	theta    []float64
 	value    float64
 	gradient []float64
-	hessian  []float64 // lower triangle, by row; nil if not requested
+	hessian  []float64 // the lower triangle, row by row; nil if not requested
 	next     []float64 // T̂(θ)
 	kappa    float64   // κ
-	off      float64   // κ·‖θ − T̂(θ)‖, rounded up
+	off      float64   // κ·‖θ − T̂(θ)‖, rounded up: a bound on the distance to the minimum
 }
 
-// better reports whether l is further along than o: lower or, if doubles cannot decide, clearly flatter.
+// better reports whether l is closer to the minimum than o: its J is lower, or its bound off is less than half. The
+// second test decides if rounding hides a difference of J.
 func (l *landscape) better(o *landscape) bool { return l.value < o.value || l.off < o.off/2 }
 
-// worker accumulates one goroutine's sums.
+// worker accumulates the sums of one goroutine.
 type worker struct {
 	sums     []sum128
 	value    float64
@@ -64,7 +65,8 @@ type worker struct {
 	x        []float64
 }
 
-// look evaluates J at θ, which is in the ball: one pass over the rows.
+// look evaluates J at θ, which must be in the ball, in one pass over the rows. newton requests the value and the
+// Hessian.
 func (m *Minimiser) look(ctx context.Context, in *opaque.Reader, theta []float64, newton bool) (*landscape, error) {
 	workers := make([]worker, runtime.GOMAXPROCS(0))
 	for i := range workers {
@@ -113,7 +115,7 @@ func (m *Minimiser) look(ctx context.Context, in *opaque.Reader, theta []float64
 	return m.survey(in.Rows(), theta, &all), nil
 }
 
-// survey makes a landscape from sums.
+// survey computes a landscape at θ from the sums over n rows.
 func (m *Minimiser) survey(n int64, theta []float64, sums *worker) *landscape {
 	l := &landscape{
 		theta: theta, value: sums.value, hessian: sums.hessian, gradient: make([]float64, m.d),
@@ -139,7 +141,7 @@ func (m *Minimiser) survey(n int64, theta []float64, sums *worker) *landscape {
 	return l
 }
 
-// project moves θ into the ball, and leaves what is inside by a part in 2^42 as it is.
+// project shortens θ to the length (1 − 2^-42)·r if it is longer.
 func (m *Minimiser) project(theta []float64) {
 	if length := norm(theta); length > m.r*(1-0x1p-42) {
 		shrink := m.r / length * (1 - 0x1p-42)
@@ -157,7 +159,8 @@ func norm(x []float64) float64 {
 	return math.Sqrt(sum)
 }
 
-// fits opens rows. It returns ErrRows unless the rows are those to which the sensitivity applies.
+// fits opens rows for reading. It returns ErrRows unless the rows have the shape for which the sensitivity was
+// computed.
 func (m *Minimiser) fits(rows *mechanism.Rows) (*opaque.Reader, error) {
 	in, err := opaque.OpenRows(rows, m.d)
 	if err != nil {
@@ -169,7 +172,7 @@ func (m *Minimiser) fits(rows *mechanism.Rows) (*opaque.Reader, error) {
 	return in, nil
 }
 
-// solve finds a θ within the tolerance of the minimum: see Minimiser.
+// solve returns a θ within the tolerance of the minimum: see Minimiser.
 func (m *Minimiser) solve(ctx context.Context, rows *mechanism.Rows) ([]float64, error) {
 	in, err := m.fits(rows)
 	if err != nil {
@@ -188,7 +191,7 @@ func (m *Minimiser) solve(ctx context.Context, rows *mechanism.Rows) ([]float64,
 	return best.theta, nil
 }
 
-// descend goes as far as Newton's method does in its passes.
+// descend runs Newton's method until the target is met, the passes are used up, or there is no progress.
 func (m *Minimiser) descend(ctx context.Context, in *opaque.Reader) (best *landscape, pass int, err error) {
 	if best, err = m.look(ctx, in, make([]float64, m.d), true); err != nil {
 		return nil, 1, err
@@ -202,7 +205,7 @@ func (m *Minimiser) descend(ctx context.Context, in *opaque.Reader) (best *lands
 		if err != nil {
 			return nil, pass, err
 		}
-		for ; pass < newtonPasses-1 && at.off > m.target && !at.better(best); pass++ { // half as far
+		for ; pass < newtonPasses-1 && at.off > m.target && !at.better(best); pass++ { // halve the step
 			to = slices.Clone(to)
 			for i := range to {
 				to[i] = (to[i] + best.theta[i]) / 2
@@ -220,9 +223,9 @@ func (m *Minimiser) descend(ctx context.Context, in *opaque.Reader) (best *lands
 	return best, pass, nil
 }
 
-// glide goes on from a landscape by Nesterov's accelerated steps [Nesterov 2004, scheme 2.2.19], for about √κ passes
-// where T̂ alone needs κ: a narrow HuberLoss, which Newton's method jumps about on, is what it is for. It gives the
-// flattest landscape that it met.
+// glide continues from a landscape with Nesterov's accelerated steps [Nesterov 2004, scheme 2.2.19]. It needs about
+// √κ passes, where T̂ alone needs κ. It serves a narrow HuberLoss, for which Newton's method does not settle. It
+// returns the landscape with the least off that it met.
 func (m *Minimiser) glide(ctx context.Context, in *opaque.Reader, best *landscape) (*landscape, error) {
 	at, last := best, best.theta
 	for pass := int64(0); pass < m.glides && at.off > m.target; pass++ {
@@ -244,8 +247,8 @@ func (m *Minimiser) glide(ctx context.Context, in *opaque.Reader, best *landscap
 	return best, nil
 }
 
-// newton is the minimum of J's second order expansion at l over the ball, or nil if doubles do not tell it: (H +
-// νI)⁻¹(Hθ − ∇J), with the ν ≥ 0 that leads into the ball.
+// newton returns the minimum over the ball of J's second-order expansion at l: (H + νI)⁻¹(Hθ − ∇J), with the ν ≥ 0
+// that leads into the ball. It returns nil if the float64 computation breaks down.
 func (m *Minimiser) newton(l *landscape) []float64 {
 	c := make([]float64, m.d)
 	for i := range c {
@@ -280,13 +283,13 @@ func (m *Minimiser) newton(l *landscape) []float64 {
 	return to
 }
 
-// triangle is the place of an entry of a symmetric matrix.
+// triangle returns the index of an entry of a symmetric matrix in its lower triangle.
 func triangle(i, j int) int {
 	i, j = max(i, j), min(i, j)
 	return i*(i+1)/2 + j
 }
 
-// solveRaised solves (H + νI)x = c by Cholesky's decomposition; nil if that breaks down.
+// solveRaised solves (H + νI)x = c by Cholesky decomposition. It returns nil if that breaks down.
 func solveRaised(h, c []float64, nu float64) []float64 {
 	d := len(c)
 	l := slices.Clone(h)

@@ -20,10 +20,11 @@ import (
 	"dither/privacy"
 )
 
-// Model is a model to train. Its gradient at a row is a closed formula of this project, so no foreign code sees a row.
+// Model is a model to train. A closed formula of this project computes its gradient at a row, so no external code
+// sees a row.
 type Model = gradient.Model
 
-// NewModel returns a model by the name of its kind; Check reports whether it is valid.
+// NewModel returns a model of the named kind. Model.Check reports whether it is valid.
 func NewModel(kind string, features, classes, hidden int, activation string) Model {
 	return Model{
 		Kind: gradient.Kind(kind), Features: features, Classes: classes, Hidden: hidden,
@@ -31,32 +32,34 @@ func NewModel(kind string, features, classes, hidden int, activation string) Mod
 	}
 }
 
-// NoisyGradient is one kind of training step: a sample of the units, the sum of their gradients, each clipped, and
-// noise [Song, Chaudhuri & Sarwate 2013; Abadi et al. 2016].
+// NoisyGradient is a step of private gradient descent: it samples units, clips each unit's gradient, adds the
+// gradients up, and adds noise [Song, Chaudhuri & Sarwate 2013; Abadi et al. 2016].
 //
-// A step is a Poisson-subsampled Gaussian mechanism of rate Rate and noise multiplier Multiplier under add/remove, so
-// that what is certified of that one holds of any number of steps, whose parameters θ may depend on all that was
-// released before (trainprice). Proof. (1) Each unit is taken with probability Rate, exactly and independently of
-// everything: a uniform integer below the rate's denominator is below its numerator. (2) What a unit adds is a vector
-// of integers that is a function of its own rows, the model and θ: the gradients of its rows, in an order that is that
-// of their contents, are added up in doubles, and scaled down to about Clip; rounded; and the integer vector is scaled
-// down until its squared norm, an integer, is at most c² (shorten). Where a double overflows, it adds nothing. So
-// whatever doubles did, its L2 norm is at most c. (3) These are added up as integers: exactly, in any order. (4) The
-// noise on each coordinate is the integer next to σN, σ = Multiplier·c, N standard normal, exactly
-// (noise.RoundedGaussian). Since the sum S is a vector of integers, S + round(σN) = round(S + σN): the release is a
-// function of that of the continuous Gaussian mechanism of the same sample, whose sensitivity is c and whose μ is c/σ
-// = 1/Multiplier. ∎
+// Claim: under add-remove, a step is a Poisson-subsampled Gaussian mechanism with the rate Rate and the noise
+// multiplier Multiplier. So an accountant's bound for that mechanism holds for any number of steps, and the
+// parameters θ of a step may depend on all earlier releases (trainprice).
 //
-// Neither the number of units nor that of those taken is used, or released: the sum is not divided by it.
+// Proof. (1) Each unit is sampled with probability Rate, exactly and independently of everything else: a uniform
+// integer below the rate's denominator is below its numerator. (2) A unit contributes a vector of integers that
+// depends only on its own rows, the model and θ. The gradients of its rows are added in float64, in an order that
+// depends only on the rows' contents, and scaled down to a norm of about Clip. The sum is rounded. The integer
+// vector is then scaled down until its squared norm, an integer, is at most c² (opaque.Shorten). If a float64
+// overflows, the unit contributes 0. So the L2 norm is at most c, whatever the rounding errors are. (3) The
+// contributions are added as integers: exactly, in any order. (4) The noise on each coordinate is round(σN), where
+// σ = Multiplier·c and N is standard normal, drawn exactly (noise.RoundedGaussian). Since the sum S is a vector of
+// integers, S + round(σN) = round(S + σN). So the release is a function of the release of the continuous Gaussian
+// mechanism on the same sample, which has sensitivity c and μ = c/σ = 1/Multiplier. ∎
+//
+// The step neither uses nor releases the number of units or of sampled units: it does not divide the sum.
 type NoisyGradient struct {
 	Model      Model
 	Clip       *big.Rat // the bound on the norm of a unit's contribution, in the gradient's unit
-	Rate       *big.Rat // q, above 0 and at most 1, with a denominator below 2^63
-	Multiplier *big.Rat // z
+	Rate       *big.Rat // the probability of sampling a unit, above 0 and at most 1, with a denominator below 2^63
+	Multiplier *big.Rat // the noise's standard deviation divided by Clip
 }
 
-// clipBits: c is between 2^20 and 2^21 units of the grid, so that a sum over 2^32 units stays within 64 bits, and
-// rounding far below the noise.
+// clipBits is the number of bits of c, the clip in grid units. c is between 2^20 and 2^21, so that a sum over 2^32
+// units fits in 64 bits, and rounding is far below the noise.
 const clipBits = 21
 
 func (m NoisyGradient) check() error {
@@ -69,7 +72,7 @@ func (m NoisyGradient) check() error {
 	return m.CheckSampling()
 }
 
-// CheckSampling checks the parameters that an accountant uses, the noise and the rate. The error is
+// CheckSampling checks Multiplier and Rate, the parameters that an accountant uses. The error is
 // mechanism.ErrParameter.
 func (m NoisyGradient) CheckSampling() error {
 	if m.Multiplier == nil || m.Multiplier.Sign() <= 0 || !parameter.Within(m.Multiplier, 20) {
@@ -83,7 +86,7 @@ func (m NoisyGradient) CheckSampling() error {
 	return nil
 }
 
-// Grid says what an integer of a step stands for, 2^Grid, and c; or ErrParameter.
+// Grid returns the exponent of the unit of a step's integers, 2^grid, and the clip c in that unit, or ErrParameter.
 func (m NoisyGradient) Grid() (grid int, clip int64, err error) {
 	if err := m.check(); err != nil {
 		return 0, 0, err
@@ -92,7 +95,7 @@ func (m NoisyGradient) Grid() (grid int, clip int64, err error) {
 	return grid, clip, nil
 }
 
-// Noise is the noise on each coordinate.
+// Noise returns the distribution of the noise on each coordinate.
 func (m NoisyGradient) Noise() (noise.RoundedGaussian, error) {
 	_, clip, err := m.Grid()
 	if err != nil {
@@ -102,8 +105,8 @@ func (m NoisyGradient) Noise() (noise.RoundedGaussian, error) {
 	return noise.NewRoundedGaussian(sigma.Mul(sigma, sigma))
 }
 
-// Step releases one step at θ. Its Loss is that of a step of which every unit is taken; package trainprice accounts
-// for samples. The error is ErrParameter, ErrRows, or the rows' own.
+// Step releases one step at θ. The Loss of the result ignores sampling, as if Rate were 1. Package trainprice
+// accounts for sampling. The error is ErrParameter, ErrRows, or comes from reading the rows.
 func (m NoisyGradient) Step(ctx context.Context, rows *mechanism.Rows, theta []float64) (mechanism.Measurement, error) {
 	source := entropy.System()
 	defer source.Wipe()
@@ -151,10 +154,10 @@ func (m NoisyGradient) step(
 	return out, nil
 }
 
-// batchUnits is how many sampled units a worker gets at a time.
+// batchUnits is the number of sampled units that a worker gets at a time.
 const batchUnits = 1024
 
-// sum adds up the contributions of a sample of the units.
+// sum returns the sum of the contributions of a sample of the units.
 func (m NoisyGradient) sum(
 	ctx context.Context, src *entropy.Source, in *opaque.Reader, theta []float64,
 ) ([]int64, error) {
@@ -189,11 +192,11 @@ func (m NoisyGradient) sum(
 	return out, err
 }
 
-// sampled takes each of n units with probability Rate, independently, in increasing order.
+// sampled calls take for each of the units with probability Rate, independently, in increasing order.
 //
-// With 2^-k the least power of two that is at least Rate, a unit passes k fair coins, those of 64 units at a time, and
-// then one of Rate·2^k: a uniform integer below the denominator is below numerator·2^k, which is at most the
-// denominator.
+// Let 2^-k be the least power of two that is at least Rate. A unit must pass k fair coins, which are tossed for 64
+// units at a time, and then a coin of probability Rate·2^k. That last coin draws a uniform integer below the
+// denominator and tests whether it is below numerator·2^k, which is at most the denominator.
 func (m NoisyGradient) sampled(ctx context.Context, src *entropy.Source, units int64, take func(unit int64)) error {
 	numerator, denominator := m.Rate.Num().Uint64(), m.Rate.Denom().Uint64()
 	coins := 0
@@ -218,14 +221,14 @@ func (m NoisyGradient) sampled(ctx context.Context, src *entropy.Source, units i
 	return nil
 }
 
-// adder accumulates one goroutine's sum.
+// adder accumulates the sum of one goroutine.
 type adder struct {
 	rows     *opaque.Reader
 	theta    []float64
 	model    Model
 	scratch  *gradient.Scratch
-	unit     float64 // of the rows' grid
-	fine     float64 // 1 over the gradient's
+	unit     float64 // the unit of the rows' grid
+	fine     float64 // the reciprocal of the unit of the gradient's grid
 	clip     int64
 	integers []int64
 	x, g     []float64
@@ -245,10 +248,10 @@ func (m NoisyGradient) adder(in *opaque.Reader, theta []float64) *adder {
 	}
 }
 
-// nearBytes is the largest distance of units that are read together.
+// nearBytes is the largest range of stored records that add reads at once.
 const nearBytes = 1 << 20
 
-// add adds the contributions of some units, in increasing order.
+// add adds the contributions of the given units, which are in increasing order.
 func (a *adder) add(units []int64) {
 	if len(units) == 0 || a.err != nil {
 		return
@@ -279,7 +282,7 @@ func (a *adder) add(units []int64) {
 	}
 }
 
-// contribute leaves in z the contribution of a unit with these records: see NoisyGradient.
+// contribute sets z to the contribution of a unit with the given records: see NoisyGradient.
 func (a *adder) contribute(records []byte) {
 	clear(a.g)
 	for ; len(records) > 0; records = records[a.rows.Record():] {

@@ -1,5 +1,5 @@
-// Package learning holds mechanisms that fit models: noisy gradients, output perturbation, and lines through medians
-// of slopes.
+// Package learning contains mechanisms that fit models: noisy gradient steps, output perturbation of a minimum, and
+// lines through medians of slopes.
 package learning
 
 import (
@@ -13,27 +13,27 @@ import (
 	"dither/mechanism/internal/parameter"
 )
 
-// A LossFunction is a row's contribution to an empirical risk, as a function of z = θ·x and the response y.
+// LossFunction names a row's contribution ℓ to an empirical risk, as a function of z = θ·x and the response y.
 type LossFunction string
 
 // The loss functions. Each is convex in z.
 const (
 	LogisticLoss LossFunction = "logistic" // ln(1 + eᶻ) − yz, y clamped to [0, 1]
 	PoissonLoss  LossFunction = "poisson"  // eᶻ − yz, y clamped to [0, Response]
-	HuberLoss    LossFunction = "huber"    // (z − y)²/2 as far as Width, and straight beyond; y clamped to ±Response
+	HuberLoss    LossFunction = "huber"    // (z − y)²/2 for |z − y| ≤ Width, and linear beyond; y clamped to ±Response
 )
 
-// Objective is an empirical risk with its regulariser,
+// Objective is an empirical risk with a regulariser,
 //
 //	J(θ) = Σ_rows ℓ(θ·x, y) + (Λ(n)/2)·‖θ‖²,   Λ(n) = Λ·max(1, n/N),
 //
-// over the ball ‖θ‖₂ ≤ Radius; n is the number of rows. Everything but the rows is public. N is an approximate
-// number of rows, which is declared, or released at a price, and never counted. It enters the regulariser alone, and no
-// proof depends on its accuracy.
+// over the ball ‖θ‖₂ ≤ Radius, where n is the number of rows. Everything except the rows is public. N is an
+// approximate number of rows. It is declared, or released at a price, and never counted exactly. It enters the
+// regulariser alone, and no privacy proof depends on its accuracy.
 type Objective struct {
 	Loss  LossFunction
-	Width *big.Rat // of HuberLoss
-	// y|; of LogisticLoss it is left out|the largest |y|; unused for LogisticLoss|y|; of LogisticLoss it is left out
+	Width *big.Rat // the Width of HuberLoss; unused otherwise
+	// the bound to which the response is clamped; unused for LogisticLoss
 	Response   *big.Rat
 	Radius     *big.Rat
 	Regularise *big.Rat // Λ
@@ -75,20 +75,20 @@ func (o Objective) check() error {
 	return nil
 }
 
-// curve is a loss function on the ball, in doubles: its first and second derivatives in z, with bounds on them.
+// curve is a loss function on the ball, in float64: its first and second derivatives in z, and bounds on them.
 type curve struct {
 	kind        LossFunction
-	response    float64 // |y| is clamped to it
+	response    float64 // |y| is clamped to response
 	width       float64
 	steep, bend float64 // |ℓ′| ≤ steep and 0 ≤ ℓ″ ≤ bend, for every y, at every |z| ≤ reach
-	reach       float64 // not below Radius·R
+	reach       float64 // at least Radius·R
 }
 
-// curveOf bounds the derivatives, R being the norm's bound.
+// curveOf returns the curve of the objective's loss. bound is R, the bound on the norm of the predictors.
 //
-// Proof. |z| ≤ ‖θ‖·‖x‖ ≤ Radius·R ≤ reach. Logistic: ℓ′ = σ(z) − y is between −1 and 1,
-// ℓ″ = σ(1 − σ) ≤ ¼. Poisson: ℓ′ = eᶻ − y is between −Response and e^reach, ℓ″ = eᶻ ≤
-// e^reach. Huber: ℓ′ is z − y clamped to ±Width, ℓ″ ≤ 1. Each bound is rounded up.
+// Proof of the bounds: |z| ≤ ‖θ‖·‖x‖ ≤ Radius·R ≤ reach. Logistic: ℓ′ = σ(z) − y is between −1 and 1, and ℓ″ = σ(1
+// − σ) ≤ ¼. Poisson: ℓ′ = eᶻ − y is between −Response and e^reach, and ℓ″ = eᶻ ≤ e^reach. Huber: ℓ′ is z − y
+// clamped to ±Width, and ℓ″ ≤ 1. Each bound is rounded up.
 func (o Objective) curveOf(bound *big.Rat) (curve, error) {
 	c := curve{kind: o.Loss, reach: exact.FloatUp(new(big.Rat).Mul(o.Radius, bound))}
 	if o.Response != nil {
@@ -112,7 +112,7 @@ func (o Objective) curveOf(bound *big.Rat) (curve, error) {
 	return c, nil
 }
 
-// clamped is the response after clamping.
+// clamped returns the response y after clamping.
 func (c *curve) clamped(y float64) float64 {
 	switch c.kind {
 	case LogisticLoss:
@@ -123,13 +123,13 @@ func (c *curve) clamped(y float64) float64 {
 	return min(max(y, -c.response), c.response)
 }
 
-// at gives ℓ, ℓ′ and ℓ″ at z; |ℓ′| ≤ steep and 0 ≤ ℓ″ ≤ bend hold of what is computed.
+// at returns ℓ, ℓ′ and ℓ″ at z and y. The returned float64s satisfy |ℓ′| ≤ steep and 0 ≤ ℓ″ ≤ bend.
 func (c *curve) at(z, y float64) (l, first, second float64) {
 	y = c.clamped(y)
 	switch c.kind {
 	case LogisticLoss:
 		e := math.Exp(-math.Abs(z))
-		p := 1 / (1 + e) // of −|z| it is e·p
+		p := 1 / (1 + e) // σ(|z|); σ(−|z|) is e·p
 		l = math.Log1p(e) + math.Max(z, 0) - y*z
 		if z < 0 {
 			first = e*p - y

@@ -14,9 +14,9 @@ import (
 	"dither/privacy"
 )
 
-// Release draws a line through rows of one predictor. The error is ErrParameter, ErrRows, the context's or the rows'
-// own. If more than 2²² rows take part, whose pairs would take most of a day, no answer comes before the context
-// ends: the number of rows causes no error of its own.
+// Release draws a line through rows of one predictor. The error is ErrParameter, ErrRows, the context's error, or
+// comes from reading the rows. If more than 2²² rows take part, Release waits until the context ends, because their
+// pairs would take most of a day. So the number of rows causes no error of its own.
 func (m TheilSen) Release(ctx context.Context, rows *mechanism.Rows) (Line, error) {
 	source := entropy.System()
 	defer source.Wipe()
@@ -39,12 +39,12 @@ func (m TheilSen) release(ctx context.Context, src *entropy.Source, rows *mechan
 	return m.through(ctx, src, p)
 }
 
-// point is a row in its ranges: x from −2²³ to 2²³, y from −2²⁹ to 2²⁹.
+// point is a row in integer units: x from −2²³ to 2²³, y from −2²⁹ to 2²⁹.
 type point struct{ x, y int64 }
 
 type points []point
 
-// placer maps rows to their ranges. However its floats round, the result is a function of the row.
+// placer maps rows to points. However its floats round, a point depends on its own row alone.
 type placer struct{ x0, xScale, y0, yScale float64 }
 
 func (m TheilSen) placer() placer {
@@ -71,8 +71,8 @@ func (p placer) place(x, y float64) point {
 	return point{to((x-p.x0)*p.xScale, xBits), to((y-p.y0)*p.yScale, yBits)}
 }
 
-// gather collects the rows that take part. If there are more than most, it waits until the time for an answer is over,
-// as the computation would with slightly fewer: an immediate error would reveal whether there is one row more.
+// gather collects the rows that take part. If there are more than most, it waits until the context ends, as the
+// computation for slightly fewer rows would. An immediate error would reveal whether there is one more row.
 func (m TheilSen) gather(
 	ctx context.Context, src *entropy.Source, in *opaque.Reader, most int,
 ) (out points, err error) {
@@ -95,7 +95,7 @@ func (m TheilSen) gather(
 	return out, err
 }
 
-// through draws the releases for the points.
+// through draws the line for the points.
 func (m TheilSen) through(ctx context.Context, src *entropy.Source, p points) (Line, error) {
 	n := int64(len(p))
 	den := max(n-1, 1)
@@ -123,13 +123,13 @@ func (m TheilSen) through(ctx context.Context, src *entropy.Source, p points) (L
 	return out, nil
 }
 
-// rate is ε/(r·den), the factor of scores times den in an exponent.
+// rate returns ε/(r·den), where r is moves: the factor in the exponent for scores that are multiplied by den.
 func rate(e privacy.Epsilon, moves *big.Rat, den int64) *big.Rat {
 	r := new(big.Rat).Quo(e.Rat(), moves)
 	return r.Quo(r, new(big.Rat).SetInt64(den))
 }
 
-// floorDiv is ⌊a/b⌋ for b > 0.
+// floorDiv returns ⌊a/b⌋ for b > 0.
 func floorDiv(a, b int64) int64 {
 	q := a / b
 	if a%b < 0 {
@@ -138,7 +138,7 @@ func floorDiv(a, b int64) int64 {
 	return q
 }
 
-// slopes counts the pairs of different x by their slopes, from −steepest on.
+// slopes counts the pairs of points with different x by their slopes. Entry i counts the slope i − steepest.
 func (p points) slopes(ctx context.Context) ([]int64, error) {
 	counts := make([]int64, 2*steepest)
 	for i, a := range p {
@@ -160,20 +160,20 @@ func (p points) slopes(ctx context.Context) ([]int64, error) {
 	return counts, nil
 }
 
-// lefts counts the rows by what a slope, in the middle of its step, leaves of y: 2⁻⁴⁰ is the common unit of
-// y·2¹⁰ and of (2s + 1)·x.
+// lefts counts the points by their residuals for the midpoint of the slope's step. Entry i counts the residual i −
+// farthestMiddle. Residuals are computed in units of 2⁻⁴⁰, the unit of both y·2¹⁰ and (2s + 1)·x.
 func (p points) lefts(slope int64) []int64 {
 	counts := make([]int64, 2*farthestMiddle)
 	for _, a := range p {
-		// rounds down
+		// the shift rounds down
 		left := (a.y<<(1+SlopeBits+xBits-yBits) - (2*slope+1)*a.x) >> (1 + SlopeBits + xBits - MiddleBits)
 		counts[min(max(left, -farthestMiddle), farthestMiddle-1)+farthestMiddle]++
 	}
 	return counts
 }
 
-// medianScores enters the D of each candidate in turn, neighbours with the same D together. counts is how many of the
-// items whose median is sought are at each candidate.
+// medianScores calls enter with the D of every candidate, in order. Adjacent candidates with the same D come in one
+// call. counts[i] is the number of items at candidate i, whose median is sought.
 func medianScores(counts []int64, enter func(first int64, width uint64, d int64)) {
 	total, below := int64(0), int64(0)
 	for _, c := range counts {
@@ -211,9 +211,9 @@ func chooseWidth(src *entropy.Source, c *big.Rat, shortfalls []int64) int64 {
 	return race.Winners()[0]
 }
 
-// slopeSums are the S of the slope's half-widths.
+// slopeSums returns S for each half-width of the slope's interval.
 func slopeSums(counts []int64, slope int64, rungs [ladderSteps + 1]int64) (out [ladderSteps + 1]int64) {
-	below := make([]int64, len(counts)+1) // below[i]: pairs whose slopes are below the i-th
+	below := make([]int64, len(counts)+1) // below[i] is the number of pairs whose slope is less than candidate i
 	for i, c := range counts {
 		below[i+1] = below[i] + c
 	}
@@ -225,8 +225,8 @@ func slopeSums(counts []int64, slope int64, rungs [ladderSteps + 1]int64) (out [
 	return out
 }
 
-// middleSums are the S of the middle's half-widths. What the slopes in mind leave of y is in units of 2⁻³⁹;
-// rounded down, it is below a whole number where it was.
+// middleSums returns S for each half-width of the middle's interval. The residuals for the ends of the slope's
+// interval are in units of 2⁻³⁹. Rounding down does not change whether a residual is below an integer.
 func (p points) middleSums(l Line, rungs [ladderSteps + 1]int64) (out [ladderSteps + 1]int64) {
 	flat, steep := max(l.Slope-l.SlopeWidth, -steepest), min(l.Slope+1+l.SlopeWidth, steepest)
 	var below, above [ladderSteps + 1]int64
@@ -235,7 +235,8 @@ func (p points) middleSums(l Line, rungs [ladderSteps + 1]int64) (out [ladderSte
 		one, other := y-flat*a.x, y-steep*a.x
 		low, high := min(one, other)>>(SlopeBits+xBits-MiddleBits), max(one, other)>>(SlopeBits+xBits-MiddleBits)
 		for k, w := range rungs {
-			if upper := l.Middle + 1 + w; upper >= farthestMiddle || high < upper { // nothing is beyond the domain
+			// an interval that reaches the domain's end covers everything on that side
+			if upper := l.Middle + 1 + w; upper >= farthestMiddle || high < upper {
 				below[k]++
 			}
 			if lower := l.Middle - w; lower <= -farthestMiddle || low >= lower {

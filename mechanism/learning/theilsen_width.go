@@ -7,63 +7,69 @@ import (
 	"dither/privacy"
 )
 
-// How far the truth may be from an estimate. Candidates are the half-widths h₀ < h₁ < … < h₃₂ of a ladder,
-// each 2^⅓ times the one before; the last one is the whole domain.
+// This comment derives the half-widths of the intervals of TheilSen. The candidates are half-widths h₀ < h₁ < … <
+// h₃₂. Each is 2^⅓ times the one before, and the last is the whole domain.
 //
-// Of the slope: with the released s, and S(h) the lesser of "pairs whose slopes are surely below s + 1 + h, less the
-// other pairs" and of "pairs whose slopes are not below s − h, less the others". S rises with h. Sought is the least
-// h whose S(h)/(n − 1) is not below an offset T(n) = a + b·n: the score of h_k is −d, with
+// Slope: let s be the released slope. S(h) is the lesser of two differences. The first is the number of pairs whose
+// slopes are surely below s + 1 + h, minus the number of other pairs. The second is the number of pairs whose
+// slopes are not below s − h, minus the number of other pairs. S increases with h. The draw seeks the least h for
+// which S(h)/(n − 1) is at least an offset T(n) = a + b·n. The score of h_k is −d, with
 //
-//	W_k = S(h_k)/(n − 1) − T(n),  d(h_k) = max(0, −W_k, W_{k−1}),  W_{−1} = −∞, W₃₂ = ∞,
+//	W_k = S(h_k)/(n − 1) − T(n),  d(h_k) = max(0, −W_k, W_{k−1}),  W_{−1} = −∞, W₃₂ = ∞.
 //
-// which is 0 for some h.
+// d is 0 for some h.
 //
-// Lemma 2. A row that comes moves d by a number of [−3/2 − b, 3/2 + b]: each sum, and so the lesser of two, moves
-// by at most n, and S ∈ [−N, N], so that S/(n − 1) moves by at most 1 + ½, as in Lemma 1; T moves by b; a
-// maximum of numbers moves by no more than one of them. So r = (3 + 2b)·m under AddRemove. A row that is replaced
-// moves S/(n − 1) by at most 2, and T not: under ChangeOne r = max(4, 3 + 2b)·m.
+// Lemma 2. Claim: an additional row changes d by a number in [−3/2 − b, 3/2 + b]. Proof: each difference, and so
+// the lesser of two, changes by at most n. S ∈ [−N, N], so S/(n − 1) changes by at most 1 + ½, as in Lemma 1 (see
+// TheilSen). T changes by b. A maximum changes by no more than one of its terms. ∎ So r = (3 + 2b)·m under
+// AddRemove. A replaced row changes S/(n − 1) by at most 2, and T not at all. So r = max(4, 3 + 2b)·m under
+// ChangeOne.
 //
-// Of the middle: with slope s and its half-width h released, and all slopes from s − h to s + 1 + h in mind, S(w) is
-// the lesser of "rows whose y less any such slope times x is below the middle + 1 + w, less the others" and of "rows
-// for which it is not below the middle − w, less the others". Here scores are not divided: a row moves S by at most
-// 1, d by 1 + b, r = (2 + 2b)·m, and max(4, 2 + 2b)·m under ChangeOne.
+// Middle: let s be the released slope and h its half-width. Consider all slopes from s − h to s + 1 + h. S(w) is
+// the lesser of two differences. The first is the number of rows with y − slope·x below middle + 1 + w for all
+// these slopes, minus the number of other rows. The second is the number of rows for which y − slope·x is not below
+// middle − w for any of them, minus the number of other rows. These scores are not divided by n − 1. A row changes
+// S by at most 1 and d by at most 1 + b, so r = (2 + 2b)·m, and max(4, 2 + 2b)·m under ChangeOne.
 //
-// Coverage. Let the rows be drawn independently, y = middle + slope·x + a residual that is independent of x, of median
-// 0, and of a continuous distribution; and let both be within the domain. If the interval of the slope misses the truth
-// θ above, all pairs that are surely below its end are below θ, so that S(h)/(n − 1) is at most Kendall's sum at θ
-// over n − 1, whatever s and h are; likewise below. Its distribution does not depend on that of residuals, and is
-// about normal of mean 0 and a variance of at most (n + 7)/9 [Kendall 1938; Sen 1968]. By the inequality of the means
-// √(n + 7) ≤ ((n + 7)/σ + σ)/2 for all σ > 0: a tangent, which lies above for every n, however wrong Rows is,
-// and touches where n + 7 = σ². T is z/3 of that tangent and a margin, which d exceeds with a probability below 1 %,
-// by the bound of Exponential. So the interval fails with probability 2.5 %: 1.5 % for Kendall's sum, z =
-// Φ⁻¹(0.9925), and 1 % for the draw. The middle's fails with 2.5 % more: there the sum is that of n signs, of
-// variance n. So both hold together with 95 %, but for the normal approximation; coverage is simulated in the tests.
-// That rows are held within the ranges is not in this model.
+// Coverage. Suppose that the rows are drawn independently, with y = middle + slope·x + a residual. The residual is
+// independent of x, with median 0 and a continuous distribution, and x and y are within the domain. If the slope's
+// interval lies below the true slope θ, all pairs that are surely below its upper end are below θ. Then S(h)/(n −
+// 1) is at most Kendall's sum at θ divided by n − 1, for all s and h. The other side is symmetric. The distribution
+// of Kendall's sum does not depend on that of the residuals. It is approximately normal, with mean 0 and a variance
+// of at most (n + 7)/9 [Kendall 1938; Sen 1968].
+//
+// By the inequality of the means, √(n + 7) ≤ ((n + 7)/σ + σ)/2 for all σ > 0. The right-hand side is a tangent that
+// is above the root for every n, even if Rows is wrong, and touches it at n + 7 = σ². T is z/3 times that tangent
+// plus a margin, which d exceeds with a probability below 1 %, by the bound of Exponential. So the slope's interval
+// fails with probability 2.5 %: 1.5 % for Kendall's sum, with z = Φ⁻¹(0.9925), and 1 % for the draw. The middle's
+// interval fails with another 2.5 %. Its sum is one of n signs, with variance n. So both intervals hold together
+// with 95 %, up to the normal approximation. The tests simulate the coverage. This model ignores that rows are
+// clamped to the ranges.
 
-// offset is T, with the r of its draw.
+// offset is T(n) = a + b·n of a half-width's draw, and the r of that draw.
 type offset struct {
-	a, b  int64 // in parts of offsetUnit
+	a, b  int64 // in units of 1/offsetUnit
 	moves *big.Rat
 }
 
 const (
 	ladderSteps = 32
 	offsetUnit  = 1 << 10
-	// farOffset is above every possible score.
+	// farOffset is larger than every possible score.
 	farOffset = 1 << 23
 )
 
 var (
 	zOfWidths = big.NewRat(2433, 1000) // Φ⁻¹(0.9925), rounded up
-	// logOfWidths is ln 32 + ln 100, rounded up: with probability 99 % no candidate is drawn whose d is above r/ε times
-	// that.
+	// logOfWidths is ln 32 + ln 100, rounded up. With probability 99 %, the drawn candidate has d ≤ r/ε times this
+	// number.
 	logOfWidths = big.NewRat(8071, 1000)
 )
 
 // WidthConfidence is the joint confidence of the intervals of slope and middle.
 const WidthConfidence = "0.95"
 
-// slopeOffset is T of the slope's half-width: z/6·((n + 7)/σ + σ) and the margin.
+// slopeOffset returns T of the slope's half-width: z/6·((n + 7)/σ + σ) plus the margin.
 func (m TheilSen) slopeOffset() offset {
 	sigma := rootAboveInt(m.paired() + 7)
 	part := new(big.Rat).Mul(zOfWidths, big.NewRat(1, 6))
@@ -74,7 +80,8 @@ func (m TheilSen) slopeOffset() offset {
 	return o
 }
 
-// middleOffset is T of the middle's: z/2·(n/σ + σ), 1 for the steps of a sum of signs, and the margin.
+// middleOffset returns T of the middle's half-width: z/2·(n/σ + σ), plus 1 for the steps of a sum of signs, plus
+// the margin.
 func (m TheilSen) middleOffset() offset {
 	sigma := rootAboveInt(m.paired())
 	part := new(big.Rat).Mul(zOfWidths, big.NewRat(1, 2))
@@ -85,7 +92,7 @@ func (m TheilSen) middleOffset() offset {
 	return o
 }
 
-// widthMoves is (rows + 2b)·m, and at least 4m under ChangeOne.
+// widthMoves returns (rows + 2b)·m, and at least 4m under ChangeOne. b is in units of 1/offsetUnit.
 func (m TheilSen) widthMoves(rows, b int64) *big.Rat {
 	r := new(big.Rat).Add(big.NewRat(rows, 1), big.NewRat(2*b, offsetUnit))
 	if four := big.NewRat(4, 1); m.Neighbours == privacy.ChangeOne && r.Cmp(four) < 0 {
@@ -94,13 +101,13 @@ func (m TheilSen) widthMoves(rows, b int64) *big.Rat {
 	return r.Mul(r, big.NewRat(m.MaxRows, 1))
 }
 
-// margin is r/ε·(ln 32 + ln 100).
+// margin returns r/ε·(ln 32 + ln 100), where r is moves.
 func margin(moves *big.Rat, e privacy.Epsilon) *big.Rat {
 	t := new(big.Rat).Quo(moves, e.Rat())
 	return t.Mul(t, logOfWidths)
 }
 
-// upToUnits is a number in parts of offsetUnit, rounded up, and at most farOffset.
+// upToUnits returns a number in units of 1/offsetUnit, rounded up, and at most farOffset.
 func upToUnits(r *big.Rat) int64 {
 	if r.Cmp(big.NewRat(farOffset, 1)) >= 0 {
 		return farOffset * offsetUnit
@@ -110,11 +117,11 @@ func upToUnits(r *big.Rat) int64 {
 	return n.Quo(n, r.Denom()).Int64()
 }
 
-// rootAboveInt is √n, rounded up.
+// rootAboveInt returns √n, rounded up.
 func rootAboveInt(n int64) int64 { return ceilSqrt(big.NewInt(n)).Int64() }
 
-// ladder are the half-widths up to a domain's: the last is the domain's, and each before it 2^-⅓ of the next, rounded
-// up.
+// ladder returns the half-widths for a domain: the last is the domain's width, and each one before is 2^-⅓ times
+// the next, rounded up.
 func ladder(domain int64) [ladderSteps + 1]int64 {
 	parts := [3]int64{1 << 30, 852229451, 676414964} // 2^-⅓ and 2^-⅔ in parts of 2^30, rounded up
 	var out [ladderSteps + 1]int64
@@ -125,11 +132,11 @@ func ladder(domain int64) [ladderSteps + 1]int64 {
 	return out
 }
 
-// shortfalls are the d of a ladder's half-widths times den·offsetUnit; den is the divisor of S, and sums are the S of
-// each.
+// shortfalls returns the d of each half-width, times den·offsetUnit. sums holds the S of each half-width, and den
+// is the divisor of S.
 func (o offset) shortfalls(sums [ladderSteps + 1]int64, rows, den int64) []int64 {
 	t := (o.a + o.b*rows) * den
-	// the half-width before the first is too small, whatever the rows are
+	// W_{−1} = −∞
 	out, before := make([]int64, len(sums)), int64(math.MinInt64)
 	for k, sum := range sums {
 		out[k] = max(0, before)

@@ -12,34 +12,35 @@ import (
 	"dither/privacy"
 )
 
-// AutomaticBounds finds bounds for values if only very wide ones are known, like ApproxBounds in Google's differential
-// privacy library: it counts values by sign and number of binary digits, with noise, and takes the outermost bins whose
-// noisy count reaches a threshold. If none does, the bounds are those of the domain, which is no error.
+// AutomaticBounds finds bounds for values if only very wide bounds are known, like ApproxBounds in Google's
+// differential privacy library. It counts the values by sign and number of binary digits, and adds noise to the
+// counts. The outermost bins whose noisy counts reach a threshold give the bounds. If no bin does, the bounds are
+// those of the domain, which is not an error.
 //
-// Privacy: each row is counted in one bin, so the counts move by at most MaxRows under AddRemove and twice that under
-// ChangeOne in L1 norm, by MaxRows² and twice that in squared L2 norm (Tree has the proof), and are measured by
-// Laplace or Gaussian. The threshold and the bins are public; the rest is post-processing.
+// Privacy: each row is counted in one bin. Under AddRemove the counts change by at most MaxRows in L1 norm and
+// MaxRows² in squared L2 norm. Under ChangeOne both are twice that (see the proof at Tree). Laplace or Gaussian
+// measures the counts. The threshold and the bins are public, and the rest is post-processing.
 //
-// The threshold is the least integer by the union bound: noise alone reaches it in one bin with probability at most
-// FalsePositive over the number of bins, and so in any bin with probability at most FalsePositive, however many are
-// empty. So the bounds extend beyond the bins of all values with at most that probability. Conversely, rows in a bin
-// whose noisy count stays below the threshold may lie outside.
+// Accuracy: by the union bound, the noise of an empty bin reaches the threshold with probability at most
+// FalsePositive divided by the number of bins. So the noise of any empty bin reaches it with probability at most
+// FalsePositive. The bounds extend beyond the bins of all values with at most that probability. Conversely, rows
+// may lie outside the bounds if their bin's noisy count is below the threshold.
 type AutomaticBounds struct {
-	Domain                      // the outer bounds
-	mechanism.Unit              //
-	Loss           privacy.Loss // pure for Laplace noise, zCDP with no δ for Gaussian noise
-	FalsePositive  float64      // between 1e-100 and 1
+	Domain // the outer bounds
+	mechanism.Unit
+	Loss          privacy.Loss // the loss; pure for Laplace noise, zCDP with no δ for Gaussian noise
+	FalsePositive float64      // at least 1e-100 and below 1
 }
 
 // Bounds is the release of AutomaticBounds.
 type Bounds struct {
-	Domain             // within the outer bounds
-	Found     bool     // false if no bin reached the threshold: the bounds are the outer ones
-	Threshold *big.Int // for noisy counts, at least 1
+	Domain             // the found bounds, within the outer ones
+	Found     bool     // false if no bin reached the threshold; the bounds are then the outer ones
+	Threshold *big.Int // the least noisy count of a bin that counts as occupied; at least 1
 	mechanism.Measurement
 }
 
-// bin is the number of binary digits of x, with the sign of x.
+// bin returns the number of binary digits of x, with the sign of x.
 func bin(x int64) int {
 	if x < 0 {
 		return -bits.Len64(-uint64(x))
@@ -47,7 +48,7 @@ func bin(x int64) int {
 	return bits.Len64(uint64(x))
 }
 
-// lowest is the least integer of a bin, and highest the greatest.
+// lowest returns the least integer of a bin, and highest the greatest.
 func lowest(bin int) int64 {
 	switch {
 	case bin > 0:
@@ -70,7 +71,7 @@ func highest(bin int) int64 {
 	return -lowest(-bin)
 }
 
-// counts are the true counts of the bins from bin(Lower) to bin(Upper).
+// counts returns the exact counts of the bins from bin(Lower) to bin(Upper).
 func (m AutomaticBounds) counts(data mechanism.Ordered) ([]int64, error) {
 	first := bin(m.Lower)
 	out := make([]int64, bin(m.Upper)-first+1)
@@ -78,7 +79,7 @@ func (m AutomaticBounds) counts(data mechanism.Ordered) ([]int64, error) {
 	return out, err
 }
 
-// Measure finds bounds. The error is ErrParameter, or the scan's.
+// Measure finds bounds. The error is ErrParameter or comes from the scan.
 func (m AutomaticBounds) Measure(data mechanism.Ordered) (Bounds, error) {
 	if err := m.check(); err != nil {
 		return Bounds{}, err
@@ -105,14 +106,15 @@ func (m AutomaticBounds) Measure(data mechanism.Ordered) (Bounds, error) {
 	return m.read(released), nil
 }
 
-// threshold is 1 more than the noise that is exceeded in size with probability at most 2·FalsePositive/bins: by
-// symmetry a bin's noise is that much or more with half that probability, and the bins' probabilities add up.
+// threshold returns k + 1, where the noise exceeds k in magnitude with probability at most 2·FalsePositive/bins. By
+// symmetry, a bin's noise is at least k + 1 with at most half that probability. The probabilities of all bins add
+// up to at most FalsePositive.
 func (m AutomaticBounds) threshold(dist noise.Distribution, bins int) *big.Int {
 	k := dist.Quantile(2 * m.FalsePositive / float64(bins) * (1 - 1e-15))
 	return k.Add(k, big.NewInt(1))
 }
 
-// read takes the bounds from noisy counts.
+// read computes the bounds from noisy counts.
 func (m AutomaticBounds) read(released mechanism.Measurement) Bounds {
 	out := Bounds{Domain: m.Domain, Measurement: released, Threshold: m.threshold(released.Noise, len(released.Values))}
 	first := bin(m.Lower)

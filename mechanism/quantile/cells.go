@@ -15,57 +15,59 @@ import (
 )
 
 // Sought is a position in the order of n values: rank Rank·n + Offset, counted in rows. A position before the first
-// value is the domain's lower end, and one after the last its upper end.
+// value is the domain's lower end. A position after the last value is the domain's upper end.
 type Sought struct {
 	Rank    *big.Rat // from 0 to 1
-	Offset  int64    // in rows, at most 2⁴⁰ in size
+	Offset  int64    // in rows, from −2⁴⁰ to 2⁴⁰
 	Epsilon privacy.Epsilon
 }
 
-// Cells releases values at sought positions in each of several cells, each by the exponential mechanism, as in Single
-// [Smith 2011], and independently of the others. All are drawn in two passes over the data.
+// Cells releases values at the sought positions in each of several cells (groups of rows). Each value is drawn by
+// the exponential mechanism, as in Single [Smith 2011], independently of the others. All are drawn in two passes
+// over the data.
 //
-// Let n be a cell's number of values, r = q·n + t what is sought, with t the offset, and B(o) and A(o) as in Single,
-// but that nothing is below the domain and nothing above it: B(Lower) = −∞ and A(Upper) = ∞. The candidate o is
-// drawn with probability ∝ exp(−ε·d(o)/(2Δ)), exactly, where
+// Let n be a cell's number of values, and r = q·n + t the sought position, where t is the offset. Let B(o) and A(o)
+// be as in Single, except that B(Lower) = −∞ and A(Upper) = ∞. The candidate o is drawn with probability ∝
+// exp(−ε·d(o)/(2Δ)), exactly, where
 //
 //	d(o) = max(0, B(o) − r, r − A(o)).
 //
-// Some o has d(o) = 0: A(o) = B(o + 1), so what the candidates cover, from B(o) to A(o), is the whole line.
+// Some o has d(o) = 0: since A(o) = B(o + 1), the ranges from B(o) to A(o) cover the whole line.
 //
-// Why the ends: since the offset t is a constant and n is not, a rank may fall below 0 or beyond n. It is then at an
-// end of the domain, by a definition that does not depend on n. It is as if t further, publicly known rows lay beyond
-// either end.
+// The infinite values at the ends are needed because r may fall below 0 or above n. The position is then an end of
+// the domain, by a definition that does not depend on n. This is equivalent to t additional public rows beyond each
+// end.
 //
-// Privacy. Let a unit have c_k rows in cell k, Σ c_k ≤ m = MaxRows, and let w = max(q, 1 − q).
+// Privacy: let a unit have c_k rows in cell k, Σ c_k ≤ m = MaxRows, and let w = max(q, 1 − q).
 //
-// Under AddRemove a row more in cell k moves B(o) − r and r − A(o) by q or by 1 − q one way or the other (or
-// B(Lower) and A(Upper) not at all), so c_k rows move d by at most w·c_k. With Δ = w·m the logarithm of each weight
-// moves by at most ε·c_k/(2m), and the draw in cell k is (ε·c_k/m)-differentially private, and as much
-// bounded-range (see Single). Which rows a unit has in which cell is its own affair, so neighbours differ in these rows
-// alone, and the draws of the cells are independent given the data: together they lose Σ_k ε·c_k/m ≤ ε; and under
-// zCDP Σ_k (ε·c_k/m)²/8 ≤ ε²/8 · (Σ_k c_k/m)² ≤ ε²/8.
+// Under AddRemove, an additional row in cell k changes B(o) − r and r − A(o) by q or by 1 − q, up or down.
+// (B(Lower) and A(Upper) do not change.) So c_k rows change d by at most w·c_k. With Δ = w·m, the logarithm of each
+// weight changes by at most ε·c_k/(2m). The draw in cell k is (ε·c_k/m)-differentially private and
+// (ε·c_k/m)-bounded-range (see Single). Neighbours differ only in the unit's own rows. Given the data, the draws of
+// the cells are independent. Together they lose Σ_k ε·c_k/m ≤ ε. Under zCDP they lose Σ_k (ε·c_k/m)²/8 ≤ ε²/8 ·
+// (Σ_k c_k/m)² ≤ ε²/8.
 //
-// Under ChangeOne r_k rows leave cell k and s_k come, Σ r_k ≤ m and Σ s_k ≤ m, which moves d by at most w·(r_k +
-// s_k); with Δ = 2·w·m it is as above, for Σ (r_k + s_k) ≤ 2m. In a single cell, d moves by at most m, as Single
-// shows, and Δ = m.
+// Under ChangeOne, r_k rows leave cell k and s_k rows come, with Σ r_k ≤ m and Σ s_k ≤ m. This changes d by at most
+// w·(r_k + s_k). With Δ = 2·w·m the argument is as above, since Σ (r_k + s_k) ≤ 2m. If there is a single cell, d
+// changes by at most m, as Single shows, so Δ = m.
 //
-// So a sought place costs its Epsilon for all cells together; places add up [Dwork & Roth 2014, Theorem 3.16; under
-// zCDP, Bun & Steinke 2016, Lemma 1.7].
+// So each position costs its Epsilon for all cells together. The losses of the positions add up [Dwork & Roth 2014,
+// Theorem 3.16; under zCDP, Bun & Steinke 2016, Lemma 1.7].
 type Cells struct {
 	Domain
 	mechanism.Unit // MaxRows bounds a unit's rows in all cells together
 	Cells          int
-	Sought         []Sought // at most 765, each rank of a denominator of at most 10,000
+	Sought         []Sought // at most 765 positions; the denominator of each rank is at most 10,000
 }
 
-// CellValues are the released integers of the domain, by cell and sought position.
+// CellValues is the release of Cells. Values[k][i] is the value of cell k at position i of Cells.Sought, an integer
+// of the domain.
 type CellValues struct {
 	Values [][]int64
-	Loss   privacy.Loss // of all together
+	Loss   privacy.Loss // the loss of all values together
 }
 
-// maxCellDraws bounds how many races run at once, and maxSought those in one cell.
+// maxCellDraws is the most races that run at once, and maxSought the most in one cell.
 const (
 	maxCellDraws = 1 << 20
 	maxSought    = 3 * maxRanks
@@ -92,7 +94,8 @@ func (m Cells) check() error {
 	return nil
 }
 
-// Sensitivity is Δ: the number of rows by which a unit changes the distances d of a rank, over all cells together.
+// Sensitivity returns Δ for a rank: the most that one unit changes the distances d, over all cells together, in
+// rows.
 func (m Cells) Sensitivity(rank *big.Rat) *big.Rat {
 	rows := new(big.Rat).SetInt64(m.MaxRows)
 	if m.Neighbours == privacy.ChangeOne && m.Cells == 1 {
@@ -108,7 +111,7 @@ func (m Cells) Sensitivity(rank *big.Rat) *big.Rat {
 	return rows.Mul(rows, w)
 }
 
-// Release draws the values. The error is ErrParameter, or the scan's.
+// Release draws the values. The error is ErrParameter or comes from the scan.
 func (m Cells) Release(data mechanism.OrderedCells) (CellValues, error) {
 	source := entropy.System()
 	defer source.Wipe()
@@ -157,7 +160,8 @@ func (m Cells) loss() (out privacy.Loss) {
 	return out
 }
 
-// BoundedRange is the loss as zCDP: the sum of ε²/8 instead of the ε²/2 of a pure loss [Cesar & Rogers 2021].
+// BoundedRange returns the loss under zCDP: the sum of ε²/8 over the positions, a quarter of the ε²/2 of a pure
+// loss [Cesar & Rogers 2021].
 func (m Cells) BoundedRange() privacy.Loss {
 	var out privacy.Rho
 	for _, s := range m.Sought {
@@ -166,13 +170,14 @@ func (m Cells) BoundedRange() privacy.Loss {
 	return privacy.ZCDPLoss(out, privacy.Delta{})
 }
 
-// RankError bounds d of the i-th sought position in any one cell, except with probability at most beta: 2Δ(ln N +
-// ln(1/β))/ε for N candidates, rounded up, in rows. The proof is that of Single.RankError. The error is ErrParameter.
+// RankError returns a bound on d of position i in any one cell, which holds with probability at least 1 − beta. It
+// is 2Δ(ln N + ln(1/β))/ε for N candidates, in rows, rounded up. The proof is that of Single.RankError. The error
+// is ErrParameter.
 //
-// So with an offset of −t, t ≥ that bound, the value that is drawn has B(o) ≤ q·n, and with t + 1, B(o) ≤ q·n
-// − 1: it is not above the values around the rank q·n, but with probability at most beta. (Lower is never above. If
-// any other o is drawn with d(o) ≤ t, then B(o) − (q·n − t) ≤ t.) Likewise a value at an offset of t is not
-// below.
+// Consequence: let t be at least the bound, and let o be the value drawn at the offset −t. If d(o) ≤ t, then B(o) −
+// (q·n − t) ≤ t, so B(o) ≤ q·n. At the offset −(t + 1), B(o) ≤ q·n − 1, so o is not above the values around rank
+// q·n. (If o is Lower, it is never above a value.) Likewise, the offset t gives A(o) ≥ q·n, and t + 1 gives A(o) ≥
+// q·n + 1, so o is not below those values. Each statement fails with probability at most beta.
 func (m Cells) RankError(i int, beta float64) (float64, error) {
 	if err := m.check(); err != nil {
 		return 0, err
@@ -186,20 +191,21 @@ func (m Cells) RankError(i int, beta float64) (float64, error) {
 	return rankError(m.Sensitivity(m.Sought[i].Rank), m.Sought[i].Epsilon, m.Domain, beta), nil
 }
 
-// entering takes a run of candidates of one score.
+// entering enters a range of candidates with the same score in a race.
 type entering func(first int64, width uint64, score int64)
 
-// draw groups the candidates of one draw by their scores, in increasing order.
+// draw groups the candidates of one draw by their scores, in increasing order of the candidates.
 type draw struct {
 	enter  entering
 	in     Domain
-	sought int64 // r·den
+	sought int64 // r·den, where r is the sought position
 	den    int64
-	below  int64 // rows below next
-	next   int64 // the least candidate that has not entered
+	below  int64 // the number of rows below next
+	next   int64 // the least candidate that has not been entered
 }
 
-// places are those sought, by cell and then as in Sought, each with what its candidates enter.
+// places returns one draw per cell and position: the cells in order, and within a cell the positions in the order
+// of Sought. enter(i) enters the candidates of draw i.
 func (m Cells) places(rows []int64, enter func(i int) entering) []draw {
 	out := make([]draw, 0, len(rows)*len(m.Sought))
 	for _, n := range rows {
@@ -211,12 +217,13 @@ func (m Cells) places(rows []int64, enter func(i int) entering) []draw {
 	return out
 }
 
-// races are those of so many cells, likewise.
+// races returns one race per cell and position, in the order of places.
 func (m Cells) races(src *entropy.Source, cells int) []sample.Contest {
 	var rates []*big.Rat
 	for _, s := range m.Sought {
 		rate := rateOf(s.Epsilon, m.Sensitivity(s.Rank))
-		rates = append(rates, rate.Quo(rate, new(big.Rat).SetInt(s.Rank.Denom()))) // scores are in parts of a row
+		// scores are in units of 1/den of a row
+		rates = append(rates, rate.Quo(rate, new(big.Rat).SetInt(s.Rank.Denom())))
 	}
 	out := make([]sample.Contest, cells*len(rates))
 	for i := range out {
@@ -225,8 +232,9 @@ func (m Cells) races(src *entropy.Source, cells int) []sample.Contest {
 	return out
 }
 
-// score is −d·den of a candidate, or of a run of them that does not hold an end of the domain beside others. With
-// rows and offsets of at most 2⁴⁰, and den at most 10,000, all is below 2⁶².
+// score returns −d·den of one candidate, or of each candidate of a range. A range must not include an end of the
+// domain together with other candidates. Rows and offsets are at most 2⁴⁰ and den is at most 10,000, so all numbers
+// are below 2⁶².
 func (p *draw) score(o, below, upTo int64) int64 {
 	d := int64(0)
 	if o != p.in.Lower {
@@ -238,7 +246,7 @@ func (p *draw) score(o, below, upTo int64) int64 {
 	return -d
 }
 
-// value enters the gap before a value of rows, and the value.
+// value enters the gap before a value that has rows, and the value itself.
 func (p *draw) value(value, count int64) {
 	p.gap(value)
 	p.enter(value, 1, p.score(value, p.below, p.below+count))
@@ -249,8 +257,8 @@ func (p *draw) value(value, count int64) {
 // end enters the gap after the last value.
 func (p *draw) end() { p.gap(p.in.Upper + 1) }
 
-// gap enters what is below until, if anything is: an end of the domain by itself. Differences are right even where
-// until is beyond the last integer.
+// gap enters the candidates from next up to but without until, if there are any. It enters an end of the domain
+// separately. The differences are correct even if until exceeds the largest int64 and wraps around.
 func (p *draw) gap(until int64) {
 	width := uint64(until) - uint64(p.next)
 	if width > 0 && p.next == p.in.Lower {
@@ -270,8 +278,9 @@ func (p *draw) gap(until int64) {
 	}
 }
 
-// Bracket is a t that is a whole number of rows and at least RankError(i, beta) + 1 for a place of that rank and ε,
-// whatever its offset: what brackets a quantile. The error is ErrParameter, also for a t above 2⁴⁰.
+// Bracket returns a whole number of rows t ≥ RankError(i, beta) + 1. It does not depend on the position's offset.
+// Two values at the offsets −t and t bracket the quantile: see RankError. The error is ErrParameter, also if t
+// would be above 2⁴⁰.
 func (m Cells) Bracket(i int, beta float64) (int64, error) {
 	t, err := m.RankError(i, beta)
 	if err != nil {

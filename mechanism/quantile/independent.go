@@ -11,20 +11,21 @@ import (
 	"dither/privacy"
 )
 
-// Independent releases several quantiles, each as Single does with a k-th of ε and independently of the others, and
-// sorts them. All are drawn in the same two passes over the data: one counts the rows, one runs a race for each rank.
+// Independent releases k quantiles. It draws each as Single does, with Epsilon/k and independently of the others,
+// and then sorts them. All are drawn in the same two passes over the data: the first counts the rows, the second
+// runs a race for each rank.
 //
-// It is Epsilon-differentially private: each of k draws is (ε/k)-differentially private (see Single), draws that are
-// independent given the data add up [Dwork & Roth 2014, Theorem 3.16], and sorting sees nothing but the draws. Each is
-// (ε/k)-bounded-range, so together they are k·(ε/k)²/8-zCDP.
+// Claim: Independent is Epsilon-differentially private. Proof: each of k draws is (ε/k)-differentially private (see
+// Single). Given the data, the draws are independent, so their losses add up [Dwork & Roth 2014, Theorem 3.16].
+// Sorting is post-processing. ∎ Each draw is (ε/k)-bounded-range, so together they are k·(ε/k)²/8-zCDP.
 //
-// The price of k ranks is paid k times, where Approximate pays about log₂ k times. In return the error is bounded on
-// all data: no draw depends on another, so ties do no harm.
+// Independent divides ε by k, where Approximate divides it by about log₂ k. In return, its error is bounded for all
+// data: no draw depends on another, so ties do no harm.
 type Independent struct {
 	Domain
 	mechanism.Unit
-	// increasing, from 0 (the least value) to 1 (the greatest), with a common denominator of at most 10,000; at most
-	// 255
+	// increasing, from 0 (the least value) to 1 (the greatest), with a common denominator of at most 10,000; at
+	// most 255 ranks
 	Ranks   []*big.Rat
 	Epsilon privacy.Epsilon
 }
@@ -33,12 +34,12 @@ func (m Independent) check() (targets, error) {
 	return checkQuantiles(m.Domain, m.Unit, m.Epsilon, m.Ranks)
 }
 
-// each is the loss that one draw may have.
+// each returns the loss of one draw.
 func (m Independent) each() privacy.Epsilon {
 	return m.Epsilon.Share(1, int64(len(m.Ranks)))
 }
 
-// stage draws all: a section is the whole domain, once for each rank.
+// stage returns all draws: the whole domain is a section once for each rank.
 func (m Independent) stage(t targets) stage {
 	st := stage{domain: m.Domain, whole: 1}
 	for _, at := range t.at {
@@ -49,7 +50,7 @@ func (m Independent) stage(t targets) stage {
 	return st
 }
 
-// Release draws the quantiles, in increasing order. The error is ErrParameter, or the scan's.
+// Release draws the quantiles, in increasing order. The error is ErrParameter or comes from the scan.
 func (m Independent) Release(data mechanism.Ordered) (OrderStatistics, error) {
 	source := entropy.System()
 	defer source.Wipe()
@@ -69,21 +70,22 @@ func (m Independent) release(src *entropy.Source, data mechanism.Ordered) (Order
 	return OrderStatistics{Values: values, Loss: privacy.PureLoss(m.Epsilon)}, nil
 }
 
-// BoundedRange is the loss as zCDP: ε²/(8k), instead of the ε²/2 of a pure loss [Cesar & Rogers 2021, for each
-// draw; Bun & Steinke 2016, Lemma 1.7].
+// BoundedRange returns the loss under zCDP: ε²/(8k), instead of the ε²/2 of a pure loss [Cesar & Rogers 2021, for
+// each draw; Bun & Steinke 2016, Lemma 1.7].
 func (m Independent) BoundedRange() privacy.Loss {
 	return privacy.ZCDPLoss(m.Epsilon.Rho().Share(1, 4*int64(max(1, len(m.Ranks)))), privacy.Delta{})
 }
 
-// RankError bounds d of every output (see Single), whatever the data, but with probability at most beta: the largest of
-// 2Δ(ln N + ln(k/β))/(ε/k) over the ranks, rounded up. It is a number of rows. The error is ErrParameter.
+// RankError returns a bound on d of every output (see Single), for all data, which holds with probability at least
+// 1 − beta. It is the largest 2Δ(ln N + ln(k/β))/(ε/k) over the ranks, in rows, rounded up. The error is
+// ErrParameter.
 //
-// Proof: before sorting, each draw o_i has d_i(o_i) ≤ t but with probability at most β/k, by the bound of Single.
-// And sorting keeps a bound t that is common to all. Let q_1 < … < q_k be the ranks. d_i(o) ≤ t says that B(o) ≤
-// q_i·n + t and A(o) ≥ q_i·n − t, and neither B nor A falls as o rises. The i-th least output o_(i) is at most
-// the largest of o_1, …, o_i, which are i of them; let that be o_j, j ≤ i. So B(o_(i)) ≤ B(o_j) ≤ q_j·n + t
-// ≤ q_i·n + t. And it is at least the least of o_i, …, o_k, which are all but i − 1 of them; let that be o_j, j
-// ≥ i. So A(o_(i)) ≥ A(o_j) ≥ q_j·n − t ≥ q_i·n − t. ∎
+// Proof: before sorting, each draw o_i has d_i(o_i) ≤ t except with probability at most β/k, by the bound of
+// Single. Sorting keeps a common bound t. Let q_1 < … < q_k be the ranks. d_i(o) ≤ t means that B(o) ≤ q_i·n + t
+// and A(o) ≥ q_i·n − t. Neither B nor A decreases as o increases. The i-th least output o_(i) is at most the
+// largest of o_1, …, o_i, since these are i outputs. Let the largest be o_j, j ≤ i. Then B(o_(i)) ≤ B(o_j) ≤ q_j·n
+// + t ≤ q_i·n + t. Also, o_(i) is at least the least of o_i, …, o_k, since these are all but i − 1 outputs. Let the
+// least be o_j, j ≥ i. Then A(o_(i)) ≥ A(o_j) ≥ q_j·n − t ≥ q_i·n − t. ∎
 func (m Independent) RankError(beta float64) (float64, error) {
 	target, err := m.check()
 	if err != nil {

@@ -11,37 +11,37 @@ import (
 	"dither/privacy"
 )
 
-// Joint releases several quantiles at once by the exponential mechanism over all of them, JointExp [Gillenwater,
-// Joseph & Kulesza 2021], with the domain in bins and ties spread.
+// Joint releases several quantiles at once by JointExp, the exponential mechanism over all of them [Gillenwater,
+// Joseph & Kulesza 2021]. It differs from the paper: the domain is divided into bins, and ties are spread.
 //
-// The domain is cut into Bins bins of equal width, the last perhaps narrower, and each bin into R levels, R the number
-// of ranks. A place is a level of a bin; places are in order, by bin and then by level. A row stands at its bin with
-// its mass spread over it: (2l + 1)/(2R) of it is before level l. So a value that many rows share can answer many
-// ranks.
+// Bins and levels: the domain is cut into Bins bins of equal width, except that the last may be narrower. Each bin
+// has R levels, where R is the number of ranks. A place is a level of a bin. Places are ordered by bin, and then by
+// level, from 0. A row's mass is spread evenly over the levels of its bin: (2l + 1)/(2R) of the mass is before
+// level l. So a value that many rows share can answer many ranks.
 //
-// The output is a sequence of places o_1 ≤ … ≤ o_k, and then an integer in the bin of each, uniform and sorted.
-// Let n_j be the mass between o_{j−1} and o_j, with all before o_1 in n_1 and all after o_k in n_{k+1}, and g_j the
-// difference of the ranks at j and j − 1, with 0 and 1 at the ends. The sequence has the probability ∝
-// w·exp(−c·d), d = Σ_j |n_j − g_j·n|, where the public weight w is the product of the widths of the bins and of
+// The output is a sequence of places o_1 ≤ … ≤ o_k, and then a uniform integer from the bin of each place, sorted.
+// Let n_j be the mass between o_{j−1} and o_j, where n_1 is all mass before o_1 and n_{k+1} all mass after o_k. Let
+// g_j be the difference of the ranks at j and j − 1, with 0 and 1 at the ends. The sequence has probability ∝
+// w·exp(−c·d), where d = Σ_j |n_j − g_j·n|. The public weight w is the product of the widths of the bins, and of
 // 1/γ! for every place that occurs γ times.
 //
-// It is Epsilon-differentially private, with c = ε₀/(2Δ), or 64 if that is less, and ε₀ a little below ε.
-// Sensitivity, with m = MaxRows: let a row more add x_j ≥ 0 to n_j, Σx_j = 1. Then d moves by at most Σ|x_j −
-// g_j|, which is convex in x, and so at most what it is at a vertex: (1 − g_i) + Σ_{j≠i} g_j = 2(1 − g_i). So Δ
-// = 2m(1 − min g) under AddRemove. Under ChangeOne, where r rows leave and s ≥ r come, r of them can be paired with
-// those that leave; a pair moves d by at most Σ|x_j − x′_j| ≤ 2, and each of the s − r others by at most 2, so
-// Δ = 2m. The exponential mechanism then loses at most 2cΔ = ε₀ and is ε₀-bounded-range [McSherry & Talwar
-// 2007; Durfee & Rogers 2019].
+// Claim: Joint is Epsilon-differentially private, with c = ε₀/(2Δ), or 64 if that is less, and ε₀ a little below ε.
+// Proof of the sensitivity, with m = MaxRows: let an additional row add x_j ≥ 0 to n_j, Σx_j = 1. Then d changes by
+// at most Σ|x_j − g_j|. This is convex in x, so it is at most its value at a vertex: (1 − g_i) + Σ_{j≠i} g_j = 2(1
+// − g_i). So Δ = 2m(1 − min g) under AddRemove. Under ChangeOne, let r rows leave and s ≥ r rows come. Pair the r
+// rows that leave with r rows that come. A pair changes d by at most Σ|x_j − x′_j| ≤ 2, and each of the s − r other
+// rows by at most 2. So Δ = 2m. The exponential mechanism then loses at most 2cΔ = ε₀, and it is ε₀-bounded-range
+// [McSherry & Talwar 2007; Durfee & Rogers 2019].
 //
-// Arithmetic: weights are computed in floats, by sums and products of positive numbers only (jointWeights), and the
-// draw is exact given these. So every sequence has its probability but for a factor within exp(±η), with a public η
-// (rounding). The loss, and the range, then grow by at most 2η and 4η. Where exp(−c) is rounded, it is upwards, to
-// that of a smaller c: no loss. ε₀ = ε − 4η leaves both at most ε. ∎
+// Arithmetic: floats compute the weights, by sums and products of positive numbers only (jointWeights). Given these
+// weights, the draw is exact. So every sequence has its probability up to a factor within exp(±η), with a public η
+// (rounding). The loss then grows by at most 2η, and the range by at most 4η. exp(−c) is rounded upwards, which
+// corresponds to a smaller c, so its rounding adds no loss. ε₀ = ε − 4η leaves both loss and range at most ε. ∎
 type Joint struct {
 	Domain
 	mechanism.Unit
-	// increasing, from 0 (the least value) to 1 (the greatest), with a common denominator of at most 10,000; at most
-	// 100
+	// increasing, from 0 (the least value) to 1 (the greatest), with a common denominator of at most 10,000; at
+	// most 100 ranks
 	Ranks   []*big.Rat
 	Bins    int // Bins·len(Ranks)² is at most 2²³
 	Epsilon privacy.Epsilon
@@ -49,19 +49,19 @@ type Joint struct {
 
 const (
 	maxJointRanks = 100
-	maxJointTable = 1 << 23 // numbers of 16 bytes
-	maxJointRate  = 64      // of c; at more no row would be misplaced more often
+	maxJointTable = 1 << 23 // the most entries of a table, of 16 bytes each
+	maxJointRate  = 64      // the largest c; a larger one would not improve any answer noticeably
 )
 
-// joint is what public parameters determine before any data are read.
+// joint holds the values that the public parameters determine before any data are read.
 type joint struct {
 	Joint
 	targets
-	width  int64 // of a bin, in integers
-	levels int64 // R
+	width  int64 // the width of a bin, in integers
+	levels int64 // R, the number of levels of a bin
 	c      *big.Rat
-	rate   *big.Rat // c/(2R·den), the rate per unit of scores
-	powers *powers  // of exp(−rate)
+	rate   *big.Rat // c/(2R·den), the factor of the scores in the exponent
+	powers *powers  // the powers of exp(−rate)
 }
 
 func (m Joint) prepare() (*joint, error) {
@@ -96,7 +96,7 @@ func (m Joint) prepare() (*joint, error) {
 	return j, nil
 }
 
-// gap is g_j·den, j = 0 … k.
+// gap returns g_{i+1}·den, for i = 0 … k.
 func (j *joint) gap(i int) int64 {
 	switch {
 	case i == 0:
@@ -107,7 +107,7 @@ func (j *joint) gap(i int) int64 {
 	return j.at[i] - j.at[i-1]
 }
 
-// delta is Δ.
+// delta returns Δ, the sensitivity of d.
 func (j *joint) delta() *big.Rat {
 	if j.Neighbours == privacy.ChangeOne {
 		return big.NewRat(2*j.MaxRows, 1)
@@ -120,10 +120,11 @@ func (j *joint) delta() *big.Rat {
 	return wide.Mul(wide, big.NewRat(j.MaxRows, 1))
 }
 
-// rounding is η. With K cells at most (cellsOf), a number of the tables is off by at most D = k(K + 8k + 20) roundings
-// (jointWeights), so a term of a draw is by T = D + 8k + 20, its share of the sum by 2T, the draw itself by 2K
-// (lottery), and there are at most 2k draws. A rounding is a factor within 1 ± 2⁻⁵³, and exp(−2⁻⁵²) < 1
-// − 2⁻⁵³.
+// rounding returns η, which bounds the effect of rounding on the logarithm of a sequence's probability. Let K be
+// the largest number of cells (cellsOf). A number of the tables is off by at most D = k(K + 8k + 20) roundings
+// (jointWeights). So a term of a draw is off by T = D + 8k + 20 roundings, its share of the sum by 2T, and the draw
+// itself by 2K more (lottery). There are at most 2k draws. A rounding is a factor within 1 ± 2⁻⁵³, and exp(−2⁻⁵²) <
+// 1 − 2⁻⁵³.
 func (m Joint) rounding() *big.Rat {
 	k := int64(len(m.Ranks))
 	cells := int64(m.Bins)*(k+1) + 1
@@ -131,9 +132,9 @@ func (m Joint) rounding() *big.Rat {
 	return big.NewRat(roundings, 1<<52)
 }
 
-// Release draws the quantiles in increasing order, in two passes over the data. The error is ErrParameter, also for an
-// Epsilon within the error of the arithmetic (about 10⁻⁸), or the scan's. Time and memory depend on the data,
-// within Bins·len(Ranks)³ and Bins·len(Ranks)².
+// Release draws the quantiles in increasing order, in two passes over the data. The error is ErrParameter, also if
+// Epsilon is within the error of the arithmetic (about 10⁻⁸), or comes from the scan. Time and memory depend on the
+// data. They grow at most in proportion to Bins·len(Ranks)³ and Bins·len(Ranks)².
 func (m Joint) Release(data mechanism.Ordered) (OrderStatistics, error) {
 	source := entropy.System()
 	defer source.Wipe()
@@ -156,18 +157,18 @@ func (m Joint) release(src *entropy.Source, data mechanism.Ordered) (OrderStatis
 	return OrderStatistics{Values: newJointWeights(j, cells, rows).values(src), Loss: privacy.PureLoss(m.Epsilon)}, nil
 }
 
-// BoundedRange is the loss as zCDP, ε²/8 instead of the ε²/2 of a pure loss [Cesar & Rogers 2021].
+// BoundedRange returns the loss under zCDP: ε²/8, a quarter of the ε²/2 of a pure loss [Cesar & Rogers 2021].
 func (m Joint) BoundedRange() privacy.Loss {
 	return privacy.ZCDPLoss(m.Epsilon.BoundedRange(), privacy.Delta{})
 }
 
-// RankError bounds how far each output's rank is from the one that was sought, beyond half of what d is for the best
-// sequence, but with probability at most beta: (k·ln(N·R) + ln(1/β) + η)/(2c) for N integers in the domain, rounded
-// up. It is a number of rows. The error is ErrParameter.
+// RankError returns a bound on the difference between each output's rank and the sought rank, in addition to half
+// of the best sequence's d. The bound holds with probability at least 1 − beta. It is (k·ln(N·R) + ln(1/β) +
+// η)/(2c) for N integers in the domain, in rows, rounded up. The error is ErrParameter.
 //
-// Proof: weights w add up to (N·R)ᵏ/k!, and the best sequence has one of at least 1/k!. So d is beyond the best by
-// more than t with probability at most (N·R)ᵏ·exp(−ct + η). And n_j − g_j·n add up to 0, so none of their
-// partial sums is beyond d/2. ∎
+// Proof: the weights w add up to (N·R)ᵏ/k!, and the best sequence has a weight of at least 1/k!. So d exceeds that
+// of the best sequence by more than t with probability at most (N·R)ᵏ·exp(−ct + η). The numbers n_j − g_j·n add up
+// to 0, so none of their partial sums exceeds d/2 in magnitude. ∎
 func (m Joint) RankError(beta float64) (float64, error) {
 	j, err := m.prepare()
 	if err != nil {
@@ -182,19 +183,20 @@ func (m Joint) RankError(beta float64) (float64, error) {
 	return exact.MulUp(exact.FloatUp(new(big.Rat).Quo(big.NewRat(1, 2), j.c)), log), nil
 }
 
-// cell is a run of places with the same mass before them, and so of the same score wherever they occur: a level of a
-// bin that has rows, or the levels of a run of bins that have none. Sequences of places within a cell, γ of them, have
-// weights that add up to weight^γ/γ!, by the multinomial theorem.
+// cell is a range of places that have the same mass before them, and so the same score. It is a level of a bin that
+// has rows, or all levels of a run of bins that have none. By the multinomial theorem, the weights of all sequences
+// of γ places within a cell add up to weight^γ/γ!.
 type cell struct {
-	before    int64 // the mass, in units of 1/(2R) of a row
+	before    int64 // the mass before the cell, in units of 1/(2R) of a row
 	weight    scaled
-	low, high int64 // the integers that it stands for
+	low, high int64 // the cell covers the integers low … high
 }
 
-// cellsOf lists the cells, at most R for each bin, one before each, and one at the end.
+// cellsOf returns the cells in order: at most R for each bin, one for each run of empty bins before a bin, and one
+// at the end.
 func (j *joint) cellsOf(data mechanism.Ordered, rows int64) ([]cell, error) {
 	var cells []cell
-	next, seen, count := j.Lower, int64(0), int64(0) // next is where the bin of count rows begins
+	next, seen, count := j.Lower, int64(0), int64(0) // next is the first integer of the bin whose rows count holds
 	empty := func(until int64) {
 		if width := uint64(until) - uint64(next); width > 0 {
 			weight := scaledOf(float64(width)).times(scaledOf(float64(j.levels)))

@@ -7,18 +7,17 @@ import (
 	"dither/internal/entropy"
 )
 
-// scaled is the number m·2ᵉ of at least 0: a float whose exponent has 64 bits, so that nothing underflows. m is in
-// [1, 2), or 0.
+// scaled is a number m·2ᵉ ≥ 0: a float with a 64-bit exponent, so that nothing underflows. m is in [1, 2), or 0.
 //
-// Every operation on scaled numbers here is a product, a quotient or a sum of positive ones, with a result within a
-// factor of 1 ± 2⁻⁵³ of the exact one: nothing cancels, and relative errors add up to what can be said
-// beforehand.
+// Every operation on scaled numbers is a product, a quotient or a sum of positive numbers. Its result is within a
+// factor of 1 ± 2⁻⁵³ of the exact one. Nothing cancels, so relative errors add up to a bound that is known in
+// advance.
 type scaled struct {
 	m float64
 	e int64
 }
 
-// scaledOf takes a positive float.
+// scaledOf returns the positive float f.
 func scaledOf(f float64) scaled {
 	m, e := math.Frexp(f)
 	return scaled{2 * m, int64(e) - 1}
@@ -33,7 +32,7 @@ func (a scaled) times(b scaled) scaled {
 	return scaled{}
 }
 
-// over is a/b, b > 0.
+// over returns a/b, for b > 0.
 func (a scaled) over(b scaled) scaled {
 	if q := a.m / b.m; q >= 1 {
 		return scaled{q, a.e - b.e}
@@ -51,7 +50,7 @@ var halves = func() (h [61]float64) {
 	return h
 }()
 
-// plus is a + b; where b is less than 2⁻⁶⁰ of a it is a.
+// plus returns a + b. If b is less than 2⁻⁶⁰·a, it returns a.
 func (a scaled) plus(b scaled) scaled {
 	if a.m == 0 || b.m != 0 && b.e > a.e {
 		a, b = b, a
@@ -67,12 +66,12 @@ func (a scaled) plus(b scaled) scaled {
 	}
 }
 
-// wins is true with probability t/(t + s), exactly; t > 0.
+// wins returns true with probability t/(t + s), exactly, for t > 0.
 //
-// It is whether a uniform real number U, of which 64 binary digits are drawn first, is below that. Floats decide where
-// they can: of 53 digits and of the quotient they are sure but for 2⁻⁵⁰. Else integers do, of t and s, with as
-// many digits of U as it takes. Where s is 2ᵈ times t or more, the first d digits must all be 0, and nothing is
-// computed before they are.
+// It reports whether a uniform real number U is below t/(t + s). First it draws 64 binary digits of U. Floats
+// decide if they can: 53 digits and the quotient are precise to 2⁻⁵⁰. Otherwise integers decide, with as many
+// digits of U as necessary. If s ≥ 2ᵈ·t, the first d digits of U must be 0, so nothing is computed until they have
+// been drawn.
 func (t scaled) wins(src *entropy.Source, s scaled) bool {
 	switch {
 	case s.m == 0:
@@ -95,7 +94,8 @@ func (t scaled) wins(src *entropy.Source, s scaled) bool {
 	return t.winsExactly(src, s, d, word)
 }
 
-// winsExactly goes on where floats left it open. t/(t + s) < 2/2ᵈ.
+// winsExactly decides if floats cannot. word holds the digits of U drawn so far, and d = s.e − t.e. t/(t + s) <
+// 2/2ᵈ.
 func (t scaled) winsExactly(src *entropy.Source, s scaled, d int64, word uint64) bool {
 	digits, known := new(big.Int).SetUint64(word), int64(64)
 	read := func() { digits.Lsh(digits, 64).Or(digits, new(big.Int).SetUint64(src.Uint64())); known += 64 }
@@ -118,16 +118,15 @@ func (t scaled) winsExactly(src *entropy.Source, s scaled, d int64, word uint64)
 	}
 }
 
-// mantissa is m·2⁵², an integer.
+// mantissa returns m·2⁵², an integer.
 func mantissa(m float64) *big.Int { return big.NewInt(int64(m * 0x1p52)) }
 
-// lottery draws one of a sequence of terms, in proportion to them: each takes the place of the one before with the
-// probability that it has of all up to it. The sum so far is rounded, so that after r terms each has its probability
-// but for a factor between (1 − 2⁻⁵³)²ʳ and (1 + 2⁻⁵³)²ʳ.
+// lottery draws one term of a sequence, in proportion to the terms. Each term replaces the chosen one with the
+// probability of its share of the sum so far. The sum is rounded. After r terms, each term has its probability up
+// to a factor between (1 − 2⁻⁵³)²ʳ and (1 + 2⁻⁵³)²ʳ.
 //
-// Proof: let S_k = (S_{k−1} + T_k)(1 + δ_k). Term i is drawn and stays with probability T_i/(S_{i−1} +
-// T_i)·∏_{k>i} S_{k−1}/(S_{k−1} + T_k) = T_i·∏_{i≤k<r}(1 + δ_k)/(S_{r−1} + T_r), and the last sum is
-// within r roundings of ΣT.
+// Proof: let S_k = (S_{k−1} + T_k)(1 + δ_k). Term i is drawn and stays with probability T_i/(S_{i−1} + T_i)·∏_{k>i}
+// S_{k−1}/(S_{k−1} + T_k) = T_i·∏_{i≤k<r}(1 + δ_k)/(S_{r−1} + T_r), and the last sum is within r roundings of ΣT.
 type lottery struct {
 	src    *entropy.Source
 	sum    scaled
@@ -144,10 +143,10 @@ func (c *lottery) offer(i int, term scaled) {
 	c.sum = c.sum.plus(term)
 }
 
-// powers are those of a base b, 0 < b ≤ 1, given to 256 bits.
+// powers holds powers of a base b, 0 < b ≤ 1, to 256 bits.
 type powers struct {
-	squares [63]*big.Float // of b^(2ᵏ), the mantissas
-	shifts  [63]int64      // and the exponents
+	squares [63]*big.Float // the mantissas of b^(2ᵏ)
+	shifts  [63]int64      // the exponents of b^(2ᵏ)
 }
 
 func powersOf(b *big.Float) *powers {
@@ -161,8 +160,8 @@ func powersOf(b *big.Float) *powers {
 	return p
 }
 
-// at is bⁿ, 0 ≤ n < 2⁶², rounded: within a factor of 1 ± 2⁻⁵², for the 256 bits lose at most 2n + 62
-// roundings.
+// at returns bⁿ, 0 ≤ n < 2⁶², rounded. The result is within a factor of 1 ± 2⁻⁵², because the 256-bit arithmetic
+// makes at most 2n + 62 rounding errors.
 func (p *powers) at(n int64) scaled {
 	x, shift := new(big.Float).SetPrec(256).SetInt64(1), int64(0)
 	for k := 0; n > 0; k, n = k+1, n>>1 {

@@ -6,32 +6,35 @@ import (
 	"dither/internal/entropy"
 )
 
-// jointWeights are the sums of weights from which sequences are drawn, from their last position to the first
+// jointWeights holds the sums of weights from which sequences are drawn, from their last position to the first
 // [Gillenwater, Joseph & Kulesza 2021].
 //
-// A sequence is made of runs: γ places in one cell, then places in a later one. Let K(i′, i, j) = exp(−c·|mass
-// from i′ to i − g_j·n|) be the factor of the step from cell i′ to i ≥ i′ at position j; within a cell it is
-// rep_j = exp(−c·g_j·n). With W_i the weight of a cell,
+// A sequence consists of runs: γ places in one cell, then places in a later cell. Let K(i′, i, j) = exp(−c·|mass
+// from i′ to i − g_j·n|) be the factor of a step from cell i′ to cell i ≥ i′ at position j. Within a cell the
+// factor is rep_j = exp(−c·g_j·n). With W_i the weight of cell i, let
 //
 //	In_j(i) = Σ_{i′<i} A_{j−1}(i′)·K(i′, i, j),   In_1(i) = K(0, i, 1),
-//	A_j(i)  = Σ_{γ=1…j} In_{j−γ+1}(i)·W_i^γ/γ!·rep_{j−γ+2}·…·rep_j
+//	A_j(i)  = Σ_{γ=1…j} In_{j−γ+1}(i)·W_i^γ/γ!·rep_{j−γ+2}·…·rep_j.
 //
-// are the weights of all beginnings that enter cell i at position j, and of all that end a run there. In_j takes O(1)
-// for each cell: K is b^x·b^(−x′)·b^(−t) where x − x′ ≥ t, and b^t·b^x′·b^(−x) elsewhere, with b =
-// exp(−rate); the first i′ form a prefix, the others a window, and both ends of either only rise with i. No sum is
-// ever subtracted from: a window's sum is that of a suffix, computed when the window began, and of what was added
-// since.
+// In_j(i) is the total weight of all beginnings that enter cell i at position j. A_j(i) is the total weight of all
+// beginnings that end a run in cell i at position j.
 //
-// Roundings: b^x is off by 2, and W by 2. In_j(i) has those of A, then 3 for a summand, at most K + 1 for the sums, and
-// 7; A_j(i) has those of In, and for each of at most k factors 2 products, a sum, W, and rep over γ: 8. So the last A
-// is off by at most D = k(K + 8k + 20). A term of a draw has 8k + 20 more: a step, and the factors of its run.
+// Time: In_j takes O(1) for each cell. With b = exp(−rate), masses x and x′ of the cells i and i′, and the target
+// t, K is b^x·b^(−x′)·b^(−t) if x − x′ ≥ t, and b^t·b^x′·b^(−x) otherwise. The cells i′ of the first case form a
+// prefix, and the others a window. Both ends of either only increase with i. The code never subtracts from a sum.
+// The sum of a window is the sum of a suffix, computed when the window began, plus the terms added since.
+//
+// Rounding: b^x is off by 2 roundings, and W by 2. In_j(i) has the roundings of A, 3 for a summand, at most K for
+// the sums and 1 to combine them, and 7 for the factors. A_j(i) has the roundings of In and 8 for each of at most k
+// factors: 2 products, a sum, W, and rep over γ. So the last A is off by at most D = k(K + 8k + 20). A term of a
+// draw has 8k + 20 more: a step, and the factors of its run. In this paragraph K is the number of cells.
 type jointWeights struct {
 	*joint
 	cells []cell
 	rows  int64
 	in    [][]scaled // in[j−1][i] is In_j(i)
-	mass  []int64    // what is before each cell, then 0, then all, in units of scores: 1/(2R·den) of a row
-	pow   []scaled   // b to the power of each of these
+	mass  []int64    // the mass before each cell, then 0, then the total mass, in units of scores: 1/(2R·den) of a row
+	pow   []scaled   // b to the power of each entry of mass
 	rep   []scaled   // rep[j−1] is rep_j
 	part  [][]scaled // part[j−1][γ] is rep_j/γ
 }
@@ -39,7 +42,7 @@ type jointWeights struct {
 func newJointWeights(j *joint, cells []cell, rows int64) *jointWeights {
 	w := &jointWeights{joint: j, cells: cells, rows: rows}
 	for _, c := range append(slices.Clone(cells), cell{}, cell{before: 2 * j.levels * rows}) {
-		w.mass = append(w.mass, c.before*j.den) // below 2⁶²: rows are at most 2⁴⁰, R 100, and den 10,000
+		w.mass = append(w.mass, c.before*j.den) // below 2⁶²: rows ≤ 2⁴⁰, R ≤ 100, den ≤ 10,000
 		w.pow = append(w.pow, j.powers.at(c.before*j.den))
 	}
 	k := len(j.at)
@@ -62,37 +65,37 @@ func newJointWeights(j *joint, cells []cell, rows int64) *jointWeights {
 	return w
 }
 
-// target is g_j·n, in the same units.
+// target returns g_j·n for position j, in units of scores.
 func (w *jointWeights) target(position int) int64 {
 	return 2 * w.levels * w.rows * w.gap(position-1)
 }
 
-// far says whether x − x′ ≥ t, from cell i′ to i.
+// far reports whether the mass between two cells is at least the target g_j·n of the position.
 func (w *jointWeights) far(from, to, position int) bool {
 	return w.mass[to]-w.mass[from] >= w.target(position)
 }
 
-// ended is A_j(i), by Horner's rule from the longest run: W·(In_j + W·rep_j/2·(In_{j−1} +
+// ended returns A_j(i) for position j. It uses Horner's rule from the longest run: W·(In_j + W·rep_j/2·(In_{j−1} +
 // W·rep_{j−1}/3·(…))).
 func (w *jointWeights) ended(position, i int) scaled {
 	sum, weight := w.in[0][i], w.cells[i].weight
 	for run := position - 1; run >= 1; run-- {
-		j := position - run // entering after j positions, by a run of run
+		j := position - run // a run of length run starts after j positions
 		sum = sum.times(weight.times(w.part[j][run+1])).plus(w.in[j][i])
 	}
 	return sum.times(weight)
 }
 
-// enter is In_j of all cells, j ≥ 2.
+// enter returns In_j of all cells, for j ≥ 2.
 func (w *jointWeights) enter(position int) []scaled {
 	n := len(w.cells)
 	out := make([]scaled, n)
-	up := make([]scaled, n)     // A·b^(−x), of the prefix
-	down := make([]scaled, n)   // A·b^x, of the window
-	suffix := make([]scaled, n) // the sum of down from here to begun
+	up := make([]scaled, n)     // A·b^(−x), summed in the prefix
+	down := make([]scaled, n)   // A·b^x, summed in the window
+	suffix := make([]scaled, n) // suffix[l] is the sum of down from l up to but without begun
 	rep := w.rep[position-1]
 	var prefix, since scaled
-	near, begun := 0, 0 // the window is near … i−1, of which those from begun on are in since
+	near, begun := 0, 0 // the window is near … i−1; since is the sum of its part from begun on
 	for i := range n {
 		for ; near < i && w.far(near, i, position); near++ {
 			prefix = prefix.plus(up[near])
@@ -118,8 +121,8 @@ func (w *jointWeights) enter(position int) []scaled {
 	return out
 }
 
-// step is K(i′, i, j), from cell i′ < i; the cell after all others stands for the beginning, and the next for the
-// end.
+// step returns K(i′, i, j) for a step between cells i′ < i at position j. The cell number len(cells) stands for the
+// beginning of the sequence, and len(cells)+1 for its end.
 func (w *jointWeights) step(from, to, position int) scaled {
 	if w.far(from, to, position) {
 		return w.pow[to].over(w.pow[from]).over(w.rep[position-1])
@@ -127,18 +130,19 @@ func (w *jointWeights) step(from, to, position int) scaled {
 	return w.pow[from].over(w.pow[to]).times(w.rep[position-1])
 }
 
-// values are a draw's integers.
+// values draws a sequence and returns its integers, in increasing order.
 func (w *jointWeights) values(src *entropy.Source) []int64 {
 	var out []int64
 	for _, i := range w.draw(src) {
 		c := w.cells[i]
 		out = append(out, c.low+int64(src.Below64(uint64(c.high-c.low)+1)))
 	}
-	slices.Sort(out) // those of one bin
+	slices.Sort(out) // the integers of one bin are unordered
 	return out
 }
 
-// draw is the cell of each position: the last cell, then how long its run is, then the cell before that.
+// draw returns the cell of each position. It draws the last cell, then the length of its run, then the cell before
+// the run, and so on.
 func (w *jointWeights) draw(src *entropy.Source) []int {
 	k := len(w.at)
 	out := make([]int, k)

@@ -9,21 +9,23 @@ import (
 	"dither/privacy"
 )
 
-// stage is a set of draws made together: one value in each section, with probability ∝ exp(−rate·d), d in rows.
+// stage is a set of draws that are made together: one value in each section, with probability ∝ exp(−rate·d), where
+// d is in rows.
 type stage struct {
 	domain   Domain
 	sections []section
 	rates    []*big.Rat
-	whole    int64 // the share of a row that lies inside a section
+	whole    int64 // the share of a row strictly inside a section; shares are integers
 }
 
-// rateOf is ε/(2Δ).
+// rateOf returns ε/(2Δ).
 func rateOf(e privacy.Epsilon, delta *big.Rat) *big.Rat {
 	twice := new(big.Rat).Add(delta, delta)
 	return twice.Quo(e.Rat(), twice)
 }
 
-// cut draws the values: the first pass counts the sections' rows, the second is a race in each.
+// cut draws one value in each section. The first pass over the data counts the sections' rows. The second pass runs
+// a race in each section.
 func (st stage) cut(src *entropy.Source, data mechanism.Ordered) ([]int64, error) {
 	totals := make([]int64, len(st.sections))
 	rows, err := each(data, st.domain,
@@ -34,7 +36,8 @@ func (st stage) cut(src *entropy.Source, data mechanism.Ordered) ([]int64, error
 	runs := make([]runs, len(st.sections))
 	races := make([]sample.Contest, len(st.sections))
 	for i, s := range st.sections {
-		unit := new(big.Rat).SetInt64((s.to - s.from) * st.whole) // scores are in parts of a row
+		// scores are in units of 1/((to − from)·whole) of a row
+		unit := new(big.Rat).SetInt64((s.to - s.from) * st.whole)
 		races[i] = sample.NewContest(src, unit.Quo(st.rates[i], unit))
 		runs[i] = newRuns(s, totals[i], races[i].Enter)
 	}
@@ -50,9 +53,10 @@ func (st stage) cut(src *entropy.Source, data mechanism.Ordered) ([]int64, error
 	return cuts, nil
 }
 
-// eachPart is a visitor of rising values that visits the sections to which each belongs, with as much of its rows as
-// does. Of the sections neither lower nor upper ends fall: those of a recursion touch at most at their ends, or all are
-// the same.
+// eachPart returns a function to be called with increasing values. It calls visit for each section to which the
+// value belongs, with the section's share of the value's rows. Neither the lower nor the upper ends of the sections
+// may decrease. This holds for the sections of a recursion, which touch at most at their ends, and for copies of
+// one section.
 func eachPart(level []section, whole int64, visit func(i int, value, mass int64)) func(value, count int64) {
 	at := 0
 	return func(value, count int64) {
@@ -67,29 +71,29 @@ func eachPart(level []section, whole int64, visit func(i int, value, mass int64)
 	}
 }
 
-// runs tells the candidates of a section apart by their scores, in rising order: the values of rows one by one, and the
-// gaps between them as runs of equal score. The score is −d·(to − from), with rows counted in their shares, an
-// integer.
+// runs enters a section's candidates in a race, in increasing order. Values that have rows are entered one by one,
+// and the gaps between them as ranges of equal score. The score is −d·(to − from), an integer, where rows are
+// counted by their shares.
 type runs struct {
 	section
 	enter func(first int64, width uint64, score int64)
-	total int64 // rows of the section
-	below int64 // those below next
-	next  int64 // the least candidate that has not entered
+	total int64 // the section's rows, in shares
+	below int64 // the section's rows below next, in shares
+	next  int64 // the least candidate that has not been entered
 }
 
 func newRuns(s section, total int64, enter func(first int64, width uint64, score int64)) runs {
 	return runs{section: s, enter: enter, total: total, next: s.low}
 }
 
-// score is that of a candidate with so much below it, and so much at or below it. All are below 2⁶²: rows are at
-// most 2⁴⁰, shares 2⁸, and to − from at most 10,000.
+// score returns the score of a candidate, given the rows below it, and the rows at or below it, in shares. All
+// numbers are below 2⁶²: rows are at most 2⁴⁰, shares 2⁸, and to − from at most 10,000.
 func (r *runs) score(below, upTo int64) int64 {
 	scale, sought := r.to-r.from, (r.at-r.from)*r.total
 	return -max(0, scale*below-sought, sought-scale*upTo)
 }
 
-// value enters the gap before a value of rows, and the value.
+// value enters the gap before a value that has rows, and the value itself.
 func (r *runs) value(value, mass int64) {
 	r.gap(value)
 	r.enter(value, 1, r.score(r.below, r.below+mass))
@@ -100,8 +104,8 @@ func (r *runs) value(value, mass int64) {
 // end enters the gap after the last value.
 func (r *runs) end() { r.gap(r.high + 1) }
 
-// gap enters what is below until, if anything is. Both may be 2⁶³, beyond the last integer: the difference is right
-// all the same.
+// gap enters the candidates from next up to but without until, if there are any. next and until may be 2⁶³ and wrap
+// around, but their difference is correct.
 func (r *runs) gap(until int64) {
 	if width := uint64(until) - uint64(r.next); width > 0 {
 		r.enter(r.next, width, r.score(r.below, r.below))

@@ -5,44 +5,48 @@ import (
 	"math/bits"
 )
 
-// cut is a node in the order of cuts of a recursion: one rank, its share of ε, and the cuts in either part.
+// cut is a node of the tree of cuts of Approximate: one rank, its share of ε (share/of), and the cuts in the two
+// parts.
 type cut struct {
-	rank        int // its index
+	rank        int // the index of the rank in Approximate.Ranks
 	share, of   int64
 	left, right *cut
 }
 
-// cutParts is the resolution of shares.
+// cutParts is the number of parts into which ε is divided.
 const cutParts = 1024
 
-// cutOrder is the order of cuts, with their shares, that has the least error.
+// cutOrder finds the tree of cuts, with their shares of ε, that has the least error.
 //
-// A cut of rank r in a section from a to b is drawn with an error of variance 2(2Δ/ε_r)², as a Laplace, Δ = max(r
-// − a, b − r)/(b − a), which what is sought below it inherits: of a rank u in (a, r) the share (u − a)/(r −
-// a), and likewise on the other side, whatever else is cut between them, since means of neighbouring cuts are linear in
-// the rank. So what a cut adds to the sum of all squared errors is 2(2Δ)²W/ε_r², W the sum of the squares of those
-// shares, its own 1 included. Rows are in one part alone, so both parts have all of ε that is left (Approximate has
-// the proof): with the least sum V/ε² of what is cut in either part, the least of all is at ε_r ∝ (8Δ²W)^⅓,
-// and is the cube of the sum of the cube roots; of what adds up in squares, as zCDP does, ε_r² ∝ (8Δ²W)^½ and
-// the square. So the best order is found by dynamic programming, over the ranges of ranks that a section may have and
-// how many levels are left, L = ⌊log₂ k⌋ + 1 of them in all.
+// Error model: a cut at rank r in a section from rank a to rank b is drawn with an error of variance 2(2Δ/ε_r)²,
+// like a Laplace variable, where Δ = max(r − a, b − r)/(b − a). Later cuts inherit this error. A rank u in (a, r)
+// inherits the share (u − a)/(r − a) of it, and a rank on the other side likewise. Cuts between u and r do not
+// change that share, because the mean of neighbouring cuts is linear in the rank. So a cut adds 2(2Δ)²W/ε_r² to the
+// sum of all squared errors. W is the sum of the squares of those shares, including 1 for the cut itself.
 //
-// The shares are rounded to integer parts of cutParts. No path down exceeds cutParts in total: privacy depends on that
-// alone, and not on how well they are chosen.
+// Optimum: each row is in one part only, so both parts have all of the remaining ε (see the proof at Approximate).
+// Let V/ε² be the least sum of squared errors of the cuts in both parts. The total is least at ε_r ∝ (8Δ²W)^⅓, and
+// its least value is the cube of the sum of the cube roots of 8Δ²W and V. For losses that add up in squares, as in
+// zCDP, ε_r² ∝ (8Δ²W)^½, and the least value is the square of the sum of the square roots. Dynamic programming
+// finds the best tree, over the ranges of ranks that a section may have and the number of remaining levels. There
+// are L = ⌊log₂ k⌋ + 1 levels in all.
+//
+// The shares are rounded to integer parts of cutParts. No path down the tree exceeds cutParts in total. Privacy
+// depends on that alone, not on the quality of the shares.
 type cutOrder struct {
 	at      []float64 // the ranks, with 0 before and 1 after them
-	squares bool      // shares are for a loss that adds up in squares
+	squares bool      // the shares are for a loss that adds up in squares
 	best    [][]choice
 }
 
-// choice is the plan for a range of ranks: the one to cut first, its share of the rest, the least sum of squared
-// errors, and its root.
+// choice is the plan for a range of ranks: the rank of the first cut, its share of the available ε, the least sum
+// of squared errors, and the root of that sum.
 type choice struct {
 	rank             int
 	share, root, sum float64
 }
 
-// orderCuts is that of ranks which are checked: nil of none.
+// orderCuts returns the tree of cuts for valid ranks, or nil if there are none.
 func orderCuts(t targets, squares bool) *cut {
 	k := len(t.at)
 	o := cutOrder{at: make([]float64, k+2), squares: squares, best: make([][]choice, (k+2)*(k+2))}
@@ -56,8 +60,8 @@ func orderCuts(t targets, squares bool) *cut {
 	return root
 }
 
-// choose finds the best cuts of ranks first … last in so many levels, which suffice: of many ranks, of those whose
-// first is about the middle.
+// choose returns the best plan for the ranks first … last in at most the given number of levels, which must
+// suffice. For more than fewRanks ranks, it tries only first cuts near the middle.
 func (o *cutOrder) choose(first, last, levels int) choice {
 	n, low, high := last-first+1, o.at[first-1], o.at[last+1]
 	at := &o.best[first*len(o.at)+last]
@@ -67,9 +71,9 @@ func (o *cutOrder) choose(first, last, levels int) choice {
 	if found := (*at)[levels]; found.rank > 0 {
 		return found
 	}
-	aside := max(0, n-fewRanks) * 3 / 8 // on either side
+	aside := max(0, n-fewRanks) * 3 / 8 // the number of ranks on each side that are not tried
 	var best choice
-	// sums of squares of (rank − low) of what is below a rank, and of (high − rank) of what is above
+	// the sum of (rank − low)² over the ranks below the current one, and of (high − rank)² over those above it
 	var under, over float64
 	for _, r := range o.at[first : last+1] {
 		over += (high - r) * (high - r)
@@ -99,13 +103,14 @@ func (o *cutOrder) choose(first, last, levels int) choice {
 	return best
 }
 
-// fewRanks are as many as are all tried for the first to cut.
+// fewRanks is the largest number of ranks of which choose tries every one as the first cut.
 const fewRanks = 16
 
-// suffice reports whether n ranks fit into so many levels.
+// suffice reports whether n ranks fit into the given number of levels.
 func suffice(n, levels int) bool { return bits.Len(uint(n)) <= levels }
 
-// sum is the least sum of squared errors of ranks first … last in so many levels, 0 of none.
+// sum returns the least sum of squared errors of the ranks first … last in the given number of levels. It is 0 if
+// there are no ranks.
 func (o *cutOrder) sum(first, last, levels int) float64 {
 	if first > last {
 		return 0
@@ -127,7 +132,8 @@ func (o *cutOrder) power(x float64) float64 {
 	return x * x * x
 }
 
-// cut makes the cuts of ranks first … last with so many parts left, which is at least one for each level.
+// cut returns the tree for the ranks first … last, with the given number of parts of ε. parts must be at least
+// levels.
 func (o *cutOrder) cut(first, last, levels int, parts int64) *cut {
 	if first > last {
 		return nil
@@ -138,7 +144,7 @@ func (o *cutOrder) cut(first, last, levels int, parts int64) *cut {
 		return out
 	}
 	left := parts
-	if o.squares { // of what is left, parts are the root
+	if o.squares { // parts is then the square root of the remaining budget
 		out.share = int64(math.Round(float64(parts) * math.Sqrt(c.share)))
 		out.share = min(max(1, out.share), parts-int64(levels))
 		left = int64(math.Sqrt(float64(parts*parts - out.share*out.share)))
@@ -152,7 +158,7 @@ func (o *cutOrder) cut(first, last, levels int, parts int64) *cut {
 	return out
 }
 
-// sum is the largest of the sums of shares on a path down, and squares that of their squares.
+// sum returns the largest sum of shares on a path down the tree, and squares the largest sum of their squares.
 func (c *cut) sum() int64 {
 	if c == nil {
 		return 0
@@ -167,7 +173,7 @@ func (c *cut) squares() int64 {
 	return c.share*c.share + max(c.left.squares(), c.right.squares())
 }
 
-// scale says of how many parts shares are.
+// scale sets the denominator of all shares.
 func (c *cut) scale(of int64) {
 	if c != nil {
 		c.of = of

@@ -1,5 +1,5 @@
-// Package quantile holds mechanisms that release order statistics: one quantile or many, in one group or in many, and
-// bounds of the data.
+// Package quantile contains mechanisms that release order statistics: one quantile or many, in one group or in
+// many, and bounds for the data.
 package quantile
 
 import (
@@ -12,22 +12,24 @@ import (
 
 // Single releases one quantile by the exponential mechanism [Smith 2011].
 //
-// Every integer o of the domain is a candidate. Of n values, moved into the domain, let B(o) be those below o and A(o)
-// those at or below o. The candidate's rank error is how far the rank that is sought lies outside of what o covers:
+// Every integer o of the domain is a candidate. Of the n values, clamped to the domain, let B(o) be the number
+// below o and A(o) the number at or below o. The candidate o covers the ranks from B(o) to A(o). Its rank error is
+// the distance of the sought rank qn from that range:
 //
 //	d(o) = max(0, B(o) − qn, qn − A(o)).
 //
-// With ties this is the error that counts: a value that a third of the rows share covers a third of the ranks. Some o
-// has d(o) = 0, as A(o) = B(o + 1) leaves no rank out. The output is o with probability ∝ exp(−ε·d(o)/(2Δ)),
-// exactly; a race over the runs of candidates of equal d, weighted by their lengths, finds a run, and o is uniform in
+// This definition suits ties: a value that a third of the rows share covers a third of the ranks. Some o has d(o) =
+// 0, since A(o) = B(o + 1) leaves no rank uncovered. The output is o with probability ∝ exp(−ε·d(o)/(2Δ)), exactly.
+// A race over ranges of candidates with equal d, weighted by their lengths, chooses a range, and o is uniform in
 // it.
 //
-// It is Epsilon-differentially private [McSherry & Talwar 2007] and Epsilon-bounded-range, for d moves by at most Δ
-// between neighbours, and so does the logarithm of each weight by ε/2 and that of their sum by ε/2 the other way.
-// Sensitivity, with m = MaxRows: a row more moves (B, A) by (0, 0), (0, 1) or (1, 1), and qn by q, so B − qn and qn
-// − A move by q or 1 − q one way or the other, and their maximum with 0 by no more: Δ = m·max(q, 1 − q) under
-// AddRemove. Under ChangeOne r rows leave and s others come, r, s ≤ m: B − qn moves by at most (1 − q)·s + q·r
-// one way and q·s + (1 − q)·r the other, at most m; so does qn − A, and Δ = m.
+// Claim: Single is Epsilon-differentially private [McSherry & Talwar 2007] and Epsilon-bounded-range. Proof: d
+// changes by at most Δ between neighbours. So the logarithm of each weight changes by at most ε/2, and that of
+// their sum by at most ε/2 in the other direction. Sensitivity, with m = MaxRows: an additional row changes (B, A)
+// by (0, 0), (0, 1) or (1, 1), and qn by q. So B − qn and qn − A change by q or 1 − q, up or down, and their
+// maximum with 0 by no more. Hence Δ = m·max(q, 1 − q) under AddRemove. Under ChangeOne, r rows leave and s others
+// come, r, s ≤ m. B − qn changes by at most (1 − q)·s + q·r in one direction and q·s + (1 − q)·r in the other,
+// which are at most m. The same holds for qn − A, so Δ = m.
 type Single struct {
 	Domain
 	mechanism.Unit
@@ -35,40 +37,40 @@ type Single struct {
 	Epsilon privacy.Epsilon
 }
 
-// maxDenominator bounds the common denominator of ranks, and maxRanks their number.
+// maxDenominator is the largest common denominator of ranks, and maxRanks their largest number.
 const (
 	maxDenominator = 10_000
 	maxRanks       = 255
 )
 
-// independent is the same as one of a single rank.
+// independent returns the equivalent Independent, which has one rank.
 func (m Single) independent() Independent {
 	return Independent{m.Domain, m.Unit, []*big.Rat{m.Rank}, m.Epsilon}
 }
 
-// Release draws a quantile, in two passes over the data. The error is ErrParameter, or the scan's.
+// Release draws a quantile, in two passes over the data. The error is ErrParameter or comes from the scan.
 func (m Single) Release(data mechanism.Ordered) (OrderStatistics, error) {
 	return m.independent().Release(data)
 }
 
-// BoundedRange is the loss as zCDP, ε²/8 instead of the ε²/2 of a pure loss [Cesar & Rogers 2021].
+// BoundedRange returns the loss under zCDP: ε²/8, a quarter of the ε²/2 of a pure loss [Cesar & Rogers 2021].
 func (m Single) BoundedRange() privacy.Loss { return m.independent().BoundedRange() }
 
-// RankError bounds d of the output, but with probability at most beta: 2Δ(ln N + ln(1/β))/ε for N candidates,
-// rounded up. It is a number of rows. The error is ErrParameter, for a beta that is not above 0 and at most 1 too.
+// RankError returns a bound on d of the output, which holds with probability at least 1 − beta. It is 2Δ(ln N +
+// ln(1/β))/ε for N candidates, in rows, rounded up. The error is ErrParameter, also unless 0 < beta ≤ 1.
 //
 // Proof: some candidate has weight exp(0) = 1. So P(d(o) > t) is at most the sum of N weights below exp(−εt/(2Δ)),
-// which is β at that t [McSherry & Talwar 2007].
+// which is β if t is the bound [McSherry & Talwar 2007].
 func (m Single) RankError(beta float64) (float64, error) { return m.independent().RankError(beta) }
 
-// targets are ranks at[i]/den.
+// targets holds the ranks at[i]/den.
 type targets struct {
 	at  []int64
 	den int64
 }
 
-// targetsOf brings ranks to a common denominator. Ranks outside [0, 1], ranks that do not increase, and ranks that need
-// a denominator above 10,000 are ErrParameter.
+// targetsOf brings ranks to a common denominator. It returns ErrParameter for ranks outside [0, 1], for ranks that
+// do not increase, and if the common denominator is above 10,000.
 func targetsOf(ranks []*big.Rat) (targets, error) {
 	den := big.NewInt(1)
 	for i, q := range ranks {
@@ -91,7 +93,7 @@ func targetsOf(ranks []*big.Rat) (targets, error) {
 	return t, nil
 }
 
-// checkQuantiles is what is sought, or ErrParameter.
+// checkQuantiles checks the parameters and returns the ranks with a common denominator, or ErrParameter.
 func checkQuantiles(in Domain, u mechanism.Unit, e privacy.Epsilon, ranks []*big.Rat) (targets, error) {
 	if err := checkRelease(in, u, e); err != nil {
 		return targets{}, err

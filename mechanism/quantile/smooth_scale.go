@@ -9,47 +9,50 @@ import (
 	"dither/mechanism"
 )
 
-// The smooth bound of the median's sensitivity, in steps of one row more or less.
+// This comment derives S̃, the smooth bound of the median's sensitivity. A step adds or removes one row.
 //
-// Let x_i be the lower end of the domain for i ≤ 0 and the upper end for i > n. The median is then (x_⌊c⌋ +
+// Let x_i be the lower end of the domain for i ≤ 0, and the upper end for i > n. The median is then (x_⌊c⌋ +
 // x_⌈c⌉)/2 with c = (n + 1)/2, for n = 0 too. The gap between x_s and x_{s+1} is called central if |2s + 1 − (n +
-// 1)| ≤ 1, that is, if the numbers of rows on its two sides, s and n − s, differ by at most 1.
+// 1)| ≤ 1. That is the case if the numbers of rows on its two sides, s and n − s, differ by at most 1.
 //
-// Local sensitivity. The most that one step moves the median is half of the widest central gap. For even n there is
-// one, (x_{n/2}, x_{n/2+1}): a row more makes the median a point of it, a row less one of its ends; its middle is where
-// the median was. For odd n there are two, beside the median x_p: a row more makes it the mean of x_p and a point of
-// one of them, and a row less the mean of two of x_{p−1}, x_p, x_{p+1} where p stays, or of x_{p−1} and x_{p+1};
-// the largest of these moves is half of the wider gap. Both are attained but for removals from few rows, where
-// additions attain them.
+// Local sensitivity. Claim: the most that one step moves the median is half of the widest central gap. For even n
+// there is one central gap, (x_{n/2}, x_{n/2+1}), and the median is its middle. Adding a row makes the median a
+// point of the gap. Removing a row makes it an end of the gap. For odd n there are two central gaps, on both sides
+// of the median x_p. Adding a row makes the median the mean of x_p and a point of one of the gaps. Removing a row
+// makes it the mean of x_p and one of x_{p−1} and x_{p+1}, or the mean of x_{p−1} and x_{p+1} if x_p is removed.
+// The largest of these moves is half of the wider gap. Both cases attain the bound, except for removals from few
+// rows, where additions attain it.
 //
-// At a distance. Let A_k be the largest local sensitivity of datasets at most k steps away. Then
+// Larger distances. Let A_k be the largest local sensitivity of the datasets at most k steps away. Claim:
 //
 //	A_k = 1/2·max{x_t − x_s : t − s = j + 1 for some j ≤ k, |s + t − (n + 1)| ≤ 1}.
 //
-// Proof. Let D′ be k steps away and (a, b) a central gap of it. Let x_s be the last value of D at or below a, and x_t
-// the first at or above b: x_t − x_s ≥ b − a. The t − s − 1 rows between must have gone, and each other step
-// changes the difference of the two sides, s − (n − t + 1), by 1: k ≥ t − s − 1 + max(0, |s + t − (n + 1)|
-// − 1). Say s + t − (n + 1) = d ≥ 2, the case d ≤ −2 being its mirror image. Lowering s by d − 1 makes that
-// difference 1, adds d − 1 to t − s − 1, so that the bound on k stays, and widens x_t − x_s. So a pair with |s
-// + t − (n + 1)| ≤ 1 and t − s − 1 ≤ k is as wide. And such a pair is attained: by removing the t − s − 1
-// rows between; or where s < 0, hence t > n, or the other way round, all n rows. ∎
+// Proof. Let D′ be k steps away, and let (a, b) be a central gap of D′. Let x_s be the last value of D at or below
+// a, and x_t the first at or above b. Then x_t − x_s ≥ b − a. The t − s − 1 rows between them must have been
+// removed. Every other step changes the difference of the two sides, s − (n − t + 1), by 1. So k ≥ t − s − 1 +
+// max(0, |s + t − (n + 1)| − 1). Suppose that s + t − (n + 1) = d ≥ 2 (the case d ≤ −2 is its mirror image).
+// Lowering s by d − 1 makes the difference 1. It adds d − 1 to t − s − 1, so the bound on k is the same, and it
+// widens x_t − x_s. So some pair with |s + t − (n + 1)| ≤ 1 and t − s − 1 ≤ k is at least as wide. Every such pair
+// is attained: by removing the t − s − 1 rows between s and t. If s < 0, hence t > n, or the other way round,
+// removing all n rows attains it. ∎
 //
-// The smooth bound. S = max_k exp(−βk)·A_k is at least the local sensitivity A₀, and within a factor of exp(β)
-// of S′, one step away, for A_k ≤ A′_{k+1} [Nissim, Raskhodnikova & Smith 2007]. Terms beyond k = K are at most
-// the public number τ = (Upper − Lower)/2·exp(−β(K + 1)). So
+// The smooth bound. S = max_k exp(−βk)·A_k is at least the local sensitivity A₀. It is within a factor of exp(β) of
+// S′, the bound of a dataset one step away, since A_k ≤ A′_{k+1} [Nissim, Raskhodnikova & Smith 2007]. Terms with k
+// > K are at most the public number τ = (Upper − Lower)/2·exp(−β(K + 1)). Let
 //
-//	S̃ = max(τ, max_{k ≤ K} exp(−βk)·A_k) = max(τ, S)
+//	S̃ = max(τ, max_{k ≤ K} exp(−βk)·A_k) = max(τ, S).
 //
-// has both properties too: the larger of two numbers, each of which changes by a factor of at most exp(β), does. ∎
+// S̃ has both properties too: if each of two numbers changes by a factor of at most exp(β), so does the larger one.
+// ∎
 //
-// S̃ needs the K + 2 values about the median, which are read in one pass.
+// Computing S̃ needs the K + 2 values around the median, which are read in one pass.
 
-// smoothBound is S̃, as above: half of the largest of gap·exp(−βk) over its terms.
+// smoothBound represents S̃ (see above): half of the largest gap·exp(−βk) over its terms.
 type smoothBound []smoothTerm
 
 type smoothTerm struct{ gap, k int64 }
 
-// enclose bounds S̃ from both sides, to nearly so many bits.
+// enclose returns a lower and an upper bound on S̃, to about the given number of bits.
 func (b smoothBound) enclose(beta *big.Rat, bits uint) (down, up *big.Rat) {
 	down, up = new(big.Rat), new(big.Rat)
 	for _, t := range b {
@@ -67,7 +70,7 @@ func larger(x *big.Rat, y *big.Float) *big.Rat {
 	return x
 }
 
-// measure is twice the median and the terms of S̃.
+// measure returns twice the median, and the terms of S̃.
 func (m Smooth) measure(p smoothParameters, data mechanism.Ordered) (twice *big.Int, bound smoothBound, err error) {
 	w, err := m.around(p, data)
 	if err != nil {
@@ -77,7 +80,7 @@ func (m Smooth) measure(p smoothParameters, data mechanism.Ordered) (twice *big.
 	return low.Add(low, high), w.terms(p), nil
 }
 
-// around reads the values that the terms need.
+// around reads the values that the terms of S̃ need.
 func (m Smooth) around(p smoothParameters, data mechanism.Ordered) (*window, error) {
 	n, err := countRows(data, m.Domain)
 	if err != nil {
@@ -87,15 +90,15 @@ func (m Smooth) around(p smoothParameters, data mechanism.Ordered) (*window, err
 	return w, eachAgain(data, m.Domain, n, w.visit)
 }
 
-// terms lists those k whose terms may be the largest, in their order and τ with them.
+// terms returns the terms that may be the largest, in increasing order of k. τ counts as a term.
 func (w *window) terms(p smoothParameters) smoothBound { return w.candidates(p).settle(p.beta) }
 
-// candidates lists those whose terms may be the largest as far as floats tell. gap is A_k·2; k counts only where it is
-// wider than before.
+// candidates returns the terms that may be the largest, as far as floats can tell. The gap of a term is 2·A_k. A k
+// is left out if its gap is not wider than all earlier ones.
 //
-// A float decides who may be. Of ln gap − βk both parts are below 150, for β is at most 24 and βK at most
-// ln(2⁶²·2²⁰) + β; so its error is below 10⁻¹², and what is 10⁻⁹ below another is not the largest. Data
-// may be made so that many are nearer than that: settle tells those apart.
+// Floats suffice for this preselection. Both parts of ln gap − βk are below 150, because β is at most 24 and βK is
+// at most ln(2⁶²·2²⁰) + β. So the error is below 10⁻¹², and a term that is 10⁻⁹ below another is not the largest.
+// For some data, many terms are closer than that. settle separates those.
 func (w *window) candidates(p smoothParameters) smoothBound {
 	beta, _ := p.beta.Float64()
 	height := func(t smoothTerm) float64 { return math.Log(float64(t.gap)) - beta*float64(t.k) }
@@ -123,19 +126,20 @@ func (w *window) candidates(p smoothParameters) smoothBound {
 	return kept
 }
 
-// settleBits is the precision with which settle multiplies, and settled how far terms must be apart, as a binary
-// exponent.
+// settleBits is the precision of the products in settle. Terms whose relative difference is below 2^settled stay
+// together.
 const (
 	settleBits = 320
 	settled    = -256
 )
 
-// settle keeps of terms in the order of k those that are within 2⁻²⁵⁶ of the largest, relative to it. That is
-// nearly always one, and no enclosing interval is computed for any of the others again and again.
+// settle keeps the terms that are within 2⁻²⁵⁶ of the largest one, relative to it. The terms must be in the order
+// of k. Nearly always one term remains, so that enclose computes few intervals.
 //
-// exp(−βk) is a product of powers exp(−β·2ⁱ), one for each binary digit of the steps from one k to the next:
-// at most K + 1 factors in all. Each is within 2⁻³⁰⁰ of the real one, and so is each rounding; as K ≤ 2²⁰,
-// a term is within 2⁻²⁷⁷, and of two that differ by 2⁻²⁵⁶ as computed the larger one is the larger.
+// exp(−βk) is a product of powers exp(−β·2ⁱ), one for each binary digit of the difference between one k and the
+// next. There are at most K + 1 factors in all. The relative error of each factor, and of each rounding, is at most
+// 2⁻³⁰⁰. Since K ≤ 2²⁰, the error of a term is at most 2⁻²⁷⁷. So if two computed terms differ by 2⁻²⁵⁶, the larger
+// one is truly larger.
 func (b smoothBound) settle(beta *big.Rat) smoothBound {
 	if len(b) < 2 {
 		return b
@@ -173,7 +177,8 @@ func (b smoothBound) settle(beta *big.Rat) smoothBound {
 	return kept
 }
 
-// gap is the widest x_t − x_s with t − s = k + 1 and s + t = n + 1 + d, where d is 0 or ±1 as parity has it.
+// gap returns the widest x_t − x_s with t − s = k + 1 and s + t = n + 1 + d, where d is 0 or ±1 according to
+// parity.
 func (w *window) gap(k int64) int64 {
 	widest := int64(0)
 	for d := int64(-1); d <= 1; d++ {
@@ -184,14 +189,14 @@ func (w *window) gap(k int64) int64 {
 	return widest
 }
 
-// window holds the values x_first … x_last of a sequence, as runs of equal ones.
+// window holds the values x_first … x_last of a sequence, as runs of equal values.
 type window struct {
 	domain      Domain
 	rows        int64 // n
 	first, last int64
 	seen        int64
 	values      []int64
-	ends        []int64 // the index of the last x that has the value
+	ends        []int64 // ends[j] is the index of the last x with the value values[j]
 }
 
 func (w *window) visit(value, count int64) {
@@ -202,7 +207,7 @@ func (w *window) visit(value, count int64) {
 	}
 }
 
-// at is x_i, first ≤ i ≤ last.
+// at returns x_i, for first ≤ i ≤ last.
 func (w *window) at(i int64) int64 {
 	if i < 1 {
 		return w.domain.Lower
@@ -210,7 +215,7 @@ func (w *window) at(i int64) int64 {
 	if i > w.rows {
 		return w.domain.Upper
 	}
-	lo, hi := 0, len(w.ends)-1 // the first end that is at least i
+	lo, hi := 0, len(w.ends)-1 // binary search for the first end ≥ i
 	for lo < hi {
 		mid := (lo + hi) / 2
 		if w.ends[mid] < i {

@@ -12,31 +12,32 @@ import (
 	"dither/privacy"
 )
 
-// Tree counts values in the nodes of a tree over the domain, with noise, and answers any number of quantiles from these
-// counts without further loss [Hay, Rastogi, Miklau & Suciu 2010; as quantile trees in Google's differential privacy
-// library].
+// Tree counts the values in the nodes of a tree over the domain, with noise. Any number of quantiles can then be
+// computed from these counts without further loss [Hay, Rastogi, Miklau & Suciu 2010; quantile trees in Google's
+// differential privacy library].
 //
-// Branching^Height leaves share the domain evenly, and a node holds Branching nodes of the level below. Every level
-// below the root is counted, and each count has noise of its own, drawn once.
+// Branching^Height leaves divide the domain evenly. A node has Branching children in the level below. Every level
+// below the root is counted, and each count gets its own noise, drawn once.
 //
-// Privacy: a row is counted in one node of each level. Under AddRemove up to MaxRows = m rows come or go, and worst is
-// that they share a leaf: every level's counts move by m in L1 and by m in L2 norm, all together by m·Height and,
-// squared, by m²·Height. Under ChangeOne m rows also go elsewhere: 2m·Height and, since nodes that gain and nodes
-// that lose are best kept apart, 2m²·Height. (A level's counts move by a − b with a, b ≥ 0 and ‖a‖₁,
-// ‖b‖₁ ≤ m, so ‖a − b‖₂² ≤ ‖a‖₂² + ‖b‖₂² ≤ 2m².) The counts are then measured by
-// Laplace or Gaussian, whose proofs hold for these sensitivities.
+// Privacy: a row is counted in one node of each level. Under AddRemove, up to m = MaxRows rows come or go. The
+// worst case is that they share a leaf. Then each level's counts change by m in L1 and in L2 norm. All levels
+// together change by m·Height in L1 norm and m²·Height in squared L2 norm. Under ChangeOne, m rows leave and m
+// others come, so the L1 sensitivity is 2m·Height. The squared L2 sensitivity is 2m²·Height: a level's counts
+// change by a − b with a, b ≥ 0 and ‖a‖₁, ‖b‖₁ ≤ m, so ‖a − b‖₂² ≤ ‖a‖₂² + ‖b‖₂² ≤ 2m². Laplace or Gaussian then
+// measures the counts. Their proofs hold for these sensitivities.
 type Tree struct {
 	Domain
 	mechanism.Unit
 	Height    int          // the number of levels below the root; 4 is usual
-	Branching int          // the number of nodes below a node; 16 is usual
-	Loss      privacy.Loss // of the whole tree: pure for Laplace noise, zCDP with no δ for Gaussian noise
+	Branching int          // the number of children of a node; 16 is usual
+	Loss      privacy.Loss // the loss of the whole tree; pure for Laplace noise, zCDP with no δ for Gaussian noise
 }
 
-// maxNodes bounds a tree's memory, to some 30 MB.
+// maxNodes limits a tree's memory to some 30 MB.
 const maxNodes = 1 << 18
 
-// NoisyTree is a released tree. Its counts are in order of levels from the top, and within a level from left to right.
+// NoisyTree is a released tree. Its counts are ordered by level, from the top, and within a level from left to
+// right.
 type NoisyTree struct {
 	Tree Tree
 	mechanism.Measurement
@@ -57,7 +58,7 @@ func (m Tree) check() error {
 	return nil
 }
 
-// nodes is the number of nodes below the root, or 0 if that is too many.
+// nodes returns the number of nodes below the root, or 0 if there are more than maxNodes.
 func (m Tree) nodes() int {
 	total, width := 0, 1
 	for range m.Height {
@@ -73,7 +74,7 @@ func (m Tree) nodes() int {
 	return total
 }
 
-// leaves is Branching^Height.
+// leaves returns the number of leaves, Branching^Height.
 func (m Tree) leaves() int {
 	n := 1
 	for range m.Height {
@@ -82,14 +83,14 @@ func (m Tree) leaves() int {
 	return n
 }
 
-// leaf is the leaf of a value of the domain: ⌊(x − Lower)·leaves/points⌋.
+// leaf returns the index of the leaf of a value x in the domain: ⌊(x − Lower)·leaves/points⌋.
 func (m Tree) leaf(x int64) int {
 	hi, lo := bits.Mul64(uint64(x-m.Lower), uint64(m.leaves()))
-	q, _ := bits.Div64(hi, lo, uint64(m.points())) // hi < points, for x − Lower < points and leaves < 2⁶⁴
+	q, _ := bits.Div64(hi, lo, uint64(m.points())) // hi < points, since x − Lower < points and leaves < 2⁶⁴
 	return int(q)
 }
 
-// counts are the true counts, level by level from the top.
+// counts returns the exact counts, level by level from the top.
 func (m Tree) counts(data mechanism.Ordered) ([]int64, error) {
 	out := make([]int64, m.nodes())
 	_, err := each(data, m.Domain, func(value, count int64) {
@@ -103,7 +104,7 @@ func (m Tree) counts(data mechanism.Ordered) ([]int64, error) {
 	return out, err
 }
 
-// Measure counts and adds noise. The error is ErrParameter, or the scan's.
+// Measure counts the values and adds noise. The error is ErrParameter or comes from the scan.
 func (m Tree) Measure(data mechanism.Ordered) (NoisyTree, error) {
 	if err := m.check(); err != nil {
 		return NoisyTree{}, err
@@ -123,8 +124,8 @@ func (m Tree) Measure(data mechanism.Ordered) (NoisyTree, error) {
 	return NoisyTree{Tree: m, Measurement: released}, nil
 }
 
-// counter measures counts of a unit's rows, each of which is counted once in each of so many histograms. The error is
-// ErrParameter.
+// counter returns a function that measures the counts of the given number of histograms with the given loss. Each
+// row of a unit is counted once in each histogram. The error is ErrParameter.
 func counter(
 	u mechanism.Unit, loss privacy.Loss, histograms int64,
 ) (func([]mechanism.Exact) (mechanism.Measurement, error), error) {
@@ -147,7 +148,7 @@ func counter(
 	if !delta.IsZero() {
 		return nil, fmt.Errorf("%w: noisy counts have no δ", mechanism.ErrParameter)
 	}
-	l2 := new(big.Int).Mul(big.NewInt(u.MaxRows), big.NewInt(steps(u))) // m², or 2m²
+	l2 := new(big.Int).Mul(big.NewInt(u.MaxRows), big.NewInt(steps(u))) // m² under AddRemove, 2m² under ChangeOne
 	m := mechanism.Gaussian{L2Squared: l2.Mul(l2, big.NewInt(histograms)), Rho: rho}
 	sigma2, err := m.Sigma2()
 	if err == nil {

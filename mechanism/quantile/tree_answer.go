@@ -9,11 +9,12 @@ import (
 	"dither/mechanism"
 )
 
-// What follows is post-processing: it reads noisy counts alone, so floats suffice.
+// The functions below are post-processing. They read noisy counts alone, so floats suffice.
 
-// consistency improves each count by the counts below it: both are estimates of one number, and are weighed by the
-// inverse of their variances [Hay, Rastogi, Miklau & Suciu 2010]. With B = Branching, and l = 1 at the leaves, the
-// estimate z_v from the subtree of v is
+// consistency improves each count by the counts below it. The count and the sum of the counts below estimate the
+// same number, and are weighted by the inverse of their variances [Hay, Rastogi, Miklau & Suciu 2010]. Let B =
+// Branching, and let l be the height of the node v, with l = 1 for leaves. The estimate z_v from the subtree of v
+// and the noisy count y_v is
 //
 //	z_v = (B^l − B^(l−1))/(B^l − 1)·y_v + (B^(l−1) − 1)/(B^l − 1)·Σ z_children.
 func (m Tree) consistency(values []*big.Int) [][]float64 {
@@ -40,10 +41,10 @@ func (m Tree) consistency(values []*big.Int) [][]float64 {
 	return levels
 }
 
-// Quantiles estimates the positions of the given shares of the values, each between 0 and 1; another share is
-// ErrParameter. It costs nothing and may be repeated; larger shares never give smaller values. At each node on the way
-// down, the estimates of the nodes below are made non-negative and consistent with the node's own, by the least change.
-// Within a leaf, values are assumed to be spread evenly.
+// Quantiles estimates the quantiles at the given shares of the values. Each share is between 0 and 1. Any other
+// share is ErrParameter. A call costs nothing and may be repeated. Larger shares never give smaller values. At each
+// node on the way down, the children's estimates are changed as little as possible so that they are non-negative
+// and add up to the node's own estimate. Within a leaf, values are assumed to be spread evenly.
 func (t NoisyTree) Quantiles(shares []*big.Rat) ([]int64, error) {
 	if err := t.Tree.check(); err != nil {
 		return nil, err
@@ -63,7 +64,7 @@ func (t NoisyTree) Quantiles(shares []*big.Rat) ([]int64, error) {
 	return out, nil
 }
 
-// at goes down to where a share of all lies.
+// at returns the value at a share of the total: it descends to the leaf where the share lies.
 func (m Tree) at(estimates [][]float64, share float64) int64 {
 	total := 0.0
 	for _, z := range estimates[0] {
@@ -74,14 +75,14 @@ func (m Tree) at(estimates [][]float64, share float64) int64 {
 		counts := shares(level[node*m.Branching:(node+1)*m.Branching], total)
 		width /= m.Branching
 		node *= m.Branching
-		if counts == nil { // nothing is here, or noise alone: any value will do
+		if counts == nil { // The node's estimate is not above 0, so it tells nothing about where the share lies.
 			return m.value(float64(node*width) + share*float64(m.Branching*width))
 		}
 		i, below := 0, 0.0
 		for ; i < len(counts)-1 && below+counts[i] < share*total; i++ {
 			below += counts[i]
 		}
-		for counts[i] == 0 && i > 0 { // by rounding, the last may have nothing
+		for counts[i] == 0 && i > 0 { // rounding may lead to a node without values
 			i--
 			below -= counts[i]
 		}
@@ -94,15 +95,15 @@ func (m Tree) at(estimates [][]float64, share float64) int64 {
 	return m.value(float64(node) + share)
 }
 
-// value is the integer at a place between 0 and the number of leaves.
+// value returns the integer at a place, which is measured in leaves from the domain's lower end.
 func (m Tree) value(place float64) int64 {
 	x := new(big.Float).Mul(big.NewFloat(place/float64(m.leaves())), new(big.Float).SetInt64(m.points()))
 	offset, _ := x.Int64()
 	return m.Lower + min(max(offset, 0), m.points()-1)
 }
 
-// shares is the point nearest to z among those of no negative coordinate that add up to total: max(0, z − τ) for the
-// τ that makes them do so. It is nil if total is not above 0.
+// shares returns the point nearest to z among those with non-negative coordinates whose sum is total: max(0, z − τ)
+// for a suitable τ. It returns nil if total is not above 0.
 func shares(z []float64, total float64) []float64 {
 	if !(total > 0) {
 		return nil

@@ -1,11 +1,10 @@
 // Package opaque hides an engine's exact values until a mechanism has added noise to them: integers, ordered
 // values, rows, and partitions with their keys.
 //
-// Any package can create such a value and pass it on. Only packages under dither/mechanism can open one, for two
-// reasons:
-//   - The fields are unexported, and no exported method returns their contents. Exported methods would matter,
-//     because package mechanism gives these types public names by alias, and an alias keeps every exported method.
-//   - The functions here that open a value are in an internal package, which the Go command lets no other package import.
+// Any package can create such a value and pass it on. Only packages under dither/mechanism can open one. First, the
+// fields are unexported, and no exported method returns their contents. (Package mechanism gives these types public
+// names by alias, and an alias keeps every exported method.) Second, the functions here that open a value are in an
+// internal package, which the Go command lets no other package import.
 //
 // TestOutsidersCannotOpen in package mechanism compiles programs that try. Code that bypasses the type system
 // (reflect, unsafe, a debugger) can still open a value.
