@@ -5,17 +5,17 @@ import (
 	"fmt"
 )
 
-// Accountant is the calculus in which losses are counted.
+// Accountant is the measure in which losses are counted and added.
 type Accountant int
 
 const (
-	// Pure counts ε of pure differential privacy.
+	// Pure counts the ε of pure differential privacy.
 	Pure Accountant = iota + 1
-	// ZCDP counts (ρ, δ) of δ-approximate zCDP.
+	// ZCDP counts the (ρ, δ) of δ-approximate zCDP.
 	ZCDP
 )
 
-// ErrAccountant reports the name of an unknown accountant, or a zCDP loss where only a pure one is valid.
+// ErrAccountant reports the name of an unknown accountant, or a zCDP loss where only a pure loss is valid.
 var ErrAccountant = errors.New("the accountant must be pure or zcdp")
 
 // ParseAccountant reads "pure" or "zcdp".
@@ -29,7 +29,7 @@ func ParseAccountant(text string) (Accountant, error) {
 	return 0, fmt.Errorf("%w, not %q", ErrAccountant, text)
 }
 
-// String writes the name that ParseAccountant reads.
+// String returns the name that ParseAccountant reads.
 func (a Accountant) String() string {
 	switch a {
 	case Pure:
@@ -40,10 +40,10 @@ func (a Accountant) String() string {
 	return fmt.Sprintf("Accountant(%d)", int(a))
 }
 
-// MarshalText writes what String writes.
+// MarshalText returns the name that ParseAccountant reads.
 func (a Accountant) MarshalText() ([]byte, error) { return []byte(a.String()), nil }
 
-// UnmarshalText reads what ParseAccountant reads.
+// UnmarshalText reads a name as ParseAccountant does.
 func (a *Accountant) UnmarshalText(text []byte) error {
 	b, err := ParseAccountant(string(text))
 	if err == nil {

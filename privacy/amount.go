@@ -7,14 +7,14 @@ import (
 	"dither/internal/exact"
 )
 
-// amount is an exact, non-negative rational, on which ε, ρ and δ are built. The zero value is 0.
+// amount is an exact, non-negative rational. The types Epsilon, Rho and Delta are built on it. The zero value is 0.
 //
-// No float stands between the text of an amount and the scale of the noise that it pays for.
+// No floating-point number comes between the text of an amount and the scale of the noise that it pays for.
 type amount struct {
-	r *big.Rat // nil is zero; never negative; never changed once set
+	r *big.Rat // nil means zero; never negative; never changed once set
 }
 
-// parseAmount parses a decimal above 0 and at most limit. Anything else is the named error.
+// parseAmount parses a decimal above 0 and at most limit. For any other text it returns an error that wraps named.
 func parseAmount(text string, limit int64, named error) (amount, error) {
 	r, err := exact.ParseDecimal(text)
 	switch {
@@ -28,7 +28,7 @@ func parseAmount(text string, limit int64, named error) (amount, error) {
 	return amount{r}, nil
 }
 
-// amountOf copies an exact non-negative rational. A negative or nil one is the named error.
+// amountOf copies a non-negative rational. For a negative or nil one it returns an error that wraps named.
 func amountOf(r *big.Rat, named error) (amount, error) {
 	if r == nil || r.Sign() < 0 {
 		return amount{}, fmt.Errorf("%w: it must not be negative", named)
@@ -36,7 +36,7 @@ func amountOf(r *big.Rat, named error) (amount, error) {
 	return amount{new(big.Rat).Set(r)}, nil
 }
 
-// readAmount parses the output of MarshalText.
+// readAmount parses the output of MarshalText. It returns errors that wrap named.
 func readAmount(text []byte, named error) (amount, error) {
 	r, err := exact.ParseRat(string(text))
 	if err != nil {
@@ -45,7 +45,7 @@ func readAmount(text []byte, named error) (amount, error) {
 	return amountOf(r, named)
 }
 
-// rat is the value, not to be changed.
+// rat returns the value. The caller must not change it.
 func (a amount) rat() *big.Rat {
 	if a.r == nil {
 		return new(big.Rat)
@@ -56,13 +56,13 @@ func (a amount) rat() *big.Rat {
 // Rat returns a copy of the exact value.
 func (a amount) Rat() *big.Rat { return new(big.Rat).Set(a.rat()) }
 
-// IsZero reports that the value is 0.
+// IsZero reports whether the value is 0.
 func (a amount) IsZero() bool { return a.r == nil || a.r.Sign() == 0 }
 
-// String writes the exact value: a decimal if it has a finite one, otherwise a fraction.
+// String returns the exact value: as a decimal if it has finitely many digits, otherwise as a fraction.
 func (a amount) String() string { return exact.FormatRat(a.rat()) }
 
-// MarshalText writes what String writes.
+// MarshalText returns the text of String.
 func (a amount) MarshalText() ([]byte, error) { return []byte(a.String()), nil }
 
 func (a amount) cmp(b amount) int {
@@ -82,7 +82,7 @@ func (a amount) plus(b amount) amount {
 	return amount{new(big.Rat).Add(a.r, b.r)}
 }
 
-// minus is a − b, floored at 0.
+// minus returns a − b, or 0 if that is negative.
 func (a amount) minus(b amount) amount {
 	d := new(big.Rat).Sub(a.rat(), b.rat())
 	if d.Sign() < 0 {
@@ -98,11 +98,11 @@ func (a amount) mul(b amount) amount {
 	return amount{new(big.Rat).Mul(a.r, b.r)}
 }
 
-// times is k·a, and 0 if k is negative.
+// times returns k·a, or 0 if k is negative.
 func (a amount) times(k int64) amount { return a.mul(amount{new(big.Rat).SetInt64(max(k, 0))}) }
 
-// share is the part num/den of a. It panics unless 0 ≤ num and 0 < den, because callers compute these numbers and do
-// not read them.
+// share returns a·num/den. It panics unless 0 ≤ num and 0 < den: callers compute these numbers, so another value is
+// a programming error.
 func (a amount) share(num, den int64) amount {
 	if num < 0 || den <= 0 {
 		panic("privacy: share of a loss is not a fraction")

@@ -8,26 +8,28 @@ import (
 )
 
 // The three conversions between ρ-zCDP and (ε, δ) rest on one theorem [Canonne, Kamath & Steinke 2020, Proposition
-// 12 and Corollary 13]: a ρ-zCDP mechanism is (ε, δ)-differentially private for every ε ≥ 0 and, with any α > 1,
+// 12 and Corollary 13]. Claim: a ρ-zCDP mechanism is (ε, δ)-differentially private for every ε ≥ 0 and every α > 1,
+// with
 //
 //	δ = exp((α−1)(αρ−ε)) · (1−1/α)^α / (α−1).
 //
-// Proof. Let Z = ln P(y)/Q(y), y from P, be the privacy loss of neighbours. The least δ is E[max(0, 1−e^(ε−Z))],
-// and since (1−e^(ε−z))·e^(−(α−1)z) is greatest where e^(ε−z) = 1−1/α, max(0, 1−e^(ε−z)) ≤
-// e^((α−1)(z−ε))·(1−1/α)^(α−1)/α for all z. By zCDP, E[e^((α−1)Z)] ≤ e^((α−1)αρ). ∎
+// Proof. Let Z = ln P(y)/Q(y), with y drawn from P, be the privacy loss between neighbours. The least possible δ is
+// E[max(0, 1−e^(ε−Z))]. The function (1−e^(ε−z))·e^(−(α−1)z) of z is greatest at e^(ε−z) = 1−1/α. Hence max(0,
+// 1−e^(ε−z)) ≤ e^((α−1)(z−ε))·(1−1/α)^(α−1)/α for all z. By zCDP, E[e^((α−1)Z)] ≤ e^((α−1)αρ). Taking expectations
+// gives the claim. ∎
 //
-// With β = α−1 and L = ln 1/δ, taking logarithms and solving for each of the three in turn:
+// Let β = α−1 and L = ln 1/δ. Taking logarithms, and solving for each of the three parameters, gives
 //
 //	ε(β)    = (1+β)ρ − ln(1+1/β) + (L − ln(1+β))/β
 //	ρ(β)    = (ε + ln(1+1/β) − (L − ln(1+β))/β) / (1+β)
 //	ln δ(β) = β((1+β)ρ − ε − ln(1+1/β)) − ln(1+β)
 //
-// Every β > 0 gives a true bound, so the search for it (order.go) needs no certificate. Its result is evaluated in
-// interval arithmetic, and rounded to the safe side.
+// Every β > 0 gives a valid bound, so the numerical search for the best β (order.go) needs no certificate. The
+// bound at its result is evaluated in interval arithmetic, and rounded to the safe side.
 
-// EpsilonAt is the least ε, rounded up, for which a mechanism of zCDP loss r is (ε, d)-differentially private by the
-// theorem above. It is 0 for no loss, and if d alone covers the loss. At d = 0 there is no such ε, which is ErrDelta,
-// unless the loss is 0.
+// EpsilonAt returns the least ε, rounded up, for which a mechanism of zCDP loss r is (ε, d)-differentially private
+// by the theorem above. It is 0 if r is 0, or if d is 1. If d is 0 and r is not, there is no such ε, and the error
+// is ErrDelta.
 func (r Rho) EpsilonAt(d Delta) (Epsilon, error) {
 	switch {
 	case r.IsZero() || d.certain():
@@ -41,13 +43,13 @@ func (r Rho) EpsilonAt(d Delta) (Epsilon, error) {
 		slope := p.number(1).Add(b).Mul(p.rho)
 		return slope.Sub(p.lnInverse(b)).Add(p.surprise.Sub(b.Log1p()).Quo(b))
 	}, settled)
-	// An ε below 0 promises no less than 0 does: the theorem's δ decreases in ε.
+	// roundUp turns an ε below 0 into 0. That is sound, because the theorem's δ decreases in ε.
 	return Epsilon{roundUp(x.Hi())}, nil
 }
 
-// DeltaAt is the least δ, rounded up, for which a mechanism of zCDP loss r is (e, δ)-differentially private by the
-// theorem above: 0 at no loss, else at least 10⁻¹⁰⁰⁰, and 1, which promises nothing, where it comes within
-// 10⁻¹⁶ of it.
+// DeltaAt returns the least δ, rounded up, for which a mechanism of zCDP loss r is (e, δ)-differentially private by
+// the theorem above. It is 0 if r is 0, and otherwise at least 10⁻¹⁰⁰⁰. It is 1, which promises nothing, if the
+// bound is at least 1 or within 10⁻¹⁶ of 1.
 func (r Rho) DeltaAt(e Epsilon) Delta {
 	if r.IsZero() {
 		return Delta{}
@@ -70,15 +72,16 @@ func (r Rho) DeltaAt(e Epsilon) Delta {
 	}
 }
 
-// RhoFor is the largest zCDP loss, rounded down, that EpsilonAt converts at d to at most e: a mechanism of this loss is
-// (e, d)-differentially private. It falls short of the largest by less than 10⁻¹⁵ of it, and EpsilonAt of it of e
-// by less than 10⁻¹⁵ of e; below 10⁻¹⁰⁰⁰ either is 0. At d = 0 there is none above 0, and at d = 1 there
-// is no largest: both are ErrDelta.
+// RhoFor returns a zCDP loss whose mechanisms are (e, d)-differentially private. It is nearly the largest loss that
+// EpsilonAt converts at d to at most e: it is less by a relative 10⁻¹⁵ at most. Its ε by EpsilonAt is also less
+// than e by a relative 10⁻¹⁵ at most. Losses below 10⁻¹⁰⁰⁰ become 0. The error is ErrDelta if d is 0, which no
+// positive loss achieves, or if d is 1, at which there is no largest loss.
 func RhoFor(e Epsilon, d Delta) (Rho, error) {
 	if d.IsZero() || d.certain() {
 		return Rho{}, fmt.Errorf("%w: a zCDP loss needs one above 0 and below 1", ErrDelta)
 	}
-	// The aim is on the grid that EpsilonAt rounds up to, so that what is just below it stays so.
+	// aim is e rounded down to the grid that EpsilonAt rounds up to. So an ε just below aim is not rounded above
+	// it.
 	aim := new(big.Rat)
 	if !e.IsZero() && size(e.rat()) > -smallest {
 		aim = exact.FloorDecimal(e.rat(), digits-size(e.rat()))
@@ -90,7 +93,7 @@ func RhoFor(e Epsilon, d Delta) (Rho, error) {
 		rest := p.epsilon.Add(p.lnInverse(b)).Sub(p.surprise.Sub(b.Log1p()).Quo(b))
 		return rest.Quo(p.number(1).Add(b))
 	}, func(x exact.Interval) bool {
-		// Since dε/dρ = 1+β, ε is as narrow as need be if (1+β)ρ is, beside ε.
+		// dε/dρ is 1+β, so ε is known precisely enough if the width of (1+β)ρ is small relative to ε.
 		spread := x.Width()
 		spread.Mul(spread, new(big.Float).Add(b.Hi(), big.NewFloat(1)))
 		target := new(big.Float).SetRat(aim)
@@ -99,7 +102,7 @@ func RhoFor(e Epsilon, d Delta) (Rho, error) {
 	if x.Lo().Sign() <= 0 || negligible(x.Lo()) {
 		return Rho{}, nil
 	}
-	// One step below what was found, where a step is far below ρ and changes ε by far less than ε.
+	// Subtract one step. A step is far below ρ, and changes ε by far less than ε.
 	rho, _ := x.Lo().Rat(nil)
 	scale := size(rho)
 	if aim.Sign() > 0 {
@@ -108,8 +111,8 @@ func RhoFor(e Epsilon, d Delta) (Rho, error) {
 	}
 	places := digits - scale
 	rho, step := exact.FloorDecimal(rho, places), exact.DecimalStep(places)
-	// The first attempt is enough by the argument above. The loop makes the promise hold whatever becomes of the
-	// search.
+	// By the argument above, the first attempt succeeds. The loop keeps the promise even if the numerical search
+	// failed.
 	for range 64 {
 		if rho.Sub(rho, step).Sign() <= 0 {
 			break

@@ -8,31 +8,30 @@ import (
 	"dither/internal/exact"
 )
 
-// Loss is the promise of a mechanism, or a budget for it, under one of two accountants: a pure ε, or (ρ, δ) of
-// δ-approximate zCDP. A pure loss combined with a zCDP loss counts as (ε²/2, 0) [Bun & Steinke 2016, Proposition
-// 1.4]. A zCDP loss never counts as pure. The zero value is a pure loss of 0.
+// Loss is the promise of a mechanism, or a budget, in the terms of one of two accountants: a pure ε, or (ρ, δ) of
+// δ-approximate zCDP. A pure loss that is combined with a zCDP loss counts as (ε²/2, 0) [Bun & Steinke 2016,
+// Proposition 1.4]. A zCDP loss never counts as pure. The zero value is a pure loss of 0.
 //
-// A mechanism is δ-approximately ρ-zCDP if its distributions on neighbours are mixtures P = (1−δ)P′ + δP″ and
-// Q = (1−δ)Q′ + δQ″ with D_α(P′‖Q′) ≤ αρ and D_α(Q′‖P′) ≤ αρ for all α > 1 [Bun &
-// Steinke 2016, Definition 8.1, which conditions on events of probability at least 1−δ: a coin thins each to exactly
-// that].
+// A mechanism is δ-approximately ρ-zCDP if its distributions on neighbours are mixtures P = (1−δ)P′ + δP″ and Q =
+// (1−δ)Q′ + δQ″ with D_α(P′‖Q′) ≤ αρ and D_α(Q′‖P′) ≤ αρ for all α > 1. (Definition 8.1 of Bun & Steinke 2016
+// conditions on events of probability at least 1−δ. A biased coin reduces each event to probability exactly 1−δ.)
 type Loss struct {
 	zcdp    bool
-	epsilon Epsilon // for a pure loss
-	rho     Rho     // of a zCDP loss, as is delta
+	epsilon Epsilon // set for a pure loss
+	rho     Rho     // set for a zCDP loss, like delta
 	delta   Delta
 }
 
-// ErrGroup reports a loss without group privacy here: zCDP with a δ above 0.
+// ErrGroup reports a loss for which this package has no group privacy: zCDP with a δ above 0.
 var ErrGroup = errors.New("no group privacy under approximate zCDP")
 
-// PureLoss is the loss of an ε-differentially private mechanism.
+// PureLoss returns the loss of an ε-differentially private mechanism.
 func PureLoss(e Epsilon) Loss { return Loss{epsilon: e} }
 
-// ZCDPLoss is the loss of a d-approximately r-zCDP mechanism.
+// ZCDPLoss returns the loss of a d-approximately r-zCDP mechanism.
 func ZCDPLoss(r Rho, d Delta) Loss { return Loss{zcdp: true, rho: r, delta: d} }
 
-// Accountant is Pure or ZCDP.
+// Accountant returns Pure or ZCDP, whichever counts this loss.
 func (l Loss) Accountant() Accountant {
 	if l.zcdp {
 		return ZCDP
@@ -40,10 +39,10 @@ func (l Loss) Accountant() Accountant {
 	return Pure
 }
 
-// Pure is the ε of a pure loss. For a zCDP loss ok is false.
+// Pure returns the ε of a pure loss. For a zCDP loss ok is false.
 func (l Loss) Pure() (e Epsilon, ok bool) { return l.epsilon, !l.zcdp }
 
-// ZCDP is the loss as zCDP, which a pure loss is too.
+// ZCDP returns the loss in terms of zCDP. A pure loss of ε becomes ρ = ε²/2.
 func (l Loss) ZCDP() (Rho, Delta) {
 	if l.zcdp {
 		return l.rho, l.delta
@@ -51,7 +50,8 @@ func (l Loss) ZCDP() (Rho, Delta) {
 	return l.epsilon.Rho(), Delta{}
 }
 
-// In is the loss under an accountant. A zCDP loss under Pure, and an unknown accountant, are ErrAccountant.
+// In returns the loss in the terms of an accountant. For a zCDP loss under Pure, or an unknown accountant, the
+// error is ErrAccountant.
 func (l Loss) In(a Accountant) (Loss, error) {
 	switch {
 	case a == l.Accountant():
@@ -62,8 +62,8 @@ func (l Loss) In(a Accountant) (Loss, error) {
 	return Loss{}, fmt.Errorf("%w: %s has no loss under %s", ErrAccountant, l, a)
 }
 
-// Price is the largest ε for a question within l. For a pure l it is l's ε; under zCDP, where a price of ε costs
-// ε²/2, it is that of l's ρ. It is rounded down to six digits, for typing.
+// Price returns the largest ε for a question within l, rounded down to six digits for typing. For a pure l it is
+// l's ε. For a zCDP loss it is the ε that costs l's ρ, since a price of ε costs ε²/2 there.
 func (l Loss) Price() Epsilon {
 	e := l.epsilon
 	if l.zcdp {
@@ -75,10 +75,11 @@ func (l Loss) Price() Epsilon {
 	return Epsilon{amount{exact.FloorDigits(e.rat(), 6)}}
 }
 
-// IsZero reports no loss at all.
+// IsZero reports whether every part of the loss is 0.
 func (l Loss) IsZero() bool { return l.epsilon.IsZero() && l.rho.IsZero() && l.delta.IsZero() }
 
-// both applies one of three operations to each part of two losses: as pure if both are, otherwise as zCDP.
+// both applies an operation to each part of two losses: to their ε if both are pure, and otherwise to their ρ and
+// δ.
 func both(l, m Loss, e func(a, b Epsilon) Epsilon, r func(a, b Rho) Rho, d func(a, b Delta) Delta) Loss {
 	if !l.zcdp && !m.zcdp {
 		return PureLoss(e(l.epsilon, m.epsilon))
@@ -88,12 +89,13 @@ func both(l, m Loss, e func(a, b Epsilon) Epsilon, r func(a, b Rho) Rho, d func(
 	return ZCDPLoss(r(lr, mr), d(ld, md))
 }
 
-// Plus is composition. The sum of two pure losses is pure; with a zCDP loss, each counts as zCDP, and ρ and δ add up
-// [Bun & Steinke 2016, Lemma 8.2; the proof at Filter]. To sum many losses as zCDP, begin with a zCDP loss, because
-// ε₁²/2 + ε₂²/2 is less than (ε₁+ε₂)²/2.
+// Plus returns the loss of two mechanisms together, by composition. The sum of two pure losses is pure. With a zCDP
+// loss, each loss counts as zCDP, and ρ and δ add up (Bun & Steinke 2016, Lemma 8.2; [Filter] has the proof). To
+// sum many losses as zCDP, begin with a zCDP loss, because ε₁²/2 + ε₂²/2 is less than (ε₁+ε₂)²/2.
 func (l Loss) Plus(m Loss) Loss { return both(l, m, Epsilon.Plus, Rho.Plus, Delta.Plus) }
 
-// Minus is the rest of l after m, each part at least 0. No pure loss covers a zCDP one, so then nothing is left.
+// Minus returns what is left of l after m, each part at least 0. If l is pure and m is not, nothing is left,
+// because no pure loss covers a zCDP loss.
 func (l Loss) Minus(m Loss) Loss {
 	if !l.zcdp && m.zcdp {
 		return Loss{}
@@ -101,7 +103,7 @@ func (l Loss) Minus(m Loss) Loss {
 	return both(l, m, Epsilon.Minus, Rho.Minus, Delta.Minus)
 }
 
-// Min is the lesser of each part: what is within both is within it.
+// Min returns the lesser of each part of two losses. A loss is within Min(l, m) exactly if it is within both.
 func Min(l, m Loss) Loss {
 	return both(l, m, lesser[Epsilon], lesser[Rho], lesser[Delta])
 }
@@ -113,8 +115,8 @@ func lesser[T interface{ Cmp(T) int }](a, b T) T {
 	return b
 }
 
-// Within reports whether each part of l is at most budget's. A zCDP loss is within no pure budget. The order is
-// partial: of two zCDP losses, neither need be within the other.
+// Within reports whether each part of l is at most that of budget. A zCDP loss is within no pure budget. The order
+// is partial: of two zCDP losses, neither need be within the other.
 func (l Loss) Within(budget Loss) bool {
 	if !budget.zcdp {
 		return !l.zcdp && l.epsilon.Cmp(budget.epsilon) <= 0
@@ -123,8 +125,8 @@ func (l Loss) Within(budget Loss) bool {
 	return r.Cmp(budget.rho) <= 0 && d.Cmp(budget.delta) <= 0
 }
 
-// Group is the promise of a mechanism with loss l to k people together: kε, or k²ρ. Under zCDP with a δ above 0 the
-// error is ErrGroup.
+// Group returns the promise of a mechanism with loss l to k people together: kε, or k²ρ. For zCDP with a δ above 0
+// the error is ErrGroup.
 func (l Loss) Group(k int64) (Loss, error) {
 	switch {
 	case !l.zcdp:
@@ -135,17 +137,18 @@ func (l Loss) Group(k int64) (Loss, error) {
 	return ZCDPLoss(l.rho.Group(k), Delta{}), nil
 }
 
-// Share returns the part num/den of each part of l. It panics unless 0 ≤ num and 0 < den.
+// Share returns num/den of each part of l. It panics unless 0 ≤ num and 0 < den.
 func (l Loss) Share(num, den int64) Loss {
 	return Loss{l.zcdp, l.epsilon.Share(num, den), l.rho.Share(num, den), l.delta.Share(num, den)}
 }
 
-// EpsilonAt bounds the ε, rounded up, with which l is (ε, d)-differentially private: its own for a pure loss. A zCDP
-// loss needs a d above its own δ, unless it is no loss; else it is ErrDelta.
+// EpsilonAt returns an ε, rounded up, such that a mechanism of loss l is (ε, d)-differentially private. For a pure
+// loss it is the loss's own ε. A zCDP loss with ρ above 0 needs a d above its own δ; otherwise the error is
+// ErrDelta.
 //
-// Proof for zCDP [Bun & Steinke 2016, Lemma 8.8]: with δ′ = (d−δ)/(1−δ), P′(S) ≤ e^ε·Q′(S) + δ′ at
-// ε = ρ's ε at δ′, so P(S) ≤ (1−δ)(e^ε·Q′(S) + δ′) + δ ≤ e^ε·Q(S) + (1−δ)δ′ + δ, and the
-// last two are d. ∎
+// Proof for zCDP [Bun & Steinke 2016, Lemma 8.8]. Let δ′ = (d−δ)/(1−δ), and let ε be the value to which ρ converts
+// at δ′. Then P′(S) ≤ e^ε·Q′(S) + δ′. So P(S) ≤ (1−δ)(e^ε·Q′(S) + δ′) + δ ≤ e^ε·Q(S) + (1−δ)δ′ + δ, and the last
+// two terms add up to d. ∎
 func (l Loss) EpsilonAt(d Delta) (Epsilon, error) {
 	switch {
 	case !l.zcdp:

@@ -11,13 +11,14 @@ import (
 	"dither/internal/exact"
 )
 
-// ErrLoss reports a text that is no loss.
+// ErrLoss reports a text that is not a valid loss.
 var ErrLoss = errors.New("invalid loss")
 
-// String writes "ε = 0.5", "ρ = 0.02", or "ρ = 0.02, δ = 0.001".
+// String returns "ε = 0.5", "ρ = 0.02", or "ρ = 0.02, δ = 0.001".
 func (l Loss) String() string { return l.text(func(number string) string { return number }) }
 
-// Short is String with at most six digits, for people: rounded up for a price, or down for an amount that may be spent.
+// Short returns the text of String with at most six digits a number. Round a price up, and an amount that may be
+// spent down.
 func (l Loss) Short(up bool) string {
 	round := exact.FloorDigits
 	if up {
@@ -49,9 +50,9 @@ func (l Loss) MarshalJSON() ([]byte, error) {
 	}{l.epsilon})
 }
 
-// UnmarshalJSON parses the output of MarshalJSON, and nothing else: an unknown, missing or repeated key, a key in
-// another case, and a number or null in place of a text are ErrLoss. By default, package json would take the last of
-// two losses.
+// UnmarshalJSON reads the output of MarshalJSON. For anything else the error is ErrLoss: an unknown, missing or
+// repeated key, a key in another case, and a number or null instead of a string. (Package json by itself would
+// silently use the last of two losses.)
 func (l *Loss) UnmarshalJSON(data []byte) error {
 	var read Loss
 	parts := map[string]encoding.TextUnmarshaler{"epsilon": &read.epsilon, "rho": &read.rho, "delta": &read.delta}

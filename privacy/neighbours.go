@@ -1,5 +1,6 @@
-// Package privacy is the calculus of the promise: which datasets are neighbours, how much a query changes between them,
-// what a mechanism loses, and how losses add up. It never sees data, and computes with exact rationals.
+// Package privacy defines differential privacy as dither uses it: neighbouring datasets, privacy losses, and how
+// losses compose and convert. It also has the noise scales that a sensitivity needs. It never sees data, and
+// computes with exact rationals.
 package privacy
 
 import (
@@ -7,15 +8,16 @@ import (
 	"fmt"
 )
 
-// Neighbours is the neighbouring relation: the pairs of databases between which the promise holds.
+// Neighbours is a neighbouring relation: the pairs of datasets between which the privacy promise holds.
 type Neighbours int
 
 const (
-	// AddRemove means that one database has all the rows of one unit (a person, or a row) that the other lacks
-	// ("unbounded").
+	// AddRemove relates datasets of which one lacks all rows of one unit, and is otherwise equal. A unit is a
+	// person or a row. The literature calls this relation unbounded.
 	AddRemove Neighbours = iota + 1
-	// ChangeOne means that the rows of one unit are replaced by those of another ("bounded"). If rows are units, a row is
-	// replaced by a row of the same table. The number of units stays the same.
+	// ChangeOne relates datasets in which the rows of one unit are replaced by those of another. If rows are units,
+	// a row is replaced by a row of the same table. The number of units stays the same. The literature calls this
+	// relation bounded.
 	ChangeOne
 )
 
@@ -33,7 +35,7 @@ func ParseNeighbours(text string) (Neighbours, error) {
 	return 0, fmt.Errorf("%w, not %q", ErrNeighbours, text)
 }
 
-// String writes the name that ParseNeighbours reads.
+// String returns the name that ParseNeighbours reads.
 func (n Neighbours) String() string {
 	switch n {
 	case AddRemove:
@@ -44,10 +46,10 @@ func (n Neighbours) String() string {
 	return fmt.Sprintf("Neighbours(%d)", int(n))
 }
 
-// MarshalText writes what String writes.
+// MarshalText returns the name that ParseNeighbours reads.
 func (n Neighbours) MarshalText() ([]byte, error) { return []byte(n.String()), nil }
 
-// UnmarshalText reads what ParseNeighbours reads.
+// UnmarshalText reads a name as ParseNeighbours does.
 func (n *Neighbours) UnmarshalText(text []byte) error {
 	m, err := ParseNeighbours(string(text))
 	if err != nil {

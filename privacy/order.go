@@ -7,13 +7,13 @@ import (
 	"dither/internal/exact"
 )
 
-// problem is what is known when the best order is looked for: two of ρ, ε and L = ln 1/δ.
+// problem holds the known parameters of a search for the best order: two of ρ, ε and L = ln 1/δ. surprise is L.
 type problem struct {
 	bits                   uint
 	rho, epsilon, surprise exact.Interval
 }
 
-// surprise is L = ln 1/δ = ln(1 + (1−δ)/δ), for 0 < δ < 1.
+// surprise returns L = ln 1/δ = ln(1 + (1−δ)/δ), for 0 < δ < 1.
 func surprise(d Delta, bits uint) exact.Interval {
 	odds := new(big.Rat).Sub(one, d.rat())
 	return exact.IntervalOf(odds.Quo(odds, d.rat()), bits).Log1p()
@@ -23,16 +23,21 @@ func (p problem) number(n int64) exact.Interval {
 	return exact.IntervalOf(new(big.Rat).SetInt64(n), p.bits)
 }
 
-// lnInverse is ln(1+1/β).
+// lnInverse returns ln(1+1/β).
 func (p problem) lnInverse(b exact.Interval) exact.Interval { return p.number(1).Quo(b).Log1p() }
 
-// The best order β = α−1 of each conversion is a single root. For ε(β), the derivative is ρ − (L −
-// ln(1+β))/β², whose sign is that of ρβ² + ln(1+β) − L, which increases. For ln δ(β) it is (1+2β)ρ − ε
-// − ln(1+1/β), which increases. At the best order for ρ(β) both are 0, and ρ eliminated, (L − ln(1+β))(1+2β)
-// − β²(ε + ln(1+1/β)) is 0; it is positive before and negative after: along the curve of best orders ε(ρ) has
-// the slope 1+β and ρ decreases in β, hence so does ε.
+// The best order β = α−1 of each conversion is the only root of a function.
 //
-// Each root is found in u = ln β by halving, in floats, and then by Newton's method at full precision.
+// For ε(β), the derivative is ρ − (L − ln(1+β))/β². Its sign is that of ρβ² + ln(1+β) − L, which increases in β.
+//
+// For ln δ(β), the derivative is (1+2β)ρ − ε − ln(1+1/β), which increases in β.
+//
+// At the best order for ρ(β), both of these functions are 0. Eliminating ρ shows that (L − ln(1+β))(1+2β) − β²(ε +
+// ln(1+1/β)) is 0 there. This function is positive below the root and negative above it. To see this, follow the
+// curve of best orders: ε(ρ) has the slope 1+β there, and ρ decreases in β. Hence ε decreases in β too.
+//
+// The code finds each root in u = ln β: first by bisection in floating point, and then by Newton's method at full
+// precision.
 
 // orderForEpsilon solves ρβ² + ln(1+β) = L.
 func (p problem) orderForEpsilon() exact.Interval {
@@ -70,10 +75,11 @@ func (p problem) orderForRho() exact.Interval {
 	})
 }
 
-// halve finds where above turns from false to true, among the logarithms of all orders that matter.
+// halve returns the point at which above changes from false to true, by bisection. Its range covers the logarithms
+// of all orders that can occur.
 func halve(above func(u float64) bool) float64 {
 	low, high := -1e8, 1e8
-	for range 90 { // from 10⁸ down to an ulp of a u of 10⁻³
+	for range 90 { // enough steps to go from a width of 10⁸ to the last bit of a u of 10⁻³
 		if middle := low + (high-low)/2; above(middle) {
 			high = middle
 		} else {
@@ -83,8 +89,9 @@ func halve(above func(u float64) bool) float64 {
 	return high
 }
 
-// newton refines the order e^start, a point, known to some 24 bits, by steps that each double them. A step by more than
-// half of the order is not of that kind, and ends it.
+// newton refines the order e^start. The start is correct to about 24 bits, and each step of Newton's method doubles
+// that number. newton stops at a step that would change the order by more than half, because such a step does not
+// converge.
 func (p problem) newton(start float64, at func(b exact.Interval) (f, slope exact.Interval)) exact.Interval {
 	exponent := math.Floor(start / math.Ln2)
 	b := big.NewFloat(math.Exp2(start/math.Ln2 - exponent))
@@ -104,7 +111,7 @@ func (p problem) newton(start float64, at func(b exact.Interval) (f, slope exact
 	return point
 }
 
-// ln is about ln x: −Inf at 0.
+// ln approximates ln x. It is −Inf for x = 0.
 func ln(x exact.Interval) float64 {
 	mantissa := new(big.Float)
 	exponent := x.Lo().MantExp(mantissa)
@@ -112,7 +119,7 @@ func ln(x exact.Interval) float64 {
 	return math.Log(f) + float64(exponent)*math.Ln2
 }
 
-// ln1p is about ln(1+eᵘ).
+// ln1p approximates ln(1+eᵘ).
 func ln1p(u float64) float64 {
 	if u > 700 {
 		return u
@@ -120,7 +127,7 @@ func ln1p(u float64) float64 {
 	return math.Log1p(math.Exp(u))
 }
 
-// lnLn1p is about ln ln(1+eᵘ).
+// lnLn1p approximates ln ln(1+eᵘ).
 func lnLn1p(u float64) float64 {
 	if u < -40 {
 		return u
@@ -128,7 +135,7 @@ func lnLn1p(u float64) float64 {
 	return math.Log(ln1p(u))
 }
 
-// lnSum is about ln(eᵃ + eᵇ), where b is finite.
+// lnSum approximates ln(eᵃ + eᵇ). b must be finite.
 func lnSum(a, b float64) float64 {
 	return max(a, b) + math.Log1p(math.Exp(-math.Abs(a-b)))
 }

@@ -6,13 +6,14 @@ import (
 	"math/big"
 )
 
-// ErrSensitivity reports a sensitivity that is missing or negative, or one that buys no noise: 0, or any at no loss.
+// ErrSensitivity reports a sensitivity for which there is no noise scale: missing, zero or negative, or any
+// sensitivity at a loss of 0.
 var ErrSensitivity = errors.New("invalid sensitivity")
 
-// LaplaceScale is the scale, in grid units, at which discrete Laplace noise on each value of an integer vector costs
-// the whole vector a loss of e: Δ/ε, exactly, for a sensitivity Δ in grid units [Dwork, McSherry, Nissim & Smith
-// 2006]. A nil, zero or negative sensitivity is ErrSensitivity, and so is a loss of 0, which is ErrEpsilon too: neither
-// has a scale, and none is made up.
+// LaplaceScale returns Δ/ε, the scale of discrete Laplace noise in grid units, exactly. With this noise on each
+// value, an integer vector of L1 sensitivity Δ (units, in grid units) has the loss e [Dwork, McSherry, Nissim &
+// Smith 2006]. For a nil, zero or negative sensitivity the error is ErrSensitivity. For a loss of 0 the error is
+// both ErrSensitivity and ErrEpsilon.
 func LaplaceScale(units *big.Int, e Epsilon) (*big.Rat, error) {
 	switch {
 	case units == nil || units.Sign() <= 0:
@@ -24,14 +25,14 @@ func LaplaceScale(units *big.Int, e Epsilon) (*big.Rat, error) {
 	return scale.Quo(scale, e.rat()), nil
 }
 
-// GaussianSigma2 is the σ², in squared grid units, at which discrete Gaussian noise N_ℤ(0, σ²), drawn
-// independently for each value of an integer vector, costs the whole vector a zCDP loss of r: Δ₂²/(2ρ), exactly,
-// where l2squared = Δ₂² is the largest squared L2 distance, in squared grid units, that the vector moves between
-// neighbours [Canonne, Kamath & Steinke 2020, Theorem 4; for vectors, Theorem 14]. σ² is a parameter: the variance of
-// the noise is slightly below it.
-//
-// A nil, zero or negative sensitivity is ErrSensitivity, and so is a loss of 0, which is ErrRho too: neither has a
+// GaussianSigma2 returns Δ₂²/(2ρ), the parameter σ² of discrete Gaussian noise N_ℤ(0, σ²) in squared grid units,
+// exactly. With this noise, drawn independently for each value, an integer vector has the zCDP loss r. Here
+// l2squared = Δ₂² is the largest squared L2 distance of the vector between neighbours, in squared grid units
+// [Canonne, Kamath & Steinke 2020, Theorem 4; for vectors, Theorem 14]. The variance of the noise is slightly below
 // σ².
+//
+// For a nil, zero or negative sensitivity the error is ErrSensitivity. For a loss of 0 the error is both
+// ErrSensitivity and ErrRho.
 func GaussianSigma2(l2squared *big.Int, r Rho) (*big.Rat, error) {
 	switch {
 	case l2squared == nil || l2squared.Sign() <= 0:

@@ -1,10 +1,10 @@
-// Package entropy provides randomness: from the operating system's generator or, for replay, from a recording.
+// Package entropy provides random bits: from the operating system's generator or, for replay, from a recording.
 //
-// It is the only importer of crypto/rand, whose Read never returns an error: since Go 1.24 the program crashes if the
-// operating system provides no randomness, so no answer can leave without its noise. The package is internal, so that
-// no outsider can supply weak noise, and no flag, setting or build tag replaces a System source. (crypto/rand's own
-// Reader is a variable, which any code in the program can change. In this module only tests that replay the whole
-// curator do.)
+// It is the only importer of crypto/rand, whose Read never returns an error. Since Go 1.24, the program crashes if
+// the operating system provides no randomness. So no answer can be returned without its noise. The package is
+// internal, so that no other module can supply weak noise. No flag, setting or build tag replaces a System source.
+// (The variable rand.Reader of crypto/rand can be changed by any code in the program. In this module only tests
+// that replay the whole curator change it.)
 package entropy
 
 import (
@@ -15,8 +15,8 @@ import (
 	"math/bits"
 )
 
-// blockSize is how many bytes a System source reads at a time; the first block is a short one, since many sources serve
-// a single draw.
+// blockSize is the number of bytes that a System source reads at a time. The first block is shorter, since many
+// sources serve a single draw.
 const (
 	firstBlock = 256
 	blockSize  = 4096
@@ -24,17 +24,18 @@ const (
 
 // Source provides independent, uniformly distributed bits: from the operating system, or from a recording.
 //
-// A Source is not safe for concurrent use, and must not be copied: two copies would return the same bits twice (go vet
+// A Source is not safe for concurrent use, and must not be copied: two copies would return the same bits (go vet
 // reports it).
 //
-// Buffered bytes must not survive a fork or a restored machine image unnoticed, because then two worlds would draw the
-// same noise. A Go program cannot fork without exec, which discards the buffer. Against images: a System source is made
-// for each answer, after the answer's reservation is durable, is never kept across answers, and is wiped when the
-// answer's noise is drawn. The operating system's own generator learns of a restored image if the hypervisor supports
-// it (vmgenid). The remaining risk is an image taken within the microseconds of one answer.
+// If buffered bytes survived a fork or a restored machine image, two processes could draw the same noise. A Go
+// program cannot fork without exec, which discards the buffer. Three facts limit the risk of images. A System
+// source is created for each answer, after the answer's reservation is durable. It is never kept for another
+// answer. It is wiped when the answer's noise is drawn. The operating system's own generator learns of a restored
+// image if the hypervisor supports it (vmgenid). The remaining risk is an image that is taken within the
+// microseconds of one answer.
 type Source struct {
 	_        noCopy
-	buffer   []byte // unread bytes are buffer[next:]
+	buffer   []byte // the unread bytes are buffer[next:]
 	next     int
 	consumed int64
 	recorded bool
@@ -49,17 +50,17 @@ func (*noCopy) Unlock() {}
 // System returns a new source of the operating system's randomness.
 func System() *Source { return new(Source) }
 
-// Recorded returns a source that returns the bits of recording in order, and then panics with ErrExhausted. It is for
-// goldens and replay audits; Replay turns the panic into an error. The recording is copied.
+// Recorded returns a source that returns the bits of recording in order, and then panics with ErrExhausted. It
+// copies the recording. It is for golden tests and replay audits; Replay turns the panic into an error.
 func Recorded(recording []byte) *Source {
 	return &Source{buffer: append([]byte(nil), recording...), recorded: true}
 }
 
-// ErrExhausted is the panic value of reading beyond a recording's end. A sampler cannot continue without its bits, and
-// must not return as if it had them.
+// ErrExhausted is the panic value when a source reads beyond the end of its recording. A sampler cannot continue
+// without its bits, and must not return a value.
 var ErrExhausted = errors.New("entropy: the recording is exhausted")
 
-// Replay runs f on a recording, and returns ErrExhausted where f reads beyond its end.
+// Replay runs f on a recording, and returns ErrExhausted if f reads beyond its end.
 func Replay(recording []byte, f func(*Source)) (err error) {
 	defer func() {
 		if r := recover(); r == ErrExhausted { //nolint:errorlint // the very value that fill panics with, and no other
@@ -72,18 +73,18 @@ func Replay(recording []byte, f func(*Source)) (err error) {
 	return nil
 }
 
-// Consumed is the number of bytes returned so far.
+// Consumed returns the number of bytes returned so far.
 func (s *Source) Consumed() int64 { return s.consumed }
 
-// Wipe overwrites the buffer, read and unread. A System source may be used again, and reads fresh bytes; a recorded one
-// is exhausted.
+// Wipe overwrites the whole buffer. A System source may be used again, and reads fresh bytes. A recorded source is
+// then exhausted.
 func (s *Source) Wipe() {
 	clear(s.buffer)
 	s.next = len(s.buffer)
 }
 
 // take returns the next n ≤ firstBlock bytes, which are valid until the next call. If a System source's buffer has
-// fewer, they are dropped.
+// fewer bytes, take drops them.
 func (s *Source) take(n int) []byte {
 	if len(s.buffer)-s.next < n {
 		s.fill()
@@ -97,7 +98,7 @@ func (s *Source) take(n int) []byte {
 	return b
 }
 
-// fill replaces the buffer of a System source by fresh bytes.
+// fill replaces the buffer of a System source with fresh bytes.
 func (s *Source) fill() {
 	switch {
 	case s.recorded:
@@ -123,18 +124,18 @@ func (s *Source) Uint64() uint64 {
 	return v
 }
 
-// Bits returns n ≤ 64 uniform bits as an integer. It consumes whole bytes. More than 64 bits is a programmer's error,
-// and panics.
+// Bits returns n ≤ 64 uniform bits as an integer. It consumes whole bytes. It panics if n is negative or more than
+// 64.
 func (s *Source) Bits(n int) uint64 {
 	if n < 0 || n > 64 {
 		panic("entropy: Bits of no 0…64 bits")
 	}
 	size := (n + 7) / 8
-	if len(s.buffer)-s.next >= 8 { // a whole word is at hand: one load in place of as many as there are bytes
+	if len(s.buffer)-s.next >= 8 { // the buffer holds a whole word, so one load replaces a load for each byte
 		v := binary.LittleEndian.Uint64(s.buffer[s.next:])
 		s.next += size
 		s.consumed += int64(size)
-		return v & (1<<n - 1) // 1<<64 is 0 in Go, and 0 − 1 all ones
+		return v & (1<<n - 1) // for n = 64, 1<<n is 0 in Go, and 0 − 1 has all bits set
 	}
 	var v uint64
 	for i, b := range s.take(size) {
@@ -143,8 +144,7 @@ func (s *Source) Bits(n int) uint64 {
 	return v & (1<<n - 1)
 }
 
-// Below64 returns a uniform integer in [0, n), by rejection: at most two draws on average. n = 0 is a programmer's
-// error, and panics.
+// Below64 returns a uniform integer in [0, n), by rejection: at most two draws on average. It panics if n is 0.
 func (s *Source) Below64(n uint64) uint64 {
 	if n == 0 {
 		panic("entropy: Below64(0)")
@@ -158,7 +158,7 @@ func (s *Source) Below64(n uint64) uint64 {
 }
 
 // Below returns a uniform integer in [0, n), by rejection: at most two draws on average. If n fits in 64 bits, it
-// consumes the same bytes as Below64 and returns the same. n ≤ 0 is a programmer's error, and panics.
+// consumes the same bytes as Below64 and returns the same integer. It panics if n ≤ 0.
 func (s *Source) Below(n *big.Int) *big.Int {
 	if n.Sign() <= 0 {
 		panic("entropy: Below of no positive integer")
@@ -168,7 +168,7 @@ func (s *Source) Below(n *big.Int) *big.Int {
 	raw := make([]byte, (width+7)/8)
 	for {
 		for i := range raw {
-			raw[len(raw)-1-i] = s.take(1)[0] // the first byte is the lowest, as in Bits
+			raw[len(raw)-1-i] = s.take(1)[0] // the first byte is the least significant, as in Bits
 		}
 		if len(raw) > 0 {
 			raw[0] &= 0xff >> (8*len(raw) - width)

@@ -6,27 +6,27 @@ import (
 	pg "github.com/pganalyze/pg_query_go/v6"
 )
 
-// Limits on a question's relations. A name from WITH counts, with all of its tables, each time it is used.
+// Limits on a question's relations. Each use of a name from WITH counts with all its tables.
 const (
 	maxTables = 16
 	maxNested = 12
 )
 
-// sources is the part of a lowering that handles relations.
+// sources is the state of a lowering for relations.
 type sources struct {
 	named  map[string]named // the names from WITH that are visible here
-	after  int              // the offset after the last lowered SELECT
-	tables int              // how many tables were named, each as often as it is read
+	after  int              // the offset after the SELECT that was lowered last
+	tables int              // the number of tables that are read, counting each mention
 	nested int
 }
 
-// named is a name from WITH.
+// named is the definition of a name from WITH.
 type named struct {
 	branches []*Select
 	tables   int
 }
 
-// from lowers FROM. A single table without a join stays a name, as in questions before relations existed.
+// from lowers FROM. A single table without a join becomes From.Table, and anything else becomes From.Relation.
 func (l *lowering) from(nodes []*pg.Node, start Pos) (From, error) {
 	if len(nodes) == 0 {
 		return From{}, &Error{Pos: start, Message: "the question has no table", Hint: "add FROM and a table's name"}
@@ -54,7 +54,7 @@ func (l *lowering) from(nodes []*pg.Node, start Pos) (From, error) {
 	return From{At: r.Pos(), Relation: r}, nil
 }
 
-// relation lowers one relation; depth is its distance from FROM.
+// relation lowers one relation. depth is its nesting depth in FROM.
 func (l *lowering) relation(n *pg.Node, at Pos, depth int) (Relation, error) {
 	if depth > maxTables {
 		return nil, tooManyTables(at)
@@ -92,7 +92,7 @@ func tooManyTables(at Pos) *Error {
 		maxTables), Hint: "ask for less at once"}
 }
 
-// counted adds tables to the number of tables read.
+// counted adds tables to the number of tables read, and returns an error beyond the limit.
 func (l *lowering) counted(tables int, at Pos) error {
 	if l.sources.tables += tables; l.sources.tables > maxTables {
 		return tooManyTables(at)

@@ -29,7 +29,7 @@ const (
 
 var groupingNames = map[GroupingKind]string{Rollup: "ROLLUP ", Cube: "CUBE ", Sets: "GROUPING SETS "}
 
-// Pos is the place of its word or its parenthesis.
+// Pos returns the position of the keyword or the parenthesis.
 func (x *Grouping) Pos() Pos { return x.At }
 
 func (*Grouping) isExpr() {}
@@ -84,7 +84,7 @@ func (l *lowering) groupingSet(s *pg.GroupingSet, at Pos, depth int) (Expr, erro
 	return out, nil
 }
 
-// together lowers (a, b), whose parts GROUP BY treats as one.
+// together lowers (a, b), which GROUP BY treats as one item.
 func (l *lowering) together(args []*pg.Node, at Pos, depth int) (Expr, error) {
 	out := &Grouping{At: at, Kind: Together}
 	for _, n := range args {

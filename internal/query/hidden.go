@@ -7,18 +7,19 @@ import (
 	pg "github.com/pganalyze/pg_query_go/v6"
 )
 
-// A person must see the question that the parser reads, because questions are reviewed, copied, and kept in the ledger.
-// So outside of quotes no character is allowed that is displayed as something else (Boucher and Anderson, "Trojan
-// Source", 2023), comments included. Quoted text is data and may hold anything, because it must be possible to write a
-// condition on any text.
+// Questions are reviewed, copied, and kept in the ledger. So a person must see the same question as the parser.
+// Outside of quotes, and in comments, no character is allowed that is displayed as something else (Boucher and
+// Anderson, "Trojan Source", 2023). Quoted text is data and may contain any character, so that a condition can be
+// written on any text.
 
-// byteOrderMark is written by some editors at the start of a file.
+// byteOrderMark is a character that some editors write at the start of a file.
 const byteOrderMark = "\uFEFF"
 
-// unmarked removes it, so that positions are those that the editor shows.
+// unmarked removes a leading byte order mark, so that positions match those in an editor.
 func unmarked(sql string) string { return strings.TrimPrefix(sql, byteOrderMark) }
 
-// checkShown refuses text that is displayed as something else. The tokens are the scanner's, including comments.
+// checkShown refuses text that is displayed as something else. tokens are those of PostgreSQL's scanner, including
+// comments.
 func checkShown(src text, tokens []*pg.ScanToken) error {
 	at := 0
 	for _, t := range tokens {
@@ -44,7 +45,7 @@ func checkShown(src text, tokens []*pg.ScanToken) error {
 	return src.shown(at, len(src))
 }
 
-// shown checks text outside of quotes.
+// shown checks characters outside of quotes.
 func (t text) shown(from, to int) error {
 	for i, r := range string(t[from:to]) {
 		at := from + i
@@ -64,8 +65,8 @@ func (t text) shown(from, to int) error {
 	return nil
 }
 
-// unseen reports characters that are drawn as nothing. It excludes joiners and variation selectors, with which words
-// and pictures are written, and the visible format characters around numbers.
+// unseen reports whether a character is invisible. It returns false for joiners and variation selectors, which are
+// part of words and emoji, and for the visible format characters around numbers.
 func unseen(r rune) bool {
 	switch {
 	case r < 0x80, r == '\u200C', r == '\u200D', r == '\uFE0E', r == '\uFE0F':
@@ -76,9 +77,9 @@ func unseen(r rune) bool {
 	return unicode.In(r, unicode.Other_Default_Ignorable_Code_Point, unicode.Variation_Selector)
 }
 
-// word checks a part of a name or of an operator, where the scanner puts every character beyond ASCII. A character that
-// is drawn as a space would separate words for a person, but not for the parser. A joiner after an ASCII character
-// joins nothing, and would make two names look the same.
+// word checks a part of a name or of an operator. The scanner treats every character beyond ASCII as part of a
+// name. A character that looks like a space would separate words for a person, but not for the parser. A joiner
+// after an ASCII character has no effect, and would make two different names look the same.
 func (t text) word(from, to int) error {
 	if err := t.shown(from, to); err != nil {
 		return err
@@ -98,11 +99,12 @@ func (t text) word(from, to int) error {
 	return nil
 }
 
-// unquoted checks a token except for its quoted text. A text constant may continue on another line in quotes of its
-// own; it is one token with everything in between. A doubled quote ends and begins again.
+// unquoted checks a token except for its quoted text. A text constant may continue on another line in further
+// quotes; the scanner returns it as one token with everything in between. In a doubled quote, the first quote ends
+// the text and the second begins it again.
 func (t text) unquoted(from, to int) error {
 	if token := string(t[from:to]); strings.HasPrefix(token, "$") {
-		if tag := strings.IndexByte(token[1:], '$'); tag >= 0 { // $tag$ … $tag$
+		if tag := strings.IndexByte(token[1:], '$'); tag >= 0 { // a constant in the form $tag$ … $tag$
 			return t.word(from, from+1+tag)
 		}
 	}
@@ -127,9 +129,9 @@ func (t text) unquoted(from, to int) error {
 	return t.word(began, to)
 }
 
-// plainComment refuses comments that some databases execute or end elsewhere. MySQL and MariaDB execute /*! … */ and
-// /*M! … */; Oracle and others obey /*+ … */ and --+. For a comment inside another, most readers end at the first
-// */, PostgreSQL at the second.
+// plainComment refuses comments that some databases execute, or end at another position. MySQL and MariaDB execute
+// /*! … */ and /*M! … */. Oracle and others obey /*+ … */ and --+. A comment inside a comment ends both at the
+// first */ in most systems, but only the inner one in PostgreSQL.
 func (t text) plainComment(from, to int) error {
 	comment := string(t[from:to])
 	for _, opens := range []string{"/*!", "/*M!", "/*m!", "/*+", "--+"} {

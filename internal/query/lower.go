@@ -6,20 +6,20 @@ import (
 	pg "github.com/pganalyze/pg_query_go/v6"
 )
 
-// lowering turns PostgreSQL's raw parse tree into ours. It relies on nothing about that tree's shape: protobuf's
-// getters take nil for empty, every switch over node types ends in a refusal, and every index is checked. So an unknown
-// node is refused and never causes a panic.
+// lowering converts PostgreSQL's raw parse tree to the tree of this package. It assumes nothing about the shape of
+// the raw tree. Protobuf's getters accept nil, every switch over node types ends in a refusal, and every index is
+// checked. So an unknown node is refused, and never causes a panic.
 type lowering struct {
 	text     text
 	places   places
-	tokens   []*pg.ScanToken // without comments
+	tokens   []*pg.ScanToken // all tokens except comments
 	maxDepth int
-	stars    map[int]bool // the offsets of COUNT(*, name => value)'s asterisks
+	stars    map[int]bool // the offsets of the asterisks in COUNT(*, name => value)
 	sources  sources
 }
 
-// pos is the place of an offset. For 0 and -1, with which the parser says that it does not know, it is the fallback.
-// (No expression begins at offset 0: a SELECT does.)
+// pos returns the position of an offset. For 0 and −1, by which the parser means that the position is unknown, it
+// returns fallback. (No expression begins at offset 0, because a statement begins with a keyword.)
 func (l *lowering) pos(location int32, fallback Pos) Pos {
 	if location <= 0 {
 		return fallback
@@ -37,7 +37,7 @@ func (l *lowering) selectStmt(s *pg.SelectStmt) (*Select, error) {
 	return l.selected(s, l.items)
 }
 
-// selected lowers a SELECT; items lowers its list.
+// selected lowers a SELECT. The function items lowers its list.
 func (l *lowering) selected(s *pg.SelectStmt, items func([]*pg.Node, Pos) ([]Item, error)) (*Select, error) {
 	start := l.text.pos(l.find(pg.Token_SELECT))
 	if err := l.refuseClauses(s); err != nil {
@@ -125,7 +125,8 @@ func (l *lowering) order(n *pg.Node, start Pos, depth int) (Order, error) {
 	return out, nil
 }
 
-// count reads the number of LIMIT or OFFSET. ALL and NULL mean no limit, as in PostgreSQL.
+// count returns the number of LIMIT or OFFSET, or nil if there is none. ALL and NULL mean no limit, as in
+// PostgreSQL.
 func (l *lowering) count(clause string, n *pg.Node, start Pos) (*int64, error) {
 	e, err := l.optional(n, start, 1)
 	if e == nil || err != nil {

@@ -31,8 +31,8 @@ func (l *lowering) constant(c *pg.A_Const, at Pos) (Expr, error) {
 	return nil, &Error{Pos: at, Message: "this constant is not supported"}
 }
 
-// number reads PostgreSQL's "float" token: a number with a point or an exponent, or an integer beyond 32 bits, in base
-// 10, 16, 8 or 2, possibly with underscores and after a minus.
+// number converts PostgreSQL's "float" token. The token is a number with a point or an exponent, or an integer
+// beyond 32 bits in base 10, 16, 8 or 2. It may have underscores and a leading minus.
 func number(written string, at Pos) (Expr, error) {
 	s := strings.ReplaceAll(written, "_", "")
 	prefixed := strings.TrimPrefix(s, "-")
@@ -42,7 +42,9 @@ func number(written string, at Pos) (Expr, error) {
 	}
 	base := 10
 	if based {
-		base = 0 // the prefix gives the base; otherwise 10, since base 0 reads 010 as 8
+		// SetString takes the base from the prefix. Without a prefix the base must be 10, since SetString would
+		// read 010 as 8
+		base = 0
 	}
 	n, ok := new(big.Int).SetString(s, base)
 	if !ok {
@@ -61,7 +63,8 @@ func integer(n *big.Int, at Pos) (Expr, error) {
 	return &Literal{At: at, Kind: IntegerLiteral, Text: n.String()}, nil
 }
 
-// negate lowers a minus. PostgreSQL folds it into the constant after it; after a plus or another minus we do.
+// negate lowers a minus. PostgreSQL folds a minus into the constant after it. negate does the same after a plus or
+// another minus.
 func (l *lowering) negate(n *pg.Node, at Pos, depth int) (Expr, error) {
 	e, err := l.expr(n, at, depth+1)
 	if err != nil {
@@ -78,7 +81,7 @@ func (l *lowering) negate(n *pg.Node, at Pos, depth int) (Expr, error) {
 	return number(flipped, at)
 }
 
-// types maps PostgreSQL's names of types, as its grammar gives them, to ours.
+// types maps the type names of PostgreSQL's grammar to those of this package.
 var types = map[string]string{
 	"int2": "integer", "int4": "integer", "int8": "integer",
 	"float4": "real", "float8": "real", "numeric": "real",
@@ -100,8 +103,8 @@ func (l *lowering) cast(x *pg.TypeCast, at Pos, depth int) (Expr, error) {
 	return &Cast{At: at, X: e, Type: to}, nil
 }
 
-// date reads a date constant in ISO form only. PostgreSQL also accepts 'today', which is another day tomorrow, and
-// '1/2/2020', which is another day elsewhere.
+// date accepts a date constant in ISO form only. PostgreSQL also accepts 'today', which changes every day, and
+// '1/2/2020', whose meaning depends on the country.
 func date(s *Literal) (Expr, error) {
 	if _, err := time.Parse(time.DateOnly, s.Text); err != nil {
 		return nil, &Error{Pos: s.At, Message: "this is not a date", Hint: "write DATE '2020-01-31'"}

@@ -6,7 +6,7 @@ import (
 	pg "github.com/pganalyze/pg_query_go/v6"
 )
 
-// optional lowers an expression, or returns nil for a missing one.
+// optional lowers an expression, or returns nil if n is nil.
 func (l *lowering) optional(n *pg.Node, at Pos, depth int) (Expr, error) {
 	if n == nil {
 		return nil, nil
@@ -14,8 +14,8 @@ func (l *lowering) optional(n *pg.Node, at Pos, depth int) (Expr, error) {
 	return l.expr(n, at, depth)
 }
 
-// expr lowers an expression. at is the place of the enclosing one, used if the expression has none; depth is its
-// distance from the clause, itself included.
+// expr lowers an expression. at is the position to use if the expression has none of its own. depth is the nesting
+// depth of the expression within its clause, from 1.
 func (l *lowering) expr(n *pg.Node, at Pos, depth int) (Expr, error) {
 	if depth > l.maxDepth {
 		return nil, l.tooDeep(at)
@@ -98,12 +98,13 @@ func (l *lowering) column(c *pg.ColumnRef, at Pos) (Expr, error) {
 	return nil, &Error{Pos: at, Message: "a column's name has at most two parts", Hint: "write table.column"}
 }
 
-// binaryOps are the operators of the tree. The scanner has already turned "!=" into "<>".
+// binaryOps maps the names of operators to those of the tree. The scanner has already replaced "!=" by "<>".
 var binaryOps = map[string]BinaryOp{
 	"+": Add, "-": Sub, "*": Mul, "/": Div, "%": Mod, "=": Eq, "<>": Ne, "<": Lt, "<=": Le, ">": Gt, ">=": Ge,
 }
 
-// operation lowers PostgreSQL's A_Expr: operators, and many other forms that its grammar treats like operators.
+// operation lowers PostgreSQL's A_Expr: an operator, or one of many other forms that its grammar treats as
+// operators.
 func (l *lowering) operation(x *pg.A_Expr, at Pos, depth int) (Expr, error) {
 	no := func(message, hint string) (Expr, error) { return nil, &Error{Pos: at, Message: message, Hint: hint} }
 	name := operatorName(x.GetName())
@@ -139,7 +140,8 @@ func (l *lowering) operation(x *pg.A_Expr, at Pos, depth int) (Expr, error) {
 	}
 }
 
-// operatorName is an operator's name, or OPERATOR(schema.name), which is in none of our tables.
+// operatorName returns the name of an operator. For a qualified name it returns OPERATOR(schema.name), which no
+// table of this package contains.
 func operatorName(names []*pg.Node) string {
 	if len(names) == 1 {
 		return names[0].GetString_().GetSval()
@@ -191,7 +193,8 @@ func (l *lowering) in(x *pg.A_Expr, negated bool, at Pos, depth int) (Expr, erro
 }
 
 func (l *lowering) like(x *pg.A_Expr, negated bool, at Pos, depth int) (Expr, error) {
-	if qualified(x.GetRexpr().GetFuncCall(), "like_escape") { // how the grammar writes ESCAPE
+	// PostgreSQL's grammar represents ESCAPE as a call of like_escape
+	if qualified(x.GetRexpr().GetFuncCall(), "like_escape") {
 		return nil, &Error{Pos: at, Message: "LIKE … ESCAPE is not supported", Hint: "a backslash escapes % and _"}
 	}
 	both, err := l.exprs([]*pg.Node{x.GetLexpr(), x.GetRexpr()}, at, depth+1)

@@ -6,8 +6,8 @@ import (
 	pg "github.com/pganalyze/pg_query_go/v6"
 )
 
-// boolean lowers AND, OR and NOT. PostgreSQL represents a chain as one node with many arguments; our tree leans to the
-// left.
+// boolean lowers AND, OR and NOT. PostgreSQL represents a chain of ANDs as one node with many arguments. The tree
+// of this package nests them to the left.
 func (l *lowering) boolean(x *pg.BoolExpr, at Pos, depth int) (Expr, error) {
 	args, op := x.GetArgs(), And
 	switch x.GetBoolop() {
@@ -28,7 +28,7 @@ func (l *lowering) boolean(x *pg.BoolExpr, at Pos, depth int) (Expr, error) {
 	}
 	var out Expr
 	for i, arg := range args {
-		e, err := l.expr(arg, at, depth+len(args)-max(i, 1)) // its depth once the chain is folded
+		e, err := l.expr(arg, at, depth+len(args)-max(i, 1)) // the argument's depth in the nested chain
 		if err != nil {
 			return nil, err
 		}
@@ -95,8 +95,8 @@ func (l *lowering) caseExpr(x *pg.CaseExpr, at Pos, depth int) (Expr, error) {
 	return out, nil
 }
 
-// forms are the functions with a grammar of their own. To PostgreSQL a quoted "coalesce"(…) is an ordinary call; here
-// it would become the same tree as COALESCE(…).
+// forms are the functions that have a grammar of their own. PostgreSQL treats a quoted "coalesce"(…) as an ordinary
+// call. In this package it would become the same tree as COALESCE(…), so it is refused.
 var forms = map[string]bool{"coalesce": true, "nullif": true, "least": true, "greatest": true, "grouping": true}
 
 func (l *lowering) form(name string, args []*pg.Node, at Pos, depth int) (Expr, error) {
@@ -135,7 +135,7 @@ func (l *lowering) call(f *pg.FuncCall, at Pos, depth int) (Expr, error) {
 	}, nil
 }
 
-// refuseCall refuses calls that the tree cannot hold.
+// refuseCall refuses calls that the tree cannot represent.
 func (l *lowering) refuseCall(f *pg.FuncCall, name string, at Pos) error {
 	no := func(message, hint string) error { return &Error{Pos: at, Message: message, Hint: hint} }
 	grammar := f.GetFuncformat() == pg.CoercionForm_COERCE_SQL_SYNTAX
@@ -159,7 +159,8 @@ func (l *lowering) refuseCall(f *pg.FuncCall, name string, at Pos) error {
 	return refuseOrdered(f, name, at, l.sources.nested > 0)
 }
 
-// qualified reports a call of schema.name. The grammar writes its own functions as pg_catalog.name.
+// qualified reports whether a call has a name of the form schema.name. PostgreSQL's grammar represents its own
+// functions as pg_catalog.name.
 func qualified(f *pg.FuncCall, name string) bool {
 	names := f.GetFuncname()
 	return len(names) == 2 && names[1].GetString_().GetSval() == name

@@ -4,15 +4,15 @@ import (
 	pg "github.com/pganalyze/pg_query_go/v6"
 )
 
-// Argument is a named argument of a call, Name => value: one value, or several in parentheses. A value is a *Literal,
-// or an unquoted word: a *Column without a table, as in bounds => auto.
+// Argument is a named argument of a call, Name => value. It has one value, or several in parentheses. A value is a
+// *Literal, or, for an unquoted word as in bounds => auto, a *Column without a table.
 type Argument struct {
 	At     Pos
 	Name   string
 	Values []Expr // at least one
 }
 
-// Pair returns the two values of name => (a, b); ok is false for anything else.
+// Pair returns the two values of name => (a, b). ok is false for any other argument.
 func (a *Argument) Pair() (lo, hi Expr, ok bool) {
 	if len(a.Values) != 2 {
 		return nil, nil, false
@@ -20,7 +20,7 @@ func (a *Argument) Pair() (lo, hi Expr, ok bool) {
 	return a.Values[0], a.Values[1], true
 }
 
-// Word returns the word of name => word, or "".
+// Word returns the word of name => word, or "" for any other argument.
 func (a *Argument) Word() string {
 	if c, ok := a.Values[0].(*Column); ok && len(a.Values) == 1 {
 		return c.Name
@@ -28,8 +28,8 @@ func (a *Argument) Word() string {
 	return ""
 }
 
-// arguments separates a call's plain arguments from the named ones, which come last. star reports COUNT(*, name =>
-// value), whose asterisk was rewritten.
+// arguments separates the plain arguments of a call from the named ones, which come last. star reports whether the
+// call was COUNT(*, name => value), in which rewritten replaced the asterisk.
 func (l *lowering) arguments(
 	args []*pg.Node, at Pos, depth int,
 ) (plain []Expr, named []Argument, star bool, err error) {
@@ -94,8 +94,9 @@ func (l *lowering) named(x *pg.NamedArgExpr, at Pos, depth int) (Argument, error
 	return a, nil
 }
 
-// starred reports whether the first argument is an asterisk in the text, as in COUNT(*, name => value), which
-// PostgreSQL's grammar does not know. Anywhere else, constant refuses it.
+// starred reports whether the first argument was an asterisk in the text, as in COUNT(*, name => value).
+// PostgreSQL's grammar does not have that form. In any other position, the method constant refuses such an
+// asterisk.
 func (l *lowering) starred(args []*pg.Node) bool {
 	return len(args) > 0 && l.stars[int(args[0].GetAConst().GetLocation())]
 }

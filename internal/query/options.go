@@ -6,28 +6,29 @@ import (
 	pg "github.com/pganalyze/pg_query_go/v6"
 )
 
-// Options is GoogleSQL's clause, SELECT WITH DIFFERENTIAL_PRIVACY OPTIONS(name = value, …) …, or its old form WITH
-// ANONYMIZATION. The caller interprets the options.
+// Options is the clause of GoogleSQL, SELECT WITH DIFFERENTIAL_PRIVACY OPTIONS(name = value, …) …, or its old form
+// WITH ANONYMIZATION. The caller interprets the options.
 type Options struct {
 	At        Pos
-	Anonymize bool // the old form
+	Anonymize bool // the clause has the old form
 	List      []Option
 }
 
-// Option is name = value: the value is a *Literal, or, for an unquoted word or path, a *Column. Name is folded to lower
-// case.
+// Option is name = value. The value is a *Literal, or, for an unquoted word or path, a *Column. Name is folded to
+// lower case.
 type Option struct {
 	At    Pos
 	Name  string
 	Value Expr
 }
 
-// PostgreSQL's grammar knows neither the clause nor COUNT(*, name => value). Both are removed from the text before its
-// parser sees it. The scanner's tokens locate them, so no comment and no text constant is mistaken for one. Neither can
-// be part of a statement that the grammar knows: there WITH never follows SELECT, and a comma never follows an asterisk
-// after a parenthesis. The replacement has as many bytes and characters, so all positions stay.
+// PostgreSQL's grammar has neither the clause nor COUNT(*, name => value). Both are removed from the text before
+// its parser sees it. They are found by the scanner's tokens, so no comment and no text constant is mistaken for
+// one. No statement of PostgreSQL's grammar contains either form: in it, WITH never follows SELECT, and a comma
+// never follows an asterisk after a parenthesis. The replacement has as many bytes and characters, so all positions
+// stay the same.
 
-// rewritten is the text for PostgreSQL's parser.
+// rewritten returns the text that PostgreSQL's parser gets.
 func rewritten(sql string, tokens []*pg.ScanToken) string {
 	tokens = significant(tokens)
 	out := []byte(sql)
@@ -41,7 +42,7 @@ func rewritten(sql string, tokens []*pg.ScanToken) string {
 				out[i] = ' '
 			}
 		}
-		copy(out[begin:], "/*") // characters beyond ASCII stay, inside a comment
+		copy(out[begin:], "/*") // characters beyond ASCII stay in the text, so the clause becomes a comment
 		copy(out[end-2:], "*/")
 	}
 	for _, at := range stars(tokens) {
@@ -52,7 +53,7 @@ func rewritten(sql string, tokens []*pg.ScanToken) string {
 	return string(out)
 }
 
-// stars are the offsets of the asterisks in (*, … .
+// stars returns the offsets of the asterisks that follow a parenthesis and precede a comma.
 func stars(tokens []*pg.ScanToken) (out []int) {
 	for i := 1; i+1 < len(tokens); i++ {
 		if tokens[i-1].GetToken() == pg.Token_ASCII_40 && tokens[i].GetToken() == pg.Token_ASCII_42 &&
@@ -66,8 +67,8 @@ func stars(tokens []*pg.ScanToken) (out []int) {
 // clauseWords are the words that may follow SELECT WITH.
 var clauseWords = map[string]bool{"differential_privacy": true, "anonymization": true}
 
-// clause finds the tokens of the clause, from WITH on. It returns the empty range [0, 0) unless the clause stands
-// directly after a SELECT outside parentheses. The clause ends before the first token that cannot belong to it.
+// clause returns the range of tokens of the clause, from WITH on. The range is [0, 0) unless the clause comes
+// directly after a SELECT outside parentheses. It ends before the first token that cannot belong to the clause.
 func clause(sql string, tokens []*pg.ScanToken) (from, to int) {
 	depth := 0
 	for i, t := range tokens {
@@ -86,14 +87,14 @@ func clause(sql string, tokens []*pg.ScanToken) (from, to int) {
 	return 0, 0
 }
 
-// introduces reports WITH DIFFERENTIAL_PRIVACY, or WITH ANONYMIZATION, at i.
+// introduces reports whether WITH DIFFERENTIAL_PRIVACY or WITH ANONYMIZATION begins at token i.
 func introduces(sql string, tokens []*pg.ScanToken, i int) bool {
 	return i+1 < len(tokens) && (tokens[i].GetToken() == pg.Token_WITH || tokens[i].GetToken() == pg.Token_WITH_LA) &&
 		tokens[i+1].GetToken() == pg.Token_IDENT &&
 		clauseWords[strings.ToLower(spelled(sql, tokens[i+1]))]
 }
 
-// listEnd is the index after OPTIONS(…) at i, or i without such a list.
+// listEnd returns the index after OPTIONS(…) at token i, or i if there is no such list.
 func listEnd(sql string, tokens []*pg.ScanToken, i int) int {
 	if i+1 >= len(tokens) || !strings.EqualFold(spelled(sql, tokens[i]), "options") ||
 		tokens[i+1].GetToken() != pg.Token_ASCII_40 {
@@ -103,7 +104,7 @@ func listEnd(sql string, tokens []*pg.ScanToken, i int) int {
 		switch tokens[j].GetToken() {
 		case pg.Token_ASCII_41:
 			return j + 1
-		case pg.Token_ASCII_40, pg.Token_ASCII_59: // no option contains parentheses: the list was not closed
+		case pg.Token_ASCII_40, pg.Token_ASCII_59: // an option contains no parentheses, so the list was not closed
 			return i
 		default:
 		}
@@ -111,13 +112,13 @@ func listEnd(sql string, tokens []*pg.ScanToken, i int) int {
 	return i
 }
 
-// spelled is a token as written.
+// spelled returns the text of a token.
 func spelled(sql string, t *pg.ScanToken) string {
 	start := min(max(int(t.GetStart()), 0), len(sql))
 	return sql[start:min(max(int(t.GetEnd()), start), len(sql))]
 }
 
-// options reads the clause, if there is one, and removes its tokens.
+// options parses the clause, if there is one, and removes its tokens.
 func (l *lowering) options() (*Options, error) {
 	from, to := clause(string(l.text), l.tokens)
 	if from == to {
@@ -143,7 +144,8 @@ func (l *lowering) options() (*Options, error) {
 	return out, err
 }
 
-// unread explains a text that PostgreSQL's parser refuses, by the GoogleSQL syntax in it if there is any.
+// unread returns the error for a text that PostgreSQL's parser refuses. If the text has faulty GoogleSQL syntax,
+// the error explains that.
 func unread(src text, tokens []*pg.ScanToken, err error) error {
 	l := &lowering{text: src, tokens: significant(tokens)}
 	if _, err := l.options(); err != nil {
@@ -159,7 +161,7 @@ func unread(src text, tokens []*pg.ScanToken, err error) error {
 	return parserError(src, err)
 }
 
-// misplaced refuses a clause that does not belong to the question itself.
+// misplaced refuses a clause in any other position than after the first SELECT.
 func (l *lowering) misplaced() error {
 	for i, t := range l.tokens {
 		if t.GetToken() == pg.Token_SELECT && introduces(string(l.text), l.tokens, i+1) {
@@ -171,7 +173,7 @@ func (l *lowering) misplaced() error {
 	return nil
 }
 
-// optionReader reads name = value, ….
+// optionReader parses a list of name = value.
 type optionReader struct {
 	*lowering
 	tokens []*pg.ScanToken
@@ -212,13 +214,13 @@ func (r *optionReader) option(tokens, rest []*pg.ScanToken) (Option, error) {
 	return o, err
 }
 
-// isWord reports names, quoted or not, and keywords.
+// isWord reports whether a token is a name, quoted or not, or a keyword.
 func isWord(t *pg.ScanToken, text string) bool {
 	return t.GetToken() == pg.Token_IDENT || t.GetKeywordKind() != pg.KeywordKind_NO_KEYWORD &&
 		plain(strings.ToLower(text))
 }
 
-// word is a name, folded to lower case unless it is quoted.
+// word returns the name in a token, folded to lower case unless it is quoted.
 func (r *optionReader) word(t *pg.ScanToken) string {
 	text := r.tokenText(t)
 	if strings.HasPrefix(text, `"`) {
@@ -227,7 +229,7 @@ func (r *optionReader) word(t *pg.ScanToken) string {
 	return foldASCII(text)
 }
 
-// foldASCII is PostgreSQL's folding of names.
+// foldASCII folds a name as PostgreSQL does.
 func foldASCII(s string) string {
 	return strings.Map(func(c rune) rune {
 		if c >= 'A' && c <= 'Z' {
@@ -237,7 +239,7 @@ func foldASCII(s string) string {
 	}, s)
 }
 
-// value reads a number, NULL, TRUE, FALSE, a text, a word, or a path of two words.
+// value parses a number, NULL, TRUE, FALSE, a text, a word, or a path of two words.
 func (r *optionReader) value(tokens []*pg.ScanToken) (Expr, error) {
 	at := r.text.pos(int(tokens[0].GetStart()))
 	text, rest := r.tokenText(tokens[0]), tokens[1:]

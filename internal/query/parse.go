@@ -1,9 +1,9 @@
-// Package query turns the text of a question into a small tree of its own. PostgreSQL's grammar parses the text;
-// anything that the tree cannot hold is refused, with the place, the reason and an alternative. docs/reference/sql.md
-// defines the dialect. This package knows nothing of tables, types or privacy, which are package plan's concern.
+// Package query parses the text of a question into a small tree. PostgreSQL's grammar parses the text. A form that
+// the tree cannot represent is refused, with the position, the reason and an alternative. docs/reference/sql.md
+// defines the dialect. Package plan, not this one, deals with tables, types and privacy.
 //
-// The package promises that Parse neither panics nor kills the process, whatever the text (see limits and thread.go),
-// that every error is an *Error, and that a tree's String parses back to the same tree.
+// The package promises three things. Parse neither panics nor kills the process, whatever the text (see limits and
+// thread.go). Every error is an *Error. A tree's String parses back to the same tree.
 package query
 
 import (
@@ -16,25 +16,26 @@ import (
 	"github.com/pganalyze/pg_query_go/v6/parser"
 )
 
-// limits are checked before the C parser sees the text, except for depth, which bounds the recursion of this package
-// and of its callers.
+// limits on the text of a question. They are checked before the C parser sees the text, except for depth and
+// tokens. depth bounds the recursion of this package and of its callers.
 //
-// The stack that the C parser needs grows with the number of tokens. On linux/amd64 (TestCrashDistance) the most
-// demanding statement, a IS NULL IS NULL …, takes 350 bytes of stack per token, 0.7 MiB at the limit. With stackSize
-// the process dies at about 49,000 tokens, 24 times the limit. Constructs that nest to the right (parentheses, calls,
-// subqueries) never get that far, since PostgreSQL's parser refuses more than 10,000 open symbols.
+// The C parser's stack grows with the number of tokens. On linux/amd64 (TestCrashDistance) the most demanding
+// statement, a IS NULL IS NULL …, takes 350 bytes of stack per token, or 0.7 MiB at the limit. With a stack of
+// stackSize, the process crashes at about 49,000 tokens, which is 24 times the limit. Constructs that nest to the
+// right (parentheses, calls, subqueries) never get that far, since PostgreSQL's parser refuses more than 10,000
+// open symbols.
 type limits struct{ bytes, tokens, depth int }
 
 var defaultLimits = limits{bytes: 16 << 10, tokens: 2048, depth: 200}
 
-// maxName is PostgreSQL's NAMEDATALEN - 1. PostgreSQL cuts longer names off silently; we refuse them.
+// maxName is PostgreSQL's NAMEDATALEN - 1. PostgreSQL truncates longer names silently; this package refuses them.
 const maxName = 63
 
-// Parse turns one SELECT statement into a tree. Every error is an *Error.
+// Parse parses one SELECT statement. Every error is an *Error.
 func Parse(sql string) (*Select, error) { return parse(sql, defaultLimits) }
 
-// Ahead does a part of Parse's work for texts that will be parsed soon, as many as it keeps. Together that takes less
-// time. It does not change Parse's results.
+// Ahead parses several texts at once and caches the raw results, up to the cache's size. It saves time if Parse is
+// called for these texts soon. It does not change the results of Parse.
 func Ahead(sqls []string) {
 	var js []job
 	bytes := 0
@@ -57,7 +58,7 @@ func parse(sql string, lim limits) (*Select, error) {
 		return nil, err
 	}
 	p := parseOnThread(job{sql: sql, maxTokens: lim.tokens})
-	if p.scan != nil { // without tokens the quotes are unknown, and the text is refused anyway
+	if p.scan != nil { // without tokens the quotes are unknown; such a text is refused below
 		if err := checkShown(src, p.scan.GetTokens()); err != nil {
 			return nil, err
 		}
@@ -93,7 +94,8 @@ func parse(sql string, lim limits) (*Select, error) {
 	return s, nil
 }
 
-// checkText refuses text that must not reach C: a NUL would end it early, and the rest would go unread.
+// checkText refuses text that must not reach the C parser: too long, not UTF-8, or with a NUL, at which C would
+// stop reading.
 func checkText(src text, lim limits) error {
 	if len(src) > lim.bytes {
 		return src.refuse(0, "ask for less at once", "the question has %d bytes, more than %d", len(src), lim.bytes)
@@ -111,7 +113,8 @@ func checkText(src text, lim limits) error {
 	return nil
 }
 
-// parserError turns a refusal of PostgreSQL's into ours. Its position counts characters from 1; 0 means none.
+// parserError converts an error of PostgreSQL's parser to an *Error. The parser's position counts characters from
+// 1; 0 means none.
 func parserError(src text, err error) error {
 	var e *parser.Error
 	if !errors.As(err, &e) {
@@ -124,16 +127,16 @@ func parserError(src text, err error) error {
 	return out
 }
 
-// shorten limits the length of a message that quotes the rest of the question.
+// shorten truncates a long message. The parser's messages may quote the rest of the question.
 func shorten(message string) string {
 	const most = 120
-	if runes := []rune(message); len(runes) > most { // (this also repairs bad UTF-8)
+	if runes := []rune(message); len(runes) > most { // converting to runes also replaces invalid UTF-8
 		return string(runes[:most]) + "…"
 	}
 	return strings.ToValidUTF8(message, "\uFFFD")
 }
 
-// significant drops the comments.
+// significant returns the tokens that are not comments.
 func significant(tokens []*pg.ScanToken) []*pg.ScanToken {
 	out := tokens[:0:0]
 	for _, t := range tokens {
@@ -144,14 +147,15 @@ func significant(tokens []*pg.ScanToken) []*pg.ScanToken {
 	return out
 }
 
-// checkNames refuses identifiers that PostgreSQL would cut off.
+// checkNames refuses names that PostgreSQL would truncate.
 func (l *lowering) checkNames() error {
 	for _, t := range l.tokens {
 		if t.GetToken() != pg.Token_IDENT && t.GetToken() != pg.Token_UIDENT {
 			continue
 		}
 		name := l.tokenText(t)
-		if open := strings.IndexByte(name, '"'); open >= 0 { // "…" or U&"…", an inner quote doubled
+		// a name in the form "…" or U&"…", in which an inner quote is doubled
+		if open := strings.IndexByte(name, '"'); open >= 0 {
 			name = strings.ReplaceAll(strings.TrimSuffix(name[open+1:], `"`), `""`, `"`)
 		}
 		if len(name) > maxName {
@@ -161,13 +165,14 @@ func (l *lowering) checkNames() error {
 	return nil
 }
 
-// tokenText is a token as written.
+// tokenText returns the text of a token.
 func (l *lowering) tokenText(t *pg.ScanToken) string {
 	start := min(max(int(t.GetStart()), 0), len(l.text))
 	return string(l.text[start:min(max(int(t.GetEnd()), start), len(l.text))])
 }
 
-// find is the offset of the first token of a kind, preferably outside parentheses, or of the first token at all.
+// find returns the offset of the first token of a kind, preferably outside parentheses. If there is none, it
+// returns the offset of the first token of the text.
 func (l *lowering) find(kind pg.Token) int {
 	nested, inside := 0, -1
 	for _, t := range l.tokens {
@@ -192,7 +197,7 @@ func (l *lowering) find(kind pg.Token) int {
 	return l.first(0)
 }
 
-// first is the offset of the first token at or after from.
+// first returns the offset of the first token at or after from, or the length of the text if there is none.
 func (l *lowering) first(from int) int {
 	for _, t := range l.tokens {
 		if int(t.GetStart()) >= from {
@@ -202,7 +207,7 @@ func (l *lowering) first(from int) int {
 	return len(l.text)
 }
 
-// single returns the only statement, which must be a SELECT.
+// single returns the only statement, or an error unless there is exactly one and it is a SELECT.
 func (l *lowering) single(stmts []*pg.RawStmt) (*pg.SelectStmt, error) {
 	if len(stmts) == 0 {
 		return nil, l.text.refuse(len(l.text), "write SELECT … FROM …", "there is no question")
@@ -220,7 +225,8 @@ func (l *lowering) single(stmts []*pg.RawStmt) (*pg.SelectStmt, error) {
 	return nil, l.text.refuse(at, hint, "%s: only SELECT is answered", verb)
 }
 
-// verb names a statement other than a SELECT by its first word; WITH does not count.
+// verb returns the message and the hint for a statement that is not a SELECT. The message names the statement by
+// its first word after any WITH clause.
 func (l *lowering) verb(stmt *pg.Node, at int) (verb, hint string) {
 	hint = "write SELECT … FROM …"
 	switch stmt.GetNode().(type) {

@@ -2,13 +2,13 @@ package query
 
 import "unicode/utf8"
 
-// places converts offsets of a text to places, as many as there are expressions. It counts lines and characters up to
-// some offsets once.
+// places converts byte offsets to positions. A question has many expressions, so places counts lines and characters
+// once, and remembers the position at every placesApart bytes.
 type places struct {
 	known []place
 }
 
-// place is where a character of the text begins.
+// place is the offset and the position of a character.
 type place struct {
 	offset int
 	at     Pos
@@ -16,14 +16,15 @@ type place struct {
 
 const placesApart = 256
 
-// pos is text.pos.
+// pos returns the same result as text.pos.
 func (p *places) pos(t text, offset int) Pos {
 	if p.known == nil {
 		p.read(t)
 	}
 	offset = min(max(offset, 0), len(t))
 	i := min(offset/placesApart, len(p.known)-1)
-	if p.known[i].offset > offset { // it begins after a longer character
+	// this character begins after offset, because a character of several bytes precedes it
+	if p.known[i].offset > offset {
 		i--
 	}
 	out := p.known[i].at
@@ -35,8 +36,8 @@ func (p *places) pos(t text, offset int) Pos {
 	return out
 }
 
-// read goes through the text, and notes for each stretch the first character that begins in it or, if none does, after
-// it.
+// read scans the text once. For each stretch of placesApart bytes it records the first character that begins at or
+// after the start of the stretch.
 func (p *places) read(t text) {
 	at := Pos{Line: 1, Column: 1}
 	for offset := range string(t) {
@@ -50,7 +51,7 @@ func (p *places) read(t text) {
 	}
 }
 
-// behind is the place after a character that begins with a byte.
+// behind returns the position after a character whose first byte is first.
 func (p Pos) behind(first byte) Pos {
 	if first == '\n' {
 		return Pos{Line: p.Line + 1, Column: 1}

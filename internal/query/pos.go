@@ -6,25 +6,26 @@ import (
 	"unicode/utf8"
 )
 
-// Pos is a place in the text of a question. Both numbers start at 1; a column is a rune, a line ends with "\n".
+// Pos is a position in the text of a question. Line and Column start at 1. A column is a rune, and a line ends with
+// "\n".
 type Pos struct{ Line, Column int }
 
-// String is "line:column".
+// String returns "line:column".
 func (p Pos) String() string { return fmt.Sprintf("%d:%d", p.Line, p.Column) }
 
-// Error is a refusal. Message gives the fault and the reason, Hint an alternative (it may be empty).
+// Error is a refusal. Message states the fault and the reason. Hint suggests an alternative, and may be empty.
 type Error struct {
 	Pos           Pos
 	Message, Hint string
 }
 
-// Error is the position and the message, without the hint.
+// Error returns the position and the message, without the hint.
 func (e *Error) Error() string { return e.Pos.String() + ": " + e.Message }
 
-// text is a question's text, with methods that convert offsets to places.
+// text is a question's text, with methods that convert offsets to positions.
 type text string
 
-// pos turns a byte offset into a place, clamped to the text, whose end is a place too.
+// pos returns the position of a byte offset. An offset outside the text is moved to its start or end.
 func (t text) pos(offset int) Pos {
 	offset = min(max(offset, 0), len(t))
 	before := string(t[:offset])
@@ -32,7 +33,7 @@ func (t text) pos(offset int) Pos {
 	return Pos{Line: 1 + strings.Count(before, "\n"), Column: 1 + utf8.RuneCountInString(before[line:])}
 }
 
-// runePos is pos for an offset that counts runes.
+// runePos returns the position of an offset that counts runes.
 func (t text) runePos(runes int) Pos {
 	for offset := range string(t) {
 		if runes <= 0 {

@@ -6,18 +6,18 @@ import (
 )
 
 // Precedences of PostgreSQL's grammar, loosest first. An operand gets parentheses if it binds more loosely than its
-// place requires.
+// context requires.
 const (
 	bindOr = iota + 1
 	bindAnd
 	bindNot
 	bindIs
 	bindCompare
-	bindRange // BETWEEN, IN, LIKE
+	bindRange // the precedence of BETWEEN, IN and LIKE
 	bindAdd
 	bindMul
 	bindNegate
-	bindName // names, constants, CASE, CAST, calls
+	bindName // the precedence of names, constants, CASE, CAST and calls
 )
 
 var binaryBinds = map[BinaryOp]int{
@@ -25,7 +25,7 @@ var binaryBinds = map[BinaryOp]int{
 	Ge: bindCompare, Add: bindAdd, Sub: bindAdd, Mul: bindMul, Div: bindMul, Mod: bindMul,
 }
 
-// binds is how tightly an expression binds as Print writes it.
+// binds returns the precedence of an expression in the form in which Print writes it.
 func binds(e Expr) int {
 	switch x := e.(type) {
 	case *Unary:
@@ -47,15 +47,16 @@ func binds(e Expr) int {
 	return bindName
 }
 
-// Print is an expression's canonical text. For a tree from Parse it parses back to the same tree, apart from positions.
+// Print returns an expression's canonical text. For a tree from Parse, the text parses back to the same tree,
+// except for positions.
 func Print(e Expr) string {
 	var p printer
 	p.expr(e, 0)
 	return p.out.String()
 }
 
-// String is the question's canonical text. For a tree from Parse it parses back to the same tree, apart from positions,
-// unless the text exceeds the limits on a question's size.
+// String returns the question's canonical text. For a tree from Parse, the text parses back to the same tree,
+// except for positions, unless it exceeds the limits on a question's size.
 func (s *Select) String() string {
 	var p printer
 	p.write("SELECT ")
@@ -130,7 +131,7 @@ func (p *printer) order(o Order) {
 	}
 }
 
-// expr writes an expression in a place that requires at least a binding strength.
+// expr writes an expression. It adds parentheses if the expression's precedence is below least.
 func (p *printer) expr(e Expr, least int) {
 	if binds(e) < least {
 		p.write("(")
@@ -187,7 +188,7 @@ func (p *printer) expr(e Expr, least int) {
 	}
 }
 
-// castName is the type's name in PostgreSQL, where "real" is single precision.
+// castName returns a type's name in PostgreSQL, where "real" means single precision.
 func castName(t string) string {
 	if t == "real" {
 		return "double precision"
@@ -233,14 +234,14 @@ func (p *printer) unary(x *Unary) {
 		return
 	}
 	p.write("-")
-	p.expr(x.X, bindNegate+1) // parentheses around another minus: "--" would begin a comment
+	p.expr(x.X, bindNegate+1) // another minus gets parentheses, because "--" would begin a comment
 }
 
 func (p *printer) binary(x *Binary) {
 	own := binaryBinds[x.Op]
-	left := own // left-associative
+	left := own // the operators are left-associative
 	if own == bindCompare {
-		left++ // not associative at all
+		left++ // comparisons are not associative at all
 	}
 	p.expr(x.L, left)
 	p.write(" " + x.Op.String() + " ")
@@ -263,8 +264,8 @@ func (p *printer) caseExpr(x *Case) {
 func (p *printer) call(x *Call) {
 	switch {
 	case forms[x.Name]:
-		p.write(x.Name) // a keyword, which quotes would make an ordinary name
-	case x.Name == "rollup" || x.Name == "cube": // in GROUP BY these are keywords without quotes
+		p.write(x.Name) // a keyword; in quotes it would be an ordinary name
+	case x.Name == "rollup" || x.Name == "cube": // without quotes, GROUP BY would take these for keywords
 		p.write(`"` + x.Name + `"`)
 	default:
 		p.write(quote(x.Name))

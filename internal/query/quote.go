@@ -2,13 +2,13 @@ package query
 
 import "strings"
 
-// quoteText is a string constant. Backslashes and line breaks in it stand for themselves.
+// quoteText returns a string constant. Backslashes and line breaks in it have no special meaning.
 func quoteText(s string) string { return "'" + strings.ReplaceAll(s, "'", "''") + "'" }
 
-// QuoteName writes a name as SQL reads it, in double quotes if necessary.
+// QuoteName returns a name as SQL reads it, in double quotes if necessary.
 func QuoteName(name string) string { return quote(name) }
 
-// quote is an identifier, in quotes if it would not be read back as itself without them.
+// quote returns an identifier, in quotes if it would read as something else without them.
 func quote(name string) string {
 	if plain(name) && !keywords[name] {
 		return name
@@ -16,7 +16,8 @@ func quote(name string) string {
 	return `"` + strings.ReplaceAll(name, `"`, `""`) + `"`
 }
 
-// plain reports names of lower-case ASCII letters, digits and underscores that do not begin with a digit.
+// plain reports whether a name has only lower-case ASCII letters, digits and underscores, and does not begin with a
+// digit.
 func plain(name string) bool {
 	for i := range len(name) {
 		c := name[i]
@@ -27,8 +28,8 @@ func plain(name string) bool {
 	return name != ""
 }
 
-// keywords are the PostgreSQL words that cannot be the name of a column, a table and a function alike (TestKeywords
-// compares them with the grammar's own).
+// keywords are the words that PostgreSQL does not accept, without quotes, as the name of a column, a table and a
+// function. TestKeywords compares them with the grammar.
 var keywords = wordSet(`
 all analyse analyze and any array as asc asymmetric authorization between bigint binary bit boolean both case cast
 char character check coalesce collate collation column concurrently constraint create cross current_catalog

@@ -12,7 +12,7 @@ const (
 	useConst   = "write the value itself"
 )
 
-// refuseClauses refuses clauses of a SELECT that the tree cannot hold.
+// refuseClauses refuses clauses of a SELECT that the tree cannot represent.
 func (l *lowering) refuseClauses(s *pg.SelectStmt) error {
 	no := func(kind pg.Token, hint, message string) error {
 		return l.text.refuse(l.find(kind), hint, "%s", message)
@@ -47,7 +47,8 @@ func (l *lowering) refuseClauses(s *pg.SelectStmt) error {
 	return nil
 }
 
-// distinctOn distinguishes DISTINCT ON (…) from DISTINCT, which the grammar represents as a list of one empty node.
+// distinctOn reports whether a SELECT has DISTINCT ON (…). PostgreSQL's grammar represents plain DISTINCT as a list
+// of one empty node.
 func distinctOn(s *pg.SelectStmt) bool {
 	for _, n := range s.GetDistinctClause() {
 		if n.GetNode() != nil {
@@ -57,7 +58,7 @@ func distinctOn(s *pg.SelectStmt) bool {
 	return false
 }
 
-// refuseSource refuses anything in FROM other than a table's name.
+// refuseSource returns the error for an item of FROM that is not supported.
 func (l *lowering) refuseSource(n *pg.Node, at Pos) error {
 	e := &Error{Pos: at, Message: "this cannot stand in FROM", Hint: oneTable}
 	switch x := n.GetNode().(type) {
@@ -71,10 +72,11 @@ func (l *lowering) refuseSource(n *pg.Node, at Pos) error {
 	return e
 }
 
-// after is the offset of the token that follows the first token of a kind.
+// after returns the offset of the token that follows the first token of a kind.
 func (l *lowering) after(kind pg.Token) int { return l.first(l.find(kind) + 1) }
 
-// refuseNode refuses an expression that the tree cannot hold, and names it as precisely as possible.
+// refuseNode returns the error for an expression that the tree cannot represent. The error names the expression as
+// precisely as possible.
 func (l *lowering) refuseNode(n *pg.Node, at Pos) error {
 	no := func(location int32, message, hint string) error {
 		return &Error{Pos: l.pos(location, at), Message: message, Hint: hint}
@@ -119,7 +121,8 @@ func (l *lowering) refuseNode(n *pg.Node, at Pos) error {
 	return no(0, "this is not supported here", "")
 }
 
-// operatorHints suggest an alternative to an operator between two operands, prefixHints to one before its operand.
+// operatorHints suggest an alternative to an operator between two operands, and prefixHints to one before its
+// operand.
 var (
 	operatorHints = map[string]string{
 		"^":  "write x * x, or exp(y * ln(x))",
@@ -137,7 +140,7 @@ func refusePrefix(name string, at Pos) error {
 	return &Error{Pos: at, Message: "the operator " + name + " is not supported", Hint: prefixHints[name]}
 }
 
-// refuseOperator refuses an operator that the tree cannot hold.
+// refuseOperator returns the error for an operator that the tree cannot represent.
 func refuseOperator(name string, at Pos) error {
 	e := &Error{Pos: at, Message: "the operator " + name + " is not supported", Hint: operatorHints[name]}
 	switch name {

@@ -1,43 +1,43 @@
 package query
 
-// Relation is the content of FROM if that is more than one table's name: a *Table, a *Subquery, a *Join or, at the top
-// only, a *List. A name from WITH is the Subquery that it stands for.
+// Relation is the content of FROM if it is more than a single table: a *Table, a *Subquery, a *Join or, at the top
+// level only, a *List. A name from WITH becomes the Subquery that it stands for.
 type Relation interface {
-	// Pos is the place to report when this relation is at fault.
+	// Pos returns the position to report for an error in this relation.
 	Pos() Pos
 	isRelation()
 }
 
-// Table is a table by its name; Alias is "" if none was given.
+// Table is a table by its name. Alias is "" if none was given.
 type Table struct {
 	At          Pos
 	Name, Alias string
 }
 
-// Subquery is a SELECT, or several under UNION ALL. The items of its branches may be stars, and the branches have no
-// ORDER BY, LIMIT or OFFSET.
+// Subquery is a SELECT, or several SELECTs combined by UNION ALL. The items of a branch may be stars. A branch has
+// no ORDER BY, LIMIT or OFFSET.
 type Subquery struct {
 	At       Pos
 	Branches []*Select // at least one
 	Alias    string
 }
 
-// Join is L JOIN R ON On, or with USING: then On is nil, and Using names columns of both sides.
+// Join is L JOIN R ON On. With USING, On is nil, and Using holds the names of columns of both sides.
 type Join struct {
-	At    Pos // of JOIN's right side
+	At    Pos // the position of the right side
 	Kind  JoinKind
 	L, R  Relation
 	On    Expr
 	Using []string
 }
 
-// List is a, b, …: relations that equalities in WHERE join, each to earlier ones.
+// List is a, b, …: relations that are joined by equalities in WHERE, each to an earlier one.
 type List struct {
-	At    Pos // of the first
+	At    Pos // the position of the first relation
 	Items []Relation
 }
 
-// JoinKind says which rows without a partner a join keeps.
+// JoinKind determines which rows without a match a join keeps.
 type JoinKind string
 
 // The kinds of join.
@@ -47,25 +47,26 @@ const (
 	RightJoin JoinKind = "RIGHT JOIN"
 )
 
-// Star is * or table.*, an item of a subquery alone; Table is "" unless it is qualified.
+// Star is * or table.*, which only the SELECT list of a subquery may contain. Table is "" unless the star is
+// qualified.
 type Star struct {
 	At    Pos
 	Table string
 }
 
-// Pos is where the name begins.
+// Pos returns the position of the name.
 func (r *Table) Pos() Pos { return r.At }
 
-// Pos is the place of the first SELECT, or of the name from WITH.
+// Pos returns the position of the first SELECT, or of the name from WITH.
 func (r *Subquery) Pos() Pos { return r.At }
 
-// Pos is the place of the right side.
+// Pos returns the position of the right side.
 func (r *Join) Pos() Pos { return r.At }
 
-// Pos is the place of the first relation.
+// Pos returns the position of the first relation.
 func (r *List) Pos() Pos { return r.At }
 
-// Pos is the place of the star, or of its table's name.
+// Pos returns the position of the star, or of its table's name.
 func (x *Star) Pos() Pos { return x.At }
 
 func (*Table) isRelation()    {}
@@ -74,7 +75,7 @@ func (*Join) isRelation()     {}
 func (*List) isRelation()     {}
 func (*Star) isExpr()         {}
 
-// relation writes the content of FROM.
+// relation writes a relation as in FROM.
 func (p *printer) relation(r Relation) {
 	switch r := r.(type) {
 	case *List:

@@ -1,14 +1,15 @@
 package query
 
-// Select is one question: a SELECT over one table, or one relation.
+// Select is one question: a SELECT over one table or one relation.
 type Select struct {
-	At         Pos    // of a subquery's SELECT
-	Distinct   bool   // in subqueries only
-	DistinctAt Pos    // its place
+	At         Pos    // set for a SELECT in a subquery
+	Distinct   bool   // allowed in subqueries only
+	DistinctAt Pos    // the position of DISTINCT
 	Items      []Item // at least one
 	From       From
 	Where      Expr // nil if absent
-	// or Groupings, as written: the caller decides whether an integer constant is an output column's number
+	// expressions or Groupings, as written: the caller decides whether an integer constant is an output column's
+	// number
 	GroupBy       []Expr
 	Having        Expr // nil if absent
 	OrderBy       []Order
@@ -22,12 +23,12 @@ type Item struct {
 	Alias string
 }
 
-// From is the table of the question; Alias is "" if none was given. For anything but a single table, Table and Alias
+// From is the table of the question. Alias is "" if none was given. If FROM is not a single table, Table and Alias
 // are "", and Relation is set.
 type From struct {
 	Table, Alias string
 	At           Pos
-	Relation     Relation // nil for one table
+	Relation     Relation // nil for a single table
 }
 
 // Order is one key of ORDER BY. NullsFirst is nil unless NULLS FIRST or NULLS LAST was written.
@@ -37,17 +38,18 @@ type Order struct {
 	NullsFirst *bool
 }
 
-// Expr is one of *Column, *Literal, *Unary, *Binary, *Between, *In, *Like, *Is, *Case, *Cast and *Call; in GROUP BY
-// also *Grouping, in the list of a subquery also *Star. It is never nil unless a field's comment says so. No path down
-// from a clause's expression is longer than 200 nodes, so recursive passes need no limit of their own.
+// Expr is one of *Column, *Literal, *Unary, *Binary, *Between, *In, *Like, *Is, *Case, *Cast and *Call. GROUP BY
+// may also contain a *Grouping, and the list of a subquery a *Star. An Expr is never nil unless a field's comment
+// says so. In a clause, no path from the root is longer than 200 nodes. So recursive functions need no limit of
+// their own.
 type Expr interface {
-	// Pos is the place to report when this expression is at fault: the first character of a name, constant, CASE or
-	// call, but the operator itself of an operation, as in PostgreSQL.
+	// Pos returns the position to report for an error in this expression. For a name, a constant, CASE or a call,
+	// it is the first character. For an operation it is the operator, as in PostgreSQL.
 	Pos() Pos
 	isExpr()
 }
 
-// Column is a column reference; Table is "" unless it is qualified. Names are folded as in PostgreSQL (unquoted A–Z
+// Column is a column reference. Table is "" unless it is qualified. Names are folded as in PostgreSQL (unquoted A–Z
 // to lower case) and have at most 63 bytes.
 type Column struct {
 	At          Pos
@@ -71,14 +73,14 @@ type Literal struct {
 	Bool bool
 }
 
-// Unary is -X or NOT X. (Unary plus leaves no trace.)
+// Unary is -X or NOT X. A unary plus is dropped.
 type Unary struct {
 	At Pos
 	Op UnaryOp
 	X  Expr
 }
 
-// Binary is L Op R. A chain of ANDs or ORs leans to the left.
+// Binary is L Op R. A chain of ANDs or ORs nests to the left.
 type Binary struct {
 	At   Pos
 	Op   BinaryOp
@@ -92,7 +94,7 @@ type Between struct {
 	Not       bool
 }
 
-// In is X [NOT] IN (List); List has at least one element.
+// In is X [NOT] IN (List). List has at least one element.
 type In struct {
 	At   Pos
 	X    Expr
@@ -115,7 +117,7 @@ type Is struct {
 	Not  bool
 }
 
-// Case is CASE [Operand] WHEN … [ELSE Else] END; Operand and Else may be nil, Whens has at least one element.
+// Case is CASE [Operand] WHEN … [ELSE Else] END. Operand and Else may be nil. Whens has at least one element.
 type Case struct {
 	At      Pos
 	Operand Expr
@@ -136,18 +138,18 @@ type Cast struct {
 	Type string
 }
 
-// Call is Name(Args), Name(*) if Star (no Args), or Name(DISTINCT Args) if Distinct, each with WITHIN GROUP (ORDER BY
-// Within) and FILTER (WHERE Filter) if these are not nil. Named arguments follow Args or the asterisk. COALESCE,
-// NULLIF, LEAST, GREATEST and GROUPING are Calls too. Name is folded like a column's; the caller decides whether such a
-// function exists.
+// Call is Name(Args), Name(*) if Star is set, or Name(DISTINCT Args) if Distinct is set. With Star, Args is empty.
+// WITHIN GROUP (ORDER BY Within) and FILTER (WHERE Filter) follow if these are not nil. Named arguments come after
+// Args or the asterisk. COALESCE, NULLIF, LEAST, GREATEST and GROUPING are Calls too. Name is folded like a
+// column's name. The caller decides whether such a function exists.
 type Call struct {
 	At             Pos
 	Name           string
 	Args           []Expr
 	Star, Distinct bool
 	Filter         Expr
-	Within         *Order     // of PERCENTILE_CONT, PERCENTILE_DISC and MODE alone
-	Named          []Argument // with distinct names
+	Within         *Order     // for PERCENTILE_CONT, PERCENTILE_DISC and MODE only
+	Named          []Argument // their names are distinct
 }
 
 // LiteralKind distinguishes constants.
@@ -212,46 +214,46 @@ var (
 	isNames = map[IsWhat]string{IsNull: "NULL", IsTrue: "TRUE", IsFalse: "FALSE", IsUnknown: "UNKNOWN"}
 )
 
-// String is the operator as written in SQL.
+// String returns the operator as written in SQL.
 func (o UnaryOp) String() string { return unaryNames[o] }
 
-// String is the operator as written in SQL.
+// String returns the operator as written in SQL.
 func (o BinaryOp) String() string { return binaryNames[o] }
 
-// String is the word that follows IS [NOT].
+// String returns the word that follows IS [NOT].
 func (w IsWhat) String() string { return isNames[w] }
 
-// Pos is where the name begins.
+// Pos returns the position of the name.
 func (x *Column) Pos() Pos { return x.At }
 
-// Pos is where the constant begins, its sign included.
+// Pos returns the position of the constant, including its sign.
 func (x *Literal) Pos() Pos { return x.At }
 
-// Pos is where the operator is.
+// Pos returns the position of the operator.
 func (x *Unary) Pos() Pos { return x.At }
 
-// Pos is where the operator is.
+// Pos returns the position of the operator.
 func (x *Binary) Pos() Pos { return x.At }
 
-// Pos is where BETWEEN is (or its NOT).
+// Pos returns the position of BETWEEN, or of NOT before it.
 func (x *Between) Pos() Pos { return x.At }
 
-// Pos is where IN is (or its NOT).
+// Pos returns the position of IN, or of NOT before it.
 func (x *In) Pos() Pos { return x.At }
 
-// Pos is where LIKE is (or its NOT).
+// Pos returns the position of LIKE, or of NOT before it.
 func (x *Like) Pos() Pos { return x.At }
 
-// Pos is where IS is.
+// Pos returns the position of IS.
 func (x *Is) Pos() Pos { return x.At }
 
-// Pos is where CASE is.
+// Pos returns the position of CASE.
 func (x *Case) Pos() Pos { return x.At }
 
-// Pos is where CAST, "::" or the type's name before a constant is.
+// Pos returns the position of CAST, of "::", or of the type's name before a constant.
 func (x *Cast) Pos() Pos { return x.At }
 
-// Pos is where the function's name begins.
+// Pos returns the position of the function's name.
 func (x *Call) Pos() Pos { return x.At }
 
 func (*Column) isExpr()  {}

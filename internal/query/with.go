@@ -7,8 +7,8 @@ import (
 	pg "github.com/pganalyze/pg_query_go/v6"
 )
 
-// with adds the names of a WITH clause in order; each sees the earlier ones. It returns a function that removes them
-// again after the statement is lowered.
+// with makes the names of a WITH clause visible, in order; each definition sees the earlier names. It returns a
+// function that restores the earlier names after the statement is lowered.
 func (l *lowering) with(w *pg.WithClause) (restore func(), err error) {
 	before := l.sources.named
 	restore = func() { l.sources.named = before }
@@ -51,12 +51,12 @@ func (l *lowering) with(w *pg.WithClause) (restore func(), err error) {
 			return restore, err
 		}
 		l.sources.named[c.GetCtename()] = named{branches: s.Branches, tables: l.sources.tables - already}
-		l.sources.tables = already // it counts each time it is used
+		l.sources.tables = already // its tables are counted at each use
 	}
 	return restore, nil
 }
 
-// subquery lowers a subquery in FROM, or the one after a name of WITH.
+// subquery lowers a subquery in FROM, or the definition of a name in WITH.
 func (l *lowering) subquery(s *pg.SelectStmt, alias string, at Pos) (*Subquery, error) {
 	if l.sources.nested++; l.sources.nested > maxNested {
 		return nil, tooNested(at)
@@ -79,8 +79,8 @@ func tooNested(at Pos) *Error {
 	}
 }
 
-// deep is how deep the branches of a subquery nest subqueries, itself included. It visits no more nodes than there may
-// be tables.
+// deep returns the nesting depth of a subquery with these branches, including itself. It visits no more nodes than
+// the limit on tables allows.
 func deep(branches []*Select) int {
 	most := 0
 	var relation func(r Relation)
@@ -103,7 +103,7 @@ func deep(branches []*Select) int {
 	return most + 1
 }
 
-// branches are the SELECTs of a UNION ALL, or the single one.
+// branches returns the SELECTs that UNION ALL combines, or the single SELECT.
 func (l *lowering) branches(s *pg.SelectStmt, at Pos, depth int) ([]*Select, error) {
 	if s == nil || depth > maxTables {
 		return nil, tooManyTables(at)
@@ -142,7 +142,8 @@ func (l *lowering) branches(s *pg.SelectStmt, at Pos, depth int) ([]*Select, err
 	return append(left, right...), err
 }
 
-// branch lowers one SELECT of a subquery. Refusals of clauses point into it, because it sees only its own tokens.
+// branch lowers one SELECT of a subquery. It restricts the tokens to those of this SELECT, so that errors about
+// clauses point into it.
 func (l *lowering) branch(s *pg.SelectStmt) (*Select, error) {
 	outer := l.tokens
 	l.tokens = l.window()
@@ -158,7 +159,7 @@ func (l *lowering) branch(s *pg.SelectStmt) (*Select, error) {
 	return out, err
 }
 
-// unordered refuses clauses that have no meaning in a relation.
+// unordered refuses clauses that have no meaning in a subquery.
 func (l *lowering) unordered(s *pg.SelectStmt, at Pos) error {
 	switch {
 	case s.GetLimitCount() != nil || s.GetLimitOffset() != nil:
@@ -173,8 +174,8 @@ func (l *lowering) unordered(s *pg.SelectStmt, at Pos) error {
 	return nil
 }
 
-// window returns the tokens of the next SELECT to lower. SELECTs are lowered in the order of the text, so the place
-// after the last SELECT identifies the next one.
+// window returns the tokens of the next SELECT to lower. SELECTs are lowered in the order of the text, so the
+// offset after the last one identifies the next.
 func (l *lowering) window() []*pg.ScanToken {
 	for i, t := range l.tokens {
 		if t.GetToken() != pg.Token_SELECT || int(t.GetStart()) < l.sources.after {
@@ -186,7 +187,7 @@ func (l *lowering) window() []*pg.ScanToken {
 	return l.tokens
 }
 
-// length is how many tokens belong to the SELECT at the beginning of tokens.
+// length returns the number of tokens that belong to the SELECT at the start of tokens.
 func (l *lowering) length(tokens []*pg.ScanToken) int {
 	open := 0
 	for i, t := range tokens {
@@ -207,7 +208,7 @@ func (l *lowering) length(tokens []*pg.ScanToken) int {
 	return len(tokens)
 }
 
-// subItems lowers the SELECT list of a subquery, in which a star stands for the columns of its source.
+// subItems lowers the SELECT list of a subquery. In it, a star stands for the columns of its source.
 func (l *lowering) subItems(targets []*pg.Node, start Pos) ([]Item, error) {
 	var out []Item
 	for _, n := range targets {
@@ -228,7 +229,7 @@ func (l *lowering) subItems(targets []*pg.Node, start Pos) ([]Item, error) {
 	return out, nil
 }
 
-// starOf returns * or table.*, or nil.
+// starOf returns the Star for * or table.*, or nil for any other expression.
 func starOf(n *pg.Node) *Star {
 	fields := n.GetColumnRef().GetFields()
 	if len(fields) == 0 || len(fields) > 2 || fields[len(fields)-1].GetAStar() == nil {

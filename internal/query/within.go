@@ -6,10 +6,11 @@ import (
 	pg "github.com/pganalyze/pg_query_go/v6"
 )
 
-// orderedSets are the aggregates written with WITHIN GROUP (ORDER BY x).
+// orderedSets are the aggregates that are written with WITHIN GROUP (ORDER BY x).
 var orderedSets = map[string]bool{"percentile_cont": true, "percentile_disc": true, "mode": true}
 
-// refuseOrdered refuses an invalid order of a call. Inside a subquery MIN and MAX aggregate one person's own rows.
+// refuseOrdered refuses an invalid ORDER BY in a call, and MIN and MAX outside subqueries. Inside a subquery, MIN
+// and MAX aggregate one person's own rows.
 func refuseOrdered(f *pg.FuncCall, name string, at Pos, inside bool) error {
 	no := func(message, hint string) error { return &Error{Pos: at, Message: message, Hint: hint} }
 	switch {
@@ -33,7 +34,7 @@ func refuseOrdered(f *pg.FuncCall, name string, at Pos, inside bool) error {
 	return nil
 }
 
-// within lowers WITHIN GROUP (ORDER BY x), or returns nil without it.
+// within lowers WITHIN GROUP (ORDER BY x). It returns nil if the call has none.
 func (l *lowering) within(f *pg.FuncCall, at Pos, depth int) (*Order, error) {
 	if !f.GetAggWithinGroup() || len(f.GetAggOrder()) == 0 {
 		return nil, nil

@@ -13,16 +13,17 @@ import (
 	"dither/mechanism"
 )
 
-// engines are one engine over all tables: each is asked through the engine of its source's kind.
+// engines implements [engine.Engine] over all tables of a policy. It passes each statement to the engine that holds
+// the statement's tables.
 type engines struct {
 	files engine.Engine
-	live  map[string]engine.Engine // by table, where it is read on a server
-	// A relation of tables on one server is asked there, as one statement.
-	servers  map[string]engine.Engine // by server
-	serverOf map[string]string        // by table: "" for a file's
+	live  map[string]engine.Engine // by table, for tables on a server
+	// Tables that are joined and are on one server are read there, in one statement.
+	servers  map[string]engine.Engine // by the policy's name of the server
+	serverOf map[string]string        // by table; "" for a table sealed from a file
 }
 
-// ServerOf is the policy's name of the server that holds a table; "" for a table that is sealed from a file.
+// ServerOf returns the policy's name of the server that holds a table, or "" for a table sealed from a file.
 func ServerOf(t *policy.Table) string {
 	if !t.Source.Live() {
 		return ""
@@ -55,7 +56,8 @@ func newEngines(p *policy.Policy, sealed, tmp string) *engines {
 	return e
 }
 
-// of is the engine that all rows of b are on: Rehearse refuses what is on several.
+// of returns the engine that holds all tables of b. Rehearse has refused a statement whose tables are on several
+// servers.
 func (e *engines) of(b *bounded.Statement) engine.Engine {
 	if b.Source == nil {
 		return e.holding(b.Table)
@@ -66,7 +68,7 @@ func (e *engines) of(b *bounded.Statement) engine.Engine {
 	return e.files
 }
 
-// holding is the engine that reads a table.
+// holding returns the engine that reads a table.
 func (e *engines) holding(table string) engine.Engine {
 	if live, ok := e.live[table]; ok {
 		return live

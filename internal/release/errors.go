@@ -9,39 +9,41 @@ import (
 	"dither/internal/ledger"
 )
 
-// Ending is why an access ended without a release. Each depends on the question, the policy, the ledger and the clock,
-// and on no row.
+// Ending is the reason why an access ended without a release. It depends on the question, the policy, the ledger
+// and the clock, and on no row.
 type Ending int
 
-// The ways in which an access ends without a release.
+// The reasons why an access ends without a release. Message and Hint are fields of [EndedError].
 const (
-	Late        Ending = iota + 1 // it came to its reservation too late for its instant
-	Slow                          // by the policy's answer_delay it would leave later than an answer may take
-	Crowded                       // too many rehearsals wait, or it waited for its own too long
-	Busy                          // the same access is under way, and took longer than an answer may
-	Costly                        // its rehearsal took too much time or memory
-	Unevaluable                   // its rehearsal failed
-	Unreachable                   // the server that holds its table cannot be asked
-	Unsupported                   // the engine does not do what it asks; Message and Hint say what
-	Unwritable                    // the home's folder cannot be written; Cause says why
-	Failed                        // it failed after the reservation, whatever the reason
-	GivenUp                       // who asked gave it up after the reservation
-	// a table was sealed again since its stream or training began; Message and Hint say which
+	// the access was ready for its reservation too late to be answered by its release time
+	Late Ending = iota + 1
+	// by the policy's answer_delay, the answer would leave later than the time limit of an answer
+	Slow
+	Crowded     // too many rehearsals are waiting, or this one waited too long
+	Busy        // the same access is in progress, and took longer than the time limit
+	Costly      // the rehearsal took too much time or memory
+	Unevaluable // the rehearsal failed
+	Unreachable // the server that holds the table cannot be reached
+	Unsupported // the engine does not support the question; Message and Hint say why
+	Unwritable  // the home's folder cannot be written; Cause says why
+	Failed      // the access failed after the reservation; the reason is for the owner only
+	GivenUp     // the caller cancelled after the reservation
+	// a table was sealed again since its stream or training began; Message and Hint say more
 	Resealed
-	Over            // its stream or training has no further step; Message and Hint say why
-	Misused         // what a step was asked with is not what it takes; Message and Hint say why
-	LostBefore      // its training was paid before, and cannot go on; Message and Hint say why
-	FailedElsewhere // its training failed in another process, or its owner gave it up
-	StepGivenUp     // who asked gave a training's step up; it can be taken again
+	Over            // the stream or training has no further step; Message and Hint say why
+	Misused         // the arguments of a step are invalid; Message and Hint say why
+	LostBefore      // the training was paid before, and cannot continue; Message and Hint say why
+	FailedElsewhere // the training failed in another process, or its owner gave it up
+	StepGivenUp     // the caller cancelled a step of a training; the step can be repeated
 )
 
-// EndedError reports that an access ended without a release. The kernel's other errors are those of the ledger, of the
-// sealed store and of contexts, as they are.
+// EndedError reports that an access ended without a release. The kernel returns errors of the ledger, of the sealed
+// versions and of contexts unchanged.
 type EndedError struct {
 	How           Ending
-	Limit         time.Duration // of what was waited for, or would have taken longer
-	Message, Hint string        // of the kinds that say so
-	Cause         error         // of unwritable
+	Limit         time.Duration // the time limit, for Slow and Costly
+	Message, Hint string        // set for the endings that say so
+	Cause         error         // set for Unwritable
 }
 
 func (e *EndedError) Error() string {
@@ -56,25 +58,25 @@ func (e *EndedError) Error() string {
 
 func (e *EndedError) Unwrap() error { return e.Cause }
 
-// ended is the error of an ending that needs no more words.
+// ended returns the EndedError of an ending without further details.
 func ended(how Ending) error { return &EndedError{How: how} }
 
-// PaidError reports an error that came after the reservation: the price stays spent.
+// PaidError wraps an error that came after the reservation: the price stays spent.
 type PaidError struct{ Err error }
 
 func (e *PaidError) Error() string { return e.Err.Error() }
 func (e *PaidError) Unwrap() error { return e.Err }
 
-// afterwards is err of what is paid for.
+// afterwards wraps err in a PaidError.
 func afterwards(err error) error { return &PaidError{err} }
 
-// UnreservedError reports that the ledger did not admit a price.
+// UnreservedError wraps the ledger's error when it does not admit a price.
 type UnreservedError struct{ Err error }
 
 func (e *UnreservedError) Error() string { return e.Err.Error() }
 func (e *UnreservedError) Unwrap() error { return e.Err }
 
-// TableError reports what is wrong with a table's sealed version.
+// TableError wraps an error about a table's sealed version.
 type TableError struct {
 	Table string
 	Err   error
@@ -83,25 +85,26 @@ type TableError struct {
 func (e *TableError) Error() string { return e.Err.Error() }
 func (e *TableError) Unwrap() error { return e.Err }
 
-// ParameterError reports that a mechanism refuses its parameters, which come from the policy and the question.
+// ParameterError reports that a mechanism refused its parameters. The parameters come from the policy and the
+// question.
 type ParameterError struct {
 	Err   error
-	Price bool // a larger price would help, or narrower bounds
+	Price bool // a larger price, or narrower bounds, would help
 }
 
 func (e *ParameterError) Error() string { return e.Err.Error() }
 func (e *ParameterError) Unwrap() error { return e.Err }
 
-// NotInForceError reports that the ledger holds other terms than the policy that was read.
+// NotInForceError reports that the policy in force in the ledger is not the policy that was read.
 type NotInForceError struct{ State ledger.State }
 
 func (e *NotInForceError) Error() string { return "the policy is not the one in force" }
 
 var (
-	// ErrNotRecorded reports a sealed version that is not the one that the ledger recorded: the sealed folder was restored or
-	// replaced.
+	// ErrNotRecorded reports that a sealed version is not the one that the ledger recorded: the folder of sealed
+	// versions was restored or replaced.
 	ErrNotRecorded = errors.New("the table's sealed version is not the one that the ledger recorded")
-	// ErrUnreadable reports a recorded release that its question cannot have.
+	// ErrUnreadable reports a recorded release that does not fit its question.
 	ErrUnreadable = errors.New("a recorded release is unreadable")
 )
 

@@ -14,31 +14,32 @@ import (
 	"dither/privacy"
 )
 
-// Inside is what tests of other packages reach of a kernel. TestInsideIsForTests keeps it out of the program.
+// Inside gives tests of other packages access to a kernel's internals. TestInsideIsForTests checks that the program
+// never uses it.
 type Inside struct {
 	Engine *engine.Engine
 	Clock  *Clock
-	Limit  *time.Duration // of the engine's part of an answer
+	Limit  *time.Duration // the time limit of the engine's part of an answer
 	Ledger *ledger.Ledger
 
 	Encode       func(*Query, Values) (json.RawMessage, error)
-	Most         func(*Look) int64 // bytes that follow its reservation
+	Most         func(*Look) int64 // the number of bytes that an access records after its reservation
 	Noisily      func(*plan.Measure, []mechanism.Exact) (mechanism.Measurement, error)
 	Selecting    func(t *plan.Target, name string, best int) (*Selection, error)
 	Ranking      func(t *plan.Target, name string, at []*big.Rat) (costs privacy.Loss, e privacy.Epsilon, err error)
-	ForgetValues func()                           // those of public tables' columns
-	Known        func(seal.Version) engine.Sealed // versions, as an engine takes them
+	ForgetValues func()                           // forgets the cached values of public tables' columns
+	Known        func(seal.Version) engine.Sealed // returns a sealed version in the form that an engine takes
 	Underway     func(ctx context.Context, key string) (done func(), waited bool, err error)
 	Charge       func(*Look) (id uint64, answered bool, err error)
 
 	RehearsalTime, TurnTime *time.Duration
 	Turn                    func(ctx context.Context, analyst string, limit time.Duration) (done func(), err error)
 	Idle                    func() bool      // no rehearsal runs or waits
-	HandedOver              *func()          // what is called once an engine's part of an answer has ended
-	CrashPoint              *func(at string) // what is called where a training may be killed
+	HandedOver              *func()          // the function that is called when an engine's part of an answer has ended
+	CrashPoint              *func(at string) // the function that is called at each point where a training may be killed
 }
 
-// OpenForTests opens a kernel to a test. Without a kernel it opens what all kernels share.
+// OpenForTests returns a kernel's internals for a test. With a nil kernel it returns only what all kernels share.
 func OpenForTests(k *Kernel) Inside {
 	in := Inside{
 		RehearsalTime: &rehearsalTime,

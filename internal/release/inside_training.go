@@ -2,17 +2,19 @@ package release
 
 import "math/big"
 
-// InsideTraining is what tests of other packages reach of a training. TestInsideIsForTests keeps it out of the program.
+// InsideTraining gives tests of other packages access to a training's internals. TestInsideIsForTests checks that
+// the program never uses it.
 type InsideTraining struct {
-	Digests func() []string // of its journal's records
+	Digests func() []string // the digests of the journal's records
 	Append  func(theta []float64, values []*big.Int) error
-	Matched func(home string, known []string, ended bool) (records int, err error) // opens its journal anew, in some home
-	Shut    func() error                                                           // closes its journal's file
-	Unread  func()                                                                 // forgets its rows
+	// opens the journal again, in the given home, and matches it
+	Matched func(home string, known []string, ended bool) (records int, err error)
+	Shut    func() error // closes the journal's file
+	Unread  func()       // forgets the training's rows
 	Reserve func(fresh bool) error
 }
 
-// OpenTrainingForTests opens a training to a test.
+// OpenTrainingForTests returns a training's internals for a test.
 func OpenTrainingForTests(t *Training) InsideTraining {
 	return InsideTraining{
 		Digests: func() (out []string) {
@@ -34,7 +36,7 @@ func OpenTrainingForTests(t *Training) InsideTraining {
 			if err != nil {
 				return 0, err
 			}
-			defer func() { _ = j.close() }() // it was only read
+			defer func() { _ = j.close() }() // the file was only read, so an error of close loses nothing
 			err = j.match(known, ended)
 			return len(j.records), err
 		},

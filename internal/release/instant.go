@@ -11,19 +11,21 @@ import (
 	"dither/internal/cost"
 )
 
-// Where the policy has an answer_delay, the answer to a question leaves at one instant, which is fixed when the
-// question arrives (docs/design/0006-instants.md, with the proof of what that hides). Until then the ledger holds the
-// reservation and nothing else: one entry, the release or the failure, is written at the instant, whatever happened
-// before. So no reader, in any process, can know sooner.
+// If the policy has an answer_delay, the answer to a question leaves at a release time that is fixed when the
+// question arrives. docs/design/0006-instants.md has the proof of what this hides. Until then the ledger holds only
+// the reservation. At the release time it receives one entry, the release or the failure, whatever happened before.
+// So no reader, in any process, can learn the outcome sooner.
 
-// Clock tells the time, and when it has come. Tests of this package have their own; nothing else sets another one.
+// Clock returns the current time, and signals when a given time is reached. Only tests of this package replace the
+// real clock.
 type Clock interface {
 	Now() time.Time
-	// Reaching is closed, or sent to, once it is at; stop gives up waiting.
+	// Reaching returns a channel that is closed, or sent to, when the time at is reached, and a function that stops
+	// the waiting.
 	Reaching(at time.Time) (reached <-chan time.Time, stop func())
 }
 
-// wall is the computer's clock. Its times go on steadily, though somebody set it.
+// wall is the computer's clock. Its times are monotonic: setting the clock does not affect them.
 type wall struct{}
 
 func (wall) Now() time.Time { return time.Now() }
@@ -33,18 +35,20 @@ func (wall) Reaching(at time.Time) (<-chan time.Time, func()) {
 	return t.C, func() { t.Stop() }
 }
 
-// instant is when the answer to a question leaves; nil where that is when it is there.
+// instant holds the times of a question under an answer_delay. A nil *instant means that the answer leaves as soon
+// as it is ready.
 type instant struct {
 	arrival time.Time
-	begun   time.Time // by then the rows are read, or the question is refused, free
-	cut     time.Time // then the engine is told to stop
+	begun   time.Time // the latest time for the reservation; later, the question is refused, free
+	cut     time.Time // at this time the engine is told to stop
 	leaves  time.Time
 }
 
-// arrivalKey finds, in a context, when a question arrived.
+// arrivalKey is the context key of a question's time of arrival.
 type arrivalKey struct{}
 
-// Arrives notes that a question arrives now, unless it is known when it did.
+// Arrives stores the current time in the context as the question's time of arrival, unless the context has one.
+// Without an answer_delay it returns ctx.
 func (k *Kernel) Arrives(ctx context.Context) context.Context {
 	if k.policy.Delay == nil || ctx.Value(arrivalKey{}) != nil {
 		return ctx
@@ -52,8 +56,8 @@ func (k *Kernel) Arrives(ctx context.Context) context.Context {
 	return context.WithValue(ctx, arrivalKey{}, k.clock.Now())
 }
 
-// DelayOf is the time between a look's arrival and the departure of its answer; 0 if the policy has no answer_delay. It is a
-// function of the statements, of the policy, and of how often the rows are read.
+// DelayOf returns the time between a question's arrival and the release of its answer; 0 if the policy has no
+// answer_delay. It is a function of the statements, the policy, and the planned number of passes over the rows.
 func (k *Kernel) DelayOf(l *Look) (time.Duration, error) {
 	d := k.policy.Delay
 	if d == nil {
@@ -67,13 +71,14 @@ func (k *Kernel) DelayOf(l *Look) (time.Duration, error) {
 	return after, nil
 }
 
-// Work is the amount that answer_delay.factor multiplies: the cost of a look's statements, times the number of times that rows are read.
+// Work returns the amount that answer_delay.factor multiplies: the cost of an access's statements, times its
+// planned number of passes over the rows.
 func (k *Kernel) Work(l *Look, rows func(table string) int64) *big.Int {
 	work := cost.Work(k.policy, rows, l.statements...)
 	return work.Mul(work, big.NewInt(max(l.passes, 1)))
 }
 
-// instantOf is when the answer of a look leaves that arrives at a time.
+// instantOf returns the times of an access that arrives at arrival; nil without an answer_delay.
 func (k *Kernel) instantOf(l *Look, arrival time.Time) (*instant, error) {
 	after, err := k.DelayOf(l)
 	if err != nil || after == 0 {
@@ -89,11 +94,12 @@ func (k *Kernel) instantOf(l *Look, arrival time.Time) (*instant, error) {
 	}, nil
 }
 
-// cutShare is which part of the floor, or of the quantum if that is less, an engine has to stop in. Whether it does
-// tells nobody anything: it is left alone. But what it still does could slow down the writing of the entry.
+// cutShare sets the time that an engine has to stop: a quarter of the floor, or of the quantum if that is less.
+// Whether the engine stops in time reveals nothing, because nobody waits for it. But an engine that is still
+// running could slow down the writing of the ledger entry.
 const cutShare = 4
 
-// arrived is when the question of a context arrived.
+// arrived returns the time of arrival in a context, or the current time if it has none.
 func (k *Kernel) arrived(ctx context.Context) time.Time {
 	if at, ok := ctx.Value(arrivalKey{}).(time.Time); ok {
 		return at
@@ -101,8 +107,8 @@ func (k *Kernel) arrived(ctx context.Context) time.Time {
 	return k.clock.Now()
 }
 
-// begins refuses, free, a look that comes to its reservation so late that its time would not be enough. Planning,
-// rehearsal and the ledger took that long, or the machine was busy: no row of the question has a part in it.
+// begins refuses, free, an access that is ready for its reservation too late. Planning, rehearsal, the ledger or a
+// busy machine took too long. None of these depends on the question's rows.
 func (k *Kernel) begins(at *instant) error {
 	if at == nil || !k.clock.Now().After(at.begun) {
 		return nil
@@ -115,12 +121,14 @@ var (
 	errGivenUp    = errors.New("the question was given up before its instant")
 )
 
-// watched gives run the time that an answer may take. Without an instant that is the timeout.
+// watched calls run with the time limit of an answer, and returns its result. Without an answer_delay (at is nil),
+// the limit is Timeout.
 //
-// With one, it returns at the instant, never sooner unless ctx ends, and then with errGivenUp, whatever run has come
-// to. What run has given by then is returned; if there is nothing, that is errUnfinished, and run is left alone: it was
-// told to stop, and nobody waits for it. So run must share nothing with its caller but what it returns, or what is read
-// only if it has returned. What is returned too late is discarded, if it can be.
+// With one, watched returns at the release time, whatever run does. It returns run's result if there is one by
+// then, and errUnfinished otherwise. It returns sooner only if ctx ends, and then always with errGivenUp. In the
+// last two cases run may still be going, and nobody waits for it. So run must share nothing with its caller except
+// its result, and data that the caller reads only after run has returned. A result that comes too late is
+// discarded.
 func watched[T any](
 	ctx context.Context,
 	k *Kernel,
@@ -138,13 +146,14 @@ func watched[T any](
 			go discarded(results)
 		}
 	}()
-	// which is later: for a server that is never told to stop, as its asker was killed
+	// Timeout is later than the release time. It stops a server's query even if this process was killed before it
+	// could.
 	within, stop := context.WithTimeout(ctx, k.Timeout())
 	defer stop()
 	go func() {
 		var r result[T]
 		defer func() {
-			if p := recover(); p != nil { // a process that ends would tell at once
+			if p := recover(); p != nil { // a crash of the process would reveal the outcome at once
 				r = result[T]{err: fmt.Errorf("defect: %v\n%s", p, debug.Stack())}
 			}
 			results <- r
@@ -170,16 +179,16 @@ func watched[T any](
 	}
 }
 
-// handedOver is where tests wait until there is a result.
+// handedOver is called when run has ended. Tests replace it to wait for that.
 var handedOver = func() {}
 
-// result is what an engine's part of an answer came to.
+// result is the result of the function run in watched.
 type result[T any] struct {
 	given T
 	err   error
 }
 
-// discarded waits for what nobody waits for any more, and gives back what it holds.
+// discarded waits for a result that came too late, and releases what it holds.
 func discarded[T any](results <-chan result[T]) {
 	if holds, ok := any((<-results).given).(interface{ discard() }); ok {
 		holds.discard()

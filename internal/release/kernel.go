@@ -1,12 +1,12 @@
-// Package release is the kernel: the only way from a question to rows, and the only place that charges for it.
+// Package release is the kernel: the only way from a question to rows, and the only code that charges for it.
 //
-// A Primitive is one way to look at rows. Its constructor, a method of Kernel, takes a plan, and computes from it the
-// price, the mechanisms and the replay key. Kernel.Release carries it out: replay, rehearsal, reservation, access,
-// noise, record, delay, return. Kernel.reserve is the one function that charges. A stream and a training are paid when
-// they begin; each of their steps is an access that was paid before.
+// A [Primitive] is one kind of access to rows. Its constructor, a method of [Kernel], takes a plan, and computes
+// the price, the mechanisms and the replay key. [Kernel.Release] runs it: replay, rehearsal, reservation, access,
+// noise, record, delay, return. [Kernel.reserve] is the only function that charges. A stream or a training is paid
+// when it begins, and its steps are accesses under that reservation.
 //
-// Errors are typed, and follow from the question, the policy, the ledger and the clock. What an engine says goes to the
-// owner alone. docs/design/trusted.md lists what this package imports, and what each part promises.
+// Errors have types, and depend on the question, the policy, the ledger and the clock. Error text of an engine goes
+// to the owner only. docs/design/trusted.md lists what this package imports, and what each part promises.
 package release
 
 import (
@@ -22,25 +22,25 @@ import (
 	"dither/internal/seal"
 )
 
-// Kernel is an open home's rows and ledger. It may be used by several goroutines, and several processes may open one
-// home.
+// Kernel gives access to the rows and the ledger of an open home. Several goroutines may use it, and several
+// processes may open one home.
 type Kernel struct {
 	home      string
 	policy    *policy.Policy
 	ledger    *ledger.Ledger
-	engine    engine.Engine // of all tables; nothing outside of this package reaches it
-	clock     Clock         // the computer's, but in tests
-	limit     time.Duration // what the engine's part of one answer may take; 0 is defaultTimeout
-	owner     func(error)   // hears what an engine said, which may quote rows; nil where nobody does
+	engine    engine.Engine // reads all tables; no code outside this package can reach it
+	clock     Clock         // the computer's clock, except in tests
+	limit     time.Duration // the time limit of the engine's part of one answer; 0 is DefaultTimeout
+	owner     func(error)   // receives errors of engines, which may quote rows; may be nil
 	checks    seal.Checks
 	values    publicValues
 	trainings PaidTrainings
 }
 
-// DefaultTimeout is the Timeout of a kernel that was opened without a limit.
+// DefaultTimeout is the time limit of a kernel that was opened without one.
 const DefaultTimeout = 10 * time.Minute
 
-// Open opens the ledger of a home, and its engines. Owner hears what engines say.
+// Open opens the ledger of a home, and its engines. owner receives the errors of engines, which may quote rows.
 func Open(home string, p *policy.Policy, limit time.Duration, owner func(error)) (*Kernel, error) {
 	l, err := ledger.Open(home, time.Now)
 	if err != nil {
@@ -52,10 +52,10 @@ func Open(home string, p *policy.Policy, limit time.Duration, owner func(error))
 	}, nil
 }
 
-// Close gives back what the kernel holds. Nothing is lost by not closing.
+// Close releases what the kernel holds. A process that ends without it loses nothing.
 func (k *Kernel) Close() error { return errors.Join(k.engine.Close(), k.ledger.Close()) }
 
-// Timeout is the time that the engine's part of an answer may take.
+// Timeout returns the time limit of the engine's part of an answer.
 func (k *Kernel) Timeout() time.Duration {
 	if k.limit == 0 {
 		return DefaultTimeout
@@ -63,7 +63,7 @@ func (k *Kernel) Timeout() time.Duration {
 	return k.limit
 }
 
-// tellOwner hands over what an engine said.
+// tellOwner passes an engine's error to the owner.
 func (k *Kernel) tellOwner(err error) {
 	if k.owner != nil {
 		k.owner(err)

@@ -13,19 +13,19 @@ import (
 	"dither/privacy"
 )
 
-// Line is a robust line: the medians of the slopes of all pairs of rows, and of what rows have left of it
-// (learning.TheilSen, where the proof stands). It is the one look that brings rows of different units together, and
-// within the kernel: of each pair no more than a count leaves, into the exponential mechanism.
+// Line is a robust line: the median of the slopes of all pairs of rows, and the median of the rows' residuals
+// (learning.TheilSen has the proof). It is the only access that combines rows of different units, and it does so
+// inside the kernel. For the pairs, only a count enters the exponential mechanism.
 type Line struct {
 	numbersAlone
-	*Regression // for its methods; what is carried out is data
+	*Regression // embedded for its methods; the access uses data
 	data        *Regression
 	draw        learning.TheilSen
 	shares      []privacy.Loss
-	silent      bool // intervals were asked for, and would have no ends
+	silent      bool // intervals were requested, but would have no finite ends
 }
 
-// Draw is the mechanism, with all that is public of it. Its numbers are copies.
+// Draw returns a copy of the mechanism with its public parameters.
 func (f *Line) Draw() learning.TheilSen {
 	out := f.draw
 	for _, r := range []**big.Rat{&out.X.Low, &out.X.High, &out.Y.Low, &out.Y.High} {
@@ -34,19 +34,20 @@ func (f *Line) Draw() learning.TheilSen {
 	return out
 }
 
-// Shares are the losses of the draws, in the order of LineDraws.
+// Shares returns the losses of the draws, in the order of LineDraws.
 func (f *Line) Shares() []privacy.Loss { return slices.Clone(f.shares) }
 
-// Silent reports that no interval is released.
+// Silent reports that intervals were requested, but are not released because they would have no finite ends.
 func (f *Line) Silent() bool { return f.silent }
 
 // LineDraws are the names of a line's draws.
 var LineDraws = []string{"slope", "height", "half-width of the slope", "half-width of the height"}
 
-// linePasses is about how often the rows are read for a line, by bisections of up to 62 bits.
+// linePasses is about the number of passes over the rows for a line, which bisects up to 62 bits.
 const linePasses = 64
 
-// Line is the primitive of a line through about so many rows of a regression with one predictor.
+// Line returns the primitive for a line through a regression with one predictor. rows is the approximate number of
+// rows.
 func (k *Kernel) Line(r *Regression, rows int64, withoutIntervals bool, by Asker) (*Line, error) {
 	f := &Line{Regression: r, data: r.copied()}
 	if err := f.prepare(rows, withoutIntervals); err != nil {
@@ -83,7 +84,7 @@ func (k *Kernel) Line(r *Regression, rows int64, withoutIntervals bool, by Asker
 	return f, nil
 }
 
-// prepare decides what does not depend on sealed versions.
+// prepare sets the parameters that do not depend on sealed versions.
 func (f *Line) prepare(rows int64, withoutIntervals bool) error {
 	f.draw.Rows = rows
 	f.draw.Unit = mechanism.Unit{Neighbours: f.Neighbours, MaxRows: f.Caps.Rows}
@@ -109,8 +110,8 @@ func (f *Line) prepare(rows int64, withoutIntervals bool) error {
 	return nil
 }
 
-// divide shares the price: among a slope, a height and their half-widths as 8 : 3 : 6 : 3. The slope's draws have the
-// larger parts, since fewer pairs than rows say something of it.
+// divide divides the price among the slope, the height and their half-widths, as 8 : 3 : 6 : 3. Without intervals
+// it is 7 : 3. The slope gets more, because the rows contain fewer independent pairs than rows.
 func (f *Line) divide(withoutIntervals bool) {
 	parts, of := []int64{8, 3, 6}, int64(20)
 	if withoutIntervals {
@@ -125,7 +126,7 @@ func (f *Line) divide(withoutIntervals bool) {
 	for i, to := range f.epsilons() {
 		e, pure := f.shares[i].Pure()
 		if !pure {
-			// A draw that loses ε has a bounded range of ε, and costs ε²/8 = ρ.
+			// A draw with loss ε has the bounded range ε, and costs ρ = ε²/8.
 			rho, _ := f.shares[i].ZCDP()
 			e = rho.Times(4).Pure()
 		}
@@ -133,18 +134,18 @@ func (f *Line) divide(withoutIntervals bool) {
 	}
 }
 
-// epsilons are the losses of the draws.
+// epsilons returns pointers to the ε of each draw.
 func (f *Line) epsilons() []*privacy.Epsilon {
 	return []*privacy.Epsilon{&f.draw.Slope, &f.draw.Middle, &f.draw.SlopeWidth, &f.draw.MiddleWidth}[:len(f.shares)]
 }
 
-// access implements primitive.
+// access implements [Primitive].
 func (f *Line) access(ctx context.Context, from reader) (out Values, err error) {
 	rows, err := from.vectors(ctx, f.data)
 	if err != nil {
 		return out, err
 	}
-	defer func() { _ = rows.Close() }() // it has no name: nothing is left of it
+	defer func() { _ = rows.Close() }() // the file has no name, so closing it deletes it
 	line, err := f.draw.Release(ctx, rows)
 	if err == nil {
 		err = costsAsPlanned(line.Loss, f.draw.Loss())

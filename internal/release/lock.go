@@ -8,8 +8,8 @@ import (
 	"syscall"
 )
 
-// hold locks a file against all others, or is errBusy. The kernel drops the lock with the file, so also when the
-// process is killed.
+// hold locks a file exclusively, or returns ErrBusy if it is locked. The operating system releases the lock when
+// the file is closed, and so also when the process is killed.
 func hold(f *os.File) error {
 	err := lock(f, syscall.LOCK_EX|syscall.LOCK_NB)
 	if errors.Is(err, syscall.EWOULDBLOCK) {
@@ -18,7 +18,7 @@ func hold(f *os.File) error {
 	return err
 }
 
-// await is hold once nobody else has it.
+// await locks a file exclusively, and waits while it is locked.
 func await(f *os.File) error { return lock(f, syscall.LOCK_EX) }
 
 func lock(f *os.File, how int) error {

@@ -15,103 +15,105 @@ import (
 	"dither/privacy"
 )
 
-// Look is one access to rows, decided: all that is known of it before anything is spent.
+// Look describes one access to rows before anything is spent: the statements, the price, the mechanisms and the
+// replay key.
 type Look struct {
-	question   string               // as the ledger records it
-	statements []*bounded.Statement // all that are carried out; the first one says whom the access is charged to
+	question   string               // the text that the ledger records
+	statements []*bounded.Statement // all statements of the access; the first one determines which parts are charged
 	price      privacy.Loss
-	tables     []seal.Version // those that the first statement reads, in the order of its Tables
+	tables     []seal.Version // the versions that the first statement reads, in the order of its Tables
 	key        string         // the replay key
 	mechanisms []ledger.Mechanism
 	analyst    string
-	fresh      bool     // pay again and draw new noise, though it was released before
-	everybody  bool     // charge everybody, whatever part the statement is confined to
-	passes     int64    // about how often the rows are read, of what reads them often; 0 is once
-	recalled   Recalled // what later questions find its answer by
-	shape      [2]int   // of the numbers that are released, by row and column
-	bytes      int64    // of values that are recorded after the reservation, at most
-	steps      int64    // how many are recorded before its release, at most; 0 where it is no stream and no training
+	fresh      bool     // pay again and draw new noise, even if it was released before
+	everybody  bool     // charge everybody, even if the statement is confined to parts
+	passes     int64    // the approximate number of passes over the rows; 0 is one
+	recalled   Recalled // the facts by which later questions find the answer
+	shape      [2]int   // the number of rows and of columns of the released numbers
+	bytes      int64    // an estimate of the size of the values that are recorded after the reservation
+	// for a stream or a training, the largest number of steps that are recorded before its release; else 0
+	steps int64
 }
 
-// Recalled has the facts that the ledger keeps beside a question. Later questions find its answer by them. Nothing
-// that is released depends on them.
+// Recalled holds the facts that the ledger records with a question so that later questions can find its answer.
+// Nothing that is released depends on them.
 type Recalled struct {
-	Caps    *ledger.Caps                         // named beside the question; nil for none
-	Subject func(versions []int) *ledger.Subject // nil where no question follows from the answer
+	Caps    *ledger.Caps                         // limits that the question names in addition to its text; nil for none
+	Subject func(versions []int) *ledger.Subject // nil if no later question can follow from the answer
 }
 
-// copied is a look of the same values.
+// copied returns a copy of a look.
 func (l *Look) copied() *Look {
 	out := *l
 	return &out
 }
 
-// Statements are all that are carried out. The first one says whom the access is charged to.
+// Statements returns all statements of the access. The first one determines which parts are charged.
 func (l *Look) Statements() []*bounded.Statement { return slices.Clone(l.statements) }
 
-// Price is the loss that the access is charged.
+// Price returns the loss that the access is charged.
 func (l *Look) Price() privacy.Loss { return l.price }
 
-// Tables are the sealed versions that the first statement reads, in the order of its Tables.
+// Tables returns the sealed versions that the first statement reads, in the order of its Tables.
 func (l *Look) Tables() []seal.Version { return slices.Clone(l.tables) }
 
-// Key is the replay key.
+// Key returns the replay key.
 func (l *Look) Key() string { return l.key }
 
-// Fresh reports that the access is paid again, and draws new noise, though it was released before.
+// Fresh reports whether the access is paid again, with new noise, even if it was released before.
 func (l *Look) Fresh() bool { return l.fresh }
 
-// Shape is the number of rows and of columns of the released numbers.
+// Shape returns the number of rows and of columns of the released numbers.
 func (l *Look) Shape() [2]int { return l.shape }
 
-// Passes is about how often the rows are read; 0 is once.
+// Passes returns the approximate number of passes over the rows; 0 is one.
 func (l *Look) Passes() int64 { return l.passes }
 
-// Primitive is one way to look at rows. Only this package implements it, since only this package can name access:
-// whoever has a primitive has what was planned, and nothing that reads.
+// Primitive is one kind of access to rows. Only this package implements it, because other packages cannot name its
+// unexported methods. A caller that holds a primitive can inspect its plan, but cannot read rows.
 type Primitive interface {
-	// Look is a copy of what is decided of the access. It is the same each time.
+	// Look returns a copy of the description of the access. It is the same at each call.
 	Look() *Look
-	// decided is what the kernel charges and carries out. It is unexported, and Look gives a copy, so that neither who
-	// embeds a primitive nor who writes to a Look can change the price.
+	// decided returns the description that the kernel charges and runs. The method is unexported, and Look returns
+	// a copy. So no code that embeds a primitive or writes to a Look can change the price.
 	decided() *Look
-	// access reads rows and gives what the mechanisms released of them. It compares each mechanism with what the look
-	// says of it. Its error may quote rows: it is for the owner's eyes only.
+	// access reads rows, and returns what the mechanisms release. It checks that each mechanism is the one that the
+	// look describes. Its error may quote rows, so it is for the owner only.
 	access(ctx context.Context, rows reader) (Values, error)
-	// encode writes values for the ledger, and decode reads them again.
+	// encode converts values to the ledger's form, and decode converts them back.
 	encode(Values) (json.RawMessage, error)
 	decode(json.RawMessage) (Values, error)
 }
 
-// reader is how a primitive reads rows: an engine, and the sealed versions of the look's tables.
+// reader gives a primitive access to an engine and the sealed versions of its tables.
 type reader struct {
 	engine engine.Engine
 	sealed engine.Sealed
-	dir    string // for what does not fit into memory
+	dir    string // the folder for temporary files of data that does not fit in memory
 }
 
 // Values are the results that a primitive releases.
 type Values struct {
 	Numbers [][]*big.Int    // by row and column
-	Groups  [][]value.Value // that were selected, in the order of their keys; nil where they are known
-	Rows    int64           // the bound on rows that was found; 0 where none was looked for
+	Groups  [][]value.Value // the selected groups, ordered by their keys; nil if the keys are known
+	Rows    int64           // the bound on rows that was found; 0 if there was no search for one
 }
 
-// Released are values that the ledger has.
+// Released are values that are recorded in the ledger, or computed from recorded ones.
 type Released struct {
 	Values
-	ID       uint64 // of the reservation
+	ID       uint64 // the number of the reservation
 	Replayed bool
-	From     []string // the releases that they were computed from, where they are none themselves
+	From     []string // the releases that an answer is computed from, if it has no release of its own
 }
 
-// Name is the name of the release: r and the number of its reservation in the ledger.
+// Name returns the name of the release: "r" and the number of its reservation.
 func (r *Released) Name() string { return fmt.Sprintf("r%d", r.ID) }
 
-// numbers is the half of a primitive that releases numbers alone.
+// numbersAlone implements the methods of Primitive, except access, for primitives that release only numbers.
 type numbersAlone struct{ look *Look }
 
-// Look implements primitive.
+// Look implements [Primitive].
 func (n numbersAlone) Look() *Look { return n.look.copied() }
 
 func (n numbersAlone) decided() *Look { return n.look }
@@ -124,7 +126,7 @@ func (n numbersAlone) decode(text json.RawMessage) (v Values, err error) {
 	return v, err
 }
 
-// Sources are the sealed versions that a look reads, for the ledger.
+// Sources returns the sealed versions that a look reads, in the ledger's form.
 func (l *Look) Sources() (out []ledger.Source) {
 	for _, v := range l.tables {
 		out = append(out, ledger.Source{Table: v.Table, Version: v.Number})
@@ -132,7 +134,7 @@ func (l *Look) Sources() (out []ledger.Source) {
 	return out
 }
 
-// tableNames are the names of the tables that a look reads.
+// tableNames returns the names of the tables that a look reads.
 func (l *Look) tableNames() (out []string) {
 	for _, v := range l.tables {
 		out = append(out, v.Table)
@@ -140,7 +142,7 @@ func (l *Look) tableNames() (out []string) {
 	return out
 }
 
-// Versions are the numbers of the sealed versions that a look reads.
+// Versions returns the numbers of the sealed versions that a look reads.
 func (l *Look) Versions() (out []int) {
 	for _, v := range l.tables {
 		out = append(out, v.Number)
@@ -157,16 +159,17 @@ func (l *Look) Confinement() (table string, parts []string) {
 }
 
 const (
-	// numberBytes is a released number with its quotes and commas: engines add up in 128 bits, which is 40 characters,
-	// and noise moves the number beyond that with negligible probability alone.
+	// numberBytes is the size of a released number with its quotes and comma. Engines sum in 128 bits, which is 40
+	// characters, and noise exceeds that with negligible probability only.
 	numberBytes = 48
-	// stepBytes is the entry of a step with a question of usual length.
+	// stepBytes is the size of a step's ledger entry for a question of usual length.
 	stepBytes = 1 << 10
 )
 
-// bytesOf estimates the size of a release of so many rows and columns of numbers. The ledger reserves this room on the disk.
-// No promise rests on it: an answer that is longer is recorded if there is room, and fails if there is none.
+// bytesOf estimates the size of a release with the given shape. The ledger reserves this room on the disk. The
+// privacy guarantee does not depend on the estimate. A longer answer is recorded if there is room, and fails if
+// there is none.
 func bytesOf(rows, columns int) int64 { return int64(rows) * int64(columns+1) * numberBytes }
 
-// most is how many bytes follow the reservation of a look, at most.
+// most returns the estimated number of bytes that are recorded after a look's reservation.
 func (l *Look) most() int64 { return l.bytes + l.steps*stepBytes }

@@ -12,21 +12,22 @@ import (
 	"dither/privacy"
 )
 
-// Median is the median of one value, with noise that fits how dense the values are about it (quantile.Smooth,
-// where the proof stands).
+// Median is the median of one value, with noise that adapts to the density of the values around it (quantile.Smooth
+// has the proof).
 type Median struct {
 	numbersAlone
 	target *plan.Target
 	smooth quantile.Smooth
 }
 
-// Target is the value that is ranked, planned.
+// Target returns the plan of the ranked value.
 func (m *Median) Target() *plan.Target { return m.target }
 
-// Median is the primitive of a target's median.
+// Median returns the primitive for the median of a target.
 func (k *Kernel) Median(t *plan.Target, by Asker) (*Median, error) {
 	m := &Median{target: t, smooth: quantile.Smooth{Domain: domainOf(t), Unit: unitOf(t), Epsilon: pureWithin(t.Price)}}
-	reach := big.NewInt(m.smooth.Upper - m.smooth.Lower) // public: how far one unit could move the median of some table
+	// public: the largest change of the median by one unit, over all tables
+	reach := big.NewInt(m.smooth.Upper - m.smooth.Lower)
 	reach.Add(reach, big.NewInt(1))
 	l, err := k.targetLook(t, by, ledger.Mechanism{
 		Name:        SmoothSensitivity,
@@ -38,7 +39,7 @@ func (k *Kernel) Median(t *plan.Target, by Asker) (*Median, error) {
 	return m, err
 }
 
-// access implements primitive.
+// access implements [Primitive].
 func (m *Median) access(ctx context.Context, rows reader) (v Values, err error) {
 	ordered, err := rows.engine.Order(ctx, &m.target.Statement, rows.sealed)
 	if err != nil {
@@ -60,7 +61,7 @@ func unitOf(t *plan.Target) mechanism.Unit {
 	return mechanism.Unit{Neighbours: t.Neighbours, MaxRows: t.Sensitivity.Int64()}
 }
 
-// statistics are rows of one released integer each.
+// statistics converts order statistics to released numbers: one row for each.
 func statistics(found quantile.OrderStatistics) (rows [][]*big.Int) {
 	for _, v := range found.Values {
 		rows = append(rows, []*big.Int{big.NewInt(v)})

@@ -11,7 +11,8 @@ import (
 	"dither/internal/query"
 )
 
-// meet refuses a relation of tables that no engine has all of: rows leave no server, and none are sent to one.
+// meet refuses a statement whose tables no single engine holds: rows never leave a server, and are never sent to
+// one.
 func (e *engines) meet(b *bounded.Statement) error {
 	if b.Source == nil {
 		return nil
@@ -46,7 +47,7 @@ func (e *engines) meet(b *bounded.Statement) error {
 	}
 }
 
-// refuses is what Rehearse refuses of b without looking at any table.
+// refuses returns the refusals of Rehearse that need no access to a table or a server.
 func (e *engines) refuses(b *bounded.Statement, from engine.Sealed) error {
 	if err := e.meet(b); err != nil {
 		return err
@@ -57,8 +58,8 @@ func (e *engines) refuses(b *bounded.Statement, from engine.Sealed) error {
 	return nil
 }
 
-// Explicable reports whether a look was released before. Otherwise it returns the refusal that the question would get,
-// without contacting a server.
+// Explicable reports whether a look was released before. If not, it returns the refusal that the question would
+// get, without contacting a server.
 func (k *Kernel) Explicable(l *Look) (replayed bool, err error) {
 	if replayed, err = k.ReleasedBefore(l); replayed || err != nil {
 		return replayed, err
@@ -66,13 +67,14 @@ func (k *Kernel) Explicable(l *Look) (replayed bool, err error) {
 	return false, k.Answerable(l)
 }
 
-// Answerable refuses what no engine answers, before anybody is asked.
+// Answerable returns an error for a look that no engine supports, or that would exceed the time limit under the
+// answer_delay. It does not contact a server.
 func (k *Kernel) Answerable(l *Look) error {
 	if _, err := k.DelayOf(l); err != nil {
 		return err
 	}
 	e, ok := k.engine.(*engines)
-	if !ok || len(e.live) == 0 { // files' engine refuses nothing
+	if !ok || len(e.live) == 0 { // the engine for files refuses nothing
 		return nil
 	}
 	from := k.from(l)

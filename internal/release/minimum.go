@@ -16,29 +16,29 @@ import (
 	"dither/privacy"
 )
 
-// Minimum is the minimum of a convex risk over the rows, with noise that covers how far one unit moves it, the
-// solver's tolerance and the grid (learning.Minimiser, where the proof stands). The two sums of its curvature are of
-// bounded contributions at the coefficients that were released before them, and their noise is independent: the shares
-// of the price add up.
+// Minimum is the minimum of a convex risk over the rows, with noise. The noise covers the largest change by one
+// unit, the solver's tolerance and the rounding to the grid (learning.Minimiser has the proof). The two sums for
+// the curvature are bounded contributions, evaluated at the coefficients already released, with independent noise.
+// So the shares of the price add up.
 type Minimum struct {
 	numbersAlone
-	*Regression // for its methods; what is carried out is data
+	*Regression // embedded for its methods; the access uses data
 	data        *Regression
 	solver      *learning.Minimiser
-	parts       []Part // the coefficients, and the two sums
+	parts       []Part // the coefficients, then the two sums for the curvature, if requested
 }
 
-// Solver finds the minimum.
+// Solver returns the solver that finds the minimum.
 func (m *Minimum) Solver() *learning.Minimiser { return m.solver }
 
-// Parts are the coefficients, and the two sums.
+// Parts returns the coefficients, and then the two sums for the curvature, if requested.
 func (m *Minimum) Parts() []Part { return slices.Clone(m.parts) }
 
-// Portion is a part of a price: so many of so many; of none, both are 0.
+// Portion is the fraction Of/Parts of a price. Both are 0 for no share.
 type Portion struct{ Of, Parts int64 }
 
-// Minimum is the primitive that minimises an objective over the rows of a regression. Curvature is the share of the
-// price of two sums about it.
+// Minimum returns the primitive that minimises an objective over the rows of a regression. curvature is the share
+// of the price for the two sums that intervals need.
 func (k *Kernel) Minimum(r *Regression, o learning.Objective, curvature Portion, by Asker) (*Minimum, error) {
 	m := &Minimum{Regression: r, data: r.copied()}
 	var err error
@@ -62,7 +62,8 @@ func (k *Kernel) Minimum(r *Regression, o learning.Objective, curvature Portion,
 	return m, nil
 }
 
-// minimiser solves an objective over the rows of a regression, whose units and bounds are the plan's.
+// minimiser returns a solver for an objective over the rows of a regression. The units and bounds are those of the
+// plan.
 func minimiser(r *Regression, o learning.Objective) (*learning.Minimiser, error) {
 	if err := fitting(o.Loss, r.Response()); err != nil {
 		return nil, err
@@ -80,35 +81,35 @@ func minimiser(r *Regression, o learning.Objective) (*learning.Minimiser, error)
 	return m, nil
 }
 
-// Part is a vector of integers that noise is added to.
+// Part is a vector of integers to which noise is added.
 type Part struct {
 	name          string
 	grid, cells   int
 	l1, l2squared *big.Int
 	loss          privacy.Loss
-	parameter     *big.Rat // of the noise, as of a plan.Measure
+	parameter     *big.Rat // the noise parameter, as in plan.Measure
 	noise         plan.Noise
 }
 
-// Name says what the part is.
+// Name returns the name of the part, for the ledger.
 func (p *Part) Name() string { return p.name }
 
-// Grid is the exponent of the unit of its numbers: they count multiples of 2^Grid.
+// Grid returns the exponent of the part's unit: its numbers are multiples of 2^Grid.
 func (p *Part) Grid() int { return p.grid }
 
-// Cells is the number of its numbers.
+// Cells returns the number of numbers in the part.
 func (p *Part) Cells() int { return p.cells }
 
-// L1 is its L1 sensitivity, in grid units.
+// L1 returns the part's L1 sensitivity, in grid units.
 func (p *Part) L1() *big.Int { return new(big.Int).Set(p.l1) }
 
-// L2Squared is the square of its sensitivity in L2, in grid units.
+// L2Squared returns the square of the part's L2 sensitivity, in grid units.
 func (p *Part) L2Squared() *big.Int { return new(big.Int).Set(p.l2squared) }
 
-// Loss is its share of the price.
+// Loss returns the part's share of the price.
 func (p *Part) Loss() privacy.Loss { return p.loss }
 
-// fitting refuses responses that a loss has no sense for.
+// fitting refuses a response that is outside the domain of a loss function, by its bounds.
 func fitting(loss learning.LossFunction, y *bounded.Measure) error {
 	lo, hi := y.Units(big.NewInt(y.Lo)), y.Units(big.NewInt(y.Hi))
 	switch {
@@ -130,7 +131,7 @@ func fitting(loss learning.LossFunction, y *bounded.Measure) error {
 	return nil
 }
 
-// share divides the price.
+// share divides the price among the parts.
 func (m *Minimum) share(curvature Portion) error {
 	rest := m.Price
 	l1, l2 := m.solver.L1(), m.solver.L2Squared()
@@ -162,7 +163,7 @@ func (m *Minimum) share(curvature Portion) error {
 	return nil
 }
 
-// choose fixes a part's noise.
+// choose sets the noise of a part from its loss and sensitivity.
 func (p *Part) choose() (err error) {
 	if e, pure := p.loss.Pure(); pure {
 		p.noise = plan.Laplace
@@ -175,7 +176,8 @@ func (p *Part) choose() (err error) {
 	return err
 }
 
-// Measure is the part as a measure: what it is charged, recorded and compared as. Its numbers are copies.
+// Measure returns the part in the form in which measures are charged, recorded and compared. Its numbers are
+// copies.
 func (p *Part) Measure() *plan.Measure {
 	return &plan.Measure{
 		Measure: bounded.Measure{Kind: bounded.CountRows}, L1: p.L1(), L2Squared: p.L2Squared(), Loss: p.loss, Noise: p.noise,
@@ -189,7 +191,7 @@ func (p *Part) recorded() ledger.Mechanism {
 	return out
 }
 
-// describe writes what a minimum depends on, beside its rows.
+// describe returns the public parameters that the release depends on, as text for the replay key.
 func (m *Minimum) describe() string {
 	o := m.solver.Objective()
 	width := ""
@@ -222,13 +224,13 @@ func (m *Minimum) describe() string {
 	return text
 }
 
-// access implements primitive.
+// access implements [Primitive].
 func (m *Minimum) access(ctx context.Context, from reader) (out Values, err error) {
 	rows, err := from.vectors(ctx, m.data)
 	if err != nil {
 		return out, err
 	}
-	defer func() { _ = rows.Close() }() // it has no name: nothing is left of it
+	defer func() { _ = rows.Close() }() // the file has no name, so closing it deletes it
 	release := func(p *Part, x []mechanism.Exact) ([]*big.Int, error) {
 		noisy, err := noisily(p.Measure(), x)
 		if err == nil {
@@ -257,7 +259,7 @@ func (m *Minimum) access(ctx context.Context, from reader) (out Values, err erro
 	return out, err
 }
 
-// units are integers of a grid as numbers.
+// units converts multiples of 2^grid to doubles.
 func units(values []*big.Int, grid int) []float64 {
 	out := make([]float64, len(values))
 	for i, v := range values {

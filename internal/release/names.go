@@ -1,30 +1,34 @@
 package release
 
-// Mechanisms that a Selection may name.
+// Mechanisms that a [Selection] may name.
 const (
-	Exponential    = "exponential mechanism" // under zCDP it costs a quarter of the others
-	PermuteAndFlip = "permute and flip"      // under a pure ε never worse; for one group alone
-	NoisyMax       = "report noisy max"      // and by how much, at no further cost
+	// any number of groups. Under zCDP its loss is a quarter of that of the others
+	Exponential = "exponential mechanism"
+	// chooses one group only. Under a pure ε it is never worse than Exponential
+	PermuteAndFlip = "permute and flip"
+	NoisyMax       = "report noisy max" // it also releases the lead of each chosen group, at no further cost
 )
 
-// Mechanisms that Quantiles may name.
+// Mechanisms that [Quantiles] may name.
 const (
-	EachQuantile       = "exponential mechanism for each" // the only one with a bound that holds for all data
-	RecursiveQuantiles = "approximate quantiles"          // by recursion: for many quantiles of values that seldom repeat
-	JointQuantiles     = "joint exponential mechanism"    // over some thousand bins of the domain
+	// each quantile by itself. Only this mechanism has an error bound that holds for all data
+	EachQuantile       = "exponential mechanism for each"
+	RecursiveQuantiles = "approximate quantiles" // for many quantiles of values that seldom repeat
+	// all quantiles together, over some thousand bins of the domain
+	JointQuantiles = "joint exponential mechanism"
 )
 
-// SmoothSensitivity is the mechanism of a Median.
+// SmoothSensitivity is the mechanism of a [Median].
 const SmoothSensitivity = "smooth sensitivity"
 
-// SparseVector is the mechanism of a Stream.
+// SparseVector is the mechanism of a [Stream].
 const SparseVector = "sparse vector"
 
 // OutputPerturbation is the mechanism of a Minimum.
 const OutputPerturbation = "output perturbation"
 
-// TheilSen is the mechanism of a FittedLine.
+// TheilSen is the mechanism of a [Line].
 const TheilSen = "theil-sen"
 
-// SubsampledGaussian is the mechanism of a Trainer.
+// SubsampledGaussian is the mechanism of a [Training].
 const SubsampledGaussian = "subsampled gaussian"

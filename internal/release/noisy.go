@@ -7,7 +7,7 @@ import (
 	"dither/mechanism"
 )
 
-// noisyRows are the cells of one grouping with the noise of its measures.
+// noisyRows adds the noise of each measure to the cells of one grouping.
 func noisyRows(measures []*plan.Measure, cells [][]mechanism.Exact) ([][]*big.Int, error) {
 	out := make([][]*big.Int, len(cells))
 	for j, m := range measures {
@@ -25,7 +25,7 @@ func noisyRows(measures []*plan.Measure, cells [][]mechanism.Exact) ([][]*big.In
 	return out, nil
 }
 
-// column is one measure's cells.
+// column returns the j-th measure of every cell.
 func column(cells [][]mechanism.Exact, j int) []mechanism.Exact {
 	out := make([]mechanism.Exact, len(cells))
 	for i := range cells {
@@ -45,5 +45,5 @@ func noisily(m *plan.Measure, vector []mechanism.Exact) (mechanism.Measurement, 
 			return mechanism.Laplace{Sensitivity: m.L1, Epsilon: e}.Measure(vector)
 		}
 	}
-	return mechanism.Measurement{}, ErrUnplanned // as Laplace noise is under ρ
+	return mechanism.Measurement{}, ErrUnplanned // Laplace noise under ρ is never planned
 }

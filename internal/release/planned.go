@@ -11,10 +11,10 @@ import (
 	"dither/privacy"
 )
 
-// What a mechanism says of itself, beside what was planned, charged and recorded of it. The two are computed apart: the
-// plan's parameter from the sensitivity that it proved, and the mechanism's from what it was handed. Where they differ,
-// there is a defect, and nothing leaves: the question fails as it does where an engine fails, and the owner is told
-// what it was.
+// The functions below compare what a mechanism reports about itself with what was planned, charged and recorded.
+// The two are computed separately: the plan's parameter from the sensitivity that the plan proves, and the
+// mechanism's from its arguments. A difference is a defect. Then nothing is released: the question fails as if an
+// engine had failed, and the owner gets the details.
 
 // ErrUnplanned reports a mechanism that differs from the planned one.
 var ErrUnplanned = errors.New("defect: a mechanism that is not the planned one; please report it")
@@ -46,8 +46,8 @@ func measuredAsPlanned(m *plan.Measure, got mechanism.Measurement) error {
 	return costsAsPlanned(got.Loss, m.Loss)
 }
 
-// symmetricAsPlanned compares a measurement of symmetric matrices with its plan. Their noise off the diagonal has half
-// the variance.
+// symmetricAsPlanned compares a measurement of symmetric matrices with its plan. Off the diagonal, the noise must
+// have half the variance.
 func symmetricAsPlanned(m *plan.Measure, got mechanism.SymmetricMeasurement) error {
 	d, ok := got.OffDiagonal.(noise.DiscreteGaussian)
 	if half := new(big.Rat).Quo(m.Parameter, big.NewRat(2, 1)); !ok || d.Sigma2().Cmp(half) != 0 {
@@ -62,7 +62,7 @@ func symmetricAsPlanned(m *plan.Measure, got mechanism.SymmetricMeasurement) err
 	return measuredAsPlanned(m, got.Measurement)
 }
 
-// costsAsPlanned compares the loss that a mechanism declares with the one that it was planned at.
+// costsAsPlanned returns an error unless the mechanism's loss equals the planned loss.
 func costsAsPlanned(got, planned privacy.Loss) error {
 	if !got.Within(planned) || !planned.Within(got) {
 		return fmt.Errorf("%w: it costs %s, and was planned at %s", ErrUnplanned, got, planned)
@@ -70,11 +70,12 @@ func costsAsPlanned(got, planned privacy.Loss) error {
 	return nil
 }
 
-// addsUp asks whether the parts of a plan cost no more than its price together.
+// addsUp returns an error if the parts of a plan together cost more than its price.
 func addsUp(p *plan.Plan) error {
-	total, last, times := privacy.Loss{}, privacy.Loss{}, int64(0) // of the last loss, how many there are
-	for _, m := range append(histograms(p), p.Vectors()...) {      // of every grouping
-		if last != m.Loss { // the very same numbers
+	// times counts consecutive measures with the loss last
+	total, last, times := privacy.Loss{}, privacy.Loss{}, int64(0)
+	for _, m := range append(histograms(p), p.Vectors()...) { // the measures of every grouping
+		if last != m.Loss { // last and m.Loss are usually identical, so equal losses are added in one step
 			total, last, times = total.Plus(last.Share(times, 1)), m.Loss, 0
 		}
 		times++
@@ -100,7 +101,7 @@ func addsUp(p *plan.Plan) error {
 	return nil
 }
 
-// sharesAddUp is addsUp of sums of vectors.
+// sharesAddUp is addsUp for sums of vectors.
 func sharesAddUp(m *plan.Moments) error {
 	total := privacy.Loss{}
 	for _, s := range m.Sums {
@@ -112,7 +113,7 @@ func sharesAddUp(m *plan.Moments) error {
 	return nil
 }
 
-// scaledAsPlanned compares a scale with what the ledger has of it.
+// scaledAsPlanned returns an error unless the mechanism's noise scale equals the recorded one.
 func scaledAsPlanned(got, planned *big.Rat) error {
 	if got.Cmp(planned) != 0 {
 		return fmt.Errorf("%w: its scale is %s, and was planned as %s", ErrUnplanned, got, planned)
@@ -120,8 +121,9 @@ func scaledAsPlanned(got, planned *big.Rat) error {
 	return nil
 }
 
-// paidFor asks whether a price pays for a mechanism: under a pure budget it is its loss; under zCDP it is at least
-// that, of which least is a smaller form that some mechanisms have.
+// paidFor returns an error unless a price pays for a mechanism. Under a pure budget, the price must equal the
+// mechanism's loss. Under zCDP, the price must be at least the mechanism's ρ. That is least if least is not zero,
+// since some mechanisms have a smaller ρ than their pure loss implies.
 func paidFor(price, loss, least privacy.Loss) error {
 	if _, pure := price.Pure(); pure {
 		return costsAsPlanned(loss, price)

@@ -14,9 +14,9 @@ import (
 	"dither/privacy"
 )
 
-// Quantiles are quantiles over the integers of a plan's grid, by the exponential mechanism or what is built on
-// it; the proofs stand with quantile.Independent, ApproximateQuantiles and JointQuantiles. The rows stay with the
-// engine, which gives them in order, once or a few times; what is held here of them does not grow with their number.
+// Quantiles are quantiles over the integers of a plan's grid, by the exponential mechanism or one built on it. The
+// proofs are with quantile.Independent, ApproximateQuantiles and JointQuantiles. The engine returns the rows in
+// order, once or a few times. The memory used here does not grow with the number of rows.
 type Quantiles struct {
 	numbersAlone
 	target    *plan.Target
@@ -24,10 +24,10 @@ type Quantiles struct {
 	epsilon   privacy.Epsilon
 }
 
-// Target is the value that is ranked, planned.
+// Target returns the plan of the ranked value.
 func (m *Quantiles) Target() *plan.Target { return m.target }
 
-// Quantiles is the primitive that releases the values at some ranks of a target, by a mechanism of a name.
+// Quantiles returns the primitive that releases the values at the ranks at, by the mechanism called name.
 func (k *Kernel) Quantiles(t *plan.Target, by Asker, name string, at []*big.Rat) (*Quantiles, error) {
 	q := &Quantiles{target: t}
 	var err error
@@ -46,7 +46,7 @@ func (k *Kernel) Quantiles(t *plan.Target, by Asker, name string, at []*big.Rat)
 	return q, err
 }
 
-// access implements primitive.
+// access implements [Primitive].
 func (q *Quantiles) access(ctx context.Context, rows reader) (v Values, err error) {
 	ordered, err := rows.engine.Order(ctx, &q.target.Statement, rows.sealed)
 	if err != nil {
@@ -69,17 +69,17 @@ func (q *Quantiles) RankError(beta float64) (float64, error) {
 	return q.mechanism.RankError(beta)
 }
 
-// ordering is a mechanism of quantiles.
+// ordering is a mechanism that releases quantiles.
 type ordering interface {
 	Release(mechanism.Ordered) (quantile.OrderStatistics, error)
 	BoundedRange() privacy.Loss
 	RankError(beta float64) (float64, error)
 }
 
-// jointTable bounds the memory of JointQuantiles, in numbers of 16 bytes: 64 MB.
+// jointTable is the largest size of the table of JointQuantiles, in entries of 16 bytes: 64 MB.
 const jointTable = 1 << 22
 
-// orderer is the mechanism of a name, at the largest ε that the price pays for.
+// orderer returns the mechanism called name, at the largest ε that the price pays for.
 func orderer(t *plan.Target, name string, at []*big.Rat) (ordering, privacy.Epsilon, error) {
 	var with func(privacy.Epsilon) ordering
 	_, pure := t.Price.Pure()
@@ -102,7 +102,7 @@ func orderer(t *plan.Target, name string, at []*big.Rat) (ordering, privacy.Epsi
 	}
 	epsilon := pureWithin(t.Price)
 	if !pure {
-		// The bounded range costs ε²·ρ₁, where ρ₁ is the cost at 1: at ε = √(ρ/ρ₁) = √(2·ρ/(2ρ₁)), ρ.
+		// The cost is ε²·ρ₁, where ρ₁ is the cost at ε = 1. So the price ρ pays for ε = √(ρ/ρ₁) = √(2·ρ/(2ρ₁)).
 		one, err := privacy.EpsilonOf(big.NewRat(1, 1))
 		if err != nil {
 			return nil, one, err

@@ -11,42 +11,43 @@ import (
 	"dither/internal/plan"
 )
 
-// Asker says who asks a question, and in which words.
+// Asker holds the analyst of a question, and the text that the ledger records for it.
 type Asker struct {
-	Question string // as the ledger records it
+	Question string // the recorded text
 	Analyst  string
-	Fresh    bool // pay again and draw new noise, though it was released before
+	Fresh    bool // pay again and draw new noise, even if it was released before
 }
 
-// lookAt is a look at a statement. Its caller adds what else its primitive reads and releases.
+// lookAt returns a look at the tables of a statement. The caller adds the price, the mechanisms and the key.
 func (k *Kernel) lookAt(b *bounded.Statement, by Asker) (l *Look, versions []int, err error) {
 	l = &Look{question: by.Question, statements: []*bounded.Statement{b}, analyst: by.Analyst, fresh: by.Fresh}
 	l.tables, versions, err = k.Sealed(b)
 	return l, versions, err
 }
 
-// releases fixes the shape of the numbers that a look releases.
+// releases sets the shape of the numbers that a look releases.
 func (l *Look) releases(rows, columns int) {
 	l.shape, l.bytes = [2]int{rows, columns}, bytesOf(rows, columns)
 }
 
-// Query is a vector of bounded linear queries, with noise on each number; and quantiles and modes of the same
+// Query is a vector of bounded linear queries with noise on each number, and quantiles and modes of the same
 // groups.
 //
-// Its loss is the price by composition: the shares of its searches, its selection of groups, its measures, quantiles
-// and modes add up to it. Each measure's cells are one vector under one mechanism (mechanism.Laplace or
-// mechanism.Gaussian), whose sensitivity the plan proves.
+// By composition, its loss is the price. The shares of its searches, its selection of groups, its measures,
+// quantiles and modes add up to it. The cells of one measure form one vector under one mechanism (mechanism.Laplace
+// or mechanism.Gaussian), and the plan proves its sensitivity.
 type Query struct {
 	look   *Look
 	plan   *plan.Plan
 	usable func(*plan.Plan) error
 }
 
-// Plan is the plan that is carried out.
+// Plan returns the plan that the query runs.
 func (q *Query) Plan() *plan.Plan { return q.plan }
 
-// Query is the primitive of a plan. Usable says whether anything can be computed from a plan's release: of bounds that
-// are found, those are taken within which something can. It sees what was released, and no more.
+// Query returns the primitive for a plan. usable returns an error if nothing can be computed from a plan's release.
+// If that is so for the bounds that a search finds, the query uses the value's own bounds. usable sees only
+// released numbers.
 func (k *Kernel) Query(p *plan.Plan, by Asker, as Recalled, usable func(*plan.Plan) error) (*Query, error) {
 	l, versions, err := k.lookAt(&p.Statement, by)
 	if err != nil {
@@ -70,12 +71,12 @@ func (k *Kernel) Query(p *plan.Plan, by Asker, as Recalled, usable func(*plan.Pl
 	return &Query{l, p, usable}, nil
 }
 
-// Look implements primitive.
+// Look implements [Primitive].
 func (q *Query) Look() *Look { return q.look.copied() }
 
 func (q *Query) decided() *Look { return q.look }
 
-// access implements primitive: what is found first, and then what is measured within it.
+// access implements [Primitive]. It first runs the searches for bounds, and then measures within these bounds.
 func (q *Query) access(ctx context.Context, rows reader) (v Values, err error) {
 	planned := q.plan
 	if planned.Rows != nil {
@@ -91,9 +92,9 @@ func (q *Query) access(ctx context.Context, rows reader) (v Values, err error) {
 	return v, err
 }
 
-// measured takes the measures of groups that are known; quantiles and modes follow.
+// measured measures known groups, and then their quantiles and modes.
 func (q *Query) measured(ctx context.Context, planned *plan.Plan, rows reader) ([][]*big.Int, error) {
-	if len(planned.Measures) == 0 { // quantiles and modes alone
+	if len(planned.Measures) == 0 { // the query has only quantiles and modes
 		out := make([][]*big.Int, planned.Released())
 		return out, takeOrders(ctx, planned, rows, out)
 	}
@@ -123,7 +124,7 @@ func (q *Query) measured(ctx context.Context, planned *plan.Plan, rows reader) (
 	return append(bounds, out...), nil
 }
 
-// encode implements primitive.
+// encode implements [Primitive].
 func (q *Query) encode(v Values) (json.RawMessage, error) {
 	text, err := encode(v.Numbers), error(nil)
 	if q.plan.Selection != nil {
@@ -135,7 +136,7 @@ func (q *Query) encode(v Values) (json.RawMessage, error) {
 	return text, err
 }
 
-// decode implements primitive.
+// decode implements [Primitive].
 func (q *Query) decode(text json.RawMessage) (v Values, err error) {
 	if s := q.plan.Rows; s != nil {
 		if v.Rows, text, err = decodeRows(text, s.Most); err != nil {
@@ -161,7 +162,7 @@ func mechanisms(p *plan.Plan) (out []ledger.Mechanism) {
 	for _, m := range histograms(p) {
 		out = append(out, measureMechanism(m, maxBins))
 	}
-	known := map[mechanismOfMeasure]ledger.Mechanism{} // of measures that have the very same numbers
+	known := map[mechanismOfMeasure]ledger.Mechanism{} // many measures share the same parameters
 	for _, g := range p.Groupings() {
 		cells := p.MaxChosen()
 		if !p.Open() {
@@ -181,14 +182,14 @@ func mechanisms(p *plan.Plan) (out []ledger.Mechanism) {
 	return append(out, orderMechanisms(p)...)
 }
 
-// mechanismOfMeasure is what measureMechanism writes of a measure.
+// mechanismOfMeasure holds the parameters of a measure that measureMechanism writes.
 type mechanismOfMeasure struct {
 	noise         plan.Noise
 	l1, l2Squared *big.Int
 	parameter     *big.Rat
 }
 
-// measureMechanism is a measure's noise on so many cells.
+// measureMechanism describes a measure's noise on the given number of cells, for the ledger.
 func measureMechanism(m *plan.Measure, cells int) ledger.Mechanism {
 	sensitivity := m.Noise.Calibrated(m.L1, m.L2Squared)
 	return ledger.Mechanism{

@@ -9,15 +9,17 @@ import (
 	"dither/mechanism/quantile"
 )
 
-// Bounds that are found (plan.Search has the proof) make one release with what is measured within them: two rows stand
-// before the cells, the least and the most that a row adds to each measure, in the grid units of its search. So a
-// replay has them too, and the plan within them follows from the release. The ledger has the mechanisms as at the
-// value's own bounds: within narrower ones sensitivity and noise shrink alike, and their quotient, the loss, stays.
+// If a question searches for bounds (plan.Search has the proof), the bounds and the measures within them form one
+// release. The bounds are two rows before the cells: the least and the largest value that a row adds to each
+// measure, in the grid units of its search. So a replay has the bounds too, and the release determines the plan
+// within them. The ledger records the mechanisms for the value's own bounds. Narrower bounds reduce sensitivity and
+// noise alike, so the loss is the same.
 
-// maxBins is how many counts a search's histogram has, at most: magnitudes of 64-bit integers, by sign.
+// maxBins is the largest number of counts in a search's histogram: one for each magnitude of 64-bit integers and
+// each sign.
 const maxBins = 128
 
-// searching adds to a look what its plan looks for first.
+// searching adds to a look the statements that search for bounds.
 func (l *Look) searching(p *plan.Plan) {
 	for _, s := range p.Searches {
 		l.statements = append(l.statements, &s.Look)
@@ -25,7 +27,7 @@ func (l *Look) searching(p *plan.Plan) {
 	l.releases(boundRows(p)+p.Released(), p.Numbers())
 }
 
-// boundRows is how many rows stand before the cells.
+// boundRows returns the number of rows for bounds before the cells.
 func boundRows(p *plan.Plan) int {
 	if len(p.Searches) > 0 {
 		return 2
@@ -41,10 +43,10 @@ func histograms(p *plan.Plan) (out []*plan.Measure) {
 	return out
 }
 
-// searchOne finds the bounds of one search.
+// searchOne runs one search, and returns the bounds that it found.
 func searchOne(ctx context.Context, p *plan.Plan, s *plan.Search, from reader) (quantile.Domain, error) {
 	ctx, done := context.WithCancel(ctx)
-	defer done() // an engine may hold what it reads until then
+	defer done() // an engine may keep its query open until ctx ends
 	rows, err := from.engine.Order(ctx, &s.Look, from.sealed)
 	if err != nil {
 		return quantile.Domain{}, err
@@ -61,8 +63,8 @@ func searchOne(ctx context.Context, p *plan.Plan, s *plan.Search, from reader) (
 	return bounds.Domain, err
 }
 
-// search finds the bounds that p waits for, and gives the plan within them, and the bounds to record. Should there be
-// no plan within them, the values' own are taken, within which there is one. Where p waits for none it is p itself.
+// search finds the bounds that the plan p needs. It returns the plan within these bounds, and the bounds to record.
+// If no usable plan exists within them, it uses the values' own bounds. If p needs no bounds, it returns p itself.
 func (q *Query) search(ctx context.Context, p *plan.Plan, from reader) (*plan.Plan, [][]*big.Int, error) {
 	if len(p.Searches) == 0 {
 		return p, nil, nil
@@ -88,13 +90,13 @@ func (q *Query) search(ctx context.Context, p *plan.Plan, from reader) (*plan.Pl
 		if err == nil {
 			err = q.usable(within)
 		}
-		for len(bounds[0]) < p.Numbers() { // quantiles and modes have none
+		for len(bounds[0]) < p.Numbers() { // zeros for quantiles and modes, which have no bounds
 			bounds[0], bounds[1] = append(bounds[0], new(big.Int)), append(bounds[1], new(big.Int))
 		}
 		return within, bounds, err
 	}
 	bounded, bounds, err := within(func(s *plan.Search) quantile.Domain { return found[s] })
-	if err != nil { // a function of what was found, and of public parameters
+	if err != nil { // whether err is nil depends only on the found bounds and public parameters
 		return within(func(s *plan.Search) quantile.Domain {
 			return quantile.Domain{Lower: s.Outer().Lo, Upper: s.Outer().Hi}
 		})

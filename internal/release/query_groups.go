@@ -16,17 +16,17 @@ import (
 	"dither/privacy"
 )
 
-// maxChosenBytes bounds the texts of released groups: with it a release fits into one entry of the ledger, escapes and
-// all.
+// maxChosenBytes limits the text of released groups, so that a release fits into one ledger entry, even with
+// escaped characters.
 const maxChosenBytes = 6 << 20
 
-// recordedGroups is how released groups are written: each key as its text, or null.
+// recordedGroups is the recorded form of released groups. Each key is its text, or null for NULL.
 type recordedGroups struct {
 	Groups [][]*string     `json:"groups"`
 	Values json.RawMessage `json:"values"`
 }
 
-// encodeGroups writes released groups for the ledger, with the text of their numbers.
+// encodeGroups writes released groups and their encoded numbers for the ledger.
 func encodeGroups(groups [][]value.Value, numbers json.RawMessage) (json.RawMessage, error) {
 	out := recordedGroups{Groups: [][]*string{}, Values: numbers}
 	for _, group := range groups {
@@ -42,7 +42,8 @@ func encodeGroups(groups [][]value.Value, numbers json.RawMessage) (json.RawMess
 	return json.Marshal(out)
 }
 
-// decodeGroups reads what encodeGroups wrote of the groups of a statement, and gives the text of their numbers.
+// decodeGroups reads the groups of a statement from the form of encodeGroups. It returns them with the text of
+// their numbers.
 func decodeGroups(text json.RawMessage, of *bounded.Statement) ([][]value.Value, json.RawMessage, error) {
 	var in recordedGroups
 	if err := json.Unmarshal(text, &in); err != nil {
@@ -69,7 +70,7 @@ func decodeGroups(text json.RawMessage, of *bounded.Statement) ([][]value.Value,
 	return chosen, in.Values, nil
 }
 
-// selectionMechanism describes the selection of groups for the ledger. The mechanisms after it measure the selected groups.
+// selectionMechanism describes the selection of groups for the ledger. It returns nothing if all keys are known.
 func selectionMechanism(p *plan.Plan) (out []ledger.Mechanism, err error) {
 	if p.Selection == nil {
 		return nil, nil
@@ -80,12 +81,12 @@ func selectionMechanism(p *plan.Plan) (out []ledger.Mechanism, err error) {
 	}, err
 }
 
-// selected takes the measures of groups that are not known: they are selected, and then measured.
+// selected releases groups with unknown keys: it selects groups, and then measures them.
 //
-// Its loss is the price: the selection's and the measures' shares add up to it, in ρ, and δ is the selection's alone
-// (plan.Selection, the proof). The groups that are released are public from there on, so Other, which is measured of
-// the rows outside them, is one cell more of a vector with fixed cells: what a unit adds is bounded over all of these
-// together, after the selection.
+// Its loss is the price. The shares of the selection and the measures add up to it in ρ, and the selection alone
+// has a δ (plan.Selection has the proof). Once selected, the groups are public. So the group for all other rows
+// (Other) is one more cell of a vector with fixed cells. Contribution bounding limits what a unit adds to all these
+// cells together, and comes after the selection.
 func (q *Query) selected(
 	ctx context.Context,
 	p *plan.Plan,
@@ -107,7 +108,7 @@ func (q *Query) selected(
 	if err != nil {
 		return nil, nil, err
 	}
-	if p.Other { // those beyond what is released are Other's
+	if p.Other { // selected groups that exceed the limits go to Other
 		chosen = first(p, chosen)
 		if cells, err = rows.engine.Aggregate(ctx, &p.Choose(chosen).Statement, rows.sealed); err != nil {
 			return nil, nil, err
@@ -122,7 +123,7 @@ func (q *Query) selected(
 	return chosen, append(bounds, numbers...), nil
 }
 
-// selectGroups runs the mechanism that the plan chose, on the number of units of each group that there is.
+// selectGroups runs the plan's selection mechanism on the number of units of each nonempty group.
 func selectGroups(s *plan.Selection, units []mechanism.Partition) (names []string, err error) {
 	var loss privacy.Loss
 	if s.Strategy == plan.Thresholded {
@@ -145,8 +146,8 @@ func selectGroups(s *plan.Selection, units []mechanism.Partition) (names []strin
 	return names, selectedAsPlanned(s, loss)
 }
 
-// selectedAsPlanned asks whether a selection costs no more than was planned and charged: its δ exactly, and ρ but for
-// the rounding of a root.
+// selectedAsPlanned returns an error if a selection costs more than was planned and charged. Its δ must be equal.
+// Its ρ may be less, because the plan rounds a root.
 func selectedAsPlanned(s *plan.Selection, loss privacy.Loss) error {
 	_, planned := s.Loss.ZCDP()
 	_, delta := loss.ZCDP()
@@ -156,9 +157,9 @@ func selectedAsPlanned(s *plan.Selection, loss privacy.Loss) error {
 	return nil
 }
 
-// greatest keeps the groups of the greatest noisy numbers where there are more than one entry of the ledger holds: a
-// function of what the mechanisms released, so that nothing exact decides, and nothing fails. They are put in the order
-// of their keys.
+// greatest keeps the groups with the greatest noisy numbers, if there are more than a ledger entry can hold. It
+// depends on released numbers only, so it reveals nothing more, and it never fails. It returns the groups ordered
+// by their keys.
 func greatest(p *plan.Plan, chosen [][]value.Value, numbers [][]*big.Int) ([][]value.Value, [][]*big.Int) {
 	order := make([]int, len(chosen))
 	for i := range order {
@@ -183,8 +184,8 @@ func greatest(p *plan.Plan, chosen [][]value.Value, numbers [][]*big.Int) ([][]v
 	return keys, kept
 }
 
-// first are the groups that fit into one entry of the ledger, of those that were selected, in the order of their keys:
-// a function of what was released.
+// first returns the selected groups that fit into a ledger entry, in the order of their keys. It depends only on
+// what is released.
 func first(p *plan.Plan, chosen [][]value.Value) [][]value.Value {
 	bounded.SortGroups(chosen)
 	bytes := 0
@@ -198,7 +199,7 @@ func first(p *plan.Plan, chosen [][]value.Value) [][]value.Value {
 
 func textBytes(group []value.Value) (n int) {
 	for _, v := range group {
-		n += len(v.String()) + 4 // as it is written
+		n += len(v.String()) + 4 // the quotes and commas of the encoded text
 	}
 	return n
 }

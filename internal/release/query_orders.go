@@ -15,8 +15,8 @@ import (
 	"dither/privacy"
 )
 
-// takeOrders adds to each cell's numbers those of the plan's quantiles and modes: what plan.Numbers says of their
-// places. Each grouping set is looked at by itself (plan.Orders).
+// takeOrders appends the plan's quantiles and modes to each cell's numbers, in the order of plan.Numbers. It reads
+// the rows of each grouping set separately (plan.Orders).
 func takeOrders(ctx context.Context, p *plan.Plan, from reader, numbers [][]*big.Int) error {
 	for _, of := range p.Orders() {
 		n := of.Cells()
@@ -31,7 +31,7 @@ func takeOrders(ctx context.Context, p *plan.Plan, from reader, numbers [][]*big
 	return nil
 }
 
-// takeOrder is takeOrders of one grouping.
+// takeOrder is takeOrders for one grouping.
 func takeOrder(ctx context.Context, p *plan.Plan, from reader, numbers [][]*big.Int) error {
 	drawn := map[*plan.Quantile][][]int64{}
 	for _, v := range p.OrderedValues() {
@@ -67,7 +67,7 @@ func takeQuantiles(
 		return err
 	}
 	ctx, done := context.WithCancel(ctx)
-	defer done() // an engine may hold what it reads until then
+	defer done() // an engine may keep its query open until ctx ends
 	rows, err := from.engine.OrderCells(ctx, p.Ordered(v), from.sealed)
 	if err != nil {
 		return err
@@ -94,7 +94,8 @@ func takeQuantiles(
 	return nil
 }
 
-// quantilesOf is the mechanism of a value's quantiles: of each the value at its rank, and those that bracket it.
+// quantilesOf returns the mechanism for the quantiles of a value, and these quantiles. For each quantile, the
+// mechanism draws the value at its rank and the two ends of its interval.
 func quantilesOf(p *plan.Plan, v *bounded.Measure) (m quantile.Cells, of []*plan.Quantile) {
 	m = quantile.Cells{
 		Domain: quantile.Domain{
@@ -116,7 +117,7 @@ func quantilesOf(p *plan.Plan, v *bounded.Measure) (m quantile.Cells, of []*plan
 	return m, of
 }
 
-// soughtAsPlanned compares the mechanism's own sensitivity and bracket with the plan's.
+// soughtAsPlanned compares the mechanism's own sensitivity and interval ranks with the plan's.
 func soughtAsPlanned(m quantile.Cells, of []*plan.Quantile) error {
 	for i, q := range of {
 		if d := m.Sensitivity(q.Rank); d.Cmp(q.Sensitivity) != 0 {
@@ -136,7 +137,7 @@ func soughtAsPlanned(m quantile.Cells, of []*plan.Quantile) error {
 	return nil
 }
 
-// takeMode chooses a value in each cell.
+// takeMode chooses a value in each cell, and appends its index to the cell's numbers.
 func takeMode(ctx context.Context, p *plan.Plan, m *plan.Mode, from reader, numbers [][]*big.Int) error {
 	cells, err := from.engine.Aggregate(ctx, p.Counted(m), from.sealed)
 	if err != nil {
@@ -159,8 +160,8 @@ func takeMode(ctx context.Context, p *plan.Plan, m *plan.Mode, from reader, numb
 	return nil
 }
 
-// choose runs the mechanism of a mode in one cell. Least is its cost under zCDP, where that is less than a pure loss of
-// as much.
+// choose runs the mechanism of a mode in one cell. least is the mechanism's loss under zCDP, if that is less than
+// the ρ that its pure loss implies; else zero.
 func choose(p *plan.Plan, m *plan.Mode, scores []mechanism.Exact) (_ selection.Choice, least privacy.Loss, err error) {
 	flip := selection.PermuteAndFlip{
 		Sensitivity: big.NewInt(m.Rows),
@@ -175,7 +176,8 @@ func choose(p *plan.Plan, m *plan.Mode, scores []mechanism.Exact) (_ selection.C
 	return s, selection.Exponential(flip).ZCDP(), err
 }
 
-// ModeMechanism is which of the two chooses: under zCDP the exponential mechanism costs a quarter.
+// ModeMechanism returns the mechanism of a mode: permute and flip under a pure budget. Under zCDP it is the
+// exponential mechanism, whose loss is a quarter there.
 func ModeMechanism(m *plan.Mode) string {
 	if _, pure := m.Loss.Pure(); pure {
 		return PermuteAndFlip
@@ -183,8 +185,8 @@ func ModeMechanism(m *plan.Mode) string {
 	return Exponential
 }
 
-// orderMechanisms describes the mechanisms of quantiles and modes for the ledger. A scale is the divisor of scores in an
-// exponent.
+// orderMechanisms describes the mechanisms of quantiles and modes for the ledger. The recorded scale is the divisor
+// of a score in the exponent of a probability.
 func orderMechanisms(whole *plan.Plan) (out []ledger.Mechanism) {
 	for _, p := range whole.Orders() {
 		for _, q := range p.Quantiles {

@@ -14,18 +14,18 @@ import (
 	"dither/privacy"
 )
 
-// A bound on rows that is found (plan.RowSearch has the proof) makes one release with what is measured with it: it
-// stands beside the numbers, so that a replay has it too, and the plan with it follows from the release. The ledger has
-// the mechanisms as at the policy's bound: with a lower one sensitivity and noise shrink alike, and their quotient, the
-// loss, stays.
+// If a question searches for a bound on rows (plan.RowSearch has the proof), the bound and the measures form one
+// release. The bound is recorded with the numbers. So a replay has it too, and the release determines the plan with
+// this bound. The ledger records the mechanisms for the policy's bound. A lower bound reduces sensitivity and noise
+// alike, so the loss is the same.
 
-// recordedRows is how it is written, beside what the look releases.
+// recordedRows is the recorded form of a bound on rows, with the rest of the release.
 type recordedRows struct {
 	Rows    int64           `json:"rows"`
 	Release json.RawMessage `json:"release"`
 }
 
-// decodeRows reads a bound that is most at most, and gives the text of the release beside it.
+// decodeRows reads a bound on rows from 1 to most. It returns the bound, and the text of the rest of the release.
 func decodeRows(text json.RawMessage, most int64) (int64, json.RawMessage, error) {
 	var in recordedRows
 	if err := json.Unmarshal(text, &in); err != nil {
@@ -37,7 +37,7 @@ func decodeRows(text json.RawMessage, most int64) (int64, json.RawMessage, error
 	return in.Rows, in.Release, nil
 }
 
-// searchingRows adds to a look the bound on rows that its plan looks for first.
+// searchingRows adds to a look the statement and the mechanism that search for a bound on rows.
 func (l *Look) searchingRows(p *plan.Plan) {
 	if s := p.Rows; s != nil {
 		l.statements = append(l.statements, &s.Look)
@@ -45,7 +45,8 @@ func (l *Look) searchingRows(p *plan.Plan) {
 	}
 }
 
-// rowsMechanism is the draw, for the ledger: its scale is what scores are divided by in an exponent.
+// rowsMechanism describes the draw of the bound for the ledger. The recorded scale is the divisor of a score in the
+// exponent of a probability.
 func rowsMechanism(s *plan.RowSearch) ledger.Mechanism {
 	scale := new(big.Rat).Quo(s.Sensitivity, s.Draw().Rat())
 	return ledger.Mechanism{
@@ -60,10 +61,10 @@ func rowsMechanism(s *plan.RowSearch) ledger.Mechanism {
 	}
 }
 
-// drawRows draws the bound.
+// drawRows draws the bound on rows.
 func drawRows(ctx context.Context, p *plan.Plan, from reader) (int64, error) {
 	ctx, done := context.WithCancel(ctx)
-	defer done() // an engine may hold what it reads until then
+	defer done() // an engine may keep its query open until ctx ends
 	s := p.Rows
 	counts, err := from.engine.Order(ctx, &s.Look, from.sealed)
 	if err != nil {
@@ -94,22 +95,23 @@ func drawRows(ctx context.Context, p *plan.Plan, from reader) (int64, error) {
 	return found.Values[0], nil
 }
 
-// withRows finds the bound on rows that a question waits for, and gives the plan with it. Should there be no plan with
-// it, the policy's bound is taken, with which there is one.
+// withRows searches for the bound on rows that a plan needs. It returns the plan with this bound, and the bound. If
+// no usable plan exists with it, withRows uses the policy's bound.
 func (q *Query) withRows(ctx context.Context, from reader) (*plan.Plan, int64, error) {
 	rows, err := drawRows(ctx, q.plan, from)
 	if err != nil {
 		return nil, 0, err
 	}
 	p, err := q.boundedRows(rows)
-	if err != nil { // a function of what was found, and of public parameters
+	if err != nil { // whether err is nil depends only on the bound that was found and public parameters
 		rows = q.plan.Rows.Most
 		p, err = q.boundedRows(rows)
 	}
 	return p, rows, err
 }
 
-// boundedRows is a plan with a bound on rows, whose parts cost what they did.
+// boundedRows returns the plan with a bound on rows. It checks that the parts still cost the price, and that the
+// plan is usable.
 func (q *Query) boundedRows(rows int64) (*plan.Plan, error) {
 	p, err := q.plan.WithRows(rows)
 	if err != nil {

@@ -8,7 +8,8 @@ import (
 	"dither/mechanism"
 )
 
-// summed adds the cells of all keys up to those of a grouping: exact values, which stay sealed.
+// summed sums the cells of the finest grouping to those of grouping g. The values are exact, and stay in types that
+// cannot be read.
 func summed(p *plan.Plan, g plan.Grouping, cells [][]mechanism.Exact) [][]mechanism.Exact {
 	if p.Sets == nil {
 		return cells
@@ -25,8 +26,8 @@ func summed(p *plan.Plan, g plan.Grouping, cells [][]mechanism.Exact) [][]mechan
 	return out
 }
 
-// cellsOver are the cells of a grouping: sums of those of all keys, but for measures that are no sums, which are looked
-// at over the grouping's own.
+// cellsOver returns the exact cells of a grouping. Additive measures are sums over the finest grouping. Other
+// measures, such as distinct counts, are read from the grouping's own statement.
 func cellsOver(
 	ctx context.Context,
 	p *plan.Plan,

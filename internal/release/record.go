@@ -19,7 +19,7 @@ func NumbersOf(answer ledger.Answer, p *plan.Plan) ([][]*big.Int, error) {
 	return Decode(values, [2]int{p.Released(), p.Numbers()})
 }
 
-// encode writes released numbers for the ledger, by row and column, in decimal.
+// encode writes released numbers for the ledger in decimal, by row and column.
 func encode(numbers [][]*big.Int) json.RawMessage {
 	b := []byte{'['}
 	for i, cell := range numbers {
@@ -40,7 +40,8 @@ func encode(numbers [][]*big.Int) json.RawMessage {
 	return append(b, ']')
 }
 
-// Decode reads what encode wrote, of so many rows and columns.
+// Decode reads numbers of the given shape in the form of encode. It returns an error that wraps ErrUnreadable if
+// the text has another shape.
 func Decode(values json.RawMessage, shape [2]int) ([][]*big.Int, error) {
 	if out, ok := asEncoded(values, shape); ok {
 		return out, nil
@@ -69,7 +70,8 @@ func Decode(values json.RawMessage, shape [2]int) ([][]*big.Int, error) {
 	return out, nil
 }
 
-// asEncoded is decode of the very text that encode writes; ok is false of any other.
+// asEncoded decodes text in exactly the form of encode, without the general JSON parser. ok is false for any other
+// text.
 func asEncoded(values []byte, shape [2]int) (out [][]*big.Int, ok bool) {
 	take := func(sign byte) bool {
 		if len(values) == 0 || values[0] != sign {
@@ -105,7 +107,7 @@ func asEncoded(values []byte, shape [2]int) (out [][]*big.Int, ok bool) {
 	return out, take(']') && len(values) == 0
 }
 
-// whole reads a decimal integer.
+// whole parses a decimal integer, and reports whether text is one.
 func whole(into *big.Int, text []byte) bool {
 	digits := bytes.TrimPrefix(text, []byte("-"))
 	for _, d := range digits {

@@ -8,8 +8,8 @@ import (
 	"dither/internal/ledger"
 )
 
-// Records is the ledger as everybody else sees it: what it has, and the owner's acts. Nothing of it reserves a price or
-// records a release.
+// Records is the ledger without the methods that reserve a price or record a release. It has methods for reading,
+// and for the owner's operations.
 type Records interface {
 	State() (ledger.State, error)
 	Find(key string) (ledger.Answer, bool, error)
@@ -25,7 +25,8 @@ type Records interface {
 	Resume() error
 }
 
-// Records is the home's ledger. It is held to be nothing more: no type assertion finds what pays or records.
+// Records returns the home's ledger. The concrete type has only the methods of the interface, so no type assertion
+// reaches the methods that charge or record.
 func (k *Kernel) Records() Records { return records{k.ledger} }
 
 type records struct{ Records }

@@ -16,14 +16,15 @@ import (
 	"dither/privacy"
 )
 
-// Regression is a target with predictors and a response, planned: all its items but the last are predictors.
+// Regression is a plan of rows with predictors and a response: the last item is the response, and all others are
+// predictors.
 type Regression struct {
 	*plan.Target
-	bound *big.Rat // of the predictors' L2 norm
+	bound *big.Rat // the bound on the predictors' L2 norm
 }
 
-// Regression is a target with a bound of its predictors' L2 norm. It refuses, before anything is charged, one of which
-// no rows could be held.
+// Regression returns a target with a bound on its predictors' L2 norm. It returns an error if the target's rows
+// cannot be represented.
 func (k *Kernel) Regression(t *plan.Target, bound *big.Rat) (*Regression, error) {
 	r := &Regression{t, bound}
 	if _, err := r.emptyRows(filepath.Join(k.home, "tmp")); err != nil {
@@ -32,22 +33,23 @@ func (k *Kernel) Regression(t *plan.Target, bound *big.Rat) (*Regression, error)
 	return r, nil
 }
 
-// copied is a regression that its caller cannot change.
+// copied returns a copy that the caller cannot change.
 func (r *Regression) copied() *Regression {
 	out := *r
 	return &out
 }
 
-// Bound is the bound on the L2 norm of the predictors.
+// Bound returns a copy of the bound on the L2 norm of the predictors.
 func (r *Regression) Bound() *big.Rat { return new(big.Rat).Set(r.bound) }
 
-// Predictors is the number of items beside the response.
+// Predictors returns the number of predictors.
 func (r *Regression) Predictors() int { return len(r.Measures) - 1 }
 
-// Response is the last item.
+// Response returns the response, which is the last item.
 func (r *Regression) Response() *bounded.Measure { return r.Measures[len(r.Measures)-1] }
 
-// canonical writes what a release depends on beside the first measure, which Key writes.
+// canonical returns text for the replay key: the mechanism, the norm, and all measures but the first. Key itself
+// writes the first.
 func (r *Regression) canonical(mechanism string) string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "%s\nnorm %s\n", mechanism, exact.FormatRat(r.bound))
@@ -57,7 +59,7 @@ func (r *Regression) canonical(mechanism string) string {
 	return b.String()
 }
 
-// regressionLook is a look at a regression.
+// regressionLook returns a look at the rows of a regression.
 func (k *Kernel) regressionLook(
 	r *Regression,
 	by Asker,
@@ -75,7 +77,7 @@ func (k *Kernel) regressionLook(
 	return l, nil
 }
 
-// emptyRows has room for the regression's rows.
+// emptyRows returns an empty container for the regression's rows.
 func (r *Regression) emptyRows(dir string) (*mechanism.Rows, error) {
 	shape := mechanism.RowShape{Bound: r.bound, Most: 1, Dir: dir}
 	if r.Unit != nil {
@@ -87,7 +89,7 @@ func (r *Regression) emptyRows(dir string) (*mechanism.Rows, error) {
 	return mechanism.NewRows(shape)
 }
 
-// vectors reads a regression's rows, once. The caller closes them.
+// vectors reads a regression's rows. The caller must close the result.
 func (from reader) vectors(ctx context.Context, r *Regression) (*mechanism.Rows, error) {
 	if err := os.MkdirAll(from.dir, 0o700); err != nil {
 		return nil, err
@@ -97,7 +99,7 @@ func (from reader) vectors(ctx context.Context, r *Regression) (*mechanism.Rows,
 		return nil, err
 	}
 	if err := from.engine.Rows(ctx, &r.Statement, from.sealed, rows); err != nil {
-		_ = rows.Close() // it is of no use
+		_ = rows.Close() // incomplete rows are discarded
 		return nil, err
 	}
 	return rows, nil

@@ -11,23 +11,24 @@ import (
 	"dither/internal/engine"
 )
 
-// A rehearsal comes before the charge, so it is bounded: in time, in memory (by the engines), and in how many there are
-// at once in this process, of one analyst fewer. Who comes when there is no room waits for a turn, and not for ever.
-// None of that depends on a row: only made-up rows are read.
+// A rehearsal comes before the charge, so it is bounded: in time, in memory (by the engines), and in the number
+// that run at once. There are limits for this process and for one analyst. Further rehearsals wait for a turn, up
+// to a time limit. None of this depends on a row, because only made-up rows are read.
 const (
 	rehearsalsAtOnce  = 4
-	RehearsalsOfOne   = 2 // at once, of one analyst; those who name nobody are one analyst
+	RehearsalsOfOne   = 2 // at once, for one analyst. All callers without a name count as one analyst
 	rehearsalsWaiting = 64
 	waitingOfOne      = 16
 )
 
-// These are variables for tests of this package.
+// variables, so that tests of this package can change them
 var (
-	rehearsalTime = time.Minute // of all statements of one question together, the wait for a turn not among it
-	turnTime      = time.Minute // how long a turn is waited for
+	rehearsalTime = time.Minute // for all statements of one question together, without the wait for a turn
+	turnTime      = time.Minute // the longest wait for a turn
 )
 
-// turns is a queue: so many go on at once, of one analyst so many; the others wait in the order in which they came.
+// turns is a queue that limits how many tasks run at once, in all and for one analyst. The other tasks wait in
+// order of arrival.
 type turns struct {
 	mu      sync.Mutex
 	running map[string]int
@@ -40,12 +41,13 @@ type turn struct {
 	granted chan struct{}
 }
 
-// rehearsals has the turns of all rehearsals in this process.
+// rehearsals is the queue of all rehearsals in this process.
 var rehearsals = &turns{running: map[string]int{}}
 
 var errTurns = errors.New("too many questions wait for their rehearsal")
 
-// take waits for a turn, which done ends. It is errTurns where too many wait already, or for too long.
+// take waits for a turn. The caller ends the turn by calling done. The error is errTurns if too many are waiting
+// already, or after the time limit.
 func (q *turns) take(ctx context.Context, analyst string, limit time.Duration) (done func(), err error) {
 	t, err := q.enter(analyst)
 	if err != nil {
@@ -83,7 +85,7 @@ func (q *turns) enter(analyst string) (*turn, error) {
 	return t, nil
 }
 
-// grant lets go on who may. The caller holds the lock.
+// grant starts every waiting turn that the limits allow. The caller holds the lock.
 func (q *turns) grant() {
 	q.waiting = slices.DeleteFunc(q.waiting, func(t *turn) bool {
 		if q.all >= rehearsalsAtOnce || q.running[t.analyst] >= RehearsalsOfOne {
@@ -96,7 +98,7 @@ func (q *turns) grant() {
 	})
 }
 
-// leave ends a turn, or the wait for it, which may have ended at this moment.
+// leave ends a turn, or a wait for one. If the turn was granted while the wait ended, leave ends the turn.
 func (q *turns) leave(t *turn, granted bool) {
 	q.mu.Lock()
 	defer q.mu.Unlock()
@@ -111,9 +113,9 @@ func (q *turns) leave(t *turn, granted bool) {
 	q.grant()
 }
 
-// rehearse runs bounded aggregates over made-up rows. One that fails there is refused before it costs anything, and
-// before any row is read: that is a defect of the plan, which the owner is told of. So is one that takes too much time
-// or memory.
+// rehearse runs bounded statements over made-up rows. A statement that fails is refused before any row is read and
+// before anything is charged. Such a failure is a defect of the plan, and the owner gets its text. A statement that
+// takes too much time or memory is refused too.
 func (k *Kernel) rehearse(ctx context.Context, analyst string, from engine.Sealed, all ...*bounded.Statement) error {
 	done, err := rehearsals.take(ctx, analyst, turnTime)
 	if errors.Is(err, errTurns) {
@@ -134,13 +136,13 @@ func (k *Kernel) rehearse(ctx context.Context, analyst string, from engine.Seale
 			return k.unrehearsed(ctx, err)
 		}
 	}
-	if ctx.Err() != nil { // nobody waits for the answer: nothing is reserved
+	if ctx.Err() != nil { // the caller has cancelled: reserve nothing
 		return ctx.Err()
 	}
 	return nil
 }
 
-// unrehearsed says why a question is refused.
+// unrehearsed returns the refusal for a failed rehearsal.
 func (k *Kernel) unrehearsed(ctx context.Context, err error) error {
 	var refused *engine.RefusedError
 	switch {
@@ -159,7 +161,7 @@ func (k *Kernel) unrehearsed(ctx context.Context, err error) error {
 	return ended(Unevaluable)
 }
 
-// unsupportedBy is what an engine does not do.
+// unsupportedBy returns the refusal for a question that an engine does not support.
 func unsupportedBy(r *engine.RefusedError) error {
 	return &EndedError{How: Unsupported, Message: r.Message, Hint: r.Hint}
 }

@@ -15,42 +15,44 @@ import (
 	"dither/privacy"
 )
 
-// Search chooses among several minima of a logistic risk the one that predicts most rows correctly. Its price, E of
-// a pure budget or E²/2 of one in ρ, pays for all trials together, since each is E/3-differentially private and the
-// best of a random number of them costs three times what one does (selection.Repetition, where the proof stands). What
-// loses is neither told nor recorded, nor is the number of trials.
+// Search chooses, among several minima of a logistic risk, the one that predicts the most rows correctly. Its price
+// is E for a pure budget, or E²/2 for a budget in ρ, and it pays for all trials together. Each trial is
+// E/3-differentially private, and releasing the best of a random number of trials costs three times the price of
+// one (selection.Repetition has the proof). Losing trials and the number of trials are neither released nor
+// recorded.
 type Search struct {
 	numbersAlone
-	*Regression // for its methods; what is carried out is data
+	*Regression // embedded for its methods; the access uses data
 	data        *Regression
 	again       selection.Repetition
 	trial       privacy.Epsilon
 	price       privacy.Loss
 	solvers     []*learning.Minimiser
-	minima      []Part // of each candidate
+	minima      []Part // the noise of each candidate's coefficients
 	correct     Part
 }
 
-// Again is the random number of trials.
+// Again returns the distribution of the number of trials.
 func (m *Search) Again() selection.Repetition { return m.again }
 
-// Trial is the loss of one trial.
+// Trial returns the loss of one trial.
 func (m *Search) Trial() privacy.Epsilon { return m.trial }
 
-// Cost is the price of all trials together.
+// Cost returns the price of all trials together.
 func (m *Search) Cost() privacy.Loss { return m.price }
 
-// Solvers find the minimum of each candidate.
+// Solvers returns the solver of each candidate.
 func (m *Search) Solvers() []*learning.Minimiser { return slices.Clone(m.solvers) }
 
-// Minima are the noise of each candidate's coefficients.
+// Minima returns the noise of each candidate's coefficients.
 func (m *Search) Minima() []Part { return slices.Clone(m.minima) }
 
-// Correct is the noise of the number of rows predicted rightly.
+// Correct returns the noise of the number of correctly predicted rows.
 func (m *Search) Correct() Part { return m.correct }
 
-// Search is the primitive that looks for the best of the minima of several objectives over the rows of a regression.
-// Score is the part of a trial's price that counts the rows predicted rightly.
+// Search returns the primitive that searches for the best minimum over the rows of a regression. of has one
+// objective for each candidate. score is the share of a trial's price that pays for counting the correctly
+// predicted rows.
 func (k *Kernel) Search(
 	r *Regression,
 	of []learning.Objective,
@@ -96,8 +98,8 @@ func (k *Kernel) Search(
 	return m, nil
 }
 
-// tries is how often a trial may read the rows, of whichever candidate: the answer's instant may not rest on their
-// order.
+// tries returns the largest number of passes over the rows in one trial, over all candidates. So the order of the
+// candidates does not affect the release time of the answer.
 func (m *Search) tries() (most int64) {
 	for _, s := range m.solvers {
 		most = max(most, s.Tries())
@@ -105,11 +107,11 @@ func (m *Search) tries() (most int64) {
 	return most
 }
 
-// mostTrials is how many times as many trials as on average there is time for where the answer leaves at an instant:
-// more are tried with a probability of about e⁻¹⁰.
+// mostTrials is the factor by which the time of an answer allows more trials than the average. The probability of
+// needing more is about e⁻¹⁰.
 const mostTrials = 10
 
-// divide gives a trial a third of the ε that the price is worth, and its count a share of that.
+// divide sets the ε of one trial to a third of the price's ε, and the share of it that pays for the count.
 func (m *Search) divide(score Portion) {
 	whole, pure := m.price.Pure()
 	if !pure {
@@ -129,7 +131,7 @@ func (m *Search) scored() privacy.Epsilon {
 	return e
 }
 
-// describe writes what a search depends on, beside its rows.
+// describe returns the public parameters that the release depends on, as text for the replay key.
 func (m *Search) describe() string {
 	text := fmt.Sprintf("the best of about %s trials of %s", m.again.Gamma().RatString(), m.trial)
 	for i, s := range m.solvers {
@@ -151,7 +153,7 @@ func (m *Search) describe() string {
 	return text + fmt.Sprintf("\ncorrect l1=%s %s", m.correct.l1, m.correct.parameter.RatString())
 }
 
-// paid asks once more, of what is carried out, whether the price pays for it: three times a trial's two mechanisms.
+// paid checks that the price pays for the mechanisms that ran: three times the two mechanisms of a trial.
 func (m *Search) paid(minimum, count privacy.Loss) error {
 	a, pure := minimum.Pure()
 	b, counted := count.Pure()
@@ -168,13 +170,13 @@ func (m *Search) paid(minimum, count privacy.Loss) error {
 	return paidFor(m.price, loss, privacy.Loss{})
 }
 
-// access implements primitive.
+// access implements [Primitive].
 func (m *Search) access(ctx context.Context, from reader) (v Values, err error) {
 	rows, err := from.vectors(ctx, m.data)
 	if err != nil {
 		return v, err
 	}
-	defer func() { _ = rows.Close() }() // it has no name: nothing is left of it
+	defer func() { _ = rows.Close() }() // the file has no name, so closing it deletes it
 	v.Numbers, err = selection.Best(m.again, func() ([][]*big.Int, *big.Int, error) {
 		i, err := selection.Candidate(len(m.solvers))
 		if err != nil {

@@ -13,28 +13,28 @@ import (
 	"dither/privacy"
 )
 
-// Selection are the groups of a question with the greatest scores. They are known beforehand, from the policy and
-// the question. The price is the loss of the named mechanism, at the sensitivity of one score that the plan proves.
+// Selection chooses the groups with the greatest scores. The policy and the question determine all groups in
+// advance. The price is the loss of the named mechanism, at the sensitivity of one score that the plan proves.
 type Selection struct {
 	numbersAlone
 	target  *plan.Target
 	name    string
 	epsilon privacy.Epsilon
 	best    int
-	// choose gives a row for each that is chosen, and what the mechanism says of itself; within bounds how far each is
-	// below what it was preferred to, with probability 1 − beta, among n.
+	// choose returns a row for each chosen group, and what the mechanism reports about itself. within bounds the
+	// shortfall of a choice among n groups, with probability 1 − beta.
 	choose func([]mechanism.Exact) ([][]*big.Int, told, error)
 	within func(n int, beta float64) (float64, error)
 }
 
-// Mechanism is the name of the mechanism that selects.
+// Mechanism returns the name of the mechanism.
 func (m *Selection) Mechanism() string { return m.name }
 
-// Epsilon is the ε at which the mechanism runs.
+// Epsilon returns the ε at which the mechanism runs.
 func (m *Selection) Epsilon() privacy.Epsilon { return m.epsilon }
 
-// Selection is the primitive that selects the best groups of a target by a mechanism of a name, at the largest ε that
-// the price pays for.
+// Selection returns the primitive that chooses the best groups of a target by the mechanism called name. The
+// mechanism runs at the largest ε that the price pays for.
 func (k *Kernel) Selection(t *plan.Target, by Asker, name string, best int) (*Selection, error) {
 	s, err := selecting(t, name, best)
 	if err != nil {
@@ -45,12 +45,12 @@ func (k *Kernel) Selection(t *plan.Target, by Asker, name string, best int) (*Se
 	return s, err
 }
 
-// selecting is a selection without its look.
+// selecting returns a Selection without its look.
 func selecting(t *plan.Target, name string, best int) (*Selection, error) {
 	s := &Selection{target: t, name: name, epsilon: pureWithin(t.Price), best: best}
 	switch _, pure := t.Price.Pure(); {
 	case name == Exponential:
-		if rho, _ := t.Price.ZCDP(); !pure { // K choices at ε/K each cost K·(ε/K)²/8: at ε = √(8Kρ), ρ
+		if rho, _ := t.Price.ZCDP(); !pure { // K choices at ε/K each cost K·(ε/K)²/8 together. That is ρ for ε = √(8Kρ)
 			s.epsilon = rho.Times(int64(best)).Pure().Times(2)
 		}
 		s.exponential()
@@ -64,7 +64,7 @@ func selecting(t *plan.Target, name string, best int) (*Selection, error) {
 	return s, nil
 }
 
-// access implements primitive.
+// access implements [Primitive].
 func (m *Selection) access(ctx context.Context, rows reader) (v Values, err error) {
 	cells, err := rows.engine.Aggregate(ctx, &m.target.Statement, rows.sealed)
 	if err == nil {
@@ -73,20 +73,20 @@ func (m *Selection) access(ctx context.Context, rows reader) (v Values, err erro
 	return v, err
 }
 
-// Shortfall bounds how far a chosen group's score is below that of one that it was preferred to, with probability 1 −
-// beta, in integers.
+// Shortfall bounds the difference between the score of a group that was not chosen and that of a group chosen in
+// its place. The bound holds with probability 1 − beta, in grid units.
 func (m *Selection) Shortfall(beta float64) (float64, error) {
 	return m.within(m.target.Cells(), beta)
 }
 
-// told is what a mechanism says of itself, having run.
+// told is what a mechanism reports about itself after it ran.
 type told struct {
 	loss  privacy.Loss
-	least privacy.Loss // under zCDP, where that is less than a pure loss of as much
-	scale *big.Rat     // of its noise; nil where it adds none
+	least privacy.Loss // the loss under zCDP, if that is less than the ρ that the pure loss implies; else zero
+	scale *big.Rat     // the scale of its noise; nil if it adds none
 }
 
-// chooseAsPlanned is choose, of the mechanism that was planned and recorded.
+// chooseAsPlanned calls choose, and checks that the mechanism is the one that was planned and recorded.
 func (m *Selection) chooseAsPlanned(t *plan.Target, scores []mechanism.Exact) ([][]*big.Int, error) {
 	rows, told, err := m.choose(scores)
 	if err == nil && told.scale != nil {
@@ -101,7 +101,8 @@ func (m *Selection) chooseAsPlanned(t *plan.Target, scores []mechanism.Exact) ([
 	return rows, err
 }
 
-// parameters are a mechanism's, for the ledger: the scale is what scores are divided by in an exponent.
+// parameters describes the mechanism for the ledger. The recorded scale is the divisor of a score in the exponent
+// of a probability, or the noise scale.
 func (m *Selection) parameters(t *plan.Target) ledger.Mechanism {
 	return ledger.Mechanism{
 		Name:        m.name,

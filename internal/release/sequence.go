@@ -9,11 +9,12 @@ import (
 	"dither/internal/ledger"
 )
 
-// Release carries a primitive out: replay, rehearsal, reservation, access, noise, record, delay, return.
+// Release runs a primitive: replay, rehearsal, reservation, access, noise, record, delay, return.
 //
-// What the ledger has already is given again, free. A price is reserved, durably, before any row is read. What the
-// mechanisms release is recorded, durably, before it is returned. What fails after the reservation stays paid. If
-// answers have an instant, the entry that says what came of the access is written then, and the access ends then.
+// An access that the ledger has the release of is replayed, free. A price is reserved durably before any row is
+// read. Released values are recorded durably before they are returned. The price of a failure after the reservation
+// stays spent. Under an answer_delay, the entry with the outcome is written at the release time, and Release
+// returns then.
 func (k *Kernel) Release(ctx context.Context, p Primitive) (*Released, error) {
 	l, arrival := p.decided(), k.arrived(ctx)
 
@@ -35,10 +36,10 @@ func (k *Kernel) Release(ctx context.Context, p Primitive) (*Released, error) {
 			return nil, err
 		}
 		defer done()
-		if r, err := k.replay(p); r != nil || err != nil { // whoever was at it has recorded it
+		if r, err := k.replay(p); r != nil || err != nil { // the other caller may have recorded the release
 			return r, err
 		}
-		if waited { // until an instant, or until it was given up: the question arrives anew
+		if waited { // the wait ended at a release time or with a failure: the question counts as arriving now
 			arrival = k.clock.Now()
 		}
 	}
@@ -59,7 +60,7 @@ func (k *Kernel) Release(ctx context.Context, p Primitive) (*Released, error) {
 	if err != nil {
 		return nil, err
 	}
-	if answered { // by somebody else, just now
+	if answered { // another process has just answered it
 		r, err := k.replay(p)
 		if r == nil && err == nil {
 			err = ErrUnreadable
@@ -85,14 +86,15 @@ func (k *Kernel) Release(ctx context.Context, p Primitive) (*Released, error) {
 	return &Released{ID: id, Values: found.values}, nil
 }
 
-// found is what an access gave, and how it is recorded.
+// found holds the values of an access, and their recorded form.
 type found struct {
 	values Values
 	text   json.RawMessage
 }
 
-// rehearsed makes ready, before anything is charged, what an access needs: the sealed versions hold the bytes that were
-// sealed and stay until done is called, its statements can be carried out over made-up rows, and there is time enough.
+// rehearsed prepares an access before anything is charged. It checks that the sealed versions hold the bytes that
+// were sealed, and keeps them from being removed until done is called. It rehearses the statements over made-up
+// rows, and checks that there is enough time left.
 func (k *Kernel) rehearsed(
 	ctx context.Context,
 	at *instant,
@@ -114,7 +116,7 @@ func (k *Kernel) rehearsed(
 	return rows, done, nil
 }
 
-// replay is the newest release of the same access, or nil.
+// replay returns the newest release of the same access, or nil if there is none.
 func (k *Kernel) replay(p Primitive) (*Released, error) {
 	answer, ok, err := k.ledger.Find(p.decided().key)
 	if err != nil || !ok {
@@ -131,17 +133,18 @@ func (k *Kernel) replay(p Primitive) (*Released, error) {
 	return &Released{ID: answer.Reserved, Values: v, Replayed: true}, nil
 }
 
-// lost records that a reservation gets no answer. Its error is the same for all of them, or that of those that were
-// given up. Which of the two depends on ctx, the caller's, and never on what the engine said. A time that ran out, be
-// it one that the caller set, is a failure like any other: how long the rows take has a part in it. It has none where
-// the answer has an instant that was still to come: then the question was given up.
+// lost records that a reservation gets no answer. It returns one uniform error for every failure, and another for a
+// cancelled question. Which of the two it is depends on the caller's context, never on what the engine reports. An
+// expired deadline is a failure even if the caller set it, because the running time depends on the rows. Under an
+// answer_delay the deadline counts as a cancellation if it expires before the release time. The wait until the
+// release time does not depend on the rows.
 func (k *Kernel) lost(ctx context.Context, at *instant, reservation uint64, cause error) error {
 	record, how := k.ledger.Fail, Failed
 	if at == nil && errors.Is(ctx.Err(), context.Canceled) || errors.Is(cause, errGivenUp) {
 		record, how = k.ledger.GiveUp, GivenUp
 	}
 	if err := record(reservation); err != nil {
-		k.tellOwner(err) // it is not counted; its price is
+		k.tellOwner(err) // the failure is not counted, but its price is
 	}
 	k.tellOwner(cause)
 	return afterwards(ended(how))

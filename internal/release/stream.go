@@ -15,63 +15,64 @@ import (
 	"dither/privacy"
 )
 
-// Stream tells of counts or sums whether they are above a threshold, by the sparse vector technique, with gaps.
-// Its whole price is reserved when it opens, whatever will be asked. Each question is an access that was paid before:
-// the sequence without a reservation. Its verdict is recorded as a step, and then returned. A stream lives in this
-// process alone, since its noise does.
+// Stream reports for each of a sequence of counts or sums whether it is above a threshold, by the sparse vector
+// technique with gaps. Open reserves its whole price, whatever questions follow. Each question is an access under
+// that reservation. Its verdict is recorded as a step, and then returned. A stream lives in this process only,
+// because its noise does.
 type Stream struct {
 	kernel *Kernel
 	look   *Look
-	target *plan.Target // of COUNT(*): the table, the price and the neighbours
+	target *plan.Target // the plan of COUNT(*), for the table, the price and the neighbours
 	terms  StreamTerms
 	vector stream.SparseVector
 
 	mu      sync.Mutex
 	session *stream.SparseSession
-	id      uint64 // of the reservation
+	id      uint64 // the number of the reservation
 	asked   int
 	ended   bool
 }
 
-// ID is the number of its reservation in the ledger.
+// ID returns the number of the stream's reservation in the ledger.
 func (s *Stream) ID() uint64 { return s.id }
 
 // StreamTerms are the settings that hold for all questions of a stream.
 type StreamTerms struct {
 	Threshold *big.Int
-	Moves     *big.Int // by how much one unit moves a question's number, at most
-	Positives int      // it ends after so many that are above
-	Questions int      // and after so many in all
-	Values    bool     // the noisy numbers of what is above are released, at half of the price
+	Moves     *big.Int // the largest change of a question's number by one unit
+	Positives int      // the stream ends after this many questions above the threshold
+	Questions int      // the stream ends after this many questions
+	Values    bool     // release a noisy number for each question above the threshold, for half of the price
 }
 
-// verdict is what a stream releases of one question.
+// verdict is the release for one question of a stream.
 type verdict struct {
-	Name  string // of the stream's reservation in the ledger, and the question's number
+	Name  string // the name of the stream's reservation, and the number of the question, as in r7.2
 	Above bool
-	Gap   *big.Int // of what is above, by how much its noisy number was above the noisy threshold
-	Value *big.Int // of what is above, where values are released
-	Left  int      // how many more may be above; 0 where the stream has ended
+	Gap   *big.Int // if Above: the noisy number minus the noisy threshold
+	Value *big.Int // if Above and StreamTerms.Values: the noisy number
+	Left  int      // how many more questions may be above; 0 when the stream has ended
 }
 
-// Stream decides a stream about a target's table. Open pays for it.
+// Stream returns a stream about the table of a target. Open pays for it.
 func (k *Kernel) Stream(t *plan.Target, terms StreamTerms, by Asker) (*Stream, error) {
 	l, err := k.targetLook(t, by, ledger.Mechanism{}, 0, 0)
 	if err != nil {
 		return nil, err
 	}
-	l.everybody = true // its questions may be about any part
+	l.everybody = true // a question may be about any part
 	l.steps = int64(terms.Questions)
 	terms.Threshold, terms.Moves = new(big.Int).Set(terms.Threshold), new(big.Int).Set(terms.Moves)
 	s := &Stream{kernel: k, look: l, target: t, terms: terms}
 	if s.vector, err = s.mechanism(); err != nil {
 		return nil, err
 	}
-	l.key = NewID() // a stream is never replayed: its noise lives in this process
+	l.key = NewID() // a random key: a stream is never replayed, because its noise lives in this process
 	return s, nil
 }
 
-// Look is a copy of the stream's plan, known before anything is spent: statements, price, mechanisms and replay key.
+// Look returns a copy of the stream's look, which is known before anything is spent: price, mechanisms and replay
+// key.
 func (s *Stream) Look() *Look { return s.look.copied() }
 
 // Accuracy bounds the distance from the threshold at which verdicts can be wrong. The bound holds for all questions
@@ -80,8 +81,8 @@ func (s *Stream) Accuracy(beta float64) (*big.Int, error) {
 	return s.vector.Accuracy(s.terms.Questions, beta)
 }
 
-// mechanism is the sparse vector that the price pays for. Under add/remove every question's number rises, or every one
-// falls: Ask refuses what could move the other way.
+// mechanism returns the sparse vector mechanism that the price pays for. With add-remove neighbours it is
+// monotonic: one more unit never lowers a question's number, because admits refuses every other question.
 func (s *Stream) mechanism() (stream.SparseVector, error) {
 	epsilon := pureWithin(s.target.Price)
 	m := stream.SparseVector{
@@ -116,7 +117,7 @@ func (s *Stream) part(name string, d noise.DiscreteLaplace, cells int) ledger.Me
 	}
 }
 
-// Open pays for the stream, and draws the noise of its threshold. No row is read.
+// Open pays for the stream, and draws the noise of its threshold. It reads no row.
 func (s *Stream) Open(ctx context.Context) error {
 	k := s.kernel
 	if ctx.Err() != nil {
@@ -134,13 +135,13 @@ func (s *Stream) Open(ctx context.Context) error {
 		err = s.begunAsPlanned(s.vector.Positives)
 	}
 	if err != nil {
-		return k.lost(ctx, nil, s.id, err) // before any row was read
+		return k.lost(ctx, nil, s.id, err) // no row was read yet
 	}
 	return nil
 }
 
-// Ask tells of one question, which build plans at the stream's price. Refusals are free, and leave the stream as it
-// was; after a failure it has ended.
+// Ask answers one question, which build plans at the stream's price. A refusal is free and leaves the stream as it
+// was. A failure ends the stream.
 func (s *Stream) Ask(
 	ctx context.Context,
 	text string,
@@ -152,12 +153,12 @@ func (s *Stream) Ask(
 	if s.ended {
 		return nil, &EndedError{How: Over, Message: "the stream has ended", Hint: "open another one"}
 	}
-	arrival := k.clock.Now() // once the question before it has its verdict
+	arrival := k.clock.Now() // after the verdict of the question before it
 	t, err := build(s.target.Price)
 	if err != nil {
 		return nil, err
 	}
-	t = t.Unconfined() // the stream is charged to everybody
+	t = t.Unconfined() // the stream is charged to everybody, so the question need not be confined to parts
 	if err := s.admits(t); err != nil {
 		return nil, err
 	}
@@ -186,7 +187,7 @@ func (s *Stream) Ask(
 	return s.verdict(numbers[0]), nil
 }
 
-// admits refuses what the stream's price does not cover.
+// admits refuses questions that the stream's price does not cover.
 func (s *Stream) admits(t *plan.Target) error {
 	refused := func(message, hint string) error {
 		return &EndedError{How: Unsupported, Message: message, Hint: hint}
@@ -219,7 +220,7 @@ func (s *Stream) admits(t *plan.Target) error {
 	return nil
 }
 
-// current refuses questions of a suspended analyst, and about a table that was sealed again.
+// current refuses a suspended analyst, and a table that was sealed again.
 func (s *Stream) current(t *plan.Target) error {
 	state, err := s.kernel.ledger.State()
 	if err != nil {
@@ -242,8 +243,8 @@ func (s *Stream) current(t *plan.Target) error {
 	return nil
 }
 
-// answer looks at the rows, and gives what leaves: whether it is above, and the gap and the value, or −1 and 0 where
-// there is none.
+// answer reads the rows, and returns one row to release: 1 or 0 for above, the gap, and the value. The gap is −1
+// and the value 0 if there is none.
 func (s *Stream) answer(ctx context.Context, t *plan.Target, rows reader) ([][]*big.Int, error) {
 	cells, err := rows.engine.Aggregate(ctx, &t.Statement, rows.sealed)
 	if err != nil {
@@ -264,7 +265,7 @@ func (s *Stream) answer(ctx context.Context, t *plan.Target, rows reader) ([][]*
 	return [][]*big.Int{row}, nil
 }
 
-// record makes a verdict durable: as a step, or as the stream's release where it is the last.
+// record makes a verdict durable. The last verdict is recorded as the stream's release, and the others as steps.
 func (s *Stream) record(text string, numbers [][]*big.Int) error {
 	if s.session.Left() > 0 && s.asked < s.terms.Questions {
 		return s.kernel.ledger.Step(ledger.Step{Reservation: s.id, Question: text, Values: encode(numbers)})
@@ -284,7 +285,7 @@ func (s *Stream) verdict(row []*big.Int) *verdict {
 	return v
 }
 
-// Close ends the stream. What it cost stays spent.
+// Close ends the stream. Its price stays spent.
 func (s *Stream) Close() error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -298,9 +299,10 @@ func (s *Stream) Close() error {
 	return nil
 }
 
-// begunAsPlanned asks whether the noises of a stream's session cost what was reserved: with Δ what one unit moves a
-// question by, Δ/θ for a threshold's scale θ, k·c·Δ/q for the questions' q, k = 2 or, where they are monotonic, 1, and
-// c·Δ/v for the values' v (stream.SparseVector, the proof).
+// begunAsPlanned checks that the noises of a stream's session cost what was reserved. Let Δ be the largest change
+// of a question's number by one unit, and c the number of positives. The threshold's noise of scale θ costs Δ/θ.
+// The questions' noise of scale q costs k·c·Δ/q, where k is 1 for monotonic questions and else 2. The values' noise
+// of scale v costs c·Δ/v (stream.SparseVector has the proof).
 func (s *Stream) begunAsPlanned(positives int) error {
 	share := func(times int64, d noise.DiscreteLaplace) *big.Rat {
 		x := new(big.Rat).SetInt(new(big.Int).Mul(s.terms.Moves, big.NewInt(times)))

@@ -13,7 +13,7 @@ import (
 	"dither/internal/seal"
 )
 
-// Sealed are the current versions of the tables that b reads, in the order of its Tables, and their numbers.
+// Sealed returns the current versions of the tables that b reads, in the order of its Tables, and their numbers.
 func (k *Kernel) Sealed(b *bounded.Statement) (tables []seal.Version, versions []int, err error) {
 	for _, name := range b.Tables() {
 		v, err := k.Current(name)
@@ -25,7 +25,8 @@ func (k *Kernel) Sealed(b *bounded.Statement) (tables []seal.Version, versions [
 	return tables, versions, nil
 }
 
-// Current is the sealed version of a table that questions are about. Nothing is asked before the policy is in force.
+// Current returns the sealed version of a table that questions read. It returns an error if the policy is not in
+// force, or if the version is not the one that the ledger recorded.
 func (k *Kernel) Current(table string) (seal.Version, error) {
 	s, err := k.ledger.State()
 	if err != nil {
@@ -44,8 +45,8 @@ func (k *Kernel) Current(table string) (seal.Version, error) {
 	return v, nil
 }
 
-// hold makes sure, before anything is charged, that sealed versions hold the bytes that were sealed, and keeps them
-// from being removed until release is called.
+// hold checks, before anything is charged, that sealed versions hold the bytes that were sealed. It keeps the
+// versions from being removed until release is called.
 func (k *Kernel) hold(ctx context.Context, tables []seal.Version) (release func(), err error) {
 	var held []func()
 	release = func() {
@@ -64,12 +65,12 @@ func (k *Kernel) hold(ctx context.Context, tables []seal.Version) (release func(
 	return release, nil
 }
 
-// reader reads the tables of a look.
+// reader returns a reader for the tables of a look.
 func (k *Kernel) reader(l *Look) reader {
 	return reader{engine: k.engine, sealed: k.from(l), dir: filepath.Join(k.home, "tmp")}
 }
 
-// from is what a look's statements read.
+// from returns the sealed versions that a look's statements read, in the form that engines take.
 func (k *Kernel) from(l *Look) engine.Sealed {
 	out := k.known(l.tables[0])
 	if l.statements[0].Source == nil {
@@ -82,9 +83,9 @@ func (k *Kernel) from(l *Look) engine.Sealed {
 	return out
 }
 
-// known is a sealed version with what was recorded when it was sealed, which holds of files and of copies. Of a live
-// table that is no more than its state, in order to tell the owner when it is another one: rows may have changed since,
-// and no sensitivity may rest on what they were.
+// known returns a sealed version in the form that engines take. For files and copies it includes the facts that
+// sealing recorded. For a live table read in place it only includes the table's state, so that the owner can be
+// warned if the table changes. Its rows may have changed since, so no sensitivity may depend on recorded facts.
 func (k *Kernel) known(v seal.Version) engine.Sealed {
 	if v.Copy != nil {
 		return postgres.Known(v, k.policy.Table(v.Table))

@@ -8,7 +8,7 @@ import (
 	"dither/privacy"
 )
 
-// targetLook is a look at a target with one mechanism.
+// targetLook returns a look at a target with one mechanism.
 func (k *Kernel) targetLook(t *plan.Target, by Asker, m ledger.Mechanism, rows, columns int) (*Look, error) {
 	l, versions, err := k.lookAt(&t.Statement, by)
 	if err != nil {
@@ -20,7 +20,8 @@ func (k *Kernel) targetLook(t *plan.Target, by Asker, m ledger.Mechanism, rows, 
 	return l, nil
 }
 
-// pureWithin is the largest ε of a mechanism whose loss is ε: under zCDP it costs ε²/2.
+// pureWithin returns the largest ε that a price pays for. Under zCDP, a mechanism with the pure loss ε costs ρ =
+// ε²/2.
 func pureWithin(price privacy.Loss) privacy.Epsilon {
 	if e, pure := price.Pure(); pure {
 		return e

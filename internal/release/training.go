@@ -17,11 +17,11 @@ import (
 	"dither/privacy"
 )
 
-// Training gives noisy gradients of a model over the rows of a regression (learning.NoisyGradient, where the
-// proof stands). Its whole price is reserved before the first step. Each step is an access that was paid before: the
-// sequence without a reservation. A step is durable in the training's journal and then in the ledger, which has its
-// digest, before it is told. A training that ended early goes on when it is asked for again: what was recorded is given
-// again, and never drawn again. No loss of the rows is ever told.
+// Training runs noisy gradients of a model over the rows of a regression (learning.NoisyGradient has the proof).
+// Its whole price is reserved before the first step, and each step is an access under that reservation. Before a
+// step is returned, it is durable in the training's journal, and its digest in the ledger. A training that ended
+// early continues when it is requested again: recorded steps are returned again, with the same noise. The value of
+// the training loss is never released.
 type Training struct {
 	kernel *Kernel
 	look   *Look
@@ -29,47 +29,47 @@ type Training struct {
 	terms  *TrainingTerms
 	noise  noise.RoundedGaussian
 	grid   int
-	needs  map[string]int // the versions that its key names, by table
+	needs  map[string]int // the versions, by table, that are part of the replay key
 
 	mu      sync.Mutex
 	id      uint64
-	payer   string // who may be another analyst than the one who goes on with it
+	payer   string // the analyst who paid, who may differ from the one who continues the training
 	journal *journal
-	told    int64 // steps that were given in this process
-	sealed  int64 // steps that the ledger has
+	told    int64 // the number of steps returned in this process
+	sealed  int64 // the number of steps recorded in the ledger
 	rows    *mechanism.Rows
 	ended   bool
 }
 
-// ID is the number of its reservation in the ledger, once it has begun.
+// ID returns the number of the training's reservation in the ledger. It is set when the training has begun.
 func (t *Training) ID() uint64 { return t.id }
 
-// Terms are the steps of the training, and their price.
+// Terms returns the training's terms: its steps, and their price.
 func (t *Training) Terms() *TrainingTerms { return t.terms.copied() }
 
-// Grid is the exponent of the unit of the numbers: they count multiples of 2^Grid.
+// Grid returns the exponent of the numbers' unit: they are multiples of 2^Grid.
 func (t *Training) Grid() int { return t.grid }
 
-// Noise is the distribution of the noise on each number.
+// Noise returns the distribution of the noise on each number.
 func (t *Training) Noise() noise.RoundedGaussian { return t.noise }
 
-// TrainingTerms are the steps of a training, and their price.
+// TrainingTerms are the mechanism of a training's steps, their number, and the price of all steps together.
 type TrainingTerms struct {
 	step  learning.NoisyGradient
 	steps int64
 	price privacy.Loss
 }
 
-// copied are terms that their caller cannot change.
+// copied returns a copy that the caller cannot change.
 func (t *TrainingTerms) copied() *TrainingTerms {
 	out := *t
 	return &out
 }
 
-// Step is the mechanism of each step.
+// Step returns the mechanism of each step.
 func (t *TrainingTerms) Step() learning.NoisyGradient { return copiedStep(t.step) }
 
-// copiedStep has numbers that nobody else holds.
+// copiedStep returns a deep copy.
 func copiedStep(m learning.NoisyGradient) learning.NoisyGradient {
 	for _, r := range []**big.Rat{&m.Clip, &m.Rate, &m.Multiplier} {
 		if *r != nil {
@@ -79,11 +79,11 @@ func copiedStep(m learning.NoisyGradient) learning.NoisyGradient {
 	return m
 }
 
-// Price is the loss that all steps together are charged.
+// Price returns the loss that all steps together are charged.
 func (t *TrainingTerms) Price() privacy.Loss { return t.price }
 
-// PriceTraining prices so many steps: the least ε at δ that their loss distribution is certified to have, rounded up, as
-// a ρ with that δ beside it.
+// PriceTraining returns the price of the given number of steps. The price is the least ε at δ that the accountant
+// certifies for all steps together, rounded up. It is expressed as ρ = ε²/2 with that δ.
 func PriceTraining(step learning.NoisyGradient, steps int64, delta privacy.Delta) (*TrainingTerms, error) {
 	step = copiedStep(step)
 	figure, err := trainprice.Epsilon(step, steps, delta)
@@ -104,8 +104,8 @@ func PriceTraining(step learning.NoisyGradient, steps int64, delta privacy.Delta
 	return &TrainingTerms{step, steps, privacy.ZCDPLoss(e.Rho(), delta)}, nil
 }
 
-// Training decides a training over the rows of a regression, which is planned at the terms' price. Needs are the
-// versions that its key names, by table. Begin pays for it.
+// Training returns a training over the rows of a regression that was planned at the terms' price. needs are the
+// versions, by table, that are part of the replay key. Begin pays for the training.
 func (k *Kernel) Training(
 	r *Regression,
 	terms *TrainingTerms,
@@ -159,13 +159,14 @@ func (k *Kernel) Training(
 	return t, nil
 }
 
-// Look is a copy of the training's plan, known before anything is spent: statements, price, mechanisms and replay key.
+// Look returns a copy of the training's look, which is known before anything is spent: statements, price,
+// mechanisms and replay key.
 func (t *Training) Look() *Look { return t.look.copied() }
 
-// Parameters is the number of the model's parameters.
+// Parameters returns the number of the model's parameters.
 func (t *Training) Parameters() int { return t.terms.step.Model.Parameters() }
 
-// Begin pays for the training, or goes on with one that was paid before, unless it is asked for afresh.
+// Begin pays for the training. It continues one that was paid before, unless Fresh is set.
 func (t *Training) Begin(ctx context.Context) error {
 	k, fresh := t.kernel, t.look.fresh
 	_, found, err := t.Earlier(fresh)
@@ -193,20 +194,22 @@ func (t *Training) Begin(ctx context.Context) error {
 	return nil
 }
 
-// reserve pays for the training, unless another process has done so just now: one pays at a time.
+// reserve pays for the training, unless another process has just paid for it. A lock ensures that only one process
+// pays at a time.
 func (t *Training) reserve(fresh bool) error {
 	k := t.kernel
 	turn, err := takeTurn(k.home)
 	if err != nil {
 		return &UnreservedError{err}
 	}
-	defer func() { _ = turn.Close() }() // which gives the lock back
+	defer func() { _ = turn.Close() }() // releases the lock
 	if _, found, err := t.Earlier(fresh); err != nil {
 		return &UnreservedError{err}
 	} else if found {
 		return nil
 	}
-	// sealed again since it was planned: nobody would find it under its key
+	// A table was sealed again since the training was planned. The reservation's key would name the old version,
+	// and no later request would find it.
 	if now := k.Dependencies(t.look.tableNames()); !maps.Equal(now, t.needs) {
 		return &EndedError{
 			How:     Resealed,
@@ -218,8 +221,8 @@ func (t *Training) reserve(fresh bool) error {
 	return err
 }
 
-// hold takes the journal, and then reads what the ledger has of it. A step that is durable in the one alone is recorded
-// in the other.
+// hold opens and locks the journal, and then reads the recorded steps from the ledger. If the journal holds one
+// step more than the ledger, hold records that step in the ledger.
 func (t *Training) hold() (err error) {
 	known, l := &t.kernel.trainings, t.kernel.ledger
 	b, err := known.begun(l, t.id)
@@ -237,7 +240,7 @@ func (t *Training) hold() (err error) {
 			_ = t.journal.close()
 		}
 	}()
-	if b, err = known.begun(l, t.id); err != nil { // nobody adds to it from here on
+	if b, err = known.begun(l, t.id); err != nil { // read again: no other process can add steps now
 		return err
 	}
 	if b == nil {
@@ -249,18 +252,18 @@ func (t *Training) hold() (err error) {
 	t.payer = b.payer
 	t.sealed = int64(len(b.steps))
 	if err = t.recordDurable(); notNow(err) {
-		return nil // Step gives the earlier steps, and records this one before it draws another
+		return nil // Step returns the earlier steps, and records this one before it draws another
 	}
 	return err
 }
 
-// notNow reports that the ledger takes no step at the moment, for a reason that passes.
+// notNow reports whether an error means that the ledger cannot record a step at the moment, but may later.
 func notNow(err error) bool {
 	return errors.Is(err, ledger.ErrNotWritten) || errors.Is(err, ledger.ErrReadOnly) ||
 		errors.Is(err, ledger.ErrSuspended)
 }
 
-// recordDurable records the step that is durable in the journal alone, if there is one.
+// recordDurable records the step that is durable only in the journal, if there is one.
 func (t *Training) recordDurable() error {
 	if int64(len(t.journal.records)) <= t.sealed {
 		return nil

@@ -20,19 +20,20 @@ import (
 	"dither/internal/ledger"
 )
 
-// journal is the file of a training's steps, beside the ledger, which has the digest of each: the noisy gradients
-// themselves would be too long for it. A record is
+// journal is the file of a training's steps. The noisy gradients are too long for the ledger, which only holds a
+// digest of each step. A record is
 //
-//	its body's length (4 bytes), the body, and the digest of the digest before it and of the body (32 bytes),
+//	the length of its body (4 bytes), the body, and a digest (32 bytes),
 //
-// and the body the digest of θ (32 bytes) and the values as varints. So the digest of a record is that of all of them
-// up to it, and of the reservation: what stands before the first is the hash of its entry, which no other ledger has,
-// nor this one after it was set back. A record is durable before the ledger has its digest, and the ledger has that
-// before the step is told.
+// and the body is the digest of θ (32 bytes) and the values as varints. A record's digest covers the body and the
+// digest before it. The first record follows the hash of the reservation's entry, so each digest covers the
+// reservation and all records so far. No other ledger has that hash, nor does this ledger after an older copy of it
+// was restored. A record becomes durable before the ledger has its digest, and the ledger has the digest before the
+// step is returned.
 type journal struct {
 	file    *os.File
-	last    digest  // of the last record
-	records []place // of each record
+	last    digest  // the digest of the last record
+	records []place // one for each record
 	cells   int
 }
 
@@ -40,9 +41,9 @@ type digest [sha256.Size]byte
 
 func (d digest) String() string { return hex.EncodeToString(d[:]) }
 
-// place is where a record is, and for which θ it was.
+// place is the position of a record in the file, with the digest of its θ.
 type place struct {
-	at     int64 // of its body
+	at     int64 // the offset of its body
 	size   int
 	theta  digest
 	digest digest
@@ -54,10 +55,11 @@ var (
 	ErrBusy    = errors.New("the training goes on elsewhere")
 )
 
-// Turn waits until nobody else begins a training in this home. Close gives the turn back.
+// Turn takes the lock under which trainings of this home begin, and waits while another process holds it. Close
+// releases the lock.
 func (k *Kernel) Turn() (io.Closer, error) { return takeTurn(k.home) }
 
-// takeTurn waits until nobody else begins a training in this home.
+// takeTurn takes the lock under which trainings of this home begin, and waits while another process holds it.
 func takeTurn(home string) (*os.File, error) {
 	f, err := openBeside(home, "begin")
 	if err != nil {
@@ -70,7 +72,8 @@ func takeTurn(home string) (*os.File, error) {
 	return f, nil
 }
 
-// openBeside opens a file of the folder of trainings, or makes it.
+// openBeside opens or creates a file in the home's folder of trainings. If the folder is read-only, it opens the
+// file for reading.
 func openBeside(home, name string) (*os.File, error) {
 	dir := filepath.Join(home, "training")
 	if err := os.MkdirAll(dir, 0o700); err != nil {
@@ -78,15 +81,15 @@ func openBeside(home, name string) (*os.File, error) {
 	}
 	path := filepath.Join(dir, name)
 	f, err := os.OpenFile(path, os.O_RDWR|os.O_CREATE, 0o600)
-	if errors.Is(err, syscall.EROFS) || errors.Is(err, fs.ErrPermission) { // it can be read again
+	if errors.Is(err, syscall.EROFS) || errors.Is(err, fs.ErrPermission) { // a recorded training can still be read
 		return os.Open(path)
 	}
 	return f, err
 }
 
-// openJournal opens the journal of a reservation, or makes an empty one, and holds it against all others until it is
-// closed. What the ledger has of it is to be read after that, and matched: before, another process might have added to
-// both.
+// openJournal opens or creates the journal of a reservation, and locks it until it is closed. The caller must read
+// the ledger's steps after this call, since another process may have added steps before it. Then the caller must
+// call match.
 func openJournal(home string, training uint64, entry ledger.Hash, cells int) (j *journal, err error) {
 	f, err := openBeside(home, fmt.Sprintf("r%d.journal", training))
 	if err != nil {
@@ -100,7 +103,8 @@ func openJournal(home string, training uint64, entry ledger.Hash, cells int) (j 
 	if err := hold(f); err != nil {
 		return nil, err
 	}
-	for _, d := range []string{filepath.Join(home, "training"), home} { // the file's name, and the folder's
+	// make the names of the file and the folder durable
+	for _, d := range []string{filepath.Join(home, "training"), home} {
 		if err := syncFolder(d); err != nil {
 			return nil, err
 		}
@@ -108,10 +112,11 @@ func openJournal(home string, training uint64, entry ledger.Hash, cells int) (j 
 	return &journal{file: f, cells: cells, last: digest(entry)}, nil
 }
 
-// match reads the records, and holds them to the digests that the ledger has. One record more may have been durable,
-// and never told: it is kept, for the ledger to have, unless the training has ended. Where there are more, the ledger
-// was set back since they were told, and nothing is drawn in their place. What is behind the last whole record was not
-// written to its end, and is cut off.
+// match reads the records, and compares them with the digests in the ledger. The journal may have one record more:
+// it was durable, but never returned. match keeps it, so that the caller can record it, unless the training has
+// ended. With more than that, an older copy of the ledger was restored after steps were returned. Then match
+// returns ErrJournal, and no new noise is drawn. match truncates anything after the last whole record, because it
+// is an incomplete write.
 func (j *journal) match(known []string, ended bool) error {
 	end, err := j.scan()
 	if err != nil {
@@ -131,7 +136,8 @@ func (j *journal) match(known []string, ended bool) error {
 	}
 	size, err := j.file.Seek(0, io.SeekEnd)
 	if err == nil && size > end {
-		if err = j.file.Truncate(end); errors.Is(err, syscall.EINVAL) { // it was opened to read: nothing comes behind it
+		// the file is open for reading only, so nothing will be appended
+		if err = j.file.Truncate(end); errors.Is(err, syscall.EINVAL) {
 			err = nil
 		}
 	}
@@ -142,7 +148,7 @@ func (j *journal) match(known []string, ended bool) error {
 	return err
 }
 
-// scan finds the whole records, and where they end.
+// scan finds the whole records, and returns the offset of their end.
 func (j *journal) scan() (end int64, err error) {
 	r := bufio.NewReader(j.file)
 	for {
@@ -179,7 +185,7 @@ func ignoreEnd(err error) error {
 	return err
 }
 
-// largest is the longest body.
+// largest returns the length of the longest possible body.
 func (j *journal) largest() int { return sha256.Size + j.cells*binary.MaxVarintLen64 }
 
 func chained(last digest, body []byte) (d digest) {
@@ -191,11 +197,11 @@ func chained(last digest, body []byte) (d digest) {
 
 func writeAll(h hash.Hash, parts ...[]byte) {
 	for _, p := range parts {
-		_, _ = h.Write(p) // which never fails
+		_, _ = h.Write(p) // a hash's Write never fails
 	}
 }
 
-// append makes a record durable.
+// append writes a record durably, and returns its digest.
 func (j *journal) append(theta digest, values []*big.Int) (digest, error) {
 	body := append(make([]byte, 0, j.largest()), theta[:]...)
 	for _, v := range values {
@@ -222,7 +228,7 @@ func (j *journal) append(theta digest, values []*big.Int) (digest, error) {
 	return d, nil
 }
 
-// read gives a record's values.
+// read returns the values of a record.
 func (j *journal) read(p place) ([]*big.Int, error) {
 	body := make([]byte, p.size)
 	if _, err := j.file.ReadAt(body, p.at); err != nil {
@@ -243,10 +249,10 @@ func (j *journal) read(p place) ([]*big.Int, error) {
 	return out, nil
 }
 
-// close gives the file back, and with it the lock.
+// close closes the file, which releases the lock.
 func (j *journal) close() error { return j.file.Close() }
 
-// parametersDigest is that of θ: of its doubles' bits, with −0 as 0.
+// parametersDigest returns the digest of the bits of θ's doubles, with −0 as 0.
 func parametersDigest(theta []float64) (d digest) {
 	h := sha256.New()
 	var b [8]byte

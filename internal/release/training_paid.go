@@ -10,22 +10,23 @@ import (
 	"dither/internal/ledger"
 )
 
-// paidTraining is a reservation that Train made, and the steps that the ledger has of it, as far as it was read.
+// paidTraining is the reservation of a training, with the recorded steps that have been read from the ledger so
+// far.
 type paidTraining struct {
 	Begun
 	paid   ledger.Reservation
-	read   uint64 // entries before this one were read
-	closed bool   // it gets no more entries
+	read   uint64 // all entries before this one have been read
+	closed bool   // the training gets no more entries
 }
 
-// PaidTrainings keeps what was read of trainings, so that no call reads the ledger again, and none reads what has
-// nothing to do with a training.
+// PaidTrainings caches what was read of trainings from the ledger. So no entry is read twice, and entries without a
+// training are not read.
 type PaidTrainings struct {
 	mu sync.Mutex
-	at map[uint64]*paidTraining // by reservation; nil of what is no training
+	at map[uint64]*paidTraining // by reservation; nil for a reservation that is no training
 }
 
-// of is the training of a reservation; nil where that is none.
+// of returns the training of a reservation, or nil if the reservation is no training.
 func (p *PaidTrainings) of(l *ledger.Ledger, id uint64) (*paidTraining, error) {
 	if t, known := p.at[id]; known {
 		return t, nil
@@ -47,7 +48,7 @@ func (p *PaidTrainings) of(l *ledger.Ledger, id uint64) (*paidTraining, error) {
 
 var errAllRead = errors.New("all is read")
 
-// follow reads the steps of trainings that the ledger has by now: what one of them lacks is read once for all.
+// follow reads the new steps of the given trainings from the ledger, in one pass for all of them.
 func (p *PaidTrainings) follow(l *ledger.Ledger, ids ...uint64) error {
 	open, next := map[uint64]*paidTraining{}, uint64(math.MaxUint64)
 	for _, id := range ids {
@@ -80,7 +81,7 @@ func (p *PaidTrainings) follow(l *ledger.Ledger, ids ...uint64) error {
 	return err
 }
 
-// take notes an entry of one of these trainings. One that gets no more entries is no longer open.
+// take adds an entry to its training. It removes a training from open when no more entries can follow.
 func take(open map[uint64]*paidTraining, e ledger.Entry) (err error) {
 	switch b := e.Body.(type) {
 	case ledger.Step:
@@ -103,7 +104,7 @@ func take(open map[uint64]*paidTraining, e ledger.Entry) (err error) {
 	return err
 }
 
-// begun is what the ledger has of a reservation of a training; nil where that failed, or was given up.
+// begun returns the recorded state of a training's reservation, or nil if the training failed or was given up.
 func (p *PaidTrainings) begun(l *ledger.Ledger, id uint64) (*Begun, error) {
 	there, err := l.Waits(id)
 	if err == nil && !there {
@@ -126,7 +127,7 @@ func (p *PaidTrainings) begun(l *ledger.Ledger, id uint64) (*Begun, error) {
 	return &out, nil
 }
 
-// newest is the newest reservation under a key that is open, or has its release.
+// newest returns the newest reservation with a replay key that is still open, or has its release.
 func (p *PaidTrainings) newest(l *ledger.Ledger, key string) (id uint64, found bool, err error) {
 	all, err := p.Unfinished(l, func(r ledger.Reservation) bool { return r.Key == key })
 	if err != nil {
@@ -144,8 +145,8 @@ func (p *PaidTrainings) newest(l *ledger.Ledger, key string) (id uint64, found b
 	return id, found, err
 }
 
-// Unfinished finds the trainings that are not finished and did not fail, oldest first, of which want takes what was
-// paid.
+// Unfinished returns the trainings that are neither finished nor failed, the oldest first. It includes only those
+// whose reservation satisfies want.
 func (p *PaidTrainings) Unfinished(
 	l *ledger.Ledger,
 	want func(ledger.Reservation) bool,
@@ -168,7 +169,7 @@ func (p *PaidTrainings) Unfinished(
 	return out, nil
 }
 
-// Counted notes how many steps are recorded of each.
+// Counted sets the number of recorded steps of each training in all.
 func (p *PaidTrainings) Counted(l *ledger.Ledger, all []UnfinishedTraining) error {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -185,7 +186,7 @@ func (p *PaidTrainings) Counted(l *ledger.Ledger, all []UnfinishedTraining) erro
 	return nil
 }
 
-// recordedStep is what the ledger has of a step.
+// recordedStep is the value of a step's ledger entry: the digest of its journal record.
 type recordedStep struct {
 	SHA256 string `json:"sha256"`
 }

@@ -16,7 +16,7 @@ type Begun struct {
 	ended bool
 }
 
-// Steps is the number of steps that the ledger has.
+// Steps returns the number of steps recorded in the ledger.
 func (b Begun) Steps() int { return len(b.steps) }
 
 // Earlier finds the newest reservation with the replay key of this training that has not failed. With fresh it finds
@@ -35,14 +35,15 @@ func (t *Training) Earlier(fresh bool) (newest Begun, found bool, err error) {
 		if err != nil {
 			return Begun{}, false, err
 		}
-		if b != nil { // else it failed just now
+		if b != nil { // otherwise it failed just now, and the next one is examined
 			t.id = id
 			return *b, true, nil
 		}
 	}
 }
 
-// record makes the ledger have a step that is durable: the last one is the training's release.
+// record records a step that is durable in the journal in the ledger. The last step is recorded as the training's
+// release.
 func (t *Training) record(step int64, d digest) error {
 	values, err := json.Marshal(recordedStep{d.String()})
 	if err != nil {

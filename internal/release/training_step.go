@@ -13,17 +13,16 @@ import (
 	"dither/noise"
 )
 
-// Step gives the values of the next step at the parameters θ, which are public: they follow from the steps before. A
-// step that was recorded before is given again, for the same θ alone. Refusals leave the training as it was, and so
-// does a ctx that ends; after a failure it has ended. A step that is given up while its rows are read counts like a
-// question that is given up.
+// Step returns the values of the next step at the public parameters θ, which may depend on earlier steps. A
+// recorded step is returned again, but only for the same θ. A refusal, or a cancelled ctx, leaves the training as
+// it was. A failure ends it. A step that is cancelled while its rows are read counts like a cancelled question.
 func (t *Training) Step(
 	ctx context.Context,
 	theta []float64,
 ) (number int64, values []*big.Int, replayed bool, err error) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	arrival := t.kernel.clock.Now() // once the step before it is done
+	arrival := t.kernel.clock.Now() // after the step before it has ended
 	if err := t.takes(theta); err != nil {
 		return 0, nil, false, err
 	}
@@ -51,14 +50,14 @@ func (t *Training) Step(
 	if err != nil {
 		return 0, nil, false, err
 	}
-	// θ is cloned: a step that is not waited for still reads it
+	// a copy of θ, because a cancelled step may go on reading it after Step has returned
 	if values, err = t.draw(ctx, leaves, slices.Clone(theta)); err != nil {
 		return 0, nil, false, err
 	}
 	crashPoint("drawn")
 	d, err := t.journal.append(at, values)
 	if err != nil {
-		_ = t.givenUp() // its rows were read: it counts
+		_ = t.givenUp() // the rows were read, so this counts as a cancelled step
 		return 0, nil, false, t.unrecorded(err)
 	}
 	crashPoint("journalled")
@@ -70,16 +69,16 @@ func (t *Training) Step(
 	return t.told, values, false, nil
 }
 
-// unrecorded ends the training here, since a step that is drawn is not recorded.
+// unrecorded ends the training in this process, because a step was drawn but not recorded. It returns the error.
 func (t *Training) unrecorded(err error) error {
-	_ = t.give() // what it held has no name, or is durable
+	_ = t.give() // an error of give loses nothing: the rows' file has no name, and the journal is durable
 	if errors.Is(err, ledger.ErrNotReserved) {
 		err = ended(FailedElsewhere)
 	}
 	return afterwards(err)
 }
 
-// takes refuses a step that the training does not have, and parameters that its model has not.
+// takes refuses a step beyond the last, and parameters that do not fit the model.
 func (t *Training) takes(theta []float64) error {
 	refused := func(how Ending, message, hint string) error {
 		return &EndedError{How: how, Message: message, Hint: hint}
@@ -100,38 +99,38 @@ func (t *Training) takes(theta []float64) error {
 	return nil
 }
 
-// Told is the number of steps that this process has returned.
+// Told returns the number of steps that this process has returned.
 func (t *Training) Told() int64 {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	return t.told
 }
 
-// Recorded is the number of steps that the ledger has. Step returns these again.
+// Recorded returns the number of steps in the ledger. Step returns these again.
 func (t *Training) Recorded() int64 {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	return t.sealed
 }
 
-// Close gives back what the training holds. It can be asked for again, and goes on where it was.
+// Close releases the training's lock and memory. The training can be requested again, and then continues.
 func (t *Training) Close() error {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	return t.give()
 }
 
-// draw looks at the rows.
+// draw reads the rows, and draws the noise of a step.
 func (t *Training) draw(ctx context.Context, at *instant, theta []float64) ([]*big.Int, error) {
 	k := t.kernel
-	if k.ledger.ReadOnly() { // what is read for it could be neither recorded nor counted
+	if k.ledger.ReadOnly() { // the step could be neither recorded nor counted as cancelled
 		return nil, afterwards(ledger.ErrReadOnly)
 	}
 	state, err := k.ledger.State()
 	if err != nil {
 		return nil, afterwards(err)
 	}
-	for _, name := range []string{t.look.analyst, t.payer} { // the ledger refuses a step of the latter's
+	for _, name := range []string{t.look.analyst, t.payer} { // the ledger refuses steps while the payer is suspended
 		if err := state.Suspended(name); err != nil {
 			return nil, afterwards(err)
 		}
@@ -152,14 +151,15 @@ func (t *Training) draw(ctx context.Context, at *instant, theta []float64) ([]*b
 			}
 		}
 	}
-	if t.rows == nil { // nothing is lost where the file is damaged by now: the step can be taken when it was restored
+	// checked before anything can fail: if the file is damaged, the step can be taken once it is restored
+	if t.rows == nil {
 		release, err := k.hold(ctx, t.look.tables)
 		if err != nil {
 			return nil, afterwards(err)
 		}
 		defer release()
 	}
-	if err := k.ledger.MakeRoom(t.id); err != nil { // else a step that is given up would not be counted
+	if err := k.ledger.MakeRoom(t.id); err != nil { // reserves disk space, so that a cancelled step can be counted
 		return nil, afterwards(err)
 	}
 	if err := k.begins(at); err != nil {
@@ -180,12 +180,12 @@ func (t *Training) draw(ctx context.Context, at *instant, theta []float64) ([]*b
 		}
 		return d, nil
 	})
-	t.rows = d.rows // none where the step was not waited for: what it still reads is its own
+	t.rows = d.rows // nil if the step was cancelled: the step may still be using its rows
 	switch {
 	case err == nil:
 		return d.noisy.Values, nil
-	// by the caller, be it a time that ran out: to give a step up, and to see how long it takes, is theirs at any
-	// moment. Nothing was told, and it can be taken again
+	// The caller cancelled, or set a deadline that has expired. The caller may do so at any time, and sees how long
+	// that takes. Nothing was returned, and the step can be repeated.
 	case at == nil && ctx.Err() != nil, errors.Is(err, errGivenUp):
 		return nil, t.givenUp()
 	}
@@ -193,7 +193,7 @@ func (t *Training) draw(ctx context.Context, at *instant, theta []float64) ([]*b
 	return nil, k.lost(ctx, at, t.id, err)
 }
 
-// drawn is a step, and the rows that it was drawn from, which later ones need too.
+// drawn holds a step, and the rows that it was drawn from. Later steps use the same rows.
 type drawn struct {
 	rows  *mechanism.Rows
 	noisy mechanism.Measurement
@@ -201,19 +201,20 @@ type drawn struct {
 
 func (d drawn) discard() {
 	if d.rows != nil {
-		_ = d.rows.Close() // it has no name: nothing is left of it
+		_ = d.rows.Close() // the file has no name, so closing it deletes it
 	}
 }
 
-// givenUp counts a step that was given up while its rows were read. What is recorded, and when, follows from its
-// caller alone, whatever the engine had come to.
+// givenUp counts a step that was cancelled while its rows were read. The entry and its time depend on the caller
+// only, not on what the engine has done.
 func (t *Training) givenUp() error {
 	switch err := t.kernel.ledger.GiveUpStep(t.id, t.look.analyst); {
-	case errors.Is(err, ledger.ErrNotReserved): // lost elsewhere meanwhile: going on here would count nothing
+	// another process has recorded the training's failure, so a step here would not be counted
+	case errors.Is(err, ledger.ErrNotReserved):
 		_ = t.give()
 		return afterwards(ended(FailedElsewhere))
 	case err != nil:
-		t.kernel.tellOwner(err) // it is not counted
+		t.kernel.tellOwner(err) // the cancelled step is not counted
 	}
 	return afterwards(ended(StepGivenUp))
 }
@@ -229,5 +230,5 @@ func (t *Training) give() (err error) {
 	return errors.Join(err, t.journal.close())
 }
 
-// crashPoint is where tests end the process.
+// crashPoint is called at each point where a test may end the process.
 var crashPoint = func(string) {}

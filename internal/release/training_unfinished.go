@@ -11,10 +11,10 @@ import (
 	"dither/internal/policy"
 )
 
-// A training is paid when it begins, and can go on for as long as its replay key stays what it was. The key has the
-// policy's digest, the versions of the tables that are read, and the versions of the public tables that give columns
-// their values. So a change of any of these loses every unfinished training that depends on it, and is refused until
-// the training is finished, or the owner gives it up on purpose.
+// A training is paid when it begins, and can continue while its replay key stays the same. The key includes the
+// policy's digest, the versions of the tables that are read, and the versions of the public tables that give
+// columns their values. So a change of any of these loses every unfinished training that depends on it. Such a
+// change is refused until the training is finished, or the owner gives it up.
 
 // UnfinishedTraining is a training that was paid and has steps left.
 type UnfinishedTraining struct {
@@ -24,13 +24,13 @@ type UnfinishedTraining struct {
 	givenUp bool // by the owner
 }
 
-// ID is the number of its reservation in the ledger.
+// ID returns the number of the training's reservation in the ledger.
 func (u UnfinishedTraining) ID() uint64 { return u.id }
 
-// Steps is the number of its recorded steps.
+// Steps returns the number of recorded steps.
 func (u UnfinishedTraining) Steps() int { return u.steps }
 
-// GivenUp reports that its owner gave it up.
+// GivenUp reports whether the owner gave the training up.
 func (u UnfinishedTraining) GivenUp() bool { return u.givenUp }
 
 func (u UnfinishedTraining) String() string {
@@ -41,13 +41,13 @@ func (u UnfinishedTraining) String() string {
 	return fmt.Sprintf("r%d (%s recorded)", u.id, steps)
 }
 
-// isTraining reports a reservation that Train made.
+// isTraining reports whether a reservation pays for a training.
 func isTraining(r ledger.Reservation) bool {
 	return len(r.Mechanisms) == 1 && strings.HasPrefix(r.Mechanisms[0].Name, SubsampledGaussian+",")
 }
 
-// pinned are the trainings that can go on as the ledger stands: paid under the terms in force, about the newest
-// versions.
+// pinned returns the unfinished trainings that can continue now: they were paid under the policy in force, and read
+// the newest versions.
 func pinned(l *ledger.Ledger, known *PaidTrainings, s ledger.State) ([]UnfinishedTraining, error) {
 	all, err := known.Unfinished(l, func(r ledger.Reservation) bool {
 		older := func(of ledger.Source) bool { return s.Sealed[of.Table].Version != of.Version }
@@ -60,12 +60,12 @@ func pinned(l *ledger.Ledger, known *PaidTrainings, s ledger.State) ([]Unfinishe
 	return all, known.Counted(l, all)
 }
 
-// Pinned are the trainings that can go on as the ledger stands.
+// Pinned returns the unfinished trainings that can continue under the policy and the versions in s.
 func (k *Kernel) Pinned(s ledger.State) ([]UnfinishedTraining, error) {
 	return pinned(k.ledger, &k.trainings, s)
 }
 
-// PinnedIn returns the pinned trainings of a home that is not open, and opens its ledger to read them.
+// PinnedIn is [Kernel.Pinned] for a home that is not open. It opens the home's ledger for reading.
 func PinnedIn(home string, s ledger.State) ([]UnfinishedTraining, error) {
 	l, err := ledger.Open(home, time.Now)
 	if err != nil {
@@ -75,8 +75,8 @@ func PinnedIn(home string, s ledger.State) ([]UnfinishedTraining, error) {
 	return pinned(l, new(PaidTrainings), s)
 }
 
-// PinnedOn returns the pinned trainings that depend on a table's newest version: they read the table, or one of their
-// columns may take its values from it.
+// PinnedOn returns the pinned trainings that depend on a table's newest version: they read the table, or one of
+// their columns may take its values from it.
 func (k *Kernel) PinnedOn(table string) ([]UnfinishedTraining, error) {
 	s, err := k.ledger.State()
 	if err != nil {
@@ -90,7 +90,7 @@ func (k *Kernel) PinnedOn(table string) ([]UnfinishedTraining, error) {
 	}), err
 }
 
-// takesFrom reports that a column of t takes its values from another table.
+// takesFrom reports whether a column of t takes its values from another table.
 func takesFrom(t *policy.Table, table string) bool {
 	return t != nil &&
 		slices.ContainsFunc(
@@ -99,8 +99,8 @@ func takesFrom(t *policy.Table, table string) bool {
 		)
 }
 
-// Abandon records that the owner gives trainings up, once the change that loses them is made. One that is finished or
-// failed by now needs no record.
+// Abandon records that the owner gives up trainings, after the change that ends them. It skips a training that is
+// finished or has failed.
 func (k *Kernel) Abandon(trainings []UnfinishedTraining) error {
 	for _, u := range trainings {
 		if err := k.ledger.Abandon(u.id); err != nil && !errors.Is(err, ledger.ErrNotReserved) {
@@ -110,8 +110,8 @@ func (k *Kernel) Abandon(trainings []UnfinishedTraining) error {
 	return nil
 }
 
-// Unsurprising refuses to pay again for a training that was paid before and was lost by a change that its analyst did
-// not make.
+// Unsurprising returns an error if this training was paid before and was ended by a change of the owner's. So an
+// analyst does not pay twice without knowing.
 func (t *Training) Unsurprising() error {
 	known, l := &t.kernel.trainings, t.kernel.ledger
 	all, err := known.Unfinished(l, func(r ledger.Reservation) bool {
@@ -140,11 +140,12 @@ func (t *Training) Unsurprising() error {
 	return nil
 }
 
-// Dependencies are the newest versions of everything that a training's replay key names, by table; 0 of what has none.
+// Dependencies returns the newest version of every table that a training's replay key includes, by table. It is 0
+// for a table without a version.
 func (k *Kernel) Dependencies(tables []string) map[string]int {
 	out := map[string]int{}
 	note := func(name string) {
-		v, _ := k.Current(name) // an error is told where the table is read
+		v, _ := k.Current(name) // reading the table reports the error
 		out[name] = v.Number
 	}
 	for _, name := range tables {

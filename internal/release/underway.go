@@ -10,17 +10,17 @@ import (
 	"dither/internal/engine/duckdb"
 )
 
-// One look that is asked for several times at once, by goroutines or by processes, is paid once: who comes first holds
-// a file that is named after the replay key, and the others wait for it and then find the release. The lock is the
-// kernel's, and ends with its holder, however that ends: whoever waited then finds a release, which is given again; or
-// none, and takes the look anew, at a price of its own, as if it had come later. Nothing is taken from the holder but
-// what it recorded, and nothing rests on the lock but what is paid: without it two would pay, and each would have its
-// own draw.
+// If several callers ask for the same access at once, in one process or in several, it is paid once. The first
+// caller locks a file that is named after the replay key. The others wait for the lock, and then find the recorded
+// release. The operating system drops the lock when its holder ends, even by a crash. If the holder recorded no
+// release, a waiting caller runs the access at its own price, as if it had come later. A waiting caller uses
+// nothing of the holder's but the recorded release. Only the number of payments depends on the lock: without it,
+// two callers would each pay for a draw of their own.
 //
-// Who asks afresh neither waits nor is waited for.
+// A question with Fresh neither waits nor makes others wait.
 
-// underway waits until nobody else takes the look of a key, and holds it until done is called. It waits as long as an
-// answer may take, and no longer than ctx: then nothing was charged. Whether it had to wait is told.
+// underway takes the lock of a replay key, and holds it until done is called. It waits up to the time limit of an
+// answer, and no longer than ctx. If the wait fails, nothing was charged. waited reports whether it had to wait.
 func (k *Kernel) underway(ctx context.Context, key string) (done func(), waited bool, err error) {
 	ctx, cancel := context.WithTimeoutCause(ctx, k.Timeout(), errUnderway)
 	defer cancel()
@@ -34,7 +34,8 @@ func (k *Kernel) underway(ctx context.Context, key string) (done func(), waited 
 		switch {
 		case err == nil:
 			return func() {
-				_ = os.Remove(path) // while it is held; what is left there is found by who asks next
+				// removed while locked; if a crash leaves the file, the next caller locks and removes it
+				_ = os.Remove(path)
 				_ = f.Close()
 			}, waited, nil
 		case !errors.Is(err, ErrBusy):
@@ -52,7 +53,7 @@ func (k *Kernel) underway(ctx context.Context, key string) (done func(), waited 
 	}
 }
 
-// Sweep takes away what processes left that were killed at a look. Nothing rests on it.
+// Sweep removes the files that killed processes left. It is optional: nothing depends on it.
 func (k *Kernel) Sweep() {
 	dir := filepath.Join(k.home, "underway")
 	left, _ := os.ReadDir(dir)
@@ -66,12 +67,12 @@ func (k *Kernel) Sweep() {
 	duckdb.Sweep(filepath.Join(k.home, "tmp"))
 }
 
-// errUnderway is why a wait ends that nobody cancelled.
+// errUnderway is the cause of a wait that reached the time limit.
 var errUnderway = errors.New("the same question is being answered")
 
-// holdPath opens a file, or makes it, and holds it; errBusy where another does. What it holds is what stands at the
-// path: a holder that is done takes its file away, and who had opened that before holds nothing that anybody else could
-// find.
+// holdPath opens or creates a file, and locks it. It returns ErrBusy if another caller holds the lock. A holder
+// removes its file when it is done. So holdPath checks that the locked file is still the one at the path, and
+// otherwise tries again.
 func holdPath(path string) (*os.File, error) {
 	for {
 		f, err := os.OpenFile(path, os.O_RDWR|os.O_CREATE, 0o600)

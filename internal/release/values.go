@@ -12,7 +12,7 @@ import (
 	"dither/internal/value"
 )
 
-// publicValues caches the values of public tables' columns, looked up once for each sealed version.
+// publicValues caches the values of public tables' columns, which are read once for each sealed version.
 type publicValues struct {
 	mu    sync.Mutex
 	known map[policy.Origin][]value.Value
@@ -26,7 +26,7 @@ var (
 	)
 )
 
-// Values gives the values of a public table's column.
+// Values returns the values of a public table's column, and the version that they are from.
 func (k *Kernel) Values(o policy.Origin) ([]value.Value, int, error) {
 	t := k.policy.Table(o.Table)
 	if t == nil || !t.Public || t.Column(o.Column) == nil {
@@ -57,8 +57,9 @@ func (k *Kernel) Values(o policy.Origin) ([]value.Value, int, error) {
 	return values, o.Version, nil
 }
 
-// readValues reads them: of a table that is read on its server, from what sealing noted, since releases of a version
-// are read by its values and the table's may be others by now.
+// readValues reads the values of a column from a sealed version. For a live table read in place, it returns the
+// values that sealing recorded. Releases about a version are decoded by its values, and the table's values may have
+// changed since.
 func (k *Kernel) readValues(v seal.Version, column *policy.Column) ([]value.Value, error) {
 	if v.Live && v.Copy == nil {
 		values, noted, err := seal.Values(v, column)

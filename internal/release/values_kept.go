@@ -16,33 +16,35 @@ import (
 	"dither/internal/value"
 )
 
-// keptValues are the values of a public table's column, written beside the sealed version that they were read from, so
-// that a process which explains or replays a question needs no engine for them. Where they do not fit the version that
-// the ledger recorded, the column as it is declared now (bounds and values decide how it is cleaned, and may change
-// while the version stays), or their own digest, they are read again.
+// keptValues is a file beside a sealed version with the values of a public table's column. It saves a process that
+// explains or replays a question from starting an engine. The file is ignored, and the values are read again,
+// unless three digests match: that of the version in the ledger, that of the column's present declaration, and that
+// of the values themselves. The declaration matters because bounds and declared values decide how a column is
+// cleaned, and may change while the version stays.
 type keptValues struct {
-	Format   int             `json:"format"`
-	Of       string          `json:"of"` // the digest of the sealed version
-	Column   string          `json:"column"`
-	Declared string          `json:"declared"` // a digest of its type, bounds and values
-	SHA256   string          `json:"sha256"`   // of Values as they stand
-	Values   json.RawMessage `json:"values"`   // texts; or integers, days, and 0 and 1
+	Format   int    `json:"format"`
+	Of       string `json:"of"` // the digest of the sealed version
+	Column   string `json:"column"`
+	Declared string `json:"declared"` // a digest of its type, bounds and values
+	SHA256   string `json:"sha256"`   // the digest of Values, as encoded
+	// an array of strings for text; else of integers, with dates as days and booleans as 0 and 1
+	Values json.RawMessage `json:"values"`
 }
 
 const (
 	keptFormat   = 2
-	maxKeptBytes = 64 << 20 // of 10,000 texts of 4096 bytes
+	maxKeptBytes = 64 << 20 // enough for 10,000 texts of 4096 bytes
 )
 
-// keptFile is where they are.
+// keptFile returns the path of the file for a version's column.
 func keptFile(v seal.Version, column string) string {
 	sum := sha256.Sum256([]byte(column))
 	return strings.TrimSuffix(v.File, filepath.Ext(v.File)) + ".values-" + hex.EncodeToString(sum[:6]) + ".json"
 }
 
-// kept are the values that were written; false where there are none that fit.
+// kept returns the values in the file, and whether the file exists and fits.
 func kept(v seal.Version, c *policy.Column) ([]value.Value, bool) {
-	if v.Live || v.File == "" { // what a server holds is asked there
+	if v.Live || v.File == "" { // for a live table, these values are not used
 		return nil, false
 	}
 	f, err := os.Open(keptFile(v, c.Name))
@@ -90,7 +92,7 @@ func kept(v seal.Version, c *policy.Column) ([]value.Value, bool) {
 	return out, true
 }
 
-// keep writes them. Nothing depends on it: what cannot be written is read again.
+// keep writes the file. It ignores errors: without the file, the values are read again.
 func keep(v seal.Version, c *policy.Column, values []value.Value) {
 	if v.Live || v.File == "" || c.Type == value.Real {
 		return
@@ -129,7 +131,7 @@ func keep(v seal.Version, c *policy.Column, values []value.Value) {
 	}
 }
 
-// declared names what cleaning goes by.
+// declared returns a digest of the parts of a column's declaration that decide how it is cleaned.
 func declared(c *policy.Column) string {
 	return digestOf(fmt.Appendf(nil, "%s %v %v %q", c.Type, c.Lower, c.Upper, c.Values))
 }

@@ -11,21 +11,22 @@ import (
 	"dither/mechanism"
 )
 
-// Vectors are sums of rows' vectors and of their products. Each sum is one noisy vector, with one sensitivity for
-// all of its entries from the norms of its blocks.
+// Vectors are sums of the rows' vectors, and of their products. Each sum is one noisy vector, with one sensitivity
+// for all its entries, derived from the norms of its blocks.
 //
-// Its loss is the price by composition: the sums' shares add up to it, and each sum's cells and entries are one vector
-// under one mechanism (mechanism.Laplace, mechanism.Gaussian, or mechanism.SymmetricGaussian for a block's product with
-// itself), whose sensitivity the plan proves. The norms are enforced on integers, row by row.
+// By composition, its loss is the price: the sums' shares add up to it. The cells and entries of a sum form one
+// vector under one mechanism, and the plan proves its sensitivity. The mechanism is mechanism.Laplace or
+// mechanism.Gaussian, or mechanism.SymmetricGaussian for a block's product with itself. The norms are enforced on
+// integers, row by row.
 type Vectors struct {
 	numbersAlone
 	plan *plan.Moments
 }
 
-// Plan is the plan that is carried out.
+// Plan returns the plan that the access runs.
 func (m *Vectors) Plan() *plan.Moments { return m.plan }
 
-// Vectors is the primitive of a plan.
+// Vectors returns the primitive for a plan of sums of vectors.
 func (k *Kernel) Vectors(m *plan.Moments, by Asker) (*Vectors, error) {
 	l, versions, err := k.lookAt(&m.Statement, by)
 	if err != nil {
@@ -39,7 +40,7 @@ func (k *Kernel) Vectors(m *plan.Moments, by Asker) (*Vectors, error) {
 	return &Vectors{numbersAlone{l}, m}, sharesAddUp(m)
 }
 
-// access implements primitive.
+// access implements [Primitive].
 func (v *Vectors) access(ctx context.Context, rows reader) (out Values, err error) {
 	cells, err := rows.engine.Aggregate(ctx, &v.plan.Statement, rows.sealed)
 	if err == nil {
@@ -48,7 +49,7 @@ func (v *Vectors) access(ctx context.Context, rows reader) (out Values, err erro
 	return out, err
 }
 
-// sumMechanism is a sum's mechanism, for the ledger.
+// sumMechanism describes a sum's mechanism for the ledger.
 func sumMechanism(m *plan.Moments, s *plan.VectorSum) ledger.Mechanism {
 	sensitivity, name := s.Noise.Calibrated(s.L1, s.L2Squared), string(s.Noise)
 	if s.Noise == plan.Gaussian && s.Symmetric() {
@@ -62,7 +63,7 @@ func sumMechanism(m *plan.Moments, s *plan.VectorSum) ledger.Mechanism {
 	}
 }
 
-// noisySums are the cells' exact sums with the noise of each.
+// noisySums adds noise to the exact sums of all cells.
 func noisySums(m *plan.Moments, cells [][]mechanism.Exact) ([][]*big.Int, error) {
 	out := make([][]*big.Int, len(cells))
 	first := 0
@@ -84,7 +85,7 @@ func noisySums(m *plan.Moments, cells [][]mechanism.Exact) ([][]*big.Int, error)
 	return out, nil
 }
 
-// noisySum runs the mechanism that the plan chose for a sum on its entries, cell by cell.
+// noisySum runs the plan's mechanism for one sum. vector holds the sum's entries, cell by cell.
 func noisySum(m *plan.Moments, s *plan.VectorSum, vector []mechanism.Exact) ([]*big.Int, error) {
 	planned := &plan.Measure{
 		Measure:   bounded.Measure{Kind: bounded.Sum},

@@ -8,17 +8,17 @@ import (
 	"dither/internal/value"
 )
 
-// MaxRows is the most rows that a table may have.
+// MaxRows is the largest number of rows that a table may have.
 const MaxRows = 1 << 32
 
 // Backend writes and reads sealed files. A file to be written exists already, empty and with mode 0600. The backend
 // replaces its content and keeps the mode. On an error the caller removes the file.
 type Backend interface {
-	// Write writes a file with t's declared columns, in their order. next fills in the rows one by one until it returns
-	// io.EOF; Write returns next's other errors unchanged.
+	// Write writes a file with t's declared columns, in their order. It calls next for each row until next returns
+	// io.EOF. It returns next's other errors unchanged.
 	Write(ctx context.Context, file string, t *policy.Table, next func(row []value.Value) error) error
-	// Import writes the same from the files of a typed source, and refuses values that contradict the declaration. It
-	// reports the values that could not be read and became NULL.
+	// Import writes such a file from the files of a typed source. It returns an error for values that contradict
+	// the declaration, and reports the values that could not be read and became NULL.
 	Import(ctx context.Context, file string, t *policy.Table, files []string) ([]csvtable.Invalid, error)
 	// Inspect counts the contents of a sealed file.
 	Inspect(ctx context.Context, file string, t *policy.Table) (Facts, error)
@@ -27,19 +27,19 @@ type Backend interface {
 // Facts are exact counts of a sealed file, for its owner.
 type Facts struct {
 	Rows           int64 `json:"rows"`
-	Units          int64 `json:"units"`             // distinct units; Rows where the row is the unit, 0 if public
-	MaxRowsPerUnit int64 `json:"max_rows_per_unit"` // the most rows of one unit
+	Units          int64 `json:"units"`             // distinct units; Rows if each row is a unit; 0 for a public table
+	MaxRowsPerUnit int64 `json:"max_rows_per_unit"` // the largest number of rows of one unit
 	// units with more rows than rows_per_unit; their further rows do not count
 	UnitsOver int64 `json:"units_over"`
-	RowsOver  int64 `json:"rows_over"`  // those other rows
+	RowsOver  int64 `json:"rows_over"`  // these further rows
 	NullUnits int64 `json:"null_units"` // rows whose unit is NULL, which questions ignore
 
-	// The counts above are of the sealed rows. RowsLeftOut and UnitsLeftOut count the source's rows beyond
-	// stored_rows_per_unit, and their units.
+	// The counts above describe the sealed rows. RowsLeftOut counts the source's rows beyond stored_rows_per_unit,
+	// and UnitsLeftOut the units that have such rows.
 	RowsLeftOut  int64 `json:"rows_left_out,omitempty"`
 	UnitsLeftOut int64 `json:"units_left_out,omitempty"`
-	// MaxRowsPerKey is the most rows that refer to one row, if the table has its unit through a reference; 0 in
-	// versions that did not count them.
+	// MaxRowsPerKey is the largest number of rows that refer to one row, for a table whose unit is found through a
+	// reference. It is 0 in versions that did not count it.
 	MaxRowsPerKey int64         `json:"max_rows_per_key,omitempty"`
 	Columns       []ColumnFacts `json:"columns"`
 }
@@ -53,7 +53,8 @@ type ColumnFacts struct {
 	Outside int64 `json:"outside"`
 }
 
-// Complete lists the columns that have a value in every row when questions read them: never NULL, NaN or infinite.
+// Complete returns the names of the columns that have a value in every row when questions read them: never NULL,
+// NaN or infinite.
 func (f Facts) Complete() map[string]bool {
 	out := map[string]bool{}
 	for _, c := range f.Columns {

@@ -22,11 +22,11 @@ const ledgerFile = "ledger.log"
 
 // ClaimedError reports that another home answers questions about the same source.
 type ClaimedError struct {
-	Source string // the path, resolved
-	Home   string // the other home
+	Source string // the resolved path
+	Home   string // the other home's folder
 }
 
-// Error says what the harm would be.
+// Error names the source and the other home, and explains the harm.
 func (e *ClaimedError) Error() string {
 	return fmt.Sprintf(
 		"the source %s is already sealed in the home %s, under that home's own budget: a second budget for "+
@@ -34,13 +34,13 @@ func (e *ClaimedError) Error() string {
 		e.Source, e.Home)
 }
 
-// claims is the user's registry of which home sealed which source, by resolved path and by content. It is kept beside
-// all homes, in $XDG_STATE_HOME/dither/claims or ~/.local/state/dither/claims. It guards against mistakes, best effort:
-// it does not notice another user, another machine, an edited copy of a file or a deleted registry.
+// claims is the user's registry of which home sealed which source, by resolved path and by content. It lies outside
+// all homes, in $XDG_STATE_HOME/dither/claims or ~/.local/state/dither/claims. It only guards against mistakes: it
+// does not notice another user, another machine, an edited copy of a file or a deleted registry.
 type claims struct {
-	folder string   // "": no claim is made
+	folder string   // "" if no claim is made
 	inner  string   // the table inside a .duckdb file
-	tables []string // on a server, FORMAT:CLUSTER/…: they are claimed instead of the path
+	tables []string // for a source on a server, FORMAT:CLUSTER/… of each table. They are claimed instead of the path
 	self   holder
 	shared bool
 	now    func() time.Time
@@ -69,7 +69,7 @@ func newClaims(home string, t *policy.Table, opt Options, report *Report) *claim
 	if t.Public {
 		return c
 	}
-	if !t.Source.Live() { // the server's identity of a table is not a name, and survives renaming
+	if !t.Source.Live() { // a server's identity of a table is not its name, so renaming does not change it
 		c.inner = t.Source.Table
 	}
 	if opt.LedgerID == "" {
@@ -97,7 +97,8 @@ func newClaims(home string, t *policy.Table, opt Options, report *Report) *claim
 	return c
 }
 
-// subject is one thing that a claim may concern. Some subjects are only checked, some only claimed.
+// subject is a source path, a server table or a content that a claim may concern. Some subjects are only checked
+// (look), and some only claimed (claim).
 type subject struct {
 	claimJSON
 	look, claim bool
@@ -114,7 +115,7 @@ func (c *claims) subjects(paths, contents []string, rows int64) []subject {
 	for _, t := range c.tables {
 		at, in, _ := strings.Cut(t, "/")
 		format, cluster, _ := strings.Cut(at, ":")
-		if cluster == unknown { // it may be a table of any cluster, known ones included
+		if cluster == unknown { // a table of an unknown cluster may be a table of any known cluster
 			add("path", t, false, true)
 			add("path", format+":*/"+in, true, true)
 			continue
@@ -128,7 +129,7 @@ func (c *claims) subjects(paths, contents []string, rows int64) []subject {
 			add("path", path, true, true)
 		}
 	}
-	if rows > 0 { // files without a row are all alike, and belong to nobody
+	if rows > 0 { // all files without rows have the same content, so that content identifies nothing
 		for _, content := range contents {
 			add("content", content, true, true)
 		}
@@ -141,7 +142,7 @@ func (c *claims) file(s claimJSON) string {
 	return filepath.Join(c.folder, hex.EncodeToString(sum[:16])+".json")
 }
 
-// check returns a *ClaimedError if another home holds one of the paths.
+// check returns a *ClaimedError if another home has claimed one of the paths.
 func (c *claims) check(paths []string) error {
 	if c.folder == "" || c.shared {
 		return nil
@@ -154,8 +155,8 @@ func (c *claims) check(paths []string) error {
 	return nil
 }
 
-// hold checks paths and contents, runs publish, and records the claim if publish succeeded, all under the registry's
-// lock. A registry that cannot be used causes a warning.
+// hold checks paths and contents, runs publish, and records the claim if publish succeeded. It holds the registry's
+// lock all the time. If the registry cannot be used, hold adds a warning to the report.
 func (c *claims) hold(ctx context.Context, paths, contents []string, rows int64, publish func() error) error {
 	if c.folder == "" {
 		return publish()
@@ -175,7 +176,7 @@ func (c *claims) hold(ctx context.Context, paths, contents []string, rows int64,
 	defer func() { _ = lock.Close() }()
 	var updated []claimJSON
 	subjects := c.subjects(paths, contents, rows)
-	// This table on a server was claimed by another home before, under any role: claiming it too is deliberate.
+	// this home has claimed this server table before: the user has decided to share it
 	held := slices.ContainsFunc(subjects, func(s subject) bool {
 		return len(c.tables) > 0 && s.Kind == "path" &&
 			slices.ContainsFunc(c.load(s.claimJSON),
@@ -211,7 +212,7 @@ func (c *claims) hold(ctx context.Context, paths, contents []string, rows int64,
 	return nil
 }
 
-// load reads the holders of a subject. A missing or damaged claim has none.
+// load returns the holders of a subject's claim. It returns none for a missing or damaged claim.
 func (c *claims) load(s claimJSON) []holder {
 	text, err := os.ReadFile(c.file(s))
 	var found claimJSON
@@ -228,8 +229,8 @@ func (c *claims) load(s claimJSON) []holder {
 	return found.Holders
 }
 
-// judge returns the holders that stay beside this home, and one that forbids it to seal: a living home with another
-// ledger, unless this home holds the claim already (it was shared).
+// judge returns the other homes that keep their claim, and a home that forbids this one to seal, or "". An existing
+// home with another ledger forbids it, unless this home already has a claim because the source was shared.
 func (c *claims) judge(holders []holder) (kept []holder, forbids string) {
 	mine := false
 	for _, h := range holders {
@@ -249,7 +250,7 @@ func (c *claims) judge(holders []holder) (kept []holder, forbids string) {
 	return kept, forbids
 }
 
-// tell adds to the report what the owner should know about the holders.
+// tell adds to the report what the owner should know about the other holders.
 func (c *claims) tell(loaded, kept []holder) {
 	for _, h := range kept {
 		if h.LedgerID == c.self.LedgerID {

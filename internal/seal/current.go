@@ -15,20 +15,20 @@ import (
 var ErrNotSealed = errors.New("the table is not sealed yet: seal it first")
 
 // StaleError reports that the newest version was sealed under another declaration than the table's present one. It
-// depends on the two declarations alone, never on rows.
+// depends on the two declarations only, never on rows.
 type StaleError struct {
 	Table  string
 	Number int
 }
 
-// Error says to seal again.
+// Error tells the owner to seal again.
 func (e *StaleError) Error() string {
 	return fmt.Sprintf("table %q: its declaration has changed since version %d was sealed: seal it again",
 		e.Table, e.Number)
 }
 
-// Current returns the newest published version of t. It never reads the source. The error is ErrNotSealed, *StaleError,
-// or that of a damaged home.
+// Current returns the newest published version of t. It never reads the source. The error is ErrNotSealed, a
+// *StaleError, a *DamagedError, or that of an unreadable home.
 func Current(home string, t *policy.Table) (Version, error) {
 	v, err := current(home, t)
 	if err != nil {
@@ -62,7 +62,7 @@ func current(home string, t *policy.Table) (Version, error) {
 	return published[len(published)-1], nil
 }
 
-// Recorded returns the published version of a table with this number and digest, after checking its bytes.
+// Recorded returns the published version of a table with this number and digest, after verifying its bytes.
 func Recorded(ctx context.Context, home, table string, number int, sha256 string) (Version, error) {
 	home, err := filepath.Abs(home)
 	if err != nil {
@@ -83,18 +83,18 @@ func Recorded(ctx context.Context, home, table string, number int, sha256 string
 	return Version{}, fmt.Errorf("table %q: version %d is no longer in the home as it was sealed", table, number)
 }
 
-// Likeness is how far two sources are known to hold the same rows.
+// Likeness is the degree to which two sources are known to hold the same rows.
 type Likeness int
 
-// In increasing order: nothing known in common, views that may show the same rows, the same bytes or a table on the
-// same server.
+// In increasing order. Apart: nothing known in common. MayMeet: views that may show the same rows. Same: the same
+// bytes, or the same table on a server.
 const (
 	Apart Likeness = iota
 	MayMeet
 	Same
 )
 
-// Compare returns how the published versions of a table relate to v.
+// Compare returns the greatest likeness between v and the published versions of a table.
 func Compare(home, table string, v Version) (most Likeness, err error) {
 	home, err = filepath.Abs(home)
 	if err != nil {
@@ -118,7 +118,7 @@ func likeness(a, b Version) Likeness {
 	return Apart
 }
 
-// contents are the digests of the files, or of the server's rows, from which the version was made.
+// contents returns the digests of the files, or of the server's rows, from which the version was made.
 func (v Version) contents() []string {
 	if len(v.SourceFiles) > 0 {
 		return v.SourceFiles
@@ -126,7 +126,7 @@ func (v Version) contents() []string {
 	return []string{v.SourceSHA256}
 }
 
-// Verify reads a version's file and reports whether it still holds the published bytes.
+// Verify reads a version's file, and returns an error unless it holds the published bytes.
 func Verify(ctx context.Context, v Version) error {
 	f, err := os.Open(v.File)
 	if err != nil {

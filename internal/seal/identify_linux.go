@@ -5,7 +5,7 @@ import (
 	"syscall"
 )
 
-// identify returns a file's identity; false if the system does not provide one.
+// identify returns a file's identity, and false if the system does not provide one.
 func identify(f *os.File) (identity, bool) {
 	info, err := f.Stat()
 	if err != nil {

@@ -4,5 +4,5 @@ package seal
 
 import "os"
 
-// identify returns nothing here: each process reads a file once more.
+// identify returns no identity on this system, so each process reads every file once.
 func identify(*os.File) (identity, bool) { return identity{}, false }

@@ -16,8 +16,8 @@ import (
 	"syscall"
 )
 
-// DamagedError reports a version whose file is missing, or does not hold the bytes that were sealed. It says nothing
-// about rows.
+// DamagedError reports a version whose file is missing, or does not hold the bytes that were sealed. It reveals
+// nothing about rows.
 type DamagedError struct {
 	Table   string
 	Number  int
@@ -30,27 +30,27 @@ func (e *DamagedError) Error() string {
 
 func (v Version) damaged(message string) error { return &DamagedError{v.Table, v.Number, message} }
 
-// Checks remembers which files were read and found to hold the sealed bytes. The zero value is ready. Several
+// Checks remembers which files were found to hold the sealed bytes. The zero value is ready to use. Several
 // goroutines may use it.
 //
-// A file counts as checked while its device, inode, size, and times of modification and change stay the same. If the
-// process may write there, it also notes these in a file beside it, so that another process need not read a large file
-// again. The note guards against damage, and not against anybody who can write in the home, who could as well write
-// another ledger. While a note stands, damage that leaves all of these unchanged, such as a failing disk's, goes
-// unnoticed; Verify reads the bytes regardless of notes.
+// A file counts as checked while its device, inode, size, and times of modification and change stay the same. If
+// the folder is writable, Checks also notes these in a file beside it, so that another process need not read a
+// large file again. The note guards against damage only. It does not guard against a person who can write in the
+// home, because that person could also replace the ledger. While a note exists, damage that leaves all these
+// properties unchanged, such as a failing disk's, goes unnoticed. Verify always reads the bytes.
 type Checks struct {
 	mu    sync.Mutex
 	known map[string]identity
 }
 
-// identity distinguishes a file from other files, and from itself after a write.
+// identity identifies a file, and changes when the file is written.
 type identity struct {
 	Device, Inode     uint64
 	Bytes             int64
-	Modified, Changed int64 // nanoseconds
+	Modified, Changed int64 // in nanoseconds
 }
 
-// noted is the note beside a file.
+// noted is the content of the note beside a file.
 type noted struct {
 	Format int      `json:"format"`
 	SHA256 string   `json:"sha256"`
@@ -64,7 +64,7 @@ func noteFile(v Version) string {
 }
 
 // Hold checks that a version's file holds the sealed bytes, and keeps the file from being removed until release is
-// called. The error is a *DamagedError, ctx's, or the file system's.
+// called. The error is a *DamagedError, or an error of ctx or of the file system.
 func (c *Checks) Hold(ctx context.Context, v Version) (release func(), err error) {
 	f, err := os.Open(v.File)
 	if errors.Is(err, fs.ErrNotExist) {
@@ -91,7 +91,7 @@ func (c *Checks) Hold(ctx context.Context, v Version) (release func(), err error
 	if err := c.check(ctx, f, v); err != nil {
 		return nil, err
 	}
-	return func() { _ = f.Close() }, nil // which releases the lock
+	return func() { _ = f.Close() }, nil // releases the lock
 }
 
 func (c *Checks) check(ctx context.Context, f *os.File, v Version) error {
@@ -131,7 +131,7 @@ func isNoted(v Version, id identity) bool {
 	return err == nil && json.Unmarshal(text, &n) == nil && n == noted{notedFormat, v.SHA256, id}
 }
 
-// note writes the note, best effort: without it the file is read again.
+// note writes the note, and ignores errors: without a note the file is read again.
 func note(v Version, id identity) {
 	text, err := json.Marshal(noted{notedFormat, v.SHA256, id})
 	if err != nil {
@@ -157,7 +157,7 @@ func notePublished(v Version) {
 	}
 }
 
-// digestFile reads a file from its start.
+// digestFile returns the SHA-256 of a file's content.
 func digestFile(ctx context.Context, f *os.File) (string, error) {
 	h := sha256.New()
 	if _, err := f.Seek(0, io.SeekStart); err != nil {

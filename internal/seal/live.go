@@ -18,36 +18,40 @@ import (
 	"dither/internal/policy"
 )
 
-// Server reads a live source: a table that questions read in place.
+// Server reads a live source: a table on a server that questions read in place.
 type Server interface {
-	// Look reads the whole of t once, in one snapshot, and changes nothing. It refuses a table that contradicts the
-	// declaration. For a public table it also returns the distinct values of the named columns.
+	// Look reads the whole of t once, in one snapshot, and changes nothing. It returns an error for a table that
+	// contradicts the declaration. For a public table it also returns the distinct values of the named columns.
 	Look(ctx context.Context, t *policy.Table, values ...string) (Found, error)
-	// Copy is Look, and also copies the rows that it reads into a table with this name in a schema of the owner's.
+	// Copy is Look, and also copies the rows that it reads into a table with this name, in the given schema of the
+	// owner's.
 	Copy(ctx context.Context, t *policy.Table, schema, table string) (Found, error)
 	// Drop removes a copy.
 	Drop(ctx context.Context, t *policy.Table, c Copy) error
 }
 
-// Copy is a table on the server that holds the rows from which a version was sealed. Nobody may write to it.
+// Copy is a table on the server that holds the rows from which a version was sealed. No role may write to it.
 type Copy struct {
 	Schema   string `json:"schema"`
 	Table    string `json:"table"`
-	Relation string `json:"relation"` // the server's identity of the table, with its file
-	Rows     int64  `json:"rows"`     // exact: the owner's
+	Relation string `json:"relation"` // the server's identity of the table and its file
+	Rows     int64  `json:"rows"`     // an exact count, for the owner only
 }
 
-// Found is the content of a live table at one moment: exact, for its owner.
+// Found is the content of a live table at the time of sealing. It is exact, so it is for the owner only.
 type Found struct {
 	Facts    Facts
 	Invalids []csvtable.Invalid // values outside the declared type, which questions read as NULL
-	// the server's identity of the table, whatever name led to it: CLUSTER/…, where "?" stands for an unknown cluster
+	// the server's identity of the table, whichever name was used: CLUSTER/…, where "?" stands for an unknown
+	// cluster
 	Relation string
-	// the topmost tables that may hold its rows, in the same form: partitions of one table are one source
+	// the identities of the topmost tables that may hold its rows. So all partitions of one table count as one
+	// source
 	Family  []string
 	Shows   []string // for a view, the topmost tables that it shows
-	Content string   // a digest of the declared columns' rows, whatever their order
-	// read without rows, and different once they change; "" if the server has none
+	Content string   // a digest of the declared columns' rows that does not depend on their order
+	// a text that is read without reading rows, and that differs after a change of the table; "" if the server has
+	// none
 	State    string
 	Copy     *Copy    // if one was made
 	Ignored  []string // columns that are not declared
@@ -56,24 +60,27 @@ type Found struct {
 	Values map[string][]string
 }
 
-// liveJSON is the file of a live version: what sealing found, without rows.
+// liveJSON is the content of a live version's file: what sealing found, without rows.
 type liveJSON struct {
 	Source   string    `json:"source"` // as the policy writes it
 	Relation string    `json:"relation"`
 	Content  string    `json:"content"`
 	Rows     int64     `json:"rows"`
 	Sealed   time.Time `json:"sealed"`
-	// Values are those of public columns from which other tables' columns take theirs: as public as the policy.
-	Values   map[string][]string `json:"values,omitempty"`
-	Declared map[string]string   `json:"declared,omitempty"` // for these columns, a digest of their cleaning
+	// Values are the values of public columns from which other tables' columns take theirs. They are as public as
+	// the policy.
+	Values map[string][]string `json:"values,omitempty"`
+	// for these columns, a digest of the declaration that decides how they are cleaned
+	Declared map[string]string `json:"declared,omitempty"`
 }
 
-// Live seals a live source by reference: it reads the table, checks it against the declaration, and publishes a version
-// that records what it found. It copies no rows: questions read the table as it is at that time.
+// Live seals a live source by reference. It reads the table, checks it against the declaration, and publishes a
+// version that records what it found. It copies no rows, unless the options say so: questions read the table as it
+// is when they run.
 //
-// Live publishes a version even if the rows are those of the newest one. Analysts see its number, and live tables are
-// sealed repeatedly; a number that rose only with a change would reveal, without noise, whether anybody's rows changed.
-// Errors are those of Seal.
+// Live publishes a version even if the rows are those of the newest one. Analysts see the version's number, and
+// live tables are sealed repeatedly. A number that rose only after a change would reveal, without noise, whether
+// any rows changed. Errors are those of [Seal].
 func Live(ctx context.Context, home string, t *policy.Table, server Server, opt Options) (Version, Report, error) {
 	v, r, err := sealLive(ctx, home, t, server, opt)
 	if err != nil {
@@ -144,7 +151,7 @@ func sealLive(ctx context.Context, home string, t *policy.Table, server Server, 
 	return v, report, err
 }
 
-// looked reads a live source, and copies it if the options say so.
+// looked reads a live source, and also copies it if the options say so.
 func looked(ctx context.Context, home string, t *policy.Table, server Server, opt Options, number int) (Found, error) {
 	if opt.Copy == "" {
 		return server.Look(ctx, t, opt.Values...)
@@ -152,14 +159,15 @@ func looked(ctx context.Context, home string, t *policy.Table, server Server, op
 	return server.Copy(ctx, t, opt.Copy, copyName(home, t.Name, opt.LedgerID, number))
 }
 
-// copyName combines the table's plain letters, the version, and a digest that distinguishes copies of other homes: at
-// most 63 bytes.
+// copyName returns the name of a copy, at most 63 bytes long: the table's plain letters, the version, and a digest
+// that distinguishes homes.
 func copyName(home, table, ledger string, number int) string {
 	plain, _, _ := strings.Cut(filepath.Base(folderOf(home, table)), "-")
 	return fmt.Sprintf("%s_v%d_%s", plain, number, digestOf(home, table, ledger)[:8])
 }
 
-// DropCopies removes, best effort, the copies that were made for versions before v.
+// DropCopies removes the copies that were made for versions before v. It tries all of them, and returns the errors
+// joined.
 func DropCopies(ctx context.Context, home string, t *policy.Table, server Server, v Version) error {
 	home, err := filepath.Abs(home)
 	if err != nil {
@@ -177,17 +185,18 @@ func DropCopies(ctx context.Context, home string, t *policy.Table, server Server
 	return err
 }
 
-// inCluster is the rest of a relation after the cluster.
+// inCluster returns the part of a relation's identity after the cluster.
 func inCluster(relation string) string { _, in, _ := strings.Cut(relation, "/"); return in }
 
-// sameRelation reports whether two relations are the same, or may be: an unknown cluster may be any.
+// sameRelation reports whether two identities are, or may be, the same table. An unknown cluster may be any
+// cluster.
 func sameRelation(a, b string) bool {
 	of, in, _ := strings.Cut(a, "/")
 	alsoOf, alsoIn, _ := strings.Cut(b, "/")
 	return in == alsoIn && (of == alsoOf || of == unknown || alsoOf == unknown)
 }
 
-// unknown stands for a cluster that the role may not know.
+// unknown stands for the cluster if the role may not read its identity.
 const unknown = "?"
 
 func meet(a, b []string) bool {
@@ -200,7 +209,7 @@ func digestOf(texts ...string) string {
 	return hex.EncodeToString(sum[:])
 }
 
-// checkFound refuses findings that contradict the declaration.
+// checkFound returns an error for findings that contradict the declaration.
 func checkFound(t *policy.Table, f Found) error {
 	for _, bad := range f.Invalids {
 		if c := t.Column(bad.Column); c == nil || c.Invalid != policy.InvalidIsNull || !c.Nullable {
@@ -210,7 +219,7 @@ func checkFound(t *policy.Table, f Found) error {
 	return checkFacts(t, f.Facts)
 }
 
-// publishLive writes a live version's file and publishes it.
+// publishLive writes a live version's file, and publishes it.
 func (s *shelf) publishLive(t *policy.Table, v Version, f Found, published []Version) (Version, error) {
 	text, err := json.MarshalIndent(liveJSON{
 		t.Source.Path, f.Relation, f.Content, v.Rows, v.Sealed, f.Values,
@@ -223,7 +232,7 @@ func (s *shelf) publishLive(t *policy.Table, v Version, f Found, published []Ver
 	if err != nil {
 		return Version{}, err
 	}
-	defer func() { _ = os.Remove(temp) }() // already gone once published
+	defer func() { _ = os.Remove(temp) }() // fails harmlessly after publication, when the file has another name
 	if err := os.WriteFile(temp, append(text, '\n'), 0o600); err != nil {
 		return Version{}, err
 	}
@@ -233,12 +242,13 @@ func (s *shelf) publishLive(t *policy.Table, v Version, f Found, published []Ver
 	return v, noteState(v, f.State)
 }
 
-// stateFile holds the state, beside the version's file and not in it: the state may change though no row does.
+// stateFile returns the path of the file that holds a live version's state. It is separate from the version's file,
+// because the state may change although no row does.
 func stateFile(v Version) string { return strings.TrimSuffix(v.File, ".json") + ".state" }
 
 func noteState(v Version, state string) error { return replaceFile(stateFile(v), []byte(state)) }
 
-// State is the state in which a live version was last sealed; "" if unknown.
+// State returns the state in which a live version was last sealed; "" if it is unknown.
 func State(v Version) (string, error) {
 	if !v.Live {
 		return "", nil
@@ -250,10 +260,12 @@ func State(v Version) (string, error) {
 	return string(text), err
 }
 
-// changedFile, beside it, holds the time when the table was first seen to have changed since.
+// changedFile returns the path of the file that holds the time when the table was first seen to have changed since
+// it was sealed.
 func changedFile(v Version) string { return strings.TrimSuffix(v.File, ".json") + ".changed" }
 
-// NoteChange notes that a live version's table seems to have changed since sealing. The first note stays.
+// NoteChange records that a live version's table seems to have changed since it was sealed. Only the first call has
+// an effect.
 func NoteChange(v Version, at time.Time) error {
 	if _, err := os.Stat(changedFile(v)); err == nil {
 		return nil
@@ -261,7 +273,8 @@ func NoteChange(v Version, at time.Time) error {
 	return replaceFile(changedFile(v), []byte(at.UTC().Format(time.RFC3339)))
 }
 
-// Changed is when the newest version of a live table was first seen to have changed since sealing; "" if it was not.
+// Changed returns the time when the newest version of a live table was first seen to have changed since it was
+// sealed; "" if it was not.
 func Changed(home string, t *policy.Table) string {
 	v, err := current(home, t)
 	if err != nil || !v.Live {

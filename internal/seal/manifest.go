@@ -18,38 +18,40 @@ import (
 	"dither/internal/policy"
 )
 
-// manifestFormat is the newest version of manifest.json that this program writes and reads. A manifest has the least
-// version that can express it: 2 if a version was removed, or records how many rows of one unit it keeps.
+// manifestFormat is the newest format of manifest.json that this program reads. A manifest is written in the lowest
+// format that can express it. Format 2 is needed if a version was removed, if it records how many rows of one unit
+// it keeps, or if it counts the rows that refer to one row.
 const manifestFormat = 2
 
-// maxManifestBytes bounds the bytes read of a manifest.
+// maxManifestBytes is the largest size of a manifest that is read.
 const maxManifestBytes = 64 << 20
 
 // Version is one published version of a table.
 type Version struct {
 	Table        string
 	Number       int       // 1, 2, …
-	File         string    // the absolute path of its Parquet file
-	SHA256       string    // of the file
-	Bytes        int64     // of the file
-	Rows         int64     // exact: the owner's
+	File         string    // the absolute path of its file: Parquet, or JSON for a live version
+	SHA256       string    // the digest of the file
+	Bytes        int64     // the size of the file
+	Rows         int64     // an exact count, for the owner only
 	Sealed       time.Time // UTC, to the second
 	Schema       string    // the digest of the declaration that it was sealed under
-	SourceSHA256 string    // of the source file's bytes; of several files, that of theirs
-	SourceFiles  []string  // of several files, the SHA-256 of each
+	SourceSHA256 string    // the digest of the source file's bytes; for several files, the digest of their digests
+	SourceFiles  []string  // for several files, the SHA-256 of each
 	SourceBytes  int64
-	Facts        Facts // exact: the owner's
-	Stored       int64 // the most rows of one unit that were sealed; 0 if unbounded
-	// Live reports that questions read the source itself: File holds what sealing found, and no rows. The following
-	// fields are the server's identity of the table, as in Found.
+	Facts        Facts // exact counts, for the owner only
+	Stored       int64 // the largest number of rows of one unit that were sealed; 0 if unbounded
+	// Live means that questions read the source itself. File then holds what sealing found, and no rows. The
+	// following fields are the server's identities of the table, as in [Found].
 	Live          bool
 	Relation      string
 	Family, Shows []string
-	Copy          *Copy // what questions read instead of the source
-	Removed       bool  // the owner removed File: its number and digest stay
+	Copy          *Copy // the copy that questions read instead of the source, if there is one
+	Removed       bool  // the owner removed the file. The number and the digest stay
 }
 
-// storedOf is the most rows of a unit that a new version of t keeps; 0 if rows have no unit to count by.
+// storedOf returns the largest number of rows of one unit that a new version of t keeps; 0 if the table has no
+// column that identifies a unit.
 func storedOf(t *policy.Table) int64 {
 	if t.Public || t.Unit.Column == "" {
 		return 0
@@ -57,17 +59,20 @@ func storedOf(t *policy.Table) int64 {
 	return t.Stored()
 }
 
-// holds reports whether the version has every row of a unit that t's bound keeps: those of the lowest ranks. It may
-// have more, which statements then leave out.
+// holds reports whether the version has every row that t's bound keeps of each unit: the rows with the lowest
+// ranks. The version may have more rows, which statements then leave out.
 func (v Version) holds(t *policy.Table) bool {
 	return v.Facts.RowsLeftOut == 0 || v.Stored >= storedOf(t)
 }
 
-// Bounds returns what bounds the rows of one unit in a version of t. t is nil if the policy no longer has the table.
-// The plan relies only on the policy's bound (cost.Cost). A version from before that bound, or under another one,
-// satisfies it if sealing recorded that no unit of this file has more rows (then stored is 0). Otherwise each statement
-// leaves out the ranks above stored. Either way the same rows count. mostPerKey concerns rows that have their unit
-// through a reference; it is 0 if nothing was recorded.
+// Bounds returns bounds on the rows of one unit in a version of t. t is nil if the policy no longer has the table;
+// then all are 0. mostRows is the largest number of rows of one unit that questions read. mostPerKey is the largest
+// number of rows that refer to one row, for a table whose unit is found through a reference; 0 if it was not
+// recorded.
+//
+// The plan relies only on the policy's bound (cost.Cost). A version that was sealed before that bound, or under
+// another one, may have units with more rows. Then stored is the bound, and each statement leaves out the ranks
+// above it. If no unit has more rows, stored is 0. In both cases the same rows count.
 func (v Version) Bounds(t *policy.Table) (mostRows, mostPerKey, stored int64) {
 	if t == nil || t.Public {
 		return 0, 0, 0
@@ -84,12 +89,12 @@ func (v Version) Bounds(t *policy.Table) (mostRows, mostPerKey, stored int64) {
 type manifestJSON struct {
 	Format   int           `json:"format"`
 	Table    string        `json:"table"`
-	Versions []versionJSON `json:"versions"` // numbers rise
+	Versions []versionJSON `json:"versions"` // in rising order of their numbers
 }
 
 type versionJSON struct {
 	Number       int       `json:"number"`
-	File         string    `json:"file"` // inside the table's folder
+	File         string    `json:"file"` // the name within the table's folder
 	SHA256       string    `json:"sha256"`
 	Bytes        int64     `json:"bytes"`
 	Rows         int64     `json:"rows"`
@@ -108,8 +113,8 @@ type versionJSON struct {
 	Removed      bool      `json:"removed,omitempty"`
 }
 
-// folderOf is the folder of a table's versions. A table's name may be any text, so the folder's name consists of the
-// name's plain letters and a digest of the whole.
+// folderOf returns the folder of a table's versions. A table's name may be any text. So the folder's name consists
+// of the plain letters of the table's name, and a digest of the whole name.
 func folderOf(home, table string) string {
 	plain := strings.Map(func(r rune) rune {
 		if r >= 'a' && r <= 'z' || r >= '0' && r <= '9' || r == '_' {
@@ -128,7 +133,7 @@ func versionFile(number int, live bool) string {
 	return "v" + strconv.Itoa(number) + ".parquet"
 }
 
-// readManifest returns the published versions of a table, oldest first; none without a manifest.
+// readManifest returns the published versions of a table, the oldest first. Without a manifest it returns none.
 func readManifest(folder, table string) ([]Version, error) {
 	path := filepath.Join(folder, "manifest.json")
 	file, err := os.Open(path)
@@ -235,9 +240,10 @@ func encodeManifest(table string, versions []Version) ([]byte, error) {
 	return append(text, '\n'), err
 }
 
-// schemaDigest identifies the parts of a declaration that a sealed file depends on: the source and how it is read, the
-// columns with their types and nullability, and whose rows they are. It excludes bounds, declared values, caps and
-// descriptions, which questions apply. So whether a version fits a declaration never depends on its rows.
+// schemaDigest returns a digest of the parts of a declaration that a sealed file depends on. These are the source
+// and how it is read, the columns with their types and nullability, and the unit. It excludes bounds, declared
+// values, limits on rows and groups, and descriptions, which questions apply. So whether a version fits a
+// declaration never depends on its rows.
 func schemaDigest(t *policy.Table) string {
 	type column struct {
 		Name, Type string
@@ -262,7 +268,7 @@ func schemaDigest(t *policy.Table) string {
 		Schema      string `json:",omitempty"`
 	}{t.Source.Format, t.Source.Path, t.Source.Table, d, t.Public, t.Unit.Column, columns, t.Source.Schema})
 	if err != nil {
-		panic(err) // strings, numbers and booleans only
+		panic(err) // cannot happen for strings, numbers and booleans
 	}
 	sum := sha256.Sum256(text)
 	return hex.EncodeToString(sum[:])

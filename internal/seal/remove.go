@@ -11,9 +11,10 @@ import (
 	"syscall"
 )
 
-// Remove removes the file of an old version from the home. The manifest keeps its entry, with its digest and counts, so
-// that its number is never reused and a source is still recognised by it. Remove refuses the newest version, and one
-// that a question is reading. Removing a version again is no error, because a crash may have left its file.
+// Remove deletes the file of an old version from the home. The manifest keeps the version's entry with its digest
+// and counts. So its number is never reused, and a source is still recognised by its digest. Remove refuses the
+// newest version, and a version that a question is reading. Removing a version again is no error, because a crash
+// may have left its file.
 func Remove(ctx context.Context, home, table string, number int) error {
 	home, err := filepath.Abs(home)
 	if err != nil {
@@ -56,8 +57,8 @@ func Remove(ctx context.Context, home, table string, number int) error {
 	return fmt.Errorf("table %q has no version %d", table, number)
 }
 
-// Numbers are the published versions of a table whose files are in the home, oldest first. They include a version whose
-// removal a crash interrupted before its file was gone.
+// Numbers returns the published versions of a table whose files are in the home, the oldest first. It includes a
+// version whose removal was interrupted before its file was deleted.
 func Numbers(home, table string) (numbers []int, err error) {
 	home, err = filepath.Abs(home)
 	if err != nil {
@@ -72,7 +73,7 @@ func Numbers(home, table string) (numbers []int, err error) {
 	return numbers, err
 }
 
-// lockFile stops questions from starting to read a version's file; an error reports that one is reading it.
+// lockFile keeps questions from starting to read a version's file. It returns an error if a question is reading it.
 func (v Version) lockFile() (unlock func(), err error) {
 	f, err := os.Open(v.File)
 	if errors.Is(err, fs.ErrNotExist) {
@@ -92,10 +93,11 @@ func (v Version) lockFile() (unlock func(), err error) {
 	return func() { _ = f.Close() }, nil
 }
 
-// unlink removes a version's file, and the files beside it that are named after it.
+// unlink deletes a version's file, and all files beside it whose names extend its name.
 func (v Version) unlink() error {
 	stem := strings.TrimSuffix(v.File, filepath.Ext(v.File))
-	// the folder's name has only letters, digits, _ and -, and the home's contains no pattern
+	// stem has no pattern characters: the folder's name has only letters, digits, _ and -, and a home's path has
+	// none
 	beside, err := filepath.Glob(stem + ".*")
 	if err != nil {
 		return err

@@ -8,12 +8,13 @@ import (
 	"dither/internal/csvtable"
 )
 
-// Report is the result of a sealing, in exact counts: for the owner, never for an analyst.
+// Report is the result of a sealing. It has exact counts, so it is for the owner only.
 type Report struct {
 	Table     string
 	Version   int
 	Unchanged bool // the source and the declaration match the newest version, so no new one was made
-	// for a live table: the previous version, if it found the same rows under the same declaration; else 0
+	// for a live table: the number of the previous version, if it had the same rows under the same declaration;
+	// else 0
 	SameAs     int
 	Facts      Facts
 	Ignored    []string           // columns of the source that are not declared
@@ -31,7 +32,7 @@ func appendNew(list []string, text string) []string {
 	return append(list, text)
 }
 
-// String writes the report as lines of text. The first says that it is not private.
+// String returns the report as lines of text. One of the first lines says that the counts are not private.
 func (r Report) String() string {
 	var b strings.Builder
 	line := func(format string, args ...any) { fmt.Fprintf(&b, format+"\n", args...) }

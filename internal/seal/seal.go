@@ -1,11 +1,11 @@
-// Package seal turns a table's source into a numbered, private version, which questions read and which changes only
-// when the owner seals again.
+// Package seal turns a table's source into a numbered, private version. Questions read the version, which changes
+// only when the owner seals again.
 //
-// For each table, a curator's home holds a folder sealed/<name> (0700) with the published versions v1.parquet,
-// v2.parquet, … (0600); manifest.json, which alone says which of them are published; and lock, which one sealing at a
-// time holds. Every possible fault of a source shows up here, is reported to its owner with row and column, and
-// publishes nothing. A question meets only files that were decoded, checked and counted. The reports of this package
-// are exact, for the owner alone, and not private.
+// For each table, a curator's home has a folder sealed/<name> (mode 0700). It holds the published versions
+// v1.parquet, v2.parquet, … (mode 0600). Only manifest.json decides which of them are published. The file lock
+// allows one sealing at a time. Sealing finds every possible fault of a source, reports it to the owner with row
+// and column, and then publishes nothing. So questions only read files that were decoded, checked and counted. The
+// reports of this package are exact and not private: they are for the owner only.
 package seal
 
 import (
@@ -25,23 +25,23 @@ import (
 	"dither/internal/value"
 )
 
-// Options are what Seal needs besides the table.
+// Options are the settings of [Seal] and [Live].
 type Options struct {
-	LedgerID string   // the home's ledger, for the claim on a personal source; "" makes none
-	After    int      // the newest version ever recorded: the next one is above it
-	Recorded string   // that version's recorded SHA-256: its number is reused for no other file
-	Shared   bool     // seal although another home claims the source
+	LedgerID string   // the ID of the home's ledger, for the claim on a personal source; "" makes no claim
+	After    int      // the newest version ever recorded: the next one gets a higher number
+	Recorded string   // the recorded SHA-256 of version After. Its number is never reused for another file
+	Shared   bool     // seal even if another home claims the source
 	Copy     string   // for a live source: the schema on its server for a copy
 	Values   []string // for a live, public source: the columns whose values the version records
-	// Guard may refuse a new version. It is called before the work with a function that does nothing, and again with
-	// the function that publishes. nil refuses nothing.
+	// Guard may refuse a new version by an error. It is called with a function that does nothing before the work,
+	// and with the function that publishes after it. nil refuses nothing.
 	Guard    func(publish func() error) error
-	Progress func(Progress)      // called occasionally, from Seal's goroutine or the backend's; nil: never
-	Now      func() time.Time    // nil: time.Now
-	Getenv   func(string) string // finds the folder of claims (XDG_STATE_HOME, HOME); nil: os.Getenv
+	Progress func(Progress)      // called occasionally, by the goroutine of Seal or of the backend; nil for no reports
+	Now      func() time.Time    // nil means time.Now
+	Getenv   func(string) string // finds the folder of claims by XDG_STATE_HOME and HOME; nil means os.Getenv
 }
 
-// next is the number of the next version: above every published one, and every one ever recorded.
+// next returns the number of the next version: higher than every published one, and every one ever recorded.
 func (o Options) next(published []Version) int {
 	number := o.After + 1
 	if n := len(published); n > 0 {
@@ -57,21 +57,21 @@ func (o Options) guarded(publish func() error) error {
 	return o.Guard(publish)
 }
 
-// Progress is how far a sealing has come.
+// Progress states how far a sealing has come.
 type Progress struct {
 	Rows       int64
-	Bytes      int64 // of the source file, as it is stored
+	Bytes      int64 // bytes read of the source file, before decompression
 	TotalBytes int64
 }
 
-// Seal makes a new version of t from its source, checks and publishes it, and returns it with a report for the owner.
-// If the newest version was made from the same bytes under the same declaration, Seal publishes nothing and returns
-// that version (Report.Unchanged). On an error it publishes nothing and leaves no file, with one exception: if only the
-// folder's last fsync failed, the complete version may stand, and sealing again finds it. Two sealings of one table
-// wait for each other.
+// Seal makes a new version of t from its source, checks and publishes it, and returns it with a report for the
+// owner. If the newest version was made from the same bytes under the same declaration, Seal publishes nothing and
+// returns that version with Report.Unchanged set. On an error it publishes nothing and leaves no file, with one
+// exception: if only the folder's last fsync failed, the complete version may be published, and sealing again finds
+// it. A second sealing of the same table waits for the first.
 //
-// Errors are for the owner: *SourceError for the source, *csvtable.Error inside it, *ClaimedError, or the file
-// system's.
+// Errors are for the owner: a *SourceError, perhaps with a *csvtable.Error inside, a *ClaimedError, or an error of
+// the file system.
 func Seal(ctx context.Context, home string, t *policy.Table, b Backend, opt Options) (Version, Report, error) {
 	v, r, err := sealTable(ctx, home, t, b, opt)
 	if err != nil {
@@ -111,7 +111,7 @@ func sealTable(ctx context.Context, home string, t *policy.Table, b Backend, opt
 		if digest == newest.SourceSHA256 {
 			report.Unchanged, report.Version = true, newest.Number
 			if report.Facts, err = b.Inspect(ctx, newest.File, t); err != nil {
-				// the policy's bounds and caps may have changed since
+				// inspected again, because the policy's bounds and limits may have changed
 				return Version{}, report, fmt.Errorf("inspecting the sealed file: %w", err)
 			}
 			err := claim.hold(ctx, src.paths, contents, newest.Rows, func() error { return nil })
@@ -121,14 +121,15 @@ func sealTable(ctx context.Context, home string, t *policy.Table, b Backend, opt
 	if err := opt.guarded(func() error { return nil }); err != nil {
 		return Version{}, report, err
 	}
-	if err := claim.check(src.paths); err != nil { // once before the work, and again with the content before publishing
+	// checked before the work, and again with the content before publishing
+	if err := claim.check(src.paths); err != nil {
 		return Version{}, report, err
 	}
 	temp, err := shelf.temp()
 	if err != nil {
 		return Version{}, report, err
 	}
-	defer func() { _ = os.Remove(temp) }() // already gone once published
+	defer func() { _ = os.Remove(temp) }() // fails harmlessly after publication, when the file has another name
 
 	digest, contents, err := fill(ctx, temp, src, t, b, opt, &report)
 	if err != nil {
@@ -162,7 +163,8 @@ func now(opt Options) time.Time {
 	return time.Now()
 }
 
-// fill writes the sealed file from the source and returns the digests of the source's bytes.
+// fill writes the sealed file from the source, and returns the digests of the source's bytes: of all files
+// together, and of each.
 func fill(
 	ctx context.Context, temp string, src *source, t *policy.Table, b Backend, opt Options, report *Report,
 ) (whole string, contents []string, err error) {
@@ -229,7 +231,7 @@ func fillDecoded(
 	return hex.EncodeToString(hash.Sum(nil)), nil
 }
 
-// decoding reads the rows of a text file.
+// decoding reads the rows of a text source.
 type decoding interface {
 	Read(row []value.Value) error
 	Row() int64
@@ -248,7 +250,7 @@ func tooManyRows() error {
 	return errors.New("the source has more than 2^32 rows, the most that a table may have")
 }
 
-// checkFacts refuses a file that contradicts t's declarations on which a sensitivity relies.
+// checkFacts returns an error for a file that contradicts declarations of t on which a sensitivity relies.
 func checkFacts(t *policy.Table, f Facts) error {
 	if f.Rows > MaxRows {
 		return tooManyRows()

@@ -18,7 +18,7 @@ import (
 	"dither/internal/policy"
 )
 
-// shelf is one table's folder, locked for one sealing.
+// shelf is the folder of one table, locked for one sealing.
 type shelf struct {
 	folder string
 	table  string
@@ -27,7 +27,8 @@ type shelf struct {
 
 const tempPrefix = ".sealing-"
 
-// lockShelf makes the table's folder if necessary, waits for its lock, and removes the remains of a killed sealing.
+// lockShelf creates the table's folder if needed, waits for its lock, and removes the files that a killed sealing
+// left.
 func lockShelf(ctx context.Context, home, table string) (*shelf, error) {
 	s := &shelf{folder: folderOf(home, table), table: table}
 	if err := os.MkdirAll(s.folder, 0o700); err != nil {
@@ -53,8 +54,8 @@ func lockShelf(ctx context.Context, home, table string) (*shelf, error) {
 	return s, nil
 }
 
-// lockFile opens a file and waits for its exclusive lock. Closing the file releases the lock, and so does the end of
-// the process.
+// lockFile opens a file, and waits for its exclusive lock. Closing the file, or the end of the process, releases
+// the lock.
 func lockFile(ctx context.Context, path string) (*os.File, error) {
 	f, err := os.OpenFile(path, os.O_RDWR|os.O_CREATE, 0o600)
 	if err != nil {
@@ -82,7 +83,7 @@ func (s *shelf) unlock() { _ = s.lock.Close() }
 
 func (s *shelf) read() ([]Version, error) { return readManifest(s.folder, s.table) }
 
-// reusable returns the newest version if it may have been made from this source under this declaration.
+// reusable returns the newest version, and whether it may have been made from this source under this declaration.
 func (s *shelf) reusable(published []Version, t *policy.Table, src *source) (Version, bool) {
 	if len(published) == 0 {
 		return Version{}, false
@@ -95,17 +96,17 @@ func (s *shelf) reusable(published []Version, t *policy.Table, src *source) (Ver
 	return v, true
 }
 
-// temp makes an empty private file in the folder.
+// temp creates an empty private file in the folder.
 func (s *shelf) temp() (string, error) {
-	f, err := os.CreateTemp(s.folder, tempPrefix+"*.parquet") // 0600
+	f, err := os.CreateTemp(s.folder, tempPrefix+"*.parquet") // with mode 0600
 	if err != nil {
 		return "", fmt.Errorf("the home cannot be written: %w", err)
 	}
 	return f.Name(), f.Close()
 }
 
-// publish gives the finished file its name, and then, in one step, its entry in the manifest. A file with a name but no
-// entry was never published: the next sealing overwrites it.
+// publish renames the finished file to its final name, and then adds its entry to the manifest atomically. A file
+// without an entry is not published: the next sealing overwrites it.
 func (s *shelf) publish(temp string, v Version, published []Version) (Version, error) {
 	v.File = filepath.Join(s.folder, versionFile(v.Number, v.Live))
 	var err error
@@ -123,7 +124,7 @@ func (s *shelf) publish(temp string, v Version, published []Version) (Version, e
 	if err := replaceFile(manifest, text); err != nil {
 		if now, readErr := os.ReadFile(manifest); readErr == nil && !bytes.Equal(now, text) ||
 			errors.Is(readErr, fs.ErrNotExist) {
-			_ = os.Remove(v.File) // not published; if the manifest may name it, the file stays
+			_ = os.Remove(v.File) // the version was not published. If the manifest may name the file, it stays
 		}
 		return Version{}, err
 	}
@@ -148,15 +149,15 @@ func syncFile(path string) (digest string, size int64, err error) {
 	return hex.EncodeToString(hash.Sum(nil)), size, f.Sync()
 }
 
-// replaceFile writes a private file beside path and renames it to path, durably. If the rename happened but could not
-// be made durable, it returns the error, and the new content stands at least until the machine stops: either content is
-// complete.
+// replaceFile writes a private file beside path, and renames it to path, durably. If only the folder's fsync fails,
+// it returns the error, although the new content is in place and may be lost in a crash. At every time, path has
+// either its complete old or its complete new content.
 func replaceFile(path string, content []byte) error {
 	f, err := os.CreateTemp(filepath.Dir(path), tempPrefix+"*")
 	if err != nil {
 		return err
 	}
-	defer func() { _ = os.Remove(f.Name()) }() // already gone on success
+	defer func() { _ = os.Remove(f.Name()) }() // fails harmlessly after the rename
 	_, err = f.Write(content)
 	if err == nil {
 		err = f.Sync()

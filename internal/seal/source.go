@@ -22,7 +22,7 @@ import (
 
 // SourceError is a fault of a table's source as a whole.
 type SourceError struct {
-	Path    string // as the policy writes it
+	Path    string // the path as the policy writes it
 	Message string
 	Err     error
 }
@@ -30,20 +30,20 @@ type SourceError struct {
 // Error names the source and the fault.
 func (e *SourceError) Error() string { return fmt.Sprintf("source %q: %s", e.Path, e.Message) }
 
-// Unwrap is the cause, if there is one.
+// Unwrap returns the cause, or nil.
 func (e *SourceError) Unwrap() error { return e.Err }
 
-// source is a table's open source: one file, or those that a pattern matches.
+// source is a table's open source: one file, or all files that a pattern matches.
 type source struct {
 	files   []*os.File
-	paths   []string // absolute, links resolved; rising
-	written string   // as the policy writes it
+	paths   []string // absolute, without symbolic links, in rising order
+	written string   // the path as the policy writes it
 	gzip    bool
-	size    int64 // of all files
+	size    int64 // the size of all files together
 }
 
-// openSource opens the source that the policy names. A path of Parquet files with * or ? is a pattern, and each part
-// between slashes matches separately.
+// openSource opens the source that the policy names. A path of Parquet files that contains * or ? is a pattern.
+// Each part between slashes is matched separately.
 func openSource(t *policy.Table) (s *source, err error) {
 	s = &source{written: t.Source.Path, gzip: !t.Source.Format.Typed() && t.Source.Dialect.Gzip}
 	names := []string{t.Source.File}
@@ -87,10 +87,10 @@ func openSource(t *policy.Table) (s *source, err error) {
 	return s, nil
 }
 
-// maxFiles bounds how many files one table is sealed from; all are open at the same time.
+// maxFiles is the largest number of files that one table is sealed from. All are open at the same time.
 const maxFiles = 500
 
-// open adds a file.
+// open opens one file, and adds it to the source.
 func (s *source) open(name string) error {
 	fault := func(message string, err error) error {
 		return &SourceError{Path: s.written, Message: message, Err: err}
@@ -99,7 +99,7 @@ func (s *source) open(name string) error {
 	if filepath.Base(name) != filepath.Base(s.written) {
 		of = filepath.Base(name) + " "
 	}
-	info, err := os.Stat(name) // before opening, because opening a pipe would wait
+	info, err := os.Stat(name) // checked before opening, because opening a pipe would block
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
 		return fault("no such file (looked for "+name+")", err)
@@ -132,9 +132,9 @@ func (s *source) Close() (err error) {
 	return err
 }
 
-// digest reads the files completely, leaves each at its start, and returns the SHA-256 of a single file's bytes; for
-// several files, the SHA-256 of their digests in rising order, without their paths and names. contents are the digests
-// of the files.
+// digest reads all files, and rewinds each to its start. For a single file, whole is the SHA-256 of its bytes. For
+// several files, whole is the SHA-256 of their digests in rising order, without their paths and names. contents are
+// the digests of the files.
 func (s *source) digest(ctx context.Context) (whole string, contents []string, err error) {
 	for _, file := range s.files {
 		hash := sha256.New()
@@ -157,7 +157,8 @@ func (s *source) digest(ctx context.Context) (whole string, contents []string, e
 	return hex.EncodeToString(sum[:]), contents, nil
 }
 
-// text returns the text inside raw, which must be read to its end together with it.
+// text returns a reader of the decompressed text in raw. A caller that reads the text to its end also reads raw to
+// its end.
 func (s *source) text(raw io.Reader) (io.Reader, error) {
 	if !s.gzip {
 		return raw, nil
@@ -184,10 +185,10 @@ func (s *source) fault(err error) error {
 	return &SourceError{Path: s.written, Message: err.Error(), Err: err}
 }
 
-// meter counts the bytes read through it, and stops when its context does.
+// meter counts the bytes read through it, and stops when its context ends.
 type meter struct {
 	in    io.Reader
-	ctx   context.Context // nil: never
+	ctx   context.Context // nil: it never stops
 	bytes int64
 }
 
@@ -204,7 +205,7 @@ func isCorrupt(err error) bool {
 	return errors.Is(err, gzip.ErrChecksum) || errors.As(err, new(flate.CorruptInputError))
 }
 
-// reached returns how far the decoder came.
+// reached returns text that says at which row the decoder failed, or "".
 func reached(err error) string {
 	var at *csvtable.Error
 	if errors.As(err, &at) && at.Row > 0 {

@@ -11,11 +11,11 @@ import (
 	"dither/internal/value"
 )
 
-// Values returns the distinct values of a public column at the time when a live version was sealed, in order, and
-// whether they were recorded (see Options.Values). They stand in the version's file, so they are fixed as long as the
-// version is in force, whatever the table on its server holds by then: the groups of a release must not change under
-// its number. They were cleaned by the column's declared bounds and values, which may change while the version stays.
-// Under another declaration no values are recorded.
+// Values returns the distinct values of a public column at the time when a live version was sealed, in order. noted
+// reports whether they were recorded (see [Options].Values). The values are in the version's file, so they stay the
+// same while the version is in force, even if the table on the server changes. A release's groups must not change
+// under its version number. The values were cleaned by the column's declared bounds and values, which may change
+// while the version stays. If the declaration has changed, noted is false.
 func Values(v Version, c *policy.Column) (values []value.Value, noted bool, err error) {
 	text, err := os.ReadFile(v.File)
 	if err != nil {
@@ -43,7 +43,8 @@ func Values(v Version, c *policy.Column) (values []value.Value, noted bool, err 
 	return values, true, nil
 }
 
-// declarations names the cleaning of each column with recorded values.
+// declarations returns, for each column with recorded values, a digest of the declaration that decides how it is
+// cleaned.
 func declarations(t *policy.Table, values map[string][]string) (out map[string]string) {
 	for name := range values {
 		if c := t.Column(name); c != nil {

@@ -1,5 +1,5 @@
-// Package sealing gives package seal what reads a table's source. Sealing is the owner's act: it sees exact facts, and no question
-// leads to it.
+// Package sealing connects package seal with the engines that read tables' sources. Sealing is an owner's
+// operation: it sees exact facts, and no question uses this package.
 package sealing
 
 import (
@@ -7,8 +7,9 @@ import (
 	"dither/internal/engine/postgres"
 )
 
-// Files reads sources that are files, and writes the sealed ones. Data that does not fit into memory goes to the folder tmp.
+// Files returns a sealer that reads sources from files, and writes sealed files. Data that does not fit in memory
+// goes to the folder tmp.
 func Files(tmp string) *duckdb.Sealer { return duckdb.NewSealer(tmp) }
 
-// Server looks at tables where they are, on a PostgreSQL server.
+// Server returns a sealer for live tables on a PostgreSQL server.
 func Server() postgres.Sealer { return postgres.Sealer{} }
