@@ -12,23 +12,26 @@ import (
 	"dither/internal/value"
 )
 
-// aim is a pair of databases with questions that reach a bound which random ones seldom reach: one unit attains the
-// bound, and no other unit hides it.
+// aim is a pair of databases with questions that reach a bound which random questions seldom reach. One unit
+// attains the bound, and no other unit hides this.
 type aim struct {
 	at               string // the bound, in words
 	relation, change bool
-	parts            bool                 // units are in parts
-	sealed           bool                 // whether errors of sealing are tried
-	older            bool                 // sealed when the policy stored more rows of a unit
-	edit             []string             // replacements in the policy's text: old, new, old, new, …
-	rows             map[string][2]string // each table's, before and after
-	questions        []question
+	parts            bool     // the tables have parts
+	sealed           bool     // planted errors of sealing are tried too
+	older            bool     // the tables were sealed when the policy stored more rows of a unit
+	edit             []string // replacements in the text of the policy: old, new, old, new, …
+	// by table: the rows of the first and of the second database, as rowsLike parses them
+	rows      map[string][2]string
+	questions []question
 }
 
-// firstAim is the number of the first aim's world. Each aim has six worlds, which differ in how they are sealed.
+// firstAim is the number of the first aim's first world. Each aim has six worlds, which differ in how their tables
+// are sealed.
 const firstAim = 60_000
 
-// aimed runs all aims. Each question must move, except one about stored rows.
+// aimed runs all aims. It returns an error if a question's results are equal in both databases, unless the question
+// is of the kind "stored".
 func (a *audited) aimed() error {
 	for i, of := range aims() {
 		for way := range a.Ways {
@@ -103,8 +106,8 @@ func (of aim) pair() (p pair, err error) {
 	return p, nil
 }
 
-// rowsLike parses rows: "person=1 i=9 *3; person=2" are three rows and one. A column that is not named has its first
-// declared value, 0 or the bound nearest to 0.
+// rowsLike parses rows. For example, "person=1 i=9 *3; person=2" is three equal rows and a fourth. A column that is
+// not named has its first declared value, or else 0 or the bound nearest to 0.
 func rowsLike(t *policy.Table, text string) (out []Row, err error) {
 	for one := range strings.SplitSeq(text, ";") {
 		fields := strings.Fields(one)

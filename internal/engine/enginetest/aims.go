@@ -7,7 +7,7 @@ import (
 	"dither/internal/plan"
 )
 
-// The parts of the policies that some aims change.
+// Texts within the policies that some aims replace.
 const (
 	ofPersons = "rows_per_unit: 3, max_groups: 2, max_rows_per_group: 1"
 	ofLines   = "rows_per_unit: 4, columns: {parent"
@@ -28,14 +28,14 @@ func capped3(sql string) []question {
 	return []question{{Request: plan.Request{SQL: sql, MaxRows: 3}}}
 }
 
-// coordinate asks for the sum of one coordinate, whose bounds are those of its column alone.
+// coordinate returns a question for the sum of one coordinate, which has the bounds of its column and no other.
 func coordinate(sql string) question {
 	return question{Request: plan.Request{SQL: sql}, kind: "vectors", vectors: plan.VectorRequest{
 		Blocks: []plan.BlockRequest{{Size: 1, Norm: bounded.NormL2}}, Sums: []plan.SumRequest{{Kind: bounded.SumFirst}},
 	}}
 }
 
-// pairOfCoordinates asks for the products of two coordinates.
+// pairOfCoordinates returns a question for the products of two coordinates.
 func pairOfCoordinates(sql string) question {
 	return question{Request: plan.Request{SQL: sql}, kind: "vectors", vectors: plan.VectorRequest{
 		Blocks: []plan.BlockRequest{{Size: 2, Norm: bounded.NormL2, Bound: big.NewRat(1000, 1)}},
@@ -43,15 +43,15 @@ func pairOfCoordinates(sql string) question {
 	}}
 }
 
-// aims are all of them.
+// aims returns all aims.
 func aims() []aim {
 	return append(append(append(aimsAtSums(), aimsAtRelations()...), aimsAtOrders()...), aimsAtStored()...)
 }
 
-// othersIn3 are two persons in three groups each.
+// othersIn3 is the text of two persons, each with rows in three groups.
 const othersIn3 = "person=2 s=a k=5 i=-7; person=2 s=B k=5 i=-7; person=2 s= k=5 i=-7; person=3 s=a k=5 i=-7; person=3 s=B k=5 i=-7; person=3 s= k=5 i=-7"
 
-// manyPersons have a row each.
+// manyPersons is the text of 60 persons with one row each.
 var manyPersons = func() (out string) {
 	for n := range 60 {
 		out += "person=" + big.NewInt(int64(n+2)).String() + "; "

@@ -6,7 +6,7 @@ import (
 	"dither/internal/plan"
 )
 
-// aimsAtRelations aim at the bounds on rows that several tables make.
+// aimsAtRelations returns aims at the bounds on rows of relations over several tables.
 func aimsAtRelations() []aim {
 	return []aim{
 		{

@@ -1,6 +1,7 @@
 package enginetest
 
-// aimsAtStored aim at how many rows of a unit are stored, and at everything that depends on it.
+// aimsAtStored returns aims at the number of rows of a unit that are stored, and at everything that depends on this
+// number.
 func aimsAtStored() []aim {
 	stored := []question{asking("stored", storedRows)}
 	further := []string{

@@ -2,7 +2,7 @@ package enginetest
 
 import "dither/internal/plan"
 
-// aimsAtSums aim at the bounds on sums over one table.
+// aimsAtSums returns aims at the bounds on sums over one table.
 func aimsAtSums() []aim {
 	return []aim{
 		{

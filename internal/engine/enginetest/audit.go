@@ -14,48 +14,52 @@ import (
 	"dither/internal/value"
 )
 
-// Audit is the replay audit of an engine: its results on two neighbouring databases, each sealed by itself, may differ
-// by the planned sensitivity, and by no more. Worlds, rows and questions are the same in every run.
+// Audit is the replay audit of an engine. It asks the same questions of two neighbouring databases, which are
+// sealed separately. The exact results may differ by at most the planned sensitivity. A result moves if it differs
+// at all. Worlds, rows and questions are the same in every run.
 type Audit struct {
-	Worlds, Questions int // policies with twins, and questions of each pair
+	Worlds, Questions int // the number of worlds (policies with twins), and of questions in each world
 	First             int // the number of the first world
-	// how many ways of sealing the engine has: with 2, odd worlds are sealed in another way than even ones
-	Ways  int
-	Least int                  // how many questions with each construct must move; 0 if any may be missing
-	Parts func(world int) bool // whether tables may have parts
-	// Seal puts rows where the engine reads them, as sealing does, under a name that no other database has.
+	// Ways is how many ways of sealing the engine has. With 2 ways, odd worlds are sealed in one way, and even
+	// worlds in the other.
+	Ways int
+	// the smallest number of questions with each construct that must move; 0 if constructs may be missing
+	Least int
+	Parts func(world int) bool // reports whether tables of this world may have parts
+	// Seal stores rows where the engine reads them, as sealing does, under a name that no other database has.
 	Seal func(world int, w World, tables Tables, name string) (Sealed, error)
 }
 
-// MovedShare is the least share of results, in percent, that must differ between twins: a result that cannot move shows
-// nothing.
+// MovedShare is the least percentage of results that must move. A result that cannot move proves nothing.
 const MovedShare = 60
 
 // audited is the state of an audit.
 type audited struct {
 	Audit
 	asked, moved  Met
-	looked, shook map[string]int // by kind: how many vectors were compared, and how many of them moved
+	looked, shook map[string]int // by kind: the numbers of vectors that were compared, and that moved
 	questions     int
 
-	// for Catch
-	alive   map[string]bool // the planted errors that are not caught; nil for Run
+	// for Catch only:
+	alive   map[string]bool // the planted errors that are not caught yet; nil in Run
 	sealing func(string) bool
-	// resealed are databases in which errors of sealing are tried; each error needs databases of its own
+	// resealed reports whether errors of sealing are tried in this pair. Each of these errors needs its own
+	// databases.
 	resealed bool
 	log      func(string, ...any)
-	with     map[string][2]Database // sealed with an error
+	with     map[string][2]Database // databases that were sealed with an error, by name
 	names    []string
 	told     map[string]bool
 }
 
-// pair is a world with neighbouring rows.
+// pair is a world with the rows of two neighbouring databases.
 type pair struct {
 	World
 	of [2]Tables
 }
 
-// Run runs the audit. It fails if anything moves beyond the plan, too little moves, or a construct is missing.
+// Run runs the audit. The test fails if a result moves by more than planned, if too few results move, or if a
+// construct is missing.
 func (a Audit) Run(t *testing.T) {
 	t.Helper()
 	of := audited{Audit: a}
@@ -90,7 +94,7 @@ func (a Audit) Run(t *testing.T) {
 	t.Logf("%d of %d constructs moved; not: %q", len(Constructs)-len(missing), len(Constructs), missing)
 }
 
-// world asks the questions of one pair.
+// world draws one world with twins, and asks its questions.
 func (a *audited) world(number int) error {
 	drawn := rapid.Custom(func(t *rapid.T) (p pair) {
 		p.World = RandomWorld(t, a.Parts(number))
@@ -129,11 +133,11 @@ func (a *audited) world(number int) error {
 	return nil
 }
 
-// sealedPair is a pair whose sides an engine has sealed.
+// sealedPair is a pair of databases that an engine has sealed.
 type sealedPair struct {
 	pair
 	number     int
-	other      *policy.Policy // the policy of the second side, with the values of its public tables
+	other      *policy.Policy // the policy of the second database, with the values of that database's public tables
 	databases  [2]Database
 	references [2]Database
 }
@@ -160,7 +164,7 @@ func (a *audited) sealed(drawn pair, number int) (out sealedPair, err error) {
 	return out, nil
 }
 
-// ask asks one question of a pair, and again with each planted error.
+// ask asks one question of a pair of databases. In Catch, it then asks again with each planted error.
 func (a *audited) ask(p sealedPair, q *audience, chance *splitmix.Stream) ([]Move, error) {
 	again, err := q.again(p.other)
 	if err != nil || again.text != q.text {
@@ -174,8 +178,8 @@ func (a *audited) ask(p sealedPair, q *audience, chance *splitmix.Stream) ([]Mov
 	return moves, a.catch(p.pair, p.number, q, p.databases, func() func(int) int { same := draws; return same.Below })
 }
 
-// question draws some questions, and takes one that moves according to the reference; among these, the one with the
-// rarest construct so far.
+// question draws some questions and returns one whose results move in the reference. If there are several, it
+// returns the one with the construct that moved most rarely so far.
 func (a *audited) question(w World, references [2]Database, chance *splitmix.Stream) (best *audience) {
 	least, kind := 1<<30, "plan"
 	if turn := a.questions % 14; turn < len(kindsOfLooks) {
@@ -190,7 +194,7 @@ func (a *audited) question(w World, references [2]Database, chance *splitmix.Str
 		for _, c := range q.constructs {
 			rarity = min(rarity, a.moved[c])
 		}
-		twin := *chance // the reference gets draws of its own
+		twin := *chance // a copy, so that the reference does not advance the audit's draws
 		moves, err := q.check(references, twin.Below)
 		still := 0
 		for _, m := range moves {
@@ -198,7 +202,8 @@ func (a *audited) question(w World, references [2]Database, chance *splitmix.Str
 				still++
 			}
 		}
-		if err == nil && 2*still > len(moves) || len(moves) == 0 { // little to see
+		// most results do not move, so the question shows little
+		if err == nil && 2*still > len(moves) || len(moves) == 0 {
 			rarity += 1 << 20
 		}
 		if rarity < least {

@@ -10,16 +10,18 @@ import (
 	"testing"
 )
 
-// PlantedVariable names the error that is planted, in builds that have some.
+// PlantedVariable is the environment variable that names the planted error to enable. Only builds with planted
+// errors read it.
 const PlantedVariable = "DITHER_PLANTED"
 
-// Refused ends the name of an error with which sealing, or reading the sealed data, must fail.
+// Refused is the suffix of the names of planted errors that must make sealing, or reading the sealed data, fail.
 const Refused = " (refused)"
 
-// Catch asks as Run does, and checks of each question whether a planted error moves it beyond the plan, until all
-// errors are caught. It returns those that are not. An error of sealing needs databases that were sealed with it; any
-// other error needs only a statement or a plan. A database returns its earlier result for the same statement, so most
-// errors cost a question nothing.
+// Catch asks the same questions as Run. It asks each question again with each planted error, and an error is caught
+// if a result then moves by more than planned. Catch stops when all errors are caught, and returns the names of the
+// others. sealing reports whether an error concerns sealing. Such an error needs databases that were sealed with
+// it. All other errors only change statements or plans. A database returns its stored result for a repeated
+// statement, so an error that does not change the statement takes no time.
 func (a Audit) Catch(t *testing.T, names []string, sealing func(name string) bool) []string {
 	t.Helper()
 	of := audited{
@@ -43,7 +45,7 @@ func (a Audit) Catch(t *testing.T, names []string, sealing func(name string) boo
 	return slices.Sorted(maps.Keys(of.alive))
 }
 
-// catch asks one question with each error that is not caught yet.
+// catch asks one question with each planted error that is not caught yet.
 func (a *audited) catch(p pair, number int, q *audience, databases [2]Database, pick func() func(int) int) error {
 	for _, name := range slices.Sorted(maps.Keys(a.alive)) {
 		if a.sealing(name) && !a.resealed {

@@ -10,7 +10,7 @@ import (
 	"dither/internal/policy"
 )
 
-// audience is a question that may be asked of twins.
+// audience is a planned question that can be asked of twins.
 type audience struct {
 	sql, text  string
 	constructs []string
@@ -18,17 +18,17 @@ type audience struct {
 	check      func(of [2]Database, pick func(int) int) ([]Move, error)
 }
 
-// question is a question and its kind: "" for a plan's, or one of kindsOfLooks.
+// question is a question with its kind: one of kindsOfLooks, or "" for a question whose plan is checked as a whole.
 type question struct {
 	plan.Request
 	kind    string
 	vectors plan.VectorRequest
 }
 
-// kindsOfLooks are the kinds of questions beside plans, asked in turn.
+// kindsOfLooks are the special kinds of questions, which an audit asks in turn.
 var kindsOfLooks = []string{"vectors", "rows", "scores", "values", "parts", "units", "stored"}
 
-// audience draws a question of a kind; nil if it is refused.
+// audience draws and plans a question of a kind. It returns nil if the planner refuses the question.
 func (w World) audience(kind string, seed int) *audience {
 	return rapid.Custom(func(t *rapid.T) *audience {
 		q, ok := w.drawn(t, kind)
@@ -43,7 +43,7 @@ func (w World) audience(kind string, seed int) *audience {
 	}).Example(seed)
 }
 
-// drawn is a question of a kind, if there is one in the world.
+// drawn draws a question of a kind. It returns false if this world has no such question.
 func (w World) drawn(t *rapid.T, kind string) (q question, ok bool) {
 	g := generator{t}
 	table := g.pick("t", "p", "p", "p")
@@ -87,7 +87,7 @@ func (w World) drawn(t *rapid.T, kind string) (q question, ok bool) {
 	q.kind = ""
 	request, _, ofRows := w.Anything(t)
 	q.Request = request
-	if kind == "units" && w.Relation && !ofRows { // joins alone cap rows that are units
+	if kind == "units" && w.Relation && !ofRows { // only joins cap rows that are units
 		return q, false
 	}
 	q.AutoRows = g.chance(6)
@@ -98,7 +98,7 @@ func (w World) drawn(t *rapid.T, kind string) (q question, ok bool) {
 	return q, true
 }
 
-// storedRows is a relation of all rows of persons in a world of single tables.
+// storedRows is a question over a relation of all rows of persons, for a world of single tables.
 const storedRows = "SELECT COUNT(*) FROM (SELECT person AS u FROM p UNION ALL SELECT person FROM p) a"
 
 // asks plans a question.
@@ -146,14 +146,15 @@ func (w World) asks(q question) (*audience, error) {
 	return a, err
 }
 
-// parts finds the parts in which a unit counts, and compares their number with the plan. A person in parts that are not
-// charged must not move a question confined to others.
+// parts counts the parts in which one unit counts, and compares the number with the plan. A person who is in none
+// of the charged parts must not change the answer of a question confined to these parts.
 func (w *Twins) parts(of World) (moves []Move, err error) {
 	q := w.Plan
 	if moves, err = w.Check(); err != nil || q.Part == nil {
 		return moves, err
 	}
-	own, charged := int64(0), false // the parts in which a unit moves a count
+	// own is the number of parts in which the unit changes a count; charged is whether one of them is charged
+	own, charged := int64(0), false
 	column := q.Columns[q.Part.Column].Name
 	for _, v := range of.Policy.Table(q.Table).Column(column).Values {
 		part, err := plan.Build(of.Policy,
@@ -171,7 +172,7 @@ func (w *Twins) parts(of World) (moves []Move, err error) {
 		}
 	}
 	most := q.Part.PerUnit
-	if of.Change { // two units, and one may replace the other in a part unnoticed
+	if of.Change { // two units differ, and in a part one may replace the other without changing the count
 		most, charged = 2*most, true
 	}
 	if own > most {
@@ -183,7 +184,8 @@ func (w *Twins) parts(of World) (moves []Move, err error) {
 	return moves, nil
 }
 
-// stored compares the rows of one unit in a relation's tables with the stored bound, on which the plan's cost depends.
+// stored compares the number of rows of one unit in a relation's tables with the stored bound, on which the planned
+// cost depends.
 func (w *Twins) stored(of World) (err error) {
 	if w.Plan.Source == nil {
 		return nil

@@ -10,7 +10,7 @@ import (
 	"dither/internal/value"
 )
 
-// Memo has the results of a database by statement.
+// Memo holds the results of statements over one database.
 type Memo map[string]any
 
 type (
@@ -24,7 +24,8 @@ type (
 	}
 )
 
-// Sums returns the earlier result of the statement, or asks.
+// Sums passes the stored result of the statement to add. If there is none, it first calls ask and stores the
+// result.
 func (m Memo) Sums(
 	statement string, add func([]value.Value, []*big.Int), ask func(add func([]value.Value, []*big.Int)) error,
 ) error {
@@ -45,7 +46,7 @@ func (m Memo) Sums(
 	return nil
 }
 
-// Order returns the earlier result of the statement, or asks.
+// Order is like Sums, for ordered values.
 func (m Memo) Order(
 	statement string, add func(cell string, v, n int64), ask func(add func(cell string, v, n int64)) error,
 ) error {
@@ -62,7 +63,7 @@ func (m Memo) Order(
 	return nil
 }
 
-// Rows returns the earlier result of the statement, or asks.
+// Rows is like Sums, for rows.
 func (m Memo) Rows(
 	statement string, add func(first bool, row []int64) error, ask func(add func(first bool, row []int64) error) error,
 ) error {
@@ -89,11 +90,12 @@ func (m Memo) Rows(
 	return nil
 }
 
-// ListVariable is a file with the names of planted errors, a line each, in builds that have some.
+// ListVariable is the environment variable with the path of a file that names planted errors, one on each line.
+// Only builds with planted errors read it.
 const ListVariable = "DITHER_PLANTED_LIST"
 
-// Planted runs Catch instead of an audit if there is a list of planted errors, and overwrites the list with those that
-// are not caught.
+// Planted does nothing and returns false unless ListVariable is set. If it is set, Planted calls Catch with the
+// errors of the file, writes those that are not caught back to the file, and returns true.
 func Planted(t *testing.T, a Audit, sealing func(name string) bool) bool {
 	t.Helper()
 	file := os.Getenv(ListVariable)

@@ -25,28 +25,29 @@ var scripts embed.FS
 
 var update = flag.Bool("conform.update", false, "rewrite the scripts' expectations; for the reference's test alone")
 
-// Engine runs the statements of a script: it puts rows into the tables that a bounded statement reads, and runs it.
+// Engine runs the statements of a script. It stores the rows in the tables that a bounded statement reads, and runs
+// the statement.
 type Engine interface {
-	// Sums passes each result row to add.
+	// Sums runs b, and passes the keys and sums of each result row to add.
 	Sums(t testing.TB, p *policy.Policy, rows Tables, b *bounded.Statement,
 		add func(keys []value.Value, sums []*big.Int)) error
-	// Order counts how often each value occurs.
+	// Order runs b, and returns how often each value occurs.
 	Order(t testing.TB, p *policy.Policy, rows Tables, b *bounded.Statement) (map[int64]int64, error)
 }
 
-// Conform runs every script of testdata on an engine. A script consists of blocks separated by blank lines; # begins a
-// comment. A block's first line gives its kind:
+// Conform runs every script in testdata with an engine. A script consists of blocks, separated by blank lines. A
+// line that begins with # is a comment. The first line of a block states what follows:
 //
-//	policy                 the YAML of a policy follows
-//	rows TABLE             a header and rows follow, as CSV; NULL stands for NULL
-//	sums SELECT …          the answer follows: its measures, then every cell that is not 0
-//	order SELECT …         how often each gridded value occurs follows
-//	units SELECT …         how many units have how many rows follows, where the bound on rows is to be found
-//	refused SELECT …       why the plan refuses it follows
+//	policy                 a policy in YAML
+//	rows TABLE             rows as CSV with a header; NULL stands for NULL
+//	sums SELECT …          the answer: the measures, and every cell that is not 0
+//	order SELECT …         how often each gridded value occurs
+//	units SELECT …         how many units have how many rows, for the search for a row cap
+//	refused SELECT …       the planner's reason for refusing the question
 //
-// Answers are exact. If a cap leaves rows or cells of a unit out, a script about one table asks only questions whose
-// answer does not depend on the choice, because each engine chooses in its own way. Over relations all engines choose
-// the same.
+// Answers are exact. Each engine may choose differently which rows or cells of a unit in one table a cap leaves
+// out. So scripts about one table ask only questions whose answer does not depend on this choice. Over relations,
+// all engines choose alike.
 func Conform(t *testing.T, e Engine) {
 	names, err := fs.Glob(scripts, "testdata/*.test")
 	if err != nil || len(names) == 0 {
@@ -78,7 +79,7 @@ type script struct {
 	rows   Tables
 }
 
-// block runs one block, and returns it with the expectation that the engine would meet.
+// block runs one block. It returns the block with its expectation replaced by the engine's result.
 func (s *script) block(t *testing.T, text string) string {
 	t.Helper()
 	var comments, lines []string
@@ -183,7 +184,7 @@ func (s *script) sums(t *testing.T, sql string) string {
 	return answer(p, cells)
 }
 
-// filled is the policy with the values that columns take from the present rows of public tables.
+// filled returns the policy with the values that columns take from the present rows of public tables.
 func (s *script) filled() *policy.Policy {
 	return s.policy.Filled(func(o policy.Origin) (known []value.Value, version int, trouble string) {
 		for _, r := range s.rows[o.Table] {
@@ -196,7 +197,7 @@ func (s *script) filled() *policy.Policy {
 	})
 }
 
-// answer writes the measures and the cells that are not 0.
+// answer returns a text of the measures and of the cells that are not 0.
 func answer(p *plan.Plan, cells [][]*big.Int) string {
 	var lines []string
 	for _, m := range p.Measures {

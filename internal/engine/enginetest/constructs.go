@@ -9,22 +9,24 @@ import (
 	"dither/internal/plan"
 )
 
-// Construct is a part of the dialect, or an option beside a question, that can change a question's exact aggregates.
+// Construct is a part of the SQL dialect, or an option of a question, that can change the exact aggregates of a
+// question.
 type Construct struct {
 	Name     string
 	in       func(q *plan.Plan, sql string) bool
 	relation bool
 }
 
-// Constructs are all constructs: the aggregates, groups, bounds, functions and relations of docs/reference/sql.md, and
-// the ways in which units are bounded. A test that asks generated questions counts the constructs it met, and fails if
-// one is missing.
+// Constructs lists all constructs: the aggregates, groups, bounds, functions and relations in
+// docs/reference/sql.md, and the ways of bounding units. Tests with generated questions count the constructs that
+// occur, and fail if one is missing.
 var Constructs = constructs()
 
-// Met counts how often each construct was met.
+// Met counts by name how often each construct occurred.
 type Met map[string]int
 
-// Lacking returns a construct, except those in but, that was met fewer than n times, or "".
+// Lacking returns the name of a construct that occurred fewer than n times and is not in but. It returns "" if
+// there is none.
 func (m Met) Lacking(n int, but ...string) string {
 	for _, c := range Constructs {
 		if m[c.Name] < n && !slices.Contains(but, c.Name) {
@@ -34,7 +36,7 @@ func (m Met) Lacking(n int, but ...string) string {
 	return ""
 }
 
-// OfRelations returns others and the names of constructs that only relations have.
+// OfRelations returns the names others and those of all constructs that occur in relations only.
 func OfRelations(others ...string) []string {
 	for _, c := range Constructs {
 		if c.relation {
@@ -44,14 +46,14 @@ func OfRelations(others ...string) []string {
 	return others
 }
 
-// Add counts a question's constructs.
+// Add counts the constructs of one question.
 func (m Met) Add(q *plan.Plan, sql string) {
 	for _, name := range In(q, sql) {
 		m[name]++
 	}
 }
 
-// In returns the names of a question's constructs.
+// In returns the names of the constructs of a question, given its plan and its SQL.
 func In(q *plan.Plan, sql string) (out []string) {
 	sql = strings.ToUpper(sql)
 	for _, c := range Constructs {

@@ -2,8 +2,8 @@ package enginetest
 
 import "dither/internal/value"
 
-// Crowd makes rows of table p: person 1 has heavy rows, others persons have a few each, and some rows belong to nobody.
-// below draws integers from 0 to n − 1, and normal draws reals.
+// Crowd returns rows of table p. Person 1 has heavy rows, further others persons have a few rows each, and some
+// rows have no person. below returns a random integer from 0 to n − 1, and normal returns a random real.
 func Crowd(heavy, others int, below func(n int64) int64, normal func() float64) []Row {
 	var rows []Row
 	add := func(person value.Value, n int) {
@@ -24,7 +24,7 @@ func Crowd(heavy, others int, below func(n int64) int64, normal func() float64) 
 	return rows
 }
 
-// CrowdQuestions are the questions to ask of a crowd: each measure moves when person 1 leaves.
+// CrowdQuestions are questions about the rows of Crowd. Removing person 1 changes every measure.
 var CrowdQuestions = []string{
 	"SELECT COUNT(*), SUM(j), SUM(x), AVG(i) FROM p",
 	"SELECT i, COUNT(*), SUM(x) FROM p GROUP BY i",

@@ -9,7 +9,7 @@ import (
 	"dither/internal/value"
 )
 
-// clean is a column's cleaned value, as docs/reference/sql.md defines it.
+// clean returns a column's cleaned value, as docs/reference/sql.md defines it.
 func clean(c bounded.Column, v value.Value) value.Value {
 	null := value.NullOf(c.Type)
 	if v.Null {
@@ -37,7 +37,7 @@ func clean(c bounded.Column, v value.Value) value.Value {
 	return v
 }
 
-// eval is the reference meaning of an expression over one row's cleaned columns.
+// eval evaluates an expression over the cleaned columns of one row. It is the reference for what expressions mean.
 func eval(e *bounded.Expr, row []value.Value) value.Value {
 	switch e.Op {
 	case bounded.OpColumn:
@@ -222,7 +222,7 @@ func unary(e *bounded.Expr, v value.Value) value.Value {
 	panic(fmt.Sprintf("enginetest: no meaning for %s (real %t)", e.Op, real))
 }
 
-// like matches by recursion on the pattern: short patterns and texts only.
+// like matches by recursion over the pattern. It is fast enough for short patterns and texts only.
 func like(s, p []rune) bool {
 	if len(p) == 0 {
 		return len(s) == 0

@@ -11,8 +11,8 @@ import (
 	"dither/internal/value"
 )
 
-// Policy is the policy of generated questions: two tables with the same columns, one with rows as units and one with
-// persons.
+// Policy is the policy of generated questions. It has two tables with the same columns: in t each row is a unit,
+// and in p persons are the units.
 const Policy = `
 version: 1
 population: {name: hostile, neighbours: NEIGHBOURS}
@@ -29,11 +29,12 @@ const columns = `i: {type: integer, bounds: [-7, 9], nullable: true}, j: {type: 
 	`s: {type: text, values: [a, B, "it's", ""], nullable: true}, w: {type: text, nullable: true}, ` +
 	`b: {type: boolean, nullable: true}, d: {type: date, bounds: [1999-12-30, 2000-01-05], nullable: true}, e: {type: date}`
 
-// PolicyText is Policy under a neighbouring relation. In table p units are bounded by rows, and are in one part.
+// PolicyText returns Policy for a neighbouring relation. Units in table p are bounded by rows, and each unit counts
+// in one part.
 func PolicyText(neighbours string) []byte { return policyText(neighbours, "3", "1") }
 
-// ByGroups is PolicyText, except that units in table p are bounded by groups wherever there are groups or units, and
-// are in two parts.
+// ByGroups is like PolicyText, except that units in table p count in two parts. They are bounded by groups if the
+// question has groups or counts units.
 func ByGroups(neighbours string) []byte { return policyText(neighbours, "1", "2") }
 
 func policyText(neighbours, rowsPerGroup, parts string) []byte {
@@ -41,7 +42,7 @@ func policyText(neighbours, rowsPerGroup, parts string) []byte {
 		parts).Replace(Policy))
 }
 
-// hostile are values of each type that files hold, or that would break arithmetic that trusted them.
+// hostile lists values of each type that files may hold and that would break careless arithmetic.
 var hostile = map[value.Type][]value.Value{
 	value.Integer: integers64(0, 1, -1, 2, 5, -3, 9, 10, -7, -8, 17, 1<<31, 1<<53, 1<<53+1, 1<<62, math.MaxInt64,
 		math.MinInt64, math.MinInt64+1),
@@ -84,7 +85,7 @@ func days(ns ...int64) (out []value.Value) {
 	return out
 }
 
-// Rows draws hostile rows of a table.
+// Rows draws up to most rows of a table, with hostile values.
 func Rows(t *rapid.T, table *policy.Table, most int) []Row {
 	n := rapid.IntRange(0, most).Draw(t, "rows")
 	out := make([]Row, n)
@@ -107,7 +108,7 @@ func Rows(t *rapid.T, table *policy.Table, most int) []Row {
 	return out
 }
 
-// Question draws a question over table t or p. Most are admitted by the plan, some are not.
+// Question draws a question over table t or p. The planner accepts most of these questions.
 func Question(t *rapid.T, table string) string {
 	g := generator{t}
 	var items []string
@@ -121,19 +122,19 @@ func Question(t *rapid.T, table string) string {
 	return g.from(strings.Join(items, ", "), table) + g.groups()
 }
 
-// Scores draws a question for the score of each of its groups. Most are admitted by the plan.
+// Scores draws a question for a score of each of its groups. The planner accepts most of these questions.
 func Scores(t *rapid.T, table string) string {
 	g := generator{t}
 	return g.from(g.aggregate(table), table) + g.groups()
 }
 
-// Values draws a question for the values of rows. Most are admitted by the plan.
+// Values draws a question for the values of rows. The planner accepts most of these questions.
 func Values(t *rapid.T, table string) string {
 	g := generator{t}
 	return g.from(g.number(3), table)
 }
 
-// from draws SELECT what FROM table, perhaps with a WHERE.
+// from returns SELECT what FROM table, in some cases with a WHERE.
 func (g generator) from(what, table string) string {
 	sql := "SELECT " + what + " FROM " + table
 	switch {
@@ -145,7 +146,7 @@ func (g generator) from(what, table string) string {
 	return sql
 }
 
-// confined draws a condition that keeps some of the parts.
+// confined draws a condition that confines a question to some parts.
 func (g generator) confined() string {
 	parts := g.pick("k = 5", "k = 0", "k = -3", "0 = k", "k IN (0, 5)", "k <> 0", "k <= 0", "NOT k = 5",
 		"k BETWEEN -3 AND 0", "(k = 5 OR k = 0)", "k NOT IN (5)")
@@ -158,7 +159,7 @@ func (g generator) confined() string {
 	return parts
 }
 
-// groups draws a GROUP BY, or none.
+// groups draws a GROUP BY clause, or "".
 func (g generator) groups() string {
 	if !g.chance(2) {
 		return ""
@@ -173,7 +174,7 @@ func (g generator) groups() string {
 	return " GROUP BY " + strings.Join(groups, ", ")
 }
 
-// sets draws grouping sets of one expression or two.
+// sets draws grouping sets of one or two expressions.
 func (g generator) sets(of []string) string {
 	all := strings.Join(of, ", ")
 	last := of[len(of)-1]
@@ -280,7 +281,7 @@ func (g generator) number(depth int) string {
 	return "(" + a + ") " + g.pick("+", "-", "*", "/", "%") + " (" + b + ")"
 }
 
-// condition draws a Boolean expression.
+// condition draws a boolean expression.
 func (g generator) condition(depth int) string {
 	if depth > 0 && g.chance(3) {
 		a := g.condition(depth - 1)

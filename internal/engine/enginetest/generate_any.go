@@ -9,17 +9,17 @@ import (
 	"dither/internal/policy"
 )
 
-// World is a policy with generated questions.
+// World is a policy for which questions are generated.
 type World struct {
 	Policy   *policy.Policy
-	Text     []byte // of the policy
-	Change   bool   // neighbours change one unit; otherwise they remove it
-	Relation bool   // its tables are those of RelationPolicy; otherwise t and p of PolicyText
-	Inexact  bool   // questions may use functions on whose last digit engines need not agree
+	Text     []byte // the text of the policy
+	Change   bool   // neighbours differ in the rows of one unit; if false, by its absence
+	Relation bool   // the tables are those of RelationPolicy; if false, t and p of PolicyText
+	Inexact  bool   // questions may use functions whose last digits engines may compute differently
 }
 
-// Worlds are policies under both neighbouring relations, with units bounded by rows and by groups, over single tables
-// and relations. Those over single tables have budgets in ε and in ρ; under ρ, groups may be unknown.
+// Worlds returns policies for both neighbouring relations, with units bounded by rows and by groups, over single
+// tables and over relations. For single tables, there are budgets in ε and in ρ, and under ρ groups may be unknown.
 func Worlds() (out []World, err error) {
 	for _, neighbours := range []string{"add-remove", "change-one"} {
 		for _, text := range []struct {
@@ -46,9 +46,9 @@ func Worlds() (out []World, err error) {
 	return out, nil
 }
 
-// Anything draws a question of any kind: a question of another generator, possibly wrapped, and with functions replaced
-// by similar ones. In a world of single tables it returns the table, otherwise "". ofRows reports whether rows are
-// units.
+// Anything draws a question of any kind. It calls one of the other generators, in some cases wraps the result in a
+// subquery, and replaces functions by similar ones. In a world of single tables it returns the question's table,
+// otherwise "". ofRows reports whether each row is a unit.
 func (w World) Anything(t *rapid.T) (request plan.Request, table string, ofRows bool) {
 	g := generator{t}
 	if w.Relation {
@@ -74,7 +74,8 @@ func (w World) Anything(t *rapid.T) (request plan.Request, table string, ofRows 
 		request.SQL = g.wrapped(request.SQL, table)
 	}
 	if g.chance(4) {
-		request.Unknown.MinUnits = int64(rapid.IntRange(1, 5).Draw(t, "least units")) // refused if groups are known
+		// the planner refuses this if the groups are known
+		request.Unknown.MinUnits = int64(rapid.IntRange(1, 5).Draw(t, "least units"))
 	}
 	request.SQL = g.alike(request.SQL)
 	if w.Inexact && g.chance(3) {
@@ -83,7 +84,7 @@ func (w World) Anything(t *rapid.T) (request plan.Request, table string, ofRows 
 	return request, table, ofRows
 }
 
-// wrapped sometimes puts the table into a subquery, or under a name of WITH.
+// wrapped puts the table into a subquery, or under a name in a WITH clause, in some cases.
 func (g generator) wrapped(sql, table string) string {
 	from := " FROM " + table
 	if strings.Count(sql, from) != 1 || !g.chance(4) {
@@ -97,7 +98,7 @@ func (g generator) wrapped(sql, table string) string {
 	return strings.Replace(sql, from, " FROM (SELECT * FROM "+table+where+") q", 1)
 }
 
-// alike replaces some functions by others with the same arguments.
+// alike replaces some functions by others that take the same arguments.
 func (g generator) alike(sql string) string {
 	for _, family := range [][]string{
 		{"VARIANCE(", "VAR_SAMP(", "VAR_POP("},

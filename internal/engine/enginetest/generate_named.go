@@ -1,6 +1,6 @@
 package enginetest
 
-// named draws an aggregate with named arguments, which change its bounds or its share of the price.
+// named draws an aggregate with named arguments. They change its bounds or its share of the price.
 func (g generator) named() string {
 	bounds := func() string {
 		return "(" + g.pick("-3", "0", "1", "-1e6", "-0.5", "2") + ", " +

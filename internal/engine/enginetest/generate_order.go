@@ -6,7 +6,8 @@ import (
 	"pgregory.net/rapid"
 )
 
-// Orders draws a question for quantiles and modes, some of them beside sums. Most are admitted by the plan.
+// Orders draws a question for quantiles and modes, in some cases together with sums. The planner accepts most of
+// these questions.
 func Orders(t *rapid.T, table string) string {
 	g := generator{t}
 	items := []string{g.ordered()}
@@ -20,7 +21,7 @@ func Orders(t *rapid.T, table string) string {
 	return g.from(strings.Join(items, ", "), table) + g.groups()
 }
 
-// ordered draws one aggregate.
+// ordered draws a quantile or a mode.
 func (g generator) ordered() string {
 	filter := ""
 	if g.chance(3) {

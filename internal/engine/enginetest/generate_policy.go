@@ -9,10 +9,10 @@ import (
 	"dither/internal/policy"
 )
 
-// RandomWorld draws a policy over the tables of Policy or of RelationPolicy. Units are integers, texts or dates, have 1
-// to 12 rows, are bounded by rows or by groups, and have all or few of their rows stored. The relation is either one,
-// and the budget is pure or in ρ. Some columns take their values from a public table. With parts set, tables have
-// parts, except tables that are read in place.
+// RandomWorld draws a policy over the tables of Policy or of RelationPolicy. Units are integers, texts or dates,
+// have 1 to 12 rows, and are bounded by rows or by groups. All or few of their rows are stored. The neighbouring
+// relation is add-remove or change-one. The budget is pure ε or ρ. Some columns take their values from a public
+// table. If parts is set, tables that are not read in place have parts.
 func RandomWorld(t *rapid.T, parts bool) World {
 	g := generator{t}
 	number := func(name string, lo, hi int) int { return rapid.IntRange(lo, hi).Draw(t, name) }
@@ -26,7 +26,9 @@ func RandomWorld(t *rapid.T, parts bool) World {
 	if g.chance(2) {
 		grouped = "1"
 	}
-	stored := func(rows int) string { // how many rows of a unit: as many as may count, some more, or all
+	// stored returns the keys of the policy that bound a unit's stored rows: as many as may count, up to two more,
+	// or all
+	stored := func(rows int) string {
 		if g.chance(2) {
 			return fmt.Sprintf("rows_per_unit: %d", rows)
 		}
@@ -34,7 +36,7 @@ func RandomWorld(t *rapid.T, parts bool) World {
 	}
 	bounds := fmt.Sprintf("%s, max_groups: %d", stored(rows), number("groups", 1, rows))
 	unit := g.pick("integer", "text", "date")
-	from := g.chance(3) // values_from
+	from := g.chance(3) // whether a column has values_from
 	big := g.pick("1000000000000", "300000000000000001")
 	edit := []string{
 		"bounds: [0, 1000000000000]", "bounds: [0, " + big + "]",

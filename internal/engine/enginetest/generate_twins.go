@@ -9,17 +9,18 @@ import (
 	"dither/internal/value"
 )
 
-// RandomTwins draws neighbouring rows of a world's tables. In the second, one person is missing or replaced, with all
-// rows in all tables; and so is one row of table t, whose rows are units, which no question reads beside persons. The
-// person is chosen to matter: it often has more rows than count, in one group or in many, at the ends of the bounds. It
-// may be the only one with several rows, or with a NULL, so that sealing records different facts about the two. The
-// order of each table's rows is random. Public tables are the same.
+// RandomTwins draws the rows of two neighbouring databases of a world. In the second, one person is missing or
+// replaced, with all its rows in all tables. One row of table t, whose rows are units, is missing or replaced too;
+// no question reads both t and persons. The person is drawn to matter: it often has more rows than count, in one
+// group or in many, at the ends of the bounds. It may be the only person with several rows, or with a NULL, so that
+// sealing records different facts about the two databases. The order of each table's rows is random. Public tables
+// are equal in both.
 func RandomTwins(t *rapid.T, w World) (before, after Tables) {
 	d := drawer{generator{t}, w, generator{t}.chance(3), map[string][]value.Value{}}
 	before = Tables{}
 	for _, table := range w.Policy.Tables {
 		if table.Public {
-			before[table.Name] = Rows(t, table, 14) // more rows of one value than may be joined
+			before[table.Name] = Rows(t, table, 14) // more rows with one value than a join may use
 			for range rapid.IntRange(0, 6).Draw(t, "that meet") {
 				before[table.Name] = append(before[table.Name], d.dense(table))
 			}
@@ -62,15 +63,15 @@ func RandomTwins(t *rapid.T, w World) (before, after Tables) {
 
 const victim = 1
 
-// drawer draws rows of a world.
+// drawer draws rows for the tables of a world.
 type drawer struct {
 	generator
 	w     World
-	light bool // all but one person have one row each, without missing values
+	light bool // all persons but one have one row each, without NULLs
 	known map[string][]value.Value
 }
 
-// others are the rows of everybody else, and of nobody.
+// others draws the rows of all other persons, and rows without a person.
 func (d drawer) others(table *policy.Table) (out []Row) {
 	for i := range rapid.SampledFrom([]int{0, 1, 4, 9, 9}).Draw(d.t, "others") {
 		r := d.row(table)
@@ -90,18 +91,19 @@ func (d drawer) others(table *policy.Table) (out []Row) {
 	return out
 }
 
-// heavy are one person's rows: any number up to more than twice the most that count, mostly alike, or all different.
+// heavy draws the rows of one person. Their number is at most a little more than twice the number that counts. Most
+// of them are equal, or all are drawn independently.
 func (d drawer) heavy(table *policy.Table) (out []Row) {
 	most := int(table.Unit.RowsPerUnit)
 	if table.Name == "l" || table.Name == "m" {
 		most = 4
 	}
 	n := rapid.SampledFrom([]int{1, most, most + 1, most + 1, 2*most + 3, 2*most + 3}).Draw(d.t, "heavy")
-	if d.light && d.chance(3) { // nobody has several
+	if d.light && d.chance(3) { // no person has several rows
 		n = 1
 	}
 	alike, first := d.chance(2), d.dense(table)
-	if d.chance(3) { // all at the same ends, in one group
+	if d.chance(3) { // all rows equal, with values at the same ends of their bounds
 		alike, first = true, d.extreme(table, d.chance(2))
 	}
 	for range n {
@@ -114,7 +116,8 @@ func (d drawer) heavy(table *policy.Table) (out []Row) {
 	return out
 }
 
-// extreme is a row of the first declared values, with numbers at the upper or the lower ends of their bounds.
+// extreme returns a row with the first declared values, and with numbers at the upper or at the lower ends of their
+// bounds.
 func (d drawer) extreme(table *policy.Table, upper bool) Row {
 	d.light = true
 	out := d.row(table)
@@ -162,7 +165,7 @@ func (d drawer) row(table *policy.Table) Row {
 	return out
 }
 
-// dense is a row with few NULLs, whatever other rows have.
+// dense draws a row with few NULLs, even if d.light is set.
 func (d drawer) dense(table *policy.Table) Row {
 	d.light = false
 	out := d.row(table)
@@ -174,7 +177,7 @@ func (d drawer) dense(table *policy.Table) Row {
 	return out
 }
 
-// value is mostly a declared value of a column, and often an end of its bounds.
+// value draws a value of a column: in most cases a declared one, and often an end of its bounds.
 func (d drawer) value(c *policy.Column) value.Value {
 	if n := few[c.Name]; n > 0 {
 		return value.OfInt(int64(rapid.IntRange(1, n).Draw(d.t, c.Name)))
@@ -210,7 +213,7 @@ func (d drawer) value(c *policy.Column) value.Value {
 	return rapid.SampledFrom(hostile[c.Type]).Draw(d.t, c.Name)
 }
 
-// shuffled gives units the type of their column, and shuffles rows.
+// shuffled returns the tables with their rows in random order, and with units of the type of their column.
 func (d drawer) shuffled(tables Tables) Tables {
 	out := Tables{}
 	for name, rows := range tables {
@@ -229,7 +232,7 @@ func (d drawer) shuffled(tables Tables) Tables {
 	return out
 }
 
-// person is a person's name in a column of some type.
+// person returns the value of type of that stands for the person with number v.
 func person(of value.Type, v value.Value) value.Value {
 	switch {
 	case v.Null:

@@ -11,7 +11,8 @@ import (
 	"dither/internal/plan"
 )
 
-// VectorQuestion draws a question for sums of vectors over table t or p. Most are admitted by the plan.
+// VectorQuestion draws a question for sums of vectors over table t or p. The planner accepts most of these
+// questions.
 func VectorQuestion(t *rapid.T, table string) (string, plan.VectorRequest) {
 	g := generator{t}
 	var items []string
@@ -34,7 +35,7 @@ func VectorQuestion(t *rapid.T, table string) (string, plan.VectorRequest) {
 	return sql, r
 }
 
-// VectorsOver draws a question for sums of vectors over a relation, and says whether it is about rows as units.
+// VectorsOver draws a question for sums of vectors over a relation. ofRows reports whether each row is a unit.
 func VectorsOver(t *rapid.T) (sql string, r plan.VectorRequest, ofRows bool) {
 	g := generator{t}
 	of := g.relation(2)
@@ -53,7 +54,7 @@ func VectorsOver(t *rapid.T) (sql string, r plan.VectorRequest, ofRows bool) {
 	return sql, r, of.relation == "t"
 }
 
-// vectors draws blocks of n coordinates, sums of them, and perhaps centres.
+// vectors draws blocks of n coordinates, sums of their vectors, and in some cases centres.
 func (g generator) vectors(n int) (r plan.VectorRequest) {
 	for n > 0 {
 		k := plan.BlockRequest{

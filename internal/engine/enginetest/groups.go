@@ -12,8 +12,8 @@ import (
 	"dither/internal/value"
 )
 
-// relabelled are the keys of a row's group: its own if that group is chosen, otherwise those of Other, if the statement
-// asks for Other.
+// relabelled returns the keys of the answer's group to which a row with these keys belongs. If the statement has
+// the group Other and the row's own group is not among the chosen ones, these are the keys of Other.
 func relabelled(b *bounded.Statement, keys []value.Value) []value.Value {
 	if !b.Other {
 		return keys
@@ -27,10 +27,10 @@ func relabelled(b *bounded.Statement, keys []value.Value) []value.Value {
 	return b.CellKeys(b.Cells() - 1)
 }
 
-// Opened is PolicyText under a budget that selects unknown groups.
+// Opened is PolicyText with a budget in ρ, under which unknown groups can be selected.
 func Opened(neighbours string) []byte { return opened(PolicyText(neighbours)) }
 
-// OpenedByGroups is ByGroups under such a budget.
+// OpenedByGroups is ByGroups with a budget in ρ, under which unknown groups can be selected.
 func OpenedByGroups(neighbours string) []byte { return opened(ByGroups(neighbours)) }
 
 func opened(policy []byte) []byte {
@@ -38,7 +38,8 @@ func opened(policy []byte) []byte {
 		[]byte("{rho: 1000, delta: 1e-6, selection_delta: 5e-7}"), 1)
 }
 
-// OpenQuestion draws a question with some unknown groups. The plan admits most of them under Opened.
+// OpenQuestion draws a question with some unknown groups. Under Opened, the planner accepts most of these
+// questions.
 func OpenQuestion(t *rapid.T, table string) string {
 	g := generator{t}
 	var items []string
@@ -65,7 +66,7 @@ func (g generator) openGroup() string {
 		"FLOOR(LEAST(GREATEST(z, -1e9), 1e9))")
 }
 
-// Groups returns the existing groups: the measures' sums, and then the number of units.
+// Groups returns the existing groups by name: for each the sums of the measures, and then the number of units.
 func Groups(b *bounded.Statement, rows []Row) map[string][]*big.Int {
 	return groupsOf(func(add func([]value.Value, []*big.Int)) { Sum(b.Counting(), rows, add) })
 }

@@ -8,7 +8,8 @@ import (
 	"dither/internal/value"
 )
 
-// owned keeps the rows in their unit's own parts, which are determined by the ranks of the unit's rows.
+// owned returns the rows that are in their unit's own parts. The ranks of the unit's rows determine these parts:
+// see [bounded.Part].
 func owned(b *bounded.Statement, rows []Row) (out []Row) {
 	if b.Part == nil || b.Unit == nil {
 		return rows

@@ -8,22 +8,23 @@ import (
 	"dither/internal/value"
 )
 
-// Reference is a database in memory. Its rows are ranked if a statement reads one table whose units have several rows.
+// Reference is a database in memory that computes with the reference engine. Statements over one table whose units
+// have several rows need ranked rows.
 type Reference struct{ Tables Tables }
 
-// Sums implements Database.
+// Sums implements [Database].
 func (r Reference) Sums(b *bounded.Statement, add func(keys []value.Value, sums []*big.Int)) error {
 	SumOf(b, r.Tables, add)
 	return nil
 }
 
-// Order implements Database.
+// Order implements [Database].
 func (r Reference) Order(b *bounded.Statement, add func(cell string, v, n int64)) error {
 	OrderCellsOf(b, r.Tables, func(keys []value.Value, v int64) { add(bounded.GroupName(keys), v, 1) })
 	return nil
 }
 
-// Rows implements Database.
+// Rows implements [Database].
 func (r Reference) Rows(b *bounded.Statement, add func(first bool, row []int64) error) error {
 	for _, rows := range UnitRowsOf(b, r.Tables) {
 		for i, row := range rows {
@@ -35,7 +36,7 @@ func (r Reference) Rows(b *bounded.Statement, add func(first bool, row []int64) 
 	return nil
 }
 
-// rankedAll gives rows their ranks.
+// rankedAll returns the tables with a rank for each row of a unit.
 func rankedAll(p *policy.Policy, tables Tables) Tables {
 	out := Tables{}
 	for name, rows := range tables {

@@ -12,8 +12,8 @@ import (
 	"dither/internal/value"
 )
 
-// relationPolicy is the policy for generated questions about relations: persons in p and v, rows that belong to them
-// through one reference (l) and through two (m), rows that are units (t), and public rows (r).
+// relationPolicy is the policy of generated questions about relations. Tables p and v hold rows of persons. Rows of
+// l belong to persons through one reference, and rows of m through two. In t each row is a unit, and r is public.
 const relationPolicy = `
 version: 1
 population: {name: hostile, neighbours: NEIGHBOURS}
@@ -28,7 +28,8 @@ tables:
   r: {source: {csv: r.csv}, public: true, rows_per_value: {rk: 1, rs: 2}, columns: {rk: {type: integer, values: [-3, 0, 5]}, rs: {type: text, values: [a, B, ""]}, ri: {type: integer, bounds: [0, 9], nullable: true}, rx: {type: real, bounds: [0, 4]}}}
 `
 
-// RelationPolicy is the policy for Relation's questions; byGroups bounds units in table p by groups.
+// RelationPolicy returns the policy of Relation's questions. If byGroups is set, units in table p are bounded by
+// groups.
 func RelationPolicy(neighbours string, byGroups bool) []byte {
 	rows := "3"
 	if byGroups {
@@ -41,7 +42,7 @@ func relationPolicyText(neighbours, rowsPerGroup string) []byte {
 	return []byte(strings.NewReplacer("NEIGHBOURS", neighbours, "GROUPED", rowsPerGroup).Replace(relationPolicy))
 }
 
-// StoredRelations is RelationPolicy with no more stored rows of a unit than may count in an answer.
+// StoredRelations is RelationPolicy with stored rows limited to the number that may count in an answer.
 func StoredRelations(neighbours string) []byte {
 	return regexp.MustCompile(
 		`\brows_per_unit: (\d+)`,
@@ -51,7 +52,8 @@ func StoredRelations(neighbours string) []byte {
 	)
 }
 
-// Recorded returns the facts that sealing records about a table's rows and that bound the rows of one unit.
+// Recorded returns facts that sealing records about a table: the most rows of one unit, and the most rows that
+// refer to one row. A fact that does not apply to the table is 0.
 func Recorded(t *policy.Table, rows []Row) (mostRows, mostPerKey int64) {
 	most := func(column string) (n int64) {
 		by := map[string]int64{}
@@ -72,10 +74,11 @@ func Recorded(t *policy.Table, rows []Row) (mostRows, mostPerKey int64) {
 	return mostRows, mostPerKey
 }
 
-// few are the columns that name persons and rows, with the number of their values: few, so that rows meet.
+// few holds the columns that identify persons and rows, with the number of their values. The numbers are small, so
+// that rows of different tables often match.
 var few = map[string]int{"person": 4, "who": 4, "id": 5, "ref": 5, "parent": 6, "line": 5, "up": 6}
 
-// RelationRows draws hostile rows of every table.
+// RelationRows draws up to most rows of every table, with hostile values.
 func RelationRows(t *rapid.T, p *policy.Policy, most int) Tables {
 	out := Tables{}
 	for _, table := range p.Tables {
@@ -96,8 +99,9 @@ func relationRows(t *rapid.T, table *policy.Table, most int) []Row {
 	return rows
 }
 
-// RelationNeighbour removes one unit with its rows in all tables, or replaces it by another: a person with the rows
-// that belong to it alone, or, if ofRows, a row of t. A row without an owner may go or stay.
+// RelationNeighbour returns a neighbour of rows: one unit is removed with its rows in all tables or, if replace is
+// set, replaced by another. The unit is a person, with all rows that belong to this person alone. If ofRows is set,
+// it is a row of t. Rows of l and m that belong to no person may be removed or kept.
 func RelationNeighbour(t *rapid.T, p *policy.Policy, rows Tables, ofRows, replace bool) Tables {
 	if !ofRows {
 		victim := int64(rapid.IntRange(1, 4).Draw(t, "victim"))
@@ -123,7 +127,7 @@ func cloned(rows Tables) Tables {
 	return out
 }
 
-// withoutPerson is RelationNeighbour for a given person; draw makes the rows of the replacement.
+// withoutPerson is RelationNeighbour for a given person. draw returns the rows of the replacement.
 func withoutPerson(t *rapid.T, rows Tables, person int64, replace bool, draw func(table string) []Row) Tables {
 	out, victim := cloned(rows), value.OfInt(person)
 	drop := func(table string, gone func(Row) bool) { out[table] = slices.DeleteFunc(out[table], gone) }
@@ -144,7 +148,7 @@ func withoutPerson(t *rapid.T, rows Tables, person int64, replace bool, draw fun
 	}
 	for _, table := range []string{"p", "v", "l", "m"} {
 		for _, r := range draw(table) {
-			switch table { // a new person, whose further rows belong to nobody else
+			switch table { // the rows of a new person, and further rows that belong to no other person
 			case "p":
 				r["person"] = value.OfInt(somebodyNew)
 			case "v":
@@ -166,7 +170,7 @@ func withoutPerson(t *rapid.T, rows Tables, person int64, replace bool, draw fun
 
 const somebodyNew = 1000
 
-// RowsOf draws exactly n rows.
+// RowsOf draws exactly n rows of a table.
 func RowsOf(t *rapid.T, table *policy.Table, n int) []Row {
 	for {
 		if rows := relationRows(t, table, n); len(rows) == n {
@@ -175,15 +179,16 @@ func RowsOf(t *rapid.T, table *policy.Table, n int) []Row {
 	}
 }
 
-// columnsOf is a relation's text and a description of its columns.
+// columnsOf is a relation as SQL text, with the columns that questions can use.
 type columnsOf struct {
 	from             string
 	numbers, keys    []string
 	person, relation string
-	where            string // that joins, or ""
+	where            string // the condition that joins the tables, or ""
 }
 
-// Relation draws a question over a relation, and says whether it is about rows as units. Most are admitted by the plan.
+// Relation draws a question over a relation. ofRows reports whether each row is a unit. The planner accepts most of
+// these questions.
 func Relation(t *rapid.T) (sql string, ofRows bool) {
 	g := generator{t}
 	r := g.relation(2)
@@ -206,7 +211,7 @@ func Relation(t *rapid.T) (sql string, ofRows bool) {
 	return sql, r.relation == "t"
 }
 
-// RelationValues draws a question for the values of a relation's rows.
+// RelationValues draws a question for the values of the rows of a relation.
 func RelationValues(t *rapid.T) string {
 	g := generator{t}
 	r := g.relation(1)
@@ -231,7 +236,7 @@ func (g generator) where(r columnsOf) string {
 	return g.pick(n+" > 1", n+" <= "+g.pick(r.numbers...), n+" IS NULL", "NOT ("+n+" = 0)", n+" BETWEEN 0 AND 5")
 }
 
-// relation draws the content of FROM.
+// relation draws the content of a FROM clause.
 func (g generator) relation(depth int) columnsOf {
 	pColumns := columnsOf{
 		numbers: []string{"a.i", "a.k", "a.x"}, keys: []string{"a.s", "a.k", "a.b", "a.i % 3"},
@@ -286,7 +291,7 @@ func (g generator) relation(depth int) columnsOf {
 		from := g.pick("v b "+joined+" p a ON b.ref = a.id", "p a RIGHT JOIN v b ON a.id = b.ref",
 			"v b RIGHT JOIN p a ON a.id = b.ref", "p a "+joined+" v b ON a.id = b.ref",
 			"p a "+joined+" v b ON b.y > 2 AND a.id = b.ref")
-		if !g.chance(8) { // without it, refused
+		if !g.chance(8) { // without this condition, the planner refuses the join
 			from += " AND a.person = b.who"
 		}
 		pColumns.person = ""
@@ -351,7 +356,7 @@ func (g generator) relation(depth int) columnsOf {
 	return of("p a", pColumns, nil)
 }
 
-// inner draws aggregates over each person's own rows.
+// inner draws a subquery that aggregates each person's rows.
 func (g generator) inner(depth int) columnsOf {
 	from, who, n, key, cond := "p", "person", g.pick("i", "k", "x", "x * x", "i - 3"), g.pick("s", "k", "i % 2"), "b"
 	switch {

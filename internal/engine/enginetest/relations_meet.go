@@ -12,13 +12,14 @@ import (
 	"dither/internal/value"
 )
 
-// OpenedRelations is RelationPolicy under a budget that selects unknown groups.
+// OpenedRelations is RelationPolicy with a budget in ρ, under which unknown groups can be selected.
 func OpenedRelations(neighbours string, byGroups bool) []byte {
 	return opened(RelationPolicy(neighbours, byGroups))
 }
 
-// Meeting draws a question over a relation with more than sums of known groups: distinct values, named or found bounds,
-// quantiles, modes, grouping sets, unknown groups. ofRows reports whether rows are units.
+// Meeting draws a question over a relation that asks for more than sums over known groups: distinct values, named
+// or automatic bounds, quantiles, modes, grouping sets, or unknown groups. ofRows reports whether each row is a
+// unit.
 func Meeting(t *rapid.T) (request plan.Request, ofRows bool) {
 	g := generator{t}
 	r := g.relation(2)
@@ -68,7 +69,7 @@ func Meeting(t *rapid.T) (request plan.Request, ofRows bool) {
 	return request, r.relation == "t"
 }
 
-// open are expressions whose values are mostly not known in advance.
+// open returns expressions whose values are unknown in most cases.
 func (r columnsOf) open() []string {
 	out := []string{r.numbers[0] + " * 100003"}
 	for table, columns := range map[string][]string{
@@ -83,7 +84,7 @@ func (r columnsOf) open() []string {
 	return out
 }
 
-// namedOver draws an aggregate with distinct values, or bounds of its own.
+// namedOver draws an aggregate of distinct values or with named arguments.
 func (g generator) namedOver(r columnsOf) string {
 	n := g.pick(r.numbers...)
 	bounds := g.pick("(0, 3)", "(-2, 5)", "(1, 2.5)", "(2, 4)")
@@ -116,12 +117,12 @@ func (g generator) orderedOver(r columnsOf) string {
 	return g.pick("MEDIAN("+n+")", "PERCENTILE_DISC(0.25) WITHIN GROUP (ORDER BY "+n+")", "APPROX_QUANTILES("+n+", 2)")
 }
 
-// GroupsOf is Groups for the rows of a bounded.Source.
+// GroupsOf is [Groups] for the rows of a bounded.Source.
 func GroupsOf(b *bounded.Statement, tables Tables) map[string][]*big.Int {
 	return groupsOf(func(add func([]value.Value, []*big.Int)) { SumOf(b.Counting(), tables, add) })
 }
 
-// OrderCellsOf is OrderCells for the rows of a bounded.Source.
+// OrderCellsOf is [OrderCells] for the rows of a table or of a bounded.Source.
 func OrderCellsOf(b *bounded.Statement, tables Tables, add func(keys []value.Value, v int64)) {
 	for _, p := range piecesOf(b, tables) {
 		if p.values[0] != nil {

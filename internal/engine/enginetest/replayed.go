@@ -13,25 +13,25 @@ import (
 	"dither/internal/value"
 )
 
-// Sealed is a database that an engine sealed and reads.
+// Sealed is a database that an engine has sealed and can read.
 type Sealed interface {
 	Database
 	facts
 }
 
-// facts are what is known of a sealed database apart from answers.
+// facts are properties of a sealed database other than answers.
 type facts interface {
-	// Known returns its values of a public column.
+	// Known returns the values of a column of a public table.
 	Known(o policy.Origin) ([]value.Value, error)
-	// MostRows is the most rows of one unit that a Scan or an Owned returns; 0 if unbounded, as for a table that is
-	// read in place.
+	// MostRows returns the largest number of rows of one unit in the result of s, a Scan or an Owned. It returns 0
+	// if the number is not bounded, as for a table that is read in place.
 	MostRows(s *bounded.Source) (int64, error)
 }
 
-// Reader is an engine over one sealed database, as an audit reads it.
+// Reader is an engine that reads one sealed database in an audit.
 type Reader interface {
-	// Statement returns the statement that answers b, and RowsStatement the one that returns its rows, or a text that
-	// stands for several.
+	// Statement returns the SQL statement that answers b. RowsStatement returns the statement that returns the rows
+	// of b. If there are several statements, the result is a text that identifies all of them.
 	Statement(b *bounded.Statement) (string, error)
 	RowsStatement(b *bounded.Statement) (string, error)
 
@@ -42,7 +42,7 @@ type Reader interface {
 	facts
 }
 
-// Replayed wraps a Reader, and asks it each statement once.
+// Replayed returns the database of a Reader. It runs each statement once, and then returns the stored result.
 func Replayed(r Reader) Sealed { return replayed{r, Memo{}} }
 
 type replayed struct {
@@ -50,7 +50,7 @@ type replayed struct {
 	memo Memo
 }
 
-// Sums implements Database.
+// Sums implements [Database].
 func (r replayed) Sums(b *bounded.Statement, add func([]value.Value, []*big.Int)) error {
 	sql, err := r.Statement(b)
 	if err != nil {
@@ -59,7 +59,7 @@ func (r replayed) Sums(b *bounded.Statement, add func([]value.Value, []*big.Int)
 	return r.memo.Sums(sql, add, func(add func([]value.Value, []*big.Int)) error { return r.Add(b, add) })
 }
 
-// Order implements Database.
+// Order implements [Database].
 func (r replayed) Order(b *bounded.Statement, add func(cell string, v, n int64)) error {
 	sql, err := r.Statement(b)
 	if err != nil {
@@ -74,7 +74,7 @@ func (r replayed) Order(b *bounded.Statement, add func(cell string, v, n int64))
 	})
 }
 
-// Rows implements Database.
+// Rows implements [Database].
 func (r replayed) Rows(b *bounded.Statement, add func(first bool, row []int64) error) error {
 	sql, err := r.RowsStatement(b)
 	if err != nil {
@@ -83,9 +83,9 @@ func (r replayed) Rows(b *bounded.Statement, add func(first bool, row []int64) e
 	return r.memo.Rows(sql, add, func(add func(first bool, row []int64) error) error { return r.EachRow(b, add) })
 }
 
-// Test is the replay audit as a test: Run, in its long form with DITHER_LONG=1, or Catch if errors are planted. Errors
-// whose names contain one of the texts in sealing need databases that were sealed with them: errors of sealing, and
-// errors that no statement shows.
+// Test runs the replay audit as a test. It calls Run, in a long form if DITHER_LONG is set, or Catch if errors are
+// planted. A planted error whose name contains one of the texts in sealing needs databases that were sealed with
+// it. These are errors of sealing, and errors that do not change the text of a statement.
 func (a Audit) Test(t *testing.T, sealing []string) {
 	t.Helper()
 	a.Worlds = 12
@@ -99,8 +99,8 @@ func (a Audit) Test(t *testing.T, sealing []string) {
 	}
 }
 
-// SealedUnder is t as it was declared when a world's table was sealed. In some worlds more rows of a unit were stored
-// than now, so that statements must leave some of the version's rows out.
+// SealedUnder returns t as it was declared when a world's table was sealed. In some worlds, sealing stored more
+// rows of a unit than the present policy allows, so that statements must leave out some rows.
 func SealedUnder(world int, t *policy.Table) *policy.Table {
 	if world%6 != 4 && world%6 != 1 || t.StoredRows == 0 {
 		return t

@@ -9,13 +9,13 @@ import (
 	"dither/internal/bounded"
 )
 
-// UnitRows returns the rows of b that count, as plan.BuildRows plans them: by unit, each row's measures as integers. If
-// rows are units, each unit has one.
+// UnitRows returns the rows of b that count, for a statement that plan.BuildRows planned. The result has an entry
+// for each unit, with the measures of each of its rows as integers. If each row is a unit, every entry has one row.
 func UnitRows(b *bounded.Statement, rows []Row) [][][]int64 {
 	return UnitRowsOf(b, Tables{b.Table: rows})
 }
 
-// UnitRowsOf is UnitRows for the rows of a table or of a bounded.Source.
+// UnitRowsOf is [UnitRows] for the rows of a table or of a bounded.Source.
 func UnitRowsOf(b *bounded.Statement, tables Tables) (units [][][]int64) {
 	place := map[string]int{}
 	for _, p := range piecesOf(b, tables) {
@@ -37,7 +37,7 @@ func UnitRowsOf(b *bounded.Statement, tables Tables) (units [][][]int64) {
 	return units
 }
 
-// RowQuestion draws a question for rows as vectors. Most are admitted by the plan.
+// RowQuestion draws a question for rows as vectors. The planner accepts most of these questions.
 func RowQuestion(t *rapid.T, table string) string {
 	g := generator{t}
 	items := []string{g.number(2)}
@@ -50,7 +50,7 @@ func RowQuestion(t *rapid.T, table string) string {
 	return g.from(strings.Join(items, ", "), table)
 }
 
-// RowQuestionOver draws such a question over a relation.
+// RowQuestionOver draws a question for rows as vectors over a relation.
 func RowQuestionOver(t *rapid.T) string {
 	g := generator{t}
 	r := g.relation(2)

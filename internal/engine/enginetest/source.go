@@ -14,17 +14,17 @@ import (
 	"dither/internal/value"
 )
 
-// Tables are rows by table.
+// Tables holds the rows of each table.
 type Tables map[string][]Row
 
-// SumOf is Sum for the rows of a bounded.Source.
+// SumOf is [Sum] for the rows of a table or of a bounded.Source.
 func SumOf(b *bounded.Statement, tables Tables, add func(keys []value.Value, sums []*big.Int)) {
 	for _, p := range piecesOf(b, tables) {
 		add(p.keys, p.sums)
 	}
 }
 
-// OrderOf is Order for the rows of a bounded.Source.
+// OrderOf is [Order] for the rows of a table or of a bounded.Source.
 func OrderOf(b *bounded.Statement, tables Tables) map[int64]int64 {
 	out := map[int64]int64{}
 	for _, p := range piecesOf(b, tables) {
@@ -65,14 +65,14 @@ func piecesOf(b *bounded.Statement, tables Tables) []piece {
 	return counted(b, pieces)
 }
 
-// derived is a row of a relation, of one unit.
+// derived is a row of a relation, with its unit.
 type derived struct {
 	unit value.Value
 	row  []value.Value
 }
 
-// rank numbers rows within their part, by a hash of their unit (nil if they have none) and their contents, and then by
-// the contents.
+// rank returns the number of each row within its part, from 1. Rows are ordered by a hash of their unit and
+// contents, and then by the contents. unit is nil if rows have no units.
 func rank[T any](rows []T, part, unit func(T) value.Value, contents func(T) []value.Value) []int64 {
 	order := make([]int, len(rows))
 	hashes := make([]string, len(rows))
@@ -117,7 +117,7 @@ func hashOf(contents []value.Value) string {
 	return hex.EncodeToString(sum[:])
 }
 
-// rowsOf is the reference meaning of a Source.
+// rowsOf returns the rows of s. It is the reference for what a Source means.
 func rowsOf(s *bounded.Source, tables Tables) (out []derived) {
 	switch s.Op {
 	case bounded.Scan:

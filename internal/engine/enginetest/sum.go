@@ -1,5 +1,6 @@
-// Package enginetest is the reference engine: the plainest possible implementation of a bounded statement, over rows in
-// memory. It stands in for a database in tests of the plan, and the databases' answers are compared with it.
+// Package enginetest contains the reference engine: the plainest implementation of bounded statements, over rows in
+// memory. It replaces a database in tests of the planner, and tests compare the results of the real engines with
+// it. The package also has the conformance tests, the replay audit, and generators of questions and rows.
 package enginetest
 
 import (
@@ -13,16 +14,18 @@ import (
 	"dither/internal/value"
 )
 
-// Row is one row: its values by column, and its Rank if units have several rows.
+// Row holds the values of a row by column. If units have several rows, it also holds the row's rank under the name
+// Rank.
 type Row map[string]value.Value
 
-// Rank is the name under which a row holds its rank among its unit's rows.
+// Rank is the name of the column that holds a row's rank among its unit's rows.
 const Rank = "__dither_rank"
 
-// Ranked gives each row a rank among its unit's rows, by content alone.
+// Ranked gives each row a rank among its unit's rows, which depends on the content of these rows alone. It returns
+// the rows in sorted order.
 func Ranked(rows []Row, unit string) []Row {
 	sorted := slices.Clone(rows)
-	text := func(r Row) string { delete(r, Rank); return fmt.Sprint(r) } // maps print in key order
+	text := func(r Row) string { delete(r, Rank); return fmt.Sprint(r) } // fmt prints maps in the order of their keys
 	slices.SortStableFunc(sorted, func(a, b Row) int { return cmp.Compare(text(a), text(b)) })
 	seen := map[string]int64{}
 	for _, r := range sorted {
@@ -33,18 +36,18 @@ func Ranked(rows []Row, unit string) []Row {
 	return sorted
 }
 
-// piece is what one row, or one unit in one cell, contributes.
+// piece is the contribution of one row, or of one unit in one cell.
 type piece struct {
 	unit    value.Value
 	keys    []value.Value
-	values  []*int64 // gridded, before clamping; nil for NULL
+	values  []*int64 // gridded values before clamping; nil for NULL
 	sums    []*big.Int
-	names   []string      // of the values of distinct counts
-	counted []value.Value // these values
-	place   int64         // in the order of its unit's rows or cells
+	names   []string      // for distinct counts: the texts of the values
+	counted []value.Value // for distinct counts: the values
+	place   int64         // position in the order of the unit's rows or cells
 }
 
-// Order counts how often each value of b's one measure occurs.
+// Order returns how often each value of b's one measure occurs.
 func Order(b *bounded.Statement, rows []Row) map[int64]int64 {
 	out := map[int64]int64{}
 	for _, p := range contributions(b, rows) {
@@ -55,7 +58,7 @@ func Order(b *bounded.Statement, rows []Row) map[int64]int64 {
 	return out
 }
 
-// OrderCells counts, by cell, how often each value of b's one measure occurs, and passes it with the cell's keys.
+// OrderCells passes each value of b's one measure to add, with the keys of its cell, once for each row that counts.
 func OrderCells(b *bounded.Statement, rows []Row, add func(keys []value.Value, v int64)) {
 	for _, p := range contributions(b, rows) {
 		if p.values[0] != nil {
@@ -64,14 +67,14 @@ func OrderCells(b *bounded.Statement, rows []Row, add func(keys []value.Value, v
 	}
 }
 
-// Sum passes each cell's exact sums to add.
+// Sum passes contributions to add, with the keys of their cells. Their sum over a cell is the cell's exact sum.
 func Sum(b *bounded.Statement, rows []Row, add func(keys []value.Value, sums []*big.Int)) {
 	for _, p := range contributions(b, rows) {
 		add(p.keys, p.sums)
 	}
 }
 
-// contributions are what rows, or units in cells, add within the caps.
+// contributions returns what rows contribute, or units in cells, within the caps.
 func contributions(b *bounded.Statement, rows []Row) []piece {
 	var pieces []piece
 	for _, r := range owned(b, rows) {
@@ -82,7 +85,7 @@ func contributions(b *bounded.Statement, rows []Row) []piece {
 	return counted(b, pieces)
 }
 
-// counted returns the pieces that count.
+// counted applies the caps to pieces, and returns the pieces that count.
 func counted(b *bounded.Statement, pieces []piece) []piece {
 	if b.CountsRows() {
 		return rowsOfUnits(b, pieces)
@@ -115,7 +118,8 @@ func counted(b *bounded.Statement, pieces []piece) []piece {
 	return pieces
 }
 
-// distinct counts each value of a cell in the first row that has it.
+// distinct sets the distinct counts: each value in a cell contributes 1 in the first row that has it, and 0 in all
+// others.
 func distinct(b *bounded.Statement, pieces []piece) {
 	seen := map[string]bool{}
 	for _, p := range pieces {
@@ -133,7 +137,8 @@ func distinct(b *bounded.Statement, pieces []piece) {
 	}
 }
 
-// evaluate returns one row's keys and gridded values, or false if the row does not count.
+// evaluate returns the keys and gridded values of one row. It returns false if WHERE, a key or a NULL drops the
+// row.
 func evaluate(b *bounded.Statement, r Row) (piece, bool) {
 	row := make([]value.Value, len(b.Columns))
 	var unit value.Value
@@ -152,7 +157,7 @@ func evaluate(b *bounded.Statement, r Row) (piece, bool) {
 	return p, ok
 }
 
-// evaluateRow is evaluate for cleaned columns.
+// evaluateRow is evaluate for a row whose columns are cleaned already.
 func evaluateRow(b *bounded.Statement, unit value.Value, row []value.Value) (piece, bool) {
 	p := piece{unit: unit}
 	if b.Unit != nil && p.unit.Null {
@@ -204,14 +209,14 @@ func gridded(m *bounded.Measure, row []value.Value) *int64 {
 	return &n
 }
 
-// distinctValue is the value that a distinct count counts.
+// distinctValue returns the value that a distinct count counts in a row.
 func distinctValue(m *bounded.Measure, row []value.Value) value.Value {
 	if m.Kind != bounded.CountDistinct {
 		return value.Value{}
 	}
 	v := eval(m.X, row)
 	if v.Real == 0 {
-		v.Real = 0 // 0 and −0 are one value
+		v.Real = 0 // 0 and −0 count as one value
 	}
 	return v
 }
@@ -227,7 +232,7 @@ func contribution(b *bounded.Statement, p piece) []*big.Int {
 	return out
 }
 
-// capped keeps each unit's first n pieces.
+// capped keeps the first n pieces of each unit.
 func capped(pieces []piece, n int64) []piece {
 	slices.SortStableFunc(pieces, func(a, b piece) int {
 		return cmp.Or(value.Compare(a.unit, b.unit), cmp.Compare(a.place, b.place))
@@ -245,7 +250,8 @@ func capped(pieces []piece, n int64) []piece {
 	return out
 }
 
-// cappedCells keeps each unit's first rows in each cell, and its first cells in the order of their first rows.
+// cappedCells keeps the first rows of each unit in each cell, and the first cells of each unit in the order of
+// their first rows.
 func cappedCells(b *bounded.Statement, rows []piece) (out []piece) {
 	byCell := map[string][]piece{}
 	var cells []piece
@@ -264,12 +270,12 @@ func cappedCells(b *bounded.Statement, rows []piece) (out []piece) {
 	return out
 }
 
-// uncounted removes units from cells beyond their first Caps.Groups, where units are counted.
+// uncounted sets counts of units to 0 in the cells beyond a unit's first Caps.Groups cells.
 func uncounted(b *bounded.Statement, cells []piece) {
 	if len(b.Measures) == 0 {
 		return
 	}
-	kept := map[*big.Int]bool{} // by the first sum, which identifies the cell
+	kept := map[*big.Int]bool{} // by the pointer to the first sum, which identifies the piece
 	for _, p := range capped(slices.Clone(cells), b.Caps.Groups) {
 		kept[p.sums[0]] = true
 	}
@@ -282,19 +288,20 @@ func uncounted(b *bounded.Statement, cells []piece) {
 	}
 }
 
-// cellsOf adds a unit's rows up within each cell, and clamps the total; a unit counts once per cell.
+// cellsOf sums the contributions of each unit within each cell, and clamps the sums. A unit counts once in a cell.
 func cellsOf(b *bounded.Statement, pieces []piece) []piece {
 	byCell := map[string]int{}
 	var out []piece
 	for _, p := range pieces {
-		cell := bounded.GroupName(append([]value.Value{p.unit}, p.keys...)) // NULL is not the text NULL
+		// GroupName distinguishes NULL from the text 'NULL'
+		cell := bounded.GroupName(append([]value.Value{p.unit}, p.keys...))
 		i, ok := byCell[cell]
 		if !ok {
 			byCell[cell] = len(out)
 			out = append(out, p)
 			continue
 		}
-		out[i].place = min(out[i].place, p.place) // a cell's place is that of its first row
+		out[i].place = min(out[i].place, p.place) // the place of a cell is that of its first row
 		for j, s := range p.sums {
 			if b.Measures[j].Kind != bounded.CountUnits {
 				out[i].sums[j].Add(out[i].sums[j], s)

@@ -10,49 +10,53 @@ import (
 	"dither/privacy"
 )
 
-// Database is one of two neighbouring databases, of an engine or of the reference.
+// Database is one of two neighbouring databases, which an engine or the reference reads.
 type Database interface {
-	// Sums passes each result row of a bounded statement to add, as Engine does.
+	// Sums passes each result row of b to add, as Engine.Sums does.
 	Sums(b *bounded.Statement, add func(keys []value.Value, sums []*big.Int)) error
-	// Order counts how often each value of b's measure occurs, by cell. A cell's name is any text that identifies it.
+	// Order passes to add how often each value of b's measure occurs, by cell. The name of a cell is any text that
+	// identifies it.
 	Order(b *bounded.Statement, add func(cell string, v, n int64)) error
-	// Rows passes each row of b that counts, and whether it is its unit's first.
+	// Rows passes each row of b that counts to add. first reports whether it is the first row of its unit.
 	Rows(b *bounded.Statement, add func(first bool, row []int64) error) error
 }
 
-// Twins are a question and two neighbouring databases.
+// Twins is a question with two neighbouring databases.
 type Twins struct {
 	Plan *plan.Plan
 	SQL  string
 	Of   [2]Database
-	Pick func(n int) int // draws from 0 … n−1, in place of the mechanisms' intermediate releases: bounds, groups
+	// returns a number from 0 to n − 1; it replaces the intermediate releases of mechanisms, such as found bounds
+	// and selected groups
+	Pick func(n int) int
 }
 
-// Move is one vector of compared numbers, and whether it differed.
+// Move is a comparison of one vector of numbers between the two databases.
 type Move struct {
-	Kind    string // rows, found, sums, ordered, mode, open, chosen; vectors, vectors of rows
+	Kind    string // rows, found, sums, ordered, mode, open, chosen, vectors, vectors of rows, scores, values or parts
 	Moved   bool
-	Measure *plan.Measure // of sums and chosen
+	Measure *plan.Measure // for the kinds sums and chosen
 }
 
-// BreachError is a result that differs by more than planned.
+// BreachError is the error for a result that differs by more than planned.
 type BreachError struct{ Message string }
 
-// Error states the result and the difference.
+// Error states the result, the difference and the plan.
 func (e *BreachError) Error() string { return "moves beyond what is planned: " + e.Message }
 
 func (w *Twins) breach(format string, args ...any) error {
 	return &BreachError{w.SQL + ": " + fmt.Sprintf(format, args...)}
 }
 
-// Check compares all results that the question reads from both databases with their planned sensitivities: sums in L1
-// and L2 over every grouping; ordered rows, scores, units' numbers of rows; the existing groups, and the measures of
-// those that are chosen. An error is a *BreachError, or an engine's.
+// Check compares everything that the question reads from the two databases with the planned sensitivities. It
+// compares sums in L1 and L2 norm for every grouping set, ordered rows, scores, and the units' numbers of rows. For
+// unknown groups, it compares the existing groups and the measures of some of them. It returns a *BreachError, or
+// an error of an engine.
 func (w *Twins) Check() (moves []Move, err error) {
 	note := func(m Move) { moves = append(moves, m) }
 	q := w.Plan
 	one := int64(1)
-	if q.Neighbours == privacy.AddRemove { // then nothing comes
+	if q.Neighbours == privacy.AddRemove { // then the second database has no rows that the first lacks
 		one = 0
 	}
 	if s := q.Rows; s != nil {
@@ -110,7 +114,7 @@ func (w *Twins) Check() (moves []Move, err error) {
 	return moves, nil
 }
 
-// found fills in bounds that a search might find.
+// found returns q with bounds that its searches might find.
 func (w *Twins) found(q *plan.Plan) (*plan.Plan, error) {
 	if len(q.Searches) == 0 {
 		return q, nil
@@ -126,7 +130,7 @@ func (w *Twins) found(q *plan.Plan) (*plan.Plan, error) {
 	return q.Found(lower, upper)
 }
 
-// sums compares each grouping's measures with their sensitivities.
+// sums compares the differences of the measures with their sensitivities, for each grouping set.
 func (w *Twins) sums(q *plan.Plan, note func(Move)) error {
 	all, err := w.differences(&q.Statement)
 	if err != nil {
@@ -134,7 +138,8 @@ func (w *Twins) sums(q *plan.Plan, note func(Move)) error {
 	}
 	for _, g := range q.Groupings() {
 		l1, l2squared := all.over(g.Keys)
-		if look := q.SetLook(g); look != nil { // distinct counts over fewer keys are no sums
+		// distinct counts over fewer keys are not sums, so they are read separately
+		if look := q.SetLook(g); look != nil {
 			own, err := w.differences(look)
 			if err != nil {
 				return err
@@ -171,7 +176,7 @@ func (w *Twins) within(of []*plan.Measure, l1, l2squared []*big.Int, note func(M
 	return nil
 }
 
-// orders compares the results that quantiles and modes of one grouping read.
+// orders compares what the quantiles and modes of one grouping set read.
 func (w *Twins) orders(q *plan.Plan, note func(Move)) error {
 	one := int64(1)
 	if q.Neighbours == privacy.AddRemove {
@@ -211,7 +216,7 @@ func (w *Twins) orders(q *plan.Plan, note func(Move)) error {
 	return nil
 }
 
-// groups compares the existing groups, and the measures of some chosen ones.
+// groups compares the existing groups, and the measures of some chosen groups.
 func (w *Twins) groups(q *plan.Plan, note func(Move)) error {
 	there := q.Statement
 	there.Other, there.Chosen = false, nil
@@ -263,7 +268,7 @@ func (w *Twins) groups(q *plan.Plan, note func(Move)) error {
 		}
 	} else {
 		for sign, groups := range sides {
-			for _, group := range chosen { // nothing is measured of a group that does not exist
+			for _, group := range chosen { // a group that does not exist in a database is not measured there
 				name := bounded.GroupName(group)
 				if sides[1-sign][name] == nil || groups[name] == nil {
 					continue
@@ -276,7 +281,8 @@ func (w *Twins) groups(q *plan.Plan, note func(Move)) error {
 	return w.within(q.Measures, l1, l2squared, note, "chosen", chosen)
 }
 
-// Over is the distance of a statement's measures over some of its keys: L1, and the square of L2.
+// Over returns the L1 distance between the two databases of each measure of b, by the given keys, and the square of
+// its L2 distance.
 func (w *Twins) Over(b *bounded.Statement, keys []int) (l1, l2squared []*big.Int, err error) {
 	of, err := w.differences(b)
 	if err != nil {
@@ -293,7 +299,7 @@ func allOf(b *bounded.Statement) (out []int) {
 	return out
 }
 
-// differences is each cell's sums in the first database minus those in the second.
+// differences returns the sums of each cell in the first database minus those in the second.
 func (w *Twins) differences(b *bounded.Statement) (*moved, error) {
 	out := &moved{width: b.Width()}
 	for sign, of := range w.Of {
@@ -304,14 +310,14 @@ func (w *Twins) differences(b *bounded.Statement) (*moved, error) {
 	return out, nil
 }
 
-// apart counts the rows of a statement that are in one database and not in the other.
+// apart counts the rows of b that are in the first database only, and those in the second only.
 func (w *Twins) apart(b *bounded.Statement) (gone, come int64, err error) {
 	left, right, err := w.tallied(b)
 	gone, come = Apart(left, right)
 	return gone, come, err
 }
 
-// tallied counts, for both databases and by cell, how many rows have each value.
+// tallied returns how many rows have each value, by cell, for both databases.
 func (w *Twins) tallied(b *bounded.Statement) (left, right map[string]map[int64]int64, err error) {
 	var out [2]map[string]map[int64]int64
 	for side, of := range w.Of {

@@ -9,14 +9,14 @@ import (
 	"dither/internal/value"
 )
 
-// moved are sums by cell, of one database minus those of another.
+// moved holds the differences of sums between two databases, by cell.
 type moved struct {
 	width int
 	keys  [][]value.Value
 	sums  [][]*big.Int
 }
 
-// add adds a result row, or subtracts it if sign is 1. A nil sum is 0.
+// add adds a result row, or subtracts it if sign is 1. A nil sum counts as 0.
 func (m *moved) add(sign int, keys []value.Value, sums []*big.Int) {
 	row := numbers(sums)
 	if sign == 1 {
@@ -27,7 +27,7 @@ func (m *moved) add(sign int, keys []value.Value, sums []*big.Int) {
 	m.keys, m.sums = append(m.keys, keys), append(m.sums, row)
 }
 
-// numbers copies sums, with 0 for nil.
+// numbers returns a copy of sums, with 0 for nil.
 func numbers(sums []*big.Int) []*big.Int {
 	out := make([]*big.Int, len(sums))
 	for i, n := range sums {
@@ -39,7 +39,8 @@ func numbers(sums []*big.Int) []*big.Int {
 	return out
 }
 
-// over is each measure's L1 distance, and the square of its L2 distance, over the cells of some of the keys.
+// over returns the L1 norm of each measure's differences, and the square of their L2 norm. Cells with the same
+// values of the given keys are added first.
 func (m *moved) over(keys []int) (l1, l2squared []*big.Int) {
 	l1, l2squared = numbers(make([]*big.Int, m.width)), numbers(make([]*big.Int, m.width))
 	for _, sums := range m.cells(keys) {
@@ -51,7 +52,7 @@ func (m *moved) over(keys []int) (l1, l2squared []*big.Int) {
 	return l1, l2squared
 }
 
-// cells are the sums by the values of some of the keys.
+// cells returns the differences, added over the cells with the same values of the given keys.
 func (m *moved) cells(keys []int) map[string][]*big.Int {
 	cells := map[string][]*big.Int{}
 	for i, sums := range m.sums {
@@ -70,7 +71,7 @@ func (m *moved) cells(keys []int) map[string][]*big.Int {
 	return cells
 }
 
-// units is a group's number of units, from the sums of bounded.Statement.Counting.
+// units returns the number of units of a group, given its sums from bounded.Statement.Counting.
 func units(sums []*big.Int) int64 {
 	if len(sums) == 0 {
 		return 0
@@ -78,7 +79,7 @@ func units(sums []*big.Int) int64 {
 	return sums[len(sums)-1].Int64()
 }
 
-// union is the names in a or b, sorted.
+// union returns the keys of a and b, sorted.
 func union[T any](a, b map[string]T) (out []string) {
 	for name := range a {
 		out = append(out, name)
@@ -92,7 +93,8 @@ func union[T any](a, b map[string]T) (out []string) {
 	return out
 }
 
-// Apart counts the rows, given by cell and value, that are in one and not in the other.
+// Apart counts the rows in a that are not in b, and those in b that are not in a. Both are given as numbers of rows
+// by cell and value.
 func Apart(a, b map[string]map[int64]int64) (gone, come int64) {
 	for cell, values := range a {
 		for v, n := range values {
@@ -107,9 +109,9 @@ func Apart(a, b map[string]map[int64]int64) (gone, come int64) {
 	return gone, come
 }
 
-// ScoresApart is the sum over cells of the most that d of any candidate moves. Between values d moves as at their ends,
-// so the values, their neighbours and the ends of the domain represent all candidates. An offset is a constant, and is
-// left out.
+// ScoresApart returns the sum over all cells of the largest change of the score d of any candidate: see offBy.
+// Between two neighbouring values, the score changes as at one of them. So the values, the integers next to them
+// and the ends of the domain stand for all candidates. An offset of the score is a constant, so it is omitted.
 func ScoresApart(q *plan.Quantile, a, b map[string]map[int64]int64) *big.Rat {
 	total := new(big.Rat)
 	cells := map[string]bool{}

@@ -9,8 +9,9 @@ import (
 	"dither/privacy"
 )
 
-// vectorMoves compares sums of rows' vectors with their sensitivities: in L1, and in the squared L2 norm in which the
-// noise on a symmetric product is round.
+// vectorMoves compares sums of vectors with their sensitivities in L1 and squared L2 norm. For a symmetric product
+// with Gaussian noise, entries off the diagonal count twice in the L2 norm, because the noise is calibrated to the
+// norm of the whole matrix.
 func vectorMoves(m *plan.Moments, sql string, of [2]Database) (moves []Move, err error) {
 	w := Twins{SQL: sql, Of: of}
 	all, err := w.differences(&m.Statement)
@@ -39,11 +40,12 @@ func vectorMoves(m *plan.Moments, sql string, of [2]Database) (moves []Move, err
 	return moves, nil
 }
 
-// rowMoves compares the rows that a training reads. Rows of one unit disappear, at most as many as planned; under
-// change-one those of another appear. All other rows are the same, with coordinates within their bounds.
+// rowMoves compares the rows that a training reads. Only the rows of one unit may be missing from the second
+// database, at most as many as planned. Under change-one, it may have rows of one other unit. All other rows must
+// be equal, and all coordinates within their bounds.
 func rowMoves(m *plan.Target, sql string, of [2]Database) (moves []Move, err error) {
 	w := Twins{SQL: sql, Of: of}
-	var sides [2]map[string]int64 // each unit's rows, as a text
+	var sides [2]map[string]int64 // by the texts of a unit's rows: the number of units with these rows
 	for side, from := range of {
 		var units [][]string
 		err := from.Rows(&m.Statement, func(first bool, row []int64) error {
@@ -76,7 +78,7 @@ func rowMoves(m *plan.Target, sql string, of [2]Database) (moves []Move, err err
 		return n
 	}
 	gone, come := apart(sides[0], sides[1]), apart(sides[1], sides[0])
-	most := int64(1) // units
+	most := int64(1) // in units
 	if m.Unit == nil {
 		most = m.Sensitivity.Int64()
 	}
@@ -87,15 +89,15 @@ func rowMoves(m *plan.Target, sql string, of [2]Database) (moves []Move, err err
 	return moves, nil
 }
 
-// scoreMoves compares the scores of candidates with their sensitivity, which applies to each cell, and with the planned
-// direction.
+// scoreMoves compares the scores of candidates with their sensitivity, which applies to each cell. If the plan says
+// that scores are monotonic, no two scores may move in opposite directions.
 func scoreMoves(m *plan.Target, sql string, of [2]Database) (moves []Move, err error) {
 	w := Twins{SQL: sql, Of: of}
 	all, err := w.differences(&m.Statement)
 	if err != nil {
 		return nil, err
 	}
-	up, down := new(big.Int), new(big.Int) // the greatest move in either direction
+	up, down := new(big.Int), new(big.Int) // the largest move in each direction
 	for _, sums := range all.cells(allOf(&m.Statement)) {
 		up, down = greater(up, sums[0]), greater(down, new(big.Int).Neg(sums[0]))
 	}
@@ -114,7 +116,7 @@ func greater(a, b *big.Int) *big.Int {
 	return a
 }
 
-// valueMoves compares ordered rows with how many rows of one unit count.
+// valueMoves compares ordered rows with the number of rows of one unit that may count.
 func valueMoves(m *plan.Target, sql string, of [2]Database) (moves []Move, err error) {
 	w := Twins{SQL: sql, Of: of}
 	gone, come, err := w.apart(&m.Statement)

@@ -14,7 +14,7 @@ import (
 	"dither/internal/value"
 )
 
-// UnitCostPolicy is the policy for UnitCost: persons with up to a thousand stored rows.
+// UnitCostPolicy is the policy for [UnitCost]. Persons may have up to a thousand stored rows.
 const UnitCostPolicy = `
 version: 1
 population: {name: clinic}
@@ -34,8 +34,9 @@ tables:
       note: {type: text}
 `
 
-// UnitCostQuestions are the questions whose cost is compared with time, the plainest first. The last eight join the
-// table with itself three times and compute with both ends of each row, so that no engine can compute before the join.
+// UnitCostQuestions returns the questions whose planned cost is compared with time, the simplest first. The last
+// eight join the table with itself three times. They compute with columns from both ends of the join, so no engine
+// can compute before the join.
 func UnitCostQuestions() []string {
 	several := func(n int, text string) string {
 		var all []string
@@ -84,8 +85,8 @@ func UnitCostQuestions() []string {
 	}
 }
 
-// UnitCostRows makes rows of light persons with one visit each and, if heavy, of one person with a thousand, in which
-// everything is slow.
+// UnitCostRows returns rows of light persons with one visit each. If heavy is set, one more person has a thousand
+// visits, which are slow to process.
 func UnitCostRows(light int, heavy bool) (rows []Row) {
 	row := func(pid int64, note string) Row {
 		return Row{
@@ -104,9 +105,9 @@ func UnitCostRows(light int, heavy bool) (rows []Row) {
 	return rows
 }
 
-// UnitCost compares the cost of one unit with the time that its rows take. For each question it reports the steps, and
-// the extra time with the heavy person, in nanoseconds per step. ask runs a statement with that person or without;
-// clock returns the time.
+// UnitCost benchmarks each question with and without the heavy person. It reports the planned steps of one unit,
+// and the extra time in nanoseconds per step. ask runs a statement, with the heavy person or without, and clock
+// returns the time.
 func UnitCost(b *testing.B, clock func() time.Duration, ask func(look *bounded.Statement, heavy bool) error) {
 	p, err := policy.Decode([]byte(UnitCostPolicy), ".")
 	if err != nil {

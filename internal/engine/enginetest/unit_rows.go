@@ -15,7 +15,7 @@ import (
 	"dither/internal/value"
 )
 
-// rowsOfUnits returns one piece for each unit: its clamped number of rows.
+// rowsOfUnits returns one piece for each unit: the unit's number of rows, clamped.
 func rowsOfUnits(b *bounded.Statement, rows []piece) (out []piece) {
 	of := map[string]int64{}
 	units := map[string]value.Value{}
@@ -31,7 +31,7 @@ func rowsOfUnits(b *bounded.Statement, rows []piece) (out []piece) {
 	return out
 }
 
-// FoundRows is a plan with any bound on rows that its search could find; p itself if it has no search.
+// FoundRows returns p with a row cap that its search could find, or p itself if it has no search.
 func FoundRows(t *rapid.T, p *plan.Plan) *plan.Plan {
 	if p.Rows == nil {
 		return p
@@ -43,7 +43,7 @@ func FoundRows(t *rapid.T, p *plan.Plan) *plan.Plan {
 	return q
 }
 
-// unitRows runs a block "units SELECT …": how many units have how many of the remaining rows.
+// unitRows runs a block "units SELECT …". It returns how many units have how many rows, after WHERE.
 func (s *script) unitRows(t *testing.T, sql string) string {
 	t.Helper()
 	p, err := plan.Build(s.policy, plan.Request{SQL: sql, AutoRows: true})

@@ -8,7 +8,7 @@ import (
 	"dither/internal/value"
 )
 
-// vectors are what rows add to sums of vectors, within the cap on rows.
+// vectors returns what rows contribute to sums of vectors, within the cap on rows.
 func vectors(b *bounded.Statement, pieces []piece) (out []piece) {
 	if b.Unit != nil {
 		pieces = capped(pieces, b.Caps.Rows)
@@ -44,7 +44,7 @@ func vectors(b *bounded.Statement, pieces []piece) (out []piece) {
 	return out
 }
 
-// scale scales a block down to its Scale, and reports whether it is then no longer than its Most.
+// scale scales a block down to its Scale. It reports whether the result is no longer than Most.
 func scale(k bounded.Block, x []int64) bool {
 	if k.Scale == 0 {
 		return true
@@ -53,7 +53,7 @@ func scale(k bounded.Block, x []int64) bool {
 	for _, a := range x {
 		if k.Norm == bounded.NormL2 {
 			square := float64(a) * float64(a)
-			norm += float64(square) // not fused
+			norm += float64(square) // the conversion prevents a fused multiplication and addition
 		} else {
 			norm += math.Abs(float64(a))
 		}
@@ -80,7 +80,7 @@ func scale(k bounded.Block, x []int64) bool {
 	return sum.Cmp(most) <= 0
 }
 
-// nearestCentre is the first of the centres with the least distance to x.
+// nearestCentre returns the index of the centre nearest to x, the first if several are equally near.
 func nearestCentre(centres [][]int64, x []int64) int64 {
 	best, least := 0, (*big.Int)(nil)
 	for i, c := range centres {
