@@ -1,6 +1,6 @@
-// Package cost bounds how long an engine works on a question: for the rows of one unit, which could tell by its time
-// what noise hides, and for all rows. Both bounds follow from the statement, the policy and public numbers, never from
-// rows.
+// Package cost bounds how long an engine works on a question. One bound is for the rows of one unit, because the
+// time that they take could reveal what noise hides. The other is for all rows. Both bounds depend on the
+// statement, the policy and public numbers, and never on rows.
 package cost
 
 import (
@@ -11,27 +11,29 @@ import (
 	"dither/internal/policy"
 )
 
-// Cost bounds the work that the rows of one unit can make of a question. It follows from the statement and the policy
-// alone, never from rows.
+// Cost bounds the work that the rows of one unit can cause in a question. It depends on the statement and the
+// policy alone, never on rows.
 //
-// WHERE and every expression run on all rows of a unit, since caps are last. So one unit's share of the running time is
-// what nothing else bounds: a question over the rows of one person could tell by its time, or by running out of it,
-// what noise hides. The bound is: at each place of the statement, the rows that one unit can become there before any
-// cap (at most policy.Table.Stored of a table, joins multiply, unions add) times the steps of what is computed of each,
-// times the longest text for what reads texts. A step is about a nanosecond of one core of either engine, at worst;
-// docs/reference/benchmarks.md holds the steps against measured times. ∎
+// Caps apply last, so WHERE and every expression run on all stored rows of a unit. Without a further bound, the
+// time of a question over the rows of one person, or a time limit that it exceeds, could reveal what noise hides.
+// The bound adds up, over the places of the statement, the number of rows that one unit can have there times the
+// steps of what is computed for each row. Rows are counted before any cap: at most policy.Table.Stored in a table,
+// multiplied in joins, and added in unions. Operations that read texts count the longest possible text.
+// docs/design/0007-cost.md has the proof. A step is at most about a nanosecond on one core, in the slower engine.
+// docs/reference/benchmarks.md compares steps with measured times.
 type Cost struct {
-	Steps int64 // math.MaxInt64 where it is that or more
-	Rows  int64 // the most rows that one unit becomes at one place
-	// Unbounded: some table is read where it is, on a server, and nothing bounds how many rows of one unit it has.
-	// Steps then are as if it kept to the policy, as a copy would.
+	Steps int64 // math.MaxInt64 if the bound is that or more
+	Rows  int64 // the largest number of rows of one unit at one place of the statement
+	// Unbounded means that some table is read in place on a server, where nothing bounds the number of rows of one
+	// unit. Steps is then computed as if the table kept to the policy's bound, as a copy would.
 	Unbounded bool
-	// Owned: some table has its unit through a reference. Which of a unit's rows are stored is found among all that it has
-	// there, and nothing bounds these: each costs a scan, a digest and a place in an order, which Steps has for those that are stored.
+	// Owned means that some table has its unit through a reference. To find a unit's stored rows, the engine reads
+	// all rows that refer to the unit's rows, and nothing bounds their number. Each costs a scan, a digest and a
+	// place in an order. Steps counts this for the stored rows only.
 	Owned bool
 }
 
-// Of is the cost of one unit in several statements together. For an answer, these are all its statements.
+// Of returns the cost of one unit in several statements together. For an answer, these are all its statements.
 func Of(p *policy.Policy, looks ...*bounded.Statement) Cost {
 	out := Cost{}
 	for _, b := range looks {
@@ -48,7 +50,7 @@ func Of(p *policy.Policy, looks ...*bounded.Statement) Cost {
 	return out
 }
 
-// sum and multiplied saturate, so that no cost is ever told too low. No argument is negative.
+// sum and multiplied return math.MaxInt64 on overflow, so that no cost is too low. No argument may be negative.
 func sum(all ...int64) (out int64) {
 	for _, n := range all {
 		if out > math.MaxInt64-n {
@@ -69,7 +71,7 @@ func multiplied(a, b int64) int64 {
 	return a * b
 }
 
-// log2 is ⌈log₂(n + 1)⌉, at least 1.
+// log2 returns ⌈log₂(n + 1)⌉, and at least 1.
 func log2(n int64) int64 {
 	out := int64(1)
 	for n > 1 {

@@ -8,24 +8,26 @@ import (
 	"dither/internal/value"
 )
 
-// meter computes costs.
+// meter computes the cost of statements under a policy.
 type meter struct{ policy *policy.Policy }
 
-// metered is a relation, as one unit's rows go through it.
+// metered is the cost of one unit up to one place of a statement, with a description of the unit's rows at this
+// place.
 type metered struct {
-	rows    int64 // of one unit
-	most    int64 // the most at one place below it
-	steps   int64 // of all that is below it
-	public  bool  // its rows are nobody's: they cost no unit anything
-	unit    int64 // the most bytes of the unit's name, where that is a text; else 0
+	rows    int64 // the number of rows of one unit here
+	most    int64 // the largest number of rows of one unit here or at any place below
+	steps   int64 // the steps at all places up to this one
+	public  bool  // the rows are public, so they cost no unit anything
+	unit    int64 // the largest number of bytes of a unit's name if it is a text; otherwise 0
 	columns []cell
 }
 
-// spend adds what n rows cost.
+// spend adds the cost of n rows, at steps for each.
 func (r *metered) spend(n, steps int64) { r.steps = sum(r.steps, multiplied(n, steps)) }
 
-// filter adds what a condition on e costs, or one that reads e once. An engine may apply it further down: to as many rows as
-// there are at any place below, and computing again what its columns stand for, each time that it names one.
+// filter adds the cost of a condition on e. An engine may apply a condition further down in the statement. So the
+// cost counts the largest number of rows at any place below. It counts what each column stands for as computed
+// again, each time that e names the column.
 func (r *metered) filter(e *bounded.Expr) {
 	if e == nil || r.public {
 		return
@@ -34,7 +36,7 @@ func (r *metered) filter(e *bounded.Expr) {
 	r.spend(max(r.most, r.rows), steps)
 }
 
-// width is how many bytes a row has.
+// width returns the number of bytes of a row.
 func (r *metered) width() (out int64) {
 	for _, c := range r.columns {
 		out = sum(out, c.width)
@@ -42,23 +44,23 @@ func (r *metered) width() (out int64) {
 	return out
 }
 
-// handedOn is what a row costs that a stage gives to the next.
+// handedOn returns the steps of passing one row from a stage to the next.
 func (r *metered) handedOn() int64 {
 	return sum(stepsRow+stepsColumn*int64(len(r.columns)), copied(r.width()))
 }
 
-// bounded is the cost of one look.
+// bounded returns the cost of one statement.
 func (m meter) bounded(b *bounded.Statement) Cost {
 	var r metered
 	if b.Source != nil {
 		r = m.source(b.Source)
 	} else {
 		r = m.table(b.Table, b.Columns, m.stored(b.Table))
-		if b.Part != nil { // a unit's own parts are found first, over another pass
+		if b.Part != nil { // a further pass finds the unit's own parts
 			r.spend(2*r.rows, sum(r.handedOn(), sorted(r.rows, 0)))
 		}
 	}
-	row, width := int64(stepsRow), int64(0) // of each row; and of what it is put in order by
+	row, width := int64(stepsRow), int64(0) // row: steps for each row; width: bytes by which each row is sorted
 	of := func(e *bounded.Expr, more int64) {
 		steps, w := eval(e, r.columns, false)
 		row = sum(row, steps, more, copied(w))
@@ -68,11 +70,11 @@ func (m meter) bounded(b *bounded.Statement) Cost {
 	for _, k := range b.Keys {
 		of(k.Expr, stepsGroup)
 		if !k.NullGroup() {
-			r.filter(k.Expr) // IS NOT NULL
+			r.filter(k.Expr) // for the test IS NOT NULL
 		}
 	}
 	for _, x := range b.Measures {
-		row = sum(row, 2*stepsRounding) // to the grid, and clamped
+		row = sum(row, 2*stepsRounding) // rounding to the grid, and clamping
 		if x.X != nil {
 			of(x.X, 0)
 			if b.RowVectors != nil {
@@ -100,16 +102,16 @@ func (m meter) bounded(b *bounded.Statement) Cost {
 	switch {
 	case b.Ordered:
 		r.steps = multiplied(r.steps, orderPasses)
-	case b.Open() && b.Other: // groups are found first, and all is read again once they are chosen
+	case b.Open() && b.Other: // one statement finds the groups, and another reads all rows again for the chosen ones
 		r.steps = multiplied(r.steps, 2)
 	}
 	return Cost{Steps: r.steps, Rows: max(r.most, r.rows)}
 }
 
-// orderPasses is in how many passes a mechanism goes over rows in order (quantile.Single, quantile.Joint).
+// orderPasses is the number of passes of a mechanism over ordered rows (quantile.Single, quantile.Joint).
 const orderPasses = 2
 
-// stored is how many rows of one unit a table's sealed version has at most.
+// stored returns the largest number of rows of one unit in the sealed version of a table.
 func (m meter) stored(name string) int64 {
 	if t := m.policy.Table(name); t != nil {
 		return max(t.Stored(), 1)
@@ -117,7 +119,7 @@ func (m meter) stored(name string) int64 {
 	return 1
 }
 
-// table is a table's rows, cleaned, of which one unit has so many.
+// table returns the cost of reading and cleaning a table in which one unit has this many rows.
 func (m meter) table(name string, columns []bounded.Column, rows int64) metered {
 	t := m.policy.Table(name)
 	out := metered{rows: rows, most: rows, public: t != nil && t.Public}
@@ -133,7 +135,7 @@ func (m meter) table(name string, columns []bounded.Column, rows int64) metered 
 		read = sum(read, one.again, stepsColumn)
 		if c.Type == value.Text {
 			read = sum(read, multiplied(value.MaxTextBytes, stepsRead))
-			if len(c.Values) > fewListed { // which it is looked up among, whatever is stored
+			if len(c.Values) > fewListed { // each text is looked up among the declared values
 				read = sum(read, opened(value.MaxTextBytes), 3*copied(value.MaxTextBytes))
 			}
 		}
@@ -144,7 +146,8 @@ func (m meter) table(name string, columns []bounded.Column, rows int64) metered 
 	return out
 }
 
-// cleaned is a table's column: its texts are those that are declared, or as long as sealing admits.
+// cleaned returns the description of a table's column. Its texts are as long as the longest declared value, or as
+// sealing allows.
 func cleaned(c bounded.Column) cell {
 	out := cell{width: plainWidth, again: 2 * stepsPlain}
 	if c.Type == value.Text {
@@ -163,7 +166,7 @@ func cleaned(c bounded.Column) cell {
 	return out
 }
 
-// source is what a Source costs.
+// source returns the cost of a Source.
 func (m meter) source(s *bounded.Source) metered {
 	switch s.Op {
 	case bounded.Scan:
@@ -182,7 +185,8 @@ func (m meter) source(s *bounded.Source) metered {
 	panic("plan: no source " + string(s.Op))
 }
 
-// owned: the rows of a unit are those that its other rows refer to, as many as are stored.
+// owned returns the cost of an Owned. A unit's rows are those that its rows in another table refer to, at most as
+// many as are stored.
 func (m meter) owned(s *bounded.Source) metered {
 	parent := m.source(s.Inputs[1])
 	child := m.source(s.Inputs[0])
@@ -210,7 +214,7 @@ func (m meter) selected(s *bounded.Source) metered {
 	return out
 }
 
-// narrowed is a cell whose values are known.
+// narrowed returns c with the width of the column's known values, if it has any.
 func narrowed(c cell, column bounded.Column) cell {
 	if column.Type != value.Text || column.Values == nil {
 		return c
@@ -223,7 +227,8 @@ func narrowed(c cell, column bounded.Column) cell {
 	return c
 }
 
-// joined: of the second input Most rows meet one of the first, which are chosen among all of the unit's.
+// joined returns the cost of a Join. At most Most rows of the second input join each row of the first. They are
+// chosen among all rows of the unit in the second input, which cost too.
 func (m meter) joined(s *bounded.Source) metered {
 	l, r := m.source(s.Inputs[0]), m.source(s.Inputs[1])
 	most := max(s.Most, 1)
@@ -271,19 +276,20 @@ func (m meter) union(s *bounded.Source) metered {
 	return out
 }
 
-// perUnit: one row for each of the keys' values, and no more than there are rows.
+// perUnit returns the cost of a PerUnit. A unit has at most one row for each combination of the keys' values, and
+// no more than it has rows in the input.
 func (m meter) perUnit(s *bounded.Source) metered {
 	in := m.source(s.Inputs[0])
 	out := metered{rows: in.rows, most: in.most, steps: in.steps, unit: in.unit}
 	row, groups, unknown := sum(stepsRow, met(in.unit)), int64(1), 0
 	for i, e := range s.Exprs {
 		steps, width := eval(e, in.columns, false)
-		// in a condition on the key, which may be applied to rows before they are grouped
+		// again is the cost in a condition on the key, which an engine may apply to rows before it groups them
 		again, _ := eval(e, in.columns, true)
 		row = sum(row, steps, stepsGroup, copied(width))
 		out.columns = append(out.columns, narrowed(cell{width, again}, s.Columns[i]))
 		if values, ok := s.Columns[i].Known(); ok {
-			groups = multiplied(groups, int64(len(values))+1) // NULL
+			groups = multiplied(groups, int64(len(values))+1) // the values, and NULL
 		} else {
 			unknown++
 		}
@@ -298,7 +304,7 @@ func (m meter) perUnit(s *bounded.Source) metered {
 			}
 			if a.Func == bounded.InnerMin || a.Func == bounded.InnerMax {
 				width = w
-				if a.X.Type == value.Text { // each is compared with the least or greatest so far
+				if a.X.Type == value.Text { // each text is compared with the least or greatest so far
 					steps = sum(steps, 2*opened(w))
 				}
 			}
@@ -307,7 +313,7 @@ func (m meter) perUnit(s *bounded.Source) metered {
 		out.columns = append(out.columns, cell{width: width})
 	}
 	out.spend(in.rows, row)
-	if unknown <= 1 { // which is the unit: it has neither values nor bounds
+	if unknown <= 1 { // the one key without known values is the unit, which is the same in all these rows
 		out.rows = min(in.rows, groups)
 	}
 	out.spend(out.rows, out.handedOn())

@@ -7,50 +7,51 @@ import (
 	"dither/internal/value"
 )
 
-// The steps of what is computed of one row: of either engine the slower, rounded up. The engines' BenchmarkUnitCost
-// measure them against time (docs/reference/benchmarks.md).
+// The steps of operations on one row, each for the slower engine and rounded up. BenchmarkUnitCost of each engine
+// compares them with measured times (docs/reference/benchmarks.md).
 const (
-	stepsRow      = 100  // a row that is read, or handed on
-	stepsColumn   = 10   // and each of its columns
-	stepsPlain    = 5    // arithmetic, comparisons, logic, of each argument
-	stepsRounding = 25   // and division
+	stepsRow      = 100  // reading a row, or passing it to the next stage
+	stepsColumn   = 10   // each column of such a row
+	stepsPlain    = 5    // arithmetic, a comparison or logic, for each argument
+	stepsRounding = 25   // rounding or division
 	stepsCurve    = 40   // EXP, LN, SQRT
-	stepsPart     = 60   // a part of a date
-	stepsTrunc    = 120  // and its beginning
-	stepsListed   = 2    // a constant of IN, of which the first twenty are dearer
-	stepsGroup    = 50   // a row's place among groups
-	stepsSort     = 100  // a comparison of two rows
+	stepsPart     = 60   // extracting a part of a date
+	stepsTrunc    = 120  // truncating a date
+	stepsListed   = 2    // each constant of IN; the first twenty cost three times as much
+	stepsGroup    = 50   // finding the group of a row
+	stepsSort     = 100  // comparing two rows in a sort
 	stepsDigest   = 1700 // SHA-256 of a short text
-	stepsTerm     = 5    // a product of two coordinates
-	stepsByte     = 7    // of SHA-256, for each byte
-	textPerStep   = 4    // bytes that are compared or copied in one step
-	stepsRead     = 2    // of each byte of a text that is read from disk
-	stepsMatch    = 5    // of LIKE, for each byte of the text
-	stepsAgain    = 4    // and for each byte of the pattern that is compared at one place of the text, beyond the first
+	stepsTerm     = 5    // multiplying two coordinates
+	stepsByte     = 7    // SHA-256, for each byte
+	textPerStep   = 4    // the number of bytes compared or copied in one step
+	stepsRead     = 2    // reading a text from disk, for each byte
+	stepsMatch    = 5    // LIKE, for each byte of the text
+	stepsAgain    = 4    // LIKE, for each further byte of the pattern that is compared at one place of the text
 )
 
-// Where more than fewWild of _ stand behind a %, DuckDB's regular expressions follow all places of the pattern at which a
-// match may be: which ones these are can be another set at each byte of the text, of up to two to the power of as many.
+// If more than fewWild characters _ follow a %, LIKE runs as one of DuckDB's regular expressions, which tracks the
+// set of all places of the pattern that may match. This set can be different at each byte of the text, and the
+// number of possible sets is up to two to the power of the number of _.
 const (
 	fewWild    = 8
-	stepsSet   = 2000 // of such a set, for each byte of the text
+	stepsSet   = 2000 // computing such a set, for each byte of the text
 	stepsPlace = 70   // and for each byte of the pattern
 )
 
-// fewListed is how many constants are compared one by one.
+// fewListed is the largest number of constants that are compared one by one.
 const fewListed = 8
 
-// cell is a column or an expression, as its readers see it.
+// cell describes a column or an expression to the operations that read it.
 type cell struct {
-	width int64 // the most bytes of a text; of any other type those of its digits
-	again int64 // the steps to compute it from the columns of tables: an engine may do so where a condition names it
+	width int64 // the largest number of bytes of a text; plainWidth for any other type
+	again int64 // steps to compute it from the columns of tables, as an engine may do for a condition that names it
 }
 
-// plainWidth is how long any value but a text is, in digits.
+// plainWidth is the width of a value that is not a text: its number of digits.
 const plainWidth = 20
 
-// eval is what e costs over such columns, and how wide it is. A column costs little, as computed before; deep counts
-// what it stands for.
+// eval returns the steps of computing e from these columns, and the width of the result. If deep is set, a column
+// costs what it stands for. Otherwise it costs little, because it has been computed before.
 func eval(e *bounded.Expr, columns []cell, deep bool) (steps, width int64) {
 	switch e.Op {
 	case bounded.OpColumn:
@@ -65,14 +66,14 @@ func eval(e *bounded.Expr, columns []cell, deep bool) (steps, width int64) {
 		return 0, plainWidth
 	}
 	var first, longest, compared, listed int64
-	var texts, shortest int64 // the widths of all texts, and the least
+	var texts, shortest int64 // the sum of the widths of all text arguments, and the least width
 	for i, a := range e.Args {
 		s, w := eval(a, columns, deep)
 		steps = sum(steps, s)
 		if i == 0 {
 			first = w
 		}
-		if e.Op != bounded.OpCase || i%2 == 1 || i == len(e.Args)-1 { // of CASE the results
+		if e.Op != bounded.OpCase || i%2 == 1 || i == len(e.Args)-1 { // for CASE, the results only
 			longest = max(longest, w)
 		}
 		if a.Type == value.Text {
@@ -96,7 +97,7 @@ func eval(e *bounded.Expr, columns []cell, deep bool) (steps, width int64) {
 		return sum(steps, of), width
 	case bounded.OpDiv, bounded.OpMod, bounded.OpToInteger, bounded.OpFloor, bounded.OpCeil:
 		return sum(steps, stepsRounding), width
-	case bounded.OpRound, bounded.OpSqrt, bounded.OpLn: // which are written with their argument twice
+	case bounded.OpRound, bounded.OpSqrt, bounded.OpLn: // written in SQL with the argument repeated
 		return sum(steps, steps, stepsCurve), width
 	case bounded.OpExp:
 		return sum(steps, stepsCurve), width
@@ -111,26 +112,29 @@ func eval(e *bounded.Expr, columns []cell, deep bool) (steps, width int64) {
 			listed = sum(listed, opened(first), 2*copied(first))
 		}
 		return sum(steps, listedSteps(len(e.Args)-1), listed), width
-	case bounded.OpEq, bounded.OpNe: // texts of different lengths are not opened
+	case bounded.OpEq, bounded.OpNe: // texts of different lengths are unequal without decompression
 		compared = sum(compared, 2*opened(shortest))
 	case bounded.OpLt, bounded.OpLe, bounded.OpGt, bounded.OpGe, bounded.OpLeast, bounded.OpGreatest:
 		compared = sum(compared, opened(texts))
 	}
-	return sum(steps, of, compared), width // comparisons and choices go through texts
+	return sum(steps, of, compared), width // a comparison or a choice reads its texts
 }
 
-// listedSteps are the steps of looking for a value among so many constants.
+// listedSteps returns the steps of finding a value among n constants.
 func listedSteps(n int) int64 { return stepsListed * int64(n+2*min(n, 20)) }
 
-// matchSteps are the steps of LIKE for each byte of the text: what stands between two % is looked for from one place of
-// the text after the other, and never again once it was found.
+// matchSteps returns the steps of LIKE for each byte of the text. The matcher looks for each part of the pattern
+// between two % at one place of the text after the other. It never looks for a part again once it has found it.
 //
-// Of a part of the pattern, compared at every place of some text, Σ 1/π(k) bytes are equal on average at most, π(k)
-// being the least period of its first k bytes. Proof: two places at which the first k bytes occur are π(k) apart at
-// least, since they overlap in a text that has their distance for a period, or k apart; so of all places at most one in
-// π(k) has them; and the bytes that are equal at a place are as many as there are such k. ∎ Where _ stands in it,
-// nothing is said of periods, and every k counts as if π(k) were 1. (That is PostgreSQL's way, and DuckDB's where there is
-// no _ and no escape. Else DuckDB matches by sets of places, each of which it finds once: while these are few, it is the quicker one.)
+// Claim: if a part of the pattern is compared at every place of a text, then on average at most Σ_k 1/π(k) bytes
+// are equal at a place, where π(k) is the least period of the part's first k bytes. Proof. Take two places at which
+// the first k bytes occur. If they overlap, their distance is a period of these bytes, so it is at least π(k).
+// Otherwise their distance is at least k ≥ π(k). So at most one in π(k) places has these k bytes. The number of
+// equal bytes at a place is the number of k for which the place has the first k bytes. ∎
+//
+// For a part that contains _, periods say nothing, so every k counts as if π(k) were 1. PostgreSQL matches in this
+// way, and so does DuckDB if the pattern has neither _ nor an escape. For other patterns, DuckDB tracks sets of
+// places of the pattern, and computes each set once. It is faster as long as there are few sets.
 func matchSteps(pattern string) int64 {
 	longest, wild := int64(0), 0
 	for i, part := range segments(pattern) {
@@ -145,7 +149,7 @@ func matchSteps(pattern string) int64 {
 	return stepsMatch + stepsAgain*longest + int64(len(pattern))/textPerStep/8
 }
 
-// segments are what stands between %, with escapes taken out; _ is anyByte.
+// segments returns the parts of a pattern between %, without escape characters. _ becomes anyByte.
 func segments(pattern string) (out []string) {
 	var part strings.Builder
 	for i := 0; i < len(pattern); i++ {
@@ -165,15 +169,16 @@ func segments(pattern string) (out []string) {
 	return append(out, part.String())
 }
 
-// anyByte occurs in no UTF-8 text.
+// anyByte is a byte that occurs in no UTF-8 text.
 const anyByte = 0xff
 
-// equalBytes is ⌈Σ 1/π(k)⌉ over k from 2 on: the first is what a place costs anyway.
+// equalBytes returns ⌈Σ 1/π(k)⌉ for k ≥ 2. The comparison of the first byte is part of the cost of a place.
 func equalBytes(part string) int64 {
 	if strings.IndexByte(part, anyByte) >= 0 {
 		return int64(len(part) - 1)
 	}
-	border := make([]int, len(part)+1) // of the first k bytes the longest that they also end with
+	// by k: the length of the longest proper prefix of the first k bytes that is also their suffix
+	border := make([]int, len(part)+1)
 	sum := 0.0
 	for k, b := 2, 0; k <= len(part); k++ {
 		for b > 0 && part[b] != part[k-1] {
@@ -188,21 +193,22 @@ func equalBytes(part string) int64 {
 	return int64(sum) + 1
 }
 
-// copied are the steps of copying, or comparing, texts of so many bytes.
+// copied returns the steps of copying or comparing texts of width bytes.
 func copied(width int64) int64 { return width / textPerStep }
 
-// opened are the further steps of comparing a long text: PostgreSQL stores it compressed, and opens it each time.
+// opened returns the steps of decompressing a text of width bytes. PostgreSQL compresses long texts, and
+// decompresses one for each comparison.
 func opened(width int64) int64 { return width / textPerStep }
 
-// met are the steps of finding a unit's name of so many bytes among others, in a join or a group: it is hashed and compared.
+// met returns the steps of finding a unit's name of width bytes in a join or a group: it is hashed and compared.
 func met(width int64) int64 { return sum(copied(width), 2*opened(width)) }
 
-// sorted are the steps that each of n rows takes in being put in order by texts of so many bytes.
+// sorted returns the steps for each of n rows in a sort by texts of width bytes.
 func sorted(n, width int64) int64 {
 	return multiplied(sum(stepsSort, copied(width)), log2(n))
 }
 
-// digested are the steps of a row's place in an order by a digest of its contents, of n rows.
+// digested returns the steps for each of n rows in an order by a digest of contents of width bytes.
 func digested(n, width int64) int64 {
 	return sum(stepsDigest, multiplied(stepsByte, width), sorted(n, width))
 }

@@ -7,13 +7,14 @@ import (
 	"dither/internal/policy"
 )
 
-// Work bounds what an engine does for some looks, in the steps of Cost: with all rows of the tables, and once more with
-// the rows of one unit, of which there may be more than anybody expects. rows gives about how many rows a table has.
+// Work bounds the total work of an engine for some statements, in the steps of [Cost]. The bound is the work for
+// all rows of the tables plus the work for the rows of one more unit. rows returns the approximate number of rows
+// of a table.
 //
-// It is a function of the statement, the policy and public numbers alone, so the moment at which an answer leaves may
-// rest on it. All rows of a table cost as much as one unit would that had them all, since the meter counts at each
-// place the rows that there can be: a join's at most Most for each row of its first input, whatever units they are of.
-// Public tables count here, as everybody's rows do. ∎
+// The bound depends on the statements, the policy and public numbers alone, so the release instant may depend on
+// it. Claim: all rows of a table cost at most as much as a single unit that has all of them. Proof. At each place
+// of a statement, the meter counts the rows that can exist there. In a join, these are at most Most for each row of
+// the first input, whatever their units. Public tables are counted as if their rows belonged to the unit. ∎
 func Work(p *policy.Policy, rows func(table string) int64, looks ...*bounded.Statement) *big.Int {
 	together := *p
 	together.Tables = make([]*policy.Table, len(p.Tables))

@@ -1,19 +1,20 @@
-// Package csvtable decodes a CSV file strictly against a declared schema, for the owner, once, at sealing.
+// Package csvtable decodes a CSV file strictly against a declared schema. Sealing uses it, for the owner.
 //
-// Nothing is guessed: the dialect and the columns are declared. Anything that does not fit is an error that names the
-// row, the line and the column, and never quotes a cell. MaxRecordBytes bounds the memory whatever the file holds, so a
-// quote that never closes or a line of 100 MB costs one record's buffer, not the file.
+// The reader guesses nothing: the dialect and the columns are declared. Anything that does not fit is an error. The
+// error names the row, the line and the column, and never quotes a cell. MaxRecordBytes bounds the memory, whatever
+// the file holds: a quote that never closes, or a line of 100 MB, needs the buffer of one record and not of the
+// file.
 //
-// The grammar is RFC 4180's with the declared delimiter and quote:
+// The grammar is that of RFC 4180 with the declared delimiter and quote:
 //
-//   - a record ends at LF or CRLF, or at the end of the file; a CR elsewhere belongs inside quotes;
-//   - a quote opens a quoted field only as its first character, is doubled inside it, and after the closing one comes a
-//     delimiter or the record's end; line ends inside quotes are kept as they are;
-//   - every record has as many fields as the header or, without one, as there are declared columns;
-//   - an empty line is no record: at the very end of the file it is skipped, anywhere else it is an error. This holds
-//     for a table of one column too, so declare a text for NULL there;
-//   - a UTF-8 byte order mark at the start is skipped; NUL and invalid UTF-8 are errors in any field, declared or not;
-//   - an unquoted field that reads as Dialect.Null is NULL; a quoted one never is.
+//   - A record ends at LF or CRLF, or at the end of the file. Any other CR must be inside quotes.
+//   - A quoted field begins with a quote as its first character. A quote inside it is doubled. After the closing
+//     quote comes a delimiter or the end of the record. Line ends inside quotes are kept as they are.
+//   - Every record has as many fields as the header or, without a header, as there are declared columns.
+//   - An empty line at the very end of the file is skipped. Any other empty line is an error, even in a table of one
+//     column. For NULL in such a table, declare a text that stands for it.
+//   - A UTF-8 byte order mark at the start is skipped. NUL and invalid UTF-8 are errors in any field, declared or not.
+//   - An unquoted field that equals Dialect.Null is NULL. A quoted field never is.
 package csvtable
 
 import (
@@ -29,16 +30,16 @@ import (
 	"dither/internal/value"
 )
 
-// MaxRecordBytes bounds a record, line ends and quotes included.
+// MaxRecordBytes is the largest number of bytes of a record, including line ends and quotes.
 const MaxRecordBytes = 1 << 20
 
-// Error is a fault of the file, for its owner. It has positions and names, never a cell's content.
+// Error is a fault of the file, for its owner. It contains positions and names, and never the content of a cell.
 type Error struct {
-	Row     int64  // the data record, 1-based; 0 for the header or the file as a whole
-	Line    int64  // the line of the fault, or where the record begins; 0 if unknown
-	Column  string // the declared column, "" if the fault is the record's
+	Row     int64  // number of the data record, from 1; 0 for the header or the file as a whole
+	Line    int64  // line of the fault, or on which the record begins; 0 if unknown
+	Column  string // the declared column; "" if the fault concerns the whole record
 	Message string
-	Err     error // the reader's own failure, if that is the cause
+	Err     error // the error of the underlying reader, if that is the cause
 }
 
 // Error states the place and the fault.
@@ -59,31 +60,32 @@ func (e *Error) Error() string {
 	return strings.Join(where, ", ") + ": " + e.Message
 }
 
-// Unwrap is the underlying reader's error, if that is the cause.
+// Unwrap returns the error of the underlying reader, or nil.
 func (e *Error) Unwrap() error { return e.Err }
 
 // Invalid counts the values of one column that could not be read and became NULL.
 type Invalid struct {
 	Column   string
 	Count    int64
-	FirstRow int64 // 1-based
+	FirstRow int64 // from 1
 }
 
-// Reader reads typed rows. After an error, io.EOF included, every Read returns that error again.
+// Reader reads typed rows. After an error, including io.EOF, every call of Read returns the same error.
 type Reader struct {
 	scan     scanner
 	null     string
 	columns  []*policy.Column
-	field    []int // column → index of its field in a record
-	width    int   // fields that a record must have
+	field    []int // by column: the index of its field in a record
+	width    int   // the number of fields of each record
 	ignored  []string
-	invalids []Invalid // per column
+	invalids []Invalid // by column
 	row      int64
 	err      error
 }
 
-// New starts a reader of r: it checks the dialect and, if there is a header, reads it and finds the columns in it by
-// name, in any order. It ignores fields without a declared column. Faults of the file are *Error.
+// New returns a reader of r. It checks the dialect. If there is a header, New reads it and finds the declared
+// columns in it by name, in any order. Fields without a declared column are ignored. Faults of the file are
+// returned as *Error.
 func New(r io.Reader, d policy.Dialect, columns []*policy.Column) (*Reader, error) {
 	if err := checkDialect(d); err != nil {
 		return nil, err
@@ -123,7 +125,7 @@ func checkDialect(d policy.Dialect) error {
 		r    rune
 	}{{"delimiter", d.Delimiter}, {"quote", d.Quote}} {
 		if c.name == "quote" && c.r == 0 {
-			continue // no quoting at all
+			continue // 0 means that there is no quoting
 		}
 		if c.r <= 0 || c.r >= utf8.RuneSelf || c.r == '\r' || c.r == '\n' {
 			return fmt.Errorf("the %s must be one ASCII character other than NUL, CR and LF", c.name)
@@ -170,13 +172,13 @@ func (t *Reader) readHeader() error {
 	return nil
 }
 
-// Ignored names the header's columns that are not declared, in the file's order.
+// Ignored returns the names of the header's columns that are not declared, in the order of the file.
 func (t *Reader) Ignored() []string { return t.ignored }
 
-// Row is the 1-based number of the data record that Read read last; 0 before the first.
+// Row returns the number, from 1, of the last data record that was read, or 0 before the first.
 func (t *Reader) Row() int64 { return t.row }
 
-// Invalids lists, in the declared order, the columns with values that were unreadable and became NULL.
+// Invalids lists the columns in which unreadable values became NULL, in the declared order.
 func (t *Reader) Invalids() []Invalid {
 	var found []Invalid
 	for _, v := range t.invalids {
@@ -187,8 +189,9 @@ func (t *Reader) Invalids() []Invalid {
 	return found
 }
 
-// Read reads the next record into row, one value of the declared type per column in the declared order. It returns
-// io.EOF after the last, *Error for a fault of the file, and panics if row is not as long as the columns.
+// Read reads the next record into row: one value of the declared type for each column, in the declared order. It
+// returns io.EOF after the last record, and an *Error for a fault of the file. It panics if the length of row is
+// not the number of columns.
 func (t *Reader) Read(row []value.Value) error {
 	if len(row) != len(t.columns) {
 		panic("csvtable: a row of another width")
@@ -211,7 +214,7 @@ func (t *Reader) read(row []value.Value) error {
 	if got := len(t.scan.fields); got != t.width {
 		return t.fault("", fmt.Sprintf("the record has %d fields instead of %d", got, t.width))
 	}
-	record := string(t.scan.record) // the text values are parts of this one string
+	record := string(t.scan.record) // all texts of the row share this string
 	for i, c := range t.columns {
 		f := t.scan.fields[t.field[i]]
 		text := record[f.start:f.end]

@@ -9,15 +9,15 @@ import (
 	"unicode/utf8"
 )
 
-// scanner splits a stream into records of unquoted bytes. After next, record holds the fields' contents one after
-// another, each followed by a separator byte, and fields has their positions.
+// scanner splits a stream into records. After next, record holds the contents of the fields one after the other,
+// without quotes, each followed by a separator byte. fields holds their positions.
 type scanner struct {
 	in               *bufio.Reader
-	delimiter, quote byte // quote 0: no quoting
+	delimiter, quote byte // quote is 0 if there is no quoting
 	record           []byte
 	fields           []field
-	line             int64 // the next line, 1-based
-	began            int64 // the line that the record began on
+	line             int64 // the next line, from 1
+	began            int64 // the line on which the record begins
 }
 
 type field struct {
@@ -25,15 +25,16 @@ type field struct {
 	quoted     bool
 }
 
-// The scanner's state after a byte of a record.
+// States of the scanner within a record.
 const (
-	atField  = iota // before a field's first byte
+	atField  = iota // before the first byte of a field
 	inPlain         // in an unquoted field
 	inQuotes        // in a quoted field
-	atQuote         // in a quoted field, after a quote that closes it or is doubled
+	atQuote         // in a quoted field, after a quote that either closes the field or is doubled
 )
 
-// next reads one record. It returns io.EOF if there is none, or an *Error without a row.
+// next reads one record. It returns io.EOF if there is none. For a fault of the file it returns an *Error without a
+// row.
 func (s *scanner) next() error {
 	s.record, s.fields, s.began = s.record[:0], s.fields[:0], s.line
 	state, size, opened := atField, 0, s.line
@@ -44,7 +45,7 @@ func (s *scanner) next() error {
 			return &Error{Line: s.line, Message: "reading the file failed: " + err.Error(), Err: err}
 		}
 		if len(chunk) > 0 && chunk[len(chunk)-1] == '\r' && err != nil && !errors.Is(err, io.EOF) {
-			if unread := s.in.UnreadByte(); unread == nil { // the buffer's end would split CR LF
+			if unread := s.in.UnreadByte(); unread == nil { // the end of the buffer would separate CR and LF
 				chunk = chunk[:len(chunk)-1]
 			}
 		}
@@ -142,7 +143,7 @@ func (s *scanner) next() error {
 	}
 }
 
-// plain counts the bytes before the first one with a meaning in an unquoted field.
+// plain returns the number of bytes before the first delimiter, CR or quote.
 func (s *scanner) plain(b []byte) int {
 	for i, c := range b {
 		if c == s.delimiter || c == '\r' || c == s.quote && c != 0 {
@@ -154,10 +155,10 @@ func (s *scanner) plain(b []byte) int {
 
 func (s *scanner) endField(start int, quoted bool) {
 	s.fields = append(s.fields, field{start, len(s.record), quoted})
-	s.record = append(s.record, '\n') // so that two fields cannot form one valid character
+	s.record = append(s.record, '\n') // a separator, so that bytes of two fields cannot form one valid character
 }
 
-// emptyLine skips an empty line at the file's end.
+// emptyLine skips an empty line at the end of the file. It returns an error for any other empty line.
 func (s *scanner) emptyLine() error {
 	at := s.line
 	s.line++
@@ -167,7 +168,7 @@ func (s *scanner) emptyLine() error {
 	return &Error{Line: at, Message: "the line is empty, and it is not the last line of the file"}
 }
 
-// check refuses bytes that are not allowed in a text.
+// check returns an error if the record contains NUL or invalid UTF-8.
 func (s *scanner) check() error {
 	if bytes.IndexByte(s.record, 0) >= 0 {
 		return &Error{Line: s.began, Message: "a NUL byte"}
@@ -178,7 +179,7 @@ func (s *scanner) check() error {
 	return nil
 }
 
-// texts copies the record's fields.
+// texts returns the record's fields as strings.
 func (s *scanner) texts() []string {
 	texts := make([]string, len(s.fields))
 	for i, f := range s.fields {

@@ -9,7 +9,8 @@ import (
 	"dither/internal/value"
 )
 
-// Misspelt explains why a text is no value of the type, and what its shape suggests. It quotes nothing of the text.
+// Misspelt explains why text is not a value of type t, and what its shape suggests. The explanation quotes nothing
+// of text.
 func Misspelt(t value.Type, text string) string {
 	if t == value.Text && len(text) > value.MaxTextBytes {
 		return fmt.Sprintf("the text is longer than %d bytes", value.MaxTextBytes)
@@ -21,7 +22,7 @@ func Misspelt(t value.Type, text string) string {
 	return fault
 }
 
-// shape is a common way to write a value that is not accepted here.
+// shape is a common spelling of values that Parse does not accept, with a hint for it.
 type shape struct {
 	like *regexp.Regexp
 	hint string
@@ -78,9 +79,9 @@ var (
 	}
 )
 
-// shapeOf is the shape that an unreadable field resembles, or "".
+// shapeOf returns a hint for the shape that an unreadable field resembles, or "".
 func shapeOf(t value.Type, text string) string {
-	const longest = 64 // longer fields resemble no shape
+	const longest = 64 // longer fields get no hint
 	trimmed := strings.TrimSpace(text)
 	if len(text) > longest {
 		return ""

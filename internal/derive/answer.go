@@ -11,26 +11,27 @@ import (
 	"dither/noise"
 )
 
-// Answer computes the rows of a plan's answer from its released numbers.
+// Answer computes the rows of a plan's answer from its released numbers. It is not safe for concurrent use.
 type Answer struct {
 	plan     *plan.Plan
 	measures map[*plan.Measure]*released
 	noises   *noises
 	index    map[*plan.Measure]int
-	fits     []fit         // of the plan's measures, with grouping sets
+	fits     []fit         // with grouping sets: the fit of each measure
 	reader   *reuse.Reader // nil until first used
-	given    []*grid       // by grouping: estimates from earlier releases in place of released numbers; nil without
-	expected []*grid       // by grouping, without numbers: the results of ForecastIn
-	likeSets []int         // likewise: the results of likeSet
+	// by grouping: estimates from earlier releases, which replace the plan's own numbers; nil if From found none
+	given    []*grid
+	expected []*grid // by grouping set: what expectedIn computed, which has errors and no values
+	likeSets []int   // by grouping set: what likeSet returned
 	foretold map[foretoldOf]Forecast
-	forms    map[*plan.Post]*form // the results of formOf; nil if not linear
-	whole    bool                 // counts are shown as whole numbers
+	forms    map[*plan.Post]*form // what formOf returned; a nil entry is an expression that is not linear
+	whole    bool                 // counts are shown as non-negative integers
 }
 
-// New prepares the answer of a plan. An error concerns the noise's parameters.
+// New prepares the answer of a plan. It returns an error if the parameters of a noise are invalid.
 func New(p *plan.Plan) (*Answer, error) { return new(Shapes).New(p) }
 
-// New is New, with the results found for similar plans.
+// New is like the function New, and reuses the shapes in s.
 func (s *Shapes) New(p *plan.Plan) (*Answer, error) {
 	alike, fits := &noises{}, map[string]fit{}
 	a := &Answer{plan: p, measures: map[*plan.Measure]*released{}, noises: alike, index: map[*plan.Measure]int{}}
@@ -55,28 +56,30 @@ func (s *Shapes) New(p *plan.Plan) (*Answer, error) {
 	return a, nil
 }
 
-// Showing is the same answer for a plan that differs only in HAVING, LIMIT and OFFSET.
+// Showing returns the same answer for p, a plan that differs only in HAVING, LIMIT and OFFSET.
 func (a *Answer) Showing(p *plan.Plan) *Answer {
 	out := *a
 	out.plan, out.reader = p, nil
 	return &out
 }
 
-// Cell is one cell of the answer: a key's value, or an estimate with the released parts it was computed from.
+// Cell is one cell of a shown row: the value of a key, or an estimate with the released parts from which it was
+// computed.
 type Cell struct {
 	Key      value.Value
-	Summed   bool // the row is summed over this key, which is NULL
+	Summed   bool // the row is a sum over this key, and Key is NULL
 	Estimate Estimate
-	Parts    []Estimate // of Answer.Parts for the output, in its order
+	Parts    []Estimate // in the order of Answer.Parts for the output
 }
 
-// Part names a released measure that an output is computed from.
+// Part is a released measure from which an output is computed, with a name that is unique within the output.
 type Part struct {
 	Name    string
 	Measure *plan.Measure
 }
 
-// Parts lists the released measures behind an output, unless the output is one of them.
+// Parts lists the released measures from which an output is computed. It returns nil if the output is itself a
+// released measure.
 func (a *Answer) Parts(o plan.Output) []Part {
 	if o.Post == nil || a.Single(o) != nil {
 		return nil
@@ -102,7 +105,7 @@ func partName(m *plan.Measure, taken []Part) string {
 	return unique
 }
 
-// Single is the measure that the output releases as it is, or nil.
+// Single returns the measure whose released value is the output, or nil if the output is computed.
 func (a *Answer) Single(o plan.Output) *plan.Measure {
 	if o.Post == nil || o.Post.Op != plan.PostAggregate {
 		return nil
@@ -114,10 +117,10 @@ func (a *Answer) Single(o plan.Output) *plan.Measure {
 	return nil
 }
 
-// Noise is the distribution of the noise on each of a measure's cells, in grid units.
+// Noise returns the distribution of the noise on each cell of a measure, in grid units.
 func (a *Answer) Noise(m *plan.Measure) noise.Distribution { return a.measures[m].noise }
 
-// aggregates lists the distinct aggregates in p.
+// aggregates returns the indices of the aggregates in p, each once.
 func aggregates(p *plan.Post) []int {
 	var out []int
 	p.Walk(func(q *plan.Post) {
@@ -128,10 +131,11 @@ func aggregates(p *plan.Post) []int {
 	return out
 }
 
-// Rows computes the answer's rows from the released numbers, by cell (the keys' product, the last key running fastest)
-// and measure. For each cell fixed beforehand the interval fails to cover with probability at most alpha (0 < alpha <
-// 1). HAVING, ORDER BY, LIMIT and OFFSET use released values only, so they choose cells by their noise. Among chosen
-// cells the interval may fail far more often: the greatest of many empty groups is almost never within its interval.
+// Rows computes the rows of the answer at error level alpha, 0 < alpha < 1. sums holds the released numbers by cell
+// and measure. Cells are in the order of the product of the keys' values, with the last key changing fastest. For
+// each cell that was chosen in advance, the interval fails to cover with probability at most alpha. HAVING, ORDER
+// BY, LIMIT and OFFSET use released values only, so they choose cells by their noise. For cells chosen in this way,
+// the interval may fail far more often: the largest of many empty groups is almost never within its interval.
 func (a *Answer) Rows(sums [][]*big.Int, alpha float64) [][]Cell {
 	var rows []*cell
 	for _, c := range a.cells(sums, alpha) {
@@ -151,7 +155,7 @@ func (a *Answer) Rows(sums [][]*big.Int, alpha float64) [][]Cell {
 	return out
 }
 
-// cells are the rows before HAVING.
+// cells returns the rows before HAVING, ORDER BY and LIMIT.
 func (a *Answer) cells(sums [][]*big.Int, alpha float64) []*cell {
 	if a.plan.Sets != nil || a.given != nil {
 		return a.setCells(sums, alpha)
@@ -174,10 +178,10 @@ func (a *Answer) sort(rows []*cell) {
 		for _, o := range a.plan.Order {
 			all[i].by = append(all[i].by, c.comparable(o.Post))
 		}
-		// Ties, and answers without ORDER BY, are sorted by the keys as shown.
+		// The shown keys decide the order of ties, and of answers without ORDER BY.
 		for _, o := range a.plan.Outputs {
 			if o.Post == nil {
-				// a NULL group before the row summed over the key
+				// the group NULL comes before the row that sums over the key
 				all[i].by = append(all[i].by, c.keys[o.Key], value.OfBool(c.summed(o.Key)))
 			}
 		}
@@ -199,7 +203,7 @@ func (a *Answer) sort(rows []*cell) {
 	}
 }
 
-// compare orders two values as one term of ORDER BY does.
+// compare compares two values in the order of one ORDER BY term. It returns −1, 0 or 1.
 func compare(o plan.OrderBy, x, y value.Value) int {
 	if x.Null != y.Null {
 		if x.Null == o.NullsFirst {

@@ -9,17 +9,17 @@ import (
 	"dither/noise"
 )
 
-// average is AVG from a noisy centred sum S and a noisy count N, in the sum's grid units.
+// average computes AVG from a noisy centred sum S and a noisy count N, in the sum's grid units.
 //
-// Its interval is Fieller's [1954], for noise of any distribution. Let s and n > 0 be the true bounded sum and count
-// and θ = s/n, so that s − θn = 0. With S = s + A and N = n + C, for the true θ, S − θN = A − θC, whose tail
-// noise.DifferenceTail bounds (noise is symmetric: the sign of θ does not matter). The set of all θ that this does
-// not reject at level α contains the true one with probability at least 1 − α; the interval is the hull of that set
-// within the bounds of θ, which are public. If the noisy count is not positive, the value is NULL and the interval is
-// the bounds.
+// Its interval is that of Fieller [1954], for noise of any distribution. Let s and n > 0 be the true bounded sum
+// and count, and θ = s/n, so that s − θn = 0. Write S = s + A and N = n + C with the noises A and C. For the true
+// θ, S − θN = A − θC, and noise.DifferenceTail bounds the tail of this difference. (The noise is symmetric, so the
+// sign of θ does not matter.) The set of all θ that this bound does not reject at level α contains the true θ with
+// probability at least 1 − α. The interval is the hull of this set within the bounds of θ, which are public. If the
+// noisy count is not positive, the value is NULL and the interval is the bounds.
 type average struct {
 	sum, count *released
-	bounds     Interval // of the average, from the plan
+	bounds     Interval // bounds of the average, from the plan
 }
 
 func (a *average) estimate(s, n *big.Int, alpha float64) Estimate {
@@ -29,7 +29,7 @@ func (a *average) estimate(s, n *big.Int, alpha float64) Estimate {
 	}
 	f := fieller{alpha: alpha, s: toFloat(s), n: toFloat(n), a: a.sum.noise, c: a.count.noise, evaluations: 4000}
 	hull := f.hull(Interval{float64(a.sum.Lo), float64(a.sum.Hi)})
-	// Rounding moves each row by at most half a grid unit, and so the average.
+	// Rounding to the grid moves each row by at most half a grid unit, so it moves the average by at most as much.
 	half := 0.5
 	if a.sum.Rounding.Sign() == 0 {
 		half = 0
@@ -39,7 +39,7 @@ func (a *average) estimate(s, n *big.Int, alpha float64) Estimate {
 	return e
 }
 
-// point is the value alone, within the bounds.
+// point returns the value without an interval other than the bounds. The value is clamped to the bounds.
 func (a *average) point(s, n *big.Int) Estimate {
 	e := Estimate{StdDev: math.NaN(), Interval: a.bounds}
 	if n.Sign() <= 0 {
@@ -50,8 +50,8 @@ func (a *average) point(s, n *big.Int) Estimate {
 	return e
 }
 
-// value turns a centred average in grid units into one in the column's unit; valueDown and valueUp round outward. (The
-// unit is a power of two: but for underflow, products with it are exact.)
+// value converts theta, a centred average in grid units, to the column's unit. valueDown and valueUp do the same
+// and round outward. The grid unit is a power of two, so products with it are exact unless they underflow.
 func (a *average) value(theta float64) float64 { return (theta + float64(a.sum.Centre)) * a.sum.unit }
 
 func (a *average) valueDown(theta float64) float64 {
@@ -69,19 +69,19 @@ func toFloat(n *big.Int) float64 {
 	return f
 }
 
-// fieller finds the hull of the accepted θ.
+// fieller computes the hull of the accepted values θ.
 type fieller struct {
 	alpha, s, n float64
 	a, c        noise.Distribution
 	evaluations int
 }
 
-// slack is the relative width at which the search stops, and more than the rounding of what excluded computes from u
-// and v.
+// slack is the relative width at which the search stops. It is larger than the relative rounding error of u and v
+// in excluded.
 const slack = 1e-9
 
-// excluded reports that every θ between lo and hi is rejected: the least |S − θN| of them is too large even for the
-// widest noise among them. (The tail grows with |θ|.)
+// excluded reports whether every θ between lo and hi is rejected. That is so if the least |S − θN| for these θ is
+// too large even for the widest noise, because the tail grows with |θ|.
 func (f *fieller) excluded(lo, hi float64) bool {
 	f.evaluations--
 	u, v := f.s-lo*f.n, f.s-hi*f.n
@@ -89,7 +89,7 @@ func (f *fieller) excluded(lo, hi float64) bool {
 		return false
 	}
 	theta := math.Max(math.Abs(lo), math.Abs(hi))
-	// of u and v, in which the terms may cancel, and of s and n themselves
+	// the rounding error of u and v, whose terms may cancel, and of s and n themselves
 	rounding := 0x1p-50 * (math.Abs(f.s) + theta*f.n)
 	y := (math.Min(math.Abs(u), math.Abs(v)) - rounding) * (1 - slack)
 	return y > 0 && noise.DifferenceTail(f.a, f.c, theta, y) <= f.alpha
@@ -97,7 +97,7 @@ func (f *fieller) excluded(lo, hi float64) bool {
 
 func (f *fieller) hull(bounds Interval) Interval {
 	low, ok := f.first(bounds.Low, bounds.High, 40)
-	if !ok { // no θ is accepted: return the clamped estimate itself
+	if !ok { // no θ is accepted, so the result is the clamped estimate itself
 		point := math.Min(math.Max(f.s/f.n, bounds.Low), bounds.High)
 		return Interval{point, point}
 	}
@@ -105,7 +105,8 @@ func (f *fieller) hull(bounds Interval) Interval {
 	return Interval{low, math.Max(low, high)}
 }
 
-// first is the lower end of the accepted θ between lo and hi, rounded down.
+// first returns the lower end of the accepted θ between lo and hi, rounded down. It returns false if none is
+// accepted.
 func (f *fieller) first(lo, hi float64, depth int) (float64, bool) {
 	if f.excluded(lo, hi) {
 		return 0, false
@@ -120,7 +121,7 @@ func (f *fieller) first(lo, hi float64, depth int) (float64, bool) {
 	return f.first(middle, hi, depth-1)
 }
 
-// last is the upper end, rounded up.
+// last returns the upper end of the accepted θ between lo and hi, rounded up. It returns false if none is accepted.
 func (f *fieller) last(lo, hi float64, depth int) (float64, bool) {
 	if f.excluded(lo, hi) {
 		return 0, false
@@ -135,13 +136,13 @@ func (f *fieller) last(lo, hi float64, depth int) (float64, bool) {
 	return f.last(lo, middle, depth-1)
 }
 
-// spread is, to first order, the standard deviation of the average times the true count, for a true average of theta
-// (centred, in the sum's grid units).
+// spread returns the standard deviation of the average times the true count, to first order. theta is the true
+// average, centred and in the sum's grid units.
 func (a *average) spread(theta float64) float64 {
 	return math.Hypot(a.sum.noise.StdDev(), theta*a.count.noise.StdDev()) * a.sum.unit
 }
 
-// reach is the interval's half-width times the true count, for an average in the middle of its bounds.
+// reach returns the half-width of the interval times the true count, for an average in the middle of its bounds.
 func (a *average) reach(alpha float64) float64 {
 	return toFloat(a.sum.limit(alpha)) * a.sum.unit
 }

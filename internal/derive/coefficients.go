@@ -7,12 +7,12 @@ import (
 	"dither/internal/exact"
 )
 
-// coefficients are the absolute coefficients of lattice.law, rounded up: those of the i-th grouping's cells in the
-// fitted table over s. keys are the keys that both have. The a-th coefficient belongs to the cells that agree in the
-// keys whose bits a has.
+// coefficients returns the absolute values of the coefficients in lattice.law, rounded up: those of the i-th
+// grouping's cells in the fitted table over s. keys are the keys that both groupings have. Bit j of an index a
+// stands for keys[j]. The a-th coefficient is that of the cells that agree in the keys whose bits are 1 in a.
 //
-// The sum over T is computed key by key: once with the key in T, and once without. It is exact, in integers over one
-// denominator, because rationals would be reduced at each step; machine words are used if they suffice.
+// The sum over T is computed key by key, once with the key in T and once without it. It is exact: it uses integers
+// over one denominator, because rationals would be reduced at each step. It uses 64-bit words if they suffice.
 func (l *lattice) coefficients(s uint64, i int, keys []int) []float64 {
 	weights := make([]*big.Rat, 1<<len(keys))
 	subsets := make([]uint64, len(weights))
@@ -62,10 +62,10 @@ func (l *lattice) coefficients(s uint64, i int, keys []int) []float64 {
 	return out
 }
 
-// inWords is coefficients in words of 64 bits; false if they might not suffice. Every number on the way is at most
-// the sum of the first ones, which are not negative, times the keys' sizes so far: n·((1 − 1/n)·in + without) and
-// n·(without − in/n) have coefficients of at most n, and each of the first numbers takes part in a later one once at
-// most.
+// inWords computes the coefficients in 64-bit words. It returns false if words might not suffice. Every
+// intermediate number is at most the sum of the first numbers, which are not negative, times the sizes of the keys
+// so far. Proof: n·((1 − 1/n)·in + without) and n·(without − in/n) have coefficients of magnitude at most n, and
+// each earlier number contributes at most once to a later number. ∎
 func (l *lattice) inWords(
 	s uint64,
 	keys []int,
@@ -126,7 +126,7 @@ func (l *lattice) inWords(
 
 const maxWord = 1 << 62
 
-// times multiplies what is not negative; false above maxWord.
+// times multiplies two numbers that are not negative. It returns false if the product exceeds maxWord.
 func times(a, b int64) (int64, bool) {
 	hi, lo := bits.Mul64(uint64(a), uint64(b))
 	return int64(lo & (maxWord - 1)), hi == 0 && lo < maxWord
@@ -139,7 +139,7 @@ func gcd(a, b int64) int64 {
 	return a
 }
 
-// sizeUp is n/d rounded up.
+// sizeUp returns n/d, rounded up to a double.
 func (l *lattice) sizeUp(n, d int64) float64 {
 	g := gcd(n, d)
 	of := [2]int64{n / g, d / g}

@@ -13,20 +13,20 @@ import (
 	"dither/noise"
 )
 
-// fitted is one measure over the cells of a table, each estimated from several noisy numbers: cell i is
-// values[i]/denominator in grid units.
+// fitted is one measure over the cells of a table, where each cell is estimated from several noisy numbers. The
+// estimate of cell i is values[i]/denominator, in grid units.
 type fitted struct {
-	*released   // the measure, for its units
+	*released   // the measure, for its grid and units
 	values      []*big.Int
 	denominator *big.Int
-	laws        []*noise.Combination // of each cell's error; or one for all cells
+	laws        []*noise.Combination // the distribution of each cell's error, or one for all cells
 	direct      bool                 // the values are released numbers, with integer noise
-	whole       []*big.Int           // nil, or consistent non-negative integers to show in place of the values
-	// later computes the values and their denominator if only the law has been requested so far; else nil.
+	whole       []*big.Int           // if set, consistent non-negative integers that are shown in place of the values
+	// later computes values and denominator. It is nil once they are computed. Forecasts need the laws only.
 	later func() ([]*big.Int, *big.Int)
 }
 
-// settle has the values.
+// settle computes the values if that has not been done.
 func (f *fitted) settle() {
 	if f.later != nil {
 		f.values, f.denominator = f.later()
@@ -34,13 +34,13 @@ func (f *fitted) settle() {
 	}
 }
 
-// rat is the estimate in the measure's own unit.
+// rat returns the estimate of cell i in the measure's own unit.
 func (f *fitted) rat(i int) *big.Rat {
 	x := new(big.Rat).SetFrac(f.values[i], f.denominator)
 	return x.Mul(x, f.Unit())
 }
 
-// law is the distribution of a cell's error.
+// law returns the distribution of the error of cell i, in grid units.
 func (f *fitted) law(i int) *noise.Combination {
 	if len(f.laws) == 1 {
 		return f.laws[0]
@@ -48,12 +48,12 @@ func (f *fitted) law(i int) *noise.Combination {
 	return f.laws[i]
 }
 
-// widest is the law of the largest variance.
+// widest returns the law with the largest variance.
 func (f *fitted) widest() *noise.Combination {
 	return slices.MaxFunc(f.laws, func(a, b *noise.Combination) int { return cmp.Compare(a.Variance(), b.Variance()) })
 }
 
-// variance is the mean variance of the cells.
+// variance returns the mean variance over the cells, in squared grid units.
 func (f *fitted) variance() float64 {
 	sum := 0.0
 	for _, law := range f.laws {
@@ -62,17 +62,17 @@ func (f *fitted) variance() float64 {
 	return sum
 }
 
-// reachOf is the distance, in the measure's own unit, that a cell's estimate keeps from the true sum with probability
-// at least 1 − alpha.
+// reachOf returns a distance, in the measure's own unit. The estimate of cell i is within this distance of the true
+// sum with probability at least 1 − alpha.
 func (f *fitted) reachOf(i int, alpha float64) *big.Rat { return f.reachUnder(f.law(i), alpha) }
 
 func (f *fitted) reachUnder(law *noise.Combination, alpha float64) *big.Rat {
 	q := law.Quantile(alpha)
-	if f.direct { // as likely
+	if f.direct { // the error is an integer, so rounding down keeps the probability
 		q = math.Floor(q)
 	}
 	r := new(big.Rat).SetFloat64(q)
-	if r == nil { // no bound is known
+	if r == nil { // no quantile is known
 		r = new(big.Rat).SetFloat64(math.MaxFloat64)
 	}
 	r.Add(r, new(big.Rat).SetInt(f.Rounding))
@@ -87,7 +87,7 @@ func (f *fitted) estimateOf(i int, alpha float64) Estimate {
 		r := f.reachOf(i, alpha)
 		e.StdDev = f.law(i).StdDev() * f.unit
 		e.Interval = around(new(big.Rat).Sub(x, r), new(big.Rat).Add(x, r))
-		if f.direct && f.whole == nil { // counts, with whole noise
+		if f.direct && f.whole == nil { // counts with integer noise
 			e.WholeLow, e.WholeHigh = new(big.Rat).Sub(x, r).Num(), new(big.Rat).Add(x, r).Num()
 		}
 	}
@@ -101,10 +101,10 @@ func (f *fitted) estimateOf(i int, alpha float64) Estimate {
 	return e
 }
 
-// averageOf is AVG from an estimated centred sum and an estimated count. Their intervals, each at half of alpha, hold
-// together with probability at least 1 − alpha (Bonferroni). Then the quotient lies in the hull of the values that
-// both allow, for a count above 0, and within the bounds. If the estimated count is not positive, the value is NULL and
-// the interval is the bounds.
+// averageOf computes AVG from an estimated centred sum and an estimated count. Their intervals, each at level
+// alpha/2, hold together with probability at least 1 − alpha (Bonferroni). The interval of the quotient is the hull
+// of all quotients that these intervals allow with a count above 0, within the bounds. If the estimated count is
+// not positive, the value is NULL and the interval is the bounds.
 func averageOf(s, n *fitted, i int, alpha float64, agg plan.Aggregate) Estimate {
 	a := &average{sum: s.released, bounds: Interval{agg.Lo, agg.Hi}}
 	e := Estimate{StdDev: math.NaN(), Interval: a.bounds}
@@ -125,7 +125,7 @@ func averageOf(s, n *fitted, i int, alpha float64, agg plan.Aggregate) Estimate 
 	least, most := new(big.Rat).Sub(count, reach), new(big.Rat).Add(count, reach)
 	centre := s.Units(new(big.Int).SetInt64(s.Centre))
 	end := func(x *big.Rat, lower bool) *big.Rat {
-		// the end of x/n over the counts that are left, nil if there is none
+		// end returns the extreme value of x/n over the allowed counts n, or nil if it is unbounded
 		if (x.Sign() < 0) == lower {
 			if least.Sign() <= 0 {
 				return nil
@@ -146,10 +146,10 @@ func averageOf(s, n *fitted, i int, alpha float64, agg plan.Aggregate) Estimate 
 	return e
 }
 
-// grid has the estimates for the cells of one grouping.
+// grid holds the estimates for the cells of one grouping.
 type grid struct {
 	grouping plan.Grouping
-	of       map[*plan.Measure]*fitted // by the plan's measures
+	of       map[*plan.Measure]*fitted // by the measures of the plan
 }
 
 // grids fits the released numbers of a plan with grouping sets.
@@ -175,7 +175,7 @@ func (a *Answer) grids(sums [][]*big.Int) []*grid {
 	return out
 }
 
-// tables are one measure's released numbers, by grouping.
+// tables returns the released numbers of the j-th measure, by grouping.
 func tables(p *plan.Plan, j int, sums [][]*big.Int) [][]*big.Int {
 	var out [][]*big.Int
 	for _, g := range p.Groupings() {
@@ -189,13 +189,13 @@ func tables(p *plan.Plan, j int, sums [][]*big.Int) [][]*big.Int {
 	return out
 }
 
-// fit is how one measure's tables are fitted, and the laws of the results: functions of the plan alone.
+// fit holds how the tables of one measure are fitted, and the laws of the results. It depends on the plan alone.
 type fit struct {
 	lattice *lattice
-	laws    []*noise.Combination // of each fitted table's cells
+	laws    []*noise.Combination // by grouping: the law of each cell of the fitted table
 }
 
-// noisesOf are the noises of each grouping's cells.
+// noisesOf returns the noise on the cells of each grouping, for the j-th measure.
 func (n *noises) noisesOf(p *plan.Plan, j int) (out []noise.Distribution, err error) {
 	for _, g := range p.Groupings() {
 		of, err := n.of(g.Measures[j])
@@ -207,8 +207,8 @@ func (n *noises) noisesOf(p *plan.Plan, j int) (out []noise.Distribution, err er
 	return out, nil
 }
 
-// fitText identifies everything that a fit and its laws depend on: measures with the same noises in every grouping
-// share it.
+// fitText returns a text that identifies all that the fit of the j-th measure depends on. Measures with the same
+// noises in every grouping have the same text.
 func (n *noises) fitText(p *plan.Plan, j int) string {
 	b := strconv.AppendBool(nil, p.Measures[j].Additive())
 	for _, g := range p.Groupings() {
@@ -226,7 +226,8 @@ func (s *Shapes) fit(alike *noises, p *plan.Plan, j int) (fit, error) {
 	return fit{found.lattice, found.laws(noises)}, nil
 }
 
-// setCells are the rows of an answer with grouping sets, before HAVING: those of each listed set.
+// setCells returns the rows of an answer with grouping sets, or from earlier releases, before HAVING. It lists the
+// rows of each shown grouping set.
 func (a *Answer) setCells(sums [][]*big.Int, alpha float64) []*cell {
 	grids, list := a.given, a.plan.Shown
 	if grids == nil {
@@ -246,7 +247,7 @@ func (a *Answer) setCells(sums [][]*big.Int, alpha float64) []*cell {
 	var out []*cell
 	for _, shown := range list {
 		g := grids[shown]
-		var rows [][]*big.Int // the grouping's, for its quantiles and modes
+		var rows [][]*big.Int // the released numbers of this grouping, for its quantiles and modes
 		if a.given == nil {
 			rows = a.rowsOf(shown, sums)
 		}
@@ -268,7 +269,7 @@ func (a *Answer) setCells(sums [][]*big.Int, alpha float64) []*cell {
 	return out
 }
 
-// rowsOf are the released numbers of one grouping.
+// rowsOf returns the released numbers of the set-th grouping.
 func (a *Answer) rowsOf(set int, sums [][]*big.Int) [][]*big.Int {
 	for _, g := range a.plan.Sets[:set] {
 		sums = sums[g.Cells(&a.plan.Statement):]
@@ -276,7 +277,7 @@ func (a *Answer) rowsOf(set int, sums [][]*big.Int) [][]*big.Int {
 	return sums[:a.plan.Sets[set].Cells(&a.plan.Statement)]
 }
 
-// fromGrid computes an aggregate of a row with estimated measures.
+// fromGrid computes an aggregate of a row whose measures are estimates.
 func (c *cell) fromGrid(agg plan.Aggregate) Estimate {
 	ms := agg.Measures()
 	if agg.Func == plan.Average {
@@ -285,7 +286,7 @@ func (c *cell) fromGrid(agg plan.Aggregate) Estimate {
 	return c.grid.of[ms[0]].estimateOf(c.place, c.alpha)
 }
 
-// grouping is GROUPING's number in the row.
+// grouping returns the value of SQL's GROUPING function in this row.
 func (c *cell) grouping(p *plan.Post) value.Value {
 	n := int64(0)
 	for _, key := range p.Args {
@@ -297,10 +298,10 @@ func (c *cell) grouping(p *plan.Post) value.Value {
 	return value.OfInt(n)
 }
 
-// summed reports that the row is summed over a key.
+// summed reports whether the row is a sum over a key.
 func (c *cell) summed(key int) bool { return c.grid != nil && !c.grid.grouping.Has(key) }
 
-// ForecastIn is Forecast for the rows of one of the plan's grouping sets.
+// ForecastIn is [Answer.Forecast] for the rows of one grouping set of the plan.
 func (a *Answer) ForecastIn(set int, o plan.Output, alpha float64) Forecast {
 	if a.expected == nil { // once for all outputs
 		a.expected, a.foretold = make([]*grid, len(a.plan.Sets)), map[foretoldOf]Forecast{}
@@ -308,7 +309,7 @@ func (a *Answer) ForecastIn(set int, o plan.Output, alpha float64) Forecast {
 			a.likeSets = append(a.likeSets, a.likeSet(i))
 		}
 	}
-	set = a.likeSets[set] // the set with the same laws
+	set = a.likeSets[set] // a set with the same laws has the same forecast
 	key := foretoldOf{set, o.Post, alpha}
 	f, ok := a.foretold[key]
 	if !ok {
@@ -318,14 +319,14 @@ func (a *Answer) ForecastIn(set int, o plan.Output, alpha float64) Forecast {
 	return f
 }
 
-// foretoldOf is an output in the rows of a grouping set.
+// foretoldOf identifies a forecast: an output in the rows of a grouping set, at a level.
 type foretoldOf struct {
 	set   int
 	of    *plan.Post
 	alpha float64
 }
 
-// likeSet is the first grouping set in which each measure has the same law.
+// likeSet returns the first grouping set in which every measure has the same law as in this one.
 func (a *Answer) likeSet(set int) int {
 	for i := range set {
 		if !slices.ContainsFunc(a.fits, func(f fit) bool { return f.laws[i] != f.laws[set] }) {
@@ -346,20 +347,20 @@ func (a *Answer) expectedIn(set int) *grid {
 	return a.expected[set]
 }
 
-// reachOf and stdDevOf are those of a measure in the grid's cells where they are largest.
+// reachOf and stdDevOf return the error of a measure in the grid's cells where it is largest.
 func (g *grid) reachOf(m *plan.Measure, alpha float64) *big.Rat {
 	return g.of[m].reachUnder(g.of[m].widest(), alpha)
 }
 
 func (g *grid) stdDevOf(m *plan.Measure) float64 { return g.of[m].widest().StdDev() * g.of[m].unit }
 
-// ForecastGiven is Forecast for the rows of the first grouping as computed from earlier releases (From). If their
-// errors differ, it is for the largest.
+// ForecastGiven is [Answer.Forecast] for the rows of the first grouping when they are computed from earlier
+// releases by [Answer.From]. If the errors of rows differ, the result is for the largest.
 func (a *Answer) ForecastGiven(o plan.Output, alpha float64) Forecast {
 	return a.forecast(a.given[0], o, alpha)
 }
 
-// GivenDiffer reports that the errors of these rows differ.
+// GivenDiffer reports whether the errors of these rows differ.
 func (a *Answer) GivenDiffer() bool {
 	for _, f := range a.given[0].of {
 		if slices.ContainsFunc(f.laws, func(law *noise.Combination) bool { return law.Variance() != f.laws[0].Variance() }) {

@@ -1,6 +1,6 @@
-// Package derive computes an answer from released numbers: values, standard deviations and intervals of aggregates, and
-// of expressions over them. It sees noisy numbers and public parameters only. Everything in it is post-processing, and
-// free.
+// Package derive computes an answer from released numbers: values, standard deviations and intervals of aggregates,
+// and of expressions over them. It reads noisy numbers and public parameters only, so everything in it is
+// post-processing, and free.
 package derive
 
 import (
@@ -14,31 +14,31 @@ import (
 	"dither/noise"
 )
 
-// Estimate is one released or derived number with its error bar.
+// Estimate is one released or derived number with its margin of error.
 //
-// The interval covers the noise and the rounding to the grid, around the bounded quantity: the sum, count or average of
-// the cleaned and capped values. It covers neither sampling nor the effect of bounds.
+// The interval covers the noise and the rounding to the grid. It is around the bounded quantity: the sum, count or
+// average of the cleaned and capped values. It covers neither sampling nor the effect of bounds.
 type Estimate struct {
 	Null   bool
 	Value  float64
-	Whole  *big.Int // the value, if it is an integer by nature; else nil
-	StdDev float64  // NaN if there is none: a quotient's noisy denominator has no variance
+	Whole  *big.Int // the value, if it is an integer by nature; otherwise nil
+	StdDev float64  // NaN if it is unknown, as for a quotient with a noisy denominator
 	Interval
-	WholeLow, WholeHigh *big.Int     // the interval's ends, if Whole is set
-	Choice              *value.Value // for a mode, chosen from a list
+	WholeLow, WholeHigh *big.Int     // the ends of the interval, if Whole is set
+	Choice              *value.Value // for a mode: the value that was chosen
 }
 
-// Interval is a closed interval; an infinite end is none.
+// Interval is a closed interval. An infinite end is no bound.
 type Interval struct{ Low, High float64 }
 
 var everything = Interval{math.Inf(-1), math.Inf(1)}
 
-// widened by the rounding of one float operation.
+// outward returns the interval widened by the rounding error of one floating-point operation.
 func (i Interval) outward() Interval {
 	return Interval{math.Nextafter(i.Low, math.Inf(-1)), math.Nextafter(i.High, math.Inf(1))}
 }
 
-// around is the smallest interval of doubles with both ends in it.
+// around returns the smallest interval of doubles that contains low and high.
 func around(low, high *big.Rat) Interval { return Interval{exact.FloatDown(low), exact.FloatUp(high)} }
 
 func (i Interval) within(o Interval) Interval {
@@ -49,12 +49,12 @@ func (i Interval) within(o Interval) Interval {
 type released struct {
 	*plan.Measure
 	noise     noise.Distribution
-	unit      float64              // a power of two: products with it are exact
-	limits    map[float64]*big.Int // quantiles of the noise
+	unit      float64              // 2^Grid; products with it are exact
+	limits    map[float64]*big.Int // quantiles of the noise, by level
 	quantiles map[float64]*big.Int
 }
 
-// released prepares a measure. Results about a noise are shared by all measures that have it.
+// released prepares a measure. Measures with the same noise share its quantiles.
 func (n *noises) released(m *plan.Measure) (*released, error) {
 	of, err := n.of(m)
 	if err != nil {
@@ -69,7 +69,7 @@ func (n *noises) released(m *plan.Measure) (*released, error) {
 	}, nil
 }
 
-// of returns the noise of a measure, with the results about it.
+// of returns the noise of a measure with its quantiles so far, in a value without a measure.
 func (n *noises) of(m *plan.Measure) (*released, error) {
 	i := n.number(m)
 	if n.all[i] == nil {
@@ -82,7 +82,7 @@ func (n *noises) of(m *plan.Measure) (*released, error) {
 	return n.all[i], nil
 }
 
-// noises numbers the distinct noises of measures: identical parameters, or equal ones, have one number.
+// noises gives each distinct noise a number. Noises are equal if their kind and parameter are.
 type noises struct {
 	same map[noiseOf]int
 	text map[string]int
@@ -112,7 +112,7 @@ func (n *noises) number(m *plan.Measure) int {
 	return i
 }
 
-// Ahead finds, at once, all quantiles of noises that intervals at level alpha need.
+// Ahead computes, in parallel, all quantiles of noises that intervals at level alpha need.
 func (a *Answer) Ahead(alpha float64) {
 	all := a.noises.all
 	found := make([]*big.Int, len(all))
@@ -128,10 +128,11 @@ func (a *Answer) Ahead(alpha float64) {
 	}
 }
 
-// NoiseOf is the distribution of the noise on each of a measure's cells, in grid units. The error is of its parameter.
+// NoiseOf returns the distribution of the noise on each cell of a measure, in grid units. It returns an error if
+// the parameter of the noise is invalid.
 func NoiseOf(m *plan.Measure) (noise.Distribution, error) { return m.Noise.Distribution(m.Parameter) }
 
-// limit is the noise's quantile.
+// limit returns the quantile of the noise: its magnitude exceeds this with probability at most alpha.
 func (r *released) limit(alpha float64) *big.Int {
 	q := r.limits[alpha]
 	if q == nil {
@@ -141,8 +142,9 @@ func (r *released) limit(alpha float64) *big.Int {
 	return q
 }
 
-// reach is the distance, in grid units, that the released number keeps from the true sum with probability at least 1
-// − alpha: the noise's quantile, plus the most by which rounding can have moved the sum.
+// reach returns a distance, in grid units. The released number is within this distance of the true sum with
+// probability at least 1 − alpha. It is the noise's quantile plus the most by which rounding can have moved the
+// sum.
 func (r *released) reach(alpha float64) *big.Int {
 	q, ok := r.quantiles[alpha]
 	if !ok {
@@ -154,18 +156,18 @@ func (r *released) reach(alpha float64) *big.Int {
 
 func (r *released) stdDev() float64 { return r.noise.StdDev() * r.unit }
 
-// float converts grid units to the measure's unit.
+// float converts grid units to the measure's own unit.
 func (r *released) float(n *big.Int) float64 {
 	f, _ := new(big.Float).SetInt(n).Float64()
 	return f * r.unit
 }
 
-// point is the value alone.
+// point returns the value of a released number, without an interval.
 func (r *released) point(z *big.Int) Estimate {
 	return Estimate{Value: r.float(z), StdDev: math.NaN(), Interval: everything}
 }
 
-// estimate of a count or a sum, from its released number.
+// estimate returns the estimate of a count or a sum, given its released number.
 func (r *released) estimate(z *big.Int, alpha float64) Estimate {
 	q := r.reach(alpha)
 	lo, hi := new(big.Int).Sub(z, q), new(big.Int).Add(z, q)

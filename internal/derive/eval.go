@@ -9,27 +9,27 @@ import (
 	"dither/internal/value"
 )
 
-// cell evaluates expressions over one row of an answer.
+// cell is one row of an answer, over which expressions are evaluated.
 type cell struct {
 	answer *Answer
-	keys   []value.Value // in the plan's key order
-	sums   []*big.Int    // in the plan's measure order
-	alpha  float64       // of each aggregate's interval; 0 if only values are needed
+	keys   []value.Value // in the order of the plan's keys
+	sums   []*big.Int    // in the order of the plan's measures
+	alpha  float64       // level of each aggregate's interval; 0 if only values are needed
 	known  map[estimated]Estimate
-	// set if measures are estimated from several numbers; sums are then for quantiles and modes alone, and nil without
-	// released ones
+	// If set, the measures are estimates from several numbers. Then sums is used for quantiles and modes only, and
+	// is nil if the plan has no released numbers of its own.
 	grid  *grid
-	place int // the row's cell in it
+	place int // the row's cell in grid
 }
 
-// estimated is an aggregate at a level, computed once per cell however often it occurs.
+// estimated identifies an aggregate at a level. Each is computed once in a cell.
 type estimated struct {
 	aggregate int
 	alpha     float64
 }
 
-// number evaluates p with its interval. Aggregates' intervals hold together with probability 1 − (number of
-// aggregates) · alpha (Bonferroni), and every step maps valid intervals to a valid interval.
+// number evaluates p with its interval. The intervals of the aggregates hold together with probability at least 1 −
+// (number of aggregates) · alpha (Bonferroni), and every step maps valid intervals to a valid interval.
 func (c *cell) number(p *plan.Post) Estimate {
 	switch p.Op {
 	case plan.PostAggregate:
@@ -54,7 +54,8 @@ func (c *cell) aggregate(i int) Estimate {
 	if !ok {
 		agg := c.answer.plan.Aggregates[i]
 		e = c.compute(agg)
-		if c.grid == nil && c.answer.whole && agg.Func == plan.CountFunc { // with one table, nothing has to add up
+		// there is only one table, so no totals have to match
+		if c.grid == nil && c.answer.whole && agg.Func == plan.CountFunc {
 			e.Whole = notNegative(c.sum(agg.Count))
 			e.Value = toFloat(e.Whole)
 		}
@@ -84,7 +85,7 @@ func (c *cell) compute(agg plan.Aggregate) Estimate {
 
 func (c *cell) sum(m *plan.Measure) *big.Int { return c.sums[c.answer.index[m]] }
 
-// part is the estimate of one measure.
+// part returns the estimate of one measure.
 func (c *cell) part(m *plan.Measure, alpha float64) Estimate {
 	if c.grid != nil {
 		return c.grid.of[m].estimateOf(c.place, alpha)
@@ -92,7 +93,7 @@ func (c *cell) part(m *plan.Measure, alpha float64) Estimate {
 	return c.answer.measures[m].estimate(c.sum(m), alpha)
 }
 
-// amount is the measure's released value, in its own unit.
+// amount returns the released value of a measure, in its own unit.
 func (c *cell) amount(m *plan.Measure) *big.Rat {
 	if c.grid != nil {
 		return c.grid.of[m].rat(c.place)
@@ -100,8 +101,8 @@ func (c *cell) amount(m *plan.Measure) *big.Rat {
 	return m.Units(c.sum(m))
 }
 
-// reachOf is the half-width of the interval at level alpha of a measure, and stdDevOf its standard deviation, both in the
-// measure's own unit.
+// reachOf returns the half-width of a measure's interval at level alpha, and stdDevOf its standard deviation. Both
+// are in the measure's own unit.
 func (c *cell) reachOf(m *plan.Measure, alpha float64) *big.Rat {
 	if c.grid != nil {
 		return c.grid.of[m].reachOf(c.place, alpha)
@@ -117,7 +118,7 @@ func (c *cell) stdDevOf(m *plan.Measure) float64 {
 	return c.answer.stdDevOf(m)
 }
 
-// exactly is the estimate of an exactly known number.
+// exactly returns the estimate of a number that is known exactly.
 func exactly(v value.Value) Estimate {
 	if v.Null {
 		return Estimate{Null: true, StdDev: math.NaN(), Interval: everything}
@@ -135,7 +136,7 @@ func exactly(v value.Value) Estimate {
 	}
 }
 
-// combine applies an operation to values and, by interval arithmetic, to intervals.
+// combine applies the operation of p to the values of args, and to their intervals by interval arithmetic.
 func combine(p *plan.Post, args []Estimate) Estimate {
 	e := Estimate{StdDev: math.NaN(), Interval: intervalOf(p, args)}
 	for _, a := range args {
@@ -175,7 +176,7 @@ func combine(p *plan.Post, args []Estimate) Estimate {
 	if math.IsNaN(e.Value) || math.IsInf(e.Value, 0) {
 		return Estimate{Null: true, StdDev: math.NaN(), Interval: everything}
 	}
-	if !e.Null { // rounding must not push the value out of its own interval
+	if !e.Null { // rounding must not put the value outside its own interval
 		e.Low, e.High = math.Min(e.Low, e.Value), math.Max(e.High, e.Value)
 	}
 	return e
@@ -206,14 +207,15 @@ func intervalOf(p *plan.Post, args []Estimate) Interval {
 			return everything
 		}
 		out = hullOf(a.Low/b.Low, a.Low/b.High, a.High/b.Low, a.High/b.High)
-	case plan.PostRound: // monotone; the rounded decimal is a double only nearly, unless it is whole
+	// rounding is monotone; a result with decimals is only nearly a double, so the interval is widened below
+	case plan.PostRound:
 		out = Interval{roundTo(a.Low, p.Digits), roundTo(a.High, p.Digits)}
 		if p.Digits <= 0 {
 			return out
 		}
 	case plan.PostAbs:
 		out = a.magnitude()
-	case plan.PostSqrt: // of the non-negative part: if all of a is below 0, the root is NULL, and any interval holds
+	case plan.PostSqrt: // if all of a is below 0, the root is NULL and any interval is valid
 		if a.High < 0 {
 			return everything
 		}
@@ -229,17 +231,18 @@ func intervalOf(p *plan.Post, args []Estimate) Interval {
 		}
 		return out
 	}
-	if math.IsNaN(out.Low) || math.IsNaN(out.High) { // 0 · ∞, ∞ − ∞
+	if math.IsNaN(out.Low) || math.IsNaN(out.High) { // 0 · ∞ or ∞ − ∞
 		return everything
 	}
 	wide := out.outward()
-	if out.Low >= 0 && (p.Op == plan.PostSqrt || p.Op == plan.PostMul) { // a root, or a product of non-negative numbers
+	// a root, or a product of numbers that are not negative
+	if out.Low >= 0 && (p.Op == plan.PostSqrt || p.Op == plan.PostMul) {
 		wide.Low = math.Max(wide.Low, 0)
 	}
 	return wide
 }
 
-// magnitude is the interval of |x|.
+// magnitude returns the interval of |x|.
 func (i Interval) magnitude() Interval {
 	return Interval{math.Max(0, math.Max(i.Low, -i.High)), math.Max(math.Abs(i.Low), math.Abs(i.High))}
 }
@@ -247,13 +250,13 @@ func (i Interval) magnitude() Interval {
 func hullOf(xs ...float64) Interval {
 	out := Interval{xs[0], xs[0]}
 	for _, x := range xs[1:] {
-		out = Interval{math.Min(out.Low, x), math.Max(out.High, x)} // NaN stays NaN
+		out = Interval{math.Min(out.Low, x), math.Max(out.High, x)} // a NaN remains
 	}
 	return out
 }
 
-// roundTo is the double nearest to x rounded half away from zero to digits decimal places, exactly. A number too large
-// to have decimal places is returned as it is.
+// roundTo rounds x half away from zero to digits decimal places, exactly, and returns the double nearest to the
+// result. A number that is too large to have decimal places is returned as it is.
 func roundTo(x float64, digits int) float64 {
 	if digits == 0 {
 		return math.Round(x)
@@ -272,7 +275,7 @@ func roundTo(x float64, digits int) float64 {
 	return math.Copysign(out, x)
 }
 
-// truth is SQL's three-valued logic.
+// truth is a value of SQL's three-valued logic.
 type truth int
 
 const (
@@ -288,7 +291,7 @@ func truthOf(b bool) truth {
 	return isFalse
 }
 
-// condition evaluates a Boolean over the released values, without intervals.
+// condition evaluates a boolean expression over the released values. It uses no intervals.
 func (c *cell) condition(p *plan.Post) truth {
 	switch p.Op {
 	case plan.PostAnd:
@@ -340,7 +343,7 @@ func holds(op plan.PostOp, order int) bool {
 	return order >= 0
 }
 
-// scalar is p's value: a key's or constant's own, or a number.
+// scalar returns the value of p: that of a key or a constant, or a number.
 func (c *cell) scalar(p *plan.Post) value.Value {
 	if v, ok := c.picked(p); ok {
 		return v
@@ -362,7 +365,7 @@ func (c *cell) scalar(p *plan.Post) value.Value {
 	return value.Value{Type: value.Real, Null: e.Null, Real: e.Value}
 }
 
-// comparable converts numeric values to numbers that compare with one another.
+// comparable returns the value of p. It converts an integer to a real, so that all numbers can be compared.
 func (c *cell) comparable(p *plan.Post) value.Value {
 	v := c.scalar(p)
 	if v.Type == value.Integer {

@@ -7,18 +7,18 @@ import (
 	"dither/internal/plan"
 )
 
-// Forecast is the expected error of an output, from public parameters. NaN stands for an error that is not known
-// beforehand.
+// Forecast is the expected error of an output, computed from public parameters. NaN stands for an error that is not
+// known in advance.
 type Forecast struct {
 	StdDev, HalfWidth float64
-	// For an average over n rows near the middle of its bounds, to first order in 1/n: somewhat too small if n is small
-	// compared with the count's noise. It omits the rounding to the grid, which is at most half a grid unit of the
-	// average.
+	// For an average over n rows near the middle of its bounds: the errors times n, to first order in 1/n. They are
+	// somewhat too small if n is small compared with the noise of the count. They omit the rounding to the grid,
+	// which moves the average by at most half a grid unit.
 	StdDevTimesN, HalfWidthTimesN float64
-	N                             int64 // the number of rows that StdDev and HalfWidth of an average are given at
+	N                             int64 // for an average: the number of rows for which StdDev and HalfWidth are given
 }
 
-// Forecast returns an output's error at level alpha. rows is a public number of rows, or 0.
+// Forecast returns the error of an output at level alpha. rows is a public number of rows, or 0 if none is known.
 func (a *Answer) Forecast(o plan.Output, alpha float64, rows int64) Forecast {
 	none := math.NaN()
 	f := Forecast{none, none, none, none, 0}
@@ -28,7 +28,7 @@ func (a *Answer) Forecast(o plan.Output, alpha float64, rows int64) Forecast {
 		return f
 	}
 	if q, m := a.Ordered(o); q != nil || m != nil {
-		return f // an error in ranks: plan.Quantile.RankError and plan.Mode.Shortfall tell it
+		return f // the error is in ranks: see plan.Quantile.RankError and plan.Mode.Shortfall
 	}
 	if o.Post.Op == plan.PostAggregate {
 		avg := newAverage(a.plan.Aggregates[o.Post.Index], a.measures)
@@ -42,7 +42,7 @@ func (a *Answer) Forecast(o plan.Output, alpha float64, rows int64) Forecast {
 	if !ok {
 		return f
 	}
-	// At each aggregate's share of alpha, as in cell.outputs.
+	// each aggregate gets an equal share of alpha, as in cell.outputs
 	f.StdDev = form.stdDev(a)
 	f.HalfWidth = exact.FloatUp(form.reach(a, alpha/float64(max(len(aggregates(o.Post)), 1))))
 	return f

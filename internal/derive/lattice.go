@@ -10,39 +10,40 @@ import (
 	"dither/noise"
 )
 
-// lattice is one measure's noisy tables over several grouping sets, and the least-squares fit to all of them:
-// consistent tables, in which coarser ones are exactly the sums of finer ones.
+// lattice is the least-squares fit to one measure's noisy tables over several grouping sets. The fitted tables are
+// consistent: coarser tables are exactly the sums of finer ones.
 //
-// Let a grouping S be a set of keys, of n_k values each, and y_S its table: the sums M_S x of the table x of all keys,
-// with independent noise of variance v_S on each cell. Write C_T for the centring of a table over keys T along each of
-// them, u ↦ u − mean, and M_T y for y summed over the keys that are not in T. Then the tables C_T M_T y_S, for T
-// ⊆ S, are uncorrelated between different T (C_T u and C_T′ u are in orthogonal spaces) and determine y_S:
+// Let a grouping S be a set of keys, where key k has n_k values. Let y_S be its table: the sums M_S x of the table
+// x over all keys, with independent noise of variance v_S on each cell. For a table over the keys T, write C_T for
+// centring along each key of T, u ↦ u − mean. Write M_T y for y summed over the keys that are not in T. Then the
+// tables C_T M_T y_S for T ⊆ S are uncorrelated between different T, because C_T u and C_T′ u are in orthogonal
+// spaces. They determine y_S:
 //
 //	y_S = Σ_{T⊆S} (lifted C_T M_T y_S) / Π_{k∈S∖T} n_k.
 //
-// Of all groupings with S ⊇ T, C_T M_T y_S estimates the same table C_T M_T x, with covariance v_S·Π_{k∈S∖T}
-// n_k times the same matrix C_T. So the least-squares estimate of it is their average, weighted by the inverses
-// 1/(v_S·Π_{k∈S∖T} n_k), and the fitted tables are put together from these by the formula above [the analysis of
-// variance of complete tables: Scheffé 1959, §4; for noisy margins Barak et al. 2007]. A T that no finer grouping has
-// comes from one table alone.
+// For every grouping S ⊇ T, C_T M_T y_S estimates the same table C_T M_T x. Its covariance is v_S·Π_{k∈S∖T} n_k
+// times the same matrix C_T. So the least-squares estimate of C_T M_T x is the average of these estimates, weighted
+// by the inverses 1/(v_S·Π_{k∈S∖T} n_k). The fitted tables are put together from these averages by the formula
+// above [the analysis of variance of complete tables: Scheffé 1959, §4; for noisy margins Barak et al. 2007]. If
+// only one grouping contains T, its average is that grouping's estimate.
 //
-// Whatever the weights, so long as those of each T add up to 1, the fit is unbiased and its tables add up; here v_S is
-// the square of the noise's parameter, an exact rational, in place of its variance, to which it is all but
+// For any weights that add up to 1 for each T, the fit is unbiased and its tables add up. Here v_S is not the
+// variance but the square of the noise's scale, an exact rational, to which the variance is very nearly
 // proportional.
 //
-// Since Π_{k∈S∖T} n_k is Π_{k∈S} n_k over Π_{k∈T} n_k, the weights of T are proportional to
-// 1/(v_S·Π_{k∈S} n_k): they depend on T only through which groupings have all of it.
+// Since Π_{k∈S∖T} n_k is Π_{k∈S} n_k divided by Π_{k∈T} n_k, the weights of T are proportional to 1/(v_S·Π_{k∈S}
+// n_k). So they depend on T only through the set of groupings that contain T.
 type lattice struct {
-	sizes    []int64  // of the keys
-	sets     []uint64 // of each grouping, its keys
+	sizes    []int64  // number of values of each key
+	sets     []uint64 // keys of each grouping, as bits
 	variance []*big.Rat
-	all      []uint64              // every T within some grouping, in order of its bits
-	weights  map[uint64][]*big.Rat // of T, for each grouping; nil if T is not within it
-	sizesUp  map[[2]int64]float64  // what sizeUp found
-	firsts   []int                 // what first found
+	all      []uint64              // every set T of keys within some grouping
+	weights  map[uint64][]*big.Rat // by T: the weight of each grouping; nil if the grouping does not contain T
+	sizesUp  map[[2]int64]float64  // what sizeUp computed
+	firsts   []int                 // what first computed
 }
 
-// keySet is a grouping's keys as bits.
+// keySet returns the keys of a grouping as bits.
 func keySet(keys []int) (set uint64) {
 	for _, k := range keys {
 		set |= 1 << k
@@ -52,8 +53,8 @@ func keySet(keys []int) (set uint64) {
 
 func newLattice(p *plan.Plan, j int) *lattice { return latticeWith(p, variances(p, j)) }
 
-// variances are the squares of the noise's parameter in each grouping of a measure. Groupings with a variance equal to
-// the first one's share its number.
+// variances returns the square of the noise's scale in each grouping, for the j-th measure: b² for Laplace noise,
+// σ² for Gaussian noise. Groupings that have the first grouping's noise share its *big.Rat.
 func variances(p *plan.Plan, j int) (out []*big.Rat) {
 	var first *plan.Measure
 	for _, g := range p.Groupings() {
@@ -74,7 +75,7 @@ func variances(p *plan.Plan, j int) (out []*big.Rat) {
 	return out
 }
 
-// latticeWith is the lattice of given variances, of which only the proportions matter.
+// latticeWith returns the lattice for these variances, of which only the ratios matter.
 func latticeWith(p *plan.Plan, variance []*big.Rat) *lattice {
 	l := &lattice{weights: map[uint64][]*big.Rat{}, variance: variance}
 	for _, k := range p.Keys {
@@ -85,7 +86,7 @@ func latticeWith(p *plan.Plan, variance []*big.Rat) *lattice {
 	}
 	families := map[family][]*big.Rat{}
 	for _, s := range l.sets {
-		for t := s; ; t = (t - 1) & s { // every subset
+		for t := s; ; t = (t - 1) & s { // all subsets of s
 			if l.weights[t] == nil {
 				l.all = append(l.all, t)
 				within := l.within(t)
@@ -102,7 +103,7 @@ func latticeWith(p *plan.Plan, variance []*big.Rat) *lattice {
 	return l
 }
 
-// first is the first grouping with the variance of the i-th.
+// first returns the first grouping with the same variance as the i-th.
 func (l *lattice) first(i int) int {
 	for j := len(l.firsts); j <= i; j++ {
 		v := l.variance[j]
@@ -112,9 +113,9 @@ func (l *lattice) first(i int) int {
 }
 
 // family is a set of groupings, as bits.
-type family [plan.MaxSets/64 + 1]uint64 // that of all keys may be beside the question's
+type family [plan.MaxSets/64 + 1]uint64 // the grouping of all keys may be added to those of the question
 
-// within is the set of groupings that have all keys of T.
+// within returns the set of groupings that have all keys of t.
 func (l *lattice) within(t uint64) (f family) {
 	for i, s := range l.sets {
 		if t&^s == 0 {
@@ -124,7 +125,7 @@ func (l *lattice) within(t uint64) (f family) {
 	return f
 }
 
-// weigh returns the share of each grouping in the components that they have in common.
+// weigh returns the weight of each grouping in f. It returns nil for groupings that are not in f.
 func (l *lattice) weigh(f family) []*big.Rat {
 	out := make([]*big.Rat, len(l.sets))
 	total := new(big.Rat)
@@ -143,7 +144,7 @@ func (l *lattice) weigh(f family) []*big.Rat {
 	return out
 }
 
-// cells is the product of the keys' sizes.
+// cells returns the number of cells of a table over these keys.
 func (l *lattice) cells(set uint64) *big.Int {
 	out := big.NewInt(1)
 	for ; set != 0; set &= set - 1 {
@@ -152,13 +153,13 @@ func (l *lattice) cells(set uint64) *big.Int {
 	return out
 }
 
-// table is one over the cells of some keys, the last of which runs fastest.
+// table is a table over the cells of some keys. The last key changes fastest.
 type table struct {
 	keys   uint64
 	values []*big.Int
 }
 
-// without is the table summed over one of its keys.
+// without returns the table summed over one of its keys.
 func (t table) without(k int, sizes []int64) table {
 	inner := 1
 	for j := k + 1; j < len(sizes); j++ {
@@ -179,7 +180,8 @@ func (t table) without(k int, sizes []int64) table {
 	return out
 }
 
-// centred is n times the table less its mean, along one of its keys: integers.
+// centred returns the table minus its mean along one of its keys, times the number n of that key's values. The
+// results are integers.
 func (t table) centred(k int, sizes []int64) table {
 	sums := t.without(k, sizes)
 	n := big.NewInt(sizes[k])
@@ -192,7 +194,8 @@ func (t table) centred(k int, sizes []int64) table {
 	return out
 }
 
-// positions gives, for each cell of the keys `of`, the cell of the keys `in` ⊆ of that it is a part of.
+// positions returns, for each cell of a table over the keys `of`, the index of the cell that contains it in the
+// table over the keys `in`, a subset.
 func positions(of, in uint64, sizes []int64) []int {
 	out := []int{0}
 	for k, n := range sizes {
@@ -214,7 +217,7 @@ func positions(of, in uint64, sizes []int64) []int {
 	return out
 }
 
-// fit gives the fitted table of each grouping: integers over one denominator for each. All of it is exact.
+// fit returns the fitted table of each grouping: integers over one denominator for each. The computation is exact.
 func (l *lattice) fit(noisy [][]*big.Int) (fitted [][]*big.Int, denominators []*big.Int) {
 	components := l.components(noisy)
 	for _, s := range l.sets {
@@ -233,11 +236,12 @@ func (l *lattice) components(noisy [][]*big.Int) map[uint64]component {
 	return out
 }
 
-// assemble is the fitted table over some keys, integers over one denominator: also of keys that no grouping has by
-// themselves. Of keys that none has together it is the least of all tables, in squares, that fit.
+// assemble returns the fitted table over any keys s, as integers over one denominator. The keys need not be those
+// of a grouping. If no grouping has all of them, the result is the table with the least sum of squares among the
+// tables over s whose sums are the fitted tables.
 func (l *lattice) assemble(s uint64, components map[uint64]component) ([]*big.Int, *big.Int) {
-	// The S-table's cell is Σ_T c_T/(d_T·Π_{k∈T} n_k·Π_{k∈S∖T} n_k), so that the second factors are one for all
-	// T.
+	// A cell of the table over S is Σ_T c_T/(d_T·Π_{k∈T} n_k·Π_{k∈S∖T} n_k). The product of the last two factors is
+	// the same for all T.
 	common := big.NewInt(1)
 	for t := s; ; t = (t - 1) & s {
 		if c, ok := components[t]; ok {
@@ -254,7 +258,7 @@ func (l *lattice) assemble(s uint64, components map[uint64]component) ([]*big.In
 	for t := s; ; t = (t - 1) & s {
 		c, ok := components[t]
 		if !ok {
-			continue // t is not 0, which is within any grouping
+			continue // t is not 0, because every grouping contains 0
 		}
 		times := new(big.Int).Quo(common, c.denominator)
 		at := positions(s, t, l.sizes)
@@ -272,19 +276,19 @@ func (l *lattice) assemble(s uint64, components map[uint64]component) ([]*big.In
 	return values, common.Mul(common, l.cells(s))
 }
 
-// component is C_T M_T x as estimated, times denominator·Π_{k∈T} n_k.
+// component is the estimate of C_T M_T x, times denominator·Π_{k∈T} n_k.
 type component struct {
 	values      []*big.Int
 	denominator *big.Int
 }
 
-// margins are all sums of each grouping's table: by grouping and keys.
+// margins returns all sums of each grouping's table, by grouping and keys.
 func (l *lattice) margins(noisy [][]*big.Int) []map[uint64]table {
 	out := make([]map[uint64]table, len(l.sets))
 	for i, s := range l.sets {
 		out[i] = map[uint64]table{s: {s, noisy[i]}}
 		for t := s; t != 0; {
-			// from the largest subset down: each has a superset with one key more, which came before it
+			// subsets in decreasing order: a superset with one key more always comes first
 			t = (t - 1) & s
 			k := bits.TrailingZeros64(s &^ t)
 			out[i][t] = out[i][t|1<<k].without(k, l.sizes)
@@ -327,34 +331,35 @@ func lcm(a, b *big.Int) *big.Int {
 	return g.Mul(new(big.Int).Quo(a, g), b)
 }
 
-// law is the distribution of the error of each cell of a fitted table, in grid units, from that of the noise of each
-// grouping's cells.
+// law returns the distribution of the error of each cell of the fitted table over s, in grid units. noises holds
+// the noise of each grouping's cells.
 //
-// The cell's estimate is a linear form of all noisy cells. The coefficient of a cell of grouping S′ depends on the
-// keys A ⊆ S ∩ S′ in which the two agree:
+// The estimate of the cell is a linear form of all noisy cells. The coefficient of a cell of grouping S′ depends on
+// the set A ⊆ S ∩ S′ of keys in which the two cells agree:
 //
-//	Σ_{T⊆S∩S′} w_{S′,T}/Π_{k∈S∖T} n_k · Π_{k∈T∩A} (1 − 1/n_k) · Π_{k∈T∖A} (−1/n_k),
+//	Σ_{T⊆S∩S′} w_{S′,T}/Π_{k∈S∖T} n_k · Π_{k∈T∩A} (1 − 1/n_k) · Π_{k∈T∖A} (−1/n_k).
 //
-// and Π_{k∈(S∩S′)∖A} (n_k − 1) · Π_{k∈S′∖S} n_k cells of S′ agree with it in just these.
+// For each A, exactly Π_{k∈(S∩S′)∖A} (n_k − 1) · Π_{k∈S′∖S} n_k cells of S′ agree with it in the keys A and in no
+// other key of S ∩ S′.
 func (l *lattice) law(s uint64, noises []noise.Distribution) *noise.Combination {
 	return lawOf(l.kinds(s), noises)
 }
 
-// kind is so many noises with one coefficient.
+// kind is a number of independent noises with the same coefficient and the same variance.
 type kind struct {
 	coefficient float64
-	noise       int // the first grouping of this variance
+	noise       int // index of the first grouping with this variance
 	times       float64
 }
 
-// kinds returns the noises in a cell of a fitted table, grouped by kind and in order.
+// kinds returns the noises in a cell of the fitted table over s, grouped by kind and sorted.
 func (l *lattice) kinds(s uint64) []kind {
 	times := map[kind]float64{}
 	for i, other := range l.sets {
 		first := l.first(i)
 		keys := keysOf(s & other)
 		each := l.coefficients(s, i, keys)
-		outside := l.cells(other &^ s).Int64() // of a table, so below plan.MaxCells
+		outside := l.cells(other &^ s).Int64() // the number of cells of a table, so it is below plan.MaxCells
 		for a, coefficient := range each {
 			cells := outside
 			for j, k := range keys {
@@ -378,7 +383,7 @@ func (l *lattice) kinds(s uint64) []kind {
 	return out
 }
 
-// keysOf are the keys of a set.
+// keysOf returns the keys of a set, in increasing order.
 func keysOf(set uint64) (keys []int) {
 	for ; set != 0; set &= set - 1 {
 		keys = append(keys, bits.TrailingZeros64(set))

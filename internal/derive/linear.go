@@ -9,13 +9,13 @@ import (
 	"dither/internal/value"
 )
 
-// form is constant + Σ slope·measure, exactly; a measure is in its own unit.
+// form is the exact linear form constant + Σ slope·measure, where each measure is in its own unit.
 type form struct {
 	constant *big.Rat
 	slope    map[*plan.Measure]*big.Rat
 }
 
-// errorBars are the known errors of measures, in one row or in all.
+// errorBars returns the known errors of measures, in one row or in the rows where they are largest.
 type errorBars interface {
 	reachOf(m *plan.Measure, alpha float64) *big.Rat
 	stdDevOf(m *plan.Measure) float64
@@ -28,7 +28,7 @@ func (a *Answer) stdDevOf(m *plan.Measure) float64 { return a.measures[m].stdDev
 
 func newForm() form { return form{constant: new(big.Rat), slope: map[*plan.Measure]*big.Rat{}} }
 
-// formOf is form, computed once per output.
+// formOf returns what form returns, and computes it once for each p.
 func (a *Answer) formOf(p *plan.Post) (form, bool) {
 	known, ok := a.forms[p]
 	if !ok {
@@ -46,7 +46,7 @@ func (a *Answer) formOf(p *plan.Post) (form, bool) {
 	return *known, true
 }
 
-// form returns p as a linear form of measures, if it is one.
+// form returns p as a linear form of measures. It returns false if p is not linear.
 func (a *Answer) form(p *plan.Post) (form, bool) {
 	out := newForm()
 	switch p.Op {
@@ -96,7 +96,7 @@ func (a *Answer) form(p *plan.Post) (form, bool) {
 	return out, false
 }
 
-// plus is f + times·g.
+// plus returns f + times·g.
 func (f form) plus(g form, times *big.Rat) form {
 	out := newForm()
 	out.constant.Add(f.constant, new(big.Rat).Mul(times, g.constant))
@@ -112,7 +112,7 @@ func (f form) plus(g form, times *big.Rat) form {
 	return out
 }
 
-// stdDev is the form's standard deviation: the measures' noises are independent.
+// stdDev returns the standard deviation of the form. The noises of the measures are independent.
 func (f form) stdDev(of errorBars) float64 {
 	v := 0.0
 	for m, x := range f.slope {
@@ -123,8 +123,9 @@ func (f form) stdDev(of errorBars) float64 {
 	return math.Sqrt(v)
 }
 
-// reach is Σ|slope|·reach of the measures, each at level alpha, exactly: if every measure is within its own, the form
-// is within this. A measure that occurs twice counts with the sum of its slopes.
+// reach returns Σ |slope| · reach of each measure at level alpha, exactly. If every measure is within its own
+// reach, the form is within this distance of its true value. A measure that occurs twice counts with the sum of its
+// slopes.
 func (f form) reach(of errorBars, alpha float64) *big.Rat {
 	out := new(big.Rat)
 	for m, x := range f.slope {
@@ -134,7 +135,7 @@ func (f form) reach(of errorBars, alpha float64) *big.Rat {
 	return out
 }
 
-// estimate of the form from the released numbers.
+// estimate returns the estimate of the form from the released numbers.
 func (f form) estimate(c *cell, alpha float64) Estimate {
 	x := new(big.Rat).Set(f.constant)
 	for m, slope := range f.slope {

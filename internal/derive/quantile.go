@@ -9,10 +9,11 @@ import (
 	"dither/internal/value"
 )
 
-// quantile is a quantile's estimate: the value drawn at its rank, and the interval between the two draws that bracket
-// it (see plan.Quantile), within the bounds. The interval covers PERCENTILE_CONT or PERCENTILE_DISC of the bounded rows
-// of the cell, if it has any. Its level is fixed; for a smaller alpha the interval is the bounds. Quantiles of rows
-// that are rounded to a grid are off by at most half a unit, since rounding keeps the order.
+// quantile returns the estimate of a quantile. Its value is the draw at the quantile's rank, and its interval lies
+// between the two draws that bracket it (see plan.Quantile), within the bounds. The interval covers PERCENTILE_CONT
+// or PERCENTILE_DISC of the bounded rows of the cell, if there are any. Its level is fixed. For a smaller alpha,
+// the interval is the bounds. If rows are rounded to a grid, the quantile is off by at most half a grid unit, since
+// rounding keeps the order.
 func (c *cell) quantile(q *plan.Quantile, alpha float64) Estimate {
 	at := c.answer.plan.QuantileAt(q)
 	v, low, high := c.inOrder(q), c.sums[at+1], c.sums[at+2]
@@ -40,9 +41,8 @@ func (c *cell) quantile(q *plan.Quantile, alpha float64) Estimate {
 	return e
 }
 
-// inOrder is the value of q after sorting the draws of all quantiles of the same expression, because independent draws
-// may cross. Sorting keeps their common bound on ranks (quantile.Independent.RankError, where it is proved;
-// plan.RankError).
+// inOrder returns the value of q after sorting the draws of all quantiles of the same expression. Independent draws
+// may be out of order. Sorting keeps their common bound on ranks: quantile.Independent.RankError has the proof.
 func (c *cell) inOrder(q *plan.Quantile) *big.Int {
 	of := c.answer.plan.Siblings(q)
 	values := make([]*big.Int, len(of))
@@ -53,7 +53,7 @@ func (c *cell) inOrder(q *plan.Quantile) *big.Int {
 	return values[slices.Index(of, q)]
 }
 
-// whole is an integer with an interval of integers.
+// whole returns the estimate of an integer whose interval has integer ends.
 func whole(v, low, high *big.Int) Estimate {
 	return Estimate{
 		Value: toFloat(v), Whole: v, WholeLow: low, WholeHigh: high, StdDev: math.NaN(),
@@ -61,7 +61,8 @@ func whole(v, low, high *big.Int) Estimate {
 	}
 }
 
-// chosen is a mode's value. For expressions over it, a number's interval contains all values from which it was chosen.
+// chosen returns the estimate of a mode. If the mode is an integer, its interval, for expressions over it, contains
+// all values from which it was chosen.
 func (c *cell) chosen(m *plan.Mode) Estimate {
 	v, least, most := c.choice(m), m.Of.Values[0], m.Of.Values[len(m.Of.Values)-1]
 	e := Estimate{StdDev: math.NaN(), Interval: everything}
@@ -72,8 +73,8 @@ func (c *cell) chosen(m *plan.Mode) Estimate {
 	return e
 }
 
-// choice is the value of a mode's index. A release is checked against its plan when it is read, so the index is one of
-// the values.
+// choice returns the value that a mode's released index stands for. A release is checked against its plan when it
+// is read, so the index is valid.
 func (c *cell) choice(m *plan.Mode) value.Value {
 	i := c.sums[c.answer.plan.ModeAt(m)]
 	if !i.IsInt64() || i.Int64() < 0 || i.Int64() >= int64(len(m.Of.Values)) {
@@ -82,7 +83,8 @@ func (c *cell) choice(m *plan.Mode) value.Value {
 	return m.Of.Values[i.Int64()]
 }
 
-// picked is the value of a non-numeric aggregate, for conditions and sorting: a date, or a chosen value.
+// picked returns the value of an aggregate that is not a number, for conditions and sorting: a date, or the value
+// of a mode. It returns false for any other expression.
 func (c *cell) picked(p *plan.Post) (value.Value, bool) {
 	if p.Op != plan.PostAggregate {
 		return value.Value{}, false
@@ -96,7 +98,7 @@ func (c *cell) picked(p *plan.Post) (value.Value, bool) {
 	return value.Value{}, false
 }
 
-// Ordered returns the quantile or the mode that an output releases as it is; both may be nil.
+// Ordered returns the quantile or the mode whose released value is the output. Both are nil for any other output.
 func (a *Answer) Ordered(o plan.Output) (*plan.Quantile, *plan.Mode) {
 	if o.Post == nil || o.Post.Op != plan.PostAggregate {
 		return nil, nil

@@ -17,17 +17,17 @@ type Earlier struct {
 	Plan    *plan.Plan
 	Numbers [][]*big.Int
 
-	laws map[string]*noise.Combination // of the requested sums
-	fits map[int]*fittedOnce           // of its measures
+	laws map[string]*noise.Combination // by Following: the laws of table cells
+	fits map[int]*fittedOnce           // by measure of Plan
 }
 
-// fittedOnce is a measure's lattice with the components of its noisy tables.
+// fittedOnce is the lattice of a measure, with the components of its noisy tables.
 type fittedOnce struct {
 	lattice    *lattice
-	components map[uint64]component // nil until a number is requested
+	components map[uint64]component // nil until a number is needed
 }
 
-// latticeOf fits a measure's tables, once.
+// latticeOf returns the fit of the j-th measure's tables. It makes the fit at the first call.
 func (e *Earlier) latticeOf(j int) *fittedOnce {
 	if e.fits[j] == nil {
 		if e.fits == nil {
@@ -38,7 +38,7 @@ func (e *Earlier) latticeOf(j int) *fittedOnce {
 	return e.fits[j]
 }
 
-// Reader returns the reader of earlier releases that the answer uses.
+// Reader returns the reader that finds what earlier releases answer of the plan.
 func (a *Answer) Reader() *reuse.Reader {
 	if a.reader == nil {
 		a.reader = reuse.NewReader(a.plan)
@@ -46,14 +46,15 @@ func (a *Answer) Reader() *reuse.Reader {
 	return a.reader
 }
 
-// From answers the plan from earlier releases if it follows from them (reuse.Reader.Follow). Each measure comes from
-// the release with the least variance or, with combine, from all that have it, weighted by inverse variances. Their
-// noises are independent, and so are their errors, as long as no release was asked for, or priced, because of another's
-// value. Choosing among releases by their values invalidates the intervals. From returns the releases that it used, by
-// index; ok is false if they do not cover the whole plan.
+// From answers the plan from earlier releases, if they determine the whole answer: see [reuse.Reader.Follow]. Each
+// measure comes from the release with the least variance. With combine, it comes from all releases that have it,
+// weighted by inverse variances. The errors of different releases are independent, as long as nobody asked for a
+// release, or chose its price, because of another release's value. Choosing among releases by their values
+// invalidates the intervals. From returns the indices of the releases that it used. ok is false if the releases do
+// not determine the whole answer.
 //
-// With asExact, it uses only releases whose variance is at most that of the plan's own measurement, in each of its
-// groupings.
+// With asExact, From uses only releases whose variance is at most that of the plan's own measurement, in each of
+// its groupings.
 func (a *Answer) From(earlier []*Earlier, combine, asExact bool) (used []int, ok bool) {
 	p := a.plan
 	if !reuse.Followable(p) {
@@ -91,9 +92,9 @@ func (a *Answer) From(earlier []*Earlier, combine, asExact bool) (used []int, ok
 	return used, true
 }
 
-// told returns, for the release's table over the keys that a following names, the law of each cell's error, and a
-// function that computes the table: from all numbers of the measure, fitted together, or from those of one grouping
-// alone.
+// told returns the estimated table over the keys of f. law is the distribution of the error of each cell, and
+// values computes the table. If alone is negative, the table is fitted to all numbers of the measure. Otherwise it
+// is a sum of the numbers of the grouping with that index.
 func (e *Earlier) told(
 	f reuse.Following,
 	noises []noise.Distribution,
@@ -134,7 +135,7 @@ func (e *Earlier) told(
 	return law, values
 }
 
-// zeroes are n zeros to add to.
+// zeroes returns n separate zeros.
 func zeroes(n int) []*big.Int {
 	out, numbers := make([]*big.Int, n), make([]big.Int, n)
 	for i := range out {
@@ -143,8 +144,8 @@ func zeroes(n int) []*big.Int {
 	return out
 }
 
-// against is the variance of the estimates of a measure from releases, as a multiple of that of the plan's own
-// estimate: in the cell of the grouping where it is the largest.
+// against returns the variance of a measure's estimates from releases, divided by that of the plan's own estimate.
+// It returns the largest ratio over all groupings and cells.
 func (a *Answer) against(j int, told []*fitted) float64 {
 	most := 0.0
 	for i, t := range told {
@@ -153,7 +154,7 @@ func (a *Answer) against(j int, told []*fitted) float64 {
 			own = a.fits[j].laws[i].Variance()
 		}
 		switch v := t.widest().Variance(); {
-		case v == own: // which may be 0
+		case v == own: // both may be 0
 			most = max(most, 1)
 		case v > 0 && !(v/own < math.Inf(1)):
 			most = math.Inf(1)
@@ -164,7 +165,8 @@ func (a *Answer) against(j int, told []*fitted) float64 {
 	return most
 }
 
-// told returns each release's estimates of a measure, by the plan's groupings, with the releases' indices.
+// told returns the estimates of a measure from each release that determines it, by grouping of the plan. from holds
+// the indices of these releases.
 func (a *Answer) told(m *plan.Measure, earlier []*Earlier) (out [][]*fitted, from []int) {
 	reader := a.Reader()
 	for i, e := range earlier {
@@ -186,12 +188,13 @@ func (a *Answer) told(m *plan.Measure, earlier []*Earlier) (out [][]*fitted, fro
 	return out, from
 }
 
-// tables are a release's estimates of one measure over several groupings; nil if their law is not known.
+// tables returns a release's estimates of one measure over several groupings, or nil if the laws of their errors
+// are not known.
 //
-// Numbers of several groupings are fitted together, and the errors of fitted cells are dependent: each has a known law,
-// but some of their sums have none. If such sums are needed, all tables come from one grouping alone, whose noises are
-// independent: of the groupings that have all keys, the one with the least variance in a table of the same keys. So the
-// tables add up.
+// If numbers of several groupings are fitted together, the errors of the fitted cells are dependent. Each error has
+// a known law, but a sum of several has none. If such sums are needed, all tables come from one grouping alone,
+// whose noises are independent. It is the one with the least variance among the groupings that have all needed
+// keys. Since all tables come from the same numbers, they add up.
 func (e *Earlier) tables(follows []reuse.Following) []*fitted {
 	noises, err := new(noises).noisesOf(e.Plan, follows[0].Measure)
 	if err != nil {
@@ -212,13 +215,13 @@ func (e *Earlier) tables(follows []reuse.Following) []*fitted {
 	return out
 }
 
-// sums reports whether some cells of an earlier table are added up.
+// sums reports whether f adds up cells of the earlier table.
 func sums(f reuse.Following) bool {
 	return slices.ContainsFunc(f.Cells, func(cells []int) bool { return len(cells) > 1 })
 }
 
-// finest is the grouping that has the keys of all followings, with the least variance in a table of any of them; −1
-// without.
+// finest returns the grouping that has the keys of all followings and gives their tables the least variance. It
+// returns −1 if there is none.
 func (e *Earlier) finest(follows []reuse.Following, noises []noise.Distribution) int {
 	best, least := -1, math.Inf(1)
 	for i, g := range e.Plan.Groupings() {
@@ -234,10 +237,10 @@ func (e *Earlier) finest(follows []reuse.Following, noises []noise.Distribution)
 	return best
 }
 
-// table adds up the cells of a release that a following names.
+// table adds up the cells of a release that f lists.
 //
-// Each cell's error has a law of its own: a sum of as many independent noises as the cell has cells of the release,
-// times how many numbers each of these adds up. A cell without any is 0 whatever the rows, and known without error.
+// Each resulting cell has its own law: the errors of the cells that it adds up are independent and have the same
+// law. A cell that adds up no cell is 0 for all rows, and has no error.
 func (e *Earlier) table(f reuse.Following, noises []noise.Distribution, alone int) *fitted {
 	law, values := e.told(f, noises, alone)
 	times := map[int]*noise.Combination{0: {}, 1: law}
@@ -262,7 +265,7 @@ func (e *Earlier) table(f reuse.Following, noises []noise.Distribution, alone in
 	return out
 }
 
-// leastBy is the index of the one with the least number, the first of them.
+// leastBy returns the index of the first entry with the least number.
 func leastBy(of [][]*fitted, number func([]*fitted) float64) int {
 	best := 0
 	for i := range of {
@@ -273,8 +276,9 @@ func leastBy(of [][]*fitted, number func([]*fitted) float64) int {
 	return best
 }
 
-// averaged averages tables of one quantity, weighted by the mean inverse variance of the first grouping's cells. One
-// weight for all cells of all groupings keeps the tables consistent. The weights are rationals that add up to 1.
+// averaged returns the average of several estimates of the same tables. The weights are the inverses of the mean
+// variance of the first grouping's cells. One weight for all cells of all groupings keeps the tables consistent.
+// The weights are rationals that add up to 1.
 func averaged(of [][]*fitted) []*fitted {
 	if len(of) == 1 {
 		return of[0]
@@ -282,7 +286,7 @@ func averaged(of [][]*fitted) []*fitted {
 	weights, total := make([]int64, len(of)), new(big.Int)
 	first := func(tables []*fitted) float64 { return tables[0].variance() }
 	least := first(of[leastBy(of, first)])
-	for i, tables := range of { // in 2^-30ths of the largest: a slightly different weight is just as unbiased
+	for i, tables := range of { // in multiples of 2^-30 of the largest weight; rounding a weight causes no bias
 		share := 1.0
 		if v := first(tables); v > least {
 			share = least / v
@@ -304,7 +308,8 @@ func averaged(of [][]*fitted) []*fitted {
 	return out
 }
 
-// averageLaws are the laws of the average of one grouping's tables: one for all cells with the same laws in each.
+// averageLaws returns the laws of the average of one grouping's tables. Cells with the same laws in all tables
+// share a result.
 func averageLaws(of [][]*fitted, g int, shares []float64) []*noise.Combination {
 	type step struct{ sum, law *noise.Combination }
 	sums := make([]*noise.Combination, len(of[0][g].laws))
@@ -325,7 +330,7 @@ func averageLaws(of [][]*fitted, g int, shares []float64) []*noise.Combination {
 	return sums
 }
 
-// weighted is the average of one grouping's tables: integers over one denominator.
+// weighted returns the average of one grouping's tables, as integers over one denominator.
 func weighted(of [][]*fitted, g int, weights []int64, total *big.Int) ([]*big.Int, *big.Int) {
 	denominator := big.NewInt(1)
 	for i := range of {

@@ -9,29 +9,30 @@ import (
 	"dither/noise"
 )
 
-// Shapes caches shapes of grouping sets. A shape consists of the sizes of the keys, the groupings, and the ratios
-// between the variances of the groupings' noises. A price, or a share of it, scales all variances alike, so most
-// aggregates of a question share one shape, at every price. The zero value is empty. It is not safe for concurrent use.
+// Shapes caches the shapes of grouping sets. A shape consists of the sizes of the keys, the groupings, and the
+// ratios between the variances of the groupings' noises. A price, or a share of it, scales all variances alike, so
+// most aggregates of a question have the same shape, at every price. The zero value is empty. It is not safe for
+// concurrent use.
 type Shapes struct {
 	known map[string]*shape
 }
 
-// shape is a lattice of variances, each divided by the first grouping's variance. It also has all that determines the
-// distribution of the noise in the fitted cells, except the noises themselves.
+// shape is the lattice for variances divided by the first grouping's variance. It also holds all that determines
+// the distribution of the noise in the fitted cells, except the noises themselves.
 type shape struct {
 	lattice *lattice
-	kinds   [][]kind // by grouping
-	same    []int    // for each grouping, the first with the same law
+	kinds   [][]kind // by grouping: the noises in each fitted cell
+	same    []int    // for each grouping, the index of the first with the same law
 }
 
-// of returns the shape of a measure's tables.
+// of returns the shape of the j-th measure's tables.
 func (s *Shapes) of(p *plan.Plan, j int) *shape {
 	variance := variances(p, j)
 	one, first := big.NewRat(1, 1), variance[0]
 	var text []byte
 	for i, v := range variance {
 		switch {
-		case i > 0 && v == first: // found so in variances
+		case i > 0 && v == first: // variances found it equal to the first
 			variance[i] = one
 		case i > 0:
 			variance[i] = new(big.Rat).Quo(v, first)
@@ -62,14 +63,15 @@ func newShape(l *lattice) *shape {
 	out := &shape{lattice: l}
 	classes, first := l.classes(), map[string]int{}
 	for i, s := range l.sets {
-		counts := make([]byte, len(classes)) // by class: how many of its keys the grouping has
+		counts := make([]byte, len(classes)) // the number of the grouping's keys in each class
 		for _, k := range keysOf(s) {
 			counts[classes[k]]++
 		}
 		like, ok := first[string(counts)]
 		if !ok {
 			kinds := l.kinds(s)
-			like = slices.IndexFunc(out.kinds, func(o []kind) bool { return slices.Equal(o, kinds) }) // by coincidence
+			// groupings of different classes may have the same law by coincidence
+			like = slices.IndexFunc(out.kinds, func(o []kind) bool { return slices.Equal(o, kinds) })
 			if like < 0 {
 				like = i
 			}
@@ -96,13 +98,15 @@ func (s *shape) laws(noises []noise.Distribution) []*noise.Combination {
 	return out
 }
 
-// classes numbers keys that are interchangeable: for each key, the first one with which it may be exchanged.
+// classes divides the keys into classes of interchangeable keys. It returns, for each key, the first key of its
+// class.
 //
-// Two keys may if they have as many values, and the exchange takes each grouping to one of the same variance. Then it
-// takes the noisy tables to noisy tables of the same law, and the fit, which asks for nothing but these, to the fit: so
-// a fitted table over some keys has the law of that over the keys which they are taken to. Such exchanges make others:
-// of (k l) and (l m), one after the other and back, (k m). So it is enough to compare each key with the first of a
-// class, and the law of a grouping depends on how many of its keys are in each class.
+// Two keys are interchangeable if they have the same number of values, and exchanging them maps each grouping to a
+// grouping of the same variance. Claim: the law of a grouping depends only on how many of its keys are in each
+// class. Proof. Such an exchange maps the noisy tables to noisy tables with the same law. The fit depends on
+// nothing else, so the exchange maps the fit to the fit. A fitted table over some keys therefore has the law of the
+// fitted table over the keys to which they are mapped. Exchanges can be combined: exchanging (k l), (l m) and (k l)
+// in turn exchanges (k m). So it suffices to compare each key with the first of a class. ∎
 func (l *lattice) classes() []int {
 	of := map[uint64]int{}
 	for i, s := range l.sets {

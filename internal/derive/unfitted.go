@@ -6,8 +6,8 @@ import (
 	"dither/noise"
 )
 
-// unfitted is the fit of a measure whose tables are not sums of one another, such as distinct counts
-// (plan.Measure.Additive): each table stays as it was released, with its own noise.
+// unfitted returns the fit of a measure whose tables are not sums of one another, such as a distinct count
+// (plan.Measure.Additive). Each table stays as it was released, with its own noise.
 func unfitted(noises []noise.Distribution) (f fit) {
 	for _, d := range noises {
 		law := &noise.Combination{}
@@ -17,7 +17,7 @@ func unfitted(noises []noise.Distribution) (f fit) {
 	return f
 }
 
-// fit gives the estimated table of each grouping: integers over one denominator for each.
+// fit returns the estimated table of each grouping, as integers over one denominator for each.
 func (f fit) fit(noisy [][]*big.Int) (fitted [][]*big.Int, denominators []*big.Int) {
 	if f.lattice != nil {
 		return f.lattice.fit(noisy)

@@ -8,8 +8,9 @@ import (
 	"dither/internal/plan"
 )
 
-// Whole makes counts appear as non-negative integers that add up. Their intervals stay around the original estimates.
-// It is post-processing, and biased: raising negative counts lowers the others in their total.
+// Whole makes counts appear as non-negative integers that add up. Their intervals stay around the original
+// estimates. This is post-processing. It is biased: raising negative counts to 0 lowers the other counts of the
+// same total.
 func (a *Answer) Whole() { a.whole = true }
 
 func notNegative(n *big.Int) *big.Int {
@@ -21,15 +22,15 @@ func notNegative(n *big.Int) *big.Int {
 
 // makeWhole rounds the counts of all groupings together.
 //
-// If each grouping contains the next coarser one's keys, as in ROLLUP, rounding goes from the total down: each integer
-// is distributed among its parts. Otherwise the total is distributed among all cells of all keys, as far as they are
-// known, and the coarser tables are their sums.
+// If each grouping contains the keys of the next coarser one, as in ROLLUP, makeWhole starts at the total and
+// distributes each integer among its parts. Otherwise it distributes the total among the cells of all keys, and the
+// coarser tables are sums of these cells.
 func (a *Answer) makeWhole(grids []*grid) {
 	for j, m := range a.plan.Measures {
 		if m.Kind == bounded.Sum {
 			continue
 		}
-		order := make([]int, len(grids)) // from the coarsest
+		order := make([]int, len(grids)) // from the coarsest to the finest
 		for i := range order {
 			order[i] = len(grids) - 1 - i
 		}
@@ -52,7 +53,8 @@ func (a *Answer) makeWhole(grids []*grid) {
 	}
 }
 
-// chain reports whether each grouping contains the next one's keys; groupings are sorted by their number of keys.
+// chain reports whether each grouping contains the keys of the next. Groupings are sorted by their number of keys,
+// in decreasing order.
 func (a *Answer) chain() bool {
 	for i := 1; i < len(a.plan.Sets); i++ {
 		if keySet(a.plan.Sets[i].Keys)&^keySet(a.plan.Sets[i-1].Keys) != 0 {
@@ -75,14 +77,14 @@ func (a *Answer) partsOf(fine, coarse plan.Grouping) [][]int {
 	return out
 }
 
-// wholeFromAll distributes the total among the cells of all keys, and adds up.
+// wholeFromAll distributes the total among the cells of all keys, and adds these up to the cells of each grouping.
 func (a *Answer) wholeFromAll(grids []*grid, j int) {
 	m, p := a.plan.Measures[j], a.plan
 	all := plan.Grouping{}
 	for k := range p.Keys {
 		all.Keys = append(all.Keys, k)
 	}
-	// The fitted tables are those of a lattice already: fitted to themselves, they give the table of all keys.
+	// Fitting the fitted tables again leaves them unchanged, and gives the table over all keys.
 	l := newLattice(p, j)
 	common := big.NewInt(1)
 	for _, g := range grids {
@@ -121,16 +123,18 @@ func (a *Answer) wholeFromAll(grids []*grid, j int) {
 	}
 }
 
-// nearest is the whole number nearest to v/d, d > 0, and 0 below 0; halves go up.
+// nearest returns the integer nearest to v/d, for d > 0, with halves rounded up. It returns 0 if that integer is
+// negative.
 func nearest(v, d *big.Int) *big.Int {
 	x := new(big.Int).Lsh(v, 1)
 	x.Add(x, d)
-	return notNegative(x.Div(x, new(big.Int).Lsh(d, 1))) // Div rounds down, d being positive
+	return notNegative(x.Div(x, new(big.Int).Lsh(d, 1))) // Div rounds down, because d is positive
 }
 
-// distribute makes integers of the parts of each total. It takes the point nearest to the values, in squares, among all
-// non-negative ones that add up to the total [the projection onto a simplex: Held, Wolfe & Crowder 1974]. Then it
-// rounds each number down, or up for those with the largest remainders, as many as the total needs.
+// distribute rounds the parts of each total to integers that add up to it. It first finds the point nearest to the
+// values, in the sum of squares, among all points with non-negative coordinates that add up to the total [the
+// projection onto a simplex: Held, Wolfe & Crowder 1974]. Then it rounds each coordinate down, except as many as
+// the total requires: those with the largest remainders are rounded up.
 func (f *fitted) distribute(totals []*big.Int, parts [][]int) {
 	for t, members := range parts {
 		f.simplex(totals[t], members)
@@ -140,8 +144,8 @@ func (f *fitted) distribute(totals []*big.Int, parts [][]int) {
 func (f *fitted) simplex(total *big.Int, members []int) {
 	order := slices.Clone(members)
 	slices.SortStableFunc(order, func(x, y int) int { return f.values[y].Cmp(f.values[x]) })
-	// In units of 1/denominator the result is max(x − τ, 0), τ = (the sum of the k largest − total)/k, for the
-	// largest k that leaves all of these positive.
+	// In units of 1/denominator, the result is max(x − τ, 0) with τ = (the sum of the k largest − total)/k, for the
+	// largest k for which all of these k results are positive.
 	whole := new(big.Int).Mul(total, f.denominator)
 	sum, excess, k := new(big.Int), new(big.Int), int64(0)
 	for i, c := range order {
@@ -173,7 +177,7 @@ func (f *fitted) simplex(total *big.Int, members []int) {
 		rests = append(rests, rest{c, r})
 	}
 	slices.SortStableFunc(rests, func(x, y rest) int { return y.of.Cmp(x.of) })
-	for i := range left.Int64() { // fewer than there are parts
+	for i := range left.Int64() { // left is smaller than the number of parts
 		f.whole[rests[i].cell].Add(f.whole[rests[i].cell], big.NewInt(1))
 	}
 }

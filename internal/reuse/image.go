@@ -8,16 +8,16 @@ import (
 	"dither/internal/value"
 )
 
-// through is an expression that reads rows through one other expression alone, as a function of that one's value:
-// the month of a day, or whether an age is 18 at least.
+// through is an expression as a function of one other expression's value: for example the month of a day, or
+// whether an age is at least 18. The expression reads nothing else of a row.
 type through struct {
 	e    *bounded.Expr
 	is   bool // e is the other expression itself
 	args []through
 }
 
-// readsThrough gives e as a function of another expression; false where e reads anything else of a row, or does
-// what engines round differently.
+// readsThrough returns e as a function of the value of other. It returns false if e reads anything else of a row,
+// or uses an operation that engines round differently.
 func readsThrough(e, other *bounded.Expr) (through, bool) {
 	if e.Same(other) {
 		return through{e: e, is: true}, true
@@ -39,7 +39,8 @@ func readsThrough(e, other *bounded.Expr) (through, bool) {
 	return out, true
 }
 
-// at is what every engine gives for a row of which the other expression is x (see bounded.Expr.Apply).
+// at returns the value that every engine computes for f in a row in which the other expression has the value x: see
+// [bounded.Expr.Apply].
 func (f through) at(x value.Value) value.Value {
 	if f.is {
 		return x
@@ -51,21 +52,21 @@ func (f through) at(x value.Value) value.Value {
 	return f.e.Apply(args...)
 }
 
-// image is what an expression gives, by a key's values.
+// image holds the value of an expression for each value of a key.
 type image struct {
 	key  *bounded.Key
 	f    through
 	once sync.Once
-	to   []value.Value // what each value of the key gives
-	null value.Value   // what NULL does
+	to   []value.Value // by value of the key
+	null value.Value   // the expression's value if the key is NULL
 }
 
-// maxApplied bounds how often nodes of an expression are applied to values of a key: what takes more is asked of
-// the rows.
+// maxApplied limits how many nodes of an expression are evaluated on values of a key. Above it, the question is not
+// answered from an earlier release.
 const maxApplied = 100_000
 
-// image finds the key of q through which an expression of p reads rows, that with the fewest values, and what they
-// give; −1 without.
+// image finds a key of q such that e, an expression of p, is a function of that key. If there are several, it
+// chooses the key with the fewest values. It returns the key's index with the values of e, or −1 if there is none.
 func (c *comparison) image(e *bounded.Expr) (int, *image) {
 	key, f := -1, through{}
 	for k := range c.q.Keys {
@@ -83,7 +84,7 @@ func (c *comparison) image(e *bounded.Expr) (int, *image) {
 	return key, c.reader.image(e, &c.q.Keys[key], f)
 }
 
-// image computes what e gives as a function of a key, once for all releases by one key.
+// image computes e as a function of a key. The result is shared by all releases with the same key.
 func (r *Reader) image(e *bounded.Expr, key *bounded.Key, f through) *image {
 	r.mu.Lock()
 	all := r.images[e]

@@ -11,13 +11,13 @@ import (
 	"dither/internal/plan"
 )
 
-// A release is kept with marks of what it is about, by which later questions find it without planning every earlier
-// one again. A mark is a short digest of a canonical text: different texts may have one, and what is found by marks
-// is compared in full.
+// Each release is stored with marks: short digests of canonical texts. Marks let later questions find the release
+// without planning every earlier one again. Different texts may have the same mark, so everything found by marks is
+// compared in full.
 
-// Marks returns a mark for each measure and for each condition of WHERE, which Follow compares. If a release of q answers
-// a part of p, then p and q have a measure in common, and p has every condition of q. The lists are empty if nothing
-// follows from the plan.
+// Marks returns a mark for each measure and for each condition of WHERE, which Follow compares. If a release of q
+// answers a part of p, then p and q have a measure in common, and p has every condition of q. The lists are empty
+// if no answer can follow from a release of p.
 func Marks(p *plan.Plan) (measures, conditions []string) {
 	if !Followable(p) {
 		return nil, nil
@@ -42,8 +42,8 @@ func Marks(p *plan.Plan) (measures, conditions []string) {
 	return measures, slices.Compact(conditions)
 }
 
-// MarkAtAnyPrice returns a mark that a question has at every price. It covers the text of plan.Canonical without prices,
-// noise and the values of keys.
+// MarkAtAnyPrice returns a mark that a question has at every price. It covers the text of plan.Canonical without
+// prices, noise and the values of keys.
 func MarkAtAnyPrice(p *plan.Plan, versions ...int) string {
 	var b strings.Builder
 	fmt.Fprintf(

@@ -9,20 +9,20 @@ import (
 	"dither/internal/plan"
 )
 
-// Reader finds what earlier releases tell of one plan, and keeps what it found: plans keep nothing. It is safe for
-// concurrent use, and compares the plan with several others at once.
+// Reader determines what earlier releases answer of one plan, and caches its results. It is safe for concurrent
+// use, and can compare the plan with several releases at once.
 type Reader struct {
 	asked      *plan.Plan
 	followable bool
 	seed       maphash.Seed
-	conditions *expressions // of WHERE
+	conditions *expressions // the conditions of the plan's WHERE
 
 	mu       sync.Mutex
 	compared map[*plan.Plan]*comparison
-	images   map[*bounded.Expr][]*image // of the plan's expressions
+	images   map[*bounded.Expr][]*image // by expression of the plan: its values by key
 }
 
-// NewReader prepares to read earlier releases for a plan.
+// NewReader returns a reader for the plan asked.
 func NewReader(asked *plan.Plan) *Reader {
 	r := &Reader{
 		asked: asked, followable: Followable(asked), seed: maphash.MakeSeed(),
@@ -32,7 +32,7 @@ func NewReader(asked *plan.Plan) *Reader {
 	return r
 }
 
-// with is the comparison with an earlier plan.
+// with returns the comparison of the plan with an earlier plan q.
 func (r *Reader) with(q *plan.Plan) *comparison {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -51,13 +51,13 @@ func (r *Reader) hash(e *bounded.Expr) uint64 {
 	return h.Sum64()
 }
 
-// expressions are different ones, in the order in which they were met.
+// expressions is a list of distinct expressions, in the order in which they were added.
 type expressions struct {
 	all    []*bounded.Expr
-	hashed map[uint64][]int // their places
+	hashed map[uint64][]int // indices in all, by hash
 }
 
-// conjunction lists the conditions that an expression is the conjunction of, each once; none for nil.
+// conjunction returns the distinct conditions whose conjunction is e. It returns an empty list if e is nil.
 func (r *Reader) conjunction(e *bounded.Expr) *expressions {
 	out := &expressions{hashed: map[uint64][]int{}}
 	var add func(*bounded.Expr)
@@ -79,7 +79,7 @@ func (r *Reader) conjunction(e *bounded.Expr) *expressions {
 	return out
 }
 
-// at is the place of an expression of that hash, or −1.
+// at returns the index of the expression that is the Same as e, whose hash is h, or −1 if there is none.
 func (s *expressions) at(h uint64, e *bounded.Expr) int {
 	for _, i := range s.hashed[h] {
 		if s.all[i].Same(e) {
@@ -111,21 +111,24 @@ func (r *Reader) further(q *bounded.Expr) ([]*bounded.Expr, bool) {
 	return out, true
 }
 
-// comparison is what a Reader found of its plan p and an earlier plan q. Its methods are called under mu.
+// comparison holds what a Reader found by comparing its plan p with an earlier plan q. Callers of its methods hold
+// mu.
 type comparison struct {
 	reader *Reader
 	p, q   *plan.Plan
 
 	mu       sync.Mutex
-	measures map[uint64][]int // the places of q's, by hash; nil before any was sought
-	known    bool             // the rows have been compared:
-	same     bool             // the same rows are left
-	picked   map[int][]bool   // which values of q's keys are picked
-	leads    []led            // where they lead to
-	tables   []overKeys       // what was found by grouping
+	measures map[uint64][]int // indices of the measures of q, by hash; nil before the first use
+	known    bool             // whether compareRows has run
+	same     bool             // the result of compareRows
+	// by key of q: the values that the further conditions of p admit; no entry if they concern no such key
+	picked map[int][]bool
+	leads  []led      // for each key of p: the key of q that determines it
+	tables []overKeys // the results of findCells, by grouping
 }
 
-// overKeys is what follows over the grouping by some keys: nil where nothing does.
+// overKeys is the result of findCells for the grouping by some keys. It is nil if the cells of this grouping do not
+// follow from q.
 type overKeys struct {
 	keys []int
 	is   *Following
@@ -148,7 +151,7 @@ func (c *comparison) measure(m *plan.Measure) int {
 	return -1
 }
 
-// hash is the same for measures that are the Same.
+// hash returns a hash that is equal for measures that are the Same.
 func (c *comparison) hash(m *plan.Measure) uint64 {
 	var h maphash.Hash
 	h.SetSeed(c.reader.seed)
@@ -159,7 +162,7 @@ func (c *comparison) hash(m *plan.Measure) uint64 {
 	return h.Sum64()
 }
 
-// rows reports that picked cells of q hold exactly the rows of p.
+// rows reports whether the rows of p are exactly the rows in those cells of q that the conditions of p admit.
 func (c *comparison) rows() bool {
 	if !c.known {
 		c.known, c.same = true, c.compareRows()
@@ -167,7 +170,8 @@ func (c *comparison) rows() bool {
 	return c.same
 }
 
-// cells returns, for each cell of g, the cells of q's table that add up to it; nil if none do.
+// cells returns, for each cell of g, the cells of q's table that add up to it. It returns nil if the cells of g do
+// not follow from q.
 func (c *comparison) cells(g plan.Grouping) *Following {
 	i := slices.IndexFunc(c.tables, func(t overKeys) bool { return slices.Equal(t.keys, g.Keys) })
 	if i < 0 {

@@ -1,6 +1,6 @@
-// Package reuse decides which earlier releases answer a question, at no further cost: it compares what two plans
-// measure, as typed trees, and gives the cells of the one as sums of cells of the other. It reads plans alone,
-// never rows, and no canonical text.
+// Package reuse decides which earlier releases answer a question at no further cost. It compares what two plans
+// measure, as typed trees, and expresses the cells of one as sums of cells of the other. It reads plans alone: no
+// rows and no canonical text.
 package reuse
 
 import (
@@ -10,43 +10,42 @@ import (
 	"dither/internal/plan"
 )
 
-// Following tells how the cells of a measure over one grouping follow from what another plan released: each is a
-// sum of cells of the other's table over some of its keys. They need not be equally many: the months of a release
-// by day have 28 to 31.
+// Following states how the cells of a measure over one grouping follow from the release of another plan. Each cell
+// is a sum of cells of the other plan's table over some of its keys. The sums may have different lengths: over a
+// release by day, a month has 28 to 31 cells.
 type Following struct {
-	Measure int   // among the other plan's
-	Keys    []int // of the other plan, increasing: those whose table is taken, summed over the others
-	// Cells are, for each cell of the grouping, the cells of that table, in the order of its keys, that add up to
-	// it; none where it is 0 for all rows.
+	Measure int   // index among the measures of the other plan
+	Keys    []int // keys of the other plan, in increasing order; its table is summed over all other keys
+	// Cells lists, for each cell of the grouping, the cells of that table that add up to it, in the order of the
+	// table's keys. The list is empty if the cell is 0 for all rows.
 	Cells [][]int
 }
 
-// Follow tells how measure m over grouping g of the reader's plan p follows from what q releases, both being
-// planned under one policy over one sealed version; false where it does not.
+// Follow states how measure m over grouping g of the reader's plan p follows from what q releases. Both plans must
+// be planned under one policy over one sealed version. Follow returns false if the measure does not follow.
 //
-// Claim: for every table of rows, each of p's exact *bounded* cells is the sum of those cells of q. (The same of
-// what the aggregates would be without bounds is not claimed.) Proof, case by case.
-//   - The measures are the Same, so each row contributes the same integer.
-//   - Columns that both plans read are cleaned alike: the policy is the same, and so is the version of a public
-//     table that their values are of. So two expressions that are the Same have the same value in each row.
-//   - The same rows are left. WHERE has the same conditions; what p has besides picks values of q's keys, and is
-//     true for no row that q drops (see picks). A key drops a row if its value is not a known one, which can only
-//     be NULL: a key of which NULL is one, or that has none, drops none. Each key that one plan has and the other
-//     has not is of that kind, or drops what the other plan drops, or what is then taken from its cells (see
-//     leads).
-//   - Each row that is left is in one cell of q's, and in the one of p's that this cell leads to: a key of p is
-//     one of q's, or a function of one, whose value decides p's. Two keys of p may be functions of one; a cell of
-//     p to which none leads is then 0, for all rows.
-//   - Parts drop the same rows: none where each row is a unit; else both plans are confined, or neither, under one
-//     policy's division, whose rule asks for no question.
-//   - What a unit keeps is the same: each row is a unit; or at most so many rows of a unit count, the same number,
-//     of the same rows, in their one order (see sameOrder), and no condition of p takes some of q's rows after q's
-//     cap; or the plans have the same cells, and the same caps: without ranks an engine puts a unit's cells in an
-//     order of their keys alone.
-//   - Units in cells are counted alike only where the cells and the caps are the same: a unit may be in several
-//     cells.
-//   - Nothing else plays a part in what a Followable plan measures: TestEveryFieldIsDecided lists each field of a
-//     plan and of its statement with the case that speaks of it, and fails for one that is new. ∎
+// Claim: for every table of rows, each exact *bounded* cell of p is the sum of the stated cells of q. (Nothing is
+// claimed about the aggregates without bounds.) Proof, by what determines a cell.
+//   - The measures are the Same, so each row contributes the same integer to both.
+//   - Columns that both plans read are cleaned alike. The policy is the same, and so is the version of a public
+//     table from which they take their values. So expressions that are the Same have the same value in each row.
+//   - The same rows remain in both plans. p has every condition of q's WHERE. Each further condition of p is about
+//     one key of q, picks some of its values, and is true for no row that q drops (see picks). A key drops a row if
+//     the row's value is not one of its known values, which happens only if the value is NULL. It drops no row if
+//     its expression is never NULL, or if NULL is one of its values. Every other key of q drops only rows that p
+//     drops too. Every key of p drops no row, or only rows that q drops too (see lead).
+//   - Each remaining row is in one cell of q, and in the cell of p to which that cell leads: each key of p is a key
+//     of q, or a function of one, so a value of q's key determines the value of p's. Two keys of p may be functions
+//     of the same key of q. A cell of p to which no cell of q leads is 0 for all rows.
+//   - Parts drop the same rows. If each row is a unit, they drop none. Otherwise both plans are confined to parts,
+//     or neither is. Which parts are a unit's own depends on the policy and not on the question.
+//   - Each unit keeps the same rows. There are three cases. In the first, each row is a unit. In the second, the
+//     same number of a unit's rows count, in the same order (see sameOrder), and p has no further condition, which
+//     would drop some of the rows that q's cap kept. In the third, the plans have the same cells and the same caps:
+//     without ranks, an engine orders a unit's cells by their keys alone.
+//   - Counts of units follow only if the cells and the caps are the same, because a unit may be in several cells.
+//   - Nothing else affects what a Followable plan measures. TestEveryFieldIsDecided lists each field of a plan and
+//     of its statement with the item above that covers it, and fails for a new field. ∎
 func (r *Reader) Follow(m *plan.Measure, g plan.Grouping, q *plan.Plan) (Following, bool) {
 	p := r.asked
 	if !r.followable || !Followable(q) {
@@ -71,7 +70,7 @@ func (r *Reader) Follow(m *plan.Measure, g plan.Grouping, q *plan.Plan) (Followi
 	return out, true
 }
 
-// Tells reports that some measure of the reader's plan follows from what q released, in all groupings.
+// Tells reports whether some measure of the reader's plan follows from what q released, in all groupings.
 func (r *Reader) Tells(q *plan.Plan) bool {
 	return slices.ContainsFunc(r.asked.Measures, func(m *plan.Measure) bool {
 		return !slices.ContainsFunc(r.asked.Groupings(), func(g plan.Grouping) bool {
@@ -81,11 +80,11 @@ func (r *Reader) Tells(q *plan.Plan) bool {
 	})
 }
 
-// Followable reports a plan that releases sums and counts alone, over one table, in groups and within bounds that
-// were known: all that its release depends on is then what Follow compares, or the plan's versions, noise and
-// price.
+// Followable reports whether p releases only sums and counts, over one table, with groups and bounds that were
+// known in advance. What such a release depends on is compared by Follow, or is one of the plan's versions, its
+// noise or its price.
 func Followable(p *plan.Plan) bool {
-	if p.Source != nil { // which of a unit's rows count goes there by what the question evaluates of them
+	if p.Source != nil { // over a relation, the rows of a unit that count depend on what the question evaluates of them
 		return false
 	}
 	if p.Rows != nil || len(p.Searches)+len(p.Quantiles)+len(p.Modes) > 0 || p.Selection != nil || p.Open() || p.Other {
@@ -103,7 +102,7 @@ func Followable(p *plan.Plan) bool {
 	})
 }
 
-// sameCaps reports that a unit keeps the same of a measure in both plans.
+// sameCaps reports whether a unit keeps the same rows and cells for a measure in both plans.
 func sameCaps(m *plan.Measure, p, q *plan.Plan) bool {
 	sameCells := func() bool {
 		missing := func(k bounded.Key) bool { return keyLike(q, &k) < 0 }
@@ -120,8 +119,8 @@ func sameCaps(m *plan.Measure, p, q *plan.Plan) bool {
 	return p.Caps == q.Caps && sameCells()
 }
 
-// sameOrder reports that a unit's rows are in one order in both plans: in that of their ranks or, where they have
-// none, in that which the columns make that a question reads.
+// sameOrder reports whether a unit's rows have the same order in both plans. It is the order of their ranks. If the
+// rows have no ranks, it is an order by the columns that the question reads.
 func sameOrder(p, q *plan.Plan) bool {
 	return !p.Unranked && !q.Unranked || slices.Equal(readNames(p), readNames(q))
 }
@@ -135,7 +134,8 @@ func readNames(p *plan.Plan) (out []string) {
 	return out
 }
 
-// keyLike is the index of the key of q that is the same expression with the same known values, or −1.
+// keyLike returns the index of the key of q that has the same expression and the same known values, or −1 if there
+// is none.
 func keyLike(q *plan.Plan, k *bounded.Key) int {
 	for i := range q.Keys {
 		if q.Keys[i].Same(k) {

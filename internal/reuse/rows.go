@@ -8,8 +8,8 @@ import (
 	"dither/internal/value"
 )
 
-// compareRows finds which values of q's keys p picks, and where they lead to; false where p's rows are not those of
-// picked cells.
+// compareRows finds which values of q's keys the conditions of p admit, and which keys of q determine those of p.
+// It returns false if the rows of p are not exactly the rows in the admitted cells of q.
 func (c *comparison) compareRows() bool {
 	p, q := c.p, c.q
 	if !sameOrigins(p, q) || p.Unit != nil && (p.Part == nil) != (q.Part == nil) {
@@ -19,14 +19,15 @@ func (c *comparison) compareRows() bool {
 	if !ok || len(extra) > 0 && p.Unit != nil || !c.picks(extra) {
 		return false
 	}
-	dropped := make([]bool, len(q.Keys)) // in p too: the rows that q drops for the key's sake
+	dropped := make([]bool, len(q.Keys)) // by key of q: p also drops every row that this key drops
 	for k := range q.Keys {
 		dropped[k] = complete(&q.Keys[k]) || c.picked[k] != nil
 	}
 	return c.lead(dropped) && !slices.Contains(dropped, false)
 }
 
-// sameOrigins reports that columns of both plans have the values of one version of a public table.
+// sameOrigins reports whether the columns that both plans have take their values from the same version of a public
+// table.
 func sameOrigins(p, q *plan.Plan) bool {
 	same := func(c, o bounded.Column) bool {
 		if c.ValuesFrom == nil || o.ValuesFrom == nil {
@@ -39,13 +40,14 @@ func sameOrigins(p, q *plan.Plan) bool {
 	})
 }
 
-// complete reports that no row is dropped for the key's sake.
+// complete reports whether the key drops no row.
 func complete(k *bounded.Key) bool {
 	return !k.Expr.Nullable || k.Index(value.NullOf(k.Expr.Type)) >= 0
 }
 
-// picks finds the values of q's keys that further conditions leave, by key: each condition is about one key alone.
-// It is not one for picking where it would be true of a row that q dropped, or where no value is left.
+// picks finds, for each key of q, the values that the conditions extra of p admit. Each condition must be a
+// function of one key. picks returns false if a condition is true for a row that q drops, or if no value of a key
+// is left.
 func (c *comparison) picks(extra []*bounded.Expr) bool {
 	c.picked = map[int][]bool{}
 	for _, e := range extra {
@@ -68,23 +70,26 @@ func (c *comparison) picks(extra []*bounded.Expr) bool {
 	return true
 }
 
-// led is a key as a function of an earlier release's.
+// led is a key of p as a function of a key of q.
 type led struct {
-	key int   // that one; −1 where it is none's
-	to  []int // for each of its values, the place of the one that it leads to; −1 where that is none of the key's
+	key int // the index of q's key; −1 if no key of q determines this one
+	// for each value of q's key: the index of the value of p's key that it determines; −1 if p's key does not have
+	// that value
+	to []int
 }
 
-// lead finds of which of q's keys each of p's is a function: of the very same, or else of one that it reads rows
-// through. It is false where p drops rows that q does not, and tells in dropped of which of q's keys p drops the
-// rows that q does.
+// lead finds, for each key of p, the key of q that determines it. This is the same key, or a key of which it is a
+// function. lead returns false if p's keys could drop a row that q does not drop. It sets dropped[k] if p's keys
+// drop every row that q's key k drops.
 //
-//   - q drops the rows where its key is NULL, if that is none of its values. p drops them where the key is one of
-//     p's, or some key of p that is a function of it has, at NULL, none of its values.
-//   - p drops the rows where its key is NULL, if that is none of its values. Where it is a function of q's key,
-//     none of this key's values may lead there. (None does: what can make NULL of rows stands in q's key too, or
-//     NULL is among the values of p's.)
-//   - A value of q's that leads to one that p's key is known not to have is no row's: its cells are 0 for all
-//     rows, in a part of p's or not.
+//   - A key of q drops the rows in which it is NULL, unless NULL is one of its values. p drops them too if p has
+//     the same key. It also does if a key of p is a function of q's key, and the function's value at NULL is not
+//     among the values of p's key.
+//   - A key of p drops the rows in which it is NULL, unless NULL is one of its values. If it is a function of a key
+//     of q, lead returns false if the function maps a value of q's key to such a NULL.
+//   - If the function maps a value of q's key to a value other than NULL that p's key does not have, then no row
+//     has that value of q's key, because p's key has all values that can occur. The cells of q with that value are
+//     0 for all rows.
 func (c *comparison) lead(dropped []bool) bool {
 	c.leads = make([]led, len(c.p.Keys))
 	for i := range c.p.Keys {
@@ -94,7 +99,8 @@ func (c *comparison) lead(dropped []bool) bool {
 			continue
 		}
 		k, f := c.image(key.Expr)
-		if k < 0 || c.q.Keys[k].Expr.Same(key.Expr) { // the same with other values is not compared
+		// a key with the same expression and other known values is not compared further
+		if k < 0 || c.q.Keys[k].Expr.Same(key.Expr) {
 			c.leads[i].key = -1
 			if !complete(key) {
 				return false
@@ -114,7 +120,7 @@ func (c *comparison) lead(dropped []bool) bool {
 	return true
 }
 
-// places are 0, 1, … below n.
+// places returns 0, 1, …, n−1.
 func places(n int) []int {
 	out := make([]int, n)
 	for i := range out {
@@ -123,7 +129,8 @@ func places(n int) []int {
 	return out
 }
 
-// findCells finds the cells of q's table that make up each cell of g; nil where q has no such table.
+// findCells finds the cells of q's table that add up to each cell of g. It returns nil if q has no table over the
+// needed keys.
 func (c *comparison) findCells(g plan.Grouping) *Following {
 	p, q := c.p, c.q
 	needed := make([]bool, len(q.Keys))
@@ -142,7 +149,7 @@ func (c *comparison) findCells(g plan.Grouping) *Following {
 			table.Keys = append(table.Keys, k)
 		}
 	}
-	if !slices.ContainsFunc(q.Groupings(), func(s plan.Grouping) bool { // some grouping of q has all of these
+	if !slices.ContainsFunc(q.Groupings(), func(s plan.Grouping) bool { // some grouping of q has all keys of the table
 		return !slices.ContainsFunc(table.Keys, func(k int) bool { return !s.Has(k) })
 	}) {
 		return nil

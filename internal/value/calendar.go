@@ -2,18 +2,19 @@ package value
 
 import "time"
 
-// DateFields are the parts that DatePart reads. DateUnits are the units to whose beginning DateTrunc goes back.
+// DateFields are the parts of a date that DatePart returns. DateUnits are the units to whose first day DateTrunc
+// truncates a date.
 var (
 	DateFields = []string{"year", "quarter", "month", "day", "dow", "isodow", "doy"}
 	DateUnits  = []string{"year", "quarter", "month", "week", "day"}
 )
 
-const dayLength = 24 * 60 * 60 // seconds
+const dayLength = 24 * 60 * 60 // in seconds
 
 func dateOf(day int64) time.Time { return time.Unix(day*dayLength, 0).UTC() }
 
-// DatePart is one of DateFields of a day, as in PostgreSQL's EXTRACT: dow is 0 to 6 from Sunday, isodow 1 to 7 from
-// Monday.
+// DatePart returns one of DateFields of a day, as PostgreSQL's EXTRACT does. dow is 0 to 6 from Sunday, and isodow
+// is 1 to 7 from Monday.
 func DatePart(field string, day int64) int64 {
 	t := dateOf(day)
 	switch field {
@@ -33,8 +34,9 @@ func DatePart(field string, day int64) int64 {
 	return int64(t.Day())
 }
 
-// DateTrunc is the first day of the unit that contains a day, as in PostgreSQL's date_trunc; unit is one of DateUnits.
-// Weeks begin on Monday. Year 1's 1 January, the earliest day, is a Monday, so its week begins there.
+// DateTrunc returns the first day of the unit that contains a day, as PostgreSQL's date_trunc does. unit is one of
+// DateUnits. Weeks begin on Monday. The earliest day, 1 January of year 1, is a Monday, so its week begins on that
+// day.
 func DateTrunc(unit string, day int64) int64 {
 	t := dateOf(day)
 	month := t.Month()

@@ -1,5 +1,5 @@
-// Package value holds SQL scalars: a table's cells, a policy's declared values and a plan's constants. There are five
-// types, each with NULL, compared and written the same way everywhere.
+// Package value holds SQL scalars: the cells of tables, the declared values of policies and the constants of plans.
+// There are five types, each with NULL. Values are compared and written in the same way everywhere.
 package value
 
 import (
@@ -12,7 +12,7 @@ import (
 	"unicode/utf8"
 )
 
-// Type is a column's or an expression's type.
+// Type is the type of a column or an expression.
 type Type int
 
 // The five types.
@@ -21,12 +21,12 @@ const (
 	Real                    // IEEE 754 double precision, finite
 	Text                    // UTF-8, compared by bytes
 	Boolean
-	Date // proleptic Gregorian, days since 1970-01-01
+	Date // days since 1970-01-01, in the proleptic Gregorian calendar
 )
 
 var typeNames = map[Type]string{Integer: "integer", Real: "real", Text: "text", Boolean: "boolean", Date: "date"}
 
-// String is the name that ParseType reads.
+// String returns the name of the type, which ParseType reads.
 func (t Type) String() string {
 	if name, ok := typeNames[t]; ok {
 		return name
@@ -34,7 +34,8 @@ func (t Type) String() string {
 	return fmt.Sprintf("Type(%d)", int(t))
 }
 
-// ParseType reads "integer", "real", "text", "boolean" or "date".
+// ParseType returns the type named "integer", "real", "text", "boolean" or "date". It returns false for any other
+// name.
 func ParseType(name string) (Type, bool) {
 	for t, n := range typeNames {
 		if n == name {
@@ -44,8 +45,8 @@ func ParseType(name string) (Type, bool) {
 	return 0, false
 }
 
-// Value is one scalar. Only the field that Type names is used; a Date has its day number in Int. The zero Value has no
-// type; NULL is a Value with Null set.
+// Value is one scalar. Only the field for its Type is used, and a Date has its day number in Int. NULL is a Value
+// with Null set. The zero Value has no type.
 type Value struct {
 	Type Type
 	Null bool
@@ -55,39 +56,43 @@ type Value struct {
 	Bool bool
 }
 
-// NullOf is NULL of a type.
+// NullOf returns NULL of type t.
 func NullOf(t Type) Value { return Value{Type: t, Null: true} }
 
-// OfInt is an Integer value.
+// OfInt returns an Integer value.
 func OfInt(n int64) Value { return Value{Type: Integer, Int: n} }
 
-// OfReal is a Real value.
+// OfReal returns a Real value.
 func OfReal(x float64) Value { return Value{Type: Real, Real: x} }
 
-// OfText is a Text value.
+// OfText returns a Text value.
 func OfText(s string) Value { return Value{Type: Text, Text: s} }
 
-// OfBool is a Boolean value.
+// OfBool returns a Boolean value.
 func OfBool(b bool) Value { return Value{Type: Boolean, Bool: b} }
 
-// OfDay is a Date value, days since 1970-01-01.
+// OfDay returns a Date value. day counts days since 1970-01-01.
 func OfDay(day int64) Value { return Value{Type: Date, Int: day} }
 
-// Days that a Date may take: years 1 to 9999.
+// The first and the last day that a Date may be: those of the years 1 to 9999.
 const (
 	MinDay = -719162
 	MaxDay = 2932896
 )
 
-// MaxTextBytes bounds a text cell, so that every function of a text has a bounded cost.
+// MaxTextBytes is the largest number of bytes of a text cell. It bounds the cost of every function of a text.
 const MaxTextBytes = 4096
 
-// ErrSyntax reports a text that does not spell a value of the type.
+// ErrSyntax reports that a text is not the spelling of a value of the type.
 var ErrSyntax = errors.New("does not spell a value of the type")
 
-// Parse parses the text of a value: decimal integers of 64 bits; decimal reals, with "NaN", "Inf" and "Infinity" in any
-// case and sign; "true", "false", "t", "f", "1", "0" in any case; dates as YYYY-MM-DD, years 0001 to 9999; text of
-// valid UTF-8 without NUL, at most MaxTextBytes. Anything else is ErrSyntax.
+// Parse parses the text of a value of type t. It returns ErrSyntax for any text that is not listed here:
+//
+//   - Integer: a decimal integer of 64 bits.
+//   - Real: a decimal number; or "NaN", "Inf" or "Infinity" in any case, with or without a sign.
+//   - Boolean: "true", "false", "t", "f", "1" or "0" in any case.
+//   - Date: YYYY-MM-DD in the years 0001 to 9999.
+//   - Text: valid UTF-8 without NUL, of at most MaxTextBytes.
 func Parse(t Type, text string) (Value, error) {
 	switch t {
 	case Integer:
@@ -147,20 +152,21 @@ func parseReal(text string) (Value, error) {
 	for i := range len(text) {
 		switch text[i] {
 		case '_', 'x', 'X', 'p', 'P':
-			return Value{}, ErrSyntax // Go's own non-decimal forms
+			return Value{}, ErrSyntax // forms that only Go accepts, such as hexadecimal numbers
 		}
 	}
 	if len(text) == 4 && (text[0] == '-' || text[0] == '+') && lowerASCII(text[1:]) == "nan" {
-		return OfReal(math.NaN()), nil // strconv takes a sign before Inf only; C's printf writes -nan
+		return OfReal(math.NaN()), nil // strconv accepts a sign before Inf only; C's printf writes -nan
 	}
 	x, err := strconv.ParseFloat(text, 64)
-	if err != nil && !math.IsInf(x, 0) { // a decimal beyond the largest double reads as ±Inf
+	if err != nil && !math.IsInf(x, 0) { // a decimal beyond the largest double becomes ±Inf
 		return Value{}, ErrSyntax
 	}
 	return OfReal(x), nil
 }
 
-// Compare orders two values of one type, NULL last: -1, 0 or +1. Text is compared by bytes, false before true.
+// Compare orders two values of one type. It returns −1, 0 or 1. Text is compared by bytes, false comes before true,
+// and NULL comes last.
 func Compare(a, b Value) int {
 	if a.Null || b.Null {
 		return boolCompare(a.Null, b.Null)
@@ -177,7 +183,8 @@ func Compare(a, b Value) int {
 	}
 }
 
-// Identical reports that two values are one: of one type, both NULL or neither, and the same to the last bit, so that 0 is not −0.
+// Identical reports whether two values have the same type and are equal to the last bit. 0 and −0 are different,
+// and two NULLs of one type are identical.
 func Identical(a, b Value) bool {
 	if a.Type != b.Type || a.Null != b.Null {
 		return false
@@ -188,7 +195,7 @@ func Identical(a, b Value) bool {
 	return math.Float64bits(a.Real) == math.Float64bits(b.Real)
 }
 
-// IsTrue reports the boolean TRUE: neither FALSE nor NULL.
+// IsTrue reports whether v is the boolean TRUE, and neither FALSE nor NULL.
 func (v Value) IsTrue() bool { return !v.Null && v.Bool }
 
 func boolCompare(a, b bool) int {
@@ -201,7 +208,7 @@ func boolCompare(a, b bool) int {
 	return 1
 }
 
-// String writes the value as Parse reads it; NULL is "NULL".
+// String returns the value in the form that Parse reads, or "NULL".
 func (v Value) String() string {
 	if v.Null {
 		return "NULL"

@@ -142,7 +142,7 @@ func cellsOfUnits(b *bounded.Statement, rows string) string {
 		name := fmt.Sprintf("m%d", i)
 		sum := "sum"
 		if m.Kind == bounded.CountUnits {
-			sum = "max" // 1 for a cell, however many rows the unit has there
+			sum = "max" // once per cell, however many rows the unit has there
 		}
 		sums = append(sums, fmt.Sprintf("%s(%s) AS %s", sum, name, name))
 		out = append(out, cellBounded(b, m, name)+" AS "+name)

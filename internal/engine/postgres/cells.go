@@ -62,7 +62,7 @@ func tallied(b *bounded.Statement, m *bounded.Measure, contribution, name string
 	lo, hi := m.CellBounds(b.Caps)
 	small := b.Caps.RowsPerGroup == 0 || lo.IsInt64() && hi.IsInt64()
 	switch {
-	case m.Kind == bounded.CountUnits && small: // 1 for a cell, however many rows the unit has there
+	case m.Kind == bounded.CountUnits && small: // once per cell, however many rows the unit has there
 		return tally{"", integer(1), asInteger}
 	case m.Kind == bounded.CountRows && m.Lo <= 1 && 1 <= m.Hi && small:
 		return tally{"", "count(*)", asInteger}
