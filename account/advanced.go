@@ -8,26 +8,29 @@ import (
 	"dither/privacy"
 )
 
-// certainty is the precision, in bits, of interval evaluations that are rounded to a float64 at the end.
+// certainty is the precision in bits of interval evaluations whose results are rounded to a float64.
 const certainty = 256
 
-// steepest bounds an ε whose exponential is computed: far beyond any promise, and far within exact.Interval.Exp.
+// steepest is the largest ε whose exponential is computed. It is far beyond any useful promise, and within the
+// range of exact.Interval.Exp.
 const steepest = 100_000
 
-// Advanced is advanced composition [Dwork, Rothblum & Vadhan 2010, Theorem III.3], with unequal parts: mechanisms of
-// promises (εᵢ, δᵢ), kᵢ of each, are together (epsilon, delta)-differentially private with
+// Advanced returns the joint promise of several mechanisms by advanced composition [Dwork, Rothblum & Vadhan 2010,
+// Theorem III.3], with unequal parts. If parts has kᵢ mechanisms with promises (εᵢ, δᵢ), they are together
+// (epsilon, delta)-differentially private with
 //
 //	epsilon = √(2·ln(1/slack)·Σkᵢεᵢ²) + Σkᵢεᵢ(e^εᵢ − 1),  delta = Σkᵢδᵢ + slack.
 //
-// epsilon is rounded up, and may be +Inf; delta is exact, and at most 1. It is the textbook's figure, for comparison: a
-// privacy loss distribution is never above it.
+// epsilon is rounded up, and may be +Inf. delta is exact, and at most 1. This is the textbook figure, for
+// comparison. The ε of a privacy loss distribution is never above it.
 //
-// Proof. As at Basic, everything is pure except with probability Σkᵢδᵢ. Given the answers before it, the loss
-// Zᵢ of a pure mechanism lies in [−εᵢ, εᵢ] and has a mean of at most εᵢ(e^εᵢ−1) [ibid., Lemma III.2],
-// so that by Azuma's inequality ΣZᵢ exceeds its mean by more than t with probability at most
-// exp(−t²/(2Σεᵢ²)), which is slack at t = √(2·ln(1/slack)·Σεᵢ²). ∎
+// Proof. The sums in this proof run over the single mechanisms. As in the proof of Basic, every mechanism keeps its
+// pure promise εᵢ, except with probability at most Σδᵢ. Given the answers before it, the loss Zᵢ of a pure
+// mechanism lies in [−εᵢ, εᵢ] and has a mean of at most εᵢ(e^εᵢ−1) [ibid., Lemma III.2]. By Azuma's inequality, ΣZᵢ
+// exceeds the sum of these means by more than t with probability at most exp(−t²/(2Σεᵢ²)). This probability is
+// slack at t = √(2·ln(1/slack)·Σεᵢ²). ∎
 //
-// A slack of 0 or 1, and a negative count, is ErrParameter.
+// Advanced returns ErrParameter for a slack of 0 or 1, a negative count, or an ε beyond 100,000.
 func Advanced(parts []Repeated, slack privacy.Delta) (epsilon float64, delta privacy.Delta, err error) {
 	if slack.IsZero() || slack.Rat().Cmp(one) >= 0 {
 		return 0, privacy.Delta{},
@@ -47,7 +50,7 @@ func Advanced(parts []Repeated, slack privacy.Delta) (epsilon float64, delta pri
 	return floatAbove(total), Basic(parts...).Delta.Plus(slack), nil
 }
 
-// advancedMoments are Σkᵢεᵢ(e^εᵢ − 1) and Σkᵢεᵢ².
+// advancedMoments returns Σkᵢεᵢ(e^εᵢ − 1) and Σkᵢεᵢ².
 func advancedMoments(parts []Repeated) (mean, squares exact.Interval) {
 	mean, squares = number(0), number(0)
 	for _, p := range parts {
@@ -58,9 +61,9 @@ func advancedMoments(parts []Repeated) (mean, squares exact.Interval) {
 	return mean, squares
 }
 
-// advancedSlack is the slack, rounded up, at which Advanced returns an ε of at most e:
-// exp(−(e−mean)²/(2Σkᵢεᵢ²)). It returns false if no slack below 1 exists, because e is at most the mean, and if an εᵢ is
-// one that Advanced refuses.
+// advancedSlack returns the slack, rounded up, at which Advanced returns an ε of at most e. With mean = Σkᵢεᵢ(e^εᵢ
+// − 1), it is exp(−(e−mean)²/(2Σkᵢεᵢ²)). ok is false if e is at most mean, because no slack below 1 exists then, or
+// if some εᵢ is beyond the limit of Advanced.
 func advancedSlack(parts []Repeated, e privacy.Epsilon) (slack *big.Float, ok bool) {
 	for _, p := range parts {
 		if p.Epsilon.Rat().Cmp(big.NewRat(steepest, 1)) > 0 {
@@ -69,7 +72,7 @@ func advancedSlack(parts []Repeated, e privacy.Epsilon) (slack *big.Float, ok bo
 	}
 	mean, squares := advancedMoments(parts)
 	if squares.Lo().Sign() <= 0 {
-		return new(big.Float), true // nothing is lost at all
+		return new(big.Float), true // all εᵢ are 0
 	}
 	room := exact.IntervalOf(e.Rat(), certainty).Sub(mean)
 	if room.Lo().Sign() <= 0 {
@@ -86,14 +89,14 @@ var one = big.NewRat(1, 1) // never changed
 
 func number(n int64) exact.Interval { return exact.IntervalOf(new(big.Rat).SetInt64(n), certainty) }
 
-// surprise is ln(1/δ) = ln(1 + (1−δ)/δ), for 0 < δ ≤ 1.
+// surprise returns ln(1/δ), for 0 < δ ≤ 1. It computes ln(1 + (1−δ)/δ).
 func surprise(d privacy.Delta) exact.Interval {
 	odds := new(big.Rat).Sub(one, d.Rat())
 	return exact.IntervalOf(odds.Quo(odds, d.Rat()), certainty).Log1p()
 }
 
-// rootAbove is an upper bound of √x, x ≥ 0. big.Float's root is correct except for its last bits, so it is widened
-// by 2⁻²⁰⁰ of itself.
+// rootAbove returns an upper bound of √x, for x ≥ 0. It widens the root by the factor 1 + 2⁻²⁰⁰, because
+// big.Float's root may be wrong in its last bits.
 func rootAbove(x *big.Float) *big.Float {
 	root := new(big.Float).SetPrec(certainty).Sqrt(x)
 	wide := new(big.Float).SetPrec(certainty).SetMode(big.ToPositiveInf)

@@ -8,41 +8,44 @@ import (
 	"dither/privacy"
 )
 
-// Scheme is how a sample is drawn from the data before a mechanism runs on it. The set of sampled rows stays secret.
+// Scheme is the way in which a sample is drawn from the data before a mechanism runs on it. The set of sampled rows
+// stays secret.
 type Scheme int
 
 const (
-	// Poisson takes each unit independently with probability q. It amplifies under add/remove.
+	// Poisson includes each unit independently with probability q. It amplifies under add/remove.
 	Poisson Scheme = iota + 1
-	// FixedSize takes m of n units without replacement, every set of m with equal probability: q = m/n. It amplifies
-	// under change-one, where n is public and the same for neighbours.
+	// FixedSize draws m of n units without replacement. Every set of m units has the same probability, and q = m/n.
+	// It amplifies under change-one, where n is public and the same for neighbours.
 	FixedSize
 )
 
-// Amplified is amplification by sampling: the promise on the data of a mechanism that promises a on its sample, if a
-// scheme draws the sample with rate q:
+// Amplified returns the promise of a mechanism that runs on a random sample of the data. a is its promise on the
+// sample, and s draws the sample with rate q. The result is
 //
 //	(ln(1 + q(e^ε − 1)), qδ),
 //
-// ε rounded up to 17 digits and δ exact [Balle, Barthe & Gaboardi 2018, Theorem 8 for Poisson sampling under
-// add/remove and Theorem 9 for a fixed size under change-one: the two give one formula]. a must hold under the scheme's
-// relation, and so does what is returned.
+// with ε rounded up to 17 digits and δ exact [Balle, Barthe & Gaboardi 2018: Theorem 8 for Poisson sampling under
+// add/remove, Theorem 9 for a fixed size under change-one]. a must hold under the relation under which the scheme
+// amplifies, and the result holds under the same relation.
 //
-// Proof. Let neighbours differ in unit u, and e^ε′ = 1 + q(e^ε−1). Samples without u, of weight 1−q, give one
-// law M₀ on both.
+// Proof. Let two neighbours differ in unit u, and let e^ε′ = 1 + q(e^ε−1). Samples without u have weight 1−q, and
+// give the same law M₀ on both datasets.
 //
-// Under add/remove, samples with u give M₁ on the larger dataset: P = (1−q)M₀ + qM₁ and Q = M₀, and M₀ and
-// M₁ are indistinguishable to (ε, δ), sample by sample. So P(S) − e^ε′·Q(S) = q(M₁(S) − e^ε·M₀(S))
-// ≤ qδ. In the other order, M₁(S) ≥ e^−ε(M₀(S) − δ), so that Q(S) − e^ε′·P(S) ≤ M₀(S)·(1 −
-// e^ε′(1 − q + q·e^−ε)) + e^(ε′−ε)·qδ, where the bracket is at most 0, since
-// (1−q+q·e^ε)(1−q+q·e^−ε) ≥ 1 by Cauchy and Schwarz, and ε′ ≤ ε.
+// Under add/remove, let samples with u give the law M₁ on the larger dataset. Its output law is P = (1−q)M₀ + qM₁,
+// and that of the smaller dataset is Q = M₀. M₀ and M₁ are (ε, δ)-indistinguishable, because each sample with u is
+// a neighbour of the same sample without u. So P(S) − e^ε′·Q(S) = q(M₁(S) − e^ε·M₀(S)) ≤ qδ. In the other order,
+// M₁(S) ≥ e^−ε(M₀(S) − δ). So Q(S) − e^ε′·P(S) ≤ M₀(S)·(1 − e^ε′(1 − q + q·e^−ε)) + e^(ε′−ε)·qδ. The bracket is at
+// most 0, because (1−q+q·e^ε)(1−q+q·e^−ε) ≥ 1 by the Cauchy-Schwarz inequality. The last term is at most qδ,
+// because ε′ ≤ ε.
 //
-// Under change-one, samples with u give M₁ on one and M₁′ on the other. With β = e^(ε′−ε), P −
-// e^ε′·Q = q[(1−β)(M₁ − e^ε·M₀) + β(M₁ − e^ε·M₁′)], as comparing the factors of each law
-// shows. M₁ and M₁′ are of the same samples but for u. M₁ and M₀ are too: u replaced by a unit that its
-// sample lacks, any alike, makes a sample without u, all alike. Hence at most qδ. ∎
+// Under change-one, let samples with u give the law M₁ on one dataset, and samples with its replacement M₁′ on the
+// other. With β = e^(ε′−ε), comparing the coefficients of each law shows that P − e^ε′·Q = q[(1−β)(M₁ − e^ε·M₀) +
+// β(M₁ − e^ε·M₁′)]. M₁ and M₁′ are (ε, δ)-indistinguishable, because their samples are the same except for u. So
+// are M₁ and M₀: replacing u in its sample by a uniformly drawn unit outside the sample gives a uniformly drawn
+// sample without u. So each bracket is at most δ on every event, and the whole is at most qδ. ∎
 //
-// A q outside [0, 1], an unknown scheme, and an ε beyond 100,000 are ErrParameter.
+// Amplified returns ErrParameter for a q outside [0, 1], an unknown scheme, or an ε beyond 100,000.
 func (a Approximate) Amplified(q *big.Rat, s Scheme) (Approximate, error) {
 	switch {
 	case q == nil || q.Sign() < 0 || q.Cmp(one) > 0:
@@ -61,7 +64,7 @@ func (a Approximate) Amplified(q *big.Rat, s Scheme) (Approximate, error) {
 	out := Approximate{Delta: d}
 	if q.Sign() > 0 && !a.Epsilon.IsZero() {
 		e := a.Epsilon.Rat()
-		// e^ε − 1 loses as many bits as ε has zeros.
+		// If ε has n zeros after the binary point, e^ε − 1 loses n bits of precision.
 		bits := certainty + zeros(e)
 		growth := exact.IntervalOf(e, bits).Exp().Sub(exact.IntervalOf(one, bits))
 		found := epsilonAbove(exact.IntervalOf(q, bits).Mul(growth).Log1p().Hi())
@@ -73,9 +76,9 @@ func (a Approximate) Amplified(q *big.Rat, s Scheme) (Approximate, error) {
 	return out, nil
 }
 
-// epsilonAbove is x > 0 as a loss, rounded up to 17 digits.
+// epsilonAbove returns x > 0 as an ε, rounded up to 17 digits.
 func epsilonAbove(x *big.Float) privacy.Epsilon {
 	r, _ := x.Rat(nil)
-	e, _ := privacy.EpsilonOf(exact.CeilDigits(r, 17)) // its only error is of a negative number
+	e, _ := privacy.EpsilonOf(exact.CeilDigits(r, 17)) // it fails for negative numbers only
 	return e
 }

@@ -7,45 +7,48 @@ import (
 	"dither/privacy"
 )
 
-// Approximate is the promise of (ε, δ)-differential privacy: P(S) ≤ e^ε·Q(S) + δ for every event S, on
-// neighbouring datasets in both orders. δ = 0 is the pure promise. The zero value is a mechanism that loses nothing.
+// Approximate is the promise of (ε, δ)-differential privacy: P(S) ≤ e^ε·Q(S) + δ for every event S, where P and Q
+// are the output laws on two neighbouring datasets, in either order. If δ = 0, the promise is pure. The zero value
+// is the promise of a mechanism that reveals nothing.
 type Approximate struct {
 	Epsilon privacy.Epsilon
 	Delta   privacy.Delta
 }
 
-// Repeated is a promise that each of Count mechanisms makes.
+// Repeated is a promise that each of Count mechanisms keeps.
 type Repeated struct {
 	Approximate
 	Count int64
 }
 
-// Basic is basic composition: mechanisms with promises (εᵢ, δᵢ) keep (Σεᵢ, Σδᵢ) together; δ is at most 1
-// [Dwork, Kenthapadi, McSherry, Mironov & Naor 2006, Theorem 1]. The sums are exact, unless a fraction becomes long:
-// then it is rounded up, far beyond any float's digits. It also holds for mechanisms that are chosen adaptively, if
-// their promises are fixed in advance. A negative count counts as 0.
+// Basic returns the joint promise of several mechanisms by basic composition: (Σεᵢ, Σδᵢ), with δ at most 1 [Dwork,
+// Kenthapadi, McSherry, Mironov & Naor 2006, Theorem 1]. The sums are exact, unless a fraction becomes very long.
+// Then Basic rounds it up, far beyond any float's digits. The result also holds for adaptively chosen mechanisms,
+// if their promises are fixed in advance. A negative count counts as 0.
 //
-// Proof. An (ε, δ) pair is P = (1−δ)P′ + δP″, Q = (1−δ)Q′ + δQ″ with P′ ≤ e^ε·Q′ [the
-// argument of optimal.go]. All the first parts meet with probability ∏(1−δᵢ) ≥ 1 − Σδᵢ, and there ratios
-// of at most e^εᵢ multiply. ∎
+// Proof. For an (ε, δ) promise, the output laws on two neighbours can be written as P = (1−δ)P′ + δP″ and Q =
+// (1−δ)Q′ + δQ″ with P′ ≤ e^ε·Q′ [Kairouz, Oh & Viswanath 2017, the argument at Optimal]. All mechanisms draw from
+// their first parts with probability ∏(1−δᵢ) ≥ 1 − Σδᵢ. In that case the ratios multiply, and each is at most e^εᵢ.
+// ∎
 func Basic(parts ...Repeated) Approximate {
 	var sum Approximate
 	for _, p := range parts {
 		n := max(p.Count, 0)
 		sum.Epsilon = epsilonOf(short(sum.Epsilon.Plus(p.Epsilon.Times(n)).Rat()))
 		if d, err := privacy.DeltaOf(short(sum.Delta.Plus(p.Delta.Share(n, 1)).Rat())); err == nil {
-			// always: 1 is short itself
+			// never fails: short does not change a δ of 1
 			sum.Delta = d
 		}
 	}
 	return sum
 }
 
-// shortBits bounds a fraction's length: the denominator of a sum of thousands of different fractions would be the
-// product of theirs.
+// shortBits is the most bits of a fraction's denominator. The denominator of a sum of thousands of different
+// fractions would be the product of theirs.
 const shortBits = 1024
 
-// short is r ≥ 0; if its denominator is longer than shortBits, r rounded up to shortBits binary digits.
+// short returns r ≥ 0. If the denominator of r has more than shortBits bits, short rounds r up to shortBits
+// significant bits.
 func short(r *big.Rat) *big.Rat {
 	if r.Denom().BitLen() <= shortBits {
 		return r
@@ -59,7 +62,7 @@ func short(r *big.Rat) *big.Rat {
 	return new(big.Rat).SetFrac(n, new(big.Int).Lsh(big.NewInt(1), shift))
 }
 
-// floatAbove is the least float64 not below x, and +Inf above all.
+// floatAbove returns the least float64 that is at least x, or +Inf.
 func floatAbove(x *big.Float) float64 {
 	f, accuracy := x.Float64()
 	if accuracy == big.Below {
@@ -68,7 +71,7 @@ func floatAbove(x *big.Float) float64 {
 	return f
 }
 
-// floatBelow is the largest float64 not above x.
+// floatBelow returns the largest float64 that is at most x.
 func floatBelow(x *big.Float) float64 {
 	f, accuracy := x.Float64()
 	if accuracy == big.Above {
@@ -77,5 +80,5 @@ func floatBelow(x *big.Float) float64 {
 	return f
 }
 
-// zeros is how many binary zeros follow the point of a number above 0.
+// zeros returns the number of zero bits after the binary point of r > 0, before its first one bit.
 func zeros(r *big.Rat) uint { return uint(max(0, -new(big.Float).SetRat(r).MantExp(nil))) }

@@ -12,27 +12,29 @@ import (
 	"dither/privacy"
 )
 
-// Target is the goal of a calibration: Count answers, each to a query with the sensitivity, together (Epsilon,
-// Delta)-differentially private. With Sampling, each runs on a Poisson sample of the data with that rate.
+// Target is the goal of a calibration: Count answers that are together (Epsilon, Delta)-differentially private.
+// Each answers a query with the given sensitivity. If Sampling is set, each runs on a Poisson sample of the data
+// with that rate.
 type Target struct {
 	Epsilon     privacy.Epsilon
 	Delta       privacy.Delta
-	Sensitivity *big.Rat // nil is 1
-	Count       int64    // 0 is 1
-	Sampling    *big.Rat // nil: every answer sees all of the data
+	Sensitivity *big.Rat // nil means 1
+	Count       int64    // 0 means 1
+	Sampling    *big.Rat // nil means that every answer reads all of the data
 }
 
-// Calibration is the least noise found that meets a target.
+// Calibration is the result of a calibration: the least noise, or the largest other parameter, that meets the
+// target.
 type Calibration struct {
 	Mechanism string
 	Parameter string  // "sigma" or "scale"
-	Value     float64 // certified, both as a float and as its shortest decimal text
-	// TooLittle is the parameter of less noise that is certified to miss the target, or nil if none is known.
+	Value     float64 // certified to meet the target, both as a float and as its shortest decimal text
+	// TooLittle is a parameter with less noise that is certified to miss the target, or nil if none was found.
 	TooLittle  *big.Rat
-	Accountant string // the accountant that certifies the value
+	Accountant string // name of the accountant that certifies Value
 }
 
-// Calibratable lists the mechanisms whose noise Calibrate finds.
+// Calibratable lists the mechanisms that Calibrate accepts.
 func Calibratable() []string {
 	return []string{"gaussian", "discrete-gaussian", "laplace", "discrete-laplace"}
 }
@@ -40,19 +42,20 @@ func Calibratable() []string {
 // calibrationStep is the relative precision of the search.
 const calibrationStep = 1e-6
 
-// Calibrate finds the least noise, within 10⁻⁶ of it as far as the accountants can certify, with which a mechanism
-// meets a target. The result is certified, however the search went.
+// Calibrate finds the least noise with which a mechanism meets a target. The result is within a share of 10⁻⁶ of
+// the least, as far as the accountants can certify. It is certified to meet the target whatever the search did.
 //
-// Gaussian noise without sampling uses its own curve, since n answers with noise σ on one vector are one with noise
-// σ/√n [Balle & Wang 2018; GaussianSigma2]. Laplace noise at a δ of 0 uses its ε, amplified if it is sampled.
-// Everything else uses the least of all accountants of the job. The figures of gaussian and laplace are those of
-// continuous noise and its post-processing, such as rounding, if the values are integers. Discrete noise is another
-// distribution with figures of its own: discrete-gaussian, and discrete-laplace, which loses more than continuous noise
-// of the same scale, since between the multiples of 1/scale its δ is linear in e^ε, and that of continuous noise is
-// below that line.
+// Gaussian noise without sampling uses its own curve, because n answers with noise σ on one vector are equivalent
+// to one answer with noise σ/√n [Balle & Wang 2018; GaussianSigma2]. Laplace noise at a δ of 0 uses its ε,
+// amplified if it is sampled. All other mechanisms use the least figure of all accountants for the job.
 //
-// ErrParameter reports a mechanism outside Calibratable, parameters beyond a spec's limits, an ε of 0, and, for
-// Gaussian noise, a δ of 0 or one that GaussianSigma2 refuses.
+// The results for gaussian and laplace hold for continuous noise and its post-processing, such as rounding if the
+// values are integers. Discrete noise has another distribution, and other results. Discrete Laplace noise loses
+// more than continuous noise of the same scale: between the multiples of 1/scale its δ is linear in e^ε, and the δ
+// of continuous noise is below that line.
+//
+// Calibrate returns ErrParameter for a mechanism outside Calibratable, parameters beyond a spec's limits, or an ε
+// of 0. For Gaussian noise it also does so for a δ of 0, or a δ that GaussianSigma2 refuses.
 func Calibrate(mechanism string, t Target) (Calibration, error) {
 	c, err := newCalibrator(mechanism, t)
 	if err != nil {
@@ -61,10 +64,10 @@ func Calibrate(mechanism string, t Target) (Calibration, error) {
 	out := Calibration{Mechanism: mechanism, Parameter: c.step.kind.keys[0].name}
 	var found float64
 	switch {
-	case c.pure() && t.Sampling == nil: // kΔ/ε, exactly
+	case c.pure() && t.Sampling == nil: // the exact result kΔ/ε
 		found = exact.FloatUp(new(big.Rat).Quo(c.step.parameters["sensitivity"], c.share()))
 	case c.pure():
-		// to which an amplified loss is rounded up
+		// amplified losses are rounded up to 17 digits, so aim at the largest such number
 		found = floatAbove(c.leastScale(exact.FloorDigits(c.share(), 17)).Hi())
 	case mechanism == "gaussian" && t.Sampling == nil:
 		sigma2, err := GaussianSigma2(big.NewInt(1), t.Epsilon, t.Delta)
@@ -77,7 +80,7 @@ func Calibrate(mechanism string, t Target) (Calibration, error) {
 			return Calibration{}, err
 		}
 	}
-	for step := 0x1p-53; step < 0.1; step *= 2 { // beyond the accountants' rounding
+	for step := 0x1p-53; step < 0.1; step *= 2 { // add noise until the accountants' rounding no longer matters
 		if out.Accountant = c.certifies(found); out.Accountant != "" {
 			out.Value, out.TooLittle = found, c.tooLittle(found)
 			return out, nil
@@ -89,15 +92,17 @@ func Calibrate(mechanism string, t Target) (Calibration, error) {
 
 var errNoNoise = fmt.Errorf("%w: no noise was certified to fit", ErrParameter)
 
-// certifies names the accountant by which noise x meets the target, both as the float and as its shortest decimal text;
-// "" if none does.
+// certifies returns the name of an accountant that certifies that noise x meets the target, both for the float x
+// and for its shortest decimal text. It returns "" if no accountant does.
 //
-// Of the two the lesser vouches for both, since more continuous noise is less with an independent rest added: a normal
-// one, or for Laplace noise of scales b < b′ a mixture of 0 and Laplace noise, as (1+b²t²)/(1+b′²t²) =
-// b²/b′² + (1−b²/b′²)/(1+b′²t²) says. So it is for the discrete, whose characteristic function at p =
-// e^(−1/b) is (1−p)²/(1+p²−2p·cos t): for p < p′ the ratio of two is (1−p′)²/(1−p)² times p/p′ +
-// (1−p/p′)(1−pp′)/(1+p′²−2p′·cos t), again a mixture of 0 and the wider noise. For the discrete
-// Gaussian that is not proved, and both are asked.
+// Claim: except for discrete Gaussian noise, if the smaller of these two numbers meets the target, so does the
+// larger. Proof. The larger noise is the smaller noise plus an independent random variable, so it is a
+// post-processing. For Gaussian noise that variable is normal. For Laplace noise of scales b < b′ it is a mixture
+// of 0 and Laplace noise of scale b′, because the ratio of the characteristic functions is (1+b²t²)/(1+b′²t²) =
+// b²/b′² + (1−b²/b′²)/(1+b′²t²). Discrete Laplace noise of scale b has the characteristic function
+// (1−p)²/(1+p²−2p·cos t) at p = e^(−1/b). For p < p′ the ratio of two such functions is (1−p′)²/(1−p)² times p/p′ +
+// (1−p/p′)(1−pp′)/(1+p′²−2p′·cos t). So the variable is again a mixture of 0 and the larger noise. ∎ For discrete
+// Gaussian noise this is not proved, so certifies tests both numbers.
 func (c *calibrator) certifies(x float64) (accountant string) {
 	itself := new(big.Rat).SetFloat64(x)
 	text, ok := new(big.Rat).SetString(strconv.FormatFloat(x, 'g', -1, 64))
@@ -118,7 +123,7 @@ func (c *calibrator) certifies(x float64) (accountant string) {
 	return accountant
 }
 
-// calibrator is a step whose noise is to be found.
+// calibrator is a step whose noise parameter is to be found, with the target.
 type calibrator struct {
 	step   Step
 	target Target
@@ -163,23 +168,24 @@ func newCalibrator(mechanism string, t Target) (*calibrator, error) {
 	return &calibrator{s, t}, nil
 }
 
-// laplace reports Laplace noise, continuous or discrete.
+// laplace reports whether the noise is Laplace noise, continuous or discrete.
 func (c *calibrator) laplace() bool { return c.step.kind.keys[0].name == "scale" }
 
-// squares is kΔ²: the answers' squared sensitivity together.
+// squares returns kΔ², the squared L₂ sensitivity of all k answers together.
 func (c *calibrator) squares() *big.Rat {
 	s := c.step.parameters["sensitivity"]
 	return new(big.Rat).Mul(new(big.Rat).Mul(s, s), new(big.Rat).SetInt64(c.step.count))
 }
 
-// job is the job with noise x.
+// job returns the job with noise x.
 func (c *calibrator) job(x *big.Rat) (*Job, error) {
 	s := c.step
 	s.parameters = map[string]*big.Rat{"sensitivity": s.parameters["sensitivity"], s.kind.keys[0].name: x}
 	return NewJob(s)
 }
 
-// curve is the δ of noise x by the Gaussian's own curve, if it applies.
+// curve returns bounds of the δ of noise x by the curve of Gaussian noise. ok is false for other mechanisms and for
+// samples.
 func (c *calibrator) curve(x *big.Rat) (lower, upper float64, ok bool) {
 	if c.step.kind.name != "gaussian" || c.step.sampling != nil {
 		return 0, 1, false
@@ -189,7 +195,7 @@ func (c *calibrator) curve(x *big.Rat) (lower, upper float64, ok bool) {
 	return lower, upper, true
 }
 
-// delta is an upper bound of the δ with noise x, and its accountant.
+// delta returns an upper bound of the δ of noise x, and the name of the accountant that gives it.
 func (c *calibrator) delta(x *big.Rat) (upper float64, accountant string) {
 	if _, upper, ok := c.curve(x); ok {
 		return upper, "the Gaussian's own curve"
@@ -198,7 +204,7 @@ func (c *calibrator) delta(x *big.Rat) (upper float64, accountant string) {
 	if err != nil {
 		return 1, ""
 	}
-	if c.pure() { // the sum of ε is attained
+	if c.pure() { // the sum of ε is the exact loss
 		if f := j.tally.basicDelta(c.target.Epsilon); f.Told() {
 			return f.Value, "basic"
 		}
@@ -211,17 +217,17 @@ func (c *calibrator) delta(x *big.Rat) (upper float64, accountant string) {
 	return f.Value, accountant
 }
 
-// pure reports Laplace noise at a δ of 0.
+// pure reports whether the noise is Laplace noise and the target's δ is 0.
 func (c *calibrator) pure() bool { return c.laplace() && c.target.Delta.IsZero() }
 
-// share is the ε of each answer.
+// share returns the ε of each answer: the target's ε divided by their number.
 func (c *calibrator) share() *big.Rat {
 	return new(big.Rat).Quo(c.target.Epsilon.Rat(), new(big.Rat).SetInt64(c.step.count))
 }
 
-// leastScale brackets the scale at which one answer loses e at a δ of 0. On all of the data that is Δ/e, and on a
-// sample Δ/ε₀ where ln(1 + q(e^ε₀−1)) is e [Approximate.Amplified], which is reached: far out, Laplace noise's
-// law is e^ε₀ times its neighbour's.
+// leastScale bounds the scale at which one answer's loss is e at a δ of 0. Without sampling, that scale is Δ/e.
+// With sampling at rate q it is Δ/ε₀, where ln(1 + q(e^ε₀−1)) = e [Approximate.Amplified]. This amplified loss is
+// exact, because in the tails the densities of Laplace noise on two neighbours have the ratio e^ε₀.
 func (c *calibrator) leastScale(e *big.Rat) exact.Interval {
 	bits := certainty + zeros(e)
 	local := exact.IntervalOf(e, bits)
@@ -231,7 +237,7 @@ func (c *calibrator) leastScale(e *big.Rat) exact.Interval {
 	return exact.IntervalOf(c.step.parameters["sensitivity"], bits).Quo(local)
 }
 
-// fits reports whether noise x is certified to meet the target.
+// fits reports whether noise x is certified to meet the target, and by which accountant.
 func (c *calibrator) fits(x *big.Rat) (bool, string) {
 	upper, accountant := c.delta(x)
 	return accountant != "" && upper <= exact.FloatDown(c.target.Delta.Rat()), accountant
@@ -243,7 +249,8 @@ func (c *calibrator) misses(x *big.Rat) bool {
 	if lower, _, ok := c.curve(x); ok {
 		return lower > limit
 	}
-	if c.pure() { // as discrete noise too reaches Δ/b in each answer, and with a probability above 0 in all
+	// discrete noise too has the loss Δ/b in each answer, and with a probability above 0 in all answers at once
+	if c.pure() {
 		least, _ := c.leastScale(c.share()).Lo().Rat(nil)
 		return x.Cmp(least) < 0
 	}
@@ -251,7 +258,8 @@ func (c *calibrator) misses(x *big.Rat) bool {
 	return err == nil && j.tally.pldDelta(c.target.Epsilon).Lower > limit
 }
 
-// tooLittle is the largest of some shares of x that is certified to miss the target.
+// tooLittle tries values below x, at increasing distances. It returns the first that is certified to miss the
+// target, or nil.
 func (c *calibrator) tooLittle(x float64) *big.Rat {
 	for share := calibrationStep; share < 0.5; share *= 10 {
 		if less := new(big.Rat).SetFloat64(x * (1 - share)); c.misses(less) {
@@ -261,8 +269,8 @@ func (c *calibrator) tooLittle(x float64) *big.Rat {
 	return nil
 }
 
-// search narrows down the least noise that meets the target, starting from one that surely does: basic composition for
-// Laplace noise, zCDP for Gaussian noise.
+// search narrows down the least noise that meets the target. It starts from noise that basic composition certifies
+// for Laplace noise, or zCDP for Gaussian noise.
 func (c *calibrator) search() (float64, error) {
 	var enough *big.Rat
 	if c.laplace() {
@@ -277,7 +285,7 @@ func (c *calibrator) search() (float64, error) {
 		enough, _ = rootAbove(exact.IntervalOf(sigma2, certainty).Hi()).Rat(nil)
 	}
 	high := exact.FloatUp(enough)
-	for step := 0x1p-40; ; step *= 4 { // past the roundings of the accountant that vouched for it, and of its order
+	for step := 0x1p-40; ; step *= 4 { // add noise until the rounding of these accountants no longer matters
 		if ok, _ := c.fits(new(big.Rat).SetFloat64(high)); ok {
 			break
 		}
@@ -289,7 +297,7 @@ func (c *calibrator) search() (float64, error) {
 	goal := math.Log(exact.FloatDown(c.target.Delta.Rat()))
 	at := func(x float64) float64 {
 		upper, _ := c.delta(new(big.Rat).SetFloat64(x))
-		if upper == 0 { // fits any goal
+		if upper == 0 { // meets any target
 			return math.Inf(-1)
 		}
 		return math.Log(upper) - goal
@@ -302,8 +310,8 @@ func (c *calibrator) search() (float64, error) {
 		}
 		above = at(low)
 	}
-	// ln δ is nearly linear over short distances, so this uses the Illinois form of false position on the logarithm of
-	// the noise.
+	// Over short distances ln δ is nearly linear in the logarithm of the noise. So search for the root by false
+	// position, in its Illinois form, on that logarithm.
 	for round, side := 0, 0; high/low > 1+calibrationStep && round < 200; round++ {
 		share := above / (above - under)
 		if !(share > 0 && share < 1) || round%8 == 7 {

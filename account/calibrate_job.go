@@ -12,19 +12,21 @@ import (
 	"dither/privacy"
 )
 
-// solvable are the keys that CalibrateJob solves for. The first two are noise, of which it finds the least; of the
-// others it finds the largest.
+// solvable lists the keys that CalibrateJob can solve for. For the noise parameters sigma and scale it finds the
+// least value, for the others the largest.
 var solvable = []string{"sigma", "scale", "epsilon", "rho", "mu"}
 
-// CalibrateJob finds one parameter of a job. The job is given by its specs, as ParseStep reads them; exactly one has
-// "?" in the place of a sigma, scale, epsilon, rho or mu. The result is the least noise, or the largest of the others,
-// with which the whole job is (e, d)-differentially private, within 10⁻⁶ of it as far as the accountants can
-// certify. The accountants of this very job certify the result, both as a float and as its shortest decimal text,
-// however the search went.
+// CalibrateJob finds one parameter of a job such that the whole job is (e, d)-differentially private. specs are the
+// steps of the job, in the form of ParseStep. In exactly one of them, "?" replaces the value of sigma, scale,
+// epsilon, rho or mu. The result is the least sigma or scale, or the largest epsilon, rho or mu, that meets this
+// goal. It is within a share of 10⁻⁶ of the optimum, as far as the accountants can certify. The accountants certify
+// the result for this job, both as a float and as its shortest decimal text, whatever the search did.
 //
-// TooLittle is then noise that is certified to be too little, or another parameter that is certified to be too large.
-// The error is ErrParameter if the other steps leave nothing of the promise, if none or several parameters are open,
-// and at an ε of 0; for a faulty spec it is a *SpecError.
+// TooLittle of the result is noise that is certified to be too little, or another parameter that is certified to be
+// too large.
+//
+// CalibrateJob returns ErrParameter if the other steps alone exceed the goal, if "?" stands for no or several
+// values, or if e is 0. It returns a *SpecError for an invalid spec.
 func CalibrateJob(specs []string, e privacy.Epsilon, d privacy.Delta) (Calibration, error) {
 	o, c, err := calibratedJob(context.Background(), specs, e, d)
 	if err == nil {
@@ -33,8 +35,8 @@ func CalibrateJob(specs []string, e privacy.Epsilon, d privacy.Delta) (Calibrati
 	return c, err
 }
 
-// LeastNoise is CalibrateJob without TooLittle, for a caller that waits for the number alone. When ctx ends, it returns
-// ctx's error after the accounting step in progress.
+// LeastNoise is CalibrateJob without TooLittle, which takes less time. When ctx ends, it returns ctx's error after
+// the accounting step in progress.
 func LeastNoise(ctx context.Context, specs []string, e privacy.Epsilon, d privacy.Delta) (Calibration, error) {
 	_, c, err := calibratedJob(ctx, specs, e, d)
 	return c, err
@@ -76,19 +78,19 @@ func calibratedJob(
 		nil
 }
 
-// openJob is a job with a parameter to find.
+// openJob is a job with one parameter to find.
 type openJob struct {
 	steps   []Step
-	at      int // the open step
+	at      int // index of the step with the open parameter
 	key     string
 	epsilon privacy.Epsilon
 	delta   privacy.Delta
 }
 
-// noise reports whether a larger parameter loses less.
+// noise reports whether the open parameter is noise, so that a larger value loses less.
 func (o *openJob) noise() bool { return o.key == "sigma" || o.key == "scale" }
 
-// job is the job with the parameter x; nil if x is beyond its limits.
+// job returns the job with the value x for the open parameter, or nil if x is outside the parameter's limits.
 func (o *openJob) job(x *big.Rat) *Job {
 	open := o.steps[o.at]
 	if open.kind.key(o.key).check(x) != nil {
@@ -108,7 +110,7 @@ func (o *openJob) job(x *big.Rat) *Job {
 	return j
 }
 
-// vouches names the accountant by which x meets the target, or returns "".
+// vouches returns the name of an accountant that certifies that x meets the target, or "".
 func (o *openJob) vouches(x *big.Rat) string {
 	j := o.job(x)
 	if j == nil {
@@ -119,7 +121,7 @@ func (o *openJob) vouches(x *big.Rat) string {
 		return "pld"
 	}
 	if _, sampled := j.Relation(); sampled && j.tally.distributions().why == "" {
-		// the others are almost never less, and are slow
+		// the other accountants are almost never better, and are slow
 		return ""
 	}
 	r, err := j.Delta(o.epsilon)
@@ -129,7 +131,8 @@ func (o *openJob) vouches(x *big.Rat) string {
 	return ""
 }
 
-// fits names the accountant by which x meets the target both as a float and as its decimal text.
+// fits returns the name of an accountant that certifies that x meets the target, both as a float and as its decimal
+// text, or "".
 func (o *openJob) fits(x float64) string {
 	text, ok := new(big.Rat).SetString(strconv.FormatFloat(x, 'g', -1, 64))
 	if !ok || o.vouches(text) == "" {
@@ -138,13 +141,14 @@ func (o *openJob) fits(x float64) string {
 	return o.vouches(new(big.Rat).SetFloat64(x))
 }
 
-// misses reports that x is certified not to fit.
+// misses reports whether x is certified to miss the target.
 func (o *openJob) misses(x float64) bool {
 	j := o.job(new(big.Rat).SetFloat64(x))
 	return j != nil && j.tally.pldDelta(o.epsilon).Lower > exact.FloatUp(o.delta.Rat())
 }
 
-// excess is how far the δ of x exceeds the target, as the logarithm of the quotient; +∞ if x is beyond its limits.
+// excess returns ln(δ/d), where δ is the job's δ with the value x, and d is the target's. It is +Inf if x is
+// outside the parameter's limits.
 func (o *openJob) excess(x float64) float64 {
 	j := o.job(new(big.Rat).SetFloat64(x))
 	if j == nil {
@@ -154,7 +158,8 @@ func (o *openJob) excess(x float64) float64 {
 	if f := j.tally.pldDelta(o.epsilon); f.Told() {
 		upper = f.Value
 	}
-	if _, sampled := j.Relation(); upper > limit && (!sampled || j.tally.distributions().why != "") { // as in vouches
+	// for the same reason as in vouches
+	if _, sampled := j.Relation(); upper > limit && (!sampled || j.tally.distributions().why != "") {
 		r, err := j.Delta(o.epsilon)
 		if f, _ := r.Least(); err == nil && f.Told() {
 			upper = min(upper, f.Value)
@@ -169,9 +174,9 @@ func (o *openJob) excess(x float64) float64 {
 	return math.Log(upper) - math.Log(limit)
 }
 
-// guess is a starting point, and the factor of the next steps. It decides how long the search takes, and nothing else.
-// Many steps on small samples lose about as much as one Gaussian step with μ = q√(k(e^(1/σ²) − 1)) [Dong, Roth &
-// Su 2022, corollary 5.4].
+// guess returns a starting point x for the search, and the factor of its first steps. They affect only the running
+// time. The starting point uses that many steps on small samples together lose about as much as one Gaussian step
+// with μ = q√(k(e^(1/σ²) − 1)) [Dong, Roth & Su 2022, Corollary 5.4].
 func (o *openJob) guess() (x, factor float64) {
 	s := o.steps[o.at]
 	d, _ := o.delta.Rat().Float64()
@@ -185,7 +190,7 @@ func (o *openJob) guess() (x, factor float64) {
 	for range 60 {
 		mu := math.Sqrt(low * high)
 		if loses := normal(mu/2-e/mu) - math.Exp(e)*normal(-mu/2-e/mu); loses > d {
-			// no number, far out: it is too much
+			// if mu is so large that loses is NaN, it is too large
 			high = mu
 		} else {
 			low = mu
@@ -202,12 +207,12 @@ func (o *openJob) guess() (x, factor float64) {
 	return x, 1.1
 }
 
-// solve brackets the parameter, from a guess by growing factors, and narrows the bracket by the Illinois form of false
-// position, on the logarithms of δ and of the parameter, between which the curve is nearly linear over short
-// distances.
+// solve finds the open parameter. It brackets it by steps of growing factors from the guess. Then it narrows the
+// bracket by false position, in its Illinois form, on the logarithms of δ and of the parameter. Over short
+// distances one is nearly linear in the other.
 func (o *openJob) solve(ctx context.Context) (good float64, accountant string, err error) {
 	good, factor := o.guess()
-	less := 1.0 // to what power: the way to where less is lost
+	less := 1.0 // the exponent that makes a factor above 1 reduce the loss
 	if !o.noise() {
 		less = -1
 	}
@@ -257,7 +262,8 @@ func (o *openJob) solve(ctx context.Context) (good float64, accountant string, e
 			return 0, "", ctx.Err()
 		}
 	}
-	for step := calibrationStep / 16; step < 1; step *= 2 { // as a decimal too, past its rounding
+	// move to less loss until both the float and its decimal text are certified
+	for step := calibrationStep / 16; step < 1; step *= 2 {
 		if accountant = o.fits(good); accountant != "" {
 			return good, accountant, nil
 		}
@@ -268,8 +274,8 @@ func (o *openJob) solve(ctx context.Context) (good float64, accountant string, e
 	return 0, "", fmt.Errorf("%w: no %s is certified to keep the promise", ErrParameter, o.key)
 }
 
-// tooLittle tries points with less noise than x, at increasing distances from it, and returns the first that is
-// certified to miss the target, or nil.
+// tooLittle tries values with more loss than x, at increasing distances. It returns the first that is certified to
+// miss the target, or nil.
 func (o *openJob) tooLittle(x float64) *big.Rat {
 	for share := calibrationStep; share < 0.5; share *= 10 {
 		y := x * (1 - share)

@@ -8,9 +8,9 @@ import (
 	"dither/privacy"
 )
 
-// Curve is a loss as (ε, δ)-differential privacy at every ε: a bound δ(ε), and its inverse. Both are rounded up,
-// and so true: the mechanism is (e, Delta(e))-differentially private, and (Epsilon(d), d). Epsilon is +Inf if no ε
-// satisfies the δ. Renyi and GDP are curves.
+// Curve is a loss as (ε, δ)-differential privacy at every ε. Delta returns the δ for an ε, and Epsilon the ε for a
+// δ. Both are rounded up, so the mechanism is (e, Delta(e))-differentially private and (Epsilon(d),
+// d)-differentially private. Epsilon is +Inf if no ε suffices.
 type Curve interface {
 	Delta(e privacy.Epsilon) float64
 	Epsilon(d privacy.Delta) float64
@@ -24,8 +24,8 @@ var (
 	_ Curve = discrete{}
 )
 
-// LossCurve is the curve of a loss under either accountant of package privacy: PromisedCurve for a pure loss, the
-// conversion for a zCDP loss.
+// LossCurve returns the curve of a loss of package privacy: PromisedCurve for a pure loss, or the conversion of a
+// zCDP loss.
 func LossCurve(l privacy.Loss) Curve {
 	if e, ok := l.Pure(); ok {
 		return PromisedCurve(e, privacy.Delta{})
@@ -34,13 +34,14 @@ func LossCurve(l privacy.Loss) Curve {
 	return concentrated{r, d}
 }
 
-// PromisedCurve is the curve of any (e, d)-differentially private mechanism: at another ε′ below e
+// PromisedCurve returns the curve that holds for every (e, d)-differentially private mechanism. With ε = e and δ =
+// d, at an ε′ below ε it is
 //
-//	δ(ε′) = δ + (1−δ)(e^ε − e^ε′)/(1 + e^ε).
+//	δ(ε′) = δ + (1−δ)(e^ε − e^ε′)/(1 + e^ε),
 //
-// It is the curve of the mechanism that reveals everything with probability δ, and is otherwise randomized response
-// between two answers. Every such mechanism is a post-processing of this one [Kairouz, Oh & Viswanath 2017, Theorem 2.1
-// and Section 3, at one query].
+// and δ from ε on. It is the curve of the mechanism that reveals everything with probability δ, and otherwise gives
+// one of two answers by randomized response. Every (e, d)-differentially private mechanism is a post-processing of
+// this one [Kairouz, Oh & Viswanath 2017, Theorem 2.1 and Section 3, for one query].
 func PromisedCurve(e privacy.Epsilon, d privacy.Delta) Curve { return promised{e, d} }
 
 type promised struct {
@@ -78,13 +79,13 @@ func (p promised) Epsilon(d privacy.Delta) float64 {
 	return max(0, min(own, exact.AddUp(own, exact.LogUp(left))))
 }
 
-// concentrated is approximate zCDP.
+// concentrated is the curve of an approximate zCDP loss.
 type concentrated struct {
 	rho   privacy.Rho
 	delta privacy.Delta
 }
 
-// Delta is δ + (1−δ)·δ′, δ′ that of ρ: the proof is at privacy.Loss.EpsilonAt.
+// Delta returns δ + (1−δ)·δ′, where δ′ is the conversion of ρ at e. The proof is at privacy.Loss.EpsilonAt.
 func (c concentrated) Delta(e privacy.Epsilon) float64 {
 	rest := new(big.Rat).Sub(big.NewRat(1, 1), c.delta.Rat())
 	rest.Mul(rest, c.rho.DeltaAt(e).Rat())
@@ -99,8 +100,8 @@ func (c concentrated) Epsilon(d privacy.Delta) float64 {
 	return exact.FloatUp(e.Rat())
 }
 
-// DiscreteGaussianCurve is the curve of discrete Gaussian noise of parameter sigma2 on one integer of sensitivity
-// units: that of DiscreteGaussianDelta.
+// DiscreteGaussianCurve returns the curve of discrete Gaussian noise with parameter sigma2 on one integer of
+// sensitivity units. Its values are those of DiscreteGaussianDelta.
 func DiscreteGaussianCurve(sigma2 *big.Rat, units *big.Int) Curve { return discrete{sigma2, units} }
 
 type discrete struct {

@@ -9,25 +9,25 @@ import (
 	"dither/privacy"
 )
 
-// The Gaussian mechanism adds independent N(0, σ²) noise to each value of a vector that moves by at most Δ in L₂
-// norm between neighbours. With μ = Δ/σ, the least δ at which it is (ε, δ)-differentially private is [Balle &
-// Wang 2018, Theorem 8]
+// The Gaussian mechanism adds independent N(0, σ²) noise to each value of a vector. Between neighbours the vector
+// moves by at most Δ in L₂ norm. Let μ = Δ/σ. The least δ at which the mechanism is (ε, δ)-differentially private
+// is [Balle & Wang 2018, Theorem 8]
 //
 //	δ(ε) = Φ(−a) − e^ε·Φ(−b),  a = ε/μ − μ/2,  b = ε/μ + μ/2.
 //
-// Since b² − a² = 2ε, e^ε·φ(b) = φ(a), so that with Mills' ratio R = (1−Φ)/φ it is
+// Since b² − a² = 2ε, e^ε·φ(b) = φ(a). So with Mills' ratio R = (1−Φ)/φ,
 //
-//	δ(ε) = φ(a)·(R(a) − R(b)),
+//	δ(ε) = φ(a)·(R(a) − R(b)).
 //
-// in which nothing overflows, and whose derivatives are ∂δ/∂ε = −φ(a)·R(b) and ∂δ/∂μ = φ(a).
+// Nothing overflows in this form. Its derivatives are ∂δ/∂ε = −φ(a)·R(b) and ∂δ/∂μ = φ(a).
 //
-// The curve is that of the continuous Gaussian. It holds for post-processing of its output, such as rounding an exactly
-// sampled continuous Gaussian to integers, if the values are integers: rounding x + σN is x plus rounded noise. It
-// does not hold for the discrete Gaussian, which has a curve of its own, DiscreteGaussianDelta.
+// This is the curve of continuous Gaussian noise. It holds for every post-processing of the output. For integer
+// values, that includes rounding exactly sampled continuous noise to integers, because rounding x + σN gives x plus
+// rounded noise. It does not hold for the discrete Gaussian, whose curve is DiscreteGaussianDelta.
 
-// GaussianDelta bounds from both sides the least δ at which Gaussian noise is (e, δ)-differentially private, where
-// mu2 is μ² = Δ²/σ². The bounds are equal or adjacent floats, or enclose a δ below the least float. At a nil or
-// negative mu2 they are 0 and 1, which say nothing.
+// GaussianDelta returns a lower and an upper bound of the least δ at which Gaussian noise is (e, δ)-differentially
+// private. mu2 is μ² = Δ²/σ². The bounds are equal or adjacent floats, or 0 and the least float above it. For a nil
+// or negative mu2 they are the trivial bounds 0 and 1.
 func GaussianDelta(mu2 *big.Rat, e privacy.Epsilon) (lower, upper float64) {
 	switch {
 	case mu2 == nil || mu2.Sign() < 0:
@@ -39,9 +39,9 @@ func GaussianDelta(mu2 *big.Rat, e privacy.Epsilon) (lower, upper float64) {
 	return max(lower, 0), min(upper, 1)
 }
 
-// GaussianEpsilon bounds from both sides the least ε ≥ 0 at which Gaussian noise is (ε, d)-differentially private,
-// where mu2 is μ² = Δ²/σ². There is none at d = 0, where both are +Inf unless mu2 is 0. At a nil or negative mu2
-// they are 0 and +Inf.
+// GaussianEpsilon returns a lower and an upper bound of the least ε ≥ 0 at which Gaussian noise is (ε,
+// d)-differentially private. mu2 is μ² = Δ²/σ². At d = 0 no ε suffices, and both bounds are +Inf, unless mu2 is 0.
+// For a nil or negative mu2 the bounds are the trivial ones, 0 and +Inf.
 func GaussianEpsilon(mu2 *big.Rat, d privacy.Delta) (lower, upper float64) {
 	target := d.Rat()
 	switch {
@@ -54,7 +54,7 @@ func GaussianEpsilon(mu2 *big.Rat, d privacy.Delta) (lower, upper float64) {
 	case gaussianDelta(mu2, new(big.Rat)).within(target):
 		return 0, 0
 	}
-	// Φ(−a) ≤ e^(−a²/2) for a ≥ 0, and a = √(2L) at this ε, L = ln 1/d: it is beyond the one looked for.
+	// With L = ln(1/d), the ε that satisfies a = √(2L) is an upper bound, because Φ(−a) ≤ e^(−a²/2) for a ≥ 0.
 	mu := exact.IntervalOf(mu2, gaussianBits).Sqrt()
 	root := twiceSurprise(target).Sqrt()
 	enough := mu.Mul(root).Add(mu.Mul(mu).Mul(exact.IntervalOf(big.NewRat(1, 2), gaussianBits))).Hi()
@@ -74,13 +74,12 @@ func GaussianEpsilon(mu2 *big.Rat, d privacy.Delta) (lower, upper float64) {
 		func(e float64) bool { return gaussianDelta(mu2, new(big.Rat).SetFloat64(e)).within(target) })
 }
 
-// GaussianSigma2 is the σ² at which Gaussian noise on a vector whose squared L₂ sensitivity is l2Squared = Δ² is
-// (e, d)-differentially private: certified, and the least such with 16 significant digits [the analytic calibration of
-// Balle & Wang 2018]. It is in the square of the unit that l2Squared is in.
+// GaussianSigma2 returns a σ² at which Gaussian noise on a vector is (e, d)-differentially private. l2Squared is
+// Δ², the vector's squared L₂ sensitivity, and σ² is in the same unit. The result is certified, and is the least
+// such σ² with 16 significant digits [the analytic calibration of Balle & Wang 2018].
 //
-// A nil, zero or negative sensitivity is privacy.ErrSensitivity. There is no such σ² at a d of 0, and no least one at
-// 1; a d below 10⁻¹⁰⁰⁰ is refused too, and one above 1 − 10⁻²⁰, which protects nobody: all are
-// privacy.ErrDelta.
+// GaussianSigma2 returns privacy.ErrSensitivity for a nil, zero or negative l2Squared. It returns privacy.ErrDelta
+// for a d below 10⁻¹⁰⁰⁰ and for a d above 1 − 10⁻²⁰. At d = 0 no σ² suffices, and at d = 1 there is no least one.
 func GaussianSigma2(l2Squared *big.Int, e privacy.Epsilon, d privacy.Delta) (*big.Rat, error) {
 	target, epsilon := d.Rat(), e.Rat()
 	switch {
@@ -94,9 +93,9 @@ func GaussianSigma2(l2Squared *big.Int, e privacy.Epsilon, d privacy.Delta) (*bi
 		return nil, fmt.Errorf("%w: above 1 - 10^-%d nothing is calibrated, and at 1 any noise will do",
 			privacy.ErrDelta, gaussianNearest)
 	}
-	// Two values of μ that will do: δ(ε) ≤ δ(0) ≤ μ/√(2π) ≤ μ, and Φ(−a) ≤ e^(−a²/2) at a =
-	// √(2L), L = ln 1/d, which μ = 2ε/(√(a²+2ε) + a) has. The larger is where the search begins; it needs no
-	// certificate.
+	// Two values of μ meet the target. The first is d, because δ(ε) ≤ δ(0) ≤ μ/√(2π) ≤ μ. The second is the μ with
+	// a = √(2L), where L = ln(1/d), because Φ(−a) ≤ e^(−a²/2). That is μ = 2ε/(√(a²+2ε) + a). The search begins at
+	// the larger of them. This starting point needs no certificate.
 	square := twiceSurprise(target)
 	double := exact.IntervalOf(new(big.Rat).Add(epsilon, epsilon), gaussianBits)
 	low := exact.IntervalOf(target, gaussianBits).Middle()
@@ -114,7 +113,7 @@ func GaussianSigma2(l2Squared *big.Int, e privacy.Epsilon, d privacy.Delta) (*bi
 	ratio := squareOf(mu)
 	sigma2 := new(big.Rat).SetInt(l2Squared)
 	sigma2 = exact.CeilDigits(sigma2.Quo(sigma2, ratio), gaussianDigits)
-	// The result is certified here, however the search went. More noise lowers δ, so the loop ends.
+	// The loop certifies the result, whatever the search did. It ends, because more noise lowers δ.
 	for step := big.NewRat(1, 1e15); ; step.Add(step, step) {
 		if gaussianDelta(new(big.Rat).Quo(new(big.Rat).SetInt(l2Squared), sigma2), epsilon).within(target) {
 			return sigma2, nil
@@ -124,9 +123,9 @@ func GaussianSigma2(l2Squared *big.Int, e privacy.Epsilon, d privacy.Delta) (*bi
 	}
 }
 
-// gaussianDigits are the significant digits of a calibrated σ², 10^−gaussianSmallest the least δ that is
-// calibrated for and 1 − 10^−gaussianNearest the largest (a share of 2^−90 must tell it from 1), and gaussianBits
-// the precision that evaluations begin with and searches are made in.
+// gaussianDigits is the number of significant digits of a calibrated σ². 10^−gaussianSmallest is the least δ for
+// which σ² is calibrated, and 1 − 10^−gaussianNearest the largest: a relative error of 2^−90 must not make that δ
+// equal 1. gaussianBits is the precision in bits of searches, and of the first evaluation of a δ.
 const (
 	gaussianDigits   = 16
 	gaussianSmallest = 1000
@@ -134,15 +133,15 @@ const (
 	gaussianBits     = 160
 )
 
-// gaussianPoint is the evaluation at one μ and ε.
+// gaussianPoint holds δ(ε) and its parts at one μ and ε, in the notation of the comment above.
 type gaussianPoint struct {
 	delta   exact.Interval // δ(ε)
-	between exact.Interval // R(a) − R(b), hence δ/φ(a)
+	between exact.Interval // R(a) − R(b) = δ/φ(a)
 	outer   exact.Interval // R(b)
 }
 
-// gaussianDelta evaluates δ at growing precision, until it is known to a share of 2^−90, or to within e^(−980 000)
-// of 0 or of 1, which is where gaussianAt ends, or 2¹³ bits are not enough.
+// gaussianDelta computes δ at growing precision, until its relative error is at most 2^−90. It stops earlier if δ
+// is within e^(−980 000) of 0 or 1, the limit of gaussianAt, or at a precision of 2¹³ bits.
 func gaussianDelta(mu2, epsilon *big.Rat) gaussianPoint {
 	for bits := uint(gaussianBits); ; bits *= 2 {
 		g, done := gaussianAt(mu2, epsilon, bits)
@@ -153,14 +152,14 @@ func gaussianDelta(mu2, epsilon *big.Rat) gaussianPoint {
 	}
 }
 
-// gaussianAt evaluates δ at one precision. If |a| is beyond gaussianRange, far is true and only φ(a) is returned. It bounds
-// δ or 1 − δ: R(x) ≤ 1/x, so δ ≤ φ(a)·R(a) ≤ φ(a) for the a above 1, and for those below −1 1 − δ = φ(a)·(R(−a)
-// + R(b)) ≤ 2φ(a), as b ≥ −a. 2φ(1400) is below e^(−980 000).
+// gaussianAt computes δ at one precision. If |a| exceeds gaussianRange, far is true and δ is only known to be
+// within 2φ(1400) < e^(−980 000) of 0 or 1. These bounds follow from R(x) ≤ 1/x. For a above 1, δ ≤ φ(a)·R(a) ≤
+// φ(a). For a below −1, 1 − δ = φ(a)·(R(−a) + R(b)) ≤ 2φ(a), because b ≥ −a.
 func gaussianAt(mu2, epsilon *big.Rat, bits uint) (g gaussianPoint, far bool) {
 	const gaussianRange = 1400
 	half := new(big.Rat).Quo(mu2, big.NewRat(2, 1))
 	mu := exact.IntervalOf(mu2, bits).Sqrt()
-	a := exact.IntervalOf(new(big.Rat).Sub(epsilon, half), bits).Quo(mu) // numerators are exact
+	a := exact.IntervalOf(new(big.Rat).Sub(epsilon, half), bits).Quo(mu) // the numerator is exact
 	b := exact.IntervalOf(new(big.Rat).Add(epsilon, half), bits).Quo(mu)
 	edge := exact.IntervalOf(big.NewRat(gaussianRange, 1), bits)
 	one := exact.IntervalOf(big.NewRat(1, 1), bits)
@@ -181,7 +180,7 @@ func gaussianAt(mu2, epsilon *big.Rat, bits uint) (g gaussianPoint, far bool) {
 	return g, false
 }
 
-// above reports that δ is certainly above d, and within reports that it certainly is not.
+// above reports whether δ certainly exceeds d. within reports whether δ is certainly at most d.
 func (g gaussianPoint) above(d *big.Rat) bool {
 	return g.delta.Lo().Cmp(exact.IntervalOf(d, 2*gaussianBits).Hi()) > 0
 }
@@ -190,7 +189,7 @@ func (g gaussianPoint) within(d *big.Rat) bool {
 	return g.delta.Hi().Cmp(exact.IntervalOf(d, 2*gaussianBits).Lo()) <= 0
 }
 
-// excess is roughly ln δ/d.
+// excess returns ln(δ/d), approximately.
 func (g gaussianPoint) excess(d *big.Rat) float64 {
 	one := big.NewFloat(1)
 	ratio := new(big.Float).Quo(g.delta.Middle(), exact.IntervalOf(d, gaussianBits).Middle())
@@ -203,8 +202,9 @@ func (g gaussianPoint) excess(d *big.Rat) float64 {
 	return math.Log(f) + float64(exponent)*math.Ln2
 }
 
-// gaussianRoot looks for the root of an increasing function between low and high by Newton's method from x, and by
-// halving where that leaves the bracket. It needs no certificate.
+// gaussianRoot searches for the root of an increasing function between low and high. It uses Newton's method from
+// x, and bisection where a Newton step leaves the bracket. at returns the function's value and slope. The result is
+// not certified.
 func gaussianRoot(low, high, x *big.Float, at func(*big.Float) (f float64, slope *big.Float)) *big.Float {
 	low, high = new(big.Float).Set(low), new(big.Float).Set(high)
 	for range 300 {
@@ -231,8 +231,8 @@ func gaussianRoot(low, high, x *big.Float, at func(*big.Float) (f float64, slope
 	return x
 }
 
-// gaussianBracket widens found, from both sides, to an ε that is certainly too small, or 0, and one that certainly is
-// not, or +Inf.
+// gaussianBracket searches for certified bounds of ε around found. lower satisfies small, or is 0. upper satisfies
+// enough, or is +Inf.
 func gaussianBracket(found float64, small, enough func(float64) bool) (lower, upper float64) {
 	found = min(found, math.MaxFloat64)
 	ulp := math.Nextafter(found, math.Inf(1)) - found
@@ -251,14 +251,14 @@ func gaussianBracket(found float64, small, enough func(float64) bool) (lower, up
 	return lower, upper
 }
 
-// twiceSurprise is 2·ln(1/d) for 0 < d < 1.
+// twiceSurprise returns 2·ln(1/d), for 0 < d < 1.
 func twiceSurprise(d *big.Rat) exact.Interval {
 	odds := new(big.Rat).Sub(big.NewRat(1, 1), d)
 	l := exact.IntervalOf(odds.Quo(odds, d), gaussianBits).Log1p()
 	return l.Add(l)
 }
 
-// ratOf is the exact value of a finite float, and squareOf its exact square.
+// ratOf returns the exact value of a finite float, and squareOf its exact square.
 func ratOf(x *big.Float) *big.Rat {
 	r, _ := x.Rat(nil)
 	return r

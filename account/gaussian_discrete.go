@@ -8,22 +8,25 @@ import (
 	"dither/privacy"
 )
 
-// The discrete Gaussian mechanism adds to one integer that moves by at most Δ an X of mass f(x)/Z, f(x) =
-// exp(−x²/(2σ²)), Z = Σ_y f(y), over the integers. The least δ at which it is (ε, δ)-differentially private is
-// [Canonne, Kamath & Steinke 2020, Theorem 7, for Δ = 1]
+// The discrete Gaussian mechanism adds random noise X to one integer that moves by at most Δ between neighbours. X
+// is an integer with probability f(x)/Z, where f(x) = exp(−x²/(2σ²)) and Z = Σ_y f(y) over the integers. The least
+// δ at which the mechanism is (ε, δ)-differentially private is [Canonne, Kamath & Steinke 2020, Theorem 7, for Δ =
+// 1]
 //
 //	δ(ε) = P(X > t) − e^ε·P(X > t + Δ),  t = εσ²/Δ − Δ/2.
 //
-// Proof. For a shift by m, P(X = y) > e^ε·P(X = y + m) if and only if y > εσ²/m − m/2. So the best set is a
-// half-line, and δ_m(ε) = sup_t P(X > t) − e^ε·P(X > t + m), which does not fall in m: the largest shift is the
-// worst at every ε. Down and up are alike by symmetry. ∎
+// Proof. For a shift by m, P(X = y) > e^ε·P(X = y + m) if and only if y > εσ²/m − m/2. So the event with the
+// largest difference is a half-line, and δ_m(ε) = sup_t P(X > t) − e^ε·P(X > t + m). This does not decrease in m,
+// so the largest shift is the worst at every ε. By symmetry, shifts up and down have the same δ. ∎
 //
-// For a vector the curve is more complicated, and not computed here: RenyiGaussian and zCDP hold for it.
+// For a vector the curve is more complicated, and is not computed here. The bounds RenyiGaussian and zCDP hold for
+// vectors.
 
-// DiscreteGaussianDelta bounds from both sides the least δ at which discrete Gaussian noise of parameter sigma2 on one
-// integer of sensitivity units is (e, δ)-differentially private. Up to σ = 256 the bounds are a few floats apart;
-// beyond, within a share of about (a+1)/σ², a the standard deviations at which the tail begins. They are 0 and 1,
-// which say nothing, at a nil or negative parameter or a sigma2 of 0.
+// DiscreteGaussianDelta returns a lower and an upper bound of the least δ at which discrete Gaussian noise is (e,
+// δ)-differentially private. The noise has parameter sigma2 and is added to one integer of sensitivity units. Up to
+// σ = 256 the bounds are a few floats apart. Above that, their relative distance is about (a+1)/σ², where the tail
+// begins a standard deviations from 0. If sigma2 is not positive or units is negative, or either is nil, the bounds
+// are the trivial ones, 0 and 1.
 func DiscreteGaussianDelta(sigma2 *big.Rat, units *big.Int, e privacy.Epsilon) (lower, upper float64) {
 	switch {
 	case sigma2 == nil || sigma2.Sign() <= 0 || units == nil || units.Sign() < 0:
@@ -32,7 +35,7 @@ func DiscreteGaussianDelta(sigma2 *big.Rat, units *big.Int, e privacy.Epsilon) (
 		return 0, 0
 	}
 	d := discreteGaussian{sigma2: sigma2, units: units, epsilon: e.Rat()}
-	// t is rational: the first integer above it is exact.
+	// t is rational, so the first integer above it is exact.
 	step := new(big.Rat).SetInt(units)
 	t := new(big.Rat).Quo(new(big.Rat).Mul(d.epsilon, sigma2), step)
 	t.Sub(t, step.Quo(step, big.NewRat(2, 1)))
@@ -41,9 +44,9 @@ func DiscreteGaussianDelta(sigma2 *big.Rat, units *big.Int, e privacy.Epsilon) (
 	tail := d.exponent(d.first)
 	switch {
 	case d.first.Sign() > 0 && tail.Cmp(big.NewRat(1<<17, 1)) > 0:
-		return 0, math.SmallestNonzeroFloat64 // X is σ²-subgaussian: P(X ≥ first) ≤ f(first)
+		return 0, math.SmallestNonzeroFloat64 // X is σ²-subgaussian, so P(X ≥ first) ≤ f(first)
 	case d.epsilon.Cmp(big.NewRat(1<<18, 1)) > 0, d.first.Sign() < 0 && tail.Cmp(big.NewRat(1<<17, 1)) > 0:
-		return 0, 1 // ε, or the shift, is beyond what is evaluated
+		return 0, 1 // ε or the shift is beyond the range of the evaluation
 	}
 	evaluate := d.integrated
 	if sigma2.Cmp(big.NewRat(1<<16, 1)) <= 0 {
@@ -58,9 +61,10 @@ func DiscreteGaussianDelta(sigma2 *big.Rat, units *big.Int, e privacy.Epsilon) (
 	}
 }
 
-// DiscreteGaussianEpsilon bounds from above, within a share of 10⁻⁹ where σ is at most 256, the least ε at which
-// discrete Gaussian noise of parameter sigma2 on one integer of sensitivity units is (ε, d)-differentially private.
-// There is none at d = 0, nor at a parameter that DiscreteGaussianDelta has no bound for: +Inf.
+// DiscreteGaussianEpsilon returns an upper bound of the least ε at which discrete Gaussian noise is (ε,
+// d)-differentially private. The noise has parameter sigma2 and is added to one integer of sensitivity units. Where
+// σ is at most 256, the bound is within a share of 10⁻⁹ of the least ε. It is +Inf at d = 0, and for parameters for
+// which DiscreteGaussianDelta has only trivial bounds.
 func DiscreteGaussianEpsilon(sigma2 *big.Rat, units *big.Int, d privacy.Delta) float64 {
 	within := func(epsilon float64) bool {
 		e, err := privacy.EpsilonOf(new(big.Rat).SetFloat64(epsilon))
@@ -79,7 +83,7 @@ func DiscreteGaussianEpsilon(sigma2 *big.Rat, units *big.Int, d privacy.Delta) f
 	mu2 := new(big.Rat).SetInt(new(big.Int).Mul(units, units))
 	high := RenyiGaussian(mu2.Quo(mu2, sigma2)).Epsilon(d)
 	if math.IsInf(high, 1) || !within(high) {
-		return high // Rényi's bound holds for the discrete Gaussian in any case
+		return high // Rényi's bound also holds for the discrete Gaussian
 	}
 	low := 0.0
 	for high-low > high*1e-10 {
@@ -96,19 +100,19 @@ func DiscreteGaussianEpsilon(sigma2 *big.Rat, units *big.Int, d privacy.Delta) f
 	return high
 }
 
-// discreteGaussian is one evaluation: δ is Σ_{y ≥ first} f(y) − e^ε·f(y + units), over Z.
+// discreteGaussian holds the parameters of one evaluation: δ = (Σ_{y ≥ first} f(y) − e^ε·f(y + units)) / Z.
 type discreteGaussian struct {
 	sigma2, epsilon *big.Rat
 	units, first    *big.Int
 }
 
-// exponent is y²/(2σ²).
+// exponent returns y²/(2σ²).
 func (d discreteGaussian) exponent(y *big.Int) *big.Rat {
 	r := new(big.Rat).SetInt(new(big.Int).Mul(y, y))
 	return r.Quo(r, new(big.Rat).Add(d.sigma2, d.sigma2))
 }
 
-// summed adds up the terms, for σ of at most 256.
+// summed computes δ by adding the terms, for σ of at most 256.
 func (d discreteGaussian) summed(bits uint) exact.Interval {
 	shifted := new(big.Int).Add(d.first, d.units)
 	above := d.above(d.first, bits).Sub(exact.IntervalOf(d.epsilon, bits).Exp().Mul(d.above(shifted, bits)))
@@ -116,7 +120,8 @@ func (d discreteGaussian) summed(bits uint) exact.Interval {
 	return above.Quo(whole(1, bits).Add(half).Add(half))
 }
 
-// above is Σ_{y ≥ k} f(y): below 1 the whole less the part above 1 − k, by symmetry.
+// above returns Σ_{y ≥ k} f(y). For k < 1, by symmetry, it is the sum over all integers minus the sum from 1 − k
+// on.
 func (d discreteGaussian) above(k *big.Int, bits uint) exact.Interval {
 	if k.Sign() > 0 {
 		return halfLattice(new(big.Rat).SetInt(k), d.sigma2, bits)
@@ -126,8 +131,8 @@ func (d discreteGaussian) above(k *big.Int, bits uint) exact.Interval {
 	return whole(1, bits).Add(side).Add(side).Sub(d.above(new(big.Int).Sub(one, k), bits))
 }
 
-// halfLattice is Σ_{j ≥ 0} f(s + j), s ≥ 0. Each ratio f(x+1)/f(x) = e^(−(x+½)/σ²) is e^(−1/σ²) times the
-// one before.
+// halfLattice returns Σ_{j ≥ 0} f(s + j), for s ≥ 0. Each ratio f(x+1)/f(x) = e^(−(x+½)/σ²) is e^(−1/σ²) times the
+// previous ratio.
 func halfLattice(s, sigma2 *big.Rat, bits uint) exact.Interval {
 	inverse := new(big.Rat).Inv(sigma2)
 	exponent := new(big.Rat).Mul(s, s)
@@ -141,9 +146,10 @@ func halfLattice(s, sigma2 *big.Rat, bits uint) exact.Interval {
 	return exact.Hull(exact.PointOf(lower, bits), exact.PointOf(upper, bits))
 }
 
-// fallingSum is a bound, from one side, of a + ar + ar·rb + ar·rb·rb² + …, b < 1, each of whose ratios is less
-// than the one before: once one is r, the rest is at most its first term over 1 − r. It ends where a term has fallen
-// to 2^−bits of a.
+// fallingSum returns a bound of a + ar + ar·rb + ar·rb·rb² + …, where a is term, r is ratio and b is bend. The
+// rounding mode gives the side of the bound. Each ratio of successive terms is b < 1 times the previous one. The
+// sum ends at a term below 2^−bits of a. An upper bound also includes the remaining terms: at most the first of
+// them divided by 1 minus the ratio there.
 func fallingSum(term, ratio, bend *big.Float, mode big.RoundingMode, bits uint) *big.Float {
 	sum, one := new(big.Float).SetPrec(bits).SetMode(mode), big.NewFloat(1)
 	for _, x := range []*big.Float{term, ratio, bend} {
@@ -161,11 +167,12 @@ func fallingSum(term, ratio, bend *big.Float, mode big.RoundingMode, bits uint) 
 	return sum
 }
 
-// integrated bounds the sums by integrals, for σ above 256. With a = first − ½ and the midpoint rule, Σ_{y ≥
-// first} f(y) is within V(a) of ∫_a^∞ f, where V(a) = ⅛∫_a^∞|f″|, since on each interval f(x) − ∫f =
-// −∫K·f″ with a kernel 0 ≤ K ≤ ⅛. f″ changes sign at ±σ and |f′| ≤ e^(−½)/σ: so V(a) is at
-// most f(a)·a/(8σ²) for a ≥ σ, else e^(−½)/(2σ). And σ√(2π) ≤ Z ≤ σ√(2π)·(1+2^−bits) at the σ
-// here, by Poisson's summation.
+// integrated bounds the sums of discreteGaussian by integrals, for σ above 256.
+//
+// Let a = first − ½. By the midpoint rule, Σ_{y ≥ first} f(y) differs from ∫_a^∞ f by at most V(a) = ⅛∫_a^∞|f″|: on
+// each unit interval with midpoint x, f(x) − ∫f = −∫K·f″ with a kernel 0 ≤ K ≤ ⅛. f″ changes sign at ±σ, and |f′| ≤
+// e^(−½)/σ. So V(a) is at most f(a)·a/(8σ²) for a ≥ σ, and at most e^(−½)/(2σ) otherwise. By Poisson summation,
+// σ√(2π) ≤ Z ≤ σ√(2π)·(1+2^−bits) for these σ.
 func (d discreteGaussian) integrated(bits uint) exact.Interval {
 	sigma := exact.IntervalOf(d.sigma2, bits).Sqrt()
 	one := whole(1, bits)
@@ -176,7 +183,7 @@ func (d discreteGaussian) integrated(bits uint) exact.Interval {
 		doubt := whole(1, bits).Quo(whole(4, bits).Mul(sigma).Mul(sigma)) // e^(−½)/(2√(2π)) < ¼
 		if x.Lo().Cmp(big.NewFloat(1)) >= 0 {
 			near := x
-			if x.Hi().Cmp(big.NewFloat(1400)) > 0 { // φ(x)·x falls
+			if x.Hi().Cmp(big.NewFloat(1400)) > 0 { // φ(x)·x decreases, so its value at 1400 is a bound
 				near = whole(1400, bits)
 			}
 			doubt = near.NormalDensity().Mul(near).Quo(whole(8, bits).Mul(sigma).Mul(sigma))

@@ -7,18 +7,19 @@ import (
 	"dither/privacy"
 )
 
-// Job is a list of steps on the same data, all fixed in advance.
+// Job is a list of mechanisms on the same data, all fixed in advance.
 type Job struct {
-	steps    []Step             // distinct steps, with counts
-	relation privacy.Neighbours // that its sampling needs, or 0
+	steps    []Step             // distinct steps, each with the number of its runs
+	relation privacy.Neighbours // the relation under which the job's sampling amplifies; 0 without sampling
 	tally    *tally
 }
 
-// mostParts bounds the steps of a job, however often each is repeated.
+// mostParts is the largest number of steps that NewJob accepts, not counting how often each is repeated.
 const mostParts = 10_000
 
-// NewJob makes a job of steps. It returns ErrParameter without steps, for too many (10,000, or MostSteps with their
-// counts), for a zero Step, and for sampling by both schemes, which need different relations.
+// NewJob returns a job of the given steps. It returns ErrParameter for no steps, for more than 10,000 steps, or if
+// their counts add up to more than MostSteps. It also does so for a zero Step, and if the steps use both sampling
+// schemes, which need different relations.
 func NewJob(steps ...Step) (*Job, error) {
 	if len(steps) == 0 || len(steps) > mostParts {
 		return nil, fmt.Errorf("%w: a job has 1 to %d steps, not %d", ErrParameter, mostParts, len(steps))
@@ -36,7 +37,8 @@ func NewJob(steps ...Step) (*Job, error) {
 		needs := map[Scheme]privacy.Neighbours{Poisson: privacy.AddRemove, FixedSize: privacy.ChangeOne}[s.scheme]
 		if needs != 0 && j.relation != 0 && needs != j.relation {
 			return nil, fmt.Errorf(
-				"%w: Poisson sampling amplifies under add/remove and sampling of a fixed size under change-one, and a job has one relation",
+				"%w: Poisson sampling amplifies under add/remove and sampling of a fixed size under change-one, "+
+					"and a job has one relation",
 				ErrParameter,
 			)
 		}
@@ -55,11 +57,11 @@ func NewJob(steps ...Step) (*Job, error) {
 	return j, nil
 }
 
-// Relation is the neighbouring relation under which the job's sampling amplifies. ok is false without sampling: then
-// any relation under which the steps' parameters hold applies.
+// Relation returns the neighbouring relation under which the job's sampling amplifies. Without sampling, ok is
+// false: the loss then holds under any relation under which the steps' parameters hold.
 func (j *Job) Relation() (n privacy.Neighbours, ok bool) { return j.relation, j.relation != 0 }
 
-// promise is the (ε, δ) promise of one run of a step, if it has one.
+// promise returns the (ε, δ) promise of one run of a step. ok is false if the step has none.
 func (s Step) promise() (Approximate, bool) {
 	var a Approximate
 	p := s.parameters
@@ -70,7 +72,7 @@ func (s Step) promise() (Approximate, bool) {
 		a.Epsilon = epsilonOf(p["epsilon"])
 	case "approx":
 		a.Epsilon = epsilonOf(p["epsilon"])
-		a.Delta, _ = privacy.DeltaOf(p["delta"]) // a spec's δ is valid
+		a.Delta, _ = privacy.DeltaOf(p["delta"]) // no error: ParseStep has checked δ
 	default:
 		return a, false
 	}
@@ -78,19 +80,20 @@ func (s Step) promise() (Approximate, bool) {
 		return a, true
 	}
 	sampled, err := a.Amplified(s.sampling, s.scheme)
-	if err != nil { // an ε that is too large to amplify
+	if err != nil { // ε is too large to amplify, so count the unsampled promise
 		sampled = a
 	}
 	return sampled, true
 }
 
-// concentrated is the zCDP loss of one run of a step, if it has one; its δ is promise's.
+// concentrated returns the ρ of one run of a step as approximate zCDP. Its δ is that of promise. ok is false if the
+// step has no ρ.
 //
-// That of the exponential mechanism is ε²/8, a quarter of what its pure promise gives [Durfee & Rogers 2019; Cesar &
-// Rogers 2021]. Proof. Its loss Z = ln P/Q ranges over an interval of length ε: the normalizing sums are one constant,
-// and scores differ by Δ at most to either side, each weighing ε/2. L(s) = ln E_Q e^(sZ) has L(0) = L(1) = 0 and L″
-// ≤ ε²/4, a variance on such an interval, so that L(α) ≤ α(α−1)ε²/8 and D_α(P‖Q) = L(α)/(α−1) ≤
-// αε²/8. ∎
+// The ρ of the exponential mechanism is ε²/8, a quarter of the ρ of a pure promise of ε [Durfee & Rogers 2019;
+// Cesar & Rogers 2021]. Proof. Its loss Z = ln P/Q takes values in an interval of length ε: the normalizing sums
+// contribute a constant, and each score moves by at most Δ in either direction, with weight ε/(2Δ). Let L(s) = ln
+// E_Q e^(sZ). Then L(0) = L(1) = 0. L″ is the variance of a variable on such an interval, so L″ ≤ ε²/4. Therefore
+// L(α) ≤ α(α−1)ε²/8, and D_α(P‖Q) = L(α)/(α−1) ≤ αε²/8. ∎
 func (s Step) concentrated() (privacy.Rho, bool) {
 	p := s.parameters
 	half := big.NewRat(1, 2)
@@ -100,7 +103,7 @@ func (s Step) concentrated() (privacy.Rho, bool) {
 		case "gaussian", "discrete-gaussian":
 			// Δ²/(2σ²) [Bun & Steinke 2016, Proposition 1.6; Canonne, Kamath & Steinke 2020, Theorem 4]
 			return rhoOf(half.Mul(half, square(new(big.Rat).Quo(p["sensitivity"], p["sigma"])))), true
-		case "gdp": // Gaussian DP is dominated by N(0,1) and N(μ,1) [Dong, Roth & Su 2022, Section 2.3]
+		case "gdp": // the pair N(0,1), N(μ,1) dominates every μ-GDP mechanism [Dong, Roth & Su 2022, Section 2.3]
 			return rhoOf(half.Mul(half, square(p["mu"]))), true
 		case "zcdp":
 			return rhoOf(p["rho"]), true
@@ -114,7 +117,7 @@ func (s Step) concentrated() (privacy.Rho, bool) {
 	return privacy.Rho{}, false
 }
 
-// epsilonOf returns r as a loss. r must be at least 0; EpsilonOf fails only below 0.
+// epsilonOf returns r ≥ 0 as an ε. EpsilonOf fails only below 0.
 func epsilonOf(r *big.Rat) privacy.Epsilon {
 	e, _ := privacy.EpsilonOf(r)
 	return e

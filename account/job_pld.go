@@ -9,31 +9,37 @@ import (
 	"dither/privacy"
 )
 
-// pairs are the pairs of distributions that bound one run of a step. upper dominates every mechanism that the spec
-// describes; lower is the pair of one of them. They are equal if the spec has a worst mechanism.
+// pairs holds pairs of distributions that bound the loss of one run of a step. upper dominates every mechanism that
+// the spec describes. lower is the pair of one such mechanism. The two are equal if the spec has a worst mechanism.
 //
-// Noise on vectors. Gaussian noise is alike in every direction, so the pair of one value of the same L₂ sensitivity
-// is the vector's. An integer vector of L₂ sensitivity 1 moves by 1 in one value alone, so that for the discrete
-// Gaussian the pair is one value's too; for larger sensitivities no pair is known. For Laplace noise, one value that
-// moves by s₁+s₂ dominates two that move by s₁ and s₂. Proof, at scale 1 and s₁ ≥ s₂. One value's curve
-// is δ_s(ε) = 1 − e^((ε−s)/2) for |ε| ≤ s; its loss is s with probability ½, −s with ½e^−s, and has the
-// density ¼e^((l−s)/2) between. Two have δ(ε) = E δ_s₁(ε−l), l the loss at s₂. For |ε| ≤ s₁−s₂
-// this is 1 − e^((ε−s₁)/2)·E e^(−l/2) = 1 − e^((ε−s₁−s₂)/2)·(1+s₂/2); for ε between
-// s₁−s₂ and s₁+s₂ it is, with D = s₁+s₂−ε, 1 − (1+D/4)·e^(−D/2); both are at most 1 −
-// e^((ε−s₁−s₂)/2). Below, and for the reverse order, by the symmetry of both pairs. For discrete noise, p =
-// e^(−1/scale) and integers m₁ ≥ m₂, all losses are multiples of 1/scale of the parity of m₁+m₂, between
-// which each curve is straight in e^ε, and where one value's is 1 − e^((ε−m/scale)/2) again. At ε =
-// (m₁+m₂−2n)/scale with n ≤ m₂ the two have 1 − pⁿ − n·pⁿ(1−p)/(1+p), and E e^(−l/2) =
-// p^(m₂/2)·(1 + m₂(1−p)/(1+p)) is at least p^(m₂/2). ∎
-type pairs struct{ upper, lower *pld.Pair } // nil: none is known
+// Noise on vectors. Gaussian noise has the same law in every direction, so the pair of a vector is that of one
+// value with the same L₂ sensitivity. An integer vector of L₂ sensitivity 1 moves by 1 in one value only. So for
+// the discrete Gaussian with sensitivity 1, the pair of a vector is also that of one value. For larger
+// sensitivities of the discrete Gaussian no pair is known.
+//
+// Claim: for Laplace noise, one value that moves by s₁+s₂ dominates two values that move by s₁ and s₂. Proof, at
+// scale 1 and for s₁ ≥ s₂. The curve of one value that moves by s is δ_s(ε) = 1 − e^((ε−s)/2) for |ε| ≤ s. Its loss
+// is s with probability ½ and −s with probability ½e^−s. Between −s and s the loss l has the density ¼e^((l−s)/2).
+// The curve of two values is δ(ε) = E δ_s₁(ε−l), where l is the loss of the value that moves by s₂. For |ε| ≤
+// s₁−s₂, δ(ε) = 1 − e^((ε−s₁)/2)·E e^(−l/2) = 1 − e^((ε−s₁−s₂)/2)·(1+s₂/2). For ε between s₁−s₂ and s₁+s₂, δ(ε) = 1
+// − (1+D/4)·e^(−D/2) with D = s₁+s₂−ε. Both are at most 1 − e^((ε−s₁−s₂)/2), the curve of one value. For smaller ε,
+// and for the reverse order, the claim follows because both pairs are symmetric.
+//
+// For discrete Laplace noise, let p = e^(−1/scale), and let the values move by integers m₁ ≥ m₂. All losses are
+// multiples of 1/scale with the parity of m₁+m₂. Between these multiples each curve is linear in e^ε, so it
+// suffices to compare the curves there. At these multiples the curve of one value that moves by m is again 1 −
+// e^((ε−m/scale)/2). At ε = (m₁+m₂−2n)/scale with n ≤ m₂, the curve of two values is 1 − pⁿ − n·pⁿ(1−p)/(1+p),
+// which is at most 1 − pⁿ. For the |ε| below, E e^(−l/2) = p^(m₂/2)·(1 + m₂(1−p)/(1+p)), which is at least
+// p^(m₂/2). ∎
+type pairs struct{ upper, lower *pld.Pair } // nil if no pair is known
 
-// pairs are those of one run of a step.
+// pairs returns the pairs of one run of a step.
 func (s Step) pairs() pairs {
 	whole := s.wholePairs()
 	switch {
 	case s.sampling == nil:
 		return whole
-	case s.scheme == FixedSize: // what is promised of a sample dominates, but is not reached at every ε at once
+	case s.scheme == FixedSize: // the amplified promise dominates, but no mechanism reaches it at every ε
 		if a, ok := s.promise(); ok {
 			return pairs{upper: pairOf(pld.Approximate(a.Epsilon.Rat(), a.Delta.Rat()))}
 		}
@@ -48,7 +54,7 @@ func (s Step) pairs() pairs {
 	return pairs{sampled(whole.upper), sampled(whole.lower)}
 }
 
-// wholePairs are those of a run on all of the data.
+// wholePairs returns the pairs of one run of a step on all of the data.
 func (s Step) wholePairs() pairs {
 	p := s.parameters
 	square := func(r *big.Rat) *big.Rat { return new(big.Rat).Mul(r, r) }
@@ -75,20 +81,21 @@ func (s Step) wholePairs() pairs {
 	case "randomized-response":
 		return same(pairOf(pld.RandomizedResponse(p["epsilon"], p["k"].Num().Int64())))
 	case "exponential":
-		// Of two candidates whose scores each move by Δ, in opposite ways, it is randomized response at ε/2.
+		// With two candidates whose scores move by Δ in opposite directions, the mechanism is randomized response
+		// at ε/2.
 		half := new(big.Rat).Quo(p["epsilon"], big.NewRat(2, 1))
 		return pairs{pairOf(pld.BoundedRange(p["epsilon"])), pairOf(pld.Pure(half))}
 	case "pure":
 		return same(pairOf(pld.Pure(p["epsilon"])))
 	case "approx":
 		return same(pairOf(pld.Approximate(p["epsilon"], p["delta"])))
-	case "zcdp": // Gaussian noise has such a loss
+	case "zcdp": // Gaussian noise is one such mechanism
 		return pairs{lower: pairOf(pld.Gaussian(new(big.Rat).Add(p["rho"], p["rho"])))}
 	}
 	return pairs{}
 }
 
-// pairOf returns a pair if there is one; package pld does not support all parameters.
+// pairOf returns a pointer to p, or nil on an error. Package pld does not support all parameters.
 func pairOf(p pld.Pair, err error) *pld.Pair {
 	if err != nil {
 		return nil
@@ -96,14 +103,14 @@ func pairOf(p pld.Pair, err error) *pld.Pair {
 	return &p
 }
 
-// distributions are a job's compositions of pairs.
+// distributions holds the composed pairs of a job.
 type distributions struct {
-	upper, lower *pld.Composition // lower may be upper
-	why          string           // there is none
+	upper, lower *pld.Composition // lower may be the same pointer as upper
+	why          string           // the reason why there are none; "" if there are
 }
 
-// distributions composes the pairs. The lower bound omits steps without a lower pair, since composing more never loses
-// less.
+// distributions composes the pairs of the job's steps, once. The lower composition omits steps without a lower
+// pair. It remains a lower bound, because composing more never lowers the loss.
 func (t *tally) distributions() *distributions {
 	t.once.Do(func() {
 		t.pld = &distributions{}
@@ -136,7 +143,7 @@ func (t *tally) distributions() *distributions {
 	return t.pld
 }
 
-// described is the mechanism in a sentence.
+// described returns the name of the mechanism for messages.
 func (s Step) described() string {
 	if s.sampling != nil {
 		return "sampled " + s.kind.name
@@ -144,7 +151,8 @@ func (s Step) described() string {
 	return s.kind.name
 }
 
-// pldEpsilon reports the distributions' bracket of ε. The upper end may be +Inf, which Report.settle handles.
+// pldEpsilon returns bounds of ε by the privacy loss distributions. The upper bound may be +Inf, which
+// Report.settle handles.
 func (t *tally) pldEpsilon(d privacy.Delta) Bracket {
 	if lower, upper, ok := t.exactEpsilon(d); ok {
 		return Bracket{lower, Figure{Value: upper}}
@@ -158,7 +166,8 @@ func (t *tally) pldEpsilon(d privacy.Delta) Bracket {
 	if c.lower != c.upper {
 		lower, _ = c.lower.Epsilon(goal)
 	}
-	// Near the largest loss of all the lower bound on ε may be far off where that on δ is not.
+	// Near the job's largest possible loss, the lower bound of ε may be far off although the bound of δ is not.
+	// Improve it by testing values of ε below the upper bound.
 	for gap := 1e-6; lower < upper*(1-max(0.02, 100*gap)) && gap < 1 && !math.IsInf(upper, 1); gap *= 10 {
 		if x := upper * (1 - gap); x > lower {
 			if least, _ := c.lower.Delta(x); least > goal {
@@ -185,9 +194,11 @@ func (t *tally) pldDelta(e privacy.Epsilon) Bracket {
 	return Bracket{lower, Figure{Value: upper}}
 }
 
-// Jobs whose loss distribution has a curve in closed form need no lattice: Gaussian ones, and those of one promise.
+// The following jobs have a loss distribution in closed form, and need no numerical composition: those of Gaussian
+// noise, and those of one repeated promise.
 
-// mu2 is the sum of μ² of a job that is Gaussian throughout.
+// mu2 returns the sum of μ² over all steps. ok is false unless every step is unsampled Gaussian noise or Gaussian
+// differential privacy.
 func (t *tally) mu2() (sum *big.Rat, ok bool) {
 	sum = new(big.Rat)
 	for _, s := range t.steps {
@@ -208,7 +219,7 @@ func (t *tally) mu2() (sum *big.Rat, ok bool) {
 	return sum, true
 }
 
-// optimal is the optimal composition of a job of one promise, kept many times.
+// optimal returns the optimal composition of a job whose steps all have one promise. ok is false for other jobs.
 func (t *tally) optimal() (*Optimal, bool) {
 	s := t.steps[0]
 	if len(t.steps) > 1 || s.sampling != nil || s.kind.name != "pure" && s.kind.name != "approx" {

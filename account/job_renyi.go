@@ -8,11 +8,12 @@ import (
 	"dither/privacy"
 )
 
-// renyi is the Rényi loss of one run of a step, whose δ is promise's, if it has one. Every step has a Rényi loss.
+// renyi returns the Rényi loss of one run of a step. If the step has a δ, that is the δ of promise. Every step has
+// a Rényi loss.
 func (s Step) renyi() Renyi {
 	p := s.parameters
 	square := func(r *big.Rat) *big.Rat { return new(big.Rat).Mul(r, r) }
-	var whole Renyi // of a run on all of the data
+	var whole Renyi // the loss of a run on all of the data
 	switch s.kind.name {
 	case "gaussian", "discrete-gaussian":
 		mu2 := square(new(big.Rat).Quo(p["sensitivity"], p["sigma"]))
@@ -34,14 +35,14 @@ func (s Step) renyi() Renyi {
 		whole = RenyiBoundedRange(epsilonOf(p["epsilon"]))
 	case "randomized-response":
 		whole = RenyiRandomizedResponse(p["k"].Num().Int64(), epsilonOf(p["epsilon"]))
-	default: // pure and approx
+	default: // "pure" and "approx"
 		whole = RenyiPure(epsilonOf(p["epsilon"]))
 	}
 	if s.sampling == nil {
 		return whole
 	}
 	a, ok := s.promise()
-	if s.kind.name == "approx" { // what remains of it beside its δ is pure
+	if s.kind.name == "approx" { // apart from its δ, the promise is pure
 		return RenyiPure(a.Epsilon)
 	}
 	sampled := whole.PoissonSampled
@@ -55,8 +56,8 @@ func (s Step) renyi() Renyi {
 	return least
 }
 
-// RenyiUpTo is the loss known from that of one order. Rényi's divergence does not decrease in its order, so up to it
-// the loss is at most e, and beyond it unknown.
+// RenyiUpTo returns the Rényi loss of a mechanism of which only the loss e at one order is known. Rényi divergence
+// does not decrease in its order, so up to that order the loss is at most e. Beyond it the result is +Inf.
 func RenyiUpTo(order float64, e privacy.Epsilon) Renyi {
 	most := RenyiPure(e)(math.Inf(1))
 	return renyi(func(at float64) float64 {
@@ -67,27 +68,27 @@ func RenyiUpTo(order float64, e privacy.Epsilon) Renyi {
 	})
 }
 
-// Limits on the number of different steps of a job, beyond which their divergences take too long. A sampled step takes
-// some milliseconds per order, and more between integers.
+// Limits on the number of distinct steps of a job. With more steps, computing their divergences would take too
+// long: a sampled step takes some milliseconds at an integer order, and more at other orders.
 const (
-	mostSampled        = 16   // at every order
-	mostSampledInteger = 500  // at integer orders up to largestInteger
-	mostDifferent      = 2000 // sampled or not
+	mostSampled        = 16   // with every order
+	mostSampledInteger = 500  // with integer orders up to largestInteger only
+	mostDifferent      = 2000 // sampled steps or not
 	largestInteger     = 128
 )
 
-// total is the job's Rényi loss. It is made once, because it caches its results. ok is false if there are too many
-// different steps.
+// total returns the job's Rényi loss. It is created once, because it caches its results. ok is false if the job has
+// too many distinct steps.
 func (t *tally) total() (s renyiSum, ok bool) {
 	t.summed.Do(func() { t.renyi, t.few = t.summedUp() })
 	return t.renyi, t.few
 }
 
-// renyiSum is a job's loss, and the orders at which it is looked for.
+// renyiSum is a job's Rényi loss, with the orders at which to convert it.
 type renyiSum struct {
 	loss   Renyi
 	best   search
-	orders []float64 // that specs name
+	orders []float64 // orders that are named in specs
 }
 
 func (t *tally) summedUp() (s renyiSum, ok bool) {
@@ -112,8 +113,8 @@ func (t *tally) summedUp() (s renyiSum, ok bool) {
 	return s, true
 }
 
-// orders are the orders that specs name: if a loss is known up to an order, that order is often the best, and no search
-// would find it.
+// orders returns the orders that are named in specs. If a loss is known only up to an order, that order is often
+// the best, and a search would not find it.
 func (t *tally) orders() []float64 {
 	var out []float64
 	for _, s := range t.steps {

@@ -9,30 +9,32 @@ import (
 	"dither/privacy"
 )
 
-// MostRepeated bounds the number of mechanisms whose composition Optimal sums term by term.
+// MostRepeated is the largest number of mechanisms whose composition Optimal computes term by term.
 const MostRepeated = 1 << 20
 
-// Optimal is the optimal composition of k mechanisms with one promise (ε₀, δ₀) each, fixed in advance: no other
+// Optimal is the optimal composition of k mechanisms that each promise (ε₀, δ₀), fixed in advance. No other
 // function of k, ε₀ and δ₀ bounds their joint δ(ε) more tightly [Kairouz, Oh & Viswanath 2017, Theorem 3.3].
 //
-// Any pair of laws that (ε₀, δ₀) allows is an image, under one randomised map, of the pair of randomized
-// response: with probability δ₀ an answer that betrays the data, else the truth of a bit with probability p =
-// e^ε₀/(1+e^ε₀) [ibid., Theorem 2.5]. So k mechanisms, adaptive ones too, are an image of k answers, whose losses
-// are (2j−k)ε₀ where j of k bits tell the truth. With f(j) = C(k,j)·pʲ(1−p)^(k−j),
+// Every pair of laws that (ε₀, δ₀) allows is the image of one pair, that of randomized response, under one
+// randomised map. Randomized response reveals the data with probability δ₀. Otherwise it answers with a bit that is
+// true with probability p = e^ε₀/(1+e^ε₀) [ibid., Theorem 2.5]. So the answers of k mechanisms, even adaptive ones,
+// are an image of k such answers. If j of the k bits are true, the loss of these answers is (2j−k)ε₀. With f(j) =
+// C(k,j)·pʲ(1−p)^(k−j),
 //
 //	δ*(ε) = Σ_j f(j)·max(0, 1 − e^(ε−(2j−k)ε₀)),  δ(ε) = 1 − (1−δ₀)^k·(1 − δ*(ε)).
 //
-// Both are certified: the terms are summed in intervals.
+// The figures of Optimal are certified, because the terms are added as intervals.
 type Optimal struct {
-	*binomial             // its odds are e^ε₀
+	*binomial             // the law of j; its odds are e^ε₀
 	epsilon   *big.Rat    // ε₀
 	decay     ends        // e^−2ε₀
 	keep      keep        // (1−δ₀)^k
-	own       Approximate // (kε₀, kδ₀)
+	own       Approximate // basic composition: (kε₀, kδ₀)
 }
 
-// NewOptimal prepares the composition of k mechanisms with promise a. A k that is not positive or beyond MostRepeated,
-// and a sum of ε beyond 2²⁹, are ErrParameter: use privacy loss distributions for those.
+// NewOptimal returns the composition of k mechanisms with promise a. It returns ErrParameter for a k below 1 or
+// beyond MostRepeated, for an ε beyond 100,000, and for a sum of ε beyond 2²⁹. For such jobs use privacy loss
+// distributions.
 func NewOptimal(k int64, a Approximate) (*Optimal, error) {
 	e := a.Epsilon.Rat()
 	sum := new(big.Rat).Mul(e, new(big.Rat).SetInt64(k))
@@ -45,7 +47,7 @@ func NewOptimal(k int64, a Approximate) (*Optimal, error) {
 			ErrParameter, steepest)
 	}
 	bits := uint(certainty)
-	if e.Sign() > 0 { // 1 − e^−2ε₀ loses as many bits as ε₀ has zeros
+	if e.Sign() > 0 { // if ε₀ has n zeros after the binary point, 1 − e^−2ε₀ loses n bits of precision
 		bits += zeros(e)
 	}
 	o := &Optimal{epsilon: e, keep: keepOf([]Repeated{{a, k}}, bits), own: Basic(Repeated{a, k})}
@@ -55,7 +57,7 @@ func NewOptimal(k int64, a Approximate) (*Optimal, error) {
 	return o, nil
 }
 
-// Delta brackets δ(e).
+// Delta returns a lower and an upper bound of δ(e).
 func (o *Optimal) Delta(e privacy.Epsilon) (lower, upper float64) {
 	d := o.zero()
 	if j, ok := o.beyond(e.Rat()); ok {
@@ -65,7 +67,7 @@ func (o *Optimal) Delta(e privacy.Epsilon) (lower, upper float64) {
 	return o.keep.whole(d.lo, d.hi)
 }
 
-// beyond is the least j whose loss exceeds ε, if there is one.
+// beyond returns the least j whose loss exceeds ε. If there is none, ok is false.
 func (o *Optimal) beyond(e *big.Rat) (j int64, ok bool) {
 	if o.epsilon.Sign() == 0 {
 		return 0, false
@@ -80,17 +82,18 @@ func (o *Optimal) beyond(e *big.Rat) (j int64, ok bool) {
 	return first.Int64(), true
 }
 
-// loss is (2j−k)ε₀.
+// loss returns (2j−k)ε₀, the loss if j bits are true.
 func (o *Optimal) loss(j int64) *big.Rat {
 	return new(big.Rat).Mul(o.epsilon, new(big.Rat).SetInt64(2*j-o.k))
 }
 
-// excess is Σ f(i)(1 − e^(ε − loss(i))) over i ≥ j, where j is the first whose loss exceeds ε.
+// excess returns Σ f(i)(1 − e^(ε − loss(i))) over i ≥ j, in units of the term at the mode. j must be the least
+// index whose loss exceeds ε.
 func (o *Optimal) excess(e *big.Rat, j int64) ends {
 	w := o.start()
 	w.to(j)
 	sum := o.zero()
-	// u = e^(ε − loss), at most 1.
+	// u = e^(ε − loss(i)) ≤ 1
 	u := endsOf(exact.IntervalOf(new(big.Rat).Sub(e, o.loss(j)), o.bits).Exp())
 	for unit := big.NewFloat(1); ; w.up() {
 		term := w.f.copy()
@@ -107,24 +110,26 @@ func (o *Optimal) excess(e *big.Rat, j int64) ends {
 	}
 }
 
-// Epsilon brackets the least ε ≥ 0 with δ(ε) ≤ d. Both ends are +Inf if there is none, because δ₀ alone
-// exceeds d. (An ε below the lower end is not private at d; the upper end is.)
+// Epsilon returns a lower and an upper bound of the least ε ≥ 0 with δ(ε) ≤ d. Both are +Inf if no ε satisfies
+// this, because δ₀ alone exceeds d. The composition is not (ε, d)-differentially private for an ε below the lower
+// bound, and is at the upper bound.
 func (o *Optimal) Epsilon(d privacy.Delta) (lower, upper float64) {
 	least, most := o.keep.rest(d)
 	lower, _ = o.solve(most)
 	_, upper = o.solve(least)
-	if o.own.Delta.Cmp(d) <= 0 { // basic composition, exactly
+	if o.own.Delta.Cmp(d) <= 0 { // basic composition is exact, and sometimes less
 		upper = min(upper, exact.FloatUp(o.own.Epsilon.Rat()))
 	}
 	return lower, upper
 }
 
-// solve brackets the least ε with δ*(ε) ≤ d.
+// solve returns a lower and an upper bound of the least ε with δ*(ε) ≤ d.
 //
-// Between the losses of j−1 and j the curve is δ*(ε) = A − e^ε·B with A = Σ_{i≥j} f(i) and B = Σ_{i≥j}
-// f(i)·e^−loss(i), and everywhere it is the largest of these lines. So from the end of the last terms downward: the
-// first j at whose lower end, the loss of j−1, the curve is not certainly within d, has in its stretch ε =
-// ln((A−d)/B). Rounded up it may leave the stretch, whose ends then hold.
+// Between the losses of j−1 and j, the curve is δ*(ε) = A − e^ε·B with A = Σ_{i≥j} f(i) and B = Σ_{i≥j}
+// f(i)·e^−loss(i). Everywhere, the curve is the largest of these functions. solve goes down from the largest j. It
+// stops at the first j for which the curve at the loss of j−1 is not certainly at most d. Between the losses of
+// that j−1 and j, ε = ln((A−d)/B). If rounding moves this ε outside that range, the ends of the range are the
+// bounds.
 func (o *Optimal) solve(d *big.Float) (lower, upper float64) {
 	switch {
 	case d.Cmp(big.NewFloat(1)) >= 0:
@@ -136,14 +141,14 @@ func (o *Optimal) solve(d *big.Float) (lower, upper float64) {
 	case d.Sign() == 0:
 		return exact.FloatDown(o.loss(o.k)), exact.FloatUp(o.loss(o.k))
 	}
-	aim := o.zero() // d in the measure in which the largest term is 1
+	aim := o.zero() // d in units of the term at the mode
 	aim.lo.Mul(d, o.total.lo)
 	aim.hi.Mul(d, o.total.hi)
 	w, rest := o.end(aim.lo)
 	a, b := o.zero(), o.zero()
 	a.hi.Add(a.hi, rest)
 	v := o.decayed(w.j)     // e^−loss(j)
-	step := o.odds.power(2) // e^2ε₀
+	step := o.odds.power(2) // the factor from e^−loss(j) to e^−loss(j−1): e^2ε₀
 	b.hi.Add(b.hi, new(big.Float).SetPrec(o.bits).SetMode(big.ToPositiveInf).Mul(rest, v.hi))
 	for ; ; w.down() {
 		a.add(w.f)
@@ -152,7 +157,7 @@ func (o *Optimal) solve(d *big.Float) (lower, upper float64) {
 		b.add(g)
 		v.mul(step) // now e^−loss(j−1)
 		if 2*(w.j-1) <= o.k {
-			break // the stretch holds 0
+			break // the range includes ε = 0
 		}
 		worst := b.copy()
 		worst.quo(v)
@@ -170,7 +175,7 @@ func (o *Optimal) solve(d *big.Float) (lower, upper float64) {
 	return max(lower, 0), upper
 }
 
-// logOf is ln((a−d)/b) rounded in a direction, and 0 if that is below 0.
+// logOf returns ln((a−d)/b), rounded as mode says, or 0 if that is negative.
 func logOf(a, d, b *big.Float, mode big.RoundingMode, bits uint) *big.Float {
 	x := new(big.Float).SetPrec(bits).SetMode(mode).Sub(a, d)
 	x.Sub(x.Quo(x, b), big.NewFloat(1))
@@ -184,7 +189,8 @@ func logOf(a, d, b *big.Float, mode big.RoundingMode, bits uint) *big.Float {
 	return ln.Lo()
 }
 
-// end walks up until what follows is less than 2⁻⁷⁰ of d, and says how much.
+// end walks up to a term after which the remaining terms sum to at most 2⁻⁷⁰ of d. It returns an upper bound of
+// that sum.
 func (o *Optimal) end(d *big.Float) (*walk, *big.Float) {
 	limit := new(big.Float).SetMantExp(d, -70)
 	for w := o.start(); ; w.up() {
@@ -194,7 +200,7 @@ func (o *Optimal) end(d *big.Float) (*walk, *big.Float) {
 	}
 }
 
-// decayed is e^−loss(j), for j ≥ k/2.
+// decayed returns e^−loss(j), for j ≥ k/2.
 func (o *Optimal) decayed(j int64) ends {
 	one := endsOf(exact.IntervalOf(one, o.bits))
 	one.quo(o.odds)

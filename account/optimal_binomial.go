@@ -6,7 +6,8 @@ import (
 	"dither/internal/exact"
 )
 
-// ends is an interval of non-negative numbers, changed in place: the lower end is rounded down, the upper one up.
+// ends is an interval of non-negative numbers. Its methods change it in place, and round its lower end down and its
+// upper end up.
 type ends struct{ lo, hi *big.Float }
 
 func endsOf(x exact.Interval) ends {
@@ -27,13 +28,13 @@ func (x ends) mul(y ends) {
 	x.hi.Mul(x.hi, y.hi)
 }
 
-// quo divides by a y above 0.
+// quo divides x by y, which must be above 0.
 func (x ends) quo(y ends) {
 	x.lo.Quo(x.lo, y.hi)
 	x.hi.Quo(x.hi, y.lo)
 }
 
-// power is xⁿ, n ≥ 0.
+// power returns xⁿ, for n ≥ 0.
 func (x ends) power(n int64) ends {
 	out := x.copy()
 	out.lo.SetInt64(1)
@@ -47,27 +48,28 @@ func (x ends) power(n int64) ends {
 	return out
 }
 
-// scale is x·num/den.
+// scale multiplies x by num/den.
 func (x ends) scale(num, den int64) {
-	n, d := new(big.Float).SetInt64(num), new(big.Float).SetInt64(den) // 64 bits, which hold them
+	n, d := new(big.Float).SetInt64(num), new(big.Float).SetInt64(den) // exact: the precision is 64 bits
 	x.lo.Quo(x.lo.Mul(x.lo, n), d)
 	x.hi.Quo(x.hi.Mul(x.hi, n), d)
 }
 
-// binomial is a binomial law on 0 … k. Its terms f(j) = C(k,j)·pʲ(1−p)^(k−j) are found by walking from the
-// largest, as multiples of it, and divided by their sum: no factorial is needed. Every step has its two ends rounded
-// outward; what is not summed is bounded by a geometric series, since f(j+1)/f(j) = odds·(k−j)/(j+1) falls in j.
+// binomial is a binomial law on 0 … k, with terms f(j) = C(k,j)·pʲ(1−p)^(k−j). The terms are computed one from the
+// other, beginning at the largest, in units of the largest. They are divided by their sum at the end, so no
+// factorial is needed. Both ends of every step are rounded outward. Since f(j+1)/f(j) = odds·(k−j)/(j+1) decreases
+// in j, a geometric series bounds the terms that are not added.
 type binomial struct {
 	k     int64
 	bits  uint
 	odds  ends  // p/(1−p), above 0
-	mode  int64 // the j of a largest term, or one near it, which counts as 1
-	total ends  // Σf in that measure
+	mode  int64 // the j at or near the largest term, which counts as 1
+	total ends  // sum of all terms in that unit
 }
 
 func newBinomial(k int64, odds ends) *binomial {
 	b := &binomial{k: k, bits: odds.lo.Prec(), odds: odds}
-	// The mode is near (k+1)p. Any start is right; a good one is quick.
+	// The mode is near (k+1)p. Any start gives a right result. A start near the mode gives it quickly.
 	against, _ := new(big.Float).Quo(big.NewFloat(1), odds.lo).Float64()
 	b.mode = min(int64(float64(k+1)/(1+against)), k)
 	b.total = b.zero()
@@ -89,7 +91,7 @@ func newBinomial(k int64, odds ends) *binomial {
 	return b
 }
 
-// walk is a place among the terms.
+// walk is a position j among the terms, with the term f(j).
 type walk struct {
 	o *binomial
 	j int64
@@ -110,32 +112,33 @@ func (b *binomial) start() *walk {
 	return w
 }
 
-// up goes from f(j) to f(j+1) = f(j)·odds·(k−j)/(j+1).
+// up moves from j to j+1: f(j+1) = f(j)·odds·(k−j)/(j+1).
 func (w *walk) up() {
 	w.f.mul(w.o.odds)
 	w.f.scale(w.o.k-w.j, w.j+1)
 	w.j++
 }
 
-// down goes from f(j) to f(j−1) = f(j)/odds·j/(k−j+1).
+// down moves from j to j−1: f(j−1) = f(j)/odds·j/(k−j+1).
 func (w *walk) down() {
 	w.f.quo(w.o.odds)
 	w.f.scale(w.j, w.o.k-w.j+1)
 	w.j--
 }
 
-// tail bounds Σ_{i>j} f(i), where the terms fall by then: with r = f(j+1)/f(j) < 1 it is at most f(j)·r/(1−r).
+// tail returns an upper bound of Σ_{i>j} f(i). With r = f(j+1)/f(j), the bound is f(j)·r/(1−r). bounded is false if
+// r is not below 1.
 func (w *walk) tail() (rest *big.Float, bounded bool) {
 	return w.series(w.o.k-w.j, w.j+1, w.o.odds.hi)
 }
 
-// after is tail where it is too small to matter beside a sum.
+// after returns the bound of tail. done reports whether that is negligible beside sum.
 func (w *walk) after(sum *big.Float) (rest *big.Float, done bool) {
 	rest, bounded := w.tail()
 	return rest, bounded && w.slight(rest, sum)
 }
 
-// before is after for Σ_{i<j} f(i).
+// before is like after, for Σ_{i<j} f(i).
 func (w *walk) before(sum *big.Float) (rest *big.Float, done bool) {
 	inverse := new(big.Float).SetPrec(w.o.bits).SetMode(big.ToPositiveInf)
 	inverse.Quo(big.NewFloat(1), w.o.odds.lo)
@@ -143,12 +146,12 @@ func (w *walk) before(sum *big.Float) (rest *big.Float, done bool) {
 	return rest, bounded && w.slight(rest, sum)
 }
 
-// slight holds of nothing, and of what is below 2⁻¹²⁰ of the sum.
+// slight reports whether rest is 0 or below 2⁻¹²⁰ of sum.
 func (w *walk) slight(rest, sum *big.Float) bool {
 	return rest.Sign() == 0 || sum.Sign() > 0 && rest.MantExp(nil) < sum.MantExp(nil)-120
 }
 
-// series is f·r/(1−r) rounded up, with r at most factor·num/den; not bounded unless r is below 1.
+// series returns f·r/(1−r), rounded up, where r is factor·num/den rounded up. bounded is false if r is not below 1.
 func (w *walk) series(num, den int64, factor *big.Float) (sum *big.Float, bounded bool) {
 	up := func() *big.Float { return new(big.Float).SetPrec(w.o.bits).SetMode(big.ToPositiveInf) }
 	r := up().Mul(factor, new(big.Float).SetInt64(num))
@@ -161,7 +164,7 @@ func (w *walk) series(num, den int64, factor *big.Float) (sum *big.Float, bounde
 	return r.Quo(r, left), true
 }
 
-// to goes to j.
+// to moves to j.
 func (w *walk) to(j int64) {
 	for w.j < j {
 		w.up()

@@ -7,9 +7,9 @@ import (
 	"dither/privacy"
 )
 
-// keep is the probability ∏(1−δᵢ) with which no mechanism fails its pure promise, each failing with its δᵢ at
-// most, and independently in the worst case. If the rest of a job is (ε, δ*)-private given that none fails, the whole
-// job is (ε, δ)-private with
+// keep is the probability ∏(1−δᵢ) that all mechanisms keep their pure promises. Each fails with probability at most
+// δᵢ, independently in the worst case. If the job is (ε, δ*)-private given that none fails, the whole job is (ε,
+// δ)-private with
 //
 //	δ = 1 − keep·(1 − δ*) = (1 − keep) + keep·δ*.
 type keep struct {
@@ -17,7 +17,8 @@ type keep struct {
 	bits uint
 }
 
-// keepOf is the product of (1−δᵢ)^kᵢ, with so many bits besides those that (1−δᵢ) loses of δᵢ.
+// keepOf returns the product of (1−δᵢ)^kᵢ, with at least the given precision in bits. It adds bits for each δᵢ that
+// is small.
 func keepOf(parts []Repeated, bits uint) keep {
 	for _, p := range parts {
 		if !p.Delta.IsZero() {
@@ -33,14 +34,14 @@ func keepOf(parts []Repeated, bits uint) keep {
 	return k
 }
 
-// float is an empty number rounded in a direction.
+// float returns 0 with k's precision and a rounding mode.
 func (k keep) float(mode big.RoundingMode) *big.Float {
 	return new(big.Float).SetPrec(k.bits).SetMode(mode)
 }
 
-// whole is δ rounded outward, in [0, 1], of a δ* between lo and hi.
+// whole returns bounds of δ in [0, 1], for a δ* between lo and hi.
 func (k keep) whole(lo, hi *big.Float) (lower, upper float64) {
-	// It rises in δ* and falls in keep.
+	// δ increases in δ* and decreases in keep
 	bound := func(part, keep *big.Float, mode big.RoundingMode) *big.Float {
 		sum := k.float(mode).Sub(big.NewFloat(1), keep)
 		return sum.Add(sum, k.float(mode).Mul(keep, part))
@@ -50,7 +51,7 @@ func (k keep) whole(lo, hi *big.Float) (lower, upper float64) {
 	return max(lower, 0), min(upper, 1)
 }
 
-// rest brackets what d leaves for δ*: (d − (1−keep))/keep, which is below 0 if it leaves nothing.
+// rest returns bounds of the δ* that is left of d: (d − (1−keep))/keep. It is negative if 1−keep exceeds d.
 func (k keep) rest(d privacy.Delta) (least, most *big.Float) {
 	aim := exact.IntervalOf(d.Rat(), k.bits)
 	least = k.float(big.ToNegativeInf).Sub(k.lo, big.NewFloat(1))
@@ -58,7 +59,7 @@ func (k keep) rest(d privacy.Delta) (least, most *big.Float) {
 	most = k.float(big.ToPositiveInf).Sub(k.hi, big.NewFloat(1))
 	most.Add(most, aim.Hi())
 	for _, end := range []*big.Float{least, most} {
-		by := k.hi // the division is outward whatever the sign
+		by := k.hi // choose the divisor that rounds the quotient outward, whatever its sign
 		if (end.Sign() < 0) == (end == least) {
 			by = k.lo
 		}

@@ -8,22 +8,22 @@ import (
 	"dither/internal/exact"
 )
 
-// Renyi is a mechanism's loss as Rényi differential privacy [Mironov 2017]: at each order α > 1 an upper bound on
-// D_α(M(D)‖M(D′)) = ln E[(P/Q)^α] / (α−1), the expectation under Q, over all neighbours D and D′ in both
-// orders. At the order +Inf it is the largest loss, ln sup P/Q. A float is a true bound at the very order that the
-// float is. At orders of at most 1, and NaN, it is +Inf, which says nothing.
+// Renyi is a mechanism's loss as Rényi differential privacy [Mironov 2017]. At each order α > 1 it returns an upper
+// bound of D_α(M(D)‖M(D′)) = ln E[(P/Q)^α] / (α−1), for all neighbours D and D′ in both orders. The expectation is
+// under Q. At the order +Inf it returns a bound of the largest loss, ln sup P/Q. The bound holds for the exact
+// value of the float order. For orders of at most 1, and for NaN, it is +Inf.
 //
-// Rényi's divergence does not fall in its order, and (α−1)·D_α is convex in it, since it is the logarithm of a
+// Rényi divergence does not decrease in its order α. (α−1)·D_α is convex in α, because it is the logarithm of a
 // moment.
 //
-// Given invalid parameters, a negative ε or a nil σ², the functions that make a Renyi return one that promises
-// nothing: +Inf at every order.
+// Functions that return a Renyi return +Inf at every order for invalid parameters, such as a negative ε or a nil
+// σ².
 type Renyi func(order float64) (upper float64)
 
-// nothing promises nothing.
+// nothing is the Renyi that bounds nothing: +Inf at every order.
 func nothing(float64) float64 { return math.Inf(1) }
 
-// renyi evaluates at at valid orders, and never below 0.
+// renyi returns a Renyi that calls at for valid orders, and is never below 0.
 func renyi(at func(order float64) float64) Renyi {
 	return func(order float64) float64 {
 		if !(order > 1) {
@@ -33,9 +33,9 @@ func renyi(at func(order float64) float64) Renyi {
 	}
 }
 
-// ComposeRenyi is the loss of mechanisms on the same data, one after another: at each order the sum [Mironov 2017,
-// Proposition 1]. It also holds for adaptively chosen mechanisms, if at each order the loss of each is bounded in
-// advance.
+// ComposeRenyi returns the joint loss of mechanisms that run on the same data one after another: at each order, the
+// sum [Mironov 2017, Proposition 1]. It also holds for adaptively chosen mechanisms, if the loss of each at each
+// order is bounded in advance.
 func ComposeRenyi(parts ...Renyi) Renyi {
 	return renyi(func(order float64) float64 {
 		sum := 0.0
@@ -46,7 +46,7 @@ func ComposeRenyi(parts ...Renyi) Renyi {
 	})
 }
 
-// Times is the loss of n mechanisms that each have loss r. A negative n counts as 0.
+// Times returns the loss of n mechanisms that each have loss r. A negative n counts as 0.
 func (r Renyi) Times(n int64) Renyi {
 	if n <= 0 {
 		return renyi(func(float64) float64 { return 0 })
@@ -55,20 +55,20 @@ func (r Renyi) Times(n int64) Renyi {
 	return renyi(func(order float64) float64 { return exact.MulUp(times, r(order)) })
 }
 
-// Least is the lesser of two bounds r and s of one loss, at each order.
+// Least returns the lesser of two bounds r and s of one loss, at each order.
 func (r Renyi) Least(s Renyi) Renyi {
 	return renyi(func(order float64) float64 { return min(r(order), s(order)) })
 }
 
-// Group is what a mechanism of loss r promises k people together. With c = ⌈log₂ k⌉ it is, at an order α ≥ 2,
-// at most 3^c times the loss at α·2^c [Mironov 2017, Proposition 2], and here the product of (2β−3/2)/(β−1)
-// over β = α, 2α, …, α·2^(c−1), each of which is at most 5/2 from 2 on and nears 2; at most k times the
-// largest loss too. A k of at most 0 is no loss.
+// Group returns the loss for k people together of a mechanism that has loss r for one person. Let c = ⌈log₂ k⌉. At
+// an order α ≥ 2 the loss is at most 3^c times the loss at α·2^c [Mironov 2017, Proposition 2]. Group uses a
+// smaller factor: the product of (2β−3/2)/(β−1) over β = α, 2α, …, α·2^(c−1). For β ≥ 2 each of these is at most
+// 5/2. The loss is also at most k times the largest loss r(+Inf). For k ≤ 0 there is no loss.
 //
-// Proof. A step doubles the people: let S stand midway between P and Q. By Cauchy and Schwarz, ∫P^β·Q^(1−β) =
-// ∫P^β·S^(½−β)·S^(β−½)·Q^(1−β) ≤ (∫P^(2β)·S^(1−2β))^½·(∫S^(2β−1)·Q^(2−2β))^½,
-// which says [ibid., Corollary 4] D_β(P‖Q) ≤ (β−½)/(β−1)·D_2β(P‖S) + D_(2β−1)(S‖Q), and
-// D_(2β−1) ≤ D_2β. ∎
+// Proof. Each of the c steps doubles the number of people. Let P and Q be laws at twice the distance, and S a law
+// halfway between them. By the Cauchy-Schwarz inequality, ∫P^β·Q^(1−β) = ∫P^β·S^(½−β)·S^(β−½)·Q^(1−β) ≤
+// (∫P^(2β)·S^(1−2β))^½·(∫S^(2β−1)·Q^(2−2β))^½. This says that D_β(P‖Q) ≤ (β−½)/(β−1)·D_2β(P‖S) + D_(2β−1)(S‖Q)
+// [ibid., Corollary 4]. And D_(2β−1) ≤ D_2β. ∎
 func (r Renyi) Group(k int64) Renyi {
 	if k <= 1 {
 		return r.Times(k)
@@ -77,7 +77,8 @@ func (r Renyi) Group(k int64) Renyi {
 	chain := func(order float64) float64 {
 		factor := 1.0
 		for range doublings {
-			step := exact.DivUp(exact.SubUp(2*order, 1.5), exact.SubDown(order, 1)) // an infinite order ends below
+			// for an infinite order, the result is not used
+			step := exact.DivUp(exact.SubUp(2*order, 1.5), exact.SubDown(order, 1))
 			factor, order = exact.MulUp(factor, step), 2*order
 		}
 		return exact.MulUp(factor, r(order))
@@ -87,16 +88,17 @@ func (r Renyi) Group(k int64) Renyi {
 		if math.IsInf(4*math.Ldexp(order, doublings), 1) {
 			return most
 		}
-		return min(chain(order), chain(max(order, 2)), most) // D_α ≤ D₂ up to 2
+		return min(chain(order), chain(max(order, 2)), most) // up to order 2, D_α ≤ D₂
 	})
 }
 
-// renyiUpper is the upper end of what evaluate gives, at a precision where it is narrow.
+// renyiUpper returns the upper end of the interval that evaluate returns, at a precision in bits at which the
+// interval is narrow.
 func renyiUpper(evaluate func(bits uint) exact.Interval) float64 {
 	return renyiUpperTo(1<<12, evaluate)
 }
 
-// renyiUpperTo is renyiUpper that does not go beyond a precision. Whatever the precision, the end is a bound.
+// renyiUpperTo is renyiUpper with a largest precision. At any precision, the result is an upper bound.
 func renyiUpperTo(last uint, evaluate func(bits uint) exact.Interval) float64 {
 	for bits := uint(128); ; bits *= 2 {
 		x := evaluate(bits)
@@ -107,7 +109,8 @@ func renyiUpperTo(last uint, evaluate func(bits uint) exact.Interval) float64 {
 	}
 }
 
-// decay is e^(−x), x ≥ 0. Beyond the range of Exp it is all that is from 0 to the least there.
+// decay returns e^(−x), for x ≥ 0. If x is beyond the range of Exp, it returns the interval from 0 to the value at
+// the end of that range.
 func decay(x exact.Interval, bits uint) exact.Interval {
 	const edge = 1 << 20
 	zero, limit := exact.IntervalOf(new(big.Rat), bits), exact.IntervalOf(big.NewRat(edge, 1), bits)
@@ -120,7 +123,7 @@ func decay(x exact.Interval, bits uint) exact.Interval {
 	return zero.Sub(x).Exp()
 }
 
-// shortfall is 1 − e^(−x), x ≥ 0, with its digits where x is small.
+// shortfall returns 1 − e^(−x), for x ≥ 0, without loss of precision for small x.
 func shortfall(x exact.Interval, bits uint) exact.Interval {
 	one := exact.IntervalOf(big.NewRat(1, 1), bits)
 	if x.Hi().Cmp(big.NewFloat(0.5)) > 0 {
@@ -130,12 +133,12 @@ func shortfall(x exact.Interval, bits uint) exact.Interval {
 	return e.Quo(one.Add(e))
 }
 
-// whole is the integer n, as an interval.
+// whole returns the integer n as an interval.
 func whole(n int64, bits uint) exact.Interval {
 	return exact.IntervalOf(new(big.Rat).SetInt64(n), bits)
 }
 
-// power is xⁿ for x ≥ 0 and n ≥ 0.
+// power returns xⁿ, for x ≥ 0 and n ≥ 0.
 func power(x exact.Interval, n int64) exact.Interval {
 	result := exact.PointOf(big.NewFloat(1), max(x.Lo().Prec(), x.Hi().Prec()))
 	for ; n > 0; n /= 2 {
@@ -147,7 +150,7 @@ func power(x exact.Interval, n int64) exact.Interval {
 	return result
 }
 
-// lesser is the one with the lower upper end of two bounds from above, and larger the other.
+// lesser returns the one of two intervals with the lower upper end, and larger the other one.
 func lesser(x, y exact.Interval) exact.Interval {
 	if x.Hi().Cmp(y.Hi()) <= 0 {
 		return x

@@ -9,35 +9,35 @@ import (
 	"dither/privacy"
 )
 
-// A mechanism with D_α at an order α is (ε, δ)-differentially private for every ε ≥ 0 and [Canonne, Kamath &
-// Steinke 2020, Proposition 12; the proof stands at the conversions of package privacy, of which αρ is the case of
-// zCDP]
+// A mechanism with Rényi divergence D_α at an order α is (ε, δ)-differentially private for every ε ≥ 0, with
+// [Canonne, Kamath & Steinke 2020, Proposition 12]
 //
-//	ln δ = (α−1)(D_α − ε) + (α−1)·ln(1−1/α) − ln α,
+//	ln δ = (α−1)(D_α − ε) + (α−1)·ln(1−1/α) − ln α.
 //
-// hence, at a δ given, for ε = D_α + ln(1−1/α) + (ln 1/δ − ln α)/(α−1). At the order +Inf the privacy loss
-// is at most D_∞, and the least δ, E[max(0, 1−e^(ε−Z))], is at most 1 − e^(ε−D_∞).
+// The proof is at the conversions of package privacy, where zCDP is the case D_α = αρ. For a given δ, the formula
+// gives ε = D_α + ln(1−1/α) + (ln 1/δ − ln α)/(α−1). At the order +Inf, the privacy loss Z is at most D_∞. The
+// least δ is E[max(0, 1−e^(ε−Z))], which is at most 1 − e^(ε−D_∞).
 //
-// Every order gives a true bound, so the choice of orders needs no certificate. The search takes the best of 1 + 2^k,
-// and then narrows between its neighbours.
+// Every order gives a valid bound, so the choice of orders needs no certificate. The search finds the best order of
+// the form 1 + 2^k, and then searches between its neighbours.
 
-// Epsilon bounds the ε at which a mechanism of loss r is (ε, d)-differentially private, at the best order found. It
-// is +Inf if no order gives one.
+// Epsilon returns an ε at which a mechanism of loss r is (ε, d)-differentially private, by the best order found. It
+// is +Inf if no order gives a finite ε.
 func (r Renyi) Epsilon(d privacy.Delta) float64 {
 	return r.epsilonBy(bestOrder, nil, d)
 }
 
-// search finds the order at which f is least, or one where it is nearly.
+// search returns an order at which f is least, or nearly so.
 type search func(f func(order float64) float64) (order float64)
 
-// epsilonBy is Epsilon at the order that a search finds, or the best of some others.
+// epsilonBy is Epsilon with the order that best finds, and with the orders in others.
 func (r Renyi) epsilonBy(best search, others []float64, d privacy.Delta) float64 {
 	f := r.epsilonAt(d)
 	among, _ := r.EpsilonAmong(others, d)
 	return min(f(math.Inf(1)), f(best(f)), among)
 }
 
-// EpsilonAmong is Epsilon at the best of the orders given, and which it is.
+// EpsilonAmong is Epsilon with the given orders only. It also returns the best of them.
 func (r Renyi) EpsilonAmong(orders []float64, d privacy.Delta) (epsilon, order float64) {
 	f := r.epsilonAt(d)
 	epsilon, order = math.Inf(1), math.Inf(1)
@@ -49,13 +49,13 @@ func (r Renyi) EpsilonAmong(orders []float64, d privacy.Delta) (epsilon, order f
 	return epsilon, order
 }
 
-// Delta bounds the δ, at most 1, at which a mechanism of loss r is (e, δ)-differentially private, at the best order
+// Delta returns a δ, at most 1, at which a mechanism of loss r is (e, δ)-differentially private, by the best order
 // found.
 func (r Renyi) Delta(e privacy.Epsilon) float64 {
 	return r.deltaBy(bestOrder, nil, e)
 }
 
-// deltaBy is Delta at the order that a search finds, or the best of some others.
+// deltaBy is Delta with the order that best finds, and with the orders in others.
 func (r Renyi) deltaBy(best search, others []float64, e privacy.Epsilon) float64 {
 	epsilon := exact.FloatDown(e.Rat())
 	at := func(order float64) float64 { return lnDelta(r(order), order, epsilon) }
@@ -66,7 +66,7 @@ func (r Renyi) deltaBy(best search, others []float64, e privacy.Epsilon) float64
 	return min(1, exact.ExpUp(min(least, 0)), deltaAtMost(r(math.Inf(1)), epsilon))
 }
 
-// epsilonAt is the bound on ε as a function of the order.
+// epsilonAt returns the bound of ε at d as a function of the order.
 func (r Renyi) epsilonAt(d privacy.Delta) func(order float64) float64 {
 	one := big.NewRat(1, 1)
 	if d.Rat().Cmp(one) >= 0 {
@@ -97,12 +97,12 @@ func (r Renyi) epsilonAt(d privacy.Delta) func(order float64) float64 {
 	}
 }
 
-// lnShare is at least ln(1−1/α).
+// lnShare returns an upper bound of ln(1−1/α).
 func lnShare(order float64) float64 {
 	return min(0, exact.LogUp(exact.DivUp(exact.SubUp(order, 1), order)))
 }
 
-// lnDelta is at least ln δ at a finite order.
+// lnDelta returns an upper bound of ln δ at a finite order.
 func lnDelta(loss, order, epsilon float64) float64 {
 	if math.IsInf(loss, 1) {
 		return loss
@@ -114,7 +114,7 @@ func lnDelta(loss, order, epsilon float64) float64 {
 	return exact.SubUp(exact.MulUp(less, slope), exact.LogDown(order))
 }
 
-// deltaAtMost is at least 1 − e^(ε−D), or 0.
+// deltaAtMost returns an upper bound of 1 − e^(ε−D), where largest is D, or 0 if D ≤ ε.
 func deltaAtMost(largest, epsilon float64) float64 {
 	if largest <= epsilon {
 		return 0
@@ -122,7 +122,7 @@ func deltaAtMost(largest, epsilon float64) float64 {
 	return min(1, -exact.Expm1Down(exact.SubDown(epsilon, largest)))
 }
 
-// bestOrder looks for the finite order at which f, a function that first falls and then rises, is least.
+// bestOrder searches for the finite order at which f is least. It assumes that f first falls and then rises.
 func bestOrder(f func(order float64) float64) float64 {
 	const lowest, highest = -30, 60
 	best, least := 0, math.Inf(1)
@@ -150,8 +150,8 @@ func bestOrder(f func(order float64) float64) float64 {
 		}
 		return value
 	}
-	// Golden sections down to a narrow bracket, on a grid so that what is remembered is of use again, and then the
-	// vertex of the parabola through three points, twice.
+	// First narrow the bracket by golden-section search, at orders on a grid, so that cached values are found
+	// again. Then twice move to the vertex of the parabola through three points.
 	onGrid := func(u float64) float64 { return try(math.Round(u*64) / 64) }
 	golden := (math.Sqrt(5) - 1) / 2
 	low, high := float64(best-1), float64(best+1)
@@ -178,8 +178,8 @@ func bestOrder(f func(order float64) float64) float64 {
 	return found
 }
 
-// bestInteger looks for the integer order from 2 to largest at which f is least. With s the step, the least is less
-// than 2s from the best so far, if f first falls and then rises.
+// bestInteger searches for the integer order from 2 to largest at which f is least. It assumes that f first falls
+// and then rises. Invariant: the distance from best to the least is below 2s.
 func bestInteger(f func(order float64) float64, largest int) float64 {
 	best := 2
 	least := f(2)

@@ -8,12 +8,12 @@ import (
 	"dither/privacy"
 )
 
-// RenyiZCDP is that of a ρ-zCDP mechanism, αρ: the definition [Bun & Steinke 2016].
+// RenyiZCDP returns the Rényi loss of a ρ-zCDP mechanism: αρ, by definition [Bun & Steinke 2016].
 func RenyiZCDP(r privacy.Rho) Renyi { return linear(r.Rat()) }
 
-// RenyiGaussian is that of Gaussian noise, where mu2 is μ² = Δ²/σ² of the L₂ sensitivity Δ: αμ²/2 [Mironov
-// 2017, Proposition 7]. It is a bound for the discrete Gaussian too, on vectors of integers [Canonne, Kamath & Steinke
-// 2020, Proposition 5].
+// RenyiGaussian returns the Rényi loss of Gaussian noise: αμ²/2 [Mironov 2017, Proposition 7]. mu2 is μ² = Δ²/σ²
+// for the L₂ sensitivity Δ. The bound also holds for the discrete Gaussian on vectors of integers [Canonne, Kamath
+// & Steinke 2020, Proposition 5].
 func RenyiGaussian(mu2 *big.Rat) Renyi {
 	if mu2 == nil || mu2.Sign() < 0 {
 		return nothing
@@ -21,7 +21,7 @@ func RenyiGaussian(mu2 *big.Rat) Renyi {
 	return linear(new(big.Rat).Quo(mu2, big.NewRat(2, 1)))
 }
 
-// linear is slope·α.
+// linear returns the loss slope·α.
 func linear(slope *big.Rat) Renyi {
 	up := exact.FloatUp(slope)
 	return renyi(func(order float64) float64 {
@@ -30,21 +30,22 @@ func linear(slope *big.Rat) Renyi {
 			return 0
 		case math.IsInf(order, 1):
 			return order
-		case up < 0x1p-960 || math.IsInf(up, 1): // the product by floats would lose digits
+		case up < 0x1p-960 || math.IsInf(up, 1): // multiplying floats would lose digits
 			return exact.FloatUp(new(big.Rat).Mul(slope, new(big.Rat).SetFloat64(order)))
 		}
 		return exact.MulUp(up, order)
 	})
 }
 
-// RenyiDiscreteGaussian is that of discrete Gaussian noise of parameter sigma2 on one integer of sensitivity units.
-// With θ(c) = Σ_z exp(−(z−c)²/(2σ²)) over the integers it is, for a shift by m, by completing the square,
+// RenyiDiscreteGaussian returns the Rényi loss of discrete Gaussian noise with parameter sigma2 on one integer of
+// sensitivity units. Let θ(c) = Σ_z exp(−(z−c)²/(2σ²)) over the integers. For a shift by m, completing the square
+// gives
 //
-//	D_α = αm²/(2σ²) + ln(θ(αm)/θ(0)) / (α−1),
+//	D_α = αm²/(2σ²) + ln(θ(αm)/θ(0)) / (α−1).
 //
-// at most what RenyiGaussian says, since θ is largest at integers, and equal to it where αm is one. The largest shift
-// is the worst: every divergence of this kind is an average of those of DiscreteGaussianDelta's proof, in both orders.
-// For a vector RenyiGaussian holds.
+// This is at most the bound of RenyiGaussian, because θ is largest at integers. It equals that bound if αm is an
+// integer. The largest shift is the worst: every such divergence is an average of the δ_m(ε) in the proof of
+// DiscreteGaussianDelta, in both orders. For a vector use RenyiGaussian.
 func RenyiDiscreteGaussian(sigma2 *big.Rat, units *big.Int) Renyi {
 	if sigma2 == nil || sigma2.Sign() <= 0 || units == nil || units.Sign() < 0 {
 		return nothing
@@ -53,7 +54,7 @@ func RenyiDiscreteGaussian(sigma2 *big.Rat, units *big.Int) Renyi {
 	mu2.Quo(mu2, sigma2)
 	continuous := RenyiGaussian(mu2)
 	if sigma2.Cmp(big.NewRat(64, 1)) > 0 {
-		return continuous // θ(c)/θ(0) is above 1 − 4·exp(−2π²·64)
+		return continuous // the bounds nearly agree: θ(c)/θ(0) is above 1 − 4·exp(−2π²·64)
 	}
 	return renyi(func(order float64) float64 {
 		bound := continuous(order)
@@ -78,14 +79,15 @@ func RenyiDiscreteGaussian(sigma2 *big.Rat, units *big.Int) Renyi {
 	})
 }
 
-// RenyiLaplace is that of continuous Laplace noise of scale b, drawn for each value of a vector of L₁ sensitivity Δ,
-// where e is Δ/b [Mironov 2017, Proposition 6]:
+// RenyiLaplace returns the Rényi loss of continuous Laplace noise of scale b, drawn for each value of a vector of
+// L₁ sensitivity Δ. e is ε = Δ/b [Mironov 2017, Proposition 6]:
 //
 //	D_α = ln(α/(2α−1)·e^((α−1)ε) + (α−1)/(2α−1)·e^(−αε)) / (α−1).
 //
-// Proof for a vector: coordinates add up, and (α−1)·D_α as a function of how far a coordinate moves, the logarithm
-// of a sum of exponentials of linear functions, is convex, 0 at 0 and never negative: so it rises, and the sum over
-// coordinates is at most its value at the sum of their distances. ∎
+// Proof for a vector. The divergences of the coordinates add up. Consider (α−1)·D_α as a function of the distance
+// that one coordinate moves. It is the logarithm of a sum of exponentials of linear functions, hence convex. It is
+// 0 at 0 and never negative, so it increases. Therefore its sum over the coordinates is at most its value at the
+// sum of their distances. ∎
 func RenyiLaplace(e privacy.Epsilon) Renyi {
 	return threeValued(lossOf(e), func(alpha, _ exact.Interval, bits uint) (first, second, third exact.Interval) {
 		double := alpha.Add(alpha).Sub(whole(1, bits))
@@ -93,13 +95,13 @@ func RenyiLaplace(e privacy.Epsilon) Renyi {
 	})
 }
 
-// RenyiDiscreteLaplace is that of discrete Laplace noise, of mass proportional to e^(−|x|/scale) over the integers,
-// drawn for each value of a vector of integers of L₁ sensitivity units. With p = e^(−1/scale), w = p^(2α−1) and
-// ε = units/scale it is, by summing three geometric series,
+// RenyiDiscreteLaplace returns the Rényi loss of discrete Laplace noise, with probabilities proportional to
+// e^(−|x|/scale) on the integers. It is drawn for each value of a vector of integers of L₁ sensitivity units. Let p
+// = e^(−1/scale), w = p^(2α−1) and ε = units/scale. Summing three geometric series gives
 //
-//	D_α = ln(c·e^((α−1)ε) + (1−c)·e^(−αε)) / (α−1),  c = (1 + (1−p)w/(1−w)) / (1+p),
+//	D_α = ln(c·e^((α−1)ε) + (1−c)·e^(−αε)) / (α−1),  c = (1 + (1−p)w/(1−w)) / (1+p).
 //
-// and as w < p, c < 1: so the proof for vectors is that of RenyiLaplace.
+// Since w < p, c < 1. So the proof of RenyiLaplace for vectors applies.
 func RenyiDiscreteLaplace(units *big.Int, scale *big.Rat) Renyi {
 	if units == nil || units.Sign() < 0 || scale == nil || scale.Sign() <= 0 {
 		return nothing
@@ -118,27 +120,28 @@ func RenyiDiscreteLaplace(units *big.Int, scale *big.Rat) Renyi {
 	})
 }
 
-// RenyiPure is that of any ε-differentially private mechanism: at most that of randomized response between two
-// answers, to which every such mechanism can be brought by post-processing [Kairouz, Oh & Viswanath 2017, Theorem 2.1,
-// with n = 1],
+// RenyiPure returns the Rényi loss of an ε-differentially private mechanism, where ε is e. It is at most that of
+// randomized response between two answers, because every such mechanism is a post-processing of that one [Kairouz,
+// Oh & Viswanath 2017, Theorem 2.1, with n = 1]:
 //
 //	D_α = ln((e^((α−1)ε) + e^(−αε)) / (1+e^(−ε))) / (α−1) ≤ min(ε, αε²/2).
 //
-// That it is the largest follows too by convexity: P/Q lies in [e^(−ε), e^ε] and has mean 1 under Q, and x^α is at
-// most its chord.
+// The bound also follows from convexity: P/Q lies in [e^(−ε), e^ε] and has mean 1 under Q, and x^α is at most its
+// chord.
 func RenyiPure(e privacy.Epsilon) Renyi { return RenyiRandomizedResponse(2, e) }
 
-// RenyiRandomizedResponse is that of randomized response between k answers under change-one, where the true answer has
-// e^ε times the probability of each other. Two of the answers have P/Q = e^ε and e^(−ε), the others 1, so that
+// RenyiRandomizedResponse returns the Rényi loss of randomized response between k answers, under change-one. The
+// true answer has e^ε times the probability of each other answer, where ε is e. Two of the answers have P/Q = e^ε
+// and e^(−ε), and the others have P/Q = 1. So
 //
 //	D_α = ln((e^((α−1)ε) + e^(−αε) + (k−2)e^(−ε)) / (1+(k−1)e^(−ε))) / (α−1).
 //
-// With k = 1 it is no loss; a k below 1 is nonsense.
+// For k = 1 there is no loss. For k < 1 the result is +Inf at every order.
 func RenyiRandomizedResponse(k int64, e privacy.Epsilon) Renyi {
 	return randomizedResponse(k, lossOf(e))
 }
 
-// RenyiRandomizedResponseOdds is RenyiRandomizedResponse with the odds e^ε, at least 1, instead of ε.
+// RenyiRandomizedResponseOdds is RenyiRandomizedResponse with the odds e^ε ≥ 1 in place of ε.
 func RenyiRandomizedResponseOdds(k int64, odds *big.Rat) Renyi {
 	if odds == nil || odds.Cmp(big.NewRat(1, 1)) < 0 {
 		return nothing
@@ -160,18 +163,19 @@ func randomizedResponse(k int64, loss func(bits uint) exact.Interval) Renyi {
 	})
 }
 
-// RenyiBoundedRange is that of an ε-bounded-range mechanism, whose log-ratios ln P(y)/Q(y) of neighbours lie within an
-// interval of length ε: the exponential mechanism of parameter ε (probabilities proportional to e^(εu/2Δ), or
-// e^(εu/Δ) where u is one-sided), which is report-noisy-max with Gumbel noise [Durfee & Rogers 2019; Dong, Durfee &
-// Rogers 2020]. It is the largest that such a mechanism can have, and at most min(ε, αε²/8) [Cesar & Rogers 2021]:
+// RenyiBoundedRange returns the Rényi loss of an ε-bounded-range mechanism, where ε is e. For neighbours, its
+// log-ratios ln P(y)/Q(y) lie within an interval of length ε. An example is the exponential mechanism with
+// probabilities proportional to e^(εu/2Δ), or to e^(εu/Δ) if u is one-sided. It equals report-noisy-max with Gumbel
+// noise [Durfee & Rogers 2019; Dong, Durfee & Rogers 2020]. The result is the largest loss that such a mechanism
+// can have. It is at most min(ε, αε²/8) [Cesar & Rogers 2021]:
 //
 //	D_α = ln((1−e^(−αε)) / (α(1−e^(−ε)))) / (α−1) + ln((α−1)(1−e^(−αε)) / (α(1−e^(−(α−1)ε)))) + ε.
 //
-// Proof. Let P/Q lie in [e^(t−ε), e^t], 0 ≤ t ≤ ε. It has mean 1 under Q, and x^α is at most its chord, so
-// E_Q[(P/Q)^α] is at most that of the two ends with the probabilities that make the mean 1,
-// (e^((α−1)t)(1−e^(−αε)) − e^(αt)(e^(−ε)−e^(−αε))) / (1−e^(−ε)). As a function of s = e^t it
-// is largest at s = (α−1)(1−e^(−αε)) / (α(e^(−ε)−e^(−αε))), which gives D_α. The bound on Q/P has
-// the same range. ∎
+// Proof. Let P/Q lie in [e^(t−ε), e^t] with 0 ≤ t ≤ ε. It has mean 1 under Q, and x^α is at most its chord. So
+// E_Q[(P/Q)^α] is largest if P/Q takes only the two end values, with the probabilities that make the mean 1. It is
+// then (e^((α−1)t)(1−e^(−αε)) − e^(αt)(e^(−ε)−e^(−αε))) / (1−e^(−ε)). As a function of s = e^t this is largest at s
+// = (α−1)(1−e^(−αε)) / (α(e^(−ε)−e^(−αε))). This s gives D_α. The bound of D_α(Q‖P) is the same, because Q/P lies
+// in an interval of the same form. ∎
 func RenyiBoundedRange(e privacy.Epsilon) Renyi {
 	if e.IsZero() {
 		return renyi(func(float64) float64 { return 0 })
@@ -192,12 +196,13 @@ func RenyiBoundedRange(e privacy.Epsilon) Renyi {
 	})
 }
 
-// threeValued is the loss of distributions whose ratio is e^ε, e^(−ε) or 1, or whose moments have that form:
+// threeValued returns the loss of two distributions whose ratio takes only the values e^ε, e^(−ε) and 1, or whose
+// moments have the same form:
 //
-//	(α−1)·D_α = ln(first·e^((α−1)ε) + second·e^(−αε) + third),
+//	(α−1)·D_α = ln(first·e^((α−1)ε) + second·e^(−αε) + third).
 //
-// and at most (α−1)ε, which is taken out of the logarithm. The third weight is handed over as it is, the second
-// too.
+// threeValued takes the factor e^((α−1)ε) out of the logarithm. loss returns ε at a precision in bits, and weights
+// returns first, second and third for an order α and x = ε.
 func threeValued(
 	loss func(bits uint) exact.Interval,
 	weights func(alpha, x exact.Interval, bits uint) (first, second, third exact.Interval),
@@ -217,20 +222,20 @@ func threeValued(
 	})
 }
 
-// lossOf is ε, to any precision.
+// lossOf returns a function that returns ε as an interval of any precision in bits.
 func lossOf(e privacy.Epsilon) func(bits uint) exact.Interval {
 	return func(bits uint) exact.Interval { return exact.IntervalOf(e.Rat(), bits) }
 }
 
-// orderOf is a finite order α and α − 1.
+// orderOf returns a finite order α, and α − 1, as intervals.
 func orderOf(order float64, bits uint) (alpha, less exact.Interval) {
 	rational := new(big.Rat).SetFloat64(order)
 	alpha = exact.IntervalOf(rational, bits)
 	return alpha, exact.IntervalOf(rational.Sub(rational, big.NewRat(1, 1)), bits)
 }
 
-// logOrLowest is ln x for an x ≥ 0 that may reach 0, where all that is known is that it is at most ln of its upper
-// end.
+// logOrLowest returns ln x, for x ≥ 0. If the interval x includes 0, the upper end of the result is ln of its upper
+// end, and the lower end is far below.
 func logOrLowest(x exact.Interval) exact.Interval {
 	if x.Lo().Sign() > 0 {
 		return x.Log()

@@ -7,27 +7,27 @@ import (
 	"dither/internal/exact"
 )
 
-// RenyiSampledGaussian is that of Gaussian noise on a sum over a Poisson sample, in which each person is with
-// probability q, independently, under add/remove; mu2 is μ² = Δ²/σ², Δ the largest L₂ norm that a person adds
-// [Mironov, Talwar & Zhang 2019]. It is tight up to the order 64, and at integers beyond. A q outside [0, 1] is
-// nonsense. Like the curve of GaussianDelta it is that of continuous noise, or of what is computed from it, and not of
-// the discrete Gaussian.
+// RenyiSampledGaussian returns the Rényi loss, under add/remove, of Gaussian noise on a sum over a Poisson sample:
+// each person is in the sample with probability q, independently. mu2 is μ² = Δ²/σ², where Δ is the largest L₂ norm
+// that one person adds [Mironov, Talwar & Zhang 2019]. The result is tight up to the order 64, and at integer
+// orders beyond. For a q outside [0, 1] it is +Inf at every order. Like GaussianDelta, it holds for continuous
+// noise and its post-processing, and not for the discrete Gaussian.
 //
-// With P = (1−q)N(0, σ²) + qN(Δ, σ²) and Q = N(0, σ²), all that matters is A_α = E_Q[(P/Q)^α]: D_α = ln
-// A_α/(α−1) [ibid., Theorem 4 brings vectors to this, and by Theorem 5 and Corollary 7 the other order,
-// D_α(Q‖P), is never larger].
+// Let P = (1−q)N(0, σ²) + qN(Δ, σ²) and Q = N(0, σ²). The loss is D_α = ln A_α/(α−1) with A_α = E_Q[(P/Q)^α].
+// [ibid., Theorem 4] reduces vectors to this case. By [ibid., Theorem 5 and Corollary 7], the other order D_α(Q‖P)
+// is never larger.
 //
-// At an integer order A_α = Σ_i C(α,i)(1−q)^(α−i)qⁱ·e^((i²−i)μ²/2); with A_α at μ = 0, which is 1,
-// taken off term by term, all that remains is positive.
+// At an integer order, A_α = Σ_i C(α,i)(1−q)^(α−i)qⁱ·e^((i²−i)μ²/2). At μ = 0 this is 1. Subtracting the terms at μ
+// = 0 one by one leaves A_α − 1 as a sum of positive terms.
 //
-// At another, split where both parts of the mixture are alike, at z = c/μ + μ/2 standard deviations, c = ln(1/q−1),
-// and expand (1+x)^α by the binomial series on each side, where x ≤ 1. The normal integrals that come of it [ibid.,
-// Section 3.3] are all, with Mills' ratio R,
+// At any other order, split the integral at z = c/μ + μ/2 standard deviations, where c = ln(1/q−1). There, the two
+// parts of the mixture are equal. On each side, expand (1+x)^α by the binomial series, where x ≤ 1 is the ratio of
+// the parts. This gives normal integrals [ibid., Section 3.3]. With Mills' ratio R, their sum is
 //
-//	A_α = (1−q)^α·φ(z)·Σ_{i≥0} C(α,i)·(R(iμ−z) + R(iμ+z−αμ)),
+//	A_α = (1−q)^α·φ(z)·Σ_{i≥0} C(α,i)·(R(iμ−z) + R(iμ+z−αμ)).
 //
-// since q^i(1−q)^(−i)·e^((i²−i)μ²/2)·φ(iμ−z) = φ(z), of which the same holds with i = α−j. From i =
-// ⌈α⌉ on the signs alternate, and that part is summed by an accelerated series (alternating).
+// The first terms use q^i(1−q)^(−i)·e^((i²−i)μ²/2)·φ(iμ−z) = φ(z), and the second use the same identity with α−i in
+// place of i. From i = ⌈α⌉ on the signs alternate. alternating adds these terms.
 func RenyiSampledGaussian(q, mu2 *big.Rat) Renyi {
 	if q == nil || q.Sign() < 0 || q.Cmp(big.NewRat(1, 1)) > 0 || mu2 == nil || mu2.Sign() < 0 {
 		return nothing
@@ -42,7 +42,7 @@ func RenyiSampledGaussian(q, mu2 *big.Rat) Renyi {
 	s := sampledGaussian{q: new(big.Rat).Set(q), mu2: new(big.Rat).Set(mu2)}
 	atInteger := remembered(s.integer)
 	return renyi(func(order float64) float64 {
-		// Without sampling the loss is no less: A_α is convex in q, and at q = 0 it is 1 with slope 0.
+		// Without sampling the loss is at least as large: A_α is convex in q, and at q = 0 it is 1 with slope 0.
 		bound := unsampled(order)
 		if order > maxSampledOrder || (order+1)*(order+1)*exact.FloatUp(mu2) > reach {
 			return bound
@@ -55,18 +55,18 @@ func RenyiSampledGaussian(q, mu2 *big.Rat) Renyi {
 	})
 }
 
-// maxSampledOrder is the largest order at which moments of a sampled mechanism are summed: their terms are as many.
+// maxSampledOrder is the largest order at which moments of a sampled mechanism are added. The number of their terms
+// grows with the order.
 const maxSampledOrder = 1 << 11
 
-// maxFractional is the largest order that is no integer at which they are.
+// maxFractional is the largest non-integer order at which A_α is computed.
 const maxFractional = 64
 
-// reach bounds the exponents of e that are summed: within it numbers of big.Float differ by no more digits than are
-// added quickly.
+// reach is the largest exponent of e in these sums. Within it, big.Float adds numbers of different sizes quickly.
 const reach = 1 << 18
 
-// betweenIntegers is D_α at a real order of at most maxSampledOrder, from bounds of it at the integers beside it:
-// (α−1)D_α is convex in α, and 0 at 1.
+// betweenIntegers returns an upper bound of D_α at a real order of at most maxSampledOrder. at returns upper bounds
+// at integers. The bound holds because (α−1)D_α is convex in α, and 0 at α = 1.
 func betweenIntegers(order float64, at func(order int64) float64) float64 {
 	low := math.Floor(order)
 	share := order - low // exact
@@ -80,11 +80,11 @@ func betweenIntegers(order float64, at func(order int64) float64) float64 {
 	return exact.DivUp(sum, exact.SubDown(order, 1))
 }
 
-// sampledGaussian has 0 < q < 1 and μ² > 0.
+// sampledGaussian holds the parameters 0 < q < 1 and μ² > 0.
 type sampledGaussian struct{ q, mu2 *big.Rat }
 
-// integer is D_α at an integer order. Gᵢ = e^((i²−i)μ²/2) − 1 and Hᵢ = e^(iμ²) − 1 follow from those
-// before without a subtraction, as (1+G)(1+H) − 1 = G + H + GH.
+// integer returns D_α at an integer order. It computes Gᵢ = e^((i²−i)μ²/2) − 1 and Hᵢ = e^(iμ²) − 1 from the
+// preceding ones by (1+G)(1+H) − 1 = G + H + GH, which needs no subtraction.
 func (s sampledGaussian) integer(order int64) float64 {
 	return renyiUpper(func(bits uint) exact.Interval {
 		q := exact.IntervalOf(s.q, bits)
@@ -103,8 +103,8 @@ func (s sampledGaussian) integer(order int64) float64 {
 	})
 }
 
-// fractional is D_α at a real order. ok is false at integers, beyond maxFractional, where what convexity loses is no
-// more worth the time, and where something is beyond the range of exponentials.
+// fractional returns D_α at a non-integer order. ok is false at integers, if an exponential is out of range, and
+// beyond maxFractional, where the bound by convexity is nearly as good.
 func (s sampledGaussian) fractional(order float64) (upper float64, ok bool) {
 	odds := new(big.Rat).Sub(big.NewRat(1, 1), s.q)
 	odds.Quo(odds, s.q) // 1/q − 1
@@ -120,7 +120,7 @@ func (s sampledGaussian) fractional(order float64) (upper float64, ok bool) {
 		alpha, less := orderOf(order, bits)
 		first := int64(math.Ceil(order))
 		sum, binomial := whole(0, bits), whole(1, bits)
-		step := func(i int64) { // from C(α,i) to C(α,i+1)
+		step := func(i int64) { // updates C(α,i) to C(α,i+1)
 			binomial = binomial.Mul(alpha.Sub(whole(i, bits))).Quo(whole(i+1, bits))
 		}
 		for i := range first {
@@ -141,28 +141,29 @@ func (s sampledGaussian) fractional(order float64) (upper float64, ok bool) {
 	}), true
 }
 
-// sampledPoint is what the terms of one evaluation share.
+// sampledPoint holds the values that all terms of one evaluation use.
 type sampledPoint struct {
 	bits          uint
 	c, mu, mu2, z exact.Interval
 	density       exact.Interval // φ(z)
 }
 
-// term is φ(z)·(R(iμ−z) + R(iμ+z−αμ)).
+// term returns φ(z)·(R(iμ−z) + R(iμ+z−αμ)).
 func (p sampledPoint) term(i int64, alpha exact.Interval) exact.Interval {
 	n := whole(i, p.bits)
 	return p.integral(n.Mul(p.mu).Sub(p.z), n).Add(p.integral(p.z.Sub(alpha.Sub(n).Mul(p.mu)), alpha.Sub(n)))
 }
 
-// integral is φ(z)·R(u). For u below 0 it is what the whole normal integral comes to, e^(−jc+(j²−j)μ²/2), less
+// integral returns φ(z)·R(u). For u < 0 it is the integral over the whole normal density, e^(−jc+(j²−j)μ²/2), minus
 // φ(z)·R(−u).
 func (p sampledPoint) integral(u, j exact.Interval) exact.Interval {
 	zero := whole(0, p.bits)
 	switch {
-	case u.Hi().Sign() >= 0 && u.Lo().Cmp(big.NewFloat(-1)) < 0: // not resolved: a probability, times at most e^reach
+	// u is known too roughly: use that the result is a probability times at most e^reach
+	case u.Hi().Sign() >= 0 && u.Lo().Cmp(big.NewFloat(-1)) < 0:
 		return exact.Hull(zero, whole(reach, p.bits).Exp())
 	case u.Hi().Sign() >= 0 && p.density.Hi().MantExp(nil) < -int(p.bits)-64:
-		return exact.Hull(zero, p.density.Add(p.density)) // R(u) < 2 from −½ on: not worth its digits
+		return exact.Hull(zero, p.density.Add(p.density)) // so small that few digits suffice: R(u) < 2 for u ≥ −½
 	case u.Hi().Sign() >= 0:
 		return p.density.Mul(u.Mills())
 	}
@@ -171,10 +172,10 @@ func (p sampledPoint) integral(u, j exact.Interval) exact.Interval {
 	return exponent.Exp().Sub(p.integral(zero.Sub(u), j))
 }
 
-// far is φ(z), for any z.
+// far returns φ(z), for any z.
 func far(z exact.Interval, bits uint) exact.Interval {
 	edge := whole(1400, bits)
-	if z.Width().Cmp(big.NewFloat(1)) > 0 { // not resolved
+	if z.Width().Cmp(big.NewFloat(1)) > 0 { // z is known too roughly
 		return exact.Hull(whole(0, bits), whole(1, bits))
 	}
 	if new(big.Float).Abs(z.Middle()).Cmp(big.NewFloat(1401)) > 0 {

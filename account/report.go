@@ -9,13 +9,13 @@ import (
 	"dither/privacy"
 )
 
-// Figure is the result of one accountant: a certified upper bound, or the reason why it has none.
+// Figure is the result of one accountant: a certified upper bound, or the reason why there is none.
 type Figure struct {
-	Value float64 // an ε or a δ, rounded up; NaN if there is none
-	Why   string  // "" if Value holds
+	Value float64 // an ε or a δ, rounded up; NaN if there is no bound
+	Why   string  // the reason; "" if Value is valid
 }
 
-// Told reports whether there is a value.
+// Told reports whether f has a value.
 func (f Figure) Told() bool { return f.Why == "" && !math.IsNaN(f.Value) }
 
 func told(value float64) Figure {
@@ -29,7 +29,7 @@ func none(why string, args ...any) Figure {
 	return Figure{Value: math.NaN(), Why: fmt.Sprintf(why, args...)}
 }
 
-// atMost is the lesser of two figures that have values.
+// atMost returns the least of f and the others. It ignores figures without a value.
 func (f Figure) atMost(others ...Figure) Figure {
 	for _, g := range others {
 		if g.Told() && (!f.Told() || g.Value < f.Value) {
@@ -39,24 +39,25 @@ func (f Figure) atMost(others ...Figure) Figure {
 	return f
 }
 
-// Bracket is an accountant's result from both sides.
+// Bracket is an accountant's lower and upper bound.
 type Bracket struct {
-	Lower float64 // rounded down; 0, which says nothing, if Figure has no value
+	Lower float64 // rounded down; 0 if Figure has no value
 	Figure
 }
 
-// Report is the loss of one job by every accountant: the ε of each at one δ, or the δ of each at one ε. For a job
-// that is fixed in advance each figure is true, so the least is; PLD ≤ Renyi ≤ Basic among those that have values.
+// Report holds the loss of one job by every accountant: the ε of each at one δ, or the δ of each at one ε. All
+// figures hold, because the job is fixed in advance, so the least of them holds too. Among those that have values,
+// PLD ≤ Renyi ≤ Basic.
 type Report struct {
 	Basic    Figure  // the sums of ε and of δ
 	Advanced Figure  // advanced composition
-	ZCDP     Figure  // the sum of ρ, converted
-	Renyi    Figure  // Rényi's divergences, converted at the best order
-	PLD      Bracket // the privacy loss distributions, composed numerically
+	ZCDP     Figure  // the sum of ρ, converted to ε or δ
+	Renyi    Figure  // the sum of Rényi divergences, converted at the best order
+	PLD      Bracket // privacy loss distributions, composed numerically
 }
 
-// Least is the least of the report's upper bounds, and the name of the first accountant that has it. If none has a
-// value, the figure says so.
+// Least returns the least upper bound of the report, and the name of the first accountant that has it. If no figure
+// has a value, f says so.
 func (r Report) Least() (f Figure, accountant string) {
 	f = none("no accountant tells it")
 	for _, c := range []struct {
@@ -70,8 +71,8 @@ func (r Report) Least() (f Figure, accountant string) {
 	return f, accountant
 }
 
-// Epsilon reports the ε at which the job is (ε, d)-differentially private. d must be below 1, otherwise the error is
-// ErrParameter.
+// Epsilon reports the ε at which the job is (ε, d)-differentially private, by every accountant. If d is not below
+// 1, it returns ErrParameter.
 func (j *Job) Epsilon(d privacy.Delta) (Report, error) {
 	if d.Rat().Cmp(one) >= 0 {
 		return Report{}, fmt.Errorf("%w: a δ of 1 promises nothing", ErrParameter)
@@ -81,7 +82,7 @@ func (j *Job) Epsilon(d privacy.Delta) (Report, error) {
 	r.Basic = t.basicEpsilon(d)
 	r.Advanced = t.advancedEpsilon(d)
 	r.ZCDP = t.zcdpEpsilon(d)
-	var both sync.WaitGroup // the two that take a while
+	var both sync.WaitGroup // PLD and Renyi take longest, so they run in parallel
 	both.Go(func() { r.PLD = t.pldEpsilon(d) })
 	r.Renyi = t.renyiEpsilon(d).atMost(r.ZCDP, t.infiniteEpsilon(d))
 	both.Wait()
@@ -89,7 +90,8 @@ func (j *Job) Epsilon(d privacy.Delta) (Report, error) {
 	return r, nil
 }
 
-// Delta reports the δ at which the job is (e, δ)-differentially private.
+// Delta reports the δ at which the job is (e, δ)-differentially private, by every accountant. If e is beyond 10¹²,
+// it returns ErrParameter.
 func (j *Job) Delta(e privacy.Epsilon) (Report, error) {
 	if e.Rat().Cmp(big.NewRat(largestAsked, 1)) > 0 {
 		return Report{}, fmt.Errorf("%w: an ε beyond 10¹² is not asked for", ErrParameter)
@@ -107,9 +109,9 @@ func (j *Job) Delta(e privacy.Epsilon) (Report, error) {
 	return r, nil
 }
 
-// LeastDelta is the least of the figures of Delta, to within a hundredth of it, and the name of an accountant that has
-// it. If the loss distributions bracket δ that closely, it uses them alone, because the others are slower and never
-// below the bracket.
+// LeastDelta returns the least figure of Delta, to within one part in a hundred, and the name of an accountant that
+// has it. If the loss distributions give bounds of δ that are this close, LeastDelta uses them alone. The other
+// accountants are slower, and never below these bounds.
 func (j *Job) LeastDelta(e privacy.Epsilon) (f Figure, accountant string, err error) {
 	if e.Rat().Cmp(big.NewRat(largestAsked, 1)) <= 0 {
 		if f := j.tally.basicDelta(e); f.Told() && f.Value == 0 {
@@ -127,7 +129,7 @@ func (j *Job) LeastDelta(e privacy.Epsilon) (f Figure, accountant string, err er
 	return f, accountant, nil
 }
 
-// settle makes the figure of the loss distributions the least, if there are any.
+// settle sets PLD to the least of all figures, if PLD has a value. A PLD of +Inf becomes a figure without a value.
 func (r *Report) settle() {
 	if r.PLD.Told() {
 		r.PLD.Figure = r.PLD.atMost(r.Basic, r.Advanced, r.ZCDP, r.Renyi)
@@ -140,5 +142,5 @@ func (r *Report) settle() {
 	}
 }
 
-// largestAsked bounds the ε at which a δ is asked for.
+// largestAsked is the largest ε for which Job.Delta computes a δ.
 const largestAsked = 1_000_000_000_000

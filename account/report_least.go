@@ -6,9 +6,9 @@ import (
 	"dither/privacy"
 )
 
-// LeastEpsilon is the least of the figures of Epsilon, to within a hundredth of it, and the name of an accountant that
-// has it. If the loss distributions bracket ε that closely, it uses them alone, because the others are slower and
-// never below the bracket. d must be below 1, otherwise the error is ErrParameter.
+// LeastEpsilon returns the least figure of Epsilon, to within one part in a hundred, and the name of an accountant
+// that has it. If the loss distributions give bounds of ε that are this close, LeastEpsilon uses them alone. The
+// other accountants are slower, and never below these bounds. If d is not below 1, it returns ErrParameter.
 func (j *Job) LeastEpsilon(d privacy.Delta) (f Figure, accountant string, err error) {
 	if d.Rat().Cmp(one) >= 0 {
 		return none("no accountant tells it"), "", fmt.Errorf("%w: a δ of 1 promises nothing", ErrParameter)

@@ -9,20 +9,20 @@ import (
 	"dither/privacy"
 )
 
-// tally is a job's losses, added up.
+// tally holds the sums of a job's losses, for each accountant.
 type tally struct {
 	steps    []Step
-	promises []Repeated  // of the steps that have one
-	keep     keep        // that none of them fails
-	sum      Approximate // of the promises
-	rho      privacy.Rho // of the steps that have one
-	unkept   string      // a step without a promise, or ""
-	spread   string      // a step without a ρ, or ""
+	promises []Repeated  // of the steps that have a promise
+	keep     keep        // the probability that no promise fails
+	sum      Approximate // basic composition of the promises
+	rho      privacy.Rho // sum of ρ of the steps that have one
+	unkept   string      // name of a step without a promise, or ""
+	spread   string      // name of a step without a ρ, or ""
 	summed   sync.Once
-	renyi    renyiSum // made once asked for
-	few      bool     // the steps are few enough for it
+	renyi    renyiSum // computed on first use, under summed
+	few      bool     // whether the steps are few enough for renyi
 	once     sync.Once
-	pld      *distributions // made once asked for
+	pld      *distributions // computed on first use, under once
 }
 
 func newTally(steps []Step) *tally {
@@ -71,8 +71,8 @@ func (t *tally) basicDelta(e privacy.Epsilon) Figure {
 	return told(exact.FloatUp(t.sum.Delta.Rat()))
 }
 
-// infiniteEpsilon is Rényi's divergence of order ∞: the basic sum of ε, where the product of the 1−δᵢ leaves
-// room for d.
+// infiniteEpsilon returns the figure of Rényi divergence at the order ∞. It is the basic sum of ε, and holds if 1 −
+// ∏(1−δᵢ) is at most d.
 func (t *tally) infiniteEpsilon(d privacy.Delta) Figure {
 	if t.unkept != "" {
 		return none(whyNoPromise, t.unkept)
@@ -156,14 +156,14 @@ func (t *tally) zcdpDelta(e privacy.Epsilon) Figure {
 	return told(upper)
 }
 
-// deltaBelow is x > 0 as a δ, exactly; ok is false if x is 1 or more.
+// deltaBelow returns x > 0 as a δ, exactly. If x is 1 or more, ok is false.
 func deltaBelow(x *big.Float) (d privacy.Delta, ok bool) {
 	r, _ := x.Rat(nil)
 	d, err := privacy.DeltaOf(r)
 	return d, err == nil && r.Cmp(one) < 0
 }
 
-// shown writes an ε for a sentence.
+// shown returns an ε as text for messages.
 func shown(e privacy.Epsilon) string {
 	f, _ := e.Rat().Float64()
 	return fmt.Sprintf("%.6g", f)

@@ -8,26 +8,31 @@ import (
 	"dither/privacy"
 )
 
-// MostShuffled bounds the reports that Shuffled counts term by term.
+// MostShuffled is the largest number of reports for which Shuffle computes the loss.
 const MostShuffled = 10_000_000
 
-// Shuffle is amplification by shuffling: n people each send one report of an ε₀-differentially private local
-// randomizer, and only the shuffled reports are seen. Its loss is stated under change-one: one person's value is
+// Shuffle is amplification by shuffling. n people each send one report of an ε₀-differentially private local
+// randomizer, and only the shuffled reports are seen. The loss holds under change-one: one person's value is
 // replaced by another.
 //
-// The theorem [Feldman, McMillan & Talwar 2021]. A local randomizer's law at any value is at least e^−ε₀ times
-// that at any other, so it is a mixture of three: with weight e^−ε₀/2 the law at the first person's value, with as
-// much that at the value that replaces it, and a rest. So each of the other n−1 is with probability e^−ε₀ a
-// clone of the first person, before or after by a fair coin; and the first person's own law is, by randomized response
-// at ε₀, one of two that are the same for both datasets. What tells the datasets apart is then no more than two
-// counts, of a law P or its mirror Q: with C ~ Bin(n−1, e^−ε₀) clones, A ~ Bin(C, ½) of them of the first kind
-// and Δ ~ Bernoulli(e^ε₀/(1+e^ε₀)), P is of (A+Δ, C−A+1−Δ) and Q of (A+1−Δ, C−A+Δ). All people use
-// one randomizer; or, if their data are shuffled before anybody reports, the i-th in that order may use one that is
-// chosen by the reports before it [ibid., Theorem 3.1]. It must not depend on who reports: where person i sends i
-// along, nothing is hidden, and the loss is ε₀.
+// The theorem [Feldman, McMillan & Talwar 2021]. The law of a local randomizer at any value is at least e^−ε₀ times
+// its law at any other value. So it is a mixture of three parts: the law at the first person's value with weight
+// e^−ε₀/2, the law at the value that replaces it with the same weight, and a rest. Each of the other n−1 people is
+// therefore with probability e^−ε₀ a clone of the first person, before or after the replacement with probability ½
+// each. By randomized response at ε₀, the first person's own law is a mixture of two laws that are the same for
+// both datasets.
 //
-// Given C = c, the ratio of P to Q rises in the first count a. So with p = e^ε₀/(1+e^ε₀), b_c the law Bin(c, ½),
-// T_c(a) its tail from a on, and the least a at which the ratio exceeds e^ε,
+// Hence two counts contain all that distinguishes the datasets. Let C ~ Bin(n−1, e^−ε₀) be the number of clones, A
+// ~ Bin(C, ½) the number of clones from before, and Δ ~ Bernoulli(e^ε₀/(1+e^ε₀)). The counts have the law P of
+// (A+Δ, C−A+1−Δ) on one dataset, and the law Q of (A+1−Δ, C−A+Δ) on the other.
+//
+// All people use the same randomizer. If their data are shuffled before anybody reports, the i-th in that order may
+// instead use a randomizer that depends on the reports before it [ibid., Theorem 3.1]. The randomizer must not
+// depend on who reports: if person i includes the number i in the report, shuffling hides nothing, and the loss is
+// ε₀.
+//
+// Given C = c, the ratio of P to Q increases in the first count a. Let p = e^ε₀/(1+e^ε₀), let b_c be the law Bin(c,
+// ½) and T_c(a) = Σ_{i≥a} b_c(i) its tail. For the least a at which the ratio exceeds e^ε,
 //
 //	δ_c(ε) = P(≥ a) − e^ε·Q(≥ a) = (p − e^ε(1−p))·b_c(a−1) − (e^ε−1)·T_c(a),
 //
@@ -38,8 +43,8 @@ type Shuffle struct {
 	bits  uint
 }
 
-// NewShuffle takes the number of people and the local ε₀. n below 1 or beyond MostShuffled, and an ε₀ beyond
-// privacy.MaxEpsilon, is ErrParameter.
+// NewShuffle returns the shuffle of n people's reports with the local loss ε₀. It returns ErrParameter if n is
+// below 1 or beyond MostShuffled, or if ε₀ is beyond privacy.MaxEpsilon.
 func NewShuffle(n int64, local privacy.Epsilon) (*Shuffle, error) {
 	switch {
 	case n < 1 || n > MostShuffled:
@@ -50,19 +55,19 @@ func NewShuffle(n int64, local privacy.Epsilon) (*Shuffle, error) {
 	return &Shuffle{n, local, certainty}, nil
 }
 
-// ClosedForm is the ε of shuffled reports at d in closed form, rounded up to 17 digits [Feldman, McMillan & Talwar
-// 2021, Theorem 3.1]:
+// ClosedForm returns an ε at which the shuffled reports are (ε, d)-differentially private, in closed form, rounded
+// up to 17 digits [Feldman, McMillan & Talwar 2021, Theorem 3.1]. With δ = d, it is
 //
-//	ln(1 + (e^ε₀−1)/(e^ε₀+1)·(8√(e^ε₀·ln(4/δ)/n) + 8e^ε₀/n)),  where ε₀ ≤ ln(n/(16·ln(2/δ))),
+//	ln(1 + (e^ε₀−1)/(e^ε₀+1)·(8√(e^ε₀·ln(4/δ)/n) + 8e^ε₀/n)),  if ε₀ ≤ ln(n/(16·ln(2/δ))).
 //
-// and ε₀ itself if that is less, or if the condition does not hold: shuffling cannot reveal more than the reports.
+// If the condition fails, or if ε₀ is less, it is ε₀, because shuffling cannot reveal more than the reports.
 func (s *Shuffle) ClosedForm(d privacy.Delta) privacy.Epsilon {
 	if d.IsZero() || s.local.IsZero() {
 		return s.local
 	}
 	n, e := number(s.n), exact.IntervalOf(s.local.Rat(), s.bits)
 	growth := e.Exp()
-	// ln(4/δ) = ln 4 + ln(1/δ), and so for 2.
+	// ln(4/δ) = ln 4 + ln(1/δ), and ln(2/δ) = ln 2 + ln(1/δ).
 	ln := surprise(d)
 	ln2 := number(1).Log1p()
 	if number(16).Mul(ln2.Add(ln)).Mul(growth).Hi().Cmp(n.Lo()) > 0 {
@@ -81,8 +86,9 @@ func (s *Shuffle) ClosedForm(d privacy.Delta) privacy.Epsilon {
 	return s.local
 }
 
-// Delta brackets the clones' δ(e), in a time that grows as √n. The upper end is the promise of shuffled reports. The
-// lower end is the least that this theorem can promise; shuffling may do better.
+// Delta returns a lower and an upper bound of the theorem's δ(e), in a time that grows as √n. The shuffled reports
+// are (e, upper)-differentially private. lower bounds what this theorem can show; the true δ of the shuffled
+// reports may be less.
 func (s *Shuffle) Delta(e privacy.Epsilon) (lower, upper float64) {
 	if e.Cmp(s.local) >= 0 {
 		return 0, 0
@@ -110,13 +116,14 @@ func (s *Shuffle) Delta(e privacy.Epsilon) (lower, upper float64) {
 	return max(0, floatBelow(sum.lo)), min(1, floatAbove(sum.hi))
 }
 
-// clones is the sum at work: at c clones, and at the a of δ_c.
+// clones holds the state of the sum over the number c of clones. a is the least first count at which the ratio
+// exceeds e^ε.
 type clones struct {
-	weights *binomial      // of C
-	place   exact.Interval // θ: the ratio exceeds e^ε where a > θ(c+1)
+	weights *binomial      // the law of C
+	place   exact.Interval // θ: the ratio exceeds e^ε if and only if a > θ(c+1)
 	tilt    ends           // p − e^ε(1−p)
 	rise    ends           // e^ε − 1
-	unsure  *big.Float     // bounds what a δ_c misses where a is one off, since θ is only nearly known
+	unsure  *big.Float     // bound of the error in δ_c if a is wrong by one, because θ is known only approximately
 	c, a    int64
 	b, tail ends // b_c(a−1) and T_c(a)
 }
@@ -130,27 +137,28 @@ func (s *Shuffle) clones(e privacy.Epsilon) *clones {
 	unit := interval(one)
 	growth, odds := interval(e.Rat()).Exp(), interval(s.local.Rat()).Exp()
 	p, q := odds.Quo(odds.Add(unit)), unit.Quo(odds.Add(unit))
-	// θ is known to a share η far below 2⁻²⁰², and P(a) − e^ε·Q(a) at an a that is such a share off θ(c+1) is
-	// at most 2e^ε·η.
+	// θ is known with a relative error η far below 2⁻²⁰². If a differs from θ(c+1) by that share, P(a) − e^ε·Q(a)
+	// is at most 2e^ε·η.
 	unsure := growth.Add(unit).Hi()
 	return &clones{
 		unsure:  unsure.SetMantExp(unsure, -200),
 		weights: newBinomial(s.n-1, endsOf(unit.Quo(odds.Sub(unit)))),
-		// p·a + q(c+1−a) > e^ε(q·a + p(c+1−a)), solved for a.
+		// the solution for a of p·a + q(c+1−a) > e^ε(q·a + p(c+1−a))
 		place: growth.Mul(p).Sub(q).Quo(p.Sub(q).Mul(growth.Add(unit))),
 		tilt:  endsOf(p.Sub(growth.Mul(q))),
 		rise:  endsOf(growth.Sub(unit)),
 	}
 }
 
-// first is the least a above θ(c+1), or, where the precision cannot tell, one next to it.
+// first returns the least a above θ(c+1). If the precision of θ does not determine it, the result may be wrong by
+// one.
 func (c *clones) first() int64 {
 	x := new(big.Float).SetPrec(c.weights.bits).SetInt64(c.c + 1)
 	n, _ := x.Mul(x, c.place.Lo()).Int64()
 	return n + 1
 }
 
-// from begins at c clones.
+// from starts the sum at the given number of clones.
 func (c *clones) from(clones int64) {
 	c.c = clones
 	c.a = c.first()
@@ -173,8 +181,8 @@ func (c *clones) from(clones int64) {
 	c.tail.quo(fair.total)
 }
 
-// more goes to one more clone: T_{c+1}(a) = T_c(a) + b_c(a−1)/2 and b_{c+1}(a−1) = b_c(a−1)·(c+1)/(2(c+2−a)).
-// Since θ < 1 the new a is the old one or the next: T_c(a+1) = T_c(a) − b_c(a) and b_c(a) = b_c(a−1)·(c+1−a)/a.
+// more increases c by one: T_{c+1}(a) = T_c(a) + b_c(a−1)/2 and b_{c+1}(a−1) = b_c(a−1)·(c+1)/(2(c+2−a)). Since θ <
+// 1, a stays or increases by one. Then T_c(a+1) = T_c(a) − b_c(a) and b_c(a) = b_c(a−1)·(c+1−a)/a.
 func (c *clones) more() {
 	half := c.b.copy()
 	half.lo.SetMantExp(half.lo, -1)
@@ -193,7 +201,7 @@ func (c *clones) more() {
 	}
 }
 
-// excess is δ_c(ε).
+// excess returns δ_c(ε).
 func (c *clones) excess() ends {
 	x := c.b.copy()
 	x.mul(c.tilt)
@@ -209,9 +217,9 @@ func (c *clones) excess() ends {
 	return x
 }
 
-// Epsilon is an ε, rounded up to 17 digits, at which shuffled reports are (ε, d)-differentially private: the clones'
-// least to within 10⁻⁶ of it, or the closed form's where that is less. It takes the time of some twenty calls of
-// Delta.
+// Epsilon returns an ε, rounded up to 17 digits, at which the shuffled reports are (ε, d)-differentially private.
+// It is within a share of 10⁻⁶ of the least ε with Delta(ε) ≤ d, or it is ClosedForm if that is less. It takes the
+// time of about twenty calls of Delta.
 func (s *Shuffle) Epsilon(d privacy.Delta) privacy.Epsilon {
 	high := s.ClosedForm(d)
 	target := exact.FloatDown(d.Rat())
@@ -222,7 +230,7 @@ func (s *Shuffle) Epsilon(d privacy.Delta) privacy.Epsilon {
 	if _, upper := s.Delta(low); upper <= target {
 		return low
 	}
-	// ln δ(ε) is nearly straight, or falls more and more steeply: halve, where a chord does not help.
+	// ln δ(ε) is nearly linear, or falls more and more steeply. So bisect, because a secant would not be faster.
 	for range 60 {
 		gap := new(big.Rat).Sub(high.Rat(), low.Rat())
 		if gap.Cmp(new(big.Rat).Mul(high.Rat(), exact.DecimalStep(6))) <= 0 {

@@ -12,55 +12,55 @@ import (
 	"dither/internal/nearest"
 )
 
-// Step is a mechanism of a job, and how many times it runs, as one spec describes it. Its parameters are exact, and
-// within the limits of ParseStep. The zero value is not a step: a job with one is refused.
+// Step is a mechanism of a job with its parameters, and the number of times it runs. ParseStep makes steps from
+// text, with exact parameters within its limits. NewJob refuses the zero Step.
 type Step struct {
 	kind       *kind
-	parameters map[string]*big.Rat // of kind's keys: every one of them
-	sampling   *big.Rat            // q, or nil if the mechanism sees all of the data
-	scheme     Scheme              // of the sampling
+	parameters map[string]*big.Rat // the value of every key of kind
+	sampling   *big.Rat            // the sampling rate q; nil if the mechanism reads all of the data
+	scheme     Scheme              // sampling scheme; 0 without sampling
 	count      int64
 }
 
-// SpecError describes a fault in a spec, and its place.
+// SpecError describes an error in a spec and its position.
 type SpecError struct {
-	Position int // of the first character of the word that is wrong, from 1
+	Position int // first character of the wrong word, from 1
 	Message  string
 }
 
 func (e *SpecError) Error() string { return fmt.Sprintf("at character %d: %s", e.Position, e.Message) }
 
-// Is reports that a SpecError is ErrParameter.
+// Is reports whether target is ErrParameter.
 func (e *SpecError) Is(target error) bool { return target == ErrParameter }
 
-// longestSpec bounds the text of a spec, in bytes.
+// longestSpec is the largest length of a spec, in bytes.
 const longestSpec = 1000
 
-// MostSteps bounds how often one step, or all of a job's together, may be repeated.
+// MostSteps is the largest count of one step, and of all steps of a job together.
 const MostSteps = 1_000_000_000_000
 
-// ParseStep reads a spec: a mechanism's name and its parameters, each written key=value, in any order,
+// ParseStep parses a spec: the name of a mechanism and its parameters, each written key=value, in any order,
 //
 //	gaussian sigma=1.1 sampling=256/60000 count=14062
 //
-// with white space between them, and none around =. Values are decimal numbers or fractions of two, read exactly. The
-// mechanisms, and their keys, of which those in brackets may be left out:
+// with white space between them, and none around =. Values are decimal numbers or fractions of two decimal numbers,
+// read exactly. These are the mechanisms and their keys. Keys in brackets are optional:
 //
-//	gaussian             sigma [sensitivity]    continuous noise, and what is computed from it; sensitivity in L₂ norm
-//	discrete-gaussian    sigma [sensitivity]    the same on integers
-//	laplace              scale [sensitivity]    continuous noise; sensitivity in L₁ norm
-//	discrete-laplace     scale [sensitivity]    the same on integers
+//	gaussian             sigma [sensitivity]    continuous noise and its post-processing; sensitivity in L₂ norm
+//	discrete-gaussian    sigma [sensitivity]    discrete noise on integers; sensitivity in L₂ norm
+//	laplace              scale [sensitivity]    continuous noise and its post-processing; sensitivity in L₁ norm
+//	discrete-laplace     scale [sensitivity]    discrete noise on integers; sensitivity in L₁ norm
 //	exponential          epsilon                a choice with probabilities ∝ e^(εu/2Δ)
 //	randomized-response  k epsilon              one of k answers
-//	pure                 epsilon                whatever promises this ε
-//	approx               epsilon delta          whatever promises this ε and δ
-//	zcdp                 rho                    whatever promises this ρ
-//	renyi                order epsilon          whatever has this loss at this Rényi order
-//	gdp                  mu                     whatever is Gaussian differentially private so
+//	pure                 epsilon                any mechanism with this ε
+//	approx               epsilon delta          any mechanism with this ε and δ
+//	zcdp                 rho                    any mechanism with this ρ
+//	renyi                order epsilon          any mechanism with this loss at this Rényi order
+//	gdp                  mu                     any mechanism with this μ of Gaussian differential privacy
 //
-// sensitivity is 1 if it is not given. count (default 1) is how many times the mechanism runs. sampling=q says that it
-// runs on a sample of rate q each time: a Poisson sample under add/remove, or, with scheme=fixed, one of a fixed size
-// under change-one.
+// sensitivity is 1 by default. count is the number of times that the mechanism runs, by default 1. With sampling=q,
+// it runs on a new sample of rate q each time. The sample is a Poisson sample under add/remove or, with
+// scheme=fixed, a sample of a fixed size under change-one.
 //
 // Errors are *SpecError, which is an ErrParameter.
 func ParseStep(text string) (Step, error) {
@@ -68,8 +68,8 @@ func ParseStep(text string) (Step, error) {
 	return s, err
 }
 
-// parseStep parses a spec. If allowed, one solvable key may be open: its value "?" stands for 1, and its name is
-// returned.
+// parseStep parses a spec. If mayOpen is set, one key in solvable may have the value "?". parseStep then returns
+// the name of that key as open, and a step with the value 1.
 func parseStep(text string, mayOpen bool) (s Step, open string, err error) {
 	if len(text) > longestSpec {
 		return Step{}, "", &SpecError{1, fmt.Sprintf("a spec has at most %d characters", longestSpec)}
@@ -159,7 +159,7 @@ func parseStep(text string, mayOpen bool) (s Step, open string, err error) {
 	return s, open, nil
 }
 
-// word is a part of a spec.
+// word is a word of a spec with its position.
 type word struct {
 	position int
 	text     string
@@ -169,7 +169,7 @@ func (w word) wrong(format string, args ...any) error {
 	return &SpecError{w.position, fmt.Sprintf(format, args...)}
 }
 
-// wordsOf splits a spec at its white space.
+// wordsOf splits a spec at white space.
 func wordsOf(text string) []word {
 	var out []word
 	for _, f := range strings.FieldsFunc(text, isSpace) {
@@ -186,7 +186,7 @@ func wordsOf(text string) []word {
 
 func isSpace(r rune) bool { return r == ' ' || r == '\t' || r == '\n' || r == '\r' }
 
-// guess suggests the name that was probably meant.
+// guess returns a suggestion for a message: the known name that is nearest to name, or "".
 func guess(name string, known []string) string {
 	if n := nearest.Name(name, known); n != "" {
 		return fmt.Sprintf(" (did you mean %s?)", n)
@@ -194,10 +194,11 @@ func guess(name string, known []string) string {
 	return ""
 }
 
-// errNumber reports a text that is no number.
+// errNumber reports a text that is not a number.
 var errNumber = errors.New("must be a decimal number or a fraction of two, as 0.1, 1e-6 or 256/60000")
 
-// ParseNumber parses a number of a spec exactly: a decimal, or a fraction of two. Its errors say what is allowed.
+// ParseNumber parses a number of a spec exactly: a decimal number, or a fraction of two. Its errors say what is
+// allowed.
 func ParseNumber(text string) (*big.Rat, error) {
 	over, under, fraction := strings.Cut(text, "/")
 	r, err := exact.ParseDecimal(over)
@@ -219,7 +220,7 @@ func ParseNumber(text string) (*big.Rat, error) {
 	return r, nil
 }
 
-// String is the spec in its canonical form, which ParseStep reads back as the same step.
+// String returns the spec in its canonical form. ParseStep parses it to the same step.
 func (s Step) String() string {
 	if s.kind == nil {
 		return ""
@@ -242,7 +243,8 @@ func (s Step) String() string {
 	return strings.Join(parts, " ")
 }
 
-// written is a number in a form that ParseNumber reads: a decimal if that is short, otherwise a fraction.
+// written returns a number in a form that ParseNumber accepts: a decimal number if that is short, otherwise a
+// fraction.
 func written(r *big.Rat) string {
 	if places, finite := r.FloatPrec(); finite && places <= 60 {
 		if text := r.FloatString(places); len(text) <= 64 {
@@ -254,7 +256,7 @@ func written(r *big.Rat) string {
 
 func allowedNames() string { return strings.Join(Mechanisms(), ", ") }
 
-// Mechanisms lists the names that a spec may begin with, in the order of ParseStep's table.
+// Mechanisms lists the names of mechanisms, in the order of ParseStep's table.
 func Mechanisms() []string {
 	names := make([]string, len(kinds))
 	for i, k := range kinds {
@@ -263,8 +265,8 @@ func Mechanisms() []string {
 	return names
 }
 
-// Keys lists the keys of a mechanism: the required ones, and the optional ones, which for every mechanism include
-// sampling, scheme and count. Both are empty for an unknown name.
+// Keys lists the required and the optional keys of a mechanism. The optional ones of every mechanism include
+// sampling, scheme and count. For an unknown name both lists are empty.
 func Keys(mechanism string) (needed, optional []string) {
 	k := kindNamed(mechanism)
 	if k == nil {

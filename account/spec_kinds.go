@@ -10,21 +10,21 @@ import (
 	"dither/privacy"
 )
 
-// kind is a mechanism that a spec may name.
+// kind describes a mechanism that a spec may name.
 type kind struct {
 	name string
 	keys []*key
 }
 
-// key is a parameter.
+// key describes a parameter of a spec.
 type key struct {
 	name  string
-	usual *big.Rat // nil if it must be given
+	usual *big.Rat // default value; nil if the parameter is required
 	check func(*big.Rat) error
 }
 
-// The mechanisms. Sensitivity is in L₁ norm for Laplace noise and in L₂ norm for Gaussian, and in the unit of the
-// noise; that of discrete noise is on integers, and an integer.
+// kinds lists the mechanisms. Sensitivity is in L₁ norm for Laplace noise and in L₂ norm for Gaussian noise, in the
+// unit of the noise. Discrete noise is for integers, and its sensitivity is an integer.
 var kinds = []*kind{
 	{"gaussian", []*key{{"sigma", nil, size}, {"sensitivity", one, size}}},
 	{"discrete-gaussian", []*key{{"sigma", nil, size}, {"sensitivity", one, integer}}},
@@ -39,7 +39,7 @@ var kinds = []*kind{
 	{"gdp", []*key{{"mu", nil, size}}},
 }
 
-// The keys that every mechanism takes.
+// Keys that every mechanism accepts.
 var (
 	countKey    = &key{"count", one, count}
 	samplingKey = &key{"sampling", nil, rate}
@@ -64,8 +64,8 @@ func (k *kind) names() []string {
 
 func (k *kind) allowed() string { return strings.Join(k.names(), ", ") }
 
-// Limits of the numbers in a spec. Beyond them nothing is protected, or nothing lost, and a typing error is more
-// likely.
+// Limits of the numbers in specs. A number outside them protects nothing or loses nothing, and is probably a typing
+// error.
 var (
 	leastLoss  = exact.DecimalStep(30) // 10⁻³⁰
 	largest18  = exact.DecimalStep(-18)
@@ -74,7 +74,7 @@ var (
 
 var errAboveZero = errors.New("must be above 0")
 
-// between checks that a number is above 0 and within limits.
+// between returns an error unless r is above 0 and from least to most.
 func between(r, least, most *big.Rat) error {
 	switch {
 	case r.Sign() <= 0:
@@ -85,7 +85,7 @@ func between(r, least, most *big.Rat) error {
 	return nil
 }
 
-// brief writes a power of ten as one.
+// brief returns a power of ten as text.
 func brief(r *big.Rat) string {
 	f, _ := r.Float64()
 	return strings.ReplaceAll(fmt.Sprintf("%.9g", f), "e+", "e")

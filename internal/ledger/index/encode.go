@@ -7,16 +7,19 @@
 //
 // # Format
 //
-// All numbers are big-endian.
+// All numbers are big-endian. Sizes in bytes are in brackets. The parts of a segment, in order:
 //
-//	magic, first entry (8), number of entries (8), of answers (8), of keys (8), bytes of kinds (8), bytes of the filter (8)
+//	the magic, then six numbers (8 each): first entry; number of entries,
+//	  of answers, of keys; bytes of the kinds, of the filter
 //	the filter: a Bloom filter of the keys
 //	the SHA-256 of each block of 4096 bytes of the payload; the last block may be shorter
 //	the payload:
-//	  entries: offset (8), line (8), length (4), hash (32), in log order
-//	  answers: index of the reservation (8), of the release (8), bits of ρ (8), offset of its kind (8); sorted by reservation
+//	  entries: offset (8), line (8), length (4), hash (32); in log order
+//	  answers: index of the reservation (8), of the release (8), bits of ρ (8),
+//	    offset of its kind (8); sorted by reservation
 //	  keys: key (16), number of its newest answer (8); sorted, each once
-//	  kinds: length (4), subject, number of answers (4), numbers of these answers (4 each); sorted by subject, each subject once
+//	  kinds: length (4), subject, number of answers (4), numbers of these answers (4 each);
+//	    sorted by subject, each subject once
 //
 // The number of an answer is its position in the list of answers. The root is the SHA-256 of everything before the
 // payload.
