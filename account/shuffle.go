@@ -16,15 +16,15 @@ const MostShuffled = 10_000_000
 // replaced by another.
 //
 // The theorem [Feldman, McMillan & Talwar 2021]. The law of a local randomizer at any value is at least e^−ε₀ times
-// its law at any other value. So it is a mixture of three parts: the law at the first person's value with weight
-// e^−ε₀/2, the law at the value that replaces it with the same weight, and a rest. Each of the other n−1 people is
-// therefore with probability e^−ε₀ a clone of the first person, before or after the replacement with probability ½
-// each. By randomized response at ε₀, the first person's own law is a mixture of two laws that are the same for
-// both datasets.
+// its law at any other value. So it is a mixture of three parts: the law at the first person's old value with
+// weight e^−ε₀/2, the law at the new value that replaces it with the same weight, and a rest. Each of the other n−1
+// people is therefore with probability e^−ε₀ a clone of the first person, with the old or the new value with
+// probability ½ each. By randomized response at ε₀, the first person's own law is a mixture of two laws that are
+// the same for both datasets.
 //
 // Hence two counts contain all that distinguishes the datasets. Let C ~ Bin(n−1, e^−ε₀) be the number of clones, A
-// ~ Bin(C, ½) the number of clones from before, and Δ ~ Bernoulli(e^ε₀/(1+e^ε₀)). The counts have the law P of
-// (A+Δ, C−A+1−Δ) on one dataset, and the law Q of (A+1−Δ, C−A+Δ) on the other.
+// ~ Bin(C, ½) the number of clones with the old value, and Δ ~ Bernoulli(e^ε₀/(1+e^ε₀)). The counts have the law P
+// of (A+Δ, C−A+1−Δ) on one dataset, and the law Q of (A+1−Δ, C−A+Δ) on the other.
 //
 // All people use the same randomizer. If their data are shuffled before anybody reports, the i-th in that order may
 // instead use a randomizer that depends on the reports before it [ibid., Theorem 3.1]. The randomizer must not

@@ -1,15 +1,17 @@
-// Package jsonlines decodes a file of JSON objects, one per line, strictly against a declared schema, for the owner,
-// once, at sealing. As in csvtable, nothing is guessed, an error names the row and the column and never quotes a value,
-// and MaxLineBytes bounds the memory whatever the file holds.
+// Package jsonlines decodes a file of JSON objects, one per line, strictly against declared columns. Sealing uses
+// it. As in package csvtable, nothing is guessed. An error names the row and the column and never quotes a value.
+// MaxLineBytes bounds the memory, whatever the file contains.
 //
-//   - A line ends at LF or CRLF, or at the end of the file, and holds one object (RFC 8259) and nothing else. An empty
-//     line at the very end of the file is skipped; any other is an error. A UTF-8 byte order mark at the start is
-//     skipped.
-//   - A key names a column. An undeclared key is ignored, whatever its value. A key that occurs twice in an object is
-//     an error, and so are invalid UTF-8 and halves of surrogate pairs, on which readers of JSON disagree.
+//   - A line ends at LF or CRLF, or at the end of the file. It contains one object (RFC 8259) and nothing else. An
+//     empty line at the very end of the file is skipped; any other empty line is an error. A UTF-8 byte order mark
+//     at the start is skipped.
+//   - A key names a column. An undeclared key is ignored, whatever its value. A key that occurs twice in an object
+//     is an error. Invalid UTF-8 and unpaired surrogates are errors too, because readers of JSON disagree about
+//     them.
 //   - null and a missing key are NULL.
-//   - A column of type integer or real accepts numbers, parsed from their text; boolean accepts true and false; text
-//     accepts strings, and date a string YYYY-MM-DD. Nothing else is converted: "12" is no number, and 12.0 no integer.
+//   - A column of type integer or real accepts numbers, parsed from their text. A boolean column accepts true and
+//     false, a text column strings, and a date column strings of the form YYYY-MM-DD. Nothing else is converted:
+//     "12" is not a number, and 12.0 is not an integer.
 package jsonlines
 
 import (
@@ -27,26 +29,26 @@ import (
 	"dither/internal/value"
 )
 
-// MaxLineBytes bounds a line, its end included.
+// MaxLineBytes is the largest size of a line in bytes, including its end.
 const MaxLineBytes = 1 << 20
 
-// Reader reads typed rows. After an error, io.EOF included, every Read returns that error again.
+// Reader reads rows of typed values. After an error, including io.EOF, every Read returns that error again.
 type Reader struct {
 	in       *bufio.Reader
 	columns  []*policy.Column
-	place    map[string]int // of a column, by name
+	place    map[string]int // column name → index in columns
 	ignored  []string
 	line     []byte
-	seen     []bool // by column, in the present object
+	seen     []bool // whether the current object has the column, by index in columns
 	invalids []csvtable.Invalid
 	row      int64
 	err      error
 }
 
-// maxIgnored bounds how many undeclared keys are named.
+// maxIgnored is the largest number of undeclared keys that Ignored returns.
 const maxIgnored = 100
 
-// New starts a reader of r.
+// New returns a Reader that reads the columns from r.
 func New(r io.Reader, columns []*policy.Column) (*Reader, error) {
 	if len(columns) == 0 {
 		return nil, errors.New("no columns are declared")
@@ -64,19 +66,21 @@ func New(r io.Reader, columns []*policy.Column) (*Reader, error) {
 	return t, nil
 }
 
-// Ignored names undeclared keys in the order of their first line; at most a hundred.
+// Ignored returns undeclared keys, in the order of their first occurrence, at most maxIgnored of them.
 func (t *Reader) Ignored() []string { return t.ignored }
 
-// Row is the 1-based number of the row that Read read last, which is also its line; 0 before the first.
+// Row returns the number of the row that Read read last, from 1; 0 before the first. It is also the number of its
+// line.
 func (t *Reader) Row() int64 { return t.row }
 
-// Invalids lists, in the declared order, the columns with values that were unreadable and became NULL.
+// Invalids lists, in the declared order, the columns in which some values were unreadable and became NULL.
 func (t *Reader) Invalids() []csvtable.Invalid {
 	return slices.DeleteFunc(slices.Clone(t.invalids), func(v csvtable.Invalid) bool { return v.Count == 0 })
 }
 
-// Read reads the next object into row, one value of the declared type per column in the declared order. It returns
-// io.EOF after the last, *csvtable.Error for a fault of the file, and panics if row is not as long as the columns.
+// Read reads the next object into row: for each column, in the declared order, one value of its type. It returns
+// io.EOF after the last object, and *csvtable.Error for an error in the file. It panics if row and the columns
+// differ in length.
 func (t *Reader) Read(row []value.Value) error {
 	if len(row) != len(t.columns) {
 		panic("jsonlines: a row of another width")
@@ -120,7 +124,7 @@ func (t *Reader) read(row []value.Value) error {
 	return nil
 }
 
-// next reads a line, without its end.
+// next reads the next line into t.line and checks it. It returns io.EOF after the last line.
 func (t *Reader) next() error {
 	t.line = t.line[:0]
 	for {
@@ -156,13 +160,13 @@ func (t *Reader) next() error {
 	return nil
 }
 
-// atEnd reports that nothing follows.
+// atEnd reports whether the whole file has been read.
 func (t *Reader) atEnd() bool {
 	_, err := t.in.Peek(1)
 	return err != nil
 }
 
-// member reads a key and its value.
+// member reads one key and its value, and stores the value in row.
 func (t *Reader) member(d *json.Decoder, row []value.Value) error {
 	token, err := d.Token()
 	key, ok := token.(string)
@@ -199,7 +203,7 @@ func (t *Reader) member(d *json.Decoder, row []value.Value) error {
 	return err
 }
 
-// skip skips the rest of a list or an object that was just opened.
+// skip skips the rest of a list or an object whose opening delimiter was read.
 func skip(d *json.Decoder) error {
 	for depth := 1; depth > 0; {
 		token, err := d.Token()
@@ -216,7 +220,7 @@ func skip(d *json.Decoder) error {
 	return nil
 }
 
-// value converts a key's value.
+// value converts found, the value of a key, to the type of column i.
 func (t *Reader) value(i int, found any) (value.Value, error) {
 	c := t.columns[i]
 	if found == nil {
@@ -238,7 +242,7 @@ func (t *Reader) value(i int, found any) (value.Value, error) {
 	return value.NullOf(c.Type), nil
 }
 
-// converted returns a value of the type, or an error that says what was found instead.
+// converted returns found as a value of type t, or an error that says what found is.
 func converted(t value.Type, found any) (value.Value, error) {
 	var kind, text string
 	takes := false
@@ -271,14 +275,15 @@ func (t *Reader) fault(column, message string) error {
 	return &csvtable.Error{Row: t.row, Line: t.row, Column: column, Message: message}
 }
 
-// halves reports an escaped surrogate without its other half, which encoding/json would replace by U+FFFD.
+// halves reports whether a line has an escaped surrogate without its other half. encoding/json would replace it by
+// U+FFFD.
 func halves(line []byte) bool {
 	for i := 0; i < len(line); i++ {
 		if line[i] != '\\' {
 			continue
 		}
 		high, is := surrogate(line[i:])
-		i++ // what is escaped
+		i++ // skip the escaped character
 		switch {
 		case !is:
 		case !high:
@@ -294,7 +299,8 @@ func halves(line []byte) bool {
 	return false
 }
 
-// surrogate reports whether a text begins with \uD800 to \uDFFF, and whether that is a first half.
+// surrogate reports, as is, whether text begins with \uD800 to \uDFFF. high reports whether that is the first half
+// of a pair.
 func surrogate(text []byte) (high, is bool) {
 	if len(text) < 6 || text[0] != '\\' || text[1] != 'u' || text[2]|0x20 != 'd' {
 		return false, false

@@ -60,11 +60,12 @@ type Terms struct {
 	Neighbours privacy.Neighbours `json:"neighbours"`
 	Budget     privacy.Loss       `json:"budget"` // its accountant also applies to MaxPrice, Grant and Analysts
 	// the largest price of one reservation; also the charge for a fragment
-	MaxPrice privacy.Loss      `json:"max_price"`
-	Units    map[string]string `json:"units"`   // table → its unit: "row", "public", or the name of a kind of person
-	Sources  map[string]string `json:"sources"` // table → the source from which it is sealed
-	Held     map[string]string `json:"held"`    // source → the table that is sealed from it now, or was last
-	Removed  []string          `json:"removed"` // tables in Units that the policy no longer contains
+	MaxPrice privacy.Loss `json:"max_price"`
+	// table → its unit: "row", "public", or the unit column with its type and row limit
+	Units   map[string]string `json:"units"`
+	Sources map[string]string `json:"sources"` // table → the source from which it is sealed
+	Held    map[string]string `json:"held"`    // source → the table that is sealed from it now, or was last
+	Removed []string          `json:"removed"` // tables in Units that the policy no longer contains
 
 	// The following fields came with version 2 of the format. A line with any of them has version 2.
 

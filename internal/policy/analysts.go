@@ -11,11 +11,12 @@ import (
 	"dither/privacy"
 )
 
-// maxAnalysts bounds how many analysts a policy lists.
+// maxAnalysts is the largest number of analysts that a policy may list.
 const maxAnalysts = 1000
 
-// analysts reads who may ask, and how much of the whole budget each may spend: a share of it (20%), an ε, or {rho:
-// …}. The limits promise nothing beyond the budget, because analysts may share what they learn.
+// analysts reads the authorised analysts, and the limit of each: a share of the whole budget (20%), an ε, or {rho:
+// …}. The limits do not change the privacy guarantee, because analysts may share what they learn. Only the budget
+// guarantees privacy.
 func (r *reader) analysts(f field, b Budget) map[string]privacy.Loss {
 	if !f.present() || b.Loss.IsZero() {
 		return nil
@@ -43,8 +44,8 @@ func (r *reader) analysts(f field, b Budget) map[string]privacy.Loss {
 	return out
 }
 
-// limitOf reads 20%, 0.5, {share: 20%}, {epsilon: 0.5} or {rho: 0.01}. A share applies to the δ that the budget keeps
-// for unknown groups, too. An ε or a ρ does not limit δ, so the budget's whole δ bounds it.
+// limitOf reads a limit: 20%, 0.5, {share: 20%}, {epsilon: 0.5} or {rho: 0.01}. A share also applies to the δ that
+// the budget reserves for private key selection. An ε or a ρ does not limit δ below the budget's own δ.
 func (f field) limitOf(b Budget) (privacy.Loss, bool) {
 	if f.present() && f.node.Kind == yaml.MappingNode && len(f.node.Content) == 2 && f.node.Content[0].Value != "rho" {
 		keys, _ := f.keys("share", "epsilon", "rho")
@@ -60,7 +61,7 @@ func (f field) limitOf(b Budget) (privacy.Loss, bool) {
 	return f.limit(b)
 }
 
-// limit is a price, with a δ.
+// limit reads a limit in the form of a price, and adds the δ that limitOf describes.
 func (f field) limit(b Budget) (privacy.Loss, bool) {
 	l, ok := f.price(b)
 	_, kept := b.Loss.ZCDP()
@@ -69,10 +70,10 @@ func (f field) limit(b Budget) (privacy.Loss, bool) {
 	}
 	if f.node.Kind != yaml.MappingNode && strings.HasSuffix(f.node.Value, "%") {
 		part, err := percentage(f.node.Value)
-		if err != nil { // price has reported it
+		if err != nil { // price has already reported the error
 			return l, false
 		}
-		kept, _ = privacy.DeltaOf(part.Mul(part, kept.Rat())) // not above kept
+		kept, _ = privacy.DeltaOf(part.Mul(part, kept.Rat())) // no error: the share is at most 1
 	}
 	rho, _ := l.ZCDP()
 	return privacy.ZCDPLoss(rho, kept), true

@@ -13,36 +13,37 @@ import (
 
 // Budget is the most that all answers about the population may cost together.
 //
-// It is declared as a pure ε; as (ε, δ); or as ρ of zCDP, with a δ for stating losses as an ε. Approximate zCDP
-// enforces the latter two: an (ε, δ) budget becomes a fixed (ρ, δ_sel) when it is declared, with δ = δ_conv +
-// δ_sel and ρ the largest that converts to ε at δ_conv [Canonne, Kamath & Steinke 2020]. δ_sel is kept for the
-// selection of unknown groups. Whatever satisfies (ρ, δ_sel) is (ε, δ)-differentially private, since the two δ add
-// up.
+// A policy declares it as a pure ε; as (ε, δ); or as ρ of zCDP, with a δ for stating losses as an ε. The latter two
+// are enforced as approximate zCDP. An (ε, δ) budget becomes a fixed (ρ, δ_sel) when it is declared. Here δ =
+// δ_conv + δ_sel, and ρ is the largest that converts to ε at δ_conv [Canonne, Kamath & Steinke 2020]. δ_sel is
+// reserved for private key selection. Answers within (ρ, δ_sel) are together (ε, δ)-differentially private, because
+// the two δ add up.
 type Budget struct {
 	Loss       privacy.Loss
-	Epsilon    privacy.Epsilon // as declared; zero where ρ was
+	Epsilon    privacy.Epsilon // as declared; zero if ρ is declared
 	Delta      privacy.Delta   // as declared; zero for a pure budget
 	Conversion privacy.Delta   // δ_conv; zero for a pure budget
-	Grant      Grant           // the grant of each period, if the budget has periods
+	Grant      Grant           // the grant of each period; zero unless the budget has periods
 }
 
-// Price is the price of one answer unless the question names another, and the least and greatest price, in the budget's
-// accounting. Only an answer with unknown groups has a δ, for their selection: Delta unless the question names
-// another, and at most Maximum's. The least price bounds how many questions the budget can pay for, and so what
-// analysts can learn from failures of questions.
+// Price holds the price of an answer for which the question names no price, and the least and the greatest price.
+// All are counted by the budget's accountant. Only an answer with unknown keys also has a δ, for private key
+// selection. It is Delta unless the question names another, and at most the δ of Maximum. The least price bounds
+// the number of questions that the budget can pay for. So it also bounds what analysts can learn from failures of
+// questions.
 type Price struct {
 	Default, Minimum, Maximum privacy.Loss
 	Delta                     privacy.Delta
 }
 
-// By default one answer costs 1/defaultShare of the budget, and at least 1/minimumShare of it. A policy can change
-// both, and a question the first.
+// By default an answer costs 1/defaultShare of the budget, and at least 1/minimumShare of it. A policy can change
+// both. A question can name its own price.
 const (
 	defaultShare = 20
 	minimumShare = 10_000
 )
 
-// Price is the price of a question at ε under the budget: ε itself, or ρ = ε²/2, the ρ of a pure loss of ε.
+// Price returns the price of a question at ε under the budget's accountant: ε, or ρ = ε²/2.
 func (b Budget) Price(e privacy.Epsilon) privacy.Loss {
 	if b.Loss.Accountant() == privacy.Pure {
 		return privacy.PureLoss(e)
@@ -50,10 +51,10 @@ func (b Budget) Price(e privacy.Epsilon) privacy.Loss {
 	return privacy.ZCDPLoss(e.Rho(), privacy.Delta{})
 }
 
-// share is a part of the budget's ε or ρ, or of the grant's.
+// share returns a part of the budget's ε or ρ. With periods, it is a part of the grant instead.
 func (b Budget) share(part *big.Rat) privacy.Loss {
 	if e, pure := b.limit().Pure(); pure {
-		e, _ = privacy.EpsilonOf(part.Mul(part, e.Rat())) // not negative
+		e, _ = privacy.EpsilonOf(part.Mul(part, e.Rat())) // no error: not negative
 		return privacy.PureLoss(e)
 	}
 	rho, _ := b.limit().ZCDP()
@@ -108,7 +109,7 @@ func (r *reader) budget(f, whole field) (b Budget) {
 
 func (r *reader) price(f field, budget Budget) Price {
 	keys, _ := f.keys("default", "minimum", "maximum", "delta", "maximum_delta")
-	if budget.Loss.IsZero() { // already reported
+	if budget.Loss.IsZero() { // r.budget has already reported the error
 		return Price{}
 	}
 	def, given := keys["default"].price(budget)
@@ -145,8 +146,8 @@ func (r *reader) price(f field, budget Budget) Price {
 	return Price{Default: def, Minimum: least, Maximum: most, Delta: delta}
 }
 
-// selectionPrice returns the default and the greatest δ of one answer with unknown groups: 1/defaultShare of the
-// budget's δ, and all of it.
+// selectionPrice returns the default and the greatest δ of one answer with unknown keys. If they are not declared,
+// these are 1/defaultShare of the budget's selection_delta, and all of it.
 func (r *reader) selectionPrice(keys map[string]field, budget Budget) (delta, most privacy.Delta) {
 	_, selection := budget.Loss.ZCDP()
 	delta, given := keys["delta"].delta()
@@ -179,7 +180,7 @@ func (r *reader) selectionPrice(keys map[string]field, budget Budget) (delta, mo
 	return delta, most
 }
 
-// price reads a price: an ε, a share of the budget as in 2%, or a mapping {rho: …}.
+// price reads a price: an ε, a share of the budget such as 2%, or a mapping {rho: …}.
 func (f field) price(budget Budget) (privacy.Loss, bool) {
 	if f.present() && f.node.Kind == yaml.MappingNode {
 		keys, ok := f.keys("rho")
@@ -207,7 +208,7 @@ func (f field) price(budget Budget) (privacy.Loss, bool) {
 	return budget.share(part), true
 }
 
-// percentage reads 2% as 1/50.
+// percentage parses a percentage: for "2%" it returns 1/50.
 func percentage(s string) (*big.Rat, error) {
 	part, err := exact.ParseDecimal(strings.TrimSpace(strings.TrimSuffix(s, "%")))
 	if err != nil {

@@ -8,14 +8,14 @@ import (
 	"dither/internal/value"
 )
 
-// Bounds of real columns: magnitudes that leave a double room for products, and no smaller than those that cleaning
-// keeps.
+// Limits on the bounds of real columns. Up to largestReal, products stay within the range of a double. Cleaning
+// keeps numbers down to smallestReal.
 var (
 	largestReal  = new(big.Rat).SetInt(new(big.Int).Lsh(big.NewInt(1), 100))
 	smallestReal = new(big.Rat).SetFrac(big.NewInt(1), new(big.Int).Lsh(big.NewInt(1), 60))
 )
 
-// identifies reports whether a column of the type can name a unit, because equality of its values is exact.
+// identifies reports whether a column of type t can identify a unit, because equality of its values is exact.
 func identifies(t value.Type) bool { return t == value.Integer || t == value.Text || t == value.Date }
 
 func (r *reader) columns(f, table field) []*Column {

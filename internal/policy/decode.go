@@ -14,11 +14,11 @@ import (
 	"dither/privacy"
 )
 
-// Version is the policy format that Decode reads.
+// Version is the version of the policy format that Decode reads.
 const Version = 1
 
-// Load reads and checks a policy file. It resolves source paths against the file's folder. The error is an Errors whose
-// entries name the file, or wraps the file system's error (fs.ErrNotExist, …).
+// Load reads and checks a policy file. It resolves source paths relative to the file's folder. The error is an
+// Errors whose entries name the file, or wraps an error of the file system such as fs.ErrNotExist.
 func Load(file string) (*Policy, error) {
 	text, err := read(file)
 	if err != nil {
@@ -34,7 +34,7 @@ func Load(file string) (*Policy, error) {
 	return p, err
 }
 
-// read reads at most one byte more than Decode accepts.
+// read returns the content of a file. It reads at most one byte more than Decode accepts.
 func read(file string) ([]byte, error) {
 	switch info, err := os.Stat(file); {
 	case err != nil:
@@ -50,9 +50,9 @@ func read(file string) ([]byte, error) {
 	return io.ReadAll(io.LimitReader(f, MaxBytes+1))
 }
 
-// Decode reads and checks the text of a policy whose file is in the folder dir. For any text it returns either a policy
-// that keeps every invariant stated on its types, or Errors in the file's order: all of them if the file can be parsed,
-// otherwise the first.
+// Decode reads and checks the text of a policy. dir is the folder of the policy's file. Decode returns either a
+// policy that satisfies every condition stated at its types, or Errors. If the text can be parsed, Errors has all
+// errors in the file's order, otherwise only the first.
 func Decode(text []byte, dir string) (*Policy, error) {
 	r := new(reader)
 	p := new(Policy)
@@ -80,7 +80,8 @@ func (r *reader) policy(f field, dir string, p *Policy) {
 	r.origins(p)
 }
 
-// version stops reading a file of another format version, whose other errors would mislead.
+// version reports whether the format's version can be read. If not, no other field is read, because further errors
+// would mislead.
 func (r *reader) version(whole, f field) bool {
 	f.need(whole, "write version: 1")
 	s, ok := f.text()
@@ -90,7 +91,8 @@ func (r *reader) version(whole, f field) bool {
 	return ok && s == fmt.Sprint(Version)
 }
 
-// need reports a missing field, at the key of the mapping that lacks it.
+// need reports whether f is present. If not, it records the error at the key of in, the mapping that lacks the
+// field.
 func (f field) need(in field, hint string) bool {
 	if !f.present() {
 		if in.present() {
@@ -126,13 +128,13 @@ func (r *reader) population(f, whole field) (p Population) {
 	return p
 }
 
-// maxNameBytes is PostgreSQL's limit on a name.
+// maxNameBytes is the longest name that PostgreSQL allows, in bytes.
 const maxNameBytes = 63
 
-// reservedPrefix begins the names of columns that sealing adds.
+// reservedPrefix is the prefix of the columns that sealing adds. No declared name may have it.
 const reservedPrefix = "__dither_"
 
-// name checks the key of a table or a column.
+// name returns the key of a table or a column, and records an error if the key is not a valid name.
 func (f field) name() string {
 	name := f.key.Value
 	if wrong := CheckName(name); wrong != "" {
@@ -141,7 +143,8 @@ func (f field) name() string {
 	return name
 }
 
-// CheckName returns why a table or a column cannot have the name, as in "must not be empty"; "" if it can.
+// CheckName returns "" if name can be the name of a table or a column. Otherwise it returns the reason, such as
+// "must not be empty".
 func CheckName(name string) string {
 	switch {
 	case name == "":
@@ -156,7 +159,8 @@ func CheckName(name string) string {
 	return ""
 }
 
-// unique refuses a name that SQL cannot tell from an earlier one, since it folds unquoted names to lower case.
+// unique records an error if an earlier name differs from this one only in case, because SQL ignores the case of
+// unquoted names.
 func (f field) unique(seen map[string]string) {
 	folded := foldASCII(f.key.Value)
 	if first, again := seen[folded]; again {
@@ -175,7 +179,7 @@ func foldASCII(s string) string {
 	}, s)
 }
 
-// maxDescription bounds a description.
+// maxDescription is the longest description, in bytes.
 const maxDescription = 4096
 
 func (f field) description() string {

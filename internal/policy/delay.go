@@ -11,25 +11,25 @@ import (
 	"dither/internal/exact"
 )
 
-// Delay fixes the moment at which the answer to a question leaves, from public facts alone: the smallest multiple of
-// Quantum, counted from the question's arrival, that allows Floor plus Factor for each unit of the question's cost. It
-// changes neither the meaning nor the price of an answer, so it is not part of the policy's digest: setting it keeps
-// all replays.
+// Delay determines from public facts alone when the answer to a question is returned. The delay from the question's
+// arrival is the smallest multiple of Quantum that is at least Floor plus Factor times the question's cost. Delay
+// changes neither the meaning nor the price of an answer. So it is not part of the policy's digest, and changing it
+// keeps all replays.
 type Delay struct {
 	Quantum time.Duration // above 0
-	Floor   time.Duration // for the work before and after the rows are read; above 0
-	Factor  *big.Rat      // nanoseconds for each unit of cost, above 0
-	Rows    int64         // the assumed size of a table without ExpectedRows; 0 if all declare it
+	Floor   time.Duration // time for the work before and after the rows are read; above 0
+	Factor  *big.Rat      // nanoseconds for each unit of cost; above 0
+	Rows    int64         // assumed number of rows of a table without ExpectedRows; 0 if every table has one
 }
 
-// Limits on a quantum and a floor.
+// The least and the largest Quantum and Floor.
 const (
 	leastDelay = 10 * time.Millisecond
 	mostDelay  = time.Hour
 )
 
-// After is the delay of the answer to a question of this cost, counted from its arrival. It returns false if the delay
-// is above most.
+// After returns the delay of the answer to a question of the given cost, counted from the question's arrival. ok is
+// false if the delay exceeds most.
 func (d *Delay) After(cost *big.Int, most time.Duration) (time.Duration, bool) {
 	wait := new(big.Rat).Mul(d.Factor, new(big.Rat).SetInt(cost))
 	wait.Add(wait, new(big.Rat).SetInt64(int64(d.Floor)))
@@ -41,7 +41,8 @@ func (d *Delay) After(cost *big.Int, most time.Duration) (time.Duration, bool) {
 	return time.Duration(quanta.Int64()), true
 }
 
-// delay reads answer_delay. The cost of a question is known only if the number of rows is declared.
+// delay reads answer_delay. It requires a number of rows for each table, because the cost of a question depends on
+// it.
 func (r *reader) delay(f field, tables []*Table) *Delay {
 	if !f.present() {
 		return nil
@@ -76,7 +77,7 @@ func (r *reader) delay(f field, tables []*Table) *Delay {
 	return d
 }
 
-// RowsOf is roughly how many rows a table has.
+// RowsOf returns the declared or assumed number of rows of a table.
 func (d *Delay) RowsOf(t *Table) int64 {
 	if t.ExpectedRows > 0 {
 		return t.ExpectedRows
@@ -89,7 +90,7 @@ type unitOfTime struct {
 	ns   int64
 }
 
-// units are the units of time in which a duration is written.
+// units lists the units of time in which durations are written.
 var units = []unitOfTime{
 	{"ns", 1},
 	{"us", 1_000},
@@ -100,7 +101,8 @@ var units = []unitOfTime{
 	{"h", 3_600_000_000_000},
 }
 
-// nanoseconds reads a duration exactly: a decimal and its unit, as in 250ms or 1.5s.
+// nanoseconds reads a duration exactly: a decimal number and its unit, such as 250ms or 1.5s. The result is in
+// nanoseconds.
 func (f field) nanoseconds() (*big.Rat, bool) {
 	s, ok := f.text()
 	if !ok {
@@ -129,7 +131,7 @@ func parseDuration(s string) (*big.Rat, error) {
 	return x.Mul(x, new(big.Rat).SetInt64(units[i].ns)), nil
 }
 
-// duration reads a quantum or a floor. After a reported error it is 0.
+// duration reads a Quantum or a Floor. If it is invalid, duration records the error and returns 0.
 func (f field) duration() time.Duration {
 	x, ok := f.nanoseconds()
 	if !ok {
@@ -142,7 +144,7 @@ func (f field) duration() time.Duration {
 	return time.Duration(x.Num().Int64())
 }
 
-// String says when answers leave.
+// String describes when answers are returned.
 func (d *Delay) String() string {
 	return fmt.Sprintf("multiples of %s from arrival, once %s and %sns for each unit of a question's cost have passed",
 		d.Quantum, d.Floor, exact.FormatRat(d.Factor))

@@ -12,24 +12,25 @@ import (
 	"dither/internal/value"
 )
 
-// digestFormat names the encoding below. A change to the encoding must change this name, and so changes every digest.
+// digestFormat names the encoding of policies below. Any change to the encoding must change this name, and so every
+// digest.
 const digestFormat = "dither policy 2"
 
-// The canonical encoding has everything of a policy that affects the meaning or the price of an answer, with every
-// default written out, and sorted wherever order has no meaning. It omits descriptions, comments, and the folder that
-// paths are resolved against; each path has one spelling.
+// The canonical encoding contains every part of a policy that affects the meaning or the price of an answer.
+// Defaults are written out, and lists whose order has no meaning are sorted. The encoding omits descriptions,
+// comments, and the folder that paths are relative to. Each path has one spelling.
 type (
 	canonicalPolicy struct {
 		Format, Population, Neighbours, Epsilon, Rho, Delta, Conversion, Default, Minimum, Maximum string
 
-		// Omit newer fields while they are unset, so that no older policy's digest changes.
+		// Newer fields are omitted if they are unset, so that the digests of older policies stay the same.
 
-		SelectionDelta string   `json:",omitempty"` // of one answer
+		SelectionDelta string   `json:",omitempty"` // default δ of one answer with unknown keys
 		Per            string   `json:",omitempty"`
 		Grant          string   `json:",omitempty"`
 		Analysts       []string `json:",omitempty"`
 
-		Tables []canonicalTable // by name
+		Tables []canonicalTable // sorted by name
 	}
 	canonicalTable struct {
 		Name                                                       string
@@ -42,30 +43,31 @@ type (
 		Part *Parting `json:",omitempty"`
 
 		Through                  string   `json:",omitempty"`
-		References, RowsPerValue []string `json:",omitempty"` // by column
+		References, RowsPerValue []string `json:",omitempty"` // sorted by column
 
-		Columns []canonicalColumn // by name; in the policy's order where the source has no header to name them
+		// sorted by name, except if a CSV source has no header: then the order assigns the columns
+		Columns []canonicalColumn
 	}
 	canonicalSource struct {
 		Format, Path, Table, Delimiter, Quote, Null string
 
 		Header, Gzip bool
 
-		Schema string `json:",omitempty"` // of a table on a server
+		Schema string `json:",omitempty"` // for a table on a server
 	}
 	canonicalColumn struct {
 		Name, Type, Lower, Upper string
-		Values                   []string // sorted; null if not declared
+		Values                   []string // sorted; null if no values are declared
 		From                     *Origin  `json:",omitempty"`
 		Nullable                 bool
 		Invalid                  string
 	}
 )
 
-// Digest is the SHA-256, in hexadecimal, of the policy's meaning. Policies with the same meaning have the same digest,
-// however they are written: it ignores descriptions, comments, the order of keys, tables, columns and values, quoting,
-// the spelling of numbers, and whether a default is written out. Any other change changes it. The ledger binds the
-// digest to every charge.
+// Digest returns the SHA-256 of the policy's meaning, in hexadecimal. Policies with the same meaning have the same
+// digest. It does not depend on descriptions, comments, quoting, the spelling of numbers, the order of keys,
+// tables, columns and values, or on whether a default is written out. Any change of meaning changes it. The ledger
+// records the digest with every charge.
 func (p *Policy) Digest() string {
 	if p.digest != "" {
 		return p.digest
@@ -73,8 +75,8 @@ func (p *Policy) Digest() string {
 	return p.digestNow()
 }
 
-// Fix computes the digest once, of a policy that will not change any more. With thousands of values this takes
-// milliseconds, and each question needs the digest several times. Filled keeps it.
+// Fix computes the digest and keeps it. Call it once the policy does not change any more. With thousands of values,
+// the digest takes milliseconds, and each question needs it several times. Filled copies the kept digest.
 func (p *Policy) Fix() { p.digest = p.digestNow() }
 
 func (p *Policy) digestNow() string {
@@ -84,7 +86,7 @@ func (p *Policy) digestNow() string {
 		Default: p.Price.Default.String(),
 		Minimum: p.Price.Minimum.String(), Maximum: p.Price.Maximum.String(),
 	}
-	if p.Budget.Epsilon.IsZero() { // otherwise ρ follows from the ε
+	if p.Budget.Epsilon.IsZero() { // if ε is declared, ρ follows from it
 		c.Rho = p.Budget.Loss.String()
 	}
 	if !p.Price.Delta.IsZero() {
@@ -146,7 +148,7 @@ func canonicalColumnOf(col *Column) canonicalColumn {
 	}
 	if o := col.ValuesFrom; o != nil {
 		c.From = &Origin{Table: o.Table, Column: o.Column}
-		return c // whatever the values are now
+		return c // the values themselves are not encoded, because they may change
 	}
 	values := slices.Clone(col.Values)
 	slices.SortFunc(values, value.Compare)

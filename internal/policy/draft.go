@@ -10,11 +10,11 @@ import (
 	"dither/internal/value"
 )
 
-// Sketch is the input of a draft: names and types. It has no place for bounds, values, counts and nullability, because
-// the owner declares these from public knowledge.
+// Sketch describes a table for Draft: names and types only. It contains no bounds, values, counts or nullability,
+// because the owner must declare these from public knowledge.
 type Sketch struct {
-	Table   string         // "" for a template
-	Source  Source         // Format, Path, and Table or Dialect if they differ from the defaults
+	Table   string         // "" for a draft of an example table
+	Source  Source         // Format and Path; Table and Dialect if they differ from the defaults
 	Unit    string         // the column that identifies a person; "" if each row is a unit
 	Columns []SketchColumn // at least one, unless Table is ""
 }
@@ -25,10 +25,10 @@ type SketchColumn struct {
 	Type value.Type
 }
 
-// Draft writes a policy for the owner to finish: it fills in names and types, and asks for bounds and values in
-// comments. Decode accepts it unchanged, so that everything but arithmetic works, and "policy check" can say what is
-// missing. Draft reports a name that no policy can hold (empty, over 63 bytes, or repeated except for case) as Decode
-// does.
+// Draft returns a policy for the owner to complete. It contains names and types, and comments that ask for bounds
+// and values. Decode accepts the text unchanged, so the home works at once, except for arithmetic on the columns.
+// "policy check" lists what is missing. If a name is not allowed in a policy (empty, over 63 bytes, or repeated
+// except for case), Draft returns an error.
 func Draft(s Sketch) ([]byte, error) {
 	if s.Table == "" {
 		s = template
@@ -47,13 +47,13 @@ func Draft(s Sketch) ([]byte, error) {
 	return text, nil
 }
 
-// heldBy reports whether a decoded draft matches the sketch, letter by letter.
+// heldBy reports whether a decoded draft has exactly the names and the path of the sketch.
 func (s Sketch) heldBy(t *Table) bool {
 	return t.Name == s.Table && t.Source.Path == s.Source.Path && t.Unit.Column == s.Unit &&
 		slices.EqualFunc(t.Columns, s.Columns, func(a *Column, b SketchColumn) bool { return a.Name == b.Name })
 }
 
-// template is the draft without a source file.
+// template is the sketch of an example table, for a draft without a source file.
 var template = Sketch{
 	Table:  "people",
 	Source: Source{Format: CSV, Path: "people.csv", Dialect: DefaultDialect("people.csv")},
@@ -66,7 +66,8 @@ var template = Sketch{
 	},
 }
 
-const draftHead = `# What may be asked about these data, and at what price. A draft: go through the questions (lines with a ?), then run
+const draftHead = `# What may be asked about these data, and at what price. A draft: go through the questions (lines with a ?), ` +
+	`then run
 #     dither policy check
 # Nothing here may be read off the rows: whoever sees the policy, or its effect on answers, would learn about them.
 
@@ -98,13 +99,15 @@ const draftUnit = `    # The unit is what is protected: all rows of one value of
     # max_groups: 1    # ? the most groups of one answer that a unit may be in; rows_per_unit if not declared
 `
 
-const draftRow = `    # The unit is what is protected. Here each row is one: right where every person has one row. If a person has several,
+const draftRow = `    # The unit is what is protected. Here each row is one: right where every person has one row. ` +
+	`If a person has several,
     # name the column that identifies the person (unit: person_id) and rows_per_unit, or say how many: person_rows
     unit: row
     # person_rows: ?     # the rows that one person may have: what the promise means for a person is then stated too
 `
 
-const draftColumns = `    # expected_rows: ?   # about how many rows, if that is public: explain can then say how accurate averages will be
+const draftColumns = `    # expected_rows: ?   # about how many rows, if that is public: ` +
+	`explain can then say how accurate averages will be
     # A column without bounds or values may be compared, not computed with or grouped by. From public knowledge, declare
     #   bounds: [0, 115]          the smallest and largest value that make sense; what lies beyond counts as the bound
     #   values: [north, south]    a complete list: these are the groups, and any other value counts as none
@@ -161,7 +164,7 @@ func (s Sketch) writeSource(b *strings.Builder) {
 	}
 }
 
-// populationName makes an identifier from a table's name.
+// populationName returns a valid name of a population, made from a table's name.
 func populationName(table string) string {
 	name := strings.Map(func(c rune) rune {
 		switch {
@@ -176,8 +179,8 @@ func populationName(table string) string {
 	return name[:min(len(name), maxNameBytes)]
 }
 
-// scalar writes a text as a YAML scalar that Decode reads back exactly: plain if it is a simple word that every YAML
-// reader takes as text, otherwise in double quotes.
+// scalar returns a text as a YAML scalar that Decode reads back exactly. It is plain if every YAML reader takes it
+// as text, otherwise in double quotes.
 func scalar(s string) string {
 	if identifier.MatchString(s) && !slices.Contains(yamlWords, strings.ToLower(s)) {
 		return s

@@ -8,16 +8,16 @@ import (
 	"unicode/utf8"
 )
 
-// Error is one fault of a policy file. Its text is for the owner, who wrote the file, and quotes it.
+// Error is one error in a policy file. Its text is for the owner, who wrote the file, and may quote the file.
 type Error struct {
-	File         string // as given to Load; "" from Decode
+	File         string // as passed to Load; "" from Decode
 	Line, Column int    // from 1; 0 if unknown
-	Field        string // the path of the field, as in "tables.visits.columns.age.bounds"; "" for the file as a whole
+	Field        string // path of the field, such as "tables.visits.columns.age.bounds"; "" for the whole file
 	Message      string // what is wrong
-	Hint         string // what to write instead; may be empty
+	Hint         string // what to write instead; may be ""
 }
 
-// Error writes "file:line:column: field: message (hint)" without the unknown parts.
+// Error returns "file:line:column: field: message (hint)" without the parts that are unknown.
 func (e *Error) Error() string {
 	var b strings.Builder
 	switch {
@@ -38,13 +38,14 @@ func (e *Error) Error() string {
 	return b.String()
 }
 
-// Errors is every fault that Decode found, in the file's order, and never empty. errors.As finds the first *Error.
+// Errors lists the errors that Decode found, in the file's order. It is never empty. errors.As finds the first
+// *Error.
 type Errors []*Error
 
-// maxErrors bounds the errors reported for one file; the others are counted.
+// maxErrors is the largest number of errors listed for one file. The others are only counted.
 const maxErrors = 50
 
-// Error writes one error a line.
+// Error returns the errors, one per line.
 func (es Errors) Error() string {
 	lines := make([]string, len(es))
 	for i, e := range es {
@@ -53,7 +54,7 @@ func (es Errors) Error() string {
 	return strings.Join(lines, "\n")
 }
 
-// Unwrap returns the errors one by one.
+// Unwrap returns each error separately.
 func (es Errors) Unwrap() []error {
 	out := make([]error, len(es))
 	for i, e := range es {
@@ -62,7 +63,8 @@ func (es Errors) Unwrap() []error {
 	return out
 }
 
-// sorted orders errors by place and keeps the first maxErrors, plus a last one that counts the others.
+// sorted sorts the errors by position and keeps the first maxErrors. If there are more, it adds an entry that
+// counts the rest.
 func (es Errors) sorted() Errors {
 	slices.SortStableFunc(es, func(a, b *Error) int {
 		return cmp.Or(cmp.Compare(a.Line, b.Line), cmp.Compare(a.Column, b.Column))
@@ -75,7 +77,7 @@ func (es Errors) sorted() Errors {
 	return es
 }
 
-// secret reports whether a text may say how to reach a server, and with which password.
+// secret reports whether a text may contain the address or the password of a server.
 func secret(s string) bool {
 	lower := strings.ToLower(s)
 	return strings.Contains(s, "://") || strings.Contains(lower, "password") || strings.Contains(lower, "passwd")
@@ -83,8 +85,8 @@ func secret(s string) bool {
 
 const notRepeated = "a text that may hold a password"
 
-// quote writes a text from the file for a message: quoted, and cut if it is long. Errors are logged and shown to many
-// people, so quote does not repeat a text that may hold a password.
+// quote returns a text from the file in quotes, shortened if it is long. It does not repeat a text that may contain
+// a password, because messages are logged and shown to other people.
 func quote(s string) string {
 	if secret(s) {
 		return notRepeated

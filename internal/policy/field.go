@@ -13,16 +13,16 @@ import (
 	"dither/internal/nearest"
 )
 
-// reader collects errors while it reads a tree. YAML provides the structure alone: the field that holds a scalar
-// decides its meaning from its text, never YAML's rules for numbers, booleans, dates and null.
+// reader collects errors while it reads the YAML tree of a policy. It uses YAML for structure only. Each field
+// gives meaning to the text of its scalar. YAML's own rules for numbers, booleans, dates and null do not apply.
 type reader struct {
 	errs    Errors
-	from    map[*Column]field // the values_from field of each column
+	from    map[*Column]field // column → its values_from field
 	pending []pending
 }
 
-// field is a place in the file: a value, and the key that names it. A missing field has no node; reading it returns the
-// zero value without a second error.
+// field is a value in the file with its key. If the file lacks the field, node is nil, and the methods that read it
+// return zero values without recording an error.
 type field struct {
 	r    *reader
 	key  *yaml.Node // nil for the whole file and for items of a list
@@ -32,12 +32,12 @@ type field struct {
 
 func (f field) present() bool { return f.node != nil }
 
-// fail reports a fault of the field's value.
+// fail records an error at the field's value.
 func (f field) fail(hint, format string, args ...any) {
 	f.r.report(f.node, f.path, hint, format, args...)
 }
 
-// failKey reports a fault of the field's key, or something that its mapping lacks.
+// failKey records an error at the field's key. Its mapping may also be at fault, because it lacks some key.
 func (f field) failKey(hint, format string, args ...any) {
 	at := f.key
 	if at == nil {
@@ -54,7 +54,8 @@ func (r *reader) report(at *yaml.Node, path, hint, format string, args ...any) {
 	r.errs = append(r.errs, e)
 }
 
-// entries reads a mapping in the file's order. It refuses a key that is not a scalar, is empty, or occurs twice.
+// entries returns the entries of a mapping in the file's order. It records an error for a key that is not a scalar,
+// is empty, or occurs twice.
 func (f field) entries() []field {
 	if !f.present() {
 		return nil
@@ -99,8 +100,8 @@ func join(path, key string) string {
 	return path + "." + key
 }
 
-// keys reads a mapping with fixed keys. It refuses any other key, with the nearest known one as a hint. The map holds a
-// field for every known key, present or not. ok reports whether there is a mapping at all.
+// keys reads a mapping with the given keys. For any other key it records an error, with the nearest known key as a
+// hint. The result has a field for every known key, even if the file lacks it. ok reports whether f is a mapping.
 func (f field) keys(known ...string) (_ map[string]field, ok bool) {
 	fields := make(map[string]field, len(known))
 	for _, k := range known {
@@ -120,7 +121,8 @@ func (f field) keys(known ...string) (_ map[string]field, ok bool) {
 	return fields, f.present() && f.node.Kind == yaml.MappingNode
 }
 
-// text reads a scalar's text. Quotes make no difference, but there must be a value.
+// text returns the text of a scalar. Quotes make no difference. ok is false if the value is missing or not a
+// scalar.
 func (f field) text() (string, bool) {
 	switch {
 	case !f.present():
@@ -135,7 +137,8 @@ func (f field) text() (string, bool) {
 	return f.node.Value, true
 }
 
-// boolean reads the plain words true and false, and nothing else: no yes, no NO, no on.
+// boolean reads the plain words true and false. It accepts no other word, such as yes or on. If the field is
+// missing or invalid, it returns otherwise.
 func (f field) boolean(otherwise bool) bool {
 	s, ok := f.text()
 	switch {
@@ -148,7 +151,7 @@ func (f field) boolean(otherwise bool) bool {
 	return otherwise
 }
 
-// count reads a whole number from 1 to most, or reports why not.
+// count reads a whole number from 1 to most. Otherwise it records an error, and ok is false.
 func (f field) count(most int64) (int64, bool) {
 	s, ok := f.text()
 	if !ok {
@@ -169,7 +172,7 @@ func (f field) count(most int64) (int64, bool) {
 	return r.Num().Int64(), true
 }
 
-// list reads a list's items.
+// list returns the items of a list.
 func (f field) list() ([]field, bool) {
 	if !f.present() {
 		return nil, false
@@ -185,7 +188,8 @@ func (f field) list() ([]field, bool) {
 	return items, true
 }
 
-// isPlain reports a scalar without quotes or block markers; isBlank one that is missing.
+// isPlain reports whether n is a scalar without quotes or block markers. isBlank reports whether it is plain and
+// empty.
 func isPlain(n *yaml.Node) bool { return n.Kind == yaml.ScalarNode && n.Style == 0 }
 func isBlank(n *yaml.Node) bool { return isPlain(n) && n.Value == "" }
 

@@ -6,16 +6,22 @@ import (
 	"dither/internal/value"
 )
 
-// guessRecords is how many records GuessTypes reads.
+// guessRecords is the largest number of records that GuessTypes reads.
 const guessRecords = 1000
 
-// GuessTypes proposes a type for each column of the header, from at most the first 1,000 records, or as many as next
-// returns without an error. It ignores empty fields. A column is integer if every other field is one; else real
-// (including NaN and infinities among finite numbers), date, or boolean (the words true and false, in any case); else
-// text. A column without any value is text. Digits with a leading zero or a plus sign are codes (01234), and make a
-// text: as numbers, different codes would become equal.
+// GuessTypes proposes a type for each column of a header. It calls next for records, until next returns an error or
+// after 1,000 records. It ignores empty fields. A column gets the first type that fits all its other fields:
 //
-// The owner corrects the proposal. Sealing then checks every field.
+// - integer
+// - real, which includes NaN and infinities if some number is finite
+// - date
+// - boolean, the words true and false in any case
+// - text, also for a column without any value
+//
+// A number with a leading zero or a plus sign (01234) is a code, so its column becomes text. As numbers, different
+// codes would become equal.
+//
+// The owner corrects the proposal, and sealing then checks every field.
 func GuessTypes(header []string, next func() ([]string, error)) []value.Type {
 	guesses := make([]guess, len(header))
 	for range guessRecords {
@@ -34,7 +40,7 @@ func GuessTypes(header []string, next func() ([]string, error)) []value.Type {
 	return types
 }
 
-// guess is what the fields so far rule out.
+// guess records which types the fields of a column rule out.
 type guess struct {
 	seen, finite                             bool
 	notInteger, notReal, notDate, notBoolean bool
@@ -74,7 +80,8 @@ func spells(t value.Type, field string) bool {
 	return err == nil
 }
 
-// isCode reports fields such as +5 and 05, but not 0, 0.5 or -5.
+// isCode reports whether a field begins with a plus sign or with a zero before a digit, such as +5 or 05, but not
+// 0, 0.5 or -5. The field must not be empty.
 func isCode(field string) bool {
 	return field[0] == '+' || len(field) > 1 && field[0] == '0' && '0' <= field[1] && field[1] <= '9'
 }

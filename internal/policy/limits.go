@@ -1,29 +1,31 @@
 package policy
 
-// Limits bound what a question may do, whatever it costs.
+// Limits are bounds on a question that do not depend on its price.
 type Limits struct {
-	UnitCost int64 // the most that one unit may cost in one answer, in steps (cost.Cost); 0 if not declared
+	UnitCost int64 // the largest cost of one unit in one answer, in steps (cost.Cost); 0 if not declared
 }
 
 const (
-	// LeastUnitCost is the default limit on a unit's cost, or stepsPerStored for each stored row of one unit if that is
-	// more. So it refuses no plain question about all stored rows, and no join of a few tables. docs/design/0007 gives
-	// the reasons, and docs/reference/benchmarks.md the times.
+	// LeastUnitCost is the default limit on the cost of one unit, in steps. If stepsPerStored for each stored row
+	// of one unit is more, that is the default. So the default admits every plain question about all stored rows,
+	// and joins of a few tables. docs/design/0007-cost.md gives the reasons, and docs/reference/benchmarks.md the
+	// times.
 	LeastUnitCost  = 3_000_000_000
 	stepsPerStored = 10_000
-	// MaxUnitCost is the largest limit.
+	// MaxUnitCost is the largest limit that a policy can declare, in steps.
 	MaxUnitCost = 1_000_000_000_000_000
-	// MaxStoredRows is the most rows of one unit that a policy can keep at sealing.
+	// MaxStoredRows is the largest number of rows of one unit that a policy can declare to keep at sealing.
 	MaxStoredRows = 1_000_000_000
-	// By default a table stores ten times rows_per_unit of a unit: at least leastStored, and at most mostStored or
-	// rows_per_unit.
+	// By default, sealing keeps storedTimes times rows_per_unit rows of each unit, but at least leastStored. It
+	// keeps at most mostStored, or rows_per_unit if that is more.
 	storedTimes = 10
 	leastStored = 1_000
 	mostStored  = 1_000_000
 )
 
-// MostUnitCost is the limit in force on the cost of one unit in one answer: the declared one, or the default. It is
-// public, and not part of the digest, because it decides which questions are refused and changes no answer.
+// MostUnitCost returns the limit in force on the cost of one unit in one answer, in steps: the declared limit, or
+// the default. It is public. It is not part of the digest, because it decides which questions are refused and
+// changes no answer.
 func (p *Policy) MostUnitCost() int64 {
 	if p.Limits.UnitCost > 0 {
 		return p.Limits.UnitCost
@@ -35,8 +37,9 @@ func (p *Policy) MostUnitCost() int64 {
 	return limit
 }
 
-// Stored is the most rows of one unit that a sealed version of the table keeps: as declared, or the default. It is 1 if
-// each row is a unit, and 0 for a public table, which has no units. It is a public function of the policy alone.
+// Stored returns the largest number of rows of one unit that a sealed version of the table keeps: the declared
+// number, or the default. It is 1 if each row is a unit, and 0 for a public table, which has no units. It depends
+// on the policy alone, and is public.
 func (t *Table) Stored() int64 {
 	switch {
 	case t.Public:
@@ -53,7 +56,8 @@ func (t *Table) storedByDefault() int64 {
 	return min(max(storedTimes*t.Unit.RowsPerUnit, leastStored), max(mostStored, t.Unit.RowsPerUnit))
 }
 
-// storedTerm is Stored's value in the digest: nothing for the default, written out or not.
+// storedTerm returns the value that encodes StoredRows in the digest. It is 0 for the default, even if the policy
+// declares the default value.
 func (t *Table) storedTerm() int64 {
 	if !t.Public && !t.Unit.IsRow() && t.StoredRows == t.storedByDefault() {
 		return 0
@@ -67,7 +71,8 @@ func (r *reader) limits(f field) (l Limits) {
 	return l
 }
 
-// storedRows reads how many rows of a unit are sealed: at least as many as may count in an answer.
+// storedRows reads stored_rows_per_unit, the number of rows of a unit to keep at sealing. It must be at least
+// rows_per_unit.
 func (r *reader) storedRows(f field, u Unit) (n int64) {
 	n, ok := f.count(MaxStoredRows)
 	if ok && n < u.RowsPerUnit {

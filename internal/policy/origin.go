@@ -7,15 +7,15 @@ import (
 	"dither/internal/value"
 )
 
-// Origin is a column of a public table whose values are the known values of another column. They are those of its
-// sealed version, which is as public as the policy.
+// Origin is a column of a public table that provides the known values of another column. The values are those of
+// the public table's sealed version, which is as public as the policy.
 type Origin struct {
 	Table, Column string
-	Version       int    `json:"-"` // of the sealed table that the values are from; 0 before they are looked up
-	Trouble       string `json:"-"` // why the values are missing
+	Version       int    `json:"-"` // the sealed version that provides the values; 0 before they are looked up
+	Trouble       string `json:"-"` // the reason why the values are missing; "" if they are not
 }
 
-// origin reads table.column.
+// origin reads an Origin, written table.column.
 func (f field) origin() *Origin {
 	s, ok := f.text()
 	if !ok {
@@ -29,7 +29,8 @@ func (f field) origin() *Origin {
 	return &Origin{Table: table, Column: column}
 }
 
-// origins checks that the source of each column's values exists, is public, and has the same type.
+// origins checks, for each column with values_from, that the named column exists, is in a public table, and has the
+// same type.
 func (r *reader) origins(p *Policy) {
 	for _, t := range p.Tables {
 		for _, c := range t.Columns {
@@ -59,9 +60,9 @@ func (r *reader) origins(p *Policy) {
 	}
 }
 
-// Filled is the policy with values for the columns that take them from public tables. It has the digest of p, because
-// the policy does not say which values these are. The function values returns those of a column, or why they are
-// missing.
+// Filled returns a copy of the policy in which columns with ValuesFrom have their values. The function values
+// returns the values of an Origin and the version of its table, or the reason why they are missing. The digest
+// stays that of p, because the policy does not name these values.
 func (p *Policy) Filled(values func(Origin) (known []value.Value, version int, trouble string)) *Policy {
 	out := *p
 	out.Tables = slices.Clone(p.Tables)

@@ -10,20 +10,21 @@ import (
 	"dither/internal/value"
 )
 
-// MaxPartBytes bounds the text of a part's value: charges name their parts.
+// MaxPartBytes is the longest text of a part's value, in bytes. The limit exists because charges name their parts.
 const MaxPartBytes = 256
 
-// Part divides a table's units for parallel composition: a question that is confined to some values of a column is
-// charged to these alone. In such questions a unit counts only in its own parts, of which it has at most PerUnit.
+// Part divides a table's units into parts by the values of a column, for parallel composition. A question that is
+// confined to some parts is charged to these alone. In such a question, a unit counts only in its own parts, of
+// which it has at most PerUnit.
 type Part struct {
 	Column  string
-	PerUnit int64 // 1 for an attribute of the unit, such as a party; more for one of its rows, such as a day
+	PerUnit int64 // 1 for a property of the unit, such as a party; more for a property of its rows, such as a day
 }
 
-// Parting is a table's part as the ledger distinguishes it.
+// Parting describes a table's Part in the ledger. Two divisions with different Partings are different divisions.
 type Parting struct {
-	Term string // the column with its type, values and cleaning; any change may change a unit's own parts
-	Most int64  // parts of one unit
+	Term string // the column with its type, values and cleaning; a change of any of these may change a unit's own parts
+	Most int64  // largest number of parts of one unit
 }
 
 func (r *reader) part(f field, t *Table) *Part {
@@ -49,7 +50,8 @@ func (r *reader) part(f field, t *Table) *Part {
 	if t.Unit.Through != "" {
 		f.failKey(
 			"",
-			"a table that belongs to its units through a reference has no parts: questions about it are relations, which are charged to everybody",
+			"a table that belongs to its units through a reference has no parts: "+
+				"questions about it are relations, which are charged to everybody",
 		)
 		return nil
 	}
@@ -61,7 +63,7 @@ func (r *reader) part(f field, t *Table) *Part {
 		keys["column"].fail("the name of a column", "%s is not among the columns", quote(p.Column))
 		return nil
 	}
-	if c.ValuesFrom != nil { // the values may change, and with them a unit's own parts
+	if c.ValuesFrom != nil { // its values may change, and then a unit's own parts would change
 		keys["column"].fail("declare its values", "the parts must be fixed: %s takes its values from a table",
 			quote(p.Column))
 		return nil
@@ -81,8 +83,8 @@ func (r *reader) part(f field, t *Table) *Part {
 	return p
 }
 
-// Known lists, in order, the values other than NULL that a column's cleaned value can have, if they are declared and
-// few.
+// Known returns, sorted, the values that the column's cleaned value can have, except NULL. ok is false if they are
+// not declared, or if there are more than MaxKeys.
 func (c *Column) Known() ([]value.Value, bool) {
 	switch {
 	case c.Type == value.Boolean && c.Values == nil:
@@ -105,7 +107,7 @@ func (c *Column) Known() ([]value.Value, bool) {
 	return out, true
 }
 
-// parting is the ledger's description of a table's part, if it has one.
+// parting returns the ledger's description of the table's part. ok is false if the table has none.
 func (t *Table) parting() (p Parting, ok bool) {
 	if t.Part == nil {
 		return p, false
@@ -113,14 +115,14 @@ func (t *Table) parting() (p Parting, ok bool) {
 	c := t.Column(t.Part.Column)
 	term := fmt.Sprintf("%s %s", c.Name, c.Type)
 	switch {
-	case c.Values != nil: // other values are NULL, in no part
+	case c.Values != nil: // other values become NULL, which is in no part
 		values, _ := c.Known()
 		sum := sha256.New()
 		for _, v := range values {
 			_, _ = fmt.Fprintf(sum, "%q\n", v.String()) // never fails
 		}
 		term += fmt.Sprintf(" of %d values, %s", len(values), hex.EncodeToString(sum.Sum(nil)[:8]))
-	case c.Lower != nil: // other values count as the bound, and are in its part
+	case c.Lower != nil: // values outside the bounds become the bound, and are in its part
 		bound := func(r *big.Rat) value.Value { return value.Value{Type: c.Type, Int: r.Num().Int64()} }
 		term += fmt.Sprintf(" from %s to %s", bound(c.Lower), bound(c.Upper))
 	}

@@ -7,18 +7,18 @@ import (
 	"dither/privacy"
 )
 
-// periods are the periods for which a budget can be granted.
+// periods lists the periods for which a budget can be granted.
 var periods = []string{"day", "week", "month", "quarter", "year"}
 
-// Grant is the part of the budget that may be spent in each calendar period, in UTC, with weeks from Monday. A period's
-// remainder is not carried over. The budget itself is then the cap of all periods together.
+// Grant is the amount of the budget that may be spent in each calendar period, in UTC, with weeks from Monday. An
+// unspent amount is not carried over to the next period. The budget itself limits all periods together.
 type Grant struct {
-	Per     string          // "" without periods
-	Loss    privacy.Loss    // counted as the budget is, and within it
-	Epsilon privacy.Epsilon // as declared; zero where ρ was
+	Per     string          // "" if the budget has no periods
+	Loss    privacy.Loss    // under the budget's accountant, and within the budget
+	Epsilon privacy.Epsilon // as declared; zero if ρ is declared
 }
 
-// limit bounds the price of any one answer: the grant, or the budget without periods.
+// limit returns the largest price of one answer: the grant, or the budget if it has no periods.
 func (b Budget) limit() privacy.Loss {
 	if b.Grant.Per != "" {
 		return b.Grant.Loss
@@ -26,7 +26,8 @@ func (b Budget) limit() privacy.Loss {
 	return b.Loss
 }
 
-// granted turns a budget per period into the lifetime's budget with its grant.
+// granted handles the keys per and lifetime. If per is present, the amount in b becomes the grant of each period,
+// and lifetime becomes the budget.
 func (r *reader) granted(keys map[string]field, b *Budget) {
 	per, life := keys["per"], keys["lifetime"]
 	if !per.present() {

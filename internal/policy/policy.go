@@ -1,5 +1,6 @@
-// Package policy is the data owner's declaration: a population and its budget, the tables with their privacy units, and
-// for each column a type and public bounds or values. Nothing in a policy is read from rows.
+// Package policy reads and checks a policy, the data owner's declaration. It declares a population and its budget,
+// the tables with their privacy units, and for each column a type and public bounds or values. Nothing in a policy
+// is read from rows.
 package policy
 
 import (
@@ -10,10 +11,10 @@ import (
 	"dither/privacy"
 )
 
-// FileName is the policy's name in a curator's home.
+// FileName is the name of the policy file in a curator's home.
 const FileName = "policy.yaml"
 
-// MaxKeys is the largest number of values that a column may have and still be a set of known keys.
+// MaxKeys is the largest number of known keys: declared values of a column, or integers or dates within its bounds.
 const MaxKeys = 10_000
 
 // Policy is one decoded and checked policy file.
@@ -22,61 +23,61 @@ type Policy struct {
 	Budget     Budget
 	Price      Price
 	Limits     Limits
-	// who may ask, and how much of the budget each may spend; nil if anybody may
+	// authorised analyst → the largest loss that the analyst may spend; nil if any analyst may ask
 	Analysts map[string]privacy.Loss
-	Delay    *Delay   // when answers leave; nil if at once
+	Delay    *Delay   // when answers are returned; nil means as soon as possible
 	Tables   []*Table // in the file's order
 
-	digest string // set by Fix
+	digest string // kept by Fix; "" before
 }
 
-// Population is the set of people (or rows) that the budget belongs to.
+// Population is the people (or rows) who share one budget.
 type Population struct {
 	Name       string
 	Neighbours privacy.Neighbours
 }
 
-// Table is one table: personal (with a unit) or public.
+// Table is one table: private, with units, or public.
 type Table struct {
 	Name        string
 	Description string
 	Public      bool
 	Source      Source
 	Unit        Unit
-	Part        *Part // what divides its units; nil if nothing
-	// set for a table that is read in place: which rows of a unit count depends on what a question reads; no policy
-	// declares it
+	Part        *Part // nil if the units are not divided into parts
+	// set for a table that is read in place on a server, never by a policy file: the rows of a unit that count then
+	// depend on the columns that a question reads
 	Unranked     bool
-	ExpectedRows int64 // the owner's public guess of the size, 0 if not declared
-	StoredRows   int64 // the declared bound on sealed rows of one unit; 0 if not declared (see Stored)
-	// an unknown group of this many units or fewer is released with probability at most δ; 0 if not declared
+	ExpectedRows int64 // the owner's public estimate of the number of rows; 0 if not declared
+	StoredRows   int64 // the declared largest number of sealed rows of one unit; 0 if not declared (see Stored)
+	// an unknown key with this many units or fewer is released with probability at most δ; 0 if not declared
 	MinUnits     int64
 	Columns      []*Column
-	References   map[string]Reference // by column; nil if none is declared
-	RowsPerValue map[string]int64     // for a public table, by column: the most rows of one value in a join
+	References   map[string]Reference // column → reference; nil if none is declared
+	RowsPerValue map[string]int64     // for a public table, column → the most rows with one value in a join
 }
 
-// Unit says whose rows the table holds.
+// Unit describes the privacy unit of a table: which unit each row belongs to, and how much a unit may contribute.
 type Unit struct {
-	Column      string // the column that identifies the unit; "" if each row is a unit, or if Through is set
-	Through     string // the reference through which a row belongs to a unit of another table; else ""
-	RowsPerUnit int64  // the most rows of one unit that count in an answer; 1 for a row unit
-	// RowsPerGroup bounds what one unit adds to one group, when an answer is bounded by groups: the amount of this many
+	Column      string // the column that identifies the unit; "" if each row is a unit or Through is set
+	Through     string // the referring column through which a row belongs to a unit of another table; "" if none
+	RowsPerUnit int64  // the most rows of one unit that count in an answer; 1 if each row is a unit
+	// If an answer bounds the groups of a unit, a unit contributes to each group at most the amount of RowsPerGroup
 	// rows.
-	RowsPerGroup int64 // ≤ RowsPerUnit; 1 for a row unit
-	// the most groups of one answer that may hold rows of one unit; ≤ RowsPerUnit; 1 for a row unit
+	RowsPerGroup int64 // ≤ RowsPerUnit; 1 if each row is a unit
+	// the most groups of one answer to which a unit contributes; ≤ RowsPerUnit; 1 if each row is a unit
 	MaxGroups int64
-	// if a person has many rows and each row is a unit: the declared rows per person; else 0
+	// if each row is a unit, the declared largest number of rows of one person; 0 if not declared
 	PersonRows int64
 }
 
-// IsRow reports that each row is a unit of its own.
+// IsRow reports whether each row is a unit of its own.
 func (u Unit) IsRow() bool { return u.Column == "" && u.Through == "" }
 
-// Format is a source file's format.
+// Format is the format of a table's source.
 type Format string
 
-// The formats that sealing reads, and the server whose tables are read in place.
+// The formats of files that sealing reads, and of server tables, which are read in place.
 const (
 	CSV       Format = "csv"
 	JSONLines Format = "jsonl"
@@ -85,52 +86,53 @@ const (
 	Postgres  Format = "postgres"
 )
 
-// Typed reports a format with typed values, which an engine reads. The other formats are texts, which are decoded
-// against the declaration.
+// Typed reports whether files of the format have typed values, which an engine reads. Values in the other formats
+// are texts, and are parsed as the column's declared type.
 func (f Format) Typed() bool { return f == Parquet || f == DuckDB }
 
-// Source is where a table's rows are sealed from.
+// Source is the file or the server table from which a table is sealed.
 type Source struct {
 	Format  Format
-	Path    string // as written in the policy
+	Path    string // as written in the policy; for a server, a description for messages
 	File    string // Path, resolved against the policy's folder
-	Local   string // Path, cleaned, and relative to the policy's folder if that is known: one spelling for each file
-	Table   string // the table inside a .duckdb file, or on a server
+	Local   string // one spelling for each file: Path, cleaned, and relative to the policy's folder if that is possible
+	Table   string // the table in a .duckdb file or on a server
 	Dialect Dialect
 
-	// The following fields describe a server, which one of the first two names, without a password. Path and File are
-	// empty, and Local is "service=…" or "url_env=…".
-	Service string // in pg_service.conf
-	URLEnv  string // the environment variable that holds its URL
-	Schema  string // of Table
+	// The following fields describe a server table. Service or URLEnv names the server. A policy holds no password.
+	// File is empty, and Local is "service=…" or "url_env=…".
+	Service string // name of a service in pg_service.conf
+	URLEnv  string // name of the environment variable that holds the server's URL
+	Schema  string // the schema of Table
 }
 
-// Live reports a source that questions read in place: sealing makes no file of it.
+// Live reports whether questions read the source in place. Sealing then makes no copy.
 func (s Source) Live() bool { return s.Format == Postgres }
 
-// IsPattern reports that the path names several Parquet files, by * and ?.
+// IsPattern reports whether the path may name several Parquet files, because it contains * or ?.
 func (s Source) IsPattern() bool { return s.Format == Parquet && strings.ContainsAny(s.Path, "*?") }
 
-// Dialect is how a CSV file is written. Nothing of it is guessed.
+// Dialect is the syntax of a CSV file. Only the policy declares it: dither does not guess it from the file.
 type Dialect struct {
 	Delimiter rune   // default ','
 	Quote     rune   // default '"'; doubled inside a quoted field
 	Header    bool   // default true: the first record names the columns
 	Null      string // an unquoted field with this text is NULL; default: the empty field
-	Gzip      bool   // of JSON lines too; default: the file's name ends in .gz
+	Gzip      bool   // whether the file is compressed, also for JSON lines; default: whether its name ends in .gz
 }
 
-// Column is one declared column. In questions a column stands for its cleaned value.
+// Column is a declared column. In questions, a column's name stands for its cleaned value.
 type Column struct {
 	Name        string
 	Description string
 	Type        value.Type
-	Lower       *big.Rat      // Integer, Real, Date (day number); nil if not declared; both or neither
-	Upper       *big.Rat      // ≥ Lower
-	Values      []value.Value // the declared public values, distinct, in the owner's order; nil if not declared
-	ValuesFrom  *Origin       // set if the values are those of a public table's column
-	Nullable    bool          // NULL may occur, and is a group of its own
-	Invalid     Invalid       // what sealing does with a value that it cannot read
+	// for integers, reals and dates (as a day number); nil if not declared; both bounds are declared or neither
+	Lower      *big.Rat
+	Upper      *big.Rat      // ≥ Lower
+	Values     []value.Value // declared public values, distinct, in the policy's order; nil if not declared
+	ValuesFrom *Origin       // set if a column of a public table provides the values
+	Nullable   bool          // whether NULL may occur; NULL is then a group of its own
+	Invalid    Invalid       // the treatment at sealing of a value that is not of the type
 }
 
 // Invalid is the treatment of a source value that cannot be read as the column's type.
@@ -138,11 +140,12 @@ type Invalid string
 
 // The two treatments of an unreadable value.
 const (
-	InvalidRefused Invalid = "refuse" // sealing stops and names the row, to the owner (the default)
-	InvalidIsNull  Invalid = "null"   // it becomes NULL, and the owner gets a count; needs Nullable
+	InvalidRefused Invalid = "refuse" // sealing stops, and names the row to the owner (default)
+	// the value becomes NULL, and the owner sees the number of such values; requires Nullable
+	InvalidIsNull Invalid = "null"
 )
 
-// Table returns the table of that name, or nil.
+// Table returns the table with the given name, or nil.
 func (p *Policy) Table(name string) *Table {
 	for _, t := range p.Tables {
 		if t.Name == name {
@@ -152,7 +155,7 @@ func (p *Policy) Table(name string) *Table {
 	return nil
 }
 
-// Column returns the column of that name, or nil.
+// Column returns the column with the given name, or nil.
 func (t *Table) Column(name string) *Column {
 	for _, c := range t.Columns {
 		if c.Name == name {

@@ -9,16 +9,16 @@ import (
 	"dither/internal/nearest"
 )
 
-// Reference names a column of another table, by which a column refers to that table's rows.
+// Reference is the target of a referring column: a column of another table that identifies the row referred to.
 type Reference struct{ Table, Column string }
 
-// String writes the reference as in a policy: table.column.
+// String returns the reference as written in a policy: table.column.
 func (r Reference) String() string { return r.Table + "." + r.Column }
 
-// MaxThrough bounds the chain of references from a table to the one that has its unit.
+// MaxThrough is the largest number of references from a table to the table with its unit column.
 const MaxThrough = 4
 
-// pending has the references as written. They are resolved when all tables are known.
+// pending is a reference as written in the policy. resolve resolves it when all tables are known.
 type pending struct {
 	table   *Table
 	field   field
@@ -26,7 +26,7 @@ type pending struct {
 	written string
 }
 
-// references reads the references of a table's columns, and through which of them its rows belong to a unit.
+// references reads the references of a table's columns.
 func (r *reader) references(keys map[string]field, t *Table) {
 	if t.Public && keys["references"].present() {
 		keys["references"].failKey("a join of public rows needs rows_per_value alone",
@@ -43,7 +43,7 @@ func (r *reader) references(keys map[string]field, t *Table) {
 	}
 }
 
-// rowsPerValue reads how many rows of a public table one value of a column may have.
+// rowsPerValue reads rows_per_value of a public table: for some columns, the most rows with one value.
 func (r *reader) rowsPerValue(f field, t *Table) {
 	if f.present() && !t.Public {
 		f.failKey("for private tables it is rows_per_unit", "is for public tables")
@@ -62,7 +62,7 @@ func (r *reader) rowsPerValue(f field, t *Table) {
 	}
 }
 
-// columnOf is the column that an entry's key names.
+// columnOf returns the column that the key of f names. If there is none, it records an error and returns nil.
 func (f field) columnOf(t *Table) *Column {
 	c := t.Column(f.key.Value)
 	if c == nil {
@@ -79,7 +79,8 @@ func (f field) columnOf(t *Table) *Column {
 	return c
 }
 
-// through reads a unit of another table: each row belongs to the unit of the row that its reference names.
+// through reads the key through: each row belongs to the unit of the row that the named reference refers to. ok is
+// false if the key is absent.
 func (r *reader) through(keys map[string]field, t *Table) (u Unit, ok bool) {
 	f := keys["through"]
 	if !f.present() {
@@ -96,8 +97,8 @@ func (r *reader) through(keys map[string]field, t *Table) (u Unit, ok bool) {
 	return u, true
 }
 
-// resolve resolves references. A column and the one that it refers to have the same meaning, so they have the same
-// type.
+// resolve resolves the pending references. A referring column and its target must have the same type, because they
+// hold the same identifiers.
 func (r *reader) resolve(tables []*Table) {
 	for _, p := range r.pending {
 		to, found := target(p.written, tables)
@@ -147,7 +148,7 @@ func (r *reader) resolve(tables []*Table) {
 	}
 }
 
-// bound reports whether cleaning may map several values to one.
+// bound reports whether cleaning may map several values of a column to one.
 func bound(c *Column) bool { return c.Lower != nil || c.Values != nil || c.ValuesFrom != nil }
 
 type place struct {
@@ -166,8 +167,8 @@ func target(written string, tables []*Table) (place, bool) {
 	return place{}, false
 }
 
-// Owner is the table whose unit column identifies the owners of t's rows: t itself, or the table that its references
-// lead to; nil if there is none.
+// Owner returns the table whose unit column identifies the owners of t's rows: t itself, or the table to which its
+// references lead. It returns nil if there is none.
 func (p *Policy) Owner(t *Table) *Table {
 	for range MaxThrough + 1 {
 		if t == nil || t.Public || t.Unit.Through == "" {
@@ -181,7 +182,8 @@ func (p *Policy) Owner(t *Table) *Table {
 	return t
 }
 
-// canonicalReferences writes references in the order of their columns, and canonicalRows writes rows per value.
+// canonicalReferences returns the references for the digest, sorted by column. canonicalRows does the same for
+// RowsPerValue.
 func canonicalReferences(t *Table) (out []string) {
 	for _, name := range slices.Sorted(maps.Keys(t.References)) {
 		out = append(out, fmt.Sprintf("%q -> %q %q", name, t.References[name].Table, t.References[name].Column))
@@ -196,7 +198,8 @@ func canonicalRows(t *Table) (out []string) {
 	return out
 }
 
-// throughTerm is the term of a unit of another table. It may not change: another reference would lead to another unit.
+// throughTerm returns the text in Terms of a unit that is reached through a reference. A change of the reference
+// changes this text, and Reread refuses it, because the units could be others.
 func throughTerm(t *Table) string {
 	return throughPrefix + t.Unit.Through + " " + t.References[t.Unit.Through].String() + fmt.Sprintf("≤%d",
 		t.Unit.RowsPerUnit)

@@ -9,61 +9,68 @@ import (
 	"dither/privacy"
 )
 
-// Check is a fact about sealed rows that a change may depend on: no value of Column occurs in more than Rows rows of
-// any version of Table that a question ever read. Sealing finds it. It is exact, and for the owner alone.
+// Check is a fact about sealed rows that a change of terms may require: no value of Column occurs in more than Rows
+// rows of any version of Table that a question has read. Sealing establishes it from the exact rows. Only the owner
+// may see it.
 type Check struct {
 	Table, Column string
-	Type          value.Type // of the column
+	Type          value.Type // type of the column
 	Rows          int64
 }
 
-// ChangeError refuses a change of terms whose effect on past losses cannot be proved.
+// ChangeError reports a change of terms under which past losses cannot be bounded.
 type ChangeError struct {
 	Change, Reason string
-	Missing        *Check // if set, the change is possible once this holds
+	Missing        *Check // if set, the change is allowed once this fact is established
 }
 
 func (e *ChangeError) Error() string { return "cannot change " + e.Change + ": " + e.Reason }
 
-// Reread computes what a change of terms means for past losses: under the new terms each counts as its guarantee for
-// groups of group (≥ 1) old units, that is group times ε, or group² times ρ. Reread lists every change for the
-// record, and returns a *ChangeError for a change that it cannot prove.
+// Reread determines how past losses count after a change of terms. Under the new terms, each past loss counts as
+// the loss for a group of group ≥ 1 old units: group times ε, or group² times ρ. changes describes every change,
+// for the record. If no bound is proved for a change, Reread returns a *ChangeError.
 //
-// Theorem. Let past answers be ε-DP together under the old relation. If any two databases that are neighbours under
-// the new terms are joined by a chain of at most k old neighbours, the answers are kε-DP under the new terms [Dwork &
-// Roth 2014, Theorem 2.2: group privacy]. Under zCDP each past answer, given those before it, was ρ_i-zCDP, hence is
-// k²ρ_i-zCDP for the new neighbours [Bun & Steinke 2016, Proposition 1.9], and privacy.Filter's proof applies to the
-// k²ρ_i. So a case is allowed exactly where such a chain is shown, for answers that may have read any of the tables
-// together:
+// Theorem. Let the past answers together be ε-DP under the old relation. Suppose that any two databases that are
+// neighbours under the new terms are joined by a chain of at most k old neighbours. Then the answers are kε-DP
+// under the new terms [Dwork & Roth 2014, Theorem 2.2: group privacy]. Under zCDP, each past answer was ρ_i-zCDP
+// given those before it. Hence it is k²ρ_i-zCDP for the new neighbours [Bun & Steinke 2016, Proposition 1.9], and
+// the proof of privacy.Filter applies to the k²ρ_i.
 //
-//   - add-remove → change-one: k = 2. Replacing a unit is removing it, then adding the other.
-//   - change-one → add-remove: refused. No chain of replacements changes the number of units, about which nothing was
-//     promised.
-//   - Row → person column of at most m rows: k = m, the person's rows one by one. The cap rows_per_unit is enforced
-//     in new answers only, past ones counted every row, so m must hold in the sealed rows themselves: this needs a
-//     Check, and the promise is for databases in which nobody has more than m rows of that table, the sealed ones being
-//     among them. (That such a change was admitted says so much of the data, to whoever sees the owner's policy.) Of
-//     several such tables the m add up: one answer may have read them all.
-//   - Person column → row: k = 2. A row goes by removing the person, then adding the person without the row. It is
-//     not 1: with rows_per_unit 1 and a row's value within ±B, a person's sum moves from 0 to ±B as the person comes,
-//     and from −B to B as one row goes and another takes its place.
-//   - The same column with another rows_per_unit: k = 1. Each old answer bounded a person of any number of rows, by
-//     rows or by groups.
-//   - Another column, or another type of it: refused. Nothing says how many old units meet in a new one.
-//   - A person all of whose tables keep their unit is one old unit: k = 1. If some other table goes row → person, the
-//     chain has both: 1 + Σm; if some other goes person → row, its rows stay when the person leaves: 2 + Σm.
-//   - Personal ↔ public: refused. Public answers cost nothing and promised nothing.
-//   - A table added, or removed: k = 1. Answers about it are yet to come, or stay charged; a removed table's rows
-//     remain covered by its unit (see Terms.After), and a table that comes back, or whose source comes back, or moves,
-//     under another name, is compared with what it was: the rows of a source are those of the table that last had it.
+// So a change is allowed exactly if such a chain is shown below. A chain must hold for answers that may have read
+// any of the tables together. The cases are:
+//
+//   - add-remove → change-one: k = 2. Replacing a unit means removing it, then adding the other.
+//   - change-one → add-remove: refused. No chain of replacements changes the number of units, and change-one
+//     promised nothing about that number.
+//   - Row → person column with at most m rows: k = m, one step for each row of the person. The limit rows_per_unit
+//     applies to new answers only, and past answers counted every row. So m must hold in the sealed rows
+//     themselves, which needs a Check. The promise is then for databases in which nobody has more than m rows of
+//     that table, which include the sealed one. (Anybody who sees the owner's policy learns this fact about the
+//     data, because the change was admitted.) For several such tables the m add up, because one answer may have
+//     read them all.
+//   - Person column → row: k = 2. To remove one row, remove the person, then add the person without the row. k = 1
+//     does not suffice. Let rows_per_unit be 1 and values lie within ±B. Adding a person changes a sum by at most
+//     B. Removing one row of a person can change it by 2B, from −B to B, because another row of the person then
+//     counts instead.
+//   - The same column with another rows_per_unit: k = 1. Each old answer bounded the contribution of a person with
+//     any number of rows, by rows or by groups.
+//   - Another column, or another type of the column: refused. Nobody knows how many old units make up a new one.
+//   - A person all of whose tables keep their unit is one old unit: k = 1. If another table changes from row to
+//     person, the chain has the steps for both: 1 + Σm. If another table changes from person to row, its rows stay
+//     when the person leaves: 2 + Σm.
+//   - Private ↔ public: refused. Answers about a public table cost nothing and promised nothing.
+//   - A table added or removed: k = 1. Answers about an added table are still to come, and charges for a removed
+//     one stay. The rows of a removed table remain protected by its unit (see Terms.After). If the table or its
+//     source comes back or moves, also under another name, it is compared with its former unit: the rows of a
+//     source are those of the table that had it last.
 //   - Population renamed, budget or maximum price changed, source replaced: k = 1. The relation is the same.
 //
-// Under change-one, which keeps numbers of units, every change of a unit but of rows_per_unit is refused, and so is a
-// further table with a person column beside one: replacing a person could then add or remove one in the tables that
-// were there.
+// Change-one keeps the number of units fixed. So under change-one, every change of a unit except of rows_per_unit
+// is refused. Adding a table with a person column beside another such table is refused too: replacing a person
+// could then add a person to the old tables or remove one from them.
 //
-// Changes of units and of neighbours multiply: k old steps are one step of the new unit, two of which are a
-// replacement.
+// Changes of units and of neighbours multiply: k old steps make one step of the new unit, and a replacement takes
+// two of these.
 func Reread(old, next Terms, checked ...Check) (group int64, changes []string, err error) {
 	c := change{old: old, next: next, checked: checked}
 	c.scalars()
@@ -83,17 +90,18 @@ func Reread(old, next Terms, checked ...Check) (group int64, changes []string, e
 	return k, c.notes, nil
 }
 
-// change is a comparison of two terms in progress.
+// change is the state of a comparison of two Terms.
 type change struct {
 	old, next Terms
 	checked   []Check
 	notes     []string
 
-	gathered    int64 // Σm over the tables that go from row to person
-	kept        bool  // some table keeps, or kept, persons as its unit
-	split       bool  // some table goes from person to row
-	hadPersons  bool  // some old table has persons, whatever it becomes
-	addsPersons bool  // some new table with persons was never there
+	gathered int64 // sum of m over the tables that change from row to person
+	// whether some table has persons as its unit before and after, or was removed with persons as its unit
+	kept        bool
+	split       bool // whether some table changes from person to row
+	hadPersons  bool // whether some old table has persons as its unit
+	addsPersons bool // whether some new table with persons as its unit continues no old one
 }
 
 func (c *change) note(format string, args ...any) {
@@ -120,8 +128,8 @@ func (c *change) scalars() {
 	c.shares()
 }
 
-// tables compares every new table with the old tables that it continues, and then counts the tables that are only
-// remembered.
+// tables compares every new table with the old tables that it continues. Then it takes account of the old tables
+// that were removed.
 func (c *change) tables() error {
 	for _, name := range slices.Sorted(maps.Keys(c.next.Units)) {
 		if !c.next.has(name) {
@@ -173,8 +181,9 @@ func (c *change) tables() error {
 	return nil
 }
 
-// earlier returns the old tables that a new one continues: its namesake, and the table that last had its source, even
-// if that table still exists. An answer concerns the rows of a source, whatever its table is called since.
+// earlier returns the old tables that a new table continues: the one with the same name, and the one that last had
+// its source. The latter counts even if it still exists, because answers concern the rows of a source under
+// whatever table name.
 func (c *change) earlier(name string) []string {
 	var found []string
 	if _, ok := c.old.Units[name]; ok {
@@ -186,7 +195,7 @@ func (c *change) earlier(name string) []string {
 	return found
 }
 
-// table compares the unit of one table with what it was, under its earlier name.
+// table compares the unit of a table with the unit that the table earlier had.
 func (c *change) table(name, earlier string, now unit) error {
 	from, to := c.old.Units[earlier], c.next.Units[name]
 	was, err := parseUnit(from)
@@ -233,12 +242,12 @@ func (c *change) table(name, earlier string, now unit) error {
 			Missing: &need,
 		}
 	}
-	c.gathered += now.rows // ≤ MaxRowsPerUnit each: the sum over a policy cannot overflow
+	c.gathered += now.rows // ≤ MaxRowsPerUnit for each table, so the sum cannot overflow
 	c.note("table %s: unit %s → %s (past losses ×%d)", name, from, to, now.rows)
 	return nil
 }
 
-// steps is the longest chain of old neighbours between new ones, at least 1.
+// steps returns the length of the longest chain of old neighbours that joins two new neighbours, at least 1.
 func (c *change) steps() int64 {
 	person, row := c.gathered, int64(1)
 	if c.kept {

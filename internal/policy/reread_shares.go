@@ -7,15 +7,16 @@ import (
 	"strings"
 )
 
-// shares notes changes to the division of the budget: by parts, by periods, among analysts. The relation stays the
-// same, so k = 1, and past charges count for no less than before:
+// shares notes changes to the division of the budget: by parts, by periods, and among analysts. The relation stays
+// the same, so k = 1. Past charges count for at least as much as before:
 //
-//   - Parts: what was charged to everybody counts for every part. What was charged to parts of an earlier division
-//     (another column, other values, another number of parts for a unit) stays a division of its own: in the questions
-//     it was charged for, a unit counted in as many parts as that division says, and counts as the most that so many of
-//     them were charged. The divisions add up (the ledger's account, with the proof).
-//   - Periods: the lifetime's account goes on, and a period's where there was one; a first period begins with the act.
-//   - Analysts: what each has spent stays spent.
+//   - Parts: charges to everybody count for every part. Charges to parts of an earlier division (by another column,
+//     other values, or another number of parts for a unit) stay in that division. In the questions that made these
+//     charges, a unit counted in at most that division's number of parts. So it counts for the most that this
+//     number of parts was charged. The charges of several divisions add up (the ledger's account has the proof).
+//   - Periods: the account of the whole budget continues, and so does that of the current period. If there were no
+//     periods before, the first one begins with the change.
+//   - Analysts: the amount that each has spent stays spent.
 func (c *change) shares() {
 	for _, table := range union(c.old.Parts, c.next.Parts) {
 		was, divided := c.old.Parts[table]
@@ -47,7 +48,7 @@ func (c *change) shares() {
 	}
 }
 
-// String writes a part for people, without the digest of its values.
+// String returns a description of p for messages, without the digest of its values.
 func (p Parting) String() string {
 	term := p.Term
 	if at := strings.LastIndex(term, " values, "); at >= 0 {

@@ -12,15 +12,17 @@ var (
 	serviceName  = regexp.MustCompile(`^[A-Za-z0-9_.-]{1,63}$`)
 	variableName = regexp.MustCompile(`^[A-Za-z_][A-Za-z0-9_]{0,127}$`)
 
-	// qualifiedName is schema.table; each is a plain PostgreSQL word, or in double quotes.
+	// qualifiedName matches schema.table. Each of the two is a lower-case PostgreSQL identifier, or in double
+	// quotes.
 	qualifiedName = regexp.MustCompile(`^([a-z_][a-z0-9_$]*|"(?:[^"]|"")+")\.([a-z_][a-z0-9_$]*|"(?:[^"]|"")+")$`)
 )
 
-// server reads the server of a live source: a service of pg_service.conf, or the name of an environment variable. A
-// policy has no place for a password.
+// server reads the server of a live source: the name of a service in pg_service.conf, or of an environment
+// variable. A policy cannot contain a password.
 func (f field) server(s *Source) {
-	const hint = "postgres: {service: clinic}, as pg_service.conf calls the server, or {url_env: CLINIC_URL}, a variable that holds its URL"
-	if f.present() && f.node.Kind != yaml.MappingNode { // do not repeat it: it may hold a password
+	const hint = "postgres: {service: clinic}, as pg_service.conf calls the server, " +
+		"or {url_env: CLINIC_URL}, a variable that holds its URL"
+	if f.present() && f.node.Kind != yaml.MappingNode { // do not quote the value, which may contain a password
 		f.fail(hint, "a server is named by one of service, url_env")
 		return
 	}
@@ -42,18 +44,18 @@ func (f field) server(s *Source) {
 	}
 }
 
-// word reads a text that matches a form.
+// word reads a text that must match form.
 func (f field) word(form *regexp.Regexp, what string) string {
 	s, ok := f.text()
 	if ok && !form.MatchString(s) {
-		f.fail("", "expected %s", what) // do not quote it: it may be a password
+		f.fail("", "expected %s", what) // do not quote the value, which may be a password
 		return ""
 	}
 	return s
 }
 
-// qualified reads the name of a table on a server: public.visits, or public."Visits" for a name that is not a
-// lower-case word.
+// qualified reads the name of a table on a server: public.visits. A name that is not a lower-case identifier is in
+// double quotes: public."Visits".
 func (f field) qualified() (schema, table string) {
 	s, ok := f.text()
 	if !ok {

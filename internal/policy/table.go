@@ -9,13 +9,13 @@ import (
 	"dither/internal/nearest"
 )
 
-// Limits on what a table may declare.
+// The largest numbers that a table may declare.
 const (
 	MaxRowsPerUnit  = 1_000_000
 	MaxExpectedRows = 1_000_000_000_000
 )
 
-// rowUnit is the word for tables whose rows are each a unit of their own.
+// rowUnit is the value of the key unit if each row is a unit of its own.
 const rowUnit = "row"
 
 func (r *reader) tables(f, whole field, dir string) []*Table {
@@ -115,7 +115,8 @@ func (r *reader) unit(keys map[string]field, table field, t *Table) (u Unit) {
 	return u
 }
 
-// caps reads how much one unit may add to an answer.
+// caps reads the limits on what one unit contributes to an answer: rows_per_unit, max_groups and
+// max_rows_per_group.
 func (r *reader) caps(keys map[string]field, table field, who string, u *Unit) {
 	keys["rows_per_unit"].need(table, "the most rows of one "+clip(who)+" that may count in an answer")
 	var ok bool
@@ -129,11 +130,12 @@ func (r *reader) caps(keys map[string]field, table field, who string, u *Unit) {
 	}
 }
 
-// unitColumn checks that the unit's column can identify a person. Bounds or values would merge persons.
+// unitColumn checks that a column can identify a unit. It must have no bounds or values, because these would merge
+// persons.
 func (r *reader) unitColumn(keys map[string]field, name string, t *Table) {
 	c := t.Column(name)
 	switch {
-	case c == nil && len(t.Columns) == 0: // the columns were already refused
+	case c == nil && len(t.Columns) == 0: // errors were already recorded for the columns
 	case c == nil:
 		known := make([]string, len(t.Columns))
 		for i, c := range t.Columns {
@@ -215,7 +217,8 @@ func (r *reader) source(f, table field, name, dir string) (s Source) {
 	return s
 }
 
-// file reads a path: as written, resolved against the policy's folder, and in its one spelling.
+// file reads a path. It returns the path as written, the path resolved against the policy's folder, and a spelling
+// that is the same for every way to write the path.
 func (f field) file(dir string) (path, resolved, local string) {
 	path, ok := f.text()
 	switch {
@@ -224,7 +227,7 @@ func (f field) file(dir string) (path, resolved, local string) {
 	case path == "" || strings.ContainsFunc(path, unicode.IsControl):
 		f.fail("", "not the path of a file")
 		return "", "", ""
-	case strings.Contains(path, "://"): // do not repeat it: it may hold a password
+	case strings.Contains(path, "://"): // do not quote the value, which may contain a password
 		f.fail("a server is named by postgres: {service: clinic}", "a URL is not the path of a file")
 		return "", "", ""
 	case !filepath.IsAbs(path):
@@ -239,7 +242,7 @@ func (f field) file(dir string) (path, resolved, local string) {
 	return path, filepath.Clean(path), local
 }
 
-// DefaultDialect is the dialect of a CSV file with that name, unless the policy says otherwise.
+// DefaultDialect returns the dialect of a CSV file with the given path if the policy declares none.
 func DefaultDialect(path string) Dialect {
 	return Dialect{Delimiter: ',', Quote: '"', Header: true, Gzip: strings.HasSuffix(strings.ToLower(path), ".gz")}
 }
@@ -271,7 +274,7 @@ func (r *reader) dialect(keys map[string]field, path string) Dialect {
 	return d
 }
 
-// character reads a delimiter or a quote.
+// character reads a delimiter or a quote character.
 func (f field) character() (rune, bool) {
 	s, ok := f.text()
 	if !ok {
@@ -285,8 +288,8 @@ func (f field) character() (rune, bool) {
 	return c, ok
 }
 
-// ParseDelimiter reads one printable ASCII character other than a letter or digit, or a tab: as a tab, as \t, or as the
-// word.
+// ParseDelimiter parses one printable ASCII character that is not a letter or a digit, or a tab. A tab is written
+// as itself, as \t, or as the word tab.
 func ParseDelimiter(s string) (rune, bool) {
 	if s == "tab" || s == `\t` || s == "\t" {
 		return '\t', true

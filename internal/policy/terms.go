@@ -11,31 +11,33 @@ import (
 	"dither/privacy"
 )
 
-// Terms is the part of a policy that fixes the promise, and to whom it is made. Only an act of the owner changes it,
-// and the ledger records it. A policy with other Terms than the recorded ones is not used before Reread has computed
-// the effect on past losses. Bounds, values, keys, default prices and descriptions may change freely: they change the
-// Digest, and so which questions are replays, but not what past answers promised.
+// Terms is the part of a policy that determines the privacy promise and whom it protects. Only the owner changes
+// it, and the ledger records each change. A policy with other Terms than the recorded ones is used only after
+// Reread has determined how past losses count. Bounds, values, keys, default prices and descriptions are not part
+// of Terms. They may change freely: they change the Digest, and so which questions are replays, but not what past
+// answers promised.
 type Terms struct {
 	Population string             `json:"population"`
 	Neighbours privacy.Neighbours `json:"neighbours"`
 	Budget     privacy.Loss       `json:"budget"`
 	Maximum    privacy.Loss       `json:"maximum_price"`
-	// by table: "row", "public", or for example "person_id integer≤12"
-	Units   map[string]string `json:"units"`
-	Sources map[string]string `json:"sources"` // by table: "csv:visits.csv", `duckdb:h.duckdb#"visits"`
-	// by source of any adopted policy: the table that has it now, or had it last
+	// table → "row", "public", or for example "person_id integer≤12"
+	Units map[string]string `json:"units"`
+	// table → source, for example "csv:visits.csv" or `duckdb:h.duckdb#"visits"`
+	Sources map[string]string `json:"sources"`
+	// source, of this or any earlier policy → the table that has it, or had it last
 	Held    map[string]string `json:"held,omitempty"`
-	Removed []string          `json:"removed,omitempty"` // tables of Units that the policy no longer has, sorted
+	Removed []string          `json:"removed,omitempty"` // tables in Units that the policy no longer contains, sorted
 
-	Parts    map[string]Parting      `json:"parts,omitempty"`    // by table, if it is divided
-	Per      string                  `json:"per,omitempty"`      // the period of Grant
-	Grant    privacy.Loss            `json:"grant"`              // of each period; none if Per is ""
-	Analysts map[string]privacy.Loss `json:"analysts,omitempty"` // limits by analyst
+	Parts    map[string]Parting      `json:"parts,omitempty"`    // table → its division into parts, if it has one
+	Per      string                  `json:"per,omitempty"`      // the period of Grant; "" without grants
+	Grant    privacy.Loss            `json:"grant"`              // amount for each period; zero if Per is ""
+	Analysts map[string]privacy.Loss `json:"analysts,omitempty"` // analyst → limit
 }
 
 const publicUnit = "public"
 
-// Terms returns the policy's terms, with nothing removed.
+// Terms returns the policy's terms, without tables of earlier policies.
 func (p *Policy) Terms() Terms {
 	t := Terms{
 		Population: p.Population.Name, Neighbours: p.Population.Neighbours, Budget: p.Budget.Loss,
@@ -58,9 +60,9 @@ func (p *Policy) Terms() Terms {
 	return t
 }
 
-// After is what the ledger records when a policy with terms t replaces old: t, the tables that old had and t lacks, and
-// the sources that only old knows. Their charges stay, and so do their units: a table or a source that returns later is
-// compared with what it was.
+// After returns the terms that the ledger records when a policy with terms t replaces one with terms old. These are
+// t, the tables in old that t lacks, and the sources in old that t lacks. Their charges stay. Their units stay too,
+// so a table or a source that returns later is compared with its former unit.
 func (t Terms) After(old Terms) Terms {
 	units, sources, held, removed := maps.Clone(t.Units), maps.Clone(t.Sources), maps.Clone(old.Held),
 		slices.Clone(t.Removed)
@@ -79,7 +81,7 @@ func (t Terms) After(old Terms) Terms {
 	return t
 }
 
-// has reports a table of the policy, as opposed to one that is only remembered.
+// has reports whether the policy contains the table. Units also has tables that the policy no longer contains.
 func (t Terms) has(name string) bool {
 	_, known := t.Units[name]
 	return known && !slices.Contains(t.Removed, name)
@@ -114,20 +116,21 @@ func unitTerm(t *Table) string {
 		if t.Source.Format == CSV && !t.Source.Dialect.Header { // the position identifies the column in the file
 			kind += fmt.Sprintf("@%d", i+1)
 		}
-		if c.Invalid == InvalidIsNull { // an unreadable unit is nobody's
+		if c.Invalid == InvalidIsNull { // a row with an unreadable unit belongs to nobody
 			kind += "?"
 		}
 	}
 	return fmt.Sprintf("%s %s≤%d", t.Unit.Column, kind, t.Unit.RowsPerUnit)
 }
 
-// unit is a parsed unit term. The column's type matters: 07 and 7 are one person as integers, and two as texts.
+// unit is a parsed unit of Terms.Units. It includes the column's type, because 07 and 7 are one person as integers
+// and two as texts.
 type unit struct {
 	kind         string // rowUnit, publicUnit or columnUnit
-	column, kept string // the column's name, and its name and type
+	column, kept string // column is the column's name; kept is its name and type, which must not change
 	of           value.Type
-	through      bool // the unit is another table's
-	placed       bool // the column is named by its place: the source has no header
+	through      bool // whether the unit column is in another table
+	placed       bool // whether the column is identified by its position, because the source has no header
 	rows         int64
 }
 

@@ -16,11 +16,12 @@ import (
 
 // Limits on the text of a policy.
 const (
-	MaxBytes = 1 << 20 // of the file
-	maxDepth = 12      // of nesting; a well-formed policy has six
+	MaxBytes = 1 << 20 // size of the file in bytes
+	maxDepth = 12      // depth of nesting; a valid policy has at most six levels
 )
 
-// parse turns the text into a checked tree of mappings, lists and scalars. After reporting an error it returns nil.
+// parse parses and checks the text, and returns the root of its tree of mappings, lists and scalars. On an error it
+// records the error and returns nil.
 func (r *reader) parse(text []byte) *yaml.Node {
 	if len(text) > MaxBytes {
 		r.errs = append(r.errs, &Error{Message: fmt.Sprintf("the file is larger than %d bytes", MaxBytes)})
@@ -44,8 +45,8 @@ func (r *reader) parse(text []byte) *yaml.Node {
 	return root
 }
 
-// badByte returns the index and a description of the first byte that is not UTF-8, or of the first character that YAML
-// does not allow; or -1.
+// badByte returns the index and a description of the first byte that is not valid UTF-8, or of the first character
+// that YAML does not allow. If there is none, the index is −1.
 func badByte(text []byte) (at int, what string) {
 	for i := 0; i < len(text); {
 		c, size := utf8.DecodeRune(text[i:])
@@ -54,7 +55,7 @@ func badByte(text []byte) (at int, what string) {
 			return i, "invalid UTF-8"
 		case c == 0:
 			return i, "a NUL byte"
-		case c == '\t', c == '\n', c == '\r', c == 0x85: // YAML's own
+		case c == '\t', c == '\n', c == '\r', c == 0x85: // allowed by YAML
 		case unicode.IsControl(c), c == 0xFFFE, c == 0xFFFF:
 			return i, fmt.Sprintf("the character U+%04X is not allowed", c)
 		}
@@ -68,7 +69,8 @@ var (
 	errPanics = errors.New("the YAML reader does not understand this file")
 )
 
-// parseYAML reads exactly one document. Aliases stay aliases: nothing is expanded. A panic of the parser is an error.
+// parseYAML parses exactly one YAML document. It does not expand aliases. If the YAML package panics, parseYAML
+// returns errPanics.
 func parseYAML(text []byte) (root *yaml.Node, err error) {
 	defer func() {
 		if p := recover(); p != nil {
@@ -102,8 +104,8 @@ func parseYAML(text []byte) (root *yaml.Node, err error) {
 var (
 	yamlLine = regexp.MustCompile(`(?s)^yaml: (?:line (\d+): )?(.*)$`)
 
-	// Complaints of yaml's parser, as opposed to its scanner. Its lines count from 0, and are those where the broken
-	// list, mapping or value begins.
+	// yamlParser matches errors of the YAML package's parser, as opposed to its scanner. Line numbers in these
+	// errors count from 0, and name the line on which the invalid list, mapping or value begins.
 	yamlParser = regexp.MustCompile(`^did not find expected (<|node content|key|'-' indicator|',' or)`)
 )
 
@@ -116,7 +118,7 @@ func yamlError(err error) *Error {
 	if m == nil {
 		return &Error{Message: err.Error()}
 	}
-	line, _ := strconv.Atoi(m[1]) // without digits it is the first line, which yaml does not number
+	line, _ := strconv.Atoi(m[1]) // without a number, the error is on the first line
 	e = &Error{Line: max(line, 1), Column: 1, Message: "not YAML: " + m[2]}
 	if yamlParser.MatchString(m[2]) {
 		e.Line, e.Hint = line+1, "the mistake is in the part that begins on this line"
@@ -124,7 +126,8 @@ func yamlError(err error) *Error {
 	return e
 }
 
-// plain refuses the parts of YAML that a policy does not need: anchors, aliases, merge keys, tags, deep nesting.
+// plain records errors for the parts of YAML that a policy does not need: anchors, aliases, merge keys, tags and
+// deep nesting.
 func (r *reader) plain(n *yaml.Node, depth int) {
 	what := ""
 	switch {
