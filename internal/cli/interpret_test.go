@@ -127,16 +127,16 @@ func TestInterpretWords(t *testing.T) {
 		said   []string
 		unsaid []string
 	}{
-		{[]string{"randomized-response k=3 epsilon=1"}, []string{"a change of one person's data may multiply", "(change-one)", "Whether she is in the data is not protected; the number of people is taken as public.", "her data, or a default instead        7.39"}, []string{"is she in the data", "members"}},
-		{[]string{"--delta", "1e-6", "gaussian sigma=4 sampling=1/10 scheme=fixed"}, []string{"(change-one)", "the data of a group of 4", "by the job's own curve"}, []string{"is she in the data", "a default"}},
+		{[]string{"randomized-response k=3 epsilon=1"}, []string{"changing one person's data may multiply", "(change-one)", "Whether she is in the data is not protected: the number of people counts as public.", "her data or a default instead                 7.39"}, []string{"is she in the data", "members"}},
+		{[]string{"--delta", "1e-6", "gaussian sigma=4 sampling=1/10 scheme=fixed"}, []string{"(change-one)", "the data of a group of 4", "come from the job's own curve"}, []string{"is she in the data", "a default"}},
 		{[]string{"--epsilon", "1", "--neighbours", "change-one", "--group", "1"}, []string{"(change-one)"}, []string{"group", absent + " rises"}},
-		{[]string{"gaussian sigma=1 sampling=1/10"}, []string{"is she in the data", "(add-remove)", "No rating", "--delta 1e-6"}, []string{"change-one", "A suspicion", "a suspicion"}},
-		{[]string{"--epsilon", "0", "--delta", ".3"}, []string{"Hardly any protection", "3,000", "Warning: with probability up to δ = .3,", "no bound is known on how often", "is a group of 4 in the data    nothing promised                     –               100 of 100"}, []string{"1 in 99"}},
+		{[]string{"gaussian sigma=1 sampling=1/10"}, []string{"is she in the data", "(add-remove)", "No rating", "--delta 1e-6"}, []string{"change-one", "A belief", "a belief of 1 in 100"}},
+		{[]string{"--epsilon", "0", "--delta", ".3"}, []string{"Hardly any protection", "3,000", "Warning: with probability up to δ = .3,", "no bound is known on how often it does", "is a group of 4 in the data?     nothing promised                        –               100 of 100"}, []string{"1 in 99"}},
 		{[]string{"--epsilon", "50", "--delta", "1e-6"}, []string{"With probability up to δ = 1e-6,", "nothing promised"}, []string{"Warning"}},
-		{[]string{"--epsilon", "1", "--delta", "1e-5", "--n", "10000"}, []string{"Weak protection", "0.1 (above"}, []string{"assumed"}},
-		{[]string{"--epsilon", "1", "--delta", "1e-4"}, []string{"10,000 people (assumed: -n says how many)", "1 record on average", "should be at most 1e-6 here, by this program's rule of thumb, 1/(100n)", "need not be what is done here"}, []string{"on average, as they"}},
+		{[]string{"--epsilon", "1", "--delta", "1e-5", "--n", "10000"}, []string{"Weak protection", "nδ = 0.1 on average (above"}, []string{"assumption"}},
+		{[]string{"--epsilon", "1", "--delta", "1e-4"}, []string{"people (an assumption: set -n)", "1 record on average", "rule of thumb, 1/(100n), δ should be at most", "The worst mechanism that this permits"}, []string{"on average, as they"}},
 		{[]string{"--epsilon", "1", "--prior", "0.99999999"}, []string{"99,999,999 in 100,000,000 rises to"}, nil},
-		{[]string{"--epsilon", "0"}, []string{"stays what it was", "1 in 100                 5 of 100"}, []string{"99", "6 of"}},
+		{[]string{"--epsilon", "0"}, []string{"does not change", "1 in 100                 5 of 100"}, []string{"99", "6 of"}},
 		{[]string{"--epsilon", "3"}, []string{"Weak protection"}, nil},
 		{[]string{"--epsilon", "2.9"}, []string{"Moderate protection"}, nil},
 		{[]string{"--epsilon", "7"}, []string{"Hardly any protection"}, nil},

@@ -36,16 +36,13 @@ func attackDifference(s *console.Console, o *attackOptions) error {
 	}
 	asked := []int{1, 10, 100}
 	r := attackReport{
-		intro: "How many people have the secret? And how many of all but one? The difference is that person's secret. Both are asked\n" +
-			"once or more often, in other words each time, and the attacker takes means. The secret is guessed, in " +
-			render.Plural(
-				o.runs,
-				"run",
-			) + ":",
+		intro: "One count covers everybody, another covers everybody but one person. Their difference is that person's secret bit. The\n" +
+			"attacker asks for both counts once or more often, worded differently each time, averages the answers, and guesses\n" +
+			"the bit. The share of right guesses in " + render.Plural(o.runs, "run") + ":",
 		header: []string{"curator"},
 		right:  []bool{false, true, true, true, true},
-		words: "A coin guesses 50 %. Fixed noise is averaged away. Ours divides its ε over all the answers, so that asking more often\n" +
-			"tells less each time. " + mostGuessedWords,
+		words: "A coin is right in 50 % of the runs. Averaging removes fixed noise. Our curator divides its ε over all the answers, so\n" +
+			"each of many answers reveals less. " + mostGuessedWords,
 		value: map[string]any{"attack": "difference", "asked": asked, "runs": o.runs, "seed": o.seed},
 	}
 	for _, pairs := range asked {
@@ -81,7 +78,7 @@ func attackDifference(s *console.Console, o *attackOptions) error {
 		return plot.Lines{
 			Title: "A secret from the difference of two counts", X: "how often both are asked",
 			Y: "share of secrets guessed", Linear: true,
-			Caption: fmt.Sprintf("%s. A coin guesses 0.5. Ours divides its ε over all the answers.",
+			Caption: fmt.Sprintf("%s. A coin is right half of the time. Ours divides its ε over all the answers.",
 				render.Plural(o.runs, "run")),
 			Lines: drawn(curators, interpret.MostGuessed, 1, 100, func(c simulated) (points []plot.Point) {
 				for _, pairs := range append([]int{1, 2, 5}, steps(100, 10)...) {
@@ -150,12 +147,12 @@ func anonymized(s *console.Console, o *attackOptions) error {
 	var results []result
 	r := attackReport{
 		intro: fmt.Sprintf(
-			"Two hospitals publish a k-anonymous table each, of %d made-up patients with one of %d diseases. %d patients are\n"+
-				"in both. Age and postal code tell the disease for certain of so many of these, on average of %s:",
+			"Two hospitals each publish a k-anonymous table of %d made-up patients with one of %d diseases. %d patients are in\n"+
+				"both. The share of these whose age and postal code determine their disease, on average over %s:",
 			hospitalPatients, hospitalDiseases, hospitalBoth, render.Plural(runs, "run")),
 		header: []string{"k", "by one table", "by both"},
 		right:  []bool{true, true, true},
-		words:  "Each table alone keeps its k. k-anonymity says nothing of two tables together; promises of differential privacy add up.",
+		words:  "Each table alone is k-anonymous. k-anonymity promises nothing about two tables together. Promises of differential\nprivacy add up.",
 	}
 	for _, k := range ks {
 		e, err := exposed(k)

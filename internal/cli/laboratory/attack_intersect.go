@@ -94,9 +94,9 @@ func intersectionReport(
 	}
 	var results []result
 	r := attackReport{
-		intro: fmt.Sprintf("What the tables tell of the %s of a person who is in all of them, of whom is known: %s.",
+		intro: fmt.Sprintf("What the tables reveal about the %s of a person who is in all of them. Known about the person: %s.",
 			o.sensitive, strings.ReplaceAll(o.about, ",", ", ")),
-		header: []string{"table", "rows", "k", "rows that fit", "leaves"},
+		header: []string{"table", "rows", "k", "matching rows", "possible values"},
 		right:  []bool{false, true, true, true, false},
 	}
 	var short []string
@@ -115,15 +115,15 @@ func intersectionReport(
 	r.rows = append(r.rows, []string{"together", "", "", "", listed(found.Left)})
 	switch {
 	case len(found.Left) == 0:
-		r.words = "Nothing is left: the person is not in all of the tables, or not as it is known."
+		r.words = "No value is possible: the person is not in all of the tables, or what is known about them is wrong."
 	case slices.Contains(found.Left, "*"):
-		r.words = "Nothing is excluded."
+		r.words = "The tables exclude no value."
 	case found.Certain:
-		r.words = fmt.Sprintf("One value is left: if the person is in all of the tables, it is %s.", found.Left[0])
+		r.words = fmt.Sprintf("One value is possible: if the person is in all of the tables, it is %s.", found.Left[0])
 	case len(found.Left) == 1:
-		r.words = "What is left is no single value: " + found.Left[0] + "."
+		r.words = "The possible values are " + found.Left[0] + "."
 	default:
-		r.words = fmt.Sprintf("%d values are left.", len(found.Left))
+		r.words = fmt.Sprintf("%d values are possible.", len(found.Left))
 	}
 	if n := len(found.Unread); n > 0 {
 		r.words += fmt.Sprintf("\n%s not understood, and kept: %s",
@@ -131,11 +131,11 @@ func intersectionReport(
 	}
 	for i, f := range found.Tables {
 		if len(f.Lacks) > 0 {
-			r.words += fmt.Sprintf("\n%s has no column %s: that excludes no row there.",
+			r.words += fmt.Sprintf("\n%s has no column %s, so knowing it excludes no row there.",
 				names[i], strings.Join(f.Lacks, ", "))
 		}
 	}
-	r.words += "\nk is how many rows at least are alike in all columns but the sensitive one: it says nothing of several tables together."
+	r.words += "\nAt least k rows are alike in all columns except the sensitive one. k promises nothing about several tables together."
 	if want > 0 {
 		r.words += fmt.Sprintf("\n%d-anonymous: ", want)
 		if len(short) == 0 {

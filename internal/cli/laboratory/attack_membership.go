@@ -49,8 +49,9 @@ func attackMembership(s *console.Console, o *attackOptions) error {
 	}
 	r := attackReport{
 		intro: fmt.Sprintf(
-			"The means of %d attributes, each 0 or 1, of %d made-up people are published. Who knows somebody's attributes asks\n"+
-				"whether that person is among them. So many members are found, at %g %% false alarms among others, over %s:",
+			"The means of %d attributes, each 0 or 1, of %d made-up people are published. An attacker knows somebody's\n"+
+				"attributes, and tests whether that person is in the group. The share of members found, at %g %% false alarms\n"+
+				"among other people, over %s:",
 			o.attributes,
 			o.people,
 			100*falseAlarms,
@@ -58,9 +59,9 @@ func attackMembership(s *console.Console, o *attackOptions) error {
 		),
 		header: []string{"curator", "found", "at most"},
 		right:  []bool{false, true, true},
-		words: "Noise is added to each sum, before it is divided by the number of people. Who guesses blindly finds 5 %. \"At most\" is what\n" +
-			"ε leaves to any test with so many false alarms, on average, where ε is for another person in the member's place. The\n" +
-			"noise of ours is real: its figures vary.",
+		words: "Each curator adds noise to the sums, before it divides them by the number of people. A blind guess finds 5 %. \"At most\"\n" +
+			"bounds the average of every test with so many false alarms, where ε is for exchanging the member for another person.\n" +
+			"The noise of ours is fresh in each run, so its figures vary.",
 		value: map[string]any{
 			"attack": "membership", "people": o.people, "attributes": o.attributes, "false_positives": falseAlarms,
 			"runs": o.runs, "seed": o.seed,
@@ -138,17 +139,17 @@ func traceTable(s *console.Console, o *attackOptions) error {
 		return err
 	}
 	r := attackReport{
-		intro: fmt.Sprintf("Do the means of %s know of the person? %s of the same population are compared.",
-			render.Plural(t.Attributes, "attribute"), persons(t.Reference)),
-		header: []string{"compared", "score as high, or higher", "p-value"},
+		intro: fmt.Sprintf("Is the person in the group whose means of %s were published? The person is compared with %s\n"+
+			"of the same population.", render.Plural(t.Attributes, "attribute"), persons(t.Reference)),
+		header: []string{"compared", "scores at least as high", "p-value"},
 		right:  []bool{true, true, true},
 		rows: [][]string{{
 			strconv.Itoa(t.Reference), strconv.Itoa(t.Higher),
 			render.ShortPower(strconv.FormatFloat(t.PValue, 'g', 4, 64)),
 		}},
-		words: "Somebody of whom the means know nothing comes to a p-value of at most α with probability at most α, for any α. The smaller\n" +
-			"it is, the more it speaks for the person's being in the group; how probable that is depends on what was believed before.\n" +
-			"The others must be of the same population, and none in the group.",
+		words: "For a person outside the group, the p-value is at most α with probability at most α, for every α. A small p-value\n" +
+			"is evidence that the person is in the group. How probable that is depends on the belief beforehand. The people who are\n" +
+			"compared must be of the same population, and none of them in the group.",
 		value: map[string]any{
 			"attack": "membership", "attributes": t.Attributes, "reference": t.Reference,
 			"higher": t.Higher, "p_value": t.PValue,
@@ -171,14 +172,14 @@ func attackShame(s *console.Console, o *attackOptions) error {
 	var results []result
 	r := attackReport{
 		intro: fmt.Sprintf(
-			"Name and shame: each of %s is picked with probability δ, and whoever is picked has the whole record published.\n"+
-				"Some record leaks with probability 1 − (1−δ)^%d; and in so many of %s one did:", persons(o.people),
+			"Name and shame: the mechanism picks each of %s with probability δ, and publishes the records that it picked.\n"+
+				"At least one record leaks with probability 1 − (1−δ)^%d. \"Simulated\" is the share of %s in which one did:", persons(o.people),
 			o.people, render.Plural(o.runs, "run")),
-		header: []string{"δ", "some record leaks", "simulated", "\"1\" if it is 1", "if it is 0"},
+		header: []string{"δ", "a record leaks", "simulated", "\"1\" if it is 1", "\"1\" if it is 0"},
 		right:  []bool{true, true, true, true, true},
-		words: "Of one person, whose record is 0 or 1, \"1\" is published with the probabilities beside. No event is more probable by more than\n" +
-			"δ whatever the record is: that is (0, δ)-differential privacy. Yet \"1\" is possible under one record alone: no ε holds\n" +
-			"without the δ. So a δ must be far below 1 over the number of people.",
+		words: "The last two columns are for one person, whose record is 0 or 1: the probability that \"1\" is published. The record changes\n" +
+			"the probability of each event by at most δ, which is (0, δ)-differential privacy. But \"1\" is possible for one of the two\n" +
+			"records only, so no ε holds without the δ. So δ must be far below 1 over the number of people.",
 	}
 	for text := range strings.SplitSeq(deltas, ",") {
 		delta, err := account.ParseNumber(strings.TrimSpace(text))

@@ -39,8 +39,8 @@ func attackReconstruct(s *console.Console, o *attackOptions) error {
 	}
 	r := attackReport{
 		intro: fmt.Sprintf(
-			"Each of %d made-up people has a secret bit. %s of random groups among them are published, and a linear\n"+
-				"program seeks the bits that explain the answers. How many of the bits it recovers, on average of %s:",
+			"Each of %d made-up people has a secret bit. A curator publishes %s of random groups among them. A linear\n"+
+				"program finds the bits that fit the answers best. The share of bits that it recovers, on average over %s:",
 			o.people, render.Plural(o.questions, "count"), render.Plural(o.runs, "run")),
 		header: []string{"curator", "recovered", "± in one run", "at most"}, right: []bool{false, true, true, true},
 		value: map[string]any{
@@ -48,7 +48,7 @@ func attackReconstruct(s *console.Console, o *attackOptions) error {
 			"seed": o.seed,
 		},
 		words: "A coin recovers 50 %. " + mostGuessedWords +
-			"\nThe others, which promise nothing, are functions of the seed.",
+			"\nThe figures of the others, which promise nothing, are functions of the seed.",
 	}
 	measured := map[string]float64{} // what the picture shows at the end of each line
 	if err := r.compare(curators, interpret.MostGuessed, func(c simulated, d described) ([]string, any, error) {
@@ -67,9 +67,9 @@ func attackReconstruct(s *console.Console, o *attackOptions) error {
 }
 
 // mostGuessedWords states the bound on guessing a bit, and the ε to which it applies.
-const mostGuessedWords = "\"At most\" is what ε leaves to any attack, on average: e^ε/(1+e^ε). That ε is for a change of\n" +
-	"one person's bit; a promise of ε for one person more or less, as dither's releases make by default, leaves what 2ε leaves\n" +
-	"here (see dither interpret). The noise of ours is real: its figures vary."
+const mostGuessedWords = "\"At most\" bounds the average of every attack: e^ε/(1+e^ε).\n" +
+	"This ε is for changing one person's bit. dither's releases promise ε for adding or removing one person by default: then 2ε\n" +
+	"takes its place here (see dither interpret). The noise of ours is fresh in each run, so its figures vary."
 
 // reconstructionSteps is how many numbers of questions are drawn.
 const reconstructionSteps = 16
@@ -153,7 +153,7 @@ func reconstructTable(s *console.Console, o *attackOptions, fit attack.Fit) erro
 	r := attackReport{
 		intro: fmt.Sprintf("%s about %s.",
 			render.Plural(counts.Questions(), "published answer"), persons(counts.People())),
-		header: []string{"people", "their bits, as the answers are explained best"},
+		header: []string{"people", "the bits that fit the answers best"},
 		value: map[string]any{
 			"attack": "reconstruct", "people": counts.People(), "questions": counts.Questions(), "fit": fit.String(),
 			"residual": found.Residual,
@@ -172,20 +172,20 @@ func reconstructTable(s *console.Console, o *attackOptions, fit attack.Fit) erro
 	}
 	off, better := found.Residual/questions, math.Max(0, found.Residual-found.AtLeast)/questions
 	r.words = fmt.Sprintf(
-		"Before they are rounded to bits, fractions explain each answer but for %s %s. It is certified, to rounding, that\n"+
-			"none do better by more than %s. Others may do as well, and whether the bits are right, only the truth tells.",
+		"Before they are rounded to bits, the fractions differ from each answer by %s %s. No other fractions are closer by\n"+
+			"more than %s: this is certified, up to rounding. Others may be as close. Only --truth can show whether the bits are right.",
 		render.ShortPower(strconv.FormatFloat(off, 'g', 4, 64)), each, render.DigitsAbove(better, 1))
 	if n := counts.DrawnIn(); n > 0 {
-		r.words += fmt.Sprintf("\n%s below −%d or above %d, where no count is near, taken as these.",
+		r.words += fmt.Sprintf("\n%s below −%d or above %d, and replaced by that bound: no count is near.",
 			was(n, "answer"), counts.People(), 2*counts.People())
 	}
 	if undecided > 0 {
-		r.words += fmt.Sprintf("\n%s undecided (?): a fraction of ½ says nothing.", was(undecided, "bit"))
+		r.words += fmt.Sprintf("\n%s undecided (?): the fraction is ½.", was(undecided, "bit"))
 	}
 	if right != nil {
-		r.words += fmt.Sprintf("\nRight are %s of them", share(*right))
+		r.words += fmt.Sprintf("\n%s of the bits are right", share(*right))
 		if undecided > 0 {
-			r.words += ", an undecided one counted half"
+			r.words += "; an undecided bit counts half"
 		}
 		r.words += "."
 	}

@@ -40,7 +40,7 @@ func interpretExample(s *console.Console, name, epsilon string, specs []string, 
 		return console.Usage("%s does not go with --example", console.Dashed(other))
 	}
 	if len(specs) > 0 {
-		return console.Usage("--example takes no mechanism, but --epsilon")
+		return console.Usage("--example takes no mechanism; it takes --epsilon")
 	}
 	if err := (&console.Picture{File: picture}).Check(s); err != nil {
 		return err
@@ -55,7 +55,7 @@ func interpretExample(s *console.Console, name, epsilon string, specs []string, 
 	// Below, the noise hides the study, and nothing is learned about smoking; above, 2ε promises almost nothing about
 	// Alice.
 	if r := e.Rat(); r.Cmp(big.NewRat(1, 10)) < 0 || r.Cmp(big.NewRat(5, 1)) > 0 {
-		return console.Usage("--example smoking is told at an ε from 0.1 to 5: --epsilon %s is outside", epsilon)
+		return console.Usage("--example smoking needs an ε from 0.1 to 5: --epsilon %s is outside", epsilon)
 	}
 	x := smoking{Study: interpret.SmokingStudy(e)}
 	if err := x.infer(); err != nil {
@@ -113,8 +113,9 @@ func (x *smoking) infer() error {
 func (x *smoking) story() string {
 	return filled(
 		fmt.Sprintf(
-			"Alice smokes, and takes part in a study of %d smokers. Her insurer believes at even odds that smoking is harmless "+
-				"(%s of smokers have lung cancer) or harmful (%s have). The study publishes how many of them have lung cancer, with discrete Laplace noise, at ε = %s: %d.",
+			"Alice smokes, and takes part in a study of %d smokers. Her insurer gives even odds to two hypotheses: smoking is harmless "+
+				"(%s of smokers have lung cancer) or harmful (%s have it). The study publishes the number of participants with lung cancer, "+
+				"with discrete Laplace noise, at ε = %s. The published number is %d.",
 			x.Smokers, decimal(x.Harmless), decimal(x.Harmful), render.Given(x.Epsilon.Rat()), studied))
 }
 
@@ -143,14 +144,14 @@ func fourDigits(x float64) string { return render.ShortPower(strconv.FormatFloat
 func (x *smoking) moral() string {
 	bound := 2 * floatUp(x.Epsilon.Rat())
 	return filled(
-		"The insurer's belief of Alice moves a lot, and her premium with it. So it would have moved had she stayed away: what was learned is "+
-			"of smoking, not of her.",
+		"The insurer's belief about Alice changes a lot, and her premium with it. Without her data it would have changed as much: "+
+			"the insurer learned about smoking, not about her.",
 	) + "\n\n" +
 		filled(
 			fmt.Sprintf(
-				"That is what is promised: of any event, after any answer and whatever was believed before, |ln| of that ratio is at most "+
-					"2ε = %s [Kasiviswanathan & Smith 2014]. In this study it is at most %s, at an answer of %d. Were the exact count published, an insurer who knows the "+
-					"other smokers would know Alice's row.",
+				"The promise: for every event, after every answer and whatever was believed before, |ln| of that ratio is at most "+
+					"2ε = %s [Kasiviswanathan & Smith 2014]. In this study it is at most %s, at an answer of %d. If the study published the exact "+
+					"count, an insurer who knows all the other rows would know Alice's row.",
 				upTo(bound),
 				upTo(x.ratio),
 				x.at,

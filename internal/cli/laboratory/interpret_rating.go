@@ -60,32 +60,32 @@ func (i interpreted) verdict() string {
 	if r == 0 {
 		ask := "larger δ"
 		if i.delta.IsZero() {
-			ask = "δ above 0, as --delta 1e-6"
+			ask = "δ above 0, such as --delta 1e-6"
 		}
 		return fmt.Sprintf(
-			"No rating: at a δ of %s the job promises no ε, and no bound holds of a belief after every answer. Ask at a %s. "+
-				"What tests can find is bounded all the same.", i.typed["delta"], ask)
+			"No rating: the job promises no ε at δ = %s, so no bound on beliefs holds after every answer. Ask at a %s. "+
+				"The bounds on tests hold all the same.", i.typed["delta"], ask)
 	}
 	word := map[rating]string{strong: "Strong", moderate: "Moderate", weak: "Weak", hardlyAny: "Hardly any"}[r] +
-		" protection, as this program rates it: "
+		" protection by dither's own rating: "
 	if byDelta {
 		return fmt.Sprintf(
-			"%snδ, how many of %s the δ lets be named on average, is %s (above %v is weak, above %v hardly any).",
+			"%sof %s, the δ permits naming nδ = %s on average (above %v is weak, above %v hardly any).",
 			word, i.people(), many(i.named()), weakAbove, hardlyAnyAbove)
 	}
 	what, apart := "one person's data", ""
 	if i.changeOne() {
-		what = "a change of one person's data"
+		what = "changing one person's data"
 	}
 	if !i.Person.Promise.Delta.IsZero() {
-		apart = ", apart from the δ"
+		apart = ", except with the probability δ"
 	}
 	return fmt.Sprintf(
-		"%se^ε, by which %s may multiply the probability of an answer%s, is at most %s (up to %d is strong, to %d moderate, to %s weak).",
+		"%s%s may multiply the probability of an answer by at most e^ε = %s%s (up to %d is strong, up to %d moderate, up to %s weak).",
 		word,
 		what,
-		apart,
 		times(floatUp(i.Person.Promise.Epsilon.Rat())),
+		apart,
 		strongTo,
 		moderateTo,
 		grouping(weakTo),

@@ -17,15 +17,15 @@ type namedReading struct {
 func (i interpreted) readings() []namedReading {
 	if i.changeOne() {
 		return []namedReading{
-			{"person", "her data: this value or that", i.Person},
+			{"person", "her data: one value or another", i.Person},
 			{"values", "the data of two people", i.Values},
 			{"group", fmt.Sprintf("the data of a group of %s", grouping(i.Scenario.Group)), i.Group},
 		}
 	}
 	return []namedReading{
-		{"person", "is she in the data", i.Person},
-		{"values", "her data: this value or that", i.Values},
-		{"group", fmt.Sprintf("is a group of %s in the data", grouping(i.Scenario.Group)), i.Group},
+		{"person", "is she in the data?", i.Person},
+		{"values", "her data: one value or another", i.Values},
+		{"group", fmt.Sprintf("is a group of %s in the data?", grouping(i.Scenario.Group)), i.Group},
 	}
 }
 
@@ -33,11 +33,11 @@ func (i interpreted) readings() []namedReading {
 // belief; and the power of a test.
 func (i interpreted) rows() (header []string, rows [][]string) {
 	pure := i.delta.IsZero()
-	second := "but with probability"
+	second := "except with probability"
 	if pure {
-		second = "odds times"
+		second = "odds multiplied by"
 	}
-	header = []string{"what is to be found out", i.prior() + " rises to", second, "found, " + i.accused() + " accused"}
+	header = []string{"an attacker's question", i.prior() + " rises to", second, "found, " + i.accused() + " accused"}
 	if pure {
 		header[1], header[2] = header[2], header[1]
 	}
@@ -60,7 +60,7 @@ func (i interpreted) rows() (header []string, rows [][]string) {
 		rows = append(rows, row)
 		if r.key == "person" && r.Told && pure && i.changeOne() {
 			rows = append(rows, []string{
-				"her data, or a default instead", times(2 * floatUp(r.Promise.Epsilon.Rat())),
+				"her data or a default instead", times(2 * floatUp(r.Promise.Epsilon.Rat())),
 				i.belief(r.Reading, r.Far), "–",
 			})
 		}
@@ -72,7 +72,7 @@ func (i interpreted) rows() (header []string, rows [][]string) {
 // the power of the best test at the level α.
 func (i interpreted) figures() (header []string, rows [][]string) {
 	header = []string{
-		"in figures", "ε", "δ", "a belief of " + i.typed["prior"] + " becomes", "advantage",
+		"as numbers", "ε", "δ", "a belief of " + i.typed["prior"] + " becomes", "advantage",
 		"power at " + i.typed["alpha"],
 	}
 	for _, r := range i.readings() {

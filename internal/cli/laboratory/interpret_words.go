@@ -68,20 +68,20 @@ func (i interpreted) words() string {
 		paragraphs = append(paragraphs, filled(i.warning()))
 	}
 	return strings.Join(append(paragraphs, filled(i.suspicion()+" "+i.test()), filled(i.assumed()),
-		filled("Not promised: what is true of everybody, as that smoking harms, can be "+
-			"learned, and so of her (--example smoking).")), "\n\n")
+		filled("Not protected: facts about everybody. An answer can show that smoking harms people, "+
+			"which tells something about her too (see --example smoking).")), "\n\n")
 }
 
 // warning explains what a δ permits.
 func (i interpreted) warning() string {
 	n := i.Named
 	about := fmt.Sprintf(
-		"with probability up to δ = %s, over the answer's randomness, the promise lets an answer give her away entirely.",
+		"with probability up to δ = %s, over the answer's randomness, the promise lets an answer reveal her data entirely.",
 		i.typed["delta"],
 	)
 	if n.Warned {
 		limit := downTo(float(new(big.Rat).Quo(big.NewRat(1, 100), new(big.Rat).SetInt64(n.People))))
-		about = fmt.Sprintf("Warning: %s A δ should be at most %s here, by this program's rule of thumb, 1/(100n).",
+		about = fmt.Sprintf("Warning: %s By dither's rule of thumb, 1/(100n), δ should be at most %s here.",
 			about, limit)
 	} else {
 		about = strings.ToUpper(about[:1]) + about[1:]
@@ -95,11 +95,11 @@ func (i interpreted) warning() string {
 		each = i.people()
 	}
 	if !i.counted {
-		assumed = " (assumed: -n says how many)"
+		assumed = " (an assumption: set -n)"
 	}
 	return fmt.Sprintf(
-		"%s The worst that it permits, which need not be what is done here, publishes the record of %s%s with that probability: "+
-			"somebody's with probability %s, and %s %s on average.",
+		"%s The worst mechanism that this permits publishes the record of %s%s with that probability. "+
+			"It publishes at least one record with probability %s, and %s %s on average.",
 		about,
 		each,
 		assumed,
@@ -114,25 +114,25 @@ func (i interpreted) suspicion() string {
 	p := i.Person
 	that := "that she is in the data"
 	if i.changeOne() {
-		that = "that her data are this and not that"
+		that = "that her data are one value and not another"
 	}
 	switch {
 	case !p.Told:
 		return ""
 	case !i.delta.IsZero() && p.Fails >= 1:
-		return fmt.Sprintf("A suspicion of %s %s may rise, and no bound is known on how often.", i.prior(), that)
+		return fmt.Sprintf("A belief of %s %s may rise, and no bound is known on how often it does.", i.prior(), that)
 	case i.unmoved(p):
-		return fmt.Sprintf("A suspicion of %s %s stays what it was.", i.prior(), that)
+		return fmt.Sprintf("A belief of %s %s does not change.", i.prior(), that)
 	}
 	reach, exception := p.Posterior, ""
 	if !i.delta.IsZero() {
-		reach, exception = p.Far, fmt.Sprintf(", but for answers of probability %s at most", upTo(p.Fails))
+		reach, exception = p.Far, fmt.Sprintf(", except after answers whose probability is at most %s", upTo(p.Fails))
 	}
 	to := i.belief(p, reach)
 	if to != certainty {
 		to = "at most " + to
 	}
-	return fmt.Sprintf("To somebody who knows all the others' data, a suspicion of %s %s rises to %s%s.",
+	return fmt.Sprintf("If an attacker knows everybody else's data, a belief of %s %s rises to %s%s.",
 		i.prior(), that, to, exception)
 }
 
@@ -161,23 +161,25 @@ func (i interpreted) found(r interpret.Reading) string {
 func (i interpreted) test() string {
 	if i.changeOne() {
 		return fmt.Sprintf(
-			"Of people with the one value at most %s are found by a test that is wrong about %s with the other.",
-			i.found(i.Person), i.accused())
+			"A test that is wrong about %s people with one value recognises at most %s with the other.",
+			i.accused(), i.found(i.Person))
 	}
-	return fmt.Sprintf("Of members at most %s are found by a test that wrongly accuses %s outsiders.",
-		i.found(i.Person), i.accused())
+	return fmt.Sprintf("A test that wrongly accuses %s outsiders finds at most %s members.",
+		i.accused(), i.found(i.Person))
 }
 
 // assumed states the promise's assumptions.
 func (i interpreted) assumed() string {
-	text := "This is about everything released under the promise together, if it is kept. It takes a person for one unit with all of its rows: where each row is a unit, somebody with 4 rows counts as 4 people. "
+	text := "The bounds hold for everything released under the promise together, if the promise is kept. " +
+		"They take a person with all their rows as one unit: if each row is a unit, a person with 4 rows counts as 4 people. "
 	if i.changeOne() {
-		text += "Neighbours differ in one person's data, replaced by another's (change-one). Whether she is in the data is not protected; the number of people is taken as public."
+		text += "Neighbouring datasets differ in the values of one person's data (change-one). " +
+			"Whether she is in the data is not protected: the number of people counts as public."
 	} else {
-		text += "Neighbours differ in one person's data, which are there or not (add-remove)."
+		text += "Neighbouring datasets differ in whether one person's data are present (add-remove)."
 	}
 	if i.job {
-		text += " What is found is bounded by the job's own curve δ(ε)."
+		text += " The bounds on tests come from the job's own curve δ(ε)."
 	}
 	return text
 }
@@ -193,7 +195,7 @@ func (i interpreted) anybody() string {
 	}
 	return filled(
 		fmt.Sprintf(
-			"Whatever anybody believes, on whatever grounds: after an answer its odds are within a factor of e^2ε = %s of those %s.",
+			"Whatever an attacker believed before, the odds after an answer are within a factor of e^2ε = %s of the odds %s.",
 			times(2*floatUp(i.Person.Promise.Epsilon.Rat())),
 			other,
 		))
