@@ -82,7 +82,8 @@ type AcceptOptions struct {
 }
 
 // finishFirst is the hint for an owner whose change of the policy would lose a training.
-const finishFirst = "put the policy in force back and finish it; or give it up by `dither policy accept --abandon`: its price stays spent"
+const finishFirst = "put the policy in force back and finish it; or give it up by `dither policy accept --abandon`: " +
+	"its price stays spent"
 
 // AcceptPolicy puts a changed policy file in force. A change of the population, its neighbours, units, sources or
 // budget needs this decision of the owner. Past losses are converted to the new terms; if that is impossible, the

@@ -56,8 +56,9 @@ type LostLoss struct {
 	Price Loss `json:"price"` // the loss of all of these
 }
 
-// GivenUp counts the questions and steps of trainings that one analyst has cancelled since the owner last resumed. After
-// ten, dither refuses the analyst; after a hundred of all analysts, it refuses everybody.
+// GivenUp counts the questions and steps of trainings that one analyst has cancelled since the owner last ran
+// `dither ledger resume`. After ten, dither refuses the analyst. After a hundred of all analysts together, it
+// refuses everybody.
 type GivenUp struct {
 	Analyst   string `json:"analyst"` // "" for requests without an analyst's name
 	Questions int    `json:"questions"`

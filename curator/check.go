@@ -29,7 +29,8 @@ func CheckPolicy(home string) ([]string, error) {
 	if p.Budget.Loss.Within(p.Price.Maximum) {
 		lines = append(
 			lines,
-			"one question may cost the whole budget, and so may a write to the ledger that a crash damaged: price.maximum bounds both",
+			"one question may cost the whole budget, and so may a write to the ledger that a crash damaged: "+
+				"price.maximum bounds both",
 		)
 	}
 	lines = append(lines, sharing(p)...)
@@ -38,7 +39,8 @@ func CheckPolicy(home string) ([]string, error) {
 	} else if len(p.Analysts) > 0 {
 		lines = append(
 			lines,
-			"analysts are listed and there is no answer_delay: how long an answer takes may reveal rows (`dither audit timing` measures how much)",
+			"analysts are listed and there is no answer_delay: how long an answer takes may reveal rows (`dither "+
+				"audit timing` measures how much)",
 		)
 	}
 	_, selecting := p.Price.Maximum.ZCDP()
@@ -145,7 +147,8 @@ func losing(home string, s ledger.State) (lines []string) {
 		lines = append(
 			lines,
 			fmt.Sprintf(
-				"training %s is paid and unfinished, and would be lost: the change waits until it is finished, or for `dither policy accept --abandon`",
+				"training %s is paid and unfinished, and would be lost: the change waits until it is finished, or "+
+					"for `dither policy accept --abandon`",
 				u,
 			),
 		)
@@ -213,7 +216,8 @@ func gapOf(t *policy.Table, c *policy.Column, selecting bool) string {
 		return "no bounds declared: it may be compared, not summed or averaged, and its groups are not known beforehand"
 	}
 	switch {
-	case t.Public || c.Name == t.Unit.Column || t.References[c.Name].Table != "" || c.Lower != nil || c.Values != nil || c.Type == value.Boolean:
+	case t.Public || c.Name == t.Unit.Column || t.References[c.Name].Table != "" || c.Lower != nil ||
+		c.Values != nil || c.Type == value.Boolean:
 		return ""
 	case c.Type == value.Text || c.Type == value.Date:
 		return "no values declared: it may be compared, but not grouped by"

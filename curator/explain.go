@@ -197,7 +197,8 @@ func (c *Session) notes(p *plan.Plan) []string {
 		notes = append(
 			notes,
 			fmt.Sprintf(
-				"All %d groups that there may be are released, whoever is in them. Bounds or values that the policy declares, or CASE, make them fewer.",
+				"All %d groups that there may be are released, whoever is in them. Bounds or values that the policy "+
+					"declares, or CASE, make them fewer.",
 				n,
 			),
 		)
@@ -209,12 +210,14 @@ func (c *Session) notes(p *plan.Plan) []string {
 	}
 	if b := p.Part; b != nil {
 		notes = append(notes, confinedTo(p))
-	} else if t := c.policy.Table(p.Table); t != nil && t.Part != nil && t.Source.Live() && p.Source == nil && p.Where != nil &&
+	} else if t := c.policy.Table(p.Table); t != nil && t.Part != nil && t.Source.Live() && p.Source == nil &&
+		p.Where != nil &&
 		slices.ContainsFunc(p.Columns, func(c bounded.Column) bool { return c.Name == t.Part.Column }) {
 		notes = append(
 			notes,
 			fmt.Sprintf(
-				"Charged to everybody: to some parts of %s alone only where a copy of the table is read, and WHERE leaves no others.",
+				"Charged to everybody: to some parts of %s alone only where a copy of the table is read, and WHERE "+
+					"leaves no others.",
 				SQLName(t.Part.Column),
 			),
 		)
@@ -236,7 +239,8 @@ func truncation(p *plan.Plan) string {
 	}
 	if p.Caps.Rows > 0 {
 		return fmt.Sprintf(
-			"Of one %s at most %s, of those that WHERE leaves; the others are left out, so counts and sums may be low. %s; max_groups plays no part%s.",
+			"Of one %s at most %s, of those that WHERE leaves; the others are left out, so counts and sums may be "+
+				"low. %s; max_groups plays no part%s.",
 			p.Unit.Name,
 			countingRows(p.Caps.Rows),
 			noise,
@@ -248,7 +252,8 @@ func truncation(p *plan.Plan) string {
 		noise = "Noise grows in proportion to max_rows_per_group, and to the square root of max_groups"
 	}
 	return fmt.Sprintf(
-		"One %s counts in at most %s, and adds to each at most as much as %s can; the rest is cut off, so counts and sums are off. %s.",
+		"One %s counts in at most %s, and adds to each at most as much as %s can; the rest is cut off, so counts and "+
+			"sums are off. %s.",
 		p.Unit.Name,
 		plural(p.Caps.Groups, "group"),
 		plural(p.Caps.RowsPerGroup, "row"),

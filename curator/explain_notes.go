@@ -9,7 +9,8 @@ import (
 const (
 	averageNote   = "An average's error is given times n, the number of rows it is over, which is not known before asking."
 	leavesNote    = "The answer, or that there is none, leaves "
-	unforetoldYet = "No error is foretold of what is computed from several noisy parts, as a variance or a slope: over few rows its interval can be as wide as its bounds."
+	unforetoldYet = "No error is foretold of what is computed from several noisy parts, as a variance or a slope: " +
+		"over few rows its interval can be as wide as its bounds."
 )
 
 // AnswerNotes returns the Notes that apply to the answer too. It leaves out those about predicted errors and about

@@ -184,7 +184,8 @@ func (c *Session) timely(m *learning.Minimiser, predictors int) error {
 	return &Error{
 		Code: CodePolicy,
 		Message: fmt.Sprintf(
-			"over %d rows so weak a regulariser and so narrow a width may take %d passes, which is more than the %s that an answer may take",
+			"over %d rows so weak a regulariser and so narrow a width may take %d passes, which is more than the %s "+
+				"that an answer may take",
 			o.Rows,
 			m.Tries(),
 			timeout,

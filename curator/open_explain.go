@@ -63,14 +63,16 @@ func openNotes(p *plan.Plan) []string {
 	}
 	notes := []string{
 		fmt.Sprintf(
-			"How many groups there are is not known: those of few units are left out, and no more than %d are released, those of the greatest noisy numbers. "+
+			"How many groups there are is not known: those of few units are left out, and no more than %d are "+
+				"released, those of the greatest noisy numbers. "+
 				"Whether a group is released depends on the number of its units alone.",
 			p.MaxChosen(),
 		),
 	}
 	if p.Other {
 		notes[0] = fmt.Sprintf(
-			"How many groups there are is not known: those of few units, and those beyond %d, are together in the last row, where %s is true.",
+			"How many groups there are is not known: those of few units, and those beyond %d, are together in the "+
+				"last row, where %s is true.",
 			p.MaxChosen(),
 			p.Outputs[len(p.Outputs)-1].Name,
 		)

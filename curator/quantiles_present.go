@@ -60,7 +60,9 @@ func orderNotes(p *plan.Plan, alpha float64) (notes []string) {
 	if len(p.Quantiles) > 0 {
 		notes = append(
 			notes,
-			"A quantile's error is foretold in rows, in the order of the value; in values it depends on how dense the rows are there, which the interval tells: its ends are further private quantiles, and a third of the price each.",
+			"A quantile's error is foretold in rows, in the order of the value; in values it depends on how dense "+
+				"the rows are there, which the interval tells: its ends are further private quantiles, and a third "+
+				"of the price each.",
 		)
 		if alpha < plan.BracketAlpha {
 			notes = append(
@@ -75,7 +77,8 @@ func orderNotes(p *plan.Plan, alpha float64) (notes []string) {
 	if len(p.Modes) > 0 {
 		notes = append(
 			notes,
-			"MODE chooses one of the known values. With the stated confidence its rows are fewer than those of the most frequent one by no more than the shortfall.",
+			"MODE chooses one of the known values. With the stated confidence its rows are fewer than those of the "+
+				"most frequent one by no more than the shortfall.",
 		)
 	}
 	orders := p.Orders()

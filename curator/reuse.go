@@ -57,9 +57,10 @@ func (a *asked) combinable() error {
 		}
 	case !reuse.Followable(a.plan):
 		return &Error{
-			Code:    CodeUsage,
-			Message: "earlier releases are combined of counts, sums and averages over one table, in groups that are known, within given bounds; this question asks for something else",
-			Hint:    "ask without combining: what was released for the same question is given again, free",
+			Code: CodeUsage,
+			Message: "earlier releases are combined of counts, sums and averages over one table, in groups that are " +
+				"known, within given bounds; this question asks for something else",
+			Hint: "ask without combining: what was released for the same question is given again, free",
 		}
 	}
 	return nil
@@ -71,9 +72,10 @@ func (a *asked) uncombined() error {
 		return nil
 	}
 	return &Error{
-		Code:    CodeUsage,
-		Message: "there are no earlier releases to combine that tell this: of the same table as it is sealed now, the same rows and bounds, and the same groups or finer ones",
-		Hint:    "ask without combining",
+		Code: CodeUsage,
+		Message: "there are no earlier releases to combine that tell this: of the same table as it is sealed now, " +
+			"the same rows and bounds, and the same groups or finer ones",
+		Hint: "ask without combining",
 	}
 }
 

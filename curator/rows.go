@@ -70,15 +70,18 @@ func rowsNotes(p *plan.Plan, alpha float64) []string {
 	}
 	q, _ := s.Rank.Float64()
 	note := fmt.Sprintf(
-		"How many rows of one %s count is found first, for a tenth of the price: so many, or about, that of all that have any, %s have no more. It is not known before asking. "+
-			"The errors that are told are those at the policy's bound, %s; with a lower one they are smaller, in proportion where rows bound a unit.",
+		"How many rows of one %s count is found first, for a tenth of the price: so many, or about, that of all that "+
+			"have any, %s have no more. It is not known before asking. "+
+			"The errors that are told are those at the policy's bound, %s; with a lower one they are smaller, in "+
+			"proportion where rows bound a unit.",
 		p.Unit.Name,
 		strconv.FormatFloat(100*q, 'g', 6, 64)+" %",
 		plural(s.Most, "row"),
 	)
 	if n := s.EnoughUnits(alpha); n < 1e15 {
 		note += fmt.Sprintf(
-			" Where fewer than about %.3g have any, it says little of them: it may be any number up to the policy's bound, from 1 on.",
+			" Where fewer than about %.3g have any, it says little of them: it may be any number up to the policy's "+
+				"bound, from 1 on.",
 			n,
 		)
 	}

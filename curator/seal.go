@@ -112,7 +112,8 @@ func (c *Owner) Seal(ctx context.Context, table string, options SealOptions) (*S
 	if err != nil {
 		e := &Error{Code: CodeSource, Message: err.Error(), Hint: doubt(t), cause: err}
 		if errors.As(err, new(*seal.ClaimedError)) {
-			e.Hint = "`dither seal --shared " + t.Name + "` shares it on purpose: what both homes answer then adds up, and nothing bounds the sum"
+			e.Hint = "`dither seal --shared " + t.Name + "` shares it on purpose: what both homes answer then adds " +
+				"up, and nothing bounds the sum"
 		}
 		return nil, e
 	}

@@ -41,5 +41,6 @@ func (c *Session) orderings(a *asked, g plan.Grouping) (out []Ordering) {
 	return out
 }
 
-const orderSetsNote = "Quantiles and modes are each grouping's own, of the rows that are in a group by every GROUP BY expression: each takes an equal share of what they cost, " +
+const orderSetsNote = "Quantiles and modes are each grouping's own, of the rows that are in a group by every GROUP " +
+	"BY expression: each takes an equal share of what they cost, " +
 	"and nothing is fitted to them. A total's median need not lie between those of its parts."

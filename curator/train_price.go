@@ -91,9 +91,10 @@ func (c *Session) training(ctx context.Context, q Training) (*Trainer, error) {
 	}
 	if c.policy.Population.Neighbours != privacy.AddRemove {
 		return nil, &Error{
-			Code:    CodePolicy,
-			Message: "what a Poisson sample saves is proved for neighbours by adding or removing one, and this policy's are by changing one",
-			Hint:    "Minimize fits logistic and Poisson models there",
+			Code: CodePolicy,
+			Message: "what a Poisson sample saves is proved for neighbours by adding or removing one, and this " +
+				"policy's are by changing one",
+			Hint: "Minimize fits logistic and Poisson models there",
 		}
 	}
 	asked := q.Request
@@ -120,9 +121,10 @@ func (c *Session) training(ctx context.Context, q Training) (*Trainer, error) {
 	}
 	if units < 1 {
 		return nil, &Error{
-			Code:    CodeUsage,
-			Message: "about how many units there are must be said: the mean of a step is its sum over the rate times that number",
-			Hint:    "give Rows (--rows): a number that is known, or that was released; or declare expected_rows",
+			Code: CodeUsage,
+			Message: "about how many units there are must be said: the mean of a step is its sum over the rate times " +
+				"that number",
+			Hint: "give Rows (--rows): a number that is known, or that was released; or declare expected_rows",
 		}
 	}
 	needs := c.kernel.Dependencies(data.Tables())

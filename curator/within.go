@@ -146,9 +146,10 @@ func (c *Session) within(
 		}
 	case len(p.Quantiles)+len(p.Modes) > 0:
 		return nil, "", &Error{
-			Code:    CodePolicy,
-			Message: "how exact a quantile or a mode is in its value depends on the rows around it, and no price follows from it",
-			Hint:    "ask for the others by themselves; or give a price, whose error in rows explain tells",
+			Code: CodePolicy,
+			Message: "how exact a quantile or a mode is in its value depends on the rows around it, and no price " +
+				"follows from it",
+			Hint: "ask for the others by themselves; or give a price, whose error in rows explain tells",
 		}
 	}
 	asked := *p

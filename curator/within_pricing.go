@@ -214,14 +214,16 @@ func (s *pricing) fewer() string {
 		return ""
 	case s.target.relative:
 		return fmt.Sprintf(
-			" Of one %s at most %s: where some have more, the number is below the one that the owner expects, and its error may be more than %s of it.",
+			" Of one %s at most %s: where some have more, the number is below the one that the owner expects, and "+
+				"its error may be more than %s of it.",
 			p.Unit.Name,
 			countingRows(count),
 			s.target.text,
 		)
 	case slices.ContainsFunc(p.Aggregates, func(a plan.Aggregate) bool { return a.Func == plan.Average }):
 		return fmt.Sprintf(
-			" Of one %s at most %s: where some have more, an average is over fewer rows than the owner expects, and its error may be more than %s.",
+			" Of one %s at most %s: where some have more, an average is over fewer rows than the owner expects, and "+
+				"its error may be more than %s.",
 			p.Unit.Name,
 			countingRows(count),
 			s.target.text,

@@ -16,8 +16,8 @@ import (
 	"github.com/pganalyze/pg_query_go/v6/parser"
 )
 
-// limits on the text of a question. They are checked before the C parser sees the text, except for depth and
-// tokens. depth bounds the recursion of this package and of its callers.
+// limits on the text of a question. They are checked before PostgreSQL's parser sees the text, except for depth.
+// depth bounds the recursion of this package and of its callers.
 //
 // The C parser's stack grows with the number of tokens. On linux/amd64 (TestCrashDistance) the most demanding
 // statement, a IS NULL IS NULL …, takes 350 bytes of stack per token, or 0.7 MiB at the limit. With a stack of

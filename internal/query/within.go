@@ -28,7 +28,9 @@ func refuseOrdered(f *pg.FuncCall, name string, at Pos, inside bool) error {
 		}
 		return no(
 			strings.ToUpper(name)+" is not supported: it is one person's value",
-			"of numbers and dates a quantile near it can be told: PERCENTILE_DISC("+at+") WITHIN GROUP (ORDER BY x); of texts the first of their groups: SELECT x, COUNT(*) … GROUP BY x HAVING COUNT(*) > 100 ORDER BY "+order+" LIMIT 1",
+			"of numbers and dates a quantile near it can be told: PERCENTILE_DISC("+at+") WITHIN GROUP (ORDER BY x); "+
+				"of texts the first of their groups: SELECT x, COUNT(*) … GROUP BY x HAVING COUNT(*) > 100 "+
+				"ORDER BY "+order+" LIMIT 1",
 		)
 	}
 	return nil

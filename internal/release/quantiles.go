@@ -63,8 +63,8 @@ func (q *Quantiles) access(ctx context.Context, rows reader) (v Values, err erro
 	return v, err
 }
 
-// RankError bounds the rank error of each released value: the number of rows between it and the true quantile. The bound
-// holds with probability 1 − beta.
+// RankError returns a bound on the rank error of each released value: the number of rows between it and the exact
+// quantile. The bound holds for all values together with probability 1 − beta.
 func (q *Quantiles) RankError(beta float64) (float64, error) {
 	return q.mechanism.RankError(beta)
 }

@@ -101,7 +101,8 @@ func (k *Kernel) known(v seal.Version) engine.Sealed {
 			}
 			k.tellOwner(
 				fmt.Errorf(
-					"table %s: it seems to have changed since version %d was sealed: seal it again, so that answers about it have a number of their own",
+					"table %s: it seems to have changed since version %d was sealed: seal it again, so that answers "+
+						"about it have a number of their own",
 					v.Table,
 					v.Number,
 				),

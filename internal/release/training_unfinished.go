@@ -130,7 +130,8 @@ func (t *Training) Unsurprising() error {
 			return &EndedError{
 				How: LostBefore,
 				Message: fmt.Sprintf(
-					"this training was paid before, as %s, and cannot go on: the owner changed the policy or sealed a table again since",
+					"this training was paid before, as %s, and cannot go on: the owner changed the policy or sealed "+
+						"a table again since",
 					u,
 				),
 				Hint: "ask for it afresh (--fresh) to pay for a new one in full",

@@ -22,7 +22,8 @@ type publicValues struct {
 var (
 	ErrUnread   = errors.New("its sealed version is unreadable")
 	ErrNotNoted = errors.New(
-		"that table, which is on a server, was sealed before they were asked for, or as it was declared before: seal it again",
+		"that table, which is on a server, was sealed before they were asked for, or as it was declared before: seal " +
+			"it again",
 	)
 )
 
