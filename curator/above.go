@@ -18,7 +18,7 @@ type Threshold struct {
 	Threshold    string // the threshold, a whole number in decimal digits
 	Above        int    // the stream ends after this many questions above the threshold; 0 means 1
 	Epsilon, Rho string // the price of the whole stream, as in Question
-	Analyst      string // the analyst who asks
+	Analyst      string
 	// Most is the largest amount by which one unit may change a question's count or sum. 0 means the sensitivity of
 	// COUNT(*). A question with a larger sensitivity is refused, free.
 	Most int64
@@ -39,7 +39,7 @@ type Stream struct {
 	Price    Loss
 	curator  *Session
 	stream   *release.Stream
-	values   bool // Threshold.Values was set
+	values   bool
 }
 
 // Verdict is the answer to one question of a Stream.

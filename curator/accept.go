@@ -14,9 +14,9 @@ import (
 	"dither/privacy"
 )
 
-// adoptHarmless puts the policy file in force if no owner needs to decide. That is so for the first policy, and for
-// any policy while nothing has been spent. Later it is so if the change affects nothing that the budget rests on,
-// and loses no unfinished training.
+// adoptHarmless puts the policy file in force if no decision of the owner is needed. That is so for the first
+// policy, and for any policy while nothing has been spent. Later it is so for a change that does not affect the
+// privacy accounting, and that ends no unfinished training.
 func (c *Session) adoptHarmless() error {
 	for {
 		err := c.adoptOnce()
@@ -43,7 +43,7 @@ func (c *Session) adoptOnce() error {
 	}
 	changes, group, err := c.change(s)
 	if err != nil || len(changes) > 0 || group != 1 {
-		return nil //nolint:nilerr // inForce says it when a question is asked
+		return nil //nolint:nilerr // inForce reports it when a question is asked
 	}
 	trainings, err := c.kernel.Pinned(s)
 	if err != nil {
@@ -56,8 +56,8 @@ func (c *Session) adoptOnce() error {
 	return c.ledger.Adopt(terms(c.policy, s.Terms), 1, s.Head)
 }
 
-// unspent reports whether nothing has been charged yet, not even for a damaged ledger entry. Then no past loss must
-// be converted to new terms.
+// unspent reports whether nothing has been charged yet, not even for a damaged ledger entry. Then there are no past
+// losses to convert to new terms.
 func unspent(s ledger.State) bool { return s.Reservations == 0 && s.Torn == 0 && s.Spent.IsZero() }
 
 // PolicyChange lists the effects of accepting the policy file.

@@ -47,7 +47,7 @@ type GroupLoss struct {
 
 // LostLoss counts reservations that bought no answer, and their loss. The loss is part of the amount spent.
 type LostLoss struct {
-	Failed  int `json:"failed"`   // questions that failed
+	Failed  int `json:"failed"`
 	GivenUp int `json:"given_up"` // questions that the analyst cancelled
 	// questions without a recorded outcome: they are running, or their process was killed
 	Open int `json:"open"`

@@ -43,7 +43,7 @@ func recordedShares(t ledger.Terms, out policy.Terms) policy.Terms {
 	return out
 }
 
-// permitted refuses an analyst whom the policy does not list, if it lists any. The check comes before a replay too.
+// permitted refuses an analyst whom the policy does not list, if it lists any. This applies to replays too.
 func (c *Session) permitted(q Question) error {
 	_, listed := c.policy.Analysts[q.Analyst]
 	switch {
@@ -72,7 +72,7 @@ const maxAnalystName = 63
 type PeriodBudget struct {
 	Per       string `json:"per"`   // "day", "week", "month", "quarter" or "year"
 	Grant     Loss   `json:"grant"` // the amount granted for one period
-	Spent     Loss   `json:"spent"` // spent in the current period
+	Spent     Loss   `json:"spent"`
 	Remaining Loss   `json:"remaining"`
 	Next      string `json:"next"` // the first day of the next period, in UTC
 }

@@ -7,9 +7,9 @@
 // numbers with margins of error. Its price in ε is reserved durably in the ledger before any row is read. When the
 // budget is spent, new questions are refused. Earlier questions can be asked again, free.
 //
-// The promise: take two databases that are neighbours by the policy, and any set of answers. Under a pure budget of
-// ε, the probability of that set, over all answers together, differs by at most a factor of e^ε. This rests on four
-// claims, each proved beside its code:
+// The promise, for a pure budget ε: take any two databases that are neighbours by the policy, and any set of
+// possible answers. The probability of that set from one database is at most e^ε times its probability from the
+// other. This holds for all answers together. It rests on four claims, each proved beside its code:
 //
 // - the engine's statement bounds what a unit contributes (internal/plan);
 // - noise is sampled exactly (internal/sample);
@@ -65,8 +65,8 @@ type house struct {
 	stop func() // stops the background verification; nil if there is none
 }
 
-// For returns a session that is bound to an analyst. "" is a session for requests without a name. Closing the home
-// ends the session.
+// For returns a session that is bound to an analyst. With "", the session's requests must not name an analyst.
+// Closing the home ends the session.
 func (c *Owner) For(analyst string) *Session {
 	return &Session{house: c.house, analyst: analyst, bound: true}
 }
@@ -129,9 +129,9 @@ func Init(home string) error {
 	return nil
 }
 
-// Open opens a home. If the policy file is not the policy in force, and the change affects nothing that the budget
-// rests on, Open adopts it. Otherwise Open succeeds, but questions are refused with CodePolicyChanged until the
-// owner calls [Owner.AcceptPolicy].
+// Open opens a home. If the policy file differs from the policy in force, but the change does not affect the
+// privacy accounting, Open adopts the file. Otherwise Open succeeds, but questions are refused with
+// CodePolicyChanged until the owner calls [Owner.AcceptPolicy].
 func Open(home string) (*Owner, error) { return OpenWith(home, Options{}) }
 
 // OpenWith is Open with options.

@@ -147,8 +147,8 @@ func (t *teller) read() {
 	t.numbers, _ = release.Decode(values, [2]int{t.plan.Released(), len(t.plan.Measures)})
 }
 
-// planOf plans a recorded question again. It returns nil unless the plan has the recorded replay key: otherwise the
-// question had options that the ledger does not record.
+// planOf plans a recorded question again. It returns nil unless the new plan has the recorded replay key and needs
+// no search. The keys can differ, because the ledger does not record every option of a question.
 func (c *Session) planOf(as plannedAs, r ledger.Reservation, a *asked) *plan.Plan {
 	p, err := plan.Build(a.policy, again(r))
 	if err != nil || len(p.Searches) > 0 || p.Rows != nil || !slices.Equal(p.Tables(), a.plan.Tables()) ||

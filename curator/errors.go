@@ -201,7 +201,7 @@ func worded(err error) *Error {
 			known.Table = table.Table
 		}
 		return known
-	// Before the reservation. After it, worded does not see this error: only the owner does.
+	// A defect that was found before the reservation. After the reservation, only the owner sees this error.
 	case errors.Is(err, release.ErrUnplanned):
 		return &Error{Code: CodePolicy, Message: err.Error(), cause: err}
 	case errors.As(err, &syntax):

@@ -99,7 +99,7 @@ func (c *Session) Explain(_ context.Context, q Question) (*Explanation, error) {
 		a,
 		func(o plan.Output) *Expected { return expected(a, o, rows) },
 	)
-	// Answerable has refused a question without a release time
+	// there is no error here: Answerable has refused a question that would be answered too late
 	if after, _ := c.kernel.DelayOf(a.look); after > 0 && !replayed {
 		notes = append(notes, fmt.Sprintf("%s%s after the question arrives.", leavesNote, after))
 	}

@@ -120,7 +120,7 @@ func (p Part) MarshalJSON() ([]byte, error) {
 	}{p.Name, p.Mechanism, p.Scale, p.Sensitivity, shareJSON(p.Share), p.Centre})
 }
 
-// MarshalJSON writes the bound.
+// MarshalJSON writes the bound on one unit's rows.
 func (b *RowsBound) MarshalJSON() ([]byte, error) {
 	return marshal(struct {
 		Unit      string  `json:"unit"`

@@ -148,8 +148,8 @@ func (c *Session) measured(ctx context.Context, a *asked) (*release.Released, er
 	return s, nil
 }
 
-// settle completes the question's plan with what was released beside the measures: a bound on rows, bounds of
-// values, and the selected groups. It removes the numbers of the search for bounds from s.
+// settle completes the question's plan with the results that were released besides the measures: a bound on rows,
+// bounds of values, and the selected groups. It removes the numbers of the search for bounds from s.
 func (c *Session) settle(a *asked, s *release.Released) (err error) {
 	if a.plan.Rows != nil {
 		p, err := a.plan.WithRows(s.Rows)

@@ -13,7 +13,7 @@ import (
 	"dither/noise"
 )
 
-// Vectors asks for sums over rows of vectors: SELECT x1, x2, y FROM t WHERE … GROUP BY region. Each item of the
+// Vectors asks for sums of the rows' vectors: SELECT x1, x2, y FROM t WHERE … GROUP BY region. Each item of the
 // SELECT list is a coordinate, with bounds from the policy or the expression. A row with a NULL coordinate does not
 // count. The keys of GROUP BY must be known.
 type Vectors struct {

@@ -7,7 +7,7 @@ import (
 
 // Release is the answer to a question.
 type Release struct {
-	ID         string // the name of the release in the ledger
+	ID         string
 	SQL        string
 	Confidence string // the confidence of each cell's interval
 	Columns    []Column

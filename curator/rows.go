@@ -20,7 +20,8 @@ func (c *Session) boundsOf(p *plan.Plan, o plan.Output) *Bounds {
 	return &Bounds{Low: lo, High: hi, Share: c.loss(s.Loss)}
 }
 
-// follow replaces the plan by p, in which more is known, and derives the answer by p from now on.
+// follow replaces the question's plan by p, which includes the results of a search or a selection. From then on,
+// the answer is derived by p.
 func (a *asked) follow(p *plan.Plan) error {
 	d, err := derive.New(p)
 	if err != nil {
@@ -40,8 +41,8 @@ type RowsBound struct {
 	Rows     int64
 	Most     int64  // the policy's bound, which Rows never exceeds
 	Quantile string // Rows approximates this quantile of the units' numbers of rows, such as "0.99"
-	// the largest number of units, at the answer's confidence, between Rows and the exact quantile, in the order of
-	// their numbers of rows
+	// a bound, at the answer's confidence, on the number of units between Rows and the exact quantile, if units are
+	// ordered by their number of rows
 	RankError float64
 	Share     Loss
 }

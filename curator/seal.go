@@ -22,8 +22,8 @@ import (
 type SealReport struct {
 	Table     string
 	Version   int
-	Unchanged bool   // the source had not changed, so no new version was made
-	Text      string // the whole report
+	Unchanged bool // the source had not changed, so no new version was made
+	Text      string
 }
 
 // SealOptions are the options of [Owner.Seal].

@@ -34,8 +34,8 @@ type MinimumCandidate struct {
 // FoundMinimum is the result of SearchMinimum: the candidate that won, and its coefficients.
 type FoundMinimum struct {
 	ID           string
-	Names        []string // the names of the predictors
-	Best         int      // the index of the winning candidate
+	Names        []string
+	Best         int // the index of the winning candidate
 	Coefficients Vector
 	// one number: the noisy count of correctly predicted rows. It tends to be too large, because the best of
 	// several trials is chosen

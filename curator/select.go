@@ -25,9 +25,9 @@ type Selected struct {
 	Keys      []string // the columns that identify a group
 	Best      []Chosen // in the order in which they were chosen
 	Mechanism string
-	// Sensitivity is the largest change of a score by one unit. Take any chosen group, and any group that could
-	// have been chosen instead. With probability Confidence, the second one's score is at most Shortfall above the
-	// first one's. Both are in the unit of the scores, and are functions of public parameters.
+	// Sensitivity is the largest change of a score by one unit. Shortfall bounds the error of the choice: with
+	// probability Confidence, whenever a group was chosen, no group that was still available had a score more than
+	// Shortfall above it. Both are in the unit of the scores, and are functions of public parameters.
 	Sensitivity, Shortfall float64
 	Confidence             string
 	Price, Remaining       Loss

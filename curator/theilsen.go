@@ -29,7 +29,7 @@ type LineQuestion struct {
 // the price, in the order of the draws: slope, height, and the half-widths of both.
 type FittedLine struct {
 	ID            string
-	Names         [2]string // the names of x and y
+	Names         [2]string
 	X, Y          [2]float64
 	Middle        float64 // the middle of x's range, at which Height is stated
 	Slope, Height LineEstimate
@@ -55,8 +55,8 @@ type LineEstimate struct {
 	// the largest distance of a value from 0 for the slope, or from the middle of y's range for the height
 	Most float64
 	// Noise is the approximate standard deviation that the draw adds, to first order. Astray is the approximate
-	// probability that the draw falls anywhere in the domain. Both assume Rows rows, spread evenly over x's range,
-	// with residuals of a tenth of y's range.
+	// probability that the draw ignores the data, and may be anywhere in the domain. Both assume Rows rows, spread
+	// evenly over x's range, with residuals of a tenth of y's range.
 	Noise, Astray float64
 }
 
@@ -71,7 +71,7 @@ const typicalResidual = 0.1
 
 // FitLine releases a robust line: the median of the slopes of all pairs of rows, and the median of the rows'
 // residuals (learning.TheilSen has the proof). It is the only access that combines rows of different units, and it
-// does so inside the kernel. For the pairs, only a count enters the exponential mechanism.
+// does so inside the kernel. Only counts of pairs enter the exponential mechanism.
 func (c *Session) FitLine(ctx context.Context, q LineQuestion) (*FittedLine, error) {
 	if err := c.asks(&q.Analyst); err != nil {
 		return nil, err

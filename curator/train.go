@@ -32,8 +32,9 @@ type TrainedModel struct {
 // decimals in text, and Rate may be a fraction.
 //
 // The price pays for all steps together: it is an ε that provably holds at Delta, by the privacy loss distribution
-// of the steps. The budget, which must have a δ, is charged ρ = ε²/2 and Delta. With Multiplier set, Epsilon and
-// Rho must be empty. Without it, the kernel finds the least multiplier at which all steps together cost Epsilon.
+// of the steps. The budget, which must have a δ, is charged ρ = ε²/2 and Delta. Set Epsilon or Multiplier, not
+// both; Rho must be empty. Without Multiplier, the kernel finds the least multiplier at which all steps together
+// cost Epsilon.
 type Training struct {
 	Request
 	Delta string // the δ of the price, a decimal; "" is the policy's default
@@ -58,8 +59,8 @@ const maxSteps = 1_000_000
 // the same training is requested again: recorded steps are returned again, with the same noise.
 type Trainer struct {
 	ID               string
-	Parameters       int    // the number of parameters of the model
-	Steps            int64  // the number of steps of the training
+	Parameters       int
+	Steps            int64
 	Multiplier       string // the noise multiplier, exact
 	Expected         float64
 	Price, Remaining Loss
@@ -80,8 +81,8 @@ type Gradient struct {
 }
 
 // Train begins or continues a training by noisy gradients (learning.NoisyGradient has the proof). It is for models
-// whose minimum cannot be perturbed. It reserves the whole price before the first step. It never releases the value
-// of the training loss.
+// that [Session.Minimize] cannot fit. It reserves the whole price before the first step. It never releases the
+// value of the training loss.
 //
 // A training that was paid before continues, unless Fresh is set. If a change by the owner ended the earlier
 // training, the error has CodeUnfinished. Setting Fresh then pays for a new one.

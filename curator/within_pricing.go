@@ -19,7 +19,7 @@ import (
 // pricing is the search for the least price that gives a question its accuracy.
 type pricing struct {
 	c       *Session
-	policy  *policy.Policy // the policy that questions are planned under
+	policy  *policy.Policy
 	request plan.Request
 	target  accuracy
 	alpha   float64

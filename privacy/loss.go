@@ -31,7 +31,7 @@ func PureLoss(e Epsilon) Loss { return Loss{epsilon: e} }
 // ZCDPLoss returns the loss of a d-approximately r-zCDP mechanism.
 func ZCDPLoss(r Rho, d Delta) Loss { return Loss{zcdp: true, rho: r, delta: d} }
 
-// Accountant returns Pure or ZCDP, whichever counts this loss.
+// Accountant returns ZCDP for a zCDP loss, and otherwise Pure.
 func (l Loss) Accountant() Accountant {
 	if l.zcdp {
 		return ZCDP

@@ -32,9 +32,10 @@ func (p problem) lnInverse(b exact.Interval) exact.Interval { return p.number(1)
 //
 // For ln δ(β), the derivative is (1+2β)ρ − ε − ln(1+1/β), which increases in β.
 //
-// At the best order for ρ(β), both of these functions are 0. Eliminating ρ shows that (L − ln(1+β))(1+2β) − β²(ε +
-// ln(1+1/β)) is 0 there. This function is positive below the root and negative above it. To see this, follow the
-// curve of best orders: ε(ρ) has the slope 1+β there, and ρ decreases in β. Hence ε decreases in β too.
+// At the best order for ρ(β), both of these functions are 0. Eliminating ρ gives the function (L − ln(1+β))(1+2β) −
+// β²(ε + ln(1+1/β)), which is 0 there. It equals β²(e(β) − ε), where e(β) is the ε for which β is the best order.
+// Along the curve of best orders, ε(ρ) has the slope 1+β, and ρ decreases in β. So e(β) decreases in β, and the
+// function changes sign once, from positive to negative.
 //
 // The code finds each root in u = ln β: first by bisection in floating point, and then by Newton's method at full
 // precision.

@@ -67,8 +67,8 @@ func (r Rho) Pure() Epsilon {
 	if r.IsZero() {
 		return Epsilon{}
 	}
-	// Let x = √(2ρ)·10ᵖ. Then ⌊x⌋ is the integer square root of ⌊x²⌋. The root of ρ has half as many digits as ρ,
-	// so the precision p follows from half the size of ρ.
+	// Let x = √(2ρ)·10ᵖ. Then ⌊x⌋ is the integer square root of ⌊x²⌋. The logarithm of a root is half of the
+	// logarithm, so p follows from half the size of ρ.
 	places := digits - size(r.rat())/2
 	step := exact.DecimalStep(places)
 	scaled := new(big.Rat).Quo(r.Times(2).rat(), new(big.Rat).Mul(step, step))

@@ -12,7 +12,7 @@ const (
 	maxNested = 12
 )
 
-// sources is the state of a lowering for relations.
+// sources is the part of a lowering's state that concerns relations.
 type sources struct {
 	named  map[string]named // the names from WITH that are visible here
 	after  int              // the offset after the SELECT that was lowered last
@@ -26,7 +26,7 @@ type named struct {
 	tables   int
 }
 
-// from lowers FROM. A single table without a join becomes From.Table, and anything else becomes From.Relation.
+// from converts FROM. A single table without a join becomes From.Table, and anything else becomes From.Relation.
 func (l *lowering) from(nodes []*pg.Node, start Pos) (From, error) {
 	if len(nodes) == 0 {
 		return From{}, &Error{Pos: start, Message: "the question has no table", Hint: "add FROM and a table's name"}
@@ -54,7 +54,7 @@ func (l *lowering) from(nodes []*pg.Node, start Pos) (From, error) {
 	return From{At: r.Pos(), Relation: r}, nil
 }
 
-// relation lowers one relation. depth is its nesting depth in FROM.
+// relation converts one relation. depth is its nesting depth in FROM.
 func (l *lowering) relation(n *pg.Node, at Pos, depth int) (Relation, error) {
 	if depth > maxTables {
 		return nil, tooManyTables(at)
@@ -100,7 +100,7 @@ func (l *lowering) counted(tables int, at Pos) error {
 	return nil
 }
 
-// table lowers a table's name, or a name from WITH.
+// table converts a table's name, or a name from WITH.
 func (l *lowering) table(r *pg.RangeVar, at Pos) (Relation, error) {
 	switch {
 	case r.GetSchemaname() != "" || r.GetCatalogname() != "":

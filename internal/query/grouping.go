@@ -34,7 +34,7 @@ func (x *Grouping) Pos() Pos { return x.At }
 
 func (*Grouping) isExpr() {}
 
-// groupItem lowers one item of GROUP BY.
+// groupItem converts one item of GROUP BY.
 func (l *lowering) groupItem(n *pg.Node, at Pos, depth int) (Expr, error) {
 	if depth > l.maxDepth {
 		return nil, l.tooDeep(at)
@@ -84,7 +84,7 @@ func (l *lowering) groupingSet(s *pg.GroupingSet, at Pos, depth int) (Expr, erro
 	return out, nil
 }
 
-// together lowers (a, b), which GROUP BY treats as one item.
+// together converts (a, b), which GROUP BY treats as one item.
 func (l *lowering) together(args []*pg.Node, at Pos, depth int) (Expr, error) {
 	out := &Grouping{At: at, Kind: Together}
 	for _, n := range args {

@@ -37,7 +37,7 @@ func (l *lowering) selectStmt(s *pg.SelectStmt) (*Select, error) {
 	return l.selected(s, l.items)
 }
 
-// selected lowers a SELECT. The function items lowers its list.
+// selected converts a SELECT. The function items converts its list.
 func (l *lowering) selected(s *pg.SelectStmt, items func([]*pg.Node, Pos) ([]Item, error)) (*Select, error) {
 	start := l.text.pos(l.find(pg.Token_SELECT))
 	if err := l.refuseClauses(s); err != nil {

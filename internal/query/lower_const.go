@@ -63,7 +63,7 @@ func integer(n *big.Int, at Pos) (Expr, error) {
 	return &Literal{At: at, Kind: IntegerLiteral, Text: n.String()}, nil
 }
 
-// negate lowers a minus. PostgreSQL folds a minus into the constant after it. negate does the same after a plus or
+// negate converts a minus. PostgreSQL folds a minus into the constant after it. negate does the same after a plus or
 // another minus.
 func (l *lowering) negate(n *pg.Node, at Pos, depth int) (Expr, error) {
 	e, err := l.expr(n, at, depth+1)

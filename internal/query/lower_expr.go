@@ -6,7 +6,7 @@ import (
 	pg "github.com/pganalyze/pg_query_go/v6"
 )
 
-// optional lowers an expression, or returns nil if n is nil.
+// optional converts an expression, or returns nil if n is nil.
 func (l *lowering) optional(n *pg.Node, at Pos, depth int) (Expr, error) {
 	if n == nil {
 		return nil, nil
@@ -14,7 +14,7 @@ func (l *lowering) optional(n *pg.Node, at Pos, depth int) (Expr, error) {
 	return l.expr(n, at, depth)
 }
 
-// expr lowers an expression. at is the position to use if the expression has none of its own. depth is the nesting
+// expr converts an expression. at is the position to use if the expression has none of its own. depth is the nesting
 // depth of the expression within its clause, from 1.
 func (l *lowering) expr(n *pg.Node, at Pos, depth int) (Expr, error) {
 	if depth > l.maxDepth {
@@ -103,7 +103,7 @@ var binaryOps = map[string]BinaryOp{
 	"+": Add, "-": Sub, "*": Mul, "/": Div, "%": Mod, "=": Eq, "<>": Ne, "<": Lt, "<=": Le, ">": Gt, ">=": Ge,
 }
 
-// operation lowers PostgreSQL's A_Expr: an operator, or one of many other forms that its grammar treats as
+// operation converts PostgreSQL's A_Expr: an operator, or one of many other forms that its grammar treats as
 // operators.
 func (l *lowering) operation(x *pg.A_Expr, at Pos, depth int) (Expr, error) {
 	no := func(message, hint string) (Expr, error) { return nil, &Error{Pos: at, Message: message, Hint: hint} }

@@ -6,7 +6,7 @@ import (
 	pg "github.com/pganalyze/pg_query_go/v6"
 )
 
-// boolean lowers AND, OR and NOT. PostgreSQL represents a chain of ANDs as one node with many arguments. The tree
+// boolean converts AND, OR and NOT. PostgreSQL represents a chain of ANDs as one node with many arguments. The tree
 // of this package nests them to the left.
 func (l *lowering) boolean(x *pg.BoolExpr, at Pos, depth int) (Expr, error) {
 	args, op := x.GetArgs(), And

@@ -127,7 +127,7 @@ func parserError(src text, err error) error {
 	return out
 }
 
-// shorten truncates a long message. The parser's messages may quote the rest of the question.
+// shorten truncates a long message, because the parser's messages may quote the rest of the question.
 func shorten(message string) string {
 	const most = 120
 	if runes := []rune(message); len(runes) > most { // converting to runes also replaces invalid UTF-8

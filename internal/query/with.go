@@ -8,7 +8,7 @@ import (
 )
 
 // with makes the names of a WITH clause visible, in order; each definition sees the earlier names. It returns a
-// function that restores the earlier names after the statement is lowered.
+// function that restores the earlier names after the statement is converted.
 func (l *lowering) with(w *pg.WithClause) (restore func(), err error) {
 	before := l.sources.named
 	restore = func() { l.sources.named = before }
@@ -56,7 +56,7 @@ func (l *lowering) with(w *pg.WithClause) (restore func(), err error) {
 	return restore, nil
 }
 
-// subquery lowers a subquery in FROM, or the definition of a name in WITH.
+// subquery converts a subquery in FROM, or the definition of a name in WITH.
 func (l *lowering) subquery(s *pg.SelectStmt, alias string, at Pos) (*Subquery, error) {
 	if l.sources.nested++; l.sources.nested > maxNested {
 		return nil, tooNested(at)
@@ -142,7 +142,7 @@ func (l *lowering) branches(s *pg.SelectStmt, at Pos, depth int) ([]*Select, err
 	return append(left, right...), err
 }
 
-// branch lowers one SELECT of a subquery. It restricts the tokens to those of this SELECT, so that errors about
+// branch converts one SELECT of a subquery. It restricts the tokens to those of this SELECT, so that errors about
 // clauses point into it.
 func (l *lowering) branch(s *pg.SelectStmt) (*Select, error) {
 	outer := l.tokens
@@ -174,7 +174,7 @@ func (l *lowering) unordered(s *pg.SelectStmt, at Pos) error {
 	return nil
 }
 
-// window returns the tokens of the next SELECT to lower. SELECTs are lowered in the order of the text, so the
+// window returns the tokens of the next SELECT to convert. SELECTs are converted in the order of the text, so the
 // offset after the last one identifies the next.
 func (l *lowering) window() []*pg.ScanToken {
 	for i, t := range l.tokens {
@@ -208,7 +208,7 @@ func (l *lowering) length(tokens []*pg.ScanToken) int {
 	return len(tokens)
 }
 
-// subItems lowers the SELECT list of a subquery. In it, a star stands for the columns of its source.
+// subItems converts the SELECT list of a subquery. In it, a star stands for the columns of its source.
 func (l *lowering) subItems(targets []*pg.Node, start Pos) ([]Item, error) {
 	var out []Item
 	for _, n := range targets {

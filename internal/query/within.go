@@ -36,7 +36,7 @@ func refuseOrdered(f *pg.FuncCall, name string, at Pos, inside bool) error {
 	return nil
 }
 
-// within lowers WITHIN GROUP (ORDER BY x). It returns nil if the call has none.
+// within converts WITHIN GROUP (ORDER BY x). It returns nil if the call has none.
 func (l *lowering) within(f *pg.FuncCall, at Pos, depth int) (*Order, error) {
 	if !f.GetAggWithinGroup() || len(f.GetAggOrder()) == 0 {
 		return nil, nil

@@ -18,9 +18,9 @@ import (
 type engines struct {
 	files engine.Engine
 	live  map[string]engine.Engine // by table, for tables on a server
-	// Tables that are joined and are on one server are read there, in one statement.
-	servers  map[string]engine.Engine // by the policy's name of the server
-	serverOf map[string]string        // by table; "" for a table sealed from a file
+	// by the policy's name of the server: the engine for statements that join tables of that server
+	servers  map[string]engine.Engine
+	serverOf map[string]string // by table; "" for a table sealed from a file
 }
 
 // ServerOf returns the policy's name of the server that holds a table, or "" for a table sealed from a file.

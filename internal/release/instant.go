@@ -124,11 +124,11 @@ var (
 // watched calls run with the time limit of an answer, and returns its result. Without an answer_delay (at is nil),
 // the limit is Timeout.
 //
-// With one, watched returns at the release time, whatever run does. It returns run's result if there is one by
-// then, and errUnfinished otherwise. It returns sooner only if ctx ends, and then always with errGivenUp. In the
-// last two cases run may still be going, and nobody waits for it. So run must share nothing with its caller except
-// its result, and data that the caller reads only after run has returned. A result that comes too late is
-// discarded.
+// With an answer_delay, watched returns at the release time, whatever run does. It returns run's result if there is
+// one by then, and errUnfinished otherwise. It returns sooner only if ctx ends, and then always with errGivenUp.
+// After errUnfinished or errGivenUp, run may still be going, and nobody waits for it. So run must share nothing
+// with its caller except its result, and data that the caller reads only after run has returned. A result that
+// comes too late is discarded.
 func watched[T any](
 	ctx context.Context,
 	k *Kernel,

@@ -15,7 +15,7 @@ import (
 
 // Line is a robust line: the median of the slopes of all pairs of rows, and the median of the rows' residuals
 // (learning.TheilSen has the proof). It is the only access that combines rows of different units, and it does so
-// inside the kernel. For the pairs, only a count enters the exponential mechanism.
+// inside the kernel. Only counts of pairs enter the exponential mechanism.
 type Line struct {
 	numbersAlone
 	*Regression // embedded for its methods; the access uses data
@@ -37,7 +37,7 @@ func (f *Line) Draw() learning.TheilSen {
 // Shares returns the losses of the draws, in the order of LineDraws.
 func (f *Line) Shares() []privacy.Loss { return slices.Clone(f.shares) }
 
-// Silent reports that intervals were requested, but are not released because they would have no finite ends.
+// Silent reports whether intervals were requested, but are not released because they would have no finite ends.
 func (f *Line) Silent() bool { return f.silent }
 
 // LineDraws are the names of a line's draws.

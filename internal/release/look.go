@@ -22,7 +22,7 @@ type Look struct {
 	statements []*bounded.Statement // all statements of the access; the first one determines which parts are charged
 	price      privacy.Loss
 	tables     []seal.Version // the versions that the first statement reads, in the order of its Tables
-	key        string         // the replay key
+	key        string
 	mechanisms []ledger.Mechanism
 	analyst    string
 	fresh      bool     // pay again and draw new noise, even if it was released before
@@ -42,7 +42,7 @@ type Recalled struct {
 	Subject func(versions []int) *ledger.Subject // nil if no later question can follow from the answer
 }
 
-// copied returns a copy of a look.
+// copied returns a copy of l.
 func (l *Look) copied() *Look {
 	out := *l
 	return &out
@@ -126,7 +126,7 @@ func (n numbersAlone) decode(text json.RawMessage) (v Values, err error) {
 	return v, err
 }
 
-// Sources returns the sealed versions that a look reads, in the ledger's form.
+// Sources returns the sealed versions that the access reads, in the ledger's form.
 func (l *Look) Sources() (out []ledger.Source) {
 	for _, v := range l.tables {
 		out = append(out, ledger.Source{Table: v.Table, Version: v.Number})
@@ -134,7 +134,7 @@ func (l *Look) Sources() (out []ledger.Source) {
 	return out
 }
 
-// tableNames returns the names of the tables that a look reads.
+// tableNames returns the names of the tables that the access reads.
 func (l *Look) tableNames() (out []string) {
 	for _, v := range l.tables {
 		out = append(out, v.Table)
@@ -142,7 +142,7 @@ func (l *Look) tableNames() (out []string) {
 	return out
 }
 
-// Versions returns the numbers of the sealed versions that a look reads.
+// Versions returns the numbers of the sealed versions that the access reads.
 func (l *Look) Versions() (out []int) {
 	for _, v := range l.tables {
 		out = append(out, v.Number)
@@ -150,7 +150,7 @@ func (l *Look) Versions() (out []int) {
 	return out
 }
 
-// Confinement returns the table and the parts that a look is charged to; "" and nil if everybody is charged.
+// Confinement returns the table and the parts that the access is charged to; "" and nil if everybody is charged.
 func (l *Look) Confinement() (table string, parts []string) {
 	if len(l.statements) == 0 || l.everybody {
 		return "", nil
@@ -171,5 +171,5 @@ const (
 // there is none.
 func bytesOf(rows, columns int) int64 { return int64(rows) * int64(columns+1) * numberBytes }
 
-// most returns the estimated number of bytes that are recorded after a look's reservation.
+// most returns the estimated number of bytes that are recorded after the reservation of the access.
 func (l *Look) most() int64 { return l.bytes + l.steps*stepBytes }

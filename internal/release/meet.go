@@ -58,7 +58,7 @@ func (e *engines) refuses(b *bounded.Statement, from engine.Sealed) error {
 	return nil
 }
 
-// Explicable reports whether a look was released before. If not, it returns the refusal that the question would
+// Explicable reports whether an access was released before. If not, it returns the refusal that the question would
 // get, without contacting a server.
 func (k *Kernel) Explicable(l *Look) (replayed bool, err error) {
 	if replayed, err = k.ReleasedBefore(l); replayed || err != nil {
@@ -67,7 +67,7 @@ func (k *Kernel) Explicable(l *Look) (replayed bool, err error) {
 	return false, k.Answerable(l)
 }
 
-// Answerable returns an error for a look that no engine supports, or that would exceed the time limit under the
+// Answerable returns an error for an access that no engine supports, or that would exceed the time limit under the
 // answer_delay. It does not contact a server.
 func (k *Kernel) Answerable(l *Look) error {
 	if _, err := k.DelayOf(l); err != nil {

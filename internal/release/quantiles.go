@@ -64,7 +64,8 @@ func (q *Quantiles) access(ctx context.Context, rows reader) (v Values, err erro
 }
 
 // RankError returns a bound on the rank error of each released value: the number of rows between it and the exact
-// quantile. The bound holds for all values together with probability 1 − beta.
+// quantile. The bound holds with probability 1 − beta. Mechanisms other than EachQuantile have further conditions,
+// which package quantile states.
 func (q *Quantiles) RankError(beta float64) (float64, error) {
 	return q.mechanism.RankError(beta)
 }

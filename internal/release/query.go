@@ -13,19 +13,20 @@ import (
 
 // Asker holds the analyst of a question, and the text that the ledger records for it.
 type Asker struct {
-	Question string // the recorded text
+	Question string
 	Analyst  string
 	Fresh    bool // pay again and draw new noise, even if it was released before
 }
 
-// lookAt returns a look at the tables of a statement. The caller adds the price, the mechanisms and the key.
+// lookAt returns the [Look] of an access to the tables of a statement. The caller adds the price, the mechanisms
+// and the key.
 func (k *Kernel) lookAt(b *bounded.Statement, by Asker) (l *Look, versions []int, err error) {
 	l = &Look{question: by.Question, statements: []*bounded.Statement{b}, analyst: by.Analyst, fresh: by.Fresh}
 	l.tables, versions, err = k.Sealed(b)
 	return l, versions, err
 }
 
-// releases sets the shape of the numbers that a look releases.
+// releases sets the shape of the numbers that the access releases.
 func (l *Look) releases(rows, columns int) {
 	l.shape, l.bytes = [2]int{rows, columns}, bytesOf(rows, columns)
 }

@@ -19,7 +19,7 @@ import (
 // each sign.
 const maxBins = 128
 
-// searching adds to a look the statements that search for bounds.
+// searching adds the statements of p's searches for bounds to the access.
 func (l *Look) searching(p *plan.Plan) {
 	for _, s := range p.Searches {
 		l.statements = append(l.statements, &s.Look)

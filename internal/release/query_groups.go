@@ -147,7 +147,7 @@ func selectGroups(s *plan.Selection, units []mechanism.Partition) (names []strin
 }
 
 // selectedAsPlanned returns an error if a selection costs more than was planned and charged. Its δ must be equal.
-// Its ρ may be less, because the plan rounds a root.
+// Its ρ may be less, by the rounding of a square root.
 func selectedAsPlanned(s *plan.Selection, loss privacy.Loss) error {
 	_, planned := s.Loss.ZCDP()
 	_, delta := loss.ZCDP()

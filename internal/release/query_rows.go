@@ -37,7 +37,7 @@ func decodeRows(text json.RawMessage, most int64) (int64, json.RawMessage, error
 	return in.Rows, in.Release, nil
 }
 
-// searchingRows adds to a look the statement and the mechanism that search for a bound on rows.
+// searchingRows adds the statement and the mechanism of p's search for a bound on rows to the access.
 func (l *Look) searchingRows(p *plan.Plan) {
 	if s := p.Rows; s != nil {
 		l.statements = append(l.statements, &s.Look)

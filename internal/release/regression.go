@@ -59,7 +59,7 @@ func (r *Regression) canonical(mechanism string) string {
 	return b.String()
 }
 
-// regressionLook returns a look at the rows of a regression.
+// regressionLook returns the [Look] of an access to the rows of a regression.
 func (k *Kernel) regressionLook(
 	r *Regression,
 	by Asker,

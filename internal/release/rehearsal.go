@@ -16,7 +16,7 @@ import (
 // to a time limit. None of this depends on a row, because only made-up rows are read.
 const (
 	rehearsalsAtOnce  = 4
-	RehearsalsOfOne   = 2 // at once, for one analyst. All callers without a name count as one analyst
+	RehearsalsOfOne   = 2 // rehearsals of one analyst at once. All callers without a name count as one analyst
 	rehearsalsWaiting = 64
 	waitingOfOne      = 16
 )

@@ -5,9 +5,9 @@ import (
 	"dither/privacy"
 )
 
-// reserve charges the price of a look durably, and records its mechanisms with their parameters. It is the only
-// code that charges, and it runs before any row of the look is read. If the ledger already has the answer, and the
-// question is not asked with Fresh, it charges nothing and answered is true.
+// reserve charges the price of an access durably, and records its mechanisms with their parameters. It is the only
+// code that charges, and it runs before any row is read. If the ledger already has the answer, and the question is
+// not asked with Fresh, reserve charges nothing and answered is true.
 func (k *Kernel) reserve(l *Look) (id uint64, answered bool, err error) {
 	if l.fresh || l.steps > 0 {
 		id, err = k.ledger.ReserveFor(k.recorded(l), l.most())
@@ -20,7 +20,7 @@ func (k *Kernel) reserve(l *Look) (id uint64, answered bool, err error) {
 	return id, answered, nil
 }
 
-// reservation returns the ledger entry that charges a look.
+// reservation returns the ledger entry that charges an access.
 func (k *Kernel) reservation(l *Look) ledger.Reservation {
 	r := ledger.Reservation{
 		Key: l.key, Policy: k.policy.Digest(), Loss: l.price, Question: l.question, Mechanisms: l.mechanisms,
@@ -32,7 +32,8 @@ func (k *Kernel) reservation(l *Look) ledger.Reservation {
 	return r
 }
 
-// recorded returns the ledger entry that charges a look, with the facts by which later questions find its answer.
+// recorded returns the ledger entry that charges an access, with the facts by which later questions find its
+// answer.
 func (k *Kernel) recorded(l *Look) ledger.Reservation {
 	r := k.reservation(l)
 	r.Caps = l.recalled.Caps
@@ -42,11 +43,11 @@ func (k *Kernel) recorded(l *Look) ledger.Reservation {
 	return r
 }
 
-// Room returns the highest price that a look may have now. It is limited by what remains of the budget, for
-// everybody or for the look's parts, by the period's grant, and by the analyst's limit.
+// Room returns the highest price that an access may have now. It is limited by what remains of the budget, for
+// everybody or for the parts of the access, by the period's grant, and by the analyst's limit.
 func (k *Kernel) Room(l *Look) (privacy.Loss, error) { return k.ledger.Room(k.reservation(l)) }
 
-// ReleasedBefore reports whether a look was released before, so that it can be replayed free. It is false with
+// ReleasedBefore reports whether an access was released before, so that it can be replayed free. It is false with
 // Fresh.
 func (k *Kernel) ReleasedBefore(l *Look) (ok bool, err error) {
 	if l.fresh {

@@ -45,7 +45,7 @@ func (k *Kernel) Selection(t *plan.Target, by Asker, name string, best int) (*Se
 	return s, err
 }
 
-// selecting returns a Selection without its look.
+// selecting returns a Selection without its [Look].
 func selecting(t *plan.Target, name string, best int) (*Selection, error) {
 	s := &Selection{target: t, name: name, epsilon: pureWithin(t.Price), best: best}
 	switch _, pure := t.Price.Pure(); {
@@ -73,8 +73,8 @@ func (m *Selection) access(ctx context.Context, rows reader) (v Values, err erro
 	return v, err
 }
 
-// Shortfall bounds the difference between the score of a group that was not chosen and that of a group chosen in
-// its place. The bound holds with probability 1 − beta, in grid units.
+// Shortfall returns a bound on the error of the choice, in grid units. With probability 1 − beta, whenever a group
+// was chosen, no group that was still available had a score more than this bound above it.
 func (m *Selection) Shortfall(beta float64) (float64, error) {
 	return m.within(m.target.Cells(), beta)
 }

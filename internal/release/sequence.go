@@ -11,10 +11,10 @@ import (
 
 // Release runs a primitive: replay, rehearsal, reservation, access, noise, record, delay, return.
 //
-// An access that the ledger has the release of is replayed, free. A price is reserved durably before any row is
-// read. Released values are recorded durably before they are returned. The price of a failure after the reservation
-// stays spent. Under an answer_delay, the entry with the outcome is written at the release time, and Release
-// returns then.
+// If the ledger has a release of the same access, Release replays it, free. Otherwise a price is reserved durably
+// before any row is read. Released values are recorded durably before they are returned. The price of a failure
+// after the reservation stays spent. Under an answer_delay, the entry with the outcome is written at the release
+// time, and Release returns then.
 func (k *Kernel) Release(ctx context.Context, p Primitive) (*Released, error) {
 	l, arrival := p.decided(), k.arrived(ctx)
 
@@ -39,7 +39,8 @@ func (k *Kernel) Release(ctx context.Context, p Primitive) (*Released, error) {
 		if r, err := k.replay(p); r != nil || err != nil { // the other caller may have recorded the release
 			return r, err
 		}
-		if waited { // the wait ended at a release time or with a failure: the question counts as arriving now
+		// the wait ended at a release time, or when the other caller gave up: the question counts as arriving now
+		if waited {
 			arrival = k.clock.Now()
 		}
 	}

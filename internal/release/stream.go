@@ -28,7 +28,7 @@ type Stream struct {
 
 	mu      sync.Mutex
 	session *stream.SparseSession
-	id      uint64 // the number of the reservation
+	id      uint64
 	asked   int
 	ended   bool
 }
@@ -71,7 +71,7 @@ func (k *Kernel) Stream(t *plan.Target, terms StreamTerms, by Asker) (*Stream, e
 	return s, nil
 }
 
-// Look returns a copy of the stream's look, which is known before anything is spent: price, mechanisms and replay
+// Look returns a copy of the stream's [Look], which is known before anything is spent: price, mechanisms and replay
 // key.
 func (s *Stream) Look() *Look { return s.look.copied() }
 

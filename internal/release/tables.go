@@ -65,12 +65,12 @@ func (k *Kernel) hold(ctx context.Context, tables []seal.Version) (release func(
 	return release, nil
 }
 
-// reader returns a reader for the tables of a look.
+// reader returns a reader for the tables of an access.
 func (k *Kernel) reader(l *Look) reader {
 	return reader{engine: k.engine, sealed: k.from(l), dir: filepath.Join(k.home, "tmp")}
 }
 
-// from returns the sealed versions that a look's statements read, in the form that engines take.
+// from returns the sealed versions that an access reads, in the form that engines take.
 func (k *Kernel) from(l *Look) engine.Sealed {
 	out := k.known(l.tables[0])
 	if l.statements[0].Source == nil {

@@ -8,7 +8,7 @@ import (
 	"dither/privacy"
 )
 
-// targetLook returns a look at a target with one mechanism.
+// targetLook returns the [Look] of an access to a target with one mechanism.
 func (k *Kernel) targetLook(t *plan.Target, by Asker, m ledger.Mechanism, rows, columns int) (*Look, error) {
 	l, versions, err := k.lookAt(&t.Statement, by)
 	if err != nil {

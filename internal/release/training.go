@@ -159,7 +159,7 @@ func (k *Kernel) Training(
 	return t, nil
 }
 
-// Look returns a copy of the training's look, which is known before anything is spent: statements, price,
+// Look returns a copy of the training's [Look], which is known before anything is spent: statements, price,
 // mechanisms and replay key.
 func (t *Training) Look() *Look { return t.look.copied() }
 

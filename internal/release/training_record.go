@@ -42,7 +42,7 @@ func (t *Training) Earlier(fresh bool) (newest Begun, found bool, err error) {
 	}
 }
 
-// record records a step that is durable in the journal in the ledger. The last step is recorded as the training's
+// record writes a step that is durable in the journal into the ledger. The last step becomes the training's
 // release.
 func (t *Training) record(step int64, d digest) error {
 	values, err := json.Marshal(recordedStep{d.String()})

@@ -151,7 +151,8 @@ func (t *Training) draw(ctx context.Context, at *instant, theta []float64) ([]*b
 			}
 		}
 	}
-	// checked before anything can fail: if the file is damaged, the step can be taken once it is restored
+	// the sealed files are checked first: if one is damaged, nothing is lost, and the step can be taken once the
+	// file is restored
 	if t.rows == nil {
 		release, err := k.hold(ctx, t.look.tables)
 		if err != nil {
@@ -180,7 +181,7 @@ func (t *Training) draw(ctx context.Context, at *instant, theta []float64) ([]*b
 		}
 		return d, nil
 	})
-	t.rows = d.rows // nil if the step was cancelled: the step may still be using its rows
+	t.rows = d.rows // nil if the step was not waited for: the step may still be using its rows
 	switch {
 	case err == nil:
 		return d.noisy.Values, nil

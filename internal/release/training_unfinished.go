@@ -71,7 +71,7 @@ func PinnedIn(home string, s ledger.State) ([]UnfinishedTraining, error) {
 	if err != nil {
 		return nil, err
 	}
-	defer func() { _ = l.Close() }() // nothing was written
+	defer func() { _ = l.Close() }()
 	return pinned(l, new(PaidTrainings), s)
 }
 

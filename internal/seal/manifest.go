@@ -29,10 +29,10 @@ const maxManifestBytes = 64 << 20
 // Version is one published version of a table.
 type Version struct {
 	Table        string
-	Number       int       // 1, 2, …
-	File         string    // the absolute path of its file: Parquet, or JSON for a live version
-	SHA256       string    // the digest of the file
-	Bytes        int64     // the size of the file
+	Number       int    // 1, 2, …
+	File         string // the absolute path of its file: Parquet, or JSON for a live version
+	SHA256       string
+	Bytes        int64
 	Rows         int64     // an exact count, for the owner only
 	Sealed       time.Time // UTC, to the second
 	Schema       string    // the digest of the declaration that it was sealed under

@@ -39,7 +39,7 @@ type source struct {
 	paths   []string // absolute, without symbolic links, in rising order
 	written string   // the path as the policy writes it
 	gzip    bool
-	size    int64 // the size of all files together
+	size    int64
 }
 
 // openSource opens the source that the policy names. A path of Parquet files that contains * or ? is a pattern.
