@@ -7,24 +7,26 @@ import (
 	"dither/internal/exact"
 )
 
-// Combination is the distribution of a sum of independent noises, each times a coefficient: the error of an estimate
-// computed from several noisy numbers. The zero value is 0.
+// Combination is the distribution of a sum of independent noises, each multiplied by a coefficient. It is the error
+// of an estimate that is computed from several noisy numbers. The zero value is the constant 0. A Combination
+// caches results and must not be used concurrently.
 type Combination struct {
 	terms  []combined
-	limits map[float64]float64 // quantiles, once found
-	square float64             // the variance, likewise
-	found  bool                // square is
+	limits map[float64]float64 // cache: the quantiles found so far, by alpha
+	square float64             // cache: the variance, valid if found
+	found  bool                // whether square is valid
 }
 
-// combined is a number of independent noises of one kind with the same coefficient. Only the coefficient's size
-// matters, because noises are symmetric.
+// combined is a number of independent noises of one kind with the same coefficient. Noises are symmetric, so only
+// the coefficient's magnitude matters.
 type combined struct {
-	coefficient float64 // rounded up
+	coefficient float64 // the magnitude, rounded up
 	noise       Distribution
 	times       float64
 }
 
-// Add adds times independent noises with a coefficient, which the caller rounds away from 0.
+// Add adds times independent noises with the distribution d, each multiplied by coefficient. The caller rounds the
+// coefficient away from 0.
 func (c *Combination) Add(coefficient float64, d Distribution, times float64) {
 	if coefficient != 0 && times > 0 {
 		c.terms = append(c.terms, combined{math.Abs(coefficient), d, times})
@@ -32,7 +34,7 @@ func (c *Combination) Add(coefficient float64, d Distribution, times float64) {
 	}
 }
 
-// Plus is the distribution of a sum of two independent ones, the second times a coefficient.
+// Plus returns the distribution of c plus coefficient times an independent o.
 func (c *Combination) Plus(o *Combination, coefficient float64) *Combination {
 	out := &Combination{terms: slices.Clone(c.terms)}
 	for _, t := range o.terms {
@@ -41,7 +43,7 @@ func (c *Combination) Plus(o *Combination, coefficient float64) *Combination {
 	return out
 }
 
-// Times is the distribution of a sum of n independent combinations.
+// Times returns the distribution of a sum of n independent copies of c.
 func (c *Combination) Times(n float64) *Combination {
 	out := &Combination{terms: slices.Clone(c.terms)}
 	for i := range out.terms {
@@ -50,7 +52,7 @@ func (c *Combination) Times(n float64) *Combination {
 	return out
 }
 
-// Variance is a float near the real value; StdDev likewise.
+// Variance returns the variance, as a float near the exact value.
 func (c *Combination) Variance() float64 {
 	if !c.found {
 		c.square, c.found = 0, true
@@ -61,10 +63,11 @@ func (c *Combination) Variance() float64 {
 	return c.square
 }
 
-// StdDev is the standard deviation.
+// StdDev returns the standard deviation, as a float near the exact value.
 func (c *Combination) StdDev() float64 { return math.Sqrt(c.Variance()) }
 
-// Quantile is a y at which Tail is at most alpha, 0 < alpha < 1. It is infinite if no noise is known well enough.
+// Quantile returns a y with P(|X| > y) ≤ alpha, for 0 < alpha < 1. It is +Inf if no bound is known. For alpha ≥ 1
+// it is 0.
 func (c *Combination) Quantile(alpha float64) float64 {
 	if y, ok := c.limits[alpha]; ok {
 		return y
@@ -88,22 +91,23 @@ func (c *Combination) quantile(alpha float64) float64 {
 	if !ok {
 		return c.apart(alpha)
 	}
-	// Take the least of several valid bounds: all are functions of public parameters.
+	// Each of the following bounds is valid and a function of public parameters, so the least one is valid too.
 	discrete := p.discreteLimit(alpha)
 	best := min(c.apart(alpha), discrete, p.near+p.continuousLimit(alpha))
 	if len(c.terms) > 1 || c.terms[0].times > 1 {
 		best = min(best, c.smoothed(alpha, discrete, p))
 	}
-	return best * (1 + 1e-9) // the rounding of the sums behind p
+	return best * (1 + 1e-9) // covers the rounding of the sums in p
 }
 
-// apart is a bound for any noises: none exceeds its own quantile at a share of alpha.
+// apart returns a bound for noises of any kind: with probability at least 1 − alpha, each noise is at most its own
+// quantile at an equal share of alpha.
 func (c *Combination) apart(alpha float64) float64 {
 	count, sum := 0.0, 0.0
 	for _, t := range c.terms {
 		count += t.times
 	}
-	limits := map[Distribution]float64{} // by noise, because many terms may share one
+	limits := map[Distribution]float64{} // by distribution, because many terms may share one
 	for _, t := range c.terms {
 		f, ok := limits[t.noise]
 		if !ok {
@@ -119,16 +123,16 @@ func (c *Combination) apart(alpha float64) float64 {
 	return sum * (1 + 1e-9)
 }
 
-// pieces are the Gaussian and the Laplace parts.
+// pieces holds the Gaussian and the Laplace parts of a Combination.
 //
-// Each discrete noise is within 1 of a continuous one of its kind and parameter, under a coupling (see DiscreteLaplace,
-// and DiscreteGaussian.Tail), and the couplings of independent noises are independent. So the combination is within
-// near = Σ|coefficient| of that of the continuous noises.
+// Each discrete noise has a coupling with a continuous noise of the same kind and parameter in which the two differ
+// by at most 1 (see DiscreteLaplace and DiscreteGaussian.Tail). The couplings of independent noises are
+// independent. So the combination differs from that of the continuous noises by at most near = Σ|coefficient|.
 type pieces struct {
 	near     float64
-	variance float64 // of the continuous Gaussian part; a discrete Gaussian is subgaussian with its parameter too
+	variance float64 // of the continuous Gaussian part; a discrete Gaussian is subgaussian with the same parameter
 	laplace  []laplacePiece
-	scale    float64 // the largest of the Laplace parts'; 0 without any
+	scale    float64 // the largest scale of the Laplace parts; 0 if there are none
 }
 
 type laplacePiece struct{ coefficient, noise, scale, times float64 } // scale is coefficient·noise
@@ -150,13 +154,14 @@ func (c *Combination) pieces() (p pieces, ok bool) {
 	return p, !math.IsInf(p.near, 1) && !math.IsInf(p.variance, 1) && !math.IsInf(p.scale, 1)
 }
 
-// chernoff is the least y at which 2·exp(ln M(s) − sy) ≤ alpha, among a few s in (0, limit): every one of them is
-// a bound, P(|X| > y) ≤ 2·E exp(sX)/exp(sy) for a symmetric X of moment generating function M.
+// chernoff returns an upper bound on the alpha-quantile of |X|, for a symmetric X with the moment generating
+// function M on (0, limit). Every s gives a bound P(|X| > y) ≤ 2·E exp(sX)/exp(sy). chernoff returns the least y
+// with 2·exp(ln M(s) − sy) ≤ alpha among some s.
 func chernoff(alpha, limit float64, logM func(s float64) float64) float64 {
 	log := math.Log(2 / alpha)
 	at := func(x float64) float64 { s := math.Exp(x); return (logM(s) + log) / s }
-	// (ln M(s) + const)/s has one minimum, since ln M is convex. A golden section search finds it; an inexact result is
-	// still a bound.
+	// Since ln M is convex, (ln M(s) + const)/s has a single minimum, which a golden section search finds. An
+	// inexact minimum still gives a valid bound.
 	lo, hi := math.Log(limit)-60, math.Log(limit)
 	const golden = 0.6180339887498949
 	a, b := hi-golden*(hi-lo), lo+golden*(hi-lo)
@@ -180,9 +185,9 @@ func chernoff(alpha, limit float64, logM func(s float64) float64) float64 {
 	return best * (1 + 1e-9)
 }
 
-// discreteLimit is Chernoff's bound with the discrete noises' own moment generating functions: a discrete Gaussian's is
-// at most exp(σ²s²/2) [Canonne, Kamath & Steinke 2020, Lemma 9], and a discrete Laplace's (1 − p)²/((1 −
-// pe^s)(1 − pe^−s)), p = e^(−1/b).
+// discreteLimit returns Chernoff's bound with moment generating functions of the discrete noises. That of a
+// discrete Gaussian is at most exp(σ²s²/2) [Canonne, Kamath & Steinke 2020, Lemma 9]. That of a discrete Laplace is
+// (1 − p)²/((1 − pe^s)(1 − pe^−s)), p = e^(−1/b).
 func (p pieces) discreteLimit(alpha float64) float64 {
 	if len(p.laplace) == 0 {
 		return math.Sqrt(2*p.variance*math.Log(2/alpha)) * (1 + 1e-9)
@@ -194,15 +199,15 @@ func (p pieces) discreteLimit(alpha float64) float64 {
 			if x >= rate {
 				return math.Inf(1)
 			}
-			// (1 − p)² = 4·sinh²(rate/2)·p, and the product below 2p·(cosh rate − cosh x) =
-			// 4p·sinh((rate+x)/2)·sinh((rate−x)/2)
+			// (1 − p)² = 4·sinh²(rate/2)·p. The denominator is 2p·(cosh rate − cosh x) =
+			// 4p·sinh((rate+x)/2)·sinh((rate−x)/2).
 			m += l.times * (2*logSinh(rate/2) - logSinh((rate+x)/2) - logSinh((rate-x)/2))
 		}
 		return m
 	})
 }
 
-// logSinh is ln sinh x, x > 0.
+// logSinh returns ln sinh x, for x > 0.
 func logSinh(x float64) float64 {
 	if x > 20 {
 		return x - math.Ln2 + math.Log1p(-math.Exp(-2*x))
@@ -210,7 +215,7 @@ func logSinh(x float64) float64 {
 	return math.Log(math.Sinh(x))
 }
 
-// continuousLimit is a y that the continuous combination exceeds with probability at most alpha.
+// continuousLimit returns a y that the continuous combination exceeds in magnitude with probability at most alpha.
 func (p pieces) continuousLimit(alpha float64) float64 {
 	if len(p.laplace) == 0 {
 		y := math.Sqrt(2*p.variance) * math.Erfcinv(alpha) * (1 + 1e-12)
@@ -239,8 +244,8 @@ func (p pieces) continuousLimit(alpha float64) float64 {
 	return crossing(inverse, alpha, most)
 }
 
-// continuousChernoff is Chernoff's bound for the continuous combination: a Laplace variable's moment generating
-// function is 1/(1 − b²s²).
+// continuousChernoff returns Chernoff's bound for the continuous combination. The moment generating function of a
+// Laplace variable of scale b is 1/(1 − b²s²).
 func (p pieces) continuousChernoff(alpha float64) float64 {
 	return chernoff(alpha, 1/p.scale, func(s float64) float64 {
 		m := p.variance * s * s / 2
@@ -255,12 +260,12 @@ func (p pieces) continuousChernoff(alpha float64) float64 {
 	})
 }
 
-// terms bounds the number of terms of a series.
+// terms is the most terms of a series.
 const terms = 100_000
 
-// invert bounds P(|X| > y) of the continuous combination, 0 ≤ y ≤ most, from its characteristic function φ:
-// exp(−Vt²/2)·Π(1 + b²t²)^−m. With κ(t) = −t·φ′(t)/φ(t), which never falls, φ(t) ≤
-// φ(T)(t/T)^(−κ(T)) beyond any T.
+// invert returns a function that bounds P(|X| > y) of the continuous combination, for 0 ≤ y ≤ most. The second
+// result is false if that is not possible. invert uses the characteristic function φ(t) = exp(−Vt²/2)·Π(1 +
+// b²t²)^−m. Let κ(t) = −t·φ′(t)/φ(t), which never decreases. Then φ(t) ≤ φ(T)(t/T)^(−κ(T)) for t ≥ T, for every T.
 func (p pieces) invert(alpha, most float64) (func(y float64) float64, bool) {
 	return inversion(alpha, most, p.continuousChernoff(alpha/2000), func(t float64) (phi, beyond, kappa float64) {
 		phi, kappa = p.characteristic(t)
@@ -268,7 +273,7 @@ func (p pieces) invert(alpha, most float64) (func(y float64) float64, bool) {
 	})
 }
 
-// characteristic is φ(t) and κ(t).
+// characteristic returns φ(t) and κ(t).
 func (p pieces) characteristic(t float64) (phi, kappa float64) {
 	log := p.variance * t * t / 2
 	kappa = p.variance * t * t
@@ -284,20 +289,20 @@ func (p pieces) characteristic(t float64) (phi, kappa float64) {
 	return math.Exp(-log), kappa
 }
 
-// inversion bounds P(|X| > y), 0 ≤ y ≤ most, for a symmetric X that has a density or a distribution function
-// without jumps, from its characteristic function φ. It follows Davies [1973]. far is such that P(|X| ≥ far) ≤
-// alpha/2000. At each t the function gives φ(t), and a bound and an exponent such that |φ(u)| ≤
-// beyond·(u/t)^(−kappa) for u ≥ t.
+// inversion returns a function that bounds P(|X| > y) for 0 ≤ y ≤ most, from the characteristic function φ of a
+// symmetric X without atoms. The method follows Davies [1973]. far must satisfy P(|X| ≥ far) ≤ alpha/2000. For each
+// t, characteristic returns φ(t), and two numbers with |φ(u)| ≤ beyond·(u/t)^(−kappa) for u ≥ t. The second result
+// is false if the series would be too long.
 //
-// Let tₖ = (k + ½)h. Since Σ sin((2k + 1)x)/(2k + 1) over k ≥ 0 is π/4 times the sign of sin x, and E sin(t(y
-// − X)) = φ(t)·sin(ty),
+// Proof: let tₖ = (k + ½)h. The sum of sin((2k + 1)x)/(2k + 1) over k ≥ 0 is π/4 times the sign of sin x, and E
+// sin(t(y − X)) = φ(t)·sin(ty). So
 //
 //	Σ φ(tₖ)·sin(tₖy)/((k + ½)π) = ½·E sgn sin(h(y − X)/2).
 //
-// Where |y − X| < 2π/h that sign is the one of y − X, so that the sum is ½ − P(X > y) but for at most P(|X| ≥
-// 2π/h − y), and h is chosen so that 2π/h − y is at least far. The terms from K on are at most Σ beyond·((k +
-// ½)/(K + ½))^(−kappa)/((k + ½)π) ≤ beyond/π·(1/(K + ½) + 1/kappa). Both, twice, and what floats lose are
-// added to the sum.
+// If |y − X| < 2π/h, that sign is the sign of y − X. So the sum is ½ − P(X > y) up to an error of at most P(|X| ≥
+// 2π/h − y). h is chosen so that 2π/h − y is at least far. The terms from K on are at most Σ beyond·((k + ½)/(K +
+// ½))^(−kappa)/((k + ½)π) ≤ beyond/π·(1/(K + ½) + 1/kappa). Twice these two errors, and a bound on the rounding of
+// floats, are added to the result.
 func inversion(
 	alpha, most, far float64, characteristic func(t float64) (phi, beyond, kappa float64),
 ) (func(y float64) float64, bool) {
@@ -318,12 +323,13 @@ func inversion(
 	if !(rest <= tolerance) {
 		return nil, false
 	}
-	// Each weight is within 1e-9 of itself and each sine within 1e-10, and the sum of the weights is below ln(K)/π + 1
-	// < 6.
+	// The relative error of each weight is at most 1e-9, and the error of each sine at most 1e-10. The sum of the
+	// weights is below ln(K)/π + 1 < 6.
 	extra := 2*tolerance + 2*rest + 2e-8
 	return func(y float64) float64 {
 		sum := 0.0
-		sin, cos := math.Sincos(h * y / 2) // of (k + ½)hy, by turning it on: each turn loses 1e-16 or so
+		// sine and cosine of (k + ½)hy, rotated by hy each time; a rotation loses about 1e-16
+		sin, cos := math.Sincos(h * y / 2)
 		turnSin, turnCos := math.Sincos(h * y)
 		for _, w := range weights {
 			sum += w * sin
@@ -333,7 +339,7 @@ func inversion(
 	}, true
 }
 
-// crossing is a y ≤ most at which a tail is at most alpha; it returns most if that is known for most.
+// crossing returns a y ≤ most with tail(y) ≤ alpha, by bisection. The caller knows that most itself is such a y.
 func crossing(tail func(y float64) float64, alpha, most float64) float64 {
 	lo, hi := 0.0, most
 	for range 40 {

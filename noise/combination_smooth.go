@@ -6,24 +6,24 @@ import (
 	"slices"
 )
 
-// smoothing is how many uniform variables blur a combination.
+// smoothing is the number of uniform variables that are added to a combination to smooth it.
 const smoothing = 6
 
-// smoothed is a quantile from the characteristic functions of the discrete noises themselves. It is for many small
-// noises, whose distance from continuous ones would be too large.
+// smoothed returns a quantile from the characteristic functions of the discrete noises themselves. It is for many
+// small noises, for which the distance to continuous noises is too large.
 //
-// Let U be the sum of r uniform variables on ±δ/r, independent of the combination X. Since |U| ≤ δ, |X| > y needs
-// |X + U| > y − δ. X + U has a density, and its characteristic function is that of X, at most 1 in size, times
-// (sin(δt/r)/(δt/r))^r, at most (r/(δt))^r.
+// Let U be the sum of r uniform variables on ±δ/r, independent of the combination X. Since |U| ≤ δ, |X| > y implies
+// |X + U| > y − δ. X + U has a density. Its characteristic function is that of X, which is at most 1 in magnitude,
+// times (sin(δt/r)/(δt/r))^r, which is at most (r/(δt))^r.
 func (c *Combination) smoothed(alpha, most float64, p pieces) float64 {
 	delta := 0.03 * c.StdDev()
 	if p.near <= 3*delta || alpha < 1e-6 || math.IsInf(most, 1) {
-		return math.Inf(1) // the continuous noises' bound is as good, or known
+		return math.Inf(1) // the bound from continuous noises is as good, or no bound is known
 	}
 	most += delta
 	far := p.discreteLimit(alpha/2000) + delta
 	if !((most+far)/delta < 4000) {
-		// noise that is almost always 0: the series would be long, and the other bounds are good
+		// The noise is almost always 0. The series would be long, and the other bounds are good.
 		return math.Inf(1)
 	}
 	decay := c.decay()
@@ -38,23 +38,23 @@ func (c *Combination) smoothed(alpha, most float64, p pieces) float64 {
 	return crossing(tail, alpha, most) + delta
 }
 
-// sixth is x to the power of smoothing.
+// sixth returns x to the power of smoothing.
 func sixth(x float64) float64 {
 	cube := x * x * x
 	return cube * cube
 }
 
-// nothing is a decay beyond which a characteristic function counts as 0: exp(−60) is below 1e-26, and a million such
-// terms are below what inversion allows for floats.
+// nothing is the decay beyond which a characteristic function counts as 0. exp(−60) is below 1e-26, so a million
+// such terms are less than the rounding error that inversion allows.
 const nothing = 60
 
-// decay is −ln φ(t), of the combination's characteristic function, which is positive; or +Inf where it is above
-// nothing.
+// decay returns the function −ln φ(t), where φ is the combination's characteristic function, which is positive.
+// Where the value is above nothing, the function returns +Inf.
 func (c *Combination) decay() func(t float64) float64 {
 	parts := make([]func(t float64) float64, len(c.terms))
 	known := map[Distribution]func(t float64) float64{}
 	terms := slices.Clone(c.terms)
-	slices.SortStableFunc(terms, func(x, y combined) int { // the largest decay comes first, and usually decides
+	slices.SortStableFunc(terms, func(x, y combined) int { // the largest decay comes first, because it usually decides
 		return cmp.Compare(y.times*y.coefficient*y.coefficient, x.times*x.coefficient*x.coefficient)
 	})
 	for i, part := range terms {
@@ -74,12 +74,13 @@ func (c *Combination) decay() func(t float64) float64 {
 	}
 }
 
-// decayOf is −ln of the characteristic function of a discrete noise, which is positive: of a Laplace (1 − p)²/(1
-// − 2p·cos t + p²), and of a Gaussian a quotient of theta functions, either by its definition or, by Poisson's
-// summation, as Σ exp(−σ²(t − 2πn)²/2) over n, over the same at 0.
+// decayOf returns −ln of a discrete noise's characteristic function, which is positive. For a Laplace it is (1 −
+// p)²/(1 − 2p·cos t + p²). For a Gaussian it is a quotient of theta functions. These are summed by their definition
+// for σ < 1. Otherwise, by Poisson's summation, the quotient is Σ exp(−σ²(t − 2πn)²/2) over n, divided by the same
+// sum at t = 0.
 //
-// In the latter |t| ≤ π may be taken, t having a period of 2π. From σ = 1 on, the terms |n| ≥ 2 are then below
-// 1e-17 of that of n = 0, and those of n = ±1 are exp(−2πσ²(π ∓ |t|)) of it.
+// In the second case, |t| ≤ π may be assumed, because the function has period 2π. For σ ≥ 1, the terms |n| ≥ 2 are
+// below 1e-17 of the term n = 0, and the terms n = ±1 are exp(−2πσ²(π ∓ |t|)) of it.
 func decayOf(d Distribution) func(t float64) float64 {
 	switch d := d.(type) {
 	case DiscreteLaplace:
@@ -98,16 +99,16 @@ func decayOf(d Distribution) func(t float64) float64 {
 		return func(t float64) float64 {
 			t = math.Abs(remainder(t))
 			out := v*t*t/2 + norm
-			if w := 2 * math.Pi * v * (math.Pi - t); w < 40 { // otherwise it changes nothing
+			if w := 2 * math.Pi * v * (math.Pi - t); w < 40 { // otherwise these terms change nothing
 				out -= math.Log1p(math.Exp(-w) + math.Exp(-2*math.Pi*v*(math.Pi+t)))
 			}
 			return max(out, 0)
 		}
 	}
-	return func(float64) float64 { return 0 } // no other noise occurs
+	return func(float64) float64 { return 0 } // pieces admits no other noise
 }
 
-// smallDecay computes decayOf for a discrete Gaussian of σ² = v < 1, by summing its masses.
+// smallDecay is decayOf for a discrete Gaussian with σ² = v < 1. It sums the masses.
 func smallDecay(v float64) func(t float64) float64 {
 	const terms = 12
 	var masses [terms + 1]float64
@@ -129,7 +130,7 @@ func smallDecay(v float64) func(t float64) float64 {
 	}
 }
 
-// remainder is t less the multiple of 2π that is nearest to it.
+// remainder returns t minus the nearest multiple of 2π.
 func remainder(t float64) float64 {
 	return math.FMA(-math.RoundToEven(t/(2*math.Pi)), 2*math.Pi, t)
 }

@@ -10,14 +10,15 @@ import (
 // Distribution is a symmetric distribution of integer noise: DiscreteLaplace, DiscreteGaussian, RoundedGaussian or
 // Staircase.
 type Distribution interface {
-	// Draw returns an integer with exactly this distribution.
+	// Draw returns an integer that has exactly this distribution.
 	Draw() *big.Int
-	// Mass is P(X = x) and CDF is P(X ≤ x). These, Variance and StdDev are floats near the real values.
+	// Mass returns P(X = x), and CDF returns P(X ≤ x). The results of Mass, CDF, Variance and StdDev are floats
+	// near the exact values.
 	Mass(x *big.Int) float64
 	CDF(x *big.Int) float64
 	Variance() float64
 	StdDev() float64
-	// Tail is an upper bound on P(|X| > k). Quantile is a k at which that bound is at most alpha.
+	// Tail returns an upper bound on P(|X| > k). Quantile returns a k at which that bound is at most alpha.
 	Tail(k *big.Int) float64
 	Quantile(alpha float64) *big.Int
 }
@@ -28,26 +29,26 @@ var (
 	_ Distribution = RoundedGaussian{}
 )
 
-// DifferenceTail is an upper bound on P(|A − θC| > y) for independent A and C, both Laplace, both Gaussian or both
-// rounded Gaussian, θ ≥ 0. It is 1, a bound on any probability, for other pairs and for arguments that are negative
-// or NaN.
+// DifferenceTail returns an upper bound on P(|A − θC| > y) for θ ≥ 0 and independent A ~ a and C ~ c. Both must be
+// Laplace, both Gaussian, or both rounded Gaussian. For other pairs, and for negative or NaN arguments, it returns
+// 1.
 //
-// Each of A and C is within 1 of a continuous variable of its kind and parameter, under a coupling (see
-// DiscreteLaplace, and DiscreteGaussian.Tail for the Gaussian), so A − θC is within 1 + θ of the difference of
-// those, whose tail is known: of two Laplace variables it is LaplaceDifferenceTail, and of two Gaussian ones that of
-// one of variance v = σ_A² + θ²σ_C².
+// Laplace and Gaussian: each of A and C has a coupling in which it is within 1 of a continuous variable of the same
+// kind and parameter (see DiscreteLaplace and DiscreteGaussian.Tail). So A − θC is within 1 + θ of the difference
+// of the continuous variables, whose tail is known. For two Laplace variables it is LaplaceDifferenceTail. For two
+// Gaussian variables it is the tail of a Gaussian with variance v = σ_A² + θ²σ_C².
 //
-// For the Gaussian a second bound is smaller if the noise is small: a discrete Gaussian is σ²-subgaussian, E exp(tX)
-// ≤ exp(t²σ²/2) (see DiscreteGaussian), so the difference is v-subgaussian and the probability at most
+// Small Gaussian noise has a second bound that is smaller. A discrete Gaussian is σ²-subgaussian, E exp(tX) ≤
+// exp(t²σ²/2) (see DiscreteGaussian). So the difference is v-subgaussian, and the probability is at most
 // 2·exp(−y²/(2v)).
 //
-// A rounded Gaussian is within ½ of a continuous one, so (1 + θ)/2 suffices in place of 1 + θ. For small noise that
-// bound is useless; there it suffices that |A − θC| > y implies |A| > y/(1 + θ) or |C| > y/(1 + θ).
+// A rounded Gaussian is within ½ of a continuous one, so (1 + θ)/2 replaces 1 + θ. That bound is useless for small
+// noise. A second bound uses that |A − θC| > y implies |A| > y/(1 + θ) or |C| > y/(1 + θ).
 func DifferenceTail(a, c Distribution, theta, y float64) float64 {
 	if !(theta >= 0) || !(y >= 0) {
 		return 1
 	}
-	near := exact.SubDown(y, exact.AddUp(1, theta)) // below 0 it bounds nothing
+	near := exact.SubDown(y, exact.AddUp(1, theta)) // if negative, the bound is 1
 	switch a := a.(type) {
 	case DiscreteLaplace:
 		if c, ok := c.(DiscreteLaplace); ok {
@@ -67,7 +68,7 @@ func DifferenceTail(a, c Distribution, theta, y float64) float64 {
 	return 1
 }
 
-// apart is P(|A| > k) + P(|C| > k) for a k ≤ y/(1 + θ): a bound for any pair.
+// apart returns P(|A| > k) + P(|C| > k) for a k ≤ y/(1 + θ), rounded up: a bound on P(|A − θC| > y) for any pair.
 func apart(a, c Distribution, theta, y float64) float64 {
 	share := exact.DivDown(y, exact.AddUp(1, theta))
 	if !(share <= math.MaxFloat64) {
@@ -77,7 +78,7 @@ func apart(a, c Distribution, theta, y float64) float64 {
 	return min(1, exact.AddUp(a.Tail(k), c.Tail(k)))
 }
 
-// gaussianTail is the lesser of P(|L| > near) for a continuous Gaussian L of variance v, and 2·exp(−y²/(2v)).
+// gaussianTail returns the lesser of P(|L| > near), for a continuous Gaussian L of variance v, and 2·exp(−y²/(2v)).
 func gaussianTail(v, near, y float64) float64 {
 	if math.IsInf(v, 1) {
 		return 1
@@ -87,7 +88,7 @@ func gaussianTail(v, near, y float64) float64 {
 	return min(continuousTail(v, near), subgaussian)
 }
 
-// continuousTail bounds P(|L| > y) for a continuous Gaussian L of variance v.
+// continuousTail returns an upper bound on P(|L| > y) for a continuous Gaussian L of variance v.
 func continuousTail(v, y float64) float64 {
 	if y <= 0 || math.IsInf(v, 1) {
 		return 1

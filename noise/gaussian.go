@@ -8,29 +8,29 @@ import (
 	"dither/internal/sample"
 )
 
-// MaxVarianceBits limits a discrete Gaussian's σ², to at most 2^MaxVarianceBits.
+// MaxVarianceBits limits σ² of a discrete Gaussian to at most 2^MaxVarianceBits.
 const MaxVarianceBits = 2 * MaxScaleBits
 
-// DiscreteGaussian is the distribution over the integers with P(x) = exp(−x²/(2σ²))/Z, Z = Σ_y
-// exp(−y²/(2σ²)) [Canonne, Kamath & Steinke 2020, arXiv 2004.00010, Definition 1].
+// DiscreteGaussian is the distribution over the integers with P(x) = exp(−x²/(2σ²))/Z, Z = Σ_y exp(−y²/(2σ²))
+// [Canonne, Kamath & Steinke 2020, arXiv 2004.00010, Definition 1].
 //
-// Write f(x) = exp(−x²/(2σ²)), for real x. By Poisson's summation, at every real a,
+// Claim: X is subgaussian, and P(X ≥ k) ≤ exp(−k²/(2σ²)) for k ≥ 0. Proof: let f(x) = exp(−x²/(2σ²)) for real x. By
+// Poisson's summation, at every real a,
 //
-//	Σ_y f(y − a) = σ√(2π)·(1 + 2Σ_{j≥1} cos(2πja)·exp(−2π²σ²j²)),
+//	Σ_y f(y − a) = σ√(2π)·(1 + 2Σ_{j≥1} cos(2πja)·exp(−2π²σ²j²)).
 //
-// so that Z = σ√(2π)·ψ, ψ = 1 + 2Σ_{j≥1} exp(−2π²σ²j²) ≥ 1, and no shifted sum is above Z. Hence X
-// is subgaussian: E exp(λX) = exp(λ²σ²/2)·Σ_y f(y − λσ²)/Z ≤ exp(λ²σ²/2), and with λ = k/σ²
+// So Z = σ√(2π)·ψ with ψ = 1 + 2Σ_{j≥1} exp(−2π²σ²j²) ≥ 1, and no shifted sum is above Z. Hence E exp(λX) =
+// exp(λ²σ²/2)·Σ_y f(y − λσ²)/Z ≤ exp(λ²σ²/2). λ = k/σ² gives the tail bound. ∎
 //
-//	P(X ≥ k) ≤ exp(−k²/(2σ²)), k ≥ 0.
-//
-// A DiscreteGaussian is immutable; NewDiscreteGaussian makes it. The zero value is no distribution: its methods panic,
-// because the alternative would be no noise.
+// A DiscreteGaussian is immutable. NewDiscreteGaussian creates it. The zero value is no distribution: its methods
+// panic, because the alternative would be no noise.
 type DiscreteGaussian struct {
-	sigma2 *big.Rat // σ²: positive, within the limits, never changed
-	floats *floats  // near it
+	sigma2 *big.Rat // σ², above 0 and within the limits; never changed
+	floats *floats  // float values derived from sigma2
 }
 
-// NewDiscreteGaussian returns the distribution of σ², in squared units of the integers drawn, or ErrScale.
+// NewDiscreteGaussian returns the distribution with the parameter σ², in squared units of the drawn integers, or
+// ErrScale.
 func NewDiscreteGaussian(sigma2 *big.Rat) (DiscreteGaussian, error) {
 	if err := checkScale(sigma2, MaxVarianceBits); err != nil {
 		return DiscreteGaussian{}, err
@@ -41,26 +41,26 @@ func NewDiscreteGaussian(sigma2 *big.Rat) (DiscreteGaussian, error) {
 // Sigma2 returns a copy of σ².
 func (d DiscreteGaussian) Sigma2() *big.Rat { return new(big.Rat).Set(d.sigma2) }
 
-// Draw returns an integer with exactly this distribution, independent of every other draw, from the operating system's
-// randomness. Its time depends on the draw. It is safe for concurrent use.
+// Draw returns an integer that has exactly this distribution and is independent of every other draw. It uses the
+// operating system's randomness. Its running time depends on the draw. It is safe for concurrent use.
 func (d DiscreteGaussian) Draw() *big.Int {
 	source := entropy.System()
 	defer source.Wipe()
 	return sample.DiscreteGaussian(source, d.sigma2)
 }
 
-// Variance is an upper bound on the variance, in squared units, within a relative 2e-12 of it (or a few of the least
-// floats), and not above σ² rounded up.
+// Variance returns an upper bound on the variance, in squared units. Its relative error is at most 2e-12 (or a few
+// of the least floats). It is at most σ² rounded up.
 //
-// With s = 1/(2σ²) and θ(s) = Z, the variance is −θ′(s)/θ(s). From σ = 1 on it is taken from Poisson's form
-// θ = √(π/s)·Σ_j exp(−π²j²/s), whose logarithm's derivative gives σ²·(1 − 4π²σ²·Σ_j
-// j²exp(−2π²σ²j²)/ψ): at most σ². The terms |j| ≥ 2 are below 1e-32. Below σ = 1 it is summed.
+// With s = 1/(2σ²) and θ(s) = Z, the variance is −θ′(s)/θ(s). For σ ≥ 1 it is computed from Poisson's form θ =
+// √(π/s)·Σ_j exp(−π²j²/s). The derivative of its logarithm gives σ²·(1 − 4π²σ²·Σ_j j²exp(−2π²σ²j²)/ψ), which is at
+// most σ². The terms |j| ≥ 2 are below 1e-32. For σ < 1 the variance is summed directly.
 func (d DiscreteGaussian) Variance() float64 {
 	s2, above := d.float(), d.floats.up
 	variance := 0.0
 	if s2 >= 1 {
 		wave := 2 * math.Exp(-2*math.Pi*math.Pi*s2)
-		if wave > 0 { // else σ² may be too large to multiply
+		if wave > 0 { // if wave is 0, s2 may be too large for the next product
 			wave *= 4 * math.Pi * math.Pi * s2 / (1 + wave)
 		}
 		variance = s2 * (1 - wave)
@@ -73,19 +73,19 @@ func (d DiscreteGaussian) Variance() float64 {
 	return min(above, widen(variance))
 }
 
-// StdDev is the square root of the variance, in units, bounded from above likewise.
+// StdDev returns an upper bound on the standard deviation, in units: the square root of Variance, rounded up.
 func (d DiscreteGaussian) StdDev() float64 {
 	return math.Nextafter(math.Sqrt(d.Variance()), math.Inf(1))
 }
 
-// Mass is P(X = x), to about 12 digits; 0 if it is below the least float.
+// Mass returns P(X = x), to about 12 digits. It is 0 if that is below the least float.
 func (d DiscreteGaussian) Mass(x *big.Int) float64 {
-	e, _ := d.exponent(x).Float64() // rounded once
+	e, _ := d.exponent(x).Float64() // rounded only here
 	return math.Exp(-e) / d.normaliser()
 }
 
-// CDF is P(X ≤ x), to about 12 digits of the smaller of itself and its complement, and to 9 beyond 10σ where σ is
-// above 256.
+// CDF returns P(X ≤ x), to about 12 digits of the smaller of itself and its complement. If σ is above 256 and |x|
+// beyond 10σ, it is accurate to 9 digits.
 func (d DiscreteGaussian) CDF(x *big.Int) float64 {
 	if x.Sign() < 0 {
 		return d.above(new(big.Int).Neg(x))
@@ -93,14 +93,15 @@ func (d DiscreteGaussian) CDF(x *big.Int) float64 {
 	return 1 - d.above(new(big.Int).Add(x, big.NewInt(1)))
 }
 
-// fewTerms is how many terms count in a sum of f(x) or x²f(x) at σ ≤ 1: the next is below e^(−84).
+// fewTerms is the number of terms in a sum of f(x) or x²f(x) for σ ≤ 1. The next term is below e^(−84).
 const fewTerms = 12
 
-// normaliser is Z, to about 15 digits.
+// normaliser returns Z, to about 15 digits.
 func (d DiscreteGaussian) normaliser() float64 {
 	s2 := d.float()
 	if s2 >= 1 {
-		return math.Sqrt(2*math.Pi) * math.Sqrt(s2) * (1 + 2*math.Exp(-2*math.Pi*math.Pi*s2)) // j ≥ 2 is below 1e-34
+		// the terms j ≥ 2 are below 1e-34
+		return math.Sqrt(2*math.Pi) * math.Sqrt(s2) * (1 + 2*math.Exp(-2*math.Pi*math.Pi*s2))
 	}
 	z := 1.0
 	for x := 1.0; x <= fewTerms; x++ {
@@ -109,16 +110,16 @@ func (d DiscreteGaussian) normaliser() float64 {
 	return z
 }
 
-// float is the float nearest to σ²; 0 if that is below the floats.
+// float returns the float nearest to σ². It is 0 if σ² is below the least float.
 func (d DiscreteGaussian) float() float64 { return d.floats.near }
 
-// exponent is x²/(2σ²), exactly.
+// exponent returns x²/(2σ²), exactly.
 func (d DiscreteGaussian) exponent(x *big.Int) *big.Rat {
 	r := new(big.Rat).SetInt(new(big.Int).Mul(x, x))
 	return r.Quo(r, new(big.Rat).Add(d.sigma2, d.sigma2))
 }
 
-// halfway is (a − ½)²/(2σ²), exactly.
+// halfway returns (a − ½)²/(2σ²), exactly.
 func (d DiscreteGaussian) halfway(a *big.Int) *big.Rat {
 	twice := new(big.Int).Lsh(a, 1)
 	r := d.exponent(twice.Sub(twice, big.NewInt(1)))

@@ -6,18 +6,19 @@ import (
 	"dither/internal/exact"
 )
 
-// AbsoluteStep is the step r at which a staircase of length Δ and ε has the least E|X|: near Δ/(1 + exp(ε/2)).
-// Invalid parameters are ErrScale.
+// AbsoluteStep returns the step r for which a staircase of length Δ and ε has the least E|X|. It is near Δ/(1 +
+// exp(ε/2)). Invalid parameters are ErrScale.
 //
-// Among all noises that do not depend on the value and keep an integer of sensitivity Δ ε-differentially private,
-// none has a smaller E|X| [Geng & Viswanath 2014, the discrete case].
+// This least E|X| is optimal: no noise that does not depend on the value, and makes an integer of sensitivity Δ
+// ε-differentially private, has a smaller one [Geng & Viswanath 2014, the discrete case].
 func AbsoluteStep(length *big.Int, epsilon *big.Rat) (*big.Int, error) {
 	return bestStep(length, epsilon, func(s stepped, r *big.Int) *big.Float {
 		return s.add(s.mul(s.ratio, s.weight(r)), s.sum(sumFirst, r))
 	})
 }
 
-// SquaredStep is the step r at which a staircase of length Δ and ε has the least E X².
+// SquaredStep returns the step r for which a staircase of length Δ and ε has the least E X². Invalid parameters are
+// ErrScale.
 func SquaredStep(length *big.Int, epsilon *big.Rat) (*big.Int, error) {
 	return bestStep(length, epsilon, func(s stepped, r *big.Int) *big.Float {
 		quadratic := s.mul(s.mul(s.ratio, s.weight(r)), s.quadratic)
@@ -26,7 +27,7 @@ func SquaredStep(length *big.Int, epsilon *big.Rat) (*big.Int, error) {
 	})
 }
 
-// stepped holds what does not depend on r, in floats of so many bits.
+// stepped holds the terms that do not depend on r, as floats with the given number of bits.
 type stepped struct {
 	bits             uint
 	length           *big.Int
@@ -34,13 +35,13 @@ type stepped struct {
 	ratio, quadratic *big.Float // Δb/(1 − b) and Δ(1 + b)/(1 − b)
 }
 
-// bestStep looks for the r from 1 to Δ at which an error is least, which is numerator(r) over D(r), but for a constant
-// factor (see moments). Of both errors the numerator, as a function of a real r ≥ 1, is convex, since b < 1 and the
-// sums of the first powers are, and D is a positive line: hence the quotient falls up to the best r and rises from
-// there, and halving finds it.
+// bestStep returns the r from 1 to Δ with the least error. Up to a constant factor, the error is numerator(r)/D(r)
+// (see Staircase.moments). For both errors, the numerator is convex in a real r ≥ 1, because b < 1 and the sums of
+// the first powers are convex. D is a positive linear function. So the quotient decreases up to the best r and
+// increases after it, and bisection finds it.
 //
-// The floats have enough bits to compare neighbours, which differ by a share of about Δ⁻³(1 − b)². An error
-// there would cost a negligible share of accuracy, and no privacy, which every r keeps.
+// The floats have enough bits to compare neighbours, whose relative difference is about Δ⁻³(1 − b)². A wrong
+// comparison would cost negligible accuracy, and no privacy, because every r is private.
 func bestStep(length *big.Int, epsilon *big.Rat, numerator func(stepped, *big.Int) *big.Float) (*big.Int, error) {
 	if err := checkStairs(length, epsilon); err != nil {
 		return nil, err
@@ -69,7 +70,8 @@ func bestStep(length *big.Int, epsilon *big.Rat, numerator func(stepped, *big.In
 	return low, nil
 }
 
-// weight is Σ w over 0 ≤ j < Δ, and sum that of another sum of powers: of w = 1 below r and b from r on.
+// weight returns Σ w over 0 ≤ j < Δ, where w = 1 for j < r and w = b for j ≥ r. sum returns the sum with other
+// summands in place of 1, such as j.
 func (s stepped) weight(r *big.Int) *big.Float {
 	return s.sum(func(x *big.Int) *big.Int { return new(big.Int).Set(x) }, r)
 }

@@ -7,8 +7,8 @@ import (
 	"dither/internal/exact"
 )
 
-// Tail is an upper bound on P(|X| > k), within a relative 1e-12 of it (or a few of the least floats). It is 1 for k <
-// 0.
+// Tail returns an upper bound on P(|X| > k). Its relative error is at most 1e-12 (or a few of the least floats).
+// Tail is 1 for k < 0.
 func (d DiscreteLaplace) Tail(k *big.Int) float64 {
 	if k.Sign() < 0 {
 		return 1
@@ -19,9 +19,9 @@ func (d DiscreteLaplace) Tail(k *big.Int) float64 {
 	return min(1, exact.DivUp(2*decay, exact.AddDown(1, down)))
 }
 
-// Quantile is the two-sided quantile: the least k ≥ 0 with P(|X| ≤ k) ≥ 1 − alpha. The inequality is certified.
-// If the float bounds leave doubt, k may be larger than the least, but P(|X| > k − 1) is always above alpha·(1 −
-// 2e-12). If alpha is not above 0, or NaN, no integer suffices, and the result is nil.
+// Quantile returns the two-sided quantile: the least k ≥ 0 with P(|X| ≤ k) ≥ 1 − alpha. The inequality is
+// certified. If rounding leaves doubt, k may be larger than the least one, but P(|X| > k − 1) is always above
+// alpha·(1 − 2e-12). If alpha ≤ 0 or NaN, no integer suffices, and Quantile returns nil.
 func (d DiscreteLaplace) Quantile(alpha float64) *big.Int {
 	switch {
 	case !(alpha > 0):
@@ -32,26 +32,26 @@ func (d DiscreteLaplace) Quantile(alpha float64) *big.Int {
 	// P(|X| > k) = 2p^(k+1)/(1 + p) ≤ α if and only if k + 1 ≥ scale·(ln(2/(1 + p)) − ln α).
 	down := d.powerDown()
 	log := exact.SubUp(exact.LogUp(exact.DivUp(2, exact.AddDown(1, down))), exact.LogDown(alpha))
-	bound := new(big.Rat).SetFloat64(log) // finite: at most ln 2 + 745
+	bound := new(big.Rat).SetFloat64(log) // finite, at most ln 2 + 745
 	k := exact.CeilRat(bound.Mul(bound, d.scale))
-	return k.Sub(k, big.NewInt(1)) // the bound is above 0: 2/(1 + p) ≥ 1 > α
+	return k.Sub(k, big.NewInt(1)) // at least 0: the product is above 0, because 2/(1 + p) ≥ 1 > α
 }
 
-// LaplaceDifferenceTail is an upper bound on P(|A − C| > y) for independent continuous Laplace A of scale a and C of
-// scale c, either of which may be 0, within a relative 1e-12 of it (or a few of the least floats). It is 1, a bound on
-// any probability, where y is negative, or an argument is NaN, or a scale is negative or infinite.
+// LaplaceDifferenceTail returns an upper bound on P(|A − C| > y) for independent continuous Laplace variables A of
+// scale a and C of scale c. A scale may be 0. The relative error is at most 1e-12 (or a few of the least floats).
+// If y is negative, a scale is negative or infinite, or an argument is NaN, it returns 1.
 //
-// With a ≥ c the probability is (a²e^(−y/a) − c²e^(−y/c))/(a² − c²), which cancels as c nears a. Let d =
-// y/c − y/a = y(a − c)/(ac) and φ(d) = (1 − e^(−d))/d, φ(0) = 1. Then a²e^(−y/a) − c²e^(−y/c) =
-// e^(−y/a)·((a² − c²) + c²·d·φ(d)), hence
+// For a ≥ c the probability is (a²e^(−y/a) − c²e^(−y/c))/(a² − c²), which cancels if c is near a. Let d = y/c − y/a
+// = y(a − c)/(ac) and φ(d) = (1 − e^(−d))/d, φ(0) = 1. Then a²e^(−y/a) − c²e^(−y/c) = e^(−y/a)·((a² − c²) +
+// c²·d·φ(d)), hence
 //
 //	P(|A − C| > y) = e^(−y/a)·(1 + y/a · c/(a + c) · φ(d)),
 //
-// in which nothing cancels; at a = c it is e^(−y/a)·(1 + y/(2a)). Proof of the first form: the characteristic
-// function of A − C is 1/((1 + a²t²)(1 + c²t²)) = (a²/(1 + a²t²) − c²/(1 + c²t²))/(a² − c²), a
-// combination of those of the two scales.
+// in which nothing cancels. At a = c it is e^(−y/a)·(1 + y/(2a)). Proof of the first form: the characteristic
+// function of A − C is 1/((1 + a²t²)(1 + c²t²)) = (a²/(1 + a²t²) − c²/(1 + c²t²))/(a² − c²), a combination of those
+// of the two scales.
 func LaplaceDifferenceTail(a, c, y float64) float64 {
-	a, c = max(a, c), min(a, c) // NaN if either is
+	a, c = max(a, c), min(a, c) // NaN if either argument is NaN
 	switch {
 	case !(c >= 0) || math.IsInf(a, 1) || !(y >= 0):
 		return 1
@@ -72,8 +72,8 @@ func LaplaceDifferenceTail(a, c, y float64) float64 {
 	return min(1, exact.MulUp(decay, exact.AddUp(1, growth)))
 }
 
-// phiUp bounds φ at and beyond d ≥ 0 from above: φ(d) = (1 − e^(−d))/d is at most 1 and decreasing, so that a
-// lower bound on its argument will do.
+// phiUp returns an upper bound on φ(x) = (1 − e^(−x))/x for all x ≥ d, where d ≥ 0. φ is at most 1 and decreasing,
+// so a lower bound on the argument suffices.
 func phiUp(d float64) float64 {
 	if d == 0 {
 		return 1
