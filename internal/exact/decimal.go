@@ -1,5 +1,5 @@
-// Package exact holds the arithmetic on which privacy rests: numbers parsed from text without a float in between,
-// integers whose overflow is an error, and functions with directed rounding.
+// Package exact contains the arithmetic on which privacy rests: parsing numbers from text without floats, integer
+// operations that return an error on overflow, and real functions with directed rounding.
 package exact
 
 import (
@@ -9,7 +9,7 @@ import (
 	"strings"
 )
 
-// Limits on a decimal text. They keep every rational small, however hostile the text.
+// Limits on a decimal text. They bound the size of every rational, however hostile the text.
 const (
 	maxDecimalLength   = 64
 	maxDecimalExponent = 64
@@ -18,12 +18,13 @@ const (
 // ErrSyntax reports a text that is not a decimal number.
 var ErrSyntax = errors.New("not a decimal number")
 
-// ErrRange reports a decimal text that is too long, or has too large an exponent.
+// ErrRange reports a number text that is too long, or has too large an exponent.
 var ErrRange = errors.New("number out of range")
 
-// ParseDecimal reads an optionally signed decimal number with an optional fraction and exponent ("-12.50", ".5",
-// "1e-6") as an exact rational. NaN, infinities, hexadecimal, underscores, fractions and surrounding space are
-// ErrSyntax. A text of more than 64 bytes, or an exponent beyond ±64, is ErrRange, decided before any number is built.
+// ParseDecimal parses a decimal number as an exact rational. The number has an optional sign, fraction and exponent
+// ("-12.50", ".5", "1e-6"). NaN, infinities, hexadecimal, underscores, fractions such as 1/2, and surrounding
+// spaces are ErrSyntax. A text of more than 64 bytes, or an exponent beyond ±64, is ErrRange. ParseDecimal checks
+// both limits before it builds a number.
 func ParseDecimal(text string) (*big.Rat, error) {
 	if len(text) > maxDecimalLength {
 		return nil, fmt.Errorf("%w: more than %d characters", ErrRange, maxDecimalLength)
@@ -48,7 +49,7 @@ func ParseDecimal(text string) (*big.Rat, error) {
 	return r, nil
 }
 
-// isMantissa reports [+-]digits[.digits] with at least one digit.
+// isMantissa reports whether s has the form [+-]digits[.digits], with at least one digit.
 func isMantissa(s string) bool {
 	s = trimSign(s)
 	whole, fraction, _ := strings.Cut(s, ".")
@@ -60,7 +61,8 @@ func isExponent(s string) bool {
 	return s != "" && allDigits(s)
 }
 
-// smallExponent reads at most three significant digits, so that "1e999999999" costs nothing.
+// smallExponent reports whether the exponent s is within ±maxDecimalExponent. It reads at most two significant
+// digits, so "1e999999999" costs nothing.
 func smallExponent(s string) bool {
 	s = strings.TrimLeft(trimSign(s), "0")
 	if len(s) > 2 {
@@ -89,7 +91,8 @@ func allDigits(s string) bool {
 	return true
 }
 
-// FormatRat writes r as a decimal if it has a finite one, else as a fraction. ParseRat reads it back.
+// FormatRat formats r as a decimal if it has a finite one, and otherwise as a fraction. ParseRat reads the result
+// exactly.
 func FormatRat(r *big.Rat) string {
 	if n, exact := r.FloatPrec(); exact {
 		return r.FloatString(n)
@@ -97,7 +100,7 @@ func FormatRat(r *big.Rat) string {
 	return r.RatString()
 }
 
-// maxRatLength bounds the text of a rational. Sums of shares of decimals stay far below it.
+// maxRatLength is the greatest length of a rational's text. Sums of shares of decimals stay far below it.
 const maxRatLength = 4096
 
 // ParseRat parses the output of FormatRat exactly: a plain decimal, or a fraction of two decimal integers.

@@ -5,7 +5,7 @@ import (
 	"sync"
 )
 
-// Sqrt is √x. It panics if x may be negative.
+// Sqrt returns √x. It panics if x contains a negative number.
 func (x Interval) Sqrt() Interval {
 	if x.lo.Sign() < 0 {
 		panic("exact: Sqrt of an interval that reaches below 0")
@@ -13,8 +13,9 @@ func (x Interval) Sqrt() Interval {
 	return Interval{sqrtToward(x.lo, big.ToNegativeInf, x.bits()), sqrtToward(x.hi, big.ToPositiveInf, x.bits())}
 }
 
-// sqrtToward bounds √x from one side. It assumes only that big.Float.Sqrt is near √x: it adds or subtracts a
-// relative 2^(4−bits), unless the square, which twice the bits hold exactly, is already on the right side.
+// sqrtToward returns a bound on √x from the side that mode names. It assumes only that big.Float.Sqrt is near √x.
+// It adds or subtracts a relative 2^(4−bits) until the square, which is exact with 2·bits bits, is on the right
+// side.
 func sqrtToward(x *big.Float, mode big.RoundingMode, bits uint) *big.Float {
 	z := toward(mode, bits).Sqrt(x)
 	square := func() *big.Float { return new(big.Float).SetPrec(2*bits).Mul(z, z) }
@@ -28,11 +29,13 @@ func sqrtToward(x *big.Float, mode big.RoundingMode, bits uint) *big.Float {
 	return z
 }
 
-// Pi is π, to bits bits or a few fewer: 20·arctan(1/7) + 8·arctan(3/79) [Euler 1779], each by Euler's series
+// Pi returns π, with a precision of bits bits or a few fewer. It computes 20·arctan(1/7) + 8·arctan(3/79) [Euler
+// 1779], each by Euler's series
 //
 //	arctan x = x/(1+x²) · Σ_k Π_{j≤k} 2j/(2j+1) · yᵏ,  y = x²/(1+x²),
 //
-// whose terms are positive. Here y is 1/50 and 9/6250, so that all terms after one come to less than half of it.
+// whose terms are positive. Here y is 1/50 and 9/6250, so the sum of all terms after any term is less than half of
+// that term.
 func Pi(bits uint) Interval {
 	if known, ok := pis.Load(bits); ok {
 		return known.(Interval)
@@ -58,9 +61,9 @@ func Pi(bits uint) Interval {
 	return found
 }
 
-var pis sync.Map // precision → π: few precisions are used, repeatedly
+var pis sync.Map // from precision to π, because the same few precisions recur
 
-// Log is ln x for x > 0. It panics if x may not be positive.
+// Log returns ln x for x > 0. It panics if x contains 0 or a negative number.
 func (x Interval) Log() Interval {
 	if x.lo.Sign() <= 0 {
 		panic("exact: Log of an interval that reaches 0")
@@ -69,7 +72,8 @@ func (x Interval) Log() Interval {
 	return Interval{logToward(x.lo, big.ToNegativeInf, bits), logToward(x.hi, big.ToPositiveInf, bits)}
 }
 
-// logToward bounds ln x from one side: below 1 it is less a bound of ln 1/x from the other.
+// logToward returns a bound on ln x from the side that mode names. For x < 1 it negates a bound on ln 1/x from the
+// other side.
 func logToward(x *big.Float, mode big.RoundingMode, bits uint) *big.Float {
 	one, other := big.NewFloat(1), big.ToNegativeInf
 	if mode == other {
@@ -82,7 +86,7 @@ func logToward(x *big.Float, mode big.RoundingMode, bits uint) *big.Float {
 	return toward(mode, bits).Neg(log1p(inverse.Sub(inverse, one), other, bits))
 }
 
-// Expm1 is eˣ − 1 for x from 0 to 2²⁰, with its digits where x is small. It panics elsewhere.
+// Expm1 returns eˣ − 1 for x from 0 to 2²⁰. It keeps relative precision for small x. It panics elsewhere.
 func (x Interval) Expm1() Interval {
 	if x.lo.Sign() < 0 {
 		panic("exact: Expm1 of an interval that reaches below 0")
@@ -94,7 +98,7 @@ func (x Interval) Expm1() Interval {
 			e := expToward(x, mode, bits+2)
 			return toward(mode, bits).Sub(e, one)
 		}
-		// Taylor's series, of positive terms each less than half of the one before.
+		// Taylor's series: all terms are positive, and each is less than half of the one before.
 		sum, term := toward(mode, bits), toward(mode, bits).Set(x)
 		for k := int64(2); term.Sign() > 0 && (k == 2 || term.MantExp(nil) > sum.MantExp(nil)-int(bits)-2); k++ {
 			sum.Add(sum, term)

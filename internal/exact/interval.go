@@ -2,44 +2,45 @@ package exact
 
 import "math/big"
 
-// Interval encloses a real number between two floats, ends included. The ends are finite, of any size, and have the
-// precision with which the interval was made. Every operation rounds its lower end down and its upper end up, so the
-// result contains every value of the operation on members of the operands. An Interval never changes.
+// Interval encloses a real number between two floats, ends included. The ends are finite, of any magnitude, and
+// have the precision with which the interval was created. Every operation rounds its lower end down and its upper
+// end up. So the result contains every value that the operation has on members of the operands. An Interval is
+// immutable.
 //
-// Package math/big rounds the four operations correctly in the direction of the result's mode, so no error term has to
-// be estimated. Only exponents beyond ±2³¹ would break that, and callers stay far from them.
+// Package math/big rounds the four basic operations correctly in the direction of the result's mode, so no error
+// terms are needed. Only exponents beyond ±2³¹ would break this, and callers stay far from them.
 type Interval struct {
 	lo, hi *big.Float
 }
 
-// toward returns an empty float that rounds in one direction.
+// toward returns a new float that rounds in the direction of mode.
 func toward(mode big.RoundingMode, bits uint) *big.Float {
 	return new(big.Float).SetPrec(bits).SetMode(mode)
 }
 
-// IntervalOf is the narrowest interval around r with ends of bits bits.
+// IntervalOf returns the narrowest interval around r whose ends have bits bits.
 func IntervalOf(r *big.Rat, bits uint) Interval {
 	return Interval{toward(big.ToNegativeInf, bits).SetRat(r), toward(big.ToPositiveInf, bits).SetRat(r)}
 }
 
-// PointOf is the interval with the float x alone, rounded to bits bits.
+// PointOf returns the interval that contains only the float x, rounded to bits bits.
 func PointOf(x *big.Float, bits uint) Interval {
 	p := new(big.Float).SetPrec(bits).Set(x)
 	return Interval{p, p}
 }
 
-// Lo is a copy of the lower end.
+// Lo returns a copy of the lower end.
 func (x Interval) Lo() *big.Float { return new(big.Float).Set(x.lo) }
 
-// Hi is a copy of the upper end.
+// Hi returns a copy of the upper end.
 func (x Interval) Hi() *big.Float { return new(big.Float).Set(x.hi) }
 
-// Width is hi − lo rounded up.
+// Width returns hi − lo, rounded up.
 func (x Interval) Width() *big.Float { return toward(big.ToPositiveInf, x.bits()).Sub(x.hi, x.lo) }
 
 func (x Interval) bits() uint { return max(x.lo.Prec(), x.hi.Prec()) }
 
-// Add is x + y.
+// Add returns x + y.
 func (x Interval) Add(y Interval) Interval {
 	return Interval{
 		toward(big.ToNegativeInf, x.bits()).Add(x.lo, y.lo),
@@ -47,7 +48,7 @@ func (x Interval) Add(y Interval) Interval {
 	}
 }
 
-// Sub is x − y.
+// Sub returns x − y.
 func (x Interval) Sub(y Interval) Interval {
 	return Interval{
 		toward(big.ToNegativeInf, x.bits()).Sub(x.lo, y.hi),
@@ -55,10 +56,10 @@ func (x Interval) Sub(y Interval) Interval {
 	}
 }
 
-// Mul is x · y.
+// Mul returns x · y.
 func (x Interval) Mul(y Interval) Interval { return x.corners(y, (*big.Float).Mul) }
 
-// Quo is x / y. It panics if y may be 0.
+// Quo returns x / y. It panics if y contains 0.
 func (x Interval) Quo(y Interval) Interval {
 	if y.lo.Sign() <= 0 && y.hi.Sign() >= 0 {
 		panic("exact: division by an interval that holds 0")
@@ -66,7 +67,8 @@ func (x Interval) Quo(y Interval) Interval {
 	return x.corners(y, (*big.Float).Quo)
 }
 
-// corners is an operation that is monotone in each operand, in either direction, so its extremes are at the ends.
+// corners returns the result of an operation that is monotone in each operand. Its extremes are at the ends of the
+// operands.
 func (x Interval) corners(y Interval, operation func(z, a, b *big.Float) *big.Float) Interval {
 	extreme := func(mode big.RoundingMode, beyond int) *big.Float {
 		var found *big.Float

@@ -5,24 +5,25 @@ import (
 	"math/big"
 )
 
-// The tail of the standard normal distribution is evaluated through Mills' ratio R(x) = (1−Φ(x))/φ(x), which
-// neither overflows nor underflows for positive x and keeps its digits in the tail. R falls in x, so the ends of an
-// interval give the ends of the result. At a point x ≥ 0 one of two forms is taken, both of positive terms alone:
+// The tail of the standard normal distribution is computed from Mills' ratio R(x) = (1−Φ(x))/φ(x). R neither
+// overflows nor underflows for positive x, and keeps its precision in the tail. R decreases in x, so the ends of an
+// interval give the ends of the result. At a point x ≥ 0 one of two forms is used, both with positive terms only:
 //
 //	R(x) = √(π/2)·e^(x²/2) − Σ_n x^(2n+1)/(2n+1)!!              [Abramowitz & Stegun 1964, 26.2.11]
 //	R(x) = 1/(x + 1/(x + 2/(x + 3/(x + …))))                   [ibid., 26.2.14; Laplace]
 //
-// The first cancels some 0.72·x² bits, the second needs the more terms the smaller x is.
+// The first form loses some 0.72·x² bits to cancellation. The second needs more terms for smaller x.
 
-// maxNormal bounds the arguments at which e^(x²/2) is evaluated, so that Exp has its range: 1448²/2 = 1 048 352 <
-// 2²⁰.
+// maxNormal is the largest argument at which e^(x²/2) is evaluated. It keeps x²/2 in the range of Exp: 1448²/2 = 1
+// 048 352 < 2²⁰.
 const maxNormal = 1448
 
-// guard bits cover what the operations around a series lose: the square of an x up to maxNormal, and a dozen roundings.
+// guard is the number of extra bits for the operations around a series: the square of an x up to maxNormal, and a
+// dozen roundings.
 const guard = 48
 
-// Mills is Mills' ratio R(x) = (1−Φ(x))/φ(x) of the standard normal distribution, for x ≥ −1448, below which it
-// panics.
+// Mills returns Mills' ratio R(x) = (1−Φ(x))/φ(x) of the standard normal distribution. It panics if x contains a
+// number below −1448.
 func (x Interval) Mills() Interval {
 	bits := x.bits()
 	return Interval{
@@ -31,8 +32,8 @@ func (x Interval) Mills() Interval {
 	}
 }
 
-// NormalTail is 1 − Φ(x), the probability that a standard normal variable is above x. Beyond x = 1448, where it is
-// below e^(−1448²/2), it is all that is from 0 to that.
+// NormalTail returns 1 − Φ(x), the probability that a standard normal variable is above x. For x above 1448, where
+// the probability is below e^(−1448²/2), it returns the interval from 0 to a bound on it.
 func (x Interval) NormalTail() Interval {
 	bits := x.bits()
 	return Interval{
@@ -41,18 +42,18 @@ func (x Interval) NormalTail() Interval {
 	}
 }
 
-// NormalCDF is Φ(x), the probability that a standard normal variable is at most x.
+// NormalCDF returns Φ(x), the probability that a standard normal variable is at most x.
 func (x Interval) NormalCDF() Interval {
 	return Interval{new(big.Float).Neg(x.hi), new(big.Float).Neg(x.lo)}.NormalTail()
 }
 
-// NormalDensity is φ(x) = e^(−x²/2)/√(2π), for |x| ≤ 1448, beyond which it panics.
+// NormalDensity returns φ(x) = e^(−x²/2)/√(2π). It panics if |x| may exceed 1448.
 func (x Interval) NormalDensity() Interval {
 	half, pi := IntervalOf(big.NewRat(-1, 2), x.bits()), Pi(x.bits())
 	return x.Mul(x).Mul(half).Exp().Quo(pi.Add(pi).Sqrt())
 }
 
-// Erfc is the complementary error function, 2·(1 − Φ(x√2)).
+// Erfc returns the complementary error function, 2·(1 − Φ(x√2)).
 func (x Interval) Erfc() Interval {
 	bits := x.bits() + guard
 	two := IntervalOf(big.NewRat(2, 1), bits)
@@ -60,7 +61,7 @@ func (x Interval) Erfc() Interval {
 	return Interval{toward(big.ToNegativeInf, x.bits()).Set(wide.lo), toward(big.ToPositiveInf, x.bits()).Set(wide.hi)}
 }
 
-// normalTailAt is 1 − Φ at a point.
+// normalTailAt returns 1 − Φ(x) at a point x.
 func normalTailAt(x *big.Float, bits uint) Interval {
 	one := PointOf(big.NewFloat(1), bits)
 	limit := big.NewFloat(maxNormal)
@@ -74,7 +75,8 @@ func normalTailAt(x *big.Float, bits uint) Interval {
 	return PointOf(x, max(bits, x.Prec())).NormalDensity().Mul(millsAt(x, bits))
 }
 
-// millsAt is R at a point. Below 0 it is 1/φ(x) − R(−x), of which the first is at least twice the second.
+// millsAt returns R(x) at a point x. For x < 0 it is 1/φ(x) − R(−x), where the first term is at least twice the
+// second.
 func millsAt(x *big.Float, bits uint) Interval {
 	if x.Sign() < 0 {
 		one := PointOf(big.NewFloat(1), bits)
@@ -82,13 +84,13 @@ func millsAt(x *big.Float, bits uint) Interval {
 		return one.Quo(PointOf(up, max(bits, x.Prec())).NormalDensity()).Sub(millsAt(up, bits))
 	}
 	if f, _ := x.Float64(); 2*f*f < float64(bits) {
-		return millsSeries(x, bits+bits/2) // for x² below bits/2 cancels less than 0.37·bits + 8
+		return millsSeries(x, bits+bits/2) // for x² below bits/2, cancellation loses less than 0.37·bits + 8 bits
 	}
 	return millsFraction(x, bits)
 }
 
-// millsSeries is the first form. From the term on that is less than half of the one before, all that follow come to
-// less than the last.
+// millsSeries computes the first form of R. Once a term is less than half of the one before, the sum of all later
+// terms is less than that term.
 func millsSeries(x *big.Float, bits uint) Interval {
 	square := PointOf(x, max(bits, x.Prec()))
 	square = square.Mul(square)
@@ -112,15 +114,15 @@ func millsSeries(x *big.Float, bits uint) Interval {
 	return whole.Sub(Interval{side(big.ToNegativeInf, square.lo), side(big.ToPositiveInf, square.hi)})
 }
 
-// millsFraction is the second form, from the inside out. u_k = x + k/u_{k+1} lies between x and x + k/x, whatever
-// follows, and each step from u_{k+1} to u_k narrows what is known by about k/u². Too few steps would give a wider
-// result, not a wrong one.
+// millsFraction computes the second form of R, from the innermost fraction outwards. u_k = x + k/u_{k+1} lies
+// between x and x + k/x, whatever u_{k+1} is. Each step from u_{k+1} to u_k narrows the interval by a factor of
+// about k/u². Too few steps would give a wider result, not a wrong one.
 func millsFraction(x *big.Float, bits uint) Interval {
 	f, _ := x.Float64()
 	f = min(f, 1e9)
 	steps := int64(2)
 	for known := 0.0; known < float64(bits); steps++ {
-		u := f/2 + math.Sqrt(f*f/4+float64(steps)) // about u = x + k/u
+		u := f/2 + math.Sqrt(f*f/4+float64(steps)) // about u, the solution of u = x + k/u
 		known += math.Log2(u * u / float64(steps))
 	}
 	down, up := big.ToNegativeInf, big.ToPositiveInf

@@ -8,7 +8,7 @@ import (
 
 // FloorRat returns ⌊r⌋, the largest integer not above r.
 func FloorRat(r *big.Rat) *big.Int {
-	// Euclidean division, which is the floor since the denominator is positive
+	// Div is Euclidean division, which is the floor because the denominator is positive
 	return new(big.Int).Div(r.Num(), r.Denom())
 }
 
@@ -19,16 +19,18 @@ func CeilRat(r *big.Rat) *big.Int {
 	return n.Neg(n)
 }
 
-// FloatDown returns the largest float not above r: −Inf where r is below every finite float.
+// FloatDown returns the largest float64 not above r. It is −Inf if r is below every finite float64.
 func FloatDown(r *big.Rat) float64 {
-	f, _ := r.Float64() // the nearest float, or ±Inf; "exact" is said of 2⁻¹⁰⁷⁶ too, which gives 0 (Go 1.26)
+	// The nearest float64, or ±Inf. The second result, "exact", is unreliable: Go 1.26 returns 0 and true for
+	// 2⁻¹⁰⁷⁶.
+	f, _ := r.Float64()
 	if compare(f, r) <= 0 {
 		return f
 	}
 	return math.Nextafter(f, math.Inf(-1))
 }
 
-// FloatUp returns the smallest float not below r: +Inf where r is above every finite float.
+// FloatUp returns the smallest float64 not below r. It is +Inf if r is above every finite float64.
 func FloatUp(r *big.Rat) float64 {
 	f, _ := r.Float64()
 	if compare(f, r) >= 0 {
@@ -37,7 +39,7 @@ func FloatUp(r *big.Rat) float64 {
 	return math.Nextafter(f, math.Inf(1))
 }
 
-// compare is the sign of f − r. f is not a NaN.
+// compare returns the sign of f − r. f must not be NaN.
 func compare(f float64, r *big.Rat) int {
 	switch {
 	case math.IsInf(f, 1):
@@ -48,8 +50,8 @@ func compare(f float64, r *big.Rat) int {
 	if f == 0 {
 		return -r.Sign()
 	}
-	// f is m·2^e for an integer m, so that f − r has the sign of m·2^e·denominator − numerator: no fraction is
-	// reduced on the way.
+	// f is m·2^e for an integer m, so f − r has the sign of m·2^e·denominator − numerator. This avoids reducing a
+	// fraction.
 	fraction, e := math.Frexp(f)
 	m := int64(fraction * (1 << 53))
 	zeros := bits.TrailingZeros64(uint64(m))
@@ -74,7 +76,7 @@ func onGrid(r *big.Rat, places int, round func(*big.Rat) *big.Int) *big.Rat {
 	return step.Mul(step, new(big.Rat).SetInt(round(new(big.Rat).Quo(r, step))))
 }
 
-// DecimalStep is 10^−places, exactly.
+// DecimalStep returns 10^−places, exactly.
 func DecimalStep(places int) *big.Rat {
 	step := new(big.Rat).SetInt(new(big.Int).Exp(big.NewInt(10), big.NewInt(int64(max(places, -places))), nil))
 	if places > 0 {
@@ -83,14 +85,14 @@ func DecimalStep(places int) *big.Rat {
 	return step
 }
 
-// FloorDigits rounds r > 0 down to so many significant decimal digits.
+// FloorDigits rounds r > 0 down to the given number of significant decimal digits.
 func FloorDigits(r *big.Rat, digits int) *big.Rat { return FloorDecimal(r, places(r, digits)) }
 
-// CeilDigits rounds r > 0 up to so many significant decimal digits.
+// CeilDigits rounds r > 0 up to the given number of significant decimal digits.
 func CeilDigits(r *big.Rat, digits int) *big.Rat { return CeilDecimal(r, places(r, digits)) }
 
-// Shortened rounds a number that is written at length to six digits, by FloorDigits or CeilDigits; what is short, or
-// not above 0, stays.
+// Shortened rounds a number in text form to six significant digits, where round is FloorDigits or CeilDigits. It
+// returns the text unchanged if it has at most 8 bytes, is not a number, or is not above 0.
 func Shortened(text string, round func(*big.Rat, int) *big.Rat) string {
 	r, err := ParseRat(text)
 	if len(text) <= 8 || err != nil || r.Sign() <= 0 {
@@ -99,7 +101,7 @@ func Shortened(text string, round func(*big.Rat, int) *big.Rat) string {
 	return FormatRat(round(r, 6))
 }
 
-// places is how many decimal places show so many digits of r > 0.
+// places returns the number of decimal places that show the given number of significant digits of r > 0.
 func places(r *big.Rat, digits int) int {
 	one, ten := big.NewRat(1, 1), big.NewRat(10, 1)
 	x := new(big.Rat).Set(r)

@@ -2,18 +2,18 @@ package exact
 
 import "math"
 
-// The functions below bound a real result from the side their name says: …Up returns a float not below the real
-// result of the operation on the operands, …Down one not above it. Each takes the correctly rounded result and, by an
-// error term that is computed exactly, moves it by one float only where it lies on the wrong side; where the error term
-// itself might underflow, it moves always. So the result is at most one float wider than need be, and exact results
-// stay as they are.
+// Each function below rounds an operation on floats to the side that its name states: …Up returns a float that is
+// at least the real result, …Down one that is at most the real result. Each takes the correctly rounded result and
+// computes its error term exactly. It moves the result by one float only if it is on the wrong side. If the error
+// term might underflow, it always moves the result. So the result is at most one float wider than necessary, and
+// exact results stay unchanged.
 //
-// Finite operands never give an infinity on the wrong side: a sum beyond the largest finite float is that float rounded
-// down, and +Inf rounded up. Infinite operands, NaN and division by zero behave as in IEEE 754.
+// Finite operands never give an infinity on the wrong side. A sum beyond the largest finite float is rounded down
+// to that float, and rounded up to +Inf. Infinite operands, NaN and division by zero behave as in IEEE 754.
 
-// tiny is the magnitude below which the error of a product or a quotient may be no float. The error of a product p is a
-// multiple of 2^−106·|p|, that of a quotient a/b leaves a remainder that is a multiple of 2^−106·|a|, and the
-// least positive float is 2^−1074: beyond 2^−968 both are floats.
+// tiny is the magnitude below which the error term of a product or a quotient may not be a float. The error of a
+// product p is a multiple of 2^−106·|p|. A quotient a/b leaves a remainder that is a multiple of 2^−106·|a|. The
+// least positive float is 2^−1074. So both are floats above 2^−968.
 const tiny = 0x1p-960
 
 // AddUp returns a + b rounded up.
@@ -52,7 +52,7 @@ func addTo(a, b, direction float64) float64 {
 }
 
 func mulTo(a, b, direction float64) float64 {
-	p := float64(a * b) // the conversion keeps the compiler from fusing
+	p := float64(a * b) // the conversion prevents the compiler from fusing operations
 	if math.IsInf(a, 0) || math.IsInf(b, 0) || math.IsNaN(p) || a == 0 || b == 0 {
 		return p
 	}
@@ -70,14 +70,14 @@ func divTo(a, b, direction float64) float64 {
 	}
 	e := math.NaN()
 	if math.Abs(a) > tiny && math.Abs(q) > tiny {
-		e = math.FMA(-q, b, a) * math.Copysign(1, b) // has the sign of a/b − q
+		e = math.FMA(-q, b, a) * math.Copysign(1, b) // e has the sign of a/b − q
 	}
 	return settle(q, e, direction)
 }
 
-// settle returns f moved by one float in a direction (an infinity), unless its error e, which has the sign of the real
-// result less f, shows that f is on that side already. A NaN or an infinity stands for an unknown error. An infinite f
-// is an overflow of finite operands.
+// settle returns f, moved by one float in the given direction (an infinity), unless f is on that side of the real
+// result already. e has the sign of the real result minus f. An e that is NaN or infinite means that the sign is
+// unknown. An infinite f results from an overflow of finite operands.
 func settle(f, e, direction float64) float64 {
 	unknown := math.IsNaN(e) || math.IsInf(e, 0)
 	switch {
@@ -86,7 +86,7 @@ func settle(f, e, direction float64) float64 {
 	case math.IsInf(f, 0):
 		return math.Nextafter(f, direction) // the largest finite float, or the least
 	case unknown && f == 0 && math.Signbit(f) != math.Signbit(direction):
-		return f // an underflow: the real result has the sign of the zero
+		return f // underflow: the real result has the sign of the zero
 	case unknown, e > 0 && direction > 0, e < 0 && direction < 0:
 		return math.Nextafter(f, direction)
 	}

@@ -2,7 +2,7 @@ package exact
 
 import "math/big"
 
-// Log1p is ln(1 + x) for x ≥ 0. It panics where x may be negative.
+// Log1p returns ln(1 + x) for x ≥ 0. It panics if x contains a negative number.
 func (x Interval) Log1p() Interval {
 	if x.lo.Sign() < 0 {
 		panic("exact: Log1p of an interval that reaches below 0")
@@ -11,9 +11,10 @@ func (x Interval) Log1p() Interval {
 	return Interval{log1p(x.lo, big.ToNegativeInf, bits), log1p(x.hi, big.ToPositiveInf, bits)}
 }
 
-// log1p bounds ln(1+x), x ≥ 0, from one side. With 1 + x = m·2ᵉ, 1 ≤ m < 2, it is e·ln 2 +
-// 2·artanh((m−1)/(m+1)); below 1 the argument is x/(2+x), so that small results keep their digits. All is positive
-// and increasing in x but for the denominators, which are rounded the other way.
+// log1p returns a bound on ln(1+x) for x ≥ 0, from the side that mode names. With 1 + x = m·2ᵉ, 1 ≤ m < 2, the
+// value is e·ln 2 + 2·artanh((m−1)/(m+1)). For x < 1 the argument of artanh is x/(2+x), which keeps the precision
+// of small results. All terms are positive and increase in x, except the denominators, which are rounded to the
+// other side.
 func log1p(x *big.Float, mode big.RoundingMode, bits uint) *big.Float {
 	other := big.ToNegativeInf
 	if mode == other {
@@ -36,8 +37,9 @@ func log1p(x *big.Float, mode big.RoundingMode, bits uint) *big.Float {
 
 func double(x *big.Float) *big.Float { return x.SetMantExp(x, 1) }
 
-// artanh bounds Σ t²ᵏ⁺¹/(2k+1), for 0 ≤ t < 0.4, from one side. Every term is positive, so a partial sum is a
-// lower bound; what follows a power p = t²ᵏ⁺¹ sums to at most p/(1−t²) < 2p, which the upper bound adds.
+// artanh returns a bound on Σ t²ᵏ⁺¹/(2k+1) for 0 ≤ t < 0.4, from the side that mode names. Every term is positive,
+// so a partial sum is a lower bound. The terms from a power p = t²ᵏ⁺¹ on sum to at most p/(1−t²) < 2p, which the
+// upper bound adds.
 func artanh(t *big.Float, mode big.RoundingMode, bits uint) *big.Float {
 	sum, power, square := toward(mode, bits), toward(mode, bits).Set(t), toward(mode, bits).Mul(t, t)
 	for k := int64(1); power.Sign() > 0 && (k == 1 || power.MantExp(nil) > sum.MantExp(nil)-int(bits)-2); k += 2 {
@@ -50,20 +52,21 @@ func artanh(t *big.Float, mode big.RoundingMode, bits uint) *big.Float {
 	return sum
 }
 
-// maxExponent bounds the argument of Exp.
+// maxExponent is the largest magnitude of Exp's argument.
 const maxExponent = 1 << 20
 
-// Exp is eˣ for |x| ≤ 2²⁰, beyond which it panics.
+// Exp returns eˣ for |x| ≤ 2²⁰. It panics for larger |x|.
 func (x Interval) Exp() Interval {
 	return Interval{expToward(x.lo, big.ToNegativeInf, x.bits()), expToward(x.hi, big.ToPositiveInf, x.bits())}
 }
 
-// expToward bounds eˣ from one side: below 0 it is one over a bound of e⁻ˣ from the other.
+// expToward returns a bound on eˣ, from the side that mode names. For x < 0 it is the reciprocal of a bound on e⁻ˣ
+// from the other side.
 func expToward(x *big.Float, mode big.RoundingMode, bits uint) *big.Float {
 	if new(big.Float).Abs(x).Cmp(big.NewFloat(maxExponent)) > 0 {
 		panic("exact: Exp beyond its range")
 	}
-	// Squaring loses up to a bit each time, of which there are at most 30.
+	// Each squaring loses up to one bit, and there are at most 30 squarings.
 	inner := bits + 40
 	switch {
 	case x.Sign() >= 0:
@@ -74,8 +77,9 @@ func expToward(x *big.Float, mode big.RoundingMode, bits uint) *big.Float {
 	return toward(mode, bits).Quo(big.NewFloat(1), exp0(new(big.Float).Neg(x), big.ToNegativeInf, inner))
 }
 
-// exp0 bounds eˣ, x ≥ 0, from one side: Taylor's series at y = x/2ˢ < 2⁻⁸, squared s times. Every term is
-// positive; those from yᵏ/k! on sum to less than twice the first.
+// exp0 returns a bound on eˣ for x ≥ 0, from the side that mode names. It evaluates Taylor's series at y = x/2ˢ <
+// 2⁻⁸ and squares the result s times. Every term is positive. The terms from yᵏ/k! on sum to less than twice the
+// first of them.
 func exp0(x *big.Float, mode big.RoundingMode, bits uint) *big.Float {
 	s := max(x.MantExp(nil)+8, 0)
 	y := toward(mode, bits).Set(x)

@@ -36,7 +36,7 @@ func (p *parser) power() (*Number, error) {
 	return y, nil
 }
 
-// digits goes past the decimal digits that follow, and counts them.
+// digits moves past the decimal digits at the current position, and returns their number.
 func (p *parser) digits() int {
 	start := p.at
 	for p.at < len(p.text) && '0' <= p.text[p.at] && p.text[p.at] <= '9' {
@@ -75,7 +75,7 @@ func (p *parser) atom() (*Number, error) {
 	return nil, p.unexpected()
 }
 
-// enclosed reads what parentheses hold.
+// enclosed parses an expression in parentheses.
 func (p *parser) enclosed() (*Number, error) {
 	inside := p.inside()
 	if x, ok := p.memory.known[inside]; ok {
@@ -100,8 +100,8 @@ func (p *parser) enclosed() (*Number, error) {
 	return x, err
 }
 
-// inside is the text from the parenthesis that opens here to the one that closes it; "" if none does, or where nesting
-// makes it costly to look.
+// inside returns the text from the opening parenthesis at the current position to its closing one. It returns "" if
+// there is no closing one, or if nesting is so deep that scanning would be slow.
 func (p *parser) inside() string {
 	open := 0
 	for i := p.at; i < len(p.text) && p.depth < remembered; i++ {
@@ -117,7 +117,7 @@ func (p *parser) inside() string {
 	return ""
 }
 
-// decimal reads digits, a fraction, an exponent.
+// decimal parses digits, with an optional fraction and exponent.
 func (p *parser) decimal() (*Number, error) {
 	start := p.at
 	n := p.digits()
@@ -157,7 +157,7 @@ func (p *parser) decimal() (*Number, error) {
 	return Rat(r), nil
 }
 
-// short is x for a message.
+// short returns x as text for a message, or a description if the text is long.
 func (x *Number) short() string {
 	if text := x.String(); len(text) <= 40 {
 		return text

@@ -8,16 +8,17 @@ import (
 	"dither/internal/exact"
 )
 
-// ErrLog reports a logarithm of a number that is not above 0.
+// ErrLog reports the logarithm of a number that is not above 0.
 var ErrLog = errors.New("logarithm of a number that is not above 0")
 
-// firstBits is the precision, in binary digits, of the first attempt at bounds.
+// firstBits is the precision, in binary digits, of the first attempt at computing bounds.
 const firstBits = 80
 
-// guardBits are the digits beyond those that are wanted: what sums without cancellation lose.
+// guardBits is the number of additional binary digits for the rounding errors of sums without cancellation.
 const guardBits = 16
 
-// Interval contains x, and is narrower than 2^−digits·|x|, however many digits cancel; or the error is ErrSize.
+// Interval returns an interval that contains x and is narrower than 2^−digits·|x|, however many digits cancel. If
+// that takes too long, it returns ErrSize.
 func (w *Work) Interval(x *Number, digits uint) (exact.Interval, error) {
 	for bits := digits + guardBits; ; bits *= 2 {
 		y, err := w.around(x, bits)
@@ -27,7 +28,8 @@ func (w *Work) Interval(x *Number, digits uint) (exact.Interval, error) {
 	}
 }
 
-// narrow reports an interval of that many digits. It ends every search: x is 0 only if it has no terms.
+// narrow reports whether an interval has a relative width below 2^−digits. Every search for a narrow interval ends,
+// because a number with terms is not 0.
 func narrow(x exact.Interval, digits uint) bool {
 	lo, hi, width := x.Lo(), x.Hi(), x.Width()
 	if width.Sign() == 0 {
@@ -36,7 +38,8 @@ func narrow(x exact.Interval, digits uint) bool {
 	return lo.Sign()*hi.Sign() > 0 && width.MantExp(nil) <= min(lo.MantExp(nil), hi.MantExp(nil))-1-int(digits)
 }
 
-// around holds x. It is computed with so many binary digits, of which cancellation may take any number.
+// around returns an interval that contains x, computed with the given number of binary digits. Cancellation may
+// make it any wider.
 func (w *Work) around(x *Number, bits uint) (exact.Interval, error) {
 	num, err := x.num.interval(w, bits)
 	if err != nil || x.den.isOne() {
@@ -49,8 +52,8 @@ func (w *Work) around(x *Number, bits uint) (exact.Interval, error) {
 	return num.Quo(den), nil
 }
 
-// Floats are a float not above x and one not below it: x itself if it is a float, otherwise the two next to it. Either
-// may be infinite. If that takes too long, the error is ErrSize.
+// Floats returns a float64 not above x and one not below it. If x is a float64, both are x. Otherwise they are
+// adjacent. Either may be infinite. If that takes too long, the error is ErrSize.
 func (w *Work) Floats(x *Number) (lower, upper float64, err error) {
 	if r, ok := x.Rat(); ok {
 		return exact.FloatDown(r), exact.FloatUp(r), nil
@@ -58,7 +61,8 @@ func (w *Work) Floats(x *Number) (lower, upper float64, err error) {
 	return narrowed(func(bits uint) (exact.Interval, error) { return w.around(x, bits) })
 }
 
-// narrowed asks for an interval at more and more digits, until there is no float within. With an error come the last floats that are bounds, or 0 and 0.
+// narrowed calls at with increasing precision until no float64 lies strictly inside the interval. On an error it
+// also returns the last bounds that it found, or 0 and 0 if there are none.
 func narrowed(at func(bits uint) (exact.Interval, error)) (lower, upper float64, err error) {
 	for bits := uint(firstBits); ; bits *= 2 {
 		x, err := at(bits)
@@ -71,7 +75,8 @@ func narrowed(at func(bits uint) (exact.Interval, error)) (lower, upper float64,
 	}
 }
 
-// Log are the floats next to ln x, as those of Floats; ErrLog where x ≤ 0; or ErrSize.
+// Log returns bounds on ln x, as Floats does. It returns ErrLog if x ≤ 0, and ErrSize if the computation takes too
+// long.
 func (w *Work) Log(x *Number) (lower, upper float64, err error) {
 	switch sign, err := w.Sign(x); {
 	case err != nil:
@@ -83,7 +88,7 @@ func (w *Work) Log(x *Number) (lower, upper float64, err error) {
 	if x.den.isOne() && len(x.num) == 1 && x.num[0].coefficient.Cmp(unity.num[0].coefficient) == 0 {
 		return exact.FloatDown(x.num[0].exponent), exact.FloatUp(x.num[0].exponent), nil
 	}
-	// ln x = ln(1 + (x − 1)) keeps the digits of an x near 1.
+	// ln x = ln(1 + (x − 1)) keeps the precision if x is near 1.
 	order, err := w.Cmp(x, unity)
 	if err != nil {
 		return 0, 0, err
@@ -94,7 +99,7 @@ func (w *Work) Log(x *Number) (lower, upper float64, err error) {
 			return 0, 0, err
 		}
 		lower, upper, err = w.Log(inverse)
-		return -upper + 0, -lower + 0, err // + 0: no −0
+		return -upper + 0, -lower + 0, err // + 0 turns −0 into 0
 	}
 	more, err := w.Sub(x, unity)
 	if err != nil {
@@ -112,8 +117,8 @@ func (w *Work) Log(x *Number) (lower, upper float64, err error) {
 	})
 }
 
-// LogText writes ln x algebraically if x is a single positive term a·e^r: "0", "1/2", "ln 3", "1/2 + ln 3", "1 - ln
-// 2". Otherwise ok is false.
+// LogText returns ln x as an algebraic text if x is a single positive term a·e^r: "0", "1/2", "ln 3", "1/2 + ln 3",
+// "1 - ln 2". Otherwise ok is false.
 func (x *Number) LogText() (text string, ok bool) {
 	if !x.den.isOne() || len(x.num) != 1 || x.num[0].coefficient.Sign() < 0 {
 		return "", false
@@ -124,7 +129,7 @@ func (x *Number) LogText() (text string, ok bool) {
 	case 0:
 		return ratText(r), true
 	case -1:
-		if r.Sign() == 0 || a.Num().Cmp(big.NewInt(1)) == 0 { // -ln 2 says as much as ln(1/2), and more plainly
+		if r.Sign() == 0 || a.Num().Cmp(big.NewInt(1)) == 0 { // -ln 2 is plainer than ln(1/2)
 			a, sign = new(big.Rat).Inv(a), "-"
 		}
 	}

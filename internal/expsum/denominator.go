@@ -6,25 +6,25 @@ import (
 	"dither/internal/exact"
 )
 
-// denominator is a sum above 0 in the form that Number describes. Many numbers share one, so it remembers the intervals that all of them need: the one at
-// firstBits, and the last of the others.
+// denominator is a sum above 0, in the form that Number describes. Many numbers may share one, so it caches two
+// intervals: the one at firstBits, and the last one at a higher precision.
 type denominator struct {
 	sum
 	first, last atomic.Pointer[kept]
 }
 
-// kept is an interval that was computed with so many binary digits.
+// kept is an interval that was computed with the given number of binary digits.
 type kept struct {
 	bits uint
 	x    exact.Interval
 }
 
-// unit is the denominator of sums.
+// unit is the denominator 1, which all sums share.
 var unit = &denominator{sum: one}
 
 func (d *denominator) isOne() bool { return d == unit }
 
-// interval holds d, computed with so many binary digits or more.
+// interval returns an interval that contains d, computed with at least the given number of binary digits.
 func (d *denominator) interval(w *Work, bits uint) (exact.Interval, error) {
 	place := &d.last
 	if bits <= firstBits {
@@ -40,7 +40,7 @@ func (d *denominator) interval(w *Work, bits uint) (exact.Interval, error) {
 	return x, err
 }
 
-// above is an interval above 0, as there is one in the end: d > 0.
+// above returns an interval that contains d and lies above 0. The search ends because d > 0.
 func (d *denominator) above(w *Work, bits uint) (exact.Interval, error) {
 	for ; ; bits *= 2 {
 		if x, err := d.sum.interval(w, bits); err != nil || x.Lo().Sign() > 0 {

@@ -1,13 +1,15 @@
-// Package expsum holds exact numbers made of rationals and of e to rational powers: quotients of sums
+// Package expsum computes exactly with rationals and rational powers of e. Its numbers are quotients of sums
 //
 //	Σ aᵢ·e^{rᵢ}, all aᵢ and rᵢ rational,
 //
-// which are a field. The probabilities of most mechanisms with finitely many outputs are such numbers, and so is e^ε.
+// which form a field. The probabilities of most mechanisms with finitely many outputs are such numbers, and so is
+// e^ε.
 //
-// By the theorem of Lindemann and Weierstrass the exponentials of different rationals are linearly independent over ℚ
-// [Baker, Transcendental Number Theory, Theorem 1.4]. So a sum whose equal powers are collected is zero if and only if
-// it has no term: equality is decided by algebra. Numbers that are unequal are told apart by intervals that are
-// narrowed until they part, as they must. Nothing here is a float but what is asked for as one, and that is a bound.
+// By the theorem of Lindemann and Weierstrass, the exponentials of different rationals are linearly independent
+// over ℚ [Baker, Transcendental Number Theory, Theorem 1.4]. So a sum whose equal powers are collected is zero if
+// and only if it has no terms: algebra decides equality. Unequal numbers are compared by intervals, which are
+// narrowed until they are disjoint. The package computes exactly. It returns floats only where a caller requests
+// them, and these are bounds.
 package expsum
 
 import (
@@ -17,32 +19,33 @@ import (
 	"sync/atomic"
 )
 
-// ErrSize reports a number with too many or too large terms to compute with.
+// ErrSize reports a number whose terms are too many or too large to compute with, or whose computation takes too
+// long.
 var ErrSize = errors.New("a number too large to compute with exactly")
 
 // ErrZero reports a division by zero.
 var ErrZero = errors.New("division by zero")
 
-// Number is an exact real number, num/den. It never changes.
+// Number is an exact real number, num/den. It is immutable.
 //
-// den is above 0 and reduced as far as is cheap: it is 1 where the number is a sum; else it has several terms, the
-// least of their exponents is 0, and their coefficients are integers without a common divisor. num and den may have
-// common factors all the same, so that one number has several forms. But a number of a single term a·e^r, and so every
-// rational, has one only.
+// den is above 0, and in a reduced form that is cheap to compute. If the number is a sum, den is 1. Otherwise den
+// has several terms, its least exponent is 0, and its coefficients are integers without a common divisor. num and
+// den may still have common factors, so a number can have several forms. But a number with a single term a·e^r, and
+// so every rational, has only one form.
 type Number struct {
 	num sum
 	den *denominator
 
-	// 1/x, once it is known: what is divided by the same number then shares a denominator
+	// cache of 1/x; quotients by the same number then share a denominator
 	inverse atomic.Pointer[Number]
 }
 
 func number(num sum, den *denominator) *Number { return &Number{num: num, den: den} }
 
-// Rat is r as a number.
+// Rat returns r as a Number.
 func Rat(r *big.Rat) *Number { return number(monomial(r, new(big.Rat)), unit) }
 
-// Exp is e^r; ErrSize where |r| is beyond 10,000.
+// Exp returns e^r. It returns ErrSize if |r| is above 10,000, or r is too long a fraction.
 func Exp(r *big.Rat) (*Number, error) {
 	if new(big.Rat).Abs(r).Cmp(big.NewRat(maxPower, 1)) > 0 {
 		return nil, fmt.Errorf("%w: e to a power beyond ±%d", ErrSize, maxPower)
@@ -53,13 +56,13 @@ func Exp(r *big.Rat) (*Number, error) {
 	return number(monomial(big.NewRat(1, 1), r), unit), nil
 }
 
-// Limits of what Exp takes.
+// Limits on the argument of Exp.
 const (
 	maxPower     = 10_000
 	maxPowerBits = 256
 )
 
-// quotient is num/den in the form that Number describes.
+// quotient returns num/den in the form that Number describes.
 func (w *Work) quotient(num, den sum) (*Number, error) {
 	switch len(den) {
 	case 0:
@@ -91,7 +94,7 @@ func (w *Work) quotient(num, den sum) (*Number, error) {
 	return w.reduced(num.times(t), &denominator{sum: den})
 }
 
-// reduced is num/den where den has its form already.
+// reduced returns num/den, where den already has the form that Number describes.
 func (w *Work) reduced(num sum, den *denominator) (*Number, error) {
 	switch {
 	case den == unit:
@@ -108,7 +111,7 @@ func (w *Work) reduced(num sum, den *denominator) (*Number, error) {
 	return number(num, den), num.check()
 }
 
-// Add is x + y; or ErrSize.
+// Add returns x + y, or ErrSize.
 func (w *Work) Add(x, y *Number) (*Number, error) {
 	if x.Alike(y) {
 		if err := w.spend(x.num.eachCost() + y.num.eachCost()); err != nil {
@@ -134,8 +137,8 @@ func (w *Work) Add(x, y *Number) (*Number, error) {
 	return w.quotient(left.plus(right), den)
 }
 
-// Sum is Σ xᵢ, of which it takes the storage; or ErrSize. It adds up in pairs, and pairs of pairs, so that many
-// powers of e are not merged one by one.
+// Sum returns Σ xᵢ, or ErrSize. It overwrites xs. It adds in pairs, and pairs of pairs, so that a long sum is not
+// merged with one term at a time.
 func (w *Work) Sum(xs []*Number) (*Number, error) {
 	if len(xs) == 0 {
 		return number(nil, unit), nil
@@ -156,13 +159,13 @@ func (w *Work) Sum(xs []*Number) (*Number, error) {
 	return xs[0], nil
 }
 
-// Neg is −x.
+// Neg returns −x.
 func (x *Number) Neg() *Number { return number(x.num.neg(), x.den) }
 
-// Sub is x − y; or ErrSize.
+// Sub returns x − y, or ErrSize.
 func (w *Work) Sub(x, y *Number) (*Number, error) { return w.Add(x, y.Neg()) }
 
-// Mul is x · y; or ErrSize.
+// Mul returns x · y, or ErrSize.
 func (w *Work) Mul(x, y *Number) (*Number, error) {
 	num, err := x.num.mul(w, y.num)
 	switch {
@@ -180,7 +183,7 @@ func (w *Work) Mul(x, y *Number) (*Number, error) {
 	return w.quotient(num, den)
 }
 
-// Quo is x / y; ErrZero where y is 0; or ErrSize.
+// Quo returns x / y. It returns ErrZero if y is 0, or ErrSize.
 func (w *Work) Quo(x, y *Number) (*Number, error) {
 	if !y.den.isOne() && x.Alike(y) {
 		return w.quotient(x.num, y.num)
@@ -198,10 +201,10 @@ func (w *Work) Quo(x, y *Number) (*Number, error) {
 	return w.Mul(x, inverse)
 }
 
-// Sign is −1, 0 or 1; or ErrSize.
+// Sign returns the sign of x as −1, 0 or 1, or ErrSize.
 func (w *Work) Sign(x *Number) (int, error) { return x.num.sign(w) }
 
-// Cmp compares two numbers: −1, 0 or 1; or ErrSize.
+// Cmp compares two numbers and returns −1, 0 or 1, or ErrSize.
 func (w *Work) Cmp(x, y *Number) (int, error) {
 	if x.Alike(y) {
 		if err := w.spend(x.num.eachCost() + y.num.eachCost()); err != nil {
@@ -209,7 +212,7 @@ func (w *Work) Cmp(x, y *Number) (int, error) {
 		}
 		return x.num.plus(y.num.neg()).sign(w)
 	}
-	a, err := w.around(x, firstBits) // most numbers that differ do so here
+	a, err := w.around(x, firstBits) // these intervals separate most unequal numbers
 	if err != nil {
 		return 0, err
 	}
@@ -236,7 +239,7 @@ func (w *Work) Cmp(x, y *Number) (int, error) {
 	return left.plus(right.neg()).sign(w)
 }
 
-// Rat is x as a rational. ok is false if it is none.
+// Rat returns x as a rational. ok is false if x is not rational.
 func (x *Number) Rat() (r *big.Rat, ok bool) {
 	switch {
 	case len(x.num) == 0:
@@ -247,18 +250,18 @@ func (x *Number) Rat() (r *big.Rat, ok bool) {
 	return nil, false
 }
 
-// IsZero reports that x is 0.
+// IsZero reports whether x is 0.
 func (x *Number) IsZero() bool { return len(x.num) == 0 }
 
-// Terms counts the powers of e that x is made of.
+// Terms returns the number of terms a·e^r in x's numerator and denominator.
 func (x *Number) Terms() int { return len(x.num) + len(x.den.sum) }
 
-// Words are the machine words of the largest coefficient and exponent that x is made of.
+// Words returns the number of machine words of the largest term in x.
 func (x *Number) Words() int {
 	num, _ := x.num.words()
 	den, _ := x.den.words()
 	return int(max(num, den))
 }
 
-// Alike reports that x and y have the same denominator, so that adding them does not enlarge it.
+// Alike reports whether x and y have the same denominator. Adding such numbers does not enlarge the denominator.
 func (x *Number) Alike(y *Number) bool { return x.den == y.den || x.den.equal(y.den.sum) }

@@ -7,7 +7,7 @@ import (
 	"dither/internal/exact"
 )
 
-// String writes x as Parse reads it: "1/3", "0.25", "exp(1)/(200 + exp(1))".
+// String returns x as text that Parse can read: "1/3", "0.25", "exp(1)/(200 + exp(1))".
 func (x *Number) String() string {
 	if x.den.isOne() {
 		return x.num.String()
@@ -39,7 +39,7 @@ func (s sum) String() string {
 	return b.String()
 }
 
-// String writes a term whose coefficient is above 0.
+// String returns a term with a coefficient above 0 as text.
 func (t term) String() string {
 	power := "exp(" + ratText(t.exponent) + ")"
 	switch {
@@ -51,7 +51,7 @@ func (t term) String() string {
 	return ratText(t.coefficient) + "*" + power
 }
 
-// ratText is a rational as people write it: 0.25 as a decimal that is short, else as the fraction.
+// ratText returns a rational as text: as a decimal if that is short, such as 0.25, and otherwise as a fraction.
 func ratText(r *big.Rat) string {
 	if text := exact.FormatRat(r); len(text) <= len(r.RatString()) || len(text) <= shortDecimal {
 		return text

@@ -8,28 +8,30 @@ import (
 	"unicode/utf8"
 )
 
-// ErrSyntax reports a text that is no number.
+// ErrSyntax reports a text that is not a number.
 var ErrSyntax = errors.New("not a number")
 
-// Limits of a text.
+// Limits on a text.
 const (
 	maxText    = 1 << 16
 	maxDepth   = 64
-	maxDigits  = 1100 // of a decimal: as many as a float's has
-	maxDecimal = 1100 // the power of ten of a decimal
-	maxRaised  = 64   // the power after ^
+	maxDigits  = 1100 // digits of a decimal, enough for every float64
+	maxDecimal = 1100 // the exponent of a decimal
+	maxRaised  = 64   // the integer after ^
 )
 
-// Parse reads a number: decimals ("0.25", "1e-3"), + - * /, parentheses, exp(r) of a rational r, and ^ with an integer of up to ±64:
+// Parse parses a number. The syntax has decimals ("0.25", "1e-3"), + - * /, parentheses, exp(r) with a rational r,
+// and ^ with an integer of up to ±64:
 //
 //	1/3   exp(1)/(200 + exp(1))   (1 - exp(-0.5))^2/2
 //
-// Spaces may stand between the parts. As elsewhere ^ binds more strongly than a sign, and a sign than * and /.
-// What is no such text, NaN and infinities among them, is ErrSyntax; a division by zero is ErrZero; a text of more than 65,536 bytes, or one
-// whose number would be larger than is computed with, or take longer than about a second, is ErrSize, before it is built.
+// Spaces may separate the parts. ^ binds more strongly than a sign, and a sign more strongly than * and /. Any
+// other text is ErrSyntax, including NaN and infinities. A division by zero is ErrZero. ErrSize reports a text of
+// more than 65,536 bytes, a number that is too large, and a computation that would take longer than about a second.
+// Parse returns ErrSize before it builds the number.
 func Parse(text string) (*Number, error) { return new(Memory).Parse(text) }
 
-// parser reads a text from its byte at on. depth counts what is open.
+// parser parses text from the byte position at. depth is the number of open parentheses and signs.
 type parser struct {
 	text      string
 	at, depth int
@@ -37,7 +39,7 @@ type parser struct {
 	work      *Work
 }
 
-// next is the byte that follows, beyond spaces; 0 at the end.
+// next skips spaces and returns the next byte, or 0 at the end.
 func (p *parser) next() byte {
 	for p.at < len(p.text) && (p.text[p.at] == ' ' || p.text[p.at] == '\t') {
 		p.at++
@@ -48,7 +50,7 @@ func (p *parser) next() byte {
 	return p.text[p.at]
 }
 
-// takes one of some bytes, if it follows; 0 if none does.
+// take consumes and returns the next byte if it is among the given ones. Otherwise it returns 0.
 func (p *parser) take(among string) byte {
 	c := p.next()
 	if c == 0 || strings.IndexByte(among, c) < 0 {
@@ -58,7 +60,7 @@ func (p *parser) take(among string) byte {
 	return c
 }
 
-// unexpected is the error at what follows.
+// unexpected returns the error for the text at the current position.
 func (p *parser) unexpected() error {
 	if p.next() == 0 && p.at == len(p.text) {
 		return fmt.Errorf("%w: it ends too early", ErrSyntax)
@@ -72,7 +74,7 @@ func (p *parser) unexpected() error {
 	)
 }
 
-// opened counts one more level of nesting.
+// opened adds a level of nesting. It returns ErrSize if the nesting is too deep.
 func (p *parser) opened() error {
 	if p.depth++; p.depth > maxDepth {
 		return fmt.Errorf("%w: nested more than %d deep", ErrSize, maxDepth)

@@ -6,33 +6,34 @@ import (
 	"dither/internal/exact"
 )
 
-// The methods of Number do one operation each, with a limit of its own.
+// Each method of Number below does one operation with a work limit of its own. See the methods of Work.
 
-// Add is x + y; or ErrSize.
+// Add returns x + y, or ErrSize.
 func (x *Number) Add(y *Number) (*Number, error) { return atOnce().Add(x, y) }
 
-// Sub is x − y; or ErrSize.
+// Sub returns x − y, or ErrSize.
 func (x *Number) Sub(y *Number) (*Number, error) { return atOnce().Sub(x, y) }
 
-// Mul is x · y; or ErrSize.
+// Mul returns x · y, or ErrSize.
 func (x *Number) Mul(y *Number) (*Number, error) { return atOnce().Mul(x, y) }
 
-// Quo is x / y; ErrZero where y is 0; or ErrSize.
+// Quo returns x / y. It returns ErrZero if y is 0, or ErrSize.
 func (x *Number) Quo(y *Number) (*Number, error) { return atOnce().Quo(x, y) }
 
-// Cmp compares two numbers: −1, 0 or 1; or ErrSize.
+// Cmp compares two numbers and returns −1, 0 or 1, or ErrSize.
 func (x *Number) Cmp(y *Number) (int, error) { return atOnce().Cmp(x, y) }
 
-// Log is Work.Log.
+// Log returns bounds on ln x: see Work.Log.
 func (x *Number) Log() (lower, upper float64, err error) { return atOnce().Log(x) }
 
-// Sign is −1, 0 or 1, without a limit: it is for numbers that no stranger wrote.
+// Sign returns the sign of x as −1, 0 or 1. It has no work limit, so x must not come from an untrusted source.
 func (x *Number) Sign() int {
 	sign, _ := NewWork(math.MaxInt64).Sign(x) // more than any number takes
 	return sign
 }
 
-// Floats are those of Work.Floats. Where finding them takes too long they are further apart, but around x all the same.
+// Floats returns a lower and an upper bound on x: see Work.Floats. If finding adjacent floats takes too long, the
+// bounds are wider, but valid.
 func (x *Number) Floats() (lower, upper float64) {
 	lower, upper, err := atOnce().Floats(x)
 	if err != nil && lower == 0 && upper == 0 {
@@ -41,5 +42,5 @@ func (x *Number) Floats() (lower, upper float64) {
 	return lower, upper
 }
 
-// Interval is that of Work.Interval.
+// Interval returns an interval that contains x: see Work.Interval.
 func (x *Number) Interval(digits uint) (exact.Interval, error) { return atOnce().Interval(x, digits) }

@@ -11,19 +11,20 @@ import (
 // term is coefficient·e^exponent.
 type term struct{ coefficient, exponent *big.Rat }
 
-// sum is Σ of terms: by exponent, ascending, no two with the same, no coefficient 0. Sums and what they hold are never changed.
+// sum is a sum of terms in ascending order of their exponents, which are distinct. No coefficient is 0. A sum and
+// the numbers in it are never changed.
 type sum []term
 
-// Limits of a sum. They bound what it holds in memory; how long an operation takes is bounded by Work.
+// Limits on a sum's memory. Work limits the time of operations.
 const (
 	maxTerms     = 2048
 	maxProducts  = 1 << 18
-	maxBits      = 1 << 16 // of a coefficient
-	maxExponent  = 1 << 18 // exact.Interval takes e to powers of up to 2²⁰
+	maxBits      = 1 << 16 // binary digits of a coefficient's numerator and denominator
+	maxExponent  = 1 << 18 // the largest exponent; Exp of exact.Interval accepts arguments of up to 2²⁰
 	maxExpDenoms = 1 << 12 // binary digits of an exponent's denominator
 )
 
-// one is 1. Nothing that it holds is changed.
+// one is the sum 1. It must not be changed.
 var one = sum{{big.NewRat(1, 1), new(big.Rat)}}
 
 func monomial(coefficient, exponent *big.Rat) sum {
@@ -33,7 +34,7 @@ func monomial(coefficient, exponent *big.Rat) sum {
 	return sum{{coefficient, exponent}}
 }
 
-// check reports a sum beyond the limits.
+// check returns ErrSize if the sum exceeds the limits.
 func (s sum) check() error {
 	if len(s) > maxTerms {
 		return fmt.Errorf("%w: more than %d powers of e", ErrSize, maxTerms)
@@ -55,10 +56,10 @@ func (s sum) equal(o sum) bool {
 	})
 }
 
-// same reports equal rationals. They are reduced, so nothing needs to be multiplied.
+// same reports whether a and b are equal. Both are reduced, so comparing the parts suffices.
 func same(a, b *big.Rat) bool { return a.Num().Cmp(b.Num()) == 0 && a.Denom().Cmp(b.Denom()) == 0 }
 
-// plus is s + o, a merge.
+// plus returns s + o. It merges the ordered terms.
 func (s sum) plus(o sum) sum {
 	out := make(sum, 0, len(s)+len(o))
 	for len(s) > 0 && len(o) > 0 {
@@ -85,7 +86,7 @@ func (s sum) neg() sum {
 	return out
 }
 
-// times is s·t, whose order is that of s.
+// times returns s·t, which has the order of s.
 func (s sum) times(t term) sum {
 	out := make(sum, len(s))
 	for i, u := range s {
@@ -94,7 +95,7 @@ func (s sum) times(t term) sum {
 	return out
 }
 
-// mul is s·o; or ErrSize.
+// mul returns s·o, or ErrSize.
 func (s sum) mul(w *Work, o sum) (sum, error) {
 	if err := w.spend(productCost(s, o)); err != nil {
 		return nil, err
@@ -131,7 +132,8 @@ func (t term) inverse() term {
 	return term{new(big.Rat).Inv(t.coefficient), new(big.Rat).Neg(t.exponent)}
 }
 
-// over is the term t with s = t·o, where there is one. Since sums have no divisors of zero, s/o is a single term only then.
+// over returns the term t with s = t·o. ok is false if there is none. Sums have no zero divisors, so s/o is a
+// single term only in this case.
 func (s sum) over(o sum) (t term, ok bool) {
 	if len(s) == 0 || len(s) != len(o) {
 		return t, false
@@ -140,7 +142,8 @@ func (s sum) over(o sum) (t term, ok bool) {
 	return t, s.equal(o.times(t))
 }
 
-// content is the term whose quotient has integer coefficients without a common divisor, and 0 for its least exponent; or ErrSize.
+// content returns the term t for which s/t has integer coefficients without a common divisor and 0 as its least
+// exponent, or ErrSize.
 func (s sum) content(w *Work) (term, error) {
 	divisor, multiple := new(big.Int), big.NewInt(1)
 	for _, t := range s {
@@ -151,14 +154,16 @@ func (s sum) content(w *Work) (term, error) {
 		}
 		divisor.GCD(nil, nil, divisor, new(big.Int).Abs(t.coefficient.Num()))
 		multiple.Mul(multiple, new(big.Int).Quo(d, new(big.Int).GCD(nil, nil, multiple, d)))
-		if multiple.BitLen() > 2*maxBits { // and so, of the integers, is the one in the place of t: at least multiple/d
+		// the integer in the place of this coefficient is at least multiple/d, so it is too long as well
+		if multiple.BitLen() > 2*maxBits {
 			return term{}, fmt.Errorf("%w: a fraction of more than %d binary digits", ErrSize, maxBits)
 		}
 	}
 	return term{new(big.Rat).SetFrac(divisor, multiple), s[0].exponent}, nil
 }
 
-// sign is −1, 0 or 1; or ErrSize. A sum with terms is not 0, so intervals around it that narrow leave 0 out in the end.
+// sign returns the sign of s as −1, 0 or 1, or ErrSize. A sum with terms is not 0, so a narrow enough interval
+// around it excludes 0.
 func (s sum) sign(w *Work) (int, error) {
 	if len(s) == 0 {
 		return 0, nil
@@ -180,7 +185,7 @@ func (s sum) sign(w *Work) (int, error) {
 	}
 }
 
-// interval holds the sum, computed with so many binary digits; or ErrSize.
+// interval returns an interval that contains the sum, computed with the given number of binary digits, or ErrSize.
 func (s sum) interval(w *Work, bits uint) (exact.Interval, error) {
 	if err := w.spend(s.intervalCost(bits)); err != nil {
 		return exact.Interval{}, err

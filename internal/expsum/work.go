@@ -5,27 +5,28 @@ import (
 	"math/bits"
 )
 
-// Work does arithmetic with a limit on the total work, in units of about 100 ns. It is for numbers that others write,
-// because a short text can stand for one that takes hours. Each operation's work is bounded from the sizes of its
-// operands before it is done. Beyond the limit, this and every later operation returns ErrSize. Only one goroutine may
-// use it at a time.
+// Work does arithmetic with a limit on the total work, in units of about 100 ns. It is for numbers from untrusted
+// sources, because a short text can describe a computation of hours. The work of each operation is bounded by the
+// sizes of its operands before the operation begins. Once the limit is exceeded, every operation returns ErrSize. A
+// Work must not be used concurrently.
 type Work struct {
 	left int64
-	of   *Work // from which this one takes, too; nil: from none
+	of   *Work // the Work that is charged too; nil if there is none
 }
 
-// NewWork is a limit of so many units.
+// NewWork returns a Work with a limit of the given number of units.
 func NewWork(units int64) *Work { return &Work{left: units} }
 
-// mostAtOnce is what reading one text may take, and one operation without a Work: about a second at the very most.
+// mostAtOnce is the limit for parsing one text, and for one operation without a Work: about a second at most.
 const mostAtOnce = 1 << 22
 
-// Part is the share of w that one of many things may use: about a second. A nil w has no total limit.
+// Part returns a Work for one of many tasks. Its limit is about a second, and its work is also charged to w. A nil
+// w has no limit.
 func (w *Work) Part() *Work { return &Work{mostAtOnce, w} }
 
 func atOnce() *Work { return NewWork(mostAtOnce) }
 
-// spend takes units off.
+// spend charges the given units. It returns ErrSize if the limit is exceeded.
 func (w *Work) spend(units int64) error {
 	if w.left -= units; w.left < 0 {
 		w.left = -1
@@ -37,7 +38,7 @@ func (w *Work) spend(units int64) error {
 	return nil
 }
 
-// words are the machine words of the largest term, and whether all coefficients are integers.
+// words returns the number of machine words of the largest term, and whether all coefficients are integers.
 func (s sum) words() (n int64, integers bool) {
 	integers = true
 	for _, t := range s {
@@ -48,7 +49,8 @@ func (s sum) words() (n int64, integers bool) {
 	return n, integers
 }
 
-// productCost is what s·o takes: a multiplication and an addition for each pair of terms. Fractions are reduced, by Euclid's algorithm.
+// productCost returns a bound on the work of s·o: a multiplication and an addition for each pair of terms. If there
+// are fractions, it includes reducing them by Euclid's algorithm.
 func productCost(s, o sum) int64 {
 	m, mIntegers := s.words()
 	n, nIntegers := o.words()
@@ -61,16 +63,17 @@ func productCost(s, o sum) int64 {
 	return 1 + int64(len(s))*int64(len(o))*each
 }
 
-// eachCost is what it takes to go through the terms of a sum once.
+// eachCost returns a bound on the work of one pass over the terms.
 func (s sum) eachCost() int64 { return productCost(s, one) }
 
-// intervalCost is what an interval takes: an exponential for each term, whose series has more terms, of more digits, the more binary digits it has.
+// intervalCost returns a bound on the work of an interval: an exponential for each term. Its series gets longer,
+// and its numbers too, with the number of binary digits.
 func (s sum) intervalCost(digits uint) int64 {
 	words, _ := s.words()
 	return 1 + int64(len(s))*(powerCost(digits)+words)
 }
 
-// powerCost is what an exponential takes, or a logarithm.
+// powerCost returns a bound on the work of an exponential or a logarithm.
 func powerCost(digits uint) int64 {
 	d := int64(digits)
 	return 150 + d*d/512 + d*d/(1<<11)*d/(1<<11)

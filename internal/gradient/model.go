@@ -1,5 +1,6 @@
-// Package gradient holds the models that are trained by noisy gradients, as pure functions from parameters and a row to
-// the gradient of the row's loss. It knows nothing of privacy: the caller bounds a gradient, whatever its value.
+// Package gradient contains the models that noisy gradients train. Each is a pure function from parameters and a
+// row to the gradient of the row's loss. The package knows nothing of privacy: the caller bounds the gradient,
+// whatever its value.
 package gradient
 
 import (
@@ -11,32 +12,33 @@ import (
 // Kind is a family of models.
 type Kind string
 
-// The kinds. Parameters are matrices by row: of Softmax one row of features for each class; of Network the first layer, Hidden rows of features and
-// an offset, and then the second, one row of hidden units and an offset for each output.
+// The kinds of models, with the loss of a row. Parameters are matrices, row by row. Softmax has one row of Features
+// weights for each class. Network has two layers. The first has Hidden rows, each of Features weights and an
+// offset. The second has one row for each output, of Hidden weights and an offset.
 const (
 	Linear   Kind = "linear"   // (θ·x − y)²/2
 	Logistic Kind = "logistic" // ln(1 + e^(θ·x)) − y·θ·x, y clamped to [0, 1]
 	Poisson  Kind = "poisson"  // e^(θ·x) − y·θ·x
-	Softmax  Kind = "softmax"  // −ln of the probability of class y, from 0 to Classes − 1; beyond them the nearest
-	Network  Kind = "network"  // one hidden layer, and Softmax's loss of its outputs; with one output Linear's
+	Softmax  Kind = "softmax"  // −ln of the probability of class y; y is clamped to 0 … Classes − 1
+	Network  Kind = "network"  // one hidden layer; Softmax's loss of the outputs, or Linear's if there is one output
 )
 
-// Model is one model. The zero value is none.
+// Model is a model to train. The zero value is not valid.
 type Model struct {
 	Kind       Kind
 	Features   int
-	Classes    int    // of Softmax and Network; 1 makes a Network a regression
-	Hidden     int    // units of Network
-	Activation string // of them: "tanh", which is "" too, or "relu"
+	Classes    int    // for Softmax and Network; 1 makes a Network a regression
+	Hidden     int    // the number of hidden units, for Network
+	Activation string // of the hidden units: "tanh" (also for ""), or "relu"
 }
 
-// MaxParameters bounds a model.
+// MaxParameters is the largest number of parameters of a model.
 const MaxParameters = 1 << 20
 
 // ErrModel reports an invalid model.
 var ErrModel = errors.New("no such model")
 
-// Check returns ErrModel for an invalid model.
+// Check returns ErrModel if the model is invalid.
 func (m Model) Check() error {
 	wrong := func(format string, args ...any) error {
 		return fmt.Errorf("%w: %s", ErrModel, fmt.Sprintf(format, args...))
@@ -62,7 +64,7 @@ func (m Model) Check() error {
 	return nil
 }
 
-// Parameters is how many there are.
+// Parameters returns the number of parameters.
 func (m Model) Parameters() int {
 	switch m.Kind {
 	case Softmax:
@@ -73,10 +75,10 @@ func (m Model) Parameters() int {
 	return m.Features
 }
 
-// Scratch is what an Add works with; each goroutine has its own.
+// Scratch is working memory for Add. Each goroutine needs its own.
 type Scratch struct{ hidden, outputs, back []float64 }
 
-// NewScratch makes one for a model.
+// NewScratch returns working memory for the model.
 func (m Model) NewScratch() *Scratch {
 	return &Scratch{
 		hidden:  make([]float64, m.Hidden),
@@ -85,8 +87,8 @@ func (m Model) NewScratch() *Scratch {
 	}
 }
 
-// Add adds the gradient of a row's loss at θ to g. The model must be valid; θ and g have its number of parameters,
-// and x its number of features. If numbers overflow, so does the gradient: it may hold infinities and NaN.
+// Add adds the gradient of a row's loss at θ to g. The model must be valid. θ and g must have Parameters() entries,
+// and x must have Features entries. If numbers overflow, g may contain infinities and NaN.
 func (m Model) Add(theta, x []float64, y float64, g []float64, s *Scratch) {
 	switch m.Kind {
 	case Softmax:
@@ -112,7 +114,7 @@ func (m Model) Add(theta, x []float64, y float64, g []float64, s *Scratch) {
 	}
 }
 
-// propagate is Add for a network.
+// propagate is Add for a Network.
 func (m Model) propagate(theta, x []float64, y float64, g []float64, s *Scratch) {
 	width := m.Features + 1
 	second := m.Hidden * width
@@ -150,7 +152,7 @@ func (m Model) active(z float64) float64 {
 	return math.Tanh(z)
 }
 
-// bend is the activation's derivative, given its value a; for relu at 0 it is 0.
+// bend returns the activation's derivative, given its value a. For relu at 0 it is 0.
 func (m Model) bend(a float64) float64 {
 	switch {
 	case m.Activation != "relu":
@@ -161,7 +163,7 @@ func (m Model) bend(a float64) float64 {
 	return 0
 }
 
-// slopes makes the derivatives of −ln softmax_y of outputs.
+// slopes replaces the outputs z by the derivatives of −ln softmax_y(z).
 func slopes(z []float64, y float64) {
 	most := math.Inf(-1)
 	for _, v := range z {
@@ -178,7 +180,7 @@ func slopes(z []float64, y float64) {
 	z[Class(y, len(z))]--
 }
 
-// Class is the class of a response: the nearest of 0 to classes − 1; NaN is 0.
+// Class returns the class of a response y: the nearest integer in 0 … classes − 1. For NaN it is 0.
 func Class(y float64, classes int) int {
 	if !(y > 0) {
 		return 0
@@ -186,7 +188,7 @@ func Class(y float64, classes int) int {
 	return int(math.RoundToEven(min(y, float64(classes-1))))
 }
 
-// Loss is a row's loss at θ: for tests, and for rows that are public.
+// Loss returns a row's loss at θ. It is for tests, and for public rows.
 func (m Model) Loss(theta, x []float64, y float64) float64 {
 	s := m.NewScratch()
 	switch m.Kind {
@@ -227,7 +229,7 @@ func (m Model) Loss(theta, x []float64, y float64) float64 {
 	return most + math.Log(sum) - s.outputs[Class(y, m.Classes)]
 }
 
-// dot is of as many numbers as x has.
+// dot returns the inner product of x and the first len(x) entries of a.
 func dot(a, x []float64) float64 {
 	a = a[:len(x)]
 	z := 0.0
@@ -237,7 +239,7 @@ func dot(a, x []float64) float64 {
 	return z
 }
 
-// add adds f·x to as many numbers of g.
+// add adds f·x to the first len(x) entries of g.
 func add(g []float64, f float64, x []float64) {
 	g = g[:len(x)]
 	for i, v := range x {

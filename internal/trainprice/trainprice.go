@@ -1,18 +1,22 @@
-// Package trainprice prices a training by noisy gradients. It is the only package of the kernel that asks package account.
+// Package trainprice prices the training of a model by noisy gradients. It is the only package of the kernel that
+// uses package account.
 //
-// Accountants prove their figures for a job whose parameters are all fixed in advance (docs/design/0003). A training is such a job:
-// its number of steps, its sampling rate and its noise multiplier are part of the one reservation that pays for all steps, before a
-// row is read. A step's θ may depend on earlier steps, and the account allows for that (learning.NoisyGradient has the proof).
+// Accountants prove their bounds for a job whose parameters are all fixed in advance (docs/design/0003). A training
+// is such a job. Its number of steps, its sampling rate and its noise multiplier are part of a single reservation.
+// That reservation pays for all steps before any row is read. The θ of a step may depend on earlier steps, and the
+// accountants allow for that (see the proof at learning.NoisyGradient).
 //
-// An accountant's figure is a float64. Here one becomes a price, and one becomes a noise multiplier.
+// An accountant's bound is a float64. Epsilon turns a bound into a price, and Multiplier turns one into a noise
+// multiplier.
 //
 // Claim: rounding never makes a training lose more privacy than it is charged for.
 //
-// Proof. (1) Epsilon prices the rational multiplier itself, the one that learning.NoisyGradient squares into the variance that is
-// sampled: the job's text has it exactly, and account reads it as a rational. (2) The figure is certified to be at least the true
-// loss. A finite float64 is a rational, which big.Rat holds exactly, and CeilDigits rounds it up. So the charge is at least the loss,
-// for every multiplier. (3) Multiplier searches in floats for a multiplier of about the wanted price, and its result is priced by
-// Epsilon like any other. A wrong result would waste budget or accuracy, and would not break the promise. ∎
+// Proof. (1) Epsilon prices the exact rational multiplier, which learning.NoisyGradient squares into the variance
+// that it samples: the job's text contains the multiplier exactly, and account reads it as a rational. (2) The
+// bound is certified to be at least the true loss. A finite float64 is a rational, which big.Rat holds exactly, and
+// CeilDigits rounds it up. So the charge is at least the loss, for every multiplier. (3) Multiplier searches in
+// floats for a multiplier of about the wanted price, and Epsilon prices its result like any other. A wrong result
+// would waste budget or accuracy, but would not break the guarantee. ∎
 package trainprice
 
 import (
@@ -29,14 +33,14 @@ import (
 	"dither/privacy"
 )
 
-// digits are the significant decimal digits of a price and of a calibrated multiplier.
+// digits is the number of significant decimal digits of a price and of a calibrated multiplier.
 const digits = 8
 
-// ErrNone reports a training of so little noise that no accountant has a finite ε for it.
+// ErrNone reports a training with so little noise that no accountant has a finite ε for it.
 var ErrNone = errors.New("no accountant has a finite epsilon for so little noise")
 
-// Epsilon is an ε at which so many steps are (ε, d)-differentially private: the least figure of the accountants, rounded up. The
-// error is mechanism.ErrParameter, ErrNone or account's own.
+// Epsilon returns an ε such that the given number of steps is (ε, d)-differentially private: the least bound of the
+// accountants, rounded up. The error is mechanism.ErrParameter, ErrNone, or comes from package account.
 func Epsilon(m learning.NoisyGradient, steps int64, d privacy.Delta) (*big.Rat, error) {
 	j, err := job(m, steps)
 	if err != nil {
@@ -52,9 +56,9 @@ func Epsilon(m learning.NoisyGradient, steps int64, d privacy.Delta) (*big.Rat, 
 	return exact.CeilDigits(new(big.Rat).SetFloat64(figure.Value), digits), nil
 }
 
-// Multiplier is about the least noise multiplier with which so many steps at m's rate are (e, d)-differentially private; it
-// ignores m's own multiplier. The error is mechanism.ErrParameter, or ctx's own: one account may take a second, and a search makes
-// some ten.
+// Multiplier returns approximately the least noise multiplier with which the given number of steps at m's rate is
+// (e, d)-differentially private. It ignores m.Multiplier. The error is mechanism.ErrParameter or ctx.Err(): one
+// evaluation of an accountant may take a second, and the search makes some ten.
 func Multiplier(
 	ctx context.Context,
 	m learning.NoisyGradient,
@@ -76,7 +80,8 @@ func Multiplier(
 	return exact.CeilDigits(new(big.Rat).SetFloat64(found.Value), digits), nil
 }
 
-// job is the training for an accountant: a Poisson-subsampled Gaussian under add/remove, whatever the model and the clip.
+// job returns the training as an accountant's job: a Poisson-subsampled Gaussian under add-remove. It depends
+// neither on the model nor on the clip.
 func job(m learning.NoisyGradient, steps int64) (*account.Job, error) {
 	if err := m.CheckSampling(); err != nil {
 		return nil, err
@@ -88,7 +93,7 @@ func job(m learning.NoisyGradient, steps int64) (*account.Job, error) {
 	return account.NewJob(s)
 }
 
-// text is the job with the very multiplier that is sampled.
+// text returns the job's text, with the exact multiplier that is sampled.
 func text(m learning.NoisyGradient, steps int64) string {
 	return spec(m, exact.FormatRat(m.Multiplier), steps)
 }
