@@ -1,6 +1,6 @@
-// Package glm computes, from a released minimum of a regularised risk, the coefficients of a generalized linear model
-// without the regulariser's bias, and intervals that cover both the sampling of the rows and the noise. All of it is
-// post-processing: it knows released numbers and their noise, and no rows.
+// Package glm computes the coefficients of a generalized linear model from a released minimum of a regularised
+// risk. It removes the regulariser's bias. Its intervals cover both the sampling of the rows and the noise. All of
+// this is post-processing: the package gets released numbers and their noise distributions, never rows.
 package glm
 
 import (
@@ -10,7 +10,7 @@ import (
 	"gonum.org/v1/gonum/stat/distuv"
 )
 
-// Family is a family of models, by its canonical link.
+// Family is a family of models with its canonical link.
 type Family string
 
 // The families.
@@ -19,46 +19,47 @@ const (
 	Poisson  Family = "poisson"
 )
 
-// Released is a minimum that was released: θ̂ + Z, θ̂ the minimum of F(θ) + Λ/2‖θ‖² over a ball; with
-// Σℓ″xxᵀ and Σ(ℓ′)²xxᵀ at it, with noise of their own. Triangles are lower ones, by row.
+// Released is a released minimum θ̂ + Z, with noise Z. θ̂ is the minimum of F(θ) + Λ/2‖θ‖² over a ball. It may come
+// with the sums Σℓ″xxᵀ and Σ(ℓ′)²xxᵀ at the released θ, each with its own noise. Triangles are lower triangles, row
+// by row.
 type Released struct {
 	Family                  Family
-	Theta                   []float64 // as it was released, in the ball or not
-	Hessian, Products       []float64 // nil: no intervals
+	Theta                   []float64 // as released, possibly outside the ball
+	Hessian, Products       []float64 // the triangles of the two sums; nil: no intervals
 	Regularise, Radius      float64
-	Rows                    float64 // about how many
-	Intercept               int     // the place of the constant predictor; −1: none
-	ThetaSD, HessSD, ProdSD float64 // of the noise of an entry
-	Laplace                 bool    // the noise is Laplace's, and else normal
+	Rows                    float64 // the approximate number of rows
+	Intercept               int     // the index of the constant predictor; −1 if there is none
+	ThetaSD, HessSD, ProdSD float64 // standard deviations of the noise of one entry
+	Laplace                 bool    // whether the noise has a Laplace distribution, not a normal one
 }
 
 // Fit is the result of Infer.
 type Fit struct {
-	// Theta minimises F, by the released numbers: the regulariser's bias is taken out.
+	// Theta is the estimated minimum of F: the regulariser's bias is removed.
 	Theta []float64
-	// Sampling and Noise are covariances of Theta about the population's coefficients; Slack is what the correction may
-	// be off by, for each coefficient.
+	// Sampling and Noise are covariances of Theta around the population's coefficients. Slack is an allowance for
+	// the error of the bias correction, for each coefficient.
 	Sampling, Noise *mat.Dense
 	Slack           []float64
-	weak            *mat.Dense // the projection on directions that the noise hides; nil: there are none
+	weak            *mat.Dense // the projection on the directions that the noise hides; nil if there are none
 	laplace         bool
 	unknown         bool // no intervals at all
 	Warnings        []string
 }
 
-// Infer removes the regulariser's bias, and computes how exact the result is.
+// Infer removes the regulariser's bias, and estimates the accuracy of the result.
 //
-// Let G = ∇F. At the minimum within the ball G(θ̂) = −Λθ̂, so that by the released numbers, to first order,
-// G(θ̃) = −Λθ̃ + (H + Λ)Z with θ̃ = θ̂ + Z. The zero of G is at θ̃ + δ with Hδ = Λθ̃: one Newton
-// step on the released Hessian. The regulariser may be as large as the curvature, and then what is beyond first order
-// counts: weighted has a law of the rows to take it from, and three tenths of what that changes are allowed for in the
-// intervals. Let J be the Hessian there. Then
+// Let G = ∇F. At the minimum within the ball, G(θ̂) = −Λθ̂. With θ̃ = θ̂ + Z, to first order G(θ̃) = −Λθ̃ + (H +
+// Λ)Z. The zero of G is at θ̃ + δ with Hδ = Λθ̃: one Newton step on the released Hessian H. The regulariser may be
+// as large as the curvature. Then higher orders matter, and weighted computes them from an assumed distribution of
+// the rows. The intervals are widened by three tenths of the resulting change. Let J be the Hessian at θ̃ + δ. Then
 //
-//	θ̃ + δ − θ₀ ≈ −J⁻¹·G(θ₀) + J⁻¹(H + Λ)Z − J⁻¹·E_H·δ,
+//	θ̃ + δ − θ₀ ≈ −J⁻¹·G(θ₀) + J⁻¹(H + Λ)Z − J⁻¹·E_H·δ.
 //
-// whose three terms are independent: sampling, of covariance J⁻¹·P·J⁻¹, P = Σ(ℓ′)²xxᵀ [Huber 1967], the
-// noise of the minimum, and the noise of the Hessian. [Wang, Kifer & Lee 2019] have the first two. The noise in P and
-// in H makes variances uncertain: each is raised by the standard deviation that this gives it.
+// The three terms are independent. The first is sampling, with covariance J⁻¹·P·J⁻¹, P = Σ(ℓ′)²xxᵀ [Huber 1967].
+// The second is the noise of the minimum, the third the noise E_H of the Hessian. [Wang, Kifer & Lee 2019] have the
+// first two. The noise in P and in H makes the variances uncertain, so each variance is raised by the standard
+// deviation of its own error.
 func Infer(r Released) *Fit {
 	d := len(r.Theta)
 	f := &Fit{
@@ -137,7 +138,7 @@ func indicator(b bool) float64 {
 
 func (f *Fit) warn(text string) { f.Warnings = append(f.Warnings, text) }
 
-// bring moves θ into the ball in which the sums were taken, and reports whether it was clearly inside.
+// bring scales θ back into the ball, where the sums were computed. It reports whether θ was clearly inside.
 func (f *Fit) bring(r Released) bool {
 	l := length(f.Theta)
 	if l > r.Radius {
@@ -148,8 +149,9 @@ func (f *Fit) bring(r Released) bool {
 	return l < r.Radius-2*r.ThetaSD
 }
 
-// spread is about how large the largest eigenvalue of a symmetric matrix of such noise is: 2σ√d for entries of the
-// same variance, and a margin. What is above it is told to within a quarter or so of itself.
+// spread returns the approximate largest eigenvalue of a symmetric matrix of noise whose entries have standard
+// deviation sd: 2σ√d plus a margin. The relative error of a larger eigenvalue of the released Hessian is about a
+// quarter or less.
 func (r Released) spread(sd float64) float64 {
 	s := 2*math.Sqrt(float64(len(r.Theta))) + 1
 	if r.Laplace {
@@ -158,8 +160,8 @@ func (r Released) spread(sd float64) float64 {
 	return s * sd
 }
 
-// correct finds δ, J⁻¹ on the directions that are told, and the sum of the rows' weights ℓ″ at θ + δ, which
-// is +∞ where it is not told.
+// correct returns δ, J⁻¹ on the directions that the noise does not hide, and the sum of the rows' weights ℓ″ at θ +
+// δ. The sum is +∞ if it cannot be estimated.
 func (f *Fit) correct(
 	r Released,
 	inverse *mat.Dense,
@@ -185,7 +187,7 @@ func (f *Fit) correct(
 			off[i] = pull[i] - off[i]
 		}
 		step := times(inverse, off)
-		if l := length(step); !(l <= 1) { // about 1 is far, for scaled predictors
+		if l := length(step); !(l <= 1) { // a length of 1 is a long step for scaled predictors
 			for i := range step {
 				step[i] /= l
 			}
@@ -214,17 +216,17 @@ func (f *Fit) correct(
 	return delta, jacobian, weight
 }
 
-// allow is a share of a change of the coefficients that intervals are made wider by.
+// allow sets Slack, by which intervals are widened, to a share of a change of the coefficients.
 func (f *Fit) allow(change []float64, share float64) {
 	for i, x := range change {
 		f.Slack[i] = share * math.Abs(x)
 	}
 }
 
-// inverse is J⁻¹ at θ + δ, on the directions that are told: J = ∂change/∂δ by differences, and J⁻¹ =
-// (H⁻¹J)⁻¹·H⁻¹ there.
+// inverse returns J⁻¹ at θ + δ, on the directions that the noise does not hide, and the sum of the weights there. J
+// = ∂change/∂δ is computed by differences. On those directions J⁻¹ = (H⁻¹J)⁻¹·H⁻¹.
 //
-// The intercept's entry of J is the sum of the weights there.
+// The sum of the weights is the intercept's entry of J. Without an intercept it is +∞.
 func (w *weighted) inverse(inverse *mat.Dense, delta []float64, intercept int) (out *mat.Dense, weight float64) {
 	d := len(delta)
 	j := mat.NewDense(d, d, nil)
@@ -238,7 +240,8 @@ func (w *weighted) inverse(inverse *mat.Dense, delta []float64, intercept int) (
 			j.Set(i, k, (a[i]-b[i])/(2*step))
 		}
 	}
-	// On the told directions H⁻¹J is near the identity; beside them it is made the identity.
+	// H⁻¹J is near the identity on the directions that the noise does not hide. It is set to the identity on the
+	// others.
 	if weight = math.Inf(1); intercept >= 0 {
 		weight = j.At(intercept, intercept)
 	}
@@ -271,7 +274,7 @@ func symmetrised(m mat.Matrix) *mat.SymDense {
 	return s
 }
 
-// spreads fills in the covariances.
+// spreads computes the covariances Sampling and Noise.
 func (f *Fit) spreads(r Released, jacobian, raised *mat.Dense, delta []float64) {
 	d := len(f.Theta)
 	products := decompose(symmetric(d, r.Products))
@@ -291,7 +294,7 @@ func (f *Fit) spreads(r Released, jacobian, raised *mat.Dense, delta []float64) 
 			f.Noise.Set(i, k, r.ThetaSD*r.ThetaSD*sum)
 		}
 	}
-	// Cov(E·δ) of a symmetric E with independent entries of variance τ²: τ²(‖δ‖²I + δδᵀ − diag δ²).
+	// Cov(E·δ) for a symmetric E with independent entries of variance τ²: τ²(‖δ‖²I + δδᵀ − diag δ²).
 	square := inner(delta, delta)
 	c := mat.NewDense(d, d, nil)
 	for i := range d {
@@ -304,8 +307,8 @@ func (f *Fit) spreads(r Released, jacobian, raised *mat.Dense, delta []float64) 
 		}
 	}
 	f.Noise.Add(f.Noise, sandwich(jacobian, c))
-	// How uncertain variances are: a of J⁻¹'s rows, aᵀE_P a has the variance τ²(2‖a‖⁴ − Σa⁴); and J⁻¹
-	// is J⁻¹ − J⁻¹E_H J⁻¹, twice.
+	// Raise the variances by their uncertainty. For a row a of J⁻¹, aᵀE_P a has variance τ²(2‖a‖⁴ − Σa⁴). The error
+	// of J⁻¹, −J⁻¹E_H J⁻¹, enters twice.
 	for i := range d {
 		a := mat.Row(nil, i, jacobian)
 		fourth, second := 0.0, inner(a, a)
@@ -324,20 +327,19 @@ func (f *Fit) spreads(r Released, jacobian, raised *mat.Dense, delta []float64) 
 	}
 }
 
-// Estimate is a number with its interval.
+// Estimate is a number with its interval, and a test of the hypothesis that it is 0.
 type Estimate struct {
 	Value     float64
-	StdErr    float64 // of sampling and noise together; NaN if none is known
-	Noise     float64 // of the noise alone; likewise
-	Low, High float64 // −∞ and +∞ where none is known
-	// of the hypothesis that it is 0, whatever of the allowance: P is below 1 − confidence where the interval leaves 0
-	// out
+	StdErr    float64 // of sampling and noise together; NaN if unknown
+	Noise     float64 // of the noise alone; NaN if unknown
+	Low, High float64 // the interval; −∞ and +∞ if unknown
+	// the test after subtracting Slack; P is below 1 − confidence if the interval excludes 0
 	Z, P float64
 }
 
-// Estimate is that of a linear combination of the coefficients. The interval is of sampling, noise and the correction's
-// allowance. A sum of independent variables, some normal and some Laplace's, is quantiled as whichever of the two has
-// the longer tail at its standard deviation.
+// Estimate returns the estimate of a linear combination of the coefficients. The interval covers sampling, noise
+// and Slack. For a sum of independent normal and Laplace variables, it uses the quantile of the distribution with
+// the longer tail at the same standard deviation.
 func (f *Fit) Estimate(weights []float64, confidence float64) Estimate {
 	e := Estimate{
 		Value:  inner(weights, f.Theta),
@@ -367,7 +369,7 @@ func (f *Fit) Estimate(weights []float64, confidence float64) Estimate {
 	return e
 }
 
-// quantile is how many standard deviations a deviation exceeds with probability alpha.
+// quantile returns the number of standard deviations that an error exceeds with probability alpha.
 func (f *Fit) quantile(alpha float64) float64 {
 	q := distuv.UnitNormal.Quantile(1 - alpha/2)
 	if f.laplace {
@@ -376,9 +378,9 @@ func (f *Fit) quantile(alpha float64) float64 {
 	return q
 }
 
-// tail is the probability of so many.
+// tail returns the probability of an error of more than z standard deviations.
 func (f *Fit) tail(z float64) float64 {
-	p := math.Erfc(z / math.Sqrt2) // which has digits far out, too
+	p := math.Erfc(z / math.Sqrt2) // Erfc keeps its precision in the tail
 	if f.laplace {
 		p = max(p, math.Exp(-math.Sqrt2*z))
 	}

@@ -6,7 +6,7 @@ import (
 	"gonum.org/v1/gonum/mat"
 )
 
-// symmetric makes a matrix of its lower triangle, by row.
+// symmetric returns the matrix with the given lower triangle, row by row.
 func symmetric(d int, triangle []float64) *mat.SymDense {
 	m := mat.NewSymDense(d, nil)
 	k := 0
@@ -19,13 +19,13 @@ func symmetric(d int, triangle []float64) *mat.SymDense {
 	return m
 }
 
-// spectral is a symmetric matrix by its eigenvalues, in rising order.
+// spectral is the eigendecomposition of a symmetric matrix, with increasing eigenvalues.
 type spectral struct {
 	values  []float64
-	vectors mat.Dense // columns
+	vectors mat.Dense // eigenvectors, as columns
 }
 
-// decompose is nil where the numbers are beyond doubles.
+// decompose returns the eigendecomposition of m, or nil if the float64 computation fails.
 func decompose(m mat.Symmetric) *spectral {
 	d := m.SymmetricDim()
 	for i := range d {
@@ -44,7 +44,7 @@ func decompose(m mat.Symmetric) *spectral {
 	return s
 }
 
-// apply is V·diag(f(λ))·Vᵀ.
+// apply returns V·diag(f(λ))·Vᵀ.
 func (s *spectral) apply(f func(lambda float64) float64) *mat.Dense {
 	d := len(s.values)
 	scaled := mat.NewDense(d, d, nil)
@@ -70,7 +70,7 @@ func times(m mat.Matrix, x []float64) []float64 {
 	return out
 }
 
-// sandwich is A·B·Aᵀ.
+// sandwich returns A·B·Aᵀ.
 func sandwich(a, b mat.Matrix) *mat.Dense {
 	var ab, out mat.Dense
 	ab.Mul(a, b)

@@ -6,25 +6,26 @@ import (
 	"gonum.org/v1/gonum/mat"
 )
 
-// weighted is what the Hessian at θ tells of the rows. With an intercept among the predictors, Σℓ″xxᵀ holds the
-// sum of the weights ℓ″, and the mean and the covariance of the predictors under these weights. The gradient at any
-// other θ + δ is
+// weighted describes the rows, as far as the Hessian at θ determines them. With an intercept among the predictors,
+// Σℓ″xxᵀ contains the sum w of the weights ℓ″. It also contains the mean and the covariance of the predictors under
+// these weights. The change of the gradient to any other θ + δ is
 //
 //	∇F(θ + δ) − ∇F(θ) = Σ (μ(z + u) − μ(z))·x = w·E[f(z, u)·x],   z = θ·x, u = δ·x, f = (μ(z + u) − μ(z))/μ′(z),
 //
-// with E over the rows by their weights. To first order f is u, and the right-hand side Hδ, whatever the rows are;
-// beyond that their law matters, of which two moments are known, and it is taken to be normal. So the error of this is
-// one of third order, in what is itself a correction.
+// where E is the mean over the rows by their weights. To first order f = u, and the right-hand side is Hδ for all
+// rows. Higher orders depend on the distribution of the rows. Two of its moments are known, and it is assumed to be
+// normal. So the error is of third order, in a term that is itself a correction.
 type weighted struct {
 	family     Family
-	total      float64   // w
-	mean       []float64 // of x
+	total      float64   // w, the sum of the weights
+	mean       []float64 // the weighted mean of x
 	covariance *mat.Dense
 	theta      []float64
 }
 
-// weigh reads a Hessian; nil if it does not tell a law. intercept is the place of the constant predictor, whose value
-// is one; without one the mean is taken to be 0, and rows to be of the largest weight, if it is a bounded one.
+// weigh returns the weighted description from a Hessian h, or nil if noise hides the sum of the weights. intercept
+// is the index of the constant predictor, which is 1. If intercept is negative, weigh assumes a mean of 0, and that
+// rows have the largest weight of a logistic model, 1/4.
 func weigh(f Family, theta []float64, h mat.Matrix, intercept int, rows float64) *weighted {
 	d := len(theta)
 	w := &weighted{family: f, theta: theta, mean: make([]float64, d), covariance: mat.NewDense(d, d, nil)}
@@ -47,17 +48,17 @@ func weigh(f Family, theta []float64, h mat.Matrix, intercept int, rows float64)
 	return w
 }
 
-// nodes are those of Gauss and Hermite's rule for a standard normal law, of 15 points.
+// nodes and nodeWeights are the Gauss–Hermite rule with 15 points for a standard normal distribution.
 var nodes, nodeWeights = hermite(15)
 
-// change is ∇F(θ + δ) − ∇F(θ), and the Hessian at θ + δ.
+// change returns ∇F(θ + δ) − ∇F(θ).
 //
-// With normal x, and Σ its covariance, E[f·x] = E[f]·m + Σ(θ·E[f_z] + δ·E[f_u]) [Stein's lemma].
+// For normal x with covariance Σ and mean m, E[f·x] = E[f]·m + Σ(θ·E[f_z] + δ·E[f_u]) [Stein's lemma].
 func (w *weighted) change(delta []float64) []float64 {
 	a, b := times(w.covariance, w.theta), times(w.covariance, delta)
 	vz, vu, c := max(inner(a, w.theta), 0), max(inner(b, delta), 0), inner(b, w.theta)
 	mz, mu := inner(w.mean, w.theta), inner(w.mean, delta)
-	// u = mu + s·g, z = mz + c/s·g + t·h
+	// u = mu + s·g and z = mz + c/s·g + t·h, with independent standard normal g and h
 	s := math.Sqrt(vu)
 	slope := 0.0
 	if s > 0 {
@@ -79,7 +80,7 @@ func (w *weighted) change(delta []float64) []float64 {
 	return out
 }
 
-// ratio is f at (z, u), and its derivatives.
+// ratio returns f at (z, u), and its derivatives by z and by u.
 func (f Family) ratio(z, u float64) (value, byZ, byU float64) {
 	z, u = min(max(z, -30), 30), min(max(u, -30), 30)
 	if f == Poisson { // μ = μ′ = eᶻ
@@ -91,8 +92,9 @@ func (f Family) ratio(z, u float64) (value, byZ, byU float64) {
 	return value, value * (at - to), math.Exp(u)*r - value*to
 }
 
-// hermite is Gauss's rule for the standard normal law: the eigenvalues of the Jacobi matrix of Hermite's polynomials,
-// and the squares of the first entries of its eigenvectors [Golub & Welsch 1969].
+// hermite returns Gauss's rule with n points for the standard normal distribution. The points are the eigenvalues
+// of the Jacobi matrix of the Hermite polynomials. The weights are the squares of the first entries of its
+// eigenvectors [Golub & Welsch 1969].
 func hermite(n int) (at, weight []float64) {
 	m := mat.NewSymDense(n, nil)
 	for i := 1; i < n; i++ {
