@@ -8,20 +8,21 @@ import (
 )
 
 // RoundedCauchy returns min(max(⌊twice/2 + s·Z + 1/2⌋, lower), upper), exactly, for a standard Cauchy variable Z,
-// of density 1/(π(1 + z²)): the integer nearest to a Cauchy variable about twice/2, within bounds. The scale s > 0 is
-// a real number that scale encloses between positive rationals, ever closer as bits grow.
+// which has the density 1/(π(1 + z²)). That is the integer nearest to a Cauchy variable with centre twice/2,
+// clamped to the bounds. The scale s > 0 is a real number. scale encloses it between positive rationals, which
+// converge to s as bits grow.
 //
-// Z is V/U for a point (U, V) that is uniform in the half of the unit disc with U > 0: the part where V/U ≤ z is a
-// sector, whose angle is arctan z + π/2 out of π. The point is uniform in the rectangle 0 < U < 1, −1 < V < 1, and
-// drawn afresh until it lies in the disc, as π/4 of them do. U and |V| are real numbers whose binary digits are drawn
-// as they are needed: a decision is made once the digits that are known, with the bounds of the scale, leave one
-// outcome. What is borderline are curves, on which the point lies with probability 0, so the digits end with
-// probability 1. How many there are depends on the scale and the centre as well as on the draw: the time tells
-// something of them.
+// Z is V/U for a uniform point (U, V) in the half of the unit disc with U > 0: the part of the half disc with V/U ≤
+// z is a sector with an angle of arctan z + π/2 out of π. The point is drawn uniformly in the rectangle 0 < U < 1,
+// −1 < V < 1, until it lies in the disc, which has probability π/4. U and |V| are real numbers, and their binary
+// digits are drawn as needed. A decision is made once the known digits and the bounds on the scale leave one
+// outcome. The borderline cases are curves, on which the point lies with probability 0, so the loop ends with
+// probability 1. The number of digits depends on the scale, the centre and the draw, so the running time reveals
+// something about them.
 func RoundedCauchy(
 	src *entropy.Source, twice *big.Int, scale func(bits uint) (down, up *big.Rat), lower, upper int64,
 ) int64 {
-	within := func(x *big.Rat) int64 { // ⌊x⌋, between the bounds
+	within := func(x *big.Rat) int64 { // ⌊x⌋, clamped to the bounds
 		z := exact.FloorRat(x)
 		if z.Cmp(big.NewInt(lower)) < 0 {
 			return lower
@@ -59,24 +60,25 @@ func RoundedCauchy(
 	}
 }
 
-// lazyReal is a uniform real number in (0, 1) with some known binary digits: it lies between known/2ᵈ and (known +
-// 1)/2ᵈ. Of the zero value no digit is known.
+// lazyReal is a uniform real number in (0, 1) of which some binary digits are known. With d known digits, it lies
+// between known/2ᵈ and (known + 1)/2ᵈ. In the zero value no digit is known.
 type lazyReal struct {
 	known  big.Int
 	digits uint
 }
 
-// reveal draws 64 digits more.
+// reveal draws 64 more digits.
 func (x *lazyReal) reveal(src *entropy.Source) {
 	x.known.Lsh(&x.known, 64)
 	x.known.Or(&x.known, new(big.Int).SetUint64(src.Uint64()))
 	x.digits += 64
 }
 
-// next is known + 1.
+// next returns known + 1.
 func (x *lazyReal) next() *big.Int { return new(big.Int).Add(&x.known, bigOne) }
 
-// disc reports whether x² + y² < 1, or > 1, as far as the known digits decide. As many digits are known of both.
+// disc reports whether x² + y² < 1, and whether x² + y² > 1. If the known digits do not decide, both are false.
+// Both numbers must have the same number of known digits.
 func (x *lazyReal) disc(y *lazyReal) (inside, outside bool) {
 	one := new(big.Int).Lsh(bigOne, 2*x.digits)
 	squares := func(a, b *big.Int) *big.Int { return new(big.Int).Add(new(big.Int).Mul(a, a), new(big.Int).Mul(b, b)) }

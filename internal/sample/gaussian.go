@@ -7,11 +7,11 @@ import (
 	"dither/internal/entropy"
 )
 
-// Gaussian is a discrete Gaussian distribution prepared for many draws. It is immutable, and safe for concurrent use
-// with one source per user. The zero value is invalid.
+// Gaussian is a discrete Gaussian distribution that is prepared for many draws. It is immutable. It is safe for
+// concurrent use if each user has its own source. The zero value is invalid.
 //
-// Its parameter is σ² = n/d in lowest terms. With t = ⌊σ⌋ + 1, the constants of Draw's γ are step = dt and den
-// = 2ndt².
+// Its parameter is σ² = n/d in lowest terms. With t = ⌊σ⌋ + 1, the constants of γ in Draw are step = dt and den =
+// 2ndt².
 type Gaussian struct {
 	path            path
 	n, t, step, den uint64
@@ -20,8 +20,7 @@ type Gaussian struct {
 	stepBig, denBig *big.Int
 }
 
-// NewGaussian prepares the discrete Gaussian with parameter σ², any positive rational. Another parameter is a
-// programmer's error, and panics.
+// NewGaussian prepares the discrete Gaussian with the rational parameter σ² > 0. It panics for other parameters.
 func NewGaussian(sigma2 *big.Rat) *Gaussian {
 	if sigma2.Sign() <= 0 {
 		panic("sample: a discrete Gaussian needs a positive σ²")
@@ -30,11 +29,10 @@ func NewGaussian(sigma2 *big.Rat) *Gaussian {
 	t := new(big.Int).Quo(n, d)
 	t.Sqrt(t).Add(t, bigOne) // ⌊√x⌋ = ⌊√⌊x⌋⌋ for every x ≥ 0
 	step := new(big.Int).Mul(d, t)
-	area := new(big.Int).Mul(step, t) // dt², above n since t > σ
+	area := new(big.Int).Mul(step, t) // dt², which is above n because t > σ
 	den := new(big.Int).Mul(n, area)
 	g := &Gaussian{path: pathBig, nBig: new(big.Int).Set(n), tBig: t, stepBig: step, denBig: den.Lsh(den, 1)}
-	// Within 64 scales |y|·dt < 64·dt², so that 16·(|y|·dt − n)² < 2¹⁶·(dt²)². This must be below 2¹²⁸
-	// or 2²⁵⁶.
+	// Within 64 scales |y|·dt < 64·dt², so 16·(|y|·dt − n)² < 2¹⁶·(dt²)². That must be below 2¹²⁸ or 2²⁵⁶.
 	if area.BitLen() <= 56 && den.BitLen() <= 64 {
 		g.path, g.n, g.t, g.step, g.den = path64, n.Uint64(), t.Uint64(), step.Uint64(), den.Uint64()
 	} else if area.BitLen() <= 120 && den.BitLen() <= 128 {
@@ -43,14 +41,14 @@ func NewGaussian(sigma2 *big.Rat) *Gaussian {
 	return g
 }
 
-// DiscreteGaussian returns an integer x with probability proportional to exp(−x²/(2σ²)), exactly, for sigma2 =
-// σ², any positive rational. Another parameter is a programmer's error, and panics. Time and the number of bits
-// consumed depend on the draw. Use NewGaussian for more than one draw.
+// DiscreteGaussian returns an integer x with probability proportional to exp(−x²/(2σ²)), exactly, for the rational
+// sigma2 = σ² > 0. It panics for other parameters. The running time and the number of consumed bits depend on the
+// draw. For more than one draw, use NewGaussian.
 func DiscreteGaussian(src *entropy.Source, sigma2 *big.Rat) *big.Int {
 	return NewGaussian(sigma2).Draw(src, new(big.Int))
 }
 
-// Fill sets each of dst, none of them nil, to a draw of its own.
+// Fill sets each integer of dst to an independent draw. None of them may be nil.
 func (g *Gaussian) Fill(src *entropy.Source, dst []*big.Int) {
 	for _, z := range dst {
 		g.Draw(src, z)
@@ -61,22 +59,22 @@ func (g *Gaussian) Fill(src *entropy.Source, dst []*big.Int) {
 // near.
 const near = 64 * 16
 
-// Draw sets z to an integer with exactly the distribution of DiscreteGaussian, independent of every other draw, and
-// returns z. It allocates nothing where z has room and the sampler is not the one on big integers, which is where dt²
-// ≥ 2¹²⁰ or 2ndt² ≥ 2¹²⁸: about from n = 2⁶³ on.
+// Draw sets z to an integer that has exactly the distribution of DiscreteGaussian and is independent of every other
+// draw. It returns z. It allocates nothing if z has room and the sampler does not use big integers. It uses big
+// integers if dt² ≥ 2¹²⁰ or 2ndt² ≥ 2¹²⁸, which means from about n = 2⁶³ on.
 //
-// Algorithm 3. Propose y from the discrete Laplace of scale t, as in Laplace.Draw, and accept it with probability
-// exp(−γ),
+// It is Algorithm 3 of the paper. Propose y from the discrete Laplace of scale t, as in Laplace.Draw. Accept it
+// with probability exp(−γ),
 //
 //	γ = (|y| − σ²/t)²/(2σ²) = (|y|·dt − n)²/(2ndt²).
 //
-// Since |y|/t + γ = y²/(2σ²) + σ²/(2t²), an accepted y has P(y) ∝ exp(−|y|/t)·exp(−γ) ∝
-// exp(−y²/(2σ²)). With 16γ = q + r, q an integer and 0 ≤ r < 1, exp(−γ) is exp(−q/16)·exp(−r/16). A
-// round is accepted with probability exp(−σ²/(2t²))·Σ_y exp(−y²/(2σ²))/Σ_y exp(−|y|/t), at least .44:
-// σ/t is below 1 and, from σ = 1 on, at least ½.
+// Since |y|/t + γ = y²/(2σ²) + σ²/(2t²), an accepted y has P(y) ∝ exp(−|y|/t)·exp(−γ) ∝ exp(−y²/(2σ²)). With 16γ =
+// q + r, an integer q and 0 ≤ r < 1, exp(−γ) is exp(−q/16)·exp(−r/16). A round is accepted with probability
+// exp(−σ²/(2t²))·Σ_y exp(−y²/(2σ²))/Σ_y exp(−|y|/t). That is at least .44, because σ/t is below 1 and, for σ ≥ 1,
+// at least ½.
 //
-// The code on words handles proposals within 64 scales. Others, which occur once in exp(64) > 2⁹² rounds, are
-// decided on big integers, by the same formula from the same bytes: no draw is cut off.
+// The code on words handles proposals within 64 scales. Other proposals occur once in exp(64) > 2⁹² rounds. Big
+// integers decide them, by the same formula and from the same bytes, so no draw is truncated.
 func (g *Gaussian) Draw(src *entropy.Source, z *big.Int) *big.Int {
 	switch g.path {
 	case path64:
@@ -104,7 +102,7 @@ func (g *Gaussian) draw64(src *entropy.Source, z *big.Int) *big.Int {
 			}
 			continue
 		}
-		y := (u + g.t*v) >> 4 // below 64t < 2³⁴, for t² < 2⁵⁶
+		y := (u + g.t*v) >> 4 // below 64t < 2³⁴, because t² < 2⁵⁶
 		if negative && y == 0 {
 			continue // −0
 		}
@@ -141,9 +139,9 @@ func (g *Gaussian) draw128(src *entropy.Source, z *big.Int) *big.Int {
 			continue // −0
 		}
 		product := g.step2.times(y, pair{})                 // below 64·dt² < 2¹²⁶
-		root := pair{product[1], product[0]}.distance(g.n2) // as is n
+		root := pair{product[1], product[0]}.distance(g.n2) // n is below 2¹²⁶ too
 		q, r := root.square().timesSixteen().divide(g.den2)
-		// q ≤ 16·(64·dt²)²/(2ndt²) = 2¹⁵·dt²/n, which may have three words.
+		// q ≤ 16·(64·dt²)²/(2ndt²) = 2¹⁵·dt²/n, which may need three words.
 		if surviveWide(src, q) && small128(src, coins>>4&15, r, g.den2) {
 			return set(z, wide{y}, negative)
 		}
@@ -170,7 +168,7 @@ func (g *Gaussian) drawBig(src *entropy.Source, z *big.Int) *big.Int {
 	}
 }
 
-// far decides a proposal of any size, and sets z to it.
+// far computes a proposal of any size in z, and returns whether it is accepted.
 func (g *Gaussian) far(src *entropy.Source, z *big.Int, v uint64, u *big.Int, coins uint64) bool {
 	z.SetUint64(v)
 	z.Mul(z, g.tBig).Add(z, u).Rsh(z, 4)

@@ -7,7 +7,7 @@ import (
 	"dither/internal/entropy"
 )
 
-// path is the arithmetic that a sampler uses.
+// path is the kind of integers that a sampler uses.
 type path uint8
 
 const (
@@ -16,19 +16,18 @@ const (
 	pathBig
 )
 
-// Laplace is a discrete Laplace distribution prepared for many draws. It is immutable, and safe for concurrent use with
-// one source per user. The zero value is invalid.
+// Laplace is a discrete Laplace distribution that is prepared for many draws. It is immutable. It is safe for
+// concurrent use if each user has its own source. The zero value is invalid.
 type Laplace struct {
 	path   path
 	t, s16 uint64 // the scale is t/s in lowest terms, and s16 is 16s
-	t2     pair   // the same as pairs
+	t2     pair   // t and 16s as pairs
 	s2     pair
-	tBig   *big.Int // and as integers of any size
+	tBig   *big.Int // t and 16s as big integers
 	sBig   *big.Int
 }
 
-// NewLaplace prepares the discrete Laplace with a scale, any positive rational. Another scale is a programmer's error,
-// and panics.
+// NewLaplace prepares the discrete Laplace with the given rational scale above 0. It panics for other scales.
 func NewLaplace(scale *big.Rat) *Laplace {
 	if scale.Sign() <= 0 {
 		panic("sample: a discrete Laplace needs a positive scale")
@@ -46,34 +45,35 @@ func NewLaplace(scale *big.Rat) *Laplace {
 //
 //	P(x) = (1 − p)/(1 + p) · p^|x|,  p = exp(−1/scale),
 //
-// proportional to exp(−|x|/scale), exactly, for any positive rational scale. Another scale is a programmer's error,
-// and panics. Time and the number of bits consumed depend on the draw. Use NewLaplace for more than one draw.
+// exactly, for a rational scale above 0. It panics for other scales. The running time and the number of consumed
+// bits depend on the draw. For more than one draw, use NewLaplace.
 func DiscreteLaplace(src *entropy.Source, scale *big.Rat) *big.Int {
 	t, s := scale.Num(), scale.Denom()
-	if scale.Sign() > 0 && t.IsUint64() && s.BitLen() <= 60 { // as in NewLaplace, without the fields of the other paths
+	// as NewLaplace does, without the fields of the other paths
+	if scale.Sign() > 0 && t.IsUint64() && s.BitLen() <= 60 {
 		l := Laplace{path: path64, t: t.Uint64(), s16: s.Uint64() << 4}
 		return l.draw64(src, new(big.Int))
 	}
 	return NewLaplace(scale).Draw(src, new(big.Int))
 }
 
-// Fill sets each of dst, none of them nil, to a draw of its own.
+// Fill sets each integer of dst to an independent draw. None of them may be nil.
 func (l *Laplace) Fill(src *entropy.Source, dst []*big.Int) {
 	for _, z := range dst {
 		l.Draw(src, z)
 	}
 }
 
-// Draw sets z to an integer with exactly the distribution of DiscreteLaplace, independent of every other draw, and
-// returns z. It allocates nothing where z has room and the scale's numerator and 16 times its denominator are below
-// 2¹²⁸.
+// Draw sets z to an integer that has exactly the distribution of DiscreteLaplace and is independent of every other
+// draw. It returns z. It allocates nothing if z has room, and the scale's numerator and 16 times its denominator
+// are below 2¹²⁸.
 //
-// Algorithm 2 in steps of 1/16, for scale = t/s in lowest terms. (i) u uniform in [0, t), accepted with probability
-// exp(−u/(16t)), and v ~ Geometric(1 − exp(−1/16)): w = u + t·v has P(w) ∝ exp(−u/(16t))·exp(−v/16) =
-// exp(−w/(16t)), and w runs over every integer ≥ 0 once. (ii) m = ⌊w/(16s)⌋: P(m) ∝ Σ_{16ms ≤ w <
-// 16(m+1)s} exp(−w/(16t)) ∝ exp(−m·s/t) = exp(−m/scale). (iii) A fair sign, with −0 rejected so that 0 is
-// not counted twice: P(x) ∝ exp(−|x|/scale). A round of (i) is accepted with probability at least exp(−1/16), and
-// (iii) rejects at most every other round.
+// It is Algorithm 2 of the paper in steps of 1/16, for scale = t/s in lowest terms. (i) Draw u uniform in [0, t),
+// accepted with probability exp(−u/(16t)), and v ~ Geometric(1 − exp(−1/16)). Then w = u + t·v has P(w) ∝
+// exp(−u/(16t))·exp(−v/16) = exp(−w/(16t)). Each integer w ≥ 0 arises from one pair (u, v). (ii) Let m = ⌊w/(16s)⌋.
+// Then P(m) ∝ Σ_{16ms ≤ w < 16(m+1)s} exp(−w/(16t)) ∝ exp(−m·s/t) = exp(−m/scale). (iii) Draw a fair sign. Reject
+// −0, so that 0 is not counted twice. Then P(x) ∝ exp(−|x|/scale). Step (i) accepts with probability at least
+// exp(−1/16), and step (iii) rejects with probability at most ½.
 func (l *Laplace) Draw(src *entropy.Source, z *big.Int) *big.Int {
 	switch l.path {
 	case path64:
@@ -85,7 +85,7 @@ func (l *Laplace) Draw(src *entropy.Source, z *big.Int) *big.Int {
 	}
 }
 
-// draw64 is Draw for t, 16s < 2⁶⁴. Only its intermediate u + t·v takes more than 64 bits.
+// draw64 is Draw for t, 16s < 2⁶⁴. Only the intermediate result u + t·v needs more than 64 bits.
 func (l *Laplace) draw64(src *entropy.Source, z *big.Int) *big.Int {
 	for {
 		coins := src.Bits(5) // a nibble and the sign
@@ -110,14 +110,14 @@ func (l *Laplace) draw64(src *entropy.Source, z *big.Int) *big.Int {
 	}
 }
 
-// step64 is u + t·v, u < t: at most t·(v + 1) − 1 < 2¹²⁸.
+// step64 returns u + t·v for u < t, which is at most t·(v + 1) − 1 < 2¹²⁸.
 func step64(t, u, v uint64) pair {
 	hi, lo := bits.Mul64(t, v)
 	lo, carry := bits.Add64(lo, u, 0)
 	return pair{hi + carry, lo}
 }
 
-// draw128 is Draw for t, 16s < 2¹²⁸; u + t·v is below 2¹⁹².
+// draw128 is Draw for t, 16s < 2¹²⁸. The intermediate result u + t·v is below 2¹⁹².
 func (l *Laplace) draw128(src *entropy.Source, z *big.Int) *big.Int {
 	for {
 		coins := src.Bits(5)

@@ -7,19 +7,20 @@ import (
 	"dither/internal/entropy"
 )
 
-// RoundedGaussian is the distribution of the integer nearest to σN, N a standard normal variable, prepared for many
-// draws. It is immutable, and safe for concurrent use with one source per user. The zero value is invalid.
+// RoundedGaussian is the distribution of the integer nearest to σN, where N is a standard normal variable. It is
+// prepared for many draws. It is immutable. It is safe for concurrent use if each user has its own source. The zero
+// value is invalid.
 //
-// Its parameter is σ² = n/d; σ may be irrational.
+// Its parameter is σ² = n/d, and σ may be irrational.
 type RoundedGaussian struct {
 	n4, d *big.Int // 4n and d
 	fixed pair     // ⌊σ·2⁶⁴⌋
-	words bool     // σ is below 2³², where fixed decides nearly all roundings
-	first uint     // how many blocks of digits nearest begins with: enough for most roundings
+	words bool     // whether σ < 2³²; fixed then decides nearly all roundings
+	first uint     // the number of blocks of digits with which nearest begins, enough for most roundings
 }
 
-// NewRoundedGaussian prepares the rounded Gaussian with σ², any positive rational. Another parameter is a
-// programmer's error, and panics.
+// NewRoundedGaussian prepares the rounded Gaussian with the rational parameter σ² > 0. It panics for other
+// parameters.
 func NewRoundedGaussian(sigma2 *big.Rat) *RoundedGaussian {
 	if sigma2.Sign() <= 0 {
 		panic("sample: a rounded Gaussian needs a positive σ²")
@@ -34,20 +35,20 @@ func NewRoundedGaussian(sigma2 *big.Rat) *RoundedGaussian {
 	return g
 }
 
-// Fill sets each of dst, none of them nil, to a draw of its own.
+// Fill sets each integer of dst to an independent draw. None of them may be nil.
 func (g *RoundedGaussian) Fill(src *entropy.Source, dst []*big.Int) {
 	for _, z := range dst {
 		g.Draw(src, z)
 	}
 }
 
-// Draw sets z to the integer nearest to σN, exactly, for an N that is standard normal and independent of every other
-// draw, and returns z. It allocates nothing where z has room and σ is below 2³², but once in more than 2²⁸ draws.
+// Draw sets z to the integer nearest to σN, exactly, where N is standard normal and independent of every other
+// draw. It returns z. It allocates nothing if z has room and σ is below 2³², except once in more than 2²⁸ draws.
 //
-// The magnitude |N| = k + x, the integer k and the fraction x with only as many digits as are asked for, is that of
-// half. The nearest integer to σ(k + x) is ⌊σ(k + x) + ½⌋, as a tie has probability 0; it is decided where both
-// ends of what is known of x give the same, and else x is given 64 digits more. The sign is a fair one: both signs of
-// what rounds to 0 are 0.
+// half draws the magnitude |N| = k + x, with an integer k and a fraction x of which only the necessary digits are
+// drawn. The nearest integer to σ(k + x) is ⌊σ(k + x) + ½⌋, because a tie has probability 0. It is decided if both
+// ends of the known range of x give the same integer. Otherwise 64 more digits of x are drawn. The sign is a fair
+// coin. A result of 0 is 0 with either sign.
 func (g *RoundedGaussian) Draw(src *entropy.Source, z *big.Int) *big.Int {
 	x := Uniform{}
 	k := half(src, &x)
@@ -61,12 +62,12 @@ func (g *RoundedGaussian) Draw(src *entropy.Source, z *big.Int) *big.Int {
 }
 
 // half draws the magnitude k + x of a standard normal variable, 0 ≤ x < 1 [Karney 2016, "Sampling Exactly from the
-// Normal Distribution", Algorithm N].
+// Normal Distribution", Algorithm N]. It sets x and returns k.
 //
-// (i) k ≥ 0 has probability proportional to exp(−k/2), and is accepted with exp(−k(k − 1)/2), hence with
-// exp(−k²/2). (ii) x is uniform, and accepted with exp(−x(2k + x)/2). Since k² + x(2k + x) = (k + x)², what is
-// accepted has a density proportional to exp(−(k + x)²/2). A round is accepted with probability √(π/2)·(1 −
-// exp(−½)) > .49.
+// (i) k ≥ 0 has probability proportional to exp(−k/2) and is accepted with probability exp(−k(k − 1)/2). So an
+// accepted k has probability proportional to exp(−k²/2). (ii) x is uniform, and accepted with probability exp(−x(2k
+// + x)/2). Since k² + x(2k + x) = (k + x)², an accepted k + x has a density proportional to exp(−(k + x)²/2). A
+// round is accepted with probability √(π/2)·(1 − exp(−½)) > .49.
 func half(src *entropy.Source, x *Uniform) uint64 {
 	for {
 		k := uint64(0)
@@ -83,10 +84,11 @@ func half(src *entropy.Source, x *Uniform) uint64 {
 	}
 }
 
-// keepFraction returns true with probability exp(−x(2k + x)/2): the product of k + 1 coins of exp(−γ), γ = x(2k +
-// x)/(2k + 2), which is at most 1. Each is drawn as in small64: A_K ~ Bernoulli(γ/K) for K = 1, 2, … until the first
-// 0, and whether that K is odd. A_K is the product of Bernoulli(1/K), Bernoulli(x) and Bernoulli((2k + x)/(2k + 2)),
-// the last of which is whether a uniform j below 2k + 2 is below 2k, or is 2k and another Bernoulli(x) comes true.
+// keepFraction returns true with probability exp(−x(2k + x)/2). It is the product of k + 1 coins of probability
+// exp(−γ), where γ = x(2k + x)/(2k + 2) is at most 1. Each coin is drawn as in small64: draw A_K ~ Bernoulli(γ/K)
+// for K = 1, 2, … until the first 0, and return whether that K is odd. A_K is the product of Bernoulli(1/K),
+// Bernoulli(x) and Bernoulli((2k + x)/(2k + 2)). For the last, draw a uniform j below 2k + 2. The result is true if
+// j < 2k, or if j = 2k and another Bernoulli(x) is true.
 func keepFraction(src *entropy.Source, k uint64, x *Uniform) bool {
 	for range k + 1 {
 		odd := true
@@ -106,10 +108,11 @@ func keepFraction(src *entropy.Source, k uint64, x *Uniform) bool {
 	return true
 }
 
-// nearest64 rounds on words, from the first 64 digits of x, where they and those of σ decide.
+// nearest64 rounds σ(k + x) on words, from the first 64 digits of x. It returns false if these digits and those of
+// σ do not decide.
 //
-// With S = ⌊σ·2⁶⁴⌋ and y = ⌊(k + x)·2⁶⁴⌋, σ(k + x)·2¹²⁸ is at least S·y and below (S + 1)(y +
-// 1) = S·y + (S + y + 1). Where both round to the same, it does.
+// Let S = ⌊σ·2⁶⁴⌋ and y = ⌊(k + x)·2⁶⁴⌋. Then σ(k + x)·2¹²⁸ is at least S·y and below (S + 1)(y + 1) = S·y + (S + y
+// + 1). If both bounds round to the same integer, σ(k + x) rounds to it too.
 func (g *RoundedGaussian) nearest64(src *entropy.Source, z *big.Int, k uint64, x *Uniform) bool {
 	if !g.words || k >= 1<<30 {
 		return false
@@ -125,7 +128,7 @@ func (g *RoundedGaussian) nearest64(src *entropy.Source, z *big.Int, k uint64, x
 	return true
 }
 
-// product is a·b, below 2²⁵⁵.
+// product returns a·b, which must be below 2²⁵⁵.
 func (a pair) product(b pair) wide {
 	w, upper := a.times(b.lo, pair{}), a.times(b.hi, pair{})
 	var carry uint64
@@ -135,7 +138,7 @@ func (a pair) product(b pair) wide {
 	return w
 }
 
-// plus is w + a, below 2²⁵⁶.
+// plus returns w + a, which must be below 2²⁵⁶.
 func (w wide) plus(a pair) wide {
 	var carry uint64
 	w[0], carry = bits.Add64(w[0], a.lo, 0)
@@ -145,17 +148,17 @@ func (w wide) plus(a pair) wide {
 	return w
 }
 
-// rounded is ⌊w/2¹²⁸ + ½⌋, below 2¹²⁸.
+// rounded returns ⌊w/2¹²⁸ + ½⌋, which must be below 2¹²⁸.
 func (w wide) rounded() pair {
 	lo, carry := bits.Add64(w[2], w[1]>>63, 0)
 	return pair{w[3] + carry, lo}
 }
 
-// nearest rounds for a σ of any size, with as many digits of x as it takes.
+// nearest rounds σ(k + x) for a σ of any size, with as many digits of x as necessary.
 //
-// With n blocks known, k + x is in [a, a + 1)·2^(−64n). For b = 2^(−64n)·a and m ≥ 1, m ≤ σb + ½ if and
-// only if 2m − 1 ≤ 2σb, so that ⌊σb + ½⌋ = ⌊(r + 1)/2⌋ with r = ⌊2σb⌋ =
-// ⌊√⌊4n·a²/(d·2^(128n))⌋⌋.
+// If n blocks of x are known, k + x is in [a, a + 1)·2^(−64n). For b = 2^(−64n)·a and m ≥ 1, m ≤ σb + ½ if and only
+// if 2m − 1 ≤ 2σb. So ⌊σb + ½⌋ = ⌊(r + 1)/2⌋ with r = ⌊2σb⌋ = ⌊√⌊4n·a²/(d·2^(128n))⌋⌋. (The n in 4n and d are those
+// of σ² = n/d.)
 func (g *RoundedGaussian) nearest(src *entropy.Source, z *big.Int, k uint64, x *Uniform) {
 	a, high := new(big.Int).SetUint64(k), new(big.Int)
 	for n := uint(1); ; n++ {

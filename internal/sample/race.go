@@ -9,56 +9,56 @@ import (
 	"dither/internal/exact"
 )
 
-// Race draws from a list of entrants with P(i) ∝ w_i·exp(c·s_i), exactly: w_i is a positive integer, c a public
-// rational of at least 0, and s_i an integer score. Entrants come one at a time, and only the leading ones are
-// remembered.
+// Race draws from a list of entrants with P(i) ∝ w_i·exp(c·s_i), exactly. w_i is an integer above 0, c a public
+// rational of at least 0, and s_i an integer score. Entrants come one at a time, and the race stores only the
+// leading ones.
 //
-// Each entrant runs for a time E_i/(w_i·exp(c·s_i)), with E_i = −ln U_i for a uniform real U_i in (0, 1), and the
-// least time wins. E_i is exponential of rate 1, so the time is exponential of rate r_i = w_i·exp(c·s_i), and of
-// independent exponentials
+// Each entrant has a running time E_i/(w_i·exp(c·s_i)), with E_i = −ln U_i for a uniform real U_i in (0, 1). The
+// entrant with the least time wins. E_i is exponential of rate 1, so the time is exponential of rate r_i =
+// w_i·exp(c·s_i). For independent exponentials,
 //
 //	P(i is first) = ∫₀^∞ r_i·exp(−r_i·t)·∏_{j≠i} exp(−r_j·t) dt = r_i/Σ_j r_j.
 //
-// Given who is first, and when, what the others have left to run is exponential of their rates again, for it has no
-// memory: who is second is drawn in proportion to r among the others, and so on. So the first k in the order of their
-// finish are a sample without replacement, drawn one after another [Efraimidis & Spirakis 2006; in logarithms, Yellott
-// 1977].
+// Given the winner and its time, the remaining times of the others are again exponential with their rates, because
+// exponentials have no memory. So the second is drawn in proportion to r among the others, and so on. The first k
+// entrants in order of their times are therefore a sample without replacement, drawn one after another [Efraimidis
+// & Spirakis 2006; in logarithms, Yellott 1977].
 //
-// Times are compared by their logarithms, T_i = G_i − c·s_i with G_i = ln(E_i/w_i), as G_i − G_j against c·(s_i
-// − s_j): the scores enter by their exact difference alone, so nothing overflows and no rate is too small to be told
-// from 0. U_i is known by its first binary digits, which makes G_i an interval. Where two intervals leave open who is
-// before, both are narrowed: more digits of U, and more bits in the logarithms. What digits will come has no part in
-// which are asked for, so that those of each U_i are independent and uniform however many are revealed. Two times are
-// equal with probability 0, since U_i has a density whatever U_j is; else some number of digits tells them apart. So
-// the comparison ends with probability 1, and is exact.
+// The code compares times by their logarithms, T_i = G_i − c·s_i with G_i = ln(E_i/w_i). It compares G_i − G_j with
+// c·(s_i − s_j). Only the exact differences of scores enter, so nothing overflows, and no rate underflows to 0. The
+// first binary digits of U_i are known, which makes G_i an interval. If two intervals do not decide the order, both
+// are narrowed, with more digits of U and more bits in the logarithms. The number of digits that are requested does
+// not depend on digits that are not yet drawn. So the digits of each U_i are independent and uniform, however many
+// are drawn. Two times are equal with probability 0, since U_i has a density for every value of U_j. If they
+// differ, some number of digits decides. So the comparison ends with probability 1, and is exact.
 //
-// How many digits are read depends on the scores: see the package comment on time.
+// The number of digits that are read depends on the scores: see the package comment on running time.
 type Race struct {
 	src        *entropy.Source
 	rate       *big.Rat // c
-	down, up   float64  // bounds of c
+	down, up   float64  // bounds on c
 	keep       int
-	kept       []*runner // at most keep of them, as a heap with the last finisher at the root
-	challenger runner    // the entrant being tried; a field, so that rejected entrants take no memory
-	exactly    bool      // for tests: treat every comparison as undecided by the floats
+	kept       []*runner // at most keep of them; a heap whose root has the largest time
+	challenger runner    // the entrant being compared; a field, so that rejected entrants need no memory
+	exactly    bool      // for tests: treat every comparison by floats as undecided
 }
 
-// runner is an entrant with bounds on its time.
+// runner is an entrant with bounds on its time. G, U and w are those of Race.
 type runner struct {
 	index     int64
 	weight    uint64 // w, or 0 if bigWeight holds it
 	score     int64  // s, unless bigScore holds it
 	bigWeight *big.Int
 	bigScore  *big.Int
-	early     float64  // a lower bound of G
-	late      float64  // an upper bound of it
+	early     float64  // a lower bound on G
+	late      float64  // an upper bound on G
 	word      uint64   // the first 64 digits of U
-	digits    *big.Int // all digits that are known, as an integer; nil until more than the word has been asked for
-	known     uint     // how many digits are known
+	digits    *big.Int // all known digits, as an integer; nil as long as only word has been used
+	known     uint     // the number of known digits
 }
 
-// NewRace begins a race of rate c that remembers the first keep entrants. A nil or negative c, or a keep below 1, is a
-// programmer's error, and panics.
+// NewRace starts a race of rate c that stores the first keep entrants. It panics if c is nil or negative, or if
+// keep is below 1.
 func NewRace(src *entropy.Source, c *big.Rat, keep int) *Race {
 	if c == nil || c.Sign() < 0 || keep < 1 {
 		panic("sample: a race needs a rate of at least 0 and room for a winner")
@@ -66,8 +66,8 @@ func NewRace(src *entropy.Source, c *big.Rat, keep int) *Race {
 	return &Race{src: src, rate: new(big.Rat).Set(c), down: exact.FloatDown(c), up: exact.FloatUp(c), keep: keep}
 }
 
-// Enter adds an entrant, and returns whether it is among the first so far; if not, it never will be. An entrant of
-// weight 0 never wins, and is left out.
+// Enter adds an entrant. It returns whether the entrant is among the first keep so far. If not, it never will be.
+// An entrant of weight 0 never wins, and is ignored.
 func (r *Race) Enter(index int64, weight uint64, score int64) bool {
 	if weight == 0 {
 		return false
@@ -76,8 +76,8 @@ func (r *Race) Enter(index int64, weight uint64, score int64) bool {
 	return r.run(weightBounds(weight))
 }
 
-// EnterBig is Enter for a weight and a score of any size, neither nil. A negative weight is a programmer's error, and
-// panics.
+// EnterBig is Enter for a weight and a score of any size. Neither may be nil. EnterBig panics if the weight is
+// negative.
 func (r *Race) EnterBig(index int64, weight, score *big.Int) bool {
 	if weight.Sign() < 0 {
 		panic("sample: a negative weight in a race")
@@ -93,9 +93,10 @@ func (r *Race) EnterBig(index int64, weight, score *big.Int) bool {
 	return r.run(exact.FloatDown(w), exact.FloatUp(w))
 }
 
-// Winners are the indices of the first keep entrants, or of all if they are fewer, in order of finish.
+// Winners returns the indices of the first keep entrants, or of all entrants if there are fewer, in order of their
+// times.
 func (r *Race) Winners() []int64 {
-	slices.SortFunc(r.kept, func(x, y *runner) int { // the last one first, which is a heap again
+	slices.SortFunc(r.kept, func(x, y *runner) int { // the largest time first, which keeps the heap property
 		switch {
 		case x == y:
 			return 0
@@ -111,10 +112,11 @@ func (r *Race) Winners() []int64 {
 	return out
 }
 
-// run draws the challenger's first digits and finds its place, if it has one; light and heavy bound its weight.
+// run draws the first digits of the challenger, and inserts it among the kept entrants if it is ahead of one of
+// them. light and heavy are bounds on its weight.
 //
-// Its U lies in [m, m+1]/2⁵³ for the first 53 digits m. For most, −ln U ≥ 1 − U settles that they are behind
-// all who are kept.
+// With m the first 53 digits of its U, U is in [m, m+1]/2⁵³. For most entrants, −ln U ≥ 1 − U shows that they are
+// behind all kept ones.
 func (r *Race) run(light, heavy float64) bool {
 	x := &r.challenger
 	x.word, x.known = r.src.Uint64(), 64
@@ -140,7 +142,7 @@ func (r *Race) run(light, heavy float64) bool {
 	return true
 }
 
-// rise moves the newest entrant up the heap, past those that are ahead of it.
+// rise moves the newest entrant up the heap, past those with a smaller time.
 func (r *Race) rise() {
 	for i := len(r.kept) - 1; i > 0; {
 		parent := (i - 1) / 2
@@ -152,7 +154,7 @@ func (r *Race) rise() {
 	}
 }
 
-// sink moves the root down the heap, past those that are behind it.
+// sink moves the root down the heap, past those with a larger time.
 func (r *Race) sink() {
 	for i := 0; ; {
 		child := 2*i + 1

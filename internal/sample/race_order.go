@@ -8,11 +8,11 @@ import (
 	"dither/internal/exact"
 )
 
-// order is whether one runner's time is less than another's.
+// order is the result of comparing the times of two runners.
 type order int8
 
 const (
-	open order = iota // not known yet
+	open order = iota // not decided
 	ahead
 	behind
 )
@@ -36,7 +36,8 @@ func (r *Race) compare(x, y *runner) order {
 	}
 }
 
-// surely compares in floats: x is ahead if even G_x at its latest, less G_y at its earliest, is below c·(s_x − s_y).
+// surely compares x and y in floats. x is ahead if the upper bound of G_x minus the lower bound of G_y is below
+// c·(s_x − s_y).
 func (r *Race) surely(x, y *runner) order {
 	gainDown, gainUp := r.gain(x, y)
 	switch {
@@ -48,7 +49,7 @@ func (r *Race) surely(x, y *runner) order {
 	return open
 }
 
-// gain bounds c·(s_x − s_y).
+// gain returns bounds on c·(s_x − s_y).
 func (r *Race) gain(x, y *runner) (down, up float64) {
 	if x.bigScore == nil && y.bigScore == nil {
 		if d, err := exact.Sub(x.score, y.score); err == nil {
@@ -59,7 +60,7 @@ func (r *Race) gain(x, y *runner) (down, up float64) {
 	return r.scaled(exact.FloatDown(d), exact.FloatUp(d))
 }
 
-// floatBounds bounds an integer by floats of its sign.
+// floatBounds returns float bounds on an integer, with its sign.
 func floatBounds(d int64) (down, up float64) {
 	f := float64(d)
 	if d > -1<<53 && d < 1<<53 {
@@ -68,7 +69,7 @@ func floatBounds(d int64) (down, up float64) {
 	return math.Nextafter(f, math.Inf(-1)), math.Nextafter(f, math.Inf(1))
 }
 
-// scaled bounds c·d, given bounds of d of its sign.
+// scaled returns bounds on c·d, given bounds on d that have the sign of d.
 func (r *Race) scaled(down, up float64) (lower, upper float64) {
 	switch {
 	case down == 0 || r.up == 0:
@@ -95,7 +96,7 @@ func (x *runner) exactWeight() *big.Int {
 	return new(big.Int).SetUint64(x.weight)
 }
 
-// weightBounds bounds w by floats.
+// weightBounds returns float bounds on w.
 func weightBounds(w uint64) (down, up float64) {
 	if f := float64(w); w > 1<<53 {
 		return math.Nextafter(f, 0), math.Nextafter(f, math.Inf(1))
@@ -103,20 +104,20 @@ func weightBounds(w uint64) (down, up float64) {
 	return float64(w), float64(w)
 }
 
-// reveal draws digits of U until n are known.
+// reveal draws digits of U until at least many are known.
 func (x *runner) reveal(src *entropy.Source, many uint) {
 	for ; x.known < many; x.known += 64 {
 		x.digits.Lsh(x.digits, 64).Or(x.digits, new(big.Int).SetUint64(src.Uint64()))
 	}
 }
 
-// closely compares by the known digits, with intervals of bits bits.
+// closely compares x and y by their known digits, with intervals of the given precision.
 func (r *Race) closely(x, y *runner, bits uint) order {
 	rise := new(big.Rat).SetInt(difference(x, y))
 	gain := exact.IntervalOf(rise.Mul(rise, r.rate), bits)
-	before := func(a, b *runner) (exact.Interval, bool) { // G of a at its latest, less that of b at its earliest
+	before := func(a, b *runner) (exact.Interval, bool) { // an upper bound of G of a, minus a lower bound of G of b
 		if a.digits.Sign() == 0 || b.above().BitLen() > int(b.known) {
-			return exact.Interval{}, false // ln E has no such bound yet
+			return exact.Interval{}, false // ln E has no finite bound yet
 		}
 		return a.logTime(a.digits, bits).Sub(b.logTime(b.above(), bits)), true
 	}
@@ -129,11 +130,11 @@ func (r *Race) closely(x, y *runner, bits uint) order {
 	return open
 }
 
-// above is the integer above the digits: U lies between the two.
+// above returns digits + 1. With n known digits, U lies between digits/2ⁿ and above/2ⁿ.
 func (x *runner) above() *big.Int { return new(big.Int).Add(x.digits, bigOne) }
 
-// logTime encloses G = ln(−ln(u)/w) at u = m/2ⁿ, 0 < u < 1, n digits being known: −ln u = ln(1 + (2ⁿ − m)/m),
-// which is precise where it is small.
+// logTime returns an interval around G = ln(−ln(u)/w) at u = m/2ⁿ, 0 < u < 1, where n is the number of known
+// digits. It uses −ln u = ln(1 + (2ⁿ − m)/m), which is precise for small values.
 func (x *runner) logTime(m *big.Int, bits uint) exact.Interval {
 	rest := new(big.Int).Lsh(bigOne, x.known)
 	ratio := new(big.Rat).SetFrac(rest.Sub(rest, m), m)
@@ -141,7 +142,7 @@ func (x *runner) logTime(m *big.Int, bits uint) exact.Interval {
 	return logOf(exact.IntervalOf(ratio, bits).Log1p()).Sub(logOf(weight))
 }
 
-// logOf is ln x for x > 0, as ln(1 + (2ᵏx − 1)) − k·ln 2 with the least k ≥ 0 for which 2ᵏx ≥ 1.
+// logOf returns ln x for x > 0, as ln(1 + (2ᵏx − 1)) − k·ln 2 with the least k ≥ 0 for which 2ᵏx ≥ 1.
 func logOf(x exact.Interval) exact.Interval {
 	low := x.Lo()
 	bits := low.Prec()

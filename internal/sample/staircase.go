@@ -7,27 +7,27 @@ import (
 	"dither/internal/exact"
 )
 
-// Expm1 is an interval around eˣ − 1, for a rational 0 < x ≤ 2²⁰. It is narrow to about bits bits of eˣ − 1
-// itself, however small x is.
+// Expm1 returns an interval around eˣ − 1, for a rational 0 < x ≤ 2²⁰. Its relative precision is about bits bits,
+// however small x is.
 func Expm1(x *big.Rat, bits uint) exact.Interval {
 	lost := max(0, x.Denom().BitLen()-x.Num().BitLen()+1) // eˣ − 1 ≥ x > 2^(−lost)
 	wide := bits + uint(lost)
 	return exact.IntervalOf(x, wide).Exp().Sub(exact.IntervalOf(ratOne, wide))
 }
 
-var ratOne = big.NewRat(1, 1) // never changed
+var ratOne = big.NewRat(1, 1) // must not be changed
 
-// Staircase is the staircase distribution over the integers prepared for many draws. It is immutable, and safe for
-// concurrent use with one source per user. The zero value is invalid.
+// Staircase is the staircase distribution over the integers, prepared for many draws. It is immutable. It is safe
+// for concurrent use if each user has its own source. The zero value is invalid.
 type Staircase struct {
 	length, step *big.Int   // Δ and r
-	middle       *Bernoulli // whether a magnitude is below r
-	stairs       *Laplace   // of scale 1/ε
+	middle       *Bernoulli // a coin that decides whether the magnitude is below r
+	stairs       *Laplace   // discrete Laplace of scale 1/ε, for the number of the stair
 }
 
-// NewStaircase prepares the distribution with P(x) proportional to exp(−εs), s = ⌊(|x| + Δ − r)/Δ⌋: stairs
-// of length Δ, of which the middle one covers |x| < r, and each is lower than the one before by exp(−ε). 1 ≤ r
-// ≤ Δ and 0 < ε ≤ 2²⁰; others are a programmer's error, and panic.
+// NewStaircase prepares the distribution with P(x) proportional to exp(−εs), s = ⌊(|x| + Δ − r)/Δ⌋. Its stairs have
+// length Δ, except that the middle one covers |x| < r. Each stair is lower than the one before by a factor of
+// exp(−ε). length is Δ and step is r. It panics unless 1 ≤ r ≤ Δ and 0 < ε ≤ 2²⁰.
 func NewStaircase(length, step *big.Int, epsilon *big.Rat) *Staircase {
 	if step.Sign() <= 0 || step.Cmp(length) > 0 || epsilon.Sign() <= 0 || epsilon.Cmp(big.NewRat(1<<20, 1)) > 0 {
 		panic("sample: a staircase needs 1 ≤ r ≤ Δ and an ε above 0")
@@ -37,7 +37,7 @@ func NewStaircase(length, step *big.Int, epsilon *big.Rat) *Staircase {
 		stairs: NewLaplace(new(big.Rat).Inv(epsilon)),
 	}
 	epsilon, shape := new(big.Rat).Set(epsilon), new(big.Rat).SetFrac(step, length)
-	// The weights of the stairs are r, and Δ·exp(−ε), Δ·exp(−2ε), …, together Δ/(exp(ε) − 1).
+	// The weights of the stairs are r, Δ·exp(−ε), Δ·exp(−2ε), …. All except the first sum to Δ/(exp(ε) − 1).
 	g.middle = NewBernoulli(func(bits uint) exact.Interval {
 		one, odds := exact.IntervalOf(ratOne, bits), exact.IntervalOf(shape, bits).Mul(Expm1(epsilon, bits))
 		return one.Sub(one.Quo(one.Add(odds))) // r(e^ε − 1)/(r(e^ε − 1) + Δ)
@@ -45,12 +45,13 @@ func NewStaircase(length, step *big.Int, epsilon *big.Rat) *Staircase {
 	return g
 }
 
-// Draw sets z to an integer with exactly the distribution of NewStaircase, independent of every other draw, and returns
-// z.
+// Draw sets z to an integer that has exactly the distribution of NewStaircase and is independent of every other
+// draw. It returns z.
 //
-// A magnitude is in the middle with the probability of its weight, and uniform there; else it is r + sΔ + j, with j
-// uniform below Δ and P(s) ∝ exp(−εs), which is how a discrete Laplace of scale 1/ε is distributed over what is
-// not negative. It gets a fair sign, and −0 is rejected so that 0 is not counted twice: at most every other round.
+// With the probability of the middle stair, the magnitude is uniform in it. Otherwise it is r + sΔ + j, with j
+// uniform below Δ and P(s) ∝ exp(−εs). A discrete Laplace of scale 1/ε has that distribution, given that it is not
+// negative. The sign is a fair coin. −0 is rejected so that 0 is not counted twice, which has probability at most
+// ½.
 func (g *Staircase) Draw(src *entropy.Source, z *big.Int) *big.Int {
 	for {
 		if g.middle.Draw(src) {

@@ -1,7 +1,7 @@
 package sample
 
-// powers[j] is ⌊exp(−j/16)·2⁶⁴⌋ for 1 ≤ j ≤ last, the first 64 bits of exp(−j/16). The table is
-// checked against digits, which computes them, by TestPowers. powers[0], which would be 2⁶⁴, is not used.
+// powers[j] is ⌊exp(−j/16)·2⁶⁴⌋ for 1 ≤ j ≤ last: the first 64 bits of exp(−j/16). TestPowers compares the table
+// with the function digits. powers[0], which would be 2⁶⁴, is not used.
 var powers = [last + 1]uint64{
 	0x0, 0xf07d5fde38151e72, 0xe1eb51276c110c3c, 0xd43b4096043bde02, 0xc75f7cf564105743, 0xbb4b296f917bf09a,
 	0xaff230af4c747553, 0xa54938c9b7e846b1,

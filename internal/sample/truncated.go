@@ -7,15 +7,14 @@ import (
 )
 
 // Truncated is the discrete Laplace distribution of scale 1/ε, conditioned on |x| ≤ M, prepared for many draws. It
-// is immutable, and safe for concurrent use with one source per user. The zero value is invalid.
+// is immutable. It is safe for concurrent use if each user has its own source. The zero value is invalid.
 type Truncated struct {
 	reach, width *big.Int // M and 2M + 1
 	epsilon      *big.Rat
 	laplace      *Laplace // nil if Mε ≤ 1
 }
 
-// NewTruncated prepares the distribution with P(x) ∝ exp(−ε|x|), |x| ≤ reach. ε is positive and reach at least
-// 0; others are a programmer's error, and panic.
+// NewTruncated prepares the distribution with P(x) ∝ exp(−ε|x|), |x| ≤ reach. It panics unless ε > 0 and reach ≥ 0.
 func NewTruncated(epsilon *big.Rat, reach *big.Int) *Truncated {
 	if epsilon.Sign() <= 0 || reach.Sign() < 0 {
 		panic("sample: a truncated Laplace needs an ε above 0 and a reach of at least 0")
@@ -29,11 +28,12 @@ func NewTruncated(epsilon *big.Rat, reach *big.Int) *Truncated {
 	return t
 }
 
-// Draw sets z to an integer with exactly the distribution of NewTruncated, independent of every other draw, and returns
-// z.
+// Draw sets z to an integer that has exactly the distribution of NewTruncated and is independent of every other
+// draw. It returns z.
 //
-// Where Mε ≤ 1 it is a uniform integer, accepted with exp(−ε|z|) ≥ 1/e. Else it is a discrete Laplace variable,
-// accepted within M: beyond it is with 2b^(M+1)/(1 + b) < 2/e, b = exp(−ε), b^M < 1/e.
+// If Mε ≤ 1, it proposes a uniform integer, and accepts it with probability exp(−ε|z|) ≥ 1/e. Otherwise it proposes
+// a discrete Laplace variable, and accepts it if its magnitude is at most M. It rejects with probability
+// 2b^(M+1)/(1 + b) < 2/e, where b = exp(−ε) and b^M < 1/e.
 func (t *Truncated) Draw(src *entropy.Source, z *big.Int) *big.Int {
 	for {
 		if t.laplace != nil {

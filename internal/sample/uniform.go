@@ -7,16 +7,16 @@ import (
 	"dither/internal/exact"
 )
 
-// Uniform is a uniform real number in [0, 1). Its binary digits are drawn only as decisions need them, 64 at a time
-// from the first on. Digits that are not yet drawn are independent of every earlier decision, so all decisions on one
+// Uniform is a uniform real number in [0, 1). Its binary digits are drawn only as decisions need them, in order, 64
+// at a time. Digits that are not yet drawn are independent of every earlier decision. So all decisions on one
 // Uniform concern one real number. The zero value is a new number.
 type Uniform struct {
-	known int      // how many blocks of 64 digits are known
-	first uint64   // the first of them
+	known int      // the number of known blocks of 64 digits
+	first uint64   // the first block
 	rest  []uint64 // the other blocks, which are rarely needed
 }
 
-// digit is the i-th block of 64 digits, drawn if it was not.
+// digit returns the block i of 64 digits. It draws the blocks up to i if necessary.
 func (u *Uniform) digit(src *entropy.Source, i int) uint64 {
 	for ; u.known <= i; u.known++ {
 		if u.known == 0 {
@@ -31,11 +31,11 @@ func (u *Uniform) digit(src *entropy.Source, i int) uint64 {
 	return u.rest[i-1]
 }
 
-// First is the first 64 digits, as the integer they make.
+// First returns the first 64 digits, as an integer.
 func (u *Uniform) First(src *entropy.Source) uint64 { return u.digit(src, 0) }
 
-// coin returns true with probability u: it decides whether a new uniform number is below u, by the first digits in
-// which they differ. They do differ, with probability 1.
+// coin returns true with probability u. It decides whether a new uniform number is below u, by the first block in
+// which the two differ. With probability 1 they differ somewhere.
 func (u *Uniform) coin(src *entropy.Source) bool {
 	for i := 0; ; i++ {
 		if v, d := src.Uint64(), u.digit(src, i); v != d {
@@ -44,18 +44,19 @@ func (u *Uniform) coin(src *entropy.Source) bool {
 	}
 }
 
-// Real is a real number enclosed by intervals with ends of bits bits. The intervals must become arbitrarily narrow with
-// more bits.
+// Real returns an interval that contains a real number, with ends of bits bits. The intervals must become
+// arbitrarily narrow as bits increases.
 type Real func(bits uint) exact.Interval
 
-// guard is how many more bits than the compared digits a Real is computed to, because it may lose some.
+// guard is the number of extra bits with which a Real is computed, beyond the compared digits, because it may lose
+// some to rounding.
 const guard = 96
 
-// Below decides whether u < p. p may lie outside of [0, 1].
+// Below reports whether u < p. p may be outside [0, 1].
 //
-// Where n blocks are known to make the integer a, u is in [a, a + 1)·2^(−64n): all of it is below p if (a +
-// 1)·2^(−64n) ≤ lo, and none if hi ≤ a·2^(−64n). Else more digits and a narrower interval are taken. Since u
-// = p has probability 0, that ends.
+// If n blocks of u are known and form the integer a, u is in [a, a + 1)·2^(−64n). Then u is below p if (a +
+// 1)·2^(−64n) ≤ lo, and not below p if hi ≤ a·2^(−64n), where lo and hi are the ends of p's interval. Otherwise
+// more digits and a narrower interval are needed. u = p has probability 0, so the loop ends.
 func (u *Uniform) Below(src *entropy.Source, p Real) bool {
 	a := new(big.Int)
 	for n := 0; ; n++ {
@@ -76,22 +77,22 @@ func (u *Uniform) Below(src *entropy.Source, p Real) bool {
 	}
 }
 
-// Bernoulli is a coin with a real probability, prepared for many draws. It is immutable, and safe for concurrent use
-// with one source per user if p is.
+// Bernoulli is a coin with a real probability, prepared for many draws. It is immutable. It is safe for concurrent
+// use if each user has its own source, and if p is safe too.
 type Bernoulli struct {
 	p      Real
-	lo, hi uint64 // first digits below lo make it true, and those from hi on false
+	lo, hi uint64 // first digits below lo mean true, and those from hi on mean false
 }
 
-// NewBernoulli prepares the coin of probability p, in [0, 1].
+// NewBernoulli prepares the coin with the probability p, which is in [0, 1].
 func NewBernoulli(p Real) *Bernoulli {
 	bound := p(64 + guard)
 	scaled := func(x *big.Float) *big.Int {
 		x.SetMantExp(x, 64)
-		i, _ := x.Int(nil) // towards 0
+		i, _ := x.Int(nil) // rounds towards 0
 		return i
 	}
-	cut := func(i *big.Int) uint64 { // to [0, 2⁶⁴), which leaves the rest to Below
+	cut := func(i *big.Int) uint64 { // clamps to [0, 2⁶⁴); Below decides the remaining cases
 		switch {
 		case i.Sign() <= 0:
 			return 0
@@ -107,7 +108,7 @@ func NewBernoulli(p Real) *Bernoulli {
 // Draw returns true with probability p, exactly.
 func (b *Bernoulli) Draw(src *entropy.Source) bool { return b.above(src, &Uniform{}) }
 
-// above decides whether u < p. The first 64 digits do but for a few in 2⁶⁴ draws.
+// above reports whether u < p. The first 64 digits decide, except in a few of 2⁶⁴ draws.
 func (b *Bernoulli) above(src *entropy.Source, u *Uniform) bool {
 	switch first := u.First(src); {
 	case first < b.lo:
