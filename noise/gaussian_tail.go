@@ -140,7 +140,7 @@ func (d DiscreteGaussian) halfwayDown(a *big.Int) float64 {
 	if e := q.MantExp(nil); e < -1000 || e > 1000 { // outside the range of normal floats
 		return exact.FloatDown(d.halfway(a))
 	}
-	f, _ := q.Float64() // exactly
+	f, _ := q.Float64() // exact, because q has 53 bits
 	return f
 }
 

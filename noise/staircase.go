@@ -27,7 +27,7 @@ const MaxStaircaseEpsilon = 1 << 10
 // A Staircase is immutable. NewStaircase creates it. The zero value is no distribution: its methods panic, because
 // the alternative would be no noise.
 type Staircase struct {
-	length, step *big.Int // Δ and r
+	length, step *big.Int // Δ, the length of a stair, and r, the step
 	epsilon      *big.Rat
 }
 

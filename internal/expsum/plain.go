@@ -28,7 +28,7 @@ func (x *Number) Log() (lower, upper float64, err error) { return atOnce().Log(x
 
 // Sign returns the sign of x as −1, 0 or 1. It has no work limit, so x must not come from an untrusted source.
 func (x *Number) Sign() int {
-	sign, _ := NewWork(math.MaxInt64).Sign(x) // more than any number takes
+	sign, _ := NewWork(math.MaxInt64).Sign(x) // more units than any number needs
 	return sign
 }
 

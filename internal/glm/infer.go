@@ -13,7 +13,7 @@ import (
 // Family is a family of models with its canonical link.
 type Family string
 
-// The families.
+// The families of models.
 const (
 	Logistic Family = "logistic"
 	Poisson  Family = "poisson"

@@ -86,7 +86,7 @@ func (g *Gaussian) Draw(src *entropy.Source, z *big.Int) *big.Int {
 	}
 }
 
-// draw64 is Draw for dt² < 2⁵⁶ and 2ndt² < 2⁶⁴.
+// draw64 is Draw on 64-bit words, for dt² < 2⁵⁶ and 2ndt² < 2⁶⁴.
 func (g *Gaussian) draw64(src *entropy.Source, z *big.Int) *big.Int {
 	for {
 		coins := src.Bits(9) // two nibbles and the sign
@@ -104,7 +104,7 @@ func (g *Gaussian) draw64(src *entropy.Source, z *big.Int) *big.Int {
 		}
 		y := (u + g.t*v) >> 4 // below 64t < 2³⁴, because t² < 2⁵⁶
 		if negative && y == 0 {
-			continue // −0
+			continue // reject −0
 		}
 		root := pair{0, y * g.step}.distance(pair{0, g.n}).lo
 		hi, lo := bits.Mul64(root, root)
@@ -118,7 +118,8 @@ func (g *Gaussian) draw64(src *entropy.Source, z *big.Int) *big.Int {
 	}
 }
 
-// draw128 is Draw for dt² < 2¹²⁰ and 2ndt² < 2¹²⁸. Since n < dt², n is below 2⁶⁴ and t below 2³³.
+// draw128 is Draw on pairs of words, for dt² < 2¹²⁰ and 2ndt² < 2¹²⁸. Since n < dt², n is below 2⁶⁴ and t below
+// 2³³.
 func (g *Gaussian) draw128(src *entropy.Source, z *big.Int) *big.Int {
 	for {
 		coins := src.Bits(9)
@@ -136,7 +137,7 @@ func (g *Gaussian) draw128(src *entropy.Source, z *big.Int) *big.Int {
 		}
 		y := (u + g.t*v) >> 4 // below 64t < 2³⁹
 		if negative && y == 0 {
-			continue // −0
+			continue // reject −0
 		}
 		product := g.step2.times(y, pair{})                 // below 64·dt² < 2¹²⁶
 		root := pair{product[1], product[0]}.distance(g.n2) // n is below 2¹²⁶ too
@@ -148,7 +149,7 @@ func (g *Gaussian) draw128(src *entropy.Source, z *big.Int) *big.Int {
 	}
 }
 
-// surviveWide is survive for four words.
+// surviveWide is survive for a q of four words.
 func surviveWide(src *entropy.Source, q wide) bool {
 	if q[2]|q[3] != 0 {
 		return surviveBig(src, set(new(big.Int), q, false))
@@ -174,7 +175,7 @@ func (g *Gaussian) far(src *entropy.Source, z *big.Int, v uint64, u *big.Int, co
 	z.Mul(z, g.tBig).Add(z, u).Rsh(z, 4)
 	negative := coins&256 != 0
 	if negative && z.Sign() == 0 {
-		return false // −0
+		return false // reject −0
 	}
 	q, r := new(big.Int).Mul(z, g.stepBig), new(big.Int)
 	q.Sub(q, g.nBig)

@@ -85,7 +85,7 @@ func (l *Laplace) Draw(src *entropy.Source, z *big.Int) *big.Int {
 	}
 }
 
-// draw64 is Draw for t, 16s < 2⁶⁴. Only the intermediate result u + t·v needs more than 64 bits.
+// draw64 is Draw on 64-bit words, for t, 16s < 2⁶⁴. Only the intermediate result u + t·v needs more than 64 bits.
 func (l *Laplace) draw64(src *entropy.Source, z *big.Int) *big.Int {
 	for {
 		coins := src.Bits(5) // a nibble and the sign
@@ -104,7 +104,7 @@ func (l *Laplace) draw64(src *entropy.Source, z *big.Int) *big.Int {
 		}
 		negative := coins&16 != 0
 		if negative && w.hi|w.lo == 0 {
-			continue // −0
+			continue // reject −0
 		}
 		return set(z, wide{w.lo, w.hi}, negative)
 	}
@@ -117,7 +117,7 @@ func step64(t, u, v uint64) pair {
 	return pair{hi + carry, lo}
 }
 
-// draw128 is Draw for t, 16s < 2¹²⁸. The intermediate result u + t·v is below 2¹⁹².
+// draw128 is Draw on pairs of words, for t, 16s < 2¹²⁸. The intermediate result u + t·v is below 2¹⁹².
 func (l *Laplace) draw128(src *entropy.Source, z *big.Int) *big.Int {
 	for {
 		coins := src.Bits(5)
@@ -129,7 +129,7 @@ func (l *Laplace) draw128(src *entropy.Source, z *big.Int) *big.Int {
 		m, _ := l.t2.times(v, u).divide(l.s2)
 		negative := coins&16 != 0
 		if negative && m == (wide{}) {
-			continue // −0
+			continue // reject −0
 		}
 		return set(z, m, negative)
 	}
@@ -147,7 +147,7 @@ func (l *Laplace) drawBig(src *entropy.Source, z *big.Int) *big.Int {
 		z.Mul(z, l.tBig).Add(z, u).Quo(z, l.sBig)
 		negative := coins&16 != 0
 		if negative && z.Sign() == 0 {
-			continue // −0
+			continue // reject −0
 		}
 		if negative {
 			z.Neg(z)

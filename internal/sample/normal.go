@@ -13,8 +13,8 @@ import (
 //
 // Its parameter is σ² = n/d, and σ may be irrational.
 type RoundedGaussian struct {
-	n4, d *big.Int // 4n and d
-	fixed pair     // ⌊σ·2⁶⁴⌋
+	n4, d *big.Int // 4n and d, where σ² = n/d
+	fixed pair     // ⌊σ·2⁶⁴⌋, if words is true
 	words bool     // whether σ < 2³²; fixed then decides nearly all roundings
 	first uint     // the number of blocks of digits with which nearest begins, enough for most roundings
 }

@@ -35,7 +35,7 @@ import (
 // The number of digits that are read depends on the scores: see the package comment on running time.
 type Race struct {
 	src        *entropy.Source
-	rate       *big.Rat // c
+	rate       *big.Rat // c, the factor of the scores
 	down, up   float64  // bounds on c
 	keep       int
 	kept       []*runner // at most keep of them; a heap whose root has the largest time
@@ -46,8 +46,8 @@ type Race struct {
 // runner is an entrant with bounds on its time. G, U and w are those of Race.
 type runner struct {
 	index     int64
-	weight    uint64 // w, or 0 if bigWeight holds it
-	score     int64  // s, unless bigScore holds it
+	weight    uint64 // the weight w, or 0 if bigWeight holds it
+	score     int64  // the score s, unless bigScore holds it
 	bigWeight *big.Int
 	bigScore  *big.Int
 	early     float64  // a lower bound on G

@@ -20,7 +20,7 @@ var ratOne = big.NewRat(1, 1) // must not be changed
 // Staircase is the staircase distribution over the integers, prepared for many draws. It is immutable. It is safe
 // for concurrent use if each user has its own source. The zero value is invalid.
 type Staircase struct {
-	length, step *big.Int   // Δ and r
+	length, step *big.Int   // Δ, the length of a stair, and r, the step
 	middle       *Bernoulli // a coin that decides whether the magnitude is below r
 	stairs       *Laplace   // discrete Laplace of scale 1/ε, for the number of the stair
 }
@@ -64,7 +64,7 @@ func (g *Staircase) Draw(src *entropy.Source, z *big.Int) *big.Int {
 		}
 		negative := src.Bits(1) == 1
 		if negative && z.Sign() == 0 {
-			continue // −0
+			continue // reject −0
 		}
 		if negative {
 			z.Neg(z)

@@ -63,7 +63,7 @@ type Minimiser struct {
 	d         int
 	curve     curve
 
-	r, lambda, bound float64 // the radius, Λ and R
+	r, lambda, bound float64 // the radius, Λ, and the bound R on the predictors' norm
 	reach            int64   // the bound on the predictors' norm in grid units, and the exponent of their grid
 	rowGrid          int
 	slopeBits        int // k: slopes ℓ′ are rounded to multiples of 2^-k

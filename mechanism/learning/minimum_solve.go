@@ -47,8 +47,8 @@ type landscape struct {
 	value    float64
 	gradient []float64
 	hessian  []float64 // the lower triangle, row by row; nil if not requested
-	next     []float64 // T̂(θ)
-	kappa    float64   // κ
+	next     []float64 // T̂(θ), the next iterate
+	kappa    float64   // κ = β/Λ(n): see Minimiser
 	off      float64   // κ·‖θ − T̂(θ)‖, rounded up: a bound on the distance to the minimum
 }
 

@@ -36,8 +36,8 @@ type Objective struct {
 	// the bound to which the response is clamped; unused for LogisticLoss
 	Response   *big.Rat
 	Radius     *big.Rat
-	Regularise *big.Rat // Λ
-	Rows       int64    // N
+	Regularise *big.Rat // Λ, the factor of the regulariser
+	Rows       int64    // N, an approximate number of rows
 }
 
 func (o Objective) check() error {

@@ -163,8 +163,8 @@ func (m Selection) Probability(units int64) (float64, error) {
 // p_{n−1} ≤ (1 − δ)/(e^ε + 1), and k is the least n with δ·E(n) above (1 − δ)/(e^ε + 1).
 type keepLaw struct {
 	epsilon, delta *big.Rat
-	crossing       *big.Int // k
-	last           *big.Int // from k + last on, p_n is 1
+	crossing       *big.Int // k: up to it, p_n = δ·E(n)
+	last           *big.Int // p_n is 1 for every n ≥ k + last
 }
 
 // law returns the closed form for m, or ErrParameter.
@@ -191,7 +191,7 @@ func (l keepLaw) certain(n *big.Int) bool {
 // if p_n is 1.
 func (l keepLaw) keep(n *big.Int) sample.Real {
 	return func(bits uint) exact.Interval {
-		grown := func(n *big.Int) exact.Interval { // δ·E(n)
+		grown := func(n *big.Int) exact.Interval { // returns δ·E(n)
 			if n.Sign() == 0 {
 				return exact.IntervalOf(new(big.Rat), bits)
 			}

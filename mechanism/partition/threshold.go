@@ -87,7 +87,7 @@ func (m Threshold) at(dist noise.Distribution) (*big.Int, error) {
 // ThresholdRelease is the release of ThresholdLaplace or ThresholdGaussian.
 type ThresholdRelease struct {
 	Kept      []Kept   // the kept keys and their noisy values, in byte order of the keys
-	Threshold *big.Int // τ
+	Threshold *big.Int // τ; every released value is above it
 
 	// Noise is the distribution of the noise that was added to each value before the comparison with τ. Given that
 	// a value is released, its noise is above τ minus the exact value, so its mean is not 0 and it is not

@@ -26,7 +26,7 @@ import (
 // FalsePositive. The bounds extend beyond the bins of all values with at most that probability. Conversely, rows
 // may lie outside the bounds if their bin's noisy count is below the threshold.
 type AutomaticBounds struct {
-	Domain // the outer bounds
+	Domain // the outer bounds, to which values are clamped
 	mechanism.Unit
 	Loss          privacy.Loss // the loss; pure for Laplace noise, zCDP with no δ for Gaussian noise
 	FalsePositive float64      // at least 1e-100 and below 1

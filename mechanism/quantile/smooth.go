@@ -80,7 +80,7 @@ func (m Smooth) draw(src *entropy.Source, p smoothParameters, twice *big.Int, sm
 // smoothParameters holds the constants of the noise, which depend on public parameters alone.
 type smoothParameters struct {
 	beta, alpha *big.Rat
-	window      int64 // K of smoothBound
+	window      int64 // K, the largest k of a term of S̃ (see smoothBound)
 }
 
 // maxStep is the largest e for which noise is computed. A larger e uses the noise of maxStep, which is negligible.

@@ -192,7 +192,7 @@ func (w *window) gap(k int64) int64 {
 // window holds the values x_first … x_last of a sequence, as runs of equal values.
 type window struct {
 	domain      Domain
-	rows        int64 // n
+	rows        int64 // n, the number of rows
 	first, last int64
 	seen        int64
 	values      []int64
