@@ -35,15 +35,15 @@ const (
 // Under add/remove, let samples with u give the law M₁ on the larger dataset. Its output law is P = (1−q)M₀ + qM₁,
 // and that of the smaller dataset is Q = M₀. M₀ and M₁ are (ε, δ)-indistinguishable, because each sample with u is
 // a neighbour of the same sample without u. So P(S) − e^ε′·Q(S) = q(M₁(S) − e^ε·M₀(S)) ≤ qδ. In the other order,
-// M₁(S) ≥ e^−ε(M₀(S) − δ). So Q(S) − e^ε′·P(S) ≤ M₀(S)·(1 − e^ε′(1 − q + q·e^−ε)) + e^(ε′−ε)·qδ. The bracket is at
-// most 0, because (1−q+q·e^ε)(1−q+q·e^−ε) ≥ 1 by the Cauchy-Schwarz inequality. The last term is at most qδ,
-// because ε′ ≤ ε.
+// M₁(S) ≥ e^−ε(M₀(S) − δ). So Q(S) − e^ε′·P(S) ≤ M₀(S)·(1 − e^ε′(1 − q + q·e^−ε)) + e^(ε′−ε)·qδ. The factor of
+// M₀(S) is at most 0, because (1−q+q·e^ε)(1−q+q·e^−ε) ≥ 1 by the Cauchy-Schwarz inequality. The last term is at
+// most qδ, because ε′ ≤ ε.
 //
 // Under change-one, let samples with u give the law M₁ on one dataset, and samples with its replacement M₁′ on the
 // other. With β = e^(ε′−ε), comparing the coefficients of each law shows that P − e^ε′·Q = q[(1−β)(M₁ − e^ε·M₀) +
 // β(M₁ − e^ε·M₁′)]. M₁ and M₁′ are (ε, δ)-indistinguishable, because their samples are the same except for u. So
 // are M₁ and M₀: replacing u in its sample by a uniformly drawn unit outside the sample gives a uniformly drawn
-// sample without u. So each bracket is at most δ on every event, and the whole is at most qδ. ∎
+// sample without u. So M₁ − e^ε·M₀ and M₁ − e^ε·M₁′ are at most δ on every event, and the whole is at most qδ. ∎
 //
 // Amplified returns ErrParameter for a q outside [0, 1], an unknown scheme, or an ε beyond 100,000.
 func (a Approximate) Amplified(q *big.Rat, s Scheme) (Approximate, error) {

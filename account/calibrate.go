@@ -27,9 +27,10 @@ type Target struct {
 // target.
 type Calibration struct {
 	Mechanism string
-	Parameter string  // "sigma" or "scale"
+	Parameter string  // key of the calibrated parameter, such as "sigma" or "scale"
 	Value     float64 // certified to meet the target, both as a float and as its shortest decimal text
-	// TooLittle is a parameter with less noise that is certified to miss the target, or nil if none was found.
+	// TooLittle is a value with more loss, such as less noise, that is certified to miss the target. It is nil if
+	// none was found.
 	TooLittle  *big.Rat
 	Accountant string // name of the accountant that certifies Value
 }

@@ -25,8 +25,8 @@ var solvable = []string{"sigma", "scale", "epsilon", "rho", "mu"}
 // TooLittle of the result is noise that is certified to be too little, or another parameter that is certified to be
 // too large.
 //
-// CalibrateJob returns ErrParameter if the other steps alone exceed the goal, if "?" stands for no or several
-// values, or if e is 0. It returns a *SpecError for an invalid spec.
+// CalibrateJob returns ErrParameter if the other steps alone exceed the goal, if no value or more than one is "?",
+// or if e is 0. It returns a *SpecError for an invalid spec.
 func CalibrateJob(specs []string, e privacy.Epsilon, d privacy.Delta) (Calibration, error) {
 	o, c, err := calibratedJob(context.Background(), specs, e, d)
 	if err == nil {
@@ -175,8 +175,9 @@ func (o *openJob) excess(x float64) float64 {
 }
 
 // guess returns a starting point x for the search, and the factor of its first steps. They affect only the running
-// time. The starting point uses that many steps on small samples together lose about as much as one Gaussian step
-// with μ = q√(k(e^(1/σ²) − 1)) [Dong, Roth & Su 2022, Corollary 5.4].
+// time. For Gaussian noise σ on small samples of rate q, k steps together lose about as much as one Gaussian step
+// with μ = q√(k(e^(1/σ²) − 1)) [Dong, Roth & Su 2022, Corollary 5.4]. guess solves this for σ. For other jobs it
+// returns 1 and 16.
 func (o *openJob) guess() (x, factor float64) {
 	s := o.steps[o.at]
 	d, _ := o.delta.Rat().Float64()

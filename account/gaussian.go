@@ -133,7 +133,8 @@ const (
 	gaussianBits     = 160
 )
 
-// gaussianPoint holds δ(ε) and its parts at one μ and ε, in the notation of the comment above.
+// gaussianPoint holds δ(ε) and its parts at one μ and ε. R is Mills' ratio, and a and b are those of the comment at
+// the top of this file.
 type gaussianPoint struct {
 	delta   exact.Interval // δ(ε)
 	between exact.Interval // R(a) − R(b) = δ/φ(a)

@@ -100,7 +100,8 @@ func DiscreteGaussianEpsilon(sigma2 *big.Rat, units *big.Int, d privacy.Delta) f
 	return high
 }
 
-// discreteGaussian holds the parameters of one evaluation: δ = (Σ_{y ≥ first} f(y) − e^ε·f(y + units)) / Z.
+// discreteGaussian holds the parameters of one evaluation: δ = (Σ_{y ≥ first} f(y) − e^ε·f(y + units)) / Z. Its
+// methods use f(x) = exp(−x²/(2σ²)) and Z = Σ_y f(y).
 type discreteGaussian struct {
 	sigma2, epsilon *big.Rat
 	units, first    *big.Int
@@ -131,8 +132,8 @@ func (d discreteGaussian) above(k *big.Int, bits uint) exact.Interval {
 	return whole(1, bits).Add(side).Add(side).Sub(d.above(new(big.Int).Sub(one, k), bits))
 }
 
-// halfLattice returns Σ_{j ≥ 0} f(s + j), for s ≥ 0. Each ratio f(x+1)/f(x) = e^(−(x+½)/σ²) is e^(−1/σ²) times the
-// previous ratio.
+// halfLattice returns Σ_{j ≥ 0} f(s + j), for f(x) = exp(−x²/(2σ²)) and s ≥ 0. Each ratio f(x+1)/f(x) =
+// e^(−(x+½)/σ²) is e^(−1/σ²) times the previous ratio.
 func halfLattice(s, sigma2 *big.Rat, bits uint) exact.Interval {
 	inverse := new(big.Rat).Inv(sigma2)
 	exponent := new(big.Rat).Mul(s, s)
@@ -169,10 +170,11 @@ func fallingSum(term, ratio, bend *big.Float, mode big.RoundingMode, bits uint) 
 
 // integrated bounds the sums of discreteGaussian by integrals, for σ above 256.
 //
-// Let a = first − ½. By the midpoint rule, Σ_{y ≥ first} f(y) differs from ∫_a^∞ f by at most V(a) = ⅛∫_a^∞|f″|: on
-// each unit interval with midpoint x, f(x) − ∫f = −∫K·f″ with a kernel 0 ≤ K ≤ ⅛. f″ changes sign at ±σ, and |f′| ≤
-// e^(−½)/σ. So V(a) is at most f(a)·a/(8σ²) for a ≥ σ, and at most e^(−½)/(2σ) otherwise. By Poisson summation,
-// σ√(2π) ≤ Z ≤ σ√(2π)·(1+2^−bits) for these σ.
+// Let f(x) = exp(−x²/(2σ²)) and a = first − ½. By the midpoint rule, Σ_{y ≥ first} f(y) differs from ∫_a^∞ f by at
+// most V(a) = ⅛∫_a^∞|f″|: on each unit interval with midpoint x, f(x) − ∫f = −∫K·f″ with a kernel 0 ≤ K ≤ ⅛. f″
+// changes sign at ±σ, and |f′| ≤ e^(−½)/σ. So V(a) is at most f(a)·a/(8σ²) for a ≥ σ, and at most e^(−½)/(2σ)
+// otherwise. By Poisson summation, σ√(2π) ≤ Z ≤ σ√(2π)·(1+2^−bits) for these σ, where Z is the sum of f over the
+// integers.
 func (d discreteGaussian) integrated(bits uint) exact.Interval {
 	sigma := exact.IntervalOf(d.sigma2, bits).Sqrt()
 	one := whole(1, bits)

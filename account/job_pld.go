@@ -219,7 +219,8 @@ func (t *tally) mu2() (sum *big.Rat, ok bool) {
 	return sum, true
 }
 
-// optimal returns the optimal composition of a job whose steps all have one promise. ok is false for other jobs.
+// optimal returns the optimal composition of a job that repeats one pure or (ε, δ) promise without sampling. ok is
+// false for other jobs.
 func (t *tally) optimal() (*Optimal, bool) {
 	s := t.steps[0]
 	if len(t.steps) > 1 || s.sampling != nil || s.kind.name != "pure" && s.kind.name != "approx" {

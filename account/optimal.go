@@ -127,9 +127,9 @@ func (o *Optimal) Epsilon(d privacy.Delta) (lower, upper float64) {
 //
 // Between the losses of j−1 and j, the curve is δ*(ε) = A − e^ε·B with A = Σ_{i≥j} f(i) and B = Σ_{i≥j}
 // f(i)·e^−loss(i). Everywhere, the curve is the largest of these functions. solve goes down from the largest j. It
-// stops at the first j for which the curve at the loss of j−1 is not certainly at most d. Between the losses of
-// that j−1 and j, ε = ln((A−d)/B). If rounding moves this ε outside that range, the ends of the range are the
-// bounds.
+// stops at the first j for which the curve at the loss of j−1 is not certainly at most d. Then the curve reaches d
+// between the losses of j−1 and j, at ε = ln((A−d)/B). If rounding moves this ε outside that range, the ends of the
+// range are the bounds.
 func (o *Optimal) solve(d *big.Float) (lower, upper float64) {
 	switch {
 	case d.Cmp(big.NewFloat(1)) >= 0:
@@ -189,8 +189,8 @@ func logOf(a, d, b *big.Float, mode big.RoundingMode, bits uint) *big.Float {
 	return ln.Lo()
 }
 
-// end walks up to a term after which the remaining terms sum to at most 2⁻⁷⁰ of d. It returns an upper bound of
-// that sum.
+// end goes up to a term after which the remaining terms sum to at most 2⁻⁷⁰ of d. It returns the position of that
+// term and an upper bound of the remaining sum.
 func (o *Optimal) end(d *big.Float) (*walk, *big.Float) {
 	limit := new(big.Float).SetMantExp(d, -70)
 	for w := o.start(); ; w.up() {

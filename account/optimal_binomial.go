@@ -112,33 +112,33 @@ func (b *binomial) start() *walk {
 	return w
 }
 
-// up moves from j to j+1: f(j+1) = f(j)·odds·(k−j)/(j+1).
+// up moves w from j to j+1: f(j+1) = f(j)·odds·(k−j)/(j+1).
 func (w *walk) up() {
 	w.f.mul(w.o.odds)
 	w.f.scale(w.o.k-w.j, w.j+1)
 	w.j++
 }
 
-// down moves from j to j−1: f(j−1) = f(j)/odds·j/(k−j+1).
+// down moves w from j to j−1: f(j−1) = f(j)/odds·j/(k−j+1).
 func (w *walk) down() {
 	w.f.quo(w.o.odds)
 	w.f.scale(w.j, w.o.k-w.j+1)
 	w.j--
 }
 
-// tail returns an upper bound of Σ_{i>j} f(i). With r = f(j+1)/f(j), the bound is f(j)·r/(1−r). bounded is false if
-// r is not below 1.
+// tail returns an upper bound of Σ_{i>j} f(i), the terms after w's position j. With r = f(j+1)/f(j), the bound is
+// f(j)·r/(1−r). bounded is false if r is not below 1.
 func (w *walk) tail() (rest *big.Float, bounded bool) {
 	return w.series(w.o.k-w.j, w.j+1, w.o.odds.hi)
 }
 
-// after returns the bound of tail. done reports whether that is negligible beside sum.
+// after returns the bound of tail. done reports whether the bound exists and is negligible beside sum.
 func (w *walk) after(sum *big.Float) (rest *big.Float, done bool) {
 	rest, bounded := w.tail()
 	return rest, bounded && w.slight(rest, sum)
 }
 
-// before is like after, for Σ_{i<j} f(i).
+// before is like after, for the terms before w's position: Σ_{i<j} f(i).
 func (w *walk) before(sum *big.Float) (rest *big.Float, done bool) {
 	inverse := new(big.Float).SetPrec(w.o.bits).SetMode(big.ToPositiveInf)
 	inverse.Quo(big.NewFloat(1), w.o.odds.lo)
@@ -151,7 +151,8 @@ func (w *walk) slight(rest, sum *big.Float) bool {
 	return rest.Sign() == 0 || sum.Sign() > 0 && rest.MantExp(nil) < sum.MantExp(nil)-120
 }
 
-// series returns f·r/(1−r), rounded up, where r is factor·num/den rounded up. bounded is false if r is not below 1.
+// series returns f·r/(1−r), rounded up, where f is the term at w's position and r is factor·num/den rounded up.
+// bounded is false if r is not below 1.
 func (w *walk) series(num, den int64, factor *big.Float) (sum *big.Float, bounded bool) {
 	up := func() *big.Float { return new(big.Float).SetPrec(w.o.bits).SetMode(big.ToPositiveInf) }
 	r := up().Mul(factor, new(big.Float).SetInt64(num))
@@ -164,7 +165,7 @@ func (w *walk) series(num, den int64, factor *big.Float) (sum *big.Float, bounde
 	return r.Quo(r, left), true
 }
 
-// to moves to j.
+// to moves w to position j.
 func (w *walk) to(j int64) {
 	for w.j < j {
 		w.up()

@@ -39,7 +39,7 @@ func (k keep) float(mode big.RoundingMode) *big.Float {
 	return new(big.Float).SetPrec(k.bits).SetMode(mode)
 }
 
-// whole returns bounds of δ in [0, 1], for a δ* between lo and hi.
+// whole returns a lower and an upper bound of δ = 1 − keep·(1 − δ*) in [0, 1], for a δ* between lo and hi.
 func (k keep) whole(lo, hi *big.Float) (lower, upper float64) {
 	// δ increases in δ* and decreases in keep
 	bound := func(part, keep *big.Float, mode big.RoundingMode) *big.Float {

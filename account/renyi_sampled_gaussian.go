@@ -148,14 +148,14 @@ type sampledPoint struct {
 	density       exact.Interval // φ(z)
 }
 
-// term returns φ(z)·(R(iμ−z) + R(iμ+z−αμ)).
+// term returns φ(z)·(R(iμ−z) + R(iμ+z−αμ)), where R is Mills' ratio.
 func (p sampledPoint) term(i int64, alpha exact.Interval) exact.Interval {
 	n := whole(i, p.bits)
 	return p.integral(n.Mul(p.mu).Sub(p.z), n).Add(p.integral(p.z.Sub(alpha.Sub(n).Mul(p.mu)), alpha.Sub(n)))
 }
 
-// integral returns φ(z)·R(u). For u < 0 it is the integral over the whole normal density, e^(−jc+(j²−j)μ²/2), minus
-// φ(z)·R(−u).
+// integral returns φ(z)·R(u), where R is Mills' ratio and j is the i or the α−i of the term. For u < 0 it is the
+// integral over the whole normal density, e^(−jc+(j²−j)μ²/2), minus φ(z)·R(−u).
 func (p sampledPoint) integral(u, j exact.Interval) exact.Interval {
 	zero := whole(0, p.bits)
 	switch {

@@ -12,7 +12,7 @@ import (
 // tally holds the sums of a job's losses, for each accountant.
 type tally struct {
 	steps    []Step
-	promises []Repeated  // of the steps that have a promise
+	promises []Repeated  // promises of the steps that have one
 	keep     keep        // the probability that no promise fails
 	sum      Approximate // basic composition of the promises
 	rho      privacy.Rho // sum of ρ of the steps that have one

@@ -116,8 +116,8 @@ func (s *Shuffle) Delta(e privacy.Epsilon) (lower, upper float64) {
 	return max(0, floatBelow(sum.lo)), min(1, floatAbove(sum.hi))
 }
 
-// clones holds the state of the sum over the number c of clones. a is the least first count at which the ratio
-// exceeds e^ε.
+// clones holds the state of the sum over the number c of clones, in the notation of Shuffle. a is the least first
+// count at which the ratio exceeds e^ε.
 type clones struct {
 	weights *binomial      // the law of C
 	place   exact.Interval // θ: the ratio exceeds e^ε if and only if a > θ(c+1)
@@ -181,8 +181,9 @@ func (c *clones) from(clones int64) {
 	c.tail.quo(fair.total)
 }
 
-// more increases c by one: T_{c+1}(a) = T_c(a) + b_c(a−1)/2 and b_{c+1}(a−1) = b_c(a−1)·(c+1)/(2(c+2−a)). Since θ <
-// 1, a stays or increases by one. Then T_c(a+1) = T_c(a) − b_c(a) and b_c(a) = b_c(a−1)·(c+1−a)/a.
+// more increases c by one, in the notation of Shuffle: T_{c+1}(a) = T_c(a) + b_c(a−1)/2 and b_{c+1}(a−1) =
+// b_c(a−1)·(c+1)/(2(c+2−a)). Since θ < 1, a stays or increases by one. If a increases, T_c(a+1) = T_c(a) − b_c(a)
+// and b_c(a) = b_c(a−1)·(c+1−a)/a.
 func (c *clones) more() {
 	half := c.b.copy()
 	half.lo.SetMantExp(half.lo, -1)
@@ -201,7 +202,7 @@ func (c *clones) more() {
 	}
 }
 
-// excess returns δ_c(ε).
+// excess returns δ_c(ε), in the notation of Shuffle.
 func (c *clones) excess() ends {
 	x := c.b.copy()
 	x.mul(c.tilt)

@@ -7,8 +7,9 @@ import "dither/privacy"
 //
 // Analysts' limits protect nobody by themselves, because analysts may share what they learn. Only the budget
 // protects people, and every charge counts against it. An analyst's limit counts every price in full, even the
-// price of a question that is confined to some parts. The charge for a fragment counts against no analyst's limit,
-// because nobody knows whose reservation was lost in it.
+// price of a question that is confined to some parts of a table. A crash can leave a charged fragment of an
+// interrupted write. Its charge counts against no analyst's limit, because nobody knows whose reservation was lost
+// in it.
 func (h *history) checkAnalyst(name string) error {
 	if _, known := h.terms.Analysts[name]; !known && len(h.terms.Analysts) > 0 {
 		return ErrAnalyst

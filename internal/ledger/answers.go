@@ -13,19 +13,19 @@ import (
 	"dither/privacy"
 )
 
-// To reuse releases, the planner searches the earlier answers by subject. The history keeps the subject of every
+// To reuse releases, the curator searches the earlier answers by subject. The history keeps the subject of every
 // answer in memory, each distinct subject once. So a search need not read thousands of entries again.
 
-// About is the subject of an answer: the digest of its policy, the sealed tables that were read, and the marks of
-// its question. Searches for earlier answers compare it.
+// About is the subject of an answer: the digest of its policy, the sealed tables that it read, and the marks of its
+// question (see [Subject]). Searches for earlier answers compare it.
 type About struct {
 	Policy  string
 	Sources []Source
 	Subject *Subject
 }
 
-// answered is an answer that the history or the index knows, with the indices of its release and of its reservation
-// (paying).
+// answered is an answer that the history or the index knows, with the entry indices of its release and of the
+// reservation that paid for it.
 type answered struct {
 	key             string // the replay key; "" if the index found the answer by its subject or its reservation
 	about           *About

@@ -82,7 +82,7 @@ func (l *Ledger) ReserveNew(r Reservation, most int64) (index uint64, answered b
 		}
 		return err
 	}})
-	if errors.Is(err, errAnswered) { // if the error differs, the answer was in a batch that was taken back
+	if errors.Is(err, errAnswered) { // another error means that the answer was in a batch that was taken back
 		return 0, true, nil
 	}
 	return index, false, err

@@ -17,9 +17,8 @@ import (
 //
 // Each line has the least version that can express it, so older programs can read a ledger that uses nothing newer.
 // Version 2 adds parts, grants, analysts and openings. Version 3 adds the subjects by which answers are found, the
-// bounds named beside a question, and questions that were given up. Version 4 adds free fragments, corrections of
-// the clock, recoveries and checkpoints. It also adds questions and steps that were given up and count towards a
-// suspension.
+// bounds that accompany a question, and cancelled questions. Version 4 adds free fragments, corrections of the
+// clock, recoveries and checkpoints. It also adds cancelled questions and steps that count towards a suspension.
 const FormatVersion = 4
 
 // maxLine is the largest size of a line in bytes, without its newline. It keeps a hostile file from exhausting

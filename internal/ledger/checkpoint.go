@@ -10,8 +10,8 @@ import (
 	"dither/internal/ledger/index"
 )
 
-// keepShort writes a checkpoint if one is due, so that later readers have little to read. A checkpoint is due when
-// the log has passed a place, as cadence defines it, that no checkpoint covers. keepShort runs after an append,
+// keepShort writes a checkpoint if one is due, so that later readers have little to read. A checkpoint is due if no
+// checkpoint covers the newest place, a position in the log that cadence defines. keepShort runs after an append,
 // without the lock on the log. A failure costs only time, because a later append tries again.
 func (l *Ledger) keepShort() {
 	if !l.due.Load() || !l.checkpoint.CompareAndSwap(false, true) {
@@ -32,9 +32,9 @@ func (l *Ledger) noteDue() {
 	l.due.Store(l.failed == nil && len(l.log.pending) > 0 && l.log.count() >= l.retry)
 }
 
-// writeCheckpoint writes a checkpoint for the newest place, in three steps. It writes and syncs the index up to the
-// place, appends the checkpoint entry to the log, and writes the entry's position to the checkpoint file. Only the
-// append holds the lock on the log, because nothing before a place changes.
+// writeCheckpoint writes a checkpoint for the newest place that none covers, in three steps. It writes and syncs
+// the index up to the place. It appends the checkpoint entry to the log. It writes the position of that entry to
+// the checkpoint file. Only the second step holds the lock on the log, because nothing before a place changes.
 func (l *Ledger) writeCheckpoint() error {
 	lock, err := lockIndex(l.fsys, l.dir)
 	if err != nil || lock == nil { // with a nil lock, another process is writing the index

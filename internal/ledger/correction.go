@@ -15,8 +15,8 @@ import (
 // Claim: no two grants are given for overlapping periods, whatever the dates of the entries, and however often the
 // owner corrects the clock. There is one exception. If a change of terms introduces grants or changes the length of
 // their periods, a grant before the change and a grant after it may overlap. Each grant is for a period that
-// contains the date of some entry. So the charges admitted between two changes of terms add up to at most one grant
-// for each period that contains the date of an entry, whether that date is right or wrong.
+// contains the date of some entry, right or wrong. So the charges admitted between two changes of terms add up to
+// at most one grant for each such period.
 //
 // Proof. A grant is given when an empty account begins for a period. Only enter, adopt and correct begin one. Each
 // does so only for the period of the clock, and the clock is the date of an entry. Between two corrections the

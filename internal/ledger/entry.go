@@ -117,10 +117,10 @@ type Reservation struct {
 	Sources    []Source     `json:"sources"`    // every sealed table that the answer reads; at least one
 	Question   string       `json:"question"`
 
-	// version 2: the parts that the answer depends on; nil if it may depend on every unit
+	// version 2: the parts that the answer depends on; nil if it may depend on any unit
 	Confined *Confined `json:"confined,omitempty"`
 	Analyst  string    `json:"analyst,omitempty"` // version 2: the analyst who is charged
-	// version 3: bounds named beside the question; nil if none
+	// version 3: bounds that accompany the question, outside its text; nil if none
 	Caps *Caps `json:"caps,omitempty"`
 	// version 3: the subject by which other questions find the answer; nil if they cannot
 	Subject *Subject `json:"subject,omitempty"`
@@ -164,8 +164,8 @@ type Resume struct{}
 // MaxFailures is the number of failed questions after which the ledger admits no reservation and no step until the
 // owner records a Resume. Whether a question fails is the one fact that an analyst learns without noise. No row
 // should be able to decide it, because plans do not fail on any value and the cost of each row is bounded. If a row
-// can decide it nevertheless, analysts see at most this many failures, plus those of questions that were in
-// progress at the last one.
+// can decide it nevertheless, analysts see at most this many failures, and those of questions that were in progress
+// when the limit was reached.
 //
 // A question that its analyst cancels is not a failure, because the analyst decided the visible outcome. The
 // outcome is the same whatever the engine was about to return. If the engine failed before the cancellation, the
@@ -174,8 +174,8 @@ type Resume struct{}
 // limits how many an analyst may cancel, because each makes an engine run for nothing.
 const MaxFailures = 10
 
-// Torn records a fragment: the Bytes bytes between the newline of the previous entry and the newline before this
-// entry.
+// Torn records a fragment, the rest of an interrupted write: the Bytes bytes between the newline of the previous
+// entry and the newline before this entry.
 type Torn struct {
 	Bytes  int64  `json:"bytes"`
 	SHA256 string `json:"sha256"`

@@ -11,7 +11,7 @@ import (
 
 // Errors of the files. No message quotes the ledger's contents.
 var (
-	// ErrMissing reports that the directory has no log. Only Create and RecoverLog write a new one.
+	// ErrMissing reports that the directory has no log. Only Create and RecoverLog write a new log.
 	ErrMissing = errors.New(
 		"no ledger here: ledger.log is missing; restore it, or `dither ledger recover`, or begin a new home")
 	// ErrExists reports that the directory already has a log or a head file.
@@ -64,8 +64,8 @@ var (
 	ErrParts = errors.New("the table is not divided into parts")
 	// ErrNotSealed reports a reservation that reads a version of a table that was never sealed.
 	ErrNotSealed = errors.New("this version of the table was never sealed")
-	// ErrSuspended reports that MaxFailures questions have failed since the owner's last Resume. A *SuspendedError
-	// is an ErrSuspended too.
+	// ErrSuspended reports that too many questions have failed, or were cancelled, since the owner's last Resume. A
+	// *SuspendedError is an ErrSuspended.
 	ErrSuspended = errors.New("too many questions have failed")
 	// ErrNotReserved reports a release, step or failure that names no open reservation.
 	ErrNotReserved = errors.New("no open reservation has this index")

@@ -30,8 +30,8 @@ func (m *member) grouped() bool {
 // maxBatch is the largest number of entries in one write.
 const maxBatch = 64
 
-// queue holds the callers that wait while another caller writes. The first of them writes the next batch, for all
-// its members.
+// queue holds the entries of callers that wait while another caller writes. The first caller in the queue writes
+// the next batch, with the entries of several callers.
 type queue struct {
 	mu      sync.Mutex
 	waiting []*member

@@ -25,13 +25,14 @@ const (
 	maxTextHead  = 128 // more than the older form can have: 20 digits, a colon, 64 digits, a newline
 )
 
-// slot is the content of one of the two slots: the newest entry when the slot was written.
+// slot is the content of one slot of the head file. It names the entry that was the newest when the slot was
+// written.
 type slot struct {
 	seq  uint64 // sequence number: 1 more than in the slot written before
 	head Head
 	end  int64 // offset in the log of the end of the entry's line, without its newline
-	// charged says that a fragment after the entry counts as spent, because an earlier reader counted it so.
-	// Usually it is false.
+	// charged says that a fragment of an interrupted write after the entry counts as spent, because an earlier
+	// reader counted it so. Usually it is false.
 	charged bool
 }
 

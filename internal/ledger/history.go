@@ -35,7 +35,7 @@ type State struct {
 	Failures     int `json:"failures"` // failed questions since the owner's last Resume
 	// analyst → questions and steps cancelled since the last Resume that count towards MaxGivenUp
 	GivenUp map[string]int `json:"given_up,omitempty"`
-	Torn    int            `json:"torn"` // charged fragments, including one at the end of the log
+	Torn    int            `json:"torn"` // charged fragments of interrupted writes, including one at the end of the log
 	// charges without an answer; nil if none
 	Lost   *Lost           `json:"lost,omitempty"`
 	Sealed map[string]Seal `json:"sealed"` // table → its newest version
@@ -51,7 +51,8 @@ type ref struct {
 
 // history is the state after the entries 0 … count()−1, which form a chain and obey every rule of check.
 //
-// Positions and answers of the newest entries are in memory. The index has those of the entries before base.
+// The positions and answers of the newest entries, from base on, are in memory. The index has those of the entries
+// before base.
 type history struct {
 	base    uint64
 	past    *past // looks up the entries before base; nil if base is 0 or no index is used
@@ -82,7 +83,7 @@ type history struct {
 	answers      []answered          // answers whose releases are at or after base, in order of release
 	kinds        map[string]*About   // each distinct subject, by its text
 	lost         losing              // total loss of reservations without an answer
-	tornLoss     *tally              // total loss of fragments
+	tornLoss     *tally              // total loss of charged fragments
 	failures     int                 // failed reservations since the last Resume
 	torn         int
 	abandoned    map[uint64]bool // cancelled reservations that do not count towards a limit
@@ -91,7 +92,7 @@ type history struct {
 	givenUpBy map[string]int
 
 	every            cadence
-	passed           passed          // the newest place
+	passed           passed          // the newest place (see cadence)
 	pending          []*place        // places that no checkpoint covers, in order
 	covered          []*place        // places that a checkpoint covers, whose entries are still in memory
 	begun            Checkpoint      // the checkpoint from which this reader started; zero if it read the whole log
@@ -139,7 +140,7 @@ func (h *history) room(r Reservation, at time.Time) (privacy.Loss, error) {
 	return left, nil
 }
 
-// roomAfter is room. If pending is set, it first charges the fragment at the end of the log.
+// roomAfter is room after the charge for the fragment at the end of the log, if pending says that there is one.
 func (h *history) roomAfter(pending bool, r Reservation, at time.Time) (privacy.Loss, error) {
 	if !pending || h.terms == nil {
 		return h.room(r, at)
@@ -212,8 +213,9 @@ func (h *history) maxPrice() privacy.Loss {
 	return h.terms.MaxPrice
 }
 
-// fragmentCharge returns the charge for a fragment under the present terms. The fragment may be a reservation that
-// was admitted. Its price was then at most the maximum price, and at most what remained of the budget.
+// fragmentCharge returns the charge for a fragment, the rest of an interrupted write, under the present terms. The
+// fragment may be a reservation that was admitted. Its price was then at most the maximum price, and at most what
+// remained of the budget.
 //
 // If tables have parts, the reservation may have been confined to parts for which more remained than for others.
 // Its price was then at most the budget minus the charges to everybody. That amount is charged to everybody, even
@@ -307,9 +309,8 @@ func (h *history) take(e Entry, at ref) {
 // adopt puts terms into force, and converts the past charges to them.
 //
 // Old charges to parts keep their division, even if the new terms divide the table otherwise or not at all, because
-// those questions enforced the old division. Losses under new divisions are added to them. Charges to everybody
-// stay charges to everybody. If the old terms had grants, the current period's account continues. Otherwise it
-// starts empty.
+// the old questions were confined by it. The total adds up over all divisions. Charges to everybody stay charges to
+// everybody. If the old terms had grants, the current period's account continues. Otherwise it starts empty.
 func (h *history) adopt(a Adoption) {
 	if a.Group > 1 && h.terms != nil { // without terms there are no charges
 		for _, of := range []*account{h.charges, h.inPeriod} {
@@ -333,8 +334,8 @@ func (h *history) adopt(a Adoption) {
 	h.issue()
 }
 
-// state returns a copy of the state. Grants are those at the time now. If pending is set, the fragment at the end
-// of the log counts as spent.
+// state returns a copy of the state, with the grant of the period at the time now. If pending is set, the fragment
+// at the end of the log counts as spent.
 func (h *history) state(pending bool, now time.Time) State {
 	tip, _ := h.tip()
 	torn := lossOf(h.by(), nil)

@@ -100,8 +100,8 @@ func (h *history) checkAdoption(a Adoption) error {
 	}
 	_, had := old.units()
 	if _, has := a.Terms.units(); len(h.origins) > 0 && has && !had {
-		// An opening or a recovery has a loss for one row. Nobody knows how many rows a person has in the other
-		// ledger's tables.
+		// An opening or a recovery charges a loss for one row. Nobody knows how many rows of one person it stands
+		// for.
 		return fmt.Errorf(
 			"%w: what other ledgers or lost entries spent was charged as of rows, and has no loss of persons",
 			ErrIncompatible)

@@ -132,8 +132,8 @@ func (l *Ledger) State() (State, error) {
 }
 
 // Room returns the largest loss that a reservation like r could have now, apart from the terms' maximum price. It
-// ignores r's own loss. It counts a fragment at the end of the log as spent. For an analyst whom the terms do not
-// list it returns ErrAnalyst.
+// ignores r's own loss. It counts the fragment of an interrupted write at the end of the log as spent, unless that
+// is free. For an analyst whom the terms do not list it returns ErrAnalyst.
 func (l *Ledger) Room(r Reservation) (left privacy.Loss, err error) {
 	err = l.locked(func() error {
 		left, err = l.log.roomAfter(l.log.owes(), r, l.now())
@@ -320,8 +320,8 @@ func unsyncable(err error) bool {
 	return errors.Is(err, syscall.EINVAL) || errors.Is(err, syscall.EROFS)
 }
 
-// nameTip durably writes the newest entry into the head file. If a fragment after that entry counts as spent, the
-// slot says so. Otherwise a later reader could take the fragment for a free one.
+// nameTip durably writes the newest entry into the head file. If a fragment of an interrupted write after that
+// entry counts as spent, the slot says so. Otherwise a later reader could take the fragment for a free one.
 func (l *Ledger) nameTip() (err error) {
 	s := l.log.newestSlot()
 	if l.heads.old {

@@ -7,20 +7,20 @@ import (
 )
 
 // Lost is the total charge without an answer: for reservations that have neither a release nor a step, and for
-// fragments. This charge stays spent, because somebody may have seen what was drawn.
+// fragments of interrupted writes. This charge stays spent, because somebody may have seen what was drawn.
 type Lost struct {
 	// reservations with a recorded failure, except cancelled ones
 	Failed  int `json:"failed"`
 	GivenUp int `json:"given_up"` // reservations that were cancelled
 	// reservations without a release or a failure: in progress, or left by a process that was killed
 	Open int `json:"open"`
-	Torn int `json:"torn"` // charged fragments
+	Torn int `json:"torn"` // charged fragments of interrupted writes
 	// their total loss, under the terms' accountant; each loss counts in full, even if it was confined to parts
 	Loss privacy.Loss `json:"loss"`
 }
 
 // losing is the running total of the losses of the reservations that have neither a release nor a step. Keeping it
-// saves every question from adding them up.
+// saves adding them up for every question.
 //
 // The total is exact, and its δ may exceed 1. So subtracting one loss leaves the exact total of the others.
 type losing struct {

@@ -10,7 +10,7 @@ import (
 // Parting divides the units of a table into parts, for parallel composition. If a question is confined to parts,
 // each unit counts in at most Most parts. They are the same parts in every such question.
 type Parting struct {
-	Term string `json:"term"` // text of the dividing column in the policy; another text is another division
+	Term string `json:"term"` // the dividing column with its type and values, as text; another text is another division
 	Most int64  `json:"most"` // the most parts that one unit may have, ≥ 1
 }
 
@@ -68,10 +68,11 @@ func (t *tally) in(a privacy.Accountant) privacy.Loss {
 // unit's own parts, its exact result does not depend on that unit's rows.
 //
 // Theorem. If whole + Σ_d W_d is within the budget at every moment, then the loss of all answers together is within
-// the budget, however the questions and prices depend on earlier answers. Here whole is the sum of the losses of
-// the questions that are not confined. For each division d, L_d(p) is the sum of the losses of the questions that
-// name its part p, and T_d is the sum of the losses of all questions confined in d, each counted once. W_d is the
-// lesser of T_d and the sum of the k_d largest L_d(p). k_d is Most under add/remove and 2·Most under change-one.
+// the budget. This holds however the questions and prices depend on earlier answers. Here whole is the sum of the
+// losses of the questions that are not confined. For each division d, L_d(p) is the sum of the losses of the
+// questions that name its part p. T_d is the sum of the losses of all questions confined in d, each counted once.
+// W_d is the lesser of T_d and the sum of the k_d largest L_d(p). k_d is Most under add/remove and 2·Most under
+// change-one.
 //
 // Proof. Fix two neighbours. For each division d, define a set Q_d of parts. Under add/remove the neighbours differ
 // by one unit. Q_d is the set of that unit's own parts in d, so it has at most Most parts. Under change-one the
@@ -175,8 +176,8 @@ func (a *account) spent(n privacy.Neighbours, by privacy.Accountant) privacy.Los
 	return sum
 }
 
-// times returns the most that a charge l to parts can add to W_d: l times the number of its parts in which two
-// neighbours can differ. Without parts it returns l.
+// times returns the most that a charge of l to parts can add to W_d. That is l times the number of these parts, or
+// times the number of parts in which two neighbours can differ, if that is less. Without parts it returns l.
 func times(l privacy.Loss, d division, n privacy.Neighbours, parts []string) privacy.Loss {
 	if len(parts) == 0 {
 		return l
@@ -206,12 +207,12 @@ func (a *account) fits(price, budget privacy.Loss, n privacy.Neighbours, d divis
 // room returns the largest loss that can be charged within the budget: to everybody or, if parts is not empty, to
 // the parts of d. It is zero if any component of the budget is exceeded.
 //
-// Let t be the budget minus all charges outside division d. Charging x to the set S of parts keeps W_d within t if
-// one of two conditions holds. First: T_d + x ≤ t. Second: for every j from 0 to Most, the j largest L_d(p) in S,
-// each with x added, and the Most − j largest L_d(p) outside S add up to at most t. (2·Most replaces Most under
-// change-one.) Let a_j be that sum without x. The first condition holds for x ≤ t − T_d. The second holds for x ≤
-// (t − a_j)/j for every j ≥ 1, provided that a_0 ≤ t. The result is the larger of the two bounds on x. room solves
-// ρ and δ separately.
+// Let t be the budget minus all charges outside division d, and k the number of parts in which two neighbours can
+// differ. Charging x to the set S of parts keeps W_d within t if one of two conditions holds. First: T_d + x ≤ t.
+// Second: for every j from 0 to k, the j largest L_d(p) in S, each with x added, and the k − j largest L_d(p)
+// outside S add up to at most t. Let a_j be that sum without x. The first condition holds for x ≤ t − T_d. The
+// second holds for x ≤ (t − a_j)/j for every j ≥ 1, provided that a_0 ≤ t. The result is the larger of the two
+// bounds on x. room solves ρ and δ separately.
 func (a *account) room(budget privacy.Loss, n privacy.Neighbours, d division, parts []string) privacy.Loss {
 	by := budget.Accountant()
 	if len(parts) == 0 {

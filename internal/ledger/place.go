@@ -7,9 +7,9 @@ import (
 	"dither/internal/ledger/index"
 )
 
-// Checkpoint records a digest of the state after the first Entries entries, which end at a place (cadence defines
-// places). A reader may start from there instead of reading those entries. docs/design/0002-ledger.md says what is
-// trusted then. Version 4.
+// Checkpoint records digests of the state and the index after the first Entries entries, which end at a place
+// (cadence defines places). A reader may start from there instead of reading those entries.
+// docs/design/0002-ledger.md says what the reader then trusts. Version 4.
 type Checkpoint struct {
 	Entries uint64 `json:"entries"` // number of entries before the place
 	State   Hash   `json:"state"`   // SHA-256 of the encoded state (snapshot)
@@ -39,7 +39,7 @@ type cadence struct {
 // place.
 var usual = cadence{entries: 16_384, bytes: 16 << 20}
 
-// place is a place that this reader passed. It has what a checkpoint and an index segment need.
+// place is a place that this reader passed, with the data for its checkpoint and for its index segment.
 type place struct {
 	entries uint64 // number of entries before the place
 	end     int64  // offset of the end of the last of these entries, without its newline

@@ -128,7 +128,8 @@ func waitIndex(fsys fileSystem, dir string) error {
 	}
 }
 
-// readTo reads the log up to the acknowledged entry head. It returns errNoIndex if the log has another entry there.
+// readTo reads the log up to the acknowledged entry that head names. It returns errNoIndex if the log does not end
+// there.
 func (l *log) readTo(f file, head Head) error {
 	size, err := f.Size()
 	if err != nil {

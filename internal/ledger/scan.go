@@ -38,7 +38,7 @@ func (l *log) ended() bool {
 	return !l.open
 }
 
-// owes reports whether there is a fragment after the last entry that counts as spent.
+// owes reports whether there is a fragment of an interrupted write after the last entry that counts as spent.
 func (l *log) owes() bool { return l.fragment != nil && !l.fragment.free }
 
 // fragment is the text after the last entry: an interrupted write, perhaps followed by interrupted attempts to
@@ -178,10 +178,10 @@ func (f *fragment) recordedBy(e Entry) bool {
 
 // hold checks the log against the head file, and decides whether a fragment at its end is free.
 //
-// A fragment is free if the head file is sure, its newest slot does not say "charged", and its entry stands before
-// the fragment (docs/design/0002-ledger.md proves that no entry in the fragment was acknowledged). Complete lines
-// in a free fragment belong to the same write. A fragment that is not free counts as spent, and complete lines in
-// it are corruption.
+// A fragment is free if three conditions hold: the head file is sure, its newest slot does not say "charged", and
+// its entry stands before the fragment. docs/design/0002-ledger.md proves that no entry in such a fragment was
+// acknowledged. Complete lines in a free fragment belong to the same write. A fragment that is not free counts as
+// spent, and complete lines in it are corruption.
 func (l *log) hold(h *heads) error {
 	want := h.head()
 	if f := l.fragment; f != nil {

@@ -6,9 +6,9 @@ import (
 )
 
 // space is the disk space that a handle has reserved on the file system, for entries that may still follow its open
-// reservations. Handles on one log use each other's space. If the disk is full, a handle may therefore find its
-// space used up by another, beyond the rounding to chunk. A release then fails and its price stays spent, but the
-// ledger stays correct.
+// reservations. Several handles on one log use each other's space. If the disk is full, another handle may have
+// used up the space, except for the part added by rounding up to chunk. A release then fails and its price stays
+// spent, but the ledger stays correct.
 type space struct {
 	end     int64            // offset to which the log can grow
 	cannot  bool             // whether the file system cannot reserve space

@@ -5,7 +5,7 @@ import (
 	"maps"
 )
 
-// A cancelled question is charged, but it makes an engine run for an analyst who no longer waits. So after
+// A cancelled question stays charged, and it makes an engine run for an analyst who no longer waits. So after
 // MaxGivenUp cancelled questions an analyst may ask nothing more until the owner records a Resume. After
 // MaxAllGivenUp of all analysts together, nobody may ask. The count depends on the analyst's decision and its time
 // only, never on a row.
@@ -17,11 +17,11 @@ import (
 // engine run for nobody. It counts for the analyst who cancelled it, even if another one paid. Questions and steps
 // that end because a process is killed do not count.
 //
-// Only lines of version 4 count. Older ledgers may have any number of older lines, so they stay valid.
+// Only cancellations in lines of version 4 count. Those in older lines do not, so every older ledger stays valid.
 const (
-	// of one analyst, since the last Resume; all questions without an analyst share one count
+	// cancelled by one analyst, since the last Resume; all questions without an analyst share one count
 	MaxGivenUp    = 10
-	MaxAllGivenUp = 100 // of all analysts together, of each at most MaxGivenUp
+	MaxAllGivenUp = 100 // cancelled by all analysts together, of each at most MaxGivenUp
 )
 
 // SuspendedError reports that an analyst, or every analyst, may ask nothing until the owner records a Resume. It is

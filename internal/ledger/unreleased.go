@@ -12,7 +12,8 @@ type Unreleased struct {
 	Abandoned bool
 }
 
-// Unreleased returns all such reservations, oldest first. It reads no entry from the log.
+// Unreleased returns all reservations that are open or were cancelled without counting towards a limit, oldest
+// first. It reads no entry from the log.
 func (l *Ledger) Unreleased() (out []Unreleased, err error) {
 	err = l.locked(func() error {
 		out = make([]Unreleased, 0, len(l.log.waiting)+len(l.log.abandoned))

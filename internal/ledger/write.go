@@ -33,7 +33,7 @@ func (l *Ledger) write(batch []*member) {
 		refuse(wanted, err)
 		return
 	}
-	if charges { // prepare has recorded the fragment, so the checks may now give another result
+	if charges { // prepare has charged the fragment, so the checks may now give another result
 		wanted = admissible(wanted)
 	}
 	l.commit(wanted)

@@ -26,8 +26,8 @@ type Budget struct {
 	Grant      Grant           // the grant of each period; zero unless the budget has periods
 }
 
-// Price holds the price of an answer for which the question names no price, and the least and the greatest price.
-// All are counted by the budget's accountant. Only an answer with unknown keys also has a δ, for private key
+// Price holds the default, the least and the greatest price of an answer, under the budget's accountant. The
+// default applies if the question names no price. Only an answer with unknown keys also has a δ, for private key
 // selection. It is Delta unless the question names another, and at most the δ of Maximum. The least price bounds
 // the number of questions that the budget can pay for. So it also bounds what analysts can learn from failures of
 // questions.
@@ -36,8 +36,8 @@ type Price struct {
 	Delta                     privacy.Delta
 }
 
-// By default an answer costs 1/defaultShare of the budget, and at least 1/minimumShare of it. A policy can change
-// both. A question can name its own price.
+// By default an answer costs 1/defaultShare of the budget, and at least 1/minimumShare of it. If the budget has
+// periods, these are shares of the grant. A policy can change both. A question can name its own price.
 const (
 	defaultShare = 20
 	minimumShare = 10_000

@@ -6,10 +6,10 @@ type Limits struct {
 }
 
 const (
-	// LeastUnitCost is the default limit on the cost of one unit, in steps. If stepsPerStored for each stored row
-	// of one unit is more, that is the default. So the default admits every plain question about all stored rows,
-	// and joins of a few tables. docs/design/0007-cost.md gives the reasons, and docs/reference/benchmarks.md the
-	// times.
+	// LeastUnitCost is the default limit on the cost of one unit in one answer, in steps. If a unit's stored rows
+	// times stepsPerStored are more, that is the default. So the default admits every plain question about all
+	// stored rows, and joins of a few tables. docs/design/0007-cost.md gives the reasons, and
+	// docs/reference/benchmarks.md the times.
 	LeastUnitCost  = 3_000_000_000
 	stepsPerStored = 10_000
 	// MaxUnitCost is the largest limit that a policy can declare, in steps.

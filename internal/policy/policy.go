@@ -45,8 +45,8 @@ type Table struct {
 	Source      Source
 	Unit        Unit
 	Part        *Part // nil if the units are not divided into parts
-	// set for a table that is read in place on a server, never by a policy file: the rows of a unit that count then
-	// depend on the columns that a question reads
+	// whether the table is read in place on a server, so that the rows of a unit that count depend on the columns
+	// that a question reads; never set by a policy file
 	Unranked     bool
 	ExpectedRows int64 // the owner's public estimate of the number of rows; 0 if not declared
 	StoredRows   int64 // the declared largest number of sealed rows of one unit; 0 if not declared (see Stored)

@@ -12,8 +12,8 @@ var (
 	serviceName  = regexp.MustCompile(`^[A-Za-z0-9_.-]{1,63}$`)
 	variableName = regexp.MustCompile(`^[A-Za-z_][A-Za-z0-9_]{0,127}$`)
 
-	// qualifiedName matches schema.table. Each of the two is a lower-case PostgreSQL identifier, or in double
-	// quotes.
+	// qualifiedName matches schema.table. Each of the two parts is a lower-case PostgreSQL identifier or a name in
+	// double quotes.
 	qualifiedName = regexp.MustCompile(`^([a-z_][a-z0-9_$]*|"(?:[^"]|"")+")\.([a-z_][a-z0-9_$]*|"(?:[^"]|"")+")$`)
 )
 

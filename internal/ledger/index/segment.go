@@ -208,8 +208,8 @@ func (s *Segment) Of(paying uint64) (a Answer, ok bool, err error) {
 	return a, err == nil, err
 }
 
-// search finds, by bisection, the row for which compare returns 0 among n sorted rows. compare returns the order of
-// row i relative to that row.
+// search finds a row among n sorted rows by bisection. compare(i) returns whether row i is before (< 0), at (0) or
+// after (> 0) the wanted row.
 func (s *Segment) search(n int64, compare func(int64) (int, error)) (at int64, found bool, err error) {
 	i, found := sort.Find(int(n), func(i int) int {
 		if err != nil {
@@ -222,8 +222,8 @@ func (s *Segment) search(n int64, compare func(int64) (int, error)) (at int64, f
 	return int64(i), found && err == nil, err
 }
 
-// Kinds calls fn with each distinct subject. The function answers, if called, reads the answers with that subject
-// in order of release, without Key and About.
+// Kinds calls fn with each distinct subject. The function that fn gets as answers reads the answers with that
+// subject, in order of release, without Key and About.
 func (s *Segment) Kinds(fn func(about []byte, answers func() ([]Answer, error)) error) error {
 	const window = 16 * block
 	start, at := s.size-s.kinds, int64(0)
