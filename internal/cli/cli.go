@@ -1,5 +1,5 @@
-// Package cli is the command line: a door to the curator for the data owner, who can read the files, and for analysts whom
-// the owner lets run it.
+// Package cli is the command line of dither, for the data owner, who can read the files, and for analysts whom the
+// owner permits to run it.
 package cli
 
 import (
@@ -17,10 +17,10 @@ import (
 	"dither/internal/nearest"
 )
 
-// Version is the program's version.
+// Version is the version of the program.
 const Version = "0.1.0-dev"
 
-// verbs lists the verbs in the order of help.
+// verbs returns the commands in the order of the help text.
 func verbs() []console.Verb {
 	return []console.Verb{
 		owner.Init,
@@ -47,17 +47,18 @@ func verbs() []console.Verb {
 	}
 }
 
-// Run runs the program and returns its exit code: 0 answered, 2 usage, 3 refused by the policy, unsupported SQL, or a
-// claim refuted, 4 budget exhausted, 130 given up on a signal, 1 anything else.
+// Run runs the program and returns its exit code: 0 for success, 2 for an error of usage, 3 for a refusal by the
+// policy, unsupported SQL or a refuted claim, 4 for an exhausted budget, 130 after a signal, and 1 for any other
+// error.
 func Run(args []string, stdin io.Reader, stdout, stderr io.Writer) int {
 	s := console.New(stdin, stdout, stderr)
-	if wantsJSON(args) { // known before a flag that is none is found
+	if wantsJSON(args) { // set before the flags are parsed, so that an unknown flag is reported as JSON too
 		s.Format = "json"
 	}
 	return s.Finish(dispatch(s, args))
 }
 
-// wantsJSON reports --format json among the arguments, wherever it stands.
+// wantsJSON reports whether --format json is among the arguments, in any position.
 func wantsJSON(args []string) bool {
 	for i, a := range args {
 		switch strings.TrimPrefix(strings.TrimPrefix(a, "-"), "-") {
@@ -70,7 +71,7 @@ func wantsJSON(args []string) bool {
 	return false
 }
 
-// dispatch takes -C before the verb, then the verb's own flags and -C again after it.
+// dispatch parses the flags before the command, such as -C, and then runs the command.
 func dispatch(s *console.Console, args []string) error {
 	version := false
 	s.Take(console.Verb{Name: "dither"})
@@ -93,7 +94,7 @@ func dispatch(s *console.Console, args []string) error {
 	return run(s, args[0], args[1:])
 }
 
-// run runs a verb.
+// run runs the command with the given name.
 func run(s *console.Console, name string, args []string) error {
 	names := []string{"help"}
 	for _, v := range verbs() {
@@ -106,7 +107,7 @@ func run(s *console.Console, name string, args []string) error {
 	return console.Usage("there is no command %q%s", name, console.DidYouMean(nearest.Name(name, names)))
 }
 
-// versionVerb is `dither version`.
+// versionVerb is the command `dither version`.
 var versionVerb = console.Verb{
 	Name:  "version",
 	About: "print the version",

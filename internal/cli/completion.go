@@ -10,7 +10,8 @@ import (
 	"dither/internal/cli/console"
 )
 
-// completionVerb is `dither completion`, which lists all verbs, itself too.
+// completionVerb returns the command `dither completion`. It is a function because it lists all commands, including
+// itself.
 func completionVerb() console.Verb {
 	return console.Verb{
 		Name:  "completion",
@@ -20,7 +21,8 @@ func completionVerb() console.Verb {
 	}
 }
 
-// runCompletion prints a shell's completion, made from the table of commands and from the flags that each declares.
+// runCompletion prints the completion script of a shell, generated from the table of commands and the flags that
+// each declares.
 func runCompletion(s *console.Console, args []string) error {
 	rest, helped, err := s.Parse(args)
 	if err != nil || helped {
@@ -42,17 +44,17 @@ func runCompletion(s *console.Console, args []string) error {
 	return console.Usage("completion bash, zsh, or fish")
 }
 
-// completed is a command as a shell completes it.
+// completed is what the shell completes for one command.
 type completed struct {
 	name, about string
-	words       []string // that may follow it: `check` of `policy check`
+	words       []string // words that may follow the command, such as `check` in `policy check`
 	flags       []completedFlag
 }
 
 type completedFlag struct {
 	name  string   // without dashes
-	takes bool     // a value
-	among []string // the values, where they are known
+	takes bool     // takes a value
+	among []string // possible values, if they are known
 }
 
 func completions() []completed {
@@ -67,12 +69,13 @@ func completions() []completed {
 	return out
 }
 
-// flagsOf asks a command for help, which makes it declare its flags and do nothing else.
+// flagsOf returns the flags of a command. It runs the command with -h, which only declares the flags and prints
+// help.
 func flagsOf(c console.Verb) []completedFlag {
 	s := &console.Console{Stdin: strings.NewReader(""), Stdout: io.Discard, Stderr: io.Discard, Format: "table"}
 	s.Take(c)
-	_ = c.Run(s, []string{"-h"})          // there is nothing that help could fail at
-	for _, w := range followers(c.Args) { // a word's own flags, as of `fit linear`
+	_ = c.Run(s, []string{"-h"})          // printing help to io.Discard cannot fail
+	for _, w := range followers(c.Args) { // add the flags of subcommands, such as `fit linear`
 		own := &console.Console{Stdin: s.Stdin, Stdout: io.Discard, Stderr: io.Discard, Format: "table"}
 		own.Take(c)
 		_ = c.Run(own, []string{w, "-h"})
@@ -96,8 +99,8 @@ func flagsOf(c console.Verb) []completedFlag {
 
 var word = regexp.MustCompile(`^[a-z][a-z-]*$`)
 
-// followers reads the words that may follow a command out of its line of help: the first of each alternative, if it is to be
-// typed as it stands.
+// followers returns the words that may follow a command, parsed from its arguments in the help text. It takes the
+// first word of each alternative, unless this is a placeholder.
 func followers(args string) []string {
 	var out []string
 	for alternative := range strings.SplitSeq(args, "|") {
@@ -117,7 +120,7 @@ func firstField(s string) string {
 	return ""
 }
 
-// offers are the words and flags that may follow a command.
+// offers returns the words and flags that may follow a command.
 func (c completed) offers() []string {
 	out := append([]string{}, c.words...)
 	for _, f := range c.flags {
@@ -126,7 +129,8 @@ func (c completed) offers() []string {
 	return out
 }
 
-// valued are the flags of any command that take a value, each once: those whose values are known, and the others.
+// valued returns the flags of all commands that take a value, without duplicates. known are those with known
+// values, and other the names of all others.
 func valued(all []completed) (known []completedFlag, other []string) {
 	seen := map[string]bool{}
 	for _, c := range all {
@@ -145,7 +149,7 @@ func valued(all []completed) (known []completedFlag, other []string) {
 	return known, other
 }
 
-// bashCompletion falls back to the names of files wherever it offers nothing.
+// bashCompletion returns the script for bash. It offers file names where it has no other words.
 func bashCompletion(all []completed) string {
 	var b strings.Builder
 	b.WriteString(`# Completion of dither for bash. In ~/.bashrc: eval "$(dither completion bash)"
@@ -258,5 +262,6 @@ func fishCompletion(all []completed) string {
 	return b.String()
 }
 
-// quoted is a word for a shell, whatever it holds. (No text here holds a backslash, which fish would read.)
+// quoted quotes a word for a shell. It assumes that the word has no backslash, which fish would interpret; no word
+// here has one.
 func quoted(s string) string { return "'" + strings.ReplaceAll(s, "'", `'\''`) + "'" }

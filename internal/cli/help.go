@@ -25,7 +25,8 @@ func help(s *console.Console) {
 	)
 }
 
-// runHelp prints the help of a verb, which declares its flags and does nothing else when it is asked for help.
+// runHelp prints the help of a command, or of the program if no command is named. It runs the command with -h,
+// which only declares the flags and prints help.
 func runHelp(s *console.Console, args []string) error {
 	if len(args) == 0 {
 		help(s)

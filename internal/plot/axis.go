@@ -11,15 +11,16 @@ import (
 	"gonum.org/v1/plot/vg/draw"
 )
 
-// far bounds what is drawn, so that the difference of two numbers is one.
+// far is the largest absolute value that is drawn, so that the difference of two values is finite.
 const far = 1e300
 
-// finite brings a number within what is drawn; NaN stays.
+// finite clamps a number to ±far. NaN stays NaN.
 func finite(x float64) float64 { return math.Max(-far, math.Min(far, x)) }
 
-// span is the range of a panel's axis: every value (and 0 under bars), and the ends of the intervals. One interval that
-// is much longer than the others would flatten them all, so ends reach at most the larger of all values' span and three
-// typical lengths beyond the values; what goes on is drawn with an arrow.
+// span returns the range of a panel's axis. It contains every value, the ends of the intervals, and 0 if the panel
+// has bars. A single long interval would flatten everything else. Intervals therefore extend the axis at most by
+// the larger of two lengths: the span of all values, and three median lengths of intervals. A longer interval is
+// drawn with an arrow.
 //
 // The range is never empty.
 func (p *Panel) span() (low, high float64) {
@@ -53,7 +54,7 @@ func (p *Panel) span() (low, high float64) {
 		low, high = math.Min(low, 0), math.Max(high, 0)
 	}
 	slices.Sort(lengths)
-	if low > high { // no values: the intervals' ends alone
+	if low > high { // without values, use the ends of the intervals alone
 		each(func(m Mark) {
 			for _, x := range []float64{m.Low, m.High} {
 				if !math.IsNaN(x) && !math.IsInf(x, 0) {
@@ -76,12 +77,13 @@ func (p *Panel) span() (low, high float64) {
 	return roomy(finite(low), finite(high), p.Points)
 }
 
-// roomy widens a range a little, away from 0 if bars stand on it.
+// roomy widens a range slightly. If it has bars, the side where they begin at 0 is not widened.
 func roomy(low, high float64, points bool) (float64, float64) {
 	switch {
 	case math.IsNaN(low) || math.IsNaN(high) || low > high:
 		return 0, 1
-	case high-low <= 1e-12*math.Max(math.Abs(low), math.Abs(high)): // floats cannot divide so small a difference evenly
+	// floats cannot divide such a small difference evenly
+	case high-low <= 1e-12*math.Max(math.Abs(low), math.Abs(high)):
 		room := math.Max(math.Abs(low)/10, 1e-300)
 		if low == 0 {
 			room = 1
@@ -98,10 +100,11 @@ func roomy(low, high float64, points bool) (float64, float64) {
 	return low, high
 }
 
-// ticks are the labelled positions of a value axis: at most n multiples of 1, 2 or 5 times a power of ten.
+// ticks returns the labelled positions of a value axis: multiples of 1, 2 or 5 times a power of ten, with at most
+// most steps between them.
 func ticks(low, high float64, most int) []plot.Tick {
 	step := roundStep((high - low) / float64(most))
-	if !(step > 0) { // the range is too small for a float
+	if !(step > 0) { // the range is too small for floats
 		return nil
 	}
 	places := 0
@@ -117,7 +120,7 @@ func ticks(low, high float64, most int) []plot.Tick {
 	return out
 }
 
-// roundStep is the smallest of … 0.1, 0.2, 0.5, 1, 2, 5 … that is at least x.
+// roundStep returns the smallest number of the series …, 0.1, 0.2, 0.5, 1, 2, 5, … that is at least x.
 func roundStep(x float64) float64 {
 	unit := math.Pow(10, math.Floor(math.Log10(x)))
 	for _, n := range []float64{1, 2, 5} {
@@ -128,25 +131,26 @@ func roundStep(x float64) float64 {
 	return 10 * unit
 }
 
-// fixed has an axis's ticks, decided in advance.
+// fixed is a list of predetermined ticks of an axis.
 type fixed []plot.Tick
 
-// Ticks gives them whatever the range is.
+// Ticks returns the predetermined ticks.
 func (f fixed) Ticks(_, _ float64) []plot.Tick { return f }
 
-// labelLines is into how many lines a label is broken at most.
+// labelLines is the largest number of lines of a label.
 const labelLines = 3
 
-// Widths of labels, in points.
+// Sizes of labels, in points.
 const (
 	labelGap     = 8
-	longestLabel = 120 // of one that is turned
+	longestLabel = 120 // longest width of a rotated label
 	roomForWords = 64
-	turnedPitch  = 13 // between labels that are turned
+	turnedPitch  = 13 // distance between rotated labels
 )
 
-// labels names the groups below an axis whose groups have a pitch (points each): level where that fits, broken into
-// lines where each has room for words, else turned, and then as many of them as can be read.
+// labels returns the labels of the groups below an axis. pitch is the distance between groups in points. Labels are
+// horizontal if they fit, and broken into lines if each line has room for words. Otherwise they are rotated, and
+// some are left out if they are too close.
 func labels(c *Chart, sty draw.TextStyle, pitch vg.Length) (out fixed, turned bool) {
 	names := make([]string, len(c.Groups))
 	var widest vg.Length
@@ -165,7 +169,7 @@ func labels(c *Chart, sty draw.TextStyle, pitch vg.Length) (out fixed, turned bo
 			broken[i] = wrap(sty, names[i], pitch-labelGap, labelLines)
 			most = max(most, len(broken[i]))
 		}
-		for i, lines := range broken { // all get as many lines, so that their first ones are level
+		for i, lines := range broken { // give all labels the same number of lines, to align their first lines
 			names[i] = strings.Join(lines, "\n") + strings.Repeat("\n ", most-len(lines))
 		}
 	default:
@@ -181,7 +185,7 @@ func labels(c *Chart, sty draw.TextStyle, pitch vg.Length) (out fixed, turned bo
 	return out, turned
 }
 
-// nice is the smallest of 1, 2, 5, 10, 20, … that is at least x.
+// nice returns the smallest number of the series 1, 2, 5, 10, 20, … that is at least x.
 func nice(x float64) int {
 	for unit := 1; ; unit *= 10 {
 		for _, n := range []int{unit, 2 * unit, 5 * unit} {
@@ -192,8 +196,8 @@ func nice(x float64) int {
 	}
 }
 
-// first is where labelling starts when only each step-th group is labelled: at a multiple of the step where groups are
-// whole numbers.
+// first returns the index of the first group with a label, if only each step-th group has one. If the names are
+// integers, labels are at multiples of step.
 func first(names []string, step int) int {
 	for i := range min(step, len(names)) {
 		if n, err := strconv.Atoi(names[i]); err == nil && n%step == 0 {

@@ -13,29 +13,31 @@ import (
 	"gonum.org/v1/plot/vg/draw"
 )
 
-// Lines is a picture of functions of a number: lines over two axes, the vertical one logarithmic, or linear where that
-// is asked for.
+// Lines is a picture of functions as lines over two numeric axes. The vertical axis is logarithmic unless Linear is
+// true.
 type Lines struct {
 	Title, Caption string
-	X, Y           string // what the axes are of
+	X, Y           string // names of the axes
 	Linear         bool
-	// at most MaxSeries. Each has the colour of its place, and one with nothing to draw keeps it from others
+	// Lines has at most MaxSeries entries. The colour of a line depends on its index. An entry without points
+	// reserves the colour of its index.
 	Lines  []Line
-	Marked []Point // that stand out, with the way from each axis to them
+	Marked []Point // points drawn with dashed lines to both axes
 }
 
-// Line is one function.
+// Line is the graph of one function.
 type Line struct {
 	Name string
-	// by X. One whose Y has no logarithm where one is drawn, or whose X or Y is not finite, breaks the line
+	// Points are sorted by X. A point that is not finite, or whose Y has no logarithm on a logarithmic axis,
+	// interrupts the line.
 	Points []Point
 }
 
-// Point is a place of a line.
+// Point is a point of a line.
 type Point struct{ X, Y float64 }
 
-// WriteLines draws lines and writes them. Its errors are ErrChart where there are more than MaxSeries, a format that is
-// none, and w's own.
+// WriteLines draws lines and writes the picture. It returns ErrChart if there are more than MaxSeries lines, an
+// error for an unknown format, or an error of w.
 func WriteLines(w io.Writer, f Format, l Lines) error {
 	if len(l.Lines) > MaxSeries {
 		return fmt.Errorf("%w: %d lines, at most %d are drawn", ErrChart, len(l.Lines), MaxSeries)
@@ -43,20 +45,20 @@ func WriteLines(w io.Writer, f Format, l Lines) error {
 	return write(w, f, newLinePage(&l))
 }
 
-// linePage is Lines laid out: what frames them is drawn by a page whose chart has their names alone.
+// linePage is the layout of a [Lines]. The embedded page draws the frame; its chart contains only names.
 type linePage struct {
 	*page
 	lines     *Lines
-	low, high Point // of the axes, Y in powers of ten
+	low, high Point // limits of the axes, with Y as an exponent of ten if the axis is logarithmic
 }
 
-// Sizes of lines, in points.
+// Sizes of line charts, in points.
 const (
 	lineHeight = 300
 	lineWidth  = 1.6
 )
 
-// linearSteps is how many steps a linear axis has about.
+// linearSteps is the approximate number of steps of a linear axis.
 const linearSteps = 6
 
 func newLinePage(l *Lines) *linePage {
@@ -67,7 +69,7 @@ func newLinePage(l *Lines) *linePage {
 			names, places = append(names, line.Name), append(places, i)
 		}
 	}
-	// A chart with some groups has the full width; none of them is drawn.
+	// Nine groups give the chart its full width. No group is drawn.
 	p := &linePage{
 		page:  newPage(&Chart{Title: l.Title, Caption: l.Caption, Key: l.X, Groups: make([]string, 9), Series: names}),
 		lines: l,
@@ -123,7 +125,7 @@ func newLinePage(l *Lines) *linePage {
 	return p
 }
 
-// place is where a point is drawn: its Y is a power of ten on a logarithmic axis, and itself on a linear one. ok is
+// place returns the position of a point on the axes. On a logarithmic axis, its Y is the exponent of ten. ok is
 // false for a point outside the axes' domain.
 func (l *Lines) place(p Point) (q Point, ok bool) {
 	ok = !math.IsNaN(p.X) && math.Abs(p.X) <= far
@@ -133,7 +135,7 @@ func (l *Lines) place(p Point) (q Point, ok bool) {
 	return Point{p.X, math.Log10(p.Y)}, ok && p.Y > 0 && !math.IsInf(p.Y, 1)
 }
 
-// draw draws the page's frame, and the lines within.
+// draw draws the page's frame and the lines.
 func (p *linePage) draw(c draw.Canvas) {
 	p.frame(c, func(inner draw.Canvas) {
 		out := plot.New()
@@ -151,11 +153,11 @@ func (p *linePage) draw(c draw.Canvas) {
 	})
 }
 
-// steps are the ticks of the vertical axis. Those of a logarithmic one are whole powers of ten, at most some ten of
-// them, all written as such.
+// steps returns the ticks of the vertical axis. On a logarithmic axis, they are about ten integer powers of ten at
+// most.
 func (p *linePage) steps() []plot.Tick {
 	if p.lines.Linear {
-		return ticks(p.low.Y, p.high.Y, 2*linearSteps) // the ends are multiples of the step already
+		return ticks(p.low.Y, p.high.Y, 2*linearSteps) // the ends are already multiples of the step
 	}
 	step := math.Ceil((p.high.Y - p.low.Y) / 10)
 	var out []plot.Tick

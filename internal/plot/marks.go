@@ -9,7 +9,8 @@ import (
 	"gonum.org/v1/plot/vg/draw"
 )
 
-// palette tells series apart for eyes that see colours differently too (Okabe and Ito's, without its yellow, which is pale on white).
+// palette holds the colours of the series, which people with colour blindness can distinguish too. Most are those
+// of Okabe and Ito, without their yellow, which is pale on white.
 var palette = [MaxSeries]color.NRGBA{
 	{0x00, 0x72, 0xb2, 0xff},
 	{0xe6, 0x9f, 0x00, 0xff},
@@ -28,7 +29,7 @@ var (
 	grid  = color.NRGBA{0xe4, 0xe4, 0xe4, 0xff}
 )
 
-// light mixes a colour with white, so that a whisker is seen on a bar.
+// light mixes a colour with white, so that an interval's line is visible on a bar.
 func light(c color.NRGBA) color.NRGBA {
 	mix := func(x uint8) uint8 { return uint8((int(x)*3 + 255*2) / 5) }
 	return color.NRGBA{mix(c.R), mix(c.G), mix(c.B), 0xff}
@@ -36,22 +37,22 @@ func light(c color.NRGBA) color.NRGBA {
 
 // Sizes of marks, in points.
 const (
-	share       = 0.78 // of the pitch, which a group's marks fill
+	share       = 0.78 // fraction of the pitch that a group's marks fill
 	widestBar   = 56
-	slimmestBar = 1.6 // below it, marks are one line in a band
+	slimmestBar = 1.6 // narrower marks are drawn as one line with a band
 	pointRadius = 3
-	crossbar    = 3.5 // half of a whisker's end
+	crossbar    = 3.5 // half of the width of a whisker's end
 	arrow       = 3.5
 )
 
-// drawn is a panel as gonum's plot draws it.
+// drawn is a panel in the form that gonum's plot draws.
 type drawn struct {
 	*Panel
 	low, high float64
 	ticks     []plot.Tick
 }
 
-// cutOff reports an end that lies beyond the axis: it is drawn with an arrow.
+// cutOff reports whether an interval extends beyond the axis. Such an end is drawn with an arrow.
 func (d *drawn) cutOff() bool {
 	for _, marks := range d.Marks {
 		for _, m := range marks {
@@ -63,7 +64,7 @@ func (d *drawn) cutOff() bool {
 	return false
 }
 
-// clamp brings a number onto the axis.
+// clamp moves a number to the nearest point of the axis.
 func (d *drawn) clamp(v float64) float64 { return math.Max(d.low, math.Min(d.high, v)) }
 
 // Plot draws the grid and the marks.
@@ -92,7 +93,7 @@ func (d *drawn) Plot(c draw.Canvas, p *plot.Plot) {
 	}
 }
 
-// mark draws one number: a bar or a point, and its interval.
+// mark draws one number, as a bar or a point, with its interval.
 func (d *drawn) mark(c draw.Canvas, hue color.NRGBA, m Mark, at, width vg.Length, y func(float64) vg.Length) {
 	value := finite(m.Value)
 	line := draw.LineStyle{Color: ink, Width: min(1, width/3)}
@@ -121,7 +122,7 @@ func (d *drawn) mark(c draw.Canvas, hue color.NRGBA, m Mark, at, width vg.Length
 	}
 }
 
-// whisker draws an interval; an end beyond the axis, or none, is an arrow at its edge.
+// whisker draws an interval. An end that is infinite or beyond the axis is an arrow at the edge.
 func (d *drawn) whisker(c draw.Canvas, line draw.LineStyle, m Mark, at, half vg.Length, y func(float64) vg.Length) {
 	bottom, top := y(d.clamp(m.Low)), y(d.clamp(m.High))
 	c.StrokeLine2(line, at, bottom, at, top)
@@ -139,7 +140,8 @@ func (d *drawn) whisker(c draw.Canvas, line draw.LineStyle, m Mark, at, half vg.
 	end(m.High > d.high, top, -1)
 }
 
-// band draws marks that are too close to distinguish: their values as one stepped line, their intervals behind it.
+// band draws marks that are too close to distinguish: their values as a stepped line, and their intervals as an
+// area behind it.
 func (d *drawn) band(c draw.Canvas, hue color.NRGBA, marks []Mark, x, y func(float64) vg.Length) {
 	within := func(v float64) vg.Length { return y(d.clamp(v)) }
 	steps := func(from, to int, of func(Mark) float64) []vg.Point {
@@ -165,7 +167,7 @@ func (d *drawn) band(c draw.Canvas, hue color.NRGBA, marks []Mark, x, y func(flo
 	})
 }
 
-// runs calls do for each longest run of marks that have what is asked for.
+// runs calls do for each maximal run of marks for which has returns true.
 func runs(marks []Mark, has func(Mark) bool, do func(from, to int)) {
 	from := -1
 	for i := 0; i <= len(marks); i++ {

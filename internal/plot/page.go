@@ -15,16 +15,16 @@ import (
 // Sizes of a page, in points.
 const (
 	wide      = 720
-	narrow    = 480 // for up to three marks a panel
+	narrow    = 480 // width of a page with at most three marks in a panel
 	margin    = 18
-	headroom  = 34 // above each panel, for its name
+	headroom  = 34 // space above each panel for its name
 	leading   = 1.35
 	legendGap = 6
-	axisWidth = 48 // a guess at what the values' labels take
+	axisWidth = 48 // estimated width of the labels of values
 	turn      = math.Pi / 4
 )
 
-// page is a chart that is laid out.
+// page is the layout of a chart.
 type page struct {
 	chart         *Chart
 	width, height vg.Length
@@ -34,18 +34,19 @@ type page struct {
 	panels        []*drawn
 	labels        fixed
 	turned        bool
-	swatch        func(color.NRGBA) color.NRGBA // of a series in the legend
-	indent        vg.Length                     // of the panels, for turned labels that reach to the left of their axis
+	swatch        func(color.NRGBA) color.NRGBA // colour of a series in the legend
+	// indent of the panels, for rotated labels that extend to the left of the axis
+	indent vg.Length
 }
 
-// entry is a series in the legend, and where it stands in its line.
+// entry is a series in the legend, with its position in the line.
 type entry struct {
 	series int
 	name   string
 	at     vg.Length
 }
 
-// style is a text's face: sans, of a size in points.
+// style returns the style of a sans-serif text with the given size in points.
 func style(size vg.Length, bold bool) draw.TextStyle {
 	f := plotfont.Font{Typeface: "Liberation", Variant: "Sans", Size: size}
 	if bold {
@@ -69,14 +70,15 @@ func quiet(s draw.TextStyle) draw.TextStyle {
 
 func line(s draw.TextStyle) vg.Length { return s.Font.Size * leading }
 
-// newPage decides what goes where.
+// newPage lays out a chart.
 func newPage(c *Chart) *page {
 	p := &page{chart: c, width: wide, swatch: light}
 	if len(c.Groups)*c.series() <= 3 {
 		p.width = narrow
 	}
 	inner := p.width - 2*margin
-	p.title = wrap(titleStyle, clean(c.Title), inner*0.9, 2) // an SVG's viewer may have wider letters
+	// leave room, because the viewer of an SVG may have wider letters
+	p.title = wrap(titleStyle, clean(c.Title), inner*0.9, 2)
 	pitch := (inner - axisWidth) / vg.Length(max(1, len(c.Groups)))
 	p.labels, p.turned = labels(c, tickStyle, pitch)
 	for _, t := range p.labels {
@@ -97,7 +99,7 @@ func newPage(c *Chart) *page {
 	if cutOff {
 		caption += ". An arrow: the interval goes on."
 	}
-	p.caption = wrap(captionStyle, caption, inner*0.9, 4) // likewise
+	p.caption = wrap(captionStyle, caption, inner*0.9, 4) // leave room, as for the title
 	p.height = 2*margin + line(
 		titleStyle,
 	)*vg.Length(
@@ -115,7 +117,7 @@ func newPage(c *Chart) *page {
 
 func (p *page) size() (width, height vg.Length) { return p.width, p.height }
 
-// foot is the height of what stands below the panels' labels.
+// foot returns the height of the text below the panels' labels.
 func (p *page) foot() vg.Length {
 	h := line(captionStyle)*vg.Length(len(p.caption)) + 8
 	if p.chart.Key != "" {
@@ -171,7 +173,7 @@ func (p *page) legendName() string { return cut(legendStyle, clean(p.chart.Legen
 // draw draws the page on a canvas of its size.
 func (p *page) draw(c draw.Canvas) { p.frame(c, p.drawPanels) }
 
-// frame draws what stands around the panels, and has them drawn within.
+// frame draws the title, the legend and the caption, and calls within with the canvas between them.
 func (p *page) frame(c draw.Canvas, within func(draw.Canvas)) {
 	left, y := c.Min.X+margin, c.Max.Y-margin
 	for _, l := range p.title {
@@ -208,7 +210,7 @@ func (p *page) frame(c draw.Canvas, within func(draw.Canvas)) {
 	within(draw.Crop(c, margin, -margin, bottom-c.Min.Y, y-c.Max.Y))
 }
 
-// drawPanels stacks the panels with their axes aligned.
+// drawPanels draws the panels above each other with aligned axes.
 func (p *page) drawPanels(c draw.Canvas) {
 	if len(p.panels) == 0 || len(p.chart.Groups) == 0 {
 		sty := quiet(style(14, false))
@@ -232,7 +234,7 @@ func (p *page) drawPanels(c draw.Canvas) {
 	}
 }
 
-// axes is one panel with quiet axes; only the last names its groups.
+// axes returns one panel with inconspicuous axes. Only the last panel has labels of the groups.
 func (p *page) axes(d *drawn, last bool) *plot.Plot {
 	out := plot.New()
 	out.BackgroundColor = nil

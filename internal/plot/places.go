@@ -12,32 +12,33 @@ import (
 	"gonum.org/v1/plot/vg/draw"
 )
 
-// Places is a picture of places in a plane: panels beside each other with the same axes, which are linear.
+// Places is a picture of points in a plane: panels side by side with the same linear axes.
 type Places struct {
 	Title, Caption string
-	X, Y           string // what the axes are of
-	Low, High      Point  // what the axes show; where they show nothing, what there is
+	X, Y           string // names of the axes
+	Low, High      Point  // ranges of the axes; if a range is empty, the data determine both
 	Series         []string
 	Panels         []PlacePanel // at most MaxPanels
 }
 
-// PlacePanel is one panel: dots below, crosses above them.
+// PlacePanel is one panel, with crosses drawn above dots.
 type PlacePanel struct {
 	Name     string
 	Dots     []Point
 	Crosses  []Cross
-	Diagonal bool // where both coordinates are equal there is a line
+	Diagonal bool // draws the line on which both coordinates are equal
 }
 
-// Cross is a place of a series, with the intervals of both coordinates.
+// Cross is a point of a series, with the intervals of both coordinates.
 type Cross struct {
 	Point
 	Low, High Point // NaN if there is no interval
-	Series    int   // among Places.Series
+	Series    int   // index in Places.Series
 }
 
-// WritePlaces draws places and writes them. Its errors are ErrChart where there are more than MaxSeries or MaxPanels or
-// a series is none, a format that is none, and w's own.
+// WritePlaces draws places and writes the picture. It returns ErrChart if there are more than MaxSeries series or
+// MaxPanels panels, or if a cross has no valid series. It also returns an error for an unknown format, or an error
+// of w.
 func WritePlaces(w io.Writer, f Format, p Places) error {
 	if len(p.Series) > MaxSeries || len(p.Panels) > MaxPanels {
 		return fmt.Errorf(
@@ -59,7 +60,7 @@ func WritePlaces(w io.Writer, f Format, p Places) error {
 	return write(w, f, newPlacePage(&p))
 }
 
-// placePage is Places laid out.
+// placePage is the layout of a [Places].
 type placePage struct {
 	*page
 	places    *Places
@@ -69,7 +70,7 @@ type placePage struct {
 
 // Sizes of places, in points.
 const (
-	placeHeight = 200 // of a panel among several
+	placeHeight = 200 // height of a panel, if there are several
 	placeAlone  = 400
 	dotRadius   = 0.7
 	crossArm    = 4.5
@@ -109,7 +110,7 @@ func newPlacePage(of *Places) *placePage {
 	return p
 }
 
-// reach is what the axes have to show.
+// reach returns the ranges of the points in all panels.
 func (of *Places) reach() (low, high Point) {
 	low, high = Point{math.NaN(), math.NaN()}, Point{math.NaN(), math.NaN()}
 	add := func(at Point) {
@@ -136,7 +137,7 @@ func (of *Places) reach() (low, high Point) {
 
 func drawable(at Point) bool { return math.Abs(at.X) <= far && math.Abs(at.Y) <= far }
 
-// draw draws the page's frame, and the panels within.
+// draw draws the page's frame and the panels.
 func (p *placePage) draw(c draw.Canvas) {
 	p.frame(c, func(inner draw.Canvas) {
 		rows := (max(1, len(p.places.Panels)) + p.columns - 1) / p.columns
@@ -170,7 +171,7 @@ func (p *placePage) draw(c draw.Canvas) {
 	})
 }
 
-// placeAxes is one panel.
+// placeAxes returns one panel.
 func (p *placePage) placeAxes(of *PlacePanel) *plot.Plot {
 	out := plot.New()
 	out.BackgroundColor = nil
@@ -188,13 +189,13 @@ func (p *placePage) placeAxes(of *PlacePanel) *plot.Plot {
 	return out
 }
 
-// placedPanel draws a panel's places.
+// placedPanel draws the points of a panel.
 type placedPanel struct {
 	*PlacePanel
 	page *placePage
 }
 
-// Plot draws the grid, the dots and the crosses. What lies outside the axes is left out.
+// Plot draws the grid, the dots and the crosses. It leaves out points outside the axes.
 func (d *placedPanel) Plot(c draw.Canvas, axes *plot.Plot) {
 	x, y := axes.Transforms(&c)
 	p := d.page

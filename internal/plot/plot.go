@@ -1,8 +1,8 @@
-// Package plot draws charts: groups along the horizontal axis, a bar or a point with its interval for each, as SVG, as
-// PNG or as lines of text. It knows nothing of where the numbers come from.
+// Package plot draws charts as SVG, PNG or lines of text. A chart has groups along the horizontal axis, with a bar
+// or a point and its interval for each. The package is independent of the source of the numbers.
 //
-// A chart's texts may hold anything: what no picture can show is replaced, and markup is escaped. The same chart always
-// gives the same bytes.
+// The texts of a chart may contain any characters: characters that cannot be drawn are replaced, and markup is
+// escaped. The same chart always gives the same bytes.
 package plot
 
 import (
@@ -11,57 +11,57 @@ import (
 	"io"
 )
 
-// Format is a picture's file format.
+// Format is the file format of a picture.
 type Format string
 
-// The formats.
+// Formats of a picture.
 const (
-	SVG Format = "svg" // drawn in points
-	PNG Format = "png" // two pixels a point, so 144 a logical inch
+	SVG Format = "svg" // sizes are in points
+	PNG Format = "png" // two pixels for each point, or 144 for each inch
 )
 
 // Formats lists the formats.
 var Formats = []Format{SVG, PNG}
 
-// Chart is the content of a picture: panels below each other that share their groups and series.
+// Chart is the content of a picture: panels above each other, with the same groups and series.
 type Chart struct {
-	Title   string // runs of white space count as one space; cut where it fills two lines
-	Caption string // below the panels, small
-	Key     string // names the groups; "" if there is nothing to name
+	Title   string // white space is collapsed; a title longer than two lines is cut
+	Caption string // small text below the panels
+	Key     string // name of the groups; may be ""
 	Groups  []string
-	Ordered bool     // the groups are numbers or dates: what a label that is left out says is clear from its neighbours
-	Legend  string   // names the series
-	Series  []string // at most MaxSeries; empty where there is one series without a name
+	Ordered bool     // the groups are numbers or dates, so a missing label can be inferred from its neighbours
+	Legend  string   // name of the series
+	Series  []string // at most MaxSeries; empty for a single series without a name
 	Panels  []Panel  // at most MaxPanels
 }
 
-// Limits of what one picture can show.
+// Limits of the content of one picture.
 const (
 	MaxSeries = 8
 	MaxPanels = 12
 )
 
-// Panel is one measure: a mark for each series and group.
+// Panel shows one measure: a mark for each series and group.
 type Panel struct {
 	Name   string
-	Points bool     // points instead of bars: for measures whose bars from 0 would say nothing
-	Zero   bool     // of points too the axis shows 0, and a line there: for what is held against 0
-	Marks  [][]Mark // by series (one where the chart names none), then by group
+	Points bool     // draws points instead of bars, for measures whose distance from 0 means nothing
+	Zero   bool     // draws a line at 0 for points too, for measures that are compared with 0
+	Marks  [][]Mark // indexed by series, then by group; a chart without series has one
 }
 
 // Mark is one number with its interval.
 type Mark struct {
-	Value     float64 // NaN: there is none
-	Low, High float64 // −∞ and +∞ where the interval has no such end; NaN: there is no interval
-	Text      string  // the number in words, for Text
-	Missing   bool    // the answer has no such row: nothing is drawn
+	Value     float64 // NaN if there is no value
+	Low, High float64 // ±∞ for an unbounded interval; NaN if there is no interval
+	Text      string  // number as text, for a text chart
+	Missing   bool    // the answer has no such row, so nothing is drawn
 }
 
-// ErrChart reports an inconsistent chart.
+// ErrChart is the error for an inconsistent chart.
 var ErrChart = errors.New("plot: no such chart")
 
-// check reports a chart without exactly one mark for each panel, series and group, or with more than a picture can
-// show.
+// check returns ErrChart if the chart does not have exactly one mark for each panel, series and group, or exceeds
+// the limits of a picture.
 func (c *Chart) check() error {
 	if len(c.Series) > MaxSeries || len(c.Panels) > MaxPanels {
 		return fmt.Errorf(
@@ -86,10 +86,11 @@ func (c *Chart) check() error {
 	return nil
 }
 
-// series counts the series.
+// series returns the number of series, at least 1.
 func (c *Chart) series() int { return max(1, len(c.Series)) }
 
-// Write draws the chart and writes it. Errors are ErrChart, an unknown format, and w's own.
+// Write draws a chart and writes the picture. It returns ErrChart, an error for an unknown format, or an error of
+// w.
 func Write(w io.Writer, f Format, c Chart) error {
 	if err := c.check(); err != nil {
 		return err

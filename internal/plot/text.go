@@ -12,11 +12,11 @@ import (
 	"gonum.org/v1/plot/vg/draw"
 )
 
-// longest is how many characters of a text are looked at: more never fit.
+// longest is the number of characters of a text that are read. More never fit.
 const longest = 400
 
-// clean replaces what a picture, an XML document or a terminal cannot show as itself: control and format characters (which
-// change the direction or the order of writing), line ends, bytes that are no UTF-8, what is no character.
+// clean replaces characters that a picture, an XML document or a terminal cannot show. These are control and format
+// characters, which may change the direction of writing, line ends, invalid UTF-8 and unassigned code points.
 func clean(s string) string {
 	var b strings.Builder
 	n := 0
@@ -42,7 +42,7 @@ func cut(sty draw.TextStyle, s string, width vg.Length) string {
 		return s
 	}
 	r := []rune(s)
-	short, long := 0, len(r) // the first fits (or nothing does), the second does not
+	short, long := 0, len(r) // short characters fit, unless not even 0 do; long characters do not
 	for long-short > 1 {
 		middle := (short + long) / 2
 		if sty.Width(string(r[:middle])+"…") <= width {
@@ -54,7 +54,7 @@ func cut(sty draw.TextStyle, s string, width vg.Length) string {
 	return strings.TrimRight(string(r[:short]), " ") + "…"
 }
 
-// wrap breaks a text between words into at most so many lines of a width; the last is cut.
+// wrap breaks a text between words into at most the given number of lines. Lines that are too long are cut.
 func wrap(sty draw.TextStyle, s string, width vg.Length, lines int) []string {
 	words := strings.Fields(s)
 	var out []string
@@ -72,7 +72,7 @@ func wrap(sty draw.TextStyle, s string, width vg.Length, lines int) []string {
 	return out
 }
 
-// runes cuts a text to n characters and fills it up to them.
+// runes cuts or pads a text to exactly n characters.
 func runes(s string, n int) string {
 	r := []rune(s)
 	if len(r) > n {
@@ -81,10 +81,11 @@ func runes(s string, n int) string {
 	return string(r) + strings.Repeat(" ", n-len(r))
 }
 
-// number writes a number with so many decimals, thousands apart. Where that would be long, an exponent is shorter.
+// number writes a number with the given number of decimal places and groups of three digits. Very large numbers and
+// numbers with many places are written with an exponent.
 func number(x float64, places int) string {
 	if x == 0 {
-		x = 0 // not −0
+		x = 0 // turns −0 into 0
 	}
 	if a := math.Abs(x); a >= 1e12 || places > 9 {
 		return strings.NewReplacer("e+", "e", "-", "−").Replace(exact.FormatFloat(x, 'g', 4))

@@ -7,11 +7,11 @@ import (
 	"unicode/utf8"
 )
 
-// Text draws a chart as lines of text of about that many columns: a bar for each number, its interval drawn over its
-// end (heavy within the bar, light beyond it), and the number in words. In colour, series are told apart by the
-// terminal's colours; without, by their names alone.
+// Text draws a chart as lines of text, about columns characters wide. Each line has a bar, its interval across the
+// end of the bar, and the number as text. The interval is heavy inside the bar and light outside. With colour, the
+// series have different terminal colours; without it, only their names differ.
 //
-// Its error is ErrChart.
+// Text returns ErrChart for an inconsistent chart.
 func Text(c Chart, columns int, colour bool) (string, error) {
 	if err := c.check(); err != nil {
 		return "", err
@@ -35,7 +35,7 @@ const (
 	mostWords   = 40
 )
 
-// cells is where a panel's bars are drawn.
+// cells is the area in which a panel's bars are drawn. It has n character cells, for values from low to high.
 type cells struct {
 	n         int
 	low, high float64
@@ -80,7 +80,7 @@ func (c *Chart) panelText(b *strings.Builder, p *Panel, columns int, colour bool
 	fmt.Fprintf(b, " %s %s\n", runes("", names), d.scale())
 }
 
-// name is what a mark's line is called.
+// name returns the name of a mark's line.
 func (c *Chart) name(series, group int) string {
 	if len(c.Series) == 0 {
 		return clean(c.Groups[group])
@@ -88,18 +88,18 @@ func (c *Chart) name(series, group int) string {
 	return clean(c.Groups[group]) + " · " + clean(c.Series[series])
 }
 
-// at is a number's place among the cells, in cells from the left edge; what lies beyond is at the edge.
+// at returns the position of a number, in cells from the left edge. A number outside the axis is at the edge.
 func (d *cells) at(x float64) float64 {
 	return math.Max(0, math.Min(1, (finite(x)-d.low)/(d.high-d.low))) * float64(d.n)
 }
 
-// cell is the cell that a number falls into.
+// cell returns the index of the cell that contains a number.
 func (d *cells) cell(x float64) int { return min(int(d.at(x)), d.n-1) }
 
 // draw draws one number in n cells.
 func (d *cells) draw(m Mark) string {
 	out := []rune(strings.Repeat(" ", d.n))
-	zero, valued := math.Round(d.at(0)), !math.IsNaN(m.Value) // bars stand on a border of cells
+	zero, valued := math.Round(d.at(0)), !math.IsNaN(m.Value) // bars begin at a boundary between cells
 	from, to := zero, zero
 	if !d.points {
 		if d.low < 0 {
@@ -137,8 +137,8 @@ func (d *cells) draw(m Mark) string {
 	return string(out)
 }
 
-// fill draws a bar between two places: in eighths of a cell at its right end, where there are such characters, in
-// halves at its left.
+// fill draws a bar between two positions. Its right end is exact to an eighth of a cell, and its left end to a
+// half, because of the available characters.
 func fill(out []rune, from, to float64) {
 	for i := range out {
 		left, right := math.Max(from, float64(i)), math.Min(to, float64(i+1))
@@ -148,7 +148,7 @@ func fill(out []rune, from, to float64) {
 			out[i] = '█'
 		case from <= float64(i):
 			if eighths := int(math.Round(share * 8)); eighths > 0 {
-				out[i] = '█' + rune(8-eighths) // ▉ … ▏ follow █
+				out[i] = '█' + rune(8-eighths) // █ is followed by ▉ … ▏
 			}
 		case share >= 0.75:
 			out[i] = '█'
@@ -158,7 +158,7 @@ func fill(out []rune, from, to float64) {
 	}
 }
 
-// paint colours what belongs to a bar or point, by series; the whisker beyond stays as it is.
+// paint colours a bar or a point by its series. The part of the interval outside keeps its colour.
 func paint(bar string, series int) string {
 	hues := []int{34, 33, 32, 35, 36, 31, 90, 94}
 	end := strings.LastIndexAny(bar, "█▉▊▋▌▍▎▏▐━┿●")
@@ -169,7 +169,7 @@ func paint(bar string, series int) string {
 	return fmt.Sprintf("\x1b[%dm%s\x1b[0m%s", hues[series%len(hues)], bar[:end+size], bar[end+size:])
 }
 
-// scale names the ends of the axis, and 0 if it is neither.
+// scale returns the labels of the axis: its ends, and 0 if that is between them.
 func (d *cells) scale() string {
 	out := []rune(strings.Repeat(" ", d.n))
 	put := func(at int, text string) {

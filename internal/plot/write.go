@@ -11,13 +11,13 @@ import (
 	"gonum.org/v1/plot/vg/vgsvg"
 )
 
-// picture is what is laid out and can be drawn.
+// picture is a layout that can be drawn.
 type picture interface {
 	size() (width, height vg.Length)
 	draw(draw.Canvas)
 }
 
-// write draws a picture in a format.
+// write draws a picture in the given format.
 func write(w io.Writer, f Format, p picture) error {
 	switch f {
 	case SVG:
@@ -28,7 +28,7 @@ func write(w io.Writer, f Format, p picture) error {
 	return fmt.Errorf("plot: no format %q", f)
 }
 
-// writePNG draws two pixels a point.
+// writePNG draws a picture as PNG, with two pixels for each point.
 func writePNG(w io.Writer, p picture) error {
 	canvas := vgimg.PngCanvas{Canvas: vgimg.NewWith(vgimg.UseWH(p.size()), vgimg.UseDPI(144))}
 	p.draw(draw.New(canvas))
@@ -36,8 +36,9 @@ func writePNG(w io.Writer, p picture) error {
 	return err
 }
 
-// writeSVG leaves the letters to the viewer. The library names only the face that it measured with; what is added are faces
-// of the same widths, and any without serifs. (The quote before the style cannot occur in a text, where it is escaped.)
+// writeSVG draws a picture as SVG, with text that the viewer renders. The library names only the font with which it
+// measured the text. writeSVG adds fonts with the same widths, and a generic sans-serif font. The replaced text
+// begins with a quote, which is escaped in all other texts.
 func writeSVG(w io.Writer, p picture) error {
 	canvas := vgsvg.New(p.size())
 	c := draw.New(canvas)

@@ -7,7 +7,7 @@ import (
 	"dither/internal/plot"
 )
 
-// pictureFlags declares --plot and --chart.
+// pictureFlags declares the flags --plot and --chart.
 func pictureFlags(s *console.Console) *console.Picture {
 	p := &console.Picture{}
 	s.Flag(&p.File, "plot", "FILE", "draw the answer as FILE.svg or FILE.png")
@@ -15,7 +15,7 @@ func pictureFlags(s *console.Console) *console.Picture {
 	return p
 }
 
-// showPicture prints the chart, and writes the picture.
+// showPicture prints the chart and writes the picture, if their flags are given.
 func showPicture(p *console.Picture, s *console.Console, r *curator.Release) error {
 	if p.Chart {
 		if err := printChart(s, r); err != nil {
@@ -28,7 +28,7 @@ func showPicture(p *console.Picture, s *console.Console, r *curator.Release) err
 	return console.DrawFile(p.File, plot.Write, render.ChartOf(r), "the answer is")
 }
 
-// printChart prints an answer as bars, below its table.
+// printChart prints an answer as a bar chart, below its table.
 func printChart(s *console.Console, r *curator.Release) error {
 	text, err := plot.Text(render.ChartOf(r), console.ChartWidth(s.Stdout), console.Colourful(s.Stdout))
 	if err != nil {

@@ -1,4 +1,4 @@
-// Package analyst holds the analyst's verbs: tables, explain and query.
+// Package analyst implements the analyst's commands: tables, explain and query.
 package analyst
 
 import (
@@ -12,7 +12,7 @@ import (
 	"dither/internal/cli/render"
 )
 
-// questionFlags declares the flags of query and explain, and where the question is read from.
+// questionFlags declares the flags of query and explain. file receives the value of -f.
 func questionFlags(s *console.Console) (q *curator.Question, file *string) {
 	q, file = &curator.Question{}, new(string)
 	s.FormatFlag(console.AnyFormat...)
@@ -40,10 +40,10 @@ func questionFlags(s *console.Console) (q *curator.Question, file *string) {
 	return q, file
 }
 
-// maxSQL bounds the text read from a file or standard input; the parser's own limit is far below it.
+// maxSQL is the largest number of bytes read from a file or standard input. The parser's own limit is far below it.
 const maxSQL = 1 << 20
 
-// readSQL takes the question from the argument, -f FILE, or "-".
+// readSQL reads the question from the argument, from -f FILE, or from standard input for the argument "-".
 func readSQL(s *console.Console, args []string, file string) (string, error) {
 	switch {
 	case file != "" && len(args) == 0:
@@ -51,7 +51,7 @@ func readSQL(s *console.Console, args []string, file string) (string, error) {
 		if err != nil {
 			return "", err
 		}
-		defer func() { _ = f.Close() }() // it was only read
+		defer func() { _ = f.Close() }() // the file was only read
 		return readAll(f)
 	case file == "" && len(args) == 1 && args[0] == "-":
 		return readAll(s.Stdin)
@@ -66,7 +66,8 @@ func readAll(r io.Reader) (string, error) {
 	return string(text), err
 }
 
-// ask opens the home, reads the question, and passes both to do. It first seals a table that was never sealed.
+// ask opens the home, reads the question, and passes both to do. It seals a table of the question first if that was
+// never sealed.
 func ask(s *console.Console, args []string, do func(*curator.Session, curator.Question) error) error {
 	q, file := questionFlags(s)
 	rest, helped, err := s.Parse(args)
@@ -83,7 +84,7 @@ func ask(s *console.Console, args []string, do func(*curator.Session, curator.Qu
 	return s.Sealing(func(c *curator.Session) error { return do(c, *q) })
 }
 
-// Query is `dither query`.
+// Query is the command `dither query`.
 var Query = console.Verb{
 	Name:  "query",
 	Args:  "SQL | -f FILE | -",
@@ -119,7 +120,7 @@ func showRelease(s *console.Console, r *curator.Release) error {
 	return nil
 }
 
-// Explain is `dither explain`.
+// Explain is the command `dither explain`.
 var Explain = console.Verb{
 	Name:  "explain",
 	Args:  "SQL | -f FILE | -",
@@ -147,7 +148,7 @@ func runExplain(s *console.Console, args []string) error {
 	})
 }
 
-// answer asks, and shows progress on stderr at a terminal.
+// answer asks the question, and shows progress on stderr if that is a terminal.
 func answer(s *console.Console, c *curator.Session, q curator.Question) (*curator.Release, error) {
 	if console.Obeys(s.Stderr) {
 		defer console.Spin(s.Stderr, "answering")()

@@ -10,7 +10,7 @@ import (
 	"dither/internal/cli/render"
 )
 
-// Tables is `dither tables`.
+// Tables is the command `dither tables`.
 var Tables = console.Verb{
 	Name:  "tables",
 	About: "list the tables and columns that questions may use, free",
@@ -87,7 +87,7 @@ func describeTable(t curator.Table) string {
 	return b.String()
 }
 
-// domain describes the declared values of a column.
+// domain describes the declared values of a column in words.
 func domain(c curator.TableColumn) string {
 	out := ""
 	switch {
@@ -110,7 +110,7 @@ func domain(c curator.TableColumn) string {
 	return out
 }
 
-// tablesMarkdown describes the tables in Markdown: a section for each.
+// tablesMarkdown describes the tables in Markdown, with a section for each.
 func tablesMarkdown(tables []curator.Table) string {
 	var parts []string
 	for _, t := range tables {

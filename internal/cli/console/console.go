@@ -1,6 +1,6 @@
-// Package console is what every verb of the command line is given: the streams, the home, the verb's flags, and the ways to
-// ask, to answer and to fail. A verb declares each of its flags once, with its help: the FlagSet, the help text and the
-// shells' completion are made of that.
+// Package console is the environment of every command: the streams, the home, the command's flags, and functions
+// that ask, print and report errors. A command declares each of its flags once, with its help. The flag set, the
+// help text and the shells' completion are generated from this declaration.
 package console
 
 import (
@@ -14,36 +14,37 @@ import (
 	"dither/internal/cli/render"
 )
 
-// Verb is a verb of the command line.
+// Verb is a command of the command line.
 type Verb struct {
 	Name  string
-	Args  string // as the line of usage shows them; words to be typed as they stand are completed too
+	Args  string // as printed in the usage line; words that are not placeholders are completed too
 	About string
 	Run   func(*Console, []string) error
-	More  func(*Console) string // the text below the flags in help; nil for none
-	Words func() []string       // further words that complete the verb, beside those of Args
+	More  func(*Console) string // text below the flags in help; may be nil
+	Words func() []string       // further words for completion, besides those of Args
 }
 
-// Console is one run of the program.
+// Console is the state of one run of the program.
 type Console struct {
 	Stdin          io.Reader
 	Stdout, Stderr io.Writer
 
-	Home   string        // -C
-	Format string        // --format
-	Flags  *flag.FlagSet // of the verb at hand
-	Exit   int           // the exit code of a verb that answered: ExitRefused where a claim was refuted
+	Home   string        // value of -C
+	Format string        // value of --format
+	Flags  *flag.FlagSet // flags of the current command
+	Exit   int           // exit code of a command without error, such as ExitRefused for a refuted claim
 
-	verb    Verb            // the one at hand
-	analyst *string         // --analyst, of a verb that has it
-	formats []string        // that it prints
-	lost    error           // the first failure to write to Stdout
-	told    bool            // something was written there
+	verb    Verb            // current command
+	analyst *string         // value of --analyst; nil if the command has no such flag
+	formats []string        // formats that the command prints
+	lost    error           // first error of writing to Stdout
+	told    bool            // something was written to Stdout
 	ctx     context.Context //nolint:containedctx // of this one run; nil until an engine is asked
-	forget  func()          // stops listening to the signals that end ctx
+	forget  func()          // stops listening for the signals that cancel ctx
 }
 
-// New is a run of the program in the home that the environment names, with tables as its format.
+// New returns the state of a run. The home comes from the environment variable DITHER_HOME, and the format is
+// table.
 func New(stdin io.Reader, stdout, stderr io.Writer) *Console {
 	s := &Console{Stdin: stdin, Stdout: stdout, Stderr: stderr, Home: os.Getenv("DITHER_HOME"), Format: "table"}
 	if s.Home == "" {
@@ -52,7 +53,7 @@ func New(stdin io.Reader, stdout, stderr io.Writer) *Console {
 	return s
 }
 
-// Finish reports what the run failed with, if it did, and returns its exit code.
+// Finish reports err or a lost output, if there is one, and returns the exit code of the run.
 func (s *Console) Finish(err error) int {
 	if s.forget != nil {
 		s.forget()
@@ -67,7 +68,7 @@ func (s *Console) Finish(err error) int {
 	return exitCode(err)
 }
 
-// Lost is the error of an output that could not be written, or nil.
+// Lost returns an error if some output could not be written, or nil.
 func (s *Console) Lost() error {
 	if s.lost == nil {
 		return nil
@@ -75,14 +76,14 @@ func (s *Console) Lost() error {
 	return fmt.Errorf("the output could not be written: %w (what was answered is recorded: ask again, free)", s.lost)
 }
 
-// Take makes a verb the one at hand. Its Run declares the flags.
+// Take makes v the current command. The command's Run declares its flags.
 func (s *Console) Take(v Verb) {
 	s.verb, s.Flags = v, flag.NewFlagSet(v.Name, flag.ContinueOnError)
 	s.Flags.SetOutput(io.Discard)
 	s.Flag(&s.Home, "C", "HOME", AboutHome)
 }
 
-// Print writes to standard output. The first failure to write is the error of the run.
+// Print writes to standard output. The first error of writing becomes the error of the run.
 func (s *Console) Print(format string, args ...any) {
 	s.told = true
 	if _, err := fmt.Fprintf(s.Stdout, format, args...); err != nil && s.lost == nil {
@@ -90,9 +91,10 @@ func (s *Console) Print(format string, args ...any) {
 	}
 }
 
-// JSON prints a value as JSON that cannot steer a terminal.
+// JSON prints a value as JSON, with escapes for characters that could control a terminal.
 //
-// A result's own MarshalJSON decides whether to escape <, > and &; they are escaped in results that have none.
+// If the value has a MarshalJSON method, JSON calls it directly, so that this method decides whether <, > and & are
+// escaped. For other values, they are escaped.
 func (s *Console) JSON(v any) error {
 	marshal := func() ([]byte, error) { return json.Marshal(v) }
 	if m, ok := v.(json.Marshaler); ok {
@@ -106,12 +108,11 @@ func (s *Console) JSON(v any) error {
 	return nil
 }
 
-// CSV writes records to standard output.
+// CSV writes records to standard output as CSV.
 func (s *Console) CSV(records [][]string) error {
 	return render.WriteCSV(s.Stdout, Obeys(s.Stdout), records)
 }
 
-// Note tells the person at the terminal something that is not the answer.
-//
-// Where stderr cannot be written there is nobody left to tell.
+// Note writes a message that is not part of the answer to stderr. It ignores errors, because there is no other
+// place for a message.
 func (s *Console) Note(format string, args ...any) { _, _ = fmt.Fprintf(s.Stderr, format, args...) }

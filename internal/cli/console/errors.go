@@ -10,31 +10,31 @@ import (
 	"dither/internal/cli/render"
 )
 
-// Exit codes.
+// Exit codes of the program.
 const (
 	ExitAnswered  = 0
 	exitFailed    = 1
 	ExitUsage     = 2
 	ExitRefused   = 3
 	ExitExhausted = 4
-	ExitGivenUp   = 130 // as a shell has it of what Ctrl-C ends
+	ExitGivenUp   = 130 // the code of a shell for a program that Ctrl-C ends
 )
 
-// ErrUsage is an error of the command line itself.
+// ErrUsage marks errors of the command line itself.
 var ErrUsage = errors.New("usage")
 
-// Usage is an error of the arguments.
+// Usage returns an error for wrong arguments.
 func Usage(format string, args ...any) error {
 	return fmt.Errorf("%w: %s", ErrUsage, fmt.Sprintf(format, args...))
 }
 
-// report writes an error: as JSON on stdout if that was asked for, else in words on stderr. So it does where the answer stands there, of which a
-// part failed that came after it: stdout has one JSON value.
+// report writes an error. It writes JSON to stdout if --format is json and stdout is still empty, and text to
+// stderr otherwise. If an answer has been written already, stdout therefore still contains a single JSON value.
 func (s *Console) report(err error) {
 	e := asError(err)
 	if s.Flags != nil {
 		if f := s.Flags.Lookup("fresh"); f != nil && f.Value.String() == "true" {
-			e.Retry = false // what the command asked before would be paid again
+			e.Retry = false // a retry with --fresh would pay again for the questions that were answered
 		}
 	}
 	if errors.Is(err, ErrUsage) && s.Flags != nil && s.Flags.Name() != "dither" {
@@ -56,7 +56,7 @@ func (s *Console) report(err error) {
 	}
 }
 
-// asError makes the one public form of any error.
+// asError converts any error to the public error type.
 func asError(err error) *curator.Error {
 	var e *curator.Error
 	if errors.As(err, &e) {
@@ -69,7 +69,7 @@ func asError(err error) *curator.Error {
 			Hint:    "try `dither help`",
 		}
 	}
-	if errors.Is(err, context.Canceled) { // between two questions
+	if errors.Is(err, context.Canceled) { // interrupted between two questions
 		return &curator.Error{
 			Code:    curator.CodeCancelled,
 			Message: "it was given up",
@@ -80,7 +80,7 @@ func asError(err error) *curator.Error {
 	return &curator.Error{Code: curator.CodeHome, Message: err.Error()}
 }
 
-// exitCode is the exit code of a run that failed.
+// exitCode returns the exit code of a run that failed with err.
 func exitCode(err error) int {
 	switch asError(err).Code {
 	case curator.CodeUsage:

@@ -5,8 +5,9 @@ import (
 	"strings"
 )
 
-// Flag declares a flag of the verb at hand, once and with its help: where its value goes, which holds its default, its name, the placeholder of
-// its value ("" for a switch), and what it is for.
+// Flag declares a flag of the current command, with its help. into points to the variable for its value, which
+// holds the default, or is a function that parses the value. value is the placeholder of the value in help, or ""
+// for a switch. about describes the flag.
 func (s *Console) Flag(into any, name, value, about string) {
 	help := UsageOf(value, about)
 	switch into := into.(type) {
@@ -23,38 +24,38 @@ func (s *Console) Flag(into any, name, value, about string) {
 	case func(string) error:
 		s.Flags.Func(name, help, into)
 	default:
-		// a mistake of this program, which printing its help would find
+		// a programming error, which printing the command's help would reveal
 		panic(fmt.Sprintf("flag %s: %T holds no value", name, into))
 	}
 }
 
-// UsageOf is a flag's help as its FlagSet keeps it: the placeholder of its value, a tab, and what it is for.
+// UsageOf returns the usage text of a flag in a FlagSet: the placeholder of its value, a tab, and its description.
 func UsageOf(value, about string) string { return value + "\t" + about }
 
-// Flags that verbs of several families take, with one meaning.
+// The flags below have the same meaning in several families of commands.
 
-// AboutHome is the help of -C.
+// AboutHome is the help text of -C.
 const AboutHome = "the curator's home (default $DITHER_HOME, else the working directory)"
 
-// AnyFormat are the formats of an answer.
+// AnyFormat lists the formats of an answer.
 var AnyFormat = []string{"table", "json", "csv", "markdown"}
 
-// FormatFlag declares --format, with the formats that the verb prints.
+// FormatFlag declares --format with the formats that the command prints.
 func (s *Console) FormatFlag(formats ...string) { s.FormatFlagFor(choice(formats), formats...) }
 
-// FormatFlagFor is formatFlag where there is more to say of the formats.
+// FormatFlagFor declares --format as [Console.FormatFlag] does, with a description of the formats.
 func (s *Console) FormatFlagFor(about string, formats ...string) {
 	s.formats = formats
 	s.Flag(&s.Format, "format", "FORMAT", about+" (default table)")
 }
 
-// choice is a list with "or" before its last word.
+// choice returns the words as a list with "or" before the last.
 func choice(words []string) string {
 	last := len(words) - 1
 	return strings.Join(words[:last], ", ") + " or " + words[last]
 }
 
-// PriceFlags declares --epsilon and --rho, in which the price of a question, a fit or the like is given.
+// PriceFlags declares --epsilon and --rho, the price of a request. of names the request in help.
 func (s *Console) PriceFlags(epsilon, rho *string, of string) {
 	s.Flag(epsilon, "epsilon", "E", "the price of "+of+" (default: the policy's)")
 	s.Flag(rho, "rho", "R", "the price in ρ instead, if the budget is under zCDP (an ε costs ρ = ε²/2)")
@@ -65,7 +66,7 @@ func (s *Console) ConfidenceFlag(into *string) {
 	s.Flag(into, "confidence", "P", "the confidence of the intervals (default 0.95)")
 }
 
-// AnalystFlag declares --analyst. The verb's session is bound to that analyst.
+// AnalystFlag declares --analyst. The sessions of the command are then bound to that analyst.
 func (s *Console) AnalystFlag(into *string) {
 	s.analyst = into
 	s.Flag(into, "analyst", "NAME",
@@ -84,4 +85,5 @@ func (s *Console) GroupFlag() *int64 {
 	return group
 }
 
-// Numbers of flags are decimals or fractions of two, as in a spec. What is wrong with one begins with the flag's name.
+// Numeric flags are decimals or fractions of two integers, as in a job's specification. An error about a value
+// begins with the flag's name.

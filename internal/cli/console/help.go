@@ -8,7 +8,7 @@ import (
 	"dither/internal/cli/render"
 )
 
-// help prints a verb's arguments, and a line for each flag that it has declared.
+// help prints a command's arguments, and a line for each flag that it has declared.
 func (s *Console) help() {
 	v := s.verb
 	s.Print("dither %s: %s\n\nusage: dither %s\n\n", v.Name, v.About, strings.TrimSpace(v.Name+" "+v.Args))
@@ -17,7 +17,7 @@ func (s *Console) help() {
 		value, about, _ := strings.Cut(f.Usage, "\t")
 		g.Add("  "+strings.TrimSpace(Dashed(f.Name)+" "+value), about)
 	})
-	// -C is every verb's: it stands last.
+	// Every command has -C, so it is printed last.
 	slices.SortStableFunc(g.Rows, func(a, b []string) int { return last(a[0]) - last(b[0]) })
 	s.Print("%s", g.Text("   "))
 	if v.More != nil {

@@ -12,7 +12,7 @@ import (
 func (s *Console) open() (*curator.Owner, error) {
 	var o curator.Options
 	if os.Getenv("DITHER_OWNER_ERRORS") != "" {
-		// Who runs the command line can read the files: this is the owner.
+		// A person who can run the command line can read the files, so this is the owner.
 		o.OwnerErrors = func(err error) {
 			s.Note("for the owner only, may quote rows: %s\n", render.PrintableLines(err.Error()))
 		}
@@ -20,7 +20,7 @@ func (s *Console) open() (*curator.Owner, error) {
 	return curator.OpenWith(s.Home, o)
 }
 
-// With opens the home for do, and closes it.
+// With opens the home, calls do and closes the home.
 func (s *Console) With(do func(*curator.Owner) error) error {
 	c, err := s.open()
 	if err != nil {
@@ -29,13 +29,13 @@ func (s *Console) With(do func(*curator.Owner) error) error {
 	return errors.Join(do(c), c.Close())
 }
 
-// Asking opens the home for the questions of the analyst that --analyst names. It hands over a session, which has none of the owner's
-// verbs.
+// Asking opens the home and passes do a session for the analyst that --analyst names. A session has none of the
+// owner's methods.
 func (s *Console) Asking(do func(*curator.Session) error) error {
 	return s.With(func(c *curator.Owner) error { return do(s.session(c)) })
 }
 
-// session is bound to the analyst that --analyst names, where the verb has that flag.
+// session returns a session, bound to the analyst that --analyst names if the command has that flag.
 func (s *Console) session(c *curator.Owner) *curator.Session {
 	if s.analyst == nil {
 		return c.Session()
@@ -43,8 +43,9 @@ func (s *Console) session(c *curator.Owner) *curator.Session {
 	return c.For(*s.analyst)
 }
 
-// Sealing is Asking, and a table that was never sealed is sealed by its first use: only an owner runs this, and no question has been
-// charged. A join may need several.
+// Sealing opens the home as [Console.Asking] does. If do fails because a table was never sealed, Sealing seals the
+// table and calls do again. This is permitted because only an owner runs the command line, and the failed question
+// was not charged. A join may need several tables.
 func (s *Console) Sealing(do func(*curator.Session) error) error {
 	return s.With(func(c *curator.Owner) error {
 		for sealed := ""; ; {
@@ -61,8 +62,8 @@ func (s *Console) Sealing(do func(*curator.Session) error) error {
 	})
 }
 
-// Seal seals one table, with progress where a person watches, and prints the owner's report on stderr: an answer on stdout
-// stays an answer.
+// Seal seals one table and prints the owner's report on stderr, so that stdout contains only answers. It shows
+// progress if stderr is a terminal.
 func (s *Console) Seal(c *curator.Owner, table string, o curator.SealOptions) error {
 	watched := isTerminal(s.Stderr)
 	if watched {
@@ -83,7 +84,7 @@ func (s *Console) Seal(c *curator.Owner, table string, o curator.SealOptions) er
 	return nil
 }
 
-// sealMissing seals a table that never had a version: the first use.
+// sealMissing seals a table unless it already has a version.
 func (s *Console) sealMissing(c *curator.Owner, table string) error {
 	tables, err := c.Tables()
 	if err != nil {

@@ -8,9 +8,10 @@ import (
 	"time"
 )
 
-// Context is that of whatever asks an engine. It ends when the person interrupts the program, or whoever runs it ends it: then the statement is cancelled, on
-// its server too, and the ledger has a word on what was charged. A second signal kills at once, as do all of them
-// before anything was asked of an engine.
+// Context returns the context of all requests to an engine. A signal cancels it: an interrupt by the user, or an
+// end by the program's starter. The running statement is then cancelled, also on a server, and the ledger records
+// that its question was given up. A second signal ends the program at once, as does any signal before the first
+// call of Context.
 func (s *Console) Context() context.Context {
 	if s.ctx != nil {
 		return s.ctx
@@ -26,7 +27,7 @@ func (s *Console) Context() context.Context {
 		case <-done:
 			return
 		}
-		signal.Stop(signals) // so the next one does what it does by default
+		signal.Stop(signals) // restore the default effect of a second signal
 		cancel()
 		select {
 		case <-time.After(Patience):
@@ -43,7 +44,8 @@ func (s *Console) Context() context.Context {
 	return ctx
 }
 
-// heeded are the signals that end what goes on: those that whoever started the program did not have ignored, as nohup has.
+// heeded returns the signals that cancel the context. It leaves out signals that the program's starter has set to
+// be ignored, as nohup does.
 func heeded() (out []os.Signal) {
 	for _, sig := range []os.Signal{os.Interrupt, syscall.SIGTERM, syscall.SIGHUP} {
 		if !signal.Ignored(sig) {
@@ -53,9 +55,9 @@ func heeded() (out []os.Signal) {
 	return out
 }
 
-// Interruptible ends at one of them, and forgets them when it is stopped.
+// Interruptible returns a context that one of these signals cancels. stop stops listening for them.
 func Interruptible() (ctx context.Context, stop context.CancelFunc) {
-	if heeded := heeded(); len(heeded) > 0 { // none would be all
+	if heeded := heeded(); len(heeded) > 0 { // without arguments, NotifyContext would listen for every signal
 		return signal.NotifyContext(context.Background(), heeded...)
 	}
 	return context.WithCancel(context.Background())

@@ -10,7 +10,7 @@ import (
 	"dither/internal/nearest"
 )
 
-// NoZeros refuses counts that are given as 0: where it is written, 0 is no default.
+// NoZeros returns an error for a count that is explicitly 0, because 0 stands for the default internally.
 func (s *Console) NoZeros() (err error) {
 	s.Flags.Visit(func(f *flag.Flag) {
 		if (f.Name == "max-groups" || f.Name == "group" || f.Name == "min-units") && f.Value.String() == "0" {
@@ -20,7 +20,8 @@ func (s *Console) NoZeros() (err error) {
 	return err
 }
 
-// Parse reads flags wherever they stand among the arguments, and returns the others.
+// Parse parses flags in any position among the arguments, and returns the other arguments. helped reports whether
+// it printed help instead.
 func (s *Console) Parse(args []string) (rest []string, helped bool, err error) {
 	args = oneColumn(s.Flags, args)
 	for {
@@ -46,7 +47,7 @@ func (s *Console) checkFormat() error {
 	return Usage("--format is %s, not %q", choice(s.formats), s.Format)
 }
 
-// WrongFlag says in the program's own words what package flag found wrong with the arguments.
+// WrongFlag translates an error of package flag into the program's own words.
 func WrongFlag(flags *flag.FlagSet, err error) error {
 	text := err.Error()
 	if name, ok := strings.CutPrefix(text, "flag provided but not defined: -"); ok {
@@ -69,7 +70,7 @@ func WrongFlag(flags *flag.FlagSet, err error) error {
 	return Usage("%s", text)
 }
 
-// oneColumn reads --columns as --column, which takes one or several.
+// oneColumn replaces --columns by --column, which takes one column or several.
 func oneColumn(flags *flag.FlagSet, args []string) []string {
 	if flags.Lookup("column") == nil {
 		return args
@@ -89,7 +90,7 @@ func oneColumn(flags *flag.FlagSet, args []string) []string {
 	return out
 }
 
-// DidYouMean is a hint at a name, or nothing where there is none.
+// DidYouMean returns a hint at a name, or "" if the name is empty.
 func DidYouMean(name string) string {
 	if strings.Trim(name, "-") == "" {
 		return ""
@@ -97,7 +98,7 @@ func DidYouMean(name string) string {
 	return fmt.Sprintf("; did you mean %s?", name)
 }
 
-// Dashed is a flag as it is typed.
+// Dashed returns a flag with its dashes, as a user types it.
 func Dashed(name string) string {
 	if len(name) == 1 {
 		return "-" + name

@@ -12,19 +12,19 @@ import (
 	"dither/internal/plot"
 )
 
-// Picture is what a verb draws beside its answer. It is drawn from released numbers alone, so it costs nothing.
+// Picture holds the flags for drawing an answer. Drawing uses released numbers alone, so it costs nothing.
 type Picture struct {
-	File  string // --plot
-	Chart bool   // --chart
+	File  string // value of --plot
+	Chart bool   // value of --chart
 }
 
-// PlotFormat is the format that a file's name asks for.
+// PlotFormat returns the format that a file's extension selects, and whether the format exists.
 func PlotFormat(file string) (plot.Format, bool) {
 	f := plot.Format(strings.ToLower(strings.TrimPrefix(filepath.Ext(file), ".")))
 	return f, slices.Contains(plot.Formats, f)
 }
 
-// Check finds what is wrong with the flags before anything is paid for.
+// Check returns an error for wrong flags, before anything is paid for.
 func (p *Picture) Check(s *Console) error {
 	if p.Chart && s.Format != "table" {
 		return Usage("--chart goes with --format table")
@@ -48,7 +48,7 @@ func (p *Picture) Check(s *Console) error {
 	return nil
 }
 
-// Draw writes a chart, if a picture was asked for.
+// Draw writes a chart if --plot is given.
 func (p *Picture) Draw(c plot.Chart) error {
 	if p.File == "" {
 		return nil
@@ -57,8 +57,8 @@ func (p *Picture) Draw(c plot.Chart) error {
 	return ReplaceFile(p.File, func(w io.Writer) error { return plot.Write(w, format, c) })
 }
 
-// DrawFile writes a picture with plot.Write, plot.WriteLines or plot.WritePlaces. paid, such as "the answer is", names
-// what is recorded even so.
+// DrawFile writes a picture with plot.Write, plot.WriteLines or plot.WritePlaces. paid names the recorded result in
+// the error, such as "the answer is", or is "".
 func DrawFile[T any](file string, write func(io.Writer, plot.Format, T) error, picture T, paid string) error {
 	format, _ := PlotFormat(file)
 	err := ReplaceFile(file, func(w io.Writer) error { return write(w, format, picture) })
@@ -71,7 +71,7 @@ func DrawFile[T any](file string, write func(io.Writer, plot.Format, T) error, p
 	return fmt.Errorf("the picture could not be written: %w (%s recorded: ask again, free)", err, paid)
 }
 
-// ReplaceFile writes a file whole, or leaves what was there.
+// ReplaceFile replaces a file completely, or leaves the old file unchanged on an error.
 func ReplaceFile(name string, write func(io.Writer) error) (err error) {
 	f, err := os.CreateTemp(filepath.Dir(name), ".dither-*")
 	if err != nil {
@@ -79,7 +79,7 @@ func ReplaceFile(name string, write func(io.Writer) error) (err error) {
 	}
 	defer func() {
 		if err != nil {
-			_ = os.Remove(f.Name()) // the first error says more
+			_ = os.Remove(f.Name()) // the first error is more informative
 		}
 	}()
 	if err := errors.Join(write(f), f.Close()); err != nil {

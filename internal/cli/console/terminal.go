@@ -12,12 +12,13 @@ import (
 
 // Widths of a text chart, in columns.
 const (
-	usualWidth   = 80 // where no terminal says its own
+	usualWidth   = 80 // default if the terminal's width is unknown
 	widestChart  = 160
 	fewestColumn = 40
 )
 
-// ChartWidth is the terminal's width, within reason; else what COLUMNS says, or 80.
+// ChartWidth returns the width of the terminal, within limits. If w is no terminal, it returns the value of
+// COLUMNS, or 80.
 func ChartWidth(w any) int {
 	width := usualWidth
 	if n, err := strconv.Atoi(os.Getenv("COLUMNS")); err == nil {
@@ -31,16 +32,17 @@ func ChartWidth(w any) int {
 	return max(fewestColumn, min(width, widestChart))
 }
 
-// Obeys reports a terminal that takes more than text: one that moves its cursor.
+// Obeys reports whether w is a terminal that interprets control sequences.
 func Obeys(w any) bool {
 	f, ok := w.(*os.File)
 	return ok && term.IsTerminal(int(f.Fd())) && os.Getenv("TERM") != "dumb"
 }
 
-// Colourful reports a terminal whose user has not asked for no colours (https://no-color.org).
+// Colourful reports whether w is a terminal that shows colours. The user can disable them with NO_COLOR
+// (https://no-color.org).
 func Colourful(w any) bool { return Obeys(w) && os.Getenv("NO_COLOR") == "" }
 
-// isTerminal reports whether a person is likely to be looking.
+// isTerminal reports whether w is a character device, so that a person probably reads it.
 func isTerminal(w any) bool {
 	f, ok := w.(*os.File)
 	if !ok {
@@ -50,16 +52,16 @@ func isTerminal(w any) bool {
 	return err == nil && info.Mode()&os.ModeCharDevice != 0
 }
 
-// What a person waits before being told that something goes on, and how often the sign of life changes.
+// Patience is the delay before a progress message, and Beat is the interval between its updates.
 const (
 	Patience = time.Second
 	Beat     = 100 * time.Millisecond
 )
 
-// Spin shows after a while that something goes on, and for how long, until stop is called; then it clears the line. Stop
-// returns when nothing more will be written.
+// Spin starts a progress message on w. After a delay, it shows what is in progress and the elapsed time. stop
+// clears the line, and returns when nothing more will be written.
 //
-// Where w cannot be written there is nobody left to tell.
+// Spin ignores errors of writing, because there is no other place for a message.
 func Spin(w io.Writer, what string) (stop func()) {
 	begun, done, gone := time.Now(), make(chan struct{}), make(chan struct{})
 	go func() {

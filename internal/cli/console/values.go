@@ -10,7 +10,7 @@ import (
 	"dither/privacy"
 )
 
-// SecondsFlag reads a time above 0, in seconds, of a day at most.
+// SecondsFlag parses a positive number of seconds, at most a day.
 func SecondsFlag(name, text string) (time.Duration, error) {
 	r, err := account.ParseNumber(text)
 	if err != nil || r.Sign() <= 0 || r.Cmp(big.NewRat(86400, 1)) > 0 {
@@ -20,7 +20,8 @@ func SecondsFlag(name, text string) (time.Duration, error) {
 	return max(time.Millisecond, time.Duration(seconds*float64(time.Second))), nil
 }
 
-// NumberFlag reads a number: a decimal or a fraction, as in a spec. Its error begins with the name of the flag.
+// NumberFlag parses a number: a decimal or a fraction, as in a job's specification. Its error begins with the name
+// of the flag.
 func NumberFlag(name, text string) (*big.Rat, error) {
 	r, err := account.ParseNumber(text)
 	if err != nil {
@@ -29,7 +30,7 @@ func NumberFlag(name, text string) (*big.Rat, error) {
 	return r, nil
 }
 
-// EpsilonFlag reads an ε above 0.
+// EpsilonFlag parses a positive ε.
 func EpsilonFlag(text string) (privacy.Epsilon, error) {
 	r, err := NumberFlag("epsilon", text)
 	if err != nil {
@@ -41,7 +42,7 @@ func EpsilonFlag(text string) (privacy.Epsilon, error) {
 	return privacy.EpsilonOf(r)
 }
 
-// DeltaFlag reads a δ of at least 0 and below 1.
+// DeltaFlag parses a δ that is at least 0 and below 1.
 func DeltaFlag(text string) (privacy.Delta, error) {
 	r, err := NumberFlag("delta", text)
 	if err != nil {
@@ -53,7 +54,7 @@ func DeltaFlag(text string) (privacy.Delta, error) {
 	return privacy.DeltaOf(r)
 }
 
-// WholeFlag reads an integer within bounds.
+// WholeFlag parses an integer between least and most.
 func WholeFlag(name, text string, least, most int64) (int64, error) {
 	r, err := account.ParseNumber(text)
 	if err != nil || !r.IsInt() || r.Cmp(big.NewRat(least, 1)) < 0 || r.Cmp(big.NewRat(most, 1)) > 0 {
@@ -62,10 +63,10 @@ func WholeFlag(name, text string, least, most int64) (int64, error) {
 	return r.Num().Int64(), nil
 }
 
-// CountFlag reads how many answers there are.
+// CountFlag parses the value of --count, a number of answers.
 func CountFlag(text string) (int64, error) { return WholeFlag("count", text, 1, account.MostSteps) }
 
-// AccountWords is an error of package account without its first words, which are for programs.
+// AccountWords returns the text of an error of package account without its prefix, which is meant for programs.
 func AccountWords(err error) string {
 	return strings.TrimPrefix(err.Error(), account.ErrParameter.Error()+": ")
 }

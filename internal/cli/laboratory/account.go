@@ -14,7 +14,7 @@ import (
 	"dither/privacy"
 )
 
-// Account is `dither account`.
+// Account is the command `dither account`.
 var Account = console.Verb{
 	Name:  "account",
 	Args:  "--delta D | --epsilon E MECHANISM …",
@@ -23,7 +23,7 @@ var Account = console.Verb{
 	More:  func(*console.Console) string { return mechanismsHelp("account") },
 }
 
-// runAccount reports the loss of a job that is fixed in advance, by every accountant. It reads no home, and spends
+// runAccount prints the loss of a job that is fixed in advance, by every accountant. It reads no home and spends
 // nothing.
 func runAccount(s *console.Console, args []string) error {
 	var delta, epsilon string
@@ -80,7 +80,7 @@ func runAccount(s *console.Console, args []string) error {
 	return showAccount(s, a, picture.Chart, picture.File)
 }
 
-// jobOf reads the specs of a job.
+// jobOf parses the specifications of a job.
 func jobOf(specs []string) (*account.Job, error) {
 	if meant := unquoted(specs); meant != "" {
 		return nil, console.Usage("quote each mechanism: %s", meant)
@@ -107,8 +107,8 @@ func jobOf(specs []string) (*account.Job, error) {
 	return job, nil
 }
 
-// unquoted suggests quotes for the mechanisms among the arguments, if some key=value is separate from its mechanism; ""
-// if none is.
+// unquoted returns the arguments with quotes around each mechanism, if some key=value is a separate argument.
+// Otherwise it returns "".
 func unquoted(specs []string) string {
 	var words []string
 	apart := false
@@ -129,10 +129,10 @@ func unquoted(specs []string) string {
 
 var spaced = regexp.MustCompile(`\s*=\s*`)
 
-// asked is a request to the accountants, with its answer.
+// asked is a question to the accountants, with its answer.
 type asked struct {
 	job     *account.Job
-	ofDelta bool // ε was given, and δ is the answer
+	ofDelta bool // ε was given, and the answer is a δ
 	delta   privacy.Delta
 	epsilon privacy.Epsilon
 	report  account.Report
@@ -167,7 +167,7 @@ func showAccount(s *console.Console, a asked, curve bool, picture string) error 
 	return nil
 }
 
-// accountants are the figures of a report by name, in order.
+// accountants returns the figures of a report with the accountants' names, in order.
 func accountants(r account.Report) []struct {
 	name   string
 	figure account.Figure
@@ -178,7 +178,7 @@ func accountants(r account.Report) []struct {
 	}{{"basic", r.Basic}, {"advanced", r.Advanced}, {"zcdp", r.ZCDP}, {"renyi", r.Renyi}, {"pld", r.PLD.Figure}}
 }
 
-// rows is the table: each accountant with its figure and remarks.
+// rows returns a table with each accountant's figure and remarks.
 func (a asked) rows() (header []string, rows [][]string) {
 	header = []string{"accountant", "ε at δ = " + render.Given(a.delta.Rat()), ""}
 	if a.ofDelta {
@@ -197,7 +197,7 @@ func (a asked) rows() (header []string, rows [][]string) {
 	return header, rows
 }
 
-// words explains the least figure.
+// words explains the smallest figure.
 func (a asked) words() string {
 	least, name := a.report.Least()
 	if !least.Told() || a.ofDelta && least.Value >= 1 {
@@ -228,10 +228,10 @@ func (a asked) words() string {
 		e, d, name, times, other, plus, warning)
 }
 
-// mostTimes is the largest ε for which e^ε is written out.
+// mostTimes is the largest ε for which e^ε is written as a number.
 const mostTimes = 20
 
-// silence explains that no accountant has a figure, and what may help.
+// silence explains that no accountant has a figure, and suggests another question.
 func (a asked) silence() string {
 	if a.ofDelta {
 		return fmt.Sprintf(
@@ -246,7 +246,7 @@ func (a asked) silence() string {
 	return text + "Ask at a larger δ."
 }
 
-// MarshalJSON writes the figures under their usual names.
+// MarshalJSON writes the figures by the accountants' names.
 func (a asked) MarshalJSON() ([]byte, error) {
 	given, givenValue, told := "delta", render.JSONRat(a.delta.Rat()), "epsilon"
 	if a.ofDelta {
@@ -267,7 +267,7 @@ func (a asked) MarshalJSON() ([]byte, error) {
 	return fmt.Appendf(nil, `{%q:%s,%q:{%s}}`, given, givenValue, told, strings.Join(parts, ",")), nil
 }
 
-// mechanismsHelp lists the mechanisms of a job with their keys, and shows one.
+// mechanismsHelp lists the mechanisms of a job with their keys, and shows an example.
 func mechanismsHelp(verb string) string {
 	var g render.Grid
 	for _, name := range account.Mechanisms() {

@@ -13,18 +13,19 @@ import (
 	"dither/privacy"
 )
 
-// The displayed part of a curve: from ε = 0 to where δ is below curveEnd, or to the requested point.
+// Limits of a displayed curve. It extends from ε = 0 to the ε at which δ falls below 10^−curveEnd, or to the
+// requested point.
 const (
-	curveEnd      = 12   // powers of ten
-	curveSteps    = 13   // at most, of a curve of bars
-	curvePoints   = 121  // of one that is drawn
-	sampledPoints = 17   // where each takes a while
-	farthest      = 1e12 // the largest ε that accountants are asked about
+	curveEnd      = 12   // negated exponent of ten
+	curveSteps    = 13   // largest number of steps of a text curve
+	curvePoints   = 121  // number of points of a picture
+	sampledPoints = 17   // number of points of a picture if each takes long to compute
+	farthest      = 1e12 // largest ε for which accountants are asked
 )
 
-// curveOf is a job's δ at evenly spaced ε, from 0 to where it is negligible or no longer known, and past the
-// requested point, by every accountant. With points 0 it uses a few steps of a round length, and the least figure
-// alone.
+// curveOf returns a job's δ at evenly spaced ε by every accountant. The curve extends from 0 to the ε at which δ is
+// negligible or no longer known, and at least to the requested point. If points is 0, it has a few steps of a round
+// length, and only the smallest figure.
 func curveOf(a asked, points int) (at []curvePoint, err error) {
 	j := a.job
 	end := 0.0
@@ -79,10 +80,10 @@ func curveOf(a asked, points int) (at []curvePoint, err error) {
 type curvePoint struct {
 	x      float64
 	least  account.Figure
-	report account.Report // where every accountant was asked
+	report account.Report // set if every accountant was asked
 }
 
-// roundStep is the least of 1, 2, 2.5, 5 times a power of ten that is at least x.
+// roundStep returns the smallest number of the form 1, 2, 2.5 or 5 times a power of ten that is at least x.
 func roundStep(x float64) float64 {
 	unit := math.Pow(10, math.Floor(math.Log10(x)))
 	for _, n := range []float64{1, 2, 2.5, 5} {
@@ -93,7 +94,7 @@ func roundStep(x float64) float64 {
 	return 10 * unit
 }
 
-// place is the ε and δ of the answer, where one is told and shown.
+// place returns the ε and the δ of the answer. ok is false if there is no figure.
 func (a asked) place() (p plot.Point, ok bool) {
 	least, _ := a.report.Least()
 	p.X, _ = a.epsilon.Rat().Float64()
@@ -106,7 +107,7 @@ func (a asked) place() (p plot.Point, ok bool) {
 	return p, least.Told()
 }
 
-// printCurve draws δ(ε), by the least of the accountants, as bars on a logarithmic scale.
+// printCurve draws δ(ε) by the best accountant, as bars on a logarithmic scale.
 func printCurve(s *console.Console, a asked) error {
 	at, err := curveOf(a, 0)
 	if err != nil {
@@ -133,24 +134,24 @@ func printCurve(s *console.Console, a asked) error {
 			g.Add(" "+render.DigitsAbove(p.x, 4), "–")
 		}
 	}
-	if asked { // by the rounding of a float the last step may be just below it
+	if asked { // rounding may place the last step just below the requested point
 		bar(answer.X, answer.Y, " ◂ asked")
 	}
 	s.Print("\n%s", g.Text("  "))
 	return nil
 }
 
-// logBar is a share of so many columns, in eighths.
+// logBar returns a bar that fills a share of the given number of columns, exact to an eighth.
 func logBar(share float64, columns int) string {
 	eighths := int(math.Round(max(0, min(share, 1)) * float64(8*columns)))
 	bar := strings.Repeat("█", eighths/8)
 	if rest := eighths % 8; rest > 0 {
-		bar += string('█' + rune(8-rest)) // ▉ … ▏ follow █
+		bar += string('█' + rune(8-rest)) // █ is followed by ▉ … ▏
 	}
 	return bar
 }
 
-// drawCurve writes δ(ε) by each accountant as a picture.
+// drawCurve writes a picture of δ(ε) by each accountant.
 func drawCurve(a asked, file string) error {
 	points := curvePoints
 	if _, sampled := a.job.Relation(); sampled {
@@ -184,7 +185,8 @@ func drawCurve(a asked, file string) error {
 			lines[c.name] = append(lines[c.name], plot.Point{X: at.x, Y: y})
 		}
 	}
-	for _, c := range accountants(account.Report{}) { // all of them, so that each has its colour in every picture
+	// include accountants without a line, so that each has the same colour in every picture
+	for _, c := range accountants(account.Report{}) {
 		l.Lines = append(l.Lines, plot.Line{Name: c.name, Points: lines[c.name]})
 	}
 	return console.DrawFile(file, plot.WriteLines, l, "")

@@ -13,7 +13,7 @@ import (
 	"dither/internal/cli/console"
 )
 
-// classical is an attack of `dither attack`, with its flags besides --format, and the default numbers of people and
+// classical is an attack of `dither attack`: its flags besides --format, and its default numbers of people and
 // runs.
 type classical struct {
 	name         string
@@ -22,7 +22,7 @@ type classical struct {
 	run          func(*console.Console, *attackOptions) error
 }
 
-// attacks lists them in help order.
+// attacks returns the attacks in the order of the help text.
 func attacks() []classical {
 	return []classical{
 		{"reconstruct", []string{
@@ -41,7 +41,7 @@ func attacks() []classical {
 	}
 }
 
-// attackOptions are the flags.
+// attackOptions are the values of the flags of all attacks.
 type attackOptions struct {
 	tables                              []string
 	truth, about, reference, sensitive  string
@@ -52,7 +52,7 @@ type attackOptions struct {
 	given                               map[string]bool
 }
 
-// flags are the flags of all attacks, each once.
+// flags returns the flags of all attacks, without duplicates.
 func (o *attackOptions) flags() []attackFlag {
 	return []attackFlag{
 		{&o.people, "people", "N", "the number of made-up people (default 64; membership 100; name-and-shame 10000)"},
@@ -99,7 +99,7 @@ type attackFlag struct {
 	name, value, about string
 }
 
-// declare declares the flags that some attack takes.
+// declare declares the flags of the given attacks.
 func (o *attackOptions) declare(s *console.Console, attacks ...classical) {
 	s.FormatFlag("table", "json", "markdown")
 	for _, f := range o.flags() {
@@ -109,7 +109,7 @@ func (o *attackOptions) declare(s *console.Console, attacks ...classical) {
 	}
 }
 
-// newAttackOptions are the flags with their defaults.
+// newAttackOptions returns the options with their default values.
 func newAttackOptions(a classical) *attackOptions {
 	return &attackOptions{
 		people: a.people, runs: a.runs, questions: 320, attributes: 1000, seed: 1, epsilon: "1", fit: "sum",
@@ -117,7 +117,7 @@ func newAttackOptions(a classical) *attackOptions {
 	}
 }
 
-// Attack is `dither attack`.
+// Attack is the command `dither attack`.
 var Attack = console.Verb{
 	Name:  "attack",
 	Args:  "reconstruct | difference | membership | name-and-shame",
@@ -162,7 +162,7 @@ func attackError(err error) error {
 	return err
 }
 
-// without refuses flags that do not apply.
+// without returns an error if one of the flags is given. why names the option with which they are not valid.
 func (o *attackOptions) without(why string, flags ...string) error {
 	for _, name := range flags {
 		if o.given[name] {
@@ -172,7 +172,7 @@ func (o *attackOptions) without(why string, flags ...string) error {
 	return nil
 }
 
-// only refuses all flags but these.
+// only returns an error if any other flag than these is given.
 func (o *attackOptions) only(why string, flags ...string) error {
 	for _, a := range attacks() {
 		for _, name := range a.flags {
@@ -186,7 +186,7 @@ func (o *attackOptions) only(why string, flags ...string) error {
 	return nil
 }
 
-// readFile reads a file with a function of the library, and adds the file's name to errors.
+// readFile reads a file with a function of package attack, and adds the file's name to errors.
 func readFile[T any](name string, read func(io.Reader) (T, error)) (out T, err error) {
 	f, err := os.Open(name)
 	if err != nil {

@@ -14,8 +14,8 @@ import (
 	"dither/internal/plot"
 )
 
-// attackDifference subtracts counts of almost the same people; or intersects k-anonymous tables, simulated or
-// published.
+// attackDifference infers a secret from the difference of two counts whose people differ by one. With tables or
+// with -k, it intersects k-anonymous tables instead.
 func attackDifference(s *console.Console, o *attackOptions) error {
 	switch {
 	case o.example || len(o.tables) > 0:
@@ -53,7 +53,7 @@ func attackDifference(s *console.Console, o *attackOptions) error {
 		curator string
 		pairs   int
 	}
-	measured := map[key]float64{} // the picture shows what the table does
+	measured := map[key]float64{} // reused by the picture, so that it agrees with the table
 	guessed := func(c simulated, pairs int) (float64, error) {
 		if y, ok := measured[key{c.name, pairs}]; ok {
 			return y, nil
@@ -100,14 +100,14 @@ func timesOver(n int) string {
 	return strconv.Itoa(n) + " times"
 }
 
-// The simulated hospitals.
+// Sizes of the simulated hospitals.
 const (
 	hospitalPatients, hospitalBoth, hospitalDiseases = 2000, 400, 20
 	hospitalRuns                                     = 10
 	mostKs, mostKRuns                                = 40, 4000
 )
 
-// anonymized simulates two hospitals with k-anonymous tables.
+// anonymized simulates two hospitals that publish k-anonymous tables.
 func anonymized(s *console.Console, o *attackOptions) error {
 	if err := o.only("-k alone, which simulates two tables", "k", "runs", "seed", "plot"); err != nil {
 		return err
@@ -127,7 +127,7 @@ func anonymized(s *console.Console, o *attackOptions) error {
 	if runs > mostKRuns/len(ks) {
 		return console.Usage("the k times --runs is at most %d", mostKRuns)
 	}
-	simulated := map[int]attack.Exposed{} // the picture shows what the table does
+	simulated := map[int]attack.Exposed{} // reused by the picture, so that it agrees with the table
 	exposed := func(k int) (attack.Exposed, error) {
 		if e, ok := simulated[k]; ok {
 			return e, nil
@@ -184,8 +184,8 @@ func anonymized(s *console.Console, o *attackOptions) error {
 	return showAttack(s, o, r)
 }
 
-// drawnKs are the values of k to draw: the requested ones, and those in between, from 2; evenly spaced if there are
-// many.
+// drawnKs returns the values of k in the picture: the requested ones and those between, from 2. If there are too
+// many, those between are evenly spaced.
 func drawnKs(ks []int) []int {
 	low, high := min(2, slices.Min(ks)), max(slices.Max(ks), 3)
 	out := slices.Clone(ks)

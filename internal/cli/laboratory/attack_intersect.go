@@ -14,7 +14,7 @@ import (
 	"dither/internal/cli/console"
 )
 
-// intersectTables intersects published tables for one person.
+// intersectTables infers one person's sensitive value from several published tables.
 func intersectTables(s *console.Console, o *attackOptions) error {
 	if o.example {
 		if err := o.only("--example", "example", "about", "k"); err != nil {
@@ -152,7 +152,7 @@ func intersectionReport(
 	return r
 }
 
-// listed is a list of values with their number, the first few written out.
+// listed writes the number of values, and the first few of them.
 func listed(values []string) string {
 	const most = 6
 	var named []string

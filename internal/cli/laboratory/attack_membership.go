@@ -15,19 +15,19 @@ import (
 	"dither/privacy"
 )
 
-// falseAlarms is the false positive rate at which members are sought. leastScored is how many people show it: ten of
-// them are false alarms.
+// falseAlarms is the false positive rate of the search for members. leastScored is the number of people that makes
+// this rate measurable: ten of them are false alarms.
 const (
 	falseAlarms = 0.05
 	leastScored = 10 / falseAlarms
 )
 
-// mostFound is the most that a promise allows any test at that rate.
+// mostFound returns the largest fraction of members that any test can find at this rate, if the promise is kept.
 func mostFound(p account.Approximate) float64 {
 	return interpret.MostFound(p, new(big.Rat).SetFrac64(1, 1/falseAlarms))
 }
 
-// attackMembership traces members of a group from means: published ones, or those of simulated curators.
+// attackMembership finds members of a group from means, which are published or come from simulated curators.
 func attackMembership(s *console.Console, o *attackOptions) error {
 	if len(o.tables) > 0 {
 		return traceTable(s, o)
@@ -98,14 +98,14 @@ func attackMembership(s *console.Console, o *attackOptions) error {
 	return showAttack(s, o, r)
 }
 
-// mostOperating is the bound as a curve: two straight lines, e^ε·α and 1 − e^−ε(1−α), that meet at α =
-// 1/(1+e^ε).
+// mostOperating returns the bound as a curve of the true positive rate against the false positive rate α. It
+// consists of the lines e^ε·α and 1 − e^−ε(1−α), which meet at α = 1/(1+e^ε).
 func mostOperating(p account.Approximate) []plot.Point {
 	y := interpret.MostGuessed(p)
 	return []plot.Point{{}, {X: 1 - y, Y: y}, {X: 1, Y: 1}}
 }
 
-// operating are the points of a curve that are drawn: at most some hundreds.
+// operating returns the points of a curve that are drawn, at most several hundred.
 func operating(t attack.Tracing) []plot.Point {
 	var out []plot.Point
 	curve := t.Curve()
@@ -158,7 +158,7 @@ func traceTable(s *console.Console, o *attackOptions) error {
 	return showAttack(s, o, r)
 }
 
-// attackShame shows what a δ allows that is not far below one over the number of people.
+// attackShame shows what is possible with a δ that is not far below 1 divided by the number of people.
 func attackShame(s *console.Console, o *attackOptions) error {
 	deltas := o.delta
 	if deltas == "" {
@@ -200,7 +200,7 @@ func attackShame(s *console.Console, o *attackOptions) error {
 			return err
 		}
 		leaks := interpret.Shamed(d, int64(o.people)).Upper
-		one := len(told[0]) - 1 // what the channel puts out last
+		one := len(told[0]) - 1 // the last output of the channel
 		f, _ := delta.Float64()
 		results = append(results, result{f, leaks, simulated.Mean})
 		r.rows = append(r.rows,

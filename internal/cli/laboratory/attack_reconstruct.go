@@ -14,7 +14,7 @@ import (
 	"dither/internal/plot"
 )
 
-// attackReconstruct reconstructs secrets from counts: published ones, or those of simulated curators.
+// attackReconstruct reconstructs secret bits from counts, which are published or come from simulated curators.
 func attackReconstruct(s *console.Console, o *attackOptions) error {
 	fit, err := attack.ParseFit(o.fit)
 	if err != nil {
@@ -50,7 +50,7 @@ func attackReconstruct(s *console.Console, o *attackOptions) error {
 		words: "A coin recovers 50 %. " + mostGuessedWords +
 			"\nThe figures of the others, which promise nothing, are functions of the seed.",
 	}
-	measured := map[string]float64{} // what the picture shows at the end of each line
+	measured := map[string]float64{} // reused by the picture for the end of each line
 	if err := r.compare(curators, interpret.MostGuessed, func(c simulated, d described) ([]string, any, error) {
 		rate, err := simulation.Run(c.Curator)
 		measured[c.name] = rate.Mean
@@ -71,10 +71,11 @@ const mostGuessedWords = "\"At most\" bounds the average of every attack: e^ε/(
 	"This ε is for changing one person's bit. dither's releases promise ε for adding or removing one person by default: then 2ε\n" +
 	"takes its place here (see dither interpret). The noise of ours is fresh in each run, so its figures vary."
 
-// reconstructionSteps is how many numbers of questions are drawn.
+// reconstructionSteps is the number of points of each line in the picture.
 const reconstructionSteps = 16
 
-// reconstructionLines draws what is recovered against the number of questions; at the last, what was measured already.
+// reconstructionLines draws the fraction of recovered bits against the number of questions. measured holds the
+// results for the largest number.
 func reconstructionLines(
 	r attack.Reconstruction, curators []simulated, measured map[string]float64,
 ) (plot.Lines, error) {
@@ -103,7 +104,7 @@ func reconstructionLines(
 	return l, failed
 }
 
-// steps are at most n different numbers from about end/n to end, evenly spaced.
+// steps returns at most n different integers, evenly spaced from about end/n to end.
 func steps(end, n int) []int {
 	var out []int
 	for i := 1; i <= n; i++ {
@@ -112,7 +113,7 @@ func steps(end, n int) []int {
 	return slices.Compact(out)
 }
 
-// reconstructTable reconstructs secrets from published counts.
+// reconstructTable reconstructs secret bits from published counts.
 func reconstructTable(s *console.Console, o *attackOptions, fit attack.Fit) error {
 	if err := o.only("--table", "table", "truth", "fit"); err != nil {
 		return err
@@ -192,7 +193,7 @@ func reconstructTable(s *console.Console, o *attackOptions, fit attack.Fit) erro
 	return showAttack(s, o, r)
 }
 
-// was is a number of things with its verb.
+// was writes a number of things with the verb "was" or "were".
 func was(n int, thing string) string {
 	if n == 1 {
 		return "1 " + thing + " was"

@@ -14,22 +14,24 @@ import (
 	"dither/internal/plot"
 )
 
-// simulated is a curator with its name in the tables.
+// simulated is a curator with its name in tables.
 type simulated struct {
 	attack.Curator
 	name string
 }
 
-// promise is the promise of a curator; ok is false for curators that promise nothing.
+// promise returns a curator's promise. ok is false for a curator without one.
 func (c simulated) promise() (p account.Approximate, ok bool) {
 	e, ok := c.Epsilon()
 	return account.Approximate{Epsilon: e}, ok
 }
 
-// mostBounds leaves room in a picture for the exact curator, ours, and a bound.
+// mostBounds is the largest number of bounds of noise. It leaves room in a picture for the exact curator, the
+// private one, and the bound on attacks.
 const mostBounds = plot.MaxSeries - 3
 
-// curators are the simulated curators: exact, with fixed noise of the given bounds (or those of --noise), and ours.
+// curators returns the simulated curators. The first answers exactly. The next have noise with the given bounds, or
+// those of --noise. The last one, "ours", is differentially private.
 func (o *attackOptions) curators(bounds ...float64) ([]simulated, error) {
 	if o.noise != "" {
 		bounds = nil
@@ -60,7 +62,7 @@ func (o *attackOptions) curators(bounds ...float64) ([]simulated, error) {
 	return append(out, simulated{Curator: c, name: "ours, ε = " + render.Given(e.Rat()) + " in all"}), err
 }
 
-// described is a curator in JSON, with the bound that its promise gives for any attack.
+// described is a curator in JSON. AtMost is the bound on any attack that follows from its promise.
 type described struct {
 	Curator string   `json:"curator"`
 	Noise   *float64 `json:"noise"`
@@ -87,11 +89,12 @@ type attackReport struct {
 	header       []string
 	right        []bool
 	rows         [][]string
-	value        map[string]any // as JSON
+	value        map[string]any // the report as JSON
 	picture      func() (plot.Lines, error)
 }
 
-// compare adds a row for each curator, its bound last, and their results to the value.
+// compare measures each curator. It adds a row for each, with the bound on attacks in the last column, and adds the
+// results to the value.
 func (r *attackReport) compare(curators []simulated, most func(account.Approximate) float64,
 	measure func(c simulated, d described) (cells []string, result any, err error),
 ) error {
@@ -112,8 +115,8 @@ func (r *attackReport) compare(curators []simulated, most func(account.Approxima
 	return nil
 }
 
-// drawn is the lines of a picture, with what ours leaves at most at each X from one to the other. What nothing hides
-// comes last, so that it is seen.
+// drawn returns the lines of a picture: one for each curator, and a horizontal line for the bound on attacks. The
+// exact curator is last, so that its line is above the others.
 func drawn(
 	curators []simulated, most func(account.Approximate) float64, from, to float64, line func(c simulated) []plot.Point,
 ) []plot.Line {
@@ -128,13 +131,13 @@ func drawn(
 	return out
 }
 
-// oursAtMost names the bound in a picture.
+// oursAtMost is the name of the bound in a picture.
 const oursAtMost = "ours, at most"
 
-// MarshalJSON writes the value.
+// MarshalJSON writes the report's value.
 func (r attackReport) MarshalJSON() ([]byte, error) { return json.Marshal(r.value) }
 
-// showAttack prints a report, and draws its picture.
+// showAttack prints a report, and draws its picture if one is requested.
 func showAttack(s *console.Console, o *attackOptions, r attackReport) error {
 	switch s.Format {
 	case "json":
@@ -162,7 +165,7 @@ func showAttack(s *console.Console, o *attackOptions, r attackReport) error {
 	return console.DrawFile(o.plot, plot.WriteLines, lines, "")
 }
 
-// share writes a share in per cent, with one decimal. A share that is neither 0 nor 1 is never written as 0 or 100 %.
+// share writes a fraction in percent, with one decimal place. It writes 0 % and 100 % only for exactly 0 and 1.
 func share(x float64) string {
 	text := strconv.FormatFloat(100*x, 'f', 1, 64)
 	switch {
@@ -178,7 +181,7 @@ func share(x float64) string {
 
 const almostAll = "> 99.9 %"
 
-// mostShare writes a bound on a share, rounded up. A bound near 1 is not written as 100 %.
+// mostShare writes an upper bound on a fraction, rounded up. It never writes 100 %.
 func mostShare(x float64) string {
 	if x = math.Ceil(x*1000*(1+1e-15)) / 1000; x >= 1 {
 		return almostAll
@@ -186,12 +189,12 @@ func mostShare(x float64) string {
 	return share(x)
 }
 
-// chance writes a probability that is neither 0 nor 1, even if the nearest float is.
+// chance writes a probability that is known to be neither 0 nor 1, even if its float is.
 func chance(x float64) string {
 	return share(math.Min(math.Max(x, math.SmallestNonzeroFloat64), 1-0x1p-53))
 }
 
-// spread writes the standard deviation of one run, which one run does not show.
+// spread writes the standard deviation of one run, or "" if there was only one run.
 func spread(r attack.Rate) string {
 	if r.Runs < 2 {
 		return ""

@@ -1,5 +1,5 @@
-// Package laboratory holds the verbs that examine privacy claims: account, calibrate, interpret, attack, channel and
-// audit. None reads a home or spends a budget.
+// Package laboratory implements the commands that examine privacy claims: account, calibrate, interpret, attack,
+// channel and audit. They read no home and spend no budget.
 package laboratory
 
 import (
@@ -19,7 +19,7 @@ import (
 	"dither/internal/cli/render"
 )
 
-// auditFlags are the flags of every audit.
+// auditFlags are the flags that all audits share.
 type auditFlags struct {
 	epsilon, delta, runs, confidence string
 	picture                          console.Picture
@@ -36,14 +36,14 @@ func (f *auditFlags) declare(s *console.Console) {
 	s.Flag(&f.picture.File, "plot", "FILE", "draw the result as FILE.svg or FILE.png")
 }
 
-// runsFlag is a flag of audits by runs, and of those by the clock.
+// runsFlag declares --runs, which audits by runs and audits of timing share.
 func runsFlag(s *console.Console, into *string) {
 	s.Flag(into, "runs", "N",
 		"the number of runs of each side (default 20000; with timing, pairs of each class: 200, or what "+
 			"--duration admits)")
 }
 
-// Audit is `dither audit`.
+// Audit is the command `dither audit`.
 var Audit = console.Verb{
 	Name:  "audit",
 	Args:  "[NAME] | timing [--calibrate] | --command PROGRAM --input FILE --neighbour FILE [--epsilon E [--delta D]]",
@@ -53,7 +53,7 @@ var Audit = console.Verb{
 	Words: oursNames,
 }
 
-// runAudit audits a program by its runs. It reads no home, and spends nothing.
+// runAudit audits a program, or one of dither's mechanisms, by running it. It reads no home and spends nothing.
 func runAudit(s *console.Console, args []string) error {
 	if len(args) > 0 && args[0] == "timing" {
 		return runAuditTiming(s, args[1:])
@@ -108,7 +108,7 @@ func runAudit(s *console.Console, args []string) error {
 	return showAudit(s, "the program", r, f.picture.File)
 }
 
-// options reads the flags.
+// options parses the flags.
 func (f *auditFlags) options() (o audit.Options, err error) {
 	if f.epsilon != "" {
 		o.Claim = &audit.Claim{}
@@ -146,8 +146,8 @@ func (f *auditFlags) options() (o audit.Options, err error) {
 	return o, nil
 }
 
-// auditRuns runs an audit until it is interrupted. At a terminal it shows progress and, if a program will take long,
-// the remaining time.
+// auditRuns runs an audit until it ends or is interrupted. At a terminal, it shows progress. For a program that
+// will take long, it prints the remaining time.
 func auditRuns(s *console.Console, m audit.Mechanism, o audit.Options) (*audit.Report, error) {
 	ctx, stop := console.Interruptible()
 	defer stop()
@@ -174,7 +174,7 @@ func auditRuns(s *console.Console, m audit.Mechanism, o audit.Options) (*audit.R
 	return audit.Run(ctx, m, o)
 }
 
-// An estimate is made after some time, and shown if much is left.
+// estimateAfter is the time after which the remaining time is estimated. An estimate above longAudit is printed.
 const (
 	estimateAfter = 3 * time.Second
 	longAudit     = 20 * time.Second
@@ -191,7 +191,7 @@ func tellEstimate(s *console.Console, left time.Duration, all int, batched bool)
 	s.Note("note: %s runs of both sides will take %s more%s\n", render.Thousands(all), roundTime(left), hint)
 }
 
-// roundTime is about how long something takes.
+// roundTime writes an approximate duration.
 func roundTime(d time.Duration) string {
 	switch {
 	case d < 2*time.Minute:
@@ -202,8 +202,8 @@ func roundTime(d time.Duration) string {
 	return fmt.Sprintf("%.0f hours", d.Hours())
 }
 
-// auditError classifies an audit's failure: faulty arguments are usage errors, and failures of the subject have a code
-// of their own.
+// auditError converts an audit's error to a public error. Wrong arguments are usage errors, and failures of the
+// audited program have the code codeSubject.
 func auditError(err error) error {
 	var program *audit.ProgramError
 	hint := ""
@@ -224,10 +224,10 @@ func auditError(err error) error {
 	return &curator.Error{Code: code, Message: err.Error(), Hint: hint}
 }
 
-// codeSubject is the code of a program that cannot be audited to the end.
+// codeSubject is the error code for a program that fails during its audit.
 const codeSubject curator.Code = "subject"
 
-// spelled reads --neighbor, the flag's former spelling, as --neighbour.
+// spelled replaces --neighbor, the flag's former spelling, by --neighbour.
 func spelled(args []string) []string {
 	out := slices.Clone(args)
 	for i, a := range out {

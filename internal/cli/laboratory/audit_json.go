@@ -9,7 +9,7 @@ import (
 	"dither/internal/cli/render"
 )
 
-// auditReport is a report as JSON.
+// auditReport is the JSON form of an audit's report.
 type auditReport struct{ r *audit.Report }
 
 // MarshalJSON writes all results.
@@ -122,7 +122,8 @@ func (a auditReport) MarshalJSON() ([]byte, error) {
 	return json.Marshal(out)
 }
 
-// jsonClaim is a number as JSON: exactly, if it is a decimal of some length, else the nearest float.
+// jsonClaim writes a number as JSON: exactly if it is a decimal of at most 30 places, and otherwise as the nearest
+// float.
 func jsonClaim(r *big.Rat) string {
 	if digits, exact := r.FloatPrec(); exact && digits <= 30 {
 		return r.FloatString(digits)

@@ -12,7 +12,7 @@ import (
 	"dither/internal/nearest"
 )
 
-// auditOurs audits dither's own mechanism with a name, or lists them all.
+// auditOurs audits one of dither's own mechanisms by name, or lists them all.
 func auditOurs(s *console.Console, names []string, o audit.Options, picture string) error {
 	switch len(names) {
 	case 0:
@@ -62,7 +62,7 @@ func auditOurs(s *console.Console, names []string, o audit.Options, picture stri
 	return showAudit(s, subject.Name, report, picture)
 }
 
-// oursNames are the names of the mechanisms.
+// oursNames returns the names of dither's own mechanisms.
 func oursNames() (names []string) {
 	for _, subject := range ours.All() {
 		names = append(names, subject.Name)
@@ -70,14 +70,14 @@ func oursNames() (names []string) {
 	return names
 }
 
-// oursLaw has the exact results about one of ours.
+// oursLaw holds the exact results about a mechanism's distribution.
 type oursLaw struct {
-	exact         *ours.Exact // nil if its law is not written down
-	inputs, pairs int         // of the law's domain; 0 if it is a certified sum
-	ideal, folded bool        // as ours.Law has them
+	exact         *ours.Exact // nil if the distribution is not available
+	inputs, pairs int         // size of the distribution's domain; 0 if the result is a certified sum
+	ideal, folded bool        // see ours.Law
 }
 
-// lawOf checks a subject against its claim exactly.
+// lawOf computes the exact results about a mechanism, and compares them with its claim.
 func lawOf(subject ours.Subject) (out oursLaw, err error) {
 	x, ok, err := subject.Exact()
 	if err != nil || !ok {
@@ -92,7 +92,7 @@ func lawOf(subject ours.Subject) (out oursLaw, err error) {
 	return out, err
 }
 
-// claimText writes a claim as a person would type it.
+// claimText writes a claim in the notation of the help text.
 func claimText(c audit.Claim) string {
 	text := "ε = " + render.Given(c.Epsilon.Rat())
 	if !c.Delta.IsZero() {
@@ -101,7 +101,7 @@ func claimText(c audit.Claim) string {
 	return text
 }
 
-// shortLaw is the least loss of a law, in a few words.
+// shortLaw writes the smallest loss that holds exactly, in a few words.
 func shortLaw(c audit.Claim, l oursLaw) string {
 	switch x := l.exact; {
 	case x == nil:
@@ -121,7 +121,7 @@ func shortLaw(c audit.Claim, l oursLaw) string {
 	}
 }
 
-// listOurs lists the mechanisms that can be audited, with their declared and exact losses.
+// listOurs lists dither's own mechanisms with their declared and exact losses.
 func listOurs(s *console.Console, o audit.Options, picture string) error {
 	if picture != "" || o.Claim != nil || o.Runs != 0 || o.Confidence != 0 {
 		return console.Usage(
@@ -155,7 +155,7 @@ func listOurs(s *console.Console, o audit.Options, picture string) error {
 	return nil
 }
 
-// oursText is the text before the audit of runs.
+// oursText returns the text above the results of the runs.
 func oursText(subject ours.Subject, claim audit.Claim, l oursLaw) string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "%s: %s [%s].\n\n", subject.Name, subject.About, subject.Source)

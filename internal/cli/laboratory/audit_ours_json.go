@@ -8,7 +8,7 @@ import (
 	"dither/internal/cli/render"
 )
 
-// oursList is the list as JSON.
+// oursList is the JSON form of the list of mechanisms.
 type oursList []json.Marshaler
 
 // MarshalJSON writes the list as {"mechanisms": [...]}.
@@ -16,7 +16,7 @@ func (l oursList) MarshalJSON() ([]byte, error) {
 	return json.Marshal(map[string][]json.Marshaler{"mechanisms": l})
 }
 
-// oursReport is one of ours as JSON.
+// oursReport is the JSON form of the results about one mechanism.
 type oursReport struct {
 	subject ours.Subject
 	claim   audit.Claim
@@ -24,7 +24,7 @@ type oursReport struct {
 	report  *audit.Report // nil in a list
 }
 
-// MarshalJSON writes the exact results beside those of the runs.
+// MarshalJSON writes the exact results and those of the runs.
 func (r oursReport) MarshalJSON() ([]byte, error) {
 	type claim struct {
 		Epsilon json.Number `json:"epsilon"`

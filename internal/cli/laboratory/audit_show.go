@@ -14,8 +14,8 @@ import (
 	"dither/internal/plot"
 )
 
-// showAudit prints the result of an audit, as text or as JSON, and draws it. If the claim is refuted, the program's
-// exit code says so.
+// showAudit prints the result of an audit, as text or as JSON, and draws its picture if one is requested. A refuted
+// claim sets the exit code.
 func showAudit(s *console.Console, subject string, r *audit.Report, picture string) error {
 	if r.Verdict == audit.Refuted {
 		s.Exit = console.ExitRefused
@@ -30,7 +30,7 @@ func showAudit(s *console.Console, subject string, r *audit.Report, picture stri
 	return drawAudit(r, picture)
 }
 
-// drawAudit draws the result of an audit on request.
+// drawAudit draws the result of an audit if a file is given.
 func drawAudit(r *audit.Report, picture string) error {
 	if picture == "" {
 		return nil
@@ -38,7 +38,7 @@ func drawAudit(r *audit.Report, picture string) error {
 	return console.DrawFile(picture, plot.Write, auditChart(r), "")
 }
 
-// auditText is a report for a person: the verdict first, then its evidence.
+// auditText writes a report as text: the verdict, then its evidence.
 func auditText(subject string, r *audit.Report) string {
 	var b strings.Builder
 	b.WriteString(auditVerdict(subject, r) + "\n")
@@ -83,7 +83,7 @@ func auditText(subject string, r *audit.Report) string {
 	return b.String()
 }
 
-// auditHeading describes the first event.
+// auditHeading returns the heading of the first event.
 func auditHeading(r *audit.Report) string {
 	switch {
 	case r.Verdict == audit.Refuted:
@@ -94,15 +94,15 @@ func auditHeading(r *audit.Report) string {
 	return "No event was shown to tell the two apart. What looked most like one"
 }
 
-// promised writes a claim, as it was typed.
+// promised writes the claim.
 func promised(r *audit.Report) string {
 	refuted := r.Verdict == audit.Refuted
 	return fmt.Sprintf("(%s, %s)-differentially private",
 		claimed(r.Claim.Epsilon.Rat(), refuted), claimed(r.Claim.Delta.Rat(), refuted))
 }
 
-// claimed writes an ε or a δ exactly, if that is short. If not, one that is refuted is rounded down, and one that is
-// not, up: so what is said is never more than what was shown.
+// claimed writes an ε or a δ exactly if that is short. Otherwise it rounds down the number of a refuted claim and
+// rounds up any other, so that the text never says more than was shown.
 func claimed(r *big.Rat, refuted bool) string {
 	x, _ := r.Float64()
 	if text := strconv.FormatFloat(x, 'g', -1, 64); len(text) <= 20 {
@@ -116,7 +116,8 @@ func claimed(r *big.Rat, refuted bool) string {
 	return render.Given(r)
 }
 
-// confident writes a confidence in percent, with all its digits: one below 1 is never 100 %.
+// confident writes a confidence in percent with all its digits, so that a confidence below 1 is never written as
+// 100 %.
 func confident(x float64) string {
 	r, ok := new(big.Rat).SetString(strconv.FormatFloat(x, 'f', -1, 64))
 	if !ok {
@@ -165,7 +166,7 @@ func auditBounds(r *audit.Report) string {
 	return b.String()
 }
 
-// auditTiming describes the measured times in words.
+// auditTiming describes the measured times.
 func auditTiming(t *audit.Timing) string {
 	text := fmt.Sprintf("a run took %s on data and %s on neighbor (medians)",
 		shortTime(t.Median[0]), shortTime(t.Median[1]))
@@ -189,7 +190,7 @@ func shortTime(d time.Duration) string {
 	return fmt.Sprintf("%.3g s", d.Seconds())
 }
 
-// auditChart is the histogram, for both sides, of what the most informative event concerns.
+// auditChart returns a histogram, for both sides, of the variable of the most informative event.
 func auditChart(r *audit.Report) plot.Chart {
 	c := plot.Chart{
 		Title: r.Verdict.String(), Key: r.Shown.Of, Groups: r.Shown.Parts, Legend: "on",

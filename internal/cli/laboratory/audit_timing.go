@@ -14,19 +14,19 @@ import (
 	"dither/internal/timing"
 )
 
-// timingFlags are the flags of `audit timing`.
+// timingFlags are the flags of `dither audit timing`.
 type timingFlags struct {
 	calibrate, planted                                         bool
 	rows, runs, duration, ratio, door, class, server, seedText string
 }
 
-// timed is one measurement of `audit timing`, with its requirements.
+// timed is one measurement. ratio is the largest number of questions that an analyst may ask.
 type timed struct {
 	ratio float64
 	*timing.Report
 }
 
-// Defaults of audit timing.
+// Defaults of `dither audit timing`.
 const (
 	timingRuns  = 200
 	timingRatio = 100
@@ -56,8 +56,8 @@ func (f *timingFlags) declare(s *console.Console) {
 		"with timing: the seed of the generated questions and of the order of runs (default 1)")
 }
 
-// runAuditTiming measures what the clock reveals about one unit, or the factor of answer_delay. It reads no home, and
-// spends nothing.
+// runAuditTiming measures what the time of an answer reveals about one unit. With --calibrate, it measures the
+// factor of answer_delay instead. It reads no home and spends nothing.
 func runAuditTiming(s *console.Console, args []string) error {
 	var f timingFlags
 	f.declare(s)
@@ -118,7 +118,7 @@ func timingError(ctx context.Context, err error) error {
 	return &curator.Error{Code: codeSubject, Message: err.Error()}
 }
 
-// options reads the flags.
+// options parses the flags.
 func (f *timingFlags) options() (o timing.Options, sizes []int64, ratio float64, err error) {
 	o = timing.Options{Pairs: timingRuns, Duration: timingTime, Postgres: f.server, Planted: f.planted, Seed: 1}
 	sizes, ratio = []int64{timingRows}, timingRatio
@@ -177,7 +177,7 @@ func (f *timingFlags) options() (o timing.Options, sizes []int64, ratio float64,
 	return o, sizes, ratio, f.doors(&o)
 }
 
-// doors reads --door. The program asks itself: a child process of the same file.
+// doors parses --door. To measure the command, the program runs itself as a child process.
 func (f *timingFlags) doors(o *timing.Options) error {
 	switch f.door {
 	case "", "both":
@@ -195,7 +195,7 @@ func (f *timingFlags) doors(o *timing.Options) error {
 	return err
 }
 
-// timingProgress is a sign of life at a terminal.
+// timingProgress returns a function that shows progress, or nil if stderr is no terminal.
 func timingProgress(s *console.Console, rows int64) func(int, time.Duration) {
 	if !console.Obeys(s.Stderr) {
 		return nil
@@ -216,7 +216,7 @@ func clearLine(s *console.Console) {
 	}
 }
 
-// milliseconds is a time in a table.
+// milliseconds writes a duration in milliseconds.
 func milliseconds(d time.Duration) string {
 	return fmt.Sprintf("%.3g", float64(d)/float64(time.Millisecond))
 }

@@ -9,7 +9,7 @@ import (
 	"dither/internal/timing"
 )
 
-// timingReports are measurements as JSON.
+// timingReports is the JSON form of several measurements.
 type timingReports []timed
 
 type timingClassJSON struct {
@@ -68,10 +68,10 @@ func (all timingReports) MarshalJSON() ([]byte, error) {
 	return json.Marshal(map[string][]report{"timing": out})
 }
 
-// calibrationReport is a calibration as JSON.
+// calibrationReport is the JSON form of a calibration.
 type calibrationReport struct{ *timing.Calibration }
 
-// MarshalJSON writes the measurements, and the line.
+// MarshalJSON writes the measurements, and the line for the policy.
 func (r calibrationReport) MarshalJSON() ([]byte, error) {
 	type question struct {
 		Question    string      `json:"question"`

@@ -12,13 +12,15 @@ import (
 	"dither/internal/timing"
 )
 
-// shown reports whether the upper bound of a class allows as many repetitions as the budget pays for.
+// shown reports whether a class is shown to be safe. The upper bound on the shift must permit as many repetitions
+// as the budget pays for.
 func (t timed) shown(c timing.Class) bool { return c.AtMost*math.Sqrt(t.ratio) <= audit.MostTold }
 
-// exceeded reports whether its lower bound rules them out.
+// exceeded reports whether a class is shown to be unsafe: the lower bound on the shift forbids that many
+// repetitions.
 func (t timed) exceeded(c timing.Class) bool { return c.AtLeast*math.Sqrt(t.ratio) > audit.MostTold }
 
-// timingText is one measurement for a person.
+// timingText writes one measurement as text.
 func timingText(t timed) string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "%s, %s rows; load %s before, %s after\n",
@@ -57,7 +59,7 @@ func infinite(x float64) string {
 	return fmt.Sprintf("%.2g", x)
 }
 
-// timingWords explains the tables, and the conclusions.
+// timingWords explains the tables and states the conclusions.
 func timingWords(all []timed) string {
 	var b strings.Builder
 	fmt.Fprintf(
@@ -73,7 +75,7 @@ func timingWords(all []timed) string {
 	fmt.Fprintf(&b, "%s pairs can show d·√ratio ≤ %g for a ratio of %.0f at most; 10,000 pairs for one of %.0f.\n",
 		render.Thousands(pairs), audit.MostTold, math.Floor(audit.ReachableRepeats(pairs)),
 		math.Floor(audit.ReachableRepeats(10_000)))
-	charged, _ := strconv.ParseFloat(timing.Price, 64) // a constant
+	charged, _ := strconv.ParseFloat(timing.Price, 64) // cannot fail: the price is a constant
 	var mandatory, tells, noisy []string
 	for _, t := range all {
 		for _, c := range t.Classes {
@@ -109,7 +111,7 @@ func timingWords(all []timed) string {
 	return b.String()
 }
 
-// timingCalibrationText has the measurements, and the line to paste.
+// timingCalibrationText writes the measurements of a calibration, and the line for the policy.
 func timingCalibrationText(c *timing.Calibration) string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "%s; load %s before, %s after\n", c.Engine, orUnknown(c.Load[0]), orUnknown(c.Load[1]))

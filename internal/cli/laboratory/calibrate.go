@@ -15,7 +15,7 @@ import (
 	"dither/internal/nearest"
 )
 
-// Calibrate is `dither calibrate`.
+// Calibrate is the command `dither calibrate`.
 var Calibrate = console.Verb{
 	Name:  "calibrate",
 	Args:  "gaussian | discrete-gaussian | laplace | discrete-laplace | \"NAME key=? …\" … --epsilon E --delta D",
@@ -24,7 +24,7 @@ var Calibrate = console.Verb{
 	More:  func(*console.Console) string { return calibrateHelp },
 }
 
-// runCalibrate reports the least noise that keeps a promise. It reads no home, and spends nothing.
+// runCalibrate prints the least noise that keeps a promise. It reads no home and spends nothing.
 func runCalibrate(s *console.Console, args []string) error {
 	epsilon, delta, sensitivity, count, sampling := "", "0", "1", "1", ""
 	s.FormatFlag("table", "json", "markdown")
@@ -85,7 +85,7 @@ func runCalibrate(s *console.Console, args []string) error {
 	return nil
 }
 
-// calibrateJob finds the one open parameter of a job.
+// calibrateJob finds the one unknown parameter of a job.
 func calibrateJob(s *console.Console, specs []string, epsilon, delta string) error {
 	var inFlags string
 	s.Flags.Visit(func(f *flag.Flag) {
@@ -141,7 +141,7 @@ func calibrateJob(s *console.Console, specs []string, epsilon, delta string) err
 	return nil
 }
 
-// notCalibrated explains why a mechanism is not calibrated, and lists those that are.
+// notCalibrated explains why a mechanism cannot be calibrated, and lists those that can.
 func notCalibrated(name string) string {
 	there := "there are " + strings.Join(account.Calibratable(), ", ")
 	first, _, _ := strings.Cut(strings.TrimSpace(name), " ")
@@ -158,10 +158,11 @@ func notCalibrated(name string) string {
 	return fmt.Sprintf("there is no mechanism %q; %s", name, there)
 }
 
-// calibrated is a calibration as JSON.
+// calibrated is the JSON form of a calibration.
 type calibrated account.Calibration
 
-// MarshalJSON writes the value with all its digits: it meets the target both as a decimal and as a float.
+// MarshalJSON writes the value with all its digits. Both the decimal and the float that it parses to meet the
+// target.
 func (c calibrated) MarshalJSON() ([]byte, error) {
 	return fmt.Appendf(nil, `{"mechanism":%q,"parameter":%q,"value":%s}`, c.Mechanism, c.Parameter,
 		strconv.FormatFloat(c.Value, 'f', -1, 64)), nil
@@ -213,13 +214,13 @@ func calibrationText(c account.Calibration, t account.Target) string {
 	return b.String()
 }
 
-// grouped is 1 over a share near a power of ten, written like 1,000.
+// grouped writes 1/share, rounded to a power of ten, such as 1,000.
 func grouped(share float64) string {
 	power := int(math.Round(-math.Log10(share)))
 	return render.Grouped("1" + strings.Repeat("0", max(power, 0)))
 }
 
-// noiseName is the name of a mechanism in a sentence.
+// noiseName returns the name of a mechanism's noise for use in a sentence.
 func noiseName(mechanism string) string {
 	names := map[string]string{
 		"gaussian": "Gaussian", "discrete-gaussian": "discrete Gaussian", "laplace": "Laplace",
@@ -228,7 +229,7 @@ func noiseName(mechanism string) string {
 	return names[mechanism] + " noise"
 }
 
-// accountantName is the name of an accountant in a sentence.
+// accountantName returns the name of an accountant for use in a sentence.
 func accountantName(name string) string {
 	names := map[string]string{
 		"basic": "basic composition", "advanced": "advanced composition", "zcdp": "zCDP",

@@ -45,7 +45,7 @@ func (f *channelFlags) declare(s *console.Console) {
 	s.Flag(&f.plot, "plot", "FILE", "draw δ against ε as FILE.svg or FILE.png")
 }
 
-// Channel is `dither channel`.
+// Channel is the command `dither channel`.
 var Channel = console.Verb{
 	Name:  "channel",
 	Args:  "MATRIX.csv | - | --example NAME",
@@ -54,7 +54,7 @@ var Channel = console.Verb{
 	More:  func(*console.Console) string { return channelHelp() },
 }
 
-// runChannel reports the promise of a mechanism whose probabilities are all given. It reads no home.
+// runChannel prints the privacy loss of a mechanism that is given as a matrix of probabilities. It reads no home.
 func runChannel(s *console.Console, args []string) error {
 	var f channelFlags
 	f.declare(s)
@@ -82,7 +82,7 @@ func runChannel(s *console.Console, args []string) error {
 	if err != nil {
 		return console.Usage("%s", channelWords(err))
 	}
-	var bars, picture []plot.Point // before anything is printed: a curve may be refused
+	var bars, picture []plot.Point // compute the curves before printing anything, because this may fail
 	if f.curve {
 		bars, err = r.channelCurve(0)
 	}
@@ -106,7 +106,7 @@ func runChannel(s *console.Console, args []string) error {
 	return err
 }
 
-// channelWords is an error without its first words, which are for programs.
+// channelWords returns an error's text without its prefixes, which are meant for programs.
 func channelWords(err error) string {
 	text := err.Error()
 	for _, of := range []error{console.ErrUsage, channel.ErrMatrix, channel.ErrExponent, channel.ErrWork} {
@@ -115,7 +115,7 @@ func channelWords(err error) string {
 	return text
 }
 
-// judged is a mechanism with the results about it.
+// judged is a mechanism with its results.
 type judged struct {
 	m         *channel.Matrix
 	adjacency channel.Adjacency
@@ -124,9 +124,9 @@ type judged struct {
 	loss    channel.Loss
 	limit   channel.Excess // the δ that remains at every ε
 	excess  []channel.Excess
-	at      []channel.Exponent // of excess
-	delta   *big.Rat           // the requested one; nil if none
-	relaxed channel.Relaxed    // the least ε at it
+	at      []channel.Exponent // the ε of each entry of excess
+	delta   *big.Rat           // requested δ; nil if none
+	relaxed channel.Relaxed    // least ε at the requested δ
 	leakage channel.Leakage
 }
 
@@ -182,7 +182,7 @@ func judge(s *console.Console, f channelFlags, files []string) (r judged, err er
 	return r, err
 }
 
-// readMatrix reads the named matrix.
+// readMatrix reads the matrix from a file, from standard input, or from an example.
 func readMatrix(s *console.Console, f channelFlags, files []string) (*channel.Matrix, error) {
 	o := channel.Options{Normalize: f.normalize}
 	if f.delimiter != "" {
@@ -259,7 +259,7 @@ func writeExample(s *console.Console, name, file string) error {
 	return nil
 }
 
-// channelHelp shows the form of a matrix, and the examples.
+// channelHelp describes the format of a matrix, and lists the examples.
 func channelHelp() string {
 	var g render.Grid
 	for _, e := range heights.Examples() {

@@ -11,18 +11,19 @@ import (
 	"dither/internal/plot"
 )
 
-// The displayed part of a curve.
+// Limits of a displayed curve.
 const (
-	channelSteps  = 12 // of bars
-	channelPoints = 60 // of a picture
-	openEnd       = 5  // the ε up to which it is shown where there is none
+	channelSteps  = 12 // number of bars
+	channelPoints = 60 // number of points of a picture
+	openEnd       = 5  // last ε of a curve whose mechanism has no finite ε
 
-	channelMostEnd = 10_000 // of which e to the power is computed with
+	channelMostEnd = 10_000 // largest ε whose exponential is computed
 	fewestPoints   = 6
-	curveEntries   = 1 << 28 // of pairs of rows, that all points of a curve may look at
+	curveEntries   = 1 << 28 // largest number of pairs of matrix entries that all points together may compare
 )
 
-// points is how many points of a curve can be computed in a few seconds: fewer for a large matrix.
+// points returns the number of points of a curve that can be computed in a few seconds, at most most. A large
+// matrix permits fewer.
 func (r judged) points(most int) int {
 	pairs := len(r.m.Inputs()) * (len(r.m.Inputs()) - 1)
 	if r.adjacency.Listed() {
@@ -31,8 +32,8 @@ func (r judged) points(most int) int {
 	return min(most, max(curveEntries/(pairs*len(r.m.Outputs())+1), fewestPoints))
 }
 
-// channelCurve is δ from ε = 0 to where it is 0, or to openEnd: at so many steps, or with steps 0 at those of a round
-// length, and at the end.
+// channelCurve returns δ from ε = 0 to the ε at which it is 0, or to openEnd. It has the given number of evenly
+// spaced points. If steps is 0, the points have a round distance.
 func (r judged) channelCurve(steps int) (at []plot.Point, err error) {
 	end := float64(openEnd)
 	if r.loss.Private() {
@@ -61,7 +62,7 @@ func (r judged) channelCurve(steps int) (at []plot.Point, err error) {
 	}
 }
 
-// printChannelCurve draws δ(ε) as bars, on a plain scale.
+// printChannelCurve draws δ(ε) as bars on a linear scale.
 func printChannelCurve(s *console.Console, at []plot.Point) {
 	most := 0.
 	for _, p := range at {
@@ -72,7 +73,7 @@ func printChannelCurve(s *console.Console, at []plot.Point) {
 	columns := max(console.ChartWidth(s.Stdout)-30, 20)
 	for i, p := range at {
 		x := compact6(p.X)
-		if i == len(at)-1 { // an ε that holds: no smaller one is written
+		if i == len(at)-1 { // round up the last ε, so that the promise holds at the printed number
 			x = render.Above(p.X)
 		}
 		share := 0.
@@ -84,7 +85,7 @@ func printChannelCurve(s *console.Console, at []plot.Point) {
 	s.Print("\n%s", g.Text("  "))
 }
 
-// drawChannelCurve writes δ(ε) as a picture.
+// drawChannelCurve writes a picture of δ(ε).
 func drawChannelCurve(r judged, at []plot.Point, file string) error {
 	for i, p := range at {
 		if p.Y <= 0 {

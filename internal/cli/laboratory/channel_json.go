@@ -9,8 +9,8 @@ import (
 	"dither/internal/cli/render"
 )
 
-// The JSON form of the results. Every figure that is not a probability of the matrix is an upper bound; beside it are a
-// lower one and, if it is short, the exact number.
+// The JSON form of the results. Each figure that is not an entry of the matrix is an upper bound. It comes with a
+// lower bound and, if it is short, the exact number.
 type (
 	channelJSON struct {
 		Inputs       int          `json:"inputs"`
@@ -117,7 +117,7 @@ func (r judged) MarshalJSON() ([]byte, error) {
 	return json.Marshal(out)
 }
 
-// floatAbove is the least float not below a δ: a promise at the δ holds at it.
+// floatAbove returns the smallest float that is at least δ. A promise at δ also holds at this float.
 func floatAbove(delta *big.Rat) float64 {
 	x, _ := delta.Float64()
 	if new(big.Rat).SetFloat64(x).Cmp(delta) < 0 {

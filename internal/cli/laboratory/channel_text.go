@@ -10,7 +10,7 @@ import (
 	"dither/internal/cli/render"
 )
 
-// printChannel prints the results about a mechanism, the verdict first.
+// printChannel prints the results about a mechanism, starting with the verdict.
 func printChannel(s *console.Console, r judged, f channelFlags) {
 	s.Print("%s\n", r.verdict())
 	if len(r.excess) > 0 {
@@ -22,7 +22,7 @@ func printChannel(s *console.Console, r judged, f channelFlags) {
 	s.Print("\n%s\n", r.leakageText(f.prior != ""))
 }
 
-// verdict is the main result, with its evidence.
+// verdict returns the main result with its evidence.
 func (r judged) verdict() string {
 	w := r.loss.Witness
 	w.Input, w.Neighbor, w.Output = render.Printable(w.Input), render.Printable(w.Neighbor), render.Printable(w.Output)
@@ -52,7 +52,7 @@ func (r judged) verdict() string {
 		first, counted(len(r.m.Inputs()), "input"), counted(len(r.m.Outputs()), "output"), r.adjacent(), evidence)
 }
 
-// adjacent says which inputs are adjacent.
+// adjacent states which inputs are adjacent.
 func (r judged) adjacent() string {
 	if r.adjacency.Listed() {
 		return counted(r.adjacency.Len(), "pair") + " of inputs adjacent"
@@ -67,8 +67,8 @@ func counted(n int, of string) string {
 	return fmt.Sprintf("%d %ss", n, of)
 }
 
-// exponentWords is "= ln 3 ≈ 1.09861", or what of it there is to say. The decimal is the nearest: the JSON form has
-// bounds.
+// exponentWords writes an exact ε with its decimal, as "= ln 3 ≈ 1.09861", or only one of the two. The decimal is
+// rounded to nearest; the JSON form has bounds.
 func exponentWords(exactly string, upper float64) string {
 	switch value := nearest6(upper); exactly {
 	case "":
@@ -82,7 +82,7 @@ func exponentWords(exactly string, upper float64) string {
 
 func nearest6(x float64) string { return strconv.FormatFloat(x, 'g', 6, 64) }
 
-// floor is a δ, or a number with six digits that is not above it.
+// floor writes a δ exactly if that is short, or otherwise rounded down to six digits.
 func floor(x channel.Excess) string {
 	if x.Exact != "" && len(x.Exact) <= 8 {
 		return x.Exact
@@ -90,11 +90,11 @@ func floor(x channel.Excess) string {
 	return render.Below(x.Lower)
 }
 
-// longest is the longest exact probability that is shown.
+// longest is the largest length of an exact probability that is printed.
 const longest = 32
 
-// probability is a number with what it is exactly, where that says more. Below the floats of full precision there are
-// no six digits to tell.
+// probability writes a number, with its exact form if that is different and short. Below leastNormal, a float does
+// not have six digits.
 func probability(value float64, exactly string) string {
 	text := compact6(value)
 	switch {
@@ -108,13 +108,13 @@ func probability(value float64, exactly string) string {
 	return fmt.Sprintf("%s = %s", exactly, text)
 }
 
-// leastNormal is the least float of full precision.
+// leastNormal is the smallest float with full precision.
 const leastNormal = 0x1p-1022
 
-// compact6 writes six digits of a number.
+// compact6 writes a number with six digits.
 func compact6(x float64) string { return render.ShortPower(fmt.Sprintf("%.6g", x)) }
 
-// excessTable is δ at each requested ε.
+// excessTable returns a table of δ at each requested ε.
 func (r judged) excessTable() string {
 	g := render.Grid{Right: []bool{true, true}}
 	g.Add("ε", "δ", "", "most between", "when the output is")
@@ -132,10 +132,10 @@ func (r judged) excessTable() string {
 	return g.Text("  ")
 }
 
-// mostNamed is how many outputs of an event are named.
+// mostNamed is the largest number of outputs of an event that are named.
 const mostNamed = 4
 
-// event names the outputs of an event.
+// event writes the outputs of an event.
 func (r judged) event(outputs []int) string {
 	names := r.m.Outputs()
 	var out []string
@@ -148,7 +148,7 @@ func (r judged) event(outputs []int) string {
 	return strings.Join(out, ", ")
 }
 
-// leastText is the least ε at the requested δ.
+// leastText states the least ε at the requested δ.
 func (r judged) leastText() string {
 	d := render.Given(r.delta)
 	if !r.relaxed.Private() {
@@ -163,7 +163,7 @@ func (r judged) leastText() string {
 	return text + "."
 }
 
-// leakageText is what a guesser gains.
+// leakageText states how much better the input can be guessed from the output.
 func (r judged) leakageText(prior bool) string {
 	l := r.leakage
 	of := "all being equally probable before"
@@ -178,7 +178,7 @@ func (r judged) leakageText(prior bool) string {
 		nearly(l.Surest.Before))
 }
 
-// nearly is six digits of a number that is known more precisely.
+// nearly writes six digits of a number that is known more precisely.
 func nearly(b channel.Bounds) string {
 	if b.Upper < leastNormal {
 		return probability(b.Upper, b.Exact)
@@ -186,7 +186,7 @@ func nearly(b channel.Bounds) string {
 	return compact6(b.Upper)
 }
 
-// sure is nearly for a probability; only exactly 1 is written as 1.
+// sure writes a probability. It writes 1 only for exactly 1.
 func sure(b channel.Bounds) string {
 	if text := nearly(b); text != "1" || b.Lower == 1 {
 		return text

@@ -10,7 +10,7 @@ import (
 	"dither/privacy"
 )
 
-// interpretFlags are the flags of interpret, as text.
+// interpretFlags are the values of the flags of `dither interpret`, as text.
 type interpretFlags struct {
 	epsilon, delta, prior, alpha, group, people, neighbours, example, picture string
 }
@@ -30,7 +30,7 @@ func (f *interpretFlags) declare(s *console.Console) {
 	s.Flag(&f.picture, "plot", "FILE", "with --example: draw the beliefs as FILE.svg or FILE.png")
 }
 
-// scenario reads the flags that describe the attacker's situation.
+// scenario parses the flags that describe the attacker's situation.
 func (f *interpretFlags) scenario() (where interpret.Scenario, err error) {
 	if where.Prior, err = console.NumberFlag("prior", f.prior); err != nil {
 		return where, err
@@ -52,7 +52,7 @@ func (f *interpretFlags) scenario() (where interpret.Scenario, err error) {
 	return where, nil
 }
 
-// Interpret is `dither interpret`.
+// Interpret is the command `dither interpret`.
 var Interpret = console.Verb{
 	Name:  "interpret",
 	Args:  "--epsilon E [--delta D] | [--delta D] MECHANISM … | --example smoking",
@@ -61,7 +61,7 @@ var Interpret = console.Verb{
 	More:  func(*console.Console) string { return mechanismsHelp("interpret") },
 }
 
-// runInterpret explains what a promise means to people. It reads no home, and spends nothing.
+// runInterpret explains what a promise means for people. It reads no home and spends nothing.
 func runInterpret(s *console.Console, args []string) error {
 	f := interpretFlags{delta: "0", prior: "0.01", alpha: "0.05", group: "4", people: "10000"}
 	f.declare(s)
@@ -97,7 +97,7 @@ func runInterpret(s *console.Console, args []string) error {
 		}
 		return showInterpreted(s, i)
 	}
-	if _, err := jobOf(specs); err != nil { // which says best what is wrong with a spec
+	if _, err := jobOf(specs); err != nil { // jobOf has the best error messages
 		return err
 	}
 	i.job = true
@@ -110,7 +110,7 @@ func runInterpret(s *console.Console, args []string) error {
 	return showInterpreted(s, i)
 }
 
-// anyEpsilon reads an ε of any size, because the meaning of 0, and of a far too large ε, are valid questions too.
+// anyEpsilon parses an ε of any size, because the meaning of 0 and of a far too large ε are valid questions too.
 func anyEpsilon(text string) (privacy.Epsilon, error) {
 	r, err := console.NumberFlag("epsilon", text)
 	if err != nil {
@@ -122,7 +122,7 @@ func anyEpsilon(text string) (privacy.Epsilon, error) {
 	return privacy.EpsilonOf(r)
 }
 
-// strayFlag is a given flag that is not allowed, or "".
+// strayFlag returns the name of a given flag that is not among the allowed ones, or "".
 func strayFlag(flags *flag.FlagSet, allowed ...string) (other string) {
 	flags.Visit(func(f *flag.Flag) {
 		if !slices.Contains(allowed, f.Name) {

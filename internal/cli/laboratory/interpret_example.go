@@ -12,23 +12,23 @@ import (
 	"dither/internal/plot"
 )
 
-// studied is the answer in the worked example: roughly what the study would publish if smoking is harmful.
+// studied is the published answer in the worked example. It is a typical answer if smoking is harmful.
 const studied = 21
 
-// smoking is the worked example with its figures.
+// smoking is the worked example with its results.
 type smoking struct {
 	interpret.Study
 	beliefs []belief
-	ratio   float64 // the largest |ln ratio|, of all events and all answers
-	at      int64   // the answer where it is
+	ratio   float64 // largest |ln ratio| over all events and all answers
+	at      int64   // the answer at which it is attained
 }
 
-// belief is the belief in one event.
+// belief is what an insurer believes about one event.
 type belief struct {
 	key, name     string
 	prior         *big.Rat
 	with, without interpret.Between
-	ratio         interpret.Between // of |ln(with/without)|
+	ratio         interpret.Between // bounds of |ln(with/without)|
 }
 
 // interpretExample prints the worked example.
@@ -52,7 +52,7 @@ func interpretExample(s *console.Console, name, epsilon string, specs []string, 
 	if err != nil {
 		return err
 	}
-	// Below, the noise hides the study, and nothing is learned about smoking; above, 2ε promises almost nothing about
+	// Below 0.1, the noise hides the result of the study. Above 5, the bound 2ε promises almost nothing about
 	// Alice.
 	if r := e.Rat(); r.Cmp(big.NewRat(1, 10)) < 0 || r.Cmp(big.NewRat(5, 1)) > 0 {
 		return console.Usage("--example smoking needs an ε from 0.1 to 5: --epsilon %s is outside", epsilon)
@@ -130,7 +130,7 @@ func (x *smoking) rows() (header []string, rows [][]string) {
 	return header, rows
 }
 
-// believed writes a probability. A probability below 1 is never written as 1.
+// believed writes a probability. It never writes 1 for a probability below 1.
 func believed(b interpret.Between) string {
 	if text := fourDigits(b.Lower); text != "1" {
 		return text
@@ -138,7 +138,7 @@ func believed(b interpret.Between) string {
 	return "above 0.9999"
 }
 
-// fourDigits writes a number whose bounds agree in many more.
+// fourDigits writes a number with four digits. The bounds of the number agree in many more.
 func fourDigits(x float64) string { return render.ShortPower(strconv.FormatFloat(x, 'g', 4, 64)) }
 
 func (x *smoking) moral() string {

@@ -9,7 +9,7 @@ import (
 	"dither/internal/cli/render"
 )
 
-// MarshalJSON writes all results, as docs/reference/json.md says.
+// MarshalJSON writes all results in the form that docs/reference/json.md documents.
 func (i interpreted) MarshalJSON() ([]byte, error) {
 	r, _ := rated(i.Person, i.Named)
 	parts := []string{
@@ -33,7 +33,7 @@ func (i interpreted) MarshalJSON() ([]byte, error) {
 	return fmt.Appendf(nil, "{%s}", strings.Join(parts, ",")), nil
 }
 
-// decimal writes a given number: exactly if it is a decimal, otherwise as the nearest float.
+// decimal writes a number from the user: exactly if it is a decimal, and otherwise as the nearest float.
 func decimal(r *big.Rat) string {
 	if places, finite := r.FloatPrec(); finite {
 		return r.FloatString(places)
@@ -41,7 +41,7 @@ func decimal(r *big.Rat) string {
 	return render.JSONRat(r)
 }
 
-// between writes two bounds; NaN becomes null.
+// between writes two bounds as JSON. NaN becomes null.
 func between(b interpret.Between) string {
 	return fmt.Sprintf(`{"lower":%s,"upper":%s}`, render.JSONFloat(b.Lower), render.JSONFloat(b.Upper))
 }

@@ -7,9 +7,10 @@ import (
 	"dither/audit/interpret"
 )
 
-// rating is one word for how much a promise protects. The rule is this program's own: it uses e^ε, the factor by which
-// one person's data may multiply the probability of an answer, and with it odds, and the number of people whom the δ
-// may expose. There is no agreed rule, so wherever the word appears, the rule does too.
+// rating is one word for the strength of a promise. It depends on e^ε, the factor by which one person's data may
+// multiply the probability of an answer and the odds of a belief. It also depends on the number of people whom the
+// δ may expose. There is no accepted rule, and this one is the program's own. The rule is therefore printed
+// wherever the word is.
 type rating int
 
 const (
@@ -23,14 +24,16 @@ func (r rating) String() string {
 	return [...]string{"none", "strong", "moderate", "weak", "hardly any"}[r]
 }
 
-// The factors up to which a promise is strong, moderate and weak, and the people named on average above which it is
-// weak and hardly any.
+// Limits of the ratings. A promise is strong, moderate or weak if e^ε is at most strongTo, moderateTo or weakTo. It
+// is at best weak, or gives hardly any protection, if the mean number of exposed people is above weakAbove or
+// hardlyAnyAbove.
 const (
 	strongTo, moderateTo, weakTo = 3, 20, 1000
 	weakAbove, hardlyAnyAbove    = 0.01, 0.5
 )
 
-// rated is the rating of a reading of one person, and whether δ decides it. A reading without an ε has none.
+// rated returns the rating of the reading about one person. byDelta reports whether δ decides the rating. The
+// rating is 0 for a reading without an ε.
 func rated(person interpret.Reading, n interpret.Named) (r rating, byDelta bool) {
 	if !person.Told {
 		return 0, false
@@ -54,7 +57,7 @@ func rated(person interpret.Reading, n interpret.Named) (r rating, byDelta bool)
 	return r, false
 }
 
-// verdict is the first sentence.
+// verdict returns the first sentence.
 func (i interpreted) verdict() string {
 	r, byDelta := rated(i.Person, i.Named)
 	if r == 0 {

@@ -8,9 +8,10 @@ import (
 	"dither/internal/cli/render"
 )
 
-// Shares are expressed in people: 1 in 37, 14 of 100. An upper bound on a share is rounded up.
+// Fractions are expressed in people, as 1 in 37 or 14 of 100. An upper bound on a fraction is rounded up.
 
-// exactly writes a given probability: in people, as 1 in 100, or as it was typed if that takes too many.
+// exactly writes a given probability in people, such as 1 in 100. If that needs too many people, it returns the
+// text that the user typed.
 func exactly(r *big.Rat, typed string) string {
 	if r.Denom().Cmp(manyPeople) > 0 {
 		return typed
@@ -18,12 +19,12 @@ func exactly(r *big.Rat, typed string) string {
 	return fmt.Sprintf("%s in %s", commas(r.Num()), commas(r.Denom()))
 }
 
-// manyPeople is the largest number of people that a reader can imagine.
+// manyPeople is the largest number of people in a fraction.
 var manyPeople = big.NewInt(1_000_000_000_000)
 
 const certainty = "certainty"
 
-// atMost writes an upper bound of a belief: 1 in N if it is small, n in 100, or all but 1 in N.
+// atMost writes an upper bound on a belief: 1 in N if it is small, n in 100, or N − 1 in N if it is close to 1.
 func atMost(p float64) string {
 	switch {
 	case p >= 1:
@@ -50,8 +51,8 @@ func atMost(p float64) string {
 	return fmt.Sprintf("%s in %s", commas(new(big.Int).Sub(all, big.NewInt(1))), commas(all))
 }
 
-// crowd is how many people a test is described with: 100, or the power of ten of whom an integer number of at least
-// five are wrongly accused at its level. Without such a power it is 100.
+// crowd returns the number of people by which a test is described. It is the smallest power of ten, from 100 on, of
+// which the test wrongly accuses an integer number of at least five. If there is none, it is 100.
 func crowd(alpha *big.Rat) int64 {
 	for n := int64(100); n <= 1_000_000_000; n *= 10 {
 		if accused := new(big.Rat).Mul(alpha, big.NewRat(n, 1)); accused.IsInt() && accused.Cmp(big.NewRat(5, 1)) >= 0 {
@@ -61,7 +62,7 @@ func crowd(alpha *big.Rat) int64 {
 	return 100
 }
 
-// accused writes the level of a test, as 5 of 100.
+// accused writes the false alarm rate of a test, as 5 of 100.
 func accused(alpha *big.Rat, typed string) string {
 	n := crowd(alpha)
 	if r := new(big.Rat).Mul(alpha, big.NewRat(n, 1)); r.IsInt() {
@@ -73,12 +74,12 @@ func accused(alpha *big.Rat, typed string) string {
 	return fmt.Sprintf("%s of %s", commas(alpha.Num()), commas(alpha.Denom()))
 }
 
-// found writes the power of a test of a level, as 14 of 100.
+// found writes the power of a test at the given level, as 14 of 100.
 func found(power float64, alpha *big.Rat) string {
 	n := crowd(alpha)
 	r := new(big.Rat).SetFloat64(power)
 	if many := new(big.Rat).Mul(r, big.NewRat(n, 1)); power < 1 && many.Sign() > 0 && many.Cmp(big.NewRat(1, 1)) < 0 {
-		// less than one of so few
+		// fewer than one of these people
 		if fewer := floorOf(r.Inv(r)); fewer.Cmp(manyPeople) <= 0 {
 			return "1 of " + commas(fewer)
 		}
@@ -100,12 +101,12 @@ func ceilingOf(r *big.Rat) *big.Int {
 	return n.Neg(n.Div(n, r.Denom()))
 }
 
-// commas writes an integer with them.
+// commas writes an integer with commas between groups of three digits.
 func commas(n *big.Int) string { return render.Grouped(n.String()) }
 
 func grouping(n int64) string { return commas(big.NewInt(n)) }
 
-// times is an upper bound of e^ε in words, where e bounds ε.
+// times writes an upper bound of e^ε, where e is an upper bound of ε.
 func times(e float64) string {
 	switch {
 	case e == 0:
@@ -113,7 +114,7 @@ func times(e float64) string {
 	case e > mostTimes:
 		return "e^" + upTo(e)
 	}
-	return upTo(math.Exp(e) * (1 + 1e-14)) // math.Exp errs by less
+	return upTo(math.Exp(e) * (1 + 1e-14)) // the error of math.Exp is smaller
 }
 
 // many writes the mean number of people, rounded up.
@@ -124,7 +125,7 @@ func many(r *big.Rat) string {
 	return render.RoundedTo(4, float(r), func(written *big.Rat) bool { return written.Cmp(r) < 0 }, 1)
 }
 
-// upTo writes a bound with four digits, rounded up, and downTo rounded down.
+// upTo writes a bound with four digits, rounded up. downTo rounds down.
 func upTo(x float64) string { return render.DigitsAbove(x, 4) }
 
 func downTo(x float64) string {
@@ -133,7 +134,7 @@ func downTo(x float64) string {
 
 func float(r *big.Rat) float64 { f, _ := r.Float64(); return f }
 
-// floatUp is the least float that is not below a number.
+// floatUp returns the smallest float that is at least a number.
 func floatUp(r *big.Rat) float64 {
 	f := float(r)
 	if math.IsInf(f, 1) || new(big.Rat).SetFloat64(f).Cmp(r) >= 0 {

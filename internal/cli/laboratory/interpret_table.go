@@ -7,13 +7,13 @@ import (
 	"dither/internal/cli/render"
 )
 
-// namedReading is a reading with its name in JSON and in the table.
+// namedReading is a reading with its key in JSON and its name in the table.
 type namedReading struct {
 	key, name string
 	interpret.Reading
 }
 
-// readings are the results for each pair of hypotheses.
+// readings returns the results for each pair of hypotheses.
 func (i interpreted) readings() []namedReading {
 	if i.changeOne() {
 		return []namedReading{
@@ -29,8 +29,8 @@ func (i interpreted) readings() []namedReading {
 	}
 }
 
-// rows is the table: for each pair of hypotheses, the change of odds, or how likely a worse belief is; the resulting
-// belief; and the power of a test.
+// rows returns the main table. For each pair of hypotheses, it has the resulting belief and the power of a test. A
+// pure promise also has the factor of the odds; a promise with δ has the probability of a worse belief.
 func (i interpreted) rows() (header []string, rows [][]string) {
 	pure := i.delta.IsZero()
 	second := "except with probability"
@@ -68,8 +68,8 @@ func (i interpreted) rows() (header []string, rows [][]string) {
 	return header, rows
 }
 
-// figures are the same as numbers, for statisticians: the resulting belief, the advantage of a guess at even odds, and
-// the power of the best test at the level α.
+// figures returns a table of the same results as numbers, for statisticians: the resulting belief, the advantage of
+// a guess at even odds, and the power of the best test at level α.
 func (i interpreted) figures() (header []string, rows [][]string) {
 	header = []string{
 		"as numbers", "ε", "δ", "a belief of " + i.typed["prior"] + " becomes", "advantage",
@@ -84,11 +84,11 @@ func (i interpreted) figures() (header []string, rows [][]string) {
 			row[1], row[2] = render.Given(r.Promise.Epsilon.Rat()), render.Given(r.Promise.Delta.Rat())
 			belief := r.Posterior
 			if !r.Promise.Delta.IsZero() {
-				belief = r.Far // but for the probability above
+				belief = r.Far // except with the probability in the main table
 			}
 			row[3] = downTo(belief.Lower) + " to " + upTo(belief.Upper)
 			if r.Promise.Epsilon.IsZero() && r.Promise.Delta.IsZero() {
-				row[3] = i.typed["prior"] // which need not be a float
+				row[3] = i.typed["prior"] // the prior as typed, because it may not be a float
 			}
 		}
 		rows = append(rows, row)

@@ -17,8 +17,8 @@ type interpreted struct {
 	interpret.Meaning
 	job     bool
 	counted bool              // the number of people was given
-	typed   map[string]string // numbers as they were given
-	delta   privacy.Delta     // as requested
+	typed   map[string]string // numbers as the user typed them
+	delta   privacy.Delta     // the requested δ
 }
 
 func (i interpreted) changeOne() bool { return i.Scenario.Neighbours == privacy.ChangeOne }
@@ -39,7 +39,7 @@ func showInterpreted(s *console.Console, i interpreted) error {
 	return nil
 }
 
-// plainTable and markdownNumbers write a table of names and their numbers.
+// plainTable and markdownNumbers write a table whose first column is a name and whose other columns are numbers.
 func plainTable(header []string, rows [][]string) string {
 	g := render.Grid{Right: numbersAfterNames(header)}
 	g.Add(header...)
@@ -61,7 +61,7 @@ func numbersAfterNames(header []string) []bool {
 	return right
 }
 
-// words explains the promise, before the table.
+// words returns the explanation above the table.
 func (i interpreted) words() string {
 	paragraphs := []string{filled(i.verdict())}
 	if !i.delta.IsZero() {
@@ -109,7 +109,7 @@ func (i interpreted) warning() string {
 	)
 }
 
-// suspicion explains the change of the belief in the first row.
+// suspicion explains the change of belief in the table's first row.
 func (i interpreted) suspicion() string {
 	p := i.Person
 	that := "that she is in the data"
@@ -136,7 +136,7 @@ func (i interpreted) suspicion() string {
 		i.prior(), that, to, exception)
 }
 
-// unmoved reports that nothing at all is learned.
+// unmoved reports whether nothing can be learned, because ε and δ are 0.
 func (i interpreted) unmoved(r interpret.Reading) bool {
 	return r.Told && r.Promise.Epsilon.IsZero() && r.Promise.Delta.IsZero()
 }
@@ -184,7 +184,7 @@ func (i interpreted) assumed() string {
 	return text
 }
 
-// anybody states the promise against any attacker, whatever is believed beforehand: Theorem 1 at interpret.Inference.
+// anybody states the promise for an attacker with any prior belief. Theorem 1 at interpret.Inference proves it.
 func (i interpreted) anybody() string {
 	if !i.Person.Told || !i.delta.IsZero() {
 		return ""
@@ -205,13 +205,13 @@ func (i interpreted) prior() string { return exactly(i.Scenario.Prior, i.typed["
 
 func (i interpreted) accused() string { return accused(i.Scenario.Alpha, i.typed["alpha"]) }
 
-// named is the mean number of people whom the δ may expose.
+// named returns the mean number of people whom the δ may expose.
 func (i interpreted) named() *big.Rat {
 	n := new(big.Rat).SetInt64(i.Named.People)
 	return n.Mul(n, i.delta.Rat())
 }
 
-// people states the number of people in the data.
+// people writes the number of people in the data.
 func (i interpreted) people() string {
 	if i.Named.People == 1 {
 		return "the one person"

@@ -9,7 +9,7 @@ import (
 	"dither/internal/cli/render"
 )
 
-// showLost shows the charges without an answer.
+// showLost prints the charges for questions without an answer.
 func showLost(s *console.Console, l *curator.LostLoss) {
 	if l == nil {
 		return
@@ -31,7 +31,7 @@ func showLost(s *console.Console, l *curator.LostLoss) {
 	s.Print("unanswered  %s of what is spent: %s\n", l.Price, strings.Join(parts, ", "))
 }
 
-// showGivenUp shows which questions were given up, and which analysts are suspended for it.
+// showGivenUp prints how many questions were given up by whom, and which analysts are suspended for it.
 func showGivenUp(s *console.Console, all []curator.GivenUp) {
 	for _, g := range all {
 		who, then := "of "+render.Printable(g.Analyst), "after 10 new ones are refused"
@@ -46,7 +46,7 @@ func showGivenUp(s *console.Console, all []curator.GivenUp) {
 	}
 }
 
-// showShares shows how the budget is divided: by periods, among analysts, by parts.
+// showShares prints how the budget is divided: by periods, among analysts, and by parts of a table.
 func showShares(s *console.Console, b *curator.Budget) {
 	if p := b.Period; p != nil {
 		s.Print("this %-7s%s of %s spent, %s left; the next grant is on %s\n", p.Per, p.Spent, p.Grant,
@@ -62,7 +62,7 @@ func showShares(s *console.Console, b *curator.Budget) {
 	}
 }
 
-// Budget is `dither budget`.
+// Budget is the command `dither budget`.
 var Budget = console.Verb{
 	Name:  "budget",
 	About: "show what is spent and what remains",
@@ -127,7 +127,7 @@ func showBudget(s *console.Console, b *curator.Budget) {
 	}
 }
 
-// budgetMarkdown is showBudget's output as a list.
+// budgetMarkdown returns the output of [showBudget] as a Markdown list.
 func budgetMarkdown(b *curator.Budget) string {
 	var text strings.Builder
 	words := console.Console{Stdout: &text}

@@ -1,4 +1,4 @@
-// Package owner holds the verbs of the data owner: init, policy, seal, budget and ledger.
+// Package owner implements the data owner's commands: init, policy, seal, budget and ledger.
 package owner
 
 import (
@@ -10,7 +10,7 @@ import (
 	"dither/internal/cli/render"
 )
 
-// Init is `dither init`.
+// Init is the command `dither init`.
 var Init = console.Verb{
 	Name:  "init",
 	Args:  "DIR [--from FILE [--unit COLUMN] [--delimiter C] [--null TEXT]]",
@@ -18,7 +18,7 @@ var Init = console.Verb{
 	Run:   runInit,
 }
 
-// runInit makes a home.
+// runInit creates a home.
 func runInit(s *console.Console, args []string) error {
 	var o curator.InitOptions
 	s.Flag(&o.From, "from", "FILE",

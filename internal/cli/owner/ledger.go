@@ -14,7 +14,7 @@ import (
 	"dither/privacy"
 )
 
-// ledgerFlags are the flags of the verbs of `dither ledger`.
+// ledgerFlags are the flags of the subcommands of `dither ledger`.
 type ledgerFlags struct {
 	against, into, spent string
 	rows                 int64
@@ -29,7 +29,7 @@ func (f *ledgerFlags) declare(s *console.Console) {
 	s.Flag(&f.rows, "rows", "N", "with merge: the most rows that one person has in a table whose unit is a row")
 }
 
-// Ledger is `dither ledger`.
+// Ledger is the command `dither ledger`.
 var Ledger = console.Verb{
 	Name:  "ledger",
 	Args:  "head | list | show N | verify [--against HEAD] | merge HOME HOME [--rows N] [--into HOME] | resume | clock | recover [--against HEAD] [--spent SUM]",
@@ -37,7 +37,7 @@ var Ledger = console.Verb{
 	Run:   runLedger,
 }
 
-// runLedger reads and checks the ledger and, for the owner, admits questions again after failures.
+// runLedger runs a subcommand of `dither ledger`. All of them are for the owner.
 func runLedger(s *console.Console, args []string) error {
 	var f ledgerFlags
 	f.declare(s)
@@ -75,8 +75,8 @@ func runLedger(s *console.Console, args []string) error {
 
 const ledgerVerbs = "ledger head, list, show N, verify [--against HEAD], merge HOME HOME [--rows N] [--into HOME], resume, clock, or recover [--against HEAD] [--spent SUM]"
 
-// showHead prints the checkpoint to keep elsewhere: the head, and in JSON also the spent loss, for the case that the
-// log is lost.
+// showHead prints the checkpoint that the owner keeps elsewhere: the head of the ledger. As JSON, it also includes
+// the spent loss, which helps if the log is lost.
 func showHead(s *console.Console, l *ledger.Ledger) error {
 	if s.Format != "json" {
 		s.Print("%s\n", l.Head())
@@ -98,7 +98,7 @@ func showHead(s *console.Console, l *ledger.Ledger) error {
 	return err
 }
 
-// correctClock corrects the ledger's clock after an entry was dated too late.
+// correctClock corrects the ledger's clock if it is ahead because an entry was dated too late.
 func correctClock(s *console.Console, l *ledger.Ledger) error {
 	ahead, err := l.CorrectClock()
 	if errors.Is(err, ledger.ErrClockRight) {
@@ -119,7 +119,7 @@ func correctClock(s *console.Console, l *ledger.Ledger) error {
 	return nil
 }
 
-// recoverLedger continues after the head file or the log was lost.
+// recoverLedger makes the ledger usable again after the head file or the log was lost.
 func recoverLedger(s *console.Console, against, spent string) error {
 	r, err := curator.RecoverLedger(s.Home, curator.RecoverOptions{Against: against, Spent: spent})
 	if err != nil {
@@ -139,7 +139,8 @@ func withLedger(s *console.Console, do func(*ledger.Ledger) error) error {
 	return errors.Join(do(l), l.Close())
 }
 
-// verifyLedger checks every rule of the ledger, and that it still contains a head that was kept elsewhere.
+// verifyLedger checks every rule of the ledger. If a checkpoint is given, it checks that the ledger still contains
+// it.
 func verifyLedger(s *console.Console, against string) error {
 	var head *ledger.Head
 	if against != "" {
@@ -206,7 +207,7 @@ func listLedger(s *console.Console, l *ledger.Ledger) error {
 	return err
 }
 
-// summary describes an entry's body in a few words.
+// summary returns the loss of an entry and a short description.
 func summary(b ledger.Body) (loss, about string) {
 	switch b := b.(type) {
 	case ledger.Genesis:

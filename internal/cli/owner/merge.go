@@ -15,8 +15,8 @@ import (
 	"dither/privacy"
 )
 
-// mergeLedgers shows what homes have spent together on people who are in all of them. With into, it also charges the
-// others' spending to that home.
+// mergeLedgers prints the total spending of several homes on people who are in all of them. If into names a home,
+// it also charges the others' spending to that home.
 func mergeLedgers(s *console.Console, homes []string, rows int64, into string) error {
 	dirs := slices.Clone(homes)
 	if into != "" {
@@ -29,7 +29,7 @@ func mergeLedgers(s *console.Console, homes []string, rows int64, into string) e
 		}
 		dirs[i] = full
 	}
-	if into != "" { // it may be among the named homes
+	if into != "" { // into may also be among the named homes
 		last := len(dirs) - 1
 		dirs = append(slices.DeleteFunc(slices.Clone(dirs[:last]), func(dir string) bool { return dir == dirs[last] }),
 			dirs[last])
@@ -63,7 +63,8 @@ func mergeLedgers(s *console.Console, homes []string, rows int64, into string) e
 	for _, p := range m.Homes[:len(m.Homes)-1] {
 		loss, from = loss.Plus(p.Spent), append(from, p.Origin)
 	}
-	seen, err := ledger.ParseHead(last.Head) // its terms may change before it is open
+	// Opened compares this head, because the ledger's terms may change before it is open
+	seen, err := ledger.ParseHead(last.Head)
 	if err != nil {
 		return err
 	}

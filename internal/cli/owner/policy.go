@@ -8,7 +8,7 @@ import (
 	"dither/internal/cli/render"
 )
 
-// checkPolicy reports what is wrong with the policy file, and what else keeps questions from being asked.
+// checkPolicy prints the errors of the policy file, and any other reasons why questions cannot be asked.
 func checkPolicy(s *console.Console) error {
 	lines, err := curator.CheckPolicy(s.Home)
 	if err != nil {
@@ -20,12 +20,12 @@ func checkPolicy(s *console.Console) error {
 	return nil
 }
 
-// abandonFlag is the flag for changes that would lose unfinished trainings.
+// abandonFlag declares --abandon, which permits changes that would lose unfinished trainings.
 func abandonFlag(s *console.Console, into *bool) {
 	s.Flag(into, "abandon", "", "give up unfinished trainings that would be lost; their prices stay spent")
 }
 
-// Policy is `dither policy`.
+// Policy is the command `dither policy`.
 var Policy = console.Verb{
 	Name:  "policy",
 	Args:  "check | accept [--dry-run] [--abandon]",
@@ -33,7 +33,7 @@ var Policy = console.Verb{
 	Run:   runPolicy,
 }
 
-// runPolicy checks the policy file, or puts a changed one into force.
+// runPolicy checks the policy file, or puts a changed one in force.
 func runPolicy(s *console.Console, args []string) error {
 	var o curator.AcceptOptions
 	s.Flag(&o.Dry, "dry-run", "", "with accept: show what would change, and change nothing")

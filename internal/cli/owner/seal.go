@@ -8,7 +8,7 @@ import (
 	"dither/internal/cli/render"
 )
 
-// Seal is `dither seal`.
+// Seal is the command `dither seal`.
 var Seal = console.Verb{
 	Name:  "seal",
 	Args:  "[TABLE …] [--shared] [--copy SCHEMA] [--abandon] | --remove N|old TABLE …",
@@ -16,7 +16,7 @@ var Seal = console.Verb{
 	Run:   runSeal,
 }
 
-// runSeal seals the named tables, or all.
+// runSeal seals the named tables, or all tables.
 func runSeal(s *console.Console, args []string) error {
 	var o curator.SealOptions
 	remove := ""
@@ -53,7 +53,8 @@ func runSeal(s *console.Console, args []string) error {
 	})
 }
 
-// removeVersions removes the files of old versions of tables.
+// removeVersions removes files of old versions of tables. which is the number of a version or "old" for all old
+// versions.
 func removeVersions(s *console.Console, tables []string, which string) error {
 	number, err := strconv.Atoi(which)
 	var numbers []int

@@ -9,13 +9,13 @@ import (
 	"strings"
 )
 
-// JSONRat is the float next to a number as JSON.
+// JSONRat writes a rational as JSON: the nearest float.
 func JSONRat(r *big.Rat) string {
 	f, _ := r.Float64()
 	return JSONFloat(f)
 }
 
-// JSONFloat is a float as JSON: the shortest that reads back as it.
+// JSONFloat writes a float as JSON: the shortest number that parses to it.
 func JSONFloat(f float64) string {
 	text, err := json.Marshal(f)
 	if err != nil {
@@ -24,46 +24,50 @@ func JSONFloat(f float64) string {
 	return string(text)
 }
 
-// Above writes a number of at least 0 with six digits, rounded up.
+// Above writes a non-negative number with six significant digits, rounded up.
 func Above(x float64) string { return DigitsAbove(x, 6) }
 
-// DigitsAbove is Above with so many digits.
+// DigitsAbove writes a non-negative number with the given number of significant digits, rounded up.
 func DigitsAbove(x float64, digits int) string {
 	return RoundedTo(digits, x, func(written *big.Rat) bool { y, _ := written.Float64(); return y < x }, 1)
 }
 
-// Below writes a number of at least 0 with six digits, rounded down.
+// Below writes a non-negative number with six significant digits, rounded down.
 func Below(x float64) string {
 	return RoundedTo(6, x, func(written *big.Rat) bool { y, _ := written.Float64(); return y > x }, -1)
 }
 
-// Given writes an ε or a δ that was asked about with six digits, rounded up: what holds at it holds at what is written.
+// Given writes an ε or a δ from the user with six significant digits, rounded up. A privacy guarantee at the exact
+// number then also holds at the printed one.
 func Given(r *big.Rat) string {
 	x, _ := r.Float64()
 	return RoundedTo(6, x, func(written *big.Rat) bool { return written.Cmp(r) < 0 }, 1)
 }
 
-// RoundedTo writes a number with so many digits, the last moved in a direction if what is written is wrong without.
+// RoundedTo writes a number with the given number of significant digits. If the written number is wrong, it moves
+// the last digit by direction, which is 1 or −1.
 func RoundedTo(places int, x float64, wrong func(*big.Rat) bool, direction int) string {
 	if x == 0 || math.IsInf(x, 0) || math.IsNaN(x) {
 		return strings.Replace(strconv.FormatFloat(x, 'g', places, 64), "+Inf", "∞", 1)
 	}
 	text := strconv.FormatFloat(x, 'e', places-1, 64)
 	mantissa, exponent, _ := strings.Cut(text, "e")
-	digits, _ := strconv.Atoi(strings.Replace(mantissa, ".", "", 1)) // of FormatFloat's own making
+	digits, _ := strconv.Atoi(strings.Replace(mantissa, ".", "", 1)) // cannot fail: FormatFloat wrote the digits
 	power, _ := strconv.Atoi(exponent)
 	if y, ok := new(big.Rat).SetString(text); ok && wrong(y) {
 		digits += direction
-		if fewer := fmt.Sprint(digits); len(fewer) < places { // below a power of ten there is room for one digit more
+		// moving down from a power of ten leaves room for one more digit
+		if fewer := fmt.Sprint(digits); len(fewer) < places {
 			digits, power = 10*(digits-direction)+direction, power-1
 		}
 	}
-	// With six digits of which the last was moved, 1000000e−5 is 1e1, and 99999e−5 is itself.
+	// Parse the moved digits and format them again: with six digits, 1000000e−5 becomes 10, and 99999e−5 stays
+	// 0.99999.
 	y, _ := strconv.ParseFloat(fmt.Sprintf("%de%d", digits, power-places+1), 64)
 	return ShortPower(strconv.FormatFloat(y, 'g', places, 64))
 }
 
-// ShortPower writes a power of ten without the padding that Go gives it: 1e-06 is 1e-6, and 1e+06 is 1e6.
+// ShortPower writes an exponent without Go's padding: 1e-06 becomes 1e-6, and 1e+06 becomes 1e6.
 func ShortPower(text string) string {
 	mantissa, exponent, ok := strings.Cut(text, "e")
 	power, err := strconv.Atoi(exponent)

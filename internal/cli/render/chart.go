@@ -12,8 +12,9 @@ import (
 	"dither/internal/plot"
 )
 
-// ChartOf is an answer as a chart: a panel for each measure, a group for each value of the keys. Of several keys the one with
-// the fewest values tells series apart, if there are few enough; the others name the groups together.
+// ChartOf returns an answer as a chart, with a panel for each measure and a group for each value of the keys. With
+// several keys, the key with the fewest values distinguishes the series, if it has few enough values. The other
+// keys together name the groups.
 func ChartOf(r *curator.Release) plot.Chart {
 	c := plot.Chart{Title: r.SQL, Caption: caption(r)}
 	var keys, measures []int
@@ -49,7 +50,8 @@ func ChartOf(r *curator.Release) plot.Chart {
 	return c
 }
 
-// onAxis leaves out columns of dates and texts, which have no place on an axis of numbers, unless there are no others.
+// onAxis leaves out columns of dates and texts, which have no place on a numeric axis, unless there are no other
+// columns.
 func onAxis(c *plot.Chart, r *curator.Release, measures []int) []int {
 	numbers := slices.DeleteFunc(slices.Clone(measures), func(i int) bool {
 		return slices.ContainsFunc(r.Rows, func(row curator.Row) bool {
@@ -68,7 +70,8 @@ func caption(r *curator.Release) string {
 	return paid(r) + "; " + Percent(r.Confidence) + " intervals cover noise, not sampling"
 }
 
-// panelOf is one measure. A quotient, an average say, is a point: a bar from 0 would say nothing.
+// panelOf returns the panel of one measure. A quotient, such as an average, is drawn as a point, because a bar from
+// 0 would mean nothing.
 func panelOf(column curator.Column, rows []curator.Row, measure int, groups, series scale) plot.Panel {
 	p := plot.Panel{Name: column.Name, Points: column.Mechanism == curator.Ratio || column.Mechanism == curator.Derived}
 	for range max(1, len(series.names)) {
@@ -90,7 +93,7 @@ func panelOf(column curator.Column, rows []curator.Row, measure int, groups, ser
 	return p
 }
 
-// MarkOf is an estimate with its interval.
+// MarkOf returns an estimate with its interval as a mark.
 func MarkOf(e *curator.Estimate) plot.Mark {
 	m := plot.Mark{Value: math.NaN(), Low: math.Inf(-1), High: math.Inf(1), Text: withError(e)}
 	if e.Value != nil && e.Value.Text != nil {
@@ -108,16 +111,17 @@ func MarkOf(e *curator.Estimate) plot.Mark {
 	return m
 }
 
-// scale is a discrete axis: the combinations of some keys' values, in the order of their first rows.
+// scale is a discrete axis. Its positions are the combinations of values of some keys, in the order of their first
+// rows.
 type scale struct {
 	keys   []int
-	each   bool // each row has a place of its own, whatever its keys
+	each   bool // each row has a position of its own, even if keys repeat
 	names  []string
 	places map[string]int
 }
 
-// scales shares out the keys between groups and series. Keys that do not tell rows apart (one may be left out of SELECT)
-// make no series: then rows of one name stand side by side.
+// scales divides the keys between groups and series. Keys may fail to identify rows, because SELECT may omit some.
+// There are then no series, and rows with the same name are drawn side by side.
 func scales(r *curator.Release, keys []int) (groups, series scale) {
 	groups.keys = keys
 	all := scale{keys: keys}
@@ -140,7 +144,7 @@ func scales(r *curator.Release, keys []int) (groups, series scale) {
 	return groups, series
 }
 
-// read assigns positions to the rows' names, in the order of the rows.
+// read assigns a position to each combination of keys, in the order of the rows.
 func (a *scale) read(rows []curator.Row) {
 	a.places = map[string]int{}
 	for _, row := range rows {
@@ -152,7 +156,7 @@ func (a *scale) read(rows []curator.Row) {
 	}
 }
 
-// id tells rows apart as their names may not: NULL is not 'NULL'.
+// id returns a text that identifies a row's keys. Unlike the name, it distinguishes NULL from the text 'NULL'.
 func (a *scale) id(row curator.Row) string {
 	var b strings.Builder
 	for _, k := range a.keys {
@@ -177,7 +181,7 @@ func (a *scale) title(r *curator.Release) string {
 	return strings.Join(parts, " · ")
 }
 
-// orderly reports a key whose values have an order of their own: numbers, or dates.
+// orderly reports whether all values of a key are numbers or dates, which have a natural order.
 func orderly(rows []curator.Row, key int) bool {
 	for _, row := range rows {
 		switch k := row[key].Key.(type) {
@@ -193,7 +197,7 @@ func orderly(rows []curator.Row, key int) bool {
 	return len(rows) > 0
 }
 
-// compareKeys orders numbers, or dates, with NULL last.
+// compareKeys compares two numbers or two dates. NULL is last.
 func compareKeys(a, b any) int {
 	if a == nil || b == nil {
 		return cmp.Compare(rank(a), rank(b))

@@ -5,7 +5,8 @@ import (
 	"io"
 )
 
-// WriteCSV writes records as CSV. For a terminal it replaces the characters that a terminal obeys, because a key may come from a row.
+// WriteCSV writes records as CSV. For a terminal, it replaces control characters, because a key may come from a
+// row.
 func WriteCSV(w io.Writer, terminal bool, records [][]string) error {
 	if terminal {
 		shown := make([][]string, len(records))

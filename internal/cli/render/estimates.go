@@ -8,7 +8,8 @@ import (
 	"dither/curator"
 )
 
-// LossOrNone is the loss of a group; a loss with a δ bounds none for groups, and is nil.
+// LossOrNone writes the loss of a group of units. It is nil if a δ was spent, because then no loss of groups is
+// stated.
 func LossOrNone(l *curator.Loss) string {
 	if l == nil {
 		return "nothing that is told here (a δ was spent)"
@@ -16,7 +17,7 @@ func LossOrNone(l *curator.Loss) string {
 	return l.String()
 }
 
-// CSVKey is a key for CSV: empty where it is NULL.
+// CSVKey writes a key for CSV. NULL is the empty field.
 func CSVKey(key any) string {
 	if key == nil {
 		return ""
@@ -24,7 +25,7 @@ func CSVKey(key any) string {
 	return fmt.Sprint(key)
 }
 
-// CSVNumber is a number for CSV, in full: empty where it is not known.
+// CSVNumber writes a number for CSV, with all digits. An unknown number is the empty field.
 func CSVNumber(n *curator.Number) string {
 	if n == nil {
 		return ""
@@ -32,7 +33,7 @@ func CSVNumber(n *curator.Number) string {
 	return n.String()
 }
 
-// cellKey is a key's value, or the sign of a row that is summed over it.
+// cellKey writes the key of a cell, or Σ for a row that is a total over this key.
 func cellKey(c curator.Cell) string {
 	if c.Summed {
 		return "Σ"
@@ -40,7 +41,7 @@ func cellKey(c curator.Cell) string {
 	return KeyText(c.Key)
 }
 
-// KeyText is a key for a person to read.
+// KeyText writes a key for the user.
 func KeyText(key any) string {
 	if key == nil {
 		return "NULL"
@@ -48,7 +49,8 @@ func KeyText(key any) string {
 	return Printable(fmt.Sprint(key))
 }
 
-// withError writes 57.2 ± 1.3, or 57.2 [56.0, 60.1] where the interval is lopsided, or ? [0, 77] where there is no value.
+// withError writes an estimate with its interval: 57.2 ± 1.3, or 57.2 [56.0, 60.1] for an asymmetric interval, or ?
+// [0, 77] without a value.
 func withError(e *curator.Estimate) string {
 	if e.Value == nil {
 		return "? " + interval(e, 4)
@@ -61,14 +63,14 @@ func withError(e *curator.Estimate) string {
 	}
 	below, above := e.Value.Real-e.Low.Real, e.High.Real-e.Value.Real
 	half := math.Max(below, above)
-	if half < 1e-12*math.Max(1, math.Abs(e.Value.Real)) { // the rounding of what is computed
+	if half < 1e-12*math.Max(1, math.Abs(e.Value.Real)) { // a difference of rounding, not an interval
 		return e.Value.String()
 	}
 	if e.Value.Text != nil {
 		return e.Value.String() + " " + interval(e, 0)
 	}
 	places := Decimals(half)
-	if e.Value.Whole != nil && e.Low.Whole != nil && e.High.Whole != nil { // a whole number, with whole noise
+	if e.Value.Whole != nil && e.Low.Whole != nil && e.High.Whole != nil { // an integer with integer noise
 		places = 0
 	}
 	if math.Abs(above-below) > 0.1*half {
@@ -87,7 +89,7 @@ func interval(e *curator.Estimate, places int) string {
 	return "[" + end(e.Low, "−∞") + ", " + end(e.High, "∞") + "]"
 }
 
-// Round writes a number with so many places. Whole numbers and texts are written in full.
+// Round writes a number with the given number of decimal places. Integers and texts are written in full.
 func Round(n *curator.Number, places int) string {
 	if n.Whole != nil || n.Text != nil {
 		return n.String()

@@ -10,7 +10,7 @@ import (
 	"dither/privacy"
 )
 
-// ExplanationText is an explanation for a person to read.
+// ExplanationText writes an explanation as text for the user.
 func ExplanationText(e *curator.Explanation) string {
 	var b strings.Builder
 	switch {
@@ -64,7 +64,7 @@ func ExplanationText(e *curator.Explanation) string {
 	}
 	b.WriteString(workText(e))
 	sensitivity := fmt.Sprintf(", sensitivity L1 %s, L2 %s", Compact(e.Sensitivity), Compact(e.L2))
-	if e.Sensitivity == 0 { // of quantiles and modes alone, which add nothing up
+	if e.Sensitivity == 0 { // quantiles and modes alone have no sums, and so no sensitivity
 		sensitivity = ""
 	}
 	if g := e.Selection; g != nil {
@@ -113,7 +113,7 @@ func ExplanationText(e *curator.Explanation) string {
 	return b.String()
 }
 
-// workText says what the rows of one unit can make the question take.
+// workText states the largest amount of work that one unit's rows can cause.
 func workText(e *curator.Explanation) string {
 	if e.Work.Unbounded {
 		return "work       not bounded: all rows that one unit has are read, however many they are\n"
@@ -157,8 +157,8 @@ func optional(x *float64) string {
 	return Compact(*x)
 }
 
-// roughly says what an average's forecast leaves out: the further the average lies from the middle of its bounds, and the
-// noisier the count, the wider its interval is.
+// roughly qualifies the predicted error of an average. The interval is wider if the average lies far from the
+// middle of its bounds, or if the count is noisy.
 const roughly = "near the middle of the bounds, to first order"
 
 func forecast(c curator.Column) string {

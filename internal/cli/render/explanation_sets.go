@@ -7,7 +7,7 @@ import (
 	"dither/curator"
 )
 
-// groupingsText tells of each grouping set its share of the price, its noise, and the error of its rows.
+// groupingsText lists, for each grouping set, its share of the price, its noise and the error of its rows.
 func groupingsText(e *curator.Explanation) string {
 	if len(e.Groupings) == 0 {
 		return ""
@@ -24,7 +24,7 @@ func groupingsText(e *curator.Explanation) string {
 	return out
 }
 
-// groupingsMarkdown is groupingsText in Markdown.
+// groupingsMarkdown is [groupingsText] in Markdown.
 func groupingsMarkdown(e *curator.Explanation) string {
 	if len(e.Groupings) == 0 {
 		return ""
@@ -36,7 +36,8 @@ func groupingsMarkdown(e *curator.Explanation) string {
 	return out
 }
 
-// groupingTables are the noisy vectors of each grouping set, and the errors of its rows once they are fitted.
+// groupingTables returns two tables: the noisy vectors of each grouping set, and the errors of its rows after all
+// sets are fitted together.
 func groupingTables(e *curator.Explanation) [2][][]string {
 	vectors := [][]string{{"rows by", "rows", "noisy vector", "share", "sensitivity", "noise scale"}}
 	fitted := [][]string{{"rows by", "column", "expected error once fitted, " + Percent(e.Confidence)}}
@@ -79,7 +80,7 @@ func groupedBy(g curator.Grouping) string {
 	return strings.Join(g.Keys, ", ")
 }
 
-// reuseErrors tells the error of what earlier releases give.
+// reuseErrors states the errors of an answer from earlier releases.
 func reuseErrors(r *curator.Reuse) string {
 	out := ""
 	for _, x := range r.Expected {
@@ -94,7 +95,7 @@ func reuseErrors(r *curator.Reuse) string {
 	return out
 }
 
-// paid says what an answer cost.
+// paid states what an answer cost.
 func paid(r *curator.Release) string {
 	switch {
 	case r.From != nil:

@@ -1,5 +1,5 @@
-// Package render writes what people and programs read: numbers, tables, Markdown, CSV, charts, and with these a release
-// and its explanation. It reads no files and asks nothing.
+// Package render formats results for people and programs: numbers, tables, Markdown, CSV and charts, and with these
+// a release and its explanation. It does not read files or ask questions.
 package render
 
 import (
@@ -7,13 +7,13 @@ import (
 	"unicode/utf8"
 )
 
-// Grid lays text out in columns.
+// Grid is a table of text in aligned columns.
 type Grid struct {
 	Rows  [][]string
-	Right []bool // which columns are aligned to the right
+	Right []bool // columns that are aligned to the right
 }
 
-// Add adds a row; whatever a cell holds, it cannot steer the terminal.
+// Add adds a row. It replaces control characters in the cells.
 func (g *Grid) Add(cells ...string) {
 	row := make([]string, len(cells))
 	for i, c := range cells {
@@ -22,7 +22,7 @@ func (g *Grid) Add(cells ...string) {
 	g.Rows = append(g.Rows, row)
 }
 
-// Widths are the widths of the columns, in characters.
+// Widths returns the width of each column, in characters.
 func (g *Grid) Widths() []int {
 	var w []int
 	for _, row := range g.Rows {
@@ -36,7 +36,7 @@ func (g *Grid) Widths() []int {
 	return w
 }
 
-// Text is the grid as lines, with a separator between columns.
+// Text returns the grid as lines, with a separator between the columns.
 func (g *Grid) Text(separator string) string {
 	w := g.Widths()
 	var b strings.Builder
@@ -55,7 +55,8 @@ func (g *Grid) Text(separator string) string {
 	return b.String()
 }
 
-// Ruled writes the grid with lines between its columns, and a rule in place of its second line, under the header.
+// Ruled returns the grid with lines between its columns. Its second row must be empty, and becomes a rule below the
+// header.
 func (g *Grid) Ruled() string {
 	lines := strings.SplitAfter(g.Text(" │"), "\n")
 	var rule []string

@@ -5,8 +5,9 @@ import (
 	"unicode"
 )
 
-// MarkdownText writes a text of one line so that Markdown shows it as it is: it opens no tag, code, link or emphasis, and
-// ends no cell. A backslash is an entity, since renderers differ on what it does before a pipe.
+// MarkdownText escapes a line of text so that Markdown shows it unchanged. The result contains no tag, code, link,
+// emphasis or end of a table cell. A backslash becomes an entity, because renderers differ on a backslash before a
+// pipe.
 func MarkdownText(s string) string {
 	r := []rune(Printable(strings.Trim(s, " \r\n")))
 	var b strings.Builder
@@ -20,7 +21,7 @@ func MarkdownText(s string) string {
 			b.WriteString("&lt;")
 		case '>':
 			b.WriteString("&gt;")
-		case '_': // within a word it is only itself
+		case '_': // needs no escape within a word
 			if i == 0 || i == len(r)-1 || !wordly(r[i-1]) || !wordly(r[i+1]) {
 				b.WriteByte('\\')
 			}
@@ -37,8 +38,8 @@ func MarkdownText(s string) string {
 
 func wordly(r rune) bool { return unicode.IsLetter(r) || unicode.IsDigit(r) }
 
-// MarkdownTable is a GitHub table; right says which columns are aligned to the right. Cells are escaped, and rows that are
-// short are filled up.
+// MarkdownTable returns a GitHub table. right marks the columns that are aligned to the right. Cells are escaped,
+// and short rows are padded.
 func MarkdownTable(header []string, right []bool, rows [][]string) string {
 	var b strings.Builder
 	line := func(cells []string) {
@@ -66,7 +67,7 @@ func MarkdownTable(header []string, right []bool, rows [][]string) string {
 	return b.String()
 }
 
-// MarkdownList makes an item of each line of a text that is laid out in columns.
+// MarkdownList turns each line of a text into a list item.
 func MarkdownList(text string) string {
 	var b strings.Builder
 	for l := range strings.Lines(text) {
@@ -77,7 +78,7 @@ func MarkdownList(text string) string {
 	return b.String()
 }
 
-// MarkdownParagraphs is a text of paragraphs, whose lines are broken anyhow, in Markdown.
+// MarkdownParagraphs returns a text of paragraphs as Markdown. Its line breaks may be anywhere.
 func MarkdownParagraphs(text string) string {
 	parts := strings.Split(text, "\n\n")
 	for i, p := range parts {

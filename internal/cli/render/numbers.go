@@ -9,7 +9,7 @@ import (
 	"dither/internal/exact"
 )
 
-// Plural is a number of things: 1 row, 2 rows.
+// Plural writes a number of things: 1 row, 2 rows.
 func Plural(n int, what string) string {
 	if n == 1 {
 		return "1 " + what
@@ -17,10 +17,10 @@ func Plural(n int, what string) string {
 	return fmt.Sprintf("%d %ss", n, what)
 }
 
-// Thousands writes an integer with its digits in groups.
+// Thousands writes an integer with commas between groups of three digits.
 func Thousands(n int) string { return Grouped(strconv.Itoa(n)) }
 
-// Grouped puts commas between groups of three digits.
+// Grouped inserts commas between groups of three digits.
 func Grouped(digits string) string {
 	for i := len(digits) - 3; i > 0; i -= 3 {
 		digits = digits[:i] + "," + digits[i:]
@@ -28,7 +28,7 @@ func Grouped(digits string) string {
 	return digits
 }
 
-// ShortInt writes a power of ten as people do, from 1e9 on.
+// ShortInt writes an integer. Powers of ten from 1e9 on are written as such.
 func ShortInt(n int64) string {
 	text := strconv.FormatInt(n, 10)
 	if len(text) > 9 && strings.TrimRight(text, "0") == "1" {
@@ -46,23 +46,23 @@ func Percent(confidence string) string {
 	return strconv.FormatFloat(100*x, 'g', 12, 64) + " %"
 }
 
-// Decimals gives the places that show a half-width with two significant digits.
+// Decimals returns the number of decimal places that show a half-width with two significant digits, at most 12.
 func Decimals(half float64) int {
 	return min(max(1-int(math.Floor(math.Log10(half))), 0), 12)
 }
 
-// Fixed writes a number with so many places. What rounds to zero has no sign.
+// Fixed writes a number with the given number of decimal places. A number that rounds to zero has no sign.
 func Fixed(x float64, places int) string { return exact.FormatFloat(x, 'f', places) }
 
-// Compact writes a number with four significant digits, or as many as stand before the point.
+// Compact writes a number with four significant digits, or with all digits before the decimal point.
 func Compact(x float64) string {
 	if magnitude := math.Abs(x); magnitude >= 1000 && magnitude < 1e9 || x == math.Trunc(x) && magnitude < 1e9 {
 		return Fixed(math.Round(x), -1)
 	}
-	return strconv.FormatFloat(x, 'g', 4, 64) // of no zero
+	return strconv.FormatFloat(x, 'g', 4, 64) // x is not 0 here
 }
 
-// CSVFloat is a float for CSV, in full: empty where it is not known.
+// CSVFloat writes a float for CSV, with all digits. An unknown number is the empty field.
 func CSVFloat(x *float64) string {
 	if x == nil {
 		return ""
@@ -70,7 +70,7 @@ func CSVFloat(x *float64) string {
 	return exact.FormatFloat(*x, 'g', -1)
 }
 
-// TwoDigits is a number to two digits, written out where it is not very large or small.
+// TwoDigits writes a number with two significant digits, without an exponent unless it is very large or small.
 func TwoDigits(x float64) string {
 	text := strconv.FormatFloat(x, 'g', 2, 64)
 	if y, err := strconv.ParseFloat(text, 64); err == nil && math.Abs(y) >= 10 && math.Abs(y) < 1e9 {

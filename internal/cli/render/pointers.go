@@ -4,7 +4,7 @@ import (
 	"math"
 )
 
-// TextOrNull is a text, or nil if there is none.
+// TextOrNull returns a pointer to a text, or nil if the text is empty.
 func TextOrNull(text string) *string {
 	if text == "" {
 		return nil
@@ -12,7 +12,7 @@ func TextOrNull(text string) *string {
 	return &text
 }
 
-// NumberOrNull is a pointer to a number, or nil if it is not finite.
+// NumberOrNull returns a pointer to a number, or nil if it is not finite.
 func NumberOrNull(x float64) *float64 {
 	if math.IsNaN(x) || math.IsInf(x, 0) {
 		return nil

@@ -5,14 +5,14 @@ import (
 	"strings"
 )
 
-// steers reports a character that could steer a terminal, or the order in which it writes.
+// steers reports whether a character could control a terminal or the direction of writing.
 func steers(r rune) bool {
 	return r < ' ' || r >= 0x7f && r < 0xa0 || r == 0x61c || r >= 0x200e && r <= 0x200f || r >= 0x2028 && r <= 0x202e ||
 		r >= 0x2066 && r <= 0x2069
 }
 
-// PrintableJSON writes such characters as escapes, which mean the same. (In JSON they can stand in strings only; the
-// newlines between lines stay.) A zero has no sign.
+// PrintableJSON replaces such characters by equivalent JSON escapes. They can only occur in strings; newlines
+// between lines stay. It also removes the sign of −0.
 func PrintableJSON(text []byte) string {
 	var b strings.Builder
 	quoted, escaped := false, false
@@ -30,7 +30,8 @@ func PrintableJSON(text []byte) string {
 	return b.String()
 }
 
-// minusZero reports that the number -0, as encoding/json writes it, begins at i; what may be there else is a number below 0, or an exponent.
+// minusZero reports whether the minus sign at index i begins the number -0, as encoding/json writes it. Otherwise
+// the sign belongs to a negative number or an exponent.
 func minusZero(text []byte, i int) bool {
 	if i > 0 && (text[i-1] == 'e' || text[i-1] == 'E') || i+1 >= len(text) || text[i+1] != '0' {
 		return false
@@ -38,7 +39,7 @@ func minusZero(text []byte, i int) bool {
 	return i+2 == len(text) || strings.IndexByte(",]} \t\r\n", text[i+2]) >= 0
 }
 
-// Printable replaces control characters, so that a text cannot steer the terminal.
+// Printable replaces control characters, so that a text cannot control the terminal.
 func Printable(s string) string {
 	return strings.Map(func(r rune) rune {
 		if steers(r) {
@@ -48,7 +49,7 @@ func Printable(s string) string {
 	}, s)
 }
 
-// PrintableLines is printable for a text of several lines.
+// PrintableLines replaces control characters except newlines.
 func PrintableLines(s string) string {
 	lines := strings.Split(s, "\n")
 	for i, l := range lines {

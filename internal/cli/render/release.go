@@ -6,7 +6,7 @@ import (
 	"dither/curator"
 )
 
-// ReleaseTable is an answer for a person to read: each number with its error bar.
+// ReleaseTable returns an answer as a table for the user. Each number has its error bar.
 func ReleaseTable(r *curator.Release) string {
 	var g Grid
 	header := make([]string, len(r.Columns))
@@ -15,7 +15,7 @@ func ReleaseTable(r *curator.Release) string {
 		g.Right = append(g.Right, c.Kind == curator.Measure)
 	}
 	g.Add(header...)
-	g.Add() // the rule goes here
+	g.Add() // Ruled replaces this row by a rule
 	for _, row := range r.Rows {
 		cells := make([]string, len(row))
 		for i, c := range row {

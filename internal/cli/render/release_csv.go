@@ -6,7 +6,7 @@ import (
 	"dither/curator"
 )
 
-// ReleaseRecords returns an answer as the records of a CSV file, the header first. Each measure has four columns: its
+// ReleaseRecords returns an answer as the records of a CSV file, with a header. Each measure has four columns: its
 // value, NAME_stddev, NAME_low and NAME_high.
 func ReleaseRecords(r *curator.Release) [][]string {
 	out := [][]string{csvHeader(r)}
@@ -29,7 +29,7 @@ func ReleaseRecords(r *curator.Release) [][]string {
 	return out
 }
 
-// csvHeader names the columns, keeping names unique.
+// csvHeader returns the names of the CSV columns. It keeps names unique.
 func csvHeader(r *curator.Release) []string {
 	var header []string
 	taken := map[string]bool{}

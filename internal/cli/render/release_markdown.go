@@ -6,7 +6,7 @@ import (
 	"dither/curator"
 )
 
-// ReleaseMarkdown is releaseTable in Markdown.
+// ReleaseMarkdown returns the table of [ReleaseTable] in Markdown.
 func ReleaseMarkdown(r *curator.Release) string {
 	header, right := make([]string, len(r.Columns)), make([]bool, len(r.Columns))
 	for i, c := range r.Columns {
@@ -25,7 +25,8 @@ func ReleaseMarkdown(r *curator.Release) string {
 	return MarkdownTable(header, right, rows) + "\n" + MarkdownText(footer(r)) + "\n"
 }
 
-// ExplanationMarkdown is explanationText in Markdown: its first lines as they are, and the columns as a table.
+// ExplanationMarkdown returns the explanation of [ExplanationText] in Markdown: its first lines as a list, and the
+// columns as a table.
 func ExplanationMarkdown(e *curator.Explanation) string {
 	head, _, _ := strings.Cut(ExplanationText(e), "\n\n")
 	var rows [][]string

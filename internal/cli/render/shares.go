@@ -8,13 +8,13 @@ import (
 	"dither/curator"
 )
 
-// lossShare is a part of the price.
+// lossShare writes a share of the price.
 func lossShare(l curator.Loss) string {
 	text, _, _ := strings.Cut(l.String(), " (")
 	return text
 }
 
-// columnShare is a column's part of the price; – if the column is not a single measure.
+// columnShare writes a column's share of the price, or – if the column is not a single measure.
 func columnShare(c curator.Column) string {
 	if c.Scale == nil && c.RankError == nil && c.Shortfall == nil {
 		return "–"
@@ -24,7 +24,7 @@ func columnShare(c curator.Column) string {
 
 func boundsText(b *curator.Bounds) string { return Compact(b.Low) + " … " + Compact(b.High) }
 
-// foundBounds says which bounds were found.
+// foundBounds states the bounds that the question found.
 func foundBounds(r *curator.Release) string {
 	var b strings.Builder
 	if r.RowsBound != nil {
@@ -38,7 +38,7 @@ func foundBounds(r *curator.Release) string {
 	return b.String()
 }
 
-// shortfalls say of each mode, which has no interval, how far from the most frequent value it may be.
+// shortfalls states, for each mode, how far from the most frequent value it may be. A mode has no interval.
 func shortfalls(r *curator.Release) string {
 	var b strings.Builder
 	for _, c := range r.Columns {
@@ -62,7 +62,7 @@ func shortfalls(r *curator.Release) string {
 	return b.String()
 }
 
-// foundRows says which bound on rows was found.
+// foundRows states the bound on rows that the question found.
 func foundRows(b *curator.RowsBound) string {
 	rows := Plural(int(b.Rows), "row") + " count"
 	if b.Rows == 1 {
@@ -71,7 +71,7 @@ func foundRows(b *curator.RowsBound) string {
 	return fmt.Sprintf("of one %s at most %s, as was found; the policy's bound is %d\n", Printable(b.Unit), rows, b.Most)
 }
 
-// rowsToFind says how a bound on rows is found.
+// rowsToFind states how the question will find a bound on rows.
 func rowsToFind(b *curator.RowsBound) string {
 	return fmt.Sprintf(
 		"rows       how many of one %s count is found first, for %s: the %s quantile, within %s units; at most %d\n",

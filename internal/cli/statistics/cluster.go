@@ -14,7 +14,7 @@ import (
 	"dither/stats/cluster"
 )
 
-// clusterFlags are the flags of cluster.
+// clusterFlags are the flags of `dither cluster`.
 type clusterFlags struct {
 	cluster.Request
 	columns, many string
@@ -47,7 +47,7 @@ func (f *clusterFlags) declare(s *console.Console) {
 	s.Flag(&f.picture.File, "plot", "FILE", "draw the clusters as FILE.svg or FILE.png")
 }
 
-// Cluster is `dither cluster`.
+// Cluster is the command `dither cluster`.
 var Cluster = console.Verb{
 	Name:  "cluster",
 	Args:  "--table T --column X,Y -k K",
@@ -92,7 +92,8 @@ func runCluster(s *console.Console, args []string) error {
 	})
 }
 
-// clusterCount reads how many clusters there are to be: a number, or from which to which.
+// clusterCount parses the number of clusters: a number, a range such as 2..8, or auto. least is 0 unless the number
+// is to be chosen.
 func clusterCount(text string) (least, k int, err error) {
 	if text == "auto" {
 		return 2, 8, nil
@@ -160,7 +161,7 @@ func showClusters(s *console.Console, c *cluster.Result) error {
 	return nil
 }
 
-// clusterGrid says how fine a grid is.
+// clusterGrid writes the size of a grid.
 func clusterGrid(buckets []int) string {
 	var parts []string
 	for _, b := range buckets {
@@ -169,7 +170,7 @@ func clusterGrid(buckets []int) string {
 	return strings.Join(parts, " × ") + " cells"
 }
 
-// clusterReleases names releases, as r3 … r8.
+// clusterReleases writes the names of releases, such as r3 … r8.
 func clusterReleases(ids []string) string {
 	switch len(ids) {
 	case 0:
@@ -182,7 +183,7 @@ func clusterReleases(ids []string) string {
 	return ids[0] + " … " + ids[len(ids)-1]
 }
 
-// clusterNumber writes a number with its interval, with two digits of the interval's half-width.
+// clusterNumber writes a number with its interval, rounded to two significant digits of the interval's half-width.
 func clusterNumber(n cluster.Number) string {
 	half := (n.High - n.Low) / 2
 	if !(half > 1e-12*math.Max(1, math.Abs(n.Value))) {

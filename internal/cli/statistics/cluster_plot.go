@@ -11,8 +11,8 @@ import (
 	"dither/stats/cluster"
 )
 
-// drawClusters writes a picture: of two columns the plane, with the centres of each iteration where there are some;
-// else each column's centres with their intervals.
+// drawClusters writes a picture of clusters. For two columns, it shows the plane, with the centres of each
+// iteration if there are any. Otherwise it shows the centres of each column with their intervals.
 func drawClusters(p *console.Picture, c *cluster.Result) error {
 	if p.File == "" {
 		return nil

@@ -11,10 +11,10 @@ import (
 	"dither/stats/estimate"
 )
 
-// estimateKinds are what may be estimated.
+// estimateKinds lists the statistics that can be estimated.
 var estimateKinds = []string{"mean", "variance", "quantile", "covariance"}
 
-// estimateFlags are the flags of estimate.
+// estimateFlags are the flags of `dither estimate`.
 type estimateFlags struct {
 	estimate.Sample
 	columns, by, deviations, ranks string
@@ -45,7 +45,7 @@ func (o *estimateFlags) declare(s *console.Console) {
 	s.Flag(&o.picture.File, "plot", "FILE", "draw the estimates as FILE.svg or FILE.png")
 }
 
-// Estimate is `dither estimate`.
+// Estimate is the command `dither estimate`.
 var Estimate = console.Verb{
 	Name:  "estimate",
 	Args:  "mean | variance | quantile | covariance --table T --column X[,Y…]",
@@ -102,7 +102,7 @@ func (o *estimateFlags) planner(kind string) (estimatePlanner, error) {
 	}, nil
 }
 
-// commaList are the parts of a list with commas, but for those between brackets or quotes.
+// commaList splits a list at its commas, except commas within brackets or quotes.
 func commaList(text string) (out []string) {
 	depth, quote, from := 0, rune(0), 0
 	if strings.TrimSpace(text) == "" {

@@ -13,7 +13,7 @@ import (
 	"dither/stats/estimate"
 )
 
-// showEstimates prints estimates in the format that was asked for.
+// showEstimates prints estimates in the chosen format.
 func showEstimates(s *console.Console, e *estimate.Result) error {
 	switch s.Format {
 	case "json":
@@ -44,7 +44,7 @@ func estimateAligned(e *estimate.Result) []bool {
 	return right
 }
 
-// estimateRows are a table as statisticians know it: estimate, standard error, and the ends of the interval.
+// estimateRows returns the usual statistical table: estimate, standard error, and the ends of the interval.
 func estimateRows(e *estimate.Result) (header []string, rows [][]string) {
 	header = append(header, e.Keys...)
 	header = append(header, "", "estimate", "std. error", "low", "high")
@@ -74,13 +74,13 @@ func estimateRows(e *estimate.Result) (header []string, rows [][]string) {
 	return header, rows
 }
 
-// noInterval holds of methods that have none.
+// noInterval reports whether the method has no intervals.
 func noInterval(e *estimate.Result) bool {
 	return e.Method == estimate.MethodRecursive || e.Method == estimate.MethodJoint || e.Method == estimate.MethodSmooth
 }
 
-// estimatePlaces are as many decimals as show the interval's width with three digits, or six digits of a value without
-// one.
+// estimatePlaces returns the number of decimal places that show three significant digits of the interval's
+// half-width. Without an interval, they show about six digits of the value.
 func estimatePlaces(v estimate.Value) int {
 	var width float64
 	switch {
@@ -94,7 +94,7 @@ func estimatePlaces(v estimate.Value) int {
 	return render.Decimals(width) + 1
 }
 
-// estimatesFooter says what was paid, and what the intervals are about.
+// estimatesFooter states what was paid, and what the intervals cover.
 func estimatesFooter(e *estimate.Result) string {
 	var b strings.Builder
 	about := "noise, not sampling"
@@ -138,7 +138,7 @@ func estimatesCSV(s *console.Console, e *estimate.Result) error {
 	return s.CSV(records)
 }
 
-// showEstimatePlan prints what an estimate would ask, and pay.
+// showEstimatePlan prints the questions of an estimate and their price.
 func showEstimatePlan(s *console.Console, p *estimate.Plan) error {
 	switch s.Format {
 	case "json":
@@ -179,8 +179,8 @@ func estimatePlanText(p *estimate.Plan) string {
 	return b.String()
 }
 
-// estimatesChart draws the estimates as points with their intervals: a panel for each, or for each kind of a
-// covariance's; a place for each group.
+// estimatesChart draws the estimates as points with their intervals. It has a panel for each statistic or, for a
+// covariance, for each kind of statistic. Each group has a position on the horizontal axis.
 func estimatesChart(e *estimate.Result, table string) plot.Chart {
 	c := plot.Chart{Title: e.Kind + " of " + table, Key: strings.Join(e.Keys, " · ")}
 	c.Caption, _, _ = strings.Cut(estimatesFooter(e), "\n")
@@ -199,7 +199,7 @@ func estimatesChart(e *estimate.Result, table string) plot.Chart {
 			}
 			return v.Name, strings.Join(keys, " · ")
 		}
-		if e.Kind == "mean" || e.Kind == "variance" { // of columns in units of their own
+		if e.Kind == "mean" || e.Kind == "variance" { // their columns have different units
 			return v.Name, table
 		}
 		kind, of, _ := strings.Cut(strings.TrimSuffix(v.Name, ")"), "(")

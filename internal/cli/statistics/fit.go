@@ -1,5 +1,5 @@
-// Package statistics holds the verbs of a statistician: fit, estimate, cluster and test. What they compute is
-// post-processing of releases (packages stats and hypothesis); here are their flags, and how results are shown.
+// Package statistics implements the statistical commands: fit, estimate, cluster and test. Packages stats and
+// hypothesis compute the results from releases. This package has the flags, and prints the results.
 package statistics
 
 import (
@@ -16,7 +16,8 @@ import (
 	"dither/stats/regression"
 )
 
-// fitModel is a model that `dither fit` fits: run declares its further flags, parses the arguments, and fits.
+// fitModel is a kind of model that `dither fit` fits. run declares the model's own flags, parses the arguments, and
+// fits the model.
 type fitModel struct {
 	name string
 	run  func(*console.Console, *fitOptions, []string) error
@@ -31,12 +32,12 @@ func fitModels() []fitModel {
 	}
 }
 
-// fitOptions are the flags that all models have.
+// fitOptions are the flags that all models share.
 type fitOptions struct {
 	curator.Request
 	Confidence                    string
 	table, formula, where, method string
-	from                          string // the release that it is computed from, for models that can be
+	from                          string // release from which the fit is computed; only for linear models
 	explain                       bool
 	picture                       console.Picture
 }
@@ -60,7 +61,7 @@ func (o *fitOptions) declare(s *console.Console) {
 	s.Flag(&o.picture.File, "plot", "FILE", "draw the coefficients with their intervals as FILE.svg or FILE.png")
 }
 
-// Fit is `dither fit`.
+// Fit is the command `dither fit`.
 var Fit = console.Verb{
 	Name:  "fit",
 	Args:  "linear | logistic | poisson | network --table T --formula 'y ~ x1 + x2 + g + x1:x2' [--where CONDITION]",
@@ -91,7 +92,8 @@ func runFit(s *console.Console, args []string) error {
 	return console.Usage("fit is followed by %s", strings.Join(names, ", "))
 }
 
-// parsed reads a model's flags, and checks those that all have; helped says that help was asked for.
+// parsed parses a model's flags, and checks those that all models share. helped reports whether it printed help
+// instead.
 func (o *fitOptions) parsed(s *console.Console, args []string) (helped bool, err error) {
 	rest, helped, err := s.Parse(args)
 	switch {
@@ -107,8 +109,8 @@ func (o *fitOptions) parsed(s *console.Console, args []string) (helped bool, err
 	return false, o.picture.Check(s)
 }
 
-// fitting explains a fit, or fits and draws it. A fit whose picture or calibration cannot be had is told all the same:
-// it is paid.
+// fitting explains a fit if o.explain is set, and otherwise fits the model and shows it. show must print the fit
+// even if its picture or its calibration failed, because the fit is paid.
 func fitting[E, F any](
 	s *console.Console, o *fitOptions, explain func(*curator.Session) (E, error), tell func(E) error,
 	fit func(*curator.Session) (F, error), show func(F) error,
@@ -129,7 +131,7 @@ func fitting[E, F any](
 	})
 }
 
-// fixed writes a number with that many places, or none if it is not known.
+// fixed writes a number with the given number of decimal places, or the text none if the number is nil.
 func fixed(x *float64, places int, none string) string {
 	if x == nil {
 		return none
@@ -137,12 +139,12 @@ func fixed(x *float64, places int, none string) string {
 	return render.Fixed(*x, places)
 }
 
-// fixedInterval writes an interval. An end that it does not have is infinite.
+// fixedInterval writes an interval. A nil end is infinite.
 func fixedInterval(low, high *float64, places int) string {
 	return "[" + fixed(low, places, "−∞") + ", " + fixed(high, places, "∞") + "]"
 }
 
-// closing is what a paid result ends with: its warnings, its price, and its releases.
+// closing writes the end of a paid result: its warnings, its price, and its releases.
 func closing(b *strings.Builder, warnings []string, p regression.Paid, releases ...string) {
 	for _, w := range warnings {
 		fmt.Fprintf(b, "warning: %s\n", w)
@@ -150,7 +152,7 @@ func closing(b *strings.Builder, warnings []string, p regression.Paid, releases 
 	fmt.Fprintf(b, "%s, remaining %s (%s)\n", pricePaid(p.Price, p.Replayed), p.Remaining, strings.Join(releases, ", "))
 }
 
-// affordability is what the explanation of a price ends with.
+// affordability writes the end of an explanation: the price, and whether the remaining budget covers it.
 func affordability(b *strings.Builder, q regression.Quoted, replayed bool) {
 	switch {
 	case replayed:
@@ -163,15 +165,15 @@ func affordability(b *strings.Builder, q regression.Quoted, replayed bool) {
 	}
 }
 
-// coefficient is one of a model's, for a picture. What is nil is not known.
+// coefficient is a model's coefficient in a picture. A nil number is unknown.
 type coefficient struct {
 	name                string
-	width               float64 // of its predictor's bounds
+	width               float64 // width of the predictor's bounds
 	estimate, low, high *float64
 }
 
-// coefficientsChart draws what changes from one end of each predictor's bounds to the other, so that predictors of all
-// units can be compared; without the intercept.
+// coefficientsChart draws the change of the prediction from one end of each predictor's bounds to the other, which
+// makes predictors with different units comparable. It leaves out the intercept.
 func coefficientsChart(title, caption, panel string, all []coefficient) plot.Chart {
 	c := plot.Chart{Title: title, Caption: caption}
 	p := plot.Panel{Name: panel, Points: true, Zero: true, Marks: [][]plot.Mark{nil}}
@@ -197,9 +199,9 @@ func coefficientsChart(title, caption, panel string, all []coefficient) plot.Cha
 	return c
 }
 
-// fitHelp is for where no model is named.
+// fitHelp returns the additional help if no model is named.
 func fitHelp(s *console.Console) string {
-	if s.Flags.Lookup("rows") != nil { // a model's own
+	if s.Flags.Lookup("rows") != nil { // a flag of a model, so a model is named
 		return ""
 	}
 	return "\nThese flags are every model's: `dither help fit linear`, logistic, poisson or network lists all that " +

@@ -15,14 +15,14 @@ import (
 	"dither/stats/regression"
 )
 
-// calibrationFlags are those of a calibration, which is a measurement of its own beside a fit.
+// calibrationFlags are the flags of a calibration, which is a separate measurement after a fit.
 type calibrationFlags struct {
 	regression.Calibration
 	asked   bool
 	picture console.Picture
 }
 
-// flagsOfCalibration declares them. Any of them asks for one.
+// flagsOfCalibration declares the flags of a calibration. Each of them requests a calibration.
 func flagsOfCalibration(s *console.Console) *calibrationFlags {
 	f := &calibrationFlags{}
 	s.Flag(&f.asked, "calibration", "",
@@ -37,7 +37,7 @@ func flagsOfCalibration(s *console.Console) *calibrationFlags {
 	return f
 }
 
-// check finishes the flags, before anything is paid.
+// check validates the flags, before anything is paid.
 func (f *calibrationFlags) check(s *console.Console, o *fitOptions) error {
 	f.asked = f.asked || f.Epsilon != "" || f.Where != "" || f.Bins != 0 || f.picture.File != ""
 	if f.asked && s.Format == "csv" {
@@ -47,7 +47,7 @@ func (f *calibrationFlags) check(s *console.Console, o *fitOptions) error {
 	return f.picture.Check(s)
 }
 
-// explained tells what the calibration of a model would cost; nil where none is asked for.
+// explained returns what the calibration of a model would cost, or nil if no calibration is requested.
 func (f *calibrationFlags) explained(
 	c *curator.Session, o *fitOptions, k formula.Classes,
 ) (*regression.CalibrationExplanation, error) {
@@ -57,14 +57,14 @@ func (f *calibrationFlags) explained(
 	return regression.ExplainCalibration(context.Background(), c, o.table, o.formula, o.where, k, f.Calibration)
 }
 
-// affordable refuses a fit after which the calibration could not be paid.
+// affordable returns an error if the remaining budget covers the fit but not the calibration after it.
 func (f *calibrationFlags) affordable(
 	c *curator.Session, o *fitOptions, k formula.Classes, price curator.Loss, replayed bool,
 ) error {
 	e, err := f.explained(c, o, k)
 	if err != nil || e == nil || replayed {
-		// of a fit that is free it is no loss if its calibration turns out to be refused; and that may be free too,
-		// which only its coefficients tell
+		// a free fit loses nothing if its calibration is refused later; the calibration may be free too, which
+		// depends on the fitted coefficients
 		return err
 	}
 	if !e.AffordableWith(price) {
@@ -78,7 +78,7 @@ func (f *calibrationFlags) affordable(
 	return nil
 }
 
-// draw writes the calibration's picture.
+// draw writes the calibration's picture, if one is requested.
 func (f *calibrationFlags) draw(k *regression.Calibrated) error {
 	if k == nil || f.picture.File == "" {
 		return nil
@@ -86,8 +86,8 @@ func (f *calibrationFlags) draw(k *regression.Calibrated) error {
 	return console.DrawFile(f.picture.File, plot.WritePlaces, calibrationPlaces(k), "")
 }
 
-// calibrationPlaces draws each bin as a cross at its middle: as wide as the bin, and as high as the interval of the
-// observed rate. A calibrated model's lie about the diagonal.
+// calibrationPlaces draws each bin as a cross at its middle. The cross is as wide as the bin and as high as the
+// interval of the observed rate. For a calibrated model, the crosses lie near the diagonal.
 func calibrationPlaces(k *regression.Calibrated) plot.Places {
 	panel := plot.PlacePanel{Diagonal: true}
 	for _, b := range k.Bins {
@@ -111,7 +111,7 @@ func calibrationPlaces(k *regression.Calibrated) plot.Places {
 	}
 }
 
-// showCalibration writes the table that stands below a model's.
+// showCalibration prints the table of a calibration, below the model's table.
 func showCalibration(s *console.Console, k *regression.Calibrated) {
 	s.Print("\n")
 	heading(s, "calibration: "+k.Response)
@@ -158,7 +158,7 @@ func showCalibration(s *console.Console, k *regression.Calibrated) {
 	paragraphs(s, b.String())
 }
 
-// calibrationWords is what an explanation says of it.
+// calibrationWords writes the line about a calibration in an explanation.
 func calibrationWords(b *strings.Builder, e *regression.CalibrationExplanation) {
 	if e == nil {
 		return
@@ -172,7 +172,7 @@ func calibrationWords(b *strings.Builder, e *regression.CalibrationExplanation) 
 	b.WriteString("\n")
 }
 
-// classFlags are those that name the classes of a response.
+// classFlags declares the flags that select the classes of a response.
 func classFlags(s *console.Console, k *formula.Classes) {
 	s.Flag(&k.Positive, "positive", "VALUE",
 		"logistic and network: the value whose probability is modelled, against all others")
@@ -186,7 +186,7 @@ func classFlags(s *console.Console, k *formula.Classes) {
 			"of the second is modelled (default: the policy's order)")
 }
 
-// levelWords tell which class is which.
+// levelWords writes which class stands for which value.
 func levelWords(b *strings.Builder, response string, levels []string) {
 	switch {
 	case len(levels) == 2:

@@ -8,8 +8,7 @@ import (
 	"dither/stats/regression"
 )
 
-// coefficientsCSV writes coefficients as a table for other programs. What is not known is empty; what the fit needs to
-// be known beside them is in JSON.
+// coefficientsCSV writes coefficients as CSV. Unknown numbers are empty. The format json has the rest of the fit.
 func coefficientsCSV(s *console.Console, header []string, rows [][]string) error {
 	return s.CSV(append([][]string{header}, rows...))
 }
@@ -41,7 +40,7 @@ func trainedCSV(s *console.Console, t trained) error {
 	for _, c := range t.Coefficients {
 		rows = append(rows, []string{c.Class, c.Name, render.CSVFloat(c.Estimate)})
 	}
-	if rows == nil { // a network's have no names
+	if rows == nil { // the parameters of a network have no names
 		for i := range t.Theta {
 			rows = append(rows, []string{"", strconv.Itoa(i), render.CSVFloat(&t.Theta[i])})
 		}

@@ -18,7 +18,7 @@ import (
 	"dither/stats/regression"
 )
 
-// glmSearchFlags are those of a search for a regulariser, or for a model.
+// glmSearchFlags are the flags of a search for a regulariser or for a model.
 type glmSearchFlags struct {
 	tried, trials, score string
 	others               []string
@@ -39,21 +39,21 @@ func (f *glmSearchFlags) declare(s *console.Console) {
 		"with --or: the price of the noisy counts of correctly predicted rows (default: the policy's)")
 }
 
-// rowsFlag is of models whose price or steps depend on how many rows there are.
+// rowsFlag declares --rows for models whose price or steps depend on the number of rows.
 func rowsFlag(s *console.Console, into *int64) {
 	s.Flag(into, "rows", "N",
 		"about how many rows there are, if known or released (default: the policy's number, or a noisy count for "+
 			"a twentieth of the price); for linear only theil-sen uses it")
 }
 
-// boundFlag is of models that hold a row's predictors to a norm.
+// boundFlag declares --bound for models that limit the norm of a row's predictors.
 func boundFlag(s *console.Console, into *string) {
 	s.Flag(into, "bound", "R",
 		"hold a row's predictors, scaled to between -1 and 1, to this norm (default: the norm that the declared "+
 			"bounds give)")
 }
 
-// termFlags are of models that scale the numbers, or choose among the terms.
+// termFlags declares the flags of models that normalise numbers or select terms.
 func termFlags(s *console.Console, normalise, choose *string) {
 	s.Flag(normalise, "normalise", "SHARE",
 		"linear, logistic and poisson: the share of the price, as 0.2, that finds the means and spreads of the "+
@@ -63,7 +63,7 @@ func termFlags(s *console.Console, normalise, choose *string) {
 			"account for the choice")
 }
 
-// runFitGLM fits a generalized linear model of a family.
+// runFitGLM returns a function that fits a generalized linear model of the given family.
 func runFitGLM(family string) func(*console.Console, *fitOptions, []string) error {
 	return func(s *console.Console, o *fitOptions, args []string) error {
 		q := regression.GLM{Family: family}
@@ -173,20 +173,21 @@ func runFitGLM(family string) func(*console.Console, *fitOptions, []string) erro
 	}
 }
 
-// glmFitted is a fit, and its calibration if one was asked for; or what it failed with.
+// glmFitted is a fit with its calibration, if one is requested. failed is the error of a calibration that failed.
 type glmFitted struct {
 	*regression.GLMFit
 	Calibration *regression.Calibrated `json:"calibration,omitempty"`
 	failed      error
 }
 
-// glmExplained is what they would cost.
+// glmExplained is the explanation of a fit with that of its calibration, if one is requested.
 type glmExplained struct {
 	*regression.GLMExplanation
 	Calibration *regression.CalibrationExplanation `json:"calibration,omitempty"`
 }
 
-// noneOf refuses flags that have a meaning only where something else holds.
+// noneOf returns an error if one of the named flags is given. only states the condition under which these flags are
+// valid.
 func noneOf(s *console.Console, only string, names ...string) (err error) {
 	s.Flags.Visit(func(f *flag.Flag) {
 		if slices.Contains(names, f.Name) {

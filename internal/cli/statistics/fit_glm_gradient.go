@@ -31,7 +31,7 @@ func gradientFlags(s *console.Console) *regression.Gradients {
 	return q
 }
 
-// runFitNetwork trains a network, or what its flags say instead.
+// runFitNetwork trains a network, or a softmax model with --softmax.
 func runFitNetwork(s *console.Console, o *fitOptions, args []string) error {
 	q := gradientFlags(s)
 	softmax := false
@@ -58,7 +58,7 @@ func runFitNetwork(s *console.Console, o *fitOptions, args []string) error {
 	return fitByGradients(s, o, q, &calibrationFlags{})
 }
 
-// fitByGradients trains, with a line of progress where a person waits.
+// fitByGradients trains a model. It shows progress on stderr if that is a terminal.
 func fitByGradients(s *console.Console, o *fitOptions, q *regression.Gradients, k *calibrationFlags) error {
 	q.Request, q.Table, q.Formula, q.Where = o.Request, o.table, o.formula, o.where
 	return fitting(s, o,
@@ -91,23 +91,24 @@ func fitByGradients(s *console.Console, o *fitOptions, q *regression.Gradients, 
 		func(t trained) error { return errors.Join(showTrained(s, t), t.failed, k.draw(t.Calibration)) })
 }
 
-// trained is a trained model, and its calibration if one was asked for; or what it failed with.
+// trained is a trained model with its calibration, if one is requested. failed is the error of a calibration that
+// failed.
 type trained struct {
 	*regression.Trained
 	Calibration *regression.Calibrated
 	failed      error
 }
 
-// gradientsExplained is what they would cost.
+// gradientsExplained is the explanation of a training with that of its calibration, if one is requested.
 type gradientsExplained struct {
 	*regression.GradientsExplanation
 	Calibration *regression.CalibrationExplanation `json:"calibration,omitempty"`
 }
 
-// trainingLine shows how far a training is, some times a second: its step and its price, and no loss, since the rows
-// are private.
+// trainingLine returns a function that shows the progress of a training several times a second. It shows the step
+// and the price, but not the value of the loss, because the rows are private.
 //
-// Where w cannot be written there is nobody left to tell.
+// It ignores errors of writing, because there is no other place for a message.
 func trainingLine(w io.Writer) func(regression.TrainingStep) {
 	begun, shown := time.Now(), time.Time{}
 	return func(t regression.TrainingStep) {
@@ -135,7 +136,7 @@ func showTrained(s *console.Console, t trained) error {
 	case "json":
 		return s.JSON(struct {
 			*regression.Trained
-			Intervals   *string                `json:"intervals"` // null: there are none, and NoIntervals says why
+			Intervals   *string                `json:"intervals"` // always null; NoIntervals states the reason
 			NoIntervals string                 `json:"no_intervals"`
 			Calibration *regression.Calibrated `json:"calibration,omitempty"`
 		}{t.Trained, nil, t.NoIntervals(), t.Calibration})
@@ -179,7 +180,7 @@ func showTrained(s *console.Console, t trained) error {
 	fmt.Fprintf(&b, "%s\n", t.NoIntervals())
 	levelWords(&b, t.Response, t.Levels)
 	closing(&b, nil, t.Paid, t.ID)
-	if len(rows) == 0 && s.Format != "markdown" { // the heading's empty line is enough
+	if len(rows) == 0 && s.Format != "markdown" { // the heading already ends with an empty line
 		s.Print("%s", render.PrintableLines(b.String()))
 	} else {
 		paragraphs(s, b.String())

@@ -11,7 +11,7 @@ import (
 	"dither/stats/regression"
 )
 
-// searchGLM fits several models, and shows the one that predicts best.
+// searchGLM fits several models, and shows the one that predicts the most rows correctly.
 func searchGLM(s *console.Console, o *fitOptions, q regression.GLM, others []string, epsilon string) error {
 	search := regression.GLMSearch{Score: curator.Request{Epsilon: epsilon, Analyst: o.Analyst, Fresh: o.Fresh}}
 	for _, formula := range append([]string{o.formula}, others...) {

@@ -45,7 +45,8 @@ func runFitLinear(s *console.Console, o *fitOptions, args []string) error {
 		})
 }
 
-// lay writes a table with a rule under its header, as text or as Markdown.
+// lay prints a table with a rule below its header, as text or as Markdown. Columns from index numbers on are
+// aligned to the right.
 func lay(s *console.Console, header []string, rows [][]string, numbers int) {
 	var g render.Grid
 	for i := range header {
@@ -71,7 +72,7 @@ func indented(cells []string) []string {
 	return out
 }
 
-// heading and paragraphs print words, as they are or for Markdown.
+// heading and paragraphs print text, escaped if the format is Markdown.
 func heading(s *console.Console, text string) {
 	if s.Format == "markdown" {
 		text = render.MarkdownText(text)
@@ -107,7 +108,7 @@ func showLinear(s *console.Console, f *regression.LinearFit) error {
 	return nil
 }
 
-// linearWords is what stands below a regression's table.
+// linearWords returns the lines below a regression's table.
 func linearWords(f *regression.LinearFit) string {
 	var b strings.Builder
 	if f.ResidualError != nil {
@@ -118,7 +119,7 @@ func linearWords(f *regression.LinearFit) string {
 		b.WriteString("\n")
 	}
 	if f.Rows != nil {
-		// + 0: not -0
+		// adding 0 turns −0 into 0
 		fmt.Fprintf(&b, "rows %s, by a count with noise of standard deviation %s\n",
 			render.Compact(math.Round(*f.Rows)+0), render.Compact(*f.RowsError))
 	}
@@ -133,7 +134,7 @@ func linearWords(f *regression.LinearFit) string {
 	return b.String()
 }
 
-// foundWords tells what numbers were scaled by.
+// foundWords states the bounds within which numbers were clamped and scaled.
 func foundWords(found []formula.Bounds) string {
 	var b strings.Builder
 	for _, k := range found {
@@ -204,7 +205,7 @@ func showLinearExplanation(s *console.Console, e *regression.LinearExplanation) 
 	return nil
 }
 
-// linearPrice is what an explanation ends with.
+// linearPrice returns the end of an explanation: its notes and its price.
 func linearPrice(e *regression.LinearExplanation) string {
 	var b strings.Builder
 	for _, n := range e.Notes {

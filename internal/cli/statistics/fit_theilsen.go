@@ -12,7 +12,7 @@ import (
 	"dither/stats/regression"
 )
 
-// showTheilSen prints a line by Theil and Sen's method.
+// showTheilSen prints a line that was fitted by the Theil–Sen method.
 func showTheilSen(s *console.Console, f *regression.LinearFit) {
 	header := []string{"", "estimate"}
 	if f.Line.Intervals {
@@ -33,7 +33,7 @@ func showTheilSen(s *console.Console, f *regression.LinearFit) {
 	paragraphs(s, b.String())
 }
 
-// theilSenHeight is the line's value at the middle of the predictor's bounds, by that name.
+// theilSenHeight returns the line's value at the middle of the predictor's bounds, as a named coefficient.
 func theilSenHeight(f *regression.LinearFit) regression.Coefficient {
 	c := f.Line.Height
 	c.Name = fmt.Sprintf("%s at %s = %s", c.Name, f.Coefficients[1].Name, render.Compact(f.Line.At))
@@ -55,7 +55,7 @@ func theilSenRow(c regression.Coefficient, intervals bool) []string {
 	return row
 }
 
-// theilSenChart draws the line at both ends of the predictor's bounds and in the middle.
+// theilSenChart draws the line's value at both ends of the predictor's bounds and at their middle.
 func theilSenChart(f *regression.LinearFit) plot.Chart {
 	c := plot.Chart{Title: f.Formula, Caption: pricePaid(f.Price, f.Replayed) + "; without intervals"}
 	if f.Line.Intervals {
@@ -92,7 +92,7 @@ func theilSenChart(f *regression.LinearFit) plot.Chart {
 	return c
 }
 
-// explainTheilSen prints what such a line would cost.
+// explainTheilSen prints what a Theil–Sen fit would cost.
 func explainTheilSen(s *console.Console, e *regression.LinearExplanation) {
 	var rows [][]string
 	for _, d := range e.Line.Draws {

@@ -11,14 +11,14 @@ import (
 	"dither/internal/cli/console"
 )
 
-// testKind is a test that `dither test` makes: on numbers that somebody published, or on a table of a home.
+// testKind is a test of `dither test`, on published numbers or on a table of a home.
 type testKind struct {
 	name  string
 	flags []string
 	run   func(*console.Console, *testOptions) error
 }
 
-// Flags that several tests have: of how counts are tested, of a home, and of what is drawn.
+// Flags that several tests share: for the method of testing counts, for a home, and for a picture.
 var (
 	noiseFlags   = []string{"sigma", "laplace-scale"}
 	methodFlags  = []string{"method", "simulate", "simulations", "seed"}
@@ -54,7 +54,7 @@ func testKinds() []testKind {
 	}
 }
 
-// Test is `dither test`.
+// Test is the command `dither test`.
 var Test = console.Verb{
 	Name:  "test",
 	Args:  "gof | proportions | independence | means | binomial | power",
@@ -88,7 +88,7 @@ func runTest(s *console.Console, args []string) error {
 		})
 }
 
-// testError makes what the library finds wrong a usage error.
+// testError converts an input error of package hypothesis to a usage error.
 func testError(err error) error {
 	if errors.Is(err, hypothesis.ErrInput) {
 		return console.Usage("%s", strings.TrimPrefix(err.Error(), hypothesis.ErrInput.Error()+": "))
@@ -96,7 +96,8 @@ func testError(err error) error {
 	return err
 }
 
-// seeded warns of a seed that was chosen, of a test that used it: who tries several takes the p-value that he likes.
+// seeded adds a warning to a test that used a seed chosen by the user. A user could try several seeds and report
+// the most convenient p-value.
 func (o *testOptions) seeded(t *hypothesis.Test) {
 	if o.given["seed"] && (t.Null == "Monte Carlo" || t.Method == "Tulap") {
 		t.Warnings = append(t.Warnings,
@@ -104,7 +105,8 @@ func (o *testOptions) seeded(t *hypothesis.Test) {
 	}
 }
 
-// fromHome reports that a home's table is tested, or a release of it, and refuses numbers beside it.
+// fromHome reports whether the test is about a home's table or one of its releases. It returns an error if flags
+// for published numbers are given too.
 func (o *testOptions) fromHome(numbers ...string) (bool, error) {
 	if o.given["release"] {
 		for _, name := range append(numbers, homeFlags...) {
@@ -138,7 +140,7 @@ func (o *testOptions) fromHome(numbers ...string) (bool, error) {
 	return true, nil
 }
 
-// question is what a home is asked, without its SQL.
+// question returns the question for the home, without its SQL.
 func (o *testOptions) question() curator.Question {
 	return curator.Question{Epsilon: o.get("epsilon"), Rho: o.get("rho"), Analyst: o.analyst, Fresh: o.fresh}
 }

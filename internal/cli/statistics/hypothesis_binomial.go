@@ -94,8 +94,8 @@ func runBinomial(s *console.Console, o *testOptions) error {
 
 func given6(r *big.Rat) string { f, _ := r.Float64(); return render.Number6(f) }
 
-// dithered adds the uniform number that makes discrete Laplace noise Tulap, if there is a seed for it; else the
-// discrete law is tested.
+// dithered adds the uniform number that turns discrete Laplace noise into Tulap noise, if there is a seed for it.
+// Otherwise the discrete noise is tested.
 func dithered(b hypothesis.Binomial, d noise.Distribution, seed string) (hypothesis.Binomial, string, error) {
 	l, ok := d.(noise.DiscreteLaplace)
 	if !ok || seed == "" {
@@ -117,7 +117,7 @@ func dithered(b hypothesis.Binomial, d noise.Distribution, seed string) (hypothe
 		noiseText(d), render.Number6(hypothesis.Uniform(seed)), seed), err
 }
 
-// binomialAtHome counts the rows in which a column has a value.
+// binomialAtHome tests a noisy count of the rows in which a column has a value.
 func binomialAtHome(s *console.Console, o *testOptions, b hypothesis.Binomial) error {
 	if !o.given["value"] {
 		return console.Usage("test binomial counts the rows in which --column has the --value")
@@ -163,7 +163,8 @@ func binomialAtHome(s *console.Console, o *testOptions, b hypothesis.Binomial) e
 		}
 		b, v := b, r.Vectors[0]
 		b.Value, _ = new(big.Rat).SetInt(v.Values[0]).Float64()
-		// The release's name says nothing of the count, and is the same however the question is spelt.
+		// The release's name serves as the seed. It is independent of the count, and the same for all spellings of
+		// the question.
 		b, about, err := dithered(b, v.Noise, "release "+r.ID)
 		if err != nil {
 			return err
@@ -172,7 +173,7 @@ func binomialAtHome(s *console.Console, o *testOptions, b hypothesis.Binomial) e
 	})
 }
 
-// sqlText is a text as SQL writes it.
+// sqlText writes a text as an SQL literal.
 func sqlText(s string) string { return "'" + strings.ReplaceAll(s, "'", "''") + "'" }
 
 func binomial(s *console.Console, o *testOptions, b hypothesis.Binomial, about string, r *released) error {
@@ -189,7 +190,7 @@ func binomial(s *console.Console, o *testOptions, b hypothesis.Binomial, about s
 	})
 }
 
-// binomial tests a count as the flags say.
+// binomial tests a count with the alternative, the null hypothesis and the confidence from the flags.
 func (o *testOptions) binomial(b hypothesis.Binomial) (t *hypothesis.Test, null float64, err error) {
 	confidence, err := o.confidence()
 	if err != nil {
@@ -209,7 +210,7 @@ func (o *testOptions) binomial(b hypothesis.Binomial) (t *hypothesis.Test, null 
 	return t, null, err
 }
 
-// noiseText is a noise in a few words.
+// noiseText describes a noise distribution in a few words.
 func noiseText(d noise.Distribution) string {
 	switch d := d.(type) {
 	case nil:

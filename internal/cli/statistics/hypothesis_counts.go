@@ -53,7 +53,8 @@ func runGoodnessOfFit(s *console.Console, o *testOptions) error {
 	return fitted(s, o, g, nil, nil)
 }
 
-// tryFit tries a test on made-up counts of so many cells, one of which may be of NULL.
+// tryFit returns a function that tries the test on made-up counts. cells is the number of cells, one of which may
+// be for NULL.
 func tryFit(g hypothesis.GoodnessOfFit) func(int) error {
 	return func(cells int) error {
 		k := max(cells, 2)
@@ -66,7 +67,7 @@ func tryFit(g hypothesis.GoodnessOfFit) func(int) error {
 	}
 }
 
-// people is the number of people that is told by --n, or 0.
+// people returns the number of people from --n, or 0.
 func (o *testOptions) people() (float64, error) {
 	n, err := o.number("n", 0)
 	if err == nil && o.given["n"] && !(n >= 1) {

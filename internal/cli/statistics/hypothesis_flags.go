@@ -12,7 +12,7 @@ import (
 	"dither/noise"
 )
 
-// testOptions are the flags of a test, as text where they are numbers.
+// testOptions are the values of a test's flags, as texts.
 type testOptions struct {
 	kind    string
 	text    map[string]*string
@@ -22,7 +22,7 @@ type testOptions struct {
 	fresh   bool
 }
 
-// testFlags are the flags of all tests, each once. Those without a placeholder are switches.
+// testFlags are the flags of all tests, without duplicates. A flag without a placeholder is a switch.
 var testFlags = []struct{ name, value, about string }{
 	{
 		"counts", "LIST",
@@ -94,7 +94,7 @@ var testFlags = []struct{ name, value, about string }{
 	},
 }
 
-// declare declares the flags that some test takes.
+// declare declares the flags of the given tests.
 func (o *testOptions) declare(s *console.Console, kinds ...testKind) {
 	takes := func(name string) bool {
 		return slices.ContainsFunc(kinds, func(k testKind) bool { return slices.Contains(k.flags, name) })
@@ -121,7 +121,7 @@ func newTestOptions(kind string) *testOptions {
 	return &testOptions{kind: kind, text: map[string]*string{}, truth: map[string]*bool{}, given: map[string]bool{}}
 }
 
-// get is a flag's text; "" where the test has no such flag.
+// get returns the text of a flag, or "" if the test has no such flag.
 func (o *testOptions) get(name string) string {
 	if t := o.text[name]; t != nil {
 		return *t
@@ -131,7 +131,7 @@ func (o *testOptions) get(name string) string {
 
 func (o *testOptions) is(name string) bool { return o.truth[name] != nil && *o.truth[name] }
 
-// number reads a flag's number as a float; missing is what it is without the flag.
+// number parses the number of a flag. It returns missing if the flag is not given.
 func (o *testOptions) number(name string, missing float64) (float64, error) {
 	if !o.given[name] {
 		return missing, nil
@@ -155,7 +155,7 @@ func oneNumber(name, text string) (float64, error) {
 	return f, nil
 }
 
-// numbers reads a flag's numbers, with commas between.
+// numbers parses the comma-separated numbers of a flag.
 func (o *testOptions) numbers(name string) (out []float64, err error) {
 	return numbersOf(name, o.get(name))
 }
@@ -171,7 +171,7 @@ func numbersOf(name, text string) (out []float64, err error) {
 	return out, nil
 }
 
-// table reads numbers in rows, which semicolons end.
+// table parses rows of comma-separated numbers. Semicolons separate the rows.
 func (o *testOptions) table(name string) (out [][]float64, err error) {
 	for row := range strings.SplitSeq(strings.TrimSuffix(strings.TrimSpace(o.get(name)), ";"), ";") {
 		x, err := numbersOf(name, row)
@@ -183,7 +183,8 @@ func (o *testOptions) table(name string) (out [][]float64, err error) {
 	return out, nil
 }
 
-// noiseFrom reads a noise from one of two flags: a Gaussian's standard deviation or a Laplace's scale. 0 is none.
+// noiseFrom parses the noise from one of two flags: the standard deviation of a Gaussian, or the scale of a Laplace
+// distribution. It returns nil for 0, which means no noise.
 func (o *testOptions) noiseFrom(sigma, scale string) (noise.Distribution, error) {
 	if o.given[sigma] == o.given[scale] {
 		return nil, console.Usage("one of --%s and --%s tells the noise (0: there is none)", sigma, scale)
@@ -211,7 +212,7 @@ func (o *testOptions) noiseFrom(sigma, scale string) (noise.Distribution, error)
 	return d, nil
 }
 
-// how reads how counts are tested.
+// how parses the method of testing counts.
 func (o *testOptions) how() (h hypothesis.How, err error) {
 	h.Method, h.Simulate = hypothesis.Method(o.get("method")), o.is("simulate")
 	times, err := o.number("simulations", 0)
@@ -226,7 +227,7 @@ func (o *testOptions) how() (h hypothesis.How, err error) {
 	return h, err
 }
 
-// seed is that of simulations.
+// seed parses the seed of simulations.
 func (o *testOptions) seed() (uint64, error) {
 	x, err := o.number("seed", 0)
 	if err == nil && !(x >= 0 && x <= 1<<53 && x == math.Trunc(x)) {

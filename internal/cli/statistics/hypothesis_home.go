@@ -14,14 +14,14 @@ import (
 	"dither/noise"
 )
 
-// released are noisy counts and sums of a home, by group.
+// released are noisy counts and sums from a home, by group.
 type released struct {
 	*curator.Measurements
 	many bool // a person may have several rows
 }
 
-// measure asks a home for noisy numbers, or explains what they would cost: then there are none. What is to be tested of
-// them is tried on made-up numbers before anything is paid: try is told how many cells there will be.
+// measure asks a home for noisy numbers and passes them to do, or with --explain prints what they would cost.
+// Before anything is paid, it calls try with the number of cells, which tries the test on made-up numbers.
 func measure(
 	s *console.Console, o *testOptions, sql string, try func(cells int) error, do func(*released) error,
 ) error {
@@ -36,7 +36,8 @@ func measure(
 				return err
 			}
 			r := &released{Measurements: m}
-			for _, t := range tables { // which of them it is of is not asked: a warning too many does no harm
+			// the release does not name its table, so warn if any table has several rows for a person
+			for _, t := range tables {
 				r.many = r.many || t.ManyRows
 			}
 			return do(r)
@@ -97,7 +98,7 @@ func measured(
 	return err
 }
 
-// groupedBy is a question about the groups of some columns.
+// groupedBy returns a question about the groups of some columns. what are the selected expressions.
 func (o *testOptions) groupedBy(what string, columns ...string) string {
 	names := make([]string, len(columns))
 	for i, c := range columns {
@@ -105,7 +106,7 @@ func (o *testOptions) groupedBy(what string, columns ...string) string {
 	}
 	where, group := "", ""
 	if w := o.get("where"); w != "" {
-		where = " WHERE (" + w + "\n)" // a comment in it ends with its line
+		where = " WHERE (" + w + "\n)" // the line break ends a comment in the condition
 	}
 	if len(names) > 0 {
 		group = " GROUP BY " + strings.Join(names, ", ")
@@ -114,7 +115,7 @@ func (o *testOptions) groupedBy(what string, columns ...string) string {
 	return "SELECT " + what + " FROM " + curator.SQLName(o.get("table")) + where + group
 }
 
-// footer says what was paid, and what a person who has several rows means for a test.
+// footer states what was paid.
 func (r *released) footer() (lines []string) {
 	paid := fmt.Sprintf("release %s, price %s", r.ID, r.Price)
 	if r.Replayed {
@@ -123,7 +124,7 @@ func (r *released) footer() (lines []string) {
 	return append(lines, paid+"; remaining "+r.Remaining.String())
 }
 
-// warnings are what the numbers cannot know.
+// warnings returns warnings that do not follow from the numbers themselves.
 func (r *released) warnings() (lines []string) {
 	if r.many {
 		lines = append(lines, "a person may have several rows: the test takes rows for independent")
@@ -131,8 +132,8 @@ func (r *released) warnings() (lines []string) {
 	return lines
 }
 
-// counts are the counts of the cells whose keys are not NULL, by the values of what the question is grouped by, in its
-// order, and their noise. A test takes groups of so many columns.
+// counts returns the count of each cell whose keys are not NULL, with the keys in the question's order, and the
+// noise of the counts. columns is the number of columns by which the test groups.
 func (r *released) counts(
 	test string, columns int,
 ) (names [][]string, counts []float64, d noise.Distribution, err error) {
@@ -158,7 +159,7 @@ func (r *released) counts(
 				name = append(name, fmt.Sprint(k))
 			}
 		}
-		if len(name) < len(r.Grouped) { // of NULL, which is no category
+		if len(name) < len(r.Grouped) { // NULL is no category
 			continue
 		}
 		names = append(names, name)
@@ -168,7 +169,7 @@ func (r *released) counts(
 	return names, counts, v.Noise, nil
 }
 
-// columnOf is a column of the table as the policy declares it.
+// columnOf returns a column of the tested table as the policy declares it.
 func columnOf(s *console.Console, o *testOptions, name string) (column curator.TableColumn, err error) {
 	found := false
 	err = s.Asking(func(c *curator.Session) error {

@@ -53,7 +53,7 @@ func runMeans(s *console.Console, o *testOptions) error {
 	return compared(s, o, samples, []string{"1", "2"}, c, nil)
 }
 
-// samples reads the numbers of one sample, or of two.
+// samples parses the numbers of one or two samples.
 func (o *testOptions) samples() ([]hypothesis.Sample, error) {
 	for _, name := range []string{"counts", "sums", "bounds"} {
 		if !o.given[name] {
@@ -90,7 +90,7 @@ func (o *testOptions) samples() ([]hypothesis.Sample, error) {
 			if name == "sum" {
 				return nil, console.Usage("one of --sum-sigma and --sum-scale tells the noise of the sums")
 			}
-			continue // counts may be public, and squares not told
+			continue // counts may be public, and squares are optional
 		}
 		if noises[i], err = o.noiseFrom(name+"-sigma", name+"-scale"); err != nil {
 			return nil, err
@@ -115,7 +115,7 @@ func (o *testOptions) samples() ([]hypothesis.Sample, error) {
 	return out, nil
 }
 
-// compared shows the test of the mean of one sample, or of two samples.
+// compared shows the test of one sample's mean, or of the difference of two.
 func compared(
 	s *console.Console, o *testOptions, samples []hypothesis.Sample, names []string, c hypothesis.Comparison,
 	r *released,
@@ -151,14 +151,14 @@ func compared(
 	return showTest(s, out)
 }
 
-// meansAtHome asks for the count, the sum and the sum of squares of a column: of all rows, or of the two groups of
+// meansAtHome measures the count, the sum and the sum of squares of a column, for all rows or for the two groups of
 // another column.
 func meansAtHome(s *console.Console, o *testOptions, c hypothesis.Comparison) error {
 	x, low, high, err := bounded(s, o, o.get("column"))
 	if err != nil {
 		return err
 	}
-	if o.given["paired"] { // bounds of the difference
+	if o.given["paired"] { // compute the bounds of the difference
 		y, lowest, highest, err := bounded(s, o, o.get("paired"))
 		if err != nil {
 			return err
@@ -171,7 +171,7 @@ func meansAtHome(s *console.Console, o *testOptions, c hypothesis.Comparison) er
 		by = append(by, o.get("by"))
 	}
 	try := func(cells int) error {
-		if cells > 3 { // two groups, and perhaps NULL
+		if cells > 3 { // two groups, and possibly one for NULL
 			return console.Usage(
 				"test means compares two groups, and there are %d; --where and a column of two values select them",
 				cells)
@@ -200,7 +200,7 @@ func meansAtHome(s *console.Console, o *testOptions, c hypothesis.Comparison) er
 	})
 }
 
-// bounded is a column of numbers with bounds, as SQL writes it.
+// bounded returns the SQL and the bounds of a numeric column.
 func bounded(s *console.Console, o *testOptions, name string) (sql string, low, high *big.Rat, err error) {
 	column, err := columnOf(s, o, name)
 	if err != nil {
@@ -218,13 +218,14 @@ func bounded(s *console.Console, o *testOptions, name string) (sql string, low, 
 	return curator.SQLName(column.Name), low, high, nil
 }
 
-// moments are the sums that a mean and its variance are computed from: of the numbers less the middle of their bounds,
-// and of the squares of that less half the largest, so that noise is as small as bounds allow. The sum has the most of
-// the price, and the squares the least: noise on the mean is that on the sum and, times how far the mean is from the
-// middle, that on the count; squares only tell how far samples vary.
+// moments are the sums from which a mean and its variance are computed. Values are taken relative to the middle of
+// their bounds, and their squares relative to half of the largest square, which minimises the noise. The noise on
+// the mean comes from the sum. It also comes from the count, in proportion to the distance between the mean and the
+// middle. The squares determine only the variance. The sum therefore gets the largest share of the price, and the
+// squares the smallest.
 type moments struct{ low, high, middle, square *big.Rat }
 
-// Shares of the price.
+// Weights by which the measurements share the price.
 const countWeight, sumWeight, squareWeight = 8, 10, 3
 
 func momentsOf(low, high *big.Rat) moments {
@@ -236,14 +237,14 @@ func momentsOf(low, high *big.Rat) moments {
 	return m
 }
 
-// sql are the columns of the question.
+// sql returns the selected expressions of the question.
 func (m moments) sql(x string) string {
 	d := fmt.Sprintf("(%s - (%s))", x, exact10(m.middle))
 	return fmt.Sprintf("COUNT(%s, weight => %d), SUM%s, SUM(%s * %s - %s, weight => %d)", x, countWeight,
 		strings.TrimSuffix(d, ")")+fmt.Sprintf(", weight => %d)", sumWeight), d, d, exact10(m.square), squareWeight)
 }
 
-// samples are the cells' sums.
+// samples returns the sample of each cell.
 func (m moments) samples(r *released) (out []hypothesis.Sample, names []string, err error) {
 	var count, sum, squares curator.Vector
 	for _, v := range r.Vectors {
@@ -281,22 +282,22 @@ func (m moments) samples(r *released) (out []hypothesis.Sample, names []string, 
 	return out, names, nil
 }
 
-// releasedSamples are the samples of an earlier release of counts and sums of one expression, as of COUNT(x) and AVG(x)
-// or SUM(x), or of squares too, as of VAR_SAMP(x).
+// releasedSamples returns the samples of an earlier release of counts and sums of one expression, such as COUNT(x)
+// with AVG(x) or SUM(x). The release may also contain squares, as of VAR_SAMP(x).
 func releasedSamples(r *released) (out []hypothesis.Sample, names []string, err error) {
 	var counts, sums, squares []curator.Vector
 	for _, v := range r.Vectors {
 		switch {
 		case v.Name == "count":
 			counts = append(counts, v)
-		case v.Name == "distinct": // of no rows
+		case v.Name == "distinct": // counts values rather than rows
 		case strings.HasPrefix(v.Of, "(mul "):
 			squares = append(squares, v)
 		default:
 			sums = append(sums, v)
 		}
 	}
-	// COUNT(*) counts NULLs too
+	// drop COUNT(*), which counts NULLs too
 	counts = slices.DeleteFunc(counts, func(v curator.Vector) bool { return len(sums) == 1 && v.Of != sums[0].Of })
 	fits := len(counts) == 1 && len(sums) == 1 && len(squares) <= 1
 	for _, v := range slices.Concat(counts, sums, squares) {
@@ -334,7 +335,8 @@ func releasedSamples(r *released) (out []hypothesis.Sample, names []string, err 
 	return out, names, nil
 }
 
-// squaredAbout is the number that is subtracted from an expression before it is squared, as VAR_SAMP does.
+// squaredAbout returns the number that is subtracted from an expression before it is squared, as in VAR_SAMP. ok is
+// false if square is not such a square.
 func squaredAbout(square, of string) (about float64, ok bool) {
 	if square == "(mul "+of+" "+of+")" {
 		return 0, true
@@ -350,14 +352,14 @@ func squaredAbout(square, of string) (about float64, ok bool) {
 	return about, err == nil
 }
 
-// noisyOf is a noisy number of a cell in the values' own unit.
+// noisyOf returns the noisy number of a cell, in the unit of the values.
 func noisyOf(v curator.Vector, cell int) hypothesis.Noisy {
 	x, _ := new(big.Rat).Mul(new(big.Rat).SetInt(v.Values[cell-v.First]), v.Unit).Float64()
 	unit, _ := v.Unit.Float64()
 	return hypothesis.Noisy{Value: x, Noise: v.Noise, Unit: unit}
 }
 
-// exact10 writes a number as SQL reads it, exactly: bounds are decimals, and so is their middle.
+// exact10 writes a number as an exact decimal for SQL. Bounds are decimals, so their middle is a decimal too.
 func exact10(r *big.Rat) string {
 	places, _ := r.FloatPrec()
 	return r.FloatString(places)

@@ -11,11 +11,11 @@ import (
 	"dither/internal/plot"
 )
 
-// quantilesDrawn is how many p-values a QQ plot is of.
+// quantilesDrawn is the number of p-values in a QQ plot.
 const quantilesDrawn = 400
 
-// plotFit draws the p-values that each test of goodness of fit gives where the hypothesis is true, against those of a
-// valid test: a simulation of as many people and as much noise, which reads nothing.
+// plotFit draws a QQ plot: the p-values of each goodness-of-fit test under the null hypothesis, against those of a
+// valid test. The p-values are simulated with the same number of people and the same noise, and depend on no rows.
 func plotFit(o *testOptions, g hypothesis.GoodnessOfFit, t *hypothesis.Test) error {
 	if o.get("plot") == "" {
 		return nil

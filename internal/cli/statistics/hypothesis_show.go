@@ -11,17 +11,17 @@ import (
 	"dither/internal/cli/render"
 )
 
-// tested is a test with what is shown beside it.
+// tested is a test with the texts that are printed beside it.
 type tested struct {
 	*hypothesis.Test
-	about     string // what is tested, in a sentence
+	about     string // one sentence that states the hypothesis
 	header    []string
-	rows      [][]string // of the counts
-	estimated string     // what the estimate and the interval are of
+	rows      [][]string // table of counts
+	estimated string     // name of the estimated quantity
 	release   *released
 }
 
-// intervalJSON is an interval as JSON; an end that is not there is null.
+// intervalJSON is the JSON form of an interval. An infinite end is null.
 type intervalJSON struct {
 	Low        *float64 `json:"low"`
 	High       *float64 `json:"high"`
@@ -58,7 +58,7 @@ func intervalOf(i hypothesis.Interval) *intervalJSON {
 	return &intervalJSON{render.NumberOrNull(i.Low), render.NumberOrNull(i.High), i.Confidence}
 }
 
-// MarshalJSON writes the test.
+// MarshalJSON writes the test in the form that docs/reference/json.md documents.
 func (t tested) MarshalJSON() ([]byte, error) {
 	out := testJSON{
 		Test: t.Name, Statistic: render.NumberOrNull(t.Statistic), PValue: t.P, Method: string(t.Method), Null: t.Null,
@@ -75,7 +75,7 @@ func (t tested) MarshalJSON() ([]byte, error) {
 	return json.Marshal(out)
 }
 
-// warned are all warnings.
+// warned returns all warnings.
 func (t tested) warned() []string {
 	out := append([]string{}, t.Warnings...)
 	if t.release != nil {
@@ -84,7 +84,7 @@ func (t tested) warned() []string {
 	return out
 }
 
-// show writes a test in the format that is asked for.
+// showTest prints a test in the chosen format.
 func showTest(s *console.Console, t tested) error {
 	switch s.Format {
 	case "json":
@@ -119,7 +119,7 @@ func showTest(s *console.Console, t tested) error {
 	return nil
 }
 
-// numbersAfter aligns all columns but the first to the right.
+// numbersAfter returns the alignment of a table's columns: all but the first to the right.
 func numbersAfter(header []string) []bool {
 	out := make([]bool, len(header))
 	for i := range out {
@@ -128,7 +128,7 @@ func numbersAfter(header []string) []bool {
 	return out
 }
 
-// summary are the lines that a statistician looks for.
+// summary returns the rows of the result: statistic, p-value, method, estimate and interval.
 func (t tested) summary() (rows [][]string) {
 	add := func(name, value string) { rows = append(rows, []string{name, value}) }
 	switch {
@@ -169,7 +169,7 @@ func (t tested) summary() (rows [][]string) {
 	return rows
 }
 
-// words are the warnings, and what was paid.
+// words returns the warnings, and what was paid.
 func (t tested) words() (lines []string) {
 	for _, w := range t.warned() {
 		lines = append(lines, "warning: "+w)
@@ -180,7 +180,7 @@ func (t tested) words() (lines []string) {
 	return lines
 }
 
-// pValue writes a p-value as statisticians do.
+// pValue writes a p-value with four digits, or "below 2e-16".
 func pValue(p float64) string {
 	if p < 2e-16 {
 		return "below 2e-16"

@@ -10,8 +10,8 @@ import (
 	"dither/internal/cli/render"
 )
 
-// runTable tests a table of noisy counts: whether its rows and columns are independent, or its rows are samples of the
-// same proportions.
+// runTable tests a table of noisy counts. If samples is true, it tests whether the rows are samples with the same
+// proportions. Otherwise it tests whether rows and columns are independent.
 func runTable(s *console.Console, o *testOptions, samples bool) error {
 	home, err := o.fromHome("counts", "sigma", "laplace-scale")
 	if err != nil {
@@ -72,7 +72,7 @@ func runTable(s *console.Console, o *testOptions, samples bool) error {
 	return tabled(s, o, t, samples, nil, nil, nil)
 }
 
-// nameOfKey is the name of a column, or what plans write of an expression.
+// nameOfKey returns the name of a column, or the plan's notation of an expression.
 func nameOfKey(key string) string {
 	if name, err := strconv.Unquote(key); err == nil {
 		return name
@@ -80,7 +80,7 @@ func nameOfKey(key string) string {
 	return key
 }
 
-// crossed makes a table of cells that have two keys each.
+// crossed arranges cells with two keys each as a table.
 func crossed(names [][]string, counts []float64) (rows, columns []string, table [][]float64, err error) {
 	for _, n := range names {
 		if !slices.Contains(rows, n[0]) {
@@ -142,7 +142,7 @@ func tabled(
 	return plotTable(o, t, rows, columns)
 }
 
-// difference adds that of two proportions, with its interval.
+// difference adds the difference of two proportions, with its interval.
 func (o *testOptions) difference(out *tested, t hypothesis.Table, columns []string) error {
 	confidence, err := o.confidence()
 	if err != nil {

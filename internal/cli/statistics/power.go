@@ -13,9 +13,9 @@ import (
 	"dither/privacy"
 )
 
-// planned is a test that is planned: its power, or what it takes.
+// planned is the plan of a test: its power, or the number of people or the price that a given power requires.
 type planned struct {
-	of, asked      string // asked: power, n or epsilon
+	of, asked      string // asked is the computed quantity: power, n or epsilon
 	n, power       float64
 	alpha          float64
 	epsilon, rho   string
@@ -38,7 +38,7 @@ type plannedJSON struct {
 	Reached bool     `json:"reached"`
 }
 
-// MarshalJSON writes the plan.
+// MarshalJSON writes the plan in the form that docs/reference/json.md documents.
 func (p planned) MarshalJSON() ([]byte, error) {
 	return json.Marshal(plannedJSON{
 		p.of, p.asked, render.NumberOrNull(p.power), render.NumberOrNull(p.n), p.alpha,
@@ -46,14 +46,15 @@ func (p planned) MarshalJSON() ([]byte, error) {
 	})
 }
 
-// priced is a noise's variance at a price, and how it is told; price is an ε or a ρ.
+// priced converts a price to the variance of the noise. rho reports whether prices are ρ rather than ε.
 type priced struct {
 	rho bool
-	// sensitivity of a histogram: 1, or of a neighbour with another person in place of one, 2 in L₁ and √2 in L₂
+	// sensitivity of a histogram: 1, or 2 if neighbours replace one person; under ρ this is the square of the L₂
+	// sensitivity
 	delta float64
 }
 
-// scale is the noise's parameter at a price: a Laplace's scale, or a Gaussian's variance.
+// variance returns the variance of the noise at a price.
 func (p priced) variance(price float64) float64 {
 	if p.rho {
 		return p.delta / (2 * price) // delta is the square of the L₂ sensitivity
@@ -63,7 +64,7 @@ func (p priced) variance(price float64) float64 {
 	return 2 * e / (d * d)
 }
 
-// runPower plans a test: its power, how many people it takes, or how much of a price.
+// runPower computes a test's power, or the number of people or the price that it requires.
 func runPower(s *console.Console, o *testOptions) error {
 	switch o.get("of") {
 	case "binomial":
@@ -74,7 +75,7 @@ func runPower(s *console.Console, o *testOptions) error {
 	return console.Usage("test power needs --of gof, --of independence or --of binomial")
 }
 
-// design reads what is tested, the level and the power.
+// level parses the level and the power of the test.
 func (o *testOptions) level() (alpha, power float64, err error) {
 	if alpha, err = o.number("alpha", 0.05); err != nil {
 		return
@@ -88,7 +89,7 @@ func (o *testOptions) level() (alpha, power float64, err error) {
 	return
 }
 
-// prices reads how a price becomes noise.
+// prices parses the flags that determine how a price becomes noise.
 func (o *testOptions) prices() (p priced, err error) {
 	p.delta = 1
 	if o.given["neighbours"] {
@@ -183,7 +184,7 @@ func countsPower(s *console.Console, o *testOptions) error {
 	if math.IsNaN(most) || !p.reached {
 		most = 10_000
 	}
-	for i := 1; i <= 60; i++ { // up to twice as many
+	for i := 1; i <= 60; i++ { // draw the curve up to twice the number of people
 		at := math.Max(1, math.Round(most*2*float64(i)/60))
 		y, err := d.Power(at, v)
 		if err != nil {
@@ -195,7 +196,7 @@ func countsPower(s *console.Console, o *testOptions) error {
 	return showPlanned(s, o, p)
 }
 
-// countsPrice finds the least price at which the power is enough.
+// countsPrice finds the least price at which the test reaches the power.
 func countsPrice(s *console.Console, p planned, d hypothesis.Design, n, power float64, prices priced) error {
 	if !(n > 0) {
 		return console.Usage(
@@ -227,7 +228,7 @@ func countsPrice(s *console.Console, p planned, d hypothesis.Design, n, power fl
 	return showPlanned(s, nil, p)
 }
 
-// design reads the hypothesis and what is true instead.
+// design parses the null hypothesis and the true probabilities.
 func (o *testOptions) design() (d hypothesis.Design, truth string, err error) {
 	if !o.given["truth"] {
 		return d, "", console.Usage("test power needs --truth, the probabilities at which the test should reject")
@@ -259,7 +260,7 @@ func (o *testOptions) design() (d hypothesis.Design, truth string, err error) {
 	return d, o.get("truth"), nil
 }
 
-// showPlanned shows what a test takes.
+// showPlanned prints the plan of a test.
 func showPlanned(s *console.Console, o *testOptions, p planned) error {
 	if s.Format == "json" {
 		return s.JSON(p)

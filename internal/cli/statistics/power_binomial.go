@@ -12,7 +12,7 @@ import (
 	"dither/noise"
 )
 
-// binomialPower is the power of a most powerful test, or how many people or how much ε it takes.
+// binomialPower computes the power of a most powerful test, or the number of people or the ε that it requires.
 func binomialPower(s *console.Console, o *testOptions) error {
 	alpha, power, err := o.level()
 	if err != nil {
@@ -98,15 +98,15 @@ func binomialPower(s *console.Console, o *testOptions) error {
 	return showPlanned(s, o, p)
 }
 
-// mostPlanned is the largest number of people that is tried for a binomial test.
+// mostPlanned is the largest number of people that is considered for a binomial test.
 const mostPlanned = 1 << 22
 
-// binomialPrice finds the least ε of four digits at which the power is enough.
+// binomialPrice finds the least ε, to four digits, at which the test reaches the power.
 func binomialPrice(
 	s *console.Console, p planned, n, power float64, at func(n float64, epsilon *big.Rat) (float64, error),
 ) error {
 	p.asked, p.noise = "epsilon", "Tulap noise"
-	step := func(i int) *big.Rat { // 1e-4 … 10 by ratios of 1.001
+	step := func(i int) *big.Rat { // from 1e-4 to 10 in steps by a factor of 1.001
 		r, _ := new(big.Rat).SetString(strconv.FormatFloat(1e-4*math.Pow(1.001, float64(i)), 'g', 4, 64))
 		return r
 	}
