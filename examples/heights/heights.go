@@ -25,10 +25,10 @@ const (
 // Examples returns the mechanisms.
 func Examples() []Example {
 	return []Example{
-		{"truth", "tells the height", "no ε"},
-		{"constant", "says 150, whatever the height", "ε = 0"},
-		{"threshold", "says 100 below 150 cm, else 200", "no ε"},
-		{"blurred", "tells the height with probability e/(200 + e), each other one with 1/(200 + e)", "ε = 1"},
+		{"truth", "reports the height", "no ε"},
+		{"constant", "reports 150 for every height", "ε = 0"},
+		{"threshold", "reports 100 below 150 cm, and 200 otherwise", "no ε"},
+		{"blurred", "reports the height with probability e/(200 + e), each other height with 1/(200 + e)", "ε = 1"},
 	}
 }
 
@@ -44,7 +44,10 @@ func CSV(name string) ([]byte, error) {
 	case "constant":
 		return matrix([]int{150}, func(int, int) string { return "1" }), nil
 	case "threshold":
-		return matrix([]int{100, 200}, func(height, output int) string { return bit((height < 150) == (output == 100)) }), nil
+		return matrix(
+			[]int{100, 200},
+			func(height, output int) string { return bit((height < 150) == (output == 100)) },
+		), nil
 	case "blurred":
 		return matrix(heights(), func(height, output int) string {
 			if height == output {

@@ -89,7 +89,8 @@ func run(seed uint64, epsilon, file string) (err error) {
 		without = append(without, step(points, without[t]))
 	}
 	fmt.Printf(
-		"%d rows, %d clusters, %s under %s; the mean squared distance to the nearest centre:\n\n t   without privacy   with\n",
+		"%d rows, %d clusters, %s under %s; the mean squared distance to the nearest centre:\n\n t   without "+
+			"privacy   with\n",
 		rows,
 		clusters,
 		found.Price,
@@ -169,7 +170,8 @@ func drawn(file string, points [][2]float64, without [][][]float64, found *clust
 	picture := plot.Places{
 		Title: "Centres over six iterations, with and without privacy",
 		Caption: fmt.Sprintf(
-			"%d made-up rows with ‖x‖₁ ≤ 1, neighbours change one of them; %d clusters; %s for %d iterations, with Laplace noise of scale 2/ε′, ε′ = ε/%d",
+			"%d made-up rows with ‖x‖₁ ≤ 1, neighbours change one of them; %d clusters; %s for %d iterations, with "+
+				"Laplace noise of scale 2/ε′, ε′ = ε/%d",
 			rows,
 			clusters,
 			found.Price,

@@ -16,12 +16,14 @@ func help(s *console.Console) {
 		g.Add("  "+c.Name, c.About)
 	}
 	s.Print(
-		"%s\n  dither help COMMAND   its arguments and flags\n  -C HOME               %s\n  --version             the version\n\n",
+		"%s\n  dither help COMMAND   its arguments and flags\n  -C HOME               %s\n  --version             "+
+			"the version\n\n",
 		g.Text("   "),
 		console.AboutHome,
 	)
 	s.Print(
-		"exit: 0 answered, 2 usage, 3 refused, unsupported SQL or a claim refuted, 4 budget exhausted, 1 anything else\n",
+		"exit: 0 answered, 2 usage, 3 refused, unsupported SQL or a claim refuted, 4 budget exhausted, 1 " +
+			"anything else\n",
 	)
 }
 

@@ -149,7 +149,11 @@ func (p *linePage) draw(c draw.Canvas) {
 		out.Add(p)
 		inner = draw.Crop(inner, 0, 0, 0, -headroom)
 		out.Draw(inner)
-		c.FillText(nameStyle, vg.Point{X: inner.Min.X, Y: inner.Max.Y + 12}, cut(nameStyle, clean(p.lines.Y), wide-2*margin))
+		c.FillText(
+			nameStyle,
+			vg.Point{X: inner.Min.X, Y: inner.Max.Y + 12},
+			cut(nameStyle, clean(p.lines.Y), wide-2*margin),
+		)
 	})
 }
 

@@ -52,7 +52,13 @@ func style(size vg.Length, bold bool) draw.TextStyle {
 	if bold {
 		f.Weight = font.WeightBold
 	}
-	return draw.TextStyle{Color: ink, Font: f, Handler: plot.DefaultTextHandler, XAlign: text.XLeft, YAlign: text.YBottom}
+	return draw.TextStyle{
+		Color:   ink,
+		Font:    f,
+		Handler: plot.DefaultTextHandler,
+		XAlign:  text.XLeft,
+		YAlign:  text.YBottom,
+	}
 }
 
 var (

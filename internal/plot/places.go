@@ -120,7 +120,13 @@ func (of *Places) reach() (low, high Point) {
 		if math.IsNaN(low.X) {
 			low, high = at, at
 		}
-		low, high = Point{math.Min(low.X, at.X), math.Min(low.Y, at.Y)}, Point{math.Max(high.X, at.X), math.Max(high.Y, at.Y)}
+		low, high = Point{
+			math.Min(low.X, at.X),
+			math.Min(low.Y, at.Y),
+		}, Point{
+			math.Max(high.X, at.X),
+			math.Max(high.Y, at.Y),
+		}
 	}
 	for _, panel := range of.Panels {
 		for _, d := range panel.Dots {
@@ -210,7 +216,13 @@ func (d *placedPanel) Plot(c draw.Canvas, axes *plot.Plot) {
 		return drawable(at) && at.X >= p.low.X && at.X <= p.high.X && at.Y >= p.low.Y && at.Y <= p.high.Y
 	}
 	if low, high := math.Max(p.low.X, p.low.Y), math.Min(p.high.X, p.high.Y); d.Diagonal && low < high {
-		c.StrokeLine2(draw.LineStyle{Color: ink, Width: 0.8, Dashes: []vg.Length{4, 3}}, x(low), y(low), x(high), y(high))
+		c.StrokeLine2(
+			draw.LineStyle{Color: ink, Width: 0.8, Dashes: []vg.Length{4, 3}},
+			x(low),
+			y(low),
+			x(high),
+			y(high),
+		)
 	}
 	for _, at := range d.Dots {
 		if shown(at) {

@@ -97,7 +97,8 @@ func wards(p Person) [6]int {
 // day draws a day of the year. Except for emergencies, fewer visits are on weekends.
 func (s *stream) day(department int) int {
 	day := firstDay + s.Below(yearDays)
-	if weekday := (day + 4) % 7; department != emergency && (weekday == 0 || weekday == 6) { // 1970-01-01 was a Thursday
+	// 1970-01-01 was a Thursday.
+	if weekday := (day + 4) % 7; department != emergency && (weekday == 0 || weekday == 6) {
 		day = firstDay + s.Below(yearDays)
 	}
 	return day

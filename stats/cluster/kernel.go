@@ -282,7 +282,7 @@ func cellsOf(m *curator.Moments, l access, d int) (*cellSums, error) {
 			}
 		}
 		if at < 0 || at >= n || l.kind == allRows && len(m.Cells) > 1 {
-			// a condition whose brackets do not match
+			// only a condition whose brackets do not match leads here
 			return nil, request.Misuse("give a condition on rows, and nothing else",
 				"the clusters' cells are not those of the question")
 		}

@@ -116,7 +116,8 @@ func (f linearForms) sql(columns []string) []string {
 // pressSums are the sums of one round: the count, Σw, and for a covariance also Σwwᵀ.
 type pressSums = vectorSums
 
-// pressLook measures one round. It returns the sums of the vectors f of the rows, whose norm is limited to norm.
+// pressLook is a function that measures one round. It returns the sums of the rows' vectors, whose coordinates are
+// f and whose norm is limited to norm.
 type pressLook func(round int, f linearForms, norm float64) (*pressSums, error)
 
 // pressed is the outcome of the last round: its sums, and the coordinates and the norm in which they were measured.
@@ -231,8 +232,9 @@ func pressCovariance(d int, f linearForms, norm float64, rounds int, look pressL
 }
 
 // narrowed returns the coordinates for the next round, and a bound on the error of the mean in them. In these
-// coordinates, the released covariance is the identity after it is raised by the amount that noise may have taken
-// from it. ok is false if the noisy count is not [counted], or if the matrices have no decomposition.
+// coordinates, an upper bound on the covariance is the identity: the released covariance, plus the amount that
+// noise may have subtracted from it. ok is false if the noisy count is not [counted], or if the matrices have no
+// decomposition.
 func (p *pressed) narrowed(d int) (next linearForms, radius float64, ok bool) {
 	v := p.sums
 	if !counted(v) {

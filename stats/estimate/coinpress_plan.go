@@ -149,7 +149,8 @@ func pressPlan(ctx context.Context, k asker, s Sample, p *Plan, covariance bool)
 	p.Confidence = confidence
 	p.Notes = append(p.Notes,
 		"CoinPress moves rows outside of its region to the edge: of a normal distribution hardly any. Of one with "+
-			"heavy tails it moves more, and the intervals, which are about what was moved, then do not hold for the rows' "+
+			"heavy tails it moves more, and the intervals, which are about what was moved, then do not hold for "+
+			"the rows' "+
 			"own numbers.")
 	p.Notes = append(p.Notes, covarianceNotes(s)...)
 	if !products && s.Population {

@@ -10,11 +10,11 @@ import (
 )
 
 // Intervals come from simulation. A released number T̂ is an exact number T plus noise of a known distribution that
-// is symmetric about 0. Add fresh noise of the same distribution to T̂: the result relates to T̂ as T̂ relates to
-// T. An estimate computed from such draws therefore spreads about the released estimate as that estimate spreads
-// about its true value. This holds as far as the estimate is linear over the range of the noise. The interval lies
-// between two quantiles of the draws. For a parameter of the population, each draw also gets a random sampling
-// error, whose size is estimated from the draw itself.
+// is symmetric about 0. A draw is T̂ plus fresh noise of the same distribution, so a draw relates to T̂ as T̂
+// relates to T. An estimate computed from draws therefore spreads about the released estimate as that estimate
+// spreads about its true value. This holds as far as the estimate is linear over the range of the noise. The
+// interval lies between two quantiles of the draws. For a parameter of the population, each draw also gets a random
+// sampling error, whose size is estimated from the draw itself.
 //
 // The simulation uses only releases and a generator with a fixed seed: the same release always has the same
 // intervals.

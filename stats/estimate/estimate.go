@@ -14,8 +14,8 @@ import (
 	"dither/stats/internal/request"
 )
 
-// Sample selects the rows and columns of an estimate, and the most that it may cost. The embedded Request sets the
-// price and the analyst, and its SQL must be empty.
+// Sample selects the rows and columns of an estimate. The embedded Request sets its price and its analyst. The SQL
+// of the Request must be empty.
 type Sample struct {
 	curator.Request
 	Confidence string   // a decimal between 0 and 1; "" is 0.95
@@ -48,7 +48,7 @@ const (
 )
 
 // Value is one estimate with its standard error and its interval. A nil Value means that there is no estimate. A
-// nil Low or High means that the interval is unbounded on that side.
+// nil Low or High means that the interval is unbounded on that side, or that the method has no intervals.
 type Value struct {
 	Keys      []any  // keys of its group
 	Name      string // name of the statistic, such as mean(x)

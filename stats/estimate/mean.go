@@ -228,7 +228,8 @@ func populationPlan(
 	if err := momentsLook(ctx, k, s, p, v); err != nil {
 		return nil, err
 	}
-	about := "Intervals cover sampling and noise, about the population of the bounded values, by simulation from what " +
+	about := "Intervals cover sampling and noise, about the population of the bounded values, by simulation " +
+		"from what " +
 		"was released: of few rows, or where values far from the others are rare, they hold less often."
 	if !s.Population {
 		about = "Intervals cover noise, not sampling, by simulation from what was released."

@@ -168,7 +168,8 @@ func planRank(ctx context.Context, k asker, s Sample, p *Plan, ranks []string) (
 	if err != nil {
 		return nil, err
 	}
-	const note = "The %s method has no intervals: how far it is off depends on how often values repeat, which nothing " +
+	const note = "The %s method has no intervals: how far it is off depends on how often values repeat, which " +
+		"nothing " +
 		"public bounds."
 	if err := p.ordered(q.SQL, s.Confidence, e, fmt.Sprintf(note, p.Method)); err != nil {
 		return nil, err

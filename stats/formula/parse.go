@@ -52,8 +52,9 @@ type reader struct {
 
 func (p *reader) wrong(format string, args ...any) error {
 	return &curator.Error{
-		Code: curator.CodeUsage, Message: "the formula cannot be read: " + fmt.Sprintf(format, args...),
-		Hint: `write it as y ~ x1 + x2 + x1:x2; quote a name of other than letters, digits, _ and ., as "education-num"`,
+		Code:    curator.CodeUsage,
+		Message: "the formula cannot be read: " + fmt.Sprintf(format, args...),
+		Hint:    `write it as y ~ x1 + x2 + x1:x2; quote a name of other than letters, digits, _ and ., as "education-num"`,
 	}
 }
 

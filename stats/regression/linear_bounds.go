@@ -93,7 +93,11 @@ func (l *linear) boundsLooks(names []string) (looks []curator.Quantiles, rest cu
 	each := share.Quo(share, big.NewRat(int64(len(names)), 1))
 	parts, rest, err := request.Divide(l.told.Price, slices.Repeat([]*big.Rat{each}, len(names))...)
 	for i, part := range parts {
-		q := curator.Quantiles{Request: request.At(l.Request, part), Confidence: l.Confidence, At: []string{"0.01", "0.99"}}
+		q := curator.Quantiles{
+			Request:    request.At(l.Request, part),
+			Confidence: l.Confidence,
+			At:         []string{"0.01", "0.99"},
+		}
 		q.SQL = "SELECT " + curator.SQLName(names[i]) + " FROM " + curator.SQLName(l.table.Name) +
 			request.Where(l.Where)
 		looks = append(looks, q)

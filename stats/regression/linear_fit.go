@@ -159,7 +159,8 @@ func (l *linear) tell(out *LinearFit, q *normalEquations) {
 		out.warn(
 			fmt.Sprintf(
 				"The noise is not small beside Σzzᵀ, whose smallest eigenvalue comes out as %.3g with noise of norm "+
-					"up to %.3g: a ridge of %.3g draws coefficients towards 0. Standard errors leave that out; intervals "+
+					"up to %.3g: a ridge of %.3g draws coefficients towards 0. Standard errors leave that out; "+
+					"intervals "+
 					"do not rest on it.", s.least, s.size, s.ridge))
 	}
 	if q.squares && request.ManyRows(l.told.Unit) {

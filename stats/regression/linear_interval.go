@@ -16,10 +16,11 @@ type form struct {
 
 // inverter computes intervals by inverting a test.
 //
-// Let γ be the true coefficients. Then b̂ − Âγ = Σ z e + f − Eγ is a vector of mean 0 for every Â. Its covariance
-// is V(γ) = σ²·Σzzᵀ + cov(f − Eγ). The statistic S(γ) = (b̂ − Âγ)ᵀV(γ)⁻¹(b̂ − Âγ) tests γ [Anderson & Rubin 1949].
-// An interval for w·γ consists of the t with min{S(γ): w·γ = t} ≤ q². Here q is the quantile of |w·Â⁻¹(b̂ − Âγ)| in
-// units of its standard deviation.
+// Let Â = Σzzᵀ + E and b̂ = Σzv + f be the noisy sums of [normalEquations], with noise E and f. Let γ be the true
+// coefficients, and e the errors v − z·γ, with variance σ². Then b̂ − Âγ = Σ z e + f − Eγ is a vector of mean 0 for
+// every Â. Its covariance is V(γ) = σ²·Σzzᵀ + cov(f − Eγ). The statistic S(γ) = (b̂ − Âγ)ᵀV(γ)⁻¹(b̂ − Âγ) tests γ
+// [Anderson & Rubin 1949]. An interval for w·γ consists of the t with min{S(γ): w·γ = t} ≤ q². Here q is the
+// quantile of |w·Â⁻¹(b̂ − Âγ)| in units of its standard deviation.
 //
 // If the noisy matrix Â is far from singular, the interval is that of the delta method. If it is close to singular,
 // the interval grows. The interval becomes unbounded if the equations do not determine w·γ, like Fieller's interval

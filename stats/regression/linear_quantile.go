@@ -3,9 +3,9 @@ package regression
 import "math"
 
 // quantile returns the x that |X| exceeds with probability alpha, where X is d·(Σ z e + f − Eγ) divided by its
-// standard deviation. For Gaussian noise, X is normal. Laplace noise with scale b has the characteristic function
-// 1/(1 + b²t²), so the characteristic function φ of X is known. The distribution of X follows by integration: P(|X|
-// ≤ x) = (2/π)∫ sin(tx)/t φ(t) dt.
+// standard deviation. For the symbols, see [inverter]. For Gaussian noise, X is normal. Laplace noise with scale b
+// has the characteristic function 1/(1 + b²t²), so the characteristic function φ of X is known. The distribution of
+// X follows by integration: P(|X| ≤ x) = (2/π)∫ sin(tx)/t φ(t) dt.
 func (n equationNoise) quantile(d, gamma []float64, sampling, alpha float64) float64 {
 	normal := math.Sqrt2 * math.Erfinv(1-alpha)
 	if !n.laplace {

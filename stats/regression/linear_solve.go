@@ -50,9 +50,10 @@ type solution struct {
 	freedom  float64 // number of rows minus number of predictors
 }
 
-// solve returns the coefficients (Â + λD)⁻¹b̂. λ is 0 unless ridged is true. Then λ follows AdaSSP [Wang,
-// "Revisiting differentially private linear regression: optimal and adaptive prediction & estimation in unbounded
-// domain", UAI 2018]. ok is false if the matrix is singular.
+// solve returns the coefficients (Â + λD)⁻¹b̂, where Â = A + E and b̂ are the noisy sums. D is the identity matrix,
+// but 0 for the intercept. λ is 0 unless ridged is true. Then λ follows AdaSSP [Wang, "Revisiting differentially
+// private linear regression: optimal and adaptive prediction & estimation in unbounded domain", UAI 2018]. ok is
+// false if the matrix is singular.
 //
 // In that paper, the noise's size t is a tail bound, and a third of the price releases the smallest eigenvalue of
 // the matrix A. Here, t is a quantile of ‖E‖, the norm of the actual noise. By Weyl's inequality, λ_min(A) ≥
@@ -178,9 +179,9 @@ func (q *normalEquations) residual(s *solution) {
 }
 
 // spread returns the residual variance for the sampling error of intervals. It is the estimate plus one standard
-// deviation of its noise, and at most 1, which is the largest variance of a response between −1 and 1. The choice
-// matters little where that noise is large: the noise then has the order of the noise on the equations, and the
-// variance of the equations' noise is the square of that.
+// deviation of its noise, and at most 1, which is the largest variance of a response between −1 and 1. Even a large
+// noise of the estimate matters little. It has the order of the noise on the equations, whose square is part of the
+// variance anyway.
 func (s *solution) spread() float64 {
 	if math.IsNaN(s.sigma2) {
 		return 1

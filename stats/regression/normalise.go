@@ -94,7 +94,8 @@ func (n *normaliser) find(
 	return found, m, nil
 }
 
-// normalBounds returns the bounds of one column from its noisy sums. ok is false if noise hides the spread.
+// normalBounds returns the bounds of one column from its noisy sums. ok is false if noise hides the number of rows
+// or the spread, or if the noisy variance is above 1.
 func normalBounds(c scale.Column, rows, rowsError, first, second, sumError float64) (b formula.Bounds, ok bool) {
 	if !(rows > 4*rowsError) || rows < 2 {
 		return b, false

@@ -307,7 +307,8 @@ func otherSteps(err error) error {
 		return err
 	}
 	told := *e
-	told.Hint = "this training was paid with another --learning or --optimiser: ask as then, free, or pay for another " +
+	told.Hint = "this training was paid with another --learning or --optimiser: ask as then, free, or pay for " +
+		"another " +
 		"one with --fresh"
 	return &told
 }

@@ -18,18 +18,18 @@ func questionFlags(s *console.Console) (q *curator.Question, file *string) {
 	s.FormatFlag(console.AnyFormat...)
 	s.PriceFlags(&q.Epsilon, &q.Rho, "the question")
 	s.Flag(&q.MaxGroups, "max-groups", "N",
-		"the number of groups of an answer that one unit counts in (default: the policy's)")
+		"the largest number of groups in which one unit counts (default: the policy's)")
 	s.Flag(&q.MaxRows, "max-rows", "N",
-		"the number of rows of one unit that count; auto finds it first, for a tenth of the price (default: the "+
-			"policy's)")
-	s.Flag(&q.Delta, "delta", "D", "the δ that selecting groups with unknown keys may spend (default: the policy's)")
+		"the largest number of rows of one unit that count; auto first finds a suitable number, for a tenth of "+
+			"the price (default: the policy's)")
+	s.Flag(&q.Delta, "delta", "D", "the δ for the selection of groups with unknown keys (default: the policy's)")
 	s.Flag(&q.MinUnits, "min-units", "K",
-		"release a group with unknown keys and K units or fewer with probability at most δ (default: the "+
+		"release a group with unknown keys and at most K units only with probability at most δ (default: the "+
 			"policy's)")
-	s.Flag(&q.Other, "other", "", "add a row for everything in groups that are not released")
+	s.Flag(&q.Other, "other", "", "add one row for all groups that are not released together")
 	s.Flag(&q.Within, "within", "E",
 		"instead of a price, the accuracy of each value: 5% of the value, or a number in its unit")
-	s.Flag(&q.At, "at", "P", "with --within: the confidence of that accuracy, as 95%")
+	s.Flag(&q.At, "at", "P", "with --within: the confidence of that accuracy, such as 95%")
 	s.ConfidenceFlag(&q.Confidence)
 	s.AnalystFlag(&q.Analyst)
 	s.FreshFlag(&q.Fresh)

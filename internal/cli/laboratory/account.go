@@ -224,7 +224,8 @@ func (a asked) words() string {
 	}
 	return fmt.Sprintf(
 		"Together (%s, %s)-differentially private, by %s: with a person's data no outcome is more than %s times as\n"+
-			"probable as %s%s.%sEach figure is a certified bound for a job that is fixed in advance;\nnone of them rules a budget.",
+			"probable as %s%s.%sEach figure is a certified bound for a job that is fixed in advance;\nnone of them "+
+			"rules a budget.",
 		e, d, name, times, other, plus, warning)
 }
 
@@ -241,7 +242,8 @@ func (a asked) silence() string {
 	text := fmt.Sprintf("No accountant has an ε for this job at a δ of %s: the table says why. ",
 		render.Given(a.delta.Rat()))
 	if a.delta.IsZero() {
-		return text + "Some mechanisms, as Gaussian noise,\npromise an ε only with a δ above 0: ask at one, as --delta 1e-6."
+		return text + "Some mechanisms, as Gaussian noise,\npromise an ε only with a δ above 0: ask at one, as " +
+			"--delta 1e-6."
 	}
 	return text + "Ask at a larger δ."
 }

@@ -58,16 +58,17 @@ func (o *attackOptions) flags() []attackFlag {
 		{&o.people, "people", "N", "the number of made-up people (default 64; membership 100; name-and-shame 10000)"},
 		{&o.questions, "questions", "N", "the number of counts that are published (default 320)"},
 		{&o.attributes, "attributes", "N", "the number of means that are published (default 1000)"},
-		{&o.noise, "noise", "LIST", "the noise bounds of the curators that promise nothing, as 2,4,8"},
+		{&o.noise, "noise", "LIST", "the noise bounds of the curators without a privacy promise, such as 2,4,8"},
 		{
 			&o.epsilon, "epsilon", "E",
-			"the ε that ours, the curator with a promise, divides over all its answers (default 1)",
+			"the ε that ours, the differentially private curator, divides over all its answers (default 1)",
 		},
 		{&o.delta, "delta", "LIST", "the δ of name-and-shame (default 1e-4,1e-6)"},
 		{&o.runs, "runs", "N", "the number of simulations"},
 		{
 			&o.seed, "seed", "S",
-			"the seed of people, questions, and noise that promises nothing (default 1); the noise of ours is real",
+			"the seed of people, questions, and the noise of curators without a promise (default 1); ours has " +
+				"fresh noise",
 		},
 		{
 			&o.fit, "fit", "NORM",
@@ -75,20 +76,24 @@ func (o *attackOptions) flags() []attackFlag {
 		},
 		{
 			&o.k, "k", "LIST",
-			"simulate two k-anonymous tables, as 2,5,10; with --table: the k that each table should have",
+			"simulate two k-anonymous tables, with k such as 2,5,10; with --table: the k that each table should have",
 		},
 		{
 			func(file string) error { o.tables = append(o.tables, file); return nil },
-			"table", "FILE", "attack this published table, CSV, instead of made-up people; difference takes several",
+			"table", "FILE", "attack this published CSV table instead of made-up people; for difference, repeat " +
+				"the flag for each table",
 		},
 		{&o.truth, "truth", "FILE", "with --table: each person's true bit, to count how many guesses are right"},
 		{
-			&o.about, "about", "WHAT",
-			"difference: what is known of the person, as age=34,zip=48213; membership: a FILE of one person's attributes",
+			&o.about,
+			"about",
+			"WHAT",
+			"difference: what is known about the person, such as age=34,zip=48213; membership: a FILE of one person's " +
+				"attributes",
 		},
 		{&o.sensitive, "sensitive", "COLUMN", "the column to infer"},
 		{&o.reference, "reference", "FILE", "attributes of other people of the same population"},
-		{&o.example, "example", "", "two small tables of made-up hospitals"},
+		{&o.example, "example", "", "difference: attack two small tables of made-up hospitals"},
 		{&o.plot, "plot", "FILE", "draw the result as FILE.svg or FILE.png"},
 	}
 }
@@ -200,15 +205,15 @@ func readFile[T any](name string, read func(io.Reader) (T, error)) (out T, err e
 }
 
 const attackHelp = `
-The attacks, on made-up people and simulated curators: one who answers exactly, some whose noise is fixed however much they
-answer, and one who divides an ε over all the answers (ours). dither help attack ATTACK shows the flags of one.
+The attacks on made-up people and simulated curators. One curator answers exactly. Some add the same noise to any number
+of answers. One, called ours, divides an ε over all its answers. dither help attack ATTACK shows the flags of one attack.
 
   reconstruct      a secret bit of each person, from counts of random groups
   difference       one person's secret, from two counts; or, with -k or --table, from two k-anonymous tables
   membership       who is in a group, from the means of many attributes
-  name-and-shame   what a δ allows that is not far below 1 over the number of people
+  name-and-shame   what is possible if δ is not far below 1/(number of people)
 
-And on what somebody has published:
+Attacks on published data:
 
   dither attack reconstruct --table answers.csv --truth truth.csv
   dither attack difference --table east.csv --table west.csv --about age=34,zip=48213 --sensitive disease

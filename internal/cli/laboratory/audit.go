@@ -39,15 +39,16 @@ func (f *auditFlags) declare(s *console.Console) {
 // runsFlag declares --runs, which audits by runs and audits of timing share.
 func runsFlag(s *console.Console, into *string) {
 	s.Flag(into, "runs", "N",
-		"the number of runs of each side (default 20000; with timing, pairs of each class: 200, or what "+
-			"--duration admits)")
+		"the number of runs on each dataset (default 20000); with timing, the number of pairs of each class "+
+			"(default 200, or as many as --duration permits)")
 }
 
 // Audit is the command `dither audit`.
 var Audit = console.Verb{
-	Name:  "audit",
-	Args:  "[NAME] | timing [--calibrate] | --command PROGRAM --input FILE --neighbour FILE [--epsilon E [--delta D]]",
-	About: "test a privacy promise by runs on two neighbouring datasets: of dither's own mechanism NAME, or of a program, free",
+	Name: "audit",
+	Args: "[NAME] | timing [--calibrate] | --command PROGRAM --input FILE --neighbour FILE [--epsilon E [--delta D]]",
+	About: "test a privacy claim by running a program, or dither's own mechanism NAME, on two neighbouring " +
+		"datasets, free",
 	Run:   runAudit,
 	More:  func(*console.Console) string { return auditHelp },
 	Words: oursNames,
@@ -63,10 +64,10 @@ func runAudit(s *console.Console, args []string) error {
 	timeout := ""
 	f.declare(s)
 	s.Flag(&p.Command, "command", "PROGRAM",
-		"the program to run, with its arguments: {input} stands for the file (default: on standard input), "+
-			"{runs} for the number of answers to print, a line each (default: one process an answer)")
+		"the program to run, with its arguments: {input} stands for the file (default: the file is standard input), "+
+			"{runs} for the number of answers to print, one on each line (default: one process for each answer)")
 	s.Flag(&p.Input, "input", "FILE", "one dataset")
-	s.Flag(&p.Neighbor, "neighbour", "FILE", "its neighbour: the same dataset but for one person")
+	s.Flag(&p.Neighbor, "neighbour", "FILE", "its neighbour: the same dataset except for one person")
 	s.Flag(&timeout, "timeout", "S", "the seconds that one process may take (default 60)")
 	names, helped, err := s.Parse(spelled(args))
 	if err != nil || helped {
@@ -211,7 +212,8 @@ func auditError(err error) error {
 		hint = program.Hint
 	}
 	if errors.Is(err, audit.ErrUnlike) || errors.Is(err, audit.ErrRepeats) {
-		hint = "noise must be fresh for each answer: not drawn once for a process, nor from a seed that is a constant or the clock's second"
+		hint = "noise must be fresh for each answer: not drawn once for a process, nor from a seed that is a " +
+			"constant or the clock's second"
 	}
 	code := codeSubject
 	switch {
@@ -246,11 +248,11 @@ func spelled(args []string) []string {
 }
 
 const auditHelp = `
-The program prints numbers, words, or several to a line; it needs fresh noise for each answer. Exit code 3: the claim is refuted.
+Each answer of the program is a line of numbers or words, and needs fresh noise. Exit code 3 means that the claim is refuted.
 
   dither audit --command "python3 average.py {runs}" --input people.csv --neighbour without_one.csv --epsilon 1 --runs 100000
 
-Timing: what the clock reveals of one unit, and the instant that hides it. It makes up its rows; --runs is how many pairs of each class of questions.
+audit timing measures what the time of an answer reveals about one unit, on made-up rows, and the delay that hides it:
 
   dither audit timing --rows 20000 --duration 600
   dither audit timing --calibrate

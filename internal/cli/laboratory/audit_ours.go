@@ -73,7 +73,7 @@ func oursNames() (names []string) {
 // oursLaw holds the exact results about a mechanism's distribution.
 type oursLaw struct {
 	exact         *ours.Exact // nil if the distribution is not available
-	inputs, pairs int         // size of the distribution's domain; 0 if the result is a certified sum
+	inputs, pairs int         // numbers of inputs and of neighbouring pairs; 0 if the result is a certified sum
 	ideal, folded bool        // see ours.Law
 }
 
@@ -146,8 +146,10 @@ func listOurs(s *console.Console, o audit.Options, picture string) error {
 		return s.JSON(oursList(all))
 	}
 	s.Print(
-		"dither's own mechanisms, each on a small example. What is declared is true of data of any size; \"exactly\" is the least that is\n" +
-			"true of all neighbours of the example, by its law. Where the two are the same, no less could be declared.\n\n",
+		"dither's own mechanisms, each on a small example. What is declared is true of data of any size; " +
+			"\"exactly\" is the least that is\n" +
+			"true of all neighbours of the example, by its law. Where the two are the same, no less could be " +
+			"declared.\n\n",
 	)
 	s.Print("%s", g.Text("  "))
 	s.Print(
@@ -166,7 +168,8 @@ func oursText(subject ours.Subject, claim audit.Claim, l oursLaw) string {
 	x := l.exact
 	if x == nil {
 		b.WriteString(
-			"Exactly   Its law is not written down here. What follows are runs, which can refute the claim and cannot prove it.\n",
+			"Exactly   Its law is not written down here. What follows are runs, which can refute the claim and " +
+				"cannot prove it.\n",
 		)
 		fmt.Fprintf(&b, "\nRuns of the mechanism itself, on %s and on %s:\n", subject.Sides[0], subject.Sides[1])
 		return b.String()
@@ -193,7 +196,8 @@ func oursText(subject ours.Subject, claim audit.Claim, l oursLaw) string {
 		b.WriteString(": whether the claim is true there is not known.\n")
 	case smaller:
 		b.WriteString(
-			".\n          That is within the claim, on this example. For data of any size no less is promised than what is declared.\n",
+			".\n          That is within the claim, on this example. For data of any size no less is promised than " +
+				"what is declared.\n",
 		)
 	case x.Attained:
 		b.WriteString(": the claim is true there, and no smaller one would be.\n")
@@ -206,7 +210,8 @@ func oursText(subject ours.Subject, claim audit.Claim, l oursLaw) string {
 	}
 	if l.ideal {
 		b.WriteString(
-			"          (The law is of ideal arithmetic: for the errors of its own the mechanism pays with a little more noise.)\n",
+			"          (The law is of ideal arithmetic: for the errors of its own the mechanism pays with a little " +
+				"more noise.)\n",
 		)
 	}
 	if pure && x.Loss.Witness.Output != "" && !strings.Contains(x.Loss.Witness.Output, "ever more") {

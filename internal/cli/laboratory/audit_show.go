@@ -140,7 +140,8 @@ func auditVerdict(subject string, r *audit.Report) string {
 		return fmt.Sprintf("%s has an ε of at least %s on these two data sets.", subject, render.Below(r.Epsilon))
 	}
 	return fmt.Sprintf(
-		"nothing was found that tells the two data sets apart by what %s gives.\nAn audit that finds nothing has proved nothing.",
+		"nothing was found that tells the two data sets apart by what %s gives.\nAn audit that finds nothing has "+
+			"proved nothing.",
 		subject,
 	)
 }
@@ -203,7 +204,8 @@ func auditChart(r *audit.Report) plot.Chart {
 	if len(r.Findings) > 0 {
 		f := r.Findings[0]
 		c.Caption = fmt.Sprintf(
-			"Tested on further runs: %s, %s times on data and %s on neighbor, of %s. So ε is at least %s, with confidence %s.",
+			"Tested on further runs: %s, %s times on data and %s on neighbor, of %s. So ε is at least %s, with "+
+				"confidence %s.",
 			f.Event,
 			render.Thousands(f.Counts[0]),
 			render.Thousands(f.Counts[1]),

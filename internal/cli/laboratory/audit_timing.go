@@ -37,21 +37,22 @@ const (
 func (f *timingFlags) declare(s *console.Console) {
 	s.FormatFlag("table", "json")
 	s.Flag(&f.calibrate, "calibrate", "",
-		"with timing: measure the factor of answer_delay on this machine, and print the policy's line")
+		"with timing: measure the factor of answer_delay on this machine, and print the line for the policy")
 	s.Flag(&f.planted, "planted", "",
-		"with timing: ask a question that no policy should admit, which must not be shown")
+		"with timing: measure only a question that no policy should permit; it must not get the verdict shown")
 	s.Flag(&f.rows, "rows", "LIST",
-		"with timing: the numbers of rows of the made-up tables, as 100,20000,1000000 (default 20000)")
+		"with timing: the numbers of rows of the made-up tables, such as 100,20000,1000000 (default 20000)")
 	runsFlag(s, &f.runs)
 	s.Flag(&f.duration, "duration", "SECONDS",
 		"with timing: stop after this time, once there are 20 pairs of each class (default 60, unless --runs is "+
 			"given)")
 	s.Flag(&f.ratio, "ratio", "N",
-		"with timing: how many questions an analyst may ask, budget / price.minimum (default 100)")
+		"with timing: the number of questions that an analyst may ask, budget / price.minimum (default 100)")
 	s.Flag(&f.door, "door", "DOOR", "with timing: ask through the library, the command, or both (default both)")
-	s.Flag(&f.class, "class", "LIST", "with timing: only these classes of questions, as count,worst-like (default all)")
+	s.Flag(&f.class, "class", "LIST", "with timing: only these classes of questions, such as count,worst-like "+
+		"(default all)")
 	s.Flag(&f.server, "postgres", "VARIABLE",
-		"with timing: on the PostgreSQL server whose URL this environment variable holds (default: files)")
+		"with timing: use the PostgreSQL server whose URL is in this environment variable (default: files)")
 	s.Flag(&f.seedText, "seed", "S",
 		"with timing: the seed of the generated questions and of the order of runs (default 1)")
 }

@@ -63,12 +63,15 @@ func infinite(x float64) string {
 func timingWords(all []timed) string {
 	var b strings.Builder
 	fmt.Fprintf(
-		&b, "Each pair asks a question of two made-up homes in random order: one without a unit, one with the unit that\n"+
+		&b, "Each pair asks a question of two made-up homes in random order: one without a unit, one with the "+
+			"unit that\n"+
 			"makes the question take longest. %q compares two homes that are alike. Times are in milliseconds.\n"+
-			"d is |shift|/σ, or the shift that the ranks show, if that is larger; \"d ≤\" is its 99.9 %% upper bound. An analyst\n"+
+			"d is |shift|/σ, or the shift that the ranks show, if that is larger; \"d ≤\" is its 99.9 %% upper "+
+			"bound. An analyst\n"+
 			"may repeat a question as often as the budget pays for, so d·√ratio ≤ %g is required, where the ratio is\n"+
 			"budget / price.minimum: %g here (--ratio). \"Exceeded\" is a lower bound (99.9 %%) beyond it.\n"+
-			"\"ε ≥\" is a lower bound (95 %%) on the ε that one threshold on one time reveals. The ε charged for the answer\n"+
+			"\"ε ≥\" is a lower bound (95 %%) on the ε that one threshold on one time reveals. The ε charged for "+
+			"the answer\n"+
 			"is %s.\n",
 		timing.Control, audit.MostTold, all[0].ratio, timing.Price)
 	pairs := all[0].Classes[0].Pairs
@@ -98,7 +101,8 @@ func timingWords(all []timed) string {
 	}
 	if len(noisy) > 0 {
 		b.WriteString(
-			"\nNot even two homes that are alike were shown to be: the runs are too few for this ratio, or the machine is\n" +
+			"\nNot even two homes that are alike were shown to be: the runs are too few for this ratio, or the " +
+				"machine is\n" +
 				"too restless.\n")
 	}
 	if len(mandatory) > 0 {
@@ -106,7 +110,8 @@ func timingWords(all []timed) string {
 			"`dither audit timing --calibrate` prints its line for this machine.\n", strings.Join(mandatory, ", "))
 	}
 	b.WriteString(
-		"\nWhat is shown holds for these questions, these rows, this machine and this load. No measurement shows that\n" +
+		"\nWhat is shown holds for these questions, these rows, this machine and this load. No measurement " +
+			"shows that\n" +
 			"the clock reveals nothing. A quiet machine shows most.\n")
 	return b.String()
 }
@@ -124,12 +129,17 @@ func timingCalibrationText(c *timing.Calibration) string {
 	}
 	fmt.Fprintf(
 		&b,
-		"%s\nThe longest time of each question, from its arrival to its answer, of made-up rows and one unit that makes it\n"+
-			"take longest. Its cost is that of all rows and of one unit, in steps. Its overhead is its shortest time over 100\n"+
-			"rows without that unit. The factor is %d times the largest quotient (time − overhead) / cost of questions of a\n"+
+		"%s\nThe longest time of each question, from its arrival to its answer, of made-up rows and one unit that "+
+			"makes it\n"+
+			"take longest. Its cost is that of all rows and of one unit, in steps. Its overhead is its shortest "+
+			"time over 100\n"+
+			"rows without that unit. The factor is %d times the largest quotient (time − overhead) / cost of "+
+			"questions of a\n"+
 			"billion steps or more (%s). The floor is %d times the longest time that the factor does not cover.\n"+
-			"A question that is not answered at its instant fails and stays charged. So a loaded machine must be measured\n"+
-			"loaded, with as many questions at once as it will have. rows stands for tables that declare no expected_rows:\n"+
+			"A question that is not answered at its instant fails and stays charged. So a loaded machine must be "+
+			"measured\n"+
+			"loaded, with as many questions at once as it will have. rows stands for tables that declare no "+
+			"expected_rows:\n"+
 			"write your own number.\n\n%s\n",
 		g.Text("  "),
 		timing.Margin,

@@ -29,11 +29,11 @@ func runCalibrate(s *console.Console, args []string) error {
 	epsilon, delta, sensitivity, count, sampling := "", "0", "1", "1", ""
 	s.FormatFlag("table", "json", "markdown")
 	s.Flag(&epsilon, "epsilon", "E", "the ε to keep")
-	s.Flag(&delta, "delta", "D", "the δ to keep (default 0, which only Laplace noise can)")
+	s.Flag(&delta, "delta", "D", "the δ to keep (default 0, which only Laplace noise can keep)")
 	s.Flag(&sensitivity, "sensitivity", "S",
-		"how far one person moves the answer: in L1 norm for Laplace noise, in L2 for Gaussian (default 1)")
+		"how much one person can change the answer: in L1 norm for Laplace noise, in L2 for Gaussian (default 1)")
 	s.Flag(&count, "count", "N", "the number of such answers that keep the promise together (default 1)")
-	s.Flag(&sampling, "sampling", "Q", "each answer is on a Poisson sample of this rate, as 0.01 or 256/60000")
+	s.Flag(&sampling, "sampling", "Q", "each answer is on a Poisson sample of this rate, such as 0.01 or 256/60000")
 	rest, helped, err := s.Parse(args)
 	if err != nil || helped {
 		return err
@@ -196,17 +196,21 @@ func calibrationText(c account.Calibration, t account.Target) string {
 	switch c.Mechanism {
 	case "gaussian":
 		b.WriteString(
-			"\nThe figure is for continuous Gaussian noise, and for what is computed from it, as when it is rounded to integers\n" +
+			"\nThe figure is for continuous Gaussian noise, and for what is computed from it, as when it is " +
+				"rounded to integers\n" +
 				"that the values are of too. The discrete Gaussian has its own: calibrate discrete-gaussian.",
 		)
 	case "laplace":
 		b.WriteString(
-			"\nThe figure is for continuous Laplace noise, and for what is computed from it, as when it is rounded to integers\n" +
-				"that the values are of too. Discrete Laplace noise, which dither itself draws, loses more at the same scale: calibrate discrete-laplace.",
+			"\nThe figure is for continuous Laplace noise, and for what is computed from it, as when it is rounded " +
+				"to integers\n" +
+				"that the values are of too. Discrete Laplace noise, which dither itself draws, loses more at the " +
+				"same scale: calibrate discrete-laplace.",
 		)
 	case "discrete-laplace":
 		b.WriteString(
-			"\nThe values are integers, and the noise too: a value k with a probability in proportion to e^(−|k|/scale).")
+			"\nThe values are integers, and the noise too: a value k with a probability in proportion to " +
+				"e^(−|k|/scale).")
 	case "discrete-gaussian":
 		b.WriteString(
 			"\nThe values are integers, and sigma a parameter: the noise's standard deviation is slightly below it.")
@@ -243,7 +247,7 @@ func accountantName(name string) string {
 }
 
 const calibrateHelp = `
-The mechanisms, whose values are real numbers or, of the discrete ones, integers:
+The mechanisms. The discrete ones add noise to integers, the others to real numbers:
 
   gaussian            finds sigma; continuous noise, sensitivity in L2 norm
   discrete-gaussian   finds sigma; noise on integers
@@ -254,8 +258,9 @@ Numbers are decimals or fractions.
 
   dither calibrate discrete-laplace --epsilon 1 --delta 1e-6 --count 20
 
-Or a job, as dither account takes it, with one "?" for a sigma or scale, of which the least is found, or for an epsilon, rho or mu, of which
-the largest is. Then count, sensitivity and sampling stand in the mechanisms:
+Instead of a mechanism's name, you can give a job, as for dither account, with "?" for one parameter. calibrate finds
+the least sigma or scale, or the largest epsilon, rho or mu. In a job, count, sensitivity and sampling are keys of each
+mechanism:
 
   dither calibrate --epsilon 1 --delta 1e-6 "discrete-laplace scale=? count=40" "gaussian sigma=15 count=3"
 `

@@ -27,8 +27,8 @@ type channelFlags struct {
 func (f *channelFlags) declare(s *console.Console) {
 	s.FormatFlag("table", "json")
 	s.Flag(&f.adjacent, "adjacent", "FILE",
-		"the pairs of neighbouring inputs, as CSV of their names (default: every two)")
-	s.Flag(&f.prior, "prior", "LIST", "the probability of each input, as 0.9,0.1 (default: uniform)")
+		"a CSV file of the pairs of neighbouring inputs, by name (default: all pairs)")
+	s.Flag(&f.prior, "prior", "LIST", "the probability of each input, such as 0.9,0.1 (default: uniform)")
 	s.Flag(&f.normalize, "normalize", "", "divide each row by its sum")
 	s.Flag(&f.example, "example", "NAME",
 		"a mechanism that reports a person's height: truth, constant, threshold or blurred")
@@ -37,7 +37,7 @@ func (f *channelFlags) declare(s *console.Console) {
 	s.Flag(func(text string) error {
 		f.epsilons = append(f.epsilons, strings.Split(text, ",")...)
 		return nil
-	}, "epsilon", "E", "report the δ at this ε, as 0.5 or \"ln 3\"; several with commas")
+	}, "epsilon", "E", "report the δ at this ε, such as 0.5 or \"ln 3\"; may be a list with commas")
 	s.Flag(&f.delta, "delta", "D", "report the least ε at this δ")
 	s.Flag(&f.delimiter, "delimiter", "C",
 		"the delimiter between the fields of the matrix's file: ';', '|', tab, … (default ',')")
@@ -266,8 +266,9 @@ func channelHelp() string {
 		g.Add("  "+e.Name, e.About, e.Cost)
 	}
 	return `
-MATRIX.csv has a line for each input: the probabilities of the outputs, as 0.25, 1/3 or exp(1)/(3 + exp(1)), read exactly.
-Names of outputs stand in a first line whose first field is "input"; those of inputs then stand first on each line:
+MATRIX.csv has a line for each input, with the probability of each output, such as 0.25, 1/3 or exp(1)/(3 + exp(1)).
+The numbers are read exactly. A header with the names of the outputs begins with the field "input". Each line then
+begins with the name of its input:
 
   input,yes,no
   yes,3/4,1/4

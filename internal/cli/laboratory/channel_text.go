@@ -32,7 +32,8 @@ func (r judged) verdict() string {
 		first = "NOT differentially private: no ε holds."
 		evidence = fmt.Sprintf(
 			"  Output %s has probability %s if the input is %s, and cannot come if it is %s: whoever sees it knows.\n"+
-				"  At every ε, however large, δ is at least %s.", w.Output, probability(w.PValue, w.P), w.Input, w.Neighbor,
+				"  At every ε, however large, δ is at least %s.",
+			w.Output, probability(w.PValue, w.P), w.Input, w.Neighbor,
 			floor(r.limit))
 	case r.loss.Upper == 0:
 		first, evidence = "Differentially private: ε = 0.",
@@ -45,7 +46,8 @@ func (r judged) verdict() string {
 		first = fmt.Sprintf("Differentially private: ε %s, and no smaller one holds.",
 			exponentWords(r.loss.Exact, r.loss.Upper))
 		evidence = fmt.Sprintf("  Output %s has probability %s if the input is %s,\n  and %s if it is %s.\n"+
-			"  Whatever somebody believed before, an output changes the odds between two adjacent inputs by a factor of at most %s.",
+			"  Whatever somebody believed before, an output changes the odds between two adjacent inputs by a "+
+			"factor of at most %s.",
 			w.Output, probability(w.PValue, w.P), w.Input, probability(w.QValue, w.Q), w.Neighbor, factor)
 	}
 	return fmt.Sprintf("%s\nExactly, for this matrix of %s and %s; %s.\n\n%s",

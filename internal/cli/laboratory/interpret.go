@@ -75,7 +75,8 @@ func runInterpret(s *console.Console, args []string) error {
 		return console.Usage("--plot goes with --example smoking")
 	case (f.epsilon == "") == (len(specs) == 0):
 		return console.Usage(
-			"interpret --epsilon E [--delta D], or a job as account takes it: interpret \"gaussian sigma=1\"; one of them")
+			"interpret --epsilon E [--delta D], or a job as account takes it: interpret \"gaussian sigma=1\"; " +
+				"one of them")
 	}
 	i := interpreted{typed: map[string]string{"prior": f.prior, "alpha": f.alpha, "delta": f.delta}}
 	s.Flags.Visit(func(f *flag.Flag) { i.counted = i.counted || f.Name == "n" })

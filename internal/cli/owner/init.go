@@ -26,7 +26,8 @@ func runInit(s *console.Console, args []string) error {
 	s.Flag(&o.Unit, "unit", "COLUMN", "the column of FILE that identifies a person (default: each row is a unit)")
 	s.Flag(&o.Delimiter, "delimiter", "C",
 		"the delimiter between the fields of a CSV file: ';', '|', tab, … (default ',')")
-	s.Flag(&o.Null, "null", "TEXT", "the unquoted field of a CSV file that means NULL, as NA (default: an empty field)")
+	s.Flag(&o.Null, "null", "TEXT", "the unquoted field of a CSV file that means NULL, such as NA (default: an "+
+		"empty field)")
 	rest, helped, err := s.Parse(args)
 	if err != nil || helped {
 		return err

@@ -26,13 +26,14 @@ func (f *ledgerFlags) declare(s *console.Console) {
 		"with verify and recover: a head that `dither ledger head` printed; the ledger must still contain it")
 	s.Flag(&f.into, "into", "HOME", "with merge: charge the spending of the other homes to this home too")
 	s.Flag(&f.spent, "spent", "SUM", "with recover: the amount spent, as an ε, or as ρ or ρ,δ if the budget is in ρ")
-	s.Flag(&f.rows, "rows", "N", "with merge: the most rows that one person has in a table whose unit is a row")
+	s.Flag(&f.rows, "rows", "N", "with merge: the largest number of rows of one person in a table whose unit is a row")
 }
 
 // Ledger is the command `dither ledger`.
 var Ledger = console.Verb{
-	Name:  "ledger",
-	Args:  "head | list | show N | verify [--against HEAD] | merge HOME HOME [--rows N] [--into HOME] | resume | clock | recover [--against HEAD] [--spent SUM]",
+	Name: "ledger",
+	Args: "head | list | show N | verify [--against HEAD] | merge HOME HOME [--rows N] [--into HOME] | resume | " +
+		"clock | recover [--against HEAD] [--spent SUM]",
 	About: "read and check the ledger (owner)",
 	Run:   runLedger,
 }
@@ -73,7 +74,8 @@ func runLedger(s *console.Console, args []string) error {
 	return console.Usage(ledgerVerbs)
 }
 
-const ledgerVerbs = "ledger head, list, show N, verify [--against HEAD], merge HOME HOME [--rows N] [--into HOME], resume, clock, or recover [--against HEAD] [--spent SUM]"
+const ledgerVerbs = "ledger head, list, show N, verify [--against HEAD], merge HOME HOME [--rows N] [--into HOME], " +
+	"resume, clock, or recover [--against HEAD] [--spent SUM]"
 
 // showHead prints the checkpoint that the owner keeps elsewhere: the head of the ledger. As JSON, it also includes
 // the spent loss, which helps if the log is lost.

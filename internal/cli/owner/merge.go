@@ -50,7 +50,8 @@ func mergeLedgers(s *console.Console, homes []string, rows int64, into string) e
 	last := m.Homes[len(m.Homes)-1]
 	if last.Group != 1 {
 		return fmt.Errorf(
-			"%s protects less than the others do together: its losses count ×%d in their relation. Change its policy first",
+			"%s protects less than the others do together: its losses count ×%d in their relation. Change its "+
+				"policy first",
 			into,
 			last.Group,
 		)
@@ -75,8 +76,10 @@ func mergeLedgers(s *console.Console, homes []string, rows int64, into string) e
 	err = errors.Join(l.Opened(ledger.Opening{Loss: loss, From: from}, seen), l.Close())
 	if errors.Is(err, ledger.ErrCharged) {
 		return fmt.Errorf(
-			"%s has the spending of one of the others already, as it was then; nothing was charged now. What has been spent there since counts beside it, and "+
-				"the sum above counts twice what was charged. Let only one of the homes answer from here on; where several have gone on, charge all of them to a new home: "+
+			"%s has the spending of one of the others already, as it was then; nothing was charged now. What has "+
+				"been spent there since counts beside it, and "+
+				"the sum above counts twice what was charged. Let only one of the homes answer from here on; where "+
+				"several have gone on, charge all of them to a new home: "+
 				"dither ledger merge %s %s --into NEW",
 			into,
 			strings.Join(homes, " "),

@@ -26,7 +26,7 @@ func runSeal(s *console.Console, args []string) error {
 	s.Flag(&o.Copy, "copy", "SCHEMA",
 		"for tables on a PostgreSQL server: copy them into that schema; questions then read the copy")
 	s.Flag(&remove, "remove", "N",
-		"remove the file of version N of TABLE, or of all old versions (old); their numbers and digests stay")
+		"remove the file of version N of TABLE, or of all old versions if N is old; numbers and digests stay")
 	names, helped, err := s.Parse(args)
 	if err != nil || helped {
 		return err

@@ -96,7 +96,14 @@ func ExplanationText(e *curator.Explanation) string {
 			g.Add(" "+Printable(c.Name), "key")
 			continue
 		}
-		g.Add(" "+Printable(c.Name), c.Mechanism, columnShare(c), optional(c.Sensitivity), optional(c.Scale), forecast(c))
+		g.Add(
+			" "+Printable(c.Name),
+			c.Mechanism,
+			columnShare(c),
+			optional(c.Sensitivity),
+			optional(c.Scale),
+			forecast(c),
+		)
 		for _, p := range c.Parts {
 			g.Add("   "+p.Name, p.Mechanism, lossShare(p.Share), Compact(p.Sensitivity), Compact(p.Scale), "")
 		}
@@ -175,7 +182,8 @@ func forecast(c curator.Column) string {
 	case c.Shortfall != nil:
 		return fmt.Sprintf("at most %s rows fewer than the most frequent", Compact(math.Ceil(*c.Shortfall)))
 	case !math.IsNaN(f.HalfWidth) && f.N > 0:
-		return fmt.Sprintf("± %s at n = %d (± %s / n), %s", Compact(f.HalfWidth), f.N, Compact(f.HalfWidthTimesN), roughly)
+		return fmt.Sprintf("± %s at n = %d (± %s / n), %s",
+			Compact(f.HalfWidth), f.N, Compact(f.HalfWidthTimesN), roughly)
 	case !math.IsNaN(f.HalfWidthTimesN):
 		return fmt.Sprintf("± %s / n, %s", Compact(f.HalfWidthTimesN), roughly)
 	case !math.IsNaN(f.HalfWidth):

@@ -46,12 +46,22 @@ func groupingTables(e *curator.Explanation) [2][][]string {
 		for _, v := range s.Vectors {
 			vectors = append(
 				vectors,
-				[]string{by, rows, v.Name + ": " + v.Mechanism, v.Share.String(), Compact(v.Sensitivity), Compact(v.Scale)},
+				[]string{
+					by,
+					rows,
+					v.Name + ": " + v.Mechanism,
+					v.Share.String(),
+					Compact(v.Sensitivity),
+					Compact(v.Scale),
+				},
 			)
 			by, rows = "", ""
 		}
 		for _, x := range s.Orders {
-			vectors = append(vectors, []string{by, rows, Printable(x.Column) + ": " + x.Mechanism, lossShare(x.Share), "", ""})
+			vectors = append(
+				vectors,
+				[]string{by, rows, Printable(x.Column) + ": " + x.Mechanism, lossShare(x.Share), "", ""},
+			)
 			by, rows = "", ""
 		}
 		by = groupedBy(s)

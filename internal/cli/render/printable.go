@@ -11,8 +11,8 @@ func steers(r rune) bool {
 		r >= 0x2066 && r <= 0x2069
 }
 
-// PrintableJSON replaces such characters by equivalent JSON escapes. They can only occur in strings; newlines
-// between lines stay. It also removes the sign of −0.
+// PrintableJSON replaces characters that could control a terminal by equivalent JSON escapes. In JSON, they can
+// only occur in strings. Newlines between lines stay. It also removes the sign of −0.
 func PrintableJSON(text []byte) string {
 	var b strings.Builder
 	quoted, escaped := false, false

@@ -42,11 +42,20 @@ func ExplanationMarkdown(e *curator.Explanation) string {
 		for _, p := range c.Parts {
 			rows = append(
 				rows,
-				[]string{c.Name + ": " + p.Name, p.Mechanism, lossShare(p.Share), Compact(p.Sensitivity), Compact(p.Scale)},
+				[]string{
+					c.Name + ": " + p.Name,
+					p.Mechanism,
+					lossShare(p.Share),
+					Compact(p.Sensitivity),
+					Compact(p.Scale),
+				},
 			)
 		}
 		if b := c.Bounds; b != nil {
-			rows = append(rows, []string{c.Name + ": bounds", "search", lossShare(b.Share), "", "", "within " + boundsText(b)})
+			rows = append(
+				rows,
+				[]string{c.Name + ": bounds", "search", lossShare(b.Share), "", "", "within " + boundsText(b)},
+			)
 		}
 	}
 	out := MarkdownList(head) + "\n" + MarkdownTable(

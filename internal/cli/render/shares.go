@@ -32,7 +32,8 @@ func foundBounds(r *curator.Release) string {
 	}
 	for _, c := range r.Columns {
 		if c.Bounds != nil {
-			fmt.Fprintf(&b, "%s: values held within the bounds that were found, %s\n", Printable(c.Name), boundsText(c.Bounds))
+			fmt.Fprintf(&b, "%s: values held within the bounds that were found, %s\n",
+				Printable(c.Name), boundsText(c.Bounds))
 		}
 	}
 	return b.String()
@@ -68,7 +69,8 @@ func foundRows(b *curator.RowsBound) string {
 	if b.Rows == 1 {
 		rows = "1 row counts"
 	}
-	return fmt.Sprintf("of one %s at most %s, as was found; the policy's bound is %d\n", Printable(b.Unit), rows, b.Most)
+	return fmt.Sprintf("of one %s at most %s, as was found; the policy's bound is %d\n",
+		Printable(b.Unit), rows, b.Most)
 }
 
 // rowsToFind states how the question will find a bound on rows.

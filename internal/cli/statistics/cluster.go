@@ -26,17 +26,18 @@ func (f *clusterFlags) declare(s *console.Console) {
 	s.FormatFlag("table", "json", "markdown")
 	s.Flag(&f.Table, "table", "TABLE", "the table whose rows are clustered")
 	s.Flag(&f.columns, "column", "LIST",
-		"the numeric columns to cluster by, as age,hours; each is scaled by its declared bounds")
+		"the numeric columns to cluster by, such as age,hours; each is scaled by its declared bounds")
 	s.Flag(&f.Where, "where", "CONDITION", "use only the rows that satisfy this condition, in SQL")
 	s.Flag(&f.many, "k", "K",
-		"the number of clusters, from 1 to 64; with 2..8 (or auto, the same) grid chooses it from the released "+
-			"numbers, at no further price")
-	s.Flag(&f.Most, "most", "N", "measure for up to N clusters: any -k up to N is then free, as after -k 2..N")
+		"the number of clusters, from 1 to 64; with a range such as 2..8 (or auto, which means 2..8), grid chooses "+
+			"it from its releases, at no further price")
+	s.Flag(&f.Most, "most", "N", "measure for up to N clusters, so that any -k up to N is free afterwards; -k 2..N "+
+		"does the same")
 	s.Flag(&f.Method, "method", "NAME", "lloyd, grid or tree (default: grid for few columns and many rows, else tree)")
 	s.Flag(&f.Iterations, "iterations", "T", "the number of iterations of lloyd (default 6)")
 	s.Flag(&f.Average, "average", "M", "combine the centres of the last M iterations of lloyd (default: half of them)")
 	s.Flag(&f.Radius, "radius", "R",
-		"hold each row of the scaled columns to this norm, L1 with --epsilon and L2 with --rho, for less noise")
+		"limit the norm of each row of scaled columns, for less noise: L1 with --epsilon, L2 with --rho")
 	s.Flag(&f.Seed, "seed", "S",
 		"the seed of the randomness that protects nothing, such as the starting points (default 1)")
 	s.PriceFlags(&f.Epsilon, &f.Rho, "the whole clustering")

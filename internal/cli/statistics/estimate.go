@@ -24,24 +24,24 @@ type estimateFlags struct {
 
 func (o *estimateFlags) declare(s *console.Console) {
 	s.FormatFlag(console.AnyFormat...)
-	s.Flag(&o.Table, "table", "TABLE", "the table, or a relation as FROM takes it")
-	s.Flag(&o.columns, "column", "LIST", "the columns, or expressions, as age,cost")
+	s.Flag(&o.Table, "table", "TABLE", "the table, or a relation as in FROM")
+	s.Flag(&o.columns, "column", "LIST", "the columns, or expressions, such as age,cost")
 	s.Flag(&o.by, "by", "LIST", "estimate separately for each group of these keys")
 	s.Flag(&o.Where, "where", "CONDITION", "use only the rows that satisfy this condition, in SQL")
 	s.Flag(&o.Method, "method", "NAME",
 		"bounded, automatic or coinpress; for quantiles independent, recursive, joint or smooth (default: the "+
 			"method with the least expected error)")
 	s.Flag(&o.deviations, "deviation", "LIST",
-		"about how far each column's values lie from their mean, known without access to the rows; for coinpress")
+		"for coinpress: the approximate standard deviation of each column, known without access to the rows")
 	s.Flag(&o.Rounds, "rounds", "N", "the number of rounds of coinpress (default 2 for means, 3 for covariances)")
 	s.Flag(&o.Population, "population", "",
 		"intervals about the population that the rows are sampled from: they cover sampling and noise")
-	s.Flag(&o.ranks, "at", "LIST", "for quantile: the ranks, as 0.25,0.5,0.75 (default 0.5)")
+	s.Flag(&o.ranks, "at", "LIST", "for quantile: the ranks, such as 0.25,0.5,0.75 (default 0.5)")
 	s.PriceFlags(&o.Epsilon, &o.Rho, "the question")
 	s.ConfidenceFlag(&o.Confidence)
 	s.AnalystFlag(&o.Analyst)
 	s.FreshFlag(&o.Fresh)
-	s.Flag(&o.explain, "explain", "", "show the question and its price, and spend nothing")
+	s.Flag(&o.explain, "explain", "", "show the question and its price, free")
 	s.Flag(&o.picture.File, "plot", "FILE", "draw the estimates as FILE.svg or FILE.png")
 }
 
@@ -147,7 +147,7 @@ func estimated(s *console.Console, c *curator.Session, o *estimateFlags, plan es
 }
 
 const estimateHelp = `
-What is estimated, each with its interval:
+Statistics that can be estimated, each with an interval:
 
   mean         of each column
   variance     of each column

@@ -46,11 +46,11 @@ func (o *fitOptions) declare(s *console.Console) {
 	s.FormatFlagFor("table, json, markdown, or csv of the coefficients", console.AnyFormat...)
 	s.Flag(&o.table, "table", "T", "the table that the model is fitted to")
 	s.Flag(&o.formula, "formula", "FORMULA",
-		"the model, as 'y ~ x1 + x2 + g + x1:x2'; a*b means a + b + a:b, - 1 omits the intercept, factor(x) "+
+		"the model, such as 'y ~ x1 + x2 + g + x1:x2'; a*b means a + b + a:b, - 1 omits the intercept, factor(x) "+
 			"treats numbers as categories")
 	s.Flag(&o.where, "where", "CONDITION", "use only the rows that satisfy this condition, in SQL")
 	s.Flag(&o.method, "method", "NAME",
-		"linear: adassp, lecture (the normal equations as they are), or theil-sen for one predictor and few rows "+
+		"linear: adassp, lecture (the normal equations without a ridge), or theil-sen for one predictor and few rows "+
 			"(default adassp); logistic and poisson: minimize, or gradient for noisy gradient steps, without "+
 			"intervals (default minimize)")
 	s.PriceFlags(&o.Epsilon, &o.Rho, "the fit")
@@ -204,6 +204,6 @@ func fitHelp(s *console.Console) string {
 	if s.Flags.Lookup("rows") != nil { // a flag of a model, so a model is named
 		return ""
 	}
-	return "\nThese flags are every model's: `dither help fit linear`, logistic, poisson or network lists all that " +
-		"the model takes.\n"
+	return "\nAll models have these flags. `dither help fit linear` lists all flags of that model; so do logistic, " +
+		"poisson and network.\n"
 }

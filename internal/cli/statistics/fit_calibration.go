@@ -29,8 +29,8 @@ func flagsOfCalibration(s *console.Console) *calibrationFlags {
 		"logistic: also count rows by predicted probability and response, at a price of its own")
 	s.Flag(&f.Epsilon, "calibration-epsilon", "E", "the price of the calibration (default: the policy's)")
 	s.Flag(&f.Where, "calibration-where", "CONDITION",
-		"count the rows that satisfy this condition, which the model was not fitted to (default: the fit's own "+
-			"rows)")
+		"count the rows that satisfy this condition, to which the model should not have been fitted (default: the "+
+			"fit's own rows)")
 	s.Flag(&f.Bins, "bins", "N", "the number of bins of probability (default 10)")
 	s.Flag(&f.picture.File, "calibration-plot", "FILE",
 		"draw observed rates against predicted probabilities as FILE.svg or FILE.png")
@@ -140,8 +140,17 @@ func showCalibration(s *console.Console, k *regression.Calibrated) {
 			said, off = "fewer", true
 		}
 		rows = append(rows, []string{
-			render.Fixed(b.Low, places) + " to " + render.Fixed(b.High, places), render.Compact(math.Round(b.Rows)), rate,
-			"[" + render.Fixed(b.Interval.Low, digits) + ", " + render.Fixed(b.Interval.High, digits) + "]", said,
+			render.Fixed(
+				b.Low,
+				places,
+			) + " to " + render.Fixed(
+				b.High,
+				places,
+			),
+			render.Compact(math.Round(b.Rows)),
+			rate,
+			"[" + render.Fixed(b.Interval.Low, digits) + ", " + render.Fixed(b.Interval.High, digits) + "]",
+			said,
 		})
 	}
 	if !off {

@@ -26,15 +26,15 @@ type glmSearchFlags struct {
 
 func (f *glmSearchFlags) declare(s *console.Console) {
 	s.Flag(&f.tried, "try", "LIST",
-		"logistic: the best of these penalties, as 20,50,200, by the number of rows it predicts correctly; the "+
-			"number of trials is random, and all together cost three times the price of one")
+		"logistic: try these penalties, such as 20,50,200, and keep the one that predicts the most rows correctly; "+
+			"the number of trials is random, and all of them cost three times the price of one")
 	s.Flag(&f.trials, "trials", "N", "with --try: the mean number of trials (default ten for each penalty)")
 	s.Flag(func(formula string) error {
 		f.others = append(f.others, formula)
 		return nil
 	}, "or", "FORMULA",
-		"logistic: another model; the result is the model that predicts the most rows correctly; give the flag "+
-			"once for each, at its price")
+		"logistic: another candidate model, which costs the price once more; the result is the candidate that "+
+			"predicts the most rows correctly; may be repeated")
 	s.Flag(&f.score, "score-epsilon", "E",
 		"with --or: the price of the noisy counts of correctly predicted rows (default: the policy's)")
 }
@@ -42,22 +42,22 @@ func (f *glmSearchFlags) declare(s *console.Console) {
 // rowsFlag declares --rows for models whose price or steps depend on the number of rows.
 func rowsFlag(s *console.Console, into *int64) {
 	s.Flag(into, "rows", "N",
-		"about how many rows there are, if known or released (default: the policy's number, or a noisy count for "+
+		"the approximate number of rows, if known or released (default: the policy's number, or a noisy count for "+
 			"a twentieth of the price); for linear only theil-sen uses it")
 }
 
 // boundFlag declares --bound for models that limit the norm of a row's predictors.
 func boundFlag(s *console.Console, into *string) {
 	s.Flag(into, "bound", "R",
-		"hold a row's predictors, scaled to between -1 and 1, to this norm (default: the norm that the declared "+
-			"bounds give)")
+		"limit the norm of a row's predictors, which are scaled to between -1 and 1 (default: the norm that the "+
+			"declared bounds give)")
 }
 
 // termFlags declares the flags of models that normalise numbers or select terms.
 func termFlags(s *console.Console, normalise, choose *string) {
 	s.Flag(normalise, "normalise", "SHARE",
-		"linear, logistic and poisson: the share of the price, as 0.2, that finds the means and spreads of the "+
-			"numbers, which are then scaled by them and held within three spreads")
+		"linear, logistic and poisson: the share of the price, such as 0.2, that finds the means and spreads of "+
+			"the numbers, by which they are then scaled; numbers are clamped to three spreads about the mean")
 	s.Flag(choose, "choose", "K",
 		"linear and logistic: choose K terms of the formula, or auto for as many as are worthwhile; intervals "+
 			"account for the choice")
@@ -70,14 +70,14 @@ func runFitGLM(family string) func(*console.Console, *fitOptions, []string) erro
 		rowsFlag(s, &q.Rows)
 		boundFlag(s, &q.Bound)
 		s.Flag(&q.Radius, "radius", "R",
-			"hold the coefficients of the scaled predictors to this norm (default 10, or what the response's "+
-				"bound allows)")
+			"limit the norm of the scaled predictors' coefficients (default 10, or what the response's bound "+
+				"permits)")
 		s.Flag(&q.Regularise, "regularise", "L",
-			"the ridge penalty: a larger one means less noise, and more bias to correct (default: by the "+
-				"expected error)")
+			"the ridge penalty: a larger one means less noise, and more bias to correct (default: chosen by "+
+				"the expected error)")
 		s.Flag(&q.Curvature, "curvature", "SHARE",
 			"the share of the price for the sums that correct the bias and give intervals; 0 for neither "+
-				"(default: by the expected error)")
+				"(default: chosen by the expected error)")
 		termFlags(s, &q.Normalise, &q.Choose)
 		s.Flag(&q.ChooseShare, "choose-share", "SHARE",
 			"logistic: the share of the price that chooses terms (default 0.2)")

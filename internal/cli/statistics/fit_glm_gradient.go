@@ -22,9 +22,10 @@ func gradientFlags(s *console.Console) *regression.Gradients {
 	s.Flag(&q.Delta, "delta", "D", "for noisy gradients: the δ of the whole training (default: the policy's)")
 	s.Flag(&q.Clip, "clip", "C", "for noisy gradients: the norm that each unit's gradient is clipped to (default 1)")
 	s.Flag(&q.Rate, "rate", "Q",
-		"the probability that a step takes a unit, as 256/60000 (default: about 256 units a step)")
+		"the probability that a step samples a unit, such as 256/60000 (default: about 256 units a step)")
 	s.Flag(&q.Multiplier, "multiplier", "Z",
-		"the noise of a step in multiples of the clip, instead of --epsilon (default: the least at that price)")
+		"the noise of a step in multiples of the clip, instead of --epsilon (default: the least that the price "+
+			"permits)")
 	s.Flag(&q.Steps, "steps", "N", "the number of steps (default 500)")
 	s.Flag(&q.Optimiser, "optimiser", "NAME", "adam or sgd (default adam)")
 	s.Flag(&q.Learning, "learning", "X", "the learning rate (default 0.05 for adam, 1 for sgd)")
@@ -35,7 +36,7 @@ func gradientFlags(s *console.Console) *regression.Gradients {
 func runFitNetwork(s *console.Console, o *fitOptions, args []string) error {
 	q := gradientFlags(s)
 	softmax := false
-	s.Flag(&q.Hidden, "hidden", "N", "the number of units in the network's hidden layer (default 16)")
+	s.Flag(&q.Hidden, "hidden", "N", "the number of neurons in the network's hidden layer (default 16)")
 	s.Flag(&q.Activation, "activation", "NAME", "the activation of the hidden layer: tanh or relu (default tanh)")
 	s.Flag(&softmax, "softmax", "", "no hidden layer: one linear function for each class")
 	boundFlag(s, &q.Bound)

@@ -21,11 +21,11 @@ func runFitLinear(s *console.Console, o *fitOptions, args []string) error {
 	rowsFlag(s, &q.Rows)
 	s.Flag(&q.WithoutIntervals, "no-intervals", "", "theil-sen: spend the whole price on the estimates")
 	s.Flag(&q.FindBounds, "find-bounds", "SHARE",
-		"linear: the share of the price, as 0.2, that finds narrower bounds of the numbers than the declared ones")
+		"linear: the share of the price, such as 0.2, that finds narrower bounds of the numbers than the declared ones")
 	termFlags(s, &q.Normalise, &q.Choose)
 	s.Flag(&o.from, "from", "ID",
-		"linear: compute from the release of an earlier regression, as r5, free; the formula has its terms, and "+
-			"may be omitted")
+		"linear: compute from the release of an earlier regression, such as r5, free; the formula, which may be "+
+			"omitted, has some of its terms")
 	helped, err := o.parsed(s, args)
 	if err != nil || helped {
 		return err
@@ -45,8 +45,8 @@ func runFitLinear(s *console.Console, o *fitOptions, args []string) error {
 		})
 }
 
-// lay prints a table with a rule below its header, as text or as Markdown. Columns from index numbers on are
-// aligned to the right.
+// lay prints a table with a rule below its header, as text or as Markdown. Columns with an index of at least
+// numbers are aligned to the right.
 func lay(s *console.Console, header []string, rows [][]string, numbers int) {
 	var g render.Grid
 	for i := range header {

@@ -26,7 +26,8 @@ func showTheilSen(s *console.Console, f *regression.LinearFit) {
 	var b strings.Builder
 	if f.Line.Intervals {
 		b.WriteString(
-			"intervals are about the population that the rows are drawn from: they cover sampling and noise, and hold " +
+			"intervals are about the population that the rows are drawn from: they cover sampling and noise, " +
+				"and hold " +
 				"all together\n")
 	}
 	closing(&b, f.Warnings, f.Paid, f.ID)

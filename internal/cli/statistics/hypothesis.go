@@ -146,7 +146,7 @@ func (o *testOptions) question() curator.Question {
 }
 
 const testHelp = `
-The tests; dither help test TEST shows the flags of one. On numbers that somebody published, without a home:
+dither help test TEST shows the flags of one test. Tests of published numbers need no home:
 
   dither test gof --counts 120,90,80,110 --sigma 20 --n 400 --null uniform
   dither test independence --counts '110,190;320,410' --laplace-scale 10
@@ -155,7 +155,7 @@ The tests; dither help test TEST shows the flags of one. On numbers that somebod
   dither test binomial --released 18.3 --n 30 --epsilon 1 --null 0.8 --alternative less
   dither test power --of gof --truth 0.26,0.24,0.24,0.26 --epsilon 0.1 --power 0.8
 
-And on a table of a home, at a price; the same test asked again is free, and so is what an earlier release tells:
+Tests of a home's table cost a price. The same test again, and a test of an earlier release, are free:
 
   dither test independence --table visits --column ward --by sex --epsilon 0.5
   dither test means --table visits --column before --paired after --epsilon 0.5

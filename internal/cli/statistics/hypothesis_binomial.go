@@ -21,7 +21,8 @@ func runBinomial(s *console.Console, o *testOptions) error {
 	}
 	if !o.given["n"] {
 		return console.Usage(
-			"test binomial needs --n, the number of people, which must be public; where it is not, test gof takes the " +
+			"test binomial needs --n, the number of people, which must be public; where it is not, test gof " +
+				"takes the " +
 				"noisy counts of both outcomes")
 	}
 	n, err := o.people()

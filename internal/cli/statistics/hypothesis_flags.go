@@ -26,7 +26,7 @@ type testOptions struct {
 var testFlags = []struct{ name, value, about string }{
 	{
 		"counts", "LIST",
-		"noisy counts, as 120,90,80,110; for a table '10,20;30,40'; for means one count for each sample",
+		"noisy counts, such as 120,90,80,110; for a table '10,20;30,40'; for means one count for each sample",
 	},
 	{"n", "N", "the number of people, if it is public (default: estimated from the noisy counts)"},
 	{"sums", "LIST", "means: the noisy sum of each sample"},
@@ -38,7 +38,7 @@ var testFlags = []struct{ name, value, about string }{
 	{"sizes", "LIST", "the number of people in each sample, if it is public"},
 	{
 		"null", "LIST",
-		"the null hypothesis: uniform, or probabilities, as 0.5,1/6,1/6,1/6, in the order of the categories; " +
+		"the null hypothesis: uniform, or probabilities such as 0.5,1/6,1/6,1/6, in the order of the categories; " +
 			"for binomial one probability (default 0.5); for means a number (default 0)",
 	},
 	{"truth", "LIST", "power: the probabilities at which the test should reject"},
@@ -57,8 +57,8 @@ var testFlags = []struct{ name, value, about string }{
 	{"sum-scale", "B", "means: the scale of the Laplace noise of sums"},
 	{"square-sigma", "S", "means: the standard deviation of the Gaussian noise of sums of squares"},
 	{"square-scale", "B", "means: the scale of the Laplace noise of sums of squares"},
-	{"method", "NAME", "projected (default), unprojected, corrected, or naive, which is wrong"},
-	{"simulate", "", "simulate the null distribution even where χ² would do"},
+	{"method", "NAME", "projected (default), unprojected, corrected, or naive, which ignores the noise and is invalid"},
+	{"simulate", "", "simulate the null distribution even if χ² is accurate enough"},
 	{"simulations", "N", "the number of simulations (default 9999)"},
 	{
 		"seed", "S",
@@ -67,10 +67,10 @@ var testFlags = []struct{ name, value, about string }{
 	},
 	{"table", "TABLE", "the table of the home to test"},
 	{"column", "COLUMN", "the column to test"},
-	{"by", "COLUMN", "the column of the other attribute, or of the samples"},
+	{"by", "COLUMN", "the column that defines the groups: the other attribute, or the samples"},
 	{
 		"paired", "COLUMN",
-		"means: test the mean of --column less this column, which the null hypothesis sets to 0 (or --null)",
+		"means: test the mean of --column minus this column, which is 0 (or --null) by the null hypothesis",
 	},
 	{"value", "V", "binomial, with --table: count the rows whose column has this value"},
 	{"where", "SQL", "use only the rows that satisfy this condition, in SQL"},
@@ -78,7 +78,7 @@ var testFlags = []struct{ name, value, about string }{
 	{"of", "TEST", "power: gof, independence or binomial"},
 	{"alpha", "A", "power: the level of the test (default 0.05)"},
 	{"power", "P", "power: the probability of rejecting (default 0.8)"},
-	{"neighbours", "N", "power: add-remove (default), or change-one, where n is public and the noise is larger"},
+	{"neighbours", "N", "power: add-remove (default), or change-one, for which n is public and the noise is larger"},
 	{
 		"epsilon", "E",
 		"the price, with --table; binomial without --table: the ε of Tulap noise; power: the price of the " +
@@ -86,11 +86,11 @@ var testFlags = []struct{ name, value, about string }{
 	},
 	{"rho", "R", "the price in ρ"},
 	{"delta", "D", "binomial: the δ of truncated Tulap noise (default 0)"},
-	{"explain", "", "with --table: show the price, free, and ask nothing"},
+	{"explain", "", "with --table: show the price without asking the question, free"},
 	{
 		"plot", "FILE",
-		"gof: a QQ plot of p-values under the hypothesis; tables: the counts; power: its curve; as FILE.svg or " +
-			"FILE.png",
+		"draw FILE.svg or FILE.png: for gof a QQ plot of p-values under the null hypothesis, for tables the " +
+			"counts, for power its curve",
 	},
 }
 

@@ -58,7 +58,8 @@ func measured(
 	}
 	if e.Selection != nil {
 		return console.Usage(
-			"the values of what is tested must be known beforehand, in the policy: which of unknown ones are released " +
+			"the values of what is tested must be known beforehand, in the policy: which of unknown ones are " +
+				"released " +
 				"depends on how frequent they are, so that a test of them is not valid")
 	}
 	if try != nil {

@@ -23,7 +23,7 @@ const defaultTown = "town"
 func runDemoData(s *console.Console, args []string) error {
 	rows, seed, format, folder := int64(0), uint64(1), string(town.CSV), defaultTown
 	s.Flag(&rows, "rows", "N", "the number of people in the town")
-	s.Flag(&seed, "seed", "S", "the seed of the made-up people (default 1): the same seed and size make the same bytes")
+	s.Flag(&seed, "seed", "S", "the seed of the made-up people (default 1): the same seed and size make the same files")
 	s.Flag(&format, "format", "FORMAT", "csv or parquet (default csv)")
 	s.Flag(&folder, "out", "DIR", "the folder to create (default town)")
 	rest, helped, err := s.Parse(args)

@@ -30,17 +30,20 @@ var tour = []struct{ why, sql string }{
 	},
 	{
 		"How does the coinsurance rate change the number of visits?",
-		"SELECT CASE WHEN lncoins = 0 THEN ' 0 %' WHEN lncoins < 3.5 THEN '25 %' WHEN lncoins < 4.1 THEN '50 %' ELSE '95 %' END AS coinsurance,\n" +
+		"SELECT CASE WHEN lncoins = 0 THEN ' 0 %' WHEN lncoins < 3.5 THEN '25 %' WHEN lncoins < 4.1 THEN '50 %' " +
+			"ELSE '95 %' END AS coinsurance,\n" +
 			"       AVG(mdvis) AS visits\nFROM visits GROUP BY coinsurance ORDER BY coinsurance",
 	},
 	{
 		"Who uses care? Visits and chronic disease by self-rated health.",
-		"SELECT CASE WHEN hlthp = 1 THEN 'poor' WHEN hlthf = 1 THEN 'fair' WHEN hlthg = 1 THEN 'good' ELSE 'excellent' END AS health,\n" +
+		"SELECT CASE WHEN hlthp = 1 THEN 'poor' WHEN hlthf = 1 THEN 'fair' WHEN hlthg = 1 THEN 'good' ELSE " +
+			"'excellent' END AS health,\n" +
 			"       AVG(mdvis) AS visits, AVG(disea) AS disease_index\nFROM visits GROUP BY health ORDER BY visits",
 	},
 	{
 		"What share sees no physician at all in a year, with and without an individual deductible?",
-		"SELECT idp AS deductible, 100.0 * COUNT(CASE WHEN mdvis = 0 THEN 1 END) / COUNT(*) AS percent_without\nFROM visits GROUP BY idp",
+		"SELECT idp AS deductible, 100.0 * COUNT(CASE WHEN mdvis = 0 THEN 1 END) / COUNT(*) AS " +
+			"percent_without\nFROM visits GROUP BY idp",
 	},
 	{
 		"How are visits distributed? One histogram is one vector: it costs one price, not one a bar.",
@@ -180,7 +183,8 @@ func (t *guide) experiment() error {
 	t.Print("\n... and what was answered can still be read, free: in other words, rounded, filtered, sorted.\n")
 	return t.show(
 		c,
-		"SELECT LEAST(mdvis, 10) AS visits, ROUND(COUNT(*)) AS n FROM visits\nGROUP BY 1 HAVING COUNT(*) > 1000 ORDER BY n DESC",
+		"SELECT LEAST(mdvis, 10) AS visits, ROUND(COUNT(*)) AS n FROM visits\nGROUP BY 1 HAVING COUNT(*) > 1000 "+
+			"ORDER BY n DESC",
 		false,
 	)
 }

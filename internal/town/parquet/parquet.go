@@ -92,7 +92,12 @@ func visitsOf(t town.Town) func([]value.Value) error {
 		at++
 		copy(
 			row,
-			[]value.Value{value.OfInt(v.Person), value.OfDay(int64(v.Day)), value.OfText(v.Department), fraction(v.Cost, 100)},
+			[]value.Value{
+				value.OfInt(v.Person),
+				value.OfDay(int64(v.Day)),
+				value.OfText(v.Department),
+				fraction(v.Cost, 100),
+			},
 		)
 		return nil
 	}
