@@ -9,32 +9,34 @@ import (
 	"dither/noise"
 )
 
-// Binomial is one noisy count of successes among N people: X + noise, with X binomial of N and a probability θ. Its
-// tests and intervals are exact. With Tulap noise they are the most powerful ones under its promise [Awan & Slavković
-// 2020, "Differentially Private Inference for Binomial Data", Journal of Privacy and Confidentiality 10(1)].
+// Binomial is one noisy count of successes among N people: X + noise, where X is binomial with N trials and
+// probability θ. Its tests and intervals are exact. With Tulap noise, they are the most powerful ones for the
+// privacy promise [Awan & Slavković 2020, "Differentially Private Inference for Binomial Data", Journal of Privacy
+// and Confidentiality 10(1)].
 //
-// Discrete Laplace noise G₁ − G₂ plus a uniform number in [−½, ½] is Tulap noise, and adding that number
-// needs no data: Dither adds it. Without it a discrete count is tested by its own law, which is valid, and loses power
-// through ties.
+// Discrete Laplace noise plus a uniform number in [−½, ½] is Tulap noise. Adding that number needs no data, so
+// [Dither] does it for a released count. A count without this number is tested with its own discrete noise. That
+// test is valid, but loses power through ties.
 type Binomial struct {
 	Value float64            // the noisy count
-	N     int                // how many people there are: public, at least 1
-	Tulap *noise.Tulap       // the noise, if it is that,
-	Noise noise.Distribution // or noise on integers, for an integer Value; exactly one of the two is set
+	N     int                // the number of people; public, at least 1
+	Tulap *noise.Tulap       // the noise, if it is Tulap noise
+	Noise noise.Distribution // otherwise the noise, on integers; Value is then an integer
 }
 
-// MaxTrials limits a Binomial's N.
+// MaxTrials is the largest N of a [Binomial].
 const MaxTrials = 100_000_000
 
-// The alternatives of a test of one number.
+// The alternatives in a test of one number.
 const (
 	TwoSided = "two-sided"
 	Greater  = "greater"
 	Less     = "less"
 )
 
-// Dither turns a count with discrete Laplace noise into one with Tulap noise, by the uniform number of a seed. A seed
-// must not depend on the count: let it name the release, so that repeating the test gives the same result.
+// Dither turns a count with discrete Laplace noise into a count with Tulap noise. It adds the number that [Uniform]
+// derives from the seed. The seed must not depend on the count. It should name the release, so that a repeated test
+// gives the same result.
 func Dither(value *big.Int, d noise.DiscreteLaplace, n int, seed string) (Binomial, error) {
 	law, err := noise.NewTulap(new(big.Rat).Inv(d.Scale()), new(big.Rat))
 	if err != nil {
@@ -44,7 +46,7 @@ func Dither(value *big.Int, d noise.DiscreteLaplace, n int, seed string) (Binomi
 	return Binomial{Value: x + Uniform(seed), N: n, Tulap: &law}, nil
 }
 
-// Uniform is the number of (−½, ½) that a seed stands for: 53 bits of its SHA-256.
+// Uniform returns a number in (−½, ½) derived from a seed: 53 bits of the seed's SHA-256 hash.
 func Uniform(seed string) float64 {
 	h := sha256.Sum256([]byte("dither uniform\x00" + seed))
 	return (float64(binary.BigEndian.Uint64(h[:8])>>11)+0.5)/(1<<53) - 0.5
@@ -66,7 +68,7 @@ func (b Binomial) check() error {
 	return nil
 }
 
-// atMost is P(noise ≤ x).
+// atMost returns P(noise ≤ x).
 func (b Binomial) atMost(x float64) float64 {
 	if b.Tulap != nil {
 		return b.Tulap.CDF(x)
@@ -78,15 +80,15 @@ func (b Binomial) atMost(x float64) float64 {
 	return b.Noise.CDF(i)
 }
 
-// remembered caches the probabilities of a noise, since the same ones are needed many times. Beyond reach they are
-// below 1e-20.
+// remembered is a noise distribution that caches its probabilities, because a test needs the same ones many times.
+// The probabilities beyond ±reach are below 1e-20, and are taken as 0.
 type remembered struct {
 	noise.Distribution
 	reach float64
 	known map[float64]float64
 }
 
-// remembering is b with a cache, for one test or interval.
+// remembering returns b with a cache for the probabilities of its noise.
 func (b Binomial) remembering() Binomial {
 	if b.Noise != nil {
 		reach, _ := new(big.Float).SetInt(b.Noise.Quantile(1e-20)).Float64()
@@ -111,18 +113,18 @@ func (r *remembered) atMost(x float64) float64 {
 	return p
 }
 
-// right is P(X + noise ≥ z) under θ: Σₓ Bin(x; n, θ)·P(noise ≤ x − z), since noise is symmetric.
+// right returns P(X + noise ≥ z) under θ. It is Σₓ Bin(x; n, θ)·P(noise ≤ x − z), because the noise is symmetric.
 func (b Binomial) right(theta, z float64) float64 {
 	return b.average(theta, func(x float64) float64 { return b.atMost(x - z) })
 }
 
-// left is P(X + noise ≤ z).
+// left returns P(X + noise ≤ z) under θ.
 func (b Binomial) left(theta, z float64) float64 {
 	return b.average(theta, func(x float64) float64 { return b.atMost(z - x) })
 }
 
-// average is the mean of a function of X with values in [0, 1], to about 1e-12: it omits masses below 1e-17 of the
-// largest.
+// average returns the mean of f(X) under θ, up to about 1e-12. The values of f must be in [0, 1]. It omits values
+// of X whose probability is below 1e-17 of the largest one.
 func (b Binomial) average(theta float64, f func(x float64) float64) float64 {
 	n := float64(b.N)
 	if theta <= 0 {
@@ -148,7 +150,7 @@ func (b Binomial) average(theta float64, f func(x float64) float64) float64 {
 	return min(1, sum/weight)
 }
 
-// p is the p-value of θ under an alternative.
+// p returns the p-value of the hypothesis θ against an alternative.
 func (b Binomial) p(theta float64, alternative string) float64 {
 	switch alternative {
 	case Greater:
@@ -164,9 +166,12 @@ func (b Binomial) p(theta float64, alternative string) float64 {
 	return min(1, b.right(theta, middle+t)+b.left(theta, middle-t))
 }
 
-// Test tests the hypothesis that θ is null (or at most, at least that, against "greater", "less"). The p-value of
-// "greater" is P(X + noise ≥ Value), uniform under the hypothesis with Tulap noise; "two-sided" is P(|X + noise −
-// n·θ| ≥ |Value − n·θ|), asymptotically unbiased [Awan & Slavković 2020, section 5.2].
+// Test tests the hypothesis that θ equals null, against "two-sided". Against "greater" the hypothesis is that θ is
+// at most null, and against "less" that it is at least null.
+//
+// The p-value against "greater" is P(X + noise ≥ Value). Under the hypothesis it is uniform if the noise is Tulap.
+// The p-value against "two-sided" is P(|X + noise − n·θ| ≥ |Value − n·θ|). This test is asymptotically unbiased
+// [Awan & Slavković 2020, section 5.2].
 func (b Binomial) Test(null float64, alternative string) (*Test, error) {
 	if err := b.check(); err != nil {
 		return nil, err
@@ -197,13 +202,13 @@ func (b Binomial) method() Method {
 	return "discrete"
 }
 
-// Estimate is the noisy share, within [0, 1].
+// Estimate returns the noisy share of successes, clamped to [0, 1].
 func (b Binomial) Estimate() float64 { return min(1, max(0, b.Value/float64(b.N))) }
 
-// Interval is the set of those θ that a test at 1 − confidence does not reject, or the least interval that contains
-// it: for "two-sided" an interval, for "greater" one from a lower bound to 1, and for "less" one from 0 to an upper
-// bound. By the test's level it covers θ with the confidence. It is never empty: if every θ is rejected, it is the
-// end with the largest p-value.
+// Interval returns the smallest interval that contains all θ that a test at level 1 − confidence does not reject.
+// For "greater" it reaches from a lower bound to 1, and for "less" from 0 to an upper bound. It covers the true θ
+// with probability at least confidence, because of the level of the test. It is never empty: if the test rejects
+// every θ, it is the end with the largest p-value.
 func (b Binomial) Interval(confidence float64, alternative string) (Interval, error) {
 	if err := b.check(); err != nil {
 		return Interval{}, err
@@ -214,7 +219,7 @@ func (b Binomial) Interval(confidence float64, alternative string) (Interval, er
 	b = b.remembering()
 	out, alpha := Interval{0, 1, confidence}, 1-confidence
 	switch alternative {
-	case Greater: // the p-value rises in θ
+	case Greater: // the p-value rises with θ
 		out.Low = rising(0, 1, func(theta float64) bool { return b.p(theta, Greater) >= alpha })
 	case Less:
 		out.High = 1 - rising(0, 1, func(x float64) bool { return b.p(1-x, Less) >= alpha })
@@ -226,7 +231,8 @@ func (b Binomial) Interval(confidence float64, alternative string) (Interval, er
 	return out, nil
 }
 
-// rising is the least x of [low, high] from which on a test holds, rounded down, or high.
+// rising returns the smallest x in [low, high] from which on holds is true, rounded down. If holds is nowhere true,
+// it returns about high.
 func rising(low, high float64, holds func(x float64) bool) float64 {
 	if holds(low) {
 		return low
@@ -242,10 +248,12 @@ func rising(low, high float64, holds func(x float64) bool) float64 {
 	return low
 }
 
-// ends are those of the two-sided interval. At an estimate within (0, 1) nothing is further away, so the p-value is 1;
-// from there it falls on both sides but for ripples, which end where a grid, outside in, first finds a θ that is not
-// rejected. Its steps are an eighth of the standard deviation, and less where few people make the ripples large; and
-// never more than a 64th, since noise may be wider than all θ.
+// ends returns the ends of the two-sided interval.
+//
+// If the estimate is inside (0, 1), its p-value is 1. From there the p-value falls on both sides, apart from
+// ripples. So ends searches a grid on each side, from the outside to the inside, until it finds a θ that is not
+// rejected. The steps of the grid are an eighth of the standard deviation. They are smaller if few people make the
+// ripples large. They are at most 1/64, because the noise may be wider than the range of θ.
 func (b Binomial) ends(alpha float64) (low, high float64) {
 	e, n := b.Estimate(), float64(b.N)
 	accepted := func(theta float64) bool { return b.p(theta, TwoSided) >= alpha }
@@ -255,7 +263,7 @@ func (b Binomial) ends(alpha float64) (low, high float64) {
 		step = min(step, max(step/8, 1/(8*n)))
 	}
 	step = min(step, 1./64)
-	far := math.Min(1, spread/n*(2+math.Sqrt(2/alpha))) // by Chebyshev's inequality, all beyond is rejected
+	far := math.Min(1, spread/n*(2+math.Sqrt(2/alpha))) // by Chebyshev's inequality, every θ further away is rejected
 	side := func(end, sign float64) float64 {
 		if accepted(end) {
 			return end
@@ -272,7 +280,8 @@ func (b Binomial) ends(alpha float64) (low, high float64) {
 	return max(0, side(0, -1)), min(1, side(1, 1))
 }
 
-// rippled is up to how many people a two-sided p-value's ripples, of period 1/n in θ, are worth a finer grid.
+// rippled is the largest number of people for which the search uses a finer grid. The two-sided p-value has ripples
+// of period 1/n in θ.
 const rippled = 10_000
 
 func (b Binomial) variance() float64 {
@@ -282,8 +291,8 @@ func (b Binomial) variance() float64 {
 	return b.Noise.Variance()
 }
 
-// Power is the probability that the test of null at level alpha rejects if θ is truth. It is exact, for the test that
-// rejects beyond the number at which the p-value is alpha.
+// Power returns the probability that the test of null at level alpha rejects, if θ is truth. It is exact for the
+// test that rejects beyond the number at which the p-value is alpha.
 func (b Binomial) Power(null, truth, alpha float64, alternative string) (float64, error) {
 	b.Value = 0
 	if err := b.check(); err != nil {
@@ -313,7 +322,7 @@ func (b Binomial) Power(null, truth, alpha float64, alternative string) (float64
 	return 0, wrong("the alternative is %s, %s or %s, not %q", TwoSided, Greater, Less, alternative)
 }
 
-// edge is the least x from which on a test holds, rounded up.
+// edge returns the smallest x in [low, high] from which on holds is true, rounded up.
 func (b Binomial) edge(low, high float64, holds func(x float64) bool) float64 {
 	for range 100 {
 		middle := low + (high-low)/2

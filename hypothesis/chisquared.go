@@ -6,7 +6,7 @@ import (
 	"gonum.org/v1/gonum/mathext"
 )
 
-// chiSquaredTail is P(X ≥ x) of χ² with so many degrees of freedom.
+// chiSquaredTail returns P(X ≥ x) for a χ² variable X with df degrees of freedom.
 func chiSquaredTail(x float64, df int) float64 {
 	switch {
 	case df <= 0 || !(x > 0):
@@ -17,19 +17,20 @@ func chiSquaredTail(x float64, df int) float64 {
 	return mathext.GammaIncRegComp(float64(df)/2, x/2)
 }
 
-// chiSquaredQuantile is the x with P(X ≥ x) = p, 0 < p < 1.
+// chiSquaredQuantile returns the x with P(X ≥ x) = p, for a χ² variable X with df degrees of freedom and 0 < p < 1.
 func chiSquaredQuantile(p float64, df int) float64 {
 	return 2 * mathext.GammaIncRegCompInv(float64(df)/2, p)
 }
 
-// noncentralTail is P(X ≥ x) of noncentral χ²: of χ² with df + 2J degrees of freedom, J Poisson of mean
-// noncentrality/2, summed outwards from the mean until what is left is below 1e-14.
+// noncentralTail returns P(X ≥ x) for a noncentral χ² variable X. Such a variable is χ² with df + 2J degrees of
+// freedom, where J is Poisson with mean noncentrality/2. The sum over J begins at the mean and goes outward until
+// the terms are negligible.
 func noncentralTail(x float64, df int, noncentrality float64) float64 {
 	mean := noncentrality / 2
 	if !(mean > 0) {
 		return chiSquaredTail(x, df)
 	}
-	if mean > 1e8 { // by its normal limit, which is within 1e-4 there
+	if mean > 1e8 { // the normal approximation, with an error below 1e-4
 		d, sd := float64(df)+noncentrality, math.Sqrt(2*(float64(df)+2*noncentrality))
 		return math.Erfc((x-d)/sd/math.Sqrt2) / 2
 	}

@@ -7,35 +7,37 @@ import (
 )
 
 // GoodnessOfFit tests the hypothesis that noisy counts of categories are counts of people drawn with given
-// probabilities.
+// probabilities p. The counts are H̃ = H + noise of variance s², where H is multinomial with n people and
+// probabilities p, and d is the number of categories.
 //
-// Write H̃ = H + noise of variance s² for the counts, H multinomial of n and p. If n is known, the projected
-// statistic is that of Rogers & Kifer [2017, Theorem 4.6]: √n(H̃/n − p) has the covariance Σ = Diag(p) − ppᵀ
-// + (s²/n)I, of which 1 is an eigenvector, and the direction 1 holds noise alone; in the others Πvᵀ, Π = I −
-// 11ᵀ/d, the quadratic form n·vᵀΠΣ⁻¹Πv is χ² with d − 1 degrees of freedom in the limit.
+// If n is known, the projected statistic is that of Rogers & Kifer [2017, Theorem 4.6]. Let v = √n(H̃/n − p). Its
+// covariance is Σ = Diag(p) − ppᵀ + (s²/n)I. The vector 1 is an eigenvector of Σ, and its direction contains only
+// noise. Π = I − 11ᵀ/d projects to the other directions. There the quadratic form vᵀΠΣ⁻¹Πv is χ² with d − 1 degrees
+// of freedom in the limit.
 //
-// If n is not known, as where a neighbour has one person more, it is a parameter: the statistic is
+// If n is not known, for example because neighbours differ by one person, it is a parameter. The statistic is
 //
 //	min over m of Σ (H̃ᵢ − m·pᵢ)²/(n̂pᵢ + s²), n̂ = ΣH̃ᵢ.
 //
-// That is the least of (H̃ − mp)ᵀ(n(Diag(p) − ppᵀ) + s²I)⁻¹(H̃ − mp) with n̂ for n, since a multiple
-// of ppᵀ in the covariance moves along p alone, and m makes up for it: in the limit it is χ² with d − 1 degrees
-// of freedom again. An error of n̂ shifts the weight of sampling against noise: where the noise is so large that n̂
-// is bad, it is noise that the sums n̂pᵢ + s² are made of.
+// This is the minimum over m of (H̃ − mp)ᵀ(n(Diag(p) − ppᵀ) + s²I)⁻¹(H̃ − mp), with n̂ for n. The reason is that a
+// multiple of ppᵀ in the covariance adds variance along p only, and m absorbs that direction. So in the limit the
+// statistic is again χ² with d − 1 degrees of freedom. An error of n̂ shifts weight between sampling and noise. If
+// the noise is so large that n̂ is inaccurate, the noise dominates the terms n̂pᵢ + s², so the error matters
+// little.
 //
-// Under noise that is not Gaussian, and where a count below 100 is expected, the statistic is the same, and its null
-// distribution is simulated: multinomial counts of p and n (or n̂), with noise from the very distribution. With n
-// known such a test is valid at every n.
+// If the noise is not Gaussian, or if an expected count is below 100, the statistic is the same, but its null
+// distribution is simulated: multinomial counts with p and n (or n̂), and noise from its exact distribution. If n
+// is known, such a test is valid for every n.
 type GoodnessOfFit struct {
-	Counts []float64          // noisy counts; negative ones too
-	Noise  noise.Distribution // the noise of each count, independently; nil: none
-	Null   []float64          // the probabilities, all above 0, with sum 1; nil: all equal
-	N      float64            // the number of people, if public; else 0
+	Counts []float64          // may be negative
+	Noise  noise.Distribution // of each count, independently; nil means no noise
+	Null   []float64          // the probabilities p: all above 0, with sum 1; nil means all equal
+	N      float64            // the number of people, if it is public; otherwise 0
 	How
 }
 
-// Test runs the test. It does not reject, and warns, if an expected count is below 5 and the null distribution is χ²,
-// or if the noisy total is not above 0.
+// Test runs the test. It does not reject, and warns, if the noisy total is at most 0. The same holds if an expected
+// count is below 5, unless N is given and Simulate is set.
 func (g GoodnessOfFit) Test() (*Test, error) {
 	how, err := g.check()
 	if err != nil {
@@ -73,7 +75,7 @@ func (g GoodnessOfFit) Test() (*Test, error) {
 		least = min(least, q)
 	}
 	if few := out.N * least; few < fewExpected {
-		exact := how.Simulate && g.N > 0 // simulation is valid whatever is expected, if n is known
+		exact := how.Simulate && g.N > 0 // if n is known, simulation is valid for all expected counts
 		if !exact {
 			out.tooFew(few)
 			if how.Method != Naive && g.N > 0 {
@@ -97,7 +99,7 @@ func (g GoodnessOfFit) Test() (*Test, error) {
 	return out, nil
 }
 
-// draw makes up noisy counts.
+// draw fills out with simulated noisy counts of n people with probabilities p.
 func draw(s *stream, l *law, out []float64, n int64, p []float64) {
 	s.multinomial(out, n, p)
 	for i := range out {
@@ -105,7 +107,7 @@ func draw(s *stream, l *law, out []float64, n int64, p []float64) {
 	}
 }
 
-// distribution is a hypothesis of d probabilities.
+// distribution checks a hypothesis of d probabilities and returns it. If p is nil, all probabilities are equal.
 func distribution(p []float64, d int) ([]float64, error) {
 	if p == nil {
 		p = make([]float64, d)
@@ -130,15 +132,15 @@ func distribution(p []float64, d int) ([]float64, error) {
 	return p, nil
 }
 
-// fit is a goodness-of-fit test without its data.
+// fit is a goodness-of-fit test without its counts.
 type fit struct {
 	p   []float64
-	s2  float64 // of the noise
-	n   float64 // 0: not known
+	s2  float64 // variance of the noise
+	n   float64 // the number of people; 0 if it is not known
 	how How
 }
 
-// total is the number of people, as far as it is known, at least 0.
+// total returns the number of people: the known one, or the sum of the noisy counts, but at least 0.
 func (f fit) total(x []float64) float64 {
 	if f.n > 0 {
 		return f.n
@@ -150,7 +152,7 @@ func (f fit) total(x []float64) float64 {
 	return math.Max(0, sum)
 }
 
-// statistic is the statistic of noisy counts; 0 if they make nobody.
+// statistic returns the test statistic of noisy counts. It returns 0 if the total is 0.
 func (f fit) statistic(x []float64) float64 {
 	n := f.total(x)
 	if !(n > 0) {
@@ -180,7 +182,7 @@ func (f fit) statistic(x []float64) float64 {
 		for i := range y {
 			t += y[i] * z[i]
 		}
-		if f.how.Method == Unprojected { // what is in the direction of 1, of variance s²
+		if f.how.Method == Unprojected { // add the direction of the vector 1, which has variance s²
 			sum := 0.0
 			for _, v := range y {
 				sum += v
@@ -198,12 +200,12 @@ type multinomialForm struct {
 	s2 float64
 }
 
-// project is ΠC⁻¹Πy. With D = Diag(np + s²), C⁻¹ = D⁻¹ + nD⁻¹ppᵀD⁻¹/(1 − npᵀD⁻¹p). Of a y
-// that adds up to 0 it is
+// project returns ΠC⁻¹Πy. With D = Diag(np + s²), C⁻¹ = D⁻¹ + nD⁻¹ppᵀD⁻¹/(1 − npᵀD⁻¹p). For a vector y with sum 0,
+// C⁻¹y is
 //
 //	D⁻¹(y − p·Σ(yᵢ/Dᵢ)/Σ(pᵢ/Dᵢ)),
 //
-// for 1 − npᵀD⁻¹p = s²Σpᵢ/Dᵢ and npᵀD⁻¹y = −s²Σyᵢ/Dᵢ, so that s² falls out, and may be 0.
+// because 1 − npᵀD⁻¹p = s²Σpᵢ/Dᵢ and npᵀD⁻¹y = −s²Σyᵢ/Dᵢ. So s² cancels, and may be 0.
 func (f multinomialForm) project(y []float64) []float64 {
 	d, mean := float64(len(y)), 0.0
 	for _, v := range y {

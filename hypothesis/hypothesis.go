@@ -1,14 +1,15 @@
-// Package hypothesis holds tests and intervals that account for the noise in their input: goodness of fit, sample
-// proportions and independence on noisy counts, means and proportions of two samples, and the most powerful tests of
-// one proportion.
+// Package hypothesis has tests and intervals that account for the noise in their input: goodness of fit, sample
+// proportions and independence of noisy counts, means and proportions of two samples, and the most powerful tests
+// of one proportion.
 //
-// It takes released numbers with the distribution of their noise, as in curator.Vector, and everything that it computes
-// is free. It reads no data, and protects nobody: simulations use a predictable generator with a seed, so that the same
-// test gives the same result.
+// Its input is released numbers with the distribution of their noise, as in curator.Vector. Its results are
+// post-processing, so they cost no privacy budget. The package reads no private data. Its simulations use a
+// predictable generator with a seed, so that the same test gives the same result. Such noise protects nobody.
 //
-// A test that takes noisy counts for exact counts rejects too often, because noise moves them further from the expected
-// values than sampling alone does. Every test here includes the noise in its null distribution, so that at level α it
-// rejects a true hypothesis with probability at most α; each test states its conditions.
+// A test that treats noisy counts as exact rejects too often, because noise moves them further from the expected
+// values than sampling alone does. Every test here includes the noise in its null distribution, except the one
+// named naive. So at level α it rejects a true hypothesis with probability at most α. Each test states its
+// conditions.
 package hypothesis
 
 import (
@@ -20,8 +21,8 @@ import (
 	"dither/noise"
 )
 
-// ErrInput reports invalid input of a test: mismatched shapes, numbers that are not finite, and hypotheses that are not
-// distributions. It is wrapped with the fault.
+// ErrInput reports invalid input of a test, for example lists of different length, numbers that are not finite, or
+// probabilities that do not sum to 1. The text after it says what is wrong.
 var ErrInput = errors.New("hypothesis")
 
 func wrong(format string, args ...any) error {
@@ -30,61 +31,63 @@ func wrong(format string, args ...any) error {
 
 // Test is the result of a test.
 type Test struct {
-	Name        string  // of the test, as "goodness of fit"
-	Method      Method  // how the statistic and its p-value were found
-	Null        string  // how its null distribution was found: "χ²", "Monte Carlo" or "exact"
-	Alternative string  // "two-sided", "greater", "less", or for tests of counts "any"
+	Name   string // name of the test, for example "goodness of fit"
+	Method Method // how the statistic and its p-value are computed
+	// the null distribution: "χ²", "normal", "exact", "Monte Carlo", or "none" if nothing can be rejected
+	Null        string
+	Alternative string  // "two-sided", "greater" or "less"; "any" for tests of several counts
 	Statistic   float64 // never NaN
-	DF          int     // degrees of freedom; 0 where the statistic has none
+	DF          int     // degrees of freedom, or 0 if the statistic has none
 	P           float64 // the p-value, in [0, 1]
-	// the number of people or rows that the test used: the given one, or an estimate from noisy counts
+	// N is the number of people or rows: the given one, or an estimate from noisy counts.
 	N        float64
-	Known    bool     // whether it was given
-	Estimate float64  // the estimate of the tested number, if there is one; else NaN
-	Interval Interval // the interval of the same; Confidence 0 if there is none
+	Known    bool     // whether N was given
+	Estimate float64  // the estimate of the tested number, or NaN if there is none
+	Interval Interval // the interval for the tested number; its Confidence is 0 if there is none
 	Warnings []string
 }
 
-// Interval is from Low to High, which may be infinite. It covers the truth with probability Confidence.
+// Interval contains the true value with probability Confidence. Low and High may be infinite.
 type Interval struct{ Low, High, Confidence float64 }
 
-// Method is a way of testing counts.
+// Method is a way to test counts.
 type Method string
 
-// The methods.
+// The methods for testing counts.
 const (
-	// Projected is the default: the statistic of Rogers & Kifer [2017, "A New Class of Private Chi-Square Hypothesis
-	// Tests", AISTATS], which omits the direction that contains nothing but noise.
+	// Projected is the default. It is the statistic of Rogers & Kifer [2017, "A New Class of Private Chi-Square
+	// Hypothesis Tests", AISTATS] that omits the direction in which the counts contain only noise.
 	Projected Method = "projected"
-	// Unprojected is their other statistic, which includes that direction and has less power.
+	// Unprojected is the other statistic of Rogers & Kifer. It includes the direction that contains only noise, and
+	// has less power.
 	Unprojected Method = "unprojected"
-	// Corrected is Pearson's statistic of the noisy counts, with its null distribution under noise.
+	// Corrected is Pearson's statistic of the noisy counts. Its null distribution includes the noise.
 	Corrected Method = "corrected"
-	// Naive is Pearson's test of the noisy counts as if they were exact. It is wrong, because it rejects too often. It
-	// is included to demonstrate that.
+	// Naive is Pearson's test on the noisy counts, as if they were exact. It is wrong, because it rejects too
+	// often. It exists to demonstrate this.
 	Naive Method = "naive"
 )
 
-// Methods lists the methods.
+// Methods lists the methods for testing counts.
 var Methods = []Method{Projected, Unprojected, Corrected, Naive}
 
-// Simulations is the default number of simulations of a null distribution; it is lower for large tables.
+// Simulations is the default number of simulations of a null distribution. Large tables use fewer.
 const Simulations = 9999
 
-// Limits of what is tested.
+// Limits on the input of tests.
 const (
 	MaxCells       = 4096      // of a table
 	MaxSimulations = 1_000_000 // of a null distribution
-	MaxCount       = 1e15      // of people, so that floats hold counts and what is computed from them
-	fewExpected    = 5         // expected counts below this are too small to test
-	manyExpected   = 100       // from this expected count on, the χ² distribution is as good as the true one
+	MaxCount       = 1e15      // largest number of people; below it, floats are precise enough
+	fewExpected    = 5         // smaller expected counts cannot be tested
+	manyExpected   = 100       // if all expected counts are at least this large, the χ² distribution is accurate
 )
 
-// How says how to test counts. The zero value is the default.
+// How determines how counts are tested. The zero value is the default.
 type How struct {
-	Method      Method // "" is Projected
+	Method      Method // "" means Projected
 	Simulate    bool   // simulate the null distribution even if χ² applies
-	Simulations int    // 0 is Simulations
+	Simulations int    // number of simulations; 0 means Simulations, or fewer for a large table
 	Seed        uint64 // the seed of the simulation
 }
 
@@ -106,8 +109,8 @@ func (h How) check() (How, error) {
 	return h, wrong("there is no method %q", string(h.Method))
 }
 
-// simulated reports whether the null distribution is simulated: on request; for Pearson's statistic, whose distribution
-// under noise is unknown; under noise that is not Gaussian; and if the least expected count is not large.
+// simulated reports whether the null distribution is simulated. This is so on request, for Corrected, under noise
+// that is not Gaussian, and if the smallest expected count is below manyExpected. It is never so for Naive.
 func (h How) simulated(d noise.Distribution, least float64) bool {
 	if h.Method == Naive {
 		return false
@@ -115,7 +118,7 @@ func (h How) simulated(d noise.Distribution, least float64) bool {
 	return h.Simulate || h.Method == Corrected || !gaussian(d) || least < manyExpected
 }
 
-// gaussian reports noise to which a χ² distribution applies: Gaussian, or none.
+// gaussian reports whether the noise is Gaussian, or there is none. Then a χ² distribution applies.
 func gaussian(d noise.Distribution) bool {
 	switch d.(type) {
 	case nil, noise.DiscreteGaussian, noise.RoundedGaussian:
@@ -124,7 +127,7 @@ func gaussian(d noise.Distribution) bool {
 	return false
 }
 
-// variance is a noise's variance; 0 for none.
+// variance returns the variance of the noise, or 0 if there is none.
 func variance(d noise.Distribution) float64 {
 	if d == nil {
 		return 0
@@ -132,7 +135,7 @@ func variance(d noise.Distribution) float64 {
 	return d.Variance()
 }
 
-// checkNumbers refuses numbers that are not finite, or beyond MaxCount.
+// checkNumbers returns an error for numbers that are not finite, or beyond ±MaxCount.
 func checkNumbers(what string, x ...float64) error {
 	for _, v := range x {
 		if !(math.Abs(v) <= MaxCount) {
@@ -142,7 +145,7 @@ func checkNumbers(what string, x ...float64) error {
 	return nil
 }
 
-// checkTotal refuses an invalid number of people; 0 means unknown.
+// checkTotal returns an error for an invalid number of people. 0 is valid, and means unknown.
 func checkTotal(what string, n float64) error {
 	if !(n >= 0 && n <= MaxCount) || n != math.Trunc(n) {
 		return wrong("%s must be a whole number from 1 to %g", what, float64(MaxCount))
@@ -150,5 +153,5 @@ func checkTotal(what string, n float64) error {
 	return nil
 }
 
-// short writes a number for a warning.
+// short formats a number for a message, with four digits.
 func short(x float64) string { return strconv.FormatFloat(x, 'g', 4, 64) }

@@ -9,49 +9,50 @@ import (
 	"dither/noise"
 )
 
-// Sample is the release of a sample of bounded numbers. Tests and intervals concern the bounded numbers.
+// Sample is a release about a sample of numbers that were clamped to [Low, High]. Tests and intervals are about the
+// clamped numbers.
 type Sample struct {
-	Count     Noisy // for public counts, Noise is nil
-	Sum       Noisy // of each number less Centre
-	Squares   Noisy // of (each number less About)² less SquareCentre, where HasSquares
+	Count     Noisy // Noise is nil for a public count
+	Sum       Noisy // of each number minus Centre
+	Squares   Noisy // if HasSquares: of (each number minus About)² minus SquareCentre
 	Low, High float64
 
 	Centre, About, SquareCentre float64
-	HasSquares                  bool // otherwise the numbers are assumed to vary as much as bounds allow
+	HasSquares                  bool // if false, the numbers are assumed to vary as much as the bounds allow
 }
 
-// Noisy is a number with noise.
+// Noisy is a released number with the distribution of its noise.
 type Noisy struct {
 	Value float64
-	Noise noise.Distribution // in Unit; nil: none
-	Unit  float64            // 0 is 1
+	Noise noise.Distribution // in units of Unit; nil means no noise
+	Unit  float64            // 0 means 1
 }
 
-// error is the noise's standard deviation.
+// error returns the standard deviation of the noise.
 func (x Noisy) error() float64 { return unitOr1(x.Unit) * math.Sqrt(variance(x.Noise)) }
 
-// Comparison is a test of one mean, or of the difference of two, with its interval.
+// Comparison states a test of one mean, or of the difference of two means, with its interval.
 type Comparison struct {
-	Null        float64 // its value under the hypothesis
-	Alternative string  // "" is two-sided
-	Confidence  float64 // of the interval; 0 is .95
-	Simulations int     // of errors whose noise is not Gaussian; 0 is 99,999
+	Null        float64 // the tested value of the mean or the difference
+	Alternative string  // "" means two-sided
+	Confidence  float64 // of the interval; 0 means 0.95
+	Simulations int     // used if noise is not Gaussian; 0 means 99,999
 	Seed        uint64
 }
 
-// noisy is a noise times a coefficient.
+// noisy is a noise distribution multiplied by a coefficient.
 type noisy struct {
 	by float64
 	d  noise.Distribution
 }
 
-// meanOf is a mean with its error from sampling and from noise.
+// meanOf is an estimated mean with its errors from sampling and from noise.
 type meanOf struct {
 	value    float64
-	sampling float64 // its variance
-	df       float64 // degrees of freedom of that
+	sampling float64 // variance of the sampling error
+	df       float64 // degrees of freedom of the estimate of sampling
 	noises   []noisy
-	bad      bool // too few to have a mean
+	bad      bool // the count is too small compared with its noise
 }
 
 func unitOr1(x float64) float64 {
@@ -85,14 +86,17 @@ func (s Sample) check() error {
 	return nil
 }
 
-// secure is how many standard deviations of its noise a count must be above 0, so that what is divided by it is near
-// normal.
+// secure is how many standard deviations of its noise a count must be above 0. Then a quotient with this count is
+// close to normal.
 const secure = 4
 
-// mean is Sum/Count with its error, which is of first order that of (Sum − m·Count)/Count: sampling σ²/n, and the
-// noises' (s_S² + m²s_N²)/n², m about the centre. The variance σ² of the numbers is taken from above: by the
-// noisy squares and two standard deviations of their noise, at most (High − mean)(mean − Low) [Bhatia & Davis
-// 2000], which also stands where there are no squares.
+// mean returns Sum/Count with its error. To first order, this error is the error of (Sum − m·Count)/Count, where m
+// is the mean minus Centre. Its variance is σ²/n from sampling, plus (s_S² + m²s_N²)/n² from the noise of the sum
+// and of the count.
+//
+// The variance σ² of the numbers is estimated from above. One estimate is the noisy squares plus two standard
+// deviations of their noise. The other is (High − mean)(mean − Low), which no variance exceeds [Bhatia & Davis
+// 2000]. mean uses the smaller one, or the second one if there are no squares.
 func (s Sample) mean() meanOf {
 	n, unit := s.Count.Value, unitOr1(s.Sum.Unit)
 	if n < 2 || n < secure*s.Count.error() {
@@ -104,7 +108,7 @@ func (s Sample) mean() meanOf {
 		noises: []noisy{{unit / n, s.Sum.Noise}, {m / n, s.Count.Noise}},
 	}
 	spread := (s.High - out.value) * (out.value - s.Low)
-	if err := s.Sum.error() / n; err > 0 { // the mean may be further inside than it seems
+	if err := s.Sum.error() / n; err > 0 { // noise may have moved the mean towards a bound
 		inside := min(max(out.value, s.Low+2*err), s.High-2*err)
 		if inside < s.Low || inside > s.High || s.High-s.Low < 4*err {
 			inside = (s.Low + s.High) / 2
@@ -114,7 +118,7 @@ func (s Sample) mean() meanOf {
 	if s.HasSquares {
 		above, off := s.Squares.Value+2*s.Squares.error(), out.value-s.About
 		if by := s.SquareCentre + above/n - off*off; by >= -1e-9*(s.High-s.Low)*(s.High-s.Low) {
-			// below 0 squares tell nothing
+			// a negative variance is the effect of noise; far below 0, the squares are ignored
 			spread = min(spread, max(0, by)*n/(n-1))
 		}
 	}
@@ -122,8 +126,8 @@ func (s Sample) mean() meanOf {
 	return out
 }
 
-// Mean tests one mean; for paired numbers, that of their differences. The statistic is (mean − Null)/error; see
-// Means.
+// Mean tests one mean. For paired numbers, this is the mean of their differences. The statistic is (mean −
+// Null)/error, and everything else is as in [Means].
 func Mean(s Sample, c Comparison) (*Test, error) {
 	if err := s.check(); err != nil {
 		return nil, err
@@ -132,10 +136,11 @@ func Mean(s Sample, c Comparison) (*Test, error) {
 	return c.compare("mean", m, s.Low, s.High, math.Max(0, s.Count.Value), s.Count.Noise == nil)
 }
 
-// Means tests the difference of two means, the first less the second. Its error is of sampling and of noise; the
-// statistic's null distribution is Student's with Welch's degrees of freedom, of which noise that is Gaussian has
-// infinitely many, and is simulated where noise is not Gaussian. It holds in the limit; where a count is not well above
-// its noise nothing is rejected, and the interval is all.
+// Means tests the difference of two means: the mean of a minus the mean of b. The error comes from sampling and
+// from noise. The null distribution of the statistic is Student's with Welch's degrees of freedom, to which
+// Gaussian noise contributes infinitely many. It is simulated if the noise is not Gaussian. Both hold in the limit
+// of large samples. If a count is not well above its noise, Means rejects nothing, and the interval contains all
+// possible values.
 func Means(a, b Sample, c Comparison) (*Test, error) {
 	if err := a.check(); err != nil {
 		return nil, err
@@ -148,7 +153,7 @@ func Means(a, b Sample, c Comparison) (*Test, error) {
 	for _, n := range y.noises {
 		d.noises = append(d.noises, noisy{-n.by, n.d})
 	}
-	if !d.bad { // Welch and Satterthwaite's
+	if !d.bad { // by Welch and Satterthwaite
 		p, q := x.sampling/d.sampling, y.sampling/d.sampling
 		d.df = 1 / (p*p/x.df + q*q/y.df)
 	}
@@ -156,7 +161,7 @@ func Means(a, b Sample, c Comparison) (*Test, error) {
 		math.Max(0, a.Count.Value)+math.Max(0, b.Count.Value), a.Count.Noise == nil && b.Count.Noise == nil)
 }
 
-// error is the standard error, and df the degrees of freedom of its square.
+// error returns the standard error of the mean, and the degrees of freedom of its estimate.
 func (m meanOf) error() (se, df float64) {
 	v := m.sampling
 	for _, n := range m.noises {
@@ -174,7 +179,7 @@ func (m meanOf) simulated() bool {
 	return false
 }
 
-// errors are errors of the mean, simulated, by their standard error, in order.
+// errors returns simulated errors of the mean, divided by its standard error, in ascending order.
 func (m meanOf) errors(times int, seed uint64) []float64 {
 	s, se := newStream(seed), 0.0
 	laws := make([]*law, len(m.noises))
@@ -183,7 +188,7 @@ func (m meanOf) errors(times int, seed uint64) []float64 {
 	}
 	se, _ = m.error()
 	spread := math.Sqrt(m.sampling)
-	if m.df > 4 { // near enough Student's
+	if m.df > 4 { // close to Student's distribution, which has this variance
 		spread *= math.Sqrt(m.df / (m.df - 2))
 	} else {
 		spread *= 3
@@ -200,7 +205,7 @@ func (m meanOf) errors(times int, seed uint64) []float64 {
 	return out
 }
 
-// studentTail is P(T ≥ t) of Student's distribution.
+// studentTail returns P(T ≥ t) for a variable T with Student's distribution and df degrees of freedom.
 func studentTail(t, df float64) float64 {
 	if t < 0 {
 		return 1 - studentTail(-t, df)
@@ -211,10 +216,10 @@ func studentTail(t, df float64) float64 {
 	return mathext.RegIncBeta(df/2, 0.5, df/(df+t*t)) / 2
 }
 
-// meanSimulations is how often an error is simulated.
+// meanSimulations is the default number of simulated errors.
 const meanSimulations = 99_999
 
-// tail is P(error ≥ t·se) under the hypothesis.
+// tail returns the function t ↦ P(error ≥ t·se) under the hypothesis, from Student's distribution.
 func (m meanOf) tail() func(t float64) float64 {
 	_, df := m.error()
 	return func(t float64) float64 { return studentTail(t, df) }
@@ -268,7 +273,7 @@ func (c Comparison) compare(name string, m meanOf, low, high, n float64, known b
 		out.P = tail(out.Statistic)
 		out.Interval.Low = within(m.value - se*inverse(tail, beyond))
 	case Less:
-		out.P = tail(-out.Statistic) // errors are symmetric
+		out.P = tail(-out.Statistic) // the errors are symmetric
 		out.Interval.High = within(m.value + se*inverse(tail, beyond))
 	default:
 		out.P = 2 * tail(math.Abs(out.Statistic))
@@ -279,7 +284,7 @@ func (c Comparison) compare(name string, m meanOf, low, high, n float64, known b
 	return out, nil
 }
 
-// inverse is a t beyond which there is no more than a tail of p.
+// inverse returns the smallest t with tail(t) ≤ p.
 func inverse(tail func(t float64) float64, p float64) float64 {
 	low, high := -1e3, 1e3
 	for range 60 {
@@ -293,9 +298,9 @@ func inverse(tail func(t float64) float64, p float64) float64 {
 	return high
 }
 
-// Difference is that of the share of the first column in two rows of two counts, the first less the second: of numbers
-// that are 0 or 1, with the error of sampling as of one more success and one more failure in each [Agresti & Caffo
-// 2000], and that of noise.
+// Difference tests whether the share of the first column is equal in both rows of a table with two rows and two
+// columns. It estimates the share in the first row minus the share in the second. The sampling error is computed as
+// if each row had one more success and one more failure [Agresti & Caffo 2000]. The error from noise is added.
 func (t Table) Difference(confidence float64) (*Test, error) {
 	if _, err := t.flat(true); err != nil {
 		return nil, err
@@ -318,7 +323,7 @@ func (t Table) Difference(confidence float64) (*Test, error) {
 		p := min(1, max(0, a/n))
 		near := (p*n + 1) / (n + 2)
 		if err := math.Sqrt(variance(t.Noise)) / n; math.Abs(p-0.5) > 0.5-err {
-			// at an end by noise: it may be further inside
+			// noise may have moved the share towards 0 or 1
 			near = min(max(near, err), 1-err)
 			if err > 0.5 {
 				near = 0.5

@@ -4,18 +4,18 @@ import (
 	"math"
 )
 
-// Design is a test of counts before there are any: n people are drawn with probabilities Truth, and the hypothesis is
-// Null. With Rows it is the test of independence in a table with that many rows, and Null is not used.
+// Design describes a planned test of counts. n people are drawn with probabilities Truth, and the hypothesis is
+// Null. If Rows is set, the test is that of independence in a table with that many rows, and Null is not used.
 type Design struct {
-	Null, Truth []float64 // by cell; Null nil: all alike
-	Rows        int       // 0: goodness of fit
-	Alpha       float64   // 0 is .05
-	Known       bool      // whether n is
+	Null, Truth []float64 // one entry for each cell; a nil Null means all equal
+	Rows        int       // 0 means goodness of fit
+	Alpha       float64   // 0 means 0.05
+	Known       bool      // whether n is public
 }
 
-// Power is the probability that the projected test rejects, with n people and noise of a variance: in the limit, that
-// of noncentral χ² [Rogers & Kifer 2017, Theorem 4.8]. It is 0 if the hypothesis expects a count below 5, because
-// then the test rejects nothing.
+// Power returns the probability that the projected test rejects, for n people and noise of the given variance. It
+// is the limit for large n, from the noncentral χ² distribution [Rogers & Kifer 2017, Theorem 4.8]. It is 0 if the
+// hypothesis expects a count below 5, because the test then rejects nothing.
 func (d Design) Power(n float64, noiseVariance float64) (float64, error) {
 	if d.Alpha == 0 {
 		d.Alpha = 0.05
@@ -57,7 +57,8 @@ func (d Design) Power(n float64, noiseVariance float64) (float64, error) {
 	return noncentralTail(chiSquaredQuantile(d.Alpha, len(p)-1), len(p)-1, t), nil
 }
 
-// tablePower is the power of the test of independence: the statistic of what is expected is the noncentrality.
+// tablePower returns the power of the test of independence. The noncentrality is the statistic of the expected
+// counts x.
 func (d Design) tablePower(x []float64, n, noiseVariance float64) (float64, error) {
 	if d.Rows < 2 || len(x)%d.Rows != 0 || len(x)/d.Rows < 2 {
 		return 0, wrong("%d cells make no table of %d rows", len(x), d.Rows)
@@ -74,14 +75,14 @@ func (d Design) tablePower(x []float64, n, noiseVariance float64) (float64, erro
 	return noncentralTail(chiSquaredQuantile(d.Alpha, df), df, t), nil
 }
 
-// People is the least n with at least this power; false if that is beyond MaxCount.
+// People returns the smallest n with at least the given power. The bool is false if n would exceed MaxCount.
 func (d Design) People(power, noiseVariance float64) (float64, bool, error) {
 	return Least(power, MaxCount, func(n float64) (float64, error) { return d.Power(n, noiseVariance) })
 }
 
-// Least is the least integer from 1 to about most at which an increasing power is enough, by doubling and halving;
-// false if none is. The error is ErrInput if enough is not a probability between 0 and 1; otherwise it is an error of
-// of.
+// Least returns the smallest integer from 1 to about most at which an increasing function of is at least enough. It
+// searches by doubling and halving. The bool is false if there is no such integer. It returns ErrInput if enough is
+// not between 0 and 1, or an error of the function.
 func Least(enough, most float64, of func(n float64) (float64, error)) (float64, bool, error) {
 	if !(enough > 0 && enough < 1) {
 		return 0, false, wrong("a power is between 0 and 1")
@@ -115,8 +116,8 @@ func Least(enough, most float64, of func(n float64) (float64, error)) (float64, 
 	return high, true, nil
 }
 
-// Noise is the largest standard deviation of noise with at least this power for n people; false if even no noise is too
-// much.
+// Noise returns the largest standard deviation of noise with which the test has at least the given power for n
+// people. ok is false if the power is too small even without noise.
 func (d Design) Noise(power, n float64) (sd float64, ok bool, err error) {
 	if !(power > 0 && power < 1) {
 		return 0, false, wrong("a power is between 0 and 1")
@@ -140,8 +141,8 @@ func (d Design) Noise(power, n float64) (sd float64, ok bool, err error) {
 	return low, true, nil
 }
 
-// NullPValues simulates p-values of goodness of fit under the hypothesis, for n people and a noise, by each of some
-// methods, for a QQ plot. All methods get the same samples.
+// NullPValues simulates p-values of goodness of fit under the hypothesis, for n people and the noise of g, for a QQ
+// plot. It does so for each of the given methods, on the same simulated samples.
 func (g GoodnessOfFit) NullPValues(n int, times int, methods []Method) (map[Method][]float64, error) {
 	p, err := distribution(g.Null, len(g.Counts))
 	if err != nil {

@@ -9,10 +9,11 @@ import (
 	"dither/noise"
 )
 
-// stream makes up samples and noise for simulations. It is reproducible, and predictable by anybody.
+// stream is the source of random samples and noise for simulations. The same seed gives the same draws. It is
+// predictable, so its noise protects nobody.
 type stream struct {
 	words splitmix.Stream
-	spare float64 // a normal deviate that was left over
+	spare float64 // the second normal deviate of a pair, for the next call
 	has   bool
 }
 
@@ -20,10 +21,10 @@ func newStream(seed uint64) *stream {
 	return &stream{words: splitmix.At(splitmix.Mix(seed + splitmix.Step))}
 }
 
-// uniform is uniform in (0, 1), on the middles of 2⁵³ cells.
+// uniform returns a number uniform on the middles of 2⁵³ equal cells of (0, 1).
 func (s *stream) uniform() float64 { return (float64(s.words.Word()>>11) + 0.5) / (1 << 53) }
 
-// normal is a standard normal deviate, by Marsaglia's polar method.
+// normal returns a standard normal deviate, by Marsaglia's polar method.
 func (s *stream) normal() float64 {
 	if s.has {
 		s.has = false
@@ -41,8 +42,8 @@ func (s *stream) normal() float64 {
 	}
 }
 
-// binomial draws a number of successes among n ≥ 0 trials: by inversion if few are expected, otherwise by transformed
-// rejection [Hörmann 1993, "The generation of binomial random variates", algorithm BTRS].
+// binomial returns a random number of successes in n ≥ 0 trials. It uses inversion if few successes are expected,
+// and otherwise transformed rejection [Hörmann 1993, "The generation of binomial random variates", algorithm BTRS].
 func (s *stream) binomial(n int64, p float64) int64 {
 	switch {
 	case n <= 0 || p <= 0:
@@ -77,7 +78,7 @@ func (s *stream) binomial(n int64, p float64) int64 {
 	}
 }
 
-// few draws by inversion, from 0 on.
+// few returns a random number of successes by inversion, starting from 0.
 func (s *stream) few(n int64, p float64) int64 {
 	u, mass, odds := s.uniform(), math.Exp(float64(n)*math.Log1p(-p)), p/(1-p)
 	for k := int64(0); k < n; k++ {
@@ -92,7 +93,7 @@ func (s *stream) few(n int64, p float64) int64 {
 	return n
 }
 
-// multinomial puts n people into cells.
+// multinomial distributes n people over the cells, with probabilities p.
 func (s *stream) multinomial(out []float64, n int64, p []float64) {
 	rest := 1.0
 	for i, q := range p {
@@ -110,18 +111,21 @@ func (s *stream) multinomial(out []float64, n int64, p []float64) {
 
 func logGamma(x float64) float64 { v, _ := math.Lgamma(x); return v }
 
-// tableCells bounds the cells of each half of a law's table.
+// tableCells is the largest number of cells in each half of the table of a [law].
 const tableCells = 4096
 
-// law draws from a noise, in floats: a discrete Laplace as the difference of two exponentials' whole parts, a rounded
-// Gaussian as one that is rounded, and others by a table of their distribution function, up to where 1e-12 is beyond.
-// Where a table of all integers is too long it is of cells, within which draws are uniform, or of the discrete Gaussian
-// the rounded one, from which it can then not be told.
+// law draws from a noise distribution, in floats. A discrete Laplace variable is the difference of two rounded
+// exponential variables. A rounded Gaussian variable is a normal one, rounded. Other distributions use a table of
+// the distribution function, up to tails of 1e-12.
+//
+// If a table of all integers would be too long, each of its cells has several integers, and draws are uniform
+// within a cell. A wide discrete Gaussian is replaced by the rounded Gaussian, which is practically the same
+// distribution.
 type law struct {
-	scale float64   // of a Laplace
-	sigma float64   // of a Gaussian that is rounded
-	below []float64 // P(X ≤ the last of each cell)
-	first float64   // of the first cell
+	scale float64   // of a discrete Laplace distribution
+	sigma float64   // standard deviation of a Gaussian that is rounded
+	below []float64 // P(X ≤ x) for the last integer x of each cell
+	first float64   // first integer of the first cell
 	step  float64
 }
 
@@ -144,14 +148,15 @@ func newLaw(d noise.Distribution) *law {
 	return tabled(d)
 }
 
-// tabled is a law by a table.
+// tabled returns a law that uses a table.
 func tabled(d noise.Distribution) *law {
 	reach, _ := new(big.Float).SetInt(d.Quantile(1e-12)).Float64()
 	step := math.Max(1, math.Ceil((reach+1)/tableCells))
 	half := int(math.Ceil((reach + 1) / step))
 	l := &law{first: -step * float64(half), step: step}
 	x := new(big.Int)
-	if g, ok := d.(noise.DiscreteGaussian); ok { // of masses, which is quicker
+	// summing probabilities is faster than computing the distribution function
+	if g, ok := d.(noise.DiscreteGaussian); ok {
 		s2, _ := g.Sigma2().Float64()
 		sum := 0.0
 		for i := -half; i <= half; i++ {
@@ -170,7 +175,7 @@ func tabled(d noise.Distribution) *law {
 	return l
 }
 
-// draw is a draw; of no noise it is 0.
+// draw returns a random value of the noise. For a nil law it returns 0.
 func (l *law) draw(s *stream) float64 {
 	switch {
 	case l == nil:
@@ -189,8 +194,9 @@ func (l *law) draw(s *stream) float64 {
 	return x
 }
 
-// simulate is the Monte-Carlo p-value of a statistic that was reached in atLeast of n simulations. If these follow the
-// null distribution itself, the probability of rejecting at α is at most α [Davison & Hinkley 1997, section 4.2].
+// simulate returns the Monte Carlo p-value of the observed statistic. once returns the statistic of one simulation.
+// If the simulations follow the null distribution, the probability of rejecting at level α is at most α [Davison &
+// Hinkley 1997, section 4.2].
 func simulate(times int, observed float64, once func() float64) float64 {
 	above := 0
 	for range times {

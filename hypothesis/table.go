@@ -6,36 +6,40 @@ import (
 	"dither/noise"
 )
 
-// Table is a table of noisy counts, with a row for each category of one attribute, or for each sample, and a column for
-// each category of another.
+// Table is a table of noisy counts. A row is a category of one attribute, or a sample. A column is a category of
+// another attribute.
 //
-// Independence says that a cell's probability is the product of its row's and its column's, proportions that every
-// row's people, of whatever number, are drawn with the same probabilities. Either statistic is the least over what the
-// hypothesis leaves open, θ, of a quadratic form in H̃ − E(θ) whose matrix is fixed at the marginals [Rogers &
-// Kifer 2017, section 5, minimum χ²], and is χ² with (r − 1)(c − 1) degrees of freedom in the limit:
+// There are two hypotheses. Independence: the probability of a cell is the product of the probabilities of its row
+// and its column. Proportions: the people of every row are drawn with the same probabilities. Each statistic is the
+// minimum, over the parameters θ that the hypothesis leaves open, of a quadratic form in H̃ − E(θ), where H̃ are
+// the noisy counts. The matrix of the form is fixed at the estimated marginals [Rogers & Kifer 2017, section 5,
+// minimum χ²]. In the limit the statistic is χ² with (r − 1)(c − 1) degrees of freedom, for r rows and c columns.
+// The form depends on the known totals:
 //
-//   - With n known the form is that of the projected statistic (see GoodnessOfFit): ΠC⁻¹Π, C = n(Diag(q) −
-//     qqᵀ) + s²I.
-//   - With the rows' sizes known it is the sum of that of each row.
-//   - With neither, the total (or each row's) is part of θ. Then E(θ) = n·πτᵀ, and C is D = Diag(nq) + s²I less
-//     multiples of directions in which E(θ) can move, so that the statistic is the least of Σ(H̃ᵢⱼ −
-//     n·πᵢτⱼ)²/(n̂q̂ᵢⱼ + s²): of both hypotheses the same.
+//   - If n is known, it is that of the projected statistic (see [GoodnessOfFit]): ΠC⁻¹Π with C = n(Diag(q) − qqᵀ) +
+//     s²I, where q are the cells' probabilities.
+//   - If the sizes of the rows are known, it is the sum of such forms, one for each row.
+//   - If neither is known, the total, or the total of each row, is part of θ. Then E(θ) = n·πτᵀ. C is D = Diag(nq)
+//   - s²I, minus multiples of directions in which E(θ) can move. So the statistic is the minimum of Σ(H̃ᵢⱼ −
+//     n·πᵢτⱼ)²/(n̂q̂ᵢⱼ + s²), for both hypotheses.
 //
-// Under noise that is not Gaussian, and where a count below 100 is expected, the null distribution is simulated at the
-// marginals: a parametric bootstrap, whose level is right in the limit.
+// If the noise is not Gaussian, or if an expected count is below 100, the null distribution is simulated at the
+// estimated marginals. This is a parametric bootstrap, whose level is right in the limit.
 type Table struct {
-	Counts [][]float64        // rows of as many noisy counts; negative ones too
-	Noise  noise.Distribution // of each, independently; nil: none
-	N      float64            // Independence: the number of people, if public; else 0
-	Sizes  []float64          // Proportions: the number of people in each row, if public; else nil
+	Counts [][]float64        // rows of equal length; counts may be negative
+	Noise  noise.Distribution // of each count, independently; nil means no noise
+	N      float64            // for Independence: the number of people, if it is public; otherwise 0
+	Sizes  []float64          // for Proportions: the number of people in each row, if public; otherwise nil
 	How
 }
 
-// Independence tests that rows and columns are independent. It does not reject, and warns, if an expected count is
-// below 5, or if a row or a column has fewer people than three standard deviations of the noise on its sum.
+// Independence tests that rows and columns are independent. It does not reject, and warns, in two cases: if an
+// expected count is below 5, and if a row or a column has fewer people than three standard deviations of the noise
+// on its sum.
 func (t Table) Independence() (*Test, error) { return t.test("independence", false) }
 
-// Proportions tests that all rows have the same proportions. It warns as Independence does.
+// Proportions tests that all rows have the same proportions. It does not reject, and warns, in the same cases as
+// [Table.Independence].
 func (t Table) Proportions() (*Test, error) { return t.test("proportions", true) }
 
 func (t Table) test(name string, samples bool) (*Test, error) {
@@ -92,14 +96,16 @@ func (t Table) test(name string, samples bool) (*Test, error) {
 	return out, nil
 }
 
-// often is the default number of simulations of a null distribution: fewer, down to 999, for a large table.
+// often returns the default number of simulations of a null distribution. It is smaller for large tables, but at
+// least 999.
 func (m model) often() int {
 	rows, columns, _ := m.parameters()
 	k := float64(rows + columns + 1)
 	return int(min(Simulations, max(999, 1e9/(k*k*float64(m.rows*m.columns)))))
 }
 
-// flat is the table in one row, once it holds together.
+// flat checks the table and returns its counts row by row. samples says that the rows are samples, which may have
+// Sizes.
 func (t Table) flat(samples bool) (x []float64, err error) {
 	if len(t.Counts) < 2 || len(t.Counts[0]) < 2 {
 		return nil, wrong("a table has two rows and two columns at least")
@@ -129,24 +135,25 @@ func (t Table) flat(samples bool) (x []float64, err error) {
 	return x, checkTotal("n", t.N)
 }
 
-// model is a hypothesis about a table, without its data.
+// model is a hypothesis about a table, without the counts.
 type model struct {
 	rows, columns int
 	s2            float64
-	n             float64   // 0: not known
-	sizes         []float64 // nil: not known
+	n             float64   // the number of people; 0 if it is not known
+	sizes         []float64 // the number of people in each row; nil if not known
 	method        Method
 }
 
-// estimated are the marginals of noisy counts.
+// estimated holds the marginals of a table, as estimated from noisy counts.
 type estimated struct {
 	n      float64
-	pi     []float64 // of rows
-	tau    []float64 // of columns
-	expect []float64 // by cell
+	pi     []float64 // share of each row
+	tau    []float64 // share of each column
+	expect []float64 // expected count of each cell, row by row
 }
 
-// estimate takes the marginals of the counts. If totals are known, it first adjusts the counts to them in equal parts.
+// estimate computes the marginals of the counts. If totals are known, it first adjusts the counts to them, by equal
+// amounts in all cells.
 func (m model) estimate(x []float64) estimated {
 	e := estimated{pi: make([]float64, m.rows), tau: make([]float64, m.columns), expect: make([]float64, len(x))}
 	for i := range m.rows {
@@ -192,7 +199,7 @@ func (m model) estimate(x []float64) estimated {
 	return e
 }
 
-// least is the least expected count; it is below 0 if a marginal is.
+// least returns the smallest expected count. It is negative if a marginal is negative.
 func (e estimated) least() float64 {
 	if !(e.n > 0) {
 		return 0
@@ -210,10 +217,11 @@ func (e estimated) least() float64 {
 	return least
 }
 
-// drowned reports whether a row or a column that is estimated has fewer people than three standard deviations of the
-// noise on it. At such marginals a null distribution is far from the true one: without this rule a test at .05 rejected
-// up to .075 of what is true, and where half of that was asked for .0587 (.002) of two samples of 900 and 100 with 15 %
-// in a column, under Laplace noise of scale 10. (Simulated tables are not held to it: that makes p-values larger.)
+// drowned reports whether an estimated row or column total is below three standard deviations of the noise on it.
+// With such marginals, the simulated null distribution differs too much from the true one. Without this rule, a
+// test at level .05 rejected true hypotheses with probability up to .075. With half as many standard deviations, it
+// rejected with probability .0587 (standard error .002) in one case: samples of 900 and 100 with 15 % in a column,
+// under Laplace noise of scale 10. The rule does not apply to simulated tables, which makes p-values larger.
 func (m model) drowned(e estimated) bool {
 	below := func(shares []float64, cells int) bool {
 		for _, p := range shares {
@@ -226,10 +234,11 @@ func (m model) drowned(e estimated) bool {
 	return m.method != Naive && (m.sizes == nil && below(e.pi, m.columns) || below(e.tau, m.rows))
 }
 
-// drowning is how many standard deviations of its noise a marginal must have.
+// drowning is how many standard deviations of its noise a row or column total must be above 0.
 const drowning = 3
 
-// draw makes up a table under the hypothesis.
+// draw fills out with simulated noisy counts of a table under the hypothesis. samples says that the size of each
+// row is fixed.
 func (m model) draw(s *stream, l *law, out []float64, e estimated, samples bool) {
 	if samples {
 		for i := range m.rows {
@@ -244,7 +253,8 @@ func (m model) draw(s *stream, l *law, out []float64, e estimated, samples bool)
 	draw(s, l, out, int64(math.Round(e.n)), q)
 }
 
-// statistic is the statistic of noisy counts; 0 and false if expected counts are too small to test.
+// statistic returns the test statistic of noisy counts. It returns 0 and false if an expected count is too small to
+// test.
 func (m model) statistic(x []float64) (float64, bool) {
 	e := m.estimate(x)
 	if least := e.least(); !(least >= fewExpected) {

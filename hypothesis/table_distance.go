@@ -4,7 +4,7 @@ import (
 	"math"
 )
 
-// apply is the matrix of the form times a vector.
+// apply returns the matrix of the quadratic form times y. The form is described at [Table].
 func (m model) apply(e estimated, y []float64) []float64 {
 	switch {
 	case m.n > 0:
@@ -27,7 +27,8 @@ func (m model) apply(e estimated, y []float64) []float64 {
 	return out
 }
 
-// parameters are θ: the probabilities of rows and columns but for the last of each, and n, as far as they are open.
+// parameters returns how many parameters of each kind are in θ: probabilities of rows and of columns, without the
+// last of each, and the total.
 func (m model) parameters() (rows, columns, total int) {
 	rows, columns, total = m.rows-1, m.columns-1, 1
 	if m.n > 0 {
@@ -39,7 +40,7 @@ func (m model) parameters() (rows, columns, total int) {
 	return
 }
 
-// expected is E(θ) less x, and Jacobian its derivatives, one parameter after the other.
+// expected returns the residual x − E(θ), and the derivatives of E(θ). jacobian has one entry for each parameter.
 func (m model) expected(e estimated, x []float64) (residual []float64, jacobian [][]float64) {
 	rows, columns, total := m.parameters()
 	residual = make([]float64, len(x))
@@ -74,7 +75,7 @@ func (m model) expected(e estimated, x []float64) (residual []float64, jacobian 
 	return residual, jacobian
 }
 
-// moved is θ after a step.
+// moved returns θ after a step, multiplied by by.
 func (m model) moved(e estimated, step []float64, by float64) estimated {
 	rows, columns, total := m.parameters()
 	out := estimated{n: e.n, pi: append([]float64{}, e.pi...), tau: append([]float64{}, e.tau...)}
@@ -92,11 +93,12 @@ func (m model) moved(e estimated, step []float64, by float64) estimated {
 	return out
 }
 
-// rounds bounds the steps of a minimisation.
+// rounds is the largest number of steps of a minimisation.
 const rounds = 50
 
-// minimum is the least of the form over θ, from the marginals on by Gauss and Newton's steps, halved until they do not
-// rise. The form is that of the marginals throughout.
+// minimum returns the minimum of the quadratic form over θ, by Gauss–Newton steps that begin at the estimated
+// marginals. Each step is halved until the form does not increase. The matrix of the form stays that of the
+// estimated marginals.
 func (m model) minimum(x []float64, fixed estimated) float64 {
 	at := fixed
 	residual, jacobian := m.expected(at, x)
@@ -141,7 +143,8 @@ func dot(x, y []float64) (sum float64) {
 	return sum
 }
 
-// solve solves a symmetric positive system by Cholesky's decomposition, in place; false if it is singular.
+// solve solves a system of equations with a symmetric positive definite matrix, by Cholesky decomposition in place.
+// It returns false if the matrix is singular.
 func solve(a [][]float64, b []float64) ([]float64, bool) {
 	n := len(b)
 	for j := range n {

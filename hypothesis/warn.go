@@ -9,7 +9,7 @@ func (t *Test) warn(format string, args ...any) {
 	t.Warnings = append(t.Warnings, fmt.Sprintf(format, args...))
 }
 
-// tooFew turns the result into one that does not reject.
+// tooFew turns the result into one that does not reject, because an expected count is too small.
 func (t *Test) tooFew(expected float64) {
 	t.Statistic, t.P, t.Null = 0, 1, "none"
 	if t.N <= 0 {
@@ -19,13 +19,14 @@ func (t *Test) tooFew(expected float64) {
 	t.warn("a count of %s is expected somewhere, below %d: nothing is rejected", short(expected), fewExpected)
 }
 
-// drowned turns the result into one that does not reject.
+// drowned turns the result into one that does not reject, because noise dominates a row or a column.
 func (t *Test) drowned() {
 	t.Statistic, t.P, t.Null = 0, 1, "none"
 	t.warn("a row or a column has fewer people than the noise on it is large: nothing is rejected")
 }
 
-// finish adds warnings that apply to every test, and checks that the numbers are finite.
+// finish adds the warnings that every test needs. It replaces a statistic that is not finite, and clamps the
+// p-value to [0, 1].
 func (t *Test) finish() {
 	if t.Method == Naive {
 		t.warn("the naive test takes noise for data, and rejects too often: its p-value is none")

@@ -14,47 +14,47 @@ import (
 )
 
 const (
-	// Margin is the factor between the answer's instant and the longest measured time: a run that is not ready at its
-	// instant fails.
+	// Margin is the ratio between a release time that the policy sets and the longest measured time. A margin is
+	// needed because a run that is not ready at its release time fails.
 	Margin = 3
-	// heavyCost is the cost in steps above which a question's time is mostly that of its rows. If no question costs as
-	// much, those above half of the largest cost count.
+	// heavyCost is the cost in steps above which the rows dominate a question's time. If no question costs this
+	// much, heavy questions are those with more than half of the largest cost.
 	heavyCost = 1_000_000_000
-	leastRuns = 5 // of each question
+	leastRuns = 5 // measured runs of each question
 	quietRows = 100
 )
 
-// Quotient is what one question took at worst.
+// Quotient holds the worst measured time of one question, with its cost.
 type Quotient struct {
 	Question
 	Rows int64
 	Runs int
-	Cost *big.Int // in steps: of all rows and of one unit
+	Cost *big.Int // in steps: of all rows, and of one unit
 	Took time.Duration
-	// Overhead is the shortest time of the same question over few rows: planning, the rehearsal and the ledger, which
-	// the floor is for.
+	// Overhead is the shortest time of the same question over few rows. It covers planning, the rehearsal and the
+	// ledger. The policy's floor pays for it.
 	Overhead time.Duration
 	shortest time.Duration
 }
 
-// Nanoseconds is the time for each step of the cost, without the overhead.
+// Nanoseconds returns the time for each step of the cost, without the overhead.
 func (q Quotient) Nanoseconds() float64 {
 	cost, _ := q.Cost.Float64()
 	return float64(max(q.Took-q.Overhead, 0)) / cost
 }
 
-// Calibration has the values for a policy's answer_delay on this machine, under the load of the measurement.
+// Calibration holds the values for a policy's answer_delay on this machine, under the load of the measurement.
 type Calibration struct {
 	Engine    string
 	Rows      int64
 	Floor     time.Duration
-	Factor    float64  // nanoseconds a step, rounded up
-	Heaviest  Quotient // that Factor is from
+	Factor    float64  // nanoseconds for each step, rounded up
+	Heaviest  Quotient // the question that determines Factor
 	Quotients []Quotient
 	Load      [2]string
 }
 
-// Line is the policy's line.
+// Line returns the answer_delay line for a policy.
 func (c *Calibration) Line() string {
 	quantum := time.Second
 	for quantum < c.Floor {
@@ -64,10 +64,12 @@ func (c *Calibration) Line() string {
 		quantum/time.Second, c.Floor/time.Millisecond, strconv.FormatFloat(c.Factor, 'f', -1, 64), c.Rows)
 }
 
-// Calibrate measures how long the fixed and the dearest questions take, over few rows and over o.Rows, with the unit
-// that takes longest. Factor is Margin times the largest quotient of time (less the overhead) and cost among the heavy
-// ones. Floor is Margin times the longest time over rows that cost nothing, and what the factor leaves open of any
-// other.
+// Calibrate measures the times of the fixed questions and of the most expensive ones that the policy admits. It
+// runs them over few rows and over o.Rows, with the unit that takes longest.
+//
+// Factor is Margin times the largest ratio of time, without the overhead, to cost, among the heavy questions. Floor
+// is large enough for two conditions. It is at least Margin times the longest time over few rows without that unit.
+// And for every question, Floor plus Factor times the cost is at least Margin times its longest time.
 func Calibrate(ctx context.Context, o Options) (_ *Calibration, err error) {
 	folder, err := os.MkdirTemp("", "dither-timing-")
 	if err != nil {
@@ -131,10 +133,10 @@ func Calibrate(ctx context.Context, o Options) (_ *Calibration, err error) {
 	return c, nil
 }
 
-// leastFloor is what a floor is a multiple of.
+// leastFloor is the unit of floors: a floor is a multiple of it.
 const leastFloor = 10 * time.Millisecond
 
-// roundedUp keeps two digits.
+// roundedUp rounds x up to two significant digits.
 func roundedUp(x float64) float64 {
 	unit := math.Pow(10, math.Floor(math.Log10(x))-1)
 	out, err := strconv.ParseFloat(strconv.FormatFloat(math.Ceil(x/unit)*unit, 'g', 3, 64), 64)
@@ -144,7 +146,8 @@ func roundedUp(x float64) float64 {
 	return out
 }
 
-// quotients asks each question of one home until a moment, at least leastRuns times, and once more at the beginning.
+// quotients runs each question on one home until the given moment. It measures each at least leastRuns times, after
+// one run that it does not count.
 func (o Options) quotients(
 	ctx context.Context,
 	w Where,

@@ -1,7 +1,7 @@
-// Package timing measures what the clock reveals about one unit. It makes up homes that differ in one unit's rows, asks
-// both the same questions in turns, through the library and through the program, and compares how long the answers
-// take. It also measures the factor of a policy's answer_delay. Everything is made up: it reads nobody's home, and
-// spends nothing.
+// Package timing measures what the time of an answer reveals about one unit. It makes up homes that differ in one
+// unit's rows. It asks both homes the same questions in turns, through the library and through the program, and
+// compares how long the answers take. It also measures the factor of a policy's answer_delay. All data are made up:
+// the package reads no real home and spends no real budget.
 package timing
 
 import (
@@ -19,12 +19,12 @@ import (
 
 const (
 	table = "visits"
-	// storedRows are the rows of the unit that makes the difference: all that a policy with rowsPerUnit has sealed of
-	// one unit.
+	// storedRows is the number of rows of the extra unit, in which the homes differ. It is the largest number of
+	// rows of one unit that sealing keeps under a policy with rowsPerUnit.
 	storedRows  = 1000
 	rowsPerUnit = 4
-	noteBytes   = 4096 // the longest text that sealing admits
-	// Price is the ε of every question: a ten-thousandth, as a cheap question may cost.
+	noteBytes   = 4096 // length of the longest text that sealing accepts
+	// Price is the ε of every question. It is as small as the price of a cheap question may be.
 	Price = "0.0001"
 )
 
@@ -48,23 +48,23 @@ price: {default: 0.0001, minimum: 0.0001, maximum: 1}
       married: {type: boolean}
 `
 
-// Where is the composition of a set of homes.
+// Where describes the homes of a measurement.
 type Where struct {
-	Rows     int64  // of as many persons, beside the unit that makes the difference
-	Unit     int64  // the rows of that unit
-	Postgres string // the environment variable that holds a server's URL; "" seals files
-	Limits   string // a line of the policy
-	Folder   string // where homes are made
+	Rows     int64  // rows of other people, one for each person
+	Unit     int64  // rows of the extra unit
+	Postgres string // the environment variable that holds a server's URL; "" means sealed files
+	Limits   string // lines for the policy's limits; may be empty
+	Folder   string // the folder for the homes
 }
 
-// home is one made-up home, open.
+// home is one made-up home, opened.
 type home struct {
 	*curator.Owner
 	path, state string
 	forget      func(context.Context) error
 }
 
-// make makes a home, and seals its table. with adds the unit that makes the difference.
+// make makes a home and seals its table. If with is true, the table contains the extra unit.
 func (w Where) make(ctx context.Context, name string, with bool) (_ *home, err error) {
 	h := &home{path: filepath.Join(w.Folder, name), state: filepath.Join(w.Folder, name+"-state")}
 	h.forget = func(context.Context) error { return nil }
@@ -109,7 +109,7 @@ func (h *home) close(ctx context.Context) error {
 	return err
 }
 
-// writeFile writes the rows as CSV.
+// writeFile writes the rows to a CSV file. If with is true, it includes the extra unit.
 func (w Where) writeFile(file string, with bool) (err error) {
 	f, err := os.OpenFile(file, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
 	if err != nil {
@@ -117,7 +117,7 @@ func (w Where) writeFile(file string, with bool) (err error) {
 	}
 	defer func() { err = errors.Join(err, f.Close()) }()
 	out := bufio.NewWriterSize(f, 1<<20)
-	_, _ = out.WriteString("pid,age,days,day,kind,note,married\n") // Flush gives the error
+	_, _ = out.WriteString("pid,age,days,day,kind,note,married\n") // Flush returns the error
 	kinds := []string{"ward", "home", "street"}
 	for i := range w.Rows {
 		_, _ = fmt.Fprintf(
@@ -139,7 +139,7 @@ func (w Where) writeFile(file string, with bool) (err error) {
 	return out.Flush()
 }
 
-// writeTable makes a table of the same rows on the server.
+// writeTable makes a table with the same rows on the server.
 func (w Where) writeTable(ctx context.Context, schema string, with bool) error {
 	unit := int64(0)
 	if with {

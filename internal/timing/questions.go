@@ -10,20 +10,20 @@ import (
 	"dither/internal/splitmix"
 )
 
-// Question is a class of questions, with one representative.
+// Question is a class of questions, represented by one of them.
 type Question struct {
 	Name, SQL string
-	Worst     bool  // generated: as dear as the policy admits
-	Steps     int64 // what one unit can make it take, by the plan
+	Worst     bool  // generated, with the largest cost that the policy admits
+	Steps     int64 // the largest cost that one unit can cause, by the plan
 }
 
-// Control is the class whose two sides are equal: any difference is the method's own error.
+// Control is the class whose two homes are equal. Any measured difference is an error of the method.
 const Control = "control"
 
-// Planted is a class that no policy should admit: a unit's four rows, joined with each other into 4⁹ rows.
+// Planted is a class that no policy should admit: it joins a unit's four rows with each other into 4⁹ rows.
 const Planted = "planted"
 
-// fixed are questions as people ask them.
+// fixed returns questions that analysts typically ask.
 func fixed() []Question {
 	return []Question{
 		{Name: "count", SQL: "SELECT COUNT(*) FROM visits"},
@@ -37,7 +37,7 @@ func fixed() []Question {
 	}
 }
 
-// Names are those of all classes.
+// Names returns the names of all classes, or only those of Planted and Control.
 func Names(plantedOnly bool) (out []string) {
 	if plantedOnly {
 		return []string{Planted, Control}
@@ -51,14 +51,14 @@ func Names(plantedOnly bool) (out []string) {
 	return append(out, Control)
 }
 
-// template grows with n.
+// template returns a question for each size n.
 type template struct {
 	name string
 	sql  func(n int) string
 }
 
-// templates are the forms of generated questions: many curves, many patterns that agree with the longest texts as far
-// as they can, joins of a person's rows, and mixtures that follow from the seed.
+// templates returns the forms of generated questions: many exponentials, many patterns that match long texts as far
+// as possible, joins of a person's rows, and mixtures of these. The seed determines the mixtures.
 func templates(seed uint64) []template {
 	several := func(n int, term func(i int) string) string {
 		all := make([]string, n)
@@ -96,7 +96,7 @@ func templates(seed uint64) []template {
 
 const mixtures = 2
 
-// term is one condition of a mixture.
+// term returns condition i of a mixture. word is random, and determines the condition.
 func term(word uint64, i int) string {
 	switch word % 6 {
 	case 0:
@@ -113,11 +113,11 @@ func term(word uint64, i int) string {
 	return fmt.Sprintf("ABS(v1.days - %d) > %d", word>>8%1000, 2000+i)
 }
 
-// mostTerms bounds how many terms are tried.
+// mostTerms is the largest number of terms in a generated question.
 const mostTerms = 1000
 
-// questions are the classes with their costs; for each template the largest question that the policy admits. The policy
-// and the seed determine the choice.
+// questions returns all classes with their costs. For each template it returns the largest question that the policy
+// admits. The result depends on the policy and the seed only.
 func questions(ctx context.Context, c *curator.Owner, seed uint64) ([]Question, error) {
 	out := fixed()
 	for i, q := range out {
@@ -132,21 +132,22 @@ func questions(ctx context.Context, c *curator.Owner, seed uint64) ([]Question, 
 		for low, high := 1, mostTerms; low <= high; {
 			n := (low + high) / 2
 			e, err := c.Explain(ctx, curator.Question{SQL: t.sql(n), Epsilon: Price})
-			if err != nil { // beyond the policy's limit, or another one on statements
+			if err != nil { // the policy's cost limit, or another limit on statements, refuses this size
 				high = n - 1
 				continue
 			}
 			best, low = Question{Name: t.name, SQL: t.sql(n), Worst: true, Steps: e.Work.Steps}, n+1
 		}
 		if best.Name == "" {
-			continue // not even the least is admitted
+			continue // the policy refuses even the smallest size
 		}
 		out = append(out, best)
 	}
 	return out, ctx.Err()
 }
 
-// Legal are the questions measured under the default policy, with its limit on the cost of one unit.
+// Legal returns the questions that are measured under the default policy, and that policy's limit on the cost of
+// one unit. It returns an error if the default policy admits the planted question.
 func Legal(ctx context.Context, folder string, seed uint64) (all []Question, limit int64, err error) {
 	h, err := Where{Rows: 1, Unit: 1, Folder: folder}.make(ctx, "legal", true)
 	if err != nil {
@@ -166,14 +167,15 @@ func Legal(ctx context.Context, folder string, seed uint64) (all []Question, lim
 	return all, e.Work.Limit, nil
 }
 
-// planted is a question whose limit is lifted.
+// planted returns the planted question, or the refusal of a policy with the usual limit.
 func planted(ctx context.Context, c *curator.Owner) ([]Question, error) {
 	var b strings.Builder
 	b.WriteString("WITH s AS (SELECT pid, age FROM visits WHERE pid = 1 AND married) SELECT COUNT(*) FROM s AS v1")
 	for i := 2; i <= plantedJoins; i++ {
 		fmt.Fprintf(&b, " JOIN s AS v%d ON v1.pid = v%d.pid", i, i)
 	}
-	for i := range plantedCurves { // of the last tables together, so that no engine computes them before the joins
+	// each condition uses the last tables, so that no engine can evaluate it before the joins
+	for i := range plantedCurves {
 		word := "OR"
 		if i == 0 {
 			word = "WHERE"

@@ -18,10 +18,10 @@ import (
 	"dither/internal/splitmix"
 )
 
-// Door is how a question is asked.
+// Door is the way in which a question is asked.
 type Door string
 
-// The doors: a call of the library in this process, and a process of the program.
+// The ways to ask a question: Library is a call in this process, and Command is a process of the program.
 const (
 	Library Door = "library"
 	Command Door = "command"
@@ -30,43 +30,43 @@ const (
 // Options are the parameters of a measurement.
 type Options struct {
 	Rows     int64
-	Pairs    int           // of runs, of each class and door
-	Duration time.Duration // or fewer, if they take longer than this
+	Pairs    int           // pairs of runs, for each class and door
+	Duration time.Duration // stop after this time, even with fewer pairs; 0 means no limit
 	Doors    []Door
-	Classes  []string // none for all
+	Classes  []string // empty means all
 	Postgres string
 	Seed     uint64
-	Planted  bool     // the planted class alone, under a policy that admits it
-	Program  []string // the command and its first arguments; nil if Doors has no Command
+	Planted  bool     // measure only the planted class, under a policy that admits it
+	Program  []string // the command and its first arguments; used if Doors contains Command
 	Progress func(pairs int, left time.Duration)
 }
 
-// Class is the result for one class of questions at one door.
+// Class is the result for one class of questions, asked through one door.
 type Class struct {
 	Question
 	Door Door
 	*audit.Clock
 }
 
-// Report is what was measured.
+// Report is the result of a measurement.
 type Report struct {
 	Engine  string
 	Rows    int64
 	Classes []Class
-	Load    [2]string // of the machine, before and after, as the system has it
+	Load    [2]string // the system's load averages, before and after
 }
 
-// leastPairs are needed for any bound.
+// leastPairs is the smallest number of pairs for which bounds are computed.
 const leastPairs = 20
 
-// measured is a class with the two homes that it compares.
+// measured is a class with the two homes that it compares, and the times measured so far.
 type measured struct {
 	Class
 	homes [2]*home
 	took  [2][]time.Duration
 }
 
-// Run measures. It makes homes in a temporary folder, and removes them.
+// Run carries out a measurement. It makes homes in a temporary folder, and removes them at the end.
 func Run(ctx context.Context, o Options) (_ *Report, err error) {
 	folder, err := os.MkdirTemp("", "dither-timing-")
 	if err != nil {
@@ -130,10 +130,11 @@ func (o Options) wants(q Question) bool {
 	return len(o.Classes) == 0 || slices.Contains(o.Classes, q.Name)
 }
 
-// warmUps are rounds that are not counted.
+// warmUps is the number of rounds at the beginning that are not counted.
 const warmUps = 2
 
-// rounds asks one pair of each class after the other, both in random order, until there are enough.
+// rounds measures one pair of runs of each class in each round. The classes, and the two runs of a pair, are in
+// random order. It ends after o.Pairs rounds, or when o.Duration is over.
 func (o Options) rounds(ctx context.Context, classes []*measured) error {
 	draws := splitmix.At(splitmix.Mix(o.Seed + 1))
 	begun, order := time.Now(), slices.Clone(classes)
@@ -169,8 +170,8 @@ func (o Options) rounds(ctx context.Context, classes []*measured) error {
 	return nil
 }
 
-// ask asks one home, afresh, and times the answer: from the call to the return, or from the start of the process to its
-// end.
+// ask asks one home a question, without replay, and returns the time of the answer. For the library, this is the
+// time of the call. For the program, it is the time from the start of the process to its end.
 func (o Options) ask(ctx context.Context, h *home, c Class) (time.Duration, error) {
 	if c.Door == Library {
 		begun := time.Now()
@@ -202,7 +203,7 @@ func (o Options) ask(ctx context.Context, h *home, c Class) (time.Duration, erro
 	return took, nil
 }
 
-// load is the system's report of the machine's load; "" without one.
+// load returns the system's load averages, or "" if the system does not report them.
 func load() string {
 	text, err := os.ReadFile(filepath.FromSlash("/proc/loadavg"))
 	if err != nil {
