@@ -2,10 +2,11 @@ package pld
 
 import "math"
 
-// atom is a loss with its masses. Where the loss is finite q = e^(−loss)·p.
+// atom is one value of the loss with its probabilities under P and Q. If the loss is finite, q = e^(−loss)·p.
 type atom struct{ loss, p, q bound }
 
-// atomic is a family of at most 2²⁰ losses, in decreasing order. distance is that of their lattice, or 0.
+// atomic is a family with at most 2²⁰ losses, in decreasing order. distance is the distance of the lattice on which
+// they lie, or 0 if there is none.
 type atomic struct {
 	atoms    []atom
 	distance float64
@@ -37,8 +38,8 @@ func (a atomic) spacing() (distance, one float64, ok bool) {
 	return 0, 0, false
 }
 
-// generated is an atomic family with many atoms, made on demand, from a loss low to a loss high on a lattice through
-// one.
+// generated is an atomic family with many atoms, which make creates on demand. Its losses are between low and high,
+// on a lattice that contains one and has the given distance.
 type generated struct {
 	make                     func() atomic
 	low, high, one, distance float64
@@ -50,11 +51,11 @@ func (g generated) edges(n int) []float64 { return evenly(g.low, g.high, min(n, 
 
 func (g generated) spacing() (distance, one float64, ok bool) { return g.distance, g.one, true }
 
-// response is the pair of k-ary randomised response [Kairouz, Bonawitz & Ramage 2016], of which a mass δ is lost to
-// +∞: with k = 2 it dominates every (ε, δ)-private mechanism [Kairouz, Oh & Viswanath 2015, Theorem 3.4; Murtagh &
-// Vadhan 2016].
+// response returns the pair of k-ary randomised response [Kairouz, Bonawitz & Ramage 2016], of which a mass δ is
+// moved to a loss of +∞. With k = 2 it dominates every (ε, δ)-private mechanism [Kairouz, Oh & Viswanath 2015,
+// Theorem 3.4; Murtagh & Vadhan 2016].
 func response(epsilon bound, k int64, delta bound) atomic {
-	// Probabilities are 1/(1 + (k−1)e^(−ε)) of the truth and e^(−ε) times that of each other answer.
+	// The true answer has probability 1/(1 + (k−1)e^(−ε)), and each other answer e^(−ε) times that.
 	least := epsilon.neg().exp()
 	truth := point(1).over(point(1).add(least.mul(point(float64(k - 1))))).mul(point(1).sub(delta).share())
 	other := truth.mul(least)
@@ -75,11 +76,12 @@ func response(epsilon bound, k int64, delta bound) atomic {
 	return a
 }
 
-// discreteLaplace is the pair of discrete Laplace distributions, P(k) = (1−a)/(1+a)·a^|k| with a = e^(−unit), at 0
-// and at an integer shift: the loss is shift·unit with probability 1/(1+a), −shift·unit with a^shift/(1+a), and
-// (shift − 2k)·unit with P(k) for 0 < k < shift [Ghosh, Roughgarden & Sundararajan 2009].
+// discreteLaplace returns the pair of discrete Laplace distributions P(k) = (1−a)/(1+a)·a^|k| with a = e^(−step),
+// one centred at 0 and one at the integer shift. The loss is shift·step with probability 1/(1+a), and −shift·step
+// with probability a^shift/(1+a). It is (shift − 2k)·step with probability P(k), for 0 < k < shift [Ghosh,
+// Roughgarden & Sundararajan 2009].
 func discreteLaplace(shift int64, step bound) atomic {
-	at := func(k int64) bound { return step.mul(point(float64(k))) } // k ≤ 2²⁰
+	at := func(k int64) bound { return step.mul(point(float64(k))) } // exact, because k ≤ 2²⁰
 	a := step.neg().exp()
 	one := point(1).over(point(1).add(a))
 	middle := step.neg().expm1().neg().positive().mul(one)
@@ -97,9 +99,9 @@ func discreteLaplace(shift int64, step bound) atomic {
 	return family
 }
 
-// discreteGaussian is the pair of discrete Gaussian distributions, P(k) ∝ e^(−k²/(2σ²)), at 0 and at 1: the loss
-// of k is (1 − 2k)/(2σ²) [Canonne, Kamath & Steinke 2020]. What lies beyond 37σ + 1 has a mass below
-// 10⁻²⁹⁰, which is put at +∞; twice is 2σ².
+// discreteGaussian returns the pair of discrete Gaussian distributions P(k) ∝ e^(−k²/(2σ²)), one centred at 0 and
+// one at 1. twice is 2σ². The loss of k is (1 − 2k)/(2σ²) [Canonne, Kamath & Steinke 2020]. Integers beyond 37σ + 1
+// have a total probability below 10⁻²⁹⁰, which is moved to a loss of +∞.
 func discreteGaussian(twice bound) atomic {
 	last := int64(math.Sqrt(twice.hi/2)*reach) + 2
 	weights := make([]bound, last+2)
@@ -111,7 +113,7 @@ func discreteGaussian(twice bound) atomic {
 			total = total.add(weights[k])
 		}
 	}
-	total.hi *= 1 + 1e-15 // and what lies beyond
+	total.hi *= 1 + 1e-15 // for the integers beyond last
 	at := func(k int64) bound { return weights[max(k, -k)].over(total) }
 	family := atomic{distance: 2 / twice.mid()}
 	beyond := bound{0, 1e-290}

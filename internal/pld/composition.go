@@ -5,21 +5,21 @@ import (
 	"math"
 )
 
-// Step is a mechanism with the number of its uses.
+// Step is a mechanism, given by its pair, with the number of its uses.
 type Step struct {
 	Pair  Pair
 	Count int64
 }
 
-// maxCount bounds the number of mechanisms of a composition.
+// maxCount is the largest number of mechanisms of a composition.
 const maxCount = 1 << 40
 
-// maxWork bounds the different mechanisms, weighted by their work: then a call takes seconds, and some 100 MiB. The
-// unit is the work of a Laplace pair, about 0.2 ms.
+// maxWork is the largest sum of the work of all different mechanisms. Within it, a call takes seconds and about 100
+// MiB. The unit is the work of a Laplace pair, about 0.2 ms.
 const maxWork = 1 << 14
 
-// work is the work of a pair: 64 for a sampled one, which has two directions with a fine lattice each, and 1 for each
-// 256 losses of an atomic one.
+// work returns the work of a pair. An atomic pair has 1 for each 256 of its losses. A sampled pair has 64, because
+// it has two directions with a fine lattice each.
 func (p Pair) work() int64 {
 	work, f := int64(1), p.forward
 	if s, ok := f.(sampled); ok {
@@ -34,15 +34,15 @@ func (p Pair) work() int64 {
 	return work
 }
 
-// Composition is a composition fixed in advance. It is safe for concurrent use.
+// Composition is a composition of mechanisms that are fixed in advance. It is safe for concurrent use.
 type Composition struct {
-	chains []chain // one, or both directions
-	rough  chain   // dominates, if some mechanism is used very often
+	chains []chain // one chain if both directions are equal, otherwise two
+	rough  chain   // a simpler chain that dominates this composition; nil if no mechanism is used very often
 }
 
-// Compose makes the composition of up to 2⁴⁰ mechanisms, of which up to 2¹⁴ may be different; a sampled one
-// counts as 64, and a discrete one as one more for each 256 of its losses. Beyond these limits the error is
-// ErrParameter.
+// Compose returns the composition of up to 2⁴⁰ mechanisms, of which up to 2¹⁴ may be different. A sampled mechanism
+// counts as 64 different ones. A discrete one counts as one more for each 256 of its losses. Beyond these limits
+// the error is ErrParameter.
 func Compose(steps []Step) (*Composition, error) {
 	var order []Step
 	at := map[string]int{}
@@ -104,14 +104,17 @@ func Compose(steps []Step) (*Composition, error) {
 	return c, nil
 }
 
-// often is the count of uses beyond which a lattice that is fine enough for each use is too fine for all of them
-// together.
+// often is the number of uses of a mechanism from which on [roughly] replaces it. A lattice that is fine enough for
+// each use would then be too fine for all uses together.
 const often = 1 << 24
 
-// roughly is a composition in which each mechanism that is used often and has losses of at most e was replaced by
-// Gaussian pairs of μ² = (π/2)·e², which dominate every e-private mechanism: binary randomised response has
-// log-odds of ±e, and so μ ≤ √(π/8)·2e, by the argument in curve.go; the other direction of a sampled mechanism
-// has no larger losses (pair.go). It is nil if none was, or where a mechanism has no such bound.
+// roughly returns a composition that dominates the given one. It replaces each mechanism that is used often and has
+// losses of at most e by Gaussian pairs with μ² = (π/2)·e². It returns nil if no mechanism is used often, or if one
+// of these has no bound on its losses.
+//
+// Claim: a Gaussian pair with μ² = (π/2)·e² dominates every e-private mechanism. Proof: binary randomised response
+// dominates it, and has log-odds of ±e. So μ ≤ √(π/8)·2e, by the argument at [window.lower]. ∎ The other direction
+// of a sampled mechanism has no larger losses (see [Subsample]).
 func roughly(order []Step, detail int) chain {
 	var c chain
 	var gaussians bound
@@ -137,8 +140,8 @@ func roughly(order []Step, detail int) chain {
 	return append(c, part{g, 1, math.Inf(1), newSketch(g, detail)})
 }
 
-// Delta bounds the least δ for which the composition of the pairs is (ε, δ)-private. ε must not be negative; for
-// NaN the bounds say nothing.
+// Delta returns bounds on the smallest δ for which the composition is (ε, δ)-private. For a negative ε and for NaN,
+// the bounds are 0 and 1.
 func (c *Composition) Delta(epsilon float64) (lower, upper float64) {
 	if math.IsNaN(epsilon) || epsilon < 0 {
 		return 0, 1
@@ -147,7 +150,7 @@ func (c *Composition) Delta(epsilon float64) (lower, upper float64) {
 		if top := chain.top(); epsilon >= top && !math.IsInf(top, 1) {
 			continue
 		}
-		if math.IsInf(epsilon, 1) { // the mass at +∞ remains; δ decreases
+		if math.IsInf(epsilon, 1) { // only the mass at +∞ remains, because δ(ε) is decreasing
 			w := chain.compose(chain.at(math.MaxFloat64))
 			lower, upper = max(lower, w.infinite.lo), max(upper, w.upper(math.MaxFloat64))
 			continue
@@ -162,14 +165,14 @@ func (c *Composition) Delta(epsilon float64) (lower, upper float64) {
 	return lower, max(lower, upper)
 }
 
-// Epsilon bounds the least ε ≥ 0 for which the composition of the pairs is (ε, δ)-private. The upper bound may be
+// Epsilon returns bounds on the smallest ε ≥ 0 for which the composition is (ε, δ)-private. The upper bound may be
 // +Inf.
 func (c *Composition) Epsilon(delta float64) (lower, upper float64) {
 	return c.EpsilonBetween(delta, delta)
 }
 
-// EpsilonBetween is Epsilon for a δ between least and most, which need not be a float. The result encloses the ε of
-// both.
+// EpsilonBetween is [Composition.Epsilon] for a δ that lies between least and most, and need not be a float. The
+// bounds hold for every δ in this range.
 func (c *Composition) EpsilonBetween(least, most float64) (lower, upper float64) {
 	switch {
 	case !(least >= 0 && least <= most):
@@ -188,8 +191,9 @@ func (c *Composition) EpsilonBetween(least, most float64) (lower, upper float64)
 	return min(lower, upper), upper
 }
 
-// epsilon finds where the upper bound of δ crosses least, and the lower one most. The window is placed where a sketch
-// puts the crossing, and placed again where it proves to be elsewhere.
+// epsilon returns the ε at which the upper bound on δ(ε) falls to least, and the ε at which the lower bound falls
+// to most. A sketch of the composition predicts where the crossing is, and the window is placed there. If the
+// crossing proves to be elsewhere, the window is placed again.
 func (c chain) epsilon(least, most float64) (lower, upper float64) {
 	p := c.below(max(least, 1e-280))
 	upper = math.Inf(1)
@@ -204,7 +208,7 @@ func (c chain) epsilon(least, most float64) (lower, upper float64) {
 		low, high := max(0, w.low()), max(0, w.base+p.h*float64(w.start+int64(p.size)))
 		found := crossing(w.upper, least, low, high, true)
 		upper = min(upper, found)
-		// The lower bound crosses nearby; far left of the centre it says nothing.
+		// The lower bound crosses close to the upper one. Far left of the centre it is useless.
 		near := min(found, high)
 		gap := max(1e-6*p.deviation, 1e-9*(near-low))
 		for near > low && w.lower(near) <= most {
@@ -220,8 +224,9 @@ func (c chain) epsilon(least, most float64) (lower, upper float64) {
 	return lower, upper
 }
 
-// crossing searches [low, high] for where a falling function crosses a value: outward it returns an ε where the
-// function is at most that, or +Inf; else one where it is more, or 0.
+// crossing searches [low, high] for the point at which a decreasing function falls to a value. If outward is true,
+// it returns an ε at which the function is at most the value, or +Inf. If outward is false, it returns an ε at
+// which the function is above the value, or 0.
 func crossing(f func(epsilon float64) float64, value, low, high float64, outward bool) float64 {
 	enough := func(y float64) bool { return y <= value }
 	a, b := low, high
@@ -236,7 +241,7 @@ func crossing(f func(epsilon float64) float64, value, low, high float64, outward
 	case !enough(fb):
 		return b
 	}
-	// The Illinois method on logarithms, with a bisection where it would crawl.
+	// The Illinois method on logarithms. Every third step is a bisection, so that progress is never slow.
 	target := math.Log(max(value, 1e-320))
 	log := func(y float64) float64 { return math.Log(max(y, 1e-320)) - target }
 	ya, yb := log(fa), log(fb)

@@ -6,13 +6,16 @@ import (
 	"dither/internal/exact"
 )
 
-// upper bounds δ(ε) of the composition from above.
+// upper returns an upper bound on δ(ε) of the composition.
 //
-// Every loss is within blur of its point, so the curve at ε − blur is taken. The computed masses are within err of
-// the true ones in the Euclidean norm, so by Cauchy and Schwarz their weighted sum is within err times the norm of the
-// weights; what a circular convolution folded into the window only adds. What lies to the right has weights of at most
-// e^(scale − θ(J − centre)); what lies to the left counts only where ε is there too, which is answered only
-// without a tilt, when weights are at most 1. The floor is for what underflows.
+// Every loss is within blur of its point, so upper evaluates the curve at ε − blur. The computed masses are within
+// err of the true ones in the Euclidean norm. So by the Cauchy–Schwarz inequality, the error of their weighted sum
+// is at most err times the norm of the weights. Mass that the circular convolution folds into the window only
+// increases the sum.
+//
+// Mass to the right of the window has weights of at most e^(scale − θ(J − centre)). Mass to the left of the window
+// matters only if ε is also there. In that case there is an answer only without a tilt, and weights are then at
+// most 1. floor covers underflow.
 func (w *window) upper(epsilon float64) float64 {
 	if w.unknown {
 		return 1
@@ -33,37 +36,39 @@ func (w *window) upper(epsilon float64) float64 {
 	return atMost1(delta * (1 + 4*unit))
 }
 
-// inflate9 covers the roundings of a sum over a window, and those of its weights. An exponent y is off by a few units
-// of its two terms, of which the second is at most |scale| + |y|, and where it is not below −800, and then vanishes
-// even so, |y| counts little.
+// inflate9 returns a factor that covers the rounding errors of a sum over a window and of its weights. An exponent
+// y has an error of a few units of its two terms, and the second term is at most |scale| + |y|. If y is not below
+// −800, |y| contributes little. If it is, the weight vanishes despite the error.
 func (w *window) inflate9() float64 { return math.Exp(1e-10 + 16*unit*math.Abs(w.scale)) }
 
-// floor bounds what underflows take from a sum of weights times masses, or add to it. A weight that is below the normal
-// floats is off by at most a few times 2⁻¹⁰⁷⁴, and so is a product; so what is off in all is below
-// 10⁻³⁰⁰ for each mass of 1, for the error as one more mass, and for the up to 2¹⁹ products themselves.
+// floor returns a bound on the effect of underflow on a sum of weights times masses. A weight below the normal
+// floats has an error of at most a few times 2⁻¹⁰⁷⁴, and so does a product. So the total error is below 10⁻³⁰⁰ for
+// each mass of 1, for the error as one more mass, and for up to 2¹⁹ products.
 func (m measure) floor() float64 { return 1e-290 * (1 + m.total + m.err) }
 
-// lower bounds δ(ε) of the composition from below.
+// lower returns a lower bound on δ(ε) of the composition.
 //
-// Let T be the true composition and U the spread one. A part's loss l was spread to l + ξ over the two ends of a cell
-// of width h with E[e^(−ξ)] = 1: given l, ξ is the loss of a pair of distributions on two outcomes whose log-odds
-// differ by h. Such a pair, with Q(1) = q and P(1) = p, is dominated by N(0, 1) and N(m, 1) for m = Φ⁻¹(p) −
-// Φ⁻¹(q) [Dong, Roth & Su 2022], that is s(u + h) − s(u) with s(u) = Φ⁻¹(1/(1 + e^(−u))), which is at most
-// √(π/8)·h since s′ is largest at 0 (s is odd, and concave for u ≥ 0, as the logistic law has the heavier tail
-// [van Zwet 1964]). n such spreads are dominated by one Gaussian pair of μ = √(π/8)·h·√n. So with y =
-// e^(ε−L) and B_μ(y) = E(1 − yη)₊ − (1 − y)₊, η being dQ/dP of that pair,
+// Claim: δ(ε) is at least the quotient at the end of this comment. Proof: let T be the true composition, and U the
+// composition of the spread losses. A part's loss l was spread to l + ξ, over the two ends of a cell of width h,
+// with E[e^(−ξ)] = 1. Given l, ξ is the loss of a pair of distributions on two outcomes, P(1) = p and Q(1) = q,
+// whose log-odds differ by h. N(0, 1) and N(m, 1) with m = Φ⁻¹(p) − Φ⁻¹(q) dominate such a pair [Dong, Roth & Su
+// 2022]. Let s(u) = Φ⁻¹(1/(1 + e^(−u))). Then m = s(u + h) − s(u). This is at most √(π/8)·h, because s′ is largest
+// at 0: s is odd, and concave for u ≥ 0, as the logistic distribution has the heavier tail [van Zwet 1964].
+//
+// So one Gaussian pair with μ = √(π/8)·h·√n dominates n such spreads. Let L be the loss of T, y = e^(ε−L), η the
+// ratio dQ/dP of that Gaussian pair, and η_ξ the ratio of the spreads. With B_μ(y) = E(1 − yη)₊ − (1 − y)₊,
 //
 //	δ_U(ε) = E_T[E(1 − yη_ξ)₊] ≤ δ_T(ε) + E_T[B_μ(y)].
 //
-// B_μ(y) = √y/√(2π)·∫₀^μ e^(−(ln y)²/(2m²) − m²/8) dm (the vega of Black & Scholes), where the first
-// exponential rises with m: its average up to μ is at most that up to 2μ, so B_μ ≤ κ·B_2μ with κ =
-// ½·e^((2μ)²/8). And E_T[B_2μ] = δ_{T∘G}(ε) − δ_T(ε) ≤ δ_{U∘G}(ε) − δ_T(ε), with G the Gaussian
-// pair of 2μ. Together
+// B_μ(y) = √y/√(2π)·∫₀^μ e^(−(ln y)²/(2m²) − m²/8) dm, which is the vega of Black & Scholes, integrated. The factor
+// e^(−(ln y)²/(2m²)) rises with m, so its average up to μ is at most its average up to 2μ. So B_μ ≤ κ·B_2μ with κ =
+// ½·e^((2μ)²/8). Let G be the Gaussian pair of 2μ. Then E_T[B_2μ] = δ_{T∘G}(ε) − δ_T(ε) ≤ δ_{U∘G}(ε) − δ_T(ε).
+// Together,
 //
-//	δ_T(ε) ≥ (δ_U(ε) − κ·δ_{U∘G}(ε))/(1 − κ),
+//	δ_T(ε) ≥ (δ_U(ε) − κ·δ_{U∘G}(ε))/(1 − κ). ∎
 //
-// in which U is bounded by the measure below and U∘G by the measure above. Atoms that lie on points are not spread,
-// and not counted in n; what was cut off is missing from T and U alike.
+// The measure below bounds U, and the measure above bounds U∘G. Atoms on lattice points are not spread, and not
+// counted in n. Mass that was cut off is missing from both T and U.
 func (w *window) lower(epsilon float64) float64 {
 	if w.unknown {
 		return 0
@@ -79,13 +84,14 @@ func (w *window) lower(epsilon float64) float64 {
 		kappa := w.smooth.share
 		delta = (delta - kappa*w.smooth.upper(epsilon)*(1+slack)) / (1 - kappa) * (1 - 8*slack)
 	}
-	if !(delta > 0) { // NaN too
+	if !(delta > 0) { // also for NaN
 		return w.infinite.lo
 	}
 	return min(1, max(delta, w.infinite.lo))
 }
 
-// under bounds δ_U(ε) from below: no folded mass may count, nor a mass that an error made.
+// under returns a lower bound on δ_U(ε), with U as in [window.lower]. It subtracts all mass that may have been
+// folded into the window, or that an error may have created.
 func (w *window) under(epsilon float64) float64 {
 	epsilon = exact.AddUp(epsilon, w.shift(epsilon))
 	if epsilon < w.low() {
@@ -104,32 +110,33 @@ func (w *window) under(epsilon float64) float64 {
 	return (max(0, delta) + w.infinite.lo) * (1 - 4*unit)
 }
 
-// most bounds the weight (1 − e^(ε−l))·e^(−λ(l−ε)) times that at ε.
+// most returns an upper bound on the weight of every loss l ≥ ε: the tilt's factor at ε, times the largest value of
+// (1 − e^(ε−l))·e^(−λ(l−ε)).
 func (w *window) most(epsilon float64) float64 {
 	at := math.Exp(w.scale - w.theta*((epsilon-w.base)/w.h-float64(w.centre)))
-	at *= math.Exp(w.theta*(2+math.Abs(epsilon-w.base)/w.h*0x1p-50)) * inflate // the quotient may be off
+	at *= math.Exp(w.theta*(2+math.Abs(epsilon-w.base)/w.h*0x1p-50)) * inflate // covers the rounding of the quotient
 	lambda := w.theta / w.h
 	if lambda > 1 {
-		at /= lambda // the maximum is λ^λ/(λ+1)^(λ+1) ≤ 1/(λ+1)
+		at /= lambda // the largest value is λ^λ/(λ+1)^(λ+1) ≤ 1/(λ+1)
 	}
-	return at + 1e-300 // it may have underflowed
+	return at + 1e-300 // covers underflow
 }
 
 func (w *window) low() float64 { return w.base + w.h*float64(w.start) - w.blur }
 
-// shift is what an ε is moved by: the blur, and the rounding of the points.
+// shift returns by how much an ε must be moved to cover the blur and the rounding of the points.
 func (w *window) shift(epsilon float64) float64 {
 	return w.blur + 8*unit*(math.Abs(epsilon)+math.Abs(w.base)+w.h*float64(len(w.above.mass))+math.Abs(w.h*float64(w.start)))
 }
 
-// factor is e^(scale − θ(J − centre)).
+// factor returns e^(scale − θ(j − centre)), rounded up.
 func (w *window) factor(j int64) float64 {
 	return exact.ExpUp(w.scale - w.theta*float64(j-w.centre))
 }
 
-// weigh is Σ weight·mass over the points beyond ε, and the Euclidean norm of the weights (1 −
-// e^(ε−l))·e^(scale − θ(J − centre)). At the i-th point beyond the first, which is g beyond ε, 1 − e^(−g
-// − ih) = (1 − e^(−ih)) + e^(−ih)·(1 − e^(−g)), a sum of what is positive and known.
+// weigh returns Σ weight·mass over the points beyond ε, and the Euclidean norm of the weights (1 −
+// e^(ε−l))·e^(scale − θ(J − centre)). Let the first of these points be g beyond ε. For the point i places after it,
+// 1 − e^(−g − ih) = (1 − e^(−ih)) + e^(−ih)·(1 − e^(−g)). Both terms are positive and known.
 func (w *window) weigh(m measure, epsilon float64) (sum, norm float64) {
 	n := int64(len(m.mass))
 	from := w.before(epsilon)
@@ -141,7 +148,7 @@ func (w *window) weigh(m measure, epsilon float64) (sum, norm float64) {
 	}
 	start := -math.Expm1(-w.gap(from, epsilon))
 	ratio := math.Exp(-w.theta)
-	every := int64(min(64, max(1, 500/w.theta))) // the powers of the ratio stay normal
+	every := int64(min(64, max(1, 500/w.theta))) // keeps the powers of ratio above the subnormal floats
 	factor, largest := 0.0, 0.0
 	for j := from; j < n; j++ {
 		i := j - from
@@ -150,7 +157,7 @@ func (w *window) weigh(m measure, epsilon float64) (sum, norm float64) {
 		}
 		weight := factor * (w.rise[i] + (1-w.rise[i])*start)
 		sum += weight * max(0, m.mass[j])
-		switch { // in units of the largest, lest the squares underflow
+		switch { // relative to the largest weight, so that squares do not underflow
 		case weight > largest:
 			norm = norm*(largest/weight)*(largest/weight) + 1
 			largest = weight
@@ -162,18 +169,19 @@ func (w *window) weigh(m measure, epsilon float64) (sum, norm float64) {
 	return sum, largest * math.Sqrt(norm)
 }
 
-// before is a point of the window, or its first, that ε is not before: the quotient may be off by some units.
+// before returns the index of a point of the window that is close to ε, and not beyond it. If there is none, it
+// returns 0. It subtracts 2, because the quotient may have a rounding error.
 func (w *window) before(epsilon float64) int64 {
 	j := index((epsilon - w.base) / w.h)
 	return max(0, j-w.start-2-max(j, -j)>>50)
 }
 
-// gap is how far a point is beyond ε.
+// gap returns how far point j of the window is beyond ε.
 func (w *window) gap(j int64, epsilon float64) float64 {
 	return w.base + w.h*float64(w.start+j) - epsilon
 }
 
-// rises is 1 − e^(−ih) for i < n.
+// rises returns 1 − e^(−ih) for 0 ≤ i < n.
 func rises(h float64, n int) []float64 {
 	r := make([]float64, n)
 	for i := range r {

@@ -5,45 +5,46 @@ import (
 	"slices"
 )
 
-// A family is one direction of a dominating pair (P, Q), described by the distribution of the privacy loss l = ln dP/dQ
-// under P and under Q. The caller chooses the edges.
+// family is one direction of a dominating pair (P, Q). It describes the distribution of the privacy loss l = ln
+// dP/dQ under P and under Q.
 type family interface {
-	// describe passes every part of the pair to the sink once: the mass of each cell between two edges, or atoms
-	// wherever they lie.
+	// describe passes each part of the distribution to the sink once. A part is the mass of a cell between two
+	// edges of the sink, or an atom, which may be anywhere.
 	describe(s sink)
-	// edges are about n increasing losses that follow the distribution under P and under Q; outside them P has a mass
-	// below 10⁻²⁹⁰ on the right.
+	// edges returns about n increasing losses that follow the distribution under P and under Q. Beyond the last
+	// one, P has a mass below 10⁻²⁹⁰.
 	edges(n int) []float64
-	// spacing is the distance of the losses, and one of them, if they all lie on a lattice.
+	// spacing returns the distance of neighbouring losses, and one of the losses, if all losses lie on a lattice.
+	// Otherwise ok is false.
 	spacing() (distance, one float64, ok bool)
 }
 
-// mass is the mass of a cell under P and Q. scaled is e^(upper edge) times q, which does not vanish if q underflows.
+// mass is the mass of a cell under P and Q. scaled is e^(upper edge) times q. It does not vanish if q underflows.
 type mass struct{ p, q, scaled bound }
 
-// sink receives the description of a family.
+// sink receives the description of a [family]. It determines the edges of the cells.
 type sink interface {
 	cells() int
-	edge(j int) bound // of 0 … cells(), increasing; known up to rounding
+	edge(j int) bound // edge j of 0 … cells(), increasing; known up to rounding
 	cell(j int, m mass)
-	atom(loss, p, q bound) // loss may be ±Inf
+	atom(loss, p, q bound) // the loss may be ±Inf
 	outside(below, above mass)
 }
 
-// tail is the mass on one side of a loss: P(l > y) on the right, or P(l ≤ y) on the left, whichever is smaller, so
-// that its relative error is small.
+// tail is the mass on one side of a loss y: P(l > y) on the right, or P(l ≤ y) on the left. It is the smaller of
+// the two, so that its relative error is small.
 type tail struct {
 	bound
 	right bool
 }
 
-// tails are the tails at a loss of a family without atoms.
+// tails holds the tails of a family without atoms at one loss.
 type tails struct {
 	loss         bound
-	p, q, scaled tail // scaled is e^loss times q
+	p, q, scaled tail // scaled is the tail of Q, times e^loss
 }
 
-// between is the mass between two losses, by the difference of their tails.
+// between returns the mass between two losses, as a difference of their tails.
 func between(a, b tail) bound {
 	switch {
 	case a.right:
@@ -54,12 +55,12 @@ func between(a, b tail) bound {
 	return point(1).sub(a.bound).sub(b.bound).share()
 }
 
-// massBetween is the mass of the cell between two losses.
+// massBetween returns the mass of the cell between two losses.
 func massBetween(a, b tails) mass {
 	m := mass{p: between(a.p, b.p), q: between(a.q, b.q)}
 	grow := bound{}
 	if a.scaled.hi > 0 {
-		grow = a.scaled.mul(b.loss.sub(a.loss).positive().exp()) // e^b times the tail of Q at a
+		grow = a.scaled.mul(b.loss.sub(a.loss).positive().exp()) // the tail of Q at a, times e^b
 	}
 	switch {
 	case a.q.right:
@@ -72,7 +73,7 @@ func massBetween(a, b tails) mass {
 	return m
 }
 
-// sweep describes a family without atoms, given its tails at any loss.
+// sweep describes a family without atoms to s. at returns the family's tails at a loss.
 func sweep(s sink, at func(loss bound) tails) {
 	zero := tails{}
 	one := tails{p: tail{right: true}, q: tail{right: true}}
@@ -86,7 +87,7 @@ func sweep(s sink, at func(loss bound) tails) {
 	s.outside(below, mass{p: between(a.p, one.p), q: between(a.q, one.q)})
 }
 
-// reversed is the other direction of a family: (Q, P), whose loss is −l.
+// reversed is the other direction of a family: the pair (Q, P), whose loss is −l.
 type reversed struct{ of family }
 
 func (r reversed) describe(s sink) { r.of.describe(mirror{s}) }
@@ -105,7 +106,7 @@ func (r reversed) spacing() (distance, one float64, ok bool) {
 	return distance, -one, ok
 }
 
-// mirror passes the description of (P, Q) on as that of (Q, P).
+// mirror is a sink that turns the description of (P, Q) into that of (Q, P), and passes it on.
 type mirror struct{ sink }
 
 func (m mirror) edge(j int) bound { return m.sink.edge(m.cells() - j).neg() }
@@ -113,7 +114,7 @@ func (m mirror) edge(j int) bound { return m.sink.edge(m.cells() - j).neg() }
 func (m mirror) cell(j int, of mass) {
 	scaled := bound{}
 	if of.p.hi > 0 {
-		scaled = of.p.mul(m.edge(j).neg().exp()) // the cell's upper edge is now −(its lower one)
+		scaled = of.p.mul(m.edge(j).neg().exp()) // the upper edge of the mirrored cell is minus the lower edge
 	}
 	m.sink.cell(m.cells()-1-j, mass{of.q, of.p, scaled})
 }
@@ -124,7 +125,7 @@ func (m mirror) outside(below, above mass) {
 	m.sink.outside(mass{p: above.q, q: above.p}, mass{p: below.q, q: below.p})
 }
 
-// increasing sorts losses, and drops those that are not finite or almost equal.
+// increasing sorts losses. It drops losses that are not finite, and those almost equal to the one before.
 func increasing(losses []float64) []float64 {
 	losses = slices.DeleteFunc(losses, func(l float64) bool { return math.IsNaN(l) || math.IsInf(l, 0) })
 	slices.Sort(losses)

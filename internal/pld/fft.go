@@ -2,19 +2,19 @@ package pld
 
 import "math"
 
-// transform is the discrete Fourier transform of a power of two of complex numbers, as n/2-point butterflies. It never
-// reorders: forward takes natural order to bit-reversed order, inverse takes that back, and what stands between them
-// works at each frequency alone.
+// transform is the discrete Fourier transform of complex sequences whose length is a power of two. It never
+// reorders: forward turns natural order into bit-reversed order, and inverse undoes that. Code between the two
+// works on each frequency alone.
 type transform struct {
 	size    int
-	twiddle []complex128 // e^(−2πik/size), k < size/2
+	twiddle []complex128 // e^(−2πik/size) for k < size/2
 }
 
 // unit is the unit roundoff of a float64.
 const unit = 0x1p-53
 
-// newTransform makes the twiddles: each component is the sine or cosine of an angle in the first octant, whose rounding
-// and evaluation leave it within 4 units of the truth.
+// newTransform computes the twiddle factors. Each component is the sine or cosine of an angle in the first octant.
+// With all rounding errors, it is within 4 units of roundoff of the true value.
 func newTransform(size int) *transform {
 	t := &transform{size: size, twiddle: make([]complex128, max(1, size/2))}
 	for k := range t.twiddle {
@@ -31,7 +31,7 @@ func root(k, size int) complex128 {
 	case k > quarter: // e^(−i(π/2 + a)) = −i·e^(−ia)
 		z := root(k-quarter, size)
 		return complex(imag(z), -real(z))
-	case 2*k > quarter: // the mirror at the octant
+	case 2*k > quarter: // mirrored at 45°
 		sin, cos := math.Sincos(2 * math.Pi * (float64(quarter-k) / float64(size)))
 		return complex(sin, -cos)
 	}
@@ -39,15 +39,15 @@ func root(k, size int) complex128 {
 	return complex(cos, -sin)
 }
 
-// relativeError bounds ‖computed − true‖₂/‖true‖₂ of a transform or its inverse: tη/(1 − tη) with t =
-// log₂ size, η = μ + γ₄(√2 + μ), μ the error of a twiddle [Higham, Accuracy and Stability of Numerical
-// Algorithms, 2002, Theorem 24.2]. With μ ≤ 4√2·u, η is below 12u.
+// relativeError returns a bound on ‖computed − true‖₂/‖true‖₂ for a transform or its inverse. The bound is tη/(1 −
+// tη) with t = log₂ size and η = μ + γ₄(√2 + μ), where μ is the error of a twiddle factor [Higham, Accuracy and
+// Stability of Numerical Algorithms, 2002, Theorem 24.2]. With μ ≤ 4√2·u, η is below 12u.
 func (t *transform) relativeError() float64 {
 	levels := math.Log2(float64(t.size))
 	return levels * 12 * unit * 1.001
 }
 
-// forward replaces x by its transform Σⱼ xⱼ·e^(−2πijk/n), frequency k at the place of k's bits reversed.
+// forward replaces x by its transform Σⱼ xⱼ·e^(−2πijk/n). Frequency k is at the index with the bits of k reversed.
 func (t *transform) forward(x []complex128) {
 	for half := t.size / 2; half >= 1; half /= 2 {
 		stride := t.size / (2 * half)
@@ -87,15 +87,18 @@ func (t *transform) inverse(x []complex128) {
 			}
 		}
 	}
-	scale := 1 / float64(t.size) // a power of two: exact
+	scale := 1 / float64(t.size) // exact, because it is a power of two
 	for i := range x {
 		x[i] = complex(real(x[i])*scale, imag(x[i])*scale)
 	}
 }
 
-// fold is the place, in an array of half+1 frequencies, of the frequency that stands at p of a transform. Real input
-// has conjugate frequencies k and n − k, and of the block of places [2ᵐ, 2ᵐ⁺¹) the second half mirrors the
-// first; so the first halves stand one after another, the constant frequency first and the highest last.
+// pairs calls visit for each frequency of a real sequence. The transform of a real sequence has conjugate values at
+// the frequencies k and n − k, so half of them suffice. p is the index of a frequency in the transform, and partner
+// the index of its conjugate. at is the index in an array of size/2 + 1 frequencies that keeps only one of each
+// pair: the constant frequency first, and the highest last.
+//
+// In the transform, the indices from 2ᵐ to 2ᵐ⁺¹ − 1 form a block whose second half mirrors the first half.
 func (t *transform) pairs(visit func(at, p, partner int)) {
 	visit(0, 0, 0)
 	if t.size > 1 {

@@ -1,21 +1,21 @@
 package pld
 
-// gatherer composes parts one after another into a long spectrum. It first composes parts that are short compared with
-// the window among themselves: directly while they are very short, and then by short transforms. So many different
-// parts need few long transforms, and none is kept.
+// gatherer composes parts into one long spectrum. Parts that are much shorter than the window are first composed
+// with each other: very short ones by direct convolution, and others by short transforms. So many different parts
+// need only few long transforms, and none of them is kept.
 type gatherer struct {
 	long     *spectrum
 	scratch  []complex128
 	short    *transform
 	shorter  []complex128
-	pool     *sequence // the sequence convolved directly
-	batch    *spectrum // of short transforms
-	used     int64     // the length of the batch
+	pool     *sequence // the direct convolution of very short sequences so far
+	batch    *spectrum // the product of short transforms so far
+	used     int64     // the length that batch has used
 	room     int64
-	separate bool // few parts: transform each separately
+	separate bool // transform each part by itself, because there are few
 }
 
-// pooled is the length up to which sequences are convolved directly.
+// pooled is the largest length of a direct convolution.
 const pooled = 512
 
 func newGatherer(size, parts int) *gatherer {
@@ -39,8 +39,8 @@ func (g *gatherer) add(q sequence) {
 		g.addShort(*g.pool)
 		g.pool = &q
 	default:
-		// All is positive, so a sum of n products is off by a share of at most (n + 1)u, by which above and below are
-		// widened, and no error is left to account for.
+		// All terms are positive, so a sum of n products has a relative error of at most (n + 1)u. above and below
+		// are widened by that, so no further error needs to be counted.
 		share := 4 * unit * float64(length+2)
 		g.pool.above = convolve(g.pool.above, q.above, 1+share)
 		g.pool.below = convolve(g.pool.below, q.below, 1-share)
@@ -65,7 +65,7 @@ func (g *gatherer) flush() {
 	g.batch = nil
 }
 
-// finish returns the spectrum of all that was added.
+// finish returns the spectrum of all parts that were added.
 func (g *gatherer) finish() *spectrum {
 	if g.pool != nil {
 		g.addShort(*g.pool)
@@ -89,7 +89,7 @@ func convolve(a, b []float64, widen float64) []float64 {
 	}
 	for i := range c {
 		c[i] *= widen
-		switch { // allow for underflow
+		switch { // cover underflow
 		case widen > 1:
 			c[i] += 1e-300
 		case widen < 1 && c[i] < 1e-300:

@@ -6,19 +6,18 @@ import (
 	"dither/internal/exact"
 )
 
-// gaussian is the pair N(0, 1) and N(μ, 1) in terms of the loss, which is N(μ²/2, μ²) under P and N(−μ²/2,
-// μ²) under Q [Dong, Roth & Su 2022]. μ is known to lie in a bound, and the description of a cell holds for every μ
-// in it.
+// gaussian is the pair N(0, 1) and N(μ, 1), described by its loss. The loss is N(μ²/2, μ²) under P and N(−μ²/2, μ²)
+// under Q [Dong, Roth & Su 2022]. μ is known to lie in an interval, and the description holds for every μ in it.
 type gaussian struct{ mu bound }
 
-// reach is how many standard deviations contain all but 10⁻²⁹⁸ of a normal distribution.
+// reach is the number of standard deviations around the mean that contain all but 10⁻²⁹⁸ of a normal distribution.
 const reach = 37
 
 func (g gaussian) describe(s sink) { sweep(s, g.at) }
 
 func (g gaussian) at(loss bound) tails {
 	if math.IsInf(loss.lo, -1) {
-		// Nothing lies below −∞; of an edge that may be there or above, the left tails are at most those above.
+		// Nothing lies below −∞. If the edge may be finite, the left tails are at most those at its upper bound.
 		t := tails{loss: loss}
 		if !math.IsInf(loss.hi, -1) {
 			t.p.hi, t.q.hi, t.scaled.hi = 1, 1, exact.ExpUp(loss.hi)
@@ -33,8 +32,8 @@ func (g gaussian) at(loss bound) tails {
 		t.scaled.bound = t.q.mul(loss.exp())
 		return t
 	}
-	// e^y·φ(y/μ + μ/2) = φ(y/μ − μ/2), so e^y times the tail is ½·e^(−(y/μ − μ/2)²/2)·erfcx((y/μ +
-	// μ/2)/√2), where erfc itself may underflow.
+	// e^y·φ(y/μ + μ/2) = φ(y/μ − μ/2). So e^y times the tail is ½·e^(−(y/μ − μ/2)²/2)·erfcx((y/μ + μ/2)/√2). This
+	// works even if erfc underflows.
 	x := fromQ.mul(rootHalf)
 	if x.lo < 12 {
 		t.scaled.bound = t.q.mul(loss.exp())
@@ -56,7 +55,7 @@ func (g gaussian) at(loss bound) tails {
 // rootHalf is 1/√2.
 var rootHalf = bound{math.Nextafter(math.Sqrt2/2, 0), math.Nextafter(math.Sqrt2/2, 1)}
 
-// normalTail is the smaller tail of N(0, 1) at x.
+// normalTail returns the smaller of the two tails of N(0, 1) at x.
 func normalTail(x bound) tail {
 	right := x.mid() > 0
 	if !right {

@@ -1,8 +1,8 @@
 package pld
 
-// laplace is the pair of Laplace distributions of scale b at 0 and at Δ, by e = Δ/b. Under P the loss is e with
-// probability ½, −e with probability ½·e^(−e), and between them has the density ¼·e^(−(e−l)/2); under Q it
-// is the mirror image.
+// laplace is the pair of Laplace distributions of scale b centred at 0 and at Δ, given by ε = Δ/b. Under P, the
+// loss is ε with probability ½ and −ε with probability ½·e^(−ε). Between these it has the density ¼·e^(−(ε−l)/2).
+// Under Q the distribution is the mirror image.
 type laplace struct{ epsilon bound }
 
 func (d laplace) describe(s sink) {
@@ -14,7 +14,7 @@ func (d laplace) describe(s sink) {
 	d.describeBetween(s, point(1))
 }
 
-// describeBetween describes the part between the two atoms, times the given number.
+// describeBetween describes the part between the two atoms, with all masses multiplied by times.
 func (d laplace) describeBetween(s sink, times bound) {
 	e := d.epsilon
 	between := func(a, b bound) mass {
@@ -37,8 +37,8 @@ func (d laplace) describeBetween(s sink, times bound) {
 	s.outside(below, above)
 }
 
-// between is ½·(e^(−(e−b)/2) − e^(−(e−a)/2)) under P, its mirror image under Q, and e^(upper edge) times
-// the latter, for the part from a to b of the cell that lies within ±e.
+// between returns the mass of a cell, where a and b are its ends clamped to ±ε. Under P it is ½·(e^(−(ε−b)/2) −
+// e^(−(ε−a)/2)), and under Q the mirror image. scaled is the mass under Q times e^(upper edge).
 func (d laplace) between(lower, upper bound) mass {
 	e, half := d.epsilon, point(0.5)
 	a := bound{max(lower.lo, -e.hi), max(lower.hi, -e.lo)}
@@ -54,7 +54,7 @@ func (d laplace) edges(n int) []float64 { return evenly(-d.epsilon.hi, d.epsilon
 
 func (laplace) spacing() (distance, one float64, ok bool) { return 0, 0, false }
 
-// evenly is n + 1 numbers from a to b, with both ends moved outward a little so that the ends are inside.
+// evenly returns n + 1 evenly spaced numbers, the first slightly below a and the last slightly above b.
 func evenly(a, b float64, n int) []float64 {
 	hair := (b - a) * 1e-6
 	a, b = a-hair, b+hair

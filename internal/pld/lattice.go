@@ -6,36 +6,37 @@ import (
 	"dither/internal/exact"
 )
 
-// lattice is a family's loss distribution on the points origin + h·k, bounded from both sides.
+// lattice bounds a family's loss distribution, from above and from below, by masses on the points origin + h·k.
 //
-// A measure μ on losses stands for the curve δ(ε) = ∫(1 − e^ε·x)₊ dμ, x = e^(−loss), and composition
-// convolves. The curve rises with mass, with the loss, and, since the integrand is convex in x, with every spread of an
-// atom over two losses that keeps its mean x; so does the curve of every composition, whose integrand is of the same
-// form in each x. Hence:
+// A measure μ on losses determines the curve δ(ε) = ∫(1 − e^ε·x)₊ dμ with x = e^(−loss). Composition convolves the
+// measures. The curve rises with mass and with the losses. As the integrand is convex in x, the curve also rises if
+// an atom is spread over two losses with the same mean of x. The same holds for the curve of every composition,
+// because its integrand has the same form in each x. Hence:
 //
-//   - U, the spread of all that lies in a cell over the cell's two ends with its mean x, is above the truth. It is the
-//     chord interpolation of the curve [Doroshenko, Ghazi, Kamath, Kumar & Manurangsi 2022].
-//   - above, which is U with masses rounded up and weight moved to the upper end, is above U; below, with masses
-//     rounded down and weight moved to the lower end, is under U. They differ by rounding alone.
+//   - U spreads all mass in a cell over the cell's two ends, with the same mean of x. Its curve is above the true
+//     one. It is the chord interpolation of the curve [Doroshenko, Ghazi, Kamath, Kumar & Manurangsi 2022].
+//   - above is U with masses rounded up, and rounding errors of the division moved to the upper end. Its curve is
+//     above that of U. below is U with masses rounded down, and these errors moved to the lower end. Its curve is
+//     below that of U. above and below differ by rounding only.
 //
-// curve.go bounds how far U is above the truth.
+// [window.lower] bounds how far the curve of U is above the true one.
 type lattice struct {
 	h, origin    float64
-	first        int64     // the number of point 0
+	first        int64     // the number k of the first point
 	above, below []float64 // masses at the points
 	infinite     bound     // the mass at +∞
-	blur         float64   // every mass lies within blur of its point
-	spread       bool      // some mass was spread, and not on a point already
-	growth       bound     // e^h − 1, of a cell between two edges as rounded
-	rounding     float64   // of a point
-	tolerance    float64   // the share of a cell within which an atom counts as on a point
+	blur         float64   // the largest distance between a mass and its point
+	spread       bool      // whether any mass was spread over two points
+	growth       bound     // e^h − 1 for a cell between two rounded edges
+	rounding     float64   // rounding error of a point
+	tolerance    float64   // an atom this close to a point, as a share of a cell, counts as on the point
 }
 
-// newLattice makes a lattice of points from first on, with one cell less than points.
+// newLattice returns a lattice of cells + 1 points, beginning with point number first.
 func newLattice(h, origin float64, first, cells int64) *lattice {
 	l := &lattice{h: h, origin: origin, first: first, above: make([]float64, cells+1), below: make([]float64, cells+1)}
 	furthest := max(math.Abs(float64(first)), math.Abs(float64(first+cells)))*h + math.Abs(origin)
-	l.blur = 4 * unit * furthest // origin + h·k in floats: two roundings, of less than that
+	l.blur = 4 * unit * furthest // two roundings in origin + h·k, each smaller than that
 	l.rounding = l.blur
 	l.growth = bound{exact.Expm1Down(h - 2*l.blur), exact.Expm1Up(h + 2*l.blur)}
 	l.tolerance = max(1e-9, 4*l.blur/h)
@@ -48,7 +49,8 @@ func (l *lattice) edge(j int) bound { return point(l.at(j)) }
 
 func (l *lattice) at(j int) float64 { return l.origin + float64(l.h*float64(l.first+int64(j))) }
 
-// cell spreads a cell's mass: of p, with e^(upper end)·q = s, the share (s − p)/(e^h − 1) goes to the lower end.
+// cell spreads a cell's mass over its two ends. With p the mass under P and s = e^(upper end)·q, the mass (s −
+// p)/(e^h − 1) goes to the lower end.
 func (l *lattice) cell(j int, m mass) {
 	if m.p.hi <= 0 {
 		return
@@ -68,9 +70,9 @@ func (l *lattice) cell(j int, m mass) {
 	l.below[j+1] = exact.AddDown(l.below[j+1], max(0, exact.SubDown(m.p.lo, most)))
 }
 
-// atom puts an atom on the point that it is on, or spreads it over the cell that it is in. One known only to lie in an
-// interval that several cells share is put above at the interval's upper end and below at its lower end, on points or
-// beyond them.
+// atom puts an atom on a lattice point if it is on one. Otherwise it spreads the atom over the ends of its cell. If
+// an atom is known only to lie in an interval that reaches over several cells, above gets it at the interval's
+// upper end, and below at its lower end. Each end is moved outward to a point.
 func (l *lattice) atom(loss, p, q bound) {
 	switch {
 	case math.IsInf(loss.lo, 1):
@@ -82,7 +84,7 @@ func (l *lattice) atom(loss, p, q bound) {
 	place := l.place(loss.mid())
 	nearest := min(float64(l.cells()), max(0, math.Round(place)))
 	on := math.Abs(place-nearest) <= l.tolerance && loss.hi-loss.lo <= max(1e-3*l.h, 4*l.rounding)
-	// Places are off by less than half the tolerance.
+	// The error of a position is less than half the tolerance.
 	from, to := l.place(loss.lo)-l.tolerance/2, l.place(loss.hi)+l.tolerance/2
 	switch {
 	case on:
@@ -99,15 +101,16 @@ func (l *lattice) atom(loss, p, q bound) {
 	}
 }
 
-// place is roughly the position of a loss among the points.
+// place returns the approximate position of a loss, in cells from the first point.
 func (l *lattice) place(loss float64) float64 { return (loss-l.origin)/l.h - float64(l.first) }
 
-// astride moves an atom that lies between two places to the points around.
+// astride handles an atom that lies between two positions: above gets it at the next point above them, and below at
+// the next point below them.
 func (l *lattice) astride(from, to float64, p bound) {
 	if to <= float64(l.cells()) {
 		j := int(max(0, math.Ceil(to)))
 		l.above[j] = exact.AddUp(l.above[j], p.hi)
-	} else { // or it is unknown
+	} else { // to may also be NaN
 		l.infinite.hi = exact.AddUp(l.infinite.hi, p.hi)
 	}
 	if from >= 0 {

@@ -1,12 +1,13 @@
-// Package pld is a numerical accountant by privacy loss distributions. For a composition of mechanisms that is fixed in
-// advance it returns proved lower and upper bounds of δ(ε) and of ε(δ), including the rounding of floats.
+// Package pld is a numerical privacy accountant that uses privacy loss distributions. For a composition of
+// mechanisms that are fixed in advance, it returns proved lower and upper bounds on δ(ε) and on ε(δ). The bounds
+// include the rounding errors of floats.
 //
-// A mechanism is given as a dominating pair of distributions (P, Q) for each direction of the neighbouring relation:
-// removing a record, and adding one. Their losses ln dP/dQ are put on a lattice from above and from below (lattice.go),
-// tilted so that the rare losses of interest become common ones (tilt.go), convolved by fast Fourier transforms with
-// bounds on their errors (fft.go, spectrum.go), and evaluated (curve.go). The spread of the whole composition decides
-// the lattice (plan.go), so time and memory do not depend on how large or small its ε is. A bad choice would make the
-// bounds loose, never wrong.
+// A mechanism is given by a dominating pair of distributions (P, Q) for each direction of the neighbouring
+// relation: removing a record, and adding one. Their losses ln dP/dQ are put on a lattice, from above and from
+// below (lattice.go). The masses are tilted, so that the rare losses of interest become common (tilt.go). They are
+// convolved by fast Fourier transforms with bounds on the errors (fft.go, spectrum.go), and evaluated (curve.go).
+// The spread of the whole composition determines the lattice (plan.go), so time and memory do not depend on the
+// size of ε. A bad choice of the lattice makes the bounds loose, but never wrong.
 package pld
 
 import (
@@ -18,18 +19,18 @@ import (
 	"dither/internal/exact"
 )
 
-// ErrParameter reports a parameter outside its range. It depends on public parameters alone.
+// ErrParameter reports a parameter outside its range. Parameters are public.
 var ErrParameter = errors.New("parameter")
 
-// Pair dominates a mechanism: for every ε, and in each direction of the neighbouring relation, E_P(1 −
-// e^(ε−l))₊ is at least the mechanism's δ(ε). The zero Pair is invalid.
+// Pair is a dominating pair of a mechanism. For every ε, and in each direction of the neighbouring relation, E_P(1
+// − e^(ε−l))₊ is at least the mechanism's δ(ε). The zero Pair is invalid.
 type Pair struct {
 	key      string
 	forward  family
-	backward family  // nil if it is forward
-	top      float64 // no loss is above it
-	back     float64 // nor one of backward above that
-	variance bound   // μ² of a Gaussian pair: such pairs compose to one, whose μ² is the sum [Dong, Roth & Su 2022]
+	backward family  // nil if it equals forward
+	top      float64 // upper bound on the losses of forward
+	back     float64 // upper bound on the losses of backward
+	variance bound   // μ² of a Gaussian pair; several compose to one, with the sum of their μ² [Dong, Roth & Su 2022]
 }
 
 func positive(name string, r *big.Rat) (bound, error) {
@@ -46,9 +47,9 @@ func fraction(name string, r *big.Rat) (bound, error) {
 	return boundOf(r), nil
 }
 
-// Gaussian is the pair of a query of L₂ sensitivity Δ with normal noise of standard deviation σ, by Δ²/σ² =
-// μ²: N(0, 1) and N(μ, 1) [Dong, Roth & Su 2022, Theorem 2.7]. It certifies the continuous distribution and what
-// post-processes it, not the discrete Gaussian.
+// Gaussian returns the pair of a query with L₂ sensitivity Δ and normal noise of standard deviation σ, given Δ²/σ²
+// = μ². The pair is N(0, 1) and N(μ, 1) [Dong, Roth & Su 2022, Theorem 2.7]. It is valid for continuous normal
+// noise and its post-processing, not for the discrete Gaussian.
 func Gaussian(squaredRatio *big.Rat) (Pair, error) {
 	v, err := positive("the squared ratio of sensitivity to deviation", squaredRatio)
 	if err != nil {
@@ -57,8 +58,9 @@ func Gaussian(squaredRatio *big.Rat) (Pair, error) {
 	return Pair{key: "gaussian", variance: v, top: math.Inf(1)}, nil
 }
 
-// gaussianOf is the family of a μ² and the greatest loss. Below 10⁻²⁰⁰, where floats lose it, its curve lies
-// below that of a mass of δ(0) = 2Φ(μ/2) − 1 < μ/2 at +∞ and the rest at 0; above 10¹⁴ that mass is all.
+// gaussianOf returns the family of a Gaussian pair with the given μ². If μ² is below 10⁻²⁰⁰, floats cannot
+// represent the family. Its curve is then below that of a family with a mass of δ(0) = 2Φ(μ/2) − 1 < μ/2 at +∞, and
+// the rest at 0. If μ² is above 10¹⁴, all mass is at +∞.
 func gaussianOf(v bound) family {
 	mu := bound{down(math.Sqrt(v.lo)), up(math.Sqrt(v.hi))}
 	switch {
@@ -70,7 +72,7 @@ func gaussianOf(v bound) family {
 	return gaussian{mu}
 }
 
-// nothing is a family of which only δ(0) ≤ lost is known.
+// nothing returns a family of which only δ(0) ≤ lost is known.
 func nothing(lost float64) atomic {
 	return atomic{atoms: []atom{
 		{point(math.Inf(1)), bound{0, lost}, bound{}},
@@ -79,7 +81,7 @@ func nothing(lost float64) atomic {
 	}}
 }
 
-// Laplace is the pair of a query of L₁ sensitivity Δ with Laplace noise of scale b, by their ratio Δ/b.
+// Laplace returns the pair of a query with L₁ sensitivity Δ and Laplace noise of scale b, given the ratio Δ/b.
 func Laplace(ratio *big.Rat) (Pair, error) {
 	e, err := positive("the ratio of sensitivity to scale", ratio)
 	if err != nil {
@@ -91,7 +93,8 @@ func Laplace(ratio *big.Rat) (Pair, error) {
 	}, nil
 }
 
-// bounded is a family whose losses are at most e, or nothing if e exceeds the range of floats and exponentials.
+// bounded returns a family with losses of at most e. If e is outside the range of floats and exponentials, it
+// returns a family made by [nothing] instead.
 func bounded(e bound, family func() family) family {
 	switch {
 	case e.hi < 1e-100:
@@ -102,8 +105,9 @@ func bounded(e bound, family func() family) family {
 	return family()
 }
 
-// RandomizedResponse is the pair of k-ary randomised response: the truth with probability e^ε/(e^ε + k − 1), each
-// other answer with 1/(e^ε + k − 1) [Kairouz, Bonawitz & Ramage 2016]. It takes 2 ≤ k ≤ 2³².
+// RandomizedResponse returns the pair of k-ary randomised response, which answers truthfully with probability
+// e^ε/(e^ε + k − 1), and gives each other answer with probability 1/(e^ε + k − 1) [Kairouz, Bonawitz & Ramage
+// 2016]. k must be from 2 to 2³².
 func RandomizedResponse(epsilon *big.Rat, k int64) (Pair, error) {
 	e, err := positive("ε", epsilon)
 	if err != nil {
@@ -118,12 +122,13 @@ func RandomizedResponse(epsilon *big.Rat, k int64) (Pair, error) {
 	}, nil
 }
 
-// Pure is the pair that dominates every ε-private mechanism: binary randomised response [Kairouz, Oh & Viswanath
-// 2015].
+// Pure returns the pair that dominates every ε-private mechanism: binary randomised response [Kairouz, Oh &
+// Viswanath 2015].
 func Pure(epsilon *big.Rat) (Pair, error) { return RandomizedResponse(epsilon, 2) }
 
-// Approximate is the pair that dominates every (ε, δ)-private mechanism: it reveals everything with probability δ,
-// and otherwise is binary randomised response [Kairouz, Oh & Viswanath 2015, Theorem 3.4]. ε may be 0.
+// Approximate returns the pair that dominates every (ε, δ)-private mechanism. It reveals everything with
+// probability δ, and is binary randomised response otherwise [Kairouz, Oh & Viswanath 2015, Theorem 3.4]. ε may be
+// 0.
 func Approximate(epsilon, delta *big.Rat) (Pair, error) {
 	if epsilon == nil || epsilon.Sign() < 0 {
 		return Pair{}, fmt.Errorf("%w: ε must not be negative", ErrParameter)
@@ -151,11 +156,11 @@ func Approximate(epsilon, delta *big.Rat) (Pair, error) {
 	return p, nil
 }
 
-// maxShift bounds the sensitivity of a discrete Laplace pair, which has one loss for each unit of it.
+// maxShift is the largest sensitivity of a discrete Laplace pair, which has one loss for each unit of sensitivity.
 const maxShift = 1 << 16
 
-// DiscreteLaplace is the pair of a query of integer sensitivity Δ with discrete Laplace noise of scale b: P(k) ∝
-// e^(−|k|/b). It takes Δ from 1 to 2¹⁶; beyond, Pure(Δ/b) dominates it.
+// DiscreteLaplace returns the pair of a query with integer sensitivity Δ and discrete Laplace noise of scale b:
+// P(k) ∝ e^(−|k|/b). Δ must be from 1 to 2¹⁶. For a larger Δ, use Pure(Δ/b), which dominates this pair.
 func DiscreteLaplace(sensitivity int64, scale *big.Rat) (Pair, error) {
 	if _, err := positive("the scale", scale); err != nil {
 		return Pair{}, err
@@ -176,12 +181,12 @@ func DiscreteLaplace(sensitivity int64, scale *big.Rat) (Pair, error) {
 	}, nil
 }
 
-// maxDiscrete bounds σ² of a discrete Gaussian pair, whose 74·σ losses are described one by one.
+// maxDiscrete is the largest σ² of a discrete Gaussian pair. Its 74·σ losses are described one by one.
 const maxDiscrete = 1 << 24
 
-// DiscreteGaussian is the pair of a query of integer values and sensitivity 1 with discrete Gaussian noise, P(k) ∝
-// e^(−k²/(2σ²)), whose squared scale is from 2⁻²⁰ to 2²⁴. Larger sensitivities have no such pair: that the
-// largest shift dominates the smaller ones is not proved.
+// DiscreteGaussian returns the pair of an integer query with sensitivity 1 and discrete Gaussian noise, P(k) ∝
+// e^(−k²/(2σ²)). σ² must be from 2⁻²⁰ to 2²⁴. There is no such pair for larger sensitivities, because it is not
+// proved that the largest shift dominates the smaller ones.
 func DiscreteGaussian(squaredScale *big.Rat) (Pair, error) {
 	v, err := positive("σ²", squaredScale)
 	if err != nil {
@@ -200,9 +205,10 @@ func DiscreteGaussian(squaredScale *big.Rat) (Pair, error) {
 	}, nil
 }
 
-// Subsample is the pair of a mechanism that runs on a Poisson sample, which holds each record with probability q
-// independently of all others, where neighbours differ by a record added or removed [Zhu, Dong & Wang 2022, Theorem
-// 11]. The mechanism's own pair must be one that is the same in both directions, which all but subsampled ones are.
+// Subsample returns the pair of a mechanism that runs on a Poisson sample. Such a sample contains each record with
+// probability q, independently of all others. Neighbours differ by adding or removing a record [Zhu, Dong & Wang
+// 2022, Theorem 11]. The mechanism's own pair must be the same in both directions. This holds for all pairs except
+// subsampled ones.
 func Subsample(mechanism Pair, rate *big.Rat) (Pair, error) {
 	q, err := fraction("the sampling rate", rate)
 	if err != nil {
@@ -227,8 +233,9 @@ func Subsample(mechanism Pair, rate *big.Rat) (Pair, error) {
 	if rate.Cmp(big.NewRat(1, 1)) == 0 {
 		return mechanism, nil
 	}
-	// The other direction's greatest loss is −ln(1 − q + q·e^(−t)), for a t of the mechanism itself, which is no
-	// more than ln(1 − q + q·e^t), since (1 − q + q·e^t)(1 − q + q·e^(−t)) = 1 + 2q(1−q)(cosh t − 1) ≥ 1.
+	// The largest loss of the other direction is −ln(1 − q + q·e^(−t)), for a loss t of the mechanism itself. It is
+	// at most ln(1 − q + q·e^t), because (1 − q + q·e^t)(1 − q + q·e^(−t)) = 1 + 2q(1−q)(cosh t − 1) ≥ 1. So top
+	// bounds the losses of both directions.
 	rest := boundOf(new(big.Rat).Sub(big.NewRat(1, 1), rate))
 	top := mechanism.top
 	if top < 700 {

@@ -7,15 +7,15 @@ import (
 	"dither/internal/exact"
 )
 
-// part is one family of a composition, and how often it is composed.
+// part is one family of a composition, with the number of its uses.
 type part struct {
 	family
 	count  int64
-	top    float64 // no loss is above it
+	top    float64 // upper bound on the family's losses
 	sketch *sketch
 }
 
-// top is a loss that no loss of the composition exceeds.
+// top returns an upper bound on the losses of the composition.
 func (c chain) top() float64 {
 	top := 0.0
 	for _, p := range c {
@@ -24,7 +24,7 @@ func (c chain) top() float64 {
 	return top
 }
 
-// chain is a composition in one direction.
+// chain is a composition in one direction of the neighbouring relation.
 type chain []part
 
 func (c chain) moments(lambda float64) (cumulant, mean, variance float64) {
@@ -36,12 +36,13 @@ func (c chain) moments(lambda float64) (cumulant, mean, variance float64) {
 	return cumulant, mean, variance
 }
 
-// plan is where and how finely to evaluate: a tilt, which moves the mean of the loss to centre, and a window of points
-// at a distance h that contains all but a share e^−depth of the tilted weight.
+// plan determines where and how finely a composition is evaluated. The tilt lambda moves the mean of the loss to
+// centre. The window consists of size points at distance h, and contains all but a share e^−depth of the tilted
+// weight.
 type plan struct {
 	lambda, centre, deviation float64
-	left, right               float64 // the exponents that bound the weight outside the window
-	low, h                    float64 // of the window
+	left, right               float64 // exponents of the Chernoff bounds on the weight outside the window
+	low, h                    float64 // first point and distance of points of the window
 	size                      int
 	guess                     float64 // ln δ at the centre
 }
@@ -50,25 +51,25 @@ const (
 	depth    = 32
 	minSize  = 1 << 12
 	maxSize  = 1 << 19
-	maxCells = 1 << 20 // of one lattice
-	wish     = 1e-4    // the share of ε by which the bounds may differ, where the limits allow
+	maxCells = 1 << 20 // points of one lattice
+	wish     = 1e-4    // intended difference of the bounds, as a share of ε, if the limits allow it
 )
 
-// maxTilt keeps exponents within floats.
+// maxTilt returns the largest tilt whose exponents are within the range of floats.
 func (c chain) maxTilt() float64 {
 	furthest := 1e-300
 	for _, p := range c {
 		for _, l := range p.sketch.loss {
-			furthest = max(furthest, l, -1e-9*l) // of losses far below 0 the tilted weight just vanishes
+			furthest = max(furthest, l, -1e-9*l) // for losses far below 0, the tilted weight may underflow
 		}
 	}
-	if furthest < 1e-110 { // no loss but 0: nothing to tilt
+	if furthest < 1e-110 { // all losses are 0, so there is nothing to tilt
 		return 0
 	}
 	return min(1e100, 1200/furthest)
 }
 
-// tiltFor is the tilt λ ≥ 0 at which a falling function of it is 0.
+// tiltFor returns about the tilt λ at which a decreasing function of λ is 0. λ is between 0 and most.
 func tiltFor(most float64, falling func(lambda float64) float64) float64 {
 	if falling(0) <= 0 {
 		return 0
@@ -91,7 +92,7 @@ func tiltFor(most float64, falling func(lambda float64) float64) float64 {
 	return math.Sqrt(low * high)
 }
 
-// at plans the evaluation for an ε.
+// at returns the plan for evaluating δ(ε) at an ε.
 func (c chain) at(epsilon float64) plan {
 	return c.plan(tiltFor(c.maxTilt(), func(lambda float64) float64 {
 		_, mean, _ := c.moments(lambda)
@@ -99,14 +100,15 @@ func (c chain) at(epsilon float64) plan {
 	}))
 }
 
-// below plans the evaluation for the ε of a δ.
+// below returns the plan for finding the ε at which δ(ε) is delta.
 func (c chain) below(delta float64) plan {
 	return c.plan(tiltFor(c.maxTilt(), func(lambda float64) float64 {
 		return c.logDelta(lambda) - math.Log(delta)
 	}))
 }
 
-// logDelta is about ln δ(ε) at the ε that a tilt leads to [saddle point: Alghamdi et al. 2023].
+// logDelta returns an approximation of ln δ(ε), for the ε that is the mean loss under the tilt λ [saddle point
+// method: Alghamdi et al. 2023].
 func (c chain) logDelta(lambda float64) float64 {
 	k, mean, variance := c.moments(lambda)
 	return k - lambda*mean - math.Log1p(lambda*math.Sqrt(2*math.Pi*variance)) - math.Log1p(lambda)
@@ -139,8 +141,8 @@ func (c chain) plan(lambda float64) plan {
 	return p
 }
 
-// grid chooses h and the size of a window of a width. With n compositions of which each loss is spread over h, the
-// bounds differ in δ by about 0.8·n·h² times the density at ε, so by 0.8·n·h²·(1 + λ) in ε.
+// grid chooses h and the size of a window of the given width. If n composed losses are spread over cells of width
+// h, the bounds differ in δ by about 0.8·n·h² times the density at ε. In ε they differ by about 0.8·n·h²·(1 + λ).
 func (c chain) grid(p *plan, width float64) {
 	spread := 0.0
 	for _, q := range c {
@@ -175,12 +177,13 @@ func (c chain) grid(p *plan, width float64) {
 		p.size *= 2
 	}
 	p.h = width / float64(p.size)
-	if distance > p.h { // a divisor of the distance keeps that lattice
+	if distance > p.h { // with a divisor of the distance, points of that lattice stay points
 		p.h = distance / math.Floor(distance/p.h)
 	}
 }
 
-// commonest is the distance of the most composed lattice among the parts, 0 without any.
+// commonest returns the distance of the lattice that is used most often among the parts, or 0 if no part is on a
+// lattice.
 func (c chain) commonest() float64 {
 	distance, most := 0.0, int64(0)
 	for _, q := range c {
@@ -191,7 +194,7 @@ func (c chain) commonest() float64 {
 	return distance
 }
 
-// alike reports whether all parts are lattices whose distances are multiples of one.
+// alike reports whether all parts are on lattices whose distances are multiples of the given one.
 func (c chain) alike(distance float64) bool {
 	return distance > 0 && !slices.ContainsFunc(c, func(q part) bool {
 		d, _, on := q.spacing()

@@ -5,12 +5,12 @@ import (
 	"slices"
 )
 
-// sketch approximates a family's loss distribution by some points, to choose windows and exponents. No bound depends on
-// it: a bad choice makes bounds loose, never wrong.
+// sketch approximates a family's loss distribution by some points. It is used to choose windows and exponents. A
+// bad choice makes the bounds loose, but never wrong.
 type sketch struct {
 	ends   []float64
 	loss   []float64
-	weight []float64 // logarithms
+	weight []float64 // logarithms of the weights
 }
 
 func newSketch(f family, n int) *sketch {
@@ -20,7 +20,8 @@ func newSketch(f family, n int) *sketch {
 	return s
 }
 
-// thin reduces many points to one for each of several even ranges: its weight, and the mean of its losses.
+// thin reduces the points to at most one for each of n equal ranges. The new point has the sum of the weights and
+// the mean of the losses.
 func (s *sketch) thin(n int) {
 	if len(s.loss) <= n {
 		return
@@ -57,13 +58,13 @@ func (s *sketch) atom(loss, p, _ bound) {
 func (s *sketch) outside(_, _ mass) {}
 
 func (s *sketch) put(loss float64, p bound) {
-	if m := p.lo; m > 0 { // where p is hardly known, as between edges that rounding makes one, there is little
+	if m := p.lo; m > 0 { // a bound of 0 means that p is not known, and small
 		s.loss = append(s.loss, loss)
 		s.weight = append(s.weight, math.Log(m))
 	}
 }
 
-// moments is ln Σ p·e^(λl), and the mean and the variance of l under the tilted weights.
+// moments returns ln Σ p·e^(λl), and the mean and the variance of l under the weights p·e^(λl).
 func (s *sketch) moments(lambda float64) (cumulant, mean, variance float64) {
 	top, peak := math.Inf(-1), 0.0
 	for i, l := range s.loss {
@@ -89,8 +90,9 @@ func (s *sketch) moments(lambda float64) (cumulant, mean, variance float64) {
 	return top + math.Log(sum), peak + mean, max(0, second/sum-mean*mean)
 }
 
-// cut is a range of losses: on its left the tilted weight is about a share of the whole, on its right the weight itself
-// about another, which goes to +∞ and so adds as much to δ.
+// cut returns the range of losses that a lattice must cover. To the left of low, there is about a share tilted of
+// the tilted weight. To the right of high, there is about a share plain of the weight itself. This weight is moved
+// to +∞, and so adds about as much to δ.
 func (s *sketch) cut(lambda, tilted, plain float64) (low, high float64) {
 	cumulant, _, _ := s.moments(lambda)
 	low, high = math.Inf(1), math.Inf(-1)
@@ -104,7 +106,7 @@ func (s *sketch) cut(lambda, tilted, plain float64) (low, high float64) {
 		}
 	}
 	low = min(low, high)
-	// A point stands for its cell.
+	// Each point stands for a whole cell, so the range is extended by cells.
 	for j := range s.cells() {
 		if s.ends[j] <= low && low <= s.ends[j+1] {
 			low = s.ends[max(0, j-1)]

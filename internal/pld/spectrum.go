@@ -5,9 +5,9 @@ import (
 	"math/cmplx"
 )
 
-// spectrum is the product of transforms of pairs of real sequences, above and below, which travel as the real and the
-// imaginary part of one complex sequence. errAbove and errBelow bound, frequency by frequency, how far a computed
-// product is from the true one. They are sums and products of positive numbers, whose own roundings inflate covers.
+// spectrum is a product of transforms of pairs of real sequences, above and below. Each pair is transformed as the
+// real and the imaginary part of one complex sequence. errAbove and errBelow bound the error of the computed
+// product at each frequency. They are sums and products of positive numbers. inflate covers their rounding errors.
 type spectrum struct {
 	*transform
 	above, below       []complex128
@@ -17,8 +17,9 @@ type spectrum struct {
 // inflate covers the rounding of up to 10⁹ operations on positive numbers.
 const inflate = 1 + 1e-6
 
-// sequence is a pair of tilted measures, on points that are consecutive modulo the size of a transform from first on.
-// errors bound their own errors in the Euclidean norm; count is how often it is composed.
+// sequence is a pair of tilted measures, on consecutive points from first on, modulo the size of the transform.
+// errAbove and errBelow bound the errors of the measures in the Euclidean norm. count is the number of times that
+// it is composed.
 type sequence struct {
 	above, below       []float64
 	errAbove, errBelow float64
@@ -35,7 +36,8 @@ func newSpectrum(t *transform) *spectrum {
 	return s
 }
 
-// multiply composes with a sequence. Where longer than the size it is folded, as a circular convolution does.
+// multiply composes the spectrum with a sequence, q.count times. A sequence that is longer than the size is folded,
+// as in a circular convolution.
 func (s *spectrum) multiply(q sequence, scratch []complex128) {
 	clear(scratch)
 	at := int(((q.first % int64(s.size)) + int64(s.size)) % int64(s.size))
@@ -69,9 +71,9 @@ func magnitude(z complex128) float64 {
 	return math.Sqrt(real(z)*real(z)+imag(z)*imag(z)) * (1 + 4*unit)
 }
 
-// timesPower is c·zⁿ with the bound of its error, given those of c and z. With |z − z̃| ≤ e, |zⁿ − z̃ⁿ|
-// ≤ n·(|z̃| + e)ⁿ⁻¹·e; and a product of complex floats is off by a share of at most √5·u [Brent, Percival
-// & Zimmermann 2007], so a power by squaring by at most (1 + √5·u)ⁿ − 1. The 10⁻³⁰⁰ is for underflows.
+// timesPower returns c·zⁿ with a bound on its error, given bounds on the errors of c and z. If |z − z̃| ≤ e, |zⁿ −
+// z̃ⁿ| ≤ n·(|z̃| + e)ⁿ⁻¹·e. A product of complex floats has a relative error of at most √5·u [Brent, Percival &
+// Zimmermann 2007]. So a power by squaring has one of at most (1 + √5·u)ⁿ − 1. The term 10⁻³⁰⁰ covers underflow.
 func timesPower(c complex128, errC float64, z complex128, errZ float64, n int64) (power complex128, bound float64) {
 	size := magnitude(z)
 	if n > 1 {
@@ -97,7 +99,8 @@ func raise(z complex128, n int64) complex128 {
 	return power
 }
 
-// invert returns the sequences whose transforms the products are, with bounds of their errors in the Euclidean norm.
+// invert returns the sequences whose transforms are the two products, with bounds on their errors in the Euclidean
+// norm.
 func (s *spectrum) invert(scratch []complex128) (above, below []float64, errAbove, errBelow float64) {
 	var square float64
 	s.pairs(func(i, p, partner int) {

@@ -2,13 +2,13 @@ package pld
 
 import "math"
 
-// sampled is the pair ((1−q)Q + qP, Q) of a mechanism run on a Poisson sample, where (P, Q) dominates the mechanism
-// itself: it dominates the whole where a record is removed, and its reverse where one is added [Zhu, Dong & Wang 2022,
-// Theorem 11]. The loss is ln(1 − q + q·e^l), which rises with l.
+// sampled is the pair ((1−q)Q + qP, Q) of a mechanism that runs on a Poisson sample, where (P, Q) dominates the
+// mechanism itself. It dominates the sampled mechanism if a record is removed, and its reverse does if one is added
+// [Zhu, Dong & Wang 2022, Theorem 11]. The loss is ln(1 − q + q·e^l), which rises with l.
 type sampled struct {
 	of   family
 	rate bound // 0 < q < 1
-	rest bound // 1 − q, from the exact rate
+	rest bound // 1 − q, computed from the exact rate
 }
 
 func (f sampled) describe(s sink) { f.of.describe(&sampling{s, f.rate, f.rest}) }
@@ -27,8 +27,8 @@ func (f sampled) edges(n int) []float64 {
 
 func (sampled) spacing() (distance, one float64, ok bool) { return 0, 0, false }
 
-// sampledLoss is ln(1 + q(e^l − 1)), for large l, which would overflow, l + ln(q + (1−q)e^(−l)), and for small l,
-// where 1 − q may be all there is, also ln((1−q) + q·e^l).
+// sampledLoss returns ln(1 − q + q·e^l), with q = rate and 1 − q = rest. For large l, where e^l would overflow, it
+// computes l + ln(q + (1−q)e^(−l)). For small l it also uses ln((1−q) + q·e^l), and otherwise ln(1 + q(e^l − 1)).
 func sampledLoss(l, rate, rest bound) bound {
 	if l.lo > 1 {
 		return l.add(rate.add(rest.mul(l.neg().exp())).log())
@@ -40,21 +40,22 @@ func sampledLoss(l, rate, rest bound) bound {
 	return loss
 }
 
-// sampling passes the description of (P, Q) on as that of ((1−q)Q + qP, Q).
+// sampling is a sink that turns the description of (P, Q) into that of ((1−q)Q + qP, Q), and passes it on.
 type sampling struct {
 	sink
 	rate, rest bound
 }
 
-// edge is the loss l of (P, Q) whose ln(1 − q + q·e^l) is the edge: ln(1 + (e^y − 1)/q), −Inf below ln(1 − q).
+// edge returns the loss l of (P, Q) for which ln(1 − q + q·e^l) is edge j of the sink, y. It is ln(1 + (e^y −
+// 1)/q), or −Inf if y is below ln(1 − q).
 func (s *sampling) edge(j int) bound {
 	y := s.sink.edge(j)
 	if y.lo > 1 {
-		// y + ln(1 − (1−q)e^(−y)) − ln q
+		// this is y + ln(1 − (1−q)e^(−y)) − ln q
 		return y.add(s.rest.mul(y.neg().exp()).neg().log1p()).sub(s.rate.log())
 	}
 	loss := y.expm1().over(s.rate).log1p()
-	if y.hi < -0.5 { // also ln((e^y − (1−q))/q)
+	if y.hi < -0.5 { // a second formula: ln((e^y − (1−q))/q)
 		loss = loss.meet(y.exp().sub(s.rest).positive().over(s.rate).log())
 	}
 	return loss
@@ -64,7 +65,8 @@ func (s *sampling) mix(m mass) bound {
 	return s.rest.mul(m.q).add(s.rate.mul(m.p))
 }
 
-// cell scales by the upper edge: e^y·Q = (1−q)Q + q·e^l·Q.
+// cell passes on the mass of a cell. scaled is (1−q)·(mass under Q) + q·(scaled mass of (P, Q)), because e^y =
+// (1−q) + q·e^l at the upper edge.
 func (s *sampling) cell(j int, m mass) {
 	scaled := s.rest.mul(m.q).add(s.rate.mul(m.scaled))
 	s.sink.cell(j, mass{s.mix(m), m.q, scaled})

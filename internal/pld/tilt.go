@@ -7,16 +7,16 @@ import (
 	"dither/internal/exact"
 )
 
-// tilted is a lattice whose mass at point j was multiplied by e^(θj − κ), so that it sums to about 1 and its mean
-// lies where one asks: rare losses become the common ones, and floats hold them with the relative precision of the
-// rest. Composition commutes with tilting: the factors multiply to e^(θ·Σj − Σκ).
+// tilted is a lattice in which the mass at point j was multiplied by e^(θj − κ). The masses sum to about 1, and θ
+// determines their mean. So rare losses become common, and floats represent them with full relative precision.
+// Composition commutes with tilting: the factors of several lattices multiply to e^(θ·Σj − Σκ).
 type tilted struct {
 	sequence
 	kappa  float64
 	middle int64 // about the mean of j
 }
 
-// tilt multiplies by e^(θj − κ), above rounded up and below rounded down.
+// tilt multiplies the masses of a lattice by e^(θj − κ). It rounds above up, and below down.
 func tilt(l *lattice, theta float64, count int64) tilted {
 	top := math.Inf(-1)
 	step := max(1, len(l.above)/512)
@@ -28,7 +28,7 @@ func tilt(l *lattice, theta float64, count int64) tilted {
 	if math.IsInf(top, 0) {
 		top = theta * float64(len(l.above)/2)
 	}
-	// A first pass finds the sum, a second uses it.
+	// The first pass finds the sum, and the second pass divides by it.
 	sum, first := 0.0, 0.0
 	for j, p := range l.above {
 		w := timesExp(p, theta*float64(j)-top)
@@ -54,7 +54,7 @@ func tilt(l *lattice, theta float64, count int64) tilted {
 	return t
 }
 
-// timesExp is p·e^y in two halves, of which neither overflows where the product does not.
+// timesExp returns p·e^y. It multiplies by e^(y/2) twice, so that it does not overflow unless the product does.
 func timesExp(p, y float64) float64 {
 	if p == 0 {
 		return 0
@@ -66,7 +66,7 @@ func timesExp(p, y float64) float64 {
 	return p * half * half
 }
 
-// excess bounds ln Σ max(above, below)·e^(s·(j − middle)) from above.
+// excess returns an upper bound on ln Σ max(above, below)·e^(s·(j − middle)).
 func (t tilted) excess(s float64) float64 {
 	sum := 0.0
 	for j := range t.above {
@@ -74,11 +74,11 @@ func (t tilted) excess(s float64) float64 {
 			sum += x * math.Exp(s*float64(int64(j)-t.middle))
 		}
 	}
-	// Exponents of magnitude y are off by at most u·y, and those beyond 700 overflow.
+	// An exponent y has an error of at most u·|y|. Exponents above 700 overflow to +Inf.
 	return exact.LogUp(sum * (1 + 1e-12 + 4*unit*float64(len(t.above))))
 }
 
-// wide is an accumulator whose roundings, at 256 bits, vanish beside those of a float.
+// wide returns x as a number of 256 bits, for sums whose rounding errors are negligible beside those of floats.
 func wide(x float64) *big.Float { return new(big.Float).SetPrec(256).SetFloat64(x) }
 
 func wideTimes(n int64, x float64) *big.Float {

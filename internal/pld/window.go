@@ -7,27 +7,27 @@ import (
 	"dither/internal/exact"
 )
 
-// window is a composed measure on size consecutive points, still tilted: of the loss base + h·J, J from start on, the
-// mass is value·e^(scale − θ(J − centre)).
+// window is a composed measure on consecutive points, still tilted. Its points are the losses base + h·J, with J
+// from start on. The mass at J is the stored value, times e^(scale − θ(J − centre)).
 type window struct {
 	h, base, blur float64
 	theta, scale  float64
 	start, centre int64
 	above, below  measure
 	infinite      bound
-	outRight      float64 // bounds the tilted mass right of the window
+	outRight      float64 // upper bound on the tilted mass to the right of the window
 	outLeft       float64
-	rise          []float64 // 1 − e^(−ih)
-	unspread      bool      // every mass was on a point
-	unknown       bool      // some number of the plan exceeded the floats: the bounds say nothing
+	rise          []float64 // 1 − e^(−ih) for each i
+	unspread      bool      // whether every mass was on a point
+	unknown       bool      // whether a number of the plan is not finite; the bounds are then 0 and 1
 	smooth        *smoothing
 }
 
-// measure is a computed sequence of tilted masses, within err of the true one in the Euclidean norm.
+// measure is a computed sequence of tilted masses. Its error is at most err in the Euclidean norm.
 type measure struct {
 	mass  []float64
 	err   float64
-	total float64 // of the masses
+	total float64 // sum of the absolute values of mass
 }
 
 func measureOf(mass []float64, err float64) measure {
@@ -38,14 +38,14 @@ func measureOf(mass []float64, err float64) measure {
 	return m
 }
 
-// smoothing is the composition with a Gaussian pair beside, from which curve.go finds how far the window is above the
-// truth.
+// smoothing is the window of the same composition with one more Gaussian pair. [window.lower] uses it to bound how
+// far the window's curve is above the true one.
 type smoothing struct {
-	share float64 // κ
+	share float64 // κ in the proof at window.lower
 	window
 }
 
-// compose builds the window of a plan.
+// compose returns the window of a plan.
 func (c chain) compose(p plan) *window {
 	theta := p.lambda * p.h
 	if !(p.h > 0) || !finite(p.h, theta, p.low, p.centre, p.deviation, p.left*p.h, p.right*p.h, p.guess) {
@@ -59,13 +59,13 @@ func (c chain) compose(p plan) *window {
 	plain := max(1e-285, math.Exp(p.guess)*1e-10/c.total())
 	tiltedShare := 1e-16 / c.total()
 	widest := 0.0
-	escape := 0.0 // ln of the probability that nothing is at +∞
+	escape := 0.0 // logarithm of the probability that no loss is at +∞, rounded down
 	escapeLow := 0.0
 	for _, q := range c {
 		low, high := q.sketch.cut(p.lambda, tiltedShare, plain)
 		_, mean, _ := q.sketch.moments(p.lambda)
 		high = min(high, mean+p.h*maxCells/2)
-		// a window's width holds all of a part that counts
+		// as wide as the window, which contains all of a part that matters
 		low = max(low, min(mean, high)-p.h*min(float64(p.size), maxCells/2))
 		_, origin, on := q.spacing()
 		if !on {
@@ -121,7 +121,7 @@ func finite(numbers ...float64) bool {
 	return true
 }
 
-// index is about ⌊x⌋, within ±2⁶¹, which no composition's points reach.
+// index returns about ⌊x⌋, clamped to ±2⁶¹. No composition has points beyond that.
 func index(x float64) int64 {
 	if math.IsNaN(x) {
 		return 0
@@ -137,14 +137,14 @@ func (c chain) total() float64 {
 	return n
 }
 
-// scaleAt sets scale to Σκ − θ·centre.
+// scaleAt sets scale to Σκ − θ·centre, where kappa is Σκ.
 func (w *window) scaleAt(kappa *big.Float) {
 	shift := new(big.Float).SetPrec(256).Mul(new(big.Float).SetInt64(w.centre), wide(w.theta))
 	w.scale, _ = shift.Sub(kappa, shift).Float64()
 }
 
-// outside gathers what bounds the tilted mass outside a window: the last point, a middle one, and the logarithms of Σ
-// value·e^(±s(J − middle)), s being the plan's exponents.
+// outside collects the terms of the bound on the tilted mass outside a window: the sum of the last points, the sum
+// of the middle points, and the logarithms of Σ value·e^(±s(J − middle)), where s is an exponent of the plan.
 type outside struct {
 	last, middle int64
 	right, left  float64
@@ -157,8 +157,8 @@ func (o *outside) add(t tilted, p plan) {
 	o.left = exact.AddUp(o.left, exact.MulUp(float64(t.count), t.excess(-p.left*p.h)))
 }
 
-// read takes the window out of a spectrum, and bounds what lies outside by Chernoff's inequality: the tilted mass at J
-// ≥ r is at most Σ value·e^(s(J − r)), a product over the parts.
+// read takes the window out of a spectrum. It bounds the mass outside by Chernoff's inequality: the tilted mass at
+// J ≥ r is at most Σ value·e^(s(J − r)), which is a product over the parts.
 func (w *window) read(s *spectrum, scratch []complex128, all outside, p plan) {
 	above, below, errAbove, errBelow := s.invert(scratch)
 	rotate := func(x []float64) []float64 {
@@ -181,11 +181,12 @@ func (w *window) read(s *spectrum, scratch []complex128, all outside, p plan) {
 	}
 }
 
-// smoothen composes with a Gaussian of twice the deviation that spreading could have had.
+// smoothen composes the window with the Gaussian pair of 2μ from the proof at [window.lower]. μ bounds the effect
+// of the spreading.
 func (w *window) smoothen(
 	s *spectrum, scratch []complex128, all outside, p plan, kappa *big.Float, spread, blur float64,
 ) {
-	// μ = √(π/8)·h·√n, see curve.go.
+	// μ = √(π/8)·h·√n, as in the proof at window.lower.
 	mu := 0.626657068657751 * (p.h + 4*blur) * math.Sqrt(spread) * (1 + 1e-12)
 	twice := 2 * mu
 	share := 0.5 * exact.ExpUp(twice*twice/8) * (1 + 1e-12)
@@ -193,7 +194,8 @@ func (w *window) smoothen(
 		return
 	}
 	g := gaussian{point(twice)}
-	sides := math.Ceil((reach*twice + twice*twice) / p.h) // the right tail goes to +∞, and must vanish beside δ
+	// the right tail is moved to +∞, and must be negligible beside δ
+	sides := math.Ceil((reach*twice + twice*twice) / p.h)
 	if !(sides < maxCells/2) {
 		return
 	}

@@ -5,26 +5,26 @@ import (
 	"math"
 )
 
-// Binomial is the number of successes among independent trials.
+// Binomial is the distribution of the number of successes in independent trials.
 type Binomial struct {
 	Trials      int
 	Probability float64 // of a success, in [0, 1]
 }
 
-// AtMost is P(X ≤ k): the sum of the probabilities themselves, with no approximation of them, to about 10 digits.
+// AtMost returns P(X ≤ k), to about 10 digits. It sums the exact probabilities, without an approximation.
 func (b Binomial) AtMost(k int) float64 {
 	switch {
 	case k < 0:
 		return 0
 	case k >= b.Trials:
 		return 1
-	case float64(k) > float64(b.Trials)*b.Probability: // sum the shorter tail, and add small to large
+	case float64(k) > float64(b.Trials)*b.Probability: // sum the shorter tail, from small terms to large ones
 		return 1 - b.AtLeast(k+1)
 	}
 	return b.sum(k, -1, -1)
 }
 
-// AtLeast is P(X ≥ k).
+// AtLeast returns P(X ≥ k), to about 10 digits.
 func (b Binomial) AtLeast(k int) float64 {
 	switch {
 	case k <= 0:
@@ -37,8 +37,8 @@ func (b Binomial) AtLeast(k int) float64 {
 	return b.sum(k, b.Trials+1, 1)
 }
 
-// sum adds the masses of a tail outwards from the mode, until what is left cannot matter: masses fall all the way, so that
-// the rest is at most as many times the last as there are trials.
+// sum adds the probabilities of a tail, from the mode outwards. It stops when the rest is negligible. The
+// probabilities fall all the way, so the rest is at most the last one times the number of trials.
 func (b Binomial) sum(from, to, step int) float64 {
 	total := 0.0
 	for k := from; k != to; k += step {
@@ -51,7 +51,7 @@ func (b Binomial) sum(from, to, step int) float64 {
 	return min(1, total)
 }
 
-// mass is P(X = k).
+// mass returns P(X = k).
 func (b Binomial) mass(k int) float64 {
 	if b.Probability == 0 || b.Probability == 1 {
 		if float64(k) == float64(b.Trials)*b.Probability {
@@ -64,15 +64,15 @@ func (b Binomial) mass(k int) float64 {
 		float64(k)*math.Log(b.Probability) + float64(b.Trials-k)*math.Log1p(-b.Probability))
 }
 
-// Proportion tests a number of successes against their probability.
+// Proportion is a test whether a number of successes agrees with their probability.
 type Proportion struct {
 	Successes  int
 	Of         Binomial
-	FalseAlarm float64 // the rate of false alarms, such as 1e-6
+	FalseAlarm float64 // probability of a false alarm, such as 1e-6
 }
 
-// Check returns an error if the successes are too few or too many. The rate is exact and conservative: half of it is
-// allotted to each side.
+// Check returns an error if there are too few or too many successes. The probability of a false alarm is at most
+// FalseAlarm, of which each side gets half.
 func (p Proportion) Check() error {
 	if tail := p.Of.AtLeast(p.Successes); tail < p.FalseAlarm/2 {
 		return p.unlikely("or more", tail)
@@ -83,8 +83,8 @@ func (p Proportion) Check() error {
 	return nil
 }
 
-// CheckAtLeast returns an error only if the successes are too few: for intervals, which may cover more often than promised.
-// The rate is exact and conservative.
+// CheckAtLeast returns an error only if there are too few successes. It is for confidence intervals, which may
+// cover more often than promised. The probability of a false alarm is at most FalseAlarm.
 func (p Proportion) CheckAtLeast() error {
 	if tail := p.Of.AtMost(p.Successes); tail < p.FalseAlarm {
 		return p.unlikely("or fewer", tail)
@@ -92,8 +92,8 @@ func (p Proportion) CheckAtLeast() error {
 	return nil
 }
 
-// CheckAtMost returns an error only if the successes are too many: for tests, which may reject less often than promised. The
-// rate is exact and conservative.
+// CheckAtMost returns an error only if there are too many successes. It is for tests, which may reject less often
+// than promised. The probability of a false alarm is at most FalseAlarm.
 func (p Proportion) CheckAtMost() error {
 	if tail := p.Of.AtLeast(p.Successes); tail < p.FalseAlarm {
 		return p.unlikely("or more", tail)

@@ -1,8 +1,9 @@
-// Package stattest decides whether a sample could have come from a distribution, with a stated rate of false alarms. It
-// tests whole distributions rather than moments, and is imported by tests only.
+// Package stattest tests whether a sample comes from a given distribution, with a stated rate of false alarms. It
+// compares whole distributions, not only moments. Only tests import it.
 //
-// A false-alarm rate is the probability that a check fails although the sample does come from the distribution. With 1e-6 a
-// check on fresh randomness fails by chance about once in a million runs: a failure is taken for a defect.
+// The false-alarm rate is the probability that a check fails although the sample comes from the distribution. With
+// a rate of 1e-6, a check on fresh random numbers fails by chance about once in a million runs. So a failure is
+// taken for a defect.
 package stattest
 
 import (
@@ -11,20 +12,20 @@ import (
 	"math"
 )
 
-// minExpected is what each merged cell of a χ² test is expected to hold at least: enough for the statistic to be close to
-// its limit far out in the tail.
+// minExpected is the smallest expected count of a merged cell in a χ² test. With such cells, the statistic is close
+// to its limit even far out in the tail.
 const minExpected = 25
 
-// ChiSquared is Pearson's goodness-of-fit test of counts in cells.
+// ChiSquared is Pearson's goodness-of-fit test for counts in cells.
 type ChiSquared struct {
-	Observed   []int     // how many of the sample fell into each cell
-	Expected   []float64 // the probability of each cell; together 1
-	FalseAlarm float64   // the rate of false alarms, such as 1e-6
+	Observed   []int     // number of sampled values in each cell
+	Expected   []float64 // probability of each cell; the sum is 1
+	FalseAlarm float64   // probability of a false alarm, such as 1e-6
 }
 
-// Check returns an error if the counts deviate from the probabilities by more than chance explains at the false-alarm rate.
-// Neighbouring cells are merged until each is expected to hold 25 or more. The rate is the limit for large samples
-// [Pearson 1900]; with cells of that size it holds within a small factor at 1e-6.
+// Check returns an error if the counts differ from the probabilities by more than chance explains at the
+// false-alarm rate. It merges neighbouring cells until each has an expected count of at least 25. The rate is that
+// of the limit for large samples [Pearson 1900]. With cells of that size it holds at 1e-6 within a small factor.
 func (c ChiSquared) Check() error {
 	cells, err := c.merged()
 	if err != nil {
@@ -35,7 +36,7 @@ func (c ChiSquared) Check() error {
 		d := float64(cell.observed) - cell.expected
 		statistic += d * d / cell.expected
 	}
-	p := UpperGamma(float64(len(cells)-1)/2, statistic/2) // the χ² tail
+	p := UpperGamma(float64(len(cells)-1)/2, statistic/2) // the χ² tail probability
 	if p >= c.FalseAlarm {
 		return nil
 	}
@@ -58,13 +59,13 @@ func (c ChiSquared) Check() error {
 	)
 }
 
-// cell is a run of neighbouring cells.
+// cell is one merged cell: the given cells from first to last.
 type cell struct {
 	first, last, observed int
 	expected              float64
 }
 
-// deviation is in standard deviations.
+// deviation returns the difference between observed and expected counts, in standard deviations.
 func (c cell) deviation() float64 { return (float64(c.observed) - c.expected) / math.Sqrt(c.expected) }
 
 func (c ChiSquared) merged() ([]cell, error) {
@@ -92,7 +93,7 @@ func (c ChiSquared) merged() ([]cell, error) {
 		last.last, last.observed, last.expected = i, last.observed+o, last.expected+float64(n)*c.Expected[i]
 		fresh = last.expected >= minExpected
 	}
-	if !fresh && len(cells) > 1 { // the rest goes to the last cell that is large enough
+	if !fresh && len(cells) > 1 { // add the rest to the last cell that is large enough
 		rest := cells[len(cells)-1]
 		cells = cells[:len(cells)-1]
 		last := &cells[len(cells)-1]

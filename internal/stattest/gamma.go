@@ -2,8 +2,8 @@ package stattest
 
 import "math"
 
-// UpperGamma is the regularized upper incomplete gamma function Q(a, x) = Γ(a, x)/Γ(a), for a > 0 and x ≥ 0, to about 12
-// digits. P(χ² > y) with k degrees of freedom is Q(k/2, y/2).
+// UpperGamma returns the regularized upper incomplete gamma function Q(a, x) = Γ(a, x)/Γ(a), for a > 0 and x ≥ 0,
+// to about 12 digits. For a χ² variable with k degrees of freedom, P(χ² > y) is Q(k/2, y/2).
 func UpperGamma(a, x float64) float64 {
 	switch {
 	case x <= 0:
@@ -19,13 +19,14 @@ const (
 	gammaRounds    = 100_000
 )
 
-// gammaFactor is xᵃ·e⁻ˣ/Γ(a).
+// gammaFactor returns xᵃ·e⁻ˣ/Γ(a).
 func gammaFactor(a, x float64) float64 {
 	logGamma, _ := math.Lgamma(a)
 	return math.Exp(a*math.Log(x) - x - logGamma)
 }
 
-// gammaSeries is the lower function P(a, x) by its power series [Abramowitz & Stegun 6.5.29], fast for x < a + 1.
+// gammaSeries returns the lower function P(a, x), by its power series [Abramowitz & Stegun 6.5.29]. It is fast for
+// x < a + 1.
 func gammaSeries(a, x float64) float64 {
 	term := 1 / a
 	sum := term
@@ -36,8 +37,8 @@ func gammaSeries(a, x float64) float64 {
 	return sum * gammaFactor(a, x)
 }
 
-// gammaFraction is the upper function Q(a, x) by its continued fraction [Abramowitz & Stegun 6.5.31], evaluated from the
-// front by Lentz's method, fast for x ≥ a + 1.
+// gammaFraction returns the upper function Q(a, x), by its continued fraction [Abramowitz & Stegun 6.5.31], which
+// Lentz's method evaluates from the front. It is fast for x ≥ a + 1.
 func gammaFraction(a, x float64) float64 {
 	const floor = 1e-300
 	b := x + 1 - a

@@ -12,12 +12,12 @@ import (
 type Kolmogorov struct {
 	Sample     []float64
 	CDF        func(x float64) float64 // P(X ≤ x), continuous
-	FalseAlarm float64                 // the rate of false alarms, such as 1e-6
+	FalseAlarm float64                 // probability of a false alarm, such as 1e-6
 }
 
-// Check returns an error if the sample's distribution function is anywhere further from CDF than chance explains at the
-// false-alarm rate. The rate is conservative for every sample size: P(sup|F_n − F| > t) ≤ 2·exp(−2nt²)
-// [Dvoretzky, Kiefer & Wolfowitz 1956; the constant is Massart's, 1990].
+// Check returns an error if the sample's distribution function differs from CDF, at any point, by more than chance
+// explains at the false-alarm rate. For every sample size n, the probability of a false alarm is at most that rate:
+// P(sup|F_n − F| > t) ≤ 2·exp(−2nt²) [Dvoretzky, Kiefer & Wolfowitz 1956; the constant is Massart's, 1990].
 func (k Kolmogorov) Check() error {
 	sample := slices.Clone(k.Sample)
 	slices.Sort(sample)
@@ -39,11 +39,12 @@ func (k Kolmogorov) Check() error {
 type KolmogorovIntegers struct {
 	Sample     []*big.Int
 	CDF        func(x *big.Int) float64 // P(X ≤ x)
-	FalseAlarm float64                  // the rate of false alarms, such as 1e-6
+	FalseAlarm float64                  // probability of a false alarm, such as 1e-6
 }
 
-// Check is Kolmogorov.Check for integers: the inequality holds for every distribution, and both distribution functions are
-// compared on both sides of each step. The CDF is called at each sampled integer and at the one before.
+// Check is [Kolmogorov.Check] for integers. The inequality holds for every distribution. Check compares the two
+// distribution functions on both sides of each step. It calls CDF for each sampled integer, and for the integer
+// before it.
 func (k KolmogorovIntegers) Check() error {
 	sample := slices.Clone(k.Sample)
 	slices.SortFunc(sample, (*big.Int).Cmp)
@@ -61,7 +62,7 @@ func (k KolmogorovIntegers) Check() error {
 	return distance.check(len(sample), k.FalseAlarm)
 }
 
-// gap is the largest distance between two distribution functions so far, and where it is.
+// gap is the largest difference of two distribution functions found so far, and the point at which it occurs.
 type gap struct {
 	width, sampled, real float64
 	where                any
