@@ -83,7 +83,8 @@ func (a *audit) alike(events []event, tallies [][2]tally, allowed float64) error
 				least, most := extremes(parts)
 				clause, _ := events[i].clause()
 				return fmt.Errorf(
-					"%w, so that nothing can be concluded from them. On %v, %s in %d of %d runs, and later or before in %d of %d",
+					"%w, so that nothing can be concluded from them. On %v, %s in %d of %d runs, and later or "+
+						"before in %d of %d",
 					ErrUnlike, Side(side), clause, least.seen, least.runs, most.seen, most.runs)
 			}
 		}

@@ -113,7 +113,8 @@ var seed = maphash.MakeSeed()
 // ErrRepeats reports a mechanism that returned the same outputs in the same order again. Its noise restarts from a
 // constant, so its runs are not independent, and no conclusion is possible.
 var ErrRepeats = errors.New(
-	"the same outputs came again in the same order: is the noise's seed a constant, or the clock's second? Each run needs fresh noise",
+	"the same outputs came again in the same order: is the noise's seed a constant, or the clock's second? Each " +
+		"run needs fresh noise",
 )
 
 // repeats remembers a digest of the outputs of each turn, by side.

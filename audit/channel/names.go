@@ -37,12 +37,14 @@ func (t *table) names(normalize bool) (inputs, outputs []string, err error) {
 	case said && numbers &&
 		(!differentWholes(first[1:]) || len(t.lines) > 1 && strings.HasPrefix(strings.ToLower(t.lines[1][0]), "input")):
 		return nil, nil, wrong(
-			"the first line may be of names, or a row: write names of outputs that are no numbers (as y=%s), or another name of the row",
+			"the first line may be of names, or a row: write names of outputs that are no numbers (as y=%s), or "+
+				"another name of the row",
 			cut(first[1]),
 		)
 	case !said && numbers && first[0] != "" && !numeric(first[0]) && len(first) > 2 && differentWholes(first[1:]):
 		return nil, nil, wrong(
-			"the first line may be of names, or a row: if it names the outputs, begin it with the word input; if it is a row, write its numbers with a point, as %s.0",
+			"the first line may be of names, or a row: if it names the outputs, begin it with the word input; "+
+				"if it is a row, write its numbers with a point, as %s.0",
 			cut(first[1]),
 		)
 	case first[0] == "" && numbers:
@@ -57,7 +59,8 @@ func (t *table) names(normalize bool) (inputs, outputs []string, err error) {
 		slices.ContainsFunc(t.lines, func(line []string) bool { return len(line) > 1 && !numeric(line[0]) })
 	if normalize && !said && (outputs != nil || named || t.mayBeNames()) {
 		return nil, nil, wrong(
-			"names may be among what is to be normalized: write a first line of the word input and the names of the outputs, and begin each other line with the name of its input",
+			"names may be among what is to be normalized: write a first line of the word input and the names of " +
+				"the outputs, and begin each other line with the name of its input",
 		)
 	}
 	if !named {

@@ -87,8 +87,9 @@ func countingTreeGaussian() Subject {
 	all, names := vectors(3, 0, 1)
 	noise := func() masses { return discreteGaussian(big.NewRat(2, 1)) }
 	return subject(Subject{
-		Name:   "counting-tree-gaussian",
-		About:  "running sums of three steps by the binary tree, with discrete Gaussian noise, ρ = ½, read at δ = 1/1000",
+		Name: "counting-tree-gaussian",
+		About: "running sums of three steps by the binary tree, with discrete Gaussian noise, ρ = ½, read at δ " +
+			"= 1/1000",
 		Source: "Dwork, Naor, Pitassi & Rothblum 2010; Chan, Shi & Song 2011",
 		at:     gaussianDelta(),
 		domain: domain{inputs: names, pair: [2]int{0, place(all, 1, 0, 0)}, draw: func(i int) (drawn, error) {
@@ -163,8 +164,9 @@ func thresholdGaussian() Subject {
 		}, noise, at, err
 	}
 	return subject(Subject{
-		Name:   "threshold-gaussian",
-		About:  "a partition's number of units with discrete Gaussian noise, if above a threshold, of 0 to 8 units, ρ = ½ and δ = 1/100, read at δ = 1/50",
+		Name: "threshold-gaussian",
+		About: "a partition's number of units with discrete Gaussian noise, if above a threshold, of 0 to 8 " +
+			"units, ρ = ½ and δ = 1/100, read at δ = 1/50",
 		Source: "Bun & Steinke 2016; Korolova, Kenthapadi, Mishra & Ntoulas 2009",
 		at:     deltaOf(2, 100),
 		domain: domain{inputs: names, pair: [2]int{0, 1}, draw: func(i int) (drawn, error) {

@@ -71,7 +71,8 @@ func Compose(steps []Step) (*Composition, error) {
 		}
 		if work > maxWork {
 			return nil, fmt.Errorf(
-				"%w: more different mechanisms than 2¹⁴, of which a sampled one counts as 64 and a discrete one by its losses",
+				"%w: more different mechanisms than 2¹⁴, of which a sampled one counts as 64 and a discrete one "+
+					"by its losses",
 				ErrParameter,
 			)
 		}

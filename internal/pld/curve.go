@@ -126,7 +126,8 @@ func (w *window) low() float64 { return w.base + w.h*float64(w.start) - w.blur }
 
 // shift returns by how much an ε must be moved to cover the blur and the rounding of the points.
 func (w *window) shift(epsilon float64) float64 {
-	return w.blur + 8*unit*(math.Abs(epsilon)+math.Abs(w.base)+w.h*float64(len(w.above.mass))+math.Abs(w.h*float64(w.start)))
+	return w.blur + 8*unit*(math.Abs(epsilon)+math.Abs(w.base)+w.h*float64(len(w.above.mass))+
+		math.Abs(w.h*float64(w.start)))
 }
 
 // factor returns e^(scale − θ(j − centre)), rounded up.

@@ -90,7 +90,8 @@ func (l *lattice) atom(loss, p, q bound) {
 	case on:
 		j := int(nearest)
 		l.blur = max(l.blur,
-			math.Abs(place-nearest)*l.h*(1+slack)+(loss.hi-loss.lo)+16*unit*(math.Abs(loss.hi)+math.Abs(l.origin))+4*l.rounding)
+			math.Abs(place-nearest)*l.h*(1+slack)+(loss.hi-loss.lo)+
+				16*unit*(math.Abs(loss.hi)+math.Abs(l.origin))+4*l.rounding)
 		l.above[j] = exact.AddUp(l.above[j], p.hi)
 		l.below[j] = exact.AddDown(l.below[j], p.lo)
 	case !(math.Floor(from) == math.Floor(to) && from >= 0 && to <= float64(l.cells())):

@@ -47,7 +47,8 @@ func (c ChiSquared) Check() error {
 		}
 	}
 	return fmt.Errorf(
-		"χ² = %.4g over %d cells has p = %.3g, below the false-alarm rate %g; worst are cells %d to %d: %d observed, %.6g expected",
+		"χ² = %.4g over %d cells has p = %.3g, below the false-alarm rate %g; worst are cells %d to %d: %d "+
+			"observed, %.6g expected",
 		statistic,
 		len(cells),
 		p,

@@ -83,7 +83,8 @@ func (g *gap) check(n int, falseAlarm float64) error {
 		return nil
 	}
 	return fmt.Errorf(
-		"the distribution functions are %.4g apart at %v (%.6g sampled, %.6g expected), beyond %.4g for %d values at the false-alarm rate %g",
+		"the distribution functions are %.4g apart at %v (%.6g sampled, %.6g expected), beyond %.4g for %d "+
+			"values at the false-alarm rate %g",
 		g.width,
 		g.where,
 		g.sampled,

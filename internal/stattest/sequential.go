@@ -46,15 +46,8 @@ func (s *Sequential) Observe(success bool) {
 
 // evidence returns ln Λ, as defined at [Sequential].
 func (s *Sequential) evidence() float64 {
-	return float64(
-		s.successes,
-	)*math.Log(
-		s.Wrong/s.Promised,
-	) + float64(
-		s.trials-s.successes,
-	)*math.Log(
-		(1-s.Wrong)/(1-s.Promised),
-	)
+	return float64(s.successes)*math.Log(s.Wrong/s.Promised) +
+		float64(s.trials-s.successes)*math.Log((1-s.Wrong)/(1-s.Promised))
 }
 
 // Check returns an error if the trials succeed too rarely, or if the test needs further trials.

@@ -119,7 +119,8 @@ func Calibrate(ctx context.Context, o Options) (_ *Calibration, err error) {
 	}
 	if c.Heaviest.Cost == nil || c.Heaviest.Nanoseconds() == 0 {
 		return nil, errors.New(
-			"no question was measured whose rows take any time: leave --class and --planted out, or measure more --rows",
+			"no question was measured whose rows take any time: leave --class and --planted out, or measure " +
+				"more --rows",
 		)
 	}
 	c.Factor = roundedUp(Margin * c.Heaviest.Nanoseconds())

@@ -31,7 +31,8 @@ func fixed() []Question {
 		{Name: "median", SQL: "SELECT MEDIAN(age) FROM visits"},
 		{
 			Name: "persons",
-			SQL:  "SELECT COUNT(*) FROM (SELECT pid, COUNT(*) AS n, MAX(day) AS last FROM visits GROUP BY pid) AS p WHERE n > 3",
+			SQL: "SELECT COUNT(*) FROM (SELECT pid, COUNT(*) AS n, MAX(day) AS last FROM visits GROUP BY pid) " +
+				"AS p WHERE n > 3",
 		},
 		{Name: "like", SQL: "SELECT COUNT(*) FROM visits WHERE note LIKE '%special%requests%'"},
 	}
