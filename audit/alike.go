@@ -18,7 +18,7 @@ type tally struct {
 	turns, blocks []part
 }
 
-// part counts, in a group of runs, the runs in which an event was seen, and all runs.
+// part is a group of runs: seen counts those in which an event happened, and runs counts all of them.
 type part struct{ seen, runs int }
 
 // A side's tested runs are divided into at most mostBlocks blocks of at least blockRuns runs.
@@ -164,8 +164,9 @@ func divergence(x, m float64) float64 {
 	return deviance(x, m)
 }
 
-// chiSquared returns an upper bound on P(χ² ≥ x) with the given degrees of freedom. For an even number it is that
-// probability, as a sum of Poisson probabilities, rounded up. An odd number is first raised to the next even one.
+// chiSquared returns an upper bound on P(χ² ≥ x) with the given degrees of freedom. For an even number of them, the
+// bound is the probability itself, computed as a Poisson sum and rounded up. An odd number is replaced by the next
+// even one.
 func chiSquared(x float64, degrees int) float64 {
 	h := x / 2
 	sum, term := 0.0, 1.0

@@ -123,8 +123,8 @@ func coordinateFeature(i int) feature {
 	return feature{fmt.Sprintf("coordinate %d", i+1), ofCoordinate, coordinate(i)}
 }
 
-// coordinates returns features for the most informative of d coordinates, and for differences between pairs of
-// them. There are at most mostCoordinates coordinates.
+// coordinates returns features for the most informative of d coordinates, at most mostCoordinates of them, and for
+// differences between pairs of them.
 func coordinates(s sample, d int) []feature {
 	chosen := make([]int, d)
 	for i := range chosen {

@@ -10,10 +10,10 @@ import (
 
 // wordFeatures returns the features of outputs in which some coordinates are words:
 //
-// - how many fields are words, and how many are each of the most frequent words;
-// - the position of the first occurrence of each of those words;
-// - the pattern of words and numbers in the output;
-// - each number in the outputs that share one of the most frequent patterns.
+//   - how many fields are words, and how many are each of the most frequent words;
+//   - the position of the first occurrence of each of those words;
+//   - the pattern of words and numbers in the output;
+//   - each number in the outputs that share one of the most frequent patterns.
 func wordFeatures(s sample, c census) []feature {
 	features := []feature{{
 		"the number of fields that are no numbers", ofFigure,

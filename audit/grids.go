@@ -104,14 +104,16 @@ func lowBitsOf(f feature, s sample) []candidate {
 	return out
 }
 
-// residueOf learns from at most stepRuns numbers, and only from numbers with at most mostDecimals decimal places.
+// residueOf learns from at most stepRuns numbers. It finds no step if one of them has more than mostDecimals
+// decimal places.
 const (
 	stepRuns     = 2000
 	mostDecimals = 6
 )
 
 // residueOf finds the step of one side's numbers: the largest step such that all differences between the numbers
-// are its multiples. It returns false if the step is just the last decimal place, or if there are too few numbers.
+// are its multiples. It returns false if the step is just the last decimal place, if there are too few numbers, or
+// if a number has too many decimal places.
 func residueOf(f feature, of []output) (residue, bool) {
 	r := residue{feature: f}
 	var numbers []field

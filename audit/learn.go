@@ -37,10 +37,10 @@ type candidate struct {
 	score   score
 	feature feature
 	id      int
-	penalty float64 // subtracted from the logarithm of an event's ratio
+	penalty float64 // subtracted from the logarithm of an event's ratio or difference
 }
 
-// The sizes of learning.
+// Limits of learning.
 const (
 	firstLook  = 2000 // runs of each side on which every score is tried
 	manyTokens = 64   // sets of more tokens than this are hard to read, and get a larger penalty

@@ -35,8 +35,8 @@ const (
 	outside // the feature is not defined for this output, so the output is in no event of the feature
 )
 
-// The limits on what is kept of one output. The text ends in a hash of a longer output, and count includes the
-// fields that are not kept.
+// The limits on what is kept of one output. For a longer output, the text ends in a hash of the whole output. count
+// includes the fields that are not kept.
 const (
 	mostFields = 256
 	mostText   = 4096

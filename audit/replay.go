@@ -65,11 +65,11 @@ var (
 // worst pair. And the noise has the declared distribution, which Replay does not check. Replay does not find the
 // worst pair: the caller chooses the pair.
 //
-// Equal reads and steps show, for this pair, that the differing row changed neither the choice of noise nor the
-// records and charges. Unequal ones do not prove a leak. The number of bits that a rejection sampler draws may
-// depend on its parameter. A mechanism that chooses, such as the exponential mechanism, need not return the same
-// output on neighbours for the same bytes. To check such a mechanism, compare its distributions instead (package
-// channel).
+// Equal reads and steps show, for this pair, that the differing row changed neither the choice of noise nor what
+// the mechanism recorded and charged. Unequal ones do not prove a leak. The number of bits that a rejection sampler
+// draws may depend on its parameter. A mechanism that chooses, such as the exponential mechanism, need not return
+// the same output on neighbours for the same bytes. To check such a mechanism, compare its output distributions
+// instead (package channel).
 func Replay(m Replayable, random io.Reader) (*Replayed, error) {
 	out := new(Replayed)
 	recorder := &recorder{from: random}

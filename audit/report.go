@@ -63,8 +63,8 @@ type Report struct {
 	// happens on one side and never on the other.
 	Reach float64
 
-	// The tested events, the one with the largest Epsilon first. If the claim is refuted, they contain the
-	// counterexample.
+	// Findings are the tested events, the one with the largest Epsilon first. If the claim is refuted, they contain
+	// the counterexample.
 	Findings []Finding
 	Shown    Histogram // the distribution of the feature of the first finding
 	Support  []string  // the grids on which the numbers lie, in words

@@ -90,7 +90,7 @@ type audit struct {
 	factor    float64   // e^ε of the claim, rounded up; NaN without a claim
 	done      int       // finished runs of both sides
 	turned    uint64    // turns so far; decides which side runs first in the next turn
-	told      time.Time // of the last call of Progress
+	told      time.Time // time of the last call of Progress
 	repeats   repeats
 	clock     time.Time          // when the handling of the last output ended
 	turnTimes [2][]time.Duration // for a [Batcher]: the mean time of a run in each turn, by side

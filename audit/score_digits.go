@@ -11,9 +11,9 @@ import (
 // lowBits is a score: 1 if a number's lowest bit and its size meet the two conditions in the fields, and 0 if not.
 type lowBits struct {
 	feature
-	fine  bool // whether the lowest bit must be below 2^grid, or at 2^grid or above
+	fine  bool // true: the lowest bit must be below 2^grid; false: it must be at 2^grid or above
 	grid  int
-	small bool // whether the absolute value must be below 2^size, or at least 2^size
+	small bool // true: the absolute value must be below 2^size; false: it must be at least 2^size
 	size  int
 }
 

@@ -14,9 +14,9 @@ type trial struct {
 	value float64
 }
 
-// compare returns the best event of each candidate for each aim. The aims are a large ratio of the probabilities,
-// with each side as the likelier one. With a claim, a large difference is two further aims. Entry [aim][i] belongs
-// to candidates[i].
+// compare returns the best event of each candidate for each aim. Two aims are a large ratio of the probabilities,
+// with each side as the likelier one. With a claim, two more aims are a large difference, with each side as the
+// likelier one. Entry [aim][i] belongs to candidates[i].
 func (a *audit) compare(candidates []candidate, s sample, tests int) [][]trial {
 	aims := 2
 	if a.Claim != nil {

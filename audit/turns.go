@@ -169,7 +169,7 @@ func (r *repeats) expect(s sample) {
 // recording holds the outputs of some runs, with their times.
 type recording struct {
 	sample sample
-	times  [2][]time.Duration // the time from the previous output, or from the turn's begin, to each output
+	times  [2][]time.Duration // the time from the previous output, or from the beginning of the turn, to each output
 }
 
 // The limits on what is kept of the runs for learning, on each side. If outputs are long, fewer are kept.
