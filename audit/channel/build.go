@@ -16,8 +16,8 @@ type builder struct {
 	m      Matrix
 	work   *expsum.Work
 	memory expsum.Memory
-	byText map[string]int32 // values by the text of the entry
-	byForm map[string]int32 // values by the canonical text of the number, for short numbers
+	byText map[string]int32 // indices of values, by the text of the entry
+	byForm map[string]int32 // indices of values, by the canonical text of the number, for short numbers
 }
 
 // newBuilder returns a builder for a matrix of this size. w does its arithmetic and limits its work. It returns

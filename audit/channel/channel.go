@@ -43,8 +43,8 @@ const (
 )
 
 // New returns the matrix of entries[row][column]. An entry is a text such as "0.25", "1/3" or "exp(1)/(200 +
-// exp(1))", and is parsed exactly. If inputs or outputs is nil, the names are 1, 2, … Every row must sum to exactly
-// 1. Otherwise New returns ErrMatrix, and the error says which row differs, and by how much.
+// exp(1))", and is parsed exactly. If inputs or outputs is nil, the names are 1, 2, … If a row does not sum to
+// exactly 1, New returns ErrMatrix, and the error says which row, and by how much it differs.
 func New(inputs, outputs []string, entries [][]string) (*Matrix, error) {
 	columns := 0
 	if len(entries) > 0 {

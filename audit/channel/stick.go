@@ -15,9 +15,9 @@ type stick struct {
 	c            *expsum.Number      // e^ε; nil stands for infinity
 	lower, upper float64             // floats below and above c
 	sides        map[[2]int32]bool   // whether p > c·q, for pairs of values that floats could not decide
-	known        map[string]*reached // sums by the values of their summands
-	room         int                 // summands that may still be added exactly
-	looks        int                 // entries of pairs that may still be read
+	known        map[string]*reached // known sums, by a key of their summands (the method form)
+	room         int                 // how many summands may still be added exactly
+	looks        int                 // how many entries of pairs may still be read
 	undecided    bool                // whether two sums could not be compared exactly
 }
 
@@ -45,10 +45,10 @@ func (s *stick) rough(p, q []float64) float64 {
 // slack returns a bound on the error of [stick.rough], for c ≤ mostFactor.
 //
 // Proof. Let u = 2⁻⁵³. The floats of p, q and c are the floats just below them, so their relative error is at most
-// 4u: a number for which this is uncertain is refused earlier. If c·q ≥ 2p, the exact and the computed summand are
-// 0. If c·q < 2p, a summand's error is at most 20u·p from c·q, 4u·p from p, and 2u·p from the subtraction. As Σp =
-// 1, the summands together are off by at most 26u. Adding n numbers whose sum is at most 1 + 26u costs at most
-// n·u(1 + 26u) more. Underflow costs at most n·2⁻⁷³. The returned bound is twice as large as needed. ∎
+// 4u: a number for which this is uncertain is refused earlier. If c·q ≥ 2p, both the exact and the computed summand
+// vanish. If c·q < 2p, a summand's error is at most 20u·p from c·q, 4u·p from p, and 2u·p from the subtraction. The
+// p sum to 1, so all summands together are off by at most 26u. Adding n numbers whose sum is at most 1 + 26u costs
+// at most n·u(1 + 26u) more. Underflow costs at most n·2⁻⁷³. The returned bound is twice as large as needed. ∎
 //
 // If c is larger than mostFactor, rough uses mostFactor in its place. Its result is then an upper bound on the sum,
 // up to the same error.

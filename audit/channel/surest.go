@@ -95,7 +95,8 @@ func (j joints) of(w *expsum.Work, pi, m *Matrix, ids [2]int32) (exact.Interval,
 // posterior returns the input with the largest posterior probability given an output, and this probability. row is
 // −1 if the output is impossible.
 func (m *Matrix) posterior(w *expsum.Work, joint joints, pi *Matrix, y int) (row int, p exact.Interval, err error) {
-	counts, order := map[[2]int32]int64{}, []int{} // counts of each product, and one row for each different product
+	// how often each product occurs, and one row for each different product
+	counts, order := map[[2]int32]int64{}, []int{}
 	possible := 0
 	for x := range m.inputs {
 		prior, q := pi.value(0, x), m.value(x, y)

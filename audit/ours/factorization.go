@@ -54,13 +54,14 @@ func countingFactorization() Subject {
 	})
 }
 
-// rounded is the distribution of (⌊u₁ + ½⌋, ⌊u₁/2 + u₂ + ½⌋) for independent normal u₁, u₂ with variance σ². Index
-// (0, 0) of at is the pair (0, 0), and beyond is the probability of all pairs that are not in at.
+// rounded is the distribution of (⌊u₁ + ½⌋, ⌊u₁/2 + u₂ + ½⌋) for independent normal u₁, u₂ with variance σ². at
+// holds the probabilities of the pairs whose numbers are at most roundedReach in absolute value. beyond is the
+// probability of all other pairs.
 //
-// Each pair is a rectangle of two normal variables with standard deviations σ and σ√(5/4), and correlation r =
-// 1/√5. Let h and k be the two variables, each divided by its standard deviation. Their density is Σ_n
-// (rⁿ/n!)·Heₙ(h)φ(h)·Heₙ(k)φ(k) [Mehler 1866]. The integral of Heₙφ is −He_{n−1}φ. So the probability of a
-// rectangle is
+// A pair has the probability that two normal variables lie in a rectangle. The variables have standard deviations σ
+// and σ√(5/4), and correlation r = 1/√5. Let h and k be the two variables, each divided by its standard deviation.
+// Their density is Σ_n (rⁿ/n!)·Heₙ(h)φ(h)·Heₙ(k)φ(k) [Mehler 1866]. The integral of Heₙφ is −He_{n−1}φ. So the
+// probability of a rectangle is
 //
 //	ΔΦ(h)·ΔΦ(k) + Σ_{n≥1} (rⁿ/n!)·Δ(He_{n−1}φ)(h)·Δ(He_{n−1}φ)(k),
 //

@@ -9,7 +9,7 @@ import (
 )
 
 // differences returns P(η₁ + o₁ = η₂ + o₂ = …) for independent geometric variables ηⱼ and offsets oⱼ, times (1 +
-// b)ⁿ·(1 − bⁿ)/(1 − b)ⁿ. The probability is the sum of ∏(1 − b)/(1 + b)·b^|z − oⱼ| over all integers z, and the
+// b)ⁿ·(1 − bⁿ)/(1 − b)ⁿ. The probability is the sum of ∏((1 − b)/(1 + b)·b^|z − oⱼ|) over all integers z. The
 // factor makes the result free of quotients. Below and above all offsets, the terms fall by bⁿ from one z to the
 // next.
 func (g geometric) differences(c *calc, offsets ...int64) *expsum.Number {
@@ -46,8 +46,8 @@ func (g geometric) differencesTotal(c *calc, n int) *expsum.Number {
 
 // rankings returns the joint distribution of the order of the noisy scores A₁, A₂, … and of the gaps between them.
 // In the order i₁, i₂, …, the gap g_r is A_{i_r} − A_{i_{r+1}}, minus 1 if i_{r+1} < i_r, because ties are broken
-// by index [Ding, Wang, Zhang & Kifer 2019]. Only the first told candidates are named, and only outputs with gaps
-// up to most are listed.
+// by index [Ding, Wang, Zhang & Kifer 2019]. The outputs list gaps up to most. The argument told is the number of
+// candidates that an output names, from the first on.
 func (g geometric) rankings(c *calc, scores []int64, most int64, told int) (w weights) {
 	n := len(scores)
 	w.total = g.differencesTotal(c, n)
@@ -89,12 +89,13 @@ func (g geometric) rankings(c *calc, scores []int64, most int64, told int) (w we
 func (g geometric) limits(c *calc, all [][]int64, told int) (out []Limit) {
 	n := len(all[0])
 	one := c.rat(1, 1)
-	whole := c.quo(g.total(c), c.sub(one, g.b(c, 1)))                                   // C, which is (1 + b)/(1 − b)
-	less := c.sub(c.quo(one, c.sub(one, g.b(c, 1))), c.quo(one, c.sub(one, g.b(c, 3)))) // κ
+	whole := c.quo(g.total(c), c.sub(one, g.b(c, 1))) // C, which is (1 + b)/(1 − b)
+	// κ, which is 1/(1 − b) − 1/(1 − b³)
+	less := c.sub(c.quo(one, c.sub(one, g.b(c, 1))), c.quo(one, c.sub(one, g.b(c, 3))))
 	last, _ := vectors(1, 0, 1)
 	for _, order := range permutations(n) {
 		name := label(order[:told]...) + " by "
-		tie := func(r int) int64 { // A of order[r] exceeds A of order[r+1] by the gap plus this
+		tie := func(r int) int64 { // the noisy score of order[r] exceeds that of order[r+1] by the gap plus this
 			if order[r+1] < order[r] {
 				return 1
 			}

@@ -138,8 +138,8 @@ func partitionSelection(name string, of partition.Parameters, most int64) Subjec
 			out.loss, out.claim, out.shares = loss, &audit.Claim{Epsilon: of.Epsilon, Delta: of.Delta}, of.Keys
 			return out, err
 		},
-		// The probability of keeping n units is p_n, where p₀ = 0 and p_n = min(e^ε·p_{n−1} + δ, 1 − e^(−ε)·(1 −
-		// p_{n−1} − δ), 1) [ibid., Theorem 1].
+		// A partition with n units is kept with probability p_n, where p₀ = 0 and p_n = min(e^ε·p_{n−1} + δ, 1 −
+		// e^(−ε)·(1 − p_{n−1} − δ), 1) [ibid., Theorem 1].
 		func(c *calc, n int64) (w weights) {
 			one, delta, p := c.rat(1, 1), expsum.Rat(d), c.rat(0, 1)
 			for range n {

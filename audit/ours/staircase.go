@@ -51,9 +51,9 @@ func bestStep(epsilon float64, length int64, squared bool) (best int64) {
 	return best
 }
 
-// folded returns y moved by multiples of Δ until it is less than Δ outside [low, high], if it is further outside.
-// This loses nothing. Outside the interval, a step of Δ multiplies the probability under every input by e^(−ε), so
-// the ratios of probabilities stay the same.
+// folded moves y towards [low, high] by multiples of Δ, until it is less than Δ outside the interval. This loses
+// nothing. Outside the interval, a step of Δ multiplies the probability under every input by e^(−ε), so the ratios
+// of probabilities stay the same.
 func (s steps) folded(y, low, high int64) int64 {
 	for y < low-s.length+1 {
 		y += s.length

@@ -18,7 +18,8 @@ type tulapNoise struct {
 	q, v  *expsum.Number // the noise is between ±(m − ½ + v)
 	m     int64
 	split float64 // v as a float
-	// The ends of the noise divide each unit interval around an integer into three parts. These are their lengths.
+	// The positions of the two ends, relative to the nearest integer, divide each unit interval around an integer
+	// into three parts. parts holds their lengths.
 	parts [3]*expsum.Number
 }
 
@@ -60,8 +61,8 @@ func (n tulapNoise) part(f float64) int {
 	return 2
 }
 
-// may reports whether noise with the nearest integer k can be in a part. The interval around m is possible up to v
-// − ½, and the interval around −m from ½ − v on.
+// may reports whether noise with the nearest integer k can be in a part. Around m, only positions up to v − ½ are
+// possible, and around −m, only positions from ½ − v on.
 func (n tulapNoise) may(k int64, part int) bool {
 	parts := 1 // possible parts of an outermost interval, counted from the inner side
 	if n.split > .5 {
