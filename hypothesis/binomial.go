@@ -21,7 +21,7 @@ type Binomial struct {
 	Value float64            // the noisy count
 	N     int                // the number of people; public, at least 1
 	Tulap *noise.Tulap       // the noise, if it is Tulap noise
-	Noise noise.Distribution // otherwise the noise, on integers; Value is then an integer
+	Noise noise.Distribution // the noise if Tulap is nil: a distribution on integers; Value must then be an integer
 }
 
 // MaxTrials is the largest N of a [Binomial].

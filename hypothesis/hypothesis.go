@@ -22,7 +22,7 @@ import (
 )
 
 // ErrInput reports invalid input of a test, for example lists of different length, numbers that are not finite, or
-// probabilities that do not sum to 1. The text after it says what is wrong.
+// probabilities that do not sum to 1. The message says what is wrong.
 var ErrInput = errors.New("hypothesis")
 
 func wrong(format string, args ...any) error {
@@ -76,8 +76,8 @@ const Simulations = 9999
 
 // Limits on the input of tests.
 const (
-	MaxCells       = 4096      // of a table
-	MaxSimulations = 1_000_000 // of a null distribution
+	MaxCells       = 4096      // cells of a table
+	MaxSimulations = 1_000_000 // simulations of a null distribution
 	MaxCount       = 1e15      // largest number of people; below it, floats are precise enough
 	fewExpected    = 5         // smaller expected counts cannot be tested
 	manyExpected   = 100       // if all expected counts are at least this large, the χ² distribution is accurate

@@ -12,9 +12,9 @@ import (
 // Sample is a release about a sample of numbers that were clamped to [Low, High]. Tests and intervals are about the
 // clamped numbers.
 type Sample struct {
-	Count     Noisy // Noise is nil for a public count
-	Sum       Noisy // of each number minus Centre
-	Squares   Noisy // if HasSquares: of (each number minus About)² minus SquareCentre
+	Count     Noisy // how many numbers there are; its Noise is nil if the count is public
+	Sum       Noisy // sum of the numbers, each minus Centre
+	Squares   Noisy // if HasSquares: sum of (number − About)² − SquareCentre, over the numbers
 	Low, High float64
 
 	Centre, About, SquareCentre float64
@@ -25,7 +25,7 @@ type Sample struct {
 type Noisy struct {
 	Value float64
 	Noise noise.Distribution // in units of Unit; nil means no noise
-	Unit  float64            // 0 means 1
+	Unit  float64            // the unit of Noise; 0 means 1
 }
 
 // error returns the standard deviation of the noise.

@@ -16,12 +16,12 @@ import (
 // minimum χ²]. In the limit the statistic is χ² with (r − 1)(c − 1) degrees of freedom, for r rows and c columns.
 // The form depends on the known totals:
 //
-//   - If n is known, it is that of the projected statistic (see [GoodnessOfFit]): ΠC⁻¹Π with C = n(Diag(q) − qqᵀ) +
-//     s²I, where q are the cells' probabilities.
+//   - If n is known, the form is that of the projected statistic (see [GoodnessOfFit]). It is ΠC⁻¹Π with the matrix
+//     C = n(Diag(q) − qqᵀ) + s²I, where q are the cells' probabilities.
 //   - If the sizes of the rows are known, it is the sum of such forms, one for each row.
-//   - If neither is known, the total, or the total of each row, is part of θ. Then E(θ) = n·πτᵀ. C is D = Diag(nq)
-//   - s²I, minus multiples of directions in which E(θ) can move. So the statistic is the minimum of Σ(H̃ᵢⱼ −
-//     n·πᵢτⱼ)²/(n̂q̂ᵢⱼ + s²), for both hypotheses.
+//   - If neither is known, the total, or the total of each row, is part of θ. Then E(θ) = n·πτᵀ. Let D be the
+//     diagonal matrix with the entries n·q plus s². C is D minus multiples of directions in which E(θ) can move. So
+//     the statistic is the minimum of Σ(H̃ᵢⱼ − n·πᵢτⱼ)²/(n̂q̂ᵢⱼ + s²), for both hypotheses.
 //
 // If the noise is not Gaussian, or if an expected count is below 100, the null distribution is simulated at the
 // estimated marginals. This is a parametric bootstrap, whose level is right in the limit.

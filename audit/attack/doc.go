@@ -11,8 +11,8 @@ package attack
 
 import "errors"
 
-// ErrParameter reports invalid parameters of a simulation or an attack. The text after it says what is wrong.
+// ErrParameter reports invalid parameters of a simulation or an attack. The message says what is wrong.
 var ErrParameter = errors.New("invalid attack parameter")
 
-// ErrTable reports a published table that cannot be read. The text after it says what is wrong, and where.
+// ErrTable reports a published table that cannot be read. The message says what is wrong, and where.
 var ErrTable = errors.New("the table cannot be read")

@@ -12,7 +12,7 @@ type verdict int
 
 const (
 	no     verdict = iota
-	unsure         // possible, because a notation is unknown; nothing follows
+	unsure         // possible, but a notation is unknown, so no conclusion follows
 	yes
 )
 

@@ -10,7 +10,7 @@ import (
 // attribute is 0 or 1, as in a genome. The attacker knows a person's attributes, and the frequency of each
 // attribute in the population. The attacker infers from the means whether the person is in the group.
 type Membership struct {
-	People     int // in the group
+	People     int // number of people in the group
 	Attributes int
 	Runs       int // number of groups
 	Seed       uint64

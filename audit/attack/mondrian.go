@@ -8,7 +8,7 @@ import (
 // Anonymized simulates two hospitals. Each publishes a k-anonymous table of its patients, and some patients are in
 // both.
 type Anonymized struct {
-	Patients int // in each hospital
+	Patients int // patients in each hospital
 	Both     int // patients who are in both hospitals
 	Diseases int // number of diseases, all equally frequent
 	K        int

@@ -78,7 +78,7 @@ type Reading struct {
 	Power     float64 // the largest true positive rate of a test at level Alpha
 }
 
-// Void reports whether the promise is empty because its δ is 1. Group privacy reaches this δ after few steps.
+// Void reports whether the promise is empty because its δ is 1. Group privacy reaches this δ after a few steps.
 // Beliefs may then become anything, whatever ε is.
 func (r Reading) Void() bool { return r.Told && r.Promise.Delta.Rat().Cmp(big.NewRat(1, 1)) >= 0 }
 

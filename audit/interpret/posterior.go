@@ -52,7 +52,7 @@ type Likelihood struct{ Factor, Log *big.Rat }
 type Inference struct {
 	Prior   []*big.Rat   // the prior weight of each dataset: at least 0, and not all 0; the sum need not be 1
 	Seen    []Likelihood // the likelihood of the output under each dataset
-	Without []Likelihood // the same, with the person's data removed or replaced
+	Without []Likelihood // the likelihood of the output under each dataset, with the person's data removed or replaced
 }
 
 // Posterior holds the beliefs in each dataset after the output: with the person's data, and without.
@@ -61,7 +61,7 @@ type Posterior struct {
 	sums          exact.Interval // ln(Z₋/Z), apart from the shifts of the weights
 	ratios        []float64      // upper bounds on |ln p(x)/p₋ᵢ(x)|; NaN if both are 0
 	worst         int
-	bits          uint // the precision
+	bits          uint // precision, in binary digits
 }
 
 // Posterior applies Bayes' rule. It returns account.ErrParameter if the lists differ in length, if a prior or a

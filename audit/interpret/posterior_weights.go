@@ -37,8 +37,8 @@ func precision(lists ...[]Likelihood) uint {
 	return uint(min(bits, most))
 }
 
-// least is a logarithm so small that, beside a weight of 1, its weight is below the precision. A weight with a
-// smaller logarithm is taken as the interval from 0 to e^least.
+// least is a logarithm so small that e^least is negligible beside a weight of 1. For a smaller logarithm, the
+// weight is taken as the interval from 0 to e^least.
 const least = -4096
 
 func weigh(prior []*big.Rat, likelihoods []Likelihood, memo map[string]exact.Interval, bits uint) (weights, error) {

@@ -17,8 +17,8 @@ const (
 	// Margin is the ratio between a release time that the policy sets and the longest measured time. A margin is
 	// needed because a run that is not ready at its release time fails.
 	Margin = 3
-	// heavyCost is the cost in steps above which the rows dominate a question's time. If no question costs this
-	// much, heavy questions are those with more than half of the largest cost.
+	// heavyCost is the cost in steps from which on the rows dominate a question's time. Heavy questions are those
+	// that cost at least this much. If no question does, they are those with at least half of the largest cost.
 	heavyCost = 1_000_000_000
 	leastRuns = 5 // measured runs of each question
 	quietRows = 100

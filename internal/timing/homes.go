@@ -50,8 +50,8 @@ price: {default: 0.0001, minimum: 0.0001, maximum: 1}
 
 // Where describes the homes of a measurement.
 type Where struct {
-	Rows     int64  // rows of other people, one for each person
-	Unit     int64  // rows of the extra unit
+	Rows     int64  // number of rows of other people; each person has one row
+	Unit     int64  // number of rows of the extra unit
 	Postgres string // the environment variable that holds a server's URL; "" means sealed files
 	Limits   string // lines for the policy's limits; may be empty
 	Folder   string // the folder for the homes
