@@ -67,8 +67,8 @@ func (m measure) floor() float64 { return 1e-290 * (1 + m.total + m.err) }
 //
 //	δ_T(ε) ≥ (δ_U(ε) − κ·δ_{U∘G}(ε))/(1 − κ). ∎
 //
-// The measure below bounds U, and the measure above bounds U∘G. Atoms on lattice points are not spread, and not
-// counted in n. Mass that was cut off is missing from both T and U.
+// The field below bounds U from below, and the field above of smooth bounds U∘G from above. Atoms on lattice points
+// are not spread, and not counted in n. Mass that was cut off is missing from both T and U.
 func (w *window) lower(epsilon float64) float64 {
 	if w.unknown {
 		return 0

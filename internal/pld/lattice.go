@@ -111,7 +111,7 @@ func (l *lattice) astride(from, to float64, p bound) {
 	if to <= float64(l.cells()) {
 		j := int(max(0, math.Ceil(to)))
 		l.above[j] = exact.AddUp(l.above[j], p.hi)
-	} else { // to may also be NaN
+	} else { // to is beyond the last point, or NaN
 		l.infinite.hi = exact.AddUp(l.infinite.hi, p.hi)
 	}
 	if from >= 0 {

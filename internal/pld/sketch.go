@@ -58,7 +58,7 @@ func (s *sketch) atom(loss, p, _ bound) {
 func (s *sketch) outside(_, _ mass) {}
 
 func (s *sketch) put(loss float64, p bound) {
-	if m := p.lo; m > 0 { // a bound of 0 means that p is not known, and small
+	if m := p.lo; m > 0 { // a lower bound of 0 means that p is small and hardly known, so it is left out
 		s.loss = append(s.loss, loss)
 		s.weight = append(s.weight, math.Log(m))
 	}
@@ -90,9 +90,9 @@ func (s *sketch) moments(lambda float64) (cumulant, mean, variance float64) {
 	return top + math.Log(sum), peak + mean, max(0, second/sum-mean*mean)
 }
 
-// cut returns the range of losses that a lattice must cover. To the left of low, there is about a share tilted of
-// the tilted weight. To the right of high, there is about a share plain of the weight itself. This weight is moved
-// to +∞, and so adds about as much to δ.
+// cut returns the range of losses that a lattice must cover. Of the weights p·e^(λl), about the share tilted is to
+// the left of low. Of the weights p, about the share plain is to the right of high. That part is moved to +∞, which
+// adds about as much to δ.
 func (s *sketch) cut(lambda, tilted, plain float64) (low, high float64) {
 	cumulant, _, _ := s.moments(lambda)
 	low, high = math.Inf(1), math.Inf(-1)

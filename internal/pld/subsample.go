@@ -28,7 +28,8 @@ func (f sampled) edges(n int) []float64 {
 func (sampled) spacing() (distance, one float64, ok bool) { return 0, 0, false }
 
 // sampledLoss returns ln(1 − q + q·e^l), with q = rate and 1 − q = rest. For large l, where e^l would overflow, it
-// computes l + ln(q + (1−q)e^(−l)). For small l it also uses ln((1−q) + q·e^l), and otherwise ln(1 + q(e^l − 1)).
+// computes l + ln(q + (1−q)e^(−l)). Otherwise it computes ln(1 + q(e^l − 1)). For small l it intersects this with
+// bounds on ln((1−q) + q·e^l).
 func sampledLoss(l, rate, rest bound) bound {
 	if l.lo > 1 {
 		return l.add(rate.add(rest.mul(l.neg().exp())).log())

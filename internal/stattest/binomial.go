@@ -18,7 +18,7 @@ func (b Binomial) AtMost(k int) float64 {
 		return 0
 	case k >= b.Trials:
 		return 1
-	case float64(k) > float64(b.Trials)*b.Probability: // sum the shorter tail, from small terms to large ones
+	case float64(k) > float64(b.Trials)*b.Probability: // sum the shorter tail instead
 		return 1 - b.AtLeast(k+1)
 	}
 	return b.sum(k, -1, -1)
@@ -64,7 +64,7 @@ func (b Binomial) mass(k int) float64 {
 		float64(k)*math.Log(b.Probability) + float64(b.Trials-k)*math.Log1p(-b.Probability))
 }
 
-// Proportion is a test whether a number of successes agrees with their probability.
+// Proportion tests whether a number of successes agrees with their probability.
 type Proportion struct {
 	Successes  int
 	Of         Binomial
