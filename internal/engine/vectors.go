@@ -93,11 +93,8 @@ func (w *vectors) clamped(rows string) string {
 		v := fmt.Sprintf("v%d", i)
 		if !cleaned(m.X) {
 			v = fmt.Sprintf(
-				"CASE WHEN %[1]s BETWEEN %[2]s AND %[3]s THEN %[1]s WHEN %[1]s < %[2]s THEN %[2]s ELSE %[3]s END",
-				v,
-				w.d.Integer(m.Lo),
-				w.d.Integer(m.Hi),
-			)
+				"CASE WHEN %[1]s BETWEEN %[2]s AND %[3]s THEN %[1]s "+
+					"WHEN %[1]s < %[2]s THEN %[2]s ELSE %[3]s END", v, w.d.Integer(m.Lo), w.d.Integer(m.Hi))
 		}
 		out = append(out, fmt.Sprintf("%s AS a%d", v, i))
 	}

@@ -336,14 +336,7 @@ func (p *Plan) describeOrders(w io.Writer) {
 	if len(p.Quantiles)+len(p.Modes) == 0 {
 		return
 	}
-	_, _ = fmt.Fprintf(
-		w,
-		"ordered rows=%d groups=%d rows_per_group=%d counted rows=%d\n",
-		p.OrderCaps.Rows,
-		p.OrderCaps.Groups,
-		p.OrderCaps.RowsPerGroup,
-		p.RowCaps.Rows,
-	)
+	_, _ = fmt.Fprintf(w, "ordered rows=%d groups=%d rows_per_group=%d counted rows=%d\n", p.OrderCaps.Rows, p.OrderCaps.Groups, p.OrderCaps.RowsPerGroup, p.RowCaps.Rows)
 	for _, q := range p.Quantiles {
 		_, _ = fmt.Fprintf(
 			w,

@@ -125,10 +125,7 @@ func cappedRows(b *bounded.Statement, scan string, known engine.Sealed) string {
 	many := filtered(fmt.Sprintf("%s > %d", rowsColumn, b.Caps.Rows))
 	return fmt.Sprintf(
 		"%s UNION ALL SELECT * EXCLUDE (r) FROM (SELECT *, row_number() OVER (PARTITION BY u ORDER BY q) AS r FROM (%s)) WHERE r <= %d",
-		few,
-		many,
-		b.Caps.Rows,
-	)
+		few, many, b.Caps.Rows)
 }
 
 // cellsOfUnits returns a SELECT with one row for each unit and each of its cells that count. These are the first
@@ -181,8 +178,5 @@ func cellBounded(b *bounded.Statement, m *bounded.Measure, name string) string {
 	lo, hi := m.CellBounds(b.Caps)
 	return fmt.Sprintf(
 		"CASE WHEN %[1]s < %[2]s THEN %[2]s WHEN %[1]s > %[3]s THEN %[3]s ELSE CAST(%[1]s AS HUGEINT) END",
-		name,
-		sealHugeint(lo),
-		sealHugeint(hi),
-	)
+		name, sealHugeint(lo), sealHugeint(hi))
 }

@@ -124,11 +124,7 @@ func source(s *bounded.Source, files sealedFiles) string {
 		if engine.OwnedFit(s, func(table string) engine.Sealed { return files.known[table] }) {
 			return rows
 		}
-		return fmt.Sprintf(
-			"SELECT * EXCLUDE (q) FROM (%s) WHERE q <= %d",
-			ranked("("+rows+")", []string{"u"}, contentsOf(s), s.Stored),
-			s.Stored,
-		)
+		return fmt.Sprintf("SELECT * EXCLUDE (q) FROM (%s) WHERE q <= %d", ranked("("+rows+")", []string{"u"}, contentsOf(s), s.Stored), s.Stored)
 	case bounded.Select:
 		sql := "SELECT " + outputs(s, 0) + " FROM " + inputs[0]
 		if s.Where != nil {

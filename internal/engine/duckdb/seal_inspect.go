@@ -60,13 +60,9 @@ func sealInspectUnits(ctx context.Context, conn *sql.Conn, from string, t *polic
 			return nil
 		}
 		key := identifier(t.Unit.Through)
-		return conn.QueryRowContext(
-			ctx,
-			"SELECT coalesce(max(n), 0) FROM (SELECT count(*) AS n FROM "+from+" WHERE "+key+" IS NOT NULL GROUP BY "+key+")",
-		).
-			Scan(
-				&facts.MaxRowsPerKey,
-			)
+		return conn.QueryRowContext(ctx,
+			"SELECT coalesce(max(n), 0) FROM (SELECT count(*) AS n FROM "+from+" WHERE "+key+" IS NOT NULL GROUP BY "+key+")").
+			Scan(&facts.MaxRowsPerKey)
 	}
 	u := identifier(t.Unit.Column)
 	for i, c := range t.Columns {

@@ -121,9 +121,5 @@ func (t tally) bounded(b *bounded.Statement, m *bounded.Measure, name string) st
 	lo, hi := m.CellBounds(b.Caps)
 	return fmt.Sprintf(
 		"CAST(least(greatest(%s, CAST('%s' AS %[4]s)), CAST('%[3]s' AS %[4]s)) AS bigint)",
-		name,
-		lo,
-		hi,
-		t.as,
-	)
+		name, lo, hi, t.as)
 }

@@ -63,10 +63,7 @@ func read(c bounded.Column, of kind) string {
 		// number.
 		return fmt.Sprintf(
 			"CASE WHEN abs(%[1]s) < CAST('1e-30' AS numeric) THEN %[2]s WHEN abs(%[1]s) < CAST('%[3]s' AS numeric) THEN CAST(%[1]s AS double precision) END",
-			x,
-			double(0),
-			overflow,
-		)
+			x, double(0), overflow)
 	case c.Type == value.Real:
 		return "CAST(" + x + " AS double precision)"
 	}
@@ -89,10 +86,7 @@ func clean(c bounded.Column, x string) string {
 	case (c.Type == value.Date || c.Type == value.Integer) && c.Lower != nil:
 		return fmt.Sprintf(
 			"CASE WHEN %[1]s IS NOT NULL THEN least(greatest(%[1]s, %[2]s), %[3]s) END",
-			x,
-			integer(c.Range.IntLo),
-			integer(c.Range.IntHi),
-		)
+			x, integer(c.Range.IntLo), integer(c.Range.IntHi))
 	}
 	return x
 }

@@ -38,13 +38,8 @@ var copiedKinds = map[value.Type][]kind{
 
 // Copy implements seal.Server.
 func (Sealer) Copy(ctx context.Context, t *policy.Table, schema, table string) (seal.Found, error) {
-	return inspect(
-		ctx,
-		t,
-		"READ WRITE",
-		t.Stored(),
-		func(ctx context.Context, l *look) error { return l.copy(ctx, schema, table) },
-	)
+	return inspect(ctx, t, "READ WRITE", t.Stored(),
+		func(ctx context.Context, l *look) error { return l.copy(ctx, schema, table) })
 }
 
 func (l *look) copy(ctx context.Context, schema, table string) error {
@@ -104,21 +99,10 @@ func (l *look) ranked() string {
 	ranked := fmt.Sprintf(
 		"SELECT %s, CAST(row_number() OVER w AS integer) AS %s, CAST(count(*) OVER (PARTITION BY %[3]s) AS integer) AS %[4]s%[5]s "+
 			"WHERE %[3]s IS NOT NULL WINDOW w AS (PARTITION BY %[3]s ORDER BY %[6]s, %[7]s)",
-		list(out),
-		rankColumn,
-		unit,
-		rowsColumn,
-		from,
-		hashed(list(all)),
-		list(all),
-	)
+		list(out), rankColumn, unit, rowsColumn, from, hashed(list(all)), list(all))
 	return fmt.Sprintf(
 		"SELECT * FROM (%s) AS r WHERE %s <= %d ORDER BY %s, %[2]s",
-		ranked,
-		rankColumn,
-		l.stored,
-		identifier(l.table.Unit.Column),
-	)
+		ranked, rankColumn, l.stored, identifier(l.table.Unit.Column))
 }
 
 func (l *look) constraints(name string) []string {

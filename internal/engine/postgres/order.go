@@ -28,10 +28,7 @@ func orderedRows(b *bounded.Statement, rows string) string {
 func rowsOfUnits(m *bounded.Measure, rows string) string {
 	return fmt.Sprintf(
 		"SELECT m0, count(*) FROM (SELECT least(greatest(count(*), %s), %s) AS m0 FROM (%s) AS r GROUP BY u) AS m GROUP BY m0 ORDER BY m0",
-		integer(m.Lo),
-		integer(m.Hi),
-		rows,
-	)
+		integer(m.Lo), integer(m.Hi), rows)
 }
 
 // cappedCells returns the rows that count under the caps of an ordered statement. In each cell of a unit, it keeps
@@ -41,14 +38,10 @@ func cappedCells(b *bounded.Statement, rows string) string {
 	cell := list([]string{"u"}, engine.KeyNames(b))
 	placed := fmt.Sprintf(
 		"SELECT *, row_number() OVER (PARTITION BY %[1]s ORDER BY q) AS r, min(q) OVER (PARTITION BY %[1]s) AS f FROM (%[2]s) AS p",
-		cell,
-		rows,
-	)
+		cell, rows)
 	few := fmt.Sprintf(
 		"SELECT *, dense_rank() OVER (PARTITION BY u ORDER BY f) AS c FROM (%s) AS p WHERE r <= %d",
-		placed,
-		b.Caps.RowsPerGroup,
-	)
+		placed, b.Caps.RowsPerGroup)
 	return fmt.Sprintf("SELECT * FROM (%s) AS p WHERE c <= %d", few, b.Caps.Groups)
 }
 

@@ -25,27 +25,14 @@ func owned(b *bounded.Statement, in *rows) *rows {
 		columns, clean(c, identifier(c.Name)), partColumn, in.scan)
 	first := fmt.Sprintf(
 		"SELECT *, min(%s) OVER (PARTITION BY %s, %s) AS %s FROM (%s) AS p WHERE %[3]s IS NOT NULL",
-		rankColumn,
-		unit,
-		partColumn,
-		firstColumn,
-		parts,
-	)
+		rankColumn, unit, partColumn, firstColumn, parts)
 	places := fmt.Sprintf(
 		"SELECT *, dense_rank() OVER (PARTITION BY %s ORDER BY %s) AS %s FROM (%s) AS p",
-		unit,
-		firstColumn,
-		placeColumn,
-		first,
-	)
+		unit, firstColumn, placeColumn, first)
 	out := *in
 	out.scan = fmt.Sprintf(
 		"(SELECT %s FROM (%s) AS p WHERE %s <= %d) AS own",
-		columns,
-		places,
-		placeColumn,
-		b.Part.PerUnit,
-	)
+		columns, places, placeColumn, b.Part.PerUnit)
 	return &out
 }
 

@@ -218,11 +218,7 @@ func contribution(b *bounded.Statement, i int) string {
 	}
 	return fmt.Sprintf(
 		"CASE WHEN v%[1]d IS NULL THEN %[2]s ELSE least(greatest(v%[1]d, %[3]s), %[4]s) END",
-		i,
-		integer(0),
-		integer(m.Lo),
-		integer(m.Hi),
-	)
+		i, integer(0), integer(m.Lo), integer(m.Hi))
 }
 
 // cappedRows returns a SELECT of the rows that count under Caps.Rows: the first rows of each unit that pass WHERE.

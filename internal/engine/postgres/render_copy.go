@@ -24,11 +24,7 @@ func cappedCopy(b *bounded.Statement, in *rows) string {
 	columns := list(engine.KeyNames(b), names("v", len(b.Measures)), []string{"u", "q"})
 	return fmt.Sprintf(
 		"SELECT %[1]s FROM (%[2]s) AS few UNION ALL SELECT %[1]s FROM (SELECT *, row_number() OVER (PARTITION BY u ORDER BY q) AS r FROM (%[3]s) AS many) AS p WHERE r <= %[4]d",
-		columns,
-		filtered(rowsColumn, "<="),
-		filtered(rowsColumn, ">"),
-		b.Caps.Rows,
-	)
+		columns, filtered(rowsColumn, "<="), filtered(rowsColumn, ">"), b.Caps.Rows)
 }
 
 // ordered returns an ORDER BY clause that reads a copy in the order of its key, (unit, rank), if rows will be

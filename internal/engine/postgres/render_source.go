@@ -233,11 +233,7 @@ func joined(s *bounded.Source, left, right string) string {
 		if len(there) > 0 {
 			right = "(SELECT * FROM " + right + " AS t WHERE " + strings.Join(there, " AND ") + ")"
 		}
-		right = fmt.Sprintf(
-			"(SELECT * FROM (%s) AS p WHERE q <= %d)",
-			ranked("SELECT * FROM "+right+" AS t", within, of, s.Most),
-			s.Most,
-		)
+		right = fmt.Sprintf("(SELECT * FROM (%s) AS p WHERE q <= %d)", ranked("SELECT * FROM "+right+" AS t", within, of, s.Most), s.Most)
 	}
 	for _, p := range s.Pairs {
 		on = append(on, expression(p.L)+" = b."+column(n+p.R))

@@ -247,15 +247,10 @@ func (l *look) units(ctx context.Context) error {
 			return nil
 		}
 		key := slices.IndexFunc(t.Columns, func(c *policy.Column) bool { return c.Name == t.Unit.Through })
-		return l.numbers(
-			ctx,
-			fmt.Sprintf(
-				"SELECT coalesce(max(n), 0) FROM (SELECT count(*) AS n FROM (SELECT %s AS k FROM %s OFFSET 0) AS x WHERE k IS NOT NULL GROUP BY k) AS g",
-				readColumn(t.Columns[key], l.of[key]),
-				l.scan,
-			),
-			&f.MaxRowsPerKey,
-		)
+		return l.numbers(ctx,
+			fmt.Sprintf("SELECT coalesce(max(n), 0) FROM (SELECT count(*) AS n FROM (SELECT %s AS k "+
+				"FROM %s OFFSET 0) AS x WHERE k IS NOT NULL GROUP BY k) AS g",
+				readColumn(t.Columns[key], l.of[key]), l.scan), &f.MaxRowsPerKey)
 	}
 	i := slices.IndexFunc(t.Columns, func(c *policy.Column) bool { return c.Name == t.Unit.Column })
 	f.NullUnits = f.Columns[i].Nulls
@@ -267,12 +262,7 @@ func (l *look) units(ctx context.Context) error {
 	sql := fmt.Sprintf(
 		"SELECT count(*), coalesce(max(n), 0), count(*) %s, coalesce(sum(n - %d) %[1]s, 0), count(*) FILTER (WHERE n < had), coalesce(sum(had - n), 0) "+
 			"FROM (SELECT %[5]s AS n, count(*) AS had FROM (SELECT %[3]s AS u FROM %[4]s OFFSET 0) AS x WHERE u IS NOT NULL GROUP BY u) AS g",
-		over,
-		t.Unit.RowsPerUnit,
-		readColumn(t.Columns[i], l.of[i]),
-		l.scan,
-		kept,
-	)
+		over, t.Unit.RowsPerUnit, readColumn(t.Columns[i], l.of[i]), l.scan, kept)
 	return l.numbers(ctx, sql, &f.Units, &f.MaxRowsPerUnit, &f.UnitsOver, &f.RowsOver, &f.UnitsLeftOut, &f.RowsLeftOut)
 }
 
