@@ -64,7 +64,8 @@ type Source struct {
 	Units   bool     // whether each row has a unit
 
 	Table string // for Scan
-	// for Scan: nil if each row is a unit, if the table is public, or if an Owned assigns the units
+	// for Scan: the column of the unit; nil if each row is a unit, if the table is public, or if an Owned assigns
+	// the units
 	Unit *policy.Column
 
 	ChildKey, ParentKey int // for Owned: the key's column in the first and in the second input

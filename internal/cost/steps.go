@@ -35,7 +35,7 @@ const (
 const (
 	fewWild    = 8
 	stepsSet   = 2000 // computing such a set, for each byte of the text
-	stepsPlace = 70   // and for each byte of the pattern
+	stepsPlace = 70   // computing such a set, for each byte of the pattern
 )
 
 // fewListed is the largest number of constants that are compared one by one.

@@ -276,7 +276,7 @@ func (l *lattice) assemble(s uint64, components map[uint64]component) ([]*big.In
 	return values, common.Mul(common, l.cells(s))
 }
 
-// component is the estimate of C_T M_T x, times denominator·Π_{k∈T} n_k.
+// component is the estimate of the table C_T M_T x (see lattice), times denominator·Π_{k∈T} n_k.
 type component struct {
 	values      []*big.Int
 	denominator *big.Int

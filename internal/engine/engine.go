@@ -29,9 +29,9 @@ type Engine interface {
 	Order(ctx context.Context, b *bounded.Statement, from Sealed) (mechanism.Ordered, error)
 	// OrderCells is like Order, with the values of every cell of b, in the order of [bounded.Statement.CellKeys].
 	OrderCells(ctx context.Context, b *bounded.Statement, from Sealed) (mechanism.OrderedCells, error)
-	// Rows passes each row of b that counts to into: the row's measures as integers. The rows of one unit follow
-	// each other. The result must not depend on the order of the units, nor on the order of a unit's rows. The
-	// error may quote rows. On an error, into is incomplete and must be discarded.
+	// Rows adds each row of b that counts to the collector into: the row's measures as integers. The rows of one
+	// unit follow each other. The result must not depend on the order of the units, nor on the order of a unit's
+	// rows. The error may quote rows. After an error, the collector is incomplete and must be discarded.
 	Rows(ctx context.Context, b *bounded.Statement, from Sealed, into *mechanism.Rows) error
 	// Values returns the distinct cleaned values of a column of a PUBLIC table, in increasing order, without NULL.
 	// It returns no more than most values.
@@ -51,9 +51,9 @@ type Engine interface {
 // Claim: if the rows of one unit change a fact, they still do not change what any other unit adds. Let D be sealed
 // data, and D′ the same data without the unit w, or with other rows in its place. The facts of D and D′ may differ,
 // and so may the form of a statement. Let v be a unit of both. Its rows are the same in both, and so are their
-// ranks, since a rank depends on v's rows alone. So one database remains to be considered: it suffices that the
-// short form, which a true fact selects, keeps the same rows and cells of v as the long form. Then D and D′ both
-// keep the rows and cells of v that the long form keeps.
+// ranks, since a rank depends on v's rows alone. So it suffices to show for a single database that the short form,
+// which a true fact selects, keeps the same rows and cells of v as the long form. Then D and D′ both keep the rows
+// and cells of v that the long form keeps.
 //   - OneRowEach is true: v has at most one row, of rank 1. The long form keeps this row: each cap that is set is
 //     at least 1, v is in one part and PerUnit is at least 1, and v is in one cell. The short form caps nothing,
 //     and keeps the row too. Both forms clamp a unit's sum in a cell (CellsClamped). The same argument holds for a
@@ -73,8 +73,8 @@ type Sealed struct {
 	File       string
 	OneRowEach bool            // no unit has more than one row
 	Complete   map[string]bool // the columns without NULL, NaN and infinite values
-	// Stored is the largest number of rows of one unit that count in this version: those of the lowest ranks. It is
-	// 0 if the version has no more rows of a unit than this (policy.Table.Stored).
+	// Stored, if not 0, limits the rows of each unit that count to the Stored rows with the lowest ranks. It is 0
+	// if sealing already kept no more rows of a unit than the policy now allows (policy.Table.Stored).
 	Stored int64
 	// MostRows is the largest number of rows of one unit. MostPerKey is the largest number of rows that refer to
 	// the same row, for a table whose rows have their unit through a reference. A field is 0 if sealing did not

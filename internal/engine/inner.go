@@ -70,7 +70,8 @@ func (d Inside) aggregate(a bounded.Inner, x string) string {
 	case bounded.InnerAll:
 		return "bool_and(" + x + ")"
 	case bounded.InnerSum:
-		if !a.Gridded() { // some(…) makes the result NULL if no value exists: least and greatest in clamped skip NULL
+		// some(…) returns NULL if there is no value; clamped alone would not, because least and greatest skip NULL
+		if !a.Gridded() {
 			return some(clamped("sum(" + x + ")"))
 		}
 		return some(scaled("sum(" + x + ")"))

@@ -7,8 +7,8 @@ import (
 )
 
 // AllRowsAreLeft reports whether no row can be dropped by WHERE, by a key, by a part or by a NULL coordinate. The
-// map complete states which columns have a value in every row. If the result were true by mistake, fewer rows of a
-// unit would be kept than possible, never more.
+// map complete states which columns have a value in every row. If the result were true by mistake, too few rows of
+// a unit would be kept, never too many.
 func AllRowsAreLeft(b *bounded.Statement, complete map[string]bool) bool {
 	for _, k := range b.Keys {
 		if !k.NullGroup() && !neverNull(b, k.Expr, complete) {
@@ -22,8 +22,8 @@ func AllRowsAreLeft(b *bounded.Statement, complete map[string]bool) bool {
 	return b.Where == nil && b.Part == nil
 }
 
-// neverNull reports whether e has a value in every row: its columns have one, and its operations return a value for
-// values.
+// neverNull reports whether e has a value in every row: its columns have one, and its operations return NULL for no
+// values other than NULL.
 func neverNull(b *bounded.Statement, e *bounded.Expr, complete map[string]bool) bool {
 	switch e.Op {
 	case bounded.OpColumn:

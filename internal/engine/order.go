@@ -25,7 +25,7 @@ func CellOf(b *bounded.Statement, keys []value.Value) int {
 	return cell
 }
 
-// Tally is a number of rows of one cell that have the same value.
+// Tally is the number of rows of one cell that have the same value.
 type Tally struct {
 	Keys         []value.Value
 	Value, Count int64

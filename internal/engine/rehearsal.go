@@ -38,7 +38,8 @@ func Mixed[T any](columns [][]T, n int) [][]T {
 	return rows
 }
 
-// Corners returns extreme values of type t that a table may hold, and the constants of b with their neighbours.
+// Corners returns extreme values of type t that a table may hold, and the constants of b with the values next to
+// them.
 func Corners(b *bounded.Statement, t value.Type) []value.Value {
 	values := []value.Value{value.NullOf(t)}
 	integers := []int64{0, 1, -1, 2, 1 << 31, 1 << 53, math.MaxInt64, math.MinInt64, math.MinInt64 + 1}

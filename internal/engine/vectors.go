@@ -117,8 +117,8 @@ func coordinates(k bounded.Block) (out []string) {
 	return out
 }
 
-// scaled scales the blocks whose norm exceeds Scale down to it. It drops the rows in which the norm of the scaled
-// integers exceeds Most.
+// scaled scales each block whose norm exceeds its Scale down to the norm Scale. It drops the rows in which the norm
+// of the scaled integers exceeds Most.
 func (w *vectors) scaled(rows string) string {
 	var reals, factors, products, norms, kept []string
 	for i, k := range w.RowVectors.Blocks {

@@ -90,7 +90,7 @@ func chosenRows(b *bounded.Statement) string {
 
 const listedNull = "-"
 
-// listed returns the text of a key in a list, without a comma. fromList returns SQL that reads it back.
+// listed returns a text of a key value that contains no comma, for a list. fromList returns SQL that reads it back.
 func listed(v value.Value) string {
 	switch {
 	case v.Null:

@@ -202,8 +202,8 @@ func scanned(s *bounded.Source, scan string) string {
 	return "SELECT " + strings.Join(cleaned, ", ") + " FROM " + scan + where
 }
 
-// joined returns the SELECT of a Join. It uses at most Most rows of each part of the second input. single reports
-// that the second input has at most one row for each unit, so this cap is omitted.
+// joined returns the SELECT of a Join. It uses at most Most rows of each part of the second input. If single is
+// set, the second input has at most one row for each unit, and this cap is omitted.
 func joined(s *bounded.Source, left, right string, single bool) string {
 	n, second := len(s.Inputs[0].Columns), s.Inputs[1]
 	var part, row, on []string

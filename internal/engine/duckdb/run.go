@@ -160,7 +160,7 @@ func statementOf(
 }
 
 // storedScan returns SQL that reads a sealed file, with at most known.Stored rows of each unit. If sealing kept
-// more rows of a unit, a filter by rank leaves those that it would keep today: see sealTable.
+// more rows of a unit than that, a filter by rank leaves the rows that sealing would keep today: see sealTable.
 func storedScan(known engine.Sealed) (string, error) {
 	scan, err := sealScan(known.File)
 	if err == nil && known.Stored > 0 {

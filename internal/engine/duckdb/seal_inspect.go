@@ -79,7 +79,8 @@ func sealInspectUnits(ctx context.Context, conn *sql.Conn, from string, t *polic
 }
 
 // MostRows returns the largest number of rows of a sealed file that have the same value in a column. It ignores
-// rows in which the column is NULL. It returns an error if the column does not exist with type of.
+// rows in which the column is NULL. It returns an error if the file has no such column, or if the column has
+// another type.
 func (s *Sealer) MostRows(ctx context.Context, file, column string, of value.Type) (most int64, err error) {
 	err = s.with(ctx, func(conn *sql.Conn) error {
 		from, err := sealScan(file)

@@ -25,8 +25,8 @@ var Constructs = constructs()
 // Met counts by name how often each construct occurred.
 type Met map[string]int
 
-// Lacking returns the name of a construct that occurred fewer than n times and is not in but. It returns "" if
-// there is none.
+// Lacking returns the name of a construct that occurred fewer than n times and is not listed in but. It returns ""
+// if there is none.
 func (m Met) Lacking(n int, but ...string) string {
 	for _, c := range Constructs {
 		if m[c.Name] < n && !slices.Contains(but, c.Name) {

@@ -83,7 +83,7 @@ func (e *Engine) prepare(ctx context.Context, b *bounded.Statement, from engine.
 	return s, in, nil
 }
 
-// changed calls Sealed.Changed for each table of in whose state on the server differs from its state at sealing.
+// changed calls Sealed.Changed for each table whose state on the server differs from its state at sealing.
 func (s *session) changed(ctx context.Context, in *rows, from engine.Sealed) error {
 	for name, one := range in.tables {
 		if err := s.changed(ctx, one, from.Tables[name]); err != nil {

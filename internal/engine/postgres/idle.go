@@ -16,8 +16,8 @@ const linger = 5 * time.Second
 // connections behind.
 const most = 8
 
-// idle keeps the connections of rehearsals. The question itself, which is paid by then, can so use a connection
-// that works.
+// idle keeps the connections of rehearsals. So the question itself, which is paid by then, has a connection that
+// works.
 type idle struct {
 	busy  sync.Mutex
 	free  []*waiting

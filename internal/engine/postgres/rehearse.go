@@ -26,7 +26,7 @@ func (e *Engine) Rehearse(ctx context.Context, b *bounded.Statement, from engine
 	ctx, cancel := context.WithTimeout(ctx, patience)
 	defer cancel()
 	s, err := e.beginAnew(ctx)
-	if err != nil { // waiting connections may have exhausted the server's limit
+	if err != nil { // waiting connections may have exhausted the server's limit of connections
 		if s, err = e.begin(ctx); err != nil {
 			return unavailable(err)
 		}
@@ -204,7 +204,7 @@ func mixed(columns [][]string, names []string, n int) string {
 	return "(VALUES " + strings.Join(made, ", ") + ") AS made_up(" + strings.Join(names, ", ") + ")"
 }
 
-// stored returns the SQL of a value as a table on the server holds it, in a column of kind of.
+// stored returns the SQL of a value as a table on the server holds it, in a column of the given kind.
 func stored(v value.Value, of kind) string {
 	switch {
 	case of == dateKind && v.Null:

@@ -106,7 +106,7 @@ func cleaned(b *bounded.Statement, in *rows) string {
 }
 
 // columnsRead returns a FROM item with the columns of every row as read returns them, and the names of these
-// columns. For a table that is read in place, it adds the columns more.
+// columns. For a table that is read in place, it adds the columns in more.
 func columnsRead(b *bounded.Statement, in *rows, more ...string) (from string, raw []string) {
 	if in.copied {
 		return in.scan, columnNames(b)
@@ -119,7 +119,7 @@ func columnsRead(b *bounded.Statement, in *rows, more ...string) (from string, r
 		asItIs = asItIs && readAsItIs(c, in.of[i])
 	}
 	fence := " OFFSET 0"
-	if asItIs { // naming such a column several times costs nothing
+	if asItIs { // without a fence, the planner repeats only conversions that cost nothing
 		fence = ""
 	}
 	return "(SELECT " + list(columns, more) + " FROM " + in.scan + fence + ") AS x", raw
@@ -169,9 +169,9 @@ func evaluated(b *bounded.Statement, in *rows) string {
 	return relabelled(b, in, "SELECT "+out+place+" FROM ("+sql+fence+") AS e"+engine.Kept(b, nil))
 }
 
-// placed reports whether the statement needs the place of each row. It does if a cap may leave out some of a unit's
-// rows. It also does if a cap may leave out some of a unit's cells and either the rows are a copy's or the keys
-// were relabelled.
+// placed reports whether the statement needs the place of each row: its number in the order of its unit's rows. It
+// does if a cap may leave out some of a unit's rows. It also does if a cap may leave out some of a unit's cells and
+// either the rows are a copy's or the keys were relabelled.
 func placed(b *bounded.Statement, in *rows) bool {
 	return b.Unit != nil &&
 		(b.Caps.Rows > 0 || len(b.Keys) > 0 && (in.copied || b.Other) || b.Ordered && b.Caps.Groups > 0)

@@ -204,7 +204,7 @@ func scanned(s *bounded.Source, in *rows) string {
 		where = " WHERE u IS NOT NULL"
 	}
 	from := "SELECT " + list(raw) + " FROM " + in.scan
-	if !asItIs { // naming such a column several times has a cost
+	if !asItIs { // without a fence, the planner would repeat the conversions
 		from += " OFFSET 0"
 	}
 	return "SELECT " + list(cleaned) + " FROM (" + from + ") AS x" + where + " OFFSET 0"
