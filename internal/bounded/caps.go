@@ -19,8 +19,8 @@ type Caps struct {
 	RowsPerGroup int64 // a unit's sum in a cell is clamped to the most that this many rows can add
 }
 
-// MostRows returns the most rows of one unit that count, in all cells together, if the caps apply to rows:
-// [Statement.Ordered].
+// MostRows returns the most rows of one unit that count in an ordered statement ([Statement.Ordered]), in all cells
+// together.
 func (c Caps) MostRows() int64 {
 	if c.Rows > 0 {
 		return c.Rows

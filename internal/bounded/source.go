@@ -78,7 +78,7 @@ type Source struct {
 	Left   bool   // for Join: keep rows of the first input without a partner, with NULLs for the second input's columns
 	Pairs  []Pair // for Join: at least one, unless both inputs have units
 	Within []int  // for Join: indices of columns of the second input
-	Most   int64  // for Join: see the constant
+	Most   int64  // for Join: the cap on rows of the second input
 
 	Aggregates []Inner // for PerUnit: the columns after the keys
 	Single     bool    // by construction, no unit has more than one row

@@ -42,8 +42,8 @@ type Statement struct {
 	// coordinates.
 	RowVectors *Vectors
 
-	// If not nil, what Reads returns. All statements of a plan share it, so that the same rows of a unit count in
-	// each.
+	// the result of Reads, if not nil; all statements of a plan share it, so that the same rows of a unit count in
+	// each
 	reads []int
 }
 
@@ -197,7 +197,7 @@ func (b *Statement) Open() bool {
 	return slices.ContainsFunc(b.Keys, func(k Key) bool { return k.Open })
 }
 
-// chosenCells returns the number of released groups, with the group of Other.
+// chosenCells returns the number of released groups, including the group Other.
 func (b *Statement) chosenCells() int {
 	if b.Other {
 		return len(b.Chosen) + 1

@@ -26,8 +26,8 @@ type metered struct {
 func (r *metered) spend(n, steps int64) { r.steps = sum(r.steps, multiplied(n, steps)) }
 
 // filter adds the cost of a condition on e. An engine may apply a condition further down in the statement. So the
-// cost counts the largest number of rows at any place below. It counts what each column stands for as computed
-// again, each time that e names the column.
+// cost counts the largest number of rows at any place below. It also counts the steps of computing each column from
+// the tables again, each time that e names the column.
 func (r *metered) filter(e *bounded.Expr) {
 	if e == nil || r.public {
 		return

@@ -51,7 +51,8 @@ type cell struct {
 const plainWidth = 20
 
 // eval returns the steps of computing e from these columns, and the width of the result. If deep is set, a column
-// costs what it stands for. Otherwise it costs little, because it has been computed before.
+// costs the steps of computing it from the tables. Otherwise it costs little, because an earlier stage has computed
+// it.
 func eval(e *bounded.Expr, columns []cell, deep bool) (steps, width int64) {
 	switch e.Op {
 	case bounded.OpColumn:

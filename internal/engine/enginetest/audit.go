@@ -18,7 +18,8 @@ import (
 // sealed separately. The exact results may differ by at most the planned sensitivity. A result moves if it differs
 // at all. Worlds, rows and questions are the same in every run.
 type Audit struct {
-	Worlds, Questions int // the number of worlds (policies with twins), and of questions in each world
+	// the number of worlds (policies with two neighbouring databases), and of questions in each world
+	Worlds, Questions int
 	First             int // the number of the first world
 	// Ways is how many ways of sealing the engine has. With 2 ways, odd worlds are sealed in one way, and even
 	// worlds in the other.
@@ -94,7 +95,7 @@ func (a Audit) Run(t *testing.T) {
 	t.Logf("%d of %d constructs moved; not: %q", len(Constructs)-len(missing), len(Constructs), missing)
 }
 
-// world draws one world with twins, and asks its questions.
+// world draws one world with two neighbouring databases, and asks its questions.
 func (a *audited) world(number int) error {
 	drawn := rapid.Custom(func(t *rapid.T) (p pair) {
 		p.World = RandomWorld(t, a.Parts(number))

@@ -10,7 +10,7 @@ import (
 	"dither/internal/policy"
 )
 
-// audience is a planned question that can be asked of twins.
+// audience is a planned question that can be asked of two neighbouring databases.
 type audience struct {
 	sql, text  string
 	constructs []string

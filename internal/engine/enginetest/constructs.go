@@ -36,7 +36,7 @@ func (m Met) Lacking(n int, but ...string) string {
 	return ""
 }
 
-// OfRelations returns the names others and those of all constructs that occur in relations only.
+// OfRelations returns others, followed by the names of all constructs that occur in relations only.
 func OfRelations(others ...string) []string {
 	for _, c := range Constructs {
 		if c.relation {

@@ -13,7 +13,7 @@ import (
 type World struct {
 	Policy   *policy.Policy
 	Text     []byte // the text of the policy
-	Change   bool   // neighbours differ in the rows of one unit; if false, by its absence
+	Change   bool   // neighbours replace one unit (change-one); if false, they remove it (add-remove)
 	Relation bool   // the tables are those of RelationPolicy; if false, t and p of PolicyText
 	Inexact  bool   // questions may use functions whose last digits engines may compute differently
 }

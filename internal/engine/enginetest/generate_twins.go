@@ -232,7 +232,7 @@ func (d drawer) shuffled(tables Tables) Tables {
 	return out
 }
 
-// person returns the value of type of that stands for the person with number v.
+// person returns the value, of the given type, that stands for person number v.
 func person(of value.Type, v value.Value) value.Value {
 	switch {
 	case v.Null:
