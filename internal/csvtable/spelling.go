@@ -108,7 +108,8 @@ func shapeOf(t value.Type, text string) string {
 		shapes = dates
 	case value.Boolean:
 		if slices.Contains(answers, word) {
-			return "it looks like a word for yes or no: write true or false, t or f, 1 or 0; or declare a text with values"
+			return "it looks like a word for yes or no: write true or false, t or f, 1 or 0; " +
+				"or declare a text with values"
 		}
 	}
 	for _, s := range shapes {

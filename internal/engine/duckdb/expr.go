@@ -77,7 +77,8 @@ func clean(c bounded.Column) string {
 	case c.Type == value.Date, c.Type == value.Integer && hasBounds(c.Column):
 		lo, hi := integer(c.Range.IntLo), integer(c.Range.IntHi)
 		return fmt.Sprintf(
-			"CASE WHEN (%[1]s) BETWEEN %[2]s AND %[3]s THEN (%[1]s) WHEN (%[1]s) < %[2]s THEN %[2]s WHEN (%[1]s) > %[3]s THEN %[3]s END",
+			"CASE WHEN (%[1]s) BETWEEN %[2]s AND %[3]s THEN (%[1]s) WHEN (%[1]s) < %[2]s THEN %[2]s "+
+				"WHEN (%[1]s) > %[3]s THEN %[3]s END",
 			name, lo, hi)
 	}
 	return name
@@ -96,7 +97,8 @@ func cleanReal(name string, lo, hi float64) string {
 		inside = fmt.Sprintf("CASE WHEN abs(%[1]s) >= %[2]s THEN %[1]s ELSE %[3]s END", name, double(least), zero)
 	}
 	return fmt.Sprintf(
-		"CASE WHEN %[1]s BETWEEN %[2]s AND %[3]s THEN %[4]s WHEN isfinite(%[1]s) THEN CASE WHEN abs(%[1]s) < %[5]s THEN %[6]s "+
+		"CASE WHEN %[1]s BETWEEN %[2]s AND %[3]s THEN %[4]s WHEN isfinite(%[1]s) THEN CASE "+
+			"WHEN abs(%[1]s) < %[5]s THEN %[6]s "+
 			"WHEN %[1]s < %[2]s THEN %[2]s ELSE %[3]s END END",
 		name, double(lo), double(hi), inside, double(least), zero)
 }

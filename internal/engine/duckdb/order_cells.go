@@ -40,7 +40,8 @@ func rowsOfUnits(m *bounded.Measure, rows string) string {
 func cappedCells(b *bounded.Statement, rows string) string {
 	cell := strings.Join(append([]string{"u"}, engine.KeyNames(b)...), ", ")
 	placed := fmt.Sprintf(
-		"SELECT *, row_number() OVER (PARTITION BY %[1]s ORDER BY q) AS r, min(q) OVER (PARTITION BY %[1]s) AS f FROM (%[2]s)",
+		"SELECT *, row_number() OVER (PARTITION BY %[1]s ORDER BY q) AS r, min(q) OVER (PARTITION BY %[1]s) AS f "+
+			"FROM (%[2]s)",
 		cell, rows)
 	few := fmt.Sprintf(
 		"SELECT *, dense_rank() OVER (PARTITION BY u ORDER BY f) AS c FROM (%s) WHERE r <= %d",

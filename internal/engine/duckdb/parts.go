@@ -20,7 +20,8 @@ func owned(b *bounded.Statement, scan string, known engine.Sealed) string {
 	unit := identifier(b.Unit.Name)
 	rows := fmt.Sprintf("(SELECT *, %s AS %s FROM %s)", clean(b.Columns[b.Part.Column]), partColumn, scan)
 	parts := fmt.Sprintf(
-		"(SELECT %[1]s, %[2]s, row_number() OVER (PARTITION BY %[1]s ORDER BY min(%[3]s)) AS r FROM %[4]s WHERE %[2]s IS NOT NULL GROUP BY %[1]s, %[2]s)",
+		"(SELECT %[1]s, %[2]s, row_number() OVER (PARTITION BY %[1]s ORDER BY min(%[3]s)) AS r FROM %[4]s "+
+			"WHERE %[2]s IS NOT NULL GROUP BY %[1]s, %[2]s)",
 		unit,
 		partColumn,
 		rankColumn,

@@ -179,7 +179,8 @@ func sealTable(ctx context.Context, conn *sql.Conn, t *policy.Table, from, file 
 	all, unit := strings.Join(columns, ", "), identifier(t.Unit.Column)
 	ranked := fmt.Sprintf(
 		"SELECT * FROM (SELECT %[1]s, row_number() OVER (PARTITION BY %[2]s ORDER BY hash(%[1]s), %[1]s) AS %[3]s, "+
-			"count(*) OVER (PARTITION BY %[2]s) AS %[4]s FROM %[5]s) WHERE %[2]s IS NULL OR %[3]s <= %[6]d ORDER BY %[2]s, %[3]s",
+			"count(*) OVER (PARTITION BY %[2]s) AS %[4]s FROM %[5]s) WHERE %[2]s IS NULL OR %[3]s <= %[6]d "+
+			"ORDER BY %[2]s, %[3]s",
 		all, unit, rankColumn, rowsColumn, scan, t.Stored())
 	return sealRun(ctx, conn,
 		"RESET threads",

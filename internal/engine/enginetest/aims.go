@@ -49,7 +49,8 @@ func aims() []aim {
 }
 
 // othersIn3 is the text of two persons, each with rows in three groups.
-const othersIn3 = "person=2 s=a k=5 i=-7; person=2 s=B k=5 i=-7; person=2 s= k=5 i=-7; person=3 s=a k=5 i=-7; person=3 s=B k=5 i=-7; person=3 s= k=5 i=-7"
+const othersIn3 = "person=2 s=a k=5 i=-7; person=2 s=B k=5 i=-7; person=2 s= k=5 i=-7; person=3 s=a k=5 i=-7; " +
+	"person=3 s=B k=5 i=-7; person=3 s= k=5 i=-7"
 
 // manyPersons is the text of 60 persons with one row each.
 var manyPersons = func() (out string) {

@@ -113,7 +113,8 @@ func aimsAtRelations() []aim {
 			questions: []question{
 				{
 					Request: plan.Request{
-						SQL:     "SELECT COUNT(*) FROM (SELECT person AS u, s, COUNT(*) AS n FROM p GROUP BY person, s) a",
+						SQL: "SELECT COUNT(*) FROM (SELECT person AS u, s, COUNT(*) AS n FROM p " +
+							"GROUP BY person, s) a",
 						MaxRows: 1,
 					},
 				},
@@ -127,7 +128,8 @@ func aimsAtRelations() []aim {
 			questions: []question{
 				{
 					Request: plan.Request{
-						SQL:     "SELECT COUNT(*) FROM (SELECT person AS u, COUNT(*) AS n FROM p GROUP BY person) a JOIN r b ON a.n = b.rk",
+						SQL: "SELECT COUNT(*) FROM (SELECT person AS u, COUNT(*) AS n FROM p " +
+							"GROUP BY person) a JOIN r b ON a.n = b.rk",
 						MaxRows: 1,
 					},
 				},

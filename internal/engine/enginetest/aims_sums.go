@@ -25,7 +25,8 @@ func aimsAtSums() []aim {
 			edit: []string{ofPersons, "rows_per_unit: 5"},
 			rows: map[string][2]string{
 				"p": {
-					"person=1 k=1 s=p; person=1 k=2 s=q; person=1 k=3 s=r; person=1 k=4 s=s; person=1 k=-3 s=t; person=2 k=5",
+					"person=1 k=1 s=p; person=1 k=2 s=q; person=1 k=3 s=r; person=1 k=4 s=s; person=1 k=-3 s=t; " +
+						"person=2 k=5",
 					"person=2 k=5",
 				},
 			},
@@ -55,7 +56,8 @@ func aimsAtSums() []aim {
 		},
 		{
 			at: "sums that doubles round upward", edit: []string{amounts, "bounds: [0, 300000000000000063]"},
-			rows:      map[string][2]string{"p": {"person=1 k=5 j=300000000000000063; person=1 k=0 j=300000000000000063", ""}},
+			rows: map[string][2]string{"p": {"person=1 k=5 j=300000000000000063; " +
+				"person=1 k=0 j=300000000000000063", ""}},
 			questions: plainly("SELECT k, SUM(j) FROM p GROUP BY k"),
 		},
 		{

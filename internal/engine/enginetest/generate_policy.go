@@ -70,7 +70,8 @@ func RandomWorld(t *rapid.T, parts bool) World {
 				`s: {type: text, values: [a, B, "it's", ""], nullable: true}`,
 				"s: {type: text, values_from: r.rs, nullable: true}",
 				"tables:",
-				"tables:\n  r: {source: {csv: r.csv}, public: true, columns: {rs: {type: text, values: [a, B, \"it's\", \"\"], nullable: true}}}",
+				"tables:\n  r: {source: {csv: r.csv}, public: true, columns: {rs: {type: text, values: [a, B, "+
+					"\"it's\", \"\"], nullable: true}}}",
 			)
 		}
 	}

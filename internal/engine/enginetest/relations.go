@@ -370,7 +370,8 @@ func (g generator) inner(depth int) columnsOf {
 		f = " FILTER (WHERE " + cond + ")"
 	}
 	list := fmt.Sprintf(
-		"COUNT(*)%[2]s AS n, SUM(%[1]s)%[2]s AS sum, AVG(%[1]s) AS avg, MIN(%[1]s) AS lo, MAX(%[1]s) + 1 AS hi, COUNT(DISTINCT %[3]s) AS d, BOOL_OR(%[4]s) AS o, BOOL_AND(%[4]s) AS e",
+		"COUNT(*)%[2]s AS n, SUM(%[1]s)%[2]s AS sum, AVG(%[1]s) AS avg, MIN(%[1]s) AS lo, MAX(%[1]s) + 1 AS hi, "+
+			"COUNT(DISTINCT %[3]s) AS d, BOOL_OR(%[4]s) AS o, BOOL_AND(%[4]s) AS e",
 		n,
 		f,
 		key,

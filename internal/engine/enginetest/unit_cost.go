@@ -60,12 +60,14 @@ func UnitCostQuestions() []string {
 	return []string{
 		"SELECT COUNT(*) FROM visits",
 		"SELECT kind, COUNT(*), AVG(days) FROM visits WHERE age > 30 GROUP BY kind",
-		"SELECT SUM(days) FROM visits WHERE EXTRACT(month FROM day) = 3 AND date_trunc('year', day) > DATE '2004-01-01'",
+		"SELECT SUM(days) FROM visits WHERE EXTRACT(month FROM day) = 3 AND date_trunc('year', " +
+			"day) > DATE '2004-01-01'",
 		"SELECT COUNT(*) FROM visits WHERE " + several(150, "EXP(age / 9) > 9999999%d"),
 		"SELECT COUNT(*) FROM visits WHERE note LIKE '%special%requests%'",
 		"SELECT COUNT(*) FROM visits WHERE " + several(8, "note LIKE '%%special%d%%requests%%'"),
 		"SELECT COUNT(*) FROM visits WHERE note LIKE '%" + strings.Repeat("x", 20) + "y%'",
-		"SELECT COUNT(*) FROM (SELECT pid, COUNT(DISTINCT note) AS notes, MAX(day) AS last FROM visits GROUP BY pid) AS p WHERE notes > 3",
+		"SELECT COUNT(*) FROM (SELECT pid, COUNT(DISTINCT note) AS notes, MAX(day) AS last FROM visits " +
+			"GROUP BY pid) AS p WHERE notes > 3",
 		"SELECT COUNT(*)" + join(2) + " WHERE v1.days < v2.days",
 		"SELECT COUNT(*)" + join(3) + " WHERE v1.note LIKE '%y%'",
 		"SELECT COUNT(*) FROM visits WHERE " + several(150, "note LIKE '%%special%d%%requests%%'"),

@@ -54,7 +54,8 @@ func read(c bounded.Column, of kind) string {
 			value.MaxTextBytes)
 	case c.Type == value.Date:
 		return fmt.Sprintf(
-			"CASE WHEN %[1]s BETWEEN DATE '0001-01-01' AND DATE '9999-12-31' THEN CAST(%[1]s - DATE '1970-01-01' AS bigint) END",
+			"CASE WHEN %[1]s BETWEEN DATE '0001-01-01' AND DATE '9999-12-31' THEN CAST(%[1]s - DATE '1970-01-01' "+
+				"AS bigint) END",
 			x,
 		)
 	case c.Type == value.Real && of == numeric:
@@ -62,7 +63,8 @@ func read(c bounded.Column, of kind) string {
 		// other than 0. The comparisons exclude these values, and NaN too, which the server orders above every
 		// number.
 		return fmt.Sprintf(
-			"CASE WHEN abs(%[1]s) < CAST('1e-30' AS numeric) THEN %[2]s WHEN abs(%[1]s) < CAST('%[3]s' AS numeric) THEN CAST(%[1]s AS double precision) END",
+			"CASE WHEN abs(%[1]s) < CAST('1e-30' AS numeric) THEN %[2]s "+
+				"WHEN abs(%[1]s) < CAST('%[3]s' AS numeric) THEN CAST(%[1]s AS double precision) END",
 			x, double(0), overflow)
 	case c.Type == value.Real:
 		return "CAST(" + x + " AS double precision)"
@@ -103,6 +105,7 @@ func cleanReal(x string, lo, hi float64) string {
 	zero := math.Min(math.Max(0, lo), hi)
 	return fmt.Sprintf(
 		"CASE WHEN %[1]s BETWEEN %[2]s AND %[3]s THEN %[1]s WHEN %[1]s > CAST('-Infinity' AS double precision) AND "+
-			"%[1]s < CAST('Infinity' AS double precision) THEN CASE WHEN abs(%[1]s) < %[4]s THEN %[5]s ELSE least(greatest(%[1]s, %[6]s), %[7]s) END END",
+			"%[1]s < CAST('Infinity' AS double precision) THEN CASE WHEN abs(%[1]s) < %[4]s THEN %[5]s "+
+			"ELSE least(greatest(%[1]s, %[6]s), %[7]s) END END",
 		x, double(from), double(to), double(least), double(zero), double(lo), double(hi))
 }

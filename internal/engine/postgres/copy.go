@@ -97,7 +97,8 @@ func (l *look) ranked() string {
 		return "SELECT " + list(out) + from
 	}
 	ranked := fmt.Sprintf(
-		"SELECT %s, CAST(row_number() OVER w AS integer) AS %s, CAST(count(*) OVER (PARTITION BY %[3]s) AS integer) AS %[4]s%[5]s "+
+		"SELECT %s, CAST(row_number() OVER w AS integer) AS %s, "+
+			"CAST(count(*) OVER (PARTITION BY %[3]s) AS integer) AS %[4]s%[5]s "+
 			"WHERE %[3]s IS NOT NULL WINDOW w AS (PARTITION BY %[3]s ORDER BY %[6]s, %[7]s)",
 		list(out), rankColumn, unit, rowsColumn, from, hashed(list(all)), list(all))
 	return fmt.Sprintf(
@@ -119,9 +120,8 @@ func (l *look) freeze(ctx context.Context, name string) error {
 	grantees := []string{"PUBLIC", "CURRENT_USER"}
 	err := l.query(
 		ctx,
-		"SELECT DISTINCT rolname FROM pg_class, aclexplode(relacl) AS a JOIN pg_roles AS r ON r.oid = a.grantee WHERE pg_class.oid = CAST("+quoted(
-			name,
-		)+" AS regclass)",
+		"SELECT DISTINCT rolname FROM pg_class, aclexplode(relacl) AS a JOIN pg_roles AS r ON r.oid = a.grantee "+
+			"WHERE pg_class.oid = CAST("+quoted(name)+" AS regclass)",
 		func(row [][]byte) error { grantees = append(grantees, identifier(string(row[0]))); return nil },
 	)
 	if err != nil {

@@ -27,7 +27,8 @@ func orderedRows(b *bounded.Statement, rows string) string {
 // It reads the column u of rows and no other.
 func rowsOfUnits(m *bounded.Measure, rows string) string {
 	return fmt.Sprintf(
-		"SELECT m0, count(*) FROM (SELECT least(greatest(count(*), %s), %s) AS m0 FROM (%s) AS r GROUP BY u) AS m GROUP BY m0 ORDER BY m0",
+		"SELECT m0, count(*) FROM (SELECT least(greatest(count(*), %s), %s) AS m0 FROM (%s) AS r GROUP BY u) AS m "+
+			"GROUP BY m0 ORDER BY m0",
 		integer(m.Lo), integer(m.Hi), rows)
 }
 
@@ -37,7 +38,8 @@ func rowsOfUnits(m *bounded.Measure, rows string) string {
 func cappedCells(b *bounded.Statement, rows string) string {
 	cell := list([]string{"u"}, engine.KeyNames(b))
 	placed := fmt.Sprintf(
-		"SELECT *, row_number() OVER (PARTITION BY %[1]s ORDER BY q) AS r, min(q) OVER (PARTITION BY %[1]s) AS f FROM (%[2]s) AS p",
+		"SELECT *, row_number() OVER (PARTITION BY %[1]s ORDER BY q) AS r, min(q) OVER (PARTITION BY %[1]s) AS f "+
+			"FROM (%[2]s) AS p",
 		cell, rows)
 	few := fmt.Sprintf(
 		"SELECT *, dense_rank() OVER (PARTITION BY u ORDER BY f) AS c FROM (%s) AS p WHERE r <= %d",

@@ -23,8 +23,9 @@ func refuse(b *bounded.Statement, from engine.Sealed) error {
 	switch {
 	case b.Part != nil && from.Copy == nil:
 		return &engine.RefusedError{
-			Message: "questions about parts of this table are not supported, because it is read in place: a person who moves from one part to another would be charged in one of them alone",
-			Hint:    "ask about all parts, for example with GROUP BY, or have the owner seal the table with --copy",
+			Message: "questions about parts of this table are not supported, because it is read in place: " +
+				"a person who moves from one part to another would be charged in one of them alone",
+			Hint: "ask about all parts, for example with GROUP BY, or have the owner seal the table with --copy",
 		}
 	case b.Ordered && (len(b.Measures) != 1 || b.Measures[0].Kind != bounded.Sum && !b.CountsRows() || b.Open() ||
 		b.Other || b.Caps.Groups > 0 && b.Caps.RowsPerGroup == 0):

@@ -23,8 +23,9 @@ func refuseSource(b *bounded.Statement, from engine.Sealed) error {
 	for _, one := range from.Tables {
 		if (one.Copy != nil) != copied {
 			return &engine.RefusedError{
-				Message: "some of these tables are read in place and may change; others are read from copies, which do not: their rows may be of different times",
-				Hint:    "the owner seals all of them with --copy, or none",
+				Message: "some of these tables are read in place and may change; others are read from copies, " +
+					"which do not: their rows may be of different times",
+				Hint: "the owner seals all of them with --copy, or none",
 			}
 		}
 	}

@@ -23,7 +23,8 @@ func cappedCopy(b *bounded.Statement, in *rows) string {
 	}
 	columns := list(engine.KeyNames(b), names("v", len(b.Measures)), []string{"u", "q"})
 	return fmt.Sprintf(
-		"SELECT %[1]s FROM (%[2]s) AS few UNION ALL SELECT %[1]s FROM (SELECT *, row_number() OVER (PARTITION BY u ORDER BY q) AS r FROM (%[3]s) AS many) AS p WHERE r <= %[4]d",
+		"SELECT %[1]s FROM (%[2]s) AS few UNION ALL SELECT %[1]s FROM (SELECT *, "+
+			"row_number() OVER (PARTITION BY u ORDER BY q) AS r FROM (%[3]s) AS many) AS p WHERE r <= %[4]d",
 		columns, filtered(rowsColumn, "<="), filtered(rowsColumn, ">"), b.Caps.Rows)
 }
 

@@ -112,7 +112,8 @@ func ranked(rows string, p part, contents []engine.Content, enough int64) string
 	}
 	return fmt.Sprintf(
 		"WITH a AS MATERIALIZED (%s), m AS MATERIALIZED (SELECT %s FROM a GROUP BY %[2]s HAVING count(*) > %[3]d) "+
-			"SELECT %[4]s, CAST(0 AS bigint) AS q FROM a WHERE NOT %[5]s UNION ALL SELECT %[4]s, row_number() OVER (%[6]s) AS q FROM a WHERE %[5]s",
+			"SELECT %[4]s, CAST(0 AS bigint) AS q FROM a WHERE NOT %[5]s UNION ALL SELECT %[4]s, "+
+			"row_number() OVER (%[6]s) AS q FROM a WHERE %[5]s",
 		rows, of, enough, list(columns), meets, window)
 }
 

@@ -109,13 +109,15 @@ func (l *look) kinds(context.Context) error {
 		l.warn("it is a materialized view: a refresh is a change under this version, unless it is sealed again")
 	case "v":
 		l.warn(
-			"it is a view: nothing tells when its rows change, and who is in which row is what the view makes of it: a person's rows " +
+			"it is a view: nothing tells when its rows change, " +
+				"and who is in which row is what the view makes of it: a person's rows " +
 				"must come from that person's data alone, the same ones each time it is read",
 		)
 	}
 	if l.foreign {
 		l.warn(
-			"some of its rows are on another server: what is between the two servers reads exact values, and dither knows nothing of that way",
+			"some of its rows are on another server: what is between the two servers reads exact values, " +
+				"and dither knows nothing of that way",
 		)
 	}
 	return nil
@@ -141,7 +143,8 @@ func (l *look) ignored(ctx context.Context) error {
 func (l *look) role(ctx context.Context) error {
 	return l.query(
 		ctx,
-		"SELECT current_user, rolsuper, has_table_privilege("+l.regclass()+", 'INSERT, UPDATE, DELETE, TRUNCATE') FROM pg_roles WHERE rolname = current_user",
+		"SELECT current_user, rolsuper, has_table_privilege("+l.regclass()+", 'INSERT, UPDATE, DELETE, TRUNCATE') "+
+			"FROM pg_roles WHERE rolname = current_user",
 		func(row [][]byte) error {
 			switch {
 			case string(row[1]) == "t":
@@ -170,7 +173,8 @@ func (l *look) count(ctx context.Context) error {
 		case c.Type == value.Real && l.of[i] == numeric: // NaN, ±∞ and numbers beyond the range of doubles
 			lost, special = "FALSE", lost
 		case c.Type == value.Real:
-			special = x + " IN (CAST('NaN' AS double precision), CAST('Infinity' AS double precision), CAST('-Infinity' AS double precision))"
+			special = x + " IN (CAST('NaN' AS double precision), CAST('Infinity' AS double precision), " +
+				"CAST('-Infinity' AS double precision))"
 			outside = "(" + outside + ") AND NOT " + special
 		}
 		for _, condition := range []string{"n" + strconv.Itoa(i), lost, special, outside} {
@@ -178,7 +182,8 @@ func (l *look) count(ctx context.Context) error {
 		}
 	}
 	hash := fmt.Sprintf(
-		"sum(CAST(hash_record_extended(ROW(%s), 1) AS numeric)), sum(CAST(hash_record_extended(ROW(%[1]s), 2) AS numeric))",
+		"sum(CAST(hash_record_extended(ROW(%s), 1) AS numeric)), sum(CAST(hash_record_extended(ROW(%[1]s), "+
+			"2) AS numeric))",
 		list(all),
 	)
 	sql := "SELECT count(*), " + hash + ", " + list(counts) + " FROM (SELECT " + list(read) + " FROM " + l.scan +
@@ -260,8 +265,10 @@ func (l *look) units(ctx context.Context) error {
 		kept = fmt.Sprintf("least(count(*), %d)", l.stored)
 	}
 	sql := fmt.Sprintf(
-		"SELECT count(*), coalesce(max(n), 0), count(*) %s, coalesce(sum(n - %d) %[1]s, 0), count(*) FILTER (WHERE n < had), coalesce(sum(had - n), 0) "+
-			"FROM (SELECT %[5]s AS n, count(*) AS had FROM (SELECT %[3]s AS u FROM %[4]s OFFSET 0) AS x WHERE u IS NOT NULL GROUP BY u) AS g",
+		"SELECT count(*), coalesce(max(n), 0), count(*) %s, coalesce(sum(n - %d) %[1]s, 0), "+
+			"count(*) FILTER (WHERE n < had), coalesce(sum(had - n), 0) "+
+			"FROM (SELECT %[5]s AS n, count(*) AS had FROM (SELECT %[3]s AS u FROM %[4]s OFFSET 0) AS x "+
+			"WHERE u IS NOT NULL GROUP BY u) AS g",
 		over, t.Unit.RowsPerUnit, readColumn(t.Columns[i], l.of[i]), l.scan, kept)
 	return l.numbers(ctx, sql, &f.Units, &f.MaxRowsPerUnit, &f.UnitsOver, &f.RowsOver, &f.UnitsLeftOut, &f.RowsLeftOut)
 }

@@ -151,9 +151,7 @@ func (s *session) typeName(ctx context.Context, of kind) (name string) {
 func (s *session) state(ctx context.Context, relation string) (state string, err error) {
 	err = s.query(
 		ctx,
-		`WITH RECURSIVE parts(part) AS (SELECT oid FROM pg_class WHERE oid = CAST(`+quoted(
-			relation,
-		)+` AS regclass) AND relkind IN ('r', 'p', 'm')
+		`WITH RECURSIVE parts(part) AS (SELECT oid FROM pg_class WHERE oid = CAST(`+quoted(relation)+` AS regclass) AND relkind IN ('r', 'p', 'm')
 		UNION SELECT inhrelid FROM pg_inherits JOIN parts ON inhparent = part)
 		SELECT coalesce(string_agg(concat_ws('/', part, pg_relation_filenode(part), pg_stat_get_tuples_inserted(part),
 		pg_stat_get_tuples_updated(part), pg_stat_get_tuples_deleted(part)), ' ' ORDER BY part), '') FROM parts`,

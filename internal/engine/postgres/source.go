@@ -66,11 +66,13 @@ func (e *Engine) findAll(ctx context.Context, s *session, b *bounded.Statement, 
 // estimate how many rows pass a fence. If it expects one row where a unit has a thousand, it may compare each of
 // them with every row of the other table. Or it may first join two tables that have only the unit in common, and
 // form a million pairs of a unit's rows.
-const hashJoins = "SET LOCAL enable_hashjoin = on; SET LOCAL enable_nestloop = off; SET LOCAL enable_mergejoin = off; " +
+const hashJoins = "SET LOCAL enable_hashjoin = on; SET LOCAL enable_nestloop = off; " +
+	"SET LOCAL enable_mergejoin = off; " +
 	"SET LOCAL join_collapse_limit = 1; SET LOCAL from_collapse_limit = 1"
 
 // anyJoins undoes hashJoins.
-const anyJoins = "RESET enable_hashjoin; RESET enable_nestloop; RESET enable_mergejoin; RESET join_collapse_limit; RESET from_collapse_limit"
+const anyJoins = "RESET enable_hashjoin; RESET enable_nestloop; RESET enable_mergejoin; " +
+	"RESET join_collapse_limit; RESET from_collapse_limit"
 
 // tableRead is a table that a Source reads: its name, the name of its unit's column or "", and the columns that are
 // read.

@@ -22,7 +22,8 @@ func (l *look) values(ctx context.Context, columns []string) error {
 		}
 		public := bounded.PublicColumn(c)
 		sql := fmt.Sprintf(
-			"SELECT DISTINCT k FROM (SELECT %s AS k FROM (SELECT %s AS x FROM %s OFFSET 0) AS x OFFSET 0) AS k WHERE k IS NOT NULL ORDER BY k LIMIT %d",
+			"SELECT DISTINCT k FROM (SELECT %s AS k FROM (SELECT %s AS x FROM %s OFFSET 0) AS x OFFSET 0) AS k "+
+				"WHERE k IS NOT NULL ORDER BY k LIMIT %d",
 			clean(public, "x"),
 			read(public, l.of[i]),
 			l.scan,
