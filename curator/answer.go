@@ -148,7 +148,7 @@ func (c *Session) ask(q Question) (*asked, error) {
 	}, nil
 }
 
-// recalledAs returns what the ledger records with a release so that later questions can find it.
+// recalledAs returns the facts that the ledger records with a release, so that later questions can find it.
 func recalledAs(p *plan.Plan, request plan.Request) release.Recalled {
 	out := release.Recalled{Subject: func(versions []int) *ledger.Subject {
 		about := &ledger.Subject{Question: reuse.MarkAtAnyPrice(p, versions...)}

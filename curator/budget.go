@@ -93,7 +93,7 @@ type PersonLoss struct {
 // Budget reports what is spent and what remains.
 func (c *Session) Budget() (*Budget, error) { return c.BudgetFor(0) }
 
-// BudgetFor is Budget, and also reports the loss of a group of that many units. With group 0 it leaves that out.
+// BudgetFor is Budget, but it also reports the loss of a group of that many units, unless group is 0.
 func (c *Session) BudgetFor(group int64) (*Budget, error) {
 	if group < 0 {
 		return nil, &Error{Code: CodeUsage, Message: "a group has at least one unit"}

@@ -137,7 +137,7 @@ func standing(home string, p *policy.Policy) []string {
 	return append(lines, changed(home, p)...)
 }
 
-// losing lists the unfinished trainings that a changed policy would lose.
+// losing lists the unfinished trainings that a changed policy would end.
 func losing(home string, s ledger.State) (lines []string) {
 	trainings, err := release.PinnedIn(home, s)
 	if err != nil {

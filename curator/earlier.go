@@ -176,8 +176,8 @@ type plans struct {
 	missed map[plannedAs]bool
 }
 
-// plannedAs identifies an attempt to plan a recorded question again: the reservation, and the versions from which
-// columns take their values.
+// plannedAs identifies an attempt to plan a recorded question again: the reservation, and the versions of the
+// tables from which columns take their values.
 type plannedAs struct {
 	reservation uint64
 	origins     string

@@ -68,7 +68,7 @@ func (c TableColumn) literal(text string) any {
 		return text == "true"
 	case "integer":
 		if n, ok := new(big.Int).SetString(text, 10); ok {
-			return wholeNumber(n) // beyond 2^53 a string, as in answers
+			return wholeNumber(n) // becomes a string beyond 2^53, as in answers
 		}
 	case "real":
 		return decimal(text)

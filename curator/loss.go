@@ -8,8 +8,8 @@ import (
 	"dither/privacy"
 )
 
-// Loss is a privacy loss or a budget, in the terms of the budget's accountant: a pure ε, or a ρ of zCDP with an ε
-// at a δ that it implies.
+// Loss is a privacy loss or a budget, in the terms of the budget's accountant: a pure ε, or a ρ of zCDP with the ε
+// and δ that it implies.
 type Loss struct {
 	Epsilon string // exact if pure. Under zCDP an upper bound, or "" if none is stated
 	Delta   string // the δ at which Epsilon holds; "0" if pure

@@ -37,7 +37,7 @@ const (
 type Block struct {
 	Size  int
 	Norm  string // L1 or L2
-	Bound string // a decimal. "" is the norm that the coordinates' own ranges imply; then no row is scaled
+	Bound string // the bound, a decimal. "" is the norm that the coordinates' own ranges imply; then no row is scaled
 }
 
 // Sum is one sum over the rows that count. Make one with [Count], [First] or [Product].

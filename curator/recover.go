@@ -15,7 +15,7 @@ import (
 
 // RecoverOptions hold what the owner has kept outside the home about a ledger whose file was lost.
 type RecoverOptions struct {
-	Against string // the newest head that `dither ledger head` printed
+	Against string // the newest output of `dither ledger head` that was kept
 	Spent   string // the loss spent, if known: an ε; or ρ, or ρ,δ, for a zCDP budget
 }
 

@@ -60,8 +60,8 @@ type Column struct {
 	// is for the rows between the released value and the quantile. IntervalRows is for those between the quantile
 	// and an end of its interval. Both are functions of public parameters.
 	RankError, IntervalRows *float64
-	// For a mode: the largest number of rows, at the answer's confidence, by which the chosen value has fewer than
-	// the most frequent one.
+	// For a mode: a bound, at the answer's confidence, on how many rows fewer the chosen value has than the most
+	// frequent one.
 	Shortfall *float64
 	// set if the question asks to find bounds: in an answer the bounds found, in an explanation the widest possible
 	Bounds *Bounds

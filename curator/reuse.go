@@ -11,7 +11,8 @@ type Reuse struct {
 	// Taken means that asking returns this free answer. It is false if the question names a price that buys a more
 	// exact answer.
 	Taken bool
-	// for each column except keys, the largest error over the rows of the first grouping
+	// for each column except keys: the predicted error in the rows of the first grouping. If the rows differ, it is
+	// the largest
 	Expected []NamedExpected
 	Differ   bool // the errors of these rows differ, as for months with 28 to 31 days
 }

@@ -66,7 +66,8 @@ func known(p *plan.Plan, d *derive.Answer, o plan.Output) bool {
 }
 
 // direct computes the result of meets if each value is itself a released number. Then all cells of a column have
-// one error, and the value of least size decides. That value is the same at every price.
+// the same error. The value closest to 0 decides whether it is permitted, and that value is the same at every
+// price.
 func (s *pricing) direct(p *plan.Plan, d *derive.Answer) (excess float64, why string, direct bool) {
 	if p.Sets != nil {
 		return 0, "", false
@@ -162,7 +163,7 @@ func (s *pricing) foretoldOf(a *asked, o plan.Output, rows int64) (excess float6
 // missing returns the error for a price that cannot be found, with a hint.
 func (s *pricing) missing(p *plan.Plan, o plan.Output, what string) *Error {
 	hint := "ask once at a price: the answer is then known, and this starts from it"
-	if p.Open() { // which keys another price would release is not known
+	if p.Open() { // the keys that another price would release are not known
 		hint = "give a price"
 	}
 	if o.Post.Op == plan.PostAggregate && !s.target.relative {

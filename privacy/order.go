@@ -80,7 +80,7 @@ func (p problem) orderForRho() exact.Interval {
 // of all orders that can occur.
 func halve(above func(u float64) bool) float64 {
 	low, high := -1e8, 1e8
-	for range 90 { // enough steps to go from a width of 10⁸ to the last bit of a u of 10⁻³
+	for range 90 { // enough steps to narrow a width of 10⁸ to the last bit of a u of size 10⁻³
 		if middle := low + (high-low)/2; above(middle) {
 			high = middle
 		} else {

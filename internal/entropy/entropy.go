@@ -63,7 +63,7 @@ var ErrExhausted = errors.New("entropy: the recording is exhausted")
 // Replay runs f on a recording, and returns ErrExhausted if f reads beyond its end.
 func Replay(recording []byte, f func(*Source)) (err error) {
 	defer func() {
-		if r := recover(); r == ErrExhausted { //nolint:errorlint // the very value that fill panics with, and no other
+		if r := recover(); r == ErrExhausted { //nolint:errorlint // take panics with exactly this value
 			err = ErrExhausted
 		} else if r != nil {
 			panic(r)

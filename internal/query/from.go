@@ -15,7 +15,7 @@ const (
 // sources is the part of a lowering's state that concerns relations.
 type sources struct {
 	named  map[string]named // the names from WITH that are visible here
-	after  int              // the offset after the SELECT that was lowered last
+	after  int              // the offset after the SELECT that was converted last
 	tables int              // the number of tables that are read, counting each mention
 	nested int
 }

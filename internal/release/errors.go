@@ -17,7 +17,7 @@ type Ending int
 const (
 	// the access was ready for its reservation too late to be answered by its release time
 	Late Ending = iota + 1
-	// by the policy's answer_delay, the answer would leave later than the time limit of an answer
+	// the policy's answer_delay would release the answer after the time limit of an answer
 	Slow
 	Crowded     // too many rehearsals are waiting, or this one waited too long
 	Busy        // the same access is in progress, and took longer than the time limit

@@ -146,8 +146,8 @@ func watched[T any](
 			go discarded(results)
 		}
 	}()
-	// Timeout is later than the release time. It stops a server's query even if this process was killed before it
-	// could.
+	// This deadline is later than the release time. An engine passes it to its server, which then stops the query
+	// even if this process is killed.
 	within, stop := context.WithTimeout(ctx, k.Timeout())
 	defer stop()
 	go func() {

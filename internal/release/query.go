@@ -93,7 +93,7 @@ func (q *Query) access(ctx context.Context, rows reader) (v Values, err error) {
 	return v, err
 }
 
-// measured measures known groups, and then their quantiles and modes.
+// measured releases the measures of known groups, and then their quantiles and modes.
 func (q *Query) measured(ctx context.Context, planned *plan.Plan, rows reader) ([][]*big.Int, error) {
 	if len(planned.Measures) == 0 { // the query has only quantiles and modes
 		out := make([][]*big.Int, planned.Released())

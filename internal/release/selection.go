@@ -21,8 +21,8 @@ type Selection struct {
 	name    string
 	epsilon privacy.Epsilon
 	best    int
-	// choose returns a row for each chosen group, and what the mechanism reports about itself. within bounds the
-	// shortfall of a choice among n groups, with probability 1 − beta.
+	// choose returns a row for each chosen group, and what the mechanism reports about itself. within returns a
+	// bound on the shortfall of a choice among n groups, which holds with probability 1 − beta.
 	choose func([]mechanism.Exact) ([][]*big.Int, told, error)
 	within func(n int, beta float64) (float64, error)
 }

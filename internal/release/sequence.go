@@ -61,7 +61,7 @@ func (k *Kernel) Release(ctx context.Context, p Primitive) (*Released, error) {
 	if err != nil {
 		return nil, err
 	}
-	if answered { // another process has just answered it
+	if answered { // another caller has just recorded this release
 		r, err := k.replay(p)
 		if r == nil && err == nil {
 			err = ErrUnreadable

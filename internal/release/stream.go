@@ -300,9 +300,9 @@ func (s *Stream) Close() error {
 }
 
 // begunAsPlanned checks that the noises of a stream's session cost what was reserved. Let Δ be the largest change
-// of a question's number by one unit, and c the number of positives. The threshold's noise of scale θ costs Δ/θ.
-// The questions' noise of scale q costs k·c·Δ/q, where k is 1 for monotonic questions and else 2. The values' noise
-// of scale v costs c·Δ/v (stream.SparseVector has the proof).
+// of a question's number by one unit, and let c be the number of questions that may be above the threshold. The
+// threshold's noise of scale θ costs Δ/θ. The questions' noise of scale q costs k·c·Δ/q, where k is 1 for monotonic
+// questions and otherwise 2. The values' noise of scale v costs c·Δ/v (stream.SparseVector has the proof).
 func (s *Stream) begunAsPlanned(positives int) error {
 	share := func(times int64, d noise.DiscreteLaplace) *big.Rat {
 		x := new(big.Rat).SetInt(new(big.Int).Mul(s.terms.Moves, big.NewInt(times)))

@@ -90,7 +90,7 @@ func (k *Kernel) PinnedOn(table string) ([]UnfinishedTraining, error) {
 	}), err
 }
 
-// takesFrom reports whether a column of t takes its values from another table.
+// takesFrom reports whether a column of t takes its values from the given table.
 func takesFrom(t *policy.Table, table string) bool {
 	return t != nil &&
 		slices.ContainsFunc(

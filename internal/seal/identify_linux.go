@@ -21,5 +21,5 @@ func identify(f *os.File) (identity, bool) {
 		s.Size,
 		s.Mtim.Nano(),
 		s.Ctim.Nano(),
-	}, true //nolint:unconvert // Dev is narrower elsewhere
+	}, true //nolint:unconvert // Dev has fewer bits on some platforms
 }
