@@ -69,7 +69,7 @@ type Table struct {
 	Part         string // the column whose values are the parts that questions may be charged to; "" if none
 	PartsPerUnit int64  // the number of parts in which one unit counts; 0 without parts
 	Version      int    // the number of the newest sealed version; 0 if there is none
-	NeverSealed  bool   // no version was ever sealed
+	NeverSealed  bool   // no version was ever sealed, so its first use may seal the table
 	Columns      []TableColumn
 }
 
@@ -81,7 +81,8 @@ type TableColumn struct {
 	ValuesFrom              string   // the public column, as table.column, whose values are this column's values; or ""
 	Nullable                bool
 	References              string // the column, as table.column, that a value of this column refers to; or ""
-	// for a public table: the number of rows with one value of this column that a join uses; 0 if none is declared
+	// for a public table: the largest number of rows with the same value of this column that a join uses; 0 if none
+	// is declared
 	RowsPerValue int64
 }
 

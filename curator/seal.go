@@ -36,8 +36,8 @@ type SealOptions struct {
 	// copy. A copy does not change with the table, and is faster if persons are the units.
 	Copy     string
 	Progress func(rows, bytes, totalBytes int64)
-	// StateHome replaces the user's $XDG_STATE_HOME, the folder that records which home sealed which source. It is
-	// for temporary homes, which should leave no such record.
+	// StateHome replaces the user's $XDG_STATE_HOME, where dither records which home sealed which source. It is for
+	// temporary homes, which should leave no such record.
 	StateHome string
 }
 

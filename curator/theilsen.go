@@ -36,7 +36,7 @@ type FittedLine struct {
 	Confidence    string // the confidence of both intervals together; "" without intervals
 	Draws         []LineDraw
 	Rows          int64 // the approximate number of rows, as requested or declared
-	Thinned       int   // a random 1 of 2^Thinned rows is used
+	Thinned       int   // each row is used with probability 2^−Thinned
 	Price         Loss
 	Remaining     Loss
 	Affordable    bool
