@@ -10,8 +10,8 @@ import (
 	"dither/internal/exact"
 )
 
-// This file writes the JSON that docs/reference/json.md documents. A type whose fields match its JSON has tags at
-// its declaration. The other types are copied into structs with tags here.
+// This file writes the JSON that docs/reference/json.md documents. A type whose fields match its JSON has JSON tags
+// at its declaration. Here, the other types are copied into structs with JSON tags.
 
 // marshal is json.Marshal, but it does not escape <, > and &. Questions often contain them, and no browser reads
 // this text as HTML.

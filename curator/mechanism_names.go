@@ -4,7 +4,7 @@ import "dither/internal/release"
 
 // Mechanisms that a [Selection] may name.
 const (
-	// any number of groups. Under zCDP its loss is a quarter of that of the others
+	// chooses any number of groups. Under zCDP its loss is a quarter of that of the others
 	Exponential    = release.Exponential
 	PermuteAndFlip = release.PermuteAndFlip // chooses one group only. Under a pure ε it is never worse than Exponential
 	NoisyMax       = release.NoisyMax       // it also releases the lead of each chosen group, at no further cost

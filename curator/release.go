@@ -38,7 +38,7 @@ const (
 	DiscreteGaussian = "discrete gaussian" // noise of standard deviation Scale on the sum or count itself
 	Ratio            = "ratio"             // a quotient of noisy Parts
 	Derived          = "derived"           // another expression of noisy Parts
-	// fitted to the noisy vectors of several groupings. Groupings describes their noise
+	// fitted to the noisy vectors of several groupings. Field Groupings describes their noise
 	LeastSquares    = "least squares"
 	EarlierReleases = "earlier releases" // computed from earlier releases, which have their own noise
 	Constant        = "constant"         // a constant, without noise

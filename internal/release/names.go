@@ -2,7 +2,7 @@ package release
 
 // Mechanisms that a [Selection] may name.
 const (
-	// any number of groups. Under zCDP its loss is a quarter of that of the others
+	// chooses any number of groups. Under zCDP its loss is a quarter of that of the others
 	Exponential = "exponential mechanism"
 	// chooses one group only. Under a pure ε it is never worse than Exponential
 	PermuteAndFlip = "permute and flip"

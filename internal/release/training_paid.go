@@ -127,7 +127,7 @@ func (p *PaidTrainings) begun(l *ledger.Ledger, id uint64) (*Begun, error) {
 	return &out, nil
 }
 
-// newest returns the newest reservation with a replay key that is still open, or has its release.
+// newest returns the newest reservation with the given replay key that is still open, or has its release.
 func (p *PaidTrainings) newest(l *ledger.Ledger, key string) (id uint64, found bool, err error) {
 	all, err := p.Unfinished(l, func(r ledger.Reservation) bool { return r.Key == key })
 	if err != nil {
