@@ -50,7 +50,7 @@ func Advanced(parts []Repeated, slack privacy.Delta) (epsilon float64, delta pri
 	return floatAbove(total), Basic(parts...).Delta.Plus(slack), nil
 }
 
-// advancedMoments returns Σkᵢεᵢ(e^εᵢ − 1) and Σkᵢεᵢ².
+// advancedMoments returns Σkᵢεᵢ(e^εᵢ − 1) and Σkᵢεᵢ², in the notation of Advanced.
 func advancedMoments(parts []Repeated) (mean, squares exact.Interval) {
 	mean, squares = number(0), number(0)
 	for _, p := range parts {

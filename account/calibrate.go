@@ -124,7 +124,7 @@ func (c *calibrator) certifies(x float64) (accountant string) {
 	return accountant
 }
 
-// calibrator is a step whose noise parameter is to be found, with the target.
+// calibrator is a calibration in progress: a step whose noise parameter is to be found, and the target.
 type calibrator struct {
 	step   Step
 	target Target
@@ -178,15 +178,15 @@ func (c *calibrator) squares() *big.Rat {
 	return new(big.Rat).Mul(new(big.Rat).Mul(s, s), new(big.Rat).SetInt64(c.step.count))
 }
 
-// job returns the job with noise x.
+// job returns the job of the calibration with the noise parameter x.
 func (c *calibrator) job(x *big.Rat) (*Job, error) {
 	s := c.step
 	s.parameters = map[string]*big.Rat{"sensitivity": s.parameters["sensitivity"], s.kind.keys[0].name: x}
 	return NewJob(s)
 }
 
-// curve returns bounds of the δ of noise x by the curve of Gaussian noise. ok is false for other mechanisms and for
-// samples.
+// curve returns a lower and an upper bound of the δ of noise x, by the curve of Gaussian noise. ok is false for
+// other mechanisms, and with sampling.
 func (c *calibrator) curve(x *big.Rat) (lower, upper float64, ok bool) {
 	if c.step.kind.name != "gaussian" || c.step.sampling != nil {
 		return 0, 1, false
@@ -221,7 +221,7 @@ func (c *calibrator) delta(x *big.Rat) (upper float64, accountant string) {
 // pure reports whether the noise is Laplace noise and the target's δ is 0.
 func (c *calibrator) pure() bool { return c.laplace() && c.target.Delta.IsZero() }
 
-// share returns the ε of each answer: the target's ε divided by their number.
+// share returns the ε of each answer: the target's ε divided by the number of answers.
 func (c *calibrator) share() *big.Rat {
 	return new(big.Rat).Quo(c.target.Epsilon.Rat(), new(big.Rat).SetInt64(c.step.count))
 }

@@ -232,8 +232,9 @@ func gaussianRoot(low, high, x *big.Float, at func(*big.Float) (f float64, slope
 	return x
 }
 
-// gaussianBracket searches for certified bounds of ε around found. lower satisfies small, or is 0. upper satisfies
-// enough, or is +Inf.
+// gaussianBracket searches for certified bounds of ε, beginning at found. small reports that an ε is certainly too
+// small, and enough that it certainly suffices. The lower bound is too small for certain, or 0. The upper bound
+// suffices for certain, or is +Inf.
 func gaussianBracket(found float64, small, enough func(float64) bool) (lower, upper float64) {
 	found = min(found, math.MaxFloat64)
 	ulp := math.Nextafter(found, math.Inf(1)) - found

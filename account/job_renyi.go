@@ -84,7 +84,7 @@ func (t *tally) total() (s renyiSum, ok bool) {
 	return t.renyi, t.few
 }
 
-// renyiSum is a job's Rényi loss, with the orders at which to convert it.
+// renyiSum is a job's Rényi loss, with a search for the best order and further orders to try.
 type renyiSum struct {
 	loss   Renyi
 	best   search

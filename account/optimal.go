@@ -15,11 +15,11 @@ const MostRepeated = 1 << 20
 // Optimal is the optimal composition of k mechanisms that each promise (ε₀, δ₀), fixed in advance. No other
 // function of k, ε₀ and δ₀ bounds their joint δ(ε) more tightly [Kairouz, Oh & Viswanath 2017, Theorem 3.3].
 //
-// Every pair of laws that (ε₀, δ₀) allows is the image of one pair, that of randomized response, under one
-// randomised map. Randomized response reveals the data with probability δ₀. Otherwise it answers with a bit that is
-// true with probability p = e^ε₀/(1+e^ε₀) [ibid., Theorem 2.5]. So the answers of k mechanisms, even adaptive ones,
-// are an image of k such answers. If j of the k bits are true, the loss of these answers is (2j−k)ε₀. With f(j) =
-// C(k,j)·pʲ(1−p)^(k−j),
+// Every pair of laws that (ε₀, δ₀) allows is an image of the pair of randomized response, under the same randomised
+// map for both laws. Randomized response reveals the data with probability δ₀. Otherwise it answers with a bit that
+// is true with probability p = e^ε₀/(1+e^ε₀) [ibid., Theorem 2.5]. So the answers of k mechanisms, even adaptive
+// ones, are an image of k such answers. If j of the k bits are true, the loss of these answers is (2j−k)ε₀. With
+// f(j) = C(k,j)·pʲ(1−p)^(k−j),
 //
 //	δ*(ε) = Σ_j f(j)·max(0, 1 − e^(ε−(2j−k)ε₀)),  δ(ε) = 1 − (1−δ₀)^k·(1 − δ*(ε)).
 //

@@ -150,7 +150,7 @@ func power(x exact.Interval, n int64) exact.Interval {
 	return result
 }
 
-// lesser returns the one of two intervals with the lower upper end, and larger the other one.
+// lesser returns the interval with the lower upper end, and larger the other interval.
 func lesser(x, y exact.Interval) exact.Interval {
 	if x.Hi().Cmp(y.Hi()) <= 0 {
 		return x

@@ -62,7 +62,8 @@ const maxSampledOrder = 1 << 11
 // maxFractional is the largest non-integer order at which A_α is computed.
 const maxFractional = 64
 
-// reach is the largest exponent of e in these sums. Within it, big.Float adds numbers of different sizes quickly.
+// reach is the largest exponent of e in the sums of sampled mechanisms. Within it, big.Float adds numbers of
+// different sizes quickly.
 const reach = 1 << 18
 
 // betweenIntegers returns an upper bound of D_α at a real order of at most maxSampledOrder. at returns upper bounds
@@ -148,14 +149,15 @@ type sampledPoint struct {
 	density       exact.Interval // φ(z)
 }
 
-// term returns φ(z)·(R(iμ−z) + R(iμ+z−αμ)), where R is Mills' ratio.
+// term returns φ(z)·(R(iμ−z) + R(iμ+z−αμ)), the factor of C(α,i) in the sum of RenyiSampledGaussian.
 func (p sampledPoint) term(i int64, alpha exact.Interval) exact.Interval {
 	n := whole(i, p.bits)
 	return p.integral(n.Mul(p.mu).Sub(p.z), n).Add(p.integral(p.z.Sub(alpha.Sub(n).Mul(p.mu)), alpha.Sub(n)))
 }
 
-// integral returns φ(z)·R(u), where R is Mills' ratio and j is the i or the α−i of the term. For u < 0 it is the
-// integral over the whole normal density, e^(−jc+(j²−j)μ²/2), minus φ(z)·R(−u).
+// integral returns φ(z)·R(u), where R is Mills' ratio. j is i in the first part of sampledPoint.term, and α−i in
+// the second. For u < 0, integral returns the integral over the whole normal density, e^(−jc+(j²−j)μ²/2), minus
+// φ(z)·R(−u).
 func (p sampledPoint) integral(u, j exact.Interval) exact.Interval {
 	zero := whole(0, p.bits)
 	switch {

@@ -150,8 +150,8 @@ func (s *Shuffle) clones(e privacy.Epsilon) *clones {
 	}
 }
 
-// first returns the least a above θ(c+1). If the precision of θ does not determine it, the result may be wrong by
-// one.
+// first returns the least a above θ(c+1), where θ is c.place and c the number of clones. If the precision of θ does
+// not determine it, the result may be wrong by one.
 func (c *clones) first() int64 {
 	x := new(big.Float).SetPrec(c.weights.bits).SetInt64(c.c + 1)
 	n, _ := x.Mul(x, c.place.Lo()).Int64()

@@ -24,7 +24,7 @@ func (l *Ledger) Adopt(terms Terms, group int64, seen Head) error {
 	return err
 }
 
-// MayAdopt returns the error that Adopt would return now, apart from ErrStale. It writes nothing.
+// MayAdopt returns the refusal that Adopt would return now, apart from ErrStale. It writes nothing.
 func (l *Ledger) MayAdopt(terms Terms, group int64) error {
 	a := adoption(terms, group)
 	if err := a.validate(); err != nil {

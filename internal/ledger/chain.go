@@ -44,7 +44,7 @@ func (h *Hash) UnmarshalText(text []byte) error {
 }
 
 // Head is the index and the hash of the newest entry of a log. The hash covers all earlier entries. Owners keep
-// heads elsewhere as checkpoints.
+// heads elsewhere, to detect later that a ledger was rolled back or rewritten.
 type Head struct {
 	Index uint64
 	Hash  Hash

@@ -92,14 +92,14 @@ type history struct {
 	givenUpBy map[string]int
 
 	every            cadence
-	passed           passed          // the newest place (see cadence)
+	passed           passed          // the newest checkpoint place (see cadence)
 	pending          []*place        // places that no checkpoint covers, in order
 	covered          []*place        // places that a checkpoint covers, whose entries are still in memory
 	begun            Checkpoint      // the checkpoint from which this reader started; zero if it read the whole log
 	begunAt          uint64          // index of that checkpoint's entry
 	unindexed        bool            // whether the index file is incomplete, so that everything must stay in memory
 	newestCheckpoint *located        // the newest checkpoint that this reader read and checked
-	spill            func(*place)    // if set, called with each place as it is passed; it may call forget
+	spill            func(*place)    // if set, called with each checkpoint place as it is passed; it may call forget
 	witness          map[uint64]Hash // hashes to keep when entries are forgotten, by index
 	source           io.ReaderAt     // the log, to read entries again
 }
@@ -140,7 +140,8 @@ func (h *history) room(r Reservation, at time.Time) (privacy.Loss, error) {
 	return left, nil
 }
 
-// roomAfter is room after the charge for the fragment at the end of the log, if pending says that there is one.
+// roomAfter is room, except that it first charges the fragment of an interrupted write at the end of the log if
+// pending is set.
 func (h *history) roomAfter(pending bool, r Reservation, at time.Time) (privacy.Loss, error) {
 	if !pending || h.terms == nil {
 		return h.room(r, at)
@@ -163,7 +164,7 @@ func (h *history) division(c *Confined, from []Source) (d division, parts []stri
 	}
 	parting, divided := h.terms.Parts[c.Table]
 	if !divided || len(from) != 1 || from[0].Table != c.Table {
-		// rows of other tables may belong to any unit
+		// a question that reads other tables may depend on any unit
 		return d, nil, ErrParts
 	}
 	return division{from[0], parting}, c.Parts, nil
@@ -184,7 +185,8 @@ func (h *history) spentIn(by privacy.Accountant) privacy.Loss {
 // spent returns the total loss of all charges under the accountant of the terms.
 func (h *history) spent() privacy.Loss { return h.spentIn(h.by()) }
 
-// charge adds a loss to the charges of everybody or, if parts is not empty, to those of the parts of d.
+// charge adds a loss to the charges that count for every unit or, if parts is not empty, to those that count for
+// the parts of d.
 func (h *history) charge(l privacy.Loss, d division, parts []string) {
 	h.impure = h.impure || l.Accountant() != privacy.Pure
 	h.charges.charge(l, d, parts)
@@ -218,7 +220,7 @@ func (h *history) maxPrice() privacy.Loss {
 // remained of the budget.
 //
 // If tables have parts, the reservation may have been confined to parts for which more remained than for others.
-// Its price was then at most the budget minus the charges to everybody. That amount is charged to everybody, even
+// Its price was then at most the budget minus the charges to every unit. That amount is charged to every unit, even
 // beyond the budget.
 func (h *history) fragmentCharge() privacy.Loss {
 	if len(h.charges.parts) == 0 && (h.terms == nil || len(h.terms.Parts) == 0) {
@@ -309,8 +311,8 @@ func (h *history) take(e Entry, at ref) {
 // adopt puts terms into force, and converts the past charges to them.
 //
 // Old charges to parts keep their division, even if the new terms divide the table otherwise or not at all, because
-// the old questions were confined by it. The total adds up over all divisions. Charges to everybody stay charges to
-// everybody. If the old terms had grants, the current period's account continues. Otherwise it starts empty.
+// the old questions were confined by it. The total adds up over all divisions. Charges to every unit stay charges
+// to every unit. If the old terms had grants, the current period's account continues. Otherwise it starts empty.
 func (h *history) adopt(a Adoption) {
 	if a.Group > 1 && h.terms != nil { // without terms there are no charges
 		for _, of := range []*account{h.charges, h.inPeriod} {

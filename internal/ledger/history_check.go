@@ -189,7 +189,8 @@ func (l *limit) nextFor(price privacy.Loss, others []limit) time.Time {
 	return l.begins
 }
 
-// limitOf returns the limit that a budget sets on the charges in a, for the reservation r.
+// limitOf returns the limit that a budget sets on the charges in a, for the reservation r. d and parts say to which
+// parts r is confined.
 func (h *history) limitOf(of string, a *account, budget privacy.Loss, r Reservation, d division, parts []string) limit {
 	n := h.terms.Neighbours
 	return limit{

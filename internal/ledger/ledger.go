@@ -288,8 +288,8 @@ func (l *Ledger) refresh() error {
 		return &RolledBackError{Want: read, Have: h.head()}
 	}
 	if !h.old && (l.heads == nil || l.heads.old || l.heads.slots[l.heads.newest] != h.slots[h.newest]) {
-		// Another process wrote that slot, and may have died before the slot was durable. Make it durable before
-		// relying on it.
+		// Another process wrote the newest slot of the head file, and may have died before the slot was durable.
+		// Make it durable before relying on it.
 		if err := syncHeads(l.fsys, l.dir); err != nil && (!l.frozen || !unsyncable(err)) {
 			return l.fail(err)
 		}

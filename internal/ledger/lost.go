@@ -93,8 +93,8 @@ func (h *history) end(w *waiting, givenUp bool) {
 	h.lost.open--
 }
 
-// groupLost converts the losses of fragments and of reservations without an answer to the losses of groups of k
-// units.
+// groupLost converts the losses of charged fragments and of reservations without an answer to the losses of groups
+// of k units.
 func (h *history) groupLost(k int64) {
 	_ = h.tornLoss.group(k)
 	h.lost.group(k)
@@ -105,8 +105,8 @@ func (h *history) groupLost(k int64) {
 	}
 }
 
-// lostSoFar returns the total charge without an answer, or nil if there is none. torn is the number of fragments,
-// and pending is the charge for the one at the end of the log.
+// lostSoFar returns the total charge without an answer, or nil if there is none. torn is the number of charged
+// fragments, and pending is the charge for the one at the end of the log.
 func (h *history) lostSoFar(torn int, pending privacy.Loss) *Lost {
 	out := &Lost{Failed: h.lost.failed, GivenUp: h.lost.givenUp, Open: h.lost.open, Torn: torn}
 	if *out == (Lost{}) {

@@ -156,7 +156,7 @@ func (l *log) counted(m Merged, by privacy.Accountant, rows int64) (Part, error)
 		spent = spent.Plus(l.fragmentCharge())
 	}
 	if rho, kept := budget.ZCDP(); p.Group > 1 && !kept.IsZero() {
-		// δ counts for no group: either none of it was spent, or the conversion of spent below fails
+		// Without its δ. Either none of it was spent, or the conversion of spent below fails.
 		budget = privacy.ZCDPLoss(rho, privacy.Delta{})
 	}
 	var err error

@@ -7,7 +7,7 @@ import (
 )
 
 // Opening records that the owner charges this ledger for what other ledgers have spent on the same people. Loss is
-// in the relation of the terms in force. It is charged to everybody, even beyond the budget. It counts against no
+// in the relation of the terms in force. It is charged to every unit, even beyond the budget. It counts against no
 // period's grant, because it was spent before.
 type Opening struct {
 	Loss privacy.Loss `json:"loss"`

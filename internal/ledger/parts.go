@@ -90,7 +90,7 @@ func (t *tally) in(a privacy.Accountant) privacy.Loss {
 // The W_d of several tables, and of several versions of one table, add up. A unit's part in one table says nothing
 // about its part in another. A later version may hold other rows of a unit, and so put the unit into another part.
 //
-// Adopt with a group of k converts the total whole + Σ_d W_d, and charges the result to everybody from then on.
+// Adopt with a group of k converts the total whole + Σ_d W_d, and charges the result to every unit from then on.
 // Claim: this bounds the loss of k old units together. Proof. Join the two datasets by a chain of k old neighbours.
 // A question i has a loss in c_i ≤ k steps of the chain, and the same law on both sides of each other step. So over
 // the chain its loss is c_i·ε_i, or c_i²·ρ_i ≤ k·c_i·ρ_i. The losses of one step add up to at most whole + Σ_d W_d.
@@ -113,13 +113,14 @@ type divided struct {
 	known map[reading]bound
 }
 
-// bound is an upper bound of W_d; exact means that it equals W_d.
+// bound is an upper bound of W_d, the amount that account defines. exact means that it equals W_d.
 type bound struct {
 	loss  privacy.Loss
 	exact bool
 }
 
-// reading is what W_d depends on, apart from the charges.
+// reading holds the parameters on which W_d depends, apart from the charges: the neighbouring relation and the
+// accountant.
 type reading struct {
 	n  privacy.Neighbours
 	by privacy.Accountant
@@ -127,7 +128,8 @@ type reading struct {
 
 func newAccount() *account { return &account{whole: newTally(), parts: map[division]*divided{}} }
 
-// charge adds a loss to the charges of everybody or, if parts is not empty, to those of the parts of d.
+// charge adds a loss to the charges that count for every unit or, if parts is not empty, to those that count for
+// the parts of d.
 func (a *account) charge(l privacy.Loss, d division, parts []string) {
 	if len(parts) == 0 {
 		a.whole.add(l)
@@ -152,14 +154,14 @@ func (a *account) charge(l privacy.Loss, d division, parts []string) {
 	}
 }
 
-// plus returns a copy of a with one more loss charged to everybody. The copy shares the charges to parts with a.
+// plus returns a copy of a with one more loss charged to every unit. The copy shares the charges to parts with a.
 func (a *account) plus(l privacy.Loss) *account {
 	whole := *a.whole
 	whole.add(l)
 	return &account{whole: &whole, parts: a.parts}
 }
 
-// fold replaces all charges to parts by one charge to everybody: their total under the neighbouring relation n.
+// fold replaces all charges to parts by one charge to every unit: their total under the neighbouring relation n.
 func (a *account) fold(n privacy.Neighbours) {
 	for d, in := range a.parts {
 		a.whole.plus(&tally{pure: in.worst(d, n, privacy.Pure), zcdp: in.worst(d, n, privacy.ZCDP)})
@@ -204,7 +206,7 @@ func (a *account) fits(price, budget privacy.Loss, n privacy.Neighbours, d divis
 	return sum.Within(budget)
 }
 
-// room returns the largest loss that can be charged within the budget: to everybody or, if parts is not empty, to
+// room returns the largest loss that can be charged within the budget: to every unit or, if parts is not empty, to
 // the parts of d. It is zero if any component of the budget is exceeded.
 //
 // Let t be the budget minus all charges outside division d, and k the number of parts in which two neighbours can
@@ -249,7 +251,7 @@ func (p Parting) most(n privacy.Neighbours) int64 {
 	return p.Most
 }
 
-// worst returns W_d.
+// worst returns W_d: the most that the charges to parts of d can cost one unit, as account defines it.
 func (in *divided) worst(d division, n privacy.Neighbours, by privacy.Accountant) privacy.Loss {
 	if b := in.known[reading{n, by}]; b.exact {
 		return b.loss

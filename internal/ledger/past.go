@@ -287,8 +287,8 @@ func (h *history) forgetIndexed(fsys fileSystem, dir string) {
 	h.unindexed = len(h.covered) > 0
 }
 
-// forgetPlace forgets everything before p, which must be the first place after base. If the index file lacks p's
-// segment, it forgets nothing and returns false.
+// forgetPlace forgets everything before p, which must be the first checkpoint place after base. If the index file
+// lacks p's segment, it forgets nothing and returns false.
 func (h *history) forgetPlace(p *place) bool {
 	p.settle()
 	next := h.past.with(p.segment)

@@ -110,7 +110,7 @@ func (h *history) granted(t time.Time) (*account, time.Time) {
 }
 
 // periodAt returns the state of the grant at time t, or nil if there are no grants. pending is the charge for a
-// fragment at the end of the log.
+// fragment of an interrupted write at the end of the log, or zero.
 func (h *history) periodAt(t time.Time, pending privacy.Loss) *Period {
 	if h.terms == nil || h.terms.Grant == nil {
 		return nil
@@ -125,7 +125,8 @@ func (h *history) periodAt(t time.Time, pending privacy.Loss) *Period {
 	return p
 }
 
-// enter begins the clock's period: charges count in its account from now on.
+// enter moves to the period that contains the clock's time. From now on charges count in that period's account, or
+// in the previous account if the period gets no grant.
 func (h *history) enter() {
 	if h.terms == nil || h.terms.Grant == nil {
 		return

@@ -39,7 +39,8 @@ type cadence struct {
 // place.
 var usual = cadence{entries: 16_384, bytes: 16 << 20}
 
-// place is a place that this reader passed, with the data for its checkpoint and for its index segment.
+// place is a place, as cadence defines it, that this reader passed. It holds the data for a checkpoint and for an
+// index segment.
 type place struct {
 	entries uint64 // number of entries before the place
 	end     int64  // offset of the end of the last of these entries, without its newline
@@ -92,8 +93,8 @@ func indexKey(key string) (k index.Key) {
 	return k
 }
 
-// settle computes the digest of p's segment, and of all segments up to it. It needs no lock, because the fields
-// that it reads do not change.
+// settle computes the digest of p's index segment, and of all segments up to it. It needs no lock, because the
+// fields that it reads do not change.
 func (p *place) settle() {
 	p.settling.Do(func() {
 		_, p.segment = p.encode()
@@ -122,7 +123,8 @@ func (p *place) body() Checkpoint {
 	return Checkpoint{Entries: p.entries, State: p.digest, Index: p.chained}
 }
 
-// pass adds a place to h.pending if the newest entry, at position at, ends at a place.
+// pass adds a place to h.pending if one is due after the newest entry, as cadence defines it. at is the entry's
+// position.
 func (h *history) pass(at ref) {
 	end := at.offset + int64(at.length)
 	if h.count()-h.passed.entries < h.every.entries && end-h.passed.end < h.every.bytes {

@@ -12,7 +12,7 @@ import (
 )
 
 // Recovery records that the owner continues after losing the head file or the log. Spending that may be lost is
-// charged to everybody.
+// charged to every unit.
 //
 // Claim: if the owner's figures are true, a recovery never lowers the amount spent. Proof. Let S be the amount that
 // was acknowledged as spent. There are three cases.

@@ -28,7 +28,7 @@ type pointer struct {
 var errNoIndex = errors.New("no index")
 
 // warm reads the log up to the entry that the head file names. It takes no lock, so several processes may read at
-// once. On any error it returns a log of which nothing was read.
+// once. If it cannot read that far, it returns a log of which nothing was read.
 //
 // Acknowledged entries never change. But the head file may have briefly named an entry whose write was then taken
 // back. refresh detects that. If write is set, warm writes a missing index.
@@ -55,8 +55,8 @@ func warm(fsys fileSystem, dir string, f file, every cadence, write bool) log {
 }
 
 // rebuilt reads the whole log and writes its index along the way, so memory holds only the entries since the newest
-// place. One process builds the index. Others wait for it if a checkpoint file exists. rebuilt returns errNoIndex
-// if the log is short or the index cannot be written.
+// checkpoint place. One process builds the index. Others wait for it if a checkpoint file exists. rebuilt returns
+// errNoIndex if the log is short or the index cannot be written.
 func rebuilt(fsys fileSystem, dir string, f file, head Head, every cadence) (log, error) {
 	if head.Index < every.entries {
 		if size, err := f.Size(); err != nil || size < every.bytes {

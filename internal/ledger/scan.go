@@ -54,8 +54,8 @@ type fragment struct {
 	free   bool // whether no entry in it was acknowledged, so that nothing was drawn for it
 }
 
-// maxWhole is the largest number of complete lines in a fragment. One interrupted write, or several in a row, leave
-// far fewer. A log with more was edited.
+// maxWhole is the largest number of complete lines in a fragment of an interrupted write. One interrupted write, or
+// several in a row, leave far fewer. A log with more was edited.
 const maxWhole = 4 * maxBatch
 
 func (f *fragment) add(line []byte, ended, whole bool) {

@@ -13,9 +13,9 @@ import (
 	"dither/privacy"
 )
 
-// snapshot is the state at a place: everything in a history except what the index holds. Its encoding is JSON with
-// the keys in this order, sorted maps and exact numbers. So the entries before the place determine its encoding
-// byte for byte.
+// snapshot is the state at a checkpoint place: everything in a history except what the index holds. Its encoding is
+// JSON with the keys in this order, sorted maps and exact numbers. So the entries before the checkpoint place
+// determine its encoding byte for byte.
 //
 // TestSnapshotHasAll fails if a field of history is missing here. Give a new field the option omitempty, because
 // the digests of older checkpoints are of encodings without it.

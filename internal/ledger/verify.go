@@ -102,8 +102,8 @@ func acknowledged(fsys fileSystem, dir string, f file, every cadence, whole bool
 	return l, err
 }
 
-// passBy makes h forget the entries before each place that it passes, except for the hashes at the indices of keep.
-// h also computes the digests of each place, to check its checkpoint.
+// passBy makes h forget the entries before each checkpoint place that it passes, except for the hashes at the
+// indices of keep. h also computes the digests of each such place, to check its checkpoint.
 func (h *history) passBy(keep ...Head) {
 	h.witness = map[uint64]Hash{}
 	for _, k := range keep {

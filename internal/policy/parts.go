@@ -14,8 +14,8 @@ import (
 const MaxPartBytes = 256
 
 // Part divides a table's units into parts by the values of a column, for parallel composition. A question that is
-// confined to some parts is charged to these alone. In such a question, a unit counts only in its own parts, of
-// which it has at most PerUnit.
+// confined to some parts is charged to these alone. In such a question, a unit counts only in its own parts: at
+// most PerUnit of them, which are the same in every question.
 type Part struct {
 	Column  string
 	PerUnit int64 // 1 for a property of the unit, such as a party; more for a property of its rows, such as a day

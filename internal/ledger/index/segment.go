@@ -114,7 +114,7 @@ func (s *Segment) Entry(index uint64) (Entry, error) {
 	return all[0], nil
 }
 
-// Entries returns the positions of the entries from index from up to, but not including, to.
+// Entries returns the positions of the entries with indices from, from+1, …, to−1.
 func (s *Segment) Entries(from, to uint64) ([]Entry, error) {
 	if from < s.from || to < from || to > s.To() {
 		return nil, ErrDamaged
