@@ -69,7 +69,8 @@ func (n *noises) released(m *plan.Measure) (*released, error) {
 	}, nil
 }
 
-// of returns the noise of a measure with its quantiles so far, in a value without a measure.
+// of returns the noise of a measure with the quantiles computed so far. Measures with the same noise share the
+// result, whose Measure is nil.
 func (n *noises) of(m *plan.Measure) (*released, error) {
 	i := n.number(m)
 	if n.all[i] == nil {

@@ -288,7 +288,7 @@ func (l *lattice) margins(noisy [][]*big.Int) []map[uint64]table {
 	for i, s := range l.sets {
 		out[i] = map[uint64]table{s: {s, noisy[i]}}
 		for t := s; t != 0; {
-			// subsets in decreasing order: a superset with one key more always comes first
+			// from the largest subset of s to the smallest, so that a superset with one key more always comes first
 			t = (t - 1) & s
 			k := bits.TrailingZeros64(s &^ t)
 			out[i][t] = out[i][t|1<<k].without(k, l.sizes)

@@ -38,9 +38,9 @@ func Contents(b *bounded.Statement) (out []Content) {
 }
 
 // Digested returns the SQL of the text whose SHA-256 orders the rows of a unit. The text consists of the unit, if
-// the SQL for it is not "", and of the contents. A digest prefers neither small nor large values. It includes the
-// unit because otherwise it would prefer the same values in all units, which would bias sums and quantiles. It
-// omits reals, because engines write them differently. Digested returns "" if nothing remains.
+// the SQL for it is not "", and of the contents. A digest prefers neither small nor large values. Without the unit,
+// it would prefer the same values in all units, which would bias sums and quantiles. The text omits reals, because
+// engines write them differently. Digested returns "" if nothing remains.
 func Digested(unit string, contents []Content) string {
 	var parts []string
 	if unit != "" {

@@ -99,7 +99,7 @@ func relationRows(t *rapid.T, table *policy.Table, most int) []Row {
 	return rows
 }
 
-// RelationNeighbour returns a neighbouring dataset: one unit of rows is removed with its rows in all tables or, if
+// RelationNeighbour returns a neighbouring dataset of rows: one unit is removed with its rows in all tables or, if
 // replace is set, replaced by another. The unit is a person, with all rows that belong to this person alone. If
 // ofRows is set, it is a row of t. Rows of l and m that belong to no person may be removed or kept.
 func RelationNeighbour(t *rapid.T, p *policy.Policy, rows Tables, ofRows, replace bool) Tables {
