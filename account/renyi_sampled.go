@@ -138,7 +138,7 @@ func (m *moments) gather(order int64, at func(j int64) float64, grown func(j int
 	for j := range order + 1 {
 		switch {
 		case j < 2:
-			m.less = append(m.less, whole(0, m.bits)) // E[x] = 1
+			m.less = append(m.less, whole(0, m.bits)) // e_0 = e_1 = 1
 		case at(j) > most:
 			m.less = append(m.less, momentLess1(most, j, m.bits))
 		case m.bits == 128:
@@ -168,7 +168,7 @@ func (m moments) apart(j int64) exact.Interval {
 	if j == 2 {
 		return m.less[2]
 	}
-	bound := m.one.Add(m.one).Add(m.less[j]) // 1 + e_j
+	bound := m.one.Add(m.one).Add(m.less[j]) // the bound 1 + e_j
 	if m.swings != nil {
 		bound = lesser(bound, m.swings[j-2].Mul(m.less[2]))
 	}

@@ -121,7 +121,7 @@ func (s sampledGaussian) fractional(order float64) (upper float64, ok bool) {
 		alpha, less := orderOf(order, bits)
 		first := int64(math.Ceil(order))
 		sum, binomial := whole(0, bits), whole(1, bits)
-		step := func(i int64) { // updates C(α,i) to C(α,i+1)
+		step := func(i int64) { // steps from C(α,i) to C(α,i+1)
 			binomial = binomial.Mul(alpha.Sub(whole(i, bits))).Quo(whole(i+1, bits))
 		}
 		for i := range first {

@@ -105,7 +105,7 @@ func (s *Shuffle) Delta(e privacy.Epsilon) (lower, upper float64) {
 		term.mul(w.f)
 		sum.add(term)
 		if rest, done := w.after(c.weights.total.lo); done {
-			sum.hi.Add(sum.hi, rest) // δ_c is at most 1
+			sum.hi.Add(sum.hi, rest) // bounds the terms not added, because δ_c is at most 1
 			break
 		}
 		w.up()

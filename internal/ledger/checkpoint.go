@@ -57,7 +57,7 @@ func (l *Ledger) writeCheckpoint() error {
 	if n := len(l.log.pending); n > 0 {
 		newest = l.log.pending[n-1]
 	}
-	l.log.unindexed = false // this function writes the missing segments
+	l.log.unindexed = false // writeCheckpoint writes the missing segments below
 	l.mu.Unlock()
 	if newest == nil { // another process wrote the checkpoint first
 		return nil

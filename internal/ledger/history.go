@@ -69,7 +69,7 @@ type history struct {
 	period   time.Time // start of the current period
 	clock    time.Time // latest date of any entry since the last correction of the clock
 	issued   []span    // periods whose grants were given since the last correction
-	closed   []span    // periods whose grants were given before it
+	closed   []span    // periods whose grants were given before the last correction
 	analysts map[string]*tally
 	origins  map[string]bool // ids of other ledgers whose spending was charged here
 	impure   bool            // whether some loss has no pure ε
@@ -96,7 +96,7 @@ type history struct {
 	pending          []*place        // places that no checkpoint covers, in order
 	covered          []*place        // places that a checkpoint covers, whose entries are still in memory
 	begun            Checkpoint      // the checkpoint from which this reader started; zero if it read the whole log
-	begunAt          uint64          // index of that checkpoint's entry
+	begunAt          uint64          // index of the entry of begun
 	unindexed        bool            // whether the index file is incomplete, so that everything must stay in memory
 	newestCheckpoint *located        // the newest checkpoint that this reader read and checked
 	spill            func(*place)    // if set, called with each checkpoint place as it is passed; it may call forget

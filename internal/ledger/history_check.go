@@ -163,7 +163,7 @@ type limit struct {
 	left   func() privacy.Loss
 	fits   func() bool // quick test, if set: true means that the price fits, false means that left must decide
 	next   *limit      // for a grant: the next period's grant, unspent
-	begins time.Time   // when next is given
+	begins time.Time   // the time when next is granted
 }
 
 // admits reports whether a price fits the limit. If not, it also returns what remains of the limit.

@@ -66,8 +66,8 @@ var template = Sketch{
 	},
 }
 
-const draftHead = `# What may be asked about these data, and at what price. A draft: go through the questions (lines with a ?), ` +
-	`then run
+const draftHead = `# What may be asked about these data, and at what price. A draft: go through the questions ` +
+	`(lines with a ?), then run
 #     dither policy check
 # Nothing here may be read off the rows: whoever sees the policy, or its effect on answers, would learn about them.
 
