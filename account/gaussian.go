@@ -124,8 +124,8 @@ func GaussianSigma2(l2Squared *big.Int, e privacy.Epsilon, d privacy.Delta) (*bi
 }
 
 // gaussianDigits is the number of significant digits of a calibrated σ². 10^−gaussianSmallest is the least δ for
-// which σ² is calibrated, and 1 − 10^−gaussianNearest the largest: a relative error of 2^−90 must not make that δ
-// equal 1. gaussianBits is the precision in bits of searches, and of the first evaluation of a δ.
+// which σ² is calibrated. 1 − 10^−gaussianNearest is the largest, so that a relative precision of 2^−90
+// distinguishes it from 1. gaussianBits is the precision in bits of searches, and of the first evaluation of a δ.
 const (
 	gaussianDigits   = 16
 	gaussianSmallest = 1000

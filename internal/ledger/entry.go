@@ -59,7 +59,7 @@ type Terms struct {
 	Population string             `json:"population"`
 	Neighbours privacy.Neighbours `json:"neighbours"`
 	Budget     privacy.Loss       `json:"budget"` // its accountant also applies to MaxPrice, Grant and Analysts
-	// the largest price of one reservation; also the charge for a fragment
+	// the largest price of one reservation; also the most that a fragment of an interrupted write is charged
 	MaxPrice privacy.Loss `json:"max_price"`
 	// table → its unit: "row", "public", or the unit column with its type and row limit
 	Units   map[string]string `json:"units"`
