@@ -3,7 +3,7 @@ package randhie
 
 import "embed"
 
-// Files holds policy.yaml, the source that it names, and their README.
+// Files contains policy.yaml, the source file that it names, and a README.
 //
 //go:embed policy.yaml randhie.csv README.md
 var Files embed.FS

@@ -12,7 +12,7 @@ import (
 	"gonum.org/v1/plot/vg/draw"
 )
 
-// longest is the number of characters of a text that are read. More never fit.
+// longest is the largest number of characters that are read of a text. Longer texts never fit.
 const longest = 400
 
 // clean replaces characters that a picture, an XML document or a terminal cannot show. These are control and format
@@ -42,7 +42,8 @@ func cut(sty draw.TextStyle, s string, width vg.Length) string {
 		return s
 	}
 	r := []rune(s)
-	short, long := 0, len(r) // short characters fit, unless not even 0 do; long characters do not
+	// cutting to short characters makes the text fit, or short is 0; long characters do not fit
+	short, long := 0, len(r)
 	for long-short > 1 {
 		middle := (short + long) / 2
 		if sty.Width(string(r[:middle])+"…") <= width {

@@ -19,8 +19,8 @@ const (
 // 5/2 visits.
 const RowsPerUnit = 20
 
-// declared is the policy, with gaps. Its bounds are common knowledge about such towns. Its sizes follow from the town's
-// size, which was chosen publicly.
+// declared is the template of the policy, which [Town.Policy] fills in. Its bounds are common knowledge about such
+// towns. Its numbers of rows follow from the size of the town, which is public.
 //
 //go:embed policy.yaml
 var declared string

@@ -39,7 +39,7 @@ type Console struct {
 	formats []string        // formats that the command prints
 	lost    error           // first error of writing to Stdout
 	told    bool            // something was written to Stdout
-	ctx     context.Context //nolint:containedctx // of this one run; nil until an engine is asked
+	ctx     context.Context //nolint:containedctx // lives as long as the run; nil until Context is called
 	forget  func()          // stops listening for the signals that cancel ctx
 }
 

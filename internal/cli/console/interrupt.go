@@ -8,10 +8,9 @@ import (
 	"time"
 )
 
-// Context returns the context of all requests to an engine. A signal cancels it: an interrupt by the user, or an
-// end by the program's starter. The running statement is then cancelled, also on a server, and the ledger records
-// that its question was given up. A second signal ends the program at once, as does any signal before the first
-// call of Context.
+// Context returns the context of all requests to an engine. An interrupt, SIGTERM or SIGHUP cancels it. The running
+// statement is then cancelled, also on a server, and the ledger records that its question was given up. A second
+// signal ends the program at once, as does any signal before the first call of Context.
 func (s *Console) Context() context.Context {
 	if s.ctx != nil {
 		return s.ctx
@@ -55,7 +54,8 @@ func heeded() (out []os.Signal) {
 	return out
 }
 
-// Interruptible returns a context that one of these signals cancels. stop stops listening for them.
+// Interruptible returns a context that an interrupt, SIGTERM or SIGHUP cancels, unless the signal is ignored. stop
+// stops listening for these signals.
 func Interruptible() (ctx context.Context, stop context.CancelFunc) {
 	if heeded := heeded(); len(heeded) > 0 { // without arguments, NotifyContext would listen for every signal
 		return signal.NotifyContext(context.Background(), heeded...)

@@ -22,7 +22,8 @@ const (
 	leastScored = 10 / falseAlarms
 )
 
-// mostFound returns the largest fraction of members that any test can find at this rate, if the promise is kept.
+// mostFound returns the largest fraction of members that any test can find at the false positive rate
+// [falseAlarms], if the promise is kept.
 func mostFound(p account.Approximate) float64 {
 	return interpret.MostFound(p, new(big.Rat).SetFrac64(1, 1/falseAlarms))
 }
@@ -98,8 +99,8 @@ func attackMembership(s *console.Console, o *attackOptions) error {
 	return showAttack(s, o, r)
 }
 
-// mostOperating returns the bound as a curve of the true positive rate against the false positive rate α. It
-// consists of the lines e^ε·α and 1 − e^−ε(1−α), which meet at α = 1/(1+e^ε).
+// mostOperating returns the largest true positive rate that a promise permits any test, as a curve against the
+// false positive rate α. The curve consists of the lines e^ε·α and 1 − e^−ε(1−α), which meet at α = 1/(1+e^ε).
 func mostOperating(p account.Approximate) []plot.Point {
 	y := interpret.MostGuessed(p)
 	return []plot.Point{{}, {X: 1 - y, Y: y}, {X: 1, Y: 1}}

@@ -75,7 +75,7 @@ const mostGuessedWords = "\"At most\" bounds the average of every attack: e^ε/(
 const reconstructionSteps = 16
 
 // reconstructionLines draws the fraction of recovered bits against the number of questions. measured holds the
-// results for the largest number.
+// results for the largest number of questions.
 func reconstructionLines(
 	r attack.Reconstruction, curators []simulated, measured map[string]float64,
 ) (plot.Lines, error) {

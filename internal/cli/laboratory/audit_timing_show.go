@@ -16,8 +16,8 @@ import (
 // as the budget pays for.
 func (t timed) shown(c timing.Class) bool { return c.AtMost*math.Sqrt(t.ratio) <= audit.MostTold }
 
-// exceeded reports whether a class is shown to be unsafe: the lower bound on the shift forbids that many
-// repetitions.
+// exceeded reports whether a class is shown to be unsafe: even the lower bound on the shift forbids as many
+// repetitions as the budget pays for.
 func (t timed) exceeded(c timing.Class) bool { return c.AtLeast*math.Sqrt(t.ratio) > audit.MostTold }
 
 // timingText writes one measurement as text.

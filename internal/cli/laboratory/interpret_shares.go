@@ -79,7 +79,7 @@ func found(power float64, alpha *big.Rat) string {
 	n := crowd(alpha)
 	r := new(big.Rat).SetFloat64(power)
 	if many := new(big.Rat).Mul(r, big.NewRat(n, 1)); power < 1 && many.Sign() > 0 && many.Cmp(big.NewRat(1, 1)) < 0 {
-		// fewer than one of these people
+		// less than one person in a crowd of n
 		if fewer := floorOf(r.Inv(r)); fewer.Cmp(manyPeople) <= 0 {
 			return "1 of " + commas(fewer)
 		}

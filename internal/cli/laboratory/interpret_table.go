@@ -84,7 +84,7 @@ func (i interpreted) figures() (header []string, rows [][]string) {
 			row[1], row[2] = render.Given(r.Promise.Epsilon.Rat()), render.Given(r.Promise.Delta.Rat())
 			belief := r.Posterior
 			if !r.Promise.Delta.IsZero() {
-				belief = r.Far // except with the probability in the main table
+				belief = r.Far // a larger belief has at most the probability in the main table
 			}
 			row[3] = downTo(belief.Lower) + " to " + upTo(belief.Upper)
 			if r.Promise.Epsilon.IsZero() && r.Promise.Delta.IsZero() {

@@ -8,7 +8,7 @@ import (
 	"dither/curator"
 )
 
-// LossOrNone writes the loss of a group of units. It is nil if a δ was spent, because then no loss of groups is
+// LossOrNone writes the loss of a group of units. l is nil if a δ was spent, because no loss of groups is then
 // stated.
 func LossOrNone(l *curator.Loss) string {
 	if l == nil {

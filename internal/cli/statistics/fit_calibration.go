@@ -52,7 +52,7 @@ func (f *calibrationFlags) explained(
 	c *curator.Session, o *fitOptions, k formula.Classes,
 ) (*regression.CalibrationExplanation, error) {
 	if !f.asked {
-		return nil, nil //nolint:nilnil // none is asked for
+		return nil, nil //nolint:nilnil // no calibration is requested
 	}
 	return regression.ExplainCalibration(context.Background(), c, o.table, o.formula, o.where, k, f.Calibration)
 }

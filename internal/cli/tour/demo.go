@@ -101,7 +101,7 @@ func runDemo(s *console.Console, args []string) (err error) {
 // guide runs the tour.
 type guide struct {
 	*console.Console
-	ctx context.Context //nolint:containedctx // of this one tour
+	ctx context.Context //nolint:containedctx // lives as long as the tour
 	// state is the folder that records sources in use, apart from the user's own: the home of a tour is temporary
 	home, state string
 }
