@@ -1,4 +1,4 @@
-// Command ask is the program of docs/tutorials/programmer.md.
+// Command ask asks a curator for an average. It is the program of docs/tutorials/programmer.md.
 package main
 
 import (

@@ -16,13 +16,13 @@ type Example struct {
 	Cost  string // ε of the mechanism, or "no ε"
 }
 
-// Bounds of the heights, in centimetres.
+// Least and greatest height, in centimetres.
 const (
 	lowest  = 50
 	highest = 250
 )
 
-// Examples returns the mechanisms.
+// Examples returns the names and descriptions of the mechanisms.
 func Examples() []Example {
 	return []Example{
 		{"truth", "reports the height", "no ε"},

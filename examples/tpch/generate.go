@@ -25,7 +25,7 @@ type item struct {
 	returned, status            string
 }
 
-// star generates the tables of the schema.
+// star generates the tables of the schema at a scale factor, where 1 stands for 150,000 customers.
 type star struct {
 	scale float64
 	seed  uint64
@@ -98,7 +98,7 @@ func (s star) promotion(n int) bool {
 	return r.Below(6) == 0
 }
 
-// cents returns the price of a part.
+// cents returns the price of a part, in cents.
 func cents(part int) int { return 90_000 + (part/10)%20_001 + 100*(part%1_000) }
 
 // customer draws a customer, and calls each for all items of the customer's orders. A third of the customers has no

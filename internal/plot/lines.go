@@ -25,7 +25,7 @@ type Lines struct {
 	Marked []Point // points drawn with dashed lines to both axes
 }
 
-// Line is the graph of one function.
+// Line is the graph of one function, as a sequence of points.
 type Line struct {
 	Name string
 	// Points are sorted by X. A point that is not finite, or whose Y has no logarithm on a logarithmic axis,

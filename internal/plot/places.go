@@ -177,7 +177,7 @@ func (p *placePage) draw(c draw.Canvas) {
 	})
 }
 
-// placeAxes returns one panel.
+// placeAxes returns one panel with its axes.
 func (p *placePage) placeAxes(of *PlacePanel) *plot.Plot {
 	out := plot.New()
 	out.BackgroundColor = nil

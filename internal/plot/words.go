@@ -80,7 +80,7 @@ func (c *Chart) panelText(b *strings.Builder, p *Panel, columns int, colour bool
 	fmt.Fprintf(b, " %s %s\n", runes("", names), d.scale())
 }
 
-// name returns the name of a mark's line.
+// name returns the text at the beginning of a mark's line: its group and its series.
 func (c *Chart) name(series, group int) string {
 	if len(c.Series) == 0 {
 		return clean(c.Groups[group])
@@ -96,7 +96,7 @@ func (d *cells) at(x float64) float64 {
 // cell returns the index of the cell that contains a number.
 func (d *cells) cell(x float64) int { return min(int(d.at(x)), d.n-1) }
 
-// draw draws one number in n cells.
+// draw returns one number as a line of n character cells.
 func (d *cells) draw(m Mark) string {
 	out := []rune(strings.Repeat(" ", d.n))
 	zero, valued := math.Round(d.at(0)), !math.IsNaN(m.Value) // bars begin at a boundary between cells

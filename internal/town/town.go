@@ -74,7 +74,7 @@ func (t Town) People() iter.Seq[Person] {
 // Answer is a person's answer to a yes-or-no question.
 type Answer int
 
-// Possible answers.
+// Values of [Answer]. NotSaid means that the person did not answer.
 const (
 	No Answer = iota
 	Yes

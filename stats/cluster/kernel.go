@@ -300,7 +300,7 @@ func cellsOf(m *curator.Moments, l access, d int) (*cellSums, error) {
 	return out, nil
 }
 
-// run runs the method.
+// run runs the request's method with this source.
 func (s *kernelSource) run(ctx context.Context) (*result, error) { return runMethod(ctx, s.task, s) }
 
 // rehearse runs the method on earlier releases, at no cost. It returns the result if they suffice, or otherwise the

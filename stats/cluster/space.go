@@ -38,7 +38,7 @@ func meant(name string, names []string) string {
 	return ""
 }
 
-// mostColumns is the largest number of columns.
+// mostColumns is the largest number of columns by which rows can be clustered.
 const mostColumns = 25
 
 func columnsOf(t curator.Table, names []string) (out []column, err error) {

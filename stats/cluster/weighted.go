@@ -2,7 +2,7 @@ package cluster
 
 import "math"
 
-// Limits of k-means on released points.
+// Limits of k-means on released points, which bound its running time.
 const (
 	mostBeginnings = 24
 	mostRounds     = 60

@@ -60,7 +60,7 @@ type linearForms struct {
 	middle, unit []float64
 }
 
-// plainForms returns the coordinates w = u.
+// plainForms returns the coordinates w = u, with u = (x − middle)/unit and x the columns' values.
 func plainForms(middle, unit []float64) linearForms {
 	d := len(unit)
 	f := linearForms{centre: make([]float64, d), middle: middle, unit: unit}

@@ -50,7 +50,7 @@ func (s *simulator) uniform() float64 { return (float64(s.stream.Word()>>11) + 0
 // normal returns a draw from the standard normal distribution.
 func (s *simulator) normal() float64 { return math.Sqrt2 * math.Erfinv(2*s.uniform()-1) }
 
-// noise returns a draw from a noise law.
+// noise returns a random draw from the distribution l.
 func (s *simulator) noise(l noiseLaw) float64 {
 	if !l.laplace {
 		return l.deviation * s.normal()
@@ -69,7 +69,7 @@ type vectorSums struct {
 	law vectorLaw
 }
 
-// vectorLaw holds the noise laws of [vectorSums].
+// vectorLaw holds the distributions of the noise on [vectorSums].
 type vectorLaw struct {
 	count         noiseLaw
 	first         []noiseLaw

@@ -36,7 +36,7 @@ type Sample struct {
 	Rounds     int // number of rounds of CoinPress; 0 selects the default
 }
 
-// Methods for Sample.Method.
+// Methods of estimation, for Sample.Method.
 const (
 	MethodBounded     = "bounded"     // sums of values within their bounds
 	MethodAutomatic   = "automatic"   // sums within narrower bounds, which are found privately first

@@ -119,7 +119,7 @@ func seldomRepeats(t curator.Table, column string) bool {
 	return false
 }
 
-// ranksOf parses rising ranks between 0 and 1.
+// ranksOf parses the ranks of quantiles. They must be between 0 and 1 and in rising order.
 func ranksOf(at []string) (out []string, err error) {
 	if len(at) < 1 || len(at) > 100 {
 		return nil, request.Misuse("such as 0.25, 0.5, 0.75", "between 1 and 100 quantiles are asked for at once")

@@ -123,7 +123,7 @@ func linearSQL(d *formula.Design, scaled []float64) string {
 // millionth is the number of units of [linearSQL] in 1.
 const millionth = 1_000_000
 
-// question returns the question of the histogram.
+// question returns the question whose answer is the histogram of rows by bin and response.
 func (s scoring) question(q Calibration) (curator.Question, error) {
 	out := q.Question()
 	out.Confidence = q.Confidence

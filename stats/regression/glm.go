@@ -150,10 +150,10 @@ func FitGLM(ctx context.Context, c *curator.Session, q GLM) (*GLMFit, error) {
 	return p.fit(ctx)
 }
 
-// spec returns the plan's model.
+// spec returns the name of the plan's model, its formula and its table.
 func (p *glmPlan) spec() Spec { return Spec{p.Family, p.design.Formula.String(), p.design.Table} }
 
-// fit carries out the plan.
+// fit measures what the plan needs, and computes the fitted model.
 func (p *glmPlan) fit(ctx context.Context) (*GLMFit, error) {
 	q, c := p.GLM, p.c
 	out := &GLMFit{

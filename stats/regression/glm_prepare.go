@@ -62,7 +62,7 @@ func newPreparation(_ *curator.Session, q GLM, p *glmPlan) (*preparation, error)
 	return out, err
 }
 
-// notes describes the steps for an explanation.
+// notes returns notes for an explanation: one for each requested step, with its share of the price.
 func (p *preparation) notes() (notes []string) {
 	if p.normalise != nil {
 		notes = append(notes,

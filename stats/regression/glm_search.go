@@ -20,7 +20,7 @@ type GLMSearch struct {
 	Score      curator.Request // the price of the counts; the SQL is generated from the candidates
 }
 
-// GLMSearched is the outcome of a search.
+// GLMSearched is the result of a [GLMSearch].
 type GLMSearched struct {
 	ID         string      `json:"id"` // release of the counts
 	Candidates []Candidate `json:"candidates"`
@@ -34,7 +34,7 @@ type GLMSearched struct {
 	Replayed  bool         `json:"replayed"`
 }
 
-// Candidate is one model of a search.
+// Candidate is one of the models among which a [GLMSearch] selects.
 type Candidate struct {
 	Formula string  `json:"formula"`
 	Correct float64 `json:"correct"` // noisy count of the rows that it predicts correctly
@@ -153,7 +153,7 @@ func (s *GLMSearched) releases() (ids []string) {
 	return ids
 }
 
-// counting returns the question that counts correct predictions.
+// counting returns the question that counts, for each candidate, the rows that it predicts correctly.
 func (s GLMSearch) counting(counts []string) curator.Question {
 	q := s.Score.Question()
 	var items []string

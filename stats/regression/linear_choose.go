@@ -337,7 +337,8 @@ func (c *Choice) words() string {
 		len(c.Chosen), len(c.Of), how, strconv.FormatFloat(c.Models, 'g', 6, 64))
 }
 
-// choiceNote describes a future selection for an explanation.
+// choiceNote returns a note for an explanation: how many terms will be selected, and how much wider the intervals
+// will be.
 func choiceNote(d *formula.Design, k int, alpha float64) string {
 	many := "as many as are worth it"
 	if k >= 0 {

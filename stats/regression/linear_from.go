@@ -18,7 +18,7 @@ import (
 // is no part of the question, and privacy does not depend on it. A reader of the comment plans the regression
 // again. The plan is that of the release if its replay key equals the recorded one.
 
-// linearRecord is the content of the comment.
+// linearRecord is the content of the comment at the end of a regression's SQL. It describes the model.
 type linearRecord struct {
 	Formula string            `json:"formula"`
 	Method  string            `json:"method"`
@@ -30,7 +30,7 @@ const (
 	recordCloses = " */"
 )
 
-// remark returns the comment.
+// remark returns the comment at the end of the regression's SQL, which describes the model.
 func (l *linear) remark() string {
 	of := linearRecord{Formula: l.design.Formula.String(), Method: l.Method}
 	for _, b := range l.found {

@@ -238,7 +238,7 @@ func (p *profile) closer(gamma []float64, weighted *mat.VecDense, factor *mat.Ch
 	return next, finite(next...)
 }
 
-// covariance returns V(γ).
+// covariance returns V(γ), the covariance of the residuals of the equations at coefficients γ (see [inverter]).
 func (v *inverter) covariance(gamma []float64) *mat.SymDense {
 	out := v.q.noise.covariance(gamma)
 	if v.spread > 0 {

@@ -127,7 +127,7 @@ func symmetric(m mat.Matrix) *mat.SymDense {
 	return out
 }
 
-// positive returns a matrix without its negative eigenvalues.
+// positive returns the matrix a with its negative eigenvalues set to 0.
 func positive(a *mat.SymDense) (*mat.SymDense, bool) {
 	var e mat.EigenSym
 	if !e.Factorize(a, true) {
@@ -241,7 +241,7 @@ func (n equationNoise) norm(t *mat.Dense, free int) float64 {
 	return norms[int(math.Ceil(float64(draws)*(1-ridgeLevel)))-1]
 }
 
-// plain returns the identity matrix, which centres nothing.
+// plain returns the identity matrix, for predictors that need no centring.
 func plain(p int) *mat.Dense {
 	t := mat.NewDense(p, p, nil)
 	for i := range p {

@@ -127,7 +127,7 @@ func keptBounds(names []string, found []formula.Bounds) string {
 	return strings.Join(names, ", ") + ": scaled by the declared bounds, since noise hides the spread within them"
 }
 
-// normaliseNote describes for an explanation what normalising costs.
+// normaliseNote returns a note for an explanation: the share of the price that finds means and spreads.
 func normaliseNote(text string) (string, error) {
 	share, err := request.Share(text)
 	if err != nil {

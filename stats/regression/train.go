@@ -122,7 +122,7 @@ type gradients struct {
 	learning float64
 }
 
-// spec returns the model that is trained.
+// spec returns the kind of the trained model, its formula and its table.
 func (g *gradients) spec() Spec { return Spec{g.Kind, g.design.Formula.String(), g.design.Table} }
 
 // FitGradients trains a model. All steps are paid before the first, and each is recorded durably before it is used.

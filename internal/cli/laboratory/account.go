@@ -197,7 +197,7 @@ func (a asked) rows() (header []string, rows [][]string) {
 	return header, rows
 }
 
-// words explains the smallest figure.
+// words explains what the smallest figure of the accountants promises.
 func (a asked) words() string {
 	least, name := a.report.Least()
 	if !least.Told() || a.ofDelta && least.Value >= 1 {

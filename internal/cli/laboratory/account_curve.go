@@ -76,7 +76,7 @@ func curveOf(a asked, points int) (at []curvePoint, err error) {
 	return at, nil
 }
 
-// curvePoint is a job's δ at one ε.
+// curvePoint is a job's δ at one ε, which is x.
 type curvePoint struct {
 	x      float64
 	least  account.Figure

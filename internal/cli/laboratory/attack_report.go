@@ -83,7 +83,7 @@ func (c simulated) described(most func(account.Approximate) float64) described {
 	return d
 }
 
-// attackReport is the result of an attack.
+// attackReport is the result of an attack, as text, as a table, as JSON and as a picture.
 type attackReport struct {
 	intro, words string
 	header       []string

@@ -12,7 +12,7 @@ import (
 // auditReport is the JSON form of an audit's report.
 type auditReport struct{ r *audit.Report }
 
-// MarshalJSON writes all results.
+// MarshalJSON writes all results of the audit.
 func (a auditReport) MarshalJSON() ([]byte, error) {
 	r := a.r
 	type claim struct {

@@ -83,7 +83,7 @@ func auditText(subject string, r *audit.Report) string {
 	return b.String()
 }
 
-// auditHeading returns the heading of the first event.
+// auditHeading returns the heading above the first event, which is the strongest evidence.
 func auditHeading(r *audit.Report) string {
 	switch {
 	case r.Verdict == audit.Refuted:
@@ -94,7 +94,7 @@ func auditHeading(r *audit.Report) string {
 	return "No event was shown to tell the two apart. What looked most like one"
 }
 
-// promised writes the claim.
+// promised writes the audited claim, as "(ε, δ)-differentially private".
 func promised(r *audit.Report) string {
 	refuted := r.Verdict == audit.Refuted
 	return fmt.Sprintf("(%s, %s)-differentially private",
@@ -167,7 +167,7 @@ func auditBounds(r *audit.Report) string {
 	return b.String()
 }
 
-// auditTiming describes the measured times.
+// auditTiming describes the measured running times of the audited program.
 func auditTiming(t *audit.Timing) string {
 	text := fmt.Sprintf("a run took %s on data and %s on neighbor (medians)",
 		shortTime(t.Median[0]), shortTime(t.Median[1]))

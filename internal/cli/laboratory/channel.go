@@ -115,7 +115,7 @@ func channelWords(err error) string {
 	return text
 }
 
-// judged is a mechanism with its results.
+// judged is a mechanism that is given as a matrix, with its exact privacy results.
 type judged struct {
 	m         *channel.Matrix
 	adjacency channel.Adjacency

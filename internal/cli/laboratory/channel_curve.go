@@ -11,7 +11,7 @@ import (
 	"dither/internal/plot"
 )
 
-// Limits of a displayed curve.
+// Limits of the displayed curve of δ against ε.
 const (
 	channelSteps  = 12 // number of bars
 	channelPoints = 60 // number of points of a picture

@@ -70,7 +70,7 @@ type (
 	}
 )
 
-// MarshalJSON writes all results.
+// MarshalJSON writes all results about the mechanism.
 func (r judged) MarshalJSON() ([]byte, error) {
 	l := r.loss
 	out := channelJSON{Inputs: len(r.m.Inputs()), Outputs: len(r.m.Outputs())}

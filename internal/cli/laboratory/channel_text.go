@@ -22,7 +22,7 @@ func printChannel(s *console.Console, r judged, f channelFlags) {
 	s.Print("\n%s\n", r.leakageText(f.prior != ""))
 }
 
-// verdict returns the main result with its evidence.
+// verdict states whether the mechanism is differentially private, with its ε and the evidence.
 func (r judged) verdict() string {
 	w := r.loss.Witness
 	w.Input, w.Neighbor, w.Output = render.Printable(w.Input), render.Printable(w.Neighbor), render.Printable(w.Output)
@@ -137,7 +137,7 @@ func (r judged) excessTable() string {
 // mostNamed is the largest number of outputs of an event that are named.
 const mostNamed = 4
 
-// event writes the outputs of an event.
+// event writes the names of outputs, of which at most mostNamed are listed.
 func (r judged) event(outputs []int) string {
 	names := r.m.Outputs()
 	var out []string

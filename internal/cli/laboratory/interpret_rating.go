@@ -57,7 +57,7 @@ func rated(person interpret.Reading, n interpret.Named) (r rating, byDelta bool)
 	return r, false
 }
 
-// verdict returns the first sentence.
+// verdict returns the first sentence of the explanation, which rates the promise.
 func (i interpreted) verdict() string {
 	r, byDelta := rated(i.Person, i.Named)
 	if r == 0 {

@@ -7,13 +7,13 @@ import (
 	"dither/internal/cli/render"
 )
 
-// namedReading is a reading with its key in JSON and its name in the table.
+// namedReading is the result for one pair of hypotheses, with its key in JSON and its name in the table.
 type namedReading struct {
 	key, name string
 	interpret.Reading
 }
 
-// readings returns the results for each pair of hypotheses.
+// readings returns the results for each pair of hypotheses that an attacker may want to distinguish.
 func (i interpreted) readings() []namedReading {
 	if i.changeOne() {
 		return []namedReading{

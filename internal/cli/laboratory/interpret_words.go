@@ -12,7 +12,7 @@ import (
 	"dither/privacy"
 )
 
-// interpreted is a promise, or a job, with its meaning.
+// interpreted is a privacy promise with its meaning. If job is true, it is the promise of a job of mechanisms.
 type interpreted struct {
 	interpret.Meaning
 	job     bool
@@ -109,7 +109,7 @@ func (i interpreted) warning() string {
 	)
 }
 
-// suspicion explains the change of belief in the table's first row.
+// suspicion explains how far an attacker's belief about one person can rise, as in the table's first row.
 func (i interpreted) suspicion() string {
 	p := i.Person
 	that := "that she is in the data"
@@ -141,7 +141,7 @@ func (i interpreted) unmoved(r interpret.Reading) bool {
 	return r.Told && r.Promise.Epsilon.IsZero() && r.Promise.Delta.IsZero()
 }
 
-// belief writes the largest belief that the prior can become.
+// belief writes the largest belief to which an answer can raise the prior belief.
 func (i interpreted) belief(r interpret.Reading, to interpret.Between) string {
 	if i.unmoved(r) {
 		return i.prior()
@@ -149,7 +149,7 @@ func (i interpreted) belief(r interpret.Reading, to interpret.Between) string {
 	return atMost(to.Upper)
 }
 
-// found writes the largest power of a test.
+// found writes the largest fraction of people that a test at the given level can identify correctly.
 func (i interpreted) found(r interpret.Reading) string {
 	if i.unmoved(r) {
 		return i.accused()
@@ -157,7 +157,7 @@ func (i interpreted) found(r interpret.Reading) string {
 	return found(r.Power, i.Scenario.Alpha)
 }
 
-// test describes the best test.
+// test describes how many people the attacker's best test can identify.
 func (i interpreted) test() string {
 	if i.changeOne() {
 		return fmt.Sprintf(

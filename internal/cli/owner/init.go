@@ -18,7 +18,7 @@ var Init = console.Verb{
 	Run:   runInit,
 }
 
-// runInit creates a home.
+// runInit creates a home, with an empty ledger and a draft of the policy.
 func runInit(s *console.Console, args []string) error {
 	var o curator.InitOptions
 	s.Flag(&o.From, "from", "FILE",

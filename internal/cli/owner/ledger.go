@@ -188,7 +188,7 @@ func verifyLedger(s *console.Console, against string) error {
 	return nil
 }
 
-// listLedger prints a line for each entry.
+// listLedger prints a line for each entry of the ledger.
 func listLedger(s *console.Console, l *ledger.Ledger) error {
 	if s.Format == "json" {
 		return l.Entries(func(e ledger.Entry) error {

@@ -41,7 +41,7 @@ func cellKey(c curator.Cell) string {
 	return KeyText(c.Key)
 }
 
-// KeyText writes a key for the user.
+// KeyText writes a key as text. NULL is written as NULL, and control characters are replaced.
 func KeyText(key any) string {
 	if key == nil {
 		return "NULL"

@@ -8,7 +8,7 @@ import (
 	"dither/curator"
 )
 
-// lossShare writes a share of the price.
+// lossShare writes a share of the price as a loss, without remarks in brackets.
 func lossShare(l curator.Loss) string {
 	text, _, _ := strings.Cut(l.String(), " (")
 	return text
@@ -24,7 +24,7 @@ func columnShare(c curator.Column) string {
 
 func boundsText(b *curator.Bounds) string { return Compact(b.Low) + " … " + Compact(b.High) }
 
-// foundBounds states the bounds that the question found.
+// foundBounds returns lines that state the bounds that the question found privately.
 func foundBounds(r *curator.Release) string {
 	var b strings.Builder
 	if r.RowsBound != nil {

@@ -162,7 +162,7 @@ func showClusters(s *console.Console, c *cluster.Result) error {
 	return nil
 }
 
-// clusterGrid writes the size of a grid.
+// clusterGrid writes the size of a grid, such as 12 × 12 cells.
 func clusterGrid(buckets []int) string {
 	var parts []string
 	for _, b := range buckets {

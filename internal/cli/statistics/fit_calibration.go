@@ -37,7 +37,7 @@ func flagsOfCalibration(s *console.Console) *calibrationFlags {
 	return f
 }
 
-// check validates the flags, before anything is paid.
+// check validates the flags of a calibration, before anything is paid.
 func (f *calibrationFlags) check(s *console.Console, o *fitOptions) error {
 	f.asked = f.asked || f.Epsilon != "" || f.Where != "" || f.Bins != 0 || f.picture.File != ""
 	if f.asked && s.Format == "csv" {
@@ -195,7 +195,7 @@ func classFlags(s *console.Console, k *formula.Classes) {
 			"of the second is modelled (default: the policy's order)")
 }
 
-// levelWords writes which class stands for which value.
+// levelWords writes which value of the response each class stands for.
 func levelWords(b *strings.Builder, response string, levels []string) {
 	switch {
 	case len(levels) == 2:

@@ -215,7 +215,7 @@ func linearPrice(e *regression.LinearExplanation) string {
 	return b.String()
 }
 
-// linearChart draws coefficients in the response's unit.
+// linearChart draws the coefficients of a linear regression in the response's unit.
 func linearChart(f *regression.LinearFit) plot.Chart {
 	caption := pricePaid(f.Price, f.Replayed) + "; " + render.Percent(string(f.Confidence)) +
 		" intervals cover sampling and noise"

@@ -212,7 +212,7 @@ func (o *testOptions) noiseFrom(sigma, scale string) (noise.Distribution, error)
 	return d, nil
 }
 
-// how parses the method of testing counts.
+// how parses the flags that select the method of testing counts.
 func (o *testOptions) how() (h hypothesis.How, err error) {
 	h.Method, h.Simulate = hypothesis.Method(o.get("method")), o.is("simulate")
 	times, err := o.number("simulations", 0)

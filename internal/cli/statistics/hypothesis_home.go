@@ -116,7 +116,7 @@ func (o *testOptions) groupedBy(what string, columns ...string) string {
 	return "SELECT " + what + " FROM " + curator.SQLName(o.get("table")) + where + group
 }
 
-// footer states what was paid.
+// footer returns a line that names the release and states its price.
 func (r *released) footer() (lines []string) {
 	paid := fmt.Sprintf("release %s, price %s", r.ID, r.Price)
 	if r.Replayed {

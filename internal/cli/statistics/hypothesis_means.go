@@ -237,14 +237,14 @@ func momentsOf(low, high *big.Rat) moments {
 	return m
 }
 
-// sql returns the selected expressions of the question.
+// sql returns the items of a SELECT that measures the moments of the expression x.
 func (m moments) sql(x string) string {
 	d := fmt.Sprintf("(%s - (%s))", x, exact10(m.middle))
 	return fmt.Sprintf("COUNT(%s, weight => %d), SUM%s, SUM(%s * %s - %s, weight => %d)", x, countWeight,
 		strings.TrimSuffix(d, ")")+fmt.Sprintf(", weight => %d)", sumWeight), d, d, exact10(m.square), squareWeight)
 }
 
-// samples returns the sample of each cell.
+// samples returns one sample for each group of a release, and the groups' names.
 func (m moments) samples(r *released) (out []hypothesis.Sample, names []string, err error) {
 	var count, sum, squares curator.Vector
 	for _, v := range r.Vectors {

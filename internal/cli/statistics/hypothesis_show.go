@@ -75,7 +75,7 @@ func (t tested) MarshalJSON() ([]byte, error) {
 	return json.Marshal(out)
 }
 
-// warned returns all warnings.
+// warned returns the warnings of the test and of its release.
 func (t tested) warned() []string {
 	out := append([]string{}, t.Warnings...)
 	if t.release != nil {
@@ -169,7 +169,7 @@ func (t tested) summary() (rows [][]string) {
 	return rows
 }
 
-// words returns the warnings, and what was paid.
+// words returns the lines below the result: the warnings, and what was paid.
 func (t tested) words() (lines []string) {
 	for _, w := range t.warned() {
 		lines = append(lines, "warning: "+w)

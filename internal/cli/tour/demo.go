@@ -98,7 +98,7 @@ func runDemo(s *console.Console, args []string) (err error) {
 	return t.town(filepath.Join(t.home, defaultTown))
 }
 
-// guide runs the tour.
+// guide is the state of a tour, and runs its steps.
 type guide struct {
 	*console.Console
 	ctx context.Context //nolint:containedctx // lives as long as the tour
@@ -122,7 +122,7 @@ func (t *guide) seal(c *curator.Owner, table string) (*curator.SealReport, error
 	return report, errors.Join(err, t.step())
 }
 
-// unpack creates a home from the example randhie.
+// unpack creates a home with the files of the example randhie.
 func unpack(home string) error {
 	if err := curator.Init(home); err != nil {
 		return err
