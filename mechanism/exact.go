@@ -42,7 +42,8 @@ func NewOrdered(scan func(yield func(value, count int64) bool) error) Ordered {
 	return opaque.NewOrdered(scan)
 }
 
-// NewOrderedCells returns an OrderedCells that hides one such sequence for each cell. It is opaque.NewOrderedCells.
+// NewOrderedCells returns an OrderedCells that hides, for each cell, a sequence of values in increasing order with
+// their numbers of rows. It is opaque.NewOrderedCells.
 func NewOrderedCells(cells int, scan func(yield func(cell int, value, count int64) bool) error) OrderedCells {
 	return opaque.NewOrderedCells(cells, scan)
 }

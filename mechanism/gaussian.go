@@ -32,8 +32,8 @@ func (m Gaussian) Sigma2() (*big.Rat, error) {
 	return privacy.GaussianSigma2(m.L2Squared, m.Rho)
 }
 
-// Measure releases x with independent noise on each value. The error is ErrParameter or comes from package noise.
-// It depends on the parameters alone.
+// Measure releases x with independent noise on each value. An error depends on the parameters alone: it is
+// ErrParameter or comes from package noise.
 func (m Gaussian) Measure(x []Exact) (Measurement, error) {
 	sigma2, err := m.Sigma2()
 	if err != nil {

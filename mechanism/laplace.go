@@ -14,8 +14,8 @@ import (
 	"dither/privacy"
 )
 
-// ErrParameter reports parameters that give no privacy: a sensitivity that is missing, zero or negative, or a
-// missing ε.
+// ErrParameter reports parameters that give no privacy, such as a sensitivity of 0 or a missing ε, or with which a
+// mechanism cannot compute.
 var ErrParameter = parameter.Err
 
 // Laplace is the discrete Laplace mechanism for a vector of integers [Dwork, McSherry, Nissim & Smith 2006; Ghosh,
@@ -47,8 +47,8 @@ func (m Laplace) Scale() (*big.Rat, error) {
 	return privacy.LaplaceScale(m.Sensitivity, m.Epsilon)
 }
 
-// Measure releases x with independent noise on each value. The error is ErrParameter or comes from package noise.
-// It depends on the parameters alone.
+// Measure releases x with independent noise on each value. An error depends on the parameters alone: it is
+// ErrParameter or comes from package noise.
 func (m Laplace) Measure(x []Exact) (Measurement, error) {
 	scale, err := m.Scale()
 	if err != nil {

@@ -19,7 +19,7 @@ import (
 // sampled exactly, and σ² is an exact rational (see noise.RoundedGaussian). ∎
 type RoundedGaussian struct {
 	L2Squared *big.Int // the squared L2 sensitivity of the whole vector, in squared units of the values; at least 1
-	Sigma2    *big.Rat // the variance before rounding, in the same unit; above 0
+	Sigma2    *big.Rat // σ², the variance before rounding, in squared units of the values; above 0
 }
 
 // Noise returns the noise's distribution. It returns ErrParameter if L2Squared or Sigma2 is not above 0, or if
@@ -49,7 +49,7 @@ func (m RoundedGaussian) Loss() (privacy.Loss, error) {
 	return privacy.ZCDPLoss(loss, privacy.Delta{}), nil
 }
 
-// Measure releases x with independent noise on each value. The error is ErrParameter. It depends on the parameters
+// Measure releases x with independent noise on each value. An error is ErrParameter, and depends on the parameters
 // alone.
 func (m RoundedGaussian) Measure(x []Exact) (Measurement, error) {
 	dist, err := m.Noise()

@@ -44,7 +44,7 @@ func (m Staircase) Noise() (noise.Staircase, error) {
 	return noise.NewStaircase(m.Sensitivity, step, m.Epsilon.Rat())
 }
 
-// Measure releases the one integer of x with noise. The error is ErrParameter, also if x does not have exactly one
+// Measure releases the one integer of x with noise. An error is ErrParameter, also if x does not have exactly one
 // integer. It depends only on the parameters and the length of x.
 func (m Staircase) Measure(x []Exact) (Measurement, error) {
 	if len(x) != 1 {

@@ -40,8 +40,8 @@ type SymmetricMeasurement struct {
 }
 
 // Measure releases the matrices whose upper triangles x lists one after the other, with independent noise on each
-// entry. The error is ErrParameter or comes from package noise. It depends only on the parameters and the number of
-// entries.
+// entry. An error depends only on the parameters and the number of entries: it is ErrParameter or comes from
+// package noise.
 func (m SymmetricGaussian) Measure(x []Exact) (SymmetricMeasurement, error) {
 	source := entropy.System()
 	defer source.Wipe()

@@ -26,8 +26,8 @@ import (
 // The release keeps 64 binary digits of the fraction, rounded down, which is post-processing. The noise is sampled
 // exactly. ∎
 type Tulap struct {
-	Epsilon privacy.Epsilon // above 0
-	Delta   privacy.Delta   // below 1
+	Epsilon privacy.Epsilon // ε, above 0
+	Delta   privacy.Delta   // δ, below 1; may be 0
 }
 
 // TulapMeasurement is a released count: the noisy value, its noise, and the loss.
@@ -39,7 +39,7 @@ type TulapMeasurement struct {
 	Loss    privacy.Loss // the loss for an accountant: pure if Delta is 0, otherwise approximate zCDP
 }
 
-// Measure releases x with noise. The error is ErrParameter. It depends on the parameters alone.
+// Measure releases x with noise. An error is ErrParameter, and depends on the parameters alone.
 func (m Tulap) Measure(x Exact) (TulapMeasurement, error) {
 	source := entropy.System()
 	defer source.Wipe()

@@ -37,8 +37,8 @@ type Gaussian struct {
 const maxCalibratedBits = 4096
 
 // NewGaussian calibrates the noise, which takes some ten milliseconds. l2squared is the squared L2 sensitivity of
-// the whole vector, in squared units of the values. It returns mechanism.ErrParameter unless l2squared ≥ 1, e > 0
-// and 0 < d < 1, and if the noise would be too large to draw.
+// the whole vector, in squared units of the values. NewGaussian returns mechanism.ErrParameter unless l2squared ≥
+// 1, e > 0 and 0 < d < 1, and if the noise would be too large to draw.
 func NewGaussian(l2squared *big.Int, e privacy.Epsilon, d privacy.Delta) (Gaussian, error) {
 	if err := parameter.Epsilon(e); err != nil {
 		return Gaussian{}, err

@@ -11,17 +11,17 @@ import (
 )
 
 // Counts selects keys and also releases the number of units of each key that it keeps, for the price of the
-// selection alone [Desfontaines, Voss, Gipson & Mandayam 2022, the truncated geometric noise]. It adds noise V to
-// the number of units. V is discrete Laplace noise of scale 1/ε, conditioned on |V| ≤ k. Counts keeps the key if
-// the sum is above k + MinUnits − 1.
+// selection alone [Desfontaines, Voss, Gipson & Mandayam 2022, the truncated geometric noise]. Let ε and δ be the
+// shares of one key. Counts adds noise V to the number of units. V is discrete Laplace noise of scale 1/ε,
+// conditioned on |V| ≤ k for a k that depends on ε and δ. Counts keeps the key if the sum is above k + MinUnits −
+// 1.
 //
-// Claim: Counts is (Epsilon, Delta)-differentially private. Proof: let ε and δ be the shares of one key, and b =
-// e^(−ε). Then P(V = v) = c·b^|v|, where c = (1 − b)/(1 + b − 2b^(k+1)). For the numbers of units n and n + 1, P(V
-// = v) ≤ e^ε·P(V = v ± 1), except if P(V = v ± 1) is 0. That happens at a single v, with |v| = k. So the sums are
-// (ε, c·b^k)-differentially private, and the rest is post-processing. k is the least integer with c·b^k ≤ δ. A key
-// with fewer than MinUnits units has a sum of at most k + MinUnits − 1 and is never kept. So a key that is absent
-// from the data has the same release as a key with no units. By perKey, this bound for one key is enough. V is
-// sampled exactly. ∎
+// Claim: Counts is (Epsilon, Delta)-differentially private. Proof: let b = e^(−ε). Then P(V = v) = c·b^|v|, where c
+// = (1 − b)/(1 + b − 2b^(k+1)). For the numbers of units n and n + 1, P(V = v) ≤ e^ε·P(V = v ± 1), except if P(V =
+// v ± 1) is 0. That happens at a single v, with |v| = k. So the sums are (ε, c·b^k)-differentially private, and the
+// rest is post-processing. k is the least integer with c·b^k ≤ δ. A key with fewer than MinUnits units has a sum of
+// at most k + MinUnits − 1 and is never kept. So a key that is absent from the data has the same release as a key
+// with no units. By perKey, this bound for one key is enough. V is sampled exactly. ∎
 //
 // A released count always differs from the exact one by at most k. Given that the key is kept, the count is biased
 // upwards, most of all for keys with few units.
@@ -30,12 +30,12 @@ type Counts struct{ Parameters }
 // CountSelection is the release of [Counts.Select].
 type CountSelection struct {
 	Kept  []Kept   // the kept keys and their noisy counts, in byte order of the keys
-	Reach *big.Int // k: no count differs from the exact one by more
+	Reach *big.Int // k, the largest possible difference between a released count and the exact one
 	Loss  privacy.Loss
 }
 
-// Reach returns k, the largest possible error of a released count, or ErrParameter. c·b^k ≤ δ if and only if b^k ≤
-// δ(1 + b)/(1 − b + 2δb), so k is sample.Crossing.
+// Reach returns k, the largest possible difference between a released count and the exact one, or ErrParameter.
+// With b, c, ε and δ of [Counts], c·b^k ≤ δ if and only if b^k ≤ δ(1 + b)/(1 − b + 2δb), so k is sample.Crossing.
 func (m Counts) Reach() (*big.Int, error) {
 	epsilon, delta, err := m.perKey()
 	if err != nil {

@@ -154,8 +154,8 @@ func (m Selection) Probability(units int64) (float64, error) {
 	return min(max(p, 0), 1), nil
 }
 
-// keepLaw evaluates p_n, the probability of [Selection], in closed form. Let E(n) = (e^(nε) − 1)/(e^ε − 1), and let
-// k be the crossing. Up to k, p_n = δ·E(n). After k, until the value reaches 1,
+// keepLaw evaluates p_n, the probability of [Selection], in closed form. Let E(n) = (e^(nε) − 1)/(e^ε − 1). Up to
+// an integer k, the crossing, p_n = δ·E(n). After k, until the value reaches 1,
 //
 //	p_{k+m} = 1 − e^(−mε)·(1 − p_k − δ·E(m)).
 //
@@ -163,7 +163,7 @@ func (m Selection) Probability(units int64) (float64, error) {
 // p_{n−1} ≤ (1 − δ)/(e^ε + 1), and k is the least n with δ·E(n) above (1 − δ)/(e^ε + 1).
 type keepLaw struct {
 	epsilon, delta *big.Rat
-	crossing       *big.Int // k: up to it, p_n = δ·E(n)
+	crossing       *big.Int // the crossing k: up to it, p_n = δ·E(n)
 	last           *big.Int // p_n is 1 for every n ≥ k + last
 }
 
@@ -180,8 +180,8 @@ func (m Selection) law() (keepLaw, error) {
 	return keepLaw{epsilon, delta, sample.Crossing(epsilon, delta), last.Add(last, big.NewInt(1))}, nil
 }
 
-// certain reports whether n is so large that p_n is known to be 1. For some smaller n, p_n is 1 too, but only keep
-// finds out.
+// certain reports whether n is so large that p_n is known to be 1. It reports false for some smaller n with p_n =
+// 1, which keep handles.
 func (l keepLaw) certain(n *big.Int) bool {
 	beyond := new(big.Int).Sub(n, l.crossing)
 	return beyond.Cmp(l.last) >= 0

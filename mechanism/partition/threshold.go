@@ -91,7 +91,7 @@ type ThresholdRelease struct {
 
 	// Noise is the distribution of the noise that was added to each value before the comparison with τ. Given that
 	// a value is released, its noise is above τ minus the exact value, so its mean is not 0 and it is not
-	// symmetric. An interval of width Noise.Quantile around a released value may cover the exact value with any
+	// symmetric. An interval of ±Noise.Quantile around a released value may cover the exact value with any
 	// probability, even 0. For example, if the exact value is 4 and τ = 7, every released value is more than 3
 	// away.
 	Noise noise.Distribution

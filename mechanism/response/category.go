@@ -21,7 +21,7 @@ import (
 // Claim: Category is Epsilon-differentially private between any two values of a person. Proof: the largest ratio of
 // an answer's probabilities is p/q = e^ε. The answer is sampled exactly, although p is irrational.
 type Category struct {
-	Categories int64           // k, at least 2
+	Categories int64           // k, the number of values; at least 2
 	Epsilon    privacy.Epsilon // the loss of each person's answer; above 0
 }
 
@@ -32,7 +32,7 @@ func (m Category) check() error {
 	return parameter.Epsilon(m.Epsilon)
 }
 
-// truth returns p, to any precision.
+// truth returns p, the probability of a truthful answer (see [Category]), to any precision.
 func (m Category) truth() sample.Real {
 	e, others := m.Epsilon.Rat(), new(big.Rat).SetInt64(m.Categories-1)
 	return func(bits uint) exact.Interval {
@@ -42,7 +42,7 @@ func (m Category) truth() sample.Real {
 }
 
 // Respond returns an answer from 0 to Categories − 1 for each person's value, independently. A value below 0 counts
-// as 0, and a value above Categories − 1 as Categories − 1. The error is ErrParameter. It depends on the parameters
+// as 0, and a value above Categories − 1 as Categories − 1. An error is ErrParameter, and depends on the parameters
 // alone.
 func (m Category) Respond(x []mechanism.Exact) ([]int64, error) {
 	source := entropy.System()
@@ -81,7 +81,8 @@ func (m Category) category(e mechanism.Exact) int64 {
 	return v.Int64()
 }
 
-// Channel returns p and q, as floats near the exact values, or ErrParameter.
+// Channel returns p, the probability of the true value as the answer, and q, the probability of each other value.
+// Both are floats near the exact values. The error is ErrParameter.
 func (m Category) Channel() (p, q float64, err error) {
 	if err := m.check(); err != nil {
 		return 0, 0, err
@@ -91,10 +92,11 @@ func (m Category) Channel() (p, q float64, err error) {
 	return p, p * math.Exp(-e), nil
 }
 
-// Count estimates the number of persons with one value, given the number of answers with that value. The estimate
-// (answers − persons·q)/(p − q) is unbiased. If c is the true count, the variance over the random answers is (c·p(1
-// − p) + (persons − c)·q(1 − q))/(p − q)². The variance is linear in c, so the formula with the estimate in place
-// of c is an unbiased estimate of it. Both results are floats near the exact values.
+// Count estimates the number of persons with one value, given the number of answers with that value. With p and q
+// of [Category.Channel], the estimate (answers − persons·q)/(p − q) is unbiased. If c is the true count, the
+// variance over the random answers is (c·p(1 − p) + (persons − c)·q(1 − q))/(p − q)². The variance is linear in c,
+// so the formula with the estimate in place of c is an unbiased estimate of it. Both results are floats near the
+// exact values.
 func (m Category) Count(answers, persons int64) (count, variance float64, err error) {
 	p, q, err := m.Channel()
 	if err != nil {

@@ -29,8 +29,8 @@ type Randomized struct {
 	Yes   *big.Rat // the probability that the second coin says 1; above 0 and below 1
 }
 
-// channel returns a and d (see [Randomized]), or ErrParameter. Both are above 0 and below 1, since Truth and Yes
-// are.
+// channel returns the probabilities of the answer 1: a if the true bit is 1, and d if it is 0. Both are above 0 and
+// below 1, since Truth and Yes are. The error is ErrParameter.
 func (m Randomized) channel() (a, d *big.Rat, err error) {
 	one := big.NewRat(1, 1)
 	for _, p := range []*big.Rat{m.Truth, m.Yes} {
@@ -62,7 +62,8 @@ func (m Randomized) Channel() (p [2][2]*big.Rat, err error) {
 	return [2][2]*big.Rat{{new(big.Rat).Sub(one, d), d}, {new(big.Rat).Sub(one, a), a}}, nil
 }
 
-// Ratio returns e^ε, exactly, or ErrParameter.
+// Ratio returns e^ε, the largest ratio of an answer's probabilities under the two bits, exactly. The error is
+// ErrParameter.
 func (m Randomized) Ratio() (*big.Rat, error) {
 	p, err := m.Channel()
 	if err != nil {
@@ -86,8 +87,8 @@ func (m Randomized) Epsilon() (privacy.Epsilon, error) {
 	return privacy.EpsilonOf(exact.CeilDigits(up, 17))
 }
 
-// Respond returns an independent answer for each person. A person's true bit is 1 if the exact value is not 0. The
-// error is ErrParameter. It depends on the parameters alone.
+// Respond returns an independent answer for each person. A person's true bit is 1 if the exact value is not 0. An
+// error is ErrParameter, and depends on the parameters alone.
 func (m Randomized) Respond(x []mechanism.Exact) ([]bool, error) {
 	source := entropy.System()
 	defer source.Wipe()
@@ -113,9 +114,9 @@ func (m Randomized) respond(src *entropy.Source, x []mechanism.Exact) ([]bool, e
 // toss returns true with probability p, exactly.
 func toss(src *entropy.Source, p *big.Rat) bool { return src.Below(p.Denom()).Cmp(p.Num()) < 0 }
 
-// Count estimates the number of persons whose true bit is 1, given that ones of persons answered 1. The estimate is
-// unbiased, since E[ones] = count·Truth + persons·d. It may be below 0 or above persons. If c is the true count,
-// the variance of the estimate over the coins is
+// Count estimates the number of persons whose true bit is 1, given that ones of persons answered 1. With a and d of
+// [Randomized], the estimate is unbiased, since E[ones] = count·Truth + persons·d. It may be below 0 or above
+// persons. If c is the true count, the variance of the estimate over the coins is
 //
 //	(c·a(1 − a) + (persons − c)·d(1 − d))/Truth².
 //

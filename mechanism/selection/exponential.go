@@ -33,8 +33,8 @@ type Exponential struct {
 	Epsilon     privacy.Epsilon
 }
 
-// Select chooses one of the candidates, whose scores it gets. An empty list, or parameters that give no privacy,
-// are ErrParameter.
+// Select chooses one of the candidates, given their scores. An empty list, or parameters that give no privacy, are
+// ErrParameter.
 func (m Exponential) Select(scores []mechanism.Exact) (Choice, error) {
 	source := entropy.System()
 	defer source.Wipe()
@@ -64,9 +64,10 @@ func (m Exponential) ZCDP() privacy.Loss {
 // bound holds with probability at least 1 − beta. It is (ln n + ln(1/β))/c, which is 2Δ(ln n + ln(1/β))/ε for
 // scores that are not monotonic, rounded up, in the scores' unit.
 //
-// Proof: consider weights relative to the best candidate's weight. A candidate whose score is more than t below the
-// best has a weight below exp(−c·t), and there are fewer than n such candidates. All weights together are at least
-// 1. So P(shortfall > t) < n·exp(−c·t), which is β at t = (ln n + ln(1/β))/c [Dwork & Roth 2014, Theorem 3.11]. ∎
+// Proof: consider weights relative to the best candidate's weight. All weights together are at least 1. A candidate
+// whose score is more than t below the best has a weight below exp(−c·t), and there are fewer than n such
+// candidates. So P(shortfall > t) < n·exp(−c·t), which is β at t = (ln n + ln(1/β))/c [Dwork & Roth 2014, Theorem
+// 3.11]. ∎
 func (m Exponential) Shortfall(n *big.Int, beta float64) (float64, error) {
 	c, err := m.rate()
 	if err != nil {

@@ -16,7 +16,7 @@ import (
 
 // NoisyMax is report noisy max with a free gap [Dwork & Roth 2014, Claim 3.9; Ding, Wang, Zhang & Kifer 2019]. It
 // adds discrete Laplace noise to each score. It releases the index of the greatest noisy score, and the gap to the
-// next one. It is NoisyTop with K = 1, where the proof is.
+// next one. It is NoisyTop with K = 1. The proof is at [NoisyTop].
 type NoisyMax struct {
 	Sensitivity *big.Int // the most that one score changes between neighbours, in the scores' unit; at least 1
 	Monotonic   bool     // between neighbours, no two scores change in opposite directions
@@ -26,13 +26,14 @@ type NoisyMax struct {
 // GapChoice is the release of NoisyMax: the chosen index, and the gap to the next candidate.
 type GapChoice struct {
 	Index int
-	Gap   *big.Int              // as in NoisyRanking; nil if there is one candidate
+	// a lower bound on how far the chosen noisy score exceeds the next one; nil if there is one candidate
+	Gap   *big.Int
 	Noise noise.DiscreteLaplace // the noise of each score; independent between scores
 	Loss  privacy.Loss
 }
 
-// Select chooses one of the candidates, whose scores it gets. An empty list, or parameters that give no privacy,
-// are ErrParameter.
+// Select chooses one of the candidates, given their scores. An empty list, or parameters that give no privacy, are
+// ErrParameter.
 func (m NoisyMax) Select(scores []mechanism.Exact) (GapChoice, error) {
 	source := entropy.System()
 	defer source.Wipe()
@@ -100,12 +101,12 @@ type NoisyTop struct {
 // exceeds that of the next candidate, chosen or not, by at least Gaps[r].
 type NoisyRanking struct {
 	Indices []int
-	Gaps    []*big.Int            // one for each index, except for the last of all candidates
+	Gaps    []*big.Int            // one gap for each index, but none for the last of all candidates
 	Noise   noise.DiscreteLaplace // the noise of each score; independent between scores
 	Loss    privacy.Loss
 }
 
-// Select chooses K of the candidates, whose scores it gets. The error is ErrParameter if K is not between 1 and the
+// Select chooses K of the candidates, given their scores. The error is ErrParameter if K is not between 1 and the
 // number of candidates, if the parameters give no privacy, or if the noise would be too large to draw.
 func (m NoisyTop) Select(scores []mechanism.Exact) (NoisyRanking, error) {
 	source := entropy.System()

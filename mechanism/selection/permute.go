@@ -48,8 +48,8 @@ type PermuteAndFlip struct {
 	Epsilon     privacy.Epsilon
 }
 
-// Select chooses one of the candidates, whose scores it gets. An empty list, or parameters that give no privacy,
-// are ErrParameter.
+// Select chooses one of the candidates, given their scores. An empty list, or parameters that give no privacy, are
+// ErrParameter.
 func (m PermuteAndFlip) Select(scores []mechanism.Exact) (Choice, error) {
 	source := entropy.System()
 	defer source.Wipe()
@@ -73,7 +73,7 @@ func (m PermuteAndFlip) choose(src *entropy.Source, scores []mechanism.Exact) (C
 		}
 	}
 	x := new(big.Rat)
-	for i := 0; ; i++ { // The loop ends: some candidate has the best score.
+	for i := 0; ; i++ { // The loop ends, because the coin of a best candidate always shows heads.
 		j := i + int(src.Below64(uint64(len(order)-i)))
 		order[i], order[j] = order[j], order[i]
 		x.SetInt(new(big.Int).Sub(best, opaque.Open(scores[order[i]])))

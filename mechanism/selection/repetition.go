@@ -80,7 +80,7 @@ func (r Repetition) Missed(p float64) float64 {
 // Loss returns the loss of the best result if each run has the loss one.
 func (r Repetition) Loss(one privacy.Epsilon) privacy.Epsilon { return one.Times(3) }
 
-// draw returns a random number of runs K.
+// draw returns K, the random number of runs.
 func (r Repetition) draw(src *entropy.Source) (k uint64) {
 	for k = 1; src.Below64(r.d) >= r.n; k++ { // k does not overflow: counting to 2⁶⁴ takes too long
 	}

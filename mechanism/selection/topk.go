@@ -29,7 +29,7 @@ type Ranking struct {
 	Loss    privacy.Loss
 }
 
-// Select chooses K of the candidates, whose scores it gets. The error is ErrParameter if K is not between 1 and the
+// Select chooses K of the candidates, given their scores. The error is ErrParameter if K is not between 1 and the
 // number of candidates, or if the parameters give no privacy.
 func (m TopExponential) Select(scores []mechanism.Exact) (Ranking, error) {
 	source := entropy.System()

@@ -36,7 +36,7 @@ type streamNoise interface {
 	variance(step int) float64
 }
 
-// Format writes a fixed text, for every verb.
+// Format writes a fixed text, for every verb, so that printing reveals nothing.
 func (*Counter) Format(f fmt.State, _ rune) { _, _ = io.WriteString(f, redactedSession) }
 
 // Next adds the stream's next value, and returns the noisy sum up to and including it. After the last step it
@@ -61,7 +61,7 @@ func (c *Counter) add(src *entropy.Source, x mechanism.Exact) (*big.Int, error) 
 func (c *Counter) Loss() privacy.Loss { return c.loss }
 
 // Variance returns an upper bound on the variance of the sum after the given step, in squared units. The bound is
-// valid up to a relative error of 1e-12. It is 0 if step is not in 1, …, Steps.
+// valid up to a relative error of 1e-12. Variance returns 0 if step is not in 1, …, Steps.
 func (c *Counter) Variance(step int) float64 {
 	if step < 1 || step > c.steps {
 		return 0
@@ -90,7 +90,7 @@ type CountingTree struct {
 	Sensitivity *big.Int // the most that one value changes between neighbours, in the values' unit; at least 1
 }
 
-// levels returns L, the most blocks that contain one step, or ErrParameter.
+// levels returns L, the most blocks that contain one step (see [CountingTree]), or ErrParameter.
 func (m CountingTree) levels() (int64, error) {
 	switch {
 	case m.Steps < 1:

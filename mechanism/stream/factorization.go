@@ -47,8 +47,8 @@ type CountingFactorization struct {
 const MaxFactorizationSteps = 1 << 14
 
 const (
-	fractionBits = 30 // binary digits of R̃'s entries after the point
-	spareDigits  = 64 // extra digits of M's entries; see inverseDigits
+	fractionBits = 30 // binary digits after the point of the entries of R̃ (see CountingFactorization)
+	spareDigits  = 64 // additional binary digits of the entries of M: see inverseDigits
 )
 
 // Begin starts a stream. It returns ErrParameter if the parameters give no privacy, or if the noise would be too
@@ -99,7 +99,7 @@ func rootColumn(steps int) []int64 {
 	return out
 }
 
-// squaredNorm returns Σ f̃², exactly.
+// squaredNorm returns the sum of the squares of the column's entries, exactly.
 func squaredNorm(column []int64) *big.Int {
 	total, square := new(big.Int), new(big.Int)
 	for _, f := range column {
@@ -155,7 +155,7 @@ func newInverse(root []int64, digits uint) *inverse {
 	return in
 }
 
-// rootNoise generates ⌊Mz + ½⌋, step by step.
+// rootNoise generates the noise ⌊Mz + ½⌋ of [CountingFactorization], step by step.
 type rootNoise struct {
 	each    sample.Sampler
 	dist    noise.DiscreteGaussian

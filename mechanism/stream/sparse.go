@@ -81,7 +81,7 @@ type SparseSession struct {
 	noise     sparseNoise
 }
 
-// Format writes a fixed text, for every verb.
+// Format writes a fixed text, for every verb, so that printing reveals nothing.
 func (*SparseSession) Format(f fmt.State, _ rune) { _, _ = io.WriteString(f, redactedSession) }
 
 const redactedSession = "[session]"
@@ -227,10 +227,10 @@ func (s *SparseSession) ValueNoise() (value noise.DiscreteLaplace, ok bool) {
 	return *s.noise.value, true
 }
 
-// Accuracy returns a bound α on the error of the first queries answers together, which holds with probability at
-// least 1 − beta. With threshold T, a query that is reported above is at least T − α, and a query that is reported
-// below is less than T + α. Proof: α = a + b, where |ρ| > a with probability at most β/2, and some |ν| > b with
-// probability at most β/2.
+// Accuracy returns a bound α on the errors of the given number of first answers. With probability at least 1 −
+// beta, it holds for all of them. With threshold T, a query that is reported above is at least T − α, and a query
+// that is reported below is less than T + α. Proof: α = a + b, where |ρ| > a with probability at most β/2, and some
+// |ν| > b with probability at most β/2.
 func (m SparseVector) Accuracy(queries int, beta float64) (*big.Int, error) {
 	n, err := m.noise()
 	if err != nil {

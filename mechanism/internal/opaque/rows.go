@@ -56,7 +56,7 @@ const (
 	ReachBits = 23
 	// maxPredictors limits the predictors, so that sums of squares fit in 64 bits and statements stay short.
 	maxPredictors = 1024
-	// inMemory is the number of bytes from which rows are stored in a file.
+	// inMemory is the number of buffered bytes at which rows are written to a file.
 	inMemory = 64 << 20
 	// maxUnitBytes limits the memory for the rows of one unit.
 	maxUnitBytes = 1 << 28

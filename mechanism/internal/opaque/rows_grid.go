@@ -7,8 +7,8 @@ import (
 	"dither/internal/exact"
 )
 
-// GridOf returns a grid 2^g for numbers up to r, and the largest integer n of at most the given number of bits with
-// n·2^g ≤ r.
+// GridOf returns the exponent g of a grid 2^g for numbers up to r, and the largest integer n of at most the given
+// number of bits with n·2^g ≤ r.
 func GridOf(r *big.Rat, bits int) (g int, n int64) {
 	g = r.Num().BitLen() - r.Denom().BitLen() - bits // r/2^g is between 2^(bits-1) and 2^(bits+1)
 	for {

@@ -16,10 +16,10 @@ var Err = errors.New("invalid mechanism parameter")
 
 // Limits on ε and δ. A number beyond a limit is probably a mistake, or an attempt to exhaust memory.
 const (
-	maxEpsilonBits  = 2048 // bits of the denominator of an ε that is used in an exponential
+	maxEpsilonBits  = 2048 // the most bits of the denominator of an ε that is used in an exponential
 	maxEpsilonShift = 200  // an ε that is used in an exponential is above 2^−(maxEpsilonShift + 1)
-	longestEpsilon  = 4096 // bits of the numerator and of the denominator of any other ε
-	MaxDeltaBits    = 2048 // bits of a δ's denominator
+	longestEpsilon  = 4096 // the most bits of the numerator and of the denominator of any other ε
+	MaxDeltaBits    = 2048 // the most bits of a δ's denominator
 )
 
 // Epsilon checks an ε that is used in an exponential. It returns Err if ε is 0 or beyond the limits.
