@@ -248,7 +248,7 @@ func (m NoisyGradient) adder(in *opaque.Reader, theta []float64) *adder {
 	}
 }
 
-// nearBytes is the largest range of stored records that add reads at once.
+// nearBytes is the largest range of stored records, in bytes, that add reads at once.
 const nearBytes = 1 << 20
 
 // add adds the contributions of the given units, which are in increasing order.

@@ -211,7 +211,8 @@ func chooseWidth(src *entropy.Source, c *big.Rat, shortfalls []int64) int64 {
 	return race.Winners()[0]
 }
 
-// slopeSums returns S for each half-width of the slope's interval.
+// slopeSums returns the sum S for each half-width of the slope's interval: see the comment on half-widths in
+// theilsen_width.go.
 func slopeSums(counts []int64, slope int64, rungs [ladderSteps + 1]int64) (out [ladderSteps + 1]int64) {
 	below := make([]int64, len(counts)+1) // below[i] is the number of pairs whose slope is less than candidate i
 	for i, c := range counts {
@@ -225,8 +226,9 @@ func slopeSums(counts []int64, slope int64, rungs [ladderSteps + 1]int64) (out [
 	return out
 }
 
-// middleSums returns S for each half-width of the middle's interval. The residuals for the ends of the slope's
-// interval are in units of 2⁻³⁹. Rounding down does not change whether a residual is below an integer.
+// middleSums returns the sum S for each half-width of the middle's interval: see the comment on half-widths in
+// theilsen_width.go. The residuals for the ends of the slope's interval are in units of 2⁻³⁹. Rounding down does
+// not change whether a residual is below an integer.
 func (p points) middleSums(l Line, rungs [ladderSteps + 1]int64) (out [ladderSteps + 1]int64) {
 	flat, steep := max(l.Slope-l.SlopeWidth, -steepest), min(l.Slope+1+l.SlopeWidth, steepest)
 	var below, above [ladderSteps + 1]int64

@@ -27,9 +27,9 @@ import (
 //
 // Middle: let s be the released slope and h its half-width. Consider all slopes from s − h to s + 1 + h. S(w) is
 // the lesser of two differences. The first is the number of rows with y − slope·x below middle + 1 + w for all
-// these slopes, minus the number of other rows. The second is the number of rows for which y − slope·x is not below
-// middle − w for any of them, minus the number of other rows. These scores are not divided by n − 1. A row changes
-// S by at most 1 and d by at most 1 + b, so r = (2 + 2b)·m, and max(4, 2 + 2b)·m under ChangeOne.
+// these slopes, minus the number of other rows. The second is the number of rows with y − slope·x at least middle −
+// w for all these slopes, minus the number of other rows. These scores are not divided by n − 1. A row changes S by
+// at most 1 and d by at most 1 + b, so r = (2 + 2b)·m, and max(4, 2 + 2b)·m under ChangeOne.
 //
 // Coverage. Suppose that the rows are drawn independently, with y = middle + slope·x + a residual. The residual is
 // independent of x, with median 0 and a continuous distribution, and x and y are within the domain. If the slope's
@@ -46,7 +46,8 @@ import (
 // with 95 %, up to the normal approximation. The tests simulate the coverage. This model ignores that rows are
 // clamped to the ranges.
 
-// offset is T(n) = a + b·n of a half-width's draw, and the r of that draw.
+// offset is the threshold T(n) = a + b·n of a half-width's draw, and the range r of the changes of that draw's
+// scores between neighbours.
 type offset struct {
 	a, b  int64 // in units of 1/offsetUnit
 	moves *big.Rat
@@ -69,7 +70,7 @@ var (
 // WidthConfidence is the joint confidence of the intervals of slope and middle.
 const WidthConfidence = "0.95"
 
-// slopeOffset returns T of the slope's half-width: z/6·((n + 7)/σ + σ) plus the margin.
+// slopeOffset returns the threshold T of the slope's half-width: z/6·((n + 7)/σ + σ) plus the margin.
 func (m TheilSen) slopeOffset() offset {
 	sigma := rootAboveInt(m.paired() + 7)
 	part := new(big.Rat).Mul(zOfWidths, big.NewRat(1, 6))
@@ -80,8 +81,8 @@ func (m TheilSen) slopeOffset() offset {
 	return o
 }
 
-// middleOffset returns T of the middle's half-width: z/2·(n/σ + σ), plus 1 for the steps of a sum of signs, plus
-// the margin.
+// middleOffset returns the threshold T of the middle's half-width: z/2·(n/σ + σ), plus 1 for the steps of a sum of
+// signs, plus the margin.
 func (m TheilSen) middleOffset() offset {
 	sigma := rootAboveInt(m.paired())
 	part := new(big.Rat).Mul(zOfWidths, big.NewRat(1, 2))
@@ -92,7 +93,8 @@ func (m TheilSen) middleOffset() offset {
 	return o
 }
 
-// widthMoves returns (rows + 2b)·m, and at least 4m under ChangeOne. b is in units of 1/offsetUnit.
+// widthMoves returns (rows + 2b)·m, and at least 4m under ChangeOne: the range of the changes of a half-width's
+// scores between neighbours. b is in units of 1/offsetUnit.
 func (m TheilSen) widthMoves(rows, b int64) *big.Rat {
 	r := new(big.Rat).Add(big.NewRat(rows, 1), big.NewRat(2*b, offsetUnit))
 	if four := big.NewRat(4, 1); m.Neighbours == privacy.ChangeOne && r.Cmp(four) < 0 {
@@ -101,7 +103,7 @@ func (m TheilSen) widthMoves(rows, b int64) *big.Rat {
 	return r.Mul(r, big.NewRat(m.MaxRows, 1))
 }
 
-// margin returns r/ε·(ln 32 + ln 100), where r is moves.
+// margin returns the margin of a threshold, r/ε·(ln 32 + ln 100), where r is moves.
 func margin(moves *big.Rat, e privacy.Epsilon) *big.Rat {
 	t := new(big.Rat).Quo(moves, e.Rat())
 	return t.Mul(t, logOfWidths)
@@ -132,8 +134,8 @@ func ladder(domain int64) [ladderSteps + 1]int64 {
 	return out
 }
 
-// shortfalls returns the d of each half-width, times den·offsetUnit. sums holds the S of each half-width, and den
-// is the divisor of S.
+// shortfalls returns the distance d of each half-width, times den·offsetUnit. sums holds the sum S of each
+// half-width, and den is the divisor of S.
 func (o offset) shortfalls(sums [ladderSteps + 1]int64, rows, den int64) []int64 {
 	t := (o.a + o.b*rows) * den
 	// W_{−1} = −∞

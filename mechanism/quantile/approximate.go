@@ -94,7 +94,7 @@ func (m Approximate) Shares() []*big.Rat {
 // strictly inside a section has this share.
 func (m Approximate) whole() int64 { return 1 << bits.Len(uint(len(m.Ranks))) }
 
-// delta returns Δ, the sensitivity of d in a section, in rows.
+// delta returns Δ, the most that one unit changes the rank error d in a section, in rows: see [Approximate].
 func delta(u mechanism.Unit, s section) *big.Rat {
 	if u.Neighbours == privacy.ChangeOne && s.alone {
 		return big.NewRat(u.MaxRows, 1)

@@ -10,7 +10,8 @@ import (
 	"dither/privacy"
 )
 
-// rankError returns 2Δ(ln N + ln(1/beta))/ε, rounded up, where N is the number of integers of the domain.
+// rankError returns 2Δ(ln N + ln(1/beta))/ε, rounded up, where Δ is delta, ε is e, and N is the number of integers
+// of the domain.
 func rankError(delta *big.Rat, e privacy.Epsilon, in Domain, beta float64) float64 {
 	twice := new(big.Rat).Quo(delta, e.Rat())
 	log := exact.SubUp(exact.LogUp(math.Nextafter(float64(in.points()), math.Inf(1))), exact.LogDown(beta))
@@ -58,7 +59,8 @@ func (m Approximate) RankError(beta float64) (float64, error) {
 	return worst, nil
 }
 
-// drift is an error bound draws·c + rows, where c belongs to a draw with all of ε: 2(ln N + ln(k/β))/ε.
+// drift is an error bound draws·c + rows, in rows. c = 2(ln N + ln(k/β))/ε belongs to a draw with all of ε: see
+// [Approximate.RankError].
 type drift struct{ draws, rows *big.Rat }
 
 // plus returns d plus share·e.
@@ -67,7 +69,7 @@ func (d drift) plus(share *big.Rat, e drift) drift {
 	return drift{part(d.draws, e.draws), part(d.rows, e.rows)}
 }
 
-// drifts returns the D of all sections.
+// drifts returns the bound D(s) of every section s: see [Approximate.RankError].
 func (m Approximate) drifts(t targets) []drift {
 	one, half := big.NewRat(1, 1), drift{new(big.Rat), big.NewRat(1, 2)}
 	// E of each cut, by its rank. A cut at rank 0 or 1 replaces that end of the domain: all later sections end at

@@ -170,9 +170,9 @@ func (m Cells) BoundedRange() privacy.Loss {
 	return privacy.ZCDPLoss(out, privacy.Delta{})
 }
 
-// RankError returns a bound on d of position i in any one cell, which holds with probability at least 1 − beta. It
-// is 2Δ(ln N + ln(1/β))/ε for N candidates, in rows, rounded up. The proof is that of Single.RankError. The error
-// is ErrParameter.
+// RankError returns a bound on the rank error d of position i in any one cell (see [Cells]), which holds with
+// probability at least 1 − beta. It is 2Δ(ln N + ln(1/β))/ε for N candidates, in rows, rounded up. The proof is
+// that of Single.RankError. The error is ErrParameter.
 //
 // Consequence: let t be at least the bound, and let o be the value drawn at the offset −t. If d(o) ≤ t, then B(o) −
 // (q·n − t) ≤ t, so B(o) ≤ q·n. At the offset −(t + 1), B(o) ≤ q·n − 1, so o is not above the values around rank
@@ -191,7 +191,7 @@ func (m Cells) RankError(i int, beta float64) (float64, error) {
 	return rankError(m.Sensitivity(m.Sought[i].Rank), m.Sought[i].Epsilon, m.Domain, beta), nil
 }
 
-// entering enters a range of candidates with the same score in a race.
+// entering is a function that enters a range of candidates with the same score in a race.
 type entering func(first int64, width uint64, score int64)
 
 // draw groups the candidates of one draw by their scores, in increasing order of the candidates.
@@ -200,7 +200,7 @@ type draw struct {
 	in     Domain
 	sought int64 // r·den, where r is the sought position
 	den    int64
-	below  int64 // the number of rows below next
+	below  int64 // the number of rows whose value is below next
 	next   int64 // the least candidate that has not been entered
 }
 

@@ -34,7 +34,7 @@ func (m Independent) check() (targets, error) {
 	return checkQuantiles(m.Domain, m.Unit, m.Epsilon, m.Ranks)
 }
 
-// each returns the loss of one draw.
+// each returns the loss of one draw: Epsilon divided by the number of ranks.
 func (m Independent) each() privacy.Epsilon {
 	return m.Epsilon.Share(1, int64(len(m.Ranks)))
 }

@@ -96,7 +96,7 @@ func (m Joint) prepare() (*joint, error) {
 	return j, nil
 }
 
-// gap returns g_{i+1}·den, for i = 0 … k.
+// gap returns g_{i+1}·den for i = 0 … k, where g is the difference of neighbouring ranks: see [Joint].
 func (j *joint) gap(i int) int64 {
 	switch {
 	case i == 0:
@@ -107,7 +107,7 @@ func (j *joint) gap(i int) int64 {
 	return j.at[i] - j.at[i-1]
 }
 
-// delta returns Δ, the sensitivity of d.
+// delta returns Δ, the sensitivity of the distance d: see [Joint].
 func (j *joint) delta() *big.Rat {
 	if j.Neighbours == privacy.ChangeOne {
 		return big.NewRat(2*j.MaxRows, 1)

@@ -10,7 +10,7 @@ import (
 )
 
 // stage is a set of draws that are made together: one value in each section, with probability ∝ exp(−rate·d), where
-// d is in rows.
+// d is the value's rank error in rows (see [Single]).
 type stage struct {
 	domain   Domain
 	sections []section
@@ -18,7 +18,7 @@ type stage struct {
 	whole    int64 // the share of a row strictly inside a section; shares are integers
 }
 
-// rateOf returns ε/(2Δ).
+// rateOf returns ε/(2Δ), where delta is Δ.
 func rateOf(e privacy.Epsilon, delta *big.Rat) *big.Rat {
 	twice := new(big.Rat).Add(delta, delta)
 	return twice.Quo(e.Rat(), twice)

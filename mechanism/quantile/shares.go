@@ -103,7 +103,7 @@ func (o *cutOrder) choose(first, last, levels int) choice {
 	return best
 }
 
-// fewRanks is the largest number of ranks of which choose tries every one as the first cut.
+// fewRanks is the number of ranks up to which choose tries every rank as the first cut.
 const fewRanks = 16
 
 // suffice reports whether n ranks fit into the given number of levels.

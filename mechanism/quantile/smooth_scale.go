@@ -207,7 +207,7 @@ func (w *window) visit(value, count int64) {
 	}
 }
 
-// at returns x_i, for first ≤ i ≤ last.
+// at returns x_i, the i-th value of the sequence, for first ≤ i ≤ last.
 func (w *window) at(i int64) int64 {
 	if i < 1 {
 		return w.domain.Lower
