@@ -66,8 +66,8 @@ func (c *Combination) Variance() float64 {
 // StdDev returns the standard deviation, as a float near the exact value.
 func (c *Combination) StdDev() float64 { return math.Sqrt(c.Variance()) }
 
-// Quantile returns a y with P(|X| > y) ≤ alpha, for 0 < alpha < 1. It is +Inf if no bound is known. For alpha ≥ 1
-// it is 0.
+// Quantile returns a y with P(|X| > y) ≤ alpha, where X has the distribution c and 0 < alpha < 1. It is +Inf if no
+// bound is known. For alpha ≥ 1 it is 0.
 func (c *Combination) Quantile(alpha float64) float64 {
 	if y, ok := c.limits[alpha]; ok {
 		return y
@@ -154,9 +154,9 @@ func (c *Combination) pieces() (p pieces, ok bool) {
 	return p, !math.IsInf(p.near, 1) && !math.IsInf(p.variance, 1) && !math.IsInf(p.scale, 1)
 }
 
-// chernoff returns an upper bound on the alpha-quantile of |X|, for a symmetric X with the moment generating
-// function M on (0, limit). Every s gives a bound P(|X| > y) ≤ 2·E exp(sX)/exp(sy). chernoff returns the least y
-// with 2·exp(ln M(s) − sy) ≤ alpha among some s.
+// chernoff returns a y with P(|X| > y) ≤ alpha, for a symmetric X whose moment generating function is M on (0,
+// limit). By Chernoff's bound P(|X| > y) ≤ 2·E exp(sX)/exp(sy), each s gives such a y, with 2·exp(ln M(s) − sy) =
+// alpha. chernoff tries some s and returns the least y.
 func chernoff(alpha, limit float64, logM func(s float64) float64) float64 {
 	log := math.Log(2 / alpha)
 	at := func(x float64) float64 { s := math.Exp(x); return (logM(s) + log) / s }
@@ -273,7 +273,7 @@ func (p pieces) invert(alpha, most float64) (func(y float64) float64, bool) {
 	})
 }
 
-// characteristic returns φ(t) and κ(t).
+// characteristic returns φ(t) and κ(t): see [pieces.invert].
 func (p pieces) characteristic(t float64) (phi, kappa float64) {
 	log := p.variance * t * t / 2
 	kappa = p.variance * t * t

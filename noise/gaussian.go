@@ -14,8 +14,8 @@ const MaxVarianceBits = 2 * MaxScaleBits
 // DiscreteGaussian is the distribution over the integers with P(x) = exp(−x²/(2σ²))/Z, Z = Σ_y exp(−y²/(2σ²))
 // [Canonne, Kamath & Steinke 2020, arXiv 2004.00010, Definition 1].
 //
-// Claim: X is subgaussian, and P(X ≥ k) ≤ exp(−k²/(2σ²)) for k ≥ 0. Proof: let f(x) = exp(−x²/(2σ²)) for real x. By
-// Poisson's summation, at every real a,
+// Claim: a variable X with this distribution is subgaussian, and P(X ≥ k) ≤ exp(−k²/(2σ²)) for k ≥ 0. Proof: let
+// f(x) = exp(−x²/(2σ²)) for real x. By Poisson's summation, at every real a,
 //
 //	Σ_y f(y − a) = σ√(2π)·(1 + 2Σ_{j≥1} cos(2πja)·exp(−2π²σ²j²)).
 //
@@ -93,10 +93,11 @@ func (d DiscreteGaussian) CDF(x *big.Int) float64 {
 	return 1 - d.above(new(big.Int).Add(x, big.NewInt(1)))
 }
 
-// fewTerms is the number of terms in a sum of f(x) or x²f(x) for σ ≤ 1. The next term is below e^(−84).
+// fewTerms is the number of terms in a sum of f(x) or x²f(x) for σ ≤ 1, where f(x) = exp(−x²/(2σ²)). The next term
+// is below e^(−84).
 const fewTerms = 12
 
-// normaliser returns Z, to about 15 digits.
+// normaliser returns Z = Σ_y exp(−y²/(2σ²)), to about 15 digits.
 func (d DiscreteGaussian) normaliser() float64 {
 	s2 := d.float()
 	if s2 >= 1 {

@@ -25,7 +25,7 @@ func widen(y float64) float64 { return exact.AddUp(exact.MulUp(y, 1+slack), leas
 // Tail returns an upper bound on P(|X| > k). For σ ≤ 256 its relative error is at most 2e-12 (or the absolute error
 // 3e-320). For larger σ the relative error is at most (z² + 2)/(24σ²), z = k/σ. Tail is 1 for k < 0.
 //
-// Claim for larger σ: with y = k + ½,
+// Claim for larger σ: with y = k + ½, and f, Z and ψ of [DiscreteGaussian],
 //
 //	P(|X| > k) ≤ erfc(y/(σ√2)) + (ψ − 1).
 //
@@ -38,18 +38,18 @@ func widen(y float64) float64 { return exact.AddUp(exact.MulUp(y, 1+slack), leas
 //
 // Claim (coupling): if L is a continuous Gaussian with the same σ, there is a coupling with |X − L| ≤ 1. Proof: by
 // symmetry and a coupling of quantiles, it suffices that P(X ≥ k) ≤ P(L ≥ k − 1) for every integer k.
-//   - Case k ≥ 1, k − ½ ≥ σ: each term is at most the mean over its interval, so P(X ≥ k) ≤ P(L ≥ k − ½)/ψ.
-//   - Case k ≥ 1, k − ½ < σ, hence σ > ½: P(X ≥ k) ≤ P(L ≥ k − ½) + (ψ − 1)/2 by the argument above.
-//     P(k − 1 ≤ L ≤ k − ½) is at least ½·exp(−½)/(σ√(2π)) > 0.12/σ,
-//     which is more than (ψ − 1)/2 < 1.01·exp(−2π²σ²).
-//   - Case k ≤ 0: with a = 1 − k ≥ 1, the claim says that P(X ≥ a) ≥ P(L ≥ a),
-//     or Σ_{x≥a} f − ∫_a^∞ f ≥ (ψ − 1)·∫_a^∞ f.
-//     If a ≥ σ, f is convex on [a, ∞). By the trapezoidal rule, the left side is at least f(a)/2.
-//     ∫_a^∞ f ≤ f(a)·σ²/a suffices, since (ψ − 1)σ²/a ≤ ½. (This holds for σ ≤ ½ since ψσ² = Zσ/√(2π) < 0.26.
-//     It holds for σ > ½ since σ²/a ≤ σ and (ψ − 1)σ < 0.01.)
-//     If a < σ, hence σ > 1, f decreases and every term of the left side is at least 0.
-//     The terms from ⌈σ⌉ on are f(⌈σ⌉)/2 ≥ exp(−2)/2 or more.
-//     The right side is at most (ψ − 1)·σ√(2π)/2 < 10⁻⁷.
+//
+// Case k ≥ 1, k − ½ ≥ σ: each term is at most the mean of f over its interval, so P(X ≥ k) ≤ P(L ≥ k − ½)/ψ.
+//
+// Case k ≥ 1, k − ½ < σ, hence σ > ½: P(X ≥ k) ≤ P(L ≥ k − ½) + (ψ − 1)/2 by the argument above. P(k − 1 ≤ L ≤ k −
+// ½) is at least ½·exp(−½)/(σ√(2π)) > 0.12/σ, which is more than (ψ − 1)/2 < 1.01·exp(−2π²σ²).
+//
+// Case k ≤ 0: with a = 1 − k ≥ 1, the claim says that P(X ≥ a) ≥ P(L ≥ a), or Σ_{x≥a} f − ∫_a^∞ f ≥ (ψ − 1)·∫_a^∞
+// f. If a ≥ σ, f is convex on [a, ∞). By the trapezoidal rule, the left side is at least f(a)/2. ∫_a^∞ f ≤
+// f(a)·σ²/a suffices, since (ψ − 1)σ²/a ≤ ½. (This holds for σ ≤ ½ since ψσ² = Zσ/√(2π) < 0.26. It holds for σ > ½
+// since σ²/a ≤ σ and (ψ − 1)σ < 0.01.) If a < σ, hence σ > 1, f decreases and every term of the left side is at
+// least 0. The terms from ⌈σ⌉ on sum to at least f(⌈σ⌉)/2 ≥ exp(−2)/2. The right side is at most (ψ − 1)·σ√(2π)/2 <
+// 10⁻⁷. ∎
 func (d DiscreteGaussian) Tail(k *big.Int) float64 {
 	if k.Sign() < 0 {
 		return 1
@@ -66,12 +66,12 @@ func (d DiscreteGaussian) Tail(k *big.Int) float64 {
 // sum reports whether tails are summed term by term.
 func (d DiscreteGaussian) sum() bool { return d.float() <= direct }
 
-// above returns P(X ≥ a) for a > 0, as accurately as CDF.
+// above returns P(X ≥ a) for a > 0, as accurately as CDF. Let f(x) = exp(−x²/(2σ²)).
 //
 // If σ² ≤ direct, terms are added until one is below 2⁻⁶⁰ of the sum. Then x² − a² ≥ 2σ²·ln 2⁶⁰, so x > 9σ. With σ
 // ≤ 256, each further term is below e^(−9/256) < 1 − 2⁻⁵ of the one before. If σ² > direct, the Euler–Maclaurin
 // formula at midpoints is used, Σ_{x≥a} f(x) = ∫_{a−½}^∞ f + f′(a − ½)/24 − 7f‴(a − ½)/5760 + …, whose next term is
-// 31z⁶/(967680·σ⁶) of the sum.
+// 31z⁶/(967680·σ⁶) of the sum, with z = (a − ½)/σ.
 func (d DiscreteGaussian) above(a *big.Int) float64 {
 	s2 := d.float()
 	if d.sum() {

@@ -96,8 +96,8 @@ func (d DiscreteLaplace) Draw() *big.Int {
 	return sample.DiscreteLaplace(source, d.scale)
 }
 
-// Variance returns 2p/(1 − p)², in squared units, to about 12 digits (fewer below 2^−1022). It is 0 if that is
-// below the least float.
+// Variance returns 2p/(1 − p)², where p = exp(−1/scale), in squared units, to about 12 digits (fewer below
+// 2^−1022). It is 0 if that is below the least float.
 func (d DiscreteLaplace) Variance() float64 {
 	rate := d.rate()
 	q := -math.Expm1(-rate) // 1 − p, without cancellation if p is near 1
@@ -128,7 +128,7 @@ func (d DiscreteLaplace) CDF(x *big.Int) float64 {
 // rate returns 1/scale. It is +Inf if that is above the largest float.
 func (d DiscreteLaplace) rate() float64 { return d.floats.inverse }
 
-// decay returns pᵏ for k ≥ 0. The exponent is rounded once.
+// decay returns pᵏ = exp(−k/scale) for k ≥ 0. The exponent is rounded once.
 func (d DiscreteLaplace) decay(k *big.Int) float64 {
 	f, _ := d.exponent(k).Float64()
 	return math.Exp(-f)
@@ -140,7 +140,7 @@ func (d DiscreteLaplace) exponent(k *big.Int) *big.Rat {
 	return r.Quo(r, d.scale)
 }
 
-// powerDown returns a lower bound on p.
+// powerDown returns a lower bound on p = exp(−1/scale).
 func (d DiscreteLaplace) powerDown() float64 {
 	return exact.ExpDown(-exact.FloatUp(new(big.Rat).Inv(d.scale)))
 }

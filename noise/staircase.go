@@ -61,10 +61,10 @@ func checkStairs(length *big.Int, epsilon *big.Rat) error {
 	return checkScale(scale.Quo(scale, epsilon), MaxScaleBits)
 }
 
-// Length returns a copy of Δ.
+// Length returns a copy of Δ, the length of a stair.
 func (d Staircase) Length() *big.Int { return new(big.Int).Set(d.length) }
 
-// Step returns a copy of r.
+// Step returns a copy of r, the step.
 func (d Staircase) Step() *big.Int { return new(big.Int).Set(d.step) }
 
 // Epsilon returns a copy of ε.
@@ -78,18 +78,18 @@ func (d Staircase) Draw() *big.Int {
 	return sample.NewStaircase(d.length, d.step, d.epsilon).Draw(source, new(big.Int))
 }
 
-// base returns b, and drop returns 1 − b, to about 15 digits. The result is 0 if the value is below the least
-// float.
+// base returns b = exp(−ε), and drop returns 1 − b, to about 15 digits. The result is 0 if the value is below the
+// least float.
 func (d Staircase) base() float64 { return math.Exp(-ratFloat(d.epsilon)) }
 func (d Staircase) drop() float64 { return -math.Expm1(-ratFloat(d.epsilon)) }
 
-// divisor returns D, to about 15 digits.
+// divisor returns the divisor D of [Staircase], to about 15 digits.
 func (d Staircase) divisor() float64 {
 	inner, outer := d.inner()
 	return intFloat(inner) + d.base()*intFloat(outer)
 }
 
-// inner returns the two integers in D: inner = 2r − 1 and outer = 2(Δ − r) + 1.
+// inner returns the two integers in the divisor D = inner + b·outer: inner = 2r − 1 and outer = 2(Δ − r) + 1.
 func (d Staircase) inner() (inner, outer *big.Int) {
 	one := big.NewInt(1)
 	inner = new(big.Int).Lsh(d.step, 1)
@@ -105,7 +105,7 @@ func (d Staircase) stair(x *big.Int) (s, j *big.Int) {
 	return t.QuoRem(t, d.length, new(big.Int))
 }
 
-// exponent returns sε, exactly.
+// exponent returns sε, exactly, where s is the number of a stair.
 func (d Staircase) exponent(s *big.Int) *big.Rat {
 	e := new(big.Rat).SetInt(s)
 	return e.Mul(e, d.epsilon)
@@ -125,8 +125,8 @@ func (d Staircase) CDF(x *big.Int) float64 {
 	return 1 - d.above(new(big.Int).Add(x, big.NewInt(1)))
 }
 
-// above returns P(X ≥ a) for a > 0. The rest of a's own stair and the stairs beyond it have the weight bˢ((Δ − j) +
-// bΔ/(1 − b)) = bˢ((Δ − j) + bj)/(1 − b).
+// above returns P(X ≥ a) for a > 0. With s and j of stair and b = exp(−ε), the rest of a's own stair and the stairs
+// beyond it have the weight bˢ((Δ − j) + bΔ/(1 − b)) = bˢ((Δ − j) + bj)/(1 − b).
 func (d Staircase) above(a *big.Int) float64 {
 	s, j := d.stair(a)
 	left := new(big.Int).Sub(d.length, j)
@@ -184,8 +184,8 @@ func (d Staircase) MeanAbs() float64 {
 }
 
 // moments returns Σ w, Σ jw and Σ j²w over 0 ≤ j < Δ, where w = 1 for j < r and w = b for j ≥ r. Since P(kΔ + j) =
-// bᵏ·w·(1 − b)/D, these sums give E|X| and E X², with Σbᵏ = 1/(1 − b), Σkbᵏ = b/(1 − b)² and Σk²bᵏ = b(1 + b)/(1 −
-// b)³.
+// bᵏ·w·(1 − b)/D (see [Staircase]), these sums give E|X| and E X², with Σbᵏ = 1/(1 − b), Σkbᵏ = b/(1 − b)² and
+// Σk²bᵏ = b(1 + b)/(1 − b)³.
 func (d Staircase) moments() (n, m, q float64) {
 	sum := func(power func(*big.Int) *big.Int) float64 {
 		low, all := power(d.step), power(d.length)

@@ -27,7 +27,8 @@ func SquaredStep(length *big.Int, epsilon *big.Rat) (*big.Int, error) {
 	})
 }
 
-// stepped holds the terms that do not depend on r, as floats with the given number of bits.
+// stepped holds the terms of a staircase's error that do not depend on the step r, as floats with the given number
+// of bits.
 type stepped struct {
 	bits             uint
 	length           *big.Int
@@ -35,10 +36,10 @@ type stepped struct {
 	ratio, quadratic *big.Float // Δb/(1 − b) and Δ(1 + b)/(1 − b)
 }
 
-// bestStep returns the r from 1 to Δ with the least error. Up to a constant factor, the error is numerator(r)/D(r)
-// (see Staircase.moments). For both errors, the numerator is convex in a real r ≥ 1, because b < 1 and the sums of
-// the first powers are convex. D is a positive linear function. So the quotient decreases up to the best r and
-// increases after it, and bisection finds it.
+// bestStep returns the step r from 1 to Δ with the least error. Up to a constant factor, the error is
+// numerator(r)/D(r), where D is the divisor of [Staircase]. For both errors, the numerator is convex in a real r ≥
+// 1, because b < 1 and the sums of the first powers are convex (see Staircase.moments). D is a positive linear
+// function. So the quotient decreases up to the best r and increases after it, and bisection finds it.
 //
 // The floats have enough bits to compare neighbours, whose relative difference is about Δ⁻³(1 − b)². A wrong
 // comparison would cost negligible accuracy, and no privacy, because every r is private.

@@ -53,7 +53,7 @@ func (d Tulap) Draw() *big.Rat {
 	return new(big.Rat).SetFrac(sample.NewTulap(d.epsilon, d.delta).Draw(source, new(big.Int)), powerOfTwo(64))
 }
 
-// base returns b, and drop returns 1 − b.
+// base returns b = exp(−ε), and drop returns 1 − b.
 func (d Tulap) base() float64 { return math.Exp(-d.e) }
 func (d Tulap) drop() float64 { return -math.Expm1(-d.e) }
 
@@ -65,7 +65,7 @@ func (d Tulap) CDF(x float64) float64 {
 	return d.below(x)
 }
 
-// below returns P(N ≤ x) = (F(x) − q/2)/(1 − q) for x ≤ 0, and 0 where that is negative.
+// below returns P(N ≤ x) = (F(x) − q/2)/(1 − q) for x ≤ 0, with F and q of [Tulap], and 0 where that is negative.
 //
 // Let −x = m − ½ + v with an integer m ≥ 0 and 0 ≤ v < 1, and let w = 1 − b. Then F(x) = bᵐ(1 − vw)/(1 + b). The
 // numerator and 1 − q = w/(w + 2δb) have a common factor, which may be small. Dividing it out gives
@@ -79,7 +79,7 @@ func (d Tulap) below(x float64) float64 {
 	return max(0, d.at(m, 0.5-x-m)) / (1 + d.base())
 }
 
-// at returns (1 + b)·P(N ≤ −(m − ½ + v)). Beyond the support it is negative.
+// at returns (1 + b)·P(N ≤ −(m − ½ + v)), where b = exp(−ε). Beyond the support it is negative.
 func (d Tulap) at(m, v float64) float64 {
 	e, w, weight := d.e, d.drop(), d.d*d.base()
 	power := math.Exp(-m * e)

@@ -15,9 +15,9 @@ var ErrSyntax = errors.New("not a number")
 const (
 	maxText    = 1 << 16
 	maxDepth   = 64
-	maxDigits  = 1100 // digits of a decimal, enough for every float64
-	maxDecimal = 1100 // the exponent of a decimal
-	maxRaised  = 64   // the integer after ^
+	maxDigits  = 1100 // the most digits of a decimal, enough for every float64
+	maxDecimal = 1100 // the largest magnitude of a decimal's exponent
+	maxRaised  = 64   // the largest magnitude of the integer after ^
 )
 
 // Parse parses a number. The syntax has decimals ("0.25", "1e-3"), + - * /, parentheses, exp(r) with a rational r,

@@ -20,8 +20,8 @@ func NewWork(units int64) *Work { return &Work{left: units} }
 // mostAtOnce is the limit for parsing one text, and for one operation without a Work: about a second at most.
 const mostAtOnce = 1 << 22
 
-// Part returns a Work for one of many tasks. Its limit is about a second, and its work is also charged to w. A nil
-// w has no limit.
+// Part returns a Work for one of many tasks. Its limit is about a second. Its work is also charged to w, unless w
+// is nil.
 func (w *Work) Part() *Work { return &Work{mostAtOnce, w} }
 
 func atOnce() *Work { return NewWork(mostAtOnce) }

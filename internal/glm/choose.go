@@ -8,9 +8,9 @@ type Terms struct {
 	Predictors   int     // d, the number of predictors
 	Rows         float64 // the approximate number of rows
 	Bound        float64 // the bound on the norm of the predictors
-	Steep, Bend  float64 // bounds on |ℓ′| and ℓ″
+	Steep, Bend  float64 // bounds on the loss's derivatives, |ℓ′| and ℓ″
 	Moves        float64 // the most rows that differ between neighbours
-	Epsilon, Rho float64 // the price, in one of the two
+	Epsilon, Rho float64 // the price: one of them is set
 }
 
 // Choice holds the chosen parameters of a fit.

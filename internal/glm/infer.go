@@ -160,8 +160,8 @@ func (r Released) spread(sd float64) float64 {
 	return s * sd
 }
 
-// correct returns δ, J⁻¹ on the directions that the noise does not hide, and the sum of the rows' weights ℓ″ at θ +
-// δ. The sum is +∞ if it cannot be estimated.
+// correct returns three results (see [Infer]): the correction δ, J⁻¹ on the directions that the noise does not
+// hide, and the sum of the rows' weights ℓ″ at θ + δ. The sum is +∞ if it cannot be estimated.
 func (f *Fit) correct(
 	r Released,
 	inverse *mat.Dense,
@@ -223,8 +223,9 @@ func (f *Fit) allow(change []float64, share float64) {
 	}
 }
 
-// inverse returns J⁻¹ at θ + δ, on the directions that the noise does not hide, and the sum of the weights there. J
-// = ∂change/∂δ is computed by differences. On those directions J⁻¹ = (H⁻¹J)⁻¹·H⁻¹.
+// inverse returns J⁻¹, the inverse Hessian at θ + δ, on the directions that the noise does not hide, and the sum of
+// the weights there. J = ∂change/∂δ is computed by differences. On those directions J⁻¹ = (H⁻¹J)⁻¹·H⁻¹, where H is
+// the released Hessian.
 //
 // The sum of the weights is the intercept's entry of J. Without an intercept it is +∞.
 func (w *weighted) inverse(inverse *mat.Dense, delta []float64, intercept int) (out *mat.Dense, weight float64) {
@@ -330,10 +331,11 @@ func (f *Fit) spreads(r Released, jacobian, raised *mat.Dense, delta []float64) 
 // Estimate is a number with its interval, and a test of the hypothesis that it is 0.
 type Estimate struct {
 	Value     float64
-	StdErr    float64 // of sampling and noise together; NaN if unknown
-	Noise     float64 // of the noise alone; NaN if unknown
+	StdErr    float64 // the standard error of sampling and noise together; NaN if unknown
+	Noise     float64 // the standard error of the noise alone; NaN if unknown
 	Low, High float64 // the interval; −∞ and +∞ if unknown
-	// the test after subtracting Slack; P is below 1 − confidence if the interval excludes 0
+	// the test's statistic and p-value, after subtracting Slack; P is below 1 − confidence if the interval excludes
+	// 0
 	Z, P float64
 }
 

@@ -29,7 +29,7 @@ type Model struct {
 	Features   int
 	Classes    int    // for Softmax and Network; 1 makes a Network a regression
 	Hidden     int    // the number of hidden units, for Network
-	Activation string // of the hidden units: "tanh" (also for ""), or "relu"
+	Activation string // the activation of the hidden units: "tanh" (also for ""), or "relu"
 }
 
 // MaxParameters is the largest number of parameters of a model.

@@ -35,10 +35,10 @@ func BernoulliExp(src *entropy.Source, x *big.Rat) bool {
 
 // small64 returns true with probability exp(−n/(16d)), for 0 ≤ n ≤ d and d > 0, given a uniform nibble in [0, 16).
 //
-// It is Algorithm 1 of the paper for γ = n/(16d) in [0, 1]: draw A_K ~ Bernoulli(γ/K) for K = 1, 2, … until the
-// first 0, and return whether that K is odd. P(K > k) = γᵏ/k!, hence P(K odd) = Σ_k (−γ)ᵏ/k! = exp(−γ). A_K is
-// drawn as the product of Bernoulli(1/16) (the nibble is 0), Bernoulli(1/K) and Bernoulli(n/d). The expected number
-// of rounds is exp(γ) ≤ 1.07.
+// It is Algorithm 1 of Canonne, Kamath & Steinke 2020 for γ = n/(16d) in [0, 1]: draw A_K ~ Bernoulli(γ/K) for K =
+// 1, 2, … until the first 0, and return whether that K is odd. P(K > k) = γᵏ/k!, hence P(K odd) = Σ_k (−γ)ᵏ/k! =
+// exp(−γ). A_K is drawn as the product of Bernoulli(1/16) (the nibble is 0), Bernoulli(1/K) and Bernoulli(n/d). The
+// expected number of rounds is exp(γ) ≤ 1.07.
 func small64(src *entropy.Source, nibble, n, d uint64) bool {
 	for k := uint64(1); ; k++ { // K does not overflow: counting to 2⁶⁴ takes too long
 		if nibble != 0 || src.Below64(k) != 0 || src.Below64(d) >= n {

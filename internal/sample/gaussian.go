@@ -8,7 +8,7 @@ import (
 )
 
 // Gaussian is a discrete Gaussian distribution that is prepared for many draws. It is immutable. It is safe for
-// concurrent use if each user has its own source. The zero value is invalid.
+// concurrent use if each goroutine has its own source. The zero value is invalid.
 //
 // Its parameter is σ² = n/d in lowest terms. With t = ⌊σ⌋ + 1, the constants of γ in Draw are step = dt and den =
 // 2ndt².
@@ -55,16 +55,16 @@ func (g *Gaussian) Fill(src *entropy.Source, dst []*big.Int) {
 	}
 }
 
-// near is the least v for which a proposal is not within 64 scales: |y| = ⌊(u + t·v)/16⌋ < 64t if and only if v <
-// near.
+// near is the least v for which Gaussian.Draw's proposal is not within 64 scales: |y| = ⌊(u + t·v)/16⌋ < 64t if and
+// only if v < near.
 const near = 64 * 16
 
 // Draw sets z to an integer that has exactly the distribution of DiscreteGaussian and is independent of every other
 // draw. It returns z. It allocates nothing if z has room and the sampler does not use big integers. It uses big
 // integers if dt² ≥ 2¹²⁰ or 2ndt² ≥ 2¹²⁸, which means from about n = 2⁶³ on.
 //
-// It is Algorithm 3 of the paper. Propose y from the discrete Laplace of scale t, as in Laplace.Draw. Accept it
-// with probability exp(−γ),
+// It is Algorithm 3 of Canonne, Kamath & Steinke 2020. Propose y from the discrete Laplace of scale t, as in
+// Laplace.Draw. Accept it with probability exp(−γ),
 //
 //	γ = (|y| − σ²/t)²/(2σ²) = (|y|·dt − n)²/(2ndt²).
 //

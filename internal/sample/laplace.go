@@ -17,7 +17,7 @@ const (
 )
 
 // Laplace is a discrete Laplace distribution that is prepared for many draws. It is immutable. It is safe for
-// concurrent use if each user has its own source. The zero value is invalid.
+// concurrent use if each goroutine has its own source. The zero value is invalid.
 type Laplace struct {
 	path   path
 	t, s16 uint64 // the scale is t/s in lowest terms, and s16 is 16s
@@ -68,12 +68,12 @@ func (l *Laplace) Fill(src *entropy.Source, dst []*big.Int) {
 // draw. It returns z. It allocates nothing if z has room, and the scale's numerator and 16 times its denominator
 // are below 2¹²⁸.
 //
-// It is Algorithm 2 of the paper in steps of 1/16, for scale = t/s in lowest terms. (i) Draw u uniform in [0, t),
-// accepted with probability exp(−u/(16t)), and v ~ Geometric(1 − exp(−1/16)). Then w = u + t·v has P(w) ∝
-// exp(−u/(16t))·exp(−v/16) = exp(−w/(16t)). Each integer w ≥ 0 arises from one pair (u, v). (ii) Let m = ⌊w/(16s)⌋.
-// Then P(m) ∝ Σ_{16ms ≤ w < 16(m+1)s} exp(−w/(16t)) ∝ exp(−m·s/t) = exp(−m/scale). (iii) Draw a fair sign. Reject
-// −0, so that 0 is not counted twice. Then P(x) ∝ exp(−|x|/scale). Step (i) accepts with probability at least
-// exp(−1/16), and step (iii) rejects with probability at most ½.
+// It is Algorithm 2 of Canonne, Kamath & Steinke 2020 in steps of 1/16, for scale = t/s in lowest terms. (i) Draw u
+// uniform in [0, t), accepted with probability exp(−u/(16t)), and v ~ Geometric(1 − exp(−1/16)). Then w = u + t·v
+// has P(w) ∝ exp(−u/(16t))·exp(−v/16) = exp(−w/(16t)). Each integer w ≥ 0 arises from one pair (u, v). (ii) Let m =
+// ⌊w/(16s)⌋. Then P(m) ∝ Σ_{16ms ≤ w < 16(m+1)s} exp(−w/(16t)) ∝ exp(−m·s/t) = exp(−m/scale). (iii) Draw a fair
+// sign. Reject −0, so that 0 is not counted twice. Then P(x) ∝ exp(−|x|/scale). Step (i) accepts with probability
+// at least exp(−1/16), and step (iii) rejects with probability at most ½.
 func (l *Laplace) Draw(src *entropy.Source, z *big.Int) *big.Int {
 	switch l.path {
 	case path64:

@@ -36,8 +36,8 @@ func (r *Race) compare(x, y *runner) order {
 	}
 }
 
-// surely compares x and y in floats. x is ahead if the upper bound of G_x minus the lower bound of G_y is below
-// c·(s_x − s_y).
+// surely compares x and y in floats. With G, c and s of [Race], x is ahead if the upper bound of G_x minus the
+// lower bound of G_y is below c·(s_x − s_y).
 func (r *Race) surely(x, y *runner) order {
 	gainDown, gainUp := r.gain(x, y)
 	switch {
@@ -49,7 +49,7 @@ func (r *Race) surely(x, y *runner) order {
 	return open
 }
 
-// gain returns bounds on c·(s_x − s_y).
+// gain returns bounds on c·(s_x − s_y), the rate times the difference of the scores.
 func (r *Race) gain(x, y *runner) (down, up float64) {
 	if x.bigScore == nil && y.bigScore == nil {
 		if d, err := exact.Sub(x.score, y.score); err == nil {
@@ -69,7 +69,7 @@ func floatBounds(d int64) (down, up float64) {
 	return math.Nextafter(f, math.Inf(-1)), math.Nextafter(f, math.Inf(1))
 }
 
-// scaled returns bounds on c·d, given bounds on d that have the sign of d.
+// scaled returns bounds on c·d, where c is the rate, given bounds on d that have the sign of d.
 func (r *Race) scaled(down, up float64) (lower, upper float64) {
 	switch {
 	case down == 0 || r.up == 0:

@@ -18,7 +18,7 @@ func Expm1(x *big.Rat, bits uint) exact.Interval {
 var ratOne = big.NewRat(1, 1) // must not be changed
 
 // Staircase is the staircase distribution over the integers, prepared for many draws. It is immutable. It is safe
-// for concurrent use if each user has its own source. The zero value is invalid.
+// for concurrent use if each goroutine has its own source. The zero value is invalid.
 type Staircase struct {
 	length, step *big.Int   // Δ, the length of a stair, and r, the step
 	middle       *Bernoulli // a coin that decides whether the magnitude is below r

@@ -7,7 +7,7 @@ import (
 )
 
 // Truncated is the discrete Laplace distribution of scale 1/ε, conditioned on |x| ≤ M, prepared for many draws. It
-// is immutable. It is safe for concurrent use if each user has its own source. The zero value is invalid.
+// is immutable. It is safe for concurrent use if each goroutine has its own source. The zero value is invalid.
 type Truncated struct {
 	reach, width *big.Int // M and 2M + 1
 	epsilon      *big.Rat

@@ -37,7 +37,7 @@ func Crossing(epsilon, delta *big.Rat) *big.Int {
 
 // Tulap is the truncated-uniform-Laplace distribution [Awan & Slavković 2018, "Differentially Private Uniformly
 // Most Powerful Tests for Binomial Data", Definition 4.1], prepared for many draws. It is immutable. It is safe for
-// concurrent use if each user has its own source. The zero value is invalid.
+// concurrent use if each goroutine has its own source. The zero value is invalid.
 type Tulap struct {
 	whole interface { // a difference of two geometric variables: discrete Laplace of scale 1/ε, truncated at M if δ > 0
 		Draw(src *entropy.Source, z *big.Int) *big.Int

@@ -78,7 +78,7 @@ func (u *Uniform) Below(src *entropy.Source, p Real) bool {
 }
 
 // Bernoulli is a coin with a real probability, prepared for many draws. It is immutable. It is safe for concurrent
-// use if each user has its own source, and if p is safe too.
+// use if each goroutine has its own source, and if p is safe too.
 type Bernoulli struct {
 	p      Real
 	lo, hi uint64 // first digits below lo mean true, and those from hi on mean false
