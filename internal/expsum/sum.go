@@ -43,7 +43,8 @@ func (s sum) check() error {
 		if t.coefficient.Num().BitLen() > maxBits || t.coefficient.Denom().BitLen() > maxBits {
 			return fmt.Errorf("%w: a fraction of more than %d binary digits", ErrSize, maxBits)
 		}
-		if t.exponent.Denom().BitLen() > maxExpDenoms || new(big.Rat).Abs(t.exponent).Cmp(big.NewRat(maxExponent, 1)) > 0 {
+		if t.exponent.Denom().BitLen() > maxExpDenoms ||
+			new(big.Rat).Abs(t.exponent).Cmp(big.NewRat(maxExponent, 1)) > 0 {
 			return fmt.Errorf("%w: a power of e of more than %d, or too long a fraction", ErrSize, maxExponent)
 		}
 	}

@@ -42,7 +42,8 @@ func (w *Work) spend(units int64) error {
 func (s sum) words() (n int64, integers bool) {
 	integers = true
 	for _, t := range s {
-		size := t.coefficient.Num().BitLen() + t.coefficient.Denom().BitLen() + t.exponent.Num().BitLen() + t.exponent.Denom().BitLen()
+		size := t.coefficient.Num().BitLen() + t.coefficient.Denom().BitLen() +
+			t.exponent.Num().BitLen() + t.exponent.Denom().BitLen()
 		n = max(n, int64(size/bits.UintSize)+1)
 		integers = integers && t.coefficient.IsInt()
 	}

@@ -73,7 +73,8 @@ func Infer(r Released) *Fit {
 	if r.Hessian == nil || r.Products == nil {
 		f.unknown = true
 		f.warn(
-			"no sums for intervals were paid for: the coefficients are drawn towards 0 by the regulariser, and have no intervals",
+			"no sums for intervals were paid for: the coefficients are drawn towards 0 by the regulariser, " +
+				"and have no intervals",
 		)
 		return f
 	}
@@ -88,7 +89,9 @@ func Infer(r Released) *Fit {
 	if e.values[0] < least {
 		f.weak = e.apply(func(l float64) float64 { return indicator(l < least) })
 		f.warn(
-			"in some direction the rows tell less than the noise hides (a constant or collinear predictor, too few rows, or too low a price): coefficients that have a part in it are drawn towards 0, and have no intervals",
+			"in some direction the rows tell less than the noise hides (a constant or collinear predictor, " +
+				"too few rows, or too low a price): coefficients that have a part in it are drawn towards 0, and " +
+				"have no intervals",
 		)
 	}
 	inverse := e.apply(func(l float64) float64 { return indicator(l >= least) / max(l, least) })
@@ -97,7 +100,9 @@ func Infer(r Released) *Fit {
 	if r.Intercept >= 0 && weight < 3*r.ThetaSD*raised.At(r.Intercept, r.Intercept) {
 		f.unknown = true
 		f.warn(
-			"as far as the noise tells, the model is certain of nearly all rows (one class alone, classes that a predictor separates, or no rows at all): there are no intervals, since coefficients could be any larger",
+			"as far as the noise tells, the model is certain of nearly all rows (one class alone, classes " +
+				"that a predictor separates, or no rows at all): there are no intervals, since coefficients " +
+				"could be any larger",
 		)
 	}
 	for i := range f.Theta {
@@ -110,13 +115,17 @@ func Infer(r Released) *Fit {
 		}
 		f.unknown = true
 		f.warn(
-			"without the regulariser's bias the coefficients would be outside the ball that they are held in (one class alone, classes that a predictor separates, a regulariser far above the curvature, or a radius that is too small for them): they are drawn back to it, and have no intervals; a larger radius may tell, at a larger noise",
+			"without the regulariser's bias the coefficients would be outside the ball that they are held in " +
+				"(one class alone, classes that a predictor separates, a regulariser far above the curvature, or " +
+				"a radius that is too small for them): they are drawn back to it, and have no intervals; a " +
+				"larger radius may tell, at a larger noise",
 		)
 	}
 	if !inside {
 		f.unknown = true
 		f.warn(
-			"the minimum is at the edge of the ball that coefficients are held in, where nothing tells how far they would have gone: there are no intervals; give a larger radius",
+			"the minimum is at the edge of the ball that coefficients are held in, where nothing tells how " +
+				"far they would have gone: there are no intervals; give a larger radius",
 		)
 	}
 	for i := range d {
@@ -176,7 +185,10 @@ func (f *Fit) correct(
 	told := e.apply(func(l float64) float64 { return max(l, least) })
 	w := weigh(r.Family, f.Theta, told, r.Intercept, r.Rows)
 	if w == nil {
-		f.warn("the correction of the regulariser's bias is of first order: the sum of the rows' weights is hidden by noise")
+		f.warn(
+			"the correction of the regulariser's bias is of first order: the sum of the rows' weights is " +
+				"hidden by noise",
+		)
 		f.allow(first, 0.5)
 		return first, inverse, math.Inf(1)
 	}
@@ -206,7 +218,10 @@ func (f *Fit) correct(
 	if !(length(beyond) <= 1.5*length(first)) {
 		f.unknown = true
 		f.warn(
-			"what the regulariser took away is mostly beyond what its curvature tells (classes that a predictor separates, or all but so): the correction is of first order, and there are no intervals, since coefficients could be any larger; a smaller regulariser, at a higher price, may tell",
+			"what the regulariser took away is mostly beyond what its curvature tells (classes that a " +
+				"predictor separates, or all but so): the correction is of first order, and there are no " +
+				"intervals, since coefficients could be any larger; a smaller regulariser, at a higher price, " +
+				"may tell",
 		)
 		f.allow(first, 0.5)
 		return first, inverse, math.Inf(1)

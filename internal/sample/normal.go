@@ -8,8 +8,8 @@ import (
 )
 
 // RoundedGaussian is the distribution of the integer nearest to σN, where N is a standard normal variable. It is
-// prepared for many draws. It is immutable. It is safe for concurrent use if each goroutine has its own source. The zero
-// value is invalid.
+// prepared for many draws. It is immutable. It is safe for concurrent use if each goroutine has its own source. The
+// zero value is invalid.
 //
 // Its parameter is σ² = n/d, and σ may be irrational.
 type RoundedGaussian struct {

@@ -134,7 +134,8 @@ func (m *Minimiser) tolerances() error {
 	passes := up(kappa*math.Log(2*m.r/m.target)) + 1
 	if !(m.slack <= m.away/16) || !(passes <= 1e12) {
 		return fmt.Errorf(
-			"%w: so weak a regulariser over so many rows cannot be minimised exactly enough: make Λ larger, or the norm's bound smaller",
+			"%w: so weak a regulariser over so many rows cannot be minimised exactly enough: make Λ larger, "+
+				"or the norm's bound smaller",
 			mechanism.ErrParameter,
 		)
 	}

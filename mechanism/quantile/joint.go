@@ -71,7 +71,8 @@ func (m Joint) prepare() (*joint, error) {
 	k := len(m.Ranks)
 	if k < 1 || k > maxJointRanks || m.Bins < 1 || m.Bins > maxJointTable/(k*k) {
 		return nil, fmt.Errorf(
-			"%w: joint quantiles need 1 to %d ranks, and at least a bin but at most 2^23 over the ranks' number squared",
+			"%w: joint quantiles need 1 to %d ranks, and at least a bin but at most 2^23 over the ranks' "+
+				"number squared",
 			mechanism.ErrParameter,
 			maxJointRanks,
 		)

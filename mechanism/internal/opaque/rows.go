@@ -79,7 +79,8 @@ func NewRows(s RowShape) (*Rows, error) {
 	// a limit on the shape, so that no unit's rows can cause a failure
 	case s.Most > 1 && s.Most > maxUnitBytes/int64(4*len(s.Grids)+4):
 		return nil, fmt.Errorf(
-			"%w: the rows of one unit are held together, and may be too large for that: fewer rows, or fewer predictors",
+			"%w: the rows of one unit are held together, and may be too large for that: fewer rows, or fewer "+
+				"predictors",
 			parameter.Err,
 		)
 	}
