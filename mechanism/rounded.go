@@ -36,7 +36,7 @@ func (m RoundedGaussian) Noise() (noise.RoundedGaussian, error) {
 	return dist, nil
 }
 
-// Loss returns the zCDP loss Δ₂²/(2σ²), exactly, or ErrParameter.
+// Loss returns the loss under zCDP, L2Squared/(2·Sigma2), exactly, or ErrParameter.
 func (m RoundedGaussian) Loss() (privacy.Loss, error) {
 	if _, err := m.Noise(); err != nil {
 		return privacy.Loss{}, err

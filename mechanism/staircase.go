@@ -23,7 +23,7 @@ import (
 // that change by 1 each may cost ten times ε, not ε. So the mechanism releases one number, and refuses a vector.
 type Staircase struct {
 	Sensitivity *big.Int        // the most that the integer changes between neighbours; at least 1
-	Epsilon     privacy.Epsilon // the loss
+	Epsilon     privacy.Epsilon // ε, the loss; above 0
 	Squared     bool            // minimise the expected squared error, not the expected absolute error
 }
 

@@ -129,8 +129,9 @@ func (c *Combination) apart(alpha float64) float64 {
 // by at most 1 (see DiscreteLaplace and DiscreteGaussian.Tail). The couplings of independent noises are
 // independent. So the combination differs from that of the continuous noises by at most near = Σ|coefficient|.
 type pieces struct {
-	near     float64
-	variance float64 // of the continuous Gaussian part; a discrete Gaussian is subgaussian with the same parameter
+	near float64
+	// the variance of the continuous Gaussian part; a discrete Gaussian is subgaussian with the same parameter
+	variance float64
 	laplace  []laplacePiece
 	scale    float64 // the largest scale of the Laplace parts; 0 if there are none
 }

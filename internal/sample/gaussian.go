@@ -86,10 +86,10 @@ func (g *Gaussian) Draw(src *entropy.Source, z *big.Int) *big.Int {
 	}
 }
 
-// draw64 is Draw on 64-bit words, for dt² < 2⁵⁶ and 2ndt² < 2⁶⁴.
+// draw64 is Draw on 64-bit words, for dt² < 2⁵⁶ and 2ndt² < 2⁶⁴ (with n, d and t of [Gaussian]).
 func (g *Gaussian) draw64(src *entropy.Source, z *big.Int) *big.Int {
 	for {
-		coins := src.Bits(9) // two nibbles and the sign
+		coins := src.Bits(9) // two nibbles for small64, and the sign
 		v := geometric(src)
 		u := src.Below64(g.t)
 		if !small64(src, coins&15, u, g.t) {
@@ -118,8 +118,8 @@ func (g *Gaussian) draw64(src *entropy.Source, z *big.Int) *big.Int {
 	}
 }
 
-// draw128 is Draw on pairs of words, for dt² < 2¹²⁰ and 2ndt² < 2¹²⁸. Since n < dt², n is below 2⁶⁴ and t below
-// 2³³.
+// draw128 is Draw on pairs of words, for dt² < 2¹²⁰ and 2ndt² < 2¹²⁸ (with n, d and t of [Gaussian]). Since n <
+// dt², n is below 2⁶⁴ and t below 2³³.
 func (g *Gaussian) draw128(src *entropy.Source, z *big.Int) *big.Int {
 	for {
 		coins := src.Bits(9)

@@ -11,8 +11,8 @@ import (
 type path uint8
 
 const (
-	path64  path = iota // the parameters are words
-	path128             // the parameters are pairs of words
+	path64  path = iota // the parameters fit in 64-bit words
+	path128             // the parameters fit in pairs of words
 	pathBig
 )
 
@@ -88,7 +88,7 @@ func (l *Laplace) Draw(src *entropy.Source, z *big.Int) *big.Int {
 // draw64 is Draw on 64-bit words, for t, 16s < 2⁶⁴. Only the intermediate result u + t·v needs more than 64 bits.
 func (l *Laplace) draw64(src *entropy.Source, z *big.Int) *big.Int {
 	for {
-		coins := src.Bits(5) // a nibble and the sign
+		coins := src.Bits(5) // a nibble for small64, and the sign
 		v := geometric(src)
 		u := src.Below64(l.t)
 		if !small64(src, coins&15, u, l.t) {

@@ -9,9 +9,9 @@ import (
 // Truncated is the discrete Laplace distribution of scale 1/ε, conditioned on |x| ≤ M, prepared for many draws. It
 // is immutable. It is safe for concurrent use if each goroutine has its own source. The zero value is invalid.
 type Truncated struct {
-	reach, width *big.Int // M and 2M + 1
+	reach, width *big.Int // M, the largest magnitude, and 2M + 1, the number of values
 	epsilon      *big.Rat
-	laplace      *Laplace // nil if Mε ≤ 1
+	laplace      *Laplace // nil if Mε ≤ 1; Draw then proposes uniform integers
 }
 
 // NewTruncated prepares the distribution with P(x) ∝ exp(−ε|x|), |x| ≤ reach. It panics unless ε > 0 and reach ≥ 0.

@@ -42,8 +42,8 @@ type Tulap struct {
 	whole interface { // a difference of two geometric variables: discrete Laplace of scale 1/ε, truncated at M if δ > 0
 		Draw(src *entropy.Source, z *big.Int) *big.Int
 	}
-	reach         *big.Int   // M, or nil if δ = 0
-	cut, mirrored *Bernoulli // coins of probability τ and 1 − τ
+	reach         *big.Int   // M, the largest magnitude of G₁ − G₂; nil if δ = 0
+	cut, mirrored *Bernoulli // coins of probability τ and 1 − τ: see NewTulap
 }
 
 // NewTulap prepares the distribution of N = G₁ − G₂ + U, conditioned on q/2 ≤ F(N) ≤ 1 − q/2. G₁ and G₂ are

@@ -227,8 +227,8 @@ type adder struct {
 	theta    []float64
 	model    Model
 	scratch  *gradient.Scratch
-	unit     float64 // the unit of the rows' grid
-	fine     float64 // the reciprocal of the unit of the gradient's grid
+	unit     float64 // the value of one unit of the rows' grid
+	fine     float64 // the reciprocal of the value of one unit of the gradient's grid
 	clip     int64
 	integers []int64
 	x, g     []float64

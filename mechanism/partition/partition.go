@@ -167,7 +167,7 @@ type keepLaw struct {
 	last           *big.Int // p_n is 1 for every n ≥ k + last
 }
 
-// law returns the closed form for m, or ErrParameter.
+// law returns the closed form of m's probabilities, or ErrParameter.
 func (m Selection) law() (keepLaw, error) {
 	epsilon, delta, err := m.perKey()
 	if err != nil {

@@ -87,7 +87,7 @@ func (m Threshold) at(dist noise.Distribution) (*big.Int, error) {
 // ThresholdRelease is the release of ThresholdLaplace or ThresholdGaussian.
 type ThresholdRelease struct {
 	Kept      []Kept   // the kept keys and their noisy values, in byte order of the keys
-	Threshold *big.Int // τ; every released value is above it
+	Threshold *big.Int // the threshold τ; every released value is above it
 
 	// Noise is the distribution of the noise that was added to each value before the comparison with τ. Given that
 	// a value is released, its noise is above τ minus the exact value, so its mean is not 0 and it is not
@@ -108,7 +108,7 @@ type ThresholdLaplace struct {
 	Threshold
 }
 
-// At returns τ, or ErrParameter.
+// At returns τ, the threshold of the noisy values, or ErrParameter.
 func (m ThresholdLaplace) At() (*big.Int, error) {
 	_, dist, err := m.noisy()
 	if err != nil {
@@ -153,7 +153,7 @@ type ThresholdGaussian struct {
 	Threshold
 }
 
-// At returns τ, or ErrParameter.
+// At returns τ, the threshold of the noisy values, or ErrParameter.
 func (m ThresholdGaussian) At() (*big.Int, error) {
 	_, dist, err := m.noisy()
 	if err != nil {

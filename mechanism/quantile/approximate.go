@@ -67,7 +67,7 @@ func (m Approximate) check() (targets, error) {
 	return checkQuantiles(m.Domain, m.Unit, m.Epsilon, m.Ranks)
 }
 
-// order returns the tree of cuts.
+// order returns the tree of cuts: which rank is drawn first, and which ranks in each part.
 func (m Approximate) order(t targets) *cut { return orderCuts(t, m.Squares) }
 
 // Shares returns the share of Epsilon that draws each rank, or nil if Release would refuse the parameters. On each
@@ -90,8 +90,8 @@ func (m Approximate) Shares() []*big.Rat {
 	return out
 }
 
-// whole returns the number of units in which row shares are counted: 2ᴸ, which is at most 2⁸ for 255 ranks. A row
-// strictly inside a section has this share.
+// whole returns the number of units in which the shares of a row are counted: the least power of two above the
+// number of ranks, so at most 2⁸. A row strictly inside a section has all units.
 func (m Approximate) whole() int64 { return 1 << bits.Len(uint(len(m.Ranks))) }
 
 // delta returns Δ, the most that one unit changes the rank error d in a section, in rows: see [Approximate].
@@ -129,7 +129,7 @@ func (m Approximate) release(src *entropy.Source, data mechanism.Ordered) (Order
 	return out, nil
 }
 
-// stage returns the draws of one level.
+// stage returns the draws of one level of the recursion.
 func (m Approximate) stage(level []section) stage {
 	st := stage{domain: m.Domain, sections: level, whole: m.whole()}
 	for _, s := range level {
@@ -138,7 +138,7 @@ func (m Approximate) stage(level []section) stage {
 	return st
 }
 
-// root returns the section of the whole domain, with all cuts.
+// root returns the section that is the whole domain, with the whole tree of cuts.
 func (m Approximate) root(t targets) section {
 	return section{
 		low: m.Lower, high: m.Upper, lowShare: m.whole(), highShare: m.whole(), to: t.den,
@@ -146,7 +146,7 @@ func (m Approximate) root(t targets) section {
 	}.with(t, m.order(t))
 }
 
-// with returns the section with c as its cut.
+// with returns s with c as the cut that divides it. A nil c means that s is not cut.
 func (s section) with(t targets, c *cut) section {
 	if s.cut = c; c != nil {
 		s.at = t.at[c.rank]

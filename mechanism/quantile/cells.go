@@ -17,8 +17,8 @@ import (
 // Sought is a position in the order of n values: rank Rank·n + Offset, counted in rows. A position before the first
 // value is the domain's lower end. A position after the last value is the domain's upper end.
 type Sought struct {
-	Rank    *big.Rat // from 0 to 1
-	Offset  int64    // in rows, from −2⁴⁰ to 2⁴⁰
+	Rank    *big.Rat // the relative rank, from 0 (the least value) to 1 (the greatest)
+	Offset  int64    // rows that are added to the rank, from −2⁴⁰ to 2⁴⁰
 	Epsilon privacy.Epsilon
 }
 

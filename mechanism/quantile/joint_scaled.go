@@ -118,7 +118,7 @@ func (t scaled) winsExactly(src *entropy.Source, s scaled, d int64, word uint64)
 	}
 }
 
-// mantissa returns m·2⁵², an integer.
+// mantissa returns m·2⁵² as an integer, for the mantissa m of a scaled number.
 func mantissa(m float64) *big.Int { return big.NewInt(int64(m * 0x1p52)) }
 
 // lottery draws one term of a sequence, in proportion to the terms. Each term replaces the chosen one with the

@@ -65,7 +65,7 @@ func newJointWeights(j *joint, cells []cell, rows int64) *jointWeights {
 	return w
 }
 
-// target returns g_j·n for position j, in units of scores.
+// target returns g_j·n, the sought mass of the step at position j, in units of scores: see [jointWeights].
 func (w *jointWeights) target(position int) int64 {
 	return 2 * w.levels * w.rows * w.gap(position-1)
 }
@@ -75,8 +75,8 @@ func (w *jointWeights) far(from, to, position int) bool {
 	return w.mass[to]-w.mass[from] >= w.target(position)
 }
 
-// ended returns A_j(i) for position j. It uses Horner's rule from the longest run: W·(In_j + W·rep_j/2·(In_{j−1} +
-// W·rep_{j−1}/3·(…))).
+// ended returns A_j(i) for position j: see [jointWeights]. It uses Horner's rule from the longest run: W·(In_j +
+// W·rep_j/2·(In_{j−1} + W·rep_{j−1}/3·(…))).
 func (w *jointWeights) ended(position, i int) scaled {
 	sum, weight := w.in[0][i], w.cells[i].weight
 	for run := position - 1; run >= 1; run-- {
@@ -86,7 +86,7 @@ func (w *jointWeights) ended(position, i int) scaled {
 	return sum.times(weight)
 }
 
-// enter returns In_j of all cells, for j ≥ 2.
+// enter returns In_j of all cells, for a position j ≥ 2: see [jointWeights].
 func (w *jointWeights) enter(position int) []scaled {
 	n := len(w.cells)
 	out := make([]scaled, n)
@@ -121,8 +121,8 @@ func (w *jointWeights) enter(position int) []scaled {
 	return out
 }
 
-// step returns K(i′, i, j) for a step between cells i′ < i at position j. The cell number len(cells) stands for the
-// beginning of the sequence, and len(cells)+1 for its end.
+// step returns K(i′, i, j), the factor of a step between cells i′ < i at position j: see [jointWeights]. The cell
+// number len(cells) stands for the beginning of the sequence, and len(cells)+1 for its end.
 func (w *jointWeights) step(from, to, position int) scaled {
 	if w.far(from, to, position) {
 		return w.pow[to].over(w.pow[from]).over(w.rep[position-1])

@@ -63,7 +63,7 @@ func (m Single) BoundedRange() privacy.Loss { return m.independent().BoundedRang
 // which is β if t is the bound [McSherry & Talwar 2007].
 func (m Single) RankError(beta float64) (float64, error) { return m.independent().RankError(beta) }
 
-// targets holds the ranks at[i]/den.
+// targets holds ranks with a common denominator: rank i is at[i]/den.
 type targets struct {
 	at  []int64
 	den int64

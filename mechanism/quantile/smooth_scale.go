@@ -52,7 +52,7 @@ type smoothBound []smoothTerm
 
 type smoothTerm struct{ gap, k int64 }
 
-// enclose returns a lower and an upper bound on S̃, to about the given number of bits.
+// enclose returns a lower and an upper bound on S̃, which b represents, to about the given number of bits.
 func (b smoothBound) enclose(beta *big.Rat, bits uint) (down, up *big.Rat) {
 	down, up = new(big.Rat), new(big.Rat)
 	for _, t := range b {
@@ -70,7 +70,7 @@ func larger(x *big.Rat, y *big.Float) *big.Rat {
 	return x
 }
 
-// measure returns twice the median, and the terms of S̃.
+// measure returns twice the median, and the terms of S̃ (see smoothBound).
 func (m Smooth) measure(p smoothParameters, data mechanism.Ordered) (twice *big.Int, bound smoothBound, err error) {
 	w, err := m.around(p, data)
 	if err != nil {
@@ -80,7 +80,7 @@ func (m Smooth) measure(p smoothParameters, data mechanism.Ordered) (twice *big.
 	return low.Add(low, high), w.terms(p), nil
 }
 
-// around reads the values that the terms of S̃ need.
+// around reads the values around the median, from which S̃ is computed (see smoothBound).
 func (m Smooth) around(p smoothParameters, data mechanism.Ordered) (*window, error) {
 	n, err := countRows(data, m.Domain)
 	if err != nil {
@@ -90,7 +90,8 @@ func (m Smooth) around(p smoothParameters, data mechanism.Ordered) (*window, err
 	return w, eachAgain(data, m.Domain, n, w.visit)
 }
 
-// terms returns the terms that may be the largest, in increasing order of k. τ counts as a term.
+// terms returns the terms of S̃ that may be the largest, in increasing order of k. τ counts as a term (see
+// smoothBound).
 func (w *window) terms(p smoothParameters) smoothBound { return w.candidates(p).settle(p.beta) }
 
 // candidates returns the terms that may be the largest, as far as floats can tell. The gap of a term is 2·A_k. A k

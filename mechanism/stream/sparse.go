@@ -62,7 +62,7 @@ type SparseVector struct {
 // maxPositives limits Positives, so that the integers in SparseVector.Split stay small.
 const maxPositives = 1 << 30
 
-// SparseAnswer is a session's answer to a query.
+// SparseAnswer is the answer of a SparseSession to one query.
 type SparseAnswer struct {
 	Above bool
 	// a lower bound on how far the noisy query exceeds the noisy threshold; nil if the query is below, or without
