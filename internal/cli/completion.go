@@ -52,9 +52,9 @@ type completed struct {
 }
 
 type completedFlag struct {
-	name  string   // without dashes
-	takes bool     // takes a value
-	among []string // possible values, if they are known
+	name  string   // name of the flag, without dashes
+	takes bool     // the flag takes a value
+	among []string // possible values of the flag, if they are known
 }
 
 func completions() []completed {

@@ -30,7 +30,7 @@ type page struct {
 	width, height vg.Length
 	title         []string
 	caption       []string
-	legend        [][]entry // by line
+	legend        [][]entry // entries of each line of the legend
 	panels        []*drawn
 	labels        fixed
 	turned        bool

@@ -36,7 +36,7 @@ func (s *stream) pick(weights ...int) int {
 			return i
 		}
 	}
-	return len(weights) - 1 // not reached
+	return len(weights) - 1 // not reached, because the weights add up to total
 }
 
 // one is 2¹⁶. It is the standard deviation of [stream.normal], and the unit of the exponents of [scale].

@@ -86,7 +86,7 @@ const Unknown = -1
 
 // Person is one row of the table people.
 type Person struct {
-	ID            int64  // counted from 1
+	ID            int64  // number of the person, counting from 1
 	Age           int    // in years, 0 to 115
 	Party         string // "Democrats", "Republicans", "Other", or "" for none
 	Region        string

@@ -41,7 +41,7 @@ type Request struct {
 	Table   string
 	Columns []string // numeric columns with declared bounds
 	Where   string   // a condition on rows; "" selects all rows
-	K       int      // from 1 to 64
+	K       int      // number of clusters, from 1 to 64
 	// Least, at least 2, lets the grid method choose the number of clusters between Least and K from its releases,
 	// at no further price. 0 means exactly K clusters.
 	Least int
@@ -58,7 +58,7 @@ type Request struct {
 	// Rows with a larger norm are scaled down, and the noise is smaller. "" means that only the columns' bounds
 	// apply.
 	Radius string
-	Seed   uint64 // 0 means 1
+	Seed   uint64 // seed of the public randomness; 0 means 1
 
 	Epsilon, Rho string // price of all accesses together; see curator.Request
 	Confidence   string // confidence of each interval by itself, a decimal; "" means 0.95
@@ -173,9 +173,9 @@ func runMethod(ctx context.Context, of task, s source) (*result, error) {
 type task struct {
 	method              string
 	d, k                int
-	least, most         int // see [Request]
+	least, most         int // Least and Most of the [Request]
 	iterations, average int
-	radius              float64 // 0 if unbounded
+	radius              float64 // largest norm of a row; 0 if unbounded
 	l2                  bool    // radius bounds the L₂ norm instead of the L₁ norm
 	// values holds the number of integers within each column's bounds, or 0 for a column that may have other
 	// numbers. It is nil if all columns may have other numbers.

@@ -95,10 +95,10 @@ func leastCount(t task, rows, deviation float64) float64 {
 // treeNode is a node of the tree. It contains the rows on one combination of sides of the planes above it. The
 // plane that divides a node is determined by the node's depth.
 type treeNode struct {
-	from, to      int // range of its cells in bySide
+	from, to      int // range of the node's cells among the combinations of sides
 	count         float64
 	below, beyond *treeNode // nil for a leaf
-	leaf          int       // number of the leaf
+	leaf          int       // number of a leaf, counting from 0
 }
 
 // growTree divides nodes, largest first, and numbers the leaves. counts are the noisy counts of all combinations of

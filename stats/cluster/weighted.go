@@ -34,7 +34,7 @@ func weightedCentres(t task, points [][]float64, weights []float64, s *stream) (
 			if now < lowest {
 				best, lowest = centres, now
 			}
-			if now >= cost { // possible with negative weights
+			if now >= cost { // with negative weights, the cost can rise
 				break
 			}
 			centres, cost = next, now

@@ -55,8 +55,8 @@ func pressShares(rounds int) []*big.Rat {
 
 // linearForms are coordinates w = A(u − c) with u = (x − middle)/unit, where x are the columns' values.
 type linearForms struct {
-	a            [][]float64 // A, lower triangular
-	centre       []float64   // c
+	a            [][]float64 // the matrix A, which is lower triangular
+	centre       []float64   // the vector c
 	middle, unit []float64
 }
 

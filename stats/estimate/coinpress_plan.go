@@ -11,8 +11,9 @@ import (
 	"dither/stats/internal/request"
 )
 
-// pressVectors returns the sums of one round, weighted by their shares of the price. The count has a small share,
-// because an error in it affects only the distance from the centre. products adds the sum of products.
+// pressVectors returns the sums of one round, weighted by their shares of the price: the count, the sum of vectors,
+// and if products is true the sum of their products. The count has a small share. An error in the count moves the
+// mean only in proportion to the mean's distance from the centre.
 func pressVectors(s Sample, f linearForms, bound string, products bool) curator.Vectors {
 	v := curator.Vectors{
 		Request: s.Request,

@@ -63,8 +63,8 @@ func (s *simulator) noise(l noiseLaw) float64 {
 // its full matrix.
 type vectorSums struct {
 	count    float64
-	first    [][]float64   // indexed by block
-	products [][][]float64 // one matrix for each product sum
+	first    [][]float64   // sums of vectors, by block
+	products [][][]float64 // sums of products, one matrix each
 
 	law vectorLaw
 }

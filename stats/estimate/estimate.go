@@ -19,8 +19,8 @@ import (
 type Sample struct {
 	curator.Request
 	Confidence string   // a decimal between 0 and 1; "" is 0.95
-	Table      string   // or a relation, as in FROM
-	Columns    []string // or expressions, as in SELECT
+	Table      string   // a table, or a relation as in FROM
+	Columns    []string // columns, or expressions as in SELECT
 	Where      string   // a condition; "" selects all rows
 	By         []string // keys, as in GROUP BY, for an estimate for each group
 	// Method is the method of estimation. "" chooses the one with the least expected error, and Plan.Why explains

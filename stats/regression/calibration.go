@@ -35,7 +35,7 @@ type Calibrated struct {
 	ID       string           `json:"id"`
 	Response string           `json:"response"`
 	Where    string           `json:"where"`
-	Same     bool             `json:"same_rows"` // the counted rows are those to which the model was fitted
+	Same     bool             `json:"same_rows"` // whether the counted rows are those to which the model was fitted
 	Bins     []CalibrationBin `json:"bins"`      // the bins that are possible for predictors within their bounds
 	Noise    string           `json:"noise"`
 	StdDev   float64          `json:"stddev"` // standard deviation of the noise on each count

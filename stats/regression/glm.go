@@ -55,7 +55,7 @@ type GLMFit struct {
 	// and the minimum.
 	IDs []string `json:"ids"`
 	Spec
-	Response string `json:"response"` // name of the column
+	Response string `json:"response"` // name of the response's column
 	// Levels are the two values of a categorical response. The model predicts the probability of the second.
 	Levels       []string         `json:"levels"`
 	Coefficients []GLMCoefficient `json:"coefficients"`
@@ -89,11 +89,11 @@ type GLMCoefficient struct {
 // GLMTerms are the parameters with which a model is fitted.
 type GLMTerms struct {
 	Rows       float64 `json:"about_rows"`
-	Counted    bool    `json:"counted"` // Rows is a noisy count
+	Counted    bool    `json:"counted"` // the number in Rows is a noisy count
 	Bound      float64 `json:"bound"`
 	Radius     float64 `json:"radius"`
 	Regularise float64 `json:"regularise"`
-	Curvature  float64 `json:"curvature"` // share of the price
+	Curvature  float64 `json:"curvature"` // share of the price for the two sums of [GLM].Curvature
 	// Expected is the approximate error that noise adds to a coefficient of a scaled predictor. It is nil if the
 	// error was not predicted.
 	Expected *float64 `json:"expected_error"`

@@ -18,7 +18,7 @@ type GLMTrials struct {
 	// GLM is the model. Its Regularise, Curvature, Normalise and Choose must be empty. Rows is required unless the
 	// policy declares the number of rows.
 	GLM
-	Regularisers []string // decimals
+	Regularisers []string // regularisation parameters to try, as decimals
 	Trials       float64  // average number of trials; 0 means ten for each regulariser
 }
 

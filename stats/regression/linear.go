@@ -36,7 +36,7 @@ type Linear struct {
 	Confidence      string // a decimal between 0 and 1; "" is 0.95
 	Table, Formula  string
 	Where           string // a condition on rows; "" selects all rows
-	Method          string // "" means AdaSSP
+	Method          string // a method of estimation; "" means AdaSSP
 	// FindBounds is the share of the price, a decimal below 1, that finds narrower bounds of the numbers than the
 	// declared ones. The bounds are private estimates of the quantiles 0.01 and 0.99, to which values are clamped.
 	// "" uses the declared bounds.

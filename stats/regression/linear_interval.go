@@ -9,7 +9,7 @@ import (
 // form is the estimate of a linear form w·γ of the coefficients γ.
 type form struct {
 	estimate          float64
-	sampling, privacy float64 // variances to first order
+	sampling, privacy float64 // variances due to sampling and to noise, to first order
 	low, high         float64 // interval; an end is infinite if the interval is unbounded there
 	weak              bool    // an end of the interval is infinite
 }

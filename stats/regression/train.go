@@ -33,16 +33,16 @@ type Gradients struct {
 	// Classes are the classes of the response. A softmax model and a network permit more than two. The zero value
 	// takes them from the policy.
 	formula.Classes
-	Kind       string // "" means curator.NetworkModel
+	Kind       string // kind of model; "" means curator.NetworkModel
 	Hidden     int    // hidden neurons of a network; 0 means 16
 	Activation string
 	Bound      string // bound on the L₂ norm of the scaled predictors; "" uses the norm from the declared bounds
 	Clip       string // bound on the norm of a unit's gradient; "" means 1
 	Rate       string // sampling rate of units; "" gives about 256 units a step
 	Multiplier string // noise multiplier; "" uses the least one for which all steps cost the price
-	Steps      int64  // 0 means 500
+	Steps      int64  // number of steps; 0 means 500
 	Rows       int64  // approximate number of units; 0 uses the number that the policy declares
-	Optimiser  string // "" means Adam
+	Optimiser  string // Adam or SGD; "" means Adam
 	Learning   string // learning rate; "" means 0.05 for Adam and 1 for SGD
 }
 
@@ -54,7 +54,7 @@ type Trained struct {
 	Classes    int      `json:"classes,omitempty"`
 	Hidden     int      `json:"hidden,omitempty"`
 	Activation string   `json:"activation,omitempty"`
-	Response   string   `json:"response"` // name of the column
+	Response   string   `json:"response"` // name of the response's column
 	Levels     []string `json:"levels"`   // values of the response's classes in words; nil for a numeric response
 	// Theta is the mean of the parameters over the last quarter of the steps, in the order that
 	// curator.TrainedModel documents.

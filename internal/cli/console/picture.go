@@ -79,7 +79,7 @@ func ReplaceFile(name string, write func(io.Writer) error) (err error) {
 	}
 	defer func() {
 		if err != nil {
-			_ = os.Remove(f.Name()) // the first error is more informative
+			_ = os.Remove(f.Name()) // ignored, because err is more informative
 		}
 	}()
 	if err := errors.Join(write(f), f.Close()); err != nil {

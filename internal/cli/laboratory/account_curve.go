@@ -80,7 +80,7 @@ func curveOf(a asked, points int) (at []curvePoint, err error) {
 type curvePoint struct {
 	x      float64
 	least  account.Figure
-	report account.Report // set if every accountant was asked
+	report account.Report // figures of all accountants, if they were requested
 }
 
 // roundStep returns the smallest number of the form 1, 2, 2.5 or 5 times a power of ten that is at least x.

@@ -74,7 +74,7 @@ func oursNames() (names []string) {
 type oursLaw struct {
 	exact         *ours.Exact // nil if the distribution is not available
 	inputs, pairs int         // numbers of inputs and of neighbouring pairs; 0 if the result is a certified sum
-	ideal, folded bool        // see ours.Law
+	ideal, folded bool        // properties of the distribution, as in ours.Law
 }
 
 // lawOf computes the exact results about a mechanism, and compares them with its claim.

@@ -98,7 +98,7 @@ func runInterpret(s *console.Console, args []string) error {
 		}
 		return showInterpreted(s, i)
 	}
-	if _, err := jobOf(specs); err != nil { // jobOf has the best error messages
+	if _, err := jobOf(specs); err != nil { // jobOf gives better error messages than MeaningOfJob
 		return err
 	}
 	i.job = true

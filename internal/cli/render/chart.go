@@ -97,7 +97,7 @@ func panelOf(column curator.Column, rows []curator.Row, measure int, groups, ser
 func MarkOf(e *curator.Estimate) plot.Mark {
 	m := plot.Mark{Value: math.NaN(), Low: math.Inf(-1), High: math.Inf(1), Text: withError(e)}
 	if e.Value != nil && e.Value.Text != nil {
-		m.Missing = true // a date or a text
+		m.Missing = true // dates and texts cannot be drawn
 	}
 	if e.Value != nil {
 		m.Value = e.Value.Real
