@@ -94,7 +94,6 @@ func dispatch(s *console.Console, args []string) error {
 	return run(s, args[0], args[1:])
 }
 
-// run runs the command with the given name.
 func run(s *console.Console, name string, args []string) error {
 	names := []string{"help"}
 	for _, v := range verbs() {
@@ -114,7 +113,6 @@ var versionVerb = console.Verb{
 	Run:   runVersion,
 }
 
-// runVersion prints the version.
 func runVersion(s *console.Console, args []string) error {
 	if _, _, err := s.Parse(args); err != nil {
 		return err

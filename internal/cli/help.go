@@ -7,7 +7,6 @@ import (
 	"dither/internal/cli/render"
 )
 
-// help prints the help of the program.
 func help(s *console.Console) {
 	s.Print("dither: answers about populations, with noise that protects each person\n\n" +
 		"usage: dither [-C HOME] COMMAND …\n\n")

@@ -135,7 +135,6 @@ func (l *Lines) place(p Point) (q Point, ok bool) {
 	return Point{p.X, math.Log10(p.Y)}, ok && p.Y > 0 && !math.IsInf(p.Y, 1)
 }
 
-// draw draws the page's frame and the lines.
 func (p *linePage) draw(c draw.Canvas) {
 	p.frame(c, func(inner draw.Canvas) {
 		out := plot.New()

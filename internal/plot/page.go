@@ -154,7 +154,6 @@ func (p *page) labelHeight() vg.Length {
 	return h
 }
 
-// layLegend breaks the legend into lines.
 func (p *page) layLegend(width vg.Length) {
 	at := vg.Length(0)
 	if name := p.legendName(); name != "" && len(p.chart.Series) > 0 {
@@ -176,7 +175,6 @@ func (p *page) layLegend(width vg.Length) {
 
 func (p *page) legendName() string { return cut(legendStyle, clean(p.chart.Legend), 150) }
 
-// draw draws the page on a canvas of its size.
 func (p *page) draw(c draw.Canvas) { p.frame(c, p.drawPanels) }
 
 // frame draws the title, the legend and the caption, and calls within with the canvas between them.

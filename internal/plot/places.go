@@ -143,7 +143,6 @@ func (of *Places) reach() (low, high Point) {
 
 func drawable(at Point) bool { return math.Abs(at.X) <= far && math.Abs(at.Y) <= far }
 
-// draw draws the page's frame and the panels.
 func (p *placePage) draw(c draw.Canvas) {
 	p.frame(c, func(inner draw.Canvas) {
 		rows := (max(1, len(p.places.Panels)) + p.columns - 1) / p.columns

@@ -17,7 +17,6 @@ type picture interface {
 	draw(draw.Canvas)
 }
 
-// write draws a picture in the given format.
 func write(w io.Writer, f Format, p picture) error {
 	switch f {
 	case SVG:

@@ -157,7 +157,6 @@ type scaledCluster struct {
 	centre []Number
 }
 
-// runMethod runs the task's method on a source.
 func runMethod(ctx context.Context, of task, s source) (*result, error) {
 	switch of.method {
 	case MethodLloyd:

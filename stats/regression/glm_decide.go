@@ -110,7 +110,6 @@ func (p *glmPlan) held() error {
 	return nil
 }
 
-// count returns the question that counts the rows.
 func (p *glmPlan) count() curator.Question {
 	q := p.counting.Question()
 	of := "*"

@@ -267,7 +267,6 @@ func ExplainLinear(ctx context.Context, c *curator.Session, q Linear) (*LinearEx
 	return out, nil
 }
 
-// decideLinear validates a request and plans its measurement.
 func decideLinear(ctx context.Context, c *curator.Session, q Linear) (*linear, error) {
 	if q.From != "" {
 		return decideAgain(ctx, c, q)

@@ -58,7 +58,6 @@ type lineFit struct {
 	question curator.LineQuestion
 }
 
-// decideLine validates a request and plans its line.
 func decideLine(c *curator.Session, q Linear) (*lineFit, error) {
 	if alpha, err := request.Confidence(&q.Confidence); err != nil {
 		return nil, err

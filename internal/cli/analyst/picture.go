@@ -7,7 +7,6 @@ import (
 	"dither/internal/plot"
 )
 
-// pictureFlags declares the flags --plot and --chart.
 func pictureFlags(s *console.Console) *console.Picture {
 	p := &console.Picture{}
 	s.Flag(&p.File, "plot", "FILE", "draw the answer as FILE.svg or FILE.png")

@@ -8,7 +8,6 @@ import (
 	"dither/internal/cli/render"
 )
 
-// open opens the home.
 func (s *Console) open() (*curator.Owner, error) {
 	var o curator.Options
 	if os.Getenv("DITHER_OWNER_ERRORS") != "" {

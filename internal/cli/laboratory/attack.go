@@ -114,7 +114,6 @@ func (o *attackOptions) declare(s *console.Console, attacks ...classical) {
 	}
 }
 
-// newAttackOptions returns the options with their default values.
 func newAttackOptions(a classical) *attackOptions {
 	return &attackOptions{
 		people: a.people, runs: a.runs, questions: 320, attributes: 1000, seed: 1, epsilon: "1", fit: "sum",

@@ -109,7 +109,6 @@ func runAudit(s *console.Console, args []string) error {
 	return showAudit(s, "the program", r, f.picture.File)
 }
 
-// options parses the flags.
 func (f *auditFlags) options() (o audit.Options, err error) {
 	if f.epsilon != "" {
 		o.Claim = &audit.Claim{}
@@ -192,7 +191,6 @@ func tellEstimate(s *console.Console, left time.Duration, all int, batched bool)
 	s.Note("note: %s runs of both sides will take %s more%s\n", render.Thousands(all), roundTime(left), hint)
 }
 
-// roundTime writes an approximate duration.
 func roundTime(d time.Duration) string {
 	switch {
 	case d < 2*time.Minute:

@@ -62,7 +62,6 @@ func auditOurs(s *console.Console, names []string, o audit.Options, picture stri
 	return showAudit(s, subject.Name, report, picture)
 }
 
-// oursNames returns the names of dither's own mechanisms.
 func oursNames() (names []string) {
 	for _, subject := range ours.All() {
 		names = append(names, subject.Name)

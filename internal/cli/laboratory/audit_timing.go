@@ -14,7 +14,6 @@ import (
 	"dither/internal/timing"
 )
 
-// timingFlags are the flags of `dither audit timing`.
 type timingFlags struct {
 	calibrate, planted                                         bool
 	rows, runs, duration, ratio, door, class, server, seedText string
@@ -119,7 +118,6 @@ func timingError(ctx context.Context, err error) error {
 	return &curator.Error{Code: codeSubject, Message: err.Error()}
 }
 
-// options parses the flags.
 func (f *timingFlags) options() (o timing.Options, sizes []int64, ratio float64, err error) {
 	o = timing.Options{Pairs: timingRuns, Duration: timingTime, Postgres: f.server, Planted: f.planted, Seed: 1}
 	sizes, ratio = []int64{timingRows}, timingRatio
@@ -217,7 +215,6 @@ func clearLine(s *console.Console) {
 	}
 }
 
-// milliseconds writes a duration in milliseconds.
 func milliseconds(d time.Duration) string {
 	return fmt.Sprintf("%.3g", float64(d)/float64(time.Millisecond))
 }

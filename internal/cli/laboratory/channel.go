@@ -17,7 +17,6 @@ import (
 	"dither/internal/plot"
 )
 
-// channelFlags are the flags of `dither channel`.
 type channelFlags struct {
 	adjacent, prior, example, write, delta, plot, delimiter string
 	epsilons                                                []string

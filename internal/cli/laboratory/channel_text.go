@@ -113,7 +113,6 @@ func probability(value float64, exactly string) string {
 // leastNormal is the smallest float with full precision.
 const leastNormal = 0x1p-1022
 
-// compact6 writes a number with six digits.
 func compact6(x float64) string { return render.ShortPower(fmt.Sprintf("%.6g", x)) }
 
 // excessTable returns a table of δ at each requested ε.

@@ -14,7 +14,6 @@ import (
 	"dither/stats/cluster"
 )
 
-// clusterFlags are the flags of `dither cluster`.
 type clusterFlags struct {
 	cluster.Request
 	columns, many string

@@ -14,7 +14,6 @@ import (
 // estimateKinds lists the statistics that can be estimated.
 var estimateKinds = []string{"mean", "variance", "quantile", "covariance"}
 
-// estimateFlags are the flags of `dither estimate`.
 type estimateFlags struct {
 	estimate.Sample
 	columns, by, deviations, ranks string
@@ -54,7 +53,6 @@ var Estimate = console.Verb{
 	More:  func(*console.Console) string { return estimateHelp },
 }
 
-// runEstimate estimates a mean, a variance, quantiles or a covariance matrix.
 func runEstimate(s *console.Console, args []string) error {
 	o := &estimateFlags{}
 	o.declare(s)

@@ -13,7 +13,6 @@ import (
 	"dither/stats/estimate"
 )
 
-// showEstimates prints estimates in the chosen format.
 func showEstimates(s *console.Console, e *estimate.Result) error {
 	switch s.Format {
 	case "json":

@@ -70,7 +70,6 @@ var Fit = console.Verb{
 	More:  fitHelp,
 }
 
-// runFit fits a model.
 func runFit(s *console.Console, args []string) error {
 	o := &fitOptions{}
 	o.declare(s)

@@ -16,7 +16,6 @@ import (
 	"dither/stats/regression"
 )
 
-// gradientFlags declares the flags of a training.
 func gradientFlags(s *console.Console) *regression.Gradients {
 	q := &regression.Gradients{}
 	s.Flag(&q.Delta, "delta", "D", "for noisy gradients: the δ of the whole training (default: the policy's)")

@@ -15,7 +15,6 @@ import (
 	"dither/stats/regression"
 )
 
-// runFitLinear fits a linear regression.
 func runFitLinear(s *console.Console, o *fitOptions, args []string) error {
 	var q regression.Linear
 	rowsFlag(s, &q.Rows)

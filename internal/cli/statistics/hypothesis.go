@@ -63,7 +63,6 @@ var Test = console.Verb{
 	More:  func(*console.Console) string { return testHelp },
 }
 
-// runTest tests a hypothesis.
 func runTest(s *console.Console, args []string) error {
 	var names []string
 	for _, k := range testKinds() {

@@ -174,7 +174,6 @@ func binomialAtHome(s *console.Console, o *testOptions, b hypothesis.Binomial) e
 	})
 }
 
-// sqlText writes a text as an SQL literal.
 func sqlText(s string) string { return "'" + strings.ReplaceAll(s, "'", "''") + "'" }
 
 func binomial(s *console.Console, o *testOptions, b hypothesis.Binomial, about string, r *released) error {

@@ -227,7 +227,6 @@ func (o *testOptions) how() (h hypothesis.How, err error) {
 	return h, err
 }
 
-// seed parses the seed of simulations.
 func (o *testOptions) seed() (uint64, error) {
 	x, err := o.number("seed", 0)
 	if err == nil && !(x >= 0 && x <= 1<<53 && x == math.Trunc(x)) {

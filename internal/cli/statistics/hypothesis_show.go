@@ -84,7 +84,6 @@ func (t tested) warned() []string {
 	return out
 }
 
-// showTest prints a test in the chosen format.
 func showTest(s *console.Console, t tested) error {
 	switch s.Format {
 	case "json":

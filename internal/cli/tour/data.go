@@ -88,7 +88,6 @@ func build(t town.Town, format town.Format, folder string) (people, visits int64
 	return people, visits, writeNew(filepath.Join(folder, "policy.yaml"), []byte(t.Policy(format)))
 }
 
-// writeTown writes the town's tables as CSV.
 func writeTown(t town.Town, folder string) (people, visits int64, err error) {
 	if people, err = stream(filepath.Join(folder, "people.csv"), t.WritePeople); err != nil {
 		return 0, 0, err
