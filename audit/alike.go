@@ -12,8 +12,8 @@ import (
 // a mechanism that changes as it runs.
 var ErrUnlike = errors.New("the runs are not alike")
 
-// tally counts the runs of one side in which one event happened, by turn and by block. A block is a stretch of
-// consecutive runs.
+// tally counts the runs of one side in which one event happened. It counts them for each turn, which is one call of
+// the mechanism, and for each block of consecutive runs.
 type tally struct {
 	turns, blocks []part
 }
@@ -69,9 +69,9 @@ func (p *part) add(has bool) {
 	}
 }
 
-// alike returns [ErrUnlike] if an event's counts on one side, by turn or by block, differ more than counts of
-// independent, identically distributed runs do. If all runs are independent and identically distributed, it returns
-// an error with probability at most allowed, over all events together.
+// alike returns [ErrUnlike] if an event's counts on one side differ more, between turns or between blocks of runs,
+// than counts of independent, identically distributed runs do. If all runs are independent and identically
+// distributed, it returns an error with probability at most allowed, over all events together.
 func (a *audit) alike(events []event, tallies [][2]tally, allowed float64) error {
 	allowed /= float64(max(1, 4*len(events))) // each event is tested by turns and by blocks, on two sides
 	for i, sides := range tallies {

@@ -6,7 +6,8 @@ import (
 	"slices"
 )
 
-// feature is a property of an output. Events are defined by the value of a feature.
+// feature is a property of an output, for example its third field. An event is a set of outputs with certain values
+// of a feature.
 type feature struct {
 	name string // for example "the output" or "coordinate 3"
 	is   aspect
@@ -123,8 +124,8 @@ func coordinateFeature(i int) feature {
 	return feature{fmt.Sprintf("coordinate %d", i+1), ofCoordinate, coordinate(i)}
 }
 
-// coordinates returns features for the most informative of d coordinates, at most mostCoordinates of them, and for
-// differences between pairs of them.
+// coordinates returns features for the most informative of the first d fields of outputs, and for differences
+// between pairs of these fields. It chooses at most mostCoordinates fields.
 func coordinates(s sample, d int) []feature {
 	chosen := make([]int, d)
 	for i := range chosen {
@@ -165,7 +166,7 @@ func difference(i, j int) feature {
 	}}
 }
 
-// numbered reports whether coordinate i is a number in any output of s.
+// numbered reports whether field i is a number in any output of s.
 func numbered(s sample, i int) bool {
 	for _, side := range s {
 		for j := range side {

@@ -74,7 +74,7 @@ var signs = feature{"the row of signs of the coordinates", ofText, func(o *outpu
 	return field{text: b.String(), is: word}
 }}
 
-// beyond is a hash of the fields that are not kept.
+// beyond is a feature of long outputs: a hash of the fields that are not kept.
 var beyond = feature{fmt.Sprintf("the hash of the fields after number %d", mostFields), ofText, func(o *output) field {
 	return field{text: fmt.Sprintf("%016x", o.rest), is: word}
 }}

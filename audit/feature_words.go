@@ -69,8 +69,8 @@ func counted(is func(field) bool) func(*output) field {
 	}
 }
 
-// likeness returns a feature: the number with index i, in outputs with pattern p. The feature is outside for all
-// other outputs.
+// likeness returns a feature: the number with index i, in outputs with pattern p. For all other outputs the feature
+// is undefined.
 func likeness(p string, i int) feature {
 	return feature{
 		fmt.Sprintf("the output is like %s and coordinate %d", quote(p), i+1), ofFigure,

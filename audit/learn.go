@@ -32,7 +32,8 @@ type promise struct {
 	difference float64 // low − e^ε·high, at the claim's ε
 }
 
-// candidate is a score with a penalty for complexity. Of two about equally promising scores, the simpler wins.
+// candidate is a score that may define events, with a penalty for its complexity. Of two about equally promising
+// scores, the simpler wins.
 type candidate struct {
 	score   score
 	feature feature

@@ -9,7 +9,7 @@ import (
 	"strings"
 )
 
-// output is the output of one run in the form that events use: as a text, and as a list of fields.
+// output is the output of one run: as a text, and as a list of fields.
 type output struct {
 	text   string
 	fields []field // the first mostFields fields

@@ -56,7 +56,7 @@ func (c *coarse) cell(o *output) int {
 	return mostCells - 1
 }
 
-// cellName describes cell i in words. It returns "" if no output can be in this cell.
+// cellName describes cell i of a coordinate in words. It returns "" if no output can be in this cell.
 func (c *coarse) cellName(i int) string {
 	switch {
 	case i <= len(c.edges):
@@ -78,7 +78,7 @@ type pair struct {
 
 func (p *pair) of(o *output) float64 { return p.cells[p.a.cell(o)][p.b.cell(o)].ratio }
 
-// each calls see for each pair of cells that outputs can be in.
+// each calls see for each pair of cells that outputs can be in, with the name of the pair.
 func (p *pair) each(see func(name string, s share)) {
 	for i := range mostCells {
 		for j := range mostCells {
@@ -214,7 +214,8 @@ func pairsOf(d int, s sample) []candidate {
 	return out
 }
 
-// cellFeature returns the cell of a pair, as a word, so that a histogram can show it.
+// cellFeature returns a feature: the two cells that contain an output's coordinates, as a word. A histogram shows
+// it.
 func (p *pair) cellFeature() feature {
 	return feature{p.name(), ofFigure, func(o *output) field {
 		return field{text: "(" + p.a.cellName(p.a.cell(o)) + "; " + p.b.cellName(p.b.cell(o)) + ")", is: word}

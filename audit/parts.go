@@ -21,7 +21,7 @@ type share struct {
 	ratio  float64
 }
 
-// The limits on bins.
+// The limits on the bins into which a feature's numbers are divided.
 const (
 	mostBins    = 40
 	binRuns     = 60 // numbers per bin, on each side

@@ -11,9 +11,10 @@ import (
 // mostPieces limits the intervals and words that a clause lists, and the tokens that each of them lists.
 const mostPieces = 6
 
-// event describes a set of parts as a clause. Bins become intervals, and a token that was not seen while learning
-// has score 0. The clause distinguishes numbers from words, so that it holds for exactly the outputs in the event.
-// whole is false if the clause leaves out a part or shortens a token.
+// event describes, as a clause, the outputs in parts whose log-likelihood ratio is at least t, or at most t. Bins
+// become intervals, and a token that was not seen while learning has the ratio 0. The clause distinguishes numbers
+// from words, so that it holds for exactly these outputs. whole is false if the clause leaves out a part or
+// shortens a token.
 func (p *parts) event(atLeast bool, t float64) (clause string, whole bool) {
 	in := func(s share) bool { return atLeast && s.ratio >= t || !atLeast && s.ratio <= t }
 	unseen := atLeast && 0 >= t || !atLeast && 0 <= t
@@ -174,7 +175,7 @@ func (p *parts) histogram(most int) Histogram {
 // mostTerms is the largest number of tokens of one feature whose weights a report lists.
 const mostTerms = 1000
 
-// terms returns the weights of all parts as one term.
+// terms returns the weights of all parts, as one [Term] of a report.
 func (p *parts) terms() []Term {
 	t := Term{Of: p.name}
 	for i, s := range p.bins {

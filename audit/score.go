@@ -20,7 +20,7 @@ type score interface {
 	terms() []Term
 }
 
-// height is the score of a number by its value. Its events are half-lines.
+// height is a score: the value of a numeric feature. Its events are half-lines.
 type height struct{ feature }
 
 func (h height) of(o *output) float64 {
@@ -50,7 +50,8 @@ func (places) terms() []Term  { return nil }
 func (lowBits) terms() []Term { return nil }
 func (residue) terms() []Term { return nil }
 
-// places is the score of a number by its decimal places. Its events are the multiples of a power of ten.
+// places is a score: the number of decimal places of a numeric feature. Its events are the multiples of a power of
+// ten, or their complements.
 type places struct{ feature }
 
 func (p places) of(o *output) float64 {
@@ -91,7 +92,7 @@ func powerOf(base, k int) string {
 	return fmt.Sprintf("%d^%s", base, strings.Replace(strconv.Itoa(k), "-", "−", 1))
 }
 
-// total is the sum of the scores of all coordinates: a naive Bayes score.
+// total is a score: the sum of the scores of all coordinates, as in a naive Bayes classifier.
 type total struct {
 	parts []*parts
 }

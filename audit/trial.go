@@ -8,7 +8,7 @@ import (
 	"sync"
 )
 
-// trial is a score's best event for one aim, and its value for that aim.
+// trial is a score's best event for one aim, with its value for that aim. [audit.choose] describes the aims.
 type trial struct {
 	event event
 	value float64

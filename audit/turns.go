@@ -117,7 +117,8 @@ var ErrRepeats = errors.New(
 		"run needs fresh noise",
 )
 
-// repeats remembers a digest of the outputs of each turn, by side.
+// repeats remembers a digest of the outputs of each turn. A turn is a call of the mechanism for several runs on one
+// side.
 type repeats struct {
 	turns [2]map[turnDigest]bool
 	// collision is, for each side, −log₂ of the probability that two independent outputs are equal. It is 0 until

@@ -99,7 +99,7 @@ func (g GoodnessOfFit) Test() (*Test, error) {
 	return out, nil
 }
 
-// draw fills out with simulated noisy counts of n people with probabilities p.
+// draw fills the slice out with simulated noisy counts of n people with probabilities p.
 func draw(s *stream, l *law, out []float64, n int64, p []float64) {
 	s.multinomial(out, n, p)
 	for i := range out {

@@ -57,8 +57,8 @@ func (d Design) Power(n float64, noiseVariance float64) (float64, error) {
 	return noncentralTail(chiSquaredQuantile(d.Alpha, len(p)-1), len(p)-1, t), nil
 }
 
-// tablePower returns the power of the test of independence. The noncentrality is the statistic of the expected
-// counts x.
+// tablePower returns the power of the test of independence. It is computed from a noncentral χ² distribution, whose
+// noncentrality is the test statistic of the expected counts x.
 func (d Design) tablePower(x []float64, n, noiseVariance float64) (float64, error) {
 	if d.Rows < 2 || len(x)%d.Rows != 0 || len(x)/d.Rows < 2 {
 		return 0, wrong("%d cells make no table of %d rows", len(x), d.Rows)

@@ -237,8 +237,8 @@ func (m model) drowned(e estimated) bool {
 // drowning is how many standard deviations of its noise a row or column total must be above 0.
 const drowning = 3
 
-// draw fills out with simulated noisy counts of a table under the hypothesis. samples says that the size of each
-// row is fixed.
+// draw fills the slice out with simulated noisy counts of a table under the hypothesis. samples says that the size
+// of each row is fixed.
 func (m model) draw(s *stream, l *law, out []float64, e estimated, samples bool) {
 	if samples {
 		for i := range m.rows {

@@ -13,7 +13,7 @@ func newSymmetric(n int) *symmetric { return &symmetric{n, make([]float64, n*(n+
 
 func (q *symmetric) clear() { clear(q.lower) }
 
-// row returns row i up to and including the diagonal.
+// row returns row i of the lower triangle, including the diagonal.
 func (q *symmetric) row(i int) []float64 { return q.lower[i*(i+1)/2 : (i+1)*(i+2)/2] }
 
 // factor replaces the matrix by its Cholesky factor. If rounding leaves no correct digit of a pivot, factor makes

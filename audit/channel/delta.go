@@ -55,7 +55,8 @@ func (m *Matrix) Limit(a Adjacency) (Excess, error) {
 	return s.largest(a)
 }
 
-// largest returns the largest sum over all ordered pairs, and the event that attains it.
+// largest returns the largest sum of [stick] over all ordered pairs of adjacent rows, and the event that attains
+// it.
 func (s *stick) largest(a Adjacency) (Excess, error) {
 	if err := a.check(s.m); err != nil {
 		return Excess{}, err
@@ -102,7 +103,7 @@ func (s *stick) largest(a Adjacency) (Excess, error) {
 	return found, nil
 }
 
-// reached is an event with the value P(S|x) − c·P(S|x′) that it reaches.
+// reached is an event S with its value P(S|x) − c·P(S|x′), for rows x and x′.
 type reached struct {
 	event
 	number       *expsum.Number // nil if it is too large to compute with

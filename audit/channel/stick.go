@@ -60,8 +60,8 @@ const (
 	maxLooks = 1 << 26
 )
 
-// reach returns the exact value of a pair of rows, and the event that attains it. It returns errMany if a limit is
-// exceeded.
+// reach returns the exact sum of [stick] for a pair of rows, with the event that attains it. It returns errMany if
+// a limit is exceeded.
 func (s *stick) reach(row, beside int) (*reached, error) {
 	e := event{row: row, beside: beside}
 	var key []int64

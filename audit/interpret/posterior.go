@@ -97,8 +97,8 @@ func (in Inference) Posterior() (Posterior, error) {
 	return p, nil
 }
 
-// ratio returns |ln p(x) − ln p₋ᵢ(x)|, rounded up. It computes with the logarithms of the likelihoods, so that
-// nothing underflows.
+// ratio returns |ln p(x) − ln p₋ᵢ(x)|, rounded up, where p and p₋ᵢ are the beliefs with and without the person's
+// data. It computes with the logarithms of the likelihoods, so that nothing underflows.
 func (p Posterior) ratio(x int, in Inference) float64 {
 	seen, without := p.with.can[x], p.without.can[x]
 	switch {
@@ -120,9 +120,11 @@ func (p Posterior) ratio(x int, in Inference) float64 {
 }
 
 // LogRatio returns the largest |ln(p(S|a)/p₋ᵢ(S|a))| over all events S, rounded up, and the dataset that attains
-// it. A single dataset attains it, because an event's ratio is a mean of the ratios of its datasets. The result is
-// +Inf if some dataset is possible after the output with the person's data and impossible without, or the reverse.
-// For the zero Posterior it is NaN.
+// it. Here p(S|a) and p₋ᵢ(S|a) are the beliefs in S with and without the person's data, as at [Inference]. A single
+// dataset attains the largest value, because an event's ratio is a mean of the ratios of its datasets.
+//
+// The result is +Inf if some dataset is possible after the output with the person's data and impossible without, or
+// the reverse. For the zero Posterior it is NaN.
 func (p Posterior) LogRatio() (upper float64, at int) {
 	if len(p.ratios) == 0 {
 		return math.NaN(), 0
@@ -137,7 +139,8 @@ func (p Posterior) Of(event func(x int) bool) (with, without Between) {
 	return p.with.share(event), p.without.share(event)
 }
 
-// EventRatio returns bounds on |ln(p(S|a)/p₋ᵢ(S|a))| for one event S.
+// EventRatio returns bounds on |ln(p(S|a)/p₋ᵢ(S|a))| for one event S, where p(S|a) and p₋ᵢ(S|a) are the beliefs in
+// S with and without the person's data, as at [Inference].
 //
 // Both bounds are +Inf if exactly one of the two beliefs is 0. They are also +Inf, for every event, if the output
 // is impossible without the person's data, because p₋ᵢ then does not exist. Both are NaN if both beliefs are 0, and

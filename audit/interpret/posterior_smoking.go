@@ -102,8 +102,8 @@ func (s Study) likelihood(noise int64) Likelihood {
 	return Likelihood{Factor: big.NewRat(1, 1), Log: away.Mul(away, s.Epsilon.Rat())}
 }
 
-// LargestRatio returns the largest |ln(p(S|a)/p₋ᵢ(S|a))| over all events S and all answers a, rounded up, and the
-// answer that attains it.
+// LargestRatio returns the largest result of [Posterior.LogRatio] over all answers, rounded up, and the answer that
+// attains it.
 func (s Study) LargestRatio() (upper float64, answer int64, err error) {
 	prior, err := s.priors()
 	if err != nil {

@@ -31,7 +31,8 @@ func (f fading) times(c *calc, g fading) (out fading) {
 	return out
 }
 
-// factor is the conditional probability of an answer, as a function of the threshold's noise z.
+// factor is the conditional probability of an answer of the sparse vector mechanism, as a function of the
+// threshold's noise z.
 type factor interface {
 	at(c *calc, z int64) *expsum.Number
 	// beyond returns the function t ↦ at(sign·(far + t)), t = 0, 1, …, where sign is 1 or −1. far must be so large

@@ -93,9 +93,9 @@ func excess(e privacy.Epsilon, p, q []exact.Interval) exact.Interval {
 	return total
 }
 
-// unlisted returns bounds on the smallest δ, given the sum over the listed outputs. beyond is the probability of
-// the outputs that are not listed. They add at most beyond. If q was taken as 0 for an output whose true q is part
-// of beyond, the sum is too large by at most e^ε·beyond.
+// unlisted returns bounds on the smallest δ at ε, given the sum of [excess] over the listed outputs. beyond is the
+// probability of the outputs that are not listed. They add at most beyond. If q was taken as 0 for an output whose
+// true q is part of beyond, the sum is too large by at most e^ε·beyond.
 func unlisted(e privacy.Epsilon, listed, beyond exact.Interval) (lower, upper float64) {
 	less := exact.IntervalOf(e.Rat(), gaussianBits).Exp().Mul(beyond)
 	lower, _ = listed.Sub(less).Floats()

@@ -39,7 +39,7 @@ func gaussian() Subject {
 	})
 }
 
-// analyticGaussian is a subject whose law uses a number from the mechanism: σ², which the mechanism finds by a
+// analyticGaussian returns a subject whose law uses a number from the mechanism: σ², which the mechanism finds by a
 // search. The law certifies that this σ² suffices. A comparison with draws tests that the mechanism uses it.
 func analyticGaussian() Subject {
 	m, err := analytic.NewGaussian(big.NewInt(4), epsilonOf(1, 1), deltaOf(1, 100))
@@ -80,8 +80,8 @@ func analyticGaussian() Subject {
 	return s.orError(err)
 }
 
-// countingTreeGaussian is like [countingTree], with Gaussian noise of variance σ² = LΔ²/(2ρ) on each block, where L
-// = 2. The first step is in two of the three blocks, and each other step is in one.
+// countingTreeGaussian returns a subject like that of [countingTree], with Gaussian noise of variance σ² = LΔ²/(2ρ)
+// on each block, where L = 2. The first step is in two of the three blocks, and each other step is in one.
 func countingTreeGaussian() Subject {
 	m := stream.CountingTree{Steps: 3, Sensitivity: big.NewInt(1)}
 	all, names := vectors(3, 0, 1)

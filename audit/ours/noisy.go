@@ -146,7 +146,7 @@ func (g geometric) rankingLaw(names []string, pairs [][2]int, all [][]int64, mos
 	return l, c.err
 }
 
-// noisyMax is a subject with two candidates, so the gap reveals the whole difference of the noisy scores.
+// noisyMax returns a subject with two candidates, so the gap reveals the whole difference of the noisy scores.
 func noisyMax(s scores) Subject {
 	const most = 6
 	m := selection.NoisyMax{Sensitivity: big.NewInt(s.sensitivity), Monotonic: s.monotonic, Epsilon: epsilonOf(1, 1)}
@@ -172,7 +172,7 @@ func noisyMax(s scores) Subject {
 	})
 }
 
-// noisyTop is a subject that selects two of three candidates, so the output contains both gaps.
+// noisyTop returns a subject that selects two of three candidates, so the output contains both gaps.
 func noisyTop() Subject {
 	const k, most = 2, 1
 	m := selection.NoisyTop{K: k, Sensitivity: big.NewInt(1), Epsilon: epsilonOf(2, 1)}

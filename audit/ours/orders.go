@@ -144,7 +144,7 @@ func independentQuantiles() Subject {
 		})
 }
 
-// approximateQuantiles is a subject that recurses [Kaplan, Schnapp & Stemmer 2022, Algorithm 1]. It finds the
+// approximateQuantiles returns a subject that recurses [Kaplan, Schnapp & Stemmer 2022, Algorithm 1]. It finds the
 // median v with a share of ε. With the rest of ε, it finds the median of the rows on each side of v. A row at v
 // counts half on each side. The shares are those that the mechanism declares.
 func approximateQuantiles() Subject {
@@ -185,13 +185,14 @@ func approximateQuantiles() Subject {
 		})
 }
 
-// jointQuantiles is a subject with one bin for each integer, and two levels in each bin. A row has (2l + 1)/4 of
-// its mass before level l of its bin.
+// jointQuantiles returns a subject with one bin for each integer, and two levels in each bin. A row has (2l + 1)/4
+// of its mass before level l of its bin.
 //
 // The law is P(sequence) ∝ w·exp(−ε·d/(2Δ)), with d = Σ|n_j − g_j·n| over the masses n_j between the positions of
-// the sequence, and Δ = 2(1 − min g). w is 1/2 if a position occurs twice, and 1 if not [Gillenwater, Joseph &
-// Kulesza 2021, section 3]. The mechanism computes in floats and pays for a public bound on their error. So its ε
-// is smaller than that of this law, by a relative 10⁻¹⁰ or so.
+// the sequence, and Δ = 2(1 − min g). The g_j are the differences between successive ranks, and n is the number of
+// rows. w is 1/2 if a position occurs twice, and 1 if not [Gillenwater, Joseph & Kulesza 2021, section 3]. The
+// mechanism computes in floats and pays for a public bound on their error. So its ε is smaller than that of this
+// law, by a relative 10⁻¹⁰ or so.
 func jointQuantiles() Subject {
 	m := quantile.Joint{
 		Domain: orderDomain, Unit: orderUnit, Ranks: []*big.Rat{big.NewRat(1, 4), big.NewRat(3, 4)}, Bins: orderPoints,

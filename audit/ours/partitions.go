@@ -189,8 +189,8 @@ func partitionCounts(name string, of partition.Parameters, most int64) Subject {
 		})
 }
 
-// thresholdLaplace is a subject in which one unit adds at most 1 to each of the keys, so the sensitivity is the
-// number of keys.
+// thresholdLaplace returns a subject in which one unit adds at most 1 to each of the keys, so the sensitivity is
+// the number of keys.
 func thresholdLaplace(name string, keys, most int64) Subject {
 	m := partition.ThresholdLaplace{
 		Laplace:   mechanism.Laplace{Sensitivity: big.NewInt(keys), Epsilon: epsilonOf(1, 1)},

@@ -86,9 +86,9 @@ func exponential(s scores) Subject {
 	})
 }
 
-// exponentialIntervals is a subject that selects an integer. The integers are in runs, and all integers of a run
-// have the same score u. The probability of an integer is exp(c·u), divided by the sum of these weights over all
-// integers.
+// exponentialIntervals returns a subject that selects an integer. The integers are in runs, and all integers of a
+// run have the same score u. The probability of an integer is exp(c·u), divided by the sum of these weights over
+// all integers.
 func exponentialIntervals() Subject {
 	m := selection.Exponential{Sensitivity: big.NewInt(1), Epsilon: epsilonOf(1, 1)}
 	lengths := []int64{1, 2, 3}
@@ -133,9 +133,9 @@ func exponentialIntervals() Subject {
 	})
 }
 
-// permuteAndFlip is a subject that goes through the candidates in random order, and selects the first one whose
-// coin shows heads [McKenna & Sheldon 2020, Algorithm 1]. The law sums over all n! orders. In an order with i in
-// position k, the probability of i is p_i·∏(1 − p_j), over the candidates j before i.
+// permuteAndFlip returns a subject that goes through the candidates in random order, and selects the first one
+// whose coin shows heads [McKenna & Sheldon 2020, Algorithm 1]. The law sums over all n! orders. In an order with i
+// in position k, the probability of i is p_i·∏(1 − p_j), over the candidates j before i.
 func permuteAndFlip(s scores) Subject {
 	m := selection.PermuteAndFlip{
 		Sensitivity: big.NewInt(s.sensitivity), Monotonic: s.monotonic,
@@ -188,8 +188,8 @@ func permutations(n int) [][]int {
 	return all
 }
 
-// topExponential is a subject that selects repeatedly: it uses the exponential mechanism with ε/K on the candidates
-// that remain [Bhaskar, Laxman, Smith & Thakurta 2010].
+// topExponential returns a subject that selects repeatedly: it uses the exponential mechanism with ε/K on the
+// candidates that remain [Bhaskar, Laxman, Smith & Thakurta 2010].
 func topExponential(s scores) Subject {
 	const k = 2
 	m := selection.TopExponential{

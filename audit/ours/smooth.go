@@ -9,11 +9,11 @@ import (
 	"dither/privacy"
 )
 
-// smooth is a subject on datasets of at most two rows with values 0…3. The noise on the median of a dataset x is
-// S/α times a standard Cauchy variable. S is the largest value of e^(−βk)·A_k, where A_k is the largest change of
-// the median by adding or removing one row, over all datasets that differ from x in at most k rows [Nissim,
-// Raskhodnikova & Smith 2007, Definitions 2.2 and 3.1]. The law computes A_k by a search through all these
-// datasets.
+// smooth returns the subject for the median of at most two rows with values 0…3. The noise on the median of a
+// dataset x is S/α times a standard Cauchy variable. S is the largest value of e^(−βk)·A_k, where A_k is the
+// largest change of the median by adding or removing one row, over all datasets that differ from x in at most k
+// rows [Nissim, Raskhodnikova & Smith 2007, Definitions 2.2 and 3.1]. The law computes A_k by a search through all
+// these datasets.
 //
 // Let e be the loss of one row. Then β is 3e/4, and α is the largest number with α² ≤ 2(cosh e − 1) and α² ≤
 // 2e^β(cosh e − cosh β). With these parameters the mechanism is e-differentially private, as package mechanism

@@ -67,7 +67,7 @@ func (m measure) floor() float64 { return 1e-290 * (1 + m.total + m.err) }
 //
 //	δ_T(ε) ≥ (δ_U(ε) − κ·δ_{U∘G}(ε))/(1 − κ). ∎
 //
-// The field below bounds U from below, and the field above of smooth bounds U∘G from above. Atoms on lattice points
+// The field below bounds U from below, and smooth.above bounds U∘G from above. Atoms on lattice points
 // are not spread, and not counted in n. Mass that was cut off is missing from both T and U.
 func (w *window) lower(epsilon float64) float64 {
 	if w.unknown {
