@@ -59,7 +59,7 @@ type drawn struct {
 	text   string
 	folded string
 	loss   privacy.Loss
-	claim  *audit.Claim // set if the mechanism declares (ε, δ) beside its loss
+	claim  *audit.Claim // set if the mechanism declares (ε, δ) in addition to its loss
 	shares int64        // the number of equal parts of ε that compose to the loss; 0 means 1
 }
 

@@ -47,7 +47,7 @@ func rowsApart(a, b []int64) int {
 	return differ
 }
 
-// oneRowApart returns the pairs of datasets of which one has one row more.
+// oneRowApart returns the pairs of datasets that differ by one added or removed row.
 func oneRowApart(data [][]int64) [][2]int {
 	return adjacent(len(data), func(i, j int) bool { return rowsApart(data[i], data[j]) == 1 })
 }
