@@ -157,9 +157,9 @@ func moments(x []float64) (mean, deviation float64) {
 	return mean, math.Sqrt(deviation / float64(max(len(x)-1, 1)))
 }
 
-// ranked returns √2·Φ⁻¹(A) with its bounds. The estimate of A is Mann and Whitney's statistic. Its error is
-// computed from its projection on pairs [DeLong, DeLong & Clarke-Pearson 1988], which allows the two runs of a pair
-// to depend on each other.
+// ranked returns √2·Φ⁻¹(A) with its bounds, where A is the probability that a run with the unit takes longer than a
+// run without it. The estimate of A is Mann and Whitney's statistic. Its error is computed from its projection on
+// pairs [DeLong, DeLong & Clarke-Pearson 1988], which allows the two runs of a pair to depend on each other.
 //
 // Let F₀ and F₁ be the distribution functions of the sides without and with the unit. A − ½ is half the mean, over
 // pairs, of F₀(with) − F₁(without). The variance of this estimate is the full variance of that mean, not a quarter
@@ -176,7 +176,8 @@ func ranked(sides [2][]float64) bounds {
 	return bounds{apart(max(from-off, 0)), apart(from), apart(from + off)}
 }
 
-// apart returns √2·Φ⁻¹(½ + a), or +Inf for a ≥ ½.
+// apart returns √2·Φ⁻¹(½ + a), or +Inf for a ≥ ½. For two normal variables of which one exceeds the other with
+// probability ½ + a, this is their shift in standard deviations.
 func apart(a float64) float64 {
 	if a >= 0.5 {
 		return math.Inf(1)

@@ -244,7 +244,8 @@ type replayer struct {
 	short int // the number of reads that failed
 }
 
-// patience is the number of reads that may fail. One more panics, to stop a mechanism that ignores errors.
+// patience is the number of reads of a [replayer] that may fail. One more panics, to stop a mechanism that ignores
+// errors.
 const patience = 1000
 
 // Read fills all of p, or returns [ErrExhausted].

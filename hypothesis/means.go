@@ -219,7 +219,8 @@ func studentTail(t, df float64) float64 {
 // meanSimulations is the default number of simulated errors.
 const meanSimulations = 99_999
 
-// tail returns the function t ↦ P(error ≥ t·se) under the hypothesis, from Student's distribution.
+// tail returns the function t ↦ P(error ≥ t·se) under the hypothesis, where se is the standard error. It uses
+// Student's distribution.
 func (m meanOf) tail() func(t float64) float64 {
 	_, df := m.error()
 	return func(t float64) float64 { return studentTail(t, df) }

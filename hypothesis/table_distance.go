@@ -27,8 +27,8 @@ func (m model) apply(e estimated, y []float64) []float64 {
 	return out
 }
 
-// parameters returns how many parameters of each kind are in θ: probabilities of rows and of columns, without the
-// last of each, and the total.
+// parameters returns how many parameters the hypothesis leaves open: probabilities of rows and of columns, without
+// the last of each, and the total.
 func (m model) parameters() (rows, columns, total int) {
 	rows, columns, total = m.rows-1, m.columns-1, 1
 	if m.n > 0 {
@@ -40,7 +40,8 @@ func (m model) parameters() (rows, columns, total int) {
 	return
 }
 
-// expected returns the residual x − E(θ), and the derivatives of E(θ). jacobian has one entry for each parameter.
+// expected returns the residual x − E(θ), where E(θ) are the expected counts for the parameters θ, and the
+// derivatives of E(θ). jacobian has one entry for each parameter.
 func (m model) expected(e estimated, x []float64) (residual []float64, jacobian [][]float64) {
 	rows, columns, total := m.parameters()
 	residual = make([]float64, len(x))
@@ -75,7 +76,7 @@ func (m model) expected(e estimated, x []float64) (residual []float64, jacobian 
 	return residual, jacobian
 }
 
-// moved returns θ after a step, of which it takes the share by.
+// moved returns the parameters e after a step, of which it takes the share by.
 func (m model) moved(e estimated, step []float64, by float64) estimated {
 	rows, columns, total := m.parameters()
 	out := estimated{n: e.n, pi: append([]float64{}, e.pi...), tau: append([]float64{}, e.tau...)}
@@ -96,9 +97,9 @@ func (m model) moved(e estimated, step []float64, by float64) estimated {
 // rounds is the largest number of steps of a minimisation.
 const rounds = 50
 
-// minimum returns the minimum of the quadratic form over θ, by Gauss–Newton steps that begin at the estimated
-// marginals. Each step is halved until the form does not increase. The matrix of the form stays that of the
-// estimated marginals.
+// minimum returns the minimum of the quadratic form over the parameters of the hypothesis. It takes Gauss–Newton
+// steps, beginning at the estimated marginals. Each step is halved until the form does not increase. The matrix of
+// the form stays that of the estimated marginals.
 func (m model) minimum(x []float64, fixed estimated) float64 {
 	at := fixed
 	residual, jacobian := m.expected(at, x)

@@ -96,7 +96,8 @@ func population(s *stream, p []float64, people int) [][]bool {
 	return out
 }
 
-// score returns ⟨x − p, q − p⟩.
+// score returns ⟨x − p, q − p⟩ for a person's attributes x, the frequencies p in the population, and the published
+// means q.
 func score(x []bool, p, q []float64) float64 {
 	sum := 0.0
 	for j, has := range x {

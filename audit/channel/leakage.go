@@ -115,7 +115,7 @@ func (m *Matrix) likeliest(w *expsum.Work) (amount, error) {
 	return amountOf(w, m.values[best].number)
 }
 
-// guessed returns Σ_y max_x π(x)·P(y|x).
+// guessed returns Σ_y max_x π(x)·P(y|x) for the prior π: the probability of a right guess with the output.
 func (m *Matrix) guessed(w *expsum.Work, pi *Matrix) (amount, error) {
 	total, err := amountOf(w, expsum.Rat(new(big.Rat)))
 	if err != nil {

@@ -27,11 +27,12 @@ type event struct {
 	outputs     []int
 }
 
-// mostFactor is the largest float that stands for c. Times the smallest positive float, it is still far below the
-// error that [stick.slack] allows.
+// mostFactor is the largest float that [stick.rough] uses for the factor c = e^ε. Times the smallest positive
+// float, it is still far below the error that [stick.slack] allows.
 const mostFactor = 0x1p1000
 
-// rough returns Σ_y max(0, p − c·q), computed in floats. Its error is at most s.slack().
+// rough returns Σ_y max(0, p − c·q), computed in floats, where p and q are the entries of two rows in column y. Its
+// error is at most s.slack().
 func (s *stick) rough(p, q []float64) float64 {
 	c := min(s.lower, mostFactor)
 	sum := 0.
@@ -124,7 +125,7 @@ func (s *stick) form(summands []int64) string {
 // fewValues is the largest number of values for which [stick.form] counts the summands instead of sorting them.
 const fewValues = 16
 
-// positive reports whether p > c·q, where p and q are indices of values.
+// positive reports whether p > c·q for two values of entries, given by their indices.
 func (s *stick) positive(p, q int32) (bool, error) {
 	x, y := &s.m.values[p], &s.m.values[q]
 	switch {

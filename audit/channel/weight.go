@@ -6,7 +6,7 @@ import (
 	"dither/internal/expsum"
 )
 
-// weight is the probability of an event under two inputs.
+// weight holds the probabilities p and q of an event under two inputs.
 type weight struct{ p, q *expsum.Number }
 
 func (m *Matrix) weigh(w *expsum.Work, e event) (of weight, err error) {
@@ -24,7 +24,7 @@ func (m *Matrix) weigh(w *expsum.Work, e event) (of weight, err error) {
 	return of, err
 }
 
-// over returns p − c·q, or expsum.ErrSize.
+// over returns p − c·q, where a nil c is infinite. It returns expsum.ErrSize if the numbers become too large.
 func (of weight) over(w *expsum.Work, c *expsum.Number) (*expsum.Number, error) {
 	if c == nil { // c is infinite, and q is 0
 		return of.p, nil
@@ -36,8 +36,8 @@ func (of weight) over(w *expsum.Work, c *expsum.Number) (*expsum.Number, error) 
 	return w.Sub(of.p, x)
 }
 
-// bounds returns floats below and above p − c·q. It is for numbers that are too large for [weight.over]. The true
-// value is at least 0.
+// bounds returns floats below and above p − c·q, for numbers that are too large for [weight.over]. The true value
+// must be at least 0.
 func (of weight) bounds(w *expsum.Work, c *expsum.Number) (lower, upper float64, err error) {
 	const digits = 512
 	p, err := w.Interval(of.p, digits)

@@ -227,7 +227,7 @@ func (s stretch) excess(prior *big.Rat, d privacy.Delta) float64 {
 	return min(upper, 1)
 }
 
-// fails returns δ(1 + e^−2ε)/(1 − e^−ε), or 1 if that is larger.
+// fails returns the bound on Reading.Fails: δ(1 + e^−2ε)/(1 − e^−ε), or 1 if that is larger.
 func (s stretch) fails(d privacy.Delta) float64 {
 	if d.IsZero() {
 		return 0
@@ -240,14 +240,16 @@ func (s stretch) fails(d privacy.Delta) float64 {
 	return min(upper, 1)
 }
 
-// advantage returns (e^ε − 1 + 2δ)/(e^ε + 1), computed as (1 − e^−ε + 2δe^−ε)/(1 + e^−ε).
+// advantage returns the bound on Reading.Advantage, (e^ε − 1 + 2δ)/(e^ε + 1). It is computed as (1 − e^−ε +
+// 2δe^−ε)/(1 + e^−ε).
 func (s stretch) advantage(d privacy.Delta) float64 {
 	twice := d.Rat()
 	_, upper := s.one().Sub(s.down).Add(s.of(twice.Add(twice, twice)).Mul(s.down)).Quo(s.one().Add(s.down)).Floats()
 	return max(0, min(upper, 1))
 }
 
-// power returns the smallest of e^ε·α + δ, 1 − e^−ε(1 − α − δ), and 1.
+// power returns the bound on Reading.Power: the smallest of e^ε·α + δ, 1 − e^−ε(1 − α − δ), and 1, where α is the
+// level of the test.
 func (s stretch) power(alpha *big.Rat, d privacy.Delta) float64 {
 	rest := new(big.Rat).Sub(big.NewRat(1, 1), alpha)
 	if rest.Sub(rest, d.Rat()).Sign() <= 0 {

@@ -51,25 +51,26 @@ func (c *calc) mul(xs ...*expsum.Number) *expsum.Number {
 
 func (c *calc) quo(x, y *expsum.Number) *expsum.Number { return c.keep(x.Quo(y)) }
 
-// geometric is the two-sided geometric distribution over the integers, P(z) = (1 − b)/(1 + b)·b^|z| with b =
+// geometric is the two-sided geometric distribution over the integers, P(Z = z) = (1 − b)/(1 + b)·b^|z| with b =
 // e^(−rate) [Ghosh, Roughgarden & Sundararajan 2009, Definition 2.1]. It is the discrete Laplace distribution of
-// scale 1/rate. Its methods return probabilities multiplied by 1 + b.
+// scale 1/rate. Its methods return probabilities multiplied by total, which is 1 + b.
 type geometric struct{ rate *big.Rat }
 
-// total returns 1 + b, the sum of all probabilities times 1 + b.
+// total returns 1 + b, with b = e^(−rate). The other methods of [geometric] return probabilities multiplied by this
+// total.
 func (g geometric) total(c *calc) *expsum.Number { return c.add(c.rat(1, 1), g.b(c, 1)) }
 
 // b returns bᵏ, with b = e^(−rate).
 func (g geometric) b(c *calc, k int64) *expsum.Number { return c.power(g.rate, -k) }
 
-// at returns P(Z = z) times 1 + b, which is (1 − b)·b^|z|.
+// at returns P(Z = z) times total: (1 − b)·b^|z|, with b = e^(−rate).
 func (g geometric) at(c *calc, z int64) *expsum.Number {
 	k := max(z, -z)
 	return c.sub(g.b(c, k), g.b(c, k+1))
 }
 
-// above returns P(Z ≥ z) times 1 + b. For z ≥ 1 this is Σ_{k≥z} (1 − b)bᵏ = bᶻ. For z < 1 it is 1 + b − b^(1−z), by
-// symmetry.
+// above returns P(Z ≥ z) times total. With b = e^(−rate), this is Σ_{k≥z} (1 − b)bᵏ = bᶻ for z ≥ 1. For z < 1 it is
+// 1 + b − b^(1−z), by symmetry.
 func (g geometric) above(c *calc, z int64) *expsum.Number {
 	if z >= 1 {
 		return g.b(c, z)
@@ -77,7 +78,7 @@ func (g geometric) above(c *calc, z int64) *expsum.Number {
 	return c.sub(g.total(c), g.b(c, 1-z))
 }
 
-// clampedAt returns the probability, times 1 + b, that min(max(x + Z, low), high) = y.
+// clampedAt returns the probability, times total, that min(max(x + Z, low), high) = y.
 func (g geometric) clampedAt(c *calc, x, y, low, high int64) *expsum.Number {
 	switch y {
 	case low:
@@ -129,7 +130,7 @@ func (c *calc) above(x *expsum.Number, r *big.Rat) bool {
 	return order > 0
 }
 
-// within returns P(|Z| ≤ k) times 1 + b, which is Σ_{|z|≤k} (1 − b)·b^|z|.
+// within returns P(|Z| ≤ k) times total, for a variable Z with the distribution g.
 func (c *calc) within(g geometric, k int64) *expsum.Number {
 	return c.sub(c.sub(g.total(c), g.b(c, k+1)), g.b(c, k+1))
 }

@@ -117,7 +117,7 @@ func (l *Law) withDelta(claim audit.Claim, loss channel.Loss) (*Exact, error) {
 		if err != nil {
 			return nil, err
 		}
-		if loss.Private() { // p ≤ e^ε*·q implies p − e^ε·q ≤ p·(1 − e^(ε − ε*))
+		if loss.Private() { // with ε* the law's smallest ε, p ≤ e^ε*·q implies p − e^ε·q ≤ p·(1 − e^(ε − ε*))
 			own, _ := claim.Epsilon.Rat().Float64()
 			rest *= min(1, max(0, exact.SubUp(1, exact.ExpDown(exact.SubDown(own*(1-nearly), loss.Upper)))))
 		}

@@ -40,7 +40,7 @@ type factor interface {
 	beyond(c *calc, sign, far int64) fading
 }
 
-// mass is the factor P(centre + η = z)·(1 + b), for noise η with the geometric distribution.
+// mass is the factor P(centre + η = z), times total, for noise η with the [geometric] distribution.
 type mass struct {
 	geometric
 	centre int64
@@ -52,7 +52,7 @@ func (m mass) beyond(c *calc, sign, far int64) fading {
 	return fading{}.with(m.at(c, sign*far), m.rate)
 }
 
-// least is the factor P(centre + η ≤ z)·(1 + b), for noise η with the geometric distribution.
+// least is the factor P(centre + η ≤ z), times total, for noise η with the [geometric] distribution.
 type least struct {
 	geometric
 	centre int64
@@ -68,7 +68,8 @@ func (m least) beyond(c *calc, sign, far int64) fading {
 	return fading{}.with(whole, new(big.Rat)).with(c.sub(m.at(c, far), whole), m.rate)
 }
 
-// rising is the limit of the factor [mass], divided by bᵍ, as the gap g grows: (1 − b)·b^(z − centre).
+// rising is the limit of the factor [mass], divided by bᵍ, as the gap g of an answer grows. It is (1 − b)·b^(z −
+// centre), with b = e^(−rate).
 type rising struct {
 	geometric
 	centre int64

@@ -76,8 +76,8 @@ func roundedGaussian(sigma2 *big.Rat) masses {
 	return m
 }
 
-// excess returns an interval that contains Σ max(0, p − e^ε·q) over the listed outputs. Over all outputs, this sum
-// is the smallest δ at ε between two output distributions.
+// excess returns an interval that contains Σ max(0, p − e^ε·q) over the listed outputs, where p and q are their
+// probabilities under two inputs. Over all outputs, this sum is the smallest δ at ε.
 func excess(e privacy.Epsilon, p, q []exact.Interval) exact.Interval {
 	grown := exact.IntervalOf(e.Rat(), gaussianBits).Exp()
 	zero, total := whole(0), whole(0)
@@ -148,7 +148,8 @@ func (s Subject) orError(err error) Subject {
 	return s
 }
 
-// threshold returns the smallest τ with P(1 + Z > τ) ≤ δ [Korolova, Kenthapadi, Mishra & Ntoulas 2009].
+// threshold returns the smallest τ with P(1 + Z > τ) ≤ δ, for this noise Z [Korolova, Kenthapadi, Mishra & Ntoulas
+// 2009].
 func (m masses) threshold(d privacy.Delta) (int64, error) {
 	limit := exact.IntervalOf(d.Rat(), gaussianBits)
 	tail := m.beyond.Mul(exact.IntervalOf(big.NewRat(1, 2), gaussianBits))

@@ -9,9 +9,9 @@ import (
 )
 
 // differences returns P(η₁ + o₁ = η₂ + o₂ = …) for independent geometric variables ηⱼ and offsets oⱼ, times (1 +
-// b)ⁿ·(1 − bⁿ)/(1 − b)ⁿ. The probability is the sum of ∏((1 − b)/(1 + b)·b^|z − oⱼ|) over all integers z. The
-// factor makes the result free of quotients. Below and above all offsets, the terms fall by bⁿ from one z to the
-// next.
+// b)ⁿ·(1 − bⁿ)/(1 − b)ⁿ, with b = e^(−rate). The probability is the sum of ∏((1 − b)/(1 + b)·b^|z − oⱼ|) over all
+// integers z. The factor makes the result free of quotients. Below and above all offsets, the terms fall by bⁿ from
+// one z to the next.
 func (g geometric) differences(c *calc, offsets ...int64) *expsum.Number {
 	n, low, high := int64(len(offsets)), slices.Min(offsets), slices.Max(offsets)
 	at := func(z int64) *expsum.Number {
@@ -76,16 +76,16 @@ func (g geometric) rankings(c *calc, scores []int64, most int64, told int) (w we
 // limits returns the limits of the probabilities in [geometric.rankings] as some gaps grow. With two candidates
 // there is one gap. With three there are two, and either or both may grow.
 //
-// Two candidates: let D be the distance between the offsets. The value of differences is bᴰ(D + k), times a
-// constant, with a constant k. D is the gap plus a constant of the input. So the ratio of two inputs is a constant
-// times a quotient of two linear functions of the gap. From the least gap for which D has this form, the ratio lies
-// between its value there and its limit, in which D + k cancels.
+// Two candidates: let D be the distance between the offsets. The value of [geometric.differences] is bᴰ(D + k),
+// times a constant, with a constant k. D is the gap plus a constant of the input. So the ratio of two inputs is a
+// constant times a quotient of two linear functions of the gap. From the least gap for which D has this form, the
+// ratio lies between its value there and its limit, in which D + k cancels.
 //
 // Three candidates: let A and B be the distances of the middle offset from the least and from the greatest. The
-// value of differences is b^(A+B)·(C − κ(bᴬ + bᴮ)), times a constant. For gaps of at least 1, A and B are the gaps
-// plus constants of the input. So the ratio of two inputs is a constant times a quotient of two linear functions of
-// (s, t) = (b^g₁, b^g₂), with a positive denominator. On a rectangle, and on a side of it, such a quotient is
-// largest at a corner. The corners are gaps of 0, gaps of 1, and infinite gaps.
+// value of differences is b^(A+B)·(C − κ(bᴬ + bᴮ)), times a constant, where C and κ depend on b only. For gaps of
+// at least 1, A and B are the gaps plus constants of the input. So the ratio of two inputs is a constant times a
+// quotient of two linear functions of (s, t) = (b^g₁, b^g₂), with a positive denominator. On a rectangle, and on a
+// side of it, such a quotient is largest at a corner. The corners are gaps of 0, gaps of 1, and infinite gaps.
 func (g geometric) limits(c *calc, all [][]int64, told int) (out []Limit) {
 	n := len(all[0])
 	one := c.rat(1, 1)

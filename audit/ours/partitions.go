@@ -199,7 +199,7 @@ func thresholdLaplace(name string, keys, most int64) Subject {
 	g := geometric{rate(m.Epsilon, keys)}
 	// above every number of units and above the threshold; from there on, the ratios of probabilities are constant
 	greatest := most + 4*keys
-	// least returns the smallest threshold τ with P(1 + Z > τ) ≤ δ/keys.
+	// least returns the smallest threshold τ with P(1 + Z > τ) ≤ δ/keys, for the noise Z.
 	least := func(c *calc) int64 {
 		limit, t := new(big.Rat).Quo(m.Delta.Rat(), big.NewRat(keys, 1)), int64(1)
 		for c.above(c.quo(g.above(c, t), g.total(c)), limit) {

@@ -35,8 +35,8 @@ func (s scores) lists(n int) (all [][]int64, names []string, pairs [][2]int) {
 	})
 }
 
-// rate returns the factor c in the weight exp(c·score): ε/(2Δ), or ε/Δ for monotonic scores, divided by the number
-// of choices.
+// rate returns the factor c in the weight exp(c·score). With the sensitivity Δ, it is ε/(2Δ), or ε/Δ for monotonic
+// scores, divided by the number of choices.
 func (s scores) rate(e privacy.Epsilon, choices int64) *big.Rat {
 	reach := choices * s.sensitivity
 	if !s.monotonic {

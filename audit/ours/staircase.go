@@ -20,15 +20,15 @@ func (s steps) at(c *calc, z int64) *expsum.Number {
 	return c.power(s.epsilon, -((max(z, -z) + s.length - s.r) / s.length))
 }
 
-// total returns the sum of at(z) over all z. The first step contributes 2r − 1, and all other steps together
-// contribute 2Δ·b/(1 − b), with b = e^(−ε).
+// total returns the sum of at(z) over all z. The first step contributes 2r − 1. All other steps together contribute
+// 2Δ·b/(1 − b), with Δ = length and b = e^(−ε).
 func (s steps) total(c *calc) *expsum.Number {
 	b, one := c.power(s.epsilon, -1), c.rat(1, 1)
 	return c.add(c.rat(2*s.r-1, 1), c.quo(c.mul(c.rat(2*s.length, 1), b), c.sub(one, b)))
 }
 
-// bestStep returns the r in 1 … Δ with the smallest expected error [ibid.]. It sums up to terms that are below
-// 10⁻³⁰ of the first one.
+// bestStep returns the length r of the first step, from 1 to length, that has the smallest expected error [Geng &
+// Viswanath 2014]. It sums up to terms that are below 10⁻³⁰ of the first one.
 func bestStep(epsilon float64, length int64, squared bool) (best int64) {
 	least := math.Inf(1)
 	for r := int64(1); r <= length; r++ {

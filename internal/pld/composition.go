@@ -110,8 +110,9 @@ func Compose(steps []Step) (*Composition, error) {
 const often = 1 << 24
 
 // roughly returns a composition that dominates the given one. It replaces each mechanism that is used often and has
-// losses of at most e by Gaussian pairs with μ² = (π/2)·e². It returns nil if no mechanism is used often, and if
-// one of these has no bound on its losses. It also returns nil if a sampled mechanism is not used often.
+// losses of at most e by Gaussian pairs with μ² = (π/2)·e². It returns nil if no mechanism is used often, or if a
+// mechanism that is used often has no bound on its losses. It also returns nil if a sampled mechanism is not used
+// often.
 //
 // Claim: a Gaussian pair with μ² = (π/2)·e² dominates every e-private mechanism. Proof: binary randomised response
 // dominates it, and has log-odds of ±e. So μ ≤ √(π/8)·2e, by the argument at [window.lower]. ∎ The other direction

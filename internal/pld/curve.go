@@ -36,9 +36,9 @@ func (w *window) upper(epsilon float64) float64 {
 	return atMost1(delta * (1 + 4*unit))
 }
 
-// inflate9 returns a factor that covers the rounding errors of a sum over a window and of its weights. An exponent
-// y has an error of a few units of its two terms, and the second term is at most |scale| + |y|. If y is not below
-// −800, |y| contributes little. If it is, the weight vanishes despite the error.
+// inflate9 returns a factor that covers the rounding errors of a sum over a window and of its weights. The exponent
+// y of a weight has an error of a few units of its two terms, and the second term is at most |scale| + |y|. If y is
+// not below −800, |y| contributes little. If it is, the weight vanishes despite the error.
 func (w *window) inflate9() float64 { return math.Exp(1e-10 + 16*unit*math.Abs(w.scale)) }
 
 // floor returns a bound on the effect of underflow on a sum of weights times masses. A weight below the normal
@@ -111,7 +111,7 @@ func (w *window) under(epsilon float64) float64 {
 }
 
 // most returns an upper bound on the weight of every loss l ≥ ε: the tilt's factor at ε, times the largest value of
-// (1 − e^(ε−l))·e^(−λ(l−ε)).
+// (1 − e^(ε−l))·e^(−λ(l−ε)), where λ is the tilt.
 func (w *window) most(epsilon float64) float64 {
 	at := math.Exp(w.scale - w.theta*((epsilon-w.base)/w.h-float64(w.centre)))
 	at *= math.Exp(w.theta*(2+math.Abs(epsilon-w.base)/w.h*0x1p-50)) * inflate // covers the rounding of the quotient
@@ -130,14 +130,15 @@ func (w *window) shift(epsilon float64) float64 {
 		math.Abs(w.h*float64(w.start)))
 }
 
-// factor returns e^(scale − θ(j − centre)), rounded up.
+// factor returns e^(scale − θ(j − centre)), rounded up. The true mass at point j of the window is the stored mass
+// times this factor.
 func (w *window) factor(j int64) float64 {
 	return exact.ExpUp(w.scale - w.theta*float64(j-w.centre))
 }
 
-// weigh returns Σ weight·mass over the points beyond ε, and the Euclidean norm of the weights (1 −
-// e^(ε−l))·e^(scale − θ(J − centre)). Let the first of these points be g beyond ε. For the point i places after it,
-// 1 − e^(−g − ih) = (1 − e^(−ih)) + e^(−ih)·(1 − e^(−g)). Both terms are positive and known.
+// weigh returns Σ weight·mass over the points beyond ε, and the Euclidean norm of the weights. The weight of a
+// point J with loss l is (1 − e^(ε−l))·e^(scale − θ(J − centre)). Let the first point be g beyond ε. For the point
+// i places after it, 1 − e^(−g − ih) = (1 − e^(−ih)) + e^(−ih)·(1 − e^(−g)). Both terms are positive and known.
 func (w *window) weigh(m measure, epsilon float64) (sum, norm float64) {
 	n := int64(len(m.mass))
 	from := w.before(epsilon)

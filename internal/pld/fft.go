@@ -41,7 +41,8 @@ func root(k, size int) complex128 {
 
 // relativeError returns a bound on ‖computed − true‖₂/‖true‖₂ for a transform or its inverse. The bound is tη/(1 −
 // tη) with t = log₂ size and η = μ + γ₄(√2 + μ), where μ is the error of a twiddle factor [Higham, Accuracy and
-// Stability of Numerical Algorithms, 2002, Theorem 24.2]. With μ ≤ 4√2·u, η is below 12u.
+// Stability of Numerical Algorithms, 2002, Theorem 24.2]. With μ ≤ 4√2·u, where u is the unit roundoff, η is below
+// 12u.
 func (t *transform) relativeError() float64 {
 	levels := math.Log2(float64(t.size))
 	return levels * 12 * unit * 1.001

@@ -14,7 +14,8 @@ func (d laplace) describe(s sink) {
 	d.describeBetween(s, point(1))
 }
 
-// describeBetween describes the part between the two atoms, with all masses multiplied by times.
+// describeBetween describes to s the part of the distribution between the two atoms, with all masses multiplied by
+// times.
 func (d laplace) describeBetween(s sink, times bound) {
 	e := d.epsilon
 	between := func(a, b bound) mass {

@@ -72,8 +72,9 @@ func magnitude(z complex128) float64 {
 }
 
 // timesPower returns c·zⁿ with a bound on its error, given bounds on the errors of c and z. If |z − z̃| ≤ e, |zⁿ −
-// z̃ⁿ| ≤ n·(|z̃| + e)ⁿ⁻¹·e. A product of complex floats has a relative error of at most √5·u [Brent, Percival &
-// Zimmermann 2007]. So a power by squaring has one of at most (1 + √5·u)ⁿ − 1. The term 10⁻³⁰⁰ covers underflow.
+// z̃ⁿ| ≤ n·(|z̃| + e)ⁿ⁻¹·e. A product of complex floats has a relative error of at most √5·u, where u is the unit
+// roundoff [Brent, Percival & Zimmermann 2007]. So a power by squaring has one of at most (1 + √5·u)ⁿ − 1. The term
+// 10⁻³⁰⁰ covers underflow.
 func timesPower(c complex128, errC float64, z complex128, errZ float64, n int64) (power complex128, bound float64) {
 	size := magnitude(z)
 	if n > 1 {

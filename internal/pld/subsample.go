@@ -66,8 +66,8 @@ func (s *sampling) mix(m mass) bound {
 	return s.rest.mul(m.q).add(s.rate.mul(m.p))
 }
 
-// cell passes on the mass of a cell. scaled is (1−q)·(mass under Q) + q·(scaled mass of (P, Q)), because e^y =
-// (1−q) + q·e^l at the upper edge.
+// cell passes on the mass of a cell. Let l be the cell's upper edge in (P, Q), and y its upper edge in the sampled
+// pair. As e^y = (1−q) + q·e^l, the new scaled is (1−q)·(mass under Q) + q·(old scaled).
 func (s *sampling) cell(j int, m mass) {
 	scaled := s.rest.mul(m.q).add(s.rate.mul(m.scaled))
 	s.sink.cell(j, mass{s.mix(m), m.q, scaled})

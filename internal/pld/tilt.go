@@ -66,7 +66,7 @@ func timesExp(p, y float64) float64 {
 	return p * half * half
 }
 
-// excess returns an upper bound on ln Σ max(above, below)·e^(s·(j − middle)).
+// excess returns an upper bound on ln Σ max(above, below)·e^(s·(j − middle)), over the points j.
 func (t tilted) excess(s float64) float64 {
 	sum := 0.0
 	for j := range t.above {
@@ -74,7 +74,7 @@ func (t tilted) excess(s float64) float64 {
 			sum += x * math.Exp(s*float64(int64(j)-t.middle))
 		}
 	}
-	// An exponent y has an error of at most u·|y|. Exponents above 700 overflow to +Inf.
+	// An exponent y has an error of at most |y| times the unit roundoff. Exponents above 700 overflow to +Inf.
 	return exact.LogUp(sum * (1 + 1e-12 + 4*unit*float64(len(t.above))))
 }
 

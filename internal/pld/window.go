@@ -137,7 +137,7 @@ func (c chain) total() float64 {
 	return n
 }
 
-// scaleAt sets scale to Σκ − θ·centre, where kappa is Σκ.
+// scaleAt sets scale to kappa − θ·centre, where kappa is the sum of the κ of all parts (see [tilted]).
 func (w *window) scaleAt(kappa *big.Float) {
 	shift := new(big.Float).SetPrec(256).Mul(new(big.Float).SetInt64(w.centre), wide(w.theta))
 	w.scale, _ = shift.Sub(kappa, shift).Float64()

@@ -42,9 +42,9 @@ type KolmogorovIntegers struct {
 	FalseAlarm float64                  // probability of a false alarm, such as 1e-6
 }
 
-// Check is [Kolmogorov.Check] for integers. The inequality holds for every distribution. Check compares the two
-// distribution functions on both sides of each step. It calls CDF for each sampled integer, and for the integer
-// before it.
+// Check is [Kolmogorov.Check] for integers. The inequality that it uses holds for every distribution. Check
+// compares the two distribution functions on both sides of each step. It calls CDF for each sampled integer, and
+// for the integer before it.
 func (k KolmogorovIntegers) Check() error {
 	sample := slices.Clone(k.Sample)
 	slices.SortFunc(sample, (*big.Int).Cmp)
