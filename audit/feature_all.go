@@ -54,7 +54,7 @@ var distinct = feature{"the number of distinct coordinates", ofFigure, func(o *o
 	return numberField(float64(len(slices.Compact(texts))))
 }}
 
-// mostSigns is the largest number of fields for which the feature signs is used.
+// mostSigns is the largest number of fields for which the feature [signs] is used.
 const mostSigns = 12
 
 var signs = feature{"the row of signs of the coordinates", ofText, func(o *output) field {

@@ -120,7 +120,8 @@ func fieldOf(text string) field {
 	return field{text: text, is: word}
 }
 
-// numberField returns a computed number as a field without text. For NaN and infinities the field is outside.
+// numberField returns a computed number as a field without text. For NaN and infinities it returns a field of the
+// kind outside.
 func numberField(x float64) field {
 	if math.IsNaN(x) || math.IsInf(x, 0) {
 		return field{is: outside}

@@ -103,7 +103,8 @@ type Term struct {
 	Omitted int // the number of further tokens, the rarest ones, whose weights are left out
 }
 
-// Weight is the log-likelihood ratio of a part. It is positive if the part is likelier on Data.
+// Weight is the log-likelihood ratio of one part of a feature's range. It is positive if the part is likelier on
+// Data.
 type Weight struct {
 	Part string
 	Log  float64

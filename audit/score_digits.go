@@ -73,7 +73,7 @@ func (b lowBits) event(atLeast bool, t float64) (string, bool) {
 	return either(b.name, text, atLeast, t), true
 }
 
-// either describes the event of a score with two values: 1 for numbers that text describes, and 0 for all other
+// either describes an event of a score with two values: 1 for numbers that text describes, and 0 for all other
 // numbers.
 func either(name, text string, atLeast bool, t float64) string {
 	switch {

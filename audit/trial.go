@@ -47,7 +47,8 @@ func (a *audit) compare(candidates []candidate, s sample, tests int) [][]trial {
 	return out
 }
 
-// trials tries every threshold of a candidate's score. It returns the best event for each of the four aims.
+// trials tries every threshold of a candidate's score. It returns the best event for each of the four aims that
+// [audit.choose] describes.
 func (a *audit) trials(c candidate, s sample, tests int) (best [4]trial) {
 	for i := range best {
 		best[i].value = math.Inf(-1)

@@ -22,7 +22,8 @@ func (a *audit) paced() bool {
 	return !ok || !b.Batched()
 }
 
-// The number of turns of each side: in testing, in testing a [Batcher], and in learning from a [Batcher].
+// The number of turns of each side: in tests, in tests of a [Batcher], and while learning from a [Batcher]. A turn
+// is one call of the mechanism.
 const (
 	turnsOf        = 16
 	turnsOfBatched = 12

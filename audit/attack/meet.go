@@ -57,7 +57,8 @@ func narrower(a, b form) form {
 	return a
 }
 
-// cut returns the intersection of two spans.
+// cut returns the intersection of two spans, with a text that describes it. The verdict is no if the intersection
+// is empty.
 func (f form) cut(g form) (form, verdict) {
 	out := f
 	if g.low != nil {

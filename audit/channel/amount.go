@@ -16,7 +16,7 @@ type amount struct {
 // combined exactly. A larger result would be too long to show.
 const mostTerms = 1 << 10
 
-// amountDigits is the precision of intervals, in binary digits.
+// amountDigits is the precision of the interval of an [amount], in binary digits.
 const amountDigits = 176
 
 func amountOf(w *expsum.Work, x *expsum.Number) (amount, error) {

@@ -110,8 +110,8 @@ func relationOf(parts []account.Step, asked privacy.Neighbours) (privacy.Neighbo
 	return asked, nil
 }
 
-// grouped returns the reading for that many steps that follows from the reading for one step. It holds for every
-// job.
+// grouped returns a reading for the given number of steps. It follows from the reading for one step, and holds for
+// every job.
 func grouped(one Reading, steps int64, s Scenario) Reading {
 	r := Reading{Steps: steps, Advantage: 1, Power: 1}
 	if one.Told {

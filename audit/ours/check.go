@@ -131,7 +131,7 @@ func (l *Law) withDelta(claim audit.Claim, loss channel.Loss) (*Exact, error) {
 	return x, nil
 }
 
-// loss returns the smallest ε of the matrix and the limits together.
+// loss returns the smallest ε that the law keeps, from its matrix and its limits together.
 func (l *Law) loss() (channel.Loss, error) {
 	loss, err := l.Matrix.Epsilon(channel.Pairs(l.Neighbors))
 	if err != nil || !loss.Private() {

@@ -21,7 +21,7 @@ func (f fading) with(coefficient *expsum.Number, rate *big.Rat) fading {
 	}{coefficient, rate})
 }
 
-// times returns the product of two such functions.
+// times returns the product f·g.
 func (f fading) times(c *calc, g fading) (out fading) {
 	for _, a := range f {
 		for _, b := range g {

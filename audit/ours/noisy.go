@@ -54,8 +54,8 @@ func (g geometric) rankings(c *calc, scores []int64, most int64, told int) (w we
 	lists, _ := vectors(n-1, 0, most)
 	for _, order := range permutations(n) {
 		for _, gaps := range lists {
-			// With offset u_{i_r} − (A_{i_r} − A_{i_n}), the noise of every candidate brings it to the same number
-			// z = A_{i_n}.
+			// Let u be the scores and A the noisy scores. With the offset u_{i_r} − (A_{i_r} − A_{i_n}), the noise
+			// of every candidate plus its offset is the same number, A_{i_n}.
 			offsets := make([]int64, n)
 			above := int64(0)
 			for r := n - 1; r >= 0; r-- {

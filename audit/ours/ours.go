@@ -137,7 +137,7 @@ func (d drawn) claims(at privacy.Delta) (audit.Claim, error) {
 // Err returns an error if the example could not be made. The tests require nil.
 func (s Subject) Err() error { return s.err }
 
-// label returns numbers as the text under which a law lists them.
+// label joins numbers to the name under which a law lists an output.
 func label[T int | int64](values ...T) string {
 	texts := make([]string, len(values))
 	for i, v := range values {
@@ -146,7 +146,7 @@ func label[T int | int64](values ...T) string {
 	return strings.Join(texts, " ")
 }
 
-// plain returns an output that the law distinguishes completely.
+// plain returns an output whose full text the law distinguishes.
 func plain[T int | int64](loss privacy.Loss, values ...T) drawn {
 	text := label(values...)
 	return drawn{text: text, folded: text, loss: loss}

@@ -69,7 +69,7 @@ func (c chain) maxTilt() float64 {
 	return min(1e100, 1200/furthest)
 }
 
-// tiltFor returns about the tilt λ at which a decreasing function of λ is 0. λ is between 0 and most.
+// tiltFor returns an approximation of the tilt λ at which a decreasing function of λ is 0. λ is between 0 and most.
 func tiltFor(most float64, falling func(lambda float64) float64) float64 {
 	if falling(0) <= 0 {
 		return 0

@@ -65,7 +65,7 @@ func (c chain) compose(p plan) *window {
 		low, high := q.sketch.cut(p.lambda, tiltedShare, plain)
 		_, mean, _ := q.sketch.moments(p.lambda)
 		high = min(high, mean+p.h*maxCells/2)
-		// as wide as the window, which contains all of a part that matters
+		// a lattice as wide as the window contains all that matters of a part
 		low = max(low, min(mean, high)-p.h*min(float64(p.size), maxCells/2))
 		_, origin, on := q.spacing()
 		if !on {
