@@ -93,7 +93,7 @@ func notes(s sample) []string {
 	return out
 }
 
-// The limits on the search for grids.
+// Limits of the description of grids. A grid is the set of multiples of a power of two.
 const (
 	leastInBinade = 30 // numbers of one magnitude that a side must have
 	scanned       = 4  // coordinates that are described

@@ -118,7 +118,8 @@ func (s Sample) mean() meanOf {
 	if s.HasSquares {
 		above, off := s.Squares.Value+2*s.Squares.error(), out.value-s.About
 		if by := s.SquareCentre + above/n - off*off; by >= -1e-9*(s.High-s.Low)*(s.High-s.Low) {
-			// a negative variance is the effect of noise; far below 0, the squares are ignored
+			// rounding may make the variance slightly negative; if it is clearly negative, noise dominates the
+			// squares, and they are ignored
 			spread = min(spread, max(0, by)*n/(n-1))
 		}
 	}

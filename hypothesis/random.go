@@ -148,7 +148,7 @@ func newLaw(d noise.Distribution) *law {
 	return tabled(d)
 }
 
-// tabled returns a law that uses a table.
+// tabled returns a law that uses a table of the distribution function of d.
 func tabled(d noise.Distribution) *law {
 	reach, _ := new(big.Float).SetInt(d.Quantile(1e-12)).Float64()
 	step := math.Max(1, math.Ceil((reach+1)/tableCells))

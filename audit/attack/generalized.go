@@ -35,7 +35,7 @@ const (
 	unread // an unknown notation
 )
 
-// The notations of spans.
+// Patterns for the notations of spans, which are intervals of numbers.
 var (
 	decimal   = `([-+]?(?:[0-9]{1,30}(?:\.[0-9]{0,30})?|\.[0-9]{1,30}))`
 	plain     = regexp.MustCompile(`^` + decimal + `$`)

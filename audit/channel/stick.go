@@ -21,7 +21,8 @@ type stick struct {
 	undecided    bool                // whether two sums could not be compared exactly
 }
 
-// event is a pair of rows with the set of outputs y for which p > c·q.
+// event is a pair of rows with the set of outputs y for which p > c·q, where p and q are the rows' entries in
+// column y.
 type event struct {
 	row, beside int
 	outputs     []int

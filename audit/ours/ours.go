@@ -50,7 +50,7 @@ type domain struct {
 	inputs []string
 	pair   [2]int
 	draw   func(input int) (drawn, error)
-	// many draws at once, as folded texts; nil if there is no faster way than draw
+	// makes many draws at once and returns their folded texts; nil if there is no faster way than draw
 	many func(input, runs int) ([]string, error)
 }
 

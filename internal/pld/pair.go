@@ -72,7 +72,7 @@ func gaussianOf(v bound) family {
 	return gaussian{mu}
 }
 
-// nothing returns a family of which only δ(0) ≤ lost is known.
+// nothing returns a family about which only δ(0) ≤ lost is known. It has the mass lost at +∞, and the rest at 0.
 func nothing(lost float64) atomic {
 	return atomic{atoms: []atom{
 		{point(math.Inf(1)), bound{0, lost}, bound{}},

@@ -51,7 +51,7 @@ const (
 	depth    = 32
 	minSize  = 1 << 12
 	maxSize  = 1 << 19
-	maxCells = 1 << 20 // points of one lattice
+	maxCells = 1 << 20 // cells of one lattice
 	wish     = 1e-4    // intended difference of the bounds, as a share of ε, if the limits allow it
 )
 

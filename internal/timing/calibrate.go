@@ -31,8 +31,8 @@ type Quotient struct {
 	Runs int
 	Cost *big.Int // in steps: of all rows, and of one unit
 	Took time.Duration
-	// Overhead is the shortest time of the same question over few rows. It covers planning, the rehearsal and the
-	// ledger. The policy's floor pays for it.
+	// Overhead is the shortest time of the same question over few rows, without the extra unit. It covers planning,
+	// the rehearsal and the ledger. The policy's floor pays for it.
 	Overhead time.Duration
 	shortest time.Duration
 }
