@@ -62,7 +62,7 @@ func parse(text []byte) output {
 	long := len(whole) > mostText
 	if long {
 		hash := fnv.New64a()
-		_, _ = hash.Write([]byte(whole)) // a hash returns no error
+		_, _ = hash.Write([]byte(whole)) // writing to a hash returns no error
 		begin := strings.ToValidUTF8(whole[:mostText], "")
 		o.text, o.begin = fmt.Sprintf("%s… (%d bytes, hash %x)", begin, len(whole), hash.Sum64()), len(begin)
 	}
@@ -77,7 +77,7 @@ func parse(text []byte) output {
 			i++
 		}
 		if o.count++; o.count > mostFields {
-			_, _ = rest.Write([]byte(whole[begin:i] + " ")) // a hash returns no error
+			_, _ = rest.Write([]byte(whole[begin:i] + " ")) // writing to a hash returns no error
 			continue
 		}
 		if o.fields == nil && i < len(whole) {

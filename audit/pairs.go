@@ -10,7 +10,7 @@ import (
 
 // The limits on pairs of coordinates, and on the cells of a coordinate.
 const (
-	mostPaired = 12 // coordinates of which every two are compared
+	mostPaired = 12 // largest number of coordinates of which every two are compared
 	coarseBins = 4
 	mostCells  = 8 // per coordinate: its ranges, its most frequent words, and one cell for everything else
 	bestPairs  = 3 // pairs that become candidate scores on their own

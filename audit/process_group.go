@@ -18,7 +18,7 @@ func (g *group) kill() {
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	if !g.gone {
-		_ = syscall.Kill(-g.leader, syscall.SIGKILL) // an error means that all have ended
+		_ = syscall.Kill(-g.leader, syscall.SIGKILL) // an error only means that all processes have ended
 	}
 }
 

@@ -77,7 +77,7 @@ func (a *audit) turn(ctx context.Context, side Side, n int, see func(output []by
 			return errMore
 		}
 		if seen <= digested {
-			_, _ = digest.Write(output) // a hash returns no error
+			_, _ = digest.Write(output) // writing to a hash returns no error
 			_ = digest.WriteByte(0)
 		}
 		see(output)

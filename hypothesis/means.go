@@ -154,7 +154,7 @@ func Means(a, b Sample, c Comparison) (*Test, error) {
 	for _, n := range y.noises {
 		d.noises = append(d.noises, noisy{-n.by, n.d})
 	}
-	if !d.bad { // by Welch and Satterthwaite
+	if !d.bad { // degrees of freedom by Welch and Satterthwaite
 		p, q := x.sampling/d.sampling, y.sampling/d.sampling
 		d.df = 1 / (p*p/x.df + q*q/y.df)
 	}
@@ -189,7 +189,7 @@ func (m meanOf) errors(times int, seed uint64) []float64 {
 	}
 	se, _ = m.error()
 	spread := math.Sqrt(m.sampling)
-	if m.df > 4 { // close to Student's distribution, which has this variance
+	if m.df > 4 { // a normal distribution with the variance of Student's distribution, which it approximates
 		spread *= math.Sqrt(m.df / (m.df - 2))
 	} else {
 		spread *= 3

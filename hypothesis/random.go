@@ -122,7 +122,7 @@ const tableCells = 4096
 // within a cell. A wide discrete Gaussian is replaced by the rounded Gaussian, which is practically the same
 // distribution.
 type law struct {
-	scale float64   // of a discrete Laplace distribution
+	scale float64   // scale of a discrete Laplace distribution
 	sigma float64   // standard deviation of a Gaussian that is rounded
 	below []float64 // P(X ≤ x) for the last integer x of each cell
 	first float64   // first integer of the first cell
