@@ -142,7 +142,7 @@ func newInterior(p program) *interior {
 	}
 	size := n
 	if p.fit == LeastMax {
-		size++ // for the common t
+		size++ // one more unknown: the common t
 	}
 	s.matrix = newSymmetric(size)
 	return s

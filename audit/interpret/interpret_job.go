@@ -153,7 +153,7 @@ func jobFor(one []account.Step, steps int64, d privacy.Delta, s Scenario) (Readi
 		r.Steps = steps
 	}
 	c := curve{job: job, seen: map[float64]float64{}, far: farthest, slow: slow(parts)}
-	if r.Told && d.Rat().Cmp(negligible) <= 0 { // for larger ε, δ(ε) falls by at most d
+	if r.Told && d.Rat().Cmp(negligible) <= 0 { // beyond that ε, δ(ε) can fall by at most d
 		c.far = min(c.far, exact.FloatUp(r.Promise.Epsilon.Rat()))
 	}
 	r.Advantage = min(r.Advantage, c.delta(0))

@@ -33,7 +33,7 @@ type Law struct {
 	// the law's, and it uses a smaller ε to pay for this factor.
 	Ideal bool
 
-	smallest func() (channel.Loss, error) // the method loss, computed once
+	smallest func() (channel.Loss, error) // the result of the method loss, computed once
 }
 
 // Limit is the limit of the probabilities of a sequence of outputs that move further and further out. Each
