@@ -97,7 +97,7 @@ type scoring struct {
 
 // binned returns the SQL of the bin of a row's probability, counting from 0, where z is the linear predictor in
 // millionths. The bin is NULL where z is NULL, because LEAST and GREATEST would ignore the NULL. The linear
-// predictor is clamped to ±30, so that its exponential fits in a double for all coefficients. There, the
+// predictor is clamped to ±30, so that its exponential fits in a double for all coefficients. At ±30, the
 // probability differs from 0 or 1 by less than 1e-13.
 func binned(bins int) string {
 	return fmt.Sprintf(

@@ -3,7 +3,7 @@
 // FitLinear fits a linear regression by least squares or by the method of Theil and Sen. FitGLM fits a logistic or
 // Poisson model by perturbing a minimum. SearchGLM selects one of several models, and TryGLM selects a regulariser.
 // FitGradients trains models and networks with noisy gradients. Calibrate compares a logistic model's predictions
-// with observed rates. Each of them has an Explain function that states its price, free.
+// with observed rates. Each of them except SearchGLM has an Explain function, which states the price, free.
 package regression
 
 import (
