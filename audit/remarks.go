@@ -46,7 +46,6 @@ func (p Program) Remarks() (out []string) {
 	return out
 }
 
-// sameContents reports whether two files have equal contents.
 func sameContents(a, b string) (same bool, err error) {
 	f, err := os.Open(a)
 	if err != nil {

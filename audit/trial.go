@@ -102,7 +102,6 @@ func shortAbove(low, high float64) float64 {
 	return shortest(low, high)
 }
 
-// scoredRun is the score of one run.
 type scoredRun struct {
 	score float64
 	side  Side

@@ -102,7 +102,6 @@ func (a *audit) turn(ctx context.Context, side Side, n int, see func(output []by
 // mostDigested is the largest number of outputs of a turn that are compared with those of other turns.
 const mostDigested = 500
 
-// tell reports progress.
 func (a *audit) tell() {
 	if a.told = time.Now(); a.Progress != nil {
 		a.Progress(a.done, 2*a.Runs)

@@ -88,7 +88,7 @@ type How struct {
 	Method      Method // "" means Projected
 	Simulate    bool   // simulate the null distribution even if χ² applies
 	Simulations int    // number of simulations; 0 means Simulations, or fewer for a large table
-	Seed        uint64 // the seed of the simulation
+	Seed        uint64
 }
 
 func (h How) check() (How, error) {

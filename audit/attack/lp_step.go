@@ -8,7 +8,7 @@ type targets struct{ x, w, below, above []float64 }
 // move is the change of all variables and multipliers in one step.
 type move struct{ x, toX, toW, below, above, toBelow, toTop []float64 } // w changes by −x
 
-// step makes one step of the search for a solution. It returns false if rounding prevents further progress.
+// step makes one step of the search. It returns false if rounding prevents further progress.
 func (s *interior) step() bool {
 	if !s.factor() {
 		return false

@@ -84,7 +84,6 @@ func (b *builder) row(texts []string, i int) error {
 	return nil
 }
 
-// errNegative reports a negative entry.
 var errNegative = errors.New("it is negative")
 
 // id returns the index of a number among the values, and adds the number if it is new. Each value also gets floats

@@ -107,7 +107,6 @@ func (g geometric) noisyVector(c *calc, x []int64, low, high int64) (w weights) 
 	return w
 }
 
-// least returns the smallest of xs.
 func (c *calc) least(xs ...*expsum.Number) *expsum.Number {
 	best := xs[0]
 	for _, x := range xs[1:] {

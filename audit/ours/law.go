@@ -52,7 +52,6 @@ type weights struct {
 	total *expsum.Number
 }
 
-// add adds x to the weight of an output.
 func (w *weights) add(c *calc, output string, x *expsum.Number) {
 	if w.of == nil {
 		w.of = map[string]*expsum.Number{}

@@ -173,7 +173,6 @@ func permuteAndFlip(s scores) Subject {
 	})
 }
 
-// permutations returns all permutations of 0 … n − 1.
 func permutations(n int) [][]int {
 	all := [][]int{{}}
 	for k := range n {

@@ -52,7 +52,6 @@ func (g gaussian) at(loss bound) tails {
 	return t
 }
 
-// rootHalf is 1/√2.
 var rootHalf = bound{math.Nextafter(math.Sqrt2/2, 0), math.Nextafter(math.Sqrt2/2, 1)}
 
 // normalTail returns the smaller of the two tails of N(0, 1) at x.
