@@ -58,7 +58,7 @@ func least(k, n int, alpha float64) float64 {
 //
 // Proof of the error: beyond the mode, the ratios of successive probabilities fall. So a geometric series bounds
 // the terms after any term. The first probability is the exponential of the deviances and of Stirling's remainders,
-// which [Loader 2000] computes without cancellation. Each of these is exact to about 1e-12, relative to a size
+// which [Loader 2000] computes without cancellation. Each of these has a relative error of about 1e-12, and is
 // below 10³ wherever the tail matters. Up to a million ratios multiply to a relative error of at most 1e-9.
 // Rounding q changes ln qⁿ by at most n·2⁻⁵⁴. Rounding n·p and n·q changes the deviance by at most |k − np|·2⁻⁵².
 // All these errors together are below a relative 1e-6, which the code adds. ∎

@@ -27,7 +27,7 @@ type Subject struct {
 	About  string // one line: the mechanism and the example
 	Source string // the mechanism's source in the literature
 
-	// Claim is the mechanism's declared loss in ε, or its (ε, δ). A zCDP loss is converted at a δ.
+	// Claim is the mechanism's declared loss in ε, or its (ε, δ). A zCDP loss is converted to (ε, δ) at a fixed δ.
 	Claim audit.Claim
 	// Sides describe the two neighbouring datasets on which [Subject.Run] runs. No other neighbours of the domain
 	// are easier to distinguish.

@@ -70,8 +70,8 @@ func units(keys int, most int64) (all [][]int64, names []string, pairs [][2]int)
 	return all, names, adjacent(len(all), func(i, j int) bool { _, most := apart(all[i], all[j]); return most <= 1 })
 }
 
-// partitioned returns the subject for a mechanism that treats each partition separately. one is the law of one
-// partition with n units.
+// partitioned returns the subject for a mechanism that treats each partition separately. one returns the output
+// distribution for one partition with n units.
 func partitioned(
 	name, about, source string, keys int, most int64, draw func(x []mechanism.Partition, keys int) (drawn, error),
 	one func(c *calc, n int64) weights,

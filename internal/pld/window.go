@@ -157,8 +157,8 @@ func (o *outside) add(t tilted, p plan) {
 	o.left = exact.AddUp(o.left, exact.MulUp(float64(t.count), t.excess(-p.left*p.h)))
 }
 
-// read takes the window out of a spectrum. It bounds the mass outside by Chernoff's inequality: the tilted mass at
-// J ≥ r is at most Σ value·e^(s(J − r)), which is a product over the parts.
+// read fills the window from a spectrum. It bounds the mass outside the window by Chernoff's inequality: the tilted
+// mass at J ≥ r is at most Σ value·e^(s(J − r)), which is a product over the parts.
 func (w *window) read(s *spectrum, scratch []complex128, all outside, p plan) {
 	above, below, errAbove, errBelow := s.invert(scratch)
 	rotate := func(x []float64) []float64 {
