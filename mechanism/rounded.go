@@ -23,7 +23,7 @@ type RoundedGaussian struct {
 }
 
 // Noise returns the noise's distribution. It returns ErrParameter if L2Squared or Sigma2 is not above 0, or if
-// Sigma2 is too large to sample.
+// Sigma2 is beyond the limits of package noise.
 func (m RoundedGaussian) Noise() (noise.RoundedGaussian, error) {
 	if m.L2Squared == nil || m.L2Squared.Sign() <= 0 || m.Sigma2 == nil || m.Sigma2.Sign() <= 0 {
 		return noise.RoundedGaussian{},

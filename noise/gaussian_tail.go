@@ -101,9 +101,9 @@ func (d DiscreteGaussian) above(a *big.Int) float64 {
 // least such integer up to the error of Tail: P(|X| > k − 1) is above alpha reduced by that relative error. If
 // alpha ≤ 0 or NaN, no integer suffices, and Quantile returns nil.
 //
-// It is found by bisection below a k₀ that suffices whatever the floats: (k₀ + 1)² ≥ 2σ²·ln(2/α), so subgaussian
-// tails give P(|X| > k₀) ≤ 2exp(−(k₀ + 1)²/(2σ²)) ≤ α. Every accepted k has Tail(k) ≤ α, and every rejected k has
-// Tail(k) > α.
+// It is found by bisection below a k₀ that suffices however the floats round: (k₀ + 1)² ≥ 2σ²·ln(2/α), so
+// subgaussian tails give P(|X| > k₀) ≤ 2exp(−(k₀ + 1)²/(2σ²)) ≤ α. Every accepted k has Tail(k) ≤ α, and every
+// rejected k has Tail(k) > α.
 func (d DiscreteGaussian) Quantile(alpha float64) *big.Int {
 	switch {
 	case !(alpha > 0):

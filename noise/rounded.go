@@ -138,8 +138,8 @@ func (d RoundedGaussian) Tail(k *big.Int) float64 {
 // Quantile returns a two-sided quantile: a k ≥ 0 with P(|X| ≤ k) ≥ 1 − alpha. The inequality is certified. k is the
 // least such integer up to the error of Tail. If alpha ≤ 0 or NaN, no integer suffices, and Quantile returns nil.
 //
-// It is found by bisection below a k₀ that suffices whatever the floats: erfc(t) ≤ exp(−t²) for t ≥ 0, so P(|X| >
-// k₀) ≤ α if k₀² ≥ 2σ²·ln(1/α). One more than the k₀ of DiscreteGaussian.Quantile is such a k₀.
+// It is found by bisection below a k₀ that suffices however the floats round: erfc(t) ≤ exp(−t²) for t ≥ 0, so
+// P(|X| > k₀) ≤ α if k₀² ≥ 2σ²·ln(1/α). One more than the k₀ of DiscreteGaussian.Quantile is such a k₀.
 func (d RoundedGaussian) Quantile(alpha float64) *big.Int {
 	switch {
 	case !(alpha > 0):

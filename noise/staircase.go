@@ -153,8 +153,8 @@ func (d Staircase) Tail(k *big.Int) float64 {
 // Quantile returns a two-sided quantile: a k ≥ 0 with P(|X| ≤ k) ≥ 1 − alpha. The inequality is certified. k is the
 // least such integer up to the error of Tail. If alpha ≤ 0 or NaN, no integer suffices, and Quantile returns nil.
 //
-// It is found by bisection below a k₀ that suffices whatever the floats: P(|X| ≥ a + Δ) = b·P(|X| ≥ a) for a ≥ 1,
-// so P(|X| > mΔ) ≤ bᵐ, which is at most α for m ≥ ln(1/α)/ε.
+// It is found by bisection below a k₀ that suffices however the floats round: P(|X| ≥ a + Δ) = b·P(|X| ≥ a) for a ≥
+// 1, so P(|X| > mΔ) ≤ bᵐ, which is at most α for m ≥ ln(1/α)/ε.
 func (d Staircase) Quantile(alpha float64) *big.Int {
 	switch {
 	case !(alpha > 0):

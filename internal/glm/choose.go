@@ -37,8 +37,8 @@ func (f Family) usualWeight() float64 {
 
 // Choose returns the regulariser, and the share of the price for the two sums, with the least expected error. A
 // regulariser of c times the curvature h scales the minimum's noise by 1/c. Correcting the regulariser's bias
-// multiplies by 1 + c. The correction adds c times the noise of the Hessian, and leaves a bias of about 0.08c²
-// times each coefficient.
+// multiplies that noise by 1 + c. The correction also adds c times the noise of the Hessian, and leaves a bias of
+// about 0.08c² times each coefficient.
 func (t Terms) Choose() Choice {
 	d := float64(t.Predictors)
 	h := t.Rows * t.Family.usualWeight() * usualSpread

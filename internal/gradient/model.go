@@ -19,7 +19,7 @@ const (
 	Linear   Kind = "linear"   // (θ·x − y)²/2
 	Logistic Kind = "logistic" // ln(1 + e^(θ·x)) − y·θ·x, y clamped to [0, 1]
 	Poisson  Kind = "poisson"  // e^(θ·x) − y·θ·x
-	Softmax  Kind = "softmax"  // −ln of the probability of class y; y is clamped to 0 … Classes − 1
+	Softmax  Kind = "softmax"  // −ln of the probability of class y; y is rounded and clamped to 0 … Classes − 1
 	Network  Kind = "network"  // one hidden layer; Softmax's loss of the outputs, or Linear's if there is one output
 )
 

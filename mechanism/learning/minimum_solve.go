@@ -52,8 +52,8 @@ type landscape struct {
 	off      float64   // κ·‖θ − T̂(θ)‖, rounded up: a bound on the distance to the minimum
 }
 
-// better reports whether l is closer to the minimum than o: its J is lower, or its bound off is less than half. The
-// second test decides if rounding hides a difference of J.
+// better reports whether l is closer to the minimum than o: its J is lower, or its bound off is less than half of
+// o's. The second test decides if rounding hides a difference of J.
 func (l *landscape) better(o *landscape) bool { return l.value < o.value || l.off < o.off/2 }
 
 // worker accumulates the sums of one goroutine.

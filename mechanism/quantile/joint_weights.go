@@ -24,10 +24,10 @@ import (
 // prefix, and the others a window. Both ends of either only increase with i. The code never subtracts from a sum.
 // The sum of a window is the sum of a suffix, computed when the window began, plus the terms added since.
 //
-// Rounding: b^x is off by 2 roundings, and W by 2. In_j(i) has the roundings of A, 3 for a summand, at most K for
-// the sums and 1 to combine them, and 7 for the factors. A_j(i) has the roundings of In and 8 for each of at most k
-// factors: 2 products, a sum, W, and rep over γ. So the last A is off by at most D = k(K + 8k + 20). A term of a
-// draw has 8k + 20 more: a step, and the factors of its run. In this paragraph K is the number of cells.
+// Rounding: b^x is off by 2 roundings, and W by 2. In_j(i) has the roundings of A, 3 for a summand, at most K + 1
+// for the sums, and 7 for the factors. A_j(i) has the roundings of In and 8 for each of at most k factors: 2
+// products, a sum, W, and rep over γ. So the last A is off by at most D = k(K + 8k + 20). A term of a draw has 8k +
+// 20 more: a step, and the factors of its run. In this paragraph K is the number of cells.
 type jointWeights struct {
 	*joint
 	cells []cell

@@ -88,7 +88,7 @@ func (r Repetition) draw(src *entropy.Source) (k uint64) {
 }
 
 // Best calls run a random number of times, and returns the result with the best score. Of equal scores, the first
-// wins. An error of run ends the calls, and Best returns it. The zero Repetition is ErrParameter.
+// wins. An error of run ends the calls, and Best returns it. A nil score and the zero Repetition are ErrParameter.
 func Best[T any](r Repetition, run func() (T, *big.Int, error)) (best T, err error) {
 	source := entropy.System()
 	defer source.Wipe()
