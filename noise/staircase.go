@@ -98,7 +98,8 @@ func (d Staircase) inner() (inner, outer *big.Int) {
 	return inner.Sub(inner, one), outer.Add(outer, one)
 }
 
-// stair returns the stair s of x, and the position j of |x| in it: |x| + Δ − r = sΔ + j.
+// stair returns the stair s of x, and the position j of |x| in it: |x| + Δ − r = sΔ + j, with the length Δ of a
+// stair and the step r.
 func (d Staircase) stair(x *big.Int) (s, j *big.Int) {
 	t := new(big.Int).Abs(x)
 	t.Add(t, d.length).Sub(t, d.step)

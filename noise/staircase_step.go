@@ -71,8 +71,8 @@ func bestStep(length *big.Int, epsilon *big.Rat, numerator func(stepped, *big.In
 	return low, nil
 }
 
-// weight returns Σ w over 0 ≤ j < Δ, where w = 1 for j < r and w = b for j ≥ r. sum returns the sum with other
-// summands in place of 1, such as j.
+// weight returns Σ w over 0 ≤ j < Δ, where w = 1 for j < r and w = b = exp(−ε) for j ≥ r. sum returns the sum with
+// other summands in place of 1, such as j.
 func (s stepped) weight(r *big.Int) *big.Float {
 	return s.sum(func(x *big.Int) *big.Int { return new(big.Int).Set(x) }, r)
 }

@@ -57,7 +57,8 @@ func (d Tulap) Draw() *big.Rat {
 func (d Tulap) base() float64 { return math.Exp(-d.e) }
 func (d Tulap) drop() float64 { return -math.Expm1(-d.e) }
 
-// CDF returns P(N ≤ x), with an absolute error of about 1e-12. It is 0 or 1 beyond the support, and NaN for NaN.
+// CDF returns P(N ≤ x) for an N with this distribution, with an absolute error of about 1e-12. It is 0 or 1 beyond
+// the support, and NaN for NaN.
 func (d Tulap) CDF(x float64) float64 {
 	if x > 0 {
 		return 1 - d.below(-x)

@@ -75,8 +75,8 @@ func normalTailAt(x *big.Float, bits uint) Interval {
 	return PointOf(x, max(bits, x.Prec())).NormalDensity().Mul(millsAt(x, bits))
 }
 
-// millsAt returns R(x) at a point x. For x < 0 it is 1/φ(x) − R(−x), where the first term is at least twice the
-// second.
+// millsAt returns Mills' ratio R(x) at a point x. For x < 0 it is 1/φ(x) − R(−x), where the first term is at least
+// twice the second.
 func millsAt(x *big.Float, bits uint) Interval {
 	if x.Sign() < 0 {
 		one := PointOf(big.NewFloat(1), bits)
@@ -89,8 +89,8 @@ func millsAt(x *big.Float, bits uint) Interval {
 	return millsFraction(x, bits)
 }
 
-// millsSeries computes the first form of R. Once a term is less than half of the one before, the sum of all later
-// terms is less than that term.
+// millsSeries computes Mills' ratio R by the first form above, a series. Once a term is less than half of the one
+// before, the sum of all later terms is less than that term.
 func millsSeries(x *big.Float, bits uint) Interval {
 	square := PointOf(x, max(bits, x.Prec()))
 	square = square.Mul(square)
@@ -114,9 +114,9 @@ func millsSeries(x *big.Float, bits uint) Interval {
 	return whole.Sub(Interval{side(big.ToNegativeInf, square.lo), side(big.ToPositiveInf, square.hi)})
 }
 
-// millsFraction computes the second form of R, from the innermost fraction outwards. u_k = x + k/u_{k+1} lies
-// between x and x + k/x, whatever u_{k+1} is. Each step from u_{k+1} to u_k narrows the interval by a factor of
-// about k/u². Too few steps would give a wider result, not a wrong one.
+// millsFraction computes Mills' ratio R by the second form above, a continued fraction, from the innermost fraction
+// outwards. u_k = x + k/u_{k+1} lies between x and x + k/x, whatever u_{k+1} is. Each step from u_{k+1} to u_k
+// narrows the interval by a factor of about k/u². Too few steps would give a wider result, not a wrong one.
 func millsFraction(x *big.Float, bits uint) Interval {
 	f, _ := x.Float64()
 	f = min(f, 1e9)

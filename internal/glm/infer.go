@@ -159,8 +159,8 @@ func (f *Fit) bring(r Released) bool {
 }
 
 // spread returns the approximate largest eigenvalue of a symmetric matrix of noise whose entries have standard
-// deviation sd: 2σ√d plus a margin. The relative error of a larger eigenvalue of the released Hessian is about a
-// quarter or less.
+// deviation sd: 2σ√d plus a margin, for d coefficients and σ = sd. The relative error of a larger eigenvalue of the
+// released Hessian is about a quarter or less.
 func (r Released) spread(sd float64) float64 {
 	s := 2*math.Sqrt(float64(len(r.Theta))) + 1
 	if r.Laplace {

@@ -44,7 +44,7 @@ func decompose(m mat.Symmetric) *spectral {
 	return s
 }
 
-// apply returns V·diag(f(λ))·Vᵀ.
+// apply returns V·diag(f(λ))·Vᵀ, where V are the eigenvectors and λ the eigenvalues.
 func (s *spectral) apply(f func(lambda float64) float64) *mat.Dense {
 	d := len(s.values)
 	scaled := mat.NewDense(d, d, nil)

@@ -80,7 +80,7 @@ func (w *weighted) change(delta []float64) []float64 {
 	return out
 }
 
-// ratio returns f at (z, u), and its derivatives by z and by u.
+// ratio returns the ratio f of [weighted] at (z, u), and its derivatives by z and by u.
 func (f Family) ratio(z, u float64) (value, byZ, byU float64) {
 	z, u = min(max(z, -30), 30), min(max(u, -30), 30)
 	if f == Poisson { // μ = μ′ = eᶻ

@@ -85,7 +85,8 @@ func (l *Laplace) Draw(src *entropy.Source, z *big.Int) *big.Int {
 	}
 }
 
-// draw64 is Draw on 64-bit words, for t, 16s < 2⁶⁴. Only the intermediate result u + t·v needs more than 64 bits.
+// draw64 is Draw on 64-bit words, for t, 16s < 2⁶⁴, with the symbols of [Laplace.Draw]. Only the intermediate
+// result u + t·v needs more than 64 bits.
 func (l *Laplace) draw64(src *entropy.Source, z *big.Int) *big.Int {
 	for {
 		coins := src.Bits(5) // a nibble for small64, and the sign
@@ -117,7 +118,8 @@ func step64(t, u, v uint64) pair {
 	return pair{hi + carry, lo}
 }
 
-// draw128 is Draw on pairs of words, for t, 16s < 2¹²⁸. The intermediate result u + t·v is below 2¹⁹².
+// draw128 is Draw on pairs of words, for t, 16s < 2¹²⁸, with the symbols of [Laplace.Draw]. The intermediate result
+// u + t·v is below 2¹⁹².
 func (l *Laplace) draw128(src *entropy.Source, z *big.Int) *big.Int {
 	for {
 		coins := src.Bits(5)
@@ -135,7 +137,7 @@ func (l *Laplace) draw128(src *entropy.Source, z *big.Int) *big.Int {
 	}
 }
 
-// drawBig is Draw for t and s of any size.
+// drawBig is Draw for a scale t/s of any size.
 func (l *Laplace) drawBig(src *entropy.Source, z *big.Int) *big.Int {
 	for {
 		coins := src.Bits(5)

@@ -57,8 +57,8 @@ func Epsilon(m learning.NoisyGradient, steps int64, d privacy.Delta) (*big.Rat, 
 }
 
 // Multiplier returns approximately the least noise multiplier with which the given number of steps at m's rate is
-// (e, d)-differentially private. It ignores m.Multiplier. The error is mechanism.ErrParameter or ctx.Err(): one
-// evaluation of an accountant may take a second, and the search makes some ten.
+// (e, d)-differentially private. It ignores m.Multiplier. The error is mechanism.ErrParameter or ctx.Err(): the
+// search evaluates an accountant about ten times, and each evaluation may take a second.
 func Multiplier(
 	ctx context.Context,
 	m learning.NoisyGradient,

@@ -144,7 +144,8 @@ func (m *Minimiser) tolerances() error {
 	return nil
 }
 
-// sensitivities chooses the grid so that Δ + 2τ has 20 bits, and computes the L2 sensitivity in its units.
+// sensitivities chooses the grid so that Δ + 2τ of [Minimiser] has 20 bits, and computes the L2 sensitivity in its
+// units.
 func (m *Minimiser) sensitivities() {
 	total := (m.away + 2*(m.target+m.slack)) * (1 + 0x1p-30)
 	_, e := math.Frexp(total)
@@ -162,7 +163,8 @@ func (m *Minimiser) Grid() int { return m.grid }
 // L2Squared returns the squared L2 sensitivity of the minimum, in squared units of the grid.
 func (m *Minimiser) L2Squared() *big.Int { return new(big.Int).Mul(m.l2, m.l2) }
 
-// L1 returns the L1 sensitivity of the minimum, in units of the grid: at most √d times the L2 sensitivity.
+// L1 returns the L1 sensitivity of the minimum, in units of the grid: at most √d times the L2 sensitivity, for d
+// coefficients.
 func (m *Minimiser) L1() *big.Int {
 	square := m.L2Squared()
 	return ceilSqrt(square.Mul(square, big.NewInt(int64(m.d))))
@@ -187,7 +189,8 @@ func (m *Minimiser) Tolerance() float64 { return m.target + m.slack }
 // number.
 func (m *Minimiser) Passes() int64 { return m.passes + m.glides + newtonPasses }
 
-// Tries returns the most times that Newton's method and accelerated steps together read the rows, before T̂ is run.
+// Tries returns the most times that Newton's method and accelerated steps together read the rows, before the
+// projected gradient steps T̂ of [Minimiser] begin.
 func (m *Minimiser) Tries() int64 { return m.glides + newtonPasses }
 
 // Minimum returns the minimum over rows, in units of the grid. The error is ErrRows if the rows do not have the

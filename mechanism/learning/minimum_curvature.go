@@ -52,8 +52,8 @@ func (m *Minimiser) Curvatures() (hessian, products Curvature) {
 	return of(m.curve.bend), of(m.curve.steep * m.curve.steep)
 }
 
-// Curve returns both sums at θ, after projecting θ into the ball. The error is ErrParameter, ErrRows, or comes from
-// reading the rows.
+// Curve returns the two sums of [Minimiser.Curvatures] at θ, after projecting θ into the ball. The error is
+// ErrParameter, ErrRows, or comes from reading the rows.
 func (m *Minimiser) Curve(
 	ctx context.Context, rows *mechanism.Rows, theta []float64,
 ) (hessian, products []mechanism.Exact, err error) {

@@ -41,7 +41,8 @@ func (s sum128) float() float64 {
 	return float64(s.hi)*0x1p64 + float64(s.lo)
 }
 
-// landscape is J near one θ: its gradient with a certified error, and data for Newton's method, as float64.
+// landscape is the objective J near one θ: its gradient with a certified error, and data for Newton's method, as
+// float64.
 type landscape struct {
 	theta    []float64
 	value    float64
@@ -52,8 +53,8 @@ type landscape struct {
 	off      float64   // κ·‖θ − T̂(θ)‖, rounded up: a bound on the distance to the minimum
 }
 
-// better reports whether l is closer to the minimum than o: its J is lower, or its bound off is less than half of
-// o's. The second test decides if rounding hides a difference of J.
+// better reports whether l is closer to the minimum than o: its value of the objective J is lower, or its bound off
+// is less than half of o's. The second test decides if rounding hides a difference of J.
 func (l *landscape) better(o *landscape) bool { return l.value < o.value || l.off < o.off/2 }
 
 // worker accumulates the sums of one goroutine.
@@ -65,8 +66,8 @@ type worker struct {
 	x        []float64
 }
 
-// look evaluates J at θ, which must be in the ball, in one pass over the rows. newton requests the value and the
-// Hessian.
+// look evaluates the objective J at θ, which must be in the ball, in one pass over the rows. newton requests the
+// value and the Hessian.
 func (m *Minimiser) look(ctx context.Context, in *opaque.Reader, theta []float64, newton bool) (*landscape, error) {
 	workers := make([]worker, runtime.GOMAXPROCS(0))
 	for i := range workers {
@@ -141,7 +142,7 @@ func (m *Minimiser) survey(n int64, theta []float64, sums *worker) *landscape {
 	return l
 }
 
-// project shortens θ to the length (1 − 2^-42)·r if it is longer.
+// project shortens θ to the length (1 − 2^-42)·r if it is longer, where r is the radius of the ball.
 func (m *Minimiser) project(theta []float64) {
 	if length := norm(theta); length > m.r*(1-0x1p-42) {
 		shrink := m.r / length * (1 - 0x1p-42)
@@ -247,8 +248,8 @@ func (m *Minimiser) glide(ctx context.Context, in *opaque.Reader, best *landscap
 	return best, nil
 }
 
-// newton returns the minimum over the ball of J's second-order expansion at l: (H + νI)⁻¹(Hθ − ∇J), with the ν ≥ 0
-// that leads into the ball. It returns nil if the float64 computation breaks down.
+// newton returns the minimum over the ball of the second-order expansion of J at l: (H + νI)⁻¹(Hθ − ∇J), where H is
+// the Hessian of J, with the ν ≥ 0 that leads into the ball. It returns nil if the float64 computation breaks down.
 func (m *Minimiser) newton(l *landscape) []float64 {
 	c := make([]float64, m.d)
 	for i := range c {
@@ -289,7 +290,8 @@ func triangle(i, j int) int {
 	return i*(i+1)/2 + j
 }
 
-// solveRaised solves (H + νI)x = c by Cholesky decomposition. It returns nil if that breaks down.
+// solveRaised solves (H + νI)x = c by Cholesky decomposition, where h is the lower triangle of H. It returns nil if
+// that breaks down.
 func solveRaised(h, c []float64, nu float64) []float64 {
 	d := len(c)
 	l := slices.Clone(h)

@@ -123,7 +123,8 @@ func (m TheilSen) through(ctx context.Context, src *entropy.Source, p points) (L
 	return out, nil
 }
 
-// rate returns ε/(r·den), where r is moves: the factor in the exponent for scores that are multiplied by den.
+// rate returns ε/(r·den), where ε is e and r is moves: the factor in the exponent for scores that are multiplied by
+// den.
 func rate(e privacy.Epsilon, moves *big.Rat, den int64) *big.Rat {
 	r := new(big.Rat).Quo(e.Rat(), moves)
 	return r.Quo(r, new(big.Rat).SetInt64(den))
@@ -172,8 +173,8 @@ func (p points) lefts(slope int64) []int64 {
 	return counts
 }
 
-// medianScores calls enter with the D of every candidate, in order. Adjacent candidates with the same D come in one
-// call. counts[i] is the number of items at candidate i, whose median is sought.
+// medianScores calls enter with the score D of every candidate, in order (see [TheilSen]). Adjacent candidates with
+// the same D come in one call. counts[i] is the number of items at candidate i, whose median is sought.
 func medianScores(counts []int64, enter func(first int64, width uint64, d int64)) {
 	total, below := int64(0), int64(0)
 	for _, c := range counts {

@@ -70,7 +70,8 @@ var (
 // WidthConfidence is the joint confidence of the intervals of slope and middle.
 const WidthConfidence = "0.95"
 
-// slopeOffset returns the threshold T of the slope's half-width: z/6·((n + 7)/σ + σ) plus the margin.
+// slopeOffset returns the threshold T of the slope's half-width: z/6·((n + 7)/σ + σ) plus the margin, with z and σ
+// of the derivation above.
 func (m TheilSen) slopeOffset() offset {
 	sigma := rootAboveInt(m.paired() + 7)
 	part := new(big.Rat).Mul(zOfWidths, big.NewRat(1, 6))
@@ -82,7 +83,7 @@ func (m TheilSen) slopeOffset() offset {
 }
 
 // middleOffset returns the threshold T of the middle's half-width: z/2·(n/σ + σ), plus 1 for the steps of a sum of
-// signs, plus the margin.
+// signs, plus the margin, with z and σ of the derivation above.
 func (m TheilSen) middleOffset() offset {
 	sigma := rootAboveInt(m.paired())
 	part := new(big.Rat).Mul(zOfWidths, big.NewRat(1, 2))
@@ -103,7 +104,8 @@ func (m TheilSen) widthMoves(rows, b int64) *big.Rat {
 	return r.Mul(r, big.NewRat(m.MaxRows, 1))
 }
 
-// margin returns the margin of a threshold, r/ε·(ln 32 + ln 100), where r is moves.
+// margin returns r/ε·(ln 32 + ln 100), where r is moves: the part of a half-width's threshold that allows for the
+// error of the draw.
 func margin(moves *big.Rat, e privacy.Epsilon) *big.Rat {
 	t := new(big.Rat).Quo(moves, e.Rat())
 	return t.Mul(t, logOfWidths)

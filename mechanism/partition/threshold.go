@@ -58,9 +58,9 @@ func errNarrow() error {
 		mechanism.ErrParameter)
 }
 
-// at returns τ for the noise X ~ dist: an integer with P(c + X > τ) ≤ Delta/Keys, where c = max(MinUnits,
-// 1)·MaxPerCell. X is symmetric, so P(X > k) = P(|X| > k)/2 for k ≥ 0. [noise.Distribution] certifies the bound of
-// its Quantile.
+// at returns τ for noise X with the distribution dist: an integer with P(c + X > τ) ≤ Delta/Keys, where c =
+// max(MinUnits, 1)·MaxPerCell. X is symmetric, so P(X > k) = P(|X| > k)/2 for k ≥ 0. [noise.Distribution] certifies
+// the bound of its Quantile.
 func (m Threshold) at(dist noise.Distribution) (*big.Int, error) {
 	switch {
 	case m.MaxPerCell == nil || m.MaxPerCell.Sign() <= 0:

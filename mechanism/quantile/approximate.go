@@ -180,7 +180,7 @@ func (m Approximate) split(t targets, s section, v int64) (left, right section) 
 	return left.with(t, s.cut.left), right.with(t, s.cut.right)
 }
 
-// parts cuts each section of a level, and returns the parts that have cuts to make.
+// parts cuts each section of a level, and returns the parts that are cut further.
 func (m Approximate) parts(t targets, level []section, cuts []int64) (next []section) {
 	for i, s := range level {
 		left, right := m.split(t, s, cuts[i])

@@ -32,7 +32,7 @@ type AutomaticBounds struct {
 	FalsePositive float64      // at least 1e-100 and below 1
 }
 
-// Bounds is the release of AutomaticBounds.
+// Bounds is the release of AutomaticBounds: the bounds, and the noisy counts that they follow from.
 type Bounds struct {
 	Domain             // the found bounds, within the outer ones
 	Found     bool     // false if no bin reached the threshold; the bounds are then the outer ones
@@ -40,7 +40,7 @@ type Bounds struct {
 	mechanism.Measurement
 }
 
-// bin returns the number of binary digits of x, with the sign of x.
+// bin returns the number of x's bin: the number of binary digits of x, with the sign of x.
 func bin(x int64) int {
 	if x < 0 {
 		return -bits.Len64(-uint64(x))

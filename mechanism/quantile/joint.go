@@ -122,7 +122,7 @@ func (j *joint) delta() *big.Rat {
 }
 
 // rounding returns η, which bounds the effect of rounding on the logarithm of a sequence's probability. Let K be
-// the largest number of cells (cellsOf). A number of the tables is off by at most D = k(K + 8k + 20) roundings
+// the largest number of cells (cellsOf). A number in the tables is off by at most D = k(K + 8k + 20) roundings
 // (jointWeights). So a term of a draw is off by T = D + 8k + 20 roundings, its share of the sum by 2T, and the draw
 // itself by 2K more (lottery). There are at most 2k draws. A rounding is a factor within 1 ± 2⁻⁵³, and exp(−2⁻⁵²) <
 // 1 − 2⁻⁵³.
@@ -184,17 +184,17 @@ func (m Joint) RankError(beta float64) (float64, error) {
 	return exact.MulUp(exact.FloatUp(new(big.Rat).Quo(big.NewRat(1, 2), j.c)), log), nil
 }
 
-// cell is a range of places that have the same mass before them, and so the same score. It is a level of a bin that
-// has rows, or all levels of a run of bins that have none. By the multinomial theorem, the weights of all sequences
-// of γ places within a cell add up to weight^γ/γ!.
+// cell is a range of places (see [Joint]) that have the same mass before them, and so the same score. It is a level
+// of a bin that has rows, or all levels of a run of bins that have none. By the multinomial theorem, the weights of
+// all sequences of γ places within a cell add up to weight^γ/γ!.
 type cell struct {
 	before    int64 // the mass before the cell, in units of 1/(2R) of a row
 	weight    scaled
 	low, high int64 // the cell covers the integers low … high
 }
 
-// cellsOf returns the cells in order: at most R for each bin, one for each run of empty bins before a bin, and one
-// at the end.
+// cellsOf returns the cells in order: at most one per rank for each bin, one for each run of empty bins before a
+// bin, and one at the end.
 func (j *joint) cellsOf(data mechanism.Ordered, rows int64) ([]cell, error) {
 	var cells []cell
 	next, seen, count := j.Lower, int64(0), int64(0) // next is the first integer of the bin whose rows count holds

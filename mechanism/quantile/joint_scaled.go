@@ -94,8 +94,8 @@ func (t scaled) wins(src *entropy.Source, s scaled) bool {
 	return t.winsExactly(src, s, d, word)
 }
 
-// winsExactly decides if floats cannot. word holds the digits of U drawn so far, and d = s.e − t.e. t/(t + s) <
-// 2/2ᵈ.
+// winsExactly decides whether U < t/(t + s), as wins does, if floats cannot. word holds the digits of U drawn so
+// far, and d = s.e − t.e. t/(t + s) < 2/2ᵈ.
 func (t scaled) winsExactly(src *entropy.Source, s scaled, d int64, word uint64) bool {
 	digits, known := new(big.Int).SetUint64(word), int64(64)
 	read := func() { digits.Lsh(digits, 64).Or(digits, new(big.Int).SetUint64(src.Uint64())); known += 64 }

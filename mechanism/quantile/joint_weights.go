@@ -70,7 +70,7 @@ func (w *jointWeights) target(position int) int64 {
 	return 2 * w.levels * w.rows * w.gap(position-1)
 }
 
-// far reports whether the mass between two cells is at least the target g_j·n of the position.
+// far reports whether the mass between two cells is at least the target of the position.
 func (w *jointWeights) far(from, to, position int) bool {
 	return w.mass[to]-w.mass[from] >= w.target(position)
 }

@@ -89,8 +89,8 @@ const maxStep = 32
 // maxWindow limits the number of values around the median that are read.
 const maxWindow = 1 << 20
 
-// parameters chooses β = 3e/4, α by smoothAlpha, and K so that the floor τ of S̃ is below 2⁻²⁰, if maxWindow
-// allows.
+// parameters chooses the constants of [Smooth]: β = 3e/4, α by smoothAlpha, and K so that the floor τ of S̃ is
+// below 2⁻²⁰, if maxWindow allows.
 func (m Smooth) parameters() smoothParameters {
 	e := m.Epsilon.Rat()
 	e.Quo(e, new(big.Rat).SetInt64(steps(m.Unit)))

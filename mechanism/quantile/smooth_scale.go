@@ -178,8 +178,8 @@ func (b smoothBound) settle(beta *big.Rat) smoothBound {
 	return kept
 }
 
-// gap returns the widest x_t − x_s with t − s = k + 1 and s + t = n + 1 + d, where d is 0 or ±1 according to
-// parity.
+// gap returns the widest distance x_t − x_s with t − s = k + 1 and s + t = n + 1 + d, where d is 0 or ±1 according
+// to parity. The largest gap up to k is 2·A_k of the derivation above.
 func (w *window) gap(k int64) int64 {
 	widest := int64(0)
 	for d := int64(-1); d <= 1; d++ {

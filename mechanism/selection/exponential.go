@@ -77,7 +77,7 @@ func (m Exponential) Shortfall(n *big.Int, beta float64) (float64, error) {
 }
 
 // race draws k of the candidates without replacement. Each draw is in proportion to exp(c·u) among the remaining
-// candidates, where c is the value of rate.
+// candidates, where u is a candidate's score and c the value of rate.
 func race(src *entropy.Source, rate func() (*big.Rat, error), scores []mechanism.Exact, k int) ([]int, error) {
 	c, err := rate()
 	switch {

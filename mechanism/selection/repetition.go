@@ -59,7 +59,7 @@ func NewRepetition(mean float64) (Repetition, error) {
 	return Repetition{n: uint64(math.Round(parts / mean)), d: parts}, nil
 }
 
-// Gamma returns γ, exactly. It is 0 for the zero Repetition.
+// Gamma returns γ, the parameter of the geometric number of runs, exactly. It is 0 for the zero Repetition.
 func (r Repetition) Gamma() *big.Rat {
 	if r.d == 0 {
 		return new(big.Rat)

@@ -82,9 +82,9 @@ func inverseDigits(sigma2 *big.Rat, steps int) uint {
 	return uint(whole.BitLen()/2+1+2*bits.Len(uint(steps))) + spareDigits
 }
 
-// rootColumn returns the first column of R̃: f_k·2^fractionBits, rounded to the nearest integer. It computes f_k =
-// f_{k−1}·(2k − 1)/(2k) with 64 extra digits. The direction of rounding does not matter, as long as every use of R̃
-// has the same entries.
+// rootColumn returns the first column of R̃, the integer matrix of [CountingFactorization]: f_k·2^fractionBits,
+// rounded to the nearest integer. It computes f_k = f_{k−1}·(2k − 1)/(2k) with 64 extra digits. The direction of
+// rounding does not matter, as long as every use of R̃ has the same entries.
 func rootColumn(steps int) []int64 {
 	const guard = 64
 	out, f := make([]int64, steps), new(big.Int).Lsh(big.NewInt(1), fractionBits+guard)
@@ -109,7 +109,7 @@ func squaredNorm(column []int64) *big.Int {
 	return total
 }
 
-// inverse is the first column of M = A·R̃⁻¹, in fixed point.
+// inverse is the first column of M = A·R̃⁻¹, in fixed point: see [CountingFactorization].
 type inverse struct {
 	digits  uint
 	entries []*big.Int // M_k·2^digits, each with an error of at most err
@@ -170,8 +170,9 @@ func newRootNoise(each sample.Sampler, dist noise.DiscreteGaussian, root []int64
 	return &rootNoise{each: each, dist: dist, root: root, inverse: in, finest: in}
 }
 
-// next draws the next z and returns the noise of the next sum. If the precision does not determine the floor, next
-// doubles it, and later steps keep the higher precision. variance always uses the initial precision.
+// next draws the next noise variable z and returns the noise of the next sum. If the precision does not determine
+// the floor, next doubles it, and later steps keep the higher precision. variance always uses the initial
+// precision.
 func (n *rootNoise) next(src *entropy.Source) *big.Int {
 	n.drawn = append(n.drawn, n.each.Draw(src, new(big.Int)))
 	for {
@@ -203,8 +204,8 @@ func (in *inverse) round(z []*big.Int) (v *big.Int, ok bool) {
 	return low, low.Cmp(high) == 0
 }
 
-// variance returns an upper bound on the variance of ⌊v + ½⌋, where v = (Mz)_t. Rounding moves v by at most ½, so
-// the standard deviation is at most that of v plus ½.
+// variance returns an upper bound on the variance of ⌊v + ½⌋, where v = (Mz)_t is the noise before rounding.
+// Rounding moves v by at most ½, so the standard deviation is at most that of v plus ½.
 func (n *rootNoise) variance(step int) float64 {
 	sum := new(big.Int)
 	for _, g := range n.inverse.entries[:step] {

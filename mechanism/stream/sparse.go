@@ -19,9 +19,9 @@ import (
 // ErrEnded reports a query to a session, or a value for a stream, that has given all its answers.
 var ErrEnded = errors.New("the session has ended")
 
-// SparseVector tests each query of a sequence against the query's threshold. It stops after the first c = Positives
-// queries above [Dwork, Naor, Reingold, Rothblum & Vadhan 2009; in the form of Lyu, Su & Li 2017, Algorithm 7].
-// Queries below their threshold cost nothing.
+// SparseVector tests each query of a sequence against the query's threshold. It stops after c = Positives queries
+// that are above their thresholds [Dwork, Naor, Reingold, Rothblum & Vadhan 2009; in the form of Lyu, Su & Li 2017,
+// Algorithm 7]. Queries below their threshold cost nothing.
 //
 // The thresholds share one noise ρ of scale Δ/ε₁. Each query gets fresh noise ν of scale 2cΔ/ε₂, or cΔ/ε₂ if the
 // queries are monotonic. ε₁ + ε₂ = Epsilon. A query q with threshold T is above if q + ν ≥ T + ρ. If Gap is set, a
@@ -65,10 +65,11 @@ const maxPositives = 1 << 30
 // SparseAnswer is the answer of a SparseSession to one query.
 type SparseAnswer struct {
 	Above bool
-	// a lower bound on how far the noisy query exceeds the noisy threshold; nil if the query is below, or without
-	// Gap
-	Gap   *big.Int
-	Value *big.Int // the query plus noise of SparseSession.ValueNoise; nil if the query is below, or without Value
+	// a lower bound on how far the noisy query exceeds the noisy threshold; nil if the query is below, or if
+	// SparseVector.Gap is not set
+	Gap *big.Int
+	// the query plus noise of SparseSession.ValueNoise; nil if the query is below, or if SparseVector.Value is 0
+	Value *big.Int
 }
 
 // SparseSession is a session of SparseVector. It must not be used concurrently. Printing one shows only that it
@@ -86,7 +87,8 @@ func (*SparseSession) Format(f fmt.State, _ rune) { _, _ = io.WriteString(f, red
 
 const redactedSession = "[session]"
 
-// sparseNoise holds the noise distributions of thresholds, queries and values. value is nil without Value.
+// sparseNoise holds the noise distributions of thresholds, queries and values. value is nil if the session releases
+// no values.
 type sparseNoise struct {
 	threshold, query noise.DiscreteLaplace
 	value            *noise.DiscreteLaplace
@@ -143,7 +145,7 @@ func cubeRoot(x *big.Int) int64 {
 }
 
 // Noise returns the noise distributions of a session: of the thresholds (drawn once), of each query, and of each
-// value. value is nil without Value. The error is ErrParameter, as for Begin.
+// value. value is nil if the session releases no values. The error is ErrParameter, as for Begin.
 func (m SparseVector) Noise() (threshold, query noise.DiscreteLaplace, value *noise.DiscreteLaplace, err error) {
 	n, err := m.noise()
 	if err != nil {
@@ -219,7 +221,7 @@ func (s *SparseSession) Noise() (threshold, query noise.DiscreteLaplace) {
 	return s.noise.threshold, s.noise.query
 }
 
-// ValueNoise returns the noise distribution of each value. ok is false without Value.
+// ValueNoise returns the noise distribution of each value. ok is false if the session releases no values.
 func (s *SparseSession) ValueNoise() (value noise.DiscreteLaplace, ok bool) {
 	if s.noise.value == nil {
 		return value, false
