@@ -111,7 +111,7 @@ func (w *Work) reduced(num sum, den *denominator) (*Number, error) {
 	return number(num, den), num.check()
 }
 
-// Add returns x + y, or ErrSize.
+// Add returns x + y, or ErrSize if the computation would get too large.
 func (w *Work) Add(x, y *Number) (*Number, error) {
 	if x.Alike(y) {
 		if err := w.spend(x.num.eachCost() + y.num.eachCost()); err != nil {
@@ -137,8 +137,8 @@ func (w *Work) Add(x, y *Number) (*Number, error) {
 	return w.quotient(left.plus(right), den)
 }
 
-// Sum returns Σ xᵢ, or ErrSize. It overwrites xs. It adds in pairs, and pairs of pairs, so that a long sum is not
-// merged with one term at a time.
+// Sum returns Σ xᵢ, or ErrSize if the computation would get too large. It overwrites xs. It adds in pairs, and
+// pairs of pairs, so that a long sum is not merged with one term at a time.
 func (w *Work) Sum(xs []*Number) (*Number, error) {
 	if len(xs) == 0 {
 		return number(nil, unit), nil
@@ -162,10 +162,10 @@ func (w *Work) Sum(xs []*Number) (*Number, error) {
 // Neg returns −x.
 func (x *Number) Neg() *Number { return number(x.num.neg(), x.den) }
 
-// Sub returns x − y, or ErrSize.
+// Sub returns x − y, or ErrSize if the computation would get too large.
 func (w *Work) Sub(x, y *Number) (*Number, error) { return w.Add(x, y.Neg()) }
 
-// Mul returns x · y, or ErrSize.
+// Mul returns x · y, or ErrSize if the computation would get too large.
 func (w *Work) Mul(x, y *Number) (*Number, error) {
 	num, err := x.num.mul(w, y.num)
 	switch {
@@ -183,7 +183,7 @@ func (w *Work) Mul(x, y *Number) (*Number, error) {
 	return w.quotient(num, den)
 }
 
-// Quo returns x / y. It returns ErrZero if y is 0, or ErrSize.
+// Quo returns x / y. It returns ErrZero if y is 0, and ErrSize if the computation would get too large.
 func (w *Work) Quo(x, y *Number) (*Number, error) {
 	if !y.den.isOne() && x.Alike(y) {
 		return w.quotient(x.num, y.num)
@@ -201,10 +201,10 @@ func (w *Work) Quo(x, y *Number) (*Number, error) {
 	return w.Mul(x, inverse)
 }
 
-// Sign returns the sign of x as −1, 0 or 1, or ErrSize.
+// Sign returns the sign of x as −1, 0 or 1, or ErrSize if the computation would get too large.
 func (w *Work) Sign(x *Number) (int, error) { return x.num.sign(w) }
 
-// Cmp compares two numbers and returns −1, 0 or 1, or ErrSize.
+// Cmp compares two numbers and returns −1, 0 or 1, or ErrSize if the computation would get too large.
 func (w *Work) Cmp(x, y *Number) (int, error) {
 	if x.Alike(y) {
 		if err := w.spend(x.num.eachCost() + y.num.eachCost()); err != nil {

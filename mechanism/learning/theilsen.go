@@ -75,7 +75,7 @@ type TheilSen struct {
 	Slope, Middle, SlopeWidth, MiddleWidth privacy.Epsilon
 }
 
-// Range is the range of a number, which comes from public knowledge.
+// Range is the public range of x or of y. It must not be read off the rows.
 type Range struct{ Low, High *big.Rat }
 
 // Line is a released line. Slopes are in units of 2^-SlopeBits of Y's range over X's range. Middles are in units of

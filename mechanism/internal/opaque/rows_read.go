@@ -9,7 +9,7 @@ import (
 	"sync"
 )
 
-// Reader reads the contents of Rows.
+// Reader gives a mechanism access to the contents of sealed Rows.
 type Reader Rows
 
 // OpenRows opens rows for reading. It returns ErrRows unless the rows are sealed and have the given number of
