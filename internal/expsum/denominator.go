@@ -19,7 +19,7 @@ type kept struct {
 	x    exact.Interval
 }
 
-// unit is the denominator 1, which all sums share.
+// unit is the denominator 1, which all numbers without a fraction share.
 var unit = &denominator{sum: one}
 
 func (d *denominator) isOne() bool { return d == unit }

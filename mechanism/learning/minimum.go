@@ -116,8 +116,8 @@ func NewMinimiser(o Objective, d int, bound *big.Rat, u mechanism.Unit) (*Minimi
 // slopeBits is the number of bits of an ℓ′ as an integer. A product with a predictor of 23 bits has 60 bits.
 const slopeBits = 37
 
-// tolerances evaluates the bounds of Lemmas 1 to 3. All terms are positive, and each has few roundings. Each bound
-// is increased by one part in 2^30, which is far more than the roundings.
+// tolerances evaluates the bounds of Lemmas 1 to 3 of [Minimiser]. All terms are positive, and each has few
+// roundings. Each bound is increased by one part in 2^30, which is far more than the roundings.
 func (m *Minimiser) tolerances() error {
 	up := func(x float64) float64 { return x * (1 + 0x1p-30) }
 	n, rows := float64(m.objective.Rows), float64(m.unit.MaxRows)

@@ -16,13 +16,13 @@ import (
 // given by its lower triangle, row by row, as integers in units of 2^Grid. L1 and L2Squared are its sensitivities
 // in these units.
 //
-// Proof of the sensitivities: a row's entries are the float64 products fl(w·x_i·x_j), where 0 ≤ w ≤ W (W = b for
-// the first sum, s² for the second). They are divided by a power of two and truncated towards 0. So they are pure
-// functions of the row and θ, and each has a magnitude of at most W·|x_i|·|x_j|·(1 + 2^-51). The L2 norm of xxᵀ is
-// ‖x‖₂², and the triangle is a part of xxᵀ. So the triangle's L2 norm is at most W·‖x‖₂²·(1 + 2^-51) ≤ W·R²·(1 +
-// 2^-51). The L1 norm of the triangle of xxᵀ is (‖x‖₁² + ‖x‖₂²)/2, and ‖x‖₁² ≤ d‖x‖₂². So the triangle's L1 norm is
-// at most (d + 1)/2 times the bound on its L2 norm. A unit has at most m rows. Under change-one, twice as many rows
-// differ. The sums are sums of integers, and exact. ∎
+// Proof of the sensitivities, with b, s, R, d and m of [Minimiser]: a row's entries are the float64 products
+// fl(w·x_i·x_j), where 0 ≤ w ≤ W (W = b for the first sum, s² for the second). They are divided by a power of two
+// and truncated towards 0. So they are pure functions of the row and θ, and each has a magnitude of at most
+// W·|x_i|·|x_j|·(1 + 2^-51). The L2 norm of xxᵀ is ‖x‖₂², and the triangle is a part of xxᵀ. So the triangle's L2
+// norm is at most W·‖x‖₂²·(1 + 2^-51) ≤ W·R²·(1 + 2^-51). The L1 norm of the triangle of xxᵀ is (‖x‖₁² + ‖x‖₂²)/2,
+// and ‖x‖₁² ≤ d‖x‖₂². So the triangle's L1 norm is at most (d + 1)/2 times the bound on its L2 norm. A unit has at
+// most m rows. Under change-one, twice as many rows differ. The sums are sums of integers, and exact. ∎
 type Curvature struct {
 	Grid      int
 	L1        *big.Int

@@ -238,7 +238,7 @@ func (p points) middleSums(l Line, rungs [ladderSteps + 1]int64) (out [ladderSte
 		one, other := y-flat*a.x, y-steep*a.x
 		low, high := min(one, other)>>(SlopeBits+xBits-MiddleBits), max(one, other)>>(SlopeBits+xBits-MiddleBits)
 		for k, w := range rungs {
-			// an interval that reaches the domain's end covers everything on that side
+			// an interval that reaches an end of the domain covers everything on that side
 			if upper := l.Middle + 1 + w; upper >= farthestMiddle || high < upper {
 				below[k]++
 			}

@@ -70,8 +70,8 @@ func (m Independent) release(src *entropy.Source, data mechanism.Ordered) (Order
 	return OrderStatistics{Values: values, Loss: privacy.PureLoss(m.Epsilon)}, nil
 }
 
-// BoundedRange returns the loss under zCDP: ε²/(8k), instead of the ε²/2 of a pure loss [Cesar & Rogers 2021, for
-// each draw; Bun & Steinke 2016, Lemma 1.7].
+// BoundedRange returns the loss under zCDP: ε²/(8k) for k ranks, instead of the ε²/2 of a pure loss [Cesar & Rogers
+// 2021, for each draw; Bun & Steinke 2016, Lemma 1.7].
 func (m Independent) BoundedRange() privacy.Loss {
 	return privacy.ZCDPLoss(m.Epsilon.Rho().Share(1, 4*int64(max(1, len(m.Ranks)))), privacy.Delta{})
 }
