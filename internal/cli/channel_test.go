@@ -81,9 +81,9 @@ func TestChannelWords(t *testing.T) {
 	}{
 		"a probability below floats":         {"input,a,b\nx,exp(-9998),1-exp(-9998)\ny,.5,.5\n", nil, console.ExitAnswered, "and exp(-9998) if it is x", "e-324"},
 		"one of a long text":                 {"input,a,b\nx,exp(-9998)/12345678901234567890*7,1-exp(-9998)/12345678901234567890*7\ny,.5,.5\n", nil, console.ExitAnswered, "less than 2.3e-308", "e-324"},
-		"a surest guess of what is rare":     {"input,a,b\nx,exp(-800),1-exp(-800)\ny,2*exp(-800),1-2*exp(-800)\n", nil, console.ExitAnswered, "when the output is a: the input is then y with probability 0.666667", "probability 1,"},
-		"a guess that is almost sure":        {"input,a,b\nx,1-1e-30,1e-30\ny,1e-30,1-1e-30\n", nil, console.ExitAnswered, "x with probability almost 1,", ""},
-		"a capacity, rounded up":             {"input,a,b\nx,1/3,2/3\ny,2/3,1/3\n", nil, console.ExitAnswered, "a factor of 1.33333 (1.33334 at most", ""},
+		"a surest guess of what is rare":     {"input,a,b\nx,exp(-800),1-exp(-800)\ny,2*exp(-800),1-2*exp(-800)\n", nil, console.ExitAnswered, "after output a: the input is then y with probability 0.666667", "probability 1,"},
+		"a guess that is almost sure":        {"input,a,b\nx,1-1e-30,1e-30\ny,1e-30,1-1e-30\n", nil, console.ExitAnswered, "x with probability almost 1;", ""},
+		"a capacity, rounded up":             {"input,a,b\nx,1/3,2/3\ny,2/3,1/3\n", nil, console.ExitAnswered, "a factor of 1.33333 (at most 1.33334", ""},
 		"a curve beyond what e is raised to": {far, []string{"--curve"}, console.ExitAnswered, "10000", ""},
 		"a matrix of one row":                {"input1,.5,.5\n", nil, console.ExitUsage, "one row", ""},
 		"no pairs":                           {"input,a,b\nx,.5,.5\ny,.5,.5\n", []string{"--adjacent", "none.csv"}, console.ExitUsage, "nothing to check", ""},

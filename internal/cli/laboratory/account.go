@@ -210,9 +210,9 @@ func (a asked) words() string {
 	} else {
 		e, size = render.Above(least.Value), least.Value
 	}
-	other := "without it"
+	other := "without them"
 	if n, ok := a.job.Relation(); ok && n == privacy.ChangeOne {
-		other = "with another's in its place"
+		other = "with another person's data in their place"
 	}
 	plus := ""
 	if d != "0" {
@@ -220,12 +220,12 @@ func (a asked) words() string {
 	}
 	times, warning := render.Above(math.Exp(size)), " "
 	if size > mostTimes {
-		times, warning = "e^"+e, " So large an ε protects hardly anybody.\n"
+		times, warning = "e^"+e, " An ε this large protects hardly anybody.\n"
 	}
 	return fmt.Sprintf(
-		"Together (%s, %s)-differentially private, by %s: with a person's data no outcome is more than %s times as\n"+
-			"probable as %s%s.%sEach figure is a certified bound for a job that is fixed in advance;\nnone of them "+
-			"rules a budget.",
+		"The whole job is (%s, %s)-differentially private, by %s: with one person's data,\n"+
+			"no outcome is more than %s times as probable as %s%s.%sEach figure is a certified bound\n"+
+			"for a job that is fixed in advance. Budgets are charged by another rule.",
 		e, d, name, times, other, plus, warning)
 }
 
@@ -236,14 +236,13 @@ const mostTimes = 20
 func (a asked) silence() string {
 	if a.ofDelta {
 		return fmt.Sprintf(
-			"At an ε of %s nothing is promised: no accountant has a δ below 1. The job loses more; ask at a larger ε.",
+			"At ε = %s the job promises nothing: no accountant finds a δ below 1. Ask at a larger ε.",
 			render.Given(a.epsilon.Rat()))
 	}
-	text := fmt.Sprintf("No accountant has an ε for this job at a δ of %s: the table says why. ",
+	text := fmt.Sprintf("No accountant finds an ε for this job at δ = %s: the table says why. ",
 		render.Given(a.delta.Rat()))
 	if a.delta.IsZero() {
-		return text + "Some mechanisms, as Gaussian noise,\npromise an ε only with a δ above 0: ask at one, as " +
-			"--delta 1e-6."
+		return text + "Some mechanisms, such as Gaussian\nnoise, promise an ε only with a δ above 0: ask with --delta 1e-6, for example."
 	}
 	return text + "Ask at a larger δ."
 }

@@ -127,7 +127,7 @@ func listOurs(s *console.Console, o audit.Options, picture string) error {
 			"audit needs the name of a mechanism, or --command PROGRAM, --input FILE and --neighbour FILE")
 	}
 	g := render.Grid{}
-	g.Add("mechanism", "declares", "exactly", "", "on what")
+	g.Add("mechanism", "declared", "exactly", "", "example")
 	var all []json.Marshaler
 	for _, subject := range ours.All() {
 		law, err := lawOf(subject)
@@ -145,10 +145,9 @@ func listOurs(s *console.Console, o audit.Options, picture string) error {
 		return s.JSON(oursList(all))
 	}
 	s.Print(
-		"dither's own mechanisms, each on a small example. What is declared is true of data of any size; " +
-			"\"exactly\" is the least that is\n" +
-			"true of all neighbours of the example, by its law. Where the two are the same, no less could be " +
-			"declared.\n\n",
+		"dither's own mechanisms, each on a small example. \"declared\" is the loss that the mechanism promises for data of any size.\n" +
+			"\"exactly\" is the least loss that holds for all neighbours of the example. Where the two are equal, no smaller loss could\n" +
+			"be declared (\"no less\").\n\n",
 	)
 	s.Print("%s", g.Text("  "))
 	s.Print(
@@ -162,19 +161,18 @@ func oursText(subject ours.Subject, claim audit.Claim, l oursLaw) string {
 	fmt.Fprintf(&b, "%s: %s [%s].\n\n", subject.Name, subject.About, subject.Source)
 	fmt.Fprintf(&b, "Declared  %s.\n", claimText(subject.Claim))
 	if claim.Epsilon.Cmp(subject.Claim.Epsilon) != 0 || claim.Delta.Cmp(subject.Claim.Delta) != 0 {
-		fmt.Fprintf(&b, "Claimed   %s, by you.\n", claimText(claim))
+		fmt.Fprintf(&b, "Claimed   %s (--epsilon, --delta).\n", claimText(claim))
 	}
 	x := l.exact
 	if x == nil {
 		b.WriteString(
-			"Exactly   Its law is not written down here. What follows are runs, which can refute the claim and " +
-				"cannot prove it.\n",
+			"Exactly   Not known: dither does not compute this mechanism's exact law. Runs can refute the claim, and cannot prove it.\n",
 		)
 		fmt.Fprintf(&b, "\nRuns of the mechanism itself, on %s and on %s:\n", subject.Sides[0], subject.Sides[1])
 		return b.String()
 	}
 	smaller := claim.Epsilon.Cmp(subject.Claim.Epsilon) < 0 || claim.Delta.Cmp(subject.Claim.Delta) < 0
-	over := "by certified sums over all neighbours of the example"
+	over := "from certified sums over all neighbours of the example"
 	if l.inputs > 0 {
 		over = fmt.Sprintf("over all %s pairs of neighbours among %s inputs",
 			render.Thousands(l.pairs), render.Thousands(l.inputs))
@@ -190,32 +188,30 @@ func oursText(subject ours.Subject, claim audit.Claim, l oursLaw) string {
 	fmt.Fprintf(&b, "Exactly   %s, %s", least, over)
 	switch {
 	case x.Fails:
-		b.WriteString(": the claim is too small.\n")
+		b.WriteString(". The claim is too small.\n")
 	case !x.Holds:
-		b.WriteString(": whether the claim is true there is not known.\n")
+		b.WriteString(". Whether the claim holds for the example is not known.\n")
 	case smaller:
 		b.WriteString(
-			".\n          That is within the claim, on this example. For data of any size no less is promised than " +
-				"what is declared.\n",
+			".\n          The claim holds for this example. For data of any size, only the declared loss is promised.\n",
 		)
 	case x.Attained:
-		b.WriteString(": the claim is true there, and no smaller one would be.\n")
+		b.WriteString(". The claim holds for the example, and no smaller claim does.\n")
 	default:
-		b.WriteString(": the claim is true there. On so small an example less would do.\n")
+		b.WriteString(". The claim holds for the example, and so does a smaller one.\n")
 	}
 	if l.folded && pure && x.Loss.Witness.Output != "" && strings.Contains(x.Loss.Witness.Output, "ever more") {
-		fmt.Fprintf(&b, "          The larger the gap the nearer to that: outputs %q come to it between %s and %s.\n",
+		fmt.Fprintf(&b, "          The ratio approaches this as the gap grows: see outputs %q between %s and %s.\n",
 			x.Loss.Witness.Output, x.Loss.Witness.Input, x.Loss.Witness.Neighbor)
 	}
 	if l.ideal {
 		b.WriteString(
-			"          (The law is of ideal arithmetic: for the errors of its own the mechanism pays with a little " +
-				"more noise.)\n",
+			"          (This is for ideal arithmetic. The mechanism adds a little more noise to cover its rounding errors.)\n",
 		)
 	}
 	if pure && x.Loss.Witness.Output != "" && !strings.Contains(x.Loss.Witness.Output, "ever more") {
 		w := x.Loss.Witness
-		fmt.Fprintf(&b, "          Output %q has the probability %s under %s, and %s under %s.\n", w.Output,
+		fmt.Fprintf(&b, "          Output %q has probability %s under %s, and %s under %s.\n", w.Output,
 			render.Compact(w.PValue), w.Input, render.Compact(w.QValue), w.Neighbor)
 	}
 	fmt.Fprintf(&b, "\nRuns of the mechanism itself, on %s and on %s:\n", subject.Sides[0], subject.Sides[1])

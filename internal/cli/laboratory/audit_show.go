@@ -51,12 +51,12 @@ func auditText(subject string, r *audit.Report) string {
 			if side == other {
 				bound = "at most " + render.Above(math.Min(1, f.High))
 			}
-			fmt.Fprintf(&b, "  on %-8s  %s of %s runs: its probability is %s\n", side, render.Thousands(f.Counts[side]),
+			fmt.Fprintf(&b, "  on %-8s  in %s of %s runs: its probability is %s\n", side, render.Thousands(f.Counts[side]),
 				render.Thousands(f.Runs), bound)
 		}
 	}
 	if len(r.Findings) > 0 && !r.Findings[0].Whole {
-		b.WriteString("  (The event in full, with its weights, is in the report by --format json.)\n")
+		b.WriteString("  (--format json shows the whole event, with its weights.)\n")
 	}
 	fmt.Fprintf(&b, "\n%s\n", auditBounds(r))
 	if len(r.Findings) > 1 {
@@ -75,7 +75,7 @@ func auditText(subject string, r *audit.Report) string {
 		}
 	}
 	if r.Timing != nil {
-		b.WriteString("\nTime, which nobody promises anything of\n  " + auditTiming(r.Timing) + "\n")
+		b.WriteString("\nRunning time, which the claim does not cover\n  " + auditTiming(r.Timing) + "\n")
 	}
 	for _, n := range r.Notes {
 		b.WriteString("\nNote: " + n + "\n")
@@ -89,9 +89,9 @@ func auditHeading(r *audit.Report) string {
 	case r.Verdict == audit.Refuted:
 		return "Counterexample"
 	case r.Epsilon > 0:
-		return "What tells most"
+		return "The most revealing event"
 	}
-	return "No event was shown to tell the two apart. What looked most like one"
+	return "No event was shown to distinguish the two datasets. The most likely candidate"
 }
 
 // promised writes the audited claim, as "(ε, δ)-differentially private".
@@ -133,15 +133,14 @@ func auditVerdict(subject string, r *audit.Report) string {
 		return fmt.Sprintf("refuted: %s is not %s.", subject, promised(r))
 	case audit.NotRefuted:
 		return fmt.Sprintf(
-			"not refuted: nothing here shows that %s is not %s.\nAn audit that finds nothing has proved nothing.",
+			"not refuted: no run shows that %s is not %s.\nThis is no proof: an audit can refute a claim, and cannot prove one.",
 			subject, promised(r))
 	}
 	if r.Epsilon > 0 {
-		return fmt.Sprintf("%s has an ε of at least %s on these two data sets.", subject, render.Below(r.Epsilon))
+		return fmt.Sprintf("%s has an ε of at least %s on these two datasets.", subject, render.Below(r.Epsilon))
 	}
 	return fmt.Sprintf(
-		"nothing was found that tells the two data sets apart by what %s gives.\nAn audit that finds nothing has "+
-			"proved nothing.",
+		"no output of %s was found to distinguish the two datasets.\nThis is no proof: an audit can refute a claim, and cannot prove one.",
 		subject,
 	)
 }
@@ -152,17 +151,17 @@ func auditBounds(r *audit.Report) string {
 	if r.Claim != nil && !r.Claim.Delta.IsZero() {
 		at = " at δ = " + claimed(r.Claim.Delta.Rat(), r.Verdict == audit.Refuted)
 	}
-	fmt.Fprintf(&b, "ε is at least %s%s; the largest bound that so many runs can show is %s.\n",
+	fmt.Fprintf(&b, "ε is at least %s%s. The largest bound that this number of runs can show is %s.\n",
 		render.Below(r.Epsilon), at, render.Below(r.Reach))
 	if r.Claim != nil {
 		fmt.Fprintf(&b, "δ is at least %s at ε = %s.\n", render.Below(r.Delta),
 			claimed(r.Claim.Epsilon.Rat(), r.Verdict == audit.Refuted))
 		if asked, _ := r.Claim.Epsilon.Rat().Float64(); r.Verdict == audit.NotRefuted && r.Reach <= asked {
-			b.WriteString("So few runs cannot refute so large an ε, whatever it is that runs: ask for more.\n")
+			b.WriteString("This number of runs cannot refute an ε this large for any program: raise --runs.\n")
 		}
 	}
-	fmt.Fprintf(&b, "All this holds with confidence %s if runs are independent and alike.\n", confident(r.Confidence))
-	fmt.Fprintf(&b, "Of %s runs on each side, %s were learned from and %s tested.", render.Thousands(r.Runs),
+	fmt.Fprintf(&b, "All of this holds with confidence %s if the runs are independent and identically distributed.\n", confident(r.Confidence))
+	fmt.Fprintf(&b, "Of %s runs on each dataset, %s chose the events and %s tested them.", render.Thousands(r.Runs),
 		render.Thousands(r.Learned), render.Thousands(r.Tested))
 	return b.String()
 }
@@ -171,7 +170,7 @@ func auditBounds(r *audit.Report) string {
 func auditTiming(t *audit.Timing) string {
 	text := fmt.Sprintf("a run took %s on data and %s on neighbor (medians)",
 		shortTime(t.Median[0]), shortTime(t.Median[1]))
-	text += fmt.Sprintf("; of two runs, that on data is the slower with probability %.3f ± %.3f", t.Slower, 2*t.Chance)
+	text += fmt.Sprintf("; a run on data is slower than one on neighbor with probability %.3f ± %.3f", t.Slower, 2*t.Chance)
 	if !math.IsNaN(t.Sizes) {
 		text += fmt.Sprintf("; rank correlation of time with the output's size %.2f ± %.2f",
 			t.Sizes, 2/math.Sqrt(float64(t.Runs[0]+t.Runs[1])))
@@ -196,16 +195,15 @@ func auditChart(r *audit.Report) plot.Chart {
 	c := plot.Chart{
 		Title: r.Verdict.String(), Key: r.Shown.Of, Groups: r.Shown.Parts, Legend: "on",
 		Series: []string{audit.Data.String(), audit.Neighbor.String()},
-		Panels: []plot.Panel{{Name: "share of the runs that events were learned from"}},
+		Panels: []plot.Panel{{Name: "share of the runs that chose the events"}},
 	}
 	if r.Claim != nil {
-		c.Title += ", as a claim: " + promised(r)
+		c.Title += ": " + promised(r)
 	}
 	if len(r.Findings) > 0 {
 		f := r.Findings[0]
 		c.Caption = fmt.Sprintf(
-			"Tested on further runs: %s, %s times on data and %s on neighbor, of %s. So ε is at least %s, with "+
-				"confidence %s.",
+			"Tested on other runs: %s, %s times on data and %s times on neighbor in %s runs each. So ε is at least %s, with confidence %s.",
 			f.Event,
 			render.Thousands(f.Counts[0]),
 			render.Thousands(f.Counts[1]),

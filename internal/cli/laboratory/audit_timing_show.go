@@ -63,19 +63,16 @@ func infinite(x float64) string {
 func timingWords(all []timed) string {
 	var b strings.Builder
 	fmt.Fprintf(
-		&b, "Each pair asks a question of two made-up homes in random order: one without a unit, one with the "+
-			"unit that\n"+
-			"makes the question take longest. %q compares two homes that are alike. Times are in milliseconds.\n"+
-			"d is |shift|/σ, or the shift that the ranks show, if that is larger; \"d ≤\" is its 99.9 %% upper "+
-			"bound. An analyst\n"+
-			"may repeat a question as often as the budget pays for, so d·√ratio ≤ %g is required, where the ratio is\n"+
-			"budget / price.minimum: %g here (--ratio). \"Exceeded\" is a lower bound (99.9 %%) beyond it.\n"+
-			"\"ε ≥\" is a lower bound (95 %%) on the ε that one threshold on one time reveals. The ε charged for "+
-			"the answer\n"+
-			"is %s.\n",
+		&b, "Each pair asks two made-up homes the same question, in random order. One home lacks a unit. The other has the unit\n"+
+			"that makes the question take longest. %q compares two identical homes. Times are in milliseconds.\n"+
+			"d is the larger of |shift|/σ and the shift that the ranks show. \"d ≤\" is its 99.9 %% upper bound. An analyst may\n"+
+			"repeat a question as often as the budget allows, so d·√ratio must be at most %g. The ratio is\n"+
+			"budget / price.minimum: %g here (--ratio). \"Exceeded\" means that a 99.9 %% lower bound is larger.\n"+
+			"\"ε ≥\" is a 95 %% lower bound on the ε that a threshold on one time reveals. The answer itself is charged\n"+
+			"ε = %s.\n",
 		timing.Control, audit.MostTold, all[0].ratio, timing.Price)
 	pairs := all[0].Classes[0].Pairs
-	fmt.Fprintf(&b, "%s pairs can show d·√ratio ≤ %g for a ratio of %.0f at most; 10,000 pairs for one of %.0f.\n",
+	fmt.Fprintf(&b, "%s pairs can show d·√ratio ≤ %g for a ratio of at most %.0f, and 10,000 pairs for one of at most %.0f.\n",
 		render.Thousands(pairs), audit.MostTold, math.Floor(audit.ReachableRepeats(pairs)),
 		math.Floor(audit.ReachableRepeats(10_000)))
 	charged, _ := strconv.ParseFloat(timing.Price, 64) // cannot fail: the price is a constant
@@ -96,23 +93,21 @@ func timingWords(all []timed) string {
 		}
 	}
 	if len(tells) > 0 {
-		fmt.Fprintf(&b, "\nThe clock reveals more than the answer is charged for: %s.\n"+
-			"(Each is wrong with probability 0.05 at most.)\n", strings.Join(tells, ", "))
+		fmt.Fprintf(&b, "\nThe time reveals more than the answer is charged for: %s.\n"+
+			"(Each of these is wrong with probability at most 0.05.)\n", strings.Join(tells, ", "))
 	}
 	if len(noisy) > 0 {
 		b.WriteString(
-			"\nNot even two homes that are alike were shown to be: the runs are too few for this ratio, or the " +
-				"machine is\n" +
-				"too restless.\n")
+			"\nEven two identical homes were not shown to be alike: the runs are too few for this ratio, or the machine is\n" +
+				"too busy.\n")
 	}
 	if len(mandatory) > 0 {
-		fmt.Fprintf(&b, "\nNot shown, so answer_delay is mandatory where analysts ask: %s.\n"+
-			"`dither audit timing --calibrate` prints its line for this machine.\n", strings.Join(mandatory, ", "))
+		fmt.Fprintf(&b, "\nNot shown to be within the bound, so a policy with analysts must set answer_delay: %s.\n"+
+			"`dither audit timing --calibrate` prints the line for this machine.\n", strings.Join(mandatory, ", "))
 	}
 	b.WriteString(
-		"\nWhat is shown holds for these questions, these rows, this machine and this load. No measurement " +
-			"shows that\n" +
-			"the clock reveals nothing. A quiet machine shows most.\n")
+		"\nThese results hold for these questions, these rows, this machine and this load. No measurement can show that\n" +
+			"the time reveals nothing. A quiet machine shows the most.\n")
 	return b.String()
 }
 
@@ -129,18 +124,12 @@ func timingCalibrationText(c *timing.Calibration) string {
 	}
 	fmt.Fprintf(
 		&b,
-		"%s\nThe longest time of each question, from its arrival to its answer, of made-up rows and one unit that "+
-			"makes it\n"+
-			"take longest. Its cost is that of all rows and of one unit, in steps. Its overhead is its shortest "+
-			"time over 100\n"+
-			"rows without that unit. The factor is %d times the largest quotient (time − overhead) / cost of "+
-			"questions of a\n"+
-			"billion steps or more (%s). The floor is %d times the longest time that the factor does not cover.\n"+
-			"A question that is not answered at its instant fails and stays charged. So a loaded machine must be "+
-			"measured\n"+
-			"loaded, with as many questions at once as it will have. rows stands for tables that declare no "+
-			"expected_rows:\n"+
-			"write your own number.\n\n%s\n",
+		"%s\nEach time is the longest from a question's arrival to its answer, over made-up rows and one unit that makes the question\n"+
+			"take longest. Its cost, in steps, is for all rows and one unit. Its overhead is its shortest time over 100 rows without\n"+
+			"that unit. The factor is %d times the largest (time − overhead) / cost among questions of a billion steps or more\n"+
+			"(%s). The floor is %d times the longest time that the factor does not cover.\n"+
+			"A question that misses its release instant fails and stays charged. So measure a machine under its usual load, with as\n"+
+			"many questions at once as it will have. rows stands for tables that declare no expected_rows: write your own number.\n\n%s\n",
 		g.Text("  "),
 		timing.Margin,
 		c.Heaviest.Name,

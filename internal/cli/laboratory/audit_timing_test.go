@@ -25,9 +25,9 @@ func TestTimingWords(t *testing.T) {
 	}}}
 	words := timingText(told) + timingWords([]timed{told})
 	for _, want := range []string{
-		"shown: at most this", "not shown", "exceeded: at least 20", "a ratio of 115 at most",
+		"shown: at most this", "not shown", "exceeded: at least 20", "a ratio of at most 115",
 		"reveals more than the answer is charged for: gamma (library, 100 rows).",
-		"answer_delay is mandatory where analysts ask: beta (library, 100 rows), gamma (library, 100 rows).",
+		"must set answer_delay: beta (library, 100 rows), gamma (library, 100 rows).",
 	} {
 		if !strings.Contains(words, want) {
 			t.Errorf("it does not say %q:\n%s", want, words)

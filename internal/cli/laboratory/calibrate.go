@@ -125,10 +125,10 @@ func calibrateJob(s *console.Console, specs []string, epsilon, delta string) err
 		if f > c.Value {
 			change = "larger"
 		}
-		text += fmt.Sprintf("\nOne that is %s by one part in %s breaks the promise: that is certified too.",
+		text += fmt.Sprintf("\nA value %s by one part in %s breaks the promise, which is certified too.",
 			change, grouped(math.Abs(f/c.Value-1)))
 	} else {
-		text += "\nWhether there is a better one is not known for certain."
+		text += "\nWhether a better value exists is not known for certain."
 	}
 	switch s.Format {
 	case "json":
@@ -189,31 +189,28 @@ func calibrationText(c account.Calibration, t account.Target) string {
 	if c.TooLittle != nil {
 		share := new(big.Rat).Quo(c.TooLittle, new(big.Rat).SetFloat64(c.Value))
 		f, _ := new(big.Rat).Sub(big.NewRat(1, 1), share).Float64()
-		fmt.Fprintf(&b, " Noise that is smaller by one part in %s is too little: that is certified too.", grouped(f))
+		fmt.Fprintf(&b, " Noise smaller by one part in %s is too little, which is certified too.", grouped(f))
 	} else {
-		b.WriteString(" Whether less would do is not known for certain.")
+		b.WriteString(" Whether less noise is enough is not known for certain.")
 	}
 	switch c.Mechanism {
 	case "gaussian":
 		b.WriteString(
-			"\nThe figure is for continuous Gaussian noise, and for what is computed from it, as when it is " +
-				"rounded to integers\n" +
-				"that the values are of too. The discrete Gaussian has its own: calibrate discrete-gaussian.",
+			"\nThis is for continuous Gaussian noise. It also holds for whatever is computed from the noisy\n" +
+				"value, such as its rounding to an integer. For the discrete Gaussian, calibrate discrete-gaussian.",
 		)
 	case "laplace":
 		b.WriteString(
-			"\nThe figure is for continuous Laplace noise, and for what is computed from it, as when it is rounded " +
-				"to integers\n" +
-				"that the values are of too. Discrete Laplace noise, which dither itself draws, loses more at the " +
-				"same scale: calibrate discrete-laplace.",
+			"\nThis is for continuous Laplace noise. It also holds for whatever is computed from the noisy\n" +
+				"value, such as its rounding to an integer. dither itself draws discrete Laplace noise, which loses more at the same\n" +
+				"scale: calibrate discrete-laplace.",
 		)
 	case "discrete-laplace":
 		b.WriteString(
-			"\nThe values are integers, and the noise too: a value k with a probability in proportion to " +
-				"e^(−|k|/scale).")
+			"\nThe values and the noise are integers. The noise is k with a probability proportional to e^(−|k|/scale).")
 	case "discrete-gaussian":
 		b.WriteString(
-			"\nThe values are integers, and sigma a parameter: the noise's standard deviation is slightly below it.")
+			"\nThe values and the noise are integers. sigma is a parameter; the noise's standard deviation is slightly smaller.")
 	}
 	return b.String()
 }

@@ -65,7 +65,7 @@ func runChannel(s *console.Console, args []string) error {
 	case f.curve && s.Format != "table":
 		return console.Usage("--curve goes with --format table")
 	case f.delimiter != "" && f.example != "":
-		return console.Usage("--delimiter is of a file")
+		return console.Usage("--delimiter applies to a file only")
 	case f.write != "" && f.example == "":
 		return console.Usage("--write goes with --example")
 	case f.example == "" && len(files) != 1, f.example != "" && len(files) != 0:

@@ -98,7 +98,7 @@ func drawChannelCurve(r judged, at []plot.Point, file string) error {
 			len(r.m.Outputs()), len(r.m.Inputs())),
 	}
 	if r.loss.Private() {
-		l.Caption += fmt.Sprintf(" From ε = %s on δ is 0.", render.Above(r.loss.Upper))
+		l.Caption += fmt.Sprintf(" From ε = %s on, δ is 0.", render.Above(r.loss.Upper))
 	} else {
 		l.Caption += fmt.Sprintf(" δ stays at %s, however large ε is.", render.Above(r.limit.Upper))
 	}

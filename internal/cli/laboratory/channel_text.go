@@ -31,26 +31,24 @@ func (r judged) verdict() string {
 	case !r.loss.Private():
 		first = "NOT differentially private: no ε holds."
 		evidence = fmt.Sprintf(
-			"  Output %s has probability %s if the input is %s, and cannot come if it is %s: whoever sees it knows.\n"+
-				"  At every ε, however large, δ is at least %s.",
-			w.Output, probability(w.PValue, w.P), w.Input, w.Neighbor,
+			"  Output %s has probability %s if the input is %s, and is impossible if it is %s.\n"+
+				"  At every ε, however large, δ is at least %s.", w.Output, probability(w.PValue, w.P), w.Input, w.Neighbor,
 			floor(r.limit))
 	case r.loss.Upper == 0:
 		first, evidence = "Differentially private: ε = 0.",
-			"  Every output is as probable under one input as under its neighbour: it says nothing of the two."
+			"  Every output has the same probability under adjacent inputs, so no output distinguishes them."
 	default:
 		factor := render.Above(r.loss.Ratio.Upper)
 		if r.loss.Upper > mostTimes {
 			factor = "e^" + render.Above(r.loss.Upper)
 		}
-		first = fmt.Sprintf("Differentially private: ε %s, and no smaller one holds.",
+		first = fmt.Sprintf("Differentially private: ε %s, and no smaller ε holds.",
 			exponentWords(r.loss.Exact, r.loss.Upper))
 		evidence = fmt.Sprintf("  Output %s has probability %s if the input is %s,\n  and %s if it is %s.\n"+
-			"  Whatever somebody believed before, an output changes the odds between two adjacent inputs by a "+
-			"factor of at most %s.",
+			"  Whatever an attacker believed before, an output changes the odds between two adjacent inputs by a factor of at most %s.",
 			w.Output, probability(w.PValue, w.P), w.Input, probability(w.QValue, w.Q), w.Neighbor, factor)
 	}
-	return fmt.Sprintf("%s\nExactly, for this matrix of %s and %s; %s.\n\n%s",
+	return fmt.Sprintf("%s\nThis is exact, for this matrix of %s and %s; %s.\n\n%s",
 		first, counted(len(r.m.Inputs()), "input"), counted(len(r.m.Outputs()), "output"), r.adjacent(), evidence)
 }
 
@@ -59,7 +57,7 @@ func (r judged) adjacent() string {
 	if r.adjacency.Listed() {
 		return counted(r.adjacency.Len(), "pair") + " of inputs adjacent"
 	}
-	return "every two inputs are adjacent"
+	return "all pairs of inputs are adjacent"
 }
 
 func counted(n int, of string) string {
@@ -118,7 +116,7 @@ func compact6(x float64) string { return render.ShortPower(fmt.Sprintf("%.6g", x
 // excessTable returns a table of δ at each requested ε.
 func (r judged) excessTable() string {
 	g := render.Grid{Right: []bool{true, true}}
-	g.Add("ε", "δ", "", "most between", "when the output is")
+	g.Add("ε", "δ", "", "largest between", "for outputs")
 	for i, x := range r.excess {
 		exactly := ""
 		if x.Exact != "" && x.Exact != render.Above(x.Upper) {
@@ -153,12 +151,12 @@ func (r judged) event(outputs []int) string {
 func (r judged) leastText() string {
 	d := render.Given(r.delta)
 	if !r.relaxed.Private() {
-		return fmt.Sprintf("At δ = %s there is no ε: see input %s beside %s, and output %s.",
+		return fmt.Sprintf("At δ = %s no ε holds: compare inputs %s and %s, and output %s.",
 			d, render.Printable(r.relaxed.Input), render.Printable(r.relaxed.Neighbor), r.event(r.relaxed.Outputs))
 	}
-	text := fmt.Sprintf("At δ = %s: ε %s, and no smaller one", d, exponentWords(r.relaxed.Exact, r.relaxed.Upper))
+	text := fmt.Sprintf("At δ = %s: ε %s, and no smaller ε holds", d, exponentWords(r.relaxed.Exact, r.relaxed.Upper))
 	if r.relaxed.Input != "" {
-		text += fmt.Sprintf(": see input %s beside %s, and output %s",
+		text += fmt.Sprintf(": compare inputs %s and %s, and output %s",
 			render.Printable(r.relaxed.Input), render.Printable(r.relaxed.Neighbor), r.event(r.relaxed.Outputs))
 	}
 	return text + "."
@@ -167,13 +165,13 @@ func (r judged) leastText() string {
 // leakageText states how much better the input can be guessed from the output.
 func (r judged) leakageText(prior bool) string {
 	l := r.leakage
-	of := "all being equally probable before"
+	of := "when all inputs are equally probable"
 	if prior {
-		of = "with the prior that is given"
+		of = "with the given prior"
 	}
 	return fmt.Sprintf("Guessing the input, %s:\n"+
-		"  right with probability %s without the output, and %s with it: a factor of %s (%s at most, from any prior)\n"+
-		"  surest when the output is %s: the input is then %s with probability %s, which was %s before",
+		"  a guess is right with probability %s without the output, and %s with it: a factor of %s (at most %s for every prior)\n"+
+		"  the surest guess is possible after output %s: the input is then %s with probability %s; before, it was %s",
 		of, nearly(l.Before), nearly(l.After), nearly(l.Multiplicative), render.Above(l.Capacity.Upper),
 		render.Printable(l.Surest.Output), render.Printable(l.Surest.Input), sure(l.Surest.After),
 		nearly(l.Surest.Before))
